@@ -1,0 +1,80 @@
+package arena_test
+
+import (
+	"fmt"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
+)
+
+type contact struct {
+	A, B  uint32
+	Depth float32
+}
+
+var contactType = memory.MustType[contact]()
+
+// A scope of scratch memory: what is allocated after the mark is gone after the rewind.
+func ExampleLinear() {
+	scratch, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: 64 << 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer scratch.Close()
+
+	scope := scratch.Mark()
+	contacts, err := arena.MakeSlice(scratch, contactType, 100)
+	fmt.Println(len(contacts), err, scratch.Used())
+	scratch.Rewind(scope)
+	fmt.Println(scratch.Used())
+	// Output:
+	// 100 <nil> 1200
+	// 0
+}
+
+// With two buffers, what this frame allocates can be read during the next one.
+func ExampleFrames() {
+	frames, err := arena.NewFrames(nil, arena.FramesConfig{Buffers: 2, Bytes: 64 << 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer frames.Close()
+
+	c, _ := arena.New(frames.Current(), contactType)
+	c.Depth = 0.5
+	ref := arena.RefTo(frames, c)
+	for range 3 {
+		if c, ok := ref.Get(frames); ok {
+			fmt.Println("readable:", c.Depth)
+		} else {
+			fmt.Println("gone")
+		}
+		frames.Advance()
+	}
+	// Output:
+	// readable: 0.5
+	// readable: 0.5
+	// gone
+}
+
+// A level's memory grows without moving and dies in one call.
+func ExampleGrowing() {
+	level, err := arena.NewGrowing(nil, arena.GrowingConfig{Reserve: 16 << 20})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer level.Close()
+
+	level.OnReset(func() { fmt.Println("textures released") })
+	walls, err := arena.MakeSliceIn(level, contactType, 10_000)
+	fmt.Println(len(walls), err, level.Used())
+	level.Reset()
+	fmt.Println(level.Used())
+	// Output:
+	// 10000 <nil> 120000
+	// textures released
+	// 0
+}

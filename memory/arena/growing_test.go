@@ -1,0 +1,155 @@
+package arena
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func newGrowing(t testing.TB, src page.Source, cfg GrowingConfig) *Growing {
+	t.Helper()
+	g, err := NewGrowing(src, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+func TestGrowing_CommitsInStepsAndNeverMoves(t *testing.T) {
+	g := newGrowing(t, nil, GrowingConfig{Reserve: 1 << 20, Step: 64 << 10})
+	if c := g.Stats().Committed; c != 0 {
+		t.Errorf("%d bytes are committed before the first allocation", c)
+	}
+	first := mustAlloc(t, g, 16, 16)
+	*(*uint64)(first) = 42
+	for range 200 {
+		mustAlloc(t, g, 4096, 16)
+	}
+	if *(*uint64)(first) != 42 {
+		t.Error("growth lost the first block")
+	}
+	if s := g.Stats(); s.Committed%(64<<10) != 0 || s.Committed < 200*4096 {
+		t.Errorf("committed %d is not whole steps", s.Committed)
+	}
+}
+
+func TestGrowing_BlocksLargerThanAStepFit(t *testing.T) {
+	g := newGrowing(t, nil, GrowingConfig{Reserve: 1 << 20, Step: 64 << 10})
+	mustAlloc(t, g, 700<<10, 4096)
+	_, err := g.Alloc(700<<10, 1)
+	var full *memory.Exhausted
+	if !errors.As(err, &full) || full.Limit != 1<<20 {
+		t.Errorf("err = %v; want an Exhausted with the limit of 1 MiB", err)
+	}
+}
+
+func TestGrowing_ResetKeepsMemoryAndTrimReturnsIt(t *testing.T) {
+	budget := page.NewLimit(nil, 512<<10)
+	g := newGrowing(t, budget, GrowingConfig{Reserve: 1 << 20, Step: 64 << 10})
+	mustAlloc(t, g, 300<<10, 1)
+	g.Reset()
+	if budget.Committed() < 300<<10 {
+		t.Error("Reset gave memory back")
+	}
+	mustAlloc(t, g, 10, 1)
+	if err := g.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	if budget.Committed() != page.Granule {
+		t.Errorf("Trim left %d bytes committed for 10 in use", budget.Committed())
+	}
+	if err := g.Check(); err != nil {
+		t.Error(err)
+	}
+	p := (*[200 << 10]byte)(mustAlloc(t, g, 200<<10, 1))
+	if p[100<<10] != 0 && p[100<<10] != 0xCD {
+		t.Errorf("fresh memory holds %#x", p[100<<10])
+	}
+}
+
+func TestGrowing_BudgetRefusesAndLetsGoOn(t *testing.T) {
+	g := newGrowing(t, page.NewLimit(nil, 128<<10), GrowingConfig{Reserve: 1 << 20, Step: 64 << 10})
+	mustAlloc(t, g, 100<<10, 1)
+	if _, err := g.Alloc(100<<10, 1); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("beyond the budget: %v", err)
+	}
+	mustAlloc(t, g, 20<<10, 1)
+	if f := g.Stats().Failures; f != 1 {
+		t.Errorf("failures %d, want 1", f)
+	}
+}
+
+func TestGrowing_TypedHelpersZero(t *testing.T) {
+	g := newGrowing(t, nil, GrowingConfig{})
+	for range 2 {
+		v, err := NewIn(g, vecType)
+		if err != nil || *v != (vec{}) {
+			t.Fatalf("NewIn = %v, %v", v, err)
+		}
+		s, err := MakeSliceIn(g, vecType, 100_000)
+		if err != nil || len(s) != 100_000 || s[99_999] != (vec{}) {
+			t.Fatalf("MakeSliceIn: %d values, %v", len(s), err)
+		}
+		*v, s[99_999] = vec{1, 1, 1}, vec{2, 2, 2}
+		g.Reset()
+	}
+	if _, err := NewIn(g, memory.Type[vec]{}); !errors.Is(err, memory.ErrTooLarge) {
+		t.Errorf("NewIn without proof: %v", err)
+	}
+	if _, err := MakeSliceIn(g, vecType, -1); !errors.Is(err, memory.ErrTooLarge) {
+		t.Errorf("MakeSliceIn of -1: %v", err)
+	}
+}
+
+func TestGrowing_MarksAndHooks(t *testing.T) {
+	g := newGrowing(t, nil, GrowingConfig{})
+	m := g.Mark()
+	ran := false
+	g.OnReset(func() { ran = true })
+	mustAlloc(t, g, 1<<20, 1)
+	g.Rewind(m)
+	if g.Used() != 0 || !ran {
+		t.Errorf("used %d, hook ran: %t", g.Used(), ran)
+	}
+}
+
+func TestGrowing_UseAfterClose(t *testing.T) {
+	g := newGrowing(t, nil, GrowingConfig{})
+	mustAlloc(t, g, 10, 1)
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := g.Alloc(0, 1); p != nil || !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("Alloc after Close = %v, %v", p, err)
+	}
+	if err := g.Trim(); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("Trim after Close: %v", err)
+	}
+	memtest.Misuse(t, g.Reset, "closed")
+}
+
+func TestGrowing_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
+	_, err := NewGrowing(nil, GrowingConfig{Reserve: 1 << 10, Step: 1 << 20})
+	if err == nil || !strings.Contains(err.Error(), "step 1048576 is larger than the reservation of 1024") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestGrowing_CheckNamesWhatIsCorrupt(t *testing.T) {
+	g := newGrowing(t, nil, GrowingConfig{})
+	mustAlloc(t, g, 10, 1)
+	g.lin.limit -= page.Granule
+	if err := g.Check(); err == nil || !strings.Contains(err.Error(), "differs from the") {
+		t.Errorf("Check = %v", err)
+	}
+	g.lin.limit += page.Granule
+}

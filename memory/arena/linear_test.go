@@ -1,0 +1,262 @@
+package arena
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+)
+
+func newLinear(t testing.TB, bytes uintptr) *Linear {
+	t.Helper()
+	l, err := NewLinear(nil, LinearConfig{Bytes: bytes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func mustAlloc(t testing.TB, a memory.Allocator, size, align uintptr) unsafe.Pointer {
+	t.Helper()
+	p, err := a.Alloc(size, align)
+	if err != nil {
+		t.Fatalf("Alloc(%d, %d): %v", size, align, err)
+	}
+	return p
+}
+
+func TestLinear_FillsToTheLastByte(t *testing.T) {
+	l := newLinear(t, 100)
+	mustAlloc(t, l, 60, 1)
+	mustAlloc(t, l, 40, 1)
+	if l.Available() != 0 {
+		t.Errorf("available %d, want 0", l.Available())
+	}
+	if _, err := l.Alloc(1, 1); err != memory.ErrOutOfMemory {
+		t.Errorf("one byte more: %v, want the bare ErrOutOfMemory", err)
+	}
+	if p := mustAlloc(t, l, 0, 1); p == nil {
+		t.Error("size 0 in a full arena gave nil")
+	}
+}
+
+// The natural test, size > limit-start, wraps when alignment pushes start past limit.
+func TestLinear_AlignmentPastTheEndIsRefused(t *testing.T) {
+	l := newLinear(t, 100)
+	mustAlloc(t, l, 90, 1)
+	for _, size := range []uintptr{0, 1, 16, 1 << 20, math.MaxUint - 128, math.MaxUint} {
+		if p, err := l.Alloc(size, 128); err == nil {
+			t.Errorf("Alloc(%d, 128) in an arena with 10 bytes left = %v", size, p)
+		}
+	}
+	if l.Used() != 90 {
+		t.Errorf("refused requests moved the top to %d", l.Used())
+	}
+}
+
+func TestLinear_MarksNest(t *testing.T) {
+	l := newLinear(t, 1000)
+	mustAlloc(t, l, 10, 1)
+	outer := l.Mark()
+	mustAlloc(t, l, 20, 1)
+	inner := l.Mark()
+	mustAlloc(t, l, 30, 1)
+	l.Rewind(inner)
+	if l.Used() != 30 || l.Stats().Live != 2 {
+		t.Errorf("after the inner rewind: used %d, live %d; want 30, 2", l.Used(), l.Stats().Live)
+	}
+	l.Rewind(outer)
+	if l.Used() != 10 || l.Stats().Live != 1 {
+		t.Errorf("after the outer rewind: used %d, live %d; want 10, 1", l.Used(), l.Stats().Live)
+	}
+	if p := l.Stats().Peak; p != 60 {
+		t.Errorf("peak %d, want 60", p)
+	}
+	if err := l.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLinear_BadMarksAreRefused(t *testing.T) {
+	l, other := newLinear(t, 1000), newLinear(t, 1000)
+	outer := l.Mark()
+	mustAlloc(t, l, 100, 1)
+	inner := l.Mark()
+	foreign := other.Mark()
+	memtest.Misuse(t, func() { l.Rewind(Mark{}) }, "arena.Rewind", "another arena, or by none")
+	memtest.Misuse(t, func() { l.Rewind(foreign) }, "another arena")
+	l.Rewind(outer)
+	memtest.Misuse(t, func() { l.Rewind(outer) }, "spent")
+	mustAlloc(t, l, 500, 1) // the top is above inner's place again
+	memtest.Misuse(t, func() { l.Rewind(inner) }, "spent")
+	late := l.Mark()
+	l.Reset()
+	l.Mark()
+	memtest.Misuse(t, func() { l.Rewind(late) }, "spent")
+	if err := l.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLinear_FreeGivesBackTheNewestBlockOnly(t *testing.T) {
+	l := newLinear(t, 1000)
+	a := mustAlloc(t, l, 100, 1)
+	b := mustAlloc(t, l, 50, 1)
+	l.Free(a, 100)
+	if l.Used() != 150 {
+		t.Errorf("freeing an old block moved the top to %d", l.Used())
+	}
+	l.Free(b, 50)
+	l.Free(a, 100)
+	if s := l.Stats(); l.Used() != 0 || s.Live != 0 {
+		t.Errorf("after newest-first frees: used %d, live %d", l.Used(), s.Live)
+	}
+}
+
+func TestLinear_FreeStopsAtTheMark(t *testing.T) {
+	l := newLinear(t, 1000)
+	a := mustAlloc(t, l, 100, 1)
+	m := l.Mark()
+	l.Free(a, 100)
+	if l.Used() != 100 {
+		t.Fatalf("Free reached below the mark: used %d", l.Used())
+	}
+	mustAlloc(t, l, 100, 1)
+	l.Rewind(m)
+	if l.Used() != 100 {
+		t.Errorf("used %d after the rewind, want 100", l.Used())
+	}
+}
+
+func TestLinear_ForeignFreePanics(t *testing.T) {
+	l, other := newLinear(t, 1000), newLinear(t, 1000)
+	mustAlloc(t, l, 100, 1)
+	p := mustAlloc(t, other, 100, 1)
+	memtest.Misuse(t, func() { l.Free(p, 100) }, "arena.Free", "size 100", "does not lie in the live part")
+	memtest.Misuse(t, func() { l.Free(unsafe.Add(l.base, 50), 51) }, "does not lie in the live part")
+}
+
+func TestLinear_HooksRunNewestFirst(t *testing.T) {
+	l := newLinear(t, 1000)
+	var log []string
+	hook := func(s string) { l.OnReset(func() { log = append(log, s) }) }
+	hook("a")
+	m := l.Mark()
+	hook("b")
+	hook("c")
+	l.Rewind(m)
+	hook("d")
+	l.Reset()
+	l.Reset()
+	if got := strings.Join(log, ""); got != "cbda" {
+		t.Errorf("hooks ran in order %q, want cbda", got)
+	}
+}
+
+func TestLinear_UseAfterClose(t *testing.T) {
+	l := newLinear(t, 1000)
+	p := mustAlloc(t, l, 10, 1)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	memtest.Misuse(t, l.Reset, "arena.Reset", "closed")
+	memtest.Misuse(t, func() { l.Mark() }, "closed")
+	memtest.Misuse(t, func() { l.Free(p, 10) }, "arena.Free")
+	memtest.Misuse(t, func() { l.OnReset(func() {}) }, "closed")
+	if l.Available() != 0 || l.Used() != 0 {
+		t.Errorf("closed: available %d, used %d", l.Available(), l.Used())
+	}
+}
+
+func TestLinear_CloseThatFailsMayBeRepeated(t *testing.T) {
+	src := memtest.NewFaulty()
+	l, err := NewLinear(src, LinearConfig{Bytes: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.FailReturns = true
+	if err := l.Close(); err == nil {
+		t.Fatal("Close hid that the memory could not be returned")
+	}
+	src.FailReturns = false
+	if err := l.Close(); err != nil || src.Reserved() != 0 {
+		t.Errorf("second Close: %v, %d reservations left", err, src.Reserved())
+	}
+}
+
+type vec struct{ X, Y, Z float32 }
+
+var vecType = memory.MustType[vec]()
+
+func TestNew_Zeroes(t *testing.T) {
+	l := newLinear(t, 1000)
+	for range 2 {
+		v, err := New(l, vecType)
+		if err != nil || *v != (vec{}) {
+			t.Fatalf("New = %v, %v", v, err)
+		}
+		*v = vec{1, 2, 3}
+		s, err := MakeSlice(l, vecType, 5)
+		if err != nil || len(s) != 5 || cap(s) != 5 || s[4] != (vec{}) {
+			t.Fatalf("MakeSlice = %v, %v", s, err)
+		}
+		s[4] = vec{4, 5, 6}
+		l.Reset()
+	}
+}
+
+func TestNew_WithoutProofFails(t *testing.T) {
+	l := newLinear(t, 1000)
+	if v, err := New(l, memory.Type[vec]{}); err == nil {
+		t.Errorf("New with the zero Type gave %p", v)
+	}
+	if s, err := MakeSlice(l, memory.Type[vec]{}, 1); !errors.Is(err, memory.ErrTooLarge) {
+		t.Errorf("MakeSlice with the zero Type = %v, %v", s, err)
+	}
+	if l.Used() != 0 {
+		t.Errorf("used %d", l.Used())
+	}
+}
+
+func TestMakeSlice_CountsAreChecked(t *testing.T) {
+	l := newLinear(t, 1000)
+	for _, n := range []int{-1, math.MinInt, math.MaxInt, math.MaxInt/12 + 1} {
+		if s, err := MakeSlice(l, vecType, n); !errors.Is(err, memory.ErrTooLarge) || s != nil {
+			t.Errorf("MakeSlice of %d = %d values, %v; want ErrTooLarge", n, len(s), err)
+		}
+	}
+	if s, err := MakeSlice(l, vecType, 0); err != nil || len(s) != 0 {
+		t.Errorf("MakeSlice of 0 = %v, %v", s, err)
+	}
+}
+
+func TestLinear_CheckNamesWhatIsCorrupt(t *testing.T) {
+	for _, c := range []struct {
+		want    string
+		corrupt func(*Linear)
+	}{
+		{"not in order", func(l *Linear) { l.off = l.limit + 1 }},
+		{"not in order", func(l *Linear) { l.limit = l.mem.Committed() + 1 }},
+		{"above the reservation", func(l *Linear) { l.peak = l.mem.Reserved() + 1 }},
+		{"blocks freed of", func(l *Linear) { l.dropped = l.allocs + 1 }},
+		{"do not agree", func(l *Linear) { l.floor = 7 }},
+	} {
+		l := newLinear(t, 1000)
+		mustAlloc(t, l, 100, 1)
+		good := *l
+		c.corrupt(l)
+		if err := l.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Check = %v; want an error with %q", err, c.want)
+		}
+		*l = good
+	}
+}

@@ -1,0 +1,48 @@
+// Package invariant is the one dial for checks at build time.
+//
+//	-tags memfast   Fast     the live bit of slab and pool is dropped
+//	(default)       Default  every check of SAFETY's default column
+//	-tags memdebug  Debug    also fill patterns, owner words, self checks; implied by -race
+//
+// Level is a constant: code behind `if invariant.Debug` costs nothing when it is off, also
+// in the inliner's budget.
+package invariant
+
+import "unsafe"
+
+const (
+	// Exact is false only in memfast builds: double frees of slab and pool go unseen.
+	Exact = Level >= 1
+	// Debug is true in memdebug and race builds.
+	Debug = Level >= 2
+)
+
+// Fill patterns, as in other debug heaps so that a dump is recognised at sight.
+const (
+	FreshByte = 0xCD // handed out, not yet written
+	FreedByte = 0xDD // given back
+)
+
+// Fresh fills a block that is about to be handed out, in debug builds.
+func Fresh(p unsafe.Pointer, size uintptr) {
+	if Debug {
+		fill(p, size, FreshByte)
+	}
+}
+
+// Freed fills a block that was given back, in debug builds.
+func Freed(p unsafe.Pointer, size uintptr) {
+	if Debug {
+		fill(p, size, FreedByte)
+	}
+}
+
+func fill(p unsafe.Pointer, size uintptr, b byte) {
+	if size == 0 {
+		return
+	}
+	s := unsafe.Slice((*byte)(p), size)
+	for i := range s {
+		s[i] = b
+	}
+}

@@ -1,0 +1,62 @@
+package memory
+
+import "unsafe"
+
+// MaxAlign is the largest alignment, in bytes, that every Allocator accepts: one 4 KiB page.
+const MaxAlign = 4096
+
+// An Allocator hands out raw blocks.
+//
+// Sizes and alignments are in bytes. An alignment is a power of two from 1 to
+// [MaxAlign]. A block belongs to the caller until Free, until the allocator's Reset
+// or until its Close, whichever comes first. Block contents are not zeroed; [New]
+// and [MakeSlice] zero what they return. A block must hold no Go pointer: the
+// collector does not look at it (see [PointerFree]).
+//
+// An allocator belongs to one goroutine at a time unless its documentation says
+// otherwise. Builds with -race or -tags memdebug report the second goroutine.
+type Allocator interface {
+	// Alloc returns a block of at least size bytes aligned to align. Size 0 gives a
+	// non-nil pointer that may be passed to Free and must not be dereferenced.
+	//
+	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge] or [ErrAlign]. When Alloc
+	// fails nothing has changed, and a later, smaller request may succeed.
+	Alloc(size, align uintptr) (unsafe.Pointer, error)
+
+	// Free gives back a block with the size it was asked for. A nil pointer is a no-op.
+	// Misuse that would corrupt the books panics with a [*Misuse] before anything changes.
+	Free(p unsafe.Pointer, size uintptr)
+}
+
+// The capabilities of an allocator beyond Alloc and Free are separate interfaces, found
+// by type assertion as in packages io and io/fs.
+type (
+	// A Resetter frees every block at once; the cost does not depend on their number.
+	Resetter interface{ Reset() }
+
+	// A Resizer changes the size of a block in place. It never moves the block: false
+	// means that nothing has changed.
+	Resizer interface {
+		Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool
+	}
+
+	// An Owner tells whether an address lies in memory that this allocator manages,
+	// whether or not a live block starts there.
+	Owner interface{ Owns(p unsafe.Pointer) bool }
+
+	// A Sizer reports the usable size in bytes of a live block.
+	Sizer interface {
+		SizeOf(p unsafe.Pointer) uintptr
+	}
+
+	// An AnyFreer frees a block whose size the caller does not know. The checks are
+	// those of Free, less the one on the size.
+	AnyFreer interface{ FreeAny(p unsafe.Pointer) }
+
+	// A StatsReporter reports its books. It does not allocate.
+	StatsReporter interface{ Stats() Stats }
+
+	// A Checker walks all its books and reports every broken invariant it finds, joined
+	// into one error, or nil. It ends even on cyclic books. Cost: proportional to the books.
+	Checker interface{ Check() error }
+)

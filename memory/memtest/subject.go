@@ -1,0 +1,112 @@
+package memtest
+
+import (
+	"io"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A Subject is an allocator under test and what it promises.
+type Subject struct {
+	// New makes an empty allocator that takes all its memory from src. It must be small
+	// enough to be exhausted by a few thousand blocks of MaxSize.
+	New func(src page.Source) (memory.Allocator, error)
+	// MaxSize is the largest size in bytes to ask for. 0 means 4096.
+	MaxSize uintptr
+	// FixedSize, when not 0, is the only size that the allocator serves.
+	FixedSize uintptr
+	// MaxAlign is the largest alignment to ask for. 0 means memory.MaxAlign.
+	MaxAlign uintptr
+	// LIFO says that only the newest block may be freed.
+	LIFO bool
+	// KeepsFreed says that Free gives memory back only at Reset, or sometimes, so that
+	// neither Live nor InUse need return to zero by frees alone.
+	KeepsFreed bool
+}
+
+func (s Subject) withDefaults() Subject {
+	if s.MaxSize == 0 {
+		s.MaxSize = 4096
+	}
+	if s.MaxAlign == 0 {
+		s.MaxAlign = memory.MaxAlign
+	}
+	if s.FixedSize != 0 {
+		s.MaxSize = s.FixedSize
+	}
+	return s
+}
+
+// size folds an arbitrary number into a size that the subject serves; small ones are as
+// likely as large ones.
+func (s Subject) size(n uint32) uintptr {
+	if s.FixedSize != 0 {
+		return s.FixedSize
+	}
+	limit := s.MaxSize
+	if n&1 == 0 {
+		limit = min(limit, 128)
+	}
+	return uintptr(n>>1) % (limit + 1)
+}
+
+// align folds an arbitrary number into a valid alignment; 1 to 16 most of the time.
+func (s Subject) align(n uint32) uintptr {
+	a := uintptr(1) << (n % 5)
+	if n%7 == 0 {
+		a = 1 << (n / 7 % 13)
+	}
+	return min(a, s.MaxAlign)
+}
+
+// make builds the allocator on src and has it closed at the end of the test.
+func (s Subject) make(tb testing.TB, src page.Source) memory.Allocator {
+	tb.Helper()
+	a, err := s.New(src)
+	if err != nil {
+		tb.Fatalf("New: %v", err)
+	}
+	tb.Cleanup(func() { closeIt(tb, a) })
+	return a
+}
+
+func closeIt(tb testing.TB, a memory.Allocator) {
+	tb.Helper()
+	if c, ok := a.(io.Closer); ok {
+		if err := c.Close(); err != nil {
+			tb.Errorf("Close: %v", err)
+		}
+	}
+}
+
+// check runs the allocator's own Check.
+func check(tb testing.TB, a memory.Allocator) {
+	tb.Helper()
+	if c, ok := a.(memory.Checker); ok {
+		if err := c.Check(); err != nil {
+			tb.Fatalf("Check: %v", err)
+		}
+	}
+}
+
+// stats returns the allocator's books and verifies the equations of memory.Stats.
+func stats(tb testing.TB, a memory.Allocator) memory.Stats {
+	tb.Helper()
+	r, ok := a.(memory.StatsReporter)
+	if !ok {
+		tb.Fatalf("%T does not report Stats", a)
+	}
+	s := r.Stats()
+	if s.InUse > s.Committed || s.Committed > s.Reserved {
+		tb.Fatalf("Stats: in use %d, committed %d, reserved %d are not in order", s.InUse, s.Committed, s.Reserved)
+	}
+	if s.InUse > s.Peak {
+		tb.Fatalf("Stats: in use %d is above the peak %d", s.InUse, s.Peak)
+	}
+	if s.Live != s.Allocs-s.Frees {
+		tb.Fatalf("Stats: live %d is not allocs %d - frees %d", s.Live, s.Allocs, s.Frees)
+	}
+	return s
+}

@@ -1,0 +1,10 @@
+package page
+
+import "golang.org/x/sys/unix"
+
+const mapNoReserve = unix.MAP_NORESERVE
+
+func adviseHuge(b []byte) { _ = unix.Madvise(b, unix.MADV_HUGEPAGE) }
+
+// populate reports whether the kernel faulted the pages in (Linux 5.14 and later).
+func populate(b []byte) bool { return unix.Madvise(b, unix.MADV_POPULATE_WRITE) == nil }

@@ -1,0 +1,6 @@
+//go:build (unix || windows) && (race || asan)
+
+package page
+
+// heapOnly: the sanitizers watch Go's own memory only.
+const heapOnly = true

@@ -1,0 +1,5 @@
+//go:build (unix || windows) && !race && !asan
+
+package page
+
+const heapOnly = false

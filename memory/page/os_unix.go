@@ -1,0 +1,64 @@
+//go:build unix
+
+package page
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// mapNone maps size inaccessible bytes, at addr when it is not nil: that replaces what is
+// mapped there, which is how memory goes back on every Unix alike (MADV_FREE keeps the old
+// bytes visible for a while, MADV_DONTNEED only advises outside Linux).
+func mapNone(addr unsafe.Pointer, size uintptr) (unsafe.Pointer, error) {
+	flags := unix.MAP_PRIVATE | unix.MAP_ANON | mapNoReserve
+	if addr != nil {
+		flags |= unix.MAP_FIXED
+	}
+	return unix.MmapPtr(-1, 0, addr, size, unix.PROT_NONE, flags)
+}
+
+func (s *osSource) Reserve(size uintptr) (Memory, error) {
+	size, err := roundReserve(size)
+	if err != nil {
+		return Memory{}, err
+	}
+	rawSize := size + BaseAlign + Granule // the last granule is the guard
+	raw, err := mapNone(nil, rawSize)
+	if err != nil {
+		return Memory{}, &memory.Exhausted{Op: "page: reserve", Need: rawSize, Limit: rawSize, Cause: err}
+	}
+	return trimBase(raw, rawSize, size), nil
+}
+
+func (s *osSource) Commit(m Memory, off, size uintptr) error {
+	checkRange("Commit", m, off, size)
+	if size == 0 {
+		return nil
+	}
+	b := unsafe.Slice((*byte)(unsafe.Add(m.Base, off)), size)
+	if err := unix.Mprotect(b, unix.PROT_READ|unix.PROT_WRITE); err != nil {
+		return &memory.Exhausted{Op: "page: commit", Need: size, Limit: m.Size, Cause: err}
+	}
+	s.advise(b)
+	return nil
+}
+
+func (s *osSource) Decommit(m Memory, off, size uintptr) error {
+	checkRange("Decommit", m, off, size)
+	if size == 0 {
+		return nil
+	}
+	_, err := mapNone(unsafe.Add(m.Base, off), size)
+	return err
+}
+
+func (s *osSource) Release(m Memory) error {
+	if m.raw == nil {
+		return nil
+	}
+	return unix.MunmapPtr(m.raw, m.rawSize)
+}

@@ -1,0 +1,53 @@
+package page
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/strata-go/strata/memory"
+)
+
+func (s *osSource) Reserve(size uintptr) (Memory, error) {
+	size, err := roundReserve(size)
+	if err != nil {
+		return Memory{}, err
+	}
+	rawSize := size + BaseAlign + Granule // the last granule is the guard
+	addr, err := windows.VirtualAlloc(0, rawSize, windows.MEM_RESERVE, windows.PAGE_NOACCESS)
+	if err != nil {
+		return Memory{}, &memory.Exhausted{Op: "page: reserve", Need: rawSize, Limit: rawSize, Cause: err}
+	}
+	return trimBase(fromSystem(addr), rawSize, size), nil
+}
+
+// fromSystem turns an address that the system made into a pointer. The memory is not Go's,
+// so neither the collector nor checkptr has an opinion about it.
+func fromSystem(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
+
+func (s *osSource) Commit(m Memory, off, size uintptr) error {
+	checkRange("Commit", m, off, size)
+	if size == 0 {
+		return nil
+	}
+	if _, err := windows.VirtualAlloc(uintptr(m.Base)+off, size, windows.MEM_COMMIT, windows.PAGE_READWRITE); err != nil {
+		return &memory.Exhausted{Op: "page: commit", Need: size, Limit: m.Size, Cause: err}
+	}
+	s.advise(unsafe.Slice((*byte)(unsafe.Add(m.Base, off)), size))
+	return nil
+}
+
+func (s *osSource) Decommit(m Memory, off, size uintptr) error {
+	checkRange("Decommit", m, off, size)
+	if size == 0 {
+		return nil
+	}
+	return windows.VirtualFree(uintptr(m.Base)+off, size, windows.MEM_DECOMMIT)
+}
+
+func (s *osSource) Release(m Memory) error {
+	if m.raw == nil {
+		return nil
+	}
+	return windows.VirtualFree(uintptr(m.raw), 0, windows.MEM_RELEASE)
+}

@@ -1,0 +1,98 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+)
+
+const (
+	// Granule is the unit, in bytes, of Commit and Decommit. It is a multiple of every
+	// hardware page size of the ports, so that one layout holds on all of them: 16 KiB is
+	// the page of darwin/arm64, 4 KiB that of the others.
+	Granule = 16 << 10
+
+	// BaseAlign is the alignment, in bytes, of every reservation: 64 KiB is what Windows
+	// gives and what a slab needs to find its header by masking.
+	BaseAlign = 64 << 10
+)
+
+// Memory is a run of reserved address space. It is a value: copies name the same run.
+type Memory struct {
+	Base unsafe.Pointer // aligned to BaseAlign; nil in the zero Memory
+	Size uintptr        // bytes, a multiple of Granule
+
+	// The mapping around it, which alignment and the guard made larger. Nil for a part of
+	// another reservation.
+	raw     unsafe.Pointer
+	rawSize uintptr
+}
+
+// Contains reports whether p lies in m.
+func (m Memory) Contains(p unsafe.Pointer) bool {
+	return uintptr(p)-uintptr(m.Base) < m.Size
+}
+
+// A Source reserves address space and backs it with memory.
+//
+// Sizes and offsets are bytes; offsets and sizes given to Commit and Decommit are multiples
+// of Granule and lie inside m. Committed memory is zeroed, also when it was committed
+// before and decommitted since. Errors of Reserve and Commit are or wrap
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge] and change nothing.
+type Source interface {
+	// Reserve takes size bytes, rounded up to Granule, of inaccessible address space.
+	Reserve(size uintptr) (Memory, error)
+	// Commit makes [off, off+size) readable, writable and zero. Committing what is
+	// committed already is a mistake of the caller: it may or may not zero.
+	Commit(m Memory, off, size uintptr) error
+	// Decommit returns the memory behind [off, off+size) and keeps the addresses.
+	Decommit(m Memory, off, size uintptr) error
+	// Release gives back the addresses. m and all its copies are dead afterwards.
+	Release(m Memory) error
+}
+
+// Default returns the backing that this build calls for: [OS], or [Heap] under -race and
+// -asan, which can watch only Go's own memory, and where the platform cannot map memory.
+func Default() Source {
+	if heapOnly {
+		return Heap()
+	}
+	return OS()
+}
+
+var errEmpty = errors.New("page: a reservation needs at least one byte")
+
+// roundReserve rounds a reservation up and says what is wrong with it.
+func roundReserve(size uintptr) (uintptr, error) {
+	if size == 0 {
+		return 0, errEmpty
+	}
+	rounded := align.Up(size, Granule)
+	if rounded < size || rounded > maxReserve {
+		return 0, fmt.Errorf("page: reserve %d bytes: %w (at most %d)", size, memory.ErrTooLarge, uint64(maxReserve))
+	}
+	return rounded, nil
+}
+
+// maxReserve leaves room for the guard and for aligning the base: half the address space.
+const maxReserve = ^uintptr(0)>>1 - 2*BaseAlign
+
+// checkRange panics when a family asks for bytes that are not in its reservation.
+func checkRange(op string, m Memory, off, size uintptr) {
+	if off%Granule == 0 && size%Granule == 0 && off <= m.Size && size <= m.Size-off {
+		return
+	}
+	panic(&memory.Misuse{
+		Package: "page", Op: op, Addr: uintptr(m.Base) + off, Size: size,
+		Reason: fmt.Sprintf("[%d, %d+%d) is not a run of whole granules of %d inside a reservation of %d bytes", off, off, size, Granule, m.Size),
+	})
+}
+
+// trimBase cuts the aligned run of size bytes, with a guard behind it, out of a mapping.
+func trimBase(raw unsafe.Pointer, rawSize, size uintptr) Memory {
+	pad := align.Up(uintptr(raw), BaseAlign) - uintptr(raw)
+	return Memory{Base: unsafe.Add(raw, pad), Size: size, raw: raw, rawSize: rawSize}
+}
