@@ -1,0 +1,217 @@
+package assets_test
+
+import (
+	"image"
+	"image/png"
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/assets"
+)
+
+// padding is how many transparent pixels a sprite keeps on every side.
+const padding = 2
+
+// artBudget bounds all the pictures together: they are in the program and in the browser's download.
+const artBudget = 3 << 20
+
+// sizes is what the game may rely on.
+var sizes = map[string]image.Point{
+	"player": {96, 96}, "player_core": {96, 96},
+	"drifter": {80, 80}, "drifter_core": {80, 80},
+	"lancer": {96, 96}, "lancer_core": {96, 96},
+	"swarm": {40, 40}, "swarm_core": {40, 40},
+	"warden": {256, 256}, "warden_core": {256, 256},
+	"bullet": {64, 24}, "orb": {40, 40},
+	"pickup_hull": {56, 56}, "pickup_power": {56, 56}, "pickup_score": {56, 56},
+	"soft": {64, 64}, "spark": {64, 16}, "smoke": {96, 96}, "ring": {256, 256}, "flare": {128, 128},
+	"debris": {32, 32}, "portal": {256, 256},
+	"reticle": {48, 48}, "vignette": {320, 180}, "placeholder": {64, 64},
+	"bg_ember_0": {512, 512}, "bg_ember_1": {512, 512},
+	"bg_tide_0": {512, 512}, "bg_tide_1": {512, 512},
+	"bg_spore_0": {512, 512}, "bg_spore_1": {512, 512},
+}
+
+// fillsItsFrame tells the pictures that reach their edges on purpose.
+func fillsItsFrame(name string) bool { return name == "vignette" || strings.HasPrefix(name, "bg_") }
+
+func decode(t *testing.T, name string) *image.NRGBA {
+	t.Helper()
+	f, err := assets.FS().Open("art/" + name + ".png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	nrgba, ok := img.(*image.NRGBA)
+	if !ok {
+		t.Fatalf("%s decodes to %T, want *image.NRGBA", name, img)
+	}
+	return nrgba
+}
+
+func TestArt_IsExactlyTheListedPicturesWithinTheBudget(t *testing.T) {
+	files, err := fs.Glob(assets.FS(), "art/*.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var total int64
+	for _, file := range files {
+		if _, ok := sizes[strings.TrimSuffix(path.Base(file), ".png")]; !ok {
+			t.Errorf("%s is in the folder but not in the list", file)
+		}
+		info, err := fs.Stat(assets.FS(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	if len(files) != len(sizes) {
+		t.Errorf("%d pictures, want %d", len(files), len(sizes))
+	}
+	if total > artBudget {
+		t.Errorf("pictures take %d bytes, budget %d", total, artBudget)
+	}
+}
+
+func TestArt_EveryPictureDecodesAndHasPadding(t *testing.T) {
+	for name, size := range sizes {
+		img := decode(t, name)
+		if img.Bounds() != (image.Rectangle{Max: size}) {
+			t.Errorf("%s is %v, want %v at the origin", name, img.Bounds(), size)
+			continue
+		}
+		if fillsItsFrame(name) {
+			continue
+		}
+		if p, dirty := litPadding(img); dirty {
+			t.Errorf("%s: pixel %v in the padding has alpha %d", name, p, img.NRGBAAt(p.X, p.Y).A)
+		}
+		lit := 0
+		for i := 3; i < len(img.Pix); i += 4 {
+			if img.Pix[i] >= 64 {
+				lit++
+			}
+		}
+		if share := float64(lit) / float64(size.X*size.Y); share < 0.02 {
+			t.Errorf("%s covers only %.1f %% of its frame", name, 100*share)
+		}
+	}
+}
+
+// litPadding finds a pixel of the padding that is not transparent.
+func litPadding(img *image.NRGBA) (image.Point, bool) {
+	b := img.Bounds()
+	for y := range b.Dy() {
+		for x := range b.Dx() {
+			p := image.Pt(x, y)
+			if !p.In(b.Inset(padding)) && img.NRGBAAt(x, y).A != 0 {
+				return p, true
+			}
+		}
+	}
+	return image.Point{}, false
+}
+
+func TestArt_IsGreySoThatTintsKeepTheirHue(t *testing.T) {
+	for name := range sizes {
+		pix := decode(t, name).Pix
+		for i := 0; i < len(pix); i += 4 {
+			if pix[i] != pix[i+1] || pix[i] != pix[i+2] {
+				t.Errorf("%s: pixel %d is %v, want a grey", name, i/4, pix[i:i+3])
+				break
+			}
+		}
+	}
+}
+
+func TestArt_SpritesHaveWhiteToTakeTheFullTint(t *testing.T) {
+	for _, name := range []string{"player", "drifter", "lancer", "swarm", "warden", "bullet", "orb", "pickup_hull",
+		"pickup_power", "pickup_score", "soft", "spark", "ring", "flare", "portal", "reticle"} {
+		pix, brightest := decode(t, name).Pix, 0
+		for i := 0; i < len(pix); i += 4 {
+			brightest = max(brightest, int(pix[i])*int(pix[i+3])/255)
+		}
+		if brightest < 240 {
+			t.Errorf("%s: brightest pixel is %d of 255", name, brightest)
+		}
+	}
+}
+
+func TestBackgrounds_FloorsAreOpaqueAndDark(t *testing.T) {
+	for _, level := range levelNames {
+		name := "bg_" + level + "_0"
+		pix, sum := decode(t, name).Pix, 0
+		for i := 0; i < len(pix); i += 4 {
+			if pix[i+3] != 255 {
+				t.Fatalf("%s: pixel %d has alpha %d", name, i/4, pix[i+3])
+			}
+			sum += int(pix[i])
+		}
+		if mean := float64(sum) / float64(len(pix)/4) / 255; mean < 0.08 || mean > 0.36 {
+			t.Errorf("%s: mean luminance %.2f, want 0.08 to 0.36", name, mean)
+		}
+	}
+}
+
+func TestBackgrounds_DriftIsMostlyTransparent(t *testing.T) {
+	for _, level := range levelNames {
+		name := "bg_" + level + "_1"
+		pix, covered := decode(t, name).Pix, 0
+		for i := 3; i < len(pix); i += 4 {
+			if pix[i] > 24 {
+				covered++
+			}
+		}
+		if share := float64(covered) / float64(len(pix)/4); share == 0 || share > 0.15 {
+			t.Errorf("%s covers %.1f %% of its tile, want more than 0 and at most 15", name, 100*share)
+		}
+	}
+}
+
+// A tile is seamless when the step from its last row to its first is no larger than the steps within it.
+func TestBackgrounds_TileSeamlessly(t *testing.T) {
+	for name, size := range sizes {
+		if !strings.HasPrefix(name, "bg_") {
+			continue
+		}
+		img := decode(t, name)
+		light := func(x, y int) int {
+			c := img.NRGBAAt(x%size.X, y%size.Y)
+			return int(c.R) * int(c.A)
+		}
+		row := func(y int) (sum int) {
+			for x := range size.X {
+				sum += abs(light(x, y+1) - light(x, y))
+			}
+			return sum
+		}
+		column := func(x int) (sum int) {
+			for y := range size.Y {
+				sum += abs(light(x+1, y) - light(x, y))
+			}
+			return sum
+		}
+		checkSeam(t, name+" rows", size.Y, row)
+		checkSeam(t, name+" columns", size.X, column)
+	}
+}
+
+// checkSeam compares the step at n-1, which wraps around, with the largest step inside.
+func checkSeam(t *testing.T, what string, n int, difference func(int) int) {
+	t.Helper()
+	largest := 0
+	for i := range n - 1 {
+		largest = max(largest, difference(i))
+	}
+	if seam := difference(n - 1); seam > largest {
+		t.Errorf("%s: step across the seam %d, largest step inside %d", what, seam, largest)
+	}
+}
+
+func abs(v int) int { return max(v, -v) }

@@ -1,0 +1,177 @@
+package memory_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
+)
+
+func TestPointerFree_NamesTheFieldThatHoldsAPointer(t *testing.T) {
+	type brain struct {
+		Mood int
+		Name string
+	}
+	type enemy struct {
+		X, Y  float32
+		Brain brain
+	}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{memory.PointerFree[enemy](), "enemy.Brain.Name (string)"},
+		{memory.PointerFree[*int](), "*int (*int)"},
+		{memory.PointerFree[[]int](), "[]int ([]int)"},
+		{memory.PointerFree[string](), "string (string)"},
+		{memory.PointerFree[map[int]int](), "(map[int]int)"},
+		{memory.PointerFree[chan int](), "(chan int)"},
+		{memory.PointerFree[func()](), "(func())"},
+		{memory.PointerFree[any](), "(interface {})"},
+		{memory.PointerFree[error](), "error (error)"},
+		{memory.PointerFree[unsafe.Pointer](), "(unsafe.Pointer)"},
+		{memory.PointerFree[[3]string](), "[3]string[0] (string)"},
+		{memory.PointerFree[[2]struct{ A [4]*byte }](), "[0].A[0] (*uint8)"},
+	} {
+		var pe *memory.PointerError
+		if !errors.As(c.err, &pe) || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("got %v; want a PointerError with %q", c.err, c.want)
+		}
+	}
+	for i, err := range []error{
+		memory.PointerFree[int](), memory.PointerFree[uintptr](), memory.PointerFree[struct{}](), memory.PointerFree[[0]*int](),
+		memory.PointerFree[complex128](), memory.PointerFree[struct {
+			A [3]float32
+			B struct{ C bool }
+		}](), memory.PointerFree[memory.Handle[enemy]](),
+	} {
+		if err != nil {
+			t.Errorf("case %d: %v", i, err)
+		}
+	}
+}
+
+func TestType_ZeroProvesNothing(t *testing.T) {
+	if (memory.Type[int]{}).Valid() {
+		t.Error("the zero Type is valid")
+	}
+	ty, err := memory.TypeFor[[3]uint16]()
+	if err != nil || !ty.Valid() || ty.Size() != 6 {
+		t.Errorf("TypeFor = %v, %v", ty, err)
+	}
+	if empty := memory.MustType[struct{}](); !empty.Valid() || empty.Size() != 0 {
+		t.Errorf("an empty type has size %d", empty.Size())
+	}
+	if _, err := memory.TypeFor[string](); err == nil {
+		t.Error("string was accepted")
+	}
+	defer func() {
+		if _, ok := recover().(*memory.PointerError); !ok {
+			t.Error("MustType of a pointerful type did not panic with a PointerError")
+		}
+	}()
+	memory.MustType[[]byte]()
+}
+
+func TestHandle_ZeroIsNeverValid(t *testing.T) {
+	var h memory.Handle[int]
+	if !h.IsZero() || h.Generation()%2 != 0 {
+		t.Error("the zero handle looks alive")
+	}
+	h = memory.MakeHandle[int](12, 7)
+	if h.IsZero() || h.Index() != 12 || h.Generation() != 7 || h.String() != "#12.7" || unsafe.Sizeof(h) != 8 {
+		t.Errorf("handle %v of %d bytes", h, unsafe.Sizeof(h))
+	}
+	if err := memory.PointerFree[memory.Handle[string]](); err != nil {
+		t.Errorf("a handle of a pointerful type must itself be storable: %v", err)
+	}
+}
+
+func TestNew_RefusesPointersAndZeroes(t *testing.T) {
+	a, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if _, err := memory.New[string](a); err == nil {
+		t.Error("New[string] succeeded")
+	}
+	if _, err := memory.MakeSlice[*int](a, 3); err == nil {
+		t.Error("MakeSlice[*int] succeeded")
+	}
+	for range 2 {
+		p, err := memory.New[[4]uint64](a)
+		if err != nil || *p != [4]uint64{} {
+			t.Fatalf("New = %v, %v", p, err)
+		}
+		*p = [4]uint64{1, 2, 3, 4}
+		a.Reset()
+	}
+	for _, n := range []int{-1, math.MinInt, math.MaxInt, math.MaxInt/8 + 1} {
+		if s, err := memory.MakeSlice[uint64](a, n); !errors.Is(err, memory.ErrTooLarge) || s != nil {
+			t.Errorf("MakeSlice of %d: %v", n, err)
+		}
+	}
+	s, err := memory.MakeSlice[uint64](a, 3)
+	if err != nil || len(s) != 3 || cap(s) != 3 {
+		t.Fatalf("MakeSlice: %v, %v", s, err)
+	}
+	memory.FreeSlice(a, s)
+	if a.Used() != 0 {
+		t.Errorf("FreeSlice left %d bytes", a.Used())
+	}
+}
+
+func TestErrors_CarryTheNumbers(t *testing.T) {
+	cause := errors.New("ENOMEM")
+	err := error(&memory.Exhausted{Op: "tlsf: alloc", Need: 100, Have: 10, Limit: 50, Cause: cause})
+	if !errors.Is(err, memory.ErrOutOfMemory) || !errors.Is(err, cause) || errors.Is(err, memory.ErrTooLarge) {
+		t.Errorf("%v is the wrong kind of error", err)
+	}
+	if want := "tlsf: alloc: out of memory: need 100 bytes, have 10 of 50: ENOMEM"; err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	m := &memory.Misuse{Package: "slab", Op: "Free", Addr: 0x1000, Size: 8, Reason: "double free"}
+	if want := "slab.Free(0x1000, size 8): double free"; m.Error() != want {
+		t.Errorf("got %q, want %q", m, want)
+	}
+}
+
+func TestStats_SubtractAddAndFragment(t *testing.T) {
+	a := memory.Stats{Reserved: 100, Committed: 80, InUse: 40, Peak: 50, Live: 4, Allocs: 10, Frees: 6, Failures: 1, Requested: 30, LargestFree: 10}
+	d := a.Sub(memory.Stats{Allocs: 4, Frees: 3, Failures: 1})
+	if d.Allocs != 6 || d.Frees != 3 || d.Failures != 0 || d.InUse != 40 {
+		t.Errorf("Sub = %+v", d)
+	}
+	if s := a.Add(a); s.InUse != 80 || s.Allocs != 20 || s.LargestFree != 10 {
+		t.Errorf("Add = %+v", s)
+	}
+	if a.Internal() != 0.25 || a.External() != 0.75 {
+		t.Errorf("internal %v, external %v; want 0.25, 0.75", a.Internal(), a.External())
+	}
+	if z := (memory.Stats{}); z.Internal() != 0 || z.External() != 0 {
+		t.Error("empty stats fragment")
+	}
+}
+
+func BenchmarkNewThroughTheInterface(b *testing.B) {
+	l, err := arena.NewLinear(nil, arena.LinearConfig{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	n := 0
+	for b.Loop() {
+		if _, err := memory.New[[4]uint64](l); err != nil {
+			b.Fatal(err)
+		}
+		if n++; n == 1000 {
+			l.Reset()
+			n = 0
+		}
+	}
+}
