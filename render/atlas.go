@@ -1,0 +1,307 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hajimehoshi/ebiten/v2"
+)
+
+// DefaultPage is a page that every GPU of the last fifteen years takes: 16 MiB.
+// MaxPage is the largest that browsers and phones take: 64 MiB.
+const (
+	DefaultPage = 2048
+	MaxPage     = 4096
+	minPage     = 1024 // the built-in regions and a font fit
+)
+
+// gutter is the texels around every region that belong to it. The linear filter reads
+// half a texel beyond an edge, and mipmaps are off.
+const gutter = 1
+
+// ErrAtlasFull says that a page has no room for a region. The error is a [*FullError].
+var ErrAtlasFull = errors.New("render: atlas is full")
+
+// FullError is an ErrAtlasFull with its numbers, in texels.
+type FullError struct {
+	ID   int
+	Name string // as given to ID, or empty
+	W, H int    // the picture, without gutters
+	Page int    // the side of the page
+	Free int    // texels on no region; they may be scattered
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("render: atlas is full: no room for region %s of %d×%d, %d%% of the %d×%d page is free; "+
+		"remove regions, reset the atlas or configure a larger page (up to %d)",
+		label(e.ID, e.Name), e.W, e.H, e.Free*100/(e.Page*e.Page), e.Page, e.Page, MaxPage)
+}
+
+// Is makes errors.Is(e, ErrAtlasFull) true.
+func (e *FullError) Is(target error) bool { return target == ErrAtlasFull }
+
+// AtlasConfig sizes an Atlas. The zero value is the default.
+type AtlasConfig struct {
+	Page    int // side of the page in texels, 1024, 2048 or 4096; 0 is 2048
+	Regions int // ids are 0 to Regions-1; 0 is 1024
+}
+
+// A page takes pixels: the GPU's, or a test's.
+type page interface {
+	write(x, y, w, h int, rgba []byte)
+	image() *ebiten.Image // nil where there is no GPU
+}
+
+// An Atlas is one page of pictures, and the names of its parts. The pictures of a level
+// are an arena: Reset drops them and keeps what was there at the last Keep.
+//
+// Invariants:
+//
+//	(1) an entry that is reserved owns a slot, and no two slots overlap
+//	(2) an uploaded entry is reserved, and its region is its slot less the gutter
+//	(3) a region that is not uploaded looks up as the placeholder
+//
+// The page is created with the atlas; the GPU sees it at the first frame.
+type Atlas struct {
+	page    page
+	packer  packer
+	entries []entry
+	names   map[string]int
+	strip   []byte // one gutter's pixels
+
+	white, line, soft, checker Region
+}
+
+type entry struct {
+	name     string
+	region   Region // zero unless reserved
+	shown    Region // what Lookup returns
+	slot     slot
+	w, h     int
+	reserved bool
+	uploaded bool
+	tile     bool // gutters repeat the opposite edge
+	kept     bool
+}
+
+// NewAtlas makes a page with its built-in regions.
+func NewAtlas(cfg AtlasConfig) (*Atlas, error) {
+	if cfg.Page == 0 {
+		cfg.Page = DefaultPage
+	}
+	if cfg.Page < minPage || cfg.Page > MaxPage || cfg.Page&(cfg.Page-1) != 0 {
+		return nil, fmt.Errorf("render: atlas page of %d texels; allowed are %d, %d and %d", cfg.Page, minPage, DefaultPage, MaxPage)
+	}
+	return newAtlas(cfg, &gpuPage{size: cfg.Page})
+}
+
+func newAtlas(cfg AtlasConfig, p page) (*Atlas, error) {
+	if cfg.Regions == 0 {
+		cfg.Regions = 1024
+	}
+	if cfg.Regions < 1 || cfg.Regions > 1<<16 {
+		return nil, fmt.Errorf("render: atlas with %d regions; allowed are 1 to %d", cfg.Regions, 1<<16)
+	}
+	a := &Atlas{
+		page:    p,
+		packer:  packer{size: cfg.Page},
+		entries: make([]entry, cfg.Regions),
+		names:   map[string]int{},
+		strip:   make([]byte, 4*cfg.Page),
+	}
+	if err := a.addBuiltins(); err != nil {
+		return nil, err
+	}
+	for i := range a.entries {
+		a.entries[i].shown = a.checker
+	}
+	a.Keep()
+	return a, nil
+}
+
+// ID returns the number that stands for name, the same one every time, or an error when
+// all are taken. A game uses names or its own numbers, not both. Not for the frame: look
+// names up once, at load.
+func (a *Atlas) ID(name string) (int, error) {
+	if id, ok := a.names[name]; ok {
+		return id, nil
+	}
+	id := len(a.names)
+	if id >= len(a.entries) {
+		return 0, fmt.Errorf("render: atlas: no id left for %q, all %d are taken; raise AtlasConfig.Regions", name, len(a.entries))
+	}
+	a.names[name] = id
+	a.entries[id].name = name
+	return id, nil
+}
+
+// Reserve takes room for a picture of w × h texels with a transparent gutter. Until its
+// pixels are uploaded, Lookup returns the placeholder. Reserving an id again with the
+// same size returns the same region; another size is an error. Where there is no room
+// the error is a [*FullError] and nothing has changed.
+func (a *Atlas) Reserve(id, w, h int) (Region, error) { return a.reserve(id, w, h, false) }
+
+// ReserveTile is Reserve for a picture that is drawn by [Quads.Tiles]: its gutters repeat
+// the opposite edges, so that the filter sees no seam.
+func (a *Atlas) ReserveTile(id, w, h int) (Region, error) { return a.reserve(id, w, h, true) }
+
+func (a *Atlas) reserve(id, w, h int, tile bool) (Region, error) {
+	e, err := a.entry(id)
+	if err != nil {
+		return Region{}, err
+	}
+	if e.reserved {
+		if e.w == w && e.h == h && e.tile == tile {
+			return e.region, nil
+		}
+		return Region{}, fmt.Errorf("render: atlas: region %s is reserved with %d×%d, not %d×%d; remove it first",
+			label(id, e.name), e.w, e.h, w, h)
+	}
+	if most := a.packer.size - 2*gutter; w < 1 || h < 1 || w > most || h > most {
+		return Region{}, fmt.Errorf("render: atlas: region %s of %d×%d; allowed are 1×1 to %d×%d",
+			label(id, e.name), w, h, most, most)
+	}
+	s, ok := a.packer.take(w+2*gutter, h+2*gutter)
+	if !ok {
+		return Region{}, &FullError{ID: id, Name: e.name, W: w, H: h, Page: a.packer.size, Free: a.packer.free()}
+	}
+	*e = entry{name: e.name, region: inner(s, w, h), shown: a.checker, slot: s, w: w, h: h, reserved: true, tile: tile}
+	return e.region, nil
+}
+
+// Upload sets the pixels of a reserved region: rows from the top, 4 bytes a texel,
+// premultiplied RGBA. They are copied: the caller's block is free when Upload returns.
+// Call it from Update or Draw, where the copy costs no Go allocation of ours. Uploading
+// again replaces the picture.
+func (a *Atlas) Upload(id int, rgba []byte, w, h int) error {
+	e, err := a.entry(id)
+	switch {
+	case err != nil:
+		return err
+	case !e.reserved:
+		return fmt.Errorf("render: atlas: upload to region %s, which is not reserved", label(id, e.name))
+	case e.w != w || e.h != h:
+		return fmt.Errorf("render: atlas: upload of %d×%d to region %s, which is %d×%d", w, h, label(id, e.name), e.w, e.h)
+	case len(rgba) != 4*w*h:
+		return fmt.Errorf("render: atlas: upload of %d×%d to region %s with %d bytes; it takes %d", w, h, label(id, e.name), len(rgba), 4*w*h)
+	}
+	a.write(e.slot, rgba, w, h, e.tile)
+	e.uploaded, e.shown = true, e.region
+	return nil
+}
+
+// Lookup returns the region of id, or the placeholder while it has no pixels or where id
+// is not one. It never fails, so a frame can be drawn while a level streams in.
+func (a *Atlas) Lookup(id int) Region {
+	if uint(id) < uint(len(a.entries)) {
+		return a.entries[id].shown
+	}
+	return a.checker
+}
+
+// Loaded reports whether id has its pixels.
+func (a *Atlas) Loaded(id int) bool {
+	return uint(id) < uint(len(a.entries)) && a.entries[id].uploaded
+}
+
+// Remove gives back the room of id, which then looks up as the placeholder. A name stays
+// bound to its id. Removing what is not reserved does nothing.
+func (a *Atlas) Remove(id int) {
+	if e, err := a.entry(id); err == nil && e.reserved {
+		a.packer.give(e.slot)
+		*e = entry{name: e.name, shown: a.checker}
+	}
+}
+
+// Keep makes everything reserved so far survive Reset: the pictures of all levels.
+func (a *Atlas) Keep() {
+	for i := range a.entries {
+		a.entries[i].kept = a.entries[i].reserved
+		a.entries[i].slot.kept = a.entries[i].reserved
+	}
+	a.packer.keep()
+}
+
+// Reset removes every region reserved since the last Keep. Regions looked up before are
+// stale. Cost: one pass over the ids; the page is not touched.
+func (a *Atlas) Reset() {
+	for i := range a.entries {
+		e := &a.entries[i]
+		if !e.reserved || e.kept {
+			continue
+		}
+		if e.slot.kept {
+			a.packer.give(e.slot)
+		}
+		*e = entry{name: e.name, shown: a.checker}
+	}
+	a.packer.rewind()
+}
+
+// White is one solid texel, so that it has no edge to filter; Soft a round dot with a
+// bright core; Placeholder the checker.
+func (a *Atlas) White() Region       { return a.white }
+func (a *Atlas) Soft() Region        { return a.soft }
+func (a *Atlas) Placeholder() Region { return a.checker }
+
+// Page returns the side of the page in texels; Free how many texels are on no region.
+func (a *Atlas) Page() int { return a.packer.size }
+func (a *Atlas) Free() int { return a.packer.free() }
+
+func (a *Atlas) entry(id int) (*entry, error) {
+	if uint(id) >= uint(len(a.entries)) {
+		return nil, fmt.Errorf("render: atlas: region %d; allowed are 0 to %d", id, len(a.entries)-1)
+	}
+	return &a.entries[id], nil
+}
+
+// write puts a picture and its gutter on the page.
+func (a *Atlas) write(s slot, rgba []byte, w, h int, tile bool) {
+	x, y := s.x+gutter, s.y+gutter
+	a.page.write(x, y, w, h, rgba)
+	// Columns hold h texels, rows w + 2 with the corners.
+	a.page.write(x-1, y, 1, h, a.column(rgba, w, h, w-1, tile))
+	a.page.write(x+w, y, 1, h, a.column(rgba, w, h, 0, tile))
+	a.page.write(x-1, y-1, w+2, 1, a.row(rgba, w, h-1, tile))
+	a.page.write(x-1, y+h, w+2, 1, a.row(rgba, w, 0, tile))
+}
+
+// column returns column i of the picture for a tile, and transparent texels otherwise.
+func (a *Atlas) column(rgba []byte, w, h, i int, tile bool) []byte {
+	s := a.strip[:4*h]
+	if !tile {
+		clear(s)
+		return s
+	}
+	for j := range h {
+		copy(s[4*j:4*j+4], rgba[4*(j*w+i):])
+	}
+	return s
+}
+
+// row returns row j with its opposite corners for a tile, and transparent texels otherwise.
+func (a *Atlas) row(rgba []byte, w, j int, tile bool) []byte {
+	s := a.strip[:4*(w+2)]
+	if !tile {
+		clear(s)
+		return s
+	}
+	src := rgba[4*j*w : 4*(j+1)*w]
+	copy(s, src[4*(w-1):])
+	copy(s[4:], src)
+	copy(s[4*(w+1):], src[:4])
+	return s
+}
+
+// inner is the region of a w × h picture in s.
+func inner(s slot, w, h int) Region {
+	x, y := float32(s.x+gutter), float32(s.y+gutter)
+	return Region{x, y, x + float32(w), y + float32(h)}
+}
+
+func label(id int, name string) string {
+	if name == "" {
+		return fmt.Sprint(id)
+	}
+	return fmt.Sprintf("%d (%q)", id, name)
+}

@@ -1,0 +1,129 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+
+	"github.com/hajimehoshi/ebiten/v2"
+)
+
+// A Frame is the picture that is being drawn. It is valid during the call of Draw that
+// got it.
+type Frame struct {
+	Viewport               // where the logical screen lies, in physical pixels
+	ScreenW, ScreenH int   // the window in physical pixels
+	Tick             int64 // ticks updated so far
+
+	screen  *ebiten.Image // all of it
+	clipped *ebiten.Image // the viewport
+	bloomer *bloomer
+	bloomOn bool
+	err     error // the first failure, reported by Run
+}
+
+// drawOptions are the same for every frame: vertices are premultiplied, sprites are
+// filtered, and mipmaps of a page that takes uploads would be made again each time.
+var drawOptions = ebiten.DrawTrianglesOptions{
+	ColorScaleMode: ebiten.ColorScaleModePremultipliedAlpha,
+	Filter:         ebiten.FilterLinear,
+	DisableMipmaps: true,
+}
+
+// begin points the frame at a screen.
+func (f *Frame) begin(screen *ebiten.Image, vp Viewport, tick int64) {
+	f.Viewport, f.Tick = vp, tick
+	f.ScreenW, f.ScreenH = screen.Size()
+	f.screen, f.clipped = screen, screen
+	if r := image.Rect(vp.X, vp.Y, vp.X+vp.W, vp.Y+vp.H); r != screen.Bounds() {
+		f.clipped = screen.SubImage(r).(*ebiten.Image)
+	}
+}
+
+// Draw submits a batch in one draw call, clipped to the viewport. The slices are copied
+// and may lie off-heap. Vertices in physical pixels, premultiplied, source-over.
+func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
+	if a == nil || len(indices) == 0 {
+		return
+	}
+	if img := a.page.image(); img != nil {
+		f.clipped.DrawTriangles32(verts, indices, img, &drawOptions)
+	}
+}
+
+// Submit is Draw for all that q holds.
+func (f *Frame) Submit(a *Atlas, q *Quads) { f.Draw(a, q.Vertices(), q.Indices()) }
+
+// Bloom adds the glow of what was drawn so far: world first, then Bloom, then HUD and
+// overlay, which stay crisp. It does nothing where bloom is off.
+func (f *Frame) Bloom(o Bloom) {
+	if !f.bloomOn || !(o.Strength > 0) || f.err != nil {
+		return
+	}
+	if f.bloomer == nil {
+		if f.bloomer, f.err = newBloomer(); f.err != nil {
+			return
+		}
+	}
+	f.bloomer.apply(f.clipped, f.screen, f.Viewport, o)
+}
+
+// BloomOn reports whether Bloom does anything; SetBloom turns it on or off.
+func (f *Frame) BloomOn() bool    { return f.bloomOn }
+func (f *Frame) SetBloom(on bool) { f.bloomOn = on }
+
+// fail keeps the first failure for the next tick, which ends the game with it.
+func (f *Frame) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// ReadPixels reads what was drawn so far, the whole window, into dst: rows from the top,
+// 4 bytes a pixel, premultiplied RGBA. dst must have 4*ScreenW*ScreenH bytes. It waits for
+// the GPU: for screenshots and tests, not for play.
+func (f *Frame) ReadPixels(dst []byte) error {
+	if want := 4 * f.ScreenW * f.ScreenH; len(dst) != want {
+		return fmt.Errorf("render: ReadPixels into %d bytes; %d×%d takes %d", len(dst), f.ScreenW, f.ScreenH, want)
+	}
+	f.screen.ReadPixels(dst)
+	return nil
+}
+
+// Screenshot writes what was drawn so far to a PNG file. The file appears whole or not at
+// all.
+func (f *Frame) Screenshot(path string) error {
+	img := image.NewRGBA(image.Rect(0, 0, f.ScreenW, f.ScreenH))
+	if err := f.ReadPixels(img.Pix); err != nil {
+		return err
+	}
+	// The window has no holes: what additive light left half covered is opaque on screen.
+	for i := 3; i < len(img.Pix); i += 4 {
+		img.Pix[i] = 255
+	}
+	if err := writePNG(path, img); err != nil {
+		return fmt.Errorf("render: screenshot: %w", err)
+	}
+	return nil
+}
+
+// writePNG writes beside the target and renames.
+func writePNG(path string, img image.Image) (err error) {
+	t, err := os.CreateTemp(filepath.Dir(path), ".screenshot-*.png")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(t.Name()) // the error at hand says more
+		}
+	}()
+	err = errors.Join(png.Encode(t, img), t.Chmod(0o644), t.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(t.Name(), path)
+}

@@ -1,0 +1,93 @@
+package render
+
+import (
+	"math"
+	"strconv"
+)
+
+// The Append functions format into a buffer that the caller owns and pad on the left to
+// width characters, so that figures stand still. A number that is wider is not cut. They
+// do not allocate while the buffer has room.
+
+// AppendInt appends v in decimal.
+func AppendInt(dst []byte, v int64, width int) []byte {
+	n := len(dst)
+	return pad(strconv.AppendInt(dst, v, 10), n, width)
+}
+
+// AppendFixed appends v with prec digits after the point. What is not a number is a dash.
+func AppendFixed(dst []byte, v float64, prec, width int) []byte {
+	n := len(dst)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return pad(append(dst, '-'), n, width)
+	}
+	return pad(strconv.AppendFloat(dst, v, 'f', prec, 64), n, width)
+}
+
+// AppendPercent appends a share of 1 as "  7%".
+func AppendPercent(dst []byte, share float64) []byte {
+	return append(AppendFixed(dst, share*100, 0, 3), '%')
+}
+
+// BytesWidth is the number of characters that AppendBytes writes.
+const BytesWidth = 10
+
+// AppendBytes appends a number of bytes with its unit, always BytesWidth characters:
+// "   512 B  ", "  12.0 KiB", "1023.9 MiB".
+func AppendBytes(dst []byte, v uint64) []byte {
+	if v < 1<<10 {
+		return append(AppendInt(dst, int64(v), 6), " B  "...)
+	}
+	shift, unit := 10, 0
+	for v>>shift >= 1<<10 && unit < len(byteUnits)-1 {
+		shift += 10
+		unit++
+	}
+	// Tenths by integer arithmetic and rounded down: 1024.0 KiB cannot appear.
+	whole, rest := v>>shift, v&(1<<shift-1)
+	dst = AppendInt(dst, int64(whole), 4)
+	tenth := rest >> (shift - 10) * 10 >> 10
+	dst = append(dst, '.', byte('0'+tenth), ' ')
+	return append(dst, byteUnits[unit]...)
+}
+
+var byteUnits = [...]string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+
+// CountWidth is the number of characters that AppendCount writes.
+const CountWidth = 6
+
+// AppendCount appends a count, always CountWidth characters: "   999", " 12345",
+// "  123k", "  4.5M".
+func AppendCount(dst []byte, v uint64) []byte {
+	switch {
+	case v < 100_000:
+		return AppendInt(dst, int64(v), CountWidth)
+	case v < 1_000_000:
+		return append(AppendInt(dst, int64(v/1000), CountWidth-1), 'k')
+	}
+	step, unit := uint64(1_000_000), 0
+	for v/step >= 1000 && unit < len(countUnits)-1 {
+		step *= 1000
+		unit++
+	}
+	dst = AppendInt(dst, int64(v/step), CountWidth-3)
+	return append(dst, '.', byte('0'+v%step/(step/10)), countUnits[unit])
+}
+
+const countUnits = "MGTPE"
+
+// pad moves dst[from:] to the right until it is width characters long.
+func pad(dst []byte, from, width int) []byte {
+	n := len(dst) - from
+	if n >= width {
+		return dst
+	}
+	for range width - n {
+		dst = append(dst, ' ')
+	}
+	copy(dst[from+width-n:], dst[from:from+n])
+	for i := range width - n {
+		dst[from+i] = ' '
+	}
+	return dst
+}

@@ -1,0 +1,193 @@
+package render
+
+import "math"
+
+// Grid is the step of the overlay in its own pixels: rows are two steps, margins one.
+const Grid = 8
+
+// The instrument panel's own colours. A tier brings its accent; amber and red mean the
+// same everywhere.
+var (
+	PanelBack  = Color{0.018, 0.022, 0.032, 0.86} // premultiplied
+	PanelEdge  = Color{0.10, 0.12, 0.15, 0.5}
+	PanelText  = RGB(0xd7dde6)
+	PanelQuiet = RGB(0x7f8a99)
+	PanelTrack = Color{0.09, 0.10, 0.13, 0.9}
+	Amber      = RGB(0xffb02e)
+	Red        = RGB(0xff4d4d)
+)
+
+// The shares of a budget at which a bar changes colour.
+const (
+	AmberAt = 0.75
+	RedAt   = 0.90
+)
+
+// A Panel writes labels, figures, bars and sparklines on an 8-pixel grid. It is
+// immediate: a value on the stack, made anew each frame, with nothing to release. Every
+// method takes positions in pixels from the panel's top left corner and allocates
+// nothing.
+type Panel struct {
+	Q    *Quads
+	Font *Font
+	X, Y float32
+	W, H float32
+
+	buf [32]byte // figures are formatted here
+}
+
+// NewPanel draws the translucent back of a panel, size in grid steps, and returns it. The
+// strip along its top takes the accent.
+func NewPanel(q *Quads, f *Font, x, y float32, cols, rows int, accent Color) Panel {
+	p := Panel{Q: q, Font: f, X: x, Y: y, W: float32(cols * Grid), H: float32(rows * Grid)}
+	q.Rect(x, y, p.W, p.H, PanelBack)
+	q.Border(x, y, p.W, p.H, 1, PanelEdge)
+	q.Rect(x, y, p.W, 1, accent)
+	return p
+}
+
+// Label writes text whose cell begins at (x, y).
+func (p *Panel) Label(x, y float32, c Color, s string) { p.Q.Text(p.Font, p.X+x, p.Y+y, 1, c, s) }
+
+// LabelRight writes text that ends at x.
+func (p *Panel) LabelRight(x, y float32, c Color, s string) {
+	p.Q.TextRight(p.Font, p.X+x, p.Y+y, 1, c, s)
+}
+
+// Int writes a figure that ends at x. Its last digit stands where it stood.
+func (p *Panel) Int(x, y float32, c Color, v int64) {
+	p.right(x, y, c, AppendInt(p.buf[:0], v, 0))
+}
+
+// Fixed writes v with prec digits after the point, ending at x, and the unit after it:
+// the point stands still and so does the unit.
+func (p *Panel) Fixed(x, y float32, c Color, v float64, prec int, unit string) {
+	// 'f' writes up to 309 digits; a figure of this size has no business on a panel.
+	p.right(x, y, c, AppendFixed(p.buf[:0], min(max(v, -1e15), 1e15), min(prec, 6), 0))
+	p.Label(x, y, PanelQuiet, unit)
+}
+
+// Bytes writes a size of BytesWidth characters that ends at x.
+func (p *Panel) Bytes(x, y float32, c Color, v uint64) { p.right(x, y, c, AppendBytes(p.buf[:0], v)) }
+
+// Count writes a count of CountWidth characters that ends at x.
+func (p *Panel) Count(x, y float32, c Color, v uint64) { p.right(x, y, c, AppendCount(p.buf[:0], v)) }
+
+func (p *Panel) right(x, y float32, c Color, s []byte) {
+	p.Q.TextBytes(p.Font, p.X+x-float32(len(s)*GlyphW), p.Y+y, 1, c, s)
+}
+
+// Swatch draws the square by which a tier is known.
+func (p *Panel) Swatch(x, y float32, accent Color) { p.Q.Rect(p.X+x, p.Y+y, 6, 6, accent) }
+
+// A Level is what a bar shows, in any one unit.
+type Level struct {
+	Used, Peak uint64
+	Budget     uint64 // 0 is the capacity
+	Capacity   uint64 // the full width
+}
+
+// share returns v as a part of the capacity, from 0 to 1.
+func (l Level) share(v uint64) float32 {
+	if l.Capacity == 0 {
+		return 0
+	}
+	return float32(min(float64(v)/float64(l.Capacity), 1))
+}
+
+// Color returns the accent, amber from 75 % of the budget, red from 90 %.
+func (l Level) Color(accent Color) Color {
+	budget := l.Budget
+	if budget == 0 {
+		budget = l.Capacity
+	}
+	switch used := float64(l.Used); {
+	case budget == 0 || used < AmberAt*float64(budget):
+		return accent
+	case used < RedAt*float64(budget):
+		return Amber
+	}
+	return Red
+}
+
+// Bar draws a level: the track is the capacity, the fill what is used, the bright mark
+// the peak, the hatch from the budget on what may not be used.
+func (p *Panel) Bar(x, y, w, h float32, l Level, accent Color) {
+	q, c := p.Q, l.Color(accent)
+	x, y = p.X+x, p.Y+y
+	q.Rect(x, y, w, h, PanelTrack)
+	if l.Budget > 0 && l.Budget < l.Capacity {
+		bx := float32(math.Floor(float64(w * l.share(l.Budget))))
+		q.Rect(x+bx, y, w-bx, h, Red.Fade(0.16))
+		q.Rect(x+bx, y, 1, h, Red.Fade(0.8))
+	}
+	if l.Used > 0 {
+		// Something in use is never shown as nothing.
+		q.Gradient(x, y, max(w*l.share(l.Used), 1), h, c, c.Shade(0.72))
+	}
+	if l.Peak > 0 {
+		px := min(max(w*l.share(l.Peak)-1, 0), w-1)
+		q.Rect(x+px, y-1, 1, h+2, White.Fade(0.9))
+	}
+}
+
+// Sparkline draws the samples from the oldest on the left to the newest, which always
+// ends at the right edge, on a scale from 0 to top; top 0 takes the samples' own.
+func (p *Panel) Sparkline(x, y, w, h float32, s *Samples, top float32, accent Color) {
+	q := p.Q
+	x, y = p.X+x, p.Y+y
+	q.Rect(x, y+h-1, w, 1, PanelEdge)
+	n := s.Len()
+	if top <= 0 {
+		top = s.Ceil()
+	}
+	if n < 2 || top <= 0 {
+		return
+	}
+	step := w / (SampleCount - 1)
+	left := x + w - step*float32(n-1)
+	if q.Room() < 2*n { // two strips of n-1 quads
+		q.Dropped++
+		return
+	}
+	area, _ := q.strip(n)
+	line, _ := q.strip(n)
+	sparkArea(q, area, s, left, y, step, h, top, accent)
+	sparkLine(q, line, s, left, y, step, h, top, accent)
+}
+
+// sparkArea fills below the curve, fading toward the base.
+func sparkArea(q *Quads, v []Vertex, s *Samples, x, y, step, h, top float32, c Color) {
+	k, u, w := q.view.Scale, q.white.X0, q.white.Y0
+	base, strong, weak := (y+h)*k+q.view.Y, c.Fade(0.42), c.Fade(0.06)
+	for i := 0; i+1 < len(v); i += 2 {
+		px := (x+step*float32(i/2))*k + q.view.X
+		py := (y+h*(1-min(s.At(i/2)/top, 1)))*k + q.view.Y
+		set(&v[i], px, py, u, w, strong)
+		set(&v[i+1], px, base, u, w, weak)
+	}
+}
+
+// sparkLine draws the curve itself, a soft line one and a half pixels thick whatever its
+// slope.
+func sparkLine(q *Quads, v []Vertex, s *Samples, x, y, step, h, top float32, c Color) {
+	k, u := q.view.Scale, q.line.X0
+	half := 0.75 * k
+	n := len(v) / 2
+	at := func(i int) float32 { return (y+h*(1-min(s.At(i)/top, 1)))*k + q.view.Y }
+	prev, here := at(0), at(0)
+	for i := range n {
+		next := here
+		if i+1 < n {
+			next = at(i + 1)
+		}
+		// The normal of the slope through both neighbours; a spike keeps its width.
+		dx, dy := 2*step*k, next-prev
+		l := float32(math.Sqrt(float64(dx*dx + dy*dy)))
+		nx, ny := dy/l*half, -dx/l*half
+		px := (x+step*float32(i))*k + q.view.X
+		set(&v[2*i], px+nx, here+ny, u, q.line.Y0, c)
+		set(&v[2*i+1], px-nx, here-ny, u, q.line.Y1, c)
+		prev, here = here, next
+	}
+}

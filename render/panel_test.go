@@ -1,0 +1,211 @@
+package render
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestAppendBytes_IsAlwaysAsWide(t *testing.T) {
+	for v, want := range map[uint64]string{
+		0: "     0 B  ", 512: "   512 B  ", 1023: "  1023 B  ", 1024: "   1.0 KiB", 1536: "   1.5 KiB",
+		1<<20 - 1: "1023.9 KiB", 1 << 20: "   1.0 MiB", 12<<30 + 1<<29: "  12.5 GiB", math.MaxUint64: "  15.9 EiB",
+	} {
+		if got := string(AppendBytes(nil, v)); got != want || len(got) != BytesWidth {
+			t.Errorf("%d: %q, want %q", v, got, want)
+		}
+	}
+	for v := uint64(1); v != 0; v <<= 1 {
+		if a, b := AppendBytes(nil, v), AppendBytes(nil, v-1); len(a) != BytesWidth || len(b) != BytesWidth {
+			t.Errorf("%q %q", a, b)
+		}
+		if a, b := AppendCount(nil, v), AppendCount(nil, v-1); len(a) != CountWidth || len(b) != CountWidth {
+			t.Errorf("%q %q", a, b)
+		}
+	}
+}
+
+func TestAppendNumbers(t *testing.T) {
+	for want, got := range map[string]string{
+		"    -7":   string(AppendInt(nil, -7, 6)),
+		"123456":   string(AppendInt(nil, 123456, 3)),
+		"x  16.67": string(AppendFixed([]byte("x"), 16.666, 2, 7)),
+		"   -":     string(AppendFixed(nil, math.NaN(), 2, 4)),
+		"  7%":     string(AppendPercent(nil, 0.07)),
+		"100%":     string(AppendPercent(nil, 1)),
+		" 99999":   string(AppendCount(nil, 99999)),
+		"  123k":   string(AppendCount(nil, 123456)),
+		"  4.5M":   string(AppendCount(nil, 4_567_890)),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestLevel_ChangesColourWithTheBudget(t *testing.T) {
+	accent := RGB(0x4fd1ff)
+	for _, c := range []struct {
+		l    Level
+		want Color
+	}{
+		{Level{Used: 74, Budget: 100, Capacity: 1000}, accent},
+		{Level{Used: 75, Budget: 100, Capacity: 1000}, Amber},
+		{Level{Used: 89, Budget: 100, Capacity: 1000}, Amber},
+		{Level{Used: 90, Budget: 100, Capacity: 1000}, Red},
+		{Level{Used: 900, Budget: 0, Capacity: 1000}, Red},
+		{Level{Used: 5}, accent},
+	} {
+		if got := c.l.Color(accent); got != c.want {
+			t.Errorf("%+v: %v", c.l, got)
+		}
+	}
+}
+
+func TestPanel_BarStaysInItsTrack(t *testing.T) {
+	a, f := testFont(t)
+	for _, l := range []Level{{}, {Used: 1, Capacity: 1 << 40}, {Used: 9, Peak: 12, Budget: 20, Capacity: 5}, {5, 10, 10, 10}} {
+		q := batch(a, 50, View{1, 0, 0})
+		p := Panel{Q: q, Font: f}
+		p.Bar(10, 10, 100, 8, l, White)
+		for _, v := range q.Vertices() {
+			if v.DstX < 10 || v.DstX > 110 || v.DstY < 9 || v.DstY > 19 {
+				t.Errorf("%+v: vertex at %v,%v", l, v.DstX, v.DstY)
+			}
+		}
+	}
+}
+
+func TestSamples_RingAndScale(t *testing.T) {
+	var s Samples
+	if s.Last() != 0 || s.Max() != 0 || s.Len() != 0 {
+		t.Error("the zero Samples")
+	}
+	for i := range 3*SampleCount + 17 {
+		s.Push(float32(i % 500))
+		if s.Last() != float32(i%500) || s.Ceil() < s.Max() {
+			t.Fatalf("after %d: last %v, max %v, ceil %v", i, s.Last(), s.Max(), s.Ceil())
+		}
+	}
+	if s.Len() != SampleCount || s.At(0) != float32((3*SampleCount+17-SampleCount)%500) {
+		t.Errorf("oldest %v of %d", s.At(0), s.Len())
+	}
+	high := s.Ceil()
+	for range 100 {
+		s.Push(1)
+	}
+	if s.Ceil() != high {
+		t.Error("the scale followed a dip")
+	}
+	for range 3 * SampleCount {
+		s.Push(1)
+	}
+	if s.Ceil() > 4 {
+		t.Errorf("the scale stayed at %v", s.Ceil())
+	}
+	s.Push(float32(math.NaN()))
+	if s.Last() != 0 {
+		t.Errorf("NaN became %v", s.Last())
+	}
+	s.Push(float32(math.Inf(1))) // must end
+}
+
+func TestText_LayoutAndMissingGlyphs(t *testing.T) {
+	a, f := testFont(t)
+	q := batch(a, 50, View{2, 5, 7})
+	q.Text(f, 10.3, 10.3, 1, White, "a b\nc")
+	v := q.Vertices()
+	if len(v) != 3*VertsPerQuad {
+		t.Fatalf("%d vertices; a space draws nothing", len(v))
+	}
+	if v[0].DstX != 26 || v[0].DstY != 28 || v[4].DstX != 26+2*12 || v[8].DstX != 26 || v[8].DstY != 28+32 {
+		t.Errorf("cells at %v,%v %v %v,%v", v[0].DstX, v[0].DstY, v[4].DstX, v[8].DstX, v[8].DstY)
+	}
+	if w := v[0].SrcX - v[1].SrcX; w != -12 {
+		t.Errorf("a cell at scale 2 shows %v texels", w)
+	}
+	if f.glyph('漢') != f.glyph('▯') || f.glyph('\x01') != f.glyph('▯') {
+		t.Error("a missing glyph is not ▯")
+	}
+	if Width("µs×4", 2) != 48 {
+		t.Errorf("width %v", Width("µs×4", 2))
+	}
+	if !q.Text(nil, 0, 0, 1, White, "x") || !q.Text(f, 0, 0, 0, White, "x") {
+		t.Error("no font, no size: nothing to draw, nothing dropped")
+	}
+}
+
+// Every character that the package itself prints has a glyph.
+func TestFont_HasWhatItNeeds(t *testing.T) {
+	_, f := testFont(t)
+	for _, r := range "▮×▲µ▼•…█→≤∞°" {
+		if r != '▯' && f.glyph(r) == f.glyph('▯') {
+			t.Errorf("%q is missing", r)
+		}
+	}
+	for _, r := range symbols {
+		if n := strings.Count(symbols, string(r)); n != 1 {
+			t.Errorf("%q is there %d times", r, n)
+		}
+	}
+}
+
+func TestFrame_NothingAllocates(t *testing.T) {
+	a, f := testFont(t)
+	q := batch(a, 8000, View{2, 0, 0})
+	verts, indices := q.verts, q.indices
+	var s Samples
+	for i := range 300 {
+		s.Push(float32(i))
+	}
+	var buf [64]byte
+	draw := func() {
+		q.Begin(verts, indices, a, View{2, 0, 0})
+		q.Sprite(a.Lookup(1), 1, 2, 3, 4, 0.5, White)
+		q.Ring(10, 10, 50, 4, 0, 0, White)
+		q.Tiles(a.Placeholder(), 0, 0, 100, 100, 3, 3, 1, White)
+		q.Text(f, 1, 1, 1, White, "score 12345 ×4 µs")
+		q.TextBytes(f, 1, 1, 1, White, AppendBytes(AppendFixed(buf[:0], 16.6, 2, 8), 123456))
+		p := NewPanel(q, f, 8, 8, 30, 20, Amber)
+		p.Label(8, 8, PanelText, "Frame")
+		p.Int(90, 8, PanelText, -12345)
+		p.Fixed(90, 8, PanelText, 16.67, 2, "ms")
+		p.Bytes(90, 8, PanelText, 123456789)
+		p.Count(90, 8, PanelText, 1234567)
+		p.Bar(8, 24, 100, 6, Level{50, 60, 80, 100}, Amber)
+		p.Sparkline(8, 40, 100, 20, &s, 0, Amber)
+		s.Push(3)
+	}
+	if n := testing.AllocsPerRun(100, draw); n != 0 {
+		t.Errorf("%v allocations a frame", n)
+	}
+	if q.Dropped != 0 {
+		t.Errorf("dropped %d", q.Dropped)
+	}
+}
+
+func BenchmarkPanel(b *testing.B) {
+	a, f := testFont(b)
+	q := batch(a, 20000, View{2, 0, 0})
+	verts, indices := q.verts, q.indices
+	var s Samples
+	for i := range 300 {
+		s.Push(float32(i % 40))
+	}
+	b.ReportAllocs()
+	for b.Loop() { // eight rows, as many as there are tiers
+		q.Begin(verts, indices, a, View{2, 0, 0})
+		p := NewPanel(q, f, 8, 8, 60, 40, Amber)
+		for i := range 8 {
+			y := float32(24 + 24*i)
+			p.Swatch(8, y, Amber)
+			p.Label(18, y, PanelText, "Frame")
+			p.Bytes(160, y, PanelText, 123456789)
+			p.Bytes(240, y, PanelText, 123456789)
+			p.Count(300, y, PanelText, 1234567)
+			p.Bar(8, y+16, 150, 6, Level{50, 60, 80, 100}, Amber)
+			p.Sparkline(310, y, 96, 20, &s, 0, Amber)
+		}
+	}
+	b.ReportMetric(float64(q.Len()), "vertices")
+}

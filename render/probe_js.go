@@ -1,0 +1,33 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"syscall/js"
+)
+
+// Probe reports why no window can be opened: in a browser, that there is no document.
+func Probe() error {
+	if !js.Global().Get("document").Truthy() {
+		return fmt.Errorf("%w: there is no document; this is not a browser page", ErrNoDisplay)
+	}
+	return nil
+}
+
+// SoftwareLikely reports whether WebGL says that it renders on the CPU.
+func SoftwareLikely() bool {
+	doc := js.Global().Get("document")
+	if !doc.Truthy() {
+		return true
+	}
+	gl := doc.Call("createElement", "canvas").Call("getContext", "webgl2")
+	if !gl.Truthy() {
+		return true
+	}
+	name := gl.Get("RENDERER")
+	if ext := gl.Call("getExtension", "WEBGL_debug_renderer_info"); ext.Truthy() {
+		name = ext.Get("UNMASKED_RENDERER_WEBGL")
+	}
+	s := strings.ToLower(gl.Call("getParameter", name).String())
+	return strings.Contains(s, "swiftshader") || strings.Contains(s, "llvmpipe") || strings.Contains(s, "software")
+}

@@ -1,0 +1,39 @@
+package render
+
+// A Region is a rectangle of atlas texels. It is 16 bytes, holds no pointer, may be
+// stored off-heap, and is valid until its id is removed or the atlas is reset.
+type Region struct{ X0, Y0, X1, Y1 float32 }
+
+// W is the width in texels.
+func (r Region) W() float32 { return r.X1 - r.X0 }
+
+// H is the height in texels.
+func (r Region) H() float32 { return r.Y1 - r.Y0 }
+
+// Cell returns cell i of a region that is a grid of cols × rows equal pictures, counted
+// along the rows: the frames of an animation. i wraps around.
+func (r Region) Cell(i, cols, rows int) Region {
+	if n := cols * rows; n > 0 {
+		if i %= n; i < 0 {
+			i += n
+		}
+	} else {
+		return r
+	}
+	w, h := r.W()/float32(cols), r.H()/float32(rows)
+	x, y := r.X0+w*float32(i%cols), r.Y0+h*float32(i/cols)
+	return Region{x, y, x + w, y + h}
+}
+
+// cut returns the part of r between the fractions of its width and height.
+func (r Region) cut(u0, v0, u1, v1 float32) Region {
+	w, h := r.W(), r.H()
+	return Region{r.X0 + w*u0, r.Y0 + h*v0, r.X0 + w*u1, r.Y0 + h*v1}
+}
+
+// centre is the region shrunk to its middle point, for solid fills: every sample reads
+// the same texel whatever the filter.
+func (r Region) centre() Region {
+	x, y := (r.X0+r.X1)/2, (r.Y0+r.Y1)/2
+	return Region{x, y, x, y}
+}

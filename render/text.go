@@ -1,0 +1,158 @@
+package render
+
+import (
+	"image"
+	"math"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// Every glyph is one cell: figures and letters are tabular, and a line is two steps of
+// the overlay's 8-pixel grid.
+const (
+	GlyphW = 6
+	GlyphH = 16
+)
+
+// bakes is the number of sizes that lie ready on the page, 1 to 4 pixels a dot: at any
+// whole scale up to 4 one texel is one pixel. Larger text stretches the last one, whose
+// edge then stays a fraction of a dot wide. All four take 6 % of a default page.
+const bakes = 4
+
+// A Font is the glyphs on an atlas. It is read-only after NewFont.
+type Font struct {
+	glyphs [bakes][]Region // by glyph number
+	extra  [len(symbols)]extraGlyph
+	extras int
+}
+
+type extraGlyph struct {
+	r     rune
+	glyph int
+}
+
+// NewFont bakes the glyphs and keeps them with everything else on the page, as
+// [Atlas.Keep] does: call it before the first level's pictures are reserved.
+func NewFont(a *Atlas) (*Font, error) {
+	f := &Font{}
+	for _, r := range symbols {
+		f.extra[f.extras] = extraGlyph{r, ascii + f.extras}
+		f.extras++
+	}
+	dots := f.rasterize()
+	for k := bakes; k > 0; k-- { // the largest first, as shelves like it
+		if err := f.bake(a, dots, k); err != nil {
+			return nil, err
+		}
+	}
+	a.Keep()
+	return f, nil
+}
+
+// sheetCols glyphs stand in a row of a sheet, with one texel between them. At 32 all four
+// sheets fit the smallest page.
+const sheetCols = 32
+
+// bake puts all glyphs on the page with k texels a dot.
+func (f *Font) bake(a *Atlas, dots *image.Alpha, k int) error {
+	n := ascii + f.extras
+	cw, ch := GlyphW*k+1, GlyphH*k+1
+	rows := (n + sheetCols - 1) / sheetCols
+	sheet, err := a.bake(sheetCols*cw, rows*ch, func(x, y int) [4]byte {
+		g, dx, dy := y/ch*sheetCols+x/cw, x%cw/k, y%ch/k
+		if g >= n || dx >= GlyphW || dy >= GlyphH {
+			return [4]byte{}
+		}
+		v := dots.AlphaAt(dx, GlyphH*g+dy).A
+		return [4]byte{v, v, v, v}
+	})
+	if err != nil {
+		return err
+	}
+	f.glyphs[k-1] = make([]Region, n)
+	for g := range n {
+		x, y := sheet.X0+float32(g%sheetCols*cw), sheet.Y0+float32(g/sheetCols*ch)
+		f.glyphs[k-1][g] = Region{x, y, x + float32(GlyphW*k), y + float32(GlyphH*k)}
+	}
+	return nil
+}
+
+// glyph returns the number of r's glyph; what is not there shows as ▯.
+func (f *Font) glyph(r rune) int {
+	if r >= ' ' && r <= '~' {
+		return int(r - ' ')
+	}
+	missing := 0
+	for _, e := range f.extra[:f.extras] {
+		if e.r == r {
+			return e.glyph
+		}
+		if e.r == '▯' {
+			missing = e.glyph
+		}
+	}
+	return missing
+}
+
+// Width returns the width of one line of text, in logical pixels at the given scale.
+func Width(s string, scale float32) float32 {
+	return float32(utf8.RuneCountInString(s)*GlyphW) * scale
+}
+
+// Text draws s with the top left corner of its first cell at (x, y), a dot being scale
+// logical pixels, and begins a new line at '\n'. Its origin is rounded to a pixel, so that text
+// is crisp. It reports whether everything fitted; what did not is counted in Dropped.
+func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
+	k := scale * q.view.Scale
+	if f == nil || !(k > 0) {
+		return true
+	}
+	glyphs := f.glyphs[min(max(int(math.Ceil(float64(k)-0.01)), 1), bakes)-1]
+	left, top := round(x*q.view.Scale+q.view.X), round(y*q.view.Scale+q.view.Y)
+	w, h := GlyphW*k, GlyphH*k
+	px, ok := left, true
+	for _, r := range s {
+		switch r {
+		case '\n':
+			px, top = left, top+h
+			continue
+		case ' ':
+			px += w
+			continue
+		}
+		ok = q.glyph(glyphs[f.glyph(r)], px, top, w, h, c) && ok
+		px += w
+	}
+	return ok
+}
+
+// TextBytes is Text for a buffer that a number was formatted into. It does not keep s.
+func (q *Quads) TextBytes(f *Font, x, y, scale float32, c Color, s []byte) bool {
+	return q.Text(f, x, y, scale, c, unsafe.String(unsafe.SliceData(s), len(s)))
+}
+
+// TextRight is Text that ends at x.
+func (q *Quads) TextRight(f *Font, x, y, scale float32, c Color, s string) bool {
+	return q.Text(f, x-Width(s, scale), y, scale, c, s)
+}
+
+// TextCentre is Text with its middle at x.
+func (q *Quads) TextCentre(f *Font, x, y, scale float32, c Color, s string) bool {
+	return q.Text(f, x-Width(s, scale)/2, y, scale, c, s)
+}
+
+// glyph writes one cell in physical pixels.
+func (q *Quads) glyph(r Region, x, y, w, h float32, c Color) bool {
+	v, ix, ok := q.quad()
+	if !ok {
+		return false
+	}
+	set(&v[0], x, y, r.X0, r.Y0, c)
+	set(&v[1], x+w, y, r.X1, r.Y0, c)
+	set(&v[2], x, y+h, r.X0, r.Y1, c)
+	set(&v[3], x+w, y+h, r.X1, r.Y1, c)
+	index(ix, uint32(q.nv-VertsPerQuad))
+	return true
+}
+
+func round(x float32) float32 { return float32(math.Floor(float64(x) + 0.5)) }

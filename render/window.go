@@ -1,0 +1,202 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hajimehoshi/ebiten/v2"
+)
+
+// TPS is the fixed rate of Update: 60 ticks a second.
+const TPS = 60
+
+// ErrQuit, returned by Update or wrapped in what it returns, ends Run without an error.
+var ErrQuit = errors.New("render: quit")
+
+// ErrNoDisplay says that there is nothing to open a window on. Run and Probe wrap it with
+// the reason; a demo then plays headless.
+var ErrNoDisplay = errors.New("render: no display")
+
+// A Game is updated 60 times a second and drawn as often as the screen wants.
+type Game interface {
+	Update(in *Input) error
+	Draw(f *Frame)
+}
+
+// BloomMode says whether Frame.Bloom does anything.
+type BloomMode int
+
+const (
+	BloomAuto BloomMode = iota // on, except where the renderer is known to be software
+	BloomOn
+	BloomOff
+)
+
+// Options of a window. The zero value is the default.
+type Options struct {
+	Title      string // default "Strata"
+	W, H       int    // window size in device-independent pixels; default 1280 × 720
+	LogicalW   int    // default 640
+	LogicalH   int    // default 360
+	Fullscreen bool
+	Bloom      BloomMode
+	HideCursor bool // for games that draw their own
+
+	// Screenshot is the file that receives a PNG of the first frame at or after tick
+	// ScreenshotAt; empty is none. With ScreenshotQuit the game ends after it.
+	Screenshot     string
+	ScreenshotAt   int64
+	ScreenshotQuit bool
+
+	// AfterDraw, if set, is called after each Draw of the game with everything drawn: for
+	// screenshots at other times. Its error ends Run.
+	AfterDraw func(f *Frame) error
+}
+
+func (o *Options) fill() error {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	if o.Title == "" {
+		o.Title = "Strata"
+	}
+	def(&o.W, 2*LogicalW)
+	def(&o.H, 2*LogicalH)
+	def(&o.LogicalW, LogicalW)
+	def(&o.LogicalH, LogicalH)
+	switch {
+	case o.W < 1 || o.H < 1 || o.W > 16384 || o.H > 16384:
+		return fmt.Errorf("render: window of %d×%d; allowed are 1×1 to 16384×16384", o.W, o.H)
+	case o.LogicalW < 1 || o.LogicalH < 1 || o.LogicalW > 16384 || o.LogicalH > 16384:
+		return fmt.Errorf("render: logical screen of %d×%d; allowed are 1×1 to 16384×16384", o.LogicalW, o.LogicalH)
+	case o.Bloom < BloomAuto || o.Bloom > BloomOff:
+		return fmt.Errorf("render: bloom mode %d; allowed are BloomAuto, BloomOn and BloomOff", o.Bloom)
+	case o.ScreenshotAt < 0:
+		return fmt.Errorf("render: screenshot at tick %d; ticks begin at 0", o.ScreenshotAt)
+	}
+	return nil
+}
+
+// Run opens a window and plays g until Update returns an error, the window is closed or
+// the display fails. Call it from the main goroutine, once in a process. The error is nil
+// for ErrQuit and a closed window, wraps ErrNoDisplay where no window can be opened, and
+// is what Update, the screenshot or the display reported otherwise.
+func Run(g Game, o Options) error {
+	if g == nil {
+		return errors.New("render: Run without a game")
+	}
+	if err := o.fill(); err != nil {
+		return err
+	}
+	if err := Probe(); err != nil {
+		return err
+	}
+	ebiten.SetTPS(TPS)
+	ebiten.SetVsyncEnabled(true)
+	ebiten.SetWindowTitle(o.Title)
+	ebiten.SetWindowSize(o.W, o.H)
+	ebiten.SetWindowResizingMode(ebiten.WindowResizingModeEnabled)
+	ebiten.SetFullscreen(o.Fullscreen)
+	if o.HideCursor {
+		ebiten.SetCursorMode(ebiten.CursorModeHidden)
+	}
+	w := &window{game: g, opt: o}
+	w.frame.bloomOn = o.Bloom == BloomOn || o.Bloom == BloomAuto && !SoftwareLikely()
+	return w.run()
+}
+
+// A window is the game as Ebitengine sees it.
+//
+// Invariants: Layout comes before Update, Update before Draw; all on one goroutine.
+type window struct {
+	game Game
+	opt  Options
+
+	outW, outH float64 // device-independent pixels, of which one is dpi physical ones
+	dpi        float64
+	layouts    int
+	w, h       int // physical pixels
+	viewport   Viewport
+	frame      Frame
+	in         Input
+	raw        raw
+	sampler    sampler
+	devices    devices
+	ticks      int64
+	started    bool
+	shot       bool
+}
+
+// run turns a failure to start, which Ebitengine may report by a panic, into an error.
+// A panic of the game passes.
+func (w *window) run() (err error) {
+	defer func() {
+		if w.started {
+			return
+		}
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: %v", ErrNoDisplay, v)
+		} else if err != nil {
+			err = fmt.Errorf("%w: %w", ErrNoDisplay, err)
+		}
+	}()
+	err = ebiten.RunGameWithOptions(w, &ebiten.RunGameOptions{X11ClassName: "strata", X11InstanceName: "strata"})
+	if errors.Is(err, ErrQuit) {
+		err = nil
+	}
+	return err
+}
+
+// LayoutF asks for a screen of as many pixels as the window has: the game scales its
+// vertices itself, and nothing is scaled twice.
+func (w *window) LayoutF(outW, outH float64) (float64, float64) {
+	// Asking for the monitor costs a Go allocation, so it is asked once a second and when
+	// the window changes, as it does on its way to another monitor.
+	if w.layouts%TPS == 0 || outW != w.outW || outH != w.outH {
+		w.outW, w.outH, w.dpi = outW, outH, ebiten.Monitor().DeviceScaleFactor()
+	}
+	w.layouts++
+	w.w, w.h = max(int(outW*w.dpi), 1), max(int(outH*w.dpi), 1)
+	w.viewport = Fit(w.w, w.h, w.opt.LogicalW, w.opt.LogicalH)
+	return float64(w.w), float64(w.h)
+}
+
+// Layout is there because the interface wants it; LayoutF is called.
+func (w *window) Layout(outW, outH int) (int, int) {
+	fw, fh := w.LayoutF(float64(outW), float64(outH))
+	return int(fw), int(fh)
+}
+
+func (w *window) Update() error {
+	w.started = true
+	if w.frame.err != nil {
+		return w.frame.err
+	}
+	if w.shot && w.opt.ScreenshotQuit {
+		return ebiten.Termination
+	}
+	w.devices.read(&w.raw, w.viewport)
+	w.sampler.sample(&w.in, &w.raw, float32(w.opt.LogicalW))
+	if err := w.game.Update(&w.in); err != nil {
+		if errors.Is(err, ErrQuit) {
+			return ebiten.Termination
+		}
+		return err
+	}
+	w.ticks++
+	return nil
+}
+
+func (w *window) Draw(screen *ebiten.Image) {
+	w.frame.begin(screen, w.viewport, w.ticks)
+	w.game.Draw(&w.frame)
+	if w.opt.AfterDraw != nil {
+		w.frame.fail(w.opt.AfterDraw(&w.frame))
+	}
+	if w.opt.Screenshot != "" && !w.shot && w.ticks >= w.opt.ScreenshotAt {
+		w.shot = true
+		w.frame.fail(w.frame.Screenshot(w.opt.Screenshot))
+	}
+}

@@ -1,0 +1,360 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Ebitengine runs once in a process and on its main goroutine, so every scene is a process
+// of its own: this test binary, told by sceneEnv to play instead of to test.
+const (
+	sceneEnv = "STRATA_RENDER_SCENE"
+	shotEnv  = "STRATA_RENDER_SHOT"
+)
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(sceneEnv); name != "" {
+		if err := playScene(name, os.Getenv(shotEnv)); err != nil {
+			fmt.Println("scene:", err)
+			os.Exit(3)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// A scene draws with a batch that is ready; load is called in the first tick.
+type scene struct {
+	opt    Options
+	load   func(a *Atlas) error
+	draw   func(f *Frame, q *Quads, a *Atlas, font *Font)
+	update func(tick int) error
+
+	atlas *Atlas
+	font  *Font
+	q     Quads
+	verts []Vertex
+	ix    []uint32
+	tick  int
+}
+
+func (s *scene) Update(*Input) error {
+	s.tick++
+	if s.tick == 1 && s.load != nil {
+		if err := s.load(s.atlas); err != nil {
+			return err
+		}
+	}
+	if s.tick > 600 {
+		return errors.New("the scene did not end")
+	}
+	if s.update != nil {
+		return s.update(s.tick)
+	}
+	return nil
+}
+
+func (s *scene) Draw(f *Frame) {
+	s.q.Begin(s.verts, s.ix, s.atlas, f.View())
+	if s.draw != nil {
+		s.draw(f, &s.q, s.atlas, s.font)
+	}
+	f.Submit(s.atlas, &s.q)
+}
+
+func playScene(name, shot string) error {
+	s, ok := scenes()[name]
+	if !ok {
+		return fmt.Errorf("no scene %q", name)
+	}
+	var err error
+	if s.atlas, err = NewAtlas(AtlasConfig{Page: 1024}); err != nil {
+		return err
+	}
+	if s.font, err = NewFont(s.atlas); err != nil {
+		return err
+	}
+	s.verts, s.ix = make([]Vertex, 8000), make([]uint32, 12000)
+	if s.opt.Screenshot == "" {
+		s.opt.Screenshot = shot
+	}
+	s.opt.ScreenshotAt, s.opt.ScreenshotQuit = 3, true
+	return Run(s, s.opt)
+}
+
+func scenes() map[string]*scene {
+	bloomed := func(m BloomMode) *scene {
+		return &scene{opt: Options{Bloom: m}, draw: func(f *Frame, q *Quads, a *Atlas, _ *Font) {
+			q.Rect(300, 160, 40, 40, RGB(0xffe0a0))
+			f.Submit(a, q)
+			f.Bloom(DefaultBloom)
+			q.Begin(q.verts, q.indices, a, f.View())
+			q.Rect(100, 100, 20, 20, White)
+		}}
+	}
+	return map[string]*scene{
+		"blend":     {draw: drawBlend},
+		"sprites":   {load: loadSprites, draw: drawSprites},
+		"text":      {draw: drawText},
+		"letterbox": {opt: Options{W: 700, H: 720}, draw: drawLetterbox},
+		"bloom":     bloomed(BloomOn),
+		"nobloom":   bloomed(BloomOff),
+		"quit":      {update: func(int) error { return fmt.Errorf("enough: %w", ErrQuit) }},
+		"fail":      {update: func(int) error { return errors.New("the level is broken") }},
+		"panic":     {update: func(int) error { panic("a bug in the game") }},
+		"badshot":   {opt: Options{Screenshot: filepath.Join("no", "such", "folder", "x.png")}},
+		"afterdraw": {opt: Options{AfterDraw: func(*Frame) error { return errors.New("disk full") }}},
+	}
+}
+
+func drawBlend(_ *Frame, q *Quads, _ *Atlas, _ *Font) {
+	base := RGB(0x204060)
+	q.Rect(10, 10, 50, 10, base)
+	q.Rect(20, 10, 10, 10, Color{64.0 / 255, 0, 0, 0})          // light
+	q.Rect(30, 10, 10, 10, White.Fade(0.5))                     // half covered
+	q.Rect(40, 10, 10, 10, White.Light(1))                      // saturates
+	q.Rect(50, 10, 10, 10, Color{16.0 / 255, 16.0 / 255, 0, 1}) // covered
+}
+
+func loadSprites(a *Atlas) error {
+	pic := make([]byte, 0, 4*16)
+	for i := range byte(16) {
+		pic = append(pic, i*16, 255-i*16, i, 255)
+	}
+	_, err1 := a.ReserveTile(0, 4, 4)
+	err2 := a.Upload(0, pic, 4, 4)
+	clear(pic) // the caller's block is free once Upload returned
+	_, err3 := a.Reserve(1, 4, 4)
+	return errors.Join(err1, err2, err3)
+}
+
+func drawSprites(_ *Frame, q *Quads, a *Atlas, _ *Font) {
+	q.Picture(a.Lookup(0), 10, 10, 2, 2, White)             // one texel, one pixel
+	q.Tiles(a.Lookup(0), 20, 10, 8, 4, 0.5, 0, 0.5, White)  // the same, moved and repeated
+	q.Picture(a.Lookup(1), 40, 10, 8, 8, White)             // not uploaded
+	q.Sprite(a.White(), 60, 20, 4, 4, 0, Color{1, 0, 0, 1}) // centred
+}
+
+func drawText(_ *Frame, q *Quads, _ *Atlas, f *Font) {
+	q.Text(f, 10, 10, 1, White, "Strata 0.5 µs ▲\n×4")
+	q.Text(f, 10.3, 60.4, 0.5, White, "tabular 0123456789")
+	q.Text(f, 10, 100, 2, White, "BIG")
+}
+
+func drawLetterbox(f *Frame, q *Quads, _ *Atlas, _ *Font) {
+	q.Rect(-100, -100, 2000, 2000, RGB(0x102030))
+}
+
+// runScene plays a scene and returns its picture, nil where it made none, and what it
+// printed.
+func runScene(t *testing.T, name string) (image.Image, string, error) {
+	t.Helper()
+	needDisplay(t)
+	shot := filepath.Join(t.TempDir(), "shot.png")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), sceneEnv+"="+name, shotEnv+"="+shot)
+	timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	out, err := cmd.CombinedOutput()
+	if strings.Contains(string(out), ErrNoDisplay.Error()) {
+		noDisplay(t, string(out))
+	}
+	file, openErr := os.Open(shot)
+	if openErr != nil {
+		return nil, string(out), err
+	}
+	defer file.Close()
+	img, decodeErr := png.Decode(file)
+	if decodeErr != nil {
+		t.Fatal(decodeErr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(shot), ".screenshot-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	return img, string(out), err
+}
+
+func needDisplay(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" && runtime.GOOS != "freebsd" {
+		t.Skip("exact pixels are checked under X11")
+	}
+	if err := Probe(); err != nil {
+		noDisplay(t, err.Error())
+	}
+}
+
+func noDisplay(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
+// picture is runScene for scenes that must succeed, with the physical pixels a logical one.
+func picture(t *testing.T, name string) (image.Image, int) {
+	t.Helper()
+	img, out, err := runScene(t, name)
+	if err != nil || img == nil {
+		t.Fatalf("scene %s: %v\n%s", name, err, out)
+	}
+	return img, Fit(img.Bounds().Dx(), img.Bounds().Dy(), LogicalW, LogicalH).W / LogicalW
+}
+
+// want compares a pixel; GPUs may round either way.
+func want(t *testing.T, img image.Image, x, y int, hex uint32, tolerance int) {
+	t.Helper()
+	c := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)
+	near := func(got uint8, want uint32) bool {
+		d := int(got) - int(want&0xff)
+		return d >= -tolerance && d <= tolerance
+	}
+	if !near(c.R, hex>>16) || !near(c.G, hex>>8) || !near(c.B, hex) {
+		t.Errorf("pixel %d,%d = %02x%02x%02x, want %06x", x, y, c.R, c.G, c.B, hex)
+	}
+}
+
+func TestWindow_BlendsLightAndCoverageInOneCall(t *testing.T) {
+	img, k := picture(t, "blend")
+	for i, hex := range []uint32{0x204060, 0x604060, 0x90a0b0, 0xffffff, 0x101000} {
+		x := (10 + 10*i) * k
+		want(t, img, x, 10*k, hex, 1)
+		want(t, img, x+10*k-1, 20*k-1, hex, 1)
+	}
+	want(t, img, 10*k-1, 10*k, 0, 0)
+	want(t, img, 60*k, 10*k, 0, 0)
+	want(t, img, 10*k, 20*k, 0, 0)
+}
+
+func TestWindow_SpritesShowTheirTexels(t *testing.T) {
+	img, k := picture(t, "sprites")
+	if k != 2 {
+		t.Skipf("texels are compared at scale 2, this screen has %d", k)
+	}
+	texel := func(i int) uint32 { return uint32(i*16)<<16 | uint32(255-i*16)<<8 | uint32(i) }
+	for y := range 4 {
+		for x := range 4 {
+			want(t, img, 20+x, 20+y, texel(4*y+x), 1)
+		}
+	}
+	for y := range 8 {
+		for x := range 16 {
+			want(t, img, 40+x, 20+y, texel(4*(y%4)+(x+3)%4), 1)
+		}
+	}
+	want(t, img, 82, 22, 0xff00ff, 1)
+	want(t, img, 86, 22, 0x180018, 1)
+	want(t, img, 116, 36, 0xff0000, 1)
+	want(t, img, 123, 43, 0xff0000, 1)
+	want(t, img, 115, 36, 0, 0)
+}
+
+func TestWindow_TextIsCrisp(t *testing.T) {
+	img, k := picture(t, "text")
+	lit := 0
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			c := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)
+			if c.R != 0 && c.R != 255 {
+				t.Fatalf("pixel %d,%d is grey: %v", x, y, c)
+			}
+			lit += int(c.R / 255)
+		}
+	}
+	// The dots of the first line, one by one, against the font.
+	f := &Font{}
+	for _, r := range symbols {
+		f.extra[f.extras] = extraGlyph{r, ascii + f.extras}
+		f.extras++
+	}
+	dots := f.rasterize()
+	for i, r := range []rune("Strata 0.5 µs ▲") {
+		for y := range GlyphH {
+			for x := range GlyphW {
+				on := dots.AlphaAt(x, f.glyph(r)*GlyphH+y).A > 0
+				c := color.RGBAModel.Convert(img.At((10+i*GlyphW+x)*k+k/2, (10+y)*k+k/2)).(color.RGBA)
+				if on != (c.R == 255) {
+					t.Fatalf("dot %d,%d of %q is %v", x, y, r, c)
+				}
+			}
+		}
+	}
+	if lit < 500 {
+		t.Errorf("%d pixels lit", lit)
+	}
+}
+
+func TestWindow_LetterboxStaysBlack(t *testing.T) {
+	img, _ := picture(t, "letterbox")
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	vp := Fit(w, h, LogicalW, LogicalH)
+	if vp.Y == 0 {
+		t.Fatalf("%d×%d has no letterbox", w, h)
+	}
+	want(t, img, w/2, h/2, 0x102030, 1)
+	want(t, img, w/2, vp.Y, 0x102030, 1)
+	want(t, img, w/2, vp.Y-1, 0, 0)
+	want(t, img, w/2, vp.Y+vp.H, 0, 0)
+	want(t, img, 0, 0, 0, 0)
+}
+
+func TestWindow_BloomGlowsAroundTheWorldOnly(t *testing.T) {
+	img, k := picture(t, "bloom")
+	off, _ := picture(t, "nobloom")
+	lum := func(img image.Image, x, y int) int {
+		r, g, b, _ := img.At(x, y).RGBA()
+		return int(r+g+b) / 3 >> 8
+	}
+	near, far := lum(img, 296*k, 180*k), lum(img, 270*k, 180*k)
+	if near < 20 || far >= near || lum(img, 20*k, 20*k) != 0 {
+		t.Errorf("glow: near %d, far %d, corner %d", near, far, lum(img, 20*k, 20*k))
+	}
+	if lum(img, 97*k, 110*k) != 0 {
+		t.Error("what was drawn after Bloom glows")
+	}
+	if lum(off, 296*k, 180*k) != 0 {
+		t.Error("bloom is off and glows")
+	}
+}
+
+func TestWindow_EndsAndFailures(t *testing.T) {
+	for name, text := range map[string]string{
+		"quit":      "",
+		"fail":      "scene: the level is broken",
+		"panic":     "a bug in the game",
+		"badshot":   "scene: render: screenshot: open no/such/folder/.screenshot-",
+		"afterdraw": "scene: disk full",
+	} {
+		_, out, err := runScene(t, name)
+		if (err != nil) != (text != "") || !strings.Contains(out, text) {
+			t.Errorf("%s: %v, printed %q", name, err, out)
+		}
+	}
+}
+
+func TestRun_RefusesBadOptions(t *testing.T) {
+	for text, o := range map[string]Options{
+		"window of -1×720":         {W: -1},
+		"logical screen of 640×-2": {LogicalH: -2},
+		"bloom mode 7":             {Bloom: 7},
+		"screenshot at tick -1":    {ScreenshotAt: -1},
+	} {
+		if err := Run(&scene{}, o); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, want %q", err, text)
+		}
+	}
+	if err := Run(nil, Options{}); err == nil {
+		t.Error("Run without a game")
+	}
+}
