@@ -156,10 +156,13 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	}
 	l.owner.Touch()
 	off := uintptr(p) - uintptr(l.base)
+	if size == 0 && off <= l.limit {
+		return // it has no bytes, and newer frees may have moved the top below its place
+	}
 	if l.base == nil || off > l.off || size > l.off-off {
 		panic(l.misuse("Free", p, size, "the block does not lie in the live part of this arena"))
 	}
-	if off+size == l.off && off >= l.floor && size > 0 {
+	if off+size == l.off && off >= l.floor {
 		l.drop(off, l.allocs-l.dropped-1)
 	}
 }

@@ -1,0 +1,582 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// slots is the target of the tests: equal blocks, a free stack and a live bit, for one owner.
+type slots struct {
+	mem   page.Memory
+	size  uintptr
+	free  []uint32
+	live  []bool
+	freed int
+}
+
+func newSlots(tb testing.TB, n int, size uintptr) *slots {
+	tb.Helper()
+	mem, err := page.Heap().Reserve(uintptr(n) * size)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &slots{mem: mem, size: size, free: make([]uint32, n), live: make([]bool, n)}
+	for i := range s.free {
+		s.free[i] = uint32(n - 1 - i)
+	}
+	return s
+}
+
+func (s *slots) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	k := len(s.free)
+	if k == 0 {
+		return nil, memory.ErrOutOfMemory
+	}
+	i := s.free[k-1]
+	s.free = s.free[:k-1]
+	s.live[i] = true
+	return unsafe.Add(s.mem.Base, uintptr(i)*s.size), nil
+}
+
+func (s *slots) Free(p unsafe.Pointer, _ uintptr) { s.FreeAny(p) }
+
+func (s *slots) FreeAny(p unsafe.Pointer) {
+	off := uintptr(p) - uintptr(s.mem.Base)
+	i := off / s.size
+	if i >= uintptr(len(s.live)) || off%s.size != 0 {
+		panic(&memory.Misuse{Package: "slots", Op: "FreeAny", Addr: uintptr(p), Reason: "not a block"})
+	}
+	if !s.live[i] {
+		panic(&memory.Misuse{Package: "slots", Op: "FreeAny", Addr: uintptr(p), Reason: "double free"})
+	}
+	s.live[i] = false
+	s.free = append(s.free, uint32(i))
+	s.freed++
+}
+
+func (s *slots) liveCount() int { return len(s.live) - len(s.free) }
+
+// based is slots with a base, so that batches hold offsets.
+type based struct{ *slots }
+
+func (b based) Base() (unsafe.Pointer, uintptr) { return b.mem.Base, b.mem.Size }
+
+// kinds are the two ways in which an inbox sees a target.
+var kinds = map[string]func(*slots) Target{
+	"pointers": func(s *slots) Target { return s },
+	"offsets":  func(s *slots) Target { return based{s} },
+}
+
+func eachKind(t *testing.T, test func(*testing.T, func(*slots) Target)) {
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) { test(t, kind) })
+	}
+}
+
+func newInbox(tb testing.TB, target Target, batch int) *Inbox {
+	tb.Helper()
+	in, err := New(target, Config{Batch: batch})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return in
+}
+
+func mustAlloc(tb testing.TB, s *slots) unsafe.Pointer {
+	tb.Helper()
+	p, err := s.Alloc(s.size, 1)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+func mustCheck(tb testing.TB, in *Inbox) {
+	tb.Helper()
+	if err := in.Check(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func TestNew_SaysWhatIsWrong(t *testing.T) {
+	if _, err := New(nil, Config{}); err == nil || !strings.Contains(err.Error(), "not nil") {
+		t.Errorf("New without a target: %v", err)
+	}
+	for _, n := range []int{-1, math.MinInt, 65, math.MaxInt} {
+		if _, err := New(newSlots(t, 1, 16), Config{Batch: n}); err == nil || !strings.Contains(err.Error(), "1 to 64") {
+			t.Errorf("New with a batch of %d: %v", n, err)
+		}
+	}
+	if in := newInbox(t, newSlots(t, 1, 16), 0); in.size != 32 {
+		t.Errorf("the zero Config means a batch of %d, want 32", in.size)
+	}
+}
+
+func TestFreer_PushesWhenTheBatchIsFull(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		for _, batch := range []int{1, 2, 3, 32, 63, 64} {
+			s := newSlots(t, 200, 16)
+			in := newInbox(t, target(s), batch)
+			f := in.NewFreer()
+			for i := 1; i <= 3*batch; i++ {
+				f.Free(mustAlloc(t, s))
+				if f.Pending() != i%batch {
+					t.Fatalf("batch %d: %d blocks pending after %d frees", batch, f.Pending(), i)
+				}
+				if st := in.Stats(); st.InFlight != uint64(i/batch*batch) {
+					t.Fatalf("batch %d: after %d frees: %+v", batch, i, st)
+				}
+			}
+			mustCheck(t, in)
+			if n := in.Drain(); n != 3*batch || s.liveCount() != 0 || in.Stats().Batches != 3 {
+				t.Errorf("batch %d: drained %d of %d, %d live", batch, n, 3*batch, s.liveCount())
+			}
+			mustCheck(t, in)
+		}
+	})
+}
+
+func TestFreer_FlushPushesWhatHasGathered(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 10, 16)
+		in := newInbox(t, target(s), 0)
+		f := in.NewFreer()
+		f.Free(mustAlloc(t, s))
+		if in.Pending() || in.Drain() != 0 {
+			t.Error("a block arrived before Flush")
+		}
+		if err := f.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if !in.Pending() || f.Pending() != 0 {
+			t.Error("Flush pushed nothing")
+		}
+		if err := f.Flush(); err != nil {
+			t.Errorf("an empty Flush: %v", err)
+		}
+		if in.Drain() != 1 || in.Pending() || s.liveCount() != 0 || in.Stats().Batches != 1 {
+			t.Error("the block was not freed")
+		}
+	})
+}
+
+func TestFreer_NilIsANoOp(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 10, 16)
+		in := newInbox(t, target(s), 1)
+		f := in.NewFreer()
+		f.Free(nil)
+		if f.Pending() != 0 || in.Pending() {
+			t.Error("nil was passed on")
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f.Free(nil)
+	})
+}
+
+func TestDrainSome_StopsAtTheLimitAndKeepsTheRest(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		for _, limit := range []int{1, 2, 3, 4, 5, 7, 8, 9, 100} {
+			s := newSlots(t, 40, 16)
+			in := newInbox(t, target(s), 4)
+			f := in.NewFreer()
+			for range 40 {
+				f.Free(mustAlloc(t, s))
+			}
+			for _, none := range []int{0, -1, math.MinInt} {
+				if in.DrainSome(none) != 0 || s.freed != 0 {
+					t.Fatalf("DrainSome(%d) freed blocks", none)
+				}
+			}
+			for left := 40; left > 0; {
+				n := in.DrainSome(limit)
+				if n != min(limit, left) {
+					t.Fatalf("DrainSome(%d) with %d waiting freed %d", limit, left, n)
+				}
+				left -= n
+				mustCheck(t, in)
+				if st := in.Stats(); st.InFlight != uint64(left) || in.Pending() != (left > 0) {
+					t.Fatalf("with %d left: %+v, pending %t", left, st, in.Pending())
+				}
+			}
+			if s.liveCount() != 0 {
+				t.Errorf("limit %d: %d blocks live", limit, s.liveCount())
+			}
+		}
+	})
+}
+
+func TestDrainSome_LimitSpansRemainderAndArrivals(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 40, 16)
+		in := newInbox(t, target(s), 4)
+		f := in.NewFreer()
+		for range 4 {
+			f.Free(mustAlloc(t, s))
+		}
+		in.DrainSome(1)
+		for _, none := range []int{0, -1, math.MinInt} {
+			if n := in.DrainSome(none); n != 0 || s.freed != 1 {
+				t.Fatalf("DrainSome(%d) in the middle of a batch returned %d", none, n)
+			}
+		}
+		for range 8 {
+			f.Free(mustAlloc(t, s))
+		}
+		if n := in.DrainSome(9); n != 9 {
+			t.Errorf("DrainSome(9) with 3 kept and 8 arrived freed %d", n)
+		}
+		mustCheck(t, in)
+		if n := in.DrainSome(math.MaxInt); n != 2 {
+			t.Errorf("the rest is %d, want 2", n)
+		}
+	})
+}
+
+func TestInbox_DoubleFreeIsFoundByTheDrain(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 10, 16)
+		in := newInbox(t, target(s), 8)
+		f := in.NewFreer()
+		a, b, c := mustAlloc(t, s), mustAlloc(t, s), mustAlloc(t, s)
+		for _, p := range []unsafe.Pointer{a, b, a, unsafe.Add(c, 1), c} {
+			f.Free(p)
+		}
+		if err := f.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		memtest.Misuse(t, func() { in.Drain() }, "remote.Drain", fmt.Sprintf("%#x", uintptr(a)), "slots.FreeAny", "double free")
+		mustCheck(t, in)
+		memtest.Misuse(t, func() { in.DrainSome(10) }, "remote.DrainSome", "not a block")
+		mustCheck(t, in)
+		if n := in.Drain(); n != 1 || s.liveCount() != 0 || in.Stats().InFlight != 0 {
+			t.Errorf("after two refusals: drained %d, %d live, %+v", n, s.liveCount(), in.Stats())
+		}
+	})
+}
+
+// unbased has a Base that is of no use.
+type unbased struct{ slots }
+
+func (*unbased) Base() (unsafe.Pointer, uintptr) { return nil, 0 }
+
+func TestNew_RefusesABaseWithoutMemory(t *testing.T) {
+	if _, err := New(new(unbased), Config{}); err == nil || !strings.Contains(err.Error(), "needs memory") {
+		t.Errorf("New: %v", err)
+	}
+}
+
+// What lies outside a Based target never reaches the owner: the culprit's own call panics.
+func TestFreer_ForeignPointerIsRefusedAtOnce(t *testing.T) {
+	s, other := newSlots(t, 10, 16), newSlots(t, 10, 16)
+	for _, batch := range []int{1, 32} {
+		in := newInbox(t, based{s}, batch)
+		f := in.NewFreer()
+		for _, p := range []unsafe.Pointer{mustAlloc(t, other), unsafe.Add(s.mem.Base, s.mem.Size), unsafe.Pointer(s)} {
+			memtest.Misuse(t, func() { f.Free(p) }, "remote.Free", fmt.Sprintf("%#x", uintptr(p)), "outside the target's memory")
+		}
+		f.Free(unsafe.Add(s.mem.Base, s.mem.Size-1)) // in the range: the target's to refuse
+		if err := f.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		memtest.Misuse(t, func() { in.Drain() }, "remote.Drain", "not a block")
+		mustCheck(t, in)
+	}
+}
+
+// The refused block is the last of its batch, and Close is what finds it.
+func TestInbox_CloseGoesOnAfterARefusal(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 10, 16)
+		in := newInbox(t, target(s), 2)
+		f := in.NewFreer()
+		a, b := mustAlloc(t, s), mustAlloc(t, s)
+		for _, p := range []unsafe.Pointer{b, a, b, b} { // newest batch first: b, then b again
+			f.Free(p)
+		}
+		memtest.Misuse(t, func() { _ = in.Close() }, "remote.Close", "double free")
+		mustCheck(t, in)
+		memtest.Misuse(t, func() { _ = in.Close() }, "remote.Close", "double free")
+		if err := in.Close(); err != nil || s.liveCount() != 0 {
+			t.Errorf("third Close: %v, %d live", err, s.liveCount())
+		}
+	})
+}
+
+func TestInbox_PanicsThatAreNotMisusePassUnchanged(t *testing.T) {
+	odd := errors.New("odd")
+	in := newInbox(t, panicker{odd}, 1)
+	in.NewFreer().Free(unsafe.Pointer(in))
+	defer func() {
+		if r := recover(); r != odd {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	in.Drain()
+}
+
+type panicker struct{ v any }
+
+func (p panicker) FreeAny(unsafe.Pointer) { panic(p.v) }
+
+type reentrant struct{ in *Inbox }
+
+func (r *reentrant) FreeAny(unsafe.Pointer) { r.in.Drain() }
+
+func TestInbox_TargetThatDrainsIsRefused(t *testing.T) {
+	r := new(reentrant)
+	r.in = newInbox(t, r, 1)
+	f := r.in.NewFreer()
+	f.Free(unsafe.Pointer(r))
+	f.Free(unsafe.Pointer(r))
+	memtest.Misuse(t, func() { r.in.Drain() }, "remote.Drain", "FreeAny drains the inbox")
+}
+
+func TestInbox_OwnerClosesFirst(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 100, 16)
+		in := newInbox(t, target(s), 4)
+		f := in.NewFreer()
+		for range 6 {
+			f.Free(mustAlloc(t, s))
+		}
+		if err := in.Close(); err != nil || s.liveCount() != 2 {
+			t.Fatalf("Close: %v, %d live", err, s.liveCount())
+		}
+		if err := in.Close(); err != nil {
+			t.Fatalf("second Close: %v", err)
+		}
+		for range 3 {
+			f.Free(mustAlloc(t, s)) // the second of them fills the batch
+		}
+		if f.Pending() != 1 {
+			t.Errorf("%d blocks pending, want 1", f.Pending())
+		}
+		for range 2 {
+			if err := f.Flush(); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), "5 blocks") {
+				t.Errorf("Flush: %v", err)
+			}
+		}
+		if st := in.Stats(); st.Abandoned != 5 || st.Pushed != 4 || st.Drained != 4 || st.InFlight != 0 {
+			t.Errorf("%+v", st)
+		}
+		if n := f.home.made.Load(); n != 2 {
+			t.Errorf("%d batches were made; abandoning must reuse", n)
+		}
+		for _, p := range f.cur.ptrs {
+			if p != nil {
+				t.Error("an abandoned pointer stays in the Go heap")
+			}
+		}
+		if err := f.Close(); !errors.Is(err, memory.ErrClosed) {
+			t.Errorf("Close: %v", err)
+		}
+		if err := f.Close(); err != nil {
+			t.Errorf("second Close: %v", err)
+		}
+		late := in.NewFreer()
+		if err := late.Flush(); err != nil {
+			t.Errorf("a Freer that abandoned nothing: %v", err)
+		}
+		late.Free(mustAlloc(t, s))
+		if err := late.Close(); !errors.Is(err, memory.ErrClosed) {
+			t.Errorf("a Freer made after Close: %v", err)
+		}
+		if in.Pending() {
+			t.Error("a closed inbox has blocks pending")
+		}
+		memtest.Misuse(t, func() { in.Drain() }, "remote.Drain", "closed")
+		memtest.Misuse(t, func() { in.DrainSome(1) }, "remote.DrainSome", "closed")
+		mustCheck(t, in)
+	})
+}
+
+func TestFreer_ClosesFirst(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 100, 16)
+		in := newInbox(t, target(s), 4)
+		f := in.NewFreer()
+		for range 6 {
+			f.Free(mustAlloc(t, s))
+		}
+		if err := f.Close(); err != nil || f.Pending() != 0 {
+			t.Fatalf("Close: %v, %d pending", err, f.Pending())
+		}
+		mustCheck(t, in)
+		if n := in.Drain(); n != 6 || s.liveCount() != 0 {
+			t.Errorf("drained %d, %d live", n, s.liveCount())
+		}
+		p := mustAlloc(t, s)
+		memtest.Misuse(t, func() { f.Free(p) }, "remote.Free", "Freer is closed")
+		memtest.Misuse(t, func() { _ = f.Flush() }, "remote.Flush", "Freer is closed")
+	})
+}
+
+// A Freer that was forgotten keeps what it never flushed, and hinders nobody.
+func TestFreer_DiesWithAnUnflushedBatch(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 100, 16)
+		in := newInbox(t, target(s), 4)
+		func() {
+			f := in.NewFreer()
+			for range 5 {
+				f.Free(mustAlloc(t, s))
+			}
+		}()
+		if err := in.Close(); err != nil || s.liveCount() != 1 {
+			t.Errorf("Close: %v, %d live, want 1", err, s.liveCount())
+		}
+	})
+}
+
+func TestFreer_ShortLivedOnesShareAHome(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 100, 16)
+		in := newInbox(t, target(s), 4)
+		for range 50 {
+			f := in.NewFreer()
+			for range 10 {
+				f.Free(mustAlloc(t, s))
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			mustCheck(t, in)
+			if in.Drain() != 10 {
+				t.Fatal("blocks are missing")
+			}
+		}
+		if n := in.homes[0].made.Load(); len(in.homes) != 1 || n > 4 {
+			t.Errorf("50 Freers one after the other left %d homes and %d batches", len(in.homes), n)
+		}
+		if st := in.Stats(); st.Freers != 0 || st.Pushed != 500 || st.Books == 0 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+func TestFreer_CloseKeepsTheBatchesInHand(t *testing.T) {
+	s := newSlots(t, 100, 16)
+	in := newInbox(t, based{s}, 4)
+	for range 50 {
+		f := in.NewFreer()
+		for _, n := range []int{12, 4} { // after the drain, one batch of three comes into use
+			for range n {
+				f.Free(mustAlloc(t, s))
+			}
+			in.Drain()
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := in.homes[0].made.Load(); n != 4 {
+		t.Errorf("%d batches were made, want 4", n)
+	}
+}
+
+func TestSteadyState_NoGoAllocations(t *testing.T) {
+	eachKind(t, func(t *testing.T, target func(*slots) Target) {
+		s := newSlots(t, 256, 16)
+		in := newInbox(t, target(s), 0)
+		f := in.NewFreer()
+		round := func() {
+			for range 250 {
+				f.Free(mustAlloc(t, s))
+			}
+			if err := f.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			in.DrainSome(100)
+			in.Drain()
+		}
+		round()
+		if n := testing.AllocsPerRun(100, round); n != 0 {
+			t.Errorf("250 remote frees cost %v Go allocations", n)
+		}
+		if n := testing.AllocsPerRun(100, func() { in.Stats() }); n != 0 {
+			t.Errorf("Stats costs %v Go allocations", n)
+		}
+	})
+}
+
+func TestInbox_DrainedBatchesHoldNoPointers(t *testing.T) {
+	s := newSlots(t, 10, 16)
+	in := newInbox(t, s, 4)
+	f := in.NewFreer()
+	b := f.cur
+	for range 4 {
+		f.Free(mustAlloc(t, s))
+	}
+	in.Drain()
+	for i, p := range b.ptrs {
+		if p != nil {
+			t.Errorf("slot %d still points at a freed block", i)
+		}
+	}
+}
+
+func TestInbox_CheckNamesWhatIsCorrupt(t *testing.T) {
+	for _, c := range []struct {
+		want    string
+		corrupt func(*Inbox)
+	}{
+		{"slot 9 is not in the batch", func(in *Inbox) { in.at = 9 }},
+		{"slot -1 is not in the batch", func(in *Inbox) { in.at = -1 }},
+		{"slot 1 is not in the batch", func(in *Inbox) { in.rest = nil }},
+		{"waiting twice", func(in *Inbox) { in.rest.next = in.rest }},
+		{"waiting twice", func(in *Inbox) { in.rest.next = in.head.Load() }},
+		{"holds 0 blocks", func(in *Inbox) { in.head.Load().n = 0 }},
+		{"holds 5 blocks", func(in *Inbox) { in.head.Load().n = 5 }},
+		{"in 3 slots of 4", func(in *Inbox) { in.rest.offs = in.rest.offs[:3] }},
+		{"slot 2 of a waiting batch is 1600000 bytes into", func(in *Inbox) { in.rest.offs[2] = 1_600_000 }},
+		{"is 16384 bytes into a target of 16384", func(in *Inbox) { in.rest.offs[2] = in.span }},
+		{"slot 2 of a waiting batch is empty", func(in *Inbox) {
+			b := in.rest
+			b.offs, b.ptrs = nil, make([]unsafe.Pointer, 4)
+			b.ptrs[0], b.ptrs[1], b.ptrs[3] = in.base, in.base, in.base
+		}},
+		{"home in another inbox", func(in *Inbox) { in.head.Load().home = new(home) }},
+		{"12 blocks drained, not 0", func(in *Inbox) { in.drained.Add(11) }},
+		{"11 blocks are waiting, with 11 pushed", func(in *Inbox) { in.homes[0].pushed.Add(^uint64(0)) }},
+		{"with 0 pushed and 1 drained", func(in *Inbox) { in.homes[0].pushed.Store(0) }},
+	} {
+		s := newSlots(t, 100, 16)
+		in := newInbox(t, based{s}, 4)
+		f := in.NewFreer()
+		for range 8 {
+			f.Free(mustAlloc(t, s))
+		}
+		in.DrainSome(1)
+		for range 4 {
+			f.Free(mustAlloc(t, s))
+		}
+		mustCheck(t, in)
+		c.corrupt(in)
+		if err := in.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Check = %v; want an error with %q", err, c.want)
+		}
+	}
+}
+
+func TestLayout_WordsOfDifferentGoroutinesLieApart(t *testing.T) {
+	var in Inbox
+	var h home
+	if unsafe.Offsetof(in.rest)-unsafe.Offsetof(in.head) != lineBytes || unsafe.Offsetof(h.pushed)-unsafe.Offsetof(h.empty) != lineBytes {
+		t.Error("the owner's words share a line with the Freers'")
+	}
+	if ptrBytes == 8 && !invariant.Debug && (unsafe.Sizeof(h) != 2*lineBytes || unsafe.Sizeof(batch{})%lineBytes != 0 || unsafe.Sizeof(Freer{})%lineBytes != 0) {
+		t.Errorf("home is %d bytes, batch %d, Freer %d: neighbours share a line", unsafe.Sizeof(h), unsafe.Sizeof(batch{}), unsafe.Sizeof(Freer{}))
+	}
+}

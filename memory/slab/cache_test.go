@@ -1,0 +1,233 @@
+package slab
+
+import (
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func newCentral(t testing.TB, cfg Config) *Central {
+	t.Helper()
+	h, err := New(nil, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewCentral(h)
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// single is a Cache that is the only one of its Central, so that it has books of its own.
+type single struct{ *Cache }
+
+func (s single) Stats() memory.Stats {
+	st := s.central.Stats()
+	blocks, bytes := s.Cached()
+	st.Live -= uint64(blocks)
+	st.Allocs -= uint64(blocks)
+	st.InUse -= uint64(bytes)
+	return st
+}
+
+func (s single) Check() error                    { return s.central.Check() }
+func (s single) Owns(p unsafe.Pointer) bool      { return s.central.Owns(p) }
+func (s single) SizeOf(p unsafe.Pointer) uintptr { return s.central.SizeOf(p) }
+
+func (s single) Close() error {
+	if err := s.Cache.Close(); err != nil {
+		return err
+	}
+	return s.central.Close()
+}
+
+var cacheSubject = memtest.Subject{New: func(src page.Source) (memory.Allocator, error) {
+	h, err := New(src, Config{Reserve: 6 << 20})
+	if err != nil {
+		return nil, err
+	}
+	return single{NewCache(NewCentral(h))}, nil
+}}
+
+func TestCache_Conformance(t *testing.T) { memtest.Run(t, cacheSubject) }
+func TestCache_Faults(t *testing.T)      { memtest.Faults(t, cacheSubject) }
+func FuzzCache(f *testing.F)             { memtest.Fuzz(f, cacheSubject) }
+
+// Workers allocate, hand half of their blocks to their neighbour, free what they were handed,
+// and end. Nothing is lost.
+func TestCache_NothingIsLostWhenWorkersEnd(t *testing.T) {
+	const workers, rounds, perRound = 4, 50, 200
+	central := newCentral(t, Config{})
+	pipes := make([]chan []*[2]uint64, workers)
+	for i := range pipes {
+		pipes[i] = make(chan []*[2]uint64, rounds)
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			cache := NewCache(central)
+			defer cache.Close()
+			rng := rand.New(rand.NewPCG(1, uint64(w)))
+			for range rounds {
+				give := make([]*[2]uint64, 0, perRound)
+				for i := range perRound {
+					size := 16 + uintptr(rng.Uint32N(1000))
+					p, err := cache.Alloc(size, 16)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					b := (*[2]uint64)(p)
+					*b = [2]uint64{uint64(size), ^uint64(size)}
+					if i%2 == 0 {
+						give = append(give, b)
+						continue
+					}
+					if b[0] != ^b[1] {
+						t.Errorf("block %p was written by somebody else", b)
+					}
+					cache.Free(p, size)
+				}
+				pipes[(w+1)%workers] <- give
+				for _, b := range <-pipes[w] {
+					if b[0] != ^b[1] {
+						t.Errorf("block %p was written by somebody else", b)
+					}
+					cache.Free(unsafe.Pointer(b), uintptr(b[0]))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	mustCheck(t, central)
+	if st := central.Stats(); st.Live != 0 || st.InUse != 0 {
+		t.Errorf("all workers have ended, yet %d blocks are live", st.Live)
+	}
+}
+
+func TestCache_HoldsNoMoreThanItSays(t *testing.T) {
+	central := newCentral(t, Config{MaxSize: 65536})
+	cache := NewCache(central)
+	defer cache.Close()
+	for _, size := range []uintptr{16, 1024, 4096, 65536} {
+		var blocks []unsafe.Pointer
+		for range 300 {
+			blocks = append(blocks, mustAlloc(t, cache, size, 16))
+		}
+		for _, p := range blocks {
+			cache.Free(p, size)
+		}
+		n, bytes := cache.Cached()
+		if n == 0 || n > stashBlocks || bytes > max(2*batchBytes, 2*size) {
+			t.Errorf("of 300 blocks of %d bytes the cache holds %d, %d bytes", size, n, bytes)
+		}
+		cache.Flush()
+		if n, _ := cache.Cached(); n != 0 || central.Stats().Live != 0 {
+			t.Errorf("after Flush: %d cached, %d live", n, central.Stats().Live)
+		}
+	}
+	mustCheck(t, central)
+}
+
+func TestCache_TakesTheLockOncePerBatch(t *testing.T) {
+	central := newCentral(t, Config{})
+	cache := NewCache(central)
+	defer cache.Close()
+	p := mustAlloc(t, cache, 64, 16)
+	central.mu.Lock() // a call that took it now would hang
+	for range batchBlocks - 1 {
+		q, err := cache.Alloc(64, 16)
+		if err != nil || q == nil {
+			t.Error(err)
+		}
+		cache.Free(q, 64)
+	}
+	central.mu.Unlock()
+	cache.Free(p, 64)
+}
+
+func TestCache_MisuseIsFoundAtOnceOrAtTheFlush(t *testing.T) {
+	central, other := newCentral(t, Config{}), newCentral(t, Config{})
+	cache := NewCache(central)
+	defer cache.Close()
+	p, q := mustAlloc(t, cache, 100, 8), mustAlloc(t, cache, 100, 8)
+	foreign := mustAlloc(t, other, 100, 8)
+	memtest.Misuse(t, func() { cache.Free(foreign, 100) }, "slab.Free", "foreign pointer")
+	memtest.Misuse(t, func() { cache.FreeAny(foreign) }, "foreign pointer")
+	memtest.Misuse(t, func() { cache.Free(p, 113) }, "wrong size")
+	memtest.Misuse(t, func() { cache.Free(unsafe.Add(p, 8), 100) }, "interior pointer")
+	if n, _ := cache.Cached(); n != batchBlocks-2 {
+		t.Errorf("refused frees are in the cache: %d blocks", n)
+	}
+	cache.Free(p, 100)
+	switch {
+	case invariant.Debug:
+		memtest.Misuse(t, func() { cache.Free(p, 100) }, "double free", "in this cache")
+		memtest.Misuse(t, func() { cache.Free(unsafe.Add(q, 16), 100) }, "no block starts there")
+	case invariant.Exact:
+		cache.Free(p, 100)
+		memtest.Misuse(t, cache.Flush, "slab.Flush", "double free")
+		cache.Free(unsafe.Add(q, 16), 100)
+		memtest.Misuse(t, cache.Flush, "slab.Flush", "interior pointer")
+	}
+	cache.Free(q, 100)
+	cache.Flush()
+	if live := central.Stats().Live; live != 0 {
+		t.Errorf("%d blocks stayed away because of others", live)
+	}
+	mustCheck(t, central)
+}
+
+func TestCache_UseAfterClose(t *testing.T) {
+	central := newCentral(t, Config{})
+	cache := NewCache(central)
+	p := mustAlloc(t, cache, 10, 8)
+	if err := central.Close(); err == nil || !strings.Contains(err.Error(), "1 caches are still open") {
+		t.Errorf("Close with an open cache: %v", err)
+	}
+	for range 2 {
+		if err := cache.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := cache.Alloc(10, 8); err != memory.ErrClosed {
+		t.Errorf("Alloc: %v, want ErrClosed", err)
+	}
+	memtest.Misuse(t, func() { cache.Free(p, 10) }, "slab.Free", "the cache is closed")
+	memtest.Misuse(t, func() { cache.FreeAny(p) }, "the cache is closed")
+	memtest.Misuse(t, cache.Flush, "the cache is closed")
+	cache.Free(nil, 0)
+	central.Free(p, 10) // blocks outlive the cache that they came from
+	if live := central.Stats().Live; live != 0 {
+		t.Errorf("%d blocks live", live)
+	}
+	if err := central.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewCache(central).Alloc(10, 8); err != memory.ErrClosed {
+		t.Errorf("a cache of a closed Central: %v", err)
+	}
+}
+
+func TestCache_LargeRequestsPassThrough(t *testing.T) {
+	large := new(fakeLarge)
+	central := newCentral(t, Config{Large: large})
+	cache := NewCache(central)
+	defer cache.Close()
+	p := mustAlloc(t, cache, 5000, 16)
+	cache.Free(p, 5000)
+	cache.FreeAny(p)
+	if large.used != 5000 || large.freed != 5001 {
+		t.Errorf("Large handed out %d and got %d", large.used, large.freed)
+	}
+}

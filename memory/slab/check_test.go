@@ -1,0 +1,77 @@
+package slab
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
+	const ci = 3 // blocks of 64 bytes, in slab 0
+	entry := func(h *Heap, i uintptr) *uint32 { return (*uint32)(unsafe.Add(h.classes[ci].stack, i*4)) }
+	for _, c := range []struct {
+		want    string
+		exact   bool // needs the live map
+		corrupt func(*Heap)
+	}{
+		{"not whole slabs", false, func(h *Heap) { h.limit++ }},
+		{"not whole slabs", false, func(h *Heap) { h.limit = h.mem.Reserved() }},
+		{"does not ascend", false, func(h *Heap) { h.ladder.sizes[5]++ }},
+		{"does not ascend", false, func(h *Heap) { h.shapes[5].size++ }},
+		{"requests of 48 bytes are sent", false, func(h *Heap) { h.ladder.tab[2]++ }},
+		{"aligned to 64 are sent", false, func(h *Heap) { h.ladder.aligned[1][0] = 0 }},
+		{"belongs to class 250", false, func(h *Heap) { h.owned[0] = 250 }},
+		{"spans, ", false, func(h *Heap) { h.shapes[ci].spans++ }},
+		{"is not part", false, func(h *Heap) { h.place[0] = 1 }},
+		{"vacant, 1 are counted", false, func(h *Heap) { h.vacant++ }},
+		{"vacant below the lowest", false, func(h *Heap) { h.place[1] = vacant; h.lowest = 2 }},
+		{"not in order", false, func(h *Heap) { h.classes[ci].n = h.classes[ci].carved + 1 }},
+		{"not in order", false, func(h *Heap) { h.shapes[ci].capacity = 1 }},
+		{"no rest of one", false, func(h *Heap) { h.classes[ci].bump++ }},
+		{"no rest of one", false, func(h *Heap) { h.classes[ci].bump = h.classes[ci].end + 4 }},
+		{"are not the", false, func(h *Heap) { h.classes[ci].carved++ }},
+		{"bytes are carved", false, func(h *Heap) { h.carved++ }},
+		{"is no block of the class", false, func(h *Heap) { *entry(h, 0) += 1 }},
+		{"is no block of the class", false, func(h *Heap) { *entry(h, 0) = 1 << 30 }},
+		{"is no block of the class", false, func(h *Heap) { *entry(h, 0) = h.classes[ci].bump }},
+		{"free twice", false, func(h *Heap) { *entry(h, 0) = *entry(h, 1) }},
+		{"free and live", true, func(h *Heap) { off := uintptr(*entry(h, 0)); *h.word(off) |= 1 << (off & 63) }},
+		{"where no block starts", true, func(h *Heap) { h.live[0] |= 2 }},
+		{"live and", true, func(h *Heap) { h.live[0] &^= 1 }},
+		{"beyond limit", true, func(h *Heap) { h.live[len(h.live)-1] = 1 }},
+	} {
+		if c.exact && !invariant.Exact {
+			continue
+		}
+		h, err := New(nil, Config{Reserve: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustAlloc(t, h, 64, 16)
+		mustAlloc(t, h, 4096, 16)
+		mustCheck(t, h)
+		c.corrupt(h)
+		if err := h.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Check = %v; want an error with %q", err, c.want)
+		}
+		if err := h.mem.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCheck_OfARuinedHeapIsShort(t *testing.T) {
+	h := newHeap(t, Config{Reserve: 1 << 20})
+	for range 100 {
+		mustAlloc(t, h, 64, 16)
+	}
+	for i := range h.ladder.tab {
+		h.ladder.tab[i] = 200
+	}
+	err := h.Check()
+	if n := strings.Count(err.Error(), "\n"); n > maxFaults+1 || !strings.Contains(err.Error(), "faults more") {
+		t.Errorf("Check says %d lines: %v", n, err)
+	}
+}

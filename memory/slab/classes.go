@@ -1,0 +1,190 @@
+package slab
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+)
+
+// A ClassTable is a ladder of block sizes. Every ladder starts at 16 bytes, consists of
+// multiples of 16 and ends in MaxSize rounded up to 16; a request gets the lowest rung that
+// holds it.
+type ClassTable uint8
+
+const (
+	// Geometric has 8 classes per doubling above 128 bytes and 16-byte steps below: no
+	// more than 15 bytes, or 12.5 % of the request, are wasted. 48 classes up to 4096.
+	Geometric ClassTable = iota
+
+	// PowerOfTwo doubles: 9 classes up to 4096, and up to half of a block wasted. Requests
+	// of 8 bytes and less share the 16-byte class, because the books count in 16-byte
+	// granules: an 8-byte granule would double the live map for the rarest size.
+	PowerOfTwo
+
+	// Step16 has a class every 16 bytes: at most 15 bytes wasted, at the price of 256
+	// partly filled slabs. It ends at 4096 bytes, where the class byte does.
+	Step16
+
+	// Fibonacci grows by the golden ratio, 16 × 1, 2, 3, 5, 8 …: 13 classes up to 4096,
+	// and less than two fifths of a block wasted above 32 bytes.
+	Fibonacci
+)
+
+const (
+	granule      = 16 // bytes; the unit of the books, and the alignment of every block
+	granuleShift = 4
+	slabShift    = 16 // a slab is 64 KiB: page.BaseAlign, so that slabs are aligned to their size
+	slabBytes    = 1 << slabShift
+	slabGranules = slabBytes / granule
+	maxRungs     = slabBytes / granule // entries of a lookup table
+	maxClasses   = 256                 // what the class byte of a slab can tell apart
+	maxSpan      = 8                   // slabs; the rest of 8 slabs is less than a block, so at most 12.5 % of the span
+
+	// firstAlign is the smallest alignment that a class does not have by itself; from it to
+	// memory.MaxAlign there are alignRows powers of two.
+	firstAlign = 2 * granule
+	alignRows  = 8
+)
+
+// String returns the name of the ladder.
+func (t ClassTable) String() string {
+	switch t {
+	case Geometric:
+		return "Geometric"
+	case PowerOfTwo:
+		return "PowerOfTwo"
+	case Step16:
+		return "Step16"
+	case Fibonacci:
+		return "Fibonacci"
+	}
+	return fmt.Sprintf("ClassTable(%d)", uint8(t))
+}
+
+// Sizes returns the classes for requests of up to maxSize bytes, ascending; nil for an
+// unknown ladder. It allocates and is not meant for a frame.
+func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
+	if t > Fibonacci || maxSize > slabBytes {
+		return nil
+	}
+	top := max(align.Up(maxSize, granule), granule)
+	sizes := []uintptr{granule}
+	below := uintptr(granule)
+	for last := uintptr(granule); last < top; {
+		next := min(t.next(below, last), top)
+		below, last = last, next
+		sizes = append(sizes, next)
+	}
+	return sizes
+}
+
+// next returns the rung above last; below is the one under last.
+func (t ClassTable) next(below, last uintptr) uintptr {
+	switch t {
+	case PowerOfTwo:
+		return 2 * last
+	case Step16:
+		return last + granule
+	case Fibonacci:
+		if last == granule {
+			return 2 * granule
+		}
+		return last + below
+	default: // Geometric
+		return last + max(granule, align.CeilPow2(last+1)/16)
+	}
+}
+
+// A ladder is a ClassTable made ready for lookup. It does not change after newLadder, so any
+// goroutine may read it.
+//
+// Invariants, verified by Check:
+//
+//	(1) sizes ascend, and are multiples of granule
+//	(2) tab[i] is the lowest class of at least 16*(i+1) bytes
+//	(3) aligned[k][i] is the lowest such class that is a multiple of 32<<k
+type ladder struct {
+	tab     []uint8 // class by (size-1)/16; ends with the largest request
+	aligned [alignRows][]uint8
+	sizes   []uint32 // bytes by class
+}
+
+// newLadder builds the lookup tables. Where the top class is no multiple of a page one more
+// is added that only aligned requests use, so that every alignment has a class.
+func newLadder(t ClassTable, maxSize uintptr) (ladder, error) {
+	if maxSize > slabBytes {
+		return ladder{}, fmt.Errorf("slab: MaxSize %d is above the %d bytes of a slab", maxSize, slabBytes)
+	}
+	sizes := t.Sizes(maxSize)
+	if sizes == nil {
+		return ladder{}, fmt.Errorf("slab: %v is none of Geometric, PowerOfTwo, Step16 and Fibonacci", t)
+	}
+	top := sizes[len(sizes)-1]
+	if page := align.Up(top, memory.MaxAlign); page != top {
+		sizes = append(sizes, page)
+	}
+	if len(sizes) > maxClasses {
+		return ladder{}, fmt.Errorf("slab: %v up to %d bytes makes %d classes, at most %d are allowed", t, maxSize, len(sizes), maxClasses)
+	}
+	l := ladder{sizes: make([]uint32, len(sizes))}
+	for i, s := range sizes {
+		l.sizes[i] = uint32(s)
+	}
+	rungs := top >> granuleShift
+	l.tab = l.row(rungs, granule)
+	for k := range l.aligned {
+		l.aligned[k] = l.row(rungs, firstAlign<<k)
+	}
+	return l, nil
+}
+
+// row tabulates the lowest class that is a multiple of al, for each size in granules.
+func (l *ladder) row(rungs, al uintptr) []uint8 {
+	row := make([]uint8, rungs)
+	class := 0
+	for i := range row {
+		for l.sizes[class] < uint32(i+1)<<granuleShift || uintptr(l.sizes[class])%al != 0 {
+			class++
+		}
+		row[i] = uint8(class)
+	}
+	return row
+}
+
+// class returns the class that serves size bytes aligned to al, which is valid. ok is false
+// where size is beyond the ladder.
+func (l *ladder) class(size, al uintptr) (ci uint8, ok bool) {
+	i := (max(size, 1) - 1) >> granuleShift
+	if i >= uintptr(len(l.tab)) {
+		return 0, false
+	}
+	if al < firstAlign {
+		return l.tab[i], true
+	}
+	return l.aligned[bits.TrailingZeros(uint(al/firstAlign))][i], true
+}
+
+// serves reports whether a request of size bytes, at some alignment, gets class ci.
+func (l *ladder) serves(ci uint8, size uintptr) bool {
+	i := (max(size, 1) - 1) >> granuleShift
+	if i >= uintptr(len(l.tab)) {
+		return false
+	}
+	ok := l.tab[i] == ci
+	for k := range l.aligned {
+		ok = ok || l.aligned[k][i] == ci
+	}
+	return ok
+}
+
+// spanSlabs returns how many slabs a span of size-byte blocks takes: the fewest that waste at
+// most an eighth of themselves.
+func spanSlabs(size uintptr) uintptr {
+	n := uintptr(1)
+	for n<<slabShift%size > n<<slabShift/8 {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,66 @@
+// Package slab holds the size-class heap: blocks of any small size, freed one by one, from a
+// few dozen fixed sizes that are each a matter of a pop and a push.
+//
+// # The idea
+//
+// Rounding a request up to one of a few sizes turns the hard problem, any size anywhere, into
+// many easy ones, one size each. All that says which blocks are free lies in the Go heap: a
+// stack of block numbers per class and a bit per 16 bytes that says where a live block starts.
+// Blocks are not touched, so a write past the end of one cannot ruin the books, and freeing
+// a cold block does not fetch it.
+//
+// # Layout
+//
+//	base                                                        limit      reserved
+//	  | slab 0     | slab 1     | slab 2 ······ slab 3 | slab 4    |- - - - - -|
+//	  | class 5    | class 2    | class 44, a span     | vacant    |
+//	  |0|1|2|3|····|  |  |  |···|       |       |      |
+//
+//	Go heap:   owned   class byte per slab                     FreeAny and the check of the size
+//	           live    a bit per 16-byte granule               double free, interior pointer
+//	           class   stack of free blocks, uint32 granules   at home in the class, 4 bytes a block
+//	           tab     class by (size-1)/16                    and one per alignment from 32 to 4096
+//
+// A slab is 64 KiB and aligned to it; so block k of a class that is a multiple of an alignment
+// is aligned too. Classes that would waste more than an eighth of a slab use spans of up to
+// eight. Emptied slabs are found by Trim, from the stacks, and serve any class.
+//
+// # Use it when, and when not
+//
+//	| use | for |
+//	|---|---|
+//	| Heap | objects of mixed sizes up to 4 KiB whose lives have no pattern: strings, paths, AI state |
+//	| Central, Cache | the same from several workers |
+//	| not: pool | one hot type: both halves inline |
+//	| not: arena | what dies together at the end of a frame or level |
+//	| not: tlsf | blocks above a few KiB, where rounding up costs |
+//
+// # Cost
+//
+//	| operation | cost | overhead |
+//	|---|---|---|
+//	| Alloc, Free, FreeAny | constant: about 40 instructions each, behind a call | Geometric at most 12.5 % above 128 bytes, 15 bytes below |
+//	| Alloc of a class that ran dry | carves up to 32 blocks; may commit, and grow a stack | 4 bytes per block carved |
+//	| Alloc when memory is refused | proportional to the free blocks, unless nothing was freed since the last time | none |
+//	| Trim | proportional to the free blocks and slabs | 4 bytes per slab |
+//	| Reset | clears the live map in use | 0.8 % of the reservation |
+//	| Cache.Alloc, Free | constant; the lock once in 32, less often for large blocks | up to 64 KiB a class and worker, or two blocks |
+//
+// External fragmentation is bounded by a span per class plus what live blocks pin: one live
+// block keeps its span. Building with memfast drops the live bit: double frees and interior
+// pointers then go unseen, until a class would hold more free blocks than it has. The
+// benchmarks of this package print the figures, with the Go heap beside them.
+//
+// # Concurrency and the collector
+//
+// A Heap belongs to one goroutine at a time. A Central may be used from any, a Cache from one.
+// Blocks lie off the Go heap and must hold no Go pointers. The books hold no pointer but the
+// heads of their arrays, so the collector does not scan them.
+//
+// # Source
+//
+// Bonwick, "The Slab Allocator: An Object-Caching Kernel Memory Allocator", USENIX 1994, for
+// slabs; Bonwick and Adams, "Magazines and Vmem", USENIX 2001, for the caches; Wilson,
+// Johnstone, Neely and Boles, "Dynamic Storage Allocation: A Survey and Critical Review",
+// 1995, section 3.6, for segregated fits and the ladders.
+package slab

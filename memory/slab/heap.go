@@ -1,0 +1,334 @@
+package slab
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A Heap hands out blocks of a few dozen fixed sizes, its classes. Each class owns spans of
+// 64 KiB slabs and a stack of its free blocks; Alloc pops, Free pushes, and neither touches
+// the block.
+//
+// Blocks are not zeroed and are aligned to 16 bytes or what was asked for. They belong to the
+// caller until the Free, Reset or Close that frees them. One goroutine at a time; workers
+// share a heap through [Central] and [Cache].
+//
+// Invariants, verified by Check in this order:
+//
+//	(1) limit is a whole number of slabs, and what lies below it is committed
+//	(2) every slab below limit is vacant or part of exactly one span of one class
+//	(3) carved <= capacity of the stack, and n <= carved, for every class
+//	(4) every stack entry is the start of a block of its class, not live, and there once
+//	(5) the live map has exactly the blocks that are carved and on no stack
+//	(6) carved counts the blocks of the class's spans below bump
+type Heap struct {
+	base  unsafe.Pointer // nil once closed
+	limit uintptr        // granules in slabs that were ever taken since Reset; no block starts beyond
+	rungs uintptr        // entries of tab; 0 once closed, so that every Alloc takes the slow path
+	live  []uint64       // a bit per granule: a live block starts there. Empty in memfast builds
+	owned []uint8        // class by slab
+	place []uint8        // by slab: slabs to the first of its span, or vacant
+	large memory.Allocator
+	_     [2]uintptr // to 128 bytes, so that no class straddles cache lines
+
+	classes [maxClasses]class
+	tab     [maxRungs]uint8 // ladder.tab, here so that a lookup is one load
+
+	shapes  [maxClasses]shape
+	ladder  ladder
+	tally   []uint32 // scratch of reclaim, by slab
+	vacant  uintptr  // slabs below limit that belong to no class
+	lowest  uintptr  // no slab below this one is vacant
+	carved  uint64   // bytes in blocks that were carved
+	peak    uint64   // highest carved before the last Trim or Reset
+	futile  uint64   // frees counted when a reclaim found nothing; nothing to find until it changes
+	refused uint64   // requests that failed
+	mem     page.Prefix
+	owner   invariant.Owner
+}
+
+// A class is the hot half of a size class: 32 bytes, two to a cache line.
+type class struct {
+	stack  unsafe.Pointer // the free blocks, uint32 granules from base; in the Go heap
+	allocs uint64         // successful allocations since New
+	n      uint32         // depth of stack
+	carved uint32         // blocks that exist: live or on stack
+	bump   uint32         // granules; next block to carve from the newest span
+	end    uint32         // granules; bump == end: the span is carved out
+}
+
+// A shape is the cold half of a size class.
+type shape struct {
+	size     uint32 // granules of a block
+	blocks   uint32 // in a span
+	slabs    uint32 // in a span
+	spans    uint32 // that the class owns
+	capacity uint32 // of the class's stack, in entries
+}
+
+// Config configures New.
+type Config struct {
+	// Reserve is the address space in bytes, and so the most that can be in use. 0 means
+	// 64 MiB. It is rounded up to slabs of 64 KiB; a system that refuses as much is asked
+	// for half, and half of that. The books take 0.8 % of it, in the Go heap.
+	Reserve uintptr
+	// MaxSize is the largest size in bytes that is served here. 0 means 4096; at most 65536.
+	MaxSize uintptr
+	// Classes is the ladder of block sizes. The zero value is Geometric.
+	Classes ClassTable
+	// Large is passed the requests above MaxSize, and gets their blocks back. nil: they
+	// fail with memory.ErrTooLarge. It is closed by whoever made it.
+	Large memory.Allocator
+}
+
+// maxReserve keeps granule numbers within 32 bits.
+const maxReserve uint64 = 1 << (32 + granuleShift)
+
+// New reserves address space from src; nil means page.Default(). Nothing is committed yet.
+func New(src page.Source, cfg Config) (*Heap, error) {
+	if cfg.Reserve == 0 {
+		cfg.Reserve = 64 << 20
+	}
+	if cfg.MaxSize == 0 {
+		cfg.MaxSize = 4096
+	}
+	ladder, err := newLadder(cfg.Classes, cfg.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	h := &Heap{ladder: ladder, rungs: uintptr(len(ladder.tab)), large: cfg.Large}
+	copy(h.tab[:], ladder.tab)
+	least := uintptr(slabBytes)
+	for i, size := range ladder.sizes {
+		slabs := spanSlabs(uintptr(size))
+		h.shapes[i] = shape{size: size >> granuleShift, slabs: uint32(slabs), blocks: uint32(slabs << slabShift / uintptr(size))}
+		least = max(least, slabs<<slabShift)
+	}
+	if cfg.Reserve < least || uint64(cfg.Reserve) > maxReserve-slabBytes {
+		return nil, fmt.Errorf("slab: Reserve %d is not between %d, a span of the largest class, and %d bytes", cfg.Reserve, least, maxReserve-slabBytes)
+	}
+	h.mem, err = page.NewPrefix(src, align.Up(cfg.Reserve, slabBytes), least, 0)
+	if err != nil {
+		return nil, fmt.Errorf("slab: new Heap of %d bytes: %w", cfg.Reserve, err)
+	}
+	h.base = h.mem.Base()
+	slabs := h.mem.Reserved() >> slabShift
+	h.owned, h.place, h.tally = make([]uint8, slabs), make([]uint8, slabs), make([]uint32, slabs)
+	if invariant.Exact {
+		h.live = make([]uint64, slabs*slabGranules/64)
+	}
+	return h, nil
+}
+
+// Alloc returns at least size bytes aligned to align, a power of two up to 4096; not zeroed.
+// Size 0 gets a block of the smallest class. Alignments above 16 are served by the smallest
+// class that is a multiple of them. The error is memory.ErrAlign, memory.ErrTooLarge above
+// MaxSize (or what Large says), memory.ErrClosed, or wraps memory.ErrOutOfMemory.
+//
+// Cost: a table lookup, a pop and a bit set. Every 32nd block that a class never handed out
+// before, its next ones are carved; when memory is refused, empty slabs of other classes are
+// reclaimed first, in time proportional to the free blocks.
+func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
+	mask := align - 1
+	if i >= h.rungs || mask/granule|align&mask != 0 {
+		return h.allocRare(size, align)
+	}
+	ci := h.tab[i%maxRungs]
+	c := &h.classes[ci]
+	n := c.n
+	if n == 0 {
+		return h.allocFresh(ci)
+	}
+	n--
+	off := *(*uint32)(unsafe.Add(c.stack, uintptr(n)*4))
+	c.n = n
+	c.allocs++
+	if invariant.Exact {
+		*h.word(uintptr(off)) |= 1 << (off & 63)
+	}
+	p := unsafe.Add(h.base, uintptr(off)<<granuleShift)
+	if invariant.Debug {
+		h.owner.Touch()
+		invariant.Fresh(p, uintptr(h.ladder.sizes[ci]))
+	}
+	return p, nil
+}
+
+// Free gives back a block with the size it was asked for. A nil pointer is a no-op. A block
+// that is not live, an interior or foreign pointer and a size that Alloc would not have
+// served from the block's class, at any alignment, panic with a *memory.Misuse.
+func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
+	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
+	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
+	i := (size - 1) >> granuleShift
+	if i >= h.rungs || off >= h.limit || *h.owner8(off) != h.tab[i%maxRungs] {
+		h.freeRare(p, size)
+		return
+	}
+	if !h.push(&h.classes[h.tab[i%maxRungs]], off) {
+		h.freeRare(p, size) // finds it dead again, and says so
+	}
+}
+
+// FreeAny is Free for a block whose size the caller does not know. It costs no more.
+func (h *Heap) FreeAny(p unsafe.Pointer) {
+	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
+	if off >= h.limit {
+		h.freeAnyRare(p)
+		return
+	}
+	if !h.push(&h.classes[*h.owner8(off)], off) {
+		h.freeAnyRare(p)
+	}
+}
+
+// push puts the block at off on its class's stack, or reports that it is not live. Without
+// the live map only the push that would overrun the stack is caught.
+func (h *Heap) push(c *class, off uintptr) bool {
+	n := c.n
+	if invariant.Exact {
+		w, bit := h.word(off), uint64(1)<<(off&63)
+		if *w&bit == 0 {
+			return false
+		}
+		*w &^= bit
+	} else if n >= c.carved {
+		return false
+	}
+	if invariant.Debug {
+		h.debugFree(off)
+	}
+	*(*uint32)(unsafe.Add(c.stack, uintptr(n)*4)) = uint32(off)
+	c.n = n + 1
+	return true
+}
+
+// word returns the word of the live map that holds granule off, which lies below limit. A
+// checked index costs the fast paths a comparison each that the test of limit has made.
+func (h *Heap) word(off uintptr) *uint64 {
+	return (*uint64)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.live)), off>>6<<3))
+}
+
+// owner8 returns the class byte of the slab that holds granule off, which lies below limit.
+func (h *Heap) owner8(off uintptr) *uint8 {
+	return (*uint8)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.owned)), off>>(slabShift-granuleShift)))
+}
+
+func (h *Heap) debugFree(off uintptr) {
+	h.owner.Touch()
+	invariant.Freed(unsafe.Add(h.base, off<<granuleShift), uintptr(h.ladder.sizes[*h.owner8(off)]))
+}
+
+// allocRare serves what the table lookup does not: size 0, wide alignments, large sizes.
+//
+//go:noinline
+func (h *Heap) allocRare(size, al uintptr) (unsafe.Pointer, error) {
+	if h.base == nil {
+		return nil, memory.ErrClosed
+	}
+	if !align.Valid(al) {
+		return nil, memory.ErrAlign
+	}
+	ci, ok := h.ladder.class(size, al)
+	if !ok {
+		if h.large != nil {
+			return h.large.Alloc(size, al)
+		}
+		h.refused++
+		return nil, memory.ErrTooLarge
+	}
+	if h.classes[ci].n == 0 {
+		return h.allocFresh(ci)
+	}
+	return h.pop(ci), nil
+}
+
+// allocFresh carves blocks for a class that has none free, and hands out the first.
+//
+//go:noinline
+func (h *Heap) allocFresh(ci uint8) (unsafe.Pointer, error) {
+	if err := h.refill(ci); err != nil {
+		h.refused++
+		return nil, err
+	}
+	return h.pop(ci), nil
+}
+
+// pop is the second half of Alloc, for a class that has a free block.
+func (h *Heap) pop(ci uint8) unsafe.Pointer {
+	c := &h.classes[ci]
+	c.n--
+	off := *(*uint32)(unsafe.Add(c.stack, uintptr(c.n)*4))
+	c.allocs++
+	if invariant.Exact {
+		*h.word(uintptr(off)) |= 1 << (off & 63)
+	}
+	p := unsafe.Add(h.base, uintptr(off)<<granuleShift)
+	if invariant.Debug {
+		h.owner.Touch()
+		invariant.Fresh(p, uintptr(h.ladder.sizes[ci]))
+	}
+	return p
+}
+
+// Owns reports whether p lies in the reservation, live or not. Blocks above MaxSize lie in
+// Large, which answers for them.
+func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
+
+// SizeOf returns the usable bytes of a live block: its class. Blocks of Large are asked of
+// Large. What is no live block panics with a *memory.Misuse, as Free does.
+func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
+	if z, ok := h.large.(memory.Sizer); ok && h.base != nil && !h.mem.Contains(p) {
+		return z.SizeOf(p)
+	}
+	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
+	if off >= h.limit || h.place[off/slabGranules] == vacant || invariant.Exact && *h.word(off)>>(off&63)&1 == 0 {
+		panic(h.reject("SizeOf", p, 0))
+	}
+	return uintptr(h.ladder.sizes[*h.owner8(off)])
+}
+
+// Reset frees every block at once and keeps the committed memory, which any class may use
+// afterwards. Large is not reset. Cost: clearing a bit per 16 bytes in use. On a closed heap
+// it panics with a *memory.Misuse.
+func (h *Heap) Reset() {
+	if h.base == nil {
+		panic(h.reject("Reset", nil, 0))
+	}
+	h.owner.Touch()
+	if invariant.Debug {
+		invariant.Freed(h.base, h.limit<<granuleShift)
+	}
+	if invariant.Exact {
+		clear(h.live[:h.limit/64])
+	}
+	for i := range h.ladder.sizes {
+		c := &h.classes[i]
+		c.n, c.carved, c.bump, c.end = 0, 0, 0, 0
+		h.shapes[i].spans = 0
+	}
+	h.peak = max(h.peak, h.carved)
+	h.carved, h.limit, h.vacant, h.lowest = 0, 0, 0, 0
+}
+
+// Close frees every block and releases the memory: no pointer into the heap may be used any
+// more. Large is not closed. A second Close does nothing. If the memory cannot be released
+// the heap is empty but open, and Close may be called again.
+func (h *Heap) Close() error {
+	if h.base == nil {
+		return nil
+	}
+	h.Reset()
+	if err := h.mem.Close(); err != nil {
+		return fmt.Errorf("slab: close: %w", err)
+	}
+	h.base, h.rungs = nil, 0
+	return nil
+}

@@ -1,0 +1,431 @@
+package slab
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func newHeap(t testing.TB, cfg Config) *Heap {
+	t.Helper()
+	h, err := New(nil, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func mustAlloc(t testing.TB, a memory.Allocator, size, align uintptr) unsafe.Pointer {
+	t.Helper()
+	p, err := a.Alloc(size, align)
+	if err != nil {
+		t.Fatalf("Alloc(%d, %d): %v", size, align, err)
+	}
+	return p
+}
+
+func mustCheck(t testing.TB, c memory.Checker) {
+	t.Helper()
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill allocates size-byte blocks until the heap refuses.
+func fill(t testing.TB, h *Heap, size uintptr) (blocks []unsafe.Pointer) {
+	t.Helper()
+	for {
+		p, err := h.Alloc(size, 16)
+		if errors.Is(err, memory.ErrOutOfMemory) {
+			return blocks
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, p)
+	}
+}
+
+func TestHeap_MisusePanicsAndChangesNothing(t *testing.T) {
+	h, other := newHeap(t, Config{}), newHeap(t, Config{})
+	p := mustAlloc(t, h, 100, 8)
+	mustAlloc(t, h, 300, 8)
+	foreign := mustAlloc(t, other, 100, 8)
+	var local [64]byte
+	before := h.Stats()
+	memtest.Misuse(t, func() { h.Free(foreign, 100) }, "slab.Free", "size 100", "foreign pointer")
+	memtest.Misuse(t, func() { h.Free(unsafe.Pointer(&local), 16) }, "foreign pointer")
+	memtest.Misuse(t, func() { h.FreeAny(foreign) }, "slab.FreeAny", "foreign pointer")
+	memtest.Misuse(t, func() { h.SizeOf(foreign) }, "slab.SizeOf", "foreign pointer")
+	memtest.Misuse(t, func() { h.Free(unsafe.Add(p, 8), 100) }, "interior pointer", "8 bytes into a block of 112")
+	memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(p, 1)) }, "interior pointer")
+	memtest.Misuse(t, func() { h.Free(p, 96) }, "wrong size", "96 bytes", "class of 112")
+	memtest.Misuse(t, func() { h.Free(p, 113) }, "wrong size")
+	memtest.Misuse(t, func() { h.Free(p, 0) }, "wrong size")
+	memtest.Misuse(t, func() { h.Free(p, 5000) }, "wrong size")
+	memtest.Misuse(t, func() { h.Free(p, math.MaxUint) }, "wrong size")
+	memtest.Misuse(t, func() { h.Free(unsafe.Add(h.base, 10*slabBytes), 100) }, "not live", "never carved")
+	memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(h.base, 10*slabBytes)) }, "never carved")
+	if invariant.Exact {
+		memtest.Misuse(t, func() { h.Free(unsafe.Add(p, 16), 100) }, "interior pointer", "16 bytes into")
+		memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(p, 32)) }, "interior pointer")
+		memtest.Misuse(t, func() { h.Free(unsafe.Add(p, 112), 100) }, "not live")
+		memtest.Misuse(t, func() { h.SizeOf(unsafe.Add(p, 16)) }, "interior pointer")
+	}
+	if after := h.Stats(); after != before {
+		t.Errorf("refused frees changed the books: %+v, were %+v", after, before)
+	}
+	mustCheck(t, h)
+	h.Free(p, 97) // exact to the class
+}
+
+func TestHeap_DoubleFreePanics(t *testing.T) {
+	h := newHeap(t, Config{})
+	p, q := mustAlloc(t, h, 100, 8), mustAlloc(t, h, 100, 8)
+	h.Free(p, 100)
+	if invariant.Exact {
+		memtest.Misuse(t, func() { h.Free(p, 100) }, "slab.Free", "double free")
+		memtest.Misuse(t, func() { h.FreeAny(p) }, "slab.FreeAny", "double free")
+		memtest.Misuse(t, func() { h.SizeOf(p) }, "slab.SizeOf", "double free")
+	}
+	h.Free(q, 100)
+	memtest.Misuse(t, func() { h.Free(q, 100) }, "double free") // memfast: the stack would overrun
+	mustCheck(t, h)
+}
+
+// A block that an alignment put into a larger class is freed with the size it was asked for.
+func TestHeap_AlignedBlocksAcceptTheirSizeOnly(t *testing.T) {
+	for _, table := range tables {
+		h := newHeap(t, Config{Classes: table})
+		for al := uintptr(1); al <= 4096; al *= 2 {
+			for _, size := range []uintptr{0, 1, 24, 48, 200, 1000, 4096} {
+				p := mustAlloc(t, h, size, al)
+				if uintptr(p)%al != 0 {
+					t.Fatalf("%v: Alloc(%d, %d) = %p", table, size, al, p)
+				}
+				room := h.SizeOf(p)
+				memtest.Misuse(t, func() { h.Free(p, room+1) }, "wrong size")
+				h.Free(p, size)
+			}
+		}
+		if st := h.Stats(); st.Live != 0 || st.InUse != 0 {
+			t.Errorf("%v: %d blocks live at the end", table, st.Live)
+		}
+		mustCheck(t, h)
+	}
+	h := newHeap(t, Config{})
+	p := mustAlloc(t, h, 48, 64) // the class of 64; 48 aligned to 32 gets it as well
+	memtest.Misuse(t, func() { h.Free(p, 65) }, "wrong size")
+	h.Free(p, 33)
+	q := mustAlloc(t, h, 320, 16) // no request of 250 bytes is ever served from 320
+	memtest.Misuse(t, func() { h.Free(q, 250) }, "wrong size", "class of 320")
+	h.Free(q, 320)
+}
+
+func TestHeap_FreedBlocksComeBackNewestFirst(t *testing.T) {
+	h := newHeap(t, Config{})
+	a, b := mustAlloc(t, h, 64, 16), mustAlloc(t, h, 64, 16)
+	if uintptr(b) != uintptr(a)+64 {
+		t.Errorf("fresh blocks %p, %p are not neighbours", a, b)
+	}
+	h.Free(a, 64)
+	h.Free(b, 64)
+	if p := mustAlloc(t, h, 64, 16); p != b {
+		t.Errorf("got %p, want the newest free block %p", p, b)
+	}
+}
+
+// fakeLarge stands for the next tier: it hands out parts of one array.
+type fakeLarge struct {
+	buf         [256 << 10]byte
+	used, freed uintptr
+}
+
+func (f *fakeLarge) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	if size > uintptr(len(f.buf))-f.used {
+		return nil, memory.ErrOutOfMemory
+	}
+	p := unsafe.Pointer(&f.buf[f.used])
+	f.used += size
+	return p, nil
+}
+func (f *fakeLarge) Free(_ unsafe.Pointer, size uintptr) { f.freed += size }
+func (f *fakeLarge) FreeAny(unsafe.Pointer)              { f.freed++ }
+func (f *fakeLarge) SizeOf(unsafe.Pointer) uintptr       { return 77 }
+
+func TestHeap_PassesLargeRequestsOn(t *testing.T) {
+	large := new(fakeLarge)
+	h := newHeap(t, Config{MaxSize: 1000, Large: large})
+	small := mustAlloc(t, h, 1000, 4096)
+	if !h.Owns(small) || large.used != 0 {
+		t.Error("an aligned block of MaxSize was passed on")
+	}
+	p := mustAlloc(t, h, 1009, 16)
+	if h.Owns(p) || large.used != 1009 || h.SizeOf(p) != 77 {
+		t.Errorf("the block above MaxSize: owned %t, passed on %d", h.Owns(p), large.used)
+	}
+	memtest.Misuse(t, func() { h.Free(p, 1000) }, "foreign pointer")
+	h.Free(p, 1009)
+	h.FreeAny(p)
+	h.Free(nil, 5000)
+	h.FreeAny(nil)
+	if large.freed != 1010 {
+		t.Errorf("Large was given back %d, want 1009 + 1", large.freed)
+	}
+	if st := h.Stats(); st.Live != 1 || st.Failures != 0 {
+		t.Errorf("blocks of Large are in the books: %+v", st)
+	}
+}
+
+func TestHeap_WithoutLargeSaysTooLarge(t *testing.T) {
+	h := newHeap(t, Config{})
+	for _, size := range []uintptr{4097, 65536, 65537, math.MaxUint} {
+		if p, err := h.Alloc(size, 16); err != memory.ErrTooLarge || p != nil {
+			t.Errorf("Alloc(%d) = %v, %v; want the bare ErrTooLarge", size, p, err)
+		}
+	}
+	if f := h.Stats().Failures; f != 4 {
+		t.Errorf("%d failures counted, want 4", f)
+	}
+}
+
+func TestHeap_FillsToTheLastBlock(t *testing.T) {
+	h := newHeap(t, Config{Reserve: 256 << 10})
+	if n := len(fill(t, h, 1024)); n != 256 {
+		t.Errorf("256 KiB held %d blocks of 1 KiB", n)
+	}
+	st := h.Stats()
+	if st.InUse != st.Reserved || st.Peak != st.InUse || st.LargestFree != 0 {
+		t.Errorf("full: %+v", st)
+	}
+	mustCheck(t, h)
+}
+
+func TestHeap_StealsEmptySlabsOfOtherClasses(t *testing.T) {
+	h := newHeap(t, Config{Reserve: 256 << 10})
+	blocks := fill(t, h, 64)
+	for _, p := range blocks {
+		h.Free(p, 64)
+	}
+	if n := len(fill(t, h, 2048)); n != 128 {
+		t.Errorf("after everything of another class was freed: %d blocks of 2 KiB, want 128", n)
+	}
+	mustCheck(t, h)
+	if _, err := h.Alloc(64, 16); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("the class that lost its slabs: %v", err)
+	}
+}
+
+func TestHeap_StealsUnderABudget(t *testing.T) {
+	limit := page.NewLimit(nil, 128<<10)
+	h, err := New(limit, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	for _, p := range fill(t, h, 16) {
+		h.Free(p, 16)
+	}
+	if n := len(fill(t, h, 4096)); n != 32 {
+		t.Errorf("a budget of 128 KiB held %d blocks of 4 KiB, want 32", n)
+	}
+	if limit.Committed() != 128<<10 {
+		t.Errorf("%d bytes committed", limit.Committed())
+	}
+}
+
+func TestHeap_DoesNotSearchTwiceForNothing(t *testing.T) {
+	h := newHeap(t, Config{Reserve: 128 << 10})
+	blocks := fill(t, h, 64)
+	for i, p := range blocks {
+		if i%2 == 0 {
+			h.Free(p, 64)
+		}
+	}
+	if _, err := h.Alloc(128, 16); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Fatal(err)
+	}
+	if h.futile != h.frees() {
+		t.Error("a search that found nothing was not remembered")
+	}
+	for i, p := range blocks {
+		if i%2 != 0 {
+			h.Free(p, 64)
+		}
+	}
+	mustAlloc(t, h, 128, 16)
+	mustCheck(t, h)
+}
+
+func TestTrim_RecyclesEmptySlabsAndKeepsLiveBlocks(t *testing.T) {
+	h := newHeap(t, Config{Reserve: 4 << 20, MaxSize: 65536})
+	var live []unsafe.Pointer
+	for range 3 {
+		mustAlloc(t, h, 100, 16)
+		for _, size := range []uintptr{36 << 10, 64, 4096} {
+			for i := range 40 {
+				p := mustAlloc(t, h, size, 16)
+				if i == 7 && size == 64 {
+					live = append(live, p)
+					*(*uint64)(p) = 0xFEED
+					continue
+				}
+				defer func() { _ = p }()
+				h.FreeAny(p)
+			}
+		}
+	}
+	before := h.Stats()
+	if err := h.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	mustCheck(t, h)
+	after := h.Stats()
+	if after.Live != before.Live || after.InUse != before.InUse || after.Frees != before.Frees || after.Peak < before.Peak {
+		t.Errorf("Trim changed the books: %+v, were %+v", after, before)
+	}
+	if after.Committed >= before.Committed {
+		t.Errorf("Trim left %d bytes committed of %d", after.Committed, before.Committed)
+	}
+	for _, p := range live {
+		if *(*uint64)(p) != 0xFEED {
+			t.Errorf("block %p lost its content", p)
+		}
+		h.Free(p, 64)
+	}
+	h.Reset()
+	if err := h.Trim(); err != nil || h.Stats().Committed != 0 {
+		t.Errorf("Trim of an empty heap: %v, %d bytes committed", err, h.Stats().Committed)
+	}
+}
+
+func TestTrim_HolesServeOtherClasses(t *testing.T) {
+	h := newHeap(t, Config{Reserve: 1 << 20, MaxSize: 65536})
+	first := fill(t, h, 4096)
+	if len(first) != 256 {
+		t.Fatalf("%d blocks of 4 KiB in 1 MiB", len(first))
+	}
+	for _, p := range first[:96] { // six slabs at the front
+		h.Free(p, 4096)
+	}
+	if err := h.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	if h.vacant != 6 {
+		t.Fatalf("%d slabs are vacant, want 6", h.vacant)
+	}
+	if invariant.Exact {
+		memtest.Misuse(t, func() { h.Free(first[0], 4096) }, "not live", "recycled")
+		memtest.Misuse(t, func() { h.FreeAny(first[0]) }, "recycled")
+	}
+	if got := h.Stats().LargestFree; got != 65536 {
+		t.Errorf("largest free %d, want 65536", got)
+	}
+	wide := fill(t, h, 36<<10) // three slabs to a span, five blocks in it
+	if len(wide) != 10 {
+		t.Errorf("six vacant slabs held %d blocks of 36 KiB, want 10", len(wide))
+	}
+	mustCheck(t, h)
+}
+
+func TestTrim_ThatFailsHasRecycledAll(t *testing.T) {
+	src := memtest.NewFaulty()
+	h, err := New(src, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Free(mustAlloc(t, h, 64, 16), 64)
+	src.FailReturns = true
+	if err := h.Trim(); err == nil {
+		t.Error("Trim hid that the memory could not be returned")
+	}
+	if err := h.Close(); err == nil {
+		t.Error("Close hid that the memory could not be returned")
+	}
+	mustCheck(t, h)
+	src.FailReturns = false
+	mustAlloc(t, h, 64, 16)
+	if err := h.Close(); err != nil || src.Reserved() != 0 {
+		t.Errorf("second Close: %v, %d reservations left", err, src.Reserved())
+	}
+}
+
+func TestHeap_ResetLetsEveryClassUseTheMemory(t *testing.T) {
+	h := newHeap(t, Config{Reserve: 256 << 10})
+	p := fill(t, h, 4096)[3]
+	h.Reset()
+	memtest.Misuse(t, func() { h.Free(p, 4096) }, "not live")
+	if n := len(fill(t, h, 32)); n != 8192 {
+		t.Errorf("after Reset: %d blocks of 32 bytes, want 8192", n)
+	}
+	if st := h.Stats(); st.Live != 8192 || st.Allocs != 8192+64 || st.Frees != 64 {
+		t.Errorf("after Reset: %+v", st)
+	}
+	mustCheck(t, h)
+}
+
+func TestHeap_UseAfterClose(t *testing.T) {
+	h := newHeap(t, Config{})
+	p := mustAlloc(t, h, 10, 8)
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Alloc(10, 8); err != memory.ErrClosed {
+		t.Errorf("Alloc: %v, want ErrClosed", err)
+	}
+	if err := h.Trim(); err != memory.ErrClosed {
+		t.Errorf("Trim: %v, want ErrClosed", err)
+	}
+	memtest.Misuse(t, h.Reset, "slab.Reset", "closed")
+	memtest.Misuse(t, func() { h.Free(p, 10) }, "slab.Free", "closed")
+	memtest.Misuse(t, func() { h.FreeAny(p) }, "slab.FreeAny", "closed")
+	memtest.Misuse(t, func() { h.SizeOf(p) }, "slab.SizeOf", "closed")
+	h.Free(nil, 0)
+	if st := h.Stats(); h.Owns(p) || st.Live != 0 || st.Reserved != 0 || st.LargestFree != 0 {
+		t.Errorf("closed: %+v", st)
+	}
+}
+
+func TestClasses_AddUpToStats(t *testing.T) {
+	h := newHeap(t, Config{})
+	for i := range uintptr(500) {
+		p := mustAlloc(t, h, i*7, 16)
+		if i%3 == 0 {
+			h.FreeAny(p)
+		}
+	}
+	var live, bytes, allocs uint64
+	last := uintptr(0)
+	h.Classes(func(c ClassStats) bool {
+		if c.Size <= last || c.Live < 0 || c.Free < 0 || uintptr(c.Live+c.Free)*c.Size > uintptr(c.Slabs)*slabBytes {
+			t.Errorf("%+v after class of %d", c, last)
+		}
+		last = c.Size
+		live += uint64(c.Live)
+		bytes += uint64(c.Live) * uint64(c.Size)
+		allocs += c.Allocs
+		return true
+	})
+	if st := h.Stats(); live != st.Live || bytes != st.InUse || allocs != st.Allocs {
+		t.Errorf("classes have %d live, %d bytes, %d allocs; Stats %+v", live, bytes, allocs, st)
+	}
+	n := 0
+	count := func(ClassStats) bool { n++; return n%2 == 0 }
+	if h.Classes(count); n != 1 {
+		t.Errorf("Classes went on %d times after false", n)
+	}
+	if a := testing.AllocsPerRun(10, func() { h.Classes(count) }); a != 0 {
+		t.Errorf("Classes costs %v Go allocations", a)
+	}
+}

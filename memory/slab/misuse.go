@@ -1,0 +1,81 @@
+package slab
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// freeRare frees what the first test of Free does not recognise, or says what is wrong: nil,
+// blocks of Large, size 0, and blocks whose alignment called for a larger class.
+//
+//go:noinline
+func (h *Heap) freeRare(p unsafe.Pointer, size uintptr) {
+	if p == nil {
+		return
+	}
+	off := uintptr(p) - uintptr(h.base)
+	if h.base != nil && h.large != nil && size > h.maxSize() && !h.mem.Contains(p) {
+		h.large.Free(p, size)
+		return
+	}
+	if h.base == nil || off%granule != 0 || off>>granuleShift >= h.limit {
+		panic(h.reject("Free", p, size))
+	}
+	off >>= granuleShift
+	ci := *h.owner8(off)
+	if !h.ladder.serves(ci, size) || !h.push(&h.classes[ci], off) {
+		panic(h.reject("Free", p, size))
+	}
+}
+
+//go:noinline
+func (h *Heap) freeAnyRare(p unsafe.Pointer) {
+	if p == nil {
+		return
+	}
+	if f, ok := h.large.(memory.AnyFreer); ok && h.base != nil && !h.mem.Contains(p) {
+		f.FreeAny(p)
+		return
+	}
+	panic(h.reject("FreeAny", p, 0))
+}
+
+// maxSize returns the largest request, in bytes, that is not passed on.
+func (h *Heap) maxSize() uintptr { return uintptr(len(h.ladder.tab)) << granuleShift }
+
+// reject says why op cannot work on p.
+func (h *Heap) reject(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
+	return &memory.Misuse{Package: "slab", Op: op, Addr: uintptr(p), Size: size, Reason: h.reason(p, size)}
+}
+
+func (h *Heap) reason(p unsafe.Pointer, size uintptr) string {
+	off := uintptr(p) - uintptr(h.base)
+	switch {
+	case h.base == nil:
+		return "the heap is closed"
+	case !h.mem.Contains(p):
+		return fmt.Sprintf("foreign pointer: it does not lie in this heap's reservation of %d bytes", h.mem.Reserved())
+	case off>>granuleShift >= h.limit:
+		return "the block is not live: its slab was never carved, or was given back by Reset or Trim"
+	}
+	slab := off >> slabShift
+	if h.place[slab] == vacant {
+		return "the block is not live: its slab was empty and has been recycled"
+	}
+	ci := h.owned[slab]
+	block := uintptr(h.ladder.sizes[ci])
+	inside := off - (slab-uintptr(h.place[slab]))<<slabShift
+	if rest := inside % block; rest != 0 {
+		return fmt.Sprintf("interior pointer: it points %d bytes into a block of %d", rest, block)
+	}
+	if invariant.Exact && *h.word(off >> granuleShift)>>(off>>granuleShift&63)&1 == 0 {
+		return fmt.Sprintf("the block of %d bytes is not live: double free, or never allocated", block)
+	}
+	if !invariant.Exact && h.classes[ci].n >= h.classes[ci].carved {
+		return fmt.Sprintf("no block of %d bytes is live: double free", block)
+	}
+	return fmt.Sprintf("wrong size: no request of %d bytes is served from the class of %d", size, block)
+}

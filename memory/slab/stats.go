@@ -1,0 +1,62 @@
+package slab
+
+import "github.com/strata-go/strata/memory"
+
+// ClassStats are the books of one size class.
+type ClassStats struct {
+	Size   uintptr // bytes of a block
+	Live   int     // blocks in use
+	Free   int     // blocks ready in slabs that the class owns
+	Slabs  int     // slabs of 64 KiB that the class owns
+	Allocs uint64  // successful allocations since New
+}
+
+// Classes yields every size class, smallest first. It does not allocate. The last class may
+// be one that only requests aligned to a page use.
+func (h *Heap) Classes(yield func(ClassStats) bool) {
+	for i, size := range h.ladder.sizes {
+		c, s := &h.classes[i], &h.shapes[i]
+		live := c.carved - c.n
+		if !yield(ClassStats{
+			Size: uintptr(size), Live: int(live), Free: int(s.spans*s.blocks - live),
+			Slabs: int(s.spans * s.slabs), Allocs: c.allocs,
+		}) {
+			return
+		}
+	}
+}
+
+// Stats derives the books from the depths of the stacks. Peak is an upper bound: the most
+// bytes that were ever carved at once, up to 32 blocks a class above what was in use.
+// Requested is not kept. LargestFree is the largest class that has a free block or room for a
+// span in committed memory. Blocks of Large are not in it. Cost: proportional to the classes.
+func (h *Heap) Stats() memory.Stats {
+	st := memory.Stats{
+		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
+		Peak: max(h.peak, h.carved), Failures: h.refused, LargestFree: uint64(h.largestFree()),
+	}
+	for i, size := range h.ladder.sizes {
+		c := &h.classes[i]
+		live := uint64(c.carved - c.n)
+		st.Live += live
+		st.InUse += live * uint64(size)
+		st.Allocs += c.allocs
+	}
+	st.Frees = st.Allocs - st.Live
+	return st
+}
+
+func (h *Heap) largestFree() uintptr {
+	room := (h.mem.Committed() - h.limit<<granuleShift) >> slabShift
+	for i := len(h.ladder.sizes) - 1; i >= 0; i-- {
+		c, n := &h.classes[i], uintptr(h.shapes[i].slabs)
+		ok := c.n > 0 || c.bump != c.end || n <= room
+		if !ok && n <= h.vacant {
+			_, ok = h.vacantRun(n)
+		}
+		if ok {
+			return min(uintptr(h.ladder.sizes[i]), h.maxSize())
+		}
+	}
+	return 0
+}

@@ -1,0 +1,47 @@
+package slab_test
+
+import (
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/slab"
+)
+
+func subject(classes slab.ClassTable, maxSize uintptr) memtest.Subject {
+	return memtest.Subject{MaxSize: maxSize, New: func(src page.Source) (memory.Allocator, error) {
+		return slab.New(src, slab.Config{Reserve: 4 << 20, MaxSize: maxSize, Classes: classes})
+	}}
+}
+
+// tight is exhausted within a few operations, so that classes steal slabs from each other.
+var tight = memtest.Subject{New: func(src page.Source) (memory.Allocator, error) {
+	return slab.New(src, slab.Config{Reserve: 1280 << 10})
+}}
+
+var subjects = map[string]memtest.Subject{
+	"Geometric":  subject(slab.Geometric, 4096),
+	"PowerOfTwo": subject(slab.PowerOfTwo, 4096),
+	"Step16":     subject(slab.Step16, 4096),
+	"Fibonacci":  subject(slab.Fibonacci, 4096),
+	"Spans":      subject(slab.Geometric, 65536),
+	"OddTop":     subject(slab.Geometric, 1000),
+	"Tight":      tight,
+}
+
+func TestConformance(t *testing.T) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, name := range []string{"Geometric", "Spans", "Tight"} {
+		t.Run(name, func(t *testing.T) { memtest.Faults(t, subjects[name]) })
+	}
+}
+
+func FuzzHeap(f *testing.F)  { memtest.Fuzz(f, subjects["Geometric"]) }
+func FuzzSpans(f *testing.F) { memtest.Fuzz(f, subjects["Spans"]) }
+func FuzzTight(f *testing.F) { memtest.Fuzz(f, tight) }

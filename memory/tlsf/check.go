@@ -1,0 +1,277 @@
+package tlsf
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// Check verifies the equations above the type and reports all that is broken. It ends even
+// when links form a cycle. Cost: proportional to the granules reserved; it allocates.
+func (h *Heap) Check() error {
+	if h.closed {
+		return nil
+	}
+	c := checker{h: h, pools: min(max(h.poolCount, 0), maxPools), seen: make([]seen, len(h.blocks))}
+	c.configuration()
+	for k := range c.pools {
+		c.ring(k)
+		c.starts(k)
+	}
+	c.lists()
+	c.quick()
+	c.descriptors()
+	c.counters()
+	return errors.Join(c.errs...)
+}
+
+// checker is the state of one Check.
+type checker struct {
+	h     *Heap
+	pools int
+	errs  []error
+	seen  []seen // by descriptor
+
+	live      uint64 // sums over what the rings hold
+	used      uint64 // granules
+	requested uint64 // bytes
+	waiting   uint64 // granules
+}
+
+// seen counts where a descriptor was met: each must be in one ring or on the list of spares,
+// and a free or waiting one on one list besides.
+type seen struct{ ring, list, quick, spare uint8 }
+
+func (c *checker) fail(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("tlsf: "+format, args...))
+}
+
+// valid reports whether a link leads to a descriptor, and fails otherwise: from is where it
+// was found, with room for two numbers.
+func (c *checker) valid(i uint32, from string, a, b int) bool {
+	if int(i) < len(c.h.blocks) {
+		return true
+	}
+	c.fail("%s leads to descriptor %d of %d", fmt.Sprintf(from, a, b), i, len(c.h.blocks))
+	return false
+}
+
+// configuration verifies invariant 1.
+func (c *checker) configuration() {
+	h := c.h
+	if h.granule != 1<<h.shift || h.granule != h.config.Granule {
+		c.fail("granule %d, shift %d and the configured %d do not agree", h.granule, h.shift, h.config.Granule)
+	}
+	if want := min(h.granule, memory.MaxAlign); h.fastAlign != want {
+		c.fail("alignments up to %d take the fast path, want %d", h.fastAlign, want)
+	}
+	if h.poolCount < 1 || h.poolCount > maxPools {
+		c.fail("%d pools; from 1 to %d are possible", h.poolCount, maxPools)
+	}
+	var most uint64
+	for k := range c.pools {
+		pl := &h.pools[k]
+		if err := pl.mem.Check(); err != nil {
+			c.errs = append(c.errs, fmt.Errorf("tlsf: pool %d: %w", k, err))
+		}
+		if pl.base == nil || pl.base != pl.mem.Base() || uint64(len(pl.starts)) != uint64(pl.mem.Reserved())>>h.shift {
+			c.fail("pool %d at %p with %d granules is not its reservation of %d bytes at %p", k, pl.base, len(pl.starts), pl.mem.Reserved(), pl.mem.Base())
+		}
+		most = max(most, uint64(len(pl.starts))<<h.shift)
+	}
+	if want := min(most, maxBytes); uint64(h.fastSize) != want {
+		c.fail("sizes up to %d take the fast path, want %d", h.fastSize, want)
+	}
+	if h.quick != nil && h.quick.budget != uint64(h.config.QuickBytes)>>h.shift {
+		c.fail("the quick stacks' budget is %d granules, configured are %d bytes", h.quick.budget, h.config.QuickBytes)
+	}
+}
+
+// ring verifies invariants 2, 3 and 5 for pool k.
+func (c *checker) ring(k int) {
+	h, end := c.h, uint32(k)
+	prev, off := end, uint32(0)
+	for i := h.blocks[end].next; ; {
+		if !c.valid(i, "pool %d: next of descriptor %d", k, int(prev)) {
+			return
+		}
+		x := &h.blocks[i]
+		if x.prev != prev {
+			c.fail("pool %d: descriptor %d has prev %d, but follows %d", k, i, x.prev, prev)
+		}
+		if i == end {
+			break
+		}
+		if c.seen[i].ring++; c.seen[i].ring > 1 {
+			c.fail("pool %d: descriptor %d is in a ring twice", k, i)
+			return
+		}
+		if x.off != off || x.size == 0 || int(x.pool) != k {
+			c.fail("pool %d: descriptor %d has offset %d, size %d, pool %d; it must start at granule %d", k, i, x.off, x.size, x.pool, off)
+		}
+		if x.state == free && h.blocks[prev].state == free {
+			c.fail("pool %d: descriptors %d and %d are neighbours and both free", k, prev, i)
+		}
+		c.block(i, x)
+		prev, off, i = i, x.off+x.size, x.next
+	}
+	if off != h.committed(&h.pools[k]) {
+		c.fail("pool %d: the ring ends at granule %d, %d are committed", k, off, h.committed(&h.pools[k]))
+	}
+}
+
+// block adds a block of a ring to the sums and verifies invariant 5.
+func (c *checker) block(i uint32, x *block) {
+	h := c.h
+	if uint32(x.bin) != binOf(x.size) {
+		c.fail("descriptor %d of %d granules has bin %d, want %d", i, x.size, x.bin, binOf(x.size))
+	}
+	switch x.state {
+	case free:
+	case waiting:
+		c.waiting += uint64(x.size)
+	case live:
+		c.live++
+		c.used += uint64(x.size)
+		c.requested += uint64(x.req)
+		n := h.granules(uintptr(x.req))
+		if most := binSize(binAbove(n)); x.size < n || x.size > n && (h.quick == nil || binOf(x.size) > binOf(most)) {
+			c.fail("descriptor %d holds %d bytes in %d granules", i, x.req, x.size)
+		}
+	default:
+		c.fail("descriptor %d in a ring has state %d", i, x.state)
+	}
+}
+
+// starts verifies invariant 4 for pool k.
+func (c *checker) starts(k int) {
+	h := c.h
+	for g, i := range h.pools[k].starts {
+		if i == 0 {
+			continue
+		}
+		if !c.valid(i, "pool %d: granule %d", k, g) {
+			continue
+		}
+		if x := &h.blocks[i]; x.state != live || int(x.off) != g || int(x.pool) != k {
+			c.fail("pool %d: granule %d names descriptor %d, which is no live block there", k, g, i)
+		}
+	}
+	for i := range h.blocks {
+		x := &h.blocks[i]
+		if x.state == live && int(x.pool) == k && c.seen[i].ring == 1 &&
+			(int(x.off) >= len(h.pools[k].starts) || h.pools[k].starts[x.off] != uint32(i)) {
+			c.fail("pool %d: granule %d does not name the live block %d", k, x.off, i)
+		}
+	}
+}
+
+// lists verifies invariants 6 and 7.
+func (c *checker) lists() {
+	s := &c.h.bins
+	for l, lists := range s.lists {
+		if got := s.levels>>l&1 == 1; got != (lists != 0) {
+			c.fail("level %d has bit %t and lists %#x", l, got, lists)
+		}
+		if lists>>binsPer != 0 {
+			c.fail("level %d has lists %#x beyond %d", l, lists, binsPer)
+		}
+	}
+	for b := range uint32(binCount) {
+		head := c.h.blocks[b].nextFree
+		if got := s.lists[b/binsPer]>>(b%binsPer)&1 == 1; got != (head != b) {
+			c.fail("bin %d has bit %t and head %d", b, got, head)
+		}
+		c.list(b, head)
+	}
+}
+
+func (c *checker) list(b, i uint32) {
+	for prev := b; ; {
+		if !c.valid(i, "bin %d: nextFree of descriptor %d", int(b), int(prev)) {
+			return
+		}
+		x := &c.h.blocks[i]
+		if x.prevFree != prev {
+			c.fail("bin %d: descriptor %d has prevFree %d, but follows %d", b, i, x.prevFree, prev)
+		}
+		if i == b {
+			return
+		}
+		if c.seen[i].list++; c.seen[i].list > 1 {
+			c.fail("descriptor %d is on a list twice", i)
+			return
+		}
+		if x.state != free || uint32(x.bin) != b {
+			c.fail("descriptor %d on the list of bin %d has state %d, bin %d", i, b, x.state, x.bin)
+		}
+		prev, i = i, x.nextFree
+	}
+}
+
+// quick verifies invariant 8.
+func (c *checker) quick() {
+	q := c.h.quick
+	if q == nil {
+		return
+	}
+	for b, i := range q.heads {
+		for last := uint32(0); i != 0 && c.valid(i, "quick stack %d: nextFree behind %d", b, int(last)); {
+			x := &c.h.blocks[i]
+			if c.seen[i].quick++; c.seen[i].quick > 1 {
+				c.fail("descriptor %d is on a quick stack twice", i)
+				break
+			}
+			if x.state != waiting || int(x.bin) != b || binOf(x.size) != uint32(b) {
+				c.fail("descriptor %d on quick stack %d has state %d, bin %d, size %d", i, b, x.state, x.bin, x.size)
+			}
+			last, i = i, x.nextFree
+		}
+	}
+	if q.held != c.waiting || q.held > q.budget {
+		c.fail("quick stacks hold %d granules of %d, their blocks sum to %d", q.held, q.budget, c.waiting)
+	}
+}
+
+// descriptors verifies invariant 9 and what is left of 6 and 8: that no block is missing
+// from its list.
+func (c *checker) descriptors() {
+	h := c.h
+	for i, last := h.spare, uint32(0); i != 0 && c.valid(i, "spare descriptors: nextFree of %d, head %d", int(last), int(h.spare)); last, i = i, h.blocks[i].nextFree {
+		if c.seen[i].spare++; c.seen[i].spare > 1 {
+			c.fail("descriptor %d is spare twice", i)
+			break
+		}
+	}
+	for i := range h.blocks {
+		if x := &h.blocks[i]; (x.state == anchor) != (i < anchors) || x.state == anchor && (x.off != 0 || x.size != 0) {
+			c.fail("descriptor %d of %d anchors is %+v", i, anchors, *x)
+		}
+		want := seen{ring: 1}
+		switch h.blocks[i].state {
+		case anchor:
+			want = seen{}
+		case free:
+			want.list = 1
+		case waiting:
+			want.quick = 1
+		case spare:
+			want = seen{spare: 1}
+		}
+		if c.seen[i] != want {
+			c.fail("descriptor %d in state %d was met in %+v, want %+v", i, h.blocks[i].state, c.seen[i], want)
+		}
+	}
+}
+
+// counters verifies invariant 10.
+func (c *checker) counters() {
+	h := c.h
+	if h.used != c.used || h.requested != c.requested || h.used > h.peak {
+		c.fail("%d granules used for %d bytes at a peak of %d; the blocks sum to %d and %d", h.used, h.requested, h.peak, c.used, c.requested)
+	}
+	if h.allocs-h.frees != c.live {
+		c.fail("%d allocations less %d frees, but %d blocks are live", h.allocs, h.frees, c.live)
+	}
+}

@@ -1,0 +1,383 @@
+package tlsf
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A Heap hands out blocks of any size in constant time: two bitmaps find a free block that
+// is large enough, the rest of it is split off, and Free merges with both neighbours.
+//
+//	bitmaps   levels 0010…1 -> lists[l] 0…0100 -> a bin that has a free block
+//	                                               |
+//	blocks   | anchors: one per bin and per pool | b | b | b | spare | b | …    32 bytes each
+//	            list of bin:  anchor <-> b <-> b <-> anchor      free blocks of about one size
+//	            ring of pool: anchor <-> b <-> b <-> anchor      all blocks, in order of address
+//
+//	starts   | 517 | 0 | 0 | 0 | 523 | 0 | …   per granule of a pool: the live block that starts
+//	memory   | live block  | free    | live …  there, or 0. No list passes through the memory.
+//
+// Blocks are not zeroed. They belong to the caller until Free, Reset or Close. One goroutine
+// at a time. After Close every Alloc fails with memory.ErrClosed, and what cannot return an
+// error panics with a *memory.Misuse.
+//
+// Invariants, verified by Check in this order:
+//
+//	(1)  granule == 1<<shift, and the limits of the fast path follow from the configuration
+//	(2)  a pool's ring starts at offset 0, has no gaps, ends at what is committed, and its
+//	     prev links mirror its next links
+//	(3)  no two neighbours are both free: coalescing is immediate but for waiting blocks
+//	(4)  starts[b.off] names b for each live block b, and all other starts are 0
+//	(5)  a live block has the granules that its request needs and no more (with quick stacks:
+//	     at most those of the bin), and b.bin is the bin of b.size in every block
+//	(6)  a free block is on the list of its bin, once, and lists hold nothing else
+//	(7)  a list's bit is set where the list is not empty, a level's where one of its lists is not
+//	(8)  a waiting block is on the quick stack of its bin; held is their sum, and held <= budget
+//	(9)  every descriptor is an anchor, or in one ring, or spare
+//	(10) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
+type Heap struct {
+	granule   uintptr // bytes, a power of two; 0 once closed, as are the next three
+	fastSize  uintptr // largest request in bytes that the fast path takes
+	fastAlign uintptr // alignments up to this one come free with the granule
+	quick     *quick  // nil: coalescing is never deferred
+	shift     uint8   // log2 of granule
+	poolCount int     // pools in use
+	blocks    []block // the descriptors; the first are anchors
+	spare     uint32  // unused descriptors, linked by nextFree
+
+	allocs    uint64 // blocks handed out since New
+	frees     uint64 // blocks that came back
+	used      uint64 // granules in live blocks
+	peak      uint64 // highest used
+	requested uint64 // bytes that were asked for, in live blocks
+	failures  uint64
+
+	bins  bins
+	pools [maxPools]pool
+
+	config Config // with the defaults filled in
+	closed bool
+	owner  invariant.Owner
+}
+
+// Config configures New.
+type Config struct {
+	// Reserve is the address space of the first pool in bytes, and so the most that it can
+	// hold. 0 means 64 MiB. A system that refuses as much is asked for half, down to Step.
+	Reserve uintptr
+	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to
+	// 64 KiB. 0 means 256. Every block is rounded up to it; the books cost 4 bytes per
+	// granule reserved. Alignments above it cost padding.
+	Granule uintptr
+	// Step is how many bytes are committed at least when no free block is large enough. 0
+	// means 1 MiB.
+	Step uintptr
+	// QuickBytes is how many bytes of freed blocks may wait, unmerged, for the next request
+	// of their bin. 0 means none. It trades footprint for speed: see the package comment.
+	QuickBytes uintptr
+	// Blocks is how many descriptors are made in advance. 0 means 1024. When there are more
+	// blocks than descriptors the slice is doubled, which copies 32 bytes for each: name the
+	// most blocks that there will be, free ones included, where that pause must not occur.
+	Blocks int
+}
+
+// withDefaults fills in the defaults and says what is wrong with the rest.
+func (c Config) withDefaults() (Config, error) {
+	if c.Reserve == 0 {
+		c.Reserve = 64 << 20
+	}
+	if c.Granule == 0 {
+		c.Granule = 256
+	}
+	if c.Step == 0 {
+		c.Step = min(1<<20, c.Reserve)
+	}
+	if c.Blocks == 0 {
+		c.Blocks = 1024
+	}
+	if c.Granule < minGranule || c.Granule > maxGranule || c.Granule&(c.Granule-1) != 0 {
+		return c, fmt.Errorf("granule %d is not a power of two from %d to %d", c.Granule, minGranule, maxGranule)
+	}
+	if c.Step > c.Reserve {
+		return c, fmt.Errorf("step %d is larger than the reservation of %d bytes", c.Step, c.Reserve)
+	}
+	if c.Blocks < 0 || c.Blocks > maxGranules {
+		return c, fmt.Errorf("%d descriptors; from 1 to %d are possible", c.Blocks, maxGranules)
+	}
+	return c, nil
+}
+
+const (
+	minGranule = 16       // the smallest alignment that C's malloc gives, too
+	maxGranule = 64 << 10 // page.BaseAlign: granules are aligned because the base is
+
+	// maxGranules keeps the sums of two offsets in 31 bits.
+	maxGranules = 1 << 30
+	// maxBytes is the largest block: block.req has 32 bits.
+	maxBytes = 1<<32 - 1
+)
+
+// New reserves the first pool from src; nil means page.Default(). Nothing is committed yet.
+func New(src page.Source, cfg Config) (*Heap, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("tlsf: new Heap: %w", err)
+	}
+	h := &Heap{
+		config:  cfg,
+		granule: cfg.Granule,
+		shift:   uint8(bits.TrailingZeros64(uint64(cfg.Granule))),
+		blocks:  make([]block, anchors, anchors+cfg.Blocks),
+	}
+	h.fastAlign = min(cfg.Granule, memory.MaxAlign)
+	h.dropAll()
+	if cfg.QuickBytes > 0 {
+		h.quick = &quick{budget: uint64(cfg.QuickBytes) >> h.shift}
+	}
+	if err := h.AddPool(src, cfg.Reserve); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Alloc returns size bytes aligned to align, a power of two up to 4096; size 0 gives a block
+// of one granule. The error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a
+// *memory.Exhausted when reservation, budget or system are exhausted. Cost: constant, plus a
+// system call when no free block fits and the heap grows by a step.
+func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	mask := align - 1
+	if size-1 >= h.fastSize || mask >= h.fastAlign || align&mask != 0 {
+		return h.allocSlow(size, align)
+	}
+	n := uint32((size + h.granule - 1) >> (h.shift & 63))
+	b := binAbove(n)
+	if q := h.quick; q != nil {
+		n = binSize(b)
+		if i := q.pop(h.blocks, b); i != 0 {
+			return h.handOut(i, &h.blocks[i], size), nil
+		}
+	}
+	i := h.blocks[h.bins.locateFree(b)].nextFree
+	if i == 0 {
+		return h.allocSlow(size, align)
+	}
+	x := &h.blocks[i]
+	h.unlink(x)
+	if x.size != n {
+		x = h.split(i, n)
+	}
+	return h.handOut(i, x, size), nil
+}
+
+// handOut makes i the live block of a request of size bytes and returns its address.
+func (h *Heap) handOut(i uint32, x *block, size uintptr) unsafe.Pointer {
+	x.state = live
+	x.req = uint32(size)
+	h.allocs++
+	h.requested += uint64(size)
+	h.used += uint64(x.size)
+	if h.used > h.peak {
+		h.peak = h.used
+	}
+	home := &h.pools[x.pool&(maxPools-1)]
+	home.starts[x.off] = i
+	p := unsafe.Add(home.base, uintptr(x.off)<<(h.shift&63))
+	if invariant.Debug {
+		h.owner.Touch()
+		invariant.Fresh(p, size)
+	}
+	return p
+}
+
+// allocSlow serves what the fast path refuses: size 0, alignments above the granule, growth,
+// the last search before giving up, and errors.
+//
+//go:noinline
+func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
+	if h.closed {
+		return nil, memory.ErrClosed
+	}
+	if !align.Valid(al) {
+		return nil, memory.ErrAlign
+	}
+	if size > h.fastSize {
+		h.failures++
+		return nil, memory.ErrTooLarge
+	}
+	exact, step := h.granules(size), max(uint32(al>>h.shift), 1)
+	n := exact
+	if h.quick != nil {
+		n = binSize(binAbove(exact)) // so that it can come back from the quick stack
+	}
+	i, err := h.findOrGrow(n, step)
+	if i == 0 && (h.flushQuick() || n != exact) {
+		n = exact
+		i, err = h.findOrGrow(n, step)
+	}
+	if i == 0 {
+		h.failures++
+		return nil, &memory.Exhausted{Op: "tlsf: alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}
+	}
+	i, x := h.carve(i, n, step)
+	return h.handOut(i, x, size), nil
+}
+
+// findOrGrow returns a free block with n granules at a multiple of step granules, or 0 and
+// why there is none.
+func (h *Heap) findOrGrow(n, step uint32) (uint32, error) {
+	if i := h.blocks[h.bins.locateFree(binAbove(n+step-1))].nextFree; i != 0 {
+		return i, nil
+	}
+	if i := h.searchExact(n, step); i != 0 {
+		return i, nil
+	}
+	return h.grow(n, step)
+}
+
+// granules returns how many granules hold size bytes, at least one.
+func (h *Heap) granules(size uintptr) uint32 {
+	return uint32((uint64(max(size, 1)) + uint64(h.granule) - 1) >> h.shift)
+}
+
+// Free gives back a block with the size it was asked for and merges it with its free
+// neighbours. A pointer that is not the start of a live block of this heap, or another size,
+// panics with a *memory.Misuse before anything changes. Cost: constant.
+func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
+	first := &h.pools[0]
+	g := bits.RotateLeft64(uint64(uintptr(p)-uintptr(first.base)), -int(h.shift))
+	if g >= uint64(len(first.starts)) {
+		h.freeElsewhere(p, size)
+		return
+	}
+	i := first.starts[g]
+	x := &h.blocks[i]
+	if i == 0 || uintptr(x.req) != size {
+		panic(h.misuse("Free", p, size))
+	}
+	first.starts[g] = 0
+	h.account(x, p)
+	if q := h.quick; q != nil && q.push(i, x) {
+		return
+	}
+	// coalesce, spelled out to save a call where there is nothing to merge
+	if h.blocks[x.next].state == free {
+		h.mergeNext(i, x)
+	}
+	if h.blocks[x.prev].state == free {
+		i, x = h.mergePrev(x)
+	}
+	h.link(i, x)
+}
+
+// freeElsewhere is Free for the pools that were added, and for what is no block.
+//
+//go:noinline
+func (h *Heap) freeElsewhere(p unsafe.Pointer, size uintptr) {
+	if p == nil {
+		return
+	}
+	i := h.find(p)
+	x := &h.blocks[i]
+	if i == 0 || uintptr(x.req) != size {
+		panic(h.misuse("Free", p, size))
+	}
+	h.pools[x.pool].starts[x.off] = 0
+	h.release(i, x, p)
+}
+
+// FreeAny is Free for a caller who does not know the size; all other checks are made.
+func (h *Heap) FreeAny(p unsafe.Pointer) {
+	if p == nil {
+		return
+	}
+	i := h.find(p)
+	if i == 0 {
+		panic(h.misuse("FreeAny", p, 0))
+	}
+	x := &h.blocks[i]
+	h.pools[x.pool&(maxPools-1)].starts[x.off] = 0
+	h.release(i, x, p)
+}
+
+// release takes back the live block i at p, whose start is cleared already.
+func (h *Heap) release(i uint32, x *block, p unsafe.Pointer) {
+	h.account(x, p)
+	if q := h.quick; q != nil && q.push(i, x) {
+		return
+	}
+	h.coalesce(i, x)
+}
+
+// account takes the block x at p out of the sums over live blocks.
+func (h *Heap) account(x *block, p unsafe.Pointer) {
+	if invariant.Debug {
+		h.owner.Touch()
+		invariant.Freed(p, uintptr(x.req))
+	}
+	h.frees++
+	h.requested -= uint64(x.req)
+	h.used -= uint64(x.size)
+}
+
+// Owns reports whether p lies in one of the heap's pools, live or not.
+func (h *Heap) Owns(p unsafe.Pointer) bool { return h.poolOf(p) != nil }
+
+// SizeOf returns the size in bytes that the live block at p was requested with. Anything
+// else than the start of a live block panics with a *memory.Misuse.
+func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
+	i := h.find(p)
+	if i == 0 {
+		panic(h.misuse("SizeOf", p, 0))
+	}
+	return uintptr(h.blocks[i].req)
+}
+
+// Reset frees every block; committed memory is kept. Cost: independent of the number of
+// blocks, 4 bytes cleared per committed granule. On a closed heap it panics with a
+// *memory.Misuse.
+func (h *Heap) Reset() {
+	if h.closed {
+		panic(h.misuse("Reset", nil, 0))
+	}
+	h.owner.Touch()
+	h.frees = h.allocs
+	h.used, h.requested = 0, 0
+	h.dropAll()
+	if h.quick != nil {
+		*h.quick = quick{budget: h.quick.budget}
+	}
+	for k := range h.poolCount {
+		pl := &h.pools[k]
+		end := h.committed(pl)
+		clear(pl.starts[:end])
+		h.extend(k, end)
+	}
+}
+
+// Close releases the memory of every pool: no pointer into the heap may be used any more. A
+// second Close does nothing. If memory cannot be released it says so, the heap is closed all
+// the same, and another Close tries again.
+func (h *Heap) Close() error {
+	if !h.closed {
+		h.Reset()
+		h.closed = true
+		h.granule, h.fastSize, h.fastAlign = 0, 0, 0
+		h.dropAll()
+	}
+	var errs []error
+	for k := range h.poolCount {
+		pl := &h.pools[k]
+		if err := pl.mem.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("tlsf: close pool %d: %w", k, err))
+		}
+		pl.base, pl.starts = nil, nil
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,183 @@
+package tlsf
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// maxPools is how many pools a Heap may have: a few budgets or kinds of memory, not a way to
+// grow. A pool that is not the first is found by comparing ranges, one after the other.
+const maxPools = 16
+
+// A pool is one reservation. Its blocks merge with each other and with no one else's.
+type pool struct {
+	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
+	starts []uint32       // by granule of the reservation: the live block that starts there, or 0
+	mem    page.Prefix
+}
+
+// AddPool reserves bytes more from src, nil meaning page.Default(), for blocks that never
+// merge with those of other pools. Nothing is committed yet; growth prefers the pools in the
+// order they were added. There may be 16. On error nothing has changed.
+func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
+	if h.closed {
+		return memory.ErrClosed
+	}
+	h.owner.Touch()
+	if h.poolCount == maxPools {
+		return fmt.Errorf("tlsf: add pool of %d bytes: there are %d pools, and no more are possible", bytes, maxPools)
+	}
+	want := align.Up(bytes, max(h.granule, page.Granule))
+	if bytes == 0 || want < bytes || uint64(want)>>h.shift > maxGranules {
+		return fmt.Errorf("tlsf: add pool of %d bytes: from 1 to %d are possible with granules of %d", bytes, uint64(maxGranules)<<h.shift, h.granule)
+	}
+	mem, err := page.NewPrefix(src, want, min(h.config.Step, want), align.Up(h.config.Step, h.granule))
+	if err != nil {
+		return fmt.Errorf("tlsf: add pool of %d bytes: %w", bytes, err)
+	}
+	count := mem.Reserved() >> h.shift
+	h.pools[h.poolCount] = pool{base: mem.Base(), starts: make([]uint32, count), mem: mem}
+	h.poolCount++
+	h.fastSize = max(h.fastSize, uintptr(min(uint64(count)<<h.shift, maxBytes)))
+	return nil
+}
+
+// poolOf returns the pool whose reservation holds p, or nil.
+func (h *Heap) poolOf(p unsafe.Pointer) *pool {
+	for k := range h.poolCount {
+		if pl := &h.pools[k]; pl.mem.Contains(p) {
+			return pl
+		}
+	}
+	return nil
+}
+
+// find returns the live block that starts at p, or 0.
+func (h *Heap) find(p unsafe.Pointer) uint32 {
+	pl := &h.pools[0]
+	g := h.granuleAt(pl, p)
+	if g < uint64(len(pl.starts)) {
+		return pl.starts[g]
+	}
+	if pl = h.poolOf(p); pl == nil {
+		return 0
+	}
+	if g = h.granuleAt(pl, p); g >= uint64(len(pl.starts)) {
+		return 0
+	}
+	return pl.starts[g]
+}
+
+// granuleAt returns the number of the granule that starts at p. The rotation moves what is
+// below a granule to the top: a pointer into the middle of one is beyond every pool.
+func (h *Heap) granuleAt(pl *pool, p unsafe.Pointer) uint64 {
+	return bits.RotateLeft64(uint64(uintptr(p)-uintptr(pl.base)), -int(h.shift))
+}
+
+// committed returns the granules that a pool has memory for.
+func (h *Heap) committed(pl *pool) uint32 { return uint32(pl.mem.Committed() >> h.shift) }
+
+// reserved returns the address space of all pools in bytes.
+func (h *Heap) reserved() (bytes uintptr) {
+	for k := range h.poolCount {
+		bytes += h.pools[k].mem.Reserved()
+	}
+	return bytes
+}
+
+// grow commits memory in the first pool that can have a block of n granules at a multiple of
+// step at its end. It returns the free block there, or 0 and the last refusal.
+func (h *Heap) grow(n, step uint32) (uint32, error) {
+	var refused error
+	for k := range h.poolCount {
+		pl := &h.pools[k]
+		end := alignUp(h.tail(k), step) + n
+		if int(end) > len(pl.starts) {
+			continue
+		}
+		if err := pl.mem.Ensure(uintptr(end) << h.shift); err != nil {
+			refused = err
+			continue
+		}
+		return h.extend(k, h.committed(pl)), nil
+	}
+	return 0, refused
+}
+
+// tail returns where the free memory at the end of pool k starts, in granules.
+func (h *Heap) tail(k int) uint32 {
+	x := &h.blocks[h.blocks[k].prev]
+	if x.state == free {
+		return x.off
+	}
+	return x.off + x.size
+}
+
+// extend makes the memory up to granule end part of the free block at the end of pool k. It
+// returns that block, or 0 when there is none.
+func (h *Heap) extend(k int, end uint32) uint32 {
+	i := h.blocks[k].prev
+	x := &h.blocks[i]
+	if x.state == free {
+		h.unlink(x)
+		x.size = end - x.off
+		h.link(i, x)
+		return i
+	}
+	off := x.off + x.size
+	if off == end {
+		return 0
+	}
+	j := h.newBlock()
+	y := &h.blocks[j]
+	*y = block{off: off, size: end - off, prev: i, next: uint32(k), pool: uint8(k)}
+	h.blocks[i].next = j
+	h.blocks[k].prev = j
+	h.link(j, y)
+	return j
+}
+
+// Trim merges what waits on the quick stacks, returns the free memory at the end of each
+// pool to its source, in whole pages, and keeps the addresses.
+func (h *Heap) Trim() error {
+	if h.closed {
+		return memory.ErrClosed
+	}
+	h.owner.Touch()
+	h.flushQuick()
+	var errs []error
+	for k := range h.poolCount {
+		if err := h.trimPool(k); err != nil {
+			errs = append(errs, fmt.Errorf("tlsf: trim pool %d: %w", k, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (h *Heap) trimPool(k int) error {
+	pl := &h.pools[k]
+	if err := pl.mem.Trim(uintptr(h.tail(k)) << h.shift); err != nil {
+		return err
+	}
+	i := h.blocks[k].prev
+	x := &h.blocks[i]
+	if x.state != free {
+		return nil
+	}
+	h.unlink(x)
+	x.size = h.committed(pl) - x.off
+	if x.size > 0 {
+		h.link(i, x)
+		return nil
+	}
+	h.blocks[x.prev].next = uint32(k)
+	h.blocks[k].prev = x.prev
+	h.discard(i, x)
+	return nil
+}

@@ -1,0 +1,66 @@
+package tlsf
+
+import "unsafe"
+
+// Resize changes the size of a live block in place and reports whether it could: shrinking
+// always works; growing needs a free block behind it, or the end of the pool and memory to
+// commit. False means that nothing has changed. Misuse panics as in Free.
+func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	h.owner.Touch()
+	i := h.find(p)
+	x := &h.blocks[i]
+	if i == 0 || uintptr(x.req) != oldSize {
+		panic(h.misuse("Resize", p, oldSize))
+	}
+	if newSize > h.fastSize {
+		return false
+	}
+	n := h.granules(newSize)
+	before := x.size
+	if n > before && !h.growInPlace(i, n) {
+		return false
+	}
+	x = &h.blocks[i]
+	if n < x.size {
+		h.shrink(i, n)
+		x = &h.blocks[i]
+	}
+	x.req = uint32(newSize)
+	h.requested += uint64(newSize) - uint64(oldSize)
+	h.used += uint64(x.size) - uint64(before)
+	h.peak = max(h.peak, h.used)
+	return true
+}
+
+// growInPlace makes i at least n granules long.
+func (h *Heap) growInPlace(i, n uint32) bool {
+	x := &h.blocks[i]
+	k := int(x.pool)
+	behind := &h.blocks[x.next]
+	atEnd := x.next == uint32(k) || behind.state == free && behind.next == uint32(k)
+	room := x.size
+	if behind.state == free {
+		room += behind.size
+	}
+	if room < n {
+		pl := &h.pools[k]
+		end := x.off + n
+		if !atEnd || int(end) > len(pl.starts) || pl.mem.Ensure(uintptr(end)<<h.shift) != nil {
+			return false
+		}
+		h.extend(k, h.committed(pl))
+		x = &h.blocks[i]
+	}
+	h.mergeNext(i, x)
+	x.bin = uint16(binOf(x.size))
+	return true
+}
+
+// shrink cuts i after n granules and merges the rest with what is free behind it.
+func (h *Heap) shrink(i, n uint32) {
+	x := &h.blocks[i]
+	if h.blocks[x.next].state == free {
+		h.mergeNext(i, x)
+	}
+	h.split(i, n)
+}

@@ -1,0 +1,49 @@
+package tlsf_test
+
+import (
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/tlsf"
+)
+
+func subject(cfg tlsf.Config) memtest.Subject {
+	return memtest.Subject{MaxSize: 20_000, New: func(src page.Source) (memory.Allocator, error) {
+		return tlsf.New(src, cfg)
+	}}
+}
+
+var subjects = map[string]memtest.Subject{
+	"Eager":  subject(tlsf.Config{Reserve: 768 << 10, Step: 32 << 10}),
+	"Quick":  subject(tlsf.Config{Reserve: 768 << 10, Step: 32 << 10, QuickBytes: 128 << 10}),
+	"Fine":   subject(tlsf.Config{Reserve: 512 << 10, Step: 16 << 10, Granule: 16, Blocks: 4}),
+	"Coarse": subject(tlsf.Config{Reserve: 4 << 20, Step: 64 << 10, Granule: 64 << 10, QuickBytes: 1 << 20}),
+	"Pools": {MaxSize: 20_000, New: func(src page.Source) (memory.Allocator, error) {
+		h, err := tlsf.New(src, tlsf.Config{Reserve: 128 << 10, Step: 16 << 10})
+		for err == nil && h.Stats().Reserved < 768<<10 {
+			if err = h.AddPool(src, 160<<10); err != nil {
+				h.Close()
+			}
+		}
+		return h, err
+	}},
+}
+
+func TestConformance(t *testing.T) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })
+	}
+}
+
+func FuzzEager(f *testing.F) { memtest.Fuzz(f, subjects["Eager"]) }
+func FuzzQuick(f *testing.F) { memtest.Fuzz(f, subjects["Quick"]) }
+func FuzzFine(f *testing.F)  { memtest.Fuzz(f, subjects["Fine"]) }
+func FuzzPools(f *testing.F) { memtest.Fuzz(f, subjects["Pools"]) }

@@ -1,0 +1,204 @@
+package particles
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+const (
+	columnCount = 8
+
+	// rowBytes is what one particle takes, and columnBytes what it takes in each column.
+	rowBytes = 38
+
+	// stagger is the distance, in bytes, by which each column begins later in its
+	// reservation than the one before. Without it row i of all columns falls into one set
+	// of the first-level cache: a million took 3.6 ns each in Update where this took 2.8.
+	stagger = 5 * 64
+
+	// stepRows is how many rows are committed at least: one granule of a byte column, so
+	// that a System of 100,000 particles grows in seven steps. leastRows is what is tried
+	// at last when memory is short: one granule of a float column.
+	stepRows  = page.Granule
+	leastRows = page.Granule / 4
+	// slackRows is what the stagger takes from the granules of a column.
+	slackRows = 1024
+)
+
+var columnBytes = [columnCount]uintptr{1, 1, 4, 4, 4, 4, 4, 16}
+
+// The staggers must fit into the slack of the byte columns and of the others, in bytes.
+var (
+	_ [slackRows - 1*stagger]byte
+	_ [4*slackRows - (columnCount-1)*stagger]byte
+)
+
+// columns is the store: a prefix for each column and the slices that lie on them, each room
+// long.
+//
+// Update reads and writes x to left, and reads kind: 41 bytes a particle. What it does not
+// need lies together in birth, so that a removal touches one cold line for it and not four:
+// with a column for each field a million took 3.0–3.2 ns each where this took 2.7–3.0, in
+// blocks of 4096.
+//
+// Invariants, verified by check:
+//
+//	(1) each prefix passes its own Check
+//	(2) each prefix is committed for room rows, and each slice has room rows and lies on it
+type columns struct {
+	room int // rows that are committed
+	max  int // rows that may be
+
+	kind, tint   []uint8
+	x, y, vx, vy []float32
+	left         []float32 // seconds to live
+	birth        []birth
+	mem          [columnCount]page.Prefix
+	refused      bool // a growth was; not tried again until Reset or Reserve
+}
+
+// A birth is what a particle keeps from its birth for Build.
+type birth struct {
+	inv  float32 // 1/s: the inverse of the life it was given
+	size float32 // side of the quad, before the size curve
+	rot  float32 // turns
+	spin float32 // turns in the whole life
+}
+
+// extent is how many bytes of a column's prefix the first rows take.
+func extent(column, rows int) uintptr {
+	return uintptr(column)*stagger + uintptr(rows)*columnBytes[column]
+}
+
+// reserve takes the address space of every column, or less where the system refuses.
+func (c *columns) reserve(src page.Source, rows int) error {
+	c.max = rows
+	for i := range c.mem {
+		p, err := page.NewPrefix(src, extent(i, rows), extent(i, min(rows, leastRows)), page.Granule)
+		if err != nil {
+			return err
+		}
+		c.mem[i] = p
+		c.max = min(c.max, int((p.Reserved()-extent(i, 0))/columnBytes[i]))
+	}
+	return nil
+}
+
+// grow makes room for need rows, or for as many as memory allows, found by bisection.
+//
+//go:noinline
+func (s *System) grow(need int) {
+	if s.refused || s.room == s.max {
+		return
+	}
+	over := min((need+slackRows+stepRows-1)/stepRows*stepRows-slackRows, s.max)
+	if s.commit(over) == nil {
+		return
+	}
+	s.failures++
+	s.refused = true
+	for {
+		half := ((s.room+over)/2+slackRows)/leastRows*leastRows - slackRows
+		if half <= s.room {
+			return
+		}
+		if s.commit(half) != nil {
+			over = half
+		}
+	}
+}
+
+// commit makes exactly rows rows usable, or changes nothing.
+func (c *columns) commit(rows int) error {
+	for i := range c.mem {
+		if err := c.mem[i].Ensure(extent(i, rows)); err != nil {
+			// What cannot be given back stays committed beyond room, and serves the next growth.
+			return errors.Join(err, c.trim(c.room))
+		}
+	}
+	c.room = rows
+	c.slice()
+	return nil
+}
+
+// shrink gives back what lies beyond rows.
+func (c *columns) shrink(rows int) error {
+	c.room = rows
+	c.slice()
+	return c.trim(rows)
+}
+
+func (c *columns) trim(rows int) error {
+	var errs []error
+	for i := range c.mem {
+		keep := extent(i, rows)
+		if rows == 0 {
+			keep = 0 // no stagger without rows
+		}
+		errs = append(errs, c.mem[i].Trim(keep))
+	}
+	return errors.Join(errs...)
+}
+
+// slice lays the slices over the prefixes.
+func (c *columns) slice() {
+	c.kind, c.tint = lay[uint8](c, 0), lay[uint8](c, 1)
+	c.x, c.y = lay[float32](c, 2), lay[float32](c, 3)
+	c.vx, c.vy = lay[float32](c, 4), lay[float32](c, 5)
+	c.left, c.birth = lay[float32](c, 6), lay[birth](c, 7)
+}
+
+func lay[T uint8 | float32 | birth](c *columns, column int) []T {
+	if c.room == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(c.first(column)), c.room)
+}
+
+func (c *columns) first(column int) unsafe.Pointer {
+	return unsafe.Add(c.mem[column].Base(), extent(column, 0))
+}
+
+// release gives back the address space. What fails may be tried again.
+func (c *columns) release() error {
+	c.room, c.max = 0, 0
+	c.slice()
+	var errs []error
+	for i := range c.mem {
+		errs = append(errs, c.mem[i].Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (c *columns) stats() (m memory.Stats) {
+	for i := range c.mem {
+		m.Reserved += uint64(c.mem[i].Reserved())
+		m.Committed += uint64(c.mem[i].Committed())
+	}
+	return m
+}
+
+func (c *columns) check() error {
+	var errs []error
+	for i := range c.mem {
+		errs = append(errs, c.mem[i].Check())
+		if c.room > 0 && c.mem[i].Committed() < extent(i, c.room) {
+			errs = append(errs, fmt.Errorf("particles: column %d has %d bytes committed; %d rows take %d", i, c.mem[i].Committed(), c.room, extent(i, c.room)))
+		}
+	}
+	return errors.Join(append(errs,
+		lies(c, 0, c.kind), lies(c, 1, c.tint),
+		lies(c, 2, c.x), lies(c, 3, c.y), lies(c, 4, c.vx), lies(c, 5, c.vy),
+		lies(c, 6, c.left), lies(c, 7, c.birth))...)
+}
+
+func lies[T uint8 | float32 | birth](c *columns, column int, got []T) error {
+	if len(got) != c.room || len(got) > 0 && unsafe.Pointer(unsafe.SliceData(got)) != c.first(column) {
+		return fmt.Errorf("particles: column %d has %d of %d rows, or lies elsewhere", column, len(got), c.room)
+	}
+	return nil
+}
