@@ -26,9 +26,10 @@ var floor = map[string]int{
 	"memory/tiers": 5,
 	"ecs":          6,
 	"engine":       7, "particles": 7,
-	"assets": 7,
-	"render": 8,
-	"demo":   9,
+	"assets":    7,
+	"render":    8,
+	"demo/game": 9, "demo/view": 10,
+	"demo": 11,
 }
 
 func goTool(t *testing.T, dir string, args ...string) string {

@@ -19,8 +19,9 @@ type Stats struct {
 	Books     uint64 // bytes of the Go heap in batches
 }
 
-// Stats may be called from any goroutine while others push and drain. Blocks that are
-// being pushed at that moment may count as in flight. It does not allocate.
+// Stats may be called from any goroutine while others push and drain. Drained is read first,
+// so that InFlight is never too low; it is too high by what was drained during the call. It
+// does not allocate.
 func (in *Inbox) Stats() Stats {
 	in.mu.Lock()
 	defer in.mu.Unlock()

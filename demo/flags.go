@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// options are what the command line says, checked.
+type options struct {
+	headless   bool
+	ticks      uint64 // 0: until the player leaves, or 600 without a window
+	seed       uint64
+	level      string
+	autopilot  bool
+	hash       bool
+	stats      string
+	screenshot string
+	particles  int
+	enemies    int
+	overlay    bool
+	assets     string
+	budget     budgets
+}
+
+// budgets are the shares that -budget leaves of each tier's reservation; 0 is all of it.
+type budgets [tiers.Count]float64
+
+// String prints the flag's value, for the usage text.
+func (b *budgets) String() string {
+	var parts []string
+	for t, share := range b {
+		if share != 0 {
+			parts = append(parts, fmt.Sprintf("%s=%g", tiers.Tier(t), share))
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set reads TIER=SHARE,... with shares above 0 and up to 1; "all" stands for every tier.
+func (b *budgets) Set(s string) error {
+	for part := range strings.SplitSeq(s, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		share, err := strconv.ParseFloat(value, 64)
+		if !ok || err != nil || !(share > 0 && share <= 1) {
+			return fmt.Errorf("%q is not TIER=SHARE with a share above 0 and up to 1, as in level=0.1 or all=0.5", part)
+		}
+		if name == "all" {
+			for t := range b {
+				b[t] = share
+			}
+			continue
+		}
+		t, err := tiers.ParseTier(name)
+		if err != nil {
+			return err
+		}
+		b[t] = share
+	}
+	return nil
+}
+
+// errUsage says that the command line was wrong, and that the reason was printed.
+var errUsage = errors.New("usage")
+
+// parse reads the command line. What is wrong with it goes to out, with what is allowed.
+func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
+	f := flag.NewFlagSet("demo", flag.ContinueOnError)
+	f.SetOutput(out)
+	f.BoolVar(&o.headless, "headless", false, "play without a window")
+	ticks := f.Int64("ticks", -1, "end after `N` ticks of a sixtieth of a second (default: headless 600, in a window never)")
+	f.Uint64Var(&o.seed, "seed", 1, "the `S`eed: the same seed and input give the same game")
+	f.StringVar(&o.level, "level", "ember", "the level to start with: its `NAME`")
+	f.BoolVar(&o.autopilot, "autopilot", false, "let the game play itself to the end (headless it always does)")
+	f.BoolVar(&o.hash, "hash", false, "print the hash of the final state")
+	f.StringVar(&o.stats, "stats", "", "write where memory and time went to `FILE`, .json or .csv")
+	f.StringVar(&o.screenshot, "screenshot", "", "write a picture of the window to `FILE`.png after 300 ticks, or after -ticks, and end")
+	f.IntVar(&o.particles, "particles", 20_000, "room for `N` particles, 1 to 4,000,000")
+	f.IntVar(&o.enemies, "enemies", 0, "`N` more drifters in every level, up to 200,000")
+	f.BoolVar(&o.overlay, "overlay", false, "show the memory overlay from the start (F1 and F3 switch it)")
+	f.StringVar(&o.assets, "assets", "", "take art/ and levels/ from `DIR` and not from the program")
+	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return o, err
+		}
+		return o, errUsage // flag has said why
+	}
+	if problem := o.check(f, *ticks, builtin); problem != "" {
+		fmt.Fprintln(out, "demo: "+problem)
+		return o, errUsage
+	}
+	return o, nil
+}
+
+// check returns what is wrong with the flags together, or nothing.
+func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
+	given := map[string]bool{}
+	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	switch {
+	case f.NArg() > 0:
+		return fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
+	case given["ticks"] && ticks <= 0:
+		return fmt.Sprintf("-ticks %d: at least 1 is needed", ticks)
+	case o.particles < 1 || o.particles > 4_000_000:
+		return fmt.Sprintf("-particles %d: allowed are 1 to 4000000", o.particles)
+	case o.enemies < 0 || o.enemies > 200_000:
+		return fmt.Sprintf("-enemies %d: allowed are 0 to 200000", o.enemies)
+	case o.screenshot != "" && o.headless:
+		return "-screenshot needs a window, and -headless has none: use one of them"
+	case o.overlay && o.headless:
+		return "-overlay needs a window, and -headless has none: use one of them"
+	case o.screenshot != "" && !strings.EqualFold(filepath.Ext(o.screenshot), ".png"):
+		return fmt.Sprintf("-screenshot %s: the name must end in .png", o.screenshot)
+	case o.stats != "" && !slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(o.stats))):
+		return fmt.Sprintf("-stats %s: the name must end in .json or .csv", o.stats)
+	}
+	if ticks > 0 {
+		o.ticks = uint64(ticks)
+	}
+	files := builtin
+	if o.assets != "" {
+		if info, err := os.Stat(o.assets); err != nil || !info.IsDir() {
+			return fmt.Sprintf("-assets %s: not a folder that can be read", o.assets)
+		}
+		files = os.DirFS(o.assets)
+	}
+	if names := levels(files); !slices.Contains(names, o.level) {
+		return fmt.Sprintf("-level %q: no such level; there are: %s", o.level, strings.Join(names, ", "))
+	}
+	return ""
+}
+
+// levels names the level files there are.
+func levels(files fs.FS) (names []string) {
+	paths, _ := fs.Glob(files, "levels/*.json") // the pattern is well formed
+	for _, p := range paths {
+		names = append(names, strings.TrimSuffix(filepath.Base(p), ".json"))
+	}
+	return names
+}

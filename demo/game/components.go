@@ -1,0 +1,88 @@
+package game
+
+import "github.com/strata-go/strata/engine"
+
+// Components are pointer-free and live in off-heap columns. Positions are logical units,
+// velocities units per second, times seconds, angles radians.
+type (
+	// Position is where an entity is, in the arena's coordinates.
+	Position struct{ P vec }
+
+	// Velocity is where it goes.
+	Velocity struct{ V vec }
+
+	// Enemy is what drifters, lancers, swarms and wardens share.
+	Enemy struct {
+		Kind   engine.Enemy
+		State  uint8
+		HP     int16
+		Ribbon uint16  // 1 + its trail's index; 0 for none
+		Phase  uint16  // own offset, so that no two wander alike
+		Timer  float32 // until the state changes
+		Angle  float32
+		Spin   float32
+		Flash  float32 // 1 when hit, fades
+		Aim    vec     // the direction of a lancer's charge
+	}
+
+	// Shot is a bullet of the player's or an orb of a warden's.
+	Shot struct {
+		Life    float32
+		Damage  int16
+		Hostile bool
+	}
+
+	// Pickup lies on the ground until it is collected or fades.
+	Pickup struct {
+		Kind PickupKind
+		Life float32
+	}
+)
+
+// PickupKind tells the three kinds of pickups apart.
+type PickupKind uint8
+
+// The kinds of pickups.
+const (
+	PickupHull PickupKind = iota
+	PickupPower
+	PickupScore
+	PickupKinds = iota
+)
+
+// PickupNames are the kinds' names in the atlas.
+var PickupNames = [PickupKinds]string{"pickup_hull", "pickup_power", "pickup_score"}
+
+// The states of a lancer.
+const (
+	lancerStalk uint8 = iota
+	lancerTell
+	lancerCharge
+	lancerRest
+)
+
+// Tells reports whether a lancer is about to charge.
+func (e *Enemy) Tells() bool { return e.Kind == engine.Lancer && e.State == lancerTell }
+
+// Charges reports whether a lancer is charging.
+func (e *Enemy) Charges() bool { return e.Kind == engine.Lancer && e.State == lancerCharge }
+
+// breed is what a kind of enemy is like.
+type breed struct {
+	radius float32
+	size   float32 // side of its picture
+	hp     int16
+	score  int32
+	speed  float32
+	damage int16
+}
+
+var breeds = [engine.EnemyKinds]breed{
+	engine.Drifter: {radius: 9, size: 26, hp: 2, score: 50, speed: 62, damage: 1},
+	engine.Lancer:  {radius: 10, size: 31, hp: 4, score: 120, speed: 85, damage: 1},
+	engine.Swarm:   {radius: 6, size: 15, hp: 1, score: 15, speed: 118, damage: 1},
+	engine.Warden:  {radius: 31, size: 74, hp: 64, score: 2500, speed: 30, damage: 2},
+}
+
+// SizeOf returns the side, in logical units, of an enemy's picture.
+func SizeOf(k engine.Enemy) float32 { return breeds[k].size }

@@ -1,0 +1,41 @@
+package game
+
+import "iter"
+
+// EachEnemy calls f with every enemy, for drawing. Structural changes are not allowed in f.
+func (g *Game) EachEnemy(f func(p vec, e *Enemy)) {
+	q := g.actors.enemyFilter.Query()
+	for q.Next() {
+		p, _, e := q.Get()
+		f(p.P, e)
+	}
+}
+
+// EachShot calls f with every bullet and orb.
+func (g *Game) EachShot(f func(p, v vec, s *Shot)) {
+	q := g.actors.shotFilter.Query()
+	for q.Next() {
+		p, v, s := q.Get()
+		f(p.P, v.V, s)
+	}
+}
+
+// EachPickup calls f with everything that lies on the ground.
+func (g *Game) EachPickup(f func(p vec, k *Pickup)) {
+	q := g.actors.dropFilter.Query()
+	for q.Next() {
+		p, _, k := q.Get()
+		f(p.P, k)
+	}
+}
+
+// Omens yields the announcements that show.
+func (g *Game) Omens() iter.Seq[*Omen] {
+	return func(yield func(*Omen) bool) {
+		for _, o := range g.omens.All() {
+			if !yield(o) {
+				return
+			}
+		}
+	}
+}

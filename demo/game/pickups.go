@@ -1,0 +1,79 @@
+package game
+
+import "github.com/strata-go/strata/engine"
+
+const (
+	pickupLife   = 9.0
+	pickupRadius = 9.0
+	magnetRadius = 70.0
+)
+
+// PickupFade is the time, in seconds, before its end when a pickup begins to blink.
+const PickupFade = 2.0
+
+// maybeDrop leaves something where an enemy died, now and then.
+func (g *Game) maybeDrop(at vec, k engine.Enemy) error {
+	chance := float32(0.1)
+	if k == engine.Swarm {
+		chance = 0.03
+	} else if k == engine.Lancer {
+		chance = 0.3
+	}
+	if !g.rng.Chance(chance) {
+		return nil
+	}
+	kind := PickupScore
+	if r := g.rng.Float32(); r < 0.3 && g.Player.Power < len(volleys)-1 {
+		kind = PickupPower
+	} else if r > 0.75 && g.Player.Hull < HullMax {
+		kind = PickupHull
+	}
+	return g.drop(at, kind)
+}
+
+func (g *Game) drop(at vec, k PickupKind) error {
+	v := engine.Scale(g.rng.Circle(), 40)
+	if _, err := g.actors.pickups.NewEntity(Position{at}, Velocity{v}, Pickup{Kind: k, Life: pickupLife}); err != nil {
+		g.Lost.Pickups++
+		return tolerate(err)
+	}
+	return nil
+}
+
+func (g *Game) movePickups() error {
+	cmd := g.world.Commands()
+	q := g.actors.dropFilter.Query()
+	for q.Next() {
+		p, v, k := q.Get()
+		k.Life -= step
+		v.V = engine.Scale(v.V, 0.97)
+		d := engine.Distance(p.P, g.Player.P)
+		if d < magnetRadius && g.Player.Alive {
+			v.V = engine.MulAdd(v.V, engine.Normalize(g.Player.P.Sub(p.P)), 22)
+		}
+		p.P = engine.MulAdd(p.P, v.V, step)
+		g.keepInside(&p.P, &v.V, pickupRadius, 0.5)
+		switch {
+		case d < pickupRadius+playerRadius && g.Player.Alive:
+			g.collect(k.Kind, p.P)
+			cmd.Destroy(q.Entity())
+		case k.Life <= 0:
+			cmd.Destroy(q.Entity())
+		}
+	}
+	return tolerate(cmd.Apply())
+}
+
+func (g *Game) collect(k PickupKind, at vec) {
+	switch k {
+	case PickupHull:
+		g.Player.Hull = min(HullMax, g.Player.Hull+1)
+	case PickupPower:
+		g.Player.Power = min(len(volleys)-1, g.Player.Power+1)
+	case PickupScore:
+		won := int64(250 * g.Multiplier)
+		g.Score += won
+		g.popups.add(g, at, won)
+	}
+	g.fx.collect(at, k)
+}

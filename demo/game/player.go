@@ -1,0 +1,138 @@
+package game
+
+import "github.com/strata-go/strata/engine"
+
+// Player is the spark.
+type Player struct {
+	P, V   vec
+	Aim    vec // unit
+	Hull   int
+	Power  int     // 0 to 3: how many streams of fire
+	Cool   float32 // until the next shot
+	Safe   float32 // invulnerable for so long
+	Dash   float32 // dashing for so long
+	Rest   float32 // until the next dash
+	Recoil float32 // 1 at a shot, fades
+	Alive  bool
+}
+
+// HullMax is the hull at full strength.
+const HullMax = 6
+
+const (
+	playerSpeed  = 175.0
+	playerAccel  = 1500.0
+	playerRadius = 6.0
+	dashSpeed    = 520.0
+	dashTime     = 0.16
+	dashRest     = 0.9
+	fireEvery    = 0.066
+	shotSpeed    = 620.0
+	shotLife     = 0.75
+)
+
+func (g *Game) resetPlayer(hull, power int) {
+	g.Player = Player{
+		P: vec{mul(g.Level.Arena.Width, 0.5), mul(g.Level.Arena.Height, 0.5)}, Aim: vec{1, 0},
+		Hull: hull, Power: power, Safe: 1.5, Alive: true,
+	}
+}
+
+func (g *Game) movePlayer(in *engine.Input) error {
+	p := &g.Player
+	p.Cool -= step
+	p.Safe = max(0, p.Safe-step)
+	p.Rest = max(0, p.Rest-step)
+	p.Recoil = max(0, p.Recoil-mul(step, 9))
+	if !p.Alive {
+		return nil
+	}
+	if engine.Length(in.Aim) > 0.01 {
+		p.Aim = engine.Normalize(in.Aim)
+	}
+	move := engine.Limit(in.Move, 1)
+	if in.Dash && p.Rest == 0 && engine.Length(move) > 0.1 {
+		p.Dash, p.Rest, p.Safe = dashTime, dashRest, max(p.Safe, dashTime+0.05)
+		p.V = engine.Scale(engine.Normalize(move), dashSpeed)
+		g.fx.dash(p.P, p.V)
+	}
+	if p.Dash > 0 {
+		p.Dash -= step
+		g.fx.dashTrail(p.P, p.V)
+	} else {
+		want := engine.Scale(move, playerSpeed)
+		p.V[0] = toward(p.V[0], want[0], mul(playerAccel, step))
+		p.V[1] = toward(p.V[1], want[1], mul(playerAccel, step))
+	}
+	p.P = engine.MulAdd(p.P, p.V, step)
+	g.keepInside(&p.P, &p.V, playerRadius, 0)
+	if engine.Length(p.V) > 20 {
+		g.fx.exhaust(p.P, p.V)
+	}
+	if in.Fire && p.Cool <= 0 {
+		return g.fire()
+	}
+	return nil
+}
+
+// A barrel is one stream of fire: how far it sits from the axis, and how much it opens.
+type barrel struct{ side, angle float32 }
+
+// volleys are the barrels by power.
+var volleys = [...][]barrel{
+	{{0, 0}},
+	{{-3.5, 0}, {3.5, 0}},
+	{{-5, -0.07}, {0, 0}, {5, 0.07}},
+	{{-7, -0.1}, {-3, 0}, {3, 0}, {7, 0.1}},
+}
+
+func (g *Game) fire() error {
+	p := &g.Player
+	p.Cool = fireEvery
+	p.Recoil = 1
+	side := engine.Perp(p.Aim)
+	for _, b := range volleys[p.Power] {
+		dir := engine.Normalize(engine.MulAdd(p.Aim, side, b.angle+mul(g.rng.Range(-1, 1), 0.014)))
+		muzzle := engine.MulAdd(engine.MulAdd(p.P, p.Aim, 12), side, b.side)
+		shot := Shot{Life: shotLife, Damage: 1}
+		if err := g.spawnShot(muzzle, engine.MulAdd(engine.Scale(dir, shotSpeed), p.V, 0.3), shot); err != nil {
+			return err
+		}
+	}
+	p.V = engine.MulAdd(p.V, p.Aim, -5)
+	g.fx.muzzle(engine.MulAdd(p.P, p.Aim, 13), p.Aim)
+	return nil
+}
+
+// hurt takes hull, resets the multiplier and, at the end, ends the game.
+func (g *Game) hurt(damage int16, from vec) {
+	p := &g.Player
+	if p.Safe > 0 || !p.Alive || g.Phase != Fighting {
+		return
+	}
+	p.Hull -= int(damage)
+	p.Safe = 1.2
+	g.Multiplier, g.streak = 1, 0
+	p.Power = max(0, p.Power-1)
+	p.V = engine.MulAdd(p.V, engine.Normalize(vec{p.P[0] - from[0], p.P[1] - from[1]}), 160)
+	g.Shake(5)
+	g.fx.hurt(p.P)
+	if p.Hull <= 0 {
+		p.Alive = false
+		g.freeze = 4
+		g.Shake(10)
+		g.fx.death(p.P)
+		g.enter(Over)
+	}
+}
+
+// keepInside holds a body in the arena; bounce is the share of speed it keeps.
+func (g *Game) keepInside(p, v *vec, radius, bounce float32) {
+	for axis, most := range [2]float32{g.Level.Arena.Width, g.Level.Arena.Height} {
+		if p[axis] < radius {
+			p[axis], v[axis] = radius, mul(max(v[axis], -v[axis]), bounce)
+		} else if p[axis] > most-radius {
+			p[axis], v[axis] = most-radius, -mul(max(v[axis], -v[axis]), bounce)
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package game
+
+import (
+	"errors"
+	"io/fs"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// small keeps the heap backing of race builds affordable.
+var small = tiers.Config{Reserve: [tiers.Count]uintptr{4 << 20, 4 << 20, 80 << 20, 4 << 20, 4 << 20, 8 << 20}}
+
+func newSession(t testing.TB, cfg SessionConfig) *Session {
+	t.Helper()
+	if cfg.FS == nil {
+		cfg.FS = assets.FS()
+	}
+	if cfg.Memory.Reserve == [tiers.Count]uintptr{} {
+		cfg.Memory.Reserve = small.Reserve
+	}
+	cfg.Autopilot = true
+	s, err := NewSession(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// play runs until the game has made n more ticks.
+func play(t testing.TB, s *Session, n uint64) {
+	t.Helper()
+	for stop := s.Game.Ticks + n; s.Game.Ticks < stop; {
+		if err := s.Frame(engine.Input{}); err != nil {
+			t.Fatal(err)
+		}
+		if !s.Playing() {
+			time.Sleep(50 * time.Microsecond) // the workers are loading
+		}
+	}
+}
+
+func check(t testing.TB, s *Session) {
+	t.Helper()
+	if err := errors.Join(s.EndFrame(), s.Check()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSession_AutopilotPlaysThroughALevelChange(t *testing.T) {
+	for _, seed := range []uint64{1, 7, 42} {
+		s := newSession(t, SessionConfig{Game: Config{Seed: seed}})
+		play(t, s, 1200)
+		if s.Levels() < 1 {
+			t.Errorf("seed %d: no level change in 1200 ticks; phase %d of wave %d", seed, s.Game.Phase, s.Game.Wave)
+		}
+		for _, l := range s.Leaks {
+			if l.Any() {
+				t.Errorf("seed %d: %v", seed, l)
+			}
+		}
+		if s.Game.Lost != (Lost{}) {
+			t.Errorf("seed %d: lost %+v with nothing scarce", seed, s.Game.Lost)
+		}
+		check(t, s)
+	}
+}
+
+func TestSession_HashIsAFunctionOfTheSeed(t *testing.T) {
+	hash := func(seed uint64) uint64 {
+		s := newSession(t, SessionConfig{Game: Config{Seed: seed}})
+		play(t, s, 1300)
+		return s.Game.Hash()
+	}
+	first := hash(7)
+	if again := hash(7); again != first {
+		t.Errorf("seed 7 gave %x and then %x", first, again)
+	}
+	procs := runtime.GOMAXPROCS(1)
+	alone := hash(7)
+	runtime.GOMAXPROCS(procs)
+	if alone != first {
+		t.Errorf("seed 7 gave %x, and %x on one processor", first, alone)
+	}
+	if other := hash(8); other == first {
+		t.Errorf("seeds 7 and 8 both gave %x", first)
+	}
+}
+
+// The files' order of arrival must not reach the simulation: a slow disk, the same game.
+func TestSession_LoadingTimeDoesNotReachTheGame(t *testing.T) {
+	fast := newSession(t, SessionConfig{Game: Config{Seed: 3}})
+	slow := newSession(t, SessionConfig{Game: Config{Seed: 3}, FS: slowFS{assets.FS()}})
+	play(t, fast, 1200)
+	play(t, slow, 1200)
+	if a, b := fast.Game.Hash(), slow.Game.Hash(); a != b {
+		t.Errorf("hash %x, and %x from a slow disk", a, b)
+	}
+}
+
+type slowFS struct{ fs.FS }
+
+func (s slowFS) Open(name string) (fs.File, error) {
+	time.Sleep(2 * time.Millisecond)
+	return s.FS.Open(name)
+}
+
+func TestSession_PausedFramesDoNotReachTheGame(t *testing.T) {
+	a := newSession(t, SessionConfig{Game: Config{Seed: 5}})
+	b := newSession(t, SessionConfig{Game: Config{Seed: 5}})
+	play(t, a, 400)
+	play(t, b, 250)
+	for i := range 9 {
+		if err := b.Frame(engine.Input{Pause: i == 0 || i == 8}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	play(t, b, 400-b.Game.Ticks)
+	if x, y := a.Game.Hash(), b.Game.Hash(); x != y {
+		t.Errorf("hash %x, and %x after a pause", x, y)
+	}
+}
+
+func TestSession_SteadyLevelAllocatesNothing(t *testing.T) {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7, Enemies: 200}})
+	play(t, s, 240)
+	frame := func() {
+		if err := s.Frame(engine.Input{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(300, frame); n != 0 {
+		t.Errorf("a frame costs %v Go allocations", n)
+	}
+}
+
+func TestSession_PlayIsSparedCollections(t *testing.T) {
+	if page.Default() != page.OS() {
+		t.Log("on the heap backing the tiers themselves are Go memory; the figure means nothing")
+		return
+	}
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7}})
+	play(t, s, 3600)
+	var snap tiers.Snapshot
+	s.Mem.Snapshot(&snap)
+	if snap.Go.InPlay > 1 {
+		t.Errorf("%d collections in 3,600 ticks of play", snap.Go.InPlay)
+	}
+}
+
+func TestSession_EveryTierIsUsed(t *testing.T) {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7}})
+	play(t, s, 1200)
+	var snap tiers.Snapshot
+	s.Mem.Snapshot(&snap)
+	for _, x := range snap.Tiers {
+		if x.Peak == 0 || x.Allocs == 0 {
+			t.Errorf("%v: peak %d, %d allocations", x.Tier, x.Peak, x.Allocs)
+		}
+	}
+	if snap.Tiers[tiers.Inbox].Frees == 0 {
+		t.Error("no block came home through an inbox")
+	}
+}
+
+// Each tier in turn gets a tenth of what the game uses of it at most. The game must go on,
+// with less, and the tier must say that it refused.
+func TestSession_SurvivesEveryTierCutToATenth(t *testing.T) {
+	free := newSession(t, SessionConfig{Game: Config{Seed: 7}})
+	play(t, free, 900)
+	var snap tiers.Snapshot
+	free.Mem.Snapshot(&snap)
+	for _, x := range snap.Tiers {
+		t.Run(x.Tier.String(), func(t *testing.T) {
+			cfg := SessionConfig{Game: Config{Seed: 7}, Memory: small}
+			cfg.Memory.Budget[x.Tier] = max(uintptr(x.Peak/10), 1)
+			if x.Tier == tiers.Frame { // two buffers of at least a granule each
+				cfg.Memory.Budget[x.Tier] = 2 * page.Granule
+			}
+			if x.Tier == tiers.Inbox { // enough for the level file, not for its larger pictures
+				cfg.Memory.Budget[x.Tier] = 2 * (256 << 10)
+			}
+			s := newSession(t, cfg)
+			play(t, s, 900)
+			var cut tiers.Snapshot
+			s.Mem.Snapshot(&cut)
+			got := cut.Tiers[x.Tier]
+			if got.Failures == 0 {
+				t.Errorf("with a budget of %d of %d bytes no failure was counted", got.Budget, x.Peak)
+			}
+			if got.Committed > got.Budget {
+				t.Errorf("committed %d of a budget of %d", got.Committed, got.Budget)
+			}
+			check(t, s)
+		})
+	}
+}
+
+func TestSession_AllTiersCutAtOnce(t *testing.T) {
+	cfg := SessionConfig{Game: Config{Seed: 7}, Memory: small}
+	for i := range cfg.Memory.Budget {
+		cfg.Memory.Budget[i] = 64 << 10
+	}
+	cfg.Memory.Budget[tiers.Inbox] = 512 << 10
+	s := newSession(t, cfg)
+	play(t, s, 600)
+	if s.Game.Lost == (Lost{}) {
+		t.Error("nothing was lost with 64 KiB a tier")
+	}
+	check(t, s)
+}
+
+// files is a copy of the game's files, to be damaged.
+func files(t testing.TB) fstest.MapFS {
+	t.Helper()
+	m := fstest.MapFS{}
+	err := fs.WalkDir(assets.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(assets.FS(), p)
+		m[p] = &fstest.MapFile{Data: data}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestSession_DamagedPicturesAreNamedAndTheGameGoesOn(t *testing.T) {
+	m := files(t)
+	delete(m, "art/lancer.png")
+	m["art/warden.png"] = &fstest.MapFile{Data: m["art/warden.png"].Data[:2000]}
+	m["art/drifter.png"] = &fstest.MapFile{Data: []byte("this is no picture")}
+	shown := map[string]bool{}
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7}, FS: m, Sink: func(p engine.Picture) error {
+		shown[p.ID] = true
+		return nil
+	}})
+	play(t, s, 300)
+	var log strings.Builder
+	for _, err := range s.Loader.Errors() {
+		log.WriteString(err.Error() + "\n")
+	}
+	for _, name := range []string{"art/lancer.png", "art/warden.png", "art/drifter.png"} {
+		if !strings.Contains(log.String(), name) {
+			t.Errorf("no error names %s in:\n%s", name, log.String())
+		}
+	}
+	if n := s.Loader.Stats().Failures; n != 3 {
+		t.Errorf("%d failures, want 3", n)
+	}
+	if shown["lancer"] || shown["warden"] || !shown["player"] {
+		t.Errorf("shown: %v", shown)
+	}
+	check(t, s)
+}
+
+func TestSession_DamagedLevelsAreErrors(t *testing.T) {
+	good := string(files(t)["levels/ember.json"].Data)
+	for name, c := range map[string]struct{ data, want string }{
+		"truncated":       {good[:len(good)/2], "levels/ember.json"},
+		"negative size":   {strings.Replace(good, `"width": 1280`, `"width": -1280`, 1), "arena.width"},
+		"unknown enemy":   {strings.Replace(good, `"drifter"`, `"dragon"`, 1), `unknown enemy "dragon"`},
+		"unknown pattern": {strings.Replace(good, `"ring"`, `"spiral"`, 1), `"spiral"`},
+		"empty":           {"", "levels/ember.json"},
+	} {
+		m := files(t)
+		m["levels/ember.json"] = &fstest.MapFile{Data: []byte(c.data)}
+		s := newSession(t, SessionConfig{FS: m})
+		var err error
+		for i := 0; err == nil && !s.Playing() && i < 5000; i++ {
+			err = s.Frame(engine.Input{})
+			time.Sleep(50 * time.Microsecond)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: err = %v; want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestSession_AKeyEndsTheAttractMode(t *testing.T) {
+	s := newSession(t, SessionConfig{Attract: true})
+	s.cfg.Autopilot = false
+	play(t, s, 120)
+	if err := s.Frame(engine.Input{AnyKey: true}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Attract || s.Playing() {
+		t.Error("the game still plays itself")
+	}
+	play(t, s, 300)
+	if s.Game.Kills != 0 {
+		t.Errorf("%d kills without a finger lifted", s.Game.Kills)
+	}
+	check(t, s)
+}
+
+func TestSession_CloseAtAnyMoment(t *testing.T) {
+	for _, ticks := range []uint64{0, 1, 50} {
+		s := newSession(t, SessionConfig{})
+		if ticks > 0 {
+			play(t, s, ticks)
+		}
+		if err := errors.Join(s.Close(), s.Close()); err != nil {
+			t.Errorf("after %d ticks: %v", ticks, err)
+		}
+	}
+}
+
+func BenchmarkTick(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		enemies int
+	}{{"level", 0}, {"enemies=10k", 10_000}, {"enemies=100k", 100_000}} {
+		b.Run(c.name, func(b *testing.B) {
+			s := newSession(b, SessionConfig{Game: Config{Seed: 7, Enemies: c.enemies}, Memory: tiers.Config{Reserve: [tiers.Count]uintptr{tiers.Frame: 32 << 20}}})
+			play(b, s, 60)
+			for b.Loop() {
+				if err := s.Frame(engine.Input{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/view"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main with everything passed in: 0 for a run that went well, 1 for one that did not,
+// 2 for a command line that is wrong.
+func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr, assets.FS())
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	}
+	if err := o.play(stdout, stderr); err != nil {
+		fmt.Fprintln(stderr, "demo:", err)
+		return 1
+	}
+	return 0
+}
+
+// headlessTicks is how long a run without a window plays unless told.
+const headlessTicks = 600
+
+func (o *options) play(stdout, stderr io.Writer) (err error) {
+	var out *pending
+	if o.stats != "" {
+		if out, err = create(o.stats); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				out.abandon()
+			}
+		}()
+	}
+	if !o.headless {
+		if err := render.Probe(); err != nil {
+			if o.screenshot != "" {
+				return fmt.Errorf("-screenshot: %w", err)
+			}
+			fmt.Fprintf(stderr, "demo: %v; playing headless\n", err)
+			o.headless = true
+		}
+	}
+	play := o.window
+	if o.headless {
+		play = o.unseen
+	}
+	r, err := play()
+	if err != nil {
+		return err
+	}
+	if o.headless || o.hash {
+		if err := r.print(stdout, o.hash); err != nil {
+			return err
+		}
+	}
+	if out != nil {
+		if err := out.commit(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *options) files() fs.FS {
+	if o.assets != "" {
+		return os.DirFS(o.assets)
+	}
+	return assets.FS()
+}
+
+// session is what both ways of playing have in common.
+func (o *options) session() game.SessionConfig {
+	mem := tiers.Config{Workers: 2}
+	mem.Reserve[tiers.Frame] = 16 << 20 // a screen of fire is 7 MiB of vertices, twice
+	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
+	if runtime.GOOS == "js" { // address space is memory there
+		mem.Workers = 1
+		mem.Reserve = [tiers.Count]uintptr{8 << 20, 8 << 20, 96 << 20, 8 << 20, 8 << 20, 16 << 20}
+	}
+	reserve := [tiers.Count]uintptr{16 << 20, 64 << 20, mem.Reserve[tiers.Pools], 64 << 20, 64 << 20, uintptr(mem.Workers) * (32 << 20)}
+	for t, share := range o.budget {
+		if share > 0 {
+			mem.Budget[t] = uintptr(share * float64(reserve[t]))
+		}
+	}
+	return game.SessionConfig{
+		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies},
+		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
+	}
+}
+
+// unseen plays without a window, as fast as it goes.
+func (o *options) unseen() (*report, error) {
+	cfg := o.session()
+	cfg.Autopilot = true // nobody is there to play
+	s, err := game.NewSession(cfg)
+	if err != nil {
+		return nil, err
+	}
+	ticks := o.ticks
+	if ticks == 0 {
+		ticks = headlessTicks
+	}
+	for s.Game.Ticks < ticks && err == nil {
+		err = s.Frame(engine.Input{})
+		if !s.Playing() {
+			time.Sleep(100 * time.Microsecond) // the workers are loading
+		}
+	}
+	return finish(s, err)
+}
+
+// finish closes a session and says how it went.
+func finish(s *game.Session, err error) (*report, error) {
+	err = errors.Join(err, s.EndFrame())
+	var r *report
+	if err == nil {
+		r = summarize(s)
+		err = s.Check()
+	}
+	if err := errors.Join(err, s.Close()); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// window plays on the screen.
+func (o *options) window() (*report, error) {
+	v, err := view.New()
+	if err != nil {
+		return nil, err
+	}
+	v.Overlay.Strip, v.Overlay.Tiers = o.overlay, o.overlay
+	cfg := o.session()
+	cfg.Attract = !o.autopilot
+	cfg.Sink, cfg.Left = v.Sink, v.Left
+	s, err := game.NewSession(cfg)
+	if err != nil {
+		return nil, err
+	}
+	v.Show(s)
+	runtime.GC() // fonts and start-up leave a few megabytes
+	opt := render.Options{Title: "Strata", HideCursor: true}
+	if o.screenshot != "" {
+		at := o.ticks
+		if at == 0 {
+			at = 300
+		}
+		opt.AfterDraw = func(f *render.Frame) error {
+			if s.Game.Ticks < at {
+				return nil
+			}
+			if err := f.Screenshot(o.screenshot); err != nil {
+				return err
+			}
+			return render.ErrQuit
+		}
+	}
+	return finish(s, render.Run(&app{s: s, v: v, ticks: o.ticks, shoot: o.screenshot != ""}, opt))
+}
+
+// app is the game as the window sees it.
+type app struct {
+	s     *game.Session
+	v     *view.View
+	ticks uint64
+	shoot bool // a screenshot ends the run, not the count of ticks
+}
+
+// Update is one frame: input in, at most one tick.
+func (a *app) Update(in *render.Input) error {
+	if a.ticks > 0 && a.s.Game.Ticks >= a.ticks && !a.shoot {
+		return render.ErrQuit
+	}
+	e := engine.Input{
+		Move: in.Move, Aim: in.Aim, Fire: in.Fire, Dash: in.Dash, Pause: in.Pause,
+		Restart: in.Restart, Mute: in.Mute, AnyKey: in.AnyKey && !anyF(in.F), F: in.F,
+	}
+	if a.s.Playing() {
+		e.Aim = in.AimFrom(a.v.PlayerOnScreen())
+	}
+	a.v.Overlay.Keys(in.F)
+	if err := a.s.Frame(e); err != nil {
+		return err
+	}
+	a.v.Update()
+	return nil
+}
+
+// anyF reports whether a function key was pressed: those are the overlay's.
+func anyF(f [9]bool) bool {
+	for _, down := range f {
+		if down {
+			return true
+		}
+	}
+	return false
+}
+
+// Draw draws the frame that Update opened.
+func (a *app) Draw(f *render.Frame) { a.v.Draw(f) }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// A report is what -stats writes.
+type report struct {
+	Ticks         uint64             `json:"ticks"`
+	Hash          string             `json:"hash"`
+	Levels        int                `json:"levels"` // level changes
+	EntitiesPeak  int                `json:"entities_peak"`
+	ParticlesPeak int                `json:"particles_peak"`
+	Tiers         []tiers.TierRecord `json:"tiers"`
+	Go            goReport           `json:"go"`
+	Loader        loaderReport       `json:"loader"`
+	TickMS        game.Percentiles   `json:"tick_ms"`
+	Lost          game.Lost          `json:"lost"` // what full tiers cost the game
+
+	snapshot tiers.Snapshot
+}
+
+type goReport struct {
+	Cycles         uint64  `json:"gc_cycles"`
+	CyclesInPlay   uint64  `json:"gc_cycles_in_play"`
+	ObjectsPerTick float64 `json:"heap_objects_per_tick"`
+	MaxPauseMS     float64 `json:"max_pause_ms"`
+}
+
+type loaderReport struct {
+	Requests      uint64   `json:"requests"`
+	Uploads       uint64   `json:"uploads"`
+	Failures      uint64   `json:"failures"`
+	Cancels       uint64   `json:"cancels"`
+	BytesRead     uint64   `json:"bytes_read"`
+	BytesDecoded  uint64   `json:"bytes_decoded"`
+	BytesUploaded uint64   `json:"bytes_uploaded"`
+	StagingPeak   uint64   `json:"staging_peak"`
+	Errors        []string `json:"errors"`
+}
+
+// summarize reads everything off a session that is about to close.
+func summarize(s *game.Session) *report {
+	r := &report{
+		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.Levels(),
+		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), Lost: s.Game.Lost,
+		Loader: loaded(s.Loader),
+	}
+	s.Mem.Snapshot(&r.snapshot)
+	r.Tiers = r.snapshot.Records()
+	g := r.snapshot.Go
+	r.Go = goReport{Cycles: g.Cycles, CyclesInPlay: g.InPlay, ObjectsPerTick: s.ObjectsPerTick(), MaxPauseMS: g.MaxPause * 1e3}
+	return r
+}
+
+func loaded(l *engine.Loader) loaderReport {
+	st := l.Stats()
+	r := loaderReport{
+		Requests: st.Requests, Uploads: st.Uploads, Failures: st.Failures, Cancels: st.Cancels, BytesRead: st.BytesRead,
+		BytesDecoded: st.BytesDecoded, BytesUploaded: st.BytesUploaded, StagingPeak: st.StagingPeak, Errors: []string{},
+	}
+	for _, err := range l.Errors() {
+		r.Errors = append(r.Errors, err.Error())
+	}
+	return r
+}
+
+// print writes the table for a person.
+func (r *report) print(w io.Writer, hash bool) error {
+	fmt.Fprintf(w, "%d ticks, %d level changes, at most %d entities and %d particles, a tick took %.3f ms (99 %%: %.3f, longest %.3f)\n\n",
+		r.Ticks, r.Levels, r.EntitiesPeak, r.ParticlesPeak, r.TickMS.P50, r.TickMS.P99, r.TickMS.Max)
+	err := r.snapshot.WriteText(w)
+	fmt.Fprintf(w, "\nGo: %d collections, %d of them in play; %.2f heap objects a tick\n", r.Go.Cycles, r.Go.CyclesInPlay, r.Go.ObjectsPerTick)
+	for _, e := range r.Loader.Errors {
+		fmt.Fprintln(w, "asset:", e)
+	}
+	if hash {
+		fmt.Fprintln(w, "hash", r.Hash)
+	}
+	return err
+}
+
+// A pending file is written beside its name and takes it when it is whole.
+type pending struct {
+	file *os.File
+	name string
+}
+
+// create opens the pending file at once, so that a path that cannot be written is known
+// before the game is played.
+func create(name string) (*pending, error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".strata-*")
+	if err != nil {
+		return nil, fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return &pending{f, name}, nil
+}
+
+// commit writes the report and gives the file its name. Whatever fails, nothing half-written
+// stays under it.
+func (p *pending) commit(r *report) error {
+	var err error
+	if strings.EqualFold(filepath.Ext(p.name), ".csv") {
+		err = r.snapshot.WriteCSV(p.file)
+	} else {
+		enc := json.NewEncoder(p.file)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(r)
+	}
+	if err == nil {
+		err = p.file.Chmod(0o644)
+	}
+	if cerr := p.file.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(p.file.Name(), p.name)
+	}
+	if err != nil {
+		os.Remove(p.file.Name())
+		return fmt.Errorf("cannot write %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// abandon removes the file of a run that failed.
+func (p *pending) abandon() {
+	p.file.Close()
+	os.Remove(p.file.Name())
+}

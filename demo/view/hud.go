@@ -1,0 +1,137 @@
+package view
+
+import (
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+var (
+	white = render.Color{R: 1, G: 1, B: 1, A: 1}
+	dim   = render.Color{R: 0.72, G: 0.68, B: 0.66, A: 1}
+)
+
+// hud writes at the edges: score and multiplier, hull, wave, and the memory that breathes.
+func (v *View) hud() {
+	g, q := v.s.Game, &v.quads
+	v.text = render.AppendInt(v.text[:0], g.Score, 0)
+	q.TextBytes(v.font, 10, 8, 2, v.pal[4], v.text)
+	if g.Multiplier > 1 {
+		v.text = render.AppendInt(append(v.text[:0], "x"...), int64(g.Multiplier), 0)
+		q.TextBytes(v.font, 10, 34, 1, v.pal[3], v.text)
+	}
+	for i := range game.HullMax {
+		c := v.pal[3]
+		if i >= g.Player.Hull {
+			c = v.pal[1].Fade(0.8)
+		}
+		q.Rect(10+float32(i)*11, Height-16, 9, 5, c)
+	}
+	v.text = append(append(v.text[:0], g.Level.Title...), "  "...)
+	v.text = render.AppendInt(v.text, int64(min(g.Wave+1, g.Waves())), 0)
+	v.text = render.AppendInt(append(v.text, '/'), int64(g.Waves()), 0)
+	q.TextBytes(v.font, Width-10-float32(len(v.text))*6, 8, 1, dim.Fade(0.9), v.text)
+	v.breath()
+	if share, ok := g.Boss(); ok {
+		q.Rect(Width/2-120, 14, 240, 4, v.pal[1])
+		q.Rect(Width/2-120, 14, 240*share, 4, v.pal[3])
+		q.TextCentre(v.font, Width/2, 20, 1, dim, "WARDEN")
+	}
+	v.banner()
+}
+
+// breath is the game's own ornament: the frame arena, as full as this frame filled it.
+func (v *View) breath() {
+	var h [tiers.HistoryLen]float32
+	v.s.Mem.History(tiers.Frame, &h)
+	capacity := float32(v.s.Mem.Frames().Current().Used() + v.s.Mem.Frames().Current().Available())
+	const w, n = 120, 60
+	q := &v.quads
+	q.Rect(Width-10-w, Height-10, w, 1, v.pal[1])
+	for i := range n {
+		most := float32(0) // of four frames: not every frame need have been drawn
+		for _, used := range h[4*i : 4*i+4] {
+			most = max(most, used)
+		}
+		k := min(1, most/capacity)
+		q.Rect(Width-10-w+float32(i)*2, Height-10-14*k, 2, 14*k, v.pal[2].Light(0.25+0.5*float32(i)/n))
+	}
+}
+
+// banner says what is happening, large and short.
+func (v *View) banner() {
+	g, q := v.s.Game, &v.quads
+	switch {
+	case v.s.Paused:
+		q.Rect(0, 0, Width, Height, render.Color{A: 0.5})
+		q.TextCentre(v.font, Width/2, 150, 4, v.pal[4], "PAUSED")
+		q.TextCentre(v.font, Width/2, 206, 1, dim, "ESC GOES ON    R STARTS AGAIN")
+	case g.Phase == game.Announce:
+		k := fadeInOut(g.PhaseTime, 0.6)
+		q.TextCentre(v.font, Width/2, 92, 3, v.pal[4].Fade(k), g.Title())
+		q.Rect(Width/2-90*k, 132, 180*k, 1, v.pal[3].Fade(k))
+	case g.Phase == game.Opened:
+		q.TextCentre(v.font, Width/2, 92, 2, v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), "THE PORTAL IS OPEN")
+	case g.Phase == game.Leaving:
+		q.Rect(0, 0, Width, Height, v.pal[0].Fade(min(1, g.PhaseTime*g.PhaseTime)))
+	case g.Phase == game.Over:
+		v.over()
+	}
+	if v.alive < 0.5 {
+		q.Rect(0, 0, Width, Height, v.pal[0].Fade(1-v.alive*2))
+	}
+	if v.s.Attract {
+		q.TextCentre(v.font, Width/2, 46, 5, v.pal[3], "STRATA")
+		if engine.Sin(v.time*4) > -0.4 {
+			q.TextCentre(v.font, Width/2, Height-44, 1, white, "PRESS ANY KEY")
+		}
+		q.TextCentre(v.font, Width/2, Height-30, 1, dim, "WASD MOVES   MOUSE AIMS AND FIRES   SPACE DASHES   F1 F3 MEMORY")
+	}
+}
+
+func fadeInOut(t, length float32) float32 {
+	return max(0, min(1, min(t*6, (length+0.15-t)*6)))
+}
+
+func (v *View) over() {
+	g, q := v.s.Game, &v.quads
+	q.Rect(0, 0, Width, Height, render.Color{A: min(0.6, g.PhaseTime)})
+	q.TextCentre(v.font, Width/2, 96, 4, v.pal[3], "COOLED DOWN")
+	line := func(y float32, label string, n int64) {
+		q.TextRight(v.font, Width/2-6, y, 1, dim, label)
+		v.text = render.AppendInt(v.text[:0], n, 0)
+		q.TextBytes(v.font, Width/2+6, y, 1, v.pal[4], v.text)
+	}
+	line(158, "SCORE", g.Score)
+	line(174, "SECONDS", int64(g.Ticks/60))
+	line(190, "MOST PARTICLES ALIVE", int64(g.Best))
+	var snap tiers.Snapshot
+	v.s.Mem.Snapshot(&snap)
+	line(206, "COLLECTIONS IN PLAY", int64(snap.Go.InPlay))
+	q.TextCentre(v.font, Width/2, 240, 1, white, "R STARTS AGAIN")
+}
+
+// loading shows the way to the next level: its name, what is loading, and how far.
+func (v *View) loading() {
+	q := &v.quads
+	base := v.pal[0]
+	base.A = 1
+	q.Rect(0, 0, Width, Height, base)
+	p := v.s.Flow.Progress()
+	share := float32(0)
+	if p.Total > 0 {
+		share = float32(p.Done) / float32(p.Total)
+	}
+	if l := v.s.Flow.Level(); l != nil {
+		q.TextCentre(v.font, Width/2, 140, 3, white, l.Title)
+	}
+	q.Rect(Width/2-120, 190, 240, 3, render.Color{R: 0.15, G: 0.13, B: 0.13, A: 1})
+	q.Rect(Width/2-120, 190, 240*share, 3, render.RGB(0xffc246))
+	v.names = v.s.Loader.AppendLoading(v.names[:0])
+	y := float32(204)
+	for _, n := range v.names[:min(len(v.names), 3)] {
+		q.TextCentre(v.font, Width/2, y, 1, dim, n)
+		y += 14
+	}
+}

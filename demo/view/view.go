@@ -1,0 +1,239 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/go-gl/mathgl/mgl32"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/particles"
+	"github.com/strata-go/strata/render"
+)
+
+type vec = mgl32.Vec2
+
+// The logical screen.
+const (
+	Width  = 640
+	Height = 360
+)
+
+// A View draws a session. It belongs to the game goroutine.
+type View struct {
+	Overlay *render.Overlay
+	Dropped int // quads of the last frame for which there was no room
+	needed  int // quads that the last frame wanted
+
+	s     *game.Session
+	atlas *render.Atlas
+	font  *render.Font
+	quads render.Quads
+	cam   render.Camera
+	ids   ids
+	look  vec // where the camera looks ahead, smoothed
+	time  float32
+	alive float32 // seconds since the level appeared, for the fade
+	text  []byte
+	names []string
+	mark  arena.Mark
+	drawn uint64 // the manager's frame that mark belongs to
+	pal   [5]render.Color
+}
+
+// ids are the atlas's numbers of the pictures.
+type ids struct {
+	player, playerCore, bullet, orb, reticle, vignette, portal int
+	enemy, core                                                [engine.EnemyKinds]int
+	pickup                                                     [game.PickupKinds]int
+	particle                                                   [game.RegionCount]int
+}
+
+// New makes the atlas and the font, and gives every picture its number.
+func New() (*View, error) {
+	v := &View{text: make([]byte, 0, 64)}
+	var err error
+	if v.atlas, err = render.NewAtlas(render.AtlasConfig{}); err != nil {
+		return nil, fmt.Errorf("view: %w", err)
+	}
+	if v.font, err = render.NewFont(v.atlas); err != nil {
+		return nil, fmt.Errorf("view: %w", err)
+	}
+	v.Overlay = render.NewOverlay(v.font)
+	i := &v.ids
+	for name, id := range map[string]*int{
+		"player": &i.player, "player_core": &i.playerCore, "bullet": &i.bullet, "orb": &i.orb,
+		"reticle": &i.reticle, "vignette": &i.vignette, "portal": &i.portal,
+	} {
+		if *id, err = v.atlas.ID(name); err != nil {
+			return nil, fmt.Errorf("view: %w", err)
+		}
+	}
+	for k := range engine.EnemyKinds {
+		name := engine.Enemy(k).String()
+		if i.enemy[k], err = v.atlas.ID(name); err == nil {
+			i.core[k], err = v.atlas.ID(name + "_core")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("view: %w", err)
+		}
+	}
+	for k, name := range game.PickupNames {
+		if i.pickup[k], err = v.atlas.ID(name); err != nil {
+			return nil, fmt.Errorf("view: %w", err)
+		}
+	}
+	for k, name := range game.RegionNames {
+		if i.particle[k], err = v.atlas.ID(name); err != nil {
+			return nil, fmt.Errorf("view: %w", err)
+		}
+	}
+	return v, nil
+}
+
+// Show takes the session to draw.
+func (v *View) Show(s *game.Session) { v.s = s }
+
+// Sink uploads a picture that the loader has decoded. A picture that does not fit the atlas
+// is refused with an error, and shows as the placeholder.
+func (v *View) Sink(p engine.Picture) error {
+	id, err := v.atlas.ID(p.ID)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(p.ID, "bg_") {
+		_, err = v.atlas.ReserveTile(id, p.Width, p.Height)
+	} else {
+		_, err = v.atlas.Reserve(id, p.Width, p.Height)
+	}
+	if err != nil {
+		return err
+	}
+	return v.atlas.Upload(id, p.Pixels, p.Width, p.Height)
+}
+
+// Left drops the pictures of the level that ended.
+func (v *View) Left() { v.atlas.Reset() }
+
+// Update moves what only the eye sees: the camera and the clock of the background.
+func (v *View) Update() {
+	v.time += 1.0 / 60
+	if !v.s.Playing() {
+		v.alive = 0
+		return
+	}
+	v.alive += 1.0 / 60
+	g := v.s.Game
+	ahead := g.Player.Aim.Mul(26)
+	v.look = v.look.Add(ahead.Sub(v.look).Mul(0.06))
+	v.cam.Center = clampTo(g.Player.P.Add(v.look), g.Level.Arena)
+	angle := float32(g.Ticks) * 2.399963
+	v.cam.Shake = vec{engine.Cos(angle), engine.Sin(angle * 1.7)}.Mul(g.ShakeNow)
+	for i, c := range g.Level.Palette {
+		rgba := c.Vec4()
+		v.pal[i] = render.Color{R: rgba[0], G: rgba[1], B: rgba[2], A: 1}
+	}
+}
+
+// clampTo keeps the view inside the arena, give or take a margin.
+func clampTo(p vec, a engine.Arena) vec {
+	const margin = 24
+	for axis, size := range [2]float32{a.Width, a.Height} {
+		half := [2]float32{Width / 2, Height / 2}[axis]
+		lo, hi := half-margin, size-half+margin
+		if lo > hi {
+			p[axis] = size / 2
+			continue
+		}
+		p[axis] = max(lo, min(hi, p[axis]))
+	}
+	return p
+}
+
+// PlayerOnScreen returns where the ship is in logical pixels, to aim from.
+func (v *View) PlayerOnScreen() vec { return v.cam.ToScreen(v.s.Game.Player.P) }
+
+var (
+	vertexType = memory.MustType[render.Vertex]()
+	indexType  = memory.MustType[uint32]()
+)
+
+const (
+	quadBytes = 4*unsafe.Sizeof(render.Vertex{}) + 6*4
+	// quadLeast is room for the HUD, the overlay and a quiet screen.
+	quadLeast = 6_000
+)
+
+// Draw writes the frame's quads into the frame arena and submits them: one draw call for
+// everything, or two with bloom, so that the letters do not glow.
+func (v *View) Draw(f *render.Frame) {
+	verts, indices := v.room()
+	v.quads.Begin(verts, indices, v.atlas, f.View())
+	if v.s.Playing() {
+		v.world(f)
+		if f.BloomOn() {
+			f.Submit(v.atlas, &v.quads)
+			f.Bloom(render.DefaultBloom)
+			v.quads.Begin(verts, indices, v.atlas, f.View())
+		}
+		v.hud()
+	} else {
+		v.loading()
+	}
+	v.Overlay.Draw(&v.quads, v.s.Mem, v.facts())
+	f.Submit(v.atlas, &v.quads)
+	v.Dropped = v.quads.Dropped
+	v.needed = v.quads.Len()/render.VertsPerQuad + v.Dropped
+}
+
+// room takes the frame's vertices and indices from the frame arena: half as many quads again
+// as the last frame needed, or what fits. A second Draw of one frame takes the same room again.
+func (v *View) room() ([]render.Vertex, []uint32) {
+	l, frame := v.s.Mem.Frame(), v.s.Mem.Frames().Frame()
+	if v.drawn == frame+1 {
+		l.Rewind(v.mark)
+	}
+	v.mark, v.drawn = l.Mark(), frame+1
+	n := min(max(quadLeast, v.needed+v.needed/2), int(l.Available()/quadBytes)-1)
+	for ; n > 0; n /= 2 {
+		verts, err := arena.MakeSliceUninit(l, vertexType, 4*n)
+		if err != nil {
+			continue
+		}
+		indices, err := arena.MakeSliceUninit(l, indexType, 6*n)
+		if err == nil {
+			return verts, indices
+		}
+	}
+	return nil, nil
+}
+
+// facts are what the overlay shows beside the tiers.
+func (v *View) facts() render.Facts {
+	g := v.s.Game
+	return render.Facts{Entities: g.Entities(), Particles: g.Particles().Len(), Quads: v.quads.Len() / render.VertsPerQuad, Dropped: v.Dropped}
+}
+
+// build has the particle system write its quads after those already in the batch.
+func (v *View) build(f *render.Frame) {
+	sys := v.s.Game.Particles()
+	var regions [32]particles.Region // by kind; the game has fewer
+	n := min(sys.Stats().Kinds, len(regions))
+	for k := range n {
+		r := v.region(v.ids.particle[sys.Kind(particles.KindID(k)).Region], v.atlas.Soft())
+		regions[k] = particles.Region(r)
+	}
+	v.quads.Particles(sys, regions[:n], f.Viewport)
+}
+
+// region returns a picture, or a stand-in until it is there.
+func (v *View) region(id int, standIn render.Region) render.Region {
+	if v.atlas.Loaded(id) {
+		return v.atlas.Lookup(id)
+	}
+	return standIn
+}

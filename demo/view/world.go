@@ -1,0 +1,191 @@
+package view
+
+import (
+	"math"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/render"
+)
+
+// world draws from the ground up: floor, scorch, trails, pickups, enemies, shots, the ship,
+// particles.
+func (v *View) world(f *render.Frame) {
+	old := v.quads.SetView(v.cam.View(f.Viewport))
+	v.floor()
+	v.scorch()
+	v.pickups()
+	v.enemies()
+	v.shots()
+	v.portal()
+	v.player()
+	v.build(f)
+	v.popups()
+	v.quads.SetView(old)
+	if v.atlas.Loaded(v.ids.vignette) {
+		v.quads.Picture(v.atlas.Lookup(v.ids.vignette), 0, 0, Width, Height, render.Color{A: 0.85})
+	}
+}
+
+// floor clears to the level's darkest colour and lays the two patterns, the nearer one moving
+// a little more than the world.
+func (v *View) floor() {
+	l := v.s.Game.Level
+	lo, hi := v.cam.Bounds()
+	w, h := hi[0]-lo[0], hi[1]-lo[1]
+	q := &v.quads
+	q.Rect(lo[0], lo[1], w, h, v.pal[0])
+	for i, name := range l.Background {
+		id, err := v.atlas.ID(l.AssetOf(name))
+		if err != nil || !v.atlas.Loaded(id) {
+			continue
+		}
+		r := v.atlas.Lookup(id)
+		if i == 0 {
+			q.Tiles(r, lo[0], lo[1], w, h, lo[0]*0.15, lo[1]*0.15, 0.5, v.pal[1].Light(0.95))
+		} else {
+			q.Tiles(r, lo[0], lo[1], w, h, -lo[0]*0.25, -lo[1]*0.25-v.time*4, 0.75, v.pal[2].Fade(0.22))
+		}
+	}
+	edge := v.pal[2].Light(0.35)
+	q.Border(0, 0, l.Arena.Width, l.Arena.Height, 2, edge)
+	q.Border(-3, -3, l.Arena.Width+6, l.Arena.Height+6, 1, edge.Shade(0.5))
+}
+
+func (v *View) scorch() {
+	s := v.s.Game.Scorched()
+	if s.Heat == nil {
+		return
+	}
+	lo, hi := v.cam.Bounds()
+	x0, x1 := max(int(lo[0])/game.ScorchCell, 0), min(int(hi[0])/game.ScorchCell, s.Cols-1)
+	y0, y1 := max(int(lo[1])/game.ScorchCell, 0), min(int(hi[1])/game.ScorchCell, s.Rows-1)
+	for y := y0; y <= y1; y++ {
+		row := s.Heat[y*s.Cols:][:s.Cols]
+		for x := x0; x <= x1; x++ {
+			heat := row[x]
+			if heat < 8 {
+				continue
+			}
+			k := float32(heat) / 255
+			c := v.pal[1].Mix(v.pal[2], k*k)
+			v.quads.Sprite(v.atlas.Soft(), (float32(x)+0.5)*game.ScorchCell, (float32(y)+0.5)*game.ScorchCell, 44, 44, 0, c.Light(0.11*k))
+		}
+	}
+}
+
+func (v *View) pickups() {
+	v.s.Game.EachPickup(func(p vec, k *game.Pickup) {
+		if k.Life < game.PickupFade && math.Mod(float64(k.Life), 0.24) < 0.1 {
+			return
+		}
+		bob := engine.Sin(v.time*4+p[0]) * 1.5
+		c := [game.PickupKinds]render.Color{v.pal[4], v.pal[3], v.pal[2].Mix(v.pal[4], 0.4)}[k.Kind]
+		rot := float32(0)
+		if k.Kind == game.PickupPower {
+			rot = -math.Pi / 2
+		}
+		v.quads.Sprite(v.atlas.Soft(), p[0], p[1]+bob, 40, 40, 0, c.Light(0.35+0.1*engine.Sin(v.time*6)))
+		v.quads.Sprite(v.region(v.ids.pickup[k.Kind], v.atlas.Placeholder()), p[0], p[1]+bob, 14, 14, rot, c)
+	})
+}
+
+func (v *View) enemies() {
+	g := v.s.Game
+	core := [engine.EnemyKinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}
+	g.EachEnemy(func(p vec, e *game.Enemy) {
+		if r := g.Ribbon(e); r != nil {
+			v.ribbon(r)
+		}
+		if e.Tells() {
+			v.tell(p, e)
+		}
+	})
+	g.EachEnemy(func(p vec, e *game.Enemy) {
+		size := game.SizeOf(e.Kind)
+		body := v.pal[2].Mix(render.Color{R: 1, G: 1, B: 1, A: 1}, min(1, e.Flash))
+		v.quads.Sprite(v.atlas.Soft(), p[0], p[1], size*2.6, size*2.6, 0, v.pal[2].Light(0.4))
+		v.quads.Sprite(v.region(v.ids.enemy[e.Kind], v.atlas.Placeholder()), p[0], p[1], size, size, e.Angle, body)
+		glow := 0.8 + 0.2*engine.Sin(v.time*7+float32(e.Phase))
+		if v.atlas.Loaded(v.ids.core[e.Kind]) {
+			v.quads.Sprite(v.atlas.Lookup(v.ids.core[e.Kind]), p[0], p[1], size, size, e.Angle, core[e.Kind].Light(glow+e.Flash))
+		}
+	})
+	for o := range g.Omens() {
+		k := 1 - o.Left/game.OmenTime
+		size := game.SizeOf(o.Kind) * (1.6 - 0.6*max(0, k))
+		v.quads.Ring(o.P[0], o.P[1], size*0.6, 1, v.time*3, 6, v.pal[3].Light(0.25+0.5*max(0, k)))
+	}
+}
+
+// ribbon draws a trail as a line that thins and cools.
+func (v *View) ribbon(r *game.Ribbon) {
+	for i := 0; i+1 < r.Count; i++ {
+		a, b := r.Point(i), r.Point(i+1)
+		k := 1 - float32(i)/float32(r.Count)
+		v.quads.Line(a[0], a[1], b[0], b[1], 1+5*k, v.pal[2].Light(0.4*k*k))
+	}
+}
+
+// tell shows where a lancer will go.
+func (v *View) tell(p vec, e *game.Enemy) {
+	end := p.Add(e.Aim.Mul(280))
+	blink := 0.25 + 0.25*engine.Sin(v.time*40)
+	v.quads.Line(p[0], p[1], end[0], end[1], 1.5, v.pal[4].Light(blink))
+}
+
+func (v *View) shots() {
+	v.s.Game.EachShot(func(p, vel vec, s *game.Shot) {
+		if s.Hostile {
+			v.quads.Sprite(v.atlas.Soft(), p[0], p[1], 22, 22, 0, v.pal[2].Light(0.5))
+			v.quads.Sprite(v.region(v.ids.orb, v.atlas.Soft()), p[0], p[1], 11, 11, 0, v.pal[4])
+			return
+		}
+		dir := vel.Normalize()
+		v.quads.Turned(v.region(v.ids.bullet, v.atlas.Soft()), p[0], p[1], 18, 7, dir[0], dir[1], v.pal[3].Mix(v.pal[4], 0.6).Light(1))
+		v.quads.Sprite(v.atlas.Soft(), p[0], p[1], 26, 26, 0, v.pal[3].Light(0.35))
+	})
+}
+
+func (v *View) portal() {
+	g := v.s.Game
+	if g.Phase != game.Opened && g.Phase != game.Leaving {
+		return
+	}
+	grow := min(1, g.PhaseTime*1.6)
+	if g.Phase == game.Leaving {
+		grow = 1
+	}
+	size := 74 * grow * (1 + 0.04*engine.Sin(v.time*5))
+	p := g.PortalAt
+	v.quads.Sprite(v.atlas.Soft(), p[0], p[1], size*2.6, size*2.6, 0, v.pal[3].Light(0.5))
+	v.quads.Sprite(v.region(v.ids.portal, v.atlas.Soft()), p[0], p[1], size, size, v.time*2.4, v.pal[4])
+}
+
+func (v *View) player() {
+	g := v.s.Game
+	p := &g.Player
+	if !p.Alive || g.Phase == game.Leaving && g.PhaseTime > 0.15 {
+		return
+	}
+	if p.Safe > 0 && p.Dash <= 0 && math.Mod(float64(p.Safe), 0.16) < 0.06 {
+		return // blinks while nothing can hurt it
+	}
+	at := p.P.Sub(p.Aim.Mul(p.Recoil * 2))
+	v.quads.Sprite(v.atlas.Soft(), at[0], at[1], 96, 96, 0, v.pal[2].Light(0.6))
+	v.quads.Turned(v.region(v.ids.player, v.atlas.Placeholder()), at[0], at[1], 25, 25, p.Aim[0], p.Aim[1], v.pal[3])
+	if v.atlas.Loaded(v.ids.playerCore) {
+		v.quads.Turned(v.atlas.Lookup(v.ids.playerCore), at[0], at[1], 25, 25, p.Aim[0], p.Aim[1], v.pal[4].Light(0.9))
+	}
+	aim := at.Add(p.Aim.Mul(64))
+	if v.atlas.Loaded(v.ids.reticle) {
+		v.quads.Sprite(v.atlas.Lookup(v.ids.reticle), aim[0], aim[1], 12, 12, 0, v.pal[4].Fade(0.5))
+	}
+}
+
+func (v *View) popups() {
+	for i := range v.s.Game.Popups() {
+		p := &v.s.Game.Popups()[i]
+		v.quads.TextBytes(v.font, p.P[0]-float32(len(p.Text))*3, p.P[1]-6, 1, v.pal[4].Fade(min(1, p.Life*2.5)), p.Text)
+	}
+}

@@ -1,0 +1,132 @@
+package ecs
+
+import "unsafe"
+
+// A span walks the rows that a batch appended to a table, one run per chunk.
+type span struct {
+	t     *table
+	chunk int // the next run's position in t.chunks
+	row   uint32
+	left  int
+}
+
+// next returns the next run of rows: the location of its first and its length, 0 at the end.
+func (s *span) next() (loc uint32, n int) {
+	if s.left == 0 {
+		return 0, 0
+	}
+	loc = s.t.chunks[s.chunk].number<<rowBits + s.row
+	n = min(int(s.t.cap-s.row), s.left)
+	s.chunk, s.row, s.left = s.chunk+1, 0, s.left-n
+	return loc, n
+}
+
+// reserve makes room for n more rows in t without adding them, or changes nothing. It
+// returns the span that they will take.
+func (w *World) reserve(t *table, n int) (span, error) {
+	s := span{t: t, chunk: t.tail, row: t.tailN, left: n}
+	if t.tailN == t.limit {
+		s.chunk, s.row = t.used(), 0
+	}
+	had := len(t.chunks)
+	for free := len(t.chunks)*int(t.cap) - t.rows(); free < n; free += int(t.cap) {
+		if err := w.addChunk(t); err != nil {
+			w.dropChunks(t, had)
+			return span{}, err
+		}
+	}
+	return s, nil
+}
+
+// commit adds the rows of a span that reserve returned.
+func (w *World) commit(s span) {
+	if s.left == 0 {
+		return
+	}
+	last := s.t.rows() + s.left - 1
+	w.setTail(s.t, last/int(s.t.cap), uint32(last%int(s.t.cap))+1)
+}
+
+// spawnBatch creates n entities in t with zeroed components, or changes nothing.
+func (w *World) spawnBatch(t *table, n int) (span, error) {
+	if n <= 0 {
+		return span{}, nil
+	}
+	if n > int(w.ents.room-w.ents.live) {
+		return span{}, w.full
+	}
+	all, err := w.reserve(t, n)
+	if err != nil {
+		return span{}, err
+	}
+	w.commit(all)
+	for s := all; ; {
+		loc, n := s.next()
+		if n == 0 {
+			return all, nil
+		}
+		w.ents.takeRun(w.entitiesFrom(loc, n), loc)
+		for i := range t.columns {
+			k := &t.columns[i]
+			clear(unsafe.Slice((*byte)(w.cell(loc, k.comp.id, uintptr(k.size))), uintptr(n)*uintptr(k.size)))
+		}
+	}
+}
+
+// entitiesFrom returns n entities from loc on, which are all in one chunk.
+func (w *World) entitiesFrom(loc uint32, n int) []Entity {
+	return unsafe.Slice(entityAt(w.chunks[loc>>rowBits].base, loc&rowMask), n)
+}
+
+// moveAll moves every row of src to the table with the given components and returns the
+// rows' new span. On error nothing has changed.
+func (w *World) moveAll(src *table, mask uint64) (span, error) {
+	n := src.rows()
+	if n == 0 {
+		return span{}, nil
+	}
+	e, err := w.edgeTo(src, mask)
+	if err != nil {
+		return span{}, err
+	}
+	all, err := w.reserve(e.to, n)
+	if err != nil {
+		return span{}, err
+	}
+	w.commit(all)
+	s := all
+	to, room := s.next()
+	for i := range src.used() {
+		from, left := src.chunks[i].number<<rowBits, src.rowsIn(i)
+		for left > 0 {
+			if room == 0 {
+				to, room = s.next()
+			}
+			k := min(left, room)
+			w.moveRun(e, to, from, k)
+			to, room = to+uint32(k), room-k
+			from, left = from+uint32(k), left-k
+		}
+	}
+	w.clearTable(src)
+	return all, nil
+}
+
+// moveRun copies n rows between chunks along e and points their records at the copies.
+func (w *World) moveRun(e *edge, to, from uint32, n int) {
+	dst, src := w.chunks[to>>rowBits].base, w.chunks[from>>rowBits].base
+	es := unsafe.Slice(entityAt(dst, to&rowMask), n)
+	copy(es, unsafe.Slice(entityAt(src, from&rowMask), n))
+	for i := range es {
+		w.ents.at(es[i].index).loc = to + uint32(i)
+	}
+	for i := range e.moves {
+		m := &e.moves[i]
+		size := uintptr(m.size)
+		copyBytes(unsafe.Add(dst, uintptr(m.dst)+uintptr(to&rowMask)*size),
+			unsafe.Add(src, uintptr(m.src)+uintptr(from&rowMask)*size), uintptr(n)*size)
+	}
+	if len(e.heap) > 0 {
+		w.moveHeap(e, to, from, n)
+	}
+}

@@ -1,0 +1,69 @@
+package ecs
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+func unsafeAdd(p unsafe.Pointer, n int) unsafe.Pointer { return unsafe.Add(p, n) }
+
+// TestCheck_NamesEachCorruption breaks one book at a time.
+func TestCheck_NamesEachCorruption(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		corrupt    func(w *World, t *table, es []Entity)
+	}{
+		{"live count", "the book says", func(w *World, _ *table, _ []Entity) { w.ents.live++ }},
+		{"slot 0 in use", "slot 0 is not retired", func(w *World, _ *table, _ []Entity) { w.ents.pages[0][0].gen = 2 }},
+		{"free list cycle", "met before", func(w *World, _ *table, es []Entity) {
+			w.ents.at(es[0].index).loc = es[0].index
+		}},
+		{"free list lost", "neither alive nor free", func(w *World, _ *table, _ []Entity) { w.ents.free = 0 }},
+		{"free slot alive", "on the free list has generation", func(w *World, _ *table, es []Entity) { w.ents.at(es[0].index).gen++ }},
+		{"bump too low", "never used and is alive", func(w *World, _ *table, _ []Entity) { w.ents.bump -= 2 }},
+		{"room too small", "room", func(w *World, _ *table, _ []Entity) { w.ents.room = 1 }},
+		{"record elsewhere", "whose record says", func(w *World, _ *table, es []Entity) { w.ents.at(es[5].index).loc++ }},
+		{"row of the dead", "which is not alive", func(_ *World, t *table, _ []Entity) { entityAt(t.chunks[0].base, 3).gen += 2 }},
+		{"two rows the same", "whose record says", func(_ *World, t *table, _ []Entity) {
+			*entityAt(t.chunks[0].base, 3) = *entityAt(t.chunks[0].base, 2)
+		}},
+		{"tail too long", "tables hold", func(_ *World, t *table, _ []Entity) { t.tailN-- }},
+		{"tail elsewhere", "the tail is not chunk", func(_ *World, t *table, _ []Entity) { t.tailLoc++ }},
+		{"chunk number", "not what the directory says", func(w *World, t *table, _ []Entity) { w.chunks[t.chunks[1].number].pos = 7 }},
+		{"chunk lost", "chunks", func(_ *World, t *table, _ []Entity) { t.chunks = t.chunks[:len(t.chunks)-1] }},
+		{"column address", "at a wrong address", func(w *World, t *table, _ []Entity) {
+			w.row(t.chunks[0].number)[0] = nil
+		}},
+		{"column offset", "before the one ahead ends", func(_ *World, t *table, _ []Entity) { t.columns[1].off = t.columns[0].off }},
+		{"column unaligned", "starts at", func(_ *World, t *table, _ []Entity) { t.columns[1].off += 4 }},
+		{"rows past the end", "bytes", func(w *World, t *table, _ []Entity) { t.cap *= 2 }},
+		{"mask", "not where its mask", func(_ *World, t *table, _ []Entity) { t.mask ^= 1 << 9 }},
+		{"pointer kept", "keeps a ecs.brain", func(w *World, t *table, _ []Entity) {
+			(*brain)(w.cell(t.tailLoc+t.tailN, 2, unsafe.Sizeof(brain{}))).Name = "left"
+		}},
+		{"free numbers cycle", "free numbers meet", func(w *World, _ *table, _ []Entity) { w.freeNumber = uint32(len(w.chunks)) + 5 }},
+		{"edge", "the way for component", func(w *World, t *table, _ []Entity) { t.toggle[0] = &edge{to: t} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, err := New(newTestMemory(t), Config{ChunkBytes: 1024})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := NewMap3[position, armour, brain](w)
+			var es []Entity
+			for range 50 {
+				es = append(es, must[Entity](t)(m.NewEntity(position{}, armour{}, brain{})))
+			}
+			w.Remove(es[1])
+			w.Remove(es[0])
+			if err := w.Check(); err != nil {
+				t.Fatal(err)
+			}
+			c.corrupt(w, m.table, es)
+			if err := w.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Check says %v, want %q", err, c.want)
+			}
+		})
+	}
+}

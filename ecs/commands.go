@@ -1,0 +1,234 @@
+package ecs
+
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// Commands collects structural changes while queries are open, and applies them in the
+// order in which they were given. Its buffers are kept: once they are warm, neither giving
+// nor applying a command allocates from the Go heap.
+//
+// Commands for an entity that is stale by the time of Apply are skipped: two bullets may
+// well destroy the same target.
+type Commands struct {
+	w       *World
+	ops     []command
+	words   []uint64 // values of pointer-free components, each from a whole word on
+	queues  [MaxComponents]valueQueue
+	skipped int
+}
+
+type commandKind uint8
+
+const (
+	commandSpawn commandKind = iota
+	commandAdd
+	commandRemove
+	commandDestroy
+)
+
+type command struct {
+	e    Entity
+	at   int // value: index into words or into the component's queue
+	kind commandKind
+	id   ID
+}
+
+// A valueQueue holds values of one pointerful component, where the collector sees them.
+type valueQueue interface {
+	store(p unsafe.Pointer, i int)
+	clear()
+}
+
+type typedQueue[T any] struct{ values []T }
+
+func (q *typedQueue[T]) store(p unsafe.Pointer, i int) { *(*T)(p) = q.values[i] }
+
+func (q *typedQueue[T]) clear() {
+	clear(q.values)
+	q.values = q.values[:0]
+}
+
+// Commands returns the world's command buffer, the same one every time.
+func (w *World) Commands() *Commands {
+	if w.commands == nil {
+		w.commands = &Commands{w: w}
+	}
+	return w.commands
+}
+
+// Len returns the number of commands that wait for Apply.
+func (cmd *Commands) Len() int { return len(cmd.ops) }
+
+// Skipped returns how many commands the last Apply skipped because their entity was stale.
+func (cmd *Commands) Skipped() int { return cmd.skipped }
+
+// Spawn creates an entity without components at once, so that AddTo can name it. No query
+// sees it before Apply, as every query asks for at least one component. The error wraps
+// [memory.ErrOutOfMemory].
+func (cmd *Commands) Spawn() (Entity, error) {
+	w := cmd.w
+	if w.open >= closedMark {
+		w.refuse("Spawn")
+	}
+	e, _, err := w.spawn(w.tables[0])
+	if err != nil {
+		return Entity{}, err
+	}
+	cmd.ops = append(cmd.ops, command{e: e, kind: commandSpawn})
+	return e, nil
+}
+
+// Destroy removes e at the next Apply.
+func (cmd *Commands) Destroy(e Entity) {
+	cmd.ops = append(cmd.ops, command{e: e, kind: commandDestroy})
+}
+
+// AddTo gives e the component with value v at the next Apply, or writes v where e has it.
+func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
+	own(cmd, c, "AddTo")
+	op := command{e: e, kind: commandAdd, id: c.ID()}
+	if cmd.w.comps[c.at].pointerful {
+		q, _ := cmd.queues[c.at&idMask].(*typedQueue[T])
+		if q == nil {
+			q = new(typedQueue[T])
+			cmd.queues[c.at&idMask] = q
+		}
+		op.at = len(q.values)
+		q.values = append(q.values, v)
+	} else if n := int((unsafe.Sizeof(v) + 7) / 8); n > 0 {
+		op.at = cmd.claim(n)
+		*(*T)(unsafe.Pointer(&cmd.words[op.at])) = v
+	}
+	cmd.ops = append(cmd.ops, op)
+}
+
+// claim extends words by n and returns the index of the first.
+func (cmd *Commands) claim(n int) int {
+	at := len(cmd.words)
+	for cap(cmd.words) < at+n {
+		cmd.words = append(cmd.words[:cap(cmd.words)], 0)
+	}
+	cmd.words = cmd.words[:at+n]
+	return at
+}
+
+// RemoveFrom takes the component from e at the next Apply.
+func RemoveFrom[T any](cmd *Commands, c Component[T], e Entity) {
+	own(cmd, c, "RemoveFrom")
+	cmd.ops = append(cmd.ops, command{e: e, kind: commandRemove, id: c.ID()})
+}
+
+func own[T any](cmd *Commands, c Component[T], op string) {
+	if c.w != cmd.w {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component was registered with another world"})
+	}
+}
+
+// Apply carries out all commands in order. Consecutive additions and removals of the same
+// entity move it once.
+//
+// The error wraps [memory.ErrOutOfMemory]. The commands before the one that failed have
+// been applied, it and those after it still wait: free something and call Apply again, or
+// call Discard.
+func (cmd *Commands) Apply() error {
+	cmd.w.mutable("Apply")
+	cmd.skipped = 0
+	for i := 0; i < len(cmd.ops); {
+		n, err := cmd.applyGroup(cmd.ops[i:])
+		if err != nil {
+			cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[i:])]
+			return err
+		}
+		i += n
+	}
+	cmd.forget()
+	return nil
+}
+
+// applyGroup carries out the first command, with those that follow it for the same entity
+// up to a Destroy, and returns their number.
+func (cmd *Commands) applyGroup(ops []command) (int, error) {
+	w := cmd.w
+	e := ops[0].e
+	if ops[0].kind == commandDestroy {
+		if !w.Remove(e) {
+			cmd.skipped++
+		}
+		return 1, nil
+	}
+	n := 1
+	for n < len(ops) && ops[n].e == e && ops[n].kind != commandDestroy {
+		n++
+	}
+	r := w.ents.find(e)
+	if r == nil {
+		cmd.skipped += n
+		return n, nil
+	}
+	loc := r.loc
+	t := w.tableAt(loc)
+	mask := t.mask
+	for _, op := range ops[:n] {
+		switch op.kind {
+		case commandAdd:
+			mask |= 1 << op.id
+		case commandRemove:
+			mask &^= 1 << op.id
+		}
+	}
+	if mask != t.mask {
+		way, err := w.edgeTo(t, mask)
+		if err != nil {
+			return 0, err
+		}
+		if loc, err = w.relocate(e.index, r, way); err != nil {
+			return 0, err
+		}
+	}
+	for i := range ops[:n] {
+		cmd.write(&ops[i], loc)
+	}
+	return n, nil
+}
+
+// write stores the value of an addition that was not taken back in its group.
+func (cmd *Commands) write(op *command, loc uint32) {
+	w := cmd.w
+	if op.kind != commandAdd || w.column(loc>>rowBits, op.id) == nil {
+		return
+	}
+	comp := w.comps[op.id]
+	p := w.cell(loc, op.id, comp.size)
+	switch {
+	case comp.pointerful:
+		cmd.queues[op.id&idMask].store(p, op.at)
+	case comp.size > 0:
+		copyRow(p, unsafe.Pointer(&cmd.words[op.at]), comp.size)
+	}
+}
+
+// Discard drops all waiting commands and destroys the entities that they spawned. It is a
+// structural change.
+func (cmd *Commands) Discard() {
+	cmd.w.mutable("Discard")
+	for _, op := range cmd.ops {
+		if op.kind == commandSpawn {
+			cmd.w.Remove(op.e)
+		}
+	}
+	cmd.forget()
+}
+
+// forget empties the buffers and keeps them.
+func (cmd *Commands) forget() {
+	cmd.ops = cmd.ops[:0]
+	cmd.words = cmd.words[:0]
+	for _, q := range cmd.queues[:len(cmd.w.comps)] {
+		if q != nil {
+			q.clear()
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package ecs
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+)
+
+func TestCommands_WaitForApply(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	pos, vel := mustRegisterTest[position](t, w), mustRegisterTest[velocity](t, w)
+	a := must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
+	f := NewFilter1[position](w)
+	cmd := w.Commands()
+	q := f.Query()
+	seen := 0
+	for q.Next() {
+		seen++
+		cmd.Destroy(q.Entity())
+		e := must[Entity](t)(cmd.Spawn())
+		AddTo(cmd, pos, e, position{1, 1})
+		AddTo(cmd, vel, e, velocity{2, 2})
+		RemoveFrom(cmd, vel, e)
+		AddTo(cmd, pos, e, position{3, 3})
+	}
+	if seen != 1 || !w.Alive(a) || cmd.Len() != 6 || w.Stats().PendingCommands != 6 {
+		t.Fatalf("saw %d, %d commands wait", seen, cmd.Len())
+	}
+	if err := cmd.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	q = f.Query()
+	for q.Next() {
+		if *q.Get() != (position{3, 3}) || vel.Has(q.Entity()) {
+			t.Errorf("%v at %v", q.Entity(), *q.Get())
+		}
+	}
+	if w.Len() != 1 || w.Alive(a) {
+		t.Errorf("%d entities", w.Len())
+	}
+}
+
+func TestCommands_DiscardRemovesWhatTheySpawned(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	think := mustRegisterTest[brain](t, w)
+	cmd := w.Commands()
+	e := must[Entity](t)(cmd.Spawn())
+	AddTo(cmd, think, e, brain{Name: "x"})
+	cmd.Discard()
+	if w.Alive(e) || cmd.Len() != 0 || len(cmd.queues[think.ID()].(*typedQueue[brain]).values) != 0 {
+		t.Error("something is left after Discard")
+	}
+	AddTo(cmd, think, e, brain{})
+	if err := cmd.Apply(); err != nil || cmd.Skipped() != 1 {
+		t.Errorf("%v, skipped %d", err, cmd.Skipped())
+	}
+	e = must[Entity](t)(cmd.Spawn())
+	w.Reset()
+	if cmd.Len() != 0 || w.Alive(e) {
+		t.Error("commands survive Reset")
+	}
+}
+
+func TestCommands_RefuseComponentsOfOtherWorlds(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	other, _ := newTestWorld(t, Config{})
+	c := mustRegisterTest[position](t, other)
+	want := "the component was registered with another world"
+	if text := misuse(t, func() { AddTo(w.Commands(), c, Entity{}, position{}) }); text != "ecs.AddTo: "+want {
+		t.Error(text)
+	}
+	if text := misuse(t, func() { RemoveFrom(w.Commands(), c, Entity{}) }); text != "ecs.RemoveFrom: "+want {
+		t.Error(text)
+	}
+}
+
+func TestCommands_WaitWhileMemoryIsShort(t *testing.T) {
+	w, mem := newTestWorld(t, Config{})
+	pos, vel := mustRegisterTest[position](t, w), mustRegisterTest[velocity](t, w)
+	a := must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
+	b := must[Entity](t)(w.NewEntity())
+	cmd := w.Commands()
+	cmd.Destroy(b)
+	AddTo(cmd, vel, a, velocity{1, 1})
+	AddTo(cmd, pos, a, position{2, 2})
+	cmd.Destroy(a)
+	mem.failNext(true)
+	for range 2 {
+		if err := cmd.Apply(); !errors.Is(err, memory.ErrOutOfMemory) || cmd.Len() != 3 {
+			t.Fatalf("%v, %d commands wait", err, cmd.Len())
+		}
+		if w.Alive(b) || vel.Has(a) || *must2(pos.Get(a)) != (position{}) {
+			t.Fatal("the failed command left a trace, or the one before it none")
+		}
+	}
+	mem.heal()
+	if err := cmd.Apply(); err != nil || cmd.Len() != 0 || w.Alive(a) || cmd.Skipped() != 0 {
+		t.Fatalf("%v, %d commands wait, %d skipped", err, cmd.Len(), cmd.Skipped())
+	}
+}
+
+func must2[T any](v T, _ bool) T { return v }

@@ -1,0 +1,184 @@
+package ecs
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// MaxComponents is the number of component types that one world can hold: an archetype's
+// key is then one machine word.
+const MaxComponents = 64
+
+const idMask = MaxComponents - 1
+
+// An ID is the number of a component type in its world, in order of registration.
+type ID uint8
+
+// A component is what a world knows of one type.
+type component struct {
+	id         ID
+	pointerful bool
+	size       uintptr
+	typ        reflect.Type
+	name       string
+	words      []word // what Hash reads of a pointer-free value
+
+	// For pointerful types only: typed copies, so that the collector sees every store.
+	makeColumn func(n int) unsafe.Pointer
+	copyCells  func(dst, src unsafe.Pointer, n int)
+	clearCells func(p unsafe.Pointer, n int)
+	isZero     func(p unsafe.Pointer, n int) bool
+}
+
+// A Component reaches one component type of one world. Make it once with [Register] and
+// copy it freely; it is two words.
+type Component[T any] struct {
+	w  *World
+	at uint // the ID, as the index that Get adds up
+}
+
+// Register makes T a component type of w, or finds it when it is one already.
+//
+// Types without Go pointers get off-heap columns. Types with pointers of any kind (also
+// strings, slices, maps, functions and interfaces) get columns in the Go heap, where the
+// collector sees them; [World.Column] names them as such.
+//
+// The error is [ErrTooManyComponents], or wraps [memory.ErrTooLarge] for a type that
+// cannot fit a chunk.
+func Register[T any](w *World) (Component[T], error) {
+	typ := reflect.TypeFor[T]()
+	if c := w.byType[typ]; c != nil {
+		return Component[T]{w: w, at: uint(c.id)}, nil
+	}
+	if len(w.comps) == MaxComponents {
+		return Component[T]{}, fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, typ)
+	}
+	c := &component{id: ID(len(w.comps)), size: typ.Size(), typ: typ, name: typ.String()}
+	if memory.PointerFreeType(typ) != nil {
+		bindHeapColumn[T](c)
+	} else {
+		if c.size+entityBytes > w.chunkBytes-columnAlign {
+			return Component[T]{}, fmt.Errorf("ecs: component %s of %d bytes does not fit a chunk of %d; raise Config.ChunkBytes: %w",
+				typ, c.size, w.chunkBytes, memory.ErrTooLarge)
+		}
+		c.words = hashWords(typ)
+	}
+	w.comps = append(w.comps, c)
+	w.widen(len(w.comps))
+	w.byType[typ] = c
+	return Component[T]{w: w, at: uint(c.id)}, nil
+}
+
+func bindHeapColumn[T any](c *component) {
+	c.pointerful = true
+	c.makeColumn = func(n int) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(make([]T, n))) }
+	c.copyCells = func(dst, src unsafe.Pointer, n int) {
+		copy(unsafe.Slice((*T)(dst), n), unsafe.Slice((*T)(src), n))
+	}
+	c.clearCells = func(p unsafe.Pointer, n int) { clear(unsafe.Slice((*T)(p), n)) }
+	c.isZero = func(p unsafe.Pointer, n int) bool {
+		for _, v := range unsafe.Slice((*T)(p), n) {
+			if !reflect.ValueOf(&v).Elem().IsZero() {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// ID returns the number of the type, for the With and Without of filters.
+func (c Component[T]) ID() ID { return ID(c.at) }
+
+// Get returns the component of e; false when e is stale or has none. The pointer is valid
+// until e gains or loses a component or any entity of its archetype leaves; growing the
+// world never moves it.
+func (c Component[T]) Get(e Entity) (v *T, ok bool) {
+	w := c.w
+	if n := int(e.index >> pageShift); n < len(w.ents.pages) {
+		if r := &w.ents.pages[n][e.index&pageMask]; r.gen == e.gen {
+			if p := w.columns[uint(r.loc>>rowBits)*w.width+c.at]; p != nil {
+				return (*T)(unsafe.Add(p, uintptr(r.loc&rowMask)*unsafe.Sizeof(*v))), true
+			}
+		}
+	}
+	return
+}
+
+// Has reports whether e is alive and has the component.
+func (c Component[T]) Has(e Entity) bool {
+	_, ok := c.Get(e)
+	return ok
+}
+
+// Set writes the component of e; false when e is stale or has none. It is not structural.
+func (c Component[T]) Set(e Entity, v T) bool {
+	p, ok := c.Get(e)
+	if ok {
+		*p = v
+	}
+	return ok
+}
+
+// Add gives e the component with value v, or writes v when e has it already. The error is
+// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+func (c Component[T]) Add(e Entity, v T) error {
+	c.w.mutable("Add")
+	p, err := c.w.addComponent(e, c.ID(), unsafe.Sizeof(v))
+	if err != nil {
+		return err
+	}
+	*(*T)(p) = v
+	return nil
+}
+
+// Remove takes the component from e and reports whether e had it. The error wraps
+// [memory.ErrOutOfMemory] where the smaller archetype needs a chunk that the allocator
+// refuses; e keeps the component then.
+func (c Component[T]) Remove(e Entity) (bool, error) {
+	c.w.mutable("Remove")
+	return c.w.removeComponents(e, 1<<(c.at&idMask))
+}
+
+// addComponent returns the cell of component id of e, moving e where it has none.
+func (w *World) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, error) {
+	r := w.ents.find(e)
+	if r == nil {
+		return nil, ErrStale
+	}
+	loc := r.loc
+	t := w.tableAt(loc)
+	if bit := uint64(1) << (id & idMask); t.mask&bit == 0 {
+		way := t.toggle[id&idMask]
+		var err error
+		if way == nil {
+			if way, err = w.newEdge(t, t.mask|bit); err != nil {
+				return nil, err
+			}
+		}
+		if loc, err = w.relocate(e.index, r, way); err != nil {
+			return nil, err
+		}
+	}
+	return w.cell(loc, id, size), nil
+}
+
+// removeComponents takes those of the components in bits that e has.
+func (w *World) removeComponents(e Entity, bits uint64) (bool, error) {
+	r := w.ents.find(e)
+	if r == nil {
+		return false, nil
+	}
+	t := w.tableAt(r.loc)
+	if t.mask&bits == 0 {
+		return false, nil
+	}
+	way, err := w.edgeTo(t, t.mask&^bits)
+	if err != nil {
+		return false, err
+	}
+	_, err = w.relocate(e.index, r, way)
+	return err == nil, err
+}

@@ -1,0 +1,113 @@
+package ecs
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// An edge is the way of a row from one table to another: which column goes where.
+type edge struct {
+	to    *table
+	moves []move
+	heap  []*component // pointerful types that both tables have
+}
+
+// A move copies a pointer-free cell. Offsets and size are in bytes.
+type move struct{ src, dst, size uint32 }
+
+// edgeTo returns the edge from t to the table with the given components, which differs.
+func (w *World) edgeTo(t *table, mask uint64) (*edge, error) {
+	diff := t.mask ^ mask
+	if diff&(diff-1) == 0 {
+		if e := t.toggle[bits.TrailingZeros64(diff)&idMask]; e != nil {
+			return e, nil
+		}
+	} else {
+		for _, e := range t.far {
+			if e.to.mask == mask {
+				return e, nil
+			}
+		}
+	}
+	return w.newEdge(t, mask)
+}
+
+//go:noinline
+func (w *World) newEdge(t *table, mask uint64) (*edge, error) {
+	to, err := w.tableFor(mask)
+	if err != nil {
+		return nil, err
+	}
+	e := &edge{to: to}
+	for _, k := range t.columns {
+		for _, l := range to.columns {
+			if l.comp == k.comp && k.size > 0 {
+				e.moves = append(e.moves, move{src: k.off, dst: l.off, size: k.size})
+			}
+		}
+	}
+	for _, k := range t.heap {
+		if mask>>k.comp.id&1 != 0 {
+			e.heap = append(e.heap, k.comp)
+		}
+	}
+	if diff := t.mask ^ mask; diff&(diff-1) == 0 {
+		t.toggle[bits.TrailingZeros64(diff)] = e
+	} else {
+		t.far = append(t.far, e)
+	}
+	return e, nil
+}
+
+// relocate moves the row of a live record along e and returns where it is now. Cells of
+// components that are new to it hold old bytes: the caller writes every one. On error
+// nothing has changed.
+func (w *World) relocate(index uint32, r *record, e *edge) (uint32, error) {
+	to := e.to
+	if to.tailN == to.limit {
+		if err := w.grow(to); err != nil {
+			return 0, err
+		}
+	}
+	row := to.tailN
+	to.tailN++
+	old, loc := r.loc, to.tailLoc+row
+	base, from := w.chunks[old>>rowBits].base, old&rowMask
+	*entityAt(to.tailBase, row) = Entity{index: index, gen: r.gen}
+	for i := range e.moves {
+		m := &e.moves[i]
+		size := uintptr(m.size)
+		copyRow(unsafe.Add(to.tailBase, uintptr(m.dst)+uintptr(row)*size),
+			unsafe.Add(base, uintptr(m.src)+uintptr(from)*size), size)
+	}
+	if len(e.heap) > 0 {
+		w.moveHeap(e, loc, old, 1)
+	}
+	r.loc = loc
+	w.vacate(old)
+	return loc, nil
+}
+
+// moveHeap copies n rows of the pointerful columns that both tables have.
+func (w *World) moveHeap(e *edge, to, from uint32, n int) {
+	for _, comp := range e.heap {
+		comp.copyCells(w.cell(to, comp.id, comp.size), w.cell(from, comp.id, comp.size), n)
+	}
+}
+
+// copyRow copies one pointer-free cell. Columns start at multiples of 16, so a size that
+// is a multiple of a word keeps every cell aligned to it. Cells are small: the loop takes
+// a third of the time of a call to memmove at 8 and 16 bytes.
+func copyRow(dst, src unsafe.Pointer, size uintptr) {
+	if size&7 == 0 && size <= 64 {
+		for i := uintptr(0); i < size; i += 8 {
+			*(*uint64)(unsafe.Add(dst, i)) = *(*uint64)(unsafe.Add(src, i))
+		}
+		return
+	}
+	copyBytes(dst, src, size)
+}
+
+func copyBytes(dst, src unsafe.Pointer, size uintptr) {
+	copy(unsafe.Slice((*byte)(dst), size), unsafe.Slice((*byte)(src), size))
+}

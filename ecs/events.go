@@ -1,0 +1,84 @@
+package ecs
+
+import (
+	"fmt"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// Events is a queue of pointer-free values with two buffers: systems send into one while
+// they read what was sent before the last Swap from the other. One Swap per tick makes
+// every event readable for exactly one tick, by every system, whatever their order.
+//
+// The capacity is fixed. An event that does not fit is refused, and counted.
+//
+// Invariant: write is 0 or 1, and n[i] <= len(buf[i]).
+type Events[T any] struct {
+	mem     memory.Allocator
+	buf     [2][]T
+	n       [2]int
+	write   int
+	dropped uint64
+}
+
+// NewEvents makes a queue for up to capacity events of T per tick, whose two buffers come
+// from mem in one block and go back by Close. The error is a [*memory.PointerError] that
+// names the field of T that holds a pointer, or what mem returned.
+func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
+	if capacity < 1 || capacity > 1<<30 {
+		return nil, fmt.Errorf("ecs: a queue for %d events; the capacity must be from 1 to 1<<30", capacity)
+	}
+	block, err := memory.MakeSlice[T](mem, 2*capacity)
+	if err != nil {
+		return nil, fmt.Errorf("ecs: a queue for %d events: %w", capacity, err)
+	}
+	return &Events[T]{mem: mem, buf: [2][]T{block[:capacity], block[capacity:]}}, nil
+}
+
+// Send queues v for the readers after the next Swap; false when the queue is full, which
+// Dropped counts, or closed.
+func (q *Events[T]) Send(v T) bool {
+	b, n := q.buf[q.write&1], q.n[q.write&1]
+	if n >= len(b) {
+		q.dropped++
+		return false
+	}
+	b[n] = v
+	q.n[q.write&1] = n + 1
+	return true
+}
+
+// Read returns the events sent between the last two calls of Swap, in order. The slice is
+// valid until the next Swap.
+func (q *Events[T]) Read() []T {
+	r := q.write&1 ^ 1
+	return q.buf[r][:q.n[r]]
+}
+
+// Swap makes the events sent since the last Swap readable and forgets those before.
+func (q *Events[T]) Swap() {
+	q.write ^= 1
+	q.n[q.write&1] = 0
+}
+
+// Clear forgets all events of both buffers. It leaves Dropped as it is.
+func (q *Events[T]) Clear() { q.n = [2]int{} }
+
+// Pending returns the number of events sent since the last Swap.
+func (q *Events[T]) Pending() int { return q.n[q.write&1] }
+
+// Cap returns the number of events that fit between two calls of Swap.
+func (q *Events[T]) Cap() int { return len(q.buf[0]) }
+
+// Dropped returns the number of events refused since NewEvents.
+func (q *Events[T]) Dropped() uint64 { return q.dropped }
+
+// Close gives the buffers back. Closing again does nothing; the error is always nil.
+func (q *Events[T]) Close() error {
+	if q.mem != nil {
+		c := len(q.buf[0])
+		memory.FreeSlice(q.mem, q.buf[0][:2*c:2*c])
+		*q = Events[T]{dropped: q.dropped}
+	}
+	return nil
+}

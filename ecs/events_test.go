@@ -1,0 +1,84 @@
+package ecs
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+)
+
+func TestEvents_AreReadableForOneTick(t *testing.T) {
+	mem := newTestMemory(t)
+	q := must[*Events[health]](t)(NewEvents[health](mem, 2))
+	for i := range int32(3) {
+		if ok := q.Send(health{i, i}); ok != (i < 2) {
+			t.Errorf("Send %d = %v", i, ok)
+		}
+	}
+	if len(q.Read()) != 0 || q.Pending() != 2 || q.Dropped() != 1 || q.Cap() != 2 {
+		t.Errorf("%d, %d, %d", len(q.Read()), q.Pending(), q.Dropped())
+	}
+	q.Swap()
+	q.Send(health{9, 9})
+	if !slices.Equal(q.Read(), []health{{0, 0}, {1, 1}}) {
+		t.Error(q.Read())
+	}
+	q.Swap()
+	if !slices.Equal(q.Read(), []health{{9, 9}}) || q.Pending() != 0 {
+		t.Error(q.Read())
+	}
+	q.Clear()
+	if len(q.Read()) != 0 {
+		t.Error("Clear keeps events")
+	}
+	q.Close()
+	q.Close()
+	if q.Send(health{}) || len(q.Read()) != 0 || len(mem.live) != 0 || q.Dropped() != 2 {
+		t.Error("a closed queue takes events")
+	}
+}
+
+func TestEvents_RefusePointersAndBadSizes(t *testing.T) {
+	mem := newTestMemory(t)
+	var pe *memory.PointerError
+	if _, err := NewEvents[brain](mem, 4); !errors.As(err, &pe) || pe.Path != "brain.Name" {
+		t.Error(err)
+	}
+	for _, n := range []int{0, -1, 1<<30 + 1} {
+		if _, err := NewEvents[health](mem, n); err == nil {
+			t.Errorf("capacity %d is accepted", n)
+		}
+	}
+	mem.failNext(false)
+	if _, err := NewEvents[health](mem, 4); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Error(err)
+	}
+}
+
+func TestEvents_AllocateNothing(t *testing.T) {
+	q := must[*Events[health]](t)(NewEvents[health](newTestMemory(t), 8))
+	if n := testing.AllocsPerRun(100, func() { q.Send(health{}); q.Swap(); q.Read() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestResource_IsSharedByType(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	if Resource[health](w) != nil {
+		t.Error("a resource from nowhere")
+	}
+	h := &health{1, 2}
+	SetResource(w, h)
+	w.Reset()
+	if Resource[health](w) != h || Resource[position](w) != nil {
+		t.Error("the resource is another")
+	}
+	if n := testing.AllocsPerRun(100, func() { Resource[health](w) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	SetResource[health](w, nil)
+	if Resource[health](w) != nil {
+		t.Error("a nil resource stays")
+	}
+}

@@ -1,0 +1,335 @@
+package ecs
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// TestWorld_OutOfMemoryChangesNothing lets every request fail in turn, once and for good,
+// through a scenario that uses every structural operation.
+func TestWorld_OutOfMemoryChangesNothing(t *testing.T) {
+	for _, persist := range []bool{false, true} {
+		failures := 0
+		for failAt := 1; ; failAt++ {
+			w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+			mem.failAt, mem.persist = failAt, persist
+			if n := runScenario(t, w, mem); n == 0 {
+				break
+			} else {
+				failures += n
+			}
+		}
+		if failures < 10 {
+			t.Errorf("only %d requests failed", failures)
+		}
+	}
+}
+
+// runScenario repeats each step that runs out of memory once the memory is healed, and
+// returns how many did.
+func runScenario(t *testing.T, w *World, mem *testMemory) (failures int) {
+	m, pos := NewMap3[position, armour, brain](w), mustRegisterTest[position](t, w)
+	tag, vel := mustRegisterTest[burning](t, w), NewMap1[velocity](w)
+	all := NewFilter1[position](w)
+	var es []Entity
+	step := func(name string, f func() error) {
+		t.Helper()
+		before, n, chunks := w.Hash(0), w.Len(), w.Stats().Chunks
+		err := f()
+		if err == nil {
+			return
+		}
+		failures++
+		if !errors.Is(err, memory.ErrOutOfMemory) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if w.Hash(0) != before || w.Len() != n || w.Stats().Chunks != chunks {
+			t.Fatalf("%s changed the world and failed", name)
+		}
+		if err := w.Check(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		mem.heal()
+		if err := f(); err != nil {
+			t.Fatalf("%s fails again: %v", name, err)
+		}
+	}
+	for range 60 {
+		step("NewEntity", func() error {
+			e, err := m.NewEntity(position{1, 2}, armour{}, brain{Name: "x"})
+			if err == nil {
+				es = append(es, e)
+			}
+			return err
+		})
+	}
+	step("NewBatch", func() error { return m.NewBatch(200, nil) })
+	step("Add", func() error { return tag.Add(es[3], burning{}) })
+	step("Add", func() error { return vel.Add(es[4], velocity{}) })
+	step("Remove", func() error { _, err := pos.Remove(es[5]); return err })
+	step("Spawn", func() error { _, err := w.Commands().Spawn(); return err })
+	step("RemoveAll", func() error { _, err := m.RemoveAll(NewFilter1[velocity](w)); return err })
+	AddTo(w.Commands(), vel.component(), es[6], velocity{5, 5})
+	step("Apply", w.Commands().Apply)
+	if w.Commands().Len() != 0 {
+		t.Fatal("commands are left over")
+	}
+	w.RemoveAll(all)
+	return failures
+}
+
+// component lends the mapper's type to AddTo.
+func (m *Map1[A]) component() Component[A] { return Component[A]{w: m.w, at: uint(m.ids[0])} }
+
+func TestAddAll_ReportsWhatWasDone(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	pos, tag := NewMap1[position](w), NewMap2[position, burning](w)
+	for _, err := range []error{pos.NewBatch(10, nil), tag.NewBatch(20, nil)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, vel := NewFilter1[position](w), NewMap1[velocity](w)
+	mem.failAt = mem.allocs + 2
+	if n, err := vel.AddAll(all, velocity{1, 1}); n != 10 || !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("AddAll = %d, %v", n, err)
+	}
+	if n, err := vel.AddAll(all, velocity{2, 2}); n != 30 || err != nil {
+		t.Errorf("AddAll = %d, %v", n, err)
+	}
+	q := NewFilter1[velocity](w).Query()
+	for q.Next() {
+		if *q.Get() != (velocity{2, 2}) {
+			t.Error("an entity kept another value")
+		}
+	}
+}
+
+func TestWorld_SteadyStateAllocatesNothing(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	m, vel := NewMap2[position, health](w), mustRegisterTest[velocity](t, w)
+	think, pos := mustRegisterTest[brain](t, w), mustRegisterTest[position](t, w)
+	if err := m.NewBatch(2000, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, moving := NewFilter2[position, health](w), NewMap1[velocity](w)
+	cmd := w.Commands()
+	var e Entity
+	var sink float32
+	for name, op := range map[string]func(){
+		"query": func() {
+			q := f.Query()
+			for q.Next() {
+				p, h := q.Get()
+				p.X += float32(h.Points)
+				e = q.Entity()
+			}
+		},
+		"columns": func() {
+			for q := f.Query(); q.NextChunk(); {
+				_, ps, _ := q.Columns()
+				sink += ps[0].X
+			}
+		},
+		"create and remove": func() {
+			e, _ := m.NewEntity(position{}, health{})
+			w.Remove(e)
+		},
+		"batch": func() {
+			m.NewBatch(50, func(i int, p *position, h *health) { p.X = float32(i) })
+			moving.AddAll(f, velocity{1, 1})
+			moving.RemoveAll(f)
+		},
+		"get and set":    func() { pos.Get(e); pos.Set(e, position{}); m.Get(e) },
+		"add and remove": func() { vel.Add(e, velocity{}); vel.Remove(e) },
+		"pointerful":     func() { think.Add(e, brain{Name: "n"}); think.Remove(e) },
+		"stats":          func() { w.Stats(); w.Column(0); w.Archetype(1); w.Hash(1) },
+		"commands": func() {
+			q := f.Query()
+			q.Next()
+			AddTo(cmd, vel, e, velocity{})
+			AddTo(cmd, think, e, brain{Name: "n"})
+			n, _ := cmd.Spawn()
+			AddTo(cmd, pos, n, position{})
+			cmd.Destroy(n)
+			q.Close()
+			cmd.Apply()
+			RemoveFrom(cmd, vel, e)
+			RemoveFrom(cmd, think, e)
+			cmd.Apply()
+		},
+	} {
+		op()
+		if n := testing.AllocsPerRun(50, op); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+	_ = sink
+}
+
+func TestPointerfulColumns_SurviveTheCollector(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	m, tag := NewMap2[position, brain](w), mustRegisterTest[burning](t, w)
+	var es []Entity
+	for i := range 500 {
+		n := i
+		es = append(es, must[Entity](t)(m.NewEntity(position{}, brain{Name: strings.Repeat("x", i%7), Target: &n})))
+	}
+	for i := 0; i < 500; i += 3 {
+		w.Remove(es[i])
+	}
+	for i := 1; i < 500; i += 3 {
+		if err := tag.Add(es[i], burning{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		runtime.GC()
+		garbage := make([][]byte, 1000)
+		for i := range garbage {
+			garbage[i] = make([]byte, 64)
+		}
+	}
+	for i, e := range es {
+		_, b, ok := m.Get(e)
+		if ok != (i%3 != 0) || ok && (*b.Target != i || len(b.Name) != i%7) {
+			t.Fatalf("entity %d lost its brain", i)
+		}
+	}
+}
+
+func TestPointerfulColumns_LetGoOfVacatedRows(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	m := NewMap1[brain](w)
+	freed := make(chan bool, 1)
+	target := new(int)
+	runtime.AddCleanup(target, func(int) { freed <- true }, 0)
+	e := must[Entity](t)(m.NewEntity(brain{Target: target}))
+	must[Entity](t)(m.NewEntity(brain{}))
+	target = nil
+	w.Remove(e)
+	for range 10 {
+		runtime.GC()
+		select {
+		case <-freed:
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+	t.Error("the world holds what a removed entity pointed to")
+}
+
+func TestHash_FollowsOperationsAndIgnoresPadding(t *testing.T) {
+	run := func(garbage byte, tail uint16) uint64 {
+		w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+		dirty, _ := mem.Alloc(1024, 64)
+		for i := range 1024 {
+			*(*byte)(unsafeAdd(dirty, i)) = garbage
+		}
+		mem.free[1024] = append(mem.free[1024], dirty)
+		delete(mem.live, dirty)
+		m := NewMap2[armour, position](w)
+		var es []Entity
+		for i := range 30 {
+			e := must[Entity](t)(m.NewEntity(armour{}, position{float32(i), 0}))
+			a, _, _ := m.Get(e)
+			a.Kind, a.Value, a.Tail = 1, uint64(i), tail
+			es = append(es, e)
+		}
+		w.Remove(es[4])
+		return w.Hash(7)
+	}
+	want := run(0x00, 5)
+	if got := run(0xEE, 5); got != want {
+		t.Error("the hash reads padding")
+	}
+	if got := run(0x00, 6); got == want {
+		t.Error("the hash misses a field")
+	}
+}
+
+func TestHashWords_CoverFieldsWithoutPaddingAndBlanks(t *testing.T) {
+	type mixed struct {
+		A uint8
+		_ [3]byte
+		B [3]float32
+		C complex128
+		D struct {
+			E bool
+			F int16
+		}
+	}
+	w, _ := newTestWorld(t, Config{})
+	c := mustRegisterTest[mixed](t, w)
+	want := []word{{0, 1, false}, {4, 8, true}, {12, 4, false}, {16, 8, false}, {24, 8, false}, {32, 1, false}, {34, 2, false}}
+	got := w.comps[c.ID()].words
+	if len(got) != len(want) {
+		t.Fatalf("%v", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("word %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+}
+
+func TestStats_AddUp(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 4096})
+	if err := NewMap2[position, brain](w).NewBatch(1000, nil); err != nil {
+		t.Fatal(err)
+	}
+	s := w.Stats()
+	per := 4096 / (8 + 8)
+	chunks := (1000 + per - 1) / per
+	want := Stats{Entities: 1000, PeakEntities: 1000, Components: 2, Archetypes: 2, Chunks: chunks, ChunkBytes: 4096,
+		BytesUsed: 1000 * 16, BytesCapacity: uint64(chunks) * 4096, PointerfulBytes: uint64(chunks*per) * 24}
+	if s != want {
+		t.Errorf("%+v\nwant %+v", s, want)
+	}
+	if c := w.Column(1); !c.Pointerful || c.Name != "ecs.brain" || c.Entities != 1000 || c.BytesUsed != 24000 || c.BytesCapacity != s.PointerfulBytes {
+		t.Errorf("%+v", c)
+	}
+	if a := w.Archetype(1); a.RowsPerChunk != per || !a.Has(0) || !a.Has(1) || a.Has(2) || a.Entities != 1000 || a.RowBytes != 16 {
+		t.Errorf("%+v", a)
+	}
+	w.RemoveAll(NewFilter1[position](w))
+	if s := w.Stats(); s.Chunks != 1 || s.SpareChunks != 1 || s.Entities != 0 || s.BytesUsed != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestTable_KeepsOneSpareChunk(t *testing.T) {
+	w, mem := newTestWorld(t, Config{})
+	m := NewMap1[position](w)
+	if err := m.NewBatch(int(must[*table](t)(m.target()).cap)*3, nil); err != nil {
+		t.Fatal(err)
+	}
+	first := mem.allocs
+	for range 100 { // come and go at the edge of a chunk
+		e := must[Entity](t)(m.NewEntity(position{}))
+		w.Remove(e)
+	}
+	if mem.allocs != first+1 || w.Stats().SpareChunks != 1 {
+		t.Errorf("%d requests at the edge of a chunk, %+v", mem.allocs-first, w.Stats())
+	}
+}
+
+func TestAddAll_CompletesEntitiesThatHaveSome(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	some := must[Entity](t)(NewMap2[position, velocity](w).NewEntity(position{1, 1}, velocity{1, 1}))
+	both := must[Entity](t)(NewMap3[position, velocity, health](w).NewEntity(position{1, 1}, velocity{1, 1}, health{1, 1}))
+	m := NewMap2[velocity, health](w)
+	if n, err := m.AddAll(NewFilter1[position](w), velocity{2, 2}, health{3, 3}); n != 2 || err != nil {
+		t.Fatalf("AddAll = %d, %v", n, err)
+	}
+	for _, e := range []Entity{some, both} {
+		if v, h, ok := m.Get(e); !ok || *v != (velocity{2, 2}) || *h != (health{3, 3}) {
+			t.Errorf("%v has %v and %v", e, v, h)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+// Command generate writes the arities of mappers, filters and queries into the directory
+// named by its argument: Go has no variadic type parameters.
+//
+//	go run ./internal/generate .
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"go/format"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+)
+
+//go:embed map.tmpl
+var mapTemplate string
+
+//go:embed query.tmpl
+var queryTemplate string
+
+// A file is one generated file: a template run for every arity from 1 to max.
+type file struct {
+	name     string
+	template string
+	max      int
+}
+
+var files = []file{
+	{"map_gen.go", mapTemplate, 8},
+	{"query_gen.go", queryTemplate, 4},
+}
+
+// An arity is what a template sees: N and the names of N type parameters.
+type arity struct{ Names []string }
+
+func (a arity) N() int { return len(a.Names) }
+
+// List is Join with commas.
+func (a arity) List(format string) string { return a.Join(", ", format) }
+
+// Join formats every name with format, in which % stands for the name, ^ for it in lower
+// case and # for its number, and joins the results with sep.
+func (a arity) Join(sep, format string) string {
+	parts := make([]string, len(a.Names))
+	for i, name := range a.Names {
+		parts[i] = strings.NewReplacer("%", name, "^", strings.ToLower(name), "#", fmt.Sprint(i)).Replace(format)
+	}
+	return strings.Join(parts, sep)
+}
+
+// Low returns a name in lower case.
+func (a arity) Low(name string) string { return strings.ToLower(name) }
+
+// generate returns the formatted source of f.
+func generate(f file) ([]byte, error) {
+	t, err := template.New(f.name).Parse(f.template)
+	if err != nil {
+		return nil, err
+	}
+	var arities []arity
+	for n := 1; n <= f.max; n++ {
+		arities = append(arities, arity{Names: strings.Split("ABCDEFGH"[:n], "")})
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, arities); err != nil {
+		return nil, err
+	}
+	return format.Source(b.Bytes())
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: generate directory")
+		os.Exit(2)
+	}
+	for _, f := range files {
+		src, err := generate(f)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(os.Args[1], f.name), src, 0o644)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "generate:", err)
+			os.Exit(1)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package ecs
+
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// maxMap is the largest number of components that one mapper sets at once.
+const maxMap = 8
+
+// A mapper is the part of Map1 to Map8 that does not depend on types.
+type mapper struct {
+	w     *World
+	table *table // the archetype with exactly these components; nil until it is needed
+	bits  uint64
+	ids   [maxMap]ID
+
+	// The last way taken by Add: entities of one system mostly come from one archetype.
+	from *table
+	way  *edge
+}
+
+func (m *mapper) init(w *World, ids ...ID) {
+	m.w = w
+	copy(m.ids[:], ids)
+	m.bits = maskOf(w, "NewMap", ids)
+}
+
+// mustRegister is Register for constructors that name several types.
+func mustRegister[T any](w *World, op string) ID {
+	c, err := Register[T](w)
+	if err != nil {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: err.Error() + "; Register the types first to handle this"})
+	}
+	return c.ID()
+}
+
+// target returns the archetype that new entities go to.
+func (m *mapper) target() (*table, error) {
+	if m.table == nil {
+		t, err := m.w.tableFor(m.bits)
+		if err != nil {
+			return nil, err
+		}
+		m.table = t
+	}
+	return m.table, nil
+}
+
+// spawn creates an entity whose cells the caller writes.
+func (m *mapper) spawn() (Entity, uint32, error) {
+	m.w.mutable("NewEntity")
+	t := m.table
+	if t == nil {
+		var err error
+		if t, err = m.target(); err != nil {
+			return Entity{}, 0, err
+		}
+	}
+	return m.w.spawn(t)
+}
+
+// spawnBatch creates n entities with zeroed components.
+func (m *mapper) spawnBatch(n int) (span, error) {
+	m.w.mutable("NewBatch")
+	t, err := m.target()
+	if err != nil {
+		return span{}, err
+	}
+	return m.w.spawnBatch(t, n)
+}
+
+// add moves e to where it has all components of m, and returns where.
+func (m *mapper) add(e Entity) (uint32, error) {
+	w := m.w
+	w.mutable("Add")
+	r := w.ents.find(e)
+	if r == nil {
+		return 0, ErrStale
+	}
+	t := w.tableAt(r.loc)
+	if t.mask&m.bits == m.bits {
+		return r.loc, nil
+	}
+	if t != m.from {
+		way, err := w.edgeTo(t, t.mask|m.bits)
+		if err != nil {
+			return 0, err
+		}
+		m.from, m.way = t, way
+	}
+	return w.relocate(e.index, r, m.way)
+}
+
+// Has reports whether e is alive and has all components of the mapper.
+func (m *mapper) Has(e Entity) bool {
+	r := m.w.ents.find(e)
+	return r != nil && m.w.tableAt(r.loc).mask&m.bits == m.bits
+}
+
+// Remove takes those of the mapper's components that e has, and reports whether there were
+// any. The error wraps [memory.ErrOutOfMemory] where the smaller archetype needs a chunk
+// that the allocator refuses; nothing has changed then.
+func (m *mapper) Remove(e Entity) (bool, error) {
+	m.w.mutable("Remove")
+	return m.w.removeComponents(e, m.bits)
+}
+
+// RemoveAll takes the mapper's components from every entity that s matches, archetype by
+// archetype, and returns the number of entities changed. On error it is the number changed
+// before; the archetype that failed and those after it are as they were.
+func (m *mapper) RemoveAll(s Selection) (int, error) {
+	m.w.mutable("RemoveAll")
+	f := s.selection()
+	f.own(m.w, "RemoveAll")
+	f.update()
+	total := 0
+	for i := range f.matches {
+		t := f.matches[i]
+		if t.mask&m.bits == 0 {
+			continue
+		}
+		moved, err := m.w.moveAll(t, t.mask&^m.bits)
+		if err != nil {
+			return total, err
+		}
+		total += moved.left
+	}
+	return total, nil
+}
+
+// addAll gives every entity that s matches the components of m, and calls write with each
+// run of rows. Archetypes that have them come first: then no row is written twice, though
+// rows may move into an archetype that s matches as well.
+func (m *mapper) addAll(s Selection, write func(loc uint32, n int)) (int, error) {
+	m.w.mutable("AddAll")
+	f := s.selection()
+	f.own(m.w, "AddAll")
+	f.update()
+	matches := f.matches
+	total := 0
+	for i := range matches {
+		t := matches[i]
+		if t.mask&m.bits != m.bits {
+			continue
+		}
+		for k := range t.used() {
+			write(t.chunks[k].number<<rowBits, t.rowsIn(k))
+		}
+		total += t.rows()
+	}
+	for i := range matches {
+		t := matches[i]
+		if t.mask&m.bits == m.bits {
+			continue
+		}
+		moved, err := m.w.moveAll(t, t.mask|m.bits)
+		if err != nil {
+			return total, err
+		}
+		total += moved.left
+		for loc, n := moved.next(); n > 0; loc, n = moved.next() {
+			write(loc, n)
+		}
+	}
+	return total, nil
+}
+
+func (w *World) unlock() { w.open-- }
+
+// cellsOf returns n components from loc on, which are all in one chunk.
+func cellsOf[T any](w *World, loc uint32, id ID, n int) []T {
+	return unsafe.Slice((*T)(w.cell(loc, id, unsafe.Sizeof(*new(T)))), n)
+}
+
+func fillCells[T any](w *World, loc uint32, id ID, n int, v T) {
+	cells := cellsOf[T](w, loc, id, n)
+	for i := range cells {
+		cells[i] = v
+	}
+}

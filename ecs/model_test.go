@@ -1,0 +1,393 @@
+package ecs
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"pgregory.net/rapid"
+)
+
+// model is the world as maps: what an entity has, and nothing about where.
+type model struct {
+	w     *World
+	mem   *testMemory
+	pos   Component[position]
+	arm   Component[armour]
+	odd   Component[odd]
+	tag   Component[burning]
+	brain Component[brain]
+	pair  *Map2[position, brain]
+	trio  *Map3[position, armour, odd]
+	all   *Filter1[position]
+	tame  *Filter2[position, armour]
+
+	order []Entity // alive, in order of creation
+	ents  map[Entity]*values
+	dead  []Entity
+	tick  int
+}
+
+type values struct {
+	pos   *position
+	arm   *armour
+	odd   *odd
+	tag   bool
+	brain *brain
+}
+
+func newModel(t testing.TB) *model {
+	m := &model{mem: newTestMemory(t), ents: map[Entity]*values{}}
+	w, err := New(m.mem, Config{ChunkBytes: 1024, MaxEntities: 300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.w = w
+	m.pos, m.arm, m.odd = mustRegisterTest[position](t, w), mustRegisterTest[armour](t, w), mustRegisterTest[odd](t, w)
+	m.tag, m.brain = mustRegisterTest[burning](t, w), mustRegisterTest[brain](t, w)
+	m.pair, m.trio = NewMap2[position, brain](w), NewMap3[position, armour, odd](w)
+	m.all = NewFilter1[position](w)
+	m.tame = NewFilter2[position, armour](w).With(m.odd.ID()).Without(m.tag.ID())
+	return m
+}
+
+// stamp returns values that differ from operation to operation.
+func (m *model) stamp() (position, armour, odd, brain) {
+	m.tick++
+	n := m.tick
+	return position{float32(n), -float32(n)}, armour{uint8(n), uint64(n) << 20, uint16(n)},
+		odd{byte(n), byte(n >> 8), 7}, brain{Name: string(rune('a' + n%26)), Target: &n}
+}
+
+func (m *model) born(e Entity, v *values) {
+	m.order = append(m.order, e)
+	m.ents[e] = v
+}
+
+func (m *model) died(e Entity) {
+	delete(m.ents, e)
+	m.order = slices.DeleteFunc(m.order, func(o Entity) bool { return o == e })
+	m.dead = append(m.dead, e)
+}
+
+func (m *model) pick(t *rapid.T) Entity {
+	if len(m.dead) > 0 && rapid.IntRange(0, 9).Draw(t, "stale") == 0 {
+		return rapid.SampledFrom(m.dead).Draw(t, "dead")
+	}
+	if len(m.order) == 0 {
+		return Entity{}
+	}
+	return rapid.SampledFrom(m.order).Draw(t, "entity")
+}
+
+// oom reports whether err is the refusal that was injected.
+func (m *model) oom(t *rapid.T, err error) bool {
+	if err != nil && !errors.Is(err, memory.ErrOutOfMemory) && !errors.Is(err, ErrStale) {
+		t.Fatal(err)
+	}
+	return err != nil
+}
+
+func (m *model) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"createPair": func(t *rapid.T) {
+			p, _, _, b := m.stamp()
+			if e, err := m.pair.NewEntity(p, b); !m.oom(t, err) {
+				m.born(e, &values{pos: &p, brain: &b})
+			}
+		},
+		"createTrio": func(t *rapid.T) {
+			p, a, o, _ := m.stamp()
+			if e, err := m.trio.NewEntity(p, a, o); !m.oom(t, err) {
+				m.born(e, &values{pos: &p, arm: &a, odd: &o})
+			}
+		},
+		"createBare": func(t *rapid.T) {
+			if e, err := m.w.NewEntity(); !m.oom(t, err) {
+				m.born(e, &values{})
+			}
+		},
+		"batch": func(t *rapid.T) {
+			n := rapid.IntRange(0, 80).Draw(t, "n")
+			p, a, o, _ := m.stamp()
+			m.oom(t, m.trio.NewColumns(n, func(es []Entity, ps []position, as []armour, os []odd) {
+				for i, e := range es {
+					if ps[i] != (position{}) || as[i] != (armour{}) || os[i] != (odd{}) {
+						t.Fatal("a batch begins with old bytes")
+					}
+					ps[i], as[i], os[i] = p, a, o
+					m.born(e, &values{pos: &p, arm: &a, odd: &o})
+				}
+			}))
+		},
+		"remove": func(t *rapid.T) {
+			e := m.pick(t)
+			_, alive := m.ents[e]
+			if got := m.w.Remove(e); got != alive {
+				t.Fatalf("Remove(%v) = %v", e, got)
+			}
+			if alive {
+				m.died(e)
+			}
+		},
+		"removeAll": func(t *rapid.T) {
+			if rapid.IntRange(0, 3).Draw(t, "rare") > 0 {
+				return
+			}
+			n := 0
+			for _, e := range slices.Clone(m.order) {
+				if v := m.ents[e]; v.pos != nil && v.arm != nil && v.odd != nil && !v.tag {
+					m.died(e)
+					n++
+				}
+			}
+			if got := m.w.RemoveAll(m.tame); got != n {
+				t.Fatalf("RemoveAll = %d, want %d", got, n)
+			}
+		},
+		"reset": func(t *rapid.T) {
+			if rapid.IntRange(0, 9).Draw(t, "rare") > 0 {
+				return
+			}
+			m.w.Reset()
+			for _, e := range slices.Clone(m.order) {
+				m.died(e)
+			}
+		},
+		"addRemove":    m.addRemove,
+		"addAll":       m.addAll,
+		"commands":     m.commandsAction,
+		"failNext":     func(t *rapid.T) { m.mem.failNext(rapid.Bool().Draw(t, "persist")) },
+		"heal":         func(*rapid.T) { m.mem.heal() },
+		"":             m.check,
+		"checkLookups": m.lookups,
+	}
+}
+
+func (m *model) addRemove(t *rapid.T) {
+	e := m.pick(t)
+	v, alive := m.ents[e]
+	p, a, o, b := m.stamp()
+	var err error
+	var had bool
+	want := false
+	switch rapid.IntRange(0, 8).Draw(t, "which") {
+	case 0:
+		if err = m.pos.Add(e, p); err == nil {
+			v.pos = &p
+		}
+	case 1:
+		if err = m.tag.Add(e, burning{}); err == nil {
+			v.tag = true
+		}
+	case 2:
+		if err = m.brain.Add(e, b); err == nil {
+			v.brain = &b
+		}
+	case 3:
+		if err = m.trio.Add(e, p, a, o); err == nil {
+			v.pos, v.arm, v.odd = &p, &a, &o
+		}
+	case 4:
+		want = alive && v.pos != nil
+		if had, err = m.pos.Remove(e); err == nil && alive {
+			v.pos = nil
+		}
+	case 5:
+		want = alive && v.brain != nil
+		if had, err = m.brain.Remove(e); err == nil && alive {
+			v.brain = nil
+		}
+	case 6:
+		want = alive && (v.pos != nil || v.arm != nil || v.odd != nil)
+		if had, err = m.trio.Remove(e); err == nil && alive {
+			v.pos, v.arm, v.odd = nil, nil, nil
+		}
+	case 7:
+		want = alive && v.tag
+		if had, err = m.tag.Remove(e); err == nil && alive {
+			v.tag = false
+		}
+	case 8:
+		if m.arm.Set(e, a) != (alive && v.arm != nil) {
+			t.Fatal("Set disagrees")
+		}
+		if alive && v.arm != nil {
+			v.arm = &a
+		}
+	}
+	if err == nil && had != want {
+		t.Fatalf("removed %v, want %v", had, want)
+	}
+	if errors.Is(err, ErrStale) == alive && err != nil && !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Fatal(err)
+	}
+	m.oom(t, err)
+}
+
+func (m *model) addAll(t *rapid.T) {
+	if rapid.IntRange(0, 2).Draw(t, "rare") > 0 || m.mem.failAt != 0 {
+		return // a failure half-way is for TestAddAll_ReportsWhatWasDone
+	}
+	_, _, _, b := m.stamp()
+	if rapid.Bool().Draw(t, "remove") {
+		n := must[int](t2(t))(NewMap1[brain](m.w).RemoveAll(m.all))
+		for _, v := range m.ents {
+			if v.pos != nil && v.brain != nil {
+				v.brain = nil
+				n--
+			}
+		}
+		if n != 0 {
+			t.Fatalf("RemoveAll is off by %d", n)
+		}
+		return
+	}
+	n := must[int](t2(t))(NewMap1[brain](m.w).AddAll(m.all, b))
+	for _, v := range m.ents {
+		if v.pos != nil {
+			v.brain = &b
+			n--
+		}
+	}
+	if n != 0 {
+		t.Fatalf("AddAll is off by %d", n)
+	}
+}
+
+func (m *model) commandsAction(t *rapid.T) {
+	if m.mem.failAt != 0 {
+		return
+	}
+	cmd := m.w.Commands()
+	skipped := 0
+	for range rapid.IntRange(1, 12).Draw(t, "commands") {
+		e := m.pick(t)
+		p, _, _, b := m.stamp()
+		v, alive := m.ents[e]
+		switch rapid.IntRange(0, 4).Draw(t, "command") {
+		case 0:
+			n, err := cmd.Spawn()
+			if m.oom(t, err) {
+				continue
+			}
+			AddTo(cmd, m.brain, n, b)
+			AddTo(cmd, m.pos, n, p)
+			AddTo(cmd, m.tag, n, burning{})
+			m.born(n, &values{pos: &p, brain: &b, tag: true})
+			continue
+		case 1:
+			cmd.Destroy(e)
+			if alive {
+				m.died(e)
+			}
+		case 2:
+			AddTo(cmd, m.pos, e, p)
+			if alive {
+				v.pos = &p
+			}
+		case 3:
+			AddTo(cmd, m.brain, e, b)
+			if alive {
+				v.brain = &b
+			}
+		case 4:
+			RemoveFrom(cmd, m.pos, e)
+			if alive {
+				v.pos = nil
+			}
+		}
+		if !alive {
+			skipped++
+		}
+	}
+	if err := cmd.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	if cmd.Skipped() != skipped || cmd.Len() != 0 {
+		t.Fatalf("skipped %d, want %d", cmd.Skipped(), skipped)
+	}
+}
+
+func (m *model) check(t *rapid.T) {
+	if err := m.w.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if m.w.Len() != len(m.ents) {
+		t.Fatalf("%d entities, want %d", m.w.Len(), len(m.ents))
+	}
+	n, seen := 0, 0
+	for _, v := range m.ents {
+		if v.pos != nil {
+			n++
+		}
+	}
+	q := m.all.Query()
+	for q.Next() {
+		v := m.ents[q.Entity()]
+		if v == nil || v.pos == nil || *v.pos != *q.Get() {
+			t.Fatalf("query meets %v with %v", q.Entity(), *q.Get())
+		}
+		seen++
+	}
+	if seen != n || m.all.Len() != n || m.w.Locked() {
+		t.Fatalf("query saw %d of %d", seen, n)
+	}
+}
+
+func (m *model) lookups(t *rapid.T) {
+	for _, e := range m.dead {
+		if _, ok := m.pos.Get(e); ok || m.w.Alive(e) || m.trio.Has(e) {
+			t.Fatalf("%v is dead", e)
+		}
+	}
+	for e, v := range m.ents {
+		p, okP := m.pos.Get(e)
+		b, okB := m.brain.Get(e)
+		o, okO := m.odd.Get(e)
+		if okP != (v.pos != nil) || okB != (v.brain != nil) || okO != (v.odd != nil) || m.tag.Has(e) != v.tag || !m.w.Alive(e) {
+			t.Fatalf("%v has other components", e)
+		}
+		if okP && *p != *v.pos || okB && *b != *v.brain || okO && *o != *v.odd {
+			t.Fatalf("%v has other values", e)
+		}
+		tp, ta, to, ok := m.trio.Get(e)
+		if ok != (v.pos != nil && v.arm != nil && v.odd != nil) || ok && (*tp != *v.pos || *ta != *v.arm || *to != *v.odd) {
+			t.Fatalf("%v differs through Map3", e)
+		}
+	}
+	seen := map[Entity]bool{}
+	q := m.tame.Query()
+	for q.NextChunk() {
+		es, ps, as := q.Columns()
+		for i, e := range es {
+			v := m.ents[e]
+			if seen[e] || v == nil || v.tag || v.odd == nil || *v.pos != ps[i] || *v.arm != as[i] {
+				t.Fatalf("columns hold %v wrongly", e)
+			}
+			seen[e] = true
+		}
+	}
+}
+
+func TestWorld_BehavesLikeMaps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newModel(t2(t))
+		t.Repeat(m.actions())
+		if err := m.w.Close(); err != nil || len(m.mem.live) != 0 {
+			t.Fatalf("%d blocks after Close", len(m.mem.live))
+		}
+	})
+}
+
+// rapidTB lends a *rapid.T to helpers that take a testing.TB.
+type rapidTB struct {
+	testing.TB
+	t *rapid.T
+}
+
+func t2(t *rapid.T) testing.TB                      { return rapidTB{t: t} }
+func (t rapidTB) Helper()                           {}
+func (t rapidTB) Errorf(format string, args ...any) { t.t.Errorf(format, args...) }
+func (t rapidTB) Fatal(args ...any)                 { t.t.Fatal(args...) }

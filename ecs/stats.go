@@ -1,0 +1,100 @@
+package ecs
+
+// Stats is a snapshot of a world's books. Bytes of pointer-free columns come from the
+// allocator; PointerfulBytes come from the Go heap.
+//
+// These equations hold:
+//
+//	Entities <= PeakEntities <= Config.MaxEntities
+//	BytesUsed <= BytesCapacity == Chunks * ChunkBytes
+type Stats struct {
+	Entities        int
+	PeakEntities    int
+	RetiredSlots    int // slots whose generations are worn out
+	Components      int // component types
+	Archetypes      int
+	Chunks          int
+	SpareChunks     int // chunks without rows, kept for the next entity
+	ChunkBytes      int
+	BytesUsed       uint64 // pointer-free cells of living entities, the Entity itself included
+	BytesCapacity   uint64 // blocks held from the allocator
+	PointerfulBytes uint64 // capacity of the pointerful columns in the Go heap
+	PendingCommands int
+}
+
+// Stats returns the books. It costs a walk over the archetypes and allocates nothing.
+func (w *World) Stats() Stats {
+	s := Stats{
+		Entities:      int(w.ents.live),
+		PeakEntities:  int(w.ents.peakNow()),
+		RetiredSlots:  int(w.ents.max - w.ents.room),
+		Components:    len(w.comps),
+		Archetypes:    len(w.tables),
+		Chunks:        w.live,
+		ChunkBytes:    int(w.chunkBytes),
+		BytesCapacity: uint64(w.live) * uint64(w.chunkBytes),
+	}
+	if w.commands != nil {
+		s.PendingCommands = w.commands.Len()
+	}
+	for _, t := range w.tables {
+		s.SpareChunks += len(t.chunks) - t.used()
+		s.BytesUsed += uint64(t.rows()) * uint64(t.rowBytes)
+		for i := range t.heap {
+			s.PointerfulBytes += uint64(len(t.chunks)) * uint64(t.cap) * uint64(t.heap[i].size)
+		}
+	}
+	return s
+}
+
+// ColumnStats says what one component type takes, over all archetypes.
+type ColumnStats struct {
+	Name       string
+	ID         ID
+	Pointerful bool   // lives in the Go heap, where the collector scans it
+	Size       int    // bytes per entity
+	Entities   int    // that have it
+	Archetypes int    // that have it
+	BytesUsed  uint64 // Entities * Size
+	// BytesCapacity is the room for this component in all chunks held.
+	BytesCapacity uint64
+}
+
+// Column returns the figures of component type i, from 0 to Stats().Components - 1, in
+// order of registration. It allocates nothing.
+func (w *World) Column(i int) ColumnStats {
+	c := w.comps[i]
+	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}
+	for _, t := range w.tables {
+		if t.mask>>c.id&1 == 0 {
+			continue
+		}
+		s.Archetypes++
+		s.Entities += t.rows()
+		s.BytesUsed += uint64(t.rows()) * uint64(c.size)
+		s.BytesCapacity += uint64(len(t.chunks)) * uint64(t.cap) * uint64(c.size)
+	}
+	return s
+}
+
+// ArchetypeStats says what one archetype takes.
+type ArchetypeStats struct {
+	Components   uint64 // bit i is component type i
+	Entities     int
+	Chunks       int
+	RowsPerChunk int
+	RowBytes     int // pointer-free bytes per entity, the Entity itself included
+}
+
+// Has reports whether the archetype has the component.
+func (s ArchetypeStats) Has(id ID) bool { return s.Components>>(id&idMask)&1 != 0 }
+
+// Archetype returns the figures of archetype i, from 0 to Stats().Archetypes - 1, in order
+// of creation. It allocates nothing.
+func (w *World) Archetype(i int) ArchetypeStats {
+	t := w.tables[i]
+	return ArchetypeStats{
+		Components: t.mask, Entities: t.rows(), Chunks: len(t.chunks),
+		RowsPerChunk: int(t.cap), RowBytes: int(t.rowBytes),
+	}
+}

@@ -1,0 +1,38 @@
+// Command inline calls what must cost no call: TestFastPaths_Inline reads the compiler's
+// report on it.
+package main
+
+import "github.com/strata-go/strata/ecs"
+
+type position struct{ X, Y float32 }
+type velocity struct{ X, Y float32 }
+
+func main() {}
+
+func walk(f *ecs.Filter2[position, velocity]) (last ecs.Entity) {
+	q := f.Query()
+	for q.Next() {
+		p, v := q.Get()
+		p.X += v.X
+		last = q.Entity()
+	}
+	return last
+}
+
+func columns(f *ecs.Filter2[position, velocity]) (n int) {
+	for q := f.Query(); q.NextChunk(); {
+		es, _, _ := q.Columns()
+		n += len(es)
+	}
+	return n
+}
+
+func get(c ecs.Component[position], e ecs.Entity) float32 {
+	p, ok := c.Get(e)
+	if !ok {
+		return 0
+	}
+	return p.X
+}
+
+func alive(w *ecs.World, e ecs.Entity) bool { return w.Alive(e) }

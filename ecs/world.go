@@ -1,0 +1,227 @@
+package ecs
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"reflect"
+
+	"github.com/strata-go/strata/memory"
+)
+
+var (
+	// ErrStale says that the entity is not alive.
+	ErrStale = errors.New("ecs: entity is not alive")
+
+	// ErrTooManyComponents says that the world has MaxComponents types already.
+	ErrTooManyComponents = errors.New("ecs: a world holds at most 64 component types")
+)
+
+// Config sizes a World. The zero Config means the defaults.
+type Config struct {
+	// ChunkBytes is the size of every block asked from the allocator: a power of two from
+	// 1 KiB to 64 KiB. Default 16 KiB: a chunk of two or three columns fits the L1 cache,
+	// and a table that holds one entity wastes no more than that.
+	ChunkBytes int
+
+	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28.
+	// Default 1<<20. It costs 8 bytes per 4096 entities up front, and 8 bytes per entity
+	// once they are used.
+	MaxEntities int
+}
+
+const (
+	defaultChunkBytes  = 16 << 10
+	defaultMaxEntities = 1 << 20
+	minChunkBytes      = 1 << 10
+	maxChunkBytes      = 8 << rowBits // 64 KiB
+
+	// chunkAlign is one cache line, so that no two chunks share one.
+	chunkAlign = 64
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.ChunkBytes == 0 {
+		c.ChunkBytes = defaultChunkBytes
+	}
+	if c.MaxEntities == 0 {
+		c.MaxEntities = defaultMaxEntities
+	}
+	if c.ChunkBytes < minChunkBytes || c.ChunkBytes > maxChunkBytes || c.ChunkBytes&(c.ChunkBytes-1) != 0 {
+		return c, fmt.Errorf("ecs: Config.ChunkBytes is %d; it must be a power of two from %d to %d",
+			c.ChunkBytes, minChunkBytes, maxChunkBytes)
+	}
+	if c.MaxEntities < 1 || c.MaxEntities > maxMaxEntities {
+		return c, fmt.Errorf("ecs: Config.MaxEntities is %d; it must be from 1 to %d", c.MaxEntities, maxMaxEntities)
+	}
+	return c, nil
+}
+
+// A World holds entities and their components. It belongs to one goroutine at a time.
+//
+// While a query is open the world is locked: creating, removing and every other structural
+// change panics with a [*memory.Misuse], because it would move rows under the query. Use
+// [World.Commands] there. Reading and writing components is always allowed.
+type World struct {
+	ents entityIndex
+	directory
+	tables []*table // in order of creation: the order of every iteration
+	open   int      // queries under way; closedMark once closed
+	byMask map[uint64]*table
+	comps  []*component
+	byType map[reflect.Type]*component
+
+	full     error // made once, so that running full every frame allocates nothing
+	commands *Commands
+	// resources is looked up by type and never ranged over.
+	resources map[reflect.Type]any
+	cfg       Config
+}
+
+// closedMark is an open count that no number of queries reaches or leaves.
+const closedMark = 1 << 30
+
+// New makes an empty world whose pointer-free columns live in chunks from mem. mem must
+// outlive the world; the world gives every chunk back by Close at the latest.
+//
+// The error says what is wrong with cfg. New itself asks mem for nothing.
+func New(mem memory.Allocator, cfg Config) (*World, error) {
+	if mem == nil {
+		return nil, errors.New("ecs: New needs an allocator")
+	}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	w := &World{
+		ents:      newEntityIndex(cfg.MaxEntities),
+		directory: newDirectory(mem, cfg.ChunkBytes),
+		byMask:    make(map[uint64]*table),
+		byType:    make(map[reflect.Type]*component),
+		cfg:       cfg,
+		full:      fmt.Errorf("ecs: all %d entities of Config.MaxEntities are taken: %w", cfg.MaxEntities, memory.ErrOutOfMemory),
+	}
+	if _, err := w.tableFor(0); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close gives every chunk back to the allocator. Pointers into columns become invalid,
+// every entity becomes stale, and structural calls panic with a [*memory.Misuse]. Closing
+// again does nothing. The error is always nil; it is there for io.Closer.
+func (w *World) Close() error {
+	if w.open >= closedMark {
+		return nil
+	}
+	w.mutable("Close")
+	w.removeEverything()
+	w.open = closedMark
+	return nil
+}
+
+// Reset removes all entities, drops pending commands and gives every chunk back to the
+// allocator. Component types, archetypes, filters and resources stay. Entities from before
+// stay stale. Cost: a free per chunk, nothing per entity.
+func (w *World) Reset() {
+	w.mutable("Reset")
+	w.removeEverything()
+}
+
+func (w *World) removeEverything() {
+	if w.commands != nil {
+		w.commands.forget()
+	}
+	for _, t := range w.tables {
+		w.dropChunks(t, 0)
+	}
+	w.ents.reset()
+}
+
+// Alive reports whether e names an entity that exists.
+func (w *World) Alive(e Entity) bool { return w.ents.find(e) != nil }
+
+// Len returns the number of entities.
+func (w *World) Len() int { return int(w.ents.live) }
+
+// Locked reports whether a query is open, so that structural changes would panic.
+func (w *World) Locked() bool { return w.open != 0 }
+
+// Remove destroys e with all its components and reports whether it was alive. The last row
+// of its archetype moves into the row that became free.
+func (w *World) Remove(e Entity) bool {
+	w.mutable("Remove")
+	r := w.ents.find(e)
+	if r == nil {
+		return false
+	}
+	w.vacate(r.loc)
+	w.ents.release(e.index, r)
+	return true
+}
+
+// NewEntity creates an entity without components.
+func (w *World) NewEntity() (Entity, error) {
+	w.mutable("NewEntity")
+	e, _, err := w.spawn(w.tables[0])
+	return e, err
+}
+
+// spawn creates an entity in the next row of t, whose cells hold old bytes: the caller
+// writes every one.
+func (w *World) spawn(t *table) (Entity, uint32, error) {
+	if w.ents.live >= w.ents.room {
+		return Entity{}, 0, w.full
+	}
+	if t.tailN == t.limit {
+		if err := w.grow(t); err != nil {
+			return Entity{}, 0, err
+		}
+	}
+	row := t.tailN
+	t.tailN++
+	loc := t.tailLoc + row
+	e := w.ents.take(loc)
+	*entityAt(t.tailBase, row) = e
+	return e, loc, nil
+}
+
+// mutable panics unless structural changes are allowed now.
+func (w *World) mutable(op string) {
+	if w.open != 0 {
+		w.refuse(op)
+	}
+}
+
+//go:noinline
+func (w *World) refuse(op string) {
+	reason := "the world is locked by an open query; use World.Commands, or end the query with Close"
+	if w.open >= closedMark {
+		reason = "the world is closed"
+	}
+	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: reason})
+}
+
+// tableFor returns the archetype with exactly these components, making it when it is new.
+func (w *World) tableFor(mask uint64) (*table, error) {
+	if t := w.byMask[mask]; t != nil {
+		return t, nil
+	}
+	t, err := newTable(mask, w.comps, w.chunkBytes)
+	if err != nil {
+		return nil, err
+	}
+	t.index = len(w.tables)
+	w.tables = append(w.tables, t)
+	w.byMask[mask] = t
+	return t, nil
+}
+
+// names lists the component types of a mask, in order of registration.
+func names(mask uint64, comps []*component) []string {
+	var s []string
+	for ; mask != 0; mask &= mask - 1 {
+		s = append(s, comps[bits.TrailingZeros64(mask)].name)
+	}
+	return s
+}

@@ -1,0 +1,153 @@
+package engine
+
+// BeginCancel ends the level of every [ScopeLevel] asset requested so far: what is unfinished
+// is cancelled, and staging blocks that wait for an upload go home. It does not wait; requests
+// made from now on belong to the next level. Call CancelDone once a frame, or CancelLevel.
+func (l *Loader) BeginCancel() { l.begin(false) }
+
+// CancelDone reports whether every worker has acknowledged the last BeginCancel: none of them
+// holds a block of the old level, or will produce one. From then on its assets are stale. Where
+// nothing was cancelled it is true.
+func (l *Loader) CancelDone() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.acknowledged() {
+		return false
+	}
+	l.retire(false)
+	return true
+}
+
+// CancelLevel is BeginCancel, and waits for CancelDone: at most as long as one read of up to
+// 64 KiB and the decoding of as much take, and as Drain takes. A frame may be late;
+// to keep drawing, and in a browser, whose event loop the workers need, use the other two.
+func (l *Loader) CancelLevel() {
+	l.begin(false)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.acknowledged() {
+		l.news.Wait()
+	}
+	l.retire(false)
+}
+
+// Close cancels everything, waits for the workers to end and sends all blocks home. Then the
+// heaps belong to the caller again, and every asset is stale. A second Close does nothing. It
+// returns nil; the error is there for io.Closer.
+func (l *Loader) Close() error {
+	l.begin(true)
+	l.group.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.retire(true)
+	return nil
+}
+
+// begin cancels the level, or all. Blocks go home before the epoch is raised, so that a worker
+// that drains its inbox when it acknowledges finds them there. After Close there is nothing
+// to cancel, and no worker to acknowledge it.
+func (l *Loader) begin(all bool) {
+	l.mu.Lock()
+	if l.closing {
+		l.mu.Unlock()
+		return
+	}
+	l.level++
+	if all {
+		l.closing = true
+	}
+	for i := range l.entries {
+		if e := &l.entries[i]; l.doomed(e, all) && !e.state.Finished() {
+			l.set(uint32(i), Cancelled)
+			l.stats.Cancels++
+		}
+	}
+	l.queue.keep(l.entries, Queued)
+	l.ready.keep(l.entries, Ready)
+	l.mu.Unlock()
+
+	for i := range l.entries {
+		l.reclaim(uint32(i))
+	}
+
+	l.mu.Lock()
+	l.epoch++
+	l.wake.Broadcast()
+	l.mu.Unlock()
+}
+
+// doomed reports whether e ends with the level that was left, or with the loader.
+func (l *Loader) doomed(e *entry, all bool) bool {
+	return e.state != Vacant && (all || l.old(e))
+}
+
+// reclaim sends the block of a cancelled entry home. The callback runs without the lock.
+func (l *Loader) reclaim(i uint32) {
+	l.mu.Lock()
+	e := &l.entries[i]
+	b, mine := block{e.block, e.size}, e.state == Cancelled && e.block != nil
+	if mine {
+		e.block = nil
+		l.handed++
+	}
+	l.mu.Unlock()
+	if mine {
+		l.sendHome(b, e.worker, e.picture)
+	}
+}
+
+func (l *Loader) acknowledged() bool {
+	for _, a := range l.acked {
+		if a != l.epoch {
+			return false
+		}
+	}
+	return true
+}
+
+// retire makes the places of the old level vacant, and its assets stale. A place whose
+// generation is worn out stays unused: an old asset must never name a new one.
+func (l *Loader) retire(all bool) {
+	for i := range l.entries {
+		e := &l.entries[i]
+		if !l.doomed(e, all) {
+			continue
+		}
+		l.set(uint32(i), Vacant)
+		gen := e.gen + 1
+		*e = entry{gen: gen}
+		if gen != 0 {
+			l.vacant = append(l.vacant, uint32(i))
+		}
+	}
+}
+
+// Wait blocks until there is something for the game goroutine to do: a picture is ready, an
+// asset became ready or failed since the last Wait, a worker acknowledged, or nothing is under
+// way. It is for headless runs and tests; a game with frames to draw polls.
+func (l *Loader) Wait() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.events == l.seen && len(l.ready.heap) == 0 && l.underWay() {
+		l.news.Wait()
+	}
+	l.seen = l.events
+}
+
+func (l *Loader) underWay() bool {
+	c := &l.stats.Counts
+	return !l.closing && (c[Queued]+c[Reading]+c[Decoding] > 0 || !l.acknowledged())
+}
+
+// Settle has every worker call Drain soon, as a cancellation would, and cancels nothing: after
+// a load, so that blocks which went home last do not count as in use until the next one. It
+// does not wait.
+func (l *Loader) Settle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing {
+		return
+	}
+	l.epoch++
+	l.wake.Broadcast()
+}

@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Phase is what a Flow is doing.
+type Phase uint8
+
+// The phases.
+//
+//	Idle --Go--> Loading --all there--> Playing --Go--> Leaving --acknowledged--> Loading ...
+//	Loading --level file unusable--> Broken --Go--> Leaving ...
+const (
+	Idle    Phase = iota // no level yet
+	Leaving              // the old level's requests are cancelled, workers are finishing
+	Loading              // the level file, then its pictures
+	Playing              // the simulation ticks in this phase only
+	Broken               // see Err
+)
+
+func (p Phase) String() string {
+	return nameOf([]string{"idle", "leaving", "loading", "playing", "broken"}, int(p), "Phase")
+}
+
+// A Flow takes a game from level to level while frames go on: no call of its waits, but
+// Finish. It knows level files and pictures and no rule of the game. It uses the level scope
+// of its loader: nobody else calls CancelLevel or BeginCancel.
+type Flow struct {
+	cfg    FlowConfig
+	phase  Phase
+	target string
+	file   FileAsset
+	level  *Level // of Loading and Playing; nil until the file is there
+	err    error
+}
+
+// FlowConfig configures NewFlow.
+type FlowConfig struct {
+	// Loader reads the files. Required.
+	Loader *Loader
+	// Sink takes the pictures, see Loader.Upload. Required.
+	Sink func(Picture) error
+	// Budget bounds the uploads of one Update. The zero Budget means 1 MiB and 2 ms.
+	Budget Budget
+	// Path returns the path of a level's file. nil means levels/NAME.json.
+	Path func(name string) string
+	// Leave, if not nil, is called when no worker holds anything of the old level: here the
+	// level's memory is reset, and its textures are dropped. It is also called after a load
+	// that never ended.
+	Leave func() error
+	// Enter, if not nil, is called when everything was loaded, before the first tick.
+	Enter func(*Level) error
+}
+
+// NewFlow makes a flow in phase Idle.
+func NewFlow(cfg FlowConfig) (*Flow, error) {
+	if cfg.Loader == nil || cfg.Sink == nil {
+		return nil, errors.New("engine: new Flow: Loader and Sink are required")
+	}
+	if cfg.Budget.Bytes < 0 || cfg.Budget.Time < 0 {
+		return nil, fmt.Errorf("engine: new Flow: budget %+v; allowed: nothing negative", cfg.Budget)
+	}
+	if cfg.Budget == (Budget{}) {
+		cfg.Budget = Budget{Bytes: 1 << 20, Time: 2 * time.Millisecond}
+	}
+	if cfg.Path == nil {
+		cfg.Path = func(name string) string { return "levels/" + name + ".json" }
+	}
+	return &Flow{cfg: cfg}, nil
+}
+
+// Go asks for the level of that name, from any phase; what was being loaded is given up. The
+// old level is over at once: Level returns nil until the new one is parsed.
+func (f *Flow) Go(name string) {
+	f.target, f.level, f.err = name, nil, nil
+	if f.phase == Idle {
+		f.load()
+		return
+	}
+	if f.phase != Leaving {
+		f.cfg.Loader.BeginCancel()
+		f.phase = Leaving
+	}
+}
+
+// Update does one frame's share of the work and returns the phase after it. Call it once a
+// frame, in every phase.
+func (f *Flow) Update() Phase {
+	if f.phase != Leaving {
+		f.cfg.Loader.Upload(f.cfg.Budget, f.cfg.Sink)
+	}
+	switch {
+	case f.phase == Leaving && f.cfg.Loader.CancelDone():
+		f.left()
+	case f.phase == Loading && f.level == nil:
+		f.parse()
+	case f.phase == Loading && f.complete():
+		f.enter()
+	}
+	return f.phase
+}
+
+// Finish waits until the phase is Playing, Broken or Idle, and returns Err. It is for headless
+// runs, which have no frames to keep up.
+func (f *Flow) Finish() error {
+	for f.phase == Leaving || f.phase == Loading {
+		if f.Update(); f.phase == Leaving || f.phase == Loading {
+			f.cfg.Loader.Wait()
+		}
+	}
+	return f.err
+}
+
+func (f *Flow) left() {
+	if f.cfg.Leave != nil {
+		if err := f.cfg.Leave(); err != nil {
+			f.fail(fmt.Errorf("engine: leaving for level %q: %w", f.target, err))
+			return
+		}
+	}
+	f.load()
+}
+
+// load requests the level file, before everything else that may be queued.
+func (f *Flow) load() {
+	path := f.cfg.Path(f.target)
+	file, err := f.cfg.Loader.RequestFile(ScopeLevel, "level "+f.target, path, 1<<20)
+	if err != nil {
+		f.fail(fmt.Errorf("engine: level %q: %w", f.target, err))
+		return
+	}
+	f.file, f.phase = file, Loading
+}
+
+// parse takes the level file, once it is there, and requests what it lists.
+func (f *Flow) parse() {
+	if s, _ := f.cfg.Loader.State(f.file.Asset); s == Queued || s == Reading {
+		return
+	}
+	err := f.cfg.Loader.Take(f.file, func(file File) (err error) {
+		f.level, err = ParseLevel(file.Path, file.Data)
+		return err
+	})
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	for _, a := range f.level.Assets {
+		// In a level file 0 comes first, in the loader the highest. What the game holds for good
+		// is not loaded again.
+		_, err := f.cfg.Loader.RequestPicture(ScopeLevel, a.ID, a.File, -a.Priority)
+		if err != nil && !errors.Is(err, ErrRequested) {
+			f.fail(fmt.Errorf("engine: level %q: %w", f.target, err))
+			return
+		}
+	}
+}
+
+func (f *Flow) complete() bool {
+	p := f.cfg.Loader.Progress(ScopeLevel)
+	return p.Done == p.Total
+}
+
+func (f *Flow) enter() {
+	if f.cfg.Enter != nil {
+		if err := f.cfg.Enter(f.level); err != nil {
+			f.fail(fmt.Errorf("engine: entering level %q: %w", f.target, err))
+			return
+		}
+	}
+	if f.phase == Loading { // Enter may have called Go
+		f.phase = Playing
+	}
+}
+
+func (f *Flow) fail(err error) { f.phase, f.level, f.err = Broken, nil, err }
+
+// Phase returns what the flow is doing.
+func (f *Flow) Phase() Phase { return f.phase }
+
+// Level returns the level that is played, or is being loaded and was parsed; or nil.
+func (f *Flow) Level() *Level { return f.level }
+
+// Target returns the name that Go was given last.
+func (f *Flow) Target() string { return f.target }
+
+// Err returns why the phase is Broken, or nil. A picture that cannot be loaded breaks no
+// level: Loader.Errors has it, and Progress counts it.
+func (f *Flow) Err() error { return f.err }
+
+// Progress returns how far loading has come, the level file included.
+func (f *Flow) Progress() Progress { return f.cfg.Loader.Progress(ScopeLevel) }

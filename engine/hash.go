@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/go-gl/mathgl/mgl32"
+)
+
+// The constants of FNV-1a with 64 bits.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+// A Hasher makes one number of the state of a simulation. It is FNV-1a on words of 64 bits
+// with a shift added, because the plain form would leave the upper bits of a word in the upper
+// bits of the sum. It detects differences; it resists no adversary. The zero Hasher is ready.
+// The sum depends on the order of the calls, so walk the state in a fixed order.
+type Hasher struct {
+	sum uint64 // XOR fnvOffset, so that the zero Hasher starts right
+}
+
+// Uint64 adds v.
+func (h *Hasher) Uint64(v uint64) {
+	s := (h.sum ^ fnvOffset ^ v) * fnvPrime
+	h.sum = s ^ s>>32 ^ fnvOffset
+}
+
+// Int adds v.
+func (h *Hasher) Int(v int) { h.Uint64(uint64(int64(v))) }
+
+// Bool adds v.
+func (h *Hasher) Bool(v bool) {
+	var n uint64
+	if v {
+		n = 1
+	}
+	h.Uint64(n)
+}
+
+// Float32 adds the bits of v. Whatever is no number counts as the same one, since the bits
+// of that differ between processors; 0 and -0 are different.
+func (h *Hasher) Float32(v float32) { h.Uint64(uint64(canonical(v))) }
+
+// Vec2 adds both components in one step.
+func (h *Hasher) Vec2(v mgl32.Vec2) {
+	h.Uint64(uint64(canonical(v[0]))<<32 | uint64(canonical(v[1])))
+}
+
+func canonical(v float32) uint32 {
+	if v != v {
+		return 0x7FC00000
+	}
+	return math.Float32bits(v)
+}
+
+// Bytes adds b and its length. Take care with the memory of a struct: it may hold padding.
+func (h *Hasher) Bytes(b []byte) {
+	h.Uint64(uint64(len(b)))
+	for len(b) >= 8 {
+		h.Uint64(binary.LittleEndian.Uint64(b))
+		b = b[8:]
+	}
+	if len(b) > 0 {
+		var tail [8]byte
+		copy(tail[:], b)
+		h.Uint64(binary.LittleEndian.Uint64(tail[:]))
+	}
+}
+
+// String adds s and its length, as Bytes does.
+func (h *Hasher) String(s string) {
+	h.Uint64(uint64(len(s)))
+	for len(s) > 0 {
+		var word [8]byte
+		s = s[copy(word[:], s):]
+		h.Uint64(binary.LittleEndian.Uint64(word[:]))
+	}
+}
+
+// Sum returns the hash of everything added so far.
+func (h *Hasher) Sum() uint64 { return h.sum ^ fnvOffset }
+
+// Reset starts again.
+func (h *Hasher) Reset() { h.sum = 0 }

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+)
+
+// A Level is one level file. It lies in the Go heap: it is parsed at a level change and read
+// by whoever spawns enemies. Times are seconds, sizes logical units. Treat it as read-only.
+type Level struct {
+	Name       string // lower case letters, digits, - and _; the file is Name.json
+	Title      string // what the player reads
+	Next       string // name of the level that follows; empty at the end
+	Palette    [5]Color
+	Arena      Arena
+	Background []string // file names, each that of an asset; the first is farthest away
+	Ambient    Ambient
+	Waves      []Wave
+	Boss       Spawn
+	Assets     []LevelAsset
+}
+
+// Arena is the size of the playing field.
+type Arena struct{ Width, Height float32 }
+
+// Ambient is what floats about: Rate particles a second of a kind that the game knows.
+type Ambient struct {
+	Rate float32
+	Kind string
+}
+
+// A Wave begins Delay seconds after the one before is over.
+type Wave struct {
+	Title  string
+	Delay  float32
+	Spawns []Spawn
+}
+
+// A Spawn is Count enemies, the first After seconds into its wave, one every Interval.
+type Spawn struct {
+	Enemy    Enemy
+	Count    int
+	After    float32
+	Interval float32
+	Pattern  Pattern
+}
+
+// A LevelAsset is a picture that the level shows. Priority 0 is needed first.
+type LevelAsset struct {
+	ID       string
+	File     string // a path in the file system of the game
+	Priority int
+}
+
+// AssetOf returns the id of the asset whose file is file, or has that base name: how a
+// Background entry is resolved. The id is empty where there is none.
+func (l *Level) AssetOf(file string) string {
+	for _, a := range l.Assets {
+		if a.File == file || path.Base(a.File) == file {
+			return a.ID
+		}
+	}
+	return ""
+}
+
+// Enemies returns how many enemies the waves and the boss bring.
+func (l *Level) Enemies() int {
+	n := l.Boss.Count
+	for _, w := range l.Waves {
+		for _, s := range w.Spawns {
+			n += s.Count
+		}
+	}
+	return n
+}
+
+// Last returns when the last enemy of the spawn appears, in seconds after the wave began.
+func (s Spawn) Last() float32 { return s.After + float32(s.Interval*float32(s.Count-1)) }
+
+// maxLevelBytes is far above what a person writes, and bounds what a parse may cost.
+const maxLevelBytes = 1 << 20
+
+// LoadLevel reads and parses the level file at name, as in "levels/ember.json", at once. A
+// game that must not wait requests the file from a [Loader]; [Flow] does that.
+func LoadLevel(fsys fs.FS, name string) (*Level, error) {
+	if !fs.ValidPath(name) {
+		return nil, fmt.Errorf("engine: level %q is not a path inside the file system; allowed: slash-separated, no leading slash, no . or .. element", name)
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("engine: level: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxLevelBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("engine: level %s: %w", name, err)
+	}
+	return ParseLevel(name, data)
+}

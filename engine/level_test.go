@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// small is a level with everything in it, as short as it can be.
+const small = `{"version": 1, "name": "small", "title": "Small", "next": "",
+"palette": ["#000000", "#111111", "#222222", "#ABCDEF", "#ffffff"],
+"arena": {"width": 640, "height": 360}, "background": ["bg.png"], "ambient": {"rate": 3, "kind": "dust"},
+"waves": [{"title": "One", "delay": 0.5, "spawns": [{"enemy": "swarm", "count": 3, "after": 1, "interval": 0.25, "pattern": "ring"}]}],
+"boss": {"enemy": "warden", "count": 1, "after": 0, "interval": 0, "pattern": "center"},
+"assets": [{"id": "bg", "file": "art/bg.png", "priority": 0}]}`
+
+func TestParseLevel_ReadsEveryField(t *testing.T) {
+	l, err := ParseLevel("levels/small.json", []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := l.Waves[0]
+	if l.Name != "small" || l.Title != "Small" || l.Next != "" || l.Palette[3] != (Color{0xAB, 0xCD, 0xEF}) || l.Arena != (Arena{640, 360}) ||
+		l.Background[0] != "bg.png" || l.Ambient != (Ambient{3, "dust"}) || w.Title != "One" || w.Delay != 0.5 ||
+		w.Spawns[0] != (Spawn{Swarm, 3, 1, 0.25, Ring}) || l.Boss != (Spawn{Warden, 1, 0, 0, Center}) ||
+		l.Assets[0] != (LevelAsset{"bg", "art/bg.png", 0}) {
+		t.Errorf("%+v", l)
+	}
+	if l.Enemies() != 4 || w.Spawns[0].Last() != 1.5 || l.AssetOf("bg.png") != "bg" || l.AssetOf("art/bg.png") != "bg" || l.AssetOf("x") != "" {
+		t.Errorf("enemies %d, last %v", l.Enemies(), w.Spawns[0].Last())
+	}
+	if l.Palette[3].String() != "#abcdef" || l.Palette[4].Vec4()[0] != 1 || l.Palette[0].Vec4()[3] != 1 {
+		t.Errorf("colour %v", l.Palette[3])
+	}
+	if err := l.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestParseLevel_EachMistakeIsNamed(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{`"swarm"`, `"dragon"`, `x.json: waves[0].spawns[0].enemy: unknown enemy "dragon"; allowed: drifter, lancer, swarm, warden`},
+		{`"ring"`, `"spiral"`, `x.json: waves[0].spawns[0].pattern: unknown pattern "spiral"; allowed: edge, ring, line, corners, center`},
+		{`"warden"`, `"Warden"`, `x.json: boss.enemy: unknown enemy "Warden"`},
+		{`"version": 1`, `"version": 2`, `x.json: version: version 2; allowed: 1`},
+		{`"version": 1, `, ``, `x.json: version: missing; it is required`},
+		{`"version": 1`, `"version": "1"`, `x.json: version: a string; allowed: a number`},
+		{`"name": "small"`, `"name": "Small Level"`, `x.json: name: "Small Level"; allowed: 1 to 32 of a-z, 0-9, _ and -`},
+		{`"name": "small"`, `"name": ""`, `x.json: name: ""; allowed`},
+		{`"name": "small"`, `"name": 7`, `x.json: name: a number; allowed: a string`},
+		{`"next": ""`, `"next": "../up"`, `x.json: next: "../up"; allowed`},
+		{`"title": "Small"`, `"title": "a\nb"`, `x.json: title: "a\nb"; allowed: 1 to 64 bytes on one line`},
+		{`"title": "One"`, `"title": ""`, `x.json: waves[0].title: ""; allowed`},
+		{`"title": "One", `, `"titel": "One", `, `x.json: waves[0].titel: unknown field; allowed: title, delay, spawns`},
+		{`"next"`, `"colour": 1, "next"`, `x.json: colour: unknown field; allowed: version, name, title`},
+		{`"next"`, `"name": "again", "next"`, `x.json: name: the field is there twice`},
+		{`"#000000", `, ``, `x.json: palette: 4 colours; a palette has 5`},
+		{`"#111111"`, `"red"`, `x.json: palette[1]: bad colour "red"; allowed: #rrggbb`},
+		{`"#111111"`, `"#11111g"`, `x.json: palette[1]: bad colour "#11111g"`},
+		{`"#111111"`, `"#1111111"`, `x.json: palette[1]: bad colour`},
+		{`"#111111"`, `"#11111\u0010"`, `x.json: palette[1]: bad colour`},
+		{`"#111111"`, `17`, `x.json: palette[1]: a number; allowed: a string`},
+		{`"width": 640`, `"width": 0`, `x.json: arena.width: 0; allowed: 64 to 16384`},
+		{`"width": 640`, `"width": -640`, `x.json: arena.width: -640; allowed: 64 to 16384`},
+		{`"height": 360`, `"height": 1e6`, `x.json: arena.height: 1e+06; allowed: 64 to 16384`},
+		{`"height": 360`, `"height": 1e99`, `x.json: arena.height: 1e99 is not a number of a sensible size`},
+		{`{"width": 640, "height": 360}`, `[640, 360]`, `x.json: arena: an array; allowed: an object`},
+		{`["bg.png"]`, `[]`, `x.json: background: 0 entries; allowed: 1 to 4`},
+		{`["bg.png"]`, `"bg.png"`, `x.json: background: a string; allowed: an array`},
+		{`["bg.png"]`, `["other.png"]`, `x.json: background[0]: "other.png" is the file of no asset`},
+		{`["bg.png"]`, `["../bg.png"]`, `x.json: background[0]: "../bg.png" is not a path inside the file system`},
+		{`"rate": 3`, `"rate": -1`, `x.json: ambient.rate: -1; allowed: 0 to 1000`},
+		{`"kind": "dust"`, `"kind": null`, `x.json: ambient.kind: null; allowed: a string`},
+		{`"count": 3`, `"count": 0`, `x.json: waves[0].spawns[0].count: 0; allowed: 1 to 1000`},
+		{`"count": 3`, `"count": 2.5`, `x.json: waves[0].spawns[0].count: 2.5 is not a whole number`},
+		{`"count": 3`, `"count": 1e12`, `x.json: waves[0].spawns[0].count: 1e12 is not a whole number`},
+		{`"count": 3`, `"count": 100000`, `x.json: waves[0].spawns[0].count: 100000; allowed: 1 to 1000`},
+		{`"after": 1`, `"after": -1`, `x.json: waves[0].spawns[0].after: -1; allowed: 0 to 120`},
+		{`"interval": 0.25`, `"interval": 1000`, `x.json: waves[0].spawns[0].interval: 1000; allowed: 0 to 120`},
+		{`"delay": 0.5`, `"delay": true`, `x.json: waves[0].delay: true or false; allowed: a number`},
+		{`[{"title"`, `[7, {"title"`, `x.json: waves[0]: a number; allowed: an object`},
+		{`"file": "art/bg.png"`, `"file": "/art/bg.png"`, `x.json: assets[0].file: "/art/bg.png" is not a path inside the file system`},
+		{`"file": "art/bg.png"`, `"file": "art\\..\\bg.png"`, `x.json: assets[0].file: "art\\..\\bg.png" is not a path`},
+		{`"file": "art/bg.png"`, `"file": "art/bg.exe"`, `x.json: assets[0].file: "art/bg.exe" is no picture`},
+		{`"priority": 0`, `"priority": -1`, `x.json: assets[0].priority: -1; allowed: 0 (first) to 100`},
+		{`"assets": [`, `"assets": [{"id": "bg", "file": "art/c.png", "priority": 1}, `, `x.json: assets[1].id: "bg" is already assets[0]; ids are unique`},
+		{`"assets": [`, `"assets": [[[[[[[[[[[[[[]]]]]]]]]]]]], `, `nested too deep; allowed: 12`},
+		{`"waves": [`, `"waves": [` + strings.Repeat("0,", 1100), `x.json: waves: too many entries; allowed: 1024`},
+		{`"waves": [`, `"waves": [` + strings.Repeat(`{"title": "W", "delay": 0, "spawns": []},`, 64), `x.json: waves: 65 entries; allowed: 1 to 64`},
+		{small, small[:100], `x.json: line 2, byte 100: unexpected end of JSON input; a level is one JSON object`},
+		{small, ``, `x.json: line 1, byte 0: unexpected end of JSON input`},
+		{small, `[]`, `x.json: an array; allowed: an object`},
+		{small, small + `{}`, `after top-level value`},
+		{small, small[:len(small)-1] + `,}`, `invalid character '}'`},
+		{small, strings.Repeat(" ", maxLevelBytes+1), `a level file has at most 1048576`},
+	} {
+		text := strings.Replace(small, c.old, c.new, 1)
+		if text == small {
+			t.Fatalf("%s is not in the level", c.old)
+		}
+		l, err := ParseLevel("x.json", []byte(text))
+		if l != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.60s -> %.60s: %v\nwant %s", c.old, c.new, err, c.want)
+		}
+	}
+}
+
+func TestParseLevel_TellsAllThatIsWrongUpToABound(t *testing.T) {
+	text := strings.NewReplacer(`"width": 640`, `"width": 1`, `"count": 3`, `"count": 0`).Replace(small)
+	_, err := ParseLevel("x.json", []byte(text))
+	var levelError *LevelError
+	if !errors.As(err, &levelError) || levelError.File != "x.json" || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("%v: want two lines", err)
+	}
+	text = strings.Replace(small, `"waves": [`, `"waves": [`+strings.Repeat("0,", 100), 1)
+	_, err = ParseLevel("x.json", []byte(text))
+	if err == nil || strings.Count(err.Error(), "\n") != maxProblems || !strings.HasSuffix(err.Error(), "x.json: and 80 more") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestValidate_LevelMadeByAProgram(t *testing.T) {
+	l, _ := ParseLevel("x", []byte(small))
+	l.Boss.Enemy, l.Boss.Pattern = 99, 99
+	l.Waves[0].Delay = float32(0) / float32(len(l.Next)) // no number
+	err := l.Validate()
+	for _, want := range []string{"level small: boss.enemy: unknown enemy \"Enemy(99)\"", "boss.pattern: unknown pattern", "waves[0].delay: NaN; allowed"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func TestLoadLevel_ReadsTheLevelsOfTheGame(t *testing.T) {
+	files, err := fs.Glob(os.DirFS("../assets"), "levels/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		l, err := LoadLevel(os.DirFS("../assets"), file)
+		if err != nil {
+			t.Error(err)
+		} else if file != "levels/"+l.Name+".json" {
+			t.Errorf("%s is named %q", file, l.Name)
+		}
+	}
+}
+
+func TestLoadLevel_Errors(t *testing.T) {
+	fsys := fstest.MapFS{"big.json": {Data: make([]byte, maxLevelBytes+2)}}
+	for name, want := range map[string]string{
+		"../x.json": "not a path inside the file system", "none.json": "none.json: file does not exist",
+		"big.json": "a level file has at most",
+	} {
+		if _, err := LoadLevel(fsys, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+func FuzzParseLevel(f *testing.F) {
+	f.Add([]byte(small))
+	f.Add([]byte(`{"version": 1, "waves": [{"spawns": [{}]}], "palette": ["#"]}`))
+	f.Add([]byte(small[:200]))
+	for _, name := range []string{"ember", "tide", "spore"} {
+		if data, err := os.ReadFile("../assets/levels/" + name + ".json"); err == nil {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := ParseLevel("f", data)
+		if (l == nil) != (err != nil) {
+			t.Fatalf("%v, %v", l, err)
+		}
+		if err != nil {
+			for line := range strings.Lines(err.Error()) {
+				if !strings.HasPrefix(line, "f: ") {
+					t.Fatalf("%q does not begin with the file", line)
+				}
+			}
+			return
+		}
+		if err := l.Validate(); err != nil {
+			t.Fatalf("accepted and not valid: %v", err)
+		}
+		if !json.Valid(data) {
+			t.Fatal("accepted and no JSON")
+		}
+		for _, a := range l.Assets {
+			if !fs.ValidPath(a.File) {
+				t.Fatalf("path %q", a.File)
+			}
+		}
+	})
+}

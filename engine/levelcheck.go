@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// The limits of a level. They are generous for a person and small for a machine: a file
+// within them loads.
+const (
+	maxTitle       = 64 // bytes
+	maxWord        = 32
+	minArena       = 64 // logical units
+	maxArena       = 16384
+	maxBackgrounds = 4
+	maxAmbientRate = 1000 // particles a second
+	maxWaves       = 64
+	maxSpawns      = 64 // per wave
+	maxCount       = 1000
+	maxEnemies     = 10000 // per level
+	maxSeconds     = 120
+	maxAssets      = 256
+	maxPriority    = 100
+)
+
+// Validate checks every value of a level that was not parsed from a file; what ParseLevel
+// returns is valid. The error is ParseLevel's, with the level's name for the file.
+func (l *Level) Validate() error {
+	r := &problems{file: "level " + l.Name}
+	l.check(r)
+	return r.err()
+}
+
+func (l *Level) check(r *problems) {
+	checkWord(r, "name", l.Name)
+	checkTitle(r, "title", l.Title)
+	if l.Next != "" {
+		checkWord(r, "next", l.Next)
+	}
+	checkRange(r, "arena.width", l.Arena.Width, minArena, maxArena)
+	checkRange(r, "arena.height", l.Arena.Height, minArena, maxArena)
+	checkRange(r, "ambient.rate", l.Ambient.Rate, 0, maxAmbientRate)
+	checkWord(r, "ambient.kind", l.Ambient.Kind)
+	l.checkWaves(r)
+	checkSpawn(r, "boss", l.Boss)
+	l.checkAssets(r)
+	l.checkBackground(r)
+}
+
+func (l *Level) checkWaves(r *problems) {
+	checkCount(r, "waves", len(l.Waves), 1, maxWaves)
+	for i, w := range l.Waves {
+		at := fmt.Sprintf("waves[%d].", i)
+		checkTitle(r, at+"title", w.Title)
+		checkRange(r, at+"delay", w.Delay, 0, maxSeconds)
+		checkCount(r, at+"spawns", len(w.Spawns), 1, maxSpawns)
+		for j, s := range w.Spawns {
+			checkSpawn(r, fmt.Sprintf("%sspawns[%d]", at, j), s)
+		}
+	}
+	if n := l.Enemies(); n > maxEnemies {
+		r.add("waves", "%d enemies in all; allowed: at most %d", n, maxEnemies)
+	}
+}
+
+func checkSpawn(r *problems, at string, s Spawn) {
+	if int(s.Enemy) >= len(enemyNames) {
+		r.add(at+".enemy", "unknown enemy %q; allowed: %s", s.Enemy, strings.Join(enemyNames, ", "))
+	}
+	if s.Count < 1 || s.Count > maxCount {
+		r.add(at+".count", "%d; allowed: 1 to %d", s.Count, maxCount)
+	}
+	checkRange(r, at+".after", s.After, 0, maxSeconds)
+	checkRange(r, at+".interval", s.Interval, 0, maxSeconds)
+	if int(s.Pattern) >= len(patternNames) {
+		r.add(at+".pattern", "unknown pattern %q; allowed: %s", s.Pattern, strings.Join(patternNames, ", "))
+	}
+}
+
+func (l *Level) checkAssets(r *problems) {
+	checkCount(r, "assets", len(l.Assets), 0, maxAssets)
+	for i, a := range l.Assets[:min(len(l.Assets), maxAssets)] {
+		at := fmt.Sprintf("assets[%d].", i)
+		checkWord(r, at+"id", a.ID)
+		if j := slices.IndexFunc(l.Assets[:i], func(b LevelAsset) bool { return b.ID == a.ID }); j >= 0 {
+			r.add(at+"id", "%s is already assets[%d]; ids are unique", short(a.ID), j)
+		}
+		if checkPath(r, at+"file", a.File) && path.Ext(a.File) != ".png" {
+			r.add(at+"file", "%s is no picture; allowed: files that end in .png", short(a.File))
+		}
+		if a.Priority < 0 || a.Priority > maxPriority {
+			r.add(at+"priority", "%d; allowed: 0 (first) to %d", a.Priority, maxPriority)
+		}
+	}
+}
+
+func (l *Level) checkBackground(r *problems) {
+	checkCount(r, "background", len(l.Background), 1, maxBackgrounds)
+	for i, file := range l.Background[:min(len(l.Background), maxBackgrounds)] {
+		at := fmt.Sprintf("background[%d]", i)
+		if checkPath(r, at, file) && l.AssetOf(file) == "" {
+			r.add(at, "%s is the file of no asset; allowed: the name of a file that assets lists", short(file))
+		}
+	}
+}
+
+func checkPath(r *problems, at, file string) bool {
+	// Backslashes and colons would leave the folder on Windows, where the files may lie on disk.
+	if fs.ValidPath(file) && file != "." && !strings.ContainsAny(file, `\:`) {
+		return true
+	}
+	r.add(at, "%s is not a path inside the file system; allowed: slash-separated, no leading slash, no . or .. element, no backslash or colon", short(file))
+	return false
+}
+
+func checkWord(r *problems, at, s string) {
+	bad := func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-')
+	}
+	if s == "" || len(s) > maxWord || strings.ContainsFunc(s, bad) {
+		r.add(at, "%s; allowed: 1 to %d of a-z, 0-9, _ and -", short(s), maxWord)
+	}
+}
+
+func checkTitle(r *problems, at, s string) {
+	control := func(c rune) bool { return c < ' ' || c == 0x7F }
+	if s == "" || len(s) > maxTitle || strings.ContainsFunc(s, control) {
+		r.add(at, "%s; allowed: 1 to %d bytes on one line", short(s), maxTitle)
+	}
+}
+
+// checkRange also refuses what is no number.
+func checkRange(r *problems, at string, v, lo, hi float32) {
+	if !(v >= lo && v <= hi) {
+		r.add(at, "%v; allowed: %v to %v", v, lo, hi)
+	}
+}
+
+func checkCount(r *problems, at string, n, lo, hi int) {
+	if n < lo || n > hi {
+		r.add(at, "%d entries; allowed: %d to %d", n, lo, hi)
+	}
+}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+)
+
+// LevelVersion is the version of the level files that this package reads.
+const LevelVersion = 1
+
+// ParseLevel parses and validates a level file; name stands in the errors. Nothing of data is
+// kept. The error joins everything that is wrong (of broken JSON, the first thing), one line
+// each, with the file, the path of the field and what is allowed:
+//
+//	levels/ember.json: waves[1].spawns[0].enemy: unknown enemy "dragon"; allowed: drifter, lancer, swarm, warden
+//
+// Every field of the schema must be there, and no other. ParseLevel never panics.
+func ParseLevel(name string, data []byte) (*Level, error) {
+	if len(data) > maxLevelBytes {
+		return nil, fmt.Errorf("%s: %d bytes; a level file has at most %d", name, len(data), maxLevelBytes)
+	}
+	r := &problems{file: name}
+	root := parseTree(r, data)
+	if root == nil {
+		return nil, r.err()
+	}
+	l := new(Level)
+	l.read(root)
+	if r.err() == nil { // ranges are worth a word only where the shape is right
+		l.check(r)
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Level) read(n *node) {
+	n.object("version", "name", "title", "next", "palette", "arena", "background", "ambient", "waves", "boss", "assets")
+	if v := n.field("version"); v.integer() != LevelVersion && v.ok() {
+		v.problem("version %s; allowed: %d", v.text, LevelVersion)
+	}
+	l.Name, l.Title, l.Next = n.field("name").str(), n.field("title").str(), n.field("next").str()
+	l.readPalette(n.field("palette"))
+
+	arena := n.field("arena").object("width", "height")
+	l.Arena = Arena{arena.field("width").number(), arena.field("height").number()}
+	for _, b := range n.field("background").array() {
+		l.Background = append(l.Background, b.str())
+	}
+	ambient := n.field("ambient").object("rate", "kind")
+	l.Ambient = Ambient{ambient.field("rate").number(), ambient.field("kind").str()}
+	for _, w := range n.field("waves").array() {
+		l.Waves = append(l.Waves, readWave(w))
+	}
+	l.Boss = readSpawn(n.field("boss"))
+	for _, a := range n.field("assets").array() {
+		a.object("id", "file", "priority")
+		l.Assets = append(l.Assets, LevelAsset{a.field("id").str(), a.field("file").str(), a.field("priority").integer()})
+	}
+}
+
+func (l *Level) readPalette(n *node) {
+	colours := n.array()
+	if n.ok() && len(colours) != len(l.Palette) {
+		n.problem("%d colours; a palette has %d", len(colours), len(l.Palette))
+		return
+	}
+	for i, c := range colours {
+		text := c.str()
+		colour, ok := parseColor(text)
+		if c.ok() && !ok {
+			c.problem("bad colour %s; allowed: #rrggbb with hexadecimal digits", short(text))
+		}
+		l.Palette[i] = colour
+	}
+}
+
+func readWave(n *node) Wave {
+	n.object("title", "delay", "spawns")
+	w := Wave{Title: n.field("title").str(), Delay: n.field("delay").number()}
+	for _, s := range n.field("spawns").array() {
+		w.Spawns = append(w.Spawns, readSpawn(s))
+	}
+	return w
+}
+
+func readSpawn(n *node) Spawn {
+	n.object("enemy", "count", "after", "interval", "pattern")
+	return Spawn{
+		Enemy:    Enemy(n.field("enemy").choice(enemyNames, "enemy")),
+		Count:    n.field("count").integer(),
+		After:    n.field("after").number(),
+		Interval: n.field("interval").number(),
+		Pattern:  Pattern(n.field("pattern").choice(patternNames, "pattern")),
+	}
+}
+
+// problems collects what is wrong with a file.
+type problems struct {
+	file    string
+	lines   []string
+	omitted int
+}
+
+// maxProblems is what a person reads before fixing the first.
+const maxProblems = 20
+
+func (p *problems) add(field, format string, args ...any) {
+	if len(p.lines) == maxProblems {
+		p.omitted++
+		return
+	}
+	where := p.file
+	if field != "" {
+		where += ": " + field
+	}
+	p.lines = append(p.lines, where+": "+fmt.Sprintf(format, args...))
+}
+
+func (p *problems) err() error {
+	if len(p.lines) == 0 {
+		return nil
+	}
+	text := strings.Join(p.lines, "\n")
+	if p.omitted > 0 {
+		text += fmt.Sprintf("\n%s: and %d more", p.file, p.omitted)
+	}
+	return &LevelError{File: p.file, text: text}
+}
+
+// A LevelError says what is wrong with a level file, one problem a line.
+type LevelError struct {
+	File string
+	text string
+}
+
+func (e *LevelError) Error() string { return e.text }
+
+// short quotes a string from a file, cut to what fits in a message.
+func short(s string) string {
+	const most = 40
+	if len(s) > most {
+		return fmt.Sprintf("%q...", s[:most])
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"math/bits"
+
+	"github.com/go-gl/mathgl/mgl32"
+)
+
+// A Rand is a source of chance for the simulation: PCG-XSH-RR with 64 bits of state and 32 of
+// output, period 2^64, 2^63 streams. The same seed and stream give the same numbers on every
+// processor. It is 16 bytes without pointers, may be stored off-heap, copied and compared; a
+// copy goes on from the same place. The zero Rand is usable, and is everyone's.
+type Rand struct {
+	state uint64
+	inc   uint64 // odd where it came from NewRand: selects the stream
+}
+
+// pcgMultiplier is the multiplier of the reference implementation.
+const pcgMultiplier = 6364136223846793005
+
+// NewRand returns the given stream of the seed. Streams of one seed are independent: one per
+// system keeps systems from disturbing each other.
+func NewRand(seed, stream uint64) Rand {
+	r := Rand{inc: stream<<1 | 1}
+	r.Uint32()
+	r.state += seed
+	r.Uint32()
+	return r
+}
+
+// Uint32 returns 32 random bits.
+func (r *Rand) Uint32() uint32 {
+	old := r.state
+	r.state = old*pcgMultiplier + (r.inc | 1)
+	return bits.RotateLeft32(uint32((old>>18^old)>>27), -int(old>>59))
+}
+
+// Uint64 returns 64 random bits.
+func (r *Rand) Uint64() uint64 {
+	hi := uint64(r.Uint32())
+	return hi<<32 | uint64(r.Uint32())
+}
+
+// Intn returns a number from 0 to n-1, each equally likely; 0 where n is below 1. n is at most 2^31-1.
+func (r *Rand) Intn(n int) int {
+	if n < 1 {
+		return 0
+	}
+	m := uint32(min(int64(n), 1<<31-1))
+	product := uint64(r.Uint32()) * uint64(m)
+	if low := uint32(product); low < m {
+		for reject := -m % m; low < reject; low = uint32(product) {
+			product = uint64(r.Uint32()) * uint64(m)
+		}
+	}
+	return int(product >> 32)
+}
+
+// Float32 returns a number from 0 up to, and never, 1: a multiple of 2^-24.
+func (r *Rand) Float32() float32 { return float32(float32(r.Uint32()>>8) * (1.0 / (1 << 24))) }
+
+// Range returns a number from lo to hi; hi itself may come by rounding.
+func (r *Rand) Range(lo, hi float32) float32 { return Lerp(lo, hi, r.Float32()) }
+
+// Chance is true with probability p.
+func (r *Rand) Chance(p float32) bool { return r.Float32() < p }
+
+// Sign returns -1 or 1.
+func (r *Rand) Sign() float32 { return float32(int32(r.Uint32()>>31)*2 - 1) }
+
+// Circle returns a direction: a vector of length 1, each direction equally likely. It takes
+// a point of the disc and normalizes it, and needs no sine.
+func (r *Rand) Circle() mgl32.Vec2 {
+	for {
+		// A point too near the centre has too few bits of direction.
+		if v := r.square(); LengthSquared(v) <= 1 && LengthSquared(v) > 1.0/4096 {
+			return Normalize(v)
+		}
+	}
+}
+
+// Disc returns a point with length at most 1, each equally likely. 4/pi tries on average.
+func (r *Rand) Disc() mgl32.Vec2 {
+	for {
+		if v := r.square(); LengthSquared(v) <= 1 {
+			return v
+		}
+	}
+}
+
+func (r *Rand) square() mgl32.Vec2 {
+	x := r.Range(-1, 1)
+	return mgl32.Vec2{x, r.Range(-1, 1)}
+}
+
+// Split returns a new source whose numbers do not depend on how r goes on. It takes four
+// numbers from r.
+func (r *Rand) Split() Rand {
+	seed := r.Uint64()
+	return NewRand(seed, r.Uint64())
+}
+
+// State returns what Restore needs to go on from here.
+func (r *Rand) State() (state, inc uint64) { return r.state, r.inc }
+
+// Restore sets what State returned.
+func (r *Rand) Restore(state, inc uint64) { r.state, r.inc = state, inc }
+
+// Hash adds the state to h: two simulations that drew differently differ here first.
+func (r *Rand) Hash(h *Hasher) {
+	h.Uint64(r.state)
+	h.Uint64(r.inc)
+}

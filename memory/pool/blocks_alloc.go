@@ -1,0 +1,87 @@
+package pool
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// The methods of memory.Allocator, for callers that hold one by its interface.
+
+// Alloc is Get for a block of size bytes aligned to align. A size or alignment larger than
+// the slots' is memory.ErrTooLarge; an alignment that is none is memory.ErrAlign.
+func (b *Blocks) Alloc(size, al uintptr) (unsafe.Pointer, error) {
+	if !align.Valid(al) {
+		return nil, memory.ErrAlign
+	}
+	if size > b.size || al > b.align {
+		b.failures++
+		return nil, memory.ErrTooLarge
+	}
+	return b.Get()
+}
+
+// Free is Put with a size, which must fit the slots, and with nil as a no-op. Misuse panics
+// with a *memory.Misuse that says which one it is.
+func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
+	if p == nil {
+		return
+	}
+	if size > b.size || !b.starts(p) {
+		panic(b.misuse("Free", p, size))
+	}
+	b.Put(p)
+}
+
+// FreeAny is Free without a size.
+func (b *Blocks) FreeAny(p unsafe.Pointer) {
+	if p == nil {
+		return
+	}
+	if !b.starts(p) {
+		panic(b.misuse("FreeAny", p, 0))
+	}
+	b.Put(p)
+}
+
+// Owns reports whether p lies in the reservation.
+func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
+
+// SizeOf returns the usable size in bytes of a live block: all of its slot. What is not a
+// live block panics with a *memory.Misuse.
+func (b *Blocks) SizeOf(p unsafe.Pointer) uintptr {
+	if !b.starts(p) {
+		panic(b.misuse("SizeOf", p, 0))
+	}
+	return b.size
+}
+
+// starts reports whether a live slot starts at p, as exactly as the build allows.
+func (b *Blocks) starts(p unsafe.Pointer) bool {
+	g := bits.RotateLeft64(uint64(uintptr(p)-uintptr(b.base)), -granuleShift)
+	return g>>6 < uint64(len(b.live)) && (!invariant.Exact || b.live[g>>6]>>(g&63)&1 != 0)
+}
+
+//go:noinline
+func (b *Blocks) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
+	m := &memory.Misuse{Package: "pool", Op: op, Addr: uintptr(p), Size: size}
+	off := uintptr(p) - uintptr(b.base)
+	switch {
+	case b.base == nil:
+		m.Reason = "the pool is closed"
+	case off >= b.capacity*b.size:
+		m.Reason = "foreign pointer: it lies outside this pool"
+	case off%b.size != 0:
+		m.Reason = "interior pointer: no slot starts there"
+	case off/b.size >= b.carved:
+		m.Reason = "the slot was not handed out since the last Reset or Trim"
+	case !b.starts(p):
+		m.Reason = "double free: the slot is vacant"
+	default:
+		m.Reason = "wrong size: it is larger than a slot of this pool"
+	}
+	return m
+}

@@ -1,0 +1,135 @@
+package pool_test
+
+import (
+	"fmt"
+
+	"github.com/strata-go/strata/memory/pool"
+)
+
+type Enemy struct {
+	X, Y   float32
+	Health int32
+}
+
+// A handle outlives its object and says so.
+func ExamplePool() {
+	enemies, err := pool.New[Enemy](nil, pool.Config{Capacity: 10_000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer enemies.Close()
+
+	target, e, err := enemies.New()
+	e.Health = 100
+	fmt.Println(target, err, enemies.Len())
+
+	enemies.Free(target)
+	_, ok := enemies.Get(target)
+	fmt.Println("still there:", ok)
+
+	reused, _, _ := enemies.New()
+	fmt.Println(reused)
+	// Output:
+	// #0.1 <nil> 1
+	// still there: false
+	// #0.3
+}
+
+// A cursor walks the live objects in the order of their addresses and may free them.
+func ExampleCursor() {
+	enemies, err := pool.New[Enemy](nil, pool.Config{Capacity: 10_000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer enemies.Close()
+
+	for i := range int32(5) {
+		if _, e, err := enemies.New(); err == nil {
+			e.Health = i % 2
+		}
+	}
+	for c := enemies.Cursor(); c.Next(); {
+		if c.Value().Health == 0 {
+			enemies.Free(c.Handle())
+		}
+	}
+	for h := range enemies.All() {
+		fmt.Println(h)
+	}
+	// Output:
+	// #1.1
+	// #3.1
+}
+
+// Where speed counts, TryGet inlines and Get is called only when it comes back empty.
+func ExampleBlocks() {
+	chunks, err := pool.NewBlocks(nil, pool.BlocksConfig{Size: 16 << 10, Capacity: 1000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer chunks.Close()
+
+	chunk := chunks.TryGet()
+	if chunk == nil {
+		if chunk, err = chunks.Get(); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	fmt.Println(chunks.Len(), chunks.Stats().InUse)
+	chunks.Put(chunk)
+	fmt.Println(chunks.Len())
+	// Output:
+	// 1 16384
+	// 0
+}
+
+// The loop that moves every body reads nothing of the names.
+func ExampleSplit() {
+	type Body struct{ X, VX float32 }
+	type Sheet struct{ Name [64]byte }
+	actors, err := pool.NewSplit[Body, Sheet](nil, pool.Config{Capacity: 10_000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer actors.Close()
+
+	hero, body, sheet, _ := actors.New()
+	body.VX = 2
+	copy(sheet.Name[:], "Ada")
+	for c := actors.Cursor(); c.Next(); {
+		b := c.Value()
+		b.X += b.VX
+	}
+	body, sheet, ok := actors.Get(hero)
+	fmt.Println(body.X, string(sheet.Name[:3]), ok)
+	// Output:
+	// 2 Ada true
+}
+
+// A new Enemy comes from the pool of enemies.
+func ExampleRegistry() {
+	type Bullet struct{ X, Y, VX, VY float32 }
+	pools := pool.NewRegistry(nil)
+	defer pools.Close()
+	_, err1 := pool.Register[Enemy](pools, pool.Config{Capacity: 1000, Name: "enemies"})
+	_, err2 := pool.Register[Bullet](pools, pool.Config{Capacity: 5000, Name: "bullets"})
+	fmt.Println(err1, err2)
+
+	pool.NewIn[Enemy](pools)
+	pool.NewIn[Bullet](pools)
+	pool.NewIn[Bullet](pools)
+	for name, s := range pools.All() {
+		fmt.Println(name, s.Live, s.InUse)
+	}
+	fmt.Println(pools.Stats().Live)
+	// Output:
+	// <nil> <nil>
+	// enemies 1 12
+	// bullets 2 32
+	// 3
+}

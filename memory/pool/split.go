@@ -1,0 +1,242 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A Split is a Pool whose objects have two halves in two regions: Hot is what every frame
+// walks, Cold the rest. One handle names both, and a walk over Hot reads no byte of Cold.
+//
+//	hot    | H | H |   | H |   | - - -
+//	cold   | CCCCC | CCCCC |       | CCCCC |       | - - -      same slot number
+//
+// Otherwise all is as for [Pool]: lifetimes, zeroing, goroutines, and the invariants, which
+// Check verifies for both regions.
+type Split[Hot, Cold any] struct {
+	hotBase, coldBase unsafe.Pointer // nil once closed
+	slots
+	hot, cold page.Prefix
+	name      string
+	owner     invariant.Owner
+}
+
+// NewSplit makes a split pool on src; nil means page.Default(). cfg.Capacity 0 means as many
+// pairs as 64 MiB hold; Cap may be less where the system refuses as much. Errors as [New].
+func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], error) {
+	name, err := nameFor[Hot](cfg)
+	if err != nil {
+		return nil, fmt.Errorf("pool: new Split: hot: %w", err)
+	}
+	if err := memory.PointerFree[Cold](); err != nil {
+		return nil, fmt.Errorf("pool: new Split: cold: %w", err)
+	}
+	p := &Split[Hot, Cold]{name: name}
+	if err := p.init(src, cfg.Capacity); err != nil {
+		return nil, fmt.Errorf("pool: new Split of %s: %w", name, err)
+	}
+	return p, nil
+}
+
+func (p *Split[Hot, Cold]) init(src page.Source, capacity int) error {
+	hot, hots, err := reserve(src, capacity, stride[Hot](), p.stride())
+	if err != nil {
+		return err
+	}
+	cold, colds, err := reserve(src, capacity, stride[Cold](), p.stride())
+	if err != nil {
+		return errors.Join(err, hot.Close())
+	}
+	p.hot, p.cold, p.capacity = hot, cold, min(hots, colds)
+	p.hotBase, p.coldBase = hot.Base(), cold.Base()
+	return nil
+}
+
+// stride is the bytes of a pair.
+func (p *Split[Hot, Cold]) stride() uintptr { return stride[Hot]() + stride[Cold]() }
+
+// New begins an object, both halves zeroed. Errors and cost as [Pool.New].
+func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
+	i, gen, ok := p.take()
+	if !ok {
+		if err := p.more(); err != nil {
+			return memory.Handle[Hot]{}, nil, nil, err
+		}
+		i, gen, _ = p.take()
+	}
+	if invariant.Debug {
+		p.owner.Touch()
+	}
+	h, c := p.at(i)
+	*h, *c = *new(Hot), *new(Cold)
+	return memory.MakeHandle[Hot](i, gen), h, c, nil
+}
+
+// Get returns both halves, or ok == false as [Pool.Get]. It inlines, as Hot and Cold do.
+func (p *Split[Hot, Cold]) Get(h memory.Handle[Hot]) (hot *Hot, cold *Cold, ok bool) {
+	i, gen := h.Index(), h.Generation()
+	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
+		return nil, nil, false
+	}
+	return (*Hot)(unsafe.Add(p.hotBase, uintptr(i)*unsafe.Sizeof(*hot))),
+		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*cold))), true
+}
+
+// Hot returns the hot half, and reads nothing of the cold one.
+func (p *Split[Hot, Cold]) Hot(h memory.Handle[Hot]) (v *Hot, ok bool) {
+	i, gen := h.Index(), h.Generation()
+	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
+		return nil, false
+	}
+	return (*Hot)(unsafe.Add(p.hotBase, uintptr(i)*unsafe.Sizeof(*v))), true
+}
+
+// Cold returns the cold half.
+func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
+	i, gen := h.Index(), h.Generation()
+	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
+		return nil, false
+	}
+	return (*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*v))), true
+}
+
+// Free ends the object of h and reports true; false when h is stale, and nothing happens.
+func (p *Split[Hot, Cold]) Free(h memory.Handle[Hot]) bool {
+	i, gen := h.Index(), h.Generation()
+	if !p.has(i, gen) {
+		return false
+	}
+	if invariant.Debug {
+		p.owner.Touch()
+		p.freed(i)
+	}
+	p.drop(i, gen)
+	return true
+}
+
+func (p *Split[Hot, Cold]) at(i uint32) (*Hot, *Cold) {
+	return (*Hot)(unsafe.Add(p.hotBase, uintptr(i)*unsafe.Sizeof(*new(Hot)))),
+		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*new(Cold))))
+}
+
+func (p *Split[Hot, Cold]) freed(i uint32) {
+	h, c := p.at(i)
+	invariant.Freed(unsafe.Pointer(h), unsafe.Sizeof(*h))
+	invariant.Freed(unsafe.Pointer(c), unsafe.Sizeof(*c))
+}
+
+// ensure commits memory for the first n pairs. When the cold region refuses, the hot one
+// gives back what it has just got.
+func (p *Split[Hot, Cold]) ensure(n uint) error {
+	before := p.hot.Committed()
+	if err := p.hot.Ensure(uintptr(n) * stride[Hot]()); err != nil {
+		return err
+	}
+	if err := p.cold.Ensure(uintptr(n) * stride[Cold]()); err != nil {
+		return errors.Join(err, p.hot.Trim(before))
+	}
+	return nil
+}
+
+//go:noinline
+func (p *Split[Hot, Cold]) more() error { return p.refill(p.stride(), p.ensure) }
+
+// Grow is [Pool.Grow] for both regions.
+func (p *Split[Hot, Cold]) Grow(n int) error {
+	p.owner.Touch()
+	return p.grow(n, p.ensure)
+}
+
+// Name returns the name that reports use.
+func (p *Split[Hot, Cold]) Name() string { return p.name }
+
+// Len returns how many objects live.
+func (p *Split[Hot, Cold]) Len() int { return int(p.count()) }
+
+// Cap returns how many objects can live at once, retired slots included; 0 once closed.
+func (p *Split[Hot, Cold]) Cap() int { return int(p.capacity) }
+
+// All yields the hot halves of the live objects in order of address, as [Pool.All].
+func (p *Split[Hot, Cold]) All() iter.Seq2[memory.Handle[Hot], *Hot] {
+	return func(yield func(memory.Handle[Hot], *Hot) bool) {
+		for c := p.Cursor(); c.Next(); {
+			if !yield(c.Handle(), c.Value()) {
+				return
+			}
+		}
+	}
+}
+
+// Cursor starts an iteration over the hot halves that calls nothing back: see [Cursor].
+func (p *Split[Hot, Cold]) Cursor() Cursor[Hot] {
+	return Cursor[Hot]{slots: &p.slots, base: p.hotBase, rest: p.first()}
+}
+
+// Reset is [Pool.Reset].
+func (p *Split[Hot, Cold]) Reset() {
+	if p.hotBase == nil {
+		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the pool is closed"})
+	}
+	p.owner.Touch()
+	if invariant.Debug {
+		for c := p.Cursor(); c.Next(); {
+			p.freed(c.Handle().Index())
+		}
+	}
+	p.reset()
+}
+
+// Trim is [Pool.Trim] for both regions.
+func (p *Split[Hot, Cold]) Trim() error {
+	if p.hotBase == nil {
+		return memory.ErrClosed
+	}
+	p.owner.Touch()
+	// The books first: a slot behind the last live one may lose its memory, or keep it
+	// when the source does not take it back, but must not be used without an ensure.
+	last := p.last()
+	p.trim(last)
+	err := errors.Join(p.hot.Trim(uintptr(last)*stride[Hot]()), p.cold.Trim(uintptr(last)*stride[Cold]()))
+	if err != nil {
+		return fmt.Errorf("pool: trim %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// Close is [Pool.Close].
+func (p *Split[Hot, Cold]) Close() error {
+	if p.hotBase == nil {
+		return nil
+	}
+	p.Reset()
+	p.trim(0) // the memory may be gone although the addresses could not be released
+	if err := errors.Join(p.hot.Close(), p.cold.Close()); err != nil {
+		return fmt.Errorf("pool: close %s: %w", p.name, err)
+	}
+	p.hotBase, p.coldBase = nil, nil
+	p.close()
+	return nil
+}
+
+// Stats derives the books of both regions together, as [Pool.Stats].
+func (p *Split[Hot, Cold]) Stats() memory.Stats {
+	s := p.stats(p.stride())
+	s.Reserved = uint64(p.hot.Reserved()) + uint64(p.cold.Reserved())
+	s.Committed = uint64(p.hot.Committed()) + uint64(p.cold.Committed())
+	return s
+}
+
+// Check verifies the invariants.
+func (p *Split[Hot, Cold]) Check() error {
+	if p.hotBase == nil {
+		return nil
+	}
+	return errors.Join(p.hot.Check(), p.cold.Check(), p.check(),
+		checkCommitted(&p.hot, p.carved, stride[Hot]()), checkCommitted(&p.cold, p.carved, stride[Cold]()))
+}

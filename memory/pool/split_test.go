@@ -1,0 +1,216 @@
+package pool
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+type body struct{ X, Y, VX, VY float32 }
+
+type sheet struct {
+	Name  [32]byte
+	Stats [40]uint32
+}
+
+func newSplit(t testing.TB, src page.Source, capacity int) *Split[body, sheet] {
+	t.Helper()
+	p, err := NewSplit[body, sheet](src, Config{Capacity: capacity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAtEnd(t, p.Close)
+	return p
+}
+
+func TestSplit_OneHandleNamesBothHalves(t *testing.T) {
+	p := newSplit(t, nil, 1000)
+	var handles []memory.Handle[body]
+	for i := range 300 {
+		h, hot, cold, err := p.New()
+		if err != nil || *hot != (body{}) || *cold != (sheet{}) {
+			t.Fatalf("New = %+v, %+v, %v", *hot, *cold, err)
+		}
+		hot.X, cold.Stats[0] = float32(i), uint32(i)
+		handles = append(handles, h)
+	}
+	for i, h := range handles {
+		hot, cold, ok := p.Get(h)
+		hot2, ok2 := p.Hot(h)
+		cold2, ok3 := p.Cold(h)
+		if !ok || !ok2 || !ok3 || hot != hot2 || cold != cold2 || hot.X != float32(i) || cold.Stats[0] != uint32(i) {
+			t.Fatalf("object %d: %v %v %v", i, ok, ok2, ok3)
+		}
+	}
+	h := handles[5]
+	if !p.Free(h) || p.Free(h) {
+		t.Error("Free must be true once")
+	}
+	_, _, ok := p.Get(h)
+	_, ok2 := p.Hot(h)
+	_, ok3 := p.Cold(h)
+	if ok || ok2 || ok3 {
+		t.Error("a stale handle is found")
+	}
+	if _, hot, cold, err := p.New(); err != nil || *hot != (body{}) || *cold != (sheet{}) {
+		t.Errorf("a slot used before is not zeroed: %+v, %+v, %v", *hot, *cold, err)
+	}
+	mustCheck(t, p)
+}
+
+func TestSplit_IterationStaysInTheHotRegion(t *testing.T) {
+	p := newSplit(t, nil, 1000)
+	for range 100 {
+		if _, _, _, err := p.New(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := uintptr(0)
+	for _, v := range p.All() {
+		if unsafe.Pointer(v) != unsafe.Add(p.hotBase, n*unsafe.Sizeof(body{})) {
+			t.Fatalf("object %d lies at %p", n, v)
+		}
+		n++
+	}
+	for c := p.Cursor(); c.Next(); n-- {
+		if !p.hot.Contains(unsafe.Pointer(c.Value())) {
+			t.Fatal("the cursor left the hot region")
+		}
+	}
+	if n != 0 {
+		t.Error("All and Cursor differ")
+	}
+	for range p.All() {
+		break
+	}
+}
+
+func TestSplit_RefusedMemoryChangesNothing(t *testing.T) {
+	for call := 1; call < 10; call++ {
+		src := memtest.NewFaulty()
+		src.FailAt = call
+		p, err := NewSplit[body, sheet](src, Config{Capacity: 6000})
+		if err != nil {
+			t.Fatalf("call %d: %v: half the reservation would have done", call, err)
+		}
+		for n := 0; n < p.Cap(); {
+			before := p.Stats()
+			_, _, _, err := p.New()
+			if err == nil {
+				n++
+				continue
+			}
+			before.Failures++
+			if p.Stats() != before || !errors.Is(err, memory.ErrOutOfMemory) {
+				t.Errorf("call %d: %v; books %+v, were %+v", call, err, p.Stats(), before)
+			}
+			mustCheck(t, p)
+		}
+		if err := p.Close(); err != nil || src.Reserved() != 0 {
+			t.Errorf("call %d: Close = %v, %d reservations left", call, err, src.Reserved())
+		}
+	}
+	src := memtest.NewFaulty()
+	src.FailAt, src.ForGood = 2, true
+	if _, err := NewSplit[body, sheet](src, Config{Capacity: 10}); !errors.Is(err, memory.ErrOutOfMemory) || src.Reserved() != 0 {
+		t.Errorf("the cold region refused: %v, %d reservations left", err, src.Reserved())
+	}
+	src = memtest.NewFaulty()
+	src.FailAt, src.ForGood = 1, true
+	if _, err := NewSplit[body, sheet](src, Config{Capacity: 10}); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("the hot region refused: %v", err)
+	}
+}
+
+func TestSplit_ResetTrimCloseAndGrow(t *testing.T) {
+	budget := page.NewLimit(nil, 0)
+	p := newSplit(t, budget, 5000)
+	if err := p.Grow(5000); err != nil {
+		t.Fatal(err)
+	}
+	h, _, _, err := p.New()
+	if err != nil || p.Len() != 1 || p.Cap() != 5000 {
+		t.Fatalf("%v, len %d, cap %d", err, p.Len(), p.Cap())
+	}
+	if err := p.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	if c := budget.Committed(); c != 2*page.Granule || uint64(c) != p.Stats().Committed {
+		t.Errorf("%d bytes stay committed for one pair, stats %+v", c, p.Stats())
+	}
+	p.Reset()
+	if _, ok := p.Hot(h); ok {
+		t.Error("a handle survived Reset")
+	}
+	mustCheck(t, p)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := p.New(); err != memory.ErrClosed {
+		t.Errorf("New after Close: %v", err)
+	}
+	if err := p.Trim(); err != memory.ErrClosed {
+		t.Errorf("Trim after Close: %v", err)
+	}
+	memtest.Misuse(t, p.Reset, "closed")
+	mustCheck(t, p)
+}
+
+func TestSplit_StaysUsableWhenMemoryCannotBeReturned(t *testing.T) {
+	src := memtest.NewFaulty()
+	p := newSplit(t, &releaseFails{Faulty: src}, 1000)
+	if err := p.Grow(1000); err != nil {
+		t.Fatal(err)
+	}
+	src.FailReturns = true
+	if err := p.Trim(); err == nil || !strings.Contains(err.Error(), "pool: trim pool.body") {
+		t.Errorf("Trim = %v", err)
+	}
+	if _, _, _, err := p.New(); err != nil {
+		t.Error(err)
+	}
+	src.FailReturns = false
+	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "pool: close pool.body") {
+		t.Errorf("Close = %v", err)
+	}
+	mustCheck(t, p)
+}
+
+func TestSplit_RefusesPointersInEitherHalf(t *testing.T) {
+	if _, err := NewSplit[string, int](nil, Config{}); err == nil || !strings.Contains(err.Error(), "hot") {
+		t.Errorf("hot string: %v", err)
+	}
+	if _, err := NewSplit[int, string](nil, Config{}); err == nil || !strings.Contains(err.Error(), "cold") {
+		t.Errorf("cold string: %v", err)
+	}
+	if _, err := NewSplit[int, int](nil, Config{Capacity: -1}); !errors.Is(err, memory.ErrTooLarge) {
+		t.Errorf("capacity -1: %v", err)
+	}
+	p, err := NewSplit[body, sheet](nil, Config{Name: "actors"})
+	if err != nil || p.Name() != "actors" || p.Cap() != 64<<20/int(unsafe.Sizeof(body{})+unsafe.Sizeof(sheet{})) {
+		t.Fatalf("%v", err)
+	}
+	closeAtEnd(t, p.Close)
+}
+
+func TestSplit_CheckNamesTheRegionsToo(t *testing.T) {
+	p := newSplit(t, nil, 1000)
+	if _, _, _, err := p.New(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cold.Trim(0); err != nil {
+		t.Fatal(err)
+	}
+	mustName(t, p, "64 carved slots of 192 bytes exceed the 0 bytes committed")
+	if err := p.ensure(p.carved); err != nil {
+		t.Fatal(err)
+	}
+	p.allocs = 0
+	mustName(t, p, "1 slots live of 0 lives begun")
+	p.allocs = 1
+}

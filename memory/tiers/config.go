@@ -1,0 +1,97 @@
+package tiers
+
+import (
+	"fmt"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// Config says how much each tier may hold. The zero Config suits a small 2D game.
+type Config struct {
+	// Source is where the one reservation comes from; nil means page.Default().
+	Source page.Source
+
+	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; 0 means the
+	// default: frame 8 MiB, level 64, pools 128, slab 64, large 64, and 32 for each worker's
+	// heap. Address space is not memory, except on the heap backing.
+	Reserve [Count]uintptr
+
+	// Budget is the hard limit on committed bytes of each tier; beyond it allocation fails
+	// with memory.ErrOutOfMemory. 0 means the whole reservation. That of Inbox is for all
+	// workers together, in equal shares.
+	Budget [Count]uintptr
+
+	// Frames is the number of frame buffers, which share the Frame tier equally. 0 means 2:
+	// what a frame allocates stays readable during the next one.
+	Frames int
+
+	// Workers is the number of worker heaps. 0 means 2; -1 means none.
+	Workers int
+
+	// SoftMark is the share of a budget, from 0 to 1, beyond which OnSoft is told. 0 means 0.75.
+	SoftMark float64
+	// OnSoft, when set, is called on the goroutine that commits, each time a tier's committed
+	// bytes rise past its soft mark. It must not allocate from the manager.
+	OnSoft func(t Tier, committed, budget uintptr)
+
+	// KeepGC leaves the collector's pacing alone.
+	KeepGC bool
+	// GoHeadroom is how many bytes the Go heap may grow, beyond what the process holds at
+	// New, before a collection runs in the middle of a level. 0 means 256 MiB.
+	GoHeadroom int64
+}
+
+var defaultReserve = [Count]uintptr{
+	Frame: 8 << 20, Level: 64 << 20, Pools: 128 << 20, Slab: 64 << 20, Large: 64 << 20, Inbox: 32 << 20,
+}
+
+// withDefaults fills in the zero fields and says what is wrong with the others.
+func (c Config) withDefaults() (Config, error) {
+	if c.Source == nil {
+		c.Source = page.Default()
+	}
+	if c.Frames == 0 {
+		c.Frames = 2
+	}
+	if c.Workers == 0 {
+		c.Workers = 2
+	}
+	if c.SoftMark == 0 {
+		c.SoftMark = 0.75
+	}
+	if c.GoHeadroom == 0 {
+		c.GoHeadroom = 256 << 20
+	}
+	c.Workers = max(c.Workers, 0)
+	switch {
+	case c.Frames < 0 || c.Frames > 64:
+		return c, fmt.Errorf("tiers: %d frame buffers; allowed are 1 to 64", c.Frames)
+	case c.Workers > 64:
+		return c, fmt.Errorf("tiers: %d workers; allowed are up to 64", c.Workers)
+	case !(c.SoftMark > 0 && c.SoftMark <= 1):
+		return c, fmt.Errorf("tiers: soft mark %v; allowed is a share above 0 and up to 1", c.SoftMark)
+	case c.GoHeadroom < 0:
+		return c, fmt.Errorf("tiers: a Go headroom of %d bytes; at least 0 is needed", c.GoHeadroom)
+	}
+	for t := range Tier(Count) {
+		if c.Reserve[t] == 0 {
+			c.Reserve[t] = defaultReserve[t]
+		}
+		if c.Reserve[t] > 1<<40 {
+			return c, fmt.Errorf("tiers: reserve %d bytes for %s: %w", c.Reserve[t], t, memory.ErrTooLarge)
+		}
+		if c.Budget[t] == 0 || c.Budget[t] > c.reserved(t) {
+			c.Budget[t] = c.reserved(t)
+		}
+	}
+	return c, nil
+}
+
+// reserved returns the address space of a tier, all workers taken together.
+func (c *Config) reserved(t Tier) uintptr {
+	if t == Inbox {
+		return c.Reserve[t] * uintptr(c.Workers)
+	}
+	return c.Reserve[t]
+}

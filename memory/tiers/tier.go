@@ -1,0 +1,40 @@
+package tiers
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Tier is one of the manager's kinds of memory, told apart by when it dies.
+type Tier uint8
+
+// The tiers, in the order in which tables and overlays show them.
+const (
+	Frame Tier   = iota // dies N frames later
+	Level               // dies with the level
+	Pools               // dies entity by entity, and with the level
+	Slab                // dies block by block, up to 4 KiB
+	Large               // dies block by block, above 4 KiB
+	Inbox               // belongs to worker goroutines; comes home through their inboxes
+	Count = iota        // how many tiers there are
+)
+
+var names = [Count]string{"frame", "level", "pools", "slab", "large", "inbox"}
+
+// String returns the name used in tables and files.
+func (t Tier) String() string {
+	if int(t) < len(names) {
+		return names[t]
+	}
+	return fmt.Sprintf("tier(%d)", uint8(t))
+}
+
+// ParseTier is the inverse of String.
+func ParseTier(name string) (Tier, error) {
+	for t, n := range names {
+		if n == name {
+			return Tier(t), nil
+		}
+	}
+	return 0, fmt.Errorf("tiers: unknown tier %q; allowed: %s", name, strings.Join(names[:], ", "))
+}

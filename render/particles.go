@@ -1,0 +1,29 @@
+package render
+
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/particles"
+)
+
+// Particles has a particle system write its quads after those already in the batch. regions
+// holds a region for each of its kinds; the current view is its camera, and what lies outside
+// the viewport is not written. What does not fit counts as dropped.
+func (q *Quads) Particles(s *particles.System, regions []particles.Region, vp Viewport) {
+	v := q.view
+	view := particles.View{X: v.X - float32(vp.X), Y: v.Y - float32(vp.Y), Scale: v.Scale, W: float32(vp.W), H: float32(vp.H)}
+	free := q.verts[q.nv:]
+	verts := unsafe.Slice((*particles.Vertex)(unsafe.Pointer(unsafe.SliceData(free))), len(free))
+	nv, ni, dropped := s.Build(view, regions, verts, q.indices[q.ni:], uint32(q.nv))
+	if vp.X != 0 || vp.Y != 0 { // Build culls against a viewport at the origin
+		for i := range free[:nv] {
+			free[i].DstX += float32(vp.X)
+			free[i].DstY += float32(vp.Y)
+		}
+	}
+	q.nv, q.ni, q.Dropped = q.nv+nv, q.ni+ni, q.Dropped+dropped
+}
+
+// The cast above stands on equal layouts; this does not compile when they differ in size, and
+// a test compares the fields.
+var _ = [1]struct{}{}[unsafe.Sizeof(Vertex{})-unsafe.Sizeof(particles.Vertex{})]
