@@ -27,8 +27,9 @@ var TierColors = [tiers.Count]Color{
 // It answers: what is eating the memory, what is growing, and does this frame fit? Figures
 // change four times a second, so that they can be read; bars and curves live.
 type Overlay struct {
-	Strip bool // F1
-	Tiers bool // F3
+	Strip bool    // F1
+	Tiers bool    // F3
+	Y     float32 // how far below the top it begins, in logical pixels
 
 	font  *Font
 	now   tiers.Snapshot
@@ -70,9 +71,9 @@ func (o *Overlay) Draw(q *Quads, m *tiers.Manager, facts Facts) {
 		return
 	}
 	old := q.View()
-	v := old
+	v := View{Scale: old.Scale, X: old.X, Y: old.Y + o.Y*old.Scale}
 	if old.Scale >= 2 { // one dot of the panel is one pixel at 1280 × 720
-		v = View{Scale: old.Scale / 2, X: old.X, Y: old.Y}
+		v.Scale /= 2
 	}
 	q.SetView(v)
 	y := float32(Grid)
@@ -132,17 +133,17 @@ func (o *Overlay) strip(q *Quads, y float32) {
 		p.Label(x, 5, PanelQuiet, name)
 		x += float32(len(name)*GlyphW) + 4
 		write(x + width)
-		x += width + 10
+		x += width + 8
 	}
 	put("fps", 18, func(x float32) { p.Int(x, 5, PanelText, int64(o.fps+0.5)) })
 	put("tps", 12, func(x float32) { p.Int(x, 5, PanelText, int64(o.tps+0.5)) })
-	put("ms p50", 24, func(x float32) { p.Fixed(x, 5, PanelText, float64(o.p50), 1, "") })
-	put("p99", 24, func(x float32) { p.Fixed(x, 5, late(o.p99), float64(o.p99), 1, "") })
-	put("max", 30, func(x float32) { p.Fixed(x, 5, late(o.max), float64(o.max), 1, "") })
-	put("go objs/frame", 24, func(x float32) { p.Int(x, 5, PanelText, int64(o.perFrame+0.5)) })
+	put("ms", 30, func(x float32) { p.Fixed(x, 5, PanelText, float64(o.p50), 1, "") })
+	put("99%", 30, func(x float32) { p.Fixed(x, 5, late(o.p99), float64(o.p99), 1, "") })
+	put("max", 36, func(x float32) { p.Fixed(x, 5, late(o.max), float64(o.max), 1, "") })
+	put("go objs", 24, func(x float32) { p.Int(x, 5, PanelText, int64(o.perFrame+0.5)) })
 	put("gc", 18, func(x float32) { p.Int(x, 5, PanelText, int64(o.shown.Go.Cycles)) })
-	put("ents", 30, func(x float32) { p.Int(x, 5, PanelText, int64(o.facts.Entities)) })
-	put("parts", 36, func(x float32) { p.Int(x, 5, PanelText, int64(o.facts.Particles)) })
+	put("ents", 36, func(x float32) { p.Int(x, 5, PanelText, int64(o.facts.Entities)) })
+	put("parts", 42, func(x float32) { p.Int(x, 5, PanelText, int64(o.facts.Particles)) })
 }
 
 // late colours a frame time: a frame that took longer than one refresh is amber, two are red.

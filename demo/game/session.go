@@ -174,9 +174,10 @@ func (s *Session) Frame(in engine.Input) error {
 		return nil
 	}
 	s.steer(&in)
-	if s.Paused {
+	if s.Paused && !in.Restart {
 		return nil
 	}
+	s.Paused = false
 	began := time.Now()
 	if err := s.Game.Tick(&in); err != nil {
 		return err

@@ -64,6 +64,7 @@ func New() (*View, error) {
 		return nil, fmt.Errorf("view: %w", err)
 	}
 	v.Overlay = render.NewOverlay(v.font)
+	v.Overlay.Y = 44 // below the score
 	i := &v.ids
 	for name, id := range map[string]*int{
 		"player": &i.player, "player_core": &i.playerCore, "bullet": &i.bullet, "orb": &i.orb,

@@ -103,7 +103,11 @@ func (v *View) enemies() {
 	})
 	g.EachEnemy(func(p vec, e *game.Enemy) {
 		size := game.SizeOf(e.Kind)
-		body := v.pal[2].Mix(render.Color{R: 1, G: 1, B: 1, A: 1}, min(1, e.Flash))
+		flash := min(1, e.Flash)
+		if e.Kind == engine.Warden {
+			flash *= 0.35 // it is hit all the time, and must keep its colour
+		}
+		body := v.pal[2].Mix(white, flash)
 		v.quads.Sprite(v.atlas.Soft(), p[0], p[1], size*2.6, size*2.6, 0, v.pal[2].Light(0.4))
 		v.quads.Sprite(v.region(v.ids.enemy[e.Kind], v.atlas.Placeholder()), p[0], p[1], size, size, e.Angle, body)
 		glow := 0.8 + 0.2*engine.Sin(v.time*7+float32(e.Phase))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -81,6 +82,7 @@ func (c Config) withDefaults() (Config, error) {
 		if c.Reserve[t] > 1<<40 {
 			return c, fmt.Errorf("tiers: reserve %d bytes for %s: %w", c.Reserve[t], t, memory.ErrTooLarge)
 		}
+		c.Reserve[t] = align.Up(c.Reserve[t], regionBytes)
 		if c.Budget[t] == 0 || c.Budget[t] > c.reserved(t) {
 			c.Budget[t] = c.reserved(t)
 		}

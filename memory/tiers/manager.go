@@ -87,7 +87,6 @@ func New(cfg Config) (*Manager, error) {
 func (m *Manager) reserve() error {
 	total := uintptr(regionBytes)
 	for t := range Tier(Count) {
-		m.cfg.Reserve[t] = align.Up(m.cfg.Reserve[t], regionBytes)
 		total += m.cfg.reserved(t)
 	}
 	whole, err := m.src.Reserve(total)

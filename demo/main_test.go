@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// demo runs the program in-process and returns its exit code and output.
+func demo(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"-frobnicate", "flag provided but not defined: -frobnicate"},
+		{"-headless -ticks 0", "-ticks 0: at least 1 is needed"},
+		{"-headless -ticks -5", "-ticks -5"},
+		{"-headless -ticks many", `invalid value "many" for flag -ticks`},
+		{"-headless -seed -1", `invalid value "-1" for flag -seed`},
+		{"-headless -level lava", `-level "lava": no such level; there are: ember, spore, tide`},
+		{"-headless -particles 0", "allowed are 1 to 4000000"},
+		{"-headless -enemies 1000000", "allowed are 0 to 200000"},
+		{"-headless -screenshot x.png", "-screenshot needs a window"},
+		{"-headless -overlay", "-overlay needs a window"},
+		{"-screenshot x.jpg", "must end in .png"},
+		{"-headless -stats x.xml", "must end in .json or .csv"},
+		{"-headless -budget level=2", "share above 0 and up to 1"},
+		{"-headless -budget attic=0.5", `unknown tier "attic"; allowed: frame, level`},
+		{"-headless -assets " + filepath.Join(dir, "nothing"), "not a folder"},
+		{"-headless play", `unexpected argument "play"`},
+	} {
+		code, stdout, stderr := demo(strings.Fields(c.args)...)
+		if code != 2 || !strings.Contains(stderr, c.want) || stdout != "" {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q; want exit 2 and %q", c.args, code, stdout, stderr, c.want)
+		}
+	}
+	if code, _, stderr := demo("-help"); code != 0 || !strings.Contains(stderr, "-autopilot") {
+		t.Errorf("-help: exit %d, %q", code, stderr)
+	}
+}
+
+func TestHeadless_WritesTheWholeReport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.json")
+	code, stdout, stderr := demo("-headless", "-ticks", "1200", "-seed", "7", "-autopilot", "-hash", "-stats", path)
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields("ticks hash levels entities_peak particles_peak tiers go loader tick_ms") {
+		if _, ok := fields[name]; !ok {
+			t.Errorf("the report has no %q", name)
+		}
+	}
+	var r report
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Ticks != 1200 || r.Levels < 1 || r.EntitiesPeak == 0 || r.ParticlesPeak == 0 || r.TickMS.P50 <= 0 || r.Loader.Uploads == 0 {
+		t.Errorf("report: %+v", r)
+	}
+	if !strings.Contains(stdout, "hash "+r.Hash) || len(r.Hash) != 16 {
+		t.Errorf("stdout does not hold the hash %q:\n%s", r.Hash, stdout)
+	}
+	if len(r.Tiers) != tiers.Count {
+		t.Fatalf("%d tiers", len(r.Tiers))
+	}
+	for i, x := range r.Tiers {
+		if x.Name != tiers.Tier(i).String() || x.Peak == 0 || x.Budget == 0 || x.Allocs == 0 {
+			t.Errorf("tier %+v", x)
+		}
+	}
+	if r.Tiers[tiers.Inbox].Frees == 0 {
+		t.Error("nothing came home through an inbox")
+	}
+}
+
+func TestHeadless_WritesCSV(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.csv")
+	if code, _, stderr := demo("-headless", "-ticks", "60", "-stats", path); code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(rows) != tiers.Count+1 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
+func TestHeadless_SameSeedSameHash(t *testing.T) {
+	hash := func(seed string) string {
+		_, stdout, _ := demo("-headless", "-ticks", "300", "-seed", seed, "-hash")
+		_, h, _ := strings.Cut(stdout, "hash ")
+		return h
+	}
+	a, b, c := hash("7"), hash("7"), hash("9")
+	if a == "" || a != b || a == c {
+		t.Errorf("hashes %q, %q and, of another seed, %q", a, b, c)
+	}
+}
+
+func TestStats_UnwritablePathIsAnErrorBeforeTheGame(t *testing.T) {
+	dir := t.TempDir()
+	code, stdout, stderr := demo("-headless", "-ticks", "60", "-stats", filepath.Join(dir, "no", "such", "out.json"))
+	if code != 1 || !strings.Contains(stderr, "cannot write") || stdout != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestStats_NothingIsHalfWritten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.json")
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// A level that cannot be read ends the run with an error, after the file was opened.
+	assetsDir := filepath.Join(dir, "assets", "levels")
+	if err := os.MkdirAll(assetsDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(assetsDir, "ember.json"), []byte(`{"version": 1, "name`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := demo("-headless", "-ticks", "60", "-assets", filepath.Join(dir, "assets"), "-stats", path)
+	if code != 1 || !strings.Contains(stderr, "levels/ember.json") {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	if data, _ := os.ReadFile(path); string(data) != "old" {
+		t.Errorf("the old file now holds %q", data)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+func TestBudget_ATenthOfEverythingIsPlayable(t *testing.T) {
+	code, _, stderr := demo("-headless", "-ticks", "300", "-seed", "7", "-budget", "all=0.1")
+	if code != 0 {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+func TestWithoutADisplayItSaysSoAndPlaysHeadless(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // elsewhere there is always one
+	}
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	code, stdout, stderr := demo("-ticks", "60")
+	if code != 0 || !strings.Contains(stderr, "playing headless") || !strings.Contains(stdout, "60 ticks") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	if code, _, stderr := demo("-screenshot", "x.png"); code != 1 || !strings.Contains(stderr, "-screenshot") {
+		t.Errorf("a screenshot without a display: exit %d, %q", code, stderr)
+	}
+}
+
+// The window is opened by the real program: Ebitengine runs once in a process and wants its
+// main goroutine.
+func TestWindow_ScreenshotShowsTheGame(t *testing.T) {
+	if os.Getenv("DISPLAY") == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("no display: in CI that is a failure")
+		}
+		t.Skip("no display")
+	}
+	dir := t.TempDir()
+	exe, shot := filepath.Join(dir, "demo"), filepath.Join(dir, "shot.png")
+	build := exec.Command("go", "build", "-o", exe, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command(exe, "-seed", "7", "-autopilot", "-overlay", "-ticks", "120", "-screenshot", shot).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	f, err := os.Open(shot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	colors := map[[3]uint32]bool{}
+	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y += 3 {
+		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x += 3 {
+			r, g, b, _ := img.At(x, y).RGBA()
+			colors[[3]uint32{r >> 8, g >> 8, b >> 8}] = true
+		}
+	}
+	if img.Bounds().Dx() < 640 || len(colors) < 500 {
+		t.Errorf("a picture of %v with %d colours is not the game", img.Bounds(), len(colors))
+	}
+}
