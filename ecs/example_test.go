@@ -219,6 +219,7 @@ func ExampleWorld_Hash() {
 		_ = ecs.NewMap1[Position](w).NewBatch(10, func(i int, p *Position) { p.X = float32(i) })
 		return w.Hash(1)
 	}
-	fmt.Println(play() == play())
+	first, again := play(), play()
+	fmt.Println(first == again)
 	// Output: true
 }

@@ -91,7 +91,7 @@ func newBloomer() (*bloomer, error) {
 func (b *bloomer) resize(w, h int) {
 	w, h = max((w+bloomDown-1)/bloomDown, 1), max((h+bloomDown-1)/bloomDown, 1)
 	if b.ping != nil {
-		if bw, bh := b.ping.Size(); bw == w && bh == h {
+		if b.ping.Bounds().Size() == image.Pt(w, h) {
 			return
 		}
 		b.ping.Deallocate()
@@ -104,7 +104,7 @@ func (b *bloomer) resize(w, h int) {
 // apply adds the glow of what is on screen, inside vp, to clipped, which is that part.
 func (b *bloomer) apply(clipped, screen *ebiten.Image, vp Viewport, o Bloom) {
 	b.resize(vp.W, vp.H)
-	w, h := b.ping.Size()
+	w, h := b.ping.Bounds().Dx(), b.ping.Bounds().Dy()
 	small := Region{0, 0, float32(w), float32(h)}
 	full := Region{float32(vp.X), float32(vp.Y), float32(vp.X + w*bloomDown), float32(vp.Y + h*bloomDown)}
 

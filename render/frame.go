@@ -36,7 +36,7 @@ var drawOptions = ebiten.DrawTrianglesOptions{
 // begin points the frame at a screen.
 func (f *Frame) begin(screen *ebiten.Image, vp Viewport, tick int64) {
 	f.Viewport, f.Tick = vp, tick
-	f.ScreenW, f.ScreenH = screen.Size()
+	f.ScreenW, f.ScreenH = screen.Bounds().Dx(), screen.Bounds().Dy()
 	f.screen, f.clipped = screen, screen
 	if r := image.Rect(vp.X, vp.Y, vp.X+vp.W, vp.Y+vp.H); r != screen.Bounds() {
 		f.clipped = screen.SubImage(r).(*ebiten.Image)
