@@ -92,22 +92,28 @@ func (o *options) files() fs.FS {
 // session is what both ways of playing have in common.
 func (o *options) session() game.SessionConfig {
 	mem := tiers.Config{Workers: 2}
-	mem.Reserve[tiers.Frame] = 16 << 20 // a screen of fire is 7 MiB of vertices, twice
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	if runtime.GOOS == "js" { // address space is memory there
 		mem.Workers = 1
-		mem.Reserve = [tiers.Count]uintptr{8 << 20, 8 << 20, 96 << 20, 8 << 20, 8 << 20, 16 << 20}
+		mem.Reserve = [tiers.Count]uintptr{8 << 20, 8 << 20, 8 << 20, 96 << 20, 8 << 20, 8 << 20, 16 << 20}
 	}
-	reserve := [tiers.Count]uintptr{16 << 20, 64 << 20, mem.Reserve[tiers.Pools], 64 << 20, 64 << 20, uintptr(mem.Workers) * (32 << 20)}
 	for t, share := range o.budget {
 		if share > 0 {
-			mem.Budget[t] = uintptr(share * float64(reserve[t]))
+			mem.Budget[t] = uintptr(share * float64(mem.Reserved(tiers.Tier(t))))
 		}
 	}
 	return game.SessionConfig{
-		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies},
+		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Quads: o.quads()},
 		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
 	}
+}
+
+// quads is room for a screen of fire, or for none where nobody looks.
+func (o *options) quads() int {
+	if o.headless {
+		return 0
+	}
+	return 32_000
 }
 
 // unseen plays without a window, as fast as it goes.

@@ -41,7 +41,7 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		{"-screenshot x.jpg", "must end in .png"},
 		{"-headless -stats x.xml", "must end in .json or .csv"},
 		{"-headless -budget level=2", "share above 0 and up to 1"},
-		{"-headless -budget attic=0.5", `unknown tier "attic"; allowed: frame, level`},
+		{"-headless -budget attic=0.5", `unknown tier "attic"; allowed: static, frame, level`},
 		{"-headless -assets " + filepath.Join(dir, "nothing"), "not a folder"},
 		{"-headless play", `unexpected argument "play"`},
 	} {

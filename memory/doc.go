@@ -12,6 +12,7 @@
 //
 //	| lifetime | sizes | goroutines | take |
 //	|---|---|---|---|
+//	| known in advance, pass by pass | any | one | plan.Arena |
 //	| this frame, or N frames | any, bounded sum | one | arena.Frames |
 //	| a scope inside a frame | any | one | arena.Linear with Mark and Rewind |
 //	| the level, the document | any | one | arena.Growing |

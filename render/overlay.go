@@ -17,7 +17,7 @@ type Facts struct {
 
 // TierColors are the accents by which the tiers are known wherever they appear.
 var TierColors = [tiers.Count]Color{
-	tiers.Frame: RGB(0x5ad1ff), tiers.Level: RGB(0x8be36b), tiers.Pools: RGB(0xffd166),
+	tiers.Static: RGB(0x7aa2ff), tiers.Frame: RGB(0x5ad1ff), tiers.Level: RGB(0x8be36b), tiers.Pools: RGB(0xffd166),
 	tiers.Slab: RGB(0xc792ea), tiers.Large: RGB(0xff8fa3), tiers.Inbox: RGB(0x4fe0c0),
 }
 

@@ -10,7 +10,7 @@ import (
 
 func overlayManager(t *testing.T) *tiers.Manager {
 	t.Helper()
-	m, err := tiers.New(tiers.Config{Reserve: [tiers.Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}})
+	m, err := tiers.New(tiers.Config{Reserve: [tiers.Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}

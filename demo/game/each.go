@@ -2,15 +2,6 @@ package game
 
 import "iter"
 
-// EachEnemy calls f with every enemy, for drawing. Structural changes are not allowed in f.
-func (g *Game) EachEnemy(f func(p vec, e *Enemy)) {
-	q := g.actors.enemyFilter.Query()
-	for q.Next() {
-		p, _, e := q.Get()
-		f(p.P, e)
-	}
-}
-
 // EachShot calls f with every bullet and orb.
 func (g *Game) EachShot(f func(p, v vec, s *Shot)) {
 	q := g.actors.shotFilter.Query()

@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/particles"
@@ -42,13 +43,15 @@ const (
 type Config struct {
 	Seed      uint64
 	Particles int // most particles alive; 0 means 20,000
+	Quads     int // room for what is drawn in a frame; 0 means 1,024, for a game that nobody sees
 	Enemies   int // extra drifters from the start, for a stress run
 }
 
 // A Game is the simulation: a function of its seed, its levels and its input. It draws
 // nothing and reads no clock. Where its memory lies:
 //
-//	frame   the collision grid, hit lists, and the renderer's vertices
+//	static  the frame's passes: visible enemies, sort keys, drawing order, vertices, indices
+//	frame   the collision grid and hit lists
 //	level   the level's order of spawns
 //	pools   component columns, omens by handle, particle columns
 //	slab    ribbons and the texts of popups, of many lengths
@@ -93,6 +96,9 @@ type Game struct {
 	toll   [engine.EnemyKinds]int
 	wishes []wish // spawns asked for while a query is open
 
+	passes  *plan.Arena // nil where the static tier had no room
+	seen    []Seen      // of this tick, in drawing order
+	glimpse Seen        // what eachNear shows: a literal there would be a Go allocation each
 	grid    grid
 	fx      *fx
 	scorch  Scorch
@@ -101,7 +107,7 @@ type Game struct {
 }
 
 // Lost counts what full tiers have cost the game.
-type Lost struct{ Enemies, Shots, Pickups, Grids, Hits, Popups, Ribbons, Scorch, Orders int }
+type Lost struct{ Quads, Enemies, Shots, Pickups, Grids, Hits, Popups, Ribbons, Scorch, Orders int }
 
 // actors are the ways into the world.
 type actors struct {
@@ -117,6 +123,9 @@ type actors struct {
 func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	if cfg.Particles == 0 {
 		cfg.Particles = 20_000
+	}
+	if cfg.Quads == 0 {
+		cfg.Quads = 1024
 	}
 	if cfg.Enemies < 0 || cfg.Enemies > 200_000 {
 		return nil, fmt.Errorf("game: %d enemies; allowed are 0 to 200,000", cfg.Enemies)
@@ -183,6 +192,9 @@ func (g *Game) Begin(l *engine.Level) error {
 	g.resetPlayer(hull, power)
 	g.fx.palette(l)
 	g.writeOrders()
+	if err := g.declare(); err != nil {
+		return err
+	}
 	g.ribbons.reset(g.mem)
 	g.popups.reset(g.mem)
 	g.scorch.begin(g)
@@ -197,7 +209,7 @@ func (g *Game) End() {
 	g.popups.reset(g.mem)
 	g.scorch.end(g)
 	g.grid.forget()
-	g.orders = nil
+	g.orders, g.passes, g.seen = nil, nil, nil
 }
 
 // Restart begins anew after the end: score and round are gone, the level stays.
@@ -232,7 +244,7 @@ func (g *Game) Tick(in *engine.Input) error {
 	g.popups.update(g.mem)
 	g.scorch.cool()
 	g.Best = max(g.Best, g.fx.sys.Len())
-	return nil
+	return g.look()
 }
 
 // Particles returns the particles, for drawing.

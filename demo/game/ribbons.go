@@ -85,9 +85,9 @@ func (rs *ribbons) used() (n int) {
 }
 
 // Ribbon returns an enemy's trail, or nil.
-func (g *Game) Ribbon(e *Enemy) *Ribbon {
-	if e.Ribbon == 0 {
+func (g *Game) Ribbon(s *Seen) *Ribbon {
+	if s.Ribbon == 0 {
 		return nil
 	}
-	return &g.ribbons.all[e.Ribbon-1]
+	return &g.ribbons.all[s.Ribbon-1]
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // small keeps the heap backing of race builds affordable.
-var small = tiers.Config{Reserve: [tiers.Count]uintptr{4 << 20, 4 << 20, 80 << 20, 4 << 20, 4 << 20, 8 << 20}}
+var small = tiers.Config{Reserve: [tiers.Count]uintptr{4 << 20, 4 << 20, 4 << 20, 80 << 20, 4 << 20, 4 << 20, 8 << 20}}
 
 func newSession(t testing.TB, cfg SessionConfig) *Session {
 	t.Helper()

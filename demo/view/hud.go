@@ -41,11 +41,14 @@ func (v *View) hud() {
 	v.banner()
 }
 
-// breath is the game's own ornament: the frame arena, as full as this frame filled it.
+// breath is the game's own ornament: what each of the last frames took from the frame arena.
 func (v *View) breath() {
 	var h [tiers.HistoryLen]float32
 	v.s.Mem.History(tiers.Frame, &h)
-	capacity := float32(v.s.Mem.Frames().Current().Used() + v.s.Mem.Frames().Current().Available())
+	top := float32(1024)
+	for _, used := range h {
+		top = max(top, used*1.2)
+	}
 	const w, n = 120, 60
 	q := &v.quads
 	q.Rect(Width-10-w, Height-10, w, 1, v.pal[1])
@@ -54,7 +57,7 @@ func (v *View) breath() {
 		for _, used := range h[4*i : 4*i+4] {
 			most = max(most, used)
 		}
-		k := min(1, most/capacity)
+		k := most / top
 		q.Rect(Width-10-w+float32(i)*2, Height-10-14*k, 2, 14*k, v.pal[2].Light(0.25+0.5*float32(i)/n))
 	}
 }

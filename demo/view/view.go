@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/particles"
 	"github.com/strata-go/strata/render"
 )
@@ -191,9 +192,31 @@ func (v *View) Draw(f *render.Frame) {
 	v.needed = v.quads.Len()/render.VertsPerQuad + v.Dropped
 }
 
-// room takes the frame's vertices and indices from the frame arena: half as many quads again
-// as the last frame needed, or what fits. A second Draw of one frame takes the same room again.
+// room returns the vertices and indices to write: the level's own, of the plan, or where that
+// had no room what the frame arena can give.
 func (v *View) room() ([]render.Vertex, []uint32) {
+	p := v.s.Game.Passes()
+	if p == nil || !v.s.Playing() {
+		return v.borrow()
+	}
+	if frame := v.s.Mem.Frames().Frame(); v.drawn != frame+1 { // once a tick; a second Draw builds anew
+		v.drawn = frame + 1
+		p.Advance(game.PassBuild)
+	}
+	verts, err := plan.Slice(p, vertexType, game.BufVertices)
+	if err != nil {
+		return nil, nil
+	}
+	indices, err := plan.Slice(p, indexType, game.BufIndices)
+	if err != nil {
+		return nil, nil
+	}
+	return verts, indices
+}
+
+// borrow takes the frame's vertices and indices from the frame arena: half as many quads again
+// as the last frame needed, or what fits. A second Draw of one frame takes the same room again.
+func (v *View) borrow() ([]render.Vertex, []uint32) {
 	l, frame := v.s.Mem.Frame(), v.s.Mem.Frames().Frame()
 	if v.drawn == frame+1 {
 		l.Rewind(v.mark)

@@ -93,16 +93,16 @@ func (v *View) pickups() {
 func (v *View) enemies() {
 	g := v.s.Game
 	core := [engine.EnemyKinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}
-	g.EachEnemy(func(p vec, e *game.Enemy) {
+	g.EachSeen(func(e *game.Seen) {
 		if r := g.Ribbon(e); r != nil {
 			v.ribbon(r)
 		}
-		if e.Tells() {
-			v.tell(p, e)
+		if e.Tells {
+			v.tell(e)
 		}
 	})
-	g.EachEnemy(func(p vec, e *game.Enemy) {
-		size := game.SizeOf(e.Kind)
+	g.EachSeen(func(e *game.Seen) {
+		p, size := e.P, game.SizeOf(e.Kind)
 		flash := min(1, e.Flash)
 		if e.Kind == engine.Warden {
 			flash *= 0.35 // it is hit all the time, and must keep its colour
@@ -132,7 +132,8 @@ func (v *View) ribbon(r *game.Ribbon) {
 }
 
 // tell shows where a lancer will go.
-func (v *View) tell(p vec, e *game.Enemy) {
+func (v *View) tell(e *game.Seen) {
+	p := e.P
 	end := p.Add(e.Aim.Mul(280))
 	blink := 0.25 + 0.25*engine.Sin(v.time*40)
 	v.quads.Line(p[0], p[1], end[0], end[1], 1.5, v.pal[4].Light(blink))

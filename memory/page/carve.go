@@ -23,6 +23,10 @@ func NewCarve(src Source, mem Memory) *Carve { return &Carve{src: src, mem: mem}
 // Left returns the bytes of address space that are still uncut.
 func (c *Carve) Left() uintptr { return c.mem.Size - c.next }
 
+// Reset lets c cut from the front again. Everything that was cut before must have been
+// decommitted and be in nobody's hands.
+func (c *Carve) Reset() { c.next = 0 }
+
 // Memory returns the range that c cuts from.
 func (c *Carve) Memory() Memory { return c.mem }
 

@@ -238,6 +238,10 @@ func TestCarve_PartsAreDisjointAndInOneRange(t *testing.T) {
 	if _, err := c.Reserve(left); err != nil || c.Left() != 0 {
 		t.Errorf("exactly what is left: %v, %d left", err, c.Left())
 	}
+	c.Reset()
+	if m, err := c.Reserve(1); err != nil || m.Base != whole.Base {
+		t.Errorf("after Reset: %p, %v; want the front again", m.Base, err)
+	}
 }
 
 func BenchmarkCommitTouch(b *testing.B) {

@@ -14,7 +14,7 @@ type Config struct {
 	Source page.Source
 
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; 0 means the
-	// default: frame 8 MiB, level 64, pools 128, slab 64, large 64, and 32 for each worker's
+	// default: static 16 MiB, frame 8, level 64, pools 128, slab 64, large 64, and 32 for each worker's
 	// heap. Address space is not memory, except on the heap backing.
 	Reserve [Count]uintptr
 
@@ -43,8 +43,10 @@ type Config struct {
 	GoHeadroom int64
 }
 
+const defaultWorkers = 2
+
 var defaultReserve = [Count]uintptr{
-	Frame: 8 << 20, Level: 64 << 20, Pools: 128 << 20, Slab: 64 << 20, Large: 64 << 20, Inbox: 32 << 20,
+	Static: 16 << 20, Frame: 8 << 20, Level: 64 << 20, Pools: 128 << 20, Slab: 64 << 20, Large: 64 << 20, Inbox: 32 << 20,
 }
 
 // withDefaults fills in the zero fields and says what is wrong with the others.
@@ -56,7 +58,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Frames = 2
 	}
 	if c.Workers == 0 {
-		c.Workers = 2
+		c.Workers = defaultWorkers
 	}
 	if c.SoftMark == 0 {
 		c.SoftMark = 0.75
@@ -90,7 +92,18 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// reserved returns the address space of a tier, all workers taken together.
+// Reserved returns the address space that a tier will get, all workers taken together, before
+// rounding: what a Budget is a share of.
+func (c Config) Reserved(t Tier) uintptr {
+	if c.Reserve[t] == 0 {
+		c.Reserve[t] = defaultReserve[t]
+	}
+	if c.Workers == 0 {
+		c.Workers = defaultWorkers
+	}
+	return c.reserved(t)
+}
+
 func (c *Config) reserved(t Tier) uintptr {
 	if t == Inbox {
 		return c.Reserve[t] * uintptr(c.Workers)

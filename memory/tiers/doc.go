@@ -10,11 +10,12 @@
 //
 // # Layout
 //
-//	| frame k | frame k-1 | level ....> | pools ....> | large ....> | slab ....> | worker 0 | worker 1 |
+//	| static | frame k | frame k-1 | level ....> | pools ....> | large ....> | slab ....> | worker 0 | worker 1 |
 //	  one reservation; tiers begin on 1 MiB regions, a byte per region names the tier
 //
 //	| tier | what it is | dies |
 //	|---|---|---|
+//	| Static | buffers with declared lifetimes, placed by plan once per level | EndLevel |
 //	| Frame | arena.Frames, double buffered | N frames later |
 //	| Level | arena.Growing | EndLevel |
 //	| Pools | component columns, typed pools, particle columns | entity by entity; all at EndLevel |

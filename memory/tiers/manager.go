@@ -41,6 +41,7 @@ type Manager struct {
 	cfg   Config
 
 	limits  [Count]*page.Limit // Inbox: nil, the workers have one each
+	static  static
 	frames  *arena.Frames
 	level   *arena.Growing
 	slab    *slab.Heap
@@ -113,11 +114,15 @@ func (m *Manager) cut(off *uintptr, n uintptr, route uint8, budget uintptr) (*pa
 func (m *Manager) build() (err error) {
 	off := uintptr(0)
 	for t := range Inbox {
-		l, _ := m.cut(&off, m.cfg.Reserve[t], uint8(t), m.cfg.Budget[t])
+		l, part := m.cut(&off, m.cfg.Reserve[t], uint8(t), m.cfg.Budget[t])
 		if t := t; m.cfg.OnSoft != nil {
 			l.OnSoft(uintptr(float64(m.cfg.Budget[t])*m.cfg.SoftMark), func(c, b uintptr) { m.cfg.OnSoft(t, c, b) })
 		}
 		m.limits[t] = l
+		if t == Static {
+			m.static.carve = page.NewCarve(m.src, part)
+			m.limits[t] = page.NewLimit(m.static.carve, m.cfg.Budget[t])
+		}
 	}
 	n := uintptr(m.cfg.Frames)
 	perFrame := align.Down(min(m.cfg.Budget[Frame], m.cfg.Reserve[Frame]-n*page.BaseAlign)/n, page.Granule)
@@ -212,6 +217,7 @@ func (m *Manager) release() error {
 	if m.frames != nil {
 		errs = append(errs, m.frames.Close())
 	}
+	errs = append(errs, m.static.end())
 	for i := len(m.pools) - 1; i >= 0; i-- {
 		if p := m.pools[i]; p.close != nil {
 			errs = append(errs, p.close())

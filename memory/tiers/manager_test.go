@@ -15,12 +15,13 @@ import (
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 )
 
 // small is a manager that fits many times into a test process on the heap backing.
 func small() Config {
-	return Config{Reserve: [Count]uintptr{1 << 20, 4 << 20, 8 << 20, 4 << 20, 8 << 20, 4 << 20}}
+	return Config{Reserve: [Count]uintptr{1 << 20, 1 << 20, 4 << 20, 8 << 20, 4 << 20, 8 << 20, 4 << 20}}
 }
 
 func newManager(t testing.TB, cfg Config) *Manager {
@@ -266,7 +267,7 @@ func TestManager_BudgetsHoldAndTheMarkIsReported(t *testing.T) {
 		if x.Tier == Frame || x.Tier == Inbox {
 			full = 0.45 // one buffer of two was filled, one worker of two
 		}
-		if x.Tier != Pools && (x.Failures == 0 || x.Used() < full) {
+		if x.Tier != Pools && x.Tier != Static && (x.Failures == 0 || x.Used() < full) {
 			t.Errorf("%v: %d failures with %.0f %% used", x.Tier, x.Failures, 100*x.Used())
 		}
 	}
@@ -410,7 +411,7 @@ func TestTier_NamesRoundTrip(t *testing.T) {
 			t.Errorf("%v: %v, %v", tier, got, err)
 		}
 	}
-	if _, err := ParseTier("heap"); err == nil || !strings.Contains(err.Error(), "allowed: frame, level, pools") {
+	if _, err := ParseTier("heap"); err == nil || !strings.Contains(err.Error(), "allowed: static, frame, level, pools") {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -480,4 +481,55 @@ func BenchmarkAllocFree(b *testing.B) {
 			garbage[0] = 1
 		}
 	})
+}
+
+func TestManager_StaticBuffersLiveForTheLevel(t *testing.T) {
+	m := newManager(t, small())
+	p, err := plan.Fast([]plan.Buffer{{ID: 0, Size: 100_000, Birth: 0, Death: 2}, {ID: 1, Size: 50_000, Birth: 2, Death: 3}})
+	must(t, err)
+	if _, err := m.Declare(p); !errors.Is(err, ErrOrder) {
+		t.Errorf("Declare outside a level: %v", err)
+	}
+	for level := range uint64(40) { // the range must not wear out
+		must(t, m.BeginLevel())
+		a, err := m.Declare(p)
+		must(t, err)
+		if _, err := m.Declare(p); !errors.Is(err, ErrOrder) {
+			t.Errorf("a second Declare: %v", err)
+		}
+		if tier, ok := m.TierOf(a.Get(1)); tier != Static || !ok || m.Static() != a {
+			t.Fatalf("a static buffer lies in %v, %t", tier, ok)
+		}
+		if s := m.Stats(Static); s.InUse != 100_000 || s.Live != 2 || s.Allocs != 2*(level+1) {
+			t.Fatalf("level %d: %+v", level, s)
+		}
+		must(t, m.BeginFrame())
+		if _, err := m.Declare(p); !errors.Is(err, ErrOrder) {
+			t.Errorf("Declare inside a frame: %v", err)
+		}
+		must(t, m.EndFrame())
+		must(t, m.Check())
+		_, err = m.EndLevel()
+		must(t, err)
+	}
+	if s := m.Stats(Static); s.InUse != 0 || s.Live != 0 || s.Peak != 100_000 || m.Static() != nil {
+		t.Errorf("after the last level: %+v", s)
+	}
+}
+
+func TestManager_AStaticPlanBeyondTheBudgetIsRefused(t *testing.T) {
+	m := newManager(t, small())
+	must(t, m.BeginLevel())
+	big, err := plan.Fast([]plan.Buffer{{ID: 0, Size: 2 << 20, Birth: 0, Death: 1}})
+	must(t, err)
+	if _, err := m.Declare(big); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("err = %v", err)
+	}
+	little, err := plan.Fast([]plan.Buffer{{ID: 0, Size: 1000, Birth: 0, Death: 1}})
+	must(t, err)
+	_, err = m.Declare(little)
+	must(t, err)
+	if s := m.Stats(Static); s.Failures != 1 {
+		t.Errorf("failures %d", s.Failures)
+	}
 }

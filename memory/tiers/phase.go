@@ -80,7 +80,7 @@ func (m *Manager) BeginLevel() error {
 }
 
 // EndLevel closes the level: pools are reset, newest first, then the level arena with its
-// hooks. Every handle and pointer into them is dead. It reports what the level left behind in
+// hooks, then the static buffers. Every handle and pointer into them is dead. It reports what the level left behind in
 // slab and large, and runs the collection that play was spared. Whoever works for the level
 // on other goroutines must have stopped.
 func (m *Manager) EndLevel() (Leaks, error) {
@@ -95,13 +95,14 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	m.resetPools()
 	m.level.Reset()
 	m.home.Drain()
+	static := m.static.end()
 	leaks := Leaks{Level: m.levels}
 	leaks.Slab.since(m.atLevel[Slab], m.Stats(Slab))
 	leaks.Large.since(m.atLevel[Large], m.Stats(Large))
 	if !m.cfg.KeepGC {
 		m.pacer.collect()
 	}
-	return leaks, nil
+	return leaks, static
 }
 
 // Leaks is what a level allocated block by block and did not free.

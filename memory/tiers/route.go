@@ -17,8 +17,8 @@ func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // the tier finds the size. It makes the Manager a memory.Allocator.
 func (m *Manager) Free(p unsafe.Pointer, _ uintptr) { m.FreeAny(p) }
 
-// FreeAny frees a block of any tier, on the game goroutine. A block of the frame or level
-// tier dies with its tier: freeing it early does nothing. A worker's block goes home through
+// FreeAny frees a block of any tier, on the game goroutine. A block of the static, frame or
+// level tier dies with its tier: freeing it early does nothing. A worker's block goes home through
 // the worker's inbox, at the latest with EndFrame. A pool's object must be freed through its
 // pool; that, and a pointer that no tier owns, panics with a *memory.Misuse.
 func (m *Manager) FreeAny(p unsafe.Pointer) {
@@ -34,7 +34,7 @@ func (m *Manager) FreeAny(p unsafe.Pointer) {
 		m.slab.FreeAny(p)
 	case Large:
 		m.large.FreeAny(p)
-	case Frame, Level:
+	case Static, Frame, Level:
 	case Pools:
 		panic(m.misuse(p, "the block belongs to a pool; free it through its pool's handle"))
 	default:

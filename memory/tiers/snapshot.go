@@ -46,6 +46,8 @@ func (s TierStats) Used() float64 {
 // Stats returns the books of one tier. It does not allocate.
 func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	switch t {
+	case Static:
+		s = m.static.stats()
 	case Frame:
 		s = m.frames.Stats()
 	case Level:
@@ -129,7 +131,7 @@ func (m *Manager) Check() error {
 	if m.phase == closed {
 		return nil
 	}
-	errs := []error{m.frames.Check(), m.level.Check(), m.slab.Check(), m.large.Check(), m.home.Check()}
+	errs := []error{m.static.check(), m.frames.Check(), m.level.Check(), m.slab.Check(), m.large.Check(), m.home.Check()}
 	for _, w := range m.workers {
 		errs = append(errs, w.heap.Check(), w.inbox.Check())
 	}

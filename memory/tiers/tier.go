@@ -10,16 +10,17 @@ type Tier uint8
 
 // The tiers, in the order in which tables and overlays show them.
 const (
-	Frame Tier   = iota // dies N frames later
-	Level               // dies with the level
-	Pools               // dies entity by entity, and with the level
-	Slab                // dies block by block, up to 4 KiB
-	Large               // dies block by block, above 4 KiB
-	Inbox               // belongs to worker goroutines; comes home through their inboxes
-	Count = iota        // how many tiers there are
+	Static Tier   = iota // declared lifetimes, placed once per level; dies with it
+	Frame                // dies N frames later
+	Level                // dies with the level
+	Pools                // dies entity by entity, and with the level
+	Slab                 // dies block by block, up to 4 KiB
+	Large                // dies block by block, above 4 KiB
+	Inbox                // belongs to worker goroutines; comes home through their inboxes
+	Count  = iota        // how many tiers there are
 )
 
-var names = [Count]string{"frame", "level", "pools", "slab", "large", "inbox"}
+var names = [Count]string{"static", "frame", "level", "pools", "slab", "large", "inbox"}
 
 // String returns the name used in tables and files.
 func (t Tier) String() string {

@@ -1,0 +1,174 @@
+package game
+
+import (
+	"errors"
+
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/plan"
+)
+
+// The buffers of a frame's passes. Each is needed for a part of the frame only, so a plan
+// places them in less room than they take together:
+//
+//	pass       0 cull   1 sort   2 build   3 submit
+//	visible    |-----------------|
+//	keys                |--------|
+//	order               |-------------------------|
+//	vertices                     |----------------|
+//	indices                      |----------------|
+const (
+	bufVisible uint32 = iota
+	bufKeys
+	bufOrder
+	BufVertices // four of 48 bytes for each of Config.Quads
+	BufIndices  // six uint32 for each of Config.Quads
+)
+
+// The passes, as moments of the plan.
+const (
+	passCull = iota
+	passSort
+	PassBuild
+	passEnd = PassBuild + 2
+)
+
+// A Seen is an enemy that may be in sight, in the order in which it is drawn.
+type Seen struct {
+	P, Aim       vec
+	Angle, Flash float32
+	Phase        uint16
+	Ribbon       uint16
+	Kind         engine.Enemy
+	Tells        bool
+}
+
+// A key orders the visible: far ones first, that is from the top of the screen down.
+type key struct{ Y, Index uint32 }
+
+var (
+	seenType = memory.MustType[Seen]()
+	keyType  = memory.MustType[key]()
+)
+
+// seenMost bounds how many enemies are drawn; a screen holds far fewer that can be told apart.
+const seenMost = 8192
+
+// declare places the level's pass buffers in the static tier: for as many quads as were asked
+// for, or half as many, and so on. Where not even a few fit there is no plan, and whoever
+// draws does without the sorting.
+func (g *Game) declare() error {
+	g.passes, g.seen = nil, nil
+	for quads, most := g.cfg.Quads, seenMost; quads >= 256; quads, most = quads/2, max(most/2, 64) {
+		p, err := plan.Fast([]plan.Buffer{
+			{ID: bufVisible, Size: uintptr(most) * seenType.Size(), Birth: passCull, Death: PassBuild},
+			{ID: bufKeys, Size: 2 * uintptr(most) * keyType.Size(), Birth: passSort, Death: PassBuild},
+			{ID: bufOrder, Size: uintptr(most) * seenType.Size(), Birth: passSort, Death: passEnd},
+			{ID: BufVertices, Size: uintptr(quads) * 4 * 48, Align: 64, Birth: PassBuild, Death: passEnd},
+			{ID: BufIndices, Size: uintptr(quads) * 6 * 4, Align: 64, Birth: PassBuild, Death: passEnd},
+		})
+		if err != nil {
+			return err
+		}
+		g.passes, err = g.mem.Declare(p)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, memory.ErrOutOfMemory) {
+			return err
+		}
+		g.Lost.Quads += quads - quads/2
+	}
+	return nil
+}
+
+// Passes returns the arena of the frame's passes, or nil where there was no room for one.
+func (g *Game) Passes() *plan.Arena { return g.passes }
+
+// look lists the enemies about the player and puts them in drawing order: the first two
+// passes of the frame.
+func (g *Game) look() error {
+	g.seen = nil
+	if g.passes == nil {
+		return nil
+	}
+	g.passes.Begin(passCull)
+	visible, err := plan.Slice(g.passes, seenType, bufVisible)
+	if err != nil {
+		return err
+	}
+	n := 0
+	g.eachNear(func(s *Seen) {
+		if n < len(visible) {
+			visible[n] = *s
+			n++
+		}
+	})
+	g.passes.Advance(passSort)
+	keys, err := plan.Slice(g.passes, keyType, bufKeys)
+	if err != nil {
+		return err
+	}
+	ordered, err := plan.Slice(g.passes, seenType, bufOrder)
+	if err != nil {
+		return err
+	}
+	half := len(keys) / 2
+	a, b := keys[:n], keys[half:][:n]
+	for i := range a {
+		a[i] = key{Y: uint32(max(visible[i].P[1], 0)), Index: uint32(i)}
+	}
+	radix(a, b, 0)
+	radix(b, a, 8)
+	for i := range a {
+		ordered[i] = visible[a[i].Index]
+	}
+	g.seen = ordered[:n]
+	return nil
+}
+
+// radix sorts src by eight bits of Y from shift on into dst, stably.
+func radix(src, dst []key, shift uint) {
+	var count [257]int
+	for i := range src {
+		count[src[i].Y>>shift&255+1]++
+	}
+	for i := 1; i < len(count); i++ {
+		count[i] += count[i-1]
+	}
+	for i := range src {
+		d := src[i].Y >> shift & 255
+		dst[count[d]] = src[i]
+		count[d]++
+	}
+}
+
+// The camera follows the player and stops at the arena's edges, so what it shows lies within
+// a screen of the player.
+const sightX, sightY = 640 + 80, 360 + 80
+
+// eachNear calls f with every enemy that the camera might show, in storage order. What f gets
+// is the game's own, and valid during the call.
+func (g *Game) eachNear(f func(*Seen)) {
+	q := g.actors.enemyFilter.Query()
+	for q.Next() {
+		p, _, e := q.Get()
+		if d := p.P.Sub(g.Player.P); max(d[0], -d[0]) > sightX || max(d[1], -d[1]) > sightY {
+			continue
+		}
+		g.glimpse = Seen{P: p.P, Aim: e.Aim, Angle: e.Angle, Flash: e.Flash, Phase: e.Phase, Ribbon: e.Ribbon, Kind: e.Kind, Tells: e.Tells()}
+		f(&g.glimpse)
+	}
+}
+
+// EachSeen calls f with the enemies to draw: in drawing order, or as they come where there
+// was no room to sort them.
+func (g *Game) EachSeen(f func(*Seen)) {
+	if g.passes == nil {
+		g.eachNear(f)
+		return
+	}
+	for i := range g.seen {
+		f(&g.seen[i])
+	}
+}
