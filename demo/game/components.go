@@ -1,6 +1,9 @@
 package game
 
-import "github.com/strata-go/strata/engine"
+import (
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+)
 
 // Components are pointer-free and live in off-heap columns. Positions are logical units,
 // velocities units per second, times seconds, angles radians.
@@ -82,6 +85,28 @@ var breeds = [engine.EnemyKinds]breed{
 	engine.Lancer:  {radius: 10, size: 31, hp: 4, score: 120, speed: 85, damage: 1},
 	engine.Swarm:   {radius: 6, size: 15, hp: 1, score: 15, speed: 118, damage: 1},
 	engine.Warden:  {radius: 31, size: 74, hp: 64, score: 2500, speed: 30, damage: 2},
+}
+
+// configure writes the level's own breeds at the bottom of the ground: tougher and faster with
+// each round through the levels. Where there is no room, enemies are as in the first round.
+func (g *Game) configure() {
+	g.breeds = breeds[:]
+	if g.ground == nil {
+		g.Lost.Breeds++
+		return
+	}
+	g.ground.Reset()
+	table, err := memory.MakeSlice[breed](g.ground.Bottom(), len(breeds))
+	if err != nil {
+		g.Lost.Breeds++
+		return
+	}
+	for i, b := range breeds {
+		b.hp += b.hp * int16(min(g.Round, 50)) / 3
+		b.speed = mul(b.speed, 1+mul(float32(min(g.Round, 10)), 0.08))
+		table[i] = b
+	}
+	g.breeds = table
 }
 
 // SizeOf returns the side, in logical units, of an enemy's picture.

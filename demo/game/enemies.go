@@ -37,14 +37,9 @@ func (g *Game) grantWishes() error {
 	return nil
 }
 
-// hp grows with each round through the levels.
-func (g *Game) hp(k engine.Enemy) int16 {
-	return breeds[k].hp + breeds[k].hp*int16(min(g.Round, 50))/3
-}
-
 // spawnEnemy puts an enemy into the world. A full tier costs the enemy, and is no error.
 func (g *Game) spawnEnemy(k engine.Enemy, p, v vec) error {
-	e := Enemy{Kind: k, HP: g.hp(k), Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4)}
+	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4)}
 	switch k {
 	case engine.Lancer:
 		e.Ribbon = g.ribbons.take(g, p)
@@ -115,7 +110,7 @@ func seek(v *vec, from, to vec, speed, agility float32) {
 func (g *Game) drift(p *Position, v *Velocity, e *Enemy) {
 	angle := mul(float32(g.Ticks&0xffff), 0.02) + mul(float32(e.Phase), 6.2831855/65536)
 	sway := engine.Scale(engine.Heading(angle), 70)
-	seek(&v.V, p.P, g.Player.P.Add(sway), g.speed(e), 1.6)
+	seek(&v.V, p.P, g.Player.P.Add(sway), g.breeds[e.Kind].speed, 1.6)
 	e.Angle = turnTo(e.Angle, v.V, 3)
 }
 
@@ -126,7 +121,7 @@ func (g *Game) lance(p *Position, v *Velocity, e *Enemy) {
 	case lancerStalk:
 		d := engine.Length(to)
 		target := engine.MulAdd(g.Player.P, engine.Normalize(to), -150)
-		seek(&v.V, p.P, target, g.speed(e), 2.5)
+		seek(&v.V, p.P, target, g.breeds[e.Kind].speed, 2.5)
 		e.Angle = turnTo(e.Angle, to, 6)
 		if e.Timer <= 0 && d < 260 {
 			e.State, e.Timer, e.Aim = lancerTell, 0.55, engine.Normalize(to)
@@ -164,14 +159,14 @@ func (g *Game) flock(self ecs.Entity, p *Position, v *Velocity, e *Enemy) {
 	}
 	wave := mul(float32(g.Ticks&0xffff), 0.11) + mul(float32(e.Phase), 6.2831855/65536)
 	want = engine.MulAdd(want, engine.Perp(engine.Normalize(v.V)), mul(engine.Sin(wave), 0.7))
-	seek(&v.V, vec{}, want, g.speed(e), 4)
+	seek(&v.V, vec{}, want, g.breeds[e.Kind].speed, 4)
 	e.Angle = headingOf(v.V)
 }
 
 // ward closes in slowly, throws rings of orbs, and sends swarms when it is hurt.
 func (g *Game) ward(p *Position, v *Velocity, e *Enemy) {
-	seek(&v.V, p.P, g.Player.P, g.speed(e), 0.8)
-	full := g.hp(engine.Warden)
+	seek(&v.V, p.P, g.Player.P, g.breeds[e.Kind].speed, 0.8)
+	full := g.breeds[engine.Warden].hp
 	fury := 1 - clamp(float32(e.HP)/float32(full), 0, 1)
 	e.Spin = 0.4 + mul(fury, 1.4)
 	e.Angle += mul(e.Spin, step)
@@ -197,10 +192,6 @@ func (g *Game) ring(p vec, n int, from float32) {
 		g.wishFor(wish{p: engine.MulAdd(p, dir, 30), v: engine.Scale(dir, 105), orb: true})
 	}
 	g.fx.ringShot(p)
-}
-
-func (g *Game) speed(e *Enemy) float32 {
-	return mul(breeds[e.Kind].speed, 1+mul(float32(min(g.Round, 10)), 0.08))
 }
 
 // headingOf returns the angle of v by the arctangent's odd polynomial: rendering and steering

@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/stack"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/particles"
 )
@@ -53,7 +54,7 @@ type Config struct {
 //	static  the frame's passes: visible enemies, sort keys, drawing order, vertices, indices
 //	frame   the collision grid and hit lists
 //	level   the level's order of spawns
-//	pools   component columns, omens by handle, particle columns
+//	pools   component columns, omens by handle, particle columns, the ground of loading
 //	slab    ribbons and the texts of popups, of many lengths
 //	large   the scorched ground
 //
@@ -88,11 +89,13 @@ type Game struct {
 	world  *ecs.World
 	actors actors
 	omens  *pool.Pool[Omen]
-	orders []order // of this level, in the level tier
-	next   int     // the first order not yet given
-	wait   float32 // until the next wave's orders begin
-	freeze int     // ticks of hit-stop left
-	streak int     // kills since the last hurt
+	ground *stack.Double // nil where there was no room; of the level's loading: its breeds at the bottom, scratch on top
+	breeds []breed       // of this level and round
+	orders []order       // of this level, in the level tier
+	next   int           // the first order not yet given
+	wait   float32       // until the next wave's orders begin
+	freeze int           // ticks of hit-stop left
+	streak int           // kills since the last hurt
 	toll   [engine.EnemyKinds]int
 	wishes []wish // spawns asked for while a query is open
 
@@ -107,7 +110,7 @@ type Game struct {
 }
 
 // Lost counts what full tiers have cost the game.
-type Lost struct{ Quads, Enemies, Shots, Pickups, Grids, Hits, Popups, Ribbons, Scorch, Orders int }
+type Lost struct{ Quads, Breeds, Enemies, Shots, Pickups, Grids, Hits, Popups, Ribbons, Scorch, Orders int }
 
 // actors are the ways into the world.
 type actors struct {
@@ -139,6 +142,13 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 		return nil, fmt.Errorf("game: %w", err)
 	}
 	m.AddPool("omens", g.omens.Stats, g.omens.Reset, g.omens.Close)
+	g.ground, err = stack.NewDouble(m.PoolSource(), stack.DoubleConfig{Bytes: 64 << 10})
+	switch {
+	case err == nil:
+		m.AddPool("ground", g.ground.Stats, nil, g.ground.Close)
+	case tolerate(err) != nil:
+		return nil, fmt.Errorf("game: %w", err)
+	}
 	ps, err := particles.New(m.PoolSource(), particles.Config{Capacity: cfg.Particles, Seed: cfg.Seed*2 + 1})
 	if err != nil {
 		return nil, fmt.Errorf("game: %w", err)
@@ -191,6 +201,7 @@ func (g *Game) Begin(l *engine.Level) error {
 	g.Wave, g.next, g.wait, g.freeze, g.ShakeNow = 0, 0, 0, 0, 0
 	g.resetPlayer(hull, power)
 	g.fx.palette(l)
+	g.configure()
 	g.writeOrders()
 	if err := g.declare(); err != nil {
 		return err
@@ -273,7 +284,7 @@ func (g *Game) Boss() (share float32, ok bool) {
 	q := g.actors.enemyFilter.Query()
 	for q.Next() {
 		if _, _, e := q.Get(); e.Kind == engine.Warden {
-			share, ok = max(share, float32(e.HP)/float32(g.hp(engine.Warden))), true
+			share, ok = max(share, float32(e.HP)/float32(g.breeds[engine.Warden].hp)), true
 		}
 	}
 	return share, ok

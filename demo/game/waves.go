@@ -55,7 +55,7 @@ func (g *Game) writeOrders() {
 		for _, s := range g.Level.Waves[i].Spawns {
 			g.write(i, s, g.crowd(s.Count))
 		}
-		sortByTime(g.orders[first:])
+		g.sortByTime(g.orders[first:])
 	}
 	g.write(len(g.Level.Waves), g.Level.Boss, g.Level.Boss.Count)
 	g.Lost.Orders += n - len(g.orders)
@@ -76,11 +76,50 @@ func (g *Game) write(wave int, s engine.Spawn, count int) {
 	}
 }
 
-// sortByTime is an insertion sort: stable, in place, and nearly sorted is what it gets.
-func sortByTime(o []order) {
+// sortByTime sorts a wave by merging, with its scratch on top of the ground, or by insertion
+// where that is full. Both are stable.
+func (g *Game) sortByTime(o []order) {
+	if g.ground == nil {
+		insertionSort(o)
+		return
+	}
+	scratch, err := memory.MakeSlice[order](g.ground.Top(), len(o))
+	if err != nil {
+		insertionSort(o)
+		return
+	}
+	mergeSort(o, scratch)
+	g.ground.ResetTop()
+}
+
+func insertionSort(o []order) {
 	for i := 1; i < len(o); i++ {
 		for j := i; j > 0 && o[j].At < o[j-1].At; j-- {
 			o[j], o[j-1] = o[j-1], o[j]
+		}
+	}
+}
+
+func mergeSort(o, scratch []order) {
+	if len(o) < 8 {
+		insertionSort(o)
+		return
+	}
+	half := len(o) / 2
+	mergeSort(o[:half], scratch)
+	mergeSort(o[half:], scratch)
+	left := scratch[:copy(scratch, o[:half])]
+	i, j := 0, half
+	for k := range o {
+		if i == len(left) {
+			return // the rest of the right half is in place
+		}
+		if j == len(o) || left[i].At <= o[j].At {
+			o[k] = left[i]
+			i++
+		} else {
+			o[k] = o[j]
+			j++
 		}
 	}
 }

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"unsafe"
 )
@@ -116,4 +117,111 @@ func BenchmarkMarkRewind(b *testing.B) {
 		}
 		l.Rewind(m)
 	}
+}
+
+// BenchmarkStepBack is one Alloc and one Undo, at a depth of 64.
+func BenchmarkStepBack(b *testing.B) {
+	const depth = 64
+	b.Run("stepback", func(b *testing.B) {
+		s := newStepBack(b, 64<<10)
+		for b.Loop() {
+			p, err := s.Alloc(64, 16)
+			if err != nil {
+				b.Fatal(err)
+			}
+			*(*uint64)(p) = 1
+			if s.Len() == depth {
+				for s.Undo() {
+				}
+			}
+		}
+	})
+	b.Run("goheap", func(b *testing.B) {
+		for b.Loop() {
+			sink = unsafe.Pointer(unsafe.SliceData(make([]byte, 64)))
+			*(*uint64)(sink) = 1
+		}
+	})
+}
+
+// BenchmarkRegion keeps 1,000 blocks of 64 bytes and replaces the oldest, or a random one: one
+// Alloc and one Free. held/live is the bytes in use per byte live.
+func BenchmarkRegion(b *testing.B) {
+	const live, size = 1000, 64
+	// A permutation that repeats would free in the order of allocation from its second lap on.
+	order := func(random bool) []int {
+		rng := rand.New(rand.NewPCG(1, 2))
+		s := make([]int, 64*live)
+		for i := range s {
+			s[i] = i % live
+			if random {
+				s[i] = rng.IntN(live)
+			}
+		}
+		return s
+	}
+	for _, random := range []bool{false, true} {
+		name := map[bool]string{false: "oldest", true: "random"}[random]
+		b.Run("region/"+name, func(b *testing.B) {
+			r := newRegion(b, nil, RegionConfig{RegionBytes: regionBytes})
+			blocks, next, n := fill(b, r, live, size), order(random), 0
+			for b.Loop() {
+				i := next[n]
+				if n++; n == len(next) {
+					n = 0
+				}
+				r.Free(blocks[i], size)
+				p, err := r.Alloc(size, 16)
+				if err != nil {
+					b.Fatal(err)
+				}
+				*(*uint64)(p) = 1
+				blocks[i] = p
+			}
+			b.ReportMetric(float64(r.Used())/(live*size), "held/live")
+		})
+		b.Run("goheap/"+name, func(b *testing.B) {
+			blocks, next, n := make([]unsafe.Pointer, live), order(random), 0
+			for b.Loop() {
+				i := next[n]
+				if n++; n == len(next) {
+					n = 0
+				}
+				p := unsafe.Pointer(unsafe.SliceData(make([]byte, size)))
+				*(*uint64)(p) = 1
+				blocks[i] = p
+			}
+		})
+	}
+}
+
+// BenchmarkResize grows the newest block from 16 bytes to 4 KiB, 16 at a time.
+func BenchmarkResize(b *testing.B) {
+	const step, full = 16, 4096
+	b.Run("linear", func(b *testing.B) {
+		l := newLinear(b, full)
+		for b.Loop() {
+			p, err := l.Alloc(step, 16)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for size := uintptr(step); size < full; size += step {
+				if !l.Resize(p, size, size+step) {
+					b.Fatal("no room")
+				}
+				*(*uint64)(unsafe.Add(p, size)) = 1
+			}
+			l.Reset()
+		}
+	})
+	b.Run("goheap", func(b *testing.B) {
+		var part [step]byte
+		for b.Loop() {
+			s := make([]byte, step)
+			for len(s) < full {
+				s = append(s, part[:]...)
+			}
+			sink = unsafe.Pointer(unsafe.SliceData(s))
+		}
+	})
 }

@@ -78,3 +78,45 @@ func ExampleGrowing() {
 	// textures released
 	// 0
 }
+
+// A parser that backs out of an alternative takes back what it allocated for it.
+func ExampleStepBack() {
+	nodes, err := arena.NewStepBack(nil, arena.StepBackConfig{Bytes: 64 << 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer nodes.Close()
+
+	nodes.Alloc(40, 8) // the object, which stays
+	attempt := nodes.Len()
+	nodes.Alloc(24, 8) // a number,
+	nodes.Alloc(24, 8) // and another: no, this is a string
+	nodes.UndoTo(attempt)
+	text, _ := nodes.Alloc(8, 1)
+	fmt.Println("grown in place:", nodes.Resize(text, 8, 20))
+	fmt.Println(nodes.Len(), "blocks,", nodes.Used(), "bytes")
+	// Output:
+	// grown in place: true
+	// 2 blocks, 60 bytes
+}
+
+// The blocks of an effect die one by one; with the last one its region is empty.
+func ExampleRegion() {
+	effects, err := arena.NewRegion(nil, arena.RegionConfig{RegionBytes: 16 << 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer effects.Close()
+
+	spark, _ := effects.Alloc(1000, 16)
+	smoke, _ := effects.Alloc(2000, 16)
+	effects.Free(spark, 1000)
+	fmt.Println(effects.Used(), "bytes in use: the smoke holds the region")
+	effects.Free(smoke, 2000)
+	fmt.Println(effects.Used(), "bytes in use")
+	// Output:
+	// 3008 bytes in use: the smoke holds the region
+	// 0 bytes in use
+}

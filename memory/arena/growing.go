@@ -137,6 +137,11 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 // Free is Linear.Free: it gives back the newest block.
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
+// Resize is Linear.Resize. It commits nothing: growth beyond the committed part is false.
+func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	return g.lin.Resize(p, oldSize, newSize)
+}
+
 // Owns reports whether p lies in the reservation.
 func (g *Growing) Owns(p unsafe.Pointer) bool { return g.lin.Owns(p) }
 

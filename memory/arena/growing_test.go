@@ -52,6 +52,25 @@ func TestGrowing_BlocksLargerThanAStepFit(t *testing.T) {
 	}
 }
 
+func TestGrowing_ResizeStopsAtWhatIsCommitted(t *testing.T) {
+	g := newGrowing(t, nil, GrowingConfig{Reserve: 1 << 20, Step: 64 << 10})
+	p := mustAlloc(t, g, 100, 1)
+	if g.Resize(p, 100, 64<<10+1) || g.Stats().Committed != 64<<10 {
+		t.Errorf("Resize committed memory: %d bytes", g.Stats().Committed)
+	}
+	if !g.Resize(p, 100, 64<<10) || !g.Resize(p, 64<<10, 10) || g.Used() != 10 {
+		t.Errorf("used %d, want 10", g.Used())
+	}
+	m := g.Mark()
+	if g.Resize(p, 10, 20) {
+		t.Error("a block from before the mark was resized")
+	}
+	g.Rewind(m)
+	if err := g.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestGrowing_ResetKeepsMemoryAndTrimReturnsIt(t *testing.T) {
 	budget := page.NewLimit(nil, 512<<10)
 	g := newGrowing(t, budget, GrowingConfig{Reserve: 1 << 20, Step: 64 << 10})

@@ -162,9 +162,34 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if l.base == nil || off > l.off || size > l.off-off {
 		panic(l.misuse("Free", p, size, "the block does not lie in the live part of this arena"))
 	}
-	if off+size == l.off && off >= l.floor {
+	if off+size == l.off && off >= l.floor && l.allocs > l.dropped {
 		l.drop(off, l.allocs-l.dropped-1)
 	}
+}
+
+// Resize changes the size of the newest block in place and reports whether it could: growth
+// is bounded by the capacity. For every other block, one from before the newest Mark and one
+// of size 0 it returns false and nothing has changed. Misuse panics as in Free.
+func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	l.owner.Touch()
+	off := uintptr(p) - uintptr(l.base)
+	if oldSize == 0 && l.base != nil && off <= l.limit {
+		return false // it may stand on a mark and belong to either side
+	}
+	if l.base == nil || off > l.off || oldSize > l.off-off {
+		panic(l.misuse("Resize", p, oldSize, "the block does not lie in the live part of this arena"))
+	}
+	if off+oldSize != l.off || off < l.floor || newSize > l.limit-off {
+		return false
+	}
+	l.peak = max(l.peak, l.off)
+	if newSize > oldSize {
+		invariant.Fresh(unsafe.Add(p, oldSize), newSize-oldSize)
+	} else {
+		invariant.Freed(unsafe.Add(p, newSize), oldSize-newSize)
+	}
+	l.off = off + newSize
+	return true
 }
 
 // drop moves the top down to off, where live allocations were live.
@@ -216,6 +241,7 @@ func (l *Linear) Close() error {
 	}
 	l.Reset()
 	if err := l.mem.Close(); err != nil {
+		l.limit = min(l.limit, l.mem.Committed()) // some of it may have gone already
 		return fmt.Errorf("arena: close: %w", err)
 	}
 	l.base, l.limit = nil, 0

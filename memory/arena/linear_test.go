@@ -137,6 +137,71 @@ func TestLinear_FreeStopsAtTheMark(t *testing.T) {
 	}
 }
 
+func TestLinear_ResizeChangesTheNewestBlockOnly(t *testing.T) {
+	l := newLinear(t, 1000)
+	a := mustAlloc(t, l, 100, 1)
+	b := mustAlloc(t, l, 50, 1)
+	if l.Resize(a, 100, 50) || l.Resize(a, 100, 100) {
+		t.Error("an older block was resized")
+	}
+	for _, size := range []uintptr{901, math.MaxUint, math.MaxUint - 99} {
+		if l.Resize(b, 50, size) {
+			t.Errorf("resized to %d bytes with 900 to the end", size)
+		}
+	}
+	if !l.Resize(b, 50, 900) || l.Available() != 0 {
+		t.Errorf("available %d, want 0", l.Available())
+	}
+	if !l.Resize(b, 900, 900) || !l.Resize(b, 900, 20) || l.Used() != 120 {
+		t.Errorf("used %d, want 120", l.Used())
+	}
+	l.Free(b, 20)
+	if s := l.Stats(); s.InUse != 100 || s.Live != 1 || s.Peak != 1000 {
+		t.Errorf("%+v; want 100 bytes in 1 block, peak 1000", s)
+	}
+	if err := l.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLinear_ResizeStopsAtTheMark(t *testing.T) {
+	l := newLinear(t, 1000)
+	a := mustAlloc(t, l, 100, 1)
+	empty := mustAlloc(t, l, 0, 1)
+	m := l.Mark()
+	if l.Resize(a, 100, 50) || l.Resize(a, 100, 200) {
+		t.Error("a block from before the mark was resized")
+	}
+	if l.Resize(empty, 0, 10) {
+		t.Error("a block of size 0 from before the mark grew into what the rewind frees")
+	}
+	b := mustAlloc(t, l, 10, 1)
+	if !l.Resize(b, 10, 30) || !l.Resize(b, 30, 0) || l.Used() != 100 {
+		t.Errorf("a block at the mark does not resize: used %d", l.Used())
+	}
+	l.Rewind(m)
+	if !l.Resize(a, 100, 50) || l.Used() != 50 {
+		t.Errorf("after the rewind used %d, want 50", l.Used())
+	}
+	if err := l.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLinear_ForeignResizePanics(t *testing.T) {
+	l, other := newLinear(t, 1000), newLinear(t, 1000)
+	p := mustAlloc(t, l, 100, 1)
+	q := mustAlloc(t, other, 100, 1)
+	memtest.Misuse(t, func() { l.Resize(q, 100, 50) }, "arena.Resize", "size 100", "does not lie in the live part")
+	memtest.Misuse(t, func() { l.Resize(q, 0, 50) }, "does not lie in the live part")
+	memtest.Misuse(t, func() { l.Resize(p, 101, 50) }, "does not lie in the live part")
+	memtest.Misuse(t, func() { l.Resize(nil, 0, 50) }, "does not lie in the live part")
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	memtest.Misuse(t, func() { l.Resize(p, 0, 50) }, "arena.Resize")
+}
+
 func TestLinear_ForeignFreePanics(t *testing.T) {
 	l, other := newLinear(t, 1000), newLinear(t, 1000)
 	mustAlloc(t, l, 100, 1)

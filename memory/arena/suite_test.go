@@ -19,6 +19,16 @@ var subjects = map[string]memtest.Subject{
 	"Frames": {KeepsFreed: true, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewFrames(src, arena.FramesConfig{Buffers: 2, Bytes: 200_000})
 	}},
+	"StepBack": {LIFO: true, New: func(src page.Source) (memory.Allocator, error) {
+		return arena.NewStepBack(src, arena.StepBackConfig{Bytes: 300_000})
+	}},
+	// A region holds one block of MaxSize, so freeing the newest one empties its region.
+	"Region": {MaxSize: 16 << 10, New: func(src page.Source) (memory.Allocator, error) {
+		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 16 << 10, Reserve: 512 << 10})
+	}},
+	"Region of 32 KiB": {MaxSize: 32 << 10, New: func(src page.Source) (memory.Allocator, error) {
+		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 32 << 10, Reserve: 256 << 10})
+	}},
 }
 
 func TestConformance(t *testing.T) {
@@ -33,6 +43,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func FuzzLinear(f *testing.F)  { memtest.Fuzz(f, subjects["Linear"]) }
-func FuzzGrowing(f *testing.F) { memtest.Fuzz(f, subjects["Growing"]) }
-func FuzzFrames(f *testing.F)  { memtest.Fuzz(f, subjects["Frames"]) }
+func FuzzLinear(f *testing.F)   { memtest.Fuzz(f, subjects["Linear"]) }
+func FuzzGrowing(f *testing.F)  { memtest.Fuzz(f, subjects["Growing"]) }
+func FuzzFrames(f *testing.F)   { memtest.Fuzz(f, subjects["Frames"]) }
+func FuzzStepBack(f *testing.F) { memtest.Fuzz(f, subjects["StepBack"]) }
+func FuzzRegion(f *testing.F)   { memtest.Fuzz(f, subjects["Region"]) }

@@ -1,0 +1,65 @@
+package stack_test
+
+import (
+	"io"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/stack"
+)
+
+// An end is closed with its buffer.
+type end struct {
+	*stack.End
+	io.Closer
+}
+
+func double(pick func(*stack.Double) *stack.End) func(page.Source) (memory.Allocator, error) {
+	return func(src page.Source) (memory.Allocator, error) {
+		d, err := stack.NewDouble(src, stack.DoubleConfig{Bytes: 300_001})
+		if err != nil {
+			return nil, err
+		}
+		return end{pick(d), d}, nil
+	}
+}
+
+func pivot(pick func(*stack.Pivot) *stack.End) func(page.Source) (memory.Allocator, error) {
+	return func(src page.Source) (memory.Allocator, error) {
+		p, err := stack.NewPivot(src, stack.PivotConfig{Forward: 200_003, Backward: 200_005})
+		if err != nil {
+			return nil, err
+		}
+		return end{pick(p), p}, nil
+	}
+}
+
+var subjects = map[string]memtest.Subject{
+	"Stack": {LIFO: true, New: func(src page.Source) (memory.Allocator, error) {
+		return stack.New(src, stack.Config{Bytes: 300_000})
+	}},
+	"Bottom":   {LIFO: true, New: double((*stack.Double).Bottom)},
+	"Top":      {LIFO: true, New: double((*stack.Double).Top)},
+	"Forward":  {LIFO: true, New: pivot((*stack.Pivot).Forward)},
+	"Backward": {LIFO: true, New: pivot((*stack.Pivot).Backward)},
+}
+
+func TestConformance(t *testing.T) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })
+	}
+}
+
+func FuzzStack(f *testing.F)    { memtest.Fuzz(f, subjects["Stack"]) }
+func FuzzBottom(f *testing.F)   { memtest.Fuzz(f, subjects["Bottom"]) }
+func FuzzTop(f *testing.F)      { memtest.Fuzz(f, subjects["Top"]) }
+func FuzzForward(f *testing.F)  { memtest.Fuzz(f, subjects["Forward"]) }
+func FuzzBackward(f *testing.F) { memtest.Fuzz(f, subjects["Backward"]) }
