@@ -111,7 +111,9 @@ func (g *Game) drift(p *Position, v *Velocity, e *Enemy) {
 	angle := mul(float32(g.Ticks&0xffff), 0.02) + mul(float32(e.Phase), 6.2831855/65536)
 	sway := engine.Scale(engine.Heading(angle), 70)
 	seek(&v.V, p.P, g.Player.P.Add(sway), g.breeds[e.Kind].speed, 1.6)
-	e.Angle = turnTo(e.Angle, v.V, 3)
+	if (g.Ticks+uint64(e.Phase))%4 == 0 { // a quarter of them each tick: nobody sees it
+		e.Angle = turnTo(e.Angle, v.V, 12)
+	}
 }
 
 // lance stalks, shows where it aims, charges through, rests.
@@ -220,11 +222,16 @@ func headingOf(v vec) float32 {
 // turnTo turns an angle towards a direction by at most rate radians a second.
 func turnTo(angle float32, dir vec, rate float32) float32 {
 	d := headingOf(dir) - angle
-	for d > 3.1415927 {
+	if d > 3.1415927 {
 		d -= 6.2831855
-	}
-	for d < -3.1415927 {
+	} else if d < -3.1415927 {
 		d += 6.2831855
 	}
-	return angle + clamp(d, -mul(rate, step), mul(rate, step))
+	angle += clamp(d, -mul(rate, step), mul(rate, step))
+	if angle > 3.1415927 { // kept within half a turn of 0, so that d is within one
+		angle -= 6.2831855
+	} else if angle < -3.1415927 {
+		angle += 6.2831855
+	}
+	return angle
 }

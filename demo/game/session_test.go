@@ -329,8 +329,19 @@ func BenchmarkTick(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			s := newSession(b, SessionConfig{Game: Config{Seed: 7, Enemies: c.enemies}, Memory: tiers.Config{Reserve: [tiers.Count]uintptr{tiers.Frame: 32 << 20}}})
 			play(b, s, 60)
-			for b.Loop() {
-				if err := s.Frame(engine.Input{}); err != nil {
+			if err := s.EndFrame(); err != nil {
+				b.Fatal(err)
+			}
+			var idle engine.Input
+			for b.Loop() { // the tick alone, with nobody shooting and nobody dying
+				s.Game.Player.Safe = 1
+				if err := s.Mem.BeginFrame(); err != nil {
+					b.Fatal(err)
+				}
+				if err := s.Game.Tick(&idle); err != nil {
+					b.Fatal(err)
+				}
+				if err := s.Mem.EndFrame(); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,0 +1,184 @@
+package buddy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// Check verifies the equations above the type and reports all that is broken. It ends even
+// when links form a cycle. Cost: proportional to the units reserved; it allocates only to
+// report.
+func (h *Heap) Check() error {
+	if h.base == nil {
+		return nil
+	}
+	c := checker{h: h}
+	if c.configuration() {
+		c.tree(h.ladder.whole())
+		c.unused(h.committed(), uint32(len(h.books)))
+		c.lists()
+	}
+	c.counters()
+	return errors.Join(c.errs...)
+}
+
+// checker is the state of one Check.
+type checker struct {
+	h    *Heap
+	errs []error
+
+	free      [maxRungs]uint32 // blocks of the tree, by rung
+	live      uint64           // sums over the live blocks of the tree
+	used      uint64           // units
+	requested uint64           // bytes
+}
+
+func (c *checker) fail(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("buddy: "+format, args...))
+}
+
+// configuration verifies invariant 1 and reports whether the rest can be.
+func (c *checker) configuration() bool {
+	h := c.h
+	if err := h.mem.Check(); err != nil {
+		c.errs = append(c.errs, fmt.Errorf("buddy: %w", err))
+	}
+	unit := h.grain.Bytes(1)
+	if unit < minUnit || unit > maxUnit || h.align != min(unit, memory.MaxAlign) {
+		c.fail("blocks from %d bytes with alignments up to %d do not come from a configuration", unit, h.align)
+	}
+	if h.system > Fibonacci || h.ladder != ladderWithin(h.system, uint32(h.mem.Reserved()>>h.grain)) {
+		c.fail("the ladder is not that of %v for a reservation of %d bytes", h.system, h.mem.Reserved())
+		return false
+	}
+	root := h.ladder.root()
+	if h.base != h.mem.Base() || uint64(h.limit) != min(uint64(root)<<h.grain, maxBytes) {
+		c.fail("base %p and requests up to %d are not the root of %d units at %p", h.base, h.limit, root, h.mem.Base())
+	}
+	if uint32(len(h.books)) != root {
+		c.fail("%d entries for a root of %d units", len(h.books), root)
+		return false
+	}
+	return true
+}
+
+// tree verifies invariants 2 and 3 below p and reports whether p is a free block.
+func (c *checker) tree(p part) bool {
+	h := c.h
+	if p.off >= h.committed() {
+		return false
+	}
+	if h.startsAt(p, free|live) {
+		if end := p.off + h.ladder.size[p.rung]; end > h.committed() {
+			c.fail("the block at unit %d ends at %d, %d are committed", p.off, end, h.committed())
+			return false
+		}
+		return c.block(p)
+	}
+	if !h.ladder.divisible(p) {
+		c.fail("unit %d is in no block", p.off)
+		return false
+	}
+	a, b := h.ladder.parts(p)
+	freeA, freeB := c.tree(a), c.tree(b)
+	if freeA && freeB {
+		c.fail("the buddies at units %d and %d are both free", a.off, b.off)
+	}
+	return false
+}
+
+// block verifies the block p and reports whether it is free.
+func (c *checker) block(p part) bool {
+	h := c.h
+	e, end := &h.books[p.off], p.off+h.ladder.size[p.rung]
+	if e.side != p.side {
+		c.fail("the block at unit %d has side %02b, its place %02b", p.off, e.side, p.side)
+	}
+	if e.state == free {
+		c.free[p.rung]++
+		c.unused(p.off+1, end)
+		return true
+	}
+	c.used += uint64(end - p.off)
+	c.pointer(p, end)
+	return false
+}
+
+// pointer verifies invariants 4 and 5 for the live block p.
+func (c *checker) pointer(p part, end uint32) {
+	h, found := c.h, 0
+	if s := h.books[p.off].state; s&^handed != live {
+		c.fail("the live block at unit %d has state %03b", p.off, s)
+	}
+	for at := p.off; at < end; at++ {
+		e := &h.books[at]
+		if e.state&handed == 0 {
+			if at > p.off {
+				c.unused(at, at+1)
+			}
+			continue
+		}
+		found++
+		c.live++
+		c.requested += uint64(e.next)
+		if at > p.off && (e.state != handed || h.system == Binary) || e.prev != at-p.off ||
+			uint64(at)+uint64(h.grain.Count(uintptr(e.next))) > uint64(end) {
+			c.fail("the pointer at unit %d, state %03b, %d units into the block of %d at unit %d, does not have room for %d bytes there", at, e.state, e.prev, end-p.off, p.off, e.next)
+		}
+	}
+	if found != 1 {
+		c.fail("the live block at unit %d has %d pointers", p.off, found)
+	}
+}
+
+// unused verifies invariant 5 from unit start to end.
+func (c *checker) unused(start, end uint32) {
+	for at := start; at < end; at++ {
+		if s := c.h.books[at].state; s != 0 {
+			c.fail("unit %d, where nothing starts, has state %03b", at, s)
+		}
+	}
+}
+
+// lists verifies invariant 6: what a list holds is in the tree where its links agree, and as
+// many blocks are on it as the tree has.
+func (c *checker) lists() {
+	h := c.h
+	for k, head := range h.lists {
+		if bit := h.mask>>k&1 == 1; bit != (head != none) {
+			c.fail("rung %d has bit %t and head %d", k, bit, head)
+		}
+		n, prev := uint32(0), none
+		for off := head; off != none; n++ {
+			if off >= uint32(len(h.books)) {
+				c.fail("the list of rung %d leads to unit %d of %d", k, off, len(h.books))
+				break
+			}
+			e := &h.books[off]
+			if e.state != free || int(e.rung) != k || e.prev != prev {
+				c.fail("unit %d on the list of rung %d behind %d has state %03b, rung %d, prev %d", off, k, prev, e.state, e.rung, e.prev)
+				break
+			}
+			prev, off = off, e.next
+		}
+		if n != c.free[k] {
+			c.fail("the list of rung %d has %d blocks, %d are free", k, n, c.free[k])
+		}
+	}
+	if h.mask>>maxRungs != 0 {
+		c.fail("the mask %#x has bits beyond %d rungs", h.mask, maxRungs)
+	}
+}
+
+// counters verifies invariant 7.
+func (c *checker) counters() {
+	h := c.h
+	if h.used != c.used || h.requested != c.requested || h.used > h.peak {
+		c.fail("%d units used for %d bytes at a peak of %d; the blocks sum to %d and %d", h.used, h.requested, h.peak, c.used, c.requested)
+	}
+	if h.allocs-h.frees != c.live {
+		c.fail("%d allocations less %d frees, but %d blocks are live", h.allocs, h.frees, c.live)
+	}
+}

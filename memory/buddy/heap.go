@@ -1,0 +1,329 @@
+package buddy
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A Heap hands out blocks whose sizes are the rungs of a ladder. The whole reservation is one
+// block of the top rung; a request splits a block down to the lowest rung that holds it, and
+// Free merges a block with its buddy for as long as that is free.
+//
+//	units    |0   1   2   3   4   5   6   7 | 8 …    of MinBlock bytes
+//	books    |live    |free|live|free       |        a unit's entry says what starts there
+//	lists    rung 0 -> 2    rung 2 -> 4              free blocks by rung, linked by the books
+//	mask     …0101                                   rungs whose list is not empty
+//
+// Blocks are not zeroed. They belong to the caller until Free, Reset or Close. One goroutine
+// at a time. After Close every Alloc fails with memory.ErrClosed, and what cannot return an
+// error panics with a *memory.Misuse.
+//
+// Invariants, verified by Check in this order:
+//
+//	(1) the ladder follows from the system, and books, limits and root from the reservation;
+//	    the reservation's own books hold
+//	(2) the blocks are parts of the root, with the sides that splitting gives them, and tile
+//	    the committed units
+//	(3) no two buddies are both free: merging is immediate
+//	(4) a live block has one pointer, behind which the request fits; Binary: at its start
+//	(5) no entry but those of blocks and pointers is in use
+//	(6) a free block is on the list of its rung, once, and lists hold nothing else; a rung's
+//	    bit is set where its list is not empty
+//	(7) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
+type Heap struct {
+	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
+	limit  uintptr        // largest request in bytes; 0 once closed, so that every Alloc takes the slow path
+	align  uintptr        // alignments up to this one come free with the unit; 0 once closed
+	books  []entry        // by unit
+	mask   uint64
+	lists  [maxRungs]uint32 // unit of the newest free block of a rung, or none
+	ladder ladder
+	grain  align.Grain // MinBlock
+	system System
+
+	allocs    uint64 // blocks handed out since New
+	frees     uint64 // blocks that came back
+	used      uint64 // units in live blocks
+	peak      uint64 // highest used
+	requested uint64 // bytes that were asked for, in live blocks
+	failures  uint64
+
+	mem   page.Prefix
+	owner invariant.Owner
+}
+
+// An entry is what the books say about a unit: 12 bytes in the Go heap.
+type entry struct {
+	next  uint32 // free: the next block on the list, or none. handed: bytes requested
+	prev  uint32 // free: the block before it, or none. handed: units back to the block's start
+	rung  uint8  // of the block that starts here
+	side  side
+	state state
+}
+
+// state says what starts at a unit. The zero state is nothing.
+type state uint8
+
+const (
+	free   state = 1 << iota // a block on a list
+	live                     // a block of the caller's
+	handed                   // what the caller points at: the live block itself, or a place inside it
+)
+
+const none = ^uint32(0) // ends a list
+
+// Config configures New.
+type Config struct {
+	// Reserve is the address space in bytes, and so the largest block. 0 means 64 MiB. It is
+	// rounded up to a size of the ladder; a system that refuses as much is asked for half,
+	// and half of that.
+	Reserve uintptr
+	// MinBlock is the size of the smallest block in bytes, and the unit of all others: a
+	// power of two from 16 to 16 KiB. 0 means 256. The books cost 12 bytes for each that is
+	// reserved.
+	MinBlock uintptr
+	// System is the ladder of block sizes. The zero value is Binary.
+	System System
+}
+
+const (
+	minUnit = 16           // the smallest alignment that C's malloc gives, too
+	maxUnit = page.Granule // so that what is committed is whole units
+
+	maxBytes = 1<<32 - 1 // the largest block: entry.next holds the request
+)
+
+// New reserves address space from src; nil means page.Default(). Nothing is committed yet.
+func New(src page.Source, cfg Config) (*Heap, error) {
+	if cfg.Reserve == 0 {
+		cfg.Reserve = 64 << 20
+	}
+	if cfg.MinBlock == 0 {
+		cfg.MinBlock = 256
+	}
+	if cfg.MinBlock < minUnit || cfg.MinBlock > maxUnit || cfg.MinBlock&(cfg.MinBlock-1) != 0 {
+		return nil, fmt.Errorf("buddy: new Heap: MinBlock %d is not a power of two from %d to %d", cfg.MinBlock, minUnit, maxUnit)
+	}
+	if cfg.System > Fibonacci {
+		return nil, fmt.Errorf("buddy: new Heap: %v is none of Binary and Fibonacci", cfg.System)
+	}
+	most := min(uint64(align.MaxGrains)*uint64(cfg.MinBlock), uint64(^uintptr(0)>>2))
+	if uint64(cfg.Reserve) > most {
+		return nil, fmt.Errorf("buddy: new Heap of %d bytes: at most %d are possible with a MinBlock of %d", cfg.Reserve, most, cfg.MinBlock)
+	}
+	grain := align.GrainOf(cfg.MinBlock)
+	want := ladderOver(cfg.System, grain.Count(cfg.Reserve))
+	mem, err := page.NewPrefix(src, grain.Bytes(want.root()), page.Granule, 0)
+	if err != nil {
+		return nil, fmt.Errorf("buddy: new Heap of %d bytes: %w", cfg.Reserve, err)
+	}
+	h := &Heap{
+		base:   mem.Base(),
+		align:  min(cfg.MinBlock, memory.MaxAlign),
+		ladder: ladderWithin(cfg.System, uint32(mem.Reserved()>>grain)),
+		grain:  grain,
+		system: cfg.System,
+		mem:    mem,
+	}
+	root := h.ladder.root()
+	h.books = make([]entry, root)
+	h.limit = uintptr(min(uint64(root)<<grain, maxBytes))
+	h.dropLists()
+	return h, nil
+}
+
+// Alloc returns size bytes aligned to align, a power of two up to 4096; size 0 gives a block
+// of MinBlock. The error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a
+// *memory.Exhausted when reservation, budget or system are exhausted. Cost: a bitmap search
+// and a split per rung between the block found and the one wanted; a system call more when
+// the heap grows. Alignments above MinBlock cost a search of the smaller free blocks besides,
+// where none is so large that it holds the request wherever it lies.
+func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	mask := align - 1
+	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
+		return h.allocSlow(size, align)
+	}
+	n := h.grain.Count(size)
+	k := h.ladder.rung(n)
+	rungs := h.mask >> (k & 63)
+	if rungs == 0 {
+		return h.allocSlow(size, align)
+	}
+	k += uint8(bits.TrailingZeros64(rungs))
+	return h.handOut(h.carve(h.lists[k], n, 1), 1, size), nil
+}
+
+// handOut makes the block p, which is on no list, that of a request of size bytes at a
+// multiple of step, and returns the address.
+func (h *Heap) handOut(p part, step uint32, size uintptr) unsafe.Pointer {
+	h.books[p.off] = entry{rung: p.rung, side: p.side, state: live}
+	at := align.UpTo(p.off, step)
+	e := &h.books[at]
+	e.next, e.prev = uint32(size), at-p.off
+	e.state |= handed
+	h.allocs++
+	h.requested += uint64(size)
+	h.used += uint64(h.ladder.size[p.rung])
+	h.peak = max(h.peak, h.used)
+	q := unsafe.Add(h.base, h.grain.Bytes(at))
+	if invariant.Debug {
+		h.owner.Touch()
+		invariant.Fresh(q, size)
+	}
+	return q
+}
+
+// allocSlow serves what the fast path refuses: size 0, alignments above MinBlock, growth and
+// errors.
+//
+//go:noinline
+func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
+	if h.base == nil {
+		return nil, memory.ErrClosed
+	}
+	if !align.Valid(al) {
+		return nil, memory.ErrAlign
+	}
+	if size > h.limit {
+		h.failures++
+		return nil, memory.ErrTooLarge
+	}
+	n, step := h.grain.Count(size), h.grain.Step(al)
+	off := h.find(n, step)
+	if off == none {
+		if err := h.grow(n, step); err != nil {
+			h.failures++
+			return nil, &memory.Exhausted{Op: "buddy: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
+		}
+		off = h.find(n, step)
+	}
+	return h.handOut(h.carve(off, n, step), step, size), nil
+}
+
+// Free gives back a block with the size it was asked for and merges it up the ladder. A
+// pointer that Alloc did not return or that was freed since, or another size, panics with a
+// *memory.Misuse before anything changes. Cost: a merge per rung, at most.
+func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
+	if p == nil {
+		return
+	}
+	at := h.grain.Index(h.base, p)
+	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 || uintptr(h.books[at].next) != size {
+		panic(h.misuse("Free", p, size))
+	}
+	h.release(p, uint32(at))
+}
+
+// FreeAny is Free for a caller who does not know the size; all other checks are made.
+func (h *Heap) FreeAny(p unsafe.Pointer) {
+	if p == nil {
+		return
+	}
+	at := h.grain.Index(h.base, p)
+	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 {
+		panic(h.misuse("FreeAny", p, 0))
+	}
+	h.release(p, uint32(at))
+}
+
+// release takes back what was handed out at unit at, whose address is p.
+func (h *Heap) release(p unsafe.Pointer, at uint32) {
+	e := &h.books[at]
+	size, start := e.next, at-e.prev
+	if invariant.Debug {
+		h.owner.Touch()
+		invariant.Freed(p, uintptr(size))
+	}
+	e.state &^= handed
+	b := &h.books[start]
+	b.state = 0
+	h.frees++
+	h.requested -= uint64(size)
+	h.used -= uint64(h.ladder.size[b.rung])
+	h.give(part{start, b.rung, b.side})
+}
+
+// Owns reports whether p lies in the reservation, live or not.
+func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
+
+// SizeOf returns the size in bytes that the live block at p was requested with; what it was
+// rounded up to is not the caller's. Anything else than a pointer from Alloc panics with a
+// *memory.Misuse.
+func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
+	at := h.grain.Index(h.base, p)
+	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 {
+		panic(h.misuse("SizeOf", p, 0))
+	}
+	return uintptr(h.books[at].next)
+}
+
+// Reset frees every block; committed memory is kept. Cost: independent of the number of
+// blocks, 12 bytes cleared per committed unit. On a closed heap it panics with a
+// *memory.Misuse.
+func (h *Heap) Reset() {
+	if h.base == nil {
+		panic(h.misuse("Reset", nil, 0))
+	}
+	h.owner.Touch()
+	h.frees = h.allocs
+	h.used, h.requested = 0, 0
+	end := h.committed()
+	clear(h.books[:end])
+	h.dropLists()
+	h.adopt(h.ladder.whole(), 0, end)
+}
+
+// Trim returns the free memory behind the last live block to its source, in whole pages, and
+// keeps the addresses.
+func (h *Heap) Trim() error {
+	if h.base == nil {
+		return memory.ErrClosed
+	}
+	h.owner.Touch()
+	before := h.committed()
+	if err := h.mem.Trim(h.grain.Bytes(h.tail())); err != nil {
+		return fmt.Errorf("buddy: trim: %w", err)
+	}
+	h.abandon(h.ladder.whole(), h.committed(), before)
+	return nil
+}
+
+// Close releases the memory: no pointer into the heap may be used any more. A second Close
+// does nothing. If the memory cannot be released it says so, the heap is closed all the same,
+// and another Close tries again.
+func (h *Heap) Close() error {
+	if h.base != nil {
+		h.Reset()
+		h.dropLists()
+		h.base, h.limit, h.align, h.books = nil, 0, 0, nil
+	}
+	if err := h.mem.Close(); err != nil {
+		return fmt.Errorf("buddy: close: %w", err)
+	}
+	return nil
+}
+
+// Stats reports the books, in constant time and exactly, Peak included. InUse counts whole
+// blocks, so that InUse - Requested is what the ladder wastes.
+func (h *Heap) Stats() memory.Stats {
+	return memory.Stats{
+		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
+		InUse: h.used << h.grain, Peak: h.peak << h.grain,
+		Live: h.allocs - h.frees, Allocs: h.allocs, Frees: h.frees, Failures: h.failures,
+		Requested: h.requested, LargestFree: uint64(h.largestFree()),
+	}
+}
+
+// largestFree returns the bytes of the largest request that a free block can meet.
+func (h *Heap) largestFree() uintptr {
+	if h.mask == 0 {
+		return 0
+	}
+	return min(h.grain.Bytes(h.ladder.size[bits.Len64(h.mask)-1]), h.limit)
+}

@@ -1,0 +1,40 @@
+package buddy_test
+
+import (
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/buddy"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func subject(cfg buddy.Config) memtest.Subject {
+	return memtest.Subject{MaxSize: 20_000, New: func(src page.Source) (memory.Allocator, error) {
+		return buddy.New(src, cfg)
+	}}
+}
+
+var subjects = map[string]memtest.Subject{
+	"Binary":          subject(buddy.Config{Reserve: 768 << 10}),
+	"Fibonacci":       subject(buddy.Config{Reserve: 768 << 10, System: buddy.Fibonacci}),
+	"BinaryFine":      subject(buddy.Config{Reserve: 256 << 10, MinBlock: 16}),
+	"FibonacciFine":   subject(buddy.Config{Reserve: 256 << 10, MinBlock: 16, System: buddy.Fibonacci}),
+	"FibonacciCoarse": subject(buddy.Config{Reserve: 4 << 20, MinBlock: 16 << 10, System: buddy.Fibonacci}),
+}
+
+func TestConformance(t *testing.T) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })
+	}
+}
+
+func FuzzBinary(f *testing.F)        { memtest.Fuzz(f, subjects["Binary"]) }
+func FuzzFibonacci(f *testing.F)     { memtest.Fuzz(f, subjects["Fibonacci"]) }
+func FuzzFibonacciFine(f *testing.F) { memtest.Fuzz(f, subjects["FibonacciFine"]) }

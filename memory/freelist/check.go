@@ -1,0 +1,117 @@
+package freelist
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// Check verifies the equations above the type and reports all that is broken. Cost:
+// proportional to the granules reserved; it allocates only to report.
+func (h *Heap) Check() error {
+	if h.base == nil {
+		return nil
+	}
+	c := checker{h: h}
+	c.configuration()
+	c.order()
+	c.tiling()
+	c.counters()
+	return errors.Join(c.errs...)
+}
+
+// checker is the state of one Check.
+type checker struct {
+	h    *Heap
+	errs []error
+
+	live      uint64 // sums over the live map
+	used      uint64 // granules
+	requested uint64 // bytes
+}
+
+func (c *checker) fail(format string, args ...any) {
+	c.errs = append(c.errs, fmt.Errorf("freelist: "+format, args...))
+}
+
+// configuration verifies invariants 1 and 6.
+func (c *checker) configuration() {
+	h := c.h
+	if err := h.mem.Check(); err != nil {
+		c.errs = append(c.errs, fmt.Errorf("freelist: %w", err))
+	}
+	granule := h.grain.Bytes(1)
+	if granule < minGranule || granule > maxGranule || h.align != min(granule, memory.MaxAlign) {
+		c.fail("a granule of %d bytes with alignments up to %d does not come from a configuration", granule, h.align)
+	}
+	if h.policy > BestFit {
+		c.fail("%v is none of FirstFit, NextFit and BestFit", h.policy)
+	}
+	if h.base != h.mem.Base() || uint64(len(h.live)) != uint64(h.mem.Reserved())>>h.grain ||
+		uint64(h.limit) != min(uint64(h.mem.Reserved()), maxBytes) {
+		c.fail("base %p, %d granules and requests up to %d are not the reservation of %d bytes at %p", h.base, len(h.live), h.limit, h.mem.Reserved(), h.mem.Base())
+	}
+	if h.rover > h.committed() {
+		c.fail("rover stands at granule %d, %d are committed", h.rover, h.committed())
+	}
+}
+
+// order verifies invariant 2.
+func (c *checker) order() {
+	end := uint64(0)
+	for k, r := range c.h.runs {
+		if r.size == 0 || k > 0 && uint64(r.off) <= end {
+			c.fail("run %d of %d granules at %d is empty, or does not lie apart from the one that ends at %d", k, r.size, r.off, end)
+		}
+		end = uint64(r.off) + uint64(r.size)
+	}
+}
+
+// tiling verifies invariants 3 and 4: it walks the live map beside the runs.
+func (c *checker) tiling() {
+	h := c.h
+	runs, end := h.runs, uint64(0) // where what was met last ends
+	for off := range uint64(len(h.live)) {
+		isRun := len(runs) > 0 && uint64(runs[0].off) == off
+		n := h.live[off]
+		if (isRun || n != 0) && off < end {
+			c.fail("at granule %d something starts inside what reaches to %d", off, end)
+		}
+		if !isRun && n == 0 && off >= end && off < uint64(h.committed()) {
+			c.fail("granule %d is neither live nor free", off)
+			end = off + 1
+		}
+		if n != 0 {
+			c.live++
+			size := h.grain.Count(uintptr(n - 1))
+			c.used += uint64(size)
+			c.requested += uint64(n - 1)
+			end = max(end, off+uint64(size))
+		}
+		if isRun {
+			if n != 0 {
+				c.fail("granule %d starts a live block and a free run", off)
+			}
+			end = max(end, off+uint64(runs[0].size))
+			runs = runs[1:]
+		}
+	}
+	if len(runs) > 0 {
+		c.fail("%d runs, from the one at granule %d on, are out of order or beyond the heap", len(runs), runs[0].off)
+	}
+	if end != uint64(h.committed()) {
+		c.fail("blocks and runs end at granule %d, %d are committed", end, h.committed())
+	}
+}
+
+// counters verifies invariant 5.
+func (c *checker) counters() {
+	h := c.h
+	if h.used != c.used || h.requested != c.requested || h.used > h.peak {
+		c.fail("%d granules used for %d bytes at a peak of %d; the blocks sum to %d and %d", h.used, h.requested, h.peak, c.used, c.requested)
+	}
+	if h.allocs-h.frees != c.live {
+		c.fail("%d allocations less %d frees, but %d blocks are live", h.allocs, h.frees, c.live)
+	}
+}

@@ -1,0 +1,294 @@
+package freelist
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A Heap hands out blocks of any size from one list of free runs, which is kept in the order
+// of addresses: a search reads 8 bytes per run, in one sweep, and Free finds both neighbours
+// by bisection.
+//
+//	memory   | live      | free  | live | free             | - - not committed - -
+//	live     | n+1 0 0 0 | 0 0 0 | n+1  | 0 0 0 0 …          by granule: 1 + bytes requested,
+//	                                                         where a live block starts
+//	runs       {4, 3}, {9, 7}                                the free memory: offset and size
+//
+// Blocks are not zeroed and are aligned to the granule or what was asked for. They belong to
+// the caller until Free, Reset or Close. One goroutine at a time. After Close every Alloc
+// fails with memory.ErrClosed, and what cannot return an error panics with a *memory.Misuse.
+//
+// Invariants, verified by Check in this order:
+//
+//	(1) the granule, the limit of the fast path and the live map follow from configuration
+//	    and reservation; the reservation's own books hold
+//	(2) runs ascend, are not empty, and do not touch: coalescing is immediate
+//	(3) live blocks and runs tile the committed memory without gap or overlap
+//	(4) live is 0 wherever no live block starts
+//	(5) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
+//	(6) rover lies within the committed memory
+type Heap struct {
+	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
+	limit  uintptr        // largest request in bytes; 0 once closed, so that every Alloc takes the slow path
+	align  uintptr        // alignments up to this one come free with the granule; 0 once closed
+	live   []uint32       // by granule of the reservation
+	runs   []run
+	rover  uint32 // NextFit: granules; where the last search ended
+	grain  align.Grain
+	policy Policy
+
+	allocs    uint64 // blocks handed out since New
+	frees     uint64 // blocks that came back
+	used      uint64 // granules in live blocks
+	peak      uint64 // highest used
+	requested uint64 // bytes that were asked for, in live blocks
+	failures  uint64
+
+	mem   page.Prefix
+	owner invariant.Owner
+}
+
+// Config configures New.
+type Config struct {
+	// Reserve is the address space in bytes, and so the most that can be in use. 0 means
+	// 64 MiB. A system that refuses as much is asked for half, and half of that.
+	Reserve uintptr
+	// Policy says which of the free runs that are large enough is taken.
+	Policy Policy
+	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to
+	// 16 KiB. 0 means 64, a cache line, so that no two blocks share one. Every block is
+	// rounded up to it; the books cost 4 bytes per granule reserved.
+	Granule uintptr
+}
+
+const (
+	minGranule = 16           // the smallest alignment that C's malloc gives, too
+	maxGranule = page.Granule // so that what is committed is whole granules
+
+	// maxBytes is the largest block: the live map holds one more than it in 32 bits.
+	maxBytes = 1<<32 - 2
+	// firstRuns is the room that the list of runs starts with: 4 KiB. It doubles.
+	firstRuns = 512
+)
+
+// New reserves address space from src; nil means page.Default(). Nothing is committed yet.
+func New(src page.Source, cfg Config) (*Heap, error) {
+	if cfg.Reserve == 0 {
+		cfg.Reserve = 64 << 20
+	}
+	if cfg.Granule == 0 {
+		cfg.Granule = 64
+	}
+	if cfg.Granule < minGranule || cfg.Granule > maxGranule || cfg.Granule&(cfg.Granule-1) != 0 {
+		return nil, fmt.Errorf("freelist: new Heap: granule %d is not a power of two from %d to %d", cfg.Granule, minGranule, maxGranule)
+	}
+	if cfg.Policy > BestFit {
+		return nil, fmt.Errorf("freelist: new Heap: %v is none of FirstFit, NextFit and BestFit", cfg.Policy)
+	}
+	if most := uint64(align.MaxGrains) * uint64(cfg.Granule); uint64(cfg.Reserve) > most {
+		return nil, fmt.Errorf("freelist: new Heap of %d bytes: at most %d are possible with granules of %d", cfg.Reserve, most, cfg.Granule)
+	}
+	mem, err := page.NewPrefix(src, cfg.Reserve, page.Granule, 0)
+	if err != nil {
+		return nil, fmt.Errorf("freelist: new Heap of %d bytes: %w", cfg.Reserve, err)
+	}
+	grain := align.GrainOf(cfg.Granule)
+	return &Heap{
+		base:   mem.Base(),
+		limit:  uintptr(min(uint64(mem.Reserved()), maxBytes)),
+		align:  min(cfg.Granule, memory.MaxAlign),
+		live:   make([]uint32, mem.Reserved()>>grain),
+		runs:   make([]run, 0, firstRuns),
+		grain:  grain,
+		policy: cfg.Policy,
+		mem:    mem,
+	}, nil
+}
+
+// Alloc returns size bytes aligned to align, a power of two up to 4096; size 0 gives a block
+// of one granule. The error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a
+// *memory.Exhausted when reservation, budget or system are exhausted. Cost: proportional to
+// the free runs, plus a system call when none is large enough and the heap grows.
+func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	mask := align - 1
+	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
+		return h.allocSlow(size, align)
+	}
+	n := h.grain.Count(size)
+	k := h.search(n, 1)
+	if k < 0 {
+		return h.allocSlow(size, align)
+	}
+	return h.handOut(k, h.runs[k].off, n, size), nil
+}
+
+// handOut makes n granules at off, which lie in run k, the live block of a request of size
+// bytes, and returns its address.
+func (h *Heap) handOut(k int, off, n uint32, size uintptr) unsafe.Pointer {
+	h.cut(k, off, n)
+	h.rover = off + n
+	h.live[off] = uint32(size) + 1
+	h.allocs++
+	h.requested += uint64(size)
+	h.used += uint64(n)
+	h.peak = max(h.peak, h.used)
+	p := unsafe.Add(h.base, h.grain.Bytes(off))
+	if invariant.Debug {
+		h.owner.Touch()
+		invariant.Fresh(p, size)
+	}
+	return p
+}
+
+// allocSlow serves what the fast path refuses: size 0, alignments above the granule, growth
+// and errors.
+//
+//go:noinline
+func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
+	if h.base == nil {
+		return nil, memory.ErrClosed
+	}
+	if !align.Valid(al) {
+		return nil, memory.ErrAlign
+	}
+	if size > h.limit {
+		h.failures++
+		return nil, memory.ErrTooLarge
+	}
+	n, step := h.grain.Count(size), h.grain.Step(al)
+	k := h.search(n, step)
+	if k < 0 {
+		if err := h.grow(align.UpTo(h.tail(), step) + n); err != nil {
+			h.failures++
+			return nil, &memory.Exhausted{Op: "freelist: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
+		}
+		k = len(h.runs) - 1 // the memory that is new
+	}
+	return h.handOut(k, align.UpTo(h.runs[k].off, step), n, size), nil
+}
+
+// Free gives back a block with the size it was asked for and merges it with its free
+// neighbours. A pointer that is not the start of a live block of this heap, or another size,
+// panics with a *memory.Misuse before anything changes. Cost: a bisection of the free runs,
+// and where no neighbour is free a move of 8 bytes for each run behind it.
+func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
+	if p == nil {
+		return
+	}
+	off := h.grain.Index(h.base, p)
+	if off >= uint64(len(h.live)) || h.live[off] == 0 || uintptr(h.live[off]-1) != size {
+		panic(h.misuse("Free", p, size))
+	}
+	h.release(p, uint32(off), size)
+}
+
+// FreeAny is Free for a caller who does not know the size; all other checks are made.
+func (h *Heap) FreeAny(p unsafe.Pointer) {
+	if p == nil {
+		return
+	}
+	off := h.grain.Index(h.base, p)
+	if off >= uint64(len(h.live)) || h.live[off] == 0 {
+		panic(h.misuse("FreeAny", p, 0))
+	}
+	h.release(p, uint32(off), uintptr(h.live[off]-1))
+}
+
+// release takes back the live block at off, whose address is p.
+func (h *Heap) release(p unsafe.Pointer, off uint32, size uintptr) {
+	if invariant.Debug {
+		h.owner.Touch()
+		invariant.Freed(p, size)
+	}
+	n := h.grain.Count(size)
+	h.live[off] = 0
+	h.frees++
+	h.requested -= uint64(size)
+	h.used -= uint64(n)
+	h.give(off, n)
+}
+
+// Owns reports whether p lies in the reservation, live or not.
+func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
+
+// SizeOf returns the size in bytes that the live block at p was requested with. Anything
+// else than the start of a live block panics with a *memory.Misuse.
+func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
+	off := h.grain.Index(h.base, p)
+	if off >= uint64(len(h.live)) || h.live[off] == 0 {
+		panic(h.misuse("SizeOf", p, 0))
+	}
+	return uintptr(h.live[off] - 1)
+}
+
+// Reset frees every block; committed memory is kept. Cost: independent of the number of
+// blocks, 4 bytes cleared per committed granule. On a closed heap it panics with a
+// *memory.Misuse.
+func (h *Heap) Reset() {
+	if h.base == nil {
+		panic(h.misuse("Reset", nil, 0))
+	}
+	h.owner.Touch()
+	h.frees = h.allocs
+	h.used, h.requested = 0, 0
+	h.rover = 0
+	end := h.committed()
+	clear(h.live[:end])
+	h.runs = h.runs[:0]
+	if end > 0 {
+		h.runs = append(h.runs, run{0, end})
+	}
+}
+
+// Trim returns the free memory at the end of the heap to its source, in whole pages, and
+// keeps the addresses.
+func (h *Heap) Trim() error {
+	if h.base == nil {
+		return memory.ErrClosed
+	}
+	h.owner.Touch()
+	tail := h.tail()
+	if err := h.mem.Trim(h.grain.Bytes(tail)); err != nil {
+		return fmt.Errorf("freelist: trim: %w", err)
+	}
+	end := h.committed()
+	if k := len(h.runs) - 1; k >= 0 && h.runs[k].off == tail {
+		h.runs[k].size = end - tail
+		if end == tail {
+			h.runs = h.runs[:k]
+		}
+	}
+	h.rover = min(h.rover, end)
+	return nil
+}
+
+// Close releases the memory: no pointer into the heap may be used any more. A second Close
+// does nothing. If the memory cannot be released it says so, the heap is closed all the same,
+// and another Close tries again.
+func (h *Heap) Close() error {
+	if h.base != nil {
+		h.Reset()
+		h.base, h.limit, h.align = nil, 0, 0
+		h.live, h.runs = nil, nil
+	}
+	if err := h.mem.Close(); err != nil {
+		return fmt.Errorf("freelist: close: %w", err)
+	}
+	return nil
+}
+
+// Stats reports the books exactly, Peak included. InUse is rounded to granules. Cost:
+// proportional to the free runs, for LargestFree.
+func (h *Heap) Stats() memory.Stats {
+	return memory.Stats{
+		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
+		InUse: h.used << h.grain, Peak: h.peak << h.grain,
+		Live: h.allocs - h.frees, Allocs: h.allocs, Frees: h.frees, Failures: h.failures,
+		Requested: h.requested, LargestFree: uint64(h.largestFree()),
+	}
+}

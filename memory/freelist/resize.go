@@ -1,0 +1,43 @@
+package freelist
+
+import "unsafe"
+
+// Resize changes the size of a live block in place and reports whether it could: shrinking
+// always works; growing needs free memory behind it, or the end of the heap and memory to
+// commit. False means that nothing has changed. Misuse panics as in Free.
+func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	h.owner.Touch()
+	at := h.grain.Index(h.base, p)
+	if at >= uint64(len(h.live)) || h.live[at] == 0 || uintptr(h.live[at]-1) != oldSize {
+		panic(h.misuse("Resize", p, oldSize))
+	}
+	if newSize > h.limit {
+		return false
+	}
+	off, before, n := uint32(at), h.grain.Count(oldSize), h.grain.Count(newSize)
+	if n > before && !h.extend(off+before, off+n) {
+		return false
+	}
+	if n < before {
+		h.give(off+n, before-n)
+	}
+	h.live[off] = uint32(newSize) + 1
+	h.requested += uint64(newSize) - uint64(oldSize)
+	h.used += uint64(n) - uint64(before)
+	h.peak = max(h.peak, h.used)
+	return true
+}
+
+// extend takes the granules from end to newEnd off the free memory, if all of them are free
+// or can be committed.
+func (h *Heap) extend(end, newEnd uint32) bool {
+	if newEnd > h.committed() && (h.tail() > end || h.grow(newEnd) != nil) {
+		return false
+	}
+	k := h.after(end)
+	if k == len(h.runs) || h.runs[k].off != end || h.runs[k].size < newEnd-end {
+		return false
+	}
+	h.cut(k, end, newEnd-end)
+	return true
+}

@@ -1,0 +1,168 @@
+package freelist
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/strata-go/strata/memory/internal/align"
+)
+
+// A Policy says which of the free runs that are large enough serves a request.
+type Policy uint8
+
+const (
+	// FirstFit takes the one with the lowest address. Blocks gather at the front, and what
+	// is free gathers at the end, where Trim can return it.
+	FirstFit Policy = iota
+
+	// NextFit takes the first one behind the block that was handed out last, and starts
+	// anew at the front. Searches are short; small blocks spread over the whole heap.
+	NextFit
+
+	// BestFit takes the smallest one, of equals the lowest. It reads the whole list unless
+	// a run fits exactly.
+	BestFit
+)
+
+// String returns the name of the policy.
+func (p Policy) String() string {
+	switch p {
+	case FirstFit:
+		return "FirstFit"
+	case NextFit:
+		return "NextFit"
+	case BestFit:
+		return "BestFit"
+	}
+	return fmt.Sprintf("Policy(%d)", uint8(p))
+}
+
+// A run is free memory between two live blocks, in granules from base.
+type run struct{ off, size uint32 }
+
+// holds reports whether n granules at a multiple of step lie in r.
+func (r run) holds(n, step uint32) bool { return align.UpTo(r.off, step)-r.off+n <= r.size }
+
+// search returns the number of the run that the policy takes for n granules at a multiple of
+// step, or -1. A function value in the heap instead of the switch measured the same.
+func (h *Heap) search(n, step uint32) int {
+	switch h.policy {
+	case NextFit:
+		k := h.after(h.rover)
+		if i := firstFit(h.runs[k:], n, step); i >= 0 {
+			return k + i
+		}
+		return firstFit(h.runs[:k], n, step)
+	case BestFit:
+		return bestFit(h.runs, n, step)
+	default:
+		return firstFit(h.runs, n, step)
+	}
+}
+
+func firstFit(runs []run, n, step uint32) int {
+	for i, r := range runs {
+		if r.size >= n && r.holds(n, step) {
+			return i
+		}
+	}
+	return -1
+}
+
+func bestFit(runs []run, n, step uint32) int {
+	best, least := -1, ^uint32(0)
+	for i, r := range runs {
+		if r.size < n || r.size >= least || !r.holds(n, step) {
+			continue
+		}
+		best, least = i, r.size
+		if least == n {
+			break
+		}
+	}
+	return best
+}
+
+// after returns the number of the first run that ends behind off, by bisection.
+func (h *Heap) after(off uint32) int {
+	lo, hi := 0, len(h.runs)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if r := h.runs[mid]; r.off+r.size <= off {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// cut takes n granules at off out of run k; what is in front and behind stays free.
+func (h *Heap) cut(k int, off, n uint32) {
+	r := &h.runs[k]
+	front := off - r.off
+	behind := run{off + n, r.size - front - n}
+	switch {
+	case front > 0 && behind.size > 0:
+		r.size = front
+		h.runs = slices.Insert(h.runs, k+1, behind)
+	case front > 0:
+		r.size = front
+	case behind.size > 0:
+		*r = behind
+	default:
+		h.runs = slices.Delete(h.runs, k, k+1)
+	}
+}
+
+// give makes n granules at off free and merges them with the runs that they touch.
+func (h *Heap) give(off, n uint32) {
+	k := h.after(off)
+	joinsFront := k > 0 && h.runs[k-1].off+h.runs[k-1].size == off
+	joinsBehind := k < len(h.runs) && h.runs[k].off == off+n
+	switch {
+	case joinsFront && joinsBehind:
+		h.runs[k-1].size += n + h.runs[k].size
+		h.runs = slices.Delete(h.runs, k, k+1)
+	case joinsFront:
+		h.runs[k-1].size += n
+	case joinsBehind:
+		h.runs[k] = run{off, n + h.runs[k].size}
+	default:
+		h.runs = slices.Insert(h.runs, k, run{off, n})
+	}
+}
+
+// committed returns the granules that there is memory for.
+func (h *Heap) committed() uint32 { return uint32(h.mem.Committed() >> h.grain) }
+
+// tail returns where the free memory at the end starts, in granules.
+func (h *Heap) tail() uint32 {
+	end := h.committed()
+	if k := len(h.runs) - 1; k >= 0 && h.runs[k].off+h.runs[k].size == end {
+		return h.runs[k].off
+	}
+	return end
+}
+
+// grow commits memory up to granule end at least, as free memory, or says why it cannot, and
+// has changed nothing then.
+func (h *Heap) grow(end uint32) error {
+	before := h.committed()
+	if err := h.mem.Ensure(h.grain.Bytes(end)); err != nil {
+		return err
+	}
+	if now := h.committed(); now > before {
+		h.give(before, now-before)
+	}
+	return nil
+}
+
+// largestFree returns the bytes of the largest request that a run can meet.
+func (h *Heap) largestFree() uintptr {
+	var most uint32
+	for _, r := range h.runs {
+		most = max(most, r.size)
+	}
+	return min(h.grain.Bytes(most), h.limit)
+}

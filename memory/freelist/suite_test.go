@@ -1,0 +1,41 @@
+package freelist_test
+
+import (
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/freelist"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func subject(cfg freelist.Config) memtest.Subject {
+	return memtest.Subject{MaxSize: 20_000, New: func(src page.Source) (memory.Allocator, error) {
+		return freelist.New(src, cfg)
+	}}
+}
+
+var subjects = map[string]memtest.Subject{
+	"FirstFit": subject(freelist.Config{Reserve: 768 << 10}),
+	"NextFit":  subject(freelist.Config{Reserve: 768 << 10, Policy: freelist.NextFit}),
+	"BestFit":  subject(freelist.Config{Reserve: 768 << 10, Policy: freelist.BestFit}),
+	"Fine":     subject(freelist.Config{Reserve: 256 << 10, Granule: 16, Policy: freelist.BestFit}),
+	"Coarse":   subject(freelist.Config{Reserve: 4 << 20, Granule: 16 << 10, Policy: freelist.NextFit}),
+}
+
+func TestConformance(t *testing.T) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })
+	}
+}
+
+func FuzzFirstFit(f *testing.F) { memtest.Fuzz(f, subjects["FirstFit"]) }
+func FuzzNextFit(f *testing.F)  { memtest.Fuzz(f, subjects["NextFit"]) }
+func FuzzBestFit(f *testing.F)  { memtest.Fuzz(f, subjects["BestFit"]) }
+func FuzzFine(f *testing.F)     { memtest.Fuzz(f, subjects["Fine"]) }
