@@ -30,6 +30,7 @@ type options struct {
 	overlay    bool
 	assets     string
 	budget     budgets
+	stderr     io.Writer // for lines about assets
 }
 
 // budgets are the shares that -budget leaves of each tier's reservation; 0 is all of it.

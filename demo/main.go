@@ -41,6 +41,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 const headlessTicks = 600
 
 func (o *options) play(stdout, stderr io.Writer) (err error) {
+	o.stderr = stderr
 	var out *pending
 	if o.stats != "" {
 		if out, err = create(o.stats); err != nil {
@@ -105,6 +106,7 @@ func (o *options) session() game.SessionConfig {
 	return game.SessionConfig{
 		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Quads: o.quads()},
 		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
+		Log: func(err error) { fmt.Fprintln(o.stderr, "demo:", err) },
 	}
 }
 

@@ -80,9 +80,6 @@ func (r *report) print(w io.Writer, hash bool) error {
 		r.Ticks, r.Levels, r.EntitiesPeak, r.ParticlesPeak, r.TickMS.P50, r.TickMS.P99, r.TickMS.Max)
 	err := r.snapshot.WriteText(w)
 	fmt.Fprintf(w, "\nGo: %d collections, %d of them in play; %.2f heap objects a tick\n", r.Go.Cycles, r.Go.CyclesInPlay, r.Go.ObjectsPerTick)
-	for _, e := range r.Loader.Errors {
-		fmt.Fprintln(w, "asset:", e)
-	}
 	if hash {
 		fmt.Fprintln(w, "hash", r.Hash)
 	}

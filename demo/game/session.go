@@ -23,6 +23,8 @@ type SessionConfig struct {
 	Autopilot, Attract bool
 	// Sink takes the pictures; nil where nobody looks: they are loaded all the same.
 	Sink func(engine.Picture) error
+	// Log, when not nil, is told of each picture that could not be shown, and why.
+	Log func(error)
 	// Left, when not nil, is called when a level's pictures are no longer needed.
 	Left func()
 }
@@ -41,9 +43,10 @@ type Session struct {
 	Leaks   []tiers.Leaks // of each level that has ended
 
 	cfg      SessionConfig
-	open     bool // a frame is open
-	settle   int  // frames until the workers are told to take home what was uploaded
-	entities int  // most at once
+	open     bool   // a frame is open
+	settle   int    // frames until the workers are told to take home what was uploaded
+	entities int    // most at once
+	failed   uint64 // pictures that Log was told of
 	played   struct {
 		objects, ticks   uint64 // of the levels that have ended
 		objects0, ticks0 uint64 // when this one began
@@ -166,6 +169,7 @@ func (s *Session) Frame(in engine.Input) error {
 	if s.Flow.Update() == engine.Broken {
 		return s.Flow.Err()
 	}
+	s.report()
 	if err := s.Mem.BeginFrame(); err != nil {
 		return err
 	}
@@ -186,6 +190,19 @@ func (s *Session) Frame(in engine.Input) error {
 	s.entities = max(s.entities, s.Game.Entities())
 	s.follow(&in)
 	return nil
+}
+
+// report tells Log of the pictures that have failed since the last call.
+func (s *Session) report() {
+	failed := s.Loader.Stats().Failures
+	if failed == s.failed || s.cfg.Log == nil {
+		return
+	}
+	kept := s.Loader.Errors() // the newest, so many as the loader keeps
+	for _, err := range kept[len(kept)-min(len(kept), int(failed-s.failed)):] {
+		s.cfg.Log(err)
+	}
+	s.failed = failed
 }
 
 // EndFrame closes the frame, if one is open: nothing that it allocated may be drawn any more.
