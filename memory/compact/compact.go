@@ -1,0 +1,138 @@
+package compact
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// A Budget bounds one Compact. The zero Budget has no bound.
+type Budget struct {
+	// Bytes is how many bytes are moved at most; each record that is passed counts as 56
+	// besides. 0 means no bound.
+	Bytes uintptr
+	// Time is after how long no more work is begun: the clock is read after each 16 KiB of
+	// work, or after a copy, which is of 64 KiB at most. 0 means no bound.
+	Time time.Duration
+}
+
+const (
+	recordBytes = 56       // what reading a record moves, on 64-bit machines
+	copyBytes   = 64 << 10 // some microseconds
+	clockBytes  = 16 << 10 // about a microsecond, of which reading the clock is a few per cent
+)
+
+// A move is that of the one block that is on its way: the first done of its bytes are where
+// the record says, the others still way behind that. Its room spans both places.
+type move struct {
+	record uint32 // 0: none
+	way    uintptr
+	done   uintptr
+}
+
+// Compact slides blocks that are not locked toward the base, goes on where the last one
+// stopped, and stops when the budget is spent: in the middle of a large block if need be. The
+// gap in front of it gathers what was freed and travels to the end; what is freed behind it
+// waits for the next pass. It returns how many bytes were moved, and whether no gap is left in front of a block that could
+// move; with nothing locked, all free memory is then one block. Slices of Bytes and addresses
+// of unlocked blocks are void. On a closed heap it panics with a *memory.Misuse.
+func (h *Heap) Compact(b Budget) (moved uintptr, done bool) {
+	if h.base == nil {
+		panic(&memory.Misuse{Package: "compact", Op: "Compact", Reason: "the heap is closed"})
+	}
+	h.owner.Touch()
+	if b.Bytes == 0 {
+		b.Bytes = ^uintptr(0)
+	}
+	var start time.Time
+	if b.Time > 0 {
+		start = time.Now()
+	}
+	work, look := uintptr(0), uintptr(clockBytes)
+	for work < b.Bytes && !h.settled() {
+		if h.moving.record != 0 {
+			n := h.push(min(b.Bytes-work, copyBytes))
+			moved += n
+			work += n
+		} else {
+			h.advance()
+			work += min(recordBytes, b.Bytes-work)
+		}
+		if work >= look && b.Time > 0 {
+			if time.Since(start) >= b.Time {
+				break
+			}
+			look = work + clockBytes
+		}
+	}
+	return moved, h.settled()
+}
+
+// settled reports whether Compact has nothing to do.
+func (h *Heap) settled() bool {
+	return h.moving.record == 0 && h.records[h.cursor].next == head && h.again == 0
+}
+
+// revisit has the next pass look at the gap in front of r, which the cursor has passed. Going
+// back to it at once would leave the far end of the heap alone for as long as blocks are freed.
+func (h *Heap) revisit(r *record) {
+	if h.again == 0 || r.off <= h.records[h.again].off {
+		h.again = r.prev
+	}
+}
+
+// advance passes the cursor's gap if it is none, or in front of a locked block, and else begins
+// to move the block behind it. From the last gap it goes on with the next pass.
+func (h *Heap) advance() {
+	before := &h.records[h.cursor]
+	i := before.next
+	if i == head {
+		h.cursor, h.again = h.again, 0
+		return
+	}
+	r := &h.records[i]
+	if before.gap == 0 || r.locks != 0 {
+		h.cursor = i
+		return
+	}
+	h.unlinkGap(h.cursor)
+	h.moving = move{record: i, way: before.gap}
+	r.off -= before.gap
+	r.room += before.gap
+	before.gap = 0
+}
+
+// push moves the next bytes of the moving block, at most limit, and returns how many.
+func (h *Heap) push(limit uintptr) uintptr {
+	m := &h.moving
+	r := &h.records[m.record]
+	n := min(limit, r.size-m.done)
+	to := h.at(r.off + m.done)
+	copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(unsafe.Add(to, m.way)), n))
+	if m.done += n; m.done == r.size {
+		h.endMove()
+	}
+	return n
+}
+
+// endMove makes the gap that the moving block has crossed the one behind it.
+func (h *Heap) endMove() {
+	i, way := h.moving.record, h.moving.way
+	h.unlinkGap(i)
+	r := &h.records[i]
+	r.room -= way
+	r.gap += way
+	h.linkGap(i)
+	h.moving = move{}
+	left := min(way, r.room) // of the place the block had; the rest was free before
+	invariant.Freed(h.at(r.end()+way-left), left)
+}
+
+// arrive finishes the move of block i if it is on its way.
+func (h *Heap) arrive(i uint32) {
+	if h.moving.record == i {
+		h.push(^uintptr(0))
+	}
+}

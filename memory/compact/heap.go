@@ -1,0 +1,404 @@
+package compact
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A Handle names a block of a Heap. It is 8 bytes, holds no pointer, and may be stored
+// anywhere. One whose block was freed is stale: everything with it yields ok == false.
+type Handle = memory.Handle[Block]
+
+// A Heap hands out blocks by handle and moves them in Compact, and only there (a Lock or Bytes
+// may finish a move that Compact began, of that block alone).
+//
+//	records  1: head, gap 0 | 2: a, gap 16 | 3: b, gap 96 | 4: spare | 5: L, gap 32 | …
+//	            next ------------> next ---------> next ----------------> next --> … --> 1
+//	memory             | aaaaa |· | bbbbbbb |······| LLLL |·· | - not committed - | guard
+//
+// Blocks are not zeroed, and lie at multiples of Config.Align. They belong to the caller until
+// Free, Reset or Close. One goroutine at a time. After Close every Alloc fails with
+// memory.ErrClosed and every handle is stale.
+//
+// Invariants, verified by Check in this order:
+//
+//	(1) the ring of records starts at the head and has no holes: each block starts where the
+//	    gap before it ends, the last gap ends at what is committed; prev mirrors next
+//	(2) records in the ring have odd generations, but for the head; all others have even ones
+//	    and are spare or, with generation 0, retired
+//	(3) a block has the room that its size needs, and while it moves its way besides
+//	(4) each gap is in the bin of its size, once, bins hold nothing else, and bits say which
+//	    are empty
+//	(5) in front of the cursor, and of where the next pass begins, there is no gap but before
+//	    locked blocks
+//	(6) the block that moves is behind the cursor, unlocked, and not yet all moved
+//	(7) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
+type Heap struct {
+	base    unsafe.Pointer // nil once closed
+	align   uintptr
+	records []record
+	spare   uint32 // unused records, linked by next; 0 ends
+	cursor  uint32 // where Compact goes on: the record whose gap is next
+	again   uint32 // where it begins its next pass; 0: it need not
+	moving  move
+	bins    bins
+
+	allocs    uint64 // blocks handed out since New
+	frees     uint64 // blocks that came back
+	failures  uint64
+	used      uint64 // bytes of live blocks, rounding included
+	peak      uint64 // highest used
+	requested uint64 // bytes of live blocks
+	mem       page.Prefix
+	owner     invariant.Owner
+}
+
+// A record is a live block, or spare. Record 0 is nobody's, so that the index 0 ends lists.
+type record struct {
+	off, size  uintptr // bytes
+	room       uintptr // bytes that the block takes, whole multiples of the alignment
+	gap        uintptr // free bytes behind it
+	next, prev uint32  // in order of address, a ring over the head; next links spare ones
+	nextGap    uint32  // in the bin of gap; 0 ends
+	prevGap    uint32
+	gen        uint32 // odd: live
+	locks      uint32
+}
+
+// head is the record of a block without bytes at the base; it owns the gap in front of the first.
+const head = 1
+
+func (r *record) live() bool { return r.gen&1 == 1 }
+
+// end returns where the gap of r starts.
+func (r *record) end() uintptr { return r.off + r.room }
+
+// Config configures New.
+type Config struct {
+	// Reserve is the address space in bytes, and so the most that the heap can hold. 0 means
+	// 64 MiB. A system that refuses as much is asked for half, down to Step.
+	Reserve uintptr
+	// Align is the alignment of every block and the unit of its size, in bytes: a power of two
+	// from 16 to 4096. 0 means 16.
+	Align uintptr
+	// Step is how many bytes are committed at least when no gap is large enough. 0 means
+	// 256 KiB, or Reserve if that is less.
+	Step uintptr
+	// Blocks is how many records are made in advance. 0 means 1024. When there are more blocks
+	// than records the slice is doubled, which copies 56 bytes for each.
+	Blocks int
+}
+
+// withDefaults fills in the defaults and says what is wrong with the rest.
+func (c Config) withDefaults() (Config, error) {
+	if c.Reserve == 0 {
+		c.Reserve = 64 << 20
+	}
+	if c.Align == 0 {
+		c.Align = minAlign
+	}
+	if c.Step == 0 {
+		c.Step = min(256<<10, c.Reserve)
+	}
+	if c.Blocks == 0 {
+		c.Blocks = 1024
+	}
+	if !align.Valid(c.Align) || c.Align < minAlign {
+		return c, fmt.Errorf("alignment %d is not a power of two from %d to %d", c.Align, minAlign, memory.MaxAlign)
+	}
+	if c.Step > c.Reserve {
+		return c, fmt.Errorf("step %d is larger than the reservation of %d bytes", c.Step, c.Reserve)
+	}
+	if c.Blocks < 0 || c.Blocks > maxRecords {
+		return c, fmt.Errorf("%d records; from 1 to %d are possible", c.Blocks, maxRecords)
+	}
+	if uint64(c.Reserve/c.Align) > maxRecords {
+		return c, fmt.Errorf("a reservation of %d bytes has more than %d multiples of %d", c.Reserve, maxRecords, c.Align)
+	}
+	return c, nil
+}
+
+const (
+	minAlign = 16 // the smallest alignment that C's malloc gives, too
+	// maxRecords keeps indices within 32 bits, worn-out records included.
+	maxRecords = 1 << 30
+)
+
+// New reserves address space from src; nil means page.Default(). Nothing is committed yet.
+func New(src page.Source, cfg Config) (*Heap, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("compact: new Heap: %w", err)
+	}
+	mem, err := page.NewPrefix(src, cfg.Reserve, cfg.Step, cfg.Step)
+	if err != nil {
+		return nil, fmt.Errorf("compact: new Heap of %d bytes: %w", cfg.Reserve, err)
+	}
+	h := &Heap{
+		base: mem.Base(), align: cfg.Align, mem: mem, cursor: head,
+		records: make([]record, head+1, head+1+cfg.Blocks),
+	}
+	h.records[head].next, h.records[head].prev = head, head
+	return h, nil
+}
+
+// Alloc makes a block of size bytes; size 0 makes one that takes Config.Align bytes. It moves
+// nothing. The error is memory.ErrClosed, memory.ErrTooLarge, or a *memory.Exhausted where no
+// gap is large enough and memory cannot grow: Compact may then help. Cost: constant, and a
+// system call when the heap grows by a step.
+func (h *Heap) Alloc(size uintptr) (Handle, error) {
+	room := align.Up(max(size, 1), h.align)
+	if h.base == nil {
+		return Handle{}, memory.ErrClosed
+	}
+	if room < size || room > h.mem.Reserved() {
+		h.failures++
+		return Handle{}, memory.ErrTooLarge
+	}
+	h.owner.Touch()
+	i, ok := h.fit(room)
+	if !ok {
+		var err error
+		if i, err = h.grow(room); err != nil {
+			h.failures++
+			return Handle{}, err
+		}
+	}
+	k := h.newRecord()
+	h.place(i, k, size, room)
+	return memory.MakeHandle[Block](k, h.records[k].gen), nil
+}
+
+// place puts record k, as a block of size bytes, at the start of the gap of record i.
+func (h *Heap) place(i, k uint32, size, room uintptr) {
+	h.unlinkGap(i)
+	r, before := &h.records[k], &h.records[i]
+	*r = record{
+		off: before.end(), size: size, room: room, gap: before.gap - room,
+		next: before.next, prev: i, gen: r.gen + 1,
+	}
+	before.gap = 0
+	h.records[r.next].prev = k
+	before.next = k
+	h.linkGap(k)
+	h.allocs++
+	h.requested += uint64(size)
+	h.used += uint64(room)
+	h.peak = max(h.peak, h.used)
+	invariant.Fresh(h.at(r.off), size)
+}
+
+// newRecord returns an unused record, with an even generation.
+func (h *Heap) newRecord() uint32 {
+	if i := h.spare; i != 0 {
+		h.spare = h.records[i].next
+		return i
+	}
+	h.records = append(h.records, record{})
+	return uint32(len(h.records) - 1)
+}
+
+// grow commits enough behind the last block and returns the record whose gap it is.
+func (h *Heap) grow(room uintptr) (uint32, error) {
+	last := h.records[head].prev
+	if err := h.mem.Ensure(h.records[last].end() + room); err != nil {
+		return 0, &memory.Exhausted{Op: "compact: alloc", Need: room, Have: h.largestGap(), Limit: h.mem.Reserved(), Cause: err}
+	}
+	h.fitTail()
+	return last, nil
+}
+
+// fitTail makes the last gap end where committed memory does.
+func (h *Heap) fitTail() {
+	last := h.records[head].prev
+	h.unlinkGap(last)
+	r := &h.records[last]
+	r.gap = h.mem.Committed() - r.end()
+	h.linkGap(last)
+}
+
+// Free ends the block of h and reports true; false when h is stale, and nothing happens. A
+// locked block panics with a *memory.Misuse: somebody holds its address.
+func (h *Heap) Free(x Handle) bool {
+	r := h.find(x)
+	if r == nil {
+		return false
+	}
+	if r.locks != 0 {
+		panic(h.misuse("Free", r, fmt.Sprintf("block %v is locked %d times; unlock it first", x, r.locks)))
+	}
+	h.owner.Touch()
+	if h.moving.record == x.Index() {
+		h.endMove() // what was not moved yet is lost, as it is to be
+	}
+	invariant.Freed(h.at(r.off), r.room)
+	h.frees++
+	h.requested -= uint64(r.size)
+	h.used -= uint64(r.room)
+	h.absorb(x.Index(), r)
+	h.discard(x.Index(), r)
+	return true
+}
+
+// absorb gives room and gap of record i to the block before.
+func (h *Heap) absorb(i uint32, r *record) {
+	h.unlinkGap(i)
+	h.unlinkGap(r.prev)
+	before := &h.records[r.prev]
+	switch {
+	case i == h.cursor:
+		h.cursor = r.prev
+	case r.off < h.records[h.cursor].off:
+		h.revisit(r)
+	}
+	if i == h.again {
+		h.again = r.prev
+	}
+	before.gap += r.room + r.gap
+	before.next = r.next
+	h.records[r.next].prev = r.prev
+	h.linkGap(r.prev)
+}
+
+// discard makes record i, in no ring, spare, or retires it when its generations are used up.
+func (h *Heap) discard(i uint32, r *record) {
+	gen := r.gen + 1
+	*r = record{gen: gen}
+	if gen != 0 {
+		r.next = h.spare
+		h.spare = i
+	}
+}
+
+// Lock returns the address of the block of x, aligned to Config.Align, and keeps it there until
+// as many Unlocks; false when x is stale. Cost: constant, or of the one block that is half
+// moved, what is left to move.
+func (h *Heap) Lock(x Handle) (unsafe.Pointer, bool) {
+	r := h.find(x)
+	if r == nil {
+		return nil, false
+	}
+	h.owner.Touch()
+	if r.locks == ^uint32(0) {
+		panic(h.misuse("Lock", r, fmt.Sprintf("block %v is locked %d times, which is all that the count can hold", x, r.locks)))
+	}
+	h.arrive(x.Index())
+	r.locks++
+	return h.at(r.off), true
+}
+
+// Unlock takes one Lock back and reports true; false when x is stale. The address must not be
+// used after the last. A block that is not locked panics with a *memory.Misuse.
+func (h *Heap) Unlock(x Handle) bool {
+	r := h.find(x)
+	if r == nil {
+		return false
+	}
+	if r.locks == 0 {
+		panic(h.misuse("Unlock", r, fmt.Sprintf("block %v is not locked", x)))
+	}
+	h.owner.Touch()
+	r.locks--
+	if r.locks == 0 && h.records[r.prev].gap != 0 && r.off <= h.records[h.cursor].off {
+		h.revisit(r)
+	}
+	return true
+}
+
+// Bytes returns the block of x, with length and capacity of its size; false when x is stale.
+// The slice is valid until the next Compact, or while the block is locked. Cost: as Lock.
+func (h *Heap) Bytes(x Handle) ([]byte, bool) {
+	r := h.find(x)
+	if r == nil {
+		return nil, false
+	}
+	h.owner.Touch()
+	h.arrive(x.Index())
+	return unsafe.Slice((*byte)(h.at(r.off)), r.size), true
+}
+
+// Size returns the size in bytes that x was requested with; false when it is stale.
+func (h *Heap) Size(x Handle) (uintptr, bool) {
+	r := h.find(x)
+	if r == nil {
+		return 0, false
+	}
+	return r.size, true
+}
+
+// find returns the record of x, or nil when x is stale, zero or of no making of this heap.
+func (h *Heap) find(x Handle) *record {
+	i, gen := x.Index(), x.Generation()
+	if uint(i) >= uint(len(h.records)) || h.records[i].gen != gen || gen&1 == 0 {
+		return nil
+	}
+	return &h.records[i]
+}
+
+func (h *Heap) at(off uintptr) unsafe.Pointer { return unsafe.Add(h.base, off) }
+
+func (h *Heap) misuse(op string, r *record, reason string) *memory.Misuse {
+	return &memory.Misuse{Package: "compact", Op: op, Addr: uintptr(h.base) + r.off, Size: r.size, Reason: reason}
+}
+
+// Owns reports whether p lies in the heap's range, live or not.
+func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
+
+// Reset ends every block, locked or not; committed memory is kept, and every handle is stale.
+// Cost: a step per live block. On a closed heap it panics with a *memory.Misuse.
+func (h *Heap) Reset() {
+	if h.base == nil {
+		panic(&memory.Misuse{Package: "compact", Op: "Reset", Reason: "the heap is closed"})
+	}
+	h.owner.Touch()
+	for i := h.records[head].next; i != head; {
+		r := &h.records[i]
+		next := r.next
+		invariant.Freed(h.at(r.off), r.room)
+		h.discard(i, r)
+		i = next
+	}
+	h.records[head] = record{next: head, prev: head}
+	h.bins = bins{}
+	h.moving = move{}
+	h.cursor, h.again = head, 0
+	h.frees = h.allocs
+	h.used, h.requested = 0, 0
+	h.fitTail()
+}
+
+// Trim gives the memory behind the last block back to the source, in whole granules of
+// page.Granule. Compact before it, and there is more. Blocks do not move.
+func (h *Heap) Trim() error {
+	if h.base == nil {
+		return memory.ErrClosed
+	}
+	h.owner.Touch()
+	if err := h.mem.Trim(h.records[h.records[head].prev].end()); err != nil {
+		return fmt.Errorf("compact: trim: %w", err)
+	}
+	h.fitTail()
+	return nil
+}
+
+// Close ends every block and releases the memory: no address of it may be used any more. A
+// second Close does nothing. If the memory cannot be released the heap is empty but open,
+// and Close may be called again.
+func (h *Heap) Close() error {
+	if h.base == nil {
+		return nil
+	}
+	h.Reset()
+	err := h.mem.Close()
+	h.fitTail() // the memory may be gone although the addresses could not be released
+	if err != nil {
+		return fmt.Errorf("compact: close: %w", err)
+	}
+	h.base = nil
+	return nil
+}

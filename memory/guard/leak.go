@@ -1,0 +1,84 @@
+package guard
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A Leak is what one place has allocated and nobody has freed.
+type Leak struct {
+	Blocks int
+	Bytes  uint64 // as requested
+	Site   Site
+}
+
+func (l Leak) String() string {
+	return fmt.Sprintf("%d blocks, %d bytes, allocated at %s", l.Blocks, l.Bytes, l.Site)
+}
+
+// Leaks returns the live blocks by call site, most bytes first, then the oldest first. Cost:
+// proportional to the live blocks; it allocates on the Go heap.
+func (a *Allocator) Leaks() []Leak {
+	var leaks []Leak
+	place := make(map[uint32]int)
+	for i := a.records[live].next; i != uint32(live); i = a.records[i].next {
+		r := &a.records[i]
+		k, ok := place[r.allocSite]
+		if !ok {
+			k = len(leaks)
+			place[r.allocSite] = k
+			leaks = append(leaks, Leak{Site: a.sites.list[r.allocSite]})
+		}
+		leaks[k].Blocks++
+		leaks[k].Bytes += uint64(r.size)
+	}
+	slices.SortStableFunc(leaks, func(x, y Leak) int { return cmp.Compare(y.Bytes, x.Bytes) })
+	return leaks
+}
+
+// WriteLeaks writes Leaks as text, each with its whole call site.
+func (a *Allocator) WriteLeaks(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	leaks := a.Leaks()
+	fmt.Fprintf(b, "%s\n", total(leaks))
+	for _, l := range leaks {
+		fmt.Fprintf(b, "\n%d blocks, %d bytes, allocated at\n", l.Blocks, l.Bytes)
+		for f := range l.Site.Frames() {
+			fmt.Fprintf(b, "\t%s\n\t\t%s:%d\n", f.Function, f.File, f.Line)
+		}
+	}
+	return b.Flush()
+}
+
+func total(leaks []Leak) string {
+	blocks, bytes := 0, uint64(0)
+	for _, l := range leaks {
+		blocks += l.Blocks
+		bytes += l.Bytes
+	}
+	return fmt.Sprintf("guard: %d blocks of %d bytes in all are live, from %d call sites", blocks, bytes, len(leaks))
+}
+
+// A LeakError says what was live at Close.
+type LeakError struct{ Leaks []Leak }
+
+func (e *LeakError) Error() string {
+	var s strings.Builder
+	s.WriteString(total(e.Leaks))
+	for _, l := range e.Leaks {
+		s.WriteString("\n\t" + l.String())
+	}
+	return s.String()
+}
+
+// leakError returns nil when nothing is live.
+func (a *Allocator) leakError() error {
+	if leaks := a.Leaks(); leaks != nil {
+		return &LeakError{Leaks: leaks}
+	}
+	return nil
+}
