@@ -30,6 +30,7 @@ type options struct {
 	overlay    bool
 	assets     string
 	budget     budgets
+	guard      bool
 	stderr     io.Writer // for lines about assets
 }
 
@@ -88,6 +89,7 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
 	f.IntVar(&o.particles, "particles", 20_000, "room for `N` particles, 1 to 4,000,000")
 	f.IntVar(&o.enemies, "enemies", 0, "`N` more drifters in every level, up to 200,000")
 	f.BoolVar(&o.overlay, "overlay", false, "show the memory overlay from the start (F1 and F3 switch it)")
+	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
 	f.StringVar(&o.assets, "assets", "", "take art/ and levels/ from `DIR` and not from the program")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
 	if err := f.Parse(args); err != nil {

@@ -96,7 +96,7 @@ func (o *options) session() game.SessionConfig {
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	if runtime.GOOS == "js" { // address space is memory there
 		mem.Workers = 1
-		mem.Reserve = [tiers.Count]uintptr{8 << 20, 8 << 20, 8 << 20, 96 << 20, 8 << 20, 8 << 20, 16 << 20}
+		mem.Reserve = [tiers.Count]uintptr{12 << 20, 8 << 20, 8 << 20, 96 << 20, 8 << 20, 8 << 20, 16 << 20}
 	}
 	for t, share := range o.budget {
 		if share > 0 {
@@ -104,7 +104,7 @@ func (o *options) session() game.SessionConfig {
 		}
 	}
 	return game.SessionConfig{
-		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Quads: o.quads()},
+		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Guard: o.guard, Quads: o.quads()},
 		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
 		Log: func(err error) { fmt.Fprintln(o.stderr, "demo:", err) },
 	}

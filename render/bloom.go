@@ -101,14 +101,15 @@ func (b *bloomer) resize(w, h int) {
 	b.pong = ebiten.NewImageWithOptions(image.Rect(0, 0, w, h), &ebiten.NewImageOptions{Unmanaged: true})
 }
 
-// apply adds the glow of what is on screen, inside vp, to clipped, which is that part.
-func (b *bloomer) apply(clipped, screen *ebiten.Image, vp Viewport, o Bloom) {
+// apply adds the glow of what is on a target, inside its viewport.
+func (b *bloomer) apply(on target, o Bloom) {
+	vp := on.vp
 	b.resize(vp.W, vp.H)
 	w, h := b.ping.Bounds().Dx(), b.ping.Bounds().Dy()
 	small := Region{0, 0, float32(w), float32(h)}
 	full := Region{float32(vp.X), float32(vp.Y), float32(vp.X + w*bloomDown), float32(vp.Y + h*bloomDown)}
 
-	b.pass(b.ping, small, screen, full, b.bright, o.Threshold, 1)
+	b.pass(b.ping, small, on.whole, full, b.bright, o.Threshold, 1)
 	// Two rounds, the second wider: a tight glow with a wide skirt for the price of one
 	// long kernel.
 	for _, d := range [...]float32{1, 2} {
@@ -117,7 +118,7 @@ func (b *bloomer) apply(clipped, screen *ebiten.Image, vp Viewport, o Bloom) {
 	}
 	s := o.Strength
 	b.corners(full, small, Color{s, s, s, 0})
-	clipped.DrawTriangles32(b.verts[:], b.indices[:], b.ping, &b.add)
+	on.clipped.DrawTriangles32(b.verts[:], b.indices[:], b.ping, &b.add)
 }
 
 func (b *bloomer) pass(dst *ebiten.Image, to Region, src *ebiten.Image, from Region, sh *ebiten.Shader, p0, p1 float32) {

@@ -20,6 +20,12 @@ func RGB(hex uint32) Color {
 	}
 }
 
+// RGBA makes a Color an image/color.Color. Light beyond 1 is cut off.
+func (c Color) RGBA() (r, g, b, a uint32) {
+	to := func(v float32) uint32 { return uint32(min(max(v, 0), 1)*0xffff + 0.5) }
+	return to(c.R), to(c.G), to(c.B), to(c.A)
+}
+
 // Fade scales light and coverage together: 0 is invisible, 1 is c.
 func (c Color) Fade(f float32) Color { return Color{c.R * f, c.G * f, c.B * f, c.A * f} }
 

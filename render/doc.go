@@ -5,7 +5,7 @@
 //
 // A frame is a list of vertices in memory that the caller owns, normally the frame arena.
 // Every picture lies on one atlas page, and additive light is premultiplied colour with
-// alpha 0, so the whole world, its text and its panels are one DrawTriangles32 call.
+// alpha 0, so the whole world is one DrawTriangles32 call, and HUD, text and panels are another.
 //
 // # Layout
 //
@@ -14,12 +14,16 @@
 //	staging block ──> Atlas.Upload ── page ┘        │
 //	                                                └─> Frame.Bloom (optional)
 //
+//	BeginScene ── world, Bloom ── EndScene ── HUD, overlay
+//	window's pixels, or logical ones enlarged  window's pixels
+//
 //	atlas page    | white soft line checker glyphs | kept | level pictures | free |
 //	                                                      ^ Keep           ^ shelves
 //
 // Coordinates are logical pixels, 640 × 360 unless configured. A [View] is the scale and
 // offset from there to physical pixels; [Viewport] makes the one for the HUD and
-// [Camera] the one for the world.
+// [Camera] the one for the world. Without a GPU it is pixels that cost: the scene then has
+// logical resolution, see [Resolution].
 //
 // # Use it when
 //

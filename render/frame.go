@@ -18,11 +18,16 @@ type Frame struct {
 	ScreenW, ScreenH int   // the window in physical pixels
 	Tick             int64 // ticks updated so far
 
-	screen  *ebiten.Image // all of it
-	clipped *ebiten.Image // the viewport
-	bloomer *bloomer
-	bloomOn bool
-	err     error // the first failure, reported by Run
+	screen             target // the window
+	to                 target // what is drawn on: the window, or the scene
+	scene              sceneBuffer
+	back               Color // what the scene was filled with
+	clean              bool  // the window holds nothing of the former frame
+	logical            bool  // the scene has a picture of its own
+	logicalW, logicalH int
+	bloomer            *bloomer
+	bloomOn            bool
+	err                error // the first failure, reported by Run
 }
 
 // drawOptions are the same for every frame: vertices are premultiplied, sprites are
@@ -37,20 +42,41 @@ var drawOptions = ebiten.DrawTrianglesOptions{
 func (f *Frame) begin(screen *ebiten.Image, vp Viewport, tick int64) {
 	f.Viewport, f.Tick = vp, tick
 	f.ScreenW, f.ScreenH = screen.Bounds().Dx(), screen.Bounds().Dy()
-	f.screen, f.clipped = screen, screen
+	f.screen = target{screen, screen, vp}
 	if r := image.Rect(vp.X, vp.Y, vp.X+vp.W, vp.Y+vp.H); r != screen.Bounds() {
-		f.clipped = screen.SubImage(r).(*ebiten.Image)
+		f.screen.clipped = screen.SubImage(r).(*ebiten.Image)
+	}
+	f.to, f.clean = f.screen, false
+}
+
+// touch clears the window before the first thing is drawn on it. Ebitengine would do so each
+// frame, but a scene covers it all, and without a GPU every pass over the window counts.
+func (f *Frame) touch() {
+	if !f.clean && f.to.whole == f.screen.whole {
+		f.screen.whole.Clear()
+		f.clean = true
 	}
 }
 
-// Draw submits a batch in one draw call, clipped to the viewport. The slices are copied
-// and may lie off-heap. Vertices in physical pixels, premultiplied, source-over.
+// cover is touch for something that will fill the viewport.
+func (f *Frame) cover() {
+	if f.W == f.ScreenW && f.H == f.ScreenH {
+		f.clean = true
+		return
+	}
+	f.touch() // the letterbox
+}
+
+// Draw submits a batch in one draw call, clipped to the viewport: to the scene between
+// BeginScene and EndScene, to the window otherwise. The slices are copied and may lie
+// off-heap. Vertices in pixels of what is drawn on, premultiplied, source-over.
 func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 	if a == nil || len(indices) == 0 {
 		return
 	}
 	if img := a.page.image(); img != nil {
-		f.clipped.DrawTriangles32(verts, indices, img, &drawOptions)
+		f.touch()
+		f.to.clipped.DrawTriangles32(verts, indices, img, &drawOptions)
 	}
 }
 
@@ -68,7 +94,8 @@ func (f *Frame) Bloom(o Bloom) {
 			return
 		}
 	}
-	f.bloomer.apply(f.clipped, f.screen, f.Viewport, o)
+	f.touch()
+	f.bloomer.apply(f.to, o)
 }
 
 // BloomOn reports whether Bloom does anything; SetBloom turns it on or off.
@@ -89,7 +116,8 @@ func (f *Frame) ReadPixels(dst []byte) error {
 	if want := 4 * f.ScreenW * f.ScreenH; len(dst) != want {
 		return fmt.Errorf("render: ReadPixels into %d bytes; %d×%d takes %d", len(dst), f.ScreenW, f.ScreenH, want)
 	}
-	f.screen.ReadPixels(dst)
+	f.touch()
+	f.screen.whole.ReadPixels(dst)
 	return nil
 }
 

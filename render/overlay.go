@@ -31,12 +31,13 @@ type Overlay struct {
 	Tiers bool    // F3
 	Y     float32 // how far below the top it begins, in logical pixels
 
-	font  *Font
-	now   tiers.Snapshot
-	shown tiers.Snapshot // as of the last change of figures
-	used  [tiers.Count]Samples
-	times Samples // milliseconds between frames
-	sort  [SampleCount]float32
+	bottom float32 // where it ended, in logical pixels
+	font   *Font
+	now    tiers.Snapshot
+	shown  tiers.Snapshot // as of the last change of figures
+	used   [tiers.Count]Samples
+	times  Samples // milliseconds between frames
+	sort   [SampleCount]float32
 
 	draws         uint64
 	last          time.Time
@@ -67,7 +68,7 @@ func (o *Overlay) Draw(q *Quads, m *tiers.Manager, facts Facts) {
 	if o.draws%refresh == 1 {
 		o.settle(facts)
 	}
-	if !o.Strip && !o.Tiers {
+	if o.bottom = 0; !o.Strip && !o.Tiers {
 		return
 	}
 	old := q.View()
@@ -83,9 +84,15 @@ func (o *Overlay) Draw(q *Quads, m *tiers.Manager, facts Facts) {
 	}
 	if o.Tiers {
 		o.rows(q, m, y)
+		y += tableRows * Grid
 	}
+	o.bottom = o.Y + y*v.Scale/old.Scale
 	q.SetView(old)
 }
+
+// Bottom returns where the overlay last ended, in logical pixels from the top, or 0: what must
+// be read beside it begins below.
+func (o *Overlay) Bottom() float32 { return o.bottom }
 
 // sample takes this frame's figures.
 func (o *Overlay) sample(m *tiers.Manager) {
@@ -133,10 +140,10 @@ func (o *Overlay) strip(q *Quads, y float32) {
 		p.Label(x, 5, PanelQuiet, name)
 		x += float32(len(name)*GlyphW) + 4
 		write(x + width)
-		x += width + 8
+		x += width + 14
 	}
 	put("fps", 18, func(x float32) { p.Int(x, 5, PanelText, int64(o.fps+0.5)) })
-	put("tps", 12, func(x float32) { p.Int(x, 5, PanelText, int64(o.tps+0.5)) })
+	put("tps", 18, func(x float32) { p.Int(x, 5, PanelText, int64(o.tps+0.5)) })
 	put("ms", 30, func(x float32) { p.Fixed(x, 5, PanelText, float64(o.p50), 1, "") })
 	put("99%", 30, func(x float32) { p.Fixed(x, 5, late(o.p99), float64(o.p99), 1, "") })
 	put("max", 36, func(x float32) { p.Fixed(x, 5, late(o.max), float64(o.max), 1, "") })
@@ -171,11 +178,12 @@ const (
 	colSpark  = 520
 	sparkW    = 96
 	rowHeight = 16
+	tableRows = 2*(tiers.Count+4) + 1 // in grid steps
 )
 
 // rows is the table of tiers, then what is not in a tier, then the verdict.
 func (o *Overlay) rows(q *Quads, m *tiers.Manager, y float32) {
-	p := NewPanel(q, o.font, Grid, y, 78, 2*(tiers.Count+4)+1, PanelText)
+	p := NewPanel(q, o.font, Grid, y, 78, tableRows, PanelText)
 	for _, h := range [...]struct {
 		x    float32
 		name string

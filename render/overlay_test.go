@@ -54,8 +54,15 @@ func TestOverlay_DrawsWhatIsSwitchedOnAndAllocatesNothing(t *testing.T) {
 	if strip == 0 || both <= strip {
 		t.Errorf("the strip is %d vertices, with the tiers %d", strip, both)
 	}
+	lowest := float32(0)
+	for _, v := range q.Vertices() {
+		lowest = max(lowest, v.DstY/2)
+	}
+	if o.Bottom() != lowest {
+		t.Errorf("it ends at %g and says %g", lowest, o.Bottom())
+	}
 	o.Keys([9]bool{1: true, 3: true})
-	if n := draw(); n != 0 {
+	if n := draw(); n != 0 || o.Bottom() != 0 {
 		t.Errorf("switched off, it draws %d vertices", n)
 	}
 	o.Keys([9]bool{1: true, 3: true})

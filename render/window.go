@@ -40,7 +40,8 @@ type Options struct {
 	LogicalH   int    // default 360
 	Fullscreen bool
 	Bloom      BloomMode
-	HideCursor bool // for games that draw their own
+	Resolution Resolution // of the scene
+	HideCursor bool       // for games that draw their own
 
 	// Screenshot is the file that receives a PNG of the first frame at or after tick
 	// ScreenshotAt; empty is none. With ScreenshotQuit the game ends after it.
@@ -76,7 +77,7 @@ func (o *Options) fill() error {
 	case o.ScreenshotAt < 0:
 		return fmt.Errorf("render: screenshot at tick %d; ticks begin at 0", o.ScreenshotAt)
 	}
-	return nil
+	return o.Resolution.check()
 }
 
 // Run opens a window and plays g until Update returns an error, the window is closed or
@@ -95,6 +96,7 @@ func Run(g Game, o Options) error {
 	}
 	ebiten.SetTPS(TPS)
 	ebiten.SetVsyncEnabled(true)
+	ebiten.SetScreenClearedEveryFrame(false) // Frame does, where it must
 	ebiten.SetWindowTitle(o.Title)
 	ebiten.SetWindowSize(o.W, o.H)
 	ebiten.SetWindowResizingMode(ebiten.WindowResizingModeEnabled)
@@ -104,6 +106,7 @@ func Run(g Game, o Options) error {
 	}
 	w := &window{game: g, opt: o}
 	w.frame.bloomOn = o.Bloom == BloomOn || o.Bloom == BloomAuto && !SoftwareLikely()
+	w.frame.logical, w.frame.logicalW, w.frame.logicalH = o.Resolution.logical(), o.LogicalW, o.LogicalH
 	return w.run()
 }
 
@@ -192,6 +195,8 @@ func (w *window) Update() error {
 func (w *window) Draw(screen *ebiten.Image) {
 	w.frame.begin(screen, w.viewport, w.ticks)
 	w.game.Draw(&w.frame)
+	w.frame.EndScene()
+	w.frame.touch() // a game that drew nothing shows nothing
 	if w.opt.AfterDraw != nil {
 		w.frame.fail(w.opt.AfterDraw(&w.frame))
 	}

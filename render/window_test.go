@@ -109,6 +109,9 @@ func scenes() map[string]*scene {
 		"letterbox": {opt: Options{W: 700, H: 720}, draw: drawLetterbox},
 		"bloom":     bloomed(BloomOn),
 		"nobloom":   bloomed(BloomOff),
+		"logical":   {opt: Options{Resolution: ResolutionLogical, Bloom: BloomOff, W: 1280, H: 800}, draw: drawScene},
+		"native":    {opt: Options{Resolution: ResolutionNative, Bloom: BloomOff, W: 1280, H: 800}, draw: drawScene},
+		"unended":   {opt: Options{Resolution: ResolutionLogical}, draw: drawUnended},
 		"quit":      {update: func(int) error { return fmt.Errorf("enough: %w", ErrQuit) }},
 		"fail":      {update: func(int) error { return errors.New("the level is broken") }},
 		"panic":     {update: func(int) error { panic("a bug in the game") }},
@@ -348,6 +351,7 @@ func TestRun_RefusesBadOptions(t *testing.T) {
 		"window of -1×720":         {W: -1},
 		"logical screen of 640×-2": {LogicalH: -2},
 		"bloom mode 7":             {Bloom: 7},
+		"resolution -1":            {Resolution: -1},
 		"screenshot at tick -1":    {ScreenshotAt: -1},
 	} {
 		if err := Run(&scene{}, o); err == nil || !strings.Contains(err.Error(), text) {

@@ -47,7 +47,7 @@ func (g *Game) spawnEnemy(k engine.Enemy, p, v vec) error {
 		e.Spin = g.rng.Range(-1.5, 1.5)
 	}
 	if _, err := g.actors.enemies.NewEntity(Position{p}, Velocity{v}, e); err != nil {
-		g.ribbons.give(g.mem, e.Ribbon)
+		g.ribbons.give(g.heap, e.Ribbon)
 		g.Lost.Enemies++
 		return tolerate(err)
 	}
@@ -109,7 +109,7 @@ func seek(v *vec, from, to vec, speed, agility float32) {
 // drift wanders about the player on a slow wave of its own.
 func (g *Game) drift(p *Position, v *Velocity, e *Enemy) {
 	angle := mul(float32(g.Ticks&0xffff), 0.02) + mul(float32(e.Phase), 6.2831855/65536)
-	sway := engine.Scale(engine.Heading(angle), 70)
+	sway := engine.Scale(engine.Heading(angle), 38)
 	seek(&v.V, p.P, g.Player.P.Add(sway), g.breeds[e.Kind].speed, 1.6)
 	if (g.Ticks+uint64(e.Phase))%4 == 0 { // a quarter of them each tick: nobody sees it
 		e.Angle = turnTo(e.Angle, v.V, 12)

@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/stack"
@@ -43,9 +44,10 @@ const (
 // Config is what a game is started with.
 type Config struct {
 	Seed      uint64
-	Particles int // most particles alive; 0 means 20,000
-	Quads     int // room for what is drawn in a frame; 0 means 1,024, for a game that nobody sees
-	Enemies   int // extra drifters from the start, for a stress run
+	Particles int  // most particles alive; 0 means 20,000
+	Quads     int  // room for what is drawn in a frame; 0 means 1,024, for a game that nobody sees
+	Guard     bool // a guard around the general heap: canaries, quarantine, call sites
+	Enemies   int  // extra drifters from the start, for a stress run
 }
 
 // A Game is the simulation: a function of its seed, its levels and its input. It draws
@@ -54,8 +56,9 @@ type Config struct {
 //	static  the frame's passes: visible enemies, sort keys, drawing order, vertices, indices
 //	frame   the collision grid and hit lists
 //	level   the level's order of spawns
-//	pools   component columns, omens by handle, particle columns, the ground of loading
-//	slab    ribbons and the texts of popups, of many lengths
+//	pools   component columns, omens by handle, particle columns, the ground of loading,
+//	        the texts of popups in a compacting heap
+//	slab    ribbons, of many lengths
 //	large   the scorched ground
 //
 // When a tier is full the game has less of what lives there, counts it in Lost, and goes on.
@@ -64,7 +67,7 @@ type Config struct {
 //
 //	(1) world, omens and particles pass their own Checks
 //	(2) every ribbon in use belongs to one living enemy
-//	(3) every popup and ribbon owns its block of the slab
+//	(3) the heap of the popups' texts passes its own Check
 type Game struct {
 	Level  *engine.Level
 	Player Player
@@ -105,6 +108,8 @@ type Game struct {
 	grid    grid
 	fx      *fx
 	scorch  Scorch
+	heap    memory.Allocator // for blocks of many lengths
+	guard   *guard.Allocator // nil where it does not guard
 	ribbons ribbons
 	popups  popups
 }
@@ -147,6 +152,12 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	case err == nil:
 		m.AddPool("ground", g.ground.Stats, nil, g.ground.Close)
 	case tolerate(err) != nil:
+		return nil, fmt.Errorf("game: %w", err)
+	}
+	if g.popups, err = newPopups(g); err != nil {
+		return nil, fmt.Errorf("game: %w", err)
+	}
+	if g.heap, g.guard, err = newHeap(m, cfg.Guard); err != nil {
 		return nil, fmt.Errorf("game: %w", err)
 	}
 	ps, err := particles.New(m.PoolSource(), particles.Config{Capacity: cfg.Particles, Seed: cfg.Seed*2 + 1})
@@ -206,8 +217,8 @@ func (g *Game) Begin(l *engine.Level) error {
 	if err := g.declare(); err != nil {
 		return err
 	}
-	g.ribbons.reset(g.mem)
-	g.popups.reset(g.mem)
+	g.ribbons.reset(g.heap)
+	g.popups.reset()
 	g.scorch.begin(g)
 	g.enter(Announce)
 	g.stress()
@@ -216,8 +227,8 @@ func (g *Game) Begin(l *engine.Level) error {
 
 // End gives back what the level held block by block, before the manager's EndLevel.
 func (g *Game) End() {
-	g.ribbons.reset(g.mem)
-	g.popups.reset(g.mem)
+	g.ribbons.reset(g.heap)
+	g.popups.reset()
 	g.scorch.end(g)
 	g.grid.forget()
 	g.orders, g.passes, g.seen = nil, nil, nil
@@ -252,7 +263,7 @@ func (g *Game) Tick(in *engine.Input) error {
 		}
 	}
 	g.fx.update(g)
-	g.popups.update(g.mem)
+	g.popups.update()
 	g.scorch.cool()
 	g.Best = max(g.Best, g.fx.sys.Len())
 	return g.look()
@@ -311,7 +322,7 @@ func (g *Game) Hash() uint64 {
 
 // Check verifies the invariants.
 func (g *Game) Check() error {
-	errs := []error{g.world.Check(), g.omens.Check(), g.fx.sys.Check(), g.popups.check(g.mem)}
+	errs := []error{g.world.Check(), g.omens.Check(), g.fx.sys.Check(), g.popups.check()}
 	used := 0
 	q := g.actors.enemyFilter.Query()
 	for q.Next() {

@@ -1,48 +1,65 @@
 package game
 
 import (
-	"fmt"
 	"strconv"
-	"unsafe"
 
-	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/memory/compact"
 )
 
-// A Popup is a score that floats up from where it was won. Its text is a block of the slab.
+// A Popup is a score that floats up from where it was won. Its text is a block of a compacting
+// heap: texts of all lengths come and go all the time, and the heap slides them together.
 type Popup struct {
 	P    vec
 	Life float32 // seconds left
-	Text []byte
+	text compact.Handle
 }
 
 // PopupLife is how long a popup shows, in seconds.
 const PopupLife = 0.9
 
-// popupMost bounds how many show at once.
-const popupMost = 64
+const (
+	popupMost  = 64       // at once
+	textsRoom  = 16 << 10 // bytes: one granule of memory, far more than they need
+	textsMoved = 256      // bytes that are moved a tick at most
+)
 
-type popups struct{ all []Popup }
+// popups are the scores that float. texts is nil where the pools tier had no room.
+type popups struct {
+	all   []Popup
+	texts *compact.Heap
+}
+
+func newPopups(g *Game) (ps popups, err error) {
+	ps.all = make([]Popup, 0, popupMost)
+	ps.texts, err = compact.New(g.mem.PoolSource(), compact.Config{Reserve: textsRoom, Blocks: popupMost})
+	if err != nil {
+		return popups{all: ps.all}, tolerate(err)
+	}
+	g.mem.AddPool("texts", ps.texts.Stats, nil, ps.texts.Close)
+	return ps, nil
+}
 
 func (ps *popups) add(g *Game, at vec, won int64) {
-	if ps.all == nil {
-		ps.all = make([]Popup, 0, popupMost)
-	}
 	if len(ps.all) == cap(ps.all) {
 		return // enough to read already
 	}
+	if ps.texts == nil {
+		g.Lost.Popups++
+		return
+	}
 	var digits [24]byte
 	text := strconv.AppendInt(append(digits[:0], '+'), won, 10)
-	p, err := g.mem.Alloc(uintptr(len(text)), 1)
+	h, err := ps.texts.Alloc(uintptr(len(text)))
 	if err != nil {
 		g.Lost.Popups++
 		return
 	}
-	kept := unsafe.Slice((*byte)(p), len(text))
+	kept, _ := ps.texts.Bytes(h) // just allocated, so not stale
 	copy(kept, text)
-	ps.all = append(ps.all, Popup{P: at, Life: PopupLife, Text: kept})
+	ps.all = append(ps.all, Popup{P: at, Life: PopupLife, text: h})
 }
 
-func (ps *popups) update(m *tiers.Manager) {
+func (ps *popups) update() {
 	for i := 0; i < len(ps.all); {
 		p := &ps.all[i]
 		p.P[1] -= mul(step, 26)
@@ -50,35 +67,41 @@ func (ps *popups) update(m *tiers.Manager) {
 			i++
 			continue
 		}
-		ps.drop(m, i)
+		ps.drop(i)
+	}
+	if ps.texts != nil {
+		ps.texts.Compact(compact.Budget{Bytes: textsMoved})
 	}
 }
 
-func (ps *popups) drop(m *tiers.Manager, i int) {
-	m.Free(unsafe.Pointer(unsafe.SliceData(ps.all[i].Text)), 0)
+func (ps *popups) drop(i int) {
+	ps.texts.Free(ps.all[i].text)
 	last := len(ps.all) - 1
 	ps.all[i] = ps.all[last]
-	ps.all[last] = Popup{}
 	ps.all = ps.all[:last]
 }
 
-func (ps *popups) reset(m *tiers.Manager) {
+func (ps *popups) reset() {
 	for len(ps.all) > 0 {
-		ps.drop(m, len(ps.all)-1)
+		ps.drop(len(ps.all) - 1)
 	}
 }
 
-func (ps *popups) check(m *tiers.Manager) error {
-	for i := range ps.all {
-		if t, ok := m.TierOf(unsafe.Pointer(unsafe.SliceData(ps.all[i].Text))); !ok || t != tiers.Slab {
-			return fmt.Errorf("game: popup %d does not lie in the slab", i)
+func (ps *popups) check() error {
+	if ps.texts == nil {
+		return nil
+	}
+	return ps.texts.Check()
+}
+
+// EachPopup calls f with every score that floats and its text, which is valid during the call.
+func (g *Game) EachPopup(f func(p *Popup, text []byte)) {
+	for i := range g.popups.all {
+		if text, ok := g.popups.texts.Bytes(g.popups.all[i].text); ok {
+			f(&g.popups.all[i], text)
 		}
 	}
-	return nil
 }
-
-// Popups returns the scores that float, for drawing.
-func (g *Game) Popups() []Popup { return g.popups.all }
 
 // Scorched returns the ground's heat, for drawing.
 func (g *Game) Scorched() *Scorch { return &g.scorch }

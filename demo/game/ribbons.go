@@ -3,7 +3,7 @@ package game
 import (
 	"unsafe"
 
-	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/memory"
 )
 
 // A Ribbon is the trail of one enemy: its last places, newest at At-1. The points are a block
@@ -38,7 +38,7 @@ func (rs *ribbons) take(g *Game, p vec) uint16 {
 		return 0
 	}
 	n := 12 + g.rng.Intn(21) // no two alike, so the slab serves many lengths
-	b, err := g.mem.Alloc(uintptr(n)*unsafe.Sizeof(vec{}), unsafe.Alignof(vec{}))
+	b, err := g.heap.Alloc(uintptr(n)*unsafe.Sizeof(vec{}), unsafe.Alignof(vec{}))
 	if err != nil {
 		g.Lost.Ribbons++
 		return 0
@@ -57,17 +57,17 @@ func (rs *ribbons) push(id uint16, p vec) {
 	r.Count = min(r.Count+1, len(r.Points))
 }
 
-func (rs *ribbons) give(m *tiers.Manager, id uint16) {
+func (rs *ribbons) give(m memory.Allocator, id uint16) {
 	if id == 0 {
 		return
 	}
 	r := &rs.all[id-1]
-	m.Free(unsafe.Pointer(unsafe.SliceData(r.Points)), 0)
+	m.Free(unsafe.Pointer(unsafe.SliceData(r.Points)), uintptr(len(r.Points))*unsafe.Sizeof(vec{}))
 	*r = Ribbon{}
 	rs.free = append(rs.free, id-1)
 }
 
-func (rs *ribbons) reset(m *tiers.Manager) {
+func (rs *ribbons) reset(m memory.Allocator) {
 	for i := range rs.all {
 		if rs.all[i].Points != nil {
 			rs.give(m, uint16(i)+1)

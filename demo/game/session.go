@@ -140,6 +140,11 @@ func (s *Session) leave() error {
 	}
 	s.count()
 	s.Game.End()
+	for _, l := range s.Game.Leaks() {
+		if s.cfg.Log != nil {
+			s.cfg.Log(fmt.Errorf("level %s leaks: %s", s.Game.Level.Name, l))
+		}
+	}
 	leaks, err := s.Mem.EndLevel()
 	s.Leaks = append(s.Leaks, leaks)
 	return err
@@ -267,7 +272,7 @@ func (s *Session) Close() error {
 		errs = append(errs, s.Loader.Close())
 	}
 	if s.Game != nil {
-		s.Game.End()
+		errs = append(errs, s.Game.Close())
 	}
 	errs = append(errs, s.Mem.Close())
 	s.Mem = nil

@@ -307,6 +307,26 @@ func TestSession_AKeyEndsTheAttractMode(t *testing.T) {
 	check(t, s)
 }
 
+func TestSession_AGuardedGameIsCleanAndTheSame(t *testing.T) {
+	var log []error
+	plain := newSession(t, SessionConfig{Game: Config{Seed: 7}})
+	guarded := newSession(t, SessionConfig{Game: Config{Seed: 7, Guard: true}, Log: func(err error) { log = append(log, err) }})
+	play(t, plain, 1200)
+	play(t, guarded, 1200)
+	if a, b := plain.Game.Hash(), guarded.Game.Hash(); a != b {
+		t.Errorf("hash %x, and %x under guard", a, b)
+	}
+	if len(log) > 0 {
+		t.Errorf("the guard found %v", log)
+	}
+	if _, err := guarded.Game.heap.Alloc(100, 16); err != nil {
+		t.Fatal(err)
+	}
+	if err := guarded.Game.Close(); err == nil || !strings.Contains(err.Error(), "session_test.go") {
+		t.Errorf("a leak is reported as %v; want its call site", err)
+	}
+}
+
 func TestSession_CloseAtAnyMoment(t *testing.T) {
 	for _, ticks := range []uint64{0, 1, 50} {
 		s := newSession(t, SessionConfig{})

@@ -124,7 +124,7 @@ func (g *Game) kill(id ecs.Entity) error {
 	}
 	at, vel, kind := p.P, v.V, e.Kind
 	b := &breeds[kind]
-	g.ribbons.give(g.mem, e.Ribbon)
+	g.ribbons.give(g.heap, e.Ribbon)
 	g.world.Remove(id)
 	g.toll[kind]--
 	g.Kills++

@@ -1,3 +1,4 @@
-// Package view draws the game: it reads a session and writes quads into the frame arena,
-// all of them with one atlas and one draw call. Nothing in it reaches the simulation.
+// Package view draws the game: it reads a session and writes quads into the pass buffers of
+// the frame. They share one atlas, and take a draw call for the world and one for the HUD.
+// Nothing in it reaches the simulation.
 package view

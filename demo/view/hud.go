@@ -41,10 +41,11 @@ func (v *View) hud() {
 	v.banner()
 }
 
-// breath is the game's own ornament: what each of the last frames took from the frame arena.
+// breath is the game's own ornament: the pools of the last four seconds, which grow with every
+// spark and shrink as it dies. What a frame takes from its arena hardly moves.
 func (v *View) breath() {
 	var h [tiers.HistoryLen]float32
-	v.s.Mem.History(tiers.Frame, &h)
+	v.s.Mem.History(tiers.Pools, &h)
 	top := float32(1024)
 	for _, used := range h {
 		top = max(top, used*1.2)
@@ -58,7 +59,8 @@ func (v *View) breath() {
 			most = max(most, used)
 		}
 		k := most / top
-		q.Rect(Width-10-w+float32(i)*2, Height-10-14*k, 2, 14*k, v.pal[2].Light(0.25+0.5*float32(i)/n))
+		x, y, c := Width-10-w+float32(i)*2, Height-10-14*k, v.pal[2].Light(0.25+0.5*float32(i)/n)
+		q.Gradient(x, y, 2, 14*k, c, c.Light(0.3))
 	}
 }
 
@@ -67,15 +69,17 @@ func (v *View) banner() {
 	g, q := v.s.Game, &v.quads
 	switch {
 	case v.s.Paused:
-		q.Rect(0, 0, Width, Height, render.Color{A: 0.5})
-		q.TextCentre(v.font, Width/2, 150, 4, v.pal[4], "PAUSED")
-		q.TextCentre(v.font, Width/2, 206, 1, dim, "ESC GOES ON    R STARTS AGAIN")
+		y := v.below(150)
+		q.Rect(0, 0, Width, Height, render.Color{A: 0.6})
+		q.TextCentre(v.font, Width/2, y, 4, v.pal[4], "PAUSED")
+		q.TextCentre(v.font, Width/2, y+64, 1, dim, "ESC GOES ON    R STARTS AGAIN")
 	case g.Phase == game.Announce:
 		k := fadeInOut(g.PhaseTime, 0.6)
-		q.TextCentre(v.font, Width/2, 92, 3, v.pal[4].Fade(k), g.Title())
-		q.Rect(Width/2-90*k, 132, 180*k, 1, v.pal[3].Fade(k))
+		y := v.below(92)
+		q.TextCentre(v.font, Width/2, y, 3, v.pal[4].Fade(k), g.Title())
+		q.Rect(Width/2-90*k, y+48, 180*k, 1, v.pal[3].Fade(k))
 	case g.Phase == game.Opened:
-		q.TextCentre(v.font, Width/2, 92, 2, v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), "THE PORTAL IS OPEN")
+		q.TextCentre(v.font, Width/2, v.below(92), 2, v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), "THE PORTAL IS OPEN")
 	case g.Phase == game.Leaving:
 		q.Rect(0, 0, Width, Height, v.pal[0].Fade(min(1, g.PhaseTime*g.PhaseTime)))
 	case g.Phase == game.Over:
@@ -85,12 +89,18 @@ func (v *View) banner() {
 		q.Rect(0, 0, Width, Height, v.pal[0].Fade(1-v.alive*2))
 	}
 	if v.s.Attract {
-		q.TextCentre(v.font, Width/2, 46, 5, v.pal[3], "STRATA")
+		q.TextCentre(v.font, Width/2, v.below(46), 5, v.pal[3], "STRATA")
 		if engine.Sin(v.time*4) > -0.4 {
-			q.TextCentre(v.font, Width/2, Height-44, 1, white, "PRESS ANY KEY")
+			q.TextCentre(v.font, Width/2, Height-62, 1, white, "PRESS ANY KEY")
 		}
-		q.TextCentre(v.font, Width/2, Height-30, 1, dim, "WASD MOVES   MOUSE AIMS AND FIRES   SPACE DASHES   F1 F3 MEMORY")
+		q.TextCentre(v.font, Width/2, Height-44, 1, dim, "WASD MOVES   MOUSE AIMS AND FIRES   SPACE DASHES   F1 F3 MEMORY")
 	}
+}
+
+// below moves what would begin at y under the overlay, as far as the game-over table then
+// still fits.
+func (v *View) below(y float32) float32 {
+	return max(y, min(v.Overlay.Bottom()+8, 200))
 }
 
 func fadeInOut(t, length float32) float32 {
@@ -100,19 +110,20 @@ func fadeInOut(t, length float32) float32 {
 func (v *View) over() {
 	g, q := v.s.Game, &v.quads
 	q.Rect(0, 0, Width, Height, render.Color{A: min(0.6, g.PhaseTime)})
-	q.TextCentre(v.font, Width/2, 96, 4, v.pal[3], "COOLED DOWN")
+	top := v.below(96)
+	q.TextCentre(v.font, Width/2, top, 4, v.pal[3], "COOLED DOWN")
 	line := func(y float32, label string, n int64) {
 		q.TextRight(v.font, Width/2-6, y, 1, dim, label)
 		v.text = render.AppendInt(v.text[:0], n, 0)
 		q.TextBytes(v.font, Width/2+6, y, 1, v.pal[4], v.text)
 	}
-	line(158, "SCORE", g.Score)
-	line(174, "SECONDS", int64(g.Ticks/60))
-	line(190, "MOST PARTICLES ALIVE", int64(g.Best))
+	line(top+70, "SCORE", g.Score)
+	line(top+86, "SECONDS", int64(g.Ticks/60))
+	line(top+102, "MOST PARTICLES ALIVE", int64(g.Best))
 	var snap tiers.Snapshot
 	v.s.Mem.Snapshot(&snap)
-	line(206, "COLLECTIONS IN PLAY", int64(snap.Go.InPlay))
-	q.TextCentre(v.font, Width/2, 240, 1, white, "R STARTS AGAIN")
+	line(top+118, "COLLECTIONS IN PLAY", int64(snap.Go.InPlay))
+	q.TextCentre(v.font, Width/2, top+144, 1, white, "R STARTS AGAIN")
 }
 
 // loading shows the way to the next level: its name, what is loading, and how far.

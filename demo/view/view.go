@@ -28,7 +28,8 @@ const (
 type View struct {
 	Overlay *render.Overlay
 	Dropped int // quads of the last frame for which there was no room
-	needed  int // quads that the last frame wanted
+	wrote   int // quads of the last frame
+	needed  int // quads that a batch wanted lately
 
 	s     *game.Session
 	atlas *render.Atlas
@@ -170,26 +171,37 @@ const (
 	quadLeast = 6_000
 )
 
-// Draw writes the frame's quads into the frame arena and submits them: one draw call for
-// everything, or two with bloom, so that the letters do not glow.
+// Draw writes the frame's quads and submits them in two draw calls: the world, and over it,
+// sharp and without glow, what is to be read. The second batch takes the room of the first,
+// which the renderer has copied.
 func (v *View) Draw(f *render.Frame) {
 	verts, indices := v.room()
+	quads, dropped := 0, 0
+	if v.s.Playing() {
+		scene := f.BeginScene(v.pal[0])
+		v.quads.Begin(verts, indices, v.atlas, scene.View())
+		v.world(scene, f.Crisp())
+		quads, dropped = v.submit(f)
+		f.Bloom(render.DefaultBloom)
+		f.EndScene()
+	}
 	v.quads.Begin(verts, indices, v.atlas, f.View())
 	if v.s.Playing() {
-		v.world(f)
-		if f.BloomOn() {
-			f.Submit(v.atlas, &v.quads)
-			f.Bloom(render.DefaultBloom)
-			v.quads.Begin(verts, indices, v.atlas, f.View())
-		}
 		v.hud()
 	} else {
 		v.loading()
 	}
 	v.Overlay.Draw(&v.quads, v.s.Mem, v.facts())
+	n, lost := v.submit(f)
+	v.wrote, v.Dropped = quads+n, dropped+lost
+}
+
+// submit draws a batch, and returns how many quads it held and how many had no room.
+func (v *View) submit(f *render.Frame) (quads, dropped int) {
 	f.Submit(v.atlas, &v.quads)
-	v.Dropped = v.quads.Dropped
-	v.needed = v.quads.Len()/render.VertsPerQuad + v.Dropped
+	quads, dropped = v.quads.Len()/render.VertsPerQuad, v.quads.Dropped
+	v.needed = max(v.needed*15/16, quads+dropped) // forgets slowly: the next frame is much like this one
+	return quads, dropped
 }
 
 // room returns the vertices and indices to write: the level's own, of the plan, or where that
@@ -239,11 +251,11 @@ func (v *View) borrow() ([]render.Vertex, []uint32) {
 // facts are what the overlay shows beside the tiers.
 func (v *View) facts() render.Facts {
 	g := v.s.Game
-	return render.Facts{Entities: g.Entities(), Particles: g.Particles().Len(), Quads: v.quads.Len() / render.VertsPerQuad, Dropped: v.Dropped}
+	return render.Facts{Entities: g.Entities(), Particles: g.Particles().Len(), Quads: v.wrote, Dropped: v.Dropped}
 }
 
 // build has the particle system write its quads after those already in the batch.
-func (v *View) build(f *render.Frame) {
+func (v *View) build(scene render.Viewport) {
 	sys := v.s.Game.Particles()
 	var regions [32]particles.Region // by kind; the game has fewer
 	n := min(sys.Stats().Kinds, len(regions))
@@ -251,7 +263,7 @@ func (v *View) build(f *render.Frame) {
 		r := v.region(v.ids.particle[sys.Kind(particles.KindID(k)).Region], v.atlas.Soft())
 		regions[k] = particles.Region(r)
 	}
-	v.quads.Particles(sys, regions[:n], f.Viewport)
+	v.quads.Particles(sys, regions[:n], scene)
 }
 
 // region returns a picture, or a stand-in until it is there.

@@ -10,8 +10,8 @@ import (
 
 // world draws from the ground up: floor, scorch, trails, pickups, enemies, shots, the ship,
 // particles.
-func (v *View) world(f *render.Frame) {
-	old := v.quads.SetView(v.cam.View(f.Viewport))
+func (v *View) world(scene render.Viewport, crisp bool) {
+	old := v.quads.SetView(v.cam.View(scene))
 	v.floor()
 	v.scorch()
 	v.pickups()
@@ -19,22 +19,21 @@ func (v *View) world(f *render.Frame) {
 	v.shots()
 	v.portal()
 	v.player()
-	v.build(f)
+	v.build(scene)
 	v.popups()
 	v.quads.SetView(old)
-	if v.atlas.Loaded(v.ids.vignette) {
+	if !crisp && v.atlas.Loaded(v.ids.vignette) { // a layer over every pixel: not where pixels are dear
 		v.quads.Picture(v.atlas.Lookup(v.ids.vignette), 0, 0, Width, Height, render.Color{A: 0.85})
 	}
 }
 
-// floor clears to the level's darkest colour and lays the two patterns, the nearer one moving
+// floor lays the two patterns on the level's darkest colour, the nearer one moving
 // a little more than the world.
 func (v *View) floor() {
 	l := v.s.Game.Level
 	lo, hi := v.cam.Bounds()
 	w, h := hi[0]-lo[0], hi[1]-lo[1]
 	q := &v.quads
-	q.Rect(lo[0], lo[1], w, h, v.pal[0])
 	for i, name := range l.Background {
 		id, err := v.atlas.ID(l.AssetOf(name))
 		if err != nil || !v.atlas.Loaded(id) {
@@ -118,7 +117,7 @@ func (v *View) enemies() {
 	for o := range g.Omens() {
 		k := 1 - o.Left/game.OmenTime
 		size := game.SizeOf(o.Kind) * (1.6 - 0.6*max(0, k))
-		v.quads.Ring(o.P[0], o.P[1], size*0.6, 1, v.time*3, 6, v.pal[3].Light(0.25+0.5*max(0, k)))
+		v.quads.Ring(o.P[0], o.P[1], size*0.6, 2, v.time*3, 6, v.pal[3].Light(0.25+0.5*max(0, k)))
 	}
 }
 
@@ -189,8 +188,7 @@ func (v *View) player() {
 }
 
 func (v *View) popups() {
-	for i := range v.s.Game.Popups() {
-		p := &v.s.Game.Popups()[i]
-		v.quads.TextBytes(v.font, p.P[0]-float32(len(p.Text))*3, p.P[1]-6, 1, v.pal[4].Fade(min(1, p.Life*2.5)), p.Text)
-	}
+	v.s.Game.EachPopup(func(p *game.Popup, text []byte) {
+		v.quads.TextBytes(v.font, p.P[0]-float32(len(text))*3, p.P[1]-6, 1, v.pal[4].Fade(min(1, p.Life*2.5)), text)
+	})
 }

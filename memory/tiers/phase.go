@@ -60,7 +60,7 @@ func (m *Manager) EndFrame() error {
 }
 
 // BeginLevel opens a level. What slab and large hold already is not part of it: it will not be
-// reported as leaked.
+// reported as leaked. What loading left on the Go heap is collected here, before play begins.
 func (m *Manager) BeginLevel() error {
 	switch {
 	case m.phase&closed != 0:
@@ -74,6 +74,9 @@ func (m *Manager) BeginLevel() error {
 	m.levels++
 	for t := range Tier(Count) {
 		m.atLevel[t] = m.Stats(t)
+	}
+	if !m.cfg.KeepGC {
+		m.pacer.collect()
 	}
 	m.pacer.beginLevel()
 	return nil

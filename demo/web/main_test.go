@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func web(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(ctx, args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-port", "80"}, "flag provided but not defined: -port"},
+		{[]string{"-addr", "8080"}, "-addr 8080: not HOST:PORT"},
+		{[]string{"-addr", "127.0.0.1:0", "-out", "x"}, "use one of them"},
+		{[]string{"-out", ""}, "the name of a folder is needed"},
+		{[]string{"now"}, `unexpected argument "now"`},
+	} {
+		code, stdout, stderr := web(t.Context(), c.args...)
+		if code != 2 || !strings.Contains(stderr, c.want) || stdout != "" {
+			t.Errorf("%v: exit %d, stdout %q, stderr %q; want exit 2 and %q", c.args, code, stdout, stderr, c.want)
+		}
+	}
+	if code, _, stderr := web(t.Context(), "-help"); code != 0 || !strings.Contains(stderr, "-out") {
+		t.Errorf("-help: exit %d, %q", code, stderr)
+	}
+}
+
+func TestServe_AnAddressInUseIsAnErrorBeforeTheBuild(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if code, stdout, stderr := web(t.Context(), "-addr", l.Addr().String()); code != 1 || !strings.Contains(stderr, "web: -addr:") || stdout != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestServe_GivesThePageAndItsTypesUntilInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	for name, data := range map[string]string{"index.html": string(index), wasmName: "\x00asm", "wasm_exec.js": "//"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- serve(ctx, l, dir) }()
+	for path, kind := range map[string]string{"/": "text/html", "/" + wasmName: "application/wasm", "/wasm_exec.js": "javascript"} {
+		answer, err := http.Get("http://" + l.Addr().String() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK || len(body) == 0 || !strings.Contains(answer.Header.Get("Content-Type"), kind) {
+			t.Errorf("%s: %s, %s, %d bytes, %v", path, answer.Status, answer.Header.Get("Content-Type"), len(body), err)
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// The page and the builder must agree on names; a browser is not needed to see that.
+func TestIndex_AsksForTheFilesThatAreBuilt(t *testing.T) {
+	for _, name := range []string{wasmName, "wasm_exec.js"} {
+		if !bytes.Contains(index, []byte(`"`+name+`"`)) {
+			t.Errorf("index.html does not ask for %s", name)
+		}
+	}
+}
+
+func TestOut_WritesAllThatABrowserNeeds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the whole game for another system")
+	}
+	dir := filepath.Join(t.TempDir(), "new", "site")
+	code, stdout, stderr := web(t.Context(), "-out", dir)
+	if code != 0 || !strings.Contains(stdout, dir) {
+		t.Fatalf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	wasm, err := os.ReadFile(filepath.Join(dir, wasmName))
+	if err != nil || !bytes.HasPrefix(wasm, []byte("\x00asm")) {
+		t.Errorf("%s: %d bytes, %v", wasmName, len(wasm), err)
+	}
+	for _, name := range []string{"index.html", "wasm_exec.js"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestBuild_WhatTheGoCommandSaysIsInTheError(t *testing.T) {
+	if _, err := tool(t.Context(), nil, "build", "-nonsense"); err == nil || !strings.Contains(err.Error(), "-nonsense") {
+		t.Errorf("%v", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if code, _, stderr := web(ctx, "-out", t.TempDir()); code != 1 || !strings.Contains(stderr, "interrupted") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+}

@@ -1,0 +1,111 @@
+package render
+
+import (
+	"fmt"
+	"image"
+
+	"github.com/hajimehoshi/ebiten/v2"
+)
+
+// Resolution says how many pixels the scene has: what is drawn between Frame.BeginScene and
+// Frame.EndScene. HUD, text and overlay have the window's pixels in any case.
+type Resolution int
+
+const (
+	ResolutionAuto    Resolution = iota // native, except where the renderer is known to be software
+	ResolutionNative                    // the window's pixels
+	ResolutionLogical                   // one pixel a logical pixel, shown as squares of the window's
+)
+
+// logical reports whether the scene gets a picture of its own.
+func (r Resolution) logical() bool {
+	return r == ResolutionLogical || r == ResolutionAuto && SoftwareLikely()
+}
+
+func (r Resolution) check() error {
+	if r < ResolutionAuto || r > ResolutionLogical {
+		return fmt.Errorf("render: resolution %d; allowed are ResolutionAuto, ResolutionNative and ResolutionLogical", r)
+	}
+	return nil
+}
+
+// A target is a picture that takes batches: the window, or the scene before it is enlarged.
+type target struct {
+	whole   *ebiten.Image
+	clipped *ebiten.Image // the viewport's part of whole
+	vp      Viewport
+}
+
+// A sceneBuffer is the scene's own picture. At twice the size it holds a quarter of the
+// window's pixels, and a renderer without a GPU is bound by pixels.
+type sceneBuffer struct {
+	img     *ebiten.Image
+	verts   [VertsPerQuad]Vertex
+	indices [IndicesPerQuad]uint32
+}
+
+// sceneOptions replace what lay there, so that the window's pixels are written and not read,
+// and do not filter: one fetch a pixel, and sharp squares.
+var sceneOptions = ebiten.DrawTrianglesOptions{
+	ColorScaleMode: ebiten.ColorScaleModePremultipliedAlpha,
+	Filter:         ebiten.FilterNearest,
+	DisableMipmaps: true,
+	Blend:          ebiten.BlendCopy,
+}
+
+// resize makes the picture for a logical screen, and drops the former one.
+func (s *sceneBuffer) resize(w, h int) {
+	if s.img != nil {
+		if s.img.Bounds().Size() == image.Pt(w, h) {
+			return
+		}
+		s.img.Deallocate()
+	}
+	s.img = ebiten.NewImageWithOptions(image.Rect(0, 0, w, h), &ebiten.NewImageOptions{Unmanaged: true})
+	index(&s.indices, 0)
+}
+
+// enlarge shows the picture in the viewport of a window.
+func (s *sceneBuffer) enlarge(to target) {
+	b := s.img.Bounds()
+	w, h := float32(b.Dx()), float32(b.Dy())
+	x0, y0 := float32(to.vp.X), float32(to.vp.Y)
+	x1, y1 := x0+float32(to.vp.W), y0+float32(to.vp.H)
+	set(&s.verts[0], x0, y0, 0, 0, White)
+	set(&s.verts[1], x1, y0, w, 0, White)
+	set(&s.verts[2], x0, y1, 0, h, White)
+	set(&s.verts[3], x1, y1, w, h, White)
+	to.clipped.DrawTriangles32(s.verts[:], s.indices[:], s.img, &sceneOptions)
+}
+
+// BeginScene fills the scene with back and directs Draw, Submit and Bloom to it until
+// EndScene. It returns where the scene lies in what is now drawn on: its View is for what
+// does not move with the camera, and [Camera.View] takes it. At native resolution that is the
+// frame's own viewport.
+//
+// The fill costs less than a quad of the same size. back should be opaque.
+func (f *Frame) BeginScene(back Color) Viewport {
+	if f.logical && f.Scale > 1 { // else the window has no more pixels than the scene
+		f.scene.resize(f.logicalW, f.logicalH)
+		f.to = target{f.scene.img, f.scene.img, Viewport{W: f.logicalW, H: f.logicalH, Scale: 1}}
+	}
+	if f.to.whole == f.screen.whole {
+		f.cover()
+	}
+	f.back = back
+	f.to.clipped.Fill(&f.back) // a pointer: boxing the value would be a Go allocation each frame
+	return f.to.vp
+}
+
+// EndScene shows the scene. What is drawn from now on lies over it, at the window's own
+// resolution. A scene that is not ended is shown when Draw returns, over everything.
+func (f *Frame) EndScene() {
+	if f.to.whole != f.screen.whole {
+		f.to = f.screen
+		f.cover()
+		f.scene.enlarge(f.to)
+	}
+}
+
+// Crisp reports whether the scene is drawn at logical resolution.
+func (f *Frame) Crisp() bool { return f.logical }

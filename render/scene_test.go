@@ -1,0 +1,96 @@
+package render
+
+import (
+	"image"
+	"image/color"
+	"testing"
+
+	"github.com/go-gl/mathgl/mgl32"
+)
+
+// A scene with a rectangle that begins between two logical pixels, and one over it on the
+// window.
+func drawScene(f *Frame, q *Quads, a *Atlas, _ *Font) {
+	vp := f.BeginScene(RGB(0x102030))
+	q.Begin(q.verts, q.indices, a, vp.View())
+	q.Rect(50.5, 40, 10, 10, RGB(0xff0000))
+	cam := Camera{Center: mgl32.Vec2{1000, 1000}, Zoom: 2}
+	q.SetView(cam.View(vp))
+	q.Rect(1000, 1000, 5, 5, RGB(0x00ff00)) // right of the middle and below it
+	f.Submit(a, q)
+	f.EndScene()
+	q.Begin(q.verts, q.indices, a, f.View())
+	q.Rect(100.5, 40, 10, 10, RGB(0x0000ff))
+}
+
+func drawUnended(f *Frame, q *Quads, a *Atlas, _ *Font) {
+	q.Begin(q.verts, q.indices, a, f.BeginScene(RGB(0x405060)).View())
+	f.Submit(a, q)
+	q.Begin(q.verts, q.indices, a, f.View())
+}
+
+func TestScene_StandsWhereItStoodAtAnyResolution(t *testing.T) {
+	for _, name := range []string{"logical", "native"} {
+		img, _ := picture(t, name)
+		vp := Fit(img.Bounds().Dx(), img.Bounds().Dy(), LogicalW, LogicalH)
+		k := vp.W / LogicalW
+		at := func(x, y int) (int, int) { return vp.X + x*k, vp.Y + y*k }
+		for _, c := range []struct {
+			x, y int
+			hex  uint32
+		}{{10, 10, 0x102030}, {55, 45, 0xff0000}, {325, 185, 0x00ff00}, {317, 185, 0x102030}, {105, 45, 0x0000ff}, {639, 359, 0x102030}} {
+			x, y := at(c.x, c.y)
+			want(t, img, x, y, c.hex, 1)
+		}
+		if vp.Y > 0 {
+			want(t, img, vp.X+50, vp.Y-1, 0, 0)
+			want(t, img, vp.X+50, vp.Y+vp.H, 0, 0)
+		}
+	}
+}
+
+func TestScene_LogicalPixelsAreSquaresAndTheWindowsAreNot(t *testing.T) {
+	img, _ := picture(t, "logical")
+	vp := Fit(img.Bounds().Dx(), img.Bounds().Dy(), LogicalW, LogicalH)
+	k := vp.W / LogicalW
+	if k < 2 {
+		t.Skipf("a window of %v has no room for squares", img.Bounds())
+	}
+	mixed := 0
+	for y := range LogicalH {
+		for x := range LogicalW {
+			if !uniform(img, vp.X+x*k, vp.Y+y*k, k) {
+				if mixed++; x < 100 || x > 111 || y < 40 || y > 50 {
+					t.Fatalf("logical pixel %d,%d is not a square", x, y)
+				}
+			}
+		}
+	}
+	if mixed == 0 {
+		t.Error("what is drawn after EndScene has logical pixels, too")
+	}
+}
+
+// uniform reports whether the k × k pixels from (x, y) have one colour.
+func uniform(img image.Image, x, y, k int) bool {
+	first := color.RGBAModel.Convert(img.At(x, y))
+	for j := range k {
+		for i := range k {
+			if color.RGBAModel.Convert(img.At(x+i, y+j)) != first {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func TestScene_NotEndedShowsAllTheSame(t *testing.T) {
+	img, _ := picture(t, "unended")
+	want(t, img, img.Bounds().Dx()/2, img.Bounds().Dy()/2, 0x405060, 1)
+}
+
+func TestResolution_NamedOnesDoNotAskTheRenderer(t *testing.T) {
+	if ResolutionNative.logical() || !ResolutionLogical.logical() || ResolutionAuto.logical() != SoftwareLikely() {
+		t.Error("a resolution is not what it is called")
+	}
+}
