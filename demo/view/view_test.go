@@ -1,0 +1,126 @@
+package view
+
+import (
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// newView plays seed 7 for n ticks with a view beside it. Pictures are not uploaded, as that
+// needs a window: everything shows as its stand-in.
+func newView(t testing.TB, n uint64, mem tiers.Config) *View {
+	t.Helper()
+	v, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := game.NewSession(game.SessionConfig{FS: assets.FS(), Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Quads: 20_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	v.Show(s)
+	for s.Game.Ticks < n {
+		v.frame(t)
+		if !s.Playing() {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	return v
+}
+
+func (v *View) frame(t testing.TB) {
+	if err := v.s.Frame(engine.Input{}); err != nil {
+		t.Fatal(err)
+	}
+	v.Update()
+}
+
+var window = render.Fit(1280, 720, Width, Height)
+
+// paint writes what Draw writes, without a screen to submit it to.
+func (v *View) paint() (world, hud int) {
+	verts, indices := v.room()
+	v.quads.Begin(verts, indices, v.atlas, window.View())
+	v.world(window, false)
+	world = v.quads.Len() / render.VertsPerQuad
+	v.quads.Begin(verts, indices, v.atlas, window.View())
+	v.hud()
+	v.Overlay.Draw(&v.quads, v.s.Mem, v.facts())
+	return world, v.quads.Len() / render.VertsPerQuad
+}
+
+func TestView_FrameAndDrawingAllocateNothing(t *testing.T) {
+	v := newView(t, 300, tiers.Config{})
+	v.Overlay.Strip, v.Overlay.Tiers = true, true
+	v.paint()
+	n := testing.AllocsPerRun(200, func() {
+		v.frame(t)
+		v.paint()
+	})
+	if n != 0 {
+		t.Errorf("a tick and its drawing with the overlay open cost %v Go allocations", n)
+	}
+	if v.quads.Dropped != 0 {
+		t.Errorf("%d quads had no room", v.quads.Dropped)
+	}
+}
+
+func TestView_DrawsTheWorldAndTheHUD(t *testing.T) {
+	v := newView(t, 300, tiers.Config{})
+	world, hud := v.paint()
+	if world < 100 || hud < 20 {
+		t.Errorf("the world is %d quads and the HUD %d", world, hud)
+	}
+	again, _ := v.paint() // a second Draw of the same frame
+	if again != world {
+		t.Errorf("drawn again, the world is %d quads, was %d", again, world)
+	}
+}
+
+// Without a static tier the vertices come from the frame arena, and with neither of much size
+// some quads are dropped and the rest is drawn.
+func TestView_ScarceMemoryDropsQuads(t *testing.T) {
+	var mem tiers.Config
+	mem.Budget[tiers.Static] = 16 << 10
+	mem.Budget[tiers.Frame] = 256 << 10
+	v := newView(t, 300, mem)
+	if v.s.Game.Passes() != nil {
+		t.Fatal("there is a plan in 16 KiB")
+	}
+	world, _ := v.paint()
+	if world == 0 || world > 1000 {
+		t.Errorf("the world is %d quads in a frame arena of 128 KiB", world)
+	}
+}
+
+func TestView_ALevelOnItsWayShowsItsName(t *testing.T) {
+	v := newView(t, 10, tiers.Config{})
+	v.s.Flow.Go("tide")
+	if err := v.s.Frame(engine.Input{}); err != nil {
+		t.Fatal(err)
+	}
+	v.Update()
+	verts, indices := v.room()
+	v.quads.Begin(verts, indices, v.atlas, window.View())
+	v.loading()
+	if v.quads.Len() == 0 {
+		t.Error("nothing is drawn while a level loads")
+	}
+}
+
+func BenchmarkPaint(b *testing.B) {
+	v := newView(b, 600, tiers.Config{})
+	for b.Loop() {
+		v.paint()
+	}
+}
