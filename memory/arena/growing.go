@@ -89,6 +89,7 @@ func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 	l := &g.lin
 	if l.base == nil {
+		l.allocs = l.dropped // TryAlloc has counted a block of size 0 that it could not hand out
 		return nil, memory.ErrClosed
 	}
 	if !align.Valid(al) {

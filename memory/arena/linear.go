@@ -154,12 +154,12 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
 	}
-	l.owner.Touch()
+	l.open("Free", p, size)
 	off := uintptr(p) - uintptr(l.base)
 	if size == 0 && off <= l.limit {
 		return // it has no bytes, and newer frees may have moved the top below its place
 	}
-	if l.base == nil || off > l.off || size > l.off-off {
+	if off > l.off || size > l.off-off {
 		panic(l.misuse("Free", p, size, "the block does not lie in the live part of this arena"))
 	}
 	if off+size == l.off && off >= l.floor && l.allocs > l.dropped {
@@ -171,12 +171,12 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 // is bounded by the capacity. For every other block, one from before the newest Mark and one
 // of size 0 it returns false and nothing has changed. Misuse panics as in Free.
 func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
-	l.owner.Touch()
+	l.open("Resize", p, oldSize)
 	off := uintptr(p) - uintptr(l.base)
-	if oldSize == 0 && l.base != nil && off <= l.limit {
+	if oldSize == 0 && off <= l.limit {
 		return false // it may stand on a mark and belong to either side
 	}
-	if l.base == nil || off > l.off || oldSize > l.off-off {
+	if off > l.off || oldSize > l.off-off {
 		panic(l.misuse("Resize", p, oldSize, "the block does not lie in the live part of this arena"))
 	}
 	if off+oldSize != l.off || off < l.floor || newSize > l.limit-off {
@@ -222,10 +222,7 @@ func (l *Linear) Used() uintptr {
 // Reset runs the hooks, newest first, and frees every block; all marks are spent. Cost:
 // constant, plus the hooks. On a closed arena it panics with a *memory.Misuse.
 func (l *Linear) Reset() {
-	if l.base == nil {
-		panic(l.misuse("Reset", nil, 0, "the arena is closed"))
-	}
-	l.owner.Touch()
+	l.open("Reset", nil, 0)
 	l.runHooks(0)
 	l.marks = l.marks[:0]
 	l.floor = 0
@@ -278,6 +275,14 @@ func (l *Linear) Check() error {
 		errs = append(errs, fmt.Errorf("arena: floor %d, newest mark at %d, top %d do not agree", l.floor, l.newestMark(), l.off))
 	}
 	return errors.Join(errs...)
+}
+
+// open panics unless the arena is open.
+func (l *Linear) open(op string, p unsafe.Pointer, size uintptr) {
+	if l.base == nil {
+		panic(l.misuse(op, p, size, "the arena is closed"))
+	}
+	l.owner.Touch()
 }
 
 func (l *Linear) misuse(op string, p unsafe.Pointer, size uintptr, reason string) *memory.Misuse {

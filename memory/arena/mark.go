@@ -28,10 +28,7 @@ func (l *Linear) newestMark() uintptr {
 // Mark opens a scope: blocks from here on are freed by Rewind(mark) or by Reset. Cost:
 // constant; it allocates on the Go heap only when scopes nest deeper than ever before.
 func (l *Linear) Mark() Mark {
-	if l.base == nil {
-		panic(l.misuse("Mark", nil, 0, "the arena is closed"))
-	}
-	l.owner.Touch()
+	l.open("Mark", nil, 0)
 	l.serial++
 	l.marks = append(l.marks, place{l.serial, l.off})
 	l.floor = l.off
@@ -42,15 +39,13 @@ func (l *Linear) Mark() Mark {
 // allocated since. A mark of another arena, one from before a Reset and one that is spent
 // are refused: Rewind panics with a *memory.Misuse and nothing has changed.
 func (l *Linear) Rewind(m Mark) {
+	l.open("Rewind", nil, 0)
 	switch {
 	case m.arena != l:
 		panic(l.misuse("Rewind", nil, 0, "the mark was made by another arena, or by none"))
-	case l.base == nil:
-		panic(l.misuse("Rewind", nil, 0, "the arena is closed"))
 	case m.depth >= len(l.marks) || l.marks[m.depth].serial != m.serial:
 		panic(l.misuse("Rewind", nil, 0, "the mark is spent: it was rewound, an older one was, or the arena was reset"))
 	}
-	l.owner.Touch()
 	l.runHooks(m.hooks)
 	l.marks = l.marks[:m.depth]
 	l.drop(m.off, m.live)
@@ -62,9 +57,7 @@ func (l *Linear) Rewind(m Mark) {
 // intact; f must not allocate from the arena. A hook is removed before it runs, so one that
 // panics does not run twice.
 func (l *Linear) OnReset(f func()) {
-	if l.base == nil {
-		panic(l.misuse("OnReset", nil, 0, "the arena is closed"))
-	}
+	l.open("OnReset", nil, 0)
 	l.hooks = append(l.hooks, f)
 }
 

@@ -13,7 +13,7 @@ var subjects = map[string]memtest.Subject{
 	"Linear": {KeepsFreed: true, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewLinear(src, arena.LinearConfig{Bytes: 300_000})
 	}},
-	"Growing": {KeepsFreed: true, New: func(src page.Source) (memory.Allocator, error) {
+	"Growing": {KeepsFreed: true, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewGrowing(src, arena.GrowingConfig{Reserve: 512 << 10, Step: 32 << 10})
 	}},
 	"Frames": {KeepsFreed: true, New: func(src page.Source) (memory.Allocator, error) {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 var sink []byte
@@ -80,7 +82,7 @@ func BenchmarkWholeLadder(b *testing.B) {
 	for _, system := range systems {
 		b.Run(system.String(), func(b *testing.B) {
 			h := newHeap(b, nil, Config{Reserve: 64 << 20, System: system})
-			p := mustAlloc(b, h, h.limit, 1)
+			p := memtest.MustAlloc(b, h, h.limit, 1)
 			h.FreeAny(p)
 			for b.Loop() {
 				p, err := h.Alloc(16, 16)

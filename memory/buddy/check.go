@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/tally"
 )
 
 // Check verifies the equations above the type and reports all that is broken. It ends even
@@ -20,7 +21,7 @@ func (h *Heap) Check() error {
 		c.unused(h.committed(), uint32(len(h.books)))
 		c.lists()
 	}
-	c.counters()
+	h.counts.Check(c.sums, "unit", c.fail)
 	return errors.Join(c.errs...)
 }
 
@@ -29,10 +30,8 @@ type checker struct {
 	h    *Heap
 	errs []error
 
-	free      [maxRungs]uint32 // blocks of the tree, by rung
-	live      uint64           // sums over the live blocks of the tree
-	used      uint64           // units
-	requested uint64           // bytes
+	free [maxRungs]uint32 // blocks of the tree, by rung
+	sums tally.Sums       // over the live blocks of the tree
 }
 
 func (c *checker) fail(format string, args ...any) {
@@ -43,7 +42,7 @@ func (c *checker) fail(format string, args ...any) {
 func (c *checker) configuration() bool {
 	h := c.h
 	if err := h.mem.Check(); err != nil {
-		c.errs = append(c.errs, fmt.Errorf("buddy: %w", err))
+		c.fail("%w", err)
 	}
 	unit := h.grain.Bytes(1)
 	if unit < minUnit || unit > maxUnit || h.align != min(unit, memory.MaxAlign) {
@@ -101,7 +100,6 @@ func (c *checker) block(p part) bool {
 		c.unused(p.off+1, end)
 		return true
 	}
-	c.used += uint64(end - p.off)
 	c.pointer(p, end)
 	return false
 }
@@ -121,8 +119,7 @@ func (c *checker) pointer(p part, end uint32) {
 			continue
 		}
 		found++
-		c.live++
-		c.requested += uint64(e.next)
+		c.sums.Add(end-p.off, uintptr(e.next))
 		if at > p.off && (e.state != handed || h.system == Binary) || e.prev != at-p.off ||
 			uint64(at)+uint64(h.grain.Count(uintptr(e.next))) > uint64(end) {
 			c.fail("the pointer at unit %d, state %03b, %d units into the block of %d at unit %d, does not have room for %d bytes there", at, e.state, e.prev, end-p.off, p.off, e.next)
@@ -169,16 +166,5 @@ func (c *checker) lists() {
 	}
 	if h.mask>>maxRungs != 0 {
 		c.fail("the mask %#x has bits beyond %d rungs", h.mask, maxRungs)
-	}
-}
-
-// counters verifies invariant 7.
-func (c *checker) counters() {
-	h := c.h
-	if h.used != c.used || h.requested != c.requested || h.used > h.peak {
-		c.fail("%d units used for %d bytes at a peak of %d; the blocks sum to %d and %d", h.used, h.requested, h.peak, c.used, c.requested)
-	}
-	if h.allocs-h.frees != c.live {
-		c.fail("%d allocations less %d frees, but %d blocks are live", h.allocs, h.frees, c.live)
 	}
 }

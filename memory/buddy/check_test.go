@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 // furnished returns a heap with live blocks, one of them padded where the system pads, free
@@ -13,15 +15,15 @@ func furnished(t *testing.T, system System) *Heap {
 	h := newHeap(t, nil, Config{Reserve: 512 << 10, MinBlock: 1 << 10, System: system})
 	var p []unsafe.Pointer
 	for _, kib := range []uintptr{1, 1, 3, 2, 1, 1, 8, 1, 1, 1, 1} {
-		p = append(p, mustAlloc(t, h, kib<<10, 1))
+		p = append(p, memtest.MustAlloc(t, h, kib<<10, 1))
 	}
 	for range 8 {
-		mustAlloc(t, h, 2<<10, 4096)
+		memtest.MustAlloc(t, h, 2<<10, 4096)
 	}
 	for _, i := range []int{1, 2, 4, 7, 9} {
 		h.FreeAny(p[i])
 	}
-	mustCheck(t, h)
+	memtest.MustCheck(t, h)
 	return h
 }
 
@@ -100,11 +102,10 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"has 0 pointers", func() { h.books[0].state = live }},
 		{"does not have room for 1025 bytes", func() { h.books[0].next = 1025 }},
 		{"is in no block", func() { h.books[0].state = 0 }},
-		{"units used for", func() { h.used++ }},
-		{"units used for", func() { h.requested-- }},
-		{"at a peak of 1;", func() { h.peak = 1 }},
-		{"blocks are live", func() { h.allocs++ }},
-		{"blocks are live", func() { h.frees++ }},
+		{"units used for", func() { h.counts.Resized(0, 1, 0, 0) }},
+		{"units used for", func() { h.counts.Resized(0, 0, 1, 0) }},
+		{"blocks are live", func() { h.counts.Out(0, 0) }},
+		{"blocks are live", func() { h.counts.In(0, 0) }},
 	} {
 		if err := corrupted(h, tt.corrupt); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Check = %v, want %q", err, tt.want)
@@ -114,7 +115,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 
 func TestCheck_FindsBuddiesThatAreBothFree(t *testing.T) {
 	h := newHeap(t, nil, tiny(Fibonacci))
-	h.FreeAny(mustAlloc(t, h, h.limit, 1))
+	h.FreeAny(memtest.MustAlloc(t, h, h.limit, 1))
 	err := corrupted(h, func() {
 		a, b := h.ladder.parts(h.unlink(0))
 		h.link(a)

@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/tally"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -35,7 +36,7 @@ import (
 //	(5) no entry but those of blocks and pointers is in use
 //	(6) a free block is on the list of its rung, once, and lists hold nothing else; a rung's
 //	    bit is set where its list is not empty
-//	(7) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
+//	(7) counts agree with the live blocks
 type Heap struct {
 	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
 	limit  uintptr        // largest request in bytes; 0 once closed, so that every Alloc takes the slow path
@@ -47,15 +48,9 @@ type Heap struct {
 	grain  align.Grain // MinBlock
 	system System
 
-	allocs    uint64 // blocks handed out since New
-	frees     uint64 // blocks that came back
-	used      uint64 // units in live blocks
-	peak      uint64 // highest used
-	requested uint64 // bytes that were asked for, in live blocks
-	failures  uint64
-
-	mem   page.Prefix
-	owner invariant.Owner
+	counts tally.Counts // in units
+	mem    page.Prefix
+	owner  invariant.Owner
 }
 
 // An entry is what the books say about a unit: 12 bytes in the Go heap.
@@ -167,10 +162,7 @@ func (h *Heap) handOut(p part, step uint32, size uintptr) unsafe.Pointer {
 	e := &h.books[at]
 	e.next, e.prev = uint32(size), at-p.off
 	e.state |= handed
-	h.allocs++
-	h.requested += uint64(size)
-	h.used += uint64(h.ladder.size[p.rung])
-	h.peak = max(h.peak, h.used)
+	h.counts.Out(h.ladder.size[p.rung], size)
 	q := unsafe.Add(h.base, h.grain.Bytes(at))
 	if invariant.Debug {
 		h.owner.Touch()
@@ -191,14 +183,14 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, memory.ErrAlign
 	}
 	if size > h.limit {
-		h.failures++
+		h.counts.Failed()
 		return nil, memory.ErrTooLarge
 	}
 	n, step := h.grain.Count(size), h.grain.Step(al)
 	off := h.find(n, step)
 	if off == none {
 		if err := h.grow(n, step); err != nil {
-			h.failures++
+			h.counts.Failed()
 			return nil, &memory.Exhausted{Op: "buddy: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		off = h.find(n, step)
@@ -235,17 +227,15 @@ func (h *Heap) FreeAny(p unsafe.Pointer) {
 // release takes back what was handed out at unit at, whose address is p.
 func (h *Heap) release(p unsafe.Pointer, at uint32) {
 	e := &h.books[at]
-	size, start := e.next, at-e.prev
+	size, start := uintptr(e.next), at-e.prev
 	if invariant.Debug {
 		h.owner.Touch()
-		invariant.Freed(p, uintptr(size))
+		invariant.Freed(p, size)
 	}
 	e.state &^= handed
 	b := &h.books[start]
 	b.state = 0
-	h.frees++
-	h.requested -= uint64(size)
-	h.used -= uint64(h.ladder.size[b.rung])
+	h.counts.In(h.ladder.size[b.rung], size)
 	h.give(part{start, b.rung, b.side})
 }
 
@@ -271,8 +261,7 @@ func (h *Heap) Reset() {
 		panic(h.misuse("Reset", nil, 0))
 	}
 	h.owner.Touch()
-	h.frees = h.allocs
-	h.used, h.requested = 0, 0
+	h.counts.Reset()
 	end := h.committed()
 	clear(h.books[:end])
 	h.dropLists()
@@ -312,12 +301,10 @@ func (h *Heap) Close() error {
 // Stats reports the books, in constant time and exactly, Peak included. InUse counts whole
 // blocks, so that InUse - Requested is what the ladder wastes.
 func (h *Heap) Stats() memory.Stats {
-	return memory.Stats{
-		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
-		InUse: h.used << h.grain, Peak: h.peak << h.grain,
-		Live: h.allocs - h.frees, Allocs: h.allocs, Frees: h.frees, Failures: h.failures,
-		Requested: h.requested, LargestFree: uint64(h.largestFree()),
-	}
+	s := h.counts.Stats(h.grain)
+	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())
+	s.LargestFree = uint64(h.largestFree())
+	return s
 }
 
 // largestFree returns the bytes of the largest request that a free block can meet.

@@ -17,31 +17,7 @@ var systems = []System{Binary, Fibonacci}
 func newHeap(t testing.TB, src page.Source, cfg Config) *Heap {
 	t.Helper()
 	h, err := New(src, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(h.Check(), h.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
-
-func mustAlloc(t testing.TB, h *Heap, size, align uintptr) unsafe.Pointer {
-	t.Helper()
-	p, err := h.Alloc(size, align)
-	if err != nil {
-		t.Fatalf("Alloc(%d, %d): %v", size, align, err)
-	}
-	return p
-}
-
-func mustCheck(t testing.TB, h *Heap) {
-	t.Helper()
-	if err := h.Check(); err != nil {
-		t.Fatal(err)
-	}
+	return memtest.Opened(t, h, err)
 }
 
 // layout draws the committed blocks, a letter per unit: a live, . free; | ends a block.
@@ -82,15 +58,15 @@ func TestHeap_SplitsAndMergesUpTheLadder(t *testing.T) {
 		}},
 	} {
 		h := newHeap(t, nil, tiny(tt.system))
-		h.FreeAny(mustAlloc(t, h, h.limit, 1)) // so that all is committed and whole
+		h.FreeAny(memtest.MustAlloc(t, h, h.limit, 1)) // so that all is committed and whole
 		var p []unsafe.Pointer
 		for i, want := range tt.steps {
 			if i < 3 {
-				p = append(p, mustAlloc(t, h, [...]uintptr{1, 3, 2}[i]<<10, 1))
+				p = append(p, memtest.MustAlloc(t, h, [...]uintptr{1, 3, 2}[i]<<10, 1))
 			} else {
 				h.FreeAny(p[i-3])
 			}
-			mustCheck(t, h)
+			memtest.MustCheck(t, h)
 			if got := layout(h); got != want {
 				t.Errorf("%v, step %d: %s, want %s", tt.system, i, got, want)
 			}
@@ -101,9 +77,9 @@ func TestHeap_SplitsAndMergesUpTheLadder(t *testing.T) {
 func TestHeap_FillsToTheLastUnit(t *testing.T) {
 	for _, system := range systems {
 		h := newHeap(t, nil, tiny(system))
-		for h.used < uint64(h.ladder.root()) {
-			mustAlloc(t, h, 1024, 1)
-			mustCheck(t, h)
+		for h.counts.Used() < uint64(h.ladder.root()) {
+			memtest.MustAlloc(t, h, 1024, 1)
+			memtest.MustCheck(t, h)
 		}
 		_, err := h.Alloc(1, 1)
 		var full *memory.Exhausted
@@ -111,15 +87,15 @@ func TestHeap_FillsToTheLastUnit(t *testing.T) {
 			t.Errorf("%v: one unit more: %v", system, err)
 		}
 		h.Reset()
-		mustAlloc(t, h, h.limit, 4096)
+		memtest.MustAlloc(t, h, h.limit, 4096)
 	}
 }
 
 func TestBinary_BlocksAreAlignedToTheirSize(t *testing.T) {
 	h := newHeap(t, nil, Config{Reserve: 1 << 20})
 	for size := uintptr(256); size <= 64<<10; size *= 2 {
-		mustAlloc(t, h, 1, 1)
-		if p := mustAlloc(t, h, size, 1); uintptr(p)%size != 0 {
+		memtest.MustAlloc(t, h, 1, 1)
+		if p := memtest.MustAlloc(t, h, size, 1); uintptr(p)%size != 0 {
 			t.Errorf("a block of %d bytes at %p", size, p)
 		}
 	}
@@ -128,7 +104,7 @@ func TestBinary_BlocksAreAlignedToTheirSize(t *testing.T) {
 func TestBinary_AlignmentWastesNothing(t *testing.T) {
 	h := newHeap(t, nil, Config{Reserve: 64 << 10})
 	for range 16 {
-		if p := mustAlloc(t, h, 100, 4096); uintptr(p)%4096 != 0 {
+		if p := memtest.MustAlloc(t, h, 100, 4096); uintptr(p)%4096 != 0 {
 			t.Errorf("%p", p)
 		}
 	}
@@ -164,11 +140,11 @@ func TestFibonacci_AlignmentMayPad(t *testing.T) {
 		memtest.Misuse(t, func() { h.Free(p, 1999) }, "requested with 2000 bytes, not 1999")
 		h.Free(p, 2000)
 		memtest.Misuse(t, func() { h.Free(p, 2000) }, "double free")
-		if q := mustAlloc(t, h, 2000, 4096); q != p {
+		if q := memtest.MustAlloc(t, h, 2000, 4096); q != p {
 			t.Errorf("%p, was %p", q, p)
 		}
 	}
-	mustCheck(t, h)
+	memtest.MustCheck(t, h)
 	if len(all) < 8 || padded == 0 {
 		t.Errorf("%d blocks of 2000 bytes at multiples of 4096 in 55 KiB, %d padded", len(all), padded)
 	}
@@ -183,14 +159,14 @@ func TestFibonacci_AlignmentMayPad(t *testing.T) {
 func TestHeap_LargestFreeCanBeAllocated(t *testing.T) {
 	for _, system := range systems {
 		h := newHeap(t, nil, tiny(system))
-		h.FreeAny(mustAlloc(t, h, h.limit, 1))
+		h.FreeAny(memtest.MustAlloc(t, h, h.limit, 1))
 		for range 4 {
-			mustAlloc(t, h, 1024, 1)
+			memtest.MustAlloc(t, h, 1024, 1)
 			most := h.Stats().LargestFree
 			if _, err := h.Alloc(uintptr(most)+1, 1); err == nil {
 				t.Fatalf("%v: %d bytes fit where %d are the most", system, most+1, most)
 			}
-			h.FreeAny(mustAlloc(t, h, uintptr(most), 1))
+			h.FreeAny(memtest.MustAlloc(t, h, uintptr(most), 1))
 		}
 	}
 }
@@ -201,11 +177,11 @@ func TestHeap_CommitsNoMoreThanABlockNeeds(t *testing.T) {
 		if s := h.Stats(); s.Committed != 0 || s.LargestFree != 0 {
 			t.Errorf("%v, fresh: %+v", system, s)
 		}
-		mustAlloc(t, h, 1, 1)
+		memtest.MustAlloc(t, h, 1, 1)
 		if s := h.Stats(); s.Committed != 256<<10 || s.InUse != 256 || s.Requested != 1 {
 			t.Errorf("%v, after one byte: %+v", system, s)
 		}
-		mustAlloc(t, h, 1<<20, 1)
+		memtest.MustAlloc(t, h, 1<<20, 1)
 		if s := h.Stats(); s.Committed > 4<<20 {
 			t.Errorf("%v: %d bytes committed for a block of 1 MiB", system, s.Committed)
 		}
@@ -227,114 +203,21 @@ func TestHeap_ReserveIsRoundedUpToARung(t *testing.T) {
 	}
 }
 
-func TestHeap_BudgetRefusesAndLetsGoOn(t *testing.T) {
-	for _, system := range systems {
-		h := newHeap(t, page.NewLimit(nil, 256<<10), Config{Reserve: 1 << 20, System: system})
-		p := mustAlloc(t, h, 100<<10, 1)
-		before := h.Stats()
-		_, err := h.Alloc(300<<10, 1)
-		var full *memory.Exhausted
-		if !errors.As(err, &full) || full.Need != 300<<10 || full.Have != uintptr(before.LargestFree) || full.Cause == nil {
-			t.Errorf("%v, beyond the budget: %v", system, err)
-		}
-		before.Failures++
-		if after := h.Stats(); after != before {
-			t.Errorf("%v: the refusal changed the books from %+v to %+v", system, before, after)
-		}
-		mustAlloc(t, h, uintptr(before.LargestFree), 1)
-		h.Free(p, 100<<10)
-		mustAlloc(t, h, 100<<10, 1)
-	}
-}
-
-func TestHeap_ResetKeepsMemoryAndTrimReturnsIt(t *testing.T) {
-	for _, system := range systems {
-		budget := page.NewLimit(nil, 2<<20)
-		h := newHeap(t, budget, Config{Reserve: 1 << 20, System: system})
-		p := mustAlloc(t, h, 300<<10, 1)
-		h.Reset()
-		mustCheck(t, h)
-		memtest.Misuse(t, func() { h.Free(p, 300<<10) }, "double free or stale")
-		if budget.Committed() < 300<<10 {
-			t.Errorf("%v: Reset gave memory back", system)
-		}
-		if err := h.Trim(); err != nil || budget.Committed() != 0 || h.mask != 0 {
-			t.Errorf("%v: Trim: %v, %d bytes committed for none in use", system, err, budget.Committed())
-		}
-		mustCheck(t, h)
-		mustAlloc(t, h, 10, 1)
-		if err := h.Trim(); err != nil || budget.Committed() > 256<<10 {
-			t.Errorf("%v: Trim: %v, %d bytes committed for 10 in use", system, err, budget.Committed())
-		}
-		mustCheck(t, h)
-		mustAlloc(t, h, 300<<10, 1)
-	}
-}
-
-func TestHeap_SystemThatKeepsItsMemory(t *testing.T) {
-	src := memtest.NewFaulty()
-	h := newHeap(t, src, Config{})
-	p := mustAlloc(t, h, 10, 1)
-	before := h.Stats()
-	src.FailReturns = true
-	if err := h.Trim(); err == nil || !strings.Contains(err.Error(), "buddy: trim") || h.Stats() != before {
-		t.Errorf("Trim = %v, books %+v", err, h.Stats())
-	}
-	mustCheck(t, h)
-	if err := h.Close(); err == nil || src.Reserved() != 1 {
-		t.Fatalf("Close = %v, %d reservations", err, src.Reserved())
-	}
-	memtest.Misuse(t, func() { h.Free(p, 10) }, "closed")
-	src.FailReturns = false
-	if err := h.Close(); err != nil || src.Reserved() != 0 {
-		t.Errorf("second Close: %v, %d reservations left", err, src.Reserved())
-	}
-}
-
-func TestHeap_UseAfterClose(t *testing.T) {
-	h := newHeap(t, nil, Config{})
-	p := mustAlloc(t, h, 10, 1)
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, size := range []uintptr{0, 1, 4096, math.MaxUint} {
-		if _, err := h.Alloc(size, 1); err != memory.ErrClosed {
-			t.Errorf("Alloc(%d): %v", size, err)
-		}
-	}
-	memtest.Misuse(t, func() { h.Free(p, 10) }, "buddy.Free", "closed")
-	memtest.Misuse(t, func() { h.FreeAny(p) }, "closed")
-	memtest.Misuse(t, func() { h.SizeOf(p) }, "closed")
-	memtest.Misuse(t, h.Reset, "buddy.Reset", "closed")
-	if err := h.Trim(); err != memory.ErrClosed {
-		t.Errorf("Trim: %v", err)
-	}
-	if s := h.Stats(); s.Live != 0 || s.Reserved != 0 || s.LargestFree != 0 || h.Owns(p) {
-		t.Errorf("closed: %+v, Owns = %t", s, h.Owns(p))
-	}
-	h.Free(nil, 10)
-	h.FreeAny(nil)
-}
-
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
-	for want, cfg := range map[string]Config{
+	memtest.Refuses(t, New, map[string]Config{
 		"MinBlock 100 is not a power of two from 16 to 16384": {MinBlock: 100},
 		"MinBlock 8 is not a power of two":                    {MinBlock: 8},
 		"MinBlock 32768 is not":                               {MinBlock: 32 << 10},
 		"System(2) is none of Binary and Fibonacci":           {System: 2},
 		"at most 17179869184 are possible with a MinBlock of": {Reserve: math.MaxInt, MinBlock: 16},
-	} {
-		if _, err := New(nil, cfg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("err = %v, want %q", err, want)
-		}
-	}
+	})
 }
 
 func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 	for _, system := range systems {
 		h, other := newHeap(t, nil, Config{System: system}), newHeap(t, nil, Config{})
-		p, q := mustAlloc(t, h, 3000, 1), mustAlloc(t, h, 10, 1)
-		foreign := mustAlloc(t, other, 3000, 1)
+		p, q := memtest.MustAlloc(t, h, 3000, 1), memtest.MustAlloc(t, h, 10, 1)
+		foreign := memtest.MustAlloc(t, other, 3000, 1)
 		h.Free(q, 10)
 		before := h.Stats()
 		for _, m := range []struct {
@@ -357,18 +240,7 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 		if after := h.Stats(); after != before {
 			t.Errorf("misuse changed the books from %+v to %+v", before, after)
 		}
-		mustCheck(t, h)
+		memtest.MustCheck(t, h)
 		h.Free(p, 3000)
-	}
-}
-
-func TestHeap_SizeOfIsWhatWasRequested(t *testing.T) {
-	h := newHeap(t, nil, Config{})
-	for _, size := range []uintptr{0, 1, 255, 256, 257, 70_001} {
-		p := mustAlloc(t, h, size, 64)
-		if got := h.SizeOf(p); got != size {
-			t.Errorf("SizeOf = %d, want %d", got, size)
-		}
-		h.FreeAny(p)
 	}
 }

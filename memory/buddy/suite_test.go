@@ -10,9 +10,10 @@ import (
 )
 
 func subject(cfg buddy.Config) memtest.Subject {
-	return memtest.Subject{MaxSize: 20_000, New: func(src page.Source) (memory.Allocator, error) {
-		return buddy.New(src, cfg)
-	}}
+	return memtest.Subject{
+		New:     func(src page.Source) (memory.Allocator, error) { return buddy.New(src, cfg) },
+		MaxSize: 20_000, Package: "buddy", ExactSizes: true, Closed: memory.ErrClosed, ClosesAnyway: true,
+	}
 }
 
 var subjects = map[string]memtest.Subject{
@@ -23,17 +24,8 @@ var subjects = map[string]memtest.Subject{
 	"FibonacciCoarse": subject(buddy.Config{Reserve: 4 << 20, MinBlock: 16 << 10, System: buddy.Fibonacci}),
 }
 
-func TestConformance(t *testing.T) {
-	for name, s := range subjects {
-		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
-	}
-}
-
-func TestFaults(t *testing.T) {
-	for name, s := range subjects {
-		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })
-	}
-}
+func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
+func TestFaults(t *testing.T)      { memtest.Each(t, subjects, memtest.Faults) }
 
 func FuzzBinary(f *testing.F)        { memtest.Fuzz(f, subjects["Binary"]) }
 func FuzzFibonacci(f *testing.F)     { memtest.Fuzz(f, subjects["Fibonacci"]) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/tally"
 )
 
 // Check verifies the equations above the type and reports all that is broken. Cost:
@@ -17,7 +18,7 @@ func (h *Heap) Check() error {
 	c.configuration()
 	c.order()
 	c.tiling()
-	c.counters()
+	h.counts.Check(c.sums, "granule", c.fail)
 	return errors.Join(c.errs...)
 }
 
@@ -26,9 +27,7 @@ type checker struct {
 	h    *Heap
 	errs []error
 
-	live      uint64 // sums over the live map
-	used      uint64 // granules
-	requested uint64 // bytes
+	sums tally.Sums // over the live map
 }
 
 func (c *checker) fail(format string, args ...any) {
@@ -39,7 +38,7 @@ func (c *checker) fail(format string, args ...any) {
 func (c *checker) configuration() {
 	h := c.h
 	if err := h.mem.Check(); err != nil {
-		c.errs = append(c.errs, fmt.Errorf("freelist: %w", err))
+		c.fail("%w", err)
 	}
 	granule := h.grain.Bytes(1)
 	if granule < minGranule || granule > maxGranule || h.align != min(granule, memory.MaxAlign) {
@@ -83,10 +82,8 @@ func (c *checker) tiling() {
 			end = off + 1
 		}
 		if n != 0 {
-			c.live++
 			size := h.grain.Count(uintptr(n - 1))
-			c.used += uint64(size)
-			c.requested += uint64(n - 1)
+			c.sums.Add(size, uintptr(n-1))
 			end = max(end, off+uint64(size))
 		}
 		if isRun {
@@ -102,16 +99,5 @@ func (c *checker) tiling() {
 	}
 	if end != uint64(h.committed()) {
 		c.fail("blocks and runs end at granule %d, %d are committed", end, h.committed())
-	}
-}
-
-// counters verifies invariant 5.
-func (c *checker) counters() {
-	h := c.h
-	if h.used != c.used || h.requested != c.requested || h.used > h.peak {
-		c.fail("%d granules used for %d bytes at a peak of %d; the blocks sum to %d and %d", h.used, h.requested, h.peak, c.used, c.requested)
-	}
-	if h.allocs-h.frees != c.live {
-		c.fail("%d allocations less %d frees, but %d blocks are live", h.allocs, h.frees, c.live)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 // corrupted runs f on the heap and reports what Check says, then puts everything back.
@@ -41,7 +43,7 @@ func TestCheck_FindsEveryCorruptWord(t *testing.T) {
 			t.Errorf("a lost run %d goes unseen", k)
 		}
 	}
-	mustCheck(t, h)
+	memtest.MustCheck(t, h)
 }
 
 func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
@@ -64,11 +66,10 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"starts inside what reaches to 15", func() { h.live[14] = 1 }},
 		{"starts a live block and a free run", func() { h.live[4] = 1 }},
 		{"end at granule 17, 16 are committed", func() { h.live[15] = 1026 }},
-		{"6 granules used for 7168 bytes", func() { h.used-- }},
-		{"7 granules used for 7169 bytes", func() { h.requested++ }},
-		{"at a peak of 1;", func() { h.peak = 1 }},
-		{"but 5 blocks are live", func() { h.allocs++ }},
-		{"but 5 blocks are live", func() { h.frees++ }},
+		{"6 granules used for 7168 bytes", func() { h.counts.Resized(1, 0, 0, 0) }},
+		{"7 granules used for 7169 bytes", func() { h.counts.Resized(0, 0, 0, 1) }},
+		{"but 5 blocks are live", func() { h.counts.Out(0, 0) }},
+		{"but 5 blocks are live", func() { h.counts.In(0, 0) }},
 	} {
 		if err := corrupted(h, tt.corrupt); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Check = %v, want %q", err, tt.want)
@@ -78,7 +79,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 
 func TestCheck_ReportsEverythingAtOnce(t *testing.T) {
 	h := holes(t, FirstFit)
-	err := corrupted(h, func() { h.used++; h.allocs++; h.rover = 99 })
+	err := corrupted(h, func() { h.counts.Out(1, 0); h.rover = 99 })
 	for _, want := range []string{"granules used", "blocks are live", "rover stands"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing from %v", want, err)

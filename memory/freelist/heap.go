@@ -7,6 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/tally"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -30,7 +31,7 @@ import (
 //	(2) runs ascend, are not empty, and do not touch: coalescing is immediate
 //	(3) live blocks and runs tile the committed memory without gap or overlap
 //	(4) live is 0 wherever no live block starts
-//	(5) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
+//	(5) counts agree with the live blocks
 //	(6) rover lies within the committed memory
 type Heap struct {
 	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
@@ -42,15 +43,9 @@ type Heap struct {
 	grain  align.Grain
 	policy Policy
 
-	allocs    uint64 // blocks handed out since New
-	frees     uint64 // blocks that came back
-	used      uint64 // granules in live blocks
-	peak      uint64 // highest used
-	requested uint64 // bytes that were asked for, in live blocks
-	failures  uint64
-
-	mem   page.Prefix
-	owner invariant.Owner
+	counts tally.Counts // in granules
+	mem    page.Prefix
+	owner  invariant.Owner
 }
 
 // Config configures New.
@@ -133,10 +128,7 @@ func (h *Heap) handOut(k int, off, n uint32, size uintptr) unsafe.Pointer {
 	h.cut(k, off, n)
 	h.rover = off + n
 	h.live[off] = uint32(size) + 1
-	h.allocs++
-	h.requested += uint64(size)
-	h.used += uint64(n)
-	h.peak = max(h.peak, h.used)
+	h.counts.Out(n, size)
 	p := unsafe.Add(h.base, h.grain.Bytes(off))
 	if invariant.Debug {
 		h.owner.Touch()
@@ -157,14 +149,14 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, memory.ErrAlign
 	}
 	if size > h.limit {
-		h.failures++
+		h.counts.Failed()
 		return nil, memory.ErrTooLarge
 	}
 	n, step := h.grain.Count(size), h.grain.Step(al)
 	k := h.search(n, step)
 	if k < 0 {
 		if err := h.grow(align.UpTo(h.tail(), step) + n); err != nil {
-			h.failures++
+			h.counts.Failed()
 			return nil, &memory.Exhausted{Op: "freelist: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		k = len(h.runs) - 1 // the memory that is new
@@ -207,9 +199,7 @@ func (h *Heap) release(p unsafe.Pointer, off uint32, size uintptr) {
 	}
 	n := h.grain.Count(size)
 	h.live[off] = 0
-	h.frees++
-	h.requested -= uint64(size)
-	h.used -= uint64(n)
+	h.counts.In(n, size)
 	h.give(off, n)
 }
 
@@ -234,8 +224,7 @@ func (h *Heap) Reset() {
 		panic(h.misuse("Reset", nil, 0))
 	}
 	h.owner.Touch()
-	h.frees = h.allocs
-	h.used, h.requested = 0, 0
+	h.counts.Reset()
 	h.rover = 0
 	end := h.committed()
 	clear(h.live[:end])
@@ -285,10 +274,8 @@ func (h *Heap) Close() error {
 // Stats reports the books exactly, Peak included. InUse is rounded to granules. Cost:
 // proportional to the free runs, for LargestFree.
 func (h *Heap) Stats() memory.Stats {
-	return memory.Stats{
-		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
-		InUse: h.used << h.grain, Peak: h.peak << h.grain,
-		Live: h.allocs - h.frees, Allocs: h.allocs, Frees: h.frees, Failures: h.failures,
-		Requested: h.requested, LargestFree: uint64(h.largestFree()),
-	}
+	s := h.counts.Stats(h.grain)
+	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())
+	s.LargestFree = uint64(h.largestFree())
+	return s
 }

@@ -17,31 +17,7 @@ var policies = []Policy{FirstFit, NextFit, BestFit}
 func newHeap(t testing.TB, src page.Source, cfg Config) *Heap {
 	t.Helper()
 	h, err := New(src, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(h.Check(), h.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
-
-func mustAlloc(t testing.TB, h *Heap, size, align uintptr) unsafe.Pointer {
-	t.Helper()
-	p, err := h.Alloc(size, align)
-	if err != nil {
-		t.Fatalf("Alloc(%d, %d): %v", size, align, err)
-	}
-	return p
-}
-
-func mustCheck(t testing.TB, h *Heap) {
-	t.Helper()
-	if err := h.Check(); err != nil {
-		t.Fatal(err)
-	}
+	return memtest.Opened(t, h, err)
 }
 
 // layout draws the heap, a letter per granule: a live, . free; | ends a block or run.
@@ -72,7 +48,7 @@ func holes(t *testing.T, p Policy) *Heap {
 	h := newHeap(t, nil, tiny(p))
 	var b []unsafe.Pointer
 	for _, kib := range []uintptr{3, 1, 2, 1, 4, 1, 3, 1} {
-		b = append(b, mustAlloc(t, h, kib<<10, 1))
+		b = append(b, memtest.MustAlloc(t, h, kib<<10, 1))
 	}
 	for i := 0; i < 6; i += 2 {
 		h.FreeAny(b[i])
@@ -99,8 +75,8 @@ func TestPolicy_ChoosesItsRun(t *testing.T) {
 		{BestFit, 3, "aaa|a|..|a|....|a|aaa|a|"},
 	} {
 		h := holes(t, tt.policy)
-		mustAlloc(t, h, tt.kib<<10, 1)
-		mustCheck(t, h)
+		memtest.MustAlloc(t, h, tt.kib<<10, 1)
+		memtest.MustCheck(t, h)
 		if got := layout(h); got != tt.want {
 			t.Errorf("%v of %d KiB: %s, want %s", tt.policy, tt.kib, got, tt.want)
 		}
@@ -109,9 +85,9 @@ func TestPolicy_ChoosesItsRun(t *testing.T) {
 
 func TestNextFit_GoesRound(t *testing.T) {
 	h := holes(t, NextFit)
-	mustAlloc(t, h, 4<<10, 1)
-	mustAlloc(t, h, 3<<10, 1) // behind the block of 4 there is nothing
-	mustAlloc(t, h, 1<<10, 1)
+	memtest.MustAlloc(t, h, 4<<10, 1)
+	memtest.MustAlloc(t, h, 3<<10, 1) // behind the block of 4 there is nothing
+	memtest.MustAlloc(t, h, 1<<10, 1)
 	if got := layout(h); got != "aaa|a|a|.|a|aaaa|a|aaa|a|" {
 		t.Error(got)
 	}
@@ -119,13 +95,13 @@ func TestNextFit_GoesRound(t *testing.T) {
 
 func TestBestFit_OfEqualsTakesTheLowest(t *testing.T) {
 	h := newHeap(t, nil, tiny(BestFit))
-	p := mustAlloc(t, h, 2<<10, 1)
-	mustAlloc(t, h, 1<<10, 1)
-	q := mustAlloc(t, h, 2<<10, 1)
-	mustAlloc(t, h, 1<<10, 1)
+	p := memtest.MustAlloc(t, h, 2<<10, 1)
+	memtest.MustAlloc(t, h, 1<<10, 1)
+	q := memtest.MustAlloc(t, h, 2<<10, 1)
+	memtest.MustAlloc(t, h, 1<<10, 1)
 	h.FreeAny(q)
 	h.FreeAny(p)
-	if got := mustAlloc(t, h, 1<<10, 1); got != p {
+	if got := memtest.MustAlloc(t, h, 1<<10, 1); got != p {
 		t.Errorf("got %p, want %p", got, p)
 	}
 }
@@ -135,7 +111,7 @@ func TestHeap_FreeMergesBothNeighbours(t *testing.T) {
 		h := newHeap(t, nil, tiny(policy))
 		var p [4]unsafe.Pointer
 		for i := range p {
-			p[i] = mustAlloc(t, h, 2048, 1)
+			p[i] = memtest.MustAlloc(t, h, 2048, 1)
 		}
 		for _, step := range []struct {
 			free int
@@ -147,7 +123,7 @@ func TestHeap_FreeMergesBothNeighbours(t *testing.T) {
 			{3, "................|"},
 		} {
 			h.Free(p[step.free], 2048)
-			mustCheck(t, h)
+			memtest.MustCheck(t, h)
 			if got := layout(h); got != step.want {
 				t.Errorf("after freeing block %d: %s, want %s", step.free, got, step.want)
 			}
@@ -158,30 +134,30 @@ func TestHeap_FreeMergesBothNeighbours(t *testing.T) {
 func TestHeap_FillsToTheLastGranule(t *testing.T) {
 	for _, policy := range policies {
 		h := newHeap(t, nil, tiny(policy))
-		p := mustAlloc(t, h, 15<<10, 1)
-		mustAlloc(t, h, 1024, 1)
+		p := memtest.MustAlloc(t, h, 15<<10, 1)
+		memtest.MustAlloc(t, h, 1024, 1)
 		_, err := h.Alloc(1, 1)
 		var full *memory.Exhausted
 		if !errors.As(err, &full) || full.Need != 1 || full.Have != 0 || full.Limit != 16<<10 {
 			t.Errorf("%v: one granule more: %v", policy, err)
 		}
 		h.Free(p, 15<<10)
-		mustAlloc(t, h, 15<<10, 4096)
+		memtest.MustAlloc(t, h, 15<<10, 4096)
 	}
 }
 
 func TestHeap_AlignmentSplitsOffTheFront(t *testing.T) {
 	for _, policy := range policies {
 		h := newHeap(t, nil, tiny(policy))
-		mustAlloc(t, h, 1024, 1)
-		p := mustAlloc(t, h, 1024, 4096)
+		memtest.MustAlloc(t, h, 1024, 1)
+		p := memtest.MustAlloc(t, h, 1024, 4096)
 		if uintptr(p)%4096 != 0 || layout(h) != "a|...|a|...........|" {
 			t.Errorf("%v: %p in %s", policy, p, layout(h))
 		}
-		mustAlloc(t, h, 11<<10, 1024)
+		memtest.MustAlloc(t, h, 11<<10, 1024)
 		h.Free(p, 1024)
-		mustAlloc(t, h, 1000, 4096) // fits, with nothing to over-allocate
-		mustAlloc(t, h, 3<<10, 512)
+		memtest.MustAlloc(t, h, 1000, 4096) // fits, with nothing to over-allocate
+		memtest.MustAlloc(t, h, 3<<10, 512)
 		if got := layout(h); got != "a|aaa|a|aaaaaaaaaaa|" {
 			t.Errorf("%v: %s", policy, got)
 		}
@@ -195,7 +171,7 @@ func TestHeap_LargestFreeCanBeAllocated(t *testing.T) {
 		if _, err := h.Alloc(uintptr(most)+1, 1); err == nil || most != 4<<10 {
 			t.Errorf("%v: %d bytes fit where %d are the most", policy, most+1, most)
 		}
-		mustAlloc(t, h, uintptr(most), 1)
+		memtest.MustAlloc(t, h, uintptr(most), 1)
 	}
 }
 
@@ -204,7 +180,7 @@ func TestHeap_NothingIsCommittedAtFirst(t *testing.T) {
 	if s := h.Stats(); s.Committed != 0 || s.Reserved != 64<<20 || s.LargestFree != 0 {
 		t.Errorf("fresh: %+v", s)
 	}
-	mustAlloc(t, h, 1, 1)
+	memtest.MustAlloc(t, h, 1, 1)
 	if s := h.Stats(); s.Committed != 256<<10 || s.InUse != 64 || s.Requested != 1 || s.LargestFree != 256<<10-64 {
 		t.Errorf("after one byte: %+v", s)
 	}
@@ -213,8 +189,8 @@ func TestHeap_NothingIsCommittedAtFirst(t *testing.T) {
 func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 	for _, policy := range policies {
 		h, other := newHeap(t, nil, Config{Policy: policy}), newHeap(t, nil, Config{})
-		p, q := mustAlloc(t, h, 3000, 1), mustAlloc(t, h, 10, 1)
-		foreign := mustAlloc(t, other, 3000, 1)
+		p, q := memtest.MustAlloc(t, h, 3000, 1), memtest.MustAlloc(t, h, 10, 1)
+		foreign := memtest.MustAlloc(t, other, 3000, 1)
 		h.Free(q, 10)
 		before := h.Stats()
 		for _, m := range []struct {
@@ -242,19 +218,8 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 		if after := h.Stats(); after != before {
 			t.Errorf("misuse changed the books from %+v to %+v", before, after)
 		}
-		mustCheck(t, h)
+		memtest.MustCheck(t, h)
 		h.Free(p, 3000)
-	}
-}
-
-func TestHeap_SizeOfIsWhatWasRequested(t *testing.T) {
-	h := newHeap(t, nil, Config{})
-	for _, size := range []uintptr{0, 1, 63, 64, 65, 70_001} {
-		p := mustAlloc(t, h, size, 64)
-		if got := h.SizeOf(p); got != size {
-			t.Errorf("SizeOf = %d, want %d", got, size)
-		}
-		h.FreeAny(p)
 	}
 }
 
@@ -263,111 +228,18 @@ func TestHeap_TooLargeAndExhaustedAreToldApart(t *testing.T) {
 	if _, err := h.Alloc(1<<20+1, 1); err != memory.ErrTooLarge {
 		t.Errorf("more than the reservation: %v", err)
 	}
-	mustAlloc(t, h, 1<<20, 4096)
+	memtest.MustAlloc(t, h, 1<<20, 4096)
 	if _, err := h.Alloc(1<<20, 1); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("more than is left: %v", err)
 	}
 }
 
-func TestHeap_BudgetRefusesAndLetsGoOn(t *testing.T) {
-	h := newHeap(t, page.NewLimit(nil, 128<<10), Config{Reserve: 1 << 20})
-	p := mustAlloc(t, h, 100<<10, 1)
-	before := h.Stats()
-	_, err := h.Alloc(100<<10, 1)
-	var full *memory.Exhausted
-	if !errors.As(err, &full) || full.Need != 100<<10 || full.Have != 12<<10 || full.Cause == nil {
-		t.Errorf("beyond the budget: %v", err)
-	}
-	before.Failures++
-	if after := h.Stats(); after != before {
-		t.Errorf("the refusal changed the books from %+v to %+v", before, after)
-	}
-	mustAlloc(t, h, 28<<10, 1)
-	h.Free(p, 100<<10)
-	mustAlloc(t, h, 100<<10, 1)
-}
-
-func TestHeap_ResetKeepsMemoryAndTrimReturnsIt(t *testing.T) {
-	budget := page.NewLimit(nil, 1<<20)
-	h := newHeap(t, budget, Config{Reserve: 1 << 20})
-	p := mustAlloc(t, h, 300<<10, 1)
-	h.Reset()
-	memtest.Misuse(t, func() { h.Free(p, 300<<10) }, "double free or stale")
-	if budget.Committed() < 300<<10 {
-		t.Error("Reset gave memory back")
-	}
-	mustAlloc(t, h, 10, 1)
-	if err := h.Trim(); err != nil || budget.Committed() != page.Granule {
-		t.Errorf("Trim: %v, %d bytes committed for 10 in use", err, budget.Committed())
-	}
-	mustCheck(t, h)
-	h.Reset()
-	if err := h.Trim(); err != nil || budget.Committed() != 0 || len(h.runs) != 0 {
-		t.Errorf("Trim: %v, %d bytes committed for none in use", err, budget.Committed())
-	}
-	mustAlloc(t, h, page.Granule, 1)
-	if err := h.Trim(); err != nil || len(h.runs) != 0 {
-		t.Errorf("Trim: %v, %d runs for a full page", err, len(h.runs))
-	}
-	mustCheck(t, h)
-}
-
-func TestHeap_SystemThatKeepsItsMemory(t *testing.T) {
-	src := memtest.NewFaulty()
-	h := newHeap(t, src, Config{})
-	p := mustAlloc(t, h, 10, 1)
-	before := h.Stats()
-	src.FailReturns = true
-	if err := h.Trim(); err == nil || !strings.Contains(err.Error(), "freelist: trim") || h.Stats() != before {
-		t.Errorf("Trim = %v, books %+v", err, h.Stats())
-	}
-	mustCheck(t, h)
-	if err := h.Close(); err == nil || src.Reserved() != 1 {
-		t.Fatalf("Close = %v, %d reservations", err, src.Reserved())
-	}
-	memtest.Misuse(t, func() { h.Free(p, 10) }, "closed")
-	src.FailReturns = false
-	if err := h.Close(); err != nil || src.Reserved() != 0 {
-		t.Errorf("second Close: %v, %d reservations left", err, src.Reserved())
-	}
-}
-
-func TestHeap_UseAfterClose(t *testing.T) {
-	h := newHeap(t, nil, Config{})
-	p := mustAlloc(t, h, 10, 1)
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, size := range []uintptr{0, 1, 4096, math.MaxUint} {
-		if _, err := h.Alloc(size, 1); err != memory.ErrClosed {
-			t.Errorf("Alloc(%d): %v", size, err)
-		}
-	}
-	memtest.Misuse(t, func() { h.Free(p, 10) }, "freelist.Free", "closed")
-	memtest.Misuse(t, func() { h.FreeAny(p) }, "closed")
-	memtest.Misuse(t, func() { h.SizeOf(p) }, "closed")
-	memtest.Misuse(t, func() { h.Resize(p, 10, 20) }, "closed")
-	memtest.Misuse(t, h.Reset, "freelist.Reset", "closed")
-	if err := h.Trim(); err != memory.ErrClosed {
-		t.Errorf("Trim: %v", err)
-	}
-	if s := h.Stats(); s.Live != 0 || s.Reserved != 0 || h.Owns(p) {
-		t.Errorf("closed: %+v, Owns = %t", s, h.Owns(p))
-	}
-	h.Free(nil, 10)
-	h.FreeAny(nil)
-}
-
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
-	for want, cfg := range map[string]Config{
+	memtest.Refuses(t, New, map[string]Config{
 		"granule 100 is not a power of two from 16 to 16384": {Granule: 100},
 		"granule 8 is not a power of two":                    {Granule: 8},
 		"granule 32768 is not":                               {Granule: 32 << 10},
 		"Policy(7) is none of FirstFit, NextFit and BestFit": {Policy: 7},
 		"at most 17179869184 are possible with granules of":  {Reserve: math.MaxInt, Granule: 16},
-	} {
-		if _, err := New(nil, cfg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("err = %v, want %q", err, want)
-		}
-	}
+	})
 }

@@ -22,9 +22,7 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		h.give(off+n, before-n)
 	}
 	h.live[off] = uint32(newSize) + 1
-	h.requested += uint64(newSize) - uint64(oldSize)
-	h.used += uint64(n) - uint64(before)
-	h.peak = max(h.peak, h.used)
+	h.counts.Resized(before, n, oldSize, newSize)
 	return true
 }
 

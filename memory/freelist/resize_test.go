@@ -3,6 +3,7 @@ package freelist
 import (
 	"testing"
 
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -27,12 +28,12 @@ func TestResize_InPlace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHeap(t, nil, tiny(FirstFit))
-			p := mustAlloc(t, h, tt.from, 1)
+			p := memtest.MustAlloc(t, h, tt.from, 1)
 			if tt.other > 0 {
-				mustAlloc(t, h, tt.other, 1)
+				memtest.MustAlloc(t, h, tt.other, 1)
 			}
 			ok := h.Resize(p, tt.from, tt.to)
-			mustCheck(t, h)
+			memtest.MustCheck(t, h)
 			if got := layout(h); ok != tt.ok || got != tt.want {
 				t.Errorf("Resize = %t, %s; want %t, %s", ok, got, tt.ok, tt.want)
 			}
@@ -50,7 +51,7 @@ func TestResize_InPlace(t *testing.T) {
 func TestResize_FillsAHoleExactly(t *testing.T) {
 	h := holes(t, FirstFit)
 	p := h.base
-	if q := mustAlloc(t, h, 1024, 1); q != p {
+	if q := memtest.MustAlloc(t, h, 1024, 1); q != p {
 		t.Fatalf("%p, want the first granule %p", q, p)
 	}
 	if h.Resize(p, 1024, 3073) {
@@ -63,7 +64,7 @@ func TestResize_FillsAHoleExactly(t *testing.T) {
 
 func TestResize_CommitsTheTail(t *testing.T) {
 	h := newHeap(t, page.NewLimit(nil, 512<<10), Config{Reserve: 1 << 20})
-	p := mustAlloc(t, h, 256<<10, 1) // to the end of what is committed
+	p := memtest.MustAlloc(t, h, 256<<10, 1) // to the end of what is committed
 	if !h.Resize(p, 256<<10, 300<<10) || !h.Resize(p, 300<<10, 400<<10) {
 		t.Error("the tail was not committed")
 	}
@@ -71,7 +72,7 @@ func TestResize_CommitsTheTail(t *testing.T) {
 	if h.Resize(p, 400<<10, 600<<10) || h.Stats() != before {
 		t.Error("grew beyond the budget, or a refusal changed the books")
 	}
-	mustCheck(t, h)
+	memtest.MustCheck(t, h)
 	if s := h.Stats(); s.Requested != 400<<10 || s.Peak != 400<<10 || s.Live != 1 {
 		t.Errorf("%+v", s)
 	}

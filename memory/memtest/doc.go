@@ -17,13 +17,15 @@
 //
 // # Use it when, and when not
 //
-// Call Run, Fuzz and Faults from the test of each allocator. The suite knows nothing of a
-// family's own rules (order of frees, handles, marks): those need tests of their own.
+// Call Run, Fuzz and Faults from the test of each allocator; the more a Subject promises, the
+// more is verified. The suite knows nothing of a family's own rules (order of frees, handles,
+// marks): those need tests of their own, for which [Opened], [MustAlloc], [MustCheck],
+// [Misuse], [Refuses] and [TrimAnywhere] are what they have in common.
 //
 // # Cost
 //
-// The shadow keeps live blocks sorted by address: an operation costs O(live) of the model,
-// and the Check of the allocator.
+// The shadow keeps live blocks oldest first and compares a new one with each of them: an
+// operation costs O(live) of the model, and the Check of the allocator.
 //
 // # Concurrency and the collector
 //

@@ -14,7 +14,8 @@ const opBytes = 6
 // Interpret runs program against a fresh allocator of s, with the shadow model beside it and
 // Check after every operation (every 16th in long programs). Any bytes are a program:
 //
-//	opcode mod 8   0–3 alloc   4–5 free   6 free-any or resize, where offered   7 reset (rarely)
+//	opcode mod 8   0–3 alloc   4–5 free   6 free-any or resize, where offered
+//	               7 reset (rarely) or trim (as rarely), where offered
 func Interpret(tb testing.TB, s Subject, program []byte) {
 	tb.Helper()
 	s = s.withDefaults()
@@ -67,11 +68,11 @@ func (m *machine) step(op byte, al, arg uint32) {
 		}
 		m.freeAny(arg)
 	case 7:
-		if r, ok := m.a.(memory.Resetter); ok && arg%16 == 0 {
-			m.shadow.VerifyAll()
-			m.shadow.Clear()
-			r.Reset()
-			m.resets++
+		switch arg % 16 {
+		case 0:
+			m.reset()
+		case 1:
+			m.trim()
 		}
 	default:
 		if len(live) < maxLive {
@@ -116,7 +117,7 @@ func (m *machine) freeAny(arg uint32) {
 	}
 	b := m.shadow.Take(i)
 	if z, ok := m.a.(memory.Sizer); ok {
-		if got := z.SizeOf(b.Ptr); got < b.Size {
+		if got := z.SizeOf(b.Ptr); got < b.Size || m.s.ExactSizes && got != b.Size {
 			m.tb.Fatalf("SizeOf(%p) = %d for a block of %d bytes", b.Ptr, got, b.Size)
 		}
 	}
@@ -128,6 +129,32 @@ func (m *machine) resize(r memory.Resizer, i int, size uintptr) {
 	if m.s.FixedSize == 0 && r.Resize(b.Ptr, b.Size, size) {
 		m.shadow.Resize(i, size)
 	}
+}
+
+func (m *machine) reset() {
+	if r, ok := m.a.(memory.Resetter); ok {
+		m.shadow.VerifyAll()
+		m.shadow.Clear()
+		r.Reset()
+		m.resets++
+	}
+}
+
+// trim must return memory that nobody uses, and nothing else.
+func (m *machine) trim() {
+	r, ok := m.a.(trimmer)
+	if !ok {
+		return
+	}
+	before := stats(m.tb, m.a)
+	if err := r.Trim(); err != nil {
+		m.tb.Fatalf("Trim: %v", err)
+	}
+	after := stats(m.tb, m.a)
+	if after.Committed > before.Committed || after.InUse != before.InUse || after.Allocs != before.Allocs || after.Frees != before.Frees {
+		m.tb.Fatalf("Trim changed the books from %+v to %+v", before, after)
+	}
+	m.shadow.VerifyAll()
 }
 
 // count compares the allocator's books with the shadow's.

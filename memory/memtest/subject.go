@@ -24,6 +24,24 @@ type Subject struct {
 	// KeepsFreed says that Free gives memory back only at Reset, or sometimes, so that
 	// neither Live nor InUse need return to zero by frees alone.
 	KeepsFreed bool
+	// Package is what errors and a *memory.Misuse of the allocator begin with. "": any.
+	Package string
+	// ExactSizes says that SizeOf returns the size that was asked for, and not more.
+	ExactSizes bool
+	// Closed is the error, bare, of every Alloc after Close; the Misuse of other calls says
+	// "closed" then, and the books show no memory. nil: any error and any text will do, and
+	// what is said of ClosesAnyway is not verified.
+	Closed error
+	// ClosesAnyway says that a Close that cannot release the memory closes the allocator all
+	// the same. Otherwise it is left empty, but open.
+	ClosesAnyway bool
+}
+
+// Each puts every subject through test: [Run] or [Faults].
+func Each(t *testing.T, subjects map[string]Subject, test func(*testing.T, Subject)) {
+	for name, s := range subjects {
+		t.Run(name, func(t *testing.T) { test(t, s) })
+	}
 }
 
 func (s Subject) withDefaults() Subject {
@@ -85,9 +103,7 @@ func closeIt(tb testing.TB, a memory.Allocator) {
 func check(tb testing.TB, a memory.Allocator) {
 	tb.Helper()
 	if c, ok := a.(memory.Checker); ok {
-		if err := c.Check(); err != nil {
-			tb.Fatalf("Check: %v", err)
-		}
+		MustCheck(tb, c)
 	}
 }
 

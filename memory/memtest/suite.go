@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"testing"
-	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -23,7 +22,11 @@ func Run(t *testing.T, s Subject) {
 		{"ExhaustedThenUsableAgain", exhaustion},
 		{"StatsReturnToZero", statsReturn},
 		{"ResetFreesEverything", reset},
+		{"TrimReturnsWhatResetKeeps", resetThenTrim},
+		{"BudgetRefusesAndLetsGoOn", budget},
 		{"CloseTwice", closeTwice},
+		{"UseAfterClose", useAfterClose},
+		{"SystemKeepsMemory", systemKeepsMemory},
 		{"NoGoAllocations", noGoAllocations},
 		{"RandomProgram", randomProgram},
 	} {
@@ -51,6 +54,11 @@ func sizesAndAlignments(t *testing.T, s Subject) {
 			shadow.Add(p, size, al)
 			if o, ok := a.(memory.Owner); ok && !o.Owns(p) {
 				t.Fatalf("Owns(%p) is false for a live block of %d bytes", p, size)
+			}
+			if z, ok := a.(memory.Sizer); ok {
+				if got := z.SizeOf(p); got < size || s.ExactSizes && got != size {
+					t.Fatalf("SizeOf(%p) = %d for a block of %d bytes", p, got, size)
+				}
 			}
 			check(t, a)
 		}
@@ -114,15 +122,7 @@ const maxFill = 200_000
 
 func exhaustion(t *testing.T, s Subject) {
 	a := s.make(t, nil)
-	var blocks []unsafe.Pointer
-	var err error
-	for len(blocks) < maxFill {
-		var p unsafe.Pointer
-		if p, err = a.Alloc(s.MaxSize, 16); err != nil {
-			break
-		}
-		blocks = append(blocks, p)
-	}
+	blocks, _, err := fillUp(t, s, a)
 	if !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Fatalf("after %d blocks of %d bytes: %v; want ErrOutOfMemory", len(blocks), s.MaxSize, err)
 	}
@@ -194,32 +194,10 @@ func reset(t *testing.T, s Subject) {
 	}
 }
 
-func closeTwice(t *testing.T, s Subject) {
-	a, err := s.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Alloc(s.size(16), 16); err != nil {
-		t.Fatal(err)
-	}
-	closeIt(t, a)
-	closeIt(t, a)
-	for _, size := range []uintptr{0, s.size(16), s.MaxSize} {
-		if p, err := a.Alloc(size, 16); err == nil || p != nil {
-			t.Errorf("Alloc(%d) after Close = %v, %v; want nil and an error", size, p, err)
-		}
-	}
-	check(t, a)
-}
-
 func noGoAllocations(t *testing.T, s Subject) {
 	a := s.make(t, nil)
 	round := func() {
-		p, err := a.Alloc(s.size(48), 16)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.Free(p, s.size(48))
+		a.Free(MustAlloc(t, a, s.size(48), 16), s.size(48))
 	}
 	round()
 	if n := testing.AllocsPerRun(100, round); n != 0 {
@@ -244,9 +222,5 @@ func randomProgram(t *testing.T, s Subject) {
 
 func allocInto(t *testing.T, a memory.Allocator, shadow *Shadow, size, al uintptr) {
 	t.Helper()
-	p, err := a.Alloc(size, al)
-	if err != nil {
-		t.Fatalf("Alloc(%d, %d): %v", size, al, err)
-	}
-	shadow.Add(p, size, al)
+	shadow.Add(MustAlloc(t, a, size, al), size, al)
 }

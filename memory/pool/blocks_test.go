@@ -85,7 +85,7 @@ func TestBlocks_ConfigurationDefaultsAndLimits(t *testing.T) {
 		{BlocksConfig{Capacity: -1}, memory.ErrTooLarge},
 		{BlocksConfig{Size: math.MaxUint}, memory.ErrTooLarge},
 		{BlocksConfig{Size: 1 << 20, Capacity: 1<<16 + 1}, memory.ErrTooLarge},
-		{BlocksConfig{Size: 1 << 40, Capacity: 1 << 40}, memory.ErrTooLarge},
+		{BlocksConfig{Size: math.MaxInt/2 + 1, Capacity: math.MaxInt / 2}, memory.ErrTooLarge},
 	} {
 		if _, err := NewBlocks(nil, c.cfg); !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "pool: new Blocks") {
 			t.Errorf("%+v: %v; want %v", c.cfg, err, c.want)

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -346,7 +347,7 @@ func TestPool_ConfigurationAndTypes(t *testing.T) {
 	if _, err := New[struct{ Brain *int }](nil, Config{}); err == nil || !strings.Contains(err.Error(), "Brain") {
 		t.Errorf("New of a type with a pointer: %v", err)
 	}
-	for _, n := range []int{-1, 1 << 62, 1 << 33} {
+	for _, n := range []int{-1, math.MaxInt/2 + 1, math.MaxInt} {
 		if _, err := New[enemy](nil, Config{Capacity: n}); !errors.Is(err, memory.ErrTooLarge) {
 			t.Errorf("capacity %d: %v", n, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 // goHeap is the baseline: a pointer-free object per block, freed by forgetting it.
@@ -60,7 +61,7 @@ func churn(b *testing.B, a memory.Allocator, live int, size func(*rand.Rand) uin
 	}
 	blocks, room := make([]unsafe.Pointer, live), make([]uintptr, live)
 	for i := range blocks {
-		blocks[i], room[i] = mustAlloc(b, a, sizes[i], 16), sizes[i]
+		blocks[i], room[i] = memtest.MustAlloc(b, a, sizes[i], 16), sizes[i]
 	}
 	for i := 0; b.Loop(); i++ {
 		v, n := victims[i%ops], sizes[i%ops]
@@ -126,7 +127,7 @@ func BenchmarkParticles(b *testing.B) {
 		}
 		blocks := make([]unsafe.Pointer, n)
 		for i := range blocks {
-			blocks[i] = mustAlloc(b, a, 48, 16)
+			blocks[i] = memtest.MustAlloc(b, a, 48, 16)
 		}
 		for i := 0; b.Loop(); i++ {
 			dead := frames[i%len(frames)]

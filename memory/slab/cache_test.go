@@ -19,13 +19,7 @@ func newCentral(t testing.TB, cfg Config) *Central {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := NewCentral(h)
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+	return memtest.Opened(t, NewCentral(h), nil)
 }
 
 // single is a Cache that is the only one of its Central, so that it has books of its own.
@@ -51,7 +45,7 @@ func (s single) Close() error {
 	return s.central.Close()
 }
 
-var cacheSubject = memtest.Subject{New: func(src page.Source) (memory.Allocator, error) {
+var cacheSubject = memtest.Subject{Package: "slab", New: func(src page.Source) (memory.Allocator, error) {
 	h, err := New(src, Config{Reserve: 6 << 20})
 	if err != nil {
 		return nil, err
@@ -109,7 +103,7 @@ func TestCache_NothingIsLostWhenWorkersEnd(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	mustCheck(t, central)
+	memtest.MustCheck(t, central)
 	if st := central.Stats(); st.Live != 0 || st.InUse != 0 {
 		t.Errorf("all workers have ended, yet %d blocks are live", st.Live)
 	}
@@ -122,7 +116,7 @@ func TestCache_HoldsNoMoreThanItSays(t *testing.T) {
 	for _, size := range []uintptr{16, 1024, 4096, 65536} {
 		var blocks []unsafe.Pointer
 		for range 300 {
-			blocks = append(blocks, mustAlloc(t, cache, size, 16))
+			blocks = append(blocks, memtest.MustAlloc(t, cache, size, 16))
 		}
 		for _, p := range blocks {
 			cache.Free(p, size)
@@ -136,14 +130,14 @@ func TestCache_HoldsNoMoreThanItSays(t *testing.T) {
 			t.Errorf("after Flush: %d cached, %d live", n, central.Stats().Live)
 		}
 	}
-	mustCheck(t, central)
+	memtest.MustCheck(t, central)
 }
 
 func TestCache_TakesTheLockOncePerBatch(t *testing.T) {
 	central := newCentral(t, Config{})
 	cache := NewCache(central)
 	defer cache.Close()
-	p := mustAlloc(t, cache, 64, 16)
+	p := memtest.MustAlloc(t, cache, 64, 16)
 	central.mu.Lock() // a call that took it now would hang
 	for range batchBlocks - 1 {
 		q, err := cache.Alloc(64, 16)
@@ -160,8 +154,8 @@ func TestCache_MisuseIsFoundAtOnceOrAtTheFlush(t *testing.T) {
 	central, other := newCentral(t, Config{}), newCentral(t, Config{})
 	cache := NewCache(central)
 	defer cache.Close()
-	p, q := mustAlloc(t, cache, 100, 8), mustAlloc(t, cache, 100, 8)
-	foreign := mustAlloc(t, other, 100, 8)
+	p, q := memtest.MustAlloc(t, cache, 100, 8), memtest.MustAlloc(t, cache, 100, 8)
+	foreign := memtest.MustAlloc(t, other, 100, 8)
 	memtest.Misuse(t, func() { cache.Free(foreign, 100) }, "slab.Free", "foreign pointer")
 	memtest.Misuse(t, func() { cache.FreeAny(foreign) }, "foreign pointer")
 	memtest.Misuse(t, func() { cache.Free(p, 113) }, "wrong size")
@@ -185,13 +179,13 @@ func TestCache_MisuseIsFoundAtOnceOrAtTheFlush(t *testing.T) {
 	if live := central.Stats().Live; live != 0 {
 		t.Errorf("%d blocks stayed away because of others", live)
 	}
-	mustCheck(t, central)
+	memtest.MustCheck(t, central)
 }
 
 func TestCache_UseAfterClose(t *testing.T) {
 	central := newCentral(t, Config{})
 	cache := NewCache(central)
-	p := mustAlloc(t, cache, 10, 8)
+	p := memtest.MustAlloc(t, cache, 10, 8)
 	if err := central.Close(); err == nil || !strings.Contains(err.Error(), "1 caches are still open") {
 		t.Errorf("Close with an open cache: %v", err)
 	}
@@ -224,7 +218,7 @@ func TestCache_LargeRequestsPassThrough(t *testing.T) {
 	central := newCentral(t, Config{Large: large})
 	cache := NewCache(central)
 	defer cache.Close()
-	p := mustAlloc(t, cache, 5000, 16)
+	p := memtest.MustAlloc(t, cache, 5000, 16)
 	cache.Free(p, 5000)
 	cache.FreeAny(p)
 	if large.used != 5000 || large.freed != 5001 {

@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -22,18 +23,18 @@ func (h *Heap) Check() error {
 		r.say("limit %d granules is not whole slabs within the %d bytes committed", h.limit, h.mem.Committed())
 		return r.err()
 	}
-	h.checkLadder(r)
+	h.checkTables(r)
 	if !h.checkSlabs(r) {
 		return r.err()
 	}
 	free := make([]uint64, h.limit/64)
-	var bytes uint64
+	var carved uint64
 	for i := range h.ladder.sizes {
 		h.checkClass(r, uint8(i), free)
-		bytes += uint64(h.classes[i].carved) * uint64(h.ladder.sizes[i])
+		carved += uint64(h.classes[i].carved) * uint64(h.ladder.sizes[i])
 	}
-	if bytes != h.carved {
-		r.say("%d bytes are carved, the classes have %d", h.carved, bytes)
+	if carved != h.carved {
+		r.say("%d bytes are carved, the classes have %d", h.carved, carved)
 	}
 	if invariant.Exact {
 		h.checkLive(r, free)
@@ -41,25 +42,14 @@ func (h *Heap) Check() error {
 	return r.err()
 }
 
-// checkLadder verifies that sizes ascend and that the tables name the lowest fitting class.
-func (h *Heap) checkLadder(r *report) {
-	l := &h.ladder
-	for i, size := range l.sizes {
-		if size == 0 || size%granule != 0 || i > 0 && size <= l.sizes[i-1] || h.shapes[i].size != size>>granuleShift {
-			r.say("class %d of %d bytes does not ascend in whole granules", i, size)
-			return
-		}
+// checkTables verifies that the heap's copies of the ladder still are that.
+func (h *Heap) checkTables(r *report) {
+	if h.rungs != uintptr(len(h.ladder.tab)) || !bytes.Equal(h.tab[:h.rungs], h.ladder.tab) {
+		r.say("the %d entries of the lookup table are not the ladder's %d", h.rungs, len(h.ladder.tab))
 	}
-	for i := range l.tab {
-		size := uint32(i+1) << granuleShift
-		ci := l.tab[i]
-		if int(ci) >= len(l.sizes) || l.sizes[ci] < size || ci > 0 && l.sizes[ci-1] >= size {
-			r.say("requests of %d bytes are sent to class %d", size, ci)
-		}
-		for k := range l.aligned {
-			if ci := l.aligned[k][i]; int(ci) >= len(l.sizes) || l.sizes[ci] < size || l.sizes[ci]%(firstAlign<<k) != 0 {
-				r.say("requests of %d bytes aligned to %d are sent to class %d", size, firstAlign<<k, ci)
-			}
+	for i, size := range h.ladder.sizes {
+		if h.shapes[i].size != size>>granuleShift {
+			r.say("class %d of %d bytes has blocks of %d granules", i, size, h.shapes[i].size)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
@@ -18,10 +19,11 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	}{
 		{"not whole slabs", false, func(h *Heap) { h.limit++ }},
 		{"not whole slabs", false, func(h *Heap) { h.limit = h.mem.Reserved() }},
-		{"does not ascend", false, func(h *Heap) { h.ladder.sizes[5]++ }},
-		{"does not ascend", false, func(h *Heap) { h.shapes[5].size++ }},
-		{"requests of 48 bytes are sent", false, func(h *Heap) { h.ladder.tab[2]++ }},
-		{"aligned to 64 are sent", false, func(h *Heap) { h.ladder.aligned[1][0] = 0 }},
+		{"class 5 of 96 bytes has blocks of 7 granules", false, func(h *Heap) { h.shapes[5].size++ }},
+		{"class 5 of 97 bytes has", false, func(h *Heap) { h.ladder.sizes[5]++; h.shapes[5].size++ }},
+		{"lookup table are not the ladder's", false, func(h *Heap) { h.tab[2]++ }},
+		{"lookup table are not the ladder's", false, func(h *Heap) { h.ladder.tab[2]++ }},
+		{"the 255 entries of the lookup table are not the ladder's 256", false, func(h *Heap) { h.rungs-- }},
 		{"belongs to class 250", false, func(h *Heap) { h.owned[0] = 250 }},
 		{"spans, ", false, func(h *Heap) { h.shapes[ci].spans++ }},
 		{"is not part", false, func(h *Heap) { h.place[0] = 1 }},
@@ -49,9 +51,9 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustAlloc(t, h, 64, 16)
-		mustAlloc(t, h, 4096, 16)
-		mustCheck(t, h)
+		memtest.MustAlloc(t, h, 64, 16)
+		memtest.MustAlloc(t, h, 4096, 16)
+		memtest.MustCheck(t, h)
 		c.corrupt(h)
 		if err := h.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Check = %v; want an error with %q", err, c.want)
@@ -63,14 +65,18 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 }
 
 func TestCheck_OfARuinedHeapIsShort(t *testing.T) {
-	h := newHeap(t, Config{Reserve: 1 << 20})
+	h, err := New(nil, Config{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
 	for range 100 {
-		mustAlloc(t, h, 64, 16)
+		memtest.MustAlloc(t, h, 64, 16)
 	}
-	for i := range h.ladder.tab {
-		h.ladder.tab[i] = 200
+	for i := range h.shapes {
+		h.shapes[i].size++
 	}
-	err := h.Check()
+	err = h.Check()
 	if n := strings.Count(err.Error(), "\n"); n > maxFaults+1 || !strings.Contains(err.Error(), "faults more") {
 		t.Errorf("Check says %d lines: %v", n, err)
 	}

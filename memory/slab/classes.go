@@ -100,7 +100,7 @@ func (t ClassTable) next(below, last uintptr) uintptr {
 // A ladder is a ClassTable made ready for lookup. It does not change after newLadder, so any
 // goroutine may read it.
 //
-// Invariants, verified by Check:
+// Invariants, verified once, by newLadder:
 //
 //	(1) sizes ascend, and are multiples of granule
 //	(2) tab[i] is the lowest class of at least 16*(i+1) bytes
@@ -137,7 +137,7 @@ func newLadder(t ClassTable, maxSize uintptr) (ladder, error) {
 	for k := range l.aligned {
 		l.aligned[k] = l.row(rungs, firstAlign<<k)
 	}
-	return l, nil
+	return l, l.check()
 }
 
 // row tabulates the lowest class that is a multiple of al, for each size in granules.
@@ -177,6 +177,39 @@ func (l *ladder) serves(ci uint8, size uintptr) bool {
 		ok = ok || l.aligned[k][i] == ci
 	}
 	return ok
+}
+
+// check verifies the equations above the type. Cost: proportional to rungs and alignments.
+func (l *ladder) check() error {
+	r := &report{}
+	for i, size := range l.sizes {
+		if size == 0 || size%granule != 0 || i > 0 && size <= l.sizes[i-1] {
+			r.say("class %d of %d bytes does not ascend in whole granules", i, size)
+			return r.err()
+		}
+	}
+	l.checkRow(r, l.tab, granule)
+	for k := range l.aligned {
+		l.checkRow(r, l.aligned[k], firstAlign<<k)
+	}
+	return r.err()
+}
+
+// checkRow verifies that row names the lowest class for each size aligned to al.
+func (l *ladder) checkRow(r *report, row []uint8, al uint32) {
+	if len(row) != len(l.tab) {
+		r.say("%d of %d sizes have a class aligned to %d", len(row), len(l.tab), al)
+	}
+	low := 0
+	for i, ci := range row {
+		size := uint32(i+1) << granuleShift
+		for low < len(l.sizes) && (l.sizes[low] < size || l.sizes[low]%al != 0) {
+			low++
+		}
+		if int(ci) != low {
+			r.say("requests of %d bytes aligned to %d are sent to class %d, the lowest for them is %d", size, al, ci, low)
+		}
+	}
 }
 
 // spanSlabs returns how many slabs a span of size-byte blocks takes: the fewest that waste at

@@ -1,9 +1,12 @@
 package slab
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 var tables = []ClassTable{Geometric, PowerOfTwo, Step16, Fibonacci}
@@ -60,6 +63,31 @@ func TestLadder_ServesEveryRequestFromTheSmallestClass(t *testing.T) {
 	}
 }
 
+func TestLadder_CheckNamesWhatIsCorrupt(t *testing.T) {
+	for _, c := range []struct {
+		want    string
+		corrupt func(*ladder)
+	}{
+		{"class 5 of 97 bytes does not ascend", func(l *ladder) { l.sizes[5]++ }},
+		{"class 5 of 80 bytes does not ascend", func(l *ladder) { l.sizes[5] = l.sizes[4] }},
+		{"class 0 of 0 bytes", func(l *ladder) { l.sizes[0] = 0 }},
+		{"requests of 48 bytes aligned to 16 are sent to class 3, the lowest for them is 2", func(l *ladder) { l.tab[2]++ }},
+		{"requests of 48 bytes aligned to 16 are sent to class 1", func(l *ladder) { l.tab[2]-- }},
+		{"requests of 16 bytes aligned to 64 are sent to class 0", func(l *ladder) { l.aligned[1][0] = 0 }},
+		{"requests of 4096 bytes aligned to 4096 are sent to class 255", func(l *ladder) { l.aligned[7][255] = 255 }},
+		{"255 of 256 sizes have a class aligned to 32", func(l *ladder) { l.aligned[0] = l.aligned[0][1:] }},
+	} {
+		l, err := newLadder(Geometric, 4096)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.corrupt(&l)
+		if err := l.check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("check = %v; want an error with %q", err, c.want)
+		}
+	}
+}
+
 func TestLadder_WasteIsBounded(t *testing.T) {
 	waste := func(table ClassTable, from, maxSize uintptr) (ofRequest, ofBlock float64) {
 		l, err := newLadder(table, maxSize)
@@ -112,25 +140,14 @@ func TestSpanSlabs_WasteAnEighthAtMost(t *testing.T) {
 }
 
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
-	for _, c := range []struct {
-		cfg  Config
-		want string
-	}{
-		{Config{MaxSize: 65537}, "MaxSize 65537 is above the 65536"},
-		{Config{Classes: Step16, MaxSize: 4097}, "at most 256"},
-		{Config{Classes: 9}, "ClassTable(9) is none of Geometric"},
-		{Config{Reserve: 1000}, "is not between 65536"},
-		{Config{Reserve: 128 << 10, MaxSize: 65536}, "is not between"},
-		{Config{Reserve: ^uintptr(0)}, "is not between"},
-	} {
-		h, err := New(nil, c.cfg)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("New(%+v) = %v; want an error with %q", c.cfg, err, c.want)
-		}
-		if h != nil {
-			t.Errorf("New(%+v) gave a heap with its error", c.cfg)
-		}
-	}
+	memtest.Refuses(t, New, map[string]Config{
+		"MaxSize 65537 is above the 65536":            {MaxSize: 65537},
+		"at most 256":                                 {Classes: Step16, MaxSize: 4097},
+		"ClassTable(9) is none of Geometric":          {Classes: 9},
+		"Reserve 1000 is not between 65536":           {Reserve: 1000},
+		"Reserve 131072 is not between":               {Reserve: 128 << 10, MaxSize: 65536},
+		fmt.Sprintf("Reserve %d is not", ^uintptr(0)): {Reserve: ^uintptr(0)},
+	})
 }
 
 func TestHeap_HotHalfStaysOnOneLine(t *testing.T) {

@@ -27,6 +27,7 @@ import (
 //	(4) every stack entry is the start of a block of its class, not live, and there once
 //	(5) the live map has exactly the blocks that are carved and on no stack
 //	(6) carved counts the blocks of the class's spans below bump
+//	(7) tab and the sizes in shapes are the ladder's
 type Heap struct {
 	base  unsafe.Pointer // nil once closed
 	limit uintptr        // granules in slabs that were ever taken since Reset; no block starts beyond

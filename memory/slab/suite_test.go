@@ -10,15 +10,19 @@ import (
 )
 
 func subject(classes slab.ClassTable, maxSize uintptr) memtest.Subject {
-	return memtest.Subject{MaxSize: maxSize, New: func(src page.Source) (memory.Allocator, error) {
-		return slab.New(src, slab.Config{Reserve: 4 << 20, MaxSize: maxSize, Classes: classes})
-	}}
+	return promise(slab.Config{Reserve: 4 << 20, MaxSize: maxSize, Classes: classes})
+}
+
+// promise says what every heap of this package promises.
+func promise(cfg slab.Config) memtest.Subject {
+	return memtest.Subject{
+		New:     func(src page.Source) (memory.Allocator, error) { return slab.New(src, cfg) },
+		MaxSize: cfg.MaxSize, Package: "slab", Closed: memory.ErrClosed,
+	}
 }
 
 // tight is exhausted within a few operations, so that classes steal slabs from each other.
-var tight = memtest.Subject{New: func(src page.Source) (memory.Allocator, error) {
-	return slab.New(src, slab.Config{Reserve: 1280 << 10})
-}}
+var tight = promise(slab.Config{Reserve: 1280 << 10})
 
 var subjects = map[string]memtest.Subject{
 	"Geometric":  subject(slab.Geometric, 4096),
@@ -30,11 +34,7 @@ var subjects = map[string]memtest.Subject{
 	"Tight":      tight,
 }
 
-func TestConformance(t *testing.T) {
-	for name, s := range subjects {
-		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
-	}
-}
+func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
 
 func TestFaults(t *testing.T) {
 	for _, name := range []string{"Geometric", "Spans", "Tight"} {

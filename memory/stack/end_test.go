@@ -30,22 +30,6 @@ func closeLater(t testing.TB, c interface{ Close() error }) {
 	})
 }
 
-func mustAlloc(t testing.TB, a memory.Allocator, size, align uintptr) unsafe.Pointer {
-	t.Helper()
-	p, err := a.Alloc(size, align)
-	if err != nil {
-		t.Fatalf("Alloc(%d, %d): %v", size, align, err)
-	}
-	return p
-}
-
-func mustPass(t testing.TB, c memory.Checker) {
-	t.Helper()
-	if err := c.Check(); err != nil {
-		t.Error(err)
-	}
-}
-
 // ends runs test on a rising and on a falling End of bytes bytes.
 func ends(t *testing.T, bytes uintptr, test func(*testing.T, *End)) {
 	for _, name := range []string{"rising", "falling"} {
@@ -56,7 +40,7 @@ func ends(t *testing.T, bytes uintptr, test func(*testing.T, *End)) {
 				e = d.Top()
 			}
 			test(t, e)
-			mustPass(t, d)
+			memtest.MustCheck(t, d)
 		})
 	}
 }
@@ -65,11 +49,11 @@ func hex(p unsafe.Pointer) string { return fmt.Sprintf("%#x", uintptr(p)) }
 
 func TestEnd_FillsToTheLastByte(t *testing.T) {
 	ends(t, 100, func(t *testing.T, e *End) {
-		a := mustAlloc(t, e, 60, 1)
+		a := memtest.MustAlloc(t, e, 60, 1)
 		if e.Available() != 40 || e.Stats().Reserved != 100 {
 			t.Errorf("available %d, room for %d", e.Available(), e.Stats().Reserved)
 		}
-		b := mustAlloc(t, e, 40, 1)
+		b := memtest.MustAlloc(t, e, 40, 1)
 		for _, size := range []uintptr{0, 1, 100, math.MaxUint} {
 			for _, al := range []uintptr{1, 16, 4096} {
 				want := memory.ErrOutOfMemory
@@ -94,9 +78,9 @@ func TestEnd_FillsToTheLastByte(t *testing.T) {
 
 func TestEnd_FreeReturnsThePaddingToo(t *testing.T) {
 	ends(t, 20_000, func(t *testing.T, e *End) {
-		mustAlloc(t, e, 3, 1)
+		memtest.MustAlloc(t, e, 3, 1)
 		for al := uintptr(1); al <= memory.MaxAlign; al *= 2 {
-			e.Free(mustAlloc(t, e, 5, al), 5)
+			e.Free(memtest.MustAlloc(t, e, 5, al), 5)
 			if e.Used() != 3 {
 				t.Errorf("align %d: used %d after the free, want 3", al, e.Used())
 			}
@@ -106,9 +90,9 @@ func TestEnd_FreeReturnsThePaddingToo(t *testing.T) {
 
 func TestStack_FreeOutOfOrderPanicsWithBothAddresses(t *testing.T) {
 	ends(t, 1000, func(t *testing.T, e *End) {
-		a := mustAlloc(t, e, 100, 16)
-		b := mustAlloc(t, e, 50, 16)
-		c := mustAlloc(t, e, 30, 16)
+		a := memtest.MustAlloc(t, e, 100, 16)
+		b := memtest.MustAlloc(t, e, 50, 16)
+		c := memtest.MustAlloc(t, e, 30, 16)
 		newest := "the newest block is " + hex(c) + " of 30 bytes"
 		memtest.Misuse(t, func() { e.Free(a, 100) }, "stack.Free("+hex(a)+", size 100)", "out of order: 2 newer blocks", newest)
 		memtest.Misuse(t, func() { e.Free(b, 50) }, "stack.Free("+hex(b), "out of order: 1 newer", newest)
@@ -128,16 +112,16 @@ func TestStack_FreeOutOfOrderPanicsWithBothAddresses(t *testing.T) {
 
 func TestStack_ForeignFreePanics(t *testing.T) {
 	s, other := newStack(t, 1000), newStack(t, 1000)
-	mustAlloc(t, s, 10, 1)
-	memtest.Misuse(t, func() { s.Free(mustAlloc(t, other, 10, 1), 10) }, "stack.Free", "foreign")
-	if s.Owns(mustAlloc(t, other, 10, 1)) {
+	memtest.MustAlloc(t, s, 10, 1)
+	memtest.Misuse(t, func() { s.Free(memtest.MustAlloc(t, other, 10, 1), 10) }, "stack.Free", "foreign")
+	if s.Owns(memtest.MustAlloc(t, other, 10, 1)) {
 		t.Error("a foreign block is owned")
 	}
 }
 
 func TestEnd_SizeZeroBlocksHaveTheirOwnAddress(t *testing.T) {
 	ends(t, 10, func(t *testing.T, e *End) {
-		a, b := mustAlloc(t, e, 0, 1), mustAlloc(t, e, 0, 1)
+		a, b := memtest.MustAlloc(t, e, 0, 1), memtest.MustAlloc(t, e, 0, 1)
 		if a == b || e.Used() != 2 || !e.Owns(a) || !e.Owns(b) {
 			t.Errorf("blocks %p and %p use %d bytes", a, b, e.Used())
 		}
@@ -155,7 +139,7 @@ func TestEnd_NewestIsWhatFreeTakes(t *testing.T) {
 			t.Errorf("empty: newest %v of %d bytes", p, size)
 		}
 		for i := range uintptr(10) {
-			mustAlloc(t, e, i*3, 8)
+			memtest.MustAlloc(t, e, i*3, 8)
 		}
 		for i := 9; i >= 0; i-- {
 			p, size := e.Newest()
@@ -169,8 +153,8 @@ func TestEnd_NewestIsWhatFreeTakes(t *testing.T) {
 
 func TestEnd_ResizeChangesTheNewestBlockOnly(t *testing.T) {
 	ends(t, 1000, func(t *testing.T, e *End) {
-		a := mustAlloc(t, e, 100, 1)
-		b := mustAlloc(t, e, 50, 1)
+		a := memtest.MustAlloc(t, e, 100, 1)
+		b := memtest.MustAlloc(t, e, 50, 1)
 		if e.Resize(a, 100, 50) {
 			t.Error("an older block was resized")
 		}
@@ -193,7 +177,7 @@ func TestEnd_ResizeChangesTheNewestBlockOnly(t *testing.T) {
 
 func TestEnd_RisingBlockGrowsToTheWall(t *testing.T) {
 	s := newStack(t, 1000)
-	p := mustAlloc(t, s, 10, 16)
+	p := memtest.MustAlloc(t, s, 10, 16)
 	if !s.Resize(p, 10, 1000) || s.Available() != 0 || s.Resize(p, 1000, 1001) {
 		t.Errorf("used %d of 1000", s.Used())
 	}
@@ -201,45 +185,45 @@ func TestEnd_RisingBlockGrowsToTheWall(t *testing.T) {
 		t.Errorf("used %d, peak %d; want 1, 1000", s.Used(), s.Stats().Peak)
 	}
 	s.Free(p, 1)
-	mustPass(t, s)
+	memtest.MustCheck(t, s)
 }
 
 func TestEnd_FallingBlockGrowsIntoItsPadding(t *testing.T) {
 	d := newDouble(t, 1000)
 	top := d.Top()
-	p := mustAlloc(t, top, 1, 64) // at 960
+	p := memtest.MustAlloc(t, top, 1, 64) // at 960
 	if !top.Resize(p, 1, 40) || top.Resize(p, 40, 41) || top.Used() != 40 {
 		t.Errorf("used %d, want 40", top.Used())
 	}
 	if !top.Resize(p, 40, 8) || top.Used() != 40 {
 		t.Errorf("shrinking moved the edge to %d bytes", top.Used())
 	}
-	mustAlloc(t, top, 100, 1)
-	mustPass(t, d)
+	memtest.MustAlloc(t, top, 100, 1)
+	memtest.MustCheck(t, d)
 }
 
 func TestEnd_MarksNestAndProtect(t *testing.T) {
 	ends(t, 1000, func(t *testing.T, e *End) {
-		a := mustAlloc(t, e, 10, 1)
+		a := memtest.MustAlloc(t, e, 10, 1)
 		outer := e.Mark()
 		memtest.Misuse(t, func() { e.Free(a, 10) }, "protected: the newest mark", hex(a))
 		if e.Resize(a, 10, 5) {
 			t.Error("a protected block was resized")
 		}
-		b := mustAlloc(t, e, 20, 1)
+		b := memtest.MustAlloc(t, e, 20, 1)
 		inner := e.Mark()
-		c := mustAlloc(t, e, 30, 1)
+		c := memtest.MustAlloc(t, e, 30, 1)
 		e.Free(c, 30)
-		mustAlloc(t, e, 40, 1)
-		mustPass(t, e)
+		memtest.MustAlloc(t, e, 40, 1)
+		memtest.MustCheck(t, e)
 		e.Rewind(inner)
 		if e.Used() != 30 || e.Len() != 2 {
 			t.Errorf("after the inner rewind: used %d, %d blocks", e.Used(), e.Len())
 		}
-		mustPass(t, e)
+		memtest.MustCheck(t, e)
 		e.Free(b, 20)
 		memtest.Misuse(t, func() { e.Free(a, 10) }, "protected")
-		mustAlloc(t, e, 5, 1)
+		memtest.MustAlloc(t, e, 5, 1)
 		e.Rewind(outer)
 		if e.Used() != 10 || e.Len() != 1 || e.Stats().Peak != 70 {
 			t.Errorf("after the outer rewind: used %d, %d blocks, peak %d", e.Used(), e.Len(), e.Stats().Peak)
@@ -251,11 +235,11 @@ func TestEnd_MarksNestAndProtect(t *testing.T) {
 
 func TestEnd_ResetSpendsTheMarks(t *testing.T) {
 	ends(t, 1000, func(t *testing.T, e *End) {
-		mustAlloc(t, e, 10, 1)
+		memtest.MustAlloc(t, e, 10, 1)
 		e.Mark()
 		e.Reset()
-		mustPass(t, e)
-		e.Free(mustAlloc(t, e, 10, 1), 10)
+		memtest.MustCheck(t, e)
+		e.Free(memtest.MustAlloc(t, e, 10, 1), 10)
 		e.Reset()
 	})
 }
@@ -266,7 +250,7 @@ func TestEnd_DebugBuildsFill(t *testing.T) {
 		t.Skip("this build does not fill")
 	}
 	ends(t, 1000, func(t *testing.T, e *End) {
-		p := mustAlloc(t, e, 100, 1)
+		p := memtest.MustAlloc(t, e, 100, 1)
 		bytes := unsafe.Slice((*byte)(p), 100)
 		if bytes[0] != invariant.FreshByte || bytes[99] != invariant.FreshByte {
 			t.Errorf("a fresh block holds %x", bytes)
@@ -319,10 +303,10 @@ func TestEnd_CheckNamesWhatIsCorrupt(t *testing.T) {
 		{"3 blocks live of 2", func(e *End) { e.allocs = 2 }},
 	} {
 		ends(t, 20_000, func(t *testing.T, e *End) {
-			mustAlloc(t, e, 100, 1)
+			memtest.MustAlloc(t, e, 100, 1)
 			e.Mark()
-			mustAlloc(t, e, 10, 64)
-			mustAlloc(t, e, 20, 1)
+			memtest.MustAlloc(t, e, 10, 64)
+			memtest.MustAlloc(t, e, 20, 1)
 			good, blocks, marks := *e, append([]block(nil), e.blocks...), append([]place(nil), e.marks...)
 			c.corrupt(e)
 			if err := e.Check(); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -36,10 +36,10 @@ func TestDouble_EndsCollideOnTheLastByte(t *testing.T) {
 	for split := uintptr(0); split <= 100; split++ {
 		d := newDouble(t, 100)
 		for range split {
-			mustAlloc(t, d.Bottom(), 1, 1)
+			memtest.MustAlloc(t, d.Bottom(), 1, 1)
 		}
 		for range 100 - split {
-			mustAlloc(t, d.Top(), 1, 1)
+			memtest.MustAlloc(t, d.Top(), 1, 1)
 		}
 		for _, e := range []*End{d.Bottom(), d.Top()} {
 			if p, err := e.Alloc(1, 1); err != memory.ErrOutOfMemory {
@@ -49,14 +49,14 @@ func TestDouble_EndsCollideOnTheLastByte(t *testing.T) {
 		if s := d.Stats(); d.Available() != 0 || s.InUse != 100 || s.Live != 100 || s.Peak < 100 {
 			t.Errorf("split at %d: available %d, %+v", split, d.Available(), s)
 		}
-		mustPass(t, d)
+		memtest.MustCheck(t, d)
 	}
 }
 
 func TestDouble_AnEndThatShrinksMakesRoomForTheOther(t *testing.T) {
 	d := newDouble(t, 100)
-	p := mustAlloc(t, d.Bottom(), 60, 1)
-	q := mustAlloc(t, d.Top(), 40, 1)
+	p := memtest.MustAlloc(t, d.Bottom(), 60, 1)
+	q := memtest.MustAlloc(t, d.Top(), 40, 1)
 	if d.Bottom().Resize(p, 60, 61) {
 		t.Error("the bottom grew into the top")
 	}
@@ -65,13 +65,13 @@ func TestDouble_AnEndThatShrinksMakesRoomForTheOther(t *testing.T) {
 		t.Error("the bottom does not grow into what the top gave back")
 	}
 	d.Bottom().Free(p, 100)
-	mustAlloc(t, d.Top(), 100, 1)
-	mustPass(t, d)
+	memtest.MustAlloc(t, d.Top(), 100, 1)
+	memtest.MustCheck(t, d)
 }
 
 func TestDouble_EachEndResetsAlone(t *testing.T) {
 	d := newDouble(t, 1000)
-	b, p := mustAlloc(t, d.Bottom(), 100, 1), mustAlloc(t, d.Top(), 200, 1)
+	b, p := memtest.MustAlloc(t, d.Bottom(), 100, 1), memtest.MustAlloc(t, d.Top(), 200, 1)
 	memtest.Misuse(t, func() { d.Bottom().Free(p, 200) }, "foreign", hex(b))
 	memtest.Misuse(t, func() { d.Top().Free(b, 100) }, "foreign", hex(p))
 	if d.Bottom().Owns(p) || d.Top().Owns(b) || !d.Owns(p) || !d.Owns(b) {
@@ -84,7 +84,7 @@ func TestDouble_EachEndResetsAlone(t *testing.T) {
 	if d.Top().Used() != 0 || d.Bottom().Used() != 100 {
 		t.Errorf("after ResetTop: bottom %d, top %d", d.Bottom().Used(), d.Top().Used())
 	}
-	mustAlloc(t, d.Top(), 300, 1)
+	memtest.MustAlloc(t, d.Top(), 300, 1)
 	d.ResetBottom()
 	if d.Top().Used() != 300 || d.Bottom().Used() != 0 {
 		t.Errorf("after ResetBottom: bottom %d, top %d", d.Bottom().Used(), d.Top().Used())
@@ -97,14 +97,14 @@ func TestDouble_EachEndResetsAlone(t *testing.T) {
 
 func TestDouble_PeakIsAtMostWhatIsCommitted(t *testing.T) {
 	d := newDouble(t, page.Granule)
-	mustAlloc(t, d.Bottom(), 1000, 1)
+	memtest.MustAlloc(t, d.Bottom(), 1000, 1)
 	d.ResetBottom()
-	mustAlloc(t, d.Top(), 3000, 1)
+	memtest.MustAlloc(t, d.Top(), 3000, 1)
 	if p := d.Stats().Peak; p != 4000 {
 		t.Errorf("peak %d, want the sum of both, 4000", p)
 	}
 	d.Reset()
-	mustAlloc(t, d.Bottom(), page.Granule, 1)
+	memtest.MustAlloc(t, d.Bottom(), page.Granule, 1)
 	if p := d.Stats().Peak; p != page.Granule {
 		t.Errorf("peak %d of %d bytes", p, page.Granule)
 	}
@@ -112,9 +112,9 @@ func TestDouble_PeakIsAtMostWhatIsCommitted(t *testing.T) {
 
 func TestStack_CheckKnowsHowMuchPaddingThereCanBe(t *testing.T) {
 	s := newStack(t, 20_000)
-	mustAlloc(t, s, 100, 1)
+	memtest.MustAlloc(t, s, 100, 1)
 	s.blocks[0].off, s.edge = memory.MaxAlign-1, memory.MaxAlign+99
-	mustPass(t, s)
+	memtest.MustCheck(t, s)
 	s.blocks[0].off, s.edge = memory.MaxAlign, memory.MaxAlign+100
 	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "does not follow") {
 		t.Errorf("Check = %v", err)
@@ -138,7 +138,7 @@ func TestDouble_CheckNamesWhatIsCorrupt(t *testing.T) {
 func TestPivot_BlocksJoinAtThePivot(t *testing.T) {
 	p := newPivot(t, 100, 50)
 	put := func(e *End, text string) {
-		copy(unsafe.Slice((*byte)(mustAlloc(t, e, uintptr(len(text)), 1)), len(text)), text)
+		copy(unsafe.Slice((*byte)(memtest.MustAlloc(t, e, uintptr(len(text)), 1)), len(text)), text)
 	}
 	put(p.Forward(), "body")
 	put(p.Backward(), "header ")
@@ -159,8 +159,8 @@ func TestPivot_BlocksJoinAtThePivot(t *testing.T) {
 
 func TestPivot_NeitherEndTakesTheOthersRoom(t *testing.T) {
 	p := newPivot(t, 100, 50)
-	mustAlloc(t, p.Forward(), 100, 1)
-	mustAlloc(t, p.Backward(), 50, 1)
+	memtest.MustAlloc(t, p.Forward(), 100, 1)
+	memtest.MustAlloc(t, p.Backward(), 50, 1)
 	for _, e := range []*End{p.Forward(), p.Backward()} {
 		if _, err := e.Alloc(0, 1); err != memory.ErrOutOfMemory {
 			t.Errorf("full: %v", err)
@@ -172,22 +172,22 @@ func TestPivot_NeitherEndTakesTheOthersRoom(t *testing.T) {
 	if s := p.Stats(); s.InUse != 150 || s.Live != 2 || s.Failures != 4 {
 		t.Errorf("%+v", s)
 	}
-	mustPass(t, p)
+	memtest.MustCheck(t, p)
 }
 
 func TestPivot_NewestForwardBlockExtendsInPlace(t *testing.T) {
 	p := newPivot(t, 100, 50)
-	a := mustAlloc(t, p.Forward(), 10, 1)
-	h := mustAlloc(t, p.Backward(), 10, 1)
+	a := memtest.MustAlloc(t, p.Forward(), 10, 1)
+	h := memtest.MustAlloc(t, p.Backward(), 10, 1)
 	if !p.Extend(a, 10, 90) || p.Extend(a, 90, 101) {
 		t.Error("the forward block does not extend to its room")
 	}
-	b := mustAlloc(t, p.Forward(), 10, 1)
+	b := memtest.MustAlloc(t, p.Forward(), 10, 1)
 	if p.Extend(a, 90, 95) || p.Extend(b, 10, 11) {
 		t.Error("a block extended into another, or beyond the end")
 	}
 	memtest.Misuse(t, func() { p.Extend(h, 10, 20) }, "foreign")
-	mustPass(t, p)
+	memtest.MustCheck(t, p)
 }
 
 func TestPivot_CheckNamesWhatIsCorrupt(t *testing.T) {
@@ -211,67 +211,20 @@ func TestStack_CheckNamesWhatIsCorrupt(t *testing.T) {
 	}
 }
 
-func TestUseAfterClose(t *testing.T) {
-	s, d, p := newStack(t, 100), newDouble(t, 100), newPivot(t, 100, 100)
-	for _, c := range []struct {
-		end    *End
-		closer interface {
-			Close() error
-			Owns(unsafe.Pointer) bool
-			Stats() memory.Stats
-			Check() error
-		}
-	}{{&s.End, s}, {d.Bottom(), d}, {d.Top(), d}, {p.Forward(), p}, {p.Backward(), p}} {
-		if err := c.closer.Close(); err != nil {
+func TestUseAfterClose_MarksAndBytes(t *testing.T) {
+	s, p := newStack(t, 100), newPivot(t, 100, 100)
+	m := s.Mark()
+	for _, c := range []interface{ Close() error }{s, p} {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for _, size := range []uintptr{0, 1, 50} {
-			if q, err := c.end.Alloc(size, 1); q != nil || err != memory.ErrClosed {
-				t.Errorf("Alloc(%d) after Close = %v, %v", size, q, err)
-			}
-		}
-		c.end.Free(nil, 0)
-		memtest.Misuse(t, c.end.Reset, "stack.Reset", "closed")
-		memtest.Misuse(t, func() { c.end.Mark() }, "stack.Mark", "closed")
-		memtest.Misuse(t, func() { c.end.Free(unsafe.Pointer(t), 1) }, "stack.Free", "closed")
-		memtest.Misuse(t, func() { c.end.Resize(unsafe.Pointer(t), 1, 2) }, "stack.Resize", "closed")
-		if st := c.closer.Stats(); st.Reserved != 0 || st.InUse != 0 || c.closer.Owns(unsafe.Pointer(t)) {
-			t.Errorf("closed: %+v", st)
-		}
-		if err := c.closer.Check(); err != nil {
-			t.Error(err)
-		}
 	}
+	for _, e := range []*End{&s.End, p.Forward(), p.Backward()} {
+		memtest.Misuse(t, func() { e.Mark() }, "stack.Mark", "closed")
+	}
+	memtest.Misuse(t, func() { s.Rewind(m) }, "stack.Rewind", "closed")
 	if p.Bytes() != nil {
 		t.Error("a closed Pivot has bytes")
-	}
-	m := Mark{end: &s.End}
-	memtest.Misuse(t, func() { s.Rewind(m) }, "closed")
-}
-
-func TestCloseThatFailsMayBeRepeated(t *testing.T) {
-	src := memtest.NewFaulty()
-	s, _ := New(src, Config{})
-	d, _ := NewDouble(src, DoubleConfig{})
-	p, _ := NewPivot(src, PivotConfig{})
-	if src.Reserved() != 3 {
-		t.Fatalf("%d reservations, want 3", src.Reserved())
-	}
-	src.FailReturns = true
-	for _, c := range []interface{ Close() error }{s, d, p} {
-		if err := c.Close(); err == nil {
-			t.Errorf("%T hid that the memory could not be returned", c)
-		}
-	}
-	mustAlloc(t, d.Top(), 10, 1)
-	src.FailReturns = false
-	for _, c := range []interface{ Close() error }{s, d, p} {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if src.Reserved() != 0 {
-		t.Errorf("%d reservations left", src.Reserved())
 	}
 }
 

@@ -36,27 +36,23 @@ func pivot(pick func(*stack.Pivot) *stack.End) func(page.Source) (memory.Allocat
 	}
 }
 
+// subject says what every end promises.
+func subject(new func(page.Source) (memory.Allocator, error)) memtest.Subject {
+	return memtest.Subject{New: new, LIFO: true, Package: "stack", Closed: memory.ErrClosed}
+}
+
 var subjects = map[string]memtest.Subject{
-	"Stack": {LIFO: true, New: func(src page.Source) (memory.Allocator, error) {
+	"Stack": subject(func(src page.Source) (memory.Allocator, error) {
 		return stack.New(src, stack.Config{Bytes: 300_000})
-	}},
-	"Bottom":   {LIFO: true, New: double((*stack.Double).Bottom)},
-	"Top":      {LIFO: true, New: double((*stack.Double).Top)},
-	"Forward":  {LIFO: true, New: pivot((*stack.Pivot).Forward)},
-	"Backward": {LIFO: true, New: pivot((*stack.Pivot).Backward)},
+	}),
+	"Bottom":   subject(double((*stack.Double).Bottom)),
+	"Top":      subject(double((*stack.Double).Top)),
+	"Forward":  subject(pivot((*stack.Pivot).Forward)),
+	"Backward": subject(pivot((*stack.Pivot).Backward)),
 }
 
-func TestConformance(t *testing.T) {
-	for name, s := range subjects {
-		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
-	}
-}
-
-func TestFaults(t *testing.T) {
-	for name, s := range subjects {
-		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })
-	}
-}
+func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
+func TestFaults(t *testing.T)      { memtest.Each(t, subjects, memtest.Faults) }
 
 func FuzzStack(f *testing.F)    { memtest.Fuzz(f, subjects["Stack"]) }
 func FuzzBottom(f *testing.F)   { memtest.Fuzz(f, subjects["Bottom"]) }

@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
@@ -81,7 +82,7 @@ func (c Config) withDefaults() (Config, error) {
 		if c.Reserve[t] == 0 {
 			c.Reserve[t] = defaultReserve[t]
 		}
-		if c.Reserve[t] > 1<<40 {
+		if uint64(c.Reserve[t]) > 1<<40 || c.Reserve[t] > math.MaxUint/4 {
 			return c, fmt.Errorf("tiers: reserve %d bytes for %s: %w", c.Reserve[t], t, memory.ErrTooLarge)
 		}
 		c.Reserve[t] = align.Up(c.Reserve[t], regionBytes)

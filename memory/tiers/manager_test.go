@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -427,7 +428,7 @@ func TestConfig_MistakesSayWhatIsAllowed(t *testing.T) {
 		{Config{SoftMark: 2}, "soft mark 2"},
 		{Config{SoftMark: -1}, "soft mark -1"},
 		{Config{GoHeadroom: -1}, "headroom of -1"},
-		{Config{Reserve: [Count]uintptr{Slab: 1 << 41}}, "for slab"},
+		{Config{Reserve: [Count]uintptr{Slab: math.MaxUint/2 + 1}}, "for slab"},
 		{Config{Budget: [Count]uintptr{Frame: 100}}, "a frame budget of 100 bytes"},
 	} {
 		if _, err := New(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 var sink []byte
@@ -60,7 +62,7 @@ func BenchmarkReplace(b *testing.B) {
 					x := &live[index[n&(draws-1)]]
 					h.Free(x.p, x.size)
 					x.size = uintptr(sizes[n&(draws-1)])
-					x.p = mustAlloc(b, h, x.size, 16)
+					x.p = memtest.MustAlloc(b, h, x.size, 16)
 					*(*uint64)(x.p) = 1
 					n++
 				}
@@ -108,7 +110,7 @@ func BenchmarkFragmented(b *testing.B) {
 				h := newHeap(b, nil, v.cfg)
 				live := make([]held, blocks)
 				for i := range live {
-					live[i] = held{mustAlloc(b, h, uintptr(sizes[i]), 16), uintptr(sizes[i])}
+					live[i] = held{memtest.MustAlloc(b, h, uintptr(sizes[i]), 16), uintptr(sizes[i])}
 				}
 				for freed, i := 0, 0; freed < blocks/2; i++ {
 					if x := &live[index[i]]; x.p != nil {

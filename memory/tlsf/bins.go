@@ -1,6 +1,10 @@
 package tlsf
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/strata-go/strata/memory/internal/align"
+)
 
 const (
 	// binBits: 16 bins per doubling, so a search by bin overlooks blocks that are less than
@@ -104,7 +108,7 @@ func (h *Heap) searchExact(n, step uint32) uint32 {
 	left := exactSearch
 	for b, end := binOf(n), binAbove(n+step-1); b < end; b++ {
 		for i := h.blocks[b].nextFree; i != b && left > 0; i = h.blocks[i].nextFree {
-			if x := &h.blocks[i]; alignUp(x.off, step)-x.off+n <= x.size {
+			if x := &h.blocks[i]; align.UpTo(x.off, step)-x.off+n <= x.size {
 				return i
 			}
 			left--
@@ -127,5 +131,5 @@ func (h *Heap) largestFree() uintptr {
 		most = max(most, h.blocks[i].size)
 		i = h.blocks[i].nextFree
 	}
-	return min(uintptr(most)<<h.shift, h.fastSize)
+	return min(h.grain.Bytes(most), h.fastSize)
 }

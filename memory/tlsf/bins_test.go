@@ -2,6 +2,8 @@ package tlsf
 
 import (
 	"testing"
+
+	"github.com/strata-go/strata/memory/internal/align"
 )
 
 func TestBins_BoundsAgree(t *testing.T) {
@@ -20,7 +22,7 @@ func TestBins_BoundsAgree(t *testing.T) {
 			t.Fatalf("%d granules: a whole bin wastes %d", n, waste)
 		}
 	}
-	if b := binAbove(maxGranules); b >= binCount {
+	if b := binAbove(align.MaxGrains); b >= binCount {
 		t.Errorf("the largest size has bin %d of %d", b, binCount)
 	}
 }

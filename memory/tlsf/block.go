@@ -1,5 +1,7 @@
 package tlsf
 
+import "github.com/strata-go/strata/memory/internal/align"
+
 // A block describes a run of granules of one pool. It lies in the Go heap, so that neither
 // searching nor merging touches the memory it describes, and an overflow cannot reach it.
 type block struct {
@@ -126,7 +128,7 @@ func (h *Heap) coalesce(i uint32, x *block) {
 func (h *Heap) carve(i, n, step uint32) (uint32, *block) {
 	x := &h.blocks[i]
 	h.unlink(x)
-	if gap := alignUp(x.off, step) - x.off; gap > 0 {
+	if gap := align.UpTo(x.off, step) - x.off; gap > 0 {
 		front := i
 		x = h.split(i, gap)
 		i = x.next
@@ -139,6 +141,3 @@ func (h *Heap) carve(i, n, step uint32) (uint32, *block) {
 	}
 	return i, x
 }
-
-// alignUp rounds off up to a multiple of the power of two step.
-func alignUp(off, step uint32) uint32 { return (off + step - 1) &^ (step - 1) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/tally"
 )
 
 // Check verifies the equations above the type and reports all that is broken. It ends even
@@ -22,7 +23,7 @@ func (h *Heap) Check() error {
 	c.lists()
 	c.quick()
 	c.descriptors()
-	c.counters()
+	h.counts.Check(c.sums, "granule", c.fail)
 	return errors.Join(c.errs...)
 }
 
@@ -33,10 +34,8 @@ type checker struct {
 	errs  []error
 	seen  []seen // by descriptor
 
-	live      uint64 // sums over what the rings hold
-	used      uint64 // granules
-	requested uint64 // bytes
-	waiting   uint64 // granules
+	sums    tally.Sums // over the live blocks of the rings
+	waiting uint64     // granules
 }
 
 // seen counts where a descriptor was met: each must be in one ring or on the list of spares,
@@ -60,10 +59,10 @@ func (c *checker) valid(i uint32, from string, a, b int) bool {
 // configuration verifies invariant 1.
 func (c *checker) configuration() {
 	h := c.h
-	if h.granule != 1<<h.shift || h.granule != h.config.Granule {
-		c.fail("granule %d, shift %d and the configured %d do not agree", h.granule, h.shift, h.config.Granule)
+	if granule := h.grain.Bytes(1); granule != h.config.Granule {
+		c.fail("a granule of %d bytes is not the configured one of %d", granule, h.config.Granule)
 	}
-	if want := min(h.granule, memory.MaxAlign); h.fastAlign != want {
+	if want := min(h.config.Granule, memory.MaxAlign); h.fastAlign != want {
 		c.fail("alignments up to %d take the fast path, want %d", h.fastAlign, want)
 	}
 	if h.poolCount < 1 || h.poolCount > maxPools {
@@ -73,17 +72,17 @@ func (c *checker) configuration() {
 	for k := range c.pools {
 		pl := &h.pools[k]
 		if err := pl.mem.Check(); err != nil {
-			c.errs = append(c.errs, fmt.Errorf("tlsf: pool %d: %w", k, err))
+			c.fail("pool %d: %w", k, err)
 		}
-		if pl.base == nil || pl.base != pl.mem.Base() || uint64(len(pl.starts)) != uint64(pl.mem.Reserved())>>h.shift {
+		if pl.base == nil || pl.base != pl.mem.Base() || uint64(len(pl.starts)) != uint64(pl.mem.Reserved())>>h.grain {
 			c.fail("pool %d at %p with %d granules is not its reservation of %d bytes at %p", k, pl.base, len(pl.starts), pl.mem.Reserved(), pl.mem.Base())
 		}
-		most = max(most, uint64(len(pl.starts))<<h.shift)
+		most = max(most, uint64(len(pl.starts))<<h.grain)
 	}
 	if want := min(most, maxBytes); uint64(h.fastSize) != want {
 		c.fail("sizes up to %d take the fast path, want %d", h.fastSize, want)
 	}
-	if h.quick != nil && h.quick.budget != uint64(h.config.QuickBytes)>>h.shift {
+	if h.quick != nil && h.quick.budget != uint64(h.config.QuickBytes)>>h.grain {
 		c.fail("the quick stacks' budget is %d granules, configured are %d bytes", h.quick.budget, h.config.QuickBytes)
 	}
 }
@@ -132,10 +131,8 @@ func (c *checker) block(i uint32, x *block) {
 	case waiting:
 		c.waiting += uint64(x.size)
 	case live:
-		c.live++
-		c.used += uint64(x.size)
-		c.requested += uint64(x.req)
-		n := h.granules(uintptr(x.req))
+		c.sums.Add(x.size, uintptr(x.req))
+		n := h.grain.Count(uintptr(x.req))
 		if most := binSize(binAbove(n)); x.size < n || x.size > n && (h.quick == nil || binOf(x.size) > binOf(most)) {
 			c.fail("descriptor %d holds %d bytes in %d granules", i, x.req, x.size)
 		}
@@ -262,16 +259,5 @@ func (c *checker) descriptors() {
 		if c.seen[i] != want {
 			c.fail("descriptor %d in state %d was met in %+v, want %+v", i, h.blocks[i].state, c.seen[i], want)
 		}
-	}
-}
-
-// counters verifies invariant 10.
-func (c *checker) counters() {
-	h := c.h
-	if h.used != c.used || h.requested != c.requested || h.used > h.peak {
-		c.fail("%d granules used for %d bytes at a peak of %d; the blocks sum to %d and %d", h.used, h.requested, h.peak, c.used, c.requested)
-	}
-	if h.allocs-h.frees != c.live {
-		c.fail("%d allocations less %d frees, but %d blocks are live", h.allocs, h.frees, c.live)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -19,13 +20,13 @@ func furnished(t *testing.T) *Heap {
 	}
 	var p []unsafe.Pointer
 	for range 24 {
-		p = append(p, mustAlloc(t, h, 4096, 1))
+		p = append(p, memtest.MustAlloc(t, h, 4096, 1))
 	}
 	for _, i := range []int{2, 5, 8, 11, 12, 13, 18, 20} { // the first waits
 		h.Free(p[i], 4096)
 	}
-	mustAlloc(t, h, 1000, 1)
-	mustCheck(t, h)
+	memtest.MustAlloc(t, h, 1000, 1)
+	memtest.MustCheck(t, h)
 	return h
 }
 
@@ -96,7 +97,7 @@ func TestCheck_FindsEveryCorruptField(t *testing.T) {
 	if len(met) != 5 {
 		t.Errorf("the heap has blocks in states %v only", met)
 	}
-	mustCheck(t, h)
+	memtest.MustCheck(t, h)
 }
 
 func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
@@ -106,8 +107,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		want    string
 		corrupt func()
 	}{
-		{"granule 512, shift 8", func() { h.granule = 512 }},
-		{"granule 256, shift 9", func() { h.shift = 9 }},
+		{"a granule of 512 bytes is not the configured one of 256", func() { h.grain++ }},
 		{"alignments up to 512", func() { h.fastAlign = 512 }},
 		{"sizes up to 1 take", func() { h.fastSize = 1 }},
 		{"17 pools; from 1 to 16", func() { h.poolCount = 17 }},
@@ -132,11 +132,10 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		}},
 		{"head 77777 leads to descriptor 77777", func() { h.spare = 77777 }},
 		{"is spare twice", func() { h.blocks[h.spare].nextFree = h.spare }},
-		{"granules used for", func() { h.used++ }},
-		{"granules used for", func() { h.requested-- }},
-		{"at a peak of", func() { h.peak = 1 }},
-		{"but 17 blocks are live", func() { h.allocs++ }},
-		{"but 17 blocks are live", func() { h.frees++ }},
+		{"granules used for", func() { h.counts.Resized(0, 1, 0, 0) }},
+		{"granules used for", func() { h.counts.Resized(0, 0, 1, 0) }},
+		{"but 17 blocks are live", func() { h.counts.Out(0, 0) }},
+		{"but 17 blocks are live", func() { h.counts.In(0, 0) }},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			if err := corrupted(h, tt.corrupt); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -148,7 +147,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 
 func TestCheck_ReportsEverythingAtOnce(t *testing.T) {
 	h := furnished(t)
-	err := corrupted(h, func() { h.used++; h.allocs++; h.bins.levels = 0 })
+	err := corrupted(h, func() { h.counts.Out(1, 0); h.bins.levels = 0 })
 	for _, want := range []string{"granules used", "blocks are live", "has bit false"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing from %v", want, err)

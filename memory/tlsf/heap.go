@@ -3,12 +3,12 @@ package tlsf
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/tally"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -30,7 +30,7 @@ import (
 //
 // Invariants, verified by Check in this order:
 //
-//	(1)  granule == 1<<shift, and the limits of the fast path follow from the configuration
+//	(1)  the granule and the limits of the fast path follow from the configuration
 //	(2)  a pool's ring starts at offset 0, has no gaps, ends at what is committed, and its
 //	     prev links mirror its next links
 //	(3)  no two neighbours are both free: coalescing is immediate but for waiting blocks
@@ -41,23 +41,17 @@ import (
 //	(7)  a list's bit is set where the list is not empty, a level's where one of its lists is not
 //	(8)  a waiting block is on the quick stack of its bin; held is their sum, and held <= budget
 //	(9)  every descriptor is an anchor, or in one ring, or spare
-//	(10) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
+//	(10) counts agree with the live blocks
 type Heap struct {
-	granule   uintptr // bytes, a power of two; 0 once closed, as are the next three
-	fastSize  uintptr // largest request in bytes that the fast path takes
-	fastAlign uintptr // alignments up to this one come free with the granule
+	fastSize  uintptr // largest request in bytes that the fast path takes; 0 once closed, so that it takes none
+	fastAlign uintptr // alignments up to this one come free with the granule; 0 once closed
 	quick     *quick  // nil: coalescing is never deferred
-	shift     uint8   // log2 of granule
+	grain     align.Grain
 	poolCount int     // pools in use
 	blocks    []block // the descriptors; the first are anchors
 	spare     uint32  // unused descriptors, linked by nextFree
 
-	allocs    uint64 // blocks handed out since New
-	frees     uint64 // blocks that came back
-	used      uint64 // granules in live blocks
-	peak      uint64 // highest used
-	requested uint64 // bytes that were asked for, in live blocks
-	failures  uint64
+	counts tally.Counts // in granules
 
 	bins  bins
 	pools [maxPools]pool
@@ -108,8 +102,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Step > c.Reserve {
 		return c, fmt.Errorf("step %d is larger than the reservation of %d bytes", c.Step, c.Reserve)
 	}
-	if c.Blocks < 0 || c.Blocks > maxGranules {
-		return c, fmt.Errorf("%d descriptors; from 1 to %d are possible", c.Blocks, maxGranules)
+	if c.Blocks < 0 || c.Blocks > align.MaxGrains {
+		return c, fmt.Errorf("%d descriptors; from 1 to %d are possible", c.Blocks, align.MaxGrains)
 	}
 	return c, nil
 }
@@ -117,9 +111,6 @@ func (c Config) withDefaults() (Config, error) {
 const (
 	minGranule = 16       // the smallest alignment that C's malloc gives, too
 	maxGranule = 64 << 10 // page.BaseAlign: granules are aligned because the base is
-
-	// maxGranules keeps the sums of two offsets in 31 bits.
-	maxGranules = 1 << 30
 	// maxBytes is the largest block: block.req has 32 bits.
 	maxBytes = 1<<32 - 1
 )
@@ -131,15 +122,14 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		return nil, fmt.Errorf("tlsf: new Heap: %w", err)
 	}
 	h := &Heap{
-		config:  cfg,
-		granule: cfg.Granule,
-		shift:   uint8(bits.TrailingZeros64(uint64(cfg.Granule))),
-		blocks:  make([]block, anchors, anchors+cfg.Blocks),
+		config: cfg,
+		grain:  align.GrainOf(cfg.Granule),
+		blocks: make([]block, anchors, anchors+cfg.Blocks),
 	}
 	h.fastAlign = min(cfg.Granule, memory.MaxAlign)
 	h.dropAll()
 	if cfg.QuickBytes > 0 {
-		h.quick = &quick{budget: uint64(cfg.QuickBytes) >> h.shift}
+		h.quick = &quick{budget: uint64(cfg.QuickBytes) >> h.grain}
 	}
 	if err := h.AddPool(src, cfg.Reserve); err != nil {
 		return nil, err
@@ -156,7 +146,7 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if size-1 >= h.fastSize || mask >= h.fastAlign || align&mask != 0 {
 		return h.allocSlow(size, align)
 	}
-	n := uint32((size + h.granule - 1) >> (h.shift & 63))
+	n := h.grain.Count(size)
 	b := binAbove(n)
 	if q := h.quick; q != nil {
 		n = binSize(b)
@@ -180,15 +170,10 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (h *Heap) handOut(i uint32, x *block, size uintptr) unsafe.Pointer {
 	x.state = live
 	x.req = uint32(size)
-	h.allocs++
-	h.requested += uint64(size)
-	h.used += uint64(x.size)
-	if h.used > h.peak {
-		h.peak = h.used
-	}
+	h.counts.Out(x.size, size)
 	home := &h.pools[x.pool&(maxPools-1)]
 	home.starts[x.off] = i
-	p := unsafe.Add(home.base, uintptr(x.off)<<(h.shift&63))
+	p := unsafe.Add(home.base, h.grain.Bytes(x.off))
 	if invariant.Debug {
 		h.owner.Touch()
 		invariant.Fresh(p, size)
@@ -208,10 +193,10 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, memory.ErrAlign
 	}
 	if size > h.fastSize {
-		h.failures++
+		h.counts.Failed()
 		return nil, memory.ErrTooLarge
 	}
-	exact, step := h.granules(size), max(uint32(al>>h.shift), 1)
+	exact, step := h.grain.Count(size), h.grain.Step(al)
 	n := exact
 	if h.quick != nil {
 		n = binSize(binAbove(exact)) // so that it can come back from the quick stack
@@ -222,7 +207,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		i, err = h.findOrGrow(n, step)
 	}
 	if i == 0 {
-		h.failures++
+		h.counts.Failed()
 		return nil, &memory.Exhausted{Op: "tlsf: alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}
 	}
 	i, x := h.carve(i, n, step)
@@ -241,17 +226,12 @@ func (h *Heap) findOrGrow(n, step uint32) (uint32, error) {
 	return h.grow(n, step)
 }
 
-// granules returns how many granules hold size bytes, at least one.
-func (h *Heap) granules(size uintptr) uint32 {
-	return uint32((uint64(max(size, 1)) + uint64(h.granule) - 1) >> h.shift)
-}
-
 // Free gives back a block with the size it was asked for and merges it with its free
 // neighbours. A pointer that is not the start of a live block of this heap, or another size,
 // panics with a *memory.Misuse before anything changes. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	first := &h.pools[0]
-	g := bits.RotateLeft64(uint64(uintptr(p)-uintptr(first.base)), -int(h.shift))
+	g := h.grain.Index(first.base, p)
 	if g >= uint64(len(first.starts)) {
 		h.freeElsewhere(p, size)
 		return
@@ -321,9 +301,7 @@ func (h *Heap) account(x *block, p unsafe.Pointer) {
 		h.owner.Touch()
 		invariant.Freed(p, uintptr(x.req))
 	}
-	h.frees++
-	h.requested -= uint64(x.req)
-	h.used -= uint64(x.size)
+	h.counts.In(x.size, uintptr(x.req))
 }
 
 // Owns reports whether p lies in one of the heap's pools, live or not.
@@ -347,8 +325,7 @@ func (h *Heap) Reset() {
 		panic(h.misuse("Reset", nil, 0))
 	}
 	h.owner.Touch()
-	h.frees = h.allocs
-	h.used, h.requested = 0, 0
+	h.counts.Reset()
 	h.dropAll()
 	if h.quick != nil {
 		*h.quick = quick{budget: h.quick.budget}
@@ -368,7 +345,7 @@ func (h *Heap) Close() error {
 	if !h.closed {
 		h.Reset()
 		h.closed = true
-		h.granule, h.fastSize, h.fastAlign = 0, 0, 0
+		h.fastSize, h.fastAlign = 0, 0
 		h.dropAll()
 	}
 	var errs []error

@@ -15,31 +15,7 @@ import (
 func newHeap(t testing.TB, src page.Source, cfg Config) *Heap {
 	t.Helper()
 	h, err := New(src, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(h.Check(), h.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
-
-func mustAlloc(t testing.TB, h *Heap, size, align uintptr) unsafe.Pointer {
-	t.Helper()
-	p, err := h.Alloc(size, align)
-	if err != nil {
-		t.Fatalf("Alloc(%d, %d): %v", size, align, err)
-	}
-	return p
-}
-
-func mustCheck(t testing.TB, h *Heap) {
-	t.Helper()
-	if err := h.Check(); err != nil {
-		t.Fatal(err)
-	}
+	return memtest.Opened(t, h, err)
 }
 
 // layout draws the first pool, a letter per granule: a live, . free, q waiting.
@@ -61,7 +37,7 @@ func TestHeap_NothingIsCommittedAtFirst(t *testing.T) {
 	if s := h.Stats(); s.Committed != 0 || s.Reserved != 64<<20 {
 		t.Errorf("fresh: %+v", s)
 	}
-	mustAlloc(t, h, 1, 1)
+	memtest.MustAlloc(t, h, 1, 1)
 	if s := h.Stats(); s.Committed != 1<<20 || s.InUse != 256 || s.Requested != 1 || s.LargestFree != 1<<20-256 {
 		t.Errorf("after one byte: %+v", s)
 	}
@@ -70,10 +46,10 @@ func TestHeap_NothingIsCommittedAtFirst(t *testing.T) {
 func TestHeap_FillsToTheLastGranule(t *testing.T) {
 	for _, size := range []uintptr{16 << 10, 16<<10 - 1023, 15 << 10, 11 << 10} {
 		h := newHeap(t, nil, tiny)
-		p := mustAlloc(t, h, size, 1)
-		rest := 16 - uintptr(h.granules(size))
+		p := memtest.MustAlloc(t, h, size, 1)
+		rest := 16 - uintptr(h.grain.Count(size))
 		for range rest {
-			mustAlloc(t, h, 1024, 1)
+			memtest.MustAlloc(t, h, 1024, 1)
 		}
 		_, err := h.Alloc(1, 1)
 		var full *memory.Exhausted
@@ -81,20 +57,20 @@ func TestHeap_FillsToTheLastGranule(t *testing.T) {
 			t.Errorf("one granule more: %v", err)
 		}
 		h.Free(p, size)
-		mustAlloc(t, h, size, 1) // exactly the hole, which a search by bin overlooks
-		mustCheck(t, h)
+		memtest.MustAlloc(t, h, size, 1) // exactly the hole, which a search by bin overlooks
+		memtest.MustCheck(t, h)
 	}
 }
 
 func TestHeap_LargestFreeCanBeAllocated(t *testing.T) {
 	h := newHeap(t, nil, tiny)
 	for range 6 {
-		mustAlloc(t, h, 2048, 1)
+		memtest.MustAlloc(t, h, 2048, 1)
 		most := h.Stats().LargestFree
 		if _, err := h.Alloc(uintptr(most)+1, 1); err == nil {
 			t.Fatalf("%d bytes fit where %d are the most", most+1, most)
 		}
-		h.Free(mustAlloc(t, h, uintptr(most), 1), uintptr(most))
+		h.Free(memtest.MustAlloc(t, h, uintptr(most), 1), uintptr(most))
 	}
 }
 
@@ -102,7 +78,7 @@ func TestHeap_FreeMergesBothNeighbours(t *testing.T) {
 	h := newHeap(t, nil, tiny)
 	var p [4]unsafe.Pointer
 	for i := range p {
-		p[i] = mustAlloc(t, h, 2048, 1)
+		p[i] = memtest.MustAlloc(t, h, 2048, 1)
 	}
 	for _, step := range []struct {
 		free int
@@ -114,7 +90,7 @@ func TestHeap_FreeMergesBothNeighbours(t *testing.T) {
 		{3, "................|"},
 	} {
 		h.Free(p[step.free], 2048)
-		mustCheck(t, h)
+		memtest.MustCheck(t, h)
 		if got := layout(h); got != step.want {
 			t.Errorf("after freeing block %d: %s, want %s", step.free, got, step.want)
 		}
@@ -123,26 +99,26 @@ func TestHeap_FreeMergesBothNeighbours(t *testing.T) {
 
 func TestHeap_AlignmentSplitsOffTheFront(t *testing.T) {
 	h := newHeap(t, nil, tiny)
-	mustAlloc(t, h, 1024, 1)
-	p := mustAlloc(t, h, 1024, 4096)
+	memtest.MustAlloc(t, h, 1024, 1)
+	p := memtest.MustAlloc(t, h, 1024, 4096)
 	if uintptr(p)%4096 != 0 || layout(h) != "a|...|a|...........|" {
 		t.Errorf("%p in %s", p, layout(h))
 	}
-	mustAlloc(t, h, 11<<10, 4096-3072) // the hole behind stays whole
-	mustAlloc(t, h, 3<<10, 1024)
+	memtest.MustAlloc(t, h, 11<<10, 4096-3072) // the hole behind stays whole
+	memtest.MustAlloc(t, h, 3<<10, 1024)
 	if got := layout(h); got != "a|aaa|a|aaaaaaaaaaa|" {
 		t.Error(got)
 	}
 	h.Free(p, 1024)
-	mustAlloc(t, h, 1000, 4096) // fits exactly, with nothing to over-allocate
+	memtest.MustAlloc(t, h, 1000, 4096) // fits exactly, with nothing to over-allocate
 }
 
 func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 	for name, cfg := range map[string]Config{"eager": tiny, "quick": {Reserve: page.Granule, Granule: 1 << 10, QuickBytes: 8 << 10}} {
 		t.Run(name, func(t *testing.T) {
 			h, other := newHeap(t, nil, cfg), newHeap(t, nil, cfg)
-			p, q := mustAlloc(t, h, 3000, 1), mustAlloc(t, h, 10, 1)
-			foreign := mustAlloc(t, other, 3000, 1)
+			p, q := memtest.MustAlloc(t, h, 3000, 1), memtest.MustAlloc(t, h, 10, 1)
+			foreign := memtest.MustAlloc(t, other, 3000, 1)
 			h.Free(q, 10)
 			before := h.Stats()
 			memtest.Misuse(t, func() { h.Free(q, 10) }, "tlsf.Free", "size 10", "double free")
@@ -158,7 +134,7 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 			if after := h.Stats(); after != before {
 				t.Errorf("misuse changed the books from %+v to %+v", before, after)
 			}
-			mustCheck(t, h)
+			memtest.MustCheck(t, h)
 			h.Free(p, 3000)
 		})
 	}
@@ -166,19 +142,8 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 
 func TestHeap_FreeBeyondTheCommittedIsNamed(t *testing.T) {
 	h := newHeap(t, nil, Config{Reserve: 1 << 20, Step: 64 << 10})
-	p := mustAlloc(t, h, 10, 1)
+	p := memtest.MustAlloc(t, h, 10, 1)
 	memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(p, 512<<10)) }, "beyond the committed memory")
-}
-
-func TestHeap_SizeOfIsWhatWasRequested(t *testing.T) {
-	h := newHeap(t, nil, Config{})
-	for _, size := range []uintptr{0, 1, 255, 256, 257, 70_001} {
-		p := mustAlloc(t, h, size, 64)
-		if got := h.SizeOf(p); got != size {
-			t.Errorf("SizeOf = %d, want %d", got, size)
-		}
-		h.FreeAny(p)
-	}
 }
 
 func TestHeap_TooLargeAndExhaustedAreToldApart(t *testing.T) {
@@ -186,126 +151,43 @@ func TestHeap_TooLargeAndExhaustedAreToldApart(t *testing.T) {
 	if _, err := h.Alloc(1<<20+1, 1); err != memory.ErrTooLarge {
 		t.Errorf("more than the reservation: %v", err)
 	}
-	mustAlloc(t, h, 1<<20, 4096)
+	memtest.MustAlloc(t, h, 1<<20, 4096)
 	if _, err := h.Alloc(1<<20, 1); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("more than is left: %v", err)
 	}
 }
 
-func TestHeap_BudgetRefusesAndLetsGoOn(t *testing.T) {
-	h := newHeap(t, page.NewLimit(nil, 128<<10), Config{Reserve: 1 << 20, Step: 64 << 10})
-	p := mustAlloc(t, h, 100<<10, 1)
-	before := h.Stats()
-	_, err := h.Alloc(100<<10, 1)
-	var full *memory.Exhausted
-	if !errors.As(err, &full) || full.Need != 100<<10 || full.Have != 12<<10 || full.Cause == nil {
-		t.Errorf("beyond the budget: %v", err)
-	}
-	before.Failures++
-	if after := h.Stats(); after != before {
-		t.Errorf("the refusal changed the books from %+v to %+v", before, after)
-	}
-	mustAlloc(t, h, 28<<10, 1)
-	h.Free(p, 100<<10)
-	mustAlloc(t, h, 100<<10, 1)
-}
-
-func TestHeap_ResetKeepsMemoryAndTrimReturnsIt(t *testing.T) {
-	budget := page.NewLimit(nil, 1<<20)
-	h := newHeap(t, budget, Config{Reserve: 1 << 20, Step: 64 << 10})
-	p := mustAlloc(t, h, 300<<10, 1)
-	h.Reset()
-	memtest.Misuse(t, func() { h.Free(p, 300<<10) }, "double free or stale")
-	if budget.Committed() < 300<<10 {
-		t.Error("Reset gave memory back")
-	}
-	mustAlloc(t, h, 10, 1)
-	if err := h.Trim(); err != nil || budget.Committed() != page.Granule {
-		t.Errorf("Trim: %v, %d bytes committed for 10 in use", err, budget.Committed())
-	}
-	mustCheck(t, h)
-	h.Reset()
-	if err := h.Trim(); err != nil || budget.Committed() != 0 {
-		t.Errorf("Trim: %v, %d bytes committed for none in use", err, budget.Committed())
-	}
-	mustCheck(t, h)
-	mustAlloc(t, h, 500<<10, 1)
-}
-
-func TestHeap_TrimThatFailsChangesNothing(t *testing.T) {
-	src := memtest.NewFaulty()
-	h := newHeap(t, src, Config{})
-	mustAlloc(t, h, 10, 1)
-	before := h.Stats()
-	src.FailReturns = true
-	if err := h.Trim(); err == nil || !strings.Contains(err.Error(), "tlsf: trim pool 0") {
-		t.Errorf("Trim = %v", err)
-	}
-	src.FailReturns = false
-	if h.Stats() != before {
-		t.Error("a failed Trim changed the books")
-	}
-}
-
-func TestHeap_UseAfterClose(t *testing.T) {
+func TestHeap_ClosedHasNoPoolsAndNoBlocks(t *testing.T) {
 	h := newHeap(t, nil, Config{})
-	p := mustAlloc(t, h, 10, 1)
+	memtest.MustAlloc(t, h, 10, 1)
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
-	}
-	for _, size := range []uintptr{0, 1, 4096, math.MaxUint} {
-		if _, err := h.Alloc(size, 1); err != memory.ErrClosed {
-			t.Errorf("Alloc(%d): %v", size, err)
-		}
-	}
-	memtest.Misuse(t, func() { h.Free(p, 10) }, "tlsf.Free", "closed")
-	memtest.Misuse(t, func() { h.FreeAny(p) }, "closed")
-	memtest.Misuse(t, func() { h.SizeOf(p) }, "closed")
-	memtest.Misuse(t, func() { h.Resize(p, 10, 20) }, "closed")
-	memtest.Misuse(t, h.Reset, "tlsf.Reset", "closed")
-	if err := h.Trim(); err != memory.ErrClosed {
-		t.Errorf("Trim: %v", err)
 	}
 	if err := h.AddPool(nil, 1<<20); err != memory.ErrClosed {
 		t.Errorf("AddPool: %v", err)
 	}
-	if s := h.Stats(); s.Live != 0 || s.Reserved != 0 || h.Owns(p) {
-		t.Errorf("closed: %+v, Owns = %t", s, h.Owns(p))
-	}
 	for b := range h.Blocks {
 		t.Errorf("closed: block %+v", b)
 	}
-	h.Free(nil, 10)
 }
 
-func TestHeap_CloseThatFailsMayBeRepeated(t *testing.T) {
-	src := memtest.NewFaulty()
-	h := newHeap(t, src, Config{})
-	p := mustAlloc(t, h, 10, 1)
-	src.FailReturns = true
-	if err := h.Close(); err == nil || src.Reserved() != 1 {
-		t.Fatalf("Close = %v, %d reservations", err, src.Reserved())
-	}
-	memtest.Misuse(t, func() { h.Free(p, 10) }, "closed")
-	src.FailReturns = false
-	if err := h.Close(); err != nil || src.Reserved() != 0 {
-		t.Errorf("second Close: %v, %d reservations left", err, src.Reserved())
+// Trim may come at any moment, and what it returned may be committed again.
+func TestTrim_AnywhereInARandomProgram(t *testing.T) {
+	for _, quick := range []uintptr{0, 32 << 10} {
+		h := newHeap(t, nil, Config{Reserve: 512 << 10, Step: 32 << 10, QuickBytes: quick})
+		memtest.TrimAnywhere(t, h, func() uintptr { return h.grain.Bytes(h.tail(0)) })
 	}
 }
 
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
-	for want, cfg := range map[string]Config{
+	memtest.Refuses(t, New, map[string]Config{
 		"granule 100 is not a power of two from 16 to 65536":     {Granule: 100},
 		"granule 8 is not a power of two":                        {Granule: 8},
 		"granule 131072 is not":                                  {Granule: 128 << 10},
 		"step 2097152 is larger than the reservation of 1048576": {Reserve: 1 << 20, Step: 2 << 20},
 		"-1 descriptors; from 1 to 1073741824 are possible":      {Blocks: -1},
 		"from 1 to 17179869184 are possible with granules of 16": {Reserve: math.MaxInt, Granule: 16},
-	} {
-		if _, err := New(nil, cfg); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("err = %v, want %q", err, want)
-		}
-	}
+	})
 }
 
 func TestBlocks_CoverTheCommittedMemoryInOrder(t *testing.T) {
@@ -315,7 +197,7 @@ func TestBlocks_CoverTheCommittedMemoryInOrder(t *testing.T) {
 	}
 	var p []unsafe.Pointer
 	for range 8 {
-		p = append(p, mustAlloc(t, h, 4096, 1))
+		p = append(p, memtest.MustAlloc(t, h, 4096, 1))
 	}
 	h.Free(p[1], 4096)
 	h.Free(p[7], 4096)

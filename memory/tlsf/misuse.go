@@ -25,14 +25,14 @@ func (h *Heap) reason(p unsafe.Pointer, size uintptr) string {
 		return fmt.Sprintf("wrong size: the block was requested with %d bytes, not %d", h.blocks[i].req, size)
 	}
 	at := uintptr(p) - uintptr(pl.base)
-	x := h.blockAt(pl, uint32(at>>h.shift))
+	x := h.blockAt(pl, uint32(at>>h.grain))
 	if x == nil {
 		return "the address lies beyond the committed memory, where no block is"
 	}
 	if x.state != live {
 		return "double free or stale pointer: the memory at this address is free"
 	}
-	into := at - uintptr(x.off)<<h.shift
+	into := at - h.grain.Bytes(x.off)
 	return fmt.Sprintf("interior pointer: it lies %d bytes into the block of %d bytes at %#x", into, x.req, uintptr(p)-into)
 }
 

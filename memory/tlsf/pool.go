@@ -3,7 +3,6 @@ package tlsf
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -33,18 +32,18 @@ func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 	if h.poolCount == maxPools {
 		return fmt.Errorf("tlsf: add pool of %d bytes: there are %d pools, and no more are possible", bytes, maxPools)
 	}
-	want := align.Up(bytes, max(h.granule, page.Granule))
-	if bytes == 0 || want < bytes || uint64(want)>>h.shift > maxGranules {
-		return fmt.Errorf("tlsf: add pool of %d bytes: from 1 to %d are possible with granules of %d", bytes, uint64(maxGranules)<<h.shift, h.granule)
+	want := align.Up(bytes, max(h.config.Granule, page.Granule))
+	if bytes == 0 || want < bytes || uint64(want)>>h.grain > align.MaxGrains {
+		return fmt.Errorf("tlsf: add pool of %d bytes: from 1 to %d are possible with granules of %d", bytes, uint64(align.MaxGrains)<<h.grain, h.config.Granule)
 	}
-	mem, err := page.NewPrefix(src, want, min(h.config.Step, want), align.Up(h.config.Step, h.granule))
+	mem, err := page.NewPrefix(src, want, min(h.config.Step, want), align.Up(h.config.Step, h.config.Granule))
 	if err != nil {
 		return fmt.Errorf("tlsf: add pool of %d bytes: %w", bytes, err)
 	}
-	count := mem.Reserved() >> h.shift
+	count := mem.Reserved() >> h.grain
 	h.pools[h.poolCount] = pool{base: mem.Base(), starts: make([]uint32, count), mem: mem}
 	h.poolCount++
-	h.fastSize = max(h.fastSize, uintptr(min(uint64(count)<<h.shift, maxBytes)))
+	h.fastSize = max(h.fastSize, uintptr(min(uint64(count)<<h.grain, maxBytes)))
 	return nil
 }
 
@@ -61,27 +60,21 @@ func (h *Heap) poolOf(p unsafe.Pointer) *pool {
 // find returns the live block that starts at p, or 0.
 func (h *Heap) find(p unsafe.Pointer) uint32 {
 	pl := &h.pools[0]
-	g := h.granuleAt(pl, p)
+	g := h.grain.Index(pl.base, p)
 	if g < uint64(len(pl.starts)) {
 		return pl.starts[g]
 	}
 	if pl = h.poolOf(p); pl == nil {
 		return 0
 	}
-	if g = h.granuleAt(pl, p); g >= uint64(len(pl.starts)) {
+	if g = h.grain.Index(pl.base, p); g >= uint64(len(pl.starts)) {
 		return 0
 	}
 	return pl.starts[g]
 }
 
-// granuleAt returns the number of the granule that starts at p. The rotation moves what is
-// below a granule to the top: a pointer into the middle of one is beyond every pool.
-func (h *Heap) granuleAt(pl *pool, p unsafe.Pointer) uint64 {
-	return bits.RotateLeft64(uint64(uintptr(p)-uintptr(pl.base)), -int(h.shift))
-}
-
 // committed returns the granules that a pool has memory for.
-func (h *Heap) committed(pl *pool) uint32 { return uint32(pl.mem.Committed() >> h.shift) }
+func (h *Heap) committed(pl *pool) uint32 { return uint32(pl.mem.Committed() >> h.grain) }
 
 // reserved returns the address space of all pools in bytes.
 func (h *Heap) reserved() (bytes uintptr) {
@@ -97,11 +90,11 @@ func (h *Heap) grow(n, step uint32) (uint32, error) {
 	var refused error
 	for k := range h.poolCount {
 		pl := &h.pools[k]
-		end := alignUp(h.tail(k), step) + n
+		end := align.UpTo(h.tail(k), step) + n
 		if int(end) > len(pl.starts) {
 			continue
 		}
-		if err := pl.mem.Ensure(uintptr(end) << h.shift); err != nil {
+		if err := pl.mem.Ensure(h.grain.Bytes(end)); err != nil {
 			refused = err
 			continue
 		}
@@ -162,7 +155,7 @@ func (h *Heap) Trim() error {
 
 func (h *Heap) trimPool(k int) error {
 	pl := &h.pools[k]
-	if err := pl.mem.Trim(uintptr(h.tail(k)) << h.shift); err != nil {
+	if err := pl.mem.Trim(h.grain.Bytes(h.tail(k))); err != nil {
 		return err
 	}
 	i := h.blocks[k].prev

@@ -16,7 +16,7 @@ func TestAddPool_BlocksOfTwoPoolsNeverMerge(t *testing.T) {
 	}
 	var p []unsafe.Pointer
 	for range 12 {
-		p = append(p, mustAlloc(t, h, 4096, 4096))
+		p = append(p, memtest.MustAlloc(t, h, 4096, 4096))
 	}
 	if s := h.Stats(); s.Reserved != 48<<10 || s.LargestFree != 0 || s.InUse != 48<<10 {
 		t.Errorf("full: %+v", s)
@@ -32,14 +32,14 @@ func TestAddPool_BlocksOfTwoPoolsNeverMerge(t *testing.T) {
 		} else {
 			h.Free(p[i], 4096)
 		}
-		mustCheck(t, h)
+		memtest.MustCheck(t, h)
 	}
 	memtest.Misuse(t, func() { h.Free(p[11], 4096) }, "double free")
 	memtest.Misuse(t, func() { h.Free(unsafe.Add(p[11], 1), 4096) }, "double free or stale")
 	if s := h.Stats(); s.LargestFree != 32<<10 || s.InUse != 0 {
 		t.Errorf("empty: %+v", s)
 	}
-	p[0] = mustAlloc(t, h, 20<<10, 1) // larger than the first pool
+	p[0] = memtest.MustAlloc(t, h, 20<<10, 1) // larger than the first pool
 	if !h.Resize(p[0], 20<<10, 32<<10) {
 		t.Error("a block of the second pool did not grow")
 	}
@@ -60,7 +60,7 @@ func TestAddPool_Refusals(t *testing.T) {
 		t.Errorf("refused by the system: %v", err)
 	}
 	src.FailAt = 0
-	mustCheck(t, h)
+	memtest.MustCheck(t, h)
 	for range maxPools - 1 {
 		if err := h.AddPool(src, 16<<10); err != nil {
 			t.Fatal(err)
@@ -79,8 +79,8 @@ func TestAddPool_GrowthGoesOnWhereABudgetAllows(t *testing.T) {
 	if err := h.AddPool(nil, 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	mustAlloc(t, h, 64<<10, 1)
-	p := mustAlloc(t, h, 64<<10, 1)
+	memtest.MustAlloc(t, h, 64<<10, 1)
+	p := memtest.MustAlloc(t, h, 64<<10, 1)
 	if h.pools[0].mem.Contains(p) {
 		t.Error("the second block lies in the pool without a budget")
 	}

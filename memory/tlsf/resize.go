@@ -15,7 +15,7 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if newSize > h.fastSize {
 		return false
 	}
-	n := h.granules(newSize)
+	n := h.grain.Count(newSize)
 	before := x.size
 	if n > before && !h.growInPlace(i, n) {
 		return false
@@ -26,9 +26,7 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		x = &h.blocks[i]
 	}
 	x.req = uint32(newSize)
-	h.requested += uint64(newSize) - uint64(oldSize)
-	h.used += uint64(x.size) - uint64(before)
-	h.peak = max(h.peak, h.used)
+	h.counts.Resized(before, x.size, oldSize, newSize)
 	return true
 }
 
@@ -45,7 +43,7 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 	if room < n {
 		pl := &h.pools[k]
 		end := x.off + n
-		if !atEnd || int(end) > len(pl.starts) || pl.mem.Ensure(uintptr(end)<<h.shift) != nil {
+		if !atEnd || int(end) > len(pl.starts) || pl.mem.Ensure(h.grain.Bytes(end)) != nil {
 			return false
 		}
 		h.extend(k, h.committed(pl))

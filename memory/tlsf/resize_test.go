@@ -3,6 +3,7 @@ package tlsf
 import (
 	"testing"
 
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -26,12 +27,12 @@ func TestResize_InPlace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHeap(t, nil, tiny)
-			p := mustAlloc(t, h, tt.from, 1)
+			p := memtest.MustAlloc(t, h, tt.from, 1)
 			if tt.other > 0 {
-				mustAlloc(t, h, tt.other, 1)
+				memtest.MustAlloc(t, h, tt.other, 1)
 			}
 			ok := h.Resize(p, tt.from, tt.to)
-			mustCheck(t, h)
+			memtest.MustCheck(t, h)
 			if got := layout(h); ok != tt.ok || got != tt.want {
 				t.Errorf("Resize = %t, %s; want %t, %s", ok, got, tt.ok, tt.want)
 			}
@@ -49,8 +50,8 @@ func TestResize_InPlace(t *testing.T) {
 
 func TestResize_FillsAHoleExactly(t *testing.T) {
 	h := newHeap(t, nil, tiny)
-	p, q := mustAlloc(t, h, 2048, 1), mustAlloc(t, h, 2048, 1)
-	mustAlloc(t, h, 1024, 1)
+	p, q := memtest.MustAlloc(t, h, 2048, 1), memtest.MustAlloc(t, h, 2048, 1)
+	memtest.MustAlloc(t, h, 1024, 1)
 	h.Free(q, 2048)
 	if h.Resize(p, 2048, 4097) {
 		t.Error("grew over a live block")
@@ -62,7 +63,7 @@ func TestResize_FillsAHoleExactly(t *testing.T) {
 
 func TestResize_CommitsTheTail(t *testing.T) {
 	h := newHeap(t, page.NewLimit(nil, 512<<10), Config{Reserve: 1 << 20, Step: 64 << 10})
-	p := mustAlloc(t, h, 64<<10, 1) // to the end of what is committed
+	p := memtest.MustAlloc(t, h, 64<<10, 1) // to the end of what is committed
 	if !h.Resize(p, 64<<10, 100<<10) || !h.Resize(p, 100<<10, 300<<10) {
 		t.Error("the tail was not committed")
 	}
@@ -70,7 +71,7 @@ func TestResize_CommitsTheTail(t *testing.T) {
 	if h.Resize(p, 300<<10, 600<<10) || h.Stats() != before {
 		t.Error("grew beyond the budget, or a refusal changed the books")
 	}
-	mustCheck(t, h)
+	memtest.MustCheck(t, h)
 	if s := h.Stats(); s.Requested != 300<<10 || s.Peak != 300<<10 || s.Live != 1 {
 		t.Errorf("%+v", s)
 	}

@@ -5,11 +5,8 @@ import "github.com/strata-go/strata/memory"
 // Stats reports the books, in constant time and exactly, Peak included. InUse is rounded to
 // granules; what waits on quick stacks is not in use. LargestFree does not count it either.
 func (h *Heap) Stats() memory.Stats {
-	s := memory.Stats{
-		InUse: h.used << h.shift, Peak: h.peak << h.shift,
-		Live: h.allocs - h.frees, Allocs: h.allocs, Frees: h.frees, Failures: h.failures,
-		Requested: h.requested, LargestFree: uint64(h.largestFree()),
-	}
+	s := h.counts.Stats(h.grain)
+	s.LargestFree = uint64(h.largestFree())
 	for k := range h.poolCount {
 		s.Reserved += uint64(h.pools[k].mem.Reserved())
 		s.Committed += uint64(h.pools[k].mem.Committed())
@@ -33,7 +30,7 @@ func (h *Heap) Blocks(yield func(BlockInfo) bool) {
 		for i := h.blocks[k].next; i != uint32(k); i = h.blocks[i].next {
 			x := &h.blocks[i]
 			if !yield(BlockInfo{
-				Pool: k, Offset: uintptr(x.off) << h.shift, Size: uintptr(x.size) << h.shift,
+				Pool: k, Offset: h.grain.Bytes(x.off), Size: h.grain.Bytes(x.size),
 				Free: x.state != live,
 			}) {
 				return

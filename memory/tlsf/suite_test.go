@@ -10,9 +10,14 @@ import (
 )
 
 func subject(cfg tlsf.Config) memtest.Subject {
-	return memtest.Subject{MaxSize: 20_000, New: func(src page.Source) (memory.Allocator, error) {
-		return tlsf.New(src, cfg)
-	}}
+	return promise(func(src page.Source) (memory.Allocator, error) { return tlsf.New(src, cfg) })
+}
+
+// promise says what every heap of this package promises.
+func promise(new func(page.Source) (memory.Allocator, error)) memtest.Subject {
+	return memtest.Subject{
+		New: new, MaxSize: 20_000, Package: "tlsf", ExactSizes: true, Closed: memory.ErrClosed, ClosesAnyway: true,
+	}
 }
 
 var subjects = map[string]memtest.Subject{
@@ -20,7 +25,7 @@ var subjects = map[string]memtest.Subject{
 	"Quick":  subject(tlsf.Config{Reserve: 768 << 10, Step: 32 << 10, QuickBytes: 128 << 10}),
 	"Fine":   subject(tlsf.Config{Reserve: 512 << 10, Step: 16 << 10, Granule: 16, Blocks: 4}),
 	"Coarse": subject(tlsf.Config{Reserve: 4 << 20, Step: 64 << 10, Granule: 64 << 10, QuickBytes: 1 << 20}),
-	"Pools": {MaxSize: 20_000, New: func(src page.Source) (memory.Allocator, error) {
+	"Pools": promise(func(src page.Source) (memory.Allocator, error) {
 		h, err := tlsf.New(src, tlsf.Config{Reserve: 128 << 10, Step: 16 << 10})
 		for err == nil && h.Stats().Reserved < 768<<10 {
 			if err = h.AddPool(src, 160<<10); err != nil {
@@ -28,20 +33,11 @@ var subjects = map[string]memtest.Subject{
 			}
 		}
 		return h, err
-	}},
+	}),
 }
 
-func TestConformance(t *testing.T) {
-	for name, s := range subjects {
-		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
-	}
-}
-
-func TestFaults(t *testing.T) {
-	for name, s := range subjects {
-		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })
-	}
-}
+func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
+func TestFaults(t *testing.T)      { memtest.Each(t, subjects, memtest.Faults) }
 
 func FuzzEager(f *testing.F) { memtest.Fuzz(f, subjects["Eager"]) }
 func FuzzQuick(f *testing.F) { memtest.Fuzz(f, subjects["Quick"]) }

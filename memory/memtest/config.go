@@ -1,0 +1,24 @@
+package memtest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory/page"
+)
+
+// Refuses verifies that a constructor refuses each configuration with an error that contains
+// the text it stands under, returns nothing with it, and keeps no reservation.
+func Refuses[C any, A comparable](t *testing.T, construct func(page.Source, C) (A, error), bad map[string]C) {
+	t.Helper()
+	for want, cfg := range bad {
+		src := NewFaulty()
+		a, err := construct(src, cfg)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("New(%+v) = %v; want an error with %q", cfg, err, want)
+		}
+		if a != *new(A) || src.Reserved() != 0 {
+			t.Errorf("New(%+v) gave %v with its error and kept %d reservations", cfg, a, src.Reserved())
+		}
+	}
+}

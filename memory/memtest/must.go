@@ -1,0 +1,48 @@
+package memtest
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// Opened returns a, what a constructor returned, and has it checked and closed at the end of
+// the test; an error ends the test.
+func Opened[A memory.Checker](tb testing.TB, a A, err error) A {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		tb.Helper()
+		err := a.Check()
+		if c, ok := any(a).(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+		if err != nil {
+			tb.Error(err)
+		}
+	})
+	return a
+}
+
+// MustAlloc returns a block; an error ends the test.
+func MustAlloc(tb testing.TB, a memory.Allocator, size, align uintptr) unsafe.Pointer {
+	tb.Helper()
+	p, err := a.Alloc(size, align)
+	if err != nil {
+		tb.Fatalf("Alloc(%d, %d): %v", size, align, err)
+	}
+	return p
+}
+
+// MustCheck ends the test if c says that its books are broken.
+func MustCheck(tb testing.TB, c memory.Checker) {
+	tb.Helper()
+	if err := c.Check(); err != nil {
+		tb.Fatalf("Check: %v", err)
+	}
+}

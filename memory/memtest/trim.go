@@ -1,0 +1,42 @@
+package memtest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// TrimAnywhere trims every ninth step of a program that grows and shrinks by turns, so that
+// what was returned is committed again. Of an allocator whose memory lies in one piece no
+// more than whole granules of page.Granule up to tail may stay committed; tail is the end of
+// the last live block in bytes from its base.
+func TrimAnywhere(t *testing.T, a memory.Allocator, tail func() uintptr) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(7, 11))
+	shadow := NewShadow(t)
+	for step := range 1500 {
+		if grow := step/150%2 == 0; rng.IntN(8) > 2 == grow {
+			size, al := uintptr(rng.UintN(8000)), uintptr(1)<<rng.IntN(13)
+			if p, err := a.Alloc(size, al); err == nil {
+				shadow.Add(p, size, al)
+			}
+		} else if n := len(shadow.Live()); n > 0 {
+			b := shadow.Take(rng.IntN(n))
+			a.(memory.AnyFreer).FreeAny(b.Ptr)
+		}
+		if step%9 != 0 {
+			continue
+		}
+		if err := a.(trimmer).Trim(); err != nil {
+			t.Fatal(err)
+		}
+		if s := stats(t, a); s.Committed > uint64(align.Up(tail(), page.Granule)) {
+			t.Fatalf("%d bytes committed, everything behind %d is free", s.Committed, tail())
+		}
+		check(t, a)
+	}
+	shadow.FreeAll(a)
+}
