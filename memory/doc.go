@@ -10,19 +10,29 @@
 //
 // # Choosing
 //
-//	| lifetime | sizes | goroutines | take |
-//	|---|---|---|---|
-//	| known in advance, pass by pass | any | one | plan.Arena |
-//	| this frame, or N frames | any, bounded sum | one | arena.Frames |
-//	| a scope inside a frame | any | one | arena.Linear with Mark and Rewind |
-//	| the level, the document | any | one | arena.Growing |
-//	| object by object | one type, handles | one | pool.Pool |
-//	| object by object | one size | one | pool.Blocks |
-//	| block by block | up to 4 KiB, mixed | one | slab.Heap |
-//	| block by block | up to 4 KiB, mixed | a worker each | slab.Cache |
-//	| block by block | above 4 KiB, or bounded worst case | one | tlsf.Heap |
-//	| freed by another goroutine | any | many to one | remote.Inbox before any of these |
-//	| all of a game | all | all | tiers.Manager, which holds the above |
+//	| lifetime | sizes | goroutines | take | in the game |
+//	|---|---|---|---|---|
+//	| known in advance, pass by pass | any | one | plan.Arena | the passes that draw a frame |
+//	| this frame, or N frames | any, bounded sum | one | arena.Frames | collision grid, hit lists |
+//	| a scope inside a frame | any | one | arena.Linear with Mark and Rewind | vertices when there is no plan |
+//	| the level, the document | any | one | arena.Growing | the order of spawns |
+//	| step by step, undone newest first | any | one | arena.StepBack | none: for parsers and generators |
+//	| groups that die one by one, soon | any, small | one | arena.Region | none: its groups die with the frame |
+//	| last in, first out, checked | any | one | stack.Stack | none: marks do |
+//	| long-lived and temporary in one buffer | any | one | stack.Double | the loading of a level |
+//	| growing both ways from a point | any | one | stack.Pivot | none: nothing does |
+//	| object by object | one type, handles | one | pool.Pool | announcements of enemies |
+//	| object by object, some fields hot | two types, one handle | one | pool.Split | none: columns do |
+//	| object by object | one size | one | pool.Blocks | chunks of component columns |
+//	| block by block | up to 4 KiB, mixed | one | slab.Heap | trails |
+//	| block by block | up to 4 KiB, mixed | a worker each | slab.Cache | none: workers make pictures |
+//	| block by block | above 4 KiB, or bounded worst case | one | tlsf.Heap | the scorched ground, decoded pictures |
+//	| block by block | powers of two: textures, meshes | one | buddy.Heap | none: the atlas is the GPU's |
+//	| block by block, few, in tools | any | one | freelist.Heap | none: TLSF does |
+//	| block by block, and no holes allowed | any, by handle | one | compact.Heap | texts of scores |
+//	| freed by another goroutine | any | many to one | remote.Inbox before any of these | pictures go home |
+//	| under suspicion | any | one | guard.Allocator around any of these | -guard |
+//	| all of a game | all | all | tiers.Manager, which holds the above | all of it |
 //
 // # Layout
 //
