@@ -99,6 +99,18 @@ func TestSession_HashIsAFunctionOfTheSeed(t *testing.T) {
 	}
 }
 
+// golden is the state after 1,200 ticks of seed 7. It changes with the rules of the game, and
+// with nothing else: not with the processor, the system, or how the memory is backed.
+const golden = 0x599c1f1398baaf9c
+
+func TestSession_HashIsTheSameOnEveryArchitecture(t *testing.T) {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7}})
+	play(t, s, 1200)
+	if h := s.Game.Hash(); h != golden {
+		t.Errorf("hash %#x on %s, want %#x; where the rules have changed, and only then, write the new one down", h, runtime.GOARCH, uint64(golden))
+	}
+}
+
 // The files' order of arrival must not reach the simulation: a slow disk, the same game.
 func TestSession_LoadingTimeDoesNotReachTheGame(t *testing.T) {
 	fast := newSession(t, SessionConfig{Game: Config{Seed: 3}})
