@@ -1,4 +1,4 @@
-// Worstcase runs allocations and frees on a fragmented heap of a given size inside one
+// Command worstcase runs allocations and frees on a fragmented heap of a given size inside one
 // function, Measured, so that a tool that counts instructions can count those alone. See
 // README.md of package tlsf.
 package main
