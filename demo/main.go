@@ -171,6 +171,7 @@ func (o *options) window() (*report, error) {
 	runtime.GC() // fonts and start-up leave a few megabytes
 	opt := render.Options{Title: "Strata", HideCursor: true}
 	if o.screenshot != "" {
+		opt.Resolution = render.ResolutionNative // a picture has the time
 		at := o.ticks
 		if at == 0 {
 			at = 300

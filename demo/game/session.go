@@ -100,7 +100,7 @@ func (s *Session) enter(l *engine.Level) error {
 	if err := s.Game.Begin(l); err != nil {
 		return err
 	}
-	s.settle = 2 // the first frame's end sends the last blocks home
+	s.settle = 6 // by then the last blocks are sent home, and the renderer is done with the pixels
 	p := &s.played
 	p.objects0, p.ticks0, p.on = mallocs(), s.Game.Ticks, true
 	return nil
@@ -167,8 +167,9 @@ func (s *Session) Frame(in engine.Input) error {
 		return err
 	}
 	if s.settle > 0 {
-		if s.settle--; s.settle == 0 {
+		if s.settle--; s.settle == 0 { // behind the fade into the level
 			s.Loader.Settle()
+			s.Mem.Collect()
 		}
 	}
 	if s.Flow.Update() == engine.Broken {

@@ -39,7 +39,7 @@
 //	| Frame, Level, Slab, Large | the family's own; the accessors inline |
 //	| FreeAny | a range check, a byte of the route table, the family's own free |
 //	| BeginFrame, EndFrame | constant, plus the frees that came home |
-//	| BeginLevel | constant, plus one collection of the Go heap |
+//	| BeginLevel | constant |
 //	| EndLevel | constant, plus pools and hooks, plus one collection of the Go heap |
 //	| Snapshot | a few microseconds, no allocation |
 //
@@ -47,7 +47,7 @@
 //
 // The manager belongs to the game goroutine; a [Worker] to its worker; a Freer to whoever
 // asked for it. While a manager lives, the collector runs when the Go heap has grown by
-// Config.GoHeadroom, and at BeginLevel and EndLevel, and otherwise rests; Close restores what was set before.
+// Config.GoHeadroom, at EndLevel and at Collect, and otherwise rests; Close restores what was set before.
 //
 // # Source
 //

@@ -23,14 +23,13 @@ type GoStats struct {
 // 4 MiB and the little garbage that is left would trigger it again and again. While a pacer
 // has it, a collection runs when the heap has grown by the headroom, and at level changes.
 type pacer struct {
-	taken     bool
-	samples   []metrics.Sample
-	now       GoStats
-	base      uint64 // cycles at New
-	atLevel   uint64 // cycles at BeginLevel
-	playing   bool
-	inPlay    uint64
-	collected uint64 // collections run by EndLevel
+	taken   bool
+	samples []metrics.Sample
+	now     GoStats
+	base    uint64 // cycles at New
+	atLevel uint64 // cycles at BeginLevel
+	playing bool
+	inPlay  uint64
 }
 
 // The settings are the process's, so the first pacer saves them and the last one restores.
@@ -145,8 +144,17 @@ func (p *pacer) endLevel() {
 	p.inPlay, p.playing = p.now.InPlay, false
 }
 
-// collect runs the collection that the level was spared, while nobody minds.
+// collect runs a collection while nobody minds; it does not count as one in play.
 func (p *pacer) collect() {
+	p.read()
+	before := p.now.Cycles
 	runtime.GC()
-	p.collected++
+	p.read()
+	if p.playing {
+		p.atLevel += p.now.Cycles - before
+	}
 }
+
+// Collect runs a collection of the Go heap now: for a moment when a pause of a few milliseconds
+// does not show, as behind the fade into a level, when what loading left has become garbage.
+func (m *Manager) Collect() { m.pacer.collect() }

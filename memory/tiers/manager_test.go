@@ -324,6 +324,12 @@ func TestManager_PacesTheCollectorAndRestoresIt(t *testing.T) {
 	if s.Go.InPlay > 0 && page.Default() == page.OS() {
 		t.Errorf("%d collections in play", s.Go.InPlay)
 	}
+	inPlay := s.Go.InPlay
+	m.Collect()
+	m.Snapshot(&s)
+	if s.Go.InPlay != inPlay || s.Go.Cycles == 0 {
+		t.Errorf("Collect: %d cycles, %d of them in play, were %d", s.Go.Cycles, s.Go.InPlay, inPlay)
+	}
 	before := s.Go.Cycles
 	if _, err := m.EndLevel(); err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func (m *Manager) EndFrame() error {
 }
 
 // BeginLevel opens a level. What slab and large hold already is not part of it: it will not be
-// reported as leaked. What loading left on the Go heap is collected here, before play begins.
+// reported as leaked.
 func (m *Manager) BeginLevel() error {
 	switch {
 	case m.phase&closed != 0:
@@ -75,17 +75,14 @@ func (m *Manager) BeginLevel() error {
 	for t := range Tier(Count) {
 		m.atLevel[t] = m.Stats(t)
 	}
-	if !m.cfg.KeepGC {
-		m.pacer.collect()
-	}
 	m.pacer.beginLevel()
 	return nil
 }
 
 // EndLevel closes the level: pools are reset, newest first, then the level arena with its
-// hooks, then the static buffers. Every handle and pointer into them is dead. It reports what the level left behind in
-// slab and large, and runs the collection that play was spared. Whoever works for the level
-// on other goroutines must have stopped.
+// hooks, then the static buffers. Every handle and pointer into them is dead. It reports what
+// the level left behind in slab and large, and runs the collection that play was spared.
+// Whoever works for the level on other goroutines must have stopped.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:
