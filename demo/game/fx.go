@@ -24,8 +24,6 @@ type fx struct {
 	sys     *particles.System
 	kinds   [lookCount]particles.KindID
 	ambient particles.Emitter
-	rate    float32
-	clouds  bool // the level's ambient drifts up, as bubbles and spores do
 }
 
 // The looks, whose colours come from the level's palette.
@@ -106,9 +104,7 @@ func (f *fx) palette(l *engine.Level) {
 		}
 	}
 	f.sys.SetBounds(particles.Bounds{MaxX: l.Arena.Width, MaxY: l.Arena.Height})
-	f.rate = l.Ambient.Rate
-	f.clouds = l.Ambient.Kind != "ember"
-	f.ambient = particles.Emitter{Kind: f.kinds[lookEmber], Shape: particles.Line, Angle: 0, Radius: 220, Speed: particles.Range{Min: 2, Max: 16}, Spread: turn,
+	f.ambient = particles.Emitter{Kind: f.kinds[lookEmber], Rate: l.Ambient.Rate, Shape: particles.Disc, Radius: 400, Speed: particles.Range{Min: 2, Max: 16}, Spread: turn,
 		Life: particles.Range{Min: 3, Max: 7}, Size: particles.Range{Min: 1.5, Max: 4}}
 }
 
@@ -124,9 +120,7 @@ func (f *fx) emit(look, n int, p, dir vec, spread float32, speed, life, size par
 
 // update moves the particles and lets the level's own drift about the player.
 func (f *fx) update(g *Game) {
-	f.ambient.Rate = f.rate
 	f.ambient.X, f.ambient.Y = g.Player.P[0], g.Player.P[1]
-	f.ambient.Shape, f.ambient.Radius = particles.Disc, 400
 	f.sys.EmitRate(&f.ambient, step)
 	f.sys.Update(step)
 }

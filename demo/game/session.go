@@ -135,7 +135,7 @@ func (s *Session) leave() error {
 	if s.cfg.Left != nil {
 		s.cfg.Left()
 	}
-	if !s.inLevel() {
+	if !s.Mem.InLevel() {
 		return nil
 	}
 	s.count()
@@ -148,12 +148,6 @@ func (s *Session) leave() error {
 	leaks, err := s.Mem.EndLevel()
 	s.Leaks = append(s.Leaks, leaks)
 	return err
-}
-
-func (s *Session) inLevel() bool {
-	var snap tiers.Snapshot
-	s.Mem.Snapshot(&snap)
-	return snap.InLevel
 }
 
 // Playing reports whether the game ticks; otherwise a level is on its way.
@@ -318,7 +312,7 @@ func (s *Session) TickTimes() Percentiles {
 // Check verifies the game, the loader and every tier, between frames.
 func (s *Session) Check() error {
 	var errs []error
-	if s.Game.Level != nil && s.inLevel() {
+	if s.Game.Level != nil && s.Mem.InLevel() {
 		errs = append(errs, s.Game.Check())
 	}
 	errs = append(errs, s.Mem.Check())

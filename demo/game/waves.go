@@ -182,12 +182,11 @@ func (g *Game) giveOrders() {
 }
 
 func (g *Game) announce(k engine.Enemy, at vec) {
-	h, omen, err := g.omens.New()
+	_, omen, err := g.omens.New() // omens die of age, in address order, and need no handle
 	if err != nil {
 		g.Lost.Enemies++
 		return
 	}
-	_ = h // omens die of age, in address order
 	*omen = Omen{P: at, Kind: k, Left: OmenTime}
 	if k == engine.Warden {
 		omen.Left = 1.1

@@ -59,6 +59,9 @@ func (m *Manager) EndFrame() error {
 	return errors.Join(errs...)
 }
 
+// InLevel reports whether a level has begun and not ended.
+func (m *Manager) InLevel() bool { return m.phase&inLevel != 0 }
+
 // BeginLevel opens a level. What slab and large hold already is not part of it: it will not be
 // reported as leaked.
 func (m *Manager) BeginLevel() error {

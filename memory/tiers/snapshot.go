@@ -82,7 +82,7 @@ func (m *Manager) poolStats() (s memory.Stats) {
 // Snapshot fills s. It does not allocate, so an overlay may call it every frame.
 func (m *Manager) Snapshot(s *Snapshot) {
 	m.pacer.read()
-	*s = Snapshot{Frame: m.frame, Level: m.levels, InLevel: m.phase&inLevel != 0, Go: m.pacer.now, RSS: m.rss.read()}
+	*s = Snapshot{Frame: m.frame, Level: m.levels, InLevel: m.InLevel(), Go: m.pacer.now, RSS: m.rss.read()}
 	known := s.Go.Total
 	for t := range Tier(Count) {
 		now := m.Stats(t)

@@ -1,7 +1,6 @@
 package tiers
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/strata-go/strata/memory/page"
@@ -71,5 +70,5 @@ func (s *static) check() error {
 	if s.arena == nil {
 		return nil
 	}
-	return errors.Join(s.arena.Check())
+	return s.arena.Check()
 }
