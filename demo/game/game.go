@@ -80,6 +80,7 @@ type Game struct {
 	Best       int // most particles alive
 	Multiplier int
 	Ticks      uint64
+	Played     uint64 // ticks since the last Restart in which the player lived
 	Kills      int
 	Cleared    int     // levels
 	PortalAt   vec     // while Phase is Opened or Leaving
@@ -236,7 +237,7 @@ func (g *Game) End() {
 
 // Restart begins anew after the end: score and round are gone, the level stays.
 func (g *Game) Restart() {
-	g.Score, g.Multiplier, g.Kills, g.Round, g.streak = 0, 1, 0, 0, 0
+	g.Score, g.Multiplier, g.Kills, g.Round, g.streak, g.Played = 0, 1, 0, 0, 0, 0
 	g.Player.Alive = false // so that Begin gives a full hull
 }
 
@@ -249,6 +250,9 @@ func (g *Game) Shake(by float32) { g.ShakeNow = min(14, g.ShakeNow+by) }
 func (g *Game) Tick(in *engine.Input) error {
 	g.Ticks++
 	g.PhaseTime += step
+	if g.Player.Alive {
+		g.Played++
+	}
 	g.ShakeNow = mul(g.ShakeNow, 0.9)
 	if g.freeze > 0 {
 		g.freeze--

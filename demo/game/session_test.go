@@ -339,6 +339,26 @@ func TestSession_AGuardedGameIsCleanAndTheSame(t *testing.T) {
 	}
 }
 
+func TestGame_TheClockStopsWithThePlayer(t *testing.T) {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 3, Enemies: 500}})
+	s.cfg.Autopilot = false
+	for i := 0; s.Game.Phase != Over; i++ {
+		if i > 3000 {
+			t.Fatal("500 drifters do not hurt a player who stands still")
+		}
+		play(t, s, 1)
+	}
+	died := s.Game.Played
+	play(t, s, 120)
+	if s.Game.Played != died || died == 0 {
+		t.Errorf("the player lived %d ticks, and two seconds after the end %d", died, s.Game.Played)
+	}
+	s.Game.Restart()
+	if s.Game.Played != 0 {
+		t.Error("the clock goes on after a restart")
+	}
+}
+
 func TestSession_CloseAtAnyMoment(t *testing.T) {
 	for _, ticks := range []uint64{0, 1, 50} {
 		s := newSession(t, SessionConfig{})

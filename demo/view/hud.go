@@ -118,7 +118,7 @@ func (v *View) over() {
 		q.TextBytes(v.font, Width/2+6, y, 1, v.pal[4], v.text)
 	}
 	line(top+70, "SCORE", g.Score)
-	line(top+86, "SECONDS", int64(g.Ticks/60))
+	line(top+86, "SECONDS", int64(g.Played/60))
 	line(top+102, "MOST PARTICLES ALIVE", int64(g.Best))
 	var snap tiers.Snapshot
 	v.s.Mem.Snapshot(&snap)
