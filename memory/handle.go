@@ -9,6 +9,7 @@ import "fmt"
 // Generations are odd while a slot lives and even while it is vacant, so the zero Handle
 // is never valid. A slot whose 32-bit generation is worn out is retired and never aliased.
 type Handle[T any] struct {
+	_     [0]*T // a Handle of another type does not convert to this one; last, it would add bytes
 	index uint32
 	gen   uint32
 }

@@ -19,8 +19,8 @@ type Allocator interface {
 	// Alloc returns a block of at least size bytes aligned to align. Size 0 gives a
 	// non-nil pointer that may be passed to Free and must not be dereferenced.
 	//
-	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge] or [ErrAlign]. When Alloc
-	// fails nothing has changed, and a later, smaller request may succeed.
+	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge], [ErrAlign] or [ErrClosed]. When
+	// Alloc fails nothing has changed, and a later, smaller request may succeed.
 	Alloc(size, align uintptr) (unsafe.Pointer, error)
 
 	// Free gives back a block with the size it was asked for. A nil pointer is a no-op.
@@ -29,7 +29,9 @@ type Allocator interface {
 }
 
 // The capabilities of an allocator beyond Alloc and Free are separate interfaces, found
-// by type assertion as in packages io and io/fs.
+// by type assertion as in packages io and io/fs. What owns memory also has io.Closer's Close:
+// a second one does nothing, one that fails can be tried again, and from then on every Alloc
+// fails with [ErrClosed], the other calls panic with a [*Misuse] that says so, and Owns is false.
 type (
 	// A Resetter frees every block at once; the cost does not depend on their number.
 	Resetter interface{ Reset() }
@@ -52,6 +54,10 @@ type (
 	// An AnyFreer frees a block whose size the caller does not know. The checks are
 	// those of Free, less the one on the size.
 	AnyFreer interface{ FreeAny(p unsafe.Pointer) }
+
+	// A Trimmer gives committed memory that no live block uses back to its source and keeps
+	// the addresses. The error is the source's, or ErrClosed; the blocks are untouched.
+	Trimmer interface{ Trim() error }
 
 	// A StatsReporter reports its books. It does not allocate.
 	StatsReporter interface{ Stats() Stats }

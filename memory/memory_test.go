@@ -3,6 +3,7 @@ package memory_test
 import (
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"unsafe"
@@ -142,12 +143,12 @@ func TestErrors_CarryTheNumbers(t *testing.T) {
 }
 
 func TestStats_SubtractAddAndFragment(t *testing.T) {
-	a := memory.Stats{Reserved: 100, Committed: 80, InUse: 40, Peak: 50, Live: 4, Allocs: 10, Frees: 6, Failures: 1, Requested: 30, LargestFree: 10}
+	a := memory.Stats{Reserved: 100, Committed: 80, InUse: 40, Peak: 50, Live: 4, Allocs: 10, Frees: 6, Failures: 1, Requested: 30, Measured: 40, LargestFree: 10, Free: 40}
 	d := a.Sub(memory.Stats{Allocs: 4, Frees: 3, Failures: 1})
 	if d.Allocs != 6 || d.Frees != 3 || d.Failures != 0 || d.InUse != 40 {
 		t.Errorf("Sub = %+v", d)
 	}
-	if s := a.Add(a); s.InUse != 80 || s.Allocs != 20 || s.LargestFree != 10 {
+	if s := a.Add(a); s.InUse != 80 || s.Allocs != 20 || s.LargestFree != 10 || s.Measured != 80 || s.Free != 80 {
 		t.Errorf("Add = %+v", s)
 	}
 	if a.Internal() != 0.25 || a.External() != 0.75 {
@@ -173,5 +174,54 @@ func BenchmarkNewThroughTheInterface(b *testing.B) {
 			l.Reset()
 			n = 0
 		}
+	}
+}
+
+func TestStats_ASumSpeaksOnlyOfFamiliesThatKeepRequests(t *testing.T) {
+	keeps := memory.Stats{InUse: 100, Requested: 75, Measured: 100, LargestFree: 30, Free: 40}
+	silent := memory.Stats{InUse: 900}
+	if s := keeps.Add(silent); s.Internal() != 0.25 || s.External() != 0.25 {
+		t.Errorf("internal %v, external %v with a family that keeps nothing; want 0.25 as without it", s.Internal(), s.External())
+	}
+	if s := silent; s.Internal() != 0 || s.External() != 0 {
+		t.Errorf("internal %v, external %v of what is not kept", s.Internal(), s.External())
+	}
+	if s := (memory.Stats{Free: 10}); s.External() != 1 {
+		t.Errorf("10 bytes free of which none can be had: external %v; want 1", s.External())
+	}
+}
+
+func TestTypeAndHandle_AreNotConvertedIntoAnothers(t *testing.T) {
+	type big [64]byte
+	for name, pair := range map[string][2]reflect.Type{
+		"Type":   {reflect.TypeFor[memory.Type[byte]](), reflect.TypeFor[memory.Type[big]]()},
+		"Handle": {reflect.TypeFor[memory.Handle[byte]](), reflect.TypeFor[memory.Handle[big]]()},
+	} {
+		if pair[0].ConvertibleTo(pair[1]) || reflect.PointerTo(pair[0]).ConvertibleTo(reflect.PointerTo(pair[1])) {
+			t.Errorf("%s: %v converts to %v", name, pair[0], pair[1])
+		}
+	}
+	if n := unsafe.Sizeof(memory.Handle[big]{}); n != 8 {
+		t.Errorf("a Handle has %d bytes; want 8", n)
+	}
+	if err := memory.PointerFree[memory.Handle[big]](); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFree_GivesBackWhatNewMade(t *testing.T) {
+	l, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p, err := memory.New[[3]uint64](l)
+	if err != nil || l.Used() != 24 {
+		t.Fatalf("%d bytes used, %v", l.Used(), err)
+	}
+	memory.Free(l, p)
+	memory.Free[[3]uint64](l, nil)
+	if l.Used() != 0 {
+		t.Errorf("%d bytes used after Free", l.Used())
 	}
 }

@@ -13,8 +13,11 @@ import (
 //	...
 //	e, err := arena.New(frame, enemyType)
 //
-// The zero Type proves nothing: every allocation with it fails with ErrTooLarge.
+// The zero Type proves nothing: every allocation with it fails with ErrTooLarge. A Type can
+// be had from TypeFor and MustType only, and not by converting another one.
 type Type[T any] struct {
+	_ [0]*T // a Type of another type does not convert to this one
+
 	// room is one more than T's size, so that the zero Type is told apart from an empty T.
 	room uintptr
 }
@@ -43,7 +46,7 @@ func (t Type[T]) Size() uintptr { return t.room - 1 }
 func (t Type[T]) Valid() bool { return t.room != 0 }
 
 // New allocates one zeroed T from a. The object belongs to the caller until it is given
-// back by a.Free(unsafe.Pointer(p), unsafe.Sizeof(*p)) or a is reset or closed.
+// back by [Free], or a is reset or closed.
 //
 // The error is a [*PointerError] or what a.Alloc returned. Cost: a map lookup for the
 // type check, an interface call and the zeroing; a family's own New avoids the first two.
@@ -74,6 +77,9 @@ func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	clear(s)
 	return s, nil
 }
+
+// Free gives back what [New] returned. A nil pointer is a no-op; misuse panics as a.Free does.
+func Free[T any](a Allocator, p *T) { a.Free(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
 
 // FreeSlice gives back what MakeSlice returned; the length must be the one it was made with.
 func FreeSlice[T any](a Allocator, s []T) {

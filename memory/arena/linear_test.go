@@ -317,11 +317,11 @@ func TestLinear_CheckNamesWhatIsCorrupt(t *testing.T) {
 	} {
 		l := newLinear(t, 1000)
 		mustAlloc(t, l, 100, 1)
-		good := *l
+		restore := memtest.Keep(l)
 		c.corrupt(l)
 		if err := l.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Check = %v; want an error with %q", err, c.want)
 		}
-		*l = good
+		restore()
 	}
 }

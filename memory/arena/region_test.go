@@ -329,13 +329,13 @@ func TestRegion_CheckNamesWhatIsCorrupt(t *testing.T) {
 		b := fill(t, r, 2, regionBytes)
 		mustAlloc(t, r, 16, 16)
 		r.Free(b[1], regionBytes)
-		good := *r
+		restore := memtest.Keep(r)
 		live, regions, empty := append([]uint64(nil), r.live...), append([]occupancy(nil), r.regions...), append([]uint32(nil), r.empty...)
 		c.corrupt(r)
 		if err := r.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Check = %v; want an error with %q", err, c.want)
 		}
-		*r = good
+		restore()
 		copy(r.live, live)
 		copy(r.regions, regions)
 		copy(r.empty, empty)

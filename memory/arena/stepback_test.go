@@ -215,12 +215,12 @@ func TestStepBack_CheckNamesWhatIsCorrupt(t *testing.T) {
 		s := newStepBack(t, 20_000)
 		mustAlloc(t, s, 100, 1)
 		mustAlloc(t, s, 9000, 128)
-		good, steps := *s, append([]step(nil), s.steps...)
+		restore, steps := memtest.Keep(s), append([]step(nil), s.steps...)
 		c.corrupt(s)
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Check = %v; want an error with %q", err, c.want)
 		}
-		*s = good
+		restore()
 		copy(s.steps, steps)
 	}
 }

@@ -29,9 +29,9 @@ func furnished(t *testing.T, system System) *Heap {
 
 // corrupted runs f on the heap and reports what Check says, then puts everything back.
 func corrupted(h *Heap, f func()) error {
-	saved, books := *h, slices.Clone(h.books)
+	restore, books := memtest.Keep(h), slices.Clone(h.books)
 	defer func() {
-		*h = saved
+		restore()
 		copy(h.books, books)
 	}()
 	f()

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 // furnished returns a heap with a record in every state, one of them half moved.
@@ -41,9 +43,9 @@ func (h *Heap) discardForTest(i uint32) {
 
 // corrupted runs f on the heap and reports what Check says, then puts everything back.
 func corrupted(h *Heap, f func()) error {
-	saved, records := *h, slices.Clone(h.records)
+	restore, records := memtest.Keep(h), slices.Clone(h.records)
 	defer func() {
-		*h = saved
+		restore()
 		copy(h.records, records)
 	}()
 	f()

@@ -7,9 +7,9 @@ import "github.com/strata-go/strata/memory"
 func (h *Heap) Stats() memory.Stats {
 	return memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
-		InUse: h.used, Peak: h.peak, Requested: h.requested,
+		InUse: h.used, Peak: h.peak, Requested: h.requested, Measured: h.used,
 		Live: h.allocs - h.frees, Allocs: h.allocs, Frees: h.frees, Failures: h.failures,
-		LargestFree: uint64(h.largestGap()),
+		LargestFree: uint64(h.largestGap()), Free: uint64(h.mem.Committed()) - h.used,
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 
 // corrupted runs f on the heap and reports what Check says, then puts everything back.
 func corrupted(h *Heap, f func()) error {
-	saved, runs, live := *h, slices.Clone(h.runs), slices.Clone(h.live)
+	restore, runs, live := memtest.Keep(h), slices.Clone(h.runs), slices.Clone(h.live)
 	defer func() {
-		*h = saved
+		restore()
 		h.runs = append(h.runs[:0], runs...)
 		copy(h.live, live)
 	}()

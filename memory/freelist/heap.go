@@ -277,5 +277,6 @@ func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)
 	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())
 	s.LargestFree = uint64(h.largestFree())
+	s.Free = s.Committed - s.InUse
 	return s
 }

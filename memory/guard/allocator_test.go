@@ -427,7 +427,7 @@ func TestStats_CountsWhatCallersHave(t *testing.T) {
 	a := newGuard(t, Config{QuarantineBytes: 1 << 16})
 	p := mustAlloc(t, a, 100, 8)
 	q := mustAlloc(t, a, 100, 256)
-	want := memory.Stats{InUse: 132 + 256 + 116, Peak: 504, Live: 2, Allocs: 2, Requested: 200}
+	want := memory.Stats{InUse: 132 + 256 + 116, Peak: 504, Live: 2, Allocs: 2, Requested: 200, Measured: 132 + 256 + 116}
 	got := a.Stats()
 	if got.Committed == 0 || got.Reserved == 0 || got.LargestFree == 0 {
 		t.Errorf("inner's figures are missing: %+v", got)
@@ -435,7 +435,7 @@ func TestStats_CountsWhatCallersHave(t *testing.T) {
 	if mustAlloc(t, a, uintptr(got.LargestFree), 1); a.Stats().Committed != got.Committed {
 		t.Error("a request of LargestFree needed more memory")
 	}
-	got.Reserved, got.Committed, got.LargestFree = 0, 0, 0
+	got.Reserved, got.Committed, got.LargestFree, got.Free = 0, 0, 0, 0
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

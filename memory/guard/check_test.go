@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 // furnished returns a guard with records in every state.
@@ -25,12 +27,12 @@ func furnished(t *testing.T) *Allocator {
 
 // corrupted runs f on the books and reports what Check says, then puts everything back.
 func corrupted(a *Allocator, f func()) error {
-	saved := *a
-	records, names := slices.Clone(a.records), maps.Clone(a.names)
+	restore := memtest.Keep(a)
+	book, records, names := a.records, slices.Clone(a.records), maps.Clone(a.names)
 	defer func() {
-		copy(saved.records, records)
-		saved.names = names
-		*a = saved
+		restore()
+		copy(book, records)
+		a.names = names
 	}()
 	f()
 	return a.Check()

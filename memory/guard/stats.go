@@ -7,7 +7,7 @@ import "github.com/strata-go/strata/memory"
 // once. LargestFree is inner's less two canaries. Counters and Peak are the guard's, and exact.
 func (a *Allocator) Stats() memory.Stats {
 	s := memory.Stats{
-		InUse: a.inUse, Peak: a.peak, Requested: a.requested,
+		InUse: a.inUse, Peak: a.peak, Requested: a.requested, Measured: a.inUse,
 		Live: a.allocs - a.frees, Allocs: a.allocs, Frees: a.frees, Failures: a.failures,
 	}
 	r, ok := a.inner.(memory.StatsReporter)
@@ -19,5 +19,6 @@ func (a *Allocator) Stats() memory.Stats {
 	under, canaries := r.Stats(), 2*uint64(a.cfg.CanaryBytes)
 	s.Reserved, s.Committed = under.Reserved, under.Committed
 	s.LargestFree = under.LargestFree - min(under.LargestFree, canaries)
+	s.Free = under.Free
 	return s
 }

@@ -23,12 +23,13 @@
 //
 // # Cost
 //
-//	| operation | cost |
-//	|---|---|
-//	| Reserve, Release | one system call |
-//	| Commit | one system call per step, then a page fault (about 1 µs) per first touch of a page |
-//	| Decommit | one system call |
-//	| Prefix.Ensure within what is committed | one comparison |
+//	operation                                cost
+//	Reserve, Release                         one system call
+//	Commit                                   one system call per step, then a page fault
+//	                                         (about 1 µs) per first touch of a page
+//	Decommit                                 one system call
+//	Prefix.Ensure within what is committed   one comparison
+//	NewCarve                                 a comparison with each open Carve of the process
 //
 // # Concurrency and the collector
 //
@@ -37,7 +38,8 @@
 // object without pointers, kept by the Memory value, and the race detector and checkptr see it.
 // Release unmaps: nobody may hold a pointer into the range, because a stale one may later
 // look like a pointer into a Go span, which ends the process. Allocators therefore release in
-// Close only.
+// Close only, and a [Carve] that is closed before what stands on it tells them ([Watched]):
+// they are closed then, too, and touch nothing.
 //
 // # Source
 //

@@ -1,12 +1,19 @@
 package page
 
 import (
+	"fmt"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory"
 )
 
 // Heap returns the stand-in backing: each reservation is one pointer-free object of the Go
 // heap. Reserving costs the memory at once; Commit zeroes; Release drops the reference.
 // Under -race and checkptr every byte of it is watched. Safe for concurrent use.
+//
+// Go ends the process when its heap cannot grow, so the system is asked first: what it would
+// refuse is refused here, as an error. Where it cannot be asked, in the browser, the most that
+// one reservation may have is 1 GiB.
 func Heap() Source { return heapSource{} }
 
 type heapSource struct{}
@@ -19,9 +26,25 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 	if err != nil {
 		return Memory{}, err
 	}
+	if uint64(size) > maxHeap {
+		return Memory{}, fmt.Errorf("page: reserve %d bytes of the Go heap: %w (at most %d)", size, memory.ErrTooLarge, maxHeap)
+	}
 	rawSize := size + BaseAlign + heapGuard
+	if err := probeHeap(rawSize); err != nil {
+		return Memory{}, &memory.Exhausted{Op: "page: reserve", Need: rawSize, Limit: rawSize, Cause: err}
+	}
 	raw := unsafe.Pointer(unsafe.SliceData(make([]byte, rawSize)))
 	return trimBase(raw, rawSize, size), nil
+}
+
+// probeHeap asks for what Go asks for: whole arenas, and their books. Small sizes are not asked
+// for, as Go would end the process for any other object of that size, too.
+func probeHeap(size uintptr) error {
+	const arena = 4 << 20 << (4 * (^uintptr(0) >> 63)) // 4 MiB on 32 bits, 64 MiB on 64
+	if size < 1<<20 {
+		return nil
+	}
+	return probe(size + size/32 + arena)
 }
 
 func (heapSource) Commit(m Memory, off, size uintptr) error {

@@ -1,6 +1,9 @@
 package page
 
-import "github.com/strata-go/strata/memory"
+import (
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+)
 
 // A Limit is a Source with a budget on committed bytes. It is the one place where a hard
 // limit and a soft mark are kept. One goroutine at a time.
@@ -26,7 +29,8 @@ func NewLimit(src Source, limit uintptr) *Limit {
 }
 
 // OnSoft has f called, on the goroutine that commits, each time committed bytes rise past
-// mark. f must not allocate from this Limit.
+// mark. f must not allocate from this Limit. If f panics the commit is taken back: nothing
+// has changed, and the next one that rises past mark calls f again.
 func (l *Limit) OnSoft(mark uintptr, f func(committed, limit uintptr)) { l.soft, l.onSoft = mark, f }
 
 // Committed returns the bytes that are committed now.
@@ -38,7 +42,8 @@ func (l *Limit) Peak() uintptr { return l.peak }
 // Budget returns the hard limit in bytes.
 func (l *Limit) Budget() uintptr { return l.limit }
 
-// Failures counts the commits that were refused, by the budget or by the system.
+// Failures counts the commits that were refused, by the budget or by the system. A step that
+// was refused where what was needed could be had is none.
 func (l *Limit) Failures() uint64 { return l.failures }
 
 // Reserve passes on: addresses are not memory and cost no budget.
@@ -46,21 +51,43 @@ func (l *Limit) Reserve(size uintptr) (Memory, error) { return l.src.Reserve(siz
 
 // Commit passes on what the budget allows, and otherwise fails with a [*memory.Exhausted].
 func (l *Limit) Commit(m Memory, off, size uintptr) error {
-	if left := l.limit - l.committed; size > left {
+	_, err := l.CommitSome(m, off, size, size)
+	return err
+}
+
+// CommitSome commits want bytes, or what the budget has left of them, or least.
+func (l *Limit) CommitSome(m Memory, off, least, want uintptr) (uintptr, error) {
+	left := l.limit - l.committed
+	if least > left {
 		l.failures++
-		return &memory.Exhausted{Op: "page: budget", Need: size, Have: left, Limit: l.limit}
+		return 0, &memory.Exhausted{Op: "page: budget", Need: least, Have: left, Limit: l.limit}
 	}
-	if err := l.src.Commit(m, off, size); err != nil {
+	got, err := commitSome(l.src, m, off, least, max(least, min(want, align.Down(left, Granule))))
+	if err != nil {
 		l.failures++
-		return err
+		return 0, err
 	}
-	before := l.committed
+	l.count(m, off, got)
+	return got, nil
+}
+
+// count takes size bytes at off into the books and tells whoever waits for the soft mark. A
+// panic there takes the commit back, since the caller above will never know of it.
+func (l *Limit) count(m Memory, off, size uintptr) {
+	before, peak := l.committed, l.peak
 	l.committed += size
 	l.peak = max(l.peak, l.committed)
-	if l.onSoft != nil && before <= l.soft && l.committed > l.soft {
-		l.onSoft(l.committed, l.limit)
+	if l.onSoft == nil || before > l.soft || l.committed <= l.soft {
+		return
 	}
-	return nil
+	told := false
+	defer func() {
+		if !told && l.src.Decommit(m, off, size) == nil {
+			l.committed, l.peak = before, peak
+		}
+	}()
+	l.onSoft(l.committed, l.limit)
+	told = true
 }
 
 // Decommit passes on and gives the bytes back to the budget.
@@ -74,3 +101,11 @@ func (l *Limit) Decommit(m Memory, off, size uintptr) error {
 
 // Release passes on.
 func (l *Limit) Release(m Memory) error { return l.src.Release(m) }
+
+// Watch passes on; where the source has no end of its own, lost is never called.
+func (l *Limit) Watch(lost func()) (unwatch func()) {
+	if w, ok := l.src.(Watched); ok {
+		return w.Watch(lost)
+	}
+	return func() {}
+}

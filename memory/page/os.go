@@ -4,6 +4,10 @@ package page
 
 import "unsafe"
 
+// maxHeap is what the Go heap can hold in one object: 47 bits of addresses at most, of which
+// the runtime keeps some for itself.
+const maxHeap uint64 = 1 << 46
+
 // OS returns the operating system's own memory: what it backs is invisible to the Go
 // collector and leaves no trace in its pacing. Safe for concurrent use.
 func OS() Source { return &osSource{} }

@@ -2,6 +2,12 @@
 
 package page
 
+// maxHeap is a quarter of what a wasm module can address: its memory cannot be asked whether
+// it would grow.
+const maxHeap uint64 = 1 << 30
+
+func probe(uintptr) error { return nil }
+
 // heapOnly: there is nothing to map here, js/wasm above all.
 const heapOnly = true
 

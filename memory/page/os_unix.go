@@ -21,6 +21,16 @@ func mapNone(addr unsafe.Pointer, size uintptr) (unsafe.Pointer, error) {
 	return unix.MmapPtr(-1, 0, addr, size, unix.PROT_NONE, flags)
 }
 
+// probe reports whether the system would back size bytes now, at once and for good, which is
+// how the Go heap asks for them.
+func probe(size uintptr) error {
+	p, err := unix.MmapPtr(-1, 0, nil, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	return unix.MunmapPtr(p, size)
+}
+
 func (s *osSource) Reserve(size uintptr) (Memory, error) {
 	size, err := roundReserve(size)
 	if err != nil {

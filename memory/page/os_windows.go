@@ -8,6 +8,16 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
+// probe reports whether the system would back size bytes now, which is how the Go heap asks
+// for them.
+func probe(size uintptr) error {
+	addr, err := windows.VirtualAlloc(0, size, windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
+	if err != nil {
+		return err
+	}
+	return windows.VirtualFree(addr, 0, windows.MEM_RELEASE)
+}
+
 func (s *osSource) Reserve(size uintptr) (Memory, error) {
 	size, err := roundReserve(size)
 	if err != nil {

@@ -54,6 +54,36 @@ type Source interface {
 	Release(m Memory) error
 }
 
+// Watched is what a Source offers that can end before the reservations made from it do.
+type Watched interface {
+	// Watch has lost called when the source ends, and returns what takes that back.
+	Watch(lost func()) (unwatch func())
+}
+
+// Stepped is what a Source offers that knows best how much it can commit: between least and
+// want bytes, in one call, so that it counts one refusal and not each attempt.
+type Stepped interface {
+	// CommitSome commits got bytes from off on, least <= got <= want, all whole granules, or
+	// none with an error.
+	CommitSome(m Memory, off, least, want uintptr) (got uintptr, err error)
+}
+
+// commitSome commits want bytes, or where they cannot be had least.
+func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error) {
+	if s, ok := src.(Stepped); ok {
+		return s.CommitSome(m, off, least, want)
+	}
+	err := src.Commit(m, off, want)
+	if err != nil && want > least {
+		want = least
+		err = src.Commit(m, off, want)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return want, nil
+}
+
 // Default returns the backing that this build calls for: [OS], or [Heap] under -race and
 // -asan, which can watch only Go's own memory, and where the platform cannot map memory.
 func Default() Source {

@@ -22,12 +22,14 @@ type Prefix struct {
 	mem       Memory
 	committed uintptr
 	step      uintptr
+	unwatch   func() // nil: nobody watches
 }
 
 // NewPrefix reserves want bytes of src (nil means [Default]), or half as many, and half of
 // that, down to least, where the operating system refuses: a limit on address space is no
-// reason not to run. Nothing is committed. step, in bytes, is how much Ensure commits at
-// least; 0 means 256 KiB, a system call per 64 pages of 4 KiB.
+// reason not to run. A [Carve] that has less left is: whoever cut it up chose the sizes.
+// Nothing is committed. step, in bytes, is how much Ensure commits at least; 0 means 256 KiB,
+// a system call per 64 pages of 4 KiB.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	if src == nil {
 		src = Default()
@@ -37,14 +39,41 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	}
 	least = min(max(least, Granule), max(want, Granule))
 	mem, err := src.Reserve(want)
-	for err != nil && errors.Is(err, memory.ErrOutOfMemory) && want/2 >= least {
+	for err != nil && refusedBySystem(err) && want/2 >= least {
 		want /= 2
 		mem, err = src.Reserve(want)
 	}
 	if err != nil {
 		return Prefix{}, err
 	}
+	if mem.Base == nil || uintptr(mem.Base)%BaseAlign != 0 || mem.Size < want || mem.Size%Granule != 0 {
+		return Prefix{}, fmt.Errorf("page: %T reserved %d bytes at %p for %d; wanted are whole granules of %d, aligned to %d",
+			src, mem.Size, mem.Base, want, Granule, BaseAlign)
+	}
 	return Prefix{src: src, mem: mem, step: align.Up(step, Granule)}, nil
+}
+
+// refusedBySystem reports whether the operating system said no, and not a Carve or a Limit,
+// whose refusals have no cause behind them.
+func refusedBySystem(err error) bool {
+	if e := (*memory.Exhausted)(nil); errors.As(err, &e) {
+		return e.Cause != nil
+	}
+	return errors.Is(err, memory.ErrOutOfMemory)
+}
+
+// Watch has lost called, once, when the source of p ends before p does, as a [Carve] does when
+// the manager that it belongs to is closed: the addresses may be somebody else's from then on.
+// By then p is closed and has no memory. lost puts the books of whoever stands on p into the
+// state of a closed allocator, and touches no block. p must not be copied afterwards. A source
+// that has no end of its own, as the system's, calls nobody.
+func (p *Prefix) Watch(lost func()) {
+	if w, ok := p.src.(Watched); ok && p.mem.Base != nil {
+		p.unwatch = w.Watch(func() {
+			p.mem, p.committed, p.unwatch = Memory{}, 0, nil
+			lost()
+		})
+	}
 }
 
 // Base returns the first byte, aligned to BaseAlign; nil once closed.
@@ -74,14 +103,8 @@ func (p *Prefix) Ensure(n uintptr) error {
 	}
 	exact := align.Up(n, Granule) - p.committed
 	ahead := min(max(exact, p.step), p.mem.Size-p.committed)
-	err := p.src.Commit(p.mem, p.committed, ahead)
-	if err != nil && ahead > exact {
-		ahead = exact
-		err = p.src.Commit(p.mem, p.committed, ahead)
-	}
-	if err == nil {
-		p.committed += ahead
-	}
+	got, err := commitSome(p.src, p.mem, p.committed, exact, ahead)
+	p.committed += got
 	return err
 }
 
@@ -112,6 +135,10 @@ func (p *Prefix) Close() error {
 		return err
 	}
 	p.mem = Memory{}
+	if p.unwatch != nil {
+		p.unwatch()
+		p.unwatch = nil
+	}
 	return nil
 }
 

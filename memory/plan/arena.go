@@ -198,7 +198,7 @@ func (a *Arena) Stats() memory.Stats {
 		Peak: total, Allocs: n, Frees: n,
 	}
 	if a.base != nil {
-		s.InUse, s.Requested, s.Live, s.Frees = total, uint64(a.plan.bound), n, 0
+		s.InUse, s.Requested, s.Measured, s.Live, s.Frees = total, uint64(a.plan.bound), total, n, 0
 	}
 	return s
 }

@@ -249,14 +249,14 @@ func TestArena_CheckNamesWhatIsCorrupt(t *testing.T) {
 		{"closed arena holds", func(a *Arena) { a.base = nil }},
 	} {
 		a := newArena(t, frame)
-		good, plan := *a, *a.plan
+		restore, plan := memtest.Keep(a), *a.plan
 		plan.offsets = append([]uintptr(nil), plan.offsets...)
 		offsets := append([]uintptr(nil), a.offsets...)
 		c.corrupt(a)
 		if err := a.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Check = %v; want an error with %q", err, c.want)
 		}
-		*a = good
+		restore()
 		*a.plan, a.offsets = plan, offsets
 	}
 }

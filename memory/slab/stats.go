@@ -43,6 +43,7 @@ func (h *Heap) Stats() memory.Stats {
 		st.Allocs += c.allocs
 	}
 	st.Frees = st.Allocs - st.Live
+	st.Free = st.Committed - st.InUse
 	return st
 }
 

@@ -307,12 +307,12 @@ func TestEnd_CheckNamesWhatIsCorrupt(t *testing.T) {
 			e.Mark()
 			memtest.MustAlloc(t, e, 10, 64)
 			memtest.MustAlloc(t, e, 20, 1)
-			good, blocks, marks := *e, append([]block(nil), e.blocks...), append([]place(nil), e.marks...)
+			restore, blocks, marks := memtest.Keep(e), append([]block(nil), e.blocks...), append([]place(nil), e.marks...)
 			c.corrupt(e)
 			if err := e.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Check = %v; want an error with %q", err, c.want)
 			}
-			*e = good
+			restore()
 			copy(e.blocks, blocks)
 			copy(e.marks, marks)
 		})

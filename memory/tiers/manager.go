@@ -40,6 +40,7 @@ type Manager struct {
 	whole page.Memory
 	cfg   Config
 
+	carves  []*page.Carve      // by tier, then by worker
 	limits  [Count]*page.Limit // Inbox: nil, the workers have one each
 	static  static
 	frames  *arena.Frames
@@ -101,27 +102,32 @@ func (m *Manager) reserve() error {
 }
 
 // cut hands the next n bytes from off to a route and returns them, and a source that lives there.
-func (m *Manager) cut(off *uintptr, n uintptr, route uint8, budget uintptr) (*page.Limit, page.Memory) {
+func (m *Manager) cut(off *uintptr, n uintptr, route uint8) *page.Carve {
 	for r := *off >> regionShift; r < (*off+n)>>regionShift; r++ {
 		m.route[r] = route
 	}
 	part := page.Memory{Base: unsafe.Add(m.base, *off), Size: n}
 	*off += n
-	return page.NewLimit(page.NewCarve(m.src, part), budget), part
+	c, err := page.NewCarve(m.src, part)
+	if err != nil {
+		panic(err) // the reservation is fresh: its parts are disjoint and nobody else's
+	}
+	m.carves = append(m.carves, c)
+	return c
 }
 
 // build makes the tiers in the order of their ranges.
 func (m *Manager) build() (err error) {
 	off := uintptr(0)
 	for t := range Inbox {
-		l, part := m.cut(&off, m.cfg.Reserve[t], uint8(t), m.cfg.Budget[t])
+		c := m.cut(&off, m.cfg.Reserve[t], uint8(t))
+		l := page.NewLimit(c, m.cfg.Budget[t])
 		if t := t; m.cfg.OnSoft != nil {
 			l.OnSoft(uintptr(float64(m.cfg.Budget[t])*m.cfg.SoftMark), func(c, b uintptr) { m.cfg.OnSoft(t, c, b) })
 		}
 		m.limits[t] = l
 		if t == Static {
-			m.static.carve = page.NewCarve(m.src, part)
-			m.limits[t] = page.NewLimit(m.static.carve, m.cfg.Budget[t])
+			m.static.carve = c
 		}
 	}
 	n := uintptr(m.cfg.Frames)
@@ -147,7 +153,8 @@ func (m *Manager) build() (err error) {
 	}
 	for k := range m.cfg.Workers {
 		share := m.cfg.Budget[Inbox] / uintptr(m.cfg.Workers)
-		w, err := newWorker(m.cut(&off, m.cfg.Reserve[Inbox], uint8(Count+k), share))
+		c := m.cut(&off, m.cfg.Reserve[Inbox], uint8(Count+k))
+		w, err := newWorker(page.NewLimit(c, share), c.Memory())
 		if err != nil {
 			return fmt.Errorf("tiers: worker %d: %w", k, err)
 		}
@@ -222,6 +229,9 @@ func (m *Manager) release() error {
 		if p := m.pools[i]; p.close != nil {
 			errs = append(errs, p.close())
 		}
+	}
+	for _, c := range m.carves {
+		c.Close()
 	}
 	return errors.Join(append(errs, m.src.Release(m.whole))...)
 }

@@ -32,10 +32,11 @@ func furnished(t *testing.T) *Heap {
 
 // corrupted runs f on the heap and reports what Check says, then puts everything back.
 func corrupted(h *Heap, f func()) error {
-	saved, blocks := *h, slices.Clone(h.blocks)
-	starts, q := slices.Clone(h.pools[0].starts), *h.quick
+	restore, blocks := memtest.Keep(h), slices.Clone(h.blocks)
+	starts, quick := slices.Clone(h.pools[0].starts), memtest.Keep(h.quick)
 	defer func() {
-		*h, *saved.quick = saved, q
+		restore()
+		quick()
 		copy(h.blocks, blocks)
 		copy(h.pools[0].starts, starts)
 	}()

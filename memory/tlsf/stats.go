@@ -11,6 +11,7 @@ func (h *Heap) Stats() memory.Stats {
 		s.Reserved += uint64(h.pools[k].mem.Reserved())
 		s.Committed += uint64(h.pools[k].mem.Committed())
 	}
+	s.Free = s.Committed - s.InUse
 	return s
 }
 

@@ -61,12 +61,12 @@ func (c *Counts) Reset() {
 func (c *Counts) Used() uint64 { return c.used }
 
 // Stats returns the books in bytes for grains of size g. What depends on the memory below
-// the blocks, Reserved, Committed and LargestFree, is left to the heap.
+// the blocks, Reserved, Committed, LargestFree and Free, is left to the heap.
 func (c *Counts) Stats(g align.Grain) memory.Stats {
 	return memory.Stats{
 		InUse: c.used << g, Peak: c.peak << g,
 		Live: c.allocs - c.frees, Allocs: c.allocs, Frees: c.frees, Failures: c.failures,
-		Requested: c.requested,
+		Requested: c.requested, Measured: c.used << g,
 	}
 }
 

@@ -32,12 +32,12 @@ func faults(c Counts, s Sums) string {
 func TestCounts_StatsAreInBytes(t *testing.T) {
 	c, _ := two()
 	c.Failed()
-	want := memory.Stats{InUse: 6 * 64, Peak: 15 * 64, Live: 2, Allocs: 3, Frees: 1, Failures: 1, Requested: 265}
+	want := memory.Stats{InUse: 6 * 64, Peak: 15 * 64, Live: 2, Allocs: 3, Frees: 1, Failures: 1, Requested: 265, Measured: 6 * 64}
 	if got := c.Stats(align.GrainOf(64)); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	c.Reset()
-	want.Frees, want.Live, want.InUse, want.Requested = 3, 0, 0, 0
+	want.Frees, want.Live, want.InUse, want.Requested, want.Measured = 3, 0, 0, 0, 0
 	if got := c.Stats(align.GrainOf(64)); got != want || c.Used() != 0 {
 		t.Errorf("after Reset: %+v, want %+v", got, want)
 	}

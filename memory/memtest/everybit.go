@@ -1,0 +1,214 @@
+package memtest
+
+import (
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// The bounds of a Check, whatever its books hold: a game that asks a ruined heap what is
+// wrong with it wants an answer, not a hang or the end of the process.
+const (
+	checkTime  = time.Second
+	checkBytes = 64 << 20
+)
+
+// manyElements is how many elements of a slice or an array are flipped: the first, the last
+// and others evenly between them. Every bit of a map of a million bits tells no more.
+const manyElements = 24
+
+// Flips says what EveryBit did.
+type Flips struct {
+	Integers int // integers that were found
+	Flipped  int // bits that were flipped, one at a time
+	Named    int // of these, the ones that Check called a fault; the others it tolerated
+}
+
+// EveryBit flips each bit of each integer, float and bool that can be reached from books, one
+// at a time, runs check and puts the bit back. check must name the fault or tolerate it: it
+// must not panic, not touch memory that is not there, and end within a second and 64 MiB.
+// Before and after all that check must be nil.
+//
+// books are pointers. Fields, also unexported ones, elements, and what pointers and
+// interfaces refer to are followed as long as their types are this module's; maps, functions
+// and unsafe pointers are not. A book that lies behind an unsafe pointer is passed as a
+// pointer to a slice of its own.
+func EveryBit(tb testing.TB, check func() error, books ...any) Flips {
+	tb.Helper()
+	w := walker{seen: map[visit]bool{}}
+	for _, b := range books {
+		w.walk(reflect.ValueOf(b), fmt.Sprintf("%T", b))
+	}
+	c := startChecker(check)
+	defer close(c.ask)
+	if v := c.run(); v.fault != "" || v.err != nil {
+		tb.Fatalf("Check of sound books: %v %s", v.err, v.fault)
+	}
+	f := Flips{Integers: len(w.found)}
+	for _, n := range w.found {
+		for bit := range n.bits {
+			f.Flipped++
+			n.flip(bit)
+			v := c.run()
+			if v.slow() {
+				v = c.run() // the machine may have been busy with something else
+			}
+			if v.hung {
+				tb.Fatalf("Check hangs with bit %d of %s flipped", bit, n.path)
+			}
+			n.flip(bit)
+			switch {
+			case v.fault != "":
+				tb.Errorf("Check with bit %d of %s flipped: %s", bit, n.path, v.fault)
+			case v.slow() || v.bytes > checkBytes:
+				tb.Errorf("Check with bit %d of %s flipped takes %v and %d bytes", bit, n.path, v.took, v.bytes)
+			case v.err != nil:
+				f.Named++
+			}
+		}
+	}
+	if v := c.run(); v.fault != "" || v.err != nil {
+		tb.Fatalf("Check once every bit is back: %v %s", v.err, v.fault)
+	}
+	return f
+}
+
+// Keep returns a function that puts *p back as it is now, for tests that corrupt a book.
+func Keep[T any](p *T) (restore func()) {
+	saved := *p
+	return func() { *p = saved }
+}
+
+// A number is an integer in a book.
+type number struct {
+	at   unsafe.Pointer
+	bits int
+	path string
+}
+
+func (n number) flip(bit int) {
+	b := (*byte)(unsafe.Add(n.at, bit/8)) // the order of bytes does not matter: each gets its turn
+	*b ^= 1 << (bit % 8)
+}
+
+type visit struct {
+	at unsafe.Pointer
+	t  reflect.Type
+}
+
+// A walker gathers the numbers of a book.
+type walker struct {
+	seen  map[visit]bool
+	found []number
+}
+
+func (w *walker) walk(v reflect.Value, path string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() && ours(v.Type().Elem()) && !w.seen[visit{v.UnsafePointer(), v.Type()}] {
+			w.seen[visit{v.UnsafePointer(), v.Type()}] = true
+			w.walk(v.Elem(), path)
+		}
+	case reflect.Interface:
+		if e := v.Elem(); e.Kind() == reflect.Pointer {
+			w.walk(e, path)
+		}
+	case reflect.Struct:
+		if !ours(v.Type()) {
+			return
+		}
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.Name != "_" {
+				w.walk(v.Field(i), path+"."+f.Name)
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		n := v.Len()
+		for k := range min(n, manyElements) {
+			i := k
+			if n > manyElements {
+				i = k * (n - 1) / (manyElements - 1)
+			}
+			w.walk(v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+		}
+	case reflect.Bool:
+		w.add(v, 1, path) // a bool whose other bits are set is no bool
+	default:
+		if v.CanInt() || v.CanUint() || v.CanFloat() {
+			w.add(v, 8*int(v.Type().Size()), path)
+		}
+	}
+}
+
+func (w *walker) add(v reflect.Value, bits int, path string) {
+	if v.CanAddr() {
+		w.found = append(w.found, number{v.Addr().UnsafePointer(), bits, path})
+	}
+}
+
+// ours reports whether t is a book: a type of this module, an atomic number, or something
+// without a package of its own, as a slice or an integer.
+func ours(t reflect.Type) bool {
+	return t.PkgPath() == "" || t.PkgPath() == "sync/atomic" || strings.HasPrefix(t.PkgPath(), "github.com/strata-go/strata")
+}
+
+// A checker runs Check on a goroutine of its own, so that one that hangs can be told.
+type checker struct {
+	ask    chan struct{}
+	answer chan verdict
+}
+
+type verdict struct {
+	err   error
+	fault string // a panic, or a touch of memory that is not there
+	took  time.Duration
+	bytes uint64
+	hung  bool
+}
+
+func (v verdict) slow() bool { return v.took > checkTime }
+
+func startChecker(check func() error) checker {
+	c := checker{make(chan struct{}), make(chan verdict, 1)}
+	go func() {
+		debug.SetPanicOnFault(true)
+		for range c.ask {
+			c.answer <- judge(check)
+		}
+	}()
+	return c
+}
+
+func (c checker) run() verdict {
+	c.ask <- struct{}{}
+	select {
+	case v := <-c.answer:
+		return v
+	case <-time.After(20 * checkTime):
+		return verdict{hung: true}
+	}
+}
+
+func judge(check func() error) (v verdict) {
+	start, before := time.Now(), allocated()
+	defer func() {
+		v.took, v.bytes = time.Since(start), allocated()-before
+		if r := recover(); r != nil {
+			v.fault = fmt.Sprintf("panic: %v", r)
+		}
+	}()
+	v.err = check()
+	return v
+}
+
+// allocated returns the bytes that the Go heap has ever handed out.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}

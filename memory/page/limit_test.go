@@ -1,0 +1,89 @@
+package page_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func TestLimit_CountsSoftAndHard(t *testing.T) {
+	l := page.NewLimit(nil, 256<<10)
+	var marks []uintptr
+	l.OnSoft(128<<10, func(committed, limit uintptr) { marks = append(marks, committed) })
+	m, err := l.Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Release(m)
+	for i := range uintptr(4) {
+		if err := l.Commit(m, i*(64<<10), 64<<10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Commit(m, 512<<10, page.Granule); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("beyond the budget: %v", err)
+	}
+	if err := l.Decommit(m, 0, 192<<10); err != nil {
+		t.Fatal(err)
+	}
+	if l.Committed() != 64<<10 || l.Peak() != 256<<10 || l.Failures() != 1 || l.Budget() != 256<<10 {
+		t.Errorf("committed %d, peak %d, failures %d, budget %d", l.Committed(), l.Peak(), l.Failures(), l.Budget())
+	}
+	if err := l.Commit(m, 0, 128<<10); err != nil {
+		t.Fatal(err)
+	}
+	if len(marks) != 2 || marks[0] != 192<<10 {
+		t.Errorf("the soft mark was reported at %v, want twice, first at 192 KiB", marks)
+	}
+}
+
+func TestLimit_AStepThatDoesNotFitIsNoFailure(t *testing.T) {
+	l := page.NewLimit(nil, 96<<10)
+	p, err := page.NewPrefix(l, 1<<20, 0, 64<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, n := range []uintptr{1, 64<<10 + 1} {
+		if err := p.Ensure(n); err != nil || l.Failures() != 0 {
+			t.Errorf("Ensure(%d): %v, %d failures", n, err, l.Failures())
+		}
+	}
+	if l.Committed() != 96<<10 || p.Committed() != 96<<10 {
+		t.Errorf("committed %d by the budget, %d by the prefix; want all of 96 KiB", l.Committed(), p.Committed())
+	}
+	if err := p.Ensure(96<<10 + 1); err == nil || l.Failures() != 1 {
+		t.Errorf("beyond the budget: %v, %d failures; want 1", err, l.Failures())
+	}
+}
+
+func TestLimit_APanicInOnSoftTakesTheCommitBack(t *testing.T) {
+	l := page.NewLimit(nil, 0)
+	calls := 0
+	l.OnSoft(32<<10, func(uintptr, uintptr) {
+		if calls++; calls == 1 {
+			panic("first")
+		}
+	})
+	p, err := page.NewPrefix(l, 1<<20, 0, page.Granule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.Ensure(32 << 10); err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = p.Ensure(64 << 10)
+		t.Error("the panic did not arrive")
+	}()
+	if l.Committed() != 32<<10 || l.Peak() != 32<<10 || p.Committed() != 32<<10 {
+		t.Errorf("after the panic: %d by the budget at a peak of %d, %d by the prefix", l.Committed(), l.Peak(), p.Committed())
+	}
+	if err := p.Ensure(64 << 10); err != nil || calls != 2 || l.Committed() != 64<<10 {
+		t.Errorf("the next one: %v, %d calls, %d committed", err, calls, l.Committed())
+	}
+}
