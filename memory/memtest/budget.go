@@ -12,7 +12,7 @@ import (
 
 // resetThenTrim verifies that Reset keeps committed memory, that Trim returns all of it, and
 // that it can be had again.
-func resetThenTrim(t *testing.T, s Subject) {
+func resetThenTrim(t testing.TB, s Subject) {
 	budget := page.NewLimit(nil, 0)
 	a := s.make(t, budget)
 	r, canReset := a.(memory.Resetter)
@@ -43,7 +43,7 @@ func resetThenTrim(t *testing.T, s Subject) {
 
 // budget gives the allocator half of the memory that it could commit: a refusal must be typed
 // and change nothing but Failures, and what fits must go on to be served.
-func budget(t *testing.T, s Subject) {
+func budget(t testing.TB, s Subject) {
 	probe := page.NewLimit(nil, 0)
 	a := s.make(t, probe)
 	first := probe.Committed()
@@ -79,7 +79,7 @@ func budget(t *testing.T, s Subject) {
 
 // fillUp allocates blocks of MaxSize until one is refused, and returns the books before that
 // and the error.
-func fillUp(t *testing.T, s Subject, a memory.Allocator) (blocks []unsafe.Pointer, before memory.Stats, err error) {
+func fillUp(t testing.TB, s Subject, a memory.Allocator) (blocks []unsafe.Pointer, before memory.Stats, err error) {
 	t.Helper()
 	for len(blocks) < maxFill {
 		before = stats(t, a)

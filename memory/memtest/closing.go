@@ -13,7 +13,7 @@ import (
 // trimmer is what an allocator has that can give memory back and keep its addresses.
 type trimmer interface{ Trim() error }
 
-func closeTwice(t *testing.T, s Subject) {
+func closeTwice(t testing.TB, s Subject) {
 	a, err := s.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func closeTwice(t *testing.T, s Subject) {
 }
 
 // useAfterClose holds a closed allocator to its errors and panics, and to empty books.
-func useAfterClose(t *testing.T, s Subject) {
+func useAfterClose(t testing.TB, s Subject) {
 	a, err := s.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func useAfterClose(t *testing.T, s Subject) {
 
 // isClosed verifies that every call fails as it must on a closed allocator; p, which was
 // live before Close, has s.size(10) bytes.
-func isClosed(t *testing.T, s Subject, a memory.Allocator, p unsafe.Pointer) {
+func isClosed(t testing.TB, s Subject, a memory.Allocator, p unsafe.Pointer) {
 	t.Helper()
 	size := s.size(10)
 	for _, n := range []uintptr{0, 1, size, s.MaxSize, math.MaxUint} {
@@ -99,7 +99,7 @@ func isClosed(t *testing.T, s Subject, a memory.Allocator, p unsafe.Pointer) {
 
 // systemKeepsMemory has the system refuse to take memory back: Trim and Close must say so,
 // and Close must work once the system does.
-func systemKeepsMemory(t *testing.T, s Subject) {
+func systemKeepsMemory(t testing.TB, s Subject) {
 	src := NewFaulty()
 	a, err := s.New(src)
 	if err != nil {
@@ -139,7 +139,7 @@ func systemKeepsMemory(t *testing.T, s Subject) {
 
 // failingTrim trims while the system keeps its memory, which must change nothing, and may
 // not go unsaid where there is memory to return.
-func failingTrim(t *testing.T, s Subject, a memory.Allocator, src *Faulty) {
+func failingTrim(t testing.TB, s Subject, a memory.Allocator, src *Faulty) {
 	t.Helper()
 	r, ok := a.(trimmer)
 	if !ok {

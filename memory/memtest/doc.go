@@ -4,9 +4,12 @@
 // # The idea
 //
 // A [Subject] says how to make an allocator and what it promises. [Run] puts it through the
-// conformance suite; [Fuzz] interprets random bytes as a program of allocations and frees,
-// beside a shadow model that knows what each block must contain; [Faults] repeats a program
-// with every single call to the system failing, once and for good.
+// conformance suite: sizes, alignments, books that are true, misuse that is refused, memory
+// that is found again, an end that can be had in any order. [Fuzz] interprets random bytes as
+// a program of allocations and frees, beside a shadow model that knows what each block must
+// contain; [Faults] repeats a program with every single call to the system failing, once and
+// for good, or panicking; [EveryBit] holds Check to its word on corrupt books. What the suite
+// is worth is tested too: on a gallery of allocators that each break one promise.
 //
 // # Layout
 //
@@ -20,7 +23,7 @@
 // Call Run, Fuzz and Faults from the test of each allocator; the more a Subject promises, the
 // more is verified. The suite knows nothing of a family's own rules (order of frees, handles,
 // marks): those need tests of their own, for which [Opened], [MustAlloc], [MustCheck],
-// [Misuse], [Refuses] and [TrimAnywhere] are what they have in common.
+// [Misuse], [Refuses], [EveryBit], [Keep] and [TrimAnywhere] are what they have in common.
 //
 // # Cost
 //
@@ -29,7 +32,7 @@
 //
 // # Concurrency and the collector
 //
-// One goroutine; everything of the model lies in the Go heap.
+// One goroutine, but for subjects that are Shared; everything of the model lies in the Go heap.
 //
 // # Source
 //

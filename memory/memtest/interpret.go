@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -35,7 +36,10 @@ type machine struct {
 	s      Subject
 	a      memory.Allocator
 	shadow *Shadow
-	resets int
+	faulty bool // the source may fail or panic at any moment
+
+	allocs, refused uint64 // what the books must say
+	most, committed uint64 // the most that was ever seen in use, and committed
 }
 
 // maxLive keeps the quadratic shadow fast.
@@ -49,6 +53,7 @@ func (m *machine) run(program []byte) {
 	for n := 0; len(program) >= opBytes; n++ {
 		m.step(program[0], uint32(program[1]), binary.LittleEndian.Uint32(program[2:]))
 		program = program[opBytes:]
+		m.sample()
 		if n%every == 0 {
 			check(m.tb, m.a)
 			m.count()
@@ -83,14 +88,39 @@ func (m *machine) step(op byte, al, arg uint32) {
 
 func (m *machine) alloc(size, al uintptr) {
 	m.tb.Helper()
-	p, err := m.a.Alloc(size, al)
+	var p unsafe.Pointer
+	var err error
+	if m.attempt(func() { p, err = m.a.Alloc(size, al) }) {
+		return
+	}
 	if err != nil {
 		if p != nil || !errors.Is(err, memory.ErrOutOfMemory) && !errors.Is(err, memory.ErrTooLarge) {
 			m.tb.Fatalf("Alloc(%d, %d) = %v, %v", size, al, p, err)
 		}
+		m.refused++
 		return
 	}
+	m.allocs++
 	m.shadow.Add(p, size, al)
+}
+
+// attempt runs one operation and reports whether the source panicked under it, which must
+// have changed nothing but Failures.
+func (m *machine) attempt(op func()) (panicked bool) {
+	if !m.faulty {
+		op()
+		return false
+	}
+	before := stats(m.tb, m.a)
+	if !survive(op) {
+		return false
+	}
+	after := stats(m.tb, m.a)
+	if after.Live != before.Live || after.InUse != before.InUse || after.Allocs != before.Allocs || after.Frees != before.Frees {
+		m.tb.Fatalf("a panic of the source changed the books from %+v to %+v", before, after)
+	}
+	m.shadow.VerifyAll()
+	return true
 }
 
 // pick chooses a live block, or -1: the newest where the subject insists.
@@ -104,8 +134,11 @@ func (m *machine) pick(arg uint32) int {
 
 func (m *machine) free(arg uint32) {
 	if i := m.pick(arg); i >= 0 {
-		b := m.shadow.Take(i)
-		m.a.Free(b.Ptr, b.Size)
+		b := m.shadow.Live()[i]
+		m.shadow.Verify(b)
+		if !m.attempt(func() { m.a.Free(b.Ptr, b.Size) }) {
+			m.shadow.Forget(i)
+		}
 	}
 }
 
@@ -136,7 +169,6 @@ func (m *machine) reset() {
 		m.shadow.VerifyAll()
 		m.shadow.Clear()
 		r.Reset()
-		m.resets++
 	}
 }
 
@@ -147,7 +179,8 @@ func (m *machine) trim() {
 		return
 	}
 	before := stats(m.tb, m.a)
-	if err := r.Trim(); err != nil {
+	var err error
+	if !m.attempt(func() { err = r.Trim() }) && err != nil && !m.faulty {
 		m.tb.Fatalf("Trim: %v", err)
 	}
 	after := stats(m.tb, m.a)
@@ -155,6 +188,13 @@ func (m *machine) trim() {
 		m.tb.Fatalf("Trim changed the books from %+v to %+v", before, after)
 	}
 	m.shadow.VerifyAll()
+}
+
+// sample notes the most that was ever in use and committed.
+func (m *machine) sample() {
+	m.tb.Helper()
+	st := stats(m.tb, m.a)
+	m.most, m.committed = max(m.most, st.InUse), max(m.committed, st.Committed)
 }
 
 // count compares the allocator's books with the shadow's.
@@ -171,12 +211,23 @@ func (m *machine) count() {
 	if st.InUse < bytes {
 		m.tb.Fatalf("Stats.InUse is %d with %d bytes live", st.InUse, bytes)
 	}
+	if m.s.Strict && (st.Allocs != m.allocs || st.Failures < m.refused) {
+		m.tb.Fatalf("Stats: allocs %d, failures %d after %d allocations and %d refusals", st.Allocs, st.Failures, m.allocs, m.refused)
+	}
+	if st.Peak < m.most || st.Peak > m.committed {
+		m.tb.Fatalf("Stats.Peak is %d; the most seen in use is %d, the most committed %d", st.Peak, m.most, m.committed)
+	}
+	if st.Measured != 0 && (st.Measured != st.InUse || !m.s.KeepsFreed && st.Requested != bytes) {
+		m.tb.Fatalf("Stats: %d bytes requested, measured on %d of the %d in use; the live blocks asked for %d", st.Requested, st.Measured, st.InUse, bytes)
+	}
 }
 
 func (m *machine) finish() {
 	m.tb.Helper()
 	m.shadow.VerifyAll()
-	m.shadow.FreeAll(m.a)
+	for n := len(m.shadow.Live()); n > 0; n = len(m.shadow.Live()) {
+		m.free(uint32(n-1) << 4)
+	}
 	check(m.tb, m.a)
 	if st := stats(m.tb, m.a); !m.s.KeepsFreed && (st.Live != 0 || st.InUse != 0) {
 		m.tb.Fatalf("at the end live is %d with %d bytes in use", st.Live, st.InUse)

@@ -39,18 +39,39 @@ func (s *Shadow) Add(p unsafe.Pointer, size, align uintptr) {
 	if uintptr(p)%align != 0 {
 		s.tb.Fatalf("Alloc(%d, %d) returned %p, which is not aligned", size, align, p)
 	}
-	b := Block{Ptr: p, Size: size, Align: align, stamp: s.stamp}
-	s.stamp += 37 // any odd step visits every byte value
+	b := s.stamped(p, size)
+	b.Align = align
 	for i := range s.blocks {
 		if o := &s.blocks[i]; overlap(b, *o) {
 			s.tb.Fatalf("Alloc(%d, %d) returned %p, which overlaps the live block %p of %d bytes", size, align, p, o.Ptr, o.Size)
 		}
 	}
 	s.blocks = append(s.blocks, b)
+	b.fill()
+}
+
+// stamped returns a block with the next stamp.
+func (s *Shadow) stamped(p unsafe.Pointer, size uintptr) Block {
+	b := Block{Ptr: p, Size: size, stamp: s.stamp}
+	s.stamp += 37 // any odd step visits every byte value
+	return b
+}
+
+func (b Block) fill() {
 	bytes := b.bytes()
 	for i := range bytes {
 		bytes[i] = b.stamp
 	}
+}
+
+// intact reports whether every byte of b is as it was filled.
+func (b Block) intact() bool {
+	for _, c := range b.bytes() {
+		if c != b.stamp {
+			return false
+		}
+	}
+	return true
 }
 
 func overlap(a, b Block) bool {
@@ -87,9 +108,12 @@ func (s *Shadow) Take(i int) Block {
 	s.tb.Helper()
 	b := s.blocks[i]
 	s.Verify(b)
-	s.blocks = slices.Delete(s.blocks, i, i+1)
+	s.Forget(i)
 	return b
 }
+
+// Forget drops the i-th oldest block, which was freed.
+func (s *Shadow) Forget(i int) { s.blocks = slices.Delete(s.blocks, i, i+1) }
 
 // Resize records that the i-th oldest block was resized in place: what both sizes cover must
 // be intact, and the block is filled anew.

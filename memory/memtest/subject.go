@@ -28,6 +28,22 @@ type Subject struct {
 	Package string
 	// ExactSizes says that SizeOf returns the size that was asked for, and not more.
 	ExactSizes bool
+	// Strict asks for the whole suite.
+	Strict bool
+	// Lenient is the misuse that the family, in this build, cannot refuse: its documentation
+	// says so.
+	Lenient Misuses
+	// Hook, where the family has them, registers what is to run when the blocks die.
+	Hook func(a memory.Allocator, f func())
+	// Far makes an allocator on 64-bit address space that can hand out more than 4 GiB in
+	// blocks of FarSize bytes, with nobody touching most of them. nil: the family's books
+	// bound it below that.
+	Far func(src page.Source) (memory.Allocator, error)
+	// FarSize is the size of its blocks. 0 means MaxSize.
+	FarSize uintptr
+	// Shared, where the family serves several goroutines, gives one of them its own view of
+	// a, and what ends the view.
+	Shared func(a memory.Allocator) (view memory.Allocator, end func())
 	// Closed is the error, bare, of every Alloc after Close; the Misuse of other calls says
 	// "closed" then, and the books show no memory. nil: any error and any text will do, and
 	// what is said of ClosesAnyway is not verified.
@@ -36,6 +52,16 @@ type Subject struct {
 	// the same. Otherwise it is left empty, but open.
 	ClosesAnyway bool
 }
+
+// Misuses are kinds of misuse.
+type Misuses uint8
+
+const (
+	DoubleFree Misuses = 1 << iota // of a block that was freed
+	Interior                       // a pointer into a block, or its tail
+	WrongSize                      // a size that the block was not asked for with, nor one of its class
+	OldBlocks                      // any of these on a block that is not the newest one
+)
 
 // Each puts every subject through test: [Run] or [Faults].
 func Each(t *testing.T, subjects map[string]Subject, test func(*testing.T, Subject)) {

@@ -340,7 +340,7 @@ func (h *Heap) Reset() {
 
 // Close releases the memory of every pool: no pointer into the heap may be used any more. A
 // second Close does nothing. If memory cannot be released it says so, the heap is closed all
-// the same, and another Close tries again.
+// the same, and another Close tries again. A heap whose source ends closes with it.
 func (h *Heap) Close() error {
 	if !h.closed {
 		h.Reset()

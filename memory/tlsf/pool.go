@@ -42,6 +42,7 @@ func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 	}
 	count := mem.Reserved() >> h.grain
 	h.pools[h.poolCount] = pool{base: mem.Base(), starts: make([]uint32, count), mem: mem}
+	h.pools[h.poolCount].mem.Watch(func() { _ = h.Close() }) // touches no block; what fails can be tried again
 	h.poolCount++
 	h.fastSize = max(h.fastSize, uintptr(min(uint64(count)<<h.grain, maxBytes)))
 	return nil

@@ -1,0 +1,185 @@
+package memtest
+
+import (
+	"errors"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// progress verifies that what was freed is found again: twenty times the memory there is goes
+// through the allocator, in large blocks, in small ones, and in large ones again.
+func progress(t testing.TB, s Subject) {
+	a := s.make(t, nil)
+	blocks, _, _ := fillUp(t, s, a)
+	first := len(blocks)
+	for round := range 20 {
+		if !giveBack(a, blocks, s) {
+			return // nothing comes back but by Reset, and there is none
+		}
+		check(t, a)
+		if round%4 == 3 && s.FixedSize == 0 {
+			small := s
+			small.MaxSize = min(s.MaxSize, 48)
+			blocks, _, _ = fillUp(t, small, a)
+			giveBack(a, blocks, small)
+		}
+		if blocks, _, _ = fillUp(t, s, a); len(blocks) < first {
+			t.Fatalf("round %d: of %d blocks of %d bytes that were freed only %d are found again", round, first, s.MaxSize, len(blocks))
+		}
+	}
+	if s.LIFO || s.KeepsFreed {
+		return
+	}
+	for i := 0; i < len(blocks); i += 2 {
+		a.Free(blocks[i], s.MaxSize)
+	}
+	for i := 0; i < len(blocks); i += 2 {
+		if _, err := a.Alloc(s.MaxSize, 1); err != nil {
+			t.Fatalf("every second of %d blocks was freed; the hole of block %d is lost: %v", len(blocks), i, err)
+		}
+	}
+	check(t, a)
+}
+
+// giveBack frees blocks newest first, or all at once where freeing gives nothing back.
+func giveBack(a memory.Allocator, blocks []unsafe.Pointer, s Subject) bool {
+	if s.KeepsFreed {
+		r, ok := a.(memory.Resetter)
+		if ok {
+			r.Reset()
+		}
+		return ok
+	}
+	for i := len(blocks) - 1; i >= 0; i-- {
+		a.Free(blocks[i], s.MaxSize)
+	}
+	return true
+}
+
+// honestStats runs programs on an allocator that starts and ends small, so that every figure
+// rises, falls and stays; the machine compares the books with its own at each step.
+func honestStats(t testing.TB, s Subject) {
+	a := s.make(t, nil)
+	m := &machine{tb: t, s: s, a: a, shadow: NewShadow(t)}
+	for seed := range uint64(4) {
+		m.run(RandomProgram(seed+50, 300))
+		m.finish()
+		m.count()
+	}
+	before := stats(t, a).Failures
+	if _, err := a.Alloc(^uintptr(0), 1); !exhausts(err) || stats(t, a).Failures != before+1 {
+		t.Errorf("a request for the whole address space: %v, counted as %d failures", err, stats(t, a).Failures-before)
+	}
+}
+
+// honestSizes has every byte that SizeOf calls usable used, in all blocks at once.
+func honestSizes(t testing.TB, s Subject) {
+	a, shadow := s.make(t, nil), NewShadow(t)
+	z, ok := a.(memory.Sizer)
+	if !ok {
+		return
+	}
+	var asked, usable uintptr
+	for i := range uint32(60) {
+		size, al := s.size(i*977+3), s.align(i)
+		p, err := a.Alloc(size, al)
+		if err != nil {
+			continue
+		}
+		n := z.SizeOf(p)
+		if n < size || s.ExactSizes && n != size {
+			t.Fatalf("SizeOf(%p) = %d for a block of %d bytes", p, n, size)
+		}
+		shadow.Add(p, n, al)
+		asked, usable = asked+size, usable+n
+	}
+	shadow.VerifyAll()
+	if st := stats(t, a); st.InUse < uint64(usable) {
+		t.Errorf("SizeOf grants %d bytes for %d asked; %d are in use", usable, asked, st.InUse)
+	}
+	for _, b := range shadow.Live() {
+		if n := z.SizeOf(b.Ptr); n != b.Size {
+			t.Errorf("SizeOf(%p) = %d, was %d", b.Ptr, n, b.Size)
+		}
+	}
+	check(t, a)
+}
+
+// honestLargest takes the system away from a heap full of holes: a request of LargestFree
+// bytes must succeed, one beyond all rounding must not.
+func honestLargest(t testing.TB, s Subject) {
+	if s.FixedSize != 0 || s.LIFO || s.KeepsFreed {
+		return
+	}
+	for seed := range uint64(6) {
+		src := NewFaulty()
+		a := s.make(t, src)
+		m := &machine{tb: t, s: s, a: a, shadow: NewShadow(t)}
+		m.run(RandomProgram(seed+80, 200))
+		st := stats(t, a)
+		if st.Free > st.Committed-st.InUse {
+			t.Fatalf("%d bytes are free of %d committed with %d in use", st.Free, st.Committed, st.InUse)
+		}
+		if st.Free == 0 {
+			continue
+		}
+		src.FailAt, src.ForGood = src.Calls()+1, true
+		beyond := 2*uintptr(st.LargestFree) + page.Granule
+		if _, err := a.Alloc(beyond, 1); err == nil {
+			t.Errorf("seed %d: LargestFree is %d, yet %d bytes can be had without more memory", seed, st.LargestFree, beyond)
+		}
+		if st.LargestFree > 0 {
+			if _, err := a.Alloc(uintptr(st.LargestFree), 1); err != nil {
+				t.Errorf("seed %d: LargestFree is %d, which cannot be had: %v", seed, st.LargestFree, err)
+			}
+		}
+		check(t, a)
+	}
+}
+
+// resizes verifies what Resize may and may not do: the block stays where it is with its
+// contents, a refusal changes nothing, and a block grown to what it was granted is its own.
+func resizes(t testing.TB, s Subject) {
+	a, shadow := s.make(t, nil), NewShadow(t)
+	r, ok := a.(memory.Resizer)
+	if !ok || s.FixedSize != 0 {
+		return
+	}
+	for i := range uint32(30) {
+		size := s.size(i*7 + 2)
+		if p, err := a.Alloc(size, s.align(i)); err == nil {
+			shadow.Add(p, size, 1)
+		}
+	}
+	for i := range uint32(400) {
+		k := len(shadow.Live()) - 1
+		if !s.LIFO {
+			k = int(i*31) % len(shadow.Live())
+		}
+		b, size, before := shadow.Live()[k], s.size(i*2_654_435_761>>7), stats(t, a)
+		if r.Resize(b.Ptr, b.Size, size) {
+			shadow.Resize(k, size)
+			if after := stats(t, a); after.Live != before.Live || after.Allocs != before.Allocs {
+				t.Fatalf("Resize changed the books from %+v to %+v", before, after)
+			}
+		} else if after := stats(t, a); !sameButFailures(before, after) {
+			t.Fatalf("a Resize that was refused changed the books from %+v to %+v", before, after)
+		}
+		check(t, a)
+	}
+	shadow.VerifyAll()
+	shadow.FreeAll(a)
+}
+
+func sameButFailures(a, b memory.Stats) bool {
+	a.Failures, b.Failures = 0, 0
+	return a == b
+}
+
+// exhausts reports whether err is one of the two refusals for want of memory.
+func exhausts(err error) bool {
+	return errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)
+}
