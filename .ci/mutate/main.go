@@ -1,0 +1,113 @@
+// Command mutate measures what the tests of this repository notice. It changes one operator,
+// constant, condition or statement of a package at a time and runs the package's tests: a
+// mutant that no test fails on shows a line that nobody checks.
+//
+//	go run -C .ci/mutate . -pkg memory/slab,memory/pool   # 60 mutants of each
+//	go run -C .ci/mutate . -n 0 -pkg memory/slab          # every mutant
+//	go run -C .ci/mutate . -budget 10m                    # every package, ten minutes of it
+//
+// The sample is the same for the same sources and seed. What was judged is kept in a state
+// folder, so a run that was ended goes on where it stopped; a changed file of the package
+// makes its results void, but for the kills with -keep.
+//
+// # What a survivor asks for
+//
+// A line in survivors/<package>.txt, the slashes of the package as dots (memory.slab.txt):
+//
+//	heap.go Heap.grow | comparison | n < want => n <= want | #1 | equivalent: grow(want) at n == want adds nothing
+//	heap.go Heap.trim | statement | h.trims++ => (deleted) | #1 | owed: TestTrim_CountsItself
+//
+// -write appends those that are missing, with the reason ?, for a person to fill in. The exit
+// status is 1 if a survivor is unexplained, or if less than 95 % of the mutants that are not
+// equivalent were killed; 2 if a baseline is not green or the tools fail.
+//
+// # What counts
+//
+// A mutant is built with go test -c -overlay and run as short tests, as full tests, then with
+// -tags memdebug, and with memfast if the code is for it, until one run fails. A run that
+// takes longer than five baselines and 15 s is a failure, so is one that asks for more than
+// 4 GiB. A mutant that does not build is drawn again. One on a line that no test reaches
+// survives without a run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	root    string
+	pkgs    string
+	n       int
+	seed    uint64
+	state   string
+	budget  time.Duration
+	workers int
+	keep    bool
+	write   bool
+	verbose bool
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	f := flag.NewFlagSet("mutate", flag.ContinueOnError)
+	f.StringVar(&o.root, "root", "", "the repository; default: the parent of the .ci that this runs in")
+	f.StringVar(&o.pkgs, "pkg", "", "packages relative to the root, several with commas; default: memory/... and ecs")
+	f.IntVar(&o.n, "n", 60, "mutants a package; 0 means all")
+	f.Uint64Var(&o.seed, "seed", 1, "chooses the sample")
+	f.StringVar(&o.state, "state", "", "folder of the results; default: strata-mutate in the user's cache")
+	f.DurationVar(&o.budget, "budget", 0, "begin no mutant after this long; 0 means no end")
+	f.IntVar(&o.workers, "p", 1, "mutants at a time")
+	f.BoolVar(&o.keep, "keep", false, "kills stay valid when the package has changed, survivors are run again")
+	f.BoolVar(&o.write, "write", false, "append unexplained survivors to their file")
+	f.BoolVar(&o.verbose, "v", false, "print each mutant and what killed it")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q: packages go behind -pkg", f.Arg(0))
+	}
+	if o.n < 0 || o.workers < 1 {
+		return o, errors.New("-n is at least 0, -p at least 1")
+	}
+	var err error
+	if o.root == "" {
+		if o.root, err = findRoot(); err != nil {
+			return o, err
+		}
+	}
+	if o.state == "" {
+		o.state, err = defaultState(o.root)
+	}
+	return o, err
+}
+
+func main() {
+	o, err := parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	tables, err := runAll(ctx, o, os.Stdout)
+	fmt.Print("\n", table(tables))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(2)
+	}
+	if faults := verdict(tables); len(faults) > 0 {
+		fmt.Println("\n" + strings.Join(faults, "\n"))
+		os.Exit(1)
+	}
+}
