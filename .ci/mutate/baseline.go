@@ -18,15 +18,13 @@ type baseline struct {
 	reached     coverage
 }
 
-// slack and leastTimeout: a loaded machine is no kill.
 const (
-	slack        = 5
-	leastTimeout = 15 * time.Second
+	// slack and least: a loaded machine is no kill.
+	slack = 5
+	least = 15 * time.Second
 	// baselineTimeout ends a baseline that hangs.
 	baselineTimeout = 30 * time.Minute
 )
-
-func timeout(base time.Duration) time.Duration { return max(leastTimeout, slack*base) }
 
 // measure runs the tests; a failure is an error, for then a kill would mean nothing.
 func (b *baseline) measure(ctx context.Context, t *target, c config) error {
@@ -69,7 +67,7 @@ func (b *baseline) run(ctx context.Context, t *target, c config) error {
 // measured, such as those of allocations and inlining.
 func (t *target) profile(ctx context.Context, c config, temp string) (coverage, error) {
 	bin, file := filepath.Join(temp, "cover.test"), filepath.Join(temp, "cover.out")
-	if out, err := t.build(ctx, c, bin, "-cover", "-covermode=atomic", "-coverpkg="+t.path); err != nil {
+	if out, err := t.build(ctx, c, bin, "-cover", "-covermode=set", "-coverpkg="+t.path); err != nil {
 		return nil, fmt.Errorf("%s (%s) does not build with coverage: %w\n%s", t.rel, c.name, err, out)
 	}
 	o, err := execute(ctx, bin, t.testDir, temp, baselineTimeout, append(t.flags(false), "-test.coverprofile="+file)...)

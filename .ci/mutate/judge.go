@@ -38,7 +38,10 @@ func (r *runner) judge(ctx context.Context, m *mutant) (result, error) {
 func (r *runner) try(ctx context.Context, m *mutant, temp, overlay string) (verdict, by string, err error) {
 	ran := false
 	for i, c := range configs {
-		if !r.target.sources[m.file].in[i] || c.tags == "memfast" && !r.needsFast(m, ran) || r.target.testDir == "" {
+		switch {
+		case r.target.testDir == "", r.target.same[i], !r.target.sources[m.file].in[i]:
+			continue
+		case c.tags == "memfast" && !r.needsFast(m, ran):
 			continue
 		}
 		if err := r.base[i].measure(ctx, r.target, c); err != nil {
@@ -74,11 +77,11 @@ func (r *runner) needsFast(m *mutant, ran bool) bool {
 // runTests returns what killed the mutant, or nothing.
 func (r *runner) runTests(ctx context.Context, c config, b *baseline, bin, temp string) (string, error) {
 	for _, short := range r.target.modes() {
-		limit, mode := timeout(b.full), "full"
+		base, mode := b.full, "full"
 		if short {
-			limit, mode = timeout(b.short), "short"
+			base, mode = b.short, "short"
 		}
-		o, err := execute(ctx, bin, r.target.testDir, temp, limit, r.target.flags(short)...)
+		o, err := execute(ctx, bin, r.target.testDir, temp, max(r.o.least, slack*base), r.target.flags(short)...)
 		if err != nil {
 			return "", err
 		}

@@ -7,8 +7,9 @@
 //	go run -C .ci/mutate . -budget 10m                    # every package, ten minutes of it
 //
 // The sample is the same for the same sources and seed. What was judged is kept in a state
-// folder, so a run that was ended goes on where it stopped; a changed file of the package
-// makes its results void, but for the kills with -keep.
+// folder, so a run that was ended goes on where it stopped. A changed file of the package or
+// of its tests makes its results void, but for the kills with -keep. Files of other packages
+// are not looked at: after a change of memtest, say, give -state a new folder.
 //
 // # What a survivor asks for
 //
@@ -19,9 +20,13 @@
 //
 // -write appends those that are missing, with the reason ?, for a person to fill in. The exit
 // status is 1 if a survivor is unexplained, or if less than 95 % of the mutants that are not
-// equivalent were killed; 2 if a baseline is not green or the tools fail.
+// equivalent were killed; 2 if a baseline is not green or the tools fail. Mutants that the
+// budget left out are told, and fail nothing.
 //
 // # What counts
+//
+// Files that are generated or not for this host have no mutants, nor have formatted messages.
+// A package without tests is judged by those of the nearest package above that imports it.
 //
 // A mutant is built with go test -c -overlay and run as short tests, as full tests, then with
 // -tags memdebug, and with memfast if the code is for it, until one run fails. A run that
@@ -37,6 +42,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -49,6 +55,7 @@ type options struct {
 	seed    uint64
 	state   string
 	budget  time.Duration
+	least   time.Duration
 	workers int
 	keep    bool
 	write   bool
@@ -64,6 +71,7 @@ func parse(args []string) (options, error) {
 	f.Uint64Var(&o.seed, "seed", 1, "chooses the sample")
 	f.StringVar(&o.state, "state", "", "folder of the results; default: strata-mutate in the user's cache")
 	f.DurationVar(&o.budget, "budget", 0, "begin no mutant after this long; 0 means no end")
+	f.DurationVar(&o.least, "timeout", least, "least time that a run is given; five baselines if that is more")
 	f.IntVar(&o.workers, "p", 1, "mutants at a time")
 	f.BoolVar(&o.keep, "keep", false, "kills stay valid when the package has changed, survivors are run again")
 	f.BoolVar(&o.write, "write", false, "append unexplained survivors to their file")
@@ -83,10 +91,13 @@ func parse(args []string) (options, error) {
 			return o, err
 		}
 	}
-	if o.state == "" {
-		o.state, err = defaultState(o.root)
+	if o.root, err = filepath.Abs(o.root); err != nil {
+		return o, err
 	}
-	return o, err
+	if o.state == "" {
+		o.state = defaultState(o.root)
+	}
+	return o, nil
 }
 
 func main() {
@@ -102,12 +113,15 @@ func main() {
 	defer stop()
 	tables, err := runAll(ctx, o, os.Stdout)
 	fmt.Print("\n", table(tables))
-	if err != nil {
+	faults := verdict(tables)
+	if len(faults) > 0 {
+		fmt.Println("\n" + strings.Join(faults, "\n"))
+	}
+	switch {
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(2)
-	}
-	if faults := verdict(tables); len(faults) > 0 {
-		fmt.Println("\n" + strings.Join(faults, "\n"))
+	case len(faults) > 0:
 		os.Exit(1)
 	}
 }

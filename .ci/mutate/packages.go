@@ -19,12 +19,12 @@ import (
 type config struct{ name, tags string }
 
 // configs are tried in this order. The first is what users build.
-var configs = []config{{"default", ""}, {"memdebug", "memdebug"}, {"memfast", "memfast"}}
+var configs = [...]config{{"default", ""}, {"memdebug", "memdebug"}, {"memfast", "memfast"}}
 
 // A source is a production file.
 type source struct {
 	data []byte
-	in   [3]bool // whether it belongs to each of configs on this host
+	in   [len(configs)]bool // whether it belongs to each of configs on this host
 }
 
 // A target is a package to mutate.
@@ -38,9 +38,10 @@ type target struct {
 	// Where the tests are: its own folder, or the nearest above it that has tests and, with
 	// all that it imports, builds on the package. It may be without any.
 	testRel, testDir string
-	rapid            bool // the tests know the flags of pgregory.net/rapid
-	forks            bool // the tests start themselves again: their coverage misses lines
-	hasShort         bool // some test is shorter with -short
+	rapid            bool    // the tests know the flags of pgregory.net/rapid
+	forks            bool    // the tests start themselves again: their coverage misses lines
+	hasShort         bool    // some test is shorter with -short
+	same             [3]bool // of configs: the files are those of the default, which is enough
 }
 
 // listed is what go list says of a package.
@@ -155,7 +156,7 @@ func (t *target) findTests(ctx context.Context, root string) error {
 		if len(tests) == 0 {
 			continue
 		}
-		if used, err := t.readTests(ctx, root, dir); err != nil {
+		if used, err := t.readTests(ctx, dir); err != nil {
 			return err
 		} else if used {
 			break
@@ -171,33 +172,43 @@ func (t *target) findTests(ctx context.Context, root string) error {
 }
 
 // readTests takes the tests of dir if they build on the package, and learns their habits.
-func (t *target) readTests(ctx context.Context, root, dir string) (used bool, err error) {
-	all, err := list(ctx, dir, "", "-deps", "-test", ".")
-	if err != nil {
-		return false, err
-	}
-	var rapid, forks, short bool
-	for _, p := range all {
-		used = used || p.Dir == t.dir
-		rapid = rapid || p.ImportPath == "pgregory.net/rapid"
-		if p.Module == nil || !p.Module.Main {
-			continue
+func (t *target) readTests(ctx context.Context, dir string) (used bool, err error) {
+	var files [len(configs)][]string
+	rapid := false
+	for i, c := range configs {
+		all, err := list(ctx, dir, c.tags, "-deps", "-test", ".")
+		if err != nil {
+			return false, err
 		}
-		for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
-			data, err := os.ReadFile(filepath.Join(p.Dir, name))
-			if err != nil {
-				continue // a main that go test makes up
+		for _, p := range all {
+			used = used || p.Dir == t.dir
+			rapid = rapid || p.ImportPath == "pgregory.net/rapid"
+			if p.Module == nil || !p.Module.Main || strings.HasSuffix(p.ImportPath, ".test") {
+				continue // the last is a main that go test makes up
 			}
-			short = short || bytes.Contains(data, []byte("testing.Short()"))
-			forks = forks || bytes.Contains(data, []byte("os.Executable()")) || bytes.Contains(data, []byte("os.Args[0]"))
+			for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
+				files[i] = append(files[i], filepath.Join(p.Dir, name))
+			}
 		}
+		slices.Sort(files[i])
+		files[i] = slices.Compact(files[i])
 	}
 	if !used {
 		return false, nil
 	}
-	rel, err := filepath.Rel(root, dir)
-	t.testDir, t.testRel, t.rapid, t.forks, t.hasShort = dir, filepath.ToSlash(rel), rapid, forks, short
-	return true, err
+	for i := range configs {
+		t.same[i] = i > 0 && slices.Equal(files[i], files[0])
+	}
+	for _, file := range files[0] {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return false, err
+		}
+		t.hasShort = t.hasShort || bytes.Contains(data, []byte("testing.Short()"))
+		t.forks = t.forks || bytes.Contains(data, []byte("os.Executable()")) || bytes.Contains(data, []byte("os.Args[0]"))
+	}
+	t.testDir, t.rapid = dir, rapid
+	return true, nil
 }
 
 // hashFiles covers names and contents of the files directly in the folders.

@@ -96,7 +96,7 @@ func (r *runner) report(m *mutant, res result) {
 func table(rows []tally) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "package\tcandidates\tsampled\tkilled\tequivalent\towed\tunexplained\tof these no test reaches\tpending\tkilled/all\tkilled/real\tseconds\t")
+	fmt.Fprintln(w, "package\tcandidates\tsampled\tkilled\tequivalent\towed\tunexplained\tunreached\tpending\tkilled/all\tkilled/real\tseconds\t")
 	sum := tally{rel: "all"}
 	for _, t := range rows {
 		writeRow(w, t)
@@ -114,6 +114,7 @@ func table(rows []tally) string {
 		writeRow(w, sum)
 	}
 	w.Flush()
+	fmt.Fprintln(&b, "\nreal: all but the equivalent; unreached: survivors on lines that no test runs; pending: not judged")
 	if sum.pending > 0 {
 		fmt.Fprintf(&b, "\nNot finished: %d mutants are pending. The same command goes on.\n", sum.pending)
 	}
@@ -122,8 +123,12 @@ func table(rows []tally) string {
 
 func writeRow(w *tabwriter.Writer, t tally) {
 	all, real := t.rates()
-	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f %%\t%.1f %%\t%.0f\t\n", t.rel, t.candidates, t.sampled, t.killed,
-		t.equivalent, t.owed, t.unexplained, t.unreachable, t.pending, 100*all, 100*real, t.seconds)
+	first, second := fmt.Sprintf("%.1f %%", 100*all), fmt.Sprintf("%.1f %%", 100*real)
+	if t.sampled == 0 {
+		first, second = "-", "-"
+	}
+	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%.0f\t\n", t.rel, t.candidates, t.sampled, t.killed,
+		t.equivalent, t.owed, t.unexplained, t.unreachable, t.pending, first, second, t.seconds)
 }
 
 // verdict says what is wrong, one line a package.

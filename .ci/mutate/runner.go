@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -14,7 +15,7 @@ type runner struct {
 	o             options
 	out           io.Writer
 	target        *target
-	base          [3]baseline // by configs
+	base          [len(configs)]baseline
 	mentionsExact bool
 	state         *state
 	explained     *explained
@@ -29,8 +30,8 @@ type runner struct {
 	err      error
 }
 
-// runAll judges package after package. The tables are those of the packages that were begun,
-// also with an error.
+// runAll judges package after package, also behind one whose baseline is not green. There is
+// a row for each, whatever the error.
 func runAll(ctx context.Context, o options, out io.Writer) ([]tally, error) {
 	var deadline time.Time
 	if o.budget > 0 {
@@ -41,6 +42,7 @@ func runAll(ctx context.Context, o options, out io.Writer) ([]tally, error) {
 		return nil, err
 	}
 	var tables []tally
+	var errs []error
 	for _, t := range targets {
 		r, err := newRunner(o, t, out, deadline)
 		if err != nil {
@@ -55,7 +57,7 @@ func runAll(ctx context.Context, o options, out io.Writer) ([]tally, error) {
 		row.seconds = time.Since(start).Seconds()
 		tables = append(tables, row)
 		if r.err != nil {
-			return tables, fmt.Errorf("%s: %w", t.rel, r.err)
+			errs = append(errs, fmt.Errorf("%s: %w", t.rel, r.err))
 		}
 		if o.write {
 			if err := r.explained.write(row.unexplainedKeys); err != nil {
@@ -63,7 +65,7 @@ func runAll(ctx context.Context, o options, out io.Writer) ([]tally, error) {
 			}
 		}
 	}
-	return tables, nil
+	return tables, errors.Join(errs...)
 }
 
 func newRunner(o options, t *target, out io.Writer, deadline time.Time) (*runner, error) {
@@ -113,11 +115,10 @@ func (r *runner) take(ctx context.Context) *mutant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.err == nil && ctx.Err() == nil && (r.deadline.IsZero() || time.Now().Before(r.deadline)) {
-		switch {
-		case r.good+r.inFlight >= r.want() || r.next == len(r.ordered):
-			if r.inFlight == 0 || r.next == len(r.ordered) {
-				return nil
-			}
+		if r.next == len(r.ordered) || r.good >= r.want() {
+			return nil
+		}
+		if r.good+r.inFlight >= r.want() {
 			r.changed.Wait()
 			continue
 		}

@@ -32,11 +32,13 @@ func scan(name string, src []byte) ([]*mutant, error) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			s.walk(d, funcName(d))
+			if d.Body != nil {
+				s.walk(d, d.Body, funcName(d))
+			}
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				if v, ok := spec.(*ast.ValueSpec); ok {
-					s.walk(v, v.Names[0].Name)
+					s.walk(v, v, v.Names[0].Name)
 				}
 			}
 		}
@@ -66,9 +68,10 @@ func funcName(d *ast.FuncDecl) string {
 	return d.Name.Name
 }
 
-func (s *scanner) walk(decl ast.Node, fn string) {
+// walk goes through body, which is the part of decl that has values.
+func (s *scanner) walk(decl, body ast.Node, fn string) {
 	s.decl, s.fn, s.parents = decl, fn, s.parents[:0]
-	ast.Inspect(decl, func(n ast.Node) bool {
+	ast.Inspect(body, func(n ast.Node) bool {
 		if n == nil {
 			s.parents = s.parents[:len(s.parents)-1]
 			return false

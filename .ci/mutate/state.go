@@ -22,13 +22,13 @@ type result struct {
 }
 
 // defaultState is apart for each copy of the repository.
-func defaultState(root string) (string, error) {
+func defaultState(root string) string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
-	abs, err := filepath.Abs(root)
-	return filepath.Join(cache, "strata-mutate", strings.ReplaceAll(strings.Trim(filepath.ToSlash(abs), "/"), "/", "-")), err
+	name := strings.ReplaceAll(strings.Trim(filepath.ToSlash(root), "/"), "/", "-")
+	return filepath.Join(cache, "strata-mutate", name)
 }
 
 // A state is the file of a package's results: appended to, and read as a whole.
@@ -59,8 +59,11 @@ func openState(dir, rel, hash string, keep bool) (*state, error) {
 		if json.Unmarshal(lines.Bytes(), &r) != nil {
 			continue // cut short when a run was killed: the mutant is judged again
 		}
-		if r.Hash == hash || keep && r.Verdict == killed && s.known[r.Key].Hash != hash {
+		switch old := s.known[r.Key]; {
+		case r.Hash == hash, keep && r.Verdict == killed && old.Hash != hash:
 			s.known[r.Key] = r
+		case old.Hash != hash:
+			delete(s.known, r.Key) // what was killed once survived since
 		}
 	}
 	return s, lines.Err()
