@@ -42,7 +42,7 @@ func (b *baseline) run(ctx context.Context, t *target, c config) error {
 	if out, err := t.build(ctx, c, bin); err != nil {
 		return fmt.Errorf("the baseline of %s (%s) does not build: %w\n%s", t.rel, c.name, err, out)
 	}
-	for _, short := range t.modes() {
+	for _, short := range t.modes(c) {
 		o, err := execute(ctx, bin, t.testDir, temp, baselineTimeout, t.flags(short)...)
 		if err != nil {
 			return err
@@ -81,9 +81,10 @@ func (t *target) profile(ctx context.Context, c config, temp string) (coverage, 
 	return parseProfile(string(data), t.path)
 }
 
-// modes lists the runs, as whether they are short.
-func (t *target) modes() []bool {
-	if t.hasShort {
+// modes lists the runs, as whether they are short. Short tests come first where most mutants
+// die; what comes to the other configs has survived, and mostly will.
+func (t *target) modes(c config) []bool {
+	if t.hasShort && c.tags == "" {
 		return []bool{true, false}
 	}
 	return []bool{false}

@@ -55,6 +55,9 @@ func (r *runner) try(ctx context.Context, m *mutant, temp, overlay string) (verd
 			if ctx.Err() != nil || !refused(out) {
 				return "", "", fmt.Errorf("%s: %w\n%s", m.key(), err, out)
 			}
+			if !ran {
+				return unbuildable, "", nil
+			}
 			continue
 		}
 		ran = true
@@ -76,7 +79,7 @@ func (r *runner) needsFast(m *mutant, ran bool) bool {
 
 // runTests returns what killed the mutant, or nothing.
 func (r *runner) runTests(ctx context.Context, c config, b *baseline, bin, temp string) (string, error) {
-	for _, short := range r.target.modes() {
+	for _, short := range r.target.modes(c) {
 		base, mode := b.full, "full"
 		if short {
 			base, mode = b.short, "short"

@@ -37,11 +37,11 @@ type target struct {
 
 	// Where the tests are: its own folder, or the nearest above it that has tests and, with
 	// all that it imports, builds on the package. It may be without any.
-	testRel, testDir string
-	rapid            bool    // the tests know the flags of pgregory.net/rapid
-	forks            bool    // the tests start themselves again: their coverage misses lines
-	hasShort         bool    // some test is shorter with -short
-	same             [3]bool // of configs: the files are those of the default, which is enough
+	testDir  string
+	rapid    bool               // the tests know the flags of pgregory.net/rapid
+	forks    bool               // the tests start themselves again: their coverage misses lines
+	hasShort bool               // some test is shorter with -short
+	same     [len(configs)]bool // of configs: the files are those of the default, which is enough
 }
 
 // listed is what go list says of a package.

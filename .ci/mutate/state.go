@@ -2,9 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -71,16 +71,18 @@ func openState(dir, rel, hash string, keep bool) (*state, error) {
 
 // add appends a result, in one write.
 func (s *state) add(r result) error {
-	line, err := json.Marshal(r)
-	if err != nil {
+	// A line break first: the line before it may have been cut short.
+	line := bytes.NewBufferString("\n")
+	enc := json.NewEncoder(line)
+	enc.SetEscapeHTML(false) // keys are full of < and &
+	if err := enc.Encode(r); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(s.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
-	// A line break first: the line before it may have been cut short.
-	if _, err := fmt.Fprintf(f, "\n%s", line); err != nil {
+	if _, err := f.Write(line.Bytes()); err != nil {
 		f.Close()
 		return err
 	}
