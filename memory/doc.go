@@ -10,29 +10,53 @@
 //
 // # Choosing
 //
-//	| lifetime | sizes | goroutines | take | in the game |
-//	|---|---|---|---|---|
-//	| known in advance, pass by pass | any | one | plan.Arena | the passes that draw a frame |
-//	| this frame, or N frames | any, bounded sum | one | arena.Frames | collision grid, hit lists |
-//	| a scope inside a frame | any | one | arena.Linear with Mark and Rewind | vertices when there is no plan |
-//	| the level, the document | any | one | arena.Growing | the order of spawns |
-//	| step by step, undone newest first | any | one | arena.StepBack | none: for parsers and generators |
-//	| groups that die one by one, soon | any, small | one | arena.Region | none: its groups die with the frame |
-//	| last in, first out, checked | any | one | stack.Stack | none: marks do |
-//	| long-lived and temporary in one buffer | any | one | stack.Double | the loading of a level |
-//	| growing both ways from a point | any | one | stack.Pivot | none: nothing does |
-//	| object by object | one type, handles | one | pool.Pool | announcements of enemies |
-//	| object by object, some fields hot | two types, one handle | one | pool.Split | none: columns do |
-//	| object by object | one size | one | pool.Blocks | chunks of component columns |
-//	| block by block | up to 4 KiB, mixed | one | slab.Heap | trails |
-//	| block by block | up to 4 KiB, mixed | a worker each | slab.Cache | none: workers make pictures |
-//	| block by block | above 4 KiB, or bounded worst case | one | tlsf.Heap | the scorched ground, decoded pictures |
-//	| block by block | powers of two: textures, meshes | one | buddy.Heap | none: the atlas is the GPU's |
-//	| block by block, few, in tools | any | one | freelist.Heap | none: TLSF does |
-//	| block by block, and no holes allowed | any, by handle | one | compact.Heap | texts of scores |
-//	| freed by another goroutine | any | many to one | remote.Inbox before any of these | pictures go home |
-//	| under suspicion | any | one | guard.Allocator around any of these | -guard |
-//	| all of a game | all | all | tiers.Manager, which holds the above | all of it |
+//	lifetime                                 sizes                                goroutines      take
+//	known in advance, pass by pass           any                                  one             plan.Arena
+//	this frame, or N frames                  any, bounded sum                     one             arena.Frames
+//	a scope inside a frame                   any                                  one             arena.Linear with Mark and Rewind
+//	the level, the document                  any                                  one             arena.Growing
+//	step by step, undone newest first        any                                  one             arena.StepBack
+//	groups that die one by one, soon         any, small                           one             arena.Region
+//	last in, first out, checked              any                                  one             stack.Stack
+//	long-lived and temporary in one buffer   any                                  one             stack.Double
+//	growing both ways from a point           any                                  one             stack.Pivot
+//	object by object                         one type, handles                    one             pool.Pool
+//	object by object, some fields hot        two types, one handle                one             pool.Split
+//	object by object                         one size                             one             pool.Blocks
+//	block by block                           up to 4 KiB, mixed                   one             slab.Heap
+//	block by block                           up to 4 KiB, mixed                   a worker each   slab.Cache
+//	block by block                           above 4 KiB, or bounded worst case   one             tlsf.Heap
+//	block by block                           powers of two: textures, meshes      one             buddy.Heap
+//	block by block, few, in tools            any                                  one             freelist.Heap
+//	block by block, and no holes allowed     any, by handle                       one             compact.Heap
+//	freed by another goroutine               any                                  many to one     remote.Inbox before any of these
+//	under suspicion                          any                                  one             guard.Allocator around any of these
+//	all of a game                            all                                  all             tiers.Manager, which holds the above
+//
+// And what the game of this repository does with each:
+//
+//	take                                   in the game
+//	plan.Arena                             the passes that draw a frame
+//	arena.Frames                           collision grid, hit lists
+//	arena.Linear with Mark and Rewind      vertices when there is no plan
+//	arena.Growing                          the order of spawns
+//	arena.StepBack                         none: for parsers and generators
+//	arena.Region                           none: its groups die with the frame
+//	stack.Stack                            none: marks do
+//	stack.Double                           the loading of a level
+//	stack.Pivot                            none: nothing does
+//	pool.Pool                              announcements of enemies
+//	pool.Split                             none: columns do
+//	pool.Blocks                            chunks of component columns
+//	slab.Heap                              trails
+//	slab.Cache                             none: workers make pictures
+//	tlsf.Heap                              the scorched ground, decoded pictures
+//	buddy.Heap                             none: the atlas is the GPU's
+//	freelist.Heap                          none: TLSF does
+//	compact.Heap                           texts of scores
+//	remote.Inbox before any of these       pictures go home
+//	guard.Allocator around any of these    -guard
+//	tiers.Manager, which holds the above   all of it
 //
 // # Layout
 //
@@ -44,6 +68,9 @@
 // An interface call costs about 1.5 ns more than an inlined one, so per-entity paths use the
 // concrete types, and the interface stands at the seams. [New] and [MakeSlice] look their
 // type up on each call; a [Type], made once, makes that free.
+//
+// Misuse is refused by default, exactly where the books can tell: see [Misuse], and the comment
+// of each type for what it cannot see in which build.
 //
 // What being off the heap does not win: pointer-free Go slices are not scanned either. The
 // wins are no copies on growth, stable addresses, release at a moment of your choosing,
