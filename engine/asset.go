@@ -87,6 +87,8 @@ var (
 	ErrTooLarge     = errors.New("engine: larger than LoaderConfig.MaxBytes allows")
 
 	errCancelled = errors.New("engine: cancelled")
+	errStarved   = errors.New("engine: no room until somebody uploads") // back to the queue
+	errAbandoned = errors.New("engine: the worker was given up")
 )
 
 // A LoadError says which asset could not be loaded and why; it wraps the reason.

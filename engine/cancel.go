@@ -1,13 +1,19 @@
 package engine
 
+import (
+	"errors"
+	"fmt"
+)
+
 // BeginCancel ends the level of every [ScopeLevel] asset requested so far: what is unfinished
 // is cancelled, and staging blocks that wait for an upload go home. It does not wait; requests
-// made from now on belong to the next level. Call CancelDone once a frame, or CancelLevel.
-func (l *Loader) BeginCancel() { l.begin(false) }
+// made from now on belong to the next level. Call CancelDone once a frame, or CancelLevel. A
+// panic of LoaderConfig.Free goes on to the caller when everything else is done.
+func (l *Loader) BeginCancel() { l.mustBegin() }
 
 // CancelDone reports whether every worker has acknowledged the last BeginCancel: none of them
-// holds a block of the old level, or will produce one. From then on its assets are stale. Where
-// nothing was cancelled it is true.
+// holds a block of the old level, or will produce one; one that was given up keeps what it
+// holds. From then on its assets are stale. Where nothing was cancelled it is true.
 func (l *Loader) CancelDone() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -18,11 +24,12 @@ func (l *Loader) CancelDone() bool {
 	return true
 }
 
-// CancelLevel is BeginCancel, and waits for CancelDone: at most as long as one read of up to
-// 64 KiB and the decoding of as much take, and as Drain takes. A frame may be late;
+// CancelLevel is BeginCancel, and waits for CancelDone: at most as long as one call of the
+// file system takes (LoaderConfig.Patience bounds it), the decoding of 64 KiB of a PNG, or
+// Drain. It never waits for a worker that waits for room in its heap. A frame may be late;
 // to keep drawing, and in a browser, whose event loop the workers need, use the other two.
 func (l *Loader) CancelLevel() {
-	l.begin(false)
+	l.mustBegin()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for !l.acknowledged() {
@@ -32,25 +39,47 @@ func (l *Loader) CancelLevel() {
 }
 
 // Close cancels everything, waits for the workers to end and sends all blocks home. Then the
-// heaps belong to the caller again, and every asset is stale. A second Close does nothing. It
-// returns nil; the error is there for io.Closer.
+// heaps belong to the caller again, and every asset is stale. A second Close does nothing.
+//
+// The error names each file over which a worker was given up, now or before: Close waits 2 s
+// at most for a call of the file system. Such a worker will not touch its heap again, nor has
+// the loader freed what it held there; Stats().Staging says how much. It also says which
+// blocks LoaderConfig.Free refused.
+//
+// From inside a sink, Close sends its picture home when the sink returns.
 func (l *Loader) Close() error {
-	l.begin(true)
-	l.group.Wait()
+	refused, first := l.begin(true)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for l.hurry(); l.running > 0; {
+		l.news.Wait()
+	}
+	if !first {
+		return nil
+	}
 	l.retire(true)
-	return nil
+	errs := append([]error(nil), l.lost...)
+	if n := len(l.strays); n > 0 {
+		errs = append(errs, fmt.Errorf("engine: close: %d blocks are not home: %w", n, panicked("LoaderConfig.Free", refused)))
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Loader) mustBegin() {
+	if refused, _ := l.begin(false); refused != nil {
+		panic(refused)
+	}
 }
 
 // begin cancels the level, or all. Blocks go home before the epoch is raised, so that a worker
 // that drains its inbox when it acknowledges finds them there. After Close there is nothing
-// to cancel, and no worker to acknowledge it.
-func (l *Loader) begin(all bool) {
+// to cancel, and no worker to acknowledge it. Whatever Free does, everything else is done;
+// refused is what it panicked with last.
+func (l *Loader) begin(all bool) (refused any, ok bool) {
 	l.mu.Lock()
 	if l.closing {
 		l.mu.Unlock()
-		return
+		return nil, false
 	}
 	l.level++
 	if all {
@@ -66,14 +95,19 @@ func (l *Loader) begin(all bool) {
 	l.ready.keep(l.entries, Ready)
 	l.mu.Unlock()
 
+	refused = l.resend()
 	for i := range l.entries {
-		l.reclaim(uint32(i))
+		if v := caught(func() { l.reclaim(uint32(i)) }); v != nil {
+			refused = v
+		}
 	}
 
 	l.mu.Lock()
 	l.epoch++
+	l.over = l.closing
 	l.wake.Broadcast()
 	l.mu.Unlock()
+	return refused, true
 }
 
 // doomed reports whether e ends with the level that was left, or with the loader.
@@ -97,8 +131,8 @@ func (l *Loader) reclaim(i uint32) {
 }
 
 func (l *Loader) acknowledged() bool {
-	for _, a := range l.acked {
-		if a != l.epoch {
+	for w, a := range l.acked {
+		if a != l.epoch && !l.workers[w].lost {
 			return false
 		}
 	}
@@ -124,11 +158,12 @@ func (l *Loader) retire(all bool) {
 
 // Wait blocks until there is something for the game goroutine to do: a picture is ready, an
 // asset became ready or failed since the last Wait, a worker acknowledged, or nothing is under
-// way. It is for headless runs and tests; a game with frames to draw polls.
+// way, or a worker waits for room that only the caller can give: the blocks in the hands of the
+// sink that calls Wait. It is for headless runs and tests; a game with frames to draw polls.
 func (l *Loader) Wait() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.events == l.seen && len(l.ready.heap) == 0 && l.underWay() {
+	for l.events == l.seen && len(l.ready.heap) == 0 && l.underWay() && !(l.starved > 0 && l.handed > 0) {
 		l.news.Wait()
 	}
 	l.seen = l.events

@@ -8,79 +8,36 @@ import (
 	"image/draw"
 	"image/png"
 	"io"
-	"io/fs"
 
 	"github.com/strata-go/strata/memory"
 )
 
-// portion is how many bytes a worker reads, or decodes, between two looks at whether the
-// asset is still wanted.
-const portion = 64 << 10
-
-// load does the work on one asset. On success the block belongs to the caller; on failure
-// nothing is held, and during says what was being done.
+// load does the work on one asset. On success the block is held; on failure nothing is, and
+// during says what was being done. A panic is a failure, whoever's it was.
 func (w *worker) load(path string, picture bool) (res result, during State, err error) {
-	file, err := w.read(path)
-	if err != nil || !picture {
-		return result{block: file}, Reading, err
-	}
-	defer w.free(file)
-	if err := w.decoding(); err != nil {
-		return result{}, Decoding, err
-	}
-	res, err = w.decode(file.bytes())
-	return res, Decoding, err
-}
-
-// read reads the file at path into a block of the worker's heap.
-func (w *worker) read(path string) (block, error) {
-	f, err := w.loader.cfg.FS.Open(path)
-	if err != nil {
-		return block{}, reason(err)
-	}
-	defer f.Close() // it was read only: nothing can be lost
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return block{}, reason(err)
-	case !info.Mode().IsRegular():
-		return block{}, fmt.Errorf("it is no regular file: %v", info.Mode().Type())
-	case info.Size() <= 0:
-		return block{}, errors.New("the file is empty")
-	case info.Size() > w.loader.cfg.MaxBytes:
-		return block{}, fmt.Errorf("%w: file of %d bytes, allowed %d", ErrTooLarge, info.Size(), w.loader.cfg.MaxBytes)
-	}
-	b, err := w.alloc(uintptr(info.Size()))
-	if err != nil {
-		return block{}, noRoom(err, info.Size(), "the file")
-	}
-	if err := w.fill(b.bytes(), f); err != nil {
-		w.free(b)
-		return block{}, err
-	}
-	return b, nil
-}
-
-// fill reads the whole of f, which must be as long as dst.
-func (w *worker) fill(dst []byte, f fs.File) error {
-	for done := 0; done < len(dst); {
-		n, err := io.ReadFull(f, dst[done:min(done+portion, len(dst))])
-		done += n
-		if cancelled := w.goOn(n); cancelled != nil {
-			return cancelled
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("the file ends after %d of %d bytes: %w", done, len(dst), io.ErrUnexpectedEOF)
+	during = Reading
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicked(during.String(), v)
 		}
 		if err != nil {
-			return reason(err)
+			if lost := w.drop(); lost != nil {
+				err = errors.Join(err, lost)
+			}
 		}
+	}()
+	file, err := w.read(path)
+	if err != nil || !picture {
+		return result{block: file}, during, err
 	}
-	var more [1]byte
-	if n, _ := f.Read(more[:]); n > 0 {
-		return fmt.Errorf("the file is longer than the %d bytes that it says it has", len(dst))
+	if err := w.decoding(); err != nil {
+		return result{}, during, err
 	}
-	return nil
+	during = Decoding
+	if res, err = w.decode(file.bytes()); err != nil {
+		return result{}, during, err
+	}
+	return res, during, w.free(heldFile)
 }
 
 // decode decodes a PNG into a staging block of premultiplied RGBA. Size and shape are checked
@@ -102,7 +59,7 @@ func (w *worker) decode(file []byte) (result, error) {
 	if err != nil {
 		return result{}, whole(err)
 	}
-	b, err := w.alloc(uintptr(size))
+	b, err := w.alloc(heldPixels, uintptr(size))
 	if err != nil {
 		return result{}, noRoom(err, size, "the pixels")
 	}
@@ -143,15 +100,6 @@ func (r *paced) Read(p []byte) (int, error) {
 	r.src = r.src[n:]
 	r.read += n
 	return n, nil
-}
-
-// reason takes the path off an error of the file system: the LoadError has it.
-func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // whole says of a picture that ended early that it did.

@@ -28,6 +28,10 @@ func (p Phase) String() string {
 // A Flow takes a game from level to level while frames go on: no call of its waits, but
 // Finish. It knows level files and pictures and no rule of the game. It uses the level scope
 // of its loader: nobody else calls CancelLevel or BeginCancel.
+//
+// A panic of a callback goes on to the caller of Go, Update or Finish. Whoever recovers finds
+// a flow that goes on: a Sink that panicked has failed its picture; Path, Leave or Enter have
+// broken the level, Err says so, and Go leads out of it.
 type Flow struct {
 	cfg    FlowConfig
 	phase  Phase
@@ -81,17 +85,15 @@ func (f *Flow) Go(name string) {
 		return
 	}
 	if f.phase != Leaving {
-		f.cfg.Loader.BeginCancel()
 		f.phase = Leaving
+		f.cfg.Loader.BeginCancel()
 	}
 }
 
 // Update does one frame's share of the work and returns the phase after it. Call it once a
-// frame, in every phase.
+// frame, in every phase. While leaving there are only pictures of [ScopeGame] to upload.
 func (f *Flow) Update() Phase {
-	if f.phase != Leaving {
-		f.cfg.Loader.Upload(f.cfg.Budget, f.cfg.Sink)
-	}
+	f.cfg.Loader.Upload(f.cfg.Budget, f.cfg.Sink)
 	switch {
 	case f.phase == Leaving && f.cfg.Loader.CancelDone():
 		f.left()
@@ -115,18 +117,33 @@ func (f *Flow) Finish() error {
 }
 
 func (f *Flow) left() {
-	if f.cfg.Leave != nil {
-		if err := f.cfg.Leave(); err != nil {
-			f.fail(fmt.Errorf("engine: leaving for level %q: %w", f.target, err))
-			return
-		}
+	if f.cfg.Leave != nil && !f.told("leaving for", f.cfg.Leave) {
+		return
 	}
 	f.load()
 }
 
+// errPanicked stands for what a callback says that does not return.
+var errPanicked = errors.New("it panicked")
+
+// told calls a callback. Where that fails the level is broken, also on the way of a panic.
+func (f *Flow) told(doing string, callback func() error) (ok bool) {
+	err := errPanicked
+	defer func() {
+		if err != nil {
+			f.fail(fmt.Errorf("engine: %s level %q: %w", doing, f.target, err))
+		}
+	}()
+	err = callback()
+	return err == nil
+}
+
 // load requests the level file, before everything else that may be queued.
 func (f *Flow) load() {
-	path := f.cfg.Path(f.target)
+	var path string
+	if !f.told("looking for", func() error { path = f.cfg.Path(f.target); return nil }) {
+		return
+	}
 	file, err := f.cfg.Loader.RequestFile(ScopeLevel, "level "+f.target, path, 1<<20)
 	if err != nil {
 		f.fail(fmt.Errorf("engine: level %q: %w", f.target, err))
@@ -165,11 +182,8 @@ func (f *Flow) complete() bool {
 }
 
 func (f *Flow) enter() {
-	if f.cfg.Enter != nil {
-		if err := f.cfg.Enter(f.level); err != nil {
-			f.fail(fmt.Errorf("engine: entering level %q: %w", f.target, err))
-			return
-		}
+	if f.cfg.Enter != nil && !f.told("entering", func() error { return f.cfg.Enter(f.level) }) {
+		return
 	}
 	if f.phase == Loading { // Enter may have called Go
 		f.phase = Playing

@@ -22,7 +22,8 @@ type testHeap struct {
 	mu    sync.Mutex
 	limit uintptr // 0: none
 	used  uintptr
-	fail  error // the next Alloc returns it, once
+	fail  error                         // the next Alloc returns it, once
+	alarm func(op string, size uintptr) // called first in Alloc and Free, and may panic
 	live  map[unsafe.Pointer]uintptr
 	total int
 }
@@ -34,6 +35,9 @@ func newHeap(limit uintptr) *testHeap {
 func (h *testHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.alarm != nil {
+		h.alarm("alloc", size)
+	}
 	if err := h.fail; err != nil {
 		h.fail = nil
 		return nil, err
@@ -51,6 +55,9 @@ func (h *testHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (h *testHeap) Free(p unsafe.Pointer, size uintptr) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.alarm != nil {
+		h.alarm("free", size)
+	}
 	if got, ok := h.live[p]; !ok || got != size {
 		panic(fmt.Sprintf("free of %p, size %d: live %v, size %d", p, size, ok, got))
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 )
 
 // A Level is one level file. It lies in the Go heap: it is parsed at a level change and read
@@ -82,20 +83,50 @@ func (s Spawn) Last() float32 { return s.After + float32(s.Interval*float32(s.Co
 // maxLevelBytes is far above what a person writes, and bounds what a parse may cost.
 const maxLevelBytes = 1 << 20
 
-// LoadLevel reads and parses the level file at name, as in "levels/ember.json", at once. A
-// game that must not wait requests the file from a [Loader]; [Flow] does that.
+// LoadLevel reads and parses the level file at name, as in "levels/ember.json", at once: it
+// waits as long as the file system does, and only the file system can end that. A game that
+// must not wait requests the file from a [Loader]; [Flow] does that.
 func LoadLevel(fsys fs.FS, name string) (*Level, error) {
 	if !fs.ValidPath(name) {
 		return nil, fmt.Errorf("engine: level %q is not a path inside the file system; allowed: slash-separated, no leading slash, no . or .. element", name)
 	}
-	f, err := fsys.Open(name)
+	var data []byte
+	err := guarded("the file system", func() (err error) { data, err = readLevel(fsys, name); return err })
 	if err != nil {
-		return nil, fmt.Errorf("engine: level: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxLevelBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("engine: level %s: %w", name, err)
+		return nil, fmt.Errorf("engine: level %s: %w", name, reason(err))
 	}
 	return ParseLevel(name, data)
+}
+
+// readLevel reads the file at name, or so much of it that it is seen to be too large.
+func readLevel(fsys fs.FS, name string) ([]byte, error) {
+	if s, ok := fsys.(fs.StatFS); ok { // opening a named pipe waits for its writer
+		info, err := s.Stat(name)
+		if err == nil {
+			_, err = regular(info)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was read only: nothing can be lost
+	info, err := f.Stat()
+	if err == nil {
+		_, err = regular(info)
+	}
+	data := make([]byte, 0, 4096)
+	for empty := 0; err == nil && len(data) <= maxLevelBytes; {
+		n := 0
+		data = slices.Grow(data, 512)
+		n, err = readSome(f, data[len(data):cap(data)], &empty)
+		data = data[:len(data)+n]
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return data, err
 }

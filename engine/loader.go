@@ -25,11 +25,15 @@ import (
 // Invariants, under the mutex:
 //
 //	(1) an entry is in queue exactly where it is Queued, and in ready exactly where it is a
-//	    picture that is Ready
+//	    picture that is Ready and has its block; a Ready entry without one is in the hands of
+//	    the game, and there are at most handed of those
 //	(2) waiting[w] is the number of pictures whose block came from worker w, is published and
 //	    has not gone home; handed of all blocks are on the game goroutine, on their way
-//	(3) stats.Staging is the sum of all blocks that the workers' heaps have handed out
-//	(4) acked[w] == epoch: worker w holds nothing from before the last cancellation
+//	(3) stats.Staging is the sum of all blocks that the workers' heaps have handed out: of
+//	    entries, of workers, of those that are lost, in hand, and of strays
+//	(4) acked[w] == epoch: worker w holds nothing of a level that was cancelled, or is lost
+//	(5) vacant holds each index of a Vacant entry once, but for those that are worn out
+//	(6) running workers are neither lost nor ended; starved <= busy <= running
 type Loader struct {
 	cfg LoaderConfig
 	now func() time.Time
@@ -44,36 +48,51 @@ type Loader struct {
 	level   uint64 // entries of lower levels are being cancelled
 	seq     uint64
 	closing bool
-	busy    int // workers with an asset in hand
+	over    bool // closing, and the last epoch is raised: workers acknowledge it and end
+	workers []*worker
+	running int     // workers that have neither ended nor been given up
+	busy    int     // workers with an asset in hand
+	starved int     // of those, that wait for room in their heaps
+	lost    []error // why workers were given up: each names its file
 
 	epoch    uint64
 	acked    []uint64
 	waiting  []int
 	handed   int
 	released []uint64 // blocks of each worker that went home: what a starved worker waits for
+	strays   []stray  // blocks that LoaderConfig.Free refused
 
 	events uint64 // how often news was broadcast
 	seen   uint64 // events at the last Wait
 
 	stats  LoaderStats
 	errors []error // the newest, oldest first
-	group  sync.WaitGroup
 }
 
 // LoaderConfig configures NewLoader.
 type LoaderConfig struct {
-	// FS is where the files are. It is read by all workers at once. Required.
+	// FS is where the files are. It is read by all workers at once. Only regular files are
+	// read; where FS is an fs.StatFS it is asked before the file is opened. A folder is best
+	// opened with os.OpenRoot, whose FS no link leaves. Required.
 	FS fs.FS
+	// Patience is how long one call of FS may take: then its worker is given up, with its
+	// heap, and the file has failed with ErrHangs. Close waits 2 s at most. 0 means 10 s.
+	Patience time.Duration
 	// Workers is how many goroutines read and decode. 0 means 2, and 1 in a browser.
 	Workers int
 	// Heap returns the allocator of a worker, from 0: each worker allocates from its own only,
-	// for as long as the loader is open. It is called once for each, by NewLoader. Required.
+	// for as long as the loader is open. It is called once for each, by NewLoader. The
+	// allocator must not call the loader. Required.
 	Heap func(worker int) memory.Allocator
 	// Free sends a staging block home. It is called on the game goroutine, while a worker may
-	// be using the heap that the block came from: push to an inbox. Required.
+	// be using the heap that the block came from: push to an inbox. Where it panics, as with
+	// a *memory.Misuse, it must not have freed: the block is kept and sent again at the next
+	// cancellation, or at Close. Required.
 	Free func(p unsafe.Pointer, size uintptr)
 	// Drain, if not nil, is called on the worker's goroutine, once for each cancellation, after
-	// every block was sent home, and after Settle: the place to empty the worker's inbox.
+	// every block was sent home, and after Settle: the place to empty the worker's inbox. It
+	// may come while the worker has an asset of the game in hand. It must return, and not call
+	// the loader. A panic is an error of the log.
 	Drain func(worker int)
 	// MaxBytes bounds each file, and the pixels of each picture. 0 means 16 MiB.
 	MaxBytes int64
@@ -92,6 +111,9 @@ func (c *LoaderConfig) complete() error {
 	if c.Workers == 0 {
 		c.Workers = defaultWorkers
 	}
+	if c.Patience == 0 {
+		c.Patience = defaultPatience
+	}
 	if c.MaxBytes == 0 {
 		c.MaxBytes = defaultMaxBytes
 	}
@@ -103,6 +125,8 @@ func (c *LoaderConfig) complete() error {
 		return errors.New("FS, Heap and Free are required")
 	case c.Workers < 0 || c.Workers > maxWorkers:
 		return fmt.Errorf("%d workers; allowed: 1 to %d, or 0 for %d", c.Workers, maxWorkers, defaultWorkers)
+	case c.Patience < 0:
+		return fmt.Errorf("Patience %v; allowed: nothing negative, 0 for %v", c.Patience, defaultPatience)
 	case c.MaxBytes < 0 || c.MaxBytes > 1<<30:
 		return fmt.Errorf("MaxBytes %d; allowed: 1 to %d, or 0 for %d", c.MaxBytes, 1<<30, defaultMaxBytes)
 	case c.Assets < 0 || c.Assets > 1<<20:
@@ -134,9 +158,15 @@ func NewLoader(cfg LoaderConfig) (*Loader, error) {
 		l.vacant[i] = uint32(cfg.Assets - 1 - i)
 	}
 	l.stats.Counts[Vacant] = cfg.Assets
-	for w, heap := range heaps {
-		l.group.Add(1)
-		go (&worker{loader: l, index: w, heap: heap}).loop()
+	l.running = cfg.Workers
+	for i, heap := range heaps {
+		w := &worker{loader: l, index: i, heap: heap}
+		w.watchdog = time.AfterFunc(time.Hour, w.expire)
+		w.watchdog.Stop()
+		l.workers = append(l.workers, w)
+	}
+	for _, w := range l.workers {
+		go w.loop()
 	}
 	return l, nil
 }
@@ -144,7 +174,8 @@ func NewLoader(cfg LoaderConfig) (*Loader, error) {
 // RequestPicture asks for the PNG at path, known to people as id. Higher priorities come first,
 // equal ones in the order of their requests. The error says that the id is empty, or that
 // path is not one of an fs.FS, or is or wraps ErrRequested (the id is taken, in either scope),
-// ErrLoaderFull or ErrLoaderClosed; a file that does not exist is found later, by a worker.
+// ErrLoaderFull, ErrLoaderClosed or ErrNoWorkers; a file that does not exist is found later,
+// by a worker.
 func (l *Loader) RequestPicture(scope Scope, id, path string, priority int) (PictureAsset, error) {
 	a, err := l.request(entry{scope: scope, picture: true, id: id, path: path, priority: priority})
 	return PictureAsset{a}, err
@@ -167,6 +198,9 @@ func (l *Loader) request(e entry) (Asset, error) {
 	defer l.mu.Unlock()
 	if l.closing {
 		return Asset{}, ErrLoaderClosed
+	}
+	if l.running == 0 {
+		return Asset{}, ErrNoWorkers
 	}
 	for i := range l.entries {
 		if o := &l.entries[i]; o.state != Vacant && o.state != Cancelled && o.id == e.id && !l.old(o) {
@@ -212,12 +246,17 @@ func (l *Loader) fail(i uint32, during State, reason error) {
 	e := &l.entries[i]
 	e.err = &LoadError{ID: e.id, Path: e.path, During: during, Err: reason}
 	l.set(i, Failed)
+	l.log(e.err)
+}
+
+// log keeps err among the newest.
+func (l *Loader) log(err error) {
 	l.stats.Failures++
 	if len(l.errors) == loggedErrors {
 		copy(l.errors, l.errors[1:])
 		l.errors = l.errors[:loggedErrors-1]
 	}
-	l.errors = append(l.errors, e.err)
+	l.errors = append(l.errors, err)
 	l.announce()
 }
 
@@ -247,8 +286,9 @@ func (l *Loader) Err(a Asset) error {
 	return ErrStale
 }
 
-// Errors returns the failures of the loader's life, the newest 64, oldest first; each is a
-// *LoadError. Stats().Failures counts them all. It allocates.
+// Errors returns the failures of the loader's life, the newest 64, oldest first: each is a
+// *LoadError, or says that a worker's Drain panicked, or that an idle worker was given up.
+// Stats().Failures counts them all. It allocates.
 func (l *Loader) Errors() []error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -55,10 +55,10 @@ func (s *Schedule) MustAdd(name string, f func(*Tick) error) {
 }
 
 // Run runs every system once. A system that fails ends the tick: the error names it and wraps
-// its error, the systems behind it do not run and count as 0 in this tick.
+// its error, the systems behind it do not run and count as 0 in this tick. One that panics
+// takes the times of the tick with it; the next Run begins with the first system again.
 func (s *Schedule) Run(t *Tick) error {
 	at := s.runs % samples
-	s.runs++
 	before := time.Now()
 	for i := range s.systems {
 		sys := &s.systems[i]
@@ -70,9 +70,11 @@ func (s *Schedule) Run(t *Tick) error {
 			for j := i + 1; j < len(s.systems); j++ {
 				s.systems[j].ring[at] = 0
 			}
+			s.runs++
 			return fmt.Errorf("engine: tick %d: system %q: %w", t.N, sys.name, err)
 		}
 	}
+	s.runs++
 	return nil
 }
 

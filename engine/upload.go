@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 	"unsafe"
@@ -15,8 +16,9 @@ type Budget struct {
 // Upload hands ready pictures to sink, in the order of priority, until the budget is used
 // up, and sends their staging blocks home. The first is handed out whatever its size, so that
 // every call makes progress; another one only if its bytes fit and time is left. It returns
-// how many it handed out. A picture that sink refuses is a failed asset. While nothing is ready
-// Upload costs one lock; it never waits for a worker to finish.
+// how many it handed out. A picture that sink refuses is a failed asset, and so is one whose
+// sink panics: the panic goes on to the caller, the block goes home, the rest stays ready. While
+// nothing is ready Upload costs one lock; it never waits for a worker to finish.
 func (l *Loader) Upload(b Budget, sink func(Picture) error) int {
 	var start time.Time
 	used := 0
@@ -64,9 +66,16 @@ func (l *Loader) next(left int) (pic Picture, worker int, ok bool) {
 
 func (l *Loader) deliver(pic Picture, worker int, sink func(Picture) error) {
 	defer l.sendHome(block{unsafe.Pointer(unsafe.SliceData(pic.Pixels)), uintptr(len(pic.Pixels))}, worker, true)
-	err := sink(pic)
-	l.delivered(pic.Asset.Asset, len(pic.Pixels), err)
+	err := errSinkPanicked // unless it returns
+	defer func() { l.delivered(pic.Asset.Asset, len(pic.Pixels), err) }()
+	err = sink(pic)
 }
+
+// What is said of a file whose taker did not return; the panic itself goes on to the caller.
+var (
+	errSinkPanicked = errors.New("the sink panicked")
+	errUsePanicked  = errors.New("the function that took it panicked")
+)
 
 // delivered books that the game had its look at a; err is what it said.
 func (l *Loader) delivered(a Asset, bytes int, err error) {
@@ -86,21 +95,61 @@ func (l *Loader) delivered(a Asset, bytes int, err error) {
 }
 
 // sendHome gives a published block back to the heap of its worker, on the game goroutine.
+// A panic of Free goes on to the caller, and the block becomes a stray.
 func (l *Loader) sendHome(b block, worker int, picture bool) {
+	home := false
+	defer func() { l.sent(b, worker, picture, home) }()
 	l.cfg.Free(b.p, b.size)
+	home = true
+}
+
+// sent books what became of a block; a stray is none that a starved worker waits for.
+func (l *Loader) sent(b block, worker int, picture, home bool) {
 	l.mu.Lock()
-	l.stats.Staging -= uint64(b.size)
+	defer l.mu.Unlock()
+	l.handed--
 	if picture {
 		l.waiting[worker]--
 	}
-	l.released[worker]++
-	l.handed--
+	if home {
+		l.stats.Staging -= uint64(b.size)
+		l.released[worker]++
+	} else {
+		l.strays = append(l.strays, stray{b, worker})
+	}
 	l.wake.Broadcast()
+}
+
+// A stray is a block that LoaderConfig.Free panicked over. It is of no entry any more.
+type stray struct {
+	block
+	worker int
+}
+
+// resend sends the strays home again; those that are refused again stay.
+func (l *Loader) resend() (refused any) {
+	l.mu.Lock()
+	strays := l.strays
+	l.strays = nil
+	l.handed += len(strays)
 	l.mu.Unlock()
+	for _, s := range strays {
+		if v := caught(func() { l.sendHome(s.block, s.worker, false) }); v != nil {
+			refused = v
+		}
+	}
+	return refused
+}
+
+// caught returns what f panicked with, or nil.
+func caught(f func()) (v any) {
+	defer func() { v = recover() }()
+	f()
+	return nil
 }
 
 // Take hands the bytes of a file that is Ready to use and sends its block home, whatever use
-// returns; that is also what Take returns. Otherwise nothing is called and the error is
+// returns; that is also what Take returns. Where use panics the file has failed. Otherwise nothing is called and the error is
 // ErrNotReady, ErrStale, or the *LoadError of a file that failed.
 func (l *Loader) Take(a FileAsset, use func(File) error) error {
 	f, worker, err := l.takeFile(a)
@@ -108,8 +157,9 @@ func (l *Loader) Take(a FileAsset, use func(File) error) error {
 		return err
 	}
 	defer l.sendHome(block{unsafe.Pointer(unsafe.SliceData(f.Data)), uintptr(len(f.Data))}, worker, false)
+	err = errUsePanicked // unless it returns
+	defer func() { l.delivered(a.Asset, len(f.Data), err) }()
 	err = use(f)
-	l.delivered(a.Asset, len(f.Data), err)
 	return err
 }
 
@@ -122,7 +172,7 @@ func (l *Loader) takeFile(a FileAsset) (f File, worker int, err error) {
 		return File{}, 0, ErrStale
 	case e.state == Failed:
 		return File{}, 0, e.err
-	case e.picture || e.block == nil:
+	case e.picture || e.state != Ready || e.block == nil:
 		return File{}, 0, fmt.Errorf("%w: asset %q is %v", ErrNotReady, e.id, e.state)
 	}
 	f = File{Asset: a, ID: e.id, Path: e.path, Data: unsafe.Slice((*byte)(e.block), e.size)}
