@@ -29,6 +29,7 @@ type options struct {
 	enemies    int
 	overlay    bool
 	assets     string
+	dir        fs.FS // what is in assets; nil where that is not given
 	budget     budgets
 	guard      bool
 	stderr     io.Writer // for lines about assets
@@ -135,7 +136,12 @@ func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
 		if info, err := os.Stat(o.assets); err != nil || !info.IsDir() {
 			return fmt.Sprintf("-assets %s: not a folder that can be read", o.assets)
 		}
-		files = os.DirFS(o.assets)
+		root, err := os.OpenRoot(o.assets) // no link leads out of it; it stays open to the end
+		if err != nil {
+			return fmt.Sprintf("-assets %s: %v", o.assets, err)
+		}
+		o.dir = root.FS()
+		files = o.dir
 	}
 	if names := levels(files); !slices.Contains(names, o.level) {
 		return fmt.Sprintf("-level %q: no such level; there are: %s", o.level, strings.Join(names, ", "))

@@ -84,8 +84,8 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 }
 
 func (o *options) files() fs.FS {
-	if o.assets != "" {
-		return os.DirFS(o.assets)
+	if o.dir != nil {
+		return o.dir
 	}
 	return assets.FS()
 }
