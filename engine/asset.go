@@ -54,7 +54,8 @@ func (s Scope) String() string { return nameOf([]string{"level", "game"}, int(s)
 // State is how far an asset has come.
 //
 //	queued -> reading -> decoding (pictures) -> ready -> uploaded
-//	   any of the first four -> cancelled;  any but cancelled -> failed
+//	   any of the first five -> cancelled;  any but cancelled -> failed
+//	   reading, decoding -> queued: its worker was out of room when a level was left
 type State uint8
 
 // The states.

@@ -26,6 +26,9 @@ var errGoexit = errors.New("the goroutine was ended by runtime.Goexit")
 const (
 	defaultPatience = 10 * time.Second // a disk that has to spin up takes less
 	closePatience   = 2 * time.Second  // nobody wants the file any more
+
+	// A watchdog that comes later than this stood still with the whole process, as in a debugger.
+	stoodStill = time.Second
 )
 
 // patience is how long a call of the file system may take.
@@ -89,7 +92,12 @@ func (w *worker) expire() {
 	if w.call == "" || w.lost || w.ended {
 		return
 	}
-	if left := time.Until(w.deadline); left > 0 {
+	left := time.Until(w.deadline)
+	if left < -stoodStill { // so did the call
+		w.deadline = time.Now().Add(l.patience())
+		left = l.patience()
+	}
+	if left > 0 {
 		w.watchdog.Reset(left)
 		return
 	}

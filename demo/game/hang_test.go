@@ -1,0 +1,57 @@
+package game
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/engine"
+)
+
+// A stuck file system never returns from opening one picture.
+type stuck struct {
+	fs.FS
+	entered, pass chan struct{}
+}
+
+func (s stuck) Open(name string) (fs.File, error) {
+	if name == "art/player.png" {
+		close(s.entered)
+		<-s.pass
+		return nil, fs.ErrNotExist
+	}
+	return s.FS.Open(name)
+}
+
+func TestSession_CloseEndsThoughAFileHangs(t *testing.T) {
+	f := stuck{assets.FS(), make(chan struct{}), make(chan struct{})}
+	s, err := NewSession(SessionConfig{Memory: small, FS: f, Autopilot: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hung := false; !hung; {
+		if err := s.Frame(engine.Input{}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-f.entered:
+			hung = true
+		case <-time.After(time.Millisecond):
+		}
+	}
+	done := make(chan error)
+	go func() { done <- s.Close() }()
+	select {
+	case err := <-done:
+		if !errors.Is(err, engine.ErrHangs) || !strings.Contains(err.Error(), "art/player.png") {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("Close did not end within 20 s")
+	}
+	close(f.pass) // the goroutine ends, and touches nothing of what is unmapped by now
+	time.Sleep(20 * time.Millisecond)
+}
