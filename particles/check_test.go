@@ -1,0 +1,30 @@
+package particles
+
+import (
+	"testing"
+
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func TestSystem_CheckEndsWhateverBitIsFlipped(t *testing.T) {
+	s, err := New(page.Heap(), Config{Capacity: 1 << 15, MaxKinds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 2 {
+		k, err := s.Register(Kind{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := Emitter{Kind: k, Life: Range{1, 2}, Size: Range{1, 2}}
+		s.Emit(&e, 40)
+	}
+	s.Update(1.0 / 60)
+	f := memtest.EveryBit(t, s.Check, s)
+	t.Logf("%+v", f)
+	if f.Integers < 200 || f.Named < 1000 {
+		t.Errorf("%+v; the books are larger than that", f)
+	}
+}
