@@ -13,12 +13,15 @@ import (
 //
 // What the simulation must avoid, and what to write instead:
 //
-//	| avoid | because | write |
-//	|---|---|---|
-//	| math.Sin, Cos, Exp, Pow, Atan2, Hypot | assembly or fusing on some processors | Sin, Cos, SinCos; Turn for steering; constants per tick |
-//	| a.Len(), a.Normalize() of mgl32 | built on math.Hypot | Length, Normalize |
-//	| a.Add(b.Mul(t)), a.Dot(b), x*y + z | may fuse, also after inlining | MulAdd, Dot, float32(x*y) + z |
-//	| float -> int conversion out of range, NaN | differ | compare before converting |
+//	avoid                              because                write
+//	---------------------------------  ---------------------  -------------------------------
+//	math.Sin, Cos, Exp, Pow, Atan2,    assembly or fusing on  Sin, Cos, SinCos; Turn for
+//	Hypot                              some processors        steering; constants per tick
+//	a.Len(), a.Normalize() of mgl32    built on math.Hypot    Length, Normalize
+//	a.Add(b.Mul(t)), a.Dot(b),         may fuse, also after   MulAdd, Dot, float32(x*y) + z
+//	x*y + z                            inlining
+//	float -> int conversion out of     differ                 compare before converting
+//	range, NaN
 
 // Sqrt returns the square root of x, correctly rounded; 0 where x is negative or no number.
 func Sqrt(x float32) float32 {

@@ -32,18 +32,18 @@
 //
 // # Cost
 //
-//	| operation | a particle, ns |
-//	|---|---|
-//	| Update, with removing and emitting again 1.6 % a step: 10,000 | 2.0–2.1 |
-//	| the same: 100,000 | 2.4–2.5 |
-//	| the same: 1,000,000 | 2.5–3.0 |
-//	| the same over structures in the Go heap | 2.6, 2.5–2.7, 3.0–3.8 |
-//	| Build, in sight: 10,000 | 10 upright, 11–19 turned, 13 stretched |
-//	| Build, in sight: 100,000 | 16–42, bound by writing 216 bytes a quad |
-//	| Build, in sight: 1,000,000 | 15–25 |
-//	| Build, out of sight | 4–6 |
-//	| Emit | 21; 34 in a Disc or Ring |
-//	| Hash | 10 |
+//	operation                                                      a particle, ns
+//	-------------------------------------------------------------  ----------------------------------------
+//	Update, with removing and emitting again 1.6 % a step: 10,000  2.0–2.1
+//	the same: 100,000                                              2.4–2.5
+//	the same: 1,000,000                                            2.5–3.0
+//	the same over structures in the Go heap                        2.6, 2.5–2.7, 3.0–3.8
+//	Build, in sight: 10,000                                        10 upright, 11–19 turned, 13 stretched
+//	Build, in sight: 100,000                                       16–42, bound by writing 216 bytes a quad
+//	Build, in sight: 1,000,000                                     15–25
+//	Build, out of sight                                            4–6
+//	Emit                                                           21; 34 in a Disc or Ring
+//	Hash                                                           10
 //
 // AMD EPYC, Go 1.26.8, two shared cores under little other load, two runs of each: print
 // them with go test -bench . here. The baseline pays for one more copy of what is emitted.
