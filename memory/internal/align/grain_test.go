@@ -36,7 +36,9 @@ func TestGrain_OnlyStartsHaveAnIndexWithinATable(t *testing.T) {
 			t.Fatalf("offset %d has index %d", off, i)
 		}
 	}
-	if i := g.Index(unsafe.Add(base, 64), base); i < MaxGrains {
+	// On 32 bits a table may end where the addresses do, and an index in front lies behind that.
+	next := unsafe.Add(base, 64)
+	if i := g.Index(next, base); i < min(MaxGrains, uint64(-uintptr(next))/64) {
 		t.Errorf("a pointer in front of base has index %d", i)
 	}
 	if i := g.Index(base, nil); i < MaxGrains && uintptr(base) < math.MaxUint>>1 {
