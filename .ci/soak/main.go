@@ -1,0 +1,159 @@
+// Command soak runs random operations on every family of memory/..., beside a model of what
+// each promises that was written from its documentation and shares nothing with
+// memory/memtest:
+//
+//	go run -C .ci/soak . -ops 100000000 -state DIR -budget 2h
+//	go run -C .ci/soak . -family tlsf,slab-geometric -ops 1000000 -seed 7
+//	go run -C .ci/soak . -family tlsf -seed 7 -only 3          segment 3 of that run alone
+//
+// Operations come in segments, each on a fresh instance with a random configuration and a
+// seed of its own, so that a failure is repeated by its segment alone and a run that was
+// interrupted goes on with the next one. What several goroutines do follows from the seed,
+// too; what they get from the allocator depends on the scheduler.
+//
+// It exits 0 when no segment that was played went wrong, 1 when one did, 2 for a command line
+// that is wrong; what the budget did not let it reach is named at the end.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// options are what the command line says.
+type options struct {
+	family       string
+	ops, segment int
+	check, only  int
+	seed         uint64
+	dir          string
+	budget       time.Duration
+	families     []family
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(stderr, "soak:", err)
+		return 2
+	}
+	st, err := loadState(o.dir, o.seed, o.ops, o.segment)
+	if err != nil {
+		fmt.Fprintln(stderr, "soak:", err)
+		return 1
+	}
+	return o.soak(st, stdout, stderr)
+}
+
+func parse(args []string, out io.Writer) (o options, err error) {
+	f := flag.NewFlagSet("soak", flag.ContinueOnError)
+	f.SetOutput(out)
+	f.StringVar(&o.family, "family", "all", "the `NAMES` of families, separated by commas; \"list\" lists them")
+	f.IntVar(&o.ops, "ops", 1_000_000, "operations per family")
+	f.IntVar(&o.segment, "segment", 1_000_000, "operations on one instance")
+	f.IntVar(&o.check, "check", 1<<16, "call Check and compare the books every so many operations")
+	f.IntVar(&o.only, "only", -1, "play only the segment of this `NUMBER`, and keep no state")
+	f.Uint64Var(&o.seed, "seed", 1, "the seed of all segments")
+	f.StringVar(&o.dir, "state", "", "keep what was reached in `DIR` and go on from there; empty keeps nothing")
+	f.DurationVar(&o.budget, "budget", 0, "begin no segment after this long; 0 means no bound")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
+	}
+	if o.ops < 1 || o.segment < 1 || o.check < 1 || o.budget < 0 {
+		return o, errors.New("-ops, -segment and -check are at least 1, -budget at least 0")
+	}
+	if o.only >= 0 {
+		o.dir = ""
+	}
+	o.families, err = choose(o.family)
+	return o, err
+}
+
+// choose returns the families that names lists. A prefix names all that begin with it: slab
+// means every class table.
+func choose(names string) (chosen []family, err error) {
+	all := families()
+	if names == "all" {
+		return all, nil
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		match := func(f family) bool { return f.name == name || strings.HasPrefix(f.name, name+"-") }
+		if !slices.ContainsFunc(all, match) {
+			known := make([]string, len(all))
+			for i, f := range all {
+				known[i] = f.name
+			}
+			return nil, fmt.Errorf("-family %q: choose from all, %s", name, strings.Join(known, ", "))
+		}
+		for _, f := range all {
+			if match(f) && !slices.ContainsFunc(chosen, func(c family) bool { return c.name == f.name }) {
+				chosen = append(chosen, f)
+			}
+		}
+	}
+	return chosen, nil
+}
+
+// soak plays the segments round by round, so that a budget that ends early has seen every
+// family, and prints a row per family.
+func (o *options) soak(st *state, stdout, stderr io.Writer) int {
+	began, failed := time.Now(), false
+	for k := range (o.ops + o.segment - 1) / o.segment {
+		for _, f := range o.families {
+			p := st.of(f.name)
+			over := o.budget > 0 && time.Since(began) > o.budget
+			if p.Segments > k || p.Failed != "" || over || o.only >= 0 && k != o.only {
+				continue
+			}
+			ops := min(o.segment, o.ops-k*o.segment)
+			took, err := newSegment(f.name, o.seed, k).play(f.open, ops, o.check)
+			if err != nil {
+				p.Failed = fmt.Sprintf("-family %s -seed %d -ops %d -segment %d -check %d -only %d", f.name, o.seed, o.ops, o.segment, o.check, k)
+				fmt.Fprintf(stderr, "soak: %s: %v\nagain: go run -C .ci/soak . %s\n\n", f.name, err, p.Failed)
+			} else {
+				p.Segments, p.Ops, p.Took = k+1, p.Ops+ops, p.Took+took
+			}
+			if err := st.save(); err != nil {
+				fmt.Fprintln(stderr, "soak:", err)
+				failed = true
+			}
+		}
+	}
+	return o.report(st, failed, stdout)
+}
+
+// report prints what was reached and says what was not.
+func (o *options) report(st *state, failed bool, out io.Writer) int {
+	fmt.Fprintf(out, "%-20s %13s %8s  %s\n", "family", "operations", "ns/op", "")
+	for _, f := range o.families {
+		p, ns, verdict := st.of(f.name), "-", "ok"
+		if p.Ops > 0 {
+			ns = fmt.Sprintf("%.0f", float64(p.Took)/float64(p.Ops))
+		}
+		switch {
+		case p.Failed != "":
+			verdict, failed = "FAILED: "+p.Failed, true
+		case p.Ops < o.ops && o.only < 0:
+			verdict = fmt.Sprintf("not reached: %d operations of %d", o.ops-p.Ops, o.ops)
+		}
+		fmt.Fprintf(out, "%-20s %13d %8s  %s\n", f.name, p.Ops, ns, verdict)
+	}
+	if failed {
+		return 1
+	}
+	return 0
+}

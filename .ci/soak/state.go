@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A state is what a run has reached, kept in a file so that the next one goes on there. A file
+// belongs to one seed and one length: another run has another.
+type state struct {
+	path     string
+	Seed     uint64               `json:"seed"`
+	Ops      int                  `json:"ops"`
+	Segment  int                  `json:"segment_ops"`
+	Families map[string]*progress `json:"families"`
+}
+
+// progress is how far a family is.
+type progress struct {
+	Segments int           `json:"segments"` // played from the first, without a failure
+	Ops      int           `json:"ops"`
+	Took     time.Duration `json:"nanoseconds"`
+	Failed   string        `json:"failed,omitempty"` // how the segment after these went wrong
+}
+
+// loadState reads the state from dir, or makes a new one. Without a dir nothing is kept.
+func loadState(dir string, seed uint64, ops, segment int) (*state, error) {
+	st := &state{Seed: seed, Ops: ops, Segment: segment, Families: map[string]*progress{}}
+	if dir == "" {
+		return st, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	st.path = filepath.Join(dir, fmt.Sprintf("soak-%d-%d-%d.json", seed, ops, segment))
+	text, err := os.ReadFile(st.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return st, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, st); err != nil {
+		return nil, fmt.Errorf("%s: %w; remove it to begin anew", st.path, err)
+	}
+	return st, nil
+}
+
+// of returns the progress of a family.
+func (st *state) of(name string) *progress {
+	p := st.Families[name]
+	if p == nil {
+		p = &progress{}
+		st.Families[name] = p
+	}
+	return p
+}
+
+// save writes the state beside the file and renames it, so that a run which is killed leaves
+// the old one or the new one.
+func (st *state) save() error {
+	if st.path == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(st, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(st.path+".new", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(st.path+".new", st.path)
+}
