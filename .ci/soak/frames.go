@@ -13,7 +13,6 @@ type frames struct {
 	bytes  uintptr
 	ring   []*shadow
 	frame  uint64
-	hooks  int // registered in the current frame
 	ran    int // hooks that ran since
 	owed   []int
 	allocs uint64

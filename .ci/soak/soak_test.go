@@ -81,7 +81,7 @@ func TestSegment_TheSameSeedGivesTheSameOperations(t *testing.T) {
 		}
 		return n
 	}
-	if numbers(0) != numbers(0) || numbers(0) == numbers(1) {
+	if first, again := numbers(0), numbers(0); first != again || first == numbers(1) {
 		t.Error("a segment's numbers do not follow from its seed alone")
 	}
 }
