@@ -8,7 +8,10 @@
 // in the inliner's budget.
 package invariant
 
-import "unsafe"
+import (
+	"bytes"
+	"unsafe"
+)
 
 const (
 	// Exact is false only in memfast builds: double frees of slab and pool go unseen.
@@ -35,6 +38,22 @@ func Freed(p unsafe.Pointer, size uintptr) {
 	if Debug {
 		fill(p, size, FreedByte)
 	}
+}
+
+// Intact reports whether a block that is about to be handed out again still holds what Freed
+// wrote, and where it does not, the first offset that was written since; in debug builds.
+func Intact(p unsafe.Pointer, size uintptr) (off uintptr, ok bool) {
+	if !Debug || size == 0 {
+		return 0, true
+	}
+	s := unsafe.Slice((*byte)(p), size)
+	if s[0] == FreedByte && bytes.Equal(s[1:], s[:len(s)-1]) { // each byte is the one before it
+		return 0, true
+	}
+	for s[off] == FreedByte {
+		off++
+	}
+	return off, false
 }
 
 // fill doubles what it has written, so that the race detector sees a few ranges and not every
