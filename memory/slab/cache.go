@@ -24,21 +24,30 @@ const (
 // own and move half a stack to or from the Central, under its lock, when one runs empty or
 // full. A block may be freed through any Cache of the same Central, whoever allocated it.
 //
-// Blocks are as those of Heap, and are valid until freed or until the Central is closed. One
-// goroutine at a time; when its worker ends, Close takes everything home.
+// Blocks are as those of Heap, and are valid until freed or until the Central is reset or
+// closed, which neither does while a Cache is open. One goroutine at a time; when its worker
+// ends, Close takes everything home. A Cache of a heap whose source has ended is closed, too.
 //
-// What Free checks at once is range, alignment and class. A double free and an interior
-// pointer are found when the block goes back to the Central: that panics then, from a later
-// Free, Flush or Close, and naming the block, but until then the block may have been handed
-// out twice. Debug builds refuse interior pointers, and blocks that lie in the same cache, at
-// once. Builds with memfast find neither.
+// Free checks what Heap.Free does, at once: a block that was freed through another Cache or
+// through the Central is refused, one in memory that was never carved as well, and of two
+// goroutines that free the same block at the same time one wins and the other one panics. The
+// price is a compare and swap on a note of the block; its figure is in the package comment. Builds with
+// memfast drop the notes: then range and class are checked, and pointers into slabs that no
+// cache has had a block from; of double frees only those are found, at the flush, that would
+// give a class more free blocks than it has.
+//
+// Invariants, verified by Check:
+//
+//	(1) every class has a stash, whose batch follows from its size, and n <= 2*batch
+//	(2) every block in a stash lies in a slab of its class, noted as stashed
+//	(3) rungs and span are those of the heap; rungs is 0 once closed
 type Cache struct {
 	central *Central
-	base    unsafe.Pointer // the rest, down to place, is the heap's and does not change
+	base    unsafe.Pointer // the rest, down to owned, is the heap's and does not change
 	span    uintptr        // granules in the reservation
 	ladder  *ladder
 	owned   []uint8
-	place   []uint8
+	lent    lending // what is lost with the heap: no notes, no memory
 
 	rungs   uintptr // entries of ladder.tab; 0 once closed
 	stashes []stash // by class; nil once closed
@@ -62,15 +71,18 @@ func NewCache(central *Central) *Cache {
 		return c // as if closed
 	}
 	central.caches++
-	c.base, c.span = h.base, h.mem.Reserved()>>granuleShift
-	c.owned, c.place = h.owned, h.place
+	c.base, c.span = h.base, uintptr(len(h.owned))*slabGranules
+	c.owned, c.lent = h.owned, central.lent
 	c.rungs = uintptr(len(h.ladder.tab))
 	c.stashes = make([]stash, len(h.ladder.sizes))
 	for i, size := range h.ladder.sizes {
-		c.stashes[i].batch = min(max(batchBytes/size, 1), batchBlocks)
+		c.stashes[i].batch = batchOf(size)
 	}
 	return c
 }
+
+// batchOf returns how many blocks of a class move at once.
+func batchOf(size uint32) uint32 { return min(max(batchBytes/size, 1), batchBlocks) }
 
 // Alloc is Heap.Alloc.
 func (c *Cache) Alloc(size, align uintptr) (unsafe.Pointer, error) {
@@ -91,12 +103,21 @@ func (c *Cache) pop(ci uint8) (unsafe.Pointer, error) {
 		}
 		s.n = uint32(n)
 	}
-	s.n--
-	p := unsafe.Add(c.base, uintptr(s.blocks[s.n%stashBlocks])<<granuleShift)
+	off := uintptr(s.blocks[(s.n-1)%stashBlocks])
+	n := c.lent.at(off)
+	if n == nil {
+		return nil, memory.ErrClosed
+	}
+	p := unsafe.Add(c.base, off<<granuleShift)
 	if invariant.Debug {
 		c.owner.Touch()
+		verify(p, c.ladder.sizes[ci])
 		invariant.Fresh(p, uintptr(c.ladder.sizes[ci]))
 	}
+	if invariant.Exact {
+		n.set(off, used)
+	}
+	s.n--
 	return p, nil
 }
 
@@ -114,37 +135,45 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 	return c.central.Alloc(size, al)
 }
 
-// Free is Heap.Free, with the double free found later: see Cache.
+// Free is Heap.Free.
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	i := (size - 1) >> granuleShift
-	if i >= c.rungs || off >= c.span || c.owned[off/slabGranules] != c.ladder.tab[i] {
+	if i >= c.rungs || off >= c.span || c.owned[off/slabGranules] != c.ladder.tab[i] || !c.push(c.ladder.tab[i], off) {
 		c.freeRare(p, size)
-		return
 	}
-	c.push(c.ladder.tab[i], off)
 }
 
 // FreeAny is Free for a block whose size the caller does not know.
 func (c *Cache) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
-	if c.stashes == nil || off >= c.span {
+	if c.stashes == nil || off >= c.span || !c.push(c.owned[off/slabGranules], off) {
 		c.freeAnyRare(p)
-		return
 	}
-	c.push(c.owned[off/slabGranules], off)
 }
 
-func (c *Cache) push(ci uint8, off uintptr) {
-	s := &c.stashes[ci]
-	if invariant.Debug {
-		c.debugFree(s, off)
+// push puts the block at off into its stash, or reports that it is not one that is used.
+func (c *Cache) push(ci uint8, off uintptr) bool {
+	n, s := c.lent.at(off), &c.stashes[ci]
+	if n == nil {
+		return false
 	}
-	if s.n == 2*s.batch {
+	if s.n == 2*s.batch { // before the note changes, and not for a block that is refused
+		if invariant.Exact && n.state(off) != used {
+			return false
+		}
 		c.flush("Free", s, s.batch)
+	}
+	if invariant.Exact && !n.move(off, used, stashed) {
+		return false
+	}
+	if invariant.Debug {
+		c.owner.Touch()
+		invariant.Freed(unsafe.Add(c.base, off<<granuleShift), uintptr(c.ladder.sizes[ci]))
 	}
 	s.blocks[s.n%stashBlocks] = uint32(off)
 	s.n++
+	return true
 }
 
 //go:noinline
@@ -158,12 +187,11 @@ func (c *Cache) freeRare(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(c.base)
 	if off%granule == 0 && off>>granuleShift < c.span {
 		off >>= granuleShift
-		if ci := c.owned[off/slabGranules]; c.ladder.serves(ci, size) {
-			c.push(ci, off)
+		if ci := c.owned[off/slabGranules]; c.ladder.serves(ci, size) && c.push(ci, off) {
 			return
 		}
 	}
-	c.central.Free(p, size) // a block of Large, or misuse, which the heap explains
+	c.central.Free(p, size) // of Large, older than the Central, or misuse, which the heap explains
 }
 
 //go:noinline
@@ -188,13 +216,17 @@ func (c *Cache) flush(op string, s *stash, k uint32) {
 
 // Flush takes every cached block home, at a quiet moment: the end of a level, before a Trim.
 func (c *Cache) Flush() {
-	if c.stashes == nil {
+	if c.stashes == nil || c.central.closed() {
 		panic(c.closed("Flush", nil))
 	}
+	c.flushAll("Flush")
+}
+
+func (c *Cache) flushAll(op string) {
 	c.owner.Touch()
 	for i := range c.stashes {
 		if s := &c.stashes[i]; s.n > 0 {
-			c.flush("Flush", s, s.n)
+			c.flush(op, s, s.n)
 		}
 	}
 }
@@ -202,9 +234,12 @@ func (c *Cache) Flush() {
 // Cached returns the blocks in the cache, which the Central counts as live, and their bytes.
 func (c *Cache) Cached() (blocks int, bytes uintptr) {
 	for i := range c.stashes {
-		n := c.stashes[i].n
-		blocks += int(n)
-		bytes += uintptr(n) * uintptr(c.ladder.sizes[i])
+		s := &c.stashes[i]
+		if s.n == 0 || c.lent.at(uintptr(s.blocks[0])) == nil {
+			continue // nothing, or lost with the heap
+		}
+		blocks += int(s.n)
+		bytes += uintptr(s.n) * uintptr(c.ladder.sizes[i])
 	}
 	return blocks, bytes
 }
@@ -215,7 +250,7 @@ func (c *Cache) Close() error {
 	if c.stashes == nil {
 		return nil
 	}
-	c.Flush()
+	c.flushAll("Close")
 	c.stashes, c.rungs = nil, 0
 	c.central.mu.Lock()
 	defer c.central.mu.Unlock()
@@ -225,26 +260,4 @@ func (c *Cache) Close() error {
 
 func (c *Cache) closed(op string, p unsafe.Pointer) *memory.Misuse {
 	return &memory.Misuse{Package: "slab", Op: op, Addr: uintptr(p), Reason: "the cache is closed"}
-}
-
-// debugFree looks at once for what other builds find when the block goes home, as far as it
-// can without the lock: taking it would order the workers and hide their races.
-func (c *Cache) debugFree(s *stash, off uintptr) {
-	c.owner.Touch()
-	p := unsafe.Add(c.base, off<<granuleShift)
-	block := uintptr(c.ladder.sizes[c.owned[off/slabGranules]])
-	first := off/slabGranules - uintptr(c.place[off/slabGranules])
-	reason := ""
-	if c.place[off/slabGranules] == vacant || (off-first*slabGranules)<<granuleShift%block != 0 {
-		reason = "no block starts there"
-	}
-	for _, cached := range s.blocks[:s.n] {
-		if uintptr(cached) == off {
-			reason = "double free: the block lies in this cache"
-		}
-	}
-	if reason != "" {
-		panic(&memory.Misuse{Package: "slab", Op: "Free", Addr: uintptr(p), Reason: reason})
-	}
-	invariant.Freed(p, block)
 }

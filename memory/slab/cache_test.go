@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -8,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -34,7 +34,7 @@ func (s single) Stats() memory.Stats {
 	return st
 }
 
-func (s single) Check() error                    { return s.central.Check() }
+func (s single) Check() error                    { return errors.Join(s.Cache.Check(), s.central.Check()) }
 func (s single) Owns(p unsafe.Pointer) bool      { return s.central.Owns(p) }
 func (s single) SizeOf(p unsafe.Pointer) uintptr { return s.central.SizeOf(p) }
 
@@ -52,6 +52,17 @@ var cacheSubject = memtest.Subject{Package: "slab", New: func(src page.Source) (
 	}
 	return single{NewCache(NewCentral(h))}, nil
 }}
+
+var centralSubject = memtest.Subject{Package: "slab", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
+	h, err := New(src, Config{Reserve: 2 << 20})
+	if err != nil {
+		return nil, err
+	}
+	return NewCentral(h), nil
+}}
+
+func TestCentral_Conformance(t *testing.T) { memtest.Run(t, centralSubject) }
+func TestCentral_Faults(t *testing.T)      { memtest.Faults(t, centralSubject) }
 
 func TestCache_Conformance(t *testing.T) { memtest.Run(t, cacheSubject) }
 func TestCache_Faults(t *testing.T)      { memtest.Faults(t, cacheSubject) }
@@ -148,38 +159,6 @@ func TestCache_TakesTheLockOncePerBatch(t *testing.T) {
 	}
 	central.mu.Unlock()
 	cache.Free(p, 64)
-}
-
-func TestCache_MisuseIsFoundAtOnceOrAtTheFlush(t *testing.T) {
-	central, other := newCentral(t, Config{}), newCentral(t, Config{})
-	cache := NewCache(central)
-	defer cache.Close()
-	p, q := memtest.MustAlloc(t, cache, 100, 8), memtest.MustAlloc(t, cache, 100, 8)
-	foreign := memtest.MustAlloc(t, other, 100, 8)
-	memtest.Misuse(t, func() { cache.Free(foreign, 100) }, "slab.Free", "foreign pointer")
-	memtest.Misuse(t, func() { cache.FreeAny(foreign) }, "foreign pointer")
-	memtest.Misuse(t, func() { cache.Free(p, 113) }, "wrong size")
-	memtest.Misuse(t, func() { cache.Free(unsafe.Add(p, 8), 100) }, "interior pointer")
-	if n, _ := cache.Cached(); n != batchBlocks-2 {
-		t.Errorf("refused frees are in the cache: %d blocks", n)
-	}
-	cache.Free(p, 100)
-	switch {
-	case invariant.Debug:
-		memtest.Misuse(t, func() { cache.Free(p, 100) }, "double free", "in this cache")
-		memtest.Misuse(t, func() { cache.Free(unsafe.Add(q, 16), 100) }, "no block starts there")
-	case invariant.Exact:
-		cache.Free(p, 100)
-		memtest.Misuse(t, cache.Flush, "slab.Flush", "double free")
-		cache.Free(unsafe.Add(q, 16), 100)
-		memtest.Misuse(t, cache.Flush, "slab.Flush", "interior pointer")
-	}
-	cache.Free(q, 100)
-	cache.Flush()
-	if live := central.Stats().Live; live != 0 {
-		t.Errorf("%d blocks stayed away because of others", live)
-	}
-	memtest.MustCheck(t, central)
 }
 
 func TestCache_UseAfterClose(t *testing.T) {

@@ -13,18 +13,22 @@ import (
 const maxFaults = 32
 
 // Check verifies the equations above the types and reports every one that is broken. Cost:
-// proportional to the free blocks and to the slabs in use; it allocates.
+// proportional to the free blocks, the slabs in use and the entries of the ladder's tables; it
+// allocates.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
 	}
-	r := &report{errs: []error{h.mem.Check()}}
-	if h.limit%slabGranules != 0 || h.limit<<granuleShift > h.mem.Committed() {
+	r := &report{errs: []error{h.mem.Check(), h.ladder.check()}}
+	slabs := uintptr(len(h.place))
+	if h.limit%slabGranules != 0 || h.limit<<granuleShift > h.mem.Committed() || h.limit/slabGranules > slabs {
 		r.say("limit %d granules is not whole slabs within the %d bytes committed", h.limit, h.mem.Committed())
 		return r.err()
 	}
-	h.checkTables(r)
-	if !h.checkSlabs(r) {
+	if h.lowest > h.limit/slabGranules || h.poisoned > slabs*slabGranules || invariant.Debug && h.poisoned < h.limit {
+		r.say("of %d slabs below limit none below %d is vacant and %d granules are poisoned: these are not in order", h.limit/slabGranules, h.lowest, h.poisoned)
+	}
+	if !h.checkTables(r) || !h.checkSlabs(r) {
 		return r.err()
 	}
 	free := make([]uint64, h.limit/64)
@@ -36,22 +40,30 @@ func (h *Heap) Check() error {
 	if carved != h.carved {
 		r.say("%d bytes are carved, the classes have %d", h.carved, carved)
 	}
+	if h.central != nil && h.central.caches < 0 {
+		r.say("%d caches are open", h.central.caches)
+	}
 	if invariant.Exact {
-		h.checkLive(r, free)
+		h.checkOut(r, free)
 	}
 	return r.err()
 }
 
-// checkTables verifies that the heap's copies of the ladder still are that.
-func (h *Heap) checkTables(r *report) {
-	if h.rungs != uintptr(len(h.ladder.tab)) || !bytes.Equal(h.tab[:h.rungs], h.ladder.tab) {
+// checkTables verifies that what the heap derived from the ladder still is that. What follows
+// counts with it.
+func (h *Heap) checkTables(r *report) (sound bool) {
+	if h.rungs != uintptr(len(h.ladder.tab)) || !bytes.Equal(h.tab[:len(h.ladder.tab)], h.ladder.tab) {
 		r.say("the %d entries of the lookup table are not the ladder's %d", h.rungs, len(h.ladder.tab))
 	}
+	sound = true
 	for i, size := range h.ladder.sizes {
-		if h.shapes[i].size != size>>granuleShift {
-			r.say("class %d of %d bytes has blocks of %d granules", i, size, h.shapes[i].size)
+		s := &h.shapes[i]
+		if size-1 >= slabBytes || s.shaped() != shapeOf(size) {
+			r.say("class %d of %d bytes has blocks of %d granules, %d to a span of %d slabs", i, size, s.size, s.blocks, s.slabs)
+			sound = false
 		}
 	}
+	return sound
 }
 
 // checkSlabs verifies that slabs tile into spans and vacancies, and counts both.
@@ -98,8 +110,8 @@ func (h *Heap) checkSlabs(r *report) bool {
 // entries in free.
 func (h *Heap) checkClass(r *report, ci uint8, free []uint64) {
 	c, s := &h.classes[ci], &h.shapes[ci]
-	if c.n > c.carved || c.carved > s.capacity {
-		r.say("class %d: %d free, %d carved, room for %d are not in order", ci, c.n, c.carved, s.capacity)
+	if c.n > c.carved || c.carved > s.capacity || c.allocs < uint64(c.carved-c.n) {
+		r.say("class %d: %d free, %d carved, room for %d, %d ever handed out are not in order", ci, c.n, c.carved, s.capacity, c.allocs)
 		return
 	}
 	rest := uint32(0)
@@ -112,6 +124,7 @@ func (h *Heap) checkClass(r *report, ci uint8, free []uint64) {
 	}
 	if c.carved+rest != s.spans*s.blocks {
 		r.say("class %d: %d carved and %d to carve are not the %d blocks of %d spans", ci, c.carved, rest, s.spans*s.blocks, s.spans)
+		return
 	}
 	for _, off := range c.free() {
 		switch {
@@ -120,8 +133,6 @@ func (h *Heap) checkClass(r *report, ci uint8, free []uint64) {
 			continue
 		case free[off/64]>>(off%64)&1 != 0:
 			r.say("class %d: block %d is free twice", ci, off)
-		case invariant.Exact && *h.word(uintptr(off))>>(off%64)&1 != 0:
-			r.say("class %d: block %d is free and live", ci, off)
 		}
 		free[off/64] |= 1 << (off % 64)
 	}
@@ -137,26 +148,27 @@ func (h *Heap) startsBlock(off uintptr, ci uint8) bool {
 	return inside%size == 0 && inside/size < uintptr(h.carvedIn(first))
 }
 
-// checkLive verifies that live bits stand at carved blocks only, and that live and free
-// blocks together are all there are.
-func (h *Heap) checkLive(r *report, free []uint64) {
-	var have, live [maxClasses]uint32
-	for i, w := range h.live[:h.limit/64] {
-		for ; w != 0; w &= w - 1 {
+// checkOut verifies that live bits and notes stand at carved blocks only, one of them at each,
+// and that live, lent and free blocks together are all there are.
+func (h *Heap) checkOut(r *report, free []uint64) {
+	var have [maxClasses]uint32
+	for i, live := range h.live[:h.limit/64] {
+		ci := h.owned[i*64/slabGranules]
+		lent := h.lentIn(r, uintptr(i)*64)
+		for w := live | lent; w != 0; w &= w - 1 {
 			off := uintptr(i*64 + bits.TrailingZeros64(w))
-			ci := h.owned[off/slabGranules]
 			if !h.startsBlock(off, ci) {
-				r.say("the live bit of granule %d stands where no block starts", off)
-				continue
+				r.say("granule %d is live or lent, and no block starts there", off)
 			}
-			live[ci]++
 		}
-		have[h.owned[i*64/slabGranules]] += uint32(bits.OnesCount64(free[i]))
+		if both := live&lent | (live|lent)&free[i]; both != 0 {
+			r.say("block %d is two of free, live and lent", i*64+bits.TrailingZeros64(both))
+		}
+		have[ci] += uint32(bits.OnesCount64(live | lent | free[i]))
 	}
 	for i := range h.ladder.sizes {
-		c := &h.classes[i]
-		if live[i]+have[i] != c.carved {
-			r.say("class %d: %d live and %d free blocks are not the %d carved", i, live[i], have[i], c.carved)
+		if c := &h.classes[i]; have[i] != c.carved {
+			r.say("class %d: %d live, lent and free blocks are not the %d carved", i, have[i], c.carved)
 		}
 	}
 	for i, w := range h.live[h.limit/64:] {
@@ -165,6 +177,59 @@ func (h *Heap) checkLive(r *report, free []uint64) {
 			break
 		}
 	}
+}
+
+// lentIn returns the blocks among the 64 granules from off on that are lent.
+func (h *Heap) lentIn(r *report, off uintptr) (lent uint64) {
+	if h.central == nil || h.central.lent.at(off) == nil {
+		return 0
+	}
+	n := h.central.lent.at(off)
+	for i := uintptr(0); i < 64; i += 4 {
+		if n.quiet(off + i) {
+			continue
+		}
+		for j := i; j < i+4; j++ {
+			state := n.state(off + j)
+			if state > used {
+				r.say("granule %d is noted as %d, which means nothing", off+j, state)
+			}
+			if state != home {
+				lent |= 1 << j
+			}
+		}
+	}
+	return lent
+}
+
+// Check verifies the equations above the type; the Central's own are verified by its Check.
+// Cost: proportional to the cached blocks.
+func (c *Cache) Check() error {
+	if c.stashes == nil || c.central.closed() {
+		return nil
+	}
+	r := &report{}
+	if c.rungs != uintptr(len(c.ladder.tab)) || c.span != uintptr(len(c.owned))*slabGranules || len(c.stashes) != len(c.ladder.sizes) {
+		r.say("a cache of %d classes, %d entries and %d granules is not that of its heap", len(c.stashes), c.rungs, c.span)
+		return r.err()
+	}
+	for i := range c.stashes {
+		s := &c.stashes[i]
+		if size := c.ladder.sizes[i]; size == 0 || s.batch != batchOf(size) || s.n > 2*s.batch {
+			r.say("cached class %d of %d bytes: %d blocks are more than two batches of %d", i, size, s.n, s.batch)
+			continue
+		}
+		for _, b := range s.blocks[:s.n] {
+			off := uintptr(b)
+			switch {
+			case off >= c.span || int(c.owned[off/slabGranules]) != i:
+				r.say("cached class %d: %d is no block of the class", i, off)
+			case c.lent.at(off) == nil || invariant.Exact && c.lent.state(off) != stashed:
+				r.say("cached class %d: block %d is not noted as cached", i, off)
+			}
+		}
+	}
+	return r.err()
 }
 
 // A report gathers faults up to maxFaults.

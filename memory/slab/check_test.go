@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"unsafe"
@@ -33,15 +34,16 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"not in order", false, func(h *Heap) { h.shapes[ci].capacity = 1 }},
 		{"no rest of one", false, func(h *Heap) { h.classes[ci].bump++ }},
 		{"no rest of one", false, func(h *Heap) { h.classes[ci].bump = h.classes[ci].end + 4 }},
-		{"are not the", false, func(h *Heap) { h.classes[ci].carved++ }},
+		{"33 carved and 992 to carve are not the 1024", false, func(h *Heap) { h.classes[ci].carved++; h.classes[ci].allocs++ }},
+		{"1 free, 32 carved, room for 1024, 1 ever handed out are not in order", false, func(h *Heap) { h.classes[ci].n = 1 }},
 		{"bytes are carved", false, func(h *Heap) { h.carved++ }},
 		{"is no block of the class", false, func(h *Heap) { *entry(h, 0) += 1 }},
 		{"is no block of the class", false, func(h *Heap) { *entry(h, 0) = 1 << 30 }},
 		{"is no block of the class", false, func(h *Heap) { *entry(h, 0) = h.classes[ci].bump }},
 		{"free twice", false, func(h *Heap) { *entry(h, 0) = *entry(h, 1) }},
-		{"free and live", true, func(h *Heap) { off := uintptr(*entry(h, 0)); *h.word(off) |= 1 << (off & 63) }},
-		{"where no block starts", true, func(h *Heap) { h.live[0] |= 2 }},
-		{"live and", true, func(h *Heap) { h.live[0] &^= 1 }},
+		{"is two of free, live and lent", true, func(h *Heap) { off := uintptr(*entry(h, 0)); *h.word(off) |= 1 << (off & 63) }},
+		{"granule 1 is live or lent, and no block starts there", true, func(h *Heap) { h.live[0] |= 2 }},
+		{"31 live, lent and free blocks are not the 32", true, func(h *Heap) { h.live[0] &^= 1 }},
 		{"beyond limit", true, func(h *Heap) { h.live[len(h.live)-1] = 1 }},
 	} {
 		if c.exact && !invariant.Exact {
@@ -60,6 +62,67 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		}
 		if err := h.mem.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// furnished returns a Central and a cache of a heap with blocks in every state: live, free, to
+// be carved, cached, used through the cache, in vacant slabs and in spans.
+func furnished(t *testing.T, cfg Config) (*Central, *Cache) {
+	t.Helper()
+	h := newHeap(t, cfg)
+	var dead []unsafe.Pointer
+	for range 40 {
+		dead = append(dead, memtest.MustAlloc(t, h, 4096, 16)) // three slabs, to be vacant
+	}
+	for _, size := range []uintptr{1, 64, 100, 1000, 4096, 36 << 10} {
+		for i := range 50 {
+			if p := memtest.MustAlloc(t, h, min(size, cfg.MaxSize), 16); i%3 == 0 {
+				h.FreeAny(p)
+			}
+		}
+	}
+	for _, p := range dead {
+		h.FreeAny(p)
+	}
+	if err := h.Trim(); err != nil || h.vacant == 0 {
+		t.Fatalf("Trim: %v, %d slabs are vacant", err, h.vacant)
+	}
+	central := NewCentral(h)
+	c := NewCache(central)
+	t.Cleanup(func() { _ = c.Close() })
+	for _, size := range []uintptr{64, 200} {
+		for i := range 50 {
+			if p := memtest.MustAlloc(t, c, size, 16); i%3 == 0 {
+				c.Free(p, size)
+			}
+		}
+	}
+	memtest.MustAlloc(t, central, 64, 16)
+	return central, c
+}
+
+func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
+	for _, cfg := range []Config{
+		{Reserve: 3 << 20, MaxSize: 24 << 10}, // the top class has spans
+		{Reserve: 2 << 20, MaxSize: 4096, Classes: PowerOfTwo},
+	} {
+		central, c := furnished(t, cfg)
+		h := central.heap
+		books := []any{c}
+		for i := range h.ladder.sizes {
+			if stack := h.classes[i].free(); len(stack) > 0 {
+				books = append(books, &stack)
+			}
+		}
+		for i := range central.lent {
+			if n := central.lent[i].Load(); n != nil && invariant.Exact {
+				books = append(books, n)
+			}
+		}
+		f := memtest.EveryBit(t, func() error { return errors.Join(c.Check(), central.Check()) }, books...)
+		if f.Integers < 600 || f.Named*4 < f.Flipped {
+			t.Errorf("%v: of %d bits in %d integers %d were named", cfg.Classes, f.Flipped, f.Integers, f.Named)
 		}
 	}
 }

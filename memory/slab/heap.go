@@ -2,6 +2,7 @@ package slab
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"unsafe"
 
@@ -25,9 +26,11 @@ import (
 //	(2) every slab below limit is vacant or part of exactly one span of one class
 //	(3) carved <= capacity of the stack, and n <= carved, for every class
 //	(4) every stack entry is the start of a block of its class, not live, and there once
-//	(5) the live map has exactly the blocks that are carved and on no stack
+//	(5) every carved block is on a stack, in the live map or lent to the Central: in one of them
 //	(6) carved counts the blocks of the class's spans below bump
-//	(7) tab and the sizes in shapes are the ladder's
+//	(7) tab and shapes are the ladder's, and no class has more live blocks than it handed out
+//	(8) no slab below lowest is vacant, and lowest and limit lie within the reservation
+//	(9) in debug builds, what lies below poisoned and in no live block is filled with 0xDD
 type Heap struct {
 	base  unsafe.Pointer // nil once closed
 	limit uintptr        // granules in slabs that were ever taken since Reset; no block starts beyond
@@ -50,8 +53,11 @@ type Heap struct {
 	peak    uint64   // highest carved before the last Trim or Reset
 	futile  uint64   // frees counted when a reclaim found nothing; nothing to find until it changes
 	refused uint64   // requests that failed
-	mem     page.Prefix
-	owner   invariant.Owner
+
+	poisoned uintptr  // granules; debug builds only
+	central  *Central // that shares this heap, or nil
+	mem      page.Prefix
+	owner    invariant.Owner
 }
 
 // A class is the hot half of a size class: 32 bytes, two to a cache line.
@@ -73,13 +79,23 @@ type shape struct {
 	capacity uint32 // of the class's stack, in entries
 }
 
+// shapeOf returns the shape of a class without spans.
+func shapeOf(size uint32) shape {
+	slabs := spanSlabs(uintptr(size))
+	return shape{size: size >> granuleShift, slabs: uint32(slabs), blocks: uint32(slabs << slabShift / uintptr(size))}
+}
+
+// shaped returns what shapeOf made.
+func (s *shape) shaped() shape { return shape{size: s.size, blocks: s.blocks, slabs: s.slabs} }
+
 // Config configures New.
 type Config struct {
 	// Reserve is the address space in bytes, and so the most that can be in use. 0 means
 	// 64 MiB. It is rounded up to slabs of 64 KiB; a system that refuses as much is asked
 	// for half, and half of that. The books take 0.8 % of it, in the Go heap.
 	Reserve uintptr
-	// MaxSize is the largest size in bytes that is served here. 0 means 4096; at most 65536.
+	// MaxSize is the largest size in bytes that is served here, rounded up to 16. 0 means
+	// 4096; at most 65536.
 	MaxSize uintptr
 	// Classes is the ladder of block sizes. The zero value is Geometric.
 	Classes ClassTable
@@ -88,8 +104,9 @@ type Config struct {
 	Large memory.Allocator
 }
 
-// maxReserve keeps granule numbers within 32 bits.
-const maxReserve uint64 = 1 << (32 + granuleShift)
+// maxReserve, in bytes, keeps granule numbers within 32 bits and, where an address has no
+// more bits than that, the end of a span behind the last slab.
+const maxReserve uint64 = min(1<<(32+granuleShift)-slabBytes, math.MaxUint-(maxSpan+1)*slabBytes)
 
 // New reserves address space from src; nil means page.Default(). Nothing is committed yet.
 func New(src page.Source, cfg Config) (*Heap, error) {
@@ -107,12 +124,11 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	copy(h.tab[:], ladder.tab)
 	least := uintptr(slabBytes)
 	for i, size := range ladder.sizes {
-		slabs := spanSlabs(uintptr(size))
-		h.shapes[i] = shape{size: size >> granuleShift, slabs: uint32(slabs), blocks: uint32(slabs << slabShift / uintptr(size))}
-		least = max(least, slabs<<slabShift)
+		h.shapes[i] = shapeOf(size)
+		least = max(least, uintptr(h.shapes[i].slabs)<<slabShift)
 	}
-	if cfg.Reserve < least || uint64(cfg.Reserve) > maxReserve-slabBytes {
-		return nil, fmt.Errorf("slab: Reserve %d is not between %d, a span of the largest class, and %d bytes", cfg.Reserve, least, maxReserve-slabBytes)
+	if cfg.Reserve < least || uint64(cfg.Reserve) > maxReserve {
+		return nil, fmt.Errorf("slab: Reserve %d is not between %d, a span of the largest class, and %d bytes", cfg.Reserve, least, maxReserve)
 	}
 	h.mem, err = page.NewPrefix(src, align.Up(cfg.Reserve, slabBytes), least, 0)
 	if err != nil {
@@ -124,6 +140,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	if invariant.Exact {
 		h.live = make([]uint64, slabs*slabGranules/64)
 	}
+	h.mem.Watch(h.lost)
 	return h, nil
 }
 
@@ -149,6 +166,9 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	n--
 	off := *(*uint32)(unsafe.Add(c.stack, uintptr(n)*4))
+	if invariant.Debug {
+		verify(unsafe.Add(h.base, uintptr(off)<<granuleShift), h.ladder.sizes[ci])
+	}
 	c.n = n
 	c.allocs++
 	if invariant.Exact {
@@ -222,6 +242,16 @@ func (h *Heap) owner8(off uintptr) *uint8 {
 	return (*uint8)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.owned)), off>>(slabShift-granuleShift)))
 }
 
+// verify panics where a free block was written to, and heals it, so that it may be had next.
+func verify(p unsafe.Pointer, size uint32) {
+	if at, ok := invariant.Intact(p, uintptr(size)); !ok {
+		b := *(*byte)(unsafe.Add(p, at))
+		invariant.Freed(p, uintptr(size))
+		panic(&memory.Misuse{Package: "slab", Op: "Alloc", Addr: uintptr(p), Reason: fmt.Sprintf(
+			"use after free: byte %d of the free block of %d bytes was written since it was freed, with %#x", at, size, b)})
+	}
+}
+
 func (h *Heap) debugFree(off uintptr) {
 	h.owner.Touch()
 	invariant.Freed(unsafe.Add(h.base, off<<granuleShift), uintptr(h.ladder.sizes[*h.owner8(off)]))
@@ -265,8 +295,11 @@ func (h *Heap) allocFresh(ci uint8) (unsafe.Pointer, error) {
 // pop is the second half of Alloc, for a class that has a free block.
 func (h *Heap) pop(ci uint8) unsafe.Pointer {
 	c := &h.classes[ci]
+	off := *(*uint32)(unsafe.Add(c.stack, uintptr(c.n-1)*4))
+	if invariant.Debug {
+		verify(unsafe.Add(h.base, uintptr(off)<<granuleShift), h.ladder.sizes[ci])
+	}
 	c.n--
-	off := *(*uint32)(unsafe.Add(c.stack, uintptr(c.n)*4))
 	c.allocs++
 	if invariant.Exact {
 		*h.word(uintptr(off)) |= 1 << (off & 63)
@@ -294,42 +327,4 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 		panic(h.reject("SizeOf", p, 0))
 	}
 	return uintptr(h.ladder.sizes[*h.owner8(off)])
-}
-
-// Reset frees every block at once and keeps the committed memory, which any class may use
-// afterwards. Large is not reset. Cost: clearing a bit per 16 bytes in use. On a closed heap
-// it panics with a *memory.Misuse.
-func (h *Heap) Reset() {
-	if h.base == nil {
-		panic(h.reject("Reset", nil, 0))
-	}
-	h.owner.Touch()
-	if invariant.Debug {
-		invariant.Freed(h.base, h.limit<<granuleShift)
-	}
-	if invariant.Exact {
-		clear(h.live[:h.limit/64])
-	}
-	for i := range h.ladder.sizes {
-		c := &h.classes[i]
-		c.n, c.carved, c.bump, c.end = 0, 0, 0, 0
-		h.shapes[i].spans = 0
-	}
-	h.peak = max(h.peak, h.carved)
-	h.carved, h.limit, h.vacant, h.lowest = 0, 0, 0, 0
-}
-
-// Close frees every block and releases the memory: no pointer into the heap may be used any
-// more. Large is not closed. A second Close does nothing. If the memory cannot be released
-// the heap is empty but open, and Close may be called again.
-func (h *Heap) Close() error {
-	if h.base == nil {
-		return nil
-	}
-	h.Reset()
-	if err := h.mem.Close(); err != nil {
-		return fmt.Errorf("slab: close: %w", err)
-	}
-	h.base, h.rungs = nil, 0
-	return nil
 }

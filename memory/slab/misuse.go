@@ -46,16 +46,26 @@ func (h *Heap) freeAnyRare(p unsafe.Pointer) {
 // maxSize returns the largest request, in bytes, that is not passed on.
 func (h *Heap) maxSize() uintptr { return uintptr(len(h.ladder.tab)) << granuleShift }
 
-// reject says why op cannot work on p.
-func (h *Heap) reject(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
-	return &memory.Misuse{Package: "slab", Op: op, Addr: uintptr(p), Size: size, Reason: h.reason(p, size)}
+// lent returns the note of granule off, which lies below limit.
+func (h *Heap) lent(off uintptr) uint8 {
+	if h.central == nil {
+		return home
+	}
+	return h.central.lent.state(off)
 }
 
-func (h *Heap) reason(p unsafe.Pointer, size uintptr) string {
+// reject says why op cannot work on p.
+func (h *Heap) reject(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
+	return &memory.Misuse{Package: "slab", Op: op, Addr: uintptr(p), Size: size, Reason: h.reason(op, p, size)}
+}
+
+func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 	off := uintptr(p) - uintptr(h.base)
 	switch {
 	case h.base == nil:
 		return "the heap is closed"
+	case op == "Reset":
+		return fmt.Sprintf("%d caches of the heap are open and may hold its blocks: close them first", h.openCaches())
 	case !h.mem.Contains(p):
 		return fmt.Sprintf("foreign pointer: it does not lie in this heap's reservation of %d bytes", h.mem.Reserved())
 	case off>>granuleShift >= h.limit:
@@ -71,7 +81,11 @@ func (h *Heap) reason(p unsafe.Pointer, size uintptr) string {
 	if rest := inside % block; rest != 0 {
 		return fmt.Sprintf("interior pointer: it points %d bytes into a block of %d", rest, block)
 	}
-	if invariant.Exact && *h.word(off >> granuleShift)>>(off>>granuleShift&63)&1 == 0 {
+	if state := h.lent(off >> granuleShift); state == stashed {
+		return fmt.Sprintf("the block of %d bytes is not live: double free, it lies in a cache", block)
+	} else if state == used && (op != "Free" || h.ladder.serves(ci, size)) {
+		return fmt.Sprintf("the block of %d bytes was handed out by the heap's Central or a Cache of it: call those", block)
+	} else if state == home && invariant.Exact && *h.word(off >> granuleShift)>>(off>>granuleShift&63)&1 == 0 {
 		return fmt.Sprintf("the block of %d bytes is not live: double free, or never allocated", block)
 	}
 	if !invariant.Exact && h.classes[ci].n >= h.classes[ci].carved {

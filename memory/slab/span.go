@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
 // vacant marks, in place, a slab below limit that belongs to no class.
@@ -104,12 +105,19 @@ func (h *Heap) vacantRun(n uintptr) (first uintptr, ok bool) {
 	return 0, false
 }
 
-// takeFresh takes the n slabs at limit.
+// takeFresh takes the n slabs at limit. In debug builds what was not in use before is filled
+// as freed blocks are; what a Reset or reclaim left has been, and if a stale pointer has
+// written there since, the block's Alloc will say so.
 func (h *Heap) takeFresh(n uintptr) (first uintptr, err error) {
 	first = h.limit / slabGranules
 	if err := h.mem.Ensure((first + n) << slabShift); err != nil {
 		return 0, err
 	}
 	h.limit += n * slabGranules
+	if invariant.Debug && h.limit > h.poisoned {
+		from := max(h.poisoned, first*slabGranules)
+		invariant.Freed(unsafe.Add(h.base, from<<granuleShift), (h.limit-from)<<granuleShift)
+		h.poisoned = h.limit
+	}
 	return first, nil
 }

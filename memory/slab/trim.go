@@ -17,6 +17,7 @@ func (h *Heap) Trim() error {
 	}
 	h.owner.Touch()
 	h.reclaim()
+	h.poisoned = min(h.poisoned, h.limit)
 	if err := h.mem.Trim(h.limit << granuleShift); err != nil {
 		return fmt.Errorf("slab: trim: %w", err)
 	}
@@ -119,6 +120,9 @@ func (h *Heap) vacate() {
 		n := uintptr(h.shapes[h.owned[i]].slabs)
 		for j := range n {
 			h.place[i+j] = vacant
+		}
+		if h.central != nil {
+			h.central.lent.drop(i, i+n)
 		}
 		h.vacant += n
 	}

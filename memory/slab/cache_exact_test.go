@@ -1,0 +1,88 @@
+//go:build !memfast || memdebug || race
+
+package slab
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest"
+)
+
+func TestCache_ADoubleFreeIsRefusedAtOnce(t *testing.T) {
+	central, caches := newCaches(t, Config{}, 2)
+	a, b := caches[0], caches[1]
+	const size = 100
+	frees := map[string]func(unsafe.Pointer){
+		"the same cache":    func(p unsafe.Pointer) { a.Free(p, size) },
+		"another cache":     func(p unsafe.Pointer) { b.Free(p, size) },
+		"another by any":    func(p unsafe.Pointer) { b.FreeAny(p) },
+		"the Central":       func(p unsafe.Pointer) { central.Free(p, size) },
+		"the Central, any":  func(p unsafe.Pointer) { central.FreeAny(p) },
+		"an asker for size": func(p unsafe.Pointer) { central.SizeOf(p) },
+	}
+	for first, free := range frees {
+		if first == "an asker for size" {
+			continue
+		}
+		for second, again := range frees {
+			p := memtest.MustAlloc(t, a, size, 8)
+			free(p)
+			before, held := central.Stats(), stashedIn(a, b)
+			memtest.Misuse(t, func() { again(p) }, "slab.", "of 112 bytes is not live: double free")
+			if central.Stats() != before || stashedIn(a, b) != held {
+				t.Errorf("%s, then %s: the refused free changed the books", first, second)
+			}
+			sound(t, central, a, b)
+			seen := map[unsafe.Pointer]bool{}
+			for i := range 200 {
+				q := memtest.MustAlloc(t, caches[i%2], size, 8)
+				if seen[q] {
+					t.Fatalf("%s, then %s: block %p was handed out twice", first, second, q)
+				}
+				seen[q] = true
+			}
+			for q := range seen {
+				b.Free(q, size)
+			}
+		}
+	}
+}
+
+// The heap is the Central's: what the Central or a cache has cannot be freed behind its back.
+func TestHeap_BlocksThatAreLentAreRefused(t *testing.T) {
+	central, caches := newCaches(t, Config{}, 1)
+	c, h := caches[0], central.heap
+	p, q := memtest.MustAlloc(t, c, 64, 16), memtest.MustAlloc(t, central, 64, 16)
+	for _, lent := range []unsafe.Pointer{p, q} {
+		memtest.Misuse(t, func() { h.Free(lent, 64) }, "slab.Free", "handed out by the heap's Central or a Cache", "call those")
+		memtest.Misuse(t, func() { h.FreeAny(lent) }, "slab.FreeAny", "call those")
+		memtest.Misuse(t, func() { h.SizeOf(lent) }, "slab.SizeOf", "call those")
+		memtest.Misuse(t, func() { h.Free(lent, 80) }, "wrong size")
+	}
+	c.Free(p, 64)
+	memtest.Misuse(t, func() { h.Free(p, 64) }, "double free, it lies in a cache")
+	memtest.Misuse(t, func() { h.FreeAny(p) }, "it lies in a cache")
+	memtest.Misuse(t, func() { h.SizeOf(p) }, "it lies in a cache")
+	sound(t, central, c)
+	central.Free(q, 64)
+}
+
+// The notes of a slab cost a sixteenth of it, and only where blocks went through a Central.
+func TestCentral_NotesCostASixteenthOfTheSlabsInUse(t *testing.T) {
+	if n := unsafe.Sizeof(notes{}); n*16 != slabBytes {
+		t.Errorf("notes of %d bytes for a slab of %d", n, slabBytes)
+	}
+	central, caches := newCaches(t, Config{}, 1)
+	memtest.MustAlloc(t, caches[0], 64, 16)
+	memtest.MustAlloc(t, central, 128, 16)
+	noted := 0
+	for i := range central.lent {
+		if central.lent[i].Load() != nil {
+			noted++
+		}
+	}
+	if noted != 2 {
+		t.Errorf("%d slabs have notes, want the 2 in use", noted)
+	}
+}

@@ -1,0 +1,79 @@
+package slab
+
+import (
+	"fmt"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// Reset frees every block at once and keeps the committed memory, which any class may use
+// afterwards. Large is not reset. Cost: clearing a bit per 16 bytes in use. On a closed heap,
+// and while a [Cache] of its Central is open, it panics with a *memory.Misuse: the cache would
+// go on handing out blocks that another class has.
+func (h *Heap) Reset() {
+	if h.base == nil || h.openCaches() > 0 {
+		panic(h.reject("Reset", nil, 0))
+	}
+	h.owner.Touch()
+	if invariant.Debug {
+		invariant.Freed(h.base, h.limit<<granuleShift)
+	}
+	h.forget()
+}
+
+// forget empties the books and touches no block.
+func (h *Heap) forget() {
+	if invariant.Exact {
+		clear(h.live[:h.limit/64])
+	}
+	if h.central != nil {
+		h.central.lent.drop(0, h.limit/slabGranules)
+	}
+	for i := range h.ladder.sizes {
+		c := &h.classes[i]
+		c.n, c.carved, c.bump, c.end = 0, 0, 0, 0
+		h.shapes[i].spans = 0
+	}
+	h.peak = max(h.peak, h.carved)
+	h.carved, h.limit, h.vacant, h.lowest = 0, 0, 0, 0
+}
+
+// Close frees every block and releases the memory: no pointer into the heap may be used any
+// more. Large is not closed. A second Close does nothing. If the memory cannot be released
+// the heap is empty but open, and Close may be called again; while a [Cache] of its Central is
+// open it fails and nothing has changed.
+//
+// A heap whose source ends first, as a [page.Carve] does with its manager, is closed by that:
+// its caches as well, and Close has nothing left to do.
+func (h *Heap) Close() error {
+	if h.base == nil {
+		return nil
+	}
+	if n := h.openCaches(); n > 0 {
+		return fmt.Errorf("slab: close: %d caches are still open", n)
+	}
+	h.Reset()
+	h.poisoned = 0
+	if err := h.mem.Close(); err != nil {
+		return fmt.Errorf("slab: close: %w", err)
+	}
+	h.base, h.rungs = nil, 0
+	return nil
+}
+
+// lost closes the heap after its memory has gone to somebody else.
+func (h *Heap) lost() {
+	if h.central != nil {
+		h.central.mu.Lock()
+		defer h.central.mu.Unlock()
+	}
+	h.forget()
+	h.base, h.rungs, h.poisoned = nil, 0, 0
+}
+
+func (h *Heap) openCaches() int {
+	if h.central == nil {
+		return 0
+	}
+	return h.central.caches
+}

@@ -1,0 +1,87 @@
+package slab
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+)
+
+// stern is a Large that panics in every call, as one does whose own caller erred.
+type stern struct{}
+
+func (stern) Alloc(uintptr, uintptr) (unsafe.Pointer, error) { panic("stern: Alloc") }
+func (stern) Free(unsafe.Pointer, uintptr)                   { panic("stern: Free") }
+func (stern) FreeAny(unsafe.Pointer)                         { panic("stern: FreeAny") }
+func (stern) SizeOf(unsafe.Pointer) uintptr                  { panic("stern: SizeOf") }
+
+func TestLarge_APanicLeavesTheBooksAsTheyWere(t *testing.T) {
+	alone := newHeap(t, Config{Large: stern{}})
+	central, caches := newCaches(t, Config{Large: stern{}}, 1)
+	for _, a := range []interface {
+		memory.Allocator
+		memory.AnyFreer
+	}{alone, central, caches[0]} {
+		p := memtest.MustAlloc(t, a, 64, 16)
+		foreign := unsafe.Pointer(new([2]uint64))
+		before, beside := alone.Stats(), central.Stats()
+		for op, f := range map[string]func(){
+			"Alloc":   func() { _, _ = a.Alloc(5000, 16) },
+			"Free":    func() { a.Free(foreign, 5000) },
+			"FreeAny": func() { a.FreeAny(foreign) },
+			"SizeOf":  func() { alone.SizeOf(foreign) },
+		} {
+			if said := panicOf(f); said != "stern: "+op {
+				t.Errorf("%T.%s: %v", a, op, said)
+			}
+		}
+		if alone.Stats() != before || central.Stats() != beside {
+			t.Errorf("%T: a panic in Large changed the books", a)
+		}
+		a.Free(p, 64)
+		sound(t, central, caches[0])
+		memtest.MustCheck(t, alone)
+	}
+}
+
+func panicOf(f func()) (v any) {
+	defer func() { v = recover() }()
+	f()
+	return nil
+}
+
+// mute is a Large without capabilities beyond the contract.
+type mute struct{ memory.Allocator }
+
+func TestLarge_WithoutCapabilitiesIsNotAsked(t *testing.T) {
+	h := newHeap(t, Config{Large: mute{new(fakeLarge)}})
+	p := memtest.MustAlloc(t, h, 5000, 16)
+	memtest.Misuse(t, func() { h.FreeAny(p) }, "slab.FreeAny", "foreign pointer")
+	memtest.Misuse(t, func() { h.SizeOf(p) }, "slab.SizeOf", "foreign pointer")
+	h.Free(p, 5000)
+}
+
+func TestNew_RefusesWhatItCannotCount(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{Reserve: ^uintptr(0)}, "slab: Reserve"},
+		{Config{Reserve: ^uintptr(0) - slabBytes}, "slab: Reserve"},
+		{Config{Reserve: ^uintptr(0) - maxSpan*slabBytes}, "slab: Reserve"},
+		{Config{Reserve: uintptr(maxReserve) + 1}, "slab: Reserve"},
+		{Config{Reserve: slabBytes - 1}, "slab: Reserve 65535 is not between 65536"},
+		{Config{Reserve: 2*slabBytes - 1, MaxSize: 65536}, "a span of the largest class"},
+		{Config{MaxSize: slabBytes + 1}, "slab: MaxSize 65537 is above the 65536 bytes of a slab"},
+		{Config{MaxSize: ^uintptr(0)}, "slab: MaxSize"},
+		{Config{Classes: Fibonacci + 1}, "slab: ClassTable(4) is none of"},
+		{Config{Classes: Step16, MaxSize: 4097}, "makes 258 classes, at most 256"},
+	} {
+		h, err := New(nil, c.cfg)
+		if h != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("New(%+v) = %v, %v; want an error with %q", c.cfg, h, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package slab
+
+import (
+	"errors"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// Free accepts the sizes that the block's class serves at some alignment, and no other one:
+// every class of small ladders with every size, through every front.
+func TestFree_AcceptsTheSizesOfTheClassAndNoOther(t *testing.T) {
+	const maxSize = 208
+	for _, table := range tables {
+		h := newHeap(t, Config{MaxSize: maxSize, Classes: table})
+		central, caches := newCaches(t, Config{MaxSize: maxSize, Classes: table}, 1)
+		served := map[uintptr]map[uintptr]bool{} // by class: what it serves, by the rule in words
+		sizes := append(table.Sizes(maxSize), 4096)
+		for size := uintptr(0); size <= maxSize; size++ {
+			for al := uintptr(1); al <= 4096; al *= 2 {
+				for _, class := range sizes {
+					if class >= size && class%al == 0 {
+						if served[class] == nil {
+							served[class] = map[uintptr]bool{}
+						}
+						served[class][size] = true
+						break
+					}
+				}
+			}
+		}
+		for _, a := range []memory.Allocator{h, central, caches[0]} {
+			for class, sizes := range served {
+				for size := range uintptr(maxSize + 40) {
+					p := ofClass(t, a, class, sizes)
+					refused := panicOf(func() { a.Free(p, size) })
+					if m, ok := refused.(*memory.Misuse); ok == sizes[size] {
+						t.Fatalf("%v, %T: a block of %d freed as %d: %v; served: %t", table, a, class, size, m, sizes[size])
+					}
+					if refused != nil {
+						a.(memory.AnyFreer).FreeAny(p)
+					}
+				}
+			}
+		}
+		memtest.MustCheck(t, h)
+		sound(t, central, caches...)
+	}
+}
+
+// ofClass allocates a block of the class that serves sizes.
+func ofClass(t *testing.T, a memory.Allocator, class uintptr, sizes map[uintptr]bool) unsafe.Pointer {
+	t.Helper()
+	sizer, ok := a.(memory.Sizer)
+	if c, cache := a.(*Cache); cache {
+		sizer, ok = c.central, true
+	}
+	for size := range sizes {
+		for al := uintptr(1); ok && al <= 4096; al *= 2 {
+			p := memtest.MustAlloc(t, a, size, al)
+			if sizer.SizeOf(p) == class {
+				return p
+			}
+			a.Free(p, size)
+		}
+	}
+	t.Fatalf("no request gets the class of %d", class)
+	return nil
+}
+
+// frozen stops giving memory when it is told to.
+type frozen struct {
+	page.Source
+	cold bool
+}
+
+func (f *frozen) Commit(m page.Memory, off, size uintptr) error {
+	if f.cold {
+		return &memory.Exhausted{Op: "frozen: commit", Need: size}
+	}
+	return f.Source.Commit(m, off, size)
+}
+
+// What Stats calls the largest free request can be had from committed memory alone, and where
+// it is 0 nothing can, whatever Free says.
+func TestStats_LargestFreeCanBeHadWithoutMoreMemory(t *testing.T) {
+	src := &frozen{Source: page.Default()}
+	h, err := New(src, Config{Reserve: 32 << 20, MaxSize: 65536})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	seen := map[uint64]bool{}
+	for step := range uintptr(40) {
+		src.cold = false
+		size := step * 1777 % 65537
+		p := memtest.MustAlloc(t, h, size, 16)
+		if step%3 == 0 {
+			h.Free(p, size)
+		}
+		src.cold = true
+		for {
+			st := h.Stats()
+			seen[st.LargestFree] = true
+			if st.Requested != 0 || st.Measured != 0 || st.Free != st.Committed-st.InUse {
+				t.Fatalf("books %+v", st)
+			}
+			if st.LargestFree == 0 {
+				break
+			}
+			memtest.MustAlloc(t, h, uintptr(st.LargestFree), 1)
+		}
+		for _, none := range []uintptr{0, 1, 16, 1000, 4096, 65536} {
+			if p, err := h.Alloc(none, 1); !errors.Is(err, memory.ErrOutOfMemory) {
+				t.Fatalf("largest free 0 of %d free bytes, and Alloc(%d) = %v, %v", h.Stats().Free, none, p, err)
+			}
+		}
+		memtest.MustCheck(t, h)
+		if step%7 == 6 {
+			h.Reset()
+		}
+	}
+	if len(seen) < 10 || !seen[65536] {
+		t.Errorf("only %d values were seen: %v", len(seen), seen)
+	}
+}
+
+func TestStats_OfAFullHeapSaysThatNoFreeByteCanBeHad(t *testing.T) {
+	h := newHeap(t, Config{Reserve: 192 << 10, MaxSize: 36 << 10})
+	fill(t, h, 36<<10) // one span of three slabs, five blocks, and a rest that is less than one
+	st := h.Stats()
+	if st.LargestFree != 0 || st.Free != 192<<10-st.InUse || st.Free == 0 {
+		t.Errorf("%+v", st)
+	}
+}
