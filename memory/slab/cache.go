@@ -30,11 +30,16 @@ const (
 //
 // Free checks what Heap.Free does, at once: a block that was freed through another Cache or
 // through the Central is refused, one in memory that was never carved as well, and of two
-// goroutines that free the same block at the same time one wins and the other one panics. The
-// price is a compare and swap on a note of the block; its figure is in the package comment. Builds with
-// memfast drop the notes: then range and class are checked, and pointers into slabs that no
-// cache has had a block from; of double frees only those are found, at the flush, that would
-// give a class more free blocks than it has.
+// goroutines that free the same block at the same time one wins and the other one panics. A
+// block that was handed out again between two frees of it is a live one, and the second free
+// takes it from its new owner: no allocator without handles can tell. The price is a compare
+// and swap on a note of the block: BenchmarkShared takes 44 ns a pair with it and 22 without,
+// 104 through the lock and 376 on the Go heap (two workers on a busy two-core Xeon, Go 1.26,
+// the lowest of 25 runs each).
+//
+// Builds with memfast drop the notes. Then range and class are checked, and pointers into
+// slabs that no cache has had a block of are refused; of double frees only those are found,
+// at the flush, that would give a class more free blocks than it has.
 //
 // Invariants, verified by Check:
 //
@@ -106,7 +111,7 @@ func (c *Cache) pop(ci uint8) (unsafe.Pointer, error) {
 	off := uintptr(s.blocks[(s.n-1)%stashBlocks])
 	n := c.lent.at(off)
 	if n == nil {
-		return nil, memory.ErrClosed
+		return c.popLost(ci)
 	}
 	p := unsafe.Add(c.base, off<<granuleShift)
 	if invariant.Debug {
@@ -119,6 +124,18 @@ func (c *Cache) pop(ci uint8) (unsafe.Pointer, error) {
 	}
 	s.n--
 	return p, nil
+}
+
+// popLost is pop where the slab of the next block has no notes: the heap is closed, or in a
+// memfast build the slab was recycled because of a double free, and is not ours any more.
+//
+//go:noinline
+func (c *Cache) popLost(ci uint8) (unsafe.Pointer, error) {
+	if c.central.closed() {
+		return nil, memory.ErrClosed
+	}
+	c.stashes[ci].n--
+	return c.pop(ci)
 }
 
 //go:noinline
@@ -154,10 +171,11 @@ func (c *Cache) FreeAny(p unsafe.Pointer) {
 
 // push puts the block at off into its stash, or reports that it is not one that is used.
 func (c *Cache) push(ci uint8, off uintptr) bool {
-	n, s := c.lent.at(off), &c.stashes[ci]
+	n := c.lent.at(off)
 	if n == nil {
 		return false
 	}
+	s := &c.stashes[ci]
 	if s.n == 2*s.batch { // before the note changes, and not for a block that is refused
 		if invariant.Exact && n.state(off) != used {
 			return false

@@ -18,6 +18,7 @@
 //
 //	Go heap:   owned   class byte per slab                     FreeAny and the check of the size
 //	           live    a bit per 16-byte granule               double free, interior pointer
+//	           notes   a byte per 16-byte granule              the same for blocks lent to caches
 //	           class   stack of free blocks, uint32 granules   at home in the class, 4 bytes a block
 //	           tab     class by (size-1)/16                    and one per alignment from 32 to 4096
 //
@@ -27,35 +28,52 @@
 //
 // # Use it when, and when not
 //
-//	| use | for |
-//	|---|---|
-//	| Heap | objects of mixed sizes up to 4 KiB whose lives have no pattern: strings, paths, AI state |
-//	| Central, Cache | the same from several workers |
-//	| not: pool | one hot type: both halves inline |
-//	| not: arena | what dies together at the end of a frame or level |
-//	| not: tlsf | blocks above a few KiB, where rounding up costs |
+//	Heap              objects of mixed sizes up to 4 KiB whose lives have no pattern:
+//	                  strings, paths, AI state
+//	Central, Cache    the same from several workers
+//	not: pool         one hot type: both halves inline
+//	not: arena        what dies together at the end of a frame or level
+//	not: tlsf         blocks above a few KiB, where rounding up costs
 //
 // # Cost
 //
-//	| operation | cost | overhead |
-//	|---|---|---|
-//	| Alloc, Free, FreeAny | constant: about 40 instructions each, behind a call | Geometric at most 12.5 % above 128 bytes, 15 bytes below |
-//	| Alloc of a class that ran dry | carves up to 32 blocks; may commit, and grow a stack | 4 bytes per block carved |
-//	| Alloc when memory is refused | proportional to the free blocks, unless nothing was freed since the last time | none |
-//	| Trim | proportional to the free blocks and slabs | 4 bytes per slab |
-//	| Reset | clears the live map in use | 0.8 % of the reservation |
-//	| Cache.Alloc, Free | constant; the lock once in 32, less often for large blocks | up to 64 KiB a class and worker, or two blocks |
+//	Alloc, Free, FreeAny           constant: about 40 instructions each, behind a call
+//	    overhead                   Geometric: 12.5 % of the request at most above 128
+//	                               bytes, 15 bytes below
+//	Alloc, class ran dry           carves up to 32 blocks; may commit, and grow a stack
+//	    overhead                   4 bytes per block of its spans, up to twice that
+//	Alloc, memory is refused       proportional to the free blocks and slabs, unless
+//	                               nothing was freed since the last time
+//	Trim                           proportional to the free blocks and slabs
+//	Reset                          clears the live map in use
+//	Cache.Alloc, Cache.Free        constant; a compare and swap in Free; the lock once in
+//	                               32, more often for blocks above 1 KiB
+//	    overhead                   up to 64 KiB a class and worker, or two blocks
+//	books                          a bit per 16 bytes reserved, 0.8 %, and 6 bytes a slab;
+//	                               with a Central 8 bytes more, and a byte per 16 bytes in
+//	                               the slabs that it lent blocks of, 6.3 %
 //
 // External fragmentation is bounded by a span per class plus what live blocks pin: one live
-// block keeps its span. Building with memfast drops the live bit: double frees and interior
-// pointers then go unseen, until a class would hold more free blocks than it has. The
-// benchmarks of this package print the figures, with the Go heap beside them.
+// block keeps its span. The benchmarks of this package print the figures, with the Go heap
+// beside them.
+//
+// # What is caught
+//
+//	double free, interior pointer       at once, also between caches and goroutines
+//	foreign, never carved, recycled     at once
+//	a size that the class never serves  at once; to the byte only in package guard
+//	write after free                    memdebug: when the block is handed out again
+//
+// Building with memfast drops the live bit and the notes. Then double frees and interior
+// pointers that lie on 16 bytes go unseen, until a class would hold more free blocks than it
+// has, and a block that is freed twice may be handed out twice.
 //
 // # Concurrency and the collector
 //
 // A Heap belongs to one goroutine at a time. A Central may be used from any, a Cache from one.
 // Blocks lie off the Go heap and must hold no Go pointers. The books hold no pointer but the
-// heads of their arrays, so the collector does not scan them.
+// heads of their arrays and one to the notes of each slab, so the collector has next to
+// nothing to scan.
 //
 // # Source
 //

@@ -18,7 +18,7 @@ import (
 //
 // Blocks are not zeroed and are aligned to 16 bytes or what was asked for. They belong to the
 // caller until the Free, Reset or Close that frees them. One goroutine at a time; workers
-// share a heap through [Central] and [Cache].
+// share a heap through [Central] and [Cache]. A panic out of Large leaves the heap as it was.
 //
 // Invariants, verified by Check in this order:
 //
@@ -92,7 +92,8 @@ func (s *shape) shaped() shape { return shape{size: s.size, blocks: s.blocks, sl
 type Config struct {
 	// Reserve is the address space in bytes, and so the most that can be in use. 0 means
 	// 64 MiB. It is rounded up to slabs of 64 KiB; a system that refuses as much is asked
-	// for half, and half of that. The books take 0.8 % of it, in the Go heap.
+	// for half, and half of that. The books take 0.8 % of it, in the Go heap; at most it is
+	// 64 GiB less a slab, and what an address can count.
 	Reserve uintptr
 	// MaxSize is the largest size in bytes that is served here, rounded up to 16. 0 means
 	// 4096; at most 65536.

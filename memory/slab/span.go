@@ -10,6 +10,11 @@ import (
 // vacant marks, in place, a slab below limit that belongs to no class.
 const vacant = 0xFF
 
+// noClass is the owner of a vacant slab: no size is served from it, and it has no room for a
+// free block, so that memfast builds refuse what is freed there. Step16 up to 4096 bytes uses
+// it as a class, and goes without that.
+const noClass = maxClasses - 1
+
 // carveBatch is how many blocks refill carves at once: enough that the slow path is rare in a
 // cold heap, few enough that what no one asks for stays untouched.
 const carveBatch = 32

@@ -27,9 +27,13 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 }
 
 // Stats derives the books from the depths of the stacks. Peak is an upper bound: the most
-// bytes that were ever carved at once, up to 32 blocks a class above what was in use.
-// Requested is not kept. LargestFree is the largest class that has a free block or room for a
-// span in committed memory. Blocks of Large are not in it. Cost: proportional to the classes.
+// bytes that were ever carved at once, up to 32 blocks a class above what was in use. Requests
+// are not kept, so Requested and Measured are 0. Free is what is committed and in no live
+// block, the rests of slabs that no block fits included. LargestFree is the largest class that
+// has a free block or room for a span in committed memory; spans that are empty count with the
+// class that they belong to, though Alloc gives them to another one where memory is refused.
+// Blocks of Large are in none of it. Cost: proportional to the classes, and to the slabs where
+// some are vacant.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),

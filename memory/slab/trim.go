@@ -58,9 +58,12 @@ func (h *Heap) count() {
 	}
 }
 
-// spanOf returns the first slab of the span that holds granule off.
+// spanOf returns the first slab of the span that holds granule off; of a vacant slab itself.
 func (h *Heap) spanOf(off uint32) uint32 {
 	slab := off / slabGranules
+	if h.place[slab] == vacant {
+		return slab
+	}
 	return slab - uint32(h.place[slab])
 }
 
@@ -118,11 +121,11 @@ func (h *Heap) vacate() {
 			continue
 		}
 		n := uintptr(h.shapes[h.owned[i]].slabs)
-		for j := range n {
-			h.place[i+j] = vacant
-		}
 		if h.central != nil {
-			h.central.lent.drop(i, i+n)
+			h.central.lent.drop(i, i+n) // first: what a cache then reads of owned is not believed
+		}
+		for j := range n {
+			h.place[i+j], h.owned[i+j] = vacant, noClass
 		}
 		h.vacant += n
 	}
