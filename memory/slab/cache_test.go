@@ -151,11 +151,15 @@ func TestCache_TakesTheLockOncePerBatch(t *testing.T) {
 	p := memtest.MustAlloc(t, cache, 64, 16)
 	central.mu.Lock() // a call that took it now would hang
 	for range batchBlocks - 1 {
-		q, err := cache.Alloc(64, 16)
-		if err != nil || q == nil {
-			t.Error(err)
+		for _, r := range [][2]uintptr{{64, 16}, {48, 64}, {33, 32}, {64, 64}} { // all of the class of 64
+			q, err := cache.Alloc(r[0], r[1])
+			if err != nil || q == nil {
+				t.Error(err)
+			}
+			cache.Free(q, r[0])
+			q, _ = cache.Alloc(r[0], r[1])
+			cache.FreeAny(q)
 		}
-		cache.Free(q, 64)
 	}
 	central.mu.Unlock()
 	cache.Free(p, 64)

@@ -80,6 +80,26 @@ func TestHeap_DoubleFreePanics(t *testing.T) {
 	memtest.MustCheck(t, h)
 }
 
+// The first byte behind the slabs in use belongs to nobody, whatever the books hold there.
+func TestHeap_NothingIsLiveAtLimit(t *testing.T) {
+	h := newHeap(t, Config{})
+	for range 3 {
+		memtest.MustAlloc(t, h, 16, 16)
+	}
+	if h.limit != slabGranules {
+		t.Fatalf("limit %d, want one slab", h.limit)
+	}
+	end, before := unsafe.Add(h.base, slabBytes), h.Stats()
+	memtest.Misuse(t, func() { h.Free(end, 16) }, "never carved")
+	memtest.Misuse(t, func() { h.FreeAny(end) }, "never carved")
+	memtest.Misuse(t, func() { h.SizeOf(end) }, "never carved")
+	memtest.Misuse(t, func() { h.Free(end, 0) }, "never carved")
+	if h.Stats() != before {
+		t.Errorf("refused frees changed the books: %+v", h.Stats())
+	}
+	memtest.MustCheck(t, h)
+}
+
 // A block that an alignment put into a larger class is freed with the size it was asked for.
 func TestHeap_AlignedBlocksAcceptTheirSizeOnly(t *testing.T) {
 	for _, table := range tables {
