@@ -26,7 +26,8 @@ import (
 // (BenchmarkRegion). Take a slab for lifetimes that mix.
 //
 // Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees
-// them. One goroutine at a time. After Close every Alloc fails.
+// them. One goroutine at a time. After Close, or once the source has ended, every Alloc fails
+// with memory.ErrClosed.
 //
 // Invariants, verified by Check in this order:
 //
@@ -38,6 +39,7 @@ import (
 //	    other, and has room for all of them
 //	(4) full is the sum of the bytes used in the regions that are not current
 //	(5) the live blocks are no more than allocs, and peak <= reserved
+//	(6) sizes holds as many sizes as blocks are live (debug builds)
 type Region struct {
 	base    unsafe.Pointer // nil once closed
 	off     uintptr        // first free byte of the current region, from base
@@ -52,6 +54,7 @@ type Region struct {
 	full     uintptr  // bytes used in the regions that are not current
 	peak     uintptr  // most bytes in use when a region became empty; Stats joins the current ones
 	failures uint64
+	sizes    map[uintptr]uintptr // of the live blocks by offset, in debug builds
 	mem      page.Prefix
 	owner    invariant.Owner
 }
@@ -105,7 +108,12 @@ func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	if err != nil {
 		return nil, fmt.Errorf("arena: new Region of %d bytes: %w", cfg.Reserve, err)
 	}
-	return &Region{base: mem.Base(), current: -1, shift: uint(bits.TrailingZeros64(uint64(size))), mem: mem}, nil
+	r := &Region{base: mem.Base(), current: -1, shift: uint(bits.TrailingZeros64(uint64(size))), mem: mem}
+	if invariant.Debug {
+		r.sizes = make(map[uintptr]uintptr)
+	}
+	r.mem.Watch(r.shut)
+	return r, nil
 }
 
 // RegionBytes returns the size of a region, which is the largest request.
@@ -134,6 +142,7 @@ func (r *Region) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	p := unsafe.Add(r.base, start)
 	if invariant.Debug {
 		r.owner.Touch()
+		r.sizes[start] = size
 		invariant.Fresh(p, size)
 	}
 	return p, nil
@@ -198,15 +207,14 @@ func (r *Region) currentUsed() uintptr {
 
 // Free frees one block, and its region with it if it was the last one there. Nil is a no-op.
 // A pointer that is not the start of a live block panics with a *memory.Misuse, exactly: freed
-// twice, interior, foreign. So does a size that runs past the region; any other wrong size
-// goes unseen and does no harm, save in debug builds, which fill what is freed and so refuse
-// a size that reaches the next live block. In memfast builds only foreign and misaligned pointers and
-// those into empty regions are caught. Cost: constant.
+// twice, interior, foreign. So does a size that runs past the bytes in use of the region; any
+// other wrong size goes unseen and does no harm, since the region counts blocks and not bytes.
+// Debug builds keep the sizes and hold it to the byte. In memfast builds only foreign and
+// misaligned pointers and those behind the bytes in use are caught. Cost: constant.
 func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift
-	if k >= uintptr(len(r.regions)) || off%granuleBytes != 0 || !r.starts(off) ||
-		size > r.RegionBytes()-off&(r.RegionBytes()-1) {
+	if k >= uintptr(len(r.regions)) || off%granuleBytes != 0 || !r.starts(off) || size > r.end(k)-off {
 		if p == nil {
 			return
 		}
@@ -229,12 +237,19 @@ func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 func (r *Region) debugFree(p unsafe.Pointer, size uintptr) {
 	r.owner.Touch()
 	off := uintptr(p) - uintptr(r.base)
-	for at := off + granuleBytes; at < off+size; at += granuleBytes {
-		if r.starts(at) {
-			panic(r.misuse("Free", p, size))
-		}
+	if max(size, 1) != r.sizes[off] {
+		panic(r.misuse("Free", p, size))
 	}
+	delete(r.sizes, off)
 	invariant.Freed(p, size)
+}
+
+// end returns where the bytes in use of region k end, from base.
+func (r *Region) end(k uintptr) uintptr {
+	if int(k) == r.current {
+		return r.off
+	}
+	return k<<r.shift + uintptr(r.regions[k].used)
 }
 
 // starts reports whether a live block starts at off, as exactly as the build allows. The
@@ -244,7 +259,7 @@ func (r *Region) starts(off uintptr) bool {
 		g := off >> granuleShift
 		return r.live[g>>6]>>(g&63)&1 != 0
 	}
-	return r.regions[off>>r.shift].live > 0
+	return off < r.end(off>>r.shift)
 }
 
 // drain empties region k, whose last block was freed.
@@ -277,6 +292,7 @@ func (r *Region) Reset() {
 	r.peak = max(r.peak, r.Used())
 	invariant.Freed(r.base, uintptr(len(r.regions))<<r.shift)
 	clear(r.live)
+	clear(r.sizes)
 	r.live, r.regions, r.empty = r.live[:0], r.regions[:0], r.empty[:0]
 	r.current, r.off, r.limit, r.full = -1, 0, 0, 0
 }
@@ -292,8 +308,15 @@ func (r *Region) Close() error {
 	if err := r.mem.Close(); err != nil {
 		return fmt.Errorf("arena: close: %w", err)
 	}
-	r.base, r.live, r.regions, r.empty = nil, nil, nil, nil
+	r.shut()
 	return nil
+}
+
+// shut puts the books into the state of a closed arena and touches no block.
+func (r *Region) shut() {
+	r.peak = max(r.peak, r.Used())
+	r.base, r.live, r.regions, r.empty, r.sizes = nil, nil, nil, nil, nil
+	r.current, r.off, r.limit, r.full = -1, 0, 0, 0
 }
 
 // Stats derives the books; InUse is Used. Peak is exact. Cost: a pass over the regions.

@@ -30,6 +30,9 @@ func (r *Region) Check() error {
 	if r.peak > r.mem.Reserved() {
 		errs = append(errs, fmt.Errorf("arena: peak %d is above the reservation of %d bytes", r.peak, r.mem.Reserved()))
 	}
+	if invariant.Debug && uint64(len(r.sizes)) != r.count() {
+		errs = append(errs, fmt.Errorf("arena: %d blocks live and %d sizes", r.count(), len(r.sizes)))
+	}
 	return errors.Join(errs...)
 }
 
@@ -37,7 +40,7 @@ func (r *Region) checkRegions() []error {
 	var errs []error
 	listed := make([]int, len(r.regions))
 	for i, k := range r.empty {
-		if int(k) >= len(listed) {
+		if uint64(k) >= uint64(len(listed)) {
 			errs = append(errs, fmt.Errorf("arena: empty[%d] is region %d of %d", i, k, len(listed)))
 			continue
 		}
@@ -113,8 +116,10 @@ func (r *Region) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misus
 		m.Reason = fmt.Sprintf("interior pointer: blocks start at multiples of %d bytes", granuleBytes)
 	case !r.starts(off):
 		m.Reason = fmt.Sprintf("no live block of region %d starts there: freed twice, or interior", k)
+	case size > r.end(k)-off:
+		m.Reason = fmt.Sprintf("wrong size: it runs past the bytes in use of region %d, which end %d bytes behind it", k, r.end(k)-off)
 	default:
-		m.Reason = fmt.Sprintf("wrong size: it runs past the region of %d bytes or into another live block", r.RegionBytes())
+		m.Reason = fmt.Sprintf("wrong size: the block has %d bytes", r.sizes[off])
 	}
 	return m
 }

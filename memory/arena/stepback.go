@@ -27,8 +27,8 @@ import (
 //
 // Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or
 // Close that frees them. A block of size 0 takes one byte, so that no two live blocks share
-// an address; Free does not tell it from one of size 1. One goroutine at a time. After Close
-// every Alloc fails.
+// an address; Free does not tell it from one of size 1. One goroutine at a time. After Close,
+// or once the source has ended, every Alloc fails with memory.ErrClosed.
 //
 // Invariants, verified by Check in this order:
 //
@@ -83,7 +83,9 @@ func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("arena: new StepBack of %d bytes: %w", cfg.Bytes, err)
 	}
-	return &StepBack{base: mem.Base(), limit: cfg.Bytes, steps: make([]step, 0, startSteps), mem: mem}, nil
+	s := &StepBack{base: mem.Base(), limit: cfg.Bytes, steps: make([]step, 0, startSteps), mem: mem}
+	s.mem.Watch(s.shut)
+	return s, nil
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. The error is bare
@@ -216,18 +218,29 @@ func (s *StepBack) Reset() {
 }
 
 // Close releases the memory: no pointer into the arena may be used any more. A second Close
-// does nothing. If the memory cannot be released the arena is empty but open, and Close may
-// be called again.
+// does nothing. If the memory cannot be released the arena is empty, and open unless it was
+// decommitted already, and Close may be called again.
 func (s *StepBack) Close() error {
-	if s.base == nil {
+	if s.mem.Base() == nil {
 		return nil
 	}
-	s.Reset()
-	if err := s.mem.Close(); err != nil {
-		return fmt.Errorf("arena: close: %w", err)
+	if s.base != nil {
+		s.Reset()
 	}
-	s.base, s.limit = nil, 0
-	return nil
+	err := s.mem.Close()
+	if err != nil {
+		err = fmt.Errorf("arena: close: %w", err)
+	}
+	if s.mem.Base() == nil || s.mem.Committed() < s.limit {
+		s.shut()
+	}
+	return err
+}
+
+// shut puts the books into the state of a closed arena and touches no block.
+func (s *StepBack) shut() {
+	s.peak = max(s.peak, s.off)
+	s.base, s.off, s.limit, s.steps = nil, 0, 0, nil
 }
 
 // Stats derives the books. Peak is exact.

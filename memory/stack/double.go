@@ -48,6 +48,7 @@ func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	d.top.falls = true
 	d.bottom.open(mem.Base(), 0, cfg.Bytes, &d.top.edge)
 	d.top.open(mem.Base(), cfg.Bytes, 0, &d.bottom.edge)
+	d.mem.Watch(d.shut)
 	return d, nil
 }
 
@@ -76,19 +77,29 @@ func (d *Double) Reset() {
 func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
 // Close releases the memory: no pointer into the buffer may be used any more. A second Close
-// does nothing. If the memory cannot be released both Ends are empty but open, and Close may
-// be called again.
+// does nothing. If the memory cannot be released both Ends are empty, and open unless it was
+// decommitted already, and Close may be called again.
 func (d *Double) Close() error {
-	if d.bottom.base == nil {
+	if d.mem.Base() == nil {
 		return nil
 	}
-	d.Reset()
-	if err := d.mem.Close(); err != nil {
-		return fmt.Errorf("stack: close: %w", err)
+	if d.bottom.base != nil {
+		d.Reset()
 	}
+	err := d.mem.Close()
+	if err != nil {
+		err = fmt.Errorf("stack: close: %w", err)
+	}
+	if d.mem.Base() == nil || d.mem.Committed() < d.top.origin {
+		d.shut()
+	}
+	return err
+}
+
+// shut puts the books into the state of a closed buffer and touches no block.
+func (d *Double) shut() {
 	d.bottom.shut()
 	d.top.shut()
-	return nil
 }
 
 // Stats joins the books of both Ends. Peak is the sum of their peaks, or what is committed

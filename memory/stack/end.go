@@ -18,7 +18,7 @@ import (
 // Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close
 // that frees them. A block of size 0 takes one byte, so that no two live blocks share an
 // address and no double free goes unseen. One goroutine at a time, also where two Ends share
-// a buffer. After Close every Alloc fails.
+// a buffer. After Close, or once the source has ended, every Alloc fails with memory.ErrClosed.
 //
 // Invariants, verified by Check in this order:
 //
@@ -65,9 +65,11 @@ func (e *End) open(base unsafe.Pointer, origin, limit uintptr, wall *uintptr) {
 	e.blocks = make([]block, 0, startBlocks)
 }
 
-// shut leaves e without room. Its blocks are gone.
+// shut puts the books into the state of a closed buffer and touches no block.
 func (e *End) shut() {
+	e.peak = max(e.peak, e.Used())
 	e.base, e.origin, e.edge, e.limit = nil, 0, 0, 0
+	e.blocks, e.marks, e.floor = nil, nil, 0
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. The

@@ -58,6 +58,7 @@ func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	p.backward.falls = true
 	p.forward.open(mem.Base(), cfg.Backward, bytes, nil)
 	p.backward.open(mem.Base(), cfg.Backward, 0, nil)
+	p.mem.Watch(p.shut)
 	return p, nil
 }
 
@@ -92,19 +93,29 @@ func (p *Pivot) Reset() {
 func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
 // Close releases the memory: no pointer into the buffer may be used any more. A second Close
-// does nothing. If the memory cannot be released both Ends are empty but open, and Close may
-// be called again.
+// does nothing. If the memory cannot be released both Ends are empty, and open unless it was
+// decommitted already, and Close may be called again.
 func (p *Pivot) Close() error {
-	if p.forward.base == nil {
+	if p.mem.Base() == nil {
 		return nil
 	}
-	p.Reset()
-	if err := p.mem.Close(); err != nil {
-		return fmt.Errorf("stack: close: %w", err)
+	if p.forward.base != nil {
+		p.Reset()
 	}
+	err := p.mem.Close()
+	if err != nil {
+		err = fmt.Errorf("stack: close: %w", err)
+	}
+	if p.mem.Base() == nil || p.mem.Committed() < p.forward.limit {
+		p.shut()
+	}
+	return err
+}
+
+// shut puts the books into the state of a closed buffer and touches no block.
+func (p *Pivot) shut() {
 	p.forward.shut()
 	p.backward.shut()
-	return nil
 }
 
 // Stats joins the books of both Ends. Peak is the sum of their peaks: an upper bound, since

@@ -45,6 +45,7 @@ func New(src page.Source, cfg Config) (*Stack, error) {
 	}
 	s := &Stack{mem: mem}
 	s.open(mem.Base(), 0, cfg.Bytes, nil)
+	s.mem.Watch(s.shut)
 	return s, nil
 }
 
@@ -64,18 +65,23 @@ func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
 func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
 // Close releases the memory: no pointer into the stack may be used any more. A second Close
-// does nothing. If the memory cannot be released the stack is empty but open, and Close may
-// be called again.
+// does nothing. If the memory cannot be released the stack is empty, and open unless it was
+// decommitted already, and Close may be called again.
 func (s *Stack) Close() error {
-	if s.base == nil {
+	if s.mem.Base() == nil {
 		return nil
 	}
-	s.Reset()
-	if err := s.mem.Close(); err != nil {
-		return fmt.Errorf("stack: close: %w", err)
+	if s.base != nil {
+		s.Reset()
 	}
-	s.shut()
-	return nil
+	err := s.mem.Close()
+	if err != nil {
+		err = fmt.Errorf("stack: close: %w", err)
+	}
+	if s.mem.Base() == nil || s.mem.Committed() < s.limit {
+		s.shut()
+	}
+	return err
 }
 
 // Stats derives the books. Peak is exact.
