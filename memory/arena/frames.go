@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -17,27 +18,44 @@ import (
 //	buffers:  | expired | readable | readable and writable |      N = 2: k-2 shares k's buffer
 //
 // Blocks belong to the caller until N Advances later, or Reset or Close. One goroutine at
-// a time.
+// a time. After Close every Alloc fails with memory.ErrClosed.
+//
+// A plain pointer into an expired frame is not told from one into the frame that took its
+// buffer; a [Ref] is. Builds with -tags memdebug reserve 8 buffers more, as far as the source
+// has room for them: an expired buffer is decommitted and its addresses rest for 8 frames, in
+// which a stale pointer faults and a stale Free is refused by the number of its frame. No more
+// is committed than otherwise; a frame whose buffer the system refuses has no room. Over
+// page.Heap nothing faults: with -race an expired buffer is filled with 0xDD, and not rested.
 //
 // Invariants, verified by Check:
 //
 //	(1) each Linear passes its own Check
-//	(2) cur == &ring[frame mod N]
+//	(2) cur == &ring[frame mod len(ring)]
+//	(3) 1 <= n <= len(ring)
 type Frames struct {
 	cur   *Linear
-	ring  []Linear
+	ring  []Linear // N, and those that rest
 	frame uint64
+	n     int
+	bytes uintptr // of each buffer
+	id    uint32
+	owner invariant.Owner // names copies, which would hand out the same bytes
 }
 
 // FramesConfig configures NewFrames.
 type FramesConfig struct {
-	// Buffers is N. 0 means 2; 1 is a plain per-frame scratch.
+	// Buffers is N, at most 1024. 0 means 2; 1 is a plain per-frame scratch.
 	Buffers int
-	// Bytes is the capacity of each buffer. 0 means 1 MiB.
+	// Bytes is the capacity of each buffer, committed at once. 0 means 1 MiB.
 	Bytes uintptr
 }
 
+// maxBuffers bounds the books, a few hundred bytes of Go heap a buffer: more frames than this
+// nobody looks back.
+const maxBuffers = 1024
+
 // NewFrames takes N blocks from src; nil means page.Default(). The ring starts at frame 0.
+// The error says what is allowed, or wraps what src returned, and nothing is kept.
 func NewFrames(src page.Source, cfg FramesConfig) (*Frames, error) {
 	if cfg.Buffers == 0 {
 		cfg.Buffers = 2
@@ -45,12 +63,22 @@ func NewFrames(src page.Source, cfg FramesConfig) (*Frames, error) {
 	if cfg.Bytes == 0 {
 		cfg.Bytes = 1 << 20
 	}
-	if cfg.Buffers < 0 {
-		return nil, fmt.Errorf("arena: new Frames: %d buffers; at least 1 is needed", cfg.Buffers)
+	if cfg.Buffers < 0 || cfg.Buffers > maxBuffers {
+		return nil, fmt.Errorf("arena: new Frames: %d buffers; allowed are 1 to %d", cfg.Buffers, maxBuffers)
 	}
-	f := &Frames{ring: make([]Linear, cfg.Buffers)}
+	f := &Frames{ring: make([]Linear, cfg.Buffers+restingFrames), n: cfg.Buffers, bytes: cfg.Bytes, id: rings.Add(1)}
 	for i := range f.ring {
-		if err := f.ring[i].init(src, cfg.Bytes, cfg.Bytes, 0); err != nil {
+		usable := cfg.Bytes
+		if i >= cfg.Buffers {
+			usable = 0
+		}
+		err := f.ring[i].init(src, cfg.Bytes, cfg.Bytes, usable, 0)
+		if err != nil && i >= cfg.Buffers {
+			f.ring = f.ring[:i] // the source has no room for more
+			break
+		}
+		if err != nil {
+			f.ring = f.ring[:i]
 			return nil, errors.Join(fmt.Errorf("arena: new Frames, buffer %d of %d with %d bytes: %w", i, cfg.Buffers, cfg.Bytes, err), f.Close())
 		}
 	}
@@ -66,37 +94,84 @@ func (f *Frames) Current() *Linear { return f.cur }
 func (f *Frames) Frame() uint64 { return f.frame }
 
 // Buffers returns N.
-func (f *Frames) Buffers() int { return len(f.ring) }
+func (f *Frames) Buffers() int { return f.n }
 
 // Alloc allocates from this frame's arena, as [Linear.Alloc].
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
-// Free gives back the newest block of its frame, as [Linear.Free].
+// Free gives back the newest block of this frame, as [Linear.Free]. A block of an older frame
+// that is still readable stays there, and what could not be one panics with a *memory.Misuse,
+// as does a block of an expired frame where its buffer rests (see [Frames]). Where it does
+// not, a stale pointer is taken for what lies there now.
 func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
 	}
 	for i := range f.ring {
 		if l := &f.ring[i]; l.Owns(p) {
-			l.Free(p, size)
+			f.freeIn(l, f.age(i), p, size)
 			return
 		}
 	}
-	panic(f.cur.misuse("Free", p, size, "the block does not lie in any frame of this ring"))
+	f.cur.open("Free", p, size)
+	panic(misuse("Free", p, size, "the block does not lie in any frame of this ring"))
+}
+
+// freeIn frees a block in the buffer of the frame age frames ago.
+func (f *Frames) freeIn(l *Linear, age uint64, p unsafe.Pointer, size uintptr) {
+	if age == 0 {
+		l.Free(p, size)
+		return
+	}
+	l.open("Free", p, size)
+	if age >= uint64(f.n) {
+		panic(misuse("Free", p, size, fmt.Sprintf("the block is %d frames old, and a frame stays readable for %d: it has expired", age, f.n-1)))
+	}
+	if why := l.whyNot(uintptr(p)-uintptr(l.base), size); why != "" {
+		panic(misuse("Free", p, size, fmt.Sprintf("in the frame %d before this one: %s", age, why)))
+	}
+}
+
+// index returns which buffer l is.
+func (f *Frames) index(l *Linear) uint32 {
+	return uint32((uintptr(unsafe.Pointer(l)) - uintptr(unsafe.Pointer(unsafe.SliceData(f.ring)))) / unsafe.Sizeof(*l))
+}
+
+// age returns how many frames ago buffer i was the current one, at least.
+func (f *Frames) age(i int) uint64 {
+	n := uint64(len(f.ring))
+	return (f.frame%n + n - uint64(i)) % n
 }
 
 // Advance begins the next frame: the oldest buffer's hooks run, newest first, and its blocks
-// are freed. Cost: constant, plus the hooks.
+// are freed. Where a hook panics the frame has not changed and the next Advance runs the hooks
+// that are left. From a hook of that buffer, and after Close, it panics with a *memory.Misuse.
+// Cost: constant, plus the hooks.
 func (f *Frames) Advance() {
-	f.frame++
-	f.cur = &f.ring[f.frame%uint64(len(f.ring))]
-	f.cur.Reset()
+	if restingFrames > 0 {
+		f.advanceResting()
+		return
+	}
+	f.ring[(f.frame+1)%uint64(len(f.ring))].reset("Advance", f)
 }
 
-// Reset frees the blocks of every frame; every Ref expires.
+// Reset frees the blocks of every frame, those of the oldest first; every Ref expires. The
+// frame stays the same. Where a hook panics the older frames have been reset, and another Reset
+// does the rest.
 func (f *Frames) Reset() {
-	for range f.ring {
-		f.Advance()
+	f.cur.open("Reset", nil, 0)
+	f.resetAll("Reset")
+}
+
+// resetAll resets the buffers that are open, from the oldest frame on.
+func (f *Frames) resetAll(op string) {
+	for i := range f.ring {
+		f.ring[i].idle(op)
+	}
+	for i := range f.ring {
+		if l := &f.ring[(f.frame+1+uint64(i))%uint64(len(f.ring))]; l.base != nil {
+			l.reset(op, nil)
+		}
 	}
 }
 
@@ -110,8 +185,10 @@ func (f *Frames) Owns(p unsafe.Pointer) bool {
 	return false
 }
 
-// Close closes every buffer. A second Close does nothing.
+// Close runs all hooks, those of the oldest frame first, and closes every buffer, as
+// [Linear.Close]. A second Close does nothing; one that fails or panics may be repeated.
 func (f *Frames) Close() error {
+	f.resetAll("Close")
 	var errs []error
 	for i := range f.ring {
 		errs = append(errs, f.ring[i].Close())
@@ -134,8 +211,11 @@ func (f *Frames) Check() error {
 	for i := range f.ring {
 		errs = append(errs, f.ring[i].Check())
 	}
-	if f.cur != &f.ring[f.frame%uint64(len(f.ring))] {
-		errs = append(errs, fmt.Errorf("arena: frame %d does not use buffer %d", f.frame, f.frame%uint64(len(f.ring))))
+	if at := f.frame % uint64(len(f.ring)); f.cur != &f.ring[at] {
+		errs = append(errs, fmt.Errorf("arena: frame %d does not use buffer %d", f.frame, at))
+	}
+	if f.n < 1 || f.n > len(f.ring) {
+		errs = append(errs, fmt.Errorf("arena: %d frames are readable in a ring of %d", f.n, len(f.ring)))
 	}
 	return errors.Join(errs...)
 }

@@ -47,12 +47,9 @@ func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 		return nil, fmt.Errorf("arena: new Growing: step %d is larger than the reservation of %d bytes", cfg.Step, cfg.Reserve)
 	}
 	g := new(Growing)
-	mem, err := page.NewPrefix(src, cfg.Reserve, cfg.Step, cfg.Step)
-	if err != nil {
+	if err := g.lin.init(src, cfg.Reserve, cfg.Step, 0, cfg.Step); err != nil {
 		return nil, fmt.Errorf("arena: new Growing of %d bytes: %w", cfg.Reserve, err)
 	}
-	g.lin.mem, g.lin.base = mem, mem.Base()
-	g.lin.marks = make([]place, 0, 8)
 	return g, nil
 }
 
@@ -62,12 +59,11 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	l := &g.lin
 	mask := align - 1
 	start := (l.off + mask) &^ mask
-	// limit is a whole number of granules and so of alignments: start cannot pass it, and
-	// the subtraction cannot wrap as it would for a Linear.
-	if mask/memory.MaxAlign|align&mask != 0 || size > l.limit-start {
+	end := start + size
+	if mask/memory.MaxAlign|align&mask != 0 || end > l.limit || end < start {
 		return nil
 	}
-	l.off = start + size
+	l.off, l.last = end, start
 	l.allocs++
 	if invariant.Debug {
 		l.debugAlloc(start, size)
@@ -89,7 +85,6 @@ func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 	l := &g.lin
 	if l.base == nil {
-		l.allocs = l.dropped // TryAlloc has counted a block of size 0 that it could not hand out
 		return nil, memory.ErrClosed
 	}
 	if !align.Valid(al) {
@@ -108,9 +103,12 @@ func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 	return g.TryAlloc(size, al), nil
 }
 
-// NewIn is [New] on a Growing; the error is Alloc's.
+// NewIn is [New] on a Growing; the error is Alloc's, or memory.ErrTooLarge for the zero Type.
 func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
-	p, err := g.Alloc(t.Size(), unsafe.Alignof(*new(T)))
+	if !t.Valid() {
+		return nil, memory.ErrTooLarge
+	}
+	p, err := g.Alloc(unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T)))
 	if err != nil {
 		return nil, err
 	}
@@ -175,13 +173,7 @@ func (g *Growing) Trim() error {
 }
 
 // Close is Linear.Close.
-func (g *Growing) Close() error {
-	err := g.lin.Close()
-	if g.lin.base == nil {
-		g.lin.off = 0 // not beyond limit: TryAlloc subtracts
-	}
-	return err
-}
+func (g *Growing) Close() error { return g.lin.Close() }
 
 // Stats derives the books. Peak is exact.
 func (g *Growing) Stats() memory.Stats { return g.lin.Stats() }

@@ -14,34 +14,62 @@ import (
 // A Linear is a bump allocator over one block of fixed size. Alloc advances an offset;
 // Rewind and Reset move it back and free everything above it.
 //
-//	base            off                     limit
-//	  | live blocks  |  free                  | guard
+//	base            last      off                     limit
+//	  | older blocks | newest  |  free                  | guard
 //
 // Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close
-// that frees them. One goroutine at a time. After Close every Alloc fails.
+// that frees them. A block of size 0 has no bytes and may share its address with another one;
+// freeing it twice goes unseen. One goroutine at a time. After Close every Alloc fails with
+// memory.ErrClosed; so it is when the source ends first, and then no hook runs.
+//
+// The books hold where the newest block starts, and nothing of the older ones: frees and
+// resizes are held to the byte of the newest block, and to not touching it elsewhere. Debug
+// builds keep every block and are exact throughout.
 //
 // Invariants, verified by Check in this order:
 //
 //	(1) off <= limit <= committed
-//	(2) peak <= reserved
-//	(3) dropped <= allocs
-//	(4) floor <= off, and floor is where the newest live mark stands, or 0
+//	(2) last <= off, or last is none
+//	(3) peak <= reserved
+//	(4) dropped <= allocs
+//	(5) marks ascend in place, in blocks and in hooks, up to what is live now; kept is the
+//	    number of blocks at the newest one, or 0
+//	(6) cuts ascend in epoch, up to epoch, and in place; refs <= off+1
+//	(7) in debug builds the ledger holds the live blocks, in order and apart
 type Linear struct {
 	base   unsafe.Pointer // nil once closed
 	off    uintptr        // first free byte, from base
 	limit  uintptr        // end of what may be handed out, from base
 	allocs uint64         // successful allocations since New
+	last   uintptr        // start of the newest block, from base; none once it was freed
+	full   *error         // what an Alloc gets that does not fit: outOfMemory, or closed
 
-	floor    uintptr // off at the newest live Mark: no Free reaches below
+	busy     bool    // a hook is running
+	kept     uint64  // blocks that the newest live Mark protects from Free
 	peak     uintptr // highest off seen by a Free, Rewind or Reset; Stats joins the current one
 	dropped  uint64  // allocations that were freed
 	failures uint64
 	marks    []place  // the live marks, outermost first
 	serial   uint64   // of the newest mark ever made; never reused
 	hooks    []func() // in order of registration
+	refs     uintptr  // no Ref names a live object that ends behind
+	epoch    uint64   // counts the cuts
+	cuts     []cut    // what became of the objects that Refs name
+	ledger   ledger   // every block, in debug builds
 	mem      page.Prefix
 	owner    invariant.Owner
 }
+
+// none is no offset: the start of the newest block where the books do not hold it.
+const none = ^uintptr(0)
+
+// The errors of an Alloc that does not fit: a test of base in Alloc would take it out of the
+// inliner's budget. They are behind a pointer so that the zero Linear, which must not be used,
+// does not return a nil error.
+var (
+	outOfMemory = memory.ErrOutOfMemory
+	closed      = memory.ErrClosed
+)
 
 // LinearConfig configures NewLinear.
 type LinearConfig struct {
@@ -56,29 +84,31 @@ func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 		cfg.Bytes = 1 << 20
 	}
 	l := new(Linear)
-	if err := l.init(src, cfg.Bytes, cfg.Bytes, 0); err != nil {
+	if err := l.init(src, cfg.Bytes, cfg.Bytes, cfg.Bytes, 0); err != nil {
 		return nil, fmt.Errorf("arena: new Linear of %d bytes: %w", cfg.Bytes, err)
 	}
 	return l, nil
 }
 
-// init reserves want bytes, at worst usable ones, and commits the first usable bytes.
-func (l *Linear) init(src page.Source, want, usable, step uintptr) error {
-	mem, err := page.NewPrefix(src, want, usable, step)
+// init reserves want bytes, at worst least, and commits the first usable ones. l must not
+// move afterwards.
+func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error {
+	mem, err := page.NewPrefix(src, want, least, step)
 	if err != nil {
 		return err
 	}
 	if err := mem.Ensure(usable); err != nil {
 		return errors.Join(err, mem.Close())
 	}
-	l.mem, l.base, l.limit = mem, mem.Base(), usable
+	l.mem, l.base, l.limit, l.last, l.full = mem, mem.Base(), usable, none, &outOfMemory
 	l.marks = make([]place, 0, 8)
+	l.mem.Watch(l.shut)
 	return nil
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. Size 0 gives a
-// pointer that is aligned and not nil. The error is bare memory.ErrOutOfMemory or
-// memory.ErrAlign. Cost: about ten instructions, inlined.
+// pointer that is aligned and not nil. The error is bare memory.ErrOutOfMemory,
+// memory.ErrAlign or memory.ErrClosed. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
@@ -88,9 +118,9 @@ func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	if end > l.limit || end < start { // the second half: start+size has wrapped
 		l.failures++
-		return nil, memory.ErrOutOfMemory
+		return nil, *l.full
 	}
-	l.off = end
+	l.off, l.last = end, start
 	l.allocs++
 	if invariant.Debug {
 		l.debugAlloc(start, size)
@@ -100,33 +130,40 @@ func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 
 func (l *Linear) debugAlloc(start, size uintptr) {
 	l.owner.Touch()
+	l.ledger.add(start, size)
 	invariant.Fresh(unsafe.Add(l.base, start), size)
 }
 
 // New allocates one zeroed T; t is the proof that T holds no Go pointer. The object lives as
-// Alloc's blocks do. The error is memory.ErrOutOfMemory, also for the zero Type. It repeats
-// Alloc's bump because a call of Alloc would put it at 114 of the inliner's 80 nodes.
-func New[T any](l *Linear, t memory.Type[T]) (*T, error) {
-	mask := unsafe.Alignof(*new(T)) - 1
-	start := (l.off + mask) &^ mask
-	end := start + t.Size()
-	if end > l.limit || end < start {
+// Alloc's blocks do. The error is bare memory.ErrOutOfMemory, memory.ErrClosed, or, for the
+// zero Type, memory.ErrTooLarge. It repeats Alloc's bump because a call of Alloc would put it
+// at 114 of the inliner's 80 nodes; as it is it has 80.
+func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
+	start := (l.off + unsafe.Alignof(*v) - 1) &^ (unsafe.Alignof(*v) - 1)
+	// This cannot wrap: a Go type has less than half the address space, and off, which is no
+	// more than limit, is within a reservation, which has 128 KiB less than half at most.
+	end := start + unsafe.Sizeof(*v)
+	if end > l.limit {
 		l.failures++
-		return nil, memory.ErrOutOfMemory
+		return nil, *l.full
+	}
+	if !t.Valid() {
+		return nil, memory.ErrTooLarge
 	}
 	l.off = end
+	l.last = start
 	l.allocs++
 	if invariant.Debug {
-		l.owner.Touch()
+		l.debugAlloc(start, end-start)
 	}
-	v := (*T)(unsafe.Add(l.base, start))
+	v = (*T)(unsafe.Add(l.base, start))
 	*v = *new(T)
-	return v, nil
+	return
 }
 
 // MakeSlice allocates n zeroed values of T, with length and capacity n: appending more
-// moves to the Go heap. The error is memory.ErrOutOfMemory, or memory.ErrTooLarge where n is
-// negative, n*size overflows or t is the zero Type.
+// moves to the Go heap. The error is Alloc's, or memory.ErrTooLarge where n is negative,
+// n*size overflows or t is the zero Type.
 func MakeSlice[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	s, err := MakeSliceUninit(l, t, n)
 	clear(s)
@@ -145,59 +182,6 @@ func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 		return nil, err
 	}
 	return unsafe.Slice((*T)(p), n), nil
-}
-
-// Free gives back the newest block, down to the newest Mark; for every other block it does
-// nothing, the bytes come back with the Rewind or Reset. A pointer outside the arena's live
-// bytes, or a size that does not end there, panics with a *memory.Misuse.
-func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
-	if p == nil {
-		return
-	}
-	l.open("Free", p, size)
-	off := uintptr(p) - uintptr(l.base)
-	if size == 0 && off <= l.limit {
-		return // it has no bytes, and newer frees may have moved the top below its place
-	}
-	if off > l.off || size > l.off-off {
-		panic(l.misuse("Free", p, size, "the block does not lie in the live part of this arena"))
-	}
-	if off+size == l.off && off >= l.floor && l.allocs > l.dropped {
-		l.drop(off, l.allocs-l.dropped-1)
-	}
-}
-
-// Resize changes the size of the newest block in place and reports whether it could: growth
-// is bounded by the capacity. For every other block, one from before the newest Mark and one
-// of size 0 it returns false and nothing has changed. Misuse panics as in Free.
-func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
-	l.open("Resize", p, oldSize)
-	off := uintptr(p) - uintptr(l.base)
-	if oldSize == 0 && off <= l.limit {
-		return false // it may stand on a mark and belong to either side
-	}
-	if off > l.off || oldSize > l.off-off {
-		panic(l.misuse("Resize", p, oldSize, "the block does not lie in the live part of this arena"))
-	}
-	if off+oldSize != l.off || off < l.floor || newSize > l.limit-off {
-		return false
-	}
-	l.peak = max(l.peak, l.off)
-	if newSize > oldSize {
-		invariant.Fresh(unsafe.Add(p, oldSize), newSize-oldSize)
-	} else {
-		invariant.Freed(unsafe.Add(p, newSize), oldSize-newSize)
-	}
-	l.off = off + newSize
-	return true
-}
-
-// drop moves the top down to off, where live allocations were live.
-func (l *Linear) drop(off uintptr, live uint64) {
-	l.peak = max(l.peak, l.off)
-	invariant.Freed(unsafe.Add(l.base, off), l.off-off)
-	l.off = off
-	l.dropped = l.allocs - live
 }
 
 // Owns reports whether p lies in the arena's range, live or not.
@@ -220,30 +204,59 @@ func (l *Linear) Used() uintptr {
 }
 
 // Reset runs the hooks, newest first, and frees every block; all marks are spent. Cost:
-// constant, plus the hooks. On a closed arena it panics with a *memory.Misuse.
-func (l *Linear) Reset() {
-	l.open("Reset", nil, 0)
-	l.runHooks(0)
-	l.marks = l.marks[:0]
-	l.floor = 0
-	l.drop(0, 0)
+// constant, plus the hooks. On a closed arena, and from one of its hooks, it panics with a
+// *memory.Misuse.
+func (l *Linear) Reset() { l.reset("Reset", nil) }
+
+// reset is Reset, of which ring, where there is one, makes its next frame: a second call would
+// make Advance twice as slow.
+func (l *Linear) reset(op string, ring *Frames) {
+	l.open(op, nil, 0)
+	if l.busy || len(l.hooks) > 0 {
+		if l.runHooks(op, 0); l.base == nil {
+			return
+		}
+	}
+	l.marks, l.kept = l.marks[:0], 0
+	l.cutRefs(0)
+	l.drop(0, none, 0)
+	if ring != nil {
+		ring.frame++
+		ring.cur = l
+	}
 }
 
 // Close runs the hooks and releases the memory: no pointer into the arena may be used any
-// more. A second Close does nothing. If the memory cannot be released the arena is empty
-// but open, and Close may be called again.
+// more. A second Close does nothing. If the memory cannot be released the arena is empty,
+// and open unless it was decommitted already, and Close may be called again. From one of its
+// hooks it panics with a *memory.Misuse.
 func (l *Linear) Close() error {
-	if l.base == nil {
+	if l.mem.Base() == nil {
 		return nil
 	}
-	l.Reset()
-	if err := l.mem.Close(); err != nil {
-		l.limit = min(l.limit, l.mem.Committed()) // some of it may have gone already
-		return fmt.Errorf("arena: close: %w", err)
+	if l.base != nil {
+		l.reset("Close", nil)
 	}
-	l.base, l.limit = nil, 0
-	l.off = 1 // beyond limit, so that Alloc fails at size 0 too
-	return nil
+	err := l.mem.Close()
+	if err != nil {
+		err = fmt.Errorf("arena: close: %w", err)
+	}
+	if l.mem.Base() == nil || l.mem.Committed() < l.limit {
+		l.shut()
+	}
+	return err
+}
+
+// shut puts the books into the state of a closed arena and touches no block. Hooks that are
+// left, where the source has ended first, are dropped: the blocks that they see are gone.
+func (l *Linear) shut() {
+	l.cutRefs(0)
+	l.peak = max(l.peak, l.Used())
+	l.base, l.limit, l.full = nil, 0, &closed
+	l.off, l.last = 1, none // beyond limit, so that Alloc fails at size 0 too
+	l.marks, l.kept, l.hooks = nil, 0, nil
+	l.dropped = l.allocs
+	l.ledger.cut(0)
 }
 
 // Stats derives the books. Peak is exact.
@@ -256,35 +269,14 @@ func (l *Linear) Stats() memory.Stats {
 	}
 }
 
-// Check verifies the equations above the type.
-func (l *Linear) Check() error {
-	if l.base == nil {
-		return nil
-	}
-	errs := []error{l.mem.Check()}
-	if l.off > l.limit || l.limit > l.mem.Committed() {
-		errs = append(errs, fmt.Errorf("arena: off %d, limit %d, committed %d are not in order", l.off, l.limit, l.mem.Committed()))
-	}
-	if l.peak > l.mem.Reserved() {
-		errs = append(errs, fmt.Errorf("arena: peak %d is above the reservation of %d bytes", l.peak, l.mem.Reserved()))
-	}
-	if l.dropped > l.allocs {
-		errs = append(errs, fmt.Errorf("arena: %d blocks freed of %d allocated", l.dropped, l.allocs))
-	}
-	if l.floor > l.off || l.floor != l.newestMark() {
-		errs = append(errs, fmt.Errorf("arena: floor %d, newest mark at %d, top %d do not agree", l.floor, l.newestMark(), l.off))
-	}
-	return errors.Join(errs...)
-}
-
 // open panics unless the arena is open.
 func (l *Linear) open(op string, p unsafe.Pointer, size uintptr) {
 	if l.base == nil {
-		panic(l.misuse(op, p, size, "the arena is closed"))
+		panic(misuse(op, p, size, "the arena is closed"))
 	}
 	l.owner.Touch()
 }
 
-func (l *Linear) misuse(op string, p unsafe.Pointer, size uintptr, reason string) *memory.Misuse {
+func misuse(op string, p unsafe.Pointer, size uintptr, reason string) *memory.Misuse {
 	return &memory.Misuse{Package: "arena", Op: op, Addr: uintptr(p), Size: size, Reason: reason}
 }

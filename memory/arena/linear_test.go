@@ -116,9 +116,16 @@ func TestLinear_FreeGivesBackTheNewestBlockOnly(t *testing.T) {
 		t.Errorf("freeing an old block moved the top to %d", l.Used())
 	}
 	l.Free(b, 50)
-	l.Free(a, 100)
-	if s := l.Stats(); l.Used() != 0 || s.Live != 0 {
-		t.Errorf("after newest-first frees: used %d, live %d", l.Used(), s.Live)
+	if s := l.Stats(); l.Used() != 100 || s.Live != 1 || s.Frees != 1 {
+		t.Errorf("after the free of the newest: used %d, %+v", l.Used(), s)
+	}
+	c := mustAlloc(t, l, 20, 1)
+	if c != b {
+		t.Errorf("the next block is at %p, not in the place %p of the freed one", c, b)
+	}
+	l.Free(c, 20)
+	if err := l.Check(); err != nil || l.Stats().Frees != 2 {
+		t.Errorf("%+v, %v", l.Stats(), err)
 	}
 }
 
@@ -180,8 +187,14 @@ func TestLinear_ResizeStopsAtTheMark(t *testing.T) {
 		t.Errorf("a block at the mark does not resize: used %d", l.Used())
 	}
 	l.Rewind(m)
-	if !l.Resize(a, 100, 50) || l.Used() != 50 {
-		t.Errorf("after the rewind used %d, want 50", l.Used())
+	if l.Resize(a, 100, 50) {
+		t.Error("a block below one of size 0 was resized")
+	}
+	l.Free(empty, 0)
+	b = mustAlloc(t, l, 10, 1)
+	l.Rewind(l.Mark())
+	if !l.Resize(b, 10, 50) || l.Used() != 150 {
+		t.Errorf("after a rewind the newest block does not resize: used %d", l.Used())
 	}
 	if err := l.Check(); err != nil {
 		t.Error(err)
@@ -194,7 +207,7 @@ func TestLinear_ForeignResizePanics(t *testing.T) {
 	q := mustAlloc(t, other, 100, 1)
 	memtest.Misuse(t, func() { l.Resize(q, 100, 50) }, "arena.Resize", "size 100", "does not lie in the live part")
 	memtest.Misuse(t, func() { l.Resize(q, 0, 50) }, "does not lie in the live part")
-	memtest.Misuse(t, func() { l.Resize(p, 101, 50) }, "does not lie in the live part")
+	memtest.Misuse(t, func() { l.Resize(p, 101, 50) }, "wrong size: the block has 100 bytes")
 	memtest.Misuse(t, func() { l.Resize(nil, 0, 50) }, "does not lie in the live part")
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -207,7 +220,7 @@ func TestLinear_ForeignFreePanics(t *testing.T) {
 	mustAlloc(t, l, 100, 1)
 	p := mustAlloc(t, other, 100, 1)
 	memtest.Misuse(t, func() { l.Free(p, 100) }, "arena.Free", "size 100", "does not lie in the live part")
-	memtest.Misuse(t, func() { l.Free(unsafe.Add(l.base, 50), 51) }, "does not lie in the live part")
+	memtest.Misuse(t, func() { l.Free(unsafe.Add(l.base, 50), 51) }, "interior pointer: it points 50 bytes into a block of 100")
 }
 
 func TestLinear_HooksRunNewestFirst(t *testing.T) {
@@ -313,7 +326,7 @@ func TestLinear_CheckNamesWhatIsCorrupt(t *testing.T) {
 		{"not in order", func(l *Linear) { l.limit = l.mem.Committed() + 1 }},
 		{"above the reservation", func(l *Linear) { l.peak = l.mem.Reserved() + 1 }},
 		{"blocks freed of", func(l *Linear) { l.dropped = l.allocs + 1 }},
-		{"do not agree", func(l *Linear) { l.floor = 7 }},
+		{"7 blocks are kept", func(l *Linear) { l.kept = 7 }},
 	} {
 		l := newLinear(t, 1000)
 		mustAlloc(t, l, 100, 1)

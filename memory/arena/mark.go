@@ -6,23 +6,15 @@ type Mark struct {
 	arena  *Linear
 	serial uint64
 	depth  int
-	off    uintptr
-	live   uint64
-	hooks  int
 }
 
 // A place is a live mark as the arena remembers it.
 type place struct {
 	serial uint64
-	off    uintptr
-}
-
-// newestMark returns where the newest live mark stands, or 0.
-func (l *Linear) newestMark() uintptr {
-	if len(l.marks) == 0 {
-		return 0
-	}
-	return l.marks[len(l.marks)-1].off
+	off    uintptr // the top
+	last   uintptr // Linear.last
+	live   uint64  // blocks
+	hooks  int     // how many were registered
 }
 
 // Mark opens a scope: blocks from here on are freed by Rewind(mark) or by Reset. Cost:
@@ -30,43 +22,75 @@ func (l *Linear) newestMark() uintptr {
 func (l *Linear) Mark() Mark {
 	l.open("Mark", nil, 0)
 	l.serial++
-	l.marks = append(l.marks, place{l.serial, l.off})
-	l.floor = l.off
-	return Mark{arena: l, serial: l.serial, depth: len(l.marks) - 1, off: l.off, live: l.allocs - l.dropped, hooks: len(l.hooks)}
+	l.kept = l.live()
+	l.marks = append(l.marks, place{l.serial, l.off, l.last, l.kept, len(l.hooks)})
+	return Mark{arena: l, serial: l.serial, depth: len(l.marks) - 1}
 }
 
 // Rewind runs the hooks registered since the mark, newest first, and frees every block
 // allocated since. A mark of another arena, one from before a Reset and one that is spent
-// are refused: Rewind panics with a *memory.Misuse and nothing has changed.
+// are refused, and so is a Rewind from one of the arena's hooks: it panics with a
+// *memory.Misuse and nothing has changed.
 func (l *Linear) Rewind(m Mark) {
 	l.open("Rewind", nil, 0)
 	switch {
 	case m.arena != l:
-		panic(l.misuse("Rewind", nil, 0, "the mark was made by another arena, or by none"))
+		panic(misuse("Rewind", nil, 0, "the mark was made by another arena, or by none"))
 	case m.depth >= len(l.marks) || l.marks[m.depth].serial != m.serial:
-		panic(l.misuse("Rewind", nil, 0, "the mark is spent: it was rewound, an older one was, or the arena was reset"))
+		panic(misuse("Rewind", nil, 0, "the mark is spent: it was rewound, an older one was, or the arena was reset"))
 	}
-	l.runHooks(m.hooks)
+	to := &l.marks[m.depth]
+	if l.busy || len(l.hooks) > to.hooks {
+		if l.runHooks("Rewind", to.hooks); l.base == nil {
+			return
+		}
+		to = &l.marks[m.depth] // a hook may have made the list longer
+	}
 	l.marks = l.marks[:m.depth]
-	l.drop(m.off, m.live)
-	l.floor = l.newestMark()
+	l.kept = 0
+	if m.depth > 0 {
+		l.kept = l.marks[m.depth-1].live
+	}
+	l.cutRefs(to.off)
+	l.drop(to.off, to.last, to.live)
 }
 
 // OnReset has f run when everything allocated so far dies: at Reset, at Close, or at the
 // Rewind to a mark made before now. Hooks run newest-first while the blocks are still
-// intact; f must not allocate from the arena. A hook is removed before it runs, so one that
-// panics does not run twice.
+// intact. A hook is removed before it runs: if it panics, nothing has been freed, all marks
+// stand, and the next Reset, Rewind or Close runs the ones that are left.
+//
+// f may use the arena: what it allocates and marks dies with what it runs for. It must not
+// reset, rewind or close the arena nor register another hook there: that panics with a
+// *memory.Misuse, which comes out of the Reset, Rewind or Close unless f recovers it.
 func (l *Linear) OnReset(f func()) {
 	l.open("OnReset", nil, 0)
+	l.idle("OnReset")
 	l.hooks = append(l.hooks, f)
 }
 
-func (l *Linear) runHooks(keep int) {
+// idle panics while a hook runs.
+func (l *Linear) idle(op string) {
+	if l.busy {
+		panic(misuse(op, nil, 0, "a hook of this arena is running: it may allocate and free, no more"))
+	}
+}
+
+// runHooks runs all hooks but the keep oldest, for op. It panics where one of them runs
+// already. A hook may close the source, and the arena with it.
+func (l *Linear) runHooks(op string, keep int) {
+	l.idle(op)
+	l.busy = true
+	defer func() { l.busy = false }()
 	for len(l.hooks) > keep {
-		last := len(l.hooks) - 1
-		f := l.hooks[last]
-		l.hooks[last] = nil
-		l.hooks = l.hooks[:last]
+		n := len(l.hooks) - 1
+		f := l.hooks[n]
+		l.hooks[n] = nil
+		l.hooks = l.hooks[:n]
+		// Should f panic, the marks stay, and what is registered next belongs to the newest.
+		for i := len(l.marks) - 1; i >= 0 && l.marks[i].hooks > n; i-- {
+			l.marks[i].hooks = n
+		}
 		f()
 	}
 }

@@ -10,23 +10,23 @@ import (
 )
 
 var subjects = map[string]memtest.Subject{
-	"Linear": {KeepsFreed: true, New: func(src page.Source) (memory.Allocator, error) {
+	"Linear": {KeepsFreed: true, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewLinear(src, arena.LinearConfig{Bytes: 300_000})
 	}},
 	"Growing": {KeepsFreed: true, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewGrowing(src, arena.GrowingConfig{Reserve: 512 << 10, Step: 32 << 10})
 	}},
-	"Frames": {KeepsFreed: true, New: func(src page.Source) (memory.Allocator, error) {
+	"Frames": {KeepsFreed: true, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewFrames(src, arena.FramesConfig{Buffers: 2, Bytes: 200_000})
 	}},
-	"StepBack": {LIFO: true, New: func(src page.Source) (memory.Allocator, error) {
+	"StepBack": {LIFO: true, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewStepBack(src, arena.StepBackConfig{Bytes: 300_000})
 	}},
 	// A region holds one block of MaxSize, so freeing the newest one empties its region.
-	"Region": {MaxSize: 16 << 10, New: func(src page.Source) (memory.Allocator, error) {
+	"Region": {MaxSize: 16 << 10, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 16 << 10, Reserve: 512 << 10})
 	}},
-	"Region of 32 KiB": {MaxSize: 32 << 10, New: func(src page.Source) (memory.Allocator, error) {
+	"Region of 32 KiB": {MaxSize: 32 << 10, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 32 << 10, Reserve: 256 << 10})
 	}},
 }

@@ -1,0 +1,224 @@
+package arena
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// An arena is what every family here is.
+type arena interface {
+	memory.Allocator
+	memory.Resetter
+	memory.Owner
+	memory.StatsReporter
+	memory.Checker
+	Close() error
+}
+
+// families makes one of each family on src.
+func families(t *testing.T, src page.Source) map[string]arena {
+	t.Helper()
+	made := map[string]arena{}
+	add := func(name string, a arena, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[name] = a
+	}
+	l, err := NewLinear(src, LinearConfig{Bytes: 20_000})
+	add("Linear", l, err)
+	g, err := NewGrowing(src, GrowingConfig{Reserve: 64 << 10, Step: 16 << 10})
+	add("Growing", g, err)
+	f, err := NewFrames(src, FramesConfig{Buffers: 3, Bytes: 20_000})
+	add("Frames", f, err)
+	s, err := NewStepBack(src, StepBackConfig{Bytes: 20_000})
+	add("StepBack", s, err)
+	r, err := NewRegion(src, RegionConfig{RegionBytes: regionBytes, Reserve: 4 * regionBytes})
+	add("Region", r, err)
+	return made
+}
+
+// An arena that outlives its manager is closed, and never touches what may be somebody else's.
+func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
+	src := page.Default()
+	mem, err := src.Reserve(4 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	carve, err := page.NewCarve(src, mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := families(t, carve)
+	first := map[string]*byte{}
+	hooks := 0
+	for name, a := range made {
+		for range 3 {
+			first[name] = (*byte)(mustAlloc(t, a, 100, 16))
+		}
+	}
+	l, g, f, s := made["Linear"].(*Linear), made["Growing"].(*Growing), made["Frames"].(*Frames), made["StepBack"].(*StepBack)
+	l.OnReset(func() { hooks++ })
+	g.OnReset(func() { hooks++ })
+	m := l.Mark()
+	ref := RefTo(f, (*vec)(mustAlloc(t, f, 12, 4)))
+	peak := l.Stats().Peak
+	carve.Close()
+	if err := src.Release(mem); err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range made {
+		for _, size := range []uintptr{0, 1, 1 << 20} {
+			if p, err := a.Alloc(size, 1); p != nil || err != memory.ErrClosed {
+				t.Errorf("%s: Alloc(%d) = %v, %v; want ErrClosed", name, size, p, err)
+			}
+		}
+		p := first[name]
+		memtest.Misuse(t, func() { memory.Free(a, p) }, "arena.Free", "closed")
+		memtest.Misuse(t, a.Reset, "arena.Reset", "closed")
+		if r, ok := a.(memory.Resizer); ok {
+			memtest.Misuse(t, func() { r.Resize(unsafe.Pointer(p), 100, 50) }, "arena.Resize", "closed")
+		}
+		st := a.Stats()
+		if st.Live != 0 || st.InUse != 0 || st.Committed != 0 || st.Reserved != 0 || st.Allocs < 3 || st.Frees != st.Allocs || a.Owns(unsafe.Pointer(p)) {
+			t.Errorf("%s: %+v", name, st)
+		}
+		if err := errors.Join(a.Check(), a.Close(), a.Close(), a.Check()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	memtest.Misuse(t, f.Advance, "arena.Advance", "closed")
+	memtest.Misuse(t, func() { l.Mark() }, "arena.Mark", "closed")
+	memtest.Misuse(t, func() { l.Rewind(m) }, "arena.Rewind", "closed")
+	memtest.Misuse(t, func() { l.OnReset(func() {}) }, "arena.OnReset", "closed")
+	memtest.Misuse(t, func() { s.Undo() }, "arena.Undo", "closed")
+	memtest.Misuse(t, func() { s.UndoTo(0) }, "arena.UndoTo", "closed")
+	memtest.Misuse(t, func() { RefTo(f, (*vec)(unsafe.Pointer(first["Frames"]))) }, "arena.RefTo", "closed")
+	if p, ok := ref.Get(f); p != nil || ok {
+		t.Errorf("a Ref finds %p", p)
+	}
+	if v, err := New(l, vecType); v != nil || err != memory.ErrClosed {
+		t.Errorf("New = %v, %v", v, err)
+	}
+	if v, err := NewIn(g, vecType); v != nil || err != memory.ErrClosed {
+		t.Errorf("NewIn = %v, %v", v, err)
+	}
+	if v, err := MakeSlice(l, vecType, 0); v != nil || err != memory.ErrClosed {
+		t.Errorf("MakeSlice = %v, %v", v, err)
+	}
+	if p := g.TryAlloc(0, 1); p != nil || g.Stats().Live != 0 || g.Trim() != memory.ErrClosed {
+		t.Errorf("TryAlloc = %v, %+v", p, g.Stats())
+	}
+	if hooks != 0 || l.Stats().Peak != peak {
+		t.Errorf("%d hooks ran on blocks that are gone; peak %d, was %d", hooks, l.Stats().Peak, peak)
+	}
+}
+
+// A hook may end the source of the arena that it belongs to.
+func TestHooks_OneMayEndTheSource(t *testing.T) {
+	for name, call := range map[string]func(*Linear, Mark){
+		"Reset":  func(l *Linear, _ Mark) { l.Reset() },
+		"Rewind": func(l *Linear, m Mark) { l.Rewind(m) },
+		"Close":  func(l *Linear, _ Mark) { l.Close() },
+	} {
+		src := page.Default()
+		mem, err := src.Reserve(1 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		carve, err := page.NewCarve(src, mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := NewLinear(carve, LinearConfig{Bytes: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := l.Mark()
+		mustAlloc(t, l, 100, 1)
+		l.OnReset(func() {
+			carve.Close()
+			if err := src.Release(mem); err != nil {
+				t.Error(err)
+			}
+		})
+		call(l, m)
+		if _, err := l.Alloc(0, 1); err != memory.ErrClosed || l.Stats().Live != 0 {
+			t.Errorf("%s: Alloc: %v; %+v", name, err, l.Stats())
+		}
+		if err := errors.Join(l.Check(), l.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// keepsAddresses takes memory back and cannot release the addresses.
+type keepsAddresses struct {
+	page.Source
+	on bool
+}
+
+func (k *keepsAddresses) Release(m page.Memory) error {
+	if k.on {
+		return errors.New("arena: injected release failure")
+	}
+	return k.Source.Release(m)
+}
+
+// What is decommitted must not be handed out, though Close has failed.
+func TestEveryFamily_CloseThatFailsHalfwayHandsOutNothingThatIsGone(t *testing.T) {
+	src := &keepsAddresses{Source: page.Default(), on: true}
+	for name, a := range families(t, src) {
+		mustAlloc(t, a, 100, 16)
+		if err := a.Close(); err == nil {
+			t.Errorf("%s: Close hid that the addresses are kept", name)
+		}
+		if err := a.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if p, err := a.Alloc(64, 16); err == nil {
+			*(*uint64)(p) = 1 // committed anew, as a Growing's and a Region's is
+		} else if err != memory.ErrClosed {
+			t.Errorf("%s: Alloc: %v", name, err)
+		}
+		src.on = false
+		if err := errors.Join(a.Close(), a.Check()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := a.Alloc(0, 1); err != memory.ErrClosed || a.Stats().Reserved != 0 {
+			t.Errorf("%s: Alloc after Close: %v; %+v", name, err, a.Stats())
+		}
+		src.on = true
+	}
+}
+
+// `go vet` names copies of what embeds an Owner.
+func TestEveryFamily_CopiesAreNamedByVet(t *testing.T) {
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[Linear](), reflect.TypeFor[Growing](), reflect.TypeFor[Frames](),
+		reflect.TypeFor[StepBack](), reflect.TypeFor[Region](),
+	} {
+		if !embedsOwner(of) {
+			t.Errorf("a copy of %s hands out the same bytes, and vet says nothing", of)
+		}
+	}
+}
+
+func embedsOwner(t reflect.Type) bool {
+	if t == reflect.TypeFor[invariant.Owner]() {
+		return true
+	}
+	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+		if embedsOwner(t.Field(i).Type) {
+			return true
+		}
+	}
+	return false
+}

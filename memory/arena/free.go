@@ -1,0 +1,110 @@
+package arena
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// Free gives back the newest block, unless the newest Mark was made after it. For every other
+// block it does nothing: the bytes come back with the Rewind or Reset, and so do those of the
+// block below one that was freed, whose padding nobody knows. What is no block panics with a
+// *memory.Misuse: a pointer outside the live bytes or into the newest block, a size that is
+// not the newest block's or that reaches into it; in debug builds all that is not the start
+// and the size of a live block.
+func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
+	if p == nil {
+		return
+	}
+	l.open("Free", p, size)
+	off := uintptr(p) - uintptr(l.base)
+	newest := off == l.last && size == l.off-off
+	if !newest || invariant.Debug {
+		l.mayBe("Free", p, size)
+	}
+	switch {
+	case newest && l.live() > l.kept:
+		l.cutRefs(off)
+		l.drop(off, none, l.live()-1)
+	case invariant.Debug:
+		l.ledger.free(off, size)
+		invariant.Freed(p, size)
+	}
+}
+
+// Resize changes the size of the newest block in place and reports whether it could: growth
+// is bounded by the capacity. For every other block, one from before the newest Mark and one
+// of size 0 it returns false and nothing has changed. Misuse panics as in Free.
+func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	l.open("Resize", p, oldSize)
+	off := uintptr(p) - uintptr(l.base)
+	newest := off == l.last && oldSize == l.off-off
+	if !newest || invariant.Debug {
+		l.mayBe("Resize", p, oldSize)
+	}
+	// A block of size 0 may share its address with one from before the mark.
+	if !newest || oldSize == 0 || l.live() <= l.kept || newSize > l.limit-off {
+		return false
+	}
+	l.peak = max(l.peak, l.off)
+	if newSize > oldSize {
+		invariant.Fresh(unsafe.Add(p, oldSize), newSize-oldSize)
+	} else {
+		l.cutRefs(off + newSize)
+		invariant.Freed(unsafe.Add(p, newSize), oldSize-newSize)
+	}
+	l.off = off + newSize
+	if invariant.Debug {
+		l.ledger.resize(newSize)
+	}
+	return true
+}
+
+// mayBe panics where no live block can be [p, p+size).
+func (l *Linear) mayBe(op string, p unsafe.Pointer, size uintptr) {
+	if why := l.whyNot(uintptr(p)-uintptr(l.base), size); why != "" {
+		panic(misuse(op, p, size, why))
+	}
+}
+
+// whyNot says why no live block can be [off, off+size); "" where one can.
+func (l *Linear) whyNot(off, size uintptr) string {
+	if invariant.Debug {
+		return l.ledger.whyNot(off, size)
+	}
+	below := min(l.last, l.off)
+	if off <= below && size <= below-off || off == l.last && size == l.off-off {
+		return ""
+	}
+	return l.reason(off)
+}
+
+// reason says why what starts at off cannot be a block.
+func (l *Linear) reason(off uintptr) string {
+	has := l.off - l.last // where last is none it is not used
+	switch {
+	case off >= l.off || l.last == none:
+		return "the block does not lie in the live part of this arena: foreign, or freed already"
+	case off == l.last:
+		return fmt.Sprintf("wrong size: the block has %d bytes", has)
+	case off > l.last:
+		return fmt.Sprintf("interior pointer: it points %d bytes into a block of %d", off-l.last, has)
+	}
+	return fmt.Sprintf("wrong size: the newest block starts %d bytes behind it", l.last-off)
+}
+
+// live counts the blocks that were not freed.
+func (l *Linear) live() uint64 { return l.allocs - l.dropped }
+
+// drop moves the top down to off, where live allocations were live and the newest one started
+// at last. The caller has cut the Refs: together the two would not inline.
+func (l *Linear) drop(off, last uintptr, live uint64) {
+	l.peak = max(l.peak, l.off)
+	invariant.Freed(unsafe.Add(l.base, off), l.off-off)
+	l.off, l.last = off, last
+	l.dropped = l.allocs - live
+	if invariant.Debug {
+		l.ledger.cut(live)
+	}
+}

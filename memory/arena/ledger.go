@@ -1,0 +1,66 @@
+package arena
+
+import (
+	"fmt"
+	"sort"
+)
+
+// A ledger is what debug builds know of a Linear: each block that no Free, Rewind or Reset has
+// taken back, oldest first. In other builds it is empty.
+type ledger struct{ blocks []entry }
+
+// An entry is one block.
+type entry struct {
+	off, size uintptr // from base
+	freed     bool    // by a Free that could not take it back
+}
+
+func (g *ledger) add(off, size uintptr) { g.blocks = append(g.blocks, entry{off: off, size: size}) }
+
+// cut forgets all blocks but the live oldest.
+func (g *ledger) cut(live uint64) { g.blocks = g.blocks[:min(live, uint64(len(g.blocks)))] }
+
+// resize changes the size of the newest block.
+func (g *ledger) resize(size uintptr) { g.blocks[len(g.blocks)-1].size = size }
+
+// free marks a block that is there.
+func (g *ledger) free(off, size uintptr) {
+	if i := g.at(off, size); i >= 0 {
+		g.blocks[i].freed = true
+	}
+}
+
+// above returns the index of the oldest block that starts above off.
+func (g *ledger) above(off uintptr) int {
+	return sort.Search(len(g.blocks), func(i int) bool { return g.blocks[i].off > off })
+}
+
+// at returns the newest block at off with size bytes that was not freed, or -1. Blocks of size
+// 0 share their address.
+func (g *ledger) at(off, size uintptr) int {
+	for i := g.above(off) - 1; i >= 0 && g.blocks[i].off == off; i-- {
+		if b := &g.blocks[i]; b.size == size && !b.freed {
+			return i
+		}
+	}
+	return -1
+}
+
+// whyNot says why no live block is [off, off+size); "" where one is.
+func (g *ledger) whyNot(off, size uintptr) string {
+	if g.at(off, size) >= 0 {
+		return ""
+	}
+	i := g.above(off) - 1
+	if i < 0 || off-g.blocks[i].off >= max(g.blocks[i].size, 1) {
+		return "the block does not lie in the live part of this arena: foreign, or freed already"
+	}
+	switch b := g.blocks[i]; {
+	case b.off != off:
+		return fmt.Sprintf("interior pointer: it points %d bytes into a block of %d", off-b.off, b.size)
+	case b.freed:
+		return fmt.Sprintf("the block of %d bytes was freed already", b.size)
+	default:
+		return fmt.Sprintf("wrong size: the block has %d bytes", b.size)
+	}
+}

@@ -1,0 +1,82 @@
+package arena
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// Check verifies the equations above the type. Cost: proportional to the marks and the cuts,
+// in debug builds to the live blocks.
+func (l *Linear) Check() error {
+	if l.base == nil {
+		return nil
+	}
+	errs := []error{l.mem.Check()}
+	if l.off > l.limit || l.limit > l.mem.Committed() {
+		errs = append(errs, fmt.Errorf("arena: off %d, limit %d, committed %d are not in order", l.off, l.limit, l.mem.Committed()))
+	}
+	if l.last > l.off && l.last != none {
+		errs = append(errs, fmt.Errorf("arena: the newest block starts at %d, above the top at %d", l.last, l.off))
+	}
+	if l.peak > l.mem.Reserved() {
+		errs = append(errs, fmt.Errorf("arena: peak %d is above the reservation of %d bytes", l.peak, l.mem.Reserved()))
+	}
+	if l.dropped > l.allocs {
+		errs = append(errs, fmt.Errorf("arena: %d blocks freed of %d allocated", l.dropped, l.allocs))
+	}
+	errs = append(errs, l.checkMarks(), l.checkCuts())
+	if invariant.Debug {
+		errs = append(errs, l.checkLedger())
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Linear) checkMarks() error {
+	var errs []error
+	var before place
+	for i, m := range append(l.marks[:len(l.marks):len(l.marks)], place{off: l.off, live: l.live(), hooks: len(l.hooks), serial: l.serial + 1}) {
+		if m.serial <= before.serial || m.off < before.off || m.live < before.live || m.hooks < before.hooks || i < len(l.marks) && m.last > m.off && m.last != none {
+			errs = append(errs, fmt.Errorf("arena: mark %d stands at %d over %d blocks and %d hooks, not above the one before it", i, m.off, m.live, m.hooks))
+		}
+		if i < len(l.marks) {
+			before = m
+		}
+	}
+	if l.kept != before.live {
+		errs = append(errs, fmt.Errorf("arena: %d blocks are kept, the newest mark stands over %d", l.kept, before.live))
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Linear) checkCuts() error {
+	var errs []error
+	if l.refs > l.off+1 {
+		errs = append(errs, fmt.Errorf("arena: Refs name bytes up to %d, above the top at %d", l.refs, l.off))
+	}
+	var before cut
+	for i, c := range l.cuts {
+		if i > 0 && (c.epoch <= before.epoch || c.low <= before.low) || c.epoch > l.epoch {
+			errs = append(errs, fmt.Errorf("arena: cut %d, to %d in epoch %d of %d, is not above the one before it", i, c.low, c.epoch, l.epoch))
+		}
+		before = c
+	}
+	return errors.Join(errs...)
+}
+
+// checkLedger compares what debug builds know with the books.
+func (l *Linear) checkLedger() error {
+	var errs []error
+	if n := uint64(len(l.ledger.blocks)); n != l.live() {
+		errs = append(errs, fmt.Errorf("arena: %d blocks are live, the ledger has %d", l.live(), n))
+	}
+	end := uintptr(0)
+	for i, b := range l.ledger.blocks {
+		if b.off < end || b.size > l.off-b.off || b.off > l.off {
+			errs = append(errs, fmt.Errorf("arena: block %d, [%d, %d), does not lie behind the one before it and below %d", i, b.off, b.off+b.size, l.off))
+		}
+		end = b.off + b.size
+	}
+	return errors.Join(errs...)
+}

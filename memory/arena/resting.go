@@ -1,0 +1,25 @@
+package arena
+
+// advanceResting is Advance in memdebug builds: the frame that expires gives its memory back
+// and the one that begins takes as much, so that a budget for N buffers is enough.
+func (f *Frames) advanceResting() {
+	all, n, at := uint64(len(f.ring)), uint64(f.n), f.frame+1
+	next := &f.ring[at%all]
+	next.reset("Advance", nil)
+	if all > n && at >= n {
+		f.ring[(at-n)%all].expire()
+	}
+	// Where it is refused the frame has no room, and what asks for some is told.
+	if next.limit == 0 && next.mem.Ensure(f.bytes) == nil {
+		next.limit = f.bytes
+	}
+	f.frame, f.cur = at, next
+}
+
+// expire resets l and gives its memory back. Where the source keeps it, it stays filled.
+func (l *Linear) expire() {
+	l.reset("Advance", nil)
+	if l.mem.Trim(0) == nil {
+		l.limit = 0
+	}
+}
