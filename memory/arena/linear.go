@@ -237,14 +237,15 @@ func (l *Linear) Close() error {
 	if l.base != nil {
 		l.reset("Close", nil)
 	}
-	err := l.mem.Close()
-	if err != nil {
-		err = fmt.Errorf("arena: close: %w", err)
+	defer func() { // also where the source panics
+		if l.mem.Base() == nil || l.mem.Committed() < l.limit {
+			l.shut()
+		}
+	}()
+	if err := l.mem.Close(); err != nil {
+		return fmt.Errorf("arena: close: %w", err)
 	}
-	if l.mem.Base() == nil || l.mem.Committed() < l.limit {
-		l.shut()
-	}
-	return err
+	return nil
 }
 
 // shut puts the books into the state of a closed arena and touches no block. Hooks that are

@@ -227,14 +227,15 @@ func (s *StepBack) Close() error {
 	if s.base != nil {
 		s.Reset()
 	}
-	err := s.mem.Close()
-	if err != nil {
-		err = fmt.Errorf("arena: close: %w", err)
+	defer func() { // also where the source panics
+		if s.mem.Base() == nil || s.mem.Committed() < s.limit {
+			s.shut()
+		}
+	}()
+	if err := s.mem.Close(); err != nil {
+		return fmt.Errorf("arena: close: %w", err)
 	}
-	if s.mem.Base() == nil || s.mem.Committed() < s.limit {
-		s.shut()
-	}
-	return err
+	return nil
 }
 
 // shut puts the books into the state of a closed arena and touches no block.

@@ -5,30 +5,81 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
 
+// lenient is what a build that is not debug cannot refuse: Linear and its kin hold the newest
+// block to the byte, and a block that was below it when it was freed is not known.
+func lenient() memtest.Misuses {
+	if invariant.Debug {
+		return 0
+	}
+	return memtest.DoubleFree | memtest.OldBlocks
+}
+
+// regionLenient: memfast builds keep no live bits.
+func regionLenient() memtest.Misuses {
+	if invariant.Exact {
+		return 0
+	}
+	return memtest.DoubleFree | memtest.Interior
+}
+
+// bump says what every family promises that bumps and keeps what is freed.
+func bump(s memtest.Subject) memtest.Subject {
+	s.KeepsFreed, s.Lenient, s.ExactSizes = true, lenient(), invariant.Debug
+	s.Hook = func(a memory.Allocator, f func()) {
+		if ring, ok := a.(*arena.Frames); ok {
+			a = ring.Current()
+		}
+		a.(interface{ OnReset(func()) }).OnReset(f)
+	}
+	return strict(s)
+}
+
+func strict(s memtest.Subject) memtest.Subject {
+	s.Strict, s.Package, s.Closed = true, "arena", memory.ErrClosed
+	return s
+}
+
+const farSize = 64 << 20
+
+// reservation is more than 4 GiB, where there is such a number.
+func reservation() uintptr {
+	far := uint64(5) << 30
+	return uintptr(far)
+}
+
 var subjects = map[string]memtest.Subject{
-	"Linear": {KeepsFreed: true, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
+	"Linear": bump(memtest.Subject{FarSize: farSize, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewLinear(src, arena.LinearConfig{Bytes: 300_000})
-	}},
-	"Growing": {KeepsFreed: true, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
+	}, Far: func(src page.Source) (memory.Allocator, error) {
+		return arena.NewLinear(src, arena.LinearConfig{Bytes: reservation()})
+	}}),
+	"Growing": bump(memtest.Subject{FarSize: farSize, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewGrowing(src, arena.GrowingConfig{Reserve: 512 << 10, Step: 32 << 10})
-	}},
-	"Frames": {KeepsFreed: true, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
+	}, Far: func(src page.Source) (memory.Allocator, error) {
+		return arena.NewGrowing(src, arena.GrowingConfig{Reserve: reservation()})
+	}}),
+	"Frames": bump(memtest.Subject{FarSize: farSize, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewFrames(src, arena.FramesConfig{Buffers: 2, Bytes: 200_000})
-	}},
-	"StepBack": {LIFO: true, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
+	}, Far: func(src page.Source) (memory.Allocator, error) {
+		return arena.NewFrames(src, arena.FramesConfig{Buffers: 1, Bytes: reservation()})
+	}}),
+	"StepBack": strict(memtest.Subject{LIFO: true, ExactSizes: true, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewStepBack(src, arena.StepBackConfig{Bytes: 300_000})
-	}},
+	}}),
 	// A region holds one block of MaxSize, so freeing the newest one empties its region.
-	"Region": {MaxSize: 16 << 10, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
+	"Region": strict(memtest.Subject{MaxSize: 16 << 10, FarSize: farSize, Lenient: regionLenient(), ExactSizes: invariant.Debug, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 16 << 10, Reserve: 512 << 10})
-	}},
-	"Region of 32 KiB": {MaxSize: 32 << 10, Package: "arena", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
+	}, Far: func(src page.Source) (memory.Allocator, error) {
+		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: farSize, Reserve: reservation()})
+	}}),
+	"Region of 32 KiB": strict(memtest.Subject{MaxSize: 32 << 10, Lenient: regionLenient(), ExactSizes: invariant.Debug, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 32 << 10, Reserve: 256 << 10})
-	}},
+	}}),
 }
 
 func TestConformance(t *testing.T) {

@@ -86,14 +86,15 @@ func (d *Double) Close() error {
 	if d.bottom.base != nil {
 		d.Reset()
 	}
-	err := d.mem.Close()
-	if err != nil {
-		err = fmt.Errorf("stack: close: %w", err)
+	defer func() { // also where the source panics
+		if d.mem.Base() == nil || d.mem.Committed() < d.top.origin {
+			d.shut()
+		}
+	}()
+	if err := d.mem.Close(); err != nil {
+		return fmt.Errorf("stack: close: %w", err)
 	}
-	if d.mem.Base() == nil || d.mem.Committed() < d.top.origin {
-		d.shut()
-	}
-	return err
+	return nil
 }
 
 // shut puts the books into the state of a closed buffer and touches no block.

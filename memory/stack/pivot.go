@@ -102,14 +102,15 @@ func (p *Pivot) Close() error {
 	if p.forward.base != nil {
 		p.Reset()
 	}
-	err := p.mem.Close()
-	if err != nil {
-		err = fmt.Errorf("stack: close: %w", err)
+	defer func() { // also where the source panics
+		if p.mem.Base() == nil || p.mem.Committed() < p.forward.limit {
+			p.shut()
+		}
+	}()
+	if err := p.mem.Close(); err != nil {
+		return fmt.Errorf("stack: close: %w", err)
 	}
-	if p.mem.Base() == nil || p.mem.Committed() < p.forward.limit {
-		p.shut()
-	}
-	return err
+	return nil
 }
 
 // shut puts the books into the state of a closed buffer and touches no block.

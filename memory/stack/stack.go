@@ -74,14 +74,15 @@ func (s *Stack) Close() error {
 	if s.base != nil {
 		s.Reset()
 	}
-	err := s.mem.Close()
-	if err != nil {
-		err = fmt.Errorf("stack: close: %w", err)
+	defer func() { // also where the source panics
+		if s.mem.Base() == nil || s.mem.Committed() < s.limit {
+			s.shut()
+		}
+	}()
+	if err := s.mem.Close(); err != nil {
+		return fmt.Errorf("stack: close: %w", err)
 	}
-	if s.mem.Base() == nil || s.mem.Committed() < s.limit {
-		s.shut()
-	}
-	return err
+	return nil
 }
 
 // Stats derives the books. Peak is exact.
