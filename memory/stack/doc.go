@@ -19,27 +19,33 @@
 //	          backward ^       ^pivot         ^ forward
 //
 // The buffer is one reservation, committed as a whole: a falling edge starts at its far end.
-// Nothing is written into it but by its users; the log holds 24 bytes a live block.
+// Nothing is written into it but by its users, and by debug builds, which fill; the log holds
+// 24 bytes a live block.
 //
 // # Use it when, and when not
 //
-//	| type | use it for | not for |
-//	|---|---|---|
-//	| Stack | nested work whose frees should be checked, with marks and a newest block that grows | blocks that die in any order |
-//	| Double | two lifetimes in one budget: what a load leaves behind and what it needs on the way | two budgets: take two Stacks |
-//	| Pivot | data that gets parts put before it and behind it, without a copy | one direction: take a Stack |
+//	type    use it for                                      not for
+//	------  ----------------------------------------------  -----------------------------
+//	Stack   nested work whose frees should be checked,      blocks that die in any order
+//	        with marks and a newest block that grows
+//	Double  two lifetimes in one budget: what a load        two budgets: take two Stacks
+//	        leaves behind and what it needs on the way
+//	Pivot   data that gets parts put before it and behind   one direction: take a Stack
+//	        it, without a copy
 //
 // Where frees need no check, an arena.Linear with marks is cheaper; where blocks are only
 // ever undone, arena.StepBack keeps 8 bytes a block.
 //
 // # Cost
 //
-//	| operation | cost | overhead |
-//	|---|---|---|
-//	| Alloc | constant, one call; the log grows by doubling | padding, 24 bytes of log |
-//	| Free, Newest, Resize of the newest | constant | none |
-//	| Mark, Rewind, Reset | constant | 16 bytes a mark |
-//	| Resize of an older block, which fails | O(log n) to tell it from a foreign pointer | none |
+//	operation                              cost                               overhead
+//	-------------------------------------  ---------------------------------  ------------------------
+//	Alloc                                  constant, one call; the log grows  padding, 24 bytes of log
+//	                                       by doubling                        (12 on 32 bits)
+//	Free, Newest, Resize of the newest     constant                           none
+//	Mark, Rewind, Reset                    constant                           16 bytes a mark (12)
+//	Resize of an older block, which fails  O(log n) to tell it from a         none
+//	                                       foreign pointer
 //
 // External fragmentation cannot occur. The benchmarks print the figures, with the Go heap
 // beside them.
