@@ -4,8 +4,8 @@
 // # The idea
 //
 // Most of a game's memory dies at a known moment: the end of the frame, of the level, of a
-// parse. Then a block needs no header and no free of its own, and the whole cost is one
-// addition, one comparison and one store.
+// parse. Then a block needs no header and no free of its own, and the whole cost is a rounding,
+// an addition, two comparisons and three stores.
 //
 // # Layout
 //
@@ -25,25 +25,39 @@
 //
 // # Use it when, and when not
 //
-//	| type | use it for | not for |
-//	|---|---|---|
-//	| Linear | scratch with a known bound; nested scopes by Mark and Rewind | objects that die one by one |
-//	| Frames | data of this frame that the next N-1 frames still read | data without a frame |
-//	| Growing | everything of a level, a document, a load | unbounded streams: it never shrinks by itself |
-//	| StepBack | attempts that are undone newest-first: parsers, level generators | marks, two ends: a stack.Stack |
-//	| Region | blocks that die one by one, but in groups | blocks of mixed lifetimes: one holds its region |
+//	type      use it for                                  not for
+//	--------  ------------------------------------------  ------------------------------------------
+//	Linear    scratch with a known bound; nested scopes   objects that die one by one
+//	          by Mark and Rewind
+//	Frames    data of this frame that the next N-1        data without a frame
+//	          frames still read
+//	Growing   everything of a level, a document, a load   unbounded streams: it never shrinks by
+//	                                                      itself
+//	StepBack  attempts that are undone newest-first:      marks, two ends: take a stack.Stack
+//	          parsers, level generators
+//	Region    blocks that die one by one, but in groups   blocks of mixed lifetimes: one holds its
+//	                                                      region
 //
 // # Cost
 //
-//	| operation | cost | overhead |
-//	|---|---|---|
-//	| Linear.Alloc, New | about ten instructions, inlined, plus the zeroing of New | padding to the alignment |
-//	| Growing.Alloc | the same behind a call; TryAlloc inlines | same |
-//	| Mark, Rewind, Reset, Advance | constant, plus the hooks registered since | 8 bytes a mark |
-//	| Free of Linear, Growing, Frames | constant; gives back the newest block only | none |
-//	| Resize of Linear, Growing | constant; the newest block only, in place | none |
-//	| StepBack.Alloc, Undo, UndoTo, Free | constant, one call | 8 bytes a block in the Go heap |
-//	| Region.Alloc, Free | constant, one call | rounding to 16 bytes, a live bit per 16 bytes |
+//	operation                           cost                                   overhead
+//	----------------------------------  -------------------------------------  ---------------------------
+//	Linear.Alloc, New                   about a dozen instructions, inlined,   padding to the alignment
+//	                                    plus the zeroing of New
+//	Growing.Alloc                       the same behind a call; TryAlloc       the same
+//	                                    inlines
+//	Mark, Rewind, Reset, Advance        constant, plus the hooks registered    40 bytes a mark
+//	                                    since
+//	Free of Linear, Growing, Frames     constant; gives back the newest block  none
+//	                                    only
+//	Resize of Linear, Growing           constant; the newest block only, in    none
+//	                                    place
+//	RefTo, Ref.Get                      constant; Get of an object that        16 bytes a cut that ended a
+//	                                    outlived a cut above it is a search    Ref, few at a time
+//	StepBack.Alloc, Undo, UndoTo, Free  constant, one call                     8 bytes a block in the Go
+//	                                                                           heap
+//	Region.Alloc, Free                  constant, one call                     rounding to 16 bytes, a
+//	                                                                           live bit per 16 bytes
 //
 // External fragmentation cannot occur, save in a Region: there it is the tail of each region
 // and the dead blocks beside a live one; at worst each region is held by one block. Internal
@@ -55,6 +69,28 @@
 // One goroutine at a time. Blocks lie off the Go heap and hold no Go pointers; New demands
 // the proof, a [memory.Type]. What owns a resource outside (a file, a texture) registers its
 // release with OnReset: the hooks run newest-first before the bytes are reused.
+//
+// # Misuse
+//
+// What is refused, always with a *memory.Misuse and before anything has changed:
+//
+//	                           Linear, Growing, Frames      StepBack     Region
+//	-------------------------  ---------------------------  -----------  -----------------------------
+//	foreign pointer            always                       always       always
+//	wrong size                 the newest block: always;    always       past the bytes in use of its
+//	                           older: into the newest, or                region; all in debug builds
+//	                           in debug builds
+//	interior pointer           the newest block: always;    always       always (memfast: not at a
+//	                           older: in debug builds                    multiple of 16 bytes)
+//	freed twice                what lay on top; else in     always       always (memfast: the last
+//	                           debug builds                              block of a region)
+//	mark or Ref of the past    always (a Ref says so)       no marks     no marks
+//	stale pointer of a frame   faults in memdebug builds
+//	use after Close            always                       always       always
+//
+// In a Linear a block of size 0 shares its address with the next one: a Free of size 0 where
+// a block starts is taken for that one's and does nothing; debug builds tell them apart. A
+// StepBack and a Region give it a byte and 16, and do not tell it from a block of size 1.
 //
 // # Source
 //

@@ -21,11 +21,12 @@ import (
 // a time. After Close every Alloc fails with memory.ErrClosed.
 //
 // A plain pointer into an expired frame is not told from one into the frame that took its
-// buffer; a [Ref] is. Builds with -tags memdebug reserve 8 buffers more, as far as the source
-// has room for them: an expired buffer is decommitted and its addresses rest for 8 frames, in
-// which a stale pointer faults and a stale Free is refused by the number of its frame. No more
-// is committed than otherwise; a frame whose buffer the system refuses has no room. Over
-// page.Heap nothing faults: with -race an expired buffer is filled with 0xDD, and not rested.
+// buffer; a [Ref] is. Builds with -tags memdebug reserve [RestingFrames] buffers more, as far as
+// the source has room for them: an expired buffer is decommitted and its addresses rest for as
+// many frames, in which a stale pointer faults and a stale Free is refused with the age of its
+// frame. No more is committed than otherwise; a frame whose buffer the system refuses has no
+// room. Over page.Heap nothing can fault and a stale pointer reads zeros; with -race, and where
+// there was no room, nothing rests and the expired buffer is filled with 0xDD.
 //
 // Invariants, verified by Check:
 //
@@ -66,7 +67,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (*Frames, error) {
 	if cfg.Buffers < 0 || cfg.Buffers > maxBuffers {
 		return nil, fmt.Errorf("arena: new Frames: %d buffers; allowed are 1 to %d", cfg.Buffers, maxBuffers)
 	}
-	f := &Frames{ring: make([]Linear, cfg.Buffers+restingFrames), n: cfg.Buffers, bytes: cfg.Bytes, id: rings.Add(1)}
+	f := &Frames{ring: make([]Linear, cfg.Buffers+RestingFrames), n: cfg.Buffers, bytes: cfg.Bytes, id: rings.Add(1)}
 	for i := range f.ring {
 		usable := cfg.Bytes
 		if i >= cfg.Buffers {
@@ -132,11 +133,6 @@ func (f *Frames) freeIn(l *Linear, age uint64, p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// index returns which buffer l is.
-func (f *Frames) index(l *Linear) uint32 {
-	return uint32((uintptr(unsafe.Pointer(l)) - uintptr(unsafe.Pointer(unsafe.SliceData(f.ring)))) / unsafe.Sizeof(*l))
-}
-
 // age returns how many frames ago buffer i was the current one, at least.
 func (f *Frames) age(i int) uint64 {
 	n := uint64(len(f.ring))
@@ -148,7 +144,7 @@ func (f *Frames) age(i int) uint64 {
 // that are left. From a hook of that buffer, and after Close, it panics with a *memory.Misuse.
 // Cost: constant, plus the hooks.
 func (f *Frames) Advance() {
-	if restingFrames > 0 {
+	if RestingFrames > 0 {
 		f.advanceResting()
 		return
 	}

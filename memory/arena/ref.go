@@ -7,8 +7,8 @@ import (
 
 // A Ref names an object of a Frames ring: it resolves exactly as long as the object is the
 // one that it was made for, and says so afterwards, where a plain pointer would read another
-// object's bytes. What frees the object ends its Refs: the end of its frame, a Rewind, Reset or
-// Close, a Free, and a Resize that cuts it off. A Ref to a T of size 0, which has no place of
+// object's bytes. What takes the object's bytes back ends its Refs: the end of its frame, a
+// Rewind, Reset or Close, a Free of the newest block, a Resize that cuts it off. A Ref to a T of size 0, which has no place of
 // its own, ends with the object below it at the latest.
 //
 // A Ref has 24 bytes, 20 on 32 bits, holds no Go pointer and may be stored anywhere and
@@ -42,7 +42,7 @@ func RefTo[T any](f *Frames, p *T) Ref[T] {
 		panic(misuse("RefTo", unsafe.Pointer(p), unsafe.Sizeof(*p), "the object was not allocated in the current frame of this ring"))
 	}
 	l.refs = max(l.refs, off+max(unsafe.Sizeof(*p), 1))
-	return Ref[T]{off: off, epoch: l.epoch, ring: f.id, buffer: f.index(l)}
+	return Ref[T]{off: off, epoch: l.epoch, ring: f.id, buffer: uint32(f.frame % uint64(len(f.ring)))}
 }
 
 // Get returns the object while it lives and its frame is readable, and ok == false afterwards.

@@ -2,6 +2,7 @@
 
 package arena
 
-// restingFrames is how many frames the addresses of an expired one rest: 8 frames are 130 ms
-// at 60 Hz, and cost address space alone.
-const restingFrames = 8
+// RestingFrames is how many frames the addresses of an expired one of [Frames] rest in this
+// build, and how many buffers more its source needs room for: 8 frames are 130 ms at 60 Hz, and
+// cost address space alone.
+const RestingFrames = 8

@@ -23,7 +23,7 @@ func faults(p unsafe.Pointer) (yes bool) {
 var sinkByte byte
 
 func TestFrames_AStalePointerFaultsOnItsLine(t *testing.T) {
-	if restingFrames == 0 {
+	if RestingFrames == 0 {
 		t.Skip("this build has nothing rest, or cannot")
 	}
 	for _, n := range []int{1, 2, 3} {
@@ -31,7 +31,7 @@ func TestFrames_AStalePointerFaultsOnItsLine(t *testing.T) {
 		if f.Buffers() != n || f.Stats().Committed != uint64(n)*2*page.Granule {
 			t.Errorf("%d buffers, %d bytes committed", f.Buffers(), f.Stats().Committed)
 		}
-		for lap := range 3 * (n + restingFrames) {
+		for lap := range 3 * (n + RestingFrames) {
 			p := mustAlloc(t, f, 18_000, 16)
 			for range n - 1 {
 				f.Advance()
@@ -41,7 +41,7 @@ func TestFrames_AStalePointerFaultsOnItsLine(t *testing.T) {
 				t.Fatalf("N=%d, lap %d: a readable frame faults", n, lap)
 			}
 			f.Advance()
-			for age := range restingFrames {
+			for age := range RestingFrames {
 				if !faults(p) || !faults(unsafe.Add(p, 17_999)) {
 					t.Fatalf("N=%d, lap %d: %d frames after its end a stale pointer reads %#x", n, lap, age, sinkByte)
 				}
@@ -51,7 +51,7 @@ func TestFrames_AStalePointerFaultsOnItsLine(t *testing.T) {
 					t.Fatalf("%d bytes committed for %d buffers", c, n)
 				}
 				memtest.MustCheck(t, f)
-				if age < restingFrames-1 {
+				if age < RestingFrames-1 {
 					f.Advance()
 				}
 			}
@@ -84,7 +84,7 @@ func TestFrames_RestingNeedsNoMoreMemoryThanTheBudget(t *testing.T) {
 // A source without room for more than N has none of them rest, and one that has no memory when
 // a frame begins leaves that frame empty.
 func TestFrames_RestAsFarAsTheSourceHasRoom(t *testing.T) {
-	if restingFrames == 0 {
+	if RestingFrames == 0 {
 		t.Skip("this build has nothing rest, or cannot")
 	}
 	for room := range 4 {
@@ -122,7 +122,7 @@ func TestFrames_RestAsFarAsTheSourceHasRoom(t *testing.T) {
 }
 
 func TestFrames_WithoutRestAStalePointerReadsPoisonInDebugBuilds(t *testing.T) {
-	if !invariant.Debug || restingFrames > 0 {
+	if !invariant.Debug || RestingFrames > 0 {
 		t.Skip("this build does not fill, or has expired frames rest")
 	}
 	f := newFrames(t, 2, 4096)
