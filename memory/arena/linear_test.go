@@ -294,14 +294,49 @@ func TestNew_Zeroes(t *testing.T) {
 
 func TestNew_WithoutProofFails(t *testing.T) {
 	l := newLinear(t, 1000)
-	if v, err := New(l, memory.Type[vec]{}); err == nil {
-		t.Errorf("New with the zero Type gave %p", v)
+	g := newGrowing(t, nil, GrowingConfig{})
+	if v, err := New(l, memory.Type[vec]{}); v != nil || err != memory.ErrTooLarge {
+		t.Errorf("New with the zero Type = %p, %v", v, err)
+	}
+	if v, err := NewIn(g, memory.Type[vec]{}); v != nil || err != memory.ErrTooLarge {
+		t.Errorf("NewIn with the zero Type = %p, %v", v, err)
+	}
+	if s, err := MakeSliceIn(g, memory.Type[vec]{}, 1); s != nil || err != memory.ErrTooLarge {
+		t.Errorf("MakeSliceIn with the zero Type = %v, %v", s, err)
 	}
 	if s, err := MakeSlice(l, memory.Type[vec]{}, 1); !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("MakeSlice with the zero Type = %v, %v", s, err)
 	}
-	if l.Used() != 0 {
-		t.Errorf("used %d", l.Used())
+	if l.Used() != 0 || g.Used() != 0 || l.Stats().Allocs != 0 || g.Stats().Allocs != 0 {
+		t.Errorf("used %d and %d", l.Used(), g.Used())
+	}
+}
+
+// Whatever a Type says, and it can be forged with package unsafe, T has the size that it has.
+func TestNew_GoesByTheSizeOfTAndNotByTheType(t *testing.T) {
+	type big [4096]byte
+	small := memory.MustType[byte]()
+	forged := *(*memory.Type[big])(unsafe.Pointer(&small))
+	l, g := newLinear(t, 3*4096), newGrowing(t, nil, GrowingConfig{Reserve: 16 << 10, Step: 16 << 10})
+	for n := range uintptr(3) {
+		v, err := New(l, forged)
+		w, err2 := NewIn(g, forged)
+		if err != nil || err2 != nil || *v != (big{}) || *w != (big{}) || l.Used() != (n+1)*4096 || g.Used() != (n+1)*4096 {
+			t.Fatalf("New used %d bytes, %v; NewIn %d bytes, %v", l.Used(), err, g.Used(), err2)
+		}
+		v[4095], w[4095] = 1, 1
+	}
+	if v, err := New(l, forged); v != nil || err != memory.ErrOutOfMemory || l.Stats().Failures != 1 {
+		t.Errorf("New in a full arena = %p, %v", v, err)
+	}
+	if s, err := MakeSlice(l, forged, 1); s != nil || err != memory.ErrOutOfMemory {
+		t.Errorf("MakeSlice in a full arena = %d values, %v", len(s), err)
+	}
+	if s, err := MakeSliceIn(g, forged, 1); err != nil || len(s) != 1 || g.Used() != 16<<10 {
+		t.Errorf("MakeSliceIn = %d values, %v, %d bytes", len(s), err, g.Used())
+	}
+	if s, err := MakeSliceIn(g, forged, 1); s != nil || !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("MakeSliceIn in a full arena = %d values, %v", len(s), err)
 	}
 }
 

@@ -165,6 +165,32 @@ func TestRegion_ForeignAndInteriorFreesPanic(t *testing.T) {
 	memtest.Misuse(t, func() { r.Free(p, 100) }, "not used since the last Reset")
 }
 
+// A region counts its blocks and not their bytes: debug builds keep the sizes beside.
+func TestRegion_WrongSizesAreRefused(t *testing.T) {
+	r := small(t)
+	first := fill(t, r, 3, 5000) // 15,024 bytes in use of the first region
+	p := mustAlloc(t, r, 100, 16)
+	q := mustAlloc(t, r, 5000, 16) // in the second one
+	memtest.Misuse(t, func() { r.Free(first[2], 5124) }, "wrong size: it runs past the bytes in use of region 0, which end 5120 bytes behind it")
+	memtest.Misuse(t, func() { r.Free(q, 5009) }, "wrong size: it runs past the bytes in use of region 1, which end 5008 bytes behind it")
+	memtest.Misuse(t, func() { r.Free(q, math.MaxUint) }, "wrong size: it runs past")
+	if invariant.Debug {
+		for _, size := range []uintptr{0, 1, 99, 101, 112} {
+			memtest.Misuse(t, func() { r.Free(p, size) }, "wrong size: the block has 100 bytes")
+		}
+		r.Free(mustAlloc(t, r, 0, 1), 0)
+		memtest.Misuse(t, func() { r.Free(mustAlloc(t, r, 0, 1), 2) }, "wrong size: the block has 1 bytes")
+	}
+	if s := r.Stats(); s.Live < 5 {
+		t.Errorf("refused frees freed: %+v", s)
+	}
+	r.Free(first[2], 5000)
+	r.Free(q, 5000)
+	if err := r.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A large number of blocks that die in random order, against a count of each region's.
 func TestRegion_CountsSurviveRandomFrees(t *testing.T) {
 	r := newRegion(t, nil, RegionConfig{RegionBytes: regionBytes, Reserve: 256 * regionBytes})
