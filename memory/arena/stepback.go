@@ -228,7 +228,7 @@ func (s *StepBack) Close() error {
 		s.Reset()
 	}
 	defer func() { // also where the source panics
-		if s.mem.Base() == nil || s.mem.Committed() < s.limit {
+		if s.mem.Committed() < s.limit {
 			s.shut()
 		}
 	}()

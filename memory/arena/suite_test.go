@@ -1,6 +1,8 @@
 package arena_test
 
 import (
+	"errors"
+	"io"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
@@ -52,6 +54,25 @@ func reservation() uintptr {
 	return uintptr(far)
 }
 
+// backed has all of a's reservation committed, or says that the system refuses: a limit on
+// data counts what is committed, and not what is touched.
+func backed(a interface {
+	memory.Allocator
+	memory.Resetter
+	io.Closer
+}, err error) (memory.Allocator, error) {
+	if err != nil {
+		return nil, err
+	}
+	for range reservation() / farSize {
+		if _, err := a.Alloc(farSize, 1); err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+	}
+	a.Reset()
+	return a, nil
+}
+
 var subjects = map[string]memtest.Subject{
 	"Linear": bump(memtest.Subject{FarSize: farSize, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewLinear(src, arena.LinearConfig{Bytes: 300_000})
@@ -61,7 +82,8 @@ var subjects = map[string]memtest.Subject{
 	"Growing": bump(memtest.Subject{FarSize: farSize, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewGrowing(src, arena.GrowingConfig{Reserve: 512 << 10, Step: 32 << 10})
 	}, Far: func(src page.Source) (memory.Allocator, error) {
-		return arena.NewGrowing(src, arena.GrowingConfig{Reserve: reservation()})
+		g, err := arena.NewGrowing(src, arena.GrowingConfig{Reserve: reservation()})
+		return backed(g, err)
 	}}),
 	"Frames": bump(memtest.Subject{FarSize: farSize, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewFrames(src, arena.FramesConfig{Buffers: 2, Bytes: 200_000})
@@ -75,7 +97,8 @@ var subjects = map[string]memtest.Subject{
 	"Region": strict(memtest.Subject{MaxSize: 16 << 10, FarSize: farSize, Lenient: regionLenient(), ExactSizes: invariant.Debug, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 16 << 10, Reserve: 512 << 10})
 	}, Far: func(src page.Source) (memory.Allocator, error) {
-		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: farSize, Reserve: reservation()})
+		r, err := arena.NewRegion(src, arena.RegionConfig{RegionBytes: farSize, Reserve: reservation()})
+		return backed(r, err)
 	}}),
 	"Region of 32 KiB": strict(memtest.Subject{MaxSize: 32 << 10, Lenient: regionLenient(), ExactSizes: invariant.Debug, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 32 << 10, Reserve: 256 << 10})

@@ -21,12 +21,15 @@ func (e *End) Check() error {
 	if e.edge < low || e.edge > high {
 		errs = append(errs, fmt.Errorf("stack: edge %d is not from %d to %d", e.edge, low, high))
 	}
-	newest := 0
+	newest, serial := 0, uint64(0)
 	for i, m := range e.marks {
 		if m.blocks < newest || m.blocks > len(e.blocks) {
 			errs = append(errs, fmt.Errorf("stack: mark %d stands at block %d, after %d, of %d", i, m.blocks, newest, len(e.blocks)))
 		}
-		newest = m.blocks
+		if m.serial <= serial || m.serial > e.serial {
+			errs = append(errs, fmt.Errorf("stack: mark %d, of serial %d of %d, does not follow the one before it", i, m.serial, e.serial))
+		}
+		newest, serial = m.blocks, m.serial
 	}
 	if e.floor != newest {
 		errs = append(errs, fmt.Errorf("stack: floor %d differs from the %d blocks at the newest mark", e.floor, newest))

@@ -87,7 +87,7 @@ func (d *Double) Close() error {
 		d.Reset()
 	}
 	defer func() { // also where the source panics
-		if d.mem.Base() == nil || d.mem.Committed() < d.top.origin {
+		if d.mem.Committed() < d.top.origin {
 			d.shut()
 		}
 	}()

@@ -26,7 +26,8 @@ import (
 //	    it ends, after less than memory.MaxAlign bytes of padding (more in front of a
 //	    falling block that was shrunk)
 //	(2) edge lies between origin and wall
-//	(3) floor is the number of blocks at the newest live mark, or 0; marks do not shrink
+//	(3) floor is the number of blocks at the newest live mark, or 0; marks do not shrink, and
+//	    their serials ascend up to serial
 //	(4) len(blocks) <= allocs
 type End struct {
 	base   unsafe.Pointer // nil once closed

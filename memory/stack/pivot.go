@@ -103,7 +103,7 @@ func (p *Pivot) Close() error {
 		p.Reset()
 	}
 	defer func() { // also where the source panics
-		if p.mem.Base() == nil || p.mem.Committed() < p.forward.limit {
+		if p.mem.Committed() < p.forward.limit {
 			p.shut()
 		}
 	}()

@@ -75,7 +75,7 @@ func (s *Stack) Close() error {
 		s.Reset()
 	}
 	defer func() { // also where the source panics
-		if s.mem.Base() == nil || s.mem.Committed() < s.limit {
+		if s.mem.Committed() < s.limit {
 			s.shut()
 		}
 	}()
