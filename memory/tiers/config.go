@@ -37,10 +37,23 @@ type Config struct {
 	// bytes rise past its soft mark. It must not allocate from the manager.
 	OnSoft func(t Tier, committed, budget uintptr)
 
-	// KeepGC leaves the collector's pacing alone.
+	// KeepGC leaves the collector alone: GOGC stays as it is, and EndLevel runs no collection. It
+	// is for a program that is not a game, and only has one inside. Otherwise the manager changes
+	// the process: while it lives, GOGC is raised, never lowered, to what GoHeadroom asks for,
+	// follows the live heap, and is the program's own again at Close, or some time after the
+	// manager was dropped without it. The memory limit (GOMEMLIMIT, debug.SetMemoryLimit) is
+	// not touched, and works as ever.
+	//
+	// Of New and debug.SetGCPercent the later one counts. A GOGC that the program sets while
+	// managers live stands, and their Close leaves it, until the program puts back what
+	// SetGCPercent had returned, or makes another manager. GOGC=off before New stays off.
 	KeepGC bool
-	// GoHeadroom is how many bytes the Go heap may grow, beyond what the process holds at
-	// New, before a collection runs in the middle of a level. 0 means 256 MiB.
+	// GoHeadroom is how many bytes of the Go heap a level may allocate before a collection
+	// begins in it; 0 means 256 MiB, and more than 1 TiB means 1 TiB. It counts from what is on
+	// the heap at BeginLevel; outside levels, from the last level end, Collect, New or
+	// collection; but from no more than what GOGC as the program wants it allows. A collection
+	// that has begun may let the heap grow by four tenths of it more. Of several managers the
+	// largest headroom counts for all.
 	GoHeadroom int64
 }
 

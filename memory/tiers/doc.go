@@ -39,15 +39,23 @@
 //	| Frame, Level, Slab, Large | the family's own; the accessors inline |
 //	| FreeAny | a range check, a byte of the route table, the family's own free |
 //	| BeginFrame, EndFrame | constant, plus the frees that came home |
-//	| BeginLevel | constant |
-//	| EndLevel | constant, plus pools and hooks, plus one collection of the Go heap |
+//	| BeginLevel | constant, plus the rest of a collection that is under way |
+//	| EndLevel | constant, plus pools and hooks, plus a collection of the Go heap if one is due |
 //	| Snapshot | a few microseconds, no allocation |
 //
 // # Concurrency and the collector
 //
 // The manager belongs to the game goroutine; a [Worker] to its worker; a Freer to whoever
-// asked for it. While a manager lives, the collector runs when the Go heap has grown by
-// Config.GoHeadroom, at EndLevel and at Collect, and otherwise rests; Close restores what was set before.
+// asked for it.
+//
+// The pacing is the process's. While a manager without [Config.KeepGC] lives, the collector runs
+// when the Go heap has grown by [Config.GoHeadroom], or by what GOGC allows where that is more; at
+// EndLevel when plain Go would have run by then; and at Collect. So there is never a collection
+// more than without a manager but those of Collect, and none in a level that makes less garbage
+// than the headroom, except the one that the runtime begins when there was none for two
+// minutes, and those that a memory limit asks for. A collection at EndLevel blocks, and costs
+// what it costs in plain Go: with a large live heap a level change takes that long, and with
+// several managers the levels of the others bear it, too.
 //
 // # Source
 //

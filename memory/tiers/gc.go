@@ -3,41 +3,34 @@ package tiers
 import (
 	"math"
 	"runtime"
-	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
-// GoStats is what the Go runtime does beside the tiers.
+// GoStats is what the Go runtime does beside the tiers. A collection that a manager asked for,
+// whichever of the process, is one of Cycles, but never one of InPlay.
 type GoStats struct {
-	Cycles       uint64  // collections since New
-	InPlay       uint64  // of these, the ones that ran inside a level and were not ours
-	MaxPause     float64 // longest stop of the world for a collection, in seconds, since the process began
+	Cycles       uint64  // collections since New, of the whole process
+	InPlay       uint64  // of these, the ones that ended inside a level and that no manager asked for
+	MaxPause     float64 // longest stop of the world for a collection since New, in seconds, rounded up by up to a quarter
 	HeapBytes    uint64  // live and not yet swept objects
-	HeapObjects  uint64
-	TotalObjects uint64 // allocated since the process began
-	Total        uint64 // bytes of memory mapped by the runtime
+	HeapObjects  uint64  // the same, counted
+	TotalObjects uint64  // allocated since the process began
+	Total        uint64  // bytes of memory mapped by the runtime
 }
 
-// A pacer owns the collector's pacing: with the data off the Go heap its goal would fall to
-// 4 MiB and the little garbage that is left would trigger it again and again. While a pacer
-// has it, a collection runs when the heap has grown by the headroom, and at level changes.
+// A pacer is a manager's part in the collector's pacing, and its view of what the collector did.
 type pacer struct {
-	taken   bool
+	lease   *lease // nil with KeepGC and after Close
 	samples []metrics.Sample
 	now     GoStats
-	base    uint64 // cycles at New
-	atLevel uint64 // cycles at BeginLevel
+	base    uint64   // cycles at New
+	pauses  []uint64 // counts of the histogram of pauses at New
 	playing bool
-	inPlay  uint64
-}
-
-// The settings are the process's, so the first pacer saves them and the last one restores.
-var pacing struct {
-	sync.Mutex
-	owners  int
-	percent int
-	limit   int64
+	atLevel uint64 // foreign cycles at BeginLevel
+	inPlay  uint64 // of the levels that have ended
 }
 
 const (
@@ -51,110 +44,144 @@ const (
 
 var metricNames = [...]string{
 	metricCycles:       "/gc/cycles/total:gc-cycles",
-	metricPauses:       "/sched/pauses/stopping/gc:seconds",
+	metricPauses:       "/sched/pauses/total/gc:seconds",
 	metricHeapBytes:    "/memory/classes/heap/objects:bytes",
 	metricHeapObjects:  "/gc/heap/objects:objects",
 	metricTotalObjects: "/gc/heap/allocs:objects",
 	metricTotal:        "/memory/classes/total:bytes",
 }
 
-// take turns proportional pacing off and puts a limit above what the process holds now.
-func (p *pacer) take(headroom int64) {
-	p.read()
-	pacing.Lock()
-	defer pacing.Unlock()
-	if pacing.owners == 0 {
-		pacing.percent = debug.SetGCPercent(-1)
-		pacing.limit = debug.SetMemoryLimit(-1)
-	}
-	pacing.owners++
-	debug.SetMemoryLimit(min(pacing.limit, int64(p.now.Total)+headroom))
-	p.taken = true
+// asked counts the collections that managers ran. Its lock is held while one runs, and the count
+// is then ahead of the runtime's.
+var asked struct {
+	sync.Mutex
+	cycles atomic.Uint64
 }
 
-func (p *pacer) giveBack() {
-	if !p.taken {
-		return
-	}
-	p.taken = false
-	pacing.Lock()
-	defer pacing.Unlock()
-	if pacing.owners--; pacing.owners == 0 {
-		debug.SetGCPercent(pacing.percent)
-		debug.SetMemoryLimit(pacing.limit)
-	}
-}
-
-// read brings now up to date. After the first call it does not allocate.
-func (p *pacer) read() {
-	if p.samples == nil {
-		p.samples = make([]metrics.Sample, len(metricNames))
-		for i, n := range metricNames {
-			p.samples[i].Name = n
-		}
-		metrics.Read(p.samples)
-		p.base = p.count(metricCycles)
-	}
+// start notes where the counts stand, and takes part in the pacing unless told not to.
+func (p *pacer) start(cfg *Config) {
+	p.samples = samplesOf(metricNames[:])
 	metrics.Read(p.samples)
+	p.base = number(&p.samples[metricCycles])
+	if h := histogram(&p.samples[metricPauses]); h != nil {
+		p.pauses = slices.Clone(h.Counts)
+	}
+	if !cfg.KeepGC {
+		p.lease = newLease(cfg.GoHeadroom)
+	}
+	p.read()
+}
+
+// stop gives the pacing back. A second stop does nothing.
+func (p *pacer) stop() {
+	p.lease.end()
+	p.lease = nil
+}
+
+// read brings now up to date. It does not allocate.
+func (p *pacer) read() {
+	ours := asked.cycles.Load() // before the runtime's, which it may be ahead of, not behind
+	metrics.Read(p.samples)
+	cycles := number(&p.samples[metricCycles])
 	p.now = GoStats{
-		Cycles:       p.count(metricCycles) - p.base,
+		Cycles:       cycles - p.base,
 		InPlay:       p.inPlay,
-		MaxPause:     p.longest(metricPauses),
-		HeapBytes:    p.count(metricHeapBytes),
-		HeapObjects:  p.count(metricHeapObjects),
-		TotalObjects: p.count(metricTotalObjects),
-		Total:        p.count(metricTotal),
+		HeapBytes:    number(&p.samples[metricHeapBytes]),
+		HeapObjects:  number(&p.samples[metricHeapObjects]),
+		TotalObjects: number(&p.samples[metricTotalObjects]),
+		Total:        number(&p.samples[metricTotal]),
 	}
-	if p.playing {
-		p.now.InPlay += p.now.Cycles - p.atLevel
+	if h := histogram(&p.samples[metricPauses]); h != nil {
+		p.now.MaxPause = longest(h, p.pauses)
+	}
+	if foreign := cycles - min(ours, cycles); p.playing && foreign > p.atLevel {
+		p.now.InPlay += foreign - p.atLevel
 	}
 }
 
-func (p *pacer) count(i int) uint64 {
-	if p.samples[i].Value.Kind() != metrics.KindUint64 {
-		return 0 // a runtime that does not know the metric
+// beginLevel opens the books of a level, and its headroom. It waits for a collection that is
+// under way.
+func (p *pacer) beginLevel() {
+	if p.lease != nil {
+		pacing.rest()
 	}
-	return p.samples[i].Value.Uint64()
+	asked.Lock()
+	metrics.Read(p.samples)
+	p.atLevel, p.playing = number(&p.samples[metricCycles])-asked.cycles.Load(), true
+	asked.Unlock()
 }
 
-// longest returns the upper edge of the last bucket of a histogram that is not empty.
-func (p *pacer) longest(i int) float64 {
-	if p.samples[i].Value.Kind() != metrics.KindFloat64Histogram {
+// endLevel closes the books of the level, and runs the collection that it was spared.
+func (p *pacer) endLevel() {
+	asked.Lock()
+	p.read()
+	p.inPlay, p.playing = p.now.InPlay, false
+	asked.Unlock()
+	if p.lease != nil && pacing.rest() {
+		collect()
+		pacing.follow()
+	}
+}
+
+// collect runs a collection that does not count as one in play, for any manager.
+func collect() {
+	asked.Lock()
+	defer asked.Unlock()
+	forced := samplesOf([]string{"/gc/cycles/forced:gc-cycles"})
+	metrics.Read(forced)
+	before := number(&forced[0])
+	asked.cycles.Add(1)
+	runtime.GC()
+	metrics.Read(forced)
+	if number(&forced[0]) == before { // it found one that the runtime had begun, and shared it
+		asked.cycles.Add(^uint64(0))
+	}
+}
+
+// Collect runs a collection of the Go heap now, also with KeepGC: for a moment when a pause does
+// not show, as behind the fade into a level, when what loading left has become garbage. It is a
+// whole one, and blocks: about a millisecond for each MiB of live objects with pointers.
+func (m *Manager) Collect() {
+	collect()
+	if m.pacer.lease != nil {
+		pacing.follow()
+	}
+}
+
+func samplesOf(names []string) []metrics.Sample {
+	s := make([]metrics.Sample, len(names))
+	for i, name := range names {
+		s[i].Name = name
+	}
+	return s
+}
+
+// number returns a sample that is one, and 0 for a metric that the runtime does not know.
+func number(s *metrics.Sample) uint64 {
+	if s.Value.Kind() != metrics.KindUint64 {
 		return 0
 	}
-	h := p.samples[i].Value.Float64Histogram()
+	return s.Value.Uint64()
+}
+
+func histogram(s *metrics.Sample) *metrics.Float64Histogram {
+	if s.Value.Kind() != metrics.KindFloat64Histogram {
+		return nil
+	}
+	return s.Value.Float64Histogram()
+}
+
+// longest returns the upper edge of the last bucket that has grown since it held before, and
+// the lower one of a bucket that is open above. Without any it is 0.
+func longest(h *metrics.Float64Histogram, before []uint64) float64 {
 	for b := len(h.Counts) - 1; b >= 0; b-- {
-		if h.Counts[b] != 0 {
-			if edge := h.Buckets[b+1]; !math.IsInf(edge, 1) {
-				return edge
-			}
-			return h.Buckets[b]
+		if h.Counts[b] == before[b] {
+			continue
 		}
+		if edge := h.Buckets[b+1]; !math.IsInf(edge, 1) {
+			return edge
+		}
+		return h.Buckets[b]
 	}
 	return 0
 }
-
-func (p *pacer) beginLevel() {
-	p.read()
-	p.atLevel, p.playing = p.now.Cycles, true
-}
-
-func (p *pacer) endLevel() {
-	p.read()
-	p.inPlay, p.playing = p.now.InPlay, false
-}
-
-// collect runs a collection while nobody minds; it does not count as one in play.
-func (p *pacer) collect() {
-	p.read()
-	before := p.now.Cycles
-	runtime.GC()
-	p.read()
-	if p.playing {
-		p.atLevel += p.now.Cycles - before
-	}
-}
-
-// Collect runs a collection of the Go heap now: for a moment when a pause of a few milliseconds
-// does not show, as behind the fade into a level, when what loading left has become garbage.
-func (m *Manager) Collect() { m.pacer.collect() }

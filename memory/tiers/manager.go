@@ -62,8 +62,8 @@ type Manager struct {
 	rss     rssReader
 }
 
-// New reserves the address space of all tiers, commits the frame buffers, and takes over the
-// collector's pacing unless told not to. The error names the tier that could not be made;
+// New reserves the address space of all tiers, commits the frame buffers, and raises GOGC for the
+// whole process unless told not to, see [Config.KeepGC]. The error names the tier that could not be made;
 // nothing is kept then.
 func New(cfg Config) (*Manager, error) {
 	cfg, err := cfg.withDefaults()
@@ -77,10 +77,7 @@ func New(cfg Config) (*Manager, error) {
 	if err := m.build(); err != nil {
 		return nil, errors.Join(err, m.release())
 	}
-	if !cfg.KeepGC {
-		m.pacer.take(cfg.GoHeadroom)
-	}
-	m.pacer.read()
+	m.pacer.start(&cfg)
 	m.rss.open()
 	return m, nil
 }
@@ -186,7 +183,7 @@ func (m *Manager) Worker(k int) *Worker { return m.workers[k] }
 func (m *Manager) Workers() int { return len(m.workers) }
 
 // Close ends the manager: pools and arenas run their hooks, all memory is released, and the
-// collector's pacing is as it was before New. The workers' goroutines must have ended, and no
+// GOGC is as the program wants it, once no other manager paces. The workers' goroutines must have ended, and no
 // pointer into any tier may be used any more. It fails inside a frame. A second Close does
 // nothing.
 func (m *Manager) Close() error {
@@ -198,7 +195,7 @@ func (m *Manager) Close() error {
 	}
 	m.resetPools()
 	m.phase = closed
-	m.pacer.giveBack()
+	m.pacer.stop()
 	m.rss.close()
 	return m.release()
 }

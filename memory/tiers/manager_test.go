@@ -331,6 +331,9 @@ func TestManager_PacesTheCollectorAndRestoresIt(t *testing.T) {
 		t.Errorf("Collect: %d cycles, %d of them in play, were %d", s.Go.Cycles, s.Go.InPlay, inPlay)
 	}
 	before := s.Go.Cycles
+	for range 64 { // plain Go would collect this
+		garbage = make([]byte, 1<<20)
+	}
 	if _, err := m.EndLevel(); err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (m *Manager) EndFrame() error {
 func (m *Manager) InLevel() bool { return m.phase&inLevel != 0 }
 
 // BeginLevel opens a level. What slab and large hold already is not part of it: it will not be
-// reported as leaked.
+// reported as leaked. A collection of the Go heap that is under way is waited for.
 func (m *Manager) BeginLevel() error {
 	switch {
 	case m.phase&closed != 0:
@@ -84,7 +84,9 @@ func (m *Manager) BeginLevel() error {
 
 // EndLevel closes the level: pools are reset, newest first, then the level arena with its
 // hooks, then the static buffers. Every handle and pointer into them is dead. It reports what
-// the level left behind in slab and large, and runs the collection that play was spared.
+// the level left behind in slab and large, and without KeepGC runs the collection that play was
+// spared: one of the whole Go heap, as [Manager.Collect] does, if the program's own GOGC would
+// have asked for one by now, and so never with GOGC=off.
 // Whoever works for the level on other goroutines must have stopped.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
@@ -93,7 +95,6 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	case m.phase&inFrame != 0:
 		return Leaks{}, m.order("EndLevel", "inside a frame", "EndFrame first")
 	}
-	m.pacer.endLevel()
 	m.phase &^= inLevel
 	m.resetPools()
 	m.level.Reset()
@@ -102,9 +103,7 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	leaks := Leaks{Level: m.levels}
 	leaks.Slab.since(m.atLevel[Slab], m.Stats(Slab))
 	leaks.Large.since(m.atLevel[Large], m.Stats(Large))
-	if !m.cfg.KeepGC {
-		m.pacer.collect()
-	}
+	m.pacer.endLevel()
 	return leaks, static
 }
 

@@ -1,0 +1,548 @@
+package tiers
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+)
+
+// These tests set what is the process's, so none of them is parallel, and each puts it back.
+
+// host makes the test a host with that GOGC and no manager.
+func host(t *testing.T, percent int) {
+	t.Helper()
+	old := debug.SetGCPercent(100)
+	eventually(t, "managers of earlier tests let go of the pacing", func() bool {
+		runtime.GC()
+		pacing.Lock()
+		defer pacing.Unlock()
+		return len(pacing.claims) == 0
+	})
+	pacing.Lock()
+	pacing.set = none // what an earlier test left standing is not this one's
+	pacing.Unlock()
+	limit := debug.SetMemoryLimit(-1)
+	debug.SetGCPercent(percent)
+	t.Cleanup(func() {
+		debug.SetGCPercent(old)
+		debug.SetMemoryLimit(limit)
+	})
+}
+
+func gogc() int { return int(int32(metric("/gc/gogc:percent"))) }
+
+func metric(name string) uint64 {
+	s := samplesOf([]string{name})
+	metrics.Read(s)
+	return number(&s[0])
+}
+
+func wantGOGC(t *testing.T, when string, want int) {
+	t.Helper()
+	if got := gogc(); got != want {
+		t.Errorf("%s: GOGC is %d, want %d", when, got, want)
+	}
+}
+
+// wantPaced asserts that the headroom is in force: no collection begins before the heap has grown by it.
+func wantPaced(t *testing.T, when string, headroom uint64) {
+	t.Helper()
+	live, goal := metric("/gc/heap/live:bytes"), metric("/gc/heap/goal:bytes")
+	if goal < live+headroom {
+		t.Errorf("%s: GOGC %d, goal %d with %d live; want a headroom of %d", when, gogc(), goal, live, headroom)
+	}
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within 20 s: %s", what)
+		}
+	}
+}
+
+func paced(t *testing.T, headroom int64) *Manager {
+	t.Helper()
+	cfg := small()
+	cfg.GoHeadroom = headroom
+	return newManager(t, cfg)
+}
+
+// level plays one level that makes so many bytes of garbage.
+func level(t *testing.T, m *Manager, bytes int) {
+	t.Helper()
+	must(t, m.BeginLevel())
+	litter(bytes)
+	if _, err := m.EndLevel(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func litter(bytes int) {
+	for n := 0; n < bytes; n += 4 << 10 {
+		garbage = make([]byte, 4<<10)
+	}
+	garbage = nil
+}
+
+func TestPacing_AHostsGCPercentSetMeanwhileIsKept(t *testing.T) {
+	for _, own := range []int{50, 100, 400, 0, -1} {
+		host(t, 70)
+		m := paced(t, 0)
+		wantPaced(t, "after New", 256<<20)
+		must(t, m.BeginLevel())
+		debug.SetGCPercent(own)
+		_, err := m.EndLevel()
+		must(t, err)
+		wantGOGC(t, "after EndLevel", own)
+		level(t, m, 8<<20)
+		m.Collect()
+		wantGOGC(t, "after Collect", own)
+		for range 3 {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+		}
+		wantGOGC(t, "after collections", own)
+		must(t, m.Close())
+		wantGOGC(t, "after Close", own)
+	}
+}
+
+// The bracket that loaders put around their work: defer debug.SetGCPercent(debug.SetGCPercent(-1)).
+func TestPacing_AFigureThatIsPutBackIsPacedAgain(t *testing.T) {
+	host(t, 70)
+	m := paced(t, 64<<20)
+	ours := debug.SetGCPercent(-1)
+	level(t, m, 1<<20)
+	wantGOGC(t, "in the bracket", -1)
+	debug.SetGCPercent(ours)
+	level(t, m, 1<<20)
+	wantPaced(t, "after the bracket", 64<<20)
+	must(t, m.Close())
+	wantGOGC(t, "after Close", 70)
+}
+
+func TestPacing_AFigurePutBackAfterCloseIsTheHosts(t *testing.T) {
+	host(t, 70)
+	m := paced(t, 0)
+	ours := debug.SetGCPercent(-1)
+	must(t, m.Close())
+	wantGOGC(t, "in the bracket", -1)
+	debug.SetGCPercent(ours)
+	eventually(t, "the next collection sees to it", func() bool {
+		runtime.GC()
+		return gogc() == 70
+	})
+}
+
+func TestPacing_OfNewAndTheHostTheLaterCounts(t *testing.T) {
+	host(t, 100)
+	a := paced(t, 64<<20)
+	debug.SetGCPercent(60)
+	b := paced(t, 32<<20)
+	wantPaced(t, "after the second New", 64<<20)
+	must(t, a.Close())
+	wantPaced(t, "after one Close", 32<<20)
+	must(t, b.Close())
+	wantGOGC(t, "after both", 60)
+}
+
+func TestPacing_TwoManagersClosedInEitherOrder(t *testing.T) {
+	for _, largeFirst := range []bool{true, false} {
+		host(t, 90)
+		large, other := paced(t, 300<<20), paced(t, 100<<20)
+		wantPaced(t, "with both", 300<<20)
+		if largeFirst {
+			must(t, large.Close())
+			wantPaced(t, "with the small one", 100<<20)
+			if goal := metric("/gc/heap/goal:bytes"); goal > 250<<20 {
+				t.Errorf("with the small one the goal is %d", goal)
+			}
+			must(t, other.Close())
+		} else {
+			must(t, other.Close())
+			wantPaced(t, "with the large one", 300<<20)
+			must(t, large.Close())
+		}
+		wantGOGC(t, "after both", 90)
+	}
+}
+
+func TestPacing_CloseTwice(t *testing.T) {
+	host(t, 90)
+	a, b := paced(t, 0), paced(t, 0)
+	must(t, a.Close())
+	must(t, a.Close())
+	a.pacer.stop()
+	wantPaced(t, "the other one still lives", 256<<20)
+	must(t, b.Close())
+	wantGOGC(t, "after both", 90)
+	debug.SetGCPercent(55)
+	must(t, b.Close())
+	wantGOGC(t, "a second Close", 55)
+}
+
+//go:noinline
+func drop(t *testing.T) {
+	m, err := New(small())
+	must(t, err)
+	must(t, m.BeginLevel())
+}
+
+func TestPacing_ADroppedManagerGivesThePacingBack(t *testing.T) {
+	host(t, 80)
+	drop(t)
+	kept := paced(t, 64<<20)
+	eventually(t, "the dropped manager's headroom goes", func() bool {
+		runtime.GC()
+		return metric("/gc/heap/goal:bytes") < 200<<20
+	})
+	wantPaced(t, "with the other one", 64<<20)
+	drop(t)
+	must(t, kept.Close())
+	eventually(t, "the last manager is dropped", func() bool {
+		runtime.GC()
+		return gogc() == 80
+	})
+}
+
+func TestPacing_KeepGCLeavesTheCollectorAlone(t *testing.T) {
+	host(t, 85)
+	cfg := small()
+	cfg.KeepGC = true
+	m := newManager(t, cfg)
+	wantGOGC(t, "after New", 85)
+	debug.SetGCPercent(1000)
+	must(t, m.BeginLevel())
+	forced := metric("/gc/cycles/forced:gc-cycles")
+	litter(80 << 20)
+	_, err := m.EndLevel()
+	must(t, err)
+	if n := metric("/gc/cycles/forced:gc-cycles") - forced; n != 0 {
+		t.Errorf("EndLevel ran %d collections", n)
+	}
+	m.Collect()
+	if n := metric("/gc/cycles/forced:gc-cycles") - forced; n != 1 {
+		t.Errorf("Collect ran %d collections", n)
+	}
+	must(t, m.Close())
+	wantGOGC(t, "after Close", 1000)
+}
+
+func TestPacing_OffStaysOff(t *testing.T) {
+	host(t, -1)
+	m := paced(t, 16<<20)
+	before := metric("/gc/cycles/total:gc-cycles")
+	for range 3 {
+		level(t, m, 24<<20)
+		wantGOGC(t, "with a manager", -1)
+	}
+	if n := metric("/gc/cycles/total:gc-cycles") - before; n != 0 {
+		t.Errorf("%d collections with GOGC=off", n)
+	}
+	must(t, m.Close())
+	wantGOGC(t, "after Close", -1)
+}
+
+// collections plays levels and returns how many collections there were, in all and in play.
+func collections(t *testing.T, cfg Config, levels, bytes int) (all, inPlay uint64) {
+	t.Helper()
+	m, err := New(cfg)
+	must(t, err)
+	runtime.GC()
+	before := metric("/gc/cycles/total:gc-cycles")
+	for range levels {
+		level(t, m, bytes)
+	}
+	all = metric("/gc/cycles/total:gc-cycles") - before
+	var s Snapshot
+	m.Snapshot(&s)
+	must(t, m.Close())
+	return all, s.Go.InPlay
+}
+
+// live holds so many bytes in objects with pointers until the test ends.
+func live(t *testing.T, bytes int) {
+	type node struct {
+		next *node
+		_    [56]byte
+	}
+	var list *node
+	for n := 0; n < bytes; n += 64 {
+		list = &node{next: list}
+	}
+	t.Cleanup(func() { runtime.KeepAlive(list) })
+}
+
+// Counting plain Go's collections here would count how late its scheduler was: what is
+// allocated meanwhile puts the next one off. So they are computed: one each time that the heap has
+// grown from live to the goal, or to 45/64 of the way, where the runtime may begin at the earliest.
+func TestPacing_NeverCollectsMoreThanPlainGo(t *testing.T) {
+	for _, held := range []int{0, 24 << 20} {
+		t.Run(Bytes(uint64(held)), func(t *testing.T) {
+			host(t, 100)
+			live(t, held)
+			runtime.GC()
+			pacing.follow()
+			way := int(pacing.heap.goal(100) - pacing.heap.live)
+			for _, headroom := range []int64{1 << 20, 16 << 20, 256 << 20} {
+				for _, bytes := range []int{1 << 20, 10 << 20, 60 << 20} {
+					cfg := small()
+					cfg.GoHeadroom = headroom
+					got, inPlay := collections(t, cfg, 6, bytes)
+					total := 6 * (bytes + 64<<10)
+					if most := total / (way / 64 * 45); got > uint64(most) {
+						t.Errorf("%d bytes a level, headroom %d: %d collections, plain Go up to %d", bytes, headroom, got, most)
+					}
+					// All at level ends; late by up to a level, never early.
+					if most := total / way; headroom == 256<<20 && (inPlay > 0 || got > uint64(most) || got < uint64(min(most/2, 6))) {
+						t.Errorf("%d bytes a level: %d collections, %d of them in play; plain Go at least %d", bytes, got, inPlay, most)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The percentage in force is never below the host's, so neither is the goal below plain Go's.
+func TestPacing_TheGoalIsNeverBelowPlainGos(t *testing.T) {
+	for _, percent := range []int{0, 30, 100, 900} {
+		host(t, percent)
+		m := paced(t, 2<<20)
+		check := func(when string) {
+			t.Helper()
+			if p := gogc(); p < percent {
+				t.Errorf("%s GOGC is %d, the host's is %d", when, p, percent)
+			}
+		}
+		check("after New")
+		for _, bytes := range []int{0, 1 << 20, 30 << 20} {
+			must(t, m.BeginLevel())
+			check("after BeginLevel")
+			for range 8 {
+				litter(bytes / 8)
+				check("in a level")
+			}
+			_, err := m.EndLevel()
+			must(t, err)
+			check("after EndLevel")
+			m.Collect()
+			check("after Collect")
+		}
+		must(t, m.Close())
+		wantGOGC(t, "after Close", percent)
+	}
+}
+
+func TestPacing_NoCollectionInALevelWithoutGarbage(t *testing.T) {
+	for _, percent := range []int{100, 10, 0} {
+		host(t, percent)
+		live(t, 16<<20)
+		all, inPlay := collections(t, small(), 5, 0)
+		if inPlay != 0 || percent > 0 && all != 0 {
+			t.Errorf("GOGC=%d: %d collections, %d of them in play", percent, all, inPlay)
+		}
+	}
+}
+
+func TestPacing_NoCollectionInALevelWithLessGarbageThanTheHeadroom(t *testing.T) {
+	for _, percent := range []int{100, 10} {
+		host(t, percent)
+		live(t, 16<<20)
+		cfg := small()
+		cfg.GoHeadroom = 64 << 20
+		all, inPlay := collections(t, cfg, 5, 56<<20)
+		if inPlay != 0 || all == 0 {
+			t.Errorf("GOGC=%d: %d collections, %d of them in play", percent, all, inPlay)
+		}
+		if _, inPlay := collections(t, cfg, 2, 400<<20); inPlay == 0 {
+			t.Errorf("GOGC=%d: far beyond the headroom there was no collection in play", percent)
+		}
+	}
+}
+
+func TestPacing_TheHostsMemoryLimitIsHonoured(t *testing.T) {
+	host(t, 100)
+	debug.FreeOSMemory()
+	limit := int64(metric("/memory/classes/total:bytes")-metric("/memory/classes/heap/released:bytes")) + 64<<20
+	debug.SetMemoryLimit(limit + 1)
+	m := paced(t, 0)
+	if l := debug.SetMemoryLimit(limit); l != limit+1 {
+		t.Errorf("New made the limit %d, was %d", l, limit+1)
+	}
+	must(t, m.BeginLevel())
+	litter(200 << 20)
+	var s Snapshot
+	m.Snapshot(&s)
+	if s.Go.InPlay == 0 { // the headroom alone allows 256 MiB
+		t.Error("200 MiB of garbage, with a limit 64 MiB above what there was, and no collection")
+	}
+	_, err := m.EndLevel()
+	must(t, err)
+	must(t, m.Close())
+	if l := debug.SetMemoryLimit(-1); l != limit {
+		t.Errorf("the limit is %d after Close, want %d", l, limit)
+	}
+}
+
+// What is live need not be what was live when the percentage was set: from 4 MiB a headroom of
+// 32 MiB is 1,000 %, and of 60 MiB that would be 600.
+func TestPacing_FollowsALiveHeapThatGrowsInALevel(t *testing.T) {
+	for _, blocked := range []bool{false, true} {
+		t.Run(fmt.Sprintf("finalizers blocked %v", blocked), func(t *testing.T) {
+			host(t, 100)
+			release := make(chan struct{})
+			defer close(release)
+			if blocked { // a host whose finalizer does not return
+				running := make(chan struct{})
+				runtime.SetFinalizer(&struct{ _ [4]*int }{}, func(any) { close(running); <-release })
+				runtime.GC()
+				<-running
+			}
+			m := paced(t, 32<<20)
+			must(t, m.BeginLevel())
+			before := gogc()
+			live(t, 60<<20)
+			runtime.GC()
+			eventually(t, "GOGC follows", func() bool { return gogc() < before/2 })
+			wantPaced(t, "with a larger heap", 32<<20)
+			must(t, m.Close())
+			wantGOGC(t, "after Close", 100)
+		})
+	}
+}
+
+// A host that sets GOGC from another goroutine, at the very moment, wins.
+func TestPacing_AHostsFigureSurvivesARace(t *testing.T) {
+	host(t, 100)
+	m := paced(t, 64<<20)
+	n := 2000
+	if testing.Short() {
+		n = 300
+	}
+	for i := range n {
+		own, done := 110+i%50, make(chan struct{})
+		go func() {
+			defer close(done)
+			debug.SetGCPercent(own)
+		}()
+		must(t, m.BeginLevel())
+		_, err := m.EndLevel()
+		must(t, err)
+		<-done
+		pacing.follow()
+		if got := gogc(); got != own {
+			t.Fatalf("round %d: GOGC is %d, the host had set %d", i, got, own)
+		}
+		other := paced(t, 64<<20) // paces again
+		must(t, other.Close())
+	}
+	must(t, m.Close())
+}
+
+func TestPacing_TheEnvironmentsFiguresComeBack(t *testing.T) {
+	if os.Getenv("STRATA_PACING_CHILD") != "" {
+		was := gogc()
+		limit := debug.SetMemoryLimit(-1)
+		m := paced(t, 0)
+		level(t, m, 8<<20)
+		if was >= 0 {
+			wantPaced(t, "with a manager", 256<<20)
+		}
+		must(t, m.Close())
+		if debug.SetMemoryLimit(-1) != limit {
+			t.Error("another limit")
+		}
+		t.Logf("child: GOGC %d to %d, limit %d", was, gogc(), limit)
+		return
+	}
+	if runtime.GOOS == "js" {
+		t.Skip("no processes")
+	}
+	for env, want := range map[string]string{
+		"GOGC=off":          "GOGC -1 to -1, limit 9223372036854775807",
+		"GOGC=77":           "GOGC 77 to 77, limit 9223372036854775807",
+		"GOMEMLIMIT=900MiB": "GOGC 100 to 100, limit 943718400",
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT=", env, "STRATA_PACING_CHILD=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil && !bytes.Contains(out, []byte("coverage")) || !strings.Contains(string(out), want) {
+			t.Errorf("%s: want %q, %v\n%s", env, want, err, out)
+		}
+	}
+}
+
+// start is where the runtime may begin a collection at the earliest, see gcControllerState.trigger.
+func (h *heap) start(percent int) uint64 {
+	return h.live + (h.goal(percent)-h.live)/64*45
+}
+
+func TestPercentFor_IsTheLeastThatGivesTheHeadroom(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	size := func(bits int) uint64 { return r.Uint64N(1 << r.IntN(bits)) }
+	for range 200_000 {
+		h := heap{live: size(44)}
+		h.scanned = h.live + size(30)
+		h.now = h.live + size(40)
+		wish, headroom := int(size(12)), size(41)
+		p := h.percentFor(wish, headroom)
+		begin := min(h.now, h.goal(wish)) + headroom
+		switch {
+		case p < wish:
+			t.Fatalf("%+v: %d is below the host's %d", h, p, wish)
+		case p == math.MaxInt32:
+		case p > wish && h.start(p) < begin:
+			t.Fatalf("%+v, headroom %d: GOGC %d begins at %d, want %d", h, headroom, p, h.start(p), begin)
+		case p == wish && h.goal(p) < begin:
+			t.Fatalf("%+v, headroom %d: the host's GOGC %d has the goal %d, want %d", h, headroom, p, h.goal(p), begin)
+		case p > wish+2 && h.start(p-2) >= begin+begin/50+1<<10:
+			t.Fatalf("%+v, headroom %d: GOGC %d begins at %d, %d would do for %d", h, headroom, p, h.start(p), p-2, begin)
+		}
+	}
+	h := heap{live: 1 << 30, scanned: 1 << 30, now: 1 << 30}
+	if p := h.percentFor(off, maxHeadroom); p != off {
+		t.Errorf("off became %d", p)
+	}
+	if p := h.percentFor(100, 256<<20); p != 100 {
+		t.Errorf("1 GiB live: GOGC %d, plain Go's 100 has the headroom already", p)
+	}
+	h = heap{}
+	if p := h.percentFor(100, maxHeadroom); p != 37282703 {
+		t.Errorf("an empty heap: GOGC %d", p)
+	}
+	h = heap{live: 1 << 47, scanned: 1 << 48, now: 1 << 47}
+	if p := h.percentFor(math.MaxInt32, maxHeadroom); p != math.MaxInt32 {
+		t.Errorf("the largest GOGC became %d", p)
+	}
+}
+
+func TestPercentFor_AgreesWithTheRuntime(t *testing.T) {
+	host(t, 100)
+	for _, held := range []int{0, 2 << 20, 40 << 20} {
+		live(t, held)
+		for _, headroom := range []int64{1 << 20, 30 << 20, math.MaxInt64} {
+			m := paced(t, headroom)
+			runtime.GC()
+			m.Collect()
+			pacing.Lock()
+			pacing.read()
+			want, got := pacing.heap.goal(gogc()), metric("/gc/heap/goal:bytes")
+			pacing.Unlock()
+			if got < want || got > want+want/100+2<<20 {
+				t.Errorf("%d MiB held, headroom %d: goal %d, computed %d", held>>20, headroom, got, want)
+			}
+			must(t, m.Close())
+		}
+	}
+}
