@@ -183,10 +183,12 @@ func TestPacing_TwoManagersClosedInEitherOrder(t *testing.T) {
 
 func TestPacing_CloseTwice(t *testing.T) {
 	host(t, 90)
-	a, b := paced(t, 0), paced(t, 0)
+	b, a := paced(t, 0), paced(t, 0)
+	lease := a.pacer.lease
 	must(t, a.Close())
 	must(t, a.Close())
 	a.pacer.stop()
+	lease.end()
 	wantPaced(t, "the other one still lives", 256<<20)
 	must(t, b.Close())
 	wantGOGC(t, "after both", 90)
@@ -379,6 +381,26 @@ func TestPacing_NoCollectionInALevelWithLessGarbageThanTheHeadroom(t *testing.T)
 		if _, inPlay := collections(t, cfg, 2, 400<<20); inPlay == 0 {
 			t.Errorf("GOGC=%d: far beyond the headroom there was no collection in play", percent)
 		}
+	}
+}
+
+// What loading leaves on the heap before the level does not shorten the level's headroom.
+func TestPacing_TheHeadroomCountsFromBeginLevel(t *testing.T) {
+	host(t, 100)
+	live(t, 40<<20)
+	runtime.GC()
+	m := paced(t, 30<<20)
+	litter(25 << 20)
+	must(t, m.BeginLevel())
+	pacing.Lock()
+	defer pacing.Unlock()
+	pacing.read()
+	h := pacing.heap
+	if h.now < h.live+20<<20 {
+		t.Errorf("25 MiB were allocated; live %d, now %d", h.live, h.now)
+	}
+	if start := h.start(h.percent); start < h.now+29<<20 {
+		t.Errorf("%d bytes at BeginLevel, and a collection may begin at %d", h.now, start)
 	}
 }
 
