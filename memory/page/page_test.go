@@ -3,6 +3,7 @@ package page_test
 import (
 	"errors"
 	"math"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -94,23 +95,29 @@ func reserve(t *testing.T, src page.Source, size uintptr) page.Memory {
 	return m
 }
 
-func TestHeap_WhatTheSystemWouldRefuseIsAnErrorAndHalved(t *testing.T) {
+func TestHeap_WhatTheSystemWouldRefuseIsAnErrorAndNoEndOfTheProcess(t *testing.T) {
 	src := page.Heap()
-	vast := uintptr(math.MaxInt) >> 18 // 32 TiB, which nobody has
+	each := uintptr(math.MaxInt) >> 18 // 32 TiB, which nobody has
 	if math.MaxUint == math.MaxUint32 {
-		vast = 3 << 29 // 1.5 GiB, which an address space with a program in it has no run of
+		each = 512 << 20 // of which an address space of 4 GiB has eight at most
 	}
-	if _, err := src.Reserve(math.MaxInt / 2); !errors.Is(err, memory.ErrTooLarge) && !errors.Is(err, memory.ErrOutOfMemory) {
-		t.Errorf("half of the address space: %v", err)
+	var held []page.Memory
+	for range 9 {
+		m, err := src.Reserve(each)
+		if err == nil {
+			held = append(held, m)
+			continue
+		}
+		if full := (*memory.Exhausted)(nil); !errors.As(err, &full) || full.Cause == nil {
+			t.Errorf("%d bytes: %v; want the system's refusal", each, err)
+		}
+		if p, err := page.NewPrefix(src, each, each, 0); !errors.Is(err, memory.ErrOutOfMemory) {
+			t.Errorf("%d bytes and no less: %d, %v", each, p.Reserved(), err)
+		}
+		runtime.KeepAlive(held)
+		return
 	}
-	var full *memory.Exhausted
-	if _, err := src.Reserve(vast); !errors.As(err, &full) || full.Cause == nil {
-		t.Errorf("what nobody has: %v; want the system's refusal", err)
-	}
-	p, err := page.NewPrefix(src, vast, 1<<20, 0)
-	if err != nil || p.Reserved() < 1<<20 {
-		t.Errorf("what nobody has, or as little as 1 MiB: %d bytes, %v", p.Reserved(), err)
-	}
+	t.Errorf("the system has given %d bytes nine times", each)
 }
 
 func BenchmarkCommitTouch(b *testing.B) {

@@ -22,7 +22,8 @@ type Prefix struct {
 	mem       Memory
 	committed uintptr
 	step      uintptr
-	unwatch   func() // nil: nobody watches
+	unwatch   func()  // nil: nobody watches
+	ticket    *ticket // nil where builds do not watch for those that are dropped
 }
 
 // NewPrefix reserves want bytes of src (nil means [Default]), or half as many, and half of
@@ -50,7 +51,7 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 		return Prefix{}, fmt.Errorf("page: %T reserved %d bytes at %p for %d; wanted are whole granules of %d, aligned to %d",
 			src, mem.Size, mem.Base, want, Granule, BaseAlign)
 	}
-	return Prefix{src: src, mem: mem, step: align.Up(step, Granule)}, nil
+	return Prefix{src: src, mem: mem, step: align.Up(step, Granule), ticket: watchDropped(mem.Size)}, nil
 }
 
 // refusedBySystem reports whether the operating system said no, and not a Carve or a Limit,
@@ -71,6 +72,7 @@ func (p *Prefix) Watch(lost func()) {
 	if w, ok := p.src.(Watched); ok && p.mem.Base != nil {
 		p.unwatch = w.Watch(func() {
 			p.mem, p.committed, p.unwatch = Memory{}, 0, nil
+			p.ticket.end()
 			lost()
 		})
 	}
@@ -135,6 +137,7 @@ func (p *Prefix) Close() error {
 		return err
 	}
 	p.mem = Memory{}
+	p.ticket.end()
 	if p.unwatch != nil {
 		p.unwatch()
 		p.unwatch = nil

@@ -1,0 +1,55 @@
+package page_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// forget makes a Prefix that nobody holds, and closes another.
+func forget(t *testing.T) {
+	t.Helper()
+	p, err := page.NewPrefix(nil, 1<<20, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = page.NewPrefix(nil, 2<<20, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPrefix_OneThatIsDroppedIsToldWithItsSite(t *testing.T) {
+	told := make(chan page.Dropped, 8)
+	page.OnDropped(func(d page.Dropped) { told <- d })
+	defer page.OnDropped(nil)
+	forget(t)
+	for range 20 {
+		runtime.GC()
+		select {
+		case d := <-told:
+			if !invariant.Debug {
+				t.Fatalf("a build that does not watch says %v", d)
+			}
+			if d.Bytes == 1<<20 {
+				t.Fatalf("the Prefix that was closed is told: %v", d)
+			}
+			if d.Bytes == 2<<20 { // others may be what other tests left
+				if s := d.String(); !strings.Contains(s, "never closed") || !strings.Contains(s, "page_test.forget") {
+					t.Errorf("told %q; want who made it", s)
+				}
+				return
+			}
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if invariant.Debug {
+		t.Error("nobody was told")
+	}
+}
