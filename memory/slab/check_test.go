@@ -35,6 +35,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"no rest of one", false, func(h *Heap) { h.classes[ci].bump++ }},
 		{"no rest of one", false, func(h *Heap) { h.classes[ci].bump = h.classes[ci].end + 4 }},
 		{"33 carved and 992 to carve are not the 1024", false, func(h *Heap) { h.classes[ci].carved++; h.classes[ci].allocs++ }},
+		{"33 free, 32 carved,", false, func(h *Heap) { h.classes[ci].n, h.classes[ci].allocs = 33, 1<<40 }},
 		{"1 free, 32 carved, room for 1024, 1 ever handed out are not in order", false, func(h *Heap) { h.classes[ci].n = 1 }},
 		{"bytes are carved", false, func(h *Heap) { h.carved++ }},
 		{"is no block of the class", false, func(h *Heap) { *entry(h, 0) += 1 }},

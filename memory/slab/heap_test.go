@@ -171,6 +171,9 @@ func TestHeap_PassesLargeRequestsOn(t *testing.T) {
 	if h.Owns(p) || large.used != 1009 || h.SizeOf(p) != 77 {
 		t.Errorf("the block above MaxSize: owned %t, passed on %d", h.Owns(p), large.used)
 	}
+	if h.SizeOf(small) != 4096 {
+		t.Errorf("a block of the heap has %d bytes; Large was asked", h.SizeOf(small))
+	}
 	memtest.Misuse(t, func() { h.Free(p, 1000) }, "foreign pointer")
 	h.Free(p, 1009)
 	h.FreeAny(p)
