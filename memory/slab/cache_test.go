@@ -145,12 +145,15 @@ func TestCache_HoldsNoMoreThanItSays(t *testing.T) {
 }
 
 func TestCache_TakesTheLockOncePerBatch(t *testing.T) {
-	central := newCentral(t, Config{})
+	central := newCentral(t, Config{Reserve: slabBytes})
 	cache := NewCache(central)
 	defer cache.Close()
-	p := memtest.MustAlloc(t, cache, 64, 16)
+	var first [8]unsafe.Pointer
+	for i := range first {
+		first[i] = memtest.MustAlloc(t, cache, 64, 16)
+	}
 	central.mu.Lock() // a call that took it now would hang
-	for range batchBlocks - 1 {
+	for range batchBlocks {
 		for _, r := range [][2]uintptr{{64, 16}, {48, 64}, {33, 32}, {64, 64}} { // all of the class of 64
 			q, err := cache.Alloc(r[0], r[1])
 			if err != nil || q == nil {
@@ -162,7 +165,9 @@ func TestCache_TakesTheLockOncePerBatch(t *testing.T) {
 		}
 	}
 	central.mu.Unlock()
-	cache.Free(p, 64)
+	for _, p := range first {
+		cache.Free(p, 64)
+	}
 }
 
 func TestCache_UseAfterClose(t *testing.T) {

@@ -214,6 +214,9 @@ func TestHeap_ResetLetsEveryClassUseTheMemory(t *testing.T) {
 	h := newHeap(t, Config{Reserve: 256 << 10})
 	p := fill(t, h, 4096)[3]
 	h.Reset()
+	if st := h.Stats(); st.Peak != 256<<10 || st.InUse != 0 {
+		t.Errorf("Reset forgot the peak: %+v", st)
+	}
 	memtest.Misuse(t, func() { h.Free(p, 4096) }, "not live")
 	if n := len(fill(t, h, 32)); n != 8192 {
 		t.Errorf("after Reset: %d blocks of 32 bytes, want 8192", n)

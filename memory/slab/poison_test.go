@@ -85,6 +85,31 @@ func TestPoison_AWriteAfterResetIsTold(t *testing.T) {
 	memtest.MustAlloc(t, h, 64, 16)
 }
 
+func TestPoison_ASpanOverOldAndNewMemoryKeepsTheTrace(t *testing.T) {
+	h := newHeap(t, Config{MaxSize: 65536})
+	p := memtest.MustAlloc(t, h, 64, 16)
+	h.Reset()
+	*(*byte)(unsafe.Add(p, 5)) = 1
+	memtest.Misuse(t, func() { _, _ = h.Alloc(36<<10, 16) }, "byte 5 of the free block of 36864 bytes")
+}
+
+func TestPoison_AFailedCloseFillsAgain(t *testing.T) {
+	src := memtest.NewFaulty()
+	h, err := New(src, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memtest.MustAlloc(t, h, 64, 16)
+	src.FailReturns = true
+	if err := h.Close(); err == nil || h.poisoned != 0 {
+		t.Errorf("Close: %v, %d granules are taken for poisoned", err, h.poisoned)
+	}
+	src.FailReturns = false
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPoison_AWriteIntoARecycledSlabIsTold(t *testing.T) {
 	h := newHeap(t, Config{Reserve: 128 << 10})
 	blocks := fill(t, h, 64)
