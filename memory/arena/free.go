@@ -19,14 +19,14 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	}
 	l.open("Free", p, size)
 	off := uintptr(p) - uintptr(l.base)
-	newest := off == l.last && size == l.off-off
+	newest := l.isNewest(off, size)
 	if !newest || invariant.Debug {
 		l.mayBe("Free", p, size)
 	}
 	switch {
 	case newest && l.live() > l.kept:
 		l.cutRefs(off)
-		l.drop(off, none, l.live()-1)
+		l.drop(off, unknown, l.live()-1)
 	case invariant.Debug:
 		l.ledger.free(off, size)
 		invariant.Freed(p, size)
@@ -39,22 +39,23 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	l.open("Resize", p, oldSize)
 	off := uintptr(p) - uintptr(l.base)
-	newest := off == l.last && oldSize == l.off-off
+	newest := l.isNewest(off, oldSize)
 	if !newest || invariant.Debug {
 		l.mayBe("Resize", p, oldSize)
 	}
 	// A block of size 0 may share its address with one from before the mark.
-	if !newest || oldSize == 0 || l.live() <= l.kept || newSize > l.limit-off {
+	if !newest || oldSize == 0 || off < l.floor || newSize > l.limit-off {
 		return false
 	}
-	l.peak = max(l.peak, l.off)
 	if newSize > oldSize {
 		invariant.Fresh(unsafe.Add(p, oldSize), newSize-oldSize)
 	} else {
+		l.peak = max(l.peak, l.off)
 		l.cutRefs(off + newSize)
 		invariant.Freed(unsafe.Add(p, newSize), oldSize-newSize)
 	}
 	l.off = off + newSize
+	l.book ^= uint64(uint32(oldSize) ^ uint32(newSize))
 	if invariant.Debug {
 		l.ledger.resize(newSize)
 	}
@@ -73,37 +74,59 @@ func (l *Linear) whyNot(off, size uintptr) string {
 	if invariant.Debug {
 		return l.ledger.whyNot(off, size)
 	}
-	below := min(l.last, l.off)
-	if off <= below && size <= below-off || off == l.last && size == l.off-off {
+	last := l.last()
+	if off <= last && size <= last-off || l.isNewest(off, size) {
 		return ""
 	}
 	return l.reason(off)
 }
 
+// isNewest reports whether [off, off+size) is the newest block, to the byte.
+func (l *Linear) isNewest(off, size uintptr) bool {
+	return size == l.off-off && uint32(size) == uint32(l.book) && uint32(size) != unknown && off <= l.off
+}
+
+// last returns where the newest block starts, or the top where that is not known.
+func (l *Linear) last() uintptr {
+	if uint32(l.book) == unknown {
+		return l.off
+	}
+	return l.off - uintptr(uint32(l.book))
+}
+
 // reason says why what starts at off cannot be a block.
 func (l *Linear) reason(off uintptr) string {
-	has := l.off - l.last // where last is none it is not used
+	last := l.last()
+	has := l.off - last
 	switch {
-	case off >= l.off || l.last == none:
+	case off >= l.off || has == 0:
 		return "the block does not lie in the live part of this arena: foreign, or freed already"
-	case off == l.last:
+	case off == last:
 		return fmt.Sprintf("wrong size: the block has %d bytes", has)
-	case off > l.last:
-		return fmt.Sprintf("interior pointer: it points %d bytes into a block of %d", off-l.last, has)
+	case off > last:
+		return fmt.Sprintf("interior pointer: it points %d bytes into a block of %d", off-last, has)
 	}
-	return fmt.Sprintf("wrong size: the newest block starts %d bytes behind it", l.last-off)
+	return fmt.Sprintf("wrong size: the newest block starts %d bytes behind it", last-off)
 }
 
 // live counts the blocks that were not freed.
-func (l *Linear) live() uint64 { return l.allocs - l.dropped }
+func (l *Linear) live() uint64 { return l.total() - l.dropped }
 
-// drop moves the top down to off, where live allocations were live and the newest one started
-// at last. The caller has cut the Refs: together the two would not inline.
-func (l *Linear) drop(off, last uintptr, live uint64) {
+// total counts all successful allocations since New.
+func (l *Linear) total() uint64 { return l.allocs + l.book>>32 }
+
+// drop moves the top down to off, where live allocations were live and the newest one had
+// newest bytes. The caller has cut the Refs: together the two would not inline.
+func (l *Linear) drop(off uintptr, newest uint32, live uint64) {
 	l.peak = max(l.peak, l.off)
 	invariant.Freed(unsafe.Add(l.base, off), l.off-off)
-	l.off, l.last = off, last
-	l.dropped = l.allocs - live
+	l.off = off
+	l.dropped = l.total() - live
+	l.book = l.book&^unknown | uint64(newest)
+	if int64(l.book) < 0 { // half of what it can count to
+		l.allocs = l.total()
+		l.book &= unknown
+	}
 	if invariant.Debug {
 		l.ledger.cut(live)
 	}

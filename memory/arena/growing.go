@@ -60,11 +60,12 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
 	end := start + size
-	if mask/memory.MaxAlign|align&mask != 0 || end > l.limit || end < start {
+	if align&mask != 0 || mask > memory.MaxAlign-1 || end > l.limit || end < start {
 		return nil
 	}
-	l.off, l.last = end, start
-	l.allocs++
+	l.off = end
+	l.book |= unknown
+	l.book += uint64(uint32(size)) + 1
 	if invariant.Debug {
 		l.debugAlloc(start, size)
 	}

@@ -29,23 +29,24 @@ import (
 // Invariants, verified by Check in this order:
 //
 //	(1) off <= limit <= committed
-//	(2) last <= off, or last is none
+//	(2) the newest block starts at 0 or above
 //	(3) peak <= reserved
-//	(4) dropped <= allocs
-//	(5) marks ascend in place, in blocks and in hooks, up to what is live now; kept is the
-//	    number of blocks at the newest one, or 0
+//	(4) dropped <= total()
+//	(5) marks ascend in place, in blocks and in hooks, up to what is live now; kept and
+//	    floor are the number of blocks and the place at the newest one, or 0
 //	(6) cuts ascend in epoch, up to epoch, and in place; refs <= off+1
 //	(7) in debug builds the ledger holds the live blocks, in order and apart
 type Linear struct {
-	base   unsafe.Pointer // nil once closed
-	off    uintptr        // first free byte, from base
-	limit  uintptr        // end of what may be handed out, from base
-	allocs uint64         // successful allocations since New
-	last   uintptr        // start of the newest block, from base; none once it was freed
-	full   *error         // what an Alloc gets that does not fit: outOfMemory, or closed
+	base  unsafe.Pointer // nil once closed
+	off   uintptr        // first free byte, from base
+	limit uintptr        // end of what may be handed out, from base
+	book  uint64         // allocations not counted in allocs << 32 | size of the newest block, or unknown
+	full  *error         // what an Alloc gets that does not fit: outOfMemory, or closed
 
+	allocs   uint64  // see total
 	busy     bool    // a hook is running
 	kept     uint64  // blocks that the newest live Mark protects from Free
+	floor    uintptr // off at that Mark
 	peak     uintptr // highest off seen by a Free, Rewind or Reset; Stats joins the current one
 	dropped  uint64  // allocations that were freed
 	failures uint64
@@ -60,8 +61,12 @@ type Linear struct {
 	owner    invariant.Owner
 }
 
-// none is no offset: the start of the newest block where the books do not hold it.
-const none = ^uintptr(0)
+// unknown is the size of the newest block in book where it was freed. Count and size share a
+// word because a store more would make Alloc slower by a tenth: it stores as much as it can.
+// So a block of 4 GiB or more is held to its size modulo 4 GiB, in builds that do not debug,
+// and one of 4 GiB less a byte not at all; and two thousand million Allocs without a Free,
+// Rewind or Reset between them may be counted as none.
+const unknown = 1<<32 - 1
 
 // The errors of an Alloc that does not fit: a test of base in Alloc would take it out of the
 // inliner's budget. They are behind a pointer so that the zero Linear, which must not be used,
@@ -100,7 +105,7 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 	if err := mem.Ensure(usable); err != nil {
 		return errors.Join(err, mem.Close())
 	}
-	l.mem, l.base, l.limit, l.last, l.full = mem, mem.Base(), usable, none, &outOfMemory
+	l.mem, l.base, l.limit, l.book, l.full = mem, mem.Base(), usable, unknown, &outOfMemory
 	l.marks = make([]place, 0, 8)
 	l.mem.Watch(l.shut)
 	return nil
@@ -113,15 +118,16 @@ func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
 	end := start + size
-	if mask/memory.MaxAlign|align&mask != 0 { // too large, or no power of two
+	if align&mask != 0 || mask > memory.MaxAlign-1 { // no power of two, or too large
 		return nil, memory.ErrAlign
 	}
 	if end > l.limit || end < start { // the second half: start+size has wrapped
 		l.failures++
 		return nil, *l.full
 	}
-	l.off, l.last = end, start
-	l.allocs++
+	l.off = end
+	l.book |= unknown // one more turns it to zero and counts
+	l.book += uint64(uint32(size)) + 1
 	if invariant.Debug {
 		l.debugAlloc(start, size)
 	}
@@ -135,24 +141,21 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 }
 
 // New allocates one zeroed T; t is the proof that T holds no Go pointer. The object lives as
-// Alloc's blocks do. The error is bare memory.ErrOutOfMemory, memory.ErrClosed, or, for the
-// zero Type, memory.ErrTooLarge. It repeats Alloc's bump because a call of Alloc would put it
-// at 114 of the inliner's 80 nodes; as it is it has 80.
+// Alloc's blocks do. The error is bare memory.ErrOutOfMemory, memory.ErrClosed; for the
+// zero Type it is one of these, too. It repeats Alloc's bump because a call of Alloc would put
+// it at 114 of the inliner's 80 nodes; as it is it has 80.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	start := (l.off + unsafe.Alignof(*v) - 1) &^ (unsafe.Alignof(*v) - 1)
 	// This cannot wrap: a Go type has less than half the address space, and off, which is no
 	// more than limit, is within a reservation, which has 128 KiB less than half at most.
 	end := start + unsafe.Sizeof(*v)
-	if end > l.limit {
+	if end > l.limit || !t.Valid() {
 		l.failures++
 		return nil, *l.full
 	}
-	if !t.Valid() {
-		return nil, memory.ErrTooLarge
-	}
 	l.off = end
-	l.last = start
-	l.allocs++
+	l.book |= unknown
+	l.book += uint64(unsafe.Sizeof(*v)) + 1
 	if invariant.Debug {
 		l.debugAlloc(start, end-start)
 	}
@@ -217,9 +220,11 @@ func (l *Linear) reset(op string, ring *Frames) {
 			return
 		}
 	}
-	l.marks, l.kept = l.marks[:0], 0
+	if len(l.marks) > 0 {
+		l.marks, l.kept, l.floor = l.marks[:0], 0, 0
+	}
 	l.cutRefs(0)
-	l.drop(0, none, 0)
+	l.drop(0, unknown, 0)
 	if ring != nil {
 		ring.frame++
 		ring.cur = l
@@ -254,8 +259,9 @@ func (l *Linear) shut() {
 	l.cutRefs(0)
 	l.peak = max(l.peak, l.Used())
 	l.base, l.limit, l.full = nil, 0, &closed
-	l.off, l.last = 1, none // beyond limit, so that Alloc fails at size 0 too
-	l.marks, l.kept, l.hooks = nil, 0, nil
+	l.allocs = l.total()
+	l.off, l.book = 1, unknown // beyond limit, so that Alloc fails at size 0 too
+	l.marks, l.kept, l.floor, l.hooks = nil, 0, 0, nil
 	l.dropped = l.allocs
 	l.ledger.cut(0)
 }
@@ -266,7 +272,7 @@ func (l *Linear) Stats() memory.Stats {
 	return memory.Stats{
 		Reserved: uint64(l.mem.Reserved()), Committed: uint64(l.mem.Committed()),
 		InUse: uint64(used), Peak: uint64(max(l.peak, used)),
-		Live: l.allocs - l.dropped, Allocs: l.allocs, Frees: l.dropped, Failures: l.failures,
+		Live: l.live(), Allocs: l.total(), Frees: l.dropped, Failures: l.failures,
 	}
 }
 

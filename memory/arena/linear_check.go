@@ -17,14 +17,14 @@ func (l *Linear) Check() error {
 	if l.off > l.limit || l.limit > l.mem.Committed() {
 		errs = append(errs, fmt.Errorf("arena: off %d, limit %d, committed %d are not in order", l.off, l.limit, l.mem.Committed()))
 	}
-	if l.last > l.off && l.last != none {
-		errs = append(errs, fmt.Errorf("arena: the newest block starts at %d, above the top at %d", l.last, l.off))
+	if size := uint32(l.book); size != unknown && uintptr(size) > l.off {
+		errs = append(errs, fmt.Errorf("arena: the newest block has %d bytes, and the top is at %d", size, l.off))
 	}
 	if l.peak > l.mem.Reserved() {
 		errs = append(errs, fmt.Errorf("arena: peak %d is above the reservation of %d bytes", l.peak, l.mem.Reserved()))
 	}
-	if l.dropped > l.allocs {
-		errs = append(errs, fmt.Errorf("arena: %d blocks freed of %d allocated", l.dropped, l.allocs))
+	if l.dropped > l.total() {
+		errs = append(errs, fmt.Errorf("arena: %d blocks freed of %d allocated", l.dropped, l.total()))
 	}
 	errs = append(errs, l.checkMarks(), l.checkCuts())
 	if invariant.Debug {
@@ -37,15 +37,15 @@ func (l *Linear) checkMarks() error {
 	var errs []error
 	var before place
 	for i, m := range append(l.marks[:len(l.marks):len(l.marks)], place{off: l.off, live: l.live(), hooks: len(l.hooks), serial: l.serial + 1}) {
-		if m.serial <= before.serial || m.off < before.off || m.live < before.live || m.hooks < before.hooks || i < len(l.marks) && m.last > m.off && m.last != none {
+		if m.serial <= before.serial || m.off < before.off || m.live < before.live || m.hooks < before.hooks || i < len(l.marks) && m.newest != unknown && uintptr(m.newest) > m.off {
 			errs = append(errs, fmt.Errorf("arena: mark %d stands at %d over %d blocks and %d hooks, not above the one before it", i, m.off, m.live, m.hooks))
 		}
 		if i < len(l.marks) {
 			before = m
 		}
 	}
-	if l.kept != before.live {
-		errs = append(errs, fmt.Errorf("arena: %d blocks are kept, the newest mark stands over %d", l.kept, before.live))
+	if l.kept != before.live || l.floor != before.off {
+		errs = append(errs, fmt.Errorf("arena: %d blocks up to %d are kept, the newest mark stands over %d at %d", l.kept, l.floor, before.live, before.off))
 	}
 	return errors.Join(errs...)
 }

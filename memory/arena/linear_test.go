@@ -295,7 +295,7 @@ func TestNew_Zeroes(t *testing.T) {
 func TestNew_WithoutProofFails(t *testing.T) {
 	l := newLinear(t, 1000)
 	g := newGrowing(t, nil, GrowingConfig{})
-	if v, err := New(l, memory.Type[vec]{}); v != nil || err != memory.ErrTooLarge {
+	if v, err := New(l, memory.Type[vec]{}); v != nil || err != memory.ErrOutOfMemory {
 		t.Errorf("New with the zero Type = %p, %v", v, err)
 	}
 	if v, err := NewIn(g, memory.Type[vec]{}); v != nil || err != memory.ErrTooLarge {
@@ -360,8 +360,10 @@ func TestLinear_CheckNamesWhatIsCorrupt(t *testing.T) {
 		{"not in order", func(l *Linear) { l.off = l.limit + 1 }},
 		{"not in order", func(l *Linear) { l.limit = l.mem.Committed() + 1 }},
 		{"above the reservation", func(l *Linear) { l.peak = l.mem.Reserved() + 1 }},
-		{"blocks freed of", func(l *Linear) { l.dropped = l.allocs + 1 }},
-		{"7 blocks are kept", func(l *Linear) { l.kept = 7 }},
+		{"blocks freed of", func(l *Linear) { l.dropped = l.total() + 1 }},
+		{"7 blocks up to 0 are kept", func(l *Linear) { l.kept = 7 }},
+		{"0 blocks up to 7 are kept", func(l *Linear) { l.floor = 7 }},
+		{"the newest block has 101 bytes, and the top is at 100", func(l *Linear) { l.book++ }},
 	} {
 		l := newLinear(t, 1000)
 		mustAlloc(t, l, 100, 1)

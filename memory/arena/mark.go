@@ -12,7 +12,7 @@ type Mark struct {
 type place struct {
 	serial uint64
 	off    uintptr // the top
-	last   uintptr // Linear.last
+	newest uint32  // the size in Linear.book
 	live   uint64  // blocks
 	hooks  int     // how many were registered
 }
@@ -22,8 +22,8 @@ type place struct {
 func (l *Linear) Mark() Mark {
 	l.open("Mark", nil, 0)
 	l.serial++
-	l.kept = l.live()
-	l.marks = append(l.marks, place{l.serial, l.off, l.last, l.kept, len(l.hooks)})
+	l.kept, l.floor = l.live(), l.off
+	l.marks = append(l.marks, place{l.serial, l.off, uint32(l.book), l.kept, len(l.hooks)})
 	return Mark{arena: l, serial: l.serial, depth: len(l.marks) - 1}
 }
 
@@ -47,12 +47,12 @@ func (l *Linear) Rewind(m Mark) {
 		to = &l.marks[m.depth] // a hook may have made the list longer
 	}
 	l.marks = l.marks[:m.depth]
-	l.kept = 0
+	l.kept, l.floor = 0, 0
 	if m.depth > 0 {
-		l.kept = l.marks[m.depth-1].live
+		l.kept, l.floor = l.marks[m.depth-1].live, l.marks[m.depth-1].off
 	}
 	l.cutRefs(to.off)
-	l.drop(to.off, to.last, to.live)
+	l.drop(to.off, to.newest, to.live)
 }
 
 // OnReset has f run when everything allocated so far dies: at Reset, at Close, or at the

@@ -214,10 +214,16 @@ func (r *Region) currentUsed() uintptr {
 func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift
-	if k >= uintptr(len(r.regions)) || off%granuleBytes != 0 || !r.starts(off) || size > r.end(k)-off {
-		if p == nil {
-			return
-		}
+	if k >= uintptr(len(r.regions)) || off%granuleBytes != 0 || !r.starts(off) {
+		r.refuse(p, size)
+		return
+	}
+	o := &r.regions[k]
+	room := uintptr(o.used) - off&(r.RegionBytes()-1)
+	if here := r.off - off; int(k) == r.current {
+		room = here // a conditional move: which region it is cannot be foreseen
+	}
+	if size > room {
 		panic(r.misuse("Free", p, size))
 	}
 	if invariant.Debug {
@@ -227,10 +233,16 @@ func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 		g := off >> granuleShift
 		r.live[g>>6] &^= 1 << (g & 63)
 	}
-	o := &r.regions[k]
 	o.live--
 	if o.live == 0 {
 		r.drain(int(k))
+	}
+}
+
+// refuse panics for what is no live block; nil is a no-op.
+func (r *Region) refuse(p unsafe.Pointer, size uintptr) {
+	if p != nil {
+		panic(r.misuse("Free", p, size))
 	}
 }
 
