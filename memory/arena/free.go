@@ -26,7 +26,7 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	switch {
 	case newest && l.live() > l.kept:
 		l.cutRefs(off)
-		l.drop(off, unknown, l.live()-1)
+		l.drop(off, l.live()-1)
 	case invariant.Debug:
 		l.ledger.free(off, size)
 		invariant.Freed(p, size)
@@ -41,10 +41,12 @@ func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	off := uintptr(p) - uintptr(l.base)
 	newest := l.isNewest(off, oldSize)
 	if !newest || invariant.Debug {
-		l.mayBe("Resize", p, oldSize)
+		if l.mayBe("Resize", p, oldSize); !newest {
+			return false
+		}
 	}
 	// A block of size 0 may share its address with one from before the mark.
-	if !newest || oldSize == 0 || off < l.floor || newSize > l.limit-off {
+	if oldSize == 0 || off < l.floor || newSize > l.limit-off {
 		return false
 	}
 	if newSize > oldSize {
@@ -115,17 +117,17 @@ func (l *Linear) live() uint64 { return l.total() - l.dropped }
 // total counts all successful allocations since New.
 func (l *Linear) total() uint64 { return l.allocs + l.book>>32 }
 
-// drop moves the top down to off, where live allocations were live and the newest one had
-// newest bytes. The caller has cut the Refs: together the two would not inline.
-func (l *Linear) drop(off uintptr, newest uint32, live uint64) {
+// drop moves the top down to off, where live allocations were live; of the newest one nothing
+// is known. The caller has cut the Refs: together the two would not inline.
+func (l *Linear) drop(off uintptr, live uint64) {
 	l.peak = max(l.peak, l.off)
 	invariant.Freed(unsafe.Add(l.base, off), l.off-off)
 	l.off = off
 	l.dropped = l.total() - live
-	l.book = l.book&^unknown | uint64(newest)
+	l.book |= unknown
 	if int64(l.book) < 0 { // half of what it can count to
 		l.allocs = l.total()
-		l.book &= unknown
+		l.book = unknown
 	}
 	if invariant.Debug {
 		l.ledger.cut(live)

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -188,4 +189,55 @@ func TestFrames_AStaleFreeTakesNoOtherBlock(t *testing.T) {
 	if s := f.Stats(); s.Live != 1 || s.InUse != 100 {
 		t.Errorf("%+v", s)
 	}
+}
+
+func TestLinear_CheckNamesALedgerThatDisagrees(t *testing.T) {
+	if !invariant.Debug {
+		t.Skip("this build keeps no ledger")
+	}
+	for _, c := range []struct {
+		want    string
+		corrupt func([]entry) []entry
+	}{
+		{"block 1, [99, 149), does not lie behind", func(b []entry) []entry { b[1].off--; return b }},
+		{"block 2, [150, 161), does not lie behind", func(b []entry) []entry { b[2].size++; return b }},
+		{"block 2, [161, 171), does not lie behind", func(b []entry) []entry { b[2].off += 11; return b }},
+		{"3 blocks are live, the ledger has 2", func(b []entry) []entry { return b[:2] }},
+		{"3 blocks are live, the ledger has 4", func(b []entry) []entry { return append(b, entry{off: 160}) }},
+	} {
+		l := newLinear(t, 1000)
+		for _, size := range []uintptr{100, 50, 10} {
+			mustAlloc(t, l, size, 1)
+		}
+		memtest.MustCheck(t, l)
+		blocks := append([]entry(nil), l.ledger.blocks...)
+		l.ledger.blocks = c.corrupt(l.ledger.blocks)
+		if err := l.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Check = %v; want an error with %q", err, c.want)
+		}
+		l.ledger.blocks = blocks
+	}
+}
+
+// The count beside the size of the newest block is folded before it wraps.
+func TestLinear_CountsAreRightBeyondWhatAWordHolds(t *testing.T) {
+	l := newLinear(t, 1000)
+	mustAlloc(t, l, 10, 1)
+	l.book += (1<<31 - 3) << 32 // as many blocks more
+	l.dropped += 1<<31 - 3
+	for i := range uint64(6) {
+		p := mustAlloc(t, l, 8, 8)
+		if s := l.Stats(); s.Live != 2 || s.Allocs != 1<<31-1+i || s.Frees != s.Allocs-2 {
+			t.Errorf("before free %d: %+v", i, s)
+		}
+		l.Free(p, 8)
+		if s := l.Stats(); s.Live != 1 || s.Allocs != 1<<31-1+i || s.Frees != s.Allocs-1 {
+			t.Errorf("after free %d: %+v", i, s)
+		}
+	}
+	if l.book>>32 > 6 {
+		t.Errorf("the count was not folded: %#x", l.book)
+	}
+	l.ledger.cut(1)
+	memtest.MustCheck(t, l)
 }

@@ -224,7 +224,7 @@ func (l *Linear) reset(op string, ring *Frames) {
 		l.marks, l.kept, l.floor = l.marks[:0], 0, 0
 	}
 	l.cutRefs(0)
-	l.drop(0, unknown, 0)
+	l.drop(0, 0)
 	if ring != nil {
 		ring.frame++
 		ring.cur = l

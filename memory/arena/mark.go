@@ -52,7 +52,8 @@ func (l *Linear) Rewind(m Mark) {
 		l.kept, l.floor = l.marks[m.depth-1].live, l.marks[m.depth-1].off
 	}
 	l.cutRefs(to.off)
-	l.drop(to.off, to.newest, to.live)
+	l.drop(to.off, to.live)
+	l.book ^= unknown ^ uint64(to.newest)
 }
 
 // OnReset has f run when everything allocated so far dies: at Reset, at Close, or at the
