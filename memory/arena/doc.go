@@ -5,7 +5,7 @@
 //
 // Most of a game's memory dies at a known moment: the end of the frame, of the level, of a
 // parse. Then a block needs no header and no free of its own, and the whole cost is a rounding,
-// an addition, two comparisons and three stores.
+// two additions, a few comparisons and two stores.
 //
 // # Layout
 //

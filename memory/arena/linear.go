@@ -64,8 +64,8 @@ type Linear struct {
 // unknown is the size of the newest block in book where it was freed. Count and size share a
 // word because a store more would make Alloc slower by a tenth: it stores as much as it can.
 // So a block of 4 GiB or more is held to its size modulo 4 GiB, in builds that do not debug,
-// and one of 4 GiB less a byte not at all; and two thousand million Allocs without a Free,
-// Rewind or Reset between them may be counted as none.
+// and one of 4 GiB less a byte not at all; two thousand million Allocs without a Free, Rewind
+// or Reset between them may be counted as none; and New counts a T of 4 GiB once more.
 const unknown = 1<<32 - 1
 
 // The errors of an Alloc that does not fit: a test of base in Alloc would take it out of the
