@@ -49,7 +49,7 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 		check memory.Checker
 		share int // of a hundred bits, how many Check must name at least
 	}{
-		"Linear": {l, l, 55}, "Growing": {g, g, 55}, "Frames": {f, f, 55}, "StepBack": {s, s, 55}, "Region": {r, r, 55},
+		"Linear": {l, l, 50}, "Growing": {g, g, 50}, "Frames": {f, f, 50}, "StepBack": {s, s, 50}, "Region": {r, r, 50},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flips := memtest.EveryBit(t, c.check.Check, c.books)
