@@ -111,6 +111,7 @@ type Game struct {
 	scorch  Scorch
 	heap    memory.Allocator // for blocks of many lengths
 	guard   *guard.Allocator // nil where it does not guard
+	begun   uint64           // the guard's moment when the level began
 	ribbons ribbons
 	popups  popups
 }
@@ -202,6 +203,9 @@ const (
 // Begin starts a level; the manager's level must have begun. Score, power and hull are kept
 // from the level before.
 func (g *Game) Begin(l *engine.Level) error {
+	if g.guard != nil {
+		g.begun = g.guard.Now()
+	}
 	hull, power := HullMax, 1
 	if g.Level != nil && g.Player.Alive {
 		hull, power = max(g.Player.Hull, HullMax/2), g.Player.Power

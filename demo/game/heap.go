@@ -27,12 +27,13 @@ func newHeap(m *tiers.Manager, guarded bool) (memory.Allocator, *guard.Allocator
 	return w, w, err
 }
 
-// Leaks returns what a guarded game has not freed, with call sites, or nothing.
+// Leaks returns what a guarded game has allocated in this level and not freed, with call sites,
+// or nothing.
 func (g *Game) Leaks() []guard.Leak {
 	if g.guard == nil {
 		return nil
 	}
-	return g.guard.Leaks()
+	return g.guard.LeaksSince(g.begun)
 }
 
 // Close ends the game's own use of the tiers; the pools close with the manager. The error

@@ -20,6 +20,9 @@ import (
 // Config.OnFault; Check and Close return it as an error.
 //
 // After Close every Alloc fails with memory.ErrClosed, and what cannot return an error raises.
+// The same holds once the memory of inner is gone, as when the manager below it was closed: the
+// guard asks an inner that is a memory.Owner before it looks at a block. One that is none must
+// be closed through its guard.
 //
 // Invariants, verified by Check in this order:
 //
@@ -41,6 +44,7 @@ type Allocator struct {
 	failures uint64
 	peak     uint64 // highest inUse, bytes
 	closed   bool
+	witness  unsafe.Pointer // of inner's memory; nil until there was a block
 	owner    invariant.Owner
 }
 
@@ -110,7 +114,7 @@ func (a *Allocator) Inner() memory.Allocator { return a.inner }
 // alone. The error is inner's, or memory.ErrTooLarge where the canaries overflow the size.
 // Before it gives up for want of memory it empties the quarantine, and raises what it finds.
 func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
-	if a.closed {
+	if a.ended() {
 		return nil, memory.ErrClosed
 	}
 	if !align.Valid(al) {
@@ -132,9 +136,11 @@ func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 		a.failures++
 		return nil, err
 	}
+	a.witness = start
 	i := a.admit(unsafe.Add(start, front))
 	r := &a.records[i]
 	r.size, r.front, r.back = size, uint32(front), uint32(a.cfg.CanaryBytes)
+	r.serial = a.allocs + 1
 	r.allocSite, r.freeSite = a.sites.caller(a.cfg.Frames), 0
 	a.push(live, i)
 	a.allocs++
@@ -211,17 +217,28 @@ func (a *Allocator) retire(op string, i, site uint32) {
 	a.shrinkQuarantine(op, a.cfg.QuarantineBytes)
 }
 
-// inspect raises what is wrong with the bytes of record i, and puts them right if OnFault
-// returns, so that nothing is reported twice.
+// inspect raises what is wrong with the bytes of record i, all in one where a panic can say
+// but one thing. It puts them right first, so that nothing is reported twice and whoever
+// recovers may free the block, or reset them all.
 func (a *Allocator) inspect(op string, i uint32) {
 	found := a.damage(op, i)
 	if found == nil {
 		return
 	}
+	r := &a.records[i]
+	r.paint()
+	if r.state == quarantined {
+		fill(r.bytes(), &freedPage)
+	}
+	if a.cfg.OnFault == nil {
+		for _, m := range found[1:] {
+			found[0].Reason += "; and " + m.Reason
+		}
+		found = found[:1]
+	}
 	for _, m := range found {
 		a.fault(m)
 	}
-	a.records[i].paint()
 }
 
 // Resize resizes a block in place if inner can. The canaries are verified first. What a block
@@ -258,7 +275,7 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // or in quarantine, at a cost proportional to those.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
-		return o.Owns(p)
+		return !a.ended() && o.Owns(p)
 	}
 	return a.covering(p) != 0
 }
@@ -273,7 +290,7 @@ func (a *Allocator) SizeOf(p unsafe.Pointer) uintptr {
 // memory.Resetter they are freed one by one, the newest first. Cost: proportional to the
 // blocks and their bytes.
 func (a *Allocator) Reset() {
-	if a.closed {
+	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
 		return
 	}
@@ -305,17 +322,32 @@ func (a *Allocator) Reset() {
 // allocator is closed all the same. A second Close only closes inner again.
 func (a *Allocator) Close() error {
 	var errs []error
-	if !a.closed {
+	if !a.ended() {
 		errs = append(a.damages("Close"), a.leakError())
 		for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
 			a.drop(i, true)
 		}
-		a.closed = true
-		a.frees = a.allocs
-		a.books = newBooks()
+		a.end()
 	}
 	if c, ok := a.inner.(interface{ Close() error }); ok {
 		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// end forgets every block.
+func (a *Allocator) end() {
+	a.closed = true
+	a.frees = a.allocs
+	a.books, a.witness = newBooks(), nil
+}
+
+// ended reports whether the allocator is closed, and closes it if inner's memory is gone: its
+// blocks cannot be looked at any more. It asks for a block that inner handed out, live or not,
+// and believes no book.
+func (a *Allocator) ended() bool {
+	if o, ok := a.inner.(memory.Owner); ok && !a.closed && a.witness != nil && !o.Owns(a.witness) {
+		a.end()
+	}
+	return a.closed
 }

@@ -10,6 +10,7 @@ type record struct {
 	size       uintptr        // bytes, as requested
 	front      uint32         // bytes of canary before the block
 	back       uint32         // bytes of canary behind it
+	serial     uint64         // number of the allocation, from 1
 	allocSite  uint32
 	freeSite   uint32
 	next, prev uint32 // in the ring of state

@@ -11,6 +11,7 @@ import (
 // Damage to blocks is reported as *memory.Misuse, joined with the rest; nothing is raised. It
 // ends even when links form a cycle. Cost: proportional to the blocks and their bytes.
 func (a *Allocator) Check() error {
+	a.ended()
 	c := checker{a: a, seen: make([]uint8, len(a.records))}
 	for s := range anchorCount {
 		c.ring(s)
@@ -68,6 +69,9 @@ func (c *checker) ring(s state) {
 		c.sum.count(r, 1)
 		if s == live {
 			c.liveCount++
+			if r.serial == 0 || r.serial > c.a.allocs {
+				c.fail("record %d is of allocation %d of %d", i, r.serial, c.a.allocs)
+			}
 		}
 		prev, i = i, r.next
 	}

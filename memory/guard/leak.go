@@ -22,22 +22,49 @@ func (l Leak) String() string {
 
 // Leaks returns the live blocks by call site, most bytes first, then the oldest first. Cost:
 // proportional to the live blocks; it allocates on the Go heap.
-func (a *Allocator) Leaks() []Leak {
-	var leaks []Leak
-	place := make(map[uint32]int)
+func (a *Allocator) Leaks() []Leak { return a.LeaksSince(0) }
+
+// Now is a moment for LeaksSince: the number of blocks handed out so far.
+func (a *Allocator) Now() uint64 { return a.allocs }
+
+// LeaksSince is Leaks for the blocks that were handed out after a moment, as the beginning of
+// a level. A block that lives at its address again after a Free is a new one.
+func (a *Allocator) LeaksSince(now uint64) []Leak {
+	a.ended()
+	var l leakage
 	for i := a.records[live].next; i != uint32(live); i = a.records[i].next {
 		r := &a.records[i]
-		k, ok := place[r.allocSite]
-		if !ok {
-			k = len(leaks)
-			place[r.allocSite] = k
-			leaks = append(leaks, Leak{Site: a.sites.list[r.allocSite]})
+		if r.serial <= now {
+			continue
 		}
-		leaks[k].Blocks++
-		leaks[k].Bytes += uint64(r.size)
+		l.add(a.sites.list[r.allocSite], r.size)
 	}
-	slices.SortStableFunc(leaks, func(x, y Leak) int { return cmp.Compare(y.Bytes, x.Bytes) })
-	return leaks
+	return l.sorted()
+}
+
+// leakage gathers blocks by call site.
+type leakage struct {
+	leaks []Leak
+	place map[Site]int
+}
+
+func (l *leakage) add(at Site, size uintptr) {
+	k, ok := l.place[at]
+	if !ok {
+		if l.place == nil {
+			l.place = make(map[Site]int)
+		}
+		k = len(l.leaks)
+		l.place[at] = k
+		l.leaks = append(l.leaks, Leak{Site: at})
+	}
+	l.leaks[k].Blocks++
+	l.leaks[k].Bytes += uint64(size)
+}
+
+func (l *leakage) sorted() []Leak {
+	slices.SortStableFunc(l.leaks, func(x, y Leak) int { return cmp.Compare(y.Bytes, x.Bytes) })
+	return l.leaks
 }
 
 // WriteLeaks writes Leaks as text, each with its whole call site.

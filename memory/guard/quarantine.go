@@ -47,11 +47,14 @@ func (a *Allocator) Quarantined() uintptr { return a.held }
 // Flush verifies every block in quarantine and gives it back to inner.
 func (a *Allocator) Flush() {
 	a.owner.Touch()
-	a.shrinkQuarantine("Flush", 0)
+	if !a.ended() {
+		a.shrinkQuarantine("Flush", 0)
+	}
 }
 
 // find returns the record of the live block at p, or raises and returns 0, an anchor of size 0.
 func (a *Allocator) find(op string, p unsafe.Pointer, size uintptr) uint32 {
+	a.ended()
 	i, ok := a.names[uintptr(p)]
 	if ok && a.records[i].state == live {
 		return i

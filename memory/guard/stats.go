@@ -6,6 +6,7 @@ import "github.com/strata-go/strata/memory"
 // use. Reserved and Committed are inner's; where inner does not report, what was in use at
 // once. LargestFree is inner's less two canaries. Counters and Peak are the guard's, and exact.
 func (a *Allocator) Stats() memory.Stats {
+	a.ended()
 	s := memory.Stats{
 		InUse: a.inUse, Peak: a.peak, Requested: a.requested, Measured: a.inUse,
 		Live: a.allocs - a.frees, Allocs: a.allocs, Frees: a.frees, Failures: a.failures,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
@@ -25,13 +26,14 @@ func (d dropper) Close() error {
 	return err
 }
 
-// bare hides every capability of what it wraps but Close.
+// bare hides every capability of what it wraps but Close and Owns.
 type bare struct {
 	a memory.Allocator
 	memory.Allocator
 }
 
-func (b bare) Close() error { return b.a.(io.Closer).Close() }
+func (b bare) Close() error               { return b.a.(io.Closer).Close() }
+func (b bare) Owns(p unsafe.Pointer) bool { return b.a.(memory.Owner).Owns(p) }
 
 func guarded(cfg guard.Config, inner func(page.Source) (memory.Allocator, error)) func(page.Source) (memory.Allocator, error) {
 	return func(src page.Source) (memory.Allocator, error) {
@@ -62,11 +64,11 @@ func newSlab(src page.Source) (memory.Allocator, error) {
 }
 
 var subjects = map[string]memtest.Subject{
-	"Linear":          {New: guarded(guard.Config{}, newLinear)},
-	"TLSF":            {MaxSize: 20_000, New: guarded(guard.Config{}, newTLSF)},
-	"TLSF/quarantine": {MaxSize: 20_000, New: guarded(guard.Config{QuarantineBytes: 128 << 10, History: 8}, newTLSF)},
-	"Slab/quarantine": {New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 33, Frames: 2}, newSlab)},
-	"Bare/quarantine": {New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 1}, newBare)},
+	"Linear":          {Hoards: true, Strict: true, New: guarded(guard.Config{}, newLinear)},
+	"TLSF":            {MaxSize: 20_000, Strict: true, New: guarded(guard.Config{}, newTLSF)},
+	"TLSF/quarantine": {Hoards: true, MaxSize: 20_000, Strict: true, New: guarded(guard.Config{QuarantineBytes: 128 << 10, History: 8}, newTLSF)},
+	"Slab/quarantine": {Hoards: true, Strict: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 33, Frames: 2}, newSlab)},
+	"Bare/quarantine": {Hoards: true, Strict: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 1}, newBare)},
 }
 
 func TestConformance(t *testing.T) {

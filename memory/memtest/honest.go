@@ -30,7 +30,7 @@ func progress(t testing.TB, s Subject) {
 			t.Fatalf("round %d: of %d blocks of %d bytes that were freed only %d are found again", round, first, s.MaxSize, len(blocks))
 		}
 	}
-	if s.LIFO || s.KeepsFreed {
+	if s.LIFO || s.KeepsFreed || s.Hoards {
 		return
 	}
 	for i := 0; i < len(blocks); i += 2 {
@@ -46,7 +46,7 @@ func progress(t testing.TB, s Subject) {
 
 // giveBack frees blocks newest first, or all at once where freeing gives nothing back.
 func giveBack(a memory.Allocator, blocks []unsafe.Pointer, s Subject) bool {
-	if s.KeepsFreed {
+	if s.KeepsFreed || s.Hoards {
 		r, ok := a.(memory.Resetter)
 		if ok {
 			r.Reset()
@@ -111,7 +111,7 @@ func honestSizes(t testing.TB, s Subject) {
 // honestLargest takes the system away from a heap full of holes: a request of LargestFree
 // bytes must succeed, one beyond all rounding must not.
 func honestLargest(t testing.TB, s Subject) {
-	if s.FixedSize != 0 || s.LIFO || s.KeepsFreed {
+	if s.FixedSize != 0 || s.LIFO || s.KeepsFreed || s.Hoards {
 		return
 	}
 	for seed := range uint64(6) {

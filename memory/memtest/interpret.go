@@ -148,18 +148,22 @@ func (m *machine) freeAny(arg uint32) {
 	if !ok || i < 0 {
 		return
 	}
-	b := m.shadow.Take(i)
+	b := m.shadow.Live()[i]
+	m.shadow.Verify(b)
 	if z, ok := m.a.(memory.Sizer); ok {
 		if got := z.SizeOf(b.Ptr); got < b.Size || m.s.ExactSizes && got != b.Size {
 			m.tb.Fatalf("SizeOf(%p) = %d for a block of %d bytes", b.Ptr, got, b.Size)
 		}
 	}
-	f.FreeAny(b.Ptr)
+	if !m.attempt(func() { f.FreeAny(b.Ptr) }) {
+		m.shadow.Forget(i)
+	}
 }
 
 func (m *machine) resize(r memory.Resizer, i int, size uintptr) {
 	b := m.shadow.Live()[i]
-	if m.s.FixedSize == 0 && r.Resize(b.Ptr, b.Size, size) {
+	done := false
+	if m.s.FixedSize == 0 && !m.attempt(func() { done = r.Resize(b.Ptr, b.Size, size) }) && done {
 		m.shadow.Resize(i, size)
 	}
 }
@@ -167,8 +171,9 @@ func (m *machine) resize(r memory.Resizer, i int, size uintptr) {
 func (m *machine) reset() {
 	if r, ok := m.a.(memory.Resetter); ok {
 		m.shadow.VerifyAll()
-		m.shadow.Clear()
-		r.Reset()
+		if !m.attempt(r.Reset) {
+			m.shadow.Clear()
+		}
 	}
 }
 

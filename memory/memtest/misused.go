@@ -43,7 +43,7 @@ func misuses(t testing.TB, s Subject) {
 		}
 	}
 	shadow.VerifyAll()
-	m := &machine{tb: t, s: s, a: a, shadow: shadow, allocs: stats(t, a).Allocs, most: stats(t, a).Peak, committed: stats(t, a).Committed}
+	m := &machine{tb: t, s: s, a: a, shadow: shadow, allocs: stats(t, a).Allocs, most: stats(t, a).InUse, committed: max(stats(t, a).Committed, stats(t, a).Peak)}
 	m.run(RandomProgram(9, 200))
 	m.finish()
 }

@@ -24,6 +24,9 @@ type Subject struct {
 	// KeepsFreed says that Free gives memory back only at Reset, or sometimes, so that
 	// neither Live nor InUse need return to zero by frees alone.
 	KeepsFreed bool
+	// Hoards says that freed memory may wait, in quarantine or under an alignment's padding,
+	// and be found again by Reset or by a request that finds nothing else.
+	Hoards bool
 	// Package is what errors and a *memory.Misuse of the allocator begin with. "": any.
 	Package string
 	// ExactSizes says that SizeOf returns the size that was asked for, and not more.

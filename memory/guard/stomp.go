@@ -1,0 +1,239 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A Stomp gives every block pages of its own, with pages that nobody may touch around them: a
+// read or write off its end, or through a pointer to a block that was freed, faults on its
+// line, where canaries would tell only later that it has happened.
+//
+//	slot                                                  slot
+//	  | no access | no access ... FD FD | block          | no access | ...
+//	              committed granules; the block ends where they do
+//
+// With Config.Front the block begins where its pages do instead, and what runs off its start
+// faults. The side that does not fault has a canary, and so have the bytes of padding that an
+// alignment leaves behind the block; both are verified by Free, Reset, Check and Close.
+//
+// A freed block's pages go back to the source at once (Kept says what it did not take), and its addresses are used again only
+// when all others have been: a stale pointer faults for as long as can be. Where memory is the
+// Go heap (-race, -asan, the browser) nothing faults and everything else still holds.
+//
+// A block costs at least two granules of 16 KiB of address space, one of memory, two system
+// calls and, on Linux, two of the 65,530 mappings that a process may have: Config.Blocks is the
+// bound, and Alloc fails with memory.ErrOutOfMemory beyond it. So this is for tests and for one
+// suspect, not for all of a game.
+//
+// Blocks are filled with 0xCD. One goroutine at a time. After Close every Alloc fails with
+// memory.ErrClosed, and what cannot return an error panics with a *memory.Misuse.
+//
+// Invariants, verified by Check in this order:
+//
+//	(1) slots lie in address order within the reservation, without overlap, and end at next
+//	(2) live, requested and used are the sums over the slots that are live
+//	(3) the queue holds the slots that are not live, each once; kept is the sum over some
+//	(4) every canary is intact
+type Stomp struct {
+	src   page.Source
+	mem   page.Memory
+	cfg   StompConfig
+	slots []slot
+	names map[uintptr]uint32 // live and dead blocks by address
+	queue []uint32           // vacant slots, the one that is vacant longest first
+	next  uintptr            // bytes of the reservation in slots
+	kept  uintptr            // bytes of vacant slots that the source did not take back
+
+	stats  memory.Stats
+	sites  sites
+	gone   bool // closed, but for what the source has not taken back
+	unlink func()
+	owner  invariant.Owner
+}
+
+// A slot is a run of granules between two that are never committed.
+type slot struct {
+	off, room uintptr // bytes from the base; granules to commit
+	at, size  uintptr // the block, from the base
+	allocSite uint32
+	freeSite  uint32
+	live      bool
+	kept      bool // vacant, and the source did not take the pages back
+}
+
+// StompConfig configures NewStomp.
+type StompConfig struct {
+	// Reserve is the address space in bytes. 0 means 4 GiB, 256 MiB on 32 bits; a system that
+	// refuses as much is asked for half, and half of that.
+	Reserve uintptr
+	// Blocks is how many blocks may live or be remembered at once. 0 means 16,000.
+	Blocks int
+	// Front puts the block at the start of its pages instead of at the end.
+	Front bool
+	// Frames is how many callers a call site keeps, from 1 to 16. 0 means 8.
+	Frames int
+}
+
+// NewStomp reserves address space from src; nil means page.Default(). Nothing is committed yet.
+func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
+	if src == nil {
+		src = page.Default()
+	}
+	if cfg.Reserve == 0 {
+		cfg.Reserve = defaultStomp
+	}
+	if cfg.Blocks == 0 {
+		cfg.Blocks = 16_000
+	}
+	if cfg.Frames == 0 {
+		cfg.Frames = 8
+	}
+	if cfg.Blocks < 1 || cfg.Blocks > 1<<20 {
+		return nil, fmt.Errorf("guard: new Stomp: %d blocks; from 1 to %d are possible", cfg.Blocks, 1<<20)
+	}
+	if cfg.Frames < 0 || cfg.Frames > maxFrames {
+		return nil, fmt.Errorf("guard: new Stomp: %d frames a call site; from 1 to %d are possible", cfg.Frames, maxFrames)
+	}
+	if cfg.Reserve < 3*page.Granule {
+		return nil, fmt.Errorf("guard: new Stomp: a reservation of %d bytes; one block needs %d", cfg.Reserve, 3*page.Granule)
+	}
+	s := &Stomp{src: src, cfg: cfg, sites: newSites(), names: map[uintptr]uint32{}}
+	var err error
+	for want := cfg.Reserve; ; want /= 2 {
+		if s.mem, err = src.Reserve(want); err == nil {
+			break
+		}
+		full := (*memory.Exhausted)(nil)
+		if !errors.As(err, &full) || full.Cause == nil || want/2 < 3*page.Granule {
+			return nil, fmt.Errorf("guard: new Stomp of %d bytes: %w", cfg.Reserve, err)
+		}
+	}
+	if w, ok := src.(page.Watched); ok {
+		s.unlink = w.Watch(func() { s.mem, s.unlink = page.Memory{}, nil; s.end() })
+	}
+	return s, nil
+}
+
+const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
+
+// Alloc returns size bytes aligned to align on pages of their own, filled with 0xCD. The error
+// is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed or wraps memory.ErrOutOfMemory.
+// Cost: a system call and a stack walk.
+func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
+	if s.gone {
+		return nil, memory.ErrClosed
+	}
+	if !align.Valid(al) {
+		return nil, memory.ErrAlign
+	}
+	s.owner.Touch()
+	room := align.Up(max(size, 1), page.Granule)
+	if room < size || room > s.mem.Size-2*page.Granule {
+		s.stats.Failures++
+		return nil, memory.ErrTooLarge
+	}
+	i, err := s.take(room)
+	if err != nil {
+		s.stats.Failures++
+		return nil, err
+	}
+	x := &s.slots[i]
+	x.at, x.size = x.off, size
+	if !s.cfg.Front {
+		x.at = align.Down(x.off+room-size, al)
+		if size == 0 { // the end is not the slot's
+			x.at = align.Down(x.off+room-1, al)
+		}
+	}
+	x.allocSite, x.freeSite, x.live = s.sites.caller(s.cfg.Frames), 0, true
+	s.names[x.at] = i
+	s.count(x, 1)
+	s.stats.Allocs++
+	s.stats.Peak = max(s.stats.Peak, s.stats.InUse)
+	fill(s.bytes(x.off, x.off+room), &canaryPage)
+	fill(s.bytes(x.at, x.at+size), &freshPage)
+	return unsafe.Add(s.mem.Base, x.at), nil
+}
+
+// take commits room bytes for a block: behind the last slot, as long as there is address space
+// and a slot to be had, and then in the slot that is vacant longest and has the same room.
+func (s *Stomp) take(room uintptr) (uint32, error) {
+	need := room + 2*page.Granule // a granule in front, and one behind the last
+	if fresh := s.next+need <= s.mem.Size && len(s.slots) < s.cfg.Blocks; fresh {
+		off := s.next + page.Granule
+		if err := s.src.Commit(s.mem, off, room); err != nil {
+			return 0, fmt.Errorf("guard: stomp: %w", err)
+		}
+		s.slots = append(s.slots, slot{off: off, room: room})
+		s.next = off + room
+		return uint32(len(s.slots) - 1), nil
+	}
+	for k, i := range s.queue {
+		x := &s.slots[i]
+		if x.room != room {
+			continue
+		}
+		if err := s.commitAgain(x); err != nil {
+			return 0, fmt.Errorf("guard: stomp: %w", err)
+		}
+		s.queue = append(s.queue[:k], s.queue[k+1:]...)
+		delete(s.names, x.at)
+		return i, nil
+	}
+	return s.recut(room)
+}
+
+// commitAgain makes the pages of a vacant slot accessible.
+func (s *Stomp) commitAgain(x *slot) error {
+	if !x.kept {
+		return s.src.Commit(s.mem, x.off, x.room)
+	}
+	x.kept = false
+	s.kept -= x.room
+	return nil
+}
+
+// recut drops the slots at the end of the reservation that are all vacant, so that others of
+// another size can be cut there.
+func (s *Stomp) recut(room uintptr) (uint32, error) {
+	keep := len(s.slots)
+	for keep > 0 && !s.slots[keep-1].live && !s.slots[keep-1].kept {
+		keep--
+	}
+	end := uintptr(0)
+	if keep > 0 {
+		end = s.slots[keep-1].off + s.slots[keep-1].room
+	}
+	if keep == len(s.slots) || end+room+2*page.Granule > s.mem.Size {
+		return 0, &memory.Exhausted{Op: "guard: stomp", Need: room, Have: s.mem.Size - s.next, Limit: s.mem.Size}
+	}
+	for _, x := range s.slots[keep:] {
+		delete(s.names, x.at)
+	}
+	kept := s.queue[:0]
+	for _, i := range s.queue {
+		if int(i) < keep {
+			kept = append(kept, i)
+		}
+	}
+	s.slots, s.queue, s.next = s.slots[:keep], kept, end
+	return s.take(room)
+}
+
+// count adds x to the sums over live slots, or takes it off.
+func (s *Stomp) count(x *slot, sign int) {
+	s.stats.Live += uint64(sign)
+	s.stats.InUse += uint64(sign) * uint64(x.room)
+	s.stats.Requested += uint64(sign) * uint64(x.size)
+}
+
+func (s *Stomp) bytes(from, to uintptr) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(s.mem.Base, from)), to-from)
+}

@@ -1,0 +1,228 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// Free takes back a block with the size it was asked for, verifies its canaries and makes its
+// pages inaccessible. A double free, a foreign or interior pointer, a wrong size and a canary
+// that was written to panic with a *memory.Misuse that names the call sites; what was written
+// is said once, and the block can be freed afterwards.
+func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
+	if p == nil {
+		return
+	}
+	i := s.find("Free", p, size)
+	if x := &s.slots[i]; x.size != size {
+		panic(s.misuse("Free", p, size, fmt.Sprintf("wrong size: the block was requested with %d bytes, not %d%s", x.size, size, s.history(x))))
+	}
+	s.retire("Free", i, s.sites.caller(s.cfg.Frames))
+}
+
+// FreeAny is Free for a caller who does not know the size.
+func (s *Stomp) FreeAny(p unsafe.Pointer) {
+	if p != nil {
+		i := s.find("FreeAny", p, 0)
+		s.retire("FreeAny", i, s.sites.caller(s.cfg.Frames))
+	}
+}
+
+// retire ends the live slot i. Pages that the source does not take back stay accessible.
+func (s *Stomp) retire(op string, i, site uint32) {
+	s.owner.Touch()
+	x := &s.slots[i]
+	if m := s.damage(op, x); m != nil {
+		fill(s.bytes(x.off, x.at), &canaryPage)
+		fill(s.bytes(x.at+x.size, x.off+x.room), &canaryPage)
+		panic(m)
+	}
+	if err := s.src.Decommit(s.mem, x.off, x.room); err != nil {
+		x.kept = true
+		s.kept += x.room
+	}
+	x.live, x.freeSite = false, site
+	s.count(x, -1)
+	s.stats.Frees++
+	s.queue = append(s.queue, i)
+}
+
+// find returns the live slot whose block starts at p, or panics.
+func (s *Stomp) find(op string, p unsafe.Pointer, size uintptr) uint32 {
+	i, ok := s.names[uintptr(p)-uintptr(s.mem.Base)]
+	if !s.gone && ok && s.slots[i].live {
+		return i
+	}
+	panic(s.misuse(op, p, size, s.stranger(p, i, ok)))
+}
+
+// stranger says what is wrong with p, which is no live block's start.
+func (s *Stomp) stranger(p unsafe.Pointer, i uint32, known bool) string {
+	off := uintptr(p) - uintptr(s.mem.Base)
+	switch {
+	case s.gone:
+		return "the allocator is closed"
+	case known:
+		x := &s.slots[i]
+		return fmt.Sprintf("double free or stale pointer: the block of %d bytes was freed already%s", x.size, s.history(x))
+	case off >= s.mem.Size:
+		return "foreign pointer: it does not lie in this allocator's reservation"
+	}
+	for k := range s.slots {
+		if x := &s.slots[k]; off-x.off < x.room {
+			return fmt.Sprintf("interior pointer: it lies %d bytes from the start of the block of %d bytes%s", int(off-x.at), x.size, s.history(x))
+		}
+	}
+	return "foreign pointer: no block starts here"
+}
+
+func (s *Stomp) misuse(op string, p unsafe.Pointer, size uintptr, reason string) *memory.Misuse {
+	return &memory.Misuse{Package: "guard", Op: op, Addr: uintptr(p), Size: size, Reason: reason}
+}
+
+// history names the call sites of x.
+func (s *Stomp) history(x *slot) string {
+	h := "; allocated at " + s.sites.list[x.allocSite].String()
+	if x.freeSite != 0 {
+		h += "; first freed at " + s.sites.list[x.freeSite].String()
+	}
+	return h
+}
+
+// damage compares the canaries of x with what they must be. nil: they are whole.
+func (s *Stomp) damage(op string, x *slot) *memory.Misuse {
+	p := unsafe.Add(s.mem.Base, x.at)
+	for _, c := range []struct {
+		what     string
+		from, to uintptr
+	}{{"underflow", x.off, x.at}, {"overflow", x.at + x.size, x.off + x.room}} {
+		b := s.bytes(c.from, c.to)
+		if k := mismatch(b, &canaryPage); k >= 0 {
+			return s.misuse(op, p, x.size, fmt.Sprintf("%s: byte %d of the block of %d bytes was overwritten with 0x%02X%s",
+				c.what, int(c.from-x.at)+k, x.size, b[k], s.history(x)))
+		}
+	}
+	return nil
+}
+
+// SizeOf returns the size in bytes that the live block at p was requested with.
+func (s *Stomp) SizeOf(p unsafe.Pointer) uintptr { return s.slots[s.find("SizeOf", p, 0)].size }
+
+// Owns reports whether p lies in the reservation, live or not.
+func (s *Stomp) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
+
+// Kept returns the bytes of freed blocks that the source did not take back: a touch of them
+// does not fault. Trim asks it again.
+func (s *Stomp) Kept() uintptr { return s.kept }
+
+// Trim gives back what the source did not take when it was freed.
+func (s *Stomp) Trim() error {
+	if s.gone {
+		return memory.ErrClosed
+	}
+	var errs []error
+	for i := range s.slots {
+		if x := &s.slots[i]; x.kept {
+			if err := s.src.Decommit(s.mem, x.off, x.room); err != nil {
+				errs = append(errs, fmt.Errorf("guard: trim: %w", err))
+				continue
+			}
+			x.kept = false
+			s.kept -= x.room
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Leaks returns the live blocks by call site, most bytes first.
+func (s *Stomp) Leaks() []Leak {
+	var l leakage
+	for i := range s.slots {
+		if x := &s.slots[i]; x.live {
+			l.add(s.sites.list[x.allocSite], x.size)
+		}
+	}
+	return l.sorted()
+}
+
+// Stats reports the books, exactly. InUse is whole granules.
+func (s *Stomp) Stats() memory.Stats {
+	st := s.stats
+	st.Reserved, st.Committed, st.Measured = uint64(s.mem.Size), st.InUse+uint64(s.kept), st.InUse
+	return st
+}
+
+// Close verifies every block and releases the memory. Blocks that are live are reported as a
+// *LeakError, and damage as what it is; the allocator is closed all the same. Memory that the
+// source does not take back is an error too, and another Close tries again.
+func (s *Stomp) Close() error {
+	var errs []error
+	if !s.gone {
+		for i := range s.slots {
+			if x := &s.slots[i]; x.live {
+				if m := s.damage("Close", x); m != nil {
+					errs = append(errs, m)
+				}
+			}
+		}
+		if leaks := s.Leaks(); leaks != nil {
+			errs = append(errs, &LeakError{leaks})
+		}
+	}
+	if s.mem.Base != nil {
+		if err := s.giveBack(); err != nil {
+			s.gone, s.queue, s.names = true, nil, map[uintptr]uint32{}
+			s.forget()
+			return errors.Join(append(errs, fmt.Errorf("guard: close: %w", err))...)
+		}
+		if s.unlink != nil {
+			s.unlink()
+		}
+		s.mem = page.Memory{}
+	}
+	s.end()
+	return errors.Join(errs...)
+}
+
+// giveBack returns all memory to the source, slot by slot, so that what is interrupted can go
+// on where it was.
+func (s *Stomp) giveBack() error {
+	for i := range s.slots {
+		x := &s.slots[i]
+		if !x.live && !x.kept {
+			continue
+		}
+		if err := s.src.Decommit(s.mem, x.off, x.room); err != nil {
+			return err
+		}
+		if x.kept {
+			x.kept = false
+			s.kept -= x.room
+			continue
+		}
+		x.live = false
+		if !s.gone {
+			s.count(x, -1)
+			s.stats.Frees++
+			s.queue = append(s.queue, uint32(i))
+		}
+	}
+	return s.src.Release(s.mem)
+}
+
+// forget counts every block as freed.
+func (s *Stomp) forget() {
+	s.stats.Frees = s.stats.Allocs
+	s.stats.Live, s.stats.InUse, s.stats.Requested = 0, 0, 0
+}
+
+// end forgets every block, and the slots.
+func (s *Stomp) end() {
+	s.gone = true
+	s.slots, s.queue, s.names, s.next, s.kept = nil, nil, map[uintptr]uint32{}, 0, 0
+	s.forget()
+}

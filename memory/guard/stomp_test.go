@@ -1,0 +1,227 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func newStomp(t *testing.T, cfg StompConfig) *Stomp {
+	t.Helper()
+	if cfg.Reserve == 0 {
+		cfg.Reserve = 16 << 20
+	}
+	s, err := NewStomp(nil, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		var leaks *LeakError
+		if err := s.Close(); err != nil && !errors.As(err, &leaks) {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// faults reports whether a touch of p faults.
+func faults(p unsafe.Pointer) (yes bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { yes = recover() != nil }()
+	*(*byte)(p)++
+	return
+}
+
+// nothingFaults: memory of the Go heap stays accessible.
+var nothingFaults = page.Default() == page.Heap()
+
+func TestStomp_ATouchOffTheEndOrAfterTheFreeFaultsOnItsLine(t *testing.T) {
+	if nothingFaults {
+		t.Log("the Go heap faults nowhere: the checks that remain are tested by the others")
+	}
+	for _, front := range []bool{false, true} {
+		for _, size := range []uintptr{1, 7, 100, page.Granule, page.Granule + 1} {
+			s := newStomp(t, StompConfig{Front: front})
+			p := memtest.MustAlloc(t, s, size, 1)
+			off := int(size)
+			if front {
+				off = -1
+			}
+			if faults(p) || faults(unsafe.Add(p, size-1)) {
+				t.Fatalf("front %t: a block of %d bytes cannot be used", front, size)
+			}
+			if !nothingFaults && !faults(unsafe.Add(p, off)) {
+				t.Errorf("front %t: byte %d of a block of %d can be touched", front, off, size)
+			}
+			s.Free(p, size)
+			if !nothingFaults && !faults(p) {
+				t.Errorf("front %t: a block of %d bytes that was freed can be touched", front, size)
+			}
+			q := memtest.MustAlloc(t, s, size, 1)
+			if q == p || !nothingFaults && !faults(p) {
+				t.Errorf("front %t: a stale pointer is good again after one allocation", front)
+			}
+			memtest.MustCheck(t, s)
+		}
+	}
+}
+
+func TestStomp_TheOtherSideAndThePaddingHaveCanaries(t *testing.T) {
+	for _, c := range []struct {
+		front bool
+		size  uintptr
+		al    uintptr
+		off   int
+		what  string
+	}{
+		{false, 100, 1, -1, "underflow: byte -1"},
+		{false, 100, 64, 100, "overflow: byte 100"},
+		{true, 100, 1, 100, "overflow: byte 100"},
+		{true, 100, 1, page.Granule - 1, "overflow: byte 16383"},
+	} {
+		s := newStomp(t, StompConfig{Front: c.front})
+		p := memtest.MustAlloc(t, s, c.size, c.al)
+		*(*byte)(unsafe.Add(p, c.off)) = 0x41
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), c.what) {
+			t.Errorf("Check = %v; want %q", err, c.what)
+		}
+		memtest.Misuse(t, func() { s.Free(p, c.size) }, "guard.Free", c.what, "0x41", "allocated at memtest.MustAlloc")
+		memtest.MustCheck(t, s)
+		s.Free(p, c.size)
+	}
+}
+
+func TestStomp_MisuseNamesBothSites(t *testing.T) {
+	s := newStomp(t, StompConfig{Frames: 4})
+	p := memtest.MustAlloc(t, s, 100, 16)
+	memtest.Misuse(t, func() { s.Free(p, 99) }, "wrong size: the block was requested with 100 bytes, not 99", "allocated at")
+	memtest.Misuse(t, func() { s.Free(unsafe.Add(p, 4), 96) }, "interior pointer: it lies 4 bytes from the start of the block of 100 bytes")
+	memtest.Misuse(t, func() { s.FreeAny(unsafe.Pointer(s)) }, "guard.FreeAny", "foreign pointer: it does not lie")
+	memtest.Misuse(t, func() { s.FreeAny(s.mem.Base) }, "foreign pointer: no block starts here")
+	s.Free(p, 100)
+	memtest.Misuse(t, func() { s.Free(p, 100) }, "double free or stale pointer", "allocated at", "first freed at guard.TestStomp_MisuseNamesBothSites")
+	memtest.Misuse(t, func() { s.SizeOf(p) }, "guard.SizeOf", "stale pointer")
+	s.Free(nil, 1)
+	s.FreeAny(nil)
+}
+
+func TestStomp_AddressesComeAgainLastFreedLast(t *testing.T) {
+	s := newStomp(t, StompConfig{Blocks: 4})
+	var first [4]unsafe.Pointer
+	for i := range first {
+		first[i] = memtest.MustAlloc(t, s, 100, 16)
+		s.Free(first[i], 100)
+	}
+	for i := range first {
+		if p := memtest.MustAlloc(t, s, 100, 16); p != first[i] {
+			t.Errorf("allocation %d is at %p; want %p, vacant longest", i, p, first[i])
+		}
+	}
+	var full *memory.Exhausted
+	if _, err := s.Alloc(100, 16); !errors.As(err, &full) || !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("a fifth block of four: %v", err)
+	}
+	s.Free(first[3], 100)
+	if _, err := s.Alloc(3*page.Granule, 16); err != nil {
+		t.Errorf("a larger block where the last one was: %v", err)
+	}
+	memtest.MustCheck(t, s)
+}
+
+func TestStomp_CloseReportsLeaksAndDamage(t *testing.T) {
+	s := newStomp(t, StompConfig{})
+	p := memtest.MustAlloc(t, s, 100, 16)
+	*(*byte)(unsafe.Add(p, -1)) = 1
+	var leaks *LeakError
+	var damage *memory.Misuse
+	err := s.Close()
+	if !errors.As(err, &leaks) || leaks.Leaks[0].Blocks != 1 || leaks.Leaks[0].Bytes != 100 || !errors.As(err, &damage) {
+		t.Errorf("Close = %v; want a leak of 100 bytes and an underflow", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("a second Close: %v", err)
+	}
+}
+
+func TestNewStomp_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
+	memtest.Refuses(t, NewStomp, map[string]StompConfig{
+		"-1 blocks; from 1 to 1048576":  {Blocks: -1},
+		"1048577 blocks":                {Blocks: 1<<20 + 1},
+		"17 frames a call site; from 1": {Frames: 17},
+		"-1 frames":                     {Frames: -1},
+		fmt.Sprint(3 * page.Granule):    {Reserve: 3*page.Granule - 1},
+	})
+}
+
+func TestStomp_HalvesWhatTheSystemRefuses(t *testing.T) {
+	src := memtest.NewFaulty()
+	src.FailAt = 1
+	s, err := NewStomp(src, StompConfig{Reserve: 4 << 20})
+	if err != nil || s.Stats().Reserved != 2<<20 {
+		t.Fatalf("reserved %d, %v; want 2 MiB", s.Stats().Reserved, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// dropping is a Stomp whose Close means to drop what is live: the suite does.
+type dropping struct{ *Stomp }
+
+func (d dropping) Close() error {
+	err := d.Stomp.Close()
+	if leaks := (*LeakError)(nil); errors.As(err, &leaks) && err.Error() == leaks.Error() {
+		return nil
+	}
+	return err
+}
+
+func stomper(cfg StompConfig) memtest.Subject {
+	return memtest.Subject{
+		MaxSize: 40_000, Package: "guard", ExactSizes: true, Strict: true, Hoards: true, Closed: memory.ErrClosed, ClosesAnyway: true,
+		New: func(src page.Source) (memory.Allocator, error) {
+			s, err := NewStomp(src, cfg)
+			return dropping{s}, err
+		},
+	}
+}
+
+func TestStomp_Conformance(t *testing.T) { memtest.Run(t, stomper(StompConfig{Reserve: 16 << 20})) }
+func TestStomp_Faults(t *testing.T) {
+	memtest.Faults(t, stomper(StompConfig{Reserve: 16 << 20, Blocks: 100, Front: true}))
+}
+func FuzzStomp(f *testing.F) { memtest.Fuzz(f, stomper(StompConfig{Reserve: 16 << 20})) }
+
+func TestStomp_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
+	s := newStomp(t, StompConfig{Blocks: 8})
+	var p [6]unsafe.Pointer
+	for i := range p {
+		p[i] = memtest.MustAlloc(t, s, uintptr(i)*5000+1, 8)
+	}
+	s.Free(p[2], 10001)
+	s.Free(p[4], 20001)
+	f := memtest.EveryBit(t, s.Check, &s.slots, &s.queue, &s.next, &s.kept, &s.stats, &s.gone)
+	if f.Named*2 < f.Flipped {
+		t.Errorf("%+v: too few were named", f)
+	}
+}
+
+func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
+	a := furnished(t)
+	f := memtest.EveryBit(t, a.Check, &a.books.records, &a.books.inUse, &a.books.requested, &a.books.held, &a.books.goneCount,
+		&a.books.spare, &a.allocs, &a.frees, &a.failures, &a.peak, &a.cfg)
+	if f.Named*2 < f.Flipped {
+		t.Errorf("%+v: too few were named", f)
+	}
+	if invariant.Debug {
+		t.Log(f)
+	}
+}
