@@ -59,8 +59,8 @@ func (h *Heap) largestFree() uintptr {
 		if !ok && n <= h.vacant {
 			_, ok = h.vacantRun(n)
 		}
-		if ok {
-			return min(uintptr(h.ladder.sizes[i]), h.maxSize())
+		if size := min(uintptr(h.ladder.sizes[i]), h.maxSize()); ok && int(h.tab[(size-1)>>granuleShift]) == i {
+			return size // a class for requests aligned to a page alone serves no other
 		}
 	}
 	return 0
