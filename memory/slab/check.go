@@ -152,7 +152,9 @@ func (h *Heap) startsBlock(off uintptr, ci uint8) bool {
 // and that live, lent and free blocks together are all there are.
 func (h *Heap) checkOut(r *report, free []uint64) {
 	var have [maxClasses]uint32
+	h.checkEpoch(r)
 	for i, live := range h.live[:h.limit/64] {
+		live |= h.oldWord(uintptr(i))
 		ci := h.owned[i*64/slabGranules]
 		lent := h.lentIn(r, uintptr(i)*64)
 		for w := live | lent; w != 0; w &= w - 1 {

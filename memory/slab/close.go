@@ -25,6 +25,7 @@ func (h *Heap) Reset() {
 func (h *Heap) forget() {
 	if invariant.Exact {
 		clear(h.live[:h.limit/64])
+		clear(h.old)
 	}
 	if h.central != nil {
 		h.central.lent.drop(0, h.limit/slabGranules)

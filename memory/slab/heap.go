@@ -26,7 +26,8 @@ import (
 //	(2) every slab below limit is vacant or part of exactly one span of one class
 //	(3) carved <= capacity of the stack, and n <= carved, for every class
 //	(4) every stack entry is the start of a block of its class, not live, and there once
-//	(5) every carved block is on a stack, in the live map or lent to the Central: in one of them
+//	(5) every carved block is on a stack, in the live map or lent to the Central: in one of them;
+//	    while an epoch runs, the live blocks from before it are in old instead of the live map
 //	(6) carved counts the blocks of the class's spans below bump
 //	(7) tab and shapes are the ladder's, and no class has more live blocks than it handed out
 //	(8) no slab below lowest is vacant, and lowest and limit lie within the reservation
@@ -58,6 +59,9 @@ type Heap struct {
 	central  *Central // that shares this heap, or nil
 	mem      page.Prefix
 	owner    invariant.Owner
+
+	old     []uint64       // while an epoch runs: the live blocks from before it, which live lacks
+	onShort func(all bool) // see OnShort
 }
 
 // A class is the hot half of a size class: 32 bytes, two to a cache line.
@@ -286,7 +290,7 @@ func (h *Heap) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 //
 //go:noinline
 func (h *Heap) allocFresh(ci uint8) (unsafe.Pointer, error) {
-	if err := h.refill(ci); err != nil {
+	if err := h.restock(ci); err != nil {
 		h.refused++
 		return nil, err
 	}
@@ -324,7 +328,7 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 		return z.SizeOf(p)
 	}
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
-	if off >= h.limit || h.place[off/slabGranules] == vacant || invariant.Exact && *h.word(off)>>(off&63)&1 == 0 {
+	if off >= h.limit || h.place[off/slabGranules] == vacant || invariant.Exact && !h.isLive(off) {
 		panic(h.reject("SizeOf", p, 0))
 	}
 	return uintptr(h.ladder.sizes[*h.owner8(off)])

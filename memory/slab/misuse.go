@@ -26,7 +26,7 @@ func (h *Heap) freeRare(p unsafe.Pointer, size uintptr) {
 	}
 	off >>= granuleShift
 	ci := *h.owner8(off)
-	if !h.ladder.serves(ci, size) || !h.push(&h.classes[ci], off) {
+	if !h.ladder.serves(ci, size) || !h.pushAny(&h.classes[ci], off) {
 		panic(h.reject("Free", p, size))
 	}
 }
@@ -39,6 +39,11 @@ func (h *Heap) freeAnyRare(p unsafe.Pointer) {
 	if f, ok := h.large.(memory.AnyFreer); ok && h.base != nil && !h.mem.Contains(p) {
 		f.FreeAny(p)
 		return
+	}
+	if off := uintptr(p) - uintptr(h.base); h.base != nil && off%granule == 0 && off>>granuleShift < h.limit {
+		if off >>= granuleShift; h.pushOld(&h.classes[*h.owner8(off)], off) {
+			return
+		}
 	}
 	panic(h.reject("FreeAny", p, 0))
 }
@@ -85,7 +90,7 @@ func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 		return fmt.Sprintf("the block of %d bytes is not live: double free, it lies in a cache", block)
 	} else if state == used && (op != "Free" || h.ladder.serves(ci, size)) {
 		return fmt.Sprintf("the block of %d bytes was handed out by the heap's Central or a Cache of it: call those", block)
-	} else if state == home && invariant.Exact && *h.word(off >> granuleShift)>>(off>>granuleShift&63)&1 == 0 {
+	} else if state == home && invariant.Exact && !h.isLive(off>>granuleShift) {
 		return fmt.Sprintf("the block of %d bytes is not live: double free, or never allocated", block)
 	}
 	if !invariant.Exact && h.classes[ci].n >= h.classes[ci].carved {

@@ -9,7 +9,7 @@ type block struct {
 	size     uint32 // granules
 	prev     uint32 // the block in front of it in memory, or the pool's anchor
 	next     uint32 // the block behind it
-	prevFree uint32 // free: neighbours on the bin's list, or its anchor
+	prevFree uint32 // free: neighbours on the bin's list, or its anchor; live: the epoch it is of
 	nextFree uint32 // free; quick and spare too, which are singly linked
 	req      uint32 // live: bytes that were asked for
 	bin      uint16 // the bin of its size, whose list it is on when free or waiting

@@ -59,6 +59,9 @@ type Heap struct {
 	config Config // with the defaults filled in
 	closed bool
 	owner  invariant.Owner
+
+	epoch   uint32 // of the blocks handed out now, which live ones have in prevFree
+	onShort func() // see OnShort
 }
 
 // Config configures New.
@@ -170,6 +173,7 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (h *Heap) handOut(i uint32, x *block, size uintptr) unsafe.Pointer {
 	x.state = live
 	x.req = uint32(size)
+	x.prevFree = h.epoch
 	h.counts.Out(x.size, size)
 	home := &h.pools[x.pool&(maxPools-1)]
 	home.starts[x.off] = i
@@ -205,6 +209,9 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	if i == 0 && (h.flushQuick() || n != exact) {
 		n = exact
 		i, err = h.findOrGrow(n, step)
+	}
+	if i == 0 && h.onShort != nil {
+		i, err = h.askAround(n, step)
 	}
 	if i == 0 {
 		h.counts.Failed()
