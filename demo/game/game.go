@@ -145,14 +145,13 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 		return nil, fmt.Errorf("game: %w", err)
 	}
 	var err error
-	if g.omens, err = pool.New[Omen](m.PoolSource(), pool.Config{Name: "omens", Capacity: 4096}); err != nil {
+	if g.omens, err = tiers.NewPool[Omen](m, pool.Config{Name: "omens", Capacity: 4096}); err != nil {
 		return nil, fmt.Errorf("game: %w", err)
 	}
-	m.AddPool("omens", g.omens.Stats, g.omens.Reset, g.omens.Close)
 	g.ground, err = stack.NewDouble(m.PoolSource(), stack.DoubleConfig{Bytes: 64 << 10})
 	switch {
 	case err == nil:
-		m.AddPool("ground", g.ground.Stats, nil, g.ground.Close)
+		m.AddFuncs("ground", g.ground.Stats, nil, g.ground.Close)
 	case tolerate(err) != nil:
 		return nil, fmt.Errorf("game: %w", err)
 	}
@@ -166,7 +165,7 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	if err != nil {
 		return nil, fmt.Errorf("game: %w", err)
 	}
-	m.AddPool("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close)
+	m.AddFuncs("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close)
 	if g.fx, err = newFX(ps); err != nil {
 		return nil, fmt.Errorf("game: %w", err)
 	}
@@ -182,8 +181,8 @@ func (g *Game) buildWorld() error {
 		return err
 	}
 	// The chunks are the tier's; the world gives them back before they close.
-	g.mem.AddPool("components", chunks.Stats, nil, chunks.Close)
-	g.mem.AddPool("world", func() memory.Stats { return memory.Stats{} }, g.world.Reset, g.world.Close)
+	g.mem.AddFuncs("components", chunks.Stats, nil, chunks.Close)
+	g.mem.AddFuncs("world", nil, g.world.Reset, g.world.Close)
 	a := &g.actors
 	a.enemies = ecs.NewMap3[Position, Velocity, Enemy](g.world)
 	a.shots = ecs.NewMap3[Position, Velocity, Shot](g.world)

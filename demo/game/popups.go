@@ -35,7 +35,7 @@ func newPopups(g *Game) (ps popups, err error) {
 	if err != nil {
 		return popups{all: ps.all}, tolerate(err)
 	}
-	g.mem.AddPool("texts", ps.texts.Stats, nil, ps.texts.Close)
+	g.mem.AddFuncs("texts", ps.texts.Stats, nil, ps.texts.Close)
 	return ps, nil
 }
 

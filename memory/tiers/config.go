@@ -28,13 +28,21 @@ type Config struct {
 	// what a frame allocates stays readable during the next one.
 	Frames int
 
-	// Workers is the number of worker heaps. 0 means 2; -1 means none.
+	// Workers is the number of worker heaps, up to 64. 0 means 2; a negative number means none.
 	Workers int
 
 	// SoftMark is the share of a budget, from 0 to 1, beyond which OnSoft is told. 0 means 0.75.
 	SoftMark float64
-	// OnSoft, when set, is called on the goroutine that commits, each time a tier's committed
-	// bytes rise past its soft mark. It must not allocate from the manager.
+	// OnSoft, when set, is called on the game goroutine each time a tier rises past its soft
+	// mark. Static, Level, Pools, Slab and Large tell it in the midst of the allocation that
+	// commits, with committed bytes and the budget. Frame, whose buffers are committed at New,
+	// tells it at EndFrame, when a frame used more than its share of one buffer and the frame
+	// before did not: with the bytes used and the capacity of a buffer. Inbox tells it at
+	// BeginFrame, for each worker that has risen past the mark of its share since, with the
+	// bytes that this worker has committed and its share.
+	//
+	// It must not allocate from the manager. If it panics, what it was called in has not
+	// happened, and it is called again when that is repeated.
 	OnSoft func(t Tier, committed, budget uintptr)
 
 	// KeepGC leaves the collector alone: GOGC stays as it is, and EndLevel runs no collection. It
@@ -99,6 +107,11 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("tiers: reserve %d bytes for %s: %w", c.Reserve[t], t, memory.ErrTooLarge)
 		}
 		c.Reserve[t] = align.Up(c.Reserve[t], regionBytes)
+	}
+	if _, err := c.total(); err != nil {
+		return c, err
+	}
+	for t := range Tier(Count) {
 		if c.Budget[t] == 0 || c.Budget[t] > c.reserved(t) {
 			c.Budget[t] = c.reserved(t)
 		}
@@ -107,15 +120,40 @@ func (c Config) withDefaults() (Config, error) {
 }
 
 // Reserved returns the address space that a tier will get, all workers taken together, before
-// rounding: what a Budget is a share of.
+// rounding: what a Budget is a share of. It is 0 for what is no tier, and for more bytes than
+// there are addresses, which New refuses.
 func (c Config) Reserved(t Tier) uintptr {
+	if t >= Count {
+		return 0
+	}
 	if c.Reserve[t] == 0 {
 		c.Reserve[t] = defaultReserve[t]
 	}
 	if c.Workers == 0 {
 		c.Workers = defaultWorkers
 	}
+	c.Workers = max(c.Workers, 0)
+	if c.Workers > 0 && t == Inbox && c.Reserve[t] > math.MaxUint/uintptr(c.Workers) {
+		return 0
+	}
 	return c.reserved(t)
+}
+
+// total returns the bytes of address space of all tiers, and one region more to begin on a
+// region. It is at most half of what can be addressed.
+func (c *Config) total() (uintptr, error) {
+	sum := uint64(regionBytes)
+	for t := range Tier(Count) {
+		n := uint64(c.Reserve[t])
+		if t == Inbox {
+			n *= uint64(c.Workers)
+		}
+		sum += n
+	}
+	if sum > math.MaxUint/2 {
+		return 0, fmt.Errorf("tiers: reserve %d bytes for all tiers: %w (at most %d)", sum, memory.ErrTooLarge, uint64(math.MaxUint/2))
+	}
+	return uintptr(sum), nil
 }
 
 func (c *Config) reserved(t Tier) uintptr {

@@ -26,12 +26,11 @@ func Example() {
 	}
 	defer m.Close()
 
-	bullets, err := pool.New[bullet](m.PoolSource(), pool.Config{Name: "bullets", Capacity: 4096})
+	bullets, err := tiers.NewPool[bullet](m, pool.Config{Name: "bullets", Capacity: 4096})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	m.AddPool("bullets", bullets.Stats, bullets.Reset, bullets.Close)
 
 	m.BeginLevel()
 	for range 3 { // your loop

@@ -51,10 +51,18 @@ func (l *life) alloc(t Tier, a memory.Allocator, size, align uintptr) {
 	l.shadow[t].Add(p, size, align)
 }
 
-// free frees the i-th block of a tier through the router, which knows neither tier nor size.
-func (l *life) free(t Tier, i int) {
-	if n := len(l.shadow[t].Live()); n > 0 {
-		l.m.FreeAny(l.shadow[t].Take(i % n).Ptr)
+// free frees the i-th block of a tier through the router, which does not know the tier and
+// half of the time not the size.
+func (l *life) free(t Tier, i uint32) {
+	n := uint32(len(l.shadow[t].Live()))
+	if n == 0 {
+		return
+	}
+	b := l.shadow[t].Take(int(i % n))
+	if i&1 == 0 {
+		l.m.FreeAny(b.Ptr)
+	} else {
+		l.m.Free(b.Ptr, b.Size)
 	}
 }
 
@@ -81,11 +89,11 @@ func (l *life) step(op byte, arg uint32) {
 	case 11:
 		l.alloc(Inbox, l.m.Worker(0), size*8, align)
 	case 12, 13:
-		l.free(Slab, int(arg))
+		l.free(Slab, arg)
 	case 14:
-		l.free(Large, int(arg))
+		l.free(Large, arg)
 	case 15:
-		l.free(Inbox, int(arg))
+		l.free(Inbox, arg)
 	}
 }
 

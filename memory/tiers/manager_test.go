@@ -84,7 +84,10 @@ func TestManager_CallsOutOfOrderSaySo(t *testing.T) {
 	must(t, errors.Join(m.Close(), m.Close()))
 	wrong(m.BeginFrame(), "after Close")
 	wrong(m.BeginLevel(), "after Close")
-	wrong(m.EndFrame(), "outside a frame")
+	wrong(m.EndFrame(), "after Close")
+	wrong(endLevel(), "after Close")
+	_, err := m.Declare(nil)
+	wrong(err, "after Close")
 }
 
 func TestManager_FreeFindsTheTierByAddress(t *testing.T) {
@@ -103,7 +106,7 @@ func TestManager_FreeFindsTheTierByAddress(t *testing.T) {
 		if got, ok := m.TierOf(p); got != c.tier || !ok || !m.Owns(p) {
 			t.Errorf("a block of %d bytes is in %v, %t; want %v", c.size, got, ok, c.tier)
 		}
-		m.Free(p, 0)
+		m.Free(p, c.size)
 	}
 	for _, tier := range []Tier{Slab, Large} {
 		if s := m.Stats(tier); s.Live != 0 || s.Allocs != 2 {
@@ -111,9 +114,9 @@ func TestManager_FreeFindsTheTierByAddress(t *testing.T) {
 		}
 	}
 	p := alloc(t, m, 100)
-	m.Free(p, 0)
-	memtest.Misuse(t, func() { m.Free(p, 0) }, "Free")
-	memtest.Misuse(t, func() { m.FreeAny(unsafe.Pointer(new(int))) }, "tiers.Free", "no tier of this manager owns the address")
+	m.Free(p, 100)
+	memtest.Misuse(t, func() { m.Free(p, 100) }, "slab.Free", "double free")
+	memtest.Misuse(t, func() { m.FreeAny(unsafe.Pointer(new(int))) }, "tiers.FreeAny", "no tier of this manager owns the address")
 	if _, ok := m.TierOf(unsafe.Pointer(m)); ok || m.Owns(nil) {
 		t.Error("the manager owns Go memory")
 	}
@@ -145,7 +148,7 @@ func TestManager_EndLevelFreesEverythingAndReportsWhatLeaked(t *testing.T) {
 	must(t, m.BeginLevel())
 	objects, err := pool.New[[4]int64](m.PoolSource(), pool.Config{Capacity: 1000})
 	must(t, err)
-	m.AddPool("objects", objects.Stats, objects.Reset, objects.Close)
+	m.AddPool("objects", objects)
 	h, _, err := objects.New()
 	must(t, err)
 	var order []string
@@ -165,7 +168,7 @@ func TestManager_EndLevelFreesEverythingAndReportsWhatLeaked(t *testing.T) {
 	if want := "1 blocks of"; !strings.Contains(leaks.String(), want) {
 		t.Errorf("%q lacks %q", leaks, want)
 	}
-	if _, ok := objects.Get(h); ok || m.Stats(Pools).Live != 0 || m.Level().Used() != 0 {
+	if _, ok := objects.Get(h); ok || m.Stats(Pools).Live != 0 || m.level.Used() != 0 {
 		t.Error("the level's objects live on")
 	}
 	if strings.Join(order, " ") != "second first" {
@@ -206,7 +209,7 @@ func TestManager_WorkerBlocksComeHome(t *testing.T) {
 		if *(*uint64)(p) != 7 {
 			t.Fatal("a staging block was overwritten")
 		}
-		m.Free(p, 0)
+		m.Free(p, 64<<10)
 		must(t, m.EndFrame())
 	}
 	done <- true
@@ -249,6 +252,8 @@ func TestManager_BudgetsHoldAndTheMarkIsReported(t *testing.T) {
 	told := map[Tier]int{}
 	cfg.OnSoft = func(t Tier, committed, budget uintptr) { told[t]++ }
 	m := newManager(t, cfg)
+	must(t, m.BeginLevel())
+	must(t, m.BeginFrame())
 	for _, a := range []memory.Allocator{m.Frame(), m.Level(), m.Slab(), m.Large(), m.Worker(0)} {
 		n, err := 0, error(nil)
 		for ; err == nil && n < 100_000; n++ {
@@ -454,43 +459,6 @@ func TestManager_CheckNamesWhatIsCorrupt(t *testing.T) {
 	}
 	m.route[3]--
 	must(t, m.Check())
-}
-
-func BenchmarkFrame(b *testing.B) {
-	m := newManager(b, Config{})
-	must(b, m.BeginLevel())
-	for b.Loop() {
-		must(b, m.BeginFrame())
-		must(b, m.EndFrame())
-	}
-}
-
-func BenchmarkSnapshot(b *testing.B) {
-	m := newManager(b, Config{})
-	var s Snapshot
-	for b.Loop() {
-		m.Snapshot(&s)
-	}
-}
-
-func BenchmarkAllocFree(b *testing.B) {
-	m := newManager(b, Config{})
-	b.Run("tiers", func(b *testing.B) {
-		for b.Loop() {
-			p, err := m.Alloc(64, 16)
-			if err != nil {
-				b.Fatal(err)
-			}
-			*(*uint64)(p) = 1
-			m.FreeAny(p)
-		}
-	})
-	b.Run("goheap", func(b *testing.B) {
-		for b.Loop() {
-			garbage = make([]byte, 64)
-			garbage[0] = 1
-		}
-	})
 }
 
 func TestManager_StaticBuffersLiveForTheLevel(t *testing.T) {

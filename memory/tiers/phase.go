@@ -15,79 +15,128 @@ type phase uint8
 const (
 	inLevel phase = 1 << iota
 	inFrame
+	closing // a Close has begun: only Close may follow
 	closed
 )
 
 func (m *Manager) order(op, state, remedy string) error {
+	if m.phase >= closing {
+		state, remedy = "after Close", "make a new Manager"
+	}
 	return fmt.Errorf("%w: %s %s; %s", ErrOrder, op, state, remedy)
 }
 
-// BeginFrame opens a frame: blocks that came home are freed, and the oldest frame arena is
-// reset and becomes this frame's. Cost: constant, plus the frees that came home and the hooks
-// of the frame that dies.
+// BeginFrame opens a frame: blocks that came home are freed, the oldest frame arena is reset
+// and becomes this frame's, and workers that rose past their soft mark are reported. Cost:
+// constant, plus the frees that came home and the hooks of the frame that dies.
 func (m *Manager) BeginFrame() error {
 	switch {
-	case m.phase&closed != 0:
-		return m.order("BeginFrame", "after Close", "make a new Manager")
+	case m.phase >= closing:
+		return m.order("BeginFrame", "", "")
 	case m.phase&inFrame != 0:
 		return m.order("BeginFrame", "inside a frame", "EndFrame first")
 	}
-	m.phase |= inFrame
-	m.frame++
+	m.owner.Touch()
 	m.home.Drain()
-	for t := range Tier(Count) {
-		m.atFrame[t] = m.Stats(t)
+	m.tellSoftWorkers()
+	at := m.allStats()
+	if m.frames.Frame() == m.frame {
+		m.frames.Advance()
+	} else {
+		m.frames.Current().Reset() // a hook panicked in the Advance before
 	}
-	m.frames.Advance()
+	m.atFrame = at
+	m.cur = m.frames.Current()
+	m.ending++ // what an EndLevel that panicked has begun is no longer so
+	m.frame++
+	m.phase |= inFrame
 	return nil
 }
 
 // EndFrame closes the frame: frees for the workers are sent, and the books are sampled. What
-// the frame allocated stays readable for N-1 more frames.
+// the frame allocated stays readable for N-1 more frames. An error says that blocks could not
+// be sent; the frame has ended all the same.
 func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
 		return m.order("EndFrame", "outside a frame", "BeginFrame first")
 	}
-	m.phase &^= inFrame
-	var errs []error
-	for _, f := range m.freers {
-		if f.Pending() > 0 {
-			errs = append(errs, f.Flush())
+	m.owner.Touch()
+	tight := m.tellSoftFrame()
+	used := m.inUse()
+	var failed error
+	for k := range m.outbox {
+		if err := m.outbox[k].flush(); err != nil {
+			failed = errors.Join(failed, err)
 		}
 	}
-	m.sample()
-	return errors.Join(errs...)
+	m.sample(&used)
+	m.tight = tight
+	m.cur = m.shut.frame
+	m.phase &^= inFrame
+	return failed
+}
+
+// tellSoftWorkers calls Config.OnSoft for the workers that rose past their soft marks.
+func (m *Manager) tellSoftWorkers() {
+	for _, w := range m.workers {
+		if n := w.soft.Load(); n != w.told {
+			m.cfg.OnSoft(Inbox, uintptr(w.Stats().Committed), w.limit.Budget())
+			w.told = n
+		}
+	}
+}
+
+// tellSoftFrame calls Config.OnSoft where this frame used more of its buffer than the soft
+// mark and the one before did not. It reports whether this one did.
+func (m *Manager) tellSoftFrame() bool {
+	used := m.cur.Used()
+	room := used + m.cur.Available()
+	tight := used > m.cfg.softMark(room)
+	if tight && !m.tight && m.cfg.OnSoft != nil {
+		m.cfg.OnSoft(Frame, used, room)
+	}
+	return tight
 }
 
 // InLevel reports whether a level has begun and not ended.
 func (m *Manager) InLevel() bool { return m.phase&inLevel != 0 }
 
-// BeginLevel opens a level. What slab and large hold already is not part of it: it will not be
-// reported as leaked. A collection of the Go heap that is under way is waited for.
+// BeginLevel opens a level. What slab, large and the workers hold already is not part of it:
+// it will not be reported as leaked. A collection of the Go heap that is under way is waited
+// for. Cost: 16 bytes read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
 	switch {
-	case m.phase&closed != 0:
-		return m.order("BeginLevel", "after Close", "make a new Manager")
+	case m.phase >= closing:
+		return m.order("BeginLevel", "", "")
 	case m.phase&inLevel != 0:
 		return m.order("BeginLevel", "inside a level", "EndLevel first")
 	case m.phase&inFrame != 0:
 		return m.order("BeginLevel", "inside a frame", "EndFrame first")
 	}
-	m.phase |= inLevel
-	m.levels++
-	for t := range Tier(Count) {
-		m.atLevel[t] = m.Stats(t)
-	}
+	m.owner.Touch()
+	at := m.allStats()
+	m.notePools()
+	m.beginEpochs()
 	m.pacer.beginLevel()
+	m.atLevel = at
+	m.lev = m.level
+	m.levels++
+	m.phase |= inLevel
 	return nil
 }
 
 // EndLevel closes the level: pools are reset, newest first, then the level arena with its
 // hooks, then the static buffers. Every handle and pointer into them is dead. It reports what
-// the level left behind in slab and large, and without KeepGC runs the collection that play was
-// spared: one of the whole Go heap, as [Manager.Collect] does, if the program's own GOGC would
-// have asked for one by now, and so never with GOGC=off.
-// Whoever works for the level on other goroutines must have stopped.
+// the level left behind, and without KeepGC runs the collection that play was spared: one of
+// the whole Go heap, as [Manager.Collect] does, if the program's own GOGC would have asked for
+// one by now, and so never with GOGC=off. Whoever works for the level on other goroutines must
+// have stopped: a block of a worker's that is not back counts as left behind. Cost: the pools'
+// resets and the hooks, the blocks of large and of the workers, BeginLevel's cost for slab, and
+// that collection.
+//
+// If the static memory cannot be given back the error says so and the level has not ended.
+// Then, and after a panic of a reset or a hook, EndLevel may be called again: what has been
+// reset is not reset again, unless a frame has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:
@@ -95,44 +144,18 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	case m.phase&inFrame != 0:
 		return Leaks{}, m.order("EndLevel", "inside a frame", "EndFrame first")
 	}
-	m.phase &^= inLevel
+	m.owner.Touch()
 	m.resetPools()
 	m.level.Reset()
 	m.home.Drain()
-	static := m.static.end()
-	leaks := Leaks{Level: m.levels}
-	leaks.Slab.since(m.atLevel[Slab], m.Stats(Slab))
-	leaks.Large.since(m.atLevel[Large], m.Stats(Large))
+	if err := m.static.end(); err != nil {
+		return Leaks{}, err
+	}
+	leaks := m.leaks()
+	m.slab.EndEpoch()
+	m.ending++
+	m.lev = m.shut.level
+	m.phase &^= inLevel
 	m.pacer.endLevel()
-	return leaks, static
-}
-
-// Leaks is what a level allocated block by block and did not free.
-type Leaks struct {
-	Level       uint64 // the level's number, from 1
-	Slab, Large Leak
-}
-
-// A Leak is blocks and bytes that outlived their level.
-type Leak struct{ Blocks, Bytes uint64 }
-
-func (l *Leak) since(before, now stats) {
-	if now.Live > before.Live {
-		l.Blocks = now.Live - before.Live
-	}
-	if now.InUse > before.InUse {
-		l.Bytes = now.InUse - before.InUse
-	}
-}
-
-// Any reports whether something leaked.
-func (l Leaks) Any() bool { return l.Slab.Blocks > 0 || l.Large.Blocks > 0 }
-
-// String says what leaked, for a log line.
-func (l Leaks) String() string {
-	if !l.Any() {
-		return fmt.Sprintf("level %d left nothing behind", l.Level)
-	}
-	return fmt.Sprintf("level %d left behind %d blocks of %d bytes in slab, %d blocks of %d bytes in large",
-		l.Level, l.Slab.Blocks, l.Slab.Bytes, l.Large.Blocks, l.Large.Bytes)
+	return leaks, nil
 }

@@ -1,41 +1,179 @@
 package tiers
 
 import (
+	"errors"
+	"fmt"
+	"reflect"
+
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/pool"
 )
 
-// A poolEntry is something that lives in the pools tier.
+// A Pool is what lives in the pools tier, as a [pool.Pool] does. Where it is a memory.Checker
+// too, the manager's Check includes it.
+type Pool interface {
+	Stats() memory.Stats
+	Reset()
+	Close() error
+}
+
+// A poolEntry is a registration.
 type poolEntry struct {
 	name  string
+	pool  Pool // nil where functions were registered
 	stats func() memory.Stats
 	reset func()
 	close func() error
+
+	ended   uint64 // the Manager.ending in which it was reset last
+	atLevel stats  // when the level began or it was registered
 }
 
 // PoolSource is where pools, component columns and particle columns take their memory from:
 // it cuts them out of the pools tier and holds them to its budget. Pass it to their
-// constructors, then register them with AddPool.
+// constructors, then register them with AddPool. What is not registered counts with its
+// committed bytes alone, is not reset at EndLevel, and ends with the manager. After Close it
+// refuses everything with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
-// AddPool registers a pool that was built on PoolSource. stats feeds the books; reset, when
-// not nil, runs at EndLevel and Close, newest pool first; close, when not nil, at Close, also
-// newest first, before the memory goes. The name is for the overlay.
-func (m *Manager) AddPool(name string, stats func() memory.Stats, reset func(), close func() error) {
-	m.pools = append(m.pools, poolEntry{name, stats, reset, close})
+// NewPool makes a pool in the pools tier and registers it, under its own name.
+func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
+	p, err := pool.New[T](m.PoolSource(), cfg)
+	if err != nil {
+		return nil, err
+	}
+	m.AddPool(p.Name(), p)
+	return p, nil
+}
+
+// AddPool registers a pool that was built on PoolSource: its books are the tier's, and it is
+// reset at EndLevel, also where it was made before BeginLevel, and at Close, then closed,
+// each time the newest pool first. The name is for EachPool and the leak report. A nil pool,
+// one that is registered already, and a closed manager panic with a *memory.Misuse.
+func (m *Manager) AddPool(name string, p Pool) {
+	if p == nil {
+		panic(m.badPool(name, "the pool is nil"))
+	}
+	for i := range m.pools {
+		if same(m.pools[i].pool, p) {
+			panic(m.badPool(name, fmt.Sprintf("the pool is registered already, as %q", m.pools[i].name)))
+		}
+	}
+	m.register(poolEntry{name: name, pool: p, stats: p.Stats, reset: p.Reset, close: p.Close})
+}
+
+// AddFuncs is AddPool for what has no three such methods, or must not be reset with the level:
+// each function may be nil. Without stats its books are empty; without reset it keeps what it
+// holds when the level ends, and the leak report says if that has grown.
+func (m *Manager) AddFuncs(name string, stats func() memory.Stats, reset func(), close func() error) {
+	m.register(poolEntry{name: name, stats: stats, reset: reset, close: close})
+}
+
+func (m *Manager) register(e poolEntry) {
+	if m.phase >= closing {
+		panic(m.badPool(e.name, "the manager is closed"))
+	}
+	m.settled("AddPool")
+	e.atLevel = e.books()
+	m.pools = append(m.pools, e)
+}
+
+// RemovePool forgets a pool that its owner closes before the manager does, and reports whether
+// it was registered. A pool's own Reset or Close must not call it, nor register another: that
+// panics with a *memory.Misuse.
+func (m *Manager) RemovePool(p Pool) bool {
+	for i := range m.pools {
+		if same(m.pools[i].pool, p) {
+			m.settled("RemovePool")
+			m.pools = append(m.pools[:i:i], m.pools[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// settled panics while the pools are being reset or closed.
+func (m *Manager) settled(op string) {
+	if m.walking {
+		panic(&memory.Misuse{Package: "tiers", Op: op, Reason: "the pools are being reset or closed"})
+	}
+}
+
+// same reports whether two registered values are one. Values that do not compare are not.
+func same(a, b Pool) bool {
+	return a != nil && b != nil && reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
+}
+
+func (m *Manager) badPool(name, reason string) *memory.Misuse {
+	return &memory.Misuse{Package: "tiers", Op: "AddPool", Reason: fmt.Sprintf("%q: %s", name, reason)}
 }
 
 // EachPool calls f with the name and books of every pool, in order of registration.
 func (m *Manager) EachPool(f func(name string, s memory.Stats)) {
-	for i := range m.pools {
-		f(m.pools[i].name, m.pools[i].stats())
+	for i := 0; i < len(m.pools); i++ { // f may remove one
+		f(m.pools[i].name, m.pools[i].books())
 	}
 }
 
-func (m *Manager) resetPools() {
-	for i := len(m.pools) - 1; i >= 0; i-- {
-		if reset := m.pools[i].reset; reset != nil {
-			reset()
+func (p *poolEntry) books() (s stats) {
+	if p.stats != nil {
+		s = p.stats()
+	}
+	return s
+}
+
+// notePools remembers what the pools without a reset hold as a level begins.
+func (m *Manager) notePools() {
+	for i := range m.pools {
+		if p := &m.pools[i]; p.reset == nil {
+			p.atLevel = p.books()
 		}
 	}
+}
+
+// resetPools resets the pools, newest first, but for those that a call which did not get to
+// its end has reset before.
+func (m *Manager) resetPools() {
+	m.walking = true
+	defer func() { m.walking = false }()
+	for i := len(m.pools) - 1; i >= 0; i-- {
+		p := &m.pools[i]
+		if p.reset != nil && p.ended != m.ending+1 {
+			p.reset()
+			p.ended = m.ending + 1
+		}
+	}
+}
+
+// closePools closes the pools, newest first, and forgets each that has closed.
+func (m *Manager) closePools() error {
+	m.walking = true
+	defer func() { m.walking = false }()
+	var errs []error
+	for i := len(m.pools) - 1; i >= 0; i-- {
+		p := &m.pools[i]
+		if p.close != nil {
+			if err := p.close(); err != nil {
+				errs = append(errs, fmt.Errorf("pool %q: %w", p.name, err))
+				continue
+			}
+		}
+		m.pools = append(m.pools[:i], m.pools[i+1:]...)
+	}
+	return errors.Join(errs...)
+}
+
+// poolStats sums the pools. Commits refused by the budget count as failures of the tier, as a
+// pool may have met them by giving less.
+func (m *Manager) poolStats() (s memory.Stats) {
+	for i := range m.pools {
+		s = s.Add(m.pools[i].books())
+	}
+	l := m.limits[Pools]
+	if s.Committed = 0; m.size > 0 {
+		s.Committed = uint64(l.Committed())
+	}
+	s.Failures = max(s.Failures, l.Failures())
+	return s
 }

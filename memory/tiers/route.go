@@ -1,45 +1,121 @@
 package tiers
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// Alloc allocates from the slab, and above 4 KiB from the large tier: the general heap of the
-// game goroutine. The block lives until Free.
-func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
-	return m.slab.Alloc(size, align)
+// Free gives back a block of any tier, with the size it was asked for, on the game goroutine.
+// It panics with a *memory.Misuse, and nothing has changed, where the tier's books can tell
+// that this is no live block of that size:
+//
+//	slab      a block starts there, is live, and its class serves the size
+//	large     a block starts there, is live, and was asked for with the size, to the byte
+//	static    a declared buffer starts there and has the size, to the byte
+//	frame     the bytes lie in what a readable frame has in use
+//	level     the bytes lie in what the level has in use
+//	workers   the address lies in a worker's heap; the worker's books are not the game's to
+//	          read, so that what else is wrong is found by the worker, when it takes the block in
+//	pools     never: an object is freed through its pool
+//
+// A static buffer lives on until EndLevel. In frame and level the newest block is given back
+// and the others die with their arena; blocks have no books there, so that an address inside
+// of one passes for a block. A worker's block goes home through the worker's inbox: at once
+// outside a frame, and inside one with EndFrame at the latest, or when more than a sixteenth
+// of the worker's budget waits. Free makes the Manager a memory.Allocator.
+func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
+	off := uintptr(p) - uintptr(m.base)
+	if off < m.size {
+		switch Tier(m.route[off>>regionShift]) {
+		case Slab:
+			m.slab.Free(p, size)
+			return
+		case Large:
+			m.large.Free(p, size)
+			return
+		}
+	}
+	m.freeRare("Free", p, size, true)
 }
 
-// Free is FreeAny: finding the tier takes a range check and a byte of the route table, and
-// the tier finds the size. It makes the Manager a memory.Allocator.
-func (m *Manager) Free(p unsafe.Pointer, _ uintptr) { m.FreeAny(p) }
-
-// FreeAny frees a block of any tier, on the game goroutine. A block of the static, frame or
-// level tier dies with its tier: freeing it early does nothing. A worker's block goes home through
-// the worker's inbox, at the latest with EndFrame. A pool's object must be freed through its
-// pool; that, and a pointer that no tier owns, panics with a *memory.Misuse.
+// FreeAny is Free for a caller who does not know the size: all checks are made but those on it.
+// A worker's block goes home at once.
 func (m *Manager) FreeAny(p unsafe.Pointer) {
+	off := uintptr(p) - uintptr(m.base)
+	if off < m.size {
+		switch Tier(m.route[off>>regionShift]) {
+		case Slab:
+			m.slab.FreeAny(p)
+			return
+		case Large:
+			m.large.FreeAny(p)
+			return
+		}
+	}
+	m.freeRare("FreeAny", p, 0, false)
+}
+
+// freeRare frees what does not lie in slab or large, or says what is wrong with it.
+//
+//go:noinline
+func (m *Manager) freeRare(op string, p unsafe.Pointer, size uintptr, known bool) {
 	if p == nil {
 		return
 	}
 	off := uintptr(p) - uintptr(m.base)
 	if off >= m.size {
-		panic(m.misuse(p, "no tier of this manager owns the address"))
+		panic(m.misuse(op, p, size, m.foreign()))
 	}
-	switch t := m.route[off>>regionShift]; Tier(t) {
-	case Slab:
-		m.slab.FreeAny(p)
-	case Large:
-		m.large.FreeAny(p)
-	case Static, Frame, Level:
+	route := m.route[off>>regionShift]
+	live := true
+	switch Tier(route) {
+	case Static:
+		live = m.static.holds(p, size, known)
+	case Frame:
+		if live = m.frames.Live(p); live && known {
+			m.frames.Free(p, size)
+		}
+	case Level:
+		if live = m.level.Live(p); live && known {
+			m.level.Free(p, size)
+		}
 	case Pools:
-		panic(m.misuse(p, "the block belongs to a pool; free it through its pool's handle"))
+		panic(m.misuse(op, p, size, "the block belongs to a pool; free it through its pool's handle"))
 	default:
-		m.freers[t-Count].Free(p)
+		m.outbox[route-Count].send(p, size, known && m.phase&inFrame != 0)
 	}
+	if !live {
+		panic(m.misuse(op, p, size, fmt.Sprintf("no live block of the %s tier: it died with its %s, or never was one", Tier(route), lifetimes[route])))
+	}
+}
+
+// lifetimes are what the blocks of the first tiers die with.
+var lifetimes = [...]string{Static: "level", Frame: "frame", Level: "level"}
+
+// SizeOf returns the usable bytes of a live block of slab or large, and the size of a static
+// buffer: of its class in slab, what was asked for in the others. Every other address panics
+// with a *memory.Misuse: arenas keep no sizes, pools have types, and a worker's books are the
+// worker's.
+func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
+	t, ok := m.TierOf(p)
+	if !ok {
+		panic(m.misuse("SizeOf", p, 0, m.foreign()))
+	}
+	switch t {
+	case Slab:
+		return m.slab.SizeOf(p)
+	case Large:
+		return m.large.SizeOf(p)
+	case Static:
+		if size, ok := m.static.sizeOf(p); ok {
+			return size
+		}
+		panic(m.misuse("SizeOf", p, 0, "no static buffer starts there"))
+	}
+	panic(m.misuse("SizeOf", p, 0, fmt.Sprintf("the %s tier keeps no sizes that the game goroutine may read", t)))
 }
 
 // TierOf returns the tier that owns the address, and false where none does. The blocks of a
@@ -52,17 +128,29 @@ func (m *Manager) TierOf(p unsafe.Pointer) (Tier, bool) {
 	return min(Tier(m.route[off>>regionShift]), Inbox), true
 }
 
-// Owns reports whether p lies in one of the tiers.
+// Owns reports whether p lies in one of the tiers, live or not.
 func (m *Manager) Owns(p unsafe.Pointer) bool {
 	_, ok := m.TierOf(p)
 	return ok
 }
 
-// NewFreer lets another goroutine free blocks of the slab and large tiers: they are batched,
-// and come home at the next BeginFrame. Safe for concurrent use; the Freer itself belongs to
-// one goroutine.
+// NewFreer lets another goroutine free blocks as FreeAny does: they are batched, and come home
+// at the next BeginFrame or EndLevel, or when Alloc needs them. Safe for concurrent use; the
+// Freer itself belongs to one goroutine. A block that FreeAny refuses makes the call that takes
+// it in panic; the next call goes on behind it. What arrives after Close is abandoned.
 func (m *Manager) NewFreer() *remote.Freer { return m.home.NewFreer() }
 
-func (m *Manager) misuse(p unsafe.Pointer, reason string) *memory.Misuse {
-	return &memory.Misuse{Package: "tiers", Op: "Free", Addr: uintptr(p), Reason: reason}
+func (m *Manager) foreign() string {
+	if m.phase >= closing && m.size == 0 {
+		return "the manager is closed"
+	}
+	return "no tier of this manager owns the address"
+}
+
+func (m *Manager) noWorker(k int) *memory.Misuse {
+	return &memory.Misuse{Package: "tiers", Op: "Worker", Reason: fmt.Sprintf("there is no worker %d of %d; they count from 0", k, len(m.workers))}
+}
+
+func (m *Manager) misuse(op string, p unsafe.Pointer, size uintptr, reason string) *memory.Misuse {
+	return &memory.Misuse{Package: "tiers", Op: op, Addr: uintptr(p), Size: size, Reason: reason}
 }

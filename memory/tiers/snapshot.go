@@ -1,11 +1,6 @@
 package tiers
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/strata-go/strata/memory"
-)
+import "github.com/strata-go/strata/memory"
 
 type stats = memory.Stats
 
@@ -43,7 +38,8 @@ func (s TierStats) Used() float64 {
 	return float64(s.InUse) / float64(s.Budget)
 }
 
-// Stats returns the books of one tier. It does not allocate.
+// Stats returns the books of one tier. It does not allocate. Those of Inbox are the sum over the
+// workers, see [Worker.Stats]. For what is no tier they are zero.
 func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	switch t {
 	case Static:
@@ -63,20 +59,19 @@ func (m *Manager) Stats(t Tier) (s memory.Stats) {
 			s = s.Add(w.Stats())
 		}
 	}
-	s.Reserved = uint64(m.cfg.reserved(t))
+	s.Reserved = 0
+	if m.size > 0 && t < Count {
+		s.Reserved = uint64(m.cfg.reserved(t))
+	}
 	return s
 }
 
-// poolStats sums the pools. Commits refused by the budget count as failures of the tier, as a
-// pool may have met them by giving less.
-func (m *Manager) poolStats() (s memory.Stats) {
-	for i := range m.pools {
-		s = s.Add(m.pools[i].stats())
+// allStats returns the books of every tier.
+func (m *Manager) allStats() (all [Count]memory.Stats) {
+	for t := range Tier(Count) {
+		all[t] = m.Stats(t)
 	}
-	l := m.limits[Pools]
-	s.Committed = uint64(l.Committed())
-	s.Failures = max(s.Failures, l.Failures())
-	return s
+	return all
 }
 
 // Snapshot fills s. It does not allocate, so an overlay may call it every frame.
@@ -104,63 +99,33 @@ type ring struct {
 	vals [HistoryLen]float32
 }
 
-// sample records each tier's bytes in use at the end of a frame. Of the frame tier it records
-// this frame's buffer alone: what the frame needed.
-func (m *Manager) sample() {
+// inUse returns each tier's bytes in use at the end of a frame. Of the frame tier it is this
+// frame's buffer alone: what the frame needed.
+func (m *Manager) inUse() (used [Count]float32) {
 	for t := range Tier(Count) {
+		used[t] = float32(m.Stats(t).InUse)
+	}
+	used[Frame] = float32(m.cur.Used())
+	return used
+}
+
+func (m *Manager) sample(used *[Count]float32) {
+	for t := range used {
 		r := &m.history[t]
-		used := float32(m.Stats(t).InUse)
-		if t == Frame {
-			used = float32(m.frames.Current().Used())
-		}
-		r.vals[r.at] = used
+		r.vals[r.at] = used[t]
 		r.at = (r.at + 1) % HistoryLen
 	}
 }
 
-// History copies the bytes in use of the last HistoryLen frames, oldest first, into dst.
+// History copies the bytes in use of the last HistoryLen frames, oldest first, into dst; of the
+// frame tier those of the frame's own buffer. Frames that were not are 0, and so is everything
+// for what is no tier.
 func (m *Manager) History(t Tier, dst *[HistoryLen]float32) {
+	if t >= Count {
+		*dst = [HistoryLen]float32{}
+		return
+	}
 	r := &m.history[t]
 	n := copy(dst[:], r.vals[r.at:])
 	copy(dst[n:], r.vals[:r.at])
-}
-
-// Check verifies the invariants above the Manager, and those of every tier. Game goroutine,
-// while the workers rest.
-func (m *Manager) Check() error {
-	if m.phase == closed {
-		return nil
-	}
-	errs := []error{m.static.check(), m.frames.Check(), m.level.Check(), m.slab.Check(), m.large.Check(), m.home.Check()}
-	for _, w := range m.workers {
-		errs = append(errs, w.heap.Check(), w.inbox.Check())
-	}
-	errs = append(errs, m.checkRoutes())
-	for t := range Inbox {
-		if l := m.limits[t]; l.Committed() > l.Budget() {
-			errs = append(errs, fmt.Errorf("tiers: %s has committed %d bytes of a budget of %d", t, l.Committed(), l.Budget()))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (m *Manager) checkRoutes() error {
-	off := uintptr(0)
-	expect := func(n uintptr, route uint8, name fmt.Stringer) error {
-		for ; n > 0; n -= regionBytes {
-			if got := m.route[off>>regionShift]; got != route {
-				return fmt.Errorf("tiers: region %d of %s routes to %d", off>>regionShift, name, got)
-			}
-			off += regionBytes
-		}
-		return nil
-	}
-	var errs []error
-	for t := range Inbox {
-		errs = append(errs, expect(m.cfg.Reserve[t], uint8(t), t))
-	}
-	for k := range m.workers {
-		errs = append(errs, expect(m.cfg.Reserve[Inbox], uint8(Count+k), Inbox))
-	}
-	return errors.Join(errs...)
 }

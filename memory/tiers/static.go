@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
@@ -20,7 +21,7 @@ type static struct {
 // may be declared.
 func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 	switch {
-	case m.phase&inLevel == 0:
+	case m.phase&inLevel == 0: // and after Close
 		return nil, m.order("Declare", "outside a level", "BeginLevel first")
 	case m.phase&inFrame != 0:
 		return nil, m.order("Declare", "inside a frame", "EndFrame first")
@@ -40,13 +41,41 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 // Static returns the arena of the level's static buffers, or nil where none were declared.
 func (m *Manager) Static() *plan.Arena { return m.static.arena }
 
+// holds reports whether a declared buffer starts at p, and has the size where it is known.
+func (s *static) holds(p unsafe.Pointer, size uintptr, known bool) bool {
+	ok := false
+	s.at(p, func(b plan.Buffer) bool { ok = !known || b.Size == size; return !ok })
+	return ok
+}
+
+// sizeOf returns the size of the largest buffer that starts at p: several do where one follows
+// another in time.
+func (s *static) sizeOf(p unsafe.Pointer) (size uintptr, ok bool) {
+	s.at(p, func(b plan.Buffer) bool { size, ok = max(size, b.Size), true; return true })
+	return size, ok
+}
+
+// at yields the declared buffers that start at p. Cost: proportional to the plan.
+func (s *static) at(p unsafe.Pointer, yield func(plan.Buffer) bool) {
+	if s.arena == nil {
+		return
+	}
+	// The arena was the first to be cut from the carve.
+	off, plan := uintptr(p)-uintptr(s.carve.Memory().Base), s.arena.Plan()
+	for id := range uint32(plan.Len()) {
+		if plan.Offset(id) == off && !yield(plan.Buffer(id)) {
+			return
+		}
+	}
+}
+
 // end closes the level's arena and keeps its books.
 func (s *static) end() error {
 	if s.arena == nil {
 		return nil
 	}
 	if err := s.arena.Close(); err != nil {
-		return err
+		return fmt.Errorf("tiers: static: %w", err)
 	}
 	was := s.arena.Stats()
 	s.past.Peak = max(s.past.Peak, was.Peak)
@@ -66,7 +95,8 @@ func (s *static) stats() stats {
 	return now
 }
 
-func (s *static) check() error {
+// Check verifies the arena's own invariants.
+func (s *static) Check() error {
 	if s.arena == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -10,15 +11,28 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// A Worker is the heap of one worker goroutine. The worker allocates from it without a lock;
-// the game goroutine frees its blocks with Manager.FreeAny, and they come home through an
-// inbox that the worker empties on its next allocation.
+// A Worker is the heap of one worker goroutine. The game goroutine frees its blocks with
+// Manager.Free, and they come home through an inbox that the worker empties on its next
+// allocation.
+//
+// A lock is held during each operation, so that the level's borders, Check and Stats see the
+// heap between two operations and never in one. Nobody waits for it in the course of a frame.
+// After the manager's Close, Alloc fails with memory.ErrClosed, Free panics with a
+// *memory.Misuse and Settle does nothing.
 type Worker struct {
+	mu    sync.Mutex
 	heap  *tlsf.Heap
 	inbox *remote.Inbox
 	limit *page.Limit
-	// The books as the worker last published them, for readers on other goroutines.
-	shown [8]atomic.Uint64
+	over  bool // closed
+
+	soft atomic.Uint64 // how often committed bytes rose past the soft mark
+	told uint64        // of these, the ones that Config.OnSoft knows of; the game goroutine's
+
+	last struct {
+		sync.Mutex
+		stats memory.Stats // as they were last seen
+	}
 }
 
 // A target is where an inbox frees to, and the range in which its blocks lie: knowing that,
@@ -31,61 +45,115 @@ type target struct {
 // Base returns the range.
 func (t target) Base() (unsafe.Pointer, uintptr) { return t.part.Base, t.part.Size }
 
-func newWorker(src *page.Limit, part page.Memory) (*Worker, error) {
-	heap, err := tlsf.New(src, tlsf.Config{Reserve: part.Size})
-	if err != nil {
+// newWorker makes the heap of a worker in its part of the reservation, with an equal share of
+// the tier's budget.
+func newWorker(part *page.Carve, cfg *Config) (*Worker, error) {
+	w := &Worker{limit: page.NewLimit(part, cfg.Budget[Inbox]/uintptr(cfg.Workers))}
+	if cfg.OnSoft != nil {
+		w.limit.OnSoft(cfg.softMark(w.limit.Budget()), func(_, _ uintptr) { w.soft.Add(1) })
+	}
+	var err error
+	if w.heap, err = tlsf.New(w.limit, tlsf.Config{Reserve: cfg.Reserve[Inbox]}); err != nil {
 		return nil, err
 	}
-	inbox, err := remote.New(target{heap, part}, remote.Config{Batch: 8}) // staging blocks are few and large
-	if err != nil {
-		return nil, err
-	}
-	w := &Worker{heap: heap, inbox: inbox, limit: src}
-	w.publish()
-	return w, nil
+	w.inbox, err = remote.New(target{w.heap, part.Memory()}, remote.Config{Batch: 8}) // staging blocks are few and large
+	return w, err
 }
 
-// Alloc returns a block of the worker's heap, having first taken in what has come home. It
-// lives until Free on the worker's goroutine or Manager.FreeAny on the game's.
+// Alloc returns a block of the worker's heap, having first taken in what has come home. It is
+// not zeroed, and lives until Free on the worker's goroutine or Manager.Free on the game's.
+// The errors are those of [tlsf.Heap.Alloc].
 func (w *Worker) Alloc(size, align uintptr) (unsafe.Pointer, error) {
-	w.inbox.Drain()
-	p, err := w.heap.Alloc(size, align)
-	w.publish()
-	return p, err
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over {
+		w.inbox.Drain()
+	}
+	return w.heap.Alloc(size, align)
 }
 
-// Free gives back a block on the worker's own goroutine.
+// Free gives back a block on the worker's own goroutine, with the size it was asked for, to
+// the byte; else it panics with a *memory.Misuse.
 func (w *Worker) Free(p unsafe.Pointer, size uintptr) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.heap.Free(p, size)
-	w.publish()
 }
 
-// Settle takes in what has come home and publishes the books, for a worker that has nothing
-// to allocate. Worker's goroutine.
+// Settle takes in what has come home, for a worker that has nothing to allocate. Worker's
+// goroutine.
 func (w *Worker) Settle() {
-	if w.inbox.Drain() > 0 {
-		w.publish()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over {
+		w.inbox.Drain()
 	}
 }
 
-// Stats returns the books as of the worker's last operation. Safe for concurrent use.
+// Stats returns the worker's books as they were between two of its operations: now, or where
+// it is in the midst of one, when Stats was called last. It waits for no worker, and is safe
+// for concurrent use.
 func (w *Worker) Stats() memory.Stats {
-	return memory.Stats{
-		Reserved: w.shown[0].Load(), Committed: w.shown[1].Load(), InUse: w.shown[2].Load(), Peak: w.shown[3].Load(),
-		Live: w.shown[4].Load(), Allocs: w.shown[5].Load(), Frees: w.shown[6].Load(), Failures: w.shown[7].Load(),
+	w.last.Lock()
+	defer w.last.Unlock()
+	if w.mu.TryLock() {
+		w.last.stats = w.heap.Stats()
+		w.mu.Unlock()
 	}
+	return w.last.stats
 }
 
-func (w *Worker) publish() {
-	s := w.heap.Stats()
-	for i, v := range [...]uint64{s.Reserved, s.Committed, s.InUse, s.Peak, s.Live, s.Allocs, s.Frees, s.Failures} {
-		w.shown[i].Store(v)
+func (w *Worker) beginEpoch() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.heap.BeginEpoch()
+}
+
+// young takes in what has come home and adds the blocks of this level that are live.
+func (w *Worker) young(l *Leak) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inbox.Drain()
+	for _, size := range w.heap.Young {
+		l.add(size)
 	}
 }
 
 func (w *Worker) close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := w.inbox.Close(); err != nil {
 		return err
 	}
+	w.over = true
 	return w.heap.Close()
+}
+
+// An outbox is the game goroutine's way to a worker's inbox.
+type outbox struct {
+	freer   *remote.Freer
+	waiting uintptr // bytes of the blocks in freer, as far as they are known
+	most    uintptr // that may wait
+}
+
+// outboxShare: no more than a sixteenth of a worker's budget waits for a batch to fill.
+const outboxShare = 16
+
+// send sends a block home, together with the next ones if it may wait for them.
+func (o *outbox) send(p unsafe.Pointer, size uintptr, wait bool) {
+	o.freer.Free(p)
+	if o.waiting += size; o.freer.Pending() == 0 {
+		o.waiting = 0 // the batch was full
+	}
+	if !wait || o.waiting > o.most {
+		_ = o.flush() // fails for a closed inbox only, which has taken this block's memory with it
+	}
+}
+
+func (o *outbox) flush() error {
+	o.waiting = 0
+	if o.freer.Pending() == 0 {
+		return nil
+	}
+	return o.freer.Flush()
 }

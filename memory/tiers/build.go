@@ -1,0 +1,210 @@
+package tiers
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/remote"
+	"github.com/strata-go/strata/memory/slab"
+	"github.com/strata-go/strata/memory/tlsf"
+)
+
+// regionBytes is the unit of the route table: tiers begin on its multiples, so that a shift
+// and a byte load find a pointer's tier. At 1 MiB a reservation of 1 GiB needs 1 KiB of table.
+const (
+	regionShift = 20
+	regionBytes = 1 << regionShift
+)
+
+// New reserves the address space of all tiers, commits the frame buffers, and raises GOGC for
+// the whole process unless told not to, see [Config.KeepGC]. The error names the tier that
+// could not be made; nothing is kept then.
+func New(cfg Config) (*Manager, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{src: &ground{Source: cfg.Source}, cfg: cfg}
+	if err := m.reserve(); err != nil {
+		return nil, fmt.Errorf("tiers: reserve: %w", err)
+	}
+	if err := m.build(); err != nil {
+		return nil, errors.Join(err, m.release())
+	}
+	m.pacer.start(&cfg)
+	m.rss.open()
+	m.watchDrop()
+	return m, nil
+}
+
+// A ground is what the manager's carves stand on: the configured source, whose memory need
+// not be given back piece by piece once all of it is about to be released.
+type ground struct {
+	page.Source
+	going bool
+}
+
+// Decommit passes on, until the manager closes.
+func (g *ground) Decommit(m page.Memory, off, size uintptr) error {
+	if g.going {
+		return nil
+	}
+	return g.Source.Decommit(m, off, size)
+}
+
+// reserve takes the one reservation, with room to begin each tier on a region.
+func (m *Manager) reserve() error {
+	total, err := m.cfg.total()
+	if err != nil {
+		return err
+	}
+	whole, err := m.src.Reserve(total)
+	if err != nil {
+		return err
+	}
+	if whole.Base == nil || whole.Size < total {
+		return fmt.Errorf("%T gave %d bytes at %p for %d", m.src.Source, whole.Size, whole.Base, total)
+	}
+	skip := align.Up(uintptr(whole.Base), regionBytes) - uintptr(whole.Base)
+	m.whole, m.base, m.size = whole, unsafe.Add(whole.Base, skip), total-regionBytes
+	m.route = make([]uint8, m.size>>regionShift)
+	return nil
+}
+
+// cut hands the next n bytes from off to a route and returns a source that lives there.
+func (m *Manager) cut(off *uintptr, n uintptr, route uint8) (*page.Carve, error) {
+	c, err := page.NewCarve(m.src, page.Memory{Base: unsafe.Add(m.base, *off), Size: n})
+	if err != nil {
+		return nil, fmt.Errorf("tiers: %w", err)
+	}
+	for r := *off >> regionShift; r < (*off+n)>>regionShift; r++ {
+		m.route[r] = route
+	}
+	*off += n
+	m.carves = append(m.carves, c)
+	return c, nil
+}
+
+// build makes the tiers in the order of their ranges.
+func (m *Manager) build() error {
+	off := uintptr(0)
+	for t := range Inbox {
+		c, err := m.cut(&off, m.cfg.Reserve[t], uint8(t))
+		if err != nil {
+			return err
+		}
+		m.limits[t] = page.NewLimit(c, m.cfg.Budget[t])
+		m.mark(t)
+	}
+	if err := m.buildTiers(); err != nil {
+		return err
+	}
+	for k := range m.cfg.Workers {
+		c, err := m.cut(&off, m.cfg.Reserve[Inbox], uint8(Count+k))
+		if err != nil {
+			return err
+		}
+		w, err := newWorker(c, &m.cfg)
+		if err != nil {
+			return fmt.Errorf("tiers: worker %d: %w", k, err)
+		}
+		m.workers = append(m.workers, w)
+		m.outbox = append(m.outbox, outbox{freer: w.inbox.NewFreer(), most: w.limit.Budget() / outboxShare})
+	}
+	return nil
+}
+
+// mark has a tier tell Config.OnSoft. The frame tier is committed once, and has a mark of
+// another kind, in EndFrame.
+func (m *Manager) mark(t Tier) {
+	if m.cfg.OnSoft == nil || t == Frame {
+		return
+	}
+	m.limits[t].OnSoft(m.cfg.softMark(m.cfg.Budget[t]), func(c, b uintptr) { m.cfg.OnSoft(t, c, b) })
+}
+
+func (c *Config) softMark(bytes uintptr) uintptr { return uintptr(float64(bytes) * c.SoftMark) }
+
+func (m *Manager) buildTiers() (err error) {
+	m.static.carve = m.carves[Static]
+	perFrame, err := m.cfg.perFrame()
+	if err != nil {
+		return err
+	}
+	if m.frames, err = arena.NewFrames(m.limits[Frame], arena.FramesConfig{Buffers: m.cfg.Frames, Bytes: perFrame}); err != nil {
+		return fmt.Errorf("tiers: frame: %w", err)
+	}
+	if m.level, err = arena.NewGrowing(m.limits[Level], arena.GrowingConfig{Reserve: m.cfg.Reserve[Level]}); err != nil {
+		return fmt.Errorf("tiers: level: %w", err)
+	}
+	if m.large, err = tlsf.New(m.limits[Large], tlsf.Config{Reserve: m.cfg.Reserve[Large]}); err != nil {
+		return fmt.Errorf("tiers: large: %w", err)
+	}
+	if m.slab, err = slab.New(m.limits[Slab], slab.Config{Reserve: m.cfg.Reserve[Slab], Large: m.large}); err != nil {
+		return fmt.Errorf("tiers: slab: %w", err)
+	}
+	if m.home, err = remote.New(target{m, page.Memory{Base: m.base, Size: m.size}}, remote.Config{}); err != nil {
+		return fmt.Errorf("tiers: inbox: %w", err)
+	}
+	if err := m.shut.init(); err != nil {
+		return fmt.Errorf("tiers: %w", err)
+	}
+	m.cur, m.lev = m.shut.frame, m.shut.level
+	m.slab.OnShort(m.takeHome)
+	m.large.OnShort(func() { m.takeHome(true) })
+	return nil
+}
+
+// perFrame returns the capacity of a frame buffer: an equal share of the budget, less what
+// the carve spends on the room between buffers.
+func (c *Config) perFrame() (uintptr, error) {
+	n := uintptr(c.Frames)
+	share := c.Budget[Frame] / n
+	if room := c.Reserve[Frame] / n; room > page.BaseAlign {
+		share = min(share, room-page.BaseAlign)
+	} else {
+		share = 0
+	}
+	if share < page.Granule {
+		return 0, fmt.Errorf("tiers: a frame budget of %d bytes in %d reserved leaves less than %d for each of %d buffers: %w",
+			c.Budget[Frame], c.Reserve[Frame], page.Granule, n, memory.ErrOutOfMemory)
+	}
+	return align.Down(share, page.Granule), nil
+}
+
+// shut are arenas that are closed: what Frame and Level return while there is no frame or
+// level, so that nothing is allocated where it would die at the wrong moment.
+type shut struct {
+	frame *arena.Linear
+	level *arena.Growing
+}
+
+func (s *shut) init() (err error) {
+	if s.frame, err = arena.NewLinear(page.Heap(), arena.LinearConfig{Bytes: page.Granule}); err != nil {
+		return err
+	}
+	if s.level, err = arena.NewGrowing(page.Heap(), arena.GrowingConfig{Reserve: page.Granule, Step: page.Granule}); err != nil {
+		return err
+	}
+	return errors.Join(s.frame.Close(), s.level.Close())
+}
+
+// homeSome bounds the blocks that are taken home before a class carves new ones: as many as it
+// would carve.
+const homeSome = 32
+
+// takeHome frees what other goroutines have freed: all of it, or some.
+func (m *Manager) takeHome(all bool) {
+	switch {
+	case m.phase >= closing:
+	case all:
+		m.home.Drain()
+	default:
+		m.home.DrainSome(homeSome)
+	}
+}

@@ -1,0 +1,189 @@
+package tiers
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
+	cfg := small()
+	cfg.OnSoft = func(Tier, uintptr, uintptr) {}
+	m := furnish(t, cfg)
+	freeElsewhere(t, m.Manager, m.ofSlab)
+	m.Free(m.ofWorker, 10_000) // waits
+	books := []any{
+		&m.size, &m.route, &m.whole, &m.cfg, &m.carves, &m.limits, &m.phase, &m.ending, &m.tight, &m.walking,
+		&m.frame, &m.levels, &m.atLevel, &m.atFrame, &m.history,
+	}
+	for i := range m.pools {
+		books = append(books, &m.pools[i].ended, &m.pools[i].atLevel)
+	}
+	for k, w := range m.workers {
+		books = append(books, w.limit, &w.told, &w.soft, &w.last.stats, &m.outbox[k].waiting, &m.outbox[k].most)
+	}
+	got := memtest.EveryBit(t, m.Check, books...)
+	t.Logf("%+v", got)
+	if got.Integers < 200 || got.Named < got.Flipped/4 {
+		t.Errorf("%+v: a quarter at least must be named", got)
+	}
+}
+
+// A brokenPool has books that do not add up.
+type brokenPool struct {
+	memory.Stats
+	fault error
+}
+
+func (p *brokenPool) Reset()              {}
+func (p *brokenPool) Close() error        { return nil }
+func (p *brokenPool) Check() error        { return p.fault }
+func (p *brokenPool) books() memory.Stats { return p.Stats }
+
+type brokenPoolIn struct{ *brokenPool }
+
+func (p brokenPoolIn) Stats() memory.Stats { return p.books() }
+
+func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
+	m := furnish(t, small())
+	pool := &brokenPool{}
+	m.AddPool("broken", brokenPoolIn{pool})
+	must(t, m.Check())
+	region := func(i int) *uint8 { return &m.route[i] }
+	w := m.workers[0]
+	for _, c := range []struct {
+		want    string
+		corrupt func() (restore func())
+	}{
+		{"region 0 of static routes to 1", func() func() { r := memtest.Keep(region(0)); *region(0) = 1; return r }},
+		{"region 2 of level routes to", func() func() { r := memtest.Keep(region(2)); *region(2) = 9; return r }},
+		{"of inbox routes to 8", func() func() { i := len(m.route) - 5; r := memtest.Keep(region(i)); *region(i) = 8; return r }},
+		{"35 regions route", func() func() { r := memtest.Keep(&m.route); m.route = append(m.route, 0); return r }},
+		{"regions route 35651585 bytes", func() func() { r := memtest.Keep(&m.size); m.size++; return r }},
+		{"regions route", func() func() { r := memtest.Keep(&m.base); m.base = unsafe.Add(m.base, 2<<20); return r }},
+		{"9 carves and 2 ways for 2 workers", func() func() {
+			r := memtest.Keep(&m.carves)
+			m.carves = append(m.carves[:8:8], m.carves[0])
+			return r
+		}},
+		{"1 ways for 2 workers", func() func() { r := memtest.Keep(&m.outbox); m.outbox = m.outbox[:1]; return r }},
+		{"for 2 workers, 3 configured", func() func() { r := memtest.Keep(&m.cfg.Workers); m.cfg.Workers = 3; return r }},
+		{"bytes of level at 2097152 are not whole regions", func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Level]--; return r }},
+		{"bytes of level at 2097152 are not whole regions", func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Level] = 64 << 20; return r }},
+		{"the tiers end at 33554432 of 35651584 bytes", func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Inbox] -= 1 << 20; return r }},
+		{"pools cuts from", func() func() {
+			r := memtest.Keep(&m.carves)
+			m.carves = append([]*page.Carve(nil), m.carves...)
+			m.carves[Pools] = m.carves[Large]
+			return r
+		}},
+		{"level has committed 131072 bytes, at most 131072, of a budget of 4194304, configured 4194303", func() func() {
+			r := memtest.Keep(&m.cfg)
+			m.cfg.Budget[Level]--
+			return r
+		}},
+		{"worker 0 has a budget of 4194304 bytes, want 4194303", func() func() { r := memtest.Keep(&m.cfg); m.cfg.Budget[Inbox] -= 2; return r }},
+		{"worker 0:", func() func() { r := memtest.Keep(&w.limit); w.limit = m.limits[Slab]; return r }},
+		{"0 blocks of 5 bytes wait for worker 0", func() func() { r := memtest.Keep(&m.outbox[0].waiting); m.outbox[0].waiting = 5; return r }},
+		{"wait for worker 1, at most 262145 may", func() func() { r := memtest.Keep(&m.outbox[1].most); m.outbox[1].most++; return r }},
+		{"the frame arenas are at frame 1, the manager at 2", func() func() { r := memtest.Keep(&m.frame); m.frame++; return r }},
+		{"the frame arenas are at frame 1, the manager at 0", func() func() { r := memtest.Keep(&m.frame); m.frame--; return r }},
+		{"the arena of the frame is", func() func() { r := memtest.Keep(&m.cur); m.cur = m.shut.frame; return r }},
+		{"of the level", func() func() { r := memtest.Keep(&m.lev); m.lev = m.shut.level; return r }},
+		{"there is no level, but its memory: 100 bytes, static true", func() func() { r := memtest.Keep(&m.phase); m.phase &^= inLevel; return r }},
+		{"0 levels and 1 frames have begun", func() func() { r := memtest.Keep(&m.levels); m.levels = 0; return r }},
+		{"slab is at sample 1, static at 0", func() func() { r := memtest.Keep(&m.history[Slab].at); m.history[Slab].at = 1; return r }},
+		{"static is at sample 240", func() func() { r := memtest.Keep(&m.history); setSamples(m.Manager, HistoryLen); return r }},
+		{"slab at BeginFrame had", func() func() {
+			r := memtest.Keep(&m.atFrame)
+			m.atFrame[Slab].Allocs = 9
+			m.atFrame[Slab].Live = 9
+			return r
+		}},
+		{"large at BeginFrame had", func() func() { r := memtest.Keep(&m.atFrame); m.atFrame[Large].Live = 9; return r }},
+		{"level at BeginLevel had", func() func() { r := memtest.Keep(&m.atLevel); m.atLevel[Level].Failures = 9; return r }},
+		{"inbox at BeginLevel had", func() func() { r := memtest.Keep(&m.atLevel); m.atLevel[Inbox].Peak = 1 << 40; return r }},
+		{"frame at BeginLevel had", func() func() {
+			r := memtest.Keep(&m.atLevel)
+			m.atLevel[Frame].Frees, m.atLevel[Frame].Live = 1, ^uint64(0)
+			return r
+		}},
+		{`pool "broken": so it is`, func() func() { pool.fault = errors.New("so it is"); return func() { pool.fault = nil } }},
+		{`pool "broken" reports`, func() func() { pool.Live = 1; return func() { pool.Live = 0 } }},
+		{`pool "broken" reports`, func() func() { pool.InUse, pool.Peak = 1, 1; return func() { pool.Stats = memory.Stats{} } }},
+		{`pool "broken" reports`, func() func() { pool.Committed = 1; return func() { pool.Stats = memory.Stats{} } }},
+		{`pool "broken" reports`, func() func() {
+			pool.Stats = memory.Stats{InUse: 2, Peak: 1, Committed: 2, Reserved: 2}
+			return func() { pool.Stats = memory.Stats{} }
+		}},
+		{"the pools have", func() func() {
+			pool.Stats = memory.Stats{InUse: 1 << 30, Peak: 1 << 30, Committed: 1 << 30, Reserved: 1 << 30}
+			return func() { pool.Stats = memory.Stats{} }
+		}},
+		{`pool "broken" was reset in ending 9`, func() func() { e := &m.pools[1].ended; *e = 9; return func() { *e = 0 } }},
+	} {
+		restore := c.corrupt()
+		err := m.Check()
+		restore()
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Check = %v; want %q", err, c.want)
+		}
+		must(t, m.Check())
+	}
+}
+
+func setSamples(m *Manager, at int) {
+	for t := range m.history {
+		m.history[t].at = at
+	}
+}
+
+// bump adds one to an integer of another package's books, found by its path, and returns what
+// takes that back.
+func bump(book any, path string) (restore func()) {
+	v := reflect.ValueOf(book).Elem()
+	for name := range strings.SplitSeq(path, ".") {
+		if v = v.FieldByName(name); v.Kind() == reflect.Slice {
+			v = v.Index(0)
+		}
+	}
+	n := reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
+	add := func(by int64) {
+		if n.CanUint() {
+			n.SetUint(n.Uint() + uint64(by))
+		} else {
+			n.SetInt(n.Int() + by)
+		}
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+func TestCheck_HearsEveryTier(t *testing.T) {
+	m := furnish(t, small())
+	objects := m.pools[0].pool
+	for _, c := range []struct {
+		book       any
+		path, want string
+	}{
+		{m.static.arena, "offsets", "plan: the arena's offsets"}, {m.frames, "frame", "arena: frame 2 does not use buffer 0"},
+		{m.level, "lin.floor", "arena"}, {m.slab, "carved", "slab: "}, {m.large, "counts.frees", "tlsf: "}, {m.home, "at", "remote: "},
+		{m.workers[1].heap, "counts.frees", "tiers: worker 1: tlsf: "}, {m.workers[0].inbox, "at", "tiers: worker 0: remote: "},
+		{objects, "mem.committed", `tiers: pool "objects": `}, {m.carves[Slab], "next", "page: the next cut"},
+		{m.limits[Slab], "committed", "tiers: slab has committed"}, {m.workers[1].limit, "committed", "tiers: worker 1: "},
+	} {
+		restore := bump(c.book, c.path)
+		err := m.Check()
+		restore()
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: Check = %v; want %q", c.path, err, c.want)
+		}
+		must(t, m.Check())
+	}
+}

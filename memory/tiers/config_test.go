@@ -1,0 +1,200 @@
+package tiers
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/plan"
+)
+
+func planOf(t testing.TB, size uintptr) *plan.Plan {
+	t.Helper()
+	p, err := plan.Fast([]plan.Buffer{{ID: 0, Size: size, Birth: 0, Death: 1}})
+	must(t, err)
+	return p
+}
+
+func TestConfig_ZeroMeansTheDefaultsThatItsCommentsName(t *testing.T) {
+	c, err := Config{}.withDefaults()
+	must(t, err)
+	mib := func(n ...uintptr) (r [Count]uintptr) {
+		for i := range n {
+			r[i] = n[i] << 20
+		}
+		return r
+	}
+	if c.Reserve != mib(16, 8, 64, 128, 64, 64, 32) || c.Budget != mib(16, 8, 64, 128, 64, 64, 64) {
+		t.Errorf("reserve %d, budget %d", c.Reserve, c.Budget)
+	}
+	if c.Source == nil || c.Frames != 2 || c.Workers != 2 || c.SoftMark != 0.75 || c.GoHeadroom != 256<<20 || c.KeepGC || c.OnSoft != nil {
+		t.Errorf("%+v", c)
+	}
+	if err := memtestBounds(c); err != nil {
+		t.Error(err)
+	}
+}
+
+// memtestBounds verifies that Reserved is what withDefaults has come to.
+func memtestBounds(c Config) error {
+	for tier := range Tier(Count) {
+		if got, want := (Config{}).Reserved(tier), c.reserved(tier); got != want {
+			return errors.New(tier.String() + ": Reserved is not what New will take")
+		}
+	}
+	return nil
+}
+
+func TestConfig_BudgetsAndReservesAreRoundedAndBounded(t *testing.T) {
+	cfg := Config{Workers: 3}
+	cfg.Reserve[Slab], cfg.Reserve[Inbox] = 1<<20+1, 1
+	cfg.Budget[Slab], cfg.Budget[Large], cfg.Budget[Inbox] = 3<<20, 100_000, math.MaxUint
+	c, err := cfg.withDefaults()
+	must(t, err)
+	if c.Reserve[Slab] != 2<<20 || c.Budget[Slab] != 2<<20 || c.Budget[Large] != 100_000 || c.Reserve[Inbox] != 1<<20 || c.Budget[Inbox] != 3<<20 {
+		t.Errorf("reserve %d, budget %d", c.Reserve, c.Budget)
+	}
+	c, err = Config{Frames: 64, Workers: 64, SoftMark: 1, Reserve: small().Reserve}.withDefaults()
+	if err != nil || c.Frames != 64 || c.Workers != 64 || c.SoftMark != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestConfig_NoWorkersReserveNothing(t *testing.T) {
+	for _, n := range []int{-1, -2, math.MinInt} {
+		if got := (Config{Workers: n}).Reserved(Inbox); got != 0 {
+			t.Errorf("%d workers reserve %d bytes", n, got)
+		}
+	}
+	cfg := small()
+	cfg.Workers = -1
+	m := newManager(t, cfg)
+	if m.Workers() != 0 || m.Stats(Inbox) != (memory.Stats{}) {
+		t.Errorf("%d workers with %+v", m.Workers(), m.Stats(Inbox))
+	}
+	memtest.Misuse(t, func() { m.Worker(0) }, "there is no worker 0 of 0")
+	must(t, m.BeginFrame())
+	must(t, m.EndFrame())
+	must(t, m.Check())
+	if got := (Config{Workers: 3, Reserve: [Count]uintptr{Inbox: 2 << 20}}).Reserved(Inbox); got != 6<<20 {
+		t.Errorf("three workers reserve %d bytes", got)
+	}
+}
+
+func TestConfig_SumsBeyondTheAddressesAreRefused(t *testing.T) {
+	var cfg Config
+	for tier := range cfg.Reserve {
+		cfg.Reserve[tier] = math.MaxUint / 4 & (1<<40 - 1) // each is allowed on its own
+	}
+	cfg.Workers = 64
+	wide := uint64(math.MaxUint)>>32 != 0
+	if !wide { // on 64 bits the sum of all that is allowed still is
+		if _, err := New(cfg); !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "bytes for all tiers") {
+			t.Errorf("New = %v", err)
+		}
+	}
+	cfg = Config{Workers: 64}
+	cfg.Reserve[Inbox] = math.MaxUint / 8
+	if got := cfg.Reserved(Inbox); got != 0 {
+		t.Errorf("64 times an eighth of all addresses is %d bytes", got)
+	}
+	for _, n := range []uint64{1<<40 + 1, math.MaxUint/4 + 1} {
+		if uint64(uintptr(n)) != n {
+			continue
+		}
+		var one Config
+		one.Reserve[Level] = uintptr(n)
+		if _, err := New(one); !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "for level") {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestConfig_FramesShareTheirTier(t *testing.T) {
+	for _, c := range []struct {
+		reserve, budget uintptr
+		frames          int
+		want            uintptr // 0: refused
+	}{
+		{1 << 20, 0, 1, 1<<20 - 64<<10}, {1 << 20, 0, 2, 448 << 10}, {1 << 20, 200_000, 2, 98_304}, {1 << 20, 32 << 10, 2, 16 << 10},
+		{1 << 20, 32<<10 - 1, 2, 0}, {1 << 20, 0, 12, 16 << 10}, {1 << 20, 0, 13, 0}, {1 << 20, 0, 16, 0}, {1 << 20, 0, 64, 0}, {8 << 20, 0, 64, 64 << 10},
+	} {
+		cfg := small()
+		cfg.Reserve[Frame], cfg.Budget[Frame], cfg.Frames = c.reserve, c.budget, c.frames
+		m, err := New(cfg)
+		if c.want == 0 {
+			if !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "for each of") {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		must(t, m.BeginFrame())
+		if got := m.Frame().Available(); got != c.want {
+			t.Errorf("%+v: a frame has %d bytes", c, got)
+		}
+		must(t, errors.Join(m.EndFrame(), m.Check(), m.Close()))
+	}
+}
+
+// An oddSource reserves something else than it was asked for.
+type oddSource struct {
+	page.Source
+	odd func(page.Memory) page.Memory
+}
+
+func (s oddSource) Reserve(size uintptr) (page.Memory, error) {
+	m, err := s.Source.Reserve(size)
+	return s.odd(m), err
+}
+
+func TestNew_RefusesWhatASourceMustNotGive(t *testing.T) {
+	for name, odd := range map[string]func(page.Memory) page.Memory{
+		"nothing":  func(page.Memory) page.Memory { return page.Memory{} },
+		"too few":  func(m page.Memory) page.Memory { m.Size -= page.Granule; return m },
+		"occupied": func(m page.Memory) page.Memory { return m },
+	} {
+		src, open := memtest.NewFaulty(), (*page.Carve)(nil)
+		cfg := small()
+		cfg.Source = oddSource{src, func(m page.Memory) page.Memory {
+			if name == "occupied" {
+				var err error
+				open, err = page.NewCarve(src, m)
+				must(t, err)
+			}
+			return odd(m)
+		}}
+		m, err := New(cfg)
+		want := "tiers: reserve: tiers.oddSource gave"
+		if name == "occupied" {
+			want = "overlap"
+			open.Close()
+		}
+		if m != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+	}
+}
+
+func TestNew_NamesTheTierThatCouldNotBeMade(t *testing.T) {
+	for want, change := range map[string]func(c *Config){
+		"tiers: a frame budget": func(c *Config) { c.Budget[Frame] = 1 },
+		"tiers: reserve":        func(c *Config) { c.Source.(*memtest.Faulty).FailAt = 1 },
+		"tiers: frame:":         func(c *Config) { c.Source.(*memtest.Faulty).FailAt = 2 },
+	} {
+		src := memtest.NewFaulty()
+		cfg := small()
+		cfg.Source = src
+		change(&cfg)
+		if m, err := New(cfg); m != nil || err == nil || !strings.Contains(err.Error(), want) || src.Reserved() != 0 {
+			t.Errorf("%q: %v, %v, %d reservations", want, m, err, src.Reserved())
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package tiers
+
+import (
+	"errors"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+)
+
+// fill allocates blocks of one size until there is no memory.
+func fill(t *testing.T, a memory.Allocator, size uintptr) (all []unsafe.Pointer) {
+	t.Helper()
+	for {
+		p, err := a.Alloc(size, 16)
+		if err != nil {
+			if !errors.Is(err, memory.ErrOutOfMemory) {
+				t.Fatal(err)
+			}
+			return all
+		}
+		all = append(all, p)
+	}
+}
+
+// freeElsewhere frees blocks on another goroutine.
+func freeElsewhere(t *testing.T, m *Manager, all ...unsafe.Pointer) {
+	t.Helper()
+	done := make(chan error)
+	go func() {
+		f := m.NewFreer()
+		for _, p := range all {
+			f.Free(p)
+		}
+		done <- f.Close()
+	}()
+	must(t, <-done)
+}
+
+func TestManager_AnAllocThatFailsTakesInWhatOthersHaveFreed(t *testing.T) {
+	for _, size := range []uintptr{1000, 10_000} {
+		m := newManager(t, small())
+		must(t, m.BeginFrame())
+		all := fill(t, m, size)
+		freeElsewhere(t, m, all...)
+		for i := range all {
+			if _, err := m.Alloc(size, 16); err != nil {
+				t.Fatalf("%d of %d blocks of %d bytes, all freed by another goroutine: %v", i, len(all), size, err)
+			}
+		}
+		must(t, m.EndFrame())
+		must(t, m.Check())
+	}
+}
+
+func TestManager_SlabAndLargeThemselvesTakeInWhatOthersHaveFreed(t *testing.T) {
+	m := newManager(t, small())
+	for _, a := range []memory.Allocator{m.Slab(), m.Large()} {
+		all := fill(t, a, 4000)
+		freeElsewhere(t, m, all...)
+		memtest.MustAlloc(t, a, 4000, 16)
+	}
+}
+
+func TestManager_NewBlocksAreCarvedOnlyWhenSomeOfWhatCameHomeDoesNotDo(t *testing.T) {
+	m := newManager(t, small())
+	var all []unsafe.Pointer
+	for range 100 {
+		all = append(all, alloc(t, m, 2048))
+	}
+	for m.slab.Stats().Free > 0 && m.slab.Stats().LargestFree >= 2048 && len(all) < 128 {
+		all = append(all, alloc(t, m, 2048)) // to the end of what is carved
+	}
+	freeElsewhere(t, m, all...)
+	before := m.Stats(Slab)
+	alloc(t, m, 2048)
+	after := m.Stats(Slab)
+	if after.Frees == before.Frees || after.Frees > before.Frees+homeSome {
+		t.Errorf("an Alloc that carves took in %d blocks; want 1 to %d", after.Frees-before.Frees, homeSome)
+	}
+	if after.Committed != before.Committed {
+		t.Error("it committed more all the same")
+	}
+}
+
+func TestManager_ABlockThatIsRefusedStopsNothing(t *testing.T) {
+	m := newManager(t, small())
+	all := fill(t, m, 10_000)
+	freeElsewhere(t, m, all[0], all[0], all[1])
+	// The first drain meets the double free behind the first block, the next one goes on behind it.
+	memtest.Misuse(t, func() { _, _ = m.Alloc(10_000, 16) }, "remote.Drain", "double free")
+	must(t, m.Check())
+	alloc(t, m, 10_000)
+	alloc(t, m, 10_000)
+	if _, err := m.Alloc(10_000, 16); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("two blocks were free, a third came: %v", err)
+	}
+	must(t, m.Check())
+}

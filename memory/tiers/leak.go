@@ -1,0 +1,127 @@
+package tiers
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// Leaks is what a level allocated block by block and did not free: the blocks that were handed
+// out after BeginLevel and are live at EndLevel, however many older ones have been freed
+// meanwhile. In memfast builds Slab is the difference of two counts, and a lower bound.
+//
+// Where the general heap is behind a guard, its Leaks name the call sites.
+type Leaks struct {
+	Level   uint64 // the level's number, from 1
+	Slab    Leak
+	Large   Leak
+	Workers Leak // of all workers' heaps: what is in flight or in somebody's hands
+	// Pools has a row for each pool without a reset that holds more than at BeginLevel, or
+	// than when it was registered. The manager knows its counts only, so the row is their
+	// difference; and since such a pool outlives the level by choice, Any does not count it.
+	Pools []PoolLeak
+}
+
+// A Leak is blocks, and bytes with the rounding that they cost, that outlived their level.
+type Leak struct{ Blocks, Bytes uint64 }
+
+// A PoolLeak is what a pool holds more than when the level began.
+type PoolLeak struct {
+	Pool string
+	Leak
+}
+
+// Any reports whether something leaked.
+func (l *Leaks) Any() bool { return l.Slab.Blocks > 0 || l.Large.Blocks > 0 || l.Workers.Blocks > 0 }
+
+// String says what leaked, for a log line.
+func (l Leaks) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "level %d left ", l.Level)
+	if !l.Any() {
+		b.WriteString("nothing behind")
+	} else {
+		fmt.Fprintf(&b, "behind %s in slab, %s in large, %s with the workers", l.Slab, l.Large, l.Workers)
+	}
+	for i, p := range l.Pools {
+		sep := "; pools grew: "
+		if i > 0 {
+			sep = ", "
+		}
+		fmt.Fprintf(&b, "%s%s by %s", sep, p.Pool, p.Leak)
+	}
+	return b.String()
+}
+
+// String returns "3 blocks of 4096 bytes".
+func (l Leak) String() string { return fmt.Sprintf("%d blocks of %d bytes", l.Blocks, l.Bytes) }
+
+func (l *Leak) add(size uintptr) {
+	l.Blocks++
+	l.Bytes += uint64(size)
+}
+
+// since is the difference of two books.
+func (l *Leak) since(before, now stats) {
+	l.Blocks = max(now.Live, before.Live) - before.Live
+	l.Bytes = max(now.InUse, before.InUse) - before.InUse
+}
+
+// beginEpochs has every heap tell the blocks from now on from those before. To repeat it does
+// no harm.
+func (m *Manager) beginEpochs() {
+	m.slab.BeginEpoch()
+	m.large.BeginEpoch()
+	for _, w := range m.workers {
+		w.beginEpoch()
+	}
+}
+
+// leaks counts the level's blocks that are live.
+func (m *Manager) leaks() Leaks {
+	l := Leaks{Level: m.levels}
+	for _, size := range m.slab.Young {
+		l.Slab.add(size)
+	}
+	if !invariant.Exact {
+		l.Slab.since(m.atLevel[Slab], m.Stats(Slab))
+	}
+	for _, size := range m.large.Young {
+		l.Large.add(size)
+	}
+	for k, w := range m.workers {
+		_ = m.outbox[k].flush()
+		w.young(&l.Workers)
+	}
+	for i := range m.pools {
+		p := &m.pools[i]
+		if p.reset != nil {
+			continue
+		}
+		row := PoolLeak{Pool: p.name}
+		if row.since(p.atLevel, p.books()); row.Blocks > 0 {
+			l.Pools = append(l.Pools, row)
+		}
+	}
+	return l
+}
+
+// LevelBlocks yields the live blocks of slab and large that were handed out since BeginLevel,
+// with the bytes that each takes up: what EndLevel would call leaked if the level ended now.
+// Outside a level it yields nothing; in memfast builds nothing of slab. The manager must not
+// be used meanwhile.
+func (m *Manager) LevelBlocks(yield func(p unsafe.Pointer, size uintptr) bool) {
+	if m.phase&inLevel == 0 {
+		return
+	}
+	more := true
+	each := func(p unsafe.Pointer, size uintptr) bool {
+		more = yield(p, size)
+		return more
+	}
+	if m.slab.Young(each); more {
+		m.large.Young(each)
+	}
+}

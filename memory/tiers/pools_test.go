@@ -1,0 +1,160 @@
+package tiers
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/pool"
+)
+
+var objectsConfig = pool.Config{Name: "objects", Capacity: 100}
+
+// A fakePool is a pool whose methods are watched.
+type fakePool struct {
+	name   string
+	log    *[]string
+	books  memory.Stats
+	broken error // what Close and Check return
+}
+
+func (p *fakePool) Stats() memory.Stats { return p.books }
+func (p *fakePool) Reset()              { *p.log = append(*p.log, "reset "+p.name) }
+func (p *fakePool) Close() error        { *p.log = append(*p.log, "close "+p.name); return p.broken }
+func (p *fakePool) Check() error        { return p.broken }
+
+func TestManager_PoolsAreResetAndClosedNewestFirst(t *testing.T) {
+	m := newManager(t, small())
+	var log []string
+	a, b := &fakePool{name: "a", log: &log}, &fakePool{name: "b", log: &log}
+	m.AddPool("a", a) // made outside a level, and reset with it all the same
+	must(t, m.BeginLevel())
+	m.AddPool("b", b)
+	m.AddFuncs("none", nil, nil, nil)
+	expect := func(want string) {
+		t.Helper()
+		if got := strings.Join(log, ", "); got != want {
+			t.Errorf("got %s; want %s", got, want)
+		}
+		log = nil
+	}
+	_, err := m.EndLevel()
+	must(t, err)
+	expect("reset b, reset a")
+	must(t, m.BeginLevel())
+	_, err = m.EndLevel()
+	must(t, err)
+	expect("reset b, reset a")
+	a.broken = errors.New("not yet")
+	if err := m.Close(); !errors.Is(err, a.broken) || !strings.Contains(err.Error(), `tiers: close: pool "a": not yet`) {
+		t.Errorf("Close = %v", err)
+	}
+	expect("reset b, reset a, close b, close a")
+	a.broken = nil
+	must(t, m.Close())
+	expect("close a") // what was reset and closed is done with
+	must(t, m.Close())
+	expect("")
+}
+
+func TestManager_PoolsAreRegisteredOnceAndWhileItIsOpen(t *testing.T) {
+	m := newManager(t, small())
+	var log []string
+	p := &fakePool{name: "p", log: &log}
+	m.AddPool("p", p)
+	memtest.Misuse(t, func() { m.AddPool("q", p) }, `tiers.AddPool: "q": the pool is registered already, as "p"`)
+	memtest.Misuse(t, func() { m.AddPool("n", nil) }, `"n": the pool is nil`)
+	if !m.RemovePool(p) || m.RemovePool(p) {
+		t.Error("RemovePool: it was registered once")
+	}
+	m.AddPool("p", p)
+	m.AddPool("u", uncomparable{})
+	m.AddPool("u", uncomparable{}) // cannot be told apart
+	if m.RemovePool(uncomparable{}) {
+		t.Error("RemovePool found what does not compare")
+	}
+	n := 0
+	m.EachPool(func(name string, s memory.Stats) { n++; m.RemovePool(p) })
+	if n != 2 && n != 3 {
+		t.Errorf("EachPool yielded %d", n)
+	}
+	m.AddFuncs("selfish", nil, func() { m.RemovePool(p) }, nil)
+	m.AddPool("p", p)
+	must(t, m.BeginLevel())
+	memtest.Misuse(t, func() { _, _ = m.EndLevel() }, "tiers.RemovePool: the pools are being reset or closed")
+	m.pools = m.pools[:0]
+	m.AddFuncs("breeder", nil, func() { m.AddFuncs("child", nil, nil, nil) }, nil)
+	memtest.Misuse(t, func() { _, _ = m.EndLevel() }, "tiers.AddPool: the pools are being reset or closed")
+	m.pools = m.pools[:0]
+	_, err := m.EndLevel()
+	must(t, err)
+	must(t, m.Close())
+	memtest.Misuse(t, func() { m.AddPool("p", p) }, "the manager is closed")
+	memtest.Misuse(t, func() { m.AddFuncs("p", nil, nil, nil) }, "the manager is closed")
+	if _, err := NewPool[int64](m, objectsConfig); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("NewPool after Close: %v", err)
+	}
+	m.EachPool(func(string, memory.Stats) { t.Error("a closed manager has pools") })
+}
+
+type uncomparable struct{ f []int }
+
+func (uncomparable) Stats() memory.Stats { return memory.Stats{} }
+func (uncomparable) Reset()              {}
+func (uncomparable) Close() error        { return nil }
+
+func TestNewPool_RegistersWhatItMakes(t *testing.T) {
+	m := newManager(t, small())
+	objects, err := NewPool[[4]int64](m, objectsConfig)
+	must(t, err)
+	h, _, err := objects.New()
+	must(t, err)
+	found := false
+	m.EachPool(func(name string, s memory.Stats) { found = name == "objects" && s.Live == 1 })
+	if s := m.Stats(Pools); !found || s.Live != 1 || s.InUse == 0 || s.Committed == 0 || s.Reserved != 8<<20 {
+		t.Errorf("pools: %+v", s)
+	}
+	must(t, m.BeginLevel())
+	_, err = m.EndLevel()
+	must(t, err)
+	if _, ok := objects.Get(h); ok {
+		t.Error("the object outlives the level")
+	}
+	if _, err := NewPool[*int](m, objectsConfig); err == nil || len(m.pools) != 1 {
+		t.Errorf("a pool of pointers: %v, %d registered", err, len(m.pools))
+	}
+	if _, err := NewPool[[1 << 20]byte](m, objectsConfig); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("a pool beyond the tier: %v", err)
+	}
+}
+
+func TestManager_WhatWasNeverRegisteredCountsAndEndsWithIt(t *testing.T) {
+	m := newManager(t, small())
+	p, err := page.NewPrefix(m.PoolSource(), 1<<20, 1<<20, 0)
+	must(t, err)
+	lost := 0
+	p.Watch(func() { lost++ })
+	must(t, p.Ensure(100_000))
+	if s := m.Stats(Pools); s.Committed < 100_000 || s.InUse != 0 {
+		t.Errorf("pools: %+v", s)
+	}
+	must(t, m.Check())
+	must(t, m.Close())
+	if lost != 1 || p.Base() != nil || p.Committed() != 0 {
+		t.Errorf("told %d times, base %v, %d bytes", lost, p.Base(), p.Committed())
+	}
+	if err := errors.Join(p.Close(), p.Check()); err != nil {
+		t.Error(err)
+	}
+	if s := m.Stats(Pools); s.Committed != 0 || s.Reserved != 0 {
+		t.Errorf("pools after Close: %+v", s)
+	}
+	if _, err := m.PoolSource().Reserve(1); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("PoolSource after Close: %v", err)
+	}
+}
+
+func objectsConfigOf(n int) pool.Config { return pool.Config{Name: "objects", Capacity: n} }

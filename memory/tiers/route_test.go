@@ -1,0 +1,243 @@
+package tiers
+
+import (
+	"errors"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/plan"
+)
+
+// furnished is a manager inside a level and a frame, with a block in every tier.
+type furnished struct {
+	*Manager
+	ofSlab, ofLarge, ofFrame, ofLevel, ofStatic, ofWorker, ofPool unsafe.Pointer
+}
+
+func furnish(t testing.TB, cfg Config) *furnished {
+	t.Helper()
+	m := &furnished{Manager: newManager(t, cfg)}
+	must(t, m.BeginLevel())
+	p, err := plan.Fast([]plan.Buffer{{ID: 0, Size: 5000, Birth: 0, Death: 2}, {ID: 1, Size: 3000, Birth: 2, Death: 3}, {ID: 2, Size: 4000, Birth: 0, Death: 3}})
+	must(t, err)
+	a, err := m.Declare(p)
+	must(t, err)
+	m.ofStatic = a.Get(0)
+	must(t, m.BeginFrame())
+	m.ofSlab, m.ofLarge = alloc(t, m, 100), alloc(t, m, 10_000)
+	m.ofFrame, m.ofLevel = alloc(t, m.Frame(), 100), alloc(t, m.Level(), 100)
+	m.ofWorker = alloc(t, m.Worker(0), 10_000)
+	objects, err := NewPool[[16]int64](m.Manager, objectsConfig)
+	must(t, err)
+	_, v, err := objects.New()
+	must(t, err)
+	m.ofPool = unsafe.Pointer(v)
+	return m
+}
+
+func TestManager_FreeRefusesWhatTheBooksCanRefuse(t *testing.T) {
+	m := furnish(t, small())
+	other := newManager(t, small())
+	foreign := alloc(t, other, 100)
+	before := m.allStats()
+	for _, c := range []struct {
+		name string
+		p    unsafe.Pointer
+		size uintptr
+		want string
+	}{
+		{"slab, a size of another class", m.ofSlab, 200, "wrong size: no request of 200 bytes is served from the class of 112"},
+		{"slab, a size of large", m.ofSlab, 10_000, "wrong size"},
+		{"slab, far beyond", unsafe.Add(m.ofSlab, 1<<20), 100, "not live"},
+		{"large, a byte less", m.ofLarge, 9_999, "wrong size: the block was requested with 10000 bytes, not 9999"},
+		{"large, a size of slab", m.ofLarge, 100, "wrong size"},
+		{"large, interior", unsafe.Add(m.ofLarge, 512), 10_000, "interior pointer"},
+		{"static, another size", m.ofStatic, 5001, "no live block of the static tier: it died with its level, or never was one"},
+		{"static, interior", unsafe.Add(m.ofStatic, 16), 5000, "static tier"},
+		{"frame, beyond what is in use", unsafe.Add(m.ofFrame, 200), 100, "no live block of the frame tier: it died with its frame"},
+		{"frame, too long", m.ofFrame, 101, "arena.Free"},
+		{"level, beyond what is in use", unsafe.Add(m.ofLevel, 101), 0, "no live block of the level tier: it died with its level"},
+		{"level, too long", m.ofLevel, 200, "arena.Free"},
+		{"a pool's", m.ofPool, 128, "tiers.Free"},
+		{"another manager's", foreign, 100, "no tier of this manager owns the address"},
+		{"Go memory", unsafe.Pointer(new(int)), 8, "no tier of this manager owns the address"},
+	} {
+		if got := memtest.Misuse(t, func() { m.Free(c.p, c.size) }, c.want); t.Failed() {
+			t.Fatalf("%s: %v", c.name, got)
+		}
+		if m.allStats() != before {
+			t.Fatalf("%s: the refusal changed the books", c.name)
+		}
+	}
+	if invariant.Exact {
+		memtest.Misuse(t, func() { m.Free(unsafe.Add(m.ofSlab, 16), 100) }, "interior pointer")
+	}
+	must(t, m.Check())
+}
+
+func TestManager_FreeGivesBackTheNewestOfAnArenaAndLeavesTheRest(t *testing.T) {
+	m := furnish(t, small())
+	for _, a := range []memory.Allocator{m.Frame(), m.Level()} {
+		p, q := alloc(t, a, 64), alloc(t, a, 64)
+		m.Free(p, 64)
+		if r := alloc(t, a, 64); r == p || r == q {
+			t.Error("an older block was handed out again")
+		} else {
+			m.Free(r, 64)
+			if again := alloc(t, a, 64); again != r {
+				t.Error("the newest block was not given back")
+			}
+			m.FreeAny(r) // without its size it only looks whether that can be
+			if again := alloc(t, a, 64); again == r {
+				t.Error("FreeAny gave back a block whose size it does not know")
+			}
+		}
+	}
+	m.Free(m.ofStatic, 5000) // lives on
+	if s := m.Stats(Static); s.Live != 3 {
+		t.Errorf("static: %d live", s.Live)
+	}
+	m.FreeAny(m.ofStatic)
+	m.FreeAny(nil)
+	m.Free(nil, 100)
+	m.Free(m.ofWorker, 10_000)
+	must(t, m.Check())
+}
+
+func TestManager_FreeAnyMakesEveryOtherCheck(t *testing.T) {
+	m := furnish(t, small())
+	for _, c := range []struct {
+		p    unsafe.Pointer
+		want string
+	}{
+		{unsafe.Add(m.ofSlab, 1<<20), "slab.FreeAny"}, {unsafe.Add(m.ofLarge, 512), "tlsf.FreeAny"},
+		{unsafe.Add(m.ofStatic, 16), "tiers.FreeAny"}, {unsafe.Add(m.ofFrame, 200), "tiers.FreeAny"},
+		{unsafe.Add(m.ofLevel, 200), "tiers.FreeAny"}, {m.ofPool, "free it through its pool's handle"},
+		{unsafe.Pointer(m), "no tier"},
+	} {
+		memtest.Misuse(t, func() { m.FreeAny(c.p) }, c.want)
+	}
+	m.FreeAny(m.ofSlab)
+	m.FreeAny(m.ofLarge)
+	if invariant.Exact {
+		memtest.Misuse(t, func() { m.FreeAny(m.ofSlab) }, "double free")
+	}
+	memtest.Misuse(t, func() { m.FreeAny(m.ofLarge) }, "double free")
+	must(t, m.EndFrame())
+	_, err := m.EndLevel()
+	must(t, err)
+	memtest.Misuse(t, func() { m.Free(m.ofLevel, 100) }, "died with its level")
+	memtest.Misuse(t, func() { m.Free(m.ofStatic, 5000) }, "died with its level")
+	for range m.cfg.Frames {
+		m.FreeAny(m.ofFrame) // still readable
+		must(t, m.BeginFrame())
+		must(t, m.EndFrame())
+	}
+	memtest.Misuse(t, func() { m.Free(m.ofFrame, 100) }, "died with its frame")
+}
+
+func TestManager_AFreeThatCameFromElsewhereIsRefusedAlike(t *testing.T) {
+	m := furnish(t, small())
+	must(t, m.EndFrame())
+	freeElsewhere(t, m.Manager, m.ofPool)
+	memtest.Misuse(t, func() { _ = m.BeginFrame() }, "remote.Drain", "free it through its pool's handle")
+	freeElsewhere(t, m.Manager, m.ofWorker, m.ofSlab, m.ofLevel)
+	must(t, m.BeginFrame())
+	m.Worker(0).Settle()
+	if a, b := m.Stats(Slab).Live, m.Stats(Inbox).Live; a != 0 || b != 0 {
+		t.Errorf("%d blocks of slab and %d of the worker live", a, b)
+	}
+}
+
+func TestManager_SizeOfKnowsWhatTheBooksKnow(t *testing.T) {
+	m := furnish(t, small())
+	for _, c := range []struct {
+		p    unsafe.Pointer
+		want uintptr
+	}{{m.ofSlab, 112}, {m.ofLarge, 10_000}, {m.ofStatic, 5000}} {
+		if got := m.SizeOf(c.p); got != c.want {
+			t.Errorf("SizeOf = %d, want %d", got, c.want)
+		}
+	}
+	for want, p := range map[string]unsafe.Pointer{
+		"the frame tier keeps no sizes": m.ofFrame, "the level tier keeps no sizes": m.ofLevel, "the pools tier keeps": m.ofPool,
+		"the inbox tier keeps": m.ofWorker, "no static buffer starts there": unsafe.Add(m.ofStatic, 16),
+		"no tier of this manager": unsafe.Pointer(m), "slab.SizeOf": unsafe.Add(m.ofSlab, 1<<20), "tlsf.SizeOf": unsafe.Add(m.ofLarge, 512),
+	} {
+		memtest.Misuse(t, func() { m.SizeOf(p) }, "SizeOf", want)
+	}
+}
+
+func TestManager_TierOfEndsWithTheReservation(t *testing.T) {
+	m := furnish(t, small())
+	for i, want := range []Tier{Static, Frame, Level, Pools, Slab, Large, Inbox, Inbox} {
+		part := m.carves[i].Memory()
+		for _, off := range []uintptr{0, part.Size - 1} {
+			p := unsafe.Add(part.Base, off)
+			if got, ok := m.TierOf(p); got != want || !ok || !m.Owns(p) {
+				t.Errorf("byte %d of carve %d is in %v, %t; want %v", off, i, got, ok, want)
+			}
+		}
+	}
+	for _, off := range []int{-1, int(m.size)} {
+		if got, ok := m.TierOf(unsafe.Add(m.base, off)); ok || got != 0 {
+			t.Errorf("byte %d is in %v", off, got)
+		}
+	}
+}
+
+func TestManager_WhatIsNoTierOrWorkerIsToldSo(t *testing.T) {
+	m := newManager(t, small())
+	var h [HistoryLen]float32
+	h[3] = 1
+	m.History(99, &h)
+	if s := m.Stats(99); s != (memory.Stats{}) || h != [HistoryLen]float32{} || m.cfg.Reserved(99) != 0 || Tier(99).String() != "tier(99)" {
+		t.Errorf("Tier(99): stats %+v, history %v, reserved %d", s, h[3], m.cfg.Reserved(99))
+	}
+	memtest.Misuse(t, func() { m.Worker(2) }, "tiers.Worker", "there is no worker 2 of 2; they count from 0")
+	memtest.Misuse(t, func() { m.Worker(-1) }, "there is no worker -1")
+	if m.Workers() != 2 || m.Worker(1) == m.Worker(0) {
+		t.Error("two workers are expected")
+	}
+}
+
+func TestManager_FrameAndLevelAreClosedOutsideOfTheirTime(t *testing.T) {
+	m := newManager(t, small())
+	outside := func(a func() memory.Allocator, want string) {
+		t.Helper()
+		if invariant.Debug {
+			memtest.Misuse(t, func() { a() }, want)
+			return
+		}
+		for _, size := range []uintptr{0, 1, 100} {
+			if p, err := a().Alloc(size, 1); p != nil || !errors.Is(err, memory.ErrClosed) && !errors.Is(err, memory.ErrOutOfMemory) {
+				t.Errorf("Alloc(%d) outside = %v, %v", size, p, err)
+			}
+		}
+	}
+	frame := func() memory.Allocator { return m.Frame() }
+	level := func() memory.Allocator { return m.Level() }
+	for range 2 {
+		outside(frame, "tiers.Frame: outside a frame; BeginFrame first")
+		outside(level, "tiers.Level: outside a level; BeginLevel first")
+		must(t, m.BeginLevel())
+		outside(frame, "outside a frame")
+		alloc(t, m.Level(), 10)
+		must(t, m.BeginFrame())
+		alloc(t, m.Frame(), 10)
+		alloc(t, m.Level(), 10)
+		must(t, m.EndFrame())
+		_, err := m.EndLevel()
+		must(t, err)
+		must(t, m.Check())
+	}
+	if f, l := m.Stats(Frame), m.Stats(Level); f.Allocs != 2 || l.Allocs != 4 {
+		t.Errorf("%d and %d allocations", f.Allocs, l.Allocs)
+	}
+	must(t, m.Close())
+	outside(frame, "the manager is closed")
+	outside(level, "the manager is closed")
+}

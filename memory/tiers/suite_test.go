@@ -1,0 +1,79 @@
+package tiers
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// heapOf is the manager as what the suite asks for: its general heap. The manager's own Stats
+// wants a tier.
+type heapOf struct{ *Manager }
+
+func (h heapOf) Stats() memory.Stats { return h.Manager.Stats(Slab).Add(h.Manager.Stats(Large)) }
+
+var subjects = map[string]memtest.Subject{
+	"Manager": {
+		New: func(src page.Source) (memory.Allocator, error) {
+			m, err := New(Config{
+				Source: src, KeepGC: true, Workers: 1,
+				Reserve: [Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 2 << 20, 4 << 20, 1 << 20},
+			})
+			if err != nil {
+				return nil, err
+			}
+			return heapOf{m}, nil
+		},
+		MaxSize: 20_000, Closed: memory.ErrClosed, ClosesAnyway: true,
+	},
+	"Worker": {
+		New: func(src page.Source) (memory.Allocator, error) {
+			m, err := New(Config{
+				Source: src, KeepGC: true, Workers: 1,
+				Reserve: [Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 4 << 20},
+			})
+			if err != nil {
+				return nil, err
+			}
+			return workerOf{m.Worker(0), m}, nil
+		},
+		MaxSize: 20_000, Closed: memory.ErrClosed, ClosesAnyway: true,
+	},
+}
+
+// workerOf is a worker's heap that takes its manager along.
+type workerOf struct {
+	*Worker
+	m *Manager
+}
+
+func (w workerOf) Close() error { return w.m.Close() }
+func (w workerOf) Check() error { return w.m.Check() }
+
+func TestSuite(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
+
+func TestFaults(t *testing.T) { memtest.Each(t, subjects, memtest.Faults) }
+
+func TestManager_TypedHelpersWorkThroughIt(t *testing.T) {
+	m := newManager(t, small())
+	v, err := memory.New[[3]int64](m)
+	must(t, err)
+	s, err := memory.MakeSlice[uint32](m, 5000)
+	must(t, err)
+	if tier, _ := m.TierOf(unsafe.Pointer(v)); tier != Slab || *v != [3]int64{} {
+		t.Errorf("a small object %v lies in %v", *v, tier)
+	}
+	if tier, _ := m.TierOf(unsafe.Pointer(&s[0])); tier != Large {
+		t.Errorf("a large slice lies in %v", tier)
+	}
+	memtest.Misuse(t, func() { memory.FreeSlice(m, s[:4999]) }, "wrong size")
+	memory.FreeSlice(m, s)
+	memory.Free(m, v)
+	memory.Free[int](m, nil)
+	if a, b := m.Stats(Slab).Live, m.Stats(Large).Live; a != 0 || b != 0 {
+		t.Errorf("%d and %d blocks live", a, b)
+	}
+}
