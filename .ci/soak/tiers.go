@@ -47,7 +47,7 @@ func openTiers(s *segment) model {
 	}
 	m.things, err = pool.New[thing](man.PoolSource(), pool.Config{Capacity: 4000})
 	s.must("pool.New", err)
-	man.AddPool("things", m.things.Stats, m.things.Reset, m.things.Close)
+	man.AddPool("things", m.things)
 	for k := range cfg.Workers {
 		m.hands = append(m.hands, &hand{rand: rand{s.uint64()}, w: man.Worker(k), ids: uint64(k+1) << 56})
 	}
