@@ -94,7 +94,7 @@ func (m *Manager) cut(off *uintptr, n uintptr, route uint8) (*page.Carve, error)
 func (m *Manager) build() error {
 	off := uintptr(0)
 	for t := range Inbox {
-		c, err := m.cut(&off, m.cfg.Reserve[t], uint8(t))
+		c, err := m.cut(&off, m.cfg.span(t), uint8(t))
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (m *Manager) build() error {
 		return err
 	}
 	for k := range m.cfg.Workers {
-		c, err := m.cut(&off, m.cfg.Reserve[Inbox], uint8(Count+k))
+		c, err := m.cut(&off, m.cfg.span(Inbox), uint8(Count+k))
 		if err != nil {
 			return err
 		}
@@ -175,6 +175,17 @@ func (c *Config) perFrame() (uintptr, error) {
 			c.Budget[Frame], c.Reserve[Frame], page.Granule, n, memory.ErrOutOfMemory)
 	}
 	return align.Down(share, page.Granule), nil
+}
+
+// span returns the address space that a tier is cut, in whole regions; for Inbox that of one
+// worker. It is Reserve, but that the frame tier of builds whose expired frames rest
+// ([arena.RestingFrames]) has room for those, too.
+func (c *Config) span(t Tier) uintptr {
+	if t != Frame || arena.RestingFrames == 0 {
+		return c.Reserve[t]
+	}
+	each := c.Reserve[Frame]/uintptr(max(c.Frames, 1)) + page.BaseAlign
+	return align.Up(c.Reserve[Frame]+arena.RestingFrames*each, regionBytes)
 }
 
 // shut are arenas that are closed: what Frame and Level return while there is no frame or

@@ -113,7 +113,7 @@ func (c *checker) routes() {
 		if t == Inbox {
 			route = uint8(Count + i - int(Inbox))
 		}
-		size := m.cfg.Reserve[t]
+		size := m.cfg.span(t)
 		if size%regionBytes != 0 || size > m.size-off {
 			c.fail("%d bytes of %s at %d are not whole regions of %d bytes", size, t, off, m.size)
 			return
@@ -158,8 +158,7 @@ func (c *checker) limits() {
 // phase verifies what depends on where the game is.
 func (c *checker) phase() {
 	m := c.m
-	ahead := m.frames.Frame() - m.frame // 1 where a hook has panicked out of BeginFrame
-	if ahead > 1 || ahead == 1 && m.phase&inFrame != 0 {
+	if m.frames.Frame() != m.frame {
 		c.fail("the frame arenas are at frame %d, the manager at %d", m.frames.Frame(), m.frame)
 	}
 	cur, lev := m.shut.frame, m.shut.level

@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -58,16 +59,17 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	m.AddPool("broken", brokenPoolIn{pool})
 	must(t, m.Check())
 	region := func(i int) *uint8 { return &m.route[i] }
+	level := m.cfg.span(Static) + m.cfg.span(Frame) // where it begins
 	w := m.workers[0]
 	for _, c := range []struct {
 		want    string
 		corrupt func() (restore func())
 	}{
 		{"region 0 of static routes to 1", func() func() { r := memtest.Keep(region(0)); *region(0) = 1; return r }},
-		{"region 2 of level routes to", func() func() { r := memtest.Keep(region(2)); *region(2) = 9; return r }},
+		{"of level routes to 9", func() func() { i := int(level >> regionShift); r := memtest.Keep(region(i)); *region(i) = 9; return r }},
 		{"of inbox routes to 8", func() func() { i := len(m.route) - 5; r := memtest.Keep(region(i)); *region(i) = 8; return r }},
-		{"35 regions route", func() func() { r := memtest.Keep(&m.route); m.route = append(m.route, 0); return r }},
-		{"regions route 35651585 bytes", func() func() { r := memtest.Keep(&m.size); m.size++; return r }},
+		{fmt.Sprintf("%d regions route", len(m.route)+1), func() func() { r := memtest.Keep(&m.route); m.route = append(m.route, 0); return r }},
+		{fmt.Sprintf("regions route %d bytes", m.size+1), func() func() { r := memtest.Keep(&m.size); m.size++; return r }},
 		{"regions route", func() func() { r := memtest.Keep(&m.base); m.base = unsafe.Add(m.base, 2<<20); return r }},
 		{"9 carves and 2 ways for 2 workers", func() func() {
 			r := memtest.Keep(&m.carves)
@@ -76,9 +78,9 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		}},
 		{"1 ways for 2 workers", func() func() { r := memtest.Keep(&m.outbox); m.outbox = m.outbox[:1]; return r }},
 		{"for 2 workers, 3 configured", func() func() { r := memtest.Keep(&m.cfg.Workers); m.cfg.Workers = 3; return r }},
-		{"bytes of level at 2097152 are not whole regions", func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Level]--; return r }},
-		{"bytes of level at 2097152 are not whole regions", func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Level] = 64 << 20; return r }},
-		{"the tiers end at 33554432 of 35651584 bytes", func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Inbox] -= 1 << 20; return r }},
+		{fmt.Sprintf("bytes of level at %d are not whole regions", level), func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Level]--; return r }},
+		{fmt.Sprintf("bytes of level at %d are not whole regions", level), func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Level] = 64 << 20; return r }},
+		{fmt.Sprintf("the tiers end at %d of %d bytes", m.size-2<<20, m.size), func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Inbox] -= 1 << 20; return r }},
 		{"pools cuts from", func() func() {
 			r := memtest.Keep(&m.carves)
 			m.carves = append([]*page.Carve(nil), m.carves...)
@@ -174,7 +176,7 @@ func TestCheck_HearsEveryTier(t *testing.T) {
 		book       any
 		path, want string
 	}{
-		{m.static.arena, "offsets", "plan: the arena's offsets"}, {m.frames, "frame", "arena: frame 2 does not use buffer 0"},
+		{m.static.arena, "offsets", "plan: the arena's offsets"}, {m.frames, "frame", "arena: frame 2 does not use buffer"},
 		{m.level, "lin.mem.committed", "page: committed"}, {m.slab, "carved", "slab: "}, {m.large, "counts.frees", "tlsf: "}, {m.home, "at", "remote: "},
 		{m.workers[1].heap, "counts.frees", "tiers: worker 1: tlsf: "}, {m.workers[0].inbox, "at", "tiers: worker 0: remote: "},
 		{objects, "mem.committed", `tiers: pool "objects": `}, {m.carves[Slab], "next", "page: the next cut"},

@@ -144,7 +144,7 @@ func (c Config) Reserved(t Tier) uintptr {
 func (c *Config) total() (uintptr, error) {
 	sum := uint64(regionBytes)
 	for t := range Tier(Count) {
-		n := uint64(c.Reserve[t])
+		n := uint64(c.span(t))
 		if t == Inbox {
 			n *= uint64(c.Workers)
 		}

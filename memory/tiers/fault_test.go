@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
@@ -244,7 +245,10 @@ func (p *play) run() {
 
 func (p *play) frame() {
 	m := p.m
+	// A buffer that comes back from its rest takes memory, and a frame that is refused has no room.
+	p.src.resting = arena.RestingFrames > 0
 	p.do("BeginFrame", m.BeginFrame)
+	p.src.resting = false
 	m.Frame().OnReset(p.hook("frame hook"))
 	m.Frame().OnReset(p.hook("frame hook"))
 	p.block(m.Frame(), 200_000)

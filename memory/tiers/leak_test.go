@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -206,7 +207,7 @@ func TestManager_EveryTierGetsWhatWasAsked(t *testing.T) {
 	cfg := Config{KeepGC: true, Workers: 3, Reserve: [Count]uintptr{3 << 20, 5 << 20, 7 << 20, 9 << 20, 11 << 20, 13 << 20, 2 << 20}}
 	m := newManager(t, cfg)
 	for tier, n := range cfg.Reserve {
-		if got := m.carves[tier].Memory().Size; got != n {
+		if got := m.carves[tier].Memory().Size; got != n && (Tier(tier) != Frame || got < n || arena.RestingFrames == 0) {
 			t.Errorf("%v: %d bytes of %d", Tier(tier), got, n)
 		}
 	}

@@ -40,11 +40,7 @@ func (m *Manager) BeginFrame() error {
 	m.home.Drain()
 	m.tellSoftWorkers()
 	at := m.allStats()
-	if m.frames.Frame() == m.frame {
-		m.frames.Advance()
-	} else {
-		m.frames.Current().Reset() // a hook panicked in the Advance before
-	}
+	m.frames.Advance()
 	m.atFrame = at
 	m.cur = m.frames.Current()
 	m.ending++ // what an EndLevel that panicked has begun is no longer so

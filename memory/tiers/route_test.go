@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/plan"
@@ -213,7 +214,7 @@ func TestManager_FrameAndLevelAreClosedOutsideOfTheirTime(t *testing.T) {
 			return
 		}
 		for _, size := range []uintptr{0, 1, 100} {
-			if p, err := a().Alloc(size, 1); p != nil || !errors.Is(err, memory.ErrClosed) && !errors.Is(err, memory.ErrOutOfMemory) {
+			if p, err := a().Alloc(size, 1); p != nil || !errors.Is(err, memory.ErrClosed) {
 				t.Errorf("Alloc(%d) outside = %v, %v", size, p, err)
 			}
 		}
@@ -240,4 +241,27 @@ func TestManager_FrameAndLevelAreClosedOutsideOfTheirTime(t *testing.T) {
 	must(t, m.Close())
 	outside(frame, "the manager is closed")
 	outside(level, "the manager is closed")
+}
+
+func TestManager_AnExpiredFrameRestsWhereTheBuildHasIt(t *testing.T) {
+	cfg := small()
+	cfg.Frames = 3
+	m := newManager(t, cfg)
+	seen := map[unsafe.Pointer]int{}
+	for i := range 4 * (3 + arena.RestingFrames) {
+		must(t, m.BeginFrame())
+		p := alloc(t, m.Frame(), 100)
+		if last, again := seen[p]; again && i-last != 3+arena.RestingFrames {
+			t.Fatalf("frame %d uses the memory of frame %d again; want %d frames between", i, last, 3+arena.RestingFrames)
+		}
+		seen[p] = i
+		must(t, m.EndFrame())
+		must(t, m.Check())
+	}
+	if len(seen) != 3+arena.RestingFrames {
+		t.Errorf("%d buffers in turn", len(seen))
+	}
+	if s := m.Stats(Frame); s.Reserved != 1<<20 || s.Committed > 1<<20 {
+		t.Errorf("frame: %+v", s)
+	}
 }
