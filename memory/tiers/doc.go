@@ -5,27 +5,32 @@
 //
 // A frame, a level, an entity and a texture do not die together, so they do not live
 // together. The manager owns one allocator for each lifetime, resets them at the game's own
-// milestones, routes a Free by address alone, keeps a budget for each tier, paces Go's
-// collector, and can say at any moment where every byte is.
+// milestones, finds the owner of a block by its address and has it check the free, keeps a
+// budget for each tier, paces Go's collector, and can say at any moment where every byte is.
 //
 // # Layout
 //
-//	| static | frame k | frame k-1 | level ....> | pools ....> | large ....> | slab ....> | worker 0 | worker 1 |
+//	| static | frame k | frame k-1 | level ....> | pools ....> | slab ....> | large ....> | worker 0 | worker 1 |
 //	  one reservation; tiers begin on 1 MiB regions, a byte per region names the tier
 //
-//	| tier | what it is | dies |
-//	|---|---|---|
-//	| Static | buffers with declared lifetimes, placed by plan once per level | EndLevel |
-//	| Frame | arena.Frames, double buffered | N frames later |
-//	| Level | arena.Growing | EndLevel |
-//	| Pools | component columns, typed pools, particle columns | entity by entity; all at EndLevel |
-//	| Slab | slab.Heap, up to 4 KiB | block by block; leak report at EndLevel |
-//	| Large | tlsf.Heap | block by block; leak report at EndLevel |
-//	| Inbox | a heap per worker goroutine | when the game goroutine frees them, through remote |
+//	tier    what it is                                     dies
+//	Static  buffers with declared lifetimes, placed by     EndLevel
+//	        plan once per level
+//	Frame   arena.Frames, N buffers, 2 unless told         N frames later
+//	Level   arena.Growing                                  EndLevel
+//	Pools   component columns, typed pools, what else is   object by object; at EndLevel
+//	        built on PoolSource and registered             where it has a reset
+//	Slab    slab.Heap, up to 4 KiB                         block by block; EndLevel reports leaks
+//	Large   tlsf.Heap, above                               block by block; EndLevel reports leaks
+//	Inbox   a tlsf.Heap per worker goroutine               block by block, through remote where
+//	                                                       the game frees; EndLevel reports leaks
 //
 // The calls come in this order, and anything else is an error that says so:
 //
 //	New { BeginLevel { BeginFrame EndFrame }* EndLevel | BeginFrame EndFrame }* Close
+//
+// Close may come inside a level. Frame and level memory is to be had between Begin and End only;
+// pools may be made at any time, and hold what was made before BeginLevel until its EndLevel.
 //
 // # Use it when, and when not
 //
@@ -34,19 +39,28 @@
 //
 // # Cost
 //
-//	| operation | cost |
-//	|---|---|
-//	| Frame, Level, Slab, Large | the family's own; the accessors inline |
-//	| FreeAny | a range check, a byte of the route table, the family's own free |
-//	| BeginFrame, EndFrame | constant, plus the frees that came home |
-//	| BeginLevel | constant, plus the rest of a collection that is under way |
-//	| EndLevel | constant, plus pools and hooks, plus a collection of the Go heap if one is due |
-//	| Snapshot | a few microseconds, no allocation |
+//	operation                  cost
+//	Frame, Level, Slab, Large  the family's own; the accessors inline
+//	Alloc                      slab's, or large's, and a call
+//	Free, FreeAny              a range check, a byte of the route table, the family's own free
+//	Free of a static buffer    proportional to the plan
+//	Worker.Alloc, Worker.Free  tlsf's, and a lock that Stats holds for a moment
+//	BeginFrame, EndFrame       proportional to tiers, pools and workers, plus the frees that came home
+//	BeginLevel                 a frame's, 16 bytes of books moved per KiB of slab in use, and the rest
+//	                           of a collection that is under way
+//	EndLevel                   the pools' resets and hooks, 16 bytes of books per KiB of slab in use,
+//	                           the blocks of large and of the workers, and a collection of the Go
+//	                           heap if one is due
+//	Snapshot                   a few microseconds, no allocation
+//
+// What EndLevel would report costs an Alloc nothing in slab and one store in large: see
+// slab.Heap.BeginEpoch.
 //
 // # Concurrency and the collector
 //
 // The manager belongs to the game goroutine; a [Worker] to its worker; a Freer to whoever
-// asked for it.
+// asked for it. Worker.Stats may be read from anywhere. Every callback runs on the game
+// goroutine.
 //
 // The pacing is the process's. While a manager without [Config.KeepGC] lives, the collector runs
 // when the Go heap has grown by [Config.GoHeadroom], or by what GOGC allows where that is more; at

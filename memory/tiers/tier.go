@@ -13,7 +13,7 @@ const (
 	Static Tier   = iota // declared lifetimes, placed once per level; dies with it
 	Frame                // dies N frames later
 	Level                // dies with the level
-	Pools                // dies entity by entity, and with the level
+	Pools                // dies object by object, and with the level where it is reset
 	Slab                 // dies block by block, up to 4 KiB
 	Large                // dies block by block, above 4 KiB
 	Inbox                // belongs to worker goroutines; comes home through their inboxes

@@ -16,7 +16,8 @@ import (
 // allocation.
 //
 // A lock is held during each operation, so that the level's borders, Check and Stats see the
-// heap between two operations and never in one. Nobody waits for it in the course of a frame.
+// heap between two operations and never in one. In the course of a frame the game goroutine
+// does not wait for it: where a worker has it, Stats are the last ones that were seen.
 // After the manager's Close, Alloc fails with memory.ErrClosed, Free panics with a
 // *memory.Misuse and Settle does nothing.
 type Worker struct {
