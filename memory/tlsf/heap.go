@@ -154,7 +154,9 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if q := h.quick; q != nil {
 		n = binSize(b)
 		if i := q.pop(h.blocks, b); i != 0 {
-			return h.handOut(i, &h.blocks[i], size), nil
+			x := &h.blocks[i]
+			x.prevFree = h.epoch
+			return h.handOut(i, x, size), nil
 		}
 	}
 	i := h.blocks[h.bins.locateFree(b)].nextFree
@@ -166,6 +168,7 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if x.size != n {
 		x = h.split(i, n)
 	}
+	x.prevFree = h.epoch // not in handOut, which would no longer inline
 	return h.handOut(i, x, size), nil
 }
 
@@ -173,7 +176,6 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (h *Heap) handOut(i uint32, x *block, size uintptr) unsafe.Pointer {
 	x.state = live
 	x.req = uint32(size)
-	x.prevFree = h.epoch
 	h.counts.Out(x.size, size)
 	home := &h.pools[x.pool&(maxPools-1)]
 	home.starts[x.off] = i
@@ -218,6 +220,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, &memory.Exhausted{Op: "tlsf: alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}
 	}
 	i, x := h.carve(i, n, step)
+	x.prevFree = h.epoch
 	return h.handOut(i, x, size), nil
 }
 
