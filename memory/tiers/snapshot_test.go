@@ -1,0 +1,117 @@
+package tiers
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func TestSnapshot_HasTheBooksOfTheMoment(t *testing.T) {
+	m := newManager(t, small())
+	var s Snapshot
+	alloc(t, m, 100)
+	m.Snapshot(&s)
+	if s.Frame != 0 || s.Level != 0 || s.InLevel || s.Tiers[Slab].FrameAllocs != 0 || s.Tiers[Slab].Allocs != 1 {
+		t.Errorf("before any frame: %+v", s.Tiers[Slab])
+	}
+	must(t, m.BeginLevel())
+	must(t, m.BeginFrame())
+	p := alloc(t, m, 10_000)
+	alloc(t, m, 10_000)
+	m.Free(p, 10_000)
+	m.Snapshot(&s)
+	known := s.Go.Total
+	for tier, x := range s.Tiers {
+		if x.Tier != Tier(tier) || x.Stats != m.Stats(x.Tier) || x.Budget != uint64(m.cfg.Budget[tier]) {
+			t.Errorf("%v: %+v", Tier(tier), x)
+		}
+		known += x.InUse
+	}
+	want := uint64(0)
+	if s.RSS > known {
+		want = s.RSS - known
+	}
+	if s.Frame != 1 || s.Level != 1 || !s.InLevel || s.Untracked != want {
+		t.Errorf("frame %d, level %d, %t, untracked %d of %d", s.Frame, s.Level, s.InLevel, s.Untracked, want)
+	}
+	if l := s.Tiers[Large]; l.FrameAllocs != 2 || l.FrameFrees != 1 || s.Tiers[Slab].FrameAllocs != 0 {
+		t.Errorf("large in this frame: %+v", l)
+	}
+	must(t, m.EndFrame())
+	m.Snapshot(&s)
+	if l := s.Tiers[Large]; l.FrameAllocs != 0 || l.FrameFrees != 0 {
+		t.Errorf("large after the frame: %+v", l)
+	}
+}
+
+func TestTierStats_UsedIsAShareOfTheBudget(t *testing.T) {
+	if got := (TierStats{Stats: memory.Stats{InUse: 25}, Budget: 100}).Used(); got != 0.25 {
+		t.Errorf("Used = %v", got)
+	}
+	if got := (TierStats{Stats: memory.Stats{InUse: 25}}).Used(); got != 0 {
+		t.Errorf("without a budget Used = %v", got)
+	}
+}
+
+func TestSnapshot_FilesHaveEveryFigureInItsColumn(t *testing.T) {
+	var s Snapshot
+	s.Tiers[Large] = TierStats{Stats: memory.Stats{Reserved: 1, Committed: 2, InUse: 3072, Peak: 4096, Live: 5, Allocs: 6, Frees: 7, Failures: 8}, Budget: 9}
+	var csv, text bytes.Buffer
+	must(t, s.WriteCSV(&csv))
+	must(t, s.WriteText(&text))
+	if want := "name,reserved,committed,in_use,peak,live,allocs,frees,failures,budget\nstatic,0,0,0,0,0,0,0,0,0\n"; !strings.HasPrefix(csv.String(), want) {
+		t.Errorf("csv begins\n%s", csv.String())
+	}
+	if !strings.Contains(csv.String(), "\nlarge,1,2,3072,4096,5,6,7,8,9\n") {
+		t.Errorf("csv:\n%s", csv.String())
+	}
+	if want := fmt.Sprintf("%-6s %10s %10s %10s %10s %9d %9d %8d\n", "large", "3.0 KiB", "4.0 KiB", "2 B", "9 B", 6, 7, 8); !strings.Contains(text.String(), want) {
+		t.Errorf("text:\n%s\nlacks\n%s", text.String(), want)
+	}
+}
+
+func TestManager_HistoryTurnsOldestFirst(t *testing.T) {
+	m := newManager(t, small())
+	for i := range HistoryLen + 2 {
+		must(t, m.BeginFrame())
+		alloc(t, m.Frame(), uintptr(i))
+		must(t, m.EndFrame())
+	}
+	var h [HistoryLen]float32
+	m.History(Frame, &h)
+	for i, v := range h {
+		if v != float32(i+2) {
+			t.Fatalf("sample %d is %v, want %d", i, v, i+2)
+		}
+	}
+}
+
+// A wideSource has more addresses than memory, as far as it says.
+type wideSource struct{ page.Source }
+
+func (s wideSource) Reserve(size uintptr) (page.Memory, error) {
+	m, err := s.Source.Reserve(16 << 20)
+	m.Size = size
+	return m, err
+}
+
+func TestNew_NamesATierWhoseAllocatorRefusesTheSize(t *testing.T) {
+	var beyond uint64 = 1 << 37 // the slab's granules have 32-bit numbers
+	if uint64(uintptr(beyond)) != beyond {
+		return
+	}
+	src := memtest.NewFaulty()
+	cfg := small()
+	cfg.Source, cfg.Reserve[Slab] = wideSource{src}, uintptr(beyond)
+	if m, err := New(cfg); m != nil || err == nil || !strings.Contains(err.Error(), "tiers: slab: ") {
+		t.Errorf("New = %v, %v", m, err)
+	}
+	if src.Reserved() != 0 {
+		t.Errorf("%d reservations are left", src.Reserved())
+	}
+}
