@@ -57,6 +57,7 @@ type Blocks struct {
 	failures uint64
 	mem      page.Prefix
 	owner    invariant.Owner
+	watchers []*watcher // oldest first
 }
 
 // BlocksConfig configures NewBlocks.
@@ -100,7 +101,9 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 		return nil, fmt.Errorf("pool: new Blocks of %d times %d bytes: %w", cfg.Capacity, size, err)
 	}
 	capacity := min(uintptr(cfg.Capacity), mem.Reserved()/size)
-	return &Blocks{base: mem.Base(), size: size, align: al, capacity: capacity, mem: mem}, nil
+	b := &Blocks{base: mem.Base(), size: size, align: al, capacity: capacity, mem: mem}
+	b.mem.Watch(b.lost)
+	return b, nil
 }
 
 // maxGranules is what the 32-bit entries of the free stack can name: 64 GiB.

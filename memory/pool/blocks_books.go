@@ -117,7 +117,7 @@ func (b *Blocks) Close() error {
 	if err := b.mem.Close(); err != nil {
 		return fmt.Errorf("pool: close: %w", err)
 	}
-	b.base, b.free, b.live, b.capacity = nil, nil, nil, 0
+	b.lost()
 	return nil
 }
 
