@@ -12,7 +12,7 @@ type span struct {
 
 // next returns the next run of rows: the location of its first and its length, 0 at the end.
 func (s *span) next() (loc uint32, n int) {
-	if s.left == 0 {
+	if s.left == 0 || s.chunk >= len(s.t.chunks) { // the allocator may have closed the world
 		return 0, 0
 	}
 	loc = s.t.chunks[s.chunk].number<<rowBits + s.row
@@ -28,10 +28,8 @@ func (w *World) reserve(t *table, n int) (span, error) {
 	if t.tailN == t.limit {
 		s.chunk, s.row = t.used(), 0
 	}
-	had := len(t.chunks)
-	for free := len(t.chunks)*int(t.cap) - t.rows(); free < n; free += int(t.cap) {
-		if err := w.addChunk(t); err != nil {
-			w.dropChunks(t, had)
+	if missing := n - (len(t.chunks)*int(t.cap) - t.rows()); missing > 0 {
+		if err := w.addChunks(t, (missing-1)/int(t.cap)+1); err != nil {
 			return span{}, err
 		}
 	}
@@ -79,7 +77,8 @@ func (w *World) entitiesFrom(loc uint32, n int) []Entity {
 }
 
 // moveAll moves every row of src to the table with the given components and returns the
-// rows' new span. On error nothing has changed.
+// rows' new span. On error nothing has changed. The caller writes the cells that are new to
+// the rows, and settles.
 func (w *World) moveAll(src *table, mask uint64) (span, error) {
 	n := src.rows()
 	if n == 0 {

@@ -3,28 +3,25 @@ package ecs
 import (
 	"errors"
 	"fmt"
-	"unsafe"
+	"slices"
+
+	"github.com/strata-go/strata/memory"
 )
 
-// Check walks all books and reports every broken invariant, joined into one error, or nil.
-// It ends even on cyclic books. Cost: proportional to entities and chunks; it allocates.
+// Check walks all books and reports every broken invariant that it finds, joined into one
+// error, or nil. It ends whatever the books hold: what cannot be walked safely is named and
+// left out. Cost: proportional to slots, rows and chunks; it allocates.
 func (w *World) Check() error {
 	var c checker
-	c.index(&w.ents)
-	c.directory(w)
-	rows := 0
-	for i, t := range w.tables {
-		c.that(t.index == i && w.byMask[t.mask] == t, "table %d: not where its mask %#x says", i, t.mask)
-		c.layout(w, t)
-		if c.rows(w, t) {
-			c.records(w, t)
-			c.vacantHeap(w, t)
-		}
-		c.edges(t)
-		rows += t.rows()
+	c.locks(w)
+	c.index(w)
+	sound := c.components(w)
+	if sound && c.directory(w) {
+		c.tables(w)
 	}
-	c.that(len(w.byMask) == len(w.tables), "%d masks name %d tables", len(w.byMask), len(w.tables))
-	c.that(rows == int(w.ents.live), "tables hold %d rows for %d live entities", rows, w.ents.live)
+	if sound && w.commands != nil {
+		c.commands(w.commands)
+	}
 	return c.err()
 }
 
@@ -35,7 +32,7 @@ type checker struct {
 	more  int
 }
 
-func (c *checker) that(ok bool, format string, args ...any) {
+func (c *checker) that(ok bool, format string, args ...any) bool {
 	switch {
 	case ok:
 	case len(c.found) < 32:
@@ -43,6 +40,7 @@ func (c *checker) that(ok bool, format string, args ...any) {
 	default:
 		c.more++
 	}
+	return ok
 }
 
 func (c *checker) err() error {
@@ -52,26 +50,52 @@ func (c *checker) err() error {
 	return errors.Join(c.found...)
 }
 
+// count returns how many findings there are.
+func (c *checker) count() int { return len(c.found) + c.more }
+
+// locks verifies the invariants of locks.
+func (c *checker) locks(w *World) {
+	n := w.walks()
+	c.that(w.fills >= 0 && n >= 0, "locks: open is %d with %d fills", w.open, w.fills)                                               // (1)
+	c.that(w.ended <= w.serial && (n < 0 || uint64(n) <= w.serial-w.ended), "locks: %d walks from %d to %d", n, w.ended+1, w.serial) // (2)
+}
+
+// components verifies the invariants of component and that the sizes are those of Config.
+// Nothing else can be measured when they are broken.
+func (c *checker) components(w *World) bool {
+	before := c.count()
+	cfg, err := w.cfg.withDefaults()
+	c.that(err == nil && cfg == w.cfg, "%+v is no Config", w.cfg)
+	c.that(w.chunkBytes == uintptr(w.cfg.ChunkBytes), "directory: chunks of %d bytes, Config says %d", w.chunkBytes, w.cfg.ChunkBytes)
+	c.that(len(w.comps) == len(w.byType) && len(w.comps) <= MaxComponents, "%d component types, %d by type", len(w.comps), len(w.byType))
+	for i, k := range w.comps {
+		c.that(int(k.id) == i && w.byType[k.typ] == k, "component %d: %s has ID %d", i, k.typ, k.id) // (1)
+		pointerful := memory.PointerFreeType(k.typ) != nil
+		c.that(k.size == k.typ.Size() && k.pointerful == pointerful, "component %d: %s has %d bytes, pointers %v", i, k.typ, k.size, k.pointerful) // (2)
+		var words []word
+		if !pointerful {
+			words = hashWords(k.typ)
+		}
+		c.that(slices.Equal(k.words, words), "component %d: Hash reads %s at %v", i, k.typ, k.words) // (3)
+	}
+	return before == c.count()
+}
+
 // index verifies the invariants of entityIndex.
-func (c *checker) index(x *entityIndex) {
+func (c *checker) index(w *World) {
+	x := &w.ents
 	inUse := uint32(len(x.pages)) << pageShift
-	if len(x.pages) > 0 {
+	if inUse > 0 {
 		c.that(x.pages[0][0].gen == retiredGen, "index: slot 0 is not retired") // (1)
 	}
-	if inUse > 0 {
-		c.that(x.bump <= inUse, "index: bump %d is past %d slots", x.bump, inUse)
+	pages := 0
+	if x.bump != 1 {
+		pages = int(x.bump-1)>>pageShift + 1
 	}
-	onList := make(map[uint32]bool)
-	for i := x.free; i != 0; i = x.at(i).loc { // (2)
-		if i >= min(x.bump, inUse) || onList[i] {
-			c.that(false, "index: the free list meets slot %d, which is out of range or met before", i)
-			break
-		}
-		gen := x.at(i).gen
-		c.that(gen&1 == 0 && gen != retiredGen, "index: slot %d on the free list has generation %d", i, gen)
-		onList[i] = true
-	}
-	live := uint32(0)
+	c.that(len(x.pages) == pages, "index: bump %d is not in the last of %d pages", x.bump, len(x.pages)) // (2)
+	c.that(x.peak <= x.max && int(x.max) == w.cfg.MaxEntities, "index: peak %d, max %d, Config says %d", x.peak, x.max, w.cfg.MaxEntities)
+	onList := c.freeSlots(x, inUse)
+	live, last := uint32(0), uint32(0)
 	for i := uint32(1); i < inUse; i++ {
 		gen := x.at(i).gen
 		alive := gen&1 == 1
@@ -82,149 +106,66 @@ func (c *checker) index(x *entityIndex) {
 		if alive {
 			live++
 		}
-		c.that(alive || onList[i] || gen == retiredGen, "index: slot %d is neither alive nor free nor retired", i) // (3)
+		if gen == lastGen {
+			last++
+		}
+		c.that(alive || onList[i] || gen == retiredGen, "index: slot %d is neither alive nor free nor retired", i) // (4)
 	}
-	c.that(live == x.live, "index: %d slots are alive, the book says %d", live, x.live) // (4)
+	c.that(live == x.live, "index: %d slots are alive, the book says %d", live, x.live) // (6)
 	c.that(x.live <= x.room && x.room <= x.max, "index: live %d, room %d, max %d", x.live, x.room, x.max)
+	worn := x.worn()
+	c.that(x.room == x.max-worn, "index: %d slots are worn out, room %d of max %d", worn, x.room, x.max)          // (7)
+	c.that(last == x.lastLife, "index: %d live slots are on their last life, the book says %d", last, x.lastLife) // (8)
 }
 
-// directory verifies that chunk numbers are taken once or free.
-func (c *checker) directory(w *World) {
-	free := make(map[uint32]bool)
-	for i := w.freeNumber; i != 0; i = w.chunks[i-1].pos {
-		if int(i) > len(w.chunks) || free[i] {
-			c.that(false, "directory: the free numbers meet %d, which is out of range or met before", i-1)
+// freeSlots verifies invariant (3) of entityIndex and returns the slots on the free list.
+func (c *checker) freeSlots(x *entityIndex, inUse uint32) map[uint32]bool {
+	on := make(map[uint32]bool)
+	for i := x.free; i != 0; i = x.at(i).loc {
+		if i >= min(x.bump, inUse) || on[i] {
+			c.that(false, "index: the free list meets slot %d, which is out of range or met before", i)
 			break
 		}
-		c.that(w.chunks[i-1].base == nil, "directory: chunk %d is free and has a block", i-1)
-		free[i] = true
+		gen := x.at(i).gen
+		c.that(gen&1 == 0 && gen != retiredGen, "index: slot %d on the free list has generation %d", i, gen)
+		on[i] = true
 	}
-	held := 0
-	for i := range w.chunks {
-		if w.chunks[i].base != nil {
-			held++
+	return on
+}
+
+// worn counts the slots that will not live again, idle pages included: what was alive there
+// on its last life when Reset came is retired as soon as its page is brought.
+func (x *entityIndex) worn() (n uint32) {
+	for i, p := range x.pages[:cap(x.pages)] {
+		if p == nil {
+			break
 		}
-	}
-	c.that(held == w.live, "directory: %d chunks, the book says %d", held, w.live) // (2)
-	c.that(held+len(free) == len(w.chunks), "directory: %d chunks and %d free numbers of %d", held, len(free), len(w.chunks))
-	c.that(len(w.columns) == len(w.chunks)*int(w.width), "directory: %d columns for %d chunks", len(w.columns), len(w.chunks)) // (3)
-	owned := 0
-	for _, t := range w.tables {
-		owned += len(t.chunks)
-	}
-	c.that(owned == held, "directory: tables own %d of %d chunks", owned, held) // (1)
-}
-
-// layout verifies invariant (1) of table.
-func (c *checker) layout(w *World, t *table) {
-	end := uintptr(t.cap) * entityBytes
-	for _, k := range t.columns {
-		off := uintptr(k.off)
-		if k.size == 0 {
-			c.that(off == 0, "table %d: tag %s is at %d", t.index, k.comp.name, off)
-			continue
-		}
-		c.that(off%columnAlign == 0, "table %d: column %s starts at %d", t.index, k.comp.name, off)
-		c.that(off >= end, "table %d: column %s starts at %d, before the one ahead ends at %d", t.index, k.comp.name, off, end)
-		end = off + uintptr(t.cap)*uintptr(k.size)
-	}
-	c.that(t.cap > 0 && end <= w.chunkBytes, "table %d: %d rows end at %d of %d bytes", t.index, t.cap, end, w.chunkBytes)
-	mask := uint64(0)
-	for _, k := range append(t.columns[:len(t.columns):len(t.columns)], t.heap...) {
-		mask |= 1 << k.comp.id
-	}
-	c.that(mask == t.mask, "table %d: columns %#x for mask %#x", t.index, mask, t.mask)
-}
-
-// rows verifies invariants (2) to (4) of table, and whether its rows can be walked.
-func (c *checker) rows(w *World, t *table) bool {
-	before := len(c.found) + c.more
-	n := len(t.chunks)
-	c.that(t.used() <= n && t.tailN <= t.cap, "table %d: %d rows in chunk %d of %d", t.index, t.tailN, t.tail, n) // (2)
-	c.that(t.tailN > 0 || t.tail == 0, "table %d: chunk %d at the end is empty", t.index, t.tail)
-	c.that(n <= t.used()+1, "table %d: %d chunks for %d in use", t.index, n, t.used()) // (3)
-	if n == 0 {
-		c.that(t.limit == 0 && t.tailBase == nil, "table %d: a tail without a chunk", t.index)
-	} else if t.tail < n {
-		k := &t.chunks[t.tail]
-		c.that(t.limit == t.cap && t.tailBase == k.base && t.tailLoc == k.number<<rowBits, "table %d: the tail is not chunk %d", t.index, t.tail)
-	}
-	for i := range t.chunks { // (4)
-		k := &t.chunks[i]
-		if int(k.number) >= len(w.chunks) {
-			c.that(false, "table %d: chunk %d has number %d of %d", t.index, i, k.number, len(w.chunks))
-			continue
-		}
-		d := w.chunks[k.number]
-		c.that(d.table == t && d.base == k.base && int(d.pos) == i, "table %d: chunk %d is not what the directory says", t.index, i)
-		c.that(uintptr(k.base)%chunkAlign == 0, "table %d: chunk %d is not aligned", t.index, i)
-		c.columns(w, t, i)
-	}
-	return before == len(c.found)+c.more
-}
-
-// columns verifies invariant (4) of directory for chunk i of t.
-func (c *checker) columns(w *World, t *table, i int) {
-	want := make([]unsafe.Pointer, w.width)
-	row := w.row(t.chunks[i].number)
-	for _, k := range t.columns {
-		want[k.comp.id] = unsafe.Add(t.chunks[i].base, uintptr(k.off))
-	}
-	for _, k := range t.heap {
-		want[k.comp.id] = row[k.comp.id]
-		c.that(row[k.comp.id] != nil, "table %d: chunk %d has no column %s", t.index, i, k.comp.name)
-	}
-	for id := range want {
-		c.that(row[id] == want[id], "table %d: chunk %d has component %d at a wrong address", t.index, i, id)
-	}
-}
-
-// records verifies invariant (5) of table.
-func (c *checker) records(w *World, t *table) {
-	for i := range t.used() {
-		k := &t.chunks[i]
-		for row, e := range unsafe.Slice((*Entity)(k.base), t.rowsIn(i)) {
-			r := w.ents.find(e)
-			if r == nil || e.gen&1 == 0 {
-				c.that(false, "table %d: chunk %d row %d holds %v, which is not alive", t.index, i, row, e)
-				continue
+		for k := range p {
+			gen := p[k].gen
+			if gen == retiredGen && i+k > 0 || gen == lastGen && i >= len(x.pages) {
+				n++
 			}
-			c.that(r.loc == k.number<<rowBits|uint32(row), "table %d: chunk %d row %d holds %v, whose record says %#x", t.index, i, row, e, r.loc)
 		}
 	}
+	return n
 }
 
-// vacantHeap verifies invariant (6) of table.
-func (c *checker) vacantHeap(w *World, t *table) {
-	for i := range t.chunks {
-		n := 0
-		if i < t.used() {
-			n = t.rowsIn(i)
+// commands verifies the invariants of Commands.
+func (c *checker) commands(cmd *Commands) {
+	for i := range cmd.ops {
+		op := &cmd.ops[i]
+		if !c.that(op.kind <= commandDestroy && (int(op.id) < len(cmd.w.comps) || op.kind != commandAdd && op.kind != commandRemove),
+			"command %d: kind %d of component %d", i, op.kind, op.id) || op.kind != commandAdd { // (1)
+			continue
 		}
-		for j := range t.heap {
-			k := &t.heap[j]
-			rest := int(t.cap) - n
-			zero := rest == 0 || k.comp.isZero(w.cell(t.chunks[i].number<<rowBits+uint32(n), k.comp.id, k.comp.size), rest)
-			c.that(zero, "table %d: chunk %d keeps a %s of an entity that left", t.index, i, k.comp.name)
+		comp := cmd.w.comps[op.id]
+		room, need := len(cmd.words), int((comp.size+7)/8)
+		if comp.pointerful {
+			room, need = 0, 1
+			if q := cmd.queues[op.id]; q != nil {
+				room = q.len()
+			}
 		}
+		c.that(need == 0 || op.at >= 0 && op.at <= room-need, "command %d: its value is at %d of %d", i, op.at, room) // (2)
 	}
-}
-
-// edges verifies that ways lead where their key says.
-func (c *checker) edges(t *table) {
-	for id, e := range t.toggle {
-		c.that(e == nil || e.to.mask == t.mask^1<<id, "table %d: the way for component %d leads to mask %#x", t.index, id, maskTo(e))
-	}
-	for i, e := range t.far {
-		for _, other := range t.far[:i] {
-			c.that(other.to != e.to, "table %d: two ways to mask %#x", t.index, e.to.mask)
-		}
-	}
-}
-
-func maskTo(e *edge) uint64 {
-	if e == nil {
-		return 0
-	}
-	return e.to.mask
 }

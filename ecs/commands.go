@@ -12,7 +12,13 @@ import (
 //
 // Commands for an entity that is stale by the time of Apply are skipped: two bullets may
 // well destroy the same target.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) a command is of one of four kinds, and names a component of the world
+//	(2) the value of an addition lies in words, or in the queue of its type
 type Commands struct {
+	noCopy  noCopy
 	w       *World
 	ops     []command
 	words   []uint64 // values of pointer-free components, each from a whole word on
@@ -38,11 +44,14 @@ type command struct {
 
 // A valueQueue holds values of one pointerful component, where the collector sees them.
 type valueQueue interface {
+	len() int
 	store(p unsafe.Pointer, i int)
 	clear()
 }
 
 type typedQueue[T any] struct{ values []T }
+
+func (q *typedQueue[T]) len() int { return len(q.values) }
 
 func (q *typedQueue[T]) store(p unsafe.Pointer, i int) { *(*T)(p) = q.values[i] }
 
@@ -70,7 +79,7 @@ func (cmd *Commands) Skipped() int { return cmd.skipped }
 // [memory.ErrOutOfMemory].
 func (cmd *Commands) Spawn() (Entity, error) {
 	w := cmd.w
-	if w.open >= closedMark {
+	if w.open >= closedMark || w.asking {
 		w.refuse("Spawn")
 	}
 	e, _, err := w.spawn(w.tables[0])
@@ -83,6 +92,7 @@ func (cmd *Commands) Spawn() (Entity, error) {
 
 // Destroy removes e at the next Apply.
 func (cmd *Commands) Destroy(e Entity) {
+	cmd.w.unclosed("Destroy")
 	cmd.ops = append(cmd.ops, command{e: e, kind: commandDestroy})
 }
 
@@ -125,6 +135,7 @@ func own[T any](cmd *Commands, c Component[T], op string) {
 	if c.w != cmd.w {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component was registered with another world"})
 	}
+	cmd.w.unclosed(op)
 }
 
 // Apply carries out all commands in order. Consecutive additions and removals of the same
@@ -132,19 +143,25 @@ func own[T any](cmd *Commands, c Component[T], op string) {
 //
 // The error wraps [memory.ErrOutOfMemory]. The commands before the one that failed have
 // been applied, it and those after it still wait: free something and call Apply again, or
-// call Discard.
+// call Discard. After a panic of the allocator it is the same.
 func (cmd *Commands) Apply() error {
 	cmd.w.mutable("Apply")
 	cmd.skipped = 0
-	for i := 0; i < len(cmd.ops); {
-		n, err := cmd.applyGroup(cmd.ops[i:])
+	done := 0
+	defer func() {
+		done = min(done, len(cmd.ops)) // the allocator may have closed the world
+		if cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[done:])]; len(cmd.ops) == 0 {
+			cmd.forget()
+		}
+	}()
+	for done < len(cmd.ops) {
+		n, err := cmd.applyGroup(cmd.ops[done:])
 		if err != nil {
-			cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[i:])]
 			return err
 		}
-		i += n
+		done += n
+		cmd.w.settle()
 	}
-	cmd.forget()
 	return nil
 }
 
@@ -230,5 +247,12 @@ func (cmd *Commands) forget() {
 		if q != nil {
 			q.clear()
 		}
+	}
+}
+
+// trim gives the buffers back, unless commands wait in them.
+func (cmd *Commands) trim() {
+	if len(cmd.ops) == 0 {
+		cmd.ops, cmd.words, cmd.queues = nil, nil, [MaxComponents]valueQueue{}
 	}
 }

@@ -80,6 +80,7 @@ func TestCommands_WaitWhileMemoryIsShort(t *testing.T) {
 	pos, vel := mustRegisterTest[position](t, w), mustRegisterTest[velocity](t, w)
 	a := must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
 	b := must[Entity](t)(w.NewEntity())
+	must[Entity](t)(w.NewEntity()) // or the chunk of b would do for the next archetype
 	cmd := w.Commands()
 	cmd.Destroy(b)
 	AddTo(cmd, vel, a, velocity{1, 1})

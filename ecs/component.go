@@ -18,6 +18,12 @@ const idMask = MaxComponents - 1
 type ID uint8
 
 // A component is what a world knows of one type.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) id is its place in World.comps, and World.byType has it under typ
+//	(2) size and pointerful are those of typ
+//	(3) words are the scalars of typ, none where it is pointerful
 type component struct {
 	id         ID
 	pointerful bool
@@ -36,6 +42,7 @@ type component struct {
 // A Component reaches one component type of one world. Make it once with [Register] and
 // copy it freely; it is two words.
 type Component[T any] struct {
+	of [0]*T // no Component of another type converts to this one
 	w  *World
 	at uint // the ID, as the index that Get adds up
 }
@@ -47,7 +54,8 @@ type Component[T any] struct {
 // collector sees them; [World.Column] names them as such.
 //
 // The error is [ErrTooManyComponents], or wraps [memory.ErrTooLarge] for a type that
-// cannot fit a chunk.
+// cannot fit a chunk; that bounds the columns of types with pointers as well, whose rows are
+// as many as those of the chunk beside them.
 func Register[T any](w *World) (Component[T], error) {
 	typ := reflect.TypeFor[T]()
 	if c := w.byType[typ]; c != nil {
@@ -57,13 +65,13 @@ func Register[T any](w *World) (Component[T], error) {
 		return Component[T]{}, fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, typ)
 	}
 	c := &component{id: ID(len(w.comps)), size: typ.Size(), typ: typ, name: typ.String()}
+	if c.size > w.chunkBytes-columnAlign-entityBytes {
+		return Component[T]{}, fmt.Errorf("ecs: component %s of %d bytes does not fit a chunk of %d; raise Config.ChunkBytes: %w",
+			typ, c.size, w.chunkBytes, memory.ErrTooLarge)
+	}
 	if memory.PointerFreeType(typ) != nil {
 		bindHeapColumn[T](c)
 	} else {
-		if c.size+entityBytes > w.chunkBytes-columnAlign {
-			return Component[T]{}, fmt.Errorf("ecs: component %s of %d bytes does not fit a chunk of %d; raise Config.ChunkBytes: %w",
-				typ, c.size, w.chunkBytes, memory.ErrTooLarge)
-		}
 		c.words = hashWords(typ)
 	}
 	w.comps = append(w.comps, c)
@@ -80,8 +88,9 @@ func bindHeapColumn[T any](c *component) {
 	}
 	c.clearCells = func(p unsafe.Pointer, n int) { clear(unsafe.Slice((*T)(p), n)) }
 	c.isZero = func(p unsafe.Pointer, n int) bool {
-		for _, v := range unsafe.Slice((*T)(p), n) {
-			if !reflect.ValueOf(&v).Elem().IsZero() {
+		cells := reflect.ValueOf(unsafe.Slice((*T)(p), n))
+		for i := range n {
+			if !cells.Index(i).IsZero() {
 				return false
 			}
 		}
@@ -131,6 +140,7 @@ func (c Component[T]) Add(e Entity, v T) error {
 		return err
 	}
 	*(*T)(p) = v
+	c.w.settle()
 	return nil
 }
 
@@ -142,7 +152,8 @@ func (c Component[T]) Remove(e Entity) (bool, error) {
 	return c.w.removeComponents(e, 1<<(c.at&idMask))
 }
 
-// addComponent returns the cell of component id of e, moving e where it has none.
+// addComponent returns the cell of component id of e, moving e where it has none. The caller
+// writes the cell, and settles.
 func (w *World) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, error) {
 	r := w.ents.find(e)
 	if r == nil {
@@ -179,6 +190,9 @@ func (w *World) removeComponents(e Entity, bits uint64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = w.relocate(e.index, r, way)
-	return err == nil, err
+	if _, err = w.relocate(e.index, r, way); err != nil {
+		return false, err
+	}
+	w.settle()
+	return true, nil
 }

@@ -26,7 +26,9 @@
 //
 // Rows are dense: a removed row is filled with the table's last one. Types that hold Go
 // pointers live in columns of the same shape in the Go heap, one slice per chunk, and a
-// vacated row is zeroed so that the collector can let go. All books (the entity index, the
+// vacated row is zeroed so that the collector can let go. The spare of a table serves
+// entities that come and go at the edge of a chunk; where the allocator is out of memory,
+// another table takes it, and [World.Shrink] gives all of them back. All books (the entity index, the
 // archetypes, the column addresses) are in the Go heap; chunks hold nothing but rows.
 //
 // An address of a component holds until its own entity gains or loses a component, or any
@@ -46,17 +48,18 @@
 //
 // # Cost
 //
-//	| operation | cost |
-//	|---|---|
-//	| query | about 11 ns, then one step per chunk, no allocation |
-//	| Next and Get | inlined: an increment and one address per component |
-//	| Columns | plain slices; the loop over them is the caller's |
-//	| Component.Get | inlined: record, column address, row |
-//	| create, remove | a slot from the free list, one row; the removal moves one row |
-//	| Add, Remove of a component | moves the row to the other archetype, fills the hole |
-//	| NewBatch, NewColumns, AddAll, RemoveAll | per chunk and column |
-//	| Reset | a free per chunk, nothing per entity |
-//	| memory | 8 bytes per entity in its row, 8 in the index; 64 bytes of addresses per chunk |
+//	query                         about 12 ns, then one step per chunk, no allocation
+//	Next and Get                  inlined: an increment and one address per component
+//	Columns                       plain slices; the loop over them is the caller's
+//	Component.Get                 inlined: record, column address, row
+//	create, remove                a slot from the free list, one row; removal moves one row
+//	Add, Remove of a component    moves the row to the other archetype, fills the hole
+//	NewBatch, NewColumns,
+//	AddAll, RemoveAll             per chunk and column
+//	Reset                         a free per chunk, nothing per entity
+//	Shrink                        a look at each archetype, a free per chunk without rows
+//	memory                        8 bytes per entity in its row, 8 in the index; 64 bytes of
+//	                              addresses per chunk, some 700 per archetype
 //
 // The figures beside Ark and hand-written loops come from go test -bench . in ecs/bench.
 //
@@ -69,7 +72,9 @@
 //
 // While a query is open, every structural change panics with a *memory.Misuse; use
 // [World.Commands]. Running out of memory is an error that wraps memory.ErrOutOfMemory,
-// changes nothing, and allocates only where the allocator's own error does. In steady state
+// changes no entity, and allocates only where the allocator's own error does; archetypes
+// that were new stay known. What a panic leaves, a closed allocator, and entities of another
+// world are described at [World]. In steady state
 // no operation allocates from the Go heap, except a new chunk with pointerful columns.
 //
 // Iteration follows the order in which archetypes and rows came about, and nothing iterates

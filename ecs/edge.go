@@ -6,6 +6,12 @@ import (
 )
 
 // An edge is the way of a row from one table to another: which column goes where.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) table.toggle[id] leads to the table that differs in component id alone, table.far
+//	    to tables that differ in several, and only one edge to each
+//	(2) moves and heap name exactly the columns that both tables have
 type edge struct {
 	to    *table
 	moves []move
@@ -38,6 +44,16 @@ func (w *World) newEdge(t *table, mask uint64) (*edge, error) {
 	if err != nil {
 		return nil, err
 	}
+	e := edgeBetween(t, to)
+	if diff := t.mask ^ mask; diff&(diff-1) == 0 {
+		t.toggle[bits.TrailingZeros64(diff)] = e
+	} else {
+		t.far = append(t.far, e)
+	}
+	return e, nil
+}
+
+func edgeBetween(t, to *table) *edge {
 	e := &edge{to: to}
 	for _, k := range t.columns {
 		for _, l := range to.columns {
@@ -47,21 +63,16 @@ func (w *World) newEdge(t *table, mask uint64) (*edge, error) {
 		}
 	}
 	for _, k := range t.heap {
-		if mask>>k.comp.id&1 != 0 {
+		if to.mask>>k.comp.id&1 != 0 {
 			e.heap = append(e.heap, k.comp)
 		}
 	}
-	if diff := t.mask ^ mask; diff&(diff-1) == 0 {
-		t.toggle[bits.TrailingZeros64(diff)] = e
-	} else {
-		t.far = append(t.far, e)
-	}
-	return e, nil
+	return e
 }
 
 // relocate moves the row of a live record along e and returns where it is now. Cells of
-// components that are new to it hold old bytes: the caller writes every one. On error
-// nothing has changed.
+// components that are new to it hold old bytes: the caller writes every one, and settles.
+// On error nothing has changed.
 func (w *World) relocate(index uint32, r *record, e *edge) (uint32, error) {
 	to := e.to
 	if to.tailN == to.limit {

@@ -62,10 +62,14 @@ type page [pageRecords]record
 // Invariants, verified in this order by check:
 //
 //	(1) slot 0 is retired, so the zero Entity is never valid and 0 can end the free list
-//	(2) the free list has no cycle, and its slots are below bump, even and not retired
-//	(3) every slot below bump is alive, on the free list or retired
-//	(4) live is the number of odd slots below bump, and live <= room <= max
+//	(2) the last page in use is that of slot bump-1; peak <= max
+//	(3) the free list has no cycle, and its slots are below bump, even and not retired
+//	(4) every slot below bump is alive, on the free list or retired
 //	(5) no slot from bump on is alive
+//	(6) live is the number of odd slots below bump, and live <= room <= max
+//	(7) room is max less the slots that are worn out: those that are retired, and in idle
+//	    pages those that Reset met on their last life
+//	(8) lastLife is the number of live slots that are on it
 type entityIndex struct {
 	// pages[:len] are in use; up to cap there may be idle pages from before a reset, whose
 	// generations still count.

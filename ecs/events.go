@@ -12,27 +12,38 @@ import (
 //
 // The capacity is fixed. An event that does not fit is refused, and counted.
 //
-// Invariant: write is 0 or 1, and n[i] <= len(buf[i]).
+// Invariants, verified by Check:
+//
+//	(1) write is 0 or 1, and 0 <= n[i] <= len(buf[i])
+//	(2) both buffers have the same length, which is 0 once the queue is closed
 type Events[T any] struct {
+	noCopy  noCopy
 	mem     memory.Allocator
 	buf     [2][]T
 	n       [2]int
 	write   int
 	dropped uint64
+	unwatch func()
 }
 
+// maxEvents in both buffers are fewer than an int of 32 bits counts.
+const maxEvents = 1<<30 - 1
+
 // NewEvents makes a queue for up to capacity events of T per tick, whose two buffers come
-// from mem in one block and go back by Close. The error is a [*memory.PointerError] that
+// from mem in one block and go back by Close. Where mem is closed before and has a Watch
+// method, as page.Watched says, the queue closes itself. The error is a [*memory.PointerError] that
 // names the field of T that holds a pointer, or what mem returned.
 func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
-	if capacity < 1 || capacity > 1<<30 {
-		return nil, fmt.Errorf("ecs: a queue for %d events; the capacity must be from 1 to 1<<30", capacity)
+	if capacity < 1 || capacity > maxEvents {
+		return nil, fmt.Errorf("ecs: a queue for %d events; the capacity must be from 1 to %d", capacity, maxEvents)
 	}
 	block, err := memory.MakeSlice[T](mem, 2*capacity)
 	if err != nil {
 		return nil, fmt.Errorf("ecs: a queue for %d events: %w", capacity, err)
 	}
-	return &Events[T]{mem: mem, buf: [2][]T{block[:capacity], block[capacity:]}}, nil
+	q := &Events[T]{mem: mem, buf: [2][]T{block[:capacity], block[capacity:]}}
+	q.unwatch = watch(mem, q.lost)
+	return q, nil
 }
 
 // Send queues v for the readers after the next Swap; false when the queue is full, which
@@ -73,12 +84,27 @@ func (q *Events[T]) Cap() int { return len(q.buf[0]) }
 // Dropped returns the number of events refused since NewEvents.
 func (q *Events[T]) Dropped() uint64 { return q.dropped }
 
+// Check verifies the books and reports every broken invariant, or nil.
+func (q *Events[T]) Check() error {
+	var c checker
+	c.that(q.write>>1 == 0, "events: buffer %d is written", q.write)
+	for i, n := range q.n {
+		c.that(n >= 0 && n <= len(q.buf[i]), "events: buffer %d holds %d of %d", i, n, len(q.buf[i]))
+	}
+	c.that(len(q.buf[0]) == len(q.buf[1]) && (len(q.buf[0]) > 0) == (q.mem != nil), "events: buffers for %d and %d", len(q.buf[0]), len(q.buf[1]))
+	return c.err()
+}
+
 // Close gives the buffers back. Closing again does nothing; the error is always nil.
 func (q *Events[T]) Close() error {
 	if q.mem != nil {
 		c := len(q.buf[0])
 		memory.FreeSlice(q.mem, q.buf[0][:2*c:2*c])
-		*q = Events[T]{dropped: q.dropped}
+		q.unwatch()
+		q.lost()
 	}
 	return nil
 }
+
+// lost forgets the buffers: they went back, or mem was closed.
+func (q *Events[T]) lost() { *q = Events[T]{dropped: q.dropped} }

@@ -205,11 +205,11 @@ func ExampleWorld_Column() {
 	_ = ecs.NewMap2[Position, Label](w).NewBatch(10, nil)
 	for i := range w.Stats().Components {
 		c := w.Column(i)
-		fmt.Println(c.Name, c.Pointerful, c.Entities, c.BytesUsed)
+		fmt.Println(c.Name, c.Pointerful, c.Entities, c.BytesUsed == uint64(c.Entities*c.Size))
 	}
 	// Output:
-	// ecs_test.Position false 10 80
-	// ecs_test.Label true 10 160
+	// ecs_test.Position false 10 true
+	// ecs_test.Label true 10 true
 }
 
 func ExampleWorld_Hash() {

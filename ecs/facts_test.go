@@ -2,9 +2,11 @@ package ecs
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -88,17 +90,18 @@ func (m *Map1[A]) component() Component[A] { return Component[A]{w: m.w, at: uin
 func TestAddAll_ReportsWhatWasDone(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
 	pos, tag := NewMap1[position](w), NewMap2[position, burning](w)
-	for _, err := range []error{pos.NewBatch(10, nil), tag.NewBatch(20, nil)} {
+	for _, err := range []error{pos.NewBatch(10, nil), tag.NewBatch(100, nil)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	all, vel := NewFilter1[position](w), NewMap1[velocity](w)
-	mem.failAt = mem.allocs + 2
+	mem.failAt, mem.persist = mem.allocs+2, true // the spare of the first archetype is not enough for the second
 	if n, err := vel.AddAll(all, velocity{1, 1}); n != 10 || !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("AddAll = %d, %v", n, err)
 	}
-	if n, err := vel.AddAll(all, velocity{2, 2}); n != 30 || err != nil {
+	mem.heal()
+	if n, err := vel.AddAll(all, velocity{2, 2}); n != 110 || err != nil {
 		t.Errorf("AddAll = %d, %v", n, err)
 	}
 	q := NewFilter1[velocity](w).Query()
@@ -130,7 +133,8 @@ func TestWorld_SteadyStateAllocatesNothing(t *testing.T) {
 			}
 		},
 		"columns": func() {
-			for q := f.Query(); q.NextChunk(); {
+			q := f.Query()
+			for q.NextChunk() {
 				_, ps, _ := q.Columns()
 				sink += ps[0].X
 			}
@@ -266,7 +270,7 @@ func TestHashWords_CoverFieldsWithoutPaddingAndBlanks(t *testing.T) {
 	}
 	w, _ := newTestWorld(t, Config{})
 	c := mustRegisterTest[mixed](t, w)
-	want := []word{{0, 1, false}, {4, 8, true}, {12, 4, false}, {16, 8, false}, {24, 8, false}, {32, 1, false}, {34, 2, false}}
+	want := []word{{0, 1, plainWord}, {4, 8, floatPairWord}, {12, 4, floatWord}, {16, 8, floatWord}, {24, 8, floatWord}, {32, 1, plainWord}, {34, 2, plainWord}}
 	got := w.comps[c.ID()].words
 	if len(got) != len(want) {
 		t.Fatalf("%v", got)
@@ -286,12 +290,13 @@ func TestStats_AddUp(t *testing.T) {
 	s := w.Stats()
 	per := 4096 / (8 + 8)
 	chunks := (1000 + per - 1) / per
+	const brainBytes = unsafe.Sizeof(brain{})
 	want := Stats{Entities: 1000, PeakEntities: 1000, Components: 2, Archetypes: 2, Chunks: chunks, ChunkBytes: 4096,
-		BytesUsed: 1000 * 16, BytesCapacity: uint64(chunks) * 4096, PointerfulBytes: uint64(chunks*per) * 24}
+		BytesUsed: 1000 * 16, BytesCapacity: uint64(chunks) * 4096, PointerfulBytes: uint64(chunks*per) * uint64(brainBytes)}
 	if s != want {
 		t.Errorf("%+v\nwant %+v", s, want)
 	}
-	if c := w.Column(1); !c.Pointerful || c.Name != "ecs.brain" || c.Entities != 1000 || c.BytesUsed != 24000 || c.BytesCapacity != s.PointerfulBytes {
+	if c := w.Column(1); !c.Pointerful || c.Name != "ecs.brain" || c.Entities != 1000 || c.BytesUsed != 1000*uint64(brainBytes) || c.BytesCapacity != s.PointerfulBytes {
 		t.Errorf("%+v", c)
 	}
 	if a := w.Archetype(1); a.RowsPerChunk != per || !a.Has(0) || !a.Has(1) || a.Has(2) || a.Entities != 1000 || a.RowBytes != 16 {
@@ -331,5 +336,74 @@ func TestAddAll_CompletesEntitiesThatHaveSome(t *testing.T) {
 		if v, h, ok := m.Get(e); !ok || *v != (velocity{2, 2}) || *h != (health{3, 3}) {
 			t.Errorf("%v has %v and %v", e, v, h)
 		}
+	}
+}
+
+func TestHash_IsTheSameForEveryNaN(t *testing.T) {
+	type floats struct {
+		A float32
+		B float64
+		C [3]float32
+		D [2]float64
+		E complex64
+		F complex128
+		G [3]uint32 // of whatever bits: no floats
+	}
+	nan32 := func(sign uint32) float32 { return math.Float32frombits(sign<<31 | 0x7F800001 + sign) }
+	nan64 := func(sign uint64) float64 { return math.Float64frombits(sign<<63 | 0x7FF0000000000001 + sign) }
+	hash := func(f func(v *floats, sign uint32), sign uint32) uint64 {
+		w, _ := newTestWorld(t, Config{})
+		if err := NewMap1[floats](w).NewBatch(1, func(_ int, v *floats) { f(v, sign) }); err != nil {
+			t.Fatal(err)
+		}
+		return w.Hash(0)
+	}
+	for name, c := range map[string]struct {
+		same bool
+		f    func(v *floats, sign uint32)
+	}{
+		"float32":          {true, func(v *floats, s uint32) { v.A = nan32(s) }},
+		"float64":          {true, func(v *floats, s uint32) { v.B = nan64(uint64(s)) }},
+		"first of a pair":  {true, func(v *floats, s uint32) { v.C[0] = nan32(s) }},
+		"second of a pair": {true, func(v *floats, s uint32) { v.C[1] = nan32(s) }},
+		"odd one out":      {true, func(v *floats, s uint32) { v.C[2] = nan32(s) }},
+		"array of float64": {true, func(v *floats, s uint32) { v.D[1] = nan64(uint64(s)) }},
+		"complex64":        {true, func(v *floats, s uint32) { v.E = complex(nan32(s), nan32(1-s)) }},
+		"complex128":       {true, func(v *floats, s uint32) { v.F = complex(nan64(uint64(s)), nan64(uint64(1-s))) }},
+		"bits of integers": {false, func(v *floats, s uint32) { v.G[0] = math.Float32bits(nan32(s)) }},
+		"signs of zero":    {false, func(v *floats, s uint32) { v.A = math.Float32frombits(s << 31) }},
+		"NaN or number":    {false, func(v *floats, s uint32) { v.B = math.Float64frombits(0x7FF8000000000000 >> s) }},
+		"where it stands":  {false, func(v *floats, s uint32) { v.C[s] = nan32(0) }},
+	} {
+		if same := hash(c.f, 0) == hash(c.f, 1); same != c.same {
+			t.Errorf("%s: hashes are equal: %v", name, same)
+		}
+	}
+}
+
+func TestHash_HoldsItsValues(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	if err := NewMap3[position, armour, [3]int32](w).NewBatch(3, func(i int, p *position, a *armour, n *[3]int32) {
+		*p, *a, *n = position{float32(i), -1.5}, armour{uint8(i), 1 << 40, 9}, [3]int32{1, int32(i), -1}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	const want = 0xce47f0ac34eb9455
+	if h := w.Hash(1); h != want {
+		t.Errorf("%#x, want %#x: recorded games compare this number", h, uint64(want))
+	}
+}
+
+func TestRegister_BoundsTypesWithPointersToo(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	_, err := Register[[1 << 20]*int](w) // a column of it would be a gigabyte and more
+	if !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "raise Config.ChunkBytes") {
+		t.Error(err)
+	}
+	if _, err := Register[[1024 - 16 - 8]byte](w); err != nil {
+		t.Error("the largest type that fits is refused:", err)
+	}
+	if _, err := Register[[1024 - 16 - 8 + 1]byte](w); !errors.Is(err, memory.ErrTooLarge) {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -12,8 +13,12 @@ const maxFilter = 4
 // A filter is the part of Filter1 to Filter4 that does not depend on types: which
 // archetypes match, found once and extended as archetypes appear.
 //
-// Invariant: matches holds, in order of creation, those of the first seen tables that have
-// all of need and none of deny.
+// Invariants, verified in this order by Check:
+//
+//	(1) the n columns read are components of w and of need; deny names components of w
+//	(2) matches holds, in order of creation, those of the first seen tables that have all of
+//	    need and none of deny
+//	(3) nested rises, walk is not in it, and none is newer than the world's newest
 type filter struct {
 	w       *World
 	need    uint64
@@ -22,6 +27,8 @@ type filter struct {
 	seen    int
 	n       int // columns read
 	ids     [maxFilter]ID
+	walk    uint64   // the newest walk over this filter; 0 when it has ended
+	nested  []uint64 // walks that were open when another began
 }
 
 // A Selection is any filter: the entities that it matches now.
@@ -49,29 +56,23 @@ func maskOf(w *World, op string, ids []ID) (mask uint64) {
 	return mask
 }
 
+// restrict starts the search for matches anew, which would confuse an open query.
 func (f *filter) restrict(op string, ids []ID, deny bool) {
+	mask := maskOf(f.w, op, ids)
+	if f.walked() {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
+	}
 	if deny {
-		f.deny |= maskOf(f.w, op, ids)
+		f.deny |= mask
 	} else {
-		f.need |= maskOf(f.w, op, ids)
+		f.need |= mask
 	}
 	f.matches, f.seen = nil, 0
 }
 
-// open locks the world for a query.
-//
-//go:noinline
-func (f *filter) open() *filter {
-	if f.seen != len(f.w.tables) {
-		f.update()
-	}
-	f.w.open++
-	return f
-}
-
-// update looks at the archetypes that appeared since the last query.
-func (f *filter) update() {
-	for ; f.seen < len(f.w.tables); f.seen++ {
+// update looks at the archetypes before the given one that appeared since the last query.
+func (f *filter) update(to int) {
+	for ; f.seen < to; f.seen++ {
 		t := f.w.tables[f.seen]
 		if t.mask&f.need != f.need || t.mask&f.deny != 0 {
 			continue
@@ -82,11 +83,29 @@ func (f *filter) update() {
 
 // Len returns the number of entities that match now.
 func (f *filter) Len() (n int) {
-	f.update()
+	f.update(len(f.w.tables))
 	for i := range f.matches {
 		n += f.matches[i].rows()
 	}
 	return n
+}
+
+// Check verifies the filter's books and reports every broken invariant that it finds, or
+// nil. The world has a Check of its own.
+func (f *filter) Check() error {
+	var c checker
+	c.that(f.n >= 0 && f.n <= maxFilter && (f.need|f.deny)>>len(f.w.comps) == 0, "filter: %d columns, need %#x, deny %#x", f.n, f.need, f.deny)
+	for i, id := range f.ids[:min(max(f.n, 0), maxFilter)] {
+		c.that(id < MaxComponents && f.need>>id&1 != 0, "filter: column %d is component %d", i, id)
+	}
+	if c.that(f.seen >= 0 && f.seen <= len(f.w.tables), "filter: %d archetypes of %d", f.seen, len(f.w.tables)) {
+		again := filter{w: f.w, need: f.need, deny: f.deny}
+		again.update(f.seen)
+		c.that(slices.Equal(f.matches, again.matches), "filter: %d matches, not %d", len(f.matches), len(again.matches))
+	}
+	c.that(f.walk <= f.w.serial && slices.IsSorted(append(slices.Clone(f.nested), f.w.serial)) && !slices.Contains(f.nested, f.walk),
+		"filter: walk %d beside %v of %d", f.walk, f.nested, f.w.serial)
+	return c.err()
 }
 
 // A cursor is the part of Query1 to Query4 that does not depend on types.
@@ -94,14 +113,17 @@ func (f *filter) Len() (n int) {
 // Its zero value stands before row 0 of an empty chunk, so that Get before Next, or after
 // the end, is a nil dereference and not a read of foreign memory.
 type cursor struct {
+	noCopy noCopy
 	row, n int // current row and rows of the current chunk
 	cols   [maxFilter]unsafe.Pointer
 	es     unsafe.Pointer
 	f      *filter // nil once the query has ended
-	m, c   int     // the match and the chunk in it that come next
+	m, c   uint32  // the match and the chunk in it that come next
+	number uint64  // of the walk, see locks
 }
 
 // Next steps to the next entity. At the end it returns false and unlocks the world.
+// Behind NextChunk it goes on from the chunk's first entity, which is then the current one.
 func (q *cursor) Next() bool {
 	q.row++
 	if q.row < q.n {
@@ -120,10 +142,10 @@ func (q *cursor) Entity() Entity {
 }
 
 // Close ends the query before its end and unlocks the world. A query that ran to its end
-// is closed already; closing again does nothing.
+// is closed already; closing again, or closing a copy, does nothing.
 func (q *cursor) Close() {
 	if q.f != nil {
-		q.f.w.open--
+		q.f.end(q.number)
 		*q = cursor{}
 	}
 }
@@ -135,12 +157,16 @@ func (q *cursor) advance() bool {
 		q.row = 0
 		return false
 	}
-	for ; q.m < len(f.matches); q.m, q.c = q.m+1, 0 {
+	if (q.number != f.walk || f.walk <= f.w.ended) && !f.walking(q.number) {
+		*q = cursor{}
+		panic(&memory.Misuse{Package: "ecs", Op: "Next", Reason: "the query was ended, by a copy of it or by World.EndQueries"})
+	}
+	for ; int(q.m) < len(f.matches); q.m, q.c = q.m+1, 0 {
 		t := f.matches[q.m]
 		n := t.cap
-		if q.c >= t.tail {
+		if c := int(q.c); c >= t.tail {
 			n = t.tailN
-			if q.c > t.tail || n == 0 {
+			if c > t.tail || n == 0 {
 				continue
 			}
 		}
@@ -153,7 +179,8 @@ func (q *cursor) advance() bool {
 		}
 		return true
 	}
-	q.Close()
+	f.end(q.number)
+	*q = cursor{}
 	return false
 }
 
@@ -163,19 +190,20 @@ func (w *World) RemoveAll(s Selection) int {
 	w.mutable("RemoveAll")
 	f := s.selection()
 	f.own(w, "RemoveAll")
-	f.update()
 	total := 0
 	for i := range f.matches {
 		total += w.destroyRows(f.matches[i])
 	}
+	w.settle()
 	return total
 }
 
-// own panics when f belongs to another world.
+// own panics when f belongs to another world, and brings f up to date.
 func (f *filter) own(w *World, op string) {
 	if f.w != w {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter belongs to another world"})
 	}
+	f.update(len(w.tables))
 }
 
 // destroyRows destroys all entities of t. It goes backwards, so that slots come back from
@@ -200,7 +228,8 @@ func (t *table) rowsIn(i int) int {
 	return int(t.tailN)
 }
 
-// clearTable forgets all rows of t, whose entities live elsewhere or no more, and keeps one chunk.
+// clearTable forgets all rows of t, whose entities live elsewhere or no more, and keeps one
+// chunk. The others wait for settle.
 func (w *World) clearTable(t *table) {
 	used := t.used()
 	if used == 0 {

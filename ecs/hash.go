@@ -12,8 +12,17 @@ import (
 type word struct {
 	off  uint32
 	size uint8 // 1, 2, 4 or 8
-	pair bool  // two 4-byte values, read apart so that the byte order does not matter
+	kind wordKind
 }
+
+type wordKind uint8
+
+const (
+	plainWord wordKind = iota
+	floatWord
+	pairWord      // two 4-byte values, read apart so that the byte order does not matter
+	floatPairWord // two float32
+)
 
 // hashWords lists the scalars of a pointer-free type in field order.
 func hashWords(t reflect.Type) []word { return appendWords(nil, t, 0) }
@@ -29,9 +38,11 @@ func appendWords(ws []word, t reflect.Type, off uintptr) []word {
 	case reflect.Array:
 		ws = appendArray(ws, t, off)
 	case reflect.Complex64:
-		ws = append(ws, word{off: uint32(off), size: 8, pair: true})
+		ws = append(ws, word{off: uint32(off), size: 8, kind: floatPairWord})
 	case reflect.Complex128:
-		ws = append(ws, word{off: uint32(off), size: 8}, word{off: uint32(off) + 8, size: 8})
+		ws = append(ws, word{off: uint32(off), size: 8, kind: floatWord}, word{off: uint32(off) + 8, size: 8, kind: floatWord})
+	case reflect.Float32, reflect.Float64:
+		ws = append(ws, word{off: uint32(off), size: uint8(t.Size()), kind: floatWord})
 	default:
 		ws = append(ws, word{off: uint32(off), size: uint8(t.Size())})
 	}
@@ -44,8 +55,12 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 	elem, n := t.Elem(), uintptr(t.Len())
 	i := uintptr(0)
 	if k := elem.Kind(); k == reflect.Float32 || k == reflect.Int32 || k == reflect.Uint32 {
+		kind := pairWord
+		if k == reflect.Float32 {
+			kind = floatPairWord
+		}
 		for ; i+1 < n; i += 2 {
-			ws = append(ws, word{off: uint32(off + 4*i), size: 8, pair: true})
+			ws = append(ws, word{off: uint32(off + 4*i), size: 8, kind: kind})
 		}
 	}
 	for ; i < n; i++ {
@@ -56,7 +71,9 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 
 // Hash folds the state of the world into h: every entity and every pointer-free component,
 // in storage order. Two worlds that went through the same operations give the same value,
-// on every 64-bit architecture. Pointerful components are left out, resources and events too.
+// on every 64-bit architecture: whatever is no number counts as the same one, since its bits
+// differ between processors; 0 and -0 are different. Pointerful components are left out,
+// resources and events too.
 // It allocates nothing and does not lock.
 func (w *World) Hash(h uint64) uint64 {
 	h = mix(h, uint64(w.ents.live))
@@ -90,8 +107,14 @@ func hashCell(h uint64, p unsafe.Pointer, ws []word) uint64 {
 	for _, w := range ws {
 		q := unsafe.Add(p, uintptr(w.off))
 		switch {
-		case w.pair:
+		case w.kind == floatPairWord:
+			h = mix(h, uint64(canonical32(q))|uint64(canonical32(unsafe.Add(q, 4)))<<32)
+		case w.kind == pairWord:
 			h = mix(h, uint64(*(*uint32)(q))|uint64(*(*uint32)(unsafe.Add(q, 4)))<<32)
+		case w.kind == floatWord && w.size == 4:
+			h = mix(h, uint64(canonical32(q)))
+		case w.kind == floatWord:
+			h = mix(h, canonical64(q))
 		case w.size == 8:
 			h = mix(h, *(*uint64)(q))
 		case w.size == 4:
@@ -103,6 +126,21 @@ func hashCell(h uint64, p unsafe.Pointer, ws []word) uint64 {
 		}
 	}
 	return h
+}
+
+// canonical32 gives every NaN the same bits.
+func canonical32(p unsafe.Pointer) uint32 {
+	if v := *(*float32)(p); v != v {
+		return 0x7FC00000
+	}
+	return *(*uint32)(p)
+}
+
+func canonical64(p unsafe.Pointer) uint64 {
+	if v := *(*float64)(p); v != v {
+		return 0x7FF8000000000000
+	}
+	return *(*uint64)(p)
 }
 
 // mix folds v into h: a full 128-bit product, so that every bit of v reaches every bit of h.

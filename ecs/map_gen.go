@@ -5,7 +5,10 @@ package ecs
 import "unsafe"
 
 // A Map1 creates and changes entities by one component. Make it once per system.
-type Map1[A any] struct{ mapper }
+type Map1[A any] struct {
+	ofA [0]*A
+	mapper
+}
 
 // NewMap1 makes a mapper and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail.
@@ -43,14 +46,14 @@ func (m *Map1[A]) NewBatch(n int, fill func(i int, a *A)) error {
 
 // NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
 // new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil || fill == nil {
 		return err
 	}
-	m.w.open++
-	defer m.w.unlock()
+	m.w.beginFill()
+	defer m.w.endFill()
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -83,6 +86,7 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 		return err
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	m.w.settle()
 	return nil
 }
 
@@ -96,7 +100,11 @@ func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 }
 
 // A Map2 creates and changes entities by 2 components. Make it once per system.
-type Map2[A, B any] struct{ mapper }
+type Map2[A, B any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	mapper
+}
 
 // NewMap2 makes a mapper and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -135,14 +143,14 @@ func (m *Map2[A, B]) NewBatch(n int, fill func(i int, a *A, b *B)) error {
 
 // NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
 // new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil || fill == nil {
 		return err
 	}
-	m.w.open++
-	defer m.w.unlock()
+	m.w.beginFill()
+	defer m.w.endFill()
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -178,6 +186,7 @@ func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	m.w.settle()
 	return nil
 }
 
@@ -192,7 +201,12 @@ func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 }
 
 // A Map3 creates and changes entities by 3 components. Make it once per system.
-type Map3[A, B, C any] struct{ mapper }
+type Map3[A, B, C any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	mapper
+}
 
 // NewMap3 makes a mapper and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -232,14 +246,14 @@ func (m *Map3[A, B, C]) NewBatch(n int, fill func(i int, a *A, b *B, c *C)) erro
 
 // NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
 // new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil || fill == nil {
 		return err
 	}
-	m.w.open++
-	defer m.w.unlock()
+	m.w.beginFill()
+	defer m.w.endFill()
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -278,6 +292,7 @@ func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	m.w.settle()
 	return nil
 }
 
@@ -293,7 +308,13 @@ func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 }
 
 // A Map4 creates and changes entities by 4 components. Make it once per system.
-type Map4[A, B, C, D any] struct{ mapper }
+type Map4[A, B, C, D any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	mapper
+}
 
 // NewMap4 makes a mapper and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -334,14 +355,14 @@ func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(i int, a *A, b *B, c *C, d 
 
 // NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
 // new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil || fill == nil {
 		return err
 	}
-	m.w.open++
-	defer m.w.unlock()
+	m.w.beginFill()
+	defer m.w.endFill()
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -383,6 +404,7 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	m.w.settle()
 	return nil
 }
 
@@ -399,7 +421,14 @@ func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) 
 }
 
 // A Map5 creates and changes entities by 5 components. Make it once per system.
-type Map5[A, B, C, D, E any] struct{ mapper }
+type Map5[A, B, C, D, E any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	mapper
+}
 
 // NewMap5 makes a mapper and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -441,14 +470,14 @@ func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(i int, a *A, b *B, c *C,
 
 // NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
 // new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil || fill == nil {
 		return err
 	}
-	m.w.open++
-	defer m.w.unlock()
+	m.w.beginFill()
+	defer m.w.endFill()
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -493,6 +522,7 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	m.w.settle()
 	return nil
 }
 
@@ -510,7 +540,15 @@ func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int,
 }
 
 // A Map6 creates and changes entities by 6 components. Make it once per system.
-type Map6[A, B, C, D, E, F any] struct{ mapper }
+type Map6[A, B, C, D, E, F any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	mapper
+}
 
 // NewMap6 makes a mapper and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -553,14 +591,14 @@ func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(i int, a *A, b *B, c 
 
 // NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
 // new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil || fill == nil {
 		return err
 	}
-	m.w.open++
-	defer m.w.unlock()
+	m.w.beginFill()
+	defer m.w.endFill()
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -608,6 +646,7 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	m.w.settle()
 	return nil
 }
 
@@ -626,7 +665,16 @@ func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f 
 }
 
 // A Map7 creates and changes entities by 7 components. Make it once per system.
-type Map7[A, B, C, D, E, F, G any] struct{ mapper }
+type Map7[A, B, C, D, E, F, G any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	mapper
+}
 
 // NewMap7 makes a mapper and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -670,14 +718,14 @@ func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(i int, a *A, b *B,
 
 // NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
 // new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil || fill == nil {
 		return err
 	}
-	m.w.open++
-	defer m.w.unlock()
+	m.w.beginFill()
+	defer m.w.endFill()
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -728,6 +776,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	m.w.settle()
 	return nil
 }
 
@@ -747,7 +796,17 @@ func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E,
 }
 
 // A Map8 creates and changes entities by 8 components. Make it once per system.
-type Map8[A, B, C, D, E, F, G, H any] struct{ mapper }
+type Map8[A, B, C, D, E, F, G, H any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	ofH [0]*H
+	mapper
+}
 
 // NewMap8 makes a mapper and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -792,14 +851,14 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(i int, a *A, b 
 
 // NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
 // new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil || fill == nil {
 		return err
 	}
-	m.w.open++
-	defer m.w.unlock()
+	m.w.beginFill()
+	defer m.w.endFill()
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -853,6 +912,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	m.w.settle()
 	return nil
 }
 

@@ -71,7 +71,8 @@ func (m *mapper) spawnBatch(n int) (span, error) {
 	return m.w.spawnBatch(t, n)
 }
 
-// add moves e to where it has all components of m, and returns where.
+// add moves e to where it has all components of m, and returns where. The caller writes the
+// cells, and settles.
 func (m *mapper) add(e Entity) (uint32, error) {
 	w := m.w
 	w.mutable("Add")
@@ -114,7 +115,6 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 	m.w.mutable("RemoveAll")
 	f := s.selection()
 	f.own(m.w, "RemoveAll")
-	f.update()
 	total := 0
 	for i := range f.matches {
 		t := f.matches[i]
@@ -126,6 +126,7 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 			return total, err
 		}
 		total += moved.left
+		m.w.settle()
 	}
 	return total, nil
 }
@@ -137,7 +138,6 @@ func (m *mapper) addAll(s Selection, write func(loc uint32, n int)) (int, error)
 	m.w.mutable("AddAll")
 	f := s.selection()
 	f.own(m.w, "AddAll")
-	f.update()
 	matches := f.matches
 	total := 0
 	for i := range matches {
@@ -163,11 +163,10 @@ func (m *mapper) addAll(s Selection, write func(loc uint32, n int)) (int, error)
 		for loc, n := moved.next(); n > 0; loc, n = moved.next() {
 			write(loc, n)
 		}
+		m.w.settle()
 	}
 	return total, nil
 }
-
-func (w *World) unlock() { w.open-- }
 
 // cellsOf returns n components from loc on, which are all in one chunk.
 func cellsOf[T any](w *World, loc uint32, id ID, n int) []T {

@@ -9,7 +9,8 @@ import (
 )
 
 // testMemory hands out blocks of Go bytes, reuses those given back, and counts. It fails
-// the request numbered failAt (from 1), or every one from there on when failing persists.
+// the request numbered failAt (from 1), or every one from there on when failing persists,
+// and every one past limit live blocks. onAlloc and onFree stand for hooks: they may panic.
 type testMemory struct {
 	t       testing.TB
 	free    map[uintptr][]unsafe.Pointer
@@ -17,6 +18,11 @@ type testMemory struct {
 	allocs  int
 	failAt  int
 	persist bool
+	limit   int // live blocks; 0: any number
+	closed  bool
+	bare    bool // refuses with the bare sentinel, as a full pool does
+	onAlloc func()
+	onFree  func()
 }
 
 func newTestMemory(t testing.TB) *testMemory {
@@ -25,6 +31,18 @@ func newTestMemory(t testing.TB) *testMemory {
 
 func (m *testMemory) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	m.allocs++
+	if m.closed {
+		return nil, memory.ErrClosed
+	}
+	if m.onAlloc != nil {
+		m.onAlloc()
+	}
+	if m.limit > 0 && len(m.live) >= m.limit {
+		if m.bare {
+			return nil, memory.ErrOutOfMemory
+		}
+		return nil, &memory.Exhausted{Op: "test", Need: size}
+	}
 	if m.failAt > 0 && (m.allocs == m.failAt || m.persist && m.allocs > m.failAt) {
 		return nil, &memory.Exhausted{Op: "test", Need: size}
 	}
@@ -53,6 +71,42 @@ func (m *testMemory) Free(p unsafe.Pointer, size uintptr) {
 		*(*byte)(unsafe.Add(p, i)) = 0xDD
 	}
 	m.free[size] = append(m.free[size], p)
+	if m.onFree != nil {
+		m.onFree()
+	}
+}
+
+// close takes every block away, and tells nobody.
+func (m *testMemory) close() {
+	m.closed = true
+	for p, size := range m.live {
+		clear(unsafe.Slice((*byte)(p), size))
+	}
+	clear(m.live)
+}
+
+// tellingMemory is testMemory that tells who stands on it.
+type tellingMemory struct {
+	*testMemory
+	lost map[int]func()
+	next int
+}
+
+func (m *tellingMemory) Watch(lost func()) (unwatch func()) {
+	if m.lost == nil {
+		m.lost = map[int]func(){}
+	}
+	m.next++
+	n := m.next
+	m.lost[n] = lost
+	return func() { delete(m.lost, n) }
+}
+
+func (m *tellingMemory) close() {
+	m.testMemory.close()
+	for _, lost := range m.lost {
+		lost()
+	}
 }
 
 // failNext makes the next request fail, and all after it when persist is set.

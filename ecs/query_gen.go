@@ -6,7 +6,10 @@ import "unsafe"
 
 // A Filter1 selects the entities that have a component, and perhaps more. Make it once per
 // system: it remembers which archetypes match.
-type Filter1[A any] struct{ filter }
+type Filter1[A any] struct {
+	ofA [0]*A
+	filter
+}
 
 // NewFilter1 makes a filter and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail.
@@ -16,13 +19,15 @@ func NewFilter1[A any](w *World) *Filter1[A] {
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f.
+// With narrows the filter to entities that have these components too. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter1[A]) With(ids ...ID) *Filter1[A] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f.
+// Without narrows the filter to entities that have none of these components. It returns f. It
+// panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter1[A]) Without(ids ...ID) *Filter1[A] {
 	f.restrict("Without", ids, true)
 	return f
@@ -31,11 +36,16 @@ func (f *Filter1[A]) Without(ids ...ID) *Filter1[A] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter1[A]) Query() Query1[A] {
-	return Query1[A]{cursor{f: f.open()}}
+	return Query1[A]{cursor: cursor{number: f.open(), f: &f.filter}}
 }
 
-// A Query1 is one walk over a Filter1. Do not copy it: each walk unlocks the world once.
-type Query1[A any] struct{ cursor }
+// A Query1 is one walk over a Filter1. Do not copy it: once one of the
+// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
+// the end of their chunk at the latest.
+type Query1[A any] struct {
+	ofA [0]*A
+	cursor
+}
 
 // Get returns the components of the current entity. The pointers are valid until the next
 // structural change.
@@ -51,7 +61,11 @@ func (q *Query1[A]) Columns() ([]Entity, []A) {
 
 // A Filter2 selects the entities that have 2 components, and perhaps more. Make it once per
 // system: it remembers which archetypes match.
-type Filter2[A, B any] struct{ filter }
+type Filter2[A, B any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	filter
+}
 
 // NewFilter2 makes a filter and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -61,13 +75,15 @@ func NewFilter2[A, B any](w *World) *Filter2[A, B] {
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f.
+// With narrows the filter to entities that have these components too. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter2[A, B]) With(ids ...ID) *Filter2[A, B] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f.
+// Without narrows the filter to entities that have none of these components. It returns f. It
+// panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 	f.restrict("Without", ids, true)
 	return f
@@ -76,11 +92,17 @@ func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter2[A, B]) Query() Query2[A, B] {
-	return Query2[A, B]{cursor{f: f.open()}}
+	return Query2[A, B]{cursor: cursor{number: f.open(), f: &f.filter}}
 }
 
-// A Query2 is one walk over a Filter2. Do not copy it: each walk unlocks the world once.
-type Query2[A, B any] struct{ cursor }
+// A Query2 is one walk over a Filter2. Do not copy it: once one of the
+// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
+// the end of their chunk at the latest.
+type Query2[A, B any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	cursor
+}
 
 // Get returns the components of the current entity. The pointers are valid until the next
 // structural change.
@@ -96,7 +118,12 @@ func (q *Query2[A, B]) Columns() ([]Entity, []A, []B) {
 
 // A Filter3 selects the entities that have 3 components, and perhaps more. Make it once per
 // system: it remembers which archetypes match.
-type Filter3[A, B, C any] struct{ filter }
+type Filter3[A, B, C any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	filter
+}
 
 // NewFilter3 makes a filter and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -106,13 +133,15 @@ func NewFilter3[A, B, C any](w *World) *Filter3[A, B, C] {
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f.
+// With narrows the filter to entities that have these components too. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter3[A, B, C]) With(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f.
+// Without narrows the filter to entities that have none of these components. It returns f. It
+// panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("Without", ids, true)
 	return f
@@ -121,11 +150,18 @@ func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
-	return Query3[A, B, C]{cursor{f: f.open()}}
+	return Query3[A, B, C]{cursor: cursor{number: f.open(), f: &f.filter}}
 }
 
-// A Query3 is one walk over a Filter3. Do not copy it: each walk unlocks the world once.
-type Query3[A, B, C any] struct{ cursor }
+// A Query3 is one walk over a Filter3. Do not copy it: once one of the
+// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
+// the end of their chunk at the latest.
+type Query3[A, B, C any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	cursor
+}
 
 // Get returns the components of the current entity. The pointers are valid until the next
 // structural change.
@@ -141,7 +177,13 @@ func (q *Query3[A, B, C]) Columns() ([]Entity, []A, []B, []C) {
 
 // A Filter4 selects the entities that have 4 components, and perhaps more. Make it once per
 // system: it remembers which archetypes match.
-type Filter4[A, B, C, D any] struct{ filter }
+type Filter4[A, B, C, D any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	filter
+}
 
 // NewFilter4 makes a filter and registers the types that are new to w. It panics with a
 // [*memory.Misuse] where [Register] would fail or a type is named twice.
@@ -151,13 +193,15 @@ func NewFilter4[A, B, C, D any](w *World) *Filter4[A, B, C, D] {
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f.
+// With narrows the filter to entities that have these components too. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter4[A, B, C, D]) With(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f.
+// Without narrows the filter to entities that have none of these components. It returns f. It
+// panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("Without", ids, true)
 	return f
@@ -166,11 +210,19 @@ func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
-	return Query4[A, B, C, D]{cursor{f: f.open()}}
+	return Query4[A, B, C, D]{cursor: cursor{number: f.open(), f: &f.filter}}
 }
 
-// A Query4 is one walk over a Filter4. Do not copy it: each walk unlocks the world once.
-type Query4[A, B, C, D any] struct{ cursor }
+// A Query4 is one walk over a Filter4. Do not copy it: once one of the
+// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
+// the end of their chunk at the latest.
+type Query4[A, B, C, D any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	cursor
+}
 
 // Get returns the components of the current entity. The pointers are valid until the next
 // structural change.

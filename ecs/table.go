@@ -34,7 +34,8 @@ type tableChunk struct {
 //
 // Invariants, verified in this order by check:
 //
-//	(1) the columns of a chunk are aligned, do not overlap and end within chunkBytes
+//	(1) the columns are those of mask; in a chunk they are aligned, do not overlap and end
+//	    within chunkBytes, and no more rows would fit
 //	(2) chunks[0] … chunks[tail-1] are full, 0 < tailN <= cap unless the table is empty
 //	(3) len(chunks) <= chunks in use + 1
 //	(4) chunks[i].number names a directory entry with this table, base and position i
@@ -119,16 +120,6 @@ func (w *World) grow(t *table) error {
 	return nil
 }
 
-// addChunk appends an empty chunk to t, or changes nothing.
-func (w *World) addChunk(t *table) error {
-	number, err := w.acquire(t, len(t.chunks))
-	if err != nil {
-		return err
-	}
-	t.chunks = append(t.chunks, tableChunk{base: w.chunks[number].base, number: number})
-	return nil
-}
-
 // setTail makes chunk i, holding n rows, the one that rows come and go at.
 func (w *World) setTail(t *table, i int, n uint32) {
 	t.tail, t.tailN = i, n
@@ -139,7 +130,8 @@ func (w *World) setTail(t *table, i int, n uint32) {
 	t.tailBase, t.tailLoc, t.limit = t.chunks[i].base, t.chunks[i].number<<rowBits, t.cap
 }
 
-// vacate fills the row at loc with the table's last one and shortens the table.
+// vacate fills the row at loc with the table's last one and shortens the table. A chunk that
+// is then one too many waits for settle.
 func (w *World) vacate(loc uint32) {
 	c := &w.chunks[loc>>rowBits]
 	t := c.table
@@ -190,14 +182,14 @@ func (w *World) retreat(t *table) {
 }
 
 // dropChunks keeps the first n chunks of t, which include all that hold rows unless n is 0.
+// The others wait for settle.
 func (w *World) dropChunks(t *table, n int) {
-	for len(t.chunks) > n {
-		last := len(t.chunks) - 1
-		w.giveBack(t.chunks[last].number)
-		t.chunks[last] = tableChunk{}
-		t.chunks = t.chunks[:last]
-	}
 	if n == 0 {
 		w.setTail(t, 0, 0)
+	}
+	for len(t.chunks) > n {
+		number := w.detach(t)
+		w.chunks[number].pos = w.waiting
+		w.waiting = number + 1
 	}
 }

@@ -57,16 +57,38 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// A World holds entities and their components. It belongs to one goroutine at a time.
+// A World holds entities and their components. It belongs to one goroutine at a time, and
+// must not be copied.
 //
-// While a query is open the world is locked: creating, removing and every other structural
-// change panics with a [*memory.Misuse], because it would move rows under the query. Use
-// [World.Commands] there. Reading and writing components is always allowed.
+// While a query is open, or a batch is being filled, the world is locked: creating, removing
+// and every other structural change panics with a [*memory.Misuse], because it would move
+// rows under the query. Use [World.Commands] there. Reading and writing components is always
+// allowed. The allocator must not change the world from within Alloc or Free, as a callback
+// at a soft mark might: that panics, too. Let it set a flag, and look at it between systems.
+//
+// When the allocator ends first the world closes itself, and touches no block any more: at
+// once where the allocator has a Watch method, as page.Watched says, and otherwise as soon as
+// its Alloc says [memory.ErrClosed]. Until then it cannot know; close the world first.
+//
+// What a closed World does: every structural call and every command panics with a
+// [*memory.Misuse], every Entity is stale, queries are empty, the figures are those of an
+// empty world.
+//
+// An [Entity], an [ID] and a [Component] belong to the world that made them. A filter, a
+// mapper or a component that is used with another one panics; an ID is just a number. An
+// Entity of another world is stale here unless the slot has, by chance, the same generation:
+// then it is taken for the entity in that slot. Do not mix them.
+//
+// A panic out of the allocator, out of the callback of a batch or out of the loop over a
+// query leaves the books in order (Check says nil) and loses no block: what was still to be
+// freed goes back with the next structural change, Shrink or Close. A loop that is left by a
+// panic leaves its query open: defer its Close, or call [World.EndQueries].
 type World struct {
-	ents entityIndex
+	noCopy noCopy
+	ents   entityIndex
 	directory
+	locks
 	tables []*table // in order of creation: the order of every iteration
-	open   int      // queries under way; closedMark once closed
 	byMask map[uint64]*table
 	comps  []*component
 	byType map[reflect.Type]*component
@@ -76,13 +98,11 @@ type World struct {
 	// resources is looked up by type and never ranged over.
 	resources map[reflect.Type]any
 	cfg       Config
+	unwatch   func() // tells the allocator that lost need not be called
 }
 
-// closedMark is an open count that no number of queries reaches or leaves.
-const closedMark = 1 << 30
-
-// New makes an empty world whose pointer-free columns live in chunks from mem. mem must
-// outlive the world; the world gives every chunk back by Close at the latest.
+// New makes an empty world whose pointer-free columns live in chunks from mem, to which it
+// gives every chunk back by Close at the latest.
 //
 // The error says what is wrong with cfg. New itself asks mem for nothing.
 func New(mem memory.Allocator, cfg Config) (*World, error) {
@@ -104,19 +124,22 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if _, err := w.tableFor(0); err != nil {
 		return nil, err
 	}
+	w.unwatch = watch(mem, w.lost)
 	return w, nil
 }
 
 // Close gives every chunk back to the allocator. Pointers into columns become invalid,
 // every entity becomes stale, and structural calls panic with a [*memory.Misuse]. Closing
-// again does nothing. The error is always nil; it is there for io.Closer.
+// again gives back what a panic of the allocator left over, mostly nothing. The error is
+// always nil; it is there for io.Closer.
 func (w *World) Close() error {
-	if w.open >= closedMark {
-		return nil
+	if w.open < closedMark {
+		w.mutable("Close")
+		w.open = closedMark
+		w.removeEverything()
 	}
-	w.mutable("Close")
-	w.removeEverything()
-	w.open = closedMark
+	w.settle()
+	w.unwatch()
 	return nil
 }
 
@@ -126,16 +149,17 @@ func (w *World) Close() error {
 func (w *World) Reset() {
 	w.mutable("Reset")
 	w.removeEverything()
+	w.settle()
 }
 
 func (w *World) removeEverything() {
 	if w.commands != nil {
 		w.commands.forget()
 	}
+	w.ents.reset()
 	for _, t := range w.tables {
 		w.dropChunks(t, 0)
 	}
-	w.ents.reset()
 }
 
 // Alive reports whether e names an entity that exists.
@@ -143,9 +167,6 @@ func (w *World) Alive(e Entity) bool { return w.ents.find(e) != nil }
 
 // Len returns the number of entities.
 func (w *World) Len() int { return int(w.ents.live) }
-
-// Locked reports whether a query is open, so that structural changes would panic.
-func (w *World) Locked() bool { return w.open != 0 }
 
 // Remove destroys e with all its components and reports whether it was alive. The last row
 // of its archetype moves into the row that became free.
@@ -155,8 +176,10 @@ func (w *World) Remove(e Entity) bool {
 	if r == nil {
 		return false
 	}
-	w.vacate(r.loc)
+	loc := r.loc
 	w.ents.release(e.index, r)
+	w.vacate(loc)
+	w.settle()
 	return true
 }
 
@@ -184,22 +207,6 @@ func (w *World) spawn(t *table) (Entity, uint32, error) {
 	e := w.ents.take(loc)
 	*entityAt(t.tailBase, row) = e
 	return e, loc, nil
-}
-
-// mutable panics unless structural changes are allowed now.
-func (w *World) mutable(op string) {
-	if w.open != 0 {
-		w.refuse(op)
-	}
-}
-
-//go:noinline
-func (w *World) refuse(op string) {
-	reason := "the world is locked by an open query; use World.Commands, or end the query with Close"
-	if w.open >= closedMark {
-		reason = "the world is closed"
-	}
-	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: reason})
 }
 
 // tableFor returns the archetype with exactly these components, making it when it is new.

@@ -20,7 +20,8 @@ func walk(f *ecs.Filter2[position, velocity]) (last ecs.Entity) {
 }
 
 func columns(f *ecs.Filter2[position, velocity]) (n int) {
-	for q := f.Query(); q.NextChunk(); {
+	q := f.Query()
+	for q.NextChunk() {
 		es, _, _ := q.Columns()
 		n += len(es)
 	}

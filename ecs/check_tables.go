@@ -1,0 +1,184 @@
+package ecs
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// directory verifies invariants (1) to (3) of directory, and whether rows can be looked up.
+func (c *checker) directory(w *World) bool {
+	if !c.that(w.width >= minWidth && w.width <= MaxComponents && int(w.width) >= len(w.comps) &&
+		len(w.columns) == len(w.chunks)*int(w.width), "directory: %d columns of width %d for %d chunks", len(w.columns), w.width, len(w.chunks)) { // (3)
+		return false
+	}
+	met := make(map[uint32]bool)
+	walk := func(list string, i uint32, held bool) (n int) {
+		for ; i != 0; i = w.chunks[i-1].pos {
+			if uint64(i) > uint64(len(w.chunks)) || met[i] {
+				c.that(false, "directory: the %s meet %d, which is out of range or met before", list, i-1)
+				return n
+			}
+			k := &w.chunks[i-1]
+			c.that((k.base != nil) == held && k.table == nil, "directory: chunk %d is one of the %s: block %v, table %v", i-1, list, k.base != nil, k.table != nil)
+			met[i] = true
+			n++
+		}
+		return n
+	}
+	free, waiting := walk("free numbers", w.freeNumber, false), walk("waiting blocks", w.waiting, true)
+	owned, held := 0, 0
+	for _, t := range w.tables {
+		owned += len(t.chunks)
+	}
+	for i := range w.chunks {
+		if w.chunks[i].base != nil {
+			held++
+		}
+	}
+	c.that(owned+waiting+free == len(w.chunks), "directory: %d chunks, of which tables own %d, %d wait and %d are free", len(w.chunks), owned, waiting, free) // (1)
+	c.that(held == w.live, "directory: %d chunks, the book says %d", held, w.live)                                                                            // (2)
+	return true
+}
+
+// tables verifies the invariants of table and edge, and (4) of directory.
+func (c *checker) tables(w *World) {
+	rows := 0
+	for i, t := range w.tables {
+		c.that(t.index == i && w.byMask[t.mask] == t, "table %d: not where its mask %#x says", i, t.mask)
+		rows += t.rows()
+		if !c.layout(w, t) {
+			continue
+		}
+		if c.rows(w, t) {
+			c.records(w, t)
+			c.vacantHeap(w, t)
+		}
+		c.edges(w, t)
+	}
+	c.that(len(w.byMask) == len(w.tables), "%d masks name %d tables", len(w.byMask), len(w.tables))
+	c.that(rows == int(w.ents.live), "tables hold %d rows for %d live entities", rows, w.ents.live)
+}
+
+// layout verifies invariant (1) of table, and whether its cells can be found.
+func (c *checker) layout(w *World, t *table) bool {
+	before := c.count()
+	if !c.that(t.mask>>len(w.comps) == 0, "table %d: mask %#x for %d component types", t.index, t.mask, len(w.comps)) {
+		return false
+	}
+	end := uintptr(t.cap) * entityBytes
+	for _, k := range t.columns {
+		off := uintptr(k.off)
+		if k.size == 0 {
+			c.that(off == 0, "table %d: tag %s is at %d", t.index, k.comp.name, off)
+			continue
+		}
+		c.that(off%columnAlign == 0, "table %d: column %s starts at %d", t.index, k.comp.name, off)
+		c.that(off >= end, "table %d: column %s starts at %d, before the one ahead ends at %d", t.index, k.comp.name, off, end)
+		end = off + uintptr(t.cap)*uintptr(k.size)
+	}
+	c.that(t.cap > 0 && end <= w.chunkBytes, "table %d: %d rows end at %d of %d bytes", t.index, t.cap, end, w.chunkBytes)
+	want, err := newTable(t.mask, w.comps, w.chunkBytes)
+	if err != nil {
+		return c.that(false, "table %d: %v", t.index, err)
+	}
+	c.that(slices.Equal(t.columns, want.columns) && slices.Equal(t.heap, want.heap), "table %d: other columns than mask %#x says", t.index, t.mask)
+	c.that(t.cap == want.cap && t.rowBytes == want.rowBytes, "table %d: %d rows of %d bytes, not %d of %d", t.index, t.cap, t.rowBytes, want.cap, want.rowBytes)
+	return before == c.count()
+}
+
+// rows verifies invariants (2) to (4) of table, and whether its rows can be walked.
+func (c *checker) rows(w *World, t *table) bool {
+	before := c.count()
+	n := len(t.chunks)
+	c.that(t.tail >= 0 && t.tail <= n && t.used() <= n && t.tailN <= t.cap, "table %d: %d rows in chunk %d of %d", t.index, t.tailN, t.tail, n) // (2)
+	c.that(t.tailN > 0 || t.tail == 0, "table %d: chunk %d at the end is empty", t.index, t.tail)
+	c.that(n-1 <= t.used(), "table %d: %d chunks for %d in use", t.index, n, t.used()) // (3)
+	if n == 0 {
+		c.that(t.limit == 0 && t.tailBase == nil && t.tailLoc == 0, "table %d: a tail without a chunk", t.index)
+	} else if t.tail >= 0 && t.tail < n {
+		k := &t.chunks[t.tail]
+		c.that(t.limit == t.cap && t.tailBase == k.base && t.tailLoc == k.number<<rowBits, "table %d: the tail is not chunk %d", t.index, t.tail)
+	}
+	for i := range t.chunks { // (4)
+		k := &t.chunks[i]
+		if !c.that(uint64(k.number) < uint64(len(w.chunks)), "table %d: chunk %d has number %d of %d", t.index, i, k.number, len(w.chunks)) {
+			continue
+		}
+		d := w.chunks[k.number]
+		c.that(d.table == t && d.base == k.base && d.base != nil && int(d.pos) == i, "table %d: chunk %d is not what the directory says", t.index, i)
+		c.that(uintptr(k.base)%chunkAlign == 0, "table %d: chunk %d is not aligned", t.index, i)
+		c.columns(w, t, i)
+	}
+	return before == c.count()
+}
+
+// columns verifies invariant (4) of directory for chunk i of t.
+func (c *checker) columns(w *World, t *table, i int) {
+	var want [MaxComponents]unsafe.Pointer
+	row := w.row(t.chunks[i].number)
+	for _, k := range t.columns {
+		want[k.comp.id] = unsafe.Add(t.chunks[i].base, uintptr(k.off))
+	}
+	for _, k := range t.heap {
+		want[k.comp.id] = row[k.comp.id]
+		c.that(row[k.comp.id] != nil, "table %d: chunk %d has no column %s", t.index, i, k.comp.name)
+	}
+	for id := range row {
+		c.that(row[id] == want[id], "table %d: chunk %d has component %d at a wrong address", t.index, i, id)
+	}
+}
+
+// records verifies invariant (5) of table.
+func (c *checker) records(w *World, t *table) {
+	for i := range t.used() {
+		k := &t.chunks[i]
+		for row, e := range unsafe.Slice((*Entity)(k.base), t.rowsIn(i)) {
+			r := w.ents.find(e)
+			if r == nil || e.gen&1 == 0 {
+				c.that(false, "table %d: chunk %d row %d holds %v, which is not alive", t.index, i, row, e)
+				continue
+			}
+			c.that(r.loc == k.number<<rowBits|uint32(row), "table %d: chunk %d row %d holds %v, whose record says %#x", t.index, i, row, e, r.loc)
+		}
+	}
+}
+
+// vacantHeap verifies invariant (6) of table.
+func (c *checker) vacantHeap(w *World, t *table) {
+	for i := range t.chunks {
+		n := 0
+		if i < t.used() {
+			n = t.rowsIn(i)
+		}
+		for j := range t.heap {
+			k := &t.heap[j]
+			rest := int(t.cap) - n
+			zero := rest == 0 || k.comp.isZero(w.cell(t.chunks[i].number<<rowBits+uint32(n), k.comp.id, k.comp.size), rest)
+			c.that(zero, "table %d: chunk %d keeps a %s of an entity that left", t.index, i, k.comp.name)
+		}
+	}
+}
+
+// edges verifies the invariants of edge, for the ways out of t.
+func (c *checker) edges(w *World, t *table) {
+	for id, e := range t.toggle {
+		if e != nil {
+			c.that(e.to.mask == t.mask^1<<id, "table %d: the way for component %d leads to mask %#x", t.index, id, e.to.mask)
+			c.way(w, t, e)
+		}
+	}
+	for i, e := range t.far {
+		diff := t.mask ^ e.to.mask
+		c.that(diff&(diff-1) != 0, "table %d: the way to mask %#x is not far", t.index, e.to.mask)
+		for _, other := range t.far[:i] {
+			c.that(other.to != e.to, "table %d: two ways to mask %#x", t.index, e.to.mask)
+		}
+		c.way(w, t, e)
+	}
+}
+
+func (c *checker) way(w *World, t *table, e *edge) {
+	want := edgeBetween(t, e.to)
+	c.that(w.byMask[e.to.mask] == e.to && slices.Equal(e.moves, want.moves) && slices.Equal(e.heap, want.heap),
+		"table %d: the way to mask %#x moves other cells than both have", t.index, e.to.mask)
+}

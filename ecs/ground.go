@@ -1,0 +1,36 @@
+package ecs
+
+import "github.com/strata-go/strata/memory"
+
+// A watched allocator tells those who stand on it when its memory goes before they do, as
+// page.Watched does one storey below.
+type watched interface {
+	Watch(lost func()) (unwatch func())
+}
+
+// watch has lost called when mem ends, where mem can tell, and returns what takes that back.
+func watch(mem memory.Allocator, lost func()) (unwatch func()) {
+	if g, ok := mem.(watched); ok {
+		return g.Watch(lost)
+	}
+	return func() {}
+}
+
+// lost makes w a closed world without touching a block: the allocator was closed, and its
+// addresses may be somebody else's by now.
+func (w *World) lost() {
+	if w.open < closedMark {
+		w.EndQueries()
+		w.open += closedMark
+	}
+	if w.commands != nil {
+		w.commands.forget()
+	}
+	w.ents.reset()
+	for _, t := range w.tables {
+		t.chunks = nil
+		w.setTail(t, 0, 0)
+	}
+	w.chunks, w.columns = nil, nil
+	w.freeNumber, w.waiting, w.live = 0, 0, 0
+}

@@ -1,0 +1,126 @@
+package ecs
+
+import (
+	"errors"
+	"slices"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// A table keeps one chunk without rows, so that an entity coming and going costs no call of
+// the allocator. It keeps it only as long as nobody needs it more: where the allocator says
+// that it is out of memory, a table that must grow takes the spare of another one.
+
+// addChunk appends an empty chunk to t, or changes nothing.
+func (w *World) addChunk(t *table) error {
+	base, err := w.ask()
+	if err != nil {
+		if base = w.takeSpare(t, err); base == nil {
+			return err
+		}
+	}
+	w.attach(t, base)
+	return nil
+}
+
+// addChunks appends n empty chunks to t, or changes nothing. Spares are taken only where
+// they suffice.
+func (w *World) addChunks(t *table, n int) error {
+	had := len(t.chunks)
+	defer func() {
+		if len(t.chunks) < had+n { // also when the allocator panics
+			w.dropChunks(t, had)
+			w.settle()
+		}
+	}()
+	for len(t.chunks) < had+n {
+		base, err := w.ask()
+		if err != nil {
+			if w.sparesBeside(t) < had+n-len(t.chunks) {
+				return err
+			}
+			if base = w.takeSpare(t, err); base == nil {
+				return err
+			}
+		}
+		w.attach(t, base)
+	}
+	return nil
+}
+
+// spares returns the number of chunks without rows: 0 or 1 between operations.
+func (t *table) spares() int { return len(t.chunks) - t.used() }
+
+func (w *World) sparesBeside(t *table) (n int) {
+	for _, other := range w.tables {
+		if other != t {
+			n += other.spares()
+		}
+	}
+	return n
+}
+
+// takeSpare returns the block of a spare of any table but t, in order of creation; nil where
+// there is none, or where err says something else than that memory is out.
+func (w *World) takeSpare(t *table, err error) unsafe.Pointer {
+	if !errors.Is(err, memory.ErrOutOfMemory) {
+		return nil
+	}
+	for _, other := range w.tables {
+		if other != t && other.spares() > 0 {
+			return w.recycle(w.detach(other))
+		}
+	}
+	return nil
+}
+
+// Shrink gives back what the world keeps for the next entity and could do without: every
+// chunk without rows, the buffers of commands when none wait, and the chunk numbers past the
+// last one in use. It returns the bytes of chunks that went back to the allocator, which
+// still may have to be trimmed itself.
+//
+// The archetypes stay, some 700 bytes each, because filters and mappers know them; so does
+// the index, 8 bytes for every slot that was ever used, because it holds the generations.
+//
+// Nothing that can be seen changes: not an address, not [World.Hash], not an Entity. Cost: a
+// look at every archetype, a free per spare, and a copy of 64 bytes or more per chunk in
+// use; the next entity of an archetype without rows asks the allocator again. Call it where
+// a level ends, or when memory runs short; it panics with a [*memory.Misuse] while the world
+// is locked.
+func (w *World) Shrink() (freed uint64) {
+	w.mutable("Shrink")
+	held := w.live
+	for _, t := range w.tables {
+		w.dropChunks(t, t.used())
+	}
+	w.settle()
+	freed = uint64(held-w.live) * uint64(w.chunkBytes)
+	w.trimNumbers()
+	if w.commands != nil {
+		w.commands.trim()
+	}
+	return freed
+}
+
+// trimNumbers forgets the free numbers behind the last one taken, and the room for more of
+// them where it is over half.
+func (d *directory) trimNumbers() {
+	n := len(d.chunks)
+	for n > 0 && d.chunks[n-1].base == nil {
+		n--
+	}
+	if 2*n > cap(d.chunks) {
+		return
+	}
+	link := &d.freeNumber
+	for i := d.freeNumber; i != 0; i = d.chunks[i-1].pos {
+		if int(i) <= n {
+			*link = i
+			link = &d.chunks[i-1].pos
+		}
+	}
+	*link = 0
+	d.chunks = slices.Clone(d.chunks[:n])
+	d.columns = slices.Clone(d.columns[:uint(n)*d.width])
+}

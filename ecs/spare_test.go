@@ -1,0 +1,230 @@
+package ecs
+
+import (
+	"errors"
+	"math/bits"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// flags registers nine one-byte types: 512 archetypes.
+func flags(t testing.TB, w *World) (toggle []func(e Entity, on bool) error) {
+	t.Helper()
+	return []func(Entity, bool) error{
+		flag[[1]byte](t, w), flag[[1][1]byte](t, w), flag[[1]int8](t, w), flag[[1]bool](t, w), flag[[1][1]int8](t, w),
+		flag[[1][1]bool](t, w), flag[[1][1][1]byte](t, w), flag[[1][1][1]int8](t, w), flag[[1][1][1]bool](t, w),
+	}
+}
+
+func flag[T any](t testing.TB, w *World) func(Entity, bool) error {
+	c := mustRegisterTest[T](t, w)
+	return func(e Entity, on bool) error {
+		if on {
+			var v T
+			return c.Add(e, v)
+		}
+		_, err := c.Remove(e)
+		return err
+	}
+}
+
+func TestWorld_OneEntityWalksFiveHundredArchetypesInFourChunks(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	mem.limit = 4
+	all := flags(t, w)
+	pos := NewMap1[position](w)
+	e := must[Entity](t)(pos.NewEntity(position{3, 4}))
+	gray := 0
+	for i := 1; i < 512; i++ {
+		bit := i &^ (i - 1) // of a Gray code: one component comes or goes
+		gray ^= bit
+		if err := all[bits.TrailingZeros(uint(bit))](e, gray&bit != 0); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+	}
+	if s := w.Stats(); s.Archetypes < 500 || s.Chunks != 4 || s.SpareChunks != 3 {
+		t.Errorf("%+v", s)
+	}
+	if p, ok := pos.Get(e); !ok || *p != (position{3, 4}) {
+		t.Error("the entity lost its position on the way")
+	}
+	w.Remove(e)
+	if s := w.Stats(); s.SpareChunks != s.Chunks || s.Chunks != 4 {
+		t.Fatalf("%+v", s)
+	}
+	for i, m := range []func() error{
+		func() error { _, err := NewMap1[velocity](w).NewEntity(velocity{}); return err },
+		func() error { return NewMap2[velocity, brain](w).NewBatch(20, nil) },
+		func() error { return NewMap1[armour](w).NewBatch(20, nil) },
+		func() error { _, err := w.NewEntity(); return err },
+	} {
+		if err := m(); err != nil {
+			t.Errorf("an empty world cannot make entity %d: %v", i, err)
+		}
+	}
+	if err := w.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReserve_TakesSparesOnlyWhereTheySuffice(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	for _, f := range []func() error{
+		func() error { return NewMap1[position](w).NewBatch(1, nil) },
+		func() error { return NewMap1[velocity](w).NewBatch(1, nil) },
+		func() error { return NewMap1[health](w).NewBatch(1, nil) },
+	} {
+		if err := f(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.RemoveAll(NewFilter1[position](w))
+	w.RemoveAll(NewFilter1[velocity](w))
+	mem.limit = 4 // one block, and two spares
+	m := NewMap1[armour](w)
+	per := int(must[*table](t)(m.target()).cap)
+	before, stats := w.Hash(0), w.Stats()
+	if err := m.NewBatch(3*per+1, nil); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Fatalf("four chunks of three: %v", err)
+	}
+	if w.Hash(0) != before || w.Stats() != stats || len(mem.live) != 3 {
+		t.Errorf("the refused batch left %+v after %+v, %d blocks", w.Stats(), stats, len(mem.live))
+	}
+	if err := m.NewBatch(3*per, nil); err != nil {
+		t.Error(err)
+	}
+	if s := w.Stats(); s.Chunks != 4 || s.SpareChunks != 0 || s.Entities != 3*per+1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestTakeSpare_OnlyWhenMemoryIsOut(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	e := must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
+	w.Remove(e)
+	first := mem.allocs
+	must[Entity](t)(NewMap1[velocity](w).NewEntity(velocity{}))
+	if s := w.Stats(); mem.allocs != first+1 || s.SpareChunks != 1 || s.Chunks != 2 {
+		t.Errorf("a spare was taken while there was memory: %+v", s)
+	}
+}
+
+func TestWorld_FullMemoryRefusesWithoutAllocating(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	must[Entity](t)(w.NewEntity())
+	mem.limit, mem.bare = 1, true
+	m := NewMap1[position](w)
+	_, err := m.NewEntity(position{})
+	if !errors.Is(err, memory.ErrOutOfMemory) || err.Error() != "ecs: a chunk of 1024 bytes: memory: out of memory" {
+		t.Error(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { m.NewEntity(position{}) }); n != 0 {
+		t.Errorf("refusing costs %v allocations", n)
+	}
+}
+
+func TestShrink_GivesBackEverySpareAndNothingElse(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	all := flags(t, w)
+	m := NewMap2[position, brain](w)
+	var es []Entity
+	for range 100 {
+		es = append(es, must[Entity](t)(m.NewEntity(position{1, 2}, brain{Name: "b"})))
+	}
+	for i, set := range all {
+		if err := set(es[i], true); err != nil {
+			t.Fatal(err)
+		}
+		w.Remove(es[i])
+	}
+	cmd := w.Commands()
+	for range 200 {
+		AddTo(cmd, mustRegisterTest[position](t, w), es[20], position{1, 2})
+		AddTo(cmd, mustRegisterTest[brain](t, w), es[20], brain{Name: "b"})
+	}
+	if w.Shrink(); cap(cmd.ops) == 0 || cmd.Len() != 400 {
+		t.Error("Shrink drops commands that wait")
+	}
+	if err := cmd.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	for i, set := range all {
+		if err := set(es[i+20], true); err != nil {
+			t.Fatal(err)
+		}
+		w.Remove(es[i+20])
+	}
+	p, b, _ := m.Get(es[50])
+	before, stats := w.Hash(0), w.Stats()
+	if stats.SpareChunks < 9 {
+		t.Fatalf("%+v", stats)
+	}
+	if n := w.Shrink(); n != uint64(stats.SpareChunks)*1024 {
+		t.Errorf("Shrink = %d for %d spares", n, stats.SpareChunks)
+	}
+	want := stats
+	want.Chunks -= stats.SpareChunks
+	want.BytesCapacity -= uint64(stats.SpareChunks) * 1024
+	want.PointerfulBytes = w.Column(int(mustRegisterTest[brain](t, w).ID())).BytesCapacity
+	want.SpareChunks = 0
+	if s := w.Stats(); s != want || len(mem.live) != want.Chunks || w.Hash(0) != before {
+		t.Errorf("%+v\nwant %+v", s, want)
+	}
+	if p2, b2, _ := m.Get(es[50]); p2 != p || b2 != b {
+		t.Error("Shrink moved a row")
+	}
+	if cap(cmd.ops)+cap(cmd.words) != 0 || cmd.queues[mustRegisterTest[brain](t, w).ID()] != nil {
+		t.Error("Shrink keeps the buffers of commands")
+	}
+	if err := w.Check(); err != nil {
+		t.Error(err)
+	}
+	if n := w.Shrink(); n != 0 {
+		t.Errorf("a second Shrink = %d", n)
+	}
+}
+
+func TestShrink_TrimsChunkNumbersAndKeepsThoseInUse(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	m, one := NewMap1[position](w), NewMap1[velocity](w)
+	per := int(must[*table](t)(m.target()).cap)
+	first := must[Entity](t)(one.NewEntity(velocity{}))
+	if err := m.NewBatch(100*per, nil); err != nil {
+		t.Fatal(err)
+	}
+	last := must[Entity](t)(NewMap1[health](w).NewEntity(health{7, 8})) // number 101
+	w.RemoveAll(NewFilter1[position](w))
+	w.Shrink()
+	if n := len(w.chunks); n != 102 {
+		t.Errorf("%d chunk numbers with the last one in use", n)
+	}
+	w.Remove(last)
+	w.Shrink()
+	if len(w.chunks) != 1 || len(w.columns) != minWidth || cap(w.chunks) > 4 {
+		t.Errorf("%d chunk numbers, room for %d, for one chunk", len(w.chunks), cap(w.chunks))
+	}
+	if !w.Alive(first) || w.Check() != nil {
+		t.Error(w.Check())
+	}
+	// A number in the middle of the free list stays on it.
+	if err := m.NewBatch(40*per, nil); err != nil {
+		t.Fatal(err)
+	}
+	h := must[Entity](t)(NewMap1[health](w).NewEntity(health{}))
+	if err := NewMap1[armour](w).NewBatch(3000, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.RemoveAll(NewFilter1[armour](w))
+	w.RemoveAll(NewFilter1[position](w))
+	w.Shrink()
+	if n := len(w.chunks); n != 42 || !w.Alive(h) {
+		t.Errorf("%d chunk numbers", n)
+	}
+	if err := w.Check(); err != nil {
+		t.Error(err)
+	}
+	if err := m.NewBatch(60*per, nil); err != nil || w.Check() != nil {
+		t.Error(err, w.Check())
+	}
+}

@@ -1,0 +1,281 @@
+package ecs
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest"
+)
+
+// everything is a small world in which every book has something to say: pointerful columns,
+// tags, free slots, retired ones, idle pages, free chunk numbers, edges of both kinds,
+// commands that wait.
+func everything(t *testing.T) (*World, *Filter2[position, armour]) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024, MaxEntities: 9000})
+	trio := NewMap3[position, armour, brain](w)
+	pos, think := mustRegisterTest[position](t, w), mustRegisterTest[brain](t, w)
+	if err := trio.NewBatch(5000, nil); err != nil { // two pages, of which one is idle after Reset
+		t.Fatal(err)
+	}
+	all := NewFilter1[position](w)
+	w.ents.at(entities(w, all)[4500].index).gen = lastGen
+	w.ents.lastLife++
+	w.Reset()
+	if err := trio.NewBatch(60, nil); err != nil {
+		t.Fatal(err)
+	}
+	es := entities(w, all)
+	e := es[0]
+	w.Remove(e)
+	w.ents.at(e.index).gen = lastGen - 1
+	worn := must[Entity](t)(w.NewEntity())
+	w.Remove(worn) // retired
+	last := es[1]
+	w.Remove(last)
+	w.ents.at(last.index).gen = lastGen - 1
+	must[Entity](t)(w.NewEntity()) // on its last life
+	for _, gone := range es[2:10] {
+		w.Remove(gone)
+	}
+	for i, e := range es[10:20] {
+		if err := NewMap2[velocity, burning](w).Add(e, velocity{}, burning{}); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 {
+			if _, err := think.Remove(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cmd := w.Commands()
+	AddTo(cmd, pos, must[Entity](t)(cmd.Spawn()), position{1, 1})
+	AddTo(cmd, think, es[30], brain{Name: "w"})
+	RemoveFrom(cmd, pos, es[31])
+	cmd.Destroy(es[32])
+	f := NewFilter2[position, armour](w).With(think.ID()).Without(mustRegisterTest[burning](t, w).ID())
+	return w, f
+}
+
+// TestCheck_EndsWhateverTheBooksHold flips every bit of every integer.
+func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
+	w, f := everything(t)
+	var edges []*edge
+	var rows [][]Entity
+	for _, t := range w.tables {
+		for _, e := range t.toggle {
+			edges = append(edges, e)
+		}
+		edges = append(edges, t.far...)
+		for i := range t.used() {
+			rows = append(rows, unsafe.Slice((*Entity)(t.chunks[i].base), t.rowsIn(i)))
+		}
+	}
+	n := memtest.EveryBit(t, w.Check, w, &edges, &rows)
+	if n.Integers < 300 || n.Named < n.Flipped*3/4 { // generations of vacant slots are anybody's guess
+		t.Errorf("%+v", n)
+	}
+
+	q := f.Query()
+	q.Next()
+	inner := f.Query()
+	if n = memtest.EveryBit(t, f.Check, f); n.Named < 300 {
+		t.Errorf("%+v", n)
+	}
+	inner.Close()
+	q.Close()
+
+	events := must[*Events[position]](t)(NewEvents[position](newTestMemory(t), 8))
+	events.Send(position{})
+	events.Swap()
+	if n = memtest.EveryBit(t, events.Check, events); n.Named < 2*bits.UintSize {
+		t.Errorf("%+v", n)
+	}
+}
+
+// A fault is one corruption, the sentence that names it, and how it is taken back.
+type fault struct {
+	name, want string
+	corrupt    func() (restore func())
+}
+
+func (f fault) test(t *testing.T, check func() error) {
+	t.Run(f.name, func(t *testing.T) {
+		if err := check(); err != nil {
+			t.Fatalf("before: %v", err)
+		}
+		restore := f.corrupt()
+		err := check()
+		restore()
+		if err == nil || !strings.Contains(err.Error(), f.want) {
+			t.Errorf("Check says %v, want %q", err, f.want)
+		}
+		if err := check(); err != nil {
+			t.Fatalf("after: %v", err)
+		}
+	})
+}
+
+// set is a corruption that writes v.
+func set[T any](p *T, v T) func() func() {
+	return func() func() {
+		restore := memtest.Keep(p)
+		*p = v
+		return restore
+	}
+}
+
+// TestCheck_NamesEachInvariant breaks every invariant that is written above a type.
+func TestCheck_NamesEachInvariant(t *testing.T) {
+	w, f := everything(t)
+	ents, d, cmd := &w.ents, &w.directory, w.commands
+	trio := w.byMask[7]
+	pair := w.byMask[7|1<<3|1<<4] // position, armour, brain, velocity, burning
+	brains := w.comps[2]
+	held := trio.chunks[0].number
+	var far *edge
+	for _, e := range trio.far {
+		if e.to == pair {
+			far = e
+		}
+	}
+	vacant, live := ents.free, trio.chunks[0].base
+	alive := *entityAt(live, 5)
+	for _, c := range []fault{
+		{"locks 1 open", "locks: open is -1 with 0 fills", set(&w.open, -1)},
+		{"locks 1 fills", "locks: open is 0 with 3 fills", set(&w.fills, 3)},
+		{"locks 1 asking", "locks: open is 0 with 0 fills", set(&w.asking, true)},
+		{"locks 2 more than began", "walks from 1 to", set(&w.open, 1000)},
+		{"locks 2 ended ahead", "locks: 0 walks from", set(&w.ended, w.serial+1)},
+
+		{"index 1", "index: slot 0 is not retired", set(&ents.pages[0][0].gen, 4)},
+		{"index 3 cycle", "the free list meets slot", set(&ents.at(vacant).loc, vacant)},
+		{"index 3 range", "the free list meets slot 8000", set(&ents.free, 8000)},
+		{"index 3 past bump", "the free list meets slot 70", set(&ents.free, 70)},
+		{"index 3 alive", "on the free list has generation", set(&ents.at(vacant).gen, ents.at(vacant).gen+1)},
+		{"index 3 retired", "on the free list has generation 4294967294", set(&ents.at(vacant).gen, retiredGen)},
+		{"index 4", "is neither alive nor free nor retired", set(&ents.free, 0)},
+		{"index 6 live", "slots are alive, the book says", set(&ents.live, ents.live+1)},
+		{"index 6 room below live", "index: live ", set(&ents.room, 5)},
+		{"index 6 room above max", "room 9001, max 9000", set(&ents.room, 9001)},
+		{"index 5", "was never used and is alive", set(&ents.pages[0][4000].gen, 77)},
+		{"index 7 room", "slots are worn out, room", set(&ents.room, ents.room-1)},
+		{"index 7 idle last life", "1 slots are worn out", set(&ents.pages[:2][1][4501-4096].gen, 8)},
+		{"index 7 retired", "3 slots are worn out", set(&ents.pages[:2][1][9].gen, retiredGen)},
+		{"index 8", "are on their last life, the book says 7", set(&ents.lastLife, 7)},
+		{"index 2 bump", "index: bump 5000 is not in the last of 1 pages", set(&ents.bump, 5000)},
+		{"index 2 peak", "index: peak 9001, max 9000", set(&ents.peak, 9001)},
+		{"index 2 max", "Config says 9000", set(&ents.max, 9001)},
+
+		{"config", "is no Config", set(&w.cfg.ChunkBytes, 1025)},
+		{"chunkBytes", "chunks of 2048 bytes, Config says 1024", set(&d.chunkBytes, 2048)},
+		{"component 1", "component 2: ecs.brain has ID 3", set(&brains.id, 3)},
+		{"component 1 by type", "component types, 0 by type", set(&w.byType, nil)},
+		{"component 2 size", "component 2: ecs.brain has 99 bytes", set(&brains.size, 99)},
+		{"component 2 pointers", "pointers false", set(&brains.pointerful, false)},
+		{"component 3", "component 0: Hash reads ecs.position at []", set(&w.comps[0].words, nil)},
+
+		{"directory 1 free cycle", "the free numbers meet", set(&d.chunks[d.freeNumber-1].pos, d.freeNumber)},
+		{"directory 1 free range", "the free numbers meet 999", set(&d.freeNumber, 1000)},
+		{"directory 1 free and held", "is one of the free numbers: block true", set(&d.freeNumber, held+1)},
+		{"directory 1 waiting and held", "is one of the waiting blocks: block true, table true", set(&d.waiting, held+1)},
+		{"directory 1 waiting range", "the waiting blocks meet 999", set(&d.waiting, 1000)},
+		{"directory 1 lost", "of which tables own", set(&d.freeNumber, 0)},
+		{"directory 2", "chunks, the book says", set(&d.live, 1)},
+		{"directory 3 width", "of width 16 for", set(&d.width, 16)},
+		{"directory 3 huge", "directory: ", set(&d.width, minWidth|1<<(bits.UintSize-2))},
+		{"directory 3 narrow", "columns of width 4 for", set(&d.width, 4)},
+		{"directory 4", "has component 0 at a wrong address", set(&d.row(held)[0], nil)},
+		{"directory 4 no such column", "has component 7 at a wrong address", set(&d.row(held)[7], live)},
+		{"directory 4 heap", "has no column ecs.brain", set(&d.row(held)[2], nil)},
+
+		{"table index", "not where its mask", set(&trio.index, 9)},
+		{"table 1 mask", "for 5 component types", set(&trio.mask, 1<<5|7)},
+		{"table 1 columns", "other columns than mask", set(&trio.mask, 5)},
+		{"table 1 aligned", "starts at", set(&trio.columns[1].off, trio.columns[1].off+4)},
+		{"table 1 overlap", "before the one ahead ends", set(&trio.columns[1].off, trio.columns[0].off)},
+		{"table 1 end", "of 1024 bytes", set(&trio.columns[1].off, 1008)},
+		{"table 1 tag", "tag ecs.burning is at 16", set(&pair.columns[len(pair.columns)-1].off, 16)},
+		{"table 1 size", "other columns than mask", set(&trio.heap[0].size, 9)},
+		{"table 1 more rows", fmt.Sprintf("rows of %[1]d bytes, not %[2]d of %[1]d", trio.rowBytes, trio.cap), set(&trio.cap, trio.cap-1)},
+		{"table 1 no rows", "0 rows end at", set(&trio.cap, 0)},
+		{"table 1 row bytes", fmt.Sprintf("rows of %d bytes", trio.rowBytes+1), set(&trio.rowBytes, trio.rowBytes+1)},
+		{"table 2 tail", "rows in chunk 5 of", set(&trio.tail, 5)},
+		{"table 2 negative", "rows in chunk -9 of", set(&trio.tail, -9)},
+		{"table 2 rows", "rows in chunk", set(&trio.tailN, trio.cap+1)},
+		{"table 2 empty tail", "at the end is empty", set(&trio.tailN, 0)},
+		{"table 3", "chunks for", func() func() {
+			a, b := memtest.Keep(&trio.tail), memtest.Keep(&trio.tailN)
+			trio.tail, trio.tailN = 0, 0
+			return func() { a(); b() }
+		}},
+		{"table 4 number", "has number 4000000000 of", set(&trio.chunks[0].number, 4_000_000_000)},
+		{"table 4 position", "is not what the directory says", set(&d.chunks[held].pos, 1)},
+		{"table 4 table", "is not what the directory says", set(&d.chunks[held].table, pair)},
+		{"table 4 base", "is not what the directory says", set(&trio.chunks[0].base, unsafe.Add(live, 64))},
+		{"table 4 aligned", "is not aligned", set(&trio.chunks[0].base, unsafe.Add(live, 8))},
+		{"table tail block", "the tail is not chunk", set(&trio.tailBase, live)},
+		{"table tail location", "the tail is not chunk", set(&trio.tailLoc, trio.tailLoc+1)},
+		{"table tail limit", "the tail is not chunk", set(&trio.limit, trio.limit-1)},
+		{"table 5 dead", "which is not alive", set(entityAt(live, 5), Entity{alive.index, alive.gen + 2})},
+		{"table 5 vacant", "which is not alive", set(entityAt(live, 5), Entity{vacant, ents.at(vacant).gen})},
+		{"table 5 twice", "whose record says", set(entityAt(live, 5), *entityAt(live, 6))},
+		{"table 5 elsewhere", "whose record says", set(&ents.at(alive.index).loc, 3)},
+		{"table 6", "keeps a ecs.brain of an entity that left", set((*brain)(w.cell(trio.tailLoc+trio.tailN, 2, unsafe.Sizeof(brain{}))), brain{Name: "left"})},
+		{"tables masks", "masks name", set(&w.byMask, map[uint64]*table{0: w.tables[0]})},
+		{"tables rows", "rows for", set(&w.tables[0].tailN, 0)},
+
+		{"edge 1 toggle", "the way for component 2 leads to mask", set(&pair.toggle[2], far)},
+		{"edge 1 near in far", "is not far", set(&trio.far, append(slices.Clone(trio.far), edgeBetween(trio, w.byMask[3|1<<3|1<<4]), edgeBetween(trio, trio)))},
+		{"edge 1 two", "two ways to mask", set(&trio.far, append(slices.Clone(trio.far), far))},
+		{"edge 2 moves", "moves other cells than both have", set(&far.moves[0].dst, far.moves[0].dst+8)},
+		{"edge 2 heap", "moves other cells than both have", set(&far.heap, nil)},
+		{"edge 2 table", "moves other cells than both have", set(&far.to, must[*table](t)(newTable(pair.mask, w.comps, 1024)))},
+
+		{"command 1 kind", "command 0: kind 4 of component", set(&cmd.ops[0].kind, commandDestroy+1)},
+		{"command 1 component", "kind 1 of component 5", set(&cmd.ops[1].id, 5)},
+		{"command 1 removal", "kind 2 of component 64", set(&cmd.ops[3].id, 64)},
+		{"command 2 words", "command 1: its value is at 1 of 1", set(&cmd.ops[1].at, 1)},
+		{"command 2 negative", "command 1: its value is at -1 of 1", set(&cmd.ops[1].at, -1)},
+		{"command 2 queue", "command 2: its value is at 1 of 1", set(&cmd.ops[2].at, 1)},
+		{"command 2 no queue", "command 2: its value is at 0 of 0", set(&cmd.queues[2], nil)},
+	} {
+		c.test(t, w.Check)
+	}
+
+	q := f.Query()
+	inner := f.Query()
+	for _, c := range []fault{
+		{"filter 1 columns", "filter: 5 columns", set(&f.n, 5)},
+		{"filter 1 negative", "filter: -1 columns", set(&f.n, -1)},
+		{"filter 1 need", "need 0x2000000007", set(&f.need, f.need|1<<37)},
+		{"filter 1 deny", "deny 0x2000000000", set(&f.deny, 1<<37)},
+		{"filter 1 id", "filter: column 1 is component 3", set(&f.ids[1], 3)},
+		{"filter 1 id range", "filter: column 1 is component 200", set(&f.ids[1], 200)},
+		{"filter 2 seen", "filter: 99 archetypes of", set(&f.seen, 99)},
+		{"filter 2 negative", "filter: -1 archetypes of", set(&f.seen, -1)},
+		{"filter 2 matches", "filter: 0 matches, not", set(&f.matches, nil)},
+		{"filter 3 newest", "filter: walk 1000 beside", set(&f.walk, 1000)},
+		{"filter 3 order", "beside [1000]", set(&f.nested[0], 1000)},
+		{"filter 3 twice", "filter: walk", set(&f.nested[0], f.walk)},
+	} {
+		c.test(t, f.Check)
+	}
+	inner.Close()
+	q.Close()
+
+	mem := newTestMemory(t)
+	events := must[*Events[position]](t)(NewEvents[position](mem, 4))
+	for _, c := range []fault{
+		{"events 1 write", "events: buffer 2 is written", set(&events.write, 2)},
+		{"events 1 negative", "events: buffer 1 holds -1 of 4", set(&events.n[1], -1)},
+		{"events 1 many", "events: buffer 0 holds 5 of 4", set(&events.n[0], 5)},
+		{"events 2 lengths", "events: buffers for 3 and 4", set(&events.buf[0], events.buf[0][:3])},
+		{"events 2 closed", "events: buffers for 4 and 4", set(&events.mem, nil)},
+	} {
+		c.test(t, events.Check)
+	}
+}

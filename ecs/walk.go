@@ -1,0 +1,166 @@
+package ecs
+
+import (
+	"slices"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// noCopy has go vet report a copy of the struct that it is part of. The field has a name, as
+// have those that tie a struct to its type arguments: Go 1.26 does not link a program that
+// asks reflect for a comparable generic struct with a blank field and a local type.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// locks say why a world may not change its structure now.
+//
+// Every walk, which is an open query, has a number of its own for ever: a copy of the query
+// can neither end the walk twice nor go on when it has ended.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) open is the number of walks under way, plus fills, plus 1 while asking, plus
+//	    closedMark once the world is closed
+//	(2) the walks under way have numbers from ended+1 to serial
+type locks struct {
+	open   int    // what mutable looks at; 0 while changes are allowed
+	fills  int    // callbacks of batches under way
+	asking bool   // the allocator
+	serial uint64 // of the newest walk
+	ended  uint64 // EndQueries ended walks up to this one
+}
+
+// closedMark is an open count that no number of queries reaches or leaves.
+const closedMark = 1 << 30
+
+// Locked reports whether structural changes would panic: a query is open, a batch is being
+// filled, or the world is closed.
+func (w *World) Locked() bool { return w.open != 0 }
+
+// mutable panics unless structural changes are allowed now.
+func (w *World) mutable(op string) {
+	if w.open != 0 {
+		w.refuse(op)
+	}
+}
+
+//go:noinline
+func (w *World) refuse(op string) {
+	reason := "the world is locked by an open query; use World.Commands, or end the query with Close"
+	switch {
+	case w.open >= closedMark:
+		reason = closedReason
+	case w.asking:
+		reason = "the world is in the middle of a change, asking its allocator"
+	case w.open == w.fills:
+		reason = "the world is locked while a batch is filled; use World.Commands"
+	}
+	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: reason})
+}
+
+const closedReason = "the world is closed"
+
+// unclosed panics when w is closed; what only waits for Apply is allowed all the same
+// while a query is open.
+func (w *World) unclosed(op string) {
+	if w.open >= closedMark {
+		w.refuse(op)
+	}
+}
+
+// walks returns the number of walks under way.
+func (l *locks) walks() int {
+	n := l.open - l.fills
+	if n >= closedMark {
+		n -= closedMark
+	}
+	if l.asking {
+		n--
+	}
+	return n
+}
+
+// open locks the world for a query and returns the number of its walk.
+//
+//go:noinline
+func (f *filter) open() uint64 {
+	w := f.w
+	if f.seen != len(w.tables) {
+		f.update(len(w.tables))
+	}
+	if f.walk != 0 {
+		f.nest()
+	}
+	w.open++
+	w.serial++
+	f.walk = w.serial
+	return w.serial
+}
+
+// nest puts the newest walk beside the others: one more begins.
+func (f *filter) nest() {
+	ended := f.w.ended
+	if len(f.nested) > 0 && f.nested[0] <= ended {
+		f.nested = slices.DeleteFunc(f.nested, func(n uint64) bool { return n <= ended })
+	}
+	if f.walk > ended {
+		f.nested = append(f.nested, f.walk)
+	}
+}
+
+// walking reports whether the walk over f with this number is under way.
+func (f *filter) walking(number uint64) bool {
+	return number > f.w.ended && (number == f.walk || slices.Contains(f.nested, number))
+}
+
+// walked reports whether any walk over f is under way.
+func (f *filter) walked() bool {
+	ended := f.w.ended
+	return f.walk > ended || slices.ContainsFunc(f.nested, func(n uint64) bool { return n > ended })
+}
+
+// end ends a walk over f, unless a copy of its query or EndQueries has.
+func (f *filter) end(number uint64) {
+	if number != f.walk || number <= f.w.ended {
+		f.endNested(number)
+		return
+	}
+	f.walk = 0
+	f.w.open--
+}
+
+//go:noinline
+func (f *filter) endNested(number uint64) {
+	for i, n := range f.nested {
+		if n == number {
+			f.nested = slices.Delete(f.nested, i, i+1)
+			if number > f.w.ended {
+				f.w.open--
+			}
+			return
+		}
+	}
+}
+
+// EndQueries ends every open query and returns their number. It is for whoever recovers a
+// panic that left a loop over a query without its Close: the world is usable again. A query
+// that was ended so panics with a [*memory.Misuse] when it is stepped on to the next chunk.
+func (w *World) EndQueries() int {
+	n := w.walks()
+	w.open -= n
+	w.ended = w.serial
+	return n
+}
+
+// beginFill locks the world while a batch is filled; endFill is deferred.
+func (w *World) beginFill() {
+	w.open++
+	w.fills++
+}
+
+func (w *World) endFill() {
+	w.open--
+	w.fills--
+}
