@@ -90,6 +90,7 @@ type Game struct {
 	cfg    Config
 	rng    engine.Rand
 	mem    *tiers.Manager
+	chunks *pool.Blocks // where the world's columns lie
 	world  *ecs.World
 	actors actors
 	omens  *pool.Pool[Omen]
@@ -180,9 +181,13 @@ func (g *Game) buildWorld() error {
 	if g.world, err = ecs.New(chunks, ecs.Config{ChunkBytes: chunkBytes}); err != nil {
 		return err
 	}
+	g.chunks = chunks
 	// The chunks are the tier's; the world gives them back before they close.
 	g.mem.AddFuncs("components", chunks.Stats, nil, chunks.Close)
-	g.mem.AddFuncs("world", nil, g.world.Reset, g.world.Close)
+	g.mem.AddFuncs("world", nil, func() {
+		g.world.Reset()
+		g.world.Shrink()
+	}, g.world.Close)
 	a := &g.actors
 	a.enemies = ecs.NewMap3[Position, Velocity, Enemy](g.world)
 	a.shots = ecs.NewMap3[Position, Velocity, Shot](g.world)
@@ -191,6 +196,13 @@ func (g *Game) buildWorld() error {
 	a.shotFilter = ecs.NewFilter3[Position, Velocity, Shot](g.world)
 	a.dropFilter = ecs.NewFilter3[Position, Velocity, Pickup](g.world)
 	return nil
+}
+
+// relieve gives back what the columns hold and do without, for others of the pools tier. The
+// simulation does not notice.
+func (g *Game) relieve() {
+	g.world.Shrink()
+	_ = g.chunks.Trim() // what the system does not take back stays for the next entities
 }
 
 const (

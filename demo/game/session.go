@@ -44,6 +44,7 @@ type Session struct {
 
 	cfg      SessionConfig
 	open     bool   // a frame is open
+	short    bool   // the pools tier rose past its soft mark
 	settle   int    // frames until the workers are told to take home what was uploaded
 	entities int    // most at once
 	failed   uint64 // pictures that Log was told of
@@ -65,6 +66,12 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 		cfg.Sink = func(engine.Picture) error { return nil }
 	}
 	s := &Session{cfg: cfg, Attract: cfg.Attract, times: newTimes()}
+	cfg.Memory.OnSoft = func(t tiers.Tier, committed, budget uintptr) {
+		s.short = s.short || t == tiers.Pools // the world may be in the middle of a change
+		if s.cfg.Memory.OnSoft != nil {
+			s.cfg.Memory.OnSoft(t, committed, budget)
+		}
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -182,6 +189,10 @@ func (s *Session) Frame(in engine.Input) error {
 		return nil
 	}
 	s.Paused = false
+	if s.short {
+		s.short = false
+		s.Game.relieve()
+	}
 	began := time.Now()
 	if err := s.Game.Tick(&in); err != nil {
 		return err

@@ -398,3 +398,49 @@ func BenchmarkTick(b *testing.B) {
 		})
 	}
 }
+
+func TestSession_SoftMarkOfThePoolsShrinksTheWorld(t *testing.T) {
+	told := 0
+	m := small
+	m.SoftMark, m.OnSoft = 0.0001, func(tier tiers.Tier, _, _ uintptr) {
+		if tier == tiers.Pools {
+			told++
+		}
+	}
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Memory: m})
+	if told == 0 || !s.short {
+		t.Fatalf("told %d times", told)
+	}
+	play(t, s, 1)
+	if s.short {
+		t.Error("the tick does not look at the mark")
+	}
+	g := s.Game
+	for g.Ticks < 100 || g.Ticks < 1100 && g.world.Stats().SpareChunks == 0 {
+		play(t, s, 1)
+	}
+	before, held := g.Hash(), g.chunks.Stats()
+	g.relieve()
+	if st := g.world.Stats(); st.SpareChunks != 0 || g.Hash() != before || g.chunks.Stats().InUse >= held.InUse {
+		t.Errorf("%+v; %d bytes of chunks after %d", st, g.chunks.Stats().InUse, held.InUse)
+	}
+	play(t, s, 1200-g.Ticks)
+	if h := g.Hash(); h != golden {
+		t.Errorf("hash %#x: the simulation noticed", h)
+	}
+	check(t, s)
+}
+
+func TestSession_LevelEndLeavesTheWorldNoChunk(t *testing.T) {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7}})
+	play(t, s, 300)
+	if err := s.EndFrame(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.leave(); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.Game.world.Stats(); st.Chunks != 0 || s.Game.chunks.Stats().InUse != 0 {
+		t.Errorf("%+v", st)
+	}
+}
