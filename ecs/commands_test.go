@@ -102,3 +102,13 @@ func TestCommands_WaitWhileMemoryIsShort(t *testing.T) {
 }
 
 func must2[T any](v T, _ bool) T { return v }
+
+func TestCommands_ATagAloneNeedsNoWords(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	tag := mustRegisterTest[burning](t, w)
+	e := must[Entity](t)(w.NewEntity())
+	AddTo(w.Commands(), tag, e, burning{})
+	if err := w.Commands().Apply(); err != nil || !tag.Has(e) {
+		t.Error(err)
+	}
+}

@@ -407,3 +407,78 @@ func TestRegister_BoundsTypesWithPointersToo(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAddAll_TakesPointersAlong(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	m := NewMap2[position, brain](w)
+	if err := m.NewBatch(200, func(i int, p *position, b *brain) {
+		p.X, b.Name, b.Target = float32(i), strings.Repeat("b", i), &i
+	}); err != nil {
+		t.Fatal(err)
+	}
+	tags := NewMap1[burning](w)
+	look := func(after string) {
+		t.Helper()
+		q := NewFilter2[position, brain](w).Query()
+		for q.Next() {
+			if p, b := q.Get(); len(b.Name) != int(p.X) || *b.Target != int(p.X) {
+				t.Fatalf("after %s entity %v has %q", after, p.X, b.Name)
+			}
+		}
+	}
+	if n := must[int](t)(tags.AddAll(NewFilter1[position](w), burning{})); n != 200 {
+		t.Errorf("AddAll = %d", n)
+	}
+	look("AddAll")
+	if n := must[int](t)(tags.RemoveAll(NewFilter1[position](w))); n != 200 {
+		t.Errorf("RemoveAll = %d", n)
+	}
+	look("RemoveAll")
+}
+
+func TestHash_SeesEveryWord(t *testing.T) {
+	type words struct {
+		A [2]float32
+		B [2]uint32
+		C complex128
+		D [3]uint16
+		E float64
+	}
+	hash := func(f func(v *words)) uint64 {
+		w, _ := newTestWorld(t, Config{})
+		if err := NewMap1[words](w).NewBatch(1, func(_ int, v *words) { f(v) }); err != nil {
+			t.Fatal(err)
+		}
+		return w.Hash(0)
+	}
+	seen := map[uint64]string{hash(func(*words) {}): "nothing"}
+	for name, f := range map[string]func(v *words){
+		"A0": func(v *words) { v.A[0] = 1 }, "A1": func(v *words) { v.A[1] = 1 },
+		"B0": func(v *words) { v.B[0] = 1 }, "B1": func(v *words) { v.B[1] = 1 },
+		"C real": func(v *words) { v.C = 1 }, "C imag": func(v *words) { v.C = 1i },
+		"D0": func(v *words) { v.D[0] = 1 }, "D2": func(v *words) { v.D[2] = 1 }, "E": func(v *words) { v.E = 1 },
+	} {
+		h := hash(f)
+		if other, ok := seen[h]; ok {
+			t.Errorf("%s hashes as %s", name, other)
+		}
+		seen[h] = name
+	}
+}
+
+func TestColumn_CountsItsOwnArchetypesOnly(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	for _, err := range []error{
+		NewMap1[position](w).NewBatch(5, nil), NewMap2[velocity, position](w).NewBatch(7, nil), NewMap1[velocity](w).NewBatch(9, nil),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := w.Column(0); c.ID != 0 || c.Size != 8 || c.Pointerful || c.Archetypes != 2 || c.Entities != 12 || c.BytesUsed != 96 {
+		t.Errorf("%+v", c)
+	}
+	if c := w.Column(1); c.ID != 1 || c.Archetypes != 2 || c.Entities != 16 {
+		t.Errorf("%+v", c)
+	}
+}

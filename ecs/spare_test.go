@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/bits"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -226,5 +227,86 @@ func TestShrink_TrimsChunkNumbersAndKeepsThoseInUse(t *testing.T) {
 	}
 	if err := m.NewBatch(60*per, nil); err != nil || w.Check() != nil {
 		t.Error(err, w.Check())
+	}
+}
+
+// TestTable_ReturnsAChunkAtOnce empties the last chunk by each operation that moves one row.
+func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
+	for name, leave := range map[string]func(w *World, e Entity) error{
+		"Remove":           func(w *World, e Entity) error { w.Remove(e); return nil },
+		"Add":              func(w *World, e Entity) error { return mustRegisterTest[burning](t, w).Add(e, burning{}) },
+		"Component.Remove": func(w *World, e Entity) error { _, err := mustRegisterTest[velocity](t, w).Remove(e); return err },
+		"Map.Add":          func(w *World, e Entity) error { return NewMap2[burning, odd](w).Add(e, burning{}, odd{}) },
+		"Map.Remove":       func(w *World, e Entity) error { _, err := NewMap1[velocity](w).Remove(e); return err },
+		"Apply": func(w *World, e Entity) error {
+			w.Commands().Destroy(e)
+			return w.Commands().Apply()
+		},
+	} {
+		w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+		for _, err := range []error{ // where the rows go there is room
+			NewMap2[position, burning](w).NewBatch(1, nil), NewMap3[position, velocity, burning](w).NewBatch(1, nil),
+			NewMap4[position, velocity, burning, odd](w).NewBatch(1, nil), NewMap1[position](w).NewBatch(1, nil),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := NewMap2[position, velocity](w)
+		per := int(must[*table](t)(m.target()).cap)
+		if err := m.NewBatch(2*per+1, nil); err != nil {
+			t.Fatal(err)
+		}
+		rows := unsafe.Slice((*Entity)(m.table.chunks[1].base), per)
+		es := append(append([]Entity{}, rows[1:]...), *entityAt(m.table.chunks[2].base, 0))
+		held := len(mem.live)
+		for i := len(es) - 1; i >= 0; i-- { // one row is left in the second chunk, the third is spare
+			if len(mem.live) != held {
+				t.Fatalf("%s: %d blocks after %d rows", name, len(mem.live), len(es)-i)
+			}
+			w.Remove(es[i])
+		}
+		if err := leave(w, rows[0]); err != nil { // now the second one is, and the third goes back
+			t.Fatal(err)
+		}
+		if len(mem.live) != held-1 || w.waiting != 0 {
+			t.Errorf("%s: %d blocks, want %d", name, len(mem.live), held-1)
+		}
+	}
+}
+
+func TestAsk_RefusesWhenEveryChunkNumberIsTaken(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	books := w.chunks
+	w.chunks = make([]chunk, maxChunks)
+	asked := mem.allocs
+	_, err := w.NewEntity()
+	if !errors.Is(err, memory.ErrOutOfMemory) || err.Error() != "ecs: all 524288 chunk numbers are taken: memory: out of memory" || mem.allocs != asked {
+		t.Error(err)
+	}
+	w.chunks = books
+	must[Entity](t)(w.NewEntity())
+}
+
+func TestBatches_ReturnChunksAtOnce(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	m, tag, all := NewMap1[position](w), NewMap1[burning](w), NewFilter1[position](w)
+	per := int(must[*table](t)(m.target()).cap) // as many with the tag
+	if err := m.NewBatch(10*per, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range []func() (int, error){
+		func() (int, error) { return tag.AddAll(all, burning{}) },
+		func() (int, error) { return tag.RemoveAll(all) },
+	} {
+		if n, err := f(); err != nil || n != 10*per {
+			t.Errorf("step %d = %d, %v", i, n, err)
+		}
+		if len(mem.live) > 11 || w.waiting != 0 {
+			t.Errorf("step %d: %d blocks for ten and a spare", i, len(mem.live))
+		}
+	}
+	if n := w.RemoveAll(all); n != 10*per || len(mem.live) > 2 {
+		t.Errorf("RemoveAll = %d, %d blocks", n, len(mem.live))
 	}
 }

@@ -154,6 +154,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"index 1", "index: slot 0 is not retired", set(&ents.pages[0][0].gen, 4)},
 		{"index 3 cycle", "the free list meets slot", set(&ents.at(vacant).loc, vacant)},
 		{"index 3 range", "the free list meets slot 8000", set(&ents.free, 8000)},
+		{"index 3 bump", fmt.Sprintf("the free list meets slot %d,", ents.bump), set(&ents.free, ents.bump)},
 		{"index 3 past bump", "the free list meets slot 70", set(&ents.free, 70)},
 		{"index 3 alive", "on the free list has generation", set(&ents.at(vacant).gen, ents.at(vacant).gen+1)},
 		{"index 3 retired", "on the free list has generation 4294967294", set(&ents.at(vacant).gen, retiredGen)},
@@ -244,6 +245,20 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"command 2 no queue", "command 2: its value is at 0 of 0", set(&cmd.queues[2], nil)},
 	} {
 		c.test(t, w.Check)
+	}
+
+	w2, mem2 := newTestWorld(t, Config{ChunkBytes: 1024})
+	m := NewMap1[brain](w2)
+	if err := m.NewBatch(int(must[*table](t)(m.target()).cap), nil); err != nil {
+		t.Fatal(err)
+	}
+	w2.Remove(must[Entity](t)(m.NewEntity(brain{}))) // behind a full chunk lies the spare
+	fault{"table 6 spare", "keeps a ecs.brain", set((*brain)(w2.column(m.table.chunks[1].number, 0)), brain{Name: "left"})}.test(t, w2.Check)
+	if len(mem2.live) != 2 {
+		t.Errorf("%d blocks", len(mem2.live))
+	}
+	if err := NewFilter1[brain](w2).Check(); err != nil {
+		t.Errorf("a filter that has seen nothing: %v", err)
 	}
 
 	q := f.Query()

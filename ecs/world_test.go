@@ -26,6 +26,11 @@ func TestNew_RefusesBadConfig(t *testing.T) {
 			t.Errorf("New(%+v) says %v, want %q", c.cfg, err, c.want)
 		}
 	}
+	for _, cfg := range []Config{{ChunkBytes: 1024, MaxEntities: 1}, {ChunkBytes: 64 << 10, MaxEntities: 1 << 28}} {
+		if _, err := New(mem, cfg); err != nil {
+			t.Errorf("New(%+v) says %v", cfg, err)
+		}
+	}
 	if _, err := New(nil, Config{}); err == nil {
 		t.Error("New accepts no allocator")
 	}
@@ -150,6 +155,20 @@ func TestEntity_SlotOnItsLastLifeIsRetiredByReset(t *testing.T) {
 	}
 }
 
+func TestEntity_BatchTakesASlotToItsLastLife(t *testing.T) {
+	w, _ := newTestWorld(t, Config{MaxEntities: 3})
+	a := must[Entity](t)(w.NewEntity())
+	w.Remove(a)
+	w.ents.at(a.index).gen = lastGen - 1
+	if err := NewMap1[position](w).NewBatch(2, nil); err != nil || w.ents.lastLife != 1 || w.Check() != nil {
+		t.Errorf("%v, %d on their last life, %v", err, w.ents.lastLife, w.Check())
+	}
+	w.Reset()
+	if s := w.Stats(); s.RetiredSlots != 1 || w.Check() != nil {
+		t.Errorf("%+v, %v", s, w.Check())
+	}
+}
+
 func TestWorld_OpenQueryLocksStructure(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	m := NewMap2[position, velocity](w)
@@ -207,6 +226,9 @@ func TestWorld_FullWorldRefusesAndRecovers(t *testing.T) {
 	}
 	for range 3 {
 		must[Entity](t)(m.NewEntity(position{}))
+	}
+	if err := m.NewBatch(1, nil); !errors.Is(err, memory.ErrOutOfMemory) || w.Len() != 3 || w.Check() != nil {
+		t.Errorf("a batch beside three of three: %v, %d entities", err, w.Len())
 	}
 	_, err := m.NewEntity(position{})
 	if !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "all 3 entities") {
