@@ -17,12 +17,13 @@ const ptrBytes = unsafe.Sizeof(uintptr(0))
 // Blocks are named by their offset from the target's base, or, where the target has none,
 // by pointer. Either offs or ptrs has Config.Batch slots and the other is nil.
 type batch struct {
-	next *batch // in whichever list holds it; read before the batch is passed on
-	home *home
-	n    int // blocks in the slots, set when the batch is pushed
-	offs []uintptr
-	ptrs []unsafe.Pointer // nil beyond n once emptied
-	_    [(lineBytes - 9*ptrBytes%lineBytes) % lineBytes]byte
+	next  *batch // in whichever list holds it; read before the batch is passed on
+	home  *home
+	n     int    // blocks in the slots, set when the batch is pushed
+	epoch uint64 // of the inbox when its blocks were put in, set when the batch is pushed
+	offs  []uintptr
+	ptrs  []unsafe.Pointer // nil beyond n once emptied
+	_     [(lineBytes - (9*ptrBytes+8)%lineBytes) % lineBytes]byte
 }
 
 func newBatch(h *home) *batch {
@@ -42,7 +43,7 @@ func (b *batch) slots() int { return len(b.offs) + len(b.ptrs) }
 // raised before the push, so that nobody sees a block drained that was not pushed.
 type home struct {
 	empty atomic.Pointer[batch] // pushed by the owner, taken whole by the Freer
-	_     [lineBytes - 8]byte
+	_     [lineBytes - ptrBytes]byte
 
 	pushed    atomic.Uint64 // blocks pushed or abandoned
 	abandoned atomic.Uint64 // blocks that found the inbox closed
@@ -50,7 +51,8 @@ type home struct {
 
 	spare *batch // empty batches in hand
 	in    *Inbox
-	_     [lineBytes - 3*8 - 2*ptrBytes]byte
+	user  *Freer // who lives here, or nil; under Inbox.mu
+	_     [lineBytes - 3*8 - 3*ptrBytes]byte
 }
 
 // take returns an empty batch: one in hand, one come home, or a new one.

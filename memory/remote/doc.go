@@ -29,15 +29,39 @@
 //
 // Drain where the owner has time: at the start of the frame, bounded by DrainSome, and when
 // an allocation fails. Flush when the worker waits: a block in an unfinished batch is live.
+// Reset the inbox with its target.
+//
+// Large blocks go by FreeSized: a batch is pushed when it holds Config.Batch blocks or
+// Config.Bytes bytes, so that a worker's memory does not wait in a batch that never fills.
+//
+// # What is caught
+//
+//	mistake                                           found
+//	address outside the range of a [Based] target     at Free, on the line of the culprit
+//	other foreign and interior addresses              by the target, at the drain
+//	second free, the address not used again           by the target, at the drain
+//	second free, both waiting when the owner looks    by the target, or in memdebug builds at the
+//	                                                  drain before the block can be used again
+//	free before the Reset of the target, arriving     by the epoch of its batch, if the owner calls
+//	after it                                          Inbox.Reset with it: counted as Stale, not freed
+//	free after the Reset of a block from before it,   not, unless nobody has the address: it frees a
+//	and any free of an address that was freed and     newcomer's block. guard.Allocator around the
+//	handed out anew meanwhile                         target keeps freed blocks from being used again
+//	Free, Flush on a closed Freer                     at once
+//	Freers that outlive the inbox                     their blocks are counted and reported
 //
 // # Cost
 //
-//	| operation | cost | overhead |
-//	|---|---|---|
-//	| Free | one store; every Config.Batch calls one CAS and one swap | none |
-//	| Drain, Pending, nothing there | one atomic load, inlined | none |
-//	| Drain | one swap; per batch one CAS; per block FreeAny through the interface | 8 bytes a slot, 128 a batch |
-//	| NewFreer | a mutex; Go allocations only beyond the highest number open at once | 272 bytes and a batch |
+//	operation                       cost                                   overhead
+//	Free, FreeSized                 one store; every Config.Batch calls    none
+//	                                one CAS and one swap
+//	Drain, Pending, nothing there   one atomic load, inlined               none
+//	Drain                           one swap; per batch one CAS; per       8 bytes a slot,
+//	                                block FreeAny through the interface    128 a batch
+//	Reset                           a mutex, a store per Freer; per        none
+//	                                batch that waits one CAS
+//	NewFreer                        a mutex; Go allocations only beyond    272 bytes and
+//	                                the highest number open at once        a batch
 //
 // There are as many batches as were ever in flight together, plus one per Freer: an owner
 // that never drains lets them grow until its own memory runs out. In the steady state
@@ -48,13 +72,12 @@
 // busy with other work as well: the lowest of 12 short rounds, which spread by a factor of
 // two and more):
 //
-//	| entries | one goroutine | while marking | 16 MiB, cold | two goroutines |
-//	|---|---|---|---|---|
-//	| array of offsets | 7.3 | 14.2 | 9.1 | 13.5 |
-//	| array of pointers | 9.0 | 27.4 | 11.5 | 16.2 |
-//	| chain through the blocks | 5.3 | 7.9 | 12.7 | 12.7 |
-//	| pointers under a mutex | 5.7 | 23.8 | 8.2 | 12.8 |
-//	| the Go heap | - | - | - | 158 |
+//	entries                    one goroutine   while marking   16 MiB, cold   two goroutines
+//	array of offsets                     7.3            14.2            9.1             13.5
+//	array of pointers                    9.0            27.4           11.5             16.2
+//	chain through the blocks             5.3             7.9           12.7             12.7
+//	pointers under a mutex               5.7            23.8            8.2             12.8
+//	the Go heap                            -               -              -              158
 //
 // Offsets lead pointers because the collector has nothing to scan and no barrier to run.
 // Chains are ahead while the blocks are warm and behind when they are not, and they were
@@ -68,7 +91,8 @@
 // # Concurrency and the collector
 //
 // The owner's side belongs to the goroutine that owns the target; each Freer to one
-// goroutine; NewFreer and Stats to anyone. Pushing is lock-free, draining never waits.
+// goroutine; NewFreer and Stats to anyone. Pushing is lock-free, draining never waits; only
+// NewFreer, Freer.Close, Stats, Check and Reset take a mutex, for a step per Freer.
 // What a worker did with a block before Free happens before what the owner does after the
 // drain.
 //

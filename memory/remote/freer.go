@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -11,24 +12,37 @@ import (
 // A Freer frees blocks of an inbox's target from a goroutine that does not own it. It
 // belongs to one goroutine at a time; a worker makes its own, and defers Close.
 //
-// Blocks gather in a batch and are pushed when the batch is full, at Flush and at Close.
-// Once pushed they are the owner's, also when the Freer is gone. What was never flushed
-// stays live in the target.
+// Blocks gather in a batch and are pushed when the batch is full, when the sizes given to
+// FreeSized reach Config.Bytes, at Flush and at Close. Once pushed they are the owner's, also
+// when the Freer is gone. What was never flushed stays live in the target.
 //
-// Invariants, with Config.Batch == size:
+// Free puts an address into a list and looks at nothing else, so a bad one is found by the
+// owner, at the drain, where the target finds it: a double free of a block that nobody has
+// used again in between is. One that does not find out is the second free of a block which
+// the owner had, by then, handed out anew: that frees the newcomer's. The package comment says
+// which of those are caught, and by what.
 //
-//	(1) open:   cur != nil, offs == cur.offs[:size-1] or nil, n < size
+// Invariants, verified by Check, with Config.Batch == size:
+//
+//	(1) open:   cur is a batch of this Freer's home, 0 <= n < size, offs is all but the last
+//	            slot of cur.offs, and span is join's, or 0
 //	(2) closed: cur == nil, offs is nil, n == 0
+//	(3) bytes < limit, and bytes == 0 where n == 0
+//	(4) epoch is not ahead of the inbox's
+//	(5) the spare batches of the home are its own, with all their slots, each listed once
 type Freer struct {
-	base, span uintptr   // the target's range, as numbers: a Freer may outlive it. span 0: none
-	offs       []uintptr // all but the last of cur's: the last one is slow, it pushes
-	n          int       // blocks in cur
+	base uintptr        // the target's first byte, as a number: a Freer may outlive it
+	span atomic.Uintptr // bytes from it, 1 if it has none; 0 once the inbox was reset
+	offs []uintptr      // all but the last of cur's: the last one is slow, it pushes
+	n    int            // blocks in cur
 
-	cur       *batch
-	home      *home
-	owner     invariant.Owner
-	abandoned uint64                             // blocks of this Freer that found the inbox closed
-	_         [2*lineBytes - 8 - 8*ptrBytes]byte // n is written all the time: no neighbours
+	cur          *batch
+	home         *home
+	bytes, limit uintptr // of what FreeSized put into cur; and at how many it is pushed
+	owner        invariant.Owner
+	epoch        uint64                                // of the inbox when span was last set: that of every block in cur
+	abandoned    uint64                                // blocks of this Freer that found the inbox closed
+	_            [2*lineBytes - 2*8 - 10*ptrBytes]byte // n is written all the time: no neighbours
 }
 
 // NewFreer registers a Freer. Any goroutine may call it. On a closed inbox the Freer
@@ -37,7 +51,7 @@ type Freer struct {
 func (in *Inbox) NewFreer() *Freer {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	f := &Freer{base: in.addr, span: in.span}
+	f := &Freer{base: in.addr, limit: in.bytes}
 	if k := len(in.idle); k > 0 {
 		f.home = in.idle[k-1]
 		in.idle = in.idle[:k-1]
@@ -45,32 +59,44 @@ func (in *Inbox) NewFreer() *Freer {
 		f.home = &home{in: in}
 		in.homes = append(in.homes, f.home)
 	}
+	f.home.user = f
+	f.join()
 	f.open()
 	return f
+}
+
+// join has what follows belong to the inbox's present epoch. Inbox.Reset sets the epoch first
+// and span then, so either the new epoch is seen here or span is 0 in the end.
+func (f *Freer) join() (span uintptr) {
+	span = max(f.home.in.span, 1) // 1 where the target has no base: Free's fast path has no slots then
+	f.span.Store(span)
+	f.epoch = f.home.in.epoch.Load()
+	return span
 }
 
 // open starts an empty batch.
 func (f *Freer) open() {
 	f.cur = f.home.take()
-	f.n = 0
-	if f.span != 0 {
+	f.n, f.bytes = 0, 0
+	if f.cur.offs != nil {
 		f.offs = f.cur.offs[:len(f.cur.offs)-1]
 	}
 }
 
 // Free hands the block at p to the target's owner, which frees it when it drains the inbox.
 // The caller must not touch the block any more. A nil pointer is a no-op. If the inbox is
-// closed the block is abandoned, which Flush and Close report.
+// closed the block is abandoned, which Flush and Close report; if it is reset before the owner
+// has drained the block, the block is stale and not freed, as it died with the others.
 //
 // On a closed Freer, and for a pointer outside the range of a [Based] target, it panics with
-// a *memory.Misuse. A double free, and every other bad pointer, is found by the target, at
-// the drain. Cost: one store, and one compare-and-swap in Config.Batch calls.
+// a *memory.Misuse. Every other bad pointer is the target's to find, at the drain. Cost: one
+// store, and one compare-and-swap in Config.Batch calls.
 func (f *Freer) Free(p unsafe.Pointer) {
 	if invariant.Debug {
 		f.owner.Touch()
 	}
 	off := uintptr(p) - f.base
-	if n := f.n; off < f.span && uint(n) < uint(len(f.offs)) {
+	if n := f.n; off < f.span.Load() && uint(n) < uint(len(f.offs)) {
 		f.offs[n] = off
 		f.n = n + 1
 		return
@@ -78,21 +104,26 @@ func (f *Freer) Free(p unsafe.Pointer) {
 	f.freeSlow(p, off)
 }
 
-// freeSlow does what Free's fast path does not: nil, the last slot, targets without a base,
-// and misuse.
+// freeSlow does what Free's fast path does not: nil, the last slot, the first block after a
+// reset of the inbox, targets without a base, and misuse.
 //
 //go:noinline
 func (f *Freer) freeSlow(p unsafe.Pointer, off uintptr) {
 	if p == nil {
 		return
 	}
+	if f.cur == nil {
+		panic(&memory.Misuse{Package: "remote", Op: "Free", Addr: uintptr(p), Reason: "the Freer is closed"})
+	}
+	span := f.span.Load()
+	if span == 0 {
+		span = f.renew()
+	}
 	b := f.cur
 	switch {
-	case b == nil:
-		panic(&memory.Misuse{Package: "remote", Op: "Free", Addr: uintptr(p), Reason: "the Freer is closed"})
-	case f.span == 0:
+	case b.ptrs != nil:
 		b.ptrs[f.n] = p
-	case off < f.span:
+	case off < span:
 		b.offs[f.n] = off
 	default:
 		panic(&memory.Misuse{Package: "remote", Op: "Free", Addr: uintptr(p), Reason: "the pointer lies outside the target's memory"})
@@ -103,10 +134,34 @@ func (f *Freer) freeSlow(p unsafe.Pointer, off uintptr) {
 	}
 }
 
+// renew follows the inbox into a new epoch and returns span: what had gathered in the old one
+// is pushed, for the owner to count.
+func (f *Freer) renew() uintptr {
+	if f.n > 0 {
+		f.publish()
+	}
+	return f.join()
+}
+
+// FreeSized is Free for a block of size bytes, in batches that are bounded in bytes as well:
+// once the sizes given to it add up to Config.Bytes the batch is pushed, so that a few large
+// blocks do not wait for many others while their owner has no memory left. The size decides
+// nothing else: the target knows the true one.
+func (f *Freer) FreeSized(p unsafe.Pointer, size uintptr) {
+	f.Free(p)
+	switch {
+	case p == nil || f.n == 0: // nothing, or pushed already
+	case size >= f.limit-f.bytes:
+		f.publish()
+	default:
+		f.bytes += size
+	}
+}
+
 // publish pushes the current batch and opens the next one.
 func (f *Freer) publish() {
 	b, h := f.cur, f.home
-	b.n = f.n
+	b.n, b.epoch = f.n, f.epoch
 	h.pushed.Store(h.pushed.Load() + uint64(b.n))
 	if !push(&h.in.head, b) {
 		f.abandoned += uint64(b.n)
@@ -117,7 +172,7 @@ func (f *Freer) publish() {
 	f.open()
 }
 
-// Flush pushes what has gathered. The error is or wraps memory.ErrClosed once blocks of this
+// Flush pushes what has gathered. The error wraps memory.ErrClosed once blocks of this
 // Freer were abandoned because the inbox had closed: they were not freed, and never will be
 // one by one; they go with the target's memory. On a closed Freer it panics with a
 // *memory.Misuse.
@@ -145,11 +200,12 @@ func (f *Freer) Close() error {
 	f.home.put(f.cur)
 	in := f.home.in
 	in.mu.Lock()
+	f.home.user = nil
 	in.idle = append(in.idle, f.home)
 	in.mu.Unlock()
 	f.cur, f.offs, f.home = nil, nil, nil
 	return err
 }
 
-// Pending returns how many blocks wait for the batch to fill.
+// Pending returns how many blocks wait for the batch to fill; 0 on a closed Freer.
 func (f *Freer) Pending() int { return f.n }

@@ -22,8 +22,9 @@ type Based interface {
 }
 
 const (
-	defaultBatch = 32 // doc.go has the figures of 8, 32 and 64
-	maxBatch     = 64 // what a worker that pauses may keep from the owner
+	defaultBatch = 32       // doc.go has the figures of 8, 32 and 64
+	maxBatch     = 64       // what a worker that pauses may keep from the owner
+	defaultBytes = 64 << 10 // to write as much takes microseconds, to push a batch 20 ns
 )
 
 // An Inbox receives the blocks that other goroutines free and hands them to their allocator
@@ -36,20 +37,40 @@ const (
 //	                          | empty
 //	Freer <--Swap-- home <----+                    pushed by the owner
 //
-// Drain, DrainSome, Pending, Close and Check belong to the goroutine that owns the target;
-// NewFreer and Stats to anyone. No method waits for another goroutine, except for the
+// Drain, DrainSome, Pending, Reset, Close and Check belong to the goroutine that owns the
+// target; NewFreer and Stats to anyone. No method waits for another goroutine, except for the
 // mutex of the registration.
+//
+// When the target is reset, reset the inbox with it: what was on its way died with the others,
+// and its address may be a newcomer's by the time it arrives. See Reset for what is caught.
+// No epoch tells a block that was freed one by one, by its owner or by another Freer, and
+// handed out anew before a second free of it arrives: that frees the newcomer's block, unless
+// both frees were waiting when the owner looked and the build is memdebug. Whoever suspects it
+// wraps the target in a guard.Allocator, which keeps freed blocks from being used again.
 //
 // Invariants, verified by Check in this order:
 //
-//	(1) every batch in rest and behind head holds 1 to Config.Batch blocks and has its home here
+//	(1) every batch in rest and behind head holds 1 to Config.Batch blocks, has its home here,
+//	    and an epoch not ahead of the inbox's; rest is of the present one
 //	(2) no batch is waiting twice
-//	(3) 0 <= at <= rest.n, and at == 0 where rest is nil
-//	(4) drained == before + at
-//	(5) blocks waiting <= pushed - abandoned - drained, with equality while no Freer pushes
+//	(3) 0 <= at < rest.n, and at == 0 where rest is nil
+//	(4) drained == before + at, and batches == emptied
+//	(5) blocks waiting <= pushed - abandoned - drained - stale, with equality while no Freer
+//	    pushes
+//	(6) an open inbox has its target, and base is addr as a pointer
+//	(7) each idle home is one of homes and nobody's
+//
+// During a drain, which only a FreeAny that looks back can see, drained and batches are behind,
+// and at may have reached rest.n.
 type Inbox struct {
 	head atomic.Pointer[batch] // nil, the newest batch, or sealed
-	_    [lineBytes - 8]byte
+	_    [lineBytes - ptrBytes]byte
+
+	epoch      atomic.Uint64 // resets so far: written by the owner
+	size       int           // Config.Batch
+	bytes      uintptr       // Config.Bytes
+	addr, span uintptr       // base as a number and the bytes from it, for Freers; 0, 0: not Based
+	_          [lineBytes - 8 - 4*ptrBytes]byte
 
 	rest    *batch         // taken from head and not yet freed
 	at      int            // slots of rest that are freed
@@ -57,17 +78,16 @@ type Inbox struct {
 	target  Target         // nil once closed
 	base    unsafe.Pointer // of a Based target, for the owner; nil once closed
 	before  uint64         // blocks drained from the batches before rest
-	emptied uint64         // batches before rest
+	emptied uint64         // batches before rest, stale ones included
 	drained atomic.Uint64  // before + at, for Stats
 	batches atomic.Uint64  // emptied, for Stats
+	stale   atomic.Uint64  // blocks of epochs that have ended
+	waits   waits          // what is in rest, in debug builds
 	owner   invariant.Owner
 
 	mu    sync.Mutex
 	homes []*home // of all Freers that ever lived at the same time
 	idle  []*home // those whose Freer has closed
-
-	size       int     // Config.Batch
-	addr, span uintptr // base as a number and the bytes from it, for Freers; 0, 0: not Based
 }
 
 // Config configures New.
@@ -75,6 +95,10 @@ type Config struct {
 	// Batch is how many frees share one compare-and-swap, 1 to 64. A larger one costs less
 	// per block and keeps more blocks waiting. 0 means 32.
 	Batch int
+	// Bytes is the sum of the sizes given to Freer.FreeSized at which a batch is pushed although
+	// it is not full: a Freer keeps less than that of them waiting. 0 means 64 KiB. Blocks given
+	// to Free have no size and count for Batch alone.
+	Bytes uintptr
 }
 
 // New makes the inbox of target. The goroutine that owns target owns the inbox too.
@@ -88,7 +112,10 @@ func New(target Target, cfg Config) (*Inbox, error) {
 	if cfg.Batch < 1 || cfg.Batch > maxBatch {
 		return nil, fmt.Errorf("remote: a batch of %d frees; it is 1 to %d, or 0 for %d", cfg.Batch, maxBatch, defaultBatch)
 	}
-	in := &Inbox{target: target, size: cfg.Batch}
+	if cfg.Bytes == 0 {
+		cfg.Bytes = defaultBytes
+	}
+	in := &Inbox{target: target, size: cfg.Batch, bytes: cfg.Bytes}
 	if t, ok := target.(Based); ok {
 		in.base, in.span = t.Base()
 		in.addr = uintptr(in.base)
@@ -106,13 +133,14 @@ func (in *Inbox) Pending() bool {
 }
 
 // Drain frees everything that has arrived into the target and returns how many blocks that
-// were. What arrives during the call may wait for the next one. On a closed inbox it panics
-// with a *memory.Misuse. Cost: one atomic load when empty; otherwise one swap, one
-// compare-and-swap per batch and one FreeAny per block.
+// were, refused ones included and stale ones not. What arrives during the call may wait for
+// the next one. On a closed inbox it panics with a *memory.Misuse. Cost: one atomic load when
+// empty; otherwise one swap, one compare-and-swap per batch and one FreeAny per block.
 //
 // A block that the target refuses, a double free or a foreign pointer, panics with the
 // target's *memory.Misuse under the name of this call. It is taken out first: whoever
-// recovers may drain on.
+// recovers may drain on, and finds every other block. Any other panic of the target passes
+// through as it is, and its block counts as freed, too: the target has seen it.
 func (in *Inbox) Drain() int {
 	if in.rest == nil && in.head.Load() == nil {
 		return 0
@@ -123,30 +151,80 @@ func (in *Inbox) Drain() int {
 // DrainSome is Drain for at most limit blocks; the rest waits for the next call, before
 // anything newer. It bounds the work of a frame. A limit below 1 frees nothing.
 func (in *Inbox) DrainSome(limit int) int {
-	if limit < 1 || in.rest == nil && in.head.Load() == nil {
+	if in.rest == nil && in.head.Load() == nil {
 		return 0
 	}
-	return in.drain("DrainSome", limit)
+	return in.drain("DrainSome", max(limit, 0))
 }
 
 //go:noinline
 func (in *Inbox) drain(op string, limit int) int {
-	in.owner.Touch()
-	if in.target == nil || in.inside {
-		panic(in.misuse(op))
-	}
+	in.enter(op)
 	in.inside = true
 	defer in.settle(op)
 	start := in.before + uint64(in.at)
+	if invariant.Debug {
+		in.take(nil) // so that a second free is found while the first one waits
+	}
 	done := 0
 	if in.rest != nil {
 		done = in.free(limit)
 	}
 	if done < limit && in.head.Load() != sealed { // Close seals before it drains
-		in.rest = in.head.Swap(nil)
+		in.rest = in.current(in.head.Swap(nil))
 		in.free(limit - done)
 	}
 	return int(in.before + uint64(in.at) - start)
+}
+
+// enter refuses calls on a closed inbox, and out of a drain.
+func (in *Inbox) enter(op string) {
+	in.owner.Touch()
+	if in.target == nil {
+		panic(&memory.Misuse{Package: "remote", Op: op, Reason: "the inbox is closed"})
+	}
+	if in.inside {
+		panic(&memory.Misuse{Package: "remote", Op: op, Reason: "the target's FreeAny calls the inbox that is freeing into it"})
+	}
+}
+
+// take adds what has arrived to rest and leaves head as the head of the list, unless that is
+// sealed.
+func (in *Inbox) take(head *batch) {
+	if in.head.Load() == sealed {
+		return
+	}
+	last := &in.rest
+	for *last != nil {
+		last = &(*last).next
+	}
+	*last = in.current(in.head.Swap(head))
+}
+
+// current drops the batches of epochs that have ended from a list that was taken, and returns
+// the others in their order.
+func (in *Inbox) current(list *batch) *batch {
+	epoch := in.epoch.Load()
+	link := &list
+	for b := list; b != nil; b = *link {
+		if b.epoch == epoch {
+			if invariant.Debug {
+				in.waits.add(b)
+			}
+			link = &b.next
+			continue
+		}
+		*link = b.next
+		in.drop(b, 0)
+	}
+	return list
+}
+
+// drop sends b home without freeing its blocks from slot at on.
+func (in *Inbox) drop(b *batch, at int) {
+	in.before += uint64(at)
+	in.stale.Store(in.stale.Load() + uint64(b.n-at))
+	in.sendHome(b)
 }
 
 // free frees up to limit blocks of rest into the target. Each block is counted before the
@@ -176,6 +254,9 @@ func (in *Inbox) freeOffsets(offs []uintptr) {
 	base, target := in.base, in.target
 	for _, off := range offs {
 		in.at++
+		if invariant.Debug {
+			in.waits.once(in.addr + off)
+		}
 		target.FreeAny(unsafe.Add(base, off))
 	}
 }
@@ -184,25 +265,35 @@ func (in *Inbox) freePointers(ptrs []unsafe.Pointer) {
 	target := in.target
 	for _, p := range ptrs {
 		in.at++
+		if invariant.Debug {
+			in.waits.once(uintptr(p))
+		}
 		target.FreeAny(p)
 	}
 }
 
-// finish sends b, which is empty, home. Its next is read first: from the push on, b is its
-// Freer's to use again.
+// finish ends b, of which every block was freed.
 func (in *Inbox) finish(b *batch) {
 	in.before += uint64(b.n)
-	in.emptied++
 	in.rest, in.at = b.next, 0
+	in.sendHome(b)
+}
+
+// sendHome sends b, which is in no list, home. From the push on, b is its Freer's to use again.
+func (in *Inbox) sendHome(b *batch) {
+	in.emptied++
 	clear(b.ptrs) // a pointer that outlives the target's memory must not lie where the collector looks
 	push(&b.home.empty, b)
 }
 
-// settle ends a drain: it publishes the count, and puts the name of the call on a refusal.
+// settle ends a drain: it finishes a batch whose last block was refused, publishes the count,
+// and puts the name of the call on a refusal.
 func (in *Inbox) settle(op string) {
+	if b := in.rest; b != nil && in.at == b.n {
+		in.finish(b)
+	}
 	in.inside = false
-	in.drained.Store(in.before + uint64(in.at))
-	in.batches.Store(in.emptied)
+	in.publish()
 	if r := recover(); r != nil {
 		if m, ok := r.(*memory.Misuse); ok {
 			r = &memory.Misuse{Package: "remote", Op: op, Addr: m.Addr, Size: m.Size,
@@ -212,30 +303,8 @@ func (in *Inbox) settle(op string) {
 	}
 }
 
-// Close drains what has arrived and refuses what comes later: Freers that push then abandon
-// their blocks and report memory.ErrClosed. Close the inbox before its target; the blocks
-// that Freers still hold go with the target's memory. A second Close does nothing. If the
-// target refuses a block, Close panics as Drain does and may be called again.
-func (in *Inbox) Close() error {
-	if in.target == nil {
-		return nil
-	}
-	if in.head.Load() != sealed {
-		last := &in.rest
-		for *last != nil {
-			last = &(*last).next
-		}
-		*last = in.head.Swap(sealed)
-	}
-	in.drain("Close", math.MaxInt)
-	in.target, in.base = nil, nil
-	return nil
-}
-
-func (in *Inbox) misuse(op string) *memory.Misuse {
-	reason := "the inbox is closed"
-	if in.inside {
-		reason = "the target's FreeAny drains the inbox that is freeing into it"
-	}
-	return &memory.Misuse{Package: "remote", Op: op, Reason: reason}
+// publish lets Stats see the owner's counts.
+func (in *Inbox) publish() {
+	in.drained.Store(in.before + uint64(in.at))
+	in.batches.Store(in.emptied)
 }

@@ -192,7 +192,11 @@ func TestInbox_DoubleFreeIsFoundByTheDrain(t *testing.T) {
 		if err := f.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		memtest.Misuse(t, func() { in.Drain() }, "remote.Drain", fmt.Sprintf("%#x", uintptr(a)), "slots.FreeAny", "double free")
+		finder := "slots.FreeAny"
+		if invariant.Debug {
+			finder = "remote.Free" // sees that both frees wait, and frees a at the second
+		}
+		memtest.Misuse(t, func() { in.Drain() }, "remote.Drain", fmt.Sprintf("%#x", uintptr(a)), finder, "double free")
 		mustCheck(t, in)
 		memtest.Misuse(t, func() { in.DrainSome(10) }, "remote.DrainSome", "not a block")
 		mustCheck(t, in)
@@ -248,17 +252,55 @@ type panicker struct{ v any }
 
 func (p panicker) FreeAny(unsafe.Pointer) { panic(p.v) }
 
-type reentrant struct{ in *Inbox }
+// A reentrant target calls something back from FreeAny.
+type reentrant struct {
+	*slots
+	call func()
+}
 
-func (r *reentrant) FreeAny(unsafe.Pointer) { r.in.Drain() }
+func (r *reentrant) FreeAny(p unsafe.Pointer) {
+	r.slots.FreeAny(p)
+	if call := r.call; call != nil {
+		r.call = nil
+		call()
+	}
+}
 
-func TestInbox_TargetThatDrainsIsRefused(t *testing.T) {
-	r := new(reentrant)
-	r.in = newInbox(t, r, 1)
-	f := r.in.NewFreer()
-	f.Free(unsafe.Pointer(r))
-	f.Free(unsafe.Pointer(r))
-	memtest.Misuse(t, func() { r.in.Drain() }, "remote.Drain", "FreeAny drains the inbox")
+func TestInbox_TargetThatCallsBackIsRefusedAndNothingHasChanged(t *testing.T) {
+	for name, call := range map[string]func(*Inbox){
+		"Drain":     func(in *Inbox) { in.Drain() },
+		"DrainSome": func(in *Inbox) { in.DrainSome(1) },
+		"Reset":     func(in *Inbox) { in.Reset() },
+		"Close":     func(in *Inbox) { _ = in.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &reentrant{slots: newSlots(t, 10, 16)}
+			in := newInbox(t, r, 2)
+			f := in.NewFreer()
+			for range 6 {
+				f.Free(mustAlloc(t, r.slots))
+			}
+			r.call = func() {
+				f.Free(mustAlloc(t, r.slots)) // a FreeAny may free, and look
+				mustCheck(t, in)
+				if !in.Pending() || in.Stats().Pushed != 6 {
+					t.Errorf("in a drain: %+v", in.Stats())
+				}
+				call(in)
+			}
+			memtest.Misuse(t, func() { in.Drain() }, "remote.Drain", "remote."+name, "FreeAny calls the inbox")
+			mustCheck(t, in)
+			if st := in.Stats(); st.Drained != 1 || st.InFlight != 5 || st.Stale != 0 {
+				t.Errorf("after the refusal: %+v", st)
+			}
+			if err := f.Flush(); err != nil {
+				t.Errorf("the inbox was closed: %v", err)
+			}
+			if n := in.Drain(); n != 6 || r.liveCount() != 0 {
+				t.Errorf("the next drain frees %d, %d live", n, r.liveCount())
+			}
+		})
+	}
 }
 
 func TestInbox_OwnerClosesFirst(t *testing.T) {
@@ -316,6 +358,8 @@ func TestInbox_OwnerClosesFirst(t *testing.T) {
 		}
 		memtest.Misuse(t, func() { in.Drain() }, "remote.Drain", "closed")
 		memtest.Misuse(t, func() { in.DrainSome(1) }, "remote.DrainSome", "closed")
+		memtest.Misuse(t, func() { in.DrainSome(0) }, "remote.DrainSome", "closed")
+		memtest.Misuse(t, func() { in.Reset() }, "remote.Reset", "closed")
 		mustCheck(t, in)
 	})
 }
@@ -382,9 +426,24 @@ func TestInbox_CheckNamesWhatIsCorrupt(t *testing.T) {
 			b.ptrs[0], b.ptrs[1], b.ptrs[3] = in.base, in.base, in.base
 		}},
 		{"home in another inbox", func(in *Inbox) { in.head.Load().home = new(home) }},
-		{"12 blocks drained, not 0", func(in *Inbox) { in.drained.Add(11) }},
+		{"12 blocks in 0 batches drained, not 0", func(in *Inbox) { in.drained.Add(11) }},
+		{"1 blocks in 1 batches drained", func(in *Inbox) { in.batches.Add(1) }},
+		{"slot 4 is not in the batch", func(in *Inbox) { in.at = 4 }},
+		{"a batch of epoch 1 is waiting in epoch 0", func(in *Inbox) { in.head.Load().epoch = 1 }},
+		{"a batch of epoch 0 is waiting in epoch 1", func(in *Inbox) { in.epoch.Add(1) }},
+		{"batches of 65 blocks", func(in *Inbox) { in.size = 65 }},
+		{"batches of 0 blocks", func(in *Inbox) { in.size = 0 }},
+		{"or 0 bytes", func(in *Inbox) { in.bytes = 0 }},
+		{"a target of 16384 bytes at 0x0", func(in *Inbox) { in.addr = 0 }},
+		{"for Freers it is", func(in *Inbox) { in.addr += 16 }},
+		{"for Freers it is", func(in *Inbox) { in.target = nil }},
+		{"an idle home is listed twice", func(in *Inbox) { in.idle = []*home{in.homes[0]} }},
+		{"1 idle homes are not of this inbox", func(in *Inbox) { in.idle = []*home{new(home)} }},
+		{"a home of another inbox", func(in *Inbox) { in.homes[0].in = nil }},
+		{"with 13 of 12 blocks abandoned", func(in *Inbox) { in.homes[0].abandoned.Store(13) }},
+		{"11 blocks are waiting, with 12 pushed, 1 drained and 1 stale", func(in *Inbox) { in.stale.Add(1) }},
 		{"11 blocks are waiting, with 11 pushed", func(in *Inbox) { in.homes[0].pushed.Add(^uint64(0)) }},
-		{"with 0 pushed and 1 drained", func(in *Inbox) { in.homes[0].pushed.Store(0) }},
+		{"with 0 pushed, 1 drained and 0 stale", func(in *Inbox) { in.homes[0].pushed.Store(0) }},
 	} {
 		s := newSlots(t, 100, 16)
 		in := newInbox(t, based{s}, 4)
@@ -407,10 +466,10 @@ func TestInbox_CheckNamesWhatIsCorrupt(t *testing.T) {
 func TestLayout_WordsOfDifferentGoroutinesLieApart(t *testing.T) {
 	var in Inbox
 	var h home
-	if unsafe.Offsetof(in.rest)-unsafe.Offsetof(in.head) != lineBytes || unsafe.Offsetof(h.pushed)-unsafe.Offsetof(h.empty) != lineBytes {
+	if unsafe.Offsetof(in.epoch)-unsafe.Offsetof(in.head) != lineBytes || unsafe.Offsetof(in.rest)-unsafe.Offsetof(in.epoch) != lineBytes || unsafe.Offsetof(h.pushed)-unsafe.Offsetof(h.empty) != lineBytes {
 		t.Error("the owner's words share a line with the Freers'")
 	}
-	if ptrBytes == 8 && !invariant.Debug && (unsafe.Sizeof(h) != 2*lineBytes || unsafe.Sizeof(batch{})%lineBytes != 0 || unsafe.Sizeof(Freer{})%lineBytes != 0) {
+	if !invariant.Debug && (unsafe.Sizeof(h) != 2*lineBytes || unsafe.Sizeof(batch{})%lineBytes != 0 || unsafe.Sizeof(Freer{})%lineBytes != 0) {
 		t.Errorf("home is %d bytes, batch %d, Freer %d: neighbours share a line", unsafe.Sizeof(h), unsafe.Sizeof(batch{}), unsafe.Sizeof(Freer{}))
 	}
 }
