@@ -131,3 +131,47 @@ func BenchmarkBytes(b *testing.B) {
 		}
 	})
 }
+
+// gapped fills a heap but for n gaps of size bytes, none next to another.
+func gapped(b testing.TB, n int, size uintptr) (h *Heap, gaps []Handle) {
+	const spacer = minAlign
+	h = newHeap(b, nil, Config{Reserve: uintptr(n)*(size+spacer) + 1<<16})
+	for range n {
+		gaps = append(gaps, mustAlloc(b, h, size))
+		mustAlloc(b, h, spacer)
+	}
+	for {
+		if _, err := h.Alloc(spacer); err != nil {
+			break
+		}
+	}
+	for _, x := range gaps {
+		h.Free(x)
+	}
+	return h, gaps
+}
+
+// BenchmarkGaps asks a heap that cannot grow, with many gaps of one bin, for a block that fits
+// into none of them although their bin is the right one, and for one that fits.
+func BenchmarkGaps(b *testing.B) {
+	const gap = 1408
+	for _, n := range []int{1000, 10_000, 40_000} {
+		h, _ := gapped(b, n, gap)
+		b.Run(fmt.Sprintf("gaps=%d/refused", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := h.Alloc(gap + minAlign); err == nil {
+					b.Fatal("there is a gap")
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("gaps=%d/served", n), func(b *testing.B) {
+			for b.Loop() {
+				x, err := h.Alloc(gap)
+				if err != nil {
+					b.Fatal(err)
+				}
+				h.Free(x)
+			}
+		})
+	}
+}

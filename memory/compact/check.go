@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Check verifies the equations above the type and reports all that is broken. It ends even
-// when links form a cycle. Cost: proportional to the records; it allocates.
+// Check verifies the equations above the type and reports all that is broken, on a closed heap
+// nothing. It ends even when links form a cycle. Cost: proportional to the records; it allocates.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
@@ -19,6 +19,10 @@ func (h *Heap) Check() error {
 	}
 	if h.base != h.mem.Base() || !align.Valid(h.align) || h.align < minAlign {
 		c.fail("base %p and alignment %d are not those of the reservation at %p", h.base, h.align, h.mem.Base())
+		return errors.Join(c.errs...) // nothing can be rounded to it
+	}
+	if h.key&1 != 0 {
+		c.fail("the key %#x is odd", h.key)
 	}
 	c.ring()
 	c.spares()
@@ -46,7 +50,7 @@ func (c *checker) fail(format string, args ...any) {
 
 // valid reports whether a link of record from leads to a record, and fails otherwise.
 func (c *checker) valid(i uint32, link string, from uint32) bool {
-	if i >= head && int(i) < len(c.h.records) {
+	if i >= head && uint(i) < uint(len(c.h.records)) {
 		return true
 	}
 	c.fail("%s of record %d leads to record %d of %d", link, from, i, len(c.h.records))
@@ -78,7 +82,7 @@ func (c *checker) ring() {
 			c.fail("record %d starts at %d, the gap before it ends at %d", i, r.off, off)
 		}
 		settled = settled && i != h.cursor && i != h.again
-		if settled && r.gap != 0 && (r.next == head || int(r.next) < len(h.records) && h.records[r.next].locks == 0) {
+		if settled && r.gap != 0 && (r.next == head || uint(r.next) < uint(len(h.records)) && h.records[r.next].locks == 0) {
 			c.fail("the cursor, at record %d, has passed the gap of record %d for good", h.cursor, i)
 		}
 		if i != head {
@@ -87,7 +91,7 @@ func (c *checker) ring() {
 		prev, off, i = i, r.off+r.room+r.gap, r.next
 	}
 	for _, at := range []uint32{h.cursor, h.again} {
-		if at != 0 && (int(at) >= len(h.records) || !c.seen[at].ring) || h.cursor == 0 {
+		if at != 0 && (uint(at) >= uint(len(h.records)) || !c.seen[at].ring) || h.cursor == 0 {
 			c.fail("the cursor is at record %d, the next pass begins at %d: not both are in the ring", h.cursor, h.again)
 			break
 		}
@@ -139,27 +143,38 @@ func (c *checker) spares() {
 // gaps verifies invariant 4.
 func (c *checker) gaps() {
 	h := c.h
-	for k, i := range h.bins.heads {
-		if got := h.bins.nonEmpty>>k&1 == 1; got != (i != 0) {
-			c.fail("bin %d has bit %t and head %d", k, got, i)
+	for power := range h.bins.heads {
+		if got := h.bins.powers>>power&1 == 1; got != (h.bins.parts[power] != 0) {
+			c.fail("power %d has bit %t and parts %#x", power, got, h.bins.parts[power])
 		}
-		for prev := uint32(0); i != 0 && c.valid(i, "nextGap", prev); {
-			r := &h.records[i]
-			if c.seen[i].gap {
-				c.fail("the gap of record %d is in a bin twice", i)
-				break
-			}
-			c.seen[i].gap = true
-			if r.prevGap != prev || !c.seen[i].ring || r.gap == 0 || binOf(r.gap) != k {
-				c.fail("record %d with a gap of %d and prevGap %d is in bin %d behind %d", i, r.gap, r.prevGap, k, prev)
-			}
-			prev, i = i, r.nextGap
+		for part, i := range h.bins.heads[power] {
+			c.list(bin{uint(power), uint(part)}, i)
 		}
 	}
 	for i := range h.records {
 		if r := &h.records[i]; r.gap != 0 && c.seen[i].ring && !c.seen[i].gap {
 			c.fail("the gap of record %d is in no bin", i)
 		}
+	}
+}
+
+// list verifies the list of bin b, which starts at record i.
+func (c *checker) list(b bin, i uint32) {
+	h := c.h
+	if got := h.bins.parts[b.power]>>b.part&1 == 1; got != (i != 0) {
+		c.fail("bin %d has bit %t and head %d", b, got, i)
+	}
+	for prev := uint32(0); i != 0 && c.valid(i, "nextGap", prev); {
+		r := &h.records[i]
+		if c.seen[i].gap {
+			c.fail("the gap of record %d is in a bin twice", i)
+			return
+		}
+		c.seen[i].gap = true
+		if r.prevGap != prev || !c.seen[i].ring || r.gap == 0 || binOf(r.gap) != b {
+			c.fail("record %d with a gap of %d and prevGap %d is in bin %d behind %d", i, r.gap, r.prevGap, b, prev)
+		}
+		prev, i = i, r.nextGap
 	}
 }
 
@@ -172,12 +187,12 @@ func (c *checker) progress() {
 		}
 		return
 	}
-	if int(m.record) >= len(h.records) || m.record <= head || !c.seen[m.record].ring {
+	if uint(m.record) >= uint(len(h.records)) || m.record <= head || !c.seen[m.record].ring {
 		c.fail("record %d moves, which is no live block", m.record)
 		return
 	}
 	r := &h.records[m.record]
-	if at := h.cursor; int(at) < len(h.records) && r.off < h.records[at].end() {
+	if at := h.cursor; uint(at) < uint(len(h.records)) && r.off < h.records[at].end() {
 		c.fail("record %d at %d moves in front of the cursor, record %d", m.record, r.off, at)
 	}
 	if r.locks != 0 || m.way == 0 || m.way%h.align != 0 || m.done > r.size || m.done == r.size && r.size != 0 {

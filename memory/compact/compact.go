@@ -35,9 +35,10 @@ type move struct {
 // Compact slides blocks that are not locked toward the base, goes on where the last one
 // stopped, and stops when the budget is spent: in the middle of a large block if need be. The
 // gap in front of it gathers what was freed and travels to the end; what is freed behind it
-// waits for the next pass. It returns how many bytes were moved, and whether no gap is left in front of a block that could
-// move; with nothing locked, all free memory is then one block. Slices of Bytes and addresses
-// of unlocked blocks are void. On a closed heap it panics with a *memory.Misuse.
+// waits for the next pass. It returns how many bytes were moved, and whether no gap is left in
+// front of a block that could move; with nothing locked, all free memory is then one block.
+// Slices of Bytes and addresses of unlocked blocks are void. On a closed heap it panics with a
+// *memory.Misuse.
 func (h *Heap) Compact(b Budget) (moved uintptr, done bool) {
 	if h.base == nil {
 		panic(&memory.Misuse{Package: "compact", Op: "Compact", Reason: "the heap is closed"})
@@ -98,6 +99,7 @@ func (h *Heap) advance() {
 		return
 	}
 	h.unlinkGap(h.cursor)
+	h.shifts++
 	h.moving = move{record: i, way: before.gap}
 	r.off -= before.gap
 	r.room += before.gap
@@ -126,6 +128,7 @@ func (h *Heap) endMove() {
 	r.gap += way
 	h.linkGap(i)
 	h.moving = move{}
+	h.shifts++
 	left := min(way, r.room) // of the place the block had; the rest was free before
 	invariant.Freed(h.at(r.end()+way-left), left)
 }

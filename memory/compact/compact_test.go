@@ -244,7 +244,7 @@ func TestCompact_BoundsFragmentation(t *testing.T) {
 			rng ^= rng << 13
 			rng ^= rng >> 7
 			rng ^= rng << 17
-			return int(rng>>20) % n
+			return int(rng>>33) % n
 		}
 		for range frames {
 			for range 4 {

@@ -2,6 +2,8 @@ package compact
 
 import (
 	"fmt"
+	"math/bits"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -11,7 +13,9 @@ import (
 )
 
 // A Handle names a block of a Heap. It is 8 bytes, holds no pointer, and may be stored
-// anywhere. One whose block was freed is stale: everything with it yields ok == false.
+// anywhere. One whose block was freed is stale: everything with it yields ok == false. So is
+// one of another heap, also of a closed one in whose place this heap is: each heap of the
+// process, of which 2^31 may be made, mixes a key of its own into the generations.
 type Handle = memory.Handle[Block]
 
 // A Heap hands out blocks by handle and moves them in Compact, and only there (a Lock or Bytes
@@ -22,8 +26,13 @@ type Handle = memory.Handle[Block]
 //	memory             | aaaaa |· | bbbbbbb |······| LLLL |·· | - not committed - | guard
 //
 // Blocks are not zeroed, and lie at multiples of Config.Align. They belong to the caller until
-// Free, Reset or Close. One goroutine at a time. After Close every Alloc fails with
-// memory.ErrClosed and every handle is stale.
+// Free, Reset or Close, locked or not. One goroutine at a time. After Close, and once the
+// page.Carve that the heap stands on is closed, every Alloc fails with memory.ErrClosed and
+// every handle is stale.
+//
+// Two things no build sees: a slice of Bytes that is used after the next Compact, and an
+// address of Lock after the Unlock. They read what lies there by then, which debug builds fill
+// with 0xDD where a block has moved away and nothing else came.
 //
 // Invariants, verified by Check in this order:
 //
@@ -38,10 +47,12 @@ type Handle = memory.Handle[Block]
 //	    locked blocks
 //	(6) the block that moves is behind the cursor, unlocked, and not yet all moved
 //	(7) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
+//	(8) key is even, so that a handle's generation is odd where the record's is
 type Heap struct {
 	base    unsafe.Pointer // nil once closed
 	align   uintptr
 	records []record
+	key     uint32 // in a handle's generation, by XOR
 	spare   uint32 // unused records, linked by next; 0 ends
 	cursor  uint32 // where Compact goes on: the record whose gap is next
 	again   uint32 // where it begins its next pass; 0: it need not
@@ -54,6 +65,7 @@ type Heap struct {
 	used      uint64 // bytes of live blocks, rounding included
 	peak      uint64 // highest used
 	requested uint64 // bytes of live blocks
+	shifts    uint64 // changes of the map of blocks other than by an Alloc, Free or Reset of one
 	mem       page.Prefix
 	owner     invariant.Owner
 }
@@ -140,17 +152,29 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		return nil, fmt.Errorf("compact: new Heap of %d bytes: %w", cfg.Reserve, err)
 	}
 	h := &Heap{
-		base: mem.Base(), align: cfg.Align, mem: mem, cursor: head,
+		base: mem.Base(), align: cfg.Align, mem: mem, cursor: head, key: newKey(),
 		records: make([]record, head+1, head+1+cfg.Blocks),
 	}
 	h.records[head].next, h.records[head].prev = head, head
+	h.mem.Watch(h.lost)
 	return h, nil
 }
 
+// serial counts the heaps of the process.
+var serial atomic.Uint32
+
+// newKey returns a key that no other heap has, with the lowest bit 0. The count is reversed, so
+// that the keys of two heaps differ in high bits: a record of one would have to be used some
+// hundred million times until its handles look like the other's.
+func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
+
 // Alloc makes a block of size bytes; size 0 makes one that takes Config.Align bytes. It moves
 // nothing. The error is memory.ErrClosed, memory.ErrTooLarge, or a *memory.Exhausted where no
-// gap is large enough and memory cannot grow: Compact may then help. Cost: constant, and a
-// system call when the heap grows by a step.
+// gap is found and memory cannot grow: Compact may then help. A gap that is an eighth larger
+// than the request is always found, a tighter one if it is the first gap of its bin, or among
+// the first 32 where no larger one is. Cost, whether it succeeds or not: constant, and a
+// system call when the heap grows by a step, and a copy of the books when there are more
+// blocks than ever before and no record is left.
 func (h *Heap) Alloc(size uintptr) (Handle, error) {
 	room := align.Up(max(size, 1), h.align)
 	if h.base == nil {
@@ -171,7 +195,7 @@ func (h *Heap) Alloc(size uintptr) (Handle, error) {
 	}
 	k := h.newRecord()
 	h.place(i, k, size, room)
-	return memory.MakeHandle[Block](k, h.records[k].gen), nil
+	return memory.MakeHandle[Block](k, h.records[k].gen^h.key), nil
 }
 
 // place puts record k, as a block of size bytes, at the start of the gap of record i.
@@ -220,6 +244,7 @@ func (h *Heap) fitTail() {
 	r := &h.records[last]
 	r.gap = h.mem.Committed() - r.end()
 	h.linkGap(last)
+	h.shifts++
 }
 
 // Free ends the block of h and reports true; false when h is stale, and nothing happens. A
@@ -333,7 +358,7 @@ func (h *Heap) Size(x Handle) (uintptr, bool) {
 
 // find returns the record of x, or nil when x is stale, zero or of no making of this heap.
 func (h *Heap) find(x Handle) *record {
-	i, gen := x.Index(), x.Generation()
+	i, gen := x.Index(), x.Generation()^h.key
 	if uint(i) >= uint(len(h.records)) || h.records[i].gen != gen || gen&1 == 0 {
 		return nil
 	}
@@ -356,10 +381,19 @@ func (h *Heap) Reset() {
 		panic(&memory.Misuse{Package: "compact", Op: "Reset", Reason: "the heap is closed"})
 	}
 	h.owner.Touch()
+	if invariant.Debug {
+		for i := h.records[head].next; i != head; i = h.records[i].next {
+			invariant.Freed(h.at(h.records[i].off), h.records[i].room)
+		}
+	}
+	h.empty()
+}
+
+// empty puts the books into the state of a heap without blocks, and touches none.
+func (h *Heap) empty() {
 	for i := h.records[head].next; i != head; {
 		r := &h.records[i]
 		next := r.next
-		invariant.Freed(h.at(r.off), r.room)
 		h.discard(i, r)
 		i = next
 	}
@@ -370,6 +404,12 @@ func (h *Heap) Reset() {
 	h.frees = h.allocs
 	h.used, h.requested = 0, 0
 	h.fitTail()
+}
+
+// lost closes the heap when its memory is gone already.
+func (h *Heap) lost() {
+	h.empty()
+	h.base = nil
 }
 
 // Trim gives the memory behind the last block back to the source, in whole granules of

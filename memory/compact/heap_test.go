@@ -148,7 +148,7 @@ func TestHandle_WornOutRecordIsRetired(t *testing.T) {
 	h := newHeap(t, nil, Config{Blocks: 4})
 	x := mustAlloc(t, h, 10)
 	h.records[x.Index()].gen = math.MaxUint32
-	x = memory.MakeHandle[Block](x.Index(), math.MaxUint32)
+	x = memory.MakeHandle[Block](x.Index(), math.MaxUint32^h.key)
 	if !h.Free(x) {
 		t.Fatal("the last generation is not live")
 	}

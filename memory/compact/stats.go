@@ -2,8 +2,11 @@ package compact
 
 import "github.com/strata-go/strata/memory"
 
-// Stats reports the books, Peak exactly. InUse is rounded to Config.Align. Cost: proportional
-// to the gaps of the bin of the largest one.
+// Stats reports the books, Peak exactly. InUse is rounded to Config.Align, and what is asked
+// for is kept of every block: Measured is InUse. Free is what is committed and in no block;
+// LargestFree is what Alloc would find without growing, exactly after a Compact that is done,
+// and else among the first 32 gaps of those that are largest to within an eighth. Cost:
+// constant.
 func (h *Heap) Stats() memory.Stats {
 	return memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
@@ -22,19 +25,58 @@ type Block struct {
 }
 
 // Blocks yields every block, free and live, in order of address, until yield returns false;
-// they are the committed memory, without gaps. The heap must not be used in between. It does
-// not allocate, and on a closed heap it yields nothing.
+// they are the committed memory, without gaps, as long as the body leaves the heap alone. It may
+// use it all the same, even Reset or Close it: what is yielded next is the first block as it is
+// then that does not start before the end of the last one; what has moved from behind that to
+// the front of it is not yielded, and free bytes that begin there are counted from there on.
+// It does not allocate, and on a closed heap it yields nothing. Cost: a step per record, after
+// a change as many again.
 func (h *Heap) Blocks(yield func(Block) bool) {
-	for i := uint32(head); ; {
-		r := &h.records[i]
-		if i != head && !yield(Block{Offset: r.off, Size: r.room, Locked: r.locks != 0}) {
+	w := walk{record: head, version: h.version(), behind: true}
+	for {
+		b, ok := w.next(h)
+		if !ok || !yield(b) {
 			return
 		}
-		if r.gap != 0 && !yield(Block{Offset: r.end(), Size: r.gap, Free: true}) {
-			return
+	}
+}
+
+// version tells a map of the heap from what it was before a change.
+func (h *Heap) version() uint64 { return h.allocs + h.frees + h.shifts }
+
+// A walk is a place in the map of a heap.
+type walk struct {
+	off     uintptr // every byte before it was yielded
+	record  uint32  // the last one that was looked at, if version is the heap's
+	behind  bool    // its block was; what is next is its gap
+	version uint64
+}
+
+// next returns the next block.
+func (w *walk) next(h *Heap) (Block, bool) {
+	if h.base == nil {
+		return Block{}, false
+	}
+	if v := h.version(); v != w.version {
+		w.record, w.behind, w.version = head, true, v
+	}
+	for {
+		r := &h.records[w.record]
+		if !w.behind {
+			w.behind = true
+			if r.off >= w.off {
+				w.off = r.end()
+				return Block{Offset: r.off, Size: r.room, Locked: r.locks != 0}, true
+			}
 		}
-		if i = r.next; i == head {
-			return
+		if end := r.end() + r.gap; end > w.off && r.gap != 0 {
+			from := max(r.end(), w.off)
+			w.off = end
+			return Block{Offset: from, Size: end - from, Free: true}, true
 		}
+		if r.next == head {
+			return Block{}, false
+		}
+		w.record, w.behind = r.next, false
 	}
 }

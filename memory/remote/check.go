@@ -39,7 +39,7 @@ func (r *report) say(format string, args ...any) {
 func (in *Inbox) checkList(r *report, rest, top *batch) int {
 	waiting := -in.at
 	seen := map[*batch]bool{}
-	for k, list := range []*batch{rest, top} {
+	for _, list := range []*batch{rest, top} {
 		for b := list; b != nil; b = b.next {
 			if seen[b] {
 				r.say("a batch is waiting twice")
@@ -48,7 +48,7 @@ func (in *Inbox) checkList(r *report, rest, top *batch) int {
 			seen[b] = true
 			waiting += b.n
 			in.checkBatch(r, b)
-			if epoch := in.epoch.Load(); b.epoch > epoch || k == 0 && b.epoch != epoch {
+			if epoch := in.epoch.Load(); b.epoch > epoch || b == rest && in.at > 0 && b.epoch != epoch {
 				r.say("a batch of epoch %d is waiting in epoch %d", b.epoch, epoch)
 			}
 		}

@@ -25,14 +25,21 @@ import "math"
 func (in *Inbox) Reset() {
 	in.enter("Reset")
 	in.begin()
-	for b, at := in.rest, in.at; b != nil; at = 0 {
-		next := b.next
-		in.drop(b, at)
-		b = next
+	for in.rest != nil {
+		in.drop(in.rest)
 	}
-	in.rest, in.at = nil, 0
 	in.waits.forget()
-	in.take(nil) // keeps what Freers have already put in for the new epoch
+	in.take(nil)
+	for link := &in.rest; *link != nil; { // Freers may have put in some for the new epoch
+		b := *link
+		if b.epoch == in.epoch.Load() {
+			link = &b.next
+			continue
+		}
+		*link = b.next
+		in.stale.Store(in.stale.Load() + uint64(b.n))
+		in.sendHome(b)
+	}
 	in.publish()
 }
 

@@ -51,7 +51,7 @@ const (
 // Invariants, verified by Check in this order:
 //
 //	(1) every batch in rest and behind head holds 1 to Config.Batch blocks, has its home here,
-//	    and an epoch not ahead of the inbox's; rest is of the present one
+//	    and an epoch not ahead of the inbox's; one that is half drained is of the present one
 //	(2) no batch is waiting twice
 //	(3) 0 <= at < rest.n, and at == 0 where rest is nil
 //	(4) drained == before + at, and batches == emptied
@@ -170,8 +170,8 @@ func (in *Inbox) drain(op string, limit int) int {
 	if in.rest != nil {
 		done = in.free(limit)
 	}
-	if done < limit && in.head.Load() != sealed { // Close seals before it drains
-		in.rest = in.current(in.head.Swap(nil))
+	if done < limit {
+		in.take(nil)
 		in.free(limit - done)
 	}
 	return int(in.before + uint64(in.at) - start)
@@ -198,40 +198,22 @@ func (in *Inbox) take(head *batch) {
 	for *last != nil {
 		last = &(*last).next
 	}
-	*last = in.current(in.head.Swap(head))
-}
-
-// current drops the batches of epochs that have ended from a list that was taken, and returns
-// the others in their order.
-func (in *Inbox) current(list *batch) *batch {
-	epoch := in.epoch.Load()
-	link := &list
-	for b := list; b != nil; b = *link {
-		if b.epoch == epoch {
-			if invariant.Debug {
-				in.waits.add(b)
-			}
-			link = &b.next
-			continue
-		}
-		*link = b.next
-		in.drop(b, 0)
+	*last = in.head.Swap(head)
+	if invariant.Debug {
+		in.waits.add(*last, in.epoch.Load())
 	}
-	return list
-}
-
-// drop sends b home without freeing its blocks from slot at on.
-func (in *Inbox) drop(b *batch, at int) {
-	in.before += uint64(at)
-	in.stale.Store(in.stale.Load() + uint64(b.n-at))
-	in.sendHome(b)
 }
 
 // free frees up to limit blocks of rest into the target. Each block is counted before the
 // target sees it, so that a refused one is behind us.
 func (in *Inbox) free(limit int) int {
 	done := 0
+	epoch := in.epoch.Load()
 	for b := in.rest; b != nil; b = in.rest {
+		if b.epoch != epoch {
+			in.drop(b)
+			continue
+		}
 		end := b.n
 		if left := limit - done; left < end-in.at {
 			end = in.at + left
@@ -270,6 +252,14 @@ func (in *Inbox) freePointers(ptrs []unsafe.Pointer) {
 		}
 		target.FreeAny(p)
 	}
+}
+
+// drop takes b, the first batch of rest, out and does not free its blocks from at on.
+func (in *Inbox) drop(b *batch) {
+	in.before += uint64(in.at)
+	in.stale.Store(in.stale.Load() + uint64(b.n-in.at))
+	in.rest, in.at = b.next, 0
+	in.sendHome(b)
 }
 
 // finish ends b, of which every block was freed.

@@ -11,16 +11,21 @@ import (
 // would be somebody else's; so all but the last are refused, and until the last the block lives.
 type waits struct{ of map[uintptr]int }
 
-// add counts the blocks of b.
-func (w *waits) add(b *batch) {
+// add counts the blocks of the batches of a list that are of the epoch.
+func (w *waits) add(list *batch, epoch uint64) {
 	if w.of == nil {
 		w.of = map[uintptr]int{}
 	}
-	for _, off := range b.offs[:min(b.n, len(b.offs))] {
-		w.of[b.home.in.addr+off]++
-	}
-	for _, p := range b.ptrs[:min(b.n, len(b.ptrs))] {
-		w.of[uintptr(p)]++
+	for b := list; b != nil; b = b.next {
+		if b.epoch != epoch {
+			continue
+		}
+		for _, off := range b.offs[:min(b.n, len(b.offs))] {
+			w.of[b.home.in.addr+off]++
+		}
+		for _, p := range b.ptrs[:min(b.n, len(b.ptrs))] {
+			w.of[uintptr(p)]++
+		}
 	}
 }
 
