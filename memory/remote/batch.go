@@ -3,6 +3,7 @@ package remote
 import (
 	"sync/atomic"
 	"unsafe"
+	"weak"
 )
 
 // lineBytes keeps words that different goroutines write on different cache lines.
@@ -51,7 +52,7 @@ type home struct {
 
 	spare *batch // empty batches in hand
 	in    *Inbox
-	user  *Freer // who lives here, or nil; under Inbox.mu
+	user  weak.Pointer[Freer] // who lives here, under Inbox.mu: one that was dropped may be collected
 	_     [lineBytes - 3*8 - 3*ptrBytes]byte
 }
 

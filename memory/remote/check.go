@@ -105,7 +105,7 @@ func (in *Inbox) checkHomes(r *report) {
 	defer in.mu.Unlock()
 	idle := map[*home]bool{}
 	for _, h := range in.idle {
-		if idle[h] || h == nil || h.user != nil {
+		if idle[h] || h == nil || h.user.Value() != nil {
 			r.say("an idle home is listed twice, or inhabited")
 		}
 		idle[h] = true

@@ -60,7 +60,7 @@
 //	                                block FreeAny through the interface    128 a batch
 //	Reset                           a mutex, a store per Freer; per        none
 //	                                batch that waits one CAS
-//	NewFreer                        a mutex; Go allocations only beyond    272 bytes and
+//	NewFreer                        a mutex; Go allocations only beyond    288 bytes and
 //	                                the highest number open at once        a batch
 //
 // There are as many batches as were ever in flight together, plus one per Freer: an owner

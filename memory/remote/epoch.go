@@ -49,8 +49,8 @@ func (in *Inbox) begin() {
 	defer in.mu.Unlock()
 	in.epoch.Store(in.epoch.Load() + 1)
 	for _, h := range in.homes {
-		if h.user != nil {
-			h.user.span.Store(0)
+		if f := h.user.Value(); f != nil {
+			f.span.Store(0)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -171,5 +172,35 @@ func TestFreer_CloseKeepsTheBatchesInHand(t *testing.T) {
 	}
 	if n := in.homes[0].made.Load(); n != 4 {
 		t.Errorf("%d batches were made, want 4", n)
+	}
+}
+
+// A Freer that is dropped may go: without a base its batch points at blocks that may be gone.
+func TestFreer_DroppedOneIsCollected(t *testing.T) {
+	s := newSlots(t, 10, 16)
+	in := newInbox(t, s, 4)
+	func() { in.NewFreer().Free(mustAlloc(t, s)) }()
+	for range 10 {
+		if runtime.GC(); in.homes[0].user.Value() == nil {
+			in.Reset() // finds nobody
+			mustCheck(t, in)
+			return
+		}
+	}
+	t.Error("the inbox holds a Freer that nobody else knows")
+}
+
+func TestNewFreer_CostsSixGoAllocations(t *testing.T) {
+	in := newInbox(t, newSlots(t, 1, 16), 0)
+	in.homes = make([]*home, 0, 1000)
+	if n := testing.AllocsPerRun(100, func() { in.NewFreer() }); n > 6 {
+		t.Errorf("a Freer costs %v Go allocations", n)
+	}
+	closed := in.NewFreer()
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _ = in.NewFreer().Close() }); n > 2 {
+		t.Errorf("a Freer in the home of another costs %v Go allocations", n)
 	}
 }
