@@ -20,11 +20,11 @@ const ptrBytes = unsafe.Sizeof(uintptr(0))
 type batch struct {
 	next  *batch // in whichever list holds it; read before the batch is passed on
 	home  *home
-	n     int    // blocks in the slots, set when the batch is pushed
-	epoch uint64 // of the inbox when its blocks were put in, set when the batch is pushed
+	n     int32  // blocks in the slots, set when the batch is pushed
+	epoch uint32 // of the inbox when its blocks were put in, set when the batch is pushed
 	offs  []uintptr
-	ptrs  []unsafe.Pointer // nil beyond n once emptied
-	_     [(lineBytes - (9*ptrBytes+8)%lineBytes) % lineBytes]byte
+	ptrs  []unsafe.Pointer // nil beyond n once emptied; its length is the last word of the first line
+	_     [(lineBytes - (8*ptrBytes+8)%lineBytes) % lineBytes]byte
 }
 
 func newBatch(h *home) *batch {

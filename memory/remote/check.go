@@ -46,16 +46,16 @@ func (in *Inbox) checkList(r *report, rest, top *batch) int {
 				break
 			}
 			seen[b] = true
-			waiting += b.n
+			waiting += int(b.n)
 			in.checkBatch(r, b)
-			if epoch := in.epoch.Load(); b.epoch > epoch || b == rest && in.at > 0 && b.epoch != epoch {
+			if epoch := in.epoch.Load(); int32(b.epoch-epoch) > 0 || b == rest && in.at > 0 && b.epoch != epoch {
 				r.say("a batch of epoch %d is waiting in epoch %d", b.epoch, epoch)
 			}
 		}
 	}
 	end := 0 // of what at may be
 	if rest != nil {
-		end = rest.n - 1
+		end = int(rest.n) - 1
 		if in.inside {
 			end++
 		}
@@ -81,7 +81,7 @@ func (in *Inbox) checkBatch(r *report, b *batch) {
 	if b.home == nil || b.home.in != in {
 		r.say("a waiting batch has its home in another inbox")
 	}
-	if b.n < 1 || b.n > b.slots() || b.slots() != in.size {
+	if b.n < 1 || int(b.n) > b.slots() || b.slots() != in.size {
 		r.say("a waiting batch holds %d blocks in %d slots of %d", b.n, b.slots(), in.size)
 		return
 	}
@@ -142,7 +142,7 @@ func (f *Freer) Check() error {
 	if f.limit != in.bytes || f.bytes >= f.limit || f.n == 0 && f.bytes != 0 {
 		r.say("%d blocks have gathered, with %d bytes of %d", f.n, f.bytes, f.limit)
 	}
-	if epoch := in.epoch.Load(); f.epoch > epoch {
+	if epoch := in.epoch.Load(); int32(f.epoch-epoch) > 0 {
 		r.say("a Freer of epoch %d in epoch %d", f.epoch, epoch)
 	}
 	seen := map[*batch]bool{f.cur: true}

@@ -120,7 +120,7 @@ func TestReset_OldBatchesAmongNewOnesAreTakenOut(t *testing.T) {
 		old.Free(mustAlloc(t, s))
 		f.Free(mustAlloc(t, s))
 	}
-	in.epoch.Add(^uint64(0)) // and now it looks
+	in.epoch.Add(^uint32(0)) // and now it looks
 	in.Reset()
 	mustCheck(t, in)
 	if st := in.Stats(); st.Stale != 2 || st.InFlight != 3 {

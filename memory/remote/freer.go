@@ -41,9 +41,9 @@ type Freer struct {
 	home         *home
 	bytes, limit uintptr // of what FreeSized put into cur; and at how many it is pushed
 	owner        invariant.Owner
-	epoch        uint64                                // of the inbox when span was last set: that of every block in cur
-	abandoned    uint64                                // blocks of this Freer that found the inbox closed
-	_            [2*lineBytes - 2*8 - 10*ptrBytes]byte // n is written all the time: no neighbours
+	abandoned    uint64                               // blocks of this Freer that found the inbox closed
+	epoch        uint32                               // of the inbox when span was last set: that of every block in cur
+	_            [2*lineBytes - 12 - 10*ptrBytes]byte // n is written all the time: no neighbours
 }
 
 // NewFreer registers a Freer. Any goroutine may call it. On a closed inbox the Freer
@@ -162,7 +162,7 @@ func (f *Freer) FreeSized(p unsafe.Pointer, size uintptr) {
 // publish pushes the current batch and opens the next one.
 func (f *Freer) publish() {
 	b, h := f.cur, f.home
-	b.n, b.epoch = f.n, f.epoch
+	b.n, b.epoch = int32(f.n), f.epoch
 	h.pushed.Store(h.pushed.Load() + uint64(b.n))
 	if !push(&h.in.head, b) {
 		f.abandoned += uint64(b.n)

@@ -66,11 +66,11 @@ type Inbox struct {
 	head atomic.Pointer[batch] // nil, the newest batch, or sealed
 	_    [lineBytes - ptrBytes]byte
 
-	epoch      atomic.Uint64 // resets so far: written by the owner
+	epoch      atomic.Uint32 // resets so far, modulo 2^32: written by the owner
 	size       int           // Config.Batch
 	bytes      uintptr       // Config.Bytes
 	addr, span uintptr       // base as a number and the bytes from it, for Freers; 0, 0: not Based
-	_          [lineBytes - 8 - 4*ptrBytes]byte
+	_          [lineBytes - 5*ptrBytes]byte
 
 	rest    *batch         // taken from head and not yet freed
 	at      int            // slots of rest that are freed
@@ -214,7 +214,7 @@ func (in *Inbox) free(limit int) int {
 			in.drop(b)
 			continue
 		}
-		end := b.n
+		end := int(b.n)
 		if left := limit - done; left < end-in.at {
 			end = in.at + left
 		}
@@ -224,7 +224,7 @@ func (in *Inbox) free(limit int) int {
 		} else {
 			in.freePointers(b.ptrs[in.at:end])
 		}
-		if in.at < b.n {
+		if in.at < int(b.n) {
 			break
 		}
 		in.finish(b)
@@ -257,7 +257,7 @@ func (in *Inbox) freePointers(ptrs []unsafe.Pointer) {
 // drop takes b, the first batch of rest, out and does not free its blocks from at on.
 func (in *Inbox) drop(b *batch) {
 	in.before += uint64(in.at)
-	in.stale.Store(in.stale.Load() + uint64(b.n-in.at))
+	in.stale.Store(in.stale.Load() + uint64(int(b.n)-in.at))
 	in.rest, in.at = b.next, 0
 	in.sendHome(b)
 }
@@ -279,7 +279,7 @@ func (in *Inbox) sendHome(b *batch) {
 // settle ends a drain: it finishes a batch whose last block was refused, publishes the count,
 // and puts the name of the call on a refusal.
 func (in *Inbox) settle(op string) {
-	if b := in.rest; b != nil && in.at == b.n {
+	if b := in.rest; b != nil && in.at == int(b.n) {
 		in.finish(b)
 	}
 	in.inside = false

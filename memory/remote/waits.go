@@ -12,7 +12,7 @@ import (
 type waits struct{ of map[uintptr]int }
 
 // add counts the blocks of the batches of a list that are of the epoch.
-func (w *waits) add(list *batch, epoch uint64) {
+func (w *waits) add(list *batch, epoch uint32) {
 	if w.of == nil {
 		w.of = map[uintptr]int{}
 	}
@@ -20,10 +20,10 @@ func (w *waits) add(list *batch, epoch uint64) {
 		if b.epoch != epoch {
 			continue
 		}
-		for _, off := range b.offs[:min(b.n, len(b.offs))] {
+		for _, off := range b.offs[:min(int(b.n), len(b.offs))] {
 			w.of[b.home.in.addr+off]++
 		}
-		for _, p := range b.ptrs[:min(b.n, len(b.ptrs))] {
+		for _, p := range b.ptrs[:min(int(b.n), len(b.ptrs))] {
 			w.of[uintptr(p)]++
 		}
 	}
