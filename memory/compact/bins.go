@@ -6,11 +6,11 @@ import "math/bits"
 // parts equal steps, so that gaps of a bin differ by an eighth at most. Lists are unordered.
 //
 //	gap, bytes   ... | 1024 | 1152 | 1280 | ... | 1920 | 2048 | 2304 | ...
-//	power, part      | 10 0 | 10 1 | 10 2 | ... | 10 7 | 11 0 | 11 1 | ...
+//	bin              |  80  |  81  |  82  | ... |  87  |  88  |  89  | ...
 type bins struct {
-	powers uint                 // bit k: parts[k] != 0
-	parts  [bits.UintSize]uint8 // bit p of power k: heads[k][p] != 0
-	heads  [bits.UintSize][parts]uint32
+	powers uint                 // bit k: sets[k] != 0
+	sets   [bits.UintSize]uint8 // bit p of set k: heads[k*parts+p] != 0
+	heads  [bits.UintSize * parts]uint32
 }
 
 const (
@@ -23,43 +23,55 @@ const (
 	looks = 32
 )
 
-// A bin names a list.
-type bin struct{ power, part uint }
-
-// binOf returns the bin of a gap, which is a positive multiple of minAlign.
-func binOf(gap uintptr) bin {
+// binOf returns the bin of a gap of at least parts bytes.
+func binOf(gap uintptr) uint {
 	power := uint(bits.Len(uint(gap))) - 1
-	return bin{power, uint(gap>>(power-partShift)) % parts}
+	return power<<partShift + uint(gap>>((power-partShift)%bits.UintSize)) - parts
 }
 
-// first returns the first record of the list of b.
-func (s *bins) first(b bin) *uint32 { return &s.heads[b.power%bits.UintSize][b.part%parts] }
+// set and unset mark bin b as having records, and as empty.
+func (s *bins) set(b uint) {
+	s.sets[b>>partShift] |= 1 << (b % parts)
+	s.powers |= 1 << (b >> partShift)
+}
 
-// after returns the lowest bin that is not empty, behind b.
-func (s *bins) after(b bin) (bin, bool) {
-	if above := s.parts[b.power] >> (b.part + 1) << (b.part + 1); above != 0 {
-		return bin{b.power, uint(bits.TrailingZeros8(above))}, true
+func (s *bins) unset(b uint) {
+	if s.sets[b>>partShift] &^= 1 << (b % parts); s.sets[b>>partShift] == 0 {
+		s.powers &^= 1 << (b >> partShift)
 	}
-	above := s.powers >> (b.power + 1) << (b.power + 1)
+}
+
+// from returns the lowest bin at or above b that has records.
+func (s *bins) from(b uint) (uint, bool) {
+	power := b >> partShift
+	if set := s.sets[power] >> (b % parts); set != 0 {
+		return b + uint(bits.TrailingZeros8(set)), true
+	}
+	above := s.powers >> (power + 1) << (power + 1)
 	if above == 0 {
-		return bin{}, false
+		return 0, false
 	}
-	power := uint(bits.TrailingZeros(above))
-	return bin{power, uint(bits.TrailingZeros8(s.parts[power]))}, true
+	power = uint(bits.TrailingZeros(above))
+	return power<<partShift + uint(bits.TrailingZeros8(s.sets[power])), true
 }
 
-// fit returns a record with a gap of at least room bytes: any of the bin of room if all there
-// are large enough, else any of the next bin, and if all those are empty one that is found
-// among the first of the bin of room.
+// last returns the highest bin that has records.
+func (s *bins) last() (uint, bool) {
+	if s.powers == 0 {
+		return 0, false
+	}
+	power := uint(bits.Len(s.powers)) - 1
+	return power<<partShift + uint(bits.Len8(s.sets[power])) - 1, true
+}
+
+// fit returns a record with a gap of at least room bytes: any of the lowest bin where all are
+// large enough, and else one that is found among the first of the bin where some are.
 func (h *Heap) fit(room uintptr) (uint32, bool) {
-	own := binOf(room)
-	i := *h.bins.first(own)
-	if i != 0 && h.records[i].gap >= room { // luck, or all are
-		return i, true
+	step := uintptr(1) << (bits.Len(uint(room)) - 1 - partShift) // between two bins, at room
+	if b, ok := h.bins.from(binOf(room + step - 1)); ok {
+		return h.bins.heads[b], true
 	}
-	if next, ok := h.bins.after(own); ok {
-		return *h.bins.first(next), true
-	}
+	i := h.bins.heads[binOf(room)]
 	for n := 0; i != 0 && n < looks; n++ {
 		if h.records[i].gap >= room {
 			return i, true
@@ -72,11 +84,11 @@ func (h *Heap) fit(room uintptr) (uint32, bool) {
 // largestGap returns the largest request, in bytes, that fit would find a gap for: the largest
 // among the first gaps of the last bin.
 func (h *Heap) largestGap() uintptr {
-	if h.bins.powers == 0 {
+	b, ok := h.bins.last()
+	if !ok {
 		return 0
 	}
-	power := uint(bits.Len(h.bins.powers)) - 1
-	i := *h.bins.first(bin{power, uint(bits.Len8(h.bins.parts[power])) - 1})
+	i := h.bins.heads[b]
 	largest := uintptr(0)
 	for n := 0; i != 0 && n < looks; n++ {
 		largest = max(largest, h.records[i].gap)
@@ -92,14 +104,14 @@ func (h *Heap) linkGap(i uint32) {
 		return
 	}
 	b := binOf(r.gap)
-	first := h.bins.first(b)
-	r.prevGap, r.nextGap = 0, *first
-	if r.nextGap != 0 {
-		h.records[r.nextGap].prevGap = i
+	first := h.bins.heads[b]
+	r.prevGap, r.nextGap = 0, first
+	h.bins.heads[b] = i
+	if first != 0 {
+		h.records[first].prevGap = i
+		return
 	}
-	*first = i
-	h.bins.parts[b.power] |= 1 << b.part
-	h.bins.powers |= 1 << b.power
+	h.bins.set(b)
 }
 
 // unlinkGap takes the gap of record i, if it has one, off its list.
@@ -116,11 +128,8 @@ func (h *Heap) unlinkGap(i uint32) {
 		return
 	}
 	b := binOf(r.gap)
-	*h.bins.first(b) = r.nextGap
-	if r.nextGap != 0 {
-		return
-	}
-	if h.bins.parts[b.power] &^= 1 << b.part; h.bins.parts[b.power] == 0 {
-		h.bins.powers &^= 1 << b.power
+	h.bins.heads[b] = r.nextGap
+	if r.nextGap == 0 {
+		h.bins.unset(b)
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 func TestBins_EachGapHasItsOwn(t *testing.T) {
-	for gap, want := range map[uintptr]bin{
-		16: {4, 0}, 32: {5, 0}, 48: {5, 4}, 112: {6, 6}, 1024: {10, 0}, 1136: {10, 0}, 1152: {10, 1},
-		2032: {10, 7}, 2048: {11, 0}, 1 << 30: {30, 0}, 1<<31 - 16: {30, 7},
+	for gap, want := range map[uintptr]uint{
+		16: 32, 32: 40, 48: 44, 112: 54, 1024: 80, 1136: 80, 1152: 81,
+		2032: 87, 2048: 88, 1 << 30: 240, 1<<31 - 16: 247,
 	} {
 		if got := binOf(gap); got != want {
 			t.Errorf("a gap of %d bytes is in bin %d, want %d", gap, got, want)
@@ -19,23 +19,34 @@ func TestBins_EachGapHasItsOwn(t *testing.T) {
 	}
 }
 
-func TestBins_AfterFindsTheNextInOrder(t *testing.T) {
+func TestBins_AreFoundInOrder(t *testing.T) {
 	var s bins
-	set := []bin{{4, 0}, {10, 0}, {10, 3}, {10, 7}, {11, 0}, {20, 5}}
-	for _, b := range set {
-		s.parts[b.power] |= 1 << b.part
-		s.powers |= 1 << b.power
+	if _, ok := s.last(); ok {
+		t.Error("an empty set has a last bin")
+	}
+	set := []uint{32, 80, 83, 87, 88, 165}
+	for k, b := range set {
+		s.set(b)
+		if got, ok := s.last(); !ok || got != b {
+			t.Errorf("with %d the last is %d, %t", set[:k+1], got, ok)
+		}
+	}
+	for from, want := range map[uint]uint{0: 32, 32: 32, 33: 80, 79: 80, 80: 80, 81: 83, 84: 87, 88: 88, 89: 165, 96: 165, 165: 165} {
+		if got, ok := s.from(from); !ok || got != want {
+			t.Errorf("from %d on comes %d, %t; want %d", from, got, ok, want)
+		}
+	}
+	if b, ok := s.from(166); ok {
+		t.Errorf("behind the last comes %d", b)
 	}
 	for k, b := range set {
-		got, ok := s.after(b)
-		if last := k == len(set)-1; ok == last || !last && got != set[k+1] {
-			t.Errorf("after %d comes %d, %t", b, got, ok)
+		s.unset(b)
+		if got, ok := s.from(0); ok == (k == len(set)-1) || ok && got != set[k+1] {
+			t.Errorf("without %d the first is %d, %t", set[:k+1], got, ok)
 		}
 	}
-	for from, want := range map[bin]bin{{4, 1}: {10, 0}, {9, 7}: {10, 0}, {10, 1}: {10, 3}, {10, 4}: {10, 7}, {12, 0}: {20, 5}} {
-		if got, ok := s.after(from); !ok || got != want {
-			t.Errorf("after %d comes %d, %t; want %d", from, got, ok, want)
-		}
+	if s != (bins{}) {
+		t.Errorf("emptied: %+v", s)
 	}
 }
 

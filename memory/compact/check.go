@@ -143,13 +143,13 @@ func (c *checker) spares() {
 // gaps verifies invariant 4.
 func (c *checker) gaps() {
 	h := c.h
-	for power := range h.bins.heads {
-		if got := h.bins.powers>>power&1 == 1; got != (h.bins.parts[power] != 0) {
-			c.fail("power %d has bit %t and parts %#x", power, got, h.bins.parts[power])
+	for power, set := range h.bins.sets {
+		if got := h.bins.powers>>power&1 == 1; got != (set != 0) {
+			c.fail("power %d has bit %t and set %#x", power, got, set)
 		}
-		for part, i := range h.bins.heads[power] {
-			c.list(bin{uint(power), uint(part)}, i)
-		}
+	}
+	for b, i := range h.bins.heads {
+		c.list(uint(b), i)
 	}
 	for i := range h.records {
 		if r := &h.records[i]; r.gap != 0 && c.seen[i].ring && !c.seen[i].gap {
@@ -159,9 +159,9 @@ func (c *checker) gaps() {
 }
 
 // list verifies the list of bin b, which starts at record i.
-func (c *checker) list(b bin, i uint32) {
+func (c *checker) list(b uint, i uint32) {
 	h := c.h
-	if got := h.bins.parts[b.power]>>b.part&1 == 1; got != (i != 0) {
+	if got := h.bins.sets[b/parts]>>(b%parts)&1 == 1; got != (i != 0) {
 		c.fail("bin %d has bit %t and head %d", b, got, i)
 	}
 	for prev := uint32(0); i != 0 && c.valid(i, "nextGap", prev); {
@@ -171,7 +171,7 @@ func (c *checker) list(b bin, i uint32) {
 			return
 		}
 		c.seen[i].gap = true
-		if r.prevGap != prev || !c.seen[i].ring || r.gap == 0 || binOf(r.gap) != b {
+		if r.prevGap != prev || !c.seen[i].ring || r.gap < parts || binOf(r.gap) != b {
 			c.fail("record %d with a gap of %d and prevGap %d is in bin %d behind %d", i, r.gap, r.prevGap, b, prev)
 		}
 		prev, i = i, r.nextGap

@@ -132,14 +132,14 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"in the ring is false, spare is false", func() { h.spare = h.records[h.spare].next }},
 		{"is vacant but", func() { h.records[h.spare].locks = 1 }},
 		{"a handle could name", func() { h.records[0].gen = 1 }},
-		{"bin {20 5} has bit true", func() { h.bins.parts[20] |= 1 << 5 }},
-		{"power 25 has bit true and parts 0x0", func() { h.bins.powers |= 1 << 25 }},
+		{"bin 165 has bit true", func() { h.bins.sets[20] |= 1 << 5 }},
+		{"power 25 has bit true and set 0x0", func() { h.bins.powers |= 1 << 25 }},
 		{"has bit false", func() { h.bins.powers = 0 }},
-		{"has bit false and head", func() { h.bins.parts = [len(h.bins.parts)]uint8{} }},
+		{"has bit false and head", func() { h.bins.sets = [len(h.bins.sets)]uint8{} }},
 		{"the key 0x1 is odd", func() { h.key = 1 }},
-		{"in bin {30 2} behind 0", func() {
-			h.bins.heads[30][2] = h.records[head].prev
-			*h.bins.first(binOf(h.records[h.records[head].prev].gap)) = 0
+		{"in bin 242 behind 0", func() {
+			h.bins.heads[242] = h.records[head].prev
+			h.bins.heads[binOf(h.records[h.records[head].prev].gap)] = 0
 		}},
 		{"is in no bin", func() { h.bins = bins{} }},
 		{"is in a bin twice", func() { g := h.records[head].prev; h.records[g].nextGap = g }},

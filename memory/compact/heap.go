@@ -171,10 +171,10 @@ func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 // Alloc makes a block of size bytes; size 0 makes one that takes Config.Align bytes. It moves
 // nothing. The error is memory.ErrClosed, memory.ErrTooLarge, or a *memory.Exhausted where no
 // gap is found and memory cannot grow: Compact may then help. A gap that is an eighth larger
-// than the request is always found, a tighter one if it is the first gap of its bin, or among
-// the first 32 where no larger one is. Cost, whether it succeeds or not: constant, and a
-// system call when the heap grows by a step, and a copy of the books when there are more
-// blocks than ever before and no record is left.
+// than the request is always found; a tighter one, where there is none of those, if it is among
+// the first 32 gaps of its bin. Cost, whether it succeeds or not: constant, and a system call
+// when the heap grows by a step, and a copy of the books when there are more blocks than ever
+// before and no record is left.
 func (h *Heap) Alloc(size uintptr) (Handle, error) {
 	room := align.Up(max(size, 1), h.align)
 	if h.base == nil {
