@@ -47,6 +47,18 @@ func probeHeap(size uintptr) error {
 	return probe(size + size/32 + arena)
 }
 
+// maxBooks is the most that the books of one reservation may take of the Go heap: a larger
+// unit is the remedy, and 1 GiB describes 4 GiB of the smallest units of 16 bytes.
+const maxBooks = 1 << 30
+
+// roomFor says why the Go heap cannot grow by so many bytes for books, or nil.
+func roomFor(books uint64) error {
+	if books > maxBooks {
+		return fmt.Errorf("books of %d bytes; at most %d are possible", books, maxBooks)
+	}
+	return probeHeap(uintptr(books))
+}
+
 func (heapSource) Commit(m Memory, off, size uintptr) error {
 	checkRange("Commit", m, off, size)
 	return nil // fresh from make, or cleared by Decommit

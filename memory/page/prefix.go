@@ -54,6 +54,30 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	return Prefix{src: src, mem: mem, step: align.Up(step, Granule), ticket: watchDropped(mem.Size)}, nil
 }
 
+// NewPrefixWithBooks is NewPrefix for an allocator whose books lie in the Go heap and grow with
+// the reservation: books returns their bytes for so many bytes reserved. Go ends the process
+// when its heap cannot grow, so where the system, asked first, would not back the books beside
+// the reservation, half as much is reserved, and half of that, down to least; the error is a
+// *memory.Exhausted then.
+func NewPrefixWithBooks(src Source, want, least, step uintptr, books func(reserved uintptr) uint64) (Prefix, error) {
+	for {
+		p, err := NewPrefix(src, want, least, step)
+		if err != nil {
+			return Prefix{}, err
+		}
+		need := books(p.Reserved())
+		refusal := roomFor(need)
+		if refusal == nil {
+			return p, nil
+		}
+		want = min(want, p.Reserved()) / 2
+		if err := p.Close(); err != nil || want < max(least, Granule) {
+			limit := &memory.Exhausted{Op: "page: books", Need: uintptr(min(need, uint64(^uintptr(0)))), Cause: refusal}
+			return Prefix{}, errors.Join(limit, err)
+		}
+	}
+}
+
 // refusedBySystem reports whether the operating system said no, and not a Carve or a Limit,
 // whose refusals have no cause behind them.
 func refusedBySystem(err error) bool {
