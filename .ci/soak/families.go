@@ -107,7 +107,7 @@ func fit(quick bool) func(*segment, page.Source) heapConfig {
 		h, err := tlsf.New(src, cfg)
 		s.must("New", err)
 		return heapConfig{
-			a: h, shift: 4, most: 32 << 10, aligns: 4096, blocks: 2000, exact: true, coarse: quick,
+			a: h, shift: 4, most: 32 << 10, aligns: 4096, blocks: 2000, exact: true,
 			// Quick stacks round up to whole bins, 16 of them per doubling.
 			cost: func(size, _ uintptr) uintptr {
 				n := up(max(size, 1), cfg.Granule)

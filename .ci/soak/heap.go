@@ -29,8 +29,6 @@ type heapConfig struct {
 	aligns uintptr // largest alignment that is asked for
 	blocks int     // live blocks are kept below this
 	exact  bool    // Free refuses a size that is wrong by one byte
-	// coarse says that a request may be rounded up beyond the free block that LargestFree names.
-	coarse bool
 	// cost is the most that a block may count in Stats.InUse.
 	cost func(size, align uintptr) uintptr
 	// slack is what InUse may hold beyond its blocks: dead ones that pin a region, canaries.
@@ -88,7 +86,7 @@ func (h *heap) refusedForWant(err error, size, align uintptr) {
 	if st.Failures < h.oom {
 		h.s.failf("%d requests were refused, the books say %d", h.oom, st.Failures)
 	}
-	if h.exact && !h.coarse && align == 1 && st.LargestFree > 0 && size <= uintptr(st.LargestFree) {
+	if h.exact && align == 1 && st.LargestFree > 0 && size <= uintptr(st.LargestFree) {
 		h.s.failf("Alloc(%d, 1): %v; yet LargestFree is %d", size, err, st.LargestFree)
 	}
 }
@@ -96,7 +94,7 @@ func (h *heap) refusedForWant(err error, size, align uintptr) {
 // largest takes what Stats says can be had without more memory.
 func (h *heap) largest() {
 	before := h.stats()
-	if before.LargestFree == 0 || h.coarse {
+	if before.LargestFree == 0 {
 		return
 	}
 	h.s.note("Alloc LargestFree", 0, before.LargestFree, 1)

@@ -1,10 +1,6 @@
 package tlsf
 
-import (
-	"math/bits"
-
-	"github.com/strata-go/strata/memory/internal/align"
-)
+import "math/bits"
 
 const (
 	// binBits: 16 bins per doubling, so a search by bin overlooks blocks that are less than
@@ -108,7 +104,7 @@ func (h *Heap) searchExact(n, step uint32) uint32 {
 	left := exactSearch
 	for b, end := binOf(n), binAbove(n+step-1); b < end; b++ {
 		for i := h.blocks[b].nextFree; i != b && left > 0; i = h.blocks[i].nextFree {
-			if x := &h.blocks[i]; align.UpTo(x.off, step)-x.off+n <= x.size {
+			if h.blocks[i].holds(n, step) {
 				return i
 			}
 			left--
@@ -117,19 +113,21 @@ func (h *Heap) searchExact(n, step uint32) uint32 {
 	return 0
 }
 
-// largestFree returns the bytes of the largest request that a free block can meet.
+// largestFree returns the bytes of the largest request that is met without more memory: by a
+// free block, or by one that merging what waits would make. It looks as far as Alloc does.
 func (h *Heap) largestFree() uintptr {
-	s := &h.bins
-	if s.levels == 0 {
-		return 0
-	}
-	l := bits.Len32(s.levels) - 1
-	b := uint32(l<<binBits | (bits.Len32(s.lists[l]) - 1))
 	var most uint32
-	i := h.blocks[b].nextFree
-	for left := exactSearch; i != b && left > 0; left-- {
-		most = max(most, h.blocks[i].size)
-		i = h.blocks[i].nextFree
+	if h.quick != nil && h.quick.held > 0 {
+		most = h.largestWaiting()
+	}
+	if s := &h.bins; s.levels != 0 {
+		l := bits.Len32(s.levels) - 1
+		b := uint32(l<<binBits | (bits.Len32(s.lists[l]) - 1))
+		i := h.blocks[b].nextFree
+		for left := exactSearch; i != b && left > 0; left-- {
+			most = max(most, h.blocks[i].size)
+			i = h.blocks[i].nextFree
+		}
 	}
 	return min(h.grain.Bytes(most), h.fastSize)
 }

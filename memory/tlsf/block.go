@@ -17,6 +17,9 @@ type block struct {
 	state    state
 }
 
+// holds reports whether n granules at a multiple of step lie in x.
+func (x *block) holds(n, step uint32) bool { return align.UpTo(x.off, step)-x.off+n <= x.size }
+
 // state says on which books a block is.
 type state uint8
 
@@ -112,8 +115,9 @@ func (h *Heap) mergePrev(x *block) (uint32, *block) {
 	return j, y
 }
 
-// coalesce makes i, which is on no list, a free block together with its free neighbours.
-func (h *Heap) coalesce(i uint32, x *block) {
+// coalesce makes i, which is on no list, a free block together with its free neighbours, and
+// returns that.
+func (h *Heap) coalesce(i uint32, x *block) uint32 {
 	if h.blocks[x.next].state == free {
 		h.mergeNext(i, x)
 	}
@@ -121,6 +125,7 @@ func (h *Heap) coalesce(i uint32, x *block) {
 		i, x = h.mergePrev(x)
 	}
 	h.link(i, x)
+	return i
 }
 
 // carve takes the free block i off its list and cuts n granules at a multiple of step out of

@@ -8,8 +8,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check verifies the equations above the type and reports all that is broken. It ends even
-// when links form a cycle. Cost: proportional to the granules reserved; it allocates.
+// Check verifies the equations above the type and reports what is broken, up to 100 faults. It
+// ends whatever the books hold, also when links form a cycle. Cost: proportional to the granules
+// reserved and the descriptors, for each of which it allocates 4 bytes.
 func (h *Heap) Check() error {
 	if h.closed {
 		return nil
@@ -42,14 +43,23 @@ type checker struct {
 // and a free or waiting one on one list besides.
 type seen struct{ ring, list, quick, spare uint8 }
 
+// maxReports keeps the report on a heap that is rotten throughout readable, and short of memory.
+const maxReports = 100
+
 func (c *checker) fail(format string, args ...any) {
+	if len(c.errs) == maxReports {
+		c.errs = append(c.errs, fmt.Errorf("tlsf: more is broken than the %d reported", maxReports))
+	}
+	if len(c.errs) > maxReports {
+		return
+	}
 	c.errs = append(c.errs, fmt.Errorf("tlsf: "+format, args...))
 }
 
 // valid reports whether a link leads to a descriptor, and fails otherwise: from is where it
 // was found, with room for two numbers.
 func (c *checker) valid(i uint32, from string, a, b int) bool {
-	if int(i) < len(c.h.blocks) {
+	if uint64(i) < uint64(len(c.h.blocks)) { // an int may have 32 bits, one of them a sign
 		return true
 	}
 	c.fail("%s leads to descriptor %d of %d", fmt.Sprintf(from, a, b), i, len(c.h.blocks))
@@ -158,7 +168,7 @@ func (c *checker) starts(k int) {
 	for i := range h.blocks {
 		x := &h.blocks[i]
 		if x.state == live && int(x.pool) == k && c.seen[i].ring == 1 &&
-			(int(x.off) >= len(h.pools[k].starts) || h.pools[k].starts[x.off] != uint32(i)) {
+			(uint64(x.off) >= uint64(len(h.pools[k].starts)) || h.pools[k].starts[x.off] != uint32(i)) {
 			c.fail("pool %d: granule %d does not name the live block %d", k, x.off, i)
 		}
 	}

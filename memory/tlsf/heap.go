@@ -28,6 +28,11 @@ import (
 // at a time. After Close every Alloc fails with memory.ErrClosed, and what cannot return an
 // error panics with a *memory.Misuse.
 //
+// In builds with -race or -tags memdebug all free memory is filled with 0xDD, to the end of the
+// last granule of every block. A byte of it that was written is found when its block is handed
+// out again, or taken in by Resize: that call panics with a *memory.Misuse, has changed nothing,
+// and would succeed the next time. A write behind a block into its last granule is not found.
+//
 // Invariants, verified by Check in this order:
 //
 //	(1)  the granule and the limits of the fast path follow from the configuration
@@ -67,21 +72,26 @@ type Heap struct {
 // Config configures New.
 type Config struct {
 	// Reserve is the address space of the first pool in bytes, and so the most that it can
-	// hold. 0 means 64 MiB. A system that refuses as much is asked for half, down to Step.
+	// hold: at most 2^28 granules, 64 GiB with granules of 256. 0 means 64 MiB. A system that
+	// refuses as much, or the books beside it, is asked for half, down to Step.
 	Reserve uintptr
 	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to
-	// 64 KiB. 0 means 256. Every block is rounded up to it; the books cost 4 bytes per
-	// granule reserved. Alignments above it cost padding.
+	// 64 KiB. 0 means 256, which suits blocks above 4 KiB and wastes half of each block of 128
+	// bytes, and 15/16 of each of 16: name 16 where small blocks are many. Every block is
+	// rounded up to the granule, and the books cost 4 bytes per granule reserved: 1/64 of the
+	// reservation with 256, 1/4 with 16. Alignments above it cost padding.
 	Granule uintptr
 	// Step is how many bytes are committed at least when no free block is large enough. 0
 	// means 1 MiB.
 	Step uintptr
 	// QuickBytes is how many bytes of freed blocks may wait, unmerged, for the next request
-	// of their bin. 0 means none. It trades footprint for speed: see the package comment.
+	// of their bin. 0 means none. It trades footprint for speed: requests are rounded up to
+	// whole bins, and merging comes late and all at once: see the package comment.
 	QuickBytes uintptr
 	// Blocks is how many descriptors are made in advance. 0 means 1024. When there are more
-	// blocks than descriptors the slice is doubled, which copies 32 bytes for each: name the
-	// most blocks that there will be, free ones included, where that pause must not occur.
+	// blocks than descriptors the slice grows, which copies 32 bytes for each: name the most
+	// blocks that there will be, free ones included, at most 2^24, where that pause must not
+	// occur.
 	Blocks int
 }
 
@@ -105,8 +115,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Step > c.Reserve {
 		return c, fmt.Errorf("step %d is larger than the reservation of %d bytes", c.Step, c.Reserve)
 	}
-	if c.Blocks < 0 || c.Blocks > align.MaxGrains {
-		return c, fmt.Errorf("%d descriptors; from 1 to %d are possible", c.Blocks, align.MaxGrains)
+	if c.Blocks < 0 || c.Blocks > maxDescriptors {
+		return c, fmt.Errorf("%d descriptors; from 1 to %d are possible", c.Blocks, maxDescriptors)
 	}
 	return c, nil
 }
@@ -116,6 +126,12 @@ const (
 	maxGranule = 64 << 10 // page.BaseAlign: granules are aligned because the base is
 	// maxBytes is the largest block: block.req has 32 bits.
 	maxBytes = 1<<32 - 1
+
+	startBytes = 4  // of books per granule: an entry of pool.starts
+	blockBytes = 32 // of books per block
+	// Books of 1 GiB are the most that page.NewPrefixWithBooks makes room for.
+	maxGranules    = 1 << 28
+	maxDescriptors = 1 << 24 // and as much again is left for the starts
 )
 
 // New reserves the first pool from src; nil means page.Default(). Nothing is committed yet.
@@ -127,23 +143,24 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	h := &Heap{
 		config: cfg,
 		grain:  align.GrainOf(cfg.Granule),
-		blocks: make([]block, anchors, anchors+cfg.Blocks),
 	}
 	h.fastAlign = min(cfg.Granule, memory.MaxAlign)
-	h.dropAll()
 	if cfg.QuickBytes > 0 {
 		h.quick = &quick{budget: uint64(cfg.QuickBytes) >> h.grain}
 	}
-	if err := h.AddPool(src, cfg.Reserve); err != nil {
+	if err := h.addPool(src, cfg.Reserve, anchors+cfg.Blocks); err != nil {
 		return nil, err
 	}
+	h.blocks = make([]block, anchors, anchors+cfg.Blocks)
+	h.dropAll()
 	return h, nil
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096; size 0 gives a block
 // of one granule. The error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a
-// *memory.Exhausted when reservation, budget or system are exhausted. Cost: constant, plus a
-// system call when no free block fits and the heap grows by a step.
+// *memory.Exhausted when reservation, budget or system are exhausted. Cost: constant; where no
+// free block fits, a system call more, by which the heap grows by a step, and with quick stacks
+// the merging of what waits, which comes before.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.fastSize || mask >= h.fastAlign || align&mask != 0 {
@@ -174,16 +191,17 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 
 // handOut makes i the live block of a request of size bytes and returns its address.
 func (h *Heap) handOut(i uint32, x *block, size uintptr) unsafe.Pointer {
-	x.state = live
-	x.req = uint32(size)
-	h.counts.Out(x.size, size)
 	home := &h.pools[x.pool&(maxPools-1)]
-	home.starts[x.off] = i
 	p := unsafe.Add(home.base, h.grain.Bytes(x.off))
 	if invariant.Debug {
 		h.owner.Touch()
+		h.verify(i, x, p)
 		invariant.Fresh(p, size)
 	}
+	x.state = live
+	x.req = uint32(size)
+	h.counts.Out(x.size, size)
+	home.starts[x.off] = i
 	return p
 }
 
@@ -207,10 +225,18 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	if h.quick != nil {
 		n = binSize(binAbove(exact)) // so that it can come back from the quick stack
 	}
-	i, err := h.findOrGrow(n, step)
-	if i == 0 && (h.flushQuick() || n != exact) {
-		n = exact
-		i, err = h.findOrGrow(n, step)
+	i := h.find(n, step)
+	if i == 0 && h.quick != nil { // no more memory is committed while what there is will do
+		if i = h.find(exact, step); i == 0 {
+			i = h.flushQuick(exact, step)
+		}
+	}
+	var err error
+	if i == 0 {
+		i, err = h.grow(n, step)
+	}
+	if i == 0 && n != exact {
+		i, err = h.grow(exact, step)
 	}
 	if i == 0 && h.onShort != nil {
 		i, err = h.askAround(n, step)
@@ -219,21 +245,20 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		h.counts.Failed()
 		return nil, &memory.Exhausted{Op: "tlsf: alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}
 	}
+	if !h.blocks[i].holds(n, step) {
+		n = exact
+	}
 	i, x := h.carve(i, n, step)
 	x.prevFree = h.epoch
 	return h.handOut(i, x, size), nil
 }
 
-// findOrGrow returns a free block with n granules at a multiple of step granules, or 0 and
-// why there is none.
-func (h *Heap) findOrGrow(n, step uint32) (uint32, error) {
+// find returns a free block with n granules at a multiple of step granules, or 0.
+func (h *Heap) find(n, step uint32) uint32 {
 	if i := h.blocks[h.bins.locateFree(binAbove(n+step-1))].nextFree; i != 0 {
-		return i, nil
+		return i
 	}
-	if i := h.searchExact(n, step); i != 0 {
-		return i, nil
-	}
-	return h.grow(n, step)
+	return h.searchExact(n, step)
 }
 
 // Free gives back a block with the size it was asked for and merges it with its free
@@ -273,7 +298,7 @@ func (h *Heap) freeElsewhere(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
 	}
-	i := h.find(p)
+	i := h.startOf(p)
 	x := &h.blocks[i]
 	if i == 0 || uintptr(x.req) != size {
 		panic(h.misuse("Free", p, size))
@@ -287,7 +312,7 @@ func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
 	}
-	i := h.find(p)
+	i := h.startOf(p)
 	if i == 0 {
 		panic(h.misuse("FreeAny", p, 0))
 	}
@@ -309,7 +334,7 @@ func (h *Heap) release(i uint32, x *block, p unsafe.Pointer) {
 func (h *Heap) account(x *block, p unsafe.Pointer) {
 	if invariant.Debug {
 		h.owner.Touch()
-		invariant.Freed(p, uintptr(x.req))
+		invariant.Freed(p, h.grain.Bytes(x.size))
 	}
 	h.counts.In(x.size, uintptr(x.req))
 }
@@ -320,7 +345,7 @@ func (h *Heap) Owns(p unsafe.Pointer) bool { return h.poolOf(p) != nil }
 // SizeOf returns the size in bytes that the live block at p was requested with. Anything
 // else than the start of a live block panics with a *memory.Misuse.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
-	i := h.find(p)
+	i := h.startOf(p)
 	if i == 0 {
 		panic(h.misuse("SizeOf", p, 0))
 	}
@@ -352,11 +377,12 @@ func (h *Heap) Reset() {
 // second Close does nothing. If memory cannot be released it says so, the heap is closed all
 // the same, and another Close tries again. A heap whose source ends closes with it.
 func (h *Heap) Close() error {
-	if !h.closed {
-		h.Reset()
-		h.closed = true
-		h.fastSize, h.fastAlign = 0, 0
+	if !h.closed { // touches no block: where the source has ended they are somebody else's
+		h.owner.Touch()
+		h.counts.Reset()
 		h.dropAll()
+		h.closed, h.quick = true, nil
+		h.fastSize, h.fastAlign = 0, 0
 	}
 	var errs []error
 	for k := range h.poolCount {

@@ -2,7 +2,6 @@ package tlsf
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 	"unsafe"
@@ -124,7 +123,9 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 			memtest.Misuse(t, func() { h.Free(q, 10) }, "tlsf.Free", "size 10", "double free")
 			memtest.Misuse(t, func() { h.FreeAny(q) }, "tlsf.FreeAny", "double free")
 			memtest.Misuse(t, func() { h.Free(p, 2999) }, "wrong size: the block was requested with 3000 bytes, not 2999")
-			memtest.Misuse(t, func() { h.Free(p, 3000+1<<32*(math.MaxUint>>63)) }, "tlsf.Free")
+			if wide { // the books have 32 bits for a size
+				memtest.Misuse(t, func() { h.Free(p, far(3000+1<<32)) }, "tlsf.Free", "wrong size")
+			}
 			memtest.Misuse(t, func() { h.Free(unsafe.Add(p, 1024), 3000) }, "interior pointer: it lies 1024 bytes into the block of 3000 bytes")
 			memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(p, 1)) }, "interior pointer: it lies 1 bytes into")
 			memtest.Misuse(t, func() { h.Free(foreign, 3000) }, "no pool of this heap")
@@ -177,17 +178,6 @@ func TestTrim_AnywhereInARandomProgram(t *testing.T) {
 		h := newHeap(t, nil, Config{Reserve: 512 << 10, Step: 32 << 10, QuickBytes: quick})
 		memtest.TrimAnywhere(t, h, func() uintptr { return h.grain.Bytes(h.tail(0)) })
 	}
-}
-
-func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
-	memtest.Refuses(t, New, map[string]Config{
-		"granule 100 is not a power of two from 16 to 65536":     {Granule: 100},
-		"granule 8 is not a power of two":                        {Granule: 8},
-		"granule 131072 is not":                                  {Granule: 128 << 10},
-		"step 2097152 is larger than the reservation of 1048576": {Reserve: 1 << 20, Step: 2 << 20},
-		"-1 descriptors; from 1 to 1073741824 are possible":      {Blocks: -1},
-		"from 1 to 17179869184 are possible with granules of 16": {Reserve: math.MaxInt, Granule: 16},
-	})
 }
 
 func TestBlocks_CoverTheCommittedMemoryInOrder(t *testing.T) {

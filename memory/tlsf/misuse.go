@@ -21,7 +21,7 @@ func (h *Heap) reason(p unsafe.Pointer, size uintptr) string {
 	if pl == nil {
 		return "the address lies in no pool of this heap"
 	}
-	if i := h.find(p); i != 0 {
+	if i := h.startOf(p); i != 0 {
 		return fmt.Sprintf("wrong size: the block was requested with %d bytes, not %d", h.blocks[i].req, size)
 	}
 	at := uintptr(p) - uintptr(pl.base)

@@ -29,14 +29,22 @@ func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 		return memory.ErrClosed
 	}
 	h.owner.Touch()
+	return h.addPool(src, bytes, 0)
+}
+
+// addPool is AddPool, with room for so many descriptors left in the Go heap.
+func (h *Heap) addPool(src page.Source, bytes uintptr, descriptors int) error {
 	if h.poolCount == maxPools {
 		return fmt.Errorf("tlsf: add pool of %d bytes: there are %d pools, and no more are possible", bytes, maxPools)
 	}
-	want := align.Up(bytes, max(h.config.Granule, page.Granule))
-	if bytes == 0 || want < bytes || uint64(want)>>h.grain > align.MaxGrains {
-		return fmt.Errorf("tlsf: add pool of %d bytes: from 1 to %d are possible with granules of %d", bytes, uint64(align.MaxGrains)<<h.grain, h.config.Granule)
+	if bytes == 0 || uint64(bytes) > maxGranules<<h.grain {
+		return fmt.Errorf("tlsf: add pool of %d bytes: from 1 to %d are possible with granules of %d", bytes, uint64(maxGranules)<<h.grain, h.config.Granule)
 	}
-	mem, err := page.NewPrefix(src, want, min(h.config.Step, want), align.Up(h.config.Step, h.config.Granule))
+	want := max(align.Up(bytes, max(h.config.Granule, page.Granule)), bytes) // bytes, if it wraps: the source refuses that
+	mem, err := page.NewPrefixWithBooks(src, want, min(h.config.Step, want), align.Up(h.config.Step, h.config.Granule),
+		func(reserved uintptr) uint64 {
+			return uint64(reserved>>h.grain)*startBytes + uint64(descriptors)*blockBytes
+		})
 	if err != nil {
 		return fmt.Errorf("tlsf: add pool of %d bytes: %w", bytes, err)
 	}
@@ -58,8 +66,8 @@ func (h *Heap) poolOf(p unsafe.Pointer) *pool {
 	return nil
 }
 
-// find returns the live block that starts at p, or 0.
-func (h *Heap) find(p unsafe.Pointer) uint32 {
+// startOf returns the live block that starts at p, or 0.
+func (h *Heap) startOf(p unsafe.Pointer) uint32 {
 	pl := &h.pools[0]
 	g := h.grain.Index(pl.base, p)
 	if g < uint64(len(pl.starts)) {
@@ -92,7 +100,7 @@ func (h *Heap) grow(n, step uint32) (uint32, error) {
 	for k := range h.poolCount {
 		pl := &h.pools[k]
 		end := align.UpTo(h.tail(k), step) + n
-		if int(end) > len(pl.starts) {
+		if uint64(end) > uint64(len(pl.starts)) {
 			continue
 		}
 		if err := pl.mem.Ensure(h.grain.Bytes(end)); err != nil {
@@ -118,6 +126,7 @@ func (h *Heap) tail(k int) uint32 {
 func (h *Heap) extend(k int, end uint32) uint32 {
 	i := h.blocks[k].prev
 	x := &h.blocks[i]
+	h.poison(k, x.off+x.size, end)
 	if x.state == free {
 		h.unlink(x)
 		x.size = end - x.off
@@ -144,7 +153,7 @@ func (h *Heap) Trim() error {
 		return memory.ErrClosed
 	}
 	h.owner.Touch()
-	h.flushQuick()
+	h.flushQuick(0, 1)
 	var errs []error
 	for k := range h.poolCount {
 		if err := h.trimPool(k); err != nil {

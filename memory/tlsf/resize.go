@@ -1,13 +1,17 @@
 package tlsf
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
 
 // Resize changes the size of a live block in place and reports whether it could: shrinking
 // always works; growing needs a free block behind it, or the end of the pool and memory to
 // commit. False means that nothing has changed. Misuse panics as in Free.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
-	i := h.find(p)
+	i := h.startOf(p)
 	x := &h.blocks[i]
 	if i == 0 || uintptr(x.req) != oldSize {
 		panic(h.misuse("Resize", p, oldSize))
@@ -17,6 +21,7 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	}
 	n := h.grain.Count(newSize)
 	before := x.size
+	h.verifyBehind(x, p, before, n)
 	if n > before && !h.growInPlace(i, n) {
 		return false
 	}
@@ -24,6 +29,10 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if n < x.size {
 		h.shrink(i, n)
 		x = &h.blocks[i]
+	}
+	h.poison(int(x.pool), x.off+n, x.off+before)
+	if invariant.Debug && newSize > oldSize {
+		invariant.Fresh(unsafe.Add(p, oldSize), newSize-oldSize)
 	}
 	x.req = uint32(newSize)
 	h.counts.Resized(before, x.size, oldSize, newSize)
@@ -43,7 +52,7 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 	if room < n {
 		pl := &h.pools[k]
 		end := x.off + n
-		if !atEnd || int(end) > len(pl.starts) || pl.mem.Ensure(h.grain.Bytes(end)) != nil {
+		if !atEnd || uint64(end) > uint64(len(pl.starts)) || pl.mem.Ensure(h.grain.Bytes(end)) != nil {
 			return false
 		}
 		h.extend(k, h.committed(pl))

@@ -2,16 +2,18 @@ package tlsf
 
 import "github.com/strata-go/strata/memory"
 
-// Stats reports the books, in constant time and exactly, Peak included. InUse is rounded to
-// granules; what waits on quick stacks is not in use. LargestFree does not count it either.
+// Stats reports the books exactly, Peak included. InUse is rounded to granules. What waits on
+// quick stacks is free: Free counts it, and LargestFree is what Alloc gets after merging it.
+// Cost: constant; with quick stacks proportional to the blocks that wait.
 func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)
 	s.LargestFree = uint64(h.largestFree())
 	for k := range h.poolCount {
 		s.Reserved += uint64(h.pools[k].mem.Reserved())
 		s.Committed += uint64(h.pools[k].mem.Committed())
+		s.Free += uint64(h.committed(&h.pools[k])) << h.grain // whole granules can be had
 	}
-	s.Free = s.Committed - s.InUse
+	s.Free -= s.InUse
 	return s
 }
 

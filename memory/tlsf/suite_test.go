@@ -17,6 +17,12 @@ func subject(cfg tlsf.Config) memtest.Subject {
 func promise(new func(page.Source) (memory.Allocator, error)) memtest.Subject {
 	return memtest.Subject{
 		New: new, MaxSize: 20_000, Package: "tlsf", ExactSizes: true, Closed: memory.ErrClosed, ClosesAnyway: true,
+		Strict: true,
+		Far: func(src page.Source) (memory.Allocator, error) {
+			most := uint64(9 << 30)
+			return tlsf.New(src, tlsf.Config{Reserve: uintptr(most), Step: 64 << 20, Granule: 64 << 10, QuickBytes: 1 << 30})
+		},
+		FarSize: 64 << 20,
 	}
 }
 

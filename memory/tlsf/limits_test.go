@@ -1,0 +1,100 @@
+package tlsf
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+func TestBlock_TheBooksAreAsLargeAsPromised(t *testing.T) {
+	if got := unsafe.Sizeof(block{}); got != blockBytes {
+		t.Errorf("a descriptor has %d bytes, the books are reckoned with %d", got, blockBytes)
+	}
+	if got := unsafe.Sizeof(pool{}.starts[0]); got != startBytes {
+		t.Errorf("a granule has %d bytes of books, they are reckoned with %d", got, startBytes)
+	}
+}
+
+// wide says whether there are addresses beyond 32 bits; far is then a size, and 0 otherwise.
+const wide = math.MaxUint > math.MaxUint32
+
+func far(bytes uint64) uintptr { return uintptr(bytes) }
+
+func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
+	bad := map[string]Config{
+		"granule 100 is not a power of two from 16 to 65536":     {Granule: 100},
+		"granule 8 is not a power of two":                        {Granule: 8},
+		"granule 131072 is not":                                  {Granule: 128 << 10},
+		"step 2097152 is larger than the reservation of 1048576": {Reserve: 1 << 20, Step: 2 << 20},
+		"-1 descriptors; from 1 to 16777216 are possible":        {Blocks: -1},
+		"16777217 descriptors; from 1":                           {Blocks: 1<<24 + 1},
+	}
+	if wide {
+		bad["from 1 to 4294967296 are possible with granules of 16"] = Config{Reserve: math.MaxInt, Granule: 16}
+		bad["from 1 to 68719476736 are possible with granules of 256"] = Config{Reserve: far(1<<36 + 1)}
+	} else { // every reservation that has an address has few enough granules
+		bad["request too large for this allocator"] = Config{Reserve: math.MaxInt, Granule: 16}
+		bad["add pool of 4294967295 bytes: page: reserve"] = Config{Reserve: math.MaxUint32, Step: 1 << 20}
+	}
+	memtest.Refuses(t, New, bad)
+}
+
+// A source may hand out nothing, or far more than was asked for.
+type generous struct {
+	page.Source
+	give func(page.Memory) page.Memory
+}
+
+func (g generous) Reserve(size uintptr) (page.Memory, error) {
+	m, err := g.Source.Reserve(size)
+	return g.give(m), err
+}
+
+func (g generous) Release(page.Memory) error { return nil }
+
+func TestNew_ASourceThatGivesTheWrongMemoryIsRefused(t *testing.T) {
+	gifts := map[string]func(page.Memory) page.Memory{
+		"reserved 0 bytes at": func(page.Memory) page.Memory { return page.Memory{} },
+	}
+	if wide {
+		gifts["at most 1073741824 are possible"] = func(m page.Memory) page.Memory {
+			m.Size = far(8 << 30) // more granules than there are books for
+			return m
+		}
+	}
+	for want, give := range gifts {
+		cfg := Config{Reserve: 1 << 20, Granule: 16}
+		if h, err := New(generous{page.Default(), give}, cfg); h != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("New: %t, %v; want an error with %q", h != nil, err, want)
+		}
+		h := newHeap(t, nil, cfg)
+		if err := h.AddPool(generous{page.Default(), give}, 1<<20); err == nil || !strings.Contains(err.Error(), want) || h.poolCount != 1 {
+			t.Errorf("AddPool: %v, %d pools; want %q", err, h.poolCount, want)
+		}
+		memtest.MustCheck(t, h)
+	}
+}
+
+// A block has 32 bits of size, and its pool may have more.
+func TestHeap_TheLargestBlockIsBoundedBelowThePool(t *testing.T) {
+	if !wide {
+		return // there is no such pool
+	}
+	h, err := New(nil, Config{Reserve: far(8 << 30), Granule: 64 << 10})
+	if err != nil || h.Stats().Reserved < 8<<30 {
+		t.Skipf("the system does not reserve as much address space: %v", err)
+	}
+	memtest.Opened(t, h, err)
+	if _, err := h.Alloc(far(maxBytes+1), 1); err != memory.ErrTooLarge {
+		t.Errorf("one byte more than a block can have: %v", err)
+	}
+	if h.fastSize != maxBytes {
+		t.Errorf("requests up to %d bytes are served, want %d", h.fastSize, uint64(maxBytes))
+	}
+	memtest.MustCheck(t, h)
+}
