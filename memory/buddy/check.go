@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check verifies the equations above the type and reports all that is broken. It ends even
-// when links form a cycle. Cost: proportional to the units reserved; it allocates only to
-// report.
+// Check verifies the equations above the type and reports what is broken, up to 100 faults. It
+// ends whatever the books hold, also when links form a cycle. Cost: proportional to the units
+// reserved; it allocates only to report.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
@@ -34,7 +35,16 @@ type checker struct {
 	sums tally.Sums       // over the live blocks of the tree
 }
 
+// maxReports keeps the report on a heap that is rotten throughout readable, and short of memory.
+const maxReports = 100
+
 func (c *checker) fail(format string, args ...any) {
+	if len(c.errs) == maxReports {
+		c.errs = append(c.errs, fmt.Errorf("buddy: more is broken than the %d reported", maxReports))
+	}
+	if len(c.errs) > maxReports {
+		return
+	}
 	c.errs = append(c.errs, fmt.Errorf("buddy: "+format, args...))
 }
 
@@ -47,6 +57,10 @@ func (c *checker) configuration() bool {
 	unit := h.grain.Bytes(1)
 	if unit < minUnit || unit > maxUnit || h.align != min(unit, memory.MaxAlign) {
 		c.fail("blocks from %d bytes with alignments up to %d do not come from a configuration", unit, h.align)
+	}
+	if units := uint64(h.mem.Reserved()) >> h.grain; units == 0 || units > align.MaxGrains {
+		c.fail("a reservation of %d bytes does not have from 1 to %d units of %d", h.mem.Reserved(), align.MaxGrains, unit)
+		return false
 	}
 	if h.system > Fibonacci || h.ladder != ladderWithin(h.system, uint32(h.mem.Reserved()>>h.grain)) {
 		c.fail("the ladder is not that of %v for a reservation of %d bytes", h.system, h.mem.Reserved())

@@ -25,6 +25,10 @@ import (
 // at a time. After Close every Alloc fails with memory.ErrClosed, and what cannot return an
 // error panics with a *memory.Misuse.
 //
+// In builds with -race or -tags memdebug all free memory is filled with 0xDD, to the end of every
+// block. A byte of it that was written is found when a block with it is handed out again: that
+// Alloc panics with a *memory.Misuse, hands nothing out, and would succeed the next time.
+//
 // Invariants, verified by Check in this order:
 //
 //	(1) the ladder follows from the system, and books, limits and root from the reservation;
@@ -75,9 +79,10 @@ const none = ^uint32(0) // ends a list
 
 // Config configures New.
 type Config struct {
-	// Reserve is the address space in bytes, and so the largest block. 0 means 64 MiB. It is
-	// rounded up to a size of the ladder; a system that refuses as much is asked for half,
-	// and half of that.
+	// Reserve is the address space in bytes, and so the largest block: at most 2^25 times
+	// MinBlock, 8 GiB for one of 256, and on 32 bits less than 1 GiB. 0 means 64 MiB. It is
+	// rounded up to a size of the ladder; a system that refuses as much, or the books beside it,
+	// is asked for half, and half of that.
 	Reserve uintptr
 	// MinBlock is the size of the smallest block in bytes, and the unit of all others: a
 	// power of two from 16 to 16 KiB. 0 means 256. The books cost 12 bytes for each that is
@@ -92,6 +97,11 @@ const (
 	maxUnit = page.Granule // so that what is committed is whole units
 
 	maxBytes = 1<<32 - 1 // the largest block: entry.next holds the request
+
+	entryBytes = 12 // of books per unit
+	// maxUnits keeps the books below the 1 GiB that page.NewPrefixWithBooks makes room for, also
+	// where the reservation is rounded up to the next size of the ladder.
+	maxUnits = 1 << 25
 )
 
 // New reserves address space from src; nil means page.Default(). Nothing is committed yet.
@@ -108,13 +118,15 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.System > Fibonacci {
 		return nil, fmt.Errorf("buddy: new Heap: %v is none of Binary and Fibonacci", cfg.System)
 	}
-	most := min(uint64(align.MaxGrains)*uint64(cfg.MinBlock), uint64(^uintptr(0)>>2))
+	// A quarter of the address space leaves room to round up.
+	most := min(maxUnits*uint64(cfg.MinBlock), uint64(^uintptr(0)>>2))
 	if uint64(cfg.Reserve) > most {
 		return nil, fmt.Errorf("buddy: new Heap of %d bytes: at most %d are possible with a MinBlock of %d", cfg.Reserve, most, cfg.MinBlock)
 	}
 	grain := align.GrainOf(cfg.MinBlock)
 	want := ladderOver(cfg.System, grain.Count(cfg.Reserve))
-	mem, err := page.NewPrefix(src, grain.Bytes(want.root()), page.Granule, 0)
+	mem, err := page.NewPrefixWithBooks(src, grain.Bytes(want.root()), page.Granule, 0,
+		func(reserved uintptr) uint64 { return uint64(reserved>>grain) * entryBytes })
 	if err != nil {
 		return nil, fmt.Errorf("buddy: new Heap of %d bytes: %w", cfg.Reserve, err)
 	}
@@ -130,6 +142,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	h.books = make([]entry, root)
 	h.limit = uintptr(min(uint64(root)<<grain, maxBytes))
 	h.dropLists()
+	h.mem.Watch(func() { _ = h.Close() }) // touches no block
 	return h, nil
 }
 
@@ -157,17 +170,18 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // handOut makes the block p, which is on no list, that of a request of size bytes at a
 // multiple of step, and returns the address.
 func (h *Heap) handOut(p part, step uint32, size uintptr) unsafe.Pointer {
-	h.books[p.off] = entry{rung: p.rung, side: p.side, state: live}
 	at := align.UpTo(p.off, step)
+	q := unsafe.Add(h.base, h.grain.Bytes(at))
+	if invariant.Debug {
+		h.owner.Touch()
+		h.verify(p)
+		invariant.Fresh(q, size)
+	}
+	h.books[p.off] = entry{rung: p.rung, side: p.side, state: live}
 	e := &h.books[at]
 	e.next, e.prev = uint32(size), at-p.off
 	e.state |= handed
 	h.counts.Out(h.ladder.size[p.rung], size)
-	q := unsafe.Add(h.base, h.grain.Bytes(at))
-	if invariant.Debug {
-		h.owner.Touch()
-		invariant.Fresh(q, size)
-	}
 	return q
 }
 
@@ -209,7 +223,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 || uintptr(h.books[at].next) != size {
 		panic(h.misuse("Free", p, size))
 	}
-	h.release(p, uint32(at))
+	h.release(uint32(at))
 }
 
 // FreeAny is Free for a caller who does not know the size; all other checks are made.
@@ -221,19 +235,19 @@ func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 {
 		panic(h.misuse("FreeAny", p, 0))
 	}
-	h.release(p, uint32(at))
+	h.release(uint32(at))
 }
 
-// release takes back what was handed out at unit at, whose address is p.
-func (h *Heap) release(p unsafe.Pointer, at uint32) {
+// release takes back what was handed out at unit at.
+func (h *Heap) release(at uint32) {
 	e := &h.books[at]
 	size, start := uintptr(e.next), at-e.prev
+	b := &h.books[start]
 	if invariant.Debug {
 		h.owner.Touch()
-		invariant.Freed(p, size)
+		h.poison(start, start+h.ladder.size[b.rung])
 	}
 	e.state &^= handed
-	b := &h.books[start]
 	b.state = 0
 	h.counts.In(h.ladder.size[b.rung], size)
 	h.give(part{start, b.rung, b.side})
@@ -265,6 +279,7 @@ func (h *Heap) Reset() {
 	end := h.committed()
 	clear(h.books[:end])
 	h.dropLists()
+	h.poison(0, end)
 	h.adopt(h.ladder.whole(), 0, end)
 }
 
@@ -285,10 +300,11 @@ func (h *Heap) Trim() error {
 
 // Close releases the memory: no pointer into the heap may be used any more. A second Close
 // does nothing. If the memory cannot be released it says so, the heap is closed all the same,
-// and another Close tries again.
+// and another Close tries again. A heap whose source ends closes with it.
 func (h *Heap) Close() error {
-	if h.base != nil {
-		h.Reset()
+	if h.base != nil { // touches no block: where the source has ended they are somebody else's
+		h.owner.Touch()
+		h.counts.Reset()
 		h.dropLists()
 		h.base, h.limit, h.align, h.books = nil, 0, 0, nil
 	}
@@ -299,12 +315,13 @@ func (h *Heap) Close() error {
 }
 
 // Stats reports the books, in constant time and exactly, Peak included. InUse counts whole
-// blocks, so that InUse - Requested is what the ladder wastes.
+// blocks, so that InUse - Requested is what the ladder wastes. Free is what lies in free blocks:
+// committed memory behind the root, which is no part of any, does not count.
 func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)
 	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())
 	s.LargestFree = uint64(h.largestFree())
-	s.Free = s.Committed - s.InUse
+	s.Free = uint64(h.committed())<<h.grain - s.InUse
 	return s
 }
 

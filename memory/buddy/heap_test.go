@@ -2,7 +2,6 @@ package buddy
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 	"unsafe"
@@ -203,16 +202,6 @@ func TestHeap_ReserveIsRoundedUpToARung(t *testing.T) {
 	}
 }
 
-func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
-	memtest.Refuses(t, New, map[string]Config{
-		"MinBlock 100 is not a power of two from 16 to 16384": {MinBlock: 100},
-		"MinBlock 8 is not a power of two":                    {MinBlock: 8},
-		"MinBlock 32768 is not":                               {MinBlock: 32 << 10},
-		"System(2) is none of Binary and Fibonacci":           {System: 2},
-		"at most 17179869184 are possible with a MinBlock of": {Reserve: math.MaxInt, MinBlock: 16},
-	})
-}
-
 func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 	for _, system := range systems {
 		h, other := newHeap(t, nil, Config{System: system}), newHeap(t, nil, Config{})
@@ -220,6 +209,10 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 		foreign := memtest.MustAlloc(t, other, 3000, 1)
 		h.Free(q, 10)
 		before := h.Stats()
+		cut := uintptr(1) << 31 // in 32 bits of books nothing is left of it where a size has 64
+		if wide {
+			cut *= 2
+		}
 		for _, m := range []struct {
 			call func()
 			want []string
@@ -228,7 +221,7 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 			{func() { h.FreeAny(q) }, []string{"buddy.FreeAny", "double free"}},
 			{func() { h.SizeOf(q) }, []string{"buddy.SizeOf", "double free or stale"}},
 			{func() { h.Free(p, 2999) }, []string{"wrong size: the block was requested with 3000 bytes, not 2999"}},
-			{func() { h.Free(p, 3000+1<<31+1<<31*(math.MaxUint>>63)) }, []string{"buddy.Free"}},
+			{func() { h.Free(p, 3000+cut) }, []string{"buddy.Free"}},
 			{func() { h.Free(unsafe.Add(p, 1024), 3000) }, []string{"interior pointer: it lies 1024 bytes into the block of 3000 bytes"}},
 			{func() { h.FreeAny(unsafe.Add(p, 1)) }, []string{"interior pointer: it lies 1 bytes into"}},
 			{func() { h.Free(foreign, 3000) }, []string{"does not lie in this heap"}},

@@ -13,6 +13,12 @@ func subject(cfg buddy.Config) memtest.Subject {
 	return memtest.Subject{
 		New:     func(src page.Source) (memory.Allocator, error) { return buddy.New(src, cfg) },
 		MaxSize: 20_000, Package: "buddy", ExactSizes: true, Closed: memory.ErrClosed, ClosesAnyway: true,
+		Strict: true,
+		Far: func(src page.Source) (memory.Allocator, error) {
+			most := uint64(8 << 30)
+			return buddy.New(src, buddy.Config{Reserve: uintptr(most), MinBlock: 16 << 10, System: cfg.System})
+		},
+		FarSize: 60 << 20,
 	}
 }
 

@@ -115,6 +115,7 @@ func (h *Heap) grow(n, step uint32) error {
 	if err := h.mem.Ensure(h.grain.Bytes(p.off + h.ladder.size[p.rung])); err != nil {
 		return err
 	}
+	h.poison(before, h.committed())
 	h.adopt(h.ladder.whole(), before, h.committed())
 	return nil
 }

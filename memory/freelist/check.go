@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check verifies the equations above the type and reports all that is broken. Cost:
+// Check verifies the equations above the type and reports what is broken, up to 100 faults. Cost:
 // proportional to the granules reserved; it allocates only to report.
 func (h *Heap) Check() error {
 	if h.base == nil {
@@ -30,7 +30,16 @@ type checker struct {
 	sums tally.Sums // over the live map
 }
 
+// maxReports keeps the report on a heap that is rotten throughout readable, and short of memory.
+const maxReports = 100
+
 func (c *checker) fail(format string, args ...any) {
+	if len(c.errs) == maxReports {
+		c.errs = append(c.errs, fmt.Errorf("freelist: more is broken than the %d reported", maxReports))
+	}
+	if len(c.errs) > maxReports {
+		return
+	}
 	c.errs = append(c.errs, fmt.Errorf("freelist: "+format, args...))
 }
 

@@ -24,6 +24,11 @@ import (
 // the caller until Free, Reset or Close. One goroutine at a time. After Close every Alloc
 // fails with memory.ErrClosed, and what cannot return an error panics with a *memory.Misuse.
 //
+// In builds with -race or -tags memdebug all free memory is filled with 0xDD, to the end of the
+// last granule of every block. A byte of it that was written is found when it is handed out
+// again, or taken in by Resize: that call panics with a *memory.Misuse, hands nothing out, and
+// would succeed the next time. A write behind a block into its last granule is not found.
+//
 // Invariants, verified by Check in this order:
 //
 //	(1) the granule, the limit of the fast path and the live map follow from configuration
@@ -50,8 +55,9 @@ type Heap struct {
 
 // Config configures New.
 type Config struct {
-	// Reserve is the address space in bytes, and so the most that can be in use. 0 means
-	// 64 MiB. A system that refuses as much is asked for half, and half of that.
+	// Reserve is the address space in bytes, and so the most that can be in use: at most 2^28
+	// granules, 16 GiB with granules of 64. 0 means 64 MiB. A system that refuses as much, or
+	// the books beside it, is asked for half, and half of that.
 	Reserve uintptr
 	// Policy says which of the free runs that are large enough is taken.
 	Policy Policy
@@ -66,7 +72,10 @@ const (
 	maxGranule = page.Granule // so that what is committed is whole granules
 
 	// maxBytes is the largest block: the live map holds one more than it in 32 bits.
-	maxBytes = 1<<32 - 2
+	maxBytes  = 1<<32 - 2
+	liveBytes = 4 // of books per granule: an entry of the live map
+	// maxGranules: books of 1 GiB are the most that page.NewPrefixWithBooks makes room for.
+	maxGranules = 1 << 28
 	// firstRuns is the room that the list of runs starts with: 4 KiB. It doubles.
 	firstRuns = 512
 )
@@ -85,15 +94,16 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Policy > BestFit {
 		return nil, fmt.Errorf("freelist: new Heap: %v is none of FirstFit, NextFit and BestFit", cfg.Policy)
 	}
-	if most := uint64(align.MaxGrains) * uint64(cfg.Granule); uint64(cfg.Reserve) > most {
+	if most := maxGranules * uint64(cfg.Granule); uint64(cfg.Reserve) > most {
 		return nil, fmt.Errorf("freelist: new Heap of %d bytes: at most %d are possible with granules of %d", cfg.Reserve, most, cfg.Granule)
 	}
-	mem, err := page.NewPrefix(src, cfg.Reserve, page.Granule, 0)
+	grain := align.GrainOf(cfg.Granule)
+	mem, err := page.NewPrefixWithBooks(src, cfg.Reserve, page.Granule, 0,
+		func(reserved uintptr) uint64 { return uint64(reserved>>grain) * liveBytes })
 	if err != nil {
 		return nil, fmt.Errorf("freelist: new Heap of %d bytes: %w", cfg.Reserve, err)
 	}
-	grain := align.GrainOf(cfg.Granule)
-	return &Heap{
+	h := &Heap{
 		base:   mem.Base(),
 		limit:  uintptr(min(uint64(mem.Reserved()), maxBytes)),
 		align:  min(cfg.Granule, memory.MaxAlign),
@@ -102,7 +112,9 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		grain:  grain,
 		policy: cfg.Policy,
 		mem:    mem,
-	}, nil
+	}
+	h.mem.Watch(func() { _ = h.Close() }) // touches no block
+	return h, nil
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096; size 0 gives a block
@@ -125,15 +137,16 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // handOut makes n granules at off, which lie in run k, the live block of a request of size
 // bytes, and returns its address.
 func (h *Heap) handOut(k int, off, n uint32, size uintptr) unsafe.Pointer {
+	p := unsafe.Add(h.base, h.grain.Bytes(off))
+	if invariant.Debug {
+		h.owner.Touch()
+		verify("Alloc", p, h.grain.Bytes(n))
+		invariant.Fresh(p, size)
+	}
 	h.cut(k, off, n)
 	h.rover = off + n
 	h.live[off] = uint32(size) + 1
 	h.counts.Out(n, size)
-	p := unsafe.Add(h.base, h.grain.Bytes(off))
-	if invariant.Debug {
-		h.owner.Touch()
-		invariant.Fresh(p, size)
-	}
 	return p
 }
 
@@ -176,7 +189,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if off >= uint64(len(h.live)) || h.live[off] == 0 || uintptr(h.live[off]-1) != size {
 		panic(h.misuse("Free", p, size))
 	}
-	h.release(p, uint32(off), size)
+	h.release(uint32(off), size)
 }
 
 // FreeAny is Free for a caller who does not know the size; all other checks are made.
@@ -188,16 +201,16 @@ func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if off >= uint64(len(h.live)) || h.live[off] == 0 {
 		panic(h.misuse("FreeAny", p, 0))
 	}
-	h.release(p, uint32(off), uintptr(h.live[off]-1))
+	h.release(uint32(off), uintptr(h.live[off]-1))
 }
 
-// release takes back the live block at off, whose address is p.
-func (h *Heap) release(p unsafe.Pointer, off uint32, size uintptr) {
+// release takes back the live block at off, requested with size bytes.
+func (h *Heap) release(off uint32, size uintptr) {
+	n := h.grain.Count(size)
 	if invariant.Debug {
 		h.owner.Touch()
-		invariant.Freed(p, size)
+		h.poison(off, off+n)
 	}
-	n := h.grain.Count(size)
 	h.live[off] = 0
 	h.counts.In(n, size)
 	h.give(off, n)
@@ -230,6 +243,7 @@ func (h *Heap) Reset() {
 	clear(h.live[:end])
 	h.runs = h.runs[:0]
 	if end > 0 {
+		h.poison(0, end)
 		h.runs = append(h.runs, run{0, end})
 	}
 }
@@ -258,10 +272,12 @@ func (h *Heap) Trim() error {
 
 // Close releases the memory: no pointer into the heap may be used any more. A second Close
 // does nothing. If the memory cannot be released it says so, the heap is closed all the same,
-// and another Close tries again.
+// and another Close tries again. A heap whose source ends closes with it.
 func (h *Heap) Close() error {
-	if h.base != nil {
-		h.Reset()
+	if h.base != nil { // touches no block: where the source has ended they are somebody else's
+		h.owner.Touch()
+		h.counts.Reset()
+		h.rover = 0
 		h.base, h.limit, h.align = nil, 0, 0
 		h.live, h.runs = nil, nil
 	}
@@ -277,6 +293,6 @@ func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)
 	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())
 	s.LargestFree = uint64(h.largestFree())
-	s.Free = s.Committed - s.InUse
+	s.Free = uint64(h.committed())<<h.grain - s.InUse
 	return s
 }

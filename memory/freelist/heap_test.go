@@ -233,13 +233,3 @@ func TestHeap_TooLargeAndExhaustedAreToldApart(t *testing.T) {
 		t.Errorf("more than is left: %v", err)
 	}
 }
-
-func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
-	memtest.Refuses(t, New, map[string]Config{
-		"granule 100 is not a power of two from 16 to 16384": {Granule: 100},
-		"granule 8 is not a power of two":                    {Granule: 8},
-		"granule 32768 is not":                               {Granule: 32 << 10},
-		"Policy(7) is none of FirstFit, NextFit and BestFit": {Policy: 7},
-		"at most 17179869184 are possible with granules of":  {Reserve: math.MaxInt, Granule: 16},
-	})
-}

@@ -1,6 +1,10 @@
 package freelist
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
 
 // Resize changes the size of a live block in place and reports whether it could: shrinking
 // always works; growing needs free memory behind it, or the end of the heap and memory to
@@ -19,7 +23,11 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		return false
 	}
 	if n < before {
+		h.poison(off+n, off+before)
 		h.give(off+n, before-n)
+	}
+	if invariant.Debug && newSize > oldSize {
+		invariant.Fresh(unsafe.Add(p, oldSize), newSize-oldSize)
 	}
 	h.live[off] = uint32(newSize) + 1
 	h.counts.Resized(before, n, oldSize, newSize)
@@ -35,6 +43,9 @@ func (h *Heap) extend(end, newEnd uint32) bool {
 	k := h.after(end)
 	if k == len(h.runs) || h.runs[k].off != end || h.runs[k].size < newEnd-end {
 		return false
+	}
+	if invariant.Debug {
+		verify("Resize", unsafe.Add(h.base, h.grain.Bytes(end)), h.grain.Bytes(newEnd-end))
 	}
 	h.cut(k, end, newEnd-end)
 	return true

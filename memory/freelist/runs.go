@@ -149,10 +149,14 @@ func (h *Heap) tail() uint32 {
 // has changed nothing then.
 func (h *Heap) grow(end uint32) error {
 	before := h.committed()
+	if most := uint64(len(h.live)); uint64(end) > most { // in bytes it may be beyond the address space
+		return fmt.Errorf("the heap would end at granule %d of %d", end, most)
+	}
 	if err := h.mem.Ensure(h.grain.Bytes(end)); err != nil {
 		return err
 	}
 	if now := h.committed(); now > before {
+		h.poison(before, now)
 		h.give(before, now-before)
 	}
 	return nil

@@ -13,6 +13,12 @@ func subject(cfg freelist.Config) memtest.Subject {
 	return memtest.Subject{
 		New:     func(src page.Source) (memory.Allocator, error) { return freelist.New(src, cfg) },
 		MaxSize: 20_000, Package: "freelist", ExactSizes: true, Closed: memory.ErrClosed, ClosesAnyway: true,
+		Strict: true,
+		Far: func(src page.Source) (memory.Allocator, error) {
+			most := uint64(5 << 30)
+			return freelist.New(src, freelist.Config{Reserve: uintptr(most), Granule: 16 << 10, Policy: cfg.Policy})
+		},
+		FarSize: 60 << 20,
 	}
 }
 

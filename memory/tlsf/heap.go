@@ -30,7 +30,7 @@ import (
 //
 // In builds with -race or -tags memdebug all free memory is filled with 0xDD, to the end of the
 // last granule of every block. A byte of it that was written is found when its block is handed
-// out again, or taken in by Resize: that call panics with a *memory.Misuse, has changed nothing,
+// out again, or taken in by Resize: that call panics with a *memory.Misuse, hands nothing out,
 // and would succeed the next time. A write behind a block into its last granule is not found.
 //
 // Invariants, verified by Check in this order:

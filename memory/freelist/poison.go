@@ -1,0 +1,33 @@
+package freelist
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// In debug builds every byte of a run is invariant.FreedByte: fresh memory is filled as it joins
+// the heap, a block, to the end of its last granule, when it is freed, and cutting and merging
+// change nothing about it.
+
+// poison fills the granules from start to end, which were nobody's until now.
+func (h *Heap) poison(start, end uint32) {
+	if invariant.Debug && end > start {
+		invariant.Freed(unsafe.Add(h.base, h.grain.Bytes(start)), h.grain.Bytes(end-start))
+	}
+}
+
+// verify panics where the size bytes at p, which are free, were written to, and makes them what
+// they were, so that the next call may have them.
+func verify(op string, p unsafe.Pointer, size uintptr) {
+	at, ok := invariant.Intact(p, size)
+	if ok {
+		return
+	}
+	b := *(*byte)(unsafe.Add(p, at))
+	invariant.Freed(p, size)
+	panic(&memory.Misuse{Package: "freelist", Op: op, Addr: uintptr(p), Reason: fmt.Sprintf(
+		"use after free or overflow: byte %d of %d free bytes was written, with %#x", at, size, b)})
+}
