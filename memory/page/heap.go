@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -30,22 +31,34 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 		return Memory{}, fmt.Errorf("page: reserve %d bytes of the Go heap: %w (at most %d)", size, memory.ErrTooLarge, maxHeap)
 	}
 	rawSize := size + BaseAlign + heapGuard
-	if err := probeHeap(rawSize); err != nil {
-		return Memory{}, &memory.Exhausted{Op: "page: reserve", Need: rawSize, Limit: rawSize, Cause: err}
+	if err := HeapRoom(rawSize); err != nil {
+		return Memory{}, err
 	}
 	raw := unsafe.Pointer(unsafe.SliceData(make([]byte, rawSize)))
 	return trimBase(raw, rawSize, size), nil
 }
 
-// probeHeap asks for what Go asks for: whole arenas, and their books. Small sizes are not asked
-// for, as Go would end the process for any other object of that size, too.
-func probeHeap(size uintptr) error {
+// HeapRoom reports whether the Go heap could grow by size bytes now; otherwise the error is a
+// [*memory.Exhausted]. Who has a number out of a configuration size its books asks first, as Go
+// ends the process when it is refused. Small sizes are not asked for: Go would end the process
+// for any other object of that size, too.
+func HeapRoom(size uintptr) error {
+	// Go asks for whole arenas, and their books.
 	const arena = 4 << 20 << (4 * (^uintptr(0) >> 63)) // 4 MiB on 32 bits, 64 MiB on 64
 	if size < 1<<20 {
 		return nil
 	}
-	return probe(size + size/32 + arena)
+	err := errBeyond
+	if need := size + size/32 + arena; need > size && uint64(size) <= maxHeap+BaseAlign+heapGuard {
+		err = probe(need)
+	}
+	if err != nil {
+		return &memory.Exhausted{Op: "page: Go heap", Need: size, Limit: size, Cause: err}
+	}
+	return nil
 }
+
+var errBeyond = errors.New("beyond what the Go heap can address")
 
 // maxBooks is the most that the books of one reservation may take of the Go heap: a larger
 // unit is the remedy, and 1 GiB describes 4 GiB of the smallest units of 16 bytes.
@@ -56,7 +69,7 @@ func roomFor(books uint64) error {
 	if books > maxBooks {
 		return fmt.Errorf("books of %d bytes; at most %d are possible", books, maxBooks)
 	}
-	return probeHeap(uintptr(books))
+	return HeapRoom(uintptr(books))
 }
 
 func (heapSource) Commit(m Memory, off, size uintptr) error {

@@ -147,3 +147,17 @@ func BenchmarkCommitTouch(b *testing.B) {
 		})
 	}
 }
+
+func TestHeapRoom_IsRefusedAsAnErrorAndNotAsAnEnd(t *testing.T) {
+	for _, size := range []uintptr{0, 1, 1<<20 - 1, 1 << 20, 8 << 20} {
+		if err := page.HeapRoom(size); err != nil {
+			t.Errorf("room for %d bytes: %v", size, err)
+		}
+	}
+	for _, size := range []uintptr{math.MaxUint, math.MaxUint - 1<<20, math.MaxUint / 2, math.MaxUint/2 + 1} {
+		var full *memory.Exhausted
+		if err := page.HeapRoom(size); !errors.As(err, &full) || full.Need != size || full.Cause == nil {
+			t.Errorf("room for %d bytes: %v", size, err)
+		}
+	}
+}
