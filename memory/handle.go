@@ -8,6 +8,8 @@ import "fmt"
 //
 // Generations are odd while a slot lives and even while it is vacant, so the zero Handle
 // is never valid. A slot whose 32-bit generation is worn out is retired and never aliased.
+// A pool may fold an even number of its own into those that it gives out, so that the handles
+// of another pool are stale in it: they are odd all the same, and no two of one slot are equal.
 type Handle[T any] struct {
 	_     [0]*T // a Handle of another type does not convert to this one; last, it would add bytes
 	index uint32

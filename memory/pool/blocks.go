@@ -34,14 +34,28 @@ const (
 //	  | slot | slot | slot | not yet carved | - - - - - - - - - | guard
 //
 // Slots are not zeroed. A slot belongs to the caller until the Put, Free, Reset or Close that
-// frees it. One goroutine at a time. After Close every Get and Alloc fails.
+// frees it. One goroutine at a time. After Close, and once the source has ended (see
+// [page.Watched]), every Get and Alloc fails with memory.ErrClosed.
+//
+// Every misuse of a pointer is a *memory.Misuse that has changed nothing, and so is a size that
+// no slot serves. Builds with -tags memdebug or -race also know the size of each Alloc, to the
+// byte, fill what is freed, and panic where it was written to since. Builds with -tags memfast
+// keep no live bits: they refuse pointers outside what was ever handed out, misaligned ones,
+// and more frees than there are live slots, and do not see a second free while other slots
+// live, nor an interior pointer at a multiple of 16; Check names what those left behind.
 //
 // Invariants, verified by Check in this order:
 //
-//	(1) n <= carved <= capacity, carved slots are committed and free has room for all of them
-//	(2) free[:n] are distinct granules where carved slots start
-//	(3) the live bits are set for exactly the other carved slots (not in memfast builds)
-//	(4) carved - n <= allocs
+//	(1) align is a power of two from 16 to memory.MaxAlign, size a positive multiple of it, and
+//	    capacity slots fit the reservation
+//	(2) n <= carved <= capacity, carved slots are committed and the books have room for all of
+//	    them; peak and soiled are at most capacity
+//	(3) free[:n] are distinct granules where carved slots start
+//	(4) the live bits are set for exactly the other carved slots (not in memfast builds)
+//	(5) carved - n <= allocs
+//	(6) in debug builds, vacant slots hold poison, as do those of [carved, soiled), and no block
+//	    was asked for with more than size bytes
+//	(7) closed books hold no slot
 type Blocks struct {
 	base   unsafe.Pointer // nil once closed
 	free   []uint32       // free[:n] are the granules of vacant slots, the next one last
@@ -58,6 +72,10 @@ type Blocks struct {
 	mem      page.Prefix
 	owner    invariant.Owner
 	watchers []*watcher // oldest first
+
+	// In debug builds only:
+	soiled uintptr   // slots up to there hold poison where none is carved
+	asked  []uintptr // by slot: the size that Alloc was asked for and 1, 0 after Get
 }
 
 // BlocksConfig configures NewBlocks.
@@ -117,15 +135,15 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 		return nil
 	}
 	g := b.free[n]
+	p := unsafe.Add(b.base, uintptr(g)<<granuleShift)
+	if invariant.Debug {
+		b.debugGet(p)
+	}
 	if invariant.Exact {
 		b.live[g>>6] |= 1 << (g & 63)
 	}
 	b.n = n
 	b.allocs++
-	p := unsafe.Add(b.base, uintptr(g)<<granuleShift)
-	if invariant.Debug {
-		b.debugGet(p)
-	}
 	return p
 }
 
@@ -141,14 +159,13 @@ func (b *Blocks) Get() (unsafe.Pointer, error) {
 
 // Put gives a slot back. A pointer that is not the start of a live slot of b panics with a
 // *memory.Misuse, nil and everything after Close included. It inlines, so its message cannot
-// tell the cases apart; that of FreeAny, which calls, does. In memfast builds only pointers
-// outside b and misaligned ones are caught.
+// tell the cases apart; that of FreeAny, which calls, does. For memfast builds see [Blocks].
 func (b *Blocks) Put(p unsafe.Pointer) {
 	// The rotation moves a misalignment into the high bits: one comparison refuses it
 	// together with what lies outside.
 	g := bits.RotateLeft64(uint64(uintptr(p)-uintptr(b.base)), -granuleShift)
 	w := g >> 6
-	if w >= uint64(len(b.live)) || invariant.Exact && b.live[w]>>(g&63)&1 == 0 {
+	if invariant.Exact && (w >= uint64(len(b.live)) || b.live[w]>>(g&63)&1 == 0) || !invariant.Exact && !b.mayLive(g) {
 		panic(&memory.Misuse{Package: "pool", Op: "Put", Addr: uintptr(p), Reason: notLive})
 	}
 	if invariant.Exact {
@@ -161,17 +178,13 @@ func (b *Blocks) Put(p unsafe.Pointer) {
 	b.n++
 }
 
+// mayLive is what memfast builds know of granule g: it was handed out once, and some slot
+// lives. It keeps their stack within its bounds.
+func (b *Blocks) mayLive(g uint64) bool {
+	return g < uint64(b.carved)*uint64(b.size>>granuleShift) && b.n < uint(b.carved)
+}
+
 const notLive = "not the start of a live slot: freed twice, interior, foreign, or the pool is closed"
-
-func (b *Blocks) debugGet(p unsafe.Pointer) {
-	b.owner.Touch()
-	invariant.Fresh(p, b.size)
-}
-
-func (b *Blocks) debugPut(p unsafe.Pointer) {
-	b.owner.Touch()
-	invariant.Freed(p, b.size)
-}
 
 //go:noinline
 func (b *Blocks) refill() (unsafe.Pointer, error) {
@@ -184,10 +197,10 @@ func (b *Blocks) refill() (unsafe.Pointer, error) {
 		return nil, memory.ErrOutOfMemory
 	}
 	k := min(max(batchBytes/b.size, 1), batchSlots, left)
-	err := b.mem.Ensure((b.carved + k) * b.size)
+	err := b.room(b.carved + k)
 	if err != nil && k > 1 {
 		k = 1
-		err = b.mem.Ensure((b.carved + 1) * b.size)
+		err = b.room(b.carved + 1)
 	}
 	if err != nil {
 		b.failures++
@@ -197,10 +210,12 @@ func (b *Blocks) refill() (unsafe.Pointer, error) {
 	return b.TryGet(), nil
 }
 
-// carve makes the next k slots vacant, the lowest on top. They are committed, and no other
-// slot is vacant.
+// carve makes the next k slots vacant, the lowest on top. There is room for them, and no
+// other slot is vacant.
 func (b *Blocks) carve(k uintptr) {
-	b.makeRoom(b.carved + k)
+	if invariant.Debug {
+		b.debugCarve(b.carved + k)
+	}
 	perSlot := b.size >> granuleShift
 	for i := b.carved + k; i > b.carved; i-- {
 		b.free[b.n] = uint32((i - 1) * perSlot)
@@ -209,20 +224,37 @@ func (b *Blocks) carve(k uintptr) {
 	b.carved += k
 }
 
-// makeRoom grows the books to hold the given number of slots. The stack has an entry for
-// every slot carved, not for every slot vacant now: Put never grows it.
-func (b *Blocks) makeRoom(slots uintptr) {
-	b.free = extend(b.free, slots, b.capacity)
-	granules := func(n uintptr) uintptr { return (n*(b.size>>granuleShift) + 63) >> 6 }
-	b.live = extend(b.live, granules(slots), granules(b.capacity))
+// room commits memory for the first slots and grows the books to hold them. The stack has an
+// entry for every slot carved, not for every slot vacant now: Put never grows it.
+func (b *Blocks) room(slots uintptr) error {
+	b.soiled = min(b.soiled, b.mem.Committed()/b.size) // what was given back comes back zero
+	if err := b.mem.Ensure(slots * b.size); err != nil || slots <= uintptr(len(b.free)) {
+		return err
+	}
+	n := max(slots, min(2*uintptr(len(b.free)), b.capacity))
+	err := page.HeapRoom(b.books(n))
+	if err != nil && n > slots {
+		n = slots
+		err = page.HeapRoom(b.books(n))
+	}
+	if err != nil {
+		return err
+	}
+	b.free = extend(b.free, n)
+	b.live = extend(b.live, b.words(n))
+	if invariant.Debug {
+		b.asked = extend(b.asked, n)
+	}
+	return nil
 }
 
-// extend lengthens s with zeroes to at least n entries, doubling up to limit.
-func extend[E uint32 | uint64](s []E, n, limit uintptr) []E {
-	if n <= uintptr(len(s)) {
-		return s
-	}
-	t := make([]E, max(n, min(2*uintptr(len(s)), limit)))
+// words is how many words of live bits n slots take, and books the bytes of all their books.
+func (b *Blocks) words(n uintptr) uintptr { return (n*(b.size>>granuleShift) + 63) >> 6 }
+func (b *Blocks) books(n uintptr) uintptr { return n*4 + b.words(n)*8 }
+
+// extend lengthens s with zeroes to n entries.
+func extend[E uint32 | uint64 | uintptr](s []E, n uintptr) []E {
+	t := make([]E, max(n, uintptr(len(s))))
 	copy(t, s)
 	return t
 }

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"math/bits"
 	"unsafe"
 
@@ -14,23 +15,36 @@ import (
 // Alloc is Get for a block of size bytes aligned to align. A size or alignment larger than
 // the slots' is memory.ErrTooLarge; an alignment that is none is memory.ErrAlign.
 func (b *Blocks) Alloc(size, al uintptr) (unsafe.Pointer, error) {
-	if !align.Valid(al) {
-		return nil, memory.ErrAlign
+	if !align.Valid(al) || size > b.size || al > b.align {
+		return nil, b.refuse(al)
 	}
-	if size > b.size || al > b.align {
-		b.failures++
-		return nil, memory.ErrTooLarge
+	p, err := b.Get()
+	if invariant.Debug && err == nil {
+		b.asked[b.slot(p)] = size + 1
 	}
-	return b.Get()
+	return p, err
 }
 
-// Free is Put with a size, which must fit the slots, and with nil as a no-op. Misuse panics
-// with a *memory.Misuse that says which one it is.
+//go:noinline
+func (b *Blocks) refuse(al uintptr) error {
+	switch {
+	case b.base == nil:
+		return memory.ErrClosed
+	case !align.Valid(al):
+		return memory.ErrAlign
+	}
+	b.failures++
+	return memory.ErrTooLarge
+}
+
+// Free is Put with a size, which must be one that a slot serves, and with nil as a no-op.
+// Misuse panics with a *memory.Misuse that says which one it is. In debug builds the size must
+// be the one that Alloc was asked for.
 func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
 	}
-	if size > b.size || !b.starts(p) {
+	if size > b.size || !b.starts(p) || invariant.Debug && !b.wasAsked(p, size) {
 		panic(b.misuse("Free", p, size))
 	}
 	b.Put(p)
@@ -62,7 +76,10 @@ func (b *Blocks) SizeOf(p unsafe.Pointer) uintptr {
 // starts reports whether a live slot starts at p, as exactly as the build allows.
 func (b *Blocks) starts(p unsafe.Pointer) bool {
 	g := bits.RotateLeft64(uint64(uintptr(p)-uintptr(b.base)), -granuleShift)
-	return g>>6 < uint64(len(b.live)) && (!invariant.Exact || b.live[g>>6]>>(g&63)&1 != 0)
+	if !invariant.Exact {
+		return b.mayLive(g)
+	}
+	return g>>6 < uint64(len(b.live)) && b.live[g>>6]>>(g&63)&1 != 0
 }
 
 //go:noinline
@@ -80,8 +97,10 @@ func (b *Blocks) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misus
 		m.Reason = "the slot was not handed out since the last Reset or Trim"
 	case !b.starts(p):
 		m.Reason = "double free: the slot is vacant"
+	case size > b.size:
+		m.Reason = fmt.Sprintf("wrong size: a slot of this pool has %d bytes", b.size)
 	default:
-		m.Reason = "wrong size: it is larger than a slot of this pool"
+		m.Reason = fmt.Sprintf("wrong size: the block was asked for with %d bytes", b.asked[b.slot(p)]-1)
 	}
 	return m
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
@@ -30,11 +32,10 @@ func (b *Blocks) Grow(n int) error {
 		b.failures++
 		return memory.ErrTooLarge
 	}
-	if err := b.mem.Ensure(uintptr(n) * b.size); err != nil {
+	if err := b.room(uintptr(n)); err != nil {
 		b.failures++
 		return err
 	}
-	b.makeRoom(uintptr(n))
 	return nil
 }
 
@@ -53,7 +54,7 @@ func (b *Blocks) Reset() {
 
 // forget lowers carved and remembers how high it was.
 func (b *Blocks) forget(carved uintptr) {
-	b.peak = max(b.peak, b.carved)
+	b.peak, b.soiled = max(b.peak, b.carved), max(b.soiled, b.carved)
 	b.carved = carved
 }
 
@@ -89,11 +90,11 @@ func (b *Blocks) Trim() error {
 func (b *Blocks) vacant() ([]uint64, []error) {
 	var errs []error
 	set := make([]uint64, (b.carved+63)>>6)
-	perSlot := uint32(b.size >> granuleShift)
+	perSlot := b.size >> granuleShift
 	for at, g := range b.free[:min(b.n, uint(len(b.free)))] {
-		slot := uintptr(g / perSlot)
+		slot := uintptr(g) / perSlot
 		switch {
-		case g%perSlot != 0:
+		case uintptr(g)%perSlot != 0:
 			errs = append(errs, fmt.Errorf("pool: free[%d] is granule %d, where no slot starts", at, g))
 		case slot >= b.carved:
 			errs = append(errs, fmt.Errorf("pool: free[%d] is slot %d of %d carved", at, slot, b.carved))
@@ -134,17 +135,21 @@ func (b *Blocks) Stats() memory.Stats {
 
 // Check verifies the equations above the type.
 func (b *Blocks) Check() error {
-	if b.base == nil {
-		return nil
-	}
 	errs := []error{b.mem.Check()}
-	if b.n > uint(b.carved) || b.carved > b.capacity || b.carved*b.size > b.mem.Committed() || uintptr(len(b.free)) < b.carved {
-		errs = append(errs, fmt.Errorf("pool: %d vacant, %d carved, room for %d, capacity %d, %d bytes committed are not in order",
-			b.n, b.carved, len(b.free), b.capacity, b.mem.Committed()))
-		return errors.Join(errs...) // what follows indexes by carved
+	if b.base == nil {
+		if b.n != 0 || b.carved|b.capacity|b.soiled != 0 || len(b.free)+len(b.live)+len(b.asked) != 0 {
+			errs = append(errs, fmt.Errorf("pool: closed, with %d vacant, %d carved, capacity %d, books for %d", b.n, b.carved, b.capacity, len(b.free)))
+		}
+		return errors.Join(errs...)
+	}
+	if err := b.checkShape(); err != nil {
+		return errors.Join(append(errs, err)...) // what follows divides by size and indexes by carved
 	}
 	vacant, bad := b.vacant()
 	errs = append(errs, bad...)
+	if invariant.Debug {
+		errs = append(errs, b.checkPoison(vacant)...)
+	}
 	if invariant.Exact {
 		errs = append(errs, b.checkLive(vacant)...)
 	}
@@ -152,6 +157,38 @@ func (b *Blocks) Check() error {
 		errs = append(errs, fmt.Errorf("pool: %d slots live of %d handed out", b.Len(), b.allocs))
 	}
 	return errors.Join(errs...)
+}
+
+func (b *Blocks) checkShape() error {
+	if !align.Valid(b.align) || b.align < granuleBytes || b.size == 0 || b.size%b.align != 0 ||
+		b.capacity == 0 || b.capacity > b.mem.Reserved()/b.size {
+		return fmt.Errorf("pool: %d slots of %d bytes aligned to %d are none, or do not fit the %d bytes reserved",
+			b.capacity, b.size, b.align, b.mem.Reserved())
+	}
+	books := uintptr(len(b.free))
+	if b.n > uint(b.carved) || b.carved > books || books > b.capacity || b.carved > b.mem.Committed()/b.size ||
+		uintptr(len(b.live)) != b.words(books) || invariant.Debug && uintptr(len(b.asked)) != books {
+		return fmt.Errorf("pool: %d vacant, %d carved, room for %d, capacity %d, %d words of bits, %d bytes committed are not in order",
+			b.n, b.carved, books, b.capacity, len(b.live), b.mem.Committed())
+	}
+	if b.peak > b.capacity || b.soiled > b.capacity {
+		return fmt.Errorf("pool: peak %d or soiled %d is above the capacity of %d", b.peak, b.soiled, b.capacity)
+	}
+	return nil
+}
+
+// checkPoison verifies what debug builds know of vacant slots, and of the others what was asked.
+func (b *Blocks) checkPoison(vacant []uint64) (errs []error) {
+	for slot := range b.carved {
+		if vacant[slot>>6]>>(slot&63)&1 == 0 {
+			if b.asked[slot] > b.size+1 {
+				errs = append(errs, fmt.Errorf("pool: slot %d of %d bytes was asked for with %d", slot, b.size, b.asked[slot]-1))
+			}
+		} else if what := damage(unsafe.Add(b.base, slot*b.size), b.size); what != "" {
+			errs = append(errs, fmt.Errorf("pool: slot %d: %s", slot, what))
+		}
+	}
+	return errs
 }
 
 func (b *Blocks) checkLive(vacant []uint64) []error {

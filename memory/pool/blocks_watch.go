@@ -17,10 +17,12 @@ func (b *Blocks) Watch(lost func()) (unwatch func()) {
 	}
 }
 
-// lost is told that the memory is no longer b's: b is closed, and so is what stands on it.
+// lost is called when the source has ended, whose addresses may be somebody else's, and by
+// Close: it empties the books, and closes what stands on b.
 func (b *Blocks) lost() {
 	b.forget(0)
-	b.base, b.free, b.live, b.capacity, b.n = nil, nil, nil, 0, 0
+	b.base, b.free, b.live, b.asked = nil, nil, nil, nil
+	b.n, b.capacity, b.soiled = 0, 0, 0
 	for n := len(b.watchers); n > 0; n = len(b.watchers) {
 		w := b.watchers[n-1]
 		b.watchers = b.watchers[:n-1]

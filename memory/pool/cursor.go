@@ -13,12 +13,14 @@ import (
 //		c.Value().Update()
 //	}
 //
-// It is a value on the stack. Objects may be freed on the way and are then not visited; one
-// that is made is visited or not. A Reset ends the walk; no cursor outlives a Close.
+// It is a value on the stack, to be had from a pool. Objects may be freed on the way and are
+// then not visited; one that is made is visited or not. Slots are visited upwards and once, so
+// a walk ends whatever is made and freed meanwhile. A Reset leaves it nothing to visit, a Close
+// ends it.
 type Cursor[T any] struct {
 	// Four words, the most that the compiler keeps in registers.
 	slots *slots
-	base  unsafe.Pointer
+	base  *T     // typed, so that a Cursor of another type does not convert to this one
 	slot  uint   // the current one
 	rest  uint64 // the live bits of its word that were not visited yet
 }
@@ -26,9 +28,10 @@ type Cursor[T any] struct {
 // Next steps to the next live object and reports whether there is one.
 func (c *Cursor[T]) Next() bool {
 	live, w := c.slots.live, c.slot>>6
-	if w < uint(len(live)) {
-		c.rest &= live[w] // without what was freed meanwhile
+	if w >= uint(len(live)) {
+		return false // nothing was ever made, or the pool is closed
 	}
+	c.rest &= live[w] // without what was freed meanwhile
 	for c.rest == 0 {
 		w++
 		if w >= uint(len(live)) {
@@ -41,12 +44,18 @@ func (c *Cursor[T]) Next() bool {
 	return true
 }
 
-// Value returns the current object.
+// Value returns the current object: what Next has found, and garbage before. It is a pointer
+// like any other: good until the object ends, and not looked at.
 func (c *Cursor[T]) Value() *T {
-	return (*T)(unsafe.Add(c.base, uintptr(c.slot)*unsafe.Sizeof(*new(T))))
+	return (*T)(unsafe.Add(unsafe.Pointer(c.base), uintptr(c.slot)*unsafe.Sizeof(*new(T))))
 }
 
-// Handle returns the current object's handle.
+// Handle returns the current object's handle, a stale one when the object has been freed, and
+// the zero Handle when the pool is closed.
 func (c *Cursor[T]) Handle() memory.Handle[T] {
-	return memory.MakeHandle[T](uint32(c.slot), c.slots.gens[c.slot])
+	s := c.slots
+	if c.slot >= uint(len(s.gens)) {
+		return memory.Handle[T]{}
+	}
+	return memory.MakeHandle[T](uint32(c.slot), s.gens[c.slot]^s.key)
 }

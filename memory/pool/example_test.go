@@ -22,18 +22,18 @@ func ExamplePool() {
 
 	target, e, err := enemies.New()
 	e.Health = 100
-	fmt.Println(target, err, enemies.Len())
+	fmt.Println(target.Index(), err, enemies.Len())
 
 	enemies.Free(target)
 	_, ok := enemies.Get(target)
 	fmt.Println("still there:", ok)
 
 	reused, _, _ := enemies.New()
-	fmt.Println(reused)
+	fmt.Println(reused.Index(), reused == target)
 	// Output:
-	// #0.1 <nil> 1
+	// 0 <nil> 1
 	// still there: false
-	// #0.3
+	// 0 false
 }
 
 // A cursor walks the live objects in the order of their addresses and may free them.
@@ -56,11 +56,11 @@ func ExampleCursor() {
 		}
 	}
 	for h := range enemies.All() {
-		fmt.Println(h)
+		fmt.Println(h.Index())
 	}
 	// Output:
-	// #1.1
-	// #3.1
+	// 1
+	// 3
 }
 
 // Where speed counts, TryGet inlines and Get is called only when it comes back empty.
@@ -120,16 +120,18 @@ func ExampleRegistry() {
 	_, err2 := pool.Register[Bullet](pools, pool.Config{Capacity: 5000, Name: "bullets"})
 	fmt.Println(err1, err2)
 
-	pool.NewIn[Enemy](pools)
+	enemy, _, _ := pool.NewIn[Enemy](pools)
 	pool.NewIn[Bullet](pools)
 	pool.NewIn[Bullet](pools)
+	fmt.Println("freed:", pool.FreeIn(pools, enemy), pool.FreeIn(pools, enemy))
 	for name, s := range pools.All() {
 		fmt.Println(name, s.Live, s.InUse)
 	}
 	fmt.Println(pools.Stats().Live)
 	// Output:
 	// <nil> <nil>
-	// enemies 1 12
+	// freed: true false
+	// enemies 0 0
 	// bullets 2 32
-	// 3
+	// 2
 }

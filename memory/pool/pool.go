@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -21,11 +22,20 @@ import (
 // Objects are zeroed by New. They belong to the pool; a pointer is good until the Free, Reset
 // or Close that ends the object, a handle is good for ever and turns stale then. One goroutine
 // at a time, but Get, Len and iteration only read: several goroutines may do that while none
-// changes the pool. After Close every New fails and every handle is stale.
+// changes the pool. After Close, and once the source has ended (see [page.Watched]), every New
+// fails and every handle is stale. Builds with -tags memdebug or -race fill freed objects, and
+// New panics with a *memory.Misuse where one was written to since.
+//
+// A handle of another pool is stale, also of one that was closed before this one was made:
+// each pool folds a key of its own into its handles. Of the first 2^k pools of a process two
+// can take a handle for each other's only in a slot that one of them has reused 2^(31-k)
+// times: among a thousand pools, after two million lives in one slot. Pools that are made 2^31
+// pools apart have the same key.
 //
 // Invariants, verified by Check: those of the books (see slots), and the carved slots are
 // committed.
 type Pool[T any] struct {
+	_    [0]*T          // a Pool of another type does not convert to this one
 	base unsafe.Pointer // nil once closed
 	slots
 	mem   page.Prefix
@@ -37,7 +47,7 @@ type Pool[T any] struct {
 type Config struct {
 	// Capacity is the most objects that can live at once. It costs address space only:
 	// memory is committed as slots are first used. 0 means as many as 64 MiB hold, at
-	// least one.
+	// least one. The most is 2^32-2, and 2^27 on 32 bits, where the books take the rest.
 	Capacity int
 	// Name is what reports call the pool. "" means the type's name.
 	Name string
@@ -57,8 +67,15 @@ func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("pool: new Pool of %s: %w", name, err)
 	}
-	p.base = p.mem.Base()
+	p.base, p.key = p.mem.Base(), newKey()
+	p.mem.Watch(p.lost)
 	return p, nil
+}
+
+// lost is called when the source has ended: the addresses may be somebody else's.
+func (p *Pool[T]) lost() {
+	p.base = nil
+	p.close()
 }
 
 // stride is the distance of two T; an empty T takes a byte.
@@ -75,6 +92,10 @@ func nameFor[T any](cfg Config) (string, error) {
 	return cfg.Name, nil
 }
 
+// maxSlots is what 32 bits of index name, less what would wear out a generation; on 32 bits
+// the books of more would not fit beside the slots.
+const maxSlots = min(worn, math.MaxInt/16)
+
 // reserve takes address space for capacity objects of size bytes, of objects of total bytes
 // with all their parts.
 func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, uint, error) {
@@ -82,7 +103,7 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 		capacity = int(max(defaultReserve/total, 1))
 	}
 	want, ok := align.Mul(capacity, size)
-	if !ok || uint64(capacity) > worn {
+	if !ok || uint64(capacity) > maxSlots {
 		return page.Prefix{}, 0, fmt.Errorf("capacity %d of %d bytes each: %w", capacity, size, memory.ErrTooLarge)
 	}
 	mem, err := page.NewPrefix(src, want, size, 0)
@@ -97,6 +118,10 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 // be committed. Cost: a pop, a generation, a bit and the zeroing; every 64 slots or 16 KiB of
 // first use, a refill.
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
+	if invariant.Debug {
+		p.owner.Touch()
+		p.verifyNext(p)
+	}
 	i, gen, ok := p.take()
 	if !ok {
 		if err := p.more(); err != nil {
@@ -104,18 +129,15 @@ func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 		}
 		i, gen, _ = p.take()
 	}
-	if invariant.Debug {
-		p.owner.Touch()
-	}
 	v := p.at(uint(i))
 	*v = *new(T)
-	return memory.MakeHandle[T](i, gen), v, nil
+	return memory.MakeHandle[T](i, gen^p.key), v, nil
 }
 
 // Get returns the object of h, or ok == false when h is stale, zero or not of this pool's
-// making. It inlines. A handle of another Pool[T] is not told apart.
+// making. It inlines.
 func (p *Pool[T]) Get(h memory.Handle[T]) (v *T, ok bool) {
-	i, gen := h.Index(), h.Generation()
+	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
 		return nil, false
 	}
@@ -124,7 +146,7 @@ func (p *Pool[T]) Get(h memory.Handle[T]) (v *T, ok bool) {
 
 // Free ends the object of h and reports true; false when h is stale, and nothing happens.
 func (p *Pool[T]) Free(h memory.Handle[T]) bool {
-	i, gen := h.Index(), h.Generation()
+	i, gen := h.Index(), h.Generation()^p.key
 	if !p.has(i, gen) {
 		return false
 	}
@@ -141,18 +163,30 @@ func (p *Pool[T]) at(i uint) *T {
 	return (*T)(unsafe.Add(p.base, uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// ensure commits memory for the first n slots.
-func (p *Pool[T]) ensure(n uint) error { return p.mem.Ensure(uintptr(n) * stride[T]()) }
+// ensure, soil and damage make p the ground of its slots.
+func (p *Pool[T]) ensure(n uint) error {
+	p.soiled = min(p.soiled, uint(p.mem.Committed()/stride[T]())) // what was given back comes back zero
+	return p.mem.Ensure(uintptr(n) * stride[T]())
+}
+
+func (p *Pool[T]) soil(i, end uint) {
+	invariant.Freed(unsafe.Pointer(p.at(i)), uintptr(end-i)*unsafe.Sizeof(*new(T)))
+}
+
+func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
+	at := unsafe.Pointer(p.at(i))
+	return at, damage(at, unsafe.Sizeof(*new(T)))
+}
 
 //go:noinline
-func (p *Pool[T]) more() error { return p.refill(stride[T](), p.ensure) }
+func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 
 // Grow commits memory for n objects in all, the live ones included, and makes room in the
 // books, so that no later New up to there calls the system or allocates on the Go heap.
 // Errors are New's, and memory.ErrTooLarge beyond Cap; on error nothing has changed.
 func (p *Pool[T]) Grow(n int) error {
 	p.owner.Touch()
-	return p.grow(n, p.ensure)
+	return p.grow(n, p)
 }
 
 // Name returns the name that reports use.
@@ -164,8 +198,9 @@ func (p *Pool[T]) Len() int { return int(p.count()) }
 // Cap returns how many objects can live at once, retired slots included; 0 once closed.
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
-// All yields the live objects in order of address. The body may free any object, which is
-// then not visited; one that it makes is visited or not.
+// All yields the live objects in order of address. The body may do anything: an object that it
+// frees is not visited any more, one that it makes is visited or not, and Reset, Close or a
+// panic end the walk and leave the pool as the body left it.
 func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	return func(yield func(memory.Handle[T], *T) bool) {
 		for c := p.Cursor(); c.Next(); {
@@ -178,7 +213,7 @@ func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 
 // Cursor starts an iteration that calls nothing back: see [Cursor].
 func (p *Pool[T]) Cursor() Cursor[T] {
-	return Cursor[T]{slots: &p.slots, base: p.base, rest: p.first()}
+	return Cursor[T]{slots: &p.slots, base: (*T)(p.base), rest: p.first()}
 }
 
 // Reset ends every object; committed memory is kept, and every handle is stale. Cost: a step
@@ -240,14 +275,10 @@ func (p *Pool[T]) Stats() memory.Stats {
 // Check verifies the invariants.
 func (p *Pool[T]) Check() error {
 	if p.base == nil {
-		return nil
+		return errors.Join(p.mem.Check(), p.checkClosed())
 	}
-	return errors.Join(p.mem.Check(), p.check(), checkCommitted(&p.mem, p.carved, stride[T]()))
-}
-
-func checkCommitted(mem *page.Prefix, carved uint, size uintptr) error {
-	if uintptr(carved)*size > mem.Committed() {
-		return fmt.Errorf("pool: %d carved slots of %d bytes exceed the %d bytes committed", carved, size, mem.Committed())
+	if err := p.checkGround(&p.mem, stride[T]()); err != nil {
+		return errors.Join(p.mem.Check(), err)
 	}
-	return nil
+	return errors.Join(p.mem.Check(), p.check(p))
 }

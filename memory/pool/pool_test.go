@@ -69,10 +69,8 @@ func TestPool_NoForgedHandleNamesAVacantSlot(t *testing.T) {
 	}
 	h, _ := mustNew(t, p)
 	p.Free(h)
-	for _, h := range []memory.Handle[enemy]{
-		{}, memory.MakeHandle[enemy](0, 2), memory.MakeHandle[enemy](0, 3), memory.MakeHandle[enemy](1, 0),
-		memory.MakeHandle[enemy](99, 1), memory.MakeHandle[enemy](100, 1), memory.MakeHandle[enemy](1<<32-1, 1),
-	} {
+	for _, at := range [][2]uint32{{0, 2}, {0, 3}, {1, 0}, {99, 1}, {100, 1}, {1<<32 - 1, 1}} {
+		h := memory.MakeHandle[enemy](at[0], at[1]^p.key)
 		if _, ok := p.Get(h); ok {
 			t.Errorf("Get(%v) found something", h)
 		}
@@ -87,10 +85,10 @@ func TestPool_AWornOutSlotIsRetiredAndNeverAliased(t *testing.T) {
 	p := newPool(t, nil, 2)
 	first, _ := mustNew(t, p)
 	p.Free(first)
-	p.gens[0] = worn - 2 // as after two billion lives
+	wear(p, 0, worn-2) // as after two billion lives
 	h, _ := mustNew(t, p)
-	if h.Generation() != worn-1 {
-		t.Fatalf("generation %d, want the last, %d", h.Generation(), uint32(worn-1))
+	if gen := h.Generation() ^ p.key; gen != worn-1 {
+		t.Fatalf("generation %d, want the last, %d", gen, uint32(worn-1))
 	}
 	if !p.Free(h) || p.retired != 1 {
 		t.Fatalf("%d slots retired, want 1", p.retired)
@@ -121,12 +119,18 @@ func TestPool_AWornOutSlotIsRetiredAndNeverAliased(t *testing.T) {
 	mustCheck(t, p)
 }
 
+// wear gives slot i the generation gen, as if it had lived that often.
+func wear(p *Pool[enemy], i int, gen uint32) {
+	p.allocs += (uint64(gen)+1)/2 - (uint64(p.gens[i])+1)/2
+	p.gens[i] = gen
+}
+
 func TestPool_ResetRetiresWornSlots(t *testing.T) {
 	p := newPool(t, nil, 200)
 	for range 100 {
 		mustNew(t, p)
 	}
-	p.gens[70] = worn - 1
+	wear(p, 70, worn-1)
 	p.Reset()
 	mustCheck(t, p)
 	if p.retired != 1 || p.Len() != 0 {
@@ -149,7 +153,7 @@ func TestPool_SkipsABatchOfRetiredSlots(t *testing.T) {
 		mustNew(t, p)
 	}
 	for i := range 64 {
-		p.gens[i] = worn - 1
+		wear(p, i, worn-1)
 	}
 	p.Reset()
 	if err := p.Trim(); err != nil {
@@ -313,7 +317,7 @@ func TestPool_ExactlyFullThenGrowThenClosed(t *testing.T) {
 	if p.Len() != 70 || p.Cap() != 70 || p.Stats().Failures != 2 {
 		t.Errorf("len %d, cap %d, stats %+v", p.Len(), p.Cap(), p.Stats())
 	}
-	h := memory.MakeHandle[enemy](0, 1)
+	h := memory.MakeHandle[enemy](0, 1^p.key)
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -460,8 +464,8 @@ func TestPool_CheckNamesWhatIsCorrupt(t *testing.T) {
 		"twice":      {func(p *Pool[enemy]) { p.free[p.n-1] = p.free[p.n-2] }, "vacant twice"},
 		"stranger":   {func(p *Pool[enemy]) { p.free[p.n-1] = 64 }, "is slot 64 of 64 carved"},
 		"alive":      {func(p *Pool[enemy]) { p.free[p.n-1] = 0 }, "is slot 0, which has generation 1"},
-		"retired":    {func(p *Pool[enemy]) { p.gens[20] = worn }, "1 retired (0 counted)"},
-		"allocs":     {func(p *Pool[enemy]) { p.allocs = 7 }, "8 slots live of 7 lives begun"},
+		"retired":    {func(p *Pool[enemy]) { wear(p, 20, worn) }, "1 retired (0 counted)"},
+		"allocs":     {func(p *Pool[enemy]) { p.allocs = 7 }, "the generations tell of 10 lives, 7 were begun"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPool(t, nil, 1000)

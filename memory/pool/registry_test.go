@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
@@ -59,7 +60,7 @@ func TestRegistry_SumsAndIteratesInOrderWithoutAllocating(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := r.Stats()
-	if s.Live != 3 || s.Failures != 1 || s.InUse != 2*8+32 {
+	if s.Live != 3 || s.Failures != 1 || s.InUse != 2*8+uint64(unsafe.Sizeof(enemy{})) {
 		t.Errorf("sum %+v", s)
 	}
 	var names []string
@@ -123,4 +124,138 @@ func TestRegistry_ResetTrimAndCloseReachEveryPool(t *testing.T) {
 		t.Errorf("Trim after Close: %v", err)
 	}
 	memtest.Misuse(t, r.Reset, "the registry is closed")
+}
+
+func TestRegistry_FreesWhatItMade(t *testing.T) {
+	r := newRegistry(t, nil)
+	h, v, err := NewIn[enemy](r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.ID = 1
+	if !FreeIn(r, h) || FreeIn(r, h) || r.Stats().Live != 0 {
+		t.Error("FreeIn must be true once")
+	}
+	if FreeIn(r, memory.Handle[enemy]{}) {
+		t.Error("the zero handle was freed")
+	}
+	p, ok := Of[enemy](r) // held: no lookup
+	g, _ := mustNew(t, p)
+	if !ok || !FreeIn(r, g) || p.Len() != 0 {
+		t.Error("the pool that Of returns is not the one of FreeIn")
+	}
+	mustCheck(t, r)
+}
+
+func TestRegistry_MisuseOfFreeIn(t *testing.T) {
+	r, other := newRegistry(t, nil), newRegistry(t, nil)
+	h, _, _ := NewIn[enemy](r)
+	NewIn[enemy](other)
+	if FreeIn(other, h) || other.Stats().Live != 1 || r.Stats().Live != 1 {
+		t.Error("freed through the wrong registry")
+	}
+	memtest.Misuse(t, func() { FreeIn(r, memory.Handle[int]{}) }, "pool.FreeIn: ", "type is not registered: int: call Register first")
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if FreeIn(r, h) || FreeIn(r, memory.Handle[int]{}) {
+		t.Error("a closed registry freed something")
+	}
+	if _, _, err := NewIn[int](r); err != memory.ErrClosed {
+		t.Errorf("NewIn of a type without a pool after Close: %v", err)
+	}
+	if p, ok := Of[enemy](r); !ok || p.Cap() != 0 {
+		t.Error("the pool of a closed registry is not closed")
+	}
+	mustCheck(t, r)
+	mustCheck(t, other)
+}
+
+func TestRegistry_LeavesOutPoolsThatAreClosed(t *testing.T) {
+	r := newRegistry(t, nil)
+	h, _, _ := NewIn[bullet](r)
+	enemies, _ := Of[enemy](r)
+	if err := enemies.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.Reset()
+	if bullets, _ := Of[bullet](r); bullets.Len() != 0 || FreeIn(r, h) {
+		t.Error("Reset stopped at a closed pool")
+	}
+	if err := r.Trim(); err != nil {
+		t.Errorf("Trim: %v", err)
+	}
+	mustCheck(t, r)
+	bullets, _ := Of[bullet](r)
+	if err := bullets.Close(); err != nil {
+		t.Fatal(err)
+	}
+	memtest.Misuse(t, r.Reset, "the registry is closed")
+	if err := r.Trim(); err != memory.ErrClosed {
+		t.Errorf("Trim with all pools closed: %v", err)
+	}
+}
+
+func TestRegistry_ZeroAndEmptyOnesWork(t *testing.T) {
+	var r Registry
+	r.Reset()
+	if err := r.Trim(); err != nil {
+		t.Error(err)
+	}
+	if _, ok := Of[int](&r); ok || r.Len() != 0 {
+		t.Error("an empty registry has a pool")
+	}
+	if _, _, err := NewIn[int](&r); !errors.Is(err, ErrUnregistered) {
+		t.Errorf("NewIn: %v", err)
+	}
+	if _, err := Register[int](&r, Config{Capacity: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if _, v, err := NewIn[int](&r); err != nil || *v != 0 {
+		t.Errorf("NewIn: %v", err)
+	}
+	mustCheck(t, &r)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Errorf("the second Close: %v", err)
+	}
+}
+
+func TestRegistry_StaysOpenWhenMemoryCannotBeReturned(t *testing.T) {
+	src := memtest.NewFaulty()
+	r := newRegistry(t, src)
+	NewIn[enemy](r)
+	src.FailReturns = true
+	if err := r.Close(); err == nil {
+		t.Fatal("Close hid that the system kept the memory")
+	}
+	src.FailReturns = false
+	if s := r.Stats(); s.Live != 0 || s.InUse != 0 {
+		t.Errorf("the failed Close left the books %+v", s)
+	}
+	h, _, err := NewIn[enemy](r)
+	if err != nil || !FreeIn(r, h) {
+		t.Errorf("NewIn after a failed Close: %v", err)
+	}
+	if _, err := Register[int](r, Config{Capacity: 1}); err != nil {
+		t.Errorf("Register after a failed Close: %v", err)
+	}
+	mustCheck(t, r)
+}
+
+func TestRegistry_CheckNamesWhatIsCorrupt(t *testing.T) {
+	r := newRegistry(t, nil)
+	r.closed = true
+	mustName(t, r, "the registry is closed, and pool pool.enemy is not", "pool bullets is not")
+	r.closed = false
+	r.pools = r.pools[:1]
+	mustName(t, r, "2 types have a pool, there are 1 pools")
+	r.pools = r.pools[:2]
+	bullets, _ := Of[bullet](r)
+	bullets.allocs++
+	mustName(t, r, "bullets: pool: the generations tell of 0 lives, 1 were begun")
+	bullets.allocs--
+	mustCheck(t, r)
 }

@@ -1,16 +1,26 @@
 package pool
 
 import (
-	"errors"
-	"fmt"
 	"math/bits"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // worn is the generation at which a slot is retired: one more life would bring the handles
 // of its first one back to life.
 const worn = 1<<32 - 2
+
+// serials counts the pools with handles that this process has made.
+var serials atomic.Uint32
+
+// newKey draws what a pool folds into the generations of its handles, so that those of another
+// pool are stale in it. Serials differ in their low bits; reversed, keys differ in the high
+// bits of a generation, which a slot reaches late. Bit 0 stays clear: odd is odd in a handle.
+func newKey() uint32 { return bits.Reverse32(serials.Add(1)-1) &^ 1 }
 
 // slots is the books of numbered slots with generations: what Pool and Split share. It knows
 // neither type nor memory.
@@ -19,15 +29,21 @@ const worn = 1<<32 - 2
 //	live  | 1   1   0   1   0 |     the same in bits, for iteration
 //	free  | 4 | 2 |                 the vacant ones, the next one last
 //
+// A handle carries gens[i] ^ key. The books do not, so that they are the same in every run.
+//
 // Invariants, verified by check in this order:
 //
-//	(1) n + retired <= carved <= len(gens) == len(free) <= capacity
+//	(1) n + retired <= carved <= len(gens) == len(free) <= capacity; carved, peak and soiled
+//	    are at most capacity, which the reservation holds; key is even
 //	(2) the live bit of a slot is set exactly where its generation is odd
 //	(3) from carved on no generation is odd
 //	(4) free[:n] are distinct carved slots that are neither live nor retired
 //	(5) retired counts the worn slots below carved; n + retired + live == carved
-//	(6) live <= allocs
+//	(6) the lives of all slots, half their generations rounded up, sum to allocs
+//	(7) in debug builds, what is on the stack holds poison, and so does [carved, soiled)
+//	(8) closed books hold no slot
 type slots struct {
+	key    uint32
 	gens   []uint32
 	free   []uint32
 	live   []uint64
@@ -38,7 +54,18 @@ type slots struct {
 	retired  uint
 	capacity uint // 0 once closed
 	peak     uint // the highest carved that a trim forgot
+	soiled   uint // slots up to there hold poison where none is carved; debug builds only
 	failures uint64
+}
+
+// A ground is the memory of the slots, for what is too rare to be inlined.
+type ground interface {
+	// ensure commits memory for the first n slots or changes nothing.
+	ensure(n uint) error
+	// soil poisons the slots from i to end.
+	soil(i, end uint)
+	// damage says what was written to slot i since it was poisoned, and where; "" if nothing.
+	damage(i uint) (at unsafe.Pointer, what string)
 }
 
 // take pops a vacant slot and begins its next life; ok is false when there is none.
@@ -78,9 +105,8 @@ func (s *slots) drop(i, gen uint32) {
 // count returns how many slots live.
 func (s *slots) count() uint { return s.carved - s.n - s.retired }
 
-// refill makes at least one slot vacant. size is the bytes of a slot in all its parts, and
-// ensure commits memory for the first n slots or changes nothing.
-func (s *slots) refill(size uintptr, ensure func(n uint) error) error {
+// refill makes at least one slot vacant. size is the bytes of a slot in all its parts.
+func (s *slots) refill(size uintptr, g ground) error {
 	for s.n == 0 { // again when every slot of a batch is retired
 		if s.capacity == 0 {
 			return memory.ErrClosed
@@ -90,22 +116,22 @@ func (s *slots) refill(size uintptr, ensure func(n uint) error) error {
 			s.failures++
 			return memory.ErrOutOfMemory
 		}
-		err := ensure(s.carved + k)
+		err := s.room(s.carved+k, g)
 		if err != nil && k > 1 {
 			k = 1
-			err = ensure(s.carved + 1)
+			err = s.room(s.carved+1, g)
 		}
 		if err != nil {
 			s.failures++
 			return err
 		}
-		s.carve(k)
+		s.carve(k, g)
 	}
 	return nil
 }
 
 // grow prepares memory and books for n slots, and carves none: Peak stays honest.
-func (s *slots) grow(n int, ensure func(n uint) error) error {
+func (s *slots) grow(n int, g ground) error {
 	if s.capacity == 0 {
 		return memory.ErrClosed
 	}
@@ -113,19 +139,49 @@ func (s *slots) grow(n int, ensure func(n uint) error) error {
 		s.failures++
 		return memory.ErrTooLarge
 	}
-	if err := ensure(uint(n)); err != nil {
+	if err := s.room(uint(n), g); err != nil {
 		s.failures++
 		return err
 	}
-	s.makeRoom(uint(n))
 	return nil
 }
 
+// room commits memory for the first n slots and grows the books to hold them; free has room
+// for every slot, so that drop never grows it.
+func (s *slots) room(n uint, g ground) error {
+	if err := g.ensure(n); err != nil || n <= uint(len(s.gens)) {
+		return err
+	}
+	books := max(n, min(2*uint(len(s.gens)), s.capacity))
+	err := page.HeapRoom(uintptr(books) * slotBooks)
+	if err != nil && books > n {
+		books = n
+		err = page.HeapRoom(uintptr(books) * slotBooks)
+	}
+	if err != nil {
+		return err
+	}
+	s.gens = extend(s.gens, uintptr(books))
+	s.free = extend(s.free, uintptr(books))
+	s.live = extend(s.live, uintptr(books+63)>>6)
+	return nil
+}
+
+// slotBooks is the bytes that room takes for a slot: generation, entry of the stack, live bit.
+const slotBooks = 9
+
 // carve makes the next k slots vacant, the lowest on top. A slot that was trimmed keeps its
 // generation, so that its handles stay stale, and its retirement.
-func (s *slots) carve(k uint) {
-	s.makeRoom(s.carved + k)
-	for i := s.carved + k; i > s.carved; i-- {
+func (s *slots) carve(k uint, g ground) {
+	end := s.carved + k
+	if invariant.Debug {
+		known := max(s.carved, min(end, s.soiled))
+		for i := s.carved; i < known; i++ {
+			verify(i, g)
+		}
+		g.soil(known, end)
+	}
+	for i := end; i > s.carved; i-- {
 		if s.gens[i-1] == worn {
 			s.retired++
 			continue
@@ -133,14 +189,7 @@ func (s *slots) carve(k uint) {
 		s.free[s.n] = uint32(i - 1)
 		s.n++
 	}
-	s.carved += k
-}
-
-// makeRoom grows the books; free has room for every slot, so that drop never grows it.
-func (s *slots) makeRoom(n uint) {
-	s.gens = extend(s.gens, uintptr(n), uintptr(s.capacity))
-	s.free = extend(s.free, uintptr(n), uintptr(s.capacity))
-	s.live = extend(s.live, uintptr(n+63)>>6, uintptr(s.capacity+63)>>6)
+	s.carved = end
 }
 
 // reset ends every life, from the last slot to the first, so that the lowest is used next.
@@ -175,7 +224,7 @@ func (s *slots) first() uint64 {
 
 // trim forgets the slots from carved on, which are not live, and sorts the stack.
 func (s *slots) trim(carved uint) {
-	s.peak = max(s.peak, s.carved)
+	s.peak, s.soiled = max(s.peak, s.carved), max(s.soiled, s.carved)
 	s.carved, s.n, s.retired = carved, 0, 0
 	for i := carved; i > 0; i-- {
 		switch gen := s.gens[i-1]; {
@@ -192,7 +241,7 @@ func (s *slots) trim(carved uint) {
 func (s *slots) close() {
 	s.peak = max(s.peak, s.carved)
 	s.gens, s.free, s.live = nil, nil, nil
-	s.n, s.carved, s.retired, s.capacity = 0, 0, 0, 0
+	s.n, s.carved, s.retired, s.capacity, s.soiled = 0, 0, 0, 0, 0
 }
 
 // stats derives the books of slots of size bytes.
@@ -202,55 +251,4 @@ func (s *slots) stats(size uintptr) memory.Stats {
 		InUse: live * uint64(size), Peak: uint64(max(s.peak, s.carved)) * uint64(size),
 		Live: live, Allocs: s.allocs, Frees: s.allocs - live, Failures: s.failures,
 	}
-}
-
-// check verifies the equations above the type.
-func (s *slots) check() error {
-	if s.n+s.retired > s.carved || s.carved > uint(len(s.gens)) || len(s.gens) != len(s.free) ||
-		uint(len(s.gens)) > s.capacity || len(s.live) < (len(s.gens)+63)>>6 {
-		return fmt.Errorf("pool: %d vacant, %d retired, %d carved, %d generations, room for %d, %d words of bits, capacity %d are not in order",
-			s.n, s.retired, s.carved, len(s.gens), len(s.free), len(s.live), s.capacity)
-	}
-	errs, live, retired := s.checkGenerations()
-	seen := make([]uint64, len(s.live))
-	for at, i := range s.free[:s.n] {
-		switch {
-		case uint(i) >= s.carved:
-			errs = append(errs, fmt.Errorf("pool: free[%d] is slot %d of %d carved", at, i, s.carved))
-		case s.gens[i]&1 != 0 || s.gens[i] == worn:
-			errs = append(errs, fmt.Errorf("pool: free[%d] is slot %d, which has generation %d", at, i, s.gens[i]))
-		case seen[i>>6]>>(i&63)&1 != 0:
-			errs = append(errs, fmt.Errorf("pool: slot %d is vacant twice", i))
-		default:
-			seen[i>>6] |= 1 << (i & 63)
-		}
-	}
-	if retired != s.retired || s.n+retired+live != s.carved {
-		errs = append(errs, fmt.Errorf("pool: %d carved slots are not %d vacant, %d live and %d retired (%d counted)",
-			s.carved, s.n, live, retired, s.retired))
-	}
-	if uint64(live) > s.allocs {
-		errs = append(errs, fmt.Errorf("pool: %d slots live of %d lives begun", live, s.allocs))
-	}
-	return errors.Join(errs...)
-}
-
-func (s *slots) checkGenerations() (errs []error, live, retired uint) {
-	for w, word := range s.live {
-		for bit := range uint(64) {
-			i := uint(w)<<6 | bit
-			odd := i < uint(len(s.gens)) && s.gens[i]&1 != 0
-			switch {
-			case odd != (word>>bit&1 != 0):
-				errs = append(errs, fmt.Errorf("pool: the live bit of slot %d differs from its generation", i))
-			case odd && i >= s.carved:
-				errs = append(errs, fmt.Errorf("pool: slot %d is live, and only %d are carved", i, s.carved))
-			case odd:
-				live++
-			case i < s.carved && s.gens[i] == worn:
-				retired++
-			}
-		}
-	}
-	return errs, live, retired
 }

@@ -20,6 +20,9 @@ import (
 // Otherwise all is as for [Pool]: lifetimes, zeroing, goroutines, and the invariants, which
 // Check verifies for both regions.
 type Split[Hot, Cold any] struct {
+	_ [0]*Hot // a Split of other types does not convert to this one
+	_ [0]*Cold
+
 	hotBase, coldBase unsafe.Pointer // nil once closed
 	slots
 	hot, cold page.Prefix
@@ -54,8 +57,16 @@ func (p *Split[Hot, Cold]) init(src page.Source, capacity int) error {
 		return errors.Join(err, hot.Close())
 	}
 	p.hot, p.cold, p.capacity = hot, cold, min(hots, colds)
-	p.hotBase, p.coldBase = hot.Base(), cold.Base()
+	p.hotBase, p.coldBase, p.key = hot.Base(), cold.Base(), newKey()
+	p.hot.Watch(p.lost)
+	p.cold.Watch(p.lost)
 	return nil
+}
+
+// lost is called when the source of a region has ended: see [Pool].
+func (p *Split[Hot, Cold]) lost() {
+	p.hotBase, p.coldBase = nil, nil
+	p.close()
 }
 
 // stride is the bytes of a pair.
@@ -63,6 +74,10 @@ func (p *Split[Hot, Cold]) stride() uintptr { return stride[Hot]() + stride[Cold
 
 // New begins an object, both halves zeroed. Errors and cost as [Pool.New].
 func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
+	if invariant.Debug {
+		p.owner.Touch()
+		p.verifyNext(p)
+	}
 	i, gen, ok := p.take()
 	if !ok {
 		if err := p.more(); err != nil {
@@ -70,17 +85,14 @@ func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 		}
 		i, gen, _ = p.take()
 	}
-	if invariant.Debug {
-		p.owner.Touch()
-	}
 	h, c := p.at(i)
 	*h, *c = *new(Hot), *new(Cold)
-	return memory.MakeHandle[Hot](i, gen), h, c, nil
+	return memory.MakeHandle[Hot](i, gen^p.key), h, c, nil
 }
 
 // Get returns both halves, or ok == false as [Pool.Get]. It inlines, as Hot and Cold do.
 func (p *Split[Hot, Cold]) Get(h memory.Handle[Hot]) (hot *Hot, cold *Cold, ok bool) {
-	i, gen := h.Index(), h.Generation()
+	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
 		return nil, nil, false
 	}
@@ -90,7 +102,7 @@ func (p *Split[Hot, Cold]) Get(h memory.Handle[Hot]) (hot *Hot, cold *Cold, ok b
 
 // Hot returns the hot half, and reads nothing of the cold one.
 func (p *Split[Hot, Cold]) Hot(h memory.Handle[Hot]) (v *Hot, ok bool) {
-	i, gen := h.Index(), h.Generation()
+	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
 		return nil, false
 	}
@@ -99,7 +111,7 @@ func (p *Split[Hot, Cold]) Hot(h memory.Handle[Hot]) (v *Hot, ok bool) {
 
 // Cold returns the cold half.
 func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
-	i, gen := h.Index(), h.Generation()
+	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
 		return nil, false
 	}
@@ -108,13 +120,13 @@ func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
 
 // Free ends the object of h and reports true; false when h is stale, and nothing happens.
 func (p *Split[Hot, Cold]) Free(h memory.Handle[Hot]) bool {
-	i, gen := h.Index(), h.Generation()
+	i, gen := h.Index(), h.Generation()^p.key
 	if !p.has(i, gen) {
 		return false
 	}
 	if invariant.Debug {
 		p.owner.Touch()
-		p.freed(i)
+		p.soil(uint(i), uint(i)+1)
 	}
 	p.drop(i, gen)
 	return true
@@ -125,15 +137,10 @@ func (p *Split[Hot, Cold]) at(i uint32) (*Hot, *Cold) {
 		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*new(Cold))))
 }
 
-func (p *Split[Hot, Cold]) freed(i uint32) {
-	h, c := p.at(i)
-	invariant.Freed(unsafe.Pointer(h), unsafe.Sizeof(*h))
-	invariant.Freed(unsafe.Pointer(c), unsafe.Sizeof(*c))
-}
-
-// ensure commits memory for the first n pairs. When the cold region refuses, the hot one
-// gives back what it has just got.
+// ensure, soil and damage make p the ground of its slots. When the cold region refuses, the
+// hot one gives back what it has just got.
 func (p *Split[Hot, Cold]) ensure(n uint) error {
+	p.soiled = min(p.soiled, uint(p.hot.Committed()/stride[Hot]()), uint(p.cold.Committed()/stride[Cold]()))
 	before := p.hot.Committed()
 	if err := p.hot.Ensure(uintptr(n) * stride[Hot]()); err != nil {
 		return err
@@ -144,13 +151,27 @@ func (p *Split[Hot, Cold]) ensure(n uint) error {
 	return nil
 }
 
+func (p *Split[Hot, Cold]) soil(i, end uint) {
+	h, c := p.at(uint32(i))
+	invariant.Freed(unsafe.Pointer(h), uintptr(end-i)*unsafe.Sizeof(*h))
+	invariant.Freed(unsafe.Pointer(c), uintptr(end-i)*unsafe.Sizeof(*c))
+}
+
+func (p *Split[Hot, Cold]) damage(i uint) (unsafe.Pointer, string) {
+	h, c := p.at(uint32(i))
+	if what := damage(unsafe.Pointer(h), unsafe.Sizeof(*h)); what != "" {
+		return unsafe.Pointer(h), what
+	}
+	return unsafe.Pointer(c), damage(unsafe.Pointer(c), unsafe.Sizeof(*c))
+}
+
 //go:noinline
-func (p *Split[Hot, Cold]) more() error { return p.refill(p.stride(), p.ensure) }
+func (p *Split[Hot, Cold]) more() error { return p.refill(p.stride(), p) }
 
 // Grow is [Pool.Grow] for both regions.
 func (p *Split[Hot, Cold]) Grow(n int) error {
 	p.owner.Touch()
-	return p.grow(n, p.ensure)
+	return p.grow(n, p)
 }
 
 // Name returns the name that reports use.
@@ -175,7 +196,7 @@ func (p *Split[Hot, Cold]) All() iter.Seq2[memory.Handle[Hot], *Hot] {
 
 // Cursor starts an iteration over the hot halves that calls nothing back: see [Cursor].
 func (p *Split[Hot, Cold]) Cursor() Cursor[Hot] {
-	return Cursor[Hot]{slots: &p.slots, base: p.hotBase, rest: p.first()}
+	return Cursor[Hot]{slots: &p.slots, base: (*Hot)(p.hotBase), rest: p.first()}
 }
 
 // Reset is [Pool.Reset].
@@ -186,7 +207,7 @@ func (p *Split[Hot, Cold]) Reset() {
 	p.owner.Touch()
 	if invariant.Debug {
 		for c := p.Cursor(); c.Next(); {
-			p.freed(c.Handle().Index())
+			p.soil(c.slot, c.slot+1)
 		}
 	}
 	p.reset()
@@ -209,18 +230,20 @@ func (p *Split[Hot, Cold]) Trim() error {
 	return nil
 }
 
-// Close is [Pool.Close].
+// Close is [Pool.Close]. If one region was released and the other could not be, the pool is
+// closed, and Close may be called again.
 func (p *Split[Hot, Cold]) Close() error {
-	if p.hotBase == nil {
-		return nil
+	if p.hotBase != nil {
+		p.Reset()
+		p.trim(0) // the memory may be gone although the addresses could not be released
 	}
-	p.Reset()
-	p.trim(0) // the memory may be gone although the addresses could not be released
-	if err := errors.Join(p.hot.Close(), p.cold.Close()); err != nil {
+	err := errors.Join(p.hot.Close(), p.cold.Close())
+	if p.hot.Base() == nil || p.cold.Base() == nil {
+		p.lost()
+	}
+	if err != nil {
 		return fmt.Errorf("pool: close %s: %w", p.name, err)
 	}
-	p.hotBase, p.coldBase = nil, nil
-	p.close()
 	return nil
 }
 
@@ -234,9 +257,12 @@ func (p *Split[Hot, Cold]) Stats() memory.Stats {
 
 // Check verifies the invariants.
 func (p *Split[Hot, Cold]) Check() error {
+	mems := errors.Join(p.hot.Check(), p.cold.Check())
 	if p.hotBase == nil {
-		return nil
+		return errors.Join(mems, p.checkClosed())
 	}
-	return errors.Join(p.hot.Check(), p.cold.Check(), p.check(),
-		checkCommitted(&p.hot, p.carved, stride[Hot]()), checkCommitted(&p.cold, p.carved, stride[Cold]()))
+	if err := errors.Join(p.checkGround(&p.hot, stride[Hot]()), p.checkGround(&p.cold, stride[Cold]())); err != nil {
+		return errors.Join(mems, err)
+	}
+	return errors.Join(mems, p.check(p))
 }

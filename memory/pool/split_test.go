@@ -211,6 +211,6 @@ func TestSplit_CheckNamesTheRegionsToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.allocs = 0
-	mustName(t, p, "1 slots live of 0 lives begun")
+	mustName(t, p, "the generations tell of 1 lives, 0 were begun")
 	p.allocs = 1
 }

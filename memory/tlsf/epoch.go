@@ -33,9 +33,14 @@ func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 // once more. It must not allocate from h. If f panics nothing has changed. nil: nobody is asked.
 func (h *Heap) OnShort(f func()) { h.onShort = f }
 
-// askAround is findOrGrow after OnShort's function has run.
+// askAround looks once more after OnShort's function has run.
 func (h *Heap) askAround(n, step uint32) (uint32, error) {
 	h.onShort()
-	h.flushQuick()
-	return h.findOrGrow(n, step)
+	if i := h.find(n, step); i != 0 {
+		return i, nil
+	}
+	if i := h.flushQuick(n, step); i != 0 {
+		return i, nil
+	}
+	return h.grow(n, step)
 }

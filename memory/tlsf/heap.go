@@ -239,7 +239,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		i, err = h.grow(exact, step)
 	}
 	if i == 0 && h.onShort != nil {
-		i, err = h.askAround(n, step)
+		i, err = h.askAround(exact, step)
 	}
 	if i == 0 {
 		h.counts.Failed()

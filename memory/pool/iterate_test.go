@@ -1,0 +1,250 @@
+package pool
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+)
+
+// fill makes n objects, numbered by their ID from 0.
+func fill(t *testing.T, p *Pool[enemy], n int) (handles []memory.Handle[enemy]) {
+	t.Helper()
+	for i := range n {
+		h, v := mustNew(t, p)
+		v.ID = uint64(i)
+		handles = append(handles, h)
+	}
+	return handles
+}
+
+func TestPool_ABodyMayPanic(t *testing.T) {
+	p := newPool(t, nil, 1000)
+	fill(t, p, 200)
+	visited := 0
+	func() {
+		defer func() {
+			if r := recover(); r != any("body") {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		for h := range p.All() {
+			if visited++; visited == 70 {
+				p.Free(h)
+				panic("body")
+			}
+		}
+	}()
+	mustCheck(t, p)
+	left := 0
+	for range p.All() {
+		left++
+	}
+	if visited != 70 || left != 199 || p.Len() != 199 {
+		t.Errorf("visited %d, then %d are left, len %d", visited, left, p.Len())
+	}
+	mustNew(t, p)
+}
+
+func TestPool_ABodyThatLeavesMayBeginAgain(t *testing.T) {
+	p := newPool(t, nil, 1000)
+	fill(t, p, 200)
+	seq := p.All()
+	for range 2 { // a sequence starts anew each time
+		n := 0
+		for _, v := range seq {
+			if v.ID != uint64(n) {
+				t.Fatalf("visit %d is object %d", n, v.ID)
+			}
+			if n++; n == 100 {
+				break
+			}
+		}
+	}
+}
+
+// A walk goes upwards, so it ends at capacity at the latest, whatever its body makes.
+func TestPool_ABodyMayMakeAndFree(t *testing.T) {
+	p := newPool(t, nil, 500)
+	fill(t, p, 100)
+	visited, made := map[uint32]bool{}, 0
+	for h, v := range p.All() {
+		if visited[h.Index()] {
+			t.Fatalf("slot %d is visited twice", h.Index())
+		}
+		visited[h.Index()] = true
+		v.X = 1
+		p.Free(h)
+		for range 3 { // the slot just freed, and two others
+			if _, _, err := p.New(); err == nil {
+				made++
+			}
+		}
+	}
+	if p.Len() != 500 || made != 400+len(visited) {
+		t.Errorf("%d live, %d made, %d visited", p.Len(), made, len(visited))
+	}
+	mustCheck(t, p)
+}
+
+func TestPool_ABodyMayResetTrimOrClose(t *testing.T) {
+	for name, end := range map[string]func(p *Pool[enemy]){
+		"Reset": (*Pool[enemy]).Reset,
+		"Close": func(p *Pool[enemy]) { p.Close() },
+		"Trim": func(p *Pool[enemy]) {
+			p.Reset()
+			p.Trim()
+		},
+	} {
+		p := newPool(t, nil, 1000)
+		fill(t, p, 200)
+		n := 0
+		for range p.All() {
+			if n++; n == 3 {
+				end(p)
+			}
+		}
+		c := p.Cursor()
+		if n != 3 || c.Next() || p.Len() != 0 {
+			t.Errorf("%s: %d were visited, %d are left", name, n, p.Len())
+		}
+		mustCheck(t, p)
+	}
+}
+
+func TestCursor_AfterCloseItNamesNothing(t *testing.T) {
+	p := newPool(t, nil, 1000)
+	handles := fill(t, p, 200)
+	fresh, inWord, later := p.Cursor(), p.Cursor(), p.Cursor()
+	inWord.Next()
+	for range 100 {
+		later.Next()
+	}
+	if h := later.Handle(); h != handles[99] {
+		t.Errorf("the hundredth is %v; want %v", h, handles[99])
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]Cursor[enemy]{"fresh": fresh, "in a word": inWord, "later": later} {
+		if h := c.Handle(); !h.IsZero() {
+			t.Errorf("%s: Handle after Close is %v", name, h)
+		}
+		if c.Next() || c.Next() {
+			t.Errorf("%s: Next after Close is true", name)
+		}
+		if h := c.Handle(); !h.IsZero() {
+			t.Errorf("%s: Handle after Close is %v", name, h)
+		}
+	}
+}
+
+func TestCursor_OfAnEmptyPoolNamesNothing(t *testing.T) {
+	p := newPool(t, nil, 10)
+	c := p.Cursor()
+	if h := c.Handle(); !h.IsZero() || c.Next() {
+		t.Errorf("%v is in an empty pool", h)
+	}
+	h, _ := mustNew(t, p)
+	if c.Next() {
+		t.Error("what was made is behind where the walk began")
+	}
+	p.Free(h)
+	if g := c.Handle(); g == h || p.Free(g) {
+		t.Errorf("the handle of a vacant slot, %v, is valid", g)
+	}
+}
+
+func TestCursor_AfterResetItMeetsOnlyWhatWasMadeSince(t *testing.T) {
+	p := newPool(t, nil, 1000)
+	fill(t, p, 200)
+	c := p.Cursor()
+	for range 10 {
+		c.Next()
+	}
+	p.Reset()
+	if h := c.Handle(); p.Free(h) {
+		t.Error("the handle of an object that Reset ended is valid")
+	}
+	again := fill(t, p, 100)
+	for c.Next() {
+		if !slices.Contains(again, c.Handle()) {
+			t.Fatalf("%v was not made since Reset", c.Handle())
+		}
+	}
+	mustCheck(t, p)
+}
+
+func TestSplit_ABodyMayCloseAndPanic(t *testing.T) {
+	p := newSplit(t, nil, 1000)
+	for range 100 {
+		p.New()
+	}
+	n := 0
+	func() {
+		defer func() { recover() }()
+		for h := range p.All() {
+			if n++; n == 3 {
+				panic(h)
+			}
+		}
+	}()
+	for h := range p.All() {
+		p.Free(h)
+		if n++; n == 10 {
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n != 10 || p.Len() != 0 {
+		t.Errorf("%d visited, %d left", n, p.Len())
+	}
+	mustCheck(t, p)
+}
+
+// A source that panics, as a callback on a budget's mark may, leaves the pools usable.
+func TestPools_ASourceThatPanicsChangesNothing(t *testing.T) {
+	for call := 2; call < 8; call++ {
+		src := memtest.NewFaulty()
+		src.PanicAt = call
+		p, err := New[[1000]byte](src, Config{Capacity: 2000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := func() (s *Split[body, sheet], err error) {
+			defer func() { recover() }()
+			return NewSplit[body, sheet](src, Config{Capacity: 20_000})
+		}()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 1500 {
+			func() {
+				defer func() {
+					if r := recover(); r != nil && r != any(memtest.Injected) {
+						t.Fatal(r)
+					}
+				}()
+				p.New()
+				if s != nil {
+					s.New()
+				}
+			}()
+		}
+		mustCheck(t, p)
+		if p.Len() < 1499 {
+			t.Errorf("call %d: %d objects", call, p.Len())
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if s != nil {
+			mustCheck(t, s)
+			if err := s.Close(); err != nil || src.Reserved() != 0 {
+				t.Errorf("call %d: %v, %d reservations left", call, err, src.Reserved())
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// checkGround verifies that mem, at size bytes a slot, is enough for what the books say.
+func (s *slots) checkGround(mem *page.Prefix, size uintptr) error {
+	if s.carved > uint(mem.Committed()/size) {
+		return fmt.Errorf("pool: %d carved slots of %d bytes exceed the %d bytes committed", s.carved, size, mem.Committed())
+	}
+	if s.capacity == 0 || s.capacity > uint(mem.Reserved()/size) {
+		return fmt.Errorf("pool: a capacity of %d slots of %d bytes, with %d bytes reserved", s.capacity, size, mem.Reserved())
+	}
+	return nil
+}
+
+// check verifies the equations above the type; g is the memory, which is committed.
+func (s *slots) check(g ground) error {
+	carved, books := s.carved, uint(len(s.gens))
+	if carved > books || s.n > carved || s.retired > carved-s.n || books != uint(len(s.free)) ||
+		books > s.capacity || uint(len(s.live)) != (books+63)>>6 {
+		return fmt.Errorf("pool: %d vacant, %d retired, %d carved, %d generations, room for %d, %d words of bits, capacity %d are not in order",
+			s.n, s.retired, carved, books, len(s.free), len(s.live), s.capacity)
+	}
+	if s.peak > s.capacity || s.soiled > s.capacity || s.key&1 != 0 {
+		return fmt.Errorf("pool: peak %d or soiled %d is above capacity %d, or key %#x is odd", s.peak, s.soiled, s.capacity, s.key)
+	}
+	errs, live, retired := s.checkGenerations()
+	errs = append(errs, s.checkVacant(g)...)
+	if retired != s.retired || s.n+retired+live != carved {
+		errs = append(errs, fmt.Errorf("pool: %d carved slots are not %d vacant, %d live and %d retired (%d counted)",
+			carved, s.n, live, retired, s.retired))
+	}
+	return errors.Join(errs...)
+}
+
+// checkVacant verifies the stack, and in debug builds what is left of the slots on it.
+func (s *slots) checkVacant(g ground) (errs []error) {
+	seen := make([]uint64, len(s.live))
+	for at, i := range s.free[:s.n] {
+		switch {
+		case uint(i) >= s.carved:
+			errs = append(errs, fmt.Errorf("pool: free[%d] is slot %d of %d carved", at, i, s.carved))
+		case s.gens[i]&1 != 0 || s.gens[i] == worn:
+			errs = append(errs, fmt.Errorf("pool: free[%d] is slot %d, which has generation %d", at, i, s.gens[i]))
+		case seen[i>>6]>>(i&63)&1 != 0:
+			errs = append(errs, fmt.Errorf("pool: slot %d is vacant twice", i))
+		default:
+			seen[i>>6] |= 1 << (i & 63)
+			if invariant.Debug {
+				if _, what := g.damage(uint(i)); what != "" {
+					errs = append(errs, fmt.Errorf("pool: slot %d: %s", i, what))
+				}
+			}
+		}
+	}
+	return errs
+}
+
+func (s *slots) checkGenerations() (errs []error, live, retired uint) {
+	lives := uint64(0)
+	for _, gen := range s.gens {
+		lives += (uint64(gen) + 1) / 2
+	}
+	if lives != s.allocs {
+		errs = append(errs, fmt.Errorf("pool: the generations tell of %d lives, %d were begun", lives, s.allocs))
+	}
+	for w, word := range s.live {
+		for bit := range uint(64) {
+			i := uint(w)<<6 | bit
+			odd := i < uint(len(s.gens)) && s.gens[i]&1 != 0
+			switch {
+			case odd != (word>>bit&1 != 0):
+				errs = append(errs, fmt.Errorf("pool: the live bit of slot %d differs from its generation", i))
+			case odd && i >= s.carved:
+				errs = append(errs, fmt.Errorf("pool: slot %d is live, and only %d are carved", i, s.carved))
+			case odd:
+				live++
+			case i < s.carved && s.gens[i] == worn:
+				retired++
+			}
+		}
+	}
+	return errs, live, retired
+}
+
+// checkClosed verifies that closed books hold nothing.
+func (s *slots) checkClosed() error {
+	if s.n|s.carved|s.retired|s.capacity|s.soiled != 0 || len(s.gens)+len(s.free)+len(s.live) != 0 {
+		return fmt.Errorf("pool: closed, with %d vacant, %d carved, %d retired, capacity %d, books for %d",
+			s.n, s.carved, s.retired, s.capacity, len(s.gens))
+	}
+	return nil
+}
