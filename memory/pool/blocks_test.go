@@ -380,3 +380,121 @@ func TestBlocks_CheckNamesWhatIsCorrupt(t *testing.T) {
 	b.live[0] &^= 1 << 12
 	mustName(t, b, "slot 3 is neither vacant nor has its live bit set")
 }
+
+// In every build: what memfast does not see it does not let leave the books.
+func TestBlocks_NoBuildLeavesItsBooks(t *testing.T) {
+	b := newBlocks(t, nil, BlocksConfig{Capacity: 1000})
+	if err := b.Grow(1000); err != nil {
+		t.Fatal(err)
+	}
+	p := mustGet(t, b)
+	for name, q := range map[string]unsafe.Pointer{
+		"the first slot not carved": unsafe.Add(b.base, 64*64), "one in the midst": unsafe.Add(b.base, 500*64),
+		"the last one": unsafe.Add(b.base, 999*64), "what is behind": unsafe.Add(b.base, 1000*64), "what is before": unsafe.Add(b.base, -64),
+	} {
+		for op, free := range map[string]func(unsafe.Pointer){"Put": b.Put, "FreeAny": b.FreeAny} {
+			if m := memtest.Misuse(t, func() { free(q) }); m.Op != op || m.Addr != uintptr(q) {
+				t.Errorf("%s, %s: %v", name, op, m)
+			}
+		}
+	}
+	b.Put(p)
+	for range 3 { // more frees than there are live slots
+		memtest.Misuse(t, func() { b.Put(p) }, "pool.Put(0x", "freed twice")
+		memtest.Misuse(t, func() { b.Free(p, 64) }, "pool.Free(0x", "double free")
+		memtest.Misuse(t, func() { b.FreeAny(p) }, "pool.FreeAny(0x", "double free")
+		memtest.Misuse(t, func() { b.SizeOf(p) }, "pool.SizeOf(0x", "double free")
+	}
+	if s := b.Stats(); s.Live != 0 || b.n > uint(b.carved) {
+		t.Errorf("%d vacant of %d, %+v", b.n, b.carved, s)
+	}
+	mustCheck(t, b)
+}
+
+func TestBlocks_ASizeThatNoSlotServesIsRefused(t *testing.T) {
+	b := newBlocks(t, nil, BlocksConfig{Size: 40, Capacity: 100}) // slots of 48
+	p := mustGet(t, b)
+	for _, size := range []uintptr{49, 64, 1 << 20, math.MaxUint} {
+		memtest.Misuse(t, func() { b.Free(p, size) }, "pool.Free(0x", "wrong size: a slot of this pool has 48 bytes")
+		if _, err := b.Alloc(size, 1); err != memory.ErrTooLarge {
+			t.Errorf("Alloc(%d): %v", size, err)
+		}
+	}
+	if _, err := b.Alloc(1, 32); err != memory.ErrTooLarge {
+		t.Errorf("Alloc aligned to 32: %v", err)
+	}
+	if _, err := b.Alloc(49, 3); err != memory.ErrAlign || b.Stats().Failures != 5 {
+		t.Errorf("Alloc aligned to 3: %v, %d failures; a bad alignment is none", err, b.Stats().Failures)
+	}
+	b.Free(p, 48)
+	mustCheck(t, b)
+}
+
+func TestBlocks_TheLargestSlotOfAll(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 {
+		_, err := NewBlocks(nil, BlocksConfig{Size: 1 << 31, Capacity: 1})
+		if !errors.Is(err, memory.ErrTooLarge) {
+			t.Errorf("2 GiB on 32 bits: %v", err)
+		}
+		return
+	}
+	huge := uint64(1) << 36
+	b, err := NewBlocks(page.NewLimit(nil, page.Granule), BlocksConfig{Size: uintptr(huge), Capacity: 1})
+	if errors.Is(err, memory.ErrOutOfMemory) {
+		return // the system does not reserve as much
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAtEnd(t, b.Close)
+	if _, err := b.Get(); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("Get beyond the budget: %v", err)
+	}
+	b.carve(0)
+	if vacant, bad := b.vacant(); len(vacant) != 0 || len(bad) != 0 {
+		t.Errorf("%v, %v", vacant, bad)
+	}
+	mustCheck(t, b)
+	if err := b.Trim(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBlocks_CheckNamesACorruptShape(t *testing.T) {
+	b := newBlocks(t, nil, BlocksConfig{Size: 64, Align: 32, Capacity: 100})
+	mustGet(t, b)
+	for name, c := range map[string]func(){
+		"size 0": func() { b.size = 0 }, "size": func() { b.size = 80 }, "align 0": func() { b.align = 0 },
+		"align 8": func() { b.align = 8 }, "align 48": func() { b.align = 48 }, "capacity 0": func() { b.capacity = 0 },
+		"capacity": func() { b.capacity = math.MaxUint / 32 },
+	} {
+		size, al, capacity := b.size, b.align, b.capacity
+		c()
+		if err := b.Check(); err == nil || !strings.Contains(err.Error(), "do not fit the 16384 bytes reserved") {
+			t.Errorf("%s: %v", name, err)
+		}
+		b.size, b.align, b.capacity = size, al, capacity
+	}
+	live := b.live
+	b.live = nil
+	mustName(t, b, "0 words of bits")
+	b.live = live
+	b.peak = 101
+	mustName(t, b, "peak 101 or soiled 0 is above the capacity of 100")
+	b.peak, b.soiled = 100, 101
+	mustName(t, b, "peak 100 or soiled 101")
+	b.soiled = 100
+	mustCheck(t, b)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, corrupt := range []func(int){
+		func(n int) { b.n = uint(n) }, func(n int) { b.carved = uintptr(n) }, func(n int) { b.capacity = uintptr(n) },
+		func(n int) { b.soiled = uintptr(n) }, func(n int) { b.free = make([]uint32, n) }, func(n int) { b.live = make([]uint64, n) },
+	} {
+		corrupt(1)
+		mustName(t, b, "pool: closed, with")
+		corrupt(0)
+	}
+	mustCheck(t, b)
+}

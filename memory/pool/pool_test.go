@@ -351,7 +351,13 @@ func TestPool_ConfigurationAndTypes(t *testing.T) {
 	if _, err := New[struct{ Brain *int }](nil, Config{}); err == nil || !strings.Contains(err.Error(), "Brain") {
 		t.Errorf("New of a type with a pointer: %v", err)
 	}
-	for _, n := range []int{-1, math.MaxInt/2 + 1, math.MaxInt} {
+	for _, n := range []int{-1, math.MaxInt/2 + 1, math.MaxInt, maxSlots + 1} {
+		if _, err := New[struct{}](nil, Config{Capacity: n}); !errors.Is(err, memory.ErrTooLarge) {
+			t.Errorf("capacity %d of nothing: %v", n, err)
+		}
+		if _, err := NewSplit[struct{}, struct{}](nil, Config{Capacity: n}); !errors.Is(err, memory.ErrTooLarge) {
+			t.Errorf("capacity %d of nothing twice: %v", n, err)
+		}
 		if _, err := New[enemy](nil, Config{Capacity: n}); !errors.Is(err, memory.ErrTooLarge) {
 			t.Errorf("capacity %d: %v", n, err)
 		}
@@ -565,4 +571,67 @@ func compare(t *testing.T, p *Pool[enemy], live map[memory.Handle[enemy]]uint64)
 	if s := p.Stats(); n != len(live) || p.Len() != n || s.Live != uint64(n) || s.InUse > s.Peak || s.Live != s.Allocs-s.Frees {
 		t.Fatalf("%d visited, len %d, %d live: %+v", n, p.Len(), len(live), s)
 	}
+}
+
+// Books that a configuration sizes are refused as an error where the Go heap cannot hold them.
+func TestPool_BooksThatDoNotFitAreAnErrorAndChangeNothing(t *testing.T) {
+	p := newPool(t, nil, 1000)
+	mustNew(t, p)
+	before, capacity := p.Stats(), p.capacity
+	p.capacity = math.MaxUint / 9 // as of a pool on a machine that has the memory, but not for books
+	for _, n := range []uint{math.MaxUint / 9, math.MaxUint / 10} {
+		if err := p.room(n, noGround{}); !errors.Is(err, memory.ErrOutOfMemory) {
+			t.Errorf("books for %d slots: %v", n, err)
+		}
+	}
+	if err := p.room(200, noGround{}); err != nil || len(p.gens) != 200 || len(p.free) != 200 || len(p.live) != 4 {
+		t.Errorf("room for 200: %v, %d generations", err, len(p.gens))
+	}
+	if err := p.room(201, noGround{}); err != nil || len(p.gens) != 400 {
+		t.Errorf("room for 201: %v, %d generations; want them doubled", err, len(p.gens))
+	}
+	p.capacity = capacity
+	if p.Stats() != before {
+		t.Errorf("the books changed from %+v to %+v", before, p.Stats())
+	}
+	mustCheck(t, p)
+}
+
+// noGround is memory without end.
+type noGround struct{ ground }
+
+func (noGround) ensure(uint) error { return nil }
+
+func TestPool_CheckNamesACorruptShape(t *testing.T) {
+	p := newPool(t, nil, 1000)
+	mustNew(t, p)
+	for want, corrupt := range map[string]func(){
+		"a capacity of 0 slots of":       func() { p.capacity = 0 },
+		"a capacity of 1048576 slots of": func() { p.capacity = 1 << 20 }, "peak 1001": func() { p.peak = 1001 },
+		"soiled 1001": func() { p.soiled = 1001 }, "is odd": func() { p.key |= 1 },
+		"words of bits": func() { p.live = nil }, "room for 0": func() { p.free = nil }, "capacity 1 are not": func() { p.capacity = 1 },
+		"65 vacant": func() { p.n = 65 }, "18446744073709551615 retired": func() { p.retired = math.MaxUint },
+	} {
+		if math.MaxUint == math.MaxUint32 {
+			want = strings.Replace(want, "18446744073709551615", "4294967295", 1)
+		}
+		saved := p.slots
+		corrupt()
+		mustName(t, p, want)
+		p.slots = saved
+	}
+	mustCheck(t, p)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, corrupt := range []func(uint){
+		func(n uint) { p.n = n }, func(n uint) { p.carved = n }, func(n uint) { p.retired = n }, func(n uint) { p.capacity = n },
+		func(n uint) { p.soiled = n }, func(n uint) { p.gens = make([]uint32, n) }, func(n uint) { p.live = make([]uint64, n) },
+		func(n uint) { p.free = make([]uint32, n) },
+	} {
+		corrupt(1)
+		mustName(t, p, "pool: closed, with")
+		corrupt(0)
+	}
+	mustCheck(t, p)
 }
