@@ -22,28 +22,42 @@
 //
 // # Use it when, and when not
 //
-//	| type | use it for | not for |
-//	|---|---|---|
-//	| Blocks | blocks of one size: chunks of columns, nodes, buffers | mixed sizes: slab |
-//	| Pool | game objects that others refer to | what dies with the frame or level at once: arena |
-//	| Split | objects of which every frame walks a few fields | objects that are used whole |
-//	| Registry | a pool per type, with the books of all | code per entity: keep the *Pool |
+//	Blocks      blocks of one size: chunks of columns, nodes, buffers
+//	Pool        game objects that others refer to
+//	Split       objects of which every frame walks a few fields
+//	Registry    a pool per type, with the books of all
+//	not: slab   mixed sizes
+//	not: arena  what dies at once, with the frame or level
 //
 // # Cost
 //
-//	| operation | cost | overhead |
-//	|---|---|---|
-//	| Blocks.TryGet, Put | pop or push, a live bit; inlined | 4 bytes a slot, 1 bit per 16 bytes; rounding up to 16 |
-//	| Blocks.Get | the same behind a call; a refill per 64 slots or 16 KiB of first use | same |
-//	| Pool.New, Free | pop or push, a generation, a live bit, and the zeroing of New | 65 bits a slot |
-//	| Pool.Get, Split.Get | a comparison of generations; inlined | none |
-//	| Cursor.Next | the next set bit; inlined | none |
-//	| Reset | Blocks: clears the bits; Pool: a step per live object | none |
-//	| Trim, Check | a step per slot carved | a temporary bit per slot |
+//	Blocks.TryGet, Put      pop or push and a live bit; both inline
+//	Blocks.Get              the same behind a call; a refill per 64 slots or 16 KiB of first use
+//	    overhead            4 bytes a slot and a bit per 16 bytes; rounding up to 16
+//	Pool.New, Free          pop or push, a generation, a live bit, and the zeroing of New
+//	    overhead            65 bits a slot
+//	Pool.Get, Split.Get     a comparison of generations; both inline
+//	Cursor.Next             the next live bit; inlines
+//	Registry.NewIn, FreeIn  New or Free behind a map lookup, which holding the *Pool saves
+//	Reset                   Blocks: clears the bits; Pool: a step per live object
+//	Trim                    a step per slot carved
+//	Check                   the same, and a temporary bit per slot
 //
 // External fragmentation cannot occur, but only the tail behind the last live slot can be
-// given back to the system. The books double as a pool grows, which copies them: Grow does it
-// ahead. The benchmarks of this package print the figures, with the Go heap beside them.
+// given back to the system. The books double as a pool grows, which copies them, and so take
+// up to twice the figures above; Grow does it ahead. The benchmarks of this package print the
+// figures, with the Go heap beside them.
+//
+// # What is caught
+//
+//	double free, interior,    Blocks: a Misuse; memfast builds see less, as Blocks says
+//	foreign pointer
+//	stale handle, another     Pool, Split: ok == false, and Free is false
+//	pool's, a closed pool's
+//	a size no slot serves     a Misuse; debug builds know the size to the byte
+//	write after free          debug builds: a Misuse when the slot is handed out again
+//	use after Close, or once  ErrClosed, stale handles, a Misuse that says closed
+//	the source has ended
 //
 // # Concurrency and the collector
 //
