@@ -53,8 +53,8 @@ const (
 //	(3) free[:n] are distinct granules where carved slots start
 //	(4) the live bits are set for exactly the other carved slots (not in memfast builds)
 //	(5) carved - n <= allocs
-//	(6) in debug builds, vacant slots hold poison, as do those of [carved, soiled), and no block
-//	    was asked for with more than size bytes
+//	(6) in debug builds, vacant slots hold poison, and no block was asked for with more than
+//	    size bytes
 //	(7) closed books hold no slot
 type Blocks struct {
 	base   unsafe.Pointer // nil once closed
@@ -74,7 +74,7 @@ type Blocks struct {
 	watchers []*watcher // oldest first
 
 	// In debug builds only:
-	soiled uintptr   // slots up to there hold poison where none is carved
+	soiled uintptr   // slots from carved up to there were carved before; what is committed of them holds poison
 	asked  []uintptr // by slot: the size that Alloc was asked for and 1, 0 after Get
 }
 

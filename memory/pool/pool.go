@@ -47,7 +47,7 @@ type Pool[T any] struct {
 type Config struct {
 	// Capacity is the most objects that can live at once. It costs address space only:
 	// memory is committed as slots are first used. 0 means as many as 64 MiB hold, at
-	// least one. The most is 2^32-2, and 2^27 on 32 bits, where the books take the rest.
+	// least one. The most is 2^32-2, and 2^27-1 on 32 bits, where the books take the rest.
 	Capacity int
 	// Name is what reports call the pool. "" means the type's name.
 	Name string

@@ -40,7 +40,7 @@ func newKey() uint32 { return bits.Reverse32(serials.Add(1)-1) &^ 1 }
 //	(4) free[:n] are distinct carved slots that are neither live nor retired
 //	(5) retired counts the worn slots below carved; n + retired + live == carved
 //	(6) the lives of all slots, half their generations rounded up, sum to allocs
-//	(7) in debug builds, what is on the stack holds poison, and so does [carved, soiled)
+//	(7) in debug builds, what is on the stack holds poison
 //	(8) closed books hold no slot
 type slots struct {
 	key    uint32
@@ -54,7 +54,7 @@ type slots struct {
 	retired  uint
 	capacity uint // 0 once closed
 	peak     uint // the highest carved that a trim forgot
-	soiled   uint // slots up to there hold poison where none is carved; debug builds only
+	soiled   uint // slots from carved up to there were carved before; what is committed of them holds poison
 	failures uint64
 }
 

@@ -1,0 +1,122 @@
+package pool
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+)
+
+func TestMaxSlots_IsWhatTheCommentsSay(t *testing.T) {
+	want := uint64(1<<32 - 2)
+	if math.MaxInt == math.MaxInt32 {
+		want = 1<<27 - 1
+	}
+	if uint64(maxSlots) != want {
+		t.Errorf("at most %d slots; want %d", uint64(maxSlots), want)
+	}
+}
+
+func TestBlocks_CheckNamesACorruptShape(t *testing.T) {
+	b := newBlocks(t, nil, BlocksConfig{Size: 64, Align: 32, Capacity: 100})
+	mustGet(t, b)
+	for name, c := range map[string]func(){
+		"size 0": func() { b.size = 0 }, "size": func() { b.size = 80 }, "align 0": func() { b.align = 0 },
+		"align 8": func() { b.align = 8 }, "align 48": func() { b.align = 48 }, "capacity 0": func() { b.capacity = 0 },
+		"capacity": func() { b.capacity = math.MaxUint / 32 },
+	} {
+		size, al, capacity := b.size, b.align, b.capacity
+		c()
+		if err := b.Check(); err == nil || !strings.Contains(err.Error(), "do not fit the 16384 bytes reserved") {
+			t.Errorf("%s: %v", name, err)
+		}
+		b.size, b.align, b.capacity = size, al, capacity
+	}
+	live := b.live
+	b.live = nil
+	mustName(t, b, "0 words of bits")
+	b.live = live
+	b.peak = 101
+	mustName(t, b, "peak 101 or soiled 0 is above the capacity of 100")
+	b.peak, b.soiled = 100, 101
+	mustName(t, b, "peak 100 or soiled 101")
+	b.soiled = 100
+	mustCheck(t, b)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, corrupt := range []func(int){
+		func(n int) { b.n = uint(n) }, func(n int) { b.carved = uintptr(n) }, func(n int) { b.capacity = uintptr(n) },
+		func(n int) { b.soiled = uintptr(n) }, func(n int) { b.free = make([]uint32, n) }, func(n int) { b.live = make([]uint64, n) },
+	} {
+		corrupt(1)
+		mustName(t, b, "pool: closed, with")
+		corrupt(0)
+	}
+	mustCheck(t, b)
+}
+
+// Books that a configuration sizes are refused as an error where the Go heap cannot hold them.
+func TestPool_BooksThatDoNotFitAreAnErrorAndChangeNothing(t *testing.T) {
+	p := newPool(t, nil, 1000)
+	mustNew(t, p)
+	before, capacity := p.Stats(), p.capacity
+	p.capacity = math.MaxUint / 9 // as of a pool on a machine that has the memory, but not for books
+	for _, n := range []uint{math.MaxUint / 9, math.MaxUint / 10} {
+		if err := p.room(n, noGround{}); !errors.Is(err, memory.ErrOutOfMemory) {
+			t.Errorf("books for %d slots: %v", n, err)
+		}
+	}
+	if err := p.room(200, noGround{}); err != nil || len(p.gens) != 200 || len(p.free) != 200 || len(p.live) != 4 {
+		t.Errorf("room for 200: %v, %d generations", err, len(p.gens))
+	}
+	if err := p.room(201, noGround{}); err != nil || len(p.gens) != 400 {
+		t.Errorf("room for 201: %v, %d generations; want them doubled", err, len(p.gens))
+	}
+	p.capacity = capacity
+	if p.Stats() != before {
+		t.Errorf("the books changed from %+v to %+v", before, p.Stats())
+	}
+	mustCheck(t, p)
+}
+
+// noGround is memory without end.
+type noGround struct{ ground }
+
+func (noGround) ensure(uint) error { return nil }
+
+func TestPool_CheckNamesACorruptShape(t *testing.T) {
+	p := newPool(t, nil, 1000)
+	mustNew(t, p)
+	for want, corrupt := range map[string]func(){
+		"a capacity of 0 slots of":       func() { p.capacity = 0 },
+		"a capacity of 1048576 slots of": func() { p.capacity = 1 << 20 }, "peak 1001": func() { p.peak = 1001 },
+		"soiled 1001": func() { p.soiled = 1001 }, "is odd": func() { p.key |= 1 },
+		"words of bits": func() { p.live = nil }, "room for 0": func() { p.free = nil }, "capacity 1 are not": func() { p.capacity = 1 },
+		"65 vacant": func() { p.n = 65 }, "18446744073709551615 retired": func() { p.retired = math.MaxUint },
+	} {
+		if math.MaxUint == math.MaxUint32 {
+			want = strings.Replace(want, "18446744073709551615", "4294967295", 1)
+		}
+		saved := p.slots
+		corrupt()
+		mustName(t, p, want)
+		p.slots = saved
+	}
+	mustCheck(t, p)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, corrupt := range []func(uint){
+		func(n uint) { p.n = n }, func(n uint) { p.carved = n }, func(n uint) { p.retired = n }, func(n uint) { p.capacity = n },
+		func(n uint) { p.soiled = n }, func(n uint) { p.gens = make([]uint32, n) }, func(n uint) { p.live = make([]uint64, n) },
+		func(n uint) { p.free = make([]uint32, n) },
+	} {
+		corrupt(1)
+		mustName(t, p, "pool: closed, with")
+		corrupt(0)
+	}
+	mustCheck(t, p)
+}
