@@ -50,6 +50,10 @@ func TestBlocks_CheckNamesACorruptShape(t *testing.T) {
 	for _, corrupt := range []func(int){
 		func(n int) { b.n = uint(n) }, func(n int) { b.carved = uintptr(n) }, func(n int) { b.capacity = uintptr(n) },
 		func(n int) { b.soiled = uintptr(n) }, func(n int) { b.free = make([]uint32, n) }, func(n int) { b.live = make([]uint64, n) },
+		func(n int) { b.free, b.asked = make([]uint32, n), make([]uintptr, n) },
+		func(n int) { b.live, b.asked = make([]uint64, n), make([]uintptr, n) },
+		func(n int) { b.free, b.live = make([]uint32, n), make([]uint64, n) },
+		func(n int) { b.carved, b.capacity = uintptr(n), uintptr(n) },
 	} {
 		corrupt(1)
 		mustName(t, b, "pool: closed, with")
@@ -112,7 +116,10 @@ func TestPool_CheckNamesACorruptShape(t *testing.T) {
 	for _, corrupt := range []func(uint){
 		func(n uint) { p.n = n }, func(n uint) { p.carved = n }, func(n uint) { p.retired = n }, func(n uint) { p.capacity = n },
 		func(n uint) { p.soiled = n }, func(n uint) { p.gens = make([]uint32, n) }, func(n uint) { p.live = make([]uint64, n) },
-		func(n uint) { p.free = make([]uint32, n) },
+		func(n uint) { p.free = make([]uint32, n) }, func(n uint) { p.n, p.carved = n, n },
+		func(n uint) { p.free, p.gens = make([]uint32, n), make([]uint32, n) },
+		func(n uint) { p.free, p.live = make([]uint32, n), make([]uint64, n) },
+		func(n uint) { p.gens, p.live = make([]uint32, n), make([]uint64, n) },
 	} {
 		corrupt(1)
 		mustName(t, p, "pool: closed, with")
