@@ -158,3 +158,30 @@ func TestManager_WhatWasNeverRegisteredCountsAndEndsWithIt(t *testing.T) {
 }
 
 func objectsConfigOf(n int) pool.Config { return pool.Config{Name: "objects", Capacity: n} }
+
+func TestManager_AFrameAfterAnEndLevelThatPanickedHasThePoolsResetAnew(t *testing.T) {
+	m := newManager(t, small())
+	resets, fail := 0, true
+	m.AddFuncs("older", nil, func() {
+		if fail {
+			panic(errInjected)
+		}
+	}, nil)
+	m.AddFuncs("newer", nil, func() { resets++ }, nil)
+	must(t, m.BeginLevel())
+	end := func() error { _, err := m.EndLevel(); return err }
+	for _, want := range []int{1, 1, 2} {
+		if want == 2 { // the level goes on, and fills the pool again
+			must(t, m.BeginFrame())
+			must(t, m.EndFrame())
+		}
+		if err := protect(end); err == nil || resets != want || !m.InLevel() {
+			t.Errorf("%v: the newer pool was reset %d times, want %d", err, resets, want)
+		}
+	}
+	fail = false
+	must(t, end())
+	if resets != 2 {
+		t.Errorf("reset %d times", resets)
+	}
+}
