@@ -133,7 +133,7 @@ func TestHandle_StaleIsNeverAPanic(t *testing.T) {
 	}
 	for _, forged := range []Handle{
 		{}, memory.MakeHandle[Block](0, 1), memory.MakeHandle[Block](1, 1), memory.MakeHandle[Block](99, 1),
-		memory.MakeHandle[Block](math.MaxUint32, 1), memory.MakeHandle[Block](x.Index(), x.Generation()+1),
+		memory.MakeHandle[Block](math.MaxUint32, 1), memory.MakeHandle[Block](uint32(len(h.records)), 1^h.key), memory.MakeHandle[Block](x.Index(), x.Generation()+1),
 		memory.MakeHandle[Block](x.Index(), x.Generation()-2),
 	} {
 		(&model{t: t, h: h}).isStale(forged)

@@ -283,6 +283,14 @@ func TestInbox_DoubleFreeIsFoundBeforeTheOwnerUsesTheBlockAgain(t *testing.T) {
 		if n := in.Drain(); n != 3 || s.liveCount() != 0 {
 			t.Errorf("drained %d, %d live", n, s.liveCount())
 		}
+		c, d := mustAlloc(t, s), mustAlloc(t, s)
+		for _, p := range []unsafe.Pointer{c, c, d, mustAlloc(t, s)} {
+			f.Free(p)
+		}
+		memtest.Misuse(t, func() { in.DrainSome(3) }, fmt.Sprintf("%#x", uintptr(c)), "given to Freers 2 times") // others were drained before it
+		if n := in.Drain(); n != 1 || s.liveCount() != 0 {
+			t.Errorf("behind the double free: drained %d, %d live", n, s.liveCount())
+		}
 		f.Free(mustAlloc(t, s))
 		f.Free(mustAlloc(t, s))
 		s.reset()
