@@ -114,6 +114,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		corrupt func()
 	}{
 		{"alignment 48", func() { h.align = 48 }},
+		{"alignment 8 ", func() { h.align = 8 }},
 		{"base 0x", func() { h.base = h.at(16) }},
 		{"leads to record 9999", func() { r.next = 9999 }},
 		{"leads to record 0", func() { r.next = 0 }},
