@@ -40,7 +40,8 @@ var carves struct {
 }
 
 // NewCarve cuts from mem, which stays the caller's to release, after Close. It fails where
-// another open Carve cuts from some of the same bytes. Cost: the open Carves of the process.
+// another open Carve cuts from some of the same bytes, unless they are a part that it has cut
+// off. Cost: the open Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	carves.Lock()
 	defer carves.Unlock()
@@ -49,13 +50,20 @@ func NewCarve(src Source, mem Memory) (*Carve, error) {
 		return c == nil || c.mem.Base == nil
 	})
 	for _, w := range carves.open {
-		if o := w.Value(); o != nil && o.overlaps(mem) {
+		if o := w.Value(); o != nil && o.overlaps(mem) && !o.cut(mem) {
 			return nil, fmt.Errorf("page: the %d bytes at %p overlap the %d bytes at %p that another Carve cuts up", mem.Size, mem.Base, o.mem.Size, o.mem.Base)
 		}
 	}
 	c := &Carve{src: src, mem: mem}
 	carves.open = append(carves.open, weak.Make(c))
 	return c, nil
+}
+
+// cut reports whether m is a part that c has cut off: cutting that up again is nobody else's
+// business. All of c's own bytes are no part.
+func (c *Carve) cut(m Memory) bool {
+	off := uintptr(m.Base) - uintptr(c.mem.Base)
+	return off < c.next && m.Size <= c.next-off && m.Size < c.mem.Size
 }
 
 func (c *Carve) overlaps(m Memory) bool {

@@ -161,3 +161,27 @@ func TestPrefix_ACarveIsNotAskedForLess(t *testing.T) {
 		t.Errorf("2 MiB of 1 MiB gave %d bytes, %v", p.Reserved(), err)
 	}
 }
+
+func TestCarve_APartMayBeCutUpAgainAndEndsWithTheWhole(t *testing.T) {
+	src := page.Default()
+	outer := newCarve(t, src, reserve(t, src, 1<<20))
+	part, err := outer.Reserve(256 << 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := newCarve(t, outer, part)
+	if _, err := page.NewCarve(outer, part); err == nil {
+		t.Error("a part is cut up twice")
+	}
+	if _, err := page.NewCarve(src, page.Memory{Base: unsafe.Add(part.Base, 512<<10), Size: 64 << 10}); err == nil {
+		t.Error("what the outer Carve has not cut off yet is cut up by another")
+	}
+	p, err := page.NewPrefix(inner, 64<<10, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer.Close()
+	if err := p.Ensure(1); err != memory.ErrClosed {
+		t.Errorf("on a part of a closed Carve: %v; want ErrClosed", err)
+	}
+}

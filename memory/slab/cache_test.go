@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -22,15 +23,27 @@ func newCentral(t testing.TB, cfg Config) *Central {
 	return memtest.Opened(t, NewCentral(h), nil)
 }
 
-// single is a Cache that is the only one of its Central, so that it has books of its own.
-type single struct{ *Cache }
+// single is a Cache that is the only one of its Central, so that it has books of its own; the
+// central's count what goes to and fro in batches.
+type single struct {
+	*Cache
+	allocs *uint64
+}
+
+func (s single) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	p, err := s.Cache.Alloc(size, align)
+	if err == nil {
+		*s.allocs++
+	}
+	return p, err
+}
 
 func (s single) Stats() memory.Stats {
 	st := s.central.Stats()
 	blocks, bytes := s.Cached()
 	st.Live -= uint64(blocks)
-	st.Allocs -= uint64(blocks)
 	st.InUse -= uint64(bytes)
+	st.Allocs, st.Frees = *s.allocs, *s.allocs-st.Live
 	return st
 }
 
@@ -45,15 +58,28 @@ func (s single) Close() error {
 	return s.central.Close()
 }
 
-var cacheSubject = memtest.Subject{Package: "slab", New: func(src page.Source) (memory.Allocator, error) {
+var cacheSubject = memtest.Subject{Package: "slab", Strict: true, Hoards: true, Lenient: lenient, New: func(src page.Source) (memory.Allocator, error) {
 	h, err := New(src, Config{Reserve: 6 << 20})
 	if err != nil {
 		return nil, err
 	}
-	return single{NewCache(NewCentral(h))}, nil
+	return single{NewCache(NewCentral(h)), new(uint64)}, nil
 }}
 
-var centralSubject = memtest.Subject{Package: "slab", Closed: memory.ErrClosed, New: func(src page.Source) (memory.Allocator, error) {
+// lenient: memfast builds keep no live bits, and no notes of what caches hold.
+var lenient = map[bool]memtest.Misuses{false: memtest.DoubleFree | memtest.Interior}[invariant.Exact]
+
+// view is a goroutine's Cache; what it finds wrong when it ends is a panic.
+func view(a memory.Allocator) (memory.Allocator, func()) {
+	c := NewCache(a.(*Central))
+	return c, func() {
+		if err := c.Close(); err != nil {
+			panic(err)
+		}
+	}
+}
+
+var centralSubject = memtest.Subject{Package: "slab", Closed: memory.ErrClosed, Strict: true, Lenient: lenient, Shared: view, New: func(src page.Source) (memory.Allocator, error) {
 	h, err := New(src, Config{Reserve: 2 << 20})
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/slab"
@@ -15,10 +16,27 @@ func subject(classes slab.ClassTable, maxSize uintptr) memtest.Subject {
 
 // promise says what every heap of this package promises.
 func promise(cfg slab.Config) memtest.Subject {
-	return memtest.Subject{
+	s := memtest.Subject{
 		New:     func(src page.Source) (memory.Allocator, error) { return slab.New(src, cfg) },
-		MaxSize: cfg.MaxSize, Package: "slab", Closed: memory.ErrClosed,
+		MaxSize: cfg.MaxSize, Package: "slab", Closed: memory.ErrClosed, Strict: true, Lenient: lenient(),
+		FarSize: 65536,
+		Far: func(src page.Source) (memory.Allocator, error) {
+			far := uint64(5) << 30
+			return slab.New(src, slab.Config{Reserve: uintptr(far), MaxSize: 65536, Classes: cfg.Classes})
+		},
 	}
+	if cfg.Classes == slab.Step16 {
+		s.Far = nil // it has too few classes for large blocks, and small ones would be a million
+	}
+	return s
+}
+
+// lenient: memfast builds keep no live bits.
+func lenient() memtest.Misuses {
+	if invariant.Exact {
+		return 0
+	}
+	return memtest.DoubleFree | memtest.Interior
 }
 
 // tight is exhausted within a few operations, so that classes steal slabs from each other.

@@ -39,6 +39,7 @@ func New(cfg Config) (*Manager, error) {
 	m.pacer.start(&cfg)
 	m.rss.open()
 	m.watchDrop()
+	m.watchSource()
 	return m, nil
 }
 

@@ -14,7 +14,8 @@ import (
 // first, all memory is released, and GOGC is as the program wants it, once no other manager
 // paces. The workers' goroutines must have ended, and no pointer into any tier may be used any
 // more. What was built on PoolSource and never registered is closed with it: it answers as a closed
-// allocator does from then on, and touches nothing.
+// allocator does from then on, and touches nothing. A manager whose source ends first is closed
+// with it in the same way.
 //
 // It fails inside a frame, and nothing has changed. If a pool cannot be closed, a callback or
 // a hook panics, or the system keeps the memory, Close may be called again and goes on from
@@ -81,7 +82,38 @@ func (m *Manager) release() error {
 		return err
 	}
 	m.whole = page.Memory{}
+	if m.unwatch != nil {
+		m.unwatch()
+		m.unwatch = nil
+	}
 	return nil
+}
+
+// watchSource has the manager end with its source, as one does that was made on a page.Carve:
+// the addresses are somebody else's then. Everything on it is told, and touches no block; hooks
+// and pools run nothing.
+func (m *Manager) watchSource() {
+	w, ok := m.cfg.Source.(page.Watched)
+	if !ok {
+		return
+	}
+	m.unwatch = w.Watch(func() {
+		for i := len(m.carves) - 1; i >= 0; i-- {
+			m.carves[i].Close()
+		}
+		m.home.Reset() // what is on its way belongs to nobody
+		_ = m.home.Close()
+		for _, w := range m.workers {
+			w.inbox.Reset()
+			_ = w.close()
+		}
+		m.base, m.size, m.whole = nil, 0, page.Memory{}
+		m.cur, m.lev = m.shut.frame, m.shut.level
+		m.phase, m.unwatch = closed, nil
+		m.pacer.stop()
+		m.rss.close()
+		m.dropped.Stop()
+	})
 }
 
 // dropped tells of a manager that was never closed.

@@ -72,6 +72,7 @@ type Manager struct {
 	pacer   pacer
 	rss     rssReader
 	dropped runtime.Cleanup
+	unwatch func() // nil where the source has no end of its own
 	owner   invariant.Owner
 }
 
