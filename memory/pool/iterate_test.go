@@ -3,6 +3,7 @@ package pool
 import (
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
@@ -245,6 +246,44 @@ func TestPools_ASourceThatPanicsChangesNothing(t *testing.T) {
 			if err := s.Close(); err != nil || src.Reserved() != 0 {
 				t.Errorf("call %d: %v, %d reservations left", call, err, src.Reserved())
 			}
+		}
+	}
+}
+
+// Freed slots are poisoned in debug builds: those, and no byte beside them.
+func TestPools_AFreeLeavesTheNeighboursAlone(t *testing.T) {
+	p, s, b := newPool(t, nil, 100), newSplit(t, nil, 100), newBlocks(t, nil, BlocksConfig{Size: 32, Capacity: 100})
+	var objects [9]*enemy
+	var hots [9]*body
+	var colds [9]*sheet
+	var blocks [9]*[4]uint64
+	var handles [9]memory.Handle[enemy]
+	var pairs [9]memory.Handle[body]
+	for i := range 9 {
+		handles[i], objects[i] = mustNew(t, p)
+		pairs[i], hots[i], colds[i], _ = s.New()
+		blocks[i] = (*[4]uint64)(mustGet(t, b))
+		objects[i].X, objects[i].Items[2] = float32(i), uint32(i)
+		hots[i].X, hots[i].VY, colds[i].Name[0], colds[i].Stats[39] = float32(i), float32(i), byte(i), uint32(i)
+		blocks[i][0], blocks[i][3] = uint64(i), uint64(i)
+	}
+	for i := range 9 {
+		if i%2 != 0 {
+			p.Free(handles[i])
+			s.Free(pairs[i])
+			b.Put(unsafe.Pointer(blocks[i]))
+		}
+	}
+	for i := 0; i < 9; i += 2 {
+		f, n := float32(i), uint32(i)
+		if *objects[i] != (enemy{X: f, Items: [3]uint32{2: n}}) {
+			t.Errorf("object %d is %+v", i, *objects[i])
+		}
+		if *hots[i] != (body{X: f, VY: f}) || *colds[i] != (sheet{Name: [32]byte{byte(i)}, Stats: [40]uint32{39: n}}) {
+			t.Errorf("pair %d is %+v, %+v", i, *hots[i], *colds[i])
+		}
+		if blocks[i][0] != uint64(i) || blocks[i][3] != uint64(i) {
+			t.Errorf("block %d is %v", i, *blocks[i])
 		}
 	}
 }
