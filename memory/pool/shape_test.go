@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
 )
 
 func TestMaxSlots_IsWhatTheCommentsSay(t *testing.T) {
@@ -126,4 +127,44 @@ func TestPool_CheckNamesACorruptShape(t *testing.T) {
 		corrupt(0)
 	}
 	mustCheck(t, p)
+}
+
+// Where a batch is refused, the one slot that is needed may still be had.
+func TestPools_TheLastSlotsOfABudgetAreFound(t *testing.T) {
+	const size = page.Granule * 3 / 8 // two a batch, five in two granules
+	p, err := New[[size]byte](page.NewLimit(nil, 2*page.Granule), Config{Capacity: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeAtEnd(t, p.Close)
+	b := newBlocks(t, page.NewLimit(nil, 2*page.Granule), BlocksConfig{Size: size, Capacity: 20})
+	for name, make := range map[string]func() error{
+		"Pool":   func() error { _, _, err := p.New(); return err },
+		"Blocks": func() error { _, err := b.Get(); return err },
+	} {
+		n := 0
+		for ; n < 20 && err == nil; n++ {
+			err = make()
+		}
+		if n != 6 || !errors.Is(err, memory.ErrOutOfMemory) {
+			t.Errorf("%s: the budget has room for %d and then %v; want 5 and ErrOutOfMemory", name, n-1, err)
+		}
+		err = nil
+	}
+	mustCheck(t, p)
+	mustCheck(t, b)
+}
+
+func TestPool_GrowBeyondTheBudgetIsRefusedAndCounted(t *testing.T) {
+	p := newPool(t, page.NewLimit(nil, page.Granule), 10_000)
+	if err := p.Grow(10_000); !errors.Is(err, memory.ErrOutOfMemory) || p.Stats().Failures != 1 {
+		t.Errorf("Grow: %v, %d failures", err, p.Stats().Failures)
+	}
+	if err := p.Grow(-1); err != memory.ErrTooLarge {
+		t.Errorf("Grow(-1): %v", err)
+	}
+	mustNew(t, p)
+	p.retired = 1
+	mustName(t, p, "0 retired (1 counted)", "64 carved slots are not 63 vacant, 1 live")
+	p.retired = 0
 }
