@@ -19,6 +19,9 @@ import (
 // Whoever releases the large reservation closes the Carve first. From then on it refuses
 // everything with memory.ErrClosed, and what stands on it has been told (see [Watched]).
 //
+// A Carve may cut up a part that another one has cut, as a manager within a manager does. If
+// its source is that other one, or a [Limit] on it, it is closed with it.
+//
 // Invariants, verified by Check:
 //
 //	(1) next <= mem.Size, and next is a multiple of BaseAlign or mem.Size
@@ -28,6 +31,7 @@ type Carve struct {
 	mem      Memory
 	next     uintptr
 	watchers []*watcher // oldest first
+	unwatch  func()     // takes back that the end of src closes this one; nil: src has none
 }
 
 type watcher struct{ lost func() }
@@ -39,24 +43,44 @@ var carves struct {
 	open []weak.Pointer[Carve]
 }
 
-// NewCarve cuts from mem, which stays the caller's to release, after Close. It fails where
-// another open Carve cuts from some of the same bytes, unless they are a part that it has cut
-// off. Cost: the open Carves of the process.
+// NewCarve cuts from mem, a reservation of src or a part of one, which stays the caller's to
+// release, after Close. It fails where there is neither source nor memory, where mem is not
+// aligned to BaseAlign or not of whole granules, where src has ended, and where another open
+// Carve cuts from some of the same bytes, unless they are a part that it has cut off. Cost: the
+// open Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
+	if src == nil || mem.Base == nil || mem.Size == 0 || !mem.sound() {
+		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T; wanted are a source and whole granules of %d, aligned to %d",
+			mem.Size, mem.Base, src, Granule, BaseAlign)
+	}
+	c := &Carve{src: src, mem: mem}
+	if err := c.enlist(); err != nil {
+		return nil, err
+	}
+	if w, ok := src.(Watched); ok {
+		if c.unwatch = w.Watch(c.Close); c.unwatch == nil {
+			c.Close()
+			return nil, memory.ErrClosed
+		}
+	}
+	return c, nil
+}
+
+// enlist takes c up among those that are open.
+func (c *Carve) enlist() error {
 	carves.Lock()
 	defer carves.Unlock()
 	carves.open = slices.DeleteFunc(carves.open, func(w weak.Pointer[Carve]) bool {
-		c := w.Value()
-		return c == nil || c.mem.Base == nil
+		o := w.Value()
+		return o == nil || o.mem.Base == nil
 	})
 	for _, w := range carves.open {
-		if o := w.Value(); o != nil && o.overlaps(mem) && !o.cut(mem) {
-			return nil, fmt.Errorf("page: the %d bytes at %p overlap the %d bytes at %p that another Carve cuts up", mem.Size, mem.Base, o.mem.Size, o.mem.Base)
+		if o := w.Value(); o != nil && o.overlaps(c.mem) && !o.cut(c.mem) {
+			return fmt.Errorf("page: the %d bytes at %p overlap the %d bytes at %p that another Carve cuts up", c.mem.Size, c.mem.Base, o.mem.Size, o.mem.Base)
 		}
 	}
-	c := &Carve{src: src, mem: mem}
 	carves.open = append(carves.open, weak.Make(c))
-	return c, nil
+	return nil
 }
 
 // cut reports whether m is a part that c has cut off: cutting that up again is nobody else's
@@ -70,23 +94,39 @@ func (c *Carve) overlaps(m Memory) bool {
 	return uintptr(c.mem.Base)-uintptr(m.Base) < m.Size || uintptr(m.Base)-uintptr(c.mem.Base) < c.mem.Size
 }
 
-// Close ends c: what stands on it is told, newest first, and must not touch its memory any
-// more. The large reservation is the caller's, to be released afterwards. A second Close does
-// nothing.
+// Close ends c: what stands on it is told, newest first and each once, and must not touch its
+// memory any more. The large reservation is the caller's, to be released afterwards. A second
+// Close does nothing. If somebody who is told panics the others are told all the same, and the
+// panic goes on.
 func (c *Carve) Close() {
 	carves.Lock()
-	c.src, c.mem, c.next = nil, Memory{}, 0
+	unwatch := c.unwatch
+	c.src, c.mem, c.next, c.unwatch = nil, Memory{}, 0, nil
 	carves.Unlock()
-	for n := len(c.watchers); n > 0; n = len(c.watchers) {
-		w := c.watchers[n-1]
-		c.watchers = c.watchers[:n-1]
-		w.lost()
+	if unwatch != nil {
+		unwatch()
 	}
-	c.watchers = nil
+	c.tell()
 }
 
-// Watch has lost called at Close.
+func (c *Carve) tell() {
+	defer func() {
+		if len(c.watchers) > 0 {
+			c.tell() // the last one did not return
+		}
+	}()
+	for n := len(c.watchers); n > 0; n = len(c.watchers) {
+		w := c.watchers[n-1]
+		c.watchers = slices.Delete(c.watchers, n-1, n)
+		w.lost()
+	}
+}
+
+// Watch has lost called at Close; it returns nil once closed, see [Watched].
 func (c *Carve) Watch(lost func()) (unwatch func()) {
+	if c.src == nil {
+		return nil
+	}
 	w := &watcher{lost}
 	c.watchers = append(c.watchers, w)
 	return func() {
@@ -98,8 +138,14 @@ func (c *Carve) Watch(lost func()) (unwatch func()) {
 func (c *Carve) Left() uintptr { return c.mem.Size - c.next }
 
 // Reset lets c cut from the front again. Everything that was cut before must have been
-// decommitted and be in nobody's hands.
-func (c *Carve) Reset() { c.next = 0 }
+// decommitted and be in nobody's hands: while somebody watches it is a [*memory.Misuse].
+func (c *Carve) Reset() {
+	if n := len(c.watchers); n > 0 {
+		panic(&memory.Misuse{Package: "page", Op: "Reset", Addr: uintptr(c.mem.Base), Size: c.mem.Size,
+			Reason: fmt.Sprintf("%d still stand on this Carve: close them first", n)})
+	}
+	c.next = 0
+}
 
 // Memory returns the range that c cuts from; the zero Memory once closed.
 func (c *Carve) Memory() Memory { return c.mem }
@@ -121,7 +167,8 @@ func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	return m, nil
 }
 
-// Commit passes on, at m's place in the large reservation.
+// Commit passes on, at m's place in the large reservation. What c has not cut is a
+// [*memory.Misuse].
 func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed
@@ -145,7 +192,7 @@ func (c *Carve) Release(Memory) error { return nil }
 // place returns where m lies in the large reservation, and panics if that is nowhere.
 func (c *Carve) place(op string, m Memory) uintptr {
 	off := uintptr(m.Base) - uintptr(c.mem.Base)
-	if off > c.next || m.Size > c.mem.Size-off {
+	if off >= c.next || m.Size > c.next-off {
 		panic(&memory.Misuse{Package: "page", Op: op, Addr: uintptr(m.Base), Size: m.Size, Reason: "the memory was not cut by this Carve"})
 	}
 	return off

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"fmt"
+
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 )
@@ -29,11 +31,14 @@ func NewLimit(src Source, limit uintptr) *Limit {
 }
 
 // OnSoft has f called, on the goroutine that commits, each time committed bytes rise past
-// mark. f must not allocate from this Limit. If f panics the commit is taken back: nothing
-// has changed, and the next one that rises past mark calls f again.
+// mark; so a mark of the budget is never passed, and one of 0 with the first commit. f may give
+// memory back to this Limit and must not allocate from it (see [Prefix.Ensure]). If f panics or
+// ends its goroutine the commit is taken back, and the next one that rises past mark calls f
+// again.
 func (l *Limit) OnSoft(mark uintptr, f func(committed, limit uintptr)) { l.soft, l.onSoft = mark, f }
 
-// Committed returns the bytes that are committed now.
+// Committed returns the bytes that are committed now. What was when the source ended stays
+// counted: nobody can give it back any more.
 func (l *Limit) Committed() uintptr { return l.committed }
 
 // Peak returns the most bytes that were committed at once.
@@ -83,15 +88,22 @@ func (l *Limit) count(m Memory, off, size uintptr) {
 	told := false
 	defer func() {
 		if !told && l.src.Decommit(m, off, size) == nil {
-			l.committed, l.peak = before, peak
+			l.committed -= size // and not before: f may have given something back
+			l.peak = peak
 		}
 	}()
 	l.onSoft(l.committed, l.limit)
 	told = true
 }
 
-// Decommit passes on and gives the bytes back to the budget.
+// Decommit passes on and gives the bytes back to the budget. More bytes than are committed are
+// a [*memory.Misuse]: the budget would be worth nothing afterwards.
 func (l *Limit) Decommit(m Memory, off, size uintptr) error {
+	if size > l.committed {
+		checkRange("Decommit", m, off, size)
+		panic(&memory.Misuse{Package: "page", Op: "Decommit", Addr: uintptr(m.Base) + off, Size: size,
+			Reason: fmt.Sprintf("the Limit has committed %d bytes only", l.committed)})
+	}
 	if err := l.src.Decommit(m, off, size); err != nil {
 		return err
 	}

@@ -3,11 +3,13 @@
 package page
 
 import (
+	"errors"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
 )
 
 // mapNone maps size inaccessible bytes, at addr when it is not nil: that replaces what is
@@ -36,7 +38,7 @@ func (s *osSource) Reserve(size uintptr) (Memory, error) {
 	if err != nil {
 		return Memory{}, err
 	}
-	rawSize := size + BaseAlign + Granule // the last granule is the guard
+	rawSize := size + BaseAlign + s.page // the last page is the guard
 	raw, err := mapNone(nil, rawSize)
 	if err != nil {
 		return Memory{}, &memory.Exhausted{Op: "page: reserve", Need: rawSize, Limit: rawSize, Cause: err}
@@ -49,21 +51,36 @@ func (s *osSource) Commit(m Memory, off, size uintptr) error {
 	if size == 0 {
 		return nil
 	}
-	b := unsafe.Slice((*byte)(unsafe.Add(m.Base, off)), size)
-	if err := unix.Mprotect(b, unix.PROT_READ|unix.PROT_WRITE); err != nil {
+	if err := unix.Mprotect(s.pages(m, off, size), unix.PROT_READ|unix.PROT_WRITE); err != nil {
 		return &memory.Exhausted{Op: "page: commit", Need: size, Limit: m.Size, Cause: err}
 	}
-	s.advise(b)
+	s.advise(m, off, size)
 	return nil
 }
 
 func (s *osSource) Decommit(m Memory, off, size uintptr) error {
 	checkRange("Decommit", m, off, size)
+	end := off + size
+	first, last := align.Up(off, s.page), align.Down(end, s.page)
+	if first >= last {
+		return s.wipe(m, off, size)
+	}
+	if _, err := mapNone(unsafe.Add(m.Base, first), last-first); err != nil {
+		return err
+	}
+	return errors.Join(s.wipe(m, off, first-off), s.wipe(m, last, end-last))
+}
+
+// wipe zeroes granules that share their page with others, which keep it.
+func (s *osSource) wipe(m Memory, off, size uintptr) error {
 	if size == 0 {
 		return nil
 	}
-	_, err := mapNone(unsafe.Add(m.Base, off), size)
-	return err
+	if err := unix.Mprotect(s.pages(m, off, size), unix.PROT_READ|unix.PROT_WRITE); err != nil {
+		return err
+	}
+	clear(bytesOf(m, off, size))
+	return nil
 }
 
 func (s *osSource) Release(m Memory) error {

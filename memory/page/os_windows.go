@@ -43,7 +43,7 @@ func (s *osSource) Commit(m Memory, off, size uintptr) error {
 	if _, err := windows.VirtualAlloc(uintptr(m.Base)+off, size, windows.MEM_COMMIT, windows.PAGE_READWRITE); err != nil {
 		return &memory.Exhausted{Op: "page: commit", Need: size, Limit: m.Size, Cause: err}
 	}
-	s.advise(unsafe.Slice((*byte)(unsafe.Add(m.Base, off)), size))
+	s.advise(m, off, size)
 	return nil
 }
 

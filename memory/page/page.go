@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// Granule is the unit, in bytes, of Commit and Decommit. It is a multiple of every
-	// hardware page size of the ports, so that one layout holds on all of them: 16 KiB is
-	// the page of darwin/arm64, 4 KiB that of the others.
+	// Granule is the unit, in bytes, of Commit and Decommit, so that one layout holds on all
+	// ports: 16 KiB is the page of darwin/arm64, 4 KiB that of most others. Where a kernel has
+	// pages of 64 KiB, as some of arm64 and ppc64 do, the granules of one page share its
+	// memory: it is committed with the first of them, and given back by a Decommit of them all.
 	Granule = 16 << 10
 
 	// BaseAlign is the alignment, in bytes, of every reservation: 64 KiB is what Windows
@@ -36,14 +37,22 @@ func (m Memory) Contains(p unsafe.Pointer) bool {
 	return uintptr(p)-uintptr(m.Base) < m.Size
 }
 
+// sound reports whether m is what Reserve promises: aligned, of whole granules, and within the
+// addresses that there are.
+func (m Memory) sound() bool {
+	return uintptr(m.Base)%BaseAlign == 0 && m.Size%Granule == 0 && m.Size <= maxReserve && uintptr(m.Base)+m.Size >= m.Size
+}
+
 // A Source reserves address space and backs it with memory.
 //
 // Sizes and offsets are bytes; offsets and sizes given to Commit and Decommit are multiples
 // of Granule and lie inside m. Committed memory is zeroed, also when it was committed
 // before and decommitted since. Errors of Reserve and Commit are or wrap
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge] and change nothing.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [memory.ErrClosed] where the source has
+// ended, and change nothing.
 type Source interface {
-	// Reserve takes size bytes, rounded up to Granule, of inaccessible address space.
+	// Reserve takes size bytes, rounded up to Granule, of inaccessible address space. A size
+	// of 0 is an error that wraps none of those: there is nothing to wait for.
 	Reserve(size uintptr) (Memory, error)
 	// Commit makes [off, off+size) readable, writable and zero. Committing what is
 	// committed already is a mistake of the caller: it may or may not zero.
@@ -56,7 +65,8 @@ type Source interface {
 
 // Watched is what a Source offers that can end before the reservations made from it do.
 type Watched interface {
-	// Watch has lost called when the source ends, and returns what takes that back.
+	// Watch has lost called, once, when the source ends, and returns what takes that back. It
+	// returns nil where the source has ended already; then nobody calls lost.
 	Watch(lost func()) (unwatch func())
 }
 
@@ -68,10 +78,17 @@ type Stepped interface {
 	CommitSome(m Memory, off, least, want uintptr) (got uintptr, err error)
 }
 
-// commitSome commits want bytes, or where they cannot be had least.
+// commitSome commits want bytes, or where they cannot be had least. With an error it is none.
 func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error) {
 	if s, ok := src.(Stepped); ok {
-		return s.CommitSome(m, off, least, want)
+		got, err := s.CommitSome(m, off, least, want)
+		if err != nil {
+			return 0, err
+		}
+		if got < least || got > want || got%Granule != 0 {
+			return 0, fmt.Errorf("page: %T committed %d bytes; wanted are whole granules, from %d to %d bytes", src, got, least, want)
+		}
+		return got, nil
 	}
 	err := src.Commit(m, off, want)
 	if err != nil && want > least {

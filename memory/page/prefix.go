@@ -14,14 +14,16 @@ import (
 //
 // Invariants, verified by Check:
 //
-//	(1) committed <= mem.Size, and committed is a multiple of Granule
+//	(1) committed <= size <= mem.Size, and all three are multiples of Granule
 //	(2) step is a positive multiple of Granule
-//	(3) a closed Prefix has neither base nor committed bytes
+//	(3) a closed Prefix has neither base nor size nor committed bytes
 type Prefix struct {
 	src       Source
-	mem       Memory
+	mem       Memory  // as the source gave it: that is what it wants back
+	size      uintptr // what of mem is used: as much as was asked for
 	committed uintptr
 	step      uintptr
+	growing   bool    // the source is committing, and may call whoever waits for a mark
 	unwatch   func()  // nil: nobody watches
 	ticket    *ticket // nil where builds do not watch for those that are dropped
 }
@@ -30,7 +32,9 @@ type Prefix struct {
 // that, down to least, where the operating system refuses: a limit on address space is no
 // reason not to run. A [Carve] that has less left is: whoever cut it up chose the sizes.
 // Nothing is committed. step, in bytes, is how much Ensure commits at least; 0 means 256 KiB,
-// a system call per 64 pages of 4 KiB.
+// a system call per 64 pages of 4 KiB. Of a source that reserves more than it was asked for,
+// the rest stays unused; one that reserves less, or not as [Source] says, is refused and has
+// its memory back.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	if src == nil {
 		src = Default()
@@ -47,11 +51,16 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	if err != nil {
 		return Prefix{}, err
 	}
-	if mem.Base == nil || uintptr(mem.Base)%BaseAlign != 0 || mem.Size < want || mem.Size%Granule != 0 {
-		return Prefix{}, fmt.Errorf("page: %T reserved %d bytes at %p for %d; wanted are whole granules of %d, aligned to %d",
+	size := align.Up(want, Granule)
+	if mem.Base == nil || mem.Size < size || !mem.sound() {
+		err := fmt.Errorf("page: %T reserved %d bytes at %p for %d; wanted are whole granules of %d, aligned to %d",
 			src, mem.Size, mem.Base, want, Granule, BaseAlign)
+		if mem.Base != nil {
+			err = errors.Join(err, src.Release(mem))
+		}
+		return Prefix{}, err
 	}
-	return Prefix{src: src, mem: mem, step: align.Up(step, Granule), ticket: watchDropped(mem.Size)}, nil
+	return Prefix{src: src, mem: mem, size: size, step: align.Up(min(step, size), Granule), ticket: watchDropped(size)}, nil
 }
 
 // NewPrefixWithBooks is NewPrefix for an allocator whose books lie in the Go heap and grow with
@@ -91,14 +100,35 @@ func refusedBySystem(err error) bool {
 // the manager that it belongs to is closed: the addresses may be somebody else's from then on.
 // By then p is closed and has no memory. lost puts the books of whoever stands on p into the
 // state of a closed allocator, and touches no block. p must not be copied afterwards. A source
-// that has no end of its own, as the system's, calls nobody.
+// that has no end of its own, as the system's, calls nobody; one that has ended already calls
+// at once. A second Watch takes the place of the first; on a closed Prefix it does nothing.
 func (p *Prefix) Watch(lost func()) {
-	if w, ok := p.src.(Watched); ok && p.mem.Base != nil {
-		p.unwatch = w.Watch(func() {
-			p.mem, p.committed, p.unwatch = Memory{}, 0, nil
-			p.ticket.end()
-			lost()
-		})
+	w, ok := p.src.(Watched)
+	if !ok || p.mem.Base == nil {
+		return
+	}
+	p.endWatch()
+	tell := func() {
+		p.unwatch = nil
+		p.shut()
+		lost()
+	}
+	if p.unwatch = w.Watch(tell); p.unwatch == nil {
+		tell()
+	}
+}
+
+// shut puts the books of p into the closed state.
+func (p *Prefix) shut() {
+	p.mem, p.size, p.committed = Memory{}, 0, 0
+	p.ticket.end()
+	p.endWatch()
+}
+
+func (p *Prefix) endWatch() {
+	if unwatch := p.unwatch; unwatch != nil {
+		p.unwatch = nil
+		unwatch()
 	}
 }
 
@@ -106,30 +136,46 @@ func (p *Prefix) Watch(lost func()) {
 func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 
 // Reserved returns the size of the reservation in bytes; 0 once closed.
-func (p *Prefix) Reserved() uintptr { return p.mem.Size }
+func (p *Prefix) Reserved() uintptr { return p.size }
 
 // Committed returns how many bytes from Base are usable.
 func (p *Prefix) Committed() uintptr { return p.committed }
 
 // Contains reports whether q lies in the reservation.
-func (p *Prefix) Contains(q unsafe.Pointer) bool { return p.mem.Contains(q) }
+func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.mem.Base) < p.size }
 
 // Ensure makes at least the first n bytes usable and commits in steps. Fresh bytes are
 // zero. When the step cannot be had it tries for exactly what is needed. On error nothing
 // has changed.
+//
+// Whom a [Limit] calls in the middle of it, at its soft mark, may give back what stands on other
+// Prefixes. On p itself Trim does nothing then, Close is an error, and Ensure panics with a
+// [*memory.Misuse] where it would have to commit.
 func (p *Prefix) Ensure(n uintptr) error {
 	if n <= p.committed {
 		return nil
 	}
-	if p.mem.Base == nil {
+	return p.grow(n)
+}
+
+func (p *Prefix) grow(n uintptr) error {
+	switch {
+	case p.mem.Base == nil:
 		return memory.ErrClosed
+	case n > p.size:
+		return &memory.Exhausted{Op: "page: grow", Need: n, Have: p.size - p.committed, Limit: p.size}
+	case p.growing:
+		panic(&memory.Misuse{Package: "page", Op: "Ensure", Addr: uintptr(p.mem.Base), Size: n,
+			Reason: "the Prefix is committing: what a budget's mark calls must not allocate from that budget"})
 	}
-	if n > p.mem.Size {
-		return &memory.Exhausted{Op: "page: grow", Need: n, Have: p.mem.Size - p.committed, Limit: p.mem.Size}
-	}
+	p.growing = true
+	defer func() { p.growing = false }()
 	exact := align.Up(n, Granule) - p.committed
-	ahead := min(max(exact, p.step), p.mem.Size-p.committed)
+	ahead := min(max(exact, p.step), p.size-p.committed)
 	got, err := commitSome(p.src, p.mem, p.committed, exact, ahead)
+	if p.mem.Base == nil {
+		return memory.ErrClosed // the source has ended meanwhile
+	}
 	p.committed += got
 	return err
 }
@@ -137,6 +183,9 @@ func (p *Prefix) Ensure(n uintptr) error {
 // Trim gives back the memory behind the first n bytes, in whole granules, and keeps the
 // addresses. The caller vouches that nothing lives there.
 func (p *Prefix) Trim(n uintptr) error {
+	if n >= p.committed || p.growing {
+		return nil
+	}
 	keep := align.Up(n, Granule)
 	if keep >= p.committed {
 		return nil
@@ -148,32 +197,38 @@ func (p *Prefix) Trim(n uintptr) error {
 	return nil
 }
 
+var errGrowing = errors.New("page: a Prefix cannot be closed while it commits: what a budget's mark calls must not close what is growing")
+
 // Close releases the addresses; whoever still holds a pointer into them must not use it.
-// A second Close does nothing. If the memory cannot be given back p stays open and says so.
+// A second Close does nothing. If the memory cannot be given back p stays open and says so, for
+// another try; what it had committed may be gone by then. Where the source has ended there is
+// nothing to give back, which is no error.
 func (p *Prefix) Close() error {
 	if p.mem.Base == nil {
 		return nil
 	}
-	if err := p.Trim(0); err != nil {
+	if p.growing {
+		return errGrowing
+	}
+	err := p.Trim(0)
+	if err == nil {
+		err = p.src.Release(p.mem)
+	}
+	if err != nil && !errors.Is(err, memory.ErrClosed) {
 		return err
 	}
-	if err := p.src.Release(p.mem); err != nil {
-		return err
-	}
-	p.mem = Memory{}
-	p.ticket.end()
-	if p.unwatch != nil {
-		p.unwatch()
-		p.unwatch = nil
-	}
+	p.shut()
 	return nil
 }
 
 // Check verifies the equations above the type.
 func (p *Prefix) Check() error {
 	var errs []error
-	if p.committed > p.mem.Size || p.committed%Granule != 0 {
-		errs = append(errs, fmt.Errorf("page: committed %d is not whole granules within the reservation of %d bytes", p.committed, p.mem.Size))
+	if p.committed > p.size || p.committed%Granule != 0 {
+		errs = append(errs, fmt.Errorf("page: committed %d is not whole granules within the reservation of %d bytes", p.committed, p.size))
+	}
+	if p.size > p.mem.Size || p.size%Granule != 0 || p.mem.Size%Granule != 0 || p.mem.Base == nil && p.size != 0 {
+		errs = append(errs, fmt.Errorf("page: %d bytes are used of the %d bytes that were reserved at %p", p.size, p.mem.Size, p.mem.Base))
 	}
 	if p.src != nil && (p.step == 0 || p.step%Granule != 0) {
 		errs = append(errs, fmt.Errorf("page: step %d is not a positive multiple of %d", p.step, Granule))

@@ -25,7 +25,8 @@ func Mul(n int, size uintptr) (uintptr, bool) {
 	return uintptr(lo), n >= 0 && hi == 0 && int(lo) >= 0
 }
 
-// CeilPow2 returns the smallest power of two that is at least n; 1 for 0.
+// CeilPow2 returns the smallest power of two that is at least n; 1 for 0, and 0 for what is
+// above the largest there is.
 func CeilPow2(n uintptr) uintptr {
 	if n <= 1 {
 		return 1

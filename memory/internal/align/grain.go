@@ -15,7 +15,8 @@ const MaxGrains = 1 << 30
 // GrainOf returns the Grain of a power of two.
 func GrainOf(bytes uintptr) Grain { return Grain(bits.TrailingZeros64(uint64(bytes))) }
 
-// Count returns how many grains hold size bytes, at least one.
+// Count returns how many grains hold size bytes, at least one. It wraps for more than 32 bits
+// of grains: the caller checks the size first.
 func (g Grain) Count(size uintptr) uint32 { return uint32((max(size, 1)-1)>>(g&63)) + 1 }
 
 // Bytes returns the size of n grains.

@@ -1,0 +1,8 @@
+//go:build unix || windows
+
+package page
+
+// OSOn returns the system's memory as it is with other pages and another way to touch them first.
+func OSOn(o Options, pageBytes uintptr, huge func([]byte), populate func([]byte) bool) Source {
+	return &osSource{opt: o, page: pageBytes, huge: huge, populate: populate}
+}
