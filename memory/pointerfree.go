@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -30,8 +31,12 @@ func PointerFree[T any]() error {
 // verdicts maps reflect.Type to *PointerError, nil when pointer-free.
 var verdicts sync.Map
 
-// PointerFreeType is PointerFree for a type known at run time.
+// PointerFreeType is PointerFree for a type known at run time. A nil Type, which is that of a
+// nil interface, is an error.
 func PointerFreeType(t reflect.Type) error {
+	if t == nil {
+		return errNoType
+	}
 	v, ok := verdicts.Load(t)
 	if !ok {
 		v, _ = verdicts.LoadOrStore(t, findPointer(t, typeName(t)))
@@ -41,6 +46,8 @@ func PointerFreeType(t reflect.Type) error {
 	}
 	return nil
 }
+
+var errNoType = errors.New("memory: no type: the value is a nil interface")
 
 func typeName(t reflect.Type) string {
 	if t.Name() != "" {

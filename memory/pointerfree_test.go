@@ -1,0 +1,80 @@
+package memory_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unique"
+	"unsafe"
+	"weak"
+
+	"github.com/strata-go/strata/memory"
+)
+
+type (
+	node   struct{ next *node }
+	list   []list
+	thunk  func() thunk
+	tree   struct{ kids [2]list }
+	plain  struct{ X, Y float32 }
+	outer  struct{ plain }
+	holder struct{ *plain }
+	shadow struct {
+		_ [0]*int
+		_ *int
+	}
+	box[T any] struct{ value T }
+	table      [2][3]struct{ _ [0]string }
+)
+
+func TestPointerFree_ExoticTypes(t *testing.T) {
+	for i, err := range []error{
+		memory.PointerFree[sync.Mutex](), memory.PointerFree[atomic.Int64](), memory.PointerFree[atomic.Bool](),
+		memory.PointerFree[box[int]](), memory.PointerFree[box[box[[4]uintptr]]](), memory.PointerFree[outer](),
+		memory.PointerFree[[0]node](), memory.PointerFree[box[[0]func()]](), memory.PointerFree[table](),
+		memory.PointerFree[time.Duration](), memory.PointerFree[[1 << 20][0]string](), memory.PointerFree[memory.Stats](),
+		memory.PointerFree[memory.Type[string]](),
+	} {
+		if err != nil {
+			t.Errorf("case %d: %v", i, err)
+		}
+	}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{memory.PointerFree[node](), "node.next (*memory_test.node)"},
+		{memory.PointerFree[list](), "list (memory_test.list)"},
+		{memory.PointerFree[thunk](), "thunk (memory_test.thunk)"},
+		{memory.PointerFree[tree](), "tree.kids[0] (memory_test.list)"},
+		{memory.PointerFree[holder](), "holder.plain (*memory_test.plain)"},
+		{memory.PointerFree[shadow](), "shadow._ (*int)"},
+		{memory.PointerFree[box[box[string]]](), ".value.value (string)"},
+		{memory.PointerFree[atomic.Pointer[int]](), ".v (unsafe.Pointer)"},
+		{memory.PointerFree[atomic.Value](), "Value.v (interface {})"},
+		{memory.PointerFree[weak.Pointer[int]](), "(unsafe.Pointer)"},
+		{memory.PointerFree[unique.Handle[int]](), ".value (*int)"},
+		{memory.PointerFree[time.Time](), "Time.loc (*time.Location)"},
+		{memory.PointerFree[unsafe.Pointer](), "Pointer (unsafe.Pointer)"},
+		{memory.PointerFree[memory.Misuse](), "Misuse.Package (string)"},
+		{memory.PointerFree[struct{ box[[0]int] }](), ""},
+	} {
+		var pe *memory.PointerError
+		if c.want == "" && c.err == nil {
+			continue
+		}
+		if !errors.As(c.err, &pe) || !strings.Contains(c.err.Error(), c.want+" is or holds a Go pointer") {
+			t.Errorf("got %v; want a PointerError with %q", c.err, c.want)
+		}
+	}
+}
+
+func TestPointerFreeType_OfNothingIsAnError(t *testing.T) {
+	if err := memory.PointerFreeType(reflect.TypeOf(nil)); err == nil || err.Error() != "memory: no type: the value is a nil interface" {
+		t.Errorf("got %v", err)
+	}
+}
