@@ -45,8 +45,9 @@ func TestMul_RefusesWhatNoSliceCanHold(t *testing.T) {
 	}
 }
 
-func TestCeilPow2(t *testing.T) {
-	for _, c := range [][2]uintptr{{0, 1}, {1, 1}, {2, 2}, {3, 4}, {4096, 4096}, {4097, 8192}} {
+func TestCeilPow2_IsTheNextPowerOfTwoWhereThereIsOne(t *testing.T) {
+	const top = math.MaxUint>>1 + 1
+	for _, c := range [][2]uintptr{{0, 1}, {1, 1}, {2, 2}, {3, 4}, {4096, 4096}, {4097, 8192}, {top - 1, top}, {top, top}, {top + 1, 0}, {math.MaxUint, 0}} {
 		if got := CeilPow2(c[0]); got != c[1] {
 			t.Errorf("CeilPow2(%d) = %d, want %d", c[0], got, c[1])
 		}

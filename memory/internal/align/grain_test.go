@@ -45,3 +45,17 @@ func TestGrain_OnlyStartsHaveAnIndexWithinATable(t *testing.T) {
 		t.Errorf("nil has index %d", i)
 	}
 }
+
+func TestGrain_OffsetsOfAFullTableFitTheirSums(t *testing.T) {
+	if sum := uint32(2*MaxGrains - 1); sum > math.MaxInt32 || MaxGrains&(MaxGrains-1) != 0 {
+		t.Errorf("two offsets sum to %d", sum)
+	}
+	if got := UpTo(MaxGrains-1, MaxGrains); got != MaxGrains {
+		t.Errorf("rounded up to %d", got)
+	}
+	for _, g := range []Grain{0, 4, 12} {
+		if n := g.Count(uintptr(1) << 20); g.Bytes(n) != 1<<20 || g.Bytes(n+1) != 1<<20+1<<g || GrainOf(1<<g) != g {
+			t.Errorf("grain %d: 1 MiB is %d grains", g, n)
+		}
+	}
+}
