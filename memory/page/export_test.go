@@ -6,3 +6,6 @@ package page
 func OSOn(o Options, pageBytes uintptr, huge func([]byte), populate func([]byte) bool) Source {
 	return &osSource{opt: o, page: pageBytes, huge: huge, populate: populate}
 }
+
+// TellDropped tells whoever OnDropped has named.
+func TellDropped(d Dropped) { (*onDropped.Load())(d) }

@@ -221,3 +221,95 @@ func TestPrefix_DoesNotBelieveASourceThatCannotCount(t *testing.T) {
 		t.Errorf("bytes beside an error: %v, %d committed", err, p.Committed())
 	}
 }
+
+func TestLimit_CommitSomeGivesNothingBesideAnError(t *testing.T) {
+	src := memtest.NewFaulty()
+	l := page.NewLimit(src, 4*page.Granule)
+	m := reserve(t, l, 1<<20)
+	if got, err := l.CommitSome(m, 0, 5*page.Granule, 8*page.Granule); got != 0 || !errors.Is(err, memory.ErrOutOfMemory) || l.Failures() != 1 {
+		t.Errorf("beyond the budget: %d, %v, %d failures", got, err, l.Failures())
+	}
+	src.FailAt, src.ForGood = src.Calls()+1, true
+	if got, err := l.CommitSome(m, 0, page.Granule, 8*page.Granule); got != 0 || !errors.Is(err, memory.ErrOutOfMemory) || l.Failures() != 2 || l.Committed() != 0 {
+		t.Errorf("refused by the system: %d, %v, %d failures", got, err, l.Failures())
+	}
+	src.FailAt = 0
+	if got, err := l.CommitSome(m, 0, page.Granule, 8*page.Granule); got != 4*page.Granule || err != nil || l.Failures() != 2 {
+		t.Errorf("what the budget has: %d, %v, %d failures", got, err, l.Failures())
+	}
+}
+
+// told is a Source that notes what was asked of it.
+type told struct {
+	page.Source
+	ops []string
+}
+
+func (s *told) note(op string) { s.ops = append(s.ops, op) }
+
+func (s *told) Reserve(size uintptr) (page.Memory, error) {
+	s.note("Reserve")
+	return s.Source.Reserve(size)
+}
+func (s *told) Commit(m page.Memory, off, size uintptr) error {
+	s.note("Commit")
+	return s.Source.Commit(m, off, size)
+}
+func (s *told) Decommit(m page.Memory, off, size uintptr) error {
+	s.note("Decommit")
+	return s.Source.Decommit(m, off, size)
+}
+func (s *told) Release(m page.Memory) error { s.note("Release"); return s.Source.Release(m) }
+
+func TestLimit_AsksTheSourceItWasGivenAndAPrefixClosesItOnce(t *testing.T) {
+	src := &told{Source: page.Default()}
+	p, err := page.NewPrefix(page.NewLimit(page.NewLimit(src, 0), 0), 64<<10, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.Ensure(1), p.Close(), p.Close(), p.Trim(0), p.Check()); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(src.ops, " "); got != "Reserve Commit Decommit Release" {
+		t.Errorf("the source was asked to %s", got)
+	}
+}
+
+// steep is a Source without steps of its own that commits up to most bytes at once.
+type steep struct {
+	told
+	most uintptr
+}
+
+func (s *steep) Commit(m page.Memory, off, size uintptr) error {
+	if size > s.most {
+		s.note("refuse")
+		return memory.ErrOutOfMemory
+	}
+	return s.told.Commit(m, off, size)
+}
+
+func TestPrefix_TriesLessOnceWhereThereIsLess(t *testing.T) {
+	for _, c := range []struct {
+		most, need, committed uintptr
+		ops                   string
+	}{
+		{4 * page.Granule, page.Granule, 4 * page.Granule, "Reserve Commit"},
+		{2 * page.Granule, page.Granule, page.Granule, "Reserve refuse Commit"},
+		{page.Granule, 2 * page.Granule, 0, "Reserve refuse refuse"},
+		{page.Granule, 4 * page.Granule, 0, "Reserve refuse"}, // what is needed is the whole step
+	} {
+		src := &steep{told{Source: page.Default()}, c.most}
+		p, err := page.NewPrefix(src, 1<<20, 0, 4*page.Granule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Ensure(c.need); (err == nil) != (c.committed != 0) || p.Committed() != c.committed {
+			t.Errorf("%d bytes at most, %d needed: %v, %d committed", c.most, c.need, err, p.Committed())
+		}
+		if got := strings.Join(src.ops, " "); got != c.ops {
+			t.Errorf("%d bytes at most, %d needed: %s; want %s", c.most, c.need, got, c.ops)
+		}
+		_ = p.Close()
+	}
+}

@@ -43,13 +43,11 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 // ends the process when it is refused. Small sizes are not asked for: Go would end the process
 // for any other object of that size, too.
 func HeapRoom(size uintptr) error {
-	// Go asks for whole arenas, and their books.
-	const arena = 4 << 20 << (4 * (^uintptr(0) >> 63)) // 4 MiB on 32 bits, 64 MiB on 64
 	if size < 1<<20 {
 		return nil
 	}
 	err := errBeyond
-	if need := size + size/32 + arena; need > size && uint64(size) <= maxHeap+BaseAlign+heapGuard {
+	if need := heapTakes(size); need > size && uint64(size) <= maxHeap+BaseAlign+heapGuard {
 		err = probe(need)
 	}
 	if err != nil {
@@ -70,6 +68,13 @@ func roomFor(books uint64) error {
 		return fmt.Errorf("books of %d bytes; at most %d are possible", books, maxBooks)
 	}
 	return HeapRoom(uintptr(books))
+}
+
+// heapTakes returns what Go asks the system for where an object of size bytes is to find room:
+// whole arenas, of 4 MiB on 32 bits and 64 MiB on 64, and their books.
+func heapTakes(size uintptr) uintptr {
+	const arena = 4 << 20 << (4 * (^uintptr(0) >> 63))
+	return size + size/32 + arena
 }
 
 func (heapSource) Commit(m Memory, off, size uintptr) error {

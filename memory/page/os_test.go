@@ -4,6 +4,7 @@ package page_test
 
 import (
 	"errors"
+	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -155,5 +156,23 @@ func TestOS_ARefusalHasItsNumbers(t *testing.T) {
 	}
 	if err := src.Release(page.Memory{Base: m.Base, Size: m.Size}); err != nil {
 		t.Errorf("a part of a reservation: %v; want nothing done", err)
+	}
+}
+
+func TestOnDropped_NilIsALineOnStandardError(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.OnDropped(func(page.Dropped) { t.Error("told after nil") })
+	page.OnDropped(nil)
+	was := os.Stderr
+	os.Stderr = w
+	page.TellDropped(page.Dropped{Bytes: 12, Site: "here"})
+	os.Stderr = was
+	w.Close()
+	said, err := io.ReadAll(r)
+	if want := "page: 12 bytes of address space were reserved and never closed, by here\n"; err != nil || !strings.Contains(string(said), want) {
+		t.Errorf("said %q, %v; want %q", said, err, want)
 	}
 }

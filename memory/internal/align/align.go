@@ -28,7 +28,7 @@ func Mul(n int, size uintptr) (uintptr, bool) {
 // CeilPow2 returns the smallest power of two that is at least n; 1 for 0, and 0 for what is
 // above the largest there is.
 func CeilPow2(n uintptr) uintptr {
-	if n <= 1 {
+	if n == 0 {
 		return 1
 	}
 	return 1 << bits.Len(uint(n-1))

@@ -6,6 +6,9 @@ import (
 )
 
 func TestValid_PowersOfTwoUpToMaxOnly(t *testing.T) {
+	if Max != 4096 {
+		t.Errorf("Max is %d; the contract says a page of 4 KiB", Max)
+	}
 	for a := uintptr(0); a < 3*Max; a++ {
 		want := a != 0 && a <= Max && a&(a-1) == 0
 		if Valid(a) != want {
@@ -36,7 +39,7 @@ func TestMul_RefusesWhatNoSliceCanHold(t *testing.T) {
 		ok   bool
 	}{
 		{0, 0, 0, true}, {0, 8, 0, true}, {7, 8, 56, true}, {math.MaxInt, 1, math.MaxInt, true},
-		{math.MaxInt, 2, 0, false}, {-1, 1, 0, false}, {-1, 0, 0, false}, {math.MinInt, 2, 0, false}, {math.MaxInt/2 + 1, 1 << 20, 0, false},
+		{math.MaxInt, 2, 0, false}, {1, math.MaxUint, 0, false}, {1, math.MaxInt + 1, 0, false}, {-1, 1, 0, false}, {-1, 0, 0, false}, {math.MinInt, 2, 0, false}, {math.MaxInt/2 + 1, 1 << 20, 0, false},
 	} {
 		got, ok := Mul(c.n, c.size)
 		if ok != c.ok || ok && got != c.want {

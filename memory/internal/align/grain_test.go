@@ -16,6 +16,11 @@ func TestGrain_CountsUp(t *testing.T) {
 	if g.Bytes(3) != 192 || GrainOf(1).Bytes(3) != 3 {
 		t.Errorf("3 grains are %d bytes of 64, %d of 1", g.Bytes(3), GrainOf(1).Bytes(3))
 	}
+	for size, want := range map[uintptr]uint32{0: 1, 1: 1, 2: 2, 3: 3} {
+		if got := GrainOf(1).Count(size); got != want {
+			t.Errorf("%d bytes are %d grains of 1", size, got)
+		}
+	}
 	for al, want := range map[uintptr]uint32{1: 1, 64: 1, 128: 2, 4096: 64} {
 		if got := g.Step(al); got != want {
 			t.Errorf("Step(%d) = %d, want %d", al, got, want)
@@ -47,7 +52,7 @@ func TestGrain_OnlyStartsHaveAnIndexWithinATable(t *testing.T) {
 }
 
 func TestGrain_OffsetsOfAFullTableFitTheirSums(t *testing.T) {
-	if sum := uint32(2*MaxGrains - 1); sum > math.MaxInt32 || MaxGrains&(MaxGrains-1) != 0 {
+	if sum := uint32(2*MaxGrains - 1); sum > math.MaxInt32 || sum <= math.MaxInt32/2 || MaxGrains&(MaxGrains-1) != 0 {
 		t.Errorf("two offsets sum to %d", sum)
 	}
 	if got := UpTo(MaxGrains-1, MaxGrains); got != MaxGrains {

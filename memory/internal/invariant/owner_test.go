@@ -22,6 +22,9 @@ func TestOwner_CostsNothingUnlessTheBuildDebugs(t *testing.T) {
 }
 
 func TestLevel_DialHasThreePositions(t *testing.T) {
+	if FreshByte != 0xCD || FreedByte != 0xDD {
+		t.Errorf("the patterns of other debug heaps are 0xCD and 0xDD, not %#x and %#x", FreshByte, FreedByte)
+	}
 	if Level < 0 || Level > 2 || Exact != (Level > 0) || Debug != (Level == 2) {
 		t.Errorf("level %d: exact %t, debug %t", Level, Exact, Debug)
 	}

@@ -1,0 +1,82 @@
+package page
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCheck_NamesEachBookThatIsCorrupt(t *testing.T) {
+	whole, err := Default().Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Default().Release(whole)
+	c, err := NewCarve(Default(), whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	p, err := NewPrefix(c, 128<<10, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Ensure(1); err != nil || p.Check() != nil || c.Check() != nil {
+		t.Fatal(err, p.Check(), c.Check())
+	}
+	goodPrefix, goodCarve := p, *c
+	for name, tt := range map[string]struct {
+		corrupt func()
+		want    string
+	}{
+		"committed beyond": {func() { p.committed = p.size + Granule }, "page: committed 147456 is not whole granules within the reservation of 131072 bytes"},
+		"committed ragged": {func() { p.committed++ }, "page: committed 131073 is not whole granules"},
+		"ragged and less":  {func() { p.committed = 1 }, "page: committed 1 is not whole granules"},
+		"size beyond":      {func() { p.size = p.mem.Size + Granule }, "page: 147456 bytes are used of the 131072 bytes that were reserved at"},
+		"size ragged":      {func() { p.size, p.committed = Granule+1, 0 }, "page: 16385 bytes are used"},
+		"memory ragged":    {func() { p.mem.Size++ }, "page: 131072 bytes are used of the 131073 bytes"},
+		"no base":          {func() { p.mem.Base = nil }, "that were reserved at 0x0"},
+		"no step":          {func() { p.step = 0 }, "page: step 0 is not a positive multiple of 16384"},
+		"ragged step":      {func() { p.step++ }, "page: step 131073 is not"},
+		"next ragged":      {func() { c.next += Granule }, "page: the next cut at 212992 is no multiple of 65536 within 1048576 bytes"},
+		"next beyond":      {func() { c.next = c.mem.Size + BaseAlign }, "page: the next cut at 1114112 is no"},
+		"watched, closed":  {func() { c.mem, c.next, c.watchers = Memory{}, 0, []*watcher{{}} }, "page: 1 stand on a closed Carve"},
+	} {
+		tt.corrupt()
+		said := ""
+		for _, err := range []error{p.Check(), c.Check()} {
+			if err != nil {
+				said += err.Error()
+			}
+		}
+		if !strings.Contains(said, tt.want) || strings.Contains(said, "\n") {
+			t.Errorf("%s: Check says %q, want %q and no more", name, said, tt.want)
+		}
+		p, *c = goodPrefix, goodCarve
+	}
+	if c.next = c.mem.Size; c.Check() != nil {
+		t.Errorf("all of it cut: %v", c.Check())
+	}
+	*c = goodCarve
+	if err := p.Close(); err != nil || p.Check() != nil {
+		t.Errorf("%v, %v", err, p.Check())
+	}
+	if err := (&Prefix{}).Check(); err != nil {
+		t.Errorf("the zero Prefix: %v", err)
+	}
+}
+
+func TestDefault_IsTheHeapWhereTheBuildCallsForIt(t *testing.T) {
+	if _, is := Default().(heapSource); is != heapOnly {
+		t.Errorf("the backing of this build is %T", Default())
+	}
+}
+
+func TestHeapTakes_ArenasAndBooksToo(t *testing.T) {
+	arena := uintptr(4 << 20)
+	if ^uintptr(0)>>32 != 0 {
+		arena = 64 << 20
+	}
+	if got := heapTakes(64 << 20); got != 66<<20+arena {
+		t.Errorf("64 MiB take %d bytes; want %d", got, 66<<20+arena)
+	}
+}
