@@ -80,3 +80,44 @@ func TestHeapTakes_ArenasAndBooksToo(t *testing.T) {
 		t.Errorf("64 MiB take %d bytes; want %d", got, 66<<20+arena)
 	}
 }
+
+func TestCarve_OneThatIsClosedOrWatchedIsInOrder(t *testing.T) {
+	whole, err := Default().Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Default().Release(whole)
+	first, err := NewCarve(Default(), whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	second, err := NewCarve(Default(), whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	for _, w := range carves.open {
+		if w.Value() == first {
+			t.Error("one that is closed is still among the open")
+		}
+	}
+	unwatch := second.Watch(func() { t.Error("told after it has taken it back") })
+	if err := second.Check(); err != nil {
+		t.Errorf("an open one that is watched: %v", err)
+	}
+	unwatch()
+}
+
+func TestPrefix_NobodyIsToldByASourceWithoutEnd(t *testing.T) {
+	for _, src := range []Source{Default(), NewLimit(nil, 0)} {
+		p, err := NewPrefix(src, 64<<10, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Watch(func() { t.Error("told") })
+		if err := p.Ensure(1); err != nil || p.Close() != nil {
+			t.Errorf("%v", err)
+		}
+	}
+}

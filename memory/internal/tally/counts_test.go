@@ -81,3 +81,17 @@ func TestCounts_CheckNamesWhatIsCorrupt(t *testing.T) {
 		t.Errorf("two faults: %q", got)
 	}
 }
+
+func TestCounts_ThePeakIsTheHighestAndMayBeNow(t *testing.T) {
+	c, s := two()
+	c.Out(1, 64)
+	s.Add(1, 64)
+	if got := c.Stats(0); got.Peak != 15 || got.InUse != 7 || faults(c, s) != "" {
+		t.Errorf("below the peak: %+v, %q", got, faults(c, s))
+	}
+	c.Out(8, 512)
+	s.Add(8, 512)
+	if got := c.Stats(0); got.Peak != 15 || got.InUse != 15 || faults(c, s) != "" {
+		t.Errorf("at the peak: %+v, %q", got, faults(c, s))
+	}
+}
