@@ -26,25 +26,29 @@
 //
 // # Use it when, and when not
 //
-//	| use it for | not for |
-//	|---|---|
-//	| textures, meshes, tiles: sizes that are powers of two | sizes just above one: memory/tlsf |
-//	| blocks aligned to their own size (Binary) | strings and small objects: memory/slab |
-//	| times that depend on the size of the heap alone, not on its blocks | a Resize in place: memory/tlsf |
-//	| | giving back the end of the heap: blocks lie anywhere in it. memory/freelist packs |
+//	use it for                                                 not for
+//	textures, meshes, tiles: sizes that are powers of two      sizes just above one: memory/tlsf
+//	blocks aligned to their own size (Binary)                  strings and small objects: memory/slab
+//	times that depend on the size of the heap, not its blocks  a Resize in place: memory/tlsf
+//	                                                           giving back the end of the heap, since blocks
+//	                                                           lie anywhere in it: memory/freelist packs
 //
 // # Cost
 //
-//	| operation | cost | overhead |
-//	|---|---|---|
-//	| Alloc | O(log n): a bitmap search, a split per rung | rounding up to a rung, see below |
-//	| Alloc, aligned above MinBlock | the same; where none fits wherever it lies, the smaller free blocks are searched | Binary: none. Fibonacci: padding, where the block is split no further |
-//	| Alloc that grows the heap | a system call per 256 KiB, and the tree walked down | – |
-//	| Free, FreeAny | O(log n): a merge per rung | – |
-//	| Stats | constant | – |
-//	| Trim | O(log n), and the system call | – |
-//	| Reset | 12 bytes cleared per committed unit of MinBlock | – |
-//	| books | | 12 bytes per unit of MinBlock reserved |
+//	operation                      cost
+//	Alloc                          O(log n): a bitmap search, a split per rung
+//	Alloc, aligned above MinBlock  the same; where none fits wherever it lies, the smaller free
+//	                               blocks are searched
+//	Alloc that grows the heap      a system call per 256 KiB, and the tree walked down
+//	Free, FreeAny                  O(log n): a merge per rung
+//	Stats                          constant
+//	Trim                           the tree walked down, and the system call
+//	Reset                          12 bytes cleared per committed unit of MinBlock
+//
+//	overhead                       bytes
+//	a block                        rounded up to a rung, see below; where it is aligned above MinBlock,
+//	                               Fibonacci pads it and splits it no further
+//	books                          12 per unit of MinBlock reserved
 //
 // n is the size of the reservation in units. The benchmarks of this package print the times,
 // with the Go heap beside them.
@@ -54,16 +58,15 @@
 //
 //	go test ./memory/buddy -run TestWaste -v
 //
-//	| ladder | words | sentences |
-//	|---|---|---|
-//	| slab 16-byte steps | 65.9 | 5.5 |
-//	| slab geometric | 65.9 | 6.9 |
-//	| slab Fibonacci | 65.9 | 24.8 |
-//	| slab powers of two | 65.9 | 32.2 |
-//	| Fibonacci buddy | 65.9 | 24.8 |
-//	| Binary buddy | 65.9 | 32.2 |
-//	| Fibonacci from 1 byte | 14.7 | 19.2 |
-//	| powers of two from 1 byte | 24.0 | 31.4 |
+//	ladder                     words  sentences
+//	slab 16-byte steps          65.9        5.5
+//	slab geometric              65.9        6.9
+//	slab Fibonacci              65.9       24.8
+//	slab powers of two          65.9       32.2
+//	Fibonacci buddy             65.9       24.8
+//	Binary buddy                65.9       32.2
+//	Fibonacci from 1 byte       14.7       19.2
+//	powers of two from 1 byte   24.0       31.4
 //
 // So Fibonacci sizes waste a quarter to two fifths less than powers of two, and much more than
 // a slab's finer classes, which do not have to merge. Words are shorter than the 16 bytes that

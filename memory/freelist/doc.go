@@ -21,23 +21,24 @@
 //
 // # Use it when, and when not
 //
-//	| use it for | not for |
-//	|---|---|
-//	| tools, loaders, editors: up to some hundred free runs | thousands of blocks that come and go: memory/tlsf |
-//	| a heap that packs tightly and gives its end back | a bound on every single allocation: memory/tlsf |
-//	| comparing policies on a trace of your own | many small objects: memory/slab, memory/pool |
+//	use it for                                             not for
+//	tools, loaders, editors: up to some hundred free runs  thousands of blocks that come and go: memory/tlsf
+//	a heap that packs tightly and gives its end back       a bound on every single allocation: memory/tlsf
+//	comparing policies on a trace of your own              many small objects: memory/slab, memory/pool
 //
 // # Cost
 //
-//	| operation | cost | overhead |
-//	|---|---|---|
-//	| Alloc, FirstFit and NextFit | the runs that are too small and lie in front: O(n) | rounding up to a granule |
-//	| Alloc, BestFit | all runs, unless one fits exactly: O(n) | the same |
-//	| Alloc that grows the heap | all runs, and a system call per 256 KiB | – |
-//	| Free, FreeAny, Resize | O(log n), and 8 bytes moved per run behind where runs come or go | – |
-//	| Stats | O(n), for LargestFree | – |
-//	| Reset | 4 bytes cleared per committed granule | – |
-//	| books | | 4 bytes per granule reserved, 8 per free run |
+//	operation                     cost
+//	Alloc, FirstFit and NextFit   the runs that are too small and lie in front: O(n)
+//	Alloc, BestFit                all runs, unless one fits exactly: O(n)
+//	Alloc that grows the heap     all runs, and a system call per 256 KiB
+//	Free, FreeAny, Resize         O(log n), and 8 bytes moved per run behind where runs come or go
+//	Stats                         O(n), for LargestFree
+//	Reset                         4 bytes cleared per committed granule
+//
+//	overhead                      bytes
+//	a block                       rounded up to a granule, of 64 bytes unless Config says otherwise
+//	books                         4 per granule reserved, 8 per free run
 //
 // n is the number of free runs, which is at most one more than that of live blocks, and about
 // half of it in a heap that has been used for long (Knuth's fifty-per-cent rule). The

@@ -21,8 +21,9 @@ import (
 // Buffers are not zeroed, except that the block is when it is new: what dies leaves its bytes
 // to the next. A pointer is valid from the buffer's birth to its death, or Close. In builds
 // with -race or -tags memdebug, once Begin was called, a Get outside that lifetime panics, a
-// buffer is filled with 0xCD when it is born and with 0xDD when it dies. One goroutine at a
-// time; in other builds Get and Slice only read.
+// buffer is filled with 0xCD when it is born and with 0xDD when it dies, and an Advance that has a
+// buffer born where somebody wrote to the dead panics, too, and goes no further. One goroutine at
+// a time; in other builds Get and Slice only read.
 //
 // Invariants, verified by Check in this order:
 //
@@ -40,8 +41,9 @@ type Arena struct {
 }
 
 // New takes one block of the plan's total from src; nil means page.Default(). The error wraps
-// what src returned and nothing is kept.
-func New(src page.Source, p *Plan) (*Arena, error) {
+// what src returned and nothing is kept. A plan from a file decides how much is taken: where it
+// may be anybody's, have a page.Limit for a source.
+func New(src page.Source, p *Plan) (a *Arena, err error) {
 	if p == nil {
 		return nil, errors.New("plan: new Arena: the plan is nil; make one with Fast, Exact or Load")
 	}
@@ -50,10 +52,19 @@ func New(src page.Source, p *Plan) (*Arena, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan: new Arena of %d bytes: %w", p.total, err)
 	}
+	committed := false
+	defer func() {
+		if !committed { // also where a source panics
+			err = errors.Join(err, mem.Close())
+		}
+	}()
 	if err := mem.Ensure(p.total); err != nil {
-		return nil, errors.Join(fmt.Errorf("plan: new Arena of %d bytes: %w", p.total, err), mem.Close())
+		return nil, fmt.Errorf("plan: new Arena of %d bytes: %w", p.total, err)
 	}
-	return &Arena{base: mem.Base(), offsets: slices.Clone(p.offsets), plan: p, mem: mem}, nil
+	committed = true
+	a = &Arena{base: mem.Base(), offsets: slices.Clone(p.offsets), plan: p, mem: mem}
+	a.mem.Watch(func() { _ = a.Close() }) // touches no buffer
+	return a, nil
 }
 
 // Get returns where the buffer starts, aligned as declared. The ID is the index into the
@@ -134,6 +145,9 @@ func (a *Arena) Advance(moment int) {
 		panic(a.misuse("Advance", fmt.Sprintf("time runs forwards: it is %d already, not %d; Begin starts over", a.now, moment)))
 	}
 	from := a.now
+	if invariant.Debug {
+		a.verifyBirths(from, moment)
+	}
 	a.now = moment
 	if invariant.Debug {
 		a.debugAdvance(from, moment)
@@ -176,7 +190,7 @@ func (a *Arena) open(op string) {
 
 // Close releases the block: no pointer into it may be used any more. A second Close does
 // nothing. If the memory cannot be released the arena stays as it is, and Close may be called
-// again.
+// again. An arena whose source ends closes with it.
 func (a *Arena) Close() error {
 	if a.base == nil {
 		return nil

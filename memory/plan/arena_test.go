@@ -72,8 +72,12 @@ func TestSlice_HoldsWhatTheSizeAllows(t *testing.T) {
 	if s, err := Slice(a, wordType, 4); err != nil || len(s) != 0 {
 		t.Errorf("size 0: %d words, %v", len(s), err)
 	}
-	if s, err := Slice(a, memory.MustType[uint64](), 2); !errors.Is(err, memory.ErrAlign) || s != nil {
-		t.Errorf("words of 8 in a buffer aligned to 4: %v", err)
+	halves := newArena(t, []Buffer{{Size: 300, Align: 2, Death: 1}})
+	if s, err := Slice(halves, wordType, 0); !errors.Is(err, memory.ErrAlign) || s != nil {
+		t.Errorf("words of 4 in a buffer aligned to 2: %v", err)
+	}
+	if s, err := Slice(a, memory.MustType[[1 << 10]byte](), 0); err != nil || len(s) != 0 || cap(s) != 0 {
+		t.Errorf("values of 1024 bytes in 1000: %d, %v", len(s), err)
 	}
 	if _, err := Slice(a, memory.Type[uint32]{}, 0); !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("without proof: %v", err)
@@ -172,11 +176,7 @@ func TestArena_UseAfterClose(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	memtest.Misuse(t, func() { a.Get(0) }, "plan.Get", "closed")
-	memtest.Misuse(t, func() { _, _ = Slice(a, wordType, 0) }, "closed")
-	memtest.Misuse(t, func() { a.Begin(0) }, "plan.Begin", "closed")
-	memtest.Misuse(t, func() { a.Advance(0) }, "plan.Advance", "closed")
-	memtest.Misuse(t, a.Reset, "plan.Reset", "closed")
+	refusesAsClosed(t, a)
 }
 
 func TestArena_StatsBalance(t *testing.T) {

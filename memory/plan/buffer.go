@@ -101,7 +101,3 @@ func unit(buffers []Buffer) uintptr {
 func byBirth(a, b Buffer) int {
 	return cmp.Or(cmp.Compare(a.Birth, b.Birth), cmp.Compare(a.ID, b.ID))
 }
-
-func (b Buffer) meets(c Buffer) bool {
-	return b.Birth < c.Death && c.Birth < b.Death && b.Size > 0 && c.Size > 0
-}

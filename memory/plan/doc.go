@@ -30,13 +30,12 @@
 //
 // # Cost
 //
-//	| operation | cost |
-//	|---|---|
-//	| Fast | O(n²): each buffer is held against those placed before it |
-//	| Exact | until it meets the load bound, proves its plan minimal, or the limit |
-//	| Verify, Read, Load | O(n log n + conflicting pairs) |
-//	| Arena.Get | one bounds check, one load and one addition, inlined |
-//	| overhead | 8 bytes a buffer in the Go heap |
+//	operation           cost
+//	Fast                O(n²): each buffer is held against those placed before it
+//	Exact               until it meets the load bound, proves its plan minimal, or the limit
+//	Verify, Read, Load  O(n log n), and 4 bytes moved per buffer alive at each birth and death
+//	Arena.Get           one bounds check, one load and one addition, inlined
+//	overhead            8 bytes a buffer in the Go heap for the offsets, and the Plan
 //
 // No plan can be smaller than [Plan.Bound], the largest load of any moment. Fast has no
 // constant bound on its distance from it; the tests of this package print what both modes

@@ -170,3 +170,7 @@ func TestLuby_FirstTerms(t *testing.T) {
 		}
 	}
 }
+
+func (b Buffer) meets(c Buffer) bool {
+	return b.Birth < c.Death && c.Birth < b.Death && b.Size > 0 && c.Size > 0
+}

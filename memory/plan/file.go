@@ -90,12 +90,31 @@ func Load(fsys fs.FS, name string) (*Plan, error) {
 	return p, nil
 }
 
+// patient ends with io.ErrNoProgress what gives neither bytes nor an error time and again.
+type patient struct {
+	r     io.Reader
+	empty int // reads without a byte, one after the other
+}
+
+// maxEmpty is what package bufio allows, too.
+const maxEmpty = 100
+
+func (p *patient) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	if n > 0 || err != nil {
+		p.empty = 0
+	} else if p.empty++; p.empty == maxEmpty {
+		return 0, io.ErrNoProgress
+	}
+	return n, err
+}
+
 // Read reads a plan file to the end of r, checks its sum, and verifies the plan. The error
 // wraps ErrFormat, ErrVersion, ErrInvalid or what r returned. It allocates in proportion to
 // what r delivers, whatever the file claims.
 func Read(r io.Reader) (*Plan, error) {
 	const most = headerBytes + Count*recordBytes + sumBytes
-	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	b, err := io.ReadAll(io.LimitReader(&patient{r: r}, most+1))
 	if err != nil {
 		return nil, fmt.Errorf("plan: read: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/fstest"
 	"testing/iotest"
+	"time"
 )
 
 func encoded(t testing.TB, p *Plan) []byte {
@@ -95,6 +96,13 @@ func TestRead_EveryFlippedBitIsFound(t *testing.T) {
 func TestRead_ForgedContentIsRefused(t *testing.T) {
 	le := binary.LittleEndian
 	record := func(id, field int) int { return headerBytes + id*recordBytes + field }
+	// What is far too much for 64 bits is no number on 32.
+	beyond := func(what string) string {
+		if math.MaxInt == math.MaxInt32 {
+			return "too large for this machine"
+		}
+		return what
+	}
 	for _, c := range []struct {
 		want  string
 		is    error
@@ -104,14 +112,19 @@ func TestRead_ForgedContentIsRefused(t *testing.T) {
 		{"it is 2, this package reads 1", ErrVersion, func(b []byte) { le.PutUint32(b[8:], 2) }},
 		{"4294967295 buffers", ErrFormat, func(b []byte) { le.PutUint32(b[12:], math.MaxUint32) }},
 		{"where 6 buffers need", ErrFormat, func(b []byte) { le.PutUint32(b[12:], 6) }},
-		{"side by side", ErrInvalid, func(b []byte) { le.PutUint64(b[16:], 1<<40) }},
+		{beyond("side by side"), ErrInvalid, func(b []byte) { le.PutUint64(b[16:], 1<<40) }},
+		{"side by side", ErrInvalid, func(b []byte) { le.PutUint64(b[16:], 1<<30) }},
+		{"where 65536 buffers need", ErrFormat, func(b []byte) { le.PutUint32(b[12:], Count) }},
+		{"65537 buffers: at most", ErrFormat, func(b []byte) { le.PutUint32(b[12:], Count+1) }},
 		{"too large for this machine", ErrInvalid, func(b []byte) { le.PutUint64(b[16:], math.MaxUint64) }},
 		{"total 0 do not fit", ErrInvalid, func(b []byte) { le.PutUint64(b[16:], 0) }},
 		{"bound 7", ErrInvalid, func(b []byte) { le.PutUint64(b[24:], 7) }},
-		{"add up to more", ErrInvalid, func(b []byte) { le.PutUint64(b[record(0, 0):], math.MaxInt64) }},
+		{beyond("add up to more"), ErrInvalid, func(b []byte) { le.PutUint64(b[record(0, 0):], math.MaxInt64) }},
+		{"add up to more", ErrInvalid, func(b []byte) { le.PutUint64(b[record(0, 0):], math.MaxInt) }},
 		{"overlap while both live", ErrInvalid, func(b []byte) { le.PutUint64(b[record(2, 8):], 0) }},
 		{"is not aligned", ErrInvalid, func(b []byte) { le.PutUint64(b[record(1, 8):], 1) }},
-		{"ends beyond the total", ErrInvalid, func(b []byte) { le.PutUint64(b[record(1, 8):], 1<<62) }},
+		{beyond("ends beyond the total"), ErrInvalid, func(b []byte) { le.PutUint64(b[record(1, 8):], 1<<62) }},
+		{"ends beyond the total", ErrInvalid, func(b []byte) { le.PutUint64(b[record(1, 8):], 1<<30) }},
 		{"after its birth", ErrInvalid, func(b []byte) { le.PutUint64(b[record(1, 16):], 5) }},
 		{"alignment 0", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 32):], 0) }},
 	} {
@@ -149,6 +162,72 @@ func TestRead_EndlessInputIsRefused(t *testing.T) {
 	e := new(endless)
 	if _, err := Read(e); !errors.Is(err, ErrFormat) || e.read > 8<<20 {
 		t.Errorf("after %d bytes: %v", e.read, err)
+	}
+}
+
+// stuck gives neither bytes nor an error, for ever once n reads have succeeded.
+type stuck struct {
+	r io.Reader
+	n int
+}
+
+func (s *stuck) Read(b []byte) (int, error) {
+	if s.n--; s.n < 0 {
+		return 0, nil
+	}
+	return s.r.Read(b[:1])
+}
+
+func TestRead_AReaderThatStandsStillIsLeft(t *testing.T) {
+	b := encoded(t, mustFast(t, frame))
+	for _, n := range []int{0, 1, 40, len(b)} {
+		if _, err := Read(&stuck{bytes.NewReader(b), n}); !errors.Is(err, io.ErrNoProgress) {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+	}
+}
+
+// hesitant gives nothing 99 times before each byte.
+type hesitant struct {
+	r     io.Reader
+	calls int
+}
+
+func (h *hesitant) Read(b []byte) (int, error) {
+	if h.calls++; h.calls%maxEmpty != 0 {
+		return 0, nil
+	}
+	return h.r.Read(b[:1])
+}
+
+func TestRead_AReaderThatHesitatesIsReadToTheEnd(t *testing.T) {
+	p := mustFast(t, frame)
+	if q, err := Read(&hesitant{r: bytes.NewReader(encoded(t, p))}); err != nil || !same(p, q) {
+		t.Errorf("Read: %v", err)
+	}
+}
+
+// The largest file there can be, with every buffer alive at once, is judged in seconds.
+func TestRead_TheLargestFileIsJudgedSoon(t *testing.T) {
+	buffers, offsets := make([]Buffer, Count), make([]uintptr, Count)
+	for i := range buffers {
+		at := uint32(i*40503+7) % Count // in no order
+		buffers[i] = Buffer{ID: uint32(i), Size: 16, Align: 16, Death: 1 + i}
+		offsets[i] = uintptr(at) * 16
+	}
+	p := &Plan{buffers: buffers, offsets: offsets, total: Count * 16, bound: Count * 16}
+	b := encoded(t, p)
+	start := time.Now()
+	q, err := Read(bytes.NewReader(b))
+	if err != nil || !same(p, q) {
+		t.Errorf("Read: %v", err)
+	}
+	if took := time.Since(start); took > 20*time.Second { // by pairs it was minutes
+		t.Errorf("a file of %d bytes takes %v", len(b), took)
+	}
+	binary.LittleEndian.PutUint64(b[headerBytes+(Count-1)*recordBytes+8:], uint64(offsets[77]))
+	if _, err := Read(bytes.NewReader(reseal(b))); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "overlap while both live") {
+		t.Errorf("two share their bytes: %v", err)
 	}
 }
 

@@ -123,8 +123,9 @@ func load(buffers []Buffer) uintptr {
 	return peak
 }
 
-// Verify proves the equations above the type and reports every violation, joined. Exact,
-// Read and Load call it; Fast does in debug builds. Cost: O(n log n + pairs alive together).
+// Verify proves the equations above the type and reports the violations, joined. Exact,
+// Read and Load call it; Fast does in debug builds. Cost: O(n log n), and 4 bytes moved for each
+// buffer that lives beside one that is born or dies.
 func (p *Plan) Verify() error {
 	if err := defects(p.buffers); err != nil {
 		return err
@@ -156,31 +157,51 @@ func (p *Plan) Verify() error {
 }
 
 // maxReports keeps the report on a plan that is rotten throughout readable.
-const maxReports = 1000
+const maxReports = 100
 
-// overlaps sweeps over births with the set of those still alive.
+// overlaps sweeps over births with those still alive in order of their offsets, where only the
+// neighbours on either side can share a byte with one that is born while none of them do. Of
+// several that share a byte with each other not every pair is told.
 func (p *Plan) overlaps() (errs []error) {
-	order := slices.Clone(p.buffers)
-	slices.SortFunc(order, byBirth)
-	var live []Buffer
-	for _, b := range order {
-		live = slices.DeleteFunc(live, func(a Buffer) bool { return a.Death <= b.Birth })
-		for _, a := range live {
-			// Differences, because a sum of offset and size may wrap in a forged plan.
-			x, y := p.at(a), p.at(b)
-			if !a.meets(b) || y >= x && y-x >= a.Size || x > y && x-y >= b.Size {
-				continue
+	births := slices.Clone(p.buffers)
+	slices.SortFunc(births, byBirth)
+	deaths := slices.Clone(births)
+	slices.SortStableFunc(deaths, func(a, b Buffer) int { return cmp.Compare(a.Death, b.Death) })
+	var live []uint32 // IDs
+	for _, b := range births {
+		for len(deaths) > 0 && deaths[0].Death <= b.Birth {
+			if i := p.place(live, deaths[0]); deaths[0].Size > 0 {
+				i += slices.Index(live[i:], deaths[0].ID) // others start there only where they overlap
+				live = slices.Delete(live, i, i+1)
 			}
-			if len(errs) == maxReports {
-				return append(errs, fmt.Errorf("plan: more overlaps than the %d reported", maxReports))
+			deaths = deaths[1:]
+		}
+		if b.Size == 0 {
+			continue
+		}
+		i := p.place(live, b)
+		for _, id := range live[max(i-1, 0):min(i+1, len(live))] {
+			// Differences, because a sum of offset and size may wrap in a forged plan.
+			a, x, y := p.buffers[id], p.offsets[id], p.offsets[b.ID]
+			if y >= x && y-x >= a.Size || x > y && x-y >= b.Size {
+				continue
 			}
 			errs = append(errs, fmt.Errorf("plan: buffers %d (%d bytes at %d) and %d (%d bytes at %d) overlap while both live in [%d, %d)",
 				a.ID, a.Size, x, b.ID, b.Size, y, b.Birth, min(a.Death, b.Death)))
 		}
-		live = append(live, b)
+		if len(errs) >= maxReports {
+			return append(errs, fmt.Errorf("plan: more overlaps than the %d reported", len(errs)))
+		}
+		live = slices.Insert(live, i, b.ID)
 	}
 	return errs
 }
 
-// at is the offset of a buffer, also in a set whose order is broken.
-func (p *Plan) at(b Buffer) uintptr { return p.offsets[b.ID] }
+// place returns the index of the first of live, which are in order of their offsets, that does
+// not start in front of b.
+func (p *Plan) place(live []uint32, b Buffer) int {
+	i, _ := slices.BinarySearchFunc(live, p.offsets[b.ID], func(id uint32, off uintptr) int {
+		return cmp.Compare(p.offsets[id], off)
+	})
+	return i
+}
