@@ -113,13 +113,10 @@ func (h *Heap) searchExact(n, step uint32) uint32 {
 	return 0
 }
 
-// largestFree returns the bytes of the largest request that is met without more memory: by a
-// free block, or by one that merging what waits would make. It looks as far as Alloc does.
+// largestFree returns the bytes of the largest request that a free block can meet, where nothing
+// waits. It looks as far as Alloc does.
 func (h *Heap) largestFree() uintptr {
 	var most uint32
-	if h.quick != nil && h.quick.held > 0 {
-		most = h.largestWaiting()
-	}
 	if s := &h.bins; s.levels != 0 {
 		l := bits.Len32(s.levels) - 1
 		b := uint32(l<<binBits | (bits.Len32(s.lists[l]) - 1))

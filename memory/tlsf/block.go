@@ -115,9 +115,8 @@ func (h *Heap) mergePrev(x *block) (uint32, *block) {
 	return j, y
 }
 
-// coalesce makes i, which is on no list, a free block together with its free neighbours, and
-// returns that.
-func (h *Heap) coalesce(i uint32, x *block) uint32 {
+// coalesce makes i, which is on no list, a free block together with its free neighbours.
+func (h *Heap) coalesce(i uint32, x *block) {
 	if h.blocks[x.next].state == free {
 		h.mergeNext(i, x)
 	}
@@ -125,7 +124,6 @@ func (h *Heap) coalesce(i uint32, x *block) uint32 {
 		i, x = h.mergePrev(x)
 	}
 	h.link(i, x)
-	return i
 }
 
 // carve takes the free block i off its list and cuts n granules at a multiple of step out of

@@ -52,8 +52,8 @@
 //
 // [Config.QuickBytes] trades footprint for time: freed blocks then wait unmerged for a request
 // of their bin, up to that many bytes, and requests are rounded up to whole bins where that needs
-// no more memory. What waits is merged by Trim and before the heap grows, and only that costs
-// more than constant time.
+// no more memory. What waits is merged by Trim and Stats and before an Alloc fails, and only
+// that costs more than constant time.
 //
 // # Concurrency and the collector
 //

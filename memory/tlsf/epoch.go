@@ -36,10 +36,8 @@ func (h *Heap) OnShort(f func()) { h.onShort = f }
 // askAround looks once more after OnShort's function has run.
 func (h *Heap) askAround(n, step uint32) (uint32, error) {
 	h.onShort()
+	h.flushQuick()
 	if i := h.find(n, step); i != 0 {
-		return i, nil
-	}
-	if i := h.flushQuick(n, step); i != 0 {
 		return i, nil
 	}
 	return h.grow(n, step)

@@ -12,7 +12,7 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := furnished(t)
 			if !quick { // the same heap, with nothing that waits
-				h.flushQuick(0, 1)
+				h.flushQuick()
 				h.quick, h.config.QuickBytes = nil, 0
 				memtest.MustCheck(t, h)
 			}

@@ -159,8 +159,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // Alloc returns size bytes aligned to align, a power of two up to 4096; size 0 gives a block
 // of one granule. The error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a
 // *memory.Exhausted when reservation, budget or system are exhausted. Cost: constant; where no
-// free block fits, a system call more, by which the heap grows by a step, and with quick stacks
-// the merging of what waits, which comes before.
+// free block fits, a system call more, by which the heap grows by a step, and where it cannot, the
+// merging of what waits on quick stacks.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.fastSize || mask >= h.fastAlign || align&mask != 0 {
@@ -226,17 +226,17 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		n = binSize(binAbove(exact)) // so that it can come back from the quick stack
 	}
 	i := h.find(n, step)
-	if i == 0 && h.quick != nil { // no more memory is committed while what there is will do
-		if i = h.find(exact, step); i == 0 {
-			i = h.flushQuick(exact, step)
-		}
+	if i == 0 && n != exact { // rounding is no reason to commit more memory
+		i = h.find(exact, step)
 	}
 	var err error
 	if i == 0 {
 		i, err = h.grow(n, step)
 	}
-	if i == 0 && n != exact {
-		i, err = h.grow(exact, step)
+	if i == 0 && (h.flushQuick() || n != exact) {
+		if i = h.find(exact, step); i == 0 {
+			i, err = h.grow(exact, step)
+		}
 	}
 	if i == 0 && h.onShort != nil {
 		i, err = h.askAround(exact, step)

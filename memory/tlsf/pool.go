@@ -153,7 +153,7 @@ func (h *Heap) Trim() error {
 		return memory.ErrClosed
 	}
 	h.owner.Touch()
-	h.flushQuick(0, 1)
+	h.flushQuick()
 	var errs []error
 	for k := range h.poolCount {
 		if err := h.trimPool(k); err != nil {

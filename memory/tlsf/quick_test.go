@@ -16,16 +16,17 @@ func TestQuick_WaitsForTheNextRequestOfItsBin(t *testing.T) {
 	if got := layout(h); got != "qq|qq|............|" {
 		t.Fatal(got)
 	}
-	if s := h.Stats(); s.Live != 0 || s.InUse != 0 || s.Requested != 0 {
-		t.Errorf("what waits is counted: %+v", s)
-	}
 	if got := memtest.MustAlloc(t, h, 2000, 16); got != q {
 		t.Errorf("the newest block is %p, got %p", q, got)
 	}
 	memtest.MustCheck(t, h)
 	h.Free(q, 2000)
-	memtest.MustAlloc(t, h, 14<<10, 1) // merges what waits before giving up
-	if got := layout(h); got != "aaaaaaaaaaaaaa|..|" {
+	if s := h.Stats(); s.Live != 0 || s.InUse != 0 || s.Requested != 0 || s.LargestFree != 16<<10 || s.Free != 16<<10 || h.quick.held != 0 {
+		t.Errorf("everything is free: %+v, %d wait", s, h.quick.held)
+	}
+	h.Free(memtest.MustAlloc(t, h, 2048, 1), 2048)
+	memtest.MustAlloc(t, h, 15<<10, 1) // merges what waits before giving up
+	if got := layout(h); got != "aaaaaaaaaaaaaaa|.|" {
 		t.Error(got)
 	}
 }
@@ -42,8 +43,8 @@ func TestQuick_TrimAndResetLeaveNothingWaiting(t *testing.T) {
 	memtest.MustAlloc(t, h, 32<<10, 1)
 }
 
-// Free blocks that a request rounded up to its bin does not fit are taken all the same, and what
-// waits is merged, before more memory is committed.
+// Free blocks that a request rounded up to its bin does not fit are taken all the same before more
+// memory is committed, and Stats merges what waits before it says what is the largest.
 func TestQuick_LargestFreeIsHadWithoutMoreMemory(t *testing.T) {
 	h := newHeap(t, nil, Config{Reserve: 4 << 20, Granule: 256, QuickBytes: 64 << 10, Step: 1 << 20})
 	memtest.MustAlloc(t, h, 100_000, 1)

@@ -3,9 +3,10 @@ package tlsf
 import "github.com/strata-go/strata/memory"
 
 // Stats reports the books exactly, Peak included. InUse is rounded to granules. What waits on
-// quick stacks is free: Free counts it, and LargestFree is what Alloc gets after merging it.
-// Cost: constant; with quick stacks proportional to the blocks that wait.
+// quick stacks is merged first, so that LargestFree is there to be had: a heap that is asked often
+// gains less by them. Cost: constant; with quick stacks proportional to the blocks that wait.
 func (h *Heap) Stats() memory.Stats {
+	h.flushQuick()
 	s := h.counts.Stats(h.grain)
 	s.LargestFree = uint64(h.largestFree())
 	for k := range h.poolCount {
