@@ -125,3 +125,24 @@ func TestCheck_FindsBuddiesThatAreBothFree(t *testing.T) {
 		t.Errorf("Check = %v", err)
 	}
 }
+
+// Two free blocks that are each on the other's list keep all counts as they are.
+func TestCheck_FindsBlocksOnEachOthersLists(t *testing.T) {
+	for _, system := range systems {
+		h := furnished(t, system)
+		var single []int
+		for k, head := range h.lists {
+			if head != none && h.books[head].next == none {
+				single = append(single, k)
+			}
+		}
+		if len(single) < 2 {
+			t.Fatalf("%v: only the lists %v have one block", system, single)
+		}
+		a, b := &h.lists[single[0]], &h.lists[single[1]]
+		err := corrupted(h, func() { *a, *b = *b, *a })
+		if err == nil || !strings.Contains(err.Error(), "on the list of rung") {
+			t.Errorf("%v: Check = %v", system, err)
+		}
+	}
+}
