@@ -95,6 +95,9 @@ func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, e
 	return want, nil
 }
 
+// Under returns the source that does not fail.
+func (f *Faulty) Under() page.Source { return f.Source }
+
 // Watch passes on, so that a Faulty may stand on a page.Carve.
 func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	if w, ok := f.Source.(page.Watched); ok {

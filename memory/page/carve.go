@@ -19,8 +19,9 @@ import (
 // Whoever releases the large reservation closes the Carve first. From then on it refuses
 // everything with memory.ErrClosed, and what stands on it has been told (see [Watched]).
 //
-// A Carve may cut up a part that another one has cut, as a manager within a manager does. If
-// its source is that other one, or a [Limit] on it, it is closed with it.
+// A Carve may cut up a part that another one has cut, as a manager within a manager does, if
+// its source is that other one or stands on it (see [Layered]). If the source is [Watched], as
+// that other one and a [Limit] on it are, it is closed with it.
 //
 // Invariants, verified by Check:
 //
@@ -75,7 +76,7 @@ func (c *Carve) enlist() error {
 		return o == nil || o.mem.Base == nil
 	})
 	for _, w := range carves.open {
-		if o := w.Value(); o != nil && o.overlaps(c.mem) && !o.cut(c.mem) {
+		if o := w.Value(); o != nil && o.overlaps(c.mem) && !(o.cut(c.mem) && o.under(c.src)) {
 			return fmt.Errorf("page: the %d bytes at %p overlap the %d bytes at %p that another Carve cuts up", c.mem.Size, c.mem.Base, o.mem.Size, o.mem.Base)
 		}
 	}
@@ -88,6 +89,23 @@ func (c *Carve) enlist() error {
 func (c *Carve) cut(m Memory) bool {
 	off := uintptr(m.Base) - uintptr(c.mem.Base)
 	return off < c.next && m.Size <= c.next-off && m.Size < c.mem.Size
+}
+
+// under reports whether what src does passes through c.
+func (c *Carve) under(src Source) bool {
+	for {
+		switch s := src.(type) {
+		case *Carve:
+			if s == c {
+				return true
+			}
+			src = s.src
+		case Layered:
+			src = s.Under()
+		default:
+			return false
+		}
+	}
 }
 
 func (c *Carve) overlaps(m Memory) bool {

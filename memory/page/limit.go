@@ -114,6 +114,9 @@ func (l *Limit) Decommit(m Memory, off, size uintptr) error {
 // Release passes on.
 func (l *Limit) Release(m Memory) error { return l.src.Release(m) }
 
+// Under returns the source that has no limit.
+func (l *Limit) Under() Source { return l.src }
+
 // Watch passes on; where the source has no end of its own, lost is never called.
 func (l *Limit) Watch(lost func()) (unwatch func()) {
 	if w, ok := l.src.(Watched); ok {

@@ -70,6 +70,12 @@ type Watched interface {
 	Watch(lost func()) (unwatch func())
 }
 
+// Layered is what a Source offers that passes what it is asked for on to another one.
+type Layered interface {
+	// Under returns that other one.
+	Under() Source
+}
+
 // Stepped is what a Source offers that knows best how much it can commit: between least and
 // want bytes, in one call, so that it counts one refusal and not each attempt.
 type Stepped interface {

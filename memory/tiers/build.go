@@ -50,6 +50,9 @@ type ground struct {
 	going bool
 }
 
+// Under returns the configured source.
+func (g *ground) Under() page.Source { return g.Source }
+
 // Decommit passes on, until the manager closes.
 func (g *ground) Decommit(m page.Memory, off, size uintptr) error {
 	if g.going {

@@ -61,12 +61,6 @@ func TestNew_ASourceThatGivesTheWrongMemoryIsRefused(t *testing.T) {
 	gifts := map[string]func(page.Memory) page.Memory{
 		"reserved 0 bytes at": func(page.Memory) page.Memory { return page.Memory{} },
 	}
-	if wide {
-		gifts["at most 1073741824 are possible"] = func(m page.Memory) page.Memory {
-			m.Size = far(8 << 30) // more granules than there are books for
-			return m
-		}
-	}
 	for want, give := range gifts {
 		cfg := Config{Reserve: 1 << 20, Granule: 16}
 		if h, err := New(generous{page.Default(), give}, cfg); h != nil || err == nil || !strings.Contains(err.Error(), want) {
@@ -77,6 +71,19 @@ func TestNew_ASourceThatGivesTheWrongMemoryIsRefused(t *testing.T) {
 			t.Errorf("AddPool: %v, %d pools; want %q", err, h.poolCount, want)
 		}
 		memtest.MustCheck(t, h)
+	}
+}
+
+// More than was asked for would be more granules than there are books for.
+func TestNew_ASourceThatGivesMoreIsTakenAtWhatWasAskedFor(t *testing.T) {
+	more := func(m page.Memory) page.Memory {
+		m.Size = max(far(8<<30), m.Size)
+		return m
+	}
+	h, err := New(generous{page.Default(), more}, Config{Reserve: 1 << 20, Granule: 16})
+	memtest.Opened(t, h, err)
+	if got := h.Stats().Reserved; got != 1<<20 {
+		t.Errorf("%d bytes are reserved; want the 1 MiB that was asked for", got)
 	}
 }
 
