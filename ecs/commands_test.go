@@ -112,3 +112,17 @@ func TestCommands_ATagAloneNeedsNoWords(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A warm buffer is filled to its last word before it grows.
+func TestCommands_ABufferGrowsOnlyWhenItIsFull(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	cmd := w.Commands()
+	cmd.words = make([]uint64, 3, 8)
+	first := &cmd.words[0]
+	if at := cmd.claim(5); at != 3 || len(cmd.words) != 8 || &cmd.words[0] != first {
+		t.Errorf("the value is at %d of %d words, room for %d", at, len(cmd.words), cap(cmd.words))
+	}
+	if at := cmd.claim(1); at != 8 || len(cmd.words) != 9 || &cmd.words[0] == first {
+		t.Errorf("the value is at %d of %d words", at, len(cmd.words))
+	}
+}

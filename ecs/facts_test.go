@@ -482,3 +482,20 @@ func TestColumn_CountsItsOwnArchetypesOnly(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// A tag has no bytes, and an edge has nothing to do for it.
+func TestEdge_MovesNoTag(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	m := NewMap3[position, burning, brain](w)
+	e := must[Entity](t)(m.NewEntity(position{1, 2}, burning{}, brain{}))
+	if err := mustRegisterTest[velocity](t, w).Add(e, velocity{}); err != nil {
+		t.Fatal(err)
+	}
+	way := m.table.toggle[mustRegisterTest[velocity](t, w).ID()]
+	if len(way.moves) != 1 || way.moves[0].size != 8 || len(way.heap) != 1 {
+		t.Errorf("%+v", way)
+	}
+	if p, _, _, ok := m.Get(e); !ok || *p != (position{1, 2}) {
+		t.Error("the entity has not all that it had")
+	}
+}

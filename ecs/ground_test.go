@@ -91,6 +91,26 @@ func TestWorld_ClosesItselfWhenItsAllocatorSaysClosed(t *testing.T) {
 	isClosed(t, w, m, f, es)
 }
 
+// Memory that says closed first, and tells of it later, is lost twice.
+func TestWorld_IsClosedOnceWhoeverSaysSo(t *testing.T) {
+	mem := &tellingMemory{testMemory: newTestMemory(t)}
+	w, m, f, es := populated(t, mem)
+	mem.testMemory.close()
+	if err := m.NewBatch(500, nil); !errors.Is(err, memory.ErrClosed) {
+		t.Error(err)
+	}
+	for range 2 {
+		mem.close()
+		if w.walks() != 0 || w.open != closedMark {
+			t.Errorf("open is %#x, with %d walks", w.open, w.walks())
+		}
+		if err := w.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	isClosed(t, w, m, f, es)
+}
+
 // TestWorld_MemoryMayGoAnywhere closes the memory from within every call that asks for some.
 func TestWorld_MemoryMayGoAnywhere(t *testing.T) {
 	for name, op := range map[string]func(w *World, m *Map2[position, velocity], f *Filter1[position], es []Entity) error{

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
@@ -160,20 +161,24 @@ func TestNew_RefusesWhatASourceMustNotGive(t *testing.T) {
 		"nothing":  func(page.Memory) page.Memory { return page.Memory{} },
 		"too few":  func(m page.Memory) page.Memory { m.Size -= page.Granule; return m },
 		"occupied": func(m page.Memory) page.Memory { return m },
+		"occupied where the last worker's heap is": func(m page.Memory) page.Memory { return m },
 	} {
 		src, open := memtest.NewFaulty(), (*page.Carve)(nil)
 		cfg := small()
 		cfg.Source = oddSource{src, func(m page.Memory) page.Memory {
-			if name == "occupied" {
-				var err error
+			var err error
+			switch name {
+			case "occupied":
 				open, err = page.NewCarve(src, m)
-				must(t, err)
+			case "occupied where the last worker's heap is":
+				open, err = page.NewCarve(src, page.Memory{Base: unsafe.Add(m.Base, m.Size-3<<20), Size: page.Granule})
 			}
+			must(t, err)
 			return odd(m)
 		}}
 		m, err := New(cfg)
 		want := "tiers: reserve: tiers.oddSource gave"
-		if name == "occupied" {
+		if open != nil {
 			want = "overlap"
 			open.Close()
 		}

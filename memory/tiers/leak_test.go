@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -201,6 +202,30 @@ func TestManager_LevelBlocksStopsWhenToldAndKnowsNoLevel(t *testing.T) {
 			t.Errorf("%d blocks before the break at %d", n, stop)
 		}
 	}
+}
+
+// Between levels no block is older than another, so that none is slower to free.
+func TestManager_OutsideOfALevelTheSlabTellsNoAges(t *testing.T) {
+	if !invariant.Exact {
+		return // such builds never do
+	}
+	m := newManager(t, small())
+	young := func(want ...unsafe.Pointer) {
+		t.Helper()
+		var got []unsafe.Pointer
+		for p := range m.Slab().Young {
+			got = append(got, p)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("young are %v, want %v", got, want)
+		}
+	}
+	p := alloc(t, m, 100)
+	must(t, m.BeginLevel())
+	young()
+	_, err := m.EndLevel()
+	must(t, err)
+	young(p)
 }
 
 func TestManager_EveryTierGetsWhatWasAsked(t *testing.T) {
