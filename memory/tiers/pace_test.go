@@ -397,7 +397,7 @@ func TestPacing_NoCollectionInALevelWithLessGarbageThanTheHeadroom(t *testing.T)
 		if inPlay != 0 || all == 0 {
 			t.Errorf("GOGC=%d: %d collections, %d of them in play", percent, all, inPlay)
 		}
-		if _, inPlay := collections(t, cfg, 2, 200<<20); inPlay == 0 {
+		if _, inPlay := collections(t, cfg, 2, 400<<20); inPlay == 0 {
 			t.Errorf("GOGC=%d: far beyond the headroom there was no collection in play", percent)
 		}
 	}
