@@ -44,7 +44,7 @@ type Allocator struct {
 	failures uint64
 	peak     uint64 // highest inUse, bytes
 	closed   bool
-	witness  unsafe.Pointer // of inner's memory; nil until there was a block
+	witness  unsafe.Pointer // a block that inner has handed out and not back; nil: none
 	owner    invariant.Owner
 }
 
@@ -129,7 +129,7 @@ func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	start, err := a.inner.Alloc(total, al)
 	if err != nil && a.held > 0 && errors.Is(err, memory.ErrOutOfMemory) {
-		a.shrinkQuarantine("Alloc", 0)
+		a.raise(a.shrinkQuarantine("Alloc", 0))
 		start, err = a.inner.Alloc(total, al)
 	}
 	if err != nil {
@@ -199,27 +199,29 @@ func (a *Allocator) FreeAny(p unsafe.Pointer) {
 	}
 }
 
-// retire ends the live record i. Should inner refuse the block, as one in LIFO order may, the
-// books are as before, but the bytes are lost.
+// retire ends the live record i. Should inner refuse the block, as one in LIFO order may, or
+// the oldest in quarantine, nothing has changed, but the bytes may be lost.
 func (a *Allocator) retire(op string, i, site uint32) {
 	a.owner.Touch()
 	a.inspect(op, i)
 	r := &a.records[i]
-	fill(r.bytes(), &freedPage)
-	if r.total() > a.cfg.QuarantineBytes {
+	var found []*memory.Misuse
+	if n := r.total(); n > a.cfg.QuarantineBytes {
+		fill(r.bytes(), &freedPage)
 		a.release(i)
 	} else {
+		found = a.shrinkQuarantine(op, a.cfg.QuarantineBytes-n)
+		fill(r.bytes(), &freedPage)
 		a.unlink(i)
 		a.push(quarantined, i)
 	}
 	r.freeSite = site
 	a.frees++
-	a.shrinkQuarantine(op, a.cfg.QuarantineBytes)
+	a.raise(found)
 }
 
-// inspect raises what is wrong with the bytes of record i, all in one where a panic can say
-// but one thing. It puts them right first, so that nothing is reported twice and whoever
-// recovers may free the block, or reset them all.
+// inspect raises what is wrong with the bytes of record i. It puts them right first, so that
+// nothing is reported twice and whoever recovers may free the block, or reset them all.
 func (a *Allocator) inspect(op string, i uint32) {
 	found := a.damage(op, i)
 	if found == nil {
@@ -230,15 +232,7 @@ func (a *Allocator) inspect(op string, i uint32) {
 	if r.state == quarantined {
 		fill(r.bytes(), &freedPage)
 	}
-	if a.cfg.OnFault == nil {
-		for _, m := range found[1:] {
-			found[0].Reason += "; and " + m.Reason
-		}
-		found = found[:1]
-	}
-	for _, m := range found {
-		a.fault(m)
-	}
+	a.raise(found)
 }
 
 // Resize resizes a block in place if inner can. The canaries are verified first. What a block
@@ -284,70 +278,4 @@ func (a *Allocator) Owns(p unsafe.Pointer) bool {
 // than the start of a live block is raised, and 0 if OnFault returns.
 func (a *Allocator) SizeOf(p unsafe.Pointer) uintptr {
 	return a.records[a.find("SizeOf", p, 0)].size
-}
-
-// Reset verifies every block and frees them all, those in quarantine too. Where inner is no
-// memory.Resetter they are freed one by one, the newest first. Cost: proportional to the
-// blocks and their bytes.
-func (a *Allocator) Reset() {
-	if a.ended() {
-		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
-		return
-	}
-	a.owner.Touch()
-	site := a.sites.caller(a.cfg.Frames)
-	for _, state := range []state{live, quarantined} {
-		for i := a.records[state].next; i != uint32(state); i = a.records[i].next {
-			a.inspect("Reset", i)
-		}
-	}
-	z, resets := a.inner.(memory.Resetter)
-	for i := a.records[live].prev; i != uint32(live); i = a.records[live].prev {
-		a.records[i].freeSite = site
-		fill(a.records[i].bytes(), &freedPage)
-		a.drop(i, !resets)
-	}
-	for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
-		a.drop(i, !resets)
-	}
-	a.frees = a.allocs
-	if resets {
-		z.Reset()
-	}
-}
-
-// Close verifies every block, gives what is in quarantine back, and closes inner if it is an
-// io.Closer. Blocks that are still live are reported as a *LeakError: who means to drop the
-// rest at once calls Reset before. The error joins that, the damage found, and inner's; the
-// allocator is closed all the same. A second Close only closes inner again.
-func (a *Allocator) Close() error {
-	var errs []error
-	if !a.ended() {
-		errs = append(a.damages("Close"), a.leakError())
-		for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
-			a.drop(i, true)
-		}
-		a.end()
-	}
-	if c, ok := a.inner.(interface{ Close() error }); ok {
-		errs = append(errs, c.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// end forgets every block.
-func (a *Allocator) end() {
-	a.closed = true
-	a.frees = a.allocs
-	a.books, a.witness = newBooks(), nil
-}
-
-// ended reports whether the allocator is closed, and closes it if inner's memory is gone: its
-// blocks cannot be looked at any more. It asks for a block that inner handed out, live or not,
-// and believes no book.
-func (a *Allocator) ended() bool {
-	if o, ok := a.inner.(memory.Owner); ok && !a.closed && a.witness != nil && !o.Owns(a.witness) {
-		a.end()
-	}
-	return a.closed
 }

@@ -201,10 +201,8 @@ func TestQuarantine_FindsWritesAfterFree(t *testing.T) {
 	if s := a.Stats(); s.Live != 0 || a.Quarantined() != 264 {
 		t.Errorf("live %d, %d bytes in quarantine", s.Live, a.Quarantined())
 	}
-	*at(q, -1) = 1
-	memtest.Misuse(t, func() { a.Flush() }, "guard.Flush", "underflow after free: byte -1")
-	*at(r, 100) = 1
-	memtest.Misuse(t, func() { a.Flush() }, "overflow after free: byte 100")
+	*at(q, -1), *at(r, 100) = 1, 1
+	memtest.Misuse(t, func() { a.Flush() }, "guard.Flush", "underflow after free: byte -1", fmt.Sprintf("; and at %p: overflow after free: byte 100", r))
 	mustCheck(t, a)
 	if a.Quarantined() != 0 {
 		t.Errorf("%d bytes in quarantine", a.Quarantined())
@@ -346,12 +344,16 @@ func TestResize_MovesTheBackCanary(t *testing.T) {
 // fussy refuses frees, like a stack out of order, and has no capability.
 type fussy struct {
 	memory.Allocator
-	refuse bool
+	refuse      bool
+	refuseAfter int // frees; 0 means never
 }
 
 func (f *fussy) Free(p unsafe.Pointer, size uintptr) {
-	if f.refuse {
+	if f.refuseAfter > 1 || f.refuse {
 		panic(&memory.Misuse{Package: "fussy", Op: "Free", Reason: "not now"})
+	}
+	if f.refuseAfter > 0 {
+		f.refuseAfter++
 	}
 	f.Allocator.Free(p, size)
 }

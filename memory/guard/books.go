@@ -134,3 +134,13 @@ func (b *books) covering(p unsafe.Pointer) uint32 {
 	}
 	return 0
 }
+
+// anyBlock returns the start of a block that is live or in quarantine, or nil.
+func (b *books) anyBlock() unsafe.Pointer {
+	for _, s := range []state{live, quarantined} {
+		if r := &b.records[b.records[s].prev]; r.block != nil {
+			return r.start()
+		}
+	}
+	return nil
+}

@@ -15,6 +15,25 @@ func (a *Allocator) fault(m *memory.Misuse) {
 	a.cfg.OnFault(m)
 }
 
+// raise raises what was found in several blocks or in one; all in one where a panic can say but
+// one thing.
+func (a *Allocator) raise(found []*memory.Misuse) {
+	if a.cfg.OnFault == nil && len(found) > 0 {
+		first := found[0]
+		for _, m := range found[1:] {
+			first.Reason += "; and "
+			if m.Addr != first.Addr {
+				first.Reason += fmt.Sprintf("at %#x: ", m.Addr)
+			}
+			first.Reason += m.Reason
+		}
+		panic(first)
+	}
+	for _, m := range found {
+		a.cfg.OnFault(m)
+	}
+}
+
 // misuse is a finding about record i.
 func (a *Allocator) misuse(op string, i uint32, reason string) *memory.Misuse {
 	r := &a.records[i]

@@ -1,25 +1,31 @@
 package guard
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
 
 // shrinkQuarantine gives the oldest blocks in quarantine back until at most limit bytes are
-// held. What was written to one is raised when inner has it back and the books agree.
-func (a *Allocator) shrinkQuarantine(op string, limit uintptr) {
+// held, and returns what was written to them, to be raised when the books agree.
+func (a *Allocator) shrinkQuarantine(op string, limit uintptr) (found []*memory.Misuse) {
 	for a.held > limit {
 		i := a.records[quarantined].next
-		found := a.damage(op, i)
+		written := a.damage(op, i)
 		a.release(i)
-		for _, m := range found {
-			a.fault(m)
-		}
+		found = append(found, written...)
 	}
+	return found
 }
 
 // release gives the memory of record i back to inner and remembers it as gone.
 func (a *Allocator) release(i uint32) {
-	r := &a.records[i]
-	a.inner.Free(r.start(), r.total())
+	start := a.records[i].start()
+	a.inner.Free(start, a.records[i].total())
 	a.bury(i)
+	if start == a.witness {
+		a.witness = a.anyBlock()
+	}
 }
 
 // drop is release, or where inner has the memory back already, what is left of it.
@@ -48,7 +54,7 @@ func (a *Allocator) Quarantined() uintptr { return a.held }
 func (a *Allocator) Flush() {
 	a.owner.Touch()
 	if !a.ended() {
-		a.shrinkQuarantine("Flush", 0)
+		a.raise(a.shrinkQuarantine("Flush", 0))
 	}
 }
 

@@ -1,0 +1,74 @@
+package guard
+
+import (
+	"errors"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// Reset verifies every block and frees them all, those in quarantine too. Where inner is no
+// memory.Resetter they are freed one by one, the newest first. Cost: proportional to the
+// blocks and their bytes.
+func (a *Allocator) Reset() {
+	if a.ended() {
+		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
+		return
+	}
+	a.owner.Touch()
+	site := a.sites.caller(a.cfg.Frames)
+	for _, state := range []state{live, quarantined} {
+		for i := a.records[state].next; i != uint32(state); i = a.records[i].next {
+			a.inspect("Reset", i)
+		}
+	}
+	z, resets := a.inner.(memory.Resetter)
+	for i := a.records[live].prev; i != uint32(live); i = a.records[live].prev {
+		fill(a.records[i].bytes(), &freedPage)
+		a.drop(i, !resets)
+		a.records[i].freeSite = site
+		a.frees++
+	}
+	for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
+		a.drop(i, !resets)
+	}
+	a.witness = nil
+	if resets {
+		z.Reset()
+	}
+}
+
+// Close verifies every block, gives what is in quarantine back, and closes inner if it is an
+// io.Closer. Blocks that are still live are reported as a *LeakError: who means to drop the
+// rest at once calls Reset before. The error joins that, the damage found, and inner's; the
+// allocator is closed all the same. A second Close only closes inner again.
+func (a *Allocator) Close() error {
+	var errs []error
+	if !a.ended() {
+		errs = append(a.damages("Close"), a.leakError())
+		for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
+			a.drop(i, true)
+		}
+		a.end()
+	}
+	if c, ok := a.inner.(interface{ Close() error }); ok {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// end forgets every block.
+func (a *Allocator) end() {
+	a.closed = true
+	a.frees = a.allocs
+	a.books, a.witness = newBooks(), nil
+}
+
+// ended reports whether the allocator is closed, and closes it if inner's memory is gone: its
+// blocks cannot be looked at any more. It asks for one block that inner has not got back, and
+// believes no other book.
+func (a *Allocator) ended() bool {
+	if o, ok := a.inner.(memory.Owner); ok && !a.closed && a.witness != nil && !o.Owns(a.witness) {
+		a.end()
+	}
+	return a.closed
+}
