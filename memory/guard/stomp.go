@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -19,18 +20,19 @@ import (
 //	  | no access | no access ... FD FD | block          | no access | ...
 //	              committed granules; the block ends where they do
 //
-// With Config.Front the block begins where its pages do instead, and what runs off its start
-// faults. The side that does not fault has a canary, and so have the bytes of padding that an
-// alignment leaves behind the block; both are verified by Free, Reset, Check and Close.
+// With StompConfig.Front the block begins where its pages do instead, and what runs off its
+// start faults. The side that does not fault has a canary, and so have the bytes of padding that
+// an alignment leaves behind the block; both are verified by Free, Check and Close.
 //
-// A freed block's pages go back to the source at once (Kept says what it did not take), and its addresses are used again only
-// when all others have been: a stale pointer faults for as long as can be. Where memory is the
-// Go heap (-race, -asan, the browser) nothing faults and everything else still holds.
+// A freed block's pages go back to the source at once (Kept says what it did not take), and its
+// addresses are used again only when all others have been: a stale pointer faults for as long as
+// can be. From then on a vacant place serves blocks of its size or less. Where memory is the Go
+// heap (-race, -asan, the browser) nothing faults and everything else still holds.
 //
 // A block costs at least two granules of 16 KiB of address space, one of memory, two system
-// calls and, on Linux, two of the 65,530 mappings that a process may have: Config.Blocks is the
-// bound, and Alloc fails with memory.ErrOutOfMemory beyond it. So this is for tests and for one
-// suspect, not for all of a game.
+// calls and, on Linux, two of the 65,530 mappings that a process may have: StompConfig.Blocks is
+// the bound, and Alloc fails with memory.ErrOutOfMemory beyond it. So this is for tests and for
+// one suspect, not for all of a game.
 //
 // Blocks are filled with 0xCD. One goroutine at a time. After Close every Alloc fails with
 // memory.ErrClosed, and what cannot return an error panics with a *memory.Misuse.
@@ -38,7 +40,7 @@ import (
 // Invariants, verified by Check in this order:
 //
 //	(1) slots lie in address order within the reservation, without overlap, and end at next
-//	(2) live, requested and used are the sums over the slots that are live
+//	(2) the statistics are the sums over the slots that are live
 //	(3) the queue holds the slots that are not live, each once; kept is the sum over some
 //	(4) every canary is intact
 type Stomp struct {
@@ -60,7 +62,8 @@ type Stomp struct {
 
 // A slot is a run of granules between two that are never committed.
 type slot struct {
-	off, room uintptr // bytes from the base; granules to commit
+	off, span uintptr // bytes from the base, and whole granules of them
+	room      uintptr // whole granules, span at most: what the block has committed
 	at, size  uintptr // the block, from the base
 	allocSite uint32
 	freeSite  uint32
@@ -163,7 +166,7 @@ func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 }
 
 // take commits room bytes for a block: behind the last slot, as long as there is address space
-// and a slot to be had, and then in the slot that is vacant longest and has the same room.
+// and a slot to be had, and then in the tightest vacant slot, of those the one vacant longest.
 func (s *Stomp) take(room uintptr) (uint32, error) {
 	need := room + 2*page.Granule // a granule in front, and one behind the last
 	if fresh := s.next+need <= s.mem.Size && len(s.slots) < s.cfg.Blocks; fresh {
@@ -171,29 +174,38 @@ func (s *Stomp) take(room uintptr) (uint32, error) {
 		if err := s.src.Commit(s.mem, off, room); err != nil {
 			return 0, fmt.Errorf("guard: stomp: %w", err)
 		}
-		s.slots = append(s.slots, slot{off: off, room: room})
+		s.slots = append(s.slots, slot{off: off, span: room, room: room})
 		s.next = off + room
 		return uint32(len(s.slots) - 1), nil
 	}
+	best := -1
 	for k, i := range s.queue {
 		x := &s.slots[i]
-		if x.room != room {
-			continue
+		fits := x.span >= room && (!x.kept || x.room == room)
+		if fits && (best < 0 || x.span < s.slots[s.queue[best]].span) {
+			best = k
 		}
-		if err := s.commitAgain(x); err != nil {
-			return 0, fmt.Errorf("guard: stomp: %w", err)
-		}
-		s.queue = append(s.queue[:k], s.queue[k+1:]...)
-		delete(s.names, x.at)
-		return i, nil
 	}
-	return s.recut(room)
+	if best < 0 {
+		return s.recut(room)
+	}
+	i := s.queue[best]
+	if err := s.commitAgain(&s.slots[i], room); err != nil {
+		return 0, fmt.Errorf("guard: stomp: %w", err)
+	}
+	s.queue = slices.Delete(s.queue, best, best+1)
+	delete(s.names, s.slots[i].at)
+	return i, nil
 }
 
-// commitAgain makes the pages of a vacant slot accessible.
-func (s *Stomp) commitAgain(x *slot) error {
+// commitAgain makes room bytes of a vacant slot accessible.
+func (s *Stomp) commitAgain(x *slot, room uintptr) error {
 	if !x.kept {
-		return s.src.Commit(s.mem, x.off, x.room)
+		if err := s.src.Commit(s.mem, x.off, room); err != nil {
+			return err
+		}
+		x.room = room
+		return nil
 	}
 	x.kept = false
 	s.kept -= x.room
@@ -209,7 +221,7 @@ func (s *Stomp) recut(room uintptr) (uint32, error) {
 	}
 	end := uintptr(0)
 	if keep > 0 {
-		end = s.slots[keep-1].off + s.slots[keep-1].room
+		end = s.slots[keep-1].off + s.slots[keep-1].span
 	}
 	if keep == len(s.slots) || end+room+2*page.Granule > s.mem.Size {
 		return 0, &memory.Exhausted{Op: "guard: stomp", Need: room, Have: s.mem.Size - s.next, Limit: s.mem.Size}

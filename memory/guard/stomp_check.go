@@ -27,12 +27,13 @@ func (s *Stomp) Check() error {
 	end, kept, sum := uintptr(0), uintptr(0), memory.Stats{}
 	for i := range s.slots {
 		x := &s.slots[i]
-		if x.off != end+page.Granule || x.room == 0 || x.room%page.Granule != 0 || x.room > s.mem.Size-x.off ||
+		if x.off != end+page.Granule || x.span%page.Granule != 0 || x.span > s.mem.Size-x.off ||
+			x.room == 0 || x.room%page.Granule != 0 || x.room > x.span ||
 			x.at < x.off || x.at-x.off > x.room || x.size > x.room-(x.at-x.off) {
 			fail("slot %d at %d with %d bytes, behind %d, does not hold the block of %d bytes at %d", i, x.off, x.room, end, x.size, x.at)
 			return errors.Join(errs...)
 		}
-		end = x.off + x.room
+		end = x.off + x.span
 		if n := len(s.sites.list); int(x.allocSite) >= n || int(x.freeSite) >= n {
 			fail("slot %d names call sites %d and %d of %d", i, x.allocSite, x.freeSite, n)
 			return errors.Join(errs...)

@@ -113,7 +113,7 @@ func (s *Stomp) damage(op string, x *slot) *memory.Misuse {
 func (s *Stomp) SizeOf(p unsafe.Pointer) uintptr { return s.slots[s.find("SizeOf", p, 0)].size }
 
 // Owns reports whether p lies in the reservation, live or not.
-func (s *Stomp) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
+func (s *Stomp) Owns(p unsafe.Pointer) bool { return !s.gone && s.mem.Contains(p) }
 
 // Kept returns the bytes of freed blocks that the source did not take back: a touch of them
 // does not fault. Trim asks it again.
@@ -124,6 +124,10 @@ func (s *Stomp) Trim() error {
 	if s.gone {
 		return memory.ErrClosed
 	}
+	return s.trim()
+}
+
+func (s *Stomp) trim() error {
 	var errs []error
 	for i := range s.slots {
 		if x := &s.slots[i]; x.kept {
@@ -162,21 +166,14 @@ func (s *Stomp) Stats() memory.Stats {
 func (s *Stomp) Close() error {
 	var errs []error
 	if !s.gone {
-		for i := range s.slots {
-			if x := &s.slots[i]; x.live {
-				if m := s.damage("Close", x); m != nil {
-					errs = append(errs, m)
-				}
-			}
-		}
-		if leaks := s.Leaks(); leaks != nil {
-			errs = append(errs, &LeakError{leaks})
-		}
+		errs = s.abandon()
 	}
 	if s.mem.Base != nil {
-		if err := s.giveBack(); err != nil {
-			s.gone, s.queue, s.names = true, nil, map[uintptr]uint32{}
-			s.forget()
+		err := s.trim()
+		if err == nil {
+			err = s.src.Release(s.mem)
+		}
+		if err != nil {
 			return errors.Join(append(errs, fmt.Errorf("guard: close: %w", err))...)
 		}
 		if s.unlink != nil {
@@ -188,30 +185,25 @@ func (s *Stomp) Close() error {
 	return errors.Join(errs...)
 }
 
-// giveBack returns all memory to the source, slot by slot, so that what is interrupted can go
-// on where it was.
-func (s *Stomp) giveBack() error {
+// abandon closes the allocator, with the pages of what is live kept, and returns what is wrong
+// with that.
+func (s *Stomp) abandon() (errs []error) {
+	leaks := s.Leaks()
 	for i := range s.slots {
-		x := &s.slots[i]
-		if !x.live && !x.kept {
-			continue
-		}
-		if err := s.src.Decommit(s.mem, x.off, x.room); err != nil {
-			return err
-		}
-		if x.kept {
-			x.kept = false
-			s.kept -= x.room
-			continue
-		}
-		x.live = false
-		if !s.gone {
-			s.count(x, -1)
-			s.stats.Frees++
-			s.queue = append(s.queue, uint32(i))
+		if x := &s.slots[i]; x.live {
+			if m := s.damage("Close", x); m != nil {
+				errs = append(errs, m)
+			}
+			x.live, x.kept = false, true
+			s.kept += x.room
 		}
 	}
-	return s.src.Release(s.mem)
+	if leaks != nil {
+		errs = append(errs, &LeakError{leaks})
+	}
+	s.gone, s.queue, s.names = true, nil, map[uintptr]uint32{}
+	s.forget()
+	return errs
 }
 
 // forget counts every block as freed.

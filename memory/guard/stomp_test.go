@@ -136,6 +136,69 @@ func TestStomp_AddressesComeAgainLastFreedLast(t *testing.T) {
 	memtest.MustCheck(t, s)
 }
 
+func TestStomp_AVacantPlaceServesWhatIsSmaller(t *testing.T) {
+	s := newStomp(t, StompConfig{Blocks: 5})
+	sizes := []uintptr{4 * page.Granule, 3 * page.Granule, 3 * page.Granule, 100, 100}
+	var p []unsafe.Pointer
+	for _, size := range sizes {
+		p = append(p, memtest.MustAlloc(t, s, size, 1))
+	}
+	for i, size := range sizes[:4] {
+		s.Free(p[i], size)
+	}
+	for _, want := range []int{3, 1, 2, 0} { // the tightest, of those the one vacant longest
+		q := memtest.MustAlloc(t, s, 100, 1)
+		if off := uintptr(q) - uintptr(s.mem.Base); off-s.slots[want].off >= page.Granule {
+			t.Errorf("a small block is at %d; want it in slot %d", off, want)
+		}
+		if !nothingFaults && !faults(unsafe.Add(q, 100)) {
+			t.Error("the byte behind a small block in a large place can be touched")
+		}
+		p[want] = q
+		memtest.MustCheck(t, s)
+	}
+	if st := s.Stats(); st.InUse != uint64(5*page.Granule) || st.Live != 5 || st.Requested != 500 {
+		t.Errorf("five small blocks: %+v", st)
+	}
+	s.Free(p[0], 100)
+	if _, err := s.Alloc(4*page.Granule, 1); err != nil {
+		t.Errorf("the large place is lost: %v", err)
+	}
+	memtest.MustCheck(t, s)
+}
+
+func TestStomp_AFailedCloseHasClosedItAndIsTriedAgain(t *testing.T) {
+	src := memtest.NewFaulty()
+	s, err := NewStomp(src, StompConfig{Reserve: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := memtest.MustAlloc(t, s, 100, 1)
+	memtest.MustAlloc(t, s, 20_000, 1)
+	src.FailReturnAt = src.Returns() + 1
+	var leaks *LeakError
+	if err := s.Close(); !errors.As(err, &leaks) || leaks.Leaks[0].Bytes != 20_000 || !strings.Contains(err.Error(), "guard: close: guard: trim: ") {
+		t.Errorf("Close = %v; want the leaks and what the source said", err)
+	}
+	if st := s.Stats(); s.Owns(p) || s.Leaks() != nil || st.Live != 0 || st.InUse != 0 || st.Allocs != 2 || st.Frees != 2 || st.Reserved != 4<<20 {
+		t.Errorf("after a failed Close: owns %t, leaks %v, %+v", s.Owns(p), s.Leaks(), st)
+	}
+	if s.Kept() != page.Granule || s.Stats().Committed != page.Granule {
+		t.Errorf("%d bytes are kept, %d committed; want the first block's %d", s.Kept(), s.Stats().Committed, page.Granule)
+	}
+	if err := s.Trim(); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("Trim: %v", err)
+	}
+	if _, err := s.Alloc(1, 1); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("Alloc: %v", err)
+	}
+	memtest.Misuse(t, func() { s.Free(p, 100) }, "guard.Free", "the allocator is closed")
+	memtest.MustCheck(t, s)
+	if err := s.Close(); err != nil || src.Reserved() != 0 || s.Stats().Reserved != 0 {
+		t.Errorf("a second Close: %v, %d reservations", err, src.Reserved())
+	}
+}
+
 func TestStomp_CloseReportsLeaksAndDamage(t *testing.T) {
 	s := newStomp(t, StompConfig{})
 	p := memtest.MustAlloc(t, s, 100, 16)
