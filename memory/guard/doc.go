@@ -1,5 +1,6 @@
-// Package guard wraps any allocator and finds what its callers do wrong: writes outside a
-// block, writes after a free, frees that are none, and blocks that nobody frees.
+// Package guard finds what the callers of an allocator do wrong: writes outside a block, writes
+// after a free, frees that are none, and blocks that nobody frees. [Allocator] wraps any
+// allocator, [Stomp] stands in for one.
 //
 // # The idea
 //
@@ -17,45 +18,69 @@
 //	Go heap     address -> record: size, state, call site of the allocation and of the free
 //	            rings: live (oldest first) | quarantine (FIFO) | the last ones that left it
 //
+// [Stomp] is the other way to find them, and an allocator by itself. Each block has pages of
+// its own with inaccessible ones around them: what runs off its end, a read too, or is done to
+// a freed block faults on its line instead of being told later.
+//
+//	Stomp       no access | FD … FD  block | no access | FD … FD  block | no access
+//	                      whole granules   ^ ends where they do
+//
 // # Use it when, and when not
 //
-//	| use it for | not for |
-//	|---|---|
-//	| debug builds, tests, a level that corrupts memory: wrap, run, read | shipped builds |
-//	| any memory.Allocator; without a quarantine also those that free in LIFO order only | two guards around one allocator |
-//	| the leak report at the end of a level | loads and reads outside a block: -race and -asan see those |
+//	take                use it for                                not for
+//	------------------  ----------------------------------------  -----------------------------------------
+//	Allocator           debug builds, tests, a level that         shipped builds; two guards around one
+//	                    corrupts memory: wrap, run, read          allocator
+//	  no quarantine     also inner allocators that free in LIFO   writes through stale pointers
+//	                    order only
+//	  Now, LeaksSince   what a level or a frame left behind
+//	Stomp               one suspect: the type of block that       many small blocks: 16,000 are the bound,
+//	                    Allocator names as overwritten            and each takes 16 KiB; 8-byte alignment
+//	                                                              leaves up to 7 bytes to a canary
+//	neither                                                       loads within live blocks, races: those are
+//	                                                              for -asan and -race
 //
 // # Cost
 //
-//	| operation | cost | overhead |
-//	|---|---|---|
-//	| Alloc | inner's, a stack walk of Config.Frames frames, two map operations, the fill | two canaries; the front one padded to the alignment |
-//	| Free | the same, and the comparison of the canaries | what waits in quarantine |
-//	| leaving quarantine | the comparison of the block with the pattern, and inner's Free | – |
-//	| Reset | inner's, and what all its blocks cost at Free | – |
-//	| Check, Leaks, Close | proportional to the blocks and their bytes | they allocate on the Go heap |
-//	| books | | 56 bytes and a map entry a block; 256 bytes and a map entry a call site, once |
+//	operation            cost                                      overhead
+//	-------------------  ----------------------------------------  ----------------------------------------
+//	Alloc                inner's, a stack walk of Config.Frames    two canaries; the front one padded to the
+//	                     frames, two map operations, the fill      alignment
+//	Free                 the same, and the comparison of the       what waits in quarantine
+//	                     canaries
+//	leaving quarantine   the comparison of the block with the      none
+//	                     pattern, and inner's Free
+//	Reset                inner's, and what all its blocks cost at  none
+//	                     Free
+//	Check, Leaks, Close  proportional to the blocks and their      they allocate on the Go heap
+//	                     bytes
+//	books                                                          64 bytes and a map entry a block; 128 bytes
+//	                                                               and a map entry a call site, once
+//	Stomp.Alloc, Free    a system call, a stack walk, the fill or  a granule of 16 KiB at least of memory,
+//	                     the comparison of the granules, page      two of address space; 56 bytes and a map
+//	                     faults; a search of the vacant places     entry a place
+//	                     once all have been used
 //
 // BenchmarkPair, a pair of Alloc and Free on a tlsf.Heap, in ns (AMD EPYC, two shared cores, Go
 // 1.26.8, median of 6, spread within 5 %, of the Go heap 20 %):
 //
-//	| bytes | bare | guarded | 1 frame a site | quarantine of 1 MiB | Go heap, not freed |
-//	|---|---|---|---|---|---|
-//	| 64 | 12 | 840 | 600 | 984 | 44 |
-//	| 1024 | 12 | 864 | 613 | 920 | 373 |
+//	bytes  bare  guarded  1 frame a site  quarantine of 1 MiB  Go heap, not freed
+//	-----  ----  -------  --------------  -------------------  ------------------
+//	   64    12      840             600                  984                  44
+//	 1024    12      864             613                  920                 373
 //
 // Most of it is the two stack walks. Check takes 42 ns a live block of 256 bytes.
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time. The canaries and patterns lie in inner's memory, all books in the
-// Go heap, where no overflow reaches them. Nothing is kept of a block's bytes once inner has
-// it back but its address as a number.
+// One goroutine at a time. The canaries and patterns lie in inner's memory, or in the pages of a
+// Stomp; all books lie in the Go heap, where no overflow reaches them. Nothing is kept of a
+// block's bytes once inner has it back but its address as a number.
 //
 // # Source
 //
 // Robertson, Kruegel, Mutz and Valeur, "Run-time detection of heap-based overflows", LISA 2003,
-// for the canaries; Serebryany, Bruening, Potapenko and Vyukov, "AddressSanitizer: a fast
-// address sanity checker", USENIX ATC 2012, section 3, for the quarantine and for reports with
-// both call sites.
+// for the canaries; Perens, Electric Fence, 1987, for a block that ends where its page does;
+// Serebryany, Bruening, Potapenko and Vyukov, "AddressSanitizer: a fast address sanity checker",
+// USENIX ATC 2012, section 3, for the quarantine and for reports with both call sites.
 package guard

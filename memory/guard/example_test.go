@@ -46,6 +46,35 @@ func ExampleAllocator() {
 	// <nil>
 }
 
+// A level is told what it leaves behind, and nothing of what was there before.
+func ExampleAllocator_LeaksSince() {
+	inner, err := slab.New(nil, slab.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a, err := guard.New(inner, guard.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a.Alloc(1000, 8) // lives as long as the game
+
+	begin := a.Now()
+	a.Alloc(100, 8) // forgotten
+	p, _ := a.Alloc(200, 8)
+	a.Free(p, 200)
+	for _, l := range a.LeaksSince(begin) {
+		fmt.Println("the level leaks", l.Blocks, "block of", l.Bytes, "bytes")
+	}
+
+	a.Reset()
+	fmt.Println(a.Close())
+	// Output:
+	// the level leaks 1 block of 100 bytes
+	// <nil>
+}
+
 // What is live at Close is a leak, told with the place that allocated it.
 func ExampleLeakError() {
 	inner, err := slab.New(nil, slab.Config{})
