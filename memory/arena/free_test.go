@@ -238,6 +238,35 @@ func TestLinear_CountsAreRightBeyondWhatAWordHolds(t *testing.T) {
 	if l.book>>32 > 6 {
 		t.Errorf("the count was not folded: %#x", l.book)
 	}
+	for i := range uint64(3) { // in one go to beyond half of it
+		l.book += 1 << 63
+		l.dropped += 1 << 31
+		l.Free(mustAlloc(t, l, 8, 8), 8)
+		if s := l.Stats(); s.Live != 1 || s.Allocs != (2+i)<<31+5+i {
+			t.Errorf("after %d more times half: %+v", i+1, s)
+		}
+	}
 	l.ledger.cut(1)
 	memtest.MustCheck(t, l)
+}
+
+func TestLinear_WhatAResizeGivesUpIsFilledInDebugBuilds(t *testing.T) {
+	l := newLinear(t, 1000)
+	p := mustAlloc(t, l, 100, 1)
+	b := unsafe.Slice((*byte)(p), 100)
+	for i := range b {
+		b[i] = 7
+	}
+	if !l.Resize(p, 100, 40) {
+		t.Fatal("the newest block does not shrink")
+	}
+	for i, c := range b {
+		want := byte(7)
+		if invariant.Debug && i >= 40 {
+			want = invariant.FreedByte
+		}
+		if c != want {
+			t.Fatalf("byte %d is 0x%X; want 0x%X", i, c, want)
+		}
+	}
 }

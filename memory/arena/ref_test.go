@@ -201,3 +201,14 @@ func TestRef_CutsDoNotPileUp(t *testing.T) {
 		t.Errorf("%d cuts are kept", n)
 	}
 }
+
+func TestRefTo_AnObjectOfSizeZeroAtTheTopKeepsTheBooksTrue(t *testing.T) {
+	f := newFrames(t, 2, 4096)
+	mustNew(t, f)
+	p := (*struct{})(mustAlloc(t, f, 0, 1))
+	r := RefTo(f, p)
+	if got, ok := r.Get(f); !ok || got != p {
+		t.Errorf("Get = %p, %t; want %p", got, ok, p)
+	}
+	memtest.MustCheck(t, f)
+}
