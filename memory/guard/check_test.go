@@ -111,6 +111,8 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"has memory at", func() { r.block = nil }},
 		{"names call sites", func() { r.allocSite = 99 }},
 		{"canaries of 15 and 16", func() { r.front = 15 }},
+		{"is of allocation 13 of 12", func() { r.serial = 13 }},
+		{"is of allocation 0 of 12", func() { r.serial = 0 }},
 		{"bytes in use", func() { a.inUse++ }},
 		{"requested", func() { a.requested++ }},
 		{"the quarantine holds 265 bytes of 300", func() { a.held++ }},

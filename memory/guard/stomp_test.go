@@ -259,9 +259,9 @@ func stomper(cfg StompConfig) memtest.Subject {
 
 func TestStomp_Conformance(t *testing.T) { memtest.Run(t, stomper(StompConfig{Reserve: 16 << 20})) }
 func TestStomp_Faults(t *testing.T) {
-	blocks := 100
+	blocks := 32
 	if testing.Short() { // Check reads the granules of every block that is live
-		blocks = 16
+		blocks = 12
 	}
 	memtest.Faults(t, stomper(StompConfig{Reserve: 16 << 20, Blocks: blocks, Front: true}))
 }
