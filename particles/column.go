@@ -163,10 +163,22 @@ func (c *columns) first(column int) unsafe.Pointer {
 	return unsafe.Add(c.mem[column].Base(), extent(column, 0))
 }
 
-// release gives back the address space. What fails may be tried again.
-func (c *columns) release() error {
+// watch has lost called when the source of the columns ends.
+func (c *columns) watch(lost func()) {
+	for i := range c.mem {
+		c.mem[i].Watch(lost)
+	}
+}
+
+// vacate takes the slices off the prefixes.
+func (c *columns) vacate() {
 	c.room, c.max = 0, 0
 	c.slice()
+}
+
+// release gives back the address space. What fails may be tried again.
+func (c *columns) release() error {
+	c.vacate()
 	var errs []error
 	for i := range c.mem {
 		errs = append(errs, c.mem[i].Close())

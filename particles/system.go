@@ -35,7 +35,7 @@ const (
 //
 // A dead particle's row is taken by the last one, so rows have no lasting order. One
 // goroutine at a time. After Close only Close, Stats and Check may be called; everything
-// else panics with a *memory.Misuse.
+// else panics with a *memory.Misuse. A System whose source has ended is closed, too.
 //
 // Invariants, verified by Check:
 //
@@ -93,6 +93,7 @@ func New(src page.Source, cfg Config) (*System, error) {
 	if err := s.reserve(src, cfg.Capacity); err != nil {
 		return nil, errors.Join(fmt.Errorf("particles: new System of %d particles: %w", cfg.Capacity, err), s.release())
 	}
+	s.watch(s.shut)
 	return s, nil
 }
 
@@ -157,9 +158,15 @@ func (s *System) Trim() error {
 // Close gives back the columns. A second Close does nothing; one that failed may be
 // repeated.
 func (s *System) Close() error {
+	s.shut()
+	return s.release()
+}
+
+// shut puts the books into the state of a closed system and touches no column.
+func (s *System) shut() {
 	s.n, s.closed = 0, true
 	clear(s.alive[:])
-	return s.release()
+	s.vacate()
 }
 
 func (s *System) open(op string) {

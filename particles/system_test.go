@@ -260,3 +260,44 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		*s = good
 	}
 }
+
+func TestSystem_TouchesNothingOnceItsSourceHasEnded(t *testing.T) {
+	src := memtest.NewFaulty()
+	whole, err := src.Reserve(4 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	carve, err := page.NewCarve(src, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(carve, Config{Capacity: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := register(t, s, Kind{})
+	e := Emitter{Kind: id, Life: Just(1), Size: Just(1)}
+	s.Emit(&e, 100)
+	carve.Close()
+	if err := src.Release(whole); err != nil {
+		t.Fatal(err)
+	}
+	mustCheck(t, s)
+	if st := s.Stats(); st.Alive != 0 || st.Room != 0 || st.Memory.Committed != 0 || st.Memory.Reserved != 0 {
+		t.Errorf("its source has ended, and it has %+v", st)
+	}
+	for _, use := range []func(){
+		func() { s.Emit(&e, 1) },
+		func() { s.Update(1) },
+		func() { s.Motion() },
+		func() { s.Build(View{}, nil, nil, nil, 0) },
+		func() { s.Reset() },
+		func() { _ = s.Trim() },
+	} {
+		memtest.Misuse(t, use, "closed")
+	}
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
+	mustCheck(t, s)
+}
