@@ -209,6 +209,23 @@ func TestTypeAndHandle_AreNotConvertedIntoAnothers(t *testing.T) {
 	}
 }
 
+// Go 1.26 does not link a program that calls a method on what reflect.TypeFor returns for a local
+// type, or one made with it, whose == is a function that the compiler has made. A blank field
+// asks for one; without it a Handle and a Type are compared as the word that they are.
+func TestHandleAndType_OfALocalTypeLinkAndCompare(t *testing.T) {
+	type local [64]byte
+	if !reflect.TypeFor[memory.Handle[local]]().Comparable() {
+		t.Error("Handles cannot be compared")
+	}
+	if !reflect.TypeFor[memory.Type[local]]().Comparable() {
+		t.Error("Types cannot be compared")
+	}
+	seen := map[any]bool{memory.MakeHandle[local](1, 3): true}
+	if !seen[memory.MakeHandle[local](1, 3)] || seen[memory.MakeHandle[local](1, 5)] || seen[memory.MakeHandle[byte](1, 3)] {
+		t.Error("a Handle is not found by its slot, generation and type")
+	}
+}
+
 func TestFree_GivesBackWhatNewMade(t *testing.T) {
 	l, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: 4096})
 	if err != nil {

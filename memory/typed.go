@@ -16,7 +16,7 @@ import (
 // The zero Type proves nothing: every allocation with it fails with ErrTooLarge. A Type can
 // be had from TypeFor and MustType only, and not by converting another one.
 type Type[T any] struct {
-	_ [0]*T // a Type of another type does not convert to this one
+	of [0]*T // a Type of another type does not convert to this one
 
 	// room is one more than T's size, so that the zero Type is told apart from an empty T.
 	room uintptr
