@@ -51,10 +51,10 @@ func (e *End) Rewind(m Mark) {
 
 func (e *End) refuseMark(m Mark) string {
 	switch {
-	case m.end != e:
-		return "the mark was made by another end, or by none"
 	case e.base == nil:
 		return "the stack is closed"
+	case m.end != e:
+		return "the mark was made by another end, or by none"
 	case m.depth >= len(e.marks) || e.marks[m.depth].serial != m.serial:
 		return "the mark is spent: it was rewound, an older one was, or the end was reset"
 	}
