@@ -27,6 +27,9 @@ func (m *Manager) Close() error {
 	case m.phase&inFrame != 0:
 		return m.order("Close", "inside a frame", "EndFrame first")
 	}
+	if m.phase < closing && m.levels+m.frame > 0 {
+		m.home.Drain() // what was freed in the time of the level and the frames was live
+	}
 	m.resetPools()
 	m.phase = closing
 	m.cur, m.lev = m.shut.frame, m.shut.level

@@ -98,3 +98,35 @@ func TestManager_ABlockThatIsRefusedStopsNothing(t *testing.T) {
 	}
 	must(t, m.Check())
 }
+
+// Blocks of the level and of a frame and static buffers may be freed by anyone while they live,
+// and the level or the manager may end before these frees have come home.
+func TestManager_WhatOthersFreedInTheLevelWasLiveThoughItsEndTakesItIn(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(*Manager) error
+	}{
+		{"EndLevel", func(m *Manager) error { _, err := m.EndLevel(); return err }},
+		{"Close", (*Manager).Close},
+	} {
+		m := newManager(t, small())
+		must(t, m.BeginLevel())
+		a, err := m.Declare(planOf(t, 10_000))
+		must(t, err)
+		p := alloc(t, m.Level(), 100)
+		must(t, m.BeginFrame())
+		freeElsewhere(t, m, p, a.Get(0), alloc(t, m.Frame(), 100))
+		must(t, m.EndFrame())
+		if err := c.end(m); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if s := m.home.Stats(); s.Drained != 3 {
+			t.Errorf("%s: %+v", c.name, s)
+		}
+		if c.name == "Close" {
+			continue
+		}
+		freeElsewhere(t, m, p) // dead by now
+		memtest.Misuse(t, func() { _ = m.BeginFrame() }, "no live block of the level tier")
+	}
+}

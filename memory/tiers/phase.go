@@ -141,9 +141,10 @@ func (m *Manager) EndLevel() (Leaks, error) {
 		return Leaks{}, m.order("EndLevel", "inside a frame", "EndFrame first")
 	}
 	m.owner.Touch()
+	m.home.Drain() // what was freed in the level's time was live
 	m.resetPools()
 	m.level.Reset()
-	m.home.Drain()
+	m.home.Drain() // what resets and hooks have freed is not left behind
 	if err := m.static.end(); err != nil {
 		return Leaks{}, err
 	}
