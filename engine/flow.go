@@ -182,6 +182,10 @@ func (f *Flow) complete() bool {
 }
 
 func (f *Flow) enter() {
+	if _, ok := f.cfg.Loader.State(f.file.Asset); !ok { // nothing is missing where everything was cancelled
+		f.fail(fmt.Errorf("engine: level %q: %w", f.target, ErrLoaderClosed))
+		return
+	}
 	if f.cfg.Enter != nil && !f.told("entering", func() error { return f.cfg.Enter(f.level) }) {
 		return
 	}

@@ -190,6 +190,21 @@ func TestFlow_LoaderWithoutRoomBreaksTheLevel(t *testing.T) {
 	}
 }
 
+func TestFlow_LoaderClosedWhileLoadingBreaksTheLevel(t *testing.T) {
+	p := newPlay(t, world(t))
+	p.Go("first")
+	for p.Update() == Loading && p.Level() == nil {
+		p.rig.Loader.Wait()
+	}
+	if err := p.rig.Loader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Finish(); !errors.Is(err, ErrLoaderClosed) || !strings.Contains(err.Error(), `"first"`) {
+		t.Errorf("%v; want ErrLoaderClosed", err)
+	}
+	p.want(t, Broken, "")
+}
+
 func TestFlow_ErrorsOfTheGame(t *testing.T) {
 	broken := errors.New("no room")
 	p := newPlay(t, world(t), func(c *FlowConfig) { c.Enter = func(*Level) error { return broken } })
