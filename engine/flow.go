@@ -152,19 +152,25 @@ func (f *Flow) load() {
 	f.file, f.phase = file, Loading
 }
 
-// parse takes the level file, once it is there, and requests what it lists.
+// parse takes the level file, once it is there, and requests what it lists, before the file's
+// block goes home: a panic of LoaderConfig.Free then finds a level that goes on.
 func (f *Flow) parse() {
 	if s, _ := f.cfg.Loader.State(f.file.Asset); s == Queued || s == Reading {
 		return
 	}
 	err := f.cfg.Loader.Take(f.file, func(file File) (err error) {
-		f.level, err = ParseLevel(file.Path, file.Data)
+		if f.level, err = ParseLevel(file.Path, file.Data); err == nil {
+			f.request()
+		}
 		return err
 	})
 	if err != nil {
 		f.fail(err)
-		return
 	}
+}
+
+// request asks for the pictures of the level.
+func (f *Flow) request() {
 	for _, a := range f.level.Assets {
 		// In a level file 0 comes first, in the loader the highest. What the game holds for good
 		// is not loaded again.

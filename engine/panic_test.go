@@ -313,6 +313,33 @@ func TestFlow_PlaysOnAfterAPanicOfEachCallback(t *testing.T) {
 	}
 }
 
+// The level file's block is the first that goes home: the panic comes when the file has been
+// parsed, and out of Update.
+func TestFlow_APanicOfFreeOverTheLevelFileSkipsNoPicture(t *testing.T) {
+	r, m := refusing(t, 1, 1)
+	var shown []string
+	f, err := NewFlow(FlowConfig{Loader: r.Loader, Sink: func(p Picture) error { shown = append(shown, p.ID); return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Go("first")
+	if v := panics(t, func() { _ = f.Finish() }); v != m {
+		t.Errorf("panicked with %v", v)
+	}
+	if f.Phase() != Loading || f.Level() == nil {
+		t.Errorf("%v with level %v", f.Phase(), f.Level())
+	}
+	if err := f.Finish(); err != nil || f.Phase() != Playing {
+		t.Errorf("%v: %v", f.Phase(), err)
+	}
+	slices.Sort(shown)
+	if !slices.Equal(shown, []string{"a", "b"}) {
+		t.Errorf("shown %v", shown)
+	}
+	within(t, soon, "CancelLevel", r.CancelLevel)
+	r.noLeaks(t)
+}
+
 // wantPhase wants a flow that plays, or one that is broken with an error.
 func wantPhase(t testing.TB, f *Flow, broken string) {
 	t.Helper()
