@@ -48,38 +48,43 @@ func (l *Loader) CancelLevel() {
 //
 // From inside a sink, Close sends its picture home when the sink returns.
 func (l *Loader) Close() error {
-	refused, first := l.begin(true)
+	refused := l.begin(true)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.hurry(); l.running > 0; {
 		l.news.Wait()
 	}
-	if !first {
+	if l.closed {
 		return nil
 	}
+	l.closed = true
 	l.retire(true)
 	errs := append([]error(nil), l.lost...)
 	if n := len(l.strays); n > 0 {
-		errs = append(errs, fmt.Errorf("engine: close: %d blocks are not home: %w", n, panicked("LoaderConfig.Free", refused)))
+		why := errGoexit // of an earlier Close
+		if refused != nil {
+			why = panicked("LoaderConfig.Free", refused)
+		}
+		errs = append(errs, fmt.Errorf("engine: close: %d blocks are not home: %w", n, why))
 	}
 	return errors.Join(errs...)
 }
 
 func (l *Loader) mustBegin() {
-	if refused, _ := l.begin(false); refused != nil {
+	if refused := l.begin(false); refused != nil {
 		panic(refused)
 	}
 }
 
 // begin cancels the level, or all. Blocks go home before the epoch is raised, so that a worker
 // that drains its inbox when it acknowledges finds them there. After Close there is nothing
-// to cancel, and no worker to acknowledge it. Whatever Free does, everything else is done;
-// refused is what it panicked with last.
-func (l *Loader) begin(all bool) (refused any, ok bool) {
+// to cancel, and no worker to acknowledge it. Whatever Free does, everything else is done, also
+// where it ends the goroutine, as t.FailNow does; refused is what it panicked with last.
+func (l *Loader) begin(all bool) (refused any) {
 	l.mu.Lock()
 	if l.closing {
 		l.mu.Unlock()
-		return nil, false
+		return nil
 	}
 	l.level++
 	if all {
@@ -93,21 +98,46 @@ func (l *Loader) begin(all bool) (refused any, ok bool) {
 	}
 	l.queue.keep(l.entries, Queued)
 	l.ready.keep(l.entries, Ready)
+	strays := l.strays
+	l.strays = nil
+	l.handed += len(strays)
 	l.mu.Unlock()
 
-	refused = l.resend()
-	for i := range l.entries {
-		if v := caught(func() { l.reclaim(uint32(i)) }); v != nil {
-			refused = v
-		}
-	}
+	defer l.raiseEpoch()
+	return l.sendAll(strays, 0)
+}
 
+// raiseEpoch asks every worker to acknowledge, and after Close to end.
+func (l *Loader) raiseEpoch() {
 	l.mu.Lock()
 	l.epoch++
 	l.over = l.closing
 	l.wake.Broadcast()
 	l.mu.Unlock()
-	return refused, true
+}
+
+// sendAll sends the strays home again, and then the blocks of cancelled entries, beginning
+// with number from of them all. What is refused becomes a stray.
+func (l *Loader) sendAll(strays []stray, from int) (refused any) {
+	i, n := from, len(strays)+len(l.entries)
+	defer func() {
+		if i < n { // Free has ended the goroutine
+			l.sendAll(strays, i+1)
+		}
+	}()
+	for ; i < n; i++ {
+		v := caught(func() {
+			if i < len(strays) {
+				l.sendHome(strays[i].block, strays[i].worker, false)
+			} else {
+				l.reclaim(uint32(i - len(strays)))
+			}
+		})
+		if v != nil {
+			refused = v
+		}
+	}
+	return refused
 }
 
 // doomed reports whether e ends with the level that was left, or with the loader.

@@ -48,6 +48,7 @@ type Loader struct {
 	level   uint64 // entries of lower levels are being cancelled
 	seq     uint64
 	closing bool
+	closed  bool // a Close has come to its end
 	over    bool // closing, and the last epoch is raised: workers acknowledge it and end
 	workers []*worker
 	running int     // workers that have neither ended nor been given up

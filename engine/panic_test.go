@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,69 @@ func TestClose_NamesTheBlocksThatFreeRefused(t *testing.T) {
 	}
 	r.stats.Staging = 0
 	r.strays = nil
+}
+
+// Free may end its goroutine, as t.FailNow does: the game goes on with another one.
+func TestBeginCancel_IsDoneThoughFreeEndsTheGoroutine(t *testing.T) {
+	r := exiting(t)
+	within(t, soon, "CancelLevel", r.CancelLevel)
+	if err := r.Check(); err != nil {
+		t.Error(err)
+	}
+	if s := r.Stats().Staging; s != 1024 {
+		t.Errorf("%d bytes staged; the block that was not sent is 1024", s)
+	}
+	within(t, soon, "the second CancelLevel", r.CancelLevel)
+	if c := r.Stats().Counts; c[Vacant] != defaultAssets {
+		t.Errorf("%v", c)
+	}
+	r.noLeaks(t)
+}
+
+func TestClose_GoesOnWhereFreeEndedTheGoroutine(t *testing.T) {
+	r := exiting(t)
+	within(t, soon, "Close", func() { _ = r.Close() })
+	if err := r.Check(); err != nil {
+		t.Error(err)
+	}
+	var err error
+	within(t, soon, "the second Close", func() { err = r.Close() })
+	if err == nil || err.Error() != "engine: close: 1 blocks are not home: "+errGoexit.Error() {
+		t.Error(err)
+	}
+	if err := errors.Join(r.Check(), r.Close()); err != nil {
+		t.Error(err)
+	}
+	if c := r.Stats().Counts; c[Vacant] != defaultAssets || r.heaps[0].blocks() != 1 {
+		t.Errorf("%v, %d blocks out", c, r.heaps[0].blocks())
+	}
+	for p, size := range r.heaps[0].live { // for the end of the test
+		r.heaps[0].Free(p, size)
+	}
+	r.stats.Staging = 0
+	r.strays = nil
+}
+
+// exiting is a rig with three pictures ready, whose next Free ends its goroutine.
+func exiting(t testing.TB) *rig {
+	armed := true
+	var r *rig
+	r = newRig(t, gallery(t), 1, 0, func(c *LoaderConfig) {
+		c.Free = func(p unsafe.Pointer, size uintptr) {
+			if armed {
+				armed = false
+				runtime.Goexit()
+			}
+			r.home(p, size)
+		}
+	})
+	for _, id := range strings.Split("abc", "") {
+		r.picture(t, id, 0)
+	}
+	for r.Stats().Counts[Ready] < 3 {
+		r.Wait()
+	}
+	return r
 }
 
 // Every call that a worker makes and that is not ours panics once, each in its own run: the

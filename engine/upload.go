@@ -126,21 +126,6 @@ type stray struct {
 	worker int
 }
 
-// resend sends the strays home again; those that are refused again stay.
-func (l *Loader) resend() (refused any) {
-	l.mu.Lock()
-	strays := l.strays
-	l.strays = nil
-	l.handed += len(strays)
-	l.mu.Unlock()
-	for _, s := range strays {
-		if v := caught(func() { l.sendHome(s.block, s.worker, false) }); v != nil {
-			refused = v
-		}
-	}
-	return refused
-}
-
 // caught returns what f panicked with, or nil.
 func caught(f func()) (v any) {
 	defer func() { v = recover() }()
