@@ -171,7 +171,7 @@ func (cmd *Commands) applyGroup(ops []command) (int, error) {
 	w := cmd.w
 	e := ops[0].e
 	if ops[0].kind == commandDestroy {
-		if !w.Remove(e) {
+		if !w.destroy(e) {
 			cmd.skipped++
 		}
 		return 1, nil

@@ -159,6 +159,33 @@ func TestApply_APanicRepeatsNoCommand(t *testing.T) {
 	}
 }
 
+func TestApply_ADestroyThatWasDoneIsNotSkipped(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	m, f := NewMap1[position](w), NewFilter1[position](w)
+	if err := m.NewBatch(400, nil); err != nil {
+		t.Fatal(err)
+	}
+	cmd := w.Commands()
+	for _, e := range entities(w, f) {
+		cmd.Destroy(e)
+	}
+	panicked := 0
+	mem.onFree = func() { panicked++; panic("hook") }
+	for cmd.Len() > 0 {
+		r := caught(func() {
+			if err := cmd.Apply(); err != nil {
+				t.Error(err)
+			}
+		})
+		if cmd.Skipped() != 0 || w.Check() != nil {
+			t.Fatalf("%v: %d skipped, %d wait, %v", r, cmd.Skipped(), cmd.Len(), w.Check())
+		}
+	}
+	if mem.onFree = nil; panicked < 3 || w.Len() != 0 {
+		t.Errorf("%d panics, %d entities", panicked, w.Len())
+	}
+}
+
 func TestWorld_AllocatorThatCallsBackIsRefused(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
 	m := NewMap2[position, velocity](w)

@@ -172,6 +172,13 @@ func (w *World) Len() int { return int(w.ents.live) }
 // of its archetype moves into the row that became free.
 func (w *World) Remove(e Entity) bool {
 	w.mutable("Remove")
+	alive := w.destroy(e)
+	w.settle()
+	return alive
+}
+
+// destroy is Remove for a caller who settles.
+func (w *World) destroy(e Entity) bool {
 	r := w.ents.find(e)
 	if r == nil {
 		return false
@@ -179,7 +186,6 @@ func (w *World) Remove(e Entity) bool {
 	loc := r.loc
 	w.ents.release(e.index, r)
 	w.vacate(loc)
-	w.settle()
 	return true
 }
 
