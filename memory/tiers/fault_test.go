@@ -316,6 +316,24 @@ func TestManager_AnErrorFromAnyCallOfTheSourceLosesNothing(t *testing.T) {
 	}
 }
 
+func TestEndFrame_OnSoftIsToldOnceThoughAPoolsBooksPanic(t *testing.T) {
+	told, books := 0, fault{at: 1, resting: true}
+	m, err := New(Config{KeepGC: true, OnSoft: func(Tier, uintptr, uintptr) { told++ }})
+	must(t, err)
+	m.AddFuncs("books", func() memory.Stats { books.panic("stats"); return memory.Stats{} }, nil, nil)
+	must(t, m.BeginFrame())
+	alloc(t, m.Frame(), m.Frame().Available()-4096)
+	books.resting = false
+	if err := protect(m.EndFrame); err != errInjected {
+		t.Errorf("EndFrame: %v", err)
+	}
+	must(t, m.EndFrame())
+	if told != 1 {
+		t.Errorf("OnSoft was called %d times for one frame", told)
+	}
+	must(t, m.Close())
+}
+
 func TestManager_ARefusedBlockFromElsewhereLosesNothing(t *testing.T) {
 	want := twin(t)
 	for at := 2; at <= want.steps; at++ { // New is the first step

@@ -57,8 +57,8 @@ func (m *Manager) EndFrame() error {
 		return m.order("EndFrame", "outside a frame", "BeginFrame first")
 	}
 	m.owner.Touch()
+	used := m.inUse() // the pools' books may panic: before anybody is told
 	tight := m.tellSoftFrame()
-	used := m.inUse()
 	var failed error
 	for k := range m.outbox {
 		if err := m.outbox[k].flush(); err != nil {
