@@ -87,10 +87,13 @@ func (l *Limit) count(m Memory, off, size uintptr) {
 	}
 	told := false
 	defer func() {
-		if !told && l.src.Decommit(m, off, size) == nil {
-			l.committed -= size // and not before: f may have given something back
-			l.peak = peak
+		if told {
+			return
 		}
+		l.committed -= size // not to what it was: f may have given back something else
+		l.peak = max(peak, l.committed)
+		// What the source keeps all the same nobody has touched, and whoever asks again gets.
+		_ = l.src.Decommit(m, off, size)
 	}()
 	l.onSoft(l.committed, l.limit)
 	told = true

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -85,5 +86,51 @@ func TestLimit_APanicInOnSoftTakesTheCommitBack(t *testing.T) {
 	}
 	if err := p.Ensure(64 << 10); err != nil || calls != 2 || l.Committed() != 64<<10 {
 		t.Errorf("the next one: %v, %d calls, %d committed", err, calls, l.Committed())
+	}
+}
+
+// The callback may give back other memory of the Limit, and the system may keep what is taken
+// back: the budget counts what is in somebody's hands.
+func TestLimit_APanicInOnSoftLeavesTheBudgetWhatIsInUse(t *testing.T) {
+	src := memtest.NewFaulty()
+	l := page.NewLimit(src, 128<<10)
+	var other page.Prefix
+	calls := 0
+	l.OnSoft(64<<10, func(uintptr, uintptr) {
+		if calls++; calls > 2 {
+			return
+		}
+		if err := other.Trim(16 << 10); err != nil {
+			t.Error(err)
+		}
+		src.FailReturns = true
+		panic("tight")
+	})
+	p, err := page.NewPrefix(l, 1<<20, 0, page.Granule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err = page.NewPrefix(l, 1<<20, 0, page.Granule); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := other.Ensure(48 << 10); err != nil {
+			t.Fatal(err)
+		}
+		func() {
+			defer func() { _ = recover() }()
+			_ = p.Ensure(32 << 10)
+			t.Error("the panic did not arrive")
+		}()
+		src.FailReturns = false
+		if l.Committed() != 16<<10 || other.Committed() != 16<<10 || p.Committed() != 0 {
+			t.Errorf("%d bytes by the budget, the prefixes have %d and %d", l.Committed(), other.Committed(), p.Committed())
+		}
+	}
+	if err := p.Ensure(96 << 10); err != nil || l.Committed() != 112<<10 || calls != 3 {
+		t.Errorf("the next one: %v, %d committed, %d calls", err, l.Committed(), calls)
+	}
+	if err := errors.Join(p.Close(), other.Close()); err != nil || l.Committed() != 0 || src.Reserved() != 0 {
+		t.Errorf("%v, %d committed", err, l.Committed())
 	}
 }
