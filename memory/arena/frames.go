@@ -57,7 +57,7 @@ const maxBuffers = 1024
 
 // NewFrames takes N blocks from src; nil means page.Default(). The ring starts at frame 0.
 // The error says what is allowed, or wraps what src returned, and nothing is kept.
-func NewFrames(src page.Source, cfg FramesConfig) (*Frames, error) {
+func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	if cfg.Buffers == 0 {
 		cfg.Buffers = 2
 	}
@@ -68,6 +68,13 @@ func NewFrames(src page.Source, cfg FramesConfig) (*Frames, error) {
 		return nil, fmt.Errorf("arena: new Frames: %d buffers; allowed are 1 to %d", cfg.Buffers, maxBuffers)
 	}
 	f := &Frames{ring: make([]Linear, cfg.Buffers+RestingFrames), n: cfg.Buffers, bytes: cfg.Bytes, id: rings.Add(1)}
+	made := 0
+	defer func() {
+		if f.cur == nil { // also where the source panics, as in the callback at a soft mark
+			f.ring = f.ring[:made]
+			err = errors.Join(err, f.Close())
+		}
+	}()
 	for i := range f.ring {
 		usable := cfg.Bytes
 		if i >= cfg.Buffers {
@@ -79,9 +86,9 @@ func NewFrames(src page.Source, cfg FramesConfig) (*Frames, error) {
 			break
 		}
 		if err != nil {
-			f.ring = f.ring[:i]
-			return nil, errors.Join(fmt.Errorf("arena: new Frames, buffer %d of %d with %d bytes: %w", i, cfg.Buffers, cfg.Bytes, err), f.Close())
+			return nil, fmt.Errorf("arena: new Frames, buffer %d of %d with %d bytes: %w", i, cfg.Buffers, cfg.Bytes, err)
 		}
+		made++
 	}
 	f.cur = &f.ring[0]
 	return f, nil

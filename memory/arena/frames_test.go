@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 )
 
 func newFrames(t testing.TB, n int, bytes uintptr) *Frames {
@@ -102,4 +103,26 @@ func TestFrames_CheckNamesWhatIsCorrupt(t *testing.T) {
 		t.Errorf("Check = %v", err)
 	}
 	f.cur = &f.ring[0]
+}
+
+func TestNewFrames_APanicOfTheSourceKeepsNoBuffer(t *testing.T) {
+	src := memtest.NewFaulty()
+	l := page.NewLimit(src, 3<<20)
+	l.OnSoft(1<<20, func(uintptr, uintptr) { panic("tight") })
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = NewFrames(l, FramesConfig{Buffers: 3, Bytes: 1 << 20})
+		t.Error("the panic did not arrive")
+	}()
+	if l.Committed() != 0 || src.Reserved() != 0 {
+		t.Errorf("%d bytes committed, %d reservations", l.Committed(), src.Reserved())
+	}
+	l.OnSoft(0, nil)
+	f, err := NewFrames(l, FramesConfig{Buffers: 3, Bytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
@@ -98,12 +97,9 @@ func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 // init reserves want bytes, at worst least, and commits the first usable ones. l must not
 // move afterwards.
 func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error {
-	mem, err := page.NewPrefix(src, want, least, step)
+	mem, err := page.NewCommitted(src, want, least, step, usable)
 	if err != nil {
 		return err
-	}
-	if err := mem.Ensure(usable); err != nil {
-		return errors.Join(err, mem.Close())
 	}
 	l.mem, l.base, l.limit, l.book, l.full = mem, mem.Base(), usable, unknown, &outOfMemory
 	l.marks = make([]place, 0, 8)

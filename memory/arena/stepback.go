@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -74,12 +73,7 @@ func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	if uint64(cfg.Bytes) > math.MaxUint32 {
 		return nil, fmt.Errorf("arena: new StepBack: %d bytes; at most %d are allowed: %w", cfg.Bytes, uint64(math.MaxUint32), memory.ErrTooLarge)
 	}
-	mem, err := page.NewPrefix(src, cfg.Bytes, cfg.Bytes, 0)
-	if err == nil {
-		if err = mem.Ensure(cfg.Bytes); err != nil {
-			err = errors.Join(err, mem.Close())
-		}
-	}
+	mem, err := page.NewCommitted(src, cfg.Bytes, cfg.Bytes, 0, cfg.Bytes)
 	if err != nil {
 		return nil, fmt.Errorf("arena: new StepBack of %d bytes: %w", cfg.Bytes, err)
 	}

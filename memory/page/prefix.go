@@ -87,6 +87,24 @@ func NewPrefixWithBooks(src Source, want, least, step uintptr, books func(reserv
 	}
 }
 
+// NewCommitted is NewPrefix of want bytes for an allocator that commits the first n of them at
+// once. Where they cannot be had, and where the source panics, as in the callback at a soft
+// mark, nothing is kept.
+func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
+	if p, err = NewPrefix(src, want, least, step); err != nil {
+		return Prefix{}, err
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			p, err = Prefix{}, errors.Join(err, p.Close())
+		}
+	}()
+	err = p.Ensure(n)
+	committed = err == nil
+	return p, err
+}
+
 // refusedBySystem reports whether the operating system said no, and not a Carve or a Limit,
 // whose refusals have no cause behind them.
 func refusedBySystem(err error) bool {

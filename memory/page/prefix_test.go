@@ -119,3 +119,30 @@ func TestPrefix_AReservationThatIsNoneIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestNewCommitted_KeepsNothingWhereItFailsOrPanics(t *testing.T) {
+	src := memtest.NewFaulty()
+	src.FailAt, src.ForGood = 2, true
+	if p, err := page.NewCommitted(src, 1<<20, 0, 0, 100<<10); !errors.Is(err, memory.ErrOutOfMemory) || p.Base() != nil || src.Reserved() != 0 {
+		t.Errorf("%v, %d reservations", err, src.Reserved())
+	}
+	src.FailAt = 0
+	l := page.NewLimit(src, 128<<10)
+	l.OnSoft(32<<10, func(uintptr, uintptr) { panic("tight") })
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = page.NewCommitted(l, 1<<20, 0, 0, 100<<10)
+		t.Error("the panic did not arrive")
+	}()
+	if l.Committed() != 0 || src.Reserved() != 0 {
+		t.Errorf("%d bytes committed, %d reservations", l.Committed(), src.Reserved())
+	}
+	l.OnSoft(0, nil)
+	p, err := page.NewCommitted(l, 1<<20, 0, page.Granule, 100<<10)
+	if err != nil || p.Committed() != 112<<10 || p.Reserved() != 1<<20 {
+		t.Errorf("%v, %d bytes of %d", err, p.Committed(), p.Reserved())
+	}
+	if err := p.Close(); err != nil || src.Reserved() != 0 {
+		t.Error(err)
+	}
+}

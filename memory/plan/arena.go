@@ -43,26 +43,16 @@ type Arena struct {
 // New takes one block of the plan's total from src; nil means page.Default(). The error wraps
 // what src returned and nothing is kept. A plan from a file decides how much is taken: where it
 // may be anybody's, have a page.Limit for a source.
-func New(src page.Source, p *Plan) (a *Arena, err error) {
+func New(src page.Source, p *Plan) (*Arena, error) {
 	if p == nil {
 		return nil, errors.New("plan: new Arena: the plan is nil; make one with Fast, Exact or Load")
 	}
 	size := max(p.total, 1) // a plan without bytes needs a base too
-	mem, err := page.NewPrefix(src, size, size, 0)
+	mem, err := page.NewCommitted(src, size, size, 0, p.total)
 	if err != nil {
 		return nil, fmt.Errorf("plan: new Arena of %d bytes: %w", p.total, err)
 	}
-	committed := false
-	defer func() {
-		if !committed { // also where a source panics
-			err = errors.Join(err, mem.Close())
-		}
-	}()
-	if err := mem.Ensure(p.total); err != nil {
-		return nil, fmt.Errorf("plan: new Arena of %d bytes: %w", p.total, err)
-	}
-	committed = true
-	a = &Arena{base: mem.Base(), offsets: slices.Clone(p.offsets), plan: p, mem: mem}
+	a := &Arena{base: mem.Base(), offsets: slices.Clone(p.offsets), plan: p, mem: mem}
 	a.mem.Watch(func() { _ = a.Close() }) // touches no buffer
 	return a, nil
 }

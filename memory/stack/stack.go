@@ -51,14 +51,7 @@ func New(src page.Source, cfg Config) (*Stack, error) {
 
 // buffer reserves and commits bytes.
 func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
-	mem, err := page.NewPrefix(src, bytes, bytes, 0)
-	if err != nil {
-		return page.Prefix{}, err
-	}
-	if err := mem.Ensure(bytes); err != nil {
-		return page.Prefix{}, errors.Join(err, mem.Close())
-	}
-	return mem, nil
+	return page.NewCommitted(src, bytes, bytes, 0, bytes)
 }
 
 // Owns reports whether p lies in the buffer, live or not.
