@@ -24,8 +24,8 @@ const (
 // New reserves the address space of all tiers, commits the frame buffers, and raises GOGC for
 // the whole process unless told not to, see [Config.KeepGC]. The error names the tier that
 // could not be made; nothing is kept then.
-func New(cfg Config) (*Manager, error) {
-	cfg, err := cfg.withDefaults()
+func New(cfg Config) (_ *Manager, err error) {
+	cfg, err = cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +33,16 @@ func New(cfg Config) (*Manager, error) {
 	if err := m.reserve(); err != nil {
 		return nil, fmt.Errorf("tiers: reserve: %w", err)
 	}
+	built := false
+	defer func() {
+		if !built { // also where the source panics
+			err = errors.Join(err, m.release())
+		}
+	}()
 	if err := m.build(); err != nil {
-		return nil, errors.Join(err, m.release())
+		return nil, err
 	}
+	built = true
 	m.pacer.start(&cfg)
 	m.rss.open()
 	m.watchDrop()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
@@ -313,6 +314,21 @@ func TestManager_AnErrorFromAnyCallOfTheSourceLosesNothing(t *testing.T) {
 	}
 	if len(places) != 4 {
 		t.Errorf("struck at %v", places)
+	}
+}
+
+func TestNew_APanicOfTheSourceKeepsNothing(t *testing.T) {
+	for call := 1; ; call++ {
+		src := memtest.NewFaulty()
+		src.PanicAt = call
+		var m *Manager
+		if err := protect(func() (err error) { m, err = New(Config{Source: src, KeepGC: true}); return err }); err == nil {
+			must(t, m.Close())
+			break
+		}
+		if src.Reserved() != 0 {
+			t.Errorf("a panic in call %d leaves %d reservations", call, src.Reserved())
+		}
 	}
 }
 
