@@ -298,3 +298,9 @@ func TestFrames_BuffersAreBounded(t *testing.T) {
 		t.Errorf("%d buffers", f.Buffers())
 	}
 }
+
+func TestHooks_NilIsRefused(t *testing.T) {
+	l := newLinear(t, 1000)
+	memtest.Misuse(t, func() { l.OnReset(nil) }, "arena.OnReset", "nil")
+	l.Reset()
+}

@@ -63,10 +63,14 @@ func (l *Linear) Rewind(m Mark) {
 //
 // f may use the arena: what it allocates and marks dies with what it runs for. It must not
 // reset, rewind or close the arena nor register another hook there: that panics with a
-// *memory.Misuse, which comes out of the Reset, Rewind or Close unless f recovers it.
+// *memory.Misuse, which comes out of the Reset, Rewind or Close unless f recovers it. So does a
+// nil f, at once.
 func (l *Linear) OnReset(f func()) {
 	l.open("OnReset", nil, 0)
 	l.idle("OnReset")
+	if f == nil {
+		panic(misuse("OnReset", nil, 0, "the hook is nil"))
+	}
 	l.hooks = append(l.hooks, f)
 }
 

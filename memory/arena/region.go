@@ -163,14 +163,22 @@ func (r *Region) advance(size, al uintptr) (unsafe.Pointer, error) {
 		r.failures++
 		return nil, memory.ErrTooLarge
 	}
-	n := len(r.empty) - 1
+	if len(r.empty) == 0 {
+		if err := r.mem.Ensure(uintptr(len(r.regions)+1) << r.shift); err != nil {
+			r.failures++
+			return nil, err
+		}
+		// What the source told of it, as page.Limit.OnSoft does, may have freed.
+		if r.current >= 0 && r.regions[r.current].live == 0 {
+			return r.Alloc(size, al)
+		}
+	}
 	next := len(r.regions)
-	if n >= 0 {
+	if n := len(r.empty) - 1; n >= 0 {
 		next = int(r.empty[n])
 		r.empty = r.empty[:n]
-	} else if err := r.carve(); err != nil {
-		r.failures++
-		return nil, err
+	} else {
+		r.carve()
 	}
 	if r.current >= 0 { // it has live blocks, or the request would have fitted
 		used := r.currentUsed()
@@ -183,13 +191,10 @@ func (r *Region) advance(size, al uintptr) (unsafe.Pointer, error) {
 	return r.Alloc(size, al)
 }
 
-// carve commits one more region and makes room in the books for it, so that Free never
+// carve makes room in the books for one more region, which is committed, so that Free never
 // allocates on the Go heap.
-func (r *Region) carve() error {
+func (r *Region) carve() {
 	n := len(r.regions) + 1
-	if err := r.mem.Ensure(uintptr(n) << r.shift); err != nil {
-		return err
-	}
 	r.regions = append(r.regions, occupancy{})
 	if invariant.Exact {
 		r.live = append(r.live, make([]uint64, r.RegionBytes()>>(granuleShift+6))...)
@@ -197,7 +202,6 @@ func (r *Region) carve() error {
 	if cap(r.empty) < n {
 		r.empty = make([]uint32, 0, cap(r.regions)) // nothing is empty, or no region were carved
 	}
-	return nil
 }
 
 // currentUsed returns the bytes used in the current region; 0 where there is none.

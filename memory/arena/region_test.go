@@ -364,3 +364,55 @@ func TestRegion_CheckNamesWhatIsCorrupt(t *testing.T) {
 		copy(r.empty, empty)
 	}
 }
+
+// A budget's soft mark is told in the midst of the Alloc that commits, and what a program does
+// then is to free.
+func TestRegion_WhatTheSoftMarkFreesIsNotLost(t *testing.T) {
+	const size = 1000
+	for name, relieve := range map[string]func(r *Region, live map[unsafe.Pointer]bool){
+		"Free": func(r *Region, live map[unsafe.Pointer]bool) {
+			for p := range live {
+				r.Free(p, size)
+			}
+		},
+		"Free all but one": func(r *Region, live map[unsafe.Pointer]bool) {
+			for p := range live {
+				if r.Stats().Live == 1 {
+					clear(live)
+					live[p] = true
+					return
+				}
+				r.Free(p, size)
+			}
+		},
+		"Reset": func(r *Region, _ map[unsafe.Pointer]bool) { r.Reset() },
+		"Close": func(r *Region, _ map[unsafe.Pointer]bool) {
+			if err := r.Close(); err == nil {
+				t.Error("memory was released while it was being committed")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			limit := page.NewLimit(nil, 0)
+			r := newRegion(t, limit, RegionConfig{RegionBytes: regionBytes})
+			live, told := map[unsafe.Pointer]bool{}, 0
+			limit.OnSoft(5*regionBytes, func(uintptr, uintptr) {
+				told++
+				if relieve(r, live); r.Stats().Live == 0 {
+					clear(live)
+				}
+			})
+			for range 200 {
+				p := mustAlloc(t, r, size, 1)
+				if live[p] {
+					t.Fatalf("%p is live already", p)
+				}
+				live[p] = true
+				*(*byte)(p) = 1 // it is backed
+			}
+			if err := r.Check(); err != nil || told != 1 || r.Stats().Live != uint64(len(live)) {
+				t.Errorf("%v; told %d times, %d live of %d", err, told, r.Stats().Live, len(live))
+			}
+		})
+	}
+}
