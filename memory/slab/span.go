@@ -20,7 +20,8 @@ const noClass = maxClasses - 1
 const carveBatch = 32
 
 // refill gives a class whose stack is empty at least one free block. On error nothing has
-// changed but that other classes may have lost empty slabs.
+// changed but that other classes may have lost empty slabs. Blocks that were freed meanwhile,
+// as by the function of a [page.Limit.OnSoft], stay below the new ones.
 func (h *Heap) refill(ci uint8) error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -34,11 +35,11 @@ func (h *Heap) refill(ci uint8) error {
 		h.assign(ci, first)
 	}
 	k := min(carveBatch, (c.end-c.bump)/s.size)
-	stack := unsafe.Slice((*uint32)(c.stack), k)
+	stack := unsafe.Slice((*uint32)(c.stack), c.n+k)[c.n:]
 	for i := range stack { // ascending addresses come off the stack first
 		stack[i] = c.bump + (k-1-uint32(i))*s.size
 	}
-	c.n = k
+	c.n += k
 	c.carved += k
 	c.bump += k * s.size
 	h.carved += uint64(k*s.size) << granuleShift
@@ -58,7 +59,9 @@ func (h *Heap) assign(ci uint8, first uintptr) {
 	c.end = c.bump + s.blocks*s.size
 	if need := s.spans * s.blocks; need > s.capacity {
 		s.capacity = max(need, 2*s.capacity)
-		c.stack = unsafe.Pointer(unsafe.SliceData(make([]uint32, s.capacity))) // empty: nothing to copy
+		stack := make([]uint32, s.capacity)
+		copy(stack, c.free()) // next to always nothing
+		c.stack = unsafe.Pointer(unsafe.SliceData(stack))
 	}
 }
 
@@ -114,10 +117,10 @@ func (h *Heap) vacantRun(n uintptr) (first uintptr, ok bool) {
 // as freed blocks are; what a Reset or reclaim left has been, and if a stale pointer has
 // written there since, the block's Alloc will say so.
 func (h *Heap) takeFresh(n uintptr) (first uintptr, err error) {
-	first = h.limit / slabGranules
-	if err := h.mem.Ensure((first + n) << slabShift); err != nil {
+	if err := h.mem.Ensure((h.limit/slabGranules + n) << slabShift); err != nil {
 		return 0, err
 	}
+	first = h.limit / slabGranules // now: the source may have called what trims or resets
 	h.limit += n * slabGranules
 	if invariant.Debug && h.limit > h.poisoned {
 		from := max(h.poisoned, first*slabGranules)
