@@ -234,7 +234,7 @@ func (h *Heap) grow(room uintptr) (uint32, error) {
 		return 0, &memory.Exhausted{Op: "compact: alloc", Need: room, Have: h.largestGap(), Limit: h.mem.Reserved(), Cause: err}
 	}
 	h.fitTail()
-	return last, nil
+	return h.records[head].prev, nil // now: what the source told of it may have freed or moved
 }
 
 // fitTail makes the last gap end where committed memory does.

@@ -307,3 +307,45 @@ func TestHeap_CostsNoGoAllocations(t *testing.T) {
 		t.Error("Owns is wrong")
 	}
 }
+
+// A budget's soft mark is told in the midst of the Alloc that commits, and what a program does
+// then is to free.
+func TestAlloc_WhatTheSoftMarkFreesOrMovesIsInTheBooks(t *testing.T) {
+	for name, relieve := range map[string]func(h *Heap, live []Handle){
+		"Free":  func(h *Heap, live []Handle) { free(h, live) },
+		"Reset": func(h *Heap, _ []Handle) { h.Reset() },
+		"Close": func(h *Heap, _ []Handle) {
+			if err := h.Close(); err == nil {
+				t.Error("memory was released while it was being committed")
+			}
+		},
+		"Compact": func(h *Heap, live []Handle) { free(h, live[:len(live)/2]); h.Compact(Budget{}) },
+		"Trim":    func(h *Heap, live []Handle) { free(h, live[3:]); _ = h.Trim() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			limit := page.NewLimit(nil, 0)
+			h := newHeap(t, limit, Config{})
+			var live []Handle
+			told := 0
+			limit.OnSoft(400<<10, func(uintptr, uintptr) { told++; relieve(h, live) })
+			for range 300 {
+				x := mustAlloc(t, h, 4000)
+				live = append(live, x)
+				b, ok := h.Bytes(x)
+				if !ok {
+					t.Fatal("a fresh handle is stale")
+				}
+				b[3999] = 1
+			}
+			if err := h.Check(); err != nil || told != 1 {
+				t.Errorf("%v; told %d times", err, told)
+			}
+		})
+	}
+}
+
+func free(h *Heap, blocks []Handle) {
+	for _, x := range blocks {
+		h.Free(x)
+	}
+}
