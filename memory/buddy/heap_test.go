@@ -237,3 +237,18 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 		h.Free(p, 3000)
 	}
 }
+
+func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
+	limit := page.NewLimit(nil, 0)
+	h, err := New(limit, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit.OnSoft(0, func(uintptr, uintptr) { _ = h.Close() })
+	if p, err := h.Alloc(10_000, 8); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("%p, %v", p, err)
+	}
+	if err := errors.Join(h.Check(), h.Close()); err != nil || limit.Committed() != 0 {
+		t.Errorf("%v, %d bytes committed", err, limit.Committed())
+	}
+}

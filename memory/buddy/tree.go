@@ -3,6 +3,8 @@ package buddy
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/strata-go/strata/memory"
 )
 
 // dropLists forgets every free block.
@@ -114,6 +116,9 @@ func (h *Heap) grow(n, step uint32) error {
 	before := h.committed()
 	if err := h.mem.Ensure(h.grain.Bytes(p.off + h.ladder.size[p.rung])); err != nil {
 		return err
+	}
+	if h.base == nil { // closed by what the source told of it
+		return memory.ErrClosed
 	}
 	h.poison(before, h.committed())
 	h.adopt(h.ladder.whole(), before, h.committed())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
@@ -154,6 +155,9 @@ func (h *Heap) grow(end uint32) error {
 	}
 	if err := h.mem.Ensure(h.grain.Bytes(end)); err != nil {
 		return err
+	}
+	if h.base == nil { // closed by what the source told of it
+		return memory.ErrClosed
 	}
 	if now := h.committed(); now > before {
 		h.poison(before, now)

@@ -107,6 +107,9 @@ func (h *Heap) grow(n, step uint32) (uint32, error) {
 			refused = err
 			continue
 		}
+		if h.closed { // by what the source told of it
+			return 0, memory.ErrClosed
+		}
 		return h.extend(k, h.committed(pl)), nil
 	}
 	return 0, refused

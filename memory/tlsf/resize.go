@@ -55,7 +55,13 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 		if !atEnd || uint64(end) > uint64(len(pl.starts)) || pl.mem.Ensure(h.grain.Bytes(end)) != nil {
 			return false
 		}
+		if h.closed { // by what the source told of it
+			return false
+		}
 		h.extend(k, h.committed(pl))
+		if uint64(i) >= uint64(len(h.blocks)) || h.blocks[i].state != live { // freed by it
+			return false
+		}
 		x = &h.blocks[i]
 	}
 	h.mergeNext(i, x)

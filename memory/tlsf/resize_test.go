@@ -1,8 +1,11 @@
 package tlsf
 
 import (
+	"errors"
 	"testing"
+	"unsafe"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -74,5 +77,50 @@ func TestResize_CommitsTheTail(t *testing.T) {
 	memtest.MustCheck(t, h)
 	if s := h.Stats(); s.Requested != 300<<10 || s.Peak != 300<<10 || s.Live != 1 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A budget's soft mark is told in the midst of the Resize that commits.
+func TestResize_WhatTheSoftMarkFreesIsNotResized(t *testing.T) {
+	for name, c := range map[string]struct {
+		relieve func(h *Heap, p unsafe.Pointer)
+		want    bool
+	}{
+		"nothing": {func(*Heap, unsafe.Pointer) {}, true},
+		"itself":  {func(h *Heap, p unsafe.Pointer) { h.Free(p, 10_000) }, false},
+		"all":     {func(h *Heap, _ unsafe.Pointer) { h.Reset() }, false},
+		"closed":  {func(h *Heap, _ unsafe.Pointer) { _ = h.Close() }, false},
+	} {
+		limit := page.NewLimit(nil, 0)
+		h, err := New(limit, Config{Step: 64 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := h.Alloc(10_000, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit.OnSoft(100<<10, func(uintptr, uintptr) { c.relieve(h, p) })
+		if got := h.Resize(p, 10_000, 300_000); got != c.want {
+			t.Errorf("%s: Resize = %t", name, got)
+		}
+		if err := errors.Join(h.Check(), h.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
+	limit := page.NewLimit(nil, 0)
+	h, err := New(limit, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit.OnSoft(0, func(uintptr, uintptr) { _ = h.Close() })
+	if p, err := h.Alloc(10_000, 8); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("%p, %v", p, err)
+	}
+	if err := errors.Join(h.Check(), h.Close()); err != nil || limit.Committed() != 0 {
+		t.Errorf("%v, %d bytes committed", err, limit.Committed())
 	}
 }
