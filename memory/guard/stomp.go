@@ -174,6 +174,9 @@ func (s *Stomp) take(room uintptr) (uint32, error) {
 		if err := s.src.Commit(s.mem, off, room); err != nil {
 			return 0, fmt.Errorf("guard: stomp: %w", err)
 		}
+		if s.gone { // closed by what the source told of it
+			return 0, memory.ErrClosed
+		}
 		s.slots = append(s.slots, slot{off: off, span: room, room: room})
 		s.next = off + room
 		return uint32(len(s.slots) - 1), nil
