@@ -23,8 +23,8 @@ func TestAlloc_WhatTheSoftMarkFreesIsNeitherLostNorHadTwice(t *testing.T) {
 				h.Free(p, size)
 			}
 			clear(live)
-			if err := h.Trim(); err == nil {
-				t.Error("memory was trimmed while it was being committed")
+			if err := h.Trim(); err != nil { // what is being committed stays
+				t.Error(err)
 			}
 		},
 		"Reset": func(h *Heap, live map[unsafe.Pointer]bool) { h.Reset(); clear(live) },
