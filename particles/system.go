@@ -34,8 +34,8 @@ const (
 //	...                   ^n     ^room               ^max
 //
 // A dead particle's row is taken by the last one, so rows have no lasting order. One
-// goroutine at a time. After Close only Close, Stats and Check may be called; everything
-// else panics with a *memory.Misuse. A System whose source has ended is closed, too.
+// goroutine at a time. After Close only Close, Check and what tells figures may be called;
+// everything else panics with a *memory.Misuse. A System whose source has ended is closed, too.
 //
 // Invariants, verified by Check:
 //

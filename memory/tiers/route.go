@@ -136,8 +136,10 @@ func (m *Manager) Owns(p unsafe.Pointer) bool {
 
 // NewFreer lets another goroutine free blocks as FreeAny does: they are batched, and come home
 // at the next BeginFrame or EndLevel, or when Alloc needs them. Safe for concurrent use; the
-// Freer itself belongs to one goroutine. A block that FreeAny refuses makes the call that takes
-// it in panic; the next call goes on behind it. What arrives after Close is abandoned.
+// Freer itself belongs to one goroutine. What is large is best given to its FreeSized, or it
+// waits for the batch to fill, with nobody else to flush it. A block that FreeAny refuses makes
+// the call that takes it in panic; the next call goes on behind it. What arrives after Close is
+// abandoned.
 func (m *Manager) NewFreer() *remote.Freer { return m.home.NewFreer() }
 
 func (m *Manager) foreign() string {
