@@ -262,3 +262,19 @@ func TestHeap_WhatComesHomeOfAnotherClassIsReclaimed(t *testing.T) {
 	})
 	memtest.MustAlloc(t, h, 1000, 1)
 }
+
+func TestHeap_AnInteriorPointerIntoAnOldBlockIsRefused(t *testing.T) {
+	h, err := New(nil, Config{Reserve: 1 << 20})
+	memtest.Opened(t, h, err)
+	p := memtest.MustAlloc(t, h, 64, 16)
+	h.BeginEpoch()
+	for _, off := range []uintptr{1, 8, 15} {
+		memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(p, off)) }, "slab.FreeAny", "interior pointer")
+		memtest.Misuse(t, func() { h.Free(unsafe.Add(p, off), 64) }, "slab.Free", "interior pointer")
+	}
+	if s := h.Stats(); s.Live != 1 || s.Frees != 0 {
+		t.Errorf("a refused free counts: %+v", s)
+	}
+	h.FreeAny(p)
+	memtest.MustCheck(t, h)
+}
