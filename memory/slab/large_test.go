@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"unsafe"
@@ -64,6 +65,10 @@ func TestLarge_WithoutCapabilitiesIsNotAsked(t *testing.T) {
 }
 
 func TestNew_RefusesWhatItCannotCount(t *testing.T) {
+	most := "a span of the largest class, and 68719411200 bytes" // 64 GiB less a slab
+	if math.MaxUint == math.MaxUint32 {
+		most = "a span of the largest class, and 4294377471 bytes" // nine slabs below the last address
+	}
 	for _, c := range []struct {
 		cfg  Config
 		want string
@@ -72,6 +77,7 @@ func TestNew_RefusesWhatItCannotCount(t *testing.T) {
 		{Config{Reserve: ^uintptr(0) - slabBytes}, "slab: Reserve"},
 		{Config{Reserve: ^uintptr(0) - maxSpan*slabBytes}, "slab: Reserve"},
 		{Config{Reserve: uintptr(maxReserve) + 1}, "slab: Reserve"},
+		{Config{Reserve: ^uintptr(0)}, most},
 		{Config{Reserve: slabBytes - 1}, "slab: Reserve 65535 is not between 65536"},
 		{Config{Reserve: 2*slabBytes - 1, MaxSize: 65536}, "a span of the largest class"},
 		{Config{MaxSize: slabBytes + 1}, "slab: MaxSize 65537 is above the 65536 bytes of a slab"},
