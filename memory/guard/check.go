@@ -47,7 +47,7 @@ func (c *checker) fail(format string, args ...any) {
 func (c *checker) ring(s state) {
 	records := c.a.records
 	for prev, i := uint32(s), records[s].next; ; {
-		if int(i) >= len(records) {
+		if uint64(i) >= uint64(len(records)) {
 			c.fail("ring %d: next of record %d leads to record %d of %d", s, prev, i, len(records))
 			return
 		}
@@ -81,7 +81,7 @@ func (c *checker) ring(s state) {
 func (c *checker) spares() {
 	records := c.a.records
 	for i := c.a.spare; i != 0; i = records[i].next {
-		if int(i) >= len(records) || i < uint32(anchorCount) {
+		if uint64(i) >= uint64(len(records)) || i < uint32(anchorCount) {
 			c.fail("the spare records lead to record %d of %d", i, len(records))
 			return
 		}
@@ -114,7 +114,7 @@ func (c *checker) records() {
 		if wanted := r.state != gone; wanted != (r.block != nil) || wanted && uintptr(r.block) != r.addr {
 			c.fail("record %d in state %d of the block at %#x has memory at %p", i, r.state, r.addr, r.block)
 		}
-		if n := len(a.sites.list); int(r.allocSite) >= n || int(r.freeSite) >= n {
+		if n := uint64(len(a.sites.list)); uint64(r.allocSite) >= n || uint64(r.freeSite) >= n {
 			c.fail("record %d names call sites %d and %d of %d", i, r.allocSite, r.freeSite, n)
 		}
 		if uintptr(r.back) != a.cfg.CanaryBytes || uintptr(r.front) < a.cfg.CanaryBytes {

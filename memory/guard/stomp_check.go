@@ -18,7 +18,7 @@ func (s *Stomp) Check() error {
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf("guard: "+format, args...)) }
 	vacant := make([]bool, len(s.slots))
 	for _, i := range s.queue {
-		if int(i) >= len(s.slots) || vacant[i] || s.slots[i].live {
+		if uint64(i) >= uint64(len(s.slots)) || vacant[i] || s.slots[i].live {
 			fail("the queue of vacant slots holds slot %d of %d, which is live or there twice", i, len(s.slots))
 			return errors.Join(errs...)
 		}
@@ -34,7 +34,7 @@ func (s *Stomp) Check() error {
 			return errors.Join(errs...)
 		}
 		end = x.off + x.span
-		if n := len(s.sites.list); int(x.allocSite) >= n || int(x.freeSite) >= n {
+		if n := uint64(len(s.sites.list)); uint64(x.allocSite) >= n || uint64(x.freeSite) >= n {
 			fail("slot %d names call sites %d and %d of %d", i, x.allocSite, x.freeSite, n)
 			return errors.Join(errs...)
 		}
