@@ -148,8 +148,17 @@ func (p *Split[Hot, Cold]) ensure(n uint) error {
 	if err := p.cold.Ensure(uintptr(n) * stride[Cold]()); err != nil {
 		return errors.Join(err, p.hot.Trim(before))
 	}
+	// What the source told of it may have closed p, or trimmed the region that was not growing.
+	switch {
+	case p.hotBase == nil:
+		return memory.ErrClosed
+	case p.hot.Committed() < uintptr(n)*stride[Hot]():
+		return errTrimmed
+	}
 	return nil
 }
+
+var errTrimmed = fmt.Errorf("pool: trimmed while it grew: %w", memory.ErrOutOfMemory)
 
 func (p *Split[Hot, Cold]) soil(i, end uint) {
 	h, c := p.at(uint32(i))

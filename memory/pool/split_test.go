@@ -214,3 +214,34 @@ func TestSplit_CheckNamesTheRegionsToo(t *testing.T) {
 	mustName(t, p, "the generations tell of 1 lives, 0 were begun")
 	p.allocs = 1
 }
+
+func TestSplit_WhatTheSoftMarkTrimsOrClosesIsNotHandedOut(t *testing.T) {
+	type hot [100]int32
+	type cold [200]int32
+	for name, relieve := range map[string]func(p *Split[hot, cold]){
+		"Trim":  func(p *Split[hot, cold]) { p.Reset(); _ = p.Trim() },
+		"Close": func(p *Split[hot, cold]) { _ = p.Close() },
+	} {
+		for _, mark := range []uintptr{0, 300 << 10, 600 << 10, 900 << 10} { // in steps of 256 KiB: hot, cold, cold, hot
+			limit := page.NewLimit(nil, 0)
+			p, err := NewSplit[hot, cold](limit, Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			limit.OnSoft(mark, func(uintptr, uintptr) { relieve(p); limit.OnSoft(1<<30, nil) })
+			for range 1000 {
+				_, h, c, err := p.New()
+				if err != nil {
+					if !errors.Is(err, memory.ErrOutOfMemory) && !errors.Is(err, memory.ErrClosed) {
+						t.Fatalf("%s: %v", name, err)
+					}
+					continue
+				}
+				h[99], c[199] = 1, 1 // there is memory
+			}
+			if err := errors.Join(p.Check(), p.Close()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
