@@ -13,8 +13,8 @@ const MaxAlign = 4096
 // and [MakeSlice] zero what they return. A block must hold no Go pointer: the
 // collector does not look at it (see [PointerFree]).
 //
-// An allocator belongs to one goroutine at a time unless its documentation says
-// otherwise. Builds with -race or -tags memdebug report the second goroutine.
+// An allocator comes from the New of its family: the zero value of the type is none, and is not
+// to be used. It belongs to one goroutine at a time unless its documentation says otherwise. Builds with -race or -tags memdebug report the second goroutine.
 type Allocator interface {
 	// Alloc returns a block of at least size bytes aligned to align. Size 0 gives a
 	// non-nil pointer that may be passed to Free and must not be dereferenced.

@@ -13,8 +13,8 @@ import (
 //	...
 //	e, err := arena.New(frame, enemyType)
 //
-// The zero Type proves nothing: every allocation with it fails with ErrTooLarge. A Type can
-// be had from TypeFor and MustType only, and not by converting another one.
+// The zero Type proves nothing: every allocation with it fails, with ErrTooLarge where nothing
+// else is said. A Type can be had from TypeFor and MustType only, and not by converting another one.
 type Type[T any] struct {
 	of [0]*T // a Type of another type does not convert to this one
 

@@ -32,9 +32,9 @@ func NewLimit(src Source, limit uintptr) *Limit {
 
 // OnSoft has f called, on the goroutine that commits, each time committed bytes rise past
 // mark; so a mark of the budget is never passed, and one of 0 with the first commit. f may give
-// memory back to this Limit and must not allocate from it (see [Prefix.Ensure]). If f panics or
-// ends its goroutine the commit is taken back, and the next one that rises past mark calls f
-// again.
+// memory back to this Limit and must not allocate from it (see [Prefix.Ensure]), nor call what
+// holds a lock while it allocates, as a slab.Central does. If f panics or ends its goroutine the
+// commit is taken back, and the next one that rises past mark calls f again.
 func (l *Limit) OnSoft(mark uintptr, f func(committed, limit uintptr)) { l.soft, l.onSoft = mark, f }
 
 // Committed returns the bytes that are committed now. What was when the source ended stays
