@@ -64,8 +64,9 @@ func (s *System) EmitRate(e *Emitter, dt float32) int {
 	}
 	owed = min(owed, maxCapacity)
 	n := int(owed)
-	e.Owed = owed - float32(n)
-	return s.emit(e, n, dt)
+	emitted := s.emit(e, n, dt)
+	e.Owed = owed - float32(n) // last: where a callback of the source panics they are still owed
+	return emitted
 }
 
 // emit puts n particles on the way of the last dt seconds.

@@ -227,6 +227,55 @@ func TestClose_TwiceAndUseAfter(t *testing.T) {
 	}
 }
 
+// A callback at a soft mark panics at every height that growth passes; whoever recovers makes
+// the same call again.
+func TestEmitRate_APanicOfTheSourceLosesNoParticle(t *testing.T) {
+	life := func(mark uintptr) (*System, *Emitter, int) {
+		l, panics := page.NewLimit(nil, 0), 0
+		l.OnSoft(mark, func(uintptr, uintptr) {
+			if panics++; panics == 1 {
+				panic("tight")
+			}
+		})
+		s, err := New(l, Config{Capacity: 100_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		register(t, s, Kind{})
+		e := &Emitter{Life: Just(60), Rate: 15_000.3, Speed: Range{1, 2}, Spread: 1}
+		for range 4 {
+			for done := false; !done; {
+				func() {
+					defer func() {
+						if v := recover(); v != nil && v != "tight" {
+							panic(v)
+						}
+					}()
+					s.EmitRate(e, 1)
+					done = true
+				}()
+				mustCheck(t, s)
+			}
+		}
+		return s, e, panics
+	}
+	twin, owed, _ := life(1 << 40)
+	struck := 0
+	for mark := uintptr(0); mark < 60_000*rowBytes; mark += 64 << 10 {
+		s, e, panics := life(mark)
+		struck += panics
+		if s.Hash(0) != twin.Hash(0) || s.Stats() != twin.Stats() || *e != *owed {
+			t.Errorf("with a panic at %d bytes: %+v and %v owed, without one %+v and %v", mark, s.Stats(), e.Owed, twin.Stats(), owed.Owed)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if struck < 20 {
+		t.Errorf("%d panics", struck)
+	}
+}
+
 func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	for _, c := range []struct {
 		want    string
