@@ -12,8 +12,8 @@ import (
 
 // An Allocator is its inner allocator with every block watched. Alignments, lifetimes and the
 // goroutine rule are inner's. Fresh blocks are filled with 0xCD, freed ones with 0xDD. It has
-// every capability of package memory: where inner lacks one, the method's comment says how it
-// is made up for.
+// every capability of package memory but Trim, for which Flush and then Inner's: where inner
+// lacks another one, the method's comment says how it is made up for.
 //
 // What is found is a *memory.Misuse that names the block, its size, the call site of its
 // allocation and, where it was freed, of the free. It is raised as a panic, or passed to
@@ -44,7 +44,7 @@ type Allocator struct {
 	failures uint64
 	peak     uint64 // highest inUse, bytes
 	closed   bool
-	witness  unsafe.Pointer // a block that inner has handed out and not back; nil: none
+	witness  unsafe.Pointer // a block that inner owns, has handed out and not back; nil: none
 	owner    invariant.Owner
 }
 
@@ -136,7 +136,9 @@ func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 		a.failures++
 		return nil, err
 	}
-	a.witness = start
+	if o, ok := a.inner.(memory.Owner); ok && o.Owns(start) { // not so for what inner passed on
+		a.witness = start
+	}
 	i := a.admit(unsafe.Add(start, front))
 	r := &a.records[i]
 	r.size, r.front, r.back = size, uint32(front), uint32(a.cfg.CanaryBytes)

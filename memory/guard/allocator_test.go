@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
@@ -444,5 +445,98 @@ func TestStats_CountsWhatCallersHave(t *testing.T) {
 	a.Free(q, 100)
 	if s := a.Stats(); s.Live != 1 || s.Frees != 2 || a.Quarantined() != 504 {
 		t.Errorf("%+v, %d in quarantine", s, a.Quarantined())
+	}
+}
+
+func TestAllocator_ABlockThatInnerPassedOnIsNoSignOfItsEnd(t *testing.T) {
+	large := newGuard(t, Config{})
+	h, err := slab.New(nil, slab.Config{Large: large})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(h, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, q := mustAlloc(t, a, 10_000, 8), mustAlloc(t, a, 10, 8)
+	r := mustAlloc(t, a, 10_000, 8) // h.Owns neither this one nor the first
+	mustCheck(t, a)
+	a.Free(r, 10_000)
+	a.Free(q, 10)
+	a.Free(p, 10_000)
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReset_HooksOfInnerSeeTheBlocksAsTheyWere(t *testing.T) {
+	l, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, err := New(l, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mustAlloc(t, a, 8, 8)
+	*at(p, 3) = 42
+	var q unsafe.Pointer
+	l.OnReset(func() {
+		if *at(p, 3) != 42 {
+			t.Errorf("the hook finds %#x", *at(p, 3))
+		}
+		q = mustAlloc(t, a, 8, 8) // dies with the rest
+	})
+	a.Reset()
+	mustCheck(t, a)
+	if *at(p, 3) != 0xDD || a.Stats().Live != 0 || l.Stats().Live != 0 {
+		t.Errorf("after Reset %#x, %d live, %d with inner", *at(p, 3), a.Stats().Live, l.Stats().Live)
+	}
+	memtest.Misuse(t, func() { a.Free(q, 8) }, "freed already")
+}
+
+func TestReset_WhatInnerRefusesHasNotHappened(t *testing.T) {
+	h, err := slab.New(nil, slab.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	central := slab.NewCentral(h)
+	cache := slab.NewCache(central)
+	a, err := New(central, Config{QuarantineBytes: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mustAlloc(t, a, 8, 8)
+	a.Free(mustAlloc(t, a, 8, 8), 8)
+	*at(p, 3) = 42
+	before := a.Stats()
+	memtest.Misuse(t, func() { a.Reset() }, "slab.Reset", "caches of the heap are open")
+	if a.Stats() != before || a.Quarantined() == 0 || *at(p, 3) != 42 {
+		t.Errorf("%+v, before %+v; the block holds %#x", a.Stats(), before, *at(p, 3))
+	}
+	mustCheck(t, a)
+	if err := cache.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a.Reset()
+	mustCheck(t, a)
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAllocator_TheZeroOneIsAsIfClosed(t *testing.T) {
+	var a Allocator
+	if _, err := a.Alloc(1, 1); err != memory.ErrClosed {
+		t.Errorf("Alloc: %v", err)
+	}
+	for _, f := range []func(){func() { a.Free(unsafe.Pointer(&a), 1) }, func() { a.SizeOf(nil) }, a.Reset} {
+		a = Allocator{}
+		memtest.Misuse(t, f, "the allocator is closed")
+	}
+	a = Allocator{}
+	if err := errors.Join(a.Check(), a.Close()); err != nil || a.Leaks() != nil || a.Stats() != (memory.Stats{}) {
+		t.Errorf("%v, %+v", err, a.Stats())
 	}
 }

@@ -1,6 +1,10 @@
 package guard
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
 
 // A record is what is known of one block. Records 0 to 2 are the anchors of the rings, so that
 // the index 0, an anchor, also means none.
@@ -135,10 +139,11 @@ func (b *books) covering(p unsafe.Pointer) uint32 {
 	return 0
 }
 
-// anyBlock returns the start of a block that is live or in quarantine, or nil.
-func (b *books) anyBlock() unsafe.Pointer {
+// anyBlock returns the start of a block that is live or in quarantine, that o owns, or nil: of
+// each the newest is asked for.
+func (b *books) anyBlock(o memory.Owner) unsafe.Pointer {
 	for _, s := range []state{live, quarantined} {
-		if r := &b.records[b.records[s].prev]; r.block != nil {
+		if r := &b.records[b.records[s].prev]; r.block != nil && o.Owns(r.start()) {
 			return r.start()
 		}
 	}

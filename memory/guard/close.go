@@ -7,7 +7,8 @@ import (
 )
 
 // Reset verifies every block and frees them all, those in quarantine too. Where inner is no
-// memory.Resetter they are freed one by one, the newest first. Cost: proportional to the
+// memory.Resetter they are freed one by one, the newest first. Where it is one, its hooks see
+// the blocks as they were, and if it panics nothing has changed. Cost: proportional to the
 // blocks and their bytes.
 func (a *Allocator) Reset() {
 	if a.ended() {
@@ -22,18 +23,23 @@ func (a *Allocator) Reset() {
 		}
 	}
 	z, resets := a.inner.(memory.Resetter)
+	owned := true // what a hook has closed, or inner unmaps, is not touched any more
+	if resets {
+		z.Reset()
+		o, ok := a.inner.(memory.Owner)
+		owned = !ok || a.witness == nil || o.Owns(a.witness)
+	}
+	a.witness = nil
 	for i := a.records[live].prev; i != uint32(live); i = a.records[live].prev {
-		fill(a.records[i].bytes(), &freedPage)
+		if owned {
+			fill(a.records[i].bytes(), &freedPage)
+		}
 		a.drop(i, !resets)
 		a.records[i].freeSite = site
 		a.frees++
 	}
 	for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
 		a.drop(i, !resets)
-	}
-	a.witness = nil
-	if resets {
-		z.Reset()
 	}
 }
 
@@ -65,8 +71,11 @@ func (a *Allocator) end() {
 
 // ended reports whether the allocator is closed, and closes it if inner's memory is gone: its
 // blocks cannot be looked at any more. It asks for one block that inner has not got back, and
-// believes no other book.
+// believes no other book. The zero Allocator, which has no inner one, is as if closed.
 func (a *Allocator) ended() bool {
+	if a.inner == nil && !a.closed {
+		a.end()
+	}
 	if o, ok := a.inner.(memory.Owner); ok && !a.closed && a.witness != nil && !o.Owns(a.witness) {
 		a.end()
 	}

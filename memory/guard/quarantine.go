@@ -23,8 +23,8 @@ func (a *Allocator) release(i uint32) {
 	start := a.records[i].start()
 	a.inner.Free(start, a.records[i].total())
 	a.bury(i)
-	if start == a.witness {
-		a.witness = a.anyBlock()
+	if o, ok := a.inner.(memory.Owner); ok && start == a.witness {
+		a.witness = a.anyBlock(o)
 	}
 }
 
