@@ -140,11 +140,12 @@ func (p *Split[Hot, Cold]) at(i uint32) (*Hot, *Cold) {
 // ensure, soil and damage make p the ground of its slots. When the cold region refuses, the
 // hot one gives back what it has just got.
 func (p *Split[Hot, Cold]) ensure(n uint) error {
-	p.soiled = min(p.soiled, uint(p.hot.Committed()/stride[Hot]()), uint(p.cold.Committed()/stride[Cold]()))
+	p.soiled = min(p.soiled, uint(p.hot.Committed()/stride[Hot]()))
 	before := p.hot.Committed()
 	if err := p.hot.Ensure(uintptr(n) * stride[Hot]()); err != nil {
 		return err
 	}
+	p.soiled = min(p.soiled, uint(p.cold.Committed()/stride[Cold]())) // now: it may have been trimmed meanwhile
 	if err := p.cold.Ensure(uintptr(n) * stride[Cold]()); err != nil {
 		return errors.Join(err, p.hot.Trim(before))
 	}
