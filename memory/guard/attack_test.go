@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // shrinking owns the blocks that are live and nothing else, like an allocator that unmaps
@@ -124,4 +126,22 @@ func TestOnFault_HearsOfEachFindingByItself(t *testing.T) {
 			t.Errorf("finding %d is %q; want %q alone", i, got[i].Reason, want)
 		}
 	}
+}
+
+func TestReset_FillsWhatItFrees(t *testing.T) {
+	a := newGuard(t, Config{})
+	p := spawn(t, a, 100)
+	a.Reset()
+	if *at(p, 50) != 0xDD {
+		t.Errorf("a block that Reset freed holds 0x%X; want 0xDD", *at(p, 50))
+	}
+}
+
+func TestStomp_ABlockMayTakeAllButTwoGranules(t *testing.T) {
+	s := newStomp(t, StompConfig{Reserve: 4 * page.Granule})
+	if _, err := s.Alloc(2*page.Granule+1, 1); !errors.Is(err, memory.ErrTooLarge) {
+		t.Errorf("a block of more: %v", err)
+	}
+	memtest.MustAlloc(t, s, 2*page.Granule, 1)
+	memtest.MustCheck(t, s)
 }
