@@ -42,6 +42,7 @@ type component struct {
 // A Component reaches one component type of one world. Make it once with [Register] and
 // copy it freely; it is two words.
 type Component[T any] struct {
+	//lint:ignore U1000 it is there for its type
 	of [0]*T // no Component of another type converts to this one
 	w  *World
 	at uint // the ID, as the index that Get adds up

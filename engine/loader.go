@@ -127,7 +127,7 @@ func (c *LoaderConfig) complete() error {
 	case c.Workers < 0 || c.Workers > maxWorkers:
 		return fmt.Errorf("%d workers; allowed: 1 to %d, or 0 for %d", c.Workers, maxWorkers, defaultWorkers)
 	case c.Patience < 0:
-		return fmt.Errorf("Patience %v; allowed: nothing negative, 0 for %v", c.Patience, defaultPatience)
+		return fmt.Errorf("a patience of %v; allowed: nothing negative, 0 for %v", c.Patience, defaultPatience)
 	case c.MaxBytes < 0 || c.MaxBytes > 1<<30:
 		return fmt.Errorf("MaxBytes %d; allowed: 1 to %d, or 0 for %d", c.MaxBytes, 1<<30, defaultMaxBytes)
 	case c.Assets < 0 || c.Assets > 1<<20:

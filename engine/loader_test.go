@@ -237,7 +237,7 @@ func TestNewLoader_BadConfig(t *testing.T) {
 		"FS, Heap and Free are required":                 func(c *LoaderConfig) { c.Heap = nil },
 		"-1 workers; allowed: 1 to 64":                   func(c *LoaderConfig) { c.Workers = -1 },
 		"65 workers; allowed: 1 to 64":                   func(c *LoaderConfig) { c.Workers = 65 },
-		"Patience -1ns; allowed: nothing negative":       func(c *LoaderConfig) { c.Patience = -1 },
+		"patience of -1ns; allowed: nothing negative":    func(c *LoaderConfig) { c.Patience = -1 },
 		"MaxBytes -1; allowed: 1 to 1073741824":          func(c *LoaderConfig) { c.MaxBytes = -1 },
 		"room for -1 assets; allowed: 1 to 1048576":      func(c *LoaderConfig) { c.Assets = -1 },
 		"engine: new Loader: no heap for worker 1 of 2":  func(c *LoaderConfig) { c.Workers = 2; c.Heap = onlyFirst },

@@ -25,7 +25,7 @@ func (w *worker) read(path string) (block, error) {
 	var f fs.File
 	err := w.ask("Open", func() (err error) { f, err = w.loader.cfg.FS.Open(path); return err })
 	if err == nil && f == nil {
-		err = errors.New("Open gave neither file nor error")
+		err = errors.New("the call of Open gave neither file nor error")
 	}
 	if err != nil && f == nil {
 		return block{}, reason(err)
@@ -61,7 +61,7 @@ func (w *worker) stat(ask func() (fs.FileInfo, error)) (size int64, err error) {
 // regular returns the size of what is a regular file.
 func regular(info fs.FileInfo) (size int64, err error) {
 	if info == nil {
-		return 0, errors.New("Stat gave neither information nor error")
+		return 0, errors.New("the call of Stat gave neither information nor error")
 	}
 	if !info.Mode().IsRegular() {
 		return 0, fmt.Errorf("it is no regular file: %v", info.Mode().Type())

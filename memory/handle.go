@@ -11,6 +11,7 @@ import "fmt"
 // A pool may fold an even number of its own into those that it gives out, so that the handles
 // of another pool are stale in it: they are odd all the same, and no two of one slot are equal.
 type Handle[T any] struct {
+	//lint:ignore U1000 it is there for its type
 	of    [0]*T // a Handle of another type does not convert to this one; last, it would add bytes
 	index uint32
 	gen   uint32

@@ -16,10 +16,10 @@ import (
 )
 
 type (
-	node   struct{ next *node }
+	node   struct{ Next *node }
 	list   []list
 	thunk  func() thunk
-	tree   struct{ kids [2]list }
+	tree   struct{ Kids [2]list }
 	plain  struct{ X, Y float32 }
 	outer  struct{ plain }
 	holder struct{ *plain }
@@ -27,7 +27,7 @@ type (
 		_ [0]*int
 		_ *int
 	}
-	box[T any] struct{ value T }
+	box[T any] struct{ Value T }
 	table      [2][3]struct{ _ [0]string }
 )
 
@@ -47,13 +47,13 @@ func TestPointerFree_ExoticTypes(t *testing.T) {
 		err  error
 		want string
 	}{
-		{memory.PointerFree[node](), "node.next (*memory_test.node)"},
+		{memory.PointerFree[node](), "node.Next (*memory_test.node)"},
 		{memory.PointerFree[list](), "list (memory_test.list)"},
 		{memory.PointerFree[thunk](), "thunk (memory_test.thunk)"},
-		{memory.PointerFree[tree](), "tree.kids[0] (memory_test.list)"},
+		{memory.PointerFree[tree](), "tree.Kids[0] (memory_test.list)"},
 		{memory.PointerFree[holder](), "holder.plain (*memory_test.plain)"},
 		{memory.PointerFree[shadow](), "shadow._ (*int)"},
-		{memory.PointerFree[box[box[string]]](), ".value.value (string)"},
+		{memory.PointerFree[box[box[string]]](), ".Value.Value (string)"},
 		{memory.PointerFree[atomic.Pointer[int]](), ".v (unsafe.Pointer)"},
 		{memory.PointerFree[atomic.Value](), "Value.v (interface {})"},
 		{memory.PointerFree[weak.Pointer[int]](), "(unsafe.Pointer)"},

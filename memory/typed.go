@@ -16,6 +16,7 @@ import (
 // The zero Type proves nothing: every allocation with it fails, with ErrTooLarge where nothing
 // else is said. A Type can be had from TypeFor and MustType only, and not by converting another one.
 type Type[T any] struct {
+	//lint:ignore U1000 it is there for its type
 	of [0]*T // a Type of another type does not convert to this one
 
 	// room is one more than T's size, so that the zero Type is told apart from an empty T.

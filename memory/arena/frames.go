@@ -40,6 +40,7 @@ type Frames struct {
 	n     int
 	bytes uintptr // of each buffer
 	id    uint32
+	//lint:ignore U1000 it is there for its type
 	owner invariant.Owner // names copies, which would hand out the same bytes
 }
 

@@ -27,7 +27,7 @@ func TestRef_IsSmallAndComparable(t *testing.T) {
 	}
 	f := newFrames(t, 2, 4096)
 	v := mustNew(t, f)
-	if RefTo(f, v) != RefTo(f, v) {
+	if first, second := RefTo(f, v), RefTo(f, v); first != second {
 		t.Error("two Refs to one object differ")
 	}
 }

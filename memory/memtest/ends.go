@@ -39,7 +39,7 @@ func hooks(t testing.TB, s Subject) {
 			s.Hook(a, func() {
 				ran = append(ran, i)
 				if i == 3 || i == 1 {
-					panic(Injected)
+					panic(ErrInjected)
 				}
 			})
 		}

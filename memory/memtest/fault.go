@@ -17,7 +17,7 @@ type Faulty struct {
 	FailAt int
 	// ForGood has every call from FailAt on fail.
 	ForGood bool
-	// PanicAt is the number of the call that panics with [Injected] instead, as a callback on
+	// PanicAt is the number of the call that panics with [ErrInjected] instead, as a callback on
 	// a budget's mark may. Once; nothing has been done then.
 	PanicAt int
 	// FailReturnAt and PanicReturnAt are the same for Decommit and Release.
@@ -32,8 +32,8 @@ type Faulty struct {
 	reserved int
 }
 
-// Injected is what a Faulty panics with.
-var Injected = errors.New("memtest: injected panic")
+// ErrInjected is what a Faulty panics with.
+var ErrInjected = errors.New("memtest: injected panic")
 
 // NewFaulty wraps the default backing.
 func NewFaulty() *Faulty { return &Faulty{Source: page.Default()} }
@@ -50,7 +50,7 @@ func (f *Faulty) Reserved() int { return f.reserved }
 func (f *Faulty) fault(op string) error {
 	f.calls++
 	if f.calls == f.PanicAt {
-		panic(Injected)
+		panic(ErrInjected)
 	}
 	if f.FailAt != 0 && (f.calls == f.FailAt || f.ForGood && f.calls > f.FailAt) {
 		return &memory.Exhausted{Op: "memtest: injected " + op, Need: 1, Cause: fmt.Errorf("call %d", f.calls)}
@@ -109,7 +109,7 @@ func (f *Faulty) Watch(lost func()) (unwatch func()) {
 func (f *Faulty) keep(op string) error {
 	f.returns++
 	if f.returns == f.PanicReturnAt {
-		panic(Injected)
+		panic(ErrInjected)
 	}
 	if f.FailReturns || f.returns == f.FailReturnAt {
 		return fmt.Errorf("memtest: injected %s failure, call %d", op, f.returns)

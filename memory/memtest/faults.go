@@ -107,10 +107,10 @@ func closeInTheEnd(t testing.TB, a memory.Allocator, src *Faulty) {
 	check(t, a)
 }
 
-// survive runs f and reports whether it panicked with [Injected]; other panics pass through.
+// survive runs f and reports whether it panicked with [ErrInjected]; other panics pass through.
 func survive(f func()) (injected bool) {
 	defer func() {
-		if r := recover(); r == any(Injected) {
+		if r := recover(); r == any(ErrInjected) {
 			injected = true
 		} else if r != nil {
 			panic(r)

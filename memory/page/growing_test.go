@@ -59,7 +59,7 @@ func TestPrefix_WhoseSourceEndsWhileItGrowsIsClosed(t *testing.T) {
 }
 
 func TestLimit_WhatOnSoftGaveBackBeforeItPanickedStaysBack(t *testing.T) {
-	for name, end := range map[string]func(){"panic": func() { panic(memtest.Injected) }, "Goexit": runtime.Goexit} {
+	for name, end := range map[string]func(){"panic": func() { panic(memtest.ErrInjected) }, "Goexit": runtime.Goexit} {
 		l, p := marked(t, nil)
 		other := newPrefix(t, l)
 		l.OnSoft(2*page.Granule, func(uintptr, uintptr) {

@@ -28,7 +28,7 @@ func newPrefix(t *testing.T, src page.Source) *page.Prefix {
 }
 
 func TestCarve_EverybodyIsToldOnceThoughOneWhoIsToldPanics(t *testing.T) {
-	for name, end := range map[string]func(){"panic": func() { panic(memtest.Injected) }, "Goexit": runtime.Goexit} {
+	for name, end := range map[string]func(){"panic": func() { panic(memtest.ErrInjected) }, "Goexit": runtime.Goexit} {
 		src := page.Default()
 		c := newCarve(t, src, reserve(t, src, 1<<20))
 		var told []int
@@ -51,7 +51,7 @@ func TestCarve_EverybodyIsToldOnceThoughOneWhoIsToldPanics(t *testing.T) {
 		if !slices.Equal(told, []int{4, 3, 2, 1, 0}) {
 			t.Errorf("%s: told %v; want each once, newest first", name, told)
 		}
-		if name == "panic" && got != memtest.Injected {
+		if name == "panic" && got != memtest.ErrInjected {
 			t.Errorf("Close recovered %v", got)
 		}
 		c.Close()

@@ -67,7 +67,7 @@ func TestNew_ASourceThatPanicsOrGivesNothing(t *testing.T) {
 	src.PanicAt = 2 // the commit
 	func() {
 		defer func() {
-			if r := recover(); r != any(memtest.Injected) {
+			if r := recover(); r != any(memtest.ErrInjected) {
 				t.Errorf("New recovered %v", r)
 			}
 		}()

@@ -132,8 +132,10 @@ func TestCursor_AfterCloseItNamesNothing(t *testing.T) {
 		if h := c.Handle(); !h.IsZero() {
 			t.Errorf("%s: Handle after Close is %v", name, h)
 		}
-		if c.Next() || c.Next() {
-			t.Errorf("%s: Next after Close is true", name)
+		for range 2 {
+			if c.Next() {
+				t.Errorf("%s: Next after Close is true", name)
+			}
 		}
 		if h := c.Handle(); !h.IsZero() {
 			t.Errorf("%s: Handle after Close is %v", name, h)
@@ -224,7 +226,7 @@ func TestPools_ASourceThatPanicsChangesNothing(t *testing.T) {
 		for range 1500 {
 			func() {
 				defer func() {
-					if r := recover(); r != nil && r != any(memtest.Injected) {
+					if r := recover(); r != nil && r != any(memtest.ErrInjected) {
 						t.Fatal(r)
 					}
 				}()

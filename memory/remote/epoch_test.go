@@ -196,7 +196,7 @@ func TestInbox_SurvivesATargetThatIsClosed(t *testing.T) {
 
 // Whatever a target panics with: the block counts, and the next drain goes on behind it.
 func TestInbox_AnyPanicOfTheTargetLosesNoOtherBlock(t *testing.T) {
-	for _, thrown := range []any{errors.New("odd"), "text", &memory.Misuse{Reason: "no"}, memtest.Injected} {
+	for _, thrown := range []any{errors.New("odd"), "text", &memory.Misuse{Reason: "no"}, memtest.ErrInjected} {
 		for batch := 1; batch <= 5; batch++ {
 			r := &reentrant{slots: newSlots(t, 10, 16)}
 			in := newInbox(t, r, batch)

@@ -100,7 +100,7 @@ func TestManager_PoolsAreRegisteredOnceAndWhileItIsOpen(t *testing.T) {
 	m.EachPool(func(string, memory.Stats) { t.Error("a closed manager has pools") })
 }
 
-type uncomparable struct{ f []int }
+type uncomparable struct{ F []int }
 
 func (uncomparable) Stats() memory.Stats { return memory.Stats{} }
 func (uncomparable) Reset()              {}

@@ -8,9 +8,10 @@ import (
 
 func TestOwner_CostsNothingUnlessTheBuildDebugs(t *testing.T) {
 	var o Owner
-	var _ sync.Locker = &o // what makes `go vet` name copies
-	o.Lock()
-	o.Unlock()
+	var both sync.Locker = &o // what makes `go vet` name copies
+	for _, f := range []func(){both.Lock, both.Unlock} {
+		f()
+	}
 	bytes := func() string { return string(unsafe.Slice((*byte)(unsafe.Pointer(&o)), unsafe.Sizeof(o))) } // a copy would be named
 	before := bytes()
 	o.Touch()
