@@ -14,10 +14,10 @@ import (
 func misuses(t testing.TB, s Subject) {
 	a, shadow := s.make(t, nil), NewShadow(t)
 	stranger := s.make(t, nil)
+	m := &machine{tb: t, s: s, a: a, shadow: shadow}
 	for i := range uint32(24) {
-		if p, err := a.Alloc(s.size(i*131+64), 16); err == nil {
-			shadow.Add(p, s.size(i*131+64), 16)
-		}
+		m.alloc(s.size(i*131+64), 16)
+		m.sample()
 	}
 	refuse := refusal{t, s, a, shadow}
 	goHeap := make([]uint64, 64)
@@ -43,7 +43,6 @@ func misuses(t testing.TB, s Subject) {
 		}
 	}
 	shadow.VerifyAll()
-	m := &machine{tb: t, s: s, a: a, shadow: shadow, allocs: stats(t, a).Allocs, most: stats(t, a).InUse, committed: max(stats(t, a).Committed, stats(t, a).Peak)}
 	m.run(RandomProgram(9, 200))
 	m.finish()
 }
