@@ -242,3 +242,9 @@ func TestFree_GivesBackWhatNewMade(t *testing.T) {
 		t.Errorf("%d bytes used after Free", l.Used())
 	}
 }
+
+func TestMaxAlign_IsAPageOfFourKiB(t *testing.T) {
+	if memory.MaxAlign != 4096 || memory.MaxAlign&(memory.MaxAlign-1) != 0 {
+		t.Errorf("MaxAlign is %d", memory.MaxAlign)
+	}
+}
