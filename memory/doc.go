@@ -17,6 +17,7 @@
 //	the level, the document                  any                                  one             arena.Growing
 //	step by step, undone newest first        any                                  one             arena.StepBack
 //	groups that die one by one, soon         any, small                           one             arena.Region
+//	the last N of a stream, as a slice       one type                             one             arena.Window
 //	last in, first out, checked              any                                  one             stack.Stack
 //	long-lived and temporary in one buffer   any                                  one             stack.Double
 //	growing both ways from a point           any                                  one             stack.Pivot
@@ -31,7 +32,13 @@
 //	block by block, and no holes allowed     any, by handle                       one             compact.Heap
 //	freed by another goroutine               any                                  many to one     remote.Inbox before any of these
 //	under suspicion                          any                                  one             guard.Allocator around any of these
+//	any of these, put together               small here, large there; a way out   one, or any     compose.BySize, Fallback, Locked, Counted
 //	all of a game                            all                                  all             tiers.Manager, which holds the above
+//
+// A block or slice that gets longer: [Grow] and [GrowSlice] on any of these, in place where they
+// can. tlsf.Heap keeps room behind a block that has grown; the arenas and stacks resize the newest.
+// A growing array, a queue, a hash table and a table of texts, by value in any of these that is a
+// [Baser]: package container.
 //
 // And what the game of this repository does with each:
 //
@@ -42,6 +49,7 @@
 //	arena.Growing                          the order of spawns
 //	arena.StepBack                         none: for parsers and generators
 //	arena.Region                           none: its groups die with the frame
+//	arena.Window                           none yet
 //	stack.Stack                            none: marks do
 //	stack.Double                           the loading of a level
 //	stack.Pivot                            none: nothing does
@@ -56,6 +64,7 @@
 //	compact.Heap                           texts of scores
 //	remote.Inbox before any of these       pictures go home
 //	guard.Allocator around any of these    -guard
+//	compose.BySize and the others          none: tiers.Manager is the composition
 //	tiers.Manager, which holds the above   all of it
 //
 // # Layout

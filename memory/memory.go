@@ -62,6 +62,14 @@ type (
 	// A StatsReporter reports its books. It does not allocate.
 	StatsReporter interface{ Stats() Stats }
 
+	// A Baser has all its blocks in one range of addresses that begins at Base: where the same
+	// bytes lie at another address, in another run or in a copy, what a block is called by its
+	// offset from Base is called the same. The address is aligned to [MaxAlign], no block lies
+	// below it, and it is constant until Close; then, and where the blocks lie in several
+	// ranges, it is nil. The blocks reach no further than Stats().Reserved, or, where there is a
+	// method Extent() uintptr, than what that returns.
+	Baser interface{ Base() unsafe.Pointer }
+
 	// A Checker walks all its books and reports every broken invariant it finds, joined
 	// into one error, or nil. It ends even on cyclic books. Cost: proportional to the books.
 	Checker interface{ Check() error }

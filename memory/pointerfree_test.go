@@ -78,3 +78,33 @@ func TestPointerFreeType_OfNothingIsAnError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestPointerFree_ThePathBeginsWithTheNameOrTheWholeUnnamedType(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		path string
+	}{
+		{memory.PointerFree[node](), "node.Next"}, // without the package
+		{memory.PointerFree[[]int](), "[]int"},    // has no name
+		{memory.PointerFree[[2]holder](), "[2]memory_test.holder[0].plain"},
+		{memory.PointerFree[struct{ S string }](), "struct { S string }.S"},
+	} {
+		var pe *memory.PointerError
+		if !errors.As(c.err, &pe) || pe.Path != c.path {
+			t.Errorf("got %v; want a path of %q", c.err, c.path)
+		}
+	}
+}
+
+func TestPointerFree_LooksAtATypeOnce(t *testing.T) {
+	type deep struct{ A [2]struct{ B outer } }
+	look := func() {
+		if err := memory.PointerFree[deep](); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look()
+	if n := testing.AllocsPerRun(100, look); n != 0 {
+		t.Errorf("each further look costs %v Go allocations", n)
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -47,16 +46,8 @@ func families(t *testing.T, src page.Source) map[string]arena {
 
 // An arena that outlives its manager is closed, and never touches what may be somebody else's.
 func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
-	src := page.Default()
-	mem, err := src.Reserve(4 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	carve, err := page.NewCarve(src, mem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := families(t, carve)
+	src := memtest.NewMortal(t, nil, 4<<20)
+	made := families(t, src)
 	first := map[string]*byte{}
 	hooks := 0
 	for name, a := range made {
@@ -70,10 +61,7 @@ func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
 	m := l.Mark()
 	ref := RefTo(f, (*vec)(mustAlloc(t, f, 12, 4)))
 	peak := l.Stats().Peak
-	carve.Close()
-	if err := src.Release(mem); err != nil {
-		t.Fatal(err)
-	}
+	src.End(t)
 	for name, a := range made {
 		for _, size := range []uintptr{0, 1, 1 << 20} {
 			if p, err := a.Alloc(size, 1); p != nil || err != memory.ErrClosed {
@@ -95,7 +83,9 @@ func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
 		}
 	}
 	memtest.Misuse(t, f.Advance, "arena.Advance", "closed")
-	memtest.Misuse(t, func() { l.Mark() }, "arena.Mark", "closed")
+	if m := memtest.Misuse(t, func() { l.Mark() }, "arena.Mark", "closed"); m.Addr != 0 || m.Size != 0 {
+		t.Errorf("%+v; a Mark has neither an address nor a size", *m)
+	}
 	memtest.Misuse(t, func() { l.Rewind(m) }, "arena.Rewind", "closed")
 	memtest.Misuse(t, func() { l.OnReset(func() {}) }, "arena.OnReset", "closed")
 	memtest.Misuse(t, func() { s.Undo() }, "arena.Undo", "closed")
@@ -128,27 +118,14 @@ func TestHooks_OneMayEndTheSource(t *testing.T) {
 		"Rewind": func(l *Linear, m Mark) { l.Rewind(m) },
 		"Close":  func(l *Linear, _ Mark) { l.Close() },
 	} {
-		src := page.Default()
-		mem, err := src.Reserve(1 << 20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		carve, err := page.NewCarve(src, mem)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := NewLinear(carve, LinearConfig{Bytes: 1000})
+		src := memtest.NewMortal(t, nil, 1<<20)
+		l, err := NewLinear(src, LinearConfig{Bytes: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := l.Mark()
 		mustAlloc(t, l, 100, 1)
-		l.OnReset(func() {
-			carve.Close()
-			if err := src.Release(mem); err != nil {
-				t.Error(err)
-			}
-		})
+		l.OnReset(func() { src.End(t) })
 		call(l, m)
 		if _, err := l.Alloc(0, 1); err != memory.ErrClosed || l.Stats().Live != 0 {
 			t.Errorf("%s: Alloc: %v; %+v", name, err, l.Stats())
@@ -159,22 +136,9 @@ func TestHooks_OneMayEndTheSource(t *testing.T) {
 	}
 }
 
-// keepsAddresses takes memory back and cannot release the addresses.
-type keepsAddresses struct {
-	page.Source
-	on bool
-}
-
-func (k *keepsAddresses) Release(m page.Memory) error {
-	if k.on {
-		return errors.New("arena: injected release failure")
-	}
-	return k.Source.Release(m)
-}
-
 // What is decommitted must not be handed out, though Close has failed.
 func TestEveryFamily_CloseThatFailsHalfwayHandsOutNothingThatIsGone(t *testing.T) {
-	src := &keepsAddresses{Source: page.Default(), on: true}
+	src := &memtest.Halfway{Source: page.Default(), On: true}
 	for name, a := range families(t, src) {
 		mustAlloc(t, a, 100, 16)
 		if err := a.Close(); err == nil {
@@ -188,37 +152,19 @@ func TestEveryFamily_CloseThatFailsHalfwayHandsOutNothingThatIsGone(t *testing.T
 		} else if err != memory.ErrClosed {
 			t.Errorf("%s: Alloc: %v", name, err)
 		}
-		src.on = false
+		src.On = false
 		if err := errors.Join(a.Close(), a.Check()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := a.Alloc(0, 1); err != memory.ErrClosed || a.Stats().Reserved != 0 {
 			t.Errorf("%s: Alloc after Close: %v; %+v", name, err, a.Stats())
 		}
-		src.on = true
+		src.On = true
 	}
 }
 
 // `go vet` names copies of what embeds an Owner.
 func TestEveryFamily_CopiesAreNamedByVet(t *testing.T) {
-	for _, of := range []reflect.Type{
-		reflect.TypeFor[Linear](), reflect.TypeFor[Growing](), reflect.TypeFor[Frames](),
-		reflect.TypeFor[StepBack](), reflect.TypeFor[Region](),
-	} {
-		if !embedsOwner(of) {
-			t.Errorf("a copy of %s hands out the same bytes, and vet says nothing", of)
-		}
-	}
-}
-
-func embedsOwner(t reflect.Type) bool {
-	if t == reflect.TypeFor[invariant.Owner]() {
-		return true
-	}
-	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
-		if embedsOwner(t.Field(i).Type) {
-			return true
-		}
-	}
-	return false
+	memtest.CopiesAreNamed(t, reflect.TypeFor[Linear](), reflect.TypeFor[Growing](), reflect.TypeFor[Frames](),
+		reflect.TypeFor[StepBack](), reflect.TypeFor[Region](), reflect.TypeFor[Window[byte]]())
 }

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
@@ -69,5 +70,22 @@ func TestCheck_OfAClosedArenaToleratesEverything(t *testing.T) {
 	}
 	if flips := memtest.EveryBit(t, l.Check, l); flips.Integers == 0 || flips.Named != 0 {
 		t.Errorf("%+v", flips)
+	}
+}
+
+func TestFrames_CheckNamesEachOfItsOwnNumbers(t *testing.T) {
+	f := newFrames(t, 3, 50_000)
+	for want, corrupt := range map[string]func(){
+		"0 frames are readable":                func() { f.n = 0 },
+		"frames are readable in a ring of":     func() { f.n = len(f.ring) + 1 },
+		"does not use buffer":                  func() { f.frame++ },
+		"buffer 0 has room for 50000 bytes of": func() { f.bytes++ },
+	} {
+		n, frame, bytes := f.n, f.frame, f.bytes
+		corrupt()
+		if err := f.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+		f.n, f.frame, f.bytes = n, frame, bytes
 	}
 }

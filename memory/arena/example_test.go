@@ -120,3 +120,34 @@ func ExampleRegion() {
 	// 3008 bytes in use: the smoke holds the region
 	// 0 bytes in use
 }
+
+// The states of the last ticks, to go back to when an input of another player arrives late.
+func ExampleWindow() {
+	type body struct{ Tick, X, Speed int64 }
+	history, err := arena.NewWindow(nil, memory.MustType[body](), arena.WindowConfig{Keep: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer history.Close()
+	step := func(b body) body { return body{b.Tick + 1, b.X + b.Speed, b.Speed} }
+	b := body{Speed: 10}
+	for range 6 {
+		b = step(b)
+		history.Push(b)
+	}
+	fmt.Println("kept:", history.All())
+	// In tick 4 it was faster: back to the end of tick 3, and again from there.
+	late := int(b.Tick - 3)
+	b = *history.At(late)
+	b.Speed = 100
+	history.Drop(late)
+	for range late {
+		b = step(b)
+		history.Push(b)
+	}
+	fmt.Println("now:", history.All())
+	// Output:
+	// kept: [{3 30 10} {4 40 10} {5 50 10} {6 60 10}]
+	// now: [{3 30 10} {4 130 100} {5 230 100} {6 330 100}]
+}

@@ -33,6 +33,7 @@ import (
 //	(1) each Linear passes its own Check
 //	(2) cur == &ring[frame mod len(ring)]
 //	(3) 1 <= n <= len(ring)
+//	(4) each Linear has the room of a buffer, or none
 type Frames struct {
 	cur   *Linear
 	ring  []Linear // N, and those that rest
@@ -48,8 +49,13 @@ type Frames struct {
 type FramesConfig struct {
 	// Buffers is N, at most 1024. 0 means 2; 1 is a plain per-frame scratch.
 	Buffers int
-	// Bytes is the capacity of each buffer, committed at once. 0 means 1 MiB.
+	// Bytes is the capacity of each buffer. 0 means 1 MiB. That of frame 0 is committed by New, the
+	// others when their first frames begin. A buffer is committed as a whole: an Alloc that could
+	// commit a step would be a call, which costs more than all the rest of it.
 	Bytes uintptr
+	// Idle has New commit nothing: frame 0 has no room, and what is asked of it fails with
+	// memory.ErrOutOfMemory; the first Advance begins the first frame that can be used.
+	Idle bool
 }
 
 // maxBuffers bounds the books, a few hundred bytes of Go heap a buffer: more frames than this
@@ -77,9 +83,9 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 		}
 	}()
 	for i := range f.ring {
-		usable := cfg.Bytes
-		if i >= cfg.Buffers {
-			usable = 0
+		usable := uintptr(0)
+		if i == 0 && !cfg.Idle {
+			usable = cfg.Bytes
 		}
 		err := f.ring[i].init(src, cfg.Bytes, cfg.Bytes, usable, 0)
 		if err != nil && i >= cfg.Buffers {
@@ -95,6 +101,15 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	return f, nil
 }
 
+// ready commits the buffer l, which has no room.
+//
+//go:noinline
+func (f *Frames) ready(l *Linear) {
+	if l.mem.Ensure(f.bytes) == nil {
+		l.limit = f.bytes
+	}
+}
+
 // Current returns the arena of this frame, for [New], [MakeSlice] and marks. It is valid
 // until the next Advance.
 func (f *Frames) Current() *Linear { return f.cur }
@@ -104,6 +119,35 @@ func (f *Frames) Frame() uint64 { return f.frame }
 
 // Buffers returns N.
 func (f *Frames) Buffers() int { return f.n }
+
+// At returns the bytes that a frame has in use, from its first block on: of this frame where age is
+// 0, and of the one age frames before it up to N-1. They are there to be read, until that frame
+// expires, N-age Advances from now, or Reset or Close; an empty frame's are empty and not nil. Of a
+// frame that has expired, that is yet to come or that never was, and after Close, it returns nil,
+// and in debug builds panics with a *memory.Misuse that says which. Single objects of older frames
+// are better kept as a [Ref]. Cost: constant.
+func (f *Frames) At(age int) []byte {
+	if age < 0 || age >= f.n || uint64(age) > f.frame || f.cur.base == nil {
+		if invariant.Debug {
+			panic(misuse("At", nil, 0, f.whyNotAt(age)))
+		}
+		return nil
+	}
+	l := &f.ring[(f.frame-uint64(age))%uint64(len(f.ring))]
+	return unsafe.Slice((*byte)(l.base), l.Used())
+}
+
+func (f *Frames) whyNotAt(age int) string {
+	switch {
+	case f.cur.base == nil:
+		return "the arena is closed"
+	case age < 0:
+		return fmt.Sprintf("the frame %d frames before this one is yet to come", age)
+	case age >= f.n:
+		return fmt.Sprintf("a frame %d frames old has expired; it stays readable for %d", age, f.n-1)
+	}
+	return fmt.Sprintf("this is frame %d, and there was none %d frames before it", f.frame, age)
+}
 
 // Alloc allocates from this frame's arena, as [Linear.Alloc].
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
@@ -116,28 +160,41 @@ func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
 	}
-	for i := range f.ring {
-		if l := &f.ring[i]; l.Owns(p) {
-			f.freeIn(l, f.age(i), p, size)
-			return
-		}
+	if f.isCurrent("Free", p, size) {
+		f.cur.Free(p, size)
 	}
-	f.cur.open("Free", p, size)
-	panic(misuse("Free", p, size, "the block does not lie in any frame of this ring"))
 }
 
-// freeIn frees a block in the buffer of the frame age frames ago.
-func (f *Frames) freeIn(l *Linear, age uint64, p unsafe.Pointer, size uintptr) {
-	if age == 0 {
-		l.Free(p, size)
-		return
+// Resize changes the size of the newest block of this frame in place, as [Linear.Resize]. It is
+// false for a block of an older frame that is still readable; misuse panics as in Free.
+func (f *Frames) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	return f.isCurrent("Resize", p, oldSize) && f.cur.Resize(p, oldSize, newSize)
+}
+
+// isCurrent reports whether p lies in the buffer of this frame, and panics where it can be no
+// block of a readable one.
+func (f *Frames) isCurrent(op string, p unsafe.Pointer, size uintptr) bool {
+	for i := range f.ring {
+		if l := &f.ring[i]; l.Owns(p) {
+			age := f.age(i)
+			if age > 0 {
+				f.mayBeOld(op, l, age, p, size)
+			}
+			return age == 0
+		}
 	}
-	l.open("Free", p, size)
+	f.cur.open(op, p, size)
+	panic(misuse(op, p, size, "the block does not lie in any frame of this ring"))
+}
+
+// mayBeOld panics where p can be no block in the buffer of the frame age frames ago.
+func (f *Frames) mayBeOld(op string, l *Linear, age uint64, p unsafe.Pointer, size uintptr) {
+	l.open(op, p, size)
 	if age >= uint64(f.n) {
-		panic(misuse("Free", p, size, fmt.Sprintf("the block is %d frames old, and a frame stays readable for %d: it has expired", age, f.n-1)))
+		panic(misuse(op, p, size, fmt.Sprintf("the block is %d frames old, and a frame stays readable for %d: it has expired", age, f.n-1)))
 	}
 	if why := l.whyNot(uintptr(p)-uintptr(l.base), size); why != "" {
-		panic(misuse("Free", p, size, fmt.Sprintf("in the frame %d before this one: %s", age, why)))
+		panic(misuse(op, p, size, fmt.Sprintf("in the frame %d before this one: %s", age, why)))
 	}
 }
 
@@ -150,7 +207,8 @@ func (f *Frames) age(i int) uint64 {
 // Advance begins the next frame: the oldest buffer's hooks run, newest first, and its blocks
 // are freed. Where a hook panics the frame has not changed and the next Advance runs the hooks
 // that are left. From a hook of that buffer, and after Close, it panics with a *memory.Misuse.
-// Cost: constant, plus the hooks.
+// A buffer that is used for the first time is committed; if that is refused the frame has no room,
+// and the next one that uses the buffer asks again. Cost: constant, plus the hooks.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()
@@ -217,6 +275,11 @@ func (f *Frames) Check() error {
 	}
 	if at := f.frame % uint64(len(f.ring)); f.cur != &f.ring[at] {
 		errs = append(errs, fmt.Errorf("arena: frame %d does not use buffer %d", f.frame, at))
+	}
+	for i := range f.ring {
+		if l := &f.ring[i]; l.limit != 0 && l.limit != f.bytes {
+			errs = append(errs, fmt.Errorf("arena: buffer %d has room for %d bytes of %d", i, l.limit, f.bytes))
+		}
 	}
 	if f.n < 1 || f.n > len(f.ring) {
 		errs = append(errs, fmt.Errorf("arena: %d frames are readable in a ring of %d", f.n, len(f.ring)))

@@ -1,9 +1,14 @@
 package arena
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"unsafe"
 
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -20,6 +25,32 @@ func newFrames(t testing.TB, n int, bytes uintptr) *Frames {
 		}
 	})
 	return f
+}
+
+func TestFrames_ResizeIsForTheNewestBlockOfThisFrame(t *testing.T) {
+	f := newFrames(t, 2, 1<<16)
+	p := mustAlloc(t, f, 100, 8)
+	if !f.Resize(p, 100, 200) || !f.Resize(p, 200, 50) || f.Resize(p, 50, 1<<16+1) || f.Current().Used() != 50 {
+		t.Errorf("%d bytes used", f.Current().Used())
+	}
+	memtest.Misuse(t, func() { f.Resize(p, 51, 100) }, "arena.Resize", "wrong size")
+	q := mustAlloc(t, f, 10, 8)
+	if f.Resize(p, 50, 60) {
+		t.Error("a block that is not the newest one was resized")
+	}
+	f.Advance()
+	if f.Resize(q, 10, 5) || f.Resize(q, 10, 20) {
+		t.Error("a block of the frame before was resized")
+	}
+	memtest.Misuse(t, func() { f.Resize(q, 1<<15, 5) }, "arena.Resize", "in the frame 1 before this one")
+	memtest.Misuse(t, func() { f.Resize(unsafe.Pointer(f), 8, 5) }, "arena.Resize", "the block does not lie in any frame of this ring")
+	if err := f.Check(); err != nil {
+		t.Error(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	memtest.Misuse(t, func() { f.Resize(q, 10, 5) }, "arena.Resize", "closed")
 }
 
 func TestFrames_LastNMinusOneFramesStayReadable(t *testing.T) {
@@ -103,12 +134,17 @@ func TestFrames_CheckNamesWhatIsCorrupt(t *testing.T) {
 		t.Errorf("Check = %v", err)
 	}
 	f.cur = &f.ring[0]
+	f.ring[0].limit--
+	if err := f.Check(); err == nil || !strings.Contains(err.Error(), "buffer 0 has room for 4095 bytes of 4096") {
+		t.Errorf("Check = %v", err)
+	}
+	f.ring[0].limit++
 }
 
 func TestNewFrames_APanicOfTheSourceKeepsNoBuffer(t *testing.T) {
 	src := memtest.NewFaulty()
 	l := page.NewLimit(src, 3<<20)
-	l.OnSoft(1<<20, func(uintptr, uintptr) { panic("tight") })
+	l.OnSoft(0, func(uintptr, uintptr) { panic("tight") })
 	func() {
 		defer func() { _ = recover() }()
 		_, _ = NewFrames(l, FramesConfig{Buffers: 3, Bytes: 1 << 20})
@@ -124,5 +160,127 @@ func TestNewFrames_APanicOfTheSourceKeepsNoBuffer(t *testing.T) {
 	}
 	if err := f.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestFrames_BuffersAreCommittedWhenTheirFramesBegin(t *testing.T) {
+	const bytes = 1 << 20
+	for _, idle := range []bool{false, true} {
+		limit := page.NewLimit(nil, 3*bytes)
+		f, err := NewFrames(limit, FramesConfig{Buffers: 3, Bytes: bytes, Idle: idle})
+		if err != nil {
+			t.Fatal(err)
+		}
+		memtest.Opened(t, f, nil)
+		first := uintptr(bytes)
+		if idle {
+			first = 0
+		}
+		if limit.Committed() != first || f.Current().Available() != first {
+			t.Errorf("idle %t: %d bytes committed at first, %d can be had", idle, limit.Committed(), f.Current().Available())
+		}
+		if _, err := f.Alloc(100, 16); (err == memory.ErrOutOfMemory) != idle || !idle && err != nil {
+			t.Errorf("idle %t: Alloc before the first Advance: %v", idle, err)
+		}
+		memtest.MustCheck(t, f)
+		for frame := uintptr(1); frame < 9; frame++ {
+			f.Advance()
+			mustAlloc(t, f, bytes, 16)
+			memtest.MustCheck(t, f)
+			if want := min(first+frame*bytes, 3*bytes); limit.Committed() != want {
+				t.Errorf("idle %t, frame %d: %d bytes committed, want %d", idle, frame, limit.Committed(), want)
+			}
+		}
+		f.Reset()
+		if limit.Committed() != 3*bytes || limit.Failures() != 0 {
+			t.Errorf("%d bytes committed, %d refusals", limit.Committed(), limit.Failures())
+		}
+	}
+}
+
+// A frame that finds no memory has no room, a source that panics changes nothing, and the next
+// Advance to that buffer asks again.
+func TestFrames_AFrameWithoutMemoryHasNoRoomAndTheNextOneAsksAgain(t *testing.T) {
+	src := memtest.NewFaulty()
+	limit := page.NewLimit(src, 0)
+	f, err := NewFrames(limit, FramesConfig{Buffers: 2, Bytes: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memtest.Opened(t, f, nil)
+	limit.OnSoft(page.Granule, func(uintptr, uintptr) { panic("tight") })
+	func() {
+		defer func() {
+			if recover() != "tight" {
+				t.Error("the panic did not arrive")
+			}
+		}()
+		f.Advance()
+	}()
+	if f.Frame() != 0 || f.Current().Available() != 1000 {
+		t.Errorf("a panic out of Advance: frame %d with %d bytes", f.Frame(), f.Current().Available())
+	}
+	memtest.MustCheck(t, f)
+	limit.OnSoft(0, nil)
+	src.FailAt = src.Calls() + 1
+	f.Advance()
+	if _, err := f.Alloc(1, 1); err != memory.ErrOutOfMemory || f.Frame() != 1 {
+		t.Errorf("Alloc in frame %d without memory: %v", f.Frame(), err)
+	}
+	memtest.MustCheck(t, f)
+	f.Advance()
+	mustAlloc(t, f, 1000, 1)
+	f.Advance()
+	mustAlloc(t, f, 1000, 1)
+	memtest.MustCheck(t, f)
+}
+
+func TestFrames_AtReadsTheFramesThatAreReadable(t *testing.T) {
+	for n := 1; n <= 4; n++ {
+		f, err := NewFrames(nil, FramesConfig{Buffers: n, Bytes: 4096})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := func(age int, want string) {
+			t.Helper()
+			if invariant.Debug {
+				memtest.Misuse(t, func() { f.At(age) }, "arena.At", want)
+			} else if got := f.At(age); got != nil {
+				t.Errorf("N = %d, frame %d, age %d: %d bytes", n, f.Frame(), age, len(got))
+			}
+		}
+		for frame := range 20 {
+			if frame > 0 {
+				f.Advance()
+			}
+			if b := f.At(0); b == nil || len(b) != 0 {
+				t.Fatalf("a new frame has %v", b)
+			}
+			for k := range frame + 1 {
+				p, err := f.Alloc(1, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				*(*byte)(p) = byte(frame + k)
+			}
+			for age := range n {
+				if age > frame {
+					refused(age, fmt.Sprintf("this is frame %d, and there was none %d frames before it", frame, age))
+					continue
+				}
+				b := f.At(age)
+				if len(b) != frame-age+1 || cap(b) != len(b) || b[0] != byte(frame-age) || b[len(b)-1] != byte(2*(frame-age)) {
+					t.Fatalf("N = %d, frame %d, age %d: %v", n, frame, age, b)
+				}
+			}
+			refused(n, fmt.Sprintf("a frame %d frames old has expired; it stays readable for %d", n, n-1))
+			refused(-1, "the frame -1 frames before this one is yet to come")
+			refused(math.MaxInt, "has expired")
+			refused(math.MinInt, "yet to come")
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		refused(0, "the arena is closed")
 	}
 }

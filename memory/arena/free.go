@@ -45,8 +45,7 @@ func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 			return false
 		}
 	}
-	// A block of size 0 may share its address with one from before the mark.
-	if oldSize == 0 || off < l.floor || newSize > l.limit-off {
+	if !l.resizable(off, oldSize) || newSize > l.limit-off {
 		return false
 	}
 	if newSize > oldSize {
@@ -62,6 +61,12 @@ func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		l.ledger.resize(newSize)
 	}
 	return true
+}
+
+// resizable reports whether [off, off+size) is the newest block and may change its size. A block
+// of size 0 may share its address with one from before the mark.
+func (l *Linear) resizable(off, size uintptr) bool {
+	return l.isNewest(off, size) && size != 0 && off >= l.floor
 }
 
 // mayBe panics where no live block can be [p, p+size).

@@ -158,6 +158,8 @@ func TestLinear_WithoutDebugOlderFreesAreHeldToTheLiveBytes(t *testing.T) {
 		t.Errorf("frees of older blocks changed the books from %+v to %+v", before, s)
 	}
 	memtest.Misuse(t, func() { l.Free(p, 101) }, "wrong size: the newest block starts 100 bytes behind it")
+	l.Free(unsafe.Add(p, 100), 50) // from here on no block is known to be the newest
+	memtest.Misuse(t, func() { l.Free(p, 101) }, "does not lie in the live part of this arena")
 }
 
 func TestFrames_ABlockOfAnOlderFrameStays(t *testing.T) {

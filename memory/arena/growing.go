@@ -101,7 +101,10 @@ func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, err
 	}
 	l.limit = l.mem.Committed()
-	return g.TryAlloc(size, al), nil
+	if p := g.TryAlloc(size, al); p != nil {
+		return p, nil
+	}
+	return g.Alloc(size, al) // who was told of the commit has taken some of it
 }
 
 // NewIn is [New] on a Growing; the error is Alloc's, or memory.ErrTooLarge for the zero Type.
@@ -137,10 +140,33 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 // Free is Linear.Free: it gives back the newest block.
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
-// Resize is Linear.Resize. It commits nothing: growth beyond the committed part is false.
+// Resize is Linear.Resize that commits more memory when it must: growth is bounded by the
+// reservation, and false where the memory cannot be had.
 func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
-	return g.lin.Resize(p, oldSize, newSize)
+	return g.lin.Resize(p, oldSize, newSize) || g.growNewest(p, oldSize, newSize)
 }
+
+// growNewest is Resize for a live block that does not fit what is committed.
+//
+//go:noinline
+func (g *Growing) growNewest(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	l := &g.lin
+	off := uintptr(p) - uintptr(l.base)
+	if !l.resizable(off, oldSize) {
+		return false
+	}
+	total, dropped := l.total(), l.dropped
+	if l.mem.Ensure(off+newSize) != nil { // of a sum that wraps nothing is committed, and Resize refuses it
+		return false
+	}
+	l.limit = l.mem.Committed()
+	// What the source told of it, as page.Limit.OnSoft does, may have freed the block.
+	return l.total() == total && l.dropped == dropped && l.Resize(p, oldSize, newSize)
+}
+
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed.
+func (g *Growing) Base() unsafe.Pointer { return g.lin.base }
 
 // Owns reports whether p lies in the reservation.
 func (g *Growing) Owns(p unsafe.Pointer) bool { return g.lin.Owns(p) }

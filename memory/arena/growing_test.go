@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
@@ -52,22 +53,74 @@ func TestGrowing_BlocksLargerThanAStepFit(t *testing.T) {
 	}
 }
 
-func TestGrowing_ResizeStopsAtWhatIsCommitted(t *testing.T) {
-	g := newGrowing(t, nil, GrowingConfig{Reserve: 1 << 20, Step: 64 << 10})
+func TestGrowing_ResizeCommitsAsAllocDoes(t *testing.T) {
+	g := newGrowing(t, page.NewLimit(nil, 192<<10), GrowingConfig{Reserve: 256 << 10, Step: 64 << 10})
 	p := mustAlloc(t, g, 100, 1)
-	if g.Resize(p, 100, 64<<10+1) || g.Stats().Committed != 64<<10 {
-		t.Errorf("Resize committed memory: %d bytes", g.Stats().Committed)
+	if !g.Resize(p, 100, 64<<10) || g.Stats().Committed != 64<<10 {
+		t.Errorf("a step holds 64 KiB: committed %d", g.Stats().Committed)
 	}
-	if !g.Resize(p, 100, 64<<10) || !g.Resize(p, 64<<10, 10) || g.Used() != 10 {
+	if !g.Resize(p, 64<<10, 64<<10+1) || g.Stats().Committed != 128<<10 || g.Used() != 64<<10+1 {
+		t.Errorf("a byte more needs a step more: committed %d, used %d", g.Stats().Committed, g.Used())
+	}
+	before := g.Stats()
+	for _, size := range []uintptr{192<<10 + 1, 256<<10 + 1, ^uintptr(0), ^uintptr(0) - 200} {
+		if g.Resize(p, 64<<10+1, size) || g.Stats() != before {
+			t.Errorf("%d bytes are beyond the budget: %+v, was %+v", size, g.Stats(), before)
+		}
+	}
+	if !g.Resize(p, 64<<10+1, 192<<10) || !g.Resize(p, 192<<10, 10) || g.Used() != 10 {
 		t.Errorf("used %d, want 10", g.Used())
 	}
 	m := g.Mark()
-	if g.Resize(p, 10, 20) {
+	if g.Resize(p, 10, 20) || g.Resize(p, 10, 250<<10) {
 		t.Error("a block from before the mark was resized")
 	}
+	q := mustAlloc(t, g, 7, 1)
+	before = g.Stats()
+	if g.Resize(p, 10, 200<<10) || g.Stats() != before {
+		t.Error("a block that is not the newest one was resized, or memory committed for it")
+	}
+	g.Free(q, 7)
 	g.Rewind(m)
+	g.Reset()
+	if err := g.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	p = mustAlloc(t, g, 10, 1)
+	mustAlloc(t, g, 7, 1)
+	before = g.Stats()
+	if g.Resize(p, 10, 100<<10) || g.Stats() != before {
+		t.Error("memory was committed for a block that is not the newest one")
+	}
 	if err := g.Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A budget's soft mark is told in the midst of the Resize that commits.
+func TestGrowing_WhatTheSoftMarkFreesIsNotResized(t *testing.T) {
+	for name, c := range map[string]struct {
+		relieve func(g *Growing, p unsafe.Pointer)
+		want    bool
+	}{
+		"nothing": {func(*Growing, unsafe.Pointer) {}, true},
+		"itself":  {func(g *Growing, p unsafe.Pointer) { g.Free(p, 10_000) }, false},
+		"all":     {func(g *Growing, _ unsafe.Pointer) { g.Reset() }, false},
+		"for another of its size": {func(g *Growing, _ unsafe.Pointer) {
+			g.Reset()
+			_, _ = g.Alloc(10_000, 8)
+		}, false},
+	} {
+		limit := page.NewLimit(nil, 0)
+		g := newGrowing(t, limit, GrowingConfig{Reserve: 1 << 20, Step: 64 << 10})
+		p := mustAlloc(t, g, 10_000, 8)
+		limit.OnSoft(100<<10, func(uintptr, uintptr) { c.relieve(g, p) })
+		if got := g.Resize(p, 10_000, 300_000); got != c.want {
+			t.Errorf("%s: Resize = %t", name, got)
+		}
+		if err := g.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -109,7 +109,8 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. Size 0 gives a
 // pointer that is aligned and not nil. The error is bare memory.ErrOutOfMemory,
-// memory.ErrAlign or memory.ErrClosed. Cost: about a dozen instructions, inlined.
+// memory.ErrAlign, also where the arena is closed, or memory.ErrClosed. Cost: about a dozen
+// instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
@@ -183,6 +184,11 @@ func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	return unsafe.Slice((*T)(p), n), nil
 }
 
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed. In builds whose expired frames rest ([RestingFrames]) the arena of a frame has
+// another one when its turn comes again.
+func (l *Linear) Base() unsafe.Pointer { return l.base }
+
 // Owns reports whether p lies in the arena's range, live or not.
 func (l *Linear) Owns(p unsafe.Pointer) bool { return l.mem.Contains(p) }
 
@@ -222,6 +228,9 @@ func (l *Linear) reset(op string, ring *Frames) {
 	l.cutRefs(0)
 	l.drop(0, 0)
 	if ring != nil {
+		if l.limit == 0 {
+			ring.ready(l)
+		}
 		ring.frame++
 		ring.cur = l
 	}

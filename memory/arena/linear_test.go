@@ -25,14 +25,7 @@ func newLinear(t testing.TB, bytes uintptr) *Linear {
 	return l
 }
 
-func mustAlloc(t testing.TB, a memory.Allocator, size, align uintptr) unsafe.Pointer {
-	t.Helper()
-	p, err := a.Alloc(size, align)
-	if err != nil {
-		t.Fatalf("Alloc(%d, %d): %v", size, align, err)
-	}
-	return p
-}
+var mustAlloc = memtest.MustAlloc
 
 func TestLinear_FillsToTheLastByte(t *testing.T) {
 	l := newLinear(t, 100)

@@ -50,6 +50,7 @@ func TestEveryFamily_EachCallWritesTheOwnerWord(t *testing.T) {
 	r := small(t)
 	writes("Region.Alloc", &r.owner, func() { p = mustAlloc(t, r, 10, 1) })
 	writes("Region.Alloc", &r.owner, func() { mustAlloc(t, r, 10, 1) })
+	writes("Region.Resize", &r.owner, func() { r.Resize(p, 10, 10) })
 	writes("Region.Free", &r.owner, func() { r.Free(p, 10) })
 	writes("Region.Reset", &r.owner, r.Reset)
 }

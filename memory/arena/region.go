@@ -12,13 +12,15 @@ import (
 )
 
 // A Region bumps through regions of equal size and counts the live blocks of each. A region
-// whose last block is freed is empty again at once and is used next; a new one is committed
-// when none is empty. It is for blocks that die in groups but one by one: the events of a
+// whose last block is freed is empty again at once and is used next. A request that does not
+// fit the current region goes to the first of up to four open ones that has the room, those
+// with room left when it ran out in front of a request; then to an empty one; and a new one is
+// committed when none is empty. It is for blocks that die in groups but one by one: the events of a
 // tick, the parts of an effect, the messages of a connection.
 //
-//	base        1        2        3 = current       reserved
-//	  | live: 5 | live: 0 | live: 9 |  live: 2 |···| - - - - - |
-//	              empty                      ^off  ^limit
+//	base        1        2            3 = current       reserved
+//	  | live: 5 | live: 0 | live: 9 ··|  live: 2 |···| - - - - - |
+//	              empty     open               ^off  ^limit
 //
 // A block costs its size rounded up to 16 bytes, and a block of size 0 costs 16. One live
 // block holds its whole region: where 1,000 blocks of 64 bytes were replaced at random, the
@@ -38,8 +40,9 @@ import (
 //	(3) empty holds each region that is not current and has no live block once, and no
 //	    other, and has room for all of them
 //	(4) full is the sum of the bytes used in the regions that are not current
-//	(5) the live blocks are no more than allocs, and peak <= reserved
-//	(6) sizes holds as many sizes as blocks are live (debug builds)
+//	(5) open holds up to four regions, each once, that are neither current nor empty
+//	(6) the live blocks are no more than allocs, and peak <= reserved
+//	(7) sizes holds as many sizes as blocks are live (debug builds)
 type Region struct {
 	base    unsafe.Pointer // nil once closed
 	off     uintptr        // first free byte of the current region, from base
@@ -51,8 +54,11 @@ type Region struct {
 	allocs  uint64 // successful allocations since New
 
 	empty    []uint32 // regions to use before a new one, the next one last
-	full     uintptr  // bytes used in the regions that are not current
-	peak     uintptr  // most bytes in use when a region became empty; Stats joins the current ones
+	open     [looks]uint32
+	opened   int     // how many of open are used, the one that was left first in front
+	misses   int     // requests that did not fit the current region since it is current
+	full     uintptr // bytes used in the regions that are not current
+	peak     uintptr // most bytes in use when a region became empty; Stats joins the current ones
 	failures uint64
 	sizes    map[uintptr]uintptr // of the live blocks by offset, in debug builds
 	mem      page.Prefix
@@ -76,6 +82,18 @@ const (
 
 	// maxRegionBytes keeps used within 32 bits.
 	maxRegionBytes = 1 << 31
+
+	// looks bounds the search of a request that does not fit. With sizes from 1 to 12 KiB at
+	// random, four let 64 regions of 16 KiB hold 95 % of what a search of all of them does,
+	// two 93 %, none 80 %; with sizes up to 4 KiB it is 99, 99 and 92 %.
+	looks = 4
+
+	// maxMisses: a current region that did not have the room so often makes way for one that
+	// has, so that the fast path serves what is asked for; fewer let go of more room.
+	maxMisses = 8
+
+	// dregsShift: with less room than a 64th part of it no region stays current.
+	dregsShift = 6
 )
 
 // RegionConfig configures NewRegion.
@@ -121,9 +139,9 @@ func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096, and to 16 at least.
 // The error is bare memory.ErrTooLarge for more than RegionBytes, memory.ErrAlign or
-// memory.ErrClosed, or wraps memory.ErrOutOfMemory where no region is empty and the
-// reservation, the budget or the system is exhausted. What is left of the current region is
-// lost until it is empty when a request does not fit it. Cost: constant.
+// memory.ErrClosed, or wraps memory.ErrOutOfMemory where no region is empty, none of the open
+// ones has room, and the reservation, the budget or the system is exhausted. What is left of
+// regions beyond the four open ones is lost until they are empty. Cost: constant.
 func (r *Region) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := (align - 1) | (granuleBytes - 1)
 	start := (r.off + mask) &^ mask
@@ -163,6 +181,9 @@ func (r *Region) advance(size, al uintptr) (unsafe.Pointer, error) {
 		r.failures++
 		return nil, memory.ErrTooLarge
 	}
+	if i := r.roomy(size, al); i >= 0 {
+		return r.serve(i, size, al), nil
+	}
 	if len(r.empty) == 0 {
 		if err := r.mem.Ensure(uintptr(len(r.regions)+1) << r.shift); err != nil {
 			r.failures++
@@ -180,14 +201,14 @@ func (r *Region) advance(size, al uintptr) (unsafe.Pointer, error) {
 	} else {
 		r.carve()
 	}
-	if r.current >= 0 { // it has live blocks, or the request would have fitted
-		used := r.currentUsed()
-		r.regions[r.current].used = uint32(used)
-		r.full += used
+	if r.current >= 0 && r.limit-r.off >= r.RegionBytes()>>dregsShift {
+		return r.serve(r.keep(uint32(next)), size, al), nil
 	}
-	r.current = next
-	r.off = uintptr(next) << r.shift
-	r.limit = r.off + r.RegionBytes()
+	if last := r.current; last >= 0 { // it has live blocks, or the request would have fitted
+		r.leave()
+		r.keep(uint32(last))
+	}
+	r.enter(next)
 	return r.Alloc(size, al)
 }
 
@@ -289,7 +310,17 @@ func (r *Region) drain(k int) {
 	r.full -= uintptr(o.used)
 	o.used = 0
 	r.empty = append(r.empty, uint32(k))
+	for i, at := range r.open[:r.opened] {
+		if at == uint32(k) {
+			r.forget(i)
+			return
+		}
+	}
 }
+
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed.
+func (r *Region) Base() unsafe.Pointer { return r.base }
 
 // Owns reports whether p lies in the reservation.
 func (r *Region) Owns(p unsafe.Pointer) bool { return r.mem.Contains(p) }
@@ -310,7 +341,7 @@ func (r *Region) Reset() {
 	clear(r.live)
 	clear(r.sizes)
 	r.live, r.regions, r.empty = r.live[:0], r.regions[:0], r.empty[:0]
-	r.current, r.off, r.limit, r.full = -1, 0, 0, 0
+	r.current, r.off, r.limit, r.full, r.opened, r.misses = -1, 0, 0, 0, 0, 0
 }
 
 // Close releases the memory: no pointer into the arena may be used any more. A second Close
@@ -332,7 +363,7 @@ func (r *Region) Close() error {
 func (r *Region) shut() {
 	r.peak = max(r.peak, r.Used())
 	r.base, r.live, r.regions, r.empty, r.sizes = nil, nil, nil, nil, nil
-	r.current, r.off, r.limit, r.full = -1, 0, 0, 0
+	r.current, r.off, r.limit, r.full, r.opened, r.misses = -1, 0, 0, 0, 0, 0
 }
 
 // Stats derives the books; InUse is Used. Peak is exact. Cost: a pass over the regions.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -24,6 +25,7 @@ func (r *Region) Check() error {
 		errs = append(errs, fmt.Errorf("arena: %d regions are more than the %d bytes committed", len(r.regions), r.mem.Committed()))
 	}
 	errs = append(errs, r.checkRegions()...)
+	errs = append(errs, r.checkOpen()...)
 	if live := r.count(); live > r.allocs {
 		errs = append(errs, fmt.Errorf("arena: %d blocks live of %d allocated", live, r.allocs))
 	}
@@ -76,6 +78,23 @@ func (r *Region) checkRegions() []error {
 	return errs
 }
 
+// checkOpen verifies invariant 5.
+func (r *Region) checkOpen() []error {
+	if r.opened < 0 || r.opened > looks || r.misses < 0 || r.misses >= maxMisses {
+		return []error{fmt.Errorf("arena: %d regions open of at most %d, %d misses", r.opened, looks, r.misses)}
+	}
+	var errs []error
+	for i, k := range r.open[:r.opened] {
+		switch {
+		case uint64(k) >= uint64(len(r.regions)) || int(k) == r.current || r.regions[k].live == 0:
+			errs = append(errs, fmt.Errorf("arena: open[%d] is region %d of %d, which is current, empty or none", i, k, len(r.regions)))
+		case slices.Contains(r.open[:i], k):
+			errs = append(errs, fmt.Errorf("arena: region %d is open twice", k))
+		}
+	}
+	return errs
+}
+
 // checkLive compares the live bits of region k with its count and its used bytes.
 func (r *Region) checkLive(k int, used uintptr) []error {
 	words := int(r.RegionBytes() >> (granuleShift + 6))
@@ -118,6 +137,8 @@ func (r *Region) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misus
 		m.Reason = fmt.Sprintf("no live block of region %d starts there: freed twice, or interior", k)
 	case size > r.end(k)-off:
 		m.Reason = fmt.Sprintf("wrong size: it runs past the bytes in use of region %d, which end %d bytes behind it", k, r.end(k)-off)
+	case r.covers(off, size):
+		m.Reason = "wrong size: another live block starts within it"
 	default:
 		m.Reason = fmt.Sprintf("wrong size: the block has %d bytes", r.sizes[off])
 	}

@@ -9,9 +9,8 @@ func (f *Frames) advanceResting() {
 	if all > n && at >= n {
 		f.ring[(at-n)%all].expire()
 	}
-	// Where it is refused the frame has no room, and what asks for some is told.
-	if next.limit == 0 && next.mem.Ensure(f.bytes) == nil {
-		next.limit = f.bytes
+	if next.limit == 0 {
+		f.ready(next)
 	}
 	f.frame, f.cur = at, next
 }

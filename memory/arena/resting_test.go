@@ -28,7 +28,7 @@ func TestFrames_AStalePointerFaultsOnItsLine(t *testing.T) {
 	}
 	for _, n := range []int{1, 2, 3} {
 		f := newFrames(t, n, 20_000)
-		if f.Buffers() != n || f.Stats().Committed != uint64(n)*2*page.Granule {
+		if f.Buffers() != n || f.Stats().Committed != 2*page.Granule {
 			t.Errorf("%d buffers, %d bytes committed", f.Buffers(), f.Stats().Committed)
 		}
 		for lap := range 3 * (n + RestingFrames) {
@@ -47,7 +47,7 @@ func TestFrames_AStalePointerFaultsOnItsLine(t *testing.T) {
 				}
 				want := fmt.Sprintf("the block is %d frames old, and a frame stays readable for %d: it has expired", n+age, n-1)
 				memtest.Misuse(t, func() { f.Free(p, 18_000) }, "arena.Free", want)
-				if c := f.Stats().Committed; c != uint64(n)*2*page.Granule {
+				if c := f.Stats().Committed; c > uint64(n)*2*page.Granule {
 					t.Fatalf("%d bytes committed for %d buffers", c, n)
 				}
 				memtest.MustCheck(t, f)
@@ -89,7 +89,7 @@ func TestFrames_RestAsFarAsTheSourceHasRoom(t *testing.T) {
 	}
 	for room := range 4 {
 		src := memtest.NewFaulty()
-		src.FailAt, src.ForGood = 2*2+room+1, true // a reservation and a commit each, then the resting ones
+		src.FailAt, src.ForGood = 2+1+room+1, true // a reservation each and the first one's commit, then the resting ones
 		f, err := NewFrames(src, FramesConfig{Buffers: 2, Bytes: 1000})
 		if err != nil || len(f.ring) != 2+room {
 			t.Fatalf("room for %d: %v, %d buffers", room, err, len(f.ring))

@@ -196,6 +196,10 @@ func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // Len returns how many blocks are live.
 func (s *StepBack) Len() int { return len(s.steps) }
 
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed.
+func (s *StepBack) Base() unsafe.Pointer { return s.base }
+
 // Owns reports whether p lies in the arena's range, live or not.
 func (s *StepBack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 

@@ -23,7 +23,7 @@ func (s *StepBack) Check() error {
 		if i > 0 {
 			before = s.steps[i-1].start + 1
 		}
-		if st.under < before || i == 0 && st.under != 0 || st.start < st.under || st.start-st.under >= memory.MaxAlign || uintptr(st.start) >= s.end(i) {
+		if st.under < before || i == 0 && st.under != 0 || st.start-st.under >= memory.MaxAlign || uintptr(st.start) >= s.end(i) {
 			errs = append(errs, fmt.Errorf("arena: step %d, start %d over %d, does not follow the one before it, or ends at %d", i, st.start, st.under, s.end(i)))
 		}
 	}

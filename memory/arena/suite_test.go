@@ -38,11 +38,11 @@ func bump(s memtest.Subject) memtest.Subject {
 		}
 		a.(interface{ OnReset(func()) }).OnReset(f)
 	}
-	return strict(s)
+	return ofArena(s)
 }
 
-func strict(s memtest.Subject) memtest.Subject {
-	s.Strict, s.Package, s.Closed = true, "arena", memory.ErrClosed
+func ofArena(s memtest.Subject) memtest.Subject {
+	s.Package, s.Closed = "arena", memory.ErrClosed
 	return s
 }
 
@@ -90,17 +90,17 @@ var subjects = map[string]memtest.Subject{
 	}, Far: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewFrames(src, arena.FramesConfig{Buffers: 1, Bytes: reservation()})
 	}}),
-	"StepBack": strict(memtest.Subject{LIFO: true, ExactSizes: true, New: func(src page.Source) (memory.Allocator, error) {
+	"StepBack": ofArena(memtest.Subject{LIFO: true, ExactSizes: true, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewStepBack(src, arena.StepBackConfig{Bytes: 300_000})
 	}}),
 	// A region holds one block of MaxSize, so freeing the newest one empties its region.
-	"Region": strict(memtest.Subject{MaxSize: 16 << 10, FarSize: farSize, Lenient: regionLenient(), ExactSizes: invariant.Debug, New: func(src page.Source) (memory.Allocator, error) {
+	"Region": ofArena(memtest.Subject{MaxSize: 16 << 10, FarSize: farSize, Lenient: regionLenient(), ExactSizes: invariant.Debug, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 16 << 10, Reserve: 512 << 10})
 	}, Far: func(src page.Source) (memory.Allocator, error) {
 		r, err := arena.NewRegion(src, arena.RegionConfig{RegionBytes: farSize, Reserve: reservation()})
 		return backed(r, err)
 	}}),
-	"Region of 32 KiB": strict(memtest.Subject{MaxSize: 32 << 10, Lenient: regionLenient(), ExactSizes: invariant.Debug, New: func(src page.Source) (memory.Allocator, error) {
+	"Region of 32 KiB": ofArena(memtest.Subject{MaxSize: 32 << 10, Lenient: regionLenient(), ExactSizes: invariant.Debug, New: func(src page.Source) (memory.Allocator, error) {
 		return arena.NewRegion(src, arena.RegionConfig{RegionBytes: 32 << 10, Reserve: 256 << 10})
 	}}),
 }

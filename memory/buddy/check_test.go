@@ -130,6 +130,9 @@ func TestCheck_FindsBuddiesThatAreBothFree(t *testing.T) {
 func TestCheck_FindsBlocksOnEachOthersLists(t *testing.T) {
 	for _, system := range systems {
 		h := furnished(t, system)
+		for size := uintptr(1); size < 100<<10; size *= 3 {
+			memtest.MustAlloc(t, h, size, 1)
+		}
 		var single []int
 		for k, head := range h.lists {
 			if head != none && h.books[head].next == none {

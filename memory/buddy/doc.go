@@ -29,7 +29,7 @@
 //	use it for                                                 not for
 //	textures, meshes, tiles: sizes that are powers of two      sizes just above one: memory/tlsf
 //	blocks aligned to their own size (Binary)                  strings and small objects: memory/slab
-//	times that depend on the size of the heap, not its blocks  a Resize in place: memory/tlsf
+//	times that depend on the size of the heap, not its blocks  blocks that grow byte by byte: memory/tlsf
 //	                                                           giving back the end of the heap, since blocks
 //	                                                           lie anywhere in it: memory/freelist packs
 //
@@ -41,6 +41,7 @@
 //	                               blocks are searched
 //	Alloc that grows the heap      a system call per 256 KiB, and the tree walked down
 //	Free, FreeAny                  O(log n): a merge per rung
+//	Resize                         O(log n): a split or a merge per rung
 //	Stats                          constant
 //	Trim                           the tree walked down, and the system call
 //	Reset                          12 bytes cleared per committed unit of MinBlock

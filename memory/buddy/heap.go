@@ -85,7 +85,7 @@ type Config struct {
 	// is asked for half, and half of that.
 	Reserve uintptr
 	// MinBlock is the size of the smallest block in bytes, and the unit of all others: a
-	// power of two from 16 to 16 KiB. 0 means 256. The books cost 12 bytes for each that is
+	// power of two from 8 to 16 KiB. 0 means 256. The books cost 12 bytes for each that is
 	// reserved.
 	MinBlock uintptr
 	// System is the ladder of block sizes. The zero value is Binary.
@@ -93,7 +93,7 @@ type Config struct {
 }
 
 const (
-	minUnit = 16           // the smallest alignment that C's malloc gives, too
+	minUnit = 8            // a word, the smallest thing that has an address in most programs
 	maxUnit = page.Granule // so that what is committed is whole units
 
 	maxBytes = 1<<32 - 1 // the largest block: entry.next holds the request
@@ -202,7 +202,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	n, step := h.grain.Count(size), h.grain.Step(al)
 	off := h.find(n, step)
-	if off == none {
+	for off == none { // again where who was told of the commit has taken what was free
 		if err := h.grow(n, step); err != nil {
 			h.counts.Failed()
 			return nil, &memory.Exhausted{Op: "buddy: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
@@ -252,6 +252,10 @@ func (h *Heap) release(at uint32) {
 	h.counts.In(h.ladder.size[b.rung], size)
 	h.give(part{start, b.rung, b.side})
 }
+
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed.
+func (h *Heap) Base() unsafe.Pointer { return h.base }
 
 // Owns reports whether p lies in the reservation, live or not.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }

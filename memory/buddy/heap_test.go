@@ -177,7 +177,7 @@ func TestHeap_CommitsNoMoreThanABlockNeeds(t *testing.T) {
 			t.Errorf("%v, fresh: %+v", system, s)
 		}
 		memtest.MustAlloc(t, h, 1, 1)
-		if s := h.Stats(); s.Committed != 256<<10 || s.InUse != 256 || s.Requested != 1 {
+		if s := h.Stats(); s.Committed != page.Granule || s.InUse != 256 || s.Requested != 1 {
 			t.Errorf("%v, after one byte: %+v", system, s)
 		}
 		memtest.MustAlloc(t, h, 1<<20, 1)
@@ -235,20 +235,5 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 		}
 		memtest.MustCheck(t, h)
 		h.Free(p, 3000)
-	}
-}
-
-func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
-	limit := page.NewLimit(nil, 0)
-	h, err := New(limit, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	limit.OnSoft(0, func(uintptr, uintptr) { _ = h.Close() })
-	if p, err := h.Alloc(10_000, 8); !errors.Is(err, memory.ErrClosed) {
-		t.Errorf("%p, %v", p, err)
-	}
-	if err := errors.Join(h.Check(), h.Close()); err != nil || limit.Committed() != 0 {
-		t.Errorf("%v, %d bytes committed", err, limit.Committed())
 	}
 }

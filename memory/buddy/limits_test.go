@@ -2,7 +2,6 @@ package buddy
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"unsafe"
 
@@ -23,10 +22,10 @@ func TestEntry_TheBooksAreAsLargeAsPromised(t *testing.T) {
 
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	bad := map[string]Config{
-		"MinBlock 100 is not a power of two from 16 to 16384": {MinBlock: 100},
-		"MinBlock 8 is not a power of two":                    {MinBlock: 8},
-		"MinBlock 32768 is not":                               {MinBlock: 32 << 10},
-		"System(2) is none of Binary and Fibonacci":           {System: 2},
+		"MinBlock 100 is not a power of two from 8 to 16384": {MinBlock: 100},
+		"MinBlock 4 is not a power of two":                   {MinBlock: 4},
+		"MinBlock 32768 is not":                              {MinBlock: 32 << 10},
+		"System(2) is none of Binary and Fibonacci":          {System: 2},
 	}
 	if wide {
 		bad["at most 536870912 are possible with a MinBlock of 16"] = Config{Reserve: math.MaxInt, MinBlock: 16}
@@ -38,40 +37,37 @@ func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	memtest.Refuses(t, New, bad)
 }
 
-// A source may hand out nothing, or far more than was asked for.
-type generous struct {
-	page.Source
-	give func(page.Memory) page.Memory
+func TestNew_ASourceThatGivesTheWrongMemoryIsRefusedOrTakenAtWhatWasAskedFor(t *testing.T) {
+	memtest.Gifts(t, func(src page.Source) (*Heap, error) { return New(src, Config{Reserve: 1 << 20, MinBlock: 16}) })
 }
 
-func (g generous) Reserve(size uintptr) (page.Memory, error) {
-	m, err := g.Source.Reserve(size)
-	return g.give(m), err
-}
-
-func (g generous) Release(page.Memory) error { return nil }
-
-func TestNew_ASourceThatGivesTheWrongMemoryIsRefused(t *testing.T) {
-	gifts := map[string]func(page.Memory) page.Memory{
-		"reserved 0 bytes at": func(page.Memory) page.Memory { return page.Memory{} },
+// A ladder of powers of two from 8 bytes.
+func TestHeap_BlocksOfAWordTakeAWord(t *testing.T) {
+	h, err := New(nil, Config{Reserve: 64 << 10, MinBlock: 8})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for want, give := range gifts {
-		h, err := New(generous{page.Default(), give}, Config{Reserve: 1 << 20, MinBlock: 16})
-		if h != nil || err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("New: %t, %v; want an error with %q", h != nil, err, want)
+	defer h.Close()
+	for size, want := range map[uintptr]uintptr{0: 8, 1: 8, 7: 8, 8: 8, 9: 16, 16: 16, 17: 32, 33: 64} {
+		before := h.Stats().InUse
+		p, err := h.Alloc(size, 8)
+		if err != nil || uintptr(p)%8 != 0 || h.Stats().InUse-before != uint64(want) {
+			t.Errorf("%d bytes take %d: %v", size, h.Stats().InUse-before, err)
+		}
+		q, err := h.Alloc(size, 16)
+		if err != nil || uintptr(q)%16 != 0 {
+			t.Errorf("%d bytes aligned to 16 lie at %p: %v", size, q, err)
+		}
+		h.Free(p, size)
+		h.Free(q, size)
+	}
+	n := 0
+	for ; ; n++ {
+		if _, err := h.Alloc(8, 8); err != nil {
+			break
 		}
 	}
-}
-
-// More than was asked for would be more units than there are books for.
-func TestNew_ASourceThatGivesMoreIsTakenAtWhatWasAskedFor(t *testing.T) {
-	more := func(m page.Memory) page.Memory {
-		m.Size = max(far(8<<30), m.Size)
-		return m
-	}
-	h, err := New(generous{page.Default(), more}, Config{Reserve: 1 << 20, MinBlock: 16})
-	memtest.Opened(t, h, err)
-	if got := h.Stats().Reserved; got != 1<<20 {
-		t.Errorf("%d bytes are reserved; want the 1 MiB that was asked for", got)
+	if n != 8<<10 || h.Check() != nil {
+		t.Errorf("%d blocks of 8 bytes in 64 KiB: %v", n, h.Check())
 	}
 }

@@ -13,8 +13,7 @@ import (
 func subject(cfg buddy.Config) memtest.Subject {
 	return memtest.Subject{
 		New:     func(src page.Source) (memory.Allocator, error) { return buddy.New(src, cfg) },
-		MaxSize: 20_000, Package: "buddy", ExactSizes: true, Closed: memory.ErrClosed, ClosesAnyway: true,
-		Strict: true,
+		MaxSize: 20_000, Package: "buddy", ExactSizes: true, Shrinks: true, Closed: memory.ErrClosed, ClosesAnyway: true,
 		Far: func(src page.Source) (memory.Allocator, error) {
 			most := uint64(8 << 30)
 			if err := backs(most); err != nil {
@@ -30,6 +29,7 @@ var subjects = map[string]memtest.Subject{
 	"Binary":          subject(buddy.Config{Reserve: 768 << 10}),
 	"Fibonacci":       subject(buddy.Config{Reserve: 768 << 10, System: buddy.Fibonacci}),
 	"BinaryFine":      subject(buddy.Config{Reserve: 256 << 10, MinBlock: 16}),
+	"BinaryWords":     subject(buddy.Config{Reserve: 256 << 10, MinBlock: 8}),
 	"FibonacciFine":   subject(buddy.Config{Reserve: 256 << 10, MinBlock: 16, System: buddy.Fibonacci}),
 	"FibonacciCoarse": subject(buddy.Config{Reserve: 4 << 20, MinBlock: 16 << 10, System: buddy.Fibonacci}),
 }

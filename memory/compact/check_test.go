@@ -120,6 +120,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"leads to record 0", func() { r.next = 0 }},
 		{"is in the ring twice", func() { r.next = first }},
 		{"but follows 1", func() { r.prev = 5 }},
+		{"a multiple of 16 within what is committed", func() { r.gap -= 1 << 20 }}, // wraps, and sums agree modulo 2^64
 		{"the last gap ends at", func() { h.mem.Ensure(h.mem.Committed() + 1) }},
 		{"the cursor is at record 7777", func() { h.cursor = 7777 }},
 		{"the cursor is at record 0", func() { h.cursor = 0 }},
@@ -146,6 +147,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"is in a bin twice", func() { g := h.records[head].prev; h.records[g].nextGap = g }},
 		{"nothing moves, but", func() { h.moving.record = 0 }},
 		{"which is no live block", func() { h.moving.record = head }},
+		{"which is no live block", func() { h.moving.record = uint32(len(h.records)) }},
 		{"is on its way", func() { h.moving.done = 1 << 20 }},
 		{"is on its way", func() { h.records[h.moving.record].locks = 1 }},
 		{"in front of the cursor", func() { h.cursor = h.records[h.moving.record].next }},

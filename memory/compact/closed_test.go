@@ -6,7 +6,6 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
-	"github.com/strata-go/strata/memory/page"
 )
 
 // isClosed verifies what every method of a closed heap does with a handle from before.
@@ -37,24 +36,14 @@ func isClosed(t *testing.T, h *Heap, x Handle, p unsafe.Pointer) {
 // moved, and the memory must not be touched.
 func TestHeap_OutlivesItsSource(t *testing.T) {
 	src := memtest.NewFaulty()
-	whole, err := src.Reserve(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	carve, err := page.NewCarve(src, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := newHeap(t, carve, Config{Reserve: 512 << 10})
+	mortal := memtest.NewMortal(t, src, 1<<20)
+	h := newHeap(t, mortal, Config{Reserve: 512 << 10})
 	kept := row(t, h, 20, 1000)
 	p, _ := h.Lock(kept[5])
 	for h.moving.record == 0 {
 		h.Compact(Budget{Bytes: 100})
 	}
-	carve.Close()
-	if err := src.Release(whole); err != nil {
-		t.Fatal(err)
-	}
+	mortal.End(t)
 	calls := src.Calls()
 	for range 2 {
 		isClosed(t, h, kept[5], p)

@@ -37,6 +37,8 @@
 //	ever before
 //	Free, Lock, Unlock, Bytes    constant; of the one block that is half        none
 //	                             moved, Lock and Bytes finish the move
+//	Resize                       as Lock; in place, as Alloc where the heap     none
+//	                             grows
 //	Compact                      at most its budget: bytes moved, and 56 for    none
 //	                             each record passed
 //	Stats                        constant

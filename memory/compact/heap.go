@@ -147,6 +147,13 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compact: new Heap: %w", err)
 	}
+	books, ok := align.Mul(head+1+cfg.Blocks, unsafe.Sizeof(record{}))
+	if !ok {
+		return nil, fmt.Errorf("compact: new Heap: %d records: %w", cfg.Blocks, memory.ErrTooLarge)
+	}
+	if err := page.HeapRoom(books); err != nil {
+		return nil, fmt.Errorf("compact: new Heap: %d records: %w", cfg.Blocks, err)
+	}
 	mem, err := page.NewPrefix(src, cfg.Reserve, cfg.Step, cfg.Step)
 	if err != nil {
 		return nil, fmt.Errorf("compact: new Heap of %d bytes: %w", cfg.Reserve, err)
@@ -229,12 +236,17 @@ func (h *Heap) newRecord() uint32 {
 
 // grow commits enough behind the last block and returns the record whose gap it is.
 func (h *Heap) grow(room uintptr) (uint32, error) {
-	last := h.records[head].prev
-	if err := h.mem.Ensure(h.records[last].end() + room); err != nil {
-		return 0, &memory.Exhausted{Op: "compact: alloc", Need: room, Have: h.largestGap(), Limit: h.mem.Reserved(), Cause: err}
+	for {
+		last := h.records[head].prev
+		if err := h.mem.Ensure(h.records[last].end() + room); err != nil {
+			return 0, &memory.Exhausted{Op: "compact: alloc", Need: room, Have: h.largestGap(), Limit: h.mem.Reserved(), Cause: err}
+		}
+		h.fitTail()
+		last = h.records[head].prev // now: what the source told of it may have freed, moved or taken
+		if h.records[last].gap >= room {
+			return last, nil
+		}
 	}
-	h.fitTail()
-	return h.records[head].prev, nil // now: what the source told of it may have freed or moved
 }
 
 // fitTail makes the last gap end where committed memory does.

@@ -108,6 +108,37 @@ func (m *model) free(k int) {
 	m.live = m.live[:len(m.live)-1]
 }
 
+// resize verifies that a block grows where there is a gap behind it, and stays where it is.
+func (m *model) resize(k int, size uintptr) {
+	m.t.Helper()
+	if len(m.live) == 0 {
+		return
+	}
+	s := &m.live[k%len(m.live)]
+	b, _ := m.h.Bytes(s.h)
+	r := m.h.find(s.h)
+	fits := size <= r.room+r.gap
+	if m.h.Resize(s.h, size) != fits && (fits || r.next != head) {
+		m.t.Fatalf("Resize(%v, %d) of %d bytes with a gap of %d says %t", s.h, size, s.size, r.gap, !fits)
+	}
+	now, _ := m.h.Bytes(s.h)
+	if unsafe.SliceData(now) != unsafe.SliceData(b) {
+		m.t.Fatalf("Resize moved block %v", s.h)
+	}
+	if n, _ := m.h.Size(s.h); n != s.size {
+		if n != size {
+			m.t.Fatalf("Resize(%v, %d) made it %d", s.h, size, n)
+		}
+		for i := int(s.size); i < len(now); i++ {
+			now[i] = s.byteAt(i)
+		}
+		s.size = size
+	} else if fits && size != s.size {
+		m.t.Fatalf("Resize(%v, %d) left it at %d", s.h, size, n)
+	}
+	m.verify(s)
+}
+
 func (m *model) lock(k int) {
 	m.t.Helper()
 	if len(m.live) == 0 {
@@ -245,7 +276,7 @@ func (m *model) isStale(h Handle) {
 	_, locked := m.h.Lock(h)
 	_, read := m.h.Bytes(h)
 	_, sized := m.h.Size(h)
-	if locked || read || sized || m.h.Unlock(h) || m.h.Free(h) {
+	if locked || read || sized || m.h.Resize(h, 1) || m.h.Unlock(h) || m.h.Free(h) {
 		m.t.Fatalf("the stale handle %v is taken for a live one", h)
 	}
 }
@@ -290,7 +321,7 @@ func (m *model) finish() {
 const modelOp = 5
 
 // interpret runs any bytes as a program. Opcode mod 16: 0–4 alloc, 5–8 free, 9 lock, 10 and 11
-// unlock, 12–14 compact, 15 trim, or rarely reset.
+// unlock, 12 and 13 compact, 14 resize, 15 trim, or rarely reset.
 func (m *model) interpret(program []byte) {
 	m.t.Helper()
 	for len(program) >= modelOp {
@@ -303,7 +334,9 @@ func (m *model) interpret(program []byte) {
 			m.lock(k)
 		case 10, 11:
 			m.unlock(k)
-		case 12, 13, 14:
+		case 14:
+			m.resize(k, uintptr(arg>>8)%(modelLargest/2))
+		case 12, 13:
 			m.compact(1 + uintptr(arg)%5000)
 		case 15:
 			if arg%16 == 0 {
@@ -335,8 +368,11 @@ func TestModel_AnyOrderOfOperations(t *testing.T) {
 			"lock":    func(t *rapid.T) { m.lock(index.Draw(t, "block")) },
 			"unlock":  func(t *rapid.T) { m.unlock(index.Draw(t, "block")) },
 			"compact": func(t *rapid.T) { m.compact(rapid.UintptrRange(0, 20_000).Draw(t, "bytes")) },
-			"trim":    func(*rapid.T) { m.trim() },
-			"reset":   func(*rapid.T) { m.reset() },
+			"resize": func(t *rapid.T) {
+				m.resize(index.Draw(t, "block"), rapid.UintptrRange(0, modelLargest).Draw(t, "size"))
+			},
+			"trim":  func(*rapid.T) { m.trim() },
+			"reset": func(*rapid.T) { m.reset() },
 		})
 		m.finish()
 	})

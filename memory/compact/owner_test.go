@@ -22,6 +22,7 @@ func TestHeap_EachCallWritesTheOwnerWord(t *testing.T) {
 	}{
 		{"Alloc", func() { x = mustAlloc(t, h, 100) }},
 		{"Lock", func() { h.Lock(x) }},
+		{"Resize", func() { h.Resize(x, 100) }},
 		{"Unlock", func() { h.Unlock(x) }},
 		{"Bytes", func() { h.Bytes(x) }},
 		{"Compact", func() { h.Compact(Budget{}) }},

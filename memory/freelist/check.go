@@ -53,8 +53,8 @@ func (c *checker) configuration() {
 	if granule < minGranule || granule > maxGranule || h.align != min(granule, memory.MaxAlign) {
 		c.fail("a granule of %d bytes with alignments up to %d does not come from a configuration", granule, h.align)
 	}
-	if h.policy > BestFit {
-		c.fail("%v is none of FirstFit, NextFit and BestFit", h.policy)
+	if h.policy > WorstFit {
+		c.fail("%v is none of FirstFit, NextFit, BestFit and WorstFit", h.policy)
 	}
 	if h.base != h.mem.Base() || uint64(len(h.live)) != uint64(h.mem.Reserved())>>h.grain ||
 		uint64(h.limit) != min(uint64(h.mem.Reserved()), maxBytes) {

@@ -54,7 +54,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	}{
 		{"a granule of 8 bytes", func() { h.grain = 3 }},
 		{"alignments up to 512", func() { h.align = 512 }},
-		{"Policy(3) is none of", func() { h.policy = 3 }},
+		{"Policy(4) is none of", func() { h.policy = 4 }},
 		{"requests up to 1 are not the reservation", func() { h.limit = 1 }},
 		{"are not the reservation of 16384 bytes", func() { h.base = unsafe.Add(h.base, 16) }},
 		{"10 granules and requests", func() { h.live = h.live[:10] }},
@@ -64,6 +64,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"2 runs, from the one at granule 0 on, are out of order", func() { h.runs[0], h.runs[1] = h.runs[1], h.runs[0] }},
 		{"granule 3 is neither live nor free", func() { h.live[3] = 0 }},
 		{"starts inside what reaches to 15", func() { h.live[14] = 1 }},
+		{"at granule 4 something starts inside what reaches to 6", func() { h.live[3] = 3*1024 + 1 }}, // a run does
 		{"starts a live block and a free run", func() { h.live[4] = 1 }},
 		{"end at granule 17, 16 are committed", func() { h.live[15] = 1026 }},
 		{"6 granules used for 7168 bytes", func() { h.counts.Resized(1, 0, 0, 0) }},

@@ -31,7 +31,7 @@ func ExampleHeap() {
 
 // The policies choose different holes for the same request.
 func ExamplePolicy() {
-	for _, p := range []freelist.Policy{freelist.FirstFit, freelist.NextFit, freelist.BestFit} {
+	for _, p := range []freelist.Policy{freelist.FirstFit, freelist.NextFit, freelist.BestFit, freelist.WorstFit} {
 		h, err := freelist.New(nil, freelist.Config{Policy: p})
 		if err != nil {
 			fmt.Println(err)
@@ -52,6 +52,7 @@ func ExamplePolicy() {
 	// FirstFit takes the large hole: true the small one: false
 	// NextFit takes the large hole: false the small one: false
 	// BestFit takes the large hole: false the small one: true
+	// WorstFit takes the large hole: false the small one: false
 }
 
 // A text buffer grows where it lies while there is room behind it.

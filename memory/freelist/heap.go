@@ -61,14 +61,14 @@ type Config struct {
 	Reserve uintptr
 	// Policy says which of the free runs that are large enough is taken.
 	Policy Policy
-	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to
+	// Granule is the unit of block sizes and offsets in bytes: a power of two from 8 to
 	// 16 KiB. 0 means 64, a cache line, so that no two blocks share one. Every block is
 	// rounded up to it; the books cost 4 bytes per granule reserved.
 	Granule uintptr
 }
 
 const (
-	minGranule = 16           // the smallest alignment that C's malloc gives, too
+	minGranule = 8            // a word, the smallest thing that has an address in most programs
 	maxGranule = page.Granule // so that what is committed is whole granules
 
 	// maxBytes is the largest block: the live map holds one more than it in 32 bits.
@@ -91,8 +91,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Granule < minGranule || cfg.Granule > maxGranule || cfg.Granule&(cfg.Granule-1) != 0 {
 		return nil, fmt.Errorf("freelist: new Heap: granule %d is not a power of two from %d to %d", cfg.Granule, minGranule, maxGranule)
 	}
-	if cfg.Policy > BestFit {
-		return nil, fmt.Errorf("freelist: new Heap: %v is none of FirstFit, NextFit and BestFit", cfg.Policy)
+	if cfg.Policy > WorstFit {
+		return nil, fmt.Errorf("freelist: new Heap: %v is none of FirstFit, NextFit, BestFit and WorstFit", cfg.Policy)
 	}
 	if most := maxGranules * uint64(cfg.Granule); uint64(cfg.Reserve) > most {
 		return nil, fmt.Errorf("freelist: new Heap of %d bytes: at most %d are possible with granules of %d", cfg.Reserve, most, cfg.Granule)
@@ -167,12 +167,14 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	n, step := h.grain.Count(size), h.grain.Step(al)
 	k := h.search(n, step)
-	if k < 0 {
+	for k < 0 { // again where who was told of the commit has taken what was free
 		if err := h.grow(align.UpTo(h.tail(), step) + n); err != nil {
 			h.counts.Failed()
 			return nil, &memory.Exhausted{Op: "freelist: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}
-		k = len(h.runs) - 1 // the memory that is new
+		if last := len(h.runs) - 1; last >= 0 && h.runs[last].holds(n, step) {
+			k = last // the memory that is new
+		}
 	}
 	return h.handOut(k, align.UpTo(h.runs[k].off, step), n, size), nil
 }
@@ -215,6 +217,10 @@ func (h *Heap) release(off uint32, size uintptr) {
 	h.counts.In(n, size)
 	h.give(off, n)
 }
+
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed.
+func (h *Heap) Base() unsafe.Pointer { return h.base }
 
 // Owns reports whether p lies in the reservation, live or not.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }

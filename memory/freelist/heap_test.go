@@ -12,7 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-var policies = []Policy{FirstFit, NextFit, BestFit}
+var policies = []Policy{FirstFit, NextFit, BestFit, WorstFit}
 
 func newHeap(t testing.TB, src page.Source, cfg Config) *Heap {
 	t.Helper()
@@ -73,6 +73,9 @@ func TestPolicy_ChoosesItsRun(t *testing.T) {
 		{BestFit, 1, "...|a|a|.|a|....|a|aaa|a|"},
 		{BestFit, 2, "...|a|aa|a|....|a|aaa|a|"},
 		{BestFit, 3, "aaa|a|..|a|....|a|aaa|a|"},
+		{WorstFit, 1, "...|a|..|a|a|...|a|aaa|a|"},
+		{WorstFit, 2, "...|a|..|a|aa|..|a|aaa|a|"},
+		{WorstFit, 4, "...|a|..|a|aaaa|a|aaa|a|"},
 	} {
 		h := holes(t, tt.policy)
 		memtest.MustAlloc(t, h, tt.kib<<10, 1)
@@ -90,6 +93,24 @@ func TestNextFit_GoesRound(t *testing.T) {
 	memtest.MustAlloc(t, h, 1<<10, 1)
 	if got := layout(h); got != "aaa|a|a|.|a|aaaa|a|aaa|a|" {
 		t.Error(got)
+	}
+}
+
+func TestWorstFit_OfEqualsTakesTheLowestAndNoneThatAnAlignmentSpoils(t *testing.T) {
+	h := holes(t, WorstFit)
+	memtest.MustAlloc(t, h, 1<<10, 1) // of the four, three are left: as many as in front
+	memtest.MustAlloc(t, h, 1<<10, 1)
+	if got := layout(h); got != "a|..|a|..|a|a|...|a|aaa|a|" {
+		t.Error(got)
+	}
+	h = holes(t, WorstFit)
+	memtest.MustAlloc(t, h, 3<<10, 4096) // the run of four starts at 7, the first one at 0
+	if got := layout(h); got != "aaa|a|..|a|....|a|aaa|a|" && got != "...|a|..|a|.|aaa|a|aaa|a|" {
+		t.Error(got)
+	}
+	memtest.MustCheck(t, h)
+	if _, err := h.Alloc(5<<10, 1); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Error(err)
 	}
 }
 
@@ -181,7 +202,7 @@ func TestHeap_NothingIsCommittedAtFirst(t *testing.T) {
 		t.Errorf("fresh: %+v", s)
 	}
 	memtest.MustAlloc(t, h, 1, 1)
-	if s := h.Stats(); s.Committed != 256<<10 || s.InUse != 64 || s.Requested != 1 || s.LargestFree != 256<<10-64 {
+	if s := h.Stats(); s.Committed != page.Granule || s.InUse != 64 || s.Requested != 1 || s.LargestFree != page.Granule-64 {
 		t.Errorf("after one byte: %+v", s)
 	}
 }
@@ -231,20 +252,5 @@ func TestHeap_TooLargeAndExhaustedAreToldApart(t *testing.T) {
 	memtest.MustAlloc(t, h, 1<<20, 4096)
 	if _, err := h.Alloc(1<<20, 1); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("more than is left: %v", err)
-	}
-}
-
-func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
-	limit := page.NewLimit(nil, 0)
-	h, err := New(limit, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	limit.OnSoft(0, func(uintptr, uintptr) { _ = h.Close() })
-	if p, err := h.Alloc(10_000, 8); !errors.Is(err, memory.ErrClosed) {
-		t.Errorf("%p, %v", p, err)
-	}
-	if err := errors.Join(h.Check(), h.Close()); err != nil || limit.Committed() != 0 {
-		t.Errorf("%v, %d bytes committed", err, limit.Committed())
 	}
 }

@@ -2,6 +2,7 @@ package freelist
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
@@ -76,4 +77,15 @@ func TestResize_CommitsTheTail(t *testing.T) {
 	if s := h.Stats(); s.Requested != 400<<10 || s.Peak != 400<<10 || s.Live != 1 {
 		t.Errorf("%+v", s)
 	}
+}
+
+func TestResize_JustBehindTheHeapIsMisuse(t *testing.T) {
+	h := newHeap(t, nil, tiny(FirstFit))
+	end := unsafe.Add(h.base, h.mem.Reserved())
+	for _, f := range []func(){
+		func() { h.Resize(end, 1024, 2048) }, func() { h.Free(end, 1024) }, func() { h.FreeAny(end) }, func() { h.SizeOf(end) },
+	} {
+		memtest.Misuse(t, f, "the address does not lie in this heap")
+	}
+	memtest.MustCheck(t, h)
 }

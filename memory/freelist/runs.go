@@ -23,6 +23,11 @@ const (
 	// BestFit takes the smallest one, of equals the lowest. It reads the whole list unless
 	// a run fits exactly.
 	BestFit
+
+	// WorstFit takes the largest one, of equals the lowest, in the hope that what is left of it
+	// is still of use. That uses the large runs up first: of the four it needs the most memory
+	// and reads the whole list every time. It is here to be compared with.
+	WorstFit
 )
 
 // String returns the name of the policy.
@@ -34,6 +39,8 @@ func (p Policy) String() string {
 		return "NextFit"
 	case BestFit:
 		return "BestFit"
+	case WorstFit:
+		return "WorstFit"
 	}
 	return fmt.Sprintf("Policy(%d)", uint8(p))
 }
@@ -56,6 +63,8 @@ func (h *Heap) search(n, step uint32) int {
 		return firstFit(h.runs[:k], n, step)
 	case BestFit:
 		return bestFit(h.runs, n, step)
+	case WorstFit:
+		return worstFit(h.runs, n, step)
 	default:
 		return firstFit(h.runs, n, step)
 	}
@@ -82,6 +91,16 @@ func bestFit(runs []run, n, step uint32) int {
 		}
 	}
 	return best
+}
+
+func worstFit(runs []run, n, step uint32) int {
+	worst, most := -1, n-1
+	for i, r := range runs {
+		if r.size > most && r.holds(n, step) {
+			worst, most = i, r.size
+		}
+	}
+	return worst
 }
 
 // after returns the number of the first run that ends behind off, by bisection.

@@ -13,8 +13,7 @@ import (
 func subject(cfg freelist.Config) memtest.Subject {
 	return memtest.Subject{
 		New:     func(src page.Source) (memory.Allocator, error) { return freelist.New(src, cfg) },
-		MaxSize: 20_000, Package: "freelist", ExactSizes: true, Closed: memory.ErrClosed, ClosesAnyway: true,
-		Strict: true,
+		MaxSize: 20_000, Package: "freelist", ExactSizes: true, Shrinks: true, Closed: memory.ErrClosed, ClosesAnyway: true,
 		Far: func(src page.Source) (memory.Allocator, error) {
 			most := uint64(5 << 30)
 			if err := backs(most); err != nil {
@@ -30,7 +29,9 @@ var subjects = map[string]memtest.Subject{
 	"FirstFit": subject(freelist.Config{Reserve: 768 << 10}),
 	"NextFit":  subject(freelist.Config{Reserve: 768 << 10, Policy: freelist.NextFit}),
 	"BestFit":  subject(freelist.Config{Reserve: 768 << 10, Policy: freelist.BestFit}),
+	"WorstFit": subject(freelist.Config{Reserve: 768 << 10, Policy: freelist.WorstFit}),
 	"Fine":     subject(freelist.Config{Reserve: 256 << 10, Granule: 16, Policy: freelist.BestFit}),
+	"Words":    subject(freelist.Config{Reserve: 256 << 10, Granule: 8, Policy: freelist.FirstFit}),
 	"Coarse":   subject(freelist.Config{Reserve: 4 << 20, Granule: 16 << 10, Policy: freelist.NextFit}),
 }
 
@@ -50,4 +51,5 @@ func TestFaults(t *testing.T)      { memtest.Each(t, subjects, memtest.Faults) }
 func FuzzFirstFit(f *testing.F) { memtest.Fuzz(f, subjects["FirstFit"]) }
 func FuzzNextFit(f *testing.F)  { memtest.Fuzz(f, subjects["NextFit"]) }
 func FuzzBestFit(f *testing.F)  { memtest.Fuzz(f, subjects["BestFit"]) }
+func FuzzWorstFit(f *testing.F) { memtest.Fuzz(f, subjects["WorstFit"]) }
 func FuzzFine(f *testing.F)     { memtest.Fuzz(f, subjects["Fine"]) }

@@ -267,6 +267,14 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
+// Base is inner's, where inner is a memory.Baser; else nil.
+func (a *Allocator) Base() unsafe.Pointer {
+	if b, ok := a.inner.(memory.Baser); ok && !a.closed {
+		return b.Base()
+	}
+	return nil
+}
+
 // Owns reports what inner does; where inner cannot tell, whether p lies in a block that is live
 // or in quarantine, at a cost proportional to those.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {

@@ -501,7 +501,10 @@ func TestReset_WhatInnerRefusesHasNotHappened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	central := slab.NewCentral(h)
+	central, err := slab.NewCentral(h)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cache := slab.NewCache(central)
 	a, err := New(central, Config{QuarantineBytes: 1000})
 	if err != nil {
@@ -538,5 +541,97 @@ func TestAllocator_TheZeroOneIsAsIfClosed(t *testing.T) {
 	a = Allocator{}
 	if err := errors.Join(a.Check(), a.Close()); err != nil || a.Leaks() != nil || a.Stats() != (memory.Stats{}) {
 		t.Errorf("%v, %+v", err, a.Stats())
+	}
+}
+
+func TestReset_FreesWhatInnerHadPassedOn(t *testing.T) {
+	large, err := tlsf.New(nil, tlsf.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer large.Close()
+	h, err := slab.New(nil, slab.Config{Large: large})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(h, Config{QuarantineBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		mustAlloc(t, a, 100, 8)
+		mustAlloc(t, a, 100_000, 8)
+		a.Free(mustAlloc(t, a, 200_000, 8), 200_000)
+		if large.Stats().Live != 2 {
+			t.Fatalf("%d blocks of large live", large.Stats().Live)
+		}
+		a.Reset()
+		mustCheck(t, a)
+		if n := large.Stats().Live; n != 0 || h.Stats().Live != 0 {
+			t.Errorf("after Reset %d blocks of large live, %d of slab", n, h.Stats().Live)
+		}
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An inner that ends in its own Reset, as one does whose hook closes it, has its memory no more;
+// one that does not say what it owns is believed to have it.
+func TestReset_TouchesNoBlockOfAnInnerThatHasEnded(t *testing.T) {
+	for name, wrap := range map[string]func(*slab.Heap) memory.Allocator{
+		"ends":     func(h *slab.Heap) memory.Allocator { return ending{h} },
+		"owns nil": func(h *slab.Heap) memory.Allocator { return mute{h, h} },
+		"as it is": func(h *slab.Heap) memory.Allocator { return h },
+	} {
+		h, err := slab.New(nil, slab.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := New(wrap(h), Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := mustAlloc(t, a, 100, 8)
+		a.Reset() // faults where the memory is gone and is filled
+		if name != "ends" && *at(p, 3) != 0xDD {
+			t.Errorf("%s: after Reset the block holds %#x", name, *at(p, 3))
+		}
+		if n := a.Stats().Live; n != 0 {
+			t.Errorf("%s: %d live", name, n)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+type ending struct{ *slab.Heap }
+
+func (e ending) Reset() { _ = e.Close() }
+
+type mute struct {
+	memory.Allocator
+	memory.Resetter
+}
+
+func TestAllocator_ItsBaseIsInners(t *testing.T) {
+	inner, err := tlsf.New(nil, tlsf.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(inner, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Base() != inner.Base() || a.Base() == nil {
+		t.Errorf("Base is %p, inner's %p", a.Base(), inner.Base())
+	}
+	if err := a.Close(); err != nil || a.Base() != nil {
+		t.Errorf("closed: %v, %p", err, a.Base())
+	}
+	plain, err := New(struct{ memory.Allocator }{inner}, Config{})
+	if err != nil || plain.Base() != nil {
+		t.Errorf("%v; over an inner without a base it is %p", err, plain.Base())
 	}
 }

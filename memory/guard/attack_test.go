@@ -9,7 +9,6 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
-	"github.com/strata-go/strata/memory/page"
 )
 
 // shrinking owns the blocks that are live and nothing else, like an allocator that unmaps
@@ -137,11 +136,11 @@ func TestReset_FillsWhatItFrees(t *testing.T) {
 	}
 }
 
-func TestStomp_ABlockMayTakeAllButTwoGranules(t *testing.T) {
-	s := newStomp(t, StompConfig{Reserve: 4 * page.Granule})
-	if _, err := s.Alloc(2*page.Granule+1, 1); !errors.Is(err, memory.ErrTooLarge) {
+func TestStomp_ABlockMayTakeAllButTwoPages(t *testing.T) {
+	s := newStomp(t, StompConfig{Reserve: 4 * unit})
+	if _, err := s.Alloc(2*unit+1, 1); !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("a block of more: %v", err)
 	}
-	memtest.MustAlloc(t, s, 2*page.Granule, 1)
+	memtest.MustAlloc(t, s, 2*unit, 1)
 	memtest.MustCheck(t, s)
 }

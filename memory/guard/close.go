@@ -8,8 +8,9 @@ import (
 
 // Reset verifies every block and frees them all, those in quarantine too. Where inner is no
 // memory.Resetter they are freed one by one, the newest first. Where it is one, its hooks see
-// the blocks as they were, and if it panics nothing has changed. Cost: proportional to the
-// blocks and their bytes.
+// the blocks as they were, and if it panics nothing has changed; blocks that it does not own,
+// since it had passed their requests on, are freed one by one then. Cost: proportional to
+// the blocks and their bytes.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
@@ -34,13 +35,20 @@ func (a *Allocator) Reset() {
 		if owned {
 			fill(a.records[i].bytes(), &freedPage)
 		}
-		a.drop(i, !resets)
+		a.drop(i, !resets || owned && a.elsewhere(i))
 		a.records[i].freeSite = site
 		a.frees++
 	}
 	for i := a.records[quarantined].next; i != uint32(quarantined); i = a.records[quarantined].next {
-		a.drop(i, !resets)
+		a.drop(i, !resets || owned && a.elsewhere(i))
 	}
+}
+
+// elsewhere reports whether inner had the block of record i from another allocator: its Reset
+// leaves that one's alone.
+func (a *Allocator) elsewhere(i uint32) bool {
+	o, ok := a.inner.(memory.Owner)
+	return ok && !o.Owns(a.records[i].start())
 }
 
 // Close verifies every block, gives what is in quarantine back, and closes inner if it is an

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -29,7 +28,7 @@ import (
 // can be. From then on a vacant place serves blocks of its size or less. Where memory is the Go
 // heap (-race, -asan, the browser) nothing faults and everything else still holds.
 //
-// A block costs at least two granules of 16 KiB of address space, one of memory, two system
+// A block costs at least two pages, or granules of 16 KiB, of address space, one of memory, two system
 // calls and, on Linux, two of the 65,530 mappings that a process may have: StompConfig.Blocks is
 // the bound, and Alloc fails with memory.ErrOutOfMemory beyond it. So this is for tests and for
 // one suspect, not for all of a game.
@@ -46,6 +45,7 @@ import (
 type Stomp struct {
 	src   page.Source
 	mem   page.Memory
+	unit  uintptr // bytes of a page of src
 	cfg   StompConfig
 	slots []slot
 	names map[uintptr]uint32 // live and dead blocks by address
@@ -60,10 +60,10 @@ type Stomp struct {
 	owner  invariant.Owner
 }
 
-// A slot is a run of granules between two that are never committed.
+// A slot is a run of pages between two that are never committed.
 type slot struct {
-	off, span uintptr // bytes from the base, and whole granules of them
-	room      uintptr // whole granules, span at most: what the block has committed
+	off, span uintptr // bytes from the base, and whole pages of them
+	room      uintptr // whole pages, span at most: what the block has committed
 	at, size  uintptr // the block, from the base
 	allocSite uint32
 	freeSite  uint32
@@ -84,7 +84,8 @@ type StompConfig struct {
 	Frames int
 }
 
-// NewStomp reserves address space from src; nil means page.Default(). Nothing is committed yet.
+// NewStomp reserves address space from src, as page.Reserve does; nil means page.Default().
+// Nothing is committed yet.
 func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	if src == nil {
 		src = page.Default()
@@ -104,19 +105,14 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	if cfg.Frames < 0 || cfg.Frames > maxFrames {
 		return nil, fmt.Errorf("guard: new Stomp: %d frames a call site; from 1 to %d are possible", cfg.Frames, maxFrames)
 	}
-	if cfg.Reserve < 3*page.Granule {
-		return nil, fmt.Errorf("guard: new Stomp: a reservation of %d bytes; one block needs %d", cfg.Reserve, 3*page.Granule)
+	unit := page.SizeOf(src)
+	if cfg.Reserve < 3*unit {
+		return nil, fmt.Errorf("guard: new Stomp: a reservation of %d bytes; one block needs %d", cfg.Reserve, 3*unit)
 	}
-	s := &Stomp{src: src, cfg: cfg, sites: newSites(), names: map[uintptr]uint32{}}
+	s := &Stomp{src: src, unit: unit, cfg: cfg, sites: newSites(), names: map[uintptr]uint32{}}
 	var err error
-	for want := cfg.Reserve; ; want /= 2 {
-		if s.mem, err = src.Reserve(want); err == nil {
-			break
-		}
-		full := (*memory.Exhausted)(nil)
-		if !errors.As(err, &full) || full.Cause == nil || want/2 < 3*page.Granule {
-			return nil, fmt.Errorf("guard: new Stomp of %d bytes: %w", cfg.Reserve, err)
-		}
+	if s.mem, err = page.Reserve(src, cfg.Reserve, 3*unit); err != nil {
+		return nil, fmt.Errorf("guard: new Stomp of %d bytes: %w", cfg.Reserve, err)
 	}
 	if w, ok := src.(page.Watched); ok {
 		s.unlink = w.Watch(func() { s.mem, s.unlink = page.Memory{}, nil; s.end() })
@@ -137,8 +133,8 @@ func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, memory.ErrAlign
 	}
 	s.owner.Touch()
-	room := align.Up(max(size, 1), page.Granule)
-	if room < size || room > s.mem.Size-2*page.Granule {
+	room := align.Up(max(size, 1), s.unit)
+	if room < size || room > s.mem.Size-2*s.unit {
 		s.stats.Failures++
 		return nil, memory.ErrTooLarge
 	}
@@ -168,9 +164,9 @@ func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 // take commits room bytes for a block: behind the last slot, as long as there is address space
 // and a slot to be had, and then in the tightest vacant slot, of those the one vacant longest.
 func (s *Stomp) take(room uintptr) (uint32, error) {
-	need := room + 2*page.Granule // a granule in front, and one behind the last
+	need := room + 2*s.unit // a page in front, and one behind the last
 	if fresh := s.next+need <= s.mem.Size && len(s.slots) < s.cfg.Blocks; fresh {
-		off := s.next + page.Granule
+		off := s.next + s.unit
 		if err := s.src.Commit(s.mem, off, room); err != nil {
 			return 0, fmt.Errorf("guard: stomp: %w", err)
 		}
@@ -226,7 +222,7 @@ func (s *Stomp) recut(room uintptr) (uint32, error) {
 	if keep > 0 {
 		end = s.slots[keep-1].off + s.slots[keep-1].span
 	}
-	if keep == len(s.slots) || end+room+2*page.Granule > s.mem.Size {
+	if keep == len(s.slots) || end+room+2*s.unit > s.mem.Size {
 		return 0, &memory.Exhausted{Op: "guard: stomp", Need: room, Have: s.mem.Size - s.next, Limit: s.mem.Size}
 	}
 	for _, x := range s.slots[keep:] {

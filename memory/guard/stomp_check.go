@@ -24,11 +24,15 @@ func (s *Stomp) Check() error {
 		}
 		vacant[i] = true
 	}
+	if s.unit != page.SizeOf(s.src) {
+		fail("pages of %d bytes, of a source with pages of %d", s.unit, page.SizeOf(s.src))
+		return errors.Join(errs...)
+	}
 	end, kept, sum := uintptr(0), uintptr(0), memory.Stats{}
 	for i := range s.slots {
 		x := &s.slots[i]
-		if x.off != end+page.Granule || x.span%page.Granule != 0 || x.span > s.mem.Size-x.off ||
-			x.room == 0 || x.room%page.Granule != 0 || x.room > x.span ||
+		if x.off != end+s.unit || x.span%s.unit != 0 || x.span > s.mem.Size-x.off ||
+			x.room == 0 || x.room%s.unit != 0 || x.room > x.span ||
 			x.at < x.off || x.at-x.off > x.room || x.size > x.room-(x.at-x.off) {
 			fail("slot %d at %d with %d bytes, behind %d, does not hold the block of %d bytes at %d", i, x.off, x.room, end, x.size, x.at)
 			return errors.Join(errs...)

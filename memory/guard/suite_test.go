@@ -64,11 +64,11 @@ func newSlab(src page.Source) (memory.Allocator, error) {
 }
 
 var subjects = map[string]memtest.Subject{
-	"Linear":          {Hoards: true, Strict: true, New: guarded(guard.Config{}, newLinear)},
-	"TLSF":            {MaxSize: 20_000, Strict: true, New: guarded(guard.Config{}, newTLSF)},
-	"TLSF/quarantine": {Hoards: true, MaxSize: 20_000, Strict: true, New: guarded(guard.Config{QuarantineBytes: 128 << 10, History: 8}, newTLSF)},
-	"Slab/quarantine": {Hoards: true, Strict: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 33, Frames: 2}, newSlab)},
-	"Bare/quarantine": {Hoards: true, Strict: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 1}, newBare)},
+	"Linear":          {Hoards: true, New: guarded(guard.Config{}, newLinear)},
+	"TLSF":            {MaxSize: 20_000, New: guarded(guard.Config{}, newTLSF)},
+	"TLSF/quarantine": {Hoards: true, MaxSize: 20_000, New: guarded(guard.Config{QuarantineBytes: 128 << 10, History: 8}, newTLSF)},
+	"Slab/quarantine": {Hoards: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 33, Frames: 2}, newSlab)},
+	"Bare/quarantine": {Hoards: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 1}, newBare)},
 }
 
 func TestConformance(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 type trimmer interface{ Trim() error }
 
 func closeTwice(t testing.TB, s Subject) {
-	a, err := s.New(nil)
+	src := NewFaulty()
+	a, err := s.New(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,6 +23,9 @@ func closeTwice(t testing.TB, s Subject) {
 	closeIt(t, a)
 	closeIt(t, a)
 	check(t, a)
+	if _, ok := a.(io.Closer); ok && (src.Watched() != 0 || src.Reserved() != 0) {
+		t.Errorf("closed, it holds %d reservations and waits for the end of its source %d times", src.Reserved(), src.Watched())
+	}
 }
 
 // useAfterClose holds a closed allocator to its errors and panics, and to empty books.
@@ -63,6 +67,9 @@ func isClosed(t testing.TB, s Subject, a memory.Allocator, p unsafe.Pointer) {
 		if q, err := a.Alloc(n, 1); q != nil || err == nil || s.Closed != nil && err != s.Closed {
 			t.Errorf("Alloc(%d) after Close = %v, %v; want nil and an error (%v)", n, q, err, s.Closed)
 		}
+	}
+	if b, ok := a.(memory.Baser); ok && b.Base() != nil {
+		t.Errorf("Base is %p after Close; want nil", b.Base())
 	}
 	word := ""
 	if s.Closed != nil {

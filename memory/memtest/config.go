@@ -9,7 +9,7 @@ import (
 
 // Refuses verifies that a constructor refuses each configuration with an error that contains
 // the text it stands under, returns nothing with it, and keeps no reservation.
-func Refuses[C any, A comparable](t *testing.T, construct func(page.Source, C) (A, error), bad map[string]C) {
+func Refuses[C any, A comparable](t testing.TB, construct func(page.Source, C) (A, error), bad map[string]C) {
 	t.Helper()
 	for want, cfg := range bad {
 		src := NewFaulty()

@@ -5,7 +5,7 @@
 //
 // A [Subject] says how to make an allocator and what it promises. [Run] puts it through the
 // conformance suite: sizes, alignments, books that are true, misuse that is refused, memory
-// that is found again, an end that can be had in any order. [Fuzz] interprets random bytes as
+// that is found again, blocks that are resized or grow, an end that can be had in any order. [Fuzz] interprets random bytes as
 // a program of allocations and frees, beside a shadow model that knows what each block must
 // contain; [Faults] repeats a program with every single call to the system failing, once and
 // for good, or panicking; [EveryBit] holds Check to its word on corrupt books. What the suite
@@ -23,7 +23,8 @@
 // Call Run, Fuzz and Faults from the test of each allocator; the more a Subject promises, the
 // more is verified. The suite knows nothing of a family's own rules (order of frees, handles,
 // marks): those need tests of their own, for which [Opened], [MustAlloc], [MustCheck],
-// [Misuse], [Refuses], [EveryBit], [Keep] and [TrimAnywhere] are what they have in common.
+// [Misuse], [Refuses], [Gifts], [EveryBit], [Keep], [Poisoned], [WriteIsTold], [CopiesAreNamed],
+// [TrimAnywhere] and the sources [Mortal] and [Halfway] are what they have in common.
 //
 // # Cost
 //

@@ -3,7 +3,9 @@ package memtest
 import (
 	"errors"
 	"io"
+	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/page"
@@ -107,8 +109,8 @@ func sourceEndsFirst(t testing.TB, s Subject) {
 // farBytes is beyond what 32 bits of offset can say.
 const farBytes uint64 = 4<<30 + 256<<20
 
-// far allocates more than 4 GiB, of which a few bytes are touched, and verifies that no
-// offset was cut short.
+// far allocates more than 4 GiB, of which a few bytes are touched, and verifies that
+// no two blocks overlap, as they do where an offset was cut short.
 func far(t testing.TB, s Subject) {
 	if s.Far == nil || !canGoFar {
 		return
@@ -124,18 +126,26 @@ func far(t testing.TB, s Subject) {
 		s.MaxSize = s.FarSize
 	}
 	n := int(farBytes/uint64(s.MaxSize)) + 1
-	ends := make([]*[2]uint64, 0, 2*n)
+	blocks := make([]uintptr, n)
+	var ends []*uint64
 	for i := range n {
 		p := MustAlloc(t, a, s.MaxSize, 16)
-		first, last := (*[2]uint64)(p), (*[2]uint64)(addBytes(p, s.MaxSize-16))
+		blocks[i] = uintptr(p)
 		if i%(n/64+1) == 0 || i > n-8 { // a few: each is a page of real memory
-			*first, *last = [2]uint64{uint64(i), ^uint64(i)}, [2]uint64{^uint64(i), uint64(i)}
+			first, last := (*uint64)(p), (*uint64)(addBytes(p, s.MaxSize-8))
+			*first, *last = uint64(uintptr(p)), ^uint64(uintptr(p))
 			ends = append(ends, first, last)
 		}
 	}
+	slices.Sort(blocks)
+	for i, b := range blocks[1:] {
+		if b-blocks[i] < s.MaxSize {
+			t.Fatalf("the blocks of %d bytes at %#x and %#x overlap", s.MaxSize, blocks[i], b)
+		}
+	}
 	for k := 0; k < len(ends); k += 2 {
-		if *ends[k] != [2]uint64{ends[k][0], ^ends[k][0]} || *ends[k+1] != [2]uint64{ends[k][1], ends[k][0]} {
-			t.Fatalf("the block at %p is overlapped by another: %x ... %x", ends[k], *ends[k], *ends[k+1])
+		if p := uint64(uintptr(unsafe.Pointer(ends[k]))); *ends[k] != p || *ends[k+1] != ^p {
+			t.Fatalf("the block at %#x is backed by memory of another: %#x ... %#x", p, *ends[k], *ends[k+1])
 		}
 	}
 	if st := stats(t, a); st.Live != uint64(n) || st.InUse < farBytes {

@@ -30,6 +30,7 @@ type Faulty struct {
 	calls    int
 	returns  int
 	reserved int
+	watched  int
 }
 
 // ErrInjected is what a Faulty panics with.
@@ -100,11 +101,18 @@ func (f *Faulty) Under() page.Source { return f.Source }
 
 // Watch passes on, so that a Faulty may stand on a page.Carve.
 func (f *Faulty) Watch(lost func()) (unwatch func()) {
+	under := func() {}
 	if w, ok := f.Source.(page.Watched); ok {
-		return w.Watch(lost)
+		if under = w.Watch(lost); under == nil {
+			return nil
+		}
 	}
-	return func() {}
+	f.watched++
+	return func() { f.watched--; under() }
 }
+
+// Watched counts who waits to be told of the end of the source. Whoever was closed does not.
+func (f *Faulty) Watched() int { return f.watched }
 
 func (f *Faulty) keep(op string) error {
 	f.returns++

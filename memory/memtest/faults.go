@@ -20,33 +20,36 @@ func Faults(t *testing.T, s Subject) {
 var faults = []promise{
 	{"EachCallFailsOnce", func(t testing.TB, s Subject) {
 		everyCall(t, s, func(f *Faulty, n int) { f.FailAt = n }, (*Faulty).Calls)
-	}, false},
+	}},
 	{"EachCallFailsForGood", func(t testing.TB, s Subject) {
 		everyCall(t, s, func(f *Faulty, n int) { f.FailAt, f.ForGood = n, true }, (*Faulty).Calls)
-	}, false},
+	}},
 	{"EachCallPanics", func(t testing.TB, s Subject) {
 		everyCall(t, s, func(f *Faulty, n int) { f.PanicAt = n }, (*Faulty).Calls)
-	}, false},
+	}},
 	{"EachReturnFails", func(t testing.TB, s Subject) {
 		everyCall(t, s, func(f *Faulty, n int) { f.FailReturnAt = n }, (*Faulty).Returns)
-	}, true},
+	}},
 	{"EachReturnPanics", func(t testing.TB, s Subject) {
 		everyCall(t, s, func(f *Faulty, n int) { f.PanicReturnAt = n }, (*Faulty).Returns)
-	}, true},
+	}},
 	{"StepsAreRefused", func(t testing.TB, s Subject) {
 		src := NewFaulty()
 		src.Miserly = true
 		runWithFault(t, s, src)
-	}, false},
+	}},
 }
 
 // everyCall runs the program with call 1 at fault, then call 2, and so on until the program
-// makes no such call any more. Short tests skip more and more of the calls behind the 16th.
+// makes no such call any more. Short tests skip more and more of the calls behind the 4th.
 func everyCall(t testing.TB, s Subject, arm func(f *Faulty, n int), made func(*Faulty) int) {
 	t.Helper()
 	for call, step := 1, 1; call < 1000; call += step {
 		if testing.Short() {
-			step = 1 + call/16
+			step = 1 + call/4
+		}
+		if brief() {
+			step = max(1, call/2)
 		}
 		src := NewFaulty()
 		arm(src, call)
@@ -63,7 +66,10 @@ func runWithFault(t testing.TB, s Subject, src *Faulty) {
 	var a memory.Allocator
 	var err error
 	if survive(func() { a, err = s.New(src) }) {
-		return // half a constructor has nobody who could close it
+		if src.Reserved() != 0 { // half a constructor has nobody who could close it
+			t.Errorf("New with %s leaks %d reservations", src, src.Reserved())
+		}
+		return
 	}
 	if err != nil {
 		if !errors.Is(err, memory.ErrOutOfMemory) {
@@ -75,7 +81,11 @@ func runWithFault(t testing.TB, s Subject, src *Faulty) {
 		return
 	}
 	m := &machine{tb: t, s: s, a: a, shadow: NewShadow(t), faulty: true}
-	m.run(RandomProgram(uint64(src.FailAt)+100, 400))
+	length := 400
+	if brief() {
+		length = 150
+	}
+	m.run(RandomProgram(uint64(src.FailAt)+100, length))
 	m.finish()
 	if !src.ForGood && src.Calls() >= max(src.FailAt, src.PanicAt) {
 		m.alloc(s.size(32), 8) // the next call works

@@ -14,6 +14,13 @@ var programs = []string{
 	"StatsAreTrue", "StepsAreRefused",
 }
 
+// moves are these and the one that has blocks grow, and books are all that compare the books at
+// each step.
+var (
+	moves = also(programs, "GrowKeepsTheContents")
+	books = also(moves, "ResizeKeepsItsWord", "ResizeWithoutMemoryChangesNothing")
+)
+
 func also(names []string, more ...string) []string { return append(slices.Clone(names), more...) }
 
 // gallery are the broken allocators: the fault, and the tests that must notice it.
@@ -22,7 +29,7 @@ var gallery = []struct {
 	fails  []string
 	tamper func(x *tampered)
 }{
-	{"a block that overlaps a live one", programs, func(x *tampered) {
+	{"a block that overlaps a live one", moves, func(x *tampered) {
 		x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 			p, err := x.Heap.Alloc(size, align)
 			if err == nil && x.n%20 == 0 && size > 64 && align < 16 {
@@ -31,9 +38,54 @@ var gallery = []struct {
 			return p, err
 		}
 	}},
+	{"a base in the middle of the blocks", []string{"BaseStays"}, func(x *tampered) {
+		x.base = func(x *tampered) unsafe.Pointer {
+			if b := x.Heap.Base(); b != nil {
+				return unsafe.Add(b, memory.MaxAlign)
+			}
+			return nil
+		}
+	}},
+	{"a base that moves", []string{"BaseStays"}, func(x *tampered) {
+		x.base = func(x *tampered) unsafe.Pointer {
+			if b := x.Heap.Base(); b != nil && x.n < 40 {
+				return b
+			}
+			return nil
+		}
+	}},
+	{"a base that moves with the last block", []string{"BaseStays"}, func(x *tampered) {
+		x.base = func(x *tampered) unsafe.Pointer {
+			if b := x.Heap.Base(); b == nil || x.Heap.Stats().Frees == 0 {
+				return b
+			}
+			return nil
+		}
+	}},
+	{"a base that moves at Reset", []string{"BaseStays"}, func(x *tampered) {
+		x.reset = func(x *tampered) { x.broken = true; x.Heap.Reset() }
+		x.base = func(x *tampered) unsafe.Pointer {
+			if b := x.Heap.Base(); !x.broken {
+				return b
+			}
+			return nil
+		}
+	}},
+	{"a base that is not aligned", []string{"BaseStays"}, func(x *tampered) {
+		x.base = func(x *tampered) unsafe.Pointer {
+			if b := x.Heap.Base(); b != nil {
+				return unsafe.Add(b, -16)
+			}
+			return nil
+		}
+	}},
+	{"a base that outlives its blocks", []string{"SourceEndsFirst", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
+		b := x.Heap.Base()
+		x.base = func(*tampered) unsafe.Pointer { return b }
+	}},
 	{"a block that is not aligned",
 		[]string{"BadAlignmentIsRefused", "EachCallFailsForGood", "EachCallFailsOnce", "EachCallPanics",
-			"RandomProgram", "SizesAndAlignments", "StatsAreTrue"}, func(x *tampered) {
+			"LargestFreeIsTrue", "RandomProgram", "SizesAndAlignments", "StatsAreTrue"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				return x.Heap.Alloc(size, min(align, 2048))
 			}
@@ -79,7 +131,7 @@ var gallery = []struct {
 				return p, err
 			}
 		}},
-	{"a neighbour's byte is written", programs, func(x *tampered) {
+	{"a neighbour's byte is written", moves, func(x *tampered) {
 		x.free = func(x *tampered, p unsafe.Pointer, size uintptr) {
 			x.Heap.Free(p, size)
 			if x.last != nil && x.Heap.Owns(x.last) {
@@ -95,7 +147,7 @@ var gallery = []struct {
 		}
 	}},
 	{"freed memory is never found again",
-		also(programs, "BudgetRefusesAndLetsGoOn", "ExhaustedThenUsableAgain", "FreedMemoryIsFoundAgain",
+		also(books, "BudgetRefusesAndLetsGoOn", "ExhaustedThenUsableAgain", "FreedMemoryIsFoundAgain",
 			"SourceEndsFirst", "StatsReturnToZero", "SystemKeepsMemory", "TrimReturnsWhatResetKeeps", "UseAfterClose"), func(x *tampered) {
 			x.free = func(x *tampered, p unsafe.Pointer, size uintptr) {
 				if x.SizeOf(p) == size && size > 0 { // it is a block: kept for ever
@@ -161,24 +213,64 @@ var gallery = []struct {
 				return x.Heap.SizeOf(p)
 			}
 		}},
-	{"Peak forgets", also(programs, "StatsReturnToZero"), func(x *tampered) {
+	{"Peak forgets", also(books, "StatsReturnToZero"), func(x *tampered) {
 		x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Peak = s.InUse; return s }
 	}},
-	{"Peak boasts", programs, func(x *tampered) {
+	{"Peak forgets what a Resize had grown", []string{"GrowKeepsTheContents", "RandomProgram", "ResizeKeepsItsWord", "ResizeWithoutMemoryChangesNothing"}, func(x *tampered) {
+		x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
+			p, err := x.Heap.Alloc(size, align)
+			x.most = max(x.most, x.Heap.Stats().InUse)
+			return p, err
+		}
+		x.stats = func(x *tampered, s memory.Stats) memory.Stats { s.Peak = max(x.most, s.InUse); return s }
+	}},
+	{"FreeAny overlooks what is inside a block", []string{"MisuseIsRefusedAndChangesNothing"}, func(x *tampered) {
+		x.any = func(x *tampered, p unsafe.Pointer) {
+			defer func() {
+				if r := recover(); r != nil && !inside(x, p) {
+					panic(r)
+				}
+			}()
+			x.Heap.FreeAny(p)
+		}
+	}},
+	{"SizeOf measures from inside a block", []string{"MisuseIsRefusedAndChangesNothing"}, func(x *tampered) {
+		x.sizeOf = func(x *tampered, p unsafe.Pointer) (n uintptr) {
+			defer func() {
+				if r := recover(); r != nil {
+					if n = 16; !inside(x, p) {
+						panic(r)
+					}
+				}
+			}()
+			return x.Heap.SizeOf(p)
+		}
+	}},
+	{"Resize refuses the tail of a block in silence", []string{"MisuseIsRefusedAndChangesNothing"}, func(x *tampered) {
+		x.resize = func(x *tampered, p unsafe.Pointer, oldSize, newSize uintptr) bool {
+			defer func() {
+				if r := recover(); r != nil && !inside(x, p) {
+					panic(r)
+				}
+			}()
+			return x.Heap.Resize(p, oldSize, newSize)
+		}
+	}},
+	{"Peak boasts", books, func(x *tampered) {
 		x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Peak = s.Reserved + 1; return s }
 	}},
-	{"Requested is rounded", programs, func(x *tampered) {
+	{"Requested is rounded", books, func(x *tampered) {
 		x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Requested = s.InUse; return s }
 	}},
-	{"Measured is half of the truth", programs, func(x *tampered) {
+	{"Measured is half of the truth", books, func(x *tampered) {
 		x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Measured /= 2; return s }
 	}},
 	{"Live is one too many",
-		also(programs, "ExhaustedThenUsableAgain", "ResetFreesEverything", "SourceEndsFirst", "StatsReturnToZero",
+		also(books, "ExhaustedThenUsableAgain", "ResetFreesEverything", "SourceEndsFirst", "StatsReturnToZero",
 			"SystemKeepsMemory", "UseAfterClose"), func(x *tampered) {
 			x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Live++; s.Allocs++; return s }
 		}},
-	{"InUse is too little", also(programs, "SizeOfIsTrue"), func(x *tampered) {
+	{"InUse is too little", also(books, "SizeOfIsTrue"), func(x *tampered) {
 		x.stats = func(_ *tampered, s memory.Stats) memory.Stats {
 			s.InUse /= 4
 			s.Measured /= 4
@@ -207,7 +299,7 @@ var gallery = []struct {
 			return s
 		}
 	}},
-	{"Resize moves bytes", also(programs, "ResizeKeepsItsWord"), func(x *tampered) {
+	{"Resize moves bytes", books, func(x *tampered) {
 		x.resize = func(x *tampered, p unsafe.Pointer, oldSize, newSize uintptr) bool {
 			ok := x.Heap.Resize(p, oldSize, newSize)
 			if ok && newSize > 64 && oldSize > 64 {
@@ -216,9 +308,32 @@ var gallery = []struct {
 			return ok
 		}
 	}},
-	{"Resize grants what it has not", also(programs, "ResizeKeepsItsWord"), func(x *tampered) {
+	{"Resize grants what it has not", books, func(x *tampered) {
 		x.resize = func(x *tampered, p unsafe.Pointer, oldSize, newSize uintptr) bool {
 			return x.Heap.Resize(p, oldSize, newSize) || newSize < oldSize+64
+		}
+	}},
+	{"Resize refuses less", []string{"ResizeKeepsItsWord", "ResizeWithoutMemoryChangesNothing"}, func(x *tampered) {
+		x.resize = func(x *tampered, p unsafe.Pointer, oldSize, newSize uintptr) bool {
+			less := newSize+16 < oldSize
+			return x.Heap.Resize(p, oldSize, newSize+map[bool]uintptr{true: oldSize - newSize}[less]) && !less
+		}
+	}},
+	{"Resize believes any size", []string{"MisuseIsRefusedAndChangesNothing"}, func(x *tampered) {
+		x.resize = func(x *tampered, p unsafe.Pointer, oldSize, newSize uintptr) bool {
+			if x.Heap.Owns(p) && x.Heap.Stats().Live > 0 {
+				oldSize = x.Heap.SizeOf(p)
+			}
+			return x.Heap.Resize(p, oldSize, newSize)
+		}
+	}},
+	{"a Resize that is refused has cut the block", books, func(x *tampered) {
+		x.resize = func(x *tampered, p unsafe.Pointer, oldSize, newSize uintptr) bool {
+			ok := x.Heap.Resize(p, oldSize, newSize)
+			if !ok {
+				x.Heap.Resize(p, oldSize, oldSize/2)
+			}
+			return ok
 		}
 	}},
 	{"Reset keeps a block", also(programs, "ResetFreesEverything", "TrimReturnsWhatResetKeeps"), func(x *tampered) {
@@ -296,7 +411,7 @@ var gallery = []struct {
 			}
 		}},
 	{"Check is alarmed by nothing",
-		also(programs, "ExhaustedThenUsableAgain", "FreedMemoryIsFoundAgain", "ResetFreesEverything",
+		also(moves, "ExhaustedThenUsableAgain", "FreedMemoryIsFoundAgain", "ResetFreesEverything",
 			"SizeOfIsTrue"), func(x *tampered) {
 			x.check = func(x *tampered) error {
 				if x.n > 50 {
@@ -339,4 +454,11 @@ var gallery = []struct {
 			return x.Heap.Alloc(size, align)
 		}
 	}},
+}
+
+// inside reports whether p lies in a block whose start is not p.
+func inside(x *tampered, p unsafe.Pointer) bool {
+	return x.Heap.Owns(p) && caught(func() { x.Heap.SizeOf(p) }) != nil && slices.ContainsFunc([]int{1, 8, 16}, func(n int) bool {
+		return caught(func() { x.Heap.SizeOf(unsafe.Add(p, -n)) }) == nil
+	})
 }

@@ -144,40 +144,6 @@ func honestLargest(t testing.TB, s Subject) {
 	}
 }
 
-// resizes verifies what Resize may and may not do: the block stays where it is with its
-// contents, a refusal changes nothing, and a block grown to what it was granted is its own.
-func resizes(t testing.TB, s Subject) {
-	a, shadow := s.make(t, nil), NewShadow(t)
-	r, ok := a.(memory.Resizer)
-	if !ok || s.FixedSize != 0 {
-		return
-	}
-	for i := range uint32(30) {
-		size := s.size(i*7 + 2)
-		if p, err := a.Alloc(size, s.align(i)); err == nil {
-			shadow.Add(p, size, 1)
-		}
-	}
-	for i := range uint32(400) {
-		k := len(shadow.Live()) - 1
-		if !s.LIFO {
-			k = int(i*31) % len(shadow.Live())
-		}
-		b, size, before := shadow.Live()[k], s.size(i*2_654_435_761>>7), stats(t, a)
-		if r.Resize(b.Ptr, b.Size, size) {
-			shadow.Resize(k, size)
-			if after := stats(t, a); after.Live != before.Live || after.Allocs != before.Allocs {
-				t.Fatalf("Resize changed the books from %+v to %+v", before, after)
-			}
-		} else if after := stats(t, a); !sameButFailures(before, after) {
-			t.Fatalf("a Resize that was refused changed the books from %+v to %+v", before, after)
-		}
-		check(t, a)
-	}
-	shadow.VerifyAll()
-	shadow.FreeAll(a)
-}
-
 func sameButFailures(a, b memory.Stats) bool {
 	a.Failures, b.Failures = 0, 0
 	return a == b

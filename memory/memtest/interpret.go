@@ -216,13 +216,16 @@ func (m *machine) count() {
 	if st.InUse < bytes {
 		m.tb.Fatalf("Stats.InUse is %d with %d bytes live", st.InUse, bytes)
 	}
-	if m.s.Strict && (st.Allocs != m.allocs || st.Failures < m.refused) {
+	if st.Allocs != m.allocs || st.Failures < m.refused {
 		m.tb.Fatalf("Stats: allocs %d, failures %d after %d allocations and %d refusals", st.Allocs, st.Failures, m.allocs, m.refused)
 	}
 	if st.Peak < m.most || st.Peak > m.committed {
 		m.tb.Fatalf("Stats.Peak is %d; the most seen in use is %d, the most committed %d", st.Peak, m.most, m.committed)
 	}
-	if st.Measured != 0 && (st.Measured != st.InUse || !m.s.KeepsFreed && st.Requested != bytes) {
+	if st.Requested > st.Measured || st.Measured > st.InUse || m.s.Mixed && !m.s.KeepsFreed && st.Requested > bytes {
+		m.tb.Fatalf("Stats: %d bytes requested, measured on %d of the %d in use; the live blocks asked for %d", st.Requested, st.Measured, st.InUse, bytes)
+	}
+	if !m.s.Mixed && st.Measured != 0 && (st.Measured != st.InUse || !m.s.KeepsFreed && st.Requested != bytes) {
 		m.tb.Fatalf("Stats: %d bytes requested, measured on %d of the %d in use; the live blocks asked for %d", st.Requested, st.Measured, st.InUse, bytes)
 	}
 }

@@ -114,6 +114,9 @@ func (r refusal) live(i int) {
 			if z, ok := r.a.(memory.Sizer); ok {
 				r.one("SizeOf inside a block", func() { z.SizeOf(p) })
 			}
+			if z, ok := r.a.(memory.Resizer); ok {
+				r.one("Resize of a block's tail", func() { z.Resize(p, b.Size-in, b.Size) })
+			}
 		}
 	}
 	if r.s.Lenient&WrongSize != 0 {
@@ -126,6 +129,10 @@ func (r refusal) live(i int) {
 	}
 	if z, ok := r.a.(memory.Sizer); ok {
 		r.one("Free with a size that the block does not have", func() { r.a.Free(b.Ptr, z.SizeOf(b.Ptr)+1) })
+	}
+	if z, ok := r.a.(memory.Resizer); ok {
+		r.one("Resize from the size of the address space", func() { z.Resize(b.Ptr, ^uintptr(0), 1) })
+		r.one("Resize from a size that is served nowhere", func() { z.Resize(b.Ptr, 2*r.s.MaxSize+4096, b.Size) })
 	}
 	if !r.s.ExactSizes {
 		return

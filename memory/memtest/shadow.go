@@ -119,12 +119,18 @@ func (s *Shadow) Forget(i int) { s.blocks = slices.Delete(s.blocks, i, i+1) }
 // be intact, and the block is filled anew.
 func (s *Shadow) Resize(i int, size uintptr) {
 	s.tb.Helper()
+	s.Move(i, s.blocks[i].Ptr, size)
+}
+
+// Move is Resize for a block that lies at p now.
+func (s *Shadow) Move(i int, p unsafe.Pointer, size uintptr) {
+	s.tb.Helper()
 	b := s.blocks[i]
 	kept := b
-	kept.Size = min(b.Size, size)
+	kept.Ptr, kept.Size = p, min(b.Size, size)
 	s.Verify(kept)
 	s.blocks = slices.Delete(s.blocks, i, i+1)
-	s.Add(b.Ptr, size, b.Align)
+	s.Add(p, size, b.Align)
 	s.blocks = slices.Insert(s.blocks[:len(s.blocks)-1], i, s.blocks[len(s.blocks)-1])
 }
 

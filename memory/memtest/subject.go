@@ -31,8 +31,11 @@ type Subject struct {
 	Package string
 	// ExactSizes says that SizeOf returns the size that was asked for, and not more.
 	ExactSizes bool
-	// Strict asks for the whole suite.
-	Strict bool
+	// Shrinks says that Resize to the same size or to less always succeeds.
+	Shrinks bool
+	// Mixed says that it is made of families that keep requests and of others that do not, so
+	// that Measured is a part of InUse.
+	Mixed bool
 	// Lenient is the misuse that the family, in this build, cannot refuse: its documentation
 	// says so.
 	Lenient Misuses

@@ -11,12 +11,12 @@ import (
 
 // TrimAnywhere trims every ninth step of a program that grows and shrinks by turns, so that
 // what was returned is committed again. Of an allocator whose memory lies in one piece no
-// more than whole granules of page.Granule up to tail may stay committed; tail is the end of
+// more than whole pages of page.Default() up to tail may stay committed; tail is the end of
 // the last live block in bytes from its base.
-func TrimAnywhere(t *testing.T, a memory.Allocator, tail func() uintptr) {
+func TrimAnywhere(t testing.TB, a memory.Allocator, tail func() uintptr) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 11))
-	shadow := NewShadow(t)
+	shadow, unit := NewShadow(t), page.SizeOf(page.Default())
 	for step := range 1500 {
 		if grow := step/150%2 == 0; rng.IntN(8) > 2 == grow {
 			size, al := uintptr(rng.UintN(8000)), uintptr(1)<<rng.IntN(13)
@@ -33,7 +33,7 @@ func TrimAnywhere(t *testing.T, a memory.Allocator, tail func() uintptr) {
 		if err := a.(trimmer).Trim(); err != nil {
 			t.Fatal(err)
 		}
-		if s := stats(t, a); s.Committed > uint64(align.Up(tail(), page.Granule)) {
+		if s := stats(t, a); s.Committed > uint64(align.Up(tail(), unit)) {
 			t.Fatalf("%d bytes committed, everything behind %d is free", s.Committed, tail())
 		}
 		check(t, a)

@@ -4,7 +4,8 @@ import "golang.org/x/sys/unix"
 
 const mapNoReserve = unix.MAP_NORESERVE
 
-func adviseHuge(b []byte) { _ = unix.Madvise(b, unix.MADV_HUGEPAGE) }
+// adviseHuge reports whether the kernel took the advice; one built without huge pages does not.
+func adviseHuge(b []byte) bool { return unix.Madvise(b, unix.MADV_HUGEPAGE) == nil }
 
 // populate reports whether the kernel faulted the pages in (Linux 5.14 and later).
 func populate(b []byte) bool { return unix.Madvise(b, unix.MADV_POPULATE_WRITE) == nil }

@@ -165,6 +165,12 @@ func (c *Carve) Reset() {
 	c.next = 0
 }
 
+// PageSize passes on; a closed Carve commits nothing, in Granules.
+func (c *Carve) PageSize() uintptr { return SizeOf(c.src) }
+
+// AheadTo passes on.
+func (c *Carve) AheadTo() uintptr { return aheadOf(c.src) }
+
 // Memory returns the range that c cuts from; the zero Memory once closed.
 func (c *Carve) Memory() Memory { return c.mem }
 

@@ -185,3 +185,24 @@ func TestCarve_APartMayBeCutUpAgainAndEndsWithTheWhole(t *testing.T) {
 		t.Errorf("on a part of a closed Carve: %v; want ErrClosed", err)
 	}
 }
+
+// What begins in a Carve and reaches beyond what was cut off it is refused, wherever it begins.
+func TestCarve_WhatReachesBeyondTheCutsIsRefused(t *testing.T) {
+	c, err := page.NewCarve(page.Default(), reserve(t, page.Default(), 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range 3 {
+		m, err := c.Reserve(page.BaseAlign)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := m
+		more.Size = 2*page.BaseAlign + page.Granule // a cut and its guard take two
+		memtest.Misuse(t, func() { _ = c.Commit(more, 0, page.Granule) }, "was not cut by this Carve")
+		if err := c.Commit(m, 0, page.Granule); err != nil {
+			t.Errorf("cut %d: %v", i, err)
+		}
+	}
+}

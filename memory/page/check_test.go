@@ -16,7 +16,7 @@ func TestCheck_NamesEachBookThatIsCorrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	p, err := NewPrefix(c, 128<<10, 0, 0)
+	p, err := NewPrefix(c, 128<<10, 0, 128<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +35,11 @@ func TestCheck_NamesEachBookThatIsCorrupt(t *testing.T) {
 		"size ragged":      {func() { p.size, p.committed = Granule+1, 0 }, "page: 16385 bytes are used"},
 		"memory ragged":    {func() { p.mem.Size++ }, "page: 131072 bytes are used of the 131073 bytes"},
 		"no base":          {func() { p.mem.Base = nil }, "that were reserved at 0x0"},
-		"no step":          {func() { p.step = 0 }, "page: step 0 is not a positive multiple of 16384"},
-		"ragged step":      {func() { p.step++ }, "page: step 131073 is not"},
+		"odd pages":        {func() { p.page = Granule + 1 }, "page: pages of 16385 bytes; from 16384 to 65536 are possible"},
+		"tiny pages":       {func() { p.page = 1 }, "page: pages of 1 bytes"},
+		"huge pages":       {func() { p.page = 2 * BaseAlign }, "page: pages of 131072 bytes"},
+		"long step":        {func() { p.step = p.size + Granule }, "page: step 147456 is not a multiple of 16384, up to the 131072 bytes that were reserved"},
+		"ragged step":      {func() { p.step++ }, "page: step 131073 is not a multiple of 16384"},
 		"next ragged":      {func() { c.next += Granule }, "page: the next cut at 212992 is no multiple of 65536 within 1048576 bytes"},
 		"next beyond":      {func() { c.next = c.mem.Size + BaseAlign }, "page: the next cut at 1114112 is no"},
 		"watched, closed":  {func() { c.mem, c.next, c.watchers = Memory{}, 0, []*watcher{{}} }, "page: 1 stand on a closed Carve"},

@@ -12,6 +12,9 @@
 //	  | readable, writable, zeroed |   inaccessible           | guard |
 //	  ^ aligned to 64 KiB          ^ page boundary                     never handed out
 //
+// Where nobody chose a step, what a [Prefix] commits at once is 1/32 of what it has, from 16 to
+// 256 KiB, and whole pages of the system, whatever their size.
+//
 // The guard behind each reservation makes Base+Size a legal pointer of the same object, and
 // turns a run off the end into a fault on its line (on the heap backing: into a byte that
 // belongs to the reservation and to nobody).
@@ -26,7 +29,8 @@
 //	operation                                cost
 //	Reserve, Release                         one system call
 //	Commit                                   one system call per step, then a page fault
-//	                                         (about 1 µs) per first touch of a page
+//	                                         (about 1 µs) per first touch of a page; with
+//	                                         HugePages and Prefault all of them at once
 //	Decommit                                 one system call
 //	Prefix.Ensure within what is committed   one comparison
 //	NewCarve                                 a comparison with each open Carve of the process

@@ -124,7 +124,7 @@ func TestLimit_BudgetsAtTheEnds(t *testing.T) {
 		{page.Granule + 1, page.Granule, page.Granule + 1}, {0, 64 << 10, math.MaxUint}, {math.MaxUint, 64 << 10, math.MaxUint},
 	} {
 		l := page.NewLimit(nil, c.budget)
-		p, err := page.NewPrefix(l, 64<<10, 0, 0)
+		p, err := page.NewPrefix(l, 64<<10, 0, 64<<10)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 // ends the process when it is refused. Small sizes are not asked for: Go would end the process
 // for any other object of that size, too.
 func HeapRoom(size uintptr) error {
-	if size < 1<<20 {
+	if size < askedFor {
 		return nil
 	}
 	err := errBeyond
@@ -55,6 +55,9 @@ func HeapRoom(size uintptr) error {
 	}
 	return nil
 }
+
+// askedFor is the smallest size that HeapRoom asks the system for.
+const askedFor = 1 << 20
 
 var errBeyond = errors.New("beyond what the Go heap can address")
 

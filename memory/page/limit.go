@@ -120,6 +120,12 @@ func (l *Limit) Release(m Memory) error { return l.src.Release(m) }
 // Under returns the source that has no limit.
 func (l *Limit) Under() Source { return l.src }
 
+// PageSize passes on.
+func (l *Limit) PageSize() uintptr { return SizeOf(l.src) }
+
+// AheadTo passes on.
+func (l *Limit) AheadTo() uintptr { return aheadOf(l.src) }
+
 // Watch passes on; where the source has no end of its own, lost is never called.
 func (l *Limit) Watch(lost func()) (unwatch func()) {
 	if w, ok := l.src.(Watched); ok {

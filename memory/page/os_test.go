@@ -51,10 +51,11 @@ func TestOS_WhatIsNotCommittedFaults(t *testing.T) {
 func TestOS_GranulesThatShareAPageDoNotDisturbEachOther(t *testing.T) {
 	const g, pageBytes = page.Granule, 64 << 10
 	var advised []uintptr
-	look := func(b []byte) {
+	look := func(b []byte) bool {
 		advised = append(advised, uintptr(unsafe.Pointer(unsafe.SliceData(b)))%pageBytes, uintptr(len(b)))
+		return true
 	}
-	refuse := func(b []byte) bool { look(b); return false }
+	refuse := func(b []byte) bool { return !look(b) }
 	src := page.OSOn(page.Options{HugePages: true, Prefault: true}, pageBytes, look, refuse)
 	m := reserve(t, src, 11*g)
 	fill := func(off, n uintptr, b byte) {
@@ -113,7 +114,7 @@ func TestOS_GranulesThatShareAPageDoNotDisturbEachOther(t *testing.T) {
 func TestOSWith_AsksForWhatTheOptionsSay(t *testing.T) {
 	for _, o := range []page.Options{{}, {HugePages: true}, {Prefault: true}, {HugePages: true, Prefault: true}} {
 		var huge, populated [][]byte
-		src := page.OSOn(o, page.Granule, func(b []byte) { huge = append(huge, b) }, func(b []byte) bool {
+		src := page.OSOn(o, page.Granule, func(b []byte) bool { huge = append(huge, b); return len(huge) < 3 }, func(b []byte) bool {
 			populated = append(populated, b)
 			return true
 		})
@@ -128,6 +129,16 @@ func TestOSWith_AsksForWhatTheOptionsSay(t *testing.T) {
 			if asked := len(c.got) == 1 && &c.got[0][0] == &bytesOf(m, 64<<10, 1)[0] && len(c.got[0]) == 128<<10; asked != c.want || !c.want && len(c.got) != 0 {
 				t.Errorf("%+v: %s asked for %d times", o, what, len(c.got))
 			}
+		}
+		var want page.Granted
+		if o.HugePages {
+			want.Huge = 128 << 10
+		}
+		if o.Prefault {
+			want.Populated = 128 << 10
+		}
+		if got := page.GrantedBy(page.NewLimit(src, 0)); got != want {
+			t.Errorf("%+v: granted are %+v", o, got)
 		}
 	}
 }

@@ -12,8 +12,9 @@ import (
 const (
 	// Granule is the unit, in bytes, of Commit and Decommit, so that one layout holds on all
 	// ports: 16 KiB is the page of darwin/arm64, 4 KiB that of most others. Where a kernel has
-	// pages of 64 KiB, as some of arm64 and ppc64 do, the granules of one page share its
-	// memory: it is committed with the first of them, and given back by a Decommit of them all.
+	// pages of 64 KiB, as some of arm64 and ppc64 do, a [Prefix] commits and gives back whole
+	// pages; of whoever asks for less, the granules of one page share its memory: it is committed
+	// with the first of them, and given back by a Decommit of them all.
 	Granule = 16 << 10
 
 	// BaseAlign is the alignment, in bytes, of every reservation: 64 KiB is what Windows
@@ -76,6 +77,25 @@ type Layered interface {
 	Under() Source
 }
 
+// Paged is what a Source offers whose pages may be larger than a Granule.
+type Paged interface {
+	// PageSize returns the bytes that are committed and given back together: a power of two, and
+	// no more than BaseAlign.
+	PageSize() uintptr
+}
+
+// SizeOf returns the bytes that src commits and gives back together: a power of two from Granule to
+// BaseAlign. Parts that are not to share their fate, such as a block and its guard, begin at
+// multiples of it.
+func SizeOf(src Source) uintptr {
+	for ; src != nil; src = below(src) {
+		if p, ok := src.(Paged); ok {
+			return max(p.PageSize(), Granule)
+		}
+	}
+	return Granule
+}
+
 // Stepped is what a Source offers that knows best how much it can commit: between least and
 // want bytes, in one call, so that it counts one refusal and not each attempt.
 type Stepped interface {
@@ -109,11 +129,14 @@ func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error)
 
 // Default returns the backing that this build calls for: [OS], or [Heap] under -race and
 // -asan, which can watch only Go's own memory, and where the platform cannot map memory.
-func Default() Source {
+func Default() Source { return DefaultWith(Options{}) }
+
+// DefaultWith is Default with options for the first touch, which have no meaning on the Go heap.
+func DefaultWith(o Options) Source {
 	if heapOnly {
 		return Heap()
 	}
-	return OS()
+	return OSWith(o)
 }
 
 var errEmpty = errors.New("page: a reservation needs at least one byte")

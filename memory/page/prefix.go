@@ -15,41 +15,66 @@ import (
 // Invariants, verified by Check:
 //
 //	(1) committed <= size <= mem.Size, and all three are multiples of Granule
-//	(2) step is a positive multiple of Granule
+//	(2) step is a multiple of Granule, up to mem.Size while p is open, and page a power of two from Granule to BaseAlign
 //	(3) a closed Prefix has neither base nor size nor committed bytes
 type Prefix struct {
 	src       Source
 	mem       Memory  // as the source gave it: that is what it wants back
 	size      uintptr // what of mem is used: as much as was asked for
 	committed uintptr
-	step      uintptr
+	step      uintptr // 0: a share of what is committed
+	page      uintptr // what the source commits and gives back at once
 	growing   bool    // the source is committing, and may call whoever waits for a mark
 	unwatch   func()  // nil: nobody watches
 	ticket    *ticket // nil where builds do not watch for those that are dropped
 }
 
-// NewPrefix reserves want bytes of src (nil means [Default]), or half as many, and half of
-// that, down to least, where the operating system refuses: a limit on address space is no
-// reason not to run. A [Carve] that has less left is: whoever cut it up chose the sizes.
-// Nothing is committed. step, in bytes, is how much Ensure commits at least; 0 means 256 KiB,
-// a system call per 64 pages of 4 KiB. Of a source that reserves more than it was asked for,
-// the rest stays unused; one that reserves less, or not as [Source] says, is refused and has
-// its memory back.
+// NewPrefix is [Reserve] for an allocator that grows. Nothing is committed. step, in bytes, is
+// how much Ensure commits at least; 0 means 1/32 of what is committed, from a Granule to 256 KiB:
+// what a small heap does not use stays small, and to grow to 4 MiB takes some 100 system calls of
+// a microsecond. Of a source that reserves more than it was asked for, the rest stays unused.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	if src == nil {
 		src = Default()
 	}
-	if step == 0 {
-		step = 256 << 10
-	}
-	least = min(max(least, Granule), max(want, Granule))
-	mem, err := src.Reserve(want)
-	for err != nil && refusedBySystem(err) && want/2 >= least {
-		want /= 2
-		mem, err = src.Reserve(want)
-	}
+	mem, size, err := reserve(src, want, least)
 	if err != nil {
 		return Prefix{}, err
+	}
+	return Prefix{src: src, mem: mem, size: size, step: align.Up(min(step, size), Granule), page: SizeOf(src), ticket: watchDropped(size)}, nil
+}
+
+// Reserve reserves want bytes of src (nil means [Default]), or half as many, and half of that,
+// down to least, where the operating system refuses: a limit on address space is no reason not
+// to run. What is had then leaves room for the Go heap, or is least. A [Carve] that has less left is: whoever cut it up chose the sizes. A source that
+// reserves less than it was asked for, or not as [Source] says, is refused and has its memory
+// back.
+func Reserve(src Source, want, least uintptr) (Memory, error) {
+	if src == nil {
+		src = Default()
+	}
+	mem, _, err := reserve(src, want, least)
+	return mem, err
+}
+
+// reserve returns the memory, and how many bytes were asked for in the end.
+func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
+	least = min(max(least, Granule), max(want, Granule))
+	mem, err := src.Reserve(want)
+	for err != nil && RefusedBySystem(err) && want/2 >= least {
+		want /= 2
+		if mem, err = src.Reserve(want); err != nil || want/2 < least {
+			continue
+		}
+		// What is left of a limit may be less than the Go heap takes at once when it grows next.
+		if err = HeapRoom(askedFor); err != nil {
+			if failed := src.Release(mem); failed != nil {
+				return Memory{}, 0, failed
+			}
+		}
+	}
+	if err != nil {
+		return Memory{}, 0, err
 	}
 	size := align.Up(want, Granule)
 	if mem.Base == nil || mem.Size < size || !mem.sound() {
@@ -58,9 +83,9 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 		if mem.Base != nil {
 			err = errors.Join(err, src.Release(mem))
 		}
-		return Prefix{}, err
+		return Memory{}, 0, err
 	}
-	return Prefix{src: src, mem: mem, size: size, step: align.Up(min(step, size), Granule), ticket: watchDropped(size)}, nil
+	return mem, size, nil
 }
 
 // NewPrefixWithBooks is NewPrefix for an allocator whose books lie in the Go heap and grow with
@@ -105,9 +130,10 @@ func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error
 	return p, err
 }
 
-// refusedBySystem reports whether the operating system said no, and not a Carve or a Limit,
-// whose refusals have no cause behind them.
-func refusedBySystem(err error) bool {
+// RefusedBySystem reports whether err is the operating system's no, and not that of a Carve or a
+// Limit, whose refusals have no cause behind them: where it is a limit on address space a smaller
+// reservation may be had.
+func RefusedBySystem(err error) bool {
 	if e := (*memory.Exhausted)(nil); errors.As(err, &e) {
 		return e.Cause != nil
 	}
@@ -176,6 +202,12 @@ func (p *Prefix) Ensure(n uintptr) error {
 	return p.grow(n)
 }
 
+// What Ensure commits where nobody chose a step.
+const (
+	stepShare = 32
+	maxStep   = 256 << 10
+)
+
 func (p *Prefix) grow(n uintptr) error {
 	switch {
 	case p.mem.Base == nil:
@@ -189,7 +221,7 @@ func (p *Prefix) grow(n uintptr) error {
 	p.growing = true
 	defer func() { p.growing = false }()
 	exact := align.Up(n, Granule) - p.committed
-	ahead := min(max(exact, p.step), p.size-p.committed)
+	ahead := p.Ahead(n) - p.committed
 	got, err := commitSome(p.src, p.mem, p.committed, exact, ahead)
 	if p.mem.Base == nil {
 		return memory.ErrClosed // the source has ended meanwhile
@@ -198,13 +230,30 @@ func (p *Prefix) grow(n uintptr) error {
 	return err
 }
 
-// Trim gives back the memory behind the first n bytes, in whole granules, and keeps the
-// addresses. The caller vouches that nothing lives there.
+// Ahead returns the most bytes from Base that are usable after Ensure(n): what books that are to
+// describe them must reach to. n is at most Reserved.
+func (p *Prefix) Ahead(n uintptr) uintptr {
+	if n <= p.committed {
+		return p.committed
+	}
+	step := p.step
+	if step == 0 {
+		step = min(align.Down(p.committed/stepShare, Granule), maxStep)
+	}
+	ahead := align.Up(p.committed+max(align.Up(n, Granule)-p.committed, step), p.page)
+	if to := aheadOf(p.src); to > 0 {
+		base := uintptr(p.mem.Base)
+		ahead = align.Up(base+ahead, to) - base
+	}
+	return min(ahead, p.size)
+}
+
+// Trim gives back the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller vouches that nothing lives there.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.growing {
 		return nil
 	}
-	keep := align.Up(n, Granule)
+	keep := align.Up(n, p.page)
 	if keep >= p.committed {
 		return nil
 	}
@@ -248,8 +297,11 @@ func (p *Prefix) Check() error {
 	if p.size > p.mem.Size || p.size%Granule != 0 || p.mem.Size%Granule != 0 || p.mem.Base == nil && p.size != 0 {
 		errs = append(errs, fmt.Errorf("page: %d bytes are used of the %d bytes that were reserved at %p", p.size, p.mem.Size, p.mem.Base))
 	}
-	if p.src != nil && (p.step == 0 || p.step%Granule != 0) {
-		errs = append(errs, fmt.Errorf("page: step %d is not a positive multiple of %d", p.step, Granule))
+	if p.page&(p.page-1) != 0 || p.page > BaseAlign || p.page < Granule && p.src != nil {
+		errs = append(errs, fmt.Errorf("page: pages of %d bytes; from %d to %d are possible", p.page, Granule, BaseAlign))
+	}
+	if p.step%Granule != 0 || p.mem.Base != nil && p.step > p.mem.Size {
+		errs = append(errs, fmt.Errorf("page: step %d is not a multiple of %d, up to the %d bytes that were reserved", p.step, Granule, p.mem.Size))
 	}
 	return errors.Join(errs...)
 }

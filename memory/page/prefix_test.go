@@ -10,6 +10,40 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
+// Where nobody chose a step it is a thirty-second part of what is committed: what is committed and not
+// needed is no more than that, or a Granule, and the calls to the system are few.
+func TestPrefix_StepsOfItsOwnGrowWithIt(t *testing.T) {
+	p, err := page.NewPrefix(nil, 64<<20, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	for n := uintptr(1); n <= 16<<20; n += 1000 {
+		before := p.Committed()
+		if err := p.Ensure(n); err != nil {
+			t.Fatal(err)
+		}
+		got := p.Committed() - before
+		if got == 0 {
+			continue
+		}
+		steps++
+		want := min(max(before/32/page.Granule, 1)*page.Granule, 256<<10)
+		if got != want || p.Check() != nil {
+			t.Fatalf("%d bytes more of %d; want %d, %v", got, before, want, p.Check())
+		}
+	}
+	if steps > 171 {
+		t.Errorf("%d steps to 16 MiB", steps)
+	}
+	if err := p.Ensure(40 << 20); err != nil || p.Committed() != 40<<20 {
+		t.Errorf("Ensure(40 MiB): %v, %d committed", err, p.Committed())
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPrefix_GrowsInStepsAndKeepsItsBase(t *testing.T) {
 	p, err := page.NewPrefix(nil, 1<<20, 0, 128<<10)
 	if err != nil {
@@ -144,5 +178,48 @@ func TestNewCommitted_KeepsNothingWhereItFailsOrPanics(t *testing.T) {
 	}
 	if err := p.Close(); err != nil || src.Reserved() != 0 {
 		t.Error(err)
+	}
+}
+
+// Ahead says before what Ensure does then, at most; a budget may give less.
+func TestPrefix_AheadIsWhatEnsureCommits(t *testing.T) {
+	for name, src := range map[string]page.Source{"plain": page.Default(), "huge": page.DefaultWith(page.Options{HugePages: true})} {
+		for _, step := range []uintptr{0, page.Granule, 5 * page.Granule} {
+			p, err := page.NewPrefix(src, 9<<20, 0, step)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := uintptr(0); n <= p.Reserved(); n += 100_000 {
+				want := p.Ahead(n)
+				if err := p.Ensure(n); err != nil || p.Committed() != want || want < n {
+					t.Fatalf("%s, step %d: %d bytes are committed for %d, %d were said: %v", name, step, p.Committed(), n, want, err)
+				}
+			}
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// counting tells how many reservations there are, and were given back.
+type counting struct {
+	small
+	released *int
+}
+
+func (c counting) Release(m page.Memory) error {
+	*c.released++
+	return c.small.Release(m)
+}
+
+func TestPrefix_WhatWasHalvedIsKept(t *testing.T) {
+	released := 0
+	p, err := page.NewPrefix(counting{small{page.Heap(), 300 << 10}, &released}, 1<<20, 64<<10, 0)
+	if err != nil || released != 0 {
+		t.Errorf("%v; %d reservations were given back, and the last one is in use", err, released)
+	}
+	if err := p.Close(); err != nil || released != 1 {
+		t.Errorf("%v, %d given back", err, released)
 	}
 }

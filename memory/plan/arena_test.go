@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"unsafe"
@@ -38,6 +39,34 @@ func TestArena_GetIsBasePlusOffset(t *testing.T) {
 	}
 	if a.Owns(unsafe.Pointer(a)) {
 		t.Error("it owns an address in the Go heap")
+	}
+}
+
+func TestArena_AnyIDAndLargeAlignment(t *testing.T) {
+	a := newArena(t, []Buffer{
+		{ID: 0, Size: 100, Align: MaxAlign, Death: 2}, {ID: 7, Size: 300, Align: 4, Death: 2}, {ID: math.MaxUint32, Size: 64, Align: 65536, Death: 1},
+	})
+	for _, id := range []uint32{0, 7, math.MaxUint32} {
+		p, b := a.Get(id), a.Plan().Buffer(id)
+		if uintptr(p)-uintptr(a.Base()) != a.Plan().Offset(id) || uintptr(p)%b.Align != 0 || !a.Owns(p) || !a.Owns(unsafe.Add(p, b.Size-1)) {
+			t.Errorf("buffer %d at %p", id, p)
+		}
+	}
+	s, err := Slice(a, wordType, 7)
+	if err != nil || len(s) != 75 || unsafe.Pointer(&s[0]) != a.Get(7) {
+		t.Errorf("%d words, %v", len(s), err)
+	}
+	s[74] = 1
+	memtest.Misuse(t, func() { a.Get(1) }, "plan.Get", "buffer 1 is not in the plan of 3")
+	memtest.Misuse(t, func() { a.Get(math.MaxUint32 - 1) }, "is not in the plan")
+	a.Begin(0)
+	a.Advance(1)
+	if invariant.Debug {
+		memtest.Misuse(t, func() { a.Get(math.MaxUint32) }, "plan.Get", "buffer 4294967295 lives in [0, 1) and it is 1")
+	}
+	memtest.MustCheck(t, a)
+	if n := testing.AllocsPerRun(100, func() { a.Get(7) }); n != 0 {
+		t.Errorf("Get allocates %v times", n)
 	}
 }
 
@@ -177,6 +206,9 @@ func TestArena_UseAfterClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusesAsClosed(t, a)
+	if a.Base() != nil {
+		t.Error("a closed arena has a base")
+	}
 }
 
 func TestArena_StatsBalance(t *testing.T) {

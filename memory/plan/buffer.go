@@ -10,22 +10,27 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Count is the largest number of buffers in a plan: what a 16-bit pass graph could ever name,
-// and small enough that a forged plan file cannot ask for much.
-const Count = 1 << 16
+// Count is the largest number of buffers in a plan: several times what the largest compilers of
+// neural networks hand to a planner, and small enough that a forged plan file cannot ask for
+// much.
+const Count = 1 << 18
 
-// maxTotal limits the sum of the sizes of a set, dead or alive, in bytes, so that no sum of an
-// offset, a size and an alignment wraps.
+// MaxAlign is the largest alignment of a buffer, in bytes: a large page of the usual processors.
+// Graphics interfaces want 64 KiB for what is placed in a heap, and never more than this.
+const MaxAlign = 2 << 20
+
+// maxTotal limits what the buffers of a set need side by side, dead or alive, in bytes, so that
+// no sum of an offset, a size and an alignment wraps.
 const maxTotal = math.MaxInt >> 2
 
 // A Buffer declares what a plan has to place.
 type Buffer struct {
-	// ID numbers the buffer. The IDs of a set of n buffers are 0 to n-1, each once, in any
-	// order: declare them as constants with iota. Arena.Get takes the ID as an index.
+	// ID names the buffer: any number that no other buffer of the set has. Declared as
+	// constants with iota, so that they count from 0, Arena.Get finds them fastest.
 	ID uint32
 	// Size in bytes. A buffer of size 0 gets a place at offset 0 and conflicts with nobody.
 	Size uintptr
-	// Align is a power of two from 1 to memory.MaxAlign; 0 means 16.
+	// Align is a power of two from 1 to MaxAlign; 0 means 16.
 	Align uintptr
 	// Birth and Death are moments of logical time, such as pass numbers: the buffer lives
 	// in [Birth, Death). A buffer that dies when another is born may share its bytes.
@@ -34,70 +39,85 @@ type Buffer struct {
 
 const defaultAlign = 16 // what SIMD loads and every Go type ask for
 
-// defects says everything that is wrong with a set of buffers, in which Align 0 is none.
-func defects(buffers []Buffer) error {
-	n := len(buffers)
-	if n > Count {
-		return fmt.Errorf("plan: %d buffers: at most %d are allowed", n, Count)
-	}
-	var errs []error
-	seen := make([]bool, n)
-	sum := uintptr(0)
-	for _, b := range buffers {
-		switch {
-		case uint64(b.ID) >= uint64(n):
-			errs = append(errs, fmt.Errorf("plan: buffer %d of %d: IDs are the numbers 0 to %d, each once", b.ID, n, n-1))
-		case seen[b.ID]:
-			errs = append(errs, fmt.Errorf("plan: buffer %d is declared twice", b.ID))
-		default:
-			seen[b.ID] = true
-		}
-		if !align.Valid(b.Align) {
-			errs = append(errs, fmt.Errorf("plan: buffer %d has alignment %d: %w", b.ID, b.Align, memory.ErrAlign))
-		}
-		if b.Birth >= b.Death {
-			errs = append(errs, fmt.Errorf("plan: buffer %d lives in [%d, %d): its death must come after its birth", b.ID, b.Birth, b.Death))
-		}
-		if b.Size > maxTotal-memory.MaxAlign || sum > maxTotal-memory.MaxAlign-b.Size {
-			return errors.Join(append(errs, fmt.Errorf("plan: buffer %d has %d bytes and the sizes add up to more than %d: %w",
-				b.ID, b.Size, uintptr(maxTotal), memory.ErrTooLarge))...)
-		}
-		sum += align.Up(b.Size, memory.MaxAlign) // what rounding may make of it
-	}
-	return errors.Join(errs...)
-}
-
 // declared returns the set in order of ID with its defaults filled in.
 func declared(buffers []Buffer) ([]Buffer, error) {
-	set := make([]Buffer, len(buffers))
-	copy(set, buffers)
-	for i := range set {
-		if set[i].Align == 0 {
-			set[i].Align = defaultAlign
+	n := len(buffers)
+	if n > Count {
+		return nil, tooMany(n)
+	}
+	set := make([]Buffer, n)
+	for x, i := range inOrder(n, func(i int) uint64 { return uint64(buffers[i].ID) }) {
+		if set[x] = buffers[i]; set[x].Align == 0 {
+			set[x].Align = defaultAlign
 		}
 	}
 	if err := defects(set); err != nil {
 		return nil, err
 	}
-	for i := range set {
-		for int(set[i].ID) != i {
-			j := set[i].ID
-			set[i], set[j] = set[j], set[i]
+	return set, nil
+}
+
+func tooMany(n int) error { return fmt.Errorf("plan: %d buffers: at most %d are allowed", n, Count) }
+
+// defects says everything that is wrong with a set of buffers in order of ID, in which Align 0
+// is none.
+func defects(set []Buffer) error {
+	if len(set) > Count {
+		return tooMany(len(set))
+	}
+	var errs []error
+	for i, b := range set {
+		if i > 0 && b.ID <= set[i-1].ID {
+			what := "is declared twice"
+			if b.ID < set[i-1].ID {
+				what = fmt.Sprintf("stands behind buffer %d", set[i-1].ID)
+			}
+			errs = append(errs, fmt.Errorf("plan: buffer %d %s", b.ID, what))
+		}
+		if !validAlign(b.Align) {
+			errs = append(errs, fmt.Errorf("plan: buffer %d has alignment %d, where powers of two up to %d are allowed: %w",
+				b.ID, b.Align, MaxAlign, memory.ErrAlign))
+		}
+		if b.Birth >= b.Death {
+			errs = append(errs, fmt.Errorf("plan: buffer %d lives in [%d, %d): its death must come after its birth", b.ID, b.Birth, b.Death))
 		}
 	}
-	return set, nil
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	u, sum := unit(set), uintptr(0)
+	for _, b := range set {
+		if b.Size > maxTotal || sum > maxTotal-align.Up(b.Size, u) || sum+align.Up(b.Size, u) > maxTotal-b.Align {
+			return fmt.Errorf("plan: buffer %d has %d bytes and the sizes add up to more than %d: %w",
+				b.ID, b.Size, uintptr(maxTotal), memory.ErrTooLarge)
+		}
+		sum += alone(b, u)
+	}
+	return nil
+}
+
+func validAlign(a uintptr) bool { return a-1 < MaxAlign && a&(a-1) == 0 }
+
+// alone is what a buffer may add to the total of a plan, at most: its size and what its
+// alignment wastes where everything lies on multiples of u.
+func alone(b Buffer, u uintptr) uintptr {
+	if b.Size == 0 {
+		return 0
+	}
+	return align.Up(b.Size, u) + b.Align - u
 }
 
 // unit returns the smallest alignment of the set. Every offset is a multiple of it, so that
 // a size that is not is as good as rounded up.
-func unit(buffers []Buffer) uintptr {
-	u := uintptr(memory.MaxAlign)
-	for _, b := range buffers {
+func unit(set []Buffer) uintptr {
+	u := uintptr(MaxAlign)
+	for _, b := range set {
 		u = min(u, b.Align)
 	}
 	return u
 }
 
-func byBirth(a, b Buffer) int {
-	return cmp.Or(cmp.Compare(a.Birth, b.Birth), cmp.Compare(a.ID, b.ID))
-}
+// lifetime is unsigned: it holds the distance of any two ints.
+func lifetime(b Buffer) uint { return uint(b.Death) - uint(b.Birth) }
+
+func byID(b Buffer, id uint32) int { return cmp.Compare(b.ID, id) }

@@ -13,11 +13,11 @@ import (
 // verifyBirths panics where the memory of a buffer that is born after from and lives at to was
 // written while nobody lived there. It changes nothing but those bytes.
 func (a *Arena) verifyBirths(from, to int) {
-	for id, b := range a.plan.buffers {
+	for i, b := range a.plan.buffers {
 		if b.Birth > from && b.Birth <= to && to < b.Death {
-			for at, end := a.offsets[id], a.offsets[id]+b.Size; at < end; {
+			for at, end := a.plan.offsets[i], a.plan.offsets[i]+b.Size; at < end; {
 				next := a.deadFrom(&at, end, from)
-				a.verifyDead(id, at, next)
+				a.verifyDead(i, at, next)
 				at = next
 			}
 		}
@@ -28,32 +28,32 @@ func (a *Arena) verifyBirths(from, to int) {
 // up to end, none does.
 func (a *Arena) deadFrom(at *uintptr, end uintptr, moment int) (next uintptr) {
 	next = end
-	for i := 0; i < len(a.offsets) && *at < end; i++ {
+	for i := 0; i < len(a.plan.offsets) && *at < end; i++ {
 		b := &a.plan.buffers[i]
-		if moment < b.Birth || moment >= b.Death || a.offsets[i]+b.Size <= *at {
+		if moment < b.Birth || moment >= b.Death || a.plan.offsets[i]+b.Size <= *at {
 			continue
 		}
-		if a.offsets[i] > *at {
-			next = min(next, a.offsets[i])
+		if a.plan.offsets[i] > *at {
+			next = min(next, a.plan.offsets[i])
 			continue
 		}
-		*at = min(a.offsets[i]+b.Size, end)
+		*at = min(a.plan.offsets[i]+b.Size, end)
 		next, i = end, -1 // those seen before may lie here
 	}
 	return next
 }
 
-// verifyDead panics where the bytes from at to end, which buffer id is about to have, are not
+// verifyDead panics where the bytes from at to end, which the buffer at index i is about to have, are not
 // what the dead left.
-func (a *Arena) verifyDead(id int, at, end uintptr) {
+func (a *Arena) verifyDead(i int, at, end uintptr) {
 	p := unsafe.Add(a.base, at)
-	i, ok := invariant.Intact(p, end-at)
+	x, ok := invariant.Intact(p, end-at)
 	if ok {
 		return
 	}
-	b := *(*byte)(unsafe.Add(p, i))
+	b := *(*byte)(unsafe.Add(p, x))
 	invariant.Freed(p, end-at)
-	m := a.misuse("Advance", fmt.Sprintf("use after death: byte %d of buffer %d, which is not born yet, was written, with %#x", at+i-a.offsets[id], id, b))
-	m.Addr = uintptr(p) + i
+	m := a.misuse("Advance", fmt.Sprintf("use after death: byte %d of buffer %d, which is not born yet, was written, with %#x", at+x-a.plan.offsets[i], a.plan.buffers[i].ID, b))
+	m.Addr = uintptr(p) + x
 	panic(m)
 }

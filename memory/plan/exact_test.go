@@ -137,7 +137,7 @@ func TestExact_ComponentsAreIndependent(t *testing.T) {
 			set = append(set, b)
 		}
 	}
-	if parts, all := split(one), split(set); len(all) != 3*len(parts) {
+	if parts, all := partsOf(one), partsOf(set); len(all) != 3*len(parts) {
 		t.Errorf("%d components, want 3 times %d", len(all), len(parts))
 	}
 	if p, proof := mustExact(t, set, Limits{Steps: 100_000}); !proof.Optimal || p.Ratio() != 1 {
@@ -145,12 +145,24 @@ func TestExact_ComponentsAreIndependent(t *testing.T) {
 	}
 }
 
+func partsOf(set []Buffer) (parts []*problem) {
+	set, err := declared(set)
+	if err != nil {
+		panic(err)
+	}
+	t, u := newTimeline(set), unit(set)
+	for _, p := range t.parts(set) {
+		parts = append(parts, newProblem(set, t, p, u, scale(set, u)))
+	}
+	return parts
+}
+
 func TestSections_AreTheMaximalSets(t *testing.T) {
 	set := []Buffer{
 		{ID: 0, Size: 1, Align: 1, Birth: 0, Death: 9}, {ID: 1, Size: 1, Align: 1, Birth: 1, Death: 3},
 		{ID: 2, Size: 1, Align: 1, Birth: 2, Death: 5}, {ID: 3, Size: 1, Align: 1, Birth: 5, Death: 6}, {ID: 4, Size: 1, Align: 1, Birth: 9, Death: 10},
 	}
-	parts := split(set)
+	parts := partsOf(set)
 	if len(parts) != 2 || len(parts[0].members) != 2 || parts[0].bound != 3 || parts[1].bound != 1 {
 		t.Fatalf("%d components", len(parts))
 	}
@@ -173,4 +185,55 @@ func TestLuby_FirstTerms(t *testing.T) {
 
 func (b Buffer) meets(c Buffer) bool {
 	return b.Birth < c.Death && c.Birth < b.Death && b.Size > 0 && c.Size > 0
+}
+
+func TestExact_EndsAtItsCapacity(t *testing.T) {
+	buffers, optimum := cut(3, 150, 20)
+	fast := mustFast(t, buffers).Total()
+	best, all := mustExact(t, buffers, Limits{Steps: 100_000})
+	for _, capacity := range []uintptr{math.MaxUint, fast, fast - 1, (fast + optimum) / 2} {
+		p, proof := mustExact(t, buffers, Limits{Steps: 100_000, Capacity: capacity})
+		if p.Total() > capacity || proof.Steps >= all.Steps || capacity >= fast && proof.Steps != 0 {
+			t.Errorf("capacity %d: total %d after %d steps; without one %d", capacity, p.Total(), proof.Steps, all.Steps)
+		}
+	}
+	if p, _ := mustExact(t, buffers, Limits{Steps: 100_000, Capacity: 1}); p.Total() != best.Total() {
+		t.Errorf("a capacity below the bound gives %d; want %d", p.Total(), best.Total())
+	}
+}
+
+// Sets that are too large to be searched are placed anew, and become smaller.
+func TestExact_ImprovesWhatCannotBeSearched(t *testing.T) {
+	buffers, _ := cut(3, 400, 20)
+	fast := mustFast(t, buffers)
+	set, _ := declared(buffers)
+	g := newGreedy(set, 0, untimed, untimed)
+	g.run()
+	b := newBudget(Limits{Steps: 300_000}, time.Now(), len(set))
+	d := newDescent(g, 0, b)
+	for _, c := range d.parts {
+		c.part.pairs = searchPairs + 1
+	}
+	low := d.run()
+	p := newPlan(set, g.best, g.bound)
+	if err := p.Verify(); err != nil || p.Total() >= fast.Total() || low != g.bound || b.used > 300_000 {
+		t.Errorf("total %d after %d steps; Fast has %d, %v", p.Total(), b.used, fast.Total(), err)
+	}
+	t.Logf("%.4f, Fast %.4f", p.Ratio(), fast.Ratio())
+}
+
+func TestScale_DividesEverySizeAndWhatAlignmentsMake(t *testing.T) {
+	for _, c := range []struct {
+		want uintptr
+		set  []Buffer
+	}{
+		{3072, []Buffer{{Size: 3072, Align: 1024}, {Size: 6144, Align: 1024}}},
+		{1024, []Buffer{{Size: 3072, Align: 1024}, {Size: 6144, Align: 2048}}},
+		{8, []Buffer{{Size: 3072, Align: 4}, {Size: 5, Align: 4}, {Size: 0, Align: 64}}},
+		{1, nil},
+	} {
+		if got := scale(c.set, unit(c.set)); got != c.want {
+			t.Errorf("%v: %d, want %d", c.set, got, c.want)
+		}
+	}
 }

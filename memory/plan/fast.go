@@ -1,71 +1,214 @@
 package plan
 
 import (
-	"cmp"
-	"slices"
+	"math"
+	"math/bits"
 
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Fast places the largest buffer first, then the next, each into the tightest gap between the
-// buffers already placed whose lifetimes meet its own; of equal gaps the lowest, and on top of
-// all where none fits. Equal sizes go by lifetime, longest first, then by ID. The buffers may
-// come in any order: the same set gives the same plan. The error says everything that is
-// wrong with the set. Cost: O(n²), see the benchmarks.
-func Fast(buffers []Buffer) (*Plan, error) {
+// Fast places one buffer after the other, in several orders and by two rules, and keeps the
+// smallest plan. The first attempt is the rule that inference engines use: the largest buffer
+// first, each at the lowest offset that is free while it lives. So Fast is never worse than
+// that, up to two thousand buffers in any case; of more, where alignments leave gaps behind most of
+// them, the smallest may go on top of the others, or it would take minutes. The other orders go by area, lifetime, the load around a buffer, birth and death; the
+// other rule takes the tightest gap between those placed before, of equal ones the lowest, and
+// on top of all where none fits. Attempts end where the plan meets its load bound, and after
+// an amount of work that depends on the set alone: many for a thousand buffers, few for a
+// hundred thousand.
+//
+// The buffers may come in any order: the same set gives the same plan, on every machine. The
+// error says everything that is wrong with the set.
+func Fast(buffers []Buffer) (*Plan, error) { return FastWithin(buffers, 0) }
+
+// FastWithin is Fast for those who have so many bytes: it ends with the first plan that is not
+// larger than capacity. Where none is, it returns the smallest that it found, as Fast does:
+// compare its Total. The cost is that of Fast at most, and that of one attempt where there is room.
+func FastWithin(buffers []Buffer, capacity uintptr) (*Plan, error) {
 	set, err := declared(buffers)
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(set, largestFirst(set)), nil
+	g := newGreedy(set, capacity, untimed, untimed)
+	g.run()
+	return newPlan(set, g.best, g.bound), nil
 }
 
-func largestFirst(set []Buffer) []uintptr {
-	order := slices.Clone(set)
-	slices.SortFunc(order, func(a, b Buffer) int {
-		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(lifetime(b), lifetime(a)), cmp.Compare(a.ID, b.ID))
-	})
-	offsets := make([]uintptr, len(set))
-	placed := make([]berth, 0, len(set)) // by offset
-	for _, b := range order {
-		if b.Size == 0 {
-			continue
-		}
-		off := bestGap(placed, b)
-		offsets[b.ID] = off
-		at, _ := slices.BinarySearchFunc(placed, off, func(a berth, off uintptr) int { return cmp.Compare(a.off, off) })
-		placed = slices.Insert(placed, at, berth{off, off + b.Size, b.Birth, b.Death})
+// A greedy makes plans by placing one buffer after the other.
+type greedy struct {
+	set     []Buffer
+	unit    uintptr
+	time    *timeline
+	loads   []uintptr   // bytes, by section
+	space   *space      // nil until the first attempt
+	crowd   []uintptr   // bytes, by index: the largest load of a section that it lives in; nil until asked for
+	offsets []uintptr   // bytes, by index: of the attempt that runs
+	best    []uintptr   // bytes, by index: of the smallest plan so far
+	total   uintptr     // bytes: what best needs; nowhere while there is none
+	bound   uintptr     // bytes: the largest load of any section
+	enough  uintptr     // bytes: no attempt is made once total is this small
+	late    func() bool // that it is time to come to an end
+	gone    func() bool // that the time is over: then total is nowhere, and there is no plan
+	work    int         // how many strips may be asked, the first attempt excepted
+	first   int         // and how many in the first attempt, before the rest goes on top
+	steps   int         // buffers placed
+}
+
+// untimed is the clock of those who have time.
+func untimed() bool { return false }
+
+// newGreedy takes a declared set, and what says that it is late and that it is too late; it returns
+// nil once it is.
+func newGreedy(set []Buffer, capacity uintptr, late, gone func() bool) *greedy {
+	t := newTimelineUnless(gone, set)
+	if t == nil {
+		return nil
 	}
-	return offsets
+	g := &greedy{set: set, unit: unit(set), time: t, total: nowhere, work: fastWork, first: firstWork, late: late, gone: gone}
+	g.offsets, g.best = make([]uintptr, len(set)), make([]uintptr, len(set))
+	g.loads, g.bound = g.time.loads(set, g.unit)
+	g.enough = max(g.bound, min(capacity, maxTotal))
+	return g
 }
 
-// A berth is what bestGap needs of a placed buffer, in one cache line.
-type berth struct {
-	off, end     uintptr
-	birth, death int
-}
+// fastWork is how many strips may be asked before no further attempt begins or goes on, the
+// first excepted: some tenths of a second.
+const fastWork = 10_000_000
 
-// bestGap walks the placed buffers upwards. top is the end of those passed so far that b
-// would meet: what lies between it and the next such one is a gap.
-func bestGap(placed []berth, b Buffer) uintptr {
-	top, best := uintptr(0), uintptr(0)
-	waste, found := ^uintptr(0), false
-	for i := range placed {
-		a := &placed[i]
-		if a.birth >= b.Death || b.Birth >= a.death {
-			continue
+// firstWork is how many the first attempt may ask: several times what a set of Count buffers needs,
+// but alignments that leave a gap behind every buffer have each look at all of these.
+const firstWork = 8 * fastWork
+
+// run makes the attempts, until one is enough.
+func (g *greedy) run() {
+	all := make([]int32, 0, len(g.set))
+	for i, b := range g.set {
+		if b.Size > 0 {
+			all = append(all, int32(i))
 		}
-		start := align.Up(top, b.Align)
-		if start <= a.off && a.off-start >= b.Size && a.off-top-b.Size < waste {
-			best, waste, found = start, a.off-top-b.Size, true
+	}
+	if len(all) == 0 {
+		g.total = 0
+		return
+	}
+	if g.late() {
+		// The longest first: in order of birth each would lie on the one before, like stairs.
+		reorder(all, func(i int) uint64 { return ^uint64(lifetime(g.set[i])) })
+		g.keep(g.onTop(0, all, 0))
+		return
+	}
+	order := append([]int32(nil), all...)
+	for _, tight := range []bool{false, true} { // the first rule is ten times as fast
+		for _, keys := range g.keys() {
+			if g.total <= g.enough || g.total != nowhere && (g.space.probes >= g.work || g.late()) || g.total == nowhere && g.gone() {
+				return
+			}
+			copy(order, all)
+			for _, key := range keys {
+				reorder(order, func(i int) uint64 { return ^key(i) })
+			}
+			if total, ok := g.attempt(order, tight, g.total); ok {
+				g.keep(total)
+			}
 		}
-		top = max(top, a.end)
 	}
-	if found {
-		return best
-	}
-	return align.Up(top, b.Align)
 }
 
-// lifetime is unsigned: it holds the distance of any two ints.
-func lifetime(b Buffer) uint { return uint(b.Death) - uint(b.Birth) }
+// keys are what the buffers are ordered by, the largest first: of each list the last decides,
+// then the one before it, then the ID.
+func (g *greedy) keys() [][]func(i int) uint64 {
+	size := func(i int) uint64 { return uint64(g.set[i].Size) }
+	life := func(i int) uint64 { return uint64(lifetime(g.set[i])) }
+	area := func(i int) uint64 { return product(size(i), life(i)) }
+	crowd := func(i int) uint64 { return uint64(g.crowdOf(i)) }
+	early := func(i int) uint64 { return ^moment(g.set[i].Birth) }
+	late := func(i int) uint64 { return moment(g.set[i].Death) }
+	return [][]func(i int) uint64{
+		{life, size}, {size, life, crowd}, {life, size, crowd}, {size, life}, {size, area}, {area, crowd},
+		{size, early}, {size, late},
+	}
+}
+
+func (g *greedy) crowdOf(i int) uintptr {
+	if g.crowd == nil {
+		most := newTops(g.time.sections)
+		for j, l := range g.loads {
+			most.raise(int32(j), int32(j+1), l)
+		}
+		g.crowd = make([]uintptr, len(g.set))
+		for i := range g.set {
+			g.crowd[i] = most.over(g.time.lo[i], g.time.hi[i])
+		}
+	}
+	return g.crowd[i]
+}
+
+// product is the largest number where a times b is more.
+func product(a, b uint64) uint64 {
+	if hi, lo := bits.Mul64(a, b); hi == 0 {
+		return lo
+	}
+	return math.MaxUint64
+}
+
+// attempt places the buffers in this order and by one of the two rules, and returns what that
+// needs. It gives up where that is below bytes or more, where it is late and where the work is
+// done; but while there is no plan at all it goes on to the end: once it is late or first is
+// done, the rest goes on top of what is there.
+func (g *greedy) attempt(order []int32, tight bool, below uintptr) (total uintptr, ok bool) {
+	if g.space == nil {
+		g.space = newSpace(g.time.sections)
+	}
+	g.space.clear()
+	for x, i := range order {
+		if x%64 == 63 && (g.late() || g.total != nowhere && g.space.probes >= g.work || g.space.probes >= g.first && g.total == nowhere) {
+			if g.total != nowhere {
+				return 0, false
+			}
+			total = g.onTop(x, order, total)
+			return total, total != nowhere
+		}
+		b, lo, hi := &g.set[i], g.time.lo[i], g.time.hi[i]
+		size := align.Up(b.Size, g.unit)
+		g.space.watch(lo, hi)
+		off := uintptr(0)
+		if tight {
+			off = g.space.tightest(size, b.Align)
+		} else {
+			off = g.space.lowest(0, size, b.Align)
+		}
+		g.offsets[i] = off
+		g.steps++
+		if total = max(total, off+size); total >= below {
+			return 0, false
+		}
+		g.space.occupy(lo, hi, off, off+size)
+	}
+	return total, true
+}
+
+// onTop has the buffers of an order from the one at x on lie on top of what lives with them, which
+// costs next to nothing. Those before it have their places and need so many bytes. It returns what
+// all need, or nowhere where the time was over before.
+func (g *greedy) onTop(x int, order []int32, total uintptr) uintptr {
+	tops := newTops(g.time.sections)
+	for y, i := range order {
+		if y%1024 == 1023 && g.gone() {
+			return nowhere
+		}
+		b, lo, hi := &g.set[i], g.time.lo[i], g.time.hi[i]
+		if y >= x {
+			g.offsets[i] = align.Up(tops.over(lo, hi), b.Align)
+		}
+		top := g.offsets[i] + align.Up(b.Size, g.unit)
+		tops.raise(lo, hi, top)
+		total = max(total, top)
+	}
+	return total
+}
+
+// keep makes the attempt just made the best.
+func (g *greedy) keep(total uintptr) {
+	g.total = total
+	g.best, g.offsets = g.offsets, g.best
+}

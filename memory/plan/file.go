@@ -15,18 +15,21 @@ import (
 // A plan file, little endian, of headerBytes + n * recordBytes + 4 bytes:
 //
 //	0   magic "strplan" 0x1A
-//	8   version uint32
+//	8   version uint32           2
 //	12  n       uint32           buffers
 //	16  total   uint64           bytes
 //	24  bound   uint64           bytes
 //	32  n records in order of ID:
-//	    size, offset uint64; birth, death int64; align uint32
+//	    size, offset uint64; birth, death int64; align uint32; id uint32
 //	    CRC-32C of everything above, uint32
+//
+// Version 1, which is still read, has no id in its records: they count from 0.
 const (
 	magic       = "strplan\x1A"
-	version     = 1
+	version     = 2
 	headerBytes = 32
-	recordBytes = 36
+	recordBytes = 40
+	recordOfV1  = 36
 	sumBytes    = 4
 )
 
@@ -60,6 +63,7 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 		b = le.AppendUint64(b, uint64(r.Birth))
 		b = le.AppendUint64(b, uint64(r.Death))
 		b = le.AppendUint32(b, uint32(r.Align))
+		b = le.AppendUint32(b, r.ID)
 	}
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
@@ -125,26 +129,31 @@ func Read(r io.Reader) (*Plan, error) {
 		return nil, fmt.Errorf("%w: %d bytes are less than a header", ErrFormat, len(b))
 	}
 	le := binary.LittleEndian
-	if v := le.Uint32(b[8:]); v != version {
-		return nil, fmt.Errorf("%w: it is %d, this package reads %d", ErrVersion, v, version)
+	record := uint64(recordBytes)
+	switch v := le.Uint32(b[8:]); v {
+	case version:
+	case 1:
+		record = recordOfV1
+	default:
+		return nil, fmt.Errorf("%w: it is %d, this package reads 1 and %d", ErrVersion, v, version)
 	}
 	n := uint64(le.Uint32(b[12:]))
 	if n > Count {
 		return nil, fmt.Errorf("%w: %d buffers: at most %d are allowed", ErrFormat, n, Count)
 	}
-	if want := headerBytes + n*recordBytes + sumBytes; uint64(len(b)) != want {
+	if want := headerBytes + n*record + sumBytes; uint64(len(b)) != want {
 		return nil, fmt.Errorf("%w: %d bytes where %d buffers need %d", ErrFormat, len(b), n, want)
 	}
 	body := b[:len(b)-sumBytes]
 	if got, want := crc32.Checksum(body, castagnoli), le.Uint32(b[len(body):]); got != want {
 		return nil, fmt.Errorf("%w: its sum is %#x, not %#x", ErrFormat, got, want)
 	}
-	return decode(body, int(n))
+	return decode(body, int(n), int(record))
 }
 
 // decode takes a body whose length and sum are right; the numbers may still be forged, or
 // too large for this machine.
-func decode(b []byte, n int) (*Plan, error) {
+func decode(b []byte, n, record int) (*Plan, error) {
 	le := binary.LittleEndian
 	fits := true
 	number := func(at int) uintptr {
@@ -159,16 +168,20 @@ func decode(b []byte, n int) (*Plan, error) {
 	}
 	p := &Plan{buffers: make([]Buffer, n), offsets: make([]uintptr, n), total: number(16), bound: number(24)}
 	for i := range n {
-		at := headerBytes + i*recordBytes
+		at := headerBytes + i*record
 		p.offsets[i] = number(at + 8)
 		p.buffers[i] = Buffer{
 			ID: uint32(i), Size: number(at), Birth: moment(at + 16), Death: moment(at + 24),
 			Align: uintptr(le.Uint32(b[at+32:])),
 		}
+		if record == recordBytes {
+			p.buffers[i].ID = le.Uint32(b[at+36:])
+		}
 	}
 	if !fits {
 		return nil, fmt.Errorf("%w: a number in it is too large for this machine: %w", ErrInvalid, memory.ErrTooLarge)
 	}
+	p.dense = densePrefix(p.buffers)
 	if err := p.Verify(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

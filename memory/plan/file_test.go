@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -27,12 +28,13 @@ func encoded(t testing.TB, p *Plan) []byte {
 }
 
 func same(p, q *Plan) bool {
-	return p.total == q.total && p.bound == q.bound && slices.Equal(p.buffers, q.buffers) && slices.Equal(p.offsets, q.offsets)
+	return p.total == q.total && p.dense == q.dense && p.bound == q.bound && slices.Equal(p.buffers, q.buffers) && slices.Equal(p.offsets, q.offsets)
 }
 
 func TestFile_ComesBackAsItWas(t *testing.T) {
 	hard, _ := cut(1, 450, 0)
-	for _, set := range [][]Buffer{nil, frame, hard, {{Size: 1, Birth: math.MinInt, Death: math.MaxInt}}} {
+	large := []Buffer{{ID: math.MaxUint32, Size: 1, Align: MaxAlign, Death: 1}, {ID: 0, Size: 5, Death: 1}, {ID: 7, Size: 9, Align: 65536, Death: 2}}
+	for _, set := range [][]Buffer{nil, frame, hard, large, {{Size: 1, Birth: math.MinInt, Death: math.MaxInt}}} {
 		p := mustFast(t, set)
 		b := encoded(t, p)
 		if m, err := p.MarshalBinary(); err != nil || !bytes.Equal(m, b) {
@@ -41,6 +43,39 @@ func TestFile_ComesBackAsItWas(t *testing.T) {
 		q, err := Read(iotest.OneByteReader(bytes.NewReader(b)))
 		if err != nil || !same(p, q) {
 			t.Errorf("%d buffers: %v", len(set), err)
+		}
+	}
+}
+
+// inVersion1 is the file as the first version of this package wrote it.
+func inVersion1(p *Plan) []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint32([]byte(magic), 1)
+	b = le.AppendUint32(b, uint32(p.Len()))
+	b = le.AppendUint64(le.AppendUint64(b, uint64(p.total)), uint64(p.bound))
+	for i, r := range p.buffers {
+		b = le.AppendUint64(le.AppendUint64(b, uint64(r.Size)), uint64(p.offsets[i]))
+		b = le.AppendUint64(le.AppendUint64(b, uint64(r.Birth)), uint64(r.Death))
+		b = le.AppendUint32(b, uint32(r.Align))
+	}
+	return le.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func TestRead_AFileOfVersion1IsStillRead(t *testing.T) {
+	hard, _ := cut(1, 450, 0)
+	for _, set := range [][]Buffer{nil, frame, hard} {
+		p := mustFast(t, set)
+		b := inVersion1(p)
+		q, err := Read(bytes.NewReader(b))
+		if err != nil || !same(p, q) {
+			t.Errorf("%d buffers: %v", len(set), err)
+		}
+		for bit := range 8 * min(len(b), 300) {
+			b[bit/8] ^= 1 << (bit % 8)
+			if _, err := Read(bytes.NewReader(b)); err == nil {
+				t.Fatalf("bit %d of byte %d flipped: no error", bit%8, bit/8)
+			}
+			b[bit/8] ^= 1 << (bit % 8)
 		}
 	}
 }
@@ -109,13 +144,15 @@ func TestRead_ForgedContentIsRefused(t *testing.T) {
 		forge func(b []byte)
 	}{
 		{"does not begin with", ErrFormat, func(b []byte) { b[0] = 'S' }},
-		{"it is 2, this package reads 1", ErrVersion, func(b []byte) { le.PutUint32(b[8:], 2) }},
+		{"it is 3, this package reads 1 and 2", ErrVersion, func(b []byte) { le.PutUint32(b[8:], 3) }},
+		{"it is 0, this package reads 1 and 2", ErrVersion, func(b []byte) { le.PutUint32(b[8:], 0) }},
+		{"where 5 buffers need 216", ErrFormat, func(b []byte) { le.PutUint32(b[8:], 1) }},
 		{"4294967295 buffers", ErrFormat, func(b []byte) { le.PutUint32(b[12:], math.MaxUint32) }},
 		{"where 6 buffers need", ErrFormat, func(b []byte) { le.PutUint32(b[12:], 6) }},
 		{beyond("side by side"), ErrInvalid, func(b []byte) { le.PutUint64(b[16:], 1<<40) }},
 		{"side by side", ErrInvalid, func(b []byte) { le.PutUint64(b[16:], 1<<30) }},
-		{"where 65536 buffers need", ErrFormat, func(b []byte) { le.PutUint32(b[12:], Count) }},
-		{"65537 buffers: at most", ErrFormat, func(b []byte) { le.PutUint32(b[12:], Count+1) }},
+		{fmt.Sprintf("where %d buffers need", Count), ErrFormat, func(b []byte) { le.PutUint32(b[12:], Count) }},
+		{fmt.Sprintf("%d buffers: at most", Count+1), ErrFormat, func(b []byte) { le.PutUint32(b[12:], Count+1) }},
 		{"too large for this machine", ErrInvalid, func(b []byte) { le.PutUint64(b[16:], math.MaxUint64) }},
 		{"total 0 do not fit", ErrInvalid, func(b []byte) { le.PutUint64(b[16:], 0) }},
 		{"bound 7", ErrInvalid, func(b []byte) { le.PutUint64(b[24:], 7) }},
@@ -127,6 +164,9 @@ func TestRead_ForgedContentIsRefused(t *testing.T) {
 		{"ends beyond the total", ErrInvalid, func(b []byte) { le.PutUint64(b[record(1, 8):], 1<<30) }},
 		{"after its birth", ErrInvalid, func(b []byte) { le.PutUint64(b[record(1, 16):], 5) }},
 		{"alignment 0", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 32):], 0) }},
+		{"alignment 4194304", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 32):], 2*MaxAlign) }},
+		{"buffer 2 is declared twice", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 36):], 2) }},
+		{"buffer 2 stands behind buffer 7", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 36):], 7) }},
 	} {
 		b := encoded(t, mustFast(t, frame))
 		c.forge(b)
@@ -160,7 +200,7 @@ func (e *endless) Read(b []byte) (int, error) {
 
 func TestRead_EndlessInputIsRefused(t *testing.T) {
 	e := new(endless)
-	if _, err := Read(e); !errors.Is(err, ErrFormat) || e.read > 8<<20 {
+	if _, err := Read(e); !errors.Is(err, ErrFormat) || e.read > 64<<20 {
 		t.Errorf("after %d bytes: %v", e.read, err)
 	}
 }
@@ -215,7 +255,7 @@ func TestRead_TheLargestFileIsJudgedSoon(t *testing.T) {
 		buffers[i] = Buffer{ID: uint32(i), Size: 16, Align: 16, Death: 1 + i}
 		offsets[i] = uintptr(at) * 16
 	}
-	p := &Plan{buffers: buffers, offsets: offsets, total: Count * 16, bound: Count * 16}
+	p := &Plan{buffers: buffers, offsets: offsets, dense: Count, total: Count * 16, bound: Count * 16}
 	b := encoded(t, p)
 	start := time.Now()
 	q, err := Read(bytes.NewReader(b))
@@ -239,6 +279,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	b := encoded(f, mustFast(f, frame))
 	f.Add(b, true)
+	f.Add(inVersion1(mustFast(f, frame)), false)
 	f.Add([]byte(magic), true)
 	f.Fuzz(func(t *testing.T, b []byte, seal bool) {
 		if seal && len(b) > sumBytes {
@@ -254,8 +295,33 @@ func FuzzLoad(f *testing.F) {
 		if err := p.Verify(); err != nil {
 			t.Fatal(err)
 		}
+		if b[8] == 1 && bytes.Equal(inVersion1(p), b) {
+			return
+		}
 		if !bytes.Equal(encoded(t, p), b) {
 			t.Fatal("the plan does not encode to what it was read from")
 		}
 	})
+}
+
+// A total that is no multiple of the smallest alignment comes out of no planner: the plan behind
+// it in a block would lie askew.
+func TestRead_ATotalThatIsNoMultipleOfTheAlignmentIsRefused(t *testing.T) {
+	set := []Buffer{{ID: 0, Size: 10, Align: 64, Birth: 0, Death: 2}, {ID: 1, Size: 10, Align: 16, Birth: 1, Death: 3}}
+	p := mustFast(t, set)
+	for name, file := range map[string][]byte{"2": encoded(t, p), "1": inVersion1(p)} {
+		if _, err := Read(bytes.NewReader(file)); err != nil {
+			t.Fatal(err)
+		}
+		for _, more := range []int{-6, -1, 1, 8, 15, 16} {
+			forged := slices.Clone(file)
+			binary.LittleEndian.PutUint64(forged[16:], uint64(int(p.Total())+more))
+			_, err := Read(bytes.NewReader(reseal(forged)))
+			if want := fmt.Sprintf("plan: total %d is no multiple of the smallest alignment, 16", int(p.Total())+more); more != 16 && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want)) {
+				t.Errorf("version %s, total %d: %v", name, int(p.Total())+more, err)
+			} else if more == 16 && err != nil {
+				t.Errorf("version %s: a multiple: %v", name, err)
+			}
+		}
+	}
 }

@@ -105,7 +105,7 @@ func TestExact_RatioOnInstancesWithKnownOptimum(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, proof, err := Exact(buffers, Limits{Steps: 20_000})
+			p, proof, err := Exact(buffers, Limits{Steps: 400_000})
 			if err != nil {
 				t.Fatal(err)
 			}

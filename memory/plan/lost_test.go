@@ -115,6 +115,7 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 		t.Errorf("of %+v only %.0f %% were named", flips, 100*share)
 	}
 	buffers, _ := cut(1, 40, 0)
+	buffers[7].ID, buffers[8].Align = 1<<31, MaxAlign // sparse, and far up
 	p := mustFast(t, buffers)
 	flips = memtest.EveryBit(t, p.Verify, p)
 	if share := float64(flips.Named) / float64(flips.Flipped); share < 0.4 {

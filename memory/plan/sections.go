@@ -1,114 +1,135 @@
 package plan
 
-import (
-	"cmp"
-	"slices"
+import "github.com/strata-go/strata/memory/internal/align"
 
-	"github.com/strata-go/strata/memory/internal/align"
-)
-
-// A problem is one component of a set of buffers: what hangs together in time, in units of
-// the smallest alignment, with time reduced to its sections.
-//
-// A section is a stretch of time in which the set of live buffers is maximal: every other
-// moment's set is contained in a section's, so no other moment constrains anything. Two
-// buffers conflict if they share a section. There are at most as many sections as buffers,
-// and a buffer lives in consecutive ones.
+// A problem is one component of a set of buffers: what hangs together in time, in units that
+// divide every size.
 type problem struct {
-	ids      []uint32 // of the buffers, as the caller numbers them
-	size     []int    // units, at least 1
-	align    []int    // units, a power of two
-	width    []uint   // ticks of logical time
-	lo, hi   []int32  // the buffer's sections: [lo, hi)
+	ids      []int32 // of the buffers, as indices in the set
+	size     []int   // units, at least 1
+	align    []int   // units, a power of two; 1 where every offset is a multiple anyway
+	life     []uint  // ticks of logical time
+	lo, hi   []int32 // the buffer's sections: [lo, hi)
 	members  [][]int32
 	conflict [][]int32 // the buffers that share a section with this one
 	crowd    []int     // units, by buffer: the largest sum of sizes of a section it lives in
 	bound    int       // units: the largest sum of sizes of any section
 }
 
-// split cuts the buffers that occupy memory into components between which no lifetime reaches,
-// in order of time.
-func split(buffers []Buffer) []*problem {
-	u := unit(buffers)
-	order := make([]int, 0, len(buffers))
-	for i, b := range buffers {
+// A part is a stretch of sections that no buffer lives across.
+type part struct {
+	ids   []int32 // indices in the set, in order of their first sections
+	from  int32   // the first section
+	until int32   // the section behind the last
+	pairs int     // of buffers that share a section
+	cells int     // of buffers and sections they live in
+}
+
+// parts cuts a timeline where no lifetime reaches from one section to the next, in order of
+// time. Cost: O(n log n).
+func (t *timeline) parts(set []Buffer) (parts []part) {
+	order := make([]int32, 0, len(set))
+	for i, b := range set {
 		if b.Size > 0 {
-			order = append(order, i)
+			order = append(order, int32(i))
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int { return byBirth(buffers[a], buffers[b]) })
-	var parts []*problem
+	reorder(order, func(i int) uint64 { return uint64(t.lo[i]) })
+	dead := make([]int, t.sections+1) // by section: how many live only before it
+	for _, i := range order {
+		dead[t.hi[i]]++
+	}
+	for j := range t.sections {
+		dead[j+1] += dead[j]
+	}
 	for from := 0; from < len(order); {
-		to, end := from, buffers[order[from]].Death
-		for to < len(order) && buffers[order[to]].Birth < end {
-			end = max(end, buffers[order[to]].Death)
-			to++
+		p := part{from: t.lo[order[from]]}
+		to := from
+		for p.until = p.from + 1; to < len(order) && t.lo[order[to]] < p.until; to++ {
+			i := order[to]
+			p.until = max(p.until, t.hi[i])
+			p.cells += int(t.hi[i] - t.lo[i])
+			p.pairs += to - dead[t.lo[i]] // those born before it that live when it is born
 		}
-		parts = append(parts, newProblem(buffers, order[from:to], u))
+		p.ids = order[from:to:to]
+		parts = append(parts, p)
 		from = to
 	}
 	return parts
 }
 
-func newProblem(buffers []Buffer, order []int, u uintptr) *problem {
-	n := len(order)
+// scale returns the number of bytes, a multiple of u, of which every size, rounded up to u, is a
+// multiple, and so every offset on which something may rest.
+func scale(set []Buffer, u uintptr) uintptr {
+	g := uintptr(0)
+	for _, b := range set {
+		g = gcd(g, align.Up(b.Size, u))
+	}
+	for _, b := range set {
+		if b.Size > 0 && g%b.Align != 0 {
+			g = gcd(g, b.Align)
+		}
+	}
+	return max(g, 1)
+}
+
+func gcd(a, b uintptr) uintptr {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// newProblem takes a part, the smallest alignment and the scale of the set.
+func newProblem(set []Buffer, t *timeline, part part, u, unit uintptr) *problem {
+	n, m := len(part.ids), int(part.until-part.from)
 	p := &problem{
-		ids: make([]uint32, n), size: make([]int, n), align: make([]int, n), width: make([]uint, n),
-		lo: make([]int32, n), hi: make([]int32, n), conflict: make([][]int32, n), crowd: make([]int, n),
+		ids: part.ids, size: make([]int, n), align: make([]int, n), life: make([]uint, n),
+		lo: make([]int32, n), hi: make([]int32, n), crowd: make([]int, n),
+		members: make([][]int32, m), conflict: make([][]int32, n),
 	}
-	for k, i := range order {
-		b := buffers[i]
-		p.ids[k], p.size[k], p.align[k], p.width[k] = b.ID, int(align.Up(b.Size, u)/u), int(b.Align/u), lifetime(b)
-		p.lo[k] = -1
+	cells := make([]int32, 0, part.cells)
+	count, sums := make([]int, m), make([]int, m)
+	for k, i := range part.ids {
+		b := set[i]
+		p.size[k], p.align[k], p.life[k] = int(align.Up(b.Size, u)/unit), max(1, int(b.Align/unit)), lifetime(b)
+		p.lo[k], p.hi[k] = t.lo[i]-part.from, t.hi[i]-part.from
+		for j := p.lo[k]; j < p.hi[k]; j++ {
+			count[j]++
+			sums[j] += p.size[k]
+		}
 	}
-	p.sweep(buffers, order)
-	for j, live := range p.members {
-		sum := 0
-		for _, k := range live {
-			sum += p.size[k]
-			if p.lo[k] < 0 {
-				p.lo[k] = int32(j)
-			}
-			p.hi[k] = int32(j + 1)
-		}
-		for _, k := range live {
-			p.crowd[k] = max(p.crowd[k], sum)
-		}
-		p.bound = max(p.bound, sum)
+	for j, c := range count {
+		p.members[j], cells = cells[len(cells):len(cells):len(cells)+c], cells[:len(cells)+c]
+		p.bound = max(p.bound, sums[j])
 	}
 	for k := range n {
-		for l := range n {
-			if k != l && p.lo[k] < p.hi[l] && p.lo[l] < p.hi[k] {
-				p.conflict[k] = append(p.conflict[k], int32(l))
-			}
+		for j := p.lo[k]; j < p.hi[k]; j++ {
+			p.members[j] = append(p.members[j], int32(k))
+			p.crowd[k] = max(p.crowd[k], sums[j])
 		}
 	}
+	p.meet(part.pairs)
 	return p
 }
 
-// sweep collects the maximal sets: the live set is one whenever a death follows a birth.
-func (p *problem) sweep(buffers []Buffer, order []int) {
-	deaths := make([]int, len(order))
-	for k := range deaths {
-		deaths[k] = k
-	}
-	death := func(k int) int { return buffers[order[k]].Death }
-	slices.SortStableFunc(deaths, func(a, b int) int { return cmp.Compare(death(a), death(b)) })
-	var live []int32
-	grown := false
-	for born, dead := 0, 0; dead < len(order); {
-		if born < len(order) && buffers[order[born]].Birth < death(deaths[dead]) {
-			live = append(live, int32(born))
-			born++
-			grown = true
-			continue
+// meet fills conflict. Those that share a section with a buffer were born no later than it and live
+// in its first section, or are born while it lives.
+func (p *problem) meet(pairs int) {
+	all := make([]int32, 0, 2*pairs)
+	for k := range p.lo {
+		from := len(all)
+		for _, l := range p.members[p.lo[k]] {
+			if int(l) != k {
+				all = append(all, l)
+			}
 		}
-		if grown {
-			p.members = append(p.members, slices.Clone(live))
-			grown = false
+		// ids are in order of lo: the members of a first section end with those born in it.
+		for l := k + 1; l < len(p.lo) && p.lo[l] < p.hi[k]; l++ {
+			if p.lo[l] > p.lo[k] {
+				all = append(all, int32(l))
+			}
 		}
-		at := slices.Index(live, int32(deaths[dead]))
-		live = slices.Delete(live, at, at+1)
-		dead++
+		p.conflict[k] = all[from:len(all):len(all)]
 	}
 }

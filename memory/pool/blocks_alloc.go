@@ -61,6 +61,10 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	b.Put(p)
 }
 
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed.
+func (b *Blocks) Base() unsafe.Pointer { return b.base }
+
 // Owns reports whether p lies in the reservation.
 func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
 

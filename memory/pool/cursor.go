@@ -28,11 +28,10 @@ type Cursor[T any] struct {
 // Next steps to the next live object and reports whether there is one.
 func (c *Cursor[T]) Next() bool {
 	live, w := c.slots.live, c.slot>>6
-	if w < uint(len(live)) {
-		c.rest &= live[w] // without what was freed meanwhile
-	} else {
-		c.rest = 0 // the pool is closed
+	if w >= uint(len(live)) {
+		return false // the pool is empty, or closed
 	}
+	c.rest &= live[w] // without what was freed meanwhile
 	for c.rest == 0 {
 		w++
 		if w >= uint(len(live)) {

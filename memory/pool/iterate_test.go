@@ -289,3 +289,19 @@ func TestPools_AFreeLeavesTheNeighboursAlone(t *testing.T) {
 		}
 	}
 }
+
+func TestNewSplit_ASourceThatPanicsGetsTheOtherRegionBack(t *testing.T) {
+	src := memtest.NewFaulty()
+	src.PanicAt = 2
+	func() {
+		defer func() {
+			if r := recover(); r != any(memtest.ErrInjected) {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		NewSplit[body, sheet](src, Config{Capacity: 100})
+	}()
+	if src.Calls() != 2 || src.Reserved() != 0 {
+		t.Errorf("after %d calls %d regions are reserved", src.Calls(), src.Reserved())
+	}
+}

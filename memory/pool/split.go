@@ -47,14 +47,19 @@ func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], er
 	return p, nil
 }
 
-func (p *Split[Hot, Cold]) init(src page.Source, capacity int) error {
+func (p *Split[Hot, Cold]) init(src page.Source, capacity int) (err error) {
 	hot, hots, err := reserve(src, capacity, stride[Hot](), p.stride())
 	if err != nil {
 		return err
 	}
+	defer func() { // also where the source panics
+		if p.hotBase == nil {
+			err = errors.Join(err, hot.Close())
+		}
+	}()
 	cold, colds, err := reserve(src, capacity, stride[Cold](), p.stride())
 	if err != nil {
-		return errors.Join(err, hot.Close())
+		return err
 	}
 	p.hot, p.cold, p.capacity = hot, cold, min(hots, colds)
 	p.hotBase, p.coldBase, p.key = hot.Base(), cold.Base(), newKey()

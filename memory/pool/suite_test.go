@@ -21,11 +21,11 @@ var lenient = func() memtest.Misuses {
 var subjects = map[string]memtest.Subject{
 	"Blocks": {MaxSize: 96, MaxAlign: 32, New: func(src page.Source) (memory.Allocator, error) {
 		return pool.NewBlocks(src, pool.BlocksConfig{Size: 96, Align: 32, Capacity: 3000})
-	}, Package: "pool", Strict: true, Closed: memory.ErrClosed, Lenient: lenient,
+	}, Package: "pool", Closed: memory.ErrClosed, Lenient: lenient,
 		FarSize: 256 << 20, Far: farBlocks},
 	"Chunks": {MaxSize: 16 << 10, MaxAlign: 4096, New: func(src page.Source) (memory.Allocator, error) {
 		return pool.NewBlocks(src, pool.BlocksConfig{Size: 16 << 10, Align: 4096, Capacity: 40})
-	}, Package: "pool", Strict: true, Closed: memory.ErrClosed, Lenient: lenient},
+	}, Package: "pool", Closed: memory.ErrClosed, Lenient: lenient},
 }
 
 func farBlocks(src page.Source) (memory.Allocator, error) {

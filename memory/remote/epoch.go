@@ -67,6 +67,6 @@ func (in *Inbox) Close() error {
 	in.enter("Close")
 	in.take(sealed)
 	in.drain("Close", math.MaxInt)
-	in.target, in.base = nil, nil
+	in.target, in.runs, in.base = nil, nil, nil
 	return nil
 }

@@ -21,6 +21,16 @@ type Based interface {
 	Base() (base unsafe.Pointer, size uintptr)
 }
 
+// RunFreer is what a target may offer besides: it frees many blocks in one call, and looks up
+// once what they have in common, with the checks of FreeAny on each. A slab.Heap does.
+type RunFreer interface {
+	// FreeRun frees the blocks that lie offs bytes from base, in order, up to the first that it
+	// does not, and returns how many it has freed; FreeAny gets that one then, and decides. Where
+	// the target has no base, base is nil and offs are addresses. What it panics with passes
+	// through, and all of offs counts as freed.
+	FreeRun(base unsafe.Pointer, offs []uintptr) int
+}
+
 const (
 	defaultBatch = 32       // doc.go has the figures of 8, 32 and 64
 	maxBatch     = 64       // what a worker that pauses may keep from the owner
@@ -76,6 +86,7 @@ type Inbox struct {
 	at      int            // slots of rest that are freed
 	inside  bool           // in a drain, to catch a target that calls back
 	target  Target         // nil once closed
+	runs    RunFreer       // the target, if it is one; nil in debug builds, which look at each block
 	base    unsafe.Pointer // of a Based target, for the owner; nil once closed
 	before  uint64         // blocks drained from the batches before rest
 	emptied uint64         // batches before rest, stale ones included
@@ -116,6 +127,9 @@ func New(target Target, cfg Config) (*Inbox, error) {
 		cfg.Bytes = defaultBytes
 	}
 	in := &Inbox{target: target, size: cfg.Batch, bytes: cfg.Bytes}
+	if !invariant.Debug {
+		in.runs, _ = target.(RunFreer)
+	}
 	if t, ok := target.(Based); ok {
 		in.base, in.span = t.Base()
 		in.addr = uintptr(in.base)
@@ -219,9 +233,12 @@ func (in *Inbox) free(limit int) int {
 			end = in.at + left
 		}
 		done += end - in.at
-		if in.base != nil {
+		switch {
+		case in.runs != nil:
+			in.freeRuns(b, end)
+		case in.base != nil:
 			in.freeOffsets(b.offs[in.at:end])
-		} else {
+		default:
 			in.freePointers(b.ptrs[in.at:end])
 		}
 		if in.at < int(b.n) {
@@ -230,6 +247,29 @@ func (in *Inbox) free(limit int) int {
 		in.finish(b)
 	}
 	return done
+}
+
+// freeRuns frees slots at to end of b, by runs.
+func (in *Inbox) freeRuns(b *batch, end int) {
+	base, offs := in.base, b.offs
+	if offs == nil { // addresses; b.ptrs keeps what they point to
+		base, offs = nil, unsafe.Slice((*uintptr)(unsafe.Pointer(unsafe.SliceData(b.ptrs))), len(b.ptrs))
+	}
+	for in.at < end {
+		first := in.at
+		in.at = end // should it panic
+		n := min(max(in.runs.FreeRun(base, offs[first:end]), 0), end-first)
+		in.at = first + n
+		if in.at == end {
+			return
+		}
+		in.at++ // it is behind us before the target sees it, as every block is
+		if b.offs == nil {
+			in.target.FreeAny(b.ptrs[first+n])
+		} else {
+			in.target.FreeAny(unsafe.Add(base, offs[first+n]))
+		}
+	}
 }
 
 func (in *Inbox) freeOffsets(offs []uintptr) {

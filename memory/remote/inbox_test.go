@@ -70,10 +70,34 @@ type based struct{ *slots }
 
 func (b based) Base() (unsafe.Pointer, uintptr) { return b.mem.Base, b.mem.Size }
 
-// kinds are the two ways in which an inbox sees a target.
+// freeRun frees what FreeAny would, and ends in front of what that would refuse.
+func (s *slots) freeRun(base unsafe.Pointer, offs []uintptr) int {
+	for i, off := range offs {
+		at := uintptr(base) + off - uintptr(s.mem.Base)
+		if k := at / s.size; at%s.size != 0 || k >= uintptr(len(s.live)) || !s.live[k] {
+			return i
+		}
+		s.FreeAny(unsafe.Add(s.mem.Base, at))
+	}
+	return len(offs)
+}
+
+// running and basedRunning are slots that free by runs.
+type (
+	running      struct{ *slots }
+	basedRunning struct{ based }
+)
+
+func (r running) FreeRun(base unsafe.Pointer, offs []uintptr) int { return r.freeRun(base, offs) }
+
+func (r basedRunning) FreeRun(base unsafe.Pointer, offs []uintptr) int { return r.freeRun(base, offs) }
+
+// kinds are the ways in which an inbox sees a target.
 var kinds = map[string]func(*slots) Target{
-	"pointers": func(s *slots) Target { return s },
-	"offsets":  func(s *slots) Target { return based{s} },
+	"pointers":         func(s *slots) Target { return s },
+	"offsets":          func(s *slots) Target { return based{s} },
+	"runs of pointers": func(s *slots) Target { return &running{s} },
+	"runs of offsets":  func(s *slots) Target { return &basedRunning{based{s}} },
 }
 
 func eachKind(t *testing.T, test func(*testing.T, func(*slots) Target)) {

@@ -196,16 +196,13 @@ func TestModel(t *testing.T) {
 		programs = 10
 	}
 	for seed := range programs {
-		batch := []int{1, 2, 3, 8, 32, 64}[seed/2%6]
-		runModel(t, oddIsBased(seed), batch, memtest.RandomProgram(uint64(seed)+1, 600))
+		batch := []int{1, 2, 3, 8, 32, 64}[seed/4%6]
+		runModel(t, kindOf(seed), batch, memtest.RandomProgram(uint64(seed)+1, 600))
 	}
 }
 
-func oddIsBased(n int) func(*slots) Target {
-	if n%2 == 1 {
-		return kinds["offsets"]
-	}
-	return kinds["pointers"]
+func kindOf(n int) func(*slots) Target {
+	return kinds[[...]string{"pointers", "offsets", "runs of pointers", "runs of offsets"}[n%4]]
 }
 
 func FuzzModel(f *testing.F) {
@@ -216,6 +213,6 @@ func FuzzModel(f *testing.F) {
 		if len(program) > 4000*modelOp {
 			program = program[:4000*modelOp]
 		}
-		runModel(t, oddIsBased(int(batch)), 1+int(batch>>1)%maxBatch, program)
+		runModel(t, kindOf(int(batch)), 1+int(batch>>1)%maxBatch, program)
 	})
 }

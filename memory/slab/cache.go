@@ -38,20 +38,21 @@ const (
 // the lowest of 25 runs each).
 //
 // Builds with memfast drop the notes. Then range and class are checked, and pointers into
-// slabs that no cache has had a block of are refused; of double frees only those are found,
+// spans that were recycled are refused; of double frees only those are found,
 // at the flush, that would give a class more free blocks than it has.
 //
 // Invariants, verified by Check:
 //
 //	(1) every class has a stash, whose batch follows from its size, and n <= 2*batch
-//	(2) every block in a stash lies in a slab of its class, noted as stashed
+//	(2) every block in a stash lies in a span of its class, noted as stashed
 //	(3) rungs and span are those of the heap; rungs is 0 once closed
 type Cache struct {
 	central *Central
-	base    unsafe.Pointer // the rest, down to owned, is the heap's and does not change
+	base    unsafe.Pointer // the rest, down to place, is the heap's and does not move
 	span    uintptr        // granules in the reservation
 	ladder  *ladder
 	owned   []uint8
+	place   []uint8
 	lent    lending // what is lost with the heap: no notes, no memory
 
 	rungs   uintptr // entries of ladder.tab; 0 once closed
@@ -76,8 +77,8 @@ func NewCache(central *Central) *Cache {
 		return c // as if closed
 	}
 	central.caches++
-	c.base, c.span = h.base, uintptr(len(h.owned))*slabGranules
-	c.owned, c.lent = h.owned, central.lent
+	c.base, c.span = h.base, uintptr(len(h.owned))*unitGranules
+	c.owned, c.place, c.lent = h.owned, h.place, central.lent
 	c.rungs = uintptr(len(h.ladder.tab))
 	c.stashes = make([]stash, len(h.ladder.sizes))
 	for i, size := range h.ladder.sizes {
@@ -110,7 +111,7 @@ func (c *Cache) pop(ci uint8) (unsafe.Pointer, error) {
 	}
 	off := uintptr(s.blocks[(s.n-1)%stashBlocks])
 	n := c.lent.at(off)
-	if n == nil {
+	if n == nil || !invariant.Exact && (c.owned[off/unitGranules] != ci || c.place[off/unitGranules] == vacant) {
 		return c.popLost(ci)
 	}
 	p := unsafe.Add(c.base, off<<granuleShift)
@@ -126,8 +127,8 @@ func (c *Cache) pop(ci uint8) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// popLost is pop where the slab of the next block has no notes: the heap is closed, or in a
-// memfast build the slab was recycled because of a double free, and is not ours any more.
+// popLost is pop where the next block has no notes: the heap is closed, or in a memfast build
+// its span was recycled because of a double free, and is not ours any more.
 //
 //go:noinline
 func (c *Cache) popLost(ci uint8) (unsafe.Pointer, error) {
@@ -156,7 +157,7 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	i := (size - 1) >> granuleShift
-	if i >= c.rungs || off >= c.span || c.owned[off/slabGranules] != c.ladder.tab[i] || !c.push(c.ladder.tab[i], off) {
+	if i >= c.rungs || off >= c.span || c.owned[off/unitGranules] != c.ladder.tab[i] || !c.push(c.ladder.tab[i], off) {
 		c.freeRare(p, size)
 	}
 }
@@ -164,7 +165,7 @@ func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 // FreeAny is Free for a block whose size the caller does not know.
 func (c *Cache) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
-	if c.stashes == nil || off >= c.span || !c.push(c.owned[off/slabGranules], off) {
+	if c.stashes == nil || off >= c.span || !c.push(c.owned[off/unitGranules], off) {
 		c.freeAnyRare(p)
 	}
 }
@@ -172,7 +173,7 @@ func (c *Cache) FreeAny(p unsafe.Pointer) {
 // push puts the block at off into its stash, or reports that it is not one that is used.
 func (c *Cache) push(ci uint8, off uintptr) bool {
 	n := c.lent.at(off)
-	if n == nil {
+	if n == nil || int(ci) >= len(c.stashes) || !invariant.Exact && c.place[off/unitGranules] == vacant {
 		return false
 	}
 	s := &c.stashes[ci]
@@ -205,7 +206,7 @@ func (c *Cache) freeRare(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(c.base)
 	if off%granule == 0 && off>>granuleShift < c.span {
 		off >>= granuleShift
-		if ci := c.owned[off/slabGranules]; c.ladder.serves(ci, size) && c.push(ci, off) {
+		if ci := c.owned[off/unitGranules]; c.ladder.serves(ci, size) && c.push(ci, off) {
 			return
 		}
 	}

@@ -68,21 +68,26 @@ func TestHeap_BlocksThatAreLentAreRefused(t *testing.T) {
 	central.Free(q, 64)
 }
 
-// The notes of a slab cost a sixteenth of it, and only where blocks went through a Central.
-func TestCentral_NotesCostASixteenthOfTheSlabsInUse(t *testing.T) {
-	if n := unsafe.Sizeof(notes{}); n*16 != slabBytes {
-		t.Errorf("notes of %d bytes for a slab of %d", n, slabBytes)
+// The notes of 64 KiB cost a sixteenth of it, and only where blocks went through a Central.
+func TestCentral_NotesCostASixteenthOfTheMemoryInUse(t *testing.T) {
+	if n := unsafe.Sizeof(notes{}); n*16 != noteGranules*granule {
+		t.Errorf("notes of %d bytes for %d", n, noteGranules*granule)
 	}
 	central, caches := newCaches(t, Config{}, 1)
 	memtest.MustAlloc(t, caches[0], 64, 16)
-	memtest.MustAlloc(t, central, 128, 16)
+	for range 160 << 10 / 128 {
+		memtest.MustAlloc(t, central.heap, 128, 16)
+	}
+	for range 64 << 10 / 4096 {
+		memtest.MustAlloc(t, central, 4096, 16)
+	}
 	noted := 0
 	for i := range central.lent {
 		if central.lent[i].Load() != nil {
 			noted++
 		}
 	}
-	if noted != 2 {
-		t.Errorf("%d slabs have notes, want the 2 in use", noted)
+	if noted != 3 || central.lent[1].Load() != nil {
+		t.Errorf("%d times 64 KiB have notes, want the first and the two behind what was not lent", noted)
 	}
 }

@@ -42,7 +42,7 @@ func stashedIn(caches ...*Cache) (n int) {
 func TestCache_MemoryThatWasNeverCarvedIsRefused(t *testing.T) {
 	central, caches := newCaches(t, Config{}, 1)
 	c := caches[0]
-	never := unsafe.Add(c.base, 10*slabBytes)
+	never := unsafe.Add(c.base, 10*largest)
 	memtest.Misuse(t, func() { c.Free(never, 16) }, "slab.Free", "never carved")
 	memtest.Misuse(t, func() { c.FreeAny(never) }, "slab.FreeAny", "never carved")
 	last := unsafe.Add(c.base, c.span*granule-16)
@@ -51,12 +51,12 @@ func TestCache_MemoryThatWasNeverCarvedIsRefused(t *testing.T) {
 	memtest.Misuse(t, func() { c.FreeAny(unsafe.Add(last, 16)) }, "foreign pointer")
 	p := memtest.MustAlloc(t, c, 16, 16)
 	if invariant.Exact {
-		beyond := unsafe.Add(p, 1000*16) // in the slab, but only a batch is carved
+		beyond := unsafe.Add(p, 40*16) // in the span, but only a batch is carved
 		memtest.Misuse(t, func() { c.Free(beyond, 16) }, "not live", "never allocated")
 		memtest.Misuse(t, func() { c.FreeAny(beyond) }, "never allocated")
 		memtest.Misuse(t, func() { c.Free(unsafe.Add(p, 16), 16) }, "it lies in a cache")
 	}
-	memtest.Misuse(t, func() { c.Free(unsafe.Add(c.base, slabBytes), 16) }, "never carved")
+	memtest.Misuse(t, func() { c.Free(unsafe.Add(c.base, largest), 16) }, "never carved")
 	if n, _ := c.Cached(); n != batchBlocks-1 {
 		t.Errorf("%d blocks in the cache", n)
 	}
@@ -101,8 +101,8 @@ func TestCache_WhatIsNoBlockOfItsClassIsRefused(t *testing.T) {
 func TestCentral_BlocksOfAnyFrontAreFreedThroughAny(t *testing.T) {
 	h := newHeap(t, Config{})
 	elder := []unsafe.Pointer{memtest.MustAlloc(t, h, 64, 16), memtest.MustAlloc(t, h, 64, 16), memtest.MustAlloc(t, h, 64, 16), memtest.MustAlloc(t, h, 64, 16)}
-	central := NewCentral(h)
-	if NewCentral(h) != central {
+	central := mustCentral(h)
+	if mustCentral(h) != central {
 		t.Fatal("one heap has two Centrals, and so two locks")
 	}
 	c := NewCache(central)
@@ -189,7 +189,7 @@ func TestCentral_TrimLeavesTheSlabsOfCaches(t *testing.T) {
 	p, q := memtest.MustAlloc(t, c, 64, 16), memtest.MustAlloc(t, c, 4096, 16)
 	c.Free(p, 64)
 	c.Free(q, 4096)
-	if err := central.Trim(); err != nil || h.limit != 2*slabGranules {
+	if err := central.Trim(); err != nil || h.limit != 8*unitGranules {
 		t.Errorf("Trim: %v, limit %d granules", err, h.limit)
 	}
 	sound(t, central, c)
@@ -208,7 +208,7 @@ func TestCache_OfAClosedHeap(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
-	central := NewCentral(h)
+	central := mustCentral(h)
 	c := NewCache(central)
 	for _, a := range []memory.Allocator{central, c} {
 		if _, err := a.Alloc(64, 16); err != memory.ErrClosed {

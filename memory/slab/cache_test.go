@@ -20,7 +20,7 @@ func newCentral(t testing.TB, cfg Config) *Central {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return memtest.Opened(t, NewCentral(h), nil)
+	return memtest.Opened(t, mustCentral(h), nil)
 }
 
 // single is a Cache that is the only one of its Central, so that it has books of its own; the
@@ -58,12 +58,12 @@ func (s single) Close() error {
 	return s.central.Close()
 }
 
-var cacheSubject = memtest.Subject{Package: "slab", Strict: true, Hoards: true, Lenient: lenient, New: func(src page.Source) (memory.Allocator, error) {
+var cacheSubject = memtest.Subject{Package: "slab", Hoards: true, Lenient: lenient, New: func(src page.Source) (memory.Allocator, error) {
 	h, err := New(src, Config{Reserve: 6 << 20})
 	if err != nil {
 		return nil, err
 	}
-	return single{NewCache(NewCentral(h)), new(uint64)}, nil
+	return single{NewCache(mustCentral(h)), new(uint64)}, nil
 }}
 
 // lenient: memfast builds keep no live bits, and no notes of what caches hold.
@@ -79,12 +79,12 @@ func view(a memory.Allocator) (memory.Allocator, func()) {
 	}
 }
 
-var centralSubject = memtest.Subject{Package: "slab", Closed: memory.ErrClosed, Strict: true, Lenient: lenient, Shared: view, New: func(src page.Source) (memory.Allocator, error) {
+var centralSubject = memtest.Subject{Package: "slab", Closed: memory.ErrClosed, Lenient: lenient, Shared: view, New: func(src page.Source) (memory.Allocator, error) {
 	h, err := New(src, Config{Reserve: 2 << 20})
 	if err != nil {
 		return nil, err
 	}
-	return NewCentral(h), nil
+	return NewCentral(h)
 }}
 
 func TestCentral_Conformance(t *testing.T) { memtest.Run(t, centralSubject) }
@@ -171,7 +171,7 @@ func TestCache_HoldsNoMoreThanItSays(t *testing.T) {
 }
 
 func TestCache_TakesTheLockOncePerBatch(t *testing.T) {
-	central := newCentral(t, Config{Reserve: slabBytes})
+	central := newCentral(t, Config{Reserve: largest})
 	cache := NewCache(central)
 	defer cache.Close()
 	var first [8]unsafe.Pointer
@@ -238,4 +238,47 @@ func TestCache_LargeRequestsPassThrough(t *testing.T) {
 	if large.used != 5000 || large.freed != 5001 {
 		t.Errorf("Large handed out %d and got %d", large.used, large.freed)
 	}
+}
+
+// A reservation that the system has halved may end within the 64 KiB of which notes are kept.
+func TestCentral_AReservationOfOddSizeIsUsedToItsEnd(t *testing.T) {
+	h, err := New(halving{page.Default(), 100 << 10}, Config{Reserve: 192 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, n := mustCentral(h), 0
+	cache := NewCache(c)
+	for ; err == nil; n++ {
+		if _, err = c.Alloc(1000, 16); err == nil {
+			_, err = cache.Alloc(1000, 16)
+		}
+	}
+	if !errors.Is(err, memory.ErrOutOfMemory) || n < 40 || h.Stats().Reserved != 96<<10 {
+		t.Errorf("%v after %d pairs of blocks in %d bytes", err, n, h.Stats().Reserved)
+	}
+	if err := errors.Join(c.Check(), cache.Check(), cache.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// halving refuses what is larger than most, as a system under a limit on address space does.
+type halving struct {
+	page.Source
+	most uintptr
+}
+
+func (h halving) Reserve(size uintptr) (page.Memory, error) {
+	if size > h.most {
+		return page.Memory{}, &memory.Exhausted{Op: "halving: reserve", Need: size, Limit: h.most, Cause: errors.New("no room")}
+	}
+	return h.Source.Reserve(size)
+}
+
+// mustCentral is NewCentral where the books fit.
+func mustCentral(h *Heap) *Central {
+	c, err := NewCentral(h)
+	if err != nil {
+		panic(err)
+	}
+	return c
 }

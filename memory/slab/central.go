@@ -1,12 +1,14 @@
 package slab
 
 import (
+	"fmt"
 	"math/bits"
 	"sync"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // A Central is a Heap behind a lock, the common store of several goroutines. Every method is
@@ -26,13 +28,21 @@ type Central struct {
 
 // NewCentral shares h, which belongs to the Central from now on; the blocks that h has handed
 // out before are freed through the Central, too. A second call returns the same Central: two
-// locks would guard nothing. Cost: 8 bytes a slab, and a byte for every 16 bytes in slabs with
-// blocks that went through it; see [Cache].
-func NewCentral(h *Heap) *Central {
+// locks would guard nothing. Cost: 2.2 bytes of Go heap for each KiB reserved, since what caches
+// read must not move; and a byte for every 16 bytes in 64 KiB with blocks that went through it;
+// see [Cache]. The error says that the Go heap has no room for the former, and wraps
+// memory.ErrOutOfMemory; h is as it was then.
+func NewCentral(h *Heap) (*Central, error) {
 	if h.central == nil {
-		h.central = &Central{heap: h, lent: make(lending, len(h.place))}
+		units := h.mem.Reserved() >> unitShift
+		lent := (units*unitGranules + noteGranules - 1) / noteGranules
+		if err := page.HeapRoom(2*units + lent*unsafe.Sizeof(lending{}[0])); err != nil {
+			return nil, fmt.Errorf("slab: new Central: the books of %d bytes reserved: %w", h.mem.Reserved(), err)
+		}
+		h.growMaps(units)
+		h.central = &Central{heap: h, lent: make(lending, lent)}
 	}
-	return h.central
+	return h.central, nil
 }
 
 // Alloc is Heap.Alloc.
@@ -91,6 +101,13 @@ func (c *Central) takeHome(off uintptr) bool {
 	return true
 }
 
+// Base is Heap.Base.
+func (c *Central) Base() unsafe.Pointer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.heap.Base()
+}
+
 // Owns is Heap.Owns.
 func (c *Central) Owns(p unsafe.Pointer) bool {
 	c.mu.Lock()
@@ -109,7 +126,7 @@ func (c *Central) SizeOf(p unsafe.Pointer) uintptr {
 	return h.SizeOf(p)
 }
 
-// Trim is Heap.Trim; slabs with blocks in a cache are not empty.
+// Trim is Heap.Trim; spans with blocks in a cache are not empty.
 func (c *Central) Trim() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,7 +227,7 @@ func (c *Central) give(op string, blocks []uint32) {
 	}
 }
 
-// granule returns the granule that p is the start of; ok is false where that lies in no slab
+// granule returns the granule that p is the start of; ok is false where that lies in no unit
 // that was ever taken.
 func (h *Heap) granule(p unsafe.Pointer) (off uintptr, ok bool) {
 	off = uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))

@@ -13,22 +13,22 @@ import (
 const maxFaults = 32
 
 // Check verifies the equations above the types and reports every one that is broken. Cost:
-// proportional to the free blocks, the slabs in use and the entries of the ladder's tables; it
+// proportional to the free blocks, the units in use and the entries of the ladder's tables; it
 // allocates.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
 	}
 	r := &report{errs: []error{h.mem.Check(), h.ladder.check()}}
-	slabs := uintptr(len(h.place))
-	if h.limit%slabGranules != 0 || h.limit<<granuleShift > h.mem.Committed() || h.limit/slabGranules > slabs {
-		r.say("limit %d granules is not whole slabs within the %d bytes committed", h.limit, h.mem.Committed())
+	units := uintptr(len(h.place))
+	if h.limit%unitGranules != 0 || h.limit<<granuleShift > h.mem.Committed() || h.limit/unitGranules > units || invariant.Exact && h.limit/64 > uintptr(len(h.live)) {
+		r.say("limit %d granules is not whole units within the %d bytes committed, of which %d units have books", h.limit, h.mem.Committed(), units)
 		return r.err()
 	}
-	if h.lowest > h.limit/slabGranules || h.poisoned > slabs*slabGranules || invariant.Debug && h.poisoned < h.limit {
-		r.say("of %d slabs below limit none below %d is vacant and %d granules are poisoned: these are not in order", h.limit/slabGranules, h.lowest, h.poisoned)
+	if h.lowest > h.limit/unitGranules || h.poisoned > h.mem.Reserved()>>granuleShift || invariant.Debug && h.poisoned < h.limit {
+		r.say("of %d units below limit none below %d is vacant and %d granules are poisoned: these are not in order", h.limit/unitGranules, h.lowest, h.poisoned)
 	}
-	if !h.checkTables(r) || !h.checkSlabs(r) {
+	if !h.checkTables(r) || !h.checkUnits(r) {
 		return r.err()
 	}
 	free := make([]uint64, h.limit/64)
@@ -57,23 +57,22 @@ func (h *Heap) checkTables(r *report) (sound bool) {
 	}
 	sound = true
 	for i, size := range h.ladder.sizes {
-		s := &h.shapes[i]
-		if size-1 >= slabBytes || s.shaped() != shapeOf(size) {
-			r.say("class %d of %d bytes has blocks of %d granules, %d to a span of %d slabs", i, size, s.size, s.blocks, s.slabs)
+		if s := &h.shapes[i]; size-1 >= largest || s.size != size>>granuleShift || size%granule != 0 {
+			r.say("class %d of %d bytes has blocks of %d granules", i, size, s.size)
 			sound = false
 		}
 	}
 	return sound
 }
 
-// checkSlabs verifies that slabs tile into spans and vacancies, and counts both.
-func (h *Heap) checkSlabs(r *report) bool {
-	var spans [maxClasses]uint32
-	vacancies, slabs := uintptr(0), h.limit/slabGranules
-	for i := uintptr(0); i < slabs; {
+// checkUnits verifies that units tile into spans and vacancies, and counts both.
+func (h *Heap) checkUnits(r *report) bool {
+	var units, blocks [maxClasses]uint32
+	vacancies, end := uintptr(0), h.limit/unitGranules
+	for i := uintptr(0); i < end; {
 		if h.place[i] == vacant {
 			if i < h.lowest {
-				r.say("slab %d is vacant below the lowest vacant slab %d", i, h.lowest)
+				r.say("unit %d is vacant below the lowest vacant unit %d", i, h.lowest)
 			}
 			vacancies++
 			i++
@@ -81,26 +80,37 @@ func (h *Heap) checkSlabs(r *report) bool {
 		}
 		ci := h.owned[i]
 		if int(ci) >= len(h.ladder.sizes) {
-			r.say("slab %d belongs to class %d of %d", i, ci, len(h.ladder.sizes))
+			r.say("unit %d belongs to class %d of %d", i, ci, len(h.ladder.sizes))
 			return false
 		}
-		n := uintptr(h.shapes[ci].slabs)
+		n, size := h.unitsOf(i), uintptr(h.ladder.sizes[ci])
+		if h.place[i] != 0 || i%spanStep(size) != 0 || n < leastUnits(size) {
+			r.say("%d units from unit %d on, part %d of a span, are none of class %d", n, i, h.place[i], ci)
+			return false
+		}
 		for j := range n {
-			if i+j >= slabs || h.owned[i+j] != ci || uintptr(h.place[i+j]) != j {
-				r.say("slab %d is not part %d of the span of class %d at slab %d", i+j, j, ci, i)
+			if h.owned[i+j] != ci {
+				r.say("unit %d of class %d is part %d of the span of class %d at unit %d", i+j, h.owned[i+j], j, ci, i)
 				return false
 			}
 		}
-		spans[ci]++
+		units[ci] += uint32(n)
+		blocks[ci] += uint32(n << unitShift / size)
 		i += n
 	}
 	if vacancies != h.vacant {
-		r.say("%d slabs are vacant, %d are counted", vacancies, h.vacant)
+		r.say("%d units are vacant, %d are counted", vacancies, h.vacant)
 	}
 	for i := range h.ladder.sizes {
-		if spans[i] != h.shapes[i].spans {
-			r.say("class %d owns %d spans, %d are counted", i, spans[i], h.shapes[i].spans)
+		if s := &h.shapes[i]; units[i] != s.units || blocks[i] != s.blocks {
+			r.say("class %d has %d units for %d blocks, counted are %d for %d", i, units[i], blocks[i], s.units, s.blocks)
 			return false
+		}
+	}
+	for i, at := range h.place[end:] {
+		if at != vacant || h.owned[end+uintptr(i)] != noClass {
+			r.say("unit %d behind limit is part %d of a span of class %d", end+uintptr(i), at, h.owned[end+uintptr(i)])
+			break
 		}
 	}
 	return true
@@ -116,14 +126,14 @@ func (h *Heap) checkClass(r *report, ci uint8, free []uint64) {
 	}
 	rest := uint32(0)
 	if c.bump != c.end {
-		if c.bump > c.end || uintptr(c.end) > h.limit || (c.end-c.bump)%s.size != 0 || h.owned[c.bump/slabGranules] != ci {
+		if c.bump > c.end || uintptr(c.end) > h.limit || (c.end-c.bump)%s.size != 0 || h.owned[c.bump/unitGranules] != ci {
 			r.say("class %d: granules %d to %d are no rest of one of its spans", ci, c.bump, c.end)
 			return
 		}
 		rest = (c.end - c.bump) / s.size
 	}
-	if c.carved+rest != s.spans*s.blocks {
-		r.say("class %d: %d carved and %d to carve are not the %d blocks of %d spans", ci, c.carved, rest, s.spans*s.blocks, s.spans)
+	if c.carved+rest != s.blocks {
+		r.say("class %d: %d carved and %d to carve are not the %d blocks of its spans", ci, c.carved, rest, s.blocks)
 		return
 	}
 	for _, off := range c.free() {
@@ -140,12 +150,12 @@ func (h *Heap) checkClass(r *report, ci uint8, free []uint64) {
 
 // startsBlock reports whether a carved block of class ci starts at granule off.
 func (h *Heap) startsBlock(off uintptr, ci uint8) bool {
-	if off >= h.limit || h.place[off/slabGranules] == vacant || h.owned[off/slabGranules] != ci {
+	if off >= h.limit || h.place[off/unitGranules] == vacant || h.owned[off/unitGranules] != ci {
 		return false
 	}
 	first := uintptr(h.spanOf(uint32(off)))
-	inside, size := off-first*slabGranules, uintptr(h.shapes[ci].size)
-	return inside%size == 0 && inside/size < uintptr(h.carvedIn(first))
+	inside, size := off-first*unitGranules, uintptr(h.shapes[ci].size)
+	return inside%size == 0 && inside/size < uintptr(h.carvedIn(first, h.unitsOf(first)))
 }
 
 // checkOut verifies that live bits and notes stand at carved blocks only, one of them at each,
@@ -155,7 +165,7 @@ func (h *Heap) checkOut(r *report, free []uint64) {
 	h.checkEpoch(r)
 	for i, live := range h.live[:h.limit/64] {
 		live |= h.oldWord(uintptr(i))
-		ci := h.owned[i*64/slabGranules]
+		ci := h.owned[i*64/unitGranules]
 		lent := h.lentIn(r, uintptr(i)*64)
 		for w := live | lent; w != 0; w &= w - 1 {
 			off := uintptr(i*64 + bits.TrailingZeros64(w))
@@ -211,7 +221,7 @@ func (c *Cache) Check() error {
 		return nil
 	}
 	r := &report{}
-	if c.rungs != uintptr(len(c.ladder.tab)) || c.span != uintptr(len(c.owned))*slabGranules || len(c.stashes) != len(c.ladder.sizes) {
+	if c.rungs != uintptr(len(c.ladder.tab)) || c.span != uintptr(len(c.owned))*unitGranules || len(c.stashes) != len(c.ladder.sizes) {
 		r.say("a cache of %d classes, %d entries and %d granules is not that of its heap", len(c.stashes), c.rungs, c.span)
 		return r.err()
 	}
@@ -224,7 +234,7 @@ func (c *Cache) Check() error {
 		for _, b := range s.blocks[:s.n] {
 			off := uintptr(b)
 			switch {
-			case off >= c.span || int(c.owned[off/slabGranules]) != i:
+			case off >= c.span || int(c.owned[off/unitGranules]) != i:
 				r.say("cached class %d: %d is no block of the class", i, off)
 			case c.lent.at(off) == nil || invariant.Exact && c.lent.state(off) != stashed:
 				r.say("cached class %d: block %d is not noted as cached", i, off)

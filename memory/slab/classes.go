@@ -20,11 +20,11 @@ const (
 
 	// PowerOfTwo doubles: 9 classes up to 4096, and up to half of a block wasted. Requests
 	// of 8 bytes and less share the 16-byte class, because the books count in 16-byte
-	// granules: an 8-byte granule would double the live map for the rarest size.
+	// granules; the package comment says what others would cost.
 	PowerOfTwo
 
 	// Step16 has a class every 16 bytes: at most 15 bytes wasted, at the price of 256
-	// partly filled slabs. It ends at 4096 bytes, where the class byte does.
+	// partly filled spans. It ends at 4096 bytes, where the class byte does.
 	Step16
 
 	// Fibonacci grows by the golden ratio, 16 × 1, 2, 3, 5, 8 …: 13 classes up to 4096,
@@ -35,12 +35,20 @@ const (
 const (
 	granule      = 16 // bytes; the unit of the books, and the alignment of every block
 	granuleShift = 4
-	slabShift    = 16 // a slab is 64 KiB: page.BaseAlign, so that slabs are aligned to their size
-	slabBytes    = 1 << slabShift
-	slabGranules = slabBytes / granule
-	maxRungs     = slabBytes / granule // entries of a lookup table
-	maxClasses   = 256                 // what the class byte of a slab can tell apart
-	maxSpan      = 8                   // slabs; the rest of 8 slabs is less than a block, so at most 12.5 % of the span
+
+	// A unit is what a span is made of, and what has a class: 1 KiB, so that the first block of
+	// a class takes no more than that, and a word of the live map speaks of one unit.
+	unitShift    = 10
+	unitBytes    = 1 << unitShift
+	unitGranules = unitBytes / granule
+
+	// largest is the largest block, and what a span grows to, but for the room that its last
+	// block needs.
+	largest      = 64 << 10
+	largestUnits = largest / unitBytes
+	maxRungs     = largest / granule // entries of a lookup table
+	maxClasses   = 256               // what the class byte of a unit can tell apart
+	maxSpan      = 2 * largestUnits  // units; of so many the rest is an eighth for every size, and a byte holds the number
 
 	// firstAlign is the smallest alignment that a class does not have by itself; from it to
 	// memory.MaxAlign there are alignRows powers of two.
@@ -64,9 +72,9 @@ func (t ClassTable) String() string {
 }
 
 // Sizes returns the classes for requests of up to maxSize bytes, ascending; nil for an
-// unknown ladder. It allocates and is not meant for a frame.
+// unknown ladder, and beyond 64 KiB. It allocates and is not meant for a frame.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
-	if t > Fibonacci || maxSize > slabBytes {
+	if t > Fibonacci || maxSize > largest {
 		return nil
 	}
 	top := max(align.Up(maxSize, granule), granule)
@@ -114,8 +122,8 @@ type ladder struct {
 // newLadder builds the lookup tables. Where the top class is no multiple of a page one more
 // is added that only aligned requests use, so that every alignment has a class.
 func newLadder(t ClassTable, maxSize uintptr) (ladder, error) {
-	if maxSize > slabBytes {
-		return ladder{}, fmt.Errorf("slab: MaxSize %d is above the %d bytes of a slab", maxSize, slabBytes)
+	if maxSize > largest {
+		return ladder{}, fmt.Errorf("slab: MaxSize %d is above %d bytes", maxSize, largest)
 	}
 	sizes := t.Sizes(maxSize)
 	if sizes == nil {
@@ -212,12 +220,46 @@ func (l *ladder) checkRow(r *report, row []uint8, al uint32) {
 	}
 }
 
-// spanSlabs returns how many slabs a span of size-byte blocks takes: the fewest that waste at
-// most an eighth of themselves.
-func spanSlabs(size uintptr) uintptr {
-	n := uintptr(1)
-	for n<<slabShift%size > n<<slabShift/8 {
+// leastUnits returns how many units hold one block of size bytes.
+func leastUnits(size uintptr) uintptr { return (size + unitBytes - 1) >> unitShift }
+
+// fairUnits returns how many units, n or a few more, suit blocks of size bytes: those that the
+// blocks fill without a rest, where n is about as many, or else the fewest of which they leave
+// at most an eighth unused; a quarter for n == 0, where a second block would be more.
+func fairUnits(size, n uintptr) uintptr {
+	if full := fullUnits(size); full <= 2*n || full == leastUnits(size) {
+		return (max(n, 1) + full - 1) / full * full
+	}
+	share := uintptr(8)
+	if n == 0 {
+		share = 4
+	}
+	n = max(n, leastUnits(size))
+	for restOf(size, n)*share > n<<unitShift {
 		n++
 	}
 	return n
 }
+
+// fitUnits returns how many of n units blocks of size bytes take best, in the manner of
+// fairUnits; never fewer than hold a block.
+func fitUnits(size, n uintptr) uintptr {
+	if full := fullUnits(size); full <= n {
+		return n - n%full
+	}
+	least := leastUnits(size)
+	for n > least && restOf(size, n)*4 > n<<unitShift {
+		n--
+	}
+	return n
+}
+
+// restOf returns the bytes of n units that blocks of size bytes leave unused.
+func restOf(size, n uintptr) uintptr { return n << unitShift % size }
+
+// fullUnits returns the fewest units that blocks of size bytes fill without a rest.
+func fullUnits(size uintptr) uintptr { return max(size/min(size&-size, unitBytes), 1) }
+
+// spanStep returns the multiple of units at which a span of size-byte blocks starts, so that
+// its blocks are aligned to every power of two up to a page that divides their size.
+func spanStep(size uintptr) uintptr { return max(min(size&-size, memory.MaxAlign)>>unitShift, 1) }

@@ -127,25 +127,81 @@ func TestLadder_CountsAreAsDocumented(t *testing.T) {
 	}
 }
 
-func TestSpanSlabs_WasteAnEighthAtMost(t *testing.T) {
-	for size := uintptr(16); size <= slabBytes; size += 16 {
-		n := spanSlabs(size)
-		if n > maxSpan {
-			t.Fatalf("%d bytes take a span of %d slabs", size, n)
+func TestSpans_WasteAnEighthAtMostAndFitTheirBooks(t *testing.T) {
+	for size := uintptr(granule); size <= largest; size += granule {
+		least, step := leastUnits(size), spanStep(size)
+		if least*unitBytes < size || (least-1)*unitBytes >= size {
+			t.Fatalf("%d units hold a block of %d bytes", least, size)
 		}
-		if rest := n * slabBytes % size; rest*8 > n*slabBytes {
-			t.Fatalf("%d bytes in %d slabs waste %d bytes", size, n, rest)
+		for al := uintptr(granule); al <= 4096 && size%al == 0; al *= 2 {
+			if step*unitBytes%al != 0 {
+				t.Fatalf("spans of %d bytes start at multiples of %d units, blocks are aligned to %d", size, step, al)
+			}
 		}
+		for n := uintptr(0); n <= largestUnits; n++ {
+			fair, share := fairUnits(size, n), uintptr(8)
+			if n == 0 {
+				share = 4
+			}
+			if fair < n || fair < least || fair >= maxSpan || fair*unitBytes%size*share > fair*unitBytes {
+				t.Fatalf("%d units or more for %d bytes: %d, with %d bytes left over", n, size, fair, fair*unitBytes%size)
+			}
+			for k := max(n, least); k < fair; k++ {
+				if fair*unitBytes%size != 0 && k*unitBytes%size*share <= k*unitBytes {
+					t.Fatalf("%d units or more for %d bytes: %d, and %d would do", n, size, fair, k)
+				}
+			}
+			if n < least {
+				continue
+			}
+			fit := fitUnits(size, n)
+			if fit > n || fit < least || fit > least && fit*unitBytes%size*4 > fit*unitBytes {
+				t.Fatalf("%d units or fewer for %d bytes: %d", n, size, fit)
+			}
+			if fair == n && fit != n {
+				t.Fatalf("%d units or fewer for %d bytes: %d, and all of them would do", n, size, fit)
+			}
+		}
+	}
+	if maxSpan >= vacant {
+		t.Errorf("a span of %d units has a place that is %d, vacant", maxSpan, vacant)
+	}
+}
+
+// The first span of a class is as small as can be, and the next ones are an eighth of what the
+// class has: what is not used of them is bounded by that.
+func TestSpans_GrowWithTheirClass(t *testing.T) {
+	for _, size := range []uintptr{16, 64, 576, 2304, 3328, 4096, 36 << 10} {
+		h := newHeap(t, Config{MaxSize: 64 << 10})
+		ci, _ := h.ladder.class(size, 1)
+		s := &h.shapes[ci]
+		live := uintptr(0)
+		for s.units < 2000 {
+			had := uintptr(s.units)
+			memtest.MustAlloc(t, h, size, 16)
+			live++
+			got := uintptr(s.units) - had
+			switch {
+			case got == 0:
+			case had == 0 && got != leastUnits(size):
+				t.Fatalf("%d bytes: the first span has %d units", size, got)
+			case got > max(fairUnits(size, had/8), fairUnits(size, 1)) || got > fairUnits(size, largestUnits):
+				t.Fatalf("%d bytes: a span of %d units after %d", size, got, had)
+			}
+			if most := live*size*9/7 + 2*fairUnits(size, 1)*unitBytes; uintptr(s.units)*unitBytes > most {
+				t.Fatalf("%d bytes: %d units for %d blocks", size, s.units, live)
+			}
+		}
+		memtest.MustCheck(t, h)
 	}
 }
 
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	memtest.Refuses(t, New, map[string]Config{
-		"MaxSize 65537 is above the 65536":            {MaxSize: 65537},
+		"MaxSize 65537 is above 65536 bytes":          {MaxSize: 65537},
 		"at most 256":                                 {Classes: Step16, MaxSize: 4097},
 		"ClassTable(9) is none of Geometric":          {Classes: 9},
 		"Reserve 1000 is not between 65536":           {Reserve: 1000},
-		"Reserve 131072 is not between":               {Reserve: 128 << 10, MaxSize: 65536},
 		fmt.Sprintf("Reserve %d is not", ^uintptr(0)): {Reserve: ^uintptr(0)},
 	})
 }
@@ -159,5 +215,19 @@ func TestHeap_HotHalfStaysOnOneLine(t *testing.T) {
 	}
 	if off := unsafe.Offsetof(Heap{}.classes); off%64 != 0 {
 		t.Errorf("the classes start at byte %d of Heap, not on a line", off)
+	}
+}
+
+func TestSizes_AboveTheLargestClassThereAreNone(t *testing.T) {
+	for _, table := range []ClassTable{Geometric, PowerOfTwo, Step16, Fibonacci} {
+		if n := len(table.Sizes(largest)); n == 0 || table.Sizes(largest)[n-1] != largest {
+			t.Errorf("%v: %d classes do not end at %d bytes", table, n, uintptr(largest))
+		}
+		if sizes := table.Sizes(largest + 1); sizes != nil {
+			t.Errorf("%v: %d classes for more than the largest", table, len(sizes))
+		}
+	}
+	if ClassTable(Fibonacci+1).Sizes(100) != nil {
+		t.Error("an unknown ladder has classes")
 	}
 }

@@ -141,7 +141,7 @@ func TestCentral_TakesOldBlocksHomeFromCaches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	central := NewCentral(h)
+	central := mustCentral(h)
 	memtest.Opened(t, central, nil)
 	c := NewCache(central)
 	p := memtest.MustAlloc(t, c, 64, 1)

@@ -54,7 +54,11 @@ func ExampleCache() {
 		fmt.Println(err)
 		return
 	}
-	central := slab.NewCentral(heap)
+	central, err := slab.NewCentral(heap)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	defer central.Close()
 
 	var workers sync.WaitGroup

@@ -13,8 +13,9 @@ import (
 )
 
 // A Heap hands out blocks of a few dozen fixed sizes, its classes. Each class owns spans of
-// 64 KiB slabs and a stack of its free blocks; Alloc pops, Free pushes, and neither touches
-// the block.
+// units of 1 KiB and a stack of its free blocks; Alloc pops, Free pushes, and neither touches
+// the block. The first span of a class holds one block, or 1 KiB of them; the next ones grow
+// with what the class has, by an eighth of it each, up to 64 KiB.
 //
 // Blocks are not zeroed and are aligned to 16 bytes or what was asked for. They belong to the
 // caller until the Free, Reset or Close that frees them. One goroutine at a time; workers
@@ -22,36 +23,39 @@ import (
 //
 // Invariants, verified by Check in this order:
 //
-//	(1) limit is a whole number of slabs, and what lies below it is committed
-//	(2) every slab below limit is vacant or part of exactly one span of one class
+//	(1) limit is a whole number of units, what lies below it is committed, and the maps reach
+//	    that far
+//	(2) every unit below limit is vacant or part of exactly one span of one class, which starts
+//	    at a multiple of its step and holds a block; behind limit all are vacant
 //	(3) carved <= capacity of the stack, and n <= carved, for every class
 //	(4) every stack entry is the start of a block of its class, not live, and there once
 //	(5) every carved block is on a stack, in the live map or lent to the Central: in one of them;
 //	    while an epoch runs, the live blocks from before it are in old instead of the live map
 //	(6) carved counts the blocks of the class's spans below bump
 //	(7) tab and shapes are the ladder's, and no class has more live blocks than it handed out
-//	(8) no slab below lowest is vacant, and lowest and limit lie within the reservation
+//	(8) no unit below lowest is vacant, and lowest and limit lie within the reservation
 //	(9) in debug builds, what lies below poisoned and in no live block is filled with 0xDD
 type Heap struct {
 	base  unsafe.Pointer // nil once closed
-	limit uintptr        // granules in slabs that were ever taken since Reset; no block starts beyond
+	limit uintptr        // granules in units that were ever taken since Reset; no block starts beyond
 	rungs uintptr        // entries of tab; 0 once closed, so that every Alloc takes the slow path
 	live  []uint64       // a bit per granule: a live block starts there. Empty in memfast builds
-	owned []uint8        // class by slab
-	place []uint8        // by slab: slabs to the first of its span, or vacant
+	owned []uint8        // class by unit, or noClass
+	place []uint8        // by unit: units to the first of its span, or vacant
 	large memory.Allocator
 	_     [2]uintptr // to 128 bytes, so that no class straddles cache lines
 
 	classes [maxClasses]class
 	tab     [maxRungs]uint8 // ladder.tab, here so that a lookup is one load
 
-	shapes  [maxClasses]shape
+	shapes  []shape // by class
 	ladder  ladder
-	tally   []uint32 // scratch of reclaim, by slab
-	vacant  uintptr  // slabs below limit that belong to no class
-	lowest  uintptr  // no slab below this one is vacant
+	tally   []uint16 // scratch of reclaim, by unit
+	vacant  uintptr  // units below limit that belong to no class
+	lowest  uintptr  // no unit below this one is vacant
 	carved  uint64   // bytes in blocks that were carved
 	peak    uint64   // highest carved before the last Trim or Reset
+	looked  uint64   // frees counted when reclaim looked last
 	futile  uint64   // frees counted when a reclaim found nothing; nothing to find until it changes
 	refused uint64   // requests that failed
 
@@ -77,27 +81,29 @@ type class struct {
 // A shape is the cold half of a size class.
 type shape struct {
 	size     uint32 // granules of a block
-	blocks   uint32 // in a span
-	slabs    uint32 // in a span
-	spans    uint32 // that the class owns
+	units    uint32 // in the class's spans
+	blocks   uint32 // that these spans have room for
 	capacity uint32 // of the class's stack, in entries
 }
 
-// shapeOf returns the shape of a class without spans.
-func shapeOf(size uint32) shape {
-	slabs := spanSlabs(uintptr(size))
-	return shape{size: size >> granuleShift, slabs: uint32(slabs), blocks: uint32(slabs << slabShift / uintptr(size))}
-}
+// bytes returns the size of a block.
+func (s *shape) bytes() uintptr { return uintptr(s.size) << granuleShift }
 
-// shaped returns what shapeOf made.
-func (s *shape) shaped() shape { return shape{size: s.size, blocks: s.blocks, slabs: s.slabs} }
+// nextUnits returns how large the next span of the class should be: as small as possible for
+// the first one, then an eighth of what the class has, and of sizes that fit badly into a few
+// units enough of them.
+func (s *shape) nextUnits() uintptr {
+	if s.units == 0 {
+		return leastUnits(s.bytes())
+	}
+	return fairUnits(s.bytes(), min(uintptr(s.units)/growShare, largestUnits))
+}
 
 // Config configures New.
 type Config struct {
 	// Reserve is the address space in bytes, and so the most that can be in use. 0 means
-	// 64 MiB. It is rounded up to slabs of 64 KiB; a system that refuses as much is asked
-	// for half, and half of that. The books take 0.8 % of it, in the Go heap; at most it is
-	// 64 GiB less a slab, and what an address can count.
+	// 64 MiB. It is rounded up to 64 KiB; a system that refuses as much is asked for half, and
+	// half of that. At most it is 64 GiB less 64 KiB, and what an address can count.
 	Reserve uintptr
 	// MaxSize is the largest size in bytes that is served here, rounded up to 16. 0 means
 	// 4096; at most 65536.
@@ -110,8 +116,8 @@ type Config struct {
 }
 
 // maxReserve, in bytes, keeps granule numbers within 32 bits and, where an address has no
-// more bits than that, the end of a span behind the last slab.
-const maxReserve uint64 = min(1<<(32+granuleShift)-slabBytes, math.MaxUint-(maxSpan+1)*slabBytes)
+// more bits than that, the end of a span behind the last unit.
+const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan*unitBytes-largest)
 
 // New reserves address space from src; nil means page.Default(). Nothing is committed yet.
 func New(src page.Source, cfg Config) (*Heap, error) {
@@ -127,24 +133,18 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	}
 	h := &Heap{ladder: ladder, rungs: uintptr(len(ladder.tab)), large: cfg.Large}
 	copy(h.tab[:], ladder.tab)
-	least := uintptr(slabBytes)
+	h.shapes = make([]shape, len(ladder.sizes))
 	for i, size := range ladder.sizes {
-		h.shapes[i] = shapeOf(size)
-		least = max(least, uintptr(h.shapes[i].slabs)<<slabShift)
+		h.shapes[i].size = size >> granuleShift
 	}
-	if cfg.Reserve < least || uint64(cfg.Reserve) > maxReserve {
-		return nil, fmt.Errorf("slab: Reserve %d is not between %d, a span of the largest class, and %d bytes", cfg.Reserve, least, maxReserve)
+	if cfg.Reserve < largest || uint64(cfg.Reserve) > maxReserve {
+		return nil, fmt.Errorf("slab: Reserve %d is not between %d, the largest block, and %d bytes", cfg.Reserve, largest, maxReserve)
 	}
-	h.mem, err = page.NewPrefix(src, align.Up(cfg.Reserve, slabBytes), least, 0)
+	h.mem, err = page.NewPrefix(src, align.Up(cfg.Reserve, largest), largest, 0)
 	if err != nil {
 		return nil, fmt.Errorf("slab: new Heap of %d bytes: %w", cfg.Reserve, err)
 	}
 	h.base = h.mem.Base()
-	slabs := h.mem.Reserved() >> slabShift
-	h.owned, h.place, h.tally = make([]uint8, slabs), make([]uint8, slabs), make([]uint32, slabs)
-	if invariant.Exact {
-		h.live = make([]uint64, slabs*slabGranules/64)
-	}
 	h.mem.Watch(h.lost)
 	return h, nil
 }
@@ -155,7 +155,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // MaxSize (or what Large says), memory.ErrClosed, or wraps memory.ErrOutOfMemory.
 //
 // Cost: a table lookup, a pop and a bit set. Every 32nd block that a class never handed out
-// before, its next ones are carved; when memory is refused, empty slabs of other classes are
+// before, its next ones are carved; when memory is refused, empty spans of other classes are
 // reclaimed first, in time proportional to the free blocks.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
@@ -242,9 +242,9 @@ func (h *Heap) word(off uintptr) *uint64 {
 	return (*uint64)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.live)), off>>6<<3))
 }
 
-// owner8 returns the class byte of the slab that holds granule off, which lies below limit.
+// owner8 returns the class byte of the unit that holds granule off, which lies below limit.
 func (h *Heap) owner8(off uintptr) *uint8 {
-	return (*uint8)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.owned)), off>>(slabShift-granuleShift)))
+	return (*uint8)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.owned)), off>>(unitShift-granuleShift)))
 }
 
 // verify panics where a free block was written to, and heals it, so that it may be had next.
@@ -317,6 +317,15 @@ func (h *Heap) pop(ci uint8) unsafe.Pointer {
 	return p
 }
 
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed, and where there is a Large, whose blocks lie elsewhere.
+func (h *Heap) Base() unsafe.Pointer {
+	if h.large != nil {
+		return nil
+	}
+	return h.base
+}
+
 // Owns reports whether p lies in the reservation, live or not. Blocks above MaxSize lie in
 // Large, which answers for them.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
@@ -328,7 +337,7 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 		return z.SizeOf(p)
 	}
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
-	if off >= h.limit || h.place[off/slabGranules] == vacant || invariant.Exact && !h.isLive(off) {
+	if off >= h.limit || h.place[off/unitGranules] == vacant || invariant.Exact && !h.isLive(off) {
 		panic(h.reject("SizeOf", p, 0))
 	}
 	return uintptr(h.ladder.sizes[*h.owner8(off)])

@@ -50,8 +50,8 @@ func TestHeap_MisusePanicsAndChangesNothing(t *testing.T) {
 	memtest.Misuse(t, func() { h.Free(p, 0) }, "wrong size")
 	memtest.Misuse(t, func() { h.Free(p, 5000) }, "wrong size")
 	memtest.Misuse(t, func() { h.Free(p, math.MaxUint) }, "wrong size")
-	memtest.Misuse(t, func() { h.Free(unsafe.Add(h.base, 10*slabBytes), 100) }, "not live", "never carved")
-	memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(h.base, 10*slabBytes)) }, "never carved")
+	memtest.Misuse(t, func() { h.Free(unsafe.Add(h.base, 10*largest), 100) }, "not live", "never carved")
+	memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(h.base, 10*largest)) }, "never carved")
 	if invariant.Exact {
 		memtest.Misuse(t, func() { h.Free(unsafe.Add(p, 16), 100) }, "interior pointer", "16 bytes into")
 		memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(p, 32)) }, "interior pointer")
@@ -79,16 +79,16 @@ func TestHeap_DoubleFreePanics(t *testing.T) {
 	memtest.MustCheck(t, h)
 }
 
-// The first byte behind the slabs in use belongs to nobody, whatever the books hold there.
+// The first byte behind the units in use belongs to nobody, whatever the books hold there.
 func TestHeap_NothingIsLiveAtLimit(t *testing.T) {
 	h := newHeap(t, Config{})
 	for range 3 {
 		memtest.MustAlloc(t, h, 16, 16)
 	}
-	if h.limit != slabGranules {
-		t.Fatalf("limit %d, want one slab", h.limit)
+	if h.limit != unitGranules {
+		t.Fatalf("limit %d, want one unit", h.limit)
 	}
-	end, before := unsafe.Add(h.base, slabBytes), h.Stats()
+	end, before := unsafe.Add(h.base, unitBytes), h.Stats()
 	memtest.Misuse(t, func() { h.Free(end, 16) }, "never carved")
 	memtest.Misuse(t, func() { h.FreeAny(end) }, "never carved")
 	memtest.Misuse(t, func() { h.SizeOf(end) }, "never carved")
@@ -238,7 +238,7 @@ func TestClasses_AddUpToStats(t *testing.T) {
 	var live, bytes, allocs uint64
 	last := uintptr(0)
 	h.Classes(func(c ClassStats) bool {
-		if c.Size <= last || c.Live < 0 || c.Free < 0 || uintptr(c.Live+c.Free)*c.Size > uintptr(c.Slabs)*slabBytes {
+		if c.Size <= last || c.Live < 0 || c.Free < 0 || uintptr(c.Live+c.Free)*c.Size > c.Bytes || c.Bytes%unitBytes != 0 {
 			t.Errorf("%+v after class of %d", c, last)
 		}
 		last = c.Size
@@ -257,5 +257,15 @@ func TestClasses_AddUpToStats(t *testing.T) {
 	}
 	if a := testing.AllocsPerRun(10, func() { h.Classes(count) }); a != 0 {
 		t.Errorf("Classes costs %v Go allocations", a)
+	}
+}
+
+func TestHeap_ABaseIsForBlocksInOneRange(t *testing.T) {
+	if b := newHeap(t, Config{Large: new(fakeLarge)}).Base(); b != nil {
+		t.Errorf("with a Large, whose blocks lie elsewhere, Base is %p", b)
+	}
+	h := newHeap(t, Config{})
+	if mustCentral(h).Base() != h.base || h.base == nil {
+		t.Error("the Central has another base")
 	}
 }

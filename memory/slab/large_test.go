@@ -17,14 +17,12 @@ func (stern) Alloc(uintptr, uintptr) (unsafe.Pointer, error) { panic("stern: All
 func (stern) Free(unsafe.Pointer, uintptr)                   { panic("stern: Free") }
 func (stern) FreeAny(unsafe.Pointer)                         { panic("stern: FreeAny") }
 func (stern) SizeOf(unsafe.Pointer) uintptr                  { panic("stern: SizeOf") }
+func (stern) Resize(unsafe.Pointer, uintptr, uintptr) bool   { panic("stern: Resize") }
 
 func TestLarge_APanicLeavesTheBooksAsTheyWere(t *testing.T) {
 	alone := newHeap(t, Config{Large: stern{}})
 	central, caches := newCaches(t, Config{Large: stern{}}, 1)
-	for _, a := range []interface {
-		memory.Allocator
-		memory.AnyFreer
-	}{alone, central, caches[0]} {
+	for _, a := range []resizer{alone, central, caches[0]} {
 		p := memtest.MustAlloc(t, a, 64, 16)
 		foreign := unsafe.Pointer(new([2]uint64))
 		before, beside := alone.Stats(), central.Stats()
@@ -33,6 +31,7 @@ func TestLarge_APanicLeavesTheBooksAsTheyWere(t *testing.T) {
 			"Free":    func() { a.Free(foreign, 5000) },
 			"FreeAny": func() { a.FreeAny(foreign) },
 			"SizeOf":  func() { alone.SizeOf(foreign) },
+			"Resize":  func() { a.Resize(foreign, 5000, 6000) },
 		} {
 			if said := panicOf(f); said != "stern: "+op {
 				t.Errorf("%T.%s: %v", a, op, said)
@@ -65,22 +64,21 @@ func TestLarge_WithoutCapabilitiesIsNotAsked(t *testing.T) {
 }
 
 func TestNew_RefusesWhatItCannotCount(t *testing.T) {
-	most := "a span of the largest class, and 68719411200 bytes" // 64 GiB less a slab
+	most := "the largest block, and 68719411200 bytes" // 64 GiB less 64 KiB
 	if math.MaxUint == math.MaxUint32 {
-		most = "a span of the largest class, and 4294377471 bytes" // nine slabs below the last address
+		most = "the largest block, and 4294770687 bytes" // 192 KiB below the last address
 	}
 	for _, c := range []struct {
 		cfg  Config
 		want string
 	}{
 		{Config{Reserve: ^uintptr(0)}, "slab: Reserve"},
-		{Config{Reserve: ^uintptr(0) - slabBytes}, "slab: Reserve"},
-		{Config{Reserve: ^uintptr(0) - maxSpan*slabBytes}, "slab: Reserve"},
+		{Config{Reserve: ^uintptr(0) - largest}, "slab: Reserve"},
+		{Config{Reserve: ^uintptr(0) - maxSpan*unitBytes}, "slab: Reserve"},
 		{Config{Reserve: uintptr(maxReserve) + 1}, "slab: Reserve"},
 		{Config{Reserve: ^uintptr(0)}, most},
-		{Config{Reserve: slabBytes - 1}, "slab: Reserve 65535 is not between 65536"},
-		{Config{Reserve: 2*slabBytes - 1, MaxSize: 65536}, "a span of the largest class"},
-		{Config{MaxSize: slabBytes + 1}, "slab: MaxSize 65537 is above the 65536 bytes of a slab"},
+		{Config{Reserve: largest - 1}, "slab: Reserve 65535 is not between 65536"},
+		{Config{MaxSize: largest + 1}, "slab: MaxSize 65537 is above 65536 bytes"},
 		{Config{MaxSize: ^uintptr(0)}, "slab: MaxSize"},
 		{Config{Classes: Fibonacci + 1}, "slab: ClassTable(4) is none of"},
 		{Config{Classes: Step16, MaxSize: 4097}, "makes 258 classes, at most 256"},

@@ -15,22 +15,24 @@ const (
 	used           // with a caller of a Cache or of the Central
 )
 
-// notes are a byte per granule of a slab. They are kept in words, because that is what can be
+// notes are a byte per granule of 64 KiB. They are kept in words, because that is what can be
 // compared and swapped.
-type notes [slabGranules / 4]uint32
+type notes [noteGranules / 4]uint32
 
-// A lending says which blocks a heap has lent to its Central and the caches, by slab. A slab
-// has notes from the first block that is lent until it is recycled, so they cost a sixteenth
-// of the slabs in use, in the Go heap. Where no notes are, no block is out.
+const noteGranules = 64 << 10 / granule
+
+// A lending says which blocks a heap has lent to its Central and the caches, by 64 KiB. Those
+// have notes from the first block that is lent until all of their units are vacant, so they
+// cost a sixteenth of the memory in use, in the Go heap. Where no notes are, no block is out.
 //
 // From and to home a note moves under the Central's lock. From used to stashed it is moved by
 // a compare and swap: of two goroutines that free one block one wins, and the other one is
 // told. From stashed to used it is just set, by the one cache that has the block.
 //
-// Builds with memfast have one array of notes for all slabs, and nothing in it.
+// Builds with memfast have one array of notes for all, and nothing in it.
 type lending []atomic.Pointer[notes]
 
-// blank is what every slab notes in memfast builds: nothing, but that blocks are out.
+// blank is what is noted everywhere in memfast builds: nothing, but that blocks are out.
 var blank notes
 
 // lend notes that the block at off is out. The Central's lock is held.
@@ -41,15 +43,15 @@ func (l lending) lend(off uintptr, state uint8) {
 		if invariant.Exact {
 			n = new(notes)
 		}
-		l[off/slabGranules].Store(n)
+		l[off/noteGranules].Store(n)
 	}
 	if invariant.Exact {
 		n.set(off, state)
 	}
 }
 
-// at returns the notes of the slab that holds granule off, or nil.
-func (l lending) at(off uintptr) *notes { return l[off/slabGranules].Load() }
+// at returns the notes for granule off, or nil.
+func (l lending) at(off uintptr) *notes { return l[off/noteGranules].Load() }
 
 // state returns the note of granule off; home in memfast builds.
 func (l lending) state(off uintptr) uint8 {
@@ -59,10 +61,27 @@ func (l lending) state(off uintptr) uint8 {
 	return home
 }
 
-// drop forgets the notes of slabs first to end-1.
-func (l lending) drop(first, end uintptr) {
-	for i := first; i < end; i++ {
+// drop forgets all notes.
+func (l lending) drop() {
+	for i := range l {
 		l[i].Store(nil)
+	}
+}
+
+// forget drops the notes of memory whose units are all vacant.
+func (l lending) forget(place []uint8) {
+	const units = noteGranules / unitGranules
+	for i := range l {
+		if l[i].Load() == nil {
+			continue
+		}
+		used := false
+		for _, at := range place[i*units : min((i+1)*units, len(place))] {
+			used = used || at != vacant
+		}
+		if !used {
+			l[i].Store(nil)
+		}
 	}
 }
 
@@ -73,16 +92,16 @@ func lane(off uintptr) uintptr { return (off ^ endian) & 3 * 8 }
 var endian = uintptr(binary.NativeEndian.Uint16([]byte{0, 3})) & 3
 
 func (n *notes) state(off uintptr) uint8 {
-	return uint8(atomic.LoadUint32(&n[off%slabGranules/4]) >> lane(off))
+	return uint8(atomic.LoadUint32(&n[off%noteGranules/4]) >> lane(off))
 }
 
 // quiet reports whether the four granules from off on are home.
-func (n *notes) quiet(off uintptr) bool { return atomic.LoadUint32(&n[off%slabGranules/4]) == 0 }
+func (n *notes) quiet(off uintptr) bool { return atomic.LoadUint32(&n[off%noteGranules/4]) == 0 }
 
 // move changes a note, unless it is not what the caller believes. Its neighbours in the word
 // may be changed by others meanwhile.
 func (n *notes) move(off uintptr, from, to uint8) bool {
-	w, at := &n[off%slabGranules/4], lane(off)
+	w, at := &n[off%noteGranules/4], lane(off)
 	for {
 		old := atomic.LoadUint32(w)
 		if uint8(old>>at) != from {
@@ -99,7 +118,7 @@ func (n *notes) move(off uintptr, from, to uint8) bool {
 // and the words around them coherent, but the race detector must be told.
 func (n *notes) set(off uintptr, state uint8) {
 	if !invariant.Debug {
-		*(*uint8)(unsafe.Add(unsafe.Pointer(n), off%slabGranules)) = state
+		*(*uint8)(unsafe.Add(unsafe.Pointer(n), off%noteGranules)) = state
 		return
 	}
 	for !n.move(off, n.state(off), state) {

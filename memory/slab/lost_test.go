@@ -92,7 +92,7 @@ func TestCache_IsClosedWithTheGroundOfItsHeap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	central := NewCentral(h)
+	central := mustCentral(h)
 	full, empty := NewCache(central), NewCache(central)
 	p, q := memtest.MustAlloc(t, full, 64, 16), memtest.MustAlloc(t, full, 64, 16)
 	var many []unsafe.Pointer

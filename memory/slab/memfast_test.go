@@ -21,7 +21,7 @@ func TestMemfast_UnseenMisuseEndsInNothingWorse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cache := NewCache(NewCentral(h))
+		cache := NewCache(mustCentral(h))
 		var ever []unsafe.Pointer
 		var sizes []uintptr
 		for range 400 {

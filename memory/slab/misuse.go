@@ -74,21 +74,21 @@ func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 	case !h.mem.Contains(p):
 		return fmt.Sprintf("foreign pointer: it does not lie in this heap's reservation of %d bytes", h.mem.Reserved())
 	case off>>granuleShift >= h.limit:
-		return "the block is not live: its slab was never carved, or was given back by Reset or Trim"
+		return "the block is not live: its memory was never carved, or was given back by Reset or Trim"
 	}
-	slab := off >> slabShift
-	if h.place[slab] == vacant {
-		return "the block is not live: its slab was empty and has been recycled"
+	unit := off >> unitShift
+	if h.place[unit] == vacant {
+		return "the block is not live: its span was empty and has been recycled"
 	}
-	ci := h.owned[slab]
+	ci := h.owned[unit]
 	block := uintptr(h.ladder.sizes[ci])
-	inside := off - (slab-uintptr(h.place[slab]))<<slabShift
+	inside := off - (unit-uintptr(h.place[unit]))<<unitShift
 	if rest := inside % block; rest != 0 {
 		return fmt.Sprintf("interior pointer: it points %d bytes into a block of %d", rest, block)
 	}
 	if state := h.lent(off >> granuleShift); state == stashed {
 		return fmt.Sprintf("the block of %d bytes is not live: double free, it lies in a cache", block)
-	} else if state == used && (op != "Free" || h.ladder.serves(ci, size)) {
+	} else if sized := op == "Free" || op == "Resize"; state == used && (!sized || h.ladder.serves(ci, size)) {
 		return fmt.Sprintf("the block of %d bytes was handed out by the heap's Central or a Cache of it: call those", block)
 	} else if state == home && invariant.Exact && !h.isLive(off>>granuleShift) {
 		return fmt.Sprintf("the block of %d bytes is not live: double free, or never allocated", block)

@@ -60,7 +60,7 @@ func TestPoison_IsIntactOnEveryRoad(t *testing.T) {
 		switch size {
 		case 3000:
 			h.Reset()
-			if !allFreed(h.base, 512<<10) {
+			if h.poisoned < 500<<10/granule || !allFreed(h.base, h.poisoned<<granuleShift) {
 				t.Error("Reset left bytes as they were")
 			}
 		default:
@@ -110,7 +110,7 @@ func TestPoison_AFailedCloseFillsAgain(t *testing.T) {
 	}
 }
 
-func TestPoison_AWriteIntoARecycledSlabIsTold(t *testing.T) {
+func TestPoison_AWriteIntoARecycledSpanIsTold(t *testing.T) {
 	h := newHeap(t, Config{Reserve: 128 << 10})
 	blocks := fill(t, h, 64)
 	for _, p := range blocks {

@@ -17,21 +17,7 @@ func TestFree_AcceptsTheSizesOfTheClassAndNoOther(t *testing.T) {
 	for _, table := range tables {
 		h := newHeap(t, Config{MaxSize: maxSize, Classes: table})
 		central, caches := newCaches(t, Config{MaxSize: maxSize, Classes: table}, 1)
-		served := map[uintptr]map[uintptr]bool{} // by class: what it serves, by the rule in words
-		sizes := append(table.Sizes(maxSize), 4096)
-		for size := uintptr(0); size <= maxSize; size++ {
-			for al := uintptr(1); al <= 4096; al *= 2 {
-				for _, class := range sizes {
-					if class >= size && class%al == 0 {
-						if served[class] == nil {
-							served[class] = map[uintptr]bool{}
-						}
-						served[class][size] = true
-						break
-					}
-				}
-			}
-		}
+		served := servedBy(table, maxSize)
 		for _, a := range []memory.Allocator{h, central, caches[0]} {
 			for class, sizes := range served {
 				for size := range uintptr(maxSize + 40) {
@@ -130,7 +116,10 @@ func TestStats_LargestFreeCanBeHadWithoutMoreMemory(t *testing.T) {
 
 func TestStats_OfAFullHeapSaysThatNoFreeByteCanBeHad(t *testing.T) {
 	h := newHeap(t, Config{Reserve: 192 << 10, MaxSize: 36 << 10})
-	fill(t, h, 36<<10) // one span of three slabs, five blocks, and a rest that is less than one
+	fill(t, h, 36<<10) // five blocks, and 12 KiB left
+	fill(t, h, 3328)   // three blocks, and a rest of two units, less three quarters of one
+	fill(t, h, 576)
+	fill(t, h, 32)
 	st := h.Stats()
 	if st.LargestFree != 0 || st.Free != 192<<10-st.InUse || st.Free == 0 {
 		t.Errorf("%+v", st)

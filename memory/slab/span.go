@@ -1,16 +1,19 @@
 package slab
 
 import (
+	"bytes"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
 )
 
-// vacant marks, in place, a slab below limit that belongs to no class.
+// vacant marks, in place, a unit that belongs to no class.
 const vacant = 0xFF
 
-// noClass is the owner of a vacant slab: no size is served from it, and it has no room for a
+// noClass is the owner of a vacant unit: no size is served from it, and it has no room for a
 // free block, so that memfast builds refuse what is freed there. Step16 up to 4096 bytes uses
 // it as a class, and goes without that.
 const noClass = maxClasses - 1
@@ -19,8 +22,15 @@ const noClass = maxClasses - 1
 // cold heap, few enough that what no one asks for stays untouched.
 const carveBatch = 32
 
+// growShare is the share of its units that a class is given more at a time: 2 % of a class wait to
+// be used, on average, and a class of 1 MiB has taken 80 spans.
+const growShare = 32
+
+// A run is units in a row.
+type run struct{ first, units uintptr }
+
 // refill gives a class whose stack is empty at least one free block. On error nothing has
-// changed but that other classes may have lost empty slabs. Blocks that were freed meanwhile,
+// changed but that other classes may have lost empty spans. Blocks that were freed meanwhile,
 // as by the function of a [page.Limit.OnSoft], stay below the new ones.
 func (h *Heap) refill(ci uint8) error {
 	if h.base == nil {
@@ -28,12 +38,21 @@ func (h *Heap) refill(ci uint8) error {
 	}
 	c, s := &h.classes[ci], &h.shapes[ci]
 	if c.bump == c.end {
-		first, err := h.takeSpan(uintptr(s.slabs))
+		r, err := h.takeSpan(s)
 		if err != nil {
 			return err
 		}
-		h.assign(ci, first)
+		for c.bump != c.end { // who was called by the source has taken a span, too
+			h.carve(c, s)
+		}
+		h.assign(ci, r)
 	}
+	h.carve(c, s)
+	return nil
+}
+
+// carve puts the next blocks of a class, at least one, on its stack.
+func (h *Heap) carve(c *class, s *shape) {
 	k := min(carveBatch, (c.end-c.bump)/s.size)
 	stack := unsafe.Slice((*uint32)(c.stack), c.n+k)[c.n:]
 	for i := range stack { // ascending addresses come off the stack first
@@ -43,89 +62,200 @@ func (h *Heap) refill(ci uint8) error {
 	c.carved += k
 	c.bump += k * s.size
 	h.carved += uint64(k*s.size) << granuleShift
-	return nil
 }
 
-// assign makes the slabs from first on a span of class ci, and makes room on the stack for
-// all its blocks: Free must never grow it.
-func (h *Heap) assign(ci uint8, first uintptr) {
+// assign makes r a span of class ci, and makes room on the stack for all its blocks: Free must
+// never grow it.
+func (h *Heap) assign(ci uint8, r run) {
 	c, s := &h.classes[ci], &h.shapes[ci]
-	for i := range uintptr(s.slabs) {
-		h.owned[first+i] = ci
-		h.place[first+i] = uint8(i)
+	for i := range r.units {
+		h.owned[r.first+i] = ci
+		h.place[r.first+i] = uint8(i)
 	}
-	s.spans++
-	c.bump = uint32(first * slabGranules)
-	c.end = c.bump + s.blocks*s.size
-	if need := s.spans * s.blocks; need > s.capacity {
-		s.capacity = max(need, 2*s.capacity)
+	blocks := uint32(r.units*unitGranules) / s.size
+	s.units += uint32(r.units)
+	s.blocks += blocks
+	c.bump = uint32(r.first * unitGranules)
+	c.end = c.bump + blocks*s.size
+	if s.blocks > s.capacity {
+		s.capacity = max(s.blocks, s.capacity+s.capacity/4)
 		stack := make([]uint32, s.capacity)
 		copy(stack, c.free()) // next to always nothing
 		c.stack = unsafe.Pointer(unsafe.SliceData(stack))
 	}
 }
 
-// takeSpan finds n slabs in a row: recycled ones, then fresh ones, and when memory is refused
-// those that reclaim can take from other classes.
-func (h *Heap) takeSpan(n uintptr) (first uintptr, err error) {
-	if first, ok := h.takeVacant(n); ok {
-		return first, nil
+// takeSpan finds units for another span of a class: recycled ones, then fresh ones, and when
+// memory is refused as many as one block needs, and those that reclaim can take from other
+// classes.
+func (h *Heap) takeSpan(s *shape) (run, error) {
+	size := s.bytes()
+	want, least := s.nextUnits(), leastUnits(size)
+	fair := min(fairUnits(size, least), want) // the first span need not be
+	if r := h.takeVacant(size, fair, want); r.units > 0 {
+		return r, nil
 	}
-	if first, err = h.takeFresh(n); err == nil {
-		return first, nil
+	if h.mustCommit(size, fair) && h.isRipe() && h.reclaim() > 0 {
+		if r := h.takeVacant(size, fair, want); r.units > 0 {
+			return r, nil
+		}
+	}
+	r, err := h.takeFresh(size, fair, want)
+	if err == nil {
+		return r, nil
+	}
+	if r := h.takeVacant(size, least, fair); r.units > 0 {
+		return r, nil
+	}
+	if least < fair {
+		if r, err := h.takeFresh(size, least, least); err == nil {
+			return r, nil
+		}
 	}
 	if h.reclaim() == 0 {
-		return 0, err
+		return run{}, err
 	}
-	if first, ok := h.takeVacant(n); ok {
-		return first, nil
+	if r := h.takeVacant(size, least, want); r.units > 0 {
+		return r, nil
 	}
-	return h.takeFresh(n)
+	return h.takeFresh(size, least, want)
 }
 
-// takeVacant takes the first n vacant slabs in a row. Cost: the slabs above lowest.
-func (h *Heap) takeVacant(n uintptr) (first uintptr, ok bool) {
-	if h.vacant < n {
-		return 0, false
-	}
-	first, ok = h.vacantRun(n)
-	if !ok {
-		return 0, false
-	}
-	h.vacant -= n
-	if first == h.lowest || n == 1 {
-		h.lowest = first + n
-	}
-	return first, true
+// mustCommit reports whether n units behind limit are more than what is committed.
+func (h *Heap) mustCommit(size, n uintptr) bool {
+	return (align.Up(h.limit/unitGranules, spanStep(size))+n)<<unitShift > h.mem.Committed()
 }
 
-func (h *Heap) vacantRun(n uintptr) (first uintptr, ok bool) {
-	run := uintptr(0)
-	for i := h.lowest; i < h.limit/slabGranules; i++ {
-		run++
-		if h.place[i] != vacant {
-			run = 0
+// isRipe reports whether a reclaim before memory is committed is worth its while: half of what
+// was ever carved is free, as after the end of a phase, and not only as far as the classes of
+// random traffic breathe, which would take each other's spans for ever. It looks at every unit and
+// every free block, and enough was freed since the last one for that to be sixteen steps, of a nanosecond, a free.
+func (h *Heap) isRipe() bool {
+	steps, free := uint64(h.limit/unitGranules), uint64(0)
+	for i := range h.ladder.sizes {
+		n := uint64(h.classes[i].n)
+		steps += n
+		free += n * uint64(h.ladder.sizes[i])
+	}
+	return free > h.carved/2 && h.frees()-h.looked > steps/16
+}
+
+// takeVacant takes the first vacant units in a row, from least to most of them. Cost: the units
+// above lowest.
+func (h *Heap) takeVacant(size, least, most uintptr) run {
+	step := spanStep(size)
+	r := h.vacantRun(least, most, step)
+	if r.units == 0 {
+		return run{}
+	}
+	r.units = fitUnits(size, r.units)
+	h.vacant -= r.units
+	if r.first == h.lowest || least == 1 && step == 1 {
+		h.lowest = r.first + r.units
+	}
+	return r
+}
+
+// vacantRun returns the first vacant units in a row that start at a multiple of step, from
+// least to most of them; none where there are not so many.
+func (h *Heap) vacantRun(least, most, step uintptr) run {
+	if h.vacant < least {
+		return run{}
+	}
+	end := h.limit / unitGranules
+	for i := h.lowest; i < end; {
+		hole := bytes.IndexByte(h.place[i:end], vacant)
+		if hole < 0 {
+			break
 		}
-		if run == n {
-			return i + 1 - n, true
+		r := run{first: align.Up(i+uintptr(hole), step)}
+		for i = r.first; i < end && h.place[i] == vacant && r.units < most; i++ {
+			r.units++
 		}
+		if r.units >= least {
+			return r
+		}
+		i = max(i, r.first+1)
 	}
-	return 0, false
+	return run{}
 }
 
-// takeFresh takes the n slabs at limit. In debug builds what was not in use before is filled
-// as freed blocks are; what a Reset or reclaim left has been, and if a stale pointer has
-// written there since, the block's Alloc will say so.
-func (h *Heap) takeFresh(n uintptr) (first uintptr, err error) {
-	if err := h.mem.Ensure((h.limit/slabGranules + n) << slabShift); err != nil {
-		return 0, err
+// takeFresh takes the units at limit, least of them or, as far as memory is committed then, up
+// to most; what is skipped so that they start at a multiple of their step is vacant. In debug
+// builds what was not in use before is filled as freed blocks are; what a Reset or reclaim left
+// has been, and if a stale pointer has written there since, the block's Alloc will say so.
+func (h *Heap) takeFresh(size, least, most uintptr) (run, error) {
+	step := spanStep(size)
+	for h.mustCommit(size, least) { // again: the source may have called what takes units, trims or resets
+		if err := h.mem.Ensure((align.Up(h.limit/unitGranules, step) + least) << unitShift); err != nil {
+			return run{}, err
+		}
 	}
-	first = h.limit / slabGranules // now: the source may have called what trims or resets
-	h.limit += n * slabGranules
+	limit := h.limit / unitGranules
+	r := run{first: align.Up(limit, step)}
+	r.units = fitUnits(size, min(most, h.mem.Committed()>>unitShift-r.first))
+	end := r.first + r.units
+	if err := h.growBooks(end); err != nil {
+		return run{}, err
+	}
+	if r.first > limit {
+		h.vacant += r.first - limit
+		h.lowest = min(h.lowest, limit)
+	}
+	h.limit = end * unitGranules
 	if invariant.Debug && h.limit > h.poisoned {
-		from := max(h.poisoned, first*slabGranules)
+		from := max(h.poisoned, limit*unitGranules)
 		invariant.Freed(unsafe.Add(h.base, from<<granuleShift), (h.limit-from)<<granuleShift)
 		h.poisoned = h.limit
 	}
-	return first, nil
+	return r, nil
+}
+
+// bookBytes is what the maps take for a unit: a live word, its class, place and tally.
+const bookBytes = 8 + 1 + 1 + 2
+
+// growBooks makes the maps reach to unit end at least. They grow with what is in use, by a
+// quarter at a time, so that a large reservation costs nothing by itself. Where the Go heap has
+// no room for them, which would end the process, nothing has changed.
+func (h *Heap) growBooks(end uintptr) error {
+	have := uintptr(len(h.live))
+	if !invariant.Exact {
+		have = uintptr(len(h.place))
+	}
+	if end <= have {
+		return nil
+	}
+	units := min(max(end, have+have/4, largestUnits), h.mem.Reserved()>>unitShift)
+	if err := page.HeapRoom(units * bookBytes); err != nil {
+		return err
+	}
+	if invariant.Exact {
+		live := make([]uint64, units)
+		copy(live, h.live)
+		h.live = live
+	}
+	h.growMaps(units)
+	return nil
+}
+
+// growMaps makes the maps that caches read, too, reach to unit end.
+func (h *Heap) growMaps(end uintptr) {
+	old := uintptr(len(h.place))
+	if end <= old {
+		return
+	}
+	owned, place := make([]uint8, end), make([]uint8, end)
+	copy(owned, h.owned)
+	copy(place, h.place)
+	h.owned, h.place = owned, place
+	h.vacateUnits(old, end)
+}
+
+// vacateUnits makes the units from first to end-1 vacant in the maps.
+func (h *Heap) vacateUnits(first, end uintptr) {
+	place, owned := h.place[first:end], h.owned[first:end]
+	for i := range place {
+		place[i] = vacant // first: what a cache then reads of owned is not believed
+		owned[i] = noClass
+	}
 }

@@ -1,13 +1,16 @@
 package slab
 
-import "github.com/strata-go/strata/memory"
+import (
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+)
 
 // ClassStats are the books of one size class.
 type ClassStats struct {
 	Size   uintptr // bytes of a block
 	Live   int     // blocks in use
-	Free   int     // blocks ready in slabs that the class owns
-	Slabs  int     // slabs of 64 KiB that the class owns
+	Free   int     // blocks ready in spans that the class owns
+	Bytes  uintptr // in these spans, a multiple of 1 KiB
 	Allocs uint64  // successful allocations since New
 }
 
@@ -18,8 +21,8 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 		c, s := &h.classes[i], &h.shapes[i]
 		live := c.carved - c.n
 		if !yield(ClassStats{
-			Size: uintptr(size), Live: int(live), Free: int(s.spans*s.blocks - live),
-			Slabs: int(s.spans * s.slabs), Allocs: c.allocs,
+			Size: uintptr(size), Live: int(live), Free: int(s.blocks - live),
+			Bytes: uintptr(s.units) << unitShift, Allocs: c.allocs,
 		}) {
 			return
 		}
@@ -29,10 +32,10 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 // Stats derives the books from the depths of the stacks. Peak is an upper bound: the most
 // bytes that were ever carved at once, up to 32 blocks a class above what was in use. Requests
 // are not kept, so Requested and Measured are 0. Free is what is committed and in no live
-// block, the rests of slabs that no block fits included. LargestFree is the largest class that
+// block, the rests of spans that no block fits included. LargestFree is the largest class that
 // has a free block or room for a span in committed memory; spans that are empty count with the
 // class that they belong to, though Alloc gives them to another one where memory is refused.
-// Blocks of Large are in none of it. Cost: proportional to the classes, and to the slabs where
+// Blocks of Large are in none of it. Cost: proportional to the classes, and to the units where
 // some are vacant.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
@@ -52,12 +55,12 @@ func (h *Heap) Stats() memory.Stats {
 }
 
 func (h *Heap) largestFree() uintptr {
-	room := (h.mem.Committed() - h.limit<<granuleShift) >> slabShift
+	committed := h.mem.Committed() >> unitShift
 	for i := len(h.ladder.sizes) - 1; i >= 0; i-- {
-		c, n := &h.classes[i], uintptr(h.shapes[i].slabs)
-		ok := c.n > 0 || c.bump != c.end || n <= room
+		c, n, step := &h.classes[i], leastUnits(uintptr(h.ladder.sizes[i])), spanStep(uintptr(h.ladder.sizes[i]))
+		ok := c.n > 0 || c.bump != c.end || align.Up(h.limit/unitGranules, step)+n <= committed
 		if !ok && n <= h.vacant {
-			_, ok = h.vacantRun(n)
+			ok = h.vacantRun(n, n, step).units > 0
 		}
 		if size := min(uintptr(h.ladder.sizes[i]), h.maxSize()); ok && int(h.tab[(size-1)>>granuleShift]) == i {
 			return size // a class for requests aligned to a page alone serves no other

@@ -7,10 +7,10 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Trim recycles every slab that holds no live block, so that any class may use it, and gives
-// the memory behind the last slab in use back to the source; what lies between slabs in use
-// stays committed. Cost: proportional to the free blocks. The error is the source's: the
-// slabs are recycled nevertheless.
+// Trim recycles every span that holds no live block, so that any class may use it, and gives
+// the memory behind the last span in use back to the source; what lies between spans in use
+// stays committed. Cost: proportional to the free blocks and to what is committed, a few bytes
+// of books for each KiB. The error is the source's: the spans are recycled nevertheless.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -24,16 +24,17 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// emptied marks, in tally, the first slab of a span that is going.
-const emptied = ^uint32(0)
+// emptied marks, in tally, the first unit of a span that is going: more blocks than a span has.
+const emptied = ^uint16(0)
 
 // reclaim takes the spans without a live block from their classes and returns the number of
-// slabs. It does no work while nothing was freed since it last found nothing.
+// units. It does no work while nothing was freed since it last found nothing.
 func (h *Heap) reclaim() uintptr {
 	frees := h.frees()
 	if frees == h.futile {
 		return 0
 	}
+	h.looked = frees
 	h.count()
 	h.peak = max(h.peak, h.carved)
 	found := h.condemn()
@@ -48,9 +49,12 @@ func (h *Heap) reclaim() uintptr {
 	return found
 }
 
-// count tallies the free blocks of each span at its first slab.
+// count tallies the free blocks of each span at its first unit.
 func (h *Heap) count() {
-	clear(h.tally[:h.limit/slabGranules])
+	if uintptr(len(h.tally)) < h.limit/unitGranules {
+		h.tally = make([]uint16, len(h.place))
+	}
+	clear(h.tally[:h.limit/unitGranules])
 	for i := range h.ladder.sizes {
 		for _, off := range h.classes[i].free() {
 			h.tally[h.spanOf(off)]++
@@ -58,40 +62,47 @@ func (h *Heap) count() {
 	}
 }
 
-// spanOf returns the first slab of the span that holds granule off; of a vacant slab itself.
+// spanOf returns the first unit of the span that holds granule off, whose unit is not vacant.
 func (h *Heap) spanOf(off uint32) uint32 {
-	slab := off / slabGranules
-	if h.place[slab] == vacant {
-		return slab
+	unit := off / unitGranules
+	return unit - uint32(h.place[unit])
+}
+
+// unitsOf returns how many units the span has that starts at first: places ascend as far as it
+// goes.
+func (h *Heap) unitsOf(first uintptr) (n uintptr) {
+	end := h.limit / unitGranules
+	for n = 1; n < maxSpan && first+n < end && uintptr(h.place[first+n]) == n; n++ {
 	}
-	return slab - uint32(h.place[slab])
+	return n
 }
 
 // condemn marks the spans whose carved blocks are all free.
-func (h *Heap) condemn() (slabs uintptr) {
-	for i := range h.limit / slabGranules {
+func (h *Heap) condemn() (units uintptr) {
+	for i := range h.limit / unitGranules {
 		if h.place[i] != 0 {
 			continue
 		}
-		s := &h.shapes[h.owned[i]]
-		if h.tally[i] == h.carvedIn(i) {
+		s, n := &h.shapes[h.owned[i]], h.unitsOf(i)
+		if uint32(h.tally[i]) == h.carvedIn(i, n) {
 			h.tally[i] = emptied
-			s.spans--
-			slabs += uintptr(s.slabs)
+			s.units -= uint32(n)
+			s.blocks -= uint32(n*unitGranules) / s.size
+			units += n
 		}
 	}
-	return slabs
+	return units
 }
 
-// carvedIn returns how many blocks of the span that starts at slab first exist.
-func (h *Heap) carvedIn(first uintptr) uint32 {
+// carvedIn returns how many blocks of the span of n units from first on exist.
+func (h *Heap) carvedIn(first, n uintptr) uint32 {
 	ci := h.owned[first]
 	c, s := &h.classes[ci], &h.shapes[ci]
-	start := uint32(first * slabGranules)
-	if c.bump != c.end && c.bump-start < s.slabs*slabGranules {
+	start := uint32(first * unitGranules)
+	if c.bump != c.end && c.bump-start < uint32(n*unitGranules) {
 		return (c.bump - start) / s.size
 	}
-	return s.blocks
+	return uint32(n*unitGranules) / s.size
 }
 
 // filter drops the blocks of condemned spans from the stack of class ci, in place.
@@ -113,27 +124,25 @@ func (h *Heap) filter(ci uint8) {
 	}
 }
 
-// vacate releases the slabs of condemned spans and lowers limit below those at its end.
+// vacate releases the units of condemned spans and lowers limit below those at its end.
 func (h *Heap) vacate() {
-	slabs := h.limit / slabGranules
-	for i := range slabs {
+	units := h.limit / unitGranules
+	for i := range units {
 		if h.place[i] != 0 || h.tally[i] != emptied {
 			continue
 		}
-		n := uintptr(h.shapes[h.owned[i]].slabs)
-		if h.central != nil {
-			h.central.lent.drop(i, i+n) // first: what a cache then reads of owned is not believed
-		}
-		for j := range n {
-			h.place[i+j], h.owned[i+j] = vacant, noClass
-		}
+		n := h.unitsOf(i)
+		h.vacateUnits(i, i+n)
 		h.vacant += n
 	}
-	for slabs > 0 && h.place[slabs-1] == vacant {
-		slabs--
+	if h.central != nil {
+		h.central.lent.forget(h.place)
+	}
+	for units > 0 && h.place[units-1] == vacant {
+		units--
 		h.vacant--
 	}
-	h.limit = slabs * slabGranules
+	h.limit = units * unitGranules
 	h.lowest = 0
 }
 
@@ -147,4 +156,18 @@ func (h *Heap) frees() (n uint64) {
 		n += c.allocs - uint64(c.carved-c.n)
 	}
 	return n
+}
+
+// Warm commits the first bytes of the reservation at least, at a quiet moment: with a source that
+// prefaults ([page.Options]) the first touches are paid then, and not in play. Trim gives back what
+// was not used. The error is the source's, or ErrClosed; nothing has changed then.
+func (h *Heap) Warm(bytes uintptr) error {
+	if h.base == nil {
+		return memory.ErrClosed
+	}
+	h.owner.Touch()
+	if err := h.mem.Ensure(bytes); err != nil {
+		return fmt.Errorf("slab: warm: %w", err)
+	}
+	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -45,16 +44,8 @@ func families(t *testing.T, src page.Source) map[string]family {
 
 // A stack that outlives its manager is closed, and never touches what may be somebody else's.
 func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
-	src := page.Default()
-	mem, err := src.Reserve(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	carve, err := page.NewCarve(src, mem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := families(t, carve)
+	src := memtest.NewMortal(t, nil, 1<<20)
+	made := families(t, src)
 	blocks, marks := map[*End]unsafe.Pointer{}, map[*End]Mark{}
 	for _, f := range made {
 		for _, e := range f.ends {
@@ -64,10 +55,7 @@ func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
 			blocks[e] = memtest.MustAlloc(t, e, 40, 16)
 		}
 	}
-	carve.Close()
-	if err := src.Release(mem); err != nil {
-		t.Fatal(err)
-	}
+	src.End(t)
 	for name, f := range made {
 		var allocs uint64
 		for _, e := range f.ends {
@@ -105,22 +93,9 @@ func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
 	}
 }
 
-// keepsAddresses takes memory back and cannot release the addresses.
-type keepsAddresses struct {
-	page.Source
-	on bool
-}
-
-func (k *keepsAddresses) Release(m page.Memory) error {
-	if k.on {
-		return errors.New("stack: injected release failure")
-	}
-	return k.Source.Release(m)
-}
-
 // What is decommitted must not be handed out, though Close has failed.
 func TestEveryFamily_CloseThatFailsHalfwayHandsOutNothingThatIsGone(t *testing.T) {
-	src := &keepsAddresses{Source: page.Default(), on: true}
+	src := &memtest.Halfway{Source: page.Default(), On: true}
 	for name, f := range families(t, src) {
 		for _, e := range f.ends {
 			memtest.MustAlloc(t, e, 100, 16)
@@ -138,11 +113,11 @@ func TestEveryFamily_CloseThatFailsHalfwayHandsOutNothingThatIsGone(t *testing.T
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		src.on = false
+		src.On = false
 		if err := errors.Join(f.Close(), f.Check()); err != nil || f.Stats().Reserved != 0 {
 			t.Errorf("%s: %v, %+v", name, err, f.Stats())
 		}
-		src.on = true
+		src.On = true
 	}
 }
 
@@ -173,21 +148,5 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 
 // `go vet` names copies of what embeds an Owner.
 func TestEveryFamily_CopiesAreNamedByVet(t *testing.T) {
-	for _, of := range []reflect.Type{reflect.TypeFor[End](), reflect.TypeFor[Stack](), reflect.TypeFor[Double](), reflect.TypeFor[Pivot]()} {
-		if !embedsOwner(of) {
-			t.Errorf("a copy of %s hands out the same bytes, and vet says nothing", of)
-		}
-	}
-}
-
-func embedsOwner(t reflect.Type) bool {
-	if t == reflect.TypeFor[invariant.Owner]() {
-		return true
-	}
-	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
-		if embedsOwner(t.Field(i).Type) {
-			return true
-		}
-	}
-	return false
+	memtest.CopiesAreNamed(t, reflect.TypeFor[End](), reflect.TypeFor[Stack](), reflect.TypeFor[Double](), reflect.TypeFor[Pivot]())
 }

@@ -224,6 +224,14 @@ func (e *End) Available() uintptr {
 	return *e.wall - e.edge
 }
 
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed.
+func (e *End) Base() unsafe.Pointer { return e.base }
+
+// Extent returns how many bytes from Base blocks may lie in: what other Ends of the buffer have
+// in front of this one counts; 0 once closed.
+func (e *End) Extent() uintptr { return max(e.origin, e.limit) }
+
 // Owns reports whether p lies between the origin and the edge, where the live blocks are.
 func (e *End) Owns(p unsafe.Pointer) bool {
 	return e.base != nil && uintptr(p)-uintptr(e.base)-min(e.origin, e.edge) < e.Used()

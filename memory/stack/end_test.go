@@ -318,3 +318,24 @@ func TestEnd_CheckNamesWhatIsCorrupt(t *testing.T) {
 		})
 	}
 }
+
+func TestEnd_BothEndsSeeTheRoomBetweenThem(t *testing.T) {
+	d := newDouble(t, 4000)
+	memtest.MustAlloc(t, d.Bottom(), 100, 4)
+	memtest.MustAlloc(t, d.Top(), 300, 4)
+	if b, f := d.Bottom().Available(), d.Top().Available(); b != 3600 || f != 3600 || d.Available() != 3600 {
+		t.Errorf("the bottom sees %d bytes, the top %d, the Double %d; want 3600", b, f, d.Available())
+	}
+}
+
+func TestEnd_ThePeakOutlivesTheClose(t *testing.T) {
+	d := newDouble(t, 4000)
+	memtest.MustAlloc(t, d.Bottom(), 100, 4)
+	memtest.MustAlloc(t, d.Top(), 300, 4)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if b, f := d.Bottom().Stats().Peak, d.Top().Stats().Peak; b != 100 || f != 300 {
+		t.Errorf("peaks of %d and %d bytes; want 100 and 300", b, f)
+	}
+}

@@ -21,9 +21,9 @@ const (
 	regionBytes = 1 << regionShift
 )
 
-// New reserves the address space of all tiers, commits the frame buffers, and raises GOGC for
-// the whole process unless told not to, see [Config.KeepGC]. The error names the tier that
-// could not be made; nothing is kept then.
+// New reserves the address space of all tiers, and raises GOGC for the whole process unless told
+// not to, see [Config.KeepGC]. Nothing is committed yet, and the books take some 110 KiB of the Go
+// heap. The error names the tier that could not be made; nothing is kept then.
 func New(cfg Config) (_ *Manager, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {
@@ -60,6 +60,10 @@ type ground struct {
 // Under returns the configured source.
 func (g *ground) Under() page.Source { return g.Source }
 
+// Pages returns what the options for huge pages and prefaulting of the manager's source have brought
+// so far. Safe for concurrent use.
+func (m *Manager) Pages() page.Granted { return page.GrantedBy(m.cfg.Source) }
+
 // Decommit passes on, until the manager closes.
 func (g *ground) Decommit(m page.Memory, off, size uintptr) error {
 	if g.going {
@@ -68,18 +72,40 @@ func (g *ground) Decommit(m page.Memory, off, size uintptr) error {
 	return g.Source.Decommit(m, off, size)
 }
 
-// reserve takes the one reservation, with room to begin each tier on a region.
+// reserve takes the one reservation, with room to begin each tier on a region: what was asked for,
+// or where the system refuses that half of each tier, and half of that.
 func (m *Manager) reserve() error {
-	total, err := m.cfg.total()
-	if err != nil {
-		return err
+	asked, err := m.cfg.total()
+	for total := asked; err == nil; total, err = m.cfg.total() {
+		err := m.take(total)
+		if err == nil || !page.RefusedBySystem(err) {
+			return err
+		}
+		if !m.cfg.halve() {
+			return fmt.Errorf("%d bytes were asked for, and %d, the least for these tiers, are refused, too: %w", asked, total, err)
+		}
 	}
+	return err
+}
+
+// Beside the reservation the Go heap must find room for the books, once all of it is in use, and
+// for a start of the program's own: where it does not, Go ends the process.
+const (
+	booksShare = 32 // tlsf's books are 1/64 of its blocks, slab's up to a tenth of its
+	goRoom     = 16 << 20
+)
+
+// take reserves total bytes.
+func (m *Manager) take(total uintptr) error {
 	whole, err := m.src.Reserve(total)
 	if err != nil {
 		return err
 	}
 	if whole.Base == nil || whole.Size < total {
 		return fmt.Errorf("%T gave %d bytes at %p for %d", m.src.Source, whole.Size, whole.Base, total)
+	}
+	if err := page.HeapRoom(total/booksShare + goRoom); err != nil {
+		return errors.Join(err, m.src.Release(whole))
 	}
 	skip := align.Up(uintptr(whole.Base), regionBytes) - uintptr(whole.Base)
 	m.whole, m.base, m.size = whole, unsafe.Add(whole.Base, skip), total-regionBytes
@@ -105,13 +131,16 @@ func (m *Manager) cut(off *uintptr, n uintptr, route uint8) (*page.Carve, error)
 func (m *Manager) build() error {
 	off := uintptr(0)
 	for t := range Inbox {
-		c, err := m.cut(&off, m.cfg.span(t), uint8(t))
+		c, err := m.cut(&off, m.cfg.span(t), m.cfg.route(t))
 		if err != nil {
 			return err
 		}
 		m.limits[t] = page.NewLimit(c, m.cfg.Budget[t])
 		m.mark(t)
 	}
+	small, large := m.carves[Slab].Memory(), m.carves[Large].Memory()
+	m.tags.slab = slabNotes{base: uintptr(small.Base), size: small.Size}
+	m.tags.large = largeNotes{base: uintptr(large.Base), size: large.Size}
 	if err := m.buildTiers(); err != nil {
 		return err
 	}
@@ -120,18 +149,29 @@ func (m *Manager) build() error {
 		if err != nil {
 			return err
 		}
-		w, err := newWorker(c, &m.cfg)
+		w, err := newWorker(m, c)
 		if err != nil {
 			return fmt.Errorf("tiers: worker %d: %w", k, err)
 		}
 		m.workers = append(m.workers, w)
-		m.outbox = append(m.outbox, outbox{freer: w.inbox.NewFreer(), most: w.limit.Budget() / outboxShare})
+		m.outbox = append(m.outbox, outbox{freer: w.inbox.NewFreer(), most: w.outboxMost()})
 	}
 	return nil
 }
 
-// mark has a tier tell Config.OnSoft. The frame tier is committed once, and has a mark of
-// another kind, in EndFrame.
+// route returns what the regions of a tier are called in the route table.
+func (c *Config) route(t Tier) uint8 {
+	switch {
+	case c.Tags && t == Slab:
+		return routeSlab
+	case c.Tags && t == Large:
+		return routeLarge
+	}
+	return uint8(t)
+}
+
+// mark has a tier tell Config.OnSoft. The buffers of the frame tier are committed as a whole, and
+// have a mark of another kind, in EndFrame.
 func (m *Manager) mark(t Tier) {
 	if m.cfg.OnSoft == nil || t == Frame {
 		return
@@ -141,25 +181,30 @@ func (m *Manager) mark(t Tier) {
 
 func (c *Config) softMark(bytes uintptr) uintptr { return uintptr(float64(bytes) * c.SoftMark) }
 
+// largeStep is how much the large tier commits at a time: a system call costs what faulting in one
+// or two of its pages costs, and of a heap of 600 KiB that grew the last step is half empty on
+// average, which is less than a twentieth.
+const largeStep = 32 << 10
+
 func (m *Manager) buildTiers() (err error) {
 	m.static.carve = m.carves[Static]
 	perFrame, err := m.cfg.perFrame()
 	if err != nil {
 		return err
 	}
-	if m.frames, err = arena.NewFrames(m.limits[Frame], arena.FramesConfig{Buffers: m.cfg.Frames, Bytes: perFrame}); err != nil {
+	if m.frames, err = arena.NewFrames(m.limits[Frame], arena.FramesConfig{Buffers: m.cfg.Frames, Bytes: perFrame, Idle: true}); err != nil {
 		return fmt.Errorf("tiers: frame: %w", err)
 	}
 	if m.level, err = arena.NewGrowing(m.limits[Level], arena.GrowingConfig{Reserve: m.cfg.Reserve[Level]}); err != nil {
 		return fmt.Errorf("tiers: level: %w", err)
 	}
-	if m.large, err = tlsf.New(m.limits[Large], tlsf.Config{Reserve: m.cfg.Reserve[Large]}); err != nil {
+	if m.large, err = tlsf.New(m.limits[Large], tlsf.Config{Reserve: m.cfg.Reserve[Large], Step: min(largeStep, m.cfg.Reserve[Large]), Blocks: fewBlocks}); err != nil {
 		return fmt.Errorf("tiers: large: %w", err)
 	}
 	if m.slab, err = slab.New(m.limits[Slab], slab.Config{Reserve: m.cfg.Reserve[Slab], Large: m.large}); err != nil {
 		return fmt.Errorf("tiers: slab: %w", err)
 	}
-	if m.home, err = remote.New(target{m, page.Memory{Base: m.base, Size: m.size}}, remote.Config{}); err != nil {
+	if m.home, err = remote.New(gameTarget{target{m, page.Memory{Base: m.base, Size: m.size}}, m}, remote.Config{Batch: m.cfg.FreeItems, Bytes: m.cfg.FreeBytes}); err != nil {
 		return fmt.Errorf("tiers: inbox: %w", err)
 	}
 	if err := m.shut.init(); err != nil {
@@ -170,6 +215,10 @@ func (m *Manager) buildTiers() (err error) {
 	m.large.OnShort(func() { m.takeHome(true) })
 	return nil
 }
+
+// fewBlocks is how many descriptors a large heap starts with: as many as fit beside its anchors
+// into 18 KiB. Their number doubles as it must, 32 bytes copied for each.
+const fewBlocks = 32
 
 // perFrame returns the capacity of a frame buffer: an equal share of the budget, less what
 // the carve spends on the room between buffers.
@@ -189,11 +238,15 @@ func (c *Config) perFrame() (uintptr, error) {
 }
 
 // span returns the address space that a tier is cut, in whole regions; for Inbox that of one
-// worker. It is Reserve, but that the frame tier of builds whose expired frames rest
+// worker. It is Reserve, but that the frame tier and the workers of builds whose expired frames rest
 // ([arena.RestingFrames]) has room for those, too.
 func (c *Config) span(t Tier) uintptr {
-	if t != Frame || arena.RestingFrames == 0 {
+	if arena.RestingFrames == 0 || t != Frame && t != Inbox {
 		return c.Reserve[t]
+	}
+	if t == Inbox {
+		_, each := c.scratchBytes()
+		return align.Up(c.Reserve[t]+arena.RestingFrames*each, regionBytes)
 	}
 	each := c.Reserve[Frame]/uintptr(max(c.Frames, 1)) + page.BaseAlign
 	return align.Up(c.Reserve[Frame]+arena.RestingFrames*each, regionBytes)

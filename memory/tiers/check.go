@@ -22,6 +22,7 @@ func (m *Manager) Check() error {
 	c.limits()
 	c.phase()
 	c.counters()
+	c.tags()
 	return errors.Join(c.errs...)
 }
 
@@ -54,7 +55,7 @@ func (c *checker) tiers() {
 		if k >= len(m.outbox) {
 			continue // said elsewhere
 		}
-		if o := &m.outbox[k]; o.freer.Pending() == 0 && o.waiting != 0 || o.waiting > o.most || o.most != w.limit.Budget()/outboxShare {
+		if o := &m.outbox[k]; o.freer.Pending() == 0 && o.waiting != 0 || o.waiting > o.most || o.most != w.outboxMost() {
 			c.fail("%d blocks of %d bytes wait for worker %d, at most %d may", o.freer.Pending(), o.waiting, k, o.most)
 		}
 	}
@@ -64,9 +65,9 @@ func (c *checker) tiers() {
 func (w *Worker) check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := errors.Join(w.heap.Check(), w.inbox.Check())
-	if got, want := uint64(w.limit.Committed()), w.heap.Stats().Committed; got != want || w.limit.Committed() > w.limit.Budget() {
-		err = errors.Join(err, fmt.Errorf("%d bytes are committed of a budget of %d, the heap has %d", got, w.limit.Budget(), want))
+	err := errors.Join(w.heap.Check(), w.inbox.Check(), w.checkTags(), w.scratch.check())
+	if got, want := uint64(w.limit.Committed()), w.heap.Stats().Committed+w.scratch.stats.Committed; got != want || w.limit.Committed() > w.limit.Budget() {
+		err = errors.Join(err, fmt.Errorf("%d bytes are committed of a budget of %d, the heap and scratch have %d", got, w.limit.Budget(), want))
 	}
 	return err
 }
@@ -122,6 +123,9 @@ func (c *checker) routes() {
 			c.fail("%s cuts from %+v, want %+v", t, carve.Memory(), want)
 		}
 		c.join(carve.Check())
+		if t < Inbox {
+			route = m.cfg.route(t)
+		}
 		for end := off + size; off < end; off += regionBytes {
 			if got := m.route[off>>regionShift]; got != route {
 				c.fail("region %d of %s routes to %d", off>>regionShift, t, got)

@@ -67,7 +67,12 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	}{
 		{"region 0 of static routes to 1", func() func() { r := memtest.Keep(region(0)); *region(0) = 1; return r }},
 		{"of level routes to 9", func() func() { i := int(level >> regionShift); r := memtest.Keep(region(i)); *region(i) = 9; return r }},
-		{"of inbox routes to 8", func() func() { i := len(m.route) - 5; r := memtest.Keep(region(i)); *region(i) = 8; return r }},
+		{"of inbox routes to 8", func() func() {
+			i := len(m.route) - int(m.cfg.span(Inbox)>>regionShift) - 1
+			r := memtest.Keep(region(i))
+			*region(i) = 8
+			return r
+		}},
 		{fmt.Sprintf("%d regions route", len(m.route)+1), func() func() { r := memtest.Keep(&m.route); m.route = append(m.route, 0); return r }},
 		{fmt.Sprintf("regions route %d bytes", m.size+1), func() func() { r := memtest.Keep(&m.size); m.size++; return r }},
 		{"regions route", func() func() { r := memtest.Keep(&m.base); m.base = unsafe.Add(m.base, 2<<20); return r }},

@@ -27,9 +27,14 @@ func (m *Manager) Close() error {
 	case m.phase&inFrame != 0:
 		return m.order("Close", "inside a frame", "EndFrame first")
 	}
+	if err := m.enter("Close"); err != nil {
+		return err
+	}
+	defer m.leave()
 	if m.phase < closing && m.levels+m.frame > 0 {
 		m.home.Drain() // what was freed in the time of the level and the frames was live
 	}
+	m.hooks[Pools].run()
 	m.resetPools()
 	m.phase = closing
 	m.cur, m.lev = m.shut.frame, m.shut.level
@@ -55,6 +60,10 @@ func (m *Manager) release() error {
 	if m.frames != nil {
 		errs = append(errs, m.frames.Close())
 	}
+	for _, w := range m.workers {
+		errs = append(errs, w.scratch.close())
+	}
+	m.hooks[Static].run()
 	errs = append(errs, m.static.end(), m.closePools())
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -74,6 +83,7 @@ func (m *Manager) release() error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
+	m.tags.close()
 	for _, c := range m.carves {
 		c.Close() // tells what was built on PoolSource and is still open
 	}
@@ -110,6 +120,8 @@ func (m *Manager) watchSource() {
 			w.inbox.Reset()
 			_ = w.close()
 		}
+		m.tags.close()
+		m.hooks = [Count]hooks{}
 		m.base, m.size, m.whole = nil, 0, page.Memory{}
 		m.cur, m.lev = m.shut.frame, m.shut.level
 		m.phase, m.unwatch = closed, nil

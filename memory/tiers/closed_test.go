@@ -117,7 +117,8 @@ var estates = map[string]func(source) estate{
 	},
 	"slab.Central": func(s source) estate {
 		h, err := slab.New(s.Source, slab.Config{Reserve: 1 << 20})
-		central := slab.NewCentral(ok(s, h, err))
+		central, err := slab.NewCentral(ok(s, h, err))
+		central = ok(s, central, err)
 		open, closed := slab.NewCache(central), slab.NewCache(central)
 		e := estate{[]any{h, central, open, closed}, blocks(s, open), func() error { return errors.Join(open.Close(), central.Close()) }}
 		closed.FreeAny(blocks(s, closed)[0].(unsafe.Pointer))
@@ -217,7 +218,7 @@ var estates = map[string]func(source) estate{
 			func() error { return errors.Join(w.Close(), events.Close(), mem.Close()) }}
 	},
 	"tiers": func(s source) estate {
-		m, err := tiers.New(tiers.Config{Source: s.Source, Workers: 2, KeepGC: true,
+		m, err := tiers.New(tiers.Config{Source: s.Source, Workers: 2, KeepGC: true, Tags: true,
 			Reserve: [tiers.Count]uintptr{1 << 20, 1 << 20, 4 << 20, 8 << 20, 4 << 20, 8 << 20, 4 << 20}})
 		ok(s, m, err)
 		p, err := plan.Fast([]plan.Buffer{{ID: 0, Size: 100, Death: 2}})
@@ -227,6 +228,12 @@ var estates = map[string]func(source) estate{
 		e := estate{[]any{m, m.Frame(), m.Frames(), m.Level(), m.Slab(), m.Large(), m.Worker(0), static, m.NewFreer(), objects},
 			append(blocks(s, m), new(tiers.Snapshot), "name"), m.Close}
 		e.args = append(e.args, blocks(s, m.Frame())[0], blocks(s, m.Level())[0], blocks(s, m.Worker(0))[0], static.Get(0))
+		tag, err := m.Tag("tag")
+		task, also := m.Worker(1).BeginTask()
+		ok(s, tag, errors.Join(err, also))
+		onWorker := m.Worker(0).Tag(tag)
+		e.held = append(e.held, tag, tag.Frame(), tag.Level(), onWorker, m.Worker(1), task)
+		e.args = append(e.args, tag, blocks(s, tag)[0], blocks(s, onWorker)[0], blocks(s, task)[0])
 		ok(s, m, m.EndFrame())
 		return e
 	},

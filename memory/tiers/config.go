@@ -14,9 +14,17 @@ type Config struct {
 	// Source is where the one reservation comes from; nil means page.Default().
 	Source page.Source
 
+	// HugePages and Prefault are the [page.Options] of the default Source, and nothing where Source
+	// is set: off by default, since they make more memory resident than is used. What the system
+	// granted says [Manager.Pages].
+	HugePages, Prefault bool
+
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; 0 means the
 	// default: static 16 MiB, frame 8, level 64, pools 128, slab 64, large 64, and 32 for each worker's
-	// heap. Address space is not memory, except on the heap backing.
+	// heap. Address space is not memory, except on the heap backing. A system that refuses as much,
+	// or has no room left for the Go heap beside it, as under ulimit -v, is asked for half of each
+	// tier, and half of that, down to 1 MiB or what the frames need at least; the budgets shrink
+	// with it, and Stats says what was had.
 	Reserve [Count]uintptr
 
 	// Budget is the hard limit on committed bytes of each tier; beyond it allocation fails
@@ -31,12 +39,29 @@ type Config struct {
 	// Workers is the number of worker heaps, up to 64. 0 means 2; a negative number means none.
 	Workers int
 
+	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask], rounded
+	// up to 64 KiB and at most half of the Reserve of its heap, whose end it is. 0 means 256 KiB.
+	Scratch uintptr
+
+	// FreeItems and FreeBytes bound what may wait, in blocks and in bytes, where blocks are freed on
+	// another goroutine than their owner's: in a Freer of [Manager.NewFreer] or [Worker.NewFreer], and
+	// inside a frame in [Manager.Free] of a worker's blocks, for each worker. What is full is sent at
+	// once: nobody waits for room, and nothing is refused. FreeItems is 1 to 64; 0 means 32 towards the
+	// game and 8 towards a worker, whose blocks are few and large. FreeBytes counts the sizes that
+	// FreeSized and Manager.Free are told; 0 means 64 KiB, and for Manager.Free a sixteenth of the
+	// worker's budget, which is the most in any case.
+	FreeItems int
+	FreeBytes uintptr
+
+	// Tags turns the books of tags on, see [Tag]. Without it tags are to be had, and count nothing.
+	Tags bool
+
 	// SoftMark is the share of a budget, from 0 to 1, beyond which OnSoft is told. 0 means 0.75.
 	SoftMark float64
 	// OnSoft, when set, is called on the game goroutine each time a tier rises past its soft
 	// mark. Static, Level, Pools, Slab and Large tell it in the midst of the allocation that
-	// commits, with committed bytes and the budget. Frame, whose buffers are committed at New,
-	// tells it at EndFrame, when a frame used more than its share of one buffer and the frame
+	// commits, with committed bytes and the budget. Frame, whose buffers are committed as a whole
+	// when their first frames begin, tells it at EndFrame, when a frame used more than its share of one buffer and the frame
 	// before did not: with the bytes used and the capacity of a buffer. Inbox tells it at
 	// BeginFrame, for each worker that has risen past the mark of its share since, with the
 	// bytes that this worker has committed and its share.
@@ -65,7 +90,10 @@ type Config struct {
 	GoHeadroom int64
 }
 
-const defaultWorkers = 2
+const (
+	defaultWorkers = 2
+	maxWorkers     = 64
+)
 
 var defaultReserve = [Count]uintptr{
 	Static: 16 << 20, Frame: 8 << 20, Level: 64 << 20, Pools: 128 << 20, Slab: 64 << 20, Large: 64 << 20, Inbox: 32 << 20,
@@ -74,7 +102,7 @@ var defaultReserve = [Count]uintptr{
 // withDefaults fills in the zero fields and says what is wrong with the others.
 func (c Config) withDefaults() (Config, error) {
 	if c.Source == nil {
-		c.Source = page.Default()
+		c.Source = page.DefaultWith(page.Options{HugePages: c.HugePages, Prefault: c.Prefault})
 	}
 	if c.Frames == 0 {
 		c.Frames = 2
@@ -85,6 +113,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.SoftMark == 0 {
 		c.SoftMark = 0.75
 	}
+	if c.Scratch == 0 {
+		c.Scratch = 256 << 10
+	}
 	if c.GoHeadroom == 0 {
 		c.GoHeadroom = 256 << 20
 	}
@@ -92,10 +123,12 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Frames < 0 || c.Frames > 64:
 		return c, fmt.Errorf("tiers: %d frame buffers; allowed are 1 to 64", c.Frames)
-	case c.Workers > 64:
-		return c, fmt.Errorf("tiers: %d workers; allowed are up to 64", c.Workers)
+	case c.Workers > maxWorkers:
+		return c, fmt.Errorf("tiers: %d workers; allowed are up to %d", c.Workers, maxWorkers)
 	case !(c.SoftMark > 0 && c.SoftMark <= 1):
 		return c, fmt.Errorf("tiers: soft mark %v; allowed is a share above 0 and up to 1", c.SoftMark)
+	case c.FreeItems < 0 || c.FreeItems > 64:
+		return c, fmt.Errorf("tiers: %d blocks that may wait to be freed; allowed are 1 to 64", c.FreeItems)
 	case c.GoHeadroom < 0:
 		return c, fmt.Errorf("tiers: a Go headroom of %d bytes; at least 0 is needed", c.GoHeadroom)
 	}
@@ -107,6 +140,9 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("tiers: reserve %d bytes for %s: %w", c.Reserve[t], t, memory.ErrTooLarge)
 		}
 		c.Reserve[t] = align.Up(c.Reserve[t], regionBytes)
+	}
+	if c.Scratch > c.Reserve[Inbox]/2 {
+		return c, fmt.Errorf("tiers: scratch arenas of %d bytes; allowed are %d, half of a worker's reservation", c.Scratch, c.Reserve[Inbox]/2)
 	}
 	if _, err := c.total(); err != nil {
 		return c, err
@@ -154,6 +190,21 @@ func (c *Config) total() (uintptr, error) {
 		return 0, fmt.Errorf("tiers: reserve %d bytes for all tiers: %w (at most %d)", sum, memory.ErrTooLarge, uint64(math.MaxUint/2))
 	}
 	return uintptr(sum), nil
+}
+
+// halve makes every tier half as large, in whole regions, and reports whether one became smaller.
+func (c *Config) halve() (smaller bool) {
+	for t := range Tier(Count) {
+		least := uintptr(regionBytes)
+		if t == Frame {
+			least = align.Up(uintptr(c.Frames)*(page.BaseAlign+page.Granule), regionBytes)
+		}
+		if half := max(align.Up(c.Reserve[t]/2, regionBytes), least); half < c.Reserve[t] {
+			c.Reserve[t], smaller = half, true
+		}
+		c.Budget[t] = min(c.Budget[t], c.reserved(t))
+	}
+	return smaller
 }
 
 func (c *Config) reserved(t Tier) uintptr {

@@ -191,8 +191,7 @@ func TestNew_RefusesWhatASourceMustNotGive(t *testing.T) {
 func TestNew_NamesTheTierThatCouldNotBeMade(t *testing.T) {
 	for want, change := range map[string]func(c *Config){
 		"tiers: a frame budget": func(c *Config) { c.Budget[Frame] = 1 },
-		"tiers: reserve":        func(c *Config) { c.Source.(*memtest.Faulty).FailAt = 1 },
-		"tiers: frame:":         func(c *Config) { c.Source.(*memtest.Faulty).FailAt = 2 },
+		"tiers: reserve":        func(c *Config) { f := c.Source.(*memtest.Faulty); f.FailAt, f.ForGood = 1, true },
 	} {
 		src := memtest.NewFaulty()
 		cfg := small()

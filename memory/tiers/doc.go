@@ -32,6 +32,29 @@
 // Close may come inside a level. Frame and level memory is to be had between Begin and End only;
 // pools may be made at any time, and hold what was made before BeginLevel until its EndLevel.
 //
+// What owns more than memory, a texture or a file, is released by [Manager.OnReset] when its tier dies.
+//
+// # Tags
+//
+// A tier says how long memory lives, a [Tag] says who has it. With [Config.Tags] the manager notes
+// for each block that was handed out under a tag which one that is, by the block's address, and the
+// books of the tag follow the block, whoever frees or resizes it. [Manager.EachTag] and Snapshot
+// have a row for each tag and one for what no tag has, which [Snapshot.WriteText], WriteTagsJSON and
+// WriteTagsCSV write out; EndLevel tells leaks by tag.
+//
+//	what is counted                           through
+//	blocks of slab and large                  Tag.Alloc
+//	blocks of a worker's heap                 Worker.Tag, on the worker's goroutine
+//	pools, component columns                  Tag.AddPool, Tag.AddFuncs, NewPoolIn
+//	what a frame or level took from its arena Tag.Frame, Tag.Level
+//
+// # Scratch
+//
+// Each worker has a bump arena of Config.Scratch bytes for what dies with its task:
+// [Worker.BeginTask] hands it out empty, Mark and Rewind open scopes in it, and [Worker.EndTask]
+// empties it. It is of the type that Frame returns, so that a system is written once. There is no
+// lock in it, and no frame of the game's takes it away in the midst of a task.
+//
 // # Use it when, and when not
 //
 // Use it for a game with frames and levels. An engine that has lifetimes of its own takes the
@@ -44,6 +67,9 @@
 //	Alloc                      slab's, or large's, and a call
 //	Free, FreeAny              a range check, a byte of the route table, the family's own free
 //	Free of a static buffer    proportional to the plan
+//	Resize                     as Free, and the family's own; false for what cannot be had in place
+//	Tag.Alloc, and its Free    the manager's, and some 17 ns for the note; see BenchmarkTag
+//	BeginTask and EndTask      a lock each; in between arena.Linear's own
 //	Worker.Alloc, Worker.Free  tlsf's, and a lock that Stats holds for a moment
 //	BeginFrame, EndFrame       proportional to tiers, pools and workers, plus the frees that came home
 //	BeginLevel                 a frame's, 16 bytes of books moved per KiB of slab in use, and the rest
@@ -52,6 +78,21 @@
 //	                           the blocks of large and of the workers, and a collection of the Go
 //	                           heap if one is due
 //	Snapshot                   a few microseconds, no allocation
+//
+// A block that grows from 4 to 600 KiB, 128 bytes at a time, with a block of 128 bytes handed out
+// after each step, and freed after the next or kept; ns for a step, the times that the block moved,
+// and bytes committed for one that is live at the end:
+//
+//	                 freed: ns  moves  committed    kept: ns  moves  committed
+//	manager                 30      1       1.44          24      1       1.15
+//	a worker's heap         84      1       1.07          76      8       1.59
+//	tlsf alone              37      1       1.07          54      8       1.59
+//	append and make        263                           262
+//
+// go test ./memory/tiers -bench Grow$; Intel Xeon, Go 1.26.8, the lowest of 3 interleaved rounds of
+// 60 runs, on a machine that was busy with other work; they spread by a factor of two. What the
+// manager has committed beyond the block is the first step of the slab. Where all small blocks live
+// on, the heaps that hold both kinds need twice their size for them: a granule is 256 bytes.
 //
 // What EndLevel would report costs an Alloc nothing in slab and one store in large: see
 // slab.Heap.BeginEpoch.

@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
@@ -246,8 +245,9 @@ func (p *play) run() {
 
 func (p *play) frame() {
 	m := p.m
-	// A buffer that comes back from its rest takes memory, and a frame that is refused has no room.
-	p.src.resting = arena.RestingFrames > 0
+	// A buffer that is new, or comes back from its rest, takes memory, and a frame that is refused
+	// has no room.
+	p.src.resting = true
 	p.do("BeginFrame", m.BeginFrame)
 	p.src.resting = false
 	m.Frame().OnReset(p.hook("frame hook"))

@@ -88,12 +88,37 @@ func (l *life) step(op byte, arg uint32) {
 		l.alloc(Large, l.m, 4097+size*10, align)
 	case 11:
 		l.alloc(Inbox, l.m.Worker(0), size*8, align)
-	case 12, 13:
+	case 12:
 		l.free(Slab, arg)
+	case 13:
+		l.grow([]Tier{Slab, Large}[arg>>31], arg&^(1<<31))
 	case 14:
 		l.free(Large, arg)
 	case 15:
 		l.free(Inbox, arg)
+	}
+}
+
+// grow grows or shrinks a block of the general heap, which may change its tier.
+func (l *life) grow(t Tier, arg uint32) {
+	n := uint32(len(l.shadow[t].Live()))
+	if n == 0 {
+		return
+	}
+	i, size := int(arg>>16%n), uintptr(arg%12_000)
+	b := l.shadow[t].Live()[i]
+	p, err := memory.Grow(l.m, b.Ptr, b.Size, size, b.Align)
+	if err != nil && (p != b.Ptr || !errors.Is(err, memory.ErrOutOfMemory)) {
+		l.t.Fatalf("%v: Grow of %p from %d to %d bytes: %p, %v", t, b.Ptr, b.Size, size, p, err)
+	}
+	if err != nil {
+		l.shadow[t].Verify(b)
+		return
+	}
+	l.shadow[t].Move(i, p, size)
+	if now, _ := l.m.TierOf(p); now != t {
+		b = l.shadow[t].Take(i)
+		l.shadow[now].Add(p, size, b.Align)
 	}
 }
 
@@ -156,7 +181,11 @@ func (l *life) run(program []byte) {
 }
 
 func TestManager_AnyOrderOfFramesLevelsAndBlocks(t *testing.T) {
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
 		newLife(t).run(memtest.RandomProgram(seed+1, 400))
 	}
 }

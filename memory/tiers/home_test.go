@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 )
 
@@ -128,5 +129,49 @@ func TestManager_WhatOthersFreedInTheLevelWasLiveThoughItsEndTakesItIn(t *testin
 		}
 		freeElsewhere(t, m, p) // dead by now
 		memtest.Misuse(t, func() { _ = m.BeginFrame() }, "no live block of the level tier")
+	}
+}
+
+// Blocks of slab go home in runs, and others among them one by one; with tags all do.
+func TestManager_WhatComesHomeIsFreedWhateverLiesBesideIt(t *testing.T) {
+	for _, tags := range []bool{false, true} {
+		cfg := small()
+		cfg.Tags = tags
+		m := newManager(t, cfg)
+		tag := newTag(t, m, "a")
+		must(t, m.BeginLevel())
+		must(t, m.BeginFrame())
+		old := alloc(t, tag, 100)
+		must(t, m.EndFrame())
+		_, err := m.EndLevel()
+		must(t, err)
+		must(t, m.BeginLevel())
+		var all []unsafe.Pointer
+		for i := range uintptr(20) {
+			all = append(all, alloc(t, tag, 100), alloc(t, m, 16+i*100), alloc(t, m, 5000), alloc(t, m.Level(), 8), alloc(t, m.Worker(0), 300))
+		}
+		all = append(all, old)
+		freeElsewhere(t, m, all...)
+		must(t, m.BeginFrame())
+		m.Worker(0).Settle()
+		if a, b, c := m.Stats(Slab), m.Stats(Large).Live, m.Stats(Inbox).Live; a.Live != 0 || a.Frees != 41 || b != 0 || c != 0 {
+			t.Errorf("tags %t: slab %+v, %d of large, %d with the worker", tags, a, b, c)
+		}
+		if s := tag.Stats(); s.Live != 0 || tags && s.Frees != 21 {
+			t.Errorf("%+v", s)
+		}
+		must(t, m.EndFrame())
+		p, q := alloc(t, m, 64), alloc(t, m, 64)
+		if !invariant.Exact {
+			continue
+		}
+		freeElsewhere(t, m, p, p, q)
+		memtest.Misuse(t, func() { _ = m.BeginFrame() }, "remote.Drain", "double free")
+		must(t, m.BeginFrame())
+		if m.Stats(Slab).Live != 0 {
+			t.Error("what came behind a refused block was not freed")
+		}
+		must(t, m.EndFrame())
+		must(t, m.Check())
 	}
 }

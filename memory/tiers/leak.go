@@ -22,6 +22,15 @@ type Leaks struct {
 	// than when it was registered. The manager knows its counts only, so the row is their
 	// difference; and since such a pool outlives the level by choice, Any does not count it.
 	Pools []PoolLeak
+	// Tags has a row for each tag with blocks among Slab, Large and Workers, in the order of the
+	// tags. In memfast builds those of slab are differences, too.
+	Tags []TagLeak
+}
+
+// A TagLeak is what of a level's leaks is of one tag.
+type TagLeak struct {
+	Tag string
+	Leak
 }
 
 // A Leak is blocks, and bytes with the rounding that they cost, that outlived their level.
@@ -52,6 +61,13 @@ func (l Leaks) String() string {
 		}
 		fmt.Fprintf(&b, "%s%s by %s", sep, p.Pool, p.Leak)
 	}
+	for i, t := range l.Tags {
+		sep := "; by tag: "
+		if i > 0 {
+			sep = ", "
+		}
+		fmt.Fprintf(&b, "%s%s %s", sep, t.Tag, t.Leak)
+	}
 	return b.String()
 }
 
@@ -77,23 +93,39 @@ func (m *Manager) beginEpochs() {
 	for _, w := range m.workers {
 		w.beginEpoch()
 	}
+	if !invariant.Exact {
+		for _, t := range m.tags.all {
+			t.atLevel = m.tags.slab.books[t.id]
+		}
+	}
 }
 
 // leaks counts the level's blocks that are live.
 func (m *Manager) leaks() Leaks {
 	l := Leaks{Level: m.levels}
-	for _, size := range m.slab.Young {
+	var byTag [MaxTags + 1]Leak
+	for p, size := range m.slab.Young {
 		l.Slab.add(size)
+		byTag[m.tags.slab.tagOf(p)].add(size)
 	}
 	if !invariant.Exact {
 		l.Slab.since(m.atLevel[Slab], m.Stats(Slab))
+		for _, t := range m.tags.all {
+			byTag[t.id].since(t.atLevel.stats(), m.tags.slab.books[t.id].stats())
+		}
 	}
-	for _, size := range m.large.Young {
+	for p, size := range m.large.Young {
 		l.Large.add(size)
+		byTag[m.tags.large.tagOf(p)].add(size)
 	}
 	for k, w := range m.workers {
 		_ = m.outbox[k].flush()
-		w.young(&l.Workers)
+		w.young(&l.Workers, &byTag)
+	}
+	for _, t := range m.tags.all {
+		if leak := byTag[t.id]; leak.Blocks > 0 {
+			l.Tags = append(l.Tags, TagLeak{t.name, leak})
+		}
 	}
 	for i := range m.pools {
 		p := &m.pools[i]

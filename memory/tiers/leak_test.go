@@ -232,12 +232,13 @@ func TestManager_EveryTierGetsWhatWasAsked(t *testing.T) {
 	cfg := Config{KeepGC: true, Workers: 3, Reserve: [Count]uintptr{3 << 20, 5 << 20, 7 << 20, 9 << 20, 11 << 20, 13 << 20, 2 << 20}}
 	m := newManager(t, cfg)
 	for tier, n := range cfg.Reserve {
-		if got := m.carves[tier].Memory().Size; got != n && (Tier(tier) != Frame || got < n || arena.RestingFrames == 0) {
+		if got := m.carves[tier].Memory().Size; got != n && (Tier(tier) != Frame && Tier(tier) != Inbox || got < n || arena.RestingFrames == 0) {
 			t.Errorf("%v: %d bytes of %d", Tier(tier), got, n)
 		}
 	}
+	_, scratch := m.cfg.scratchBytes()
 	for want, got := range map[uint64]uint64{
-		7 << 20: m.level.Stats().Reserved, 11 << 20: m.slab.Stats().Reserved, 13 << 20: m.large.Stats().Reserved, 2 << 20: m.Worker(2).Stats().Reserved,
+		7 << 20: m.level.Stats().Reserved, 11 << 20: m.slab.Stats().Reserved, 13 << 20: m.large.Stats().Reserved, 2<<20 - uint64(scratch): m.Worker(2).heap.Stats().Reserved,
 	} {
 		if got != want {
 			t.Errorf("an allocator has %d bytes of %d", got, want)
@@ -246,9 +247,11 @@ func TestManager_EveryTierGetsWhatWasAsked(t *testing.T) {
 	if got := m.Stats(Inbox).Reserved; got != 6<<20 {
 		t.Errorf("the workers have %d bytes", got)
 	}
-	if f := m.frames.Stats(); f.Committed < 4<<20 || f.Committed > 5<<20 {
-		t.Errorf("the frames have %d bytes of 5 MiB", f.Committed)
+	must(t, m.BeginFrame())
+	if n := 2 * m.Frame().Available(); n < 4<<20 || n > 5<<20 {
+		t.Errorf("the frames have %d bytes of 5 MiB", n)
 	}
+	must(t, m.EndFrame())
 	if n := uint64(m.static.carve.Left()); n != 3<<20 || page.Granule > n {
 		t.Errorf("static has %d bytes left", n)
 	}

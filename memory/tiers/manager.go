@@ -37,6 +37,7 @@ import (
 //	    within its budget; those of the pools are at least what the pools have in use
 //	(4) frames is at the manager's frame, and cur is its arena inside a frame
 //	(5) no counter has gone back since BeginLevel, nor since BeginFrame, which came later
+//	(6) every tag counts live blocks, and all together no more than the tiers have
 type Manager struct {
 	base  unsafe.Pointer
 	size  uintptr // bytes from base; 0 once closed, so that nothing is owned
@@ -57,6 +58,9 @@ type Manager struct {
 	large   *tlsf.Heap
 	pools   []poolEntry
 	walking bool // pools are being reset or closed
+	hooks   [Count]hooks
+	border  string // the call at a border that is running, see enter
+	tags    tags
 	workers []*Worker
 	outbox  []outbox      // the game goroutine's way to each worker
 	home    *remote.Inbox // blocks that other goroutines free
@@ -96,6 +100,12 @@ func (m *Manager) Frame() *arena.Linear {
 
 // Frames returns the ring of frame arenas, for [arena.RefTo] and [arena.Ref.Get].
 func (m *Manager) Frames() *arena.Frames { return m.frames }
+
+// FrameAt returns the bytes that a frame has in use, to be read: with age 0 of the frame that is
+// open or was the last, else of the one age frames before it, up to Config.Frames-1. They are valid
+// until as many frames have begun since that it expires, as [arena.Frames.At] has it. What is not
+// readable is nil, and in debug builds a *memory.Misuse that says why.
+func (m *Manager) FrameAt(age int) []byte { return m.frames.At(age) }
 
 // Level returns the arena of the level, for the time until EndLevel. Outside a level it returns
 // an arena that is closed, and in debug builds panics with a *memory.Misuse.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
@@ -509,5 +510,36 @@ func TestManager_AStaticPlanBeyondTheBudgetIsRefused(t *testing.T) {
 	must(t, err)
 	if s := m.Stats(Static); s.Failures != 1 {
 		t.Errorf("failures %d", s.Failures)
+	}
+}
+
+func TestManager_FrameAtReadsWhatTheFramesBeforeHave(t *testing.T) {
+	cfg := small()
+	cfg.Frames = 3
+	m := newManager(t, cfg)
+	for i := range 10 {
+		must(t, m.BeginFrame())
+		*(*byte)(alloc(t, m.Frame(), 1)) = byte(i)
+		for _, open := range []bool{true, false} {
+			for age := range min(3, i+1) {
+				if b := m.FrameAt(age); len(b) != 1 || b[0] != byte(i-age) {
+					t.Fatalf("frame %d, open %t, age %d: %v", i, open, age, b)
+				}
+			}
+			if invariant.Debug {
+				memtest.Misuse(t, func() { m.FrameAt(3) }, "a frame 3 frames old has expired; it stays readable for 2")
+			} else if m.FrameAt(3) != nil {
+				t.Error("an expired frame can be read")
+			}
+			if open {
+				must(t, m.EndFrame())
+			}
+		}
+	}
+	must(t, m.Close())
+	if invariant.Debug {
+		memtest.Misuse(t, func() { m.FrameAt(0) }, "the arena is closed")
+	} else if m.FrameAt(0) != nil {
+		t.Error("closed, and a frame can be read")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"sync"
+	"time"
 )
 
 // The collector's pacing is one number of the process, GOGC: a collection is due when the heap
@@ -38,6 +39,8 @@ type process struct {
 	cycles  uint64 // collections of the process when allocs was noted
 	allocs  uint64 // bytes allocated by the process until then
 	watched bool   // the sentinel is armed
+
+	again *time.Timer // the second look after a collection
 }
 
 const (
@@ -186,14 +189,32 @@ func (p *process) watch() {
 	}
 }
 
+// Both are armed before the look at the heap, so that a collection which comes between is not
+// missed. One that is under way as they are armed passes them over; hence the second look.
 func (s *sentinel) collected() {
-	pacing.follow()
 	runtime.SetFinalizer(s, (*sentinel).collected)
+	pacing.followTwice()
 }
 
 func (p *process) collected() {
-	p.follow()
 	runtime.AddCleanup(new(straggler), (*process).collected, p)
+	p.followTwice()
+}
+
+// secondLook is longer than the marking of any heap that a game has.
+const secondLook = time.Second
+
+func (p *process) followTwice() {
+	p.follow()
+	p.Lock()
+	defer p.Unlock()
+	switch {
+	case len(p.claims) == 0:
+	case p.again == nil:
+		p.again = time.AfterFunc(secondLook, p.follow)
+	default:
+		p.again.Reset(secondLook)
+	}
 }
 
 // A heap is what the pacing depends on, in bytes.
@@ -261,5 +282,5 @@ func share(bytes, percent uint64) uint64 {
 	if hi > 0 {
 		return 1 << 62
 	}
-	return min(lo/100, 1<<62)
+	return lo / 100
 }

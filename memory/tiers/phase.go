@@ -36,11 +36,18 @@ func (m *Manager) BeginFrame() error {
 	case m.phase&inFrame != 0:
 		return m.order("BeginFrame", "inside a frame", "EndFrame first")
 	}
+	if err := m.enter("BeginFrame"); err != nil {
+		return err
+	}
+	defer m.leave()
 	m.owner.Touch()
 	m.home.Drain()
 	m.tellSoftWorkers()
 	at := m.allStats()
 	m.frames.Advance()
+	if m.phase >= closing {
+		return m.order("BeginFrame", "", "") // a hook has ended its source
+	}
 	m.atFrame = at
 	m.cur = m.frames.Current()
 	m.ending++ // what an EndLevel that panicked has begun is no longer so
@@ -56,9 +63,16 @@ func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
 		return m.order("EndFrame", "outside a frame", "BeginFrame first")
 	}
+	if err := m.enter("EndFrame"); err != nil {
+		return err
+	}
+	defer m.leave()
 	m.owner.Touch()
 	used := m.inUse() // the pools' books may panic: before anybody is told
 	tight := m.tellSoftFrame()
+	if m.phase >= closing {
+		return m.order("EndFrame", "", "") // a callback has ended its source
+	}
 	var failed error
 	for k := range m.outbox {
 		if err := m.outbox[k].flush(); err != nil {
@@ -109,6 +123,10 @@ func (m *Manager) BeginLevel() error {
 	case m.phase&inFrame != 0:
 		return m.order("BeginLevel", "inside a frame", "EndFrame first")
 	}
+	if err := m.enter("BeginLevel"); err != nil {
+		return err
+	}
+	defer m.leave()
 	m.owner.Touch()
 	at := m.allStats()
 	m.notePools()
@@ -140,10 +158,18 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	case m.phase&inFrame != 0:
 		return Leaks{}, m.order("EndLevel", "inside a frame", "EndFrame first")
 	}
+	if err := m.enter("EndLevel"); err != nil {
+		return Leaks{}, err
+	}
+	defer m.leave()
 	m.owner.Touch()
 	m.home.Drain() // what was freed in the level's time was live
-	m.resetPools()
-	m.level.Reset()
+	for _, step := range [...]func(){m.hooks[Pools].run, m.resetPools, m.level.Reset, m.hooks[Static].run} {
+		if step(); m.phase >= closing {
+			return Leaks{}, m.order("EndLevel", "", "") // its source has ended
+		}
+	}
+	m.tags.endLevel()
 	m.home.Drain() // what resets and hooks have freed is not left behind
 	if err := m.static.end(); err != nil {
 		return Leaks{}, err

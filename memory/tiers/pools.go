@@ -25,6 +25,7 @@ type poolEntry struct {
 	stats func() memory.Stats
 	reset func()
 	close func() error
+	tag   *Tag // that it counts for, or nil
 
 	ended   uint64 // the Manager.ending in which it was reset last
 	atLevel stats  // when the level began or it was registered
@@ -37,13 +38,30 @@ type poolEntry struct {
 // refuses everything with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
-// NewPool makes a pool in the pools tier and registers it, under its own name.
+// NewPool makes a pool in the pools tier and registers it, under its own name. The error is that
+// of [pool.New], and wraps memory.ErrClosed once a Close of the manager has begun. From a pool's
+// own Reset or Close it panics with a *memory.Misuse, and no pool is made.
 func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
+	return newPool[T](m, nil, "NewPool", cfg)
+}
+
+// NewPoolIn is [NewPool] for a pool that counts under a tag.
+func NewPoolIn[T any](t *Tag, cfg pool.Config) (*pool.Pool[T], error) {
+	return newPool[T](t.of("NewPoolIn"), t, "NewPoolIn", cfg)
+}
+
+// newPool looks first whether the pool may be registered: the part of the tier that it takes does
+// not come back before the manager ends.
+func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[T], error) {
+	if m.phase >= closing {
+		return nil, fmt.Errorf("tiers: new pool: %w", memory.ErrClosed)
+	}
+	m.settled(op)
 	p, err := pool.New[T](m.PoolSource(), cfg)
 	if err != nil {
 		return nil, err
 	}
-	m.AddPool(p.Name(), p)
+	m.addPool(t, p.Name(), p)
 	return p, nil
 }
 
@@ -51,7 +69,17 @@ func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
 // reset at EndLevel, also where it was made before BeginLevel, and at Close, then closed,
 // each time the newest pool first. The name is for EachPool and the leak report. A nil pool,
 // one that is registered already, and a closed manager panic with a *memory.Misuse.
-func (m *Manager) AddPool(name string, p Pool) {
+func (m *Manager) AddPool(name string, p Pool) { m.addPool(nil, name, p) }
+
+// AddPool is Manager.AddPool for a pool that counts under the tag, as long as it is registered.
+func (t *Tag) AddPool(name string, p Pool) { t.of("AddPool").addPool(t, name, p) }
+
+// AddFuncs is Manager.AddFuncs for what counts under the tag.
+func (t *Tag) AddFuncs(name string, stats func() memory.Stats, reset func(), close func() error) {
+	t.of("AddFuncs").register(poolEntry{name: name, stats: stats, reset: reset, close: close, tag: t})
+}
+
+func (m *Manager) addPool(t *Tag, name string, p Pool) {
 	if p == nil {
 		panic(m.badPool(name, "the pool is nil"))
 	}
@@ -60,7 +88,7 @@ func (m *Manager) AddPool(name string, p Pool) {
 			panic(m.badPool(name, fmt.Sprintf("the pool is registered already, as %q", m.pools[i].name)))
 		}
 	}
-	m.register(poolEntry{name: name, pool: p, stats: p.Stats, reset: p.Reset, close: p.Close})
+	m.register(poolEntry{name: name, pool: p, stats: p.Stats, reset: p.Reset, close: p.Close, tag: t})
 }
 
 // AddFuncs is AddPool for what has no three such methods, or must not be reset with the level:

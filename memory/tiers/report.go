@@ -1,11 +1,13 @@
 package tiers
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // TierRecord is a tier's row in files: bytes and counts, stable names.
@@ -55,6 +57,61 @@ func (s *Snapshot) WriteCSV(w io.Writer) error {
 	return err
 }
 
+// TagRecord is a tag's row in files, as [TagStats] has it: bytes and counts, stable names. The name
+// of what no tag has is empty, which no tag's is.
+type TagRecord struct {
+	Name        string `json:"name"`
+	InUse       uint64 `json:"in_use"`
+	Peak        uint64 `json:"peak"`
+	Requested   uint64 `json:"requested"`
+	Measured    uint64 `json:"measured"`
+	Live        uint64 `json:"live"`
+	Allocs      uint64 `json:"allocs"`
+	Frees       uint64 `json:"frees"`
+	Failures    uint64 `json:"failures"`
+	FrameBytes  uint64 `json:"frame_bytes"`
+	FrameBlocks uint64 `json:"frame_blocks"`
+	LevelBytes  uint64 `json:"level_bytes"`
+	LevelBlocks uint64 `json:"level_blocks"`
+}
+
+// TagRecords returns the tags as rows for a file, in the order in which they were made, and last
+// what no tag has; none, and not nil, without Config.Tags.
+func (s *Snapshot) TagRecords() []TagRecord {
+	rows := make([]TagRecord, len(s.Tags))
+	for i := range s.Tags {
+		x := &s.Tags[i]
+		rows[i] = TagRecord{Name: x.Name, InUse: x.InUse, Peak: x.Peak, Requested: x.Requested, Measured: x.Measured,
+			Live: x.Live, Allocs: x.Allocs, Frees: x.Frees, Failures: x.Failures,
+			FrameBytes: x.Frame.Bytes, FrameBlocks: x.Frame.Blocks, LevelBytes: x.Level.Bytes, LevelBlocks: x.Level.Blocks}
+	}
+	return rows
+}
+
+// WriteTagsJSON writes the tags as a JSON array of [TagRecord], beside what WriteJSON writes.
+func (s *Snapshot) WriteTagsJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(s.TagRecords())
+}
+
+// WriteTagsCSV writes a header and a row per tag, in a table of its own: a tag has other columns
+// than a tier. Names are quoted where they must be, as in RFC 4180.
+func (s *Snapshot) WriteTagsCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	_ = c.Write(strings.Split("name,in_use,peak,requested,measured,live,allocs,frees,failures,frame_bytes,frame_blocks,level_bytes,level_blocks", ","))
+	for _, r := range s.TagRecords() {
+		row := []string{r.Name}
+		for _, v := range [...]uint64{r.InUse, r.Peak, r.Requested, r.Measured, r.Live, r.Allocs, r.Frees, r.Failures,
+			r.FrameBytes, r.FrameBlocks, r.LevelBytes, r.LevelBlocks} {
+			row = append(row, strconv.FormatUint(v, 10))
+		}
+		_ = c.Write(row)
+	}
+	c.Flush() // the first error stays
+	return c.Error()
+}
+
 // WriteText writes a table for a person.
 func (s *Snapshot) WriteText(w io.Writer) error {
 	var b strings.Builder
@@ -62,8 +119,30 @@ func (s *Snapshot) WriteText(w io.Writer) error {
 	for _, r := range s.Records() {
 		fmt.Fprintf(&b, "%-6s %10s %10s %10s %10s %9d %9d %8d\n", r.Name, Bytes(r.InUse), Bytes(r.Peak), Bytes(r.Committed), Bytes(r.Budget), r.Allocs, r.Frees, r.Failures)
 	}
+	s.tagText(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// tagText writes the rows of the tags, where there are any.
+func (s *Snapshot) tagText(b *strings.Builder) {
+	if len(s.Tags) == 0 {
+		return
+	}
+	wide := 16
+	for i := range s.Tags {
+		wide = max(wide, utf8.RuneCountInString(s.Tags[i].Name))
+	}
+	fmt.Fprintf(b, "\n%-*s %10s %10s %10s %9s %9s %8s %10s %10s\n", wide, "tag", "in use", "peak", "requested", "allocs", "frees", "failures", "frame", "level")
+	for i := range s.Tags {
+		r := &s.Tags[i]
+		name := r.Name
+		if name == "" {
+			name = "(none)"
+		}
+		fmt.Fprintf(b, "%-*s %10s %10s %10s %9d %9d %8d %10s %10s\n", wide, name, Bytes(r.InUse), Bytes(r.Peak), Bytes(r.Requested),
+			r.Allocs, r.Frees, r.Failures, Bytes(r.Frame.Bytes), Bytes(r.Level.Bytes))
+	}
 }
 
 // Bytes formats a number of bytes with the unit that leaves at most four digits before the

@@ -70,6 +70,10 @@ func (m *Manager) freeRare(op string, p unsafe.Pointer, size uintptr, known bool
 		panic(m.misuse(op, p, size, m.foreign()))
 	}
 	route := m.route[off>>regionShift]
+	if route >= routeSlab {
+		m.freeTagged(op, route, p, size, known)
+		return
+	}
 	live := true
 	switch Tier(route) {
 	case Static:
@@ -83,13 +87,23 @@ func (m *Manager) freeRare(op string, p unsafe.Pointer, size uintptr, known bool
 			m.level.Free(p, size)
 		}
 	case Pools:
-		panic(m.misuse(op, p, size, "the block belongs to a pool; free it through its pool's handle"))
+		panic(m.misuse(op, p, size, ofPool))
 	default:
+		if m.inScratch(route, p) {
+			panic(m.misuse(op, p, size, ofScratch))
+		}
 		m.outbox[route-Count].send(p, size, known && m.phase&inFrame != 0)
 	}
 	if !live {
-		panic(m.misuse(op, p, size, fmt.Sprintf("no live block of the %s tier: it died with its %s, or never was one", Tier(route), lifetimes[route])))
+		panic(m.misuse(op, p, size, m.dead(route)))
 	}
+}
+
+const ofPool = "the block belongs to a pool; free it through its pool's handle"
+
+// dead says what is wrong with an address of static, frame or level.
+func (m *Manager) dead(route uint8) string {
+	return fmt.Sprintf("no live block of the %s tier: it died with its %s, or never was one", Tier(route), lifetimes[route])
 }
 
 // lifetimes are what the blocks of the first tiers die with.
@@ -125,7 +139,17 @@ func (m *Manager) TierOf(p unsafe.Pointer) (Tier, bool) {
 	if off >= m.size {
 		return 0, false
 	}
-	return min(Tier(m.route[off>>regionShift]), Inbox), true
+	return tierOf(m.route[off>>regionShift]), true
+}
+
+func tierOf(route uint8) Tier {
+	switch route {
+	case routeSlab:
+		return Slab
+	case routeLarge:
+		return Large
+	}
+	return min(Tier(route), Inbox)
 }
 
 // Owns reports whether p lies in one of the tiers, live or not.
@@ -134,13 +158,27 @@ func (m *Manager) Owns(p unsafe.Pointer) bool {
 	return ok
 }
 
-// NewFreer lets another goroutine free blocks as FreeAny does: they are batched, and come home
-// at the next BeginFrame or EndLevel, or when Alloc needs them. Safe for concurrent use; the
-// Freer itself belongs to one goroutine. What is large is best given to its FreeSized, or it
+// Base returns the address from which the offsets of all tiers count, constant until Close; nil
+// once closed.
+func (m *Manager) Base() unsafe.Pointer { return m.base }
+
+// Extent returns how many bytes from Base the tiers take in address space; 0 once closed.
+func (m *Manager) Extent() uintptr { return m.size }
+
+// NewFreer lets another goroutine, a worker's or any, free blocks as FreeAny does: they are
+// batched, and come home at the next BeginFrame or EndLevel, or when Alloc needs them. Safe for
+// concurrent use; the Freer itself belongs to one goroutine. Config.FreeItems and FreeBytes say how
+// many blocks and bytes wait for each other before they are sent: what is full is sent at once, in
+// one compare-and-swap, and neither side waits for the other. What has been sent waits for the game,
+// and is bounded by what is live. What is large is best given to FreeSized, or it
 // waits for the batch to fill, with nobody else to flush it. A block that FreeAny refuses makes
 // the call that takes it in panic; the next call goes on behind it. What arrives after Close is
 // abandoned.
 func (m *Manager) NewFreer() *remote.Freer { return m.home.NewFreer() }
+
+// Coming returns what Freers have sent to the game goroutine, and what of it has come home. Safe for
+// concurrent use.
+func (m *Manager) Coming() remote.Stats { return m.home.Stats() }
 
 func (m *Manager) foreign() string {
 	if m.phase >= closing && m.size == 0 {

@@ -39,17 +39,18 @@ func furnish(t testing.TB, cfg Config) *furnished {
 	return m
 }
 
-func TestManager_FreeRefusesWhatTheBooksCanRefuse(t *testing.T) {
-	m := furnish(t, small())
-	other := newManager(t, small())
-	foreign := alloc(t, other, 100)
-	before := m.allStats()
-	for _, c := range []struct {
-		name string
-		p    unsafe.Pointer
-		size uintptr
-		want string
-	}{
+// A refusal is a block that the books of its tier can tell is none of that size.
+type refusal struct {
+	name string
+	p    unsafe.Pointer
+	size uintptr
+	want string
+}
+
+// refusals are what Free and Resize refuse alike.
+func (m *furnished) refusals(t testing.TB) []refusal {
+	foreign := alloc(t, newManager(t, small()), 100)
+	all := []refusal{
 		{"slab, a size of another class", m.ofSlab, 200, "wrong size: no request of 200 bytes is served from the class of 112"},
 		{"slab, a size of large", m.ofSlab, 10_000, "wrong size"},
 		{"slab, far beyond", unsafe.Add(m.ofSlab, 1<<20), 100, "not live"},
@@ -57,24 +58,37 @@ func TestManager_FreeRefusesWhatTheBooksCanRefuse(t *testing.T) {
 		{"large, a size of slab", m.ofLarge, 100, "wrong size"},
 		{"large, interior", unsafe.Add(m.ofLarge, 512), 10_000, "interior pointer"},
 		{"static, another size", m.ofStatic, 5001, "no live block of the static tier: it died with its level, or never was one"},
-		{"static, interior", unsafe.Add(m.ofStatic, 16), 5000, "static tier"},
+		{"static, interior", unsafe.Add(m.ofStatic, 16), 5000, "no live block of the static tier"},
 		{"frame, beyond what is in use", unsafe.Add(m.ofFrame, 200), 100, "no live block of the frame tier: it died with its frame"},
-		{"frame, too long", m.ofFrame, 101, "arena.Free"},
+		{"frame, too long", m.ofFrame, 101, "arena."},
 		{"level, beyond what is in use", unsafe.Add(m.ofLevel, 101), 0, "no live block of the level tier: it died with its level"},
-		{"level, too long", m.ofLevel, 200, "arena.Free"},
-		{"a pool's", m.ofPool, 128, "tiers.Free"},
+		{"level, too long", m.ofLevel, 200, "arena."},
+		{"a pool's", m.ofPool, 128, "the block belongs to a pool"},
 		{"another manager's", foreign, 100, "no tier of this manager owns the address"},
 		{"Go memory", unsafe.Pointer(new(int)), 8, "no tier of this manager owns the address"},
-	} {
-		if got := memtest.Misuse(t, func() { m.Free(c.p, c.size) }, c.want); t.Failed() {
-			t.Fatalf("%s: %v", c.name, got)
-		}
-		if m.allStats() != before {
-			t.Fatalf("%s: the refusal changed the books", c.name)
-		}
 	}
 	if invariant.Exact {
-		memtest.Misuse(t, func() { m.Free(unsafe.Add(m.ofSlab, 16), 100) }, "interior pointer")
+		all = append(all, refusal{"slab, interior", unsafe.Add(m.ofSlab, 16), 100, "interior pointer"})
+	}
+	return all
+}
+
+// refuse verifies that a call refuses a block, says what it wants, and changes nothing.
+func (m *furnished) refuse(t *testing.T, op string, c refusal, call func()) {
+	t.Helper()
+	before := m.allStats()
+	if got := memtest.Misuse(t, call, "."+op, c.want); t.Failed() {
+		t.Fatalf("%s: %v", c.name, got)
+	}
+	if m.allStats() != before {
+		t.Fatalf("%s: the refusal changed the books", c.name)
+	}
+}
+
+func TestManager_FreeRefusesWhatTheBooksCanRefuse(t *testing.T) {
+	m := furnish(t, small())
+	for _, c := range m.refusals(t) {
+		m.refuse(t, "Free", c, func() { m.Free(c.p, c.size) })
 	}
 	must(t, m.Check())
 }
@@ -263,5 +277,24 @@ func TestManager_AnExpiredFrameRestsWhereTheBuildHasIt(t *testing.T) {
 	}
 	if s := m.Stats(Frame); s.Reserved != 1<<20 || s.Committed > 1<<20 {
 		t.Errorf("frame: %+v", s)
+	}
+}
+
+// IDs with gaps, and an alignment beyond that of any reservation, which moves the block away from
+// the start of the tier.
+func TestManager_KnowsTheSizesOfAnyStaticBuffers(t *testing.T) {
+	m := newManager(t, Config{})
+	must(t, m.BeginLevel())
+	p, err := plan.Fast([]plan.Buffer{{ID: 7, Size: 5000, Align: 256 << 10, Death: 2}, {ID: 1 << 31, Size: 3000, Death: 1}})
+	must(t, err)
+	a, err := m.Declare(p)
+	must(t, err)
+	for id, want := range map[uint32]uintptr{7: 5000, 1 << 31: 3000} {
+		if size, ok := m.static.sizeOf(a.Get(id)); !ok || size != want {
+			t.Errorf("buffer %d: %d bytes, %t; want %d", id, size, ok, want)
+		}
+	}
+	if m.static.holds(a.Get(7), 4999, true) || !m.static.holds(a.Get(7), 5000, true) {
+		t.Error("the size does not count")
 	}
 }

@@ -15,6 +15,9 @@ type Snapshot struct {
 	InLevel bool
 	Tiers   [Count]TierStats
 	Go      GoStats
+	// Tags are the rows of EachTag, none without Config.Tags. Snapshot writes them into the array
+	// that is there: of a copy that is to be kept, clone them.
+	Tags []TagStats
 	// RSS is the process's resident bytes, 0 where the system does not say. Untracked is what
 	// of it neither the tiers nor the Go runtime account for: the binary, the C libraries, the
 	// graphics driver.
@@ -77,6 +80,7 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 // Snapshot fills s. It does not allocate, so an overlay may call it every frame.
 func (m *Manager) Snapshot(s *Snapshot) {
 	m.pacer.read()
+	tags := s.Tags[:0]
 	*s = Snapshot{Frame: m.frame, Level: m.levels, InLevel: m.InLevel(), Go: m.pacer.now, RSS: m.rss.read()}
 	known := s.Go.Total
 	for t := range Tier(Count) {
@@ -91,6 +95,7 @@ func (m *Manager) Snapshot(s *Snapshot) {
 	if s.RSS > known {
 		s.Untracked = s.RSS - known
 	}
+	s.Tags = m.appendTags(tags)
 }
 
 // A ring holds the last HistoryLen samples.

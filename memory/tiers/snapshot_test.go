@@ -2,9 +2,13 @@ package tiers
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
@@ -115,3 +119,46 @@ func TestNew_NamesATierWhoseAllocatorRefusesTheSize(t *testing.T) {
 		t.Errorf("%d reservations are left", src.Reserved())
 	}
 }
+
+func TestSnapshot_TagsHaveEveryFigureInTheirFiles(t *testing.T) {
+	var s Snapshot
+	for _, empty := range []func() string{
+		func() string { var b bytes.Buffer; must(t, s.WriteTagsJSON(&b)); return b.String() },
+		func() string { var b bytes.Buffer; must(t, s.WriteTagsCSV(&b)); return b.String() },
+	} {
+		if got := empty(); got != "[]\n" && got != "name,in_use,peak,requested,measured,live,allocs,frees,failures,frame_bytes,frame_blocks,level_bytes,level_blocks\n" {
+			t.Errorf("without tags: %q", got)
+		}
+	}
+	long := strings.Repeat("é", 24)
+	s.Tags = []TagStats{
+		{Name: `a "quoted", one`, Stats: memory.Stats{InUse: 1, Peak: 2, Requested: 3, Measured: 4, Live: 5, Allocs: 6, Frees: 7, Failures: 8},
+			Frame: Bumped{9, 10}, Level: Bumped{11, 12}},
+		{Name: long}, {},
+	}
+	var js, table, text bytes.Buffer
+	must(t, errors.Join(s.WriteTagsJSON(&js), s.WriteTagsCSV(&table), s.WriteText(&text)))
+	rows := s.TagRecords()
+	var back []TagRecord
+	must(t, json.Unmarshal(js.Bytes(), &back))
+	want := TagRecord{`a "quoted", one`, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+	if len(back) != 3 || back[0] != want || !slices.Equal(back, rows) || back[2] != (TagRecord{}) {
+		t.Errorf("%+v", back)
+	}
+	if !strings.Contains(table.String(), "\n\"a \"\"quoted\"\", one\",1,2,3,4,5,6,7,8,9,10,11,12\n") || !strings.HasSuffix(table.String(), "\n,0,0,0,0,0,0,0,0,0,0,0,0\n") {
+		t.Errorf("csv:\n%s", &table)
+	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	for _, line := range lines[len(lines)-4:] {
+		if n := utf8.RuneCountInString(line); n != utf8.RuneCountInString(lines[len(lines)-1]) {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+	if err := s.WriteTagsCSV(failing{}); !errors.Is(err, errInjected) {
+		t.Errorf("%v", err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errInjected }

@@ -60,10 +60,9 @@ func (s *static) at(p unsafe.Pointer, yield func(plan.Buffer) bool) {
 	if s.arena == nil {
 		return
 	}
-	// The arena was the first to be cut from the carve.
-	off, plan := uintptr(p)-uintptr(s.carve.Memory().Base), s.arena.Plan()
-	for id := range uint32(plan.Len()) {
-		if plan.Offset(id) == off && !yield(plan.Buffer(id)) {
+	at := uintptr(p) - uintptr(s.arena.Base())
+	for b, off := range s.arena.Plan().All() {
+		if off == at && !yield(b) {
 			return
 		}
 	}

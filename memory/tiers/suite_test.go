@@ -35,7 +35,7 @@ var subjects = map[string]memtest.Subject{
 			}
 			return heapOf{m}, nil
 		},
-		MaxSize: 20_000, Strict: true, Lenient: slabLenient, Closed: memory.ErrClosed, ClosesAnyway: true,
+		MaxSize: 20_000, Lenient: slabLenient, Closed: memory.ErrClosed, ClosesAnyway: true,
 	},
 	"Worker": {
 		New: func(src page.Source) (memory.Allocator, error) {
@@ -48,7 +48,7 @@ var subjects = map[string]memtest.Subject{
 			}
 			return workerOf{m.Worker(0), m}, nil
 		},
-		MaxSize: 20_000, Strict: true, Closed: memory.ErrClosed, ClosesAnyway: true,
+		MaxSize: 20_000, Closed: memory.ErrClosed, ClosesAnyway: true,
 	},
 }
 

@@ -27,12 +27,20 @@ type Worker struct {
 	limit *page.Limit
 	over  bool // closed
 
+	m     *Manager
+	part  *page.Carve  // its part of the reservation
+	tags  *largeNotes  // nil without Config.Tags
+	views []*WorkerTag // what Tag returned
+
+	scratch scratch
+
 	soft atomic.Uint64 // how often committed bytes rose past the soft mark
 	told uint64        // of these, the ones that Config.OnSoft knows of; the game goroutine's
 
 	last struct {
 		sync.Mutex
 		stats memory.Stats // as they were last seen
+		tags  []books      // by tag; nil without Config.Tags
 	}
 }
 
@@ -46,18 +54,47 @@ type target struct {
 // Base returns the range.
 func (t target) Base() (unsafe.Pointer, uintptr) { return t.part.Base, t.part.Size }
 
+// A gameTarget is the target of the manager's inbox, to which blocks of slab go in runs.
+type gameTarget struct {
+	target
+	m *Manager
+}
+
+// FreeRun frees the blocks of slab at the front of offs, as slab.Heap.FreeRun does. It leaves the
+// first one that is not of slab, and with tags every one, to FreeAny.
+func (t gameTarget) FreeRun(base unsafe.Pointer, offs []uintptr) int {
+	if t.m.cfg.Tags {
+		return 0
+	}
+	return t.m.slab.FreeRun(base, offs)
+}
+
 // newWorker makes the heap of a worker in its part of the reservation, with an equal share of
 // the tier's budget.
-func newWorker(part *page.Carve, cfg *Config) (*Worker, error) {
-	w := &Worker{limit: page.NewLimit(part, cfg.Budget[Inbox]/uintptr(cfg.Workers))}
+func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
+	cfg := &m.cfg
+	w := &Worker{m: m, part: part, limit: page.NewLimit(part, cfg.Budget[Inbox]/uintptr(cfg.Workers))}
 	if cfg.OnSoft != nil {
 		w.limit.OnSoft(cfg.softMark(w.limit.Budget()), func(_, _ uintptr) { w.soft.Add(1) })
 	}
+	if cfg.Tags {
+		w.tags = &largeNotes{base: uintptr(part.Memory().Base), size: part.Memory().Size}
+		w.last.tags = make([]books, MaxTags+1)
+	}
+	size, addresses := cfg.scratchBytes()
+	own := page.Memory{Base: part.Memory().Base, Size: cfg.Reserve[Inbox] - addresses}
 	var err error
-	if w.heap, err = tlsf.New(w.limit, tlsf.Config{Reserve: cfg.Reserve[Inbox]}); err != nil {
+	if w.heap, err = tlsf.New(w.limit, tlsf.Config{Reserve: own.Size, Step: min(largeStep, own.Size), Blocks: fewBlocks}); err != nil {
 		return nil, err
 	}
-	w.inbox, err = remote.New(target{w.heap, part.Memory()}, remote.Config{Batch: 8}) // staging blocks are few and large
+	if err = w.scratch.init(w.limit, size); err != nil {
+		return nil, err
+	}
+	batch := cfg.FreeItems
+	if batch == 0 {
+		batch = 8 // staging blocks are few and large
+	}
+	w.inbox, err = remote.New(target{homecoming{w}, own}, remote.Config{Batch: batch, Bytes: cfg.FreeBytes})
 	return w, err
 }
 
@@ -67,6 +104,11 @@ func newWorker(part *page.Carve, cfg *Config) (*Worker, error) {
 func (w *Worker) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.alloc(size, align)
+}
+
+// alloc is Alloc with the lock held.
+func (w *Worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if !w.over {
 		w.inbox.Drain()
 	}
@@ -79,6 +121,7 @@ func (w *Worker) Free(p unsafe.Pointer, size uintptr) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.heap.Free(p, size)
+	w.freed(p)
 }
 
 // Settle takes in what has come home, for a worker that has nothing to allocate. Worker's
@@ -91,6 +134,20 @@ func (w *Worker) Settle() {
 	}
 }
 
+// NewFreer lets any other goroutine free blocks of this worker's, as Manager.Free does on the game's:
+// they come home at the worker's next Alloc, Resize or Settle, or at EndLevel. Config.FreeItems and
+// FreeBytes say how many wait for each other before they are sent: a full batch is sent at once, in
+// one compare-and-swap, and neither side waits for the other. What has been sent waits for the worker,
+// however long that takes, and is bounded by what it has live. Other blocks than this worker's,
+// and those of its scratch arena, panic with a *memory.Misuse in the call that frees them; a
+// double free makes the call that takes it in panic. What arrives after Close is abandoned, as Flush
+// and Close of the Freer say. Safe for concurrent use; the Freer itself belongs to one goroutine.
+func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
+
+// Coming returns what Freers and the manager have sent to this worker, and what of it has come home.
+// Safe for concurrent use.
+func (w *Worker) Coming() remote.Stats { return w.inbox.Stats() }
+
 // Stats returns the worker's books as they were between two of its operations: now, or where
 // it is in the midst of one, when Stats was called last. It waits for no worker, and is safe
 // for concurrent use.
@@ -98,7 +155,7 @@ func (w *Worker) Stats() memory.Stats {
 	w.last.Lock()
 	defer w.last.Unlock()
 	if w.mu.TryLock() {
-		w.last.stats = w.heap.Stats()
+		w.last.stats = w.heap.Stats().Add(w.scratch.stats)
 		w.mu.Unlock()
 	}
 	return w.last.stats
@@ -111,12 +168,15 @@ func (w *Worker) beginEpoch() {
 }
 
 // young takes in what has come home and adds the blocks of this level that are live.
-func (w *Worker) young(l *Leak) {
+func (w *Worker) young(l *Leak, byTag *[MaxTags + 1]Leak) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.inbox.Drain()
-	for _, size := range w.heap.Young {
+	for p, size := range w.heap.Young {
 		l.add(size)
+		if w.tags != nil {
+			byTag[w.tags.tagOf(p)].add(size)
+		}
 	}
 }
 
@@ -127,6 +187,10 @@ func (w *Worker) close() error {
 		return err
 	}
 	w.over = true
+	w.scratch.over()
+	if w.tags != nil {
+		w.tags.close()
+	}
 	return w.heap.Close()
 }
 
@@ -139,6 +203,15 @@ type outbox struct {
 
 // outboxShare: no more than a sixteenth of a worker's budget waits for a batch to fill.
 const outboxShare = 16
+
+// outboxMost returns how many bytes may wait for the worker in an outbox.
+func (w *Worker) outboxMost() uintptr {
+	most := w.limit.Budget() / outboxShare
+	if b := w.m.cfg.FreeBytes; b > 0 {
+		most = min(most, b)
+	}
+	return most
+}
 
 // send sends a block home, together with the next ones if it may wait for them.
 func (o *outbox) send(p unsafe.Pointer, size uintptr, wait bool) {

@@ -67,6 +67,7 @@ func TestWorker_StatsDoNotWaitForAWorkerInTheMidstOfACall(t *testing.T) {
 func TestManager_BlocksOfAWorkerDoNotWaitForABatchToFill(t *testing.T) {
 	cfg := small()
 	cfg.Workers = 1
+	cfg.Reserve[Inbox], cfg.Budget[Inbox] = 5<<20, 4<<20 // beside the scratch arena
 	m := newManager(t, cfg)
 	w := m.Worker(0)
 	free := func(n int, sized bool) {

@@ -7,7 +7,7 @@ const (
 	// 1/16 too large, and quick stacks waste less than 1/16.
 	binBits   = 4
 	binsPer   = 1 << binBits
-	binLevels = 32 // level 0 for sizes below binsPer, one bin each; then one per doubling
+	binLevels = 32 // level 0 for sizes below binsPer, one bin each; then one per doubling; see roomLevel for the last
 	binCount  = binLevels * binsPer
 
 	// exactSearch is how many blocks the last search before growth looks at: it bounds
@@ -113,18 +113,27 @@ func (h *Heap) searchExact(n, step uint32) uint32 {
 	return 0
 }
 
+// highest returns the bin of the largest free blocks, or bin 0.
+func (s *bins) highest() uint32 {
+	if s.levels == 0 {
+		return 0
+	}
+	l := bits.Len32(s.levels) - 1
+	return uint32(l<<binBits | (bits.Len32(s.lists[l]) - 1))
+}
+
 // largestFree returns the bytes of the largest request that a free block can meet, where nothing
 // waits. It looks as far as Alloc does.
 func (h *Heap) largestFree() uintptr {
 	var most uint32
-	if s := &h.bins; s.levels != 0 {
-		l := bits.Len32(s.levels) - 1
-		b := uint32(l<<binBits | (bits.Len32(s.lists[l]) - 1))
-		i := h.blocks[b].nextFree
-		for left := exactSearch; i != b && left > 0; left-- {
-			most = max(most, h.blocks[i].size)
-			i = h.blocks[i].nextFree
-		}
+	b := h.bins.highest()
+	i := h.blocks[b].nextFree
+	for left := exactSearch; i != b && left > 0; left-- {
+		most = max(most, h.blocks[i].size)
+		i = h.blocks[i].nextFree
 	}
-	return min(h.grain.Bytes(most), h.fastSize)
+	for taken := h.bins.lists[roomLevel]; taken != 0; taken &= taken - 1 {
+		most = max(most, h.blocks[h.room(taken)].size)
+	}
+	return min(h.grain.Bytes(most), h.limit)
 }

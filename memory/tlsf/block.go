@@ -12,7 +12,7 @@ type block struct {
 	prevFree uint32 // free: neighbours on the bin's list, or its anchor; live: the epoch it is of
 	nextFree uint32 // free; quick and spare too, which are singly linked
 	req      uint32 // live: bytes that were asked for
-	bin      uint16 // the bin of its size, whose list it is on when free or waiting
+	bin      uint16 // the bin of its size, whose list it is on when free or waiting; or that of a room
 	pool     uint8  // whose memory it describes
 	state    state
 }
@@ -88,6 +88,28 @@ func (h *Heap) split(i, n uint32) *block {
 	x.bin = uint16(binOf(n))
 	h.link(j, y)
 	return x
+}
+
+// farGranules is how large a request must be to be cut from the far end of its block: small ones
+// then eat from the other end of what large ones leave, and like lies beside like. In the load of
+// tiers/internal/hour what is committed grows by 1.2 to 4.3 % after its first minute, and without
+// by 1.2 to 5.9 %, over eight seeds. The last block of a pool is cut from the front always: its end
+// is what Trim gives back.
+const farGranules = 128
+
+// splitFar is split that makes the far end of i, which is on no list, a block of n granules, and
+// what is in front of it a free block. It returns the far one's descriptor.
+func (h *Heap) splitFar(i, n uint32) (uint32, *block) {
+	j := h.newBlock()
+	x, y := &h.blocks[i], &h.blocks[j]
+	x.size -= n
+	y.off, y.size = x.off+x.size, n
+	y.prev, y.next = i, x.next
+	y.pool, y.bin = x.pool, uint16(binOf(n))
+	h.blocks[x.next].prev = j
+	x.next = j
+	h.link(i, x)
+	return j, y
 }
 
 // absorb adds the granules of j, which follows i in memory and is on no list, to i.

@@ -84,13 +84,20 @@ func (c *checker) configuration() {
 		if err := pl.mem.Check(); err != nil {
 			c.fail("pool %d: %w", k, err)
 		}
-		if pl.base == nil || pl.base != pl.mem.Base() || uint64(len(pl.starts)) != uint64(pl.mem.Reserved())>>h.grain {
+		if pl.base == nil || pl.base != pl.mem.Base() || len(pl.starts) < int(h.committed(pl)) || uint64(len(pl.starts)) > uint64(pl.mem.Reserved())>>h.grain {
 			c.fail("pool %d at %p with %d granules is not its reservation of %d bytes at %p", k, pl.base, len(pl.starts), pl.mem.Reserved(), pl.mem.Base())
 		}
-		most = max(most, uint64(len(pl.starts))<<h.grain)
+		most = max(most, uint64(pl.mem.Reserved()>>h.grain)<<h.grain)
 	}
-	if want := min(most, maxBytes); uint64(h.fastSize) != want {
-		c.fail("sizes up to %d take the fast path, want %d", h.fastSize, want)
+	if want := min(most, maxBytes); uint64(h.limit) != want || h.outgrown > h.limit {
+		c.fail("sizes up to %d are served, want %d; one of %d was refused in place", h.limit, want, h.outgrown)
+	}
+	fast := h.limit
+	if h.outgrown != 0 {
+		fast = h.outgrown - 1
+	}
+	if h.fastSize != fast {
+		c.fail("sizes up to %d take the fast path, want %d", h.fastSize, fast)
 	}
 	if h.quick != nil && h.quick.budget != uint64(h.config.QuickBytes)>>h.grain {
 		c.fail("the quick stacks' budget is %d granules, configured are %d bytes", h.quick.budget, h.config.QuickBytes)
@@ -133,7 +140,7 @@ func (c *checker) ring(k int) {
 // block adds a block of a ring to the sums and verifies invariant 5.
 func (c *checker) block(i uint32, x *block) {
 	h := c.h
-	if uint32(x.bin) != binOf(x.size) {
+	if uint32(x.bin) != binOf(x.size) && (x.state != free || x.bin < roomBin) {
 		c.fail("descriptor %d of %d granules has bin %d, want %d", i, x.size, x.bin, binOf(x.size))
 	}
 	switch x.state {
@@ -178,7 +185,7 @@ func (c *checker) starts(k int) {
 func (c *checker) lists() {
 	s := &c.h.bins
 	for l, lists := range s.lists {
-		if got := s.levels>>l&1 == 1; got != (lists != 0) {
+		if got := s.levels>>l&1 == 1; got != (lists != 0 && l != roomLevel) {
 			c.fail("level %d has bit %t and lists %#x", l, got, lists)
 		}
 		if lists>>binsPer != 0 {
@@ -212,6 +219,9 @@ func (c *checker) list(b, i uint32) {
 		}
 		if x.state != free || uint32(x.bin) != b {
 			c.fail("descriptor %d on the list of bin %d has state %d, bin %d", i, b, x.state, x.bin)
+		}
+		if b >= roomBin && prev != b {
+			c.fail("descriptor %d is not the only room in bin %d", i, b)
 		}
 		prev, i = i, x.nextFree
 	}

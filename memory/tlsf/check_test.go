@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// furnished returns a heap that has blocks in every state, in two pools.
+// furnished returns a heap that has blocks in every state, in two pools, a room and a refused growth.
 func furnished(t *testing.T) *Heap {
 	t.Helper()
 	h := newHeap(t, nil, Config{Reserve: 64 << 10, Step: 16 << 10, QuickBytes: 4 << 10})
@@ -26,6 +26,9 @@ func furnished(t *testing.T) *Heap {
 		h.Free(p[i], 4096)
 	}
 	memtest.MustAlloc(t, h, 1000, 1)
+	if !h.Resize(p[17], 4096, 5000) || h.Resize(p[0], 4096, 6000) || h.bins.lists[roomLevel] == 0 || h.outgrown == 0 {
+		t.Fatal("there is no room, or nothing is awaited")
+	}
 	memtest.MustCheck(t, h)
 	return h
 }

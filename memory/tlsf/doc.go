@@ -30,7 +30,7 @@
 //
 //	operation                  cost
 //	Alloc                      constant: two bitmap searches, one split
-//	Alloc that finds nothing   a list searched, 64 blocks deep; then a system call per Step
+//	Alloc that finds nothing   a list searched, 64 blocks deep, and 16 rooms; then a system call per Step
 //	Free, FreeAny              constant: at most two merges
 //	Resize                     constant; at the end of a pool a system call per Step
 //	Stats                      constant; with quick stacks, proportional to what waits
@@ -39,7 +39,7 @@
 //
 //	overhead                   bytes
 //	a block                    rounded up to a granule, of 256 bytes unless Config says otherwise
-//	books                      4 per granule reserved, 32 per block live or free
+//	books                      4 per granule committed, 32 per block live or free
 //
 // So the default suits blocks above 4 KiB: rounding wastes 3 % of the smallest of them on average,
 // but half of a block of 128 bytes. [Config.Granule] says what to name for smaller ones, and what it costs.
@@ -49,6 +49,13 @@
 // is searched too, at most 64 blocks deep. README.md shows that the number of instructions
 // does not grow with the heap, and how to repeat the measurement; the benchmarks of this
 // package print the times, with the Go heap beside them.
+//
+// A block that grows by Resize keeps what is free behind it as its room: other requests take from
+// there only when nothing else is large enough, and from its far half. A block that must move, since
+// Resize could not help it, is put where it can grow on. So a block that grew from 4 to 600 KiB by
+// steps of 128 bytes with a Step of 16 KiB, among small blocks that came and went, moved once, and
+// 624 KiB were committed (TestRoom_ABlockThatGrowsAmongSmallOnesMovesOnce); without rooms it moved
+// 260 times and left 1,776 KiB.
 //
 // [Config.QuickBytes] trades footprint for time: freed blocks then wait unmerged for a request
 // of their bin, up to that many bytes, and requests are rounded up to whole bins where that needs
@@ -64,5 +71,6 @@
 //
 // Masmano, Ripoll, Crespo and Real, "TLSF: a new dynamic memory allocator for real-time
 // systems", ECRTS 2004, sections 4 and 5; deferred coalescing is Weinstock's "quick fit"
-// (1976).
+// (1976); rooms at the end of a pool are the wilderness preservation of Korn and Vo, "In Search of a
+// Better Malloc", USENIX 1985.
 package tlsf

@@ -27,6 +27,9 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 			for k := range h.poolCount {
 				books = append(books, &h.blocks[h.blocks[k].prev])
 			}
+			for _, starts := range [][]uint32{h.pools[0].starts[:24], h.pools[0].starts[24:48]} { // of what is committed
+				books = append(books, &starts)
+			}
 			flips := memtest.EveryBit(t, h.Check, books...)
 			if share := float64(flips.Named) / float64(flips.Flipped); share < 0.5 {
 				t.Errorf("of %d flipped bits in %d integers only %.0f %% were named", flips.Flipped, flips.Integers, 100*share)

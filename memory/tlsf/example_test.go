@@ -30,7 +30,8 @@ func ExampleHeap() {
 	// 0 blocks, fragmented: false
 }
 
-// A buffer grows where it lies while there is room behind it.
+// A buffer grows where it lies while there is room behind it, and what comes later is put
+// elsewhere for as long as it can be.
 func ExampleHeap_Resize() {
 	heap, err := tlsf.New(nil, tlsf.Config{})
 	if err != nil {
@@ -41,9 +42,11 @@ func ExampleHeap_Resize() {
 
 	log, _ := heap.Alloc(4096, 16)
 	fmt.Println(heap.Resize(log, 4096, 64<<10))
-	heap.Alloc(16, 16) // takes the place behind it
+	heap.Alloc(16, 16)
 	fmt.Println(heap.Resize(log, 64<<10, 65<<10))
+	fmt.Println(heap.Resize(log, 65<<10, 1<<20)) // over that block
 	// Output:
+	// true
 	// true
 	// false
 }

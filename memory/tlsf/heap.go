@@ -42,13 +42,15 @@ import (
 //	(4)  starts[b.off] names b for each live block b, and all other starts are 0
 //	(5)  a live block has the granules that its request needs and no more (with quick stacks:
 //	     at most those of the bin), and b.bin is the bin of b.size in every block
-//	(6)  a free block is on the list of its bin, once, and lists hold nothing else
-//	(7)  a list's bit is set where the list is not empty, a level's where one of its lists is not
+//	(6)  a free block is on the list of its bin, or alone on one of the lists of rooms, once, and
+//	     lists hold nothing else
+//	(7)  a list's bit is set where the list is not empty, a level's where one of its lists is not;
+//	     the level of the rooms has none, so that no search by size ends there
 //	(8)  a waiting block is on the quick stack of its bin; held is their sum, and held <= budget
 //	(9)  every descriptor is an anchor, or in one ring, or spare
 //	(10) counts agree with the live blocks
 type Heap struct {
-	fastSize  uintptr // largest request in bytes that the fast path takes; 0 once closed, so that it takes none
+	fastSize  uintptr // largest request in bytes that the fast path takes: limit, or less than outgrown; 0 once closed
 	fastAlign uintptr // alignments up to this one come free with the granule; 0 once closed
 	quick     *quick  // nil: coalescing is never deferred
 	grain     align.Grain
@@ -67,6 +69,10 @@ type Heap struct {
 
 	epoch   uint32 // of the blocks handed out now, which live ones have in prevFree
 	onShort func() // see OnShort
+
+	limit    uintptr // the largest request in bytes; 0 once closed
+	outgrown uintptr // the size in bytes that Resize refused last, until it was asked for; 0: none
+	turn     uint32  // whose room goes when all are taken
 }
 
 // Config configures New.
@@ -78,11 +84,11 @@ type Config struct {
 	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to
 	// 64 KiB. 0 means 256, which suits blocks above 4 KiB and wastes half of each block of 128
 	// bytes, and 15/16 of each of 16: name 16 where small blocks are many. Every block is
-	// rounded up to the granule, and the books cost 4 bytes per granule reserved: 1/64 of the
-	// reservation with 256, 1/4 with 16. Alignments above it cost padding.
+	// rounded up to the granule, and the books cost 4 bytes per granule committed: 1/64 of the
+	// memory with 256, 1/4 with 16. Alignments above it cost padding.
 	Granule uintptr
-	// Step is how many bytes are committed at least when no free block is large enough. 0
-	// means 1 MiB.
+	// Step is how many bytes are committed at least when no free block is large enough, or when
+	// none has room for a block that moves because it grows. 0 means 1 MiB.
 	Step uintptr
 	// QuickBytes is how many bytes of freed blocks may wait, unmerged, for the next request
 	// of their bin. 0 means none. It trades footprint for speed: requests are rounded up to
@@ -183,7 +189,11 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	x := &h.blocks[i]
 	h.unlink(x)
 	if x.size != n {
-		x = h.split(i, n)
+		if n >= farGranules && x.next >= maxPools {
+			i, x = h.splitFar(i, n)
+		} else {
+			x = h.split(i, n)
+		}
 	}
 	x.prevFree = h.epoch // not in handOut, which would no longer inline
 	return h.handOut(i, x, size), nil
@@ -216,7 +226,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	if !align.Valid(al) {
 		return nil, memory.ErrAlign
 	}
-	if size > h.fastSize {
+	if size > h.limit {
 		h.counts.Failed()
 		return nil, memory.ErrTooLarge
 	}
@@ -225,7 +235,13 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	if h.quick != nil {
 		n = binSize(binAbove(exact)) // so that it can come back from the quick stack
 	}
-	i := h.find(n, step)
+	i, grows := uint32(0), h.arrives(size)
+	if grows {
+		i = h.roomy(n, step)
+	}
+	if i == 0 {
+		i = h.find(n, step)
+	}
 	if i == 0 && n != exact { // rounding is no reason to commit more memory
 		i = h.find(exact, step)
 	}
@@ -250,7 +266,11 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	i, x := h.carve(i, n, step)
 	x.prevFree = h.epoch
-	return h.handOut(i, x, size), nil
+	p := h.handOut(i, x, size)
+	if grows {
+		h.keepRoom(i)
+	}
+	return p, nil
 }
 
 // find returns a free block with n granules at a multiple of step granules, or 0.
@@ -258,7 +278,10 @@ func (h *Heap) find(n, step uint32) uint32 {
 	if i := h.blocks[h.bins.locateFree(binAbove(n+step-1))].nextFree; i != 0 {
 		return i
 	}
-	return h.searchExact(n, step)
+	if i := h.searchExact(n, step); i != 0 {
+		return i
+	}
+	return h.takeRoom(n, step)
 }
 
 // Free gives back a block with the size it was asked for and merges it with its free
@@ -339,6 +362,15 @@ func (h *Heap) account(x *block, p unsafe.Pointer) {
 	h.counts.In(x.size, uintptr(x.req))
 }
 
+// Base returns the address from which the offsets of blocks count, constant until Close; nil
+// once closed, and from the second pool on, whose blocks lie elsewhere.
+func (h *Heap) Base() unsafe.Pointer {
+	if h.poolCount != 1 {
+		return nil
+	}
+	return h.pools[0].base
+}
+
 // Owns reports whether p lies in one of the heap's pools, live or not.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.poolOf(p) != nil }
 
@@ -362,6 +394,7 @@ func (h *Heap) Reset() {
 	h.owner.Touch()
 	h.counts.Reset()
 	h.dropAll()
+	h.serve(h.limit)
 	if h.quick != nil {
 		*h.quick = quick{budget: h.quick.budget}
 	}
@@ -382,7 +415,7 @@ func (h *Heap) Close() error {
 		h.counts.Reset()
 		h.dropAll()
 		h.closed, h.quick = true, nil
-		h.fastSize, h.fastAlign = 0, 0
+		h.serve(0)
 	}
 	var errs []error
 	for k := range h.poolCount {

@@ -210,3 +210,37 @@ func TestBlocks_CoverTheCommittedMemoryInOrder(t *testing.T) {
 		t.Errorf("%v Go allocations, %d calls of yield in 11 runs", allocs, n)
 	}
 }
+
+func TestHeap_AnAlignedRequestTakesTheSmallestHoleThatSurelyHoldsIt(t *testing.T) {
+	h := newHeap(t, nil, tiny)
+	var p [5]unsafe.Pointer
+	sizes := [5]uintptr{1 << 10, 2 << 10, 1 << 10, 4 << 10, 8 << 10}
+	for i, size := range sizes {
+		p[i] = memtest.MustAlloc(t, h, size, 1)
+	}
+	h.Free(p[1], sizes[1])
+	h.Free(p[3], sizes[3])
+	memtest.MustAlloc(t, h, 1024, 2048)
+	if got := layout(h); got != "a|.|a|a|....|aaaaaaaa|" {
+		t.Error(got)
+	}
+}
+
+func TestHeap_LargeRequestsAreCutFromTheFarEnd(t *testing.T) {
+	h := newHeap(t, nil, Config{Reserve: 1 << 20, Granule: 256, Step: 1 << 20})
+	alloc := func(granules uintptr) unsafe.Pointer { return memtest.MustAlloc(t, h, granules*256, 1) }
+	at := func(p unsafe.Pointer) uintptr { return (uintptr(p) - uintptr(h.Base())) / 256 }
+	first, hole, last := alloc(1), alloc(1000), alloc(1)
+	if at(first) != 0 || at(hole) != 1 || at(last) != 1001 {
+		t.Fatalf("the end of a pool is cut at %d, %d and %d; want its front", at(first), at(hole), at(last))
+	}
+	h.Free(hole, 1000*256)
+	for _, c := range []struct{ granules, at uintptr }{
+		{farGranules, 1001 - farGranules}, {farGranules - 1, 1}, {200, 1001 - farGranules - 200}, {1, farGranules},
+	} {
+		if p := alloc(c.granules); at(p) != c.at {
+			t.Errorf("%d granules lie at %d, want %d", c.granules, at(p), c.at)
+		}
+		memtest.MustCheck(t, h)
+	}
+}

@@ -35,45 +35,14 @@ func TestPoison_CoversAllThatIsFree(t *testing.T) {
 		if err := h.AddPool(nil, 128<<10); err != nil {
 			t.Fatal(err)
 		}
-		r, shadow := rng(3), memtest.NewShadow(t)
-		for step := range 2000 {
-			n := uint64(len(shadow.Live()))
-			switch what := r.upTo(10); {
-			case what < 5:
-				size, al := uintptr(r.upTo(8000)), uintptr(1)<<r.upTo(13)
-				if p, err := h.Alloc(size, al); err == nil {
-					shadow.Add(p, size, al)
-				}
-			case what < 8 && n > 0:
-				b := shadow.Take(int(r.upTo(n)))
-				h.Free(b.Ptr, b.Size)
-			case n > 0:
-				k := int(r.upTo(n))
-				b, size := shadow.Live()[k], uintptr(r.upTo(9000))
-				if h.Resize(b.Ptr, b.Size, size) {
-					shadow.Resize(k, size)
-				}
-			}
-			if step%100 == 99 {
-				if err := h.Trim(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if step%700 == 699 {
-				shadow.Clear()
-				h.Reset()
-			}
-			if err := poisoned(h); err != nil {
-				t.Fatalf("step %d: %v", step, err)
-			}
-		}
+		memtest.Poisoned(t, h, func() error { return poisoned(h) })
 	}
 }
 
 // A write to memory that is free is told by the Alloc that would hand it out, which changes
 // nothing; the next one succeeds.
 func TestPoison_AWriteToFreeMemoryIsToldByTheNextAlloc(t *testing.T) {
-	for name, cfg := range map[string]Config{
+	for _, cfg := range map[string]Config{
 		"eager": {Reserve: 64 << 10}, "quick": {Reserve: 64 << 10, QuickBytes: 16 << 10},
 	} {
 		for _, al := range []uintptr{16, 1024} {
@@ -86,20 +55,7 @@ func TestPoison_AWriteToFreeMemoryIsToldByTheNextAlloc(t *testing.T) {
 				p := memtest.MustAlloc(t, h, 1000, al)
 				behind := memtest.MustAlloc(t, h, 100, 1)
 				h.Free(p, 1000)
-				*(*byte)(unsafe.Add(p, at)) = 0x41
-				before := h.Stats()
-				m := memtest.Misuse(t, func() { _, _ = h.Alloc(1000, al) }, "tlsf.Alloc", "use after free",
-					fmt.Sprintf("byte %d of 1024 free bytes was written, with 0x41", at))
-				if m.Addr != uintptr(p) {
-					t.Errorf("%s: it names %#x, the block is %p", name, m.Addr, p)
-				}
-				if after := h.Stats(); after != before {
-					t.Errorf("%s: it changed the books from %+v to %+v", name, before, after)
-				}
-				memtest.MustCheck(t, h)
-				if q := memtest.MustAlloc(t, h, 1000, al); q != p {
-					t.Errorf("%s: the block was lost: %p, want %p", name, q, p)
-				}
+				memtest.WriteIsTold(t, h, p, 1000, al, at, "tlsf.Alloc", fmt.Sprintf("byte %d of 1024 free bytes was written, with 0x41", at))
 				h.Free(behind, 100)
 			}
 		}
@@ -108,17 +64,9 @@ func TestPoison_AWriteToFreeMemoryIsToldByTheNextAlloc(t *testing.T) {
 
 func TestPoison_AnOverflowIntoFreeMemoryIsToldByResize(t *testing.T) {
 	h := newHeap(t, nil, Config{Reserve: 64 << 10, Step: 16 << 10})
-	p := memtest.MustAlloc(t, h, 256, 1)
-	*(*byte)(unsafe.Add(p, 300)) = 7
-	before := h.Stats()
-	memtest.Misuse(t, func() { h.Resize(p, 256, 1024) }, "tlsf.Resize", "byte 44 of 768 free bytes was written, with 0x7")
-	if after := h.Stats(); after != before {
-		t.Errorf("it changed the books from %+v to %+v", before, after)
-	}
-	memtest.MustCheck(t, h)
-	if !h.Resize(p, 256, 1024) {
-		t.Error("the block does not grow any more")
-	}
+	memtest.OverflowIsToldByResize(t, h, "tlsf.Resize")
+	h.Reset()
+	p := memtest.MustAlloc(t, h, 1024, 1)
 	*(*byte)(unsafe.Add(p, 15<<10)) = 7 // as far as the block grows, and no farther, it is looked at
 	if !h.Resize(p, 1024, 8<<10) || h.Resize(p, 8<<10, 8<<10) != true {
 		t.Error("a write far behind keeps the block from growing")

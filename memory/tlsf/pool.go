@@ -17,7 +17,7 @@ const maxPools = 16
 // A pool is one reservation. Its blocks merge with each other and with no one else's.
 type pool struct {
 	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
-	starts []uint32       // by granule of the reservation: the live block that starts there, or 0
+	starts []uint32       // by granule, at least of what is committed: the live block that starts there, or 0
 	mem    page.Prefix
 }
 
@@ -42,17 +42,15 @@ func (h *Heap) addPool(src page.Source, bytes uintptr, descriptors int) error {
 	}
 	want := max(align.Up(bytes, max(h.config.Granule, page.Granule)), bytes) // bytes, if it wraps: the source refuses that
 	mem, err := page.NewPrefixWithBooks(src, want, min(h.config.Step, want), align.Up(h.config.Step, h.config.Granule),
-		func(reserved uintptr) uint64 {
-			return uint64(reserved>>h.grain)*startBytes + uint64(descriptors)*blockBytes
-		})
+		func(uintptr) uint64 { return uint64(descriptors) * blockBytes })
 	if err != nil {
 		return fmt.Errorf("tlsf: add pool of %d bytes: %w", bytes, err)
 	}
 	count := mem.Reserved() >> h.grain
-	h.pools[h.poolCount] = pool{base: mem.Base(), starts: make([]uint32, count), mem: mem}
+	h.pools[h.poolCount] = pool{base: mem.Base(), mem: mem}
 	h.pools[h.poolCount].mem.Watch(func() { _ = h.Close() }) // touches no block; what fails can be tried again
 	h.poolCount++
-	h.fastSize = max(h.fastSize, uintptr(min(uint64(count)<<h.grain, maxBytes)))
+	h.serve(max(h.limit, uintptr(min(uint64(count)<<h.grain, maxBytes))))
 	return nil
 }
 
@@ -82,6 +80,27 @@ func (h *Heap) startOf(p unsafe.Pointer) uint32 {
 	return pl.starts[g]
 }
 
+// reach makes the starts of a pool reach to granule end, and to what Ensure may commit beyond, so
+// that they cost in proportion to what is in use. Where the Go heap has no room for them, which
+// would end the process, nothing has changed.
+func (h *Heap) reach(pl *pool, end uint32) error {
+	reserved := pl.mem.Reserved() >> h.grain
+	ahead := pl.mem.Ahead(h.grain.Bytes(end)) >> h.grain
+	want := min(max(uintptr(end), ahead)+2*page.BaseAlign>>h.grain, reserved)
+	have := uintptr(len(pl.starts))
+	if want <= have {
+		return nil
+	}
+	want = min(max(want, have+have/4), reserved)
+	if err := page.HeapRoom(want * startBytes); err != nil {
+		return err
+	}
+	starts := make([]uint32, want)
+	copy(starts, pl.starts)
+	pl.starts = starts
+	return nil
+}
+
 // committed returns the granules that a pool has memory for.
 func (h *Heap) committed(pl *pool) uint32 { return uint32(pl.mem.Committed() >> h.grain) }
 
@@ -98,21 +117,43 @@ func (h *Heap) reserved() (bytes uintptr) {
 func (h *Heap) grow(n, step uint32) (uint32, error) {
 	var refused error
 	for k := range h.poolCount {
-		pl := &h.pools[k]
+		i, err := h.growPool(k, n, step)
+		if i != 0 || h.closed {
+			return i, err
+		}
+		if err != nil {
+			refused = err
+		}
+	}
+	return 0, refused
+}
+
+// growPool is grow for pool k; 0 and no error where its addresses are at their end.
+func (h *Heap) growPool(k int, n, step uint32) (uint32, error) {
+	pl := &h.pools[k]
+	for {
 		end := align.UpTo(h.tail(k), step) + n
-		if uint64(end) > uint64(len(pl.starts)) {
-			continue
+		if uint64(end) > uint64(pl.mem.Reserved()>>h.grain) {
+			return 0, nil
+		}
+		if err := h.reach(pl, end); err != nil {
+			return 0, err
 		}
 		if err := pl.mem.Ensure(h.grain.Bytes(end)); err != nil {
-			refused = err
-			continue
+			return 0, err
 		}
 		if h.closed { // by what the source told of it
 			return 0, memory.ErrClosed
 		}
-		return h.extend(k, h.committed(pl)), nil
+		i := h.extend(k, h.committed(pl))
+		if i == 0 || !h.blocks[i].holds(n, step) {
+			continue // who was told of it has taken from what was free there
+		}
+		if h.blocks[i].bin >= roomBin {
+			i = h.halve(i, n, step)
+		}
+		return i, nil
 	}
-	return 0, refused
 }
 
 // tail returns where the free memory at the end of pool k starts, in granules.
@@ -133,7 +174,7 @@ func (h *Heap) extend(k int, end uint32) uint32 {
 	if x.state == free {
 		h.unlink(x)
 		x.size = end - x.off
-		h.link(i, x)
+		h.relink(i, x)
 		return i
 	}
 	off := x.off + x.size
@@ -179,7 +220,7 @@ func (h *Heap) trimPool(k int) error {
 	h.unlink(x)
 	x.size = h.committed(pl) - x.off
 	if x.size > 0 {
-		h.link(i, x)
+		h.relink(i, x)
 		return nil
 	}
 	h.blocks[x.prev].next = uint32(k)

@@ -66,6 +66,7 @@ func TestAddPool_Refusals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	memtest.MustCheck(t, h) // as many as there may be
 	if err := h.AddPool(src, 16<<10); err == nil || !strings.Contains(err.Error(), "there are 16 pools") {
 		t.Errorf("one pool too many: %v", err)
 	}
@@ -83,5 +84,16 @@ func TestAddPool_GrowthGoesOnWhereABudgetAllows(t *testing.T) {
 	p := memtest.MustAlloc(t, h, 64<<10, 1)
 	if h.pools[0].mem.Contains(p) {
 		t.Error("the second block lies in the pool without a budget")
+	}
+}
+
+func TestPool_ABaseIsForBlocksInOnePool(t *testing.T) {
+	h, err := New(nil, Config{})
+	memtest.Opened(t, h, err)
+	if h.Base() != h.pools[0].base || h.Base() == nil {
+		t.Errorf("Base is %p, the pool is at %p", h.Base(), h.pools[0].base)
+	}
+	if err := h.AddPool(nil, 1<<20); err != nil || h.Base() != nil {
+		t.Errorf("%v; with two pools Base is %p", err, h.Base())
 	}
 }

@@ -9,6 +9,10 @@ import (
 // Resize changes the size of a live block in place and reports whether it could: shrinking
 // always works; growing needs a free block behind it, or the end of the pool and memory to
 // commit. False means that nothing has changed. Misuse panics as in Free.
+//
+// What is free behind a block that has grown is kept for it, until no other free block serves a
+// request; and the next Alloc of the very size that was refused, which is the block's new place,
+// goes where it can grow on. Cost: constant; at the end of a pool a system call per Step.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	i := h.startOf(p)
@@ -16,19 +20,23 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if i == 0 || uintptr(x.req) != oldSize {
 		panic(h.misuse("Resize", p, oldSize))
 	}
-	if newSize > h.fastSize {
+	if newSize > h.limit {
 		return false
 	}
 	n := h.grain.Count(newSize)
 	before := x.size
 	h.verifyBehind(x, p, before, n)
 	if n > before && !h.growInPlace(i, n) {
+		h.outgrew(newSize)
 		return false
 	}
 	x = &h.blocks[i]
 	if n < x.size {
 		h.shrink(i, n)
 		x = &h.blocks[i]
+	}
+	if n > before {
+		h.keepRoom(i)
 	}
 	h.poison(int(x.pool), x.off+n, x.off+before)
 	if invariant.Debug && newSize > oldSize {
@@ -49,10 +57,15 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 	if behind.state == free {
 		room += behind.size
 	}
+	if room > n && behind.bin >= roomBin { // a room is of no size: the border moves
+		behind.off, behind.size = x.off+n, room-n
+		x.size, x.bin = n, uint16(binOf(n))
+		return true
+	}
 	if room < n {
 		pl := &h.pools[k]
 		end := x.off + n
-		if !atEnd || uint64(end) > uint64(len(pl.starts)) || pl.mem.Ensure(h.grain.Bytes(end)) != nil {
+		if !atEnd || uint64(end) > uint64(pl.mem.Reserved()>>h.grain) || h.reach(pl, end) != nil || pl.mem.Ensure(h.grain.Bytes(end)) != nil {
 			return false
 		}
 		if h.closed { // by what the source told of it
@@ -63,6 +76,9 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 			return false
 		}
 		x = &h.blocks[i]
+		if behind := &h.blocks[x.next]; x.off+n != end || behind.state != free || x.size+behind.size < n { // taken by it
+			return false
+		}
 	}
 	h.mergeNext(i, x)
 	x.bin = uint16(binOf(x.size))

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -104,23 +103,11 @@ func TestResize_WhatTheSoftMarkFreesIsNotResized(t *testing.T) {
 		if got := h.Resize(p, 10_000, 300_000); got != c.want {
 			t.Errorf("%s: Resize = %t", name, got)
 		}
+		if h.closed && h.fastSize != 0 {
+			t.Errorf("%s: requests up to %d bytes take the fast path of a closed heap", name, h.fastSize)
+		}
 		if err := errors.Join(h.Check(), h.Close()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
-	limit := page.NewLimit(nil, 0)
-	h, err := New(limit, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	limit.OnSoft(0, func(uintptr, uintptr) { _ = h.Close() })
-	if p, err := h.Alloc(10_000, 8); !errors.Is(err, memory.ErrClosed) {
-		t.Errorf("%p, %v", p, err)
-	}
-	if err := errors.Join(h.Check(), h.Close()); err != nil || limit.Committed() != 0 {
-		t.Errorf("%v, %d bytes committed", err, limit.Committed())
 	}
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/container"
 	"github.com/strata-go/strata/memory/pool"
 )
 
@@ -29,4 +30,11 @@ func walk(p *pool.Pool[hot]) (sum float32) {
 		sum += c.Value().X
 	}
 	return sum
+}
+
+func contain(sp *container.Space, v *container.Vec[hot], r *container.Ring[hot]) hot {
+	_ = v.TryAppend(sp, v.At(sp, 0))
+	*v.Ptr(sp, 0) = v.Slice(sp)[1]
+	x, _ := r.PopFront(sp)
+	return x
 }

@@ -1,0 +1,20 @@
+package arena
+
+import (
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A soft mark is told in the midst of the call that commits.
+func TestAlloc_WhatTheSoftMarkTakesIsNotHadTwice(t *testing.T) {
+	memtest.SoftMark(t, func(src page.Source) memory.Allocator {
+		a, err := NewGrowing(src, GrowingConfig{Reserve: 8 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	})
+}

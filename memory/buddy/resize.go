@@ -1,0 +1,97 @@
+package buddy
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// Resize changes the size of a live block in place and reports whether it could. To less it
+// always can: the right parts that the block no longer needs are split off. To more it can within
+// its rung, and up the ladder for as long as the block is the left part of its parent and the
+// right one is free, and committed: a Resize commits nothing. False means that nothing has
+// changed. Misuse panics as in Free. Cost: a split or a merge per rung.
+func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	h.owner.Touch()
+	at := h.grain.Index(h.base, p)
+	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 || uintptr(h.books[at].next) != oldSize {
+		panic(h.misuse("Resize", p, oldSize))
+	}
+	if newSize > h.limit {
+		return false
+	}
+	e := &h.books[at]
+	need := e.prev + h.grain.Count(newSize) // with the padding in front of what was handed out
+	start := uint32(at) - e.prev
+	b := part{start, h.books[start].rung, h.books[start].side}
+	before := h.ladder.size[b.rung]
+	if need > before {
+		top, ok := h.above(b, need)
+		if !ok {
+			return false
+		}
+		for b.rung < top {
+			off, _ := h.ladder.buddy(b)
+			b = h.ladder.parent(b, h.unlink(off).side)
+		}
+	} else {
+		b = h.narrow(b, need)
+	}
+	h.books[start].rung, h.books[start].side = b.rung, b.side
+	if invariant.Debug && newSize > oldSize {
+		invariant.Fresh(unsafe.Add(p, oldSize), newSize-oldSize)
+	}
+	e.next = uint32(newSize)
+	h.counts.Resized(before, h.ladder.size[b.rung], oldSize, newSize)
+	return true
+}
+
+// above returns the rung of need units to which the live block b can climb in place, and whether
+// there is one. The climb ends with the root at the latest: what starts there has no padding. In
+// debug builds what it would take in must be as it was freed.
+func (h *Heap) above(b part, need uint32) (rung uint8, ok bool) {
+	for h.ladder.size[b.rung] < need {
+		if b.side&right != 0 {
+			return 0, false
+		}
+		off, rung := h.ladder.buddy(b)
+		e := &h.books[off]
+		if e.state != free || e.rung != rung {
+			return 0, false
+		}
+		h.verifyBuddy(part{off, rung, e.side})
+		b = h.ladder.parent(b, e.side)
+	}
+	return b.rung, true
+}
+
+// narrow splits the live block b for as long as its left part has need units. The right parts are
+// free; their buddy is live, so that there is nothing to merge.
+func (h *Heap) narrow(b part, need uint32) part {
+	for h.ladder.divisible(b) {
+		left, rest := h.ladder.parts(b)
+		if h.ladder.size[left.rung] < need {
+			break
+		}
+		h.poison(rest.off, rest.off+h.ladder.size[rest.rung])
+		h.link(rest)
+		b = left
+	}
+	return b
+}
+
+// verifyBuddy panics where the free block p was written to while it was free, and has put it right
+// by then, so that the same call would succeed.
+func (h *Heap) verifyBuddy(p part) {
+	at, size := unsafe.Add(h.base, h.grain.Bytes(p.off)), h.grain.Bytes(h.ladder.size[p.rung])
+	i, ok := invariant.Intact(at, size)
+	if ok {
+		return
+	}
+	b := *(*byte)(unsafe.Add(at, i))
+	invariant.Freed(at, size)
+	panic(&memory.Misuse{Package: "buddy", Op: "Resize", Addr: uintptr(at), Reason: fmt.Sprintf(
+		"use after free or overflow: byte %d of the free block of %d bytes was written, with %#x", i, size, b)})
+}

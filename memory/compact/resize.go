@@ -1,0 +1,49 @@
+package compact
+
+import (
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// Resize changes the size of the block of x in place, locked or not, and reports true: it grows into
+// the gap behind it, and as the last block into what can be committed. What both sizes cover is
+// kept. False where x is stale, where the gap is too small and where memory cannot grow; nothing has
+// changed then, and Alloc, a copy and Free do the rest. Slices of Bytes keep the old length. Cost:
+// as Lock, and as that of Alloc where the heap grows.
+func (h *Heap) Resize(x Handle, size uintptr) bool {
+	room := align.Up(max(size, 1), h.align)
+	r := h.find(x)
+	if r == nil || room < size || room > h.mem.Reserved() {
+		return false
+	}
+	h.owner.Touch()
+	i := x.Index()
+	h.arrive(i)
+	for room > r.room+r.gap {
+		if r.next != head || h.mem.Ensure(r.off+room) != nil {
+			return false
+		}
+		h.fitTail()
+		if r = h.find(x); r == nil { // what the source told of it may have freed it, or moved it
+			return false
+		}
+		h.arrive(i)
+	}
+	if n := min(size, r.size); size > n {
+		invariant.Fresh(h.at(r.off+n), size-n)
+	} else {
+		invariant.Freed(h.at(r.off+n), r.size-n)
+	}
+	h.unlinkGap(i)
+	r.gap += r.room - room
+	h.used += uint64(room) - uint64(r.room)
+	h.requested += uint64(size) - uint64(r.size)
+	h.peak = max(h.peak, h.used)
+	r.room, r.size = room, size
+	h.linkGap(i)
+	h.shifts++
+	if r.gap != 0 && r.off < h.records[h.cursor].off {
+		h.revisit(&h.records[r.next])
+	}
+	return true
+}

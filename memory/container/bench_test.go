@@ -1,0 +1,418 @@
+package container
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Beside each benchmark of a container stands the same work on the Go heap, under /go.
+
+var sink int
+
+func BenchmarkVecAppend(b *testing.B) {
+	_, sp := heap(b)
+	const n = 1000
+	b.Run("vec", func(b *testing.B) {
+		for b.Loop() {
+			var v Vec[int]
+			for i := range n {
+				if v.Append(sp, i) != nil {
+					b.Fatal("full")
+				}
+			}
+			v.Free(sp)
+		}
+	})
+	b.Run("vec/reserved", func(b *testing.B) {
+		var v Vec[int]
+		must(b, v.Reserve(sp, n))
+		for b.Loop() {
+			v.Clear()
+			for i := range n {
+				if v.Append(sp, i) != nil {
+					b.Fatal("full")
+				}
+			}
+		}
+	})
+	b.Run("go", func(b *testing.B) {
+		for b.Loop() {
+			var v []int
+			for i := range n {
+				v = append(v, i)
+			}
+			sink += len(v)
+		}
+	})
+	b.Run("go/reserved", func(b *testing.B) {
+		v := make([]int, 0, n)
+		for b.Loop() {
+			v = v[:0]
+			for i := range n {
+				v = append(v, i)
+			}
+		}
+		sink += len(v)
+	})
+}
+
+func BenchmarkVecSum(b *testing.B) {
+	_, sp := heap(b)
+	const n = 4096
+	var v Vec[int]
+	must(b, v.SetLen(sp, n))
+	s := make([]int, n)
+	b.Run("slice of vec", func(b *testing.B) {
+		for b.Loop() {
+			sum := 0
+			for _, x := range v.Slice(sp) {
+				sum += x
+			}
+			sink += sum
+		}
+	})
+	b.Run("at", func(b *testing.B) {
+		for b.Loop() {
+			sum := 0
+			for i := range v.Len() {
+				sum += v.At(sp, i)
+			}
+			sink += sum
+		}
+	})
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			sum := 0
+			for _, x := range v.All(sp) {
+				sum += x
+			}
+			sink += sum
+		}
+	})
+	b.Run("go", func(b *testing.B) {
+		for b.Loop() {
+			sum := 0
+			for _, x := range s {
+				sum += x
+			}
+			sink += sum
+		}
+	})
+	b.Run("go/again", func(b *testing.B) { // how much two runs of the same differ
+		for b.Loop() {
+			sum := 0
+			for _, x := range s {
+				sum += x
+			}
+			sink += sum
+		}
+	})
+	b.Run("go/index", func(b *testing.B) {
+		for b.Loop() {
+			sum := 0
+			for i := range len(s) {
+				sum += s[i]
+			}
+			sink += sum
+		}
+	})
+}
+
+// goRing is the ring that one writes by hand.
+type goRing struct {
+	buf     []int
+	head, n int
+}
+
+func (r *goRing) push(x int) {
+	if r.n == len(r.buf) {
+		next := make([]int, max(2*r.n, 8))
+		k := copy(next, r.buf[r.head:])
+		copy(next[k:], r.buf[:r.head])
+		r.buf, r.head = next, 0
+	}
+	r.buf[(r.head+r.n)&(len(r.buf)-1)] = x
+	r.n++
+}
+
+func (r *goRing) pop() (int, bool) {
+	if r.n == 0 {
+		return 0, false
+	}
+	x := r.buf[r.head]
+	r.head = (r.head + 1) & (len(r.buf) - 1)
+	r.n--
+	return x, true
+}
+
+func BenchmarkRing(b *testing.B) {
+	_, sp := heap(b)
+	b.Run("ring", func(b *testing.B) {
+		var r Ring[int]
+		for i := range 100 {
+			must(b, r.PushBack(sp, i))
+		}
+		for b.Loop() {
+			x, _ := r.PopFront(sp)
+			if r.PushBack(sp, x) != nil {
+				b.Fatal("full")
+			}
+		}
+	})
+	b.Run("go", func(b *testing.B) {
+		var r goRing
+		for i := range 100 {
+			r.push(i)
+		}
+		for b.Loop() {
+			x, _ := r.pop()
+			r.push(x)
+		}
+	})
+}
+
+// sizes of maps: in the first cache, and out of all of them.
+var sizes = []int{1000, 1_000_000}
+
+func BenchmarkMapGet(b *testing.B) {
+	for _, n := range sizes {
+		_, sp := bigHeap(b)
+		var m Map[uint64, uint64]
+		g := map[uint64]uint64{}
+		keys := make([]uint64, n)
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range keys {
+			keys[i] = r.Uint64()
+			must(b, m.Set(sp, keys[i], uint64(i)))
+			g[keys[i]] = uint64(i)
+		}
+		r.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		b.Run(fmt.Sprintf("n=%d/hit/map", n), func(b *testing.B) {
+			i, sum := 0, uint64(0)
+			for b.Loop() {
+				v, _ := m.Get(sp, keys[i])
+				sum += v
+				if i++; i == n {
+					i = 0
+				}
+			}
+			sink += int(sum)
+		})
+		b.Run(fmt.Sprintf("n=%d/hit/go", n), func(b *testing.B) {
+			i, sum := 0, uint64(0)
+			for b.Loop() {
+				sum += g[keys[i]]
+				if i++; i == n {
+					i = 0
+				}
+			}
+			sink += int(sum)
+		})
+		b.Run(fmt.Sprintf("n=%d/miss/map", n), func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				if m.Has(sp, keys[i]+1) {
+					sink++
+				}
+				if i++; i == n {
+					i = 0
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("n=%d/miss/go", n), func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				if _, ok := g[keys[i]+1]; ok {
+					sink++
+				}
+				if i++; i == n {
+					i = 0
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkMapSetDelete(b *testing.B) {
+	for _, n := range sizes {
+		_, sp := bigHeap(b)
+		var m Map[uint64, uint64]
+		g := map[uint64]uint64{}
+		for i := range uint64(n) {
+			must(b, m.Set(sp, i, i))
+			g[i] = i
+		}
+		b.Run(fmt.Sprintf("n=%d/map", n), func(b *testing.B) {
+			i := uint64(0)
+			for b.Loop() {
+				m.Delete(sp, i)
+				if m.Set(sp, i+uint64(n), i) != nil {
+					b.Fatal("full")
+				}
+				i++
+			}
+		})
+		b.Run(fmt.Sprintf("n=%d/go", n), func(b *testing.B) {
+			i := uint64(0)
+			for b.Loop() {
+				delete(g, i)
+				g[i+uint64(n)] = i
+				i++
+			}
+		})
+	}
+}
+
+func BenchmarkMapBuild(b *testing.B) {
+	const n = 100_000
+	_, sp := bigHeap(b)
+	b.Run("map", func(b *testing.B) {
+		for b.Loop() {
+			var m Map[uint64, uint64]
+			for i := range uint64(n) {
+				if m.Set(sp, i, i) != nil {
+					b.Fatal("full")
+				}
+			}
+			m.Free(sp)
+		}
+	})
+	b.Run("go", func(b *testing.B) {
+		for b.Loop() {
+			m := map[uint64]uint64{}
+			for i := range uint64(n) {
+				m[i] = i
+			}
+			sink += len(m)
+		}
+	})
+}
+
+func BenchmarkMapIterate(b *testing.B) {
+	const n = 100_000
+	_, sp := bigHeap(b)
+	var m Map[uint64, uint64]
+	g := map[uint64]uint64{}
+	for i := range uint64(n) {
+		must(b, m.Set(sp, i, i))
+		g[i] = i
+	}
+	b.Run("map", func(b *testing.B) {
+		for b.Loop() {
+			for k, v := range m.All(sp) {
+				sink += int(k ^ v)
+			}
+		}
+	})
+	b.Run("go", func(b *testing.B) {
+		for b.Loop() {
+			for k, v := range g {
+				sink += int(k ^ v)
+			}
+		}
+	})
+}
+
+func BenchmarkIntern(b *testing.B) {
+	_, sp := heap(b)
+	texts := make([]string, 1000)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("level/%d/enemy-%d", i%7, i)
+	}
+	b.Run("found/strings", func(b *testing.B) {
+		var s Strings
+		for _, t := range texts {
+			_, err := s.Intern(sp, t)
+			must(b, err)
+		}
+		i := 0
+		for b.Loop() {
+			id, _ := s.Lookup(sp, texts[i])
+			sink += int(id)
+			if i++; i == len(texts) {
+				i = 0
+			}
+		}
+		s.Free(sp)
+	})
+	b.Run("found/go", func(b *testing.B) {
+		m := map[string]uint32{}
+		for i, t := range texts {
+			m[t] = uint32(i)
+		}
+		i := 0
+		for b.Loop() {
+			sink += int(m[texts[i]])
+			if i++; i == len(texts) {
+				i = 0
+			}
+		}
+	})
+	b.Run("all new/strings", func(b *testing.B) {
+		for b.Loop() {
+			var s Strings
+			for _, t := range texts {
+				if _, err := s.Intern(sp, t); err != nil {
+					b.Fatal(err)
+				}
+			}
+			s.Free(sp)
+		}
+	})
+	b.Run("all new/go", func(b *testing.B) {
+		for b.Loop() {
+			m, list := map[string]uint32{}, []string(nil)
+			for _, t := range texts {
+				if _, ok := m[t]; !ok {
+					t = strings.Clone(t)
+					m[t] = uint32(len(list))
+					list = append(list, t)
+				}
+			}
+			sink += len(list)
+		}
+	})
+}
+
+// BenchmarkMarking is a collection beside a map of a million entries.
+func BenchmarkMarking(b *testing.B) {
+	const n = 1_000_000
+	collect := func(b *testing.B) {
+		runtime.GC()
+		for b.Loop() {
+			runtime.GC()
+		}
+	}
+	b.Run("empty", collect)
+	b.Run("map", func(b *testing.B) {
+		_, sp := bigHeap(b)
+		var m Map[uint64, uint64]
+		for i := range uint64(n) {
+			must(b, m.Set(sp, i, i))
+		}
+		collect(b)
+		if m.Len() != n {
+			b.Fatal(m.Len())
+		}
+	})
+	b.Run("go", func(b *testing.B) {
+		m := map[uint64]uint64{}
+		for i := range uint64(n) {
+			m[i] = i
+		}
+		collect(b)
+		runtime.KeepAlive(m)
+	})
+	b.Run("go/strings", func(b *testing.B) {
+		m := map[uint64]string{}
+		for i := range uint64(n) {
+			m[i] = time.Duration(i).String()
+		}
+		collect(b)
+		runtime.KeepAlive(m)
+	})
+}

@@ -1,0 +1,115 @@
+package container
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// manyFaults is how many faults a Check lists; of more it says that there are more.
+const manyFaults = 32
+
+// A report gathers what a Check found.
+type report struct {
+	what string // "Vec", "Map"
+	errs []error
+	more int
+}
+
+// say adds a fault.
+func (r *report) say(format string, args ...any) {
+	if len(r.errs) == manyFaults {
+		r.more++
+		return
+	}
+	r.errs = append(r.errs, fmt.Errorf("container: "+r.what+": "+format, args...))
+}
+
+func (r *report) ok() bool { return len(r.errs) == 0 }
+
+func (r *report) err() error {
+	if r.more > 0 {
+		r.errs = append(r.errs, fmt.Errorf("container: %s: %d faults more", r.what, r.more))
+	}
+	return errors.Join(r.errs...)
+}
+
+// guarded runs f, which reads memory that corrupt books name, and reports a touch of addresses
+// that are not backed as a fault like any other.
+func (r *report) guarded(f func()) {
+	before := debug.SetPanicOnFault(true)
+	defer debug.SetPanicOnFault(before)
+	defer func() {
+		v := recover()
+		if a, ok := v.(interface{ Addr() uintptr }); ok {
+			r.say("no memory at %#x, where a block should be", a.Addr())
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	f()
+}
+
+// block verifies that a block of count times size bytes can lie at off, as far as the books of
+// the allocator tell: all of them know their range, those that are a memory.Sizer the block.
+func (r *report) block(sp *Space, name string, off, count uint64, size, align uintptr) bool {
+	switch bytes := count * uint64(size); {
+	case size > 0 && bytes/uint64(size) != count || bytes > uint64(sp.extent()) || off > uint64(sp.extent())-bytes:
+		r.say("%s: %d bytes, %d times, at offset %d are not within the %d bytes of the allocator", name, size, count, off, sp.extent())
+	case off%uint64(align) != 0:
+		r.say("%s: offset %d is not aligned to %d", name, off, align)
+	default:
+		if why := sp.whyNot(off, uintptr(bytes)); why != "" {
+			r.say("%s: %d bytes at offset %d: %s", name, bytes, off, why)
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// extent returns how many bytes of addresses from base belong to the allocator.
+func (sp *Space) extent() uintptr {
+	switch a := sp.a.(type) {
+	case interface{ Extent() uintptr }:
+		return a.Extent()
+	case memory.StatsReporter:
+		return uintptr(a.Stats().Reserved)
+	}
+	return 0
+}
+
+// whyNot says why no live block of size bytes is at off, where the allocator knows its blocks;
+// "" where one may be.
+func (sp *Space) whyNot(off uint64, size uintptr) (why string) {
+	z, ok := sp.a.(memory.Sizer)
+	if !ok {
+		return ""
+	}
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case *memory.Misuse:
+			why = v.Error()
+		default:
+			panic(v)
+		}
+	}()
+	if has := z.SizeOf(sp.at(off)); has < size {
+		return fmt.Sprintf("the block there has %d bytes", has)
+	}
+	return ""
+}
+
+// zero reports whether n bytes from p are all 0.
+func zero(p unsafe.Pointer, n uintptr) bool {
+	for _, b := range unsafe.Slice((*byte)(p), n) {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
+}

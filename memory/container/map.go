@@ -1,0 +1,327 @@
+package container
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// A Map is a hash table whose keys and values lie in one block, by value. The zero Map is
+// empty and ready; [NewMap] gives one a seed of its own.
+//
+//	off
+//	  | 8 control bytes | 8 slots | 8 control bytes | 8 slots | ...       groups
+//	    0x93 0xF0 0 ...   k v k v 0 ...     0, or 0x80 and 7 bits of the key's hash
+//
+// A search loads the eight control bytes of the group that the hash calls home at once and looks
+// at those entries only whose seven bits agree; it goes on in the next group where none of the
+// eight slots is vacant. Entries of one cluster lie in the order of their hashes, and Delete
+// closes the gap: there are no tombstones, a Map never gets slower with age, and what it looks
+// like does not depend on what was done to it. Two Maps with the same entries, seed and number
+// of slots iterate in the same order and are equal to the byte, as far as their values are: padding
+// in V, and the sign of a zero there, are kept as they came. At most three quarters of the slots
+// are taken.
+//
+// It is 32 bytes without a pointer. What [Vec] says of lifetimes, errors, goroutines and copies
+// holds, for at most 3·2^28 entries; growth takes a new block and then frees the old one,
+// whatever the allocator can do in place, since every entry changes its slot.
+// Under an allocator that frees newest first only that is a *memory.Misuse: Reserve before the
+// first Set.
+//
+// Keys are equal as by ==: 0 and -0 are one key, which is stored as 0, and neither padding nor
+// blank fields count; they are stored as zeros. A NaN equals nothing: Get does not find it and
+// Set refuses it with [ErrNaN]. Keys with floats, padding or blank fields cost a lookup in a
+// table of types more per call. Neither keys nor values may hold a Go pointer: for texts as
+// keys, intern them in a [Strings].
+//
+// The hash is fixed for ever by seed and bytes. Who chooses keys and knows the seed can have
+// them all share a slot: where keys come from strangers, take a secret seed.
+//
+// Invariants, verified by Check in this order:
+//
+//	(1) bits is 0 and there is no block, or from 3 to 30; n is at most three quarters of 2^bits
+//	(2) salt follows from seed and bits, care from K, and unused bytes are 0
+//	(3) the block is as that of a Vec
+//	(4) a control byte is 0, and then its slot too, or 0x80 and the low bits of its key's hash
+//	(5) no vacant slot lies between an entry and its home; entries of a cluster ascend in the
+//	    distance of their homes and, with one home, in their hashes; no key is there twice in a row
+//	(6) n slots are taken
+type Map[K comparable, V any] struct {
+	//lint:ignore U1000 it is there for its type
+	of   [0]*entry[K, V] // a Map of other types does not convert to this one
+	off  uint64          // bytes from the base of the space
+	seed uint64
+	salt uint64 // what hashes begin with
+	n    uint32 // entries
+	bits uint8  // log2 of the number of slots; 0: no block
+	care uint8  // 1: K has a shape
+	_    [2]uint8
+}
+
+// An entry is what a slot holds.
+type entry[K comparable, V any] struct {
+	key K
+	val V
+}
+
+const (
+	minBits = 3  // one load of control bytes
+	maxBits = 30 // the slots are counted in 32 bits, with an int to spare
+
+	// tableAlign is the alignment of a table: that of a load of control bytes, and of any type.
+	tableAlign = 8
+	// maxEntry bounds the size of an entry, so that eight of them have a size.
+	maxEntry = math.MaxInt32 / 16
+
+	taken  = 0x80               // the bit of a control byte whose slot is taken
+	eights = 0x8080808080808080 // taken, in each byte
+	ones   = 0x0101010101010101
+)
+
+// NewMap returns an empty Map whose hashes start from seed. The zero Map has seed 0.
+func NewMap[K comparable, V any](seed uint64) Map[K, V] { return Map[K, V]{seed: seed} }
+
+// Len returns the number of entries.
+func (m *Map[K, V]) Len() int { return int(m.n) }
+
+// Cap returns how many entries fit without growth.
+func (m *Map[K, V]) Cap() int { return capOf(m.bits) }
+
+// capOf returns the most entries in 2^b slots: three quarters.
+func capOf(b uint8) int {
+	if b == 0 {
+		return 0
+	}
+	return 1<<b - 1<<b>>2
+}
+
+// bitsFor returns the size of the smallest table for n entries, at least 0.
+func bitsFor(n int) uint8 {
+	if n == 0 {
+		return 0
+	}
+	b := uint8(max(bits.Len(uint(n))-1, minBits))
+	for capOf(b) < n {
+		b++
+	}
+	return b
+}
+
+// Get returns the value of k; false where there is none.
+func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
+	if m.n == 0 {
+		return v, false
+	}
+	if m.care != 0 {
+		normalise(&k)
+	}
+	t := m.table(sp)
+	if e := t.find(&k, hashKey(&k, m.salt)); e != nil {
+		return e.val, true
+	}
+	return v, false
+}
+
+// Has reports whether there is an entry for k.
+func (m *Map[K, V]) Has(sp *Space, k K) bool { return m.Ptr(sp, k) != nil }
+
+// Ptr returns the address of the value of k, nil where there is none. It is valid until the
+// next Set or GetOrSet of a new key, Delete, DeleteFunc, Clear, Reserve, Shrink or Free.
+func (m *Map[K, V]) Ptr(sp *Space, k K) *V {
+	if m.n == 0 {
+		return nil
+	}
+	if m.care != 0 {
+		normalise(&k)
+	}
+	t := m.table(sp)
+	if e := t.find(&k, hashKey(&k, m.salt)); e != nil {
+		return &e.val
+	}
+	return nil
+}
+
+// Set makes v the value of k.
+func (m *Map[K, V]) Set(sp *Space, k K, v V) error {
+	p, _, err := m.put(sp, k)
+	if err == nil {
+		*p = v
+	}
+	return err
+}
+
+// GetOrSet returns the address of the value of k, and whether it was there; where it was not,
+// it is v now. The address is valid as that of Ptr.
+func (m *Map[K, V]) GetOrSet(sp *Space, k K, v V) (p *V, was bool, err error) {
+	if p, was, err = m.put(sp, k); err == nil && !was {
+		*p = v
+	}
+	return p, was, err
+}
+
+// put returns the address of the value of k, with an entry for it where there was none; its
+// value is to be written then.
+func (m *Map[K, V]) put(sp *Space, k K) (p *V, was bool, err error) {
+	if m.care != 0 {
+		normalise(&k)
+	}
+	t, h := m.table(sp), hashKey(&k, m.salt)
+	if m.n > 0 {
+		if e := t.find(&k, h); e != nil {
+			return &e.val, true, nil
+		}
+	}
+	if (m.care != 0 || m.bits == 0) && k != k {
+		return nil, false, ErrNaN
+	}
+	if int(m.n) == capOf(m.bits) {
+		if err := m.Reserve(sp, 1); err != nil {
+			return nil, false, err
+		}
+		return m.put(sp, k) // as the table is now, and as the first one says how to treat K
+	}
+	e := t.insert(h)
+	e.key = k // gaps are zero in k, and in what was there: so they are now, whether or not they are copied
+	m.n++
+	return &e.val, false, nil
+}
+
+// Delete removes the entry of k and reports whether there was one.
+func (m *Map[K, V]) Delete(sp *Space, k K) bool {
+	if m.n == 0 {
+		return false
+	}
+	if m.care != 0 {
+		normalise(&k)
+	}
+	t := m.table(sp)
+	e := t.find(&k, hashKey(&k, m.salt))
+	if e == nil {
+		return false
+	}
+	t.remove(t.slotOf(e))
+	m.n--
+	return true
+}
+
+// Clear removes every entry and keeps the memory. Cost: proportional to it.
+func (m *Map[K, V]) Clear(sp *Space) {
+	if m.n > 0 {
+		clear(unsafe.Slice((*byte)(sp.at(m.off)), m.bytes()))
+		m.n = 0
+	}
+}
+
+// Free gives the memory back and leaves the Map empty and ready, with its seed. Where the
+// allocator panics nothing has changed.
+func (m *Map[K, V]) Free(sp *Space) {
+	sp.free(m.off, m.bytes())
+	m.Forget()
+}
+
+// Forget leaves the Map empty and ready without giving the memory back, as [Vec.Forget].
+func (m *Map[K, V]) Forget() { *m = Map[K, V]{seed: m.seed} }
+
+// Reserve makes room for n entries more.
+func (m *Map[K, V]) Reserve(sp *Space, n int) error {
+	if n < 0 {
+		_ = make([]struct{}, 0)[:n]
+	}
+	if uint(n) > uint(capOf(maxBits)-int(m.n)) {
+		return memory.ErrTooLarge
+	}
+	if need := int(m.n) + n; need > m.Cap() {
+		return m.rebuild(sp, bitsFor(need))
+	}
+	return nil
+}
+
+// Shrink makes the table as small as its entries allow. It needs the new memory beside the old.
+func (m *Map[K, V]) Shrink(sp *Space) error {
+	if b := bitsFor(int(m.n)); b < m.bits {
+		return m.rebuild(sp, b)
+	}
+	return nil
+}
+
+// rebuild moves all entries to a table of 2^b slots, b 0 standing for none.
+func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
+	if b == 0 {
+		m.Free(sp)
+		return nil
+	}
+	if err := memory.PointerFree[entry[K, V]](); err != nil {
+		return err
+	}
+	if err := sp.open(); err != nil {
+		return err
+	}
+	if m.bits > 0 && m.table(sp).count() != uint64(m.n) {
+		panic(ruined("Map", "the table does not have as many entries as the Map"))
+	}
+	next := Map[K, V]{seed: m.seed, salt: saltOf(m.seed, b), bits: b}
+	if shapeOf[K]() != nil {
+		next.care = 1
+	}
+	size, err := tableBytes[K, V](b)
+	if err != nil {
+		return err
+	}
+	if next.off, err = sp.alloc(size, tableAlign); err != nil {
+		return err
+	}
+	next.n = m.n // which the allocator may have made less, see Space
+	from, to := m.table(sp), next.table(sp)
+	for i := range m.slots() {
+		if *from.ctrl(i)&taken != 0 {
+			e := from.entry(i)
+			*to.insert(hashKey(&e.key, next.salt)) = *e
+		}
+	}
+	sp.replace(m.off, m.bytes(), next.off, size)
+	*m = next
+	return nil
+}
+
+// slots returns the number of slots.
+func (m *Map[K, V]) slots() uint64 {
+	if m.bits == 0 {
+		return 0
+	}
+	return 1 << m.bits
+}
+
+// bytes returns the size of the block; 0 where there is none.
+func (m *Map[K, V]) bytes() uintptr {
+	if m.bits == 0 {
+		return 0
+	}
+	n, _ := tableBytes[K, V](m.bits)
+	return n
+}
+
+// tableBytes returns the size of a table of 2^b slots.
+func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
+	if unsafe.Sizeof(entry[K, V]{}) > maxEntry {
+		return 0, memory.ErrTooLarge
+	}
+	return bytesOf(1<<b/8, groupBytes[K, V]())
+}
+
+// Clone returns a Map with the same entries and seed and memory of its own in to, which may be
+// another space. It is the same to the byte but for where it lies.
+func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
+	c := *m
+	if m.bits == 0 {
+		return c, nil
+	}
+	off, err := to.alloc(m.bytes(), tableAlign)
+	if err != nil {
+		return Map[K, V]{seed: m.seed}, err
+	}
+	copy(unsafe.Slice((*byte)(to.at(off)), m.bytes()), unsafe.Slice((*byte)(sp.at(m.off)), m.bytes()))
+	c.off = off
+	return c, nil
+}

@@ -1,0 +1,88 @@
+package container
+
+import "unsafe"
+
+// Check verifies the invariants and names all that is broken, as [Vec.Check]. Cost:
+// proportional to the slots, each hashed once.
+func (m *Map[K, V]) Check(sp *Space) error {
+	r := report{what: "Map"}
+	if m.bits == 0 {
+		if m.off != 0 || m.salt != 0 || m.n != 0 || m.care != 0 {
+			r.say("%d entries at offset %d, but there is no block", m.n, m.off)
+		}
+		return r.err()
+	}
+	if m.bits < minBits || m.bits > maxBits {
+		r.say("2^%d slots; from 2^%d to 2^%d are possible", m.bits, minBits, maxBits)
+		return r.err()
+	}
+	if int(m.n) > capOf(m.bits) {
+		r.say("%d entries in 2^%d slots, of which %d may be taken", m.n, m.bits, capOf(m.bits))
+	}
+	if want := saltOf(m.seed, m.bits); m.salt != want {
+		r.say("salt %#x does not follow from seed %#x and 2^%d slots", m.salt, m.seed, m.bits)
+	}
+	if care := shapeOf[K]() != nil; m.care > 1 || care != (m.care == 1) {
+		r.say("care is %d; keys have floats, padding or blank fields: %t", m.care, care)
+	}
+	size, err := tableBytes[K, V](m.bits)
+	if err != nil {
+		r.say("a table of 2^%d slots has no size: %v", m.bits, err)
+		return r.err()
+	}
+	if r.block(sp, "table", m.off, 1, size, tableAlign) && r.ok() {
+		r.guarded(func() { m.checkSlots(sp, &r) })
+	}
+	return r.err()
+}
+
+// checkSlots verifies what the block holds.
+func (m *Map[K, V]) checkSlots(sp *Space, r *report) {
+	t, count := m.table(sp), uint32(0)
+	for i := range t.mask() + 1 {
+		if c := *t.ctrl(i); c == 0 {
+			if !zero(unsafe.Pointer(t.entry(i)), unsafe.Sizeof(entry[K, V]{})) {
+				r.say("slot %d is vacant, and not zero", i)
+			}
+			continue
+		}
+		count++
+		m.checkEntry(t, r, i)
+	}
+	if count != m.n {
+		r.say("%d slots are taken, by %d entries", count, m.n)
+	}
+}
+
+// checkEntry verifies that the entry in slot i can be found, and stands where it must.
+func (m *Map[K, V]) checkEntry(t table[K, V], r *report, i uint64) {
+	e, h := t.entry(i), t.hash(i)
+	if c := *t.ctrl(i); c != uint8(h)|taken {
+		r.say("control byte %d is %#x; the hash of its key wants %#x", i, c, uint8(h)|taken)
+	}
+	if s := shapeOf[K](); s != nil {
+		if e.key != e.key {
+			r.say("the key in slot %d holds a NaN", i)
+		}
+		if !s.normal(unsafe.Pointer(&e.key)) {
+			r.say("the key in slot %d has bytes that no key has: padding that is not 0, or a -0", i)
+		}
+	}
+	away := (i - t.home(h)) & t.mask()
+	prev := (i - 1) & t.mask()
+	if away == 0 {
+		return
+	}
+	if *t.ctrl(prev) == 0 {
+		r.say("slot %d is vacant, between the entry in slot %d and its home, %d", prev, i, t.home(h))
+		return
+	}
+	before := t.hash(prev)
+	awayBefore := (prev - t.home(before)) & t.mask()
+	switch {
+	case awayBefore+1 < away, awayBefore+1 == away && before > h:
+		r.say("the entry in slot %d belongs in front of the one in slot %d", i, prev)
+	case before == h && t.entry(prev).key == e.key:
+		r.say("slots %d and %d have the same key", prev, i)
+	}
+}

@@ -1,0 +1,104 @@
+package container
+
+import (
+	"iter"
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// All returns keys and values, in an order that follows from the entries, the seed and the
+// number of slots alone: peers that hold the same see the same. The entry at hand may be
+// deleted, and values may be set, without one being missed or seen twice. After other deletions
+// and after Set of new keys some may be, but none that is not there; once the table has moved the
+// iteration panics with a *memory.Misuse. To delete many, DeleteFunc is cheaper.
+func (m *Map[K, V]) All(sp *Space) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, e.val) })
+	}
+}
+
+// Ptrs is All with the addresses of the values, valid as that of Ptr.
+func (m *Map[K, V]) Ptrs(sp *Space) iter.Seq2[K, *V] {
+	return func(yield func(K, *V) bool) {
+		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, &e.val) })
+	}
+}
+
+// Keys returns the keys, in the order of All.
+func (m *Map[K, V]) Keys(sp *Space) iter.Seq[K] {
+	return func(yield func(K) bool) {
+		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key) })
+	}
+}
+
+// Values returns the values, in the order of All.
+func (m *Map[K, V]) Values(sp *Space) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		m.each(sp, func(e *entry[K, V]) bool { return yield(e.val) })
+	}
+}
+
+// each calls f for every entry until it returns false; with its loop written out in All and its like
+// an entry took 9.8 ns instead of 7.8. It goes down from a vacant slot, round
+// the end of the table: a deletion moves entries of higher slots down, which were seen, and no
+// entry moves across a vacant slot.
+func (m *Map[K, V]) each(sp *Space, f func(*entry[K, V]) bool) {
+	if m.n == 0 {
+		return
+	}
+	t, off, size := m.table(sp), m.off, m.bits
+	start := t.lastVacant()
+	low := uint64(1)<<(start%8*8) - 1 // of the bytes of a group, those in front of start
+	groups := (t.mask() + 1) / 8
+	for k := uint64(0); k <= groups; k++ {
+		group := (start/8 - k) & (groups - 1)
+		p := t.group(group * 8)
+		live := read64(p) & eights
+		if k == 0 {
+			live &= low
+		} else if k == groups {
+			live &^= low
+		}
+		for live != 0 {
+			bit := 63 - bits.LeadingZeros64(live)
+			live &^= 1 << bit
+			if !f((*entry[K, V])(unsafe.Add(p, 8+uintptr(bit)/8*unsafe.Sizeof(entry[K, V]{})))) {
+				return
+			}
+			if m.off != off || m.bits != size {
+				panic(&memory.Misuse{Package: "container", Op: "Map.All", Reason: "the table has moved while it was iterated: Reserve before, or gather the changes and apply them after"})
+			}
+			live &= read64(p) // what f has deleted is not there any more
+		}
+	}
+}
+
+// lastVacant returns the highest slot that is vacant; where, against the invariants, none is, 0.
+func (t table[K, V]) lastVacant() uint64 {
+	i := t.mask()
+	for i > 0 && *t.ctrl(i) != 0 {
+		i--
+	}
+	return i
+}
+
+// DeleteFunc removes the entries for which del returns true. del must not add to the Map nor remove
+// from it: that is a *memory.Misuse, unless it takes back what it did. Where it panics the entries
+// seen so far are dealt with, and the others are as they were.
+func (m *Map[K, V]) DeleteFunc(sp *Space, del func(K, V) bool) {
+	t := m.table(sp)
+	m.each(sp, func(e *entry[K, V]) bool {
+		was := *m
+		drop := del(e.key, e.val)
+		if *m != was {
+			panic(&memory.Misuse{Package: "container", Op: "Map.DeleteFunc", Reason: "the Map was changed by the function that is asked what to delete: gather the changes and apply them after"})
+		}
+		if drop {
+			t.remove(t.slotOf(e))
+			m.n--
+		}
+		return true
+	})
+}

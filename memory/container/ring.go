@@ -1,0 +1,263 @@
+package container
+
+import (
+	"iter"
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// A Ring is a queue with two ends in one block that it goes round in; when it is full it grows.
+// The zero Ring is empty and ready.
+//
+//	off        head                     off + cap*size
+//	  | x2 | x3 | ··· free ··· | x0 | x1 |
+//
+// It is 24 bytes without a pointer. What [Vec] says of elements, lifetimes, errors, panics,
+// goroutines and stacks holds, but that the capacity is a power of two, up to 2^30.
+//
+// Invariants, verified by Check in this order:
+//
+//	(1) cap is 0 or a power of two up to 2^30; n <= cap, and head < cap or 0
+//	(2) without capacity, or with elements of no size, there is no block and off is 0
+//	(3) off and the block are as those of a Vec
+type Ring[T any] struct {
+	//lint:ignore U1000 it is there for its type
+	of   [0]*T  // a Ring of another type does not convert to this one
+	off  uint64 // bytes from the base of the space
+	head uint32 // slot of the first element
+	n    uint32 // elements
+	cap  uint32 // slots
+	_    uint32 // so that the size is the same in builds that align to 4 bytes
+}
+
+// maxRing is the most slots of a Ring.
+const maxRing = 1 << 30
+
+// Len returns the number of elements.
+func (r *Ring[T]) Len() int { return int(r.n) }
+
+// Cap returns how many elements fit without growth.
+func (r *Ring[T]) Cap() int { return int(r.cap) }
+
+// slot returns the address of element i, which may be the one behind the last or, as -1, in
+// front of the first.
+func (r *Ring[T]) slot(sp *Space, i int) *T {
+	k := (r.head + uint32(i)) & (r.cap - 1)
+	return (*T)(unsafe.Add(sp.at(r.off), uintptr(k)*unsafe.Sizeof(*new(T))))
+}
+
+// PushBack adds x behind the last element.
+func (r *Ring[T]) PushBack(sp *Space, x T) error {
+	if r.n == r.cap {
+		if err := r.more(sp); err != nil {
+			return err
+		}
+	}
+	*r.slot(sp, int(r.n)) = x
+	r.n++
+	return nil
+}
+
+// PushFront adds x in front of the first element.
+func (r *Ring[T]) PushFront(sp *Space, x T) error {
+	if r.n == r.cap {
+		if err := r.more(sp); err != nil {
+			return err
+		}
+	}
+	*r.slot(sp, -1) = x
+	r.head = (r.head - 1) & (r.cap - 1)
+	r.n++
+	return nil
+}
+
+// PopFront removes the first element and returns it; false where there is none.
+func (r *Ring[T]) PopFront(sp *Space) (x T, ok bool) {
+	if r.n == 0 {
+		return x, false
+	}
+	x = *r.slot(sp, 0)
+	r.head = (r.head + 1) & (r.cap - 1)
+	r.n--
+	return x, true
+}
+
+// PopBack removes the last element and returns it; false where there is none.
+func (r *Ring[T]) PopBack(sp *Space) (x T, ok bool) {
+	if r.n == 0 {
+		return x, false
+	}
+	r.n--
+	return *r.slot(sp, int(r.n)), true
+}
+
+// Front returns the first element; false where there is none.
+func (r *Ring[T]) Front(sp *Space) (x T, ok bool) {
+	if r.n == 0 {
+		return x, false
+	}
+	return *r.slot(sp, 0), true
+}
+
+// Back returns the last element; false where there is none.
+func (r *Ring[T]) Back(sp *Space) (x T, ok bool) {
+	if r.n == 0 {
+		return x, false
+	}
+	return *r.slot(sp, int(r.n)-1), true
+}
+
+// At returns element i, counted from the front.
+func (r *Ring[T]) At(sp *Space, i int) T { return *r.Ptr(sp, i) }
+
+// Set makes x element i, counted from the front.
+func (r *Ring[T]) Set(sp *Space, i int, x T) { *r.Ptr(sp, i) = x }
+
+// Ptr returns the address of element i, valid until the Ring grows, shrinks or is freed, or
+// the element is popped.
+func (r *Ring[T]) Ptr(sp *Space, i int) *T {
+	sp.bound(i, r.n)
+	return r.slot(sp, i)
+}
+
+// Slices returns the elements in order as two slices, of which the second one is empty unless
+// they go round the end of the block. They are valid as Ptr is.
+func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
+	first := min(r.n, r.cap-r.head)
+	p := (*T)(sp.at(r.off))
+	all := unsafe.Slice(p, int(max(r.head+first, r.n-first)))
+	return all[r.head : r.head+first : r.head+first], all[: r.n-first : r.n-first]
+}
+
+// All returns the elements with their indices, first to last. The Ring may change meanwhile:
+// what is at the next index then, up to the length then, is next.
+func (r *Ring[T]) All(sp *Space) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i := 0; i < int(r.n); i++ {
+			if !yield(i, *r.slot(sp, i)) {
+				return
+			}
+		}
+	}
+}
+
+// Values returns the elements, first to last; see All.
+func (r *Ring[T]) Values(sp *Space) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for i := 0; i < int(r.n); i++ {
+			if !yield(*r.slot(sp, i)) {
+				return
+			}
+		}
+	}
+}
+
+// Clear removes every element and keeps the memory.
+func (r *Ring[T]) Clear() { r.head, r.n = 0, 0 }
+
+// Free gives the memory back and leaves the Ring empty and ready, as [Vec.Free].
+func (r *Ring[T]) Free(sp *Space) {
+	sp.free(r.off, uintptr(r.cap)*unsafe.Sizeof(*new(T)))
+	r.Forget()
+}
+
+// Forget leaves the Ring empty and ready without giving the memory back, as [Vec.Forget].
+func (r *Ring[T]) Forget() { *r = Ring[T]{} }
+
+// Reserve makes room for n elements more.
+func (r *Ring[T]) Reserve(sp *Space, n int) error {
+	if n < 0 {
+		_ = make([]struct{}, 0)[:n]
+	}
+	if uint(n) > uint(maxRing-r.n) {
+		return memory.ErrTooLarge
+	}
+	if need := int(r.n) + n; need > int(r.cap) {
+		return r.grow(sp, ceilPow2(need))
+	}
+	return nil
+}
+
+// Shrink halves the capacity as long as the elements fit. It needs the new memory beside the
+// old.
+func (r *Ring[T]) Shrink(sp *Space) error {
+	size, al := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))
+	switch slots := ceilPow2(int(r.n)); {
+	case r.n == 0 && size > 0:
+		r.Free(sp)
+	case size > 0 && slots < int(r.cap):
+		bytes := uintptr(slots) * size
+		off, err := sp.alloc(bytes, al)
+		if err != nil {
+			return err
+		}
+		front, back := r.Slices(sp)
+		to := unsafe.Slice((*T)(sp.at(off)), slots)
+		copy(to[copy(to, front):], back)
+		sp.replace(r.off, uintptr(r.cap)*size, off, bytes)
+		r.off, r.head, r.cap = off, 0, uint32(slots)
+	}
+	return nil
+}
+
+//go:noinline
+func (r *Ring[T]) more(sp *Space) error {
+	if r.cap == maxRing {
+		return memory.ErrTooLarge
+	}
+	return r.grow(sp, max(2*int(r.cap), ceilPow2(int(firstBytes/max(unsafe.Sizeof(*new(T)), firstBytes/4)))))
+}
+
+// grow changes the slots to more, a power of two. What went round the end of the old block
+// lies behind it afterwards.
+func (r *Ring[T]) grow(sp *Space, slots int) error {
+	if err := memory.PointerFree[T](); err != nil {
+		return err
+	}
+	size := unsafe.Sizeof(*new(T))
+	if size == 0 {
+		r.cap = maxRing
+		return nil
+	}
+	bytes, err := bytesOf(slots, size)
+	if err != nil {
+		return err
+	}
+	off, err := sp.grow(r.off, uintptr(r.cap)*size, bytes, unsafe.Alignof(*new(T)))
+	if err != nil {
+		return err
+	}
+	if over := int(r.head+r.n) - int(r.cap); over > 0 {
+		all := unsafe.Slice((*T)(sp.at(off)), slots)
+		copy(all[r.cap:], all[:over])
+	}
+	r.off, r.cap = off, uint32(slots)
+	return nil
+}
+
+// Check verifies the invariants and names all that is broken, as [Vec.Check].
+func (r *Ring[T]) Check(sp *Space) error {
+	rep := report{what: "Ring"}
+	size := unsafe.Sizeof(*new(T))
+	switch {
+	case r.cap&(r.cap-1) != 0 || r.cap > maxRing:
+		rep.say("%d slots; a power of two up to %d is possible", r.cap, maxRing)
+	case r.n > r.cap:
+		rep.say("%d elements in %d slots", r.n, r.cap)
+	case r.cap == 0 || size == 0:
+		if r.off != 0 || r.cap%maxRing != 0 {
+			rep.say("offset %d and %d slots, but there is no block", r.off, r.cap)
+		}
+	default:
+		rep.block(sp, "elements", r.off, uint64(r.cap), size, unsafe.Alignof(*new(T)))
+	}
+	if r.head >= max(r.cap, 1) {
+		rep.say("the first element is in slot %d of %d", r.head, r.cap)
+	}
+	return rep.err()
+}
+
+// ceilPow2 returns the smallest power of two that is at least n; 1 for 0.
+func ceilPow2(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }

@@ -1,0 +1,211 @@
+package container
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// maxCount is the most elements of a container, in every build: what counts them has 32 bits
+// and must be an int where an int has 32, too.
+const maxCount = 1<<31 - 1
+
+// ErrNoBase says that offsets mean nothing in an allocator: its blocks lie in several ranges of
+// addresses, it is no [memory.Baser], or it is closed.
+var ErrNoBase = errors.New("the allocator has no Base from which offsets count")
+
+// A Space is where containers have their blocks: an allocator and the address that its offsets
+// count from. Containers hold offsets only, so that one and the same container can be read
+// through another Space, whose memory is a copy.
+//
+// It lies in the Go heap, is made once, and is passed to every method. What writes to a
+// container follows the goroutine rule of its allocator; while nobody writes, any number of
+// goroutines may read. Where the allocator serves several at once, as slab.Central and
+// compose.Locked do, each goroutine that writes has a Space of its own. Once the allocator is closed nothing may be read, as from any of its
+// blocks, also not by the search of a Set or an Intern: debug builds panic with a *memory.Misuse
+// then. What needs memory and reads none, as the growth of a Vec or Ring, a first element and
+// every Reserve, fails with memory.ErrClosed in every build, and Free panics with a *memory.Misuse.
+// What an allocator calls in the midst of an Alloc or a Free, as the soft mark of a budget, may read
+// containers, change elements and remove some. To make a container of this Space grow, shrink or go
+// there is a *memory.Misuse: the one that is growing may be half moved.
+// An allocator that gets a second range of addresses, as tlsf.Heap.AddPool gives it one, serves
+// what its containers have and no more: what needs memory fails with ErrNoBase.
+type Space struct {
+	base  unsafe.Pointer
+	a     memory.Allocator
+	baser memory.Baser
+	owner invariant.Owner
+	busy  bool // the allocator is at work
+}
+
+// In returns the space of the blocks of a, which must be a [memory.Baser]. The error wraps
+// ErrNoBase. The Space is valid as long as a is not closed, also across its resets, which end
+// the containers.
+func In(a memory.Allocator) (*Space, error) {
+	sp := new(Space)
+	if err := sp.Use(a); err != nil {
+		return nil, err
+	}
+	return sp, nil
+}
+
+// Use makes sp the space of the blocks of a, as In does, without an allocation: for memory that
+// is another one each frame. On error sp has not changed.
+func (sp *Space) Use(a memory.Allocator) error {
+	b, ok := a.(memory.Baser)
+	if v := reflect.ValueOf(a); !ok || v.Kind() == reflect.Pointer && v.IsNil() || b.Base() == nil {
+		return fmt.Errorf("container: a space in %T: %w", a, ErrNoBase)
+	}
+	sp.base, sp.a, sp.baser = b.Base(), a, b
+	return nil
+}
+
+// Allocator returns what the blocks come from.
+func (sp *Space) Allocator() memory.Allocator { return sp.a }
+
+// at returns the address of an offset.
+func (sp *Space) at(off uint64) unsafe.Pointer {
+	if invariant.Debug {
+		sp.mustLive()
+	}
+	return unsafe.Add(sp.base, uintptr(off))
+}
+
+//go:noinline
+func (sp *Space) mustLive() {
+	if sp.baser.Base() != sp.base && sp.gone() {
+		panic(&memory.Misuse{Package: "container", Op: "Space", Addr: uintptr(sp.base),
+			Reason: "the memory of this space is gone: its allocator was closed, and the containers ended with it"})
+	}
+}
+
+// open says why nothing can be had: memory.ErrClosed, since in a closed allocator Alloc alone is
+// an error, and to Resize or to look at a block is misuse; or ErrNoBase, where the next block might
+// lie in another range than those before.
+func (sp *Space) open() error {
+	switch {
+	case sp.baser.Base() == sp.base:
+		return nil
+	case sp.gone():
+		return memory.ErrClosed
+	}
+	return fmt.Errorf("container: more of %T, which has got a second range of addresses: %w", sp.a, ErrNoBase)
+}
+
+// gone reports whether the allocator, which has another Base or none, does not own the old one.
+func (sp *Space) gone() bool {
+	o, ok := sp.a.(memory.Owner)
+	return !ok || !o.Owns(sp.base)
+}
+
+// offset is the inverse of at.
+func (sp *Space) offset(p unsafe.Pointer) uint64 { return uint64(uintptr(p) - uintptr(sp.base)) }
+
+// grow changes the size of a block, in place where the allocator can, or moves it. oldSize 0
+// stands for no block. When it fails, or when the allocator panics, nothing has changed.
+func (sp *Space) grow(off uint64, oldSize, newSize, align uintptr) (uint64, error) {
+	sp.begin()
+	defer sp.end()
+	if err := sp.open(); err != nil {
+		return 0, err
+	}
+	var p unsafe.Pointer
+	if oldSize > 0 {
+		p = sp.at(off)
+	}
+	p, err := memory.Grow(sp.a, p, oldSize, newSize, align)
+	if err != nil {
+		return 0, err
+	}
+	return sp.offset(p), nil
+}
+
+// alloc returns a block of zeroed bytes.
+func (sp *Space) alloc(size, align uintptr) (uint64, error) {
+	off, err := sp.take(size, align)
+	if err == nil {
+		clear(unsafe.Slice((*byte)(sp.at(off)), size))
+	}
+	return off, err
+}
+
+// take returns a block of bytes that may hold anything.
+func (sp *Space) take(size, align uintptr) (uint64, error) {
+	sp.begin()
+	defer sp.end()
+	if err := sp.open(); err != nil {
+		return 0, err
+	}
+	p, err := sp.a.Alloc(size, align)
+	if err != nil {
+		return 0, err
+	}
+	return sp.offset(p), nil
+}
+
+// free gives a block back; size 0 stands for no block.
+func (sp *Space) free(off uint64, size uintptr) {
+	if size > 0 {
+		sp.begin()
+		defer sp.end()
+		sp.a.Free(sp.at(off), size)
+	}
+}
+
+// begin is called before the allocator, and end after it, also where it panics.
+func (sp *Space) begin() {
+	sp.owner.Touch()
+	if sp.busy {
+		panic(&memory.Misuse{Package: "container", Op: "Space", Addr: uintptr(sp.base),
+			Reason: "a container grows, shrinks or is freed out of what the allocator calls while it works for another one: do it after"})
+	}
+	sp.busy = true
+}
+
+func (sp *Space) end() { sp.busy = false }
+
+// replace frees an old block in favour of a new one. Where the allocator panics it is the new
+// one that goes.
+func (sp *Space) replace(off uint64, size uintptr, newOff uint64, newSize uintptr) {
+	done := false
+	defer func() {
+		if !done {
+			sp.free(newOff, newSize)
+		}
+	}()
+	sp.free(off, size)
+	done = true
+}
+
+// mustBeBlock panics with the allocator's *memory.Misuse where it knows that no block of size
+// bytes is at off: before books that lie in the block are believed.
+func (sp *Space) mustBeBlock(off uint64, size uintptr) {
+	if z, ok := sp.a.(memory.Sizer); ok && size > 0 && z.SizeOf(sp.at(off)) < size {
+		panic(ruined("Space", "the block is smaller than the container"))
+	}
+}
+
+// ruined is what stops a caller whose container's bytes cannot be what the container wrote.
+//
+//go:noinline
+func ruined(op, what string) *memory.Misuse {
+	return &memory.Misuse{Package: "container", Op: op, Reason: what + ": the block died with a Reset of its allocator, or was written over; Check says more"}
+}
+
+// bytesOf returns count times size in bytes, or memory.ErrTooLarge.
+func bytesOf(count int, size uintptr) (uintptr, error) {
+	bytes, ok := align.Mul(count, size)
+	if !ok || count > maxCount {
+		return 0, memory.ErrTooLarge
+	}
+	return bytes, nil
+}
+
+// bound panics as s[i] does in a slice of n elements. These have no size: what is left of it is a
+// comparison, and the panic of the runtime.
+func (sp *Space) bound(i int, n uint32) { _ = unsafe.Slice((*struct{})(sp.base), int(n))[i] }

@@ -1,0 +1,248 @@
+package container
+
+import (
+	"iter"
+	"math"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// Strings keeps each text once and gives it a number: names, paths, lines of dialogue. Numbers
+// are compared, stored in components and used as keys where texts would be; the text of a
+// number is there without a copy. The zero Strings is empty and ready; [NewStrings] gives one a
+// seed of its own.
+//
+//	index   | hash, id | 0 | hash, id | ...         open addressing, by the hash of the text
+//	texts   | at, n, refs | at, n, refs | ...       by id, from 1
+//	pages   | hero·· | orc····· | elf····· | ...    slots of one size, from 1 byte up
+//
+// Id 0 is the empty text, in every Strings: a field that was never set has a text. Ids are
+// given in order, from 1. An id counts its Interns; the Release that takes back the last one
+// frees text and id for the next text of about the same length: a game that never calls Release
+// may do so. An id that was released and given out again cannot be told from a new one.
+//
+// A text lies in a slot of a Fibonacci ladder from 1 byte, with quarter steps above 21 bytes,
+// and above 987 bytes in a block of its own, and does not move. Beside it an id costs 12 bytes and from 11 to 22 of index. The slots
+// of released texts wait for texts of their size; Free gives everything back. The package
+// comment has what that wastes on words and sentences.
+//
+// Strings is without a pointer, and what [Vec] says of lifetimes, errors, goroutines and copies
+// holds, for at most 2^31-1 ids and a million pages. Its blocks grow by turns: an allocator that
+// frees newest first only refuses that with its *memory.Misuse after a few texts.
+//
+// Invariants, verified by Check in this order:
+//
+//	(1) pages, texts and index are as a Vec is; the index is a power of two, less than full
+//	(2) every page that has a block has whole slots of one rung, or one text above the ladder, and
+//	    shares no byte with another one, nor with texts, index and the list of pages
+//	(3) the pages of a rung are chained from its first one, those above the ladder without a text
+//	    from spare; no page is in two chains
+//	(4) every text, dead ones too, has a slot of its own, of the rung of its length, and every
+//	    slot up to the used ones of the page that is being cut up has a text
+//	(5) dead texts are on the list of their rung, once; live counts the others
+//	(6) every live text is in the index, once, with its hash, where a search finds it
+type Strings struct {
+	pages Vec[page]
+	texts Vec[text]
+	index Vec[link]
+	seed  uint64
+	live  uint32      // texts
+	_     uint32      // so that the size is the same in builds that align to 4 bytes
+	rungs [rungs]rung // of the ladder
+	above uint32      // the newest dead id whose text was above the ladder, or 0
+	spare uint32      // the first page above the ladder without a text, from 1; 0: none
+}
+
+// A page holds the texts of one rung, or one text above the ladder.
+type page struct {
+	off   uint64 // bytes from the base of the space
+	slots uint32 // above the ladder: bytes, or 0 where the text is dead and its block freed
+	rung  uint16
+	_     uint16
+	next  uint32 // number of the next page of the rung, from 1; 0: none
+	_     uint32
+}
+
+// A text is what an id stands for.
+type text struct {
+	at   uint32 // page << slotBits | slot
+	n    uint32 // bytes; of a dead one the next dead id, or 0
+	refs uint32 // Interns that were not released; 0: dead. forever: not counted any more
+}
+
+// A link is a place in the index; the zero one is vacant.
+type link struct{ hash, id uint32 }
+
+// A rung is the state of a size of slots.
+type rung struct {
+	first uint32 // page, from 1; 0: none
+	page  uint32 // that is being cut up, from 1
+	used  uint32 // slots of it
+	dead  uint32 // the newest dead id, or 0
+}
+
+const (
+	slotBits = 12 // a page of 1-byte slots has 4096
+	maxPages = 1 << (32 - slotBits)
+	forever  = math.MaxUint32
+)
+
+// NewStrings returns an empty Strings whose hashes start from seed: a secret one where
+// strangers choose the texts, as for a [Map].
+func NewStrings(seed uint64) Strings { return Strings{seed: seed} }
+
+// Len returns how many texts there are, the empty one not counted.
+func (s *Strings) Len() int { return int(s.live) }
+
+// Lookup returns the id of a text that is there.
+func (s *Strings) Lookup(sp *Space, t string) (id uint32, ok bool) {
+	if len(t) == 0 {
+		return 0, true
+	}
+	if s.live == 0 {
+		return 0, false
+	}
+	id, _ = s.find(sp, t, s.hash(t))
+	return id, id != 0
+}
+
+// Intern returns the id of t, which from now on is one Release more from being freed. It keeps
+// a copy of t. An id that was interned 2^32-1 times stays for ever.
+func (s *Strings) Intern(sp *Space, t string) (id uint32, err error) {
+	if len(t) == 0 {
+		return 0, nil
+	}
+	h := s.hash(t)
+	if s.live > 0 {
+		if id, _ := s.find(sp, t, h); id != 0 {
+			if x := s.text(sp, id); x.refs != forever {
+				x.refs++
+			}
+			return id, nil
+		}
+	}
+	return s.add(sp, t, h)
+}
+
+// InternBytes is Intern for bytes that are a text.
+func (s *Strings) InternBytes(sp *Space, t []byte) (id uint32, err error) {
+	return s.Intern(sp, unsafe.String(unsafe.SliceData(t), len(t)))
+}
+
+// Text returns the text of an id, and "" for one that has none. It is no copy: it is valid until
+// the last Release of the id, Clear, Free, or the end of the allocator's blocks. Clone what must
+// live longer, with package strings.
+func (s *Strings) Text(sp *Space, id uint32) string {
+	if uint(id-1) >= uint(s.texts.n) {
+		return ""
+	}
+	x := s.text(sp, id)
+	if x.refs == 0 {
+		return ""
+	}
+	return unsafe.String((*byte)(s.where(sp, x.at)), int(x.n))
+}
+
+// Refs returns how many Interns of an id were not released; 0 for one that has no text. The
+// empty text has 1, always.
+func (s *Strings) Refs(sp *Space, id uint32) uint32 {
+	if id == 0 {
+		return 1
+	}
+	if uint(id-1) >= uint(s.texts.n) {
+		return 0
+	}
+	return s.text(sp, id).refs
+}
+
+// Release takes one Intern of id back; with the last one the text is gone and id is free for
+// another one. Id 0 is a no-op. An id without a text panics with a *memory.Misuse; one that was
+// given to another text meanwhile takes from that.
+func (s *Strings) Release(sp *Space, id uint32) {
+	if id == 0 {
+		return
+	}
+	if uint(id-1) >= uint(s.texts.n) || s.text(sp, id).refs == 0 {
+		panic(&memory.Misuse{Package: "container", Op: "Strings.Release", Addr: uintptr(id), Reason: "the id has no text: released too often, or of another Strings"})
+	}
+	switch x := s.text(sp, id); x.refs {
+	case forever:
+	case 1:
+		s.drop(sp, id)
+	default:
+		x.refs--
+	}
+}
+
+// All returns ids and texts, in the order of the ids, without the empty one.
+func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
+	return func(yield func(uint32, string) bool) {
+		for id := uint32(1); id <= s.texts.n; id++ {
+			if s.text(sp, id).refs != 0 && !yield(id, s.Text(sp, id)) {
+				return
+			}
+		}
+	}
+}
+
+// Clear removes every text and keeps the memory of those on the ladder; ids begin at 1 again.
+// Where the allocator panics some texts are gone, the others are as they were, and another
+// Clear does the rest.
+func (s *Strings) Clear(sp *Space) {
+	sp.mustBeBlock(s.texts.off, uintptr(s.texts.cap)*unsafe.Sizeof(text{}))
+	sp.mustBeBlock(s.pages.off, uintptr(s.pages.cap)*unsafe.Sizeof(page{}))
+	for id := s.texts.n; id > 0; id-- {
+		x := s.text(sp, id)
+		if x.at>>slotBits >= s.pages.n {
+			panic(ruined("Strings", "a text is on a page that is not there"))
+		}
+		if x.refs != 0 && s.page(sp, x.at).rung == large {
+			s.drop(sp, id)
+		}
+	}
+	s.live, s.above = 0, 0
+	s.texts.Clear()
+	clear(s.index.Slice(sp))
+	for k := range s.rungs {
+		s.rungs[k] = rung{first: s.rungs[k].first, page: s.rungs[k].first}
+	}
+	s.spare = 0
+	for i := uint32(1); i <= s.pages.n; i++ {
+		if p := s.pages.slot(sp, int(i-1)); p.rung == large {
+			p.next, s.spare = s.spare, i
+		}
+	}
+}
+
+// Free gives all memory back and leaves the Strings empty and ready, with its seed. Where the
+// allocator panics nothing is lost: another Free does the rest.
+func (s *Strings) Free(sp *Space) {
+	s.Clear(sp)
+	s.rungs = [rungs]rung{} // from here on it is empty, also when some pages are left
+	s.index.Free(sp)
+	s.texts.Free(sp)
+	for s.pages.n > 0 {
+		p := s.pages.slot(sp, int(s.pages.n-1))
+		sp.free(p.off, p.bytes())
+		if s.spare == s.pages.n { // Clear has chained them last to first
+			s.spare = p.next
+		}
+		s.pages.n--
+	}
+	s.pages.Free(sp)
+	s.Forget()
+}
+
+// Forget leaves the Strings empty and ready without giving the memory back, as [Vec.Forget].
+func (s *Strings) Forget() { *s = Strings{seed: s.seed} }
+
+// Bytes returns what of the space it takes, in bytes: that of the texts, with what their slots
+// and pages waste, and that of the ids, the index and the list of pages.
+func (s *Strings) Bytes(sp *Space) (texts, books uint64) {
+	for _, p := range s.pages.Slice(sp) {
+		texts += uint64(p.bytes())
+	}
+	return texts, uint64(s.pages.cap)*uint64(unsafe.Sizeof(page{})) +
+		uint64(s.texts.cap)*uint64(unsafe.Sizeof(text{})) + uint64(s.index.cap)*uint64(unsafe.Sizeof(link{}))
+}

@@ -1,0 +1,130 @@
+package container
+
+import (
+	"iter"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+const (
+	// firstBytes is what the first growth takes at least: a cache line, the least that is worth
+	// a block of its own.
+	firstBytes = 64
+	// doubleBytes is up to where capacity doubles. From there on half of it is added, so that a
+	// level's largest array does not hold twice what it needs.
+	doubleBytes = 1 << 20
+)
+
+// Reserve makes room for n elements more, and for no others: to Reserve 1 before each Append
+// copies the Vec each time where the allocator cannot grow it in place.
+func (v *Vec[T]) Reserve(sp *Space, n int) error {
+	if n < 0 {
+		_ = make([]struct{}, 0)[:n]
+	}
+	if uint(n) > uint(maxCount-v.n) {
+		return memory.ErrTooLarge
+	}
+	if need := int(v.n) + n; need > int(v.cap) {
+		return v.move(sp, need)
+	}
+	return nil
+}
+
+// Shrink gives back the memory behind the last element.
+func (v *Vec[T]) Shrink(sp *Space) error {
+	switch {
+	case v.n == v.cap || unsafe.Sizeof(*new(T)) == 0:
+		return nil
+	case v.n == 0:
+		v.Free(sp)
+		return nil
+	}
+	return v.move(sp, int(v.n))
+}
+
+// more makes room for n elements more, and for some that are still to come where they can be had.
+func (v *Vec[T]) more(sp *Space, n int) error {
+	if uint(n) > uint(maxCount-v.n) {
+		return memory.ErrTooLarge
+	}
+	need := int(v.n) + n
+	if need <= int(v.cap) {
+		return nil
+	}
+	ahead := max(need, nextCap(int(v.cap), unsafe.Sizeof(*new(T))))
+	err := v.move(sp, ahead)
+	for err != nil && ahead > need { // a quarter each time: to take one at a time copies all for each
+		ahead = need + (ahead-need)/4
+		err = v.move(sp, ahead)
+	}
+	return err
+}
+
+// nextCap returns the capacity that follows on n elements of so many bytes.
+func nextCap(n int, size uintptr) int {
+	switch {
+	case n == 0:
+		return int(max(firstBytes/max(size, 1), 1))
+	case uintptr(n)*size < doubleBytes && n <= maxCount/2:
+		return 2 * n
+	}
+	return n + min(n/2, maxCount-n)
+}
+
+// move changes the capacity to n.
+func (v *Vec[T]) move(sp *Space, n int) error {
+	if err := memory.PointerFree[T](); err != nil {
+		return err
+	}
+	size := unsafe.Sizeof(*new(T))
+	if size == 0 {
+		v.cap = maxCount
+		return nil
+	}
+	bytes, err := bytesOf(n, size)
+	if err != nil {
+		return err
+	}
+	off, err := sp.grow(v.off, uintptr(v.cap)*size, bytes, unsafe.Alignof(*new(T)))
+	if err != nil {
+		return err
+	}
+	v.off, v.cap = off, uint32(n)
+	return nil
+}
+
+// All returns the elements with their indices, in order. The Vec may change meanwhile: what is
+// at the next index then, up to the length then, is next.
+func (v *Vec[T]) All(sp *Space) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i := 0; i < int(v.n); i++ {
+			if !yield(i, *v.slot(sp, i)) {
+				return
+			}
+		}
+	}
+}
+
+// Values returns the elements in order; see All.
+func (v *Vec[T]) Values(sp *Space) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for i := 0; i < int(v.n); i++ {
+			if !yield(*v.slot(sp, i)) {
+				return
+			}
+		}
+	}
+}
+
+// Backward returns the elements with their indices, last first: the order in which the element
+// at hand may be removed, also by SwapRemove.
+func (v *Vec[T]) Backward(sp *Space) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i := int(v.n) - 1; i >= 0; i-- {
+			if i < int(v.n) && !yield(i, *v.slot(sp, i)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package freelist
+
+import (
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A soft mark is told in the midst of the call that commits.
+func TestAlloc_WhatTheSoftMarkTakesIsNotHadTwice(t *testing.T) {
+	memtest.SoftMark(t, func(src page.Source) memory.Allocator {
+		a, err := New(src, Config{Reserve: 8 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	})
+}
+
+func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
+	memtest.SoftMarkCloses(t, func(src page.Source) memory.Allocator {
+		h, err := New(src, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	})
+}

@@ -1,0 +1,113 @@
+package memtest
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// Poisoned runs a program of 2,000 steps on an empty allocator in a build that fills what is
+// free: blocks are allocated, freed and, where it can, resized in place, and all is trimmed and
+// reset now and then. poisoned says what of the free memory is not filled; it is asked after
+// every step, whatever road the memory took.
+func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
+	t.Helper()
+	r, shadow := rand.New(rand.NewPCG(3, 5)), NewShadow(t)
+	resizer, canResize := a.(memory.Resizer)
+	for step := range 2000 {
+		n := len(shadow.Live())
+		switch what := r.IntN(10); {
+		case what < 5:
+			size, al := uintptr(r.UintN(8000)), uintptr(1)<<r.UintN(13)
+			if p, err := a.Alloc(size, al); err == nil {
+				shadow.Add(p, size, al)
+			}
+		case what < 8 && n > 0:
+			b := shadow.Take(r.IntN(n))
+			a.Free(b.Ptr, b.Size)
+		case n > 0 && canResize:
+			k := r.IntN(n)
+			b, size := shadow.Live()[k], uintptr(r.UintN(9000))
+			if resizer.Resize(b.Ptr, b.Size, size) {
+				shadow.Resize(k, size)
+			}
+		}
+		if step%100 == 99 {
+			if err := a.(memory.Trimmer).Trim(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if step%700 == 699 {
+			shadow.Clear()
+			a.(memory.Resetter).Reset()
+		}
+		if err := poisoned(); err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+	}
+}
+
+// WriteIsTold writes 0x41 to byte at of the block of size bytes at p after it is freed, which
+// puts it first in line. The Alloc that would hand it out must say so, in words that contain
+// want, and change nothing; the next one succeeds.
+func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
+	t.Helper()
+	*(*byte)(unsafe.Add(p, at)) = 0x41
+	before := stats(t, a)
+	m := Misuse(t, func() { _, _ = a.Alloc(size, al) }, append(want, ".Alloc", "use after free")...)
+	if m.Addr != uintptr(p) {
+		t.Errorf("it names %#x, the block is %p", m.Addr, p)
+	}
+	if after := stats(t, a); after != before {
+		t.Errorf("it changed the books from %+v to %+v", before, after)
+	}
+	check(t, a)
+	if q := MustAlloc(t, a, size, al); q != p {
+		t.Errorf("the block was lost: %p, want %p", q, p)
+	}
+}
+
+// OverflowIsToldByResize has a block of 256 bytes, behind which there is room for 1024, run over by
+// its owner: the Resize that would take the room in must say so and change nothing, and the next
+// one succeeds.
+func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
+	t.Helper()
+	r := a.(memory.Resizer)
+	p := MustAlloc(t, a, 256, 1)
+	*(*byte)(unsafe.Add(p, 300)) = 7
+	before := stats(t, a)
+	Misuse(t, func() { r.Resize(p, 256, 1024) }, append(want, "byte 44 of 768 free bytes was written, with 0x7")...)
+	if after := stats(t, a); after != before {
+		t.Errorf("it changed the books from %+v to %+v", before, after)
+	}
+	check(t, a)
+	if !r.Resize(p, 256, 1024) {
+		t.Error("the block does not grow any more")
+	}
+}
+
+// CopiesAreNamed verifies that `go vet` names copies of each type: it embeds an invariant.Owner.
+func CopiesAreNamed(t testing.TB, types ...reflect.Type) {
+	t.Helper()
+	for _, of := range types {
+		if !embedsOwner(of) {
+			t.Errorf("a copy of %s hands out the same bytes, and vet says nothing", of)
+		}
+	}
+}
+
+func embedsOwner(t reflect.Type) bool {
+	if t == reflect.TypeFor[invariant.Owner]() {
+		return true
+	}
+	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+		if embedsOwner(t.Field(i).Type) {
+			return true
+		}
+	}
+	return false
+}

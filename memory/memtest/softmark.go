@@ -1,0 +1,134 @@
+package memtest
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// SoftMark verifies that no byte is handed out twice where the function of a soft mark allocates, in
+// the midst of the Alloc or Resize that commits, from the very allocator, as it must not: what lies
+// committed it gets, and where more would have to be committed page.Prefix refuses. open makes the
+// allocator, which grows within src.
+func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
+	t.Helper()
+	for _, first := range []uintptr{16, 1000, 5000, 15_000} {
+		for _, nested := range []uintptr{16, 700, 4000} {
+			for _, size := range []uintptr{600, 20_000, 60_000, 200_000} {
+				for _, most := range []int{1, 3, 1000} {
+					for _, resize := range []bool{false, true} {
+						s := soft{t: t, limit: page.NewLimit(nil, 0)}
+						s.a = open(s.limit)
+						s.run(first, nested, size, most, resize)
+						if t.Failed() {
+							t.Fatalf("first %d bytes, then %d, and %d times %d at the mark", first, size, most, nested)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// SoftMarkCloses verifies that an allocator that the function of a soft mark closes, in the midst of the
+// Alloc that commits, is closed: that Alloc says so, and nothing stays committed.
+func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
+	t.Helper()
+	limit := page.NewLimit(nil, 0)
+	a := open(limit)
+	limit.OnSoft(limit.Committed(), func(uintptr, uintptr) { _ = a.(io.Closer).Close() }) // the memory cannot go yet
+	if p, err := a.Alloc(10_000, 8); p != nil || !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("Alloc = %p, %v; want nil and ErrClosed", p, err)
+	}
+	check(t, a)
+	closeIt(t, a)
+	if limit.Committed() != 0 {
+		t.Errorf("closed, %d bytes are committed", limit.Committed())
+	}
+}
+
+// soft is the state of one run of SoftMark.
+type soft struct {
+	t     testing.TB
+	limit *page.Limit
+	a     memory.Allocator
+	live  []request
+}
+
+type request struct {
+	p    unsafe.Pointer
+	size uintptr
+}
+
+func (s *soft) run(first, nested, size uintptr, most int, resize bool) {
+	s.take(first)
+	s.take(first)
+	s.take(5000)
+	s.drop() // so that a part of what comes next is committed
+	s.limit.OnSoft(s.limit.Committed(), func(uintptr, uintptr) {
+		s.limit.OnSoft(0, nil)
+		defer func() {
+			if m, ok := recover().(*memory.Misuse); ok && m.Op != "Ensure" {
+				s.t.Errorf("where more must be committed: %v", m)
+			}
+		}()
+		for range most {
+			s.take(nested)
+		}
+	})
+	last := s.live[1]
+	if z, ok := s.a.(memory.Resizer); ok && resize && z.Resize(last.p, last.size, last.size+size) {
+		s.live[1].size += size
+		s.apart(1)
+	}
+	for range 3 {
+		s.take(size)
+	}
+	if c, ok := s.a.(memory.Checker); ok {
+		if err := c.Check(); err != nil {
+			s.t.Error(err)
+		}
+	}
+	for len(s.live) > 0 && !s.t.Failed() {
+		s.drop()
+	}
+	if c, ok := s.a.(interface{ Close() error }); ok && !s.t.Failed() {
+		if err := c.Close(); err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+func (s *soft) take(size uintptr) {
+	p, err := s.a.Alloc(size, 16)
+	if errors.Is(err, memory.ErrOutOfMemory) {
+		return
+	}
+	if p == nil || err != nil {
+		s.t.Fatalf("%d bytes at %p: %v", size, p, err)
+	}
+	s.live = append(s.live, request{p, size})
+	s.apart(len(s.live) - 1)
+}
+
+// drop frees the newest block.
+func (s *soft) drop() {
+	last := s.live[len(s.live)-1]
+	s.a.Free(last.p, last.size)
+	s.live = s.live[:len(s.live)-1]
+}
+
+// apart verifies that block i shares no byte with another one, and is backed.
+func (s *soft) apart(i int) {
+	b := s.live[i]
+	for k, o := range s.live {
+		if k != i && (uintptr(b.p)-uintptr(o.p) < o.size || uintptr(o.p)-uintptr(b.p) < b.size) {
+			s.t.Fatalf("%d bytes at %p share some with %d at %p", b.size, b.p, o.size, o.p)
+		}
+	}
+	*(*byte)(unsafe.Add(b.p, b.size-1)) = 1
+}

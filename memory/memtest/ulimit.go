@@ -1,0 +1,49 @@
+package memtest
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// UnderUlimit runs the test that calls it again, once for each limit on address space in KiB, in
+// a process of its own, which must pass. It reports whether this is such a process: the test goes
+// on there, and is done where it is not. Below 800 MiB Go itself may not start, which says nothing.
+//
+// It is for Unix, and does nothing in builds that check themselves, which need more, nor on 32
+// bits, which are a limit of their own.
+func UnderUlimit(t testing.TB, kib ...int) (inside bool) {
+	t.Helper()
+	const child = "STRATA_UNDER_ULIMIT"
+	if os.Getenv(child) == t.Name() {
+		return true
+	}
+	if invariant.Debug || math.MaxUint == math.MaxUint32 {
+		return false
+	}
+	for _, limit := range kib {
+		run := fmt.Sprintf(`ulimit -v %d && exec "$0" -test.run "^%s$" -test.v`, limit, t.Name())
+		cmd := exec.Command("sh", "-c", run, os.Args[0])
+		cmd.Env = append(os.Environ(), child+"="+t.Name())
+		out, err := cmd.CombinedOutput()
+		said := string(out)
+		if err != nil && limit < 800<<10 && !strings.Contains(said, "=== RUN") {
+			t.Logf("ulimit -v %d: Go itself does not start", limit)
+			continue
+		}
+		if err != nil || !strings.Contains(said, "--- PASS: "+t.Name()) {
+			t.Errorf("ulimit -v %d: %v\n%.2000s", limit, err, said)
+		}
+		for line := range strings.Lines(said) {
+			if strings.Contains(line, "_test.go:") {
+				t.Logf("ulimit -v %d: %s", limit, strings.TrimSpace(line))
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,79 @@
+// Package instances reads and makes sets of buffers on which planners are compared.
+package instances
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/strata-go/strata/memory/plan"
+)
+
+// Load reads a file of lines "id,lower,upper,size", as MiniMalloc and idealloc have them: a
+// buffer that lives in [lower, upper). It may be compressed, with a name that ends in .gz. The
+// first line is a header. Buffers are numbered as they come and aligned to one byte.
+func Load(name string) (set []plan.Buffer, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if !strings.HasSuffix(name, ".gz") {
+		return Read(f)
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return Read(z)
+}
+
+// Read is Load for an open file.
+func Read(r io.Reader) (set []plan.Buffer, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Scan()
+	for lines.Scan() {
+		fields := strings.Split(strings.TrimSpace(lines.Text()), ",")
+		if len(fields) != 4 {
+			return nil, fmt.Errorf("line %d has %d fields, not 4", len(set)+2, len(fields))
+		}
+		var n [3]int
+		for i := range n {
+			if n[i], err = strconv.Atoi(fields[i+1]); err != nil {
+				return nil, fmt.Errorf("line %d: %w", len(set)+2, err)
+			}
+		}
+		set = append(set, plan.Buffer{ID: uint32(len(set)), Birth: n[0], Death: n[1], Size: uintptr(n[2]), Align: 1})
+	}
+	return set, lines.Err()
+}
+
+// Graph makes a set like those of a compiler of neural networks: n buffers of a few dozen sizes
+// between 64 bytes and 16 KiB (small, so that 100,000 fit 32 bits), a hundredth of which live for most of the time, like weights, a
+// tenth for a tenth of it, like what a backward pass needs again, and the rest for a few steps.
+func Graph(seed uint64, n int) []plan.Buffer {
+	r := rand.New(rand.NewPCG(seed, uint64(n)))
+	sizes := make([]uintptr, 60)
+	for i := range sizes {
+		sizes[i] = uintptr(64+r.IntN(64)) << r.IntN(8)
+	}
+	set := make([]plan.Buffer, n)
+	for i := range set {
+		birth := i
+		life := 2 + r.IntN(30)
+		switch k := r.IntN(100); {
+		case k == 0:
+			birth, life = r.IntN(1+n/4), n/2+r.IntN(1+n/4)
+		case k <= 10:
+			life = 2 + r.IntN(1+n/10)
+		}
+		set[i] = plan.Buffer{ID: uint32(i), Size: sizes[r.IntN(len(sizes))], Align: 64, Birth: birth, Death: birth + life}
+	}
+	return set
+}

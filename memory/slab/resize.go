@@ -1,0 +1,74 @@
+package slab
+
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// Resize changes the size of a live block in place, from oldSize, with which it was asked for,
+// to newSize, with which it is freed from then on. It can where the block's class serves
+// newSize, at some alignment, and is false, with nothing changed, where another class does: what
+// shrinks far enough is better moved, too. The block and its bytes stay as they are.
+//
+// Blocks above MaxSize are resized by Large, where it is a memory.Resizer, to sizes above
+// MaxSize. Misuse panics as in Free. Cost: a few table lookups.
+func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	h.owner.Touch()
+	if h.base != nil && h.large != nil && oldSize > h.maxSize() && !h.mem.Contains(p) {
+		return h.resizeLarge(p, oldSize, newSize)
+	}
+	off, ok := h.granule(p)
+	if !ok || h.place[off/unitGranules] == vacant || invariant.Exact && !h.isLive(off) || !h.ladder.serves(*h.owner8(off), oldSize) {
+		panic(h.reject("Resize", p, oldSize))
+	}
+	return h.ladder.serves(*h.owner8(off), newSize)
+}
+
+// resizeLarge resizes a block of Large. What has MaxSize or less is freed here, and so it must
+// lie here; then Large is only asked whether the block is one.
+func (h *Heap) resizeLarge(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	r, ok := h.large.(memory.Resizer)
+	if !ok {
+		return false
+	}
+	if newSize <= h.maxSize() {
+		r.Resize(p, oldSize, oldSize)
+		return false
+	}
+	return r.Resize(p, oldSize, newSize)
+}
+
+// Resize is Heap.Resize.
+func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.heap
+	off, ok := h.granule(p)
+	if !ok || c.lent.state(off) == home {
+		return h.Resize(p, oldSize, newSize)
+	}
+	if c.lent.state(off) != used || !h.ladder.serves(*h.owner8(off), oldSize) {
+		panic(h.reject("Resize", p, oldSize))
+	}
+	return h.ladder.serves(*h.owner8(off), newSize)
+}
+
+// Resize is Heap.Resize.
+func (c *Cache) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	if c.stashes == nil {
+		panic(c.closed("Resize", p))
+	}
+	c.owner.Touch()
+	off := uintptr(p) - uintptr(c.base)
+	if off%granule == 0 && off>>granuleShift < c.span {
+		off >>= granuleShift
+		if n := c.lent.at(off); n != nil && (!invariant.Exact || n.state(off) == used) {
+			if ci := c.owned[off/unitGranules]; c.ladder.serves(ci, oldSize) {
+				return c.ladder.serves(ci, newSize)
+			}
+		}
+	}
+	return c.central.Resize(p, oldSize, newSize) // of Large, older than the Central, or misuse
+}

@@ -1,0 +1,217 @@
+package tiers
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/remote"
+)
+
+// What is full by items or by bytes is sent at once, in both directions, and nothing is refused.
+func TestFreer_WhatWaitsIsBoundedByItemsAndByBytes(t *testing.T) {
+	for _, c := range []struct {
+		items            int
+		bytes            uintptr
+		toGame, toWorker int // blocks that wait at most, less one
+		sized            int // blocks of 1000 bytes that are sent together
+	}{
+		{0, 0, 32, 8, 0}, {5, 0, 5, 5, 0}, {64, 4000, 64, 64, 4}, {1, 0, 1, 1, 1},
+	} {
+		cfg := tagged()
+		cfg.FreeItems, cfg.FreeBytes, cfg.Tags = c.items, c.bytes, false
+		m := newManager(t, cfg)
+		w := m.Worker(0)
+		for _, to := range []struct {
+			a     memory.Allocator
+			f     *remote.Freer
+			most  int
+			come  func() remote.Stats
+			drain func()
+		}{
+			{m, m.NewFreer(), c.toGame, m.Coming, func() { m.home.Drain() }},
+			{w, w.NewFreer(), c.toWorker, w.Coming, w.Settle},
+		} {
+			var live []unsafe.Pointer
+			for range 200 {
+				live = append(live, alloc(t, to.a, 1000))
+			}
+			for i, p := range live[:100] {
+				to.f.Free(p)
+				if want := (i + 1) % to.most; to.f.Pending() != want || to.come().InFlight != uint64(i+1-want) {
+					t.Fatalf("%+v: %d blocks wait after %d, %+v", c, to.f.Pending(), i+1, to.come())
+				}
+			}
+			must(t, to.f.Flush())
+			for i, p := range live[100:] {
+				to.f.FreeSized(p, 1000)
+				if most := c.sized; most > 0 && to.f.Pending() != (i+1)%most {
+					t.Fatalf("%+v: %d blocks wait after %d of 1000 bytes", c, to.f.Pending(), i+1)
+				}
+			}
+			must(t, to.f.Close())
+			if s := to.come(); s.InFlight != 200 || s.Drained != 0 {
+				t.Errorf("%+v", s)
+			}
+			to.drain()
+			if s := to.come(); s.InFlight != 0 || s.Drained != 200 {
+				t.Errorf("%+v", s)
+			}
+		}
+		if a, b := m.Stats(Slab).Live, w.Stats().Live; a != 0 || b != 0 {
+			t.Errorf("%d and %d blocks are live", a, b)
+		}
+		must(t, m.Check())
+	}
+	for _, n := range []int{-1, 65} {
+		cfg := small()
+		cfg.FreeItems = n
+		if _, err := New(cfg); err == nil || err.Error() != fmt.Sprintf("tiers: %d blocks that may wait to be freed; allowed are 1 to 64", n) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Inside a frame the game's own frees of a worker's blocks wait for each other, as far as the
+// configured bytes reach.
+func TestManager_FreeOfAWorkersBlocksKeepsToTheBytesThatMayWait(t *testing.T) {
+	cfg := small()
+	cfg.FreeBytes = 3000
+	m := newManager(t, cfg)
+	w := m.Worker(0)
+	var live []unsafe.Pointer
+	for range 8 {
+		live = append(live, alloc(t, w, 1000))
+	}
+	must(t, m.BeginFrame())
+	for i, p := range live {
+		m.Free(p, 1000)
+		if want := (i + 1) / 4 * 4; w.Coming().Pushed != uint64(want) {
+			t.Errorf("%d of %d blocks were sent, want %d", w.Coming().Pushed, i+1, want)
+		}
+		must(t, m.Check())
+	}
+	must(t, m.EndFrame())
+	w.Settle()
+	if s := w.Stats(); s.Live != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestWorker_ItsFreerRefusesWhatIsNotTheWorkersAndOutlivesTheManager(t *testing.T) {
+	m := newManager(t, tagged())
+	w, tag := m.Worker(0), newTag(t, m, "a")
+	f := w.NewFreer()
+	s, err := w.BeginTask()
+	must(t, err)
+	for name, p := range map[string]unsafe.Pointer{"the game's": alloc(t, m, 100), "another worker's": alloc(t, m.Worker(1), 100), "scratch": alloc(t, s, 100)} {
+		if err := protect(func() error { f.Free(p); return nil }); !errors.As(err, new(*memory.Misuse)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f.Free(nil)
+	must(t, w.EndTask())
+	p := alloc(t, w.Tag(tag), 100)
+	f.Free(p)
+	must(t, f.Flush())
+	w.Settle()
+	if s := tag.Stats(); s.Live != 0 || s.Frees != 1 {
+		t.Errorf("%+v", s)
+	}
+	q := alloc(t, w.Tag(tag), 100)
+	f.Free(q)
+	f.Free(q)
+	must(t, f.Flush())
+	memtest.Misuse(t, w.Settle, "remote.Drain", "double free")
+	w.Settle()
+	must(t, m.Check())
+	r := alloc(t, w, 100)
+	must(t, m.Close())
+	f.Free(r)
+	if err := f.Close(); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	if s := w.Coming(); s.Abandoned != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Two workers and the game free each other's blocks, all at once.
+func TestFreer_BothDirectionsAtOnce(t *testing.T) {
+	cfg := tagged()
+	cfg.Reserve[Inbox], cfg.FreeItems = 16<<20, 16
+	m := newManager(t, cfg)
+	tag := newTag(t, m, "a")
+	const n = 2000
+	toWorker := [2]chan unsafe.Pointer{make(chan unsafe.Pointer, 64), make(chan unsafe.Pointer, 64)}
+	toGame := make(chan unsafe.Pointer, 64)
+	var all sync.WaitGroup
+	for k := range 2 {
+		all.Go(func() { // allocates for the other one, and frees what that and the game have made
+			w := m.Worker(k)
+			v, other, game := w.Tag(tag), m.Worker(1-k).NewFreer(), m.NewFreer()
+			for range n {
+				p, err := v.Alloc(500, 16)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				select {
+				case toWorker[1-k] <- p:
+				case q := <-toWorker[k]:
+					other.FreeSized(q, 500)
+					v.Free(p, 500)
+				case q := <-toGame:
+					game.FreeSized(q, 700)
+					v.Free(p, 500)
+				default:
+					v.Free(p, 500)
+				}
+			}
+			if err := errors.Join(other.Close(), game.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for i := range n / 4 {
+		must(t, m.BeginFrame())
+		select {
+		case toGame <- alloc(t, tag, 700):
+		default:
+			if i%50 == 0 {
+				must(t, m.EndFrame())
+				must(t, m.Check())
+				must(t, m.BeginFrame())
+			}
+			select {
+			case p := <-toGame:
+				m.Free(p, 700)
+			default:
+			}
+		}
+		must(t, m.EndFrame())
+	}
+	all.Wait()
+	for k := range 2 {
+		close(toWorker[k])
+		for p := range toWorker[k] {
+			m.Free(p, 500)
+		}
+	}
+	close(toGame)
+	for p := range toGame {
+		m.FreeAny(p)
+	}
+	must(t, m.BeginFrame())
+	must(t, m.EndFrame())
+	m.Worker(0).Settle()
+	m.Worker(1).Settle()
+	must(t, m.Check())
+	if a, b := m.Stats(Inbox), tag.Stats(); a.Live != 0 || b.Allocs-b.Frees != m.Stats(Slab).Live {
+		t.Errorf("workers %+v, the tag %+v", a, b)
+	}
+}

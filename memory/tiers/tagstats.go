@@ -1,0 +1,106 @@
+package tiers
+
+import "github.com/strata-go/strata/memory"
+
+// TagStats is a tag's row in tables and overlays.
+type TagStats struct {
+	Name string // empty: what no tag has
+	// Stats are the blocks in slab, large and the workers' heaps, and the pools. InUse and Peak are
+	// with rounding, Requested is without, of the Measured bytes of blocks and of those pools that
+	// keep it. A tag has no memory of its own: Committed and Reserved are what its blocks have in
+	// use, and what its pools say. Peak is exact for slab and large together, and an upper bound
+	// where workers or pools are added; in the row of what no tag has it is InUse.
+	memory.Stats
+	Frame Bumped // see TagArena.Taken
+	Level Bumped
+}
+
+// Stats returns the figures of the tag's blocks and pools; see [TagStats]. It does not allocate.
+func (t *Tag) Stats() (s memory.Stats) {
+	m := t.of("Stats")
+	if !m.cfg.Tags {
+		return s
+	}
+	s = m.tags.slab.books[t.id].stats()
+	s = s.Add(m.tags.large.books[t.id].stats())
+	s.Peak, s.Failures = t.peak, s.Failures+t.failures
+	for _, w := range m.workers {
+		b := w.tagBooks(t.id)
+		s = s.Add(b.stats())
+	}
+	for i := range m.pools {
+		if m.pools[i].tag == t {
+			s = s.Add(m.pools[i].books())
+		}
+	}
+	return s
+}
+
+func (t *Tag) row() TagStats {
+	return TagStats{Name: t.name, Stats: t.Stats(), Frame: t.frame.Taken(), Level: t.level.Taken()}
+}
+
+// EachTag calls f with the figures of every tag, in the order in which they were made, and last,
+// with an empty name, of what no tag has, so that the rows together are the tiers slab, large,
+// pools and inbox, and what the frame and the level have taken. Without Config.Tags it calls
+// nothing. It does not allocate. While a worker is in the midst of an operation the last row may
+// be off by it.
+func (m *Manager) EachTag(f func(TagStats)) {
+	if !m.cfg.Tags {
+		return
+	}
+	var sum TagStats
+	for i := 0; i < len(m.tags.all); i++ {
+		row := m.tags.all[i].row()
+		sum.Stats = sum.Add(row.Stats)
+		sum.Frame.add(row.Frame)
+		sum.Level.add(row.Level)
+		f(row)
+	}
+	f(m.untagged(&sum))
+}
+
+// appendTags appends the rows of EachTag.
+func (m *Manager) appendTags(rows []TagStats) []TagStats {
+	if !m.cfg.Tags {
+		return nil
+	}
+	if need := len(m.tags.all) + 1; cap(rows) < need {
+		rows = make([]TagStats, 0, need)
+	}
+	m.EachTag(func(row TagStats) { rows = append(rows, row) })
+	return rows
+}
+
+// untagged returns what the tiers have and the tags have not.
+func (m *Manager) untagged(sum *TagStats) (rest TagStats) {
+	var all memory.Stats
+	for _, t := range [...]Tier{Slab, Large, Pools, Inbox} {
+		all = all.Add(m.Stats(t))
+	}
+	rest.InUse, rest.Live = less(all.InUse, sum.InUse), less(all.Live, sum.Live)
+	rest.Allocs, rest.Frees = less(all.Allocs, sum.Allocs), less(all.Frees, sum.Frees)
+	rest.Failures = less(all.Failures, sum.Failures)
+	rest.Requested, rest.Measured = less(all.Requested, sum.Requested), less(all.Measured, sum.Measured)
+	rest.Peak, rest.Committed, rest.Reserved = rest.InUse, rest.InUse, rest.InUse
+	if m.phase < closing {
+		frame, level := m.frames.Current().Stats(), m.level.Stats()
+		rest.Frame = Bumped{less(frame.InUse, sum.Frame.Bytes), less(frame.Live, sum.Frame.Blocks)}
+		rest.Level = Bumped{less(level.InUse, sum.Level.Bytes), less(level.Live, sum.Level.Blocks)}
+	}
+	return rest
+}
+
+func (b *Bumped) add(c Bumped) { b.Bytes, b.Blocks = b.Bytes+c.Bytes, b.Blocks+c.Blocks }
+
+// less returns a-b, or 0 where that is negative: a worker has gone on in between.
+func less(a, b uint64) uint64 { return max(a, b) - b }
+
+// close has every tag hold nothing: the manager's memory is gone.
+func (s *tags) close() {
+	s.slab.close()
+	s.large.close()
+	for _, t := range s.all {
+		t.frame.taken, t.level.taken = Bumped{}, Bumped{}
+	}
+}
