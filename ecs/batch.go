@@ -15,9 +15,13 @@ func (s *span) next() (loc uint32, n int) {
 	if s.left == 0 || s.chunk >= len(s.t.chunks) { // the allocator may have closed the world
 		return 0, 0
 	}
-	loc = s.t.chunks[s.chunk].number<<rowBits + s.row
-	n = min(int(s.t.cap-s.row), s.left)
-	s.chunk, s.row, s.left = s.chunk+1, 0, s.left-n
+	k := &s.t.chunks[s.chunk]
+	loc = k.number<<rowBits + s.row
+	n = min(int(k.cap-s.row), s.left)
+	s.left -= n
+	if s.row += uint32(n); s.row == k.cap {
+		s.chunk, s.row = s.chunk+1, 0
+	}
 	return loc, n
 }
 
@@ -28,8 +32,8 @@ func (w *World) reserve(t *table, n int) (span, error) {
 	if t.tailN == t.limit {
 		s.chunk, s.row = t.used(), 0
 	}
-	if missing := n - (len(t.chunks)*int(t.cap) - t.rows()); missing > 0 {
-		if err := w.addChunks(t, (missing-1)/int(t.cap)+1); err != nil {
+	if t.capacity()-t.rows() < n {
+		if err := w.addChunks(t, n); err != nil {
 			return span{}, err
 		}
 	}
@@ -41,8 +45,12 @@ func (w *World) commit(s span) {
 	if s.left == 0 {
 		return
 	}
-	last := s.t.rows() + s.left - 1
-	w.setTail(s.t, last/int(s.t.cap), uint32(last%int(s.t.cap))+1)
+	rows := s.t.rows() + s.left
+	i := s.chunk
+	for int(s.t.chunks[i].first)+int(s.t.chunks[i].cap) < rows {
+		i++
+	}
+	w.setTail(s.t, i, uint32(rows)-s.t.chunks[i].first)
 }
 
 // spawnBatch creates n entities in t with zeroed components, or changes nothing.
@@ -52,6 +60,11 @@ func (w *World) spawnBatch(t *table, n int) (span, error) {
 	}
 	if n > int(w.ents.room-w.ents.live) {
 		return span{}, w.full
+	}
+	if int(w.ents.bump)+n > len(w.ents.recs) {
+		if err := w.makeReady(n); err != nil {
+			return span{}, err
+		}
 	}
 	all, err := w.reserve(t, n)
 	if err != nil {
@@ -73,13 +86,13 @@ func (w *World) spawnBatch(t *table, n int) (span, error) {
 
 // entitiesFrom returns n entities from loc on, which are all in one chunk.
 func (w *World) entitiesFrom(loc uint32, n int) []Entity {
-	return unsafe.Slice(entityAt(w.chunks[loc>>rowBits].base, loc&rowMask), n)
+	return unsafe.Slice(w.entity(loc), n)
 }
 
 // moveAll moves every row of src to the table with the given components and returns the
 // rows' new span. On error nothing has changed. The caller writes the cells that are new to
 // the rows, and settles.
-func (w *World) moveAll(src *table, mask uint64) (span, error) {
+func (w *World) moveAll(op string, src *table, mask uint64) (span, error) {
 	n := src.rows()
 	if n == 0 {
 		return span{}, nil
@@ -91,6 +104,12 @@ func (w *World) moveAll(src *table, mask uint64) (span, error) {
 	all, err := w.reserve(e.to, n)
 	if err != nil {
 		return span{}, err
+	}
+	if w.observed != 0 {
+		w.tellLosses(op, src, e.to)
+		if all, err = w.reserve(e.to, n); err != nil { // an observer may have spawned into it
+			return span{}, err
+		}
 	}
 	w.commit(all)
 	s := all
@@ -113,17 +132,15 @@ func (w *World) moveAll(src *table, mask uint64) (span, error) {
 
 // moveRun copies n rows between chunks along e and points their records at the copies.
 func (w *World) moveRun(e *edge, to, from uint32, n int) {
-	dst, src := w.chunks[to>>rowBits].base, w.chunks[from>>rowBits].base
-	es := unsafe.Slice(entityAt(dst, to&rowMask), n)
-	copy(es, unsafe.Slice(entityAt(src, from&rowMask), n))
+	es := w.entitiesFrom(to, n)
+	copy(es, w.entitiesFrom(from, n))
 	for i := range es {
 		w.ents.at(es[i].index).loc = to + uint32(i)
 	}
 	for i := range e.moves {
 		m := &e.moves[i]
 		size := uintptr(m.size)
-		copyBytes(unsafe.Add(dst, uintptr(m.dst)+uintptr(to&rowMask)*size),
-			unsafe.Add(src, uintptr(m.src)+uintptr(from&rowMask)*size), uintptr(n)*size)
+		copyBytes(w.cell(to, m.id, size), w.cell(from, m.id, size), uintptr(n)*size)
 	}
 	if len(e.heap) > 0 {
 		w.moveHeap(e, to, from, n)

@@ -14,6 +14,8 @@ import (
 func (w *World) Check() error {
 	var c checker
 	c.locks(w)
+	c.tickets(w)
+	c.observers(w)
 	c.index(w)
 	sound := c.components(w)
 	if sound && c.directory(w) {
@@ -56,8 +58,39 @@ func (c *checker) count() int { return len(c.found) + c.more }
 // locks verifies the invariants of locks.
 func (c *checker) locks(w *World) {
 	n := w.walks()
-	c.that(w.fills >= 0 && n >= 0, "locks: open is %d with %d fills", w.open, w.fills)                                               // (1)
+	c.that(w.fills >= 0 && w.telling >= 0 && n >= 0, "locks: open is %d with %d fills, %d observers", w.open, w.fills, w.telling)    // (1)
 	c.that(w.ended <= w.serial && (n < 0 || uint64(n) <= w.serial-w.ended), "locks: %d walks from %d to %d", n, w.ended+1, w.serial) // (2)
+}
+
+// tickets verifies the invariants of tickets.
+func (c *checker) tickets(w *World) {
+	met := make(map[*ticket]bool)
+	for i, t := range w.walking[:cap(w.walking)] {
+		if t == nil {
+			c.that(i >= len(w.walking), "tickets: loop %d of %d has none", i, len(w.walking))
+			continue
+		}
+		c.that(!met[t] && (t.rows > 0 || i >= len(w.walking)), "tickets: loop %d of %d has %d rows of a ticket, which another has: %v", i, len(w.walking), t.rows, met[t])
+		met[t] = true
+	}
+}
+
+// observers verifies the invariants of observers.
+func (c *checker) observers(w *World) {
+	for k := range eventKinds {
+		var watched uint64
+		for i, o := range w.lists[k] { // (1)
+			mask := wholeEntity
+			if k >= addEvent {
+				mask = 1 << o.id
+			}
+			c.that(o.w == w && o.kind == k && o.mask == mask && (k < addEvent || int(o.id) < len(w.comps) && o.size == w.comps[o.id].size) &&
+				!slices.Contains(w.lists[k][:i], o), "observers: number %d of kind %d is of kind %d, mask %#x, stopped %v", i, k, o.kind, o.mask, o.w == nil)
+			watched |= mask
+		}
+		c.that(w.watched[k] == watched, "observers: %#x is watched in kind %d, the book says %#x", watched, k, w.watched[k])                  // (2)
+		c.that(w.observed>>k&1 != 0 == (len(w.lists[k]) > 0), "observers: kind %d has %d, the book says %#x", k, len(w.lists[k]), w.observed) // (3)
+	}
 }
 
 // components verifies the invariants of component and that the sizes are those of Config.
@@ -65,8 +98,12 @@ func (c *checker) locks(w *World) {
 func (c *checker) components(w *World) bool {
 	before := c.count()
 	cfg, err := w.cfg.withDefaults()
-	c.that(err == nil && cfg == w.cfg, "%+v is no Config", w.cfg)
-	c.that(w.chunkBytes == uintptr(w.cfg.ChunkBytes), "directory: chunks of %d bytes, Config says %d", w.chunkBytes, w.cfg.ChunkBytes)
+	named := w.cfg
+	cfg.Pages, named.Pages = nil, nil
+	c.that(err == nil && cfg == named, "%+v is no Config", named)
+	if err == nil {
+		c.that(slices.Equal(w.sizes, cfg.sizes()), "directory: chunks of %d bytes, Config says %d to %d", w.sizes, cfg.ChunkBytes, cfg.MaxChunkBytes)
+	}
 	c.that(len(w.comps) == len(w.byType) && len(w.comps) <= MaxComponents, "%d component types, %d by type", len(w.comps), len(w.byType))
 	for i, k := range w.comps {
 		c.that(int(k.id) == i && w.byType[k.typ] == k, "component %d: %s has ID %d", i, k.typ, k.id) // (1)
@@ -84,15 +121,14 @@ func (c *checker) components(w *World) bool {
 // index verifies the invariants of entityIndex.
 func (c *checker) index(w *World) {
 	x := &w.ents
-	inUse := uint32(len(x.pages)) << pageShift
+	inUse := uint32(len(x.recs))
 	if inUse > 0 {
-		c.that(x.pages[0][0].gen == retiredGen, "index: slot 0 is not retired") // (1)
+		c.that(x.recs[0].gen == retiredGen, "index: slot 0 is not retired") // (1)
 	}
-	pages := 0
-	if x.bump != 1 {
-		pages = int(x.bump-1)>>pageShift + 1
+	c.that(x.bump >= 1 && x.bump <= max(inUse, 1) && inUse%runRecords == 0, "index: bump %d of %d slots in use", x.bump, inUse) // (2)
+	if err := x.mem.Check(); err != nil {
+		c.that(false, "index: %w", err)
 	}
-	c.that(len(x.pages) == pages, "index: bump %d is not in the last of %d pages", x.bump, len(x.pages)) // (2)
 	c.that(x.peak <= x.max && int(x.max) == w.cfg.MaxEntities, "index: peak %d, max %d, Config says %d", x.peak, x.max, w.cfg.MaxEntities)
 	onList := c.freeSlots(x, inUse)
 	live, last := uint32(0), uint32(0)
@@ -133,18 +169,12 @@ func (c *checker) freeSlots(x *entityIndex, inUse uint32) map[uint32]bool {
 	return on
 }
 
-// worn counts the slots that will not live again, idle pages included: what was alive there
-// on its last life when Reset came is retired as soon as its page is brought.
+// worn counts the slots that will not live again, idle runs included: what was alive there
+// on its last life when Reset came is retired as soon as its run is brought.
 func (x *entityIndex) worn() (n uint32) {
-	for i, p := range x.pages[:cap(x.pages)] {
-		if p == nil {
-			break
-		}
-		for k := range p {
-			gen := p[k].gen
-			if gen == retiredGen && i+k > 0 || gen == lastGen && i >= len(x.pages) {
-				n++
-			}
+	for i, r := range x.recs[:cap(x.recs)] {
+		if r.gen == retiredGen && i > 0 || r.gen == lastGen && i >= len(x.recs) {
+			n++
 		}
 	}
 	return n

@@ -2,7 +2,6 @@ package ecs
 
 import (
 	"slices"
-	"unsafe"
 )
 
 // directory verifies invariants (1) to (3) of directory, and whether rows can be looked up.
@@ -19,25 +18,34 @@ func (c *checker) directory(w *World) bool {
 				return n
 			}
 			k := &w.chunks[i-1]
-			c.that((k.base != nil) == held && k.table == nil, "directory: chunk %d is one of the %s: block %v, table %v", i-1, list, k.base != nil, k.table != nil)
+			c.that((k.base != nil) == held && k.table == 0, "directory: chunk %d is one of the %s: block %v, table %d", i-1, list, k.base != nil, k.table)
+			c.that(held || k.class == 0, "directory: free number %d is of class %d", i-1, k.class)
 			met[i] = true
 			n++
 		}
 		return n
 	}
 	free, waiting := walk("free numbers", w.freeNumber, false), walk("waiting blocks", w.waiting, true)
-	owned, held := 0, 0
+	owned, held, bytes := 0, 0, uint64(0)
 	for _, t := range w.tables {
 		owned += len(t.chunks)
 	}
+	sound := true
 	for i := range w.chunks {
-		if w.chunks[i].base != nil {
-			held++
+		k := &w.chunks[i]
+		if k.base == nil {
+			continue
+		}
+		held++
+		if c.that(int64(k.class) < int64(len(w.sizes)), "directory: chunk %d is of class %d of %d", i, k.class, len(w.sizes)) {
+			bytes += uint64(w.sizes[k.class])
+		} else {
+			sound = false
 		}
 	}
 	c.that(owned+waiting+free == len(w.chunks), "directory: %d chunks, of which tables own %d, %d wait and %d are free", len(w.chunks), owned, waiting, free) // (1)
-	c.that(held == w.live, "directory: %d chunks, the book says %d", held, w.live)                                                                            // (2)
-	return true
+	c.that(held == w.live && bytes == w.bytes, "directory: %d chunks of %d bytes, the book says %d of %d", held, bytes, w.live, w.bytes)                      // (2)
+	return sound
 }
 
 // tables verifies the invariants of table and edge, and (4) of directory.
@@ -45,11 +53,11 @@ func (c *checker) tables(w *World) {
 	rows := 0
 	for i, t := range w.tables {
 		c.that(t.index == i && w.byMask[t.mask] == t, "table %d: not where its mask %#x says", i, t.mask)
-		rows += t.rows()
 		if !c.layout(w, t) {
 			continue
 		}
 		if c.rows(w, t) {
+			rows += t.rows()
 			c.records(w, t)
 			c.vacantHeap(w, t)
 		}
@@ -65,24 +73,12 @@ func (c *checker) layout(w *World, t *table) bool {
 	if !c.that(t.mask>>len(w.comps) == 0, "table %d: mask %#x for %d component types", t.index, t.mask, len(w.comps)) {
 		return false
 	}
-	end := uintptr(t.cap) * entityBytes
-	for _, k := range t.columns {
-		off := uintptr(k.off)
-		if k.size == 0 {
-			c.that(off == 0, "table %d: tag %s is at %d", t.index, k.comp.name, off)
-			continue
-		}
-		c.that(off%columnAlign == 0, "table %d: column %s starts at %d", t.index, k.comp.name, off)
-		c.that(off >= end, "table %d: column %s starts at %d, before the one ahead ends at %d", t.index, k.comp.name, off, end)
-		end = off + uintptr(t.cap)*uintptr(k.size)
-	}
-	c.that(t.cap > 0 && end <= w.chunkBytes, "table %d: %d rows end at %d of %d bytes", t.index, t.cap, end, w.chunkBytes)
-	want, err := newTable(t.mask, w.comps, w.chunkBytes)
+	want, err := newTable(t.mask, w.comps, w.sizes)
 	if err != nil {
 		return c.that(false, "table %d: %v", t.index, err)
 	}
 	c.that(slices.Equal(t.columns, want.columns) && slices.Equal(t.heap, want.heap), "table %d: other columns than mask %#x says", t.index, t.mask)
-	c.that(t.cap == want.cap && t.rowBytes == want.rowBytes, "table %d: %d rows of %d bytes, not %d of %d", t.index, t.cap, t.rowBytes, want.cap, want.rowBytes)
+	c.that(t.caps == want.caps && t.rowBytes == want.rowBytes, "table %d: %d rows of %d bytes, not %d of %d", t.index, t.caps, t.rowBytes, want.caps, want.rowBytes)
 	return before == c.count()
 }
 
@@ -90,38 +86,58 @@ func (c *checker) layout(w *World, t *table) bool {
 func (c *checker) rows(w *World, t *table) bool {
 	before := c.count()
 	n := len(t.chunks)
-	c.that(t.tail >= 0 && t.tail <= n && t.used() <= n && t.tailN <= t.cap, "table %d: %d rows in chunk %d of %d", t.index, t.tailN, t.tail, n) // (2)
+	c.that(t.tail >= 0 && t.tail <= n && t.used() <= n, "table %d: %d rows in chunk %d of %d", t.index, t.tailN, t.tail, n) // (2)
 	c.that(t.tailN > 0 || t.tail == 0, "table %d: chunk %d at the end is empty", t.index, t.tail)
-	c.that(n-1 <= t.used(), "table %d: %d chunks for %d in use", t.index, n, t.used()) // (3)
-	if n == 0 {
-		c.that(t.limit == 0 && t.tailBase == nil && t.tailLoc == 0, "table %d: a tail without a chunk", t.index)
-	} else if t.tail >= 0 && t.tail < n {
-		k := &t.chunks[t.tail]
-		c.that(t.limit == t.cap && t.tailBase == k.base && t.tailLoc == k.number<<rowBits, "table %d: the tail is not chunk %d", t.index, t.tail)
+	c.that(n-1 <= t.used() || w.telling > 0, "table %d: %d chunks for %d in use", t.index, n, t.used()) // (3)
+	if !c.that(len(t.held) == n*len(t.heap), "table %d: %d columns are held for %d chunks", t.index, len(t.held), n) {
+		return false
 	}
+	first := uint32(0)
 	for i := range t.chunks { // (4)
 		k := &t.chunks[i]
 		if !c.that(uint64(k.number) < uint64(len(w.chunks)), "table %d: chunk %d has number %d of %d", t.index, i, k.number, len(w.chunks)) {
 			continue
 		}
-		d := w.chunks[k.number]
-		c.that(d.table == t && d.base == k.base && d.base != nil && int(d.pos) == i, "table %d: chunk %d is not what the directory says", t.index, i)
-		c.that(uintptr(k.base)%chunkAlign == 0, "table %d: chunk %d is not aligned", t.index, i)
+		d := &w.chunks[k.number]
+		if !c.that(int64(d.table) == int64(t.index)+1 && d.base != nil && int64(d.pos) == int64(i), "table %d: chunk %d is not what the directory says", t.index, i) {
+			continue
+		}
+		if !c.that(k.cap == t.caps[d.class] && k.first == first, "table %d: chunk %d has %d rows from %d, not %d from %d", t.index, i, k.cap, k.first, t.caps[d.class], first) {
+			return false
+		}
+		first += k.cap
+		c.that(uintptr(d.base)%chunkAlign == 0, "table %d: chunk %d is not aligned", t.index, i)
 		c.columns(w, t, i)
+	}
+	if before != c.count() {
+		return false
+	}
+	if n == 0 {
+		c.that(t.limit == 0 && t.tailN == 0 && t.tailBase == nil && t.tailLoc == 0, "table %d: a tail without a chunk", t.index)
+	} else if k := t.chunks[min(t.tail, n-1)]; true {
+		c.that(t.tail < n && t.tailN <= k.cap && t.limit == k.cap && t.tailBase == w.chunks[k.number].base && t.tailLoc == k.number<<rowBits,
+			"table %d: the tail is not chunk %d with %d rows", t.index, t.tail, t.tailN)
 	}
 	return before == c.count()
 }
 
-// columns verifies invariant (4) of directory for chunk i of t.
+// columns verifies invariant (4) of directory and (7) of table for chunk i of t.
 func (c *checker) columns(w *World, t *table, i int) {
-	var want [MaxComponents]unsafe.Pointer
-	row := w.row(t.chunks[i].number)
-	for _, k := range t.columns {
-		want[k.comp.id] = unsafe.Add(t.chunks[i].base, uintptr(k.off))
+	var want [MaxComponents]address
+	k := &t.chunks[i]
+	row, base := w.row(k.number), address(uintptr(w.chunks[k.number].base))
+	n := uintptr(k.cap)
+	end := n * entityBytes
+	for _, col := range t.columns {
+		var off uintptr
+		off, end = col.place(end, n)
+		want[col.comp.id] = base + address(off)
 	}
-	for _, k := range t.heap {
-		want[k.comp.id] = row[k.comp.id]
-		c.that(row[k.comp.id] != nil, "table %d: chunk %d has no column %s", t.index, i, k.comp.name)
+	c.that(end <= w.sizes[w.chunks[k.number].class], "table %d: chunk %d ends at %d", t.index, i, end)
+	for j, col := range t.heap {
+		p := t.held[i*len(t.heap)+j]
+		c.that(p != nil, "table %d: chunk %d has no column %s", t.index, i, col.comp.name)
+		want[col.comp.id] = address(uintptr(p))
 	}
 	for id := range row {
 		c.that(row[id] == want[id], "table %d: chunk %d has component %d at a wrong address", t.index, i, id)
@@ -131,14 +147,14 @@ func (c *checker) columns(w *World, t *table, i int) {
 // records verifies invariant (5) of table.
 func (c *checker) records(w *World, t *table) {
 	for i := range t.used() {
-		k := &t.chunks[i]
-		for row, e := range unsafe.Slice((*Entity)(k.base), t.rowsIn(i)) {
+		loc := t.chunks[i].number << rowBits
+		for row, e := range w.entitiesFrom(loc, t.rowsIn(i)) {
 			r := w.ents.find(e)
 			if r == nil || e.gen&1 == 0 {
 				c.that(false, "table %d: chunk %d row %d holds %v, which is not alive", t.index, i, row, e)
 				continue
 			}
-			c.that(r.loc == k.number<<rowBits|uint32(row), "table %d: chunk %d row %d holds %v, whose record says %#x", t.index, i, row, e, r.loc)
+			c.that(r.loc == loc|uint32(row), "table %d: chunk %d row %d holds %v, whose record says %#x", t.index, i, row, e, r.loc)
 		}
 	}
 }
@@ -152,7 +168,7 @@ func (c *checker) vacantHeap(w *World, t *table) {
 		}
 		for j := range t.heap {
 			k := &t.heap[j]
-			rest := int(t.cap) - n
+			rest := int(t.chunks[i].cap) - n
 			zero := rest == 0 || k.comp.isZero(w.cell(t.chunks[i].number<<rowBits+uint32(n), k.comp.id, k.comp.size), rest)
 			c.that(zero, "table %d: chunk %d keeps a %s of an entity that left", t.index, i, k.comp.name)
 		}

@@ -15,7 +15,7 @@ func TestCheck_NamesEachCorruption(t *testing.T) {
 		corrupt    func(w *World, t *table, es []Entity)
 	}{
 		{"live count", "the book says", func(w *World, _ *table, _ []Entity) { w.ents.live++ }},
-		{"slot 0 in use", "slot 0 is not retired", func(w *World, _ *table, _ []Entity) { w.ents.pages[0][0].gen = 2 }},
+		{"slot 0 in use", "slot 0 is not retired", func(w *World, _ *table, _ []Entity) { w.ents.recs[0].gen = 2 }},
 		{"free list cycle", "met before", func(w *World, _ *table, es []Entity) {
 			w.ents.at(es[0].index).loc = es[0].index
 		}},
@@ -24,20 +24,20 @@ func TestCheck_NamesEachCorruption(t *testing.T) {
 		{"bump too low", "never used and is alive", func(w *World, _ *table, _ []Entity) { w.ents.bump -= 2 }},
 		{"room too small", "room", func(w *World, _ *table, _ []Entity) { w.ents.room = 1 }},
 		{"record elsewhere", "whose record says", func(w *World, _ *table, es []Entity) { w.ents.at(es[5].index).loc++ }},
-		{"row of the dead", "which is not alive", func(_ *World, t *table, _ []Entity) { entityAt(t.chunks[0].base, 3).gen += 2 }},
+		{"row of the dead", "which is not alive", func(w *World, t *table, _ []Entity) { w.entity(t.chunks[0].number<<rowBits + 3).gen += 2 }},
 		{"two rows the same", "whose record says", func(_ *World, t *table, _ []Entity) {
-			*entityAt(t.chunks[0].base, 3) = *entityAt(t.chunks[0].base, 2)
+			*entityAt(t.tailBase, 3) = *entityAt(t.tailBase, 2)
 		}},
 		{"tail too long", "tables hold", func(_ *World, t *table, _ []Entity) { t.tailN-- }},
 		{"tail elsewhere", "the tail is not chunk", func(_ *World, t *table, _ []Entity) { t.tailLoc++ }},
 		{"chunk number", "not what the directory says", func(w *World, t *table, _ []Entity) { w.chunks[t.chunks[1].number].pos = 7 }},
 		{"chunk lost", "chunks", func(_ *World, t *table, _ []Entity) { t.chunks = t.chunks[:len(t.chunks)-1] }},
 		{"column address", "at a wrong address", func(w *World, t *table, _ []Entity) {
-			w.row(t.chunks[0].number)[0] = nil
+			w.row(t.chunks[0].number)[0] = 0
 		}},
-		{"column offset", "before the one ahead ends", func(_ *World, t *table, _ []Entity) { t.columns[1].off = t.columns[0].off }},
-		{"column unaligned", "starts at", func(_ *World, t *table, _ []Entity) { t.columns[1].off += 4 }},
-		{"rows past the end", "bytes", func(w *World, t *table, _ []Entity) { t.cap *= 2 }},
+		{"column offset", "at a wrong address", func(w *World, t *table, _ []Entity) { w.row(t.chunks[0].number)[1] += 16 }},
+		{"rows past the end", "rows of", func(_ *World, t *table, _ []Entity) { t.caps[0]++ }},
+		{"chunk past its end", "rows from", func(_ *World, t *table, _ []Entity) { t.chunks[0].cap++ }},
 		{"mask", "not where its mask", func(_ *World, t *table, _ []Entity) { t.mask ^= 1 << 9 }},
 		{"pointer kept", "keeps a ecs.brain", func(w *World, t *table, _ []Entity) {
 			(*brain)(w.cell(t.tailLoc+t.tailN, 2, unsafe.Sizeof(brain{}))).Name = "left"
@@ -50,6 +50,7 @@ func TestCheck_NamesEachCorruption(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer func() { _ = w.ents.mem.Close() }() // a ruined world is not closed otherwise
 			m := NewMap3[position, armour, brain](w)
 			var es []Entity
 			for range 50 {

@@ -9,52 +9,77 @@ import (
 )
 
 // A location names a row as chunk<<rowBits | row. The entity column alone takes 8 bytes per
-// row, so 13 bits number the rows of the largest chunk, of 64 KiB; 19 bits are left for
-// 8 GiB of chunks of 16 KiB. Constants, not fields: a random look-up executes them between
-// two cache misses.
+// row, so 17 bits number the rows of the largest chunk, of 1 MiB; 15 bits are left for 32 GiB
+// of such chunks. Constants, not fields: a random look-up executes them between two cache
+// misses.
 const (
-	rowBits = 13
+	rowBits = 17
 	rowMask = 1<<rowBits - 1
 )
 
+// An address is where a column lies, in a word that the collector does not look at: it would
+// look at each of them on every cycle, and find that it is none of its business. Blocks are
+// kept by chunk.base, columns in the Go heap by table.held, and neither moves.
+//
+// One base and offsets from it would do for one reservation; blocks may come from any
+// allocator, though, and columns of pointerful types come from the Go heap.
+type address uintptr
+
+func (a *address) pointer() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(a)) }
+
 // A chunk is the directory's entry for one block.
 type chunk struct {
-	base  unsafe.Pointer // the block, chunkBytes long; nil while the number is free
-	table *table         // nil while the number is free or its block waits to be freed
-	pos   uint32         // position in table.chunks; otherwise the next of its list + 1, 0 at the end
+	// base is the block, of sizes[class] bytes; nil while the number is free. It is a pointer
+	// because an allocator on the Go heap may keep none itself. There are some fifty to a
+	// million entities.
+	base  unsafe.Pointer
+	table uint32 // index in World.tables + 1; 0 while the number is free or its block waits to be freed
+	pos   uint32 // position in table.chunks; otherwise the next of its list + 1, 0 at the end
+	class uint32 // of its size
 }
 
-// A directory numbers all chunks of a world and brings their blocks from the allocator.
+// A directory numbers all chunks of a world and brings their blocks from the allocator. It
+// holds one pointer per chunk.
 //
 // Invariants, verified in this order by check:
 //
 //	(1) a number is free, waits to be freed, or exactly one table has it in its chunks
-//	(2) live is the number of those that are not free
+//	(2) live is the number of those that are not free, and bytes the size of their blocks
 //	(3) len(columns) == len(chunks) * width, and width has room for every component type
 //	(4) columns[number*width+id] is row 0 of that column: in the block for pointer-free
-//	    types, in the Go heap for pointerful ones, nil where the archetype has none
+//	    types, in the Go heap for pointerful ones, 0 where the archetype has none
+//	(5) sizes are those of Config: ChunkBytes, four times as much, and so on to MaxChunkBytes
 type directory struct {
 	// columns makes a random look-up two dependent loads behind the entity's record, with
 	// no difference between the kinds of column. Going through the table took three loads
 	// and could not be inlined: 1.7 times as long in a world of a million entities.
-	columns     []unsafe.Pointer
+	columns     []address
 	width       uint // component types that columns has room for
 	chunks      []chunk
 	freeNumber  uint32 // first free number + 1; 0 when there is none
 	waiting     uint32 // first number whose block is to be freed + 1; 0 when there is none
 	live        int    // blocks held
-	chunkBytes  uintptr
+	bytes       uint64 // that they take
+	sizes       []uintptr
 	mem         memory.Allocator
 	outOfChunks error // made once: a tier that is full every frame must not allocate
 }
 
+// perClass is how many chunks of one size a table has before the next is four times as large:
+// at most half of a table's bytes wait for rows, and walking a large one starts anew in its
+// columns once per megabyte.
+const perClass = 4
+
+// classAt returns the class of the chunk at position i of a table.
+func (d *directory) classAt(i int) uint32 { return uint32(min(i/perClass, len(d.sizes)-1)) }
+
 // minWidth is one cache line of columns: a chunk's addresses come with a single miss.
 const minWidth = 8
 
-func newDirectory(mem memory.Allocator, chunkBytes int) directory {
+func newDirectory(mem memory.Allocator, cfg Config) directory {
 	return directory{
-		mem: mem, width: minWidth, chunkBytes: uintptr(chunkBytes),
-		outOfChunks: fmt.Errorf("ecs: a chunk of %d bytes: %w", chunkBytes, memory.ErrOutOfMemory),
+		mem: mem, width: minWidth, sizes: cfg.sizes(),
+		outOfChunks: fmt.Errorf("ecs: a chunk of %d bytes: %w", cfg.ChunkBytes, memory.ErrOutOfMemory),
 	}
 }
 
@@ -67,41 +92,59 @@ func entityAt(base unsafe.Pointer, row uint32) *Entity {
 
 // column returns row 0 of component id in a chunk, or nil when its archetype has none.
 func (d *directory) column(number uint32, id ID) unsafe.Pointer {
-	return d.columns[uint(number)*d.width+uint(id)]
+	return d.columns[uint(number)*d.width+uint(id)].pointer()
 }
 
 // cell returns the address of component id at loc, whose archetype has it.
 func (d *directory) cell(loc uint32, id ID, size uintptr) unsafe.Pointer {
-	return unsafe.Add(d.columns[uint(loc>>rowBits)*d.width+uint(id)], uintptr(loc&rowMask)*size)
+	return unsafe.Add(d.columns[uint(loc>>rowBits)*d.width+uint(id)].pointer(), uintptr(loc&rowMask)*size)
+}
+
+// entity returns the cell of the entity at loc.
+func (d *directory) entity(loc uint32) *Entity {
+	return entityAt(d.chunks[loc>>rowBits].base, loc&rowMask)
 }
 
 // tableAt returns the archetype of the row at loc.
-func (d *directory) tableAt(loc uint32) *table { return d.chunks[loc>>rowBits].table }
+func (w *World) tableAt(loc uint32) *table { return w.tables[w.chunks[loc>>rowBits].table-1] }
 
 // maxChunks is how many numbers a location can hold.
 const maxChunks = 1 << (32 - rowBits)
 
-// ask brings a block from the allocator, while the world is locked: a callback of the
-// allocator that changed it would do so in the middle of a change.
-func (w *World) ask() (base unsafe.Pointer, err error) {
+// ask brings a block for position i of a table, of a smaller class where the allocator has none
+// of its own: what is left of a budget is used up before anything fails.
+func (w *World) ask(i int) (base unsafe.Pointer, class uint32, err error) {
 	if w.freeNumber == 0 && len(w.chunks) >= maxChunks {
-		return nil, fmt.Errorf("ecs: all %d chunk numbers are taken: %w", len(w.chunks), memory.ErrOutOfMemory)
+		return nil, 0, fmt.Errorf("ecs: all %d chunk numbers are taken: %w", len(w.chunks), memory.ErrOutOfMemory)
 	}
+	for class = w.classAt(i); ; class-- {
+		base, err = w.request(w.sizes[class])
+		closed := errors.Is(err, memory.ErrClosed)
+		switch {
+		case w.open >= closedMark: // closed from within Alloc
+			err = memory.ErrClosed
+		case closed: // and all blocks with it
+			w.lost()
+		case err == nil && base != nil:
+			return base, class, nil
+		case err == nil, err == memory.ErrOutOfMemory:
+			if class == 0 {
+				return nil, 0, w.outOfChunks
+			}
+			continue
+		case class > 0 && (errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)):
+			continue
+		}
+		return nil, 0, fmt.Errorf("ecs: a chunk of %d bytes: %w", w.sizes[class], err)
+	}
+}
+
+// request calls the allocator while the world is locked: a callback of it that changed the
+// world would do so in the middle of a change.
+func (w *World) request(size uintptr) (unsafe.Pointer, error) {
 	w.beginAsking()
 	defer w.endAsking()
-	base, err = w.mem.Alloc(w.chunkBytes, chunkAlign)
-	switch {
-	case w.open >= closedMark: // closed from within Alloc
-		return nil, fmt.Errorf("ecs: a chunk of %d bytes: %w", w.chunkBytes, memory.ErrClosed)
-	case err == memory.ErrOutOfMemory, err == nil && base == nil:
-		return nil, w.outOfChunks
-	case errors.Is(err, memory.ErrClosed): // and all blocks with it
-		w.lost()
-		fallthrough
-	case err != nil:
-		return nil, fmt.Errorf("ecs: a chunk of %d bytes: %w", w.chunkBytes, err)
-	}
-	return base, nil
+	return w.mem.Alloc(size, chunkAlign)
 }
 
 func (l *locks) beginAsking() {
@@ -115,7 +158,7 @@ func (l *locks) endAsking() {
 }
 
 // attach appends a block to the chunks of t.
-func (w *World) attach(t *table, base unsafe.Pointer) {
+func (w *World) attach(t *table, base unsafe.Pointer, class uint32) {
 	d := &w.directory
 	var number uint32
 	if d.freeNumber != 0 {
@@ -125,36 +168,40 @@ func (w *World) attach(t *table, base unsafe.Pointer) {
 		number = uint32(len(d.chunks))
 		d.chunks = append(d.chunks, chunk{})
 		for range d.width {
-			d.columns = append(d.columns, nil)
+			d.columns = append(d.columns, 0)
 		}
 	}
-	d.chunks[number] = chunk{base: base, table: t, pos: uint32(len(t.chunks))}
+	d.chunks[number] = chunk{base: base, table: uint32(t.index) + 1, pos: uint32(len(t.chunks)), class: class}
 	d.live++
-	d.setColumns(number)
-	t.chunks = append(t.chunks, tableChunk{base: base, number: number})
+	d.bytes += uint64(d.sizes[class])
+	t.chunks = append(t.chunks, tableChunk{number: number, first: uint32(t.capacity()), cap: t.caps[class]})
+	w.setColumns(t, number, base)
 }
 
 // detach takes the last chunk from t, which holds no row, and lets go of its columns.
 func (w *World) detach(t *table) (number uint32) {
 	last := len(t.chunks) - 1
 	number = t.chunks[last].number
-	t.chunks[last] = tableChunk{}
 	t.chunks = t.chunks[:last]
+	clear(t.held[last*len(t.heap):])
+	t.held = t.held[:last*len(t.heap)]
 	if last == 0 {
 		w.setTail(t, 0, 0)
 	}
 	clear(w.row(number))
-	w.chunks[number].table = nil
+	w.chunks[number].table = 0
 	return number
 }
 
 // recycle frees the number of a detached chunk and returns its block.
-func (d *directory) recycle(number uint32) unsafe.Pointer {
-	base := d.chunks[number].base
-	d.chunks[number] = chunk{pos: d.freeNumber}
+func (d *directory) recycle(number uint32) (base unsafe.Pointer, class uint32) {
+	c := &d.chunks[number]
+	base, class = c.base, c.class
+	*c = chunk{pos: d.freeNumber}
 	d.freeNumber = number + 1
 	d.live--
-	return base
+	d.bytes -= uint64(d.sizes[class])
+	return base, class
 }
 
 // settle frees the blocks that wait. Every operation ends with it, when its books are right:
@@ -174,26 +221,31 @@ func (w *World) freeWaiting() {
 	for w.waiting != 0 {
 		number := w.waiting - 1
 		w.waiting = w.chunks[number].pos
-		w.mem.Free(w.recycle(number), w.chunkBytes)
+		base, class := w.recycle(number)
+		w.mem.Free(base, w.sizes[class])
 	}
 }
 
 // setColumns points the columns of a new chunk at its block, and makes the pointerful ones.
-func (d *directory) setColumns(number uint32) {
-	c := &d.chunks[number]
-	columns := d.row(number)
-	for i := range c.table.columns {
-		k := &c.table.columns[i]
-		columns[k.comp.id] = unsafe.Add(c.base, uintptr(k.off))
+func (w *World) setColumns(t *table, number uint32, base unsafe.Pointer) {
+	columns := w.row(number)
+	n := uintptr(t.chunks[w.chunks[number].pos].cap)
+	end := n * entityBytes
+	for i := range t.columns {
+		k := &t.columns[i]
+		var off uintptr
+		off, end = k.place(end, n)
+		columns[k.comp.id] = address(uintptr(base) + off)
 	}
-	for i := range c.table.heap {
-		comp := c.table.heap[i].comp
-		columns[comp.id] = comp.makeColumn(int(c.table.cap))
+	for i := range t.heap {
+		p := t.heap[i].comp.makeColumn(int(n))
+		t.held = append(t.held, p)
+		columns[t.heap[i].comp.id] = address(uintptr(p))
 	}
 }
 
 // row returns the column addresses of one chunk.
-func (d *directory) row(number uint32) []unsafe.Pointer {
+func (d *directory) row(number uint32) []address {
 	at := uint(number) * d.width
 	return d.columns[at : at+d.width]
 }
@@ -208,7 +260,7 @@ func (d *directory) widen(n int) {
 	if width == d.width {
 		return
 	}
-	columns := make([]unsafe.Pointer, uint(len(d.chunks))*width)
+	columns := make([]address, uint(len(d.chunks))*width)
 	for i := range d.chunks {
 		copy(columns[uint(i)*width:], d.row(uint32(i)))
 	}

@@ -82,11 +82,14 @@ func (cmd *Commands) Spawn() (Entity, error) {
 	if w.open >= closedMark || w.asking {
 		w.refuse("Spawn")
 	}
-	e, _, err := w.spawn(w.tables[0])
+	e, loc, err := w.spawn(w.tables[0])
 	if err != nil {
 		return Entity{}, err
 	}
 	cmd.ops = append(cmd.ops, command{e: e, kind: commandSpawn})
+	if w.observed != 0 {
+		w.tellNew(loc, 1, 0)
+	}
 	return e, nil
 }
 
@@ -143,7 +146,7 @@ func own[T any](cmd *Commands, c Component[T], op string) {
 //
 // The error wraps [memory.ErrOutOfMemory]. The commands before the one that failed have
 // been applied, it and those after it still wait: free something and call Apply again, or
-// call Discard. After a panic of the allocator it is the same.
+// call Discard. After a panic of the allocator or an observer it is the same.
 func (cmd *Commands) Apply() error {
 	cmd.w.mutable("Apply")
 	cmd.skipped = 0
@@ -155,26 +158,26 @@ func (cmd *Commands) Apply() error {
 		}
 	}()
 	for done < len(cmd.ops) {
-		n, err := cmd.applyGroup(cmd.ops[done:])
-		if err != nil {
+		if err := cmd.applyGroup(cmd.ops[done:], &done); err != nil {
 			return err
 		}
-		done += n
 		cmd.w.settle()
+		cmd.w.mutable("Apply") // an observer may have left a query open
 	}
 	return nil
 }
 
 // applyGroup carries out the first command, with those that follow it for the same entity
-// up to a Destroy, and returns their number.
-func (cmd *Commands) applyGroup(ops []command) (int, error) {
+// up to a Destroy, and adds their number to done.
+func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	w := cmd.w
 	e := ops[0].e
 	if ops[0].kind == commandDestroy {
 		if !w.destroy(e) {
 			cmd.skipped++
 		}
-		return 1, nil
+		*done++
+		return nil
 	}
 	n := 1
 	for n < len(ops) && ops[n].e == e && ops[n].kind != commandDestroy {
@@ -183,15 +186,17 @@ func (cmd *Commands) applyGroup(ops []command) (int, error) {
 	r := w.ents.find(e)
 	if r == nil {
 		cmd.skipped += n
-		return n, nil
+		*done += n
+		return nil
 	}
 	loc := r.loc
 	t := w.tableAt(loc)
-	mask := t.mask
+	mask, given := t.mask, uint64(0)
 	for _, op := range ops[:n] {
 		switch op.kind {
 		case commandAdd:
 			mask |= 1 << op.id
+			given |= 1 << op.id
 		case commandRemove:
 			mask &^= 1 << op.id
 		}
@@ -199,16 +204,25 @@ func (cmd *Commands) applyGroup(ops []command) (int, error) {
 	if mask != t.mask {
 		way, err := w.edgeTo(t, mask)
 		if err != nil {
-			return 0, err
+			return err
+		}
+		if w.observed != 0 {
+			if err = w.tellLoss("Apply", loc, way.to); err != nil {
+				return err
+			}
 		}
 		if loc, err = w.relocate(e.index, r, way); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	for i := range ops[:n] {
 		cmd.write(&ops[i], loc)
 	}
-	return n, nil
+	*done += n
+	if w.observed != 0 {
+		w.tellAdded(e, given&mask, t.mask)
+	}
+	return nil
 }
 
 // write stores the value of an addition that was not taken back in its group.
@@ -227,14 +241,19 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	}
 }
 
-// Discard drops all waiting commands and destroys the entities that they spawned. It is a
-// structural change.
+// Discard drops all waiting commands and destroys the entities that they spawned; what observers
+// of that give waits. It is a structural change.
 func (cmd *Commands) Discard() {
 	cmd.w.mutable("Discard")
+	n := len(cmd.ops)
 	for _, op := range cmd.ops {
 		if op.kind == commandSpawn {
 			cmd.w.Remove(op.e)
 		}
+	}
+	if n < len(cmd.ops) { // observers gave more meanwhile
+		cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[n:])]
+		return
 	}
 	cmd.forget()
 }

@@ -66,9 +66,9 @@ func Register[T any](w *World) (Component[T], error) {
 		return Component[T]{}, fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, typ)
 	}
 	c := &component{id: ID(len(w.comps)), size: typ.Size(), typ: typ, name: typ.String()}
-	if c.size > w.chunkBytes-columnAlign-entityBytes {
+	if c.size > w.sizes[0]-columnAlign-entityBytes {
 		return Component[T]{}, fmt.Errorf("ecs: component %s of %d bytes does not fit a chunk of %d; raise Config.ChunkBytes: %w",
-			typ, c.size, w.chunkBytes, memory.ErrTooLarge)
+			typ, c.size, w.sizes[0], memory.ErrTooLarge)
 	}
 	if memory.PointerFreeType(typ) != nil {
 		bindHeapColumn[T](c)
@@ -107,14 +107,37 @@ func (c Component[T]) ID() ID { return ID(c.at) }
 // world never moves it.
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	w := c.w
-	if n := int(e.index >> pageShift); n < len(w.ents.pages) {
-		if r := &w.ents.pages[n][e.index&pageMask]; r.gen == e.gen {
-			if p := w.columns[uint(r.loc>>rowBits)*w.width+c.at]; p != nil {
+	if n := uint(e.index); n < uint(len(w.ents.recs)) {
+		if r := &w.ents.recs[n]; r.gen == e.gen {
+			if p := w.columns[uint(r.loc>>rowBits)*w.width+c.at].pointer(); p != nil {
 				return (*T)(unsafe.Add(p, uintptr(r.loc&rowMask)*unsafe.Sizeof(*v))), true
 			}
 		}
 	}
 	return
+}
+
+// Column returns the components of entities that a chunk of any filter yields, all of them or
+// some in a row: the column that a system reads where it is there. It is nil where their archetype
+// has none. It panics with a [*memory.Misuse] where es is no part of a chunk of this world.
+func (c Component[T]) Column(es []Entity) []T {
+	if len(es) == 0 {
+		return nil
+	}
+	w := c.w
+	r := w.ents.find(es[0])
+	if r == nil || w.entity(r.loc) != &es[0] || w.rowsFrom(r.loc) < len(es) {
+		panic(&memory.Misuse{Package: "ecs", Op: "Column", Reason: "the entities are no part of a chunk; take them from Chunks or Columns"})
+	}
+	if w.column(r.loc>>rowBits, c.ID()) == nil {
+		return nil
+	}
+	return cellsOf[T](w, r.loc, c.ID(), len(es))
+}
+
+// rowsFrom returns the number of rows from loc to the end of its chunk.
+func (w *World) rowsFrom(loc uint32) int {
+	return w.tableAt(loc).rowsIn(int(w.chunks[loc>>rowBits].pos)) - int(loc&rowMask)
 }
 
 // Has reports whether e is alive and has the component.
@@ -128,6 +151,9 @@ func (c Component[T]) Set(e Entity, v T) bool {
 	p, ok := c.Get(e)
 	if ok {
 		*p = v
+		if c.w.observed != 0 {
+			c.w.tellAdded(e, 1<<c.at, 1<<c.at)
+		}
 	}
 	return ok
 }
@@ -136,13 +162,28 @@ func (c Component[T]) Set(e Entity, v T) bool {
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (c Component[T]) Add(e Entity, v T) error {
 	c.w.mutable("Add")
+	var was uint64
+	if c.w.observed != 0 {
+		was = c.w.maskOf(e)
+	}
 	p, err := c.w.addComponent(e, c.ID(), unsafe.Sizeof(v))
 	if err != nil {
 		return err
 	}
 	*(*T)(p) = v
+	if c.w.observed != 0 {
+		c.w.tellAdded(e, 1<<c.at, was)
+	}
 	c.w.settle()
 	return nil
+}
+
+// maskOf returns the components of e, none where it is stale.
+func (w *World) maskOf(e Entity) uint64 {
+	if r := w.ents.find(e); r != nil {
+		return w.tableAt(r.loc).mask
+	}
+	return 0
 }
 
 // Remove takes the component from e and reports whether e had it. The error wraps
@@ -190,6 +231,11 @@ func (w *World) removeComponents(e Entity, bits uint64) (bool, error) {
 	way, err := w.edgeTo(t, t.mask&^bits)
 	if err != nil {
 		return false, err
+	}
+	if w.observed != 0 {
+		if err = w.tellLoss("Remove", r.loc, way.to); err != nil {
+			return false, err
+		}
 	}
 	if _, err = w.relocate(e.index, r, way); err != nil {
 		return false, err

@@ -3,33 +3,43 @@
 // # The idea
 //
 // Entities with the same set of component types form an archetype, whose rows are stored
-// column by column in fixed-size chunks from any memory.Allocator: a system walks tight
+// column by column in chunks of growing size from any memory.Allocator: a system walks tight
 // arrays, and the collector sees none of it. An [Entity] is 8 bytes with a generation, so
 // a stale one is found out and never aliased.
 //
 // Where to look: [New] and [World]; [Register] and [Component] for one type; [Map2] and its
-// kin to create and change by several; [Filter2] and [Query2] to walk; [Commands] for
-// changes while walking; [Events] and [SetResource] between systems; [World.Stats],
-// [World.Hash] and [World.Check] to look inside.
+// kin to create and change by several; [Filter2], its All and Chunks, and [Query2] to walk; [Commands] for
+// changes while walking; [Observer] to be told of changes; [Events] and [SetResource] between
+// systems; [World.Stats], [World.Hash] and [World.Check] to look inside.
 //
 // # Layout
 //
-//	Entity ──page, slot──► record {generation, chunk and row}     8 bytes, in pages of 32 KiB
+//	Entity ──slot──► record {generation, chunk and row}     8 bytes, in one reservation
 //
-//	one chunk of an archetype {Position, Velocity}, Config.ChunkBytes, cap rows:
+//	one chunk of an archetype {Position, Velocity}, cap rows:
 //
-//	base                                                                     base+ChunkBytes
+//	base                                                                         base+size
 //	  | Entity × cap | Position × cap | Velocity × cap | unused: less than a row and padding |
 //	  ^ 64-aligned   ^ 16-aligned     ^ 16-aligned
 //
 //	a table:  | full | full | … | tail: rows come and go at its end | at most one spare |
+//	          4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, then 1 MiB each, see Config
+//
+// A few entities take 16 KiB, and a walk over a million starts anew in its columns some fifty
+// times. Growing copies nothing: chunks stay where they are until they are empty. Where the
+// allocator has no block of the size that is due, because it is too large for it or for what is
+// left of a budget, the world takes a smaller one. Neither order nor [World.Hash] depends on it.
 //
 // Rows are dense: a removed row is filled with the table's last one. Types that hold Go
 // pointers live in columns of the same shape in the Go heap, one slice per chunk, and a
 // vacated row is zeroed so that the collector can let go. The spare of a table serves
 // entities that come and go at the edge of a chunk; where the allocator is out of memory,
-// another table takes it, and [World.Shrink] gives all of them back. All books (the entity index, the
-// archetypes, the column addresses) are in the Go heap; chunks hold nothing but rows.
+// another table takes it, and [World.Shrink] gives all of them back.
+//
+// Chunks hold nothing but rows. The index of entities lies in pages of its own, Config.Pages,
+// so that it grows without a copy; the archetypes and the addresses of columns are in the Go
+// heap. The collector finds one pointer per chunk there: a collection beside a million entities
+// costs what it costs beside none.
 //
 // An address of a component holds until its own entity gains or loses a component, or any
 // entity of its archetype leaves it. Creating entities never moves a row.
@@ -42,40 +52,48 @@
 // are not scanned by the collector either: what the chunks win over them is growth without
 // copying, addresses that stay, and exact release.
 //
-// Chunks of 16 KiB suit games of up to some hundred thousand entities in a few dozen
-// archetypes. A world that walks a million at a time gains from 64 KiB (Config.ChunkBytes):
-// the processor's prefetcher starts anew in every column of every chunk.
-//
 // # Cost
 //
-//	query                         about 12 ns, then one step per chunk, no allocation
-//	Next and Get                  inlined: an increment and one address per component
-//	Columns                       plain slices; the loop over them is the caller's
+//	All                           inlined with the loop's body: what a loop over slices costs;
+//	                              a call per chunk, no allocation
+//	Chunks                        plain slices; the loop over them is the caller's
+//	query                         locks and unlocks the world, then as All
+//	Next and Get                  inlined: an increment in memory, one address per component
+//	Columns                       as Chunks
+//	Component.Column              one look-up per chunk: for columns that not all archetypes have
+//	EntityAt                      a look at each archetype that matches
 //	Component.Get                 inlined: record, column address, row
 //	create, remove                a slot from the free list, one row; removal moves one row
-//	Add, Remove of a component    moves the row to the other archetype, fills the hole
+//	Add, Remove of a component,
+//	Exchange                      moves the row to the other archetype, fills the hole
 //	NewBatch, NewColumns,
-//	AddAll, RemoveAll             per chunk and column
+//	AddAll, RemoveAll,
+//	ExchangeAll                   per chunk and column
 //	Reset                         a free per chunk, nothing per entity
+//	an Observer                   a call per entity and event of its kind
 //	Shrink                        a look at each archetype, a free per chunk without rows
-//	memory                        8 bytes per entity in its row, 8 in the index; 64 bytes of
-//	                              addresses per chunk, some 700 per archetype
+//	memory                        8 bytes per entity in its row, 8 in the index; 100 bytes per
+//	                              chunk, some 700 per archetype; of a large archetype's chunks
+//	                              at most one is unused, of any other's half of the bytes
 //
 // The figures beside Ark and hand-written loops come from go test -bench . in ecs/bench.
 //
 // # Concurrency and the collector
 //
 // A World, its commands and its event queues belong to one goroutine at a time. Within an
-// open query, columns may be handed to several goroutines, as long as each cell is written
-// by one of them and all are done before the query goes on. All books are ordinary Go
-// memory, so -race reports a second goroutine.
+// open query, or a loop over Chunks, columns may be handed to several goroutines, as long as
+// each cell is written by one of them and all are done before the query goes on. In builds with
+// -race all books are ordinary Go memory, so a second goroutine is reported.
 //
-// While a query is open, every structural change panics with a *memory.Misuse; use
-// [World.Commands]. Running out of memory is an error that wraps memory.ErrOutOfMemory,
-// changes no entity, and allocates only where the allocator's own error does; archetypes
-// that were new stay known. What a panic leaves, a closed allocator, and entities of another
-// world are described at [World]. In steady state
-// no operation allocates from the Go heap, except a new chunk with pointerful columns.
+// While a query is open or an observer is told, every structural change panics with a
+// *memory.Misuse; use [World.Commands]. A loop over All or Chunks locks nothing: a structural change within it is
+// carried out, and it is the loop that panics, at its next step.
+//
+// Running out of memory is an error that wraps memory.ErrOutOfMemory, changes no entity, and
+// allocates only where the allocator's own error does; archetypes that were new stay known.
+// What a panic leaves, a closed allocator, and entities of another world are described at
+// [World]. In steady state no operation allocates from the Go heap, except a new chunk with
+// pointerful columns.
 //
 // Iteration follows the order in which archetypes and rows came about, and nothing iterates
 // over a Go map: the same operations give the same order and the same [World.Hash].

@@ -18,8 +18,11 @@ type edge struct {
 	heap  []*component // pointerful types that both tables have
 }
 
-// A move copies a pointer-free cell. Offsets and size are in bytes.
-type move struct{ src, dst, size uint32 }
+// A move copies a pointer-free cell of size bytes from column to column.
+type move struct {
+	size uint32
+	id   ID
+}
 
 // edgeTo returns the edge from t to the table with the given components, which differs.
 func (w *World) edgeTo(t *table, mask uint64) (*edge, error) {
@@ -58,7 +61,7 @@ func edgeBetween(t, to *table) *edge {
 	for _, k := range t.columns {
 		for _, l := range to.columns {
 			if l.comp == k.comp && k.size > 0 {
-				e.moves = append(e.moves, move{src: k.off, dst: l.off, size: k.size})
+				e.moves = append(e.moves, move{size: k.size, id: k.comp.id})
 			}
 		}
 	}
@@ -83,13 +86,13 @@ func (w *World) relocate(index uint32, r *record, e *edge) (uint32, error) {
 	row := to.tailN
 	to.tailN++
 	old, loc := r.loc, to.tailLoc+row
-	base, from := w.chunks[old>>rowBits].base, old&rowMask
 	*entityAt(to.tailBase, row) = Entity{index: index, gen: r.gen}
+	dst, src := w.row(loc>>rowBits), w.row(old>>rowBits)
+	from := uintptr(old & rowMask)
 	for i := range e.moves {
 		m := &e.moves[i]
 		size := uintptr(m.size)
-		copyRow(unsafe.Add(to.tailBase, uintptr(m.dst)+uintptr(row)*size),
-			unsafe.Add(base, uintptr(m.src)+uintptr(from)*size), size)
+		copyRow(unsafe.Add(dst[m.id].pointer(), uintptr(row)*size), unsafe.Add(src[m.id].pointer(), from*size), size)
 	}
 	if len(e.heap) > 0 {
 		w.moveHeap(e, loc, old, 1)

@@ -1,6 +1,12 @@
 package ecs
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
 
 // An Entity names one entity of one world. It is 8 bytes, holds no pointer, and may be
 // kept in components, compared, copied and sent anywhere. Once its entity is removed it is
@@ -34,11 +40,8 @@ func (e Entity) IsZero() bool { return e == Entity{} }
 func (e Entity) String() string { return fmt.Sprintf("#%d.%d", e.index, e.gen) }
 
 const (
-	// One page of records is 32 KiB: the largest size class of the Go heap, so a page costs
-	// microseconds to make, and the directory of a million entities is 2 KiB.
-	pageShift   = 12
-	pageRecords = 1 << pageShift
-	pageMask    = pageRecords - 1
+	// Records are put in use by 4096, which are 32 KiB: it takes microseconds.
+	runRecords = 1 << 12
 
 	// A slot whose next life would repeat a generation stays at retiredGen for good.
 	retiredGen = 0xFFFFFFFE
@@ -54,26 +57,28 @@ type record struct {
 	loc uint32 // alive: chunk<<rowBits | row; vacant: the next free slot, 0 at the end
 }
 
-type page [pageRecords]record
+const recordBytes = unsafe.Sizeof(record{})
 
-// An entityIndex is the table from slot to record. It grows page by page and never copies
-// a record.
+// An entityIndex is the table from slot to record, in one reservation that is committed as it
+// grows: no record is ever copied, a look-up is one load, and the collector knows nothing of it.
+// In the Go heap it would be pages of records, and a load more to find the page: half as long
+// again for every look-up. One slice for MaxEntities would count as live from the start.
 //
 // Invariants, verified in this order by check:
 //
 //	(1) slot 0 is retired, so the zero Entity is never valid and 0 can end the free list
-//	(2) the last page in use is that of slot bump-1; peak <= max
+//	(2) bump is at most the number of slots in use, or 1; these are whole runs; peak <= max
 //	(3) the free list has no cycle, and its slots are below bump, even and not retired
 //	(4) every slot below bump is alive, on the free list or retired
 //	(5) no slot from bump on is alive
 //	(6) live is the number of odd slots below bump, and live <= room <= max
 //	(7) room is max less the slots that are worn out: those that are retired, and in idle
-//	    pages those that Reset met on their last life
+//	    runs those that Reset met on their last life
 //	(8) lastLife is the number of live slots that are on it
 type entityIndex struct {
-	// pages[:len] are in use; up to cap there may be idle pages from before a reset, whose
+	// recs[:len] are in use; up to cap there may be idle ones from before a reset, whose
 	// generations still count.
-	pages    []*page
+	recs     []record
 	free     uint32 // first vacant slot, last removed first; 0 when there is none
 	bump     uint32 // first slot not used since New or Reset
 	live     uint32
@@ -81,36 +86,27 @@ type entityIndex struct {
 	room     uint32 // slots that are alive or may live again
 	lastLife uint32 // live slots that will be retired when they are removed
 	max      uint32
+	mem      page.Prefix // where recs lies; closed before the first entity
 }
 
-func newEntityIndex(n int) entityIndex {
-	return entityIndex{
-		pages: make([]*page, 0, (n+pageRecords)/pageRecords),
-		bump:  1,
-		room:  uint32(n),
-		max:   uint32(n),
-	}
-}
+func newEntityIndex(n int) entityIndex { return entityIndex{bump: 1, room: uint32(n), max: uint32(n)} }
 
-// at returns the record of a slot whose page is in use.
-func (x *entityIndex) at(index uint32) *record {
-	return &x.pages[index>>pageShift][index&pageMask]
-}
+// at returns the record of a slot that is in use.
+func (x *entityIndex) at(index uint32) *record { return &x.recs[index] }
 
 // find returns the record of e, or nil when e is stale.
 func (x *entityIndex) find(e Entity) *record {
-	p := uint(e.index >> pageShift)
-	if p >= uint(len(x.pages)) {
+	if uint(e.index) >= uint(len(x.recs)) {
 		return nil
 	}
-	r := &x.pages[p][e.index&pageMask]
+	r := &x.recs[e.index]
 	if r.gen != e.gen {
 		return nil
 	}
 	return r
 }
 
-// take brings a slot to life at loc. The caller has seen live < room.
+// take brings a slot to life at loc. The caller has seen that one is ready.
 func (x *entityIndex) take(loc uint32) Entity {
 	i := x.free
 	if i == 0 {
@@ -149,38 +145,91 @@ func (x *entityIndex) takeRun(es []Entity, loc uint32) {
 	}
 }
 
-// fresh returns a slot that was not used since New or Reset.
+// fresh returns a slot that was not used since New or Reset, of those that are ready.
 func (x *entityIndex) fresh() uint32 {
-	for {
-		i := x.bump
-		if i>>pageShift >= uint32(len(x.pages)) {
-			x.bringPage()
-		}
+	for x.at(x.bump).gen == retiredGen {
 		x.bump++
-		if x.at(i).gen != retiredGen {
-			return i
+	}
+	x.bump++
+	return x.bump - 1
+}
+
+// ready reports whether take will find a slot.
+func (x *entityIndex) ready() bool {
+	return x.free != 0 || uint(x.bump) < uint(len(x.recs)) && x.recs[x.bump].gen != retiredGen
+}
+
+// makeReady puts records in use until take will find n slots. What it has brought when it fails
+// stays for the next entity.
+//
+//go:noinline
+func (w *World) makeReady(n int) error {
+	x := &w.ents
+	for i := x.free; i != 0 && n > 0; i = x.at(i).loc {
+		n--
+	}
+	for i := x.bump; ; i++ {
+		for uint(i) >= uint(len(x.recs)) {
+			if n <= 0 {
+				return nil
+			}
+			if err := w.bringRun(); err != nil {
+				return err
+			}
+		}
+		if n <= 0 {
+			return nil
+		}
+		if x.recs[i].gen != retiredGen {
+			n--
 		}
 	}
 }
 
-// bringPage puts the next page in use. In a page from before a reset, whatever was alive
-// is vacated now: that keeps Reset independent of the number of entities.
-//
-//go:noinline
-func (x *entityIndex) bringPage() {
-	n := len(x.pages)
-	x.pages = x.pages[:n+1]
-	p := x.pages[n]
-	if p == nil {
-		p = new(page)
-		x.pages[n] = p
+// bringRun puts the next run of records in use. Where it is one from before a reset, whatever was
+// alive there is vacated now: that keeps Reset independent of the number of entities.
+func (w *World) bringRun() error {
+	x := &w.ents
+	n := len(x.recs)
+	if n+runRecords > cap(x.recs) {
+		if err := w.commitRecords(n + runRecords); err != nil {
+			return err
+		}
 	}
-	for i := range p {
-		p[i].gen += p[i].gen & 1
+	x.recs = x.recs[:n+runRecords]
+	run := x.recs[n:]
+	for i := range run {
+		run[i].gen += run[i].gen & 1
 	}
 	if n == 0 {
-		p[0].gen = retiredGen
+		run[0].gen = retiredGen
 	}
+	return nil
+}
+
+// commitRecords makes room for n records, while the world is locked as in request.
+func (w *World) commitRecords(n int) error {
+	x := &w.ents
+	w.beginAsking()
+	defer w.endAsking()
+	err := error(nil)
+	if x.mem.Base() == nil {
+		runs := uintptr(x.max)/runRecords + 1
+		if x.mem, err = page.NewPrefix(w.cfg.Pages, runs*runRecords*recordBytes, runRecords*recordBytes, 0); err == nil {
+			x.mem.Watch(w.lost)
+		}
+	}
+	if err == nil {
+		err = x.mem.Ensure(uintptr(n) * recordBytes)
+	}
+	if w.open >= closedMark { // closed from within
+		err = memory.ErrClosed
+	}
+	if err != nil {
+		return fmt.Errorf("ecs: the index of %d entities: %w", n, err)
+	}
+	x.recs = unsafe.Slice((*record)(x.mem.Base()), n)[:len(x.recs)]
+	return nil
 }
 
 // release vacates the slot of a live record.
@@ -203,10 +252,18 @@ func (x *entityIndex) release(index uint32, r *record) {
 // reset vacates every slot at once, at a cost that does not depend on their number.
 func (x *entityIndex) reset() {
 	x.peak = x.peakNow()
-	x.pages = x.pages[:0]
+	x.recs = x.recs[:0]
 	x.free, x.bump, x.live = 0, 1, 0
 	x.room -= x.lastLife
 	x.lastLife = 0
 }
 
 func (x *entityIndex) peakNow() uint32 { return max(x.peak, x.live) }
+
+// close gives the records back, and leaves an index without slots. On error the pages are kept
+// for another try.
+func (x *entityIndex) close() error {
+	x.peak = x.peakNow()
+	x.recs, x.free, x.bump, x.live, x.lastLife, x.room = nil, 0, 1, 0, 0, x.max
+	return x.mem.Close()
+}

@@ -2,6 +2,7 @@ package ecs_test
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/strata-go/strata/ecs"
@@ -52,9 +53,8 @@ func Example() {
 
 	moving := ecs.NewFilter2[Position, Velocity](w)
 	for range 3 {
-		q := moving.Query()
-		for q.Next() {
-			p, v := q.Get()
+		for _, r := range moving.All() {
+			p, v := r.A, r.B
 			p.X += v.X
 			p.Y += v.Y
 		}
@@ -62,6 +62,155 @@ func Example() {
 	p, _, ok := movers.Get(e)
 	fmt.Println(e, *p, ok)
 	// Output: #1.1 {7 1} true
+}
+
+// The loop locks nothing. What changes the world waits in World.Commands, or comes last.
+func ExampleFilter1_All() {
+	w := newWorld()
+	defer w.Close()
+	ships := ecs.NewMap1[Position](w)
+	for x := range 5 {
+		if _, err := ships.NewEntity(Position{X: float32(x)}); err != nil {
+			panic(err)
+		}
+	}
+	all := ecs.NewFilter1[Position](w)
+	for ship, p := range all.All() {
+		if p.X > 2 {
+			w.Commands().Destroy(ship)
+		}
+	}
+	if err := w.Commands().Apply(); err != nil {
+		panic(err)
+	}
+	for ship, p := range all.All() {
+		if p.X == 1 {
+			w.Remove(ship)
+			break
+		}
+	}
+	fmt.Println(all.Len())
+	// Output: 2
+}
+
+// One move takes the entity from one state to the next.
+func ExampleMap1_Exchange() {
+	w := newWorld()
+	defer w.Close()
+	ships := ecs.NewMap2[Position, Velocity](w)
+	freeze := ecs.NewMap1[Frozen](w).Removes(mustID[Velocity](w))
+	thaw := ecs.NewMap1[Velocity](w).Removes(mustID[Frozen](w))
+
+	ship, err := ships.NewEntity(Position{}, Velocity{1, 0})
+	if err != nil {
+		panic(err)
+	}
+	if err := freeze.Exchange(ship, Frozen{}); err != nil {
+		panic(err)
+	}
+	fmt.Println(freeze.Has(ship), thaw.Has(ship))
+	n, err := thaw.ExchangeAll(ecs.NewFilter1[Frozen](w), Velocity{0, 2})
+	fmt.Println(freeze.Has(ship), thaw.Has(ship), n, err)
+	// Output:
+	// true false
+	// false true 1 <nil>
+}
+
+func mustID[T any](w *ecs.World) ecs.ID {
+	c, err := ecs.Register[T](w)
+	if err != nil {
+		panic(err)
+	}
+	return c.ID()
+}
+
+// A column that only some archetypes have.
+func ExampleComponent_Column() {
+	w := newWorld()
+	defer w.Close()
+	velocity, err := ecs.Register[Velocity](w)
+	if err != nil {
+		panic(err)
+	}
+	if err := ecs.NewMap1[Position](w).NewBatch(2, nil); err != nil {
+		panic(err)
+	}
+	if err := ecs.NewMap2[Position, Velocity](w).NewBatch(3, nil); err != nil {
+		panic(err)
+	}
+	for es, ps := range ecs.NewFilter1[Position](w).Chunks() {
+		vs := velocity.Column(es)
+		fmt.Println(len(ps), len(vs))
+	}
+	for es, ps := range ecs.NewFilter1[Position](w).Exclusive().Chunks() {
+		fmt.Println(len(ps), es)
+	}
+	// Output:
+	// 2 0
+	// 3 3
+	// 2 [#1.1 #2.1]
+}
+
+func ExampleWorld_CopyEntity() {
+	w := newWorld()
+	defer w.Close()
+	ships := ecs.NewMap2[Position, Velocity](w)
+	ship, err := ships.NewEntity(Position{1, 2}, Velocity{3, 4})
+	if err != nil {
+		panic(err)
+	}
+	twin, err := w.CopyEntity(ship)
+	p, v, ok := ships.Get(twin)
+	fmt.Println(twin, *p, *v, ok, err)
+	// Output: #2.1 {1 2} {3 4} true <nil>
+}
+
+// Whatever removes the component, an observer keeps an index beside the world right.
+func ExampleObserver() {
+	w := newWorld()
+	defer w.Close()
+	position, err := ecs.Register[Position](w)
+	if err != nil {
+		panic(err)
+	}
+	cells := map[Position][]ecs.Entity{}
+	position.OnAdd(func(e ecs.Entity, p *Position) { cells[*p] = append(cells[*p], e) })
+	leave := position.OnRemove(func(e ecs.Entity, p *Position) {
+		cells[*p] = slices.DeleteFunc(cells[*p], func(o ecs.Entity) bool { return o == e })
+	})
+	defer leave.Stop()
+
+	ships := ecs.NewMap1[Position](w)
+	if err := ships.NewBatch(3, nil); err != nil {
+		panic(err)
+	}
+	ship := cells[Position{}][1]
+	w.Remove(ship)
+	if _, err := ships.Remove(cells[Position{}][0]); err != nil {
+		panic(err)
+	}
+	fmt.Println(cells[Position{}])
+	// Output: [#3.1]
+}
+
+// The columns of a chunk are slices: nothing is faster than a loop over them.
+func ExampleFilter2_Chunks() {
+	w := newWorld()
+	defer w.Close()
+	if err := ecs.NewMap2[Position, Velocity](w).NewBatch(1000, func(i int, _ *Position, v *Velocity) { v.X = float32(i) }); err != nil {
+		panic(err)
+	}
+	moving := ecs.NewFilter2[Position, Velocity](w)
+	sum := float32(0)
+	for _, c := range moving.Chunks() {
+		ps, vs := c.A, c.B[:len(c.A)]
+		for i := range ps {
+			ps[i].X += vs[i].X
+			sum += ps[i].X
+		}
+	}
+	fmt.Println(sum)
+	// Output: 499500
 }
 
 func ExampleWorld_Remove() {

@@ -12,21 +12,25 @@ import (
 )
 
 // TestWorld_OutOfMemoryChangesNothing lets every request fail in turn, once and for good,
-// through a scenario that uses every structural operation.
+// through a scenario that uses every structural operation. Where chunks grow, many a refusal
+// is met by a smaller one.
 func TestWorld_OutOfMemoryChangesNothing(t *testing.T) {
-	for _, persist := range []bool{false, true} {
+	for _, c := range []struct {
+		largest, atLeast int
+		persist          bool
+	}{{1024, 10, false}, {1024, 10, true}, {0, 4, false}, {0, 10, true}} {
 		failures := 0
 		for failAt := 1; ; failAt++ {
-			w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
-			mem.failAt, mem.persist = failAt, persist
+			w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: c.largest})
+			mem.failAt, mem.persist = failAt, c.persist
 			if n := runScenario(t, w, mem); n == 0 {
 				break
 			} else {
 				failures += n
 			}
 		}
-		if failures < 10 {
-			t.Errorf("only %d requests failed", failures)
+		if failures < c.atLeast {
+			t.Errorf("%+v: only %d requests failed", c, failures)
 		}
 	}
 }
@@ -137,6 +141,24 @@ func TestWorld_SteadyStateAllocatesNothing(t *testing.T) {
 			for q.NextChunk() {
 				_, ps, _ := q.Columns()
 				sink += ps[0].X
+			}
+		},
+		"all": func() {
+			for n, r := range f.All() {
+				r.A.X += float32(r.B.Points)
+				e = n
+			}
+		},
+		"all in all": func() {
+			for range f.All() {
+				for range f.All() {
+					break
+				}
+			}
+		},
+		"chunks": func() {
+			for _, c := range f.Chunks() {
+				sink += c.A[0].X
 			}
 		},
 		"create and remove": func() {
@@ -283,7 +305,7 @@ func TestHashWords_CoverFieldsWithoutPaddingAndBlanks(t *testing.T) {
 }
 
 func TestStats_AddUp(t *testing.T) {
-	w, _ := newTestWorld(t, Config{ChunkBytes: 4096})
+	w, _ := newTestWorld(t, Config{ChunkBytes: 4096, MaxChunkBytes: 4096})
 	if err := NewMap2[position, brain](w).NewBatch(1000, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +321,7 @@ func TestStats_AddUp(t *testing.T) {
 	if c := w.Column(1); !c.Pointerful || c.Name != "ecs.brain" || c.Entities != 1000 || c.BytesUsed != 1000*uint64(brainBytes) || c.BytesCapacity != s.PointerfulBytes {
 		t.Errorf("%+v", c)
 	}
-	if a := w.Archetype(1); a.RowsPerChunk != per || !a.Has(0) || !a.Has(1) || a.Has(2) || a.Entities != 1000 || a.RowBytes != 16 {
+	if a := w.Archetype(1); a.Capacity != chunks*per || !a.Has(0) || !a.Has(1) || a.Has(2) || a.Entities != 1000 || a.RowBytes != 16 {
 		t.Errorf("%+v", a)
 	}
 	w.RemoveAll(NewFilter1[position](w))
@@ -311,7 +333,7 @@ func TestStats_AddUp(t *testing.T) {
 func TestTable_KeepsOneSpareChunk(t *testing.T) {
 	w, mem := newTestWorld(t, Config{})
 	m := NewMap1[position](w)
-	if err := m.NewBatch(int(must[*table](t)(m.target()).cap)*3, nil); err != nil {
+	if err := m.NewBatch(int(must[*table](t)(m.target()).caps[0])*3, nil); err != nil {
 		t.Fatal(err)
 	}
 	first := mem.allocs

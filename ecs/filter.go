@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -17,12 +18,13 @@ const maxFilter = 4
 //
 //	(1) the n columns read are components of w and of need; deny names components of w
 //	(2) matches holds, in order of creation, those of the first seen tables that have all of
-//	    need and none of deny
+//	    need and none of deny, and where exact is set nothing else
 //	(3) nested rises, walk is not in it, and none is newer than the world's newest
 type filter struct {
 	w       *World
 	need    uint64
 	deny    uint64
+	exact   bool
 	matches []*table
 	seen    int
 	n       int // columns read
@@ -56,25 +58,32 @@ func maskOf(w *World, op string, ids []ID) (mask uint64) {
 	return mask
 }
 
-// restrict starts the search for matches anew, which would confuse an open query.
+// restrict asks for more components.
 func (f *filter) restrict(op string, ids []ID, deny bool) {
 	mask := maskOf(f.w, op, ids)
-	if f.walked() {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
-	}
+	f.narrow(op)
 	if deny {
 		f.deny |= mask
 	} else {
 		f.need |= mask
 	}
+}
+
+// narrow starts the search for matches anew, which would confuse an open query, and stops
+// the loops over f. The caller changes what is looked for.
+func (f *filter) narrow(op string) {
+	if f.walked() {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
+	}
 	f.matches, f.seen = nil, 0
+	f.w.takeAway(f)
 }
 
 // update looks at the archetypes before the given one that appeared since the last query.
 func (f *filter) update(to int) {
 	for ; f.seen < to; f.seen++ {
 		t := f.w.tables[f.seen]
-		if t.mask&f.need != f.need || t.mask&f.deny != 0 {
+		if t.mask&f.need != f.need || t.mask&f.deny != 0 || f.exact && t.mask != f.need {
 			continue
 		}
 		f.matches = append(f.matches, t)
@@ -90,6 +99,29 @@ func (f *filter) Len() (n int) {
 	return n
 }
 
+// EntityAt returns the entity that All would yield as number i, from 0 to Len() - 1: one drawn
+// at random, say. It panics with a [*memory.Misuse] for any other i. Cost: a look at each matching
+// archetype, and a binary search among the chunks of one.
+func (f *filter) EntityAt(i int) Entity {
+	f.update(len(f.w.tables))
+	left := i
+	for _, t := range f.matches {
+		n := t.rows()
+		if left >= 0 && left < n {
+			k, _ := slices.BinarySearchFunc(t.chunks, uint32(left), func(k tableChunk, row uint32) int {
+				if k.first+k.cap <= row {
+					return -1
+				}
+				return 1
+			})
+			return *f.w.entity(t.chunks[k].number<<rowBits + uint32(left) - t.chunks[k].first)
+		}
+		left -= n
+	}
+	f.w.unclosed("EntityAt")
+	panic(&memory.Misuse{Package: "ecs", Op: "EntityAt", Reason: fmt.Sprintf("there is no entity %d of %d", i, f.Len())})
+}
+
 // Check verifies the filter's books and reports every broken invariant that it finds, or
 // nil. The world has a Check of its own.
 func (f *filter) Check() error {
@@ -99,7 +131,7 @@ func (f *filter) Check() error {
 		c.that(id < MaxComponents && f.need>>id&1 != 0, "filter: column %d is component %d", i, id)
 	}
 	if c.that(f.seen >= 0 && f.seen <= len(f.w.tables), "filter: %d archetypes of %d", f.seen, len(f.w.tables)) {
-		again := filter{w: f.w, need: f.need, deny: f.deny}
+		again := filter{w: f.w, need: f.need, deny: f.deny, exact: f.exact}
 		again.update(f.seen)
 		c.that(slices.Equal(f.matches, again.matches), "filter: %d matches, not %d", len(f.matches), len(again.matches))
 	}
@@ -161,21 +193,11 @@ func (q *cursor) advance() bool {
 		*q = cursor{}
 		panic(&memory.Misuse{Package: "ecs", Op: "Next", Reason: "the query was ended, by a copy of it or by World.EndQueries"})
 	}
-	for ; int(q.m) < len(f.matches); q.m, q.c = q.m+1, 0 {
-		t := f.matches[q.m]
-		n := t.cap
-		if c := int(q.c); c >= t.tail {
-			n = t.tailN
-			if c > t.tail || n == 0 {
-				continue
-			}
-		}
-		tc := &t.chunks[q.c]
-		q.c++
-		q.row, q.n, q.es = 0, int(n), tc.base
-		columns := f.w.row(tc.number)
+	if k, n := f.chunk(&q.m, &q.c); k != nil {
+		q.row, q.n, q.es = 0, n, f.w.chunks[k.number].base
+		columns := f.w.row(k.number)
 		for i := 0; i < f.n; i++ {
-			q.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]]
+			q.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]].pointer()
 		}
 		return true
 	}
@@ -191,8 +213,11 @@ func (w *World) RemoveAll(s Selection) int {
 	f := s.selection()
 	f.own(w, "RemoveAll")
 	total := 0
-	for i := range f.matches {
-		total += w.destroyRows(f.matches[i])
+	for _, t := range f.matches {
+		if w.observed != 0 {
+			w.tellEnds(t, "RemoveAll")
+		}
+		total += w.destroyRows(t)
 	}
 	w.settle()
 	return total
@@ -211,7 +236,7 @@ func (f *filter) own(w *World, op string) {
 func (w *World) destroyRows(t *table) int {
 	n := t.rows()
 	for i := t.used() - 1; i >= 0; i-- {
-		es := unsafe.Slice((*Entity)(t.chunks[i].base), t.rowsIn(i))
+		es := w.entitiesFrom(t.chunks[i].number<<rowBits, t.rowsIn(i))
 		for k := len(es) - 1; k >= 0; k-- {
 			w.ents.release(es[k].index, w.ents.at(es[k].index))
 		}
@@ -223,7 +248,7 @@ func (w *World) destroyRows(t *table) int {
 // rowsIn returns the number of rows in chunk i.
 func (t *table) rowsIn(i int) int {
 	if i < t.tail {
-		return int(t.cap)
+		return int(t.chunks[i].cap)
 	}
 	return int(t.tailN)
 }

@@ -23,14 +23,15 @@ func (w *World) lost() {
 		w.EndQueries()
 		w.open += closedMark
 	}
+	w.takeAway(nil)
 	if w.commands != nil {
 		w.commands.forget()
 	}
-	w.ents.reset()
+	_ = w.ents.close() // what cannot be given back now is for Close to try again
 	for _, t := range w.tables {
-		t.chunks = nil
+		t.chunks, t.held = nil, nil
 		w.setTail(t, 0, 0)
 	}
 	w.chunks, w.columns = nil, nil
-	w.freeNumber, w.waiting, w.live = 0, 0, 0
+	w.freeNumber, w.waiting, w.live, w.bytes = 0, 0, 0, 0
 }

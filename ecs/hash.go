@@ -82,22 +82,33 @@ func (w *World) Hash(h uint64) uint64 {
 			continue
 		}
 		h = mix(mix(h, t.mask), uint64(t.rows()))
-		for i := range t.used() {
-			h = t.hashChunk(h, t.chunks[i].base, t.rowsIn(i))
+		run, step := span{t: t}, int(t.caps[0])
+		for left := t.rows(); left > 0; left -= step {
+			h = w.hashRows(h, &run, min(left, step))
 		}
 	}
 	return h
 }
 
-func (t *table) hashChunk(h uint64, base unsafe.Pointer, n int) uint64 {
-	for _, e := range unsafe.Slice((*Entity)(base), n) {
-		h = mix(h, uint64(e.index)|uint64(e.gen)<<32)
+// hashRows folds in the next n rows of run, column by column, and steps it on. The rows are as
+// many as the smallest chunk holds, wherever they lie: what the allocator had to give does not
+// tell worlds apart.
+func (w *World) hashRows(h uint64, run *span, n int) uint64 {
+	t, from := run.t, *run
+	run.left = n
+	for loc, k := run.next(); k > 0; loc, k = run.next() {
+		for _, e := range w.entitiesFrom(loc, k) {
+			h = mix(h, uint64(e.index)|uint64(e.gen)<<32)
+		}
 	}
 	for i := range t.columns {
-		k := &t.columns[i]
-		p := unsafe.Add(base, uintptr(k.off))
-		for row := range n {
-			h = hashCell(h, unsafe.Add(p, uintptr(row)*uintptr(k.size)), k.comp.words)
+		comp, s := t.columns[i].comp, from
+		s.left = n
+		for loc, k := s.next(); k > 0; loc, k = s.next() {
+			p := w.cell(loc, comp.id, comp.size)
+			for row := range k {
+				h = hashCell(h, unsafe.Add(p, uintptr(row)*comp.size), comp.words)
+			}
 		}
 	}
 	return h

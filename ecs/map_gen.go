@@ -26,6 +26,9 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 		return Entity{}, err
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
 	return entity, nil
 }
 
@@ -49,11 +52,14 @@ func (m *Map1[A]) NewBatch(n int, fill func(i int, a *A)) error {
 // Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	all, err := m.spawnBatch(n)
-	if err != nil || fill == nil {
+	if err != nil {
 		return err
 	}
 	m.w.beginFill()
-	defer m.w.endFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -71,7 +77,7 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	}
 	row := uintptr(r.loc & rowMask)
 	columns := m.w.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]]
+	p0 := columns[m.ids[0]].pointer()
 	if p0 == nil {
 		return
 	}
@@ -81,11 +87,14 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map1[A]) Add(entity Entity, a A) error {
-	loc, err := m.add(entity)
+	loc, err := m.add("Add", entity, 0)
 	if err != nil {
 		return err
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
 	m.w.settle()
 	return nil
 }
@@ -94,7 +103,37 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
-	return m.addAll(s, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map1[A]) Removes(ids ...ID) *Map1[A] {
+	m.removes(ids)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map1[A]) Exchange(entity Entity, a A) error {
+	loc, err := m.add("Exchange", entity, m.drop)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
+	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 	})
 }
@@ -123,6 +162,9 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
 	return entity, nil
 }
 
@@ -146,11 +188,14 @@ func (m *Map2[A, B]) NewBatch(n int, fill func(i int, a *A, b *B)) error {
 // Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) error {
 	all, err := m.spawnBatch(n)
-	if err != nil || fill == nil {
+	if err != nil {
 		return err
 	}
 	m.w.beginFill()
-	defer m.w.endFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -169,8 +214,8 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 	}
 	row := uintptr(r.loc & rowMask)
 	columns := m.w.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]]
-	p1 := columns[m.ids[1]]
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
 	if p0 == nil || p1 == nil {
 		return
 	}
@@ -180,12 +225,15 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
-	loc, err := m.add(entity)
+	loc, err := m.add("Add", entity, 0)
 	if err != nil {
 		return err
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
 	m.w.settle()
 	return nil
 }
@@ -194,7 +242,39 @@ func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
-	return m.addAll(s, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map2[A, B]) Removes(ids ...ID) *Map2[A, B] {
+	m.removes(ids)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
+	loc, err := m.add("Exchange", entity, m.drop)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
+	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 	})
@@ -226,6 +306,9 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
 	return entity, nil
 }
 
@@ -249,11 +332,14 @@ func (m *Map3[A, B, C]) NewBatch(n int, fill func(i int, a *A, b *B, c *C)) erro
 // Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C)) error {
 	all, err := m.spawnBatch(n)
-	if err != nil || fill == nil {
+	if err != nil {
 		return err
 	}
 	m.w.beginFill()
-	defer m.w.endFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -273,9 +359,9 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 	}
 	row := uintptr(r.loc & rowMask)
 	columns := m.w.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]]
-	p1 := columns[m.ids[1]]
-	p2 := columns[m.ids[2]]
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil {
 		return
 	}
@@ -285,13 +371,16 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
-	loc, err := m.add(entity)
+	loc, err := m.add("Add", entity, 0)
 	if err != nil {
 		return err
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
 	m.w.settle()
 	return nil
 }
@@ -300,7 +389,41 @@ func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
-	return m.addAll(s, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map3[A, B, C]) Removes(ids ...ID) *Map3[A, B, C] {
+	m.removes(ids)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
+	loc, err := m.add("Exchange", entity, m.drop)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
+	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -335,6 +458,9 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
 	return entity, nil
 }
 
@@ -358,11 +484,14 @@ func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(i int, a *A, b *B, c *C, d 
 // Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D)) error {
 	all, err := m.spawnBatch(n)
-	if err != nil || fill == nil {
+	if err != nil {
 		return err
 	}
 	m.w.beginFill()
-	defer m.w.endFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -383,10 +512,10 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 	}
 	row := uintptr(r.loc & rowMask)
 	columns := m.w.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]]
-	p1 := columns[m.ids[1]]
-	p2 := columns[m.ids[2]]
-	p3 := columns[m.ids[3]]
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
+	p3 := columns[m.ids[3]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil {
 		return
 	}
@@ -396,7 +525,7 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
-	loc, err := m.add(entity)
+	loc, err := m.add("Add", entity, 0)
 	if err != nil {
 		return err
 	}
@@ -404,6 +533,9 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
 	m.w.settle()
 	return nil
 }
@@ -412,7 +544,43 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) {
-	return m.addAll(s, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map4[A, B, C, D]) Removes(ids ...ID) *Map4[A, B, C, D] {
+	m.removes(ids)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
+	loc, err := m.add("Exchange", entity, m.drop)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, error) {
+	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -450,6 +618,9 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
 	return entity, nil
 }
 
@@ -473,11 +644,14 @@ func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(i int, a *A, b *B, c *C,
 // Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E)) error {
 	all, err := m.spawnBatch(n)
-	if err != nil || fill == nil {
+	if err != nil {
 		return err
 	}
 	m.w.beginFill()
-	defer m.w.endFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -499,11 +673,11 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 	}
 	row := uintptr(r.loc & rowMask)
 	columns := m.w.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]]
-	p1 := columns[m.ids[1]]
-	p2 := columns[m.ids[2]]
-	p3 := columns[m.ids[3]]
-	p4 := columns[m.ids[4]]
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
+	p3 := columns[m.ids[3]].pointer()
+	p4 := columns[m.ids[4]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil {
 		return
 	}
@@ -513,7 +687,7 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error {
-	loc, err := m.add(entity)
+	loc, err := m.add("Add", entity, 0)
 	if err != nil {
 		return err
 	}
@@ -522,6 +696,9 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
 	m.w.settle()
 	return nil
 }
@@ -530,7 +707,45 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
-	return m.addAll(s, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map5[A, B, C, D, E]) Removes(ids ...ID) *Map5[A, B, C, D, E] {
+	m.removes(ids)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) error {
+	loc, err := m.add("Exchange", entity, m.drop)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
+	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -571,6 +786,9 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
 	return entity, nil
 }
 
@@ -594,11 +812,14 @@ func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(i int, a *A, b *B, c 
 // Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F)) error {
 	all, err := m.spawnBatch(n)
-	if err != nil || fill == nil {
+	if err != nil {
 		return err
 	}
 	m.w.beginFill()
-	defer m.w.endFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -621,12 +842,12 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 	}
 	row := uintptr(r.loc & rowMask)
 	columns := m.w.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]]
-	p1 := columns[m.ids[1]]
-	p2 := columns[m.ids[2]]
-	p3 := columns[m.ids[3]]
-	p4 := columns[m.ids[4]]
-	p5 := columns[m.ids[5]]
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
+	p3 := columns[m.ids[3]].pointer()
+	p4 := columns[m.ids[4]].pointer()
+	p5 := columns[m.ids[5]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil {
 		return
 	}
@@ -636,7 +857,7 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F) error {
-	loc, err := m.add(entity)
+	loc, err := m.add("Add", entity, 0)
 	if err != nil {
 		return err
 	}
@@ -646,6 +867,9 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
 	m.w.settle()
 	return nil
 }
@@ -654,7 +878,47 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
-	return m.addAll(s, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map6[A, B, C, D, E, F]) Removes(ids ...ID) *Map6[A, B, C, D, E, F] {
+	m.removes(ids)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F) error {
+	loc, err := m.add("Exchange", entity, m.drop)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
+	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -698,6 +962,9 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
 	return entity, nil
 }
 
@@ -721,11 +988,14 @@ func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(i int, a *A, b *B,
 // Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G)) error {
 	all, err := m.spawnBatch(n)
-	if err != nil || fill == nil {
+	if err != nil {
 		return err
 	}
 	m.w.beginFill()
-	defer m.w.endFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -749,13 +1019,13 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 	}
 	row := uintptr(r.loc & rowMask)
 	columns := m.w.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]]
-	p1 := columns[m.ids[1]]
-	p2 := columns[m.ids[2]]
-	p3 := columns[m.ids[3]]
-	p4 := columns[m.ids[4]]
-	p5 := columns[m.ids[5]]
-	p6 := columns[m.ids[6]]
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
+	p3 := columns[m.ids[3]].pointer()
+	p4 := columns[m.ids[4]].pointer()
+	p5 := columns[m.ids[5]].pointer()
+	p6 := columns[m.ids[6]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil {
 		return
 	}
@@ -765,7 +1035,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
-	loc, err := m.add(entity)
+	loc, err := m.add("Add", entity, 0)
 	if err != nil {
 		return err
 	}
@@ -776,6 +1046,9 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
 	m.w.settle()
 	return nil
 }
@@ -784,7 +1057,49 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
-	return m.addAll(s, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map7[A, B, C, D, E, F, G]) Removes(ids ...ID) *Map7[A, B, C, D, E, F, G] {
+	m.removes(ids)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
+	loc, err := m.add("Exchange", entity, m.drop)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
+	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -831,6 +1146,9 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
 	return entity, nil
 }
 
@@ -854,11 +1172,14 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(i int, a *A, b 
 // Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H)) error {
 	all, err := m.spawnBatch(n)
-	if err != nil || fill == nil {
+	if err != nil {
 		return err
 	}
 	m.w.beginFill()
-	defer m.w.endFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
 		fill(m.w.entitiesFrom(loc, n),
 			cellsOf[A](m.w, loc, m.ids[0], n),
@@ -883,14 +1204,14 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 	}
 	row := uintptr(r.loc & rowMask)
 	columns := m.w.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]]
-	p1 := columns[m.ids[1]]
-	p2 := columns[m.ids[2]]
-	p3 := columns[m.ids[3]]
-	p4 := columns[m.ids[4]]
-	p5 := columns[m.ids[5]]
-	p6 := columns[m.ids[6]]
-	p7 := columns[m.ids[7]]
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
+	p3 := columns[m.ids[3]].pointer()
+	p4 := columns[m.ids[4]].pointer()
+	p5 := columns[m.ids[5]].pointer()
+	p6 := columns[m.ids[6]].pointer()
+	p7 := columns[m.ids[7]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil {
 		return
 	}
@@ -900,7 +1221,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
-	loc, err := m.add(entity)
+	loc, err := m.add("Add", entity, 0)
 	if err != nil {
 		return err
 	}
@@ -912,6 +1233,9 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
 	m.w.settle()
 	return nil
 }
@@ -920,7 +1244,51 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
-	return m.addAll(s, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(m.w, loc, m.ids[7], n, h)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map8[A, B, C, D, E, F, G, H]) Removes(ids ...ID) *Map8[A, B, C, D, E, F, G, H] {
+	m.removes(ids)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
+	loc, err := m.add("Exchange", entity, m.drop)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
+	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)

@@ -14,11 +14,13 @@ type mapper struct {
 	w     *World
 	table *table // the archetype with exactly these components; nil until it is needed
 	bits  uint64
+	drop  uint64 // components that Exchange takes away, none of bits
 	ids   [maxMap]ID
 
-	// The last way taken by Add: entities of one system mostly come from one archetype.
+	// The last way taken by Add or Exchange: entities of one system mostly come from one archetype.
 	from *table
 	way  *edge
+	was  uint64 // components of the entity that add was last asked for, before
 }
 
 func (m *mapper) init(w *World, ids ...ID) {
@@ -71,25 +73,41 @@ func (m *mapper) spawnBatch(n int) (span, error) {
 	return m.w.spawnBatch(t, n)
 }
 
-// add moves e to where it has all components of m, and returns where. The caller writes the
-// cells, and settles.
-func (m *mapper) add(e Entity) (uint32, error) {
+// removes says what Exchange takes away, from now on.
+func (m *mapper) removes(ids []ID) {
+	drop := maskOf(m.w, "Removes", ids)
+	if both := m.bits & drop; both != 0 {
+		panic(&memory.Misuse{Package: "ecs", Op: "Removes", Reason: "component " + names(both, m.w.comps)[0] + " is what the mapper adds"})
+	}
+	m.drop = drop
+}
+
+// add moves e to where it has all components of m and none of drop, and returns where. The
+// caller writes the cells, and settles.
+func (m *mapper) add(op string, e Entity, drop uint64) (uint32, error) {
 	w := m.w
-	w.mutable("Add")
+	w.mutable(op)
 	r := w.ents.find(e)
 	if r == nil {
 		return 0, ErrStale
 	}
 	t := w.tableAt(r.loc)
-	if t.mask&m.bits == m.bits {
+	m.was = t.mask
+	mask := t.mask&^drop | m.bits
+	if t.mask == mask {
 		return r.loc, nil
 	}
-	if t != m.from {
-		way, err := w.edgeTo(t, t.mask|m.bits)
+	if t != m.from || m.way.to.mask != mask {
+		way, err := w.edgeTo(t, mask)
 		if err != nil {
 			return 0, err
 		}
 		m.from, m.way = t, way
+	}
+	if drop != 0 && w.observed != 0 {
+		if err := w.tellLoss(op, r.loc, m.way.to); err != nil {
+			return 0, err
+		}
 	}
 	return w.relocate(e.index, r, m.way)
 }
@@ -116,12 +134,11 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 	f := s.selection()
 	f.own(m.w, "RemoveAll")
 	total := 0
-	for i := range f.matches {
-		t := f.matches[i]
+	for _, t := range f.matches {
 		if t.mask&m.bits == 0 {
 			continue
 		}
-		moved, err := m.w.moveAll(t, t.mask&^m.bits)
+		moved, err := m.w.moveAll("RemoveAll", t, t.mask&^m.bits)
 		if err != nil {
 			return total, err
 		}
@@ -131,39 +148,48 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 	return total, nil
 }
 
-// addAll gives every entity that s matches the components of m, and calls write with each
-// run of rows. Archetypes that have them come first: then no row is written twice, though
-// rows may move into an archetype that s matches as well.
-func (m *mapper) addAll(s Selection, write func(loc uint32, n int)) (int, error) {
-	m.w.mutable("AddAll")
+// addAll gives every entity that s matches the components of m, takes those in drop, and calls
+// write with each run of rows. Archetypes that stay as they are come first: then no row is written
+// twice, though rows may move into an archetype that s matches as well.
+func (m *mapper) addAll(op string, s Selection, drop uint64, write func(loc uint32, n int)) (int, error) {
+	w := m.w
+	w.mutable(op)
 	f := s.selection()
-	f.own(m.w, "AddAll")
+	f.own(w, op)
 	matches := f.matches
 	total := 0
 	for i := range matches {
 		t := matches[i]
-		if t.mask&m.bits != m.bits {
+		if t.mask&^drop|m.bits != t.mask {
 			continue
 		}
 		for k := range t.used() {
 			write(t.chunks[k].number<<rowBits, t.rowsIn(k))
 		}
 		total += t.rows()
+		if w.observed != 0 {
+			w.tellRows(setEvent, t, m.bits)
+			w.mutable(op)
+		}
 	}
 	for i := range matches {
 		t := matches[i]
-		if t.mask&m.bits == m.bits {
+		if t.mask&^drop|m.bits == t.mask {
 			continue
 		}
-		moved, err := m.w.moveAll(t, t.mask|m.bits)
+		moved, err := w.moveAll(op, t, t.mask&^drop|m.bits)
 		if err != nil {
 			return total, err
 		}
 		total += moved.left
+		all, was := moved, t.mask
 		for loc, n := moved.next(); n > 0; loc, n = moved.next() {
 			write(loc, n)
 		}
-		m.w.settle()
+		if w.observed != 0 {
+			w.tellMoved(op, all, m.bits, was)
+		}
+		w.settle()
 	}
 	return total, nil
 }

@@ -20,13 +20,97 @@ type model struct {
 	brain Component[brain]
 	pair  *Map2[position, brain]
 	trio  *Map3[position, armour, odd]
+	swap  *Map2[armour, brain] // for position and burning
 	all   *Filter1[position]
 	tame  *Filter2[position, armour]
+	only  *Filter2[position, brain] // and nothing else
 
 	order []Entity // alive, in order of creation
 	ents  map[Entity]*values
 	dead  []Entity
 	tick  int
+	told  map[Entity]*tally
+}
+
+// A tally is what observers know of an entity from what they were told.
+type tally struct {
+	pos   *position
+	brain *brain
+	tag   bool
+}
+
+// observe keeps told by events alone: what it holds must be what the world does.
+func (m *model) observe() {
+	m.told = map[Entity]*tally{}
+	expect := func(ok bool, e Entity) {
+		if !ok {
+			panic("an event of " + e.String() + " does not follow from those before it")
+		}
+	}
+	m.w.OnCreate(func(e Entity) {
+		expect(m.told[e] == nil && m.w.Alive(e), e)
+		m.told[e] = &tally{}
+	})
+	m.w.OnRemove(func(e Entity) {
+		v := m.told[e]
+		expect(v != nil && m.w.Alive(e) && v.pos == nil && v.brain == nil && !v.tag, e)
+		delete(m.told, e)
+	})
+	m.pos.OnAdd(func(e Entity, p *position) {
+		v, at := m.told[e], *p
+		expect(v.pos == nil, e)
+		v.pos = &at
+	})
+	m.pos.OnRemove(func(e Entity, p *position) {
+		v := m.told[e]
+		expect(v.pos != nil && *v.pos == *p && m.pos.Has(e), e)
+		v.pos = nil
+	})
+	m.pos.OnSet(func(e Entity, p *position) {
+		v, at := m.told[e], *p
+		expect(v.pos != nil, e)
+		v.pos = &at
+	})
+	m.brain.OnAdd(func(e Entity, b *brain) {
+		v, is := m.told[e], *b
+		expect(v.brain == nil, e)
+		v.brain = &is
+	})
+	m.brain.OnRemove(func(e Entity, b *brain) {
+		v := m.told[e]
+		expect(v.brain != nil && *v.brain == *b, e)
+		v.brain = nil
+	})
+	m.brain.OnSet(func(e Entity, b *brain) {
+		v, is := m.told[e], *b
+		expect(v.brain != nil, e)
+		v.brain = &is
+	})
+	m.tag.OnAdd(func(e Entity, _ *burning) {
+		expect(!m.told[e].tag, e)
+		m.told[e].tag = true
+	})
+	m.tag.OnRemove(func(e Entity, _ *burning) {
+		expect(m.told[e].tag, e)
+		m.told[e].tag = false
+	})
+}
+
+// observed compares what observers know with the model.
+func (m *model) observed(t *rapid.T) {
+	if m.told == nil {
+		return
+	}
+	if len(m.told) != len(m.ents) {
+		t.Fatalf("observers know %d entities of %d", len(m.told), len(m.ents))
+	}
+	for e, v := range m.ents {
+		k := m.told[e]
+		if k == nil || (k.pos == nil) != (v.pos == nil) || (k.brain == nil) != (v.brain == nil) || k.tag != v.tag ||
+			k.pos != nil && *k.pos != *v.pos || k.brain != nil && *k.brain != *v.brain {
+			t.Fatalf("observers know %+v of %v, which is %+v", k, e, v)
+		}
+	}
 }
 
 type values struct {
@@ -47,6 +131,8 @@ func newModel(t testing.TB) *model {
 	m.pos, m.arm, m.odd = mustRegisterTest[position](t, w), mustRegisterTest[armour](t, w), mustRegisterTest[odd](t, w)
 	m.tag, m.brain = mustRegisterTest[burning](t, w), mustRegisterTest[brain](t, w)
 	m.pair, m.trio = NewMap2[position, brain](w), NewMap3[position, armour, odd](w)
+	m.only = NewFilter2[position, brain](w).Exclusive()
+	m.swap = NewMap2[armour, brain](w).Removes(m.pos.ID(), m.tag.ID())
 	m.all = NewFilter1[position](w)
 	m.tame = NewFilter2[position, armour](w).With(m.odd.ID()).Without(m.tag.ID())
 	return m
@@ -101,6 +187,16 @@ func (m *model) actions() map[string]func(*rapid.T) {
 			p, a, o, _ := m.stamp()
 			if e, err := m.trio.NewEntity(p, a, o); !m.oom(t, err) {
 				m.born(e, &values{pos: &p, arm: &a, odd: &o})
+			}
+		},
+		"copy": func(t *rapid.T) {
+			e := m.pick(t)
+			twin, err := m.w.CopyEntity(e)
+			if v := m.ents[e]; !m.oom(t, err) {
+				other := *v
+				m.born(twin, &other)
+			} else if (err == ErrStale) != (v == nil) {
+				t.Fatalf("CopyEntity(%v): %v", e, err)
 			}
 		},
 		"createBare": func(t *rapid.T) {
@@ -172,7 +268,7 @@ func (m *model) addRemove(t *rapid.T) {
 	var err error
 	var had bool
 	want := false
-	switch rapid.IntRange(0, 8).Draw(t, "which") {
+	switch rapid.IntRange(0, 9).Draw(t, "which") {
 	case 0:
 		if err = m.pos.Add(e, p); err == nil {
 			v.pos = &p
@@ -216,6 +312,10 @@ func (m *model) addRemove(t *rapid.T) {
 		if alive && v.arm != nil {
 			v.arm = &a
 		}
+	case 9:
+		if err = m.swap.Exchange(e, a, b); err == nil {
+			v.pos, v.tag, v.arm, v.brain = nil, false, &a, &b
+		}
 	}
 	if err == nil && had != want {
 		t.Fatalf("removed %v, want %v", had, want)
@@ -230,7 +330,20 @@ func (m *model) addAll(t *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(t, "rare") > 0 || m.mem.failAt != 0 {
 		return // a failure half-way is for TestAddAll_ReportsWhatWasDone
 	}
-	_, _, _, b := m.stamp()
+	_, a, _, b := m.stamp()
+	if rapid.IntRange(0, 4).Draw(t, "exchange") == 0 {
+		n := must[int](t2(t))(m.swap.ExchangeAll(m.all, a, b))
+		for _, v := range m.ents {
+			if v.pos != nil {
+				v.pos, v.tag, v.arm, v.brain = nil, false, &a, &b
+				n--
+			}
+		}
+		if n != 0 {
+			t.Fatalf("ExchangeAll is off by %d", n)
+		}
+		return
+	}
 	if rapid.Bool().Draw(t, "remove") {
 		n := must[int](t2(t))(NewMap1[brain](m.w).RemoveAll(m.all))
 		for _, v := range m.ents {
@@ -311,6 +424,7 @@ func (m *model) commandsAction(t *rapid.T) {
 }
 
 func (m *model) check(t *rapid.T) {
+	m.observed(t)
 	if err := m.w.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +445,13 @@ func (m *model) check(t *rapid.T) {
 		}
 		seen++
 	}
-	if seen != n || m.all.Len() != n || m.w.Locked() {
+	for e, p := range m.all.All() {
+		if v := m.ents[e]; v == nil || v.pos == nil || *v.pos != *p {
+			t.Fatalf("All meets %v with %v", e, *p)
+		}
+		n--
+	}
+	if n += seen; seen != n || m.all.Len() != n || m.w.Locked() || len(m.w.walking) != 0 {
 		t.Fatalf("query saw %d of %d", seen, n)
 	}
 }
@@ -357,11 +477,46 @@ func (m *model) lookups(t *rapid.T) {
 			t.Fatalf("%v differs through Map3", e)
 		}
 	}
+	for e, r := range m.tame.All() {
+		if v := m.ents[e]; v == nil || v.tag || v.odd == nil || *v.pos != *r.A || *v.arm != *r.B {
+			t.Fatalf("All meets %v wrongly", e)
+		}
+	}
+	i := 0
+	for es, c := range m.only.Chunks() {
+		for k, e := range es {
+			v := m.ents[e]
+			if v == nil || v.arm != nil || v.odd != nil || v.tag || *v.pos != c.A[k] || *v.brain != c.B[k] || m.only.EntityAt(i) != e {
+				t.Fatalf("%v has more than the filter names, or is not number %d", e, i)
+			}
+			i++
+		}
+	}
+	for _, v := range m.ents {
+		if v.pos != nil && v.brain != nil && v.arm == nil && v.odd == nil && !v.tag {
+			i--
+		}
+	}
+	if i != 0 {
+		t.Fatalf("Exclusive is off by %d", i)
+	}
+	for es := range m.all.Chunks() {
+		bs := m.brain.Column(es)
+		for k, e := range es {
+			if v := m.ents[e]; (v.brain != nil) != (bs != nil) || bs != nil && bs[k] != *v.brain {
+				t.Fatalf("%v has another brain in its column", e)
+			}
+		}
+	}
 	seen := map[Entity]bool{}
 	q := m.tame.Query()
-	for q.NextChunk() {
-		es, ps, as := q.Columns()
+	for es, c := range m.tame.Chunks() {
+		q.NextChunk()
+		if qs, ps, as := q.Columns(); &qs[0] != &es[0] || &ps[0] != &c.A[0] || &as[0] != &c.B[0] || len(qs) != len(es) {
+			t.Fatal("Chunks and Columns differ")
+		}
 		for i, e := range es {
+			ps, as := c.A, c.B
 			v := m.ents[e]
 			if seen[e] || v == nil || v.tag || v.odd == nil || *v.pos != ps[i] || *v.arm != as[i] {
 				t.Fatalf("columns hold %v wrongly", e)
@@ -369,11 +524,17 @@ func (m *model) lookups(t *rapid.T) {
 			seen[e] = true
 		}
 	}
+	if q.NextChunk() {
+		t.Fatal("Chunks ends before Columns")
+	}
 }
 
 func TestWorld_BehavesLikeMaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t2(t))
+		if rapid.Bool().Draw(t, "observed") {
+			m.observe()
+		}
 		t.Repeat(m.actions())
 		if err := m.w.Close(); err != nil || len(m.mem.live) != 0 {
 			t.Fatalf("%d blocks after Close", len(m.mem.live))

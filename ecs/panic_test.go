@@ -270,6 +270,7 @@ func TestWorld_ANilBlockIsNoBlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer w.Close()
 	if _, err := w.NewEntity(); !errors.Is(err, memory.ErrOutOfMemory) || w.Check() != nil || w.Len() != 0 {
 		t.Errorf("%v, %v", err, w.Check())
 	}

@@ -2,7 +2,10 @@
 
 package ecs
 
-import "unsafe"
+import (
+	"iter"
+	"unsafe"
+)
 
 // A Filter1 selects the entities that have a component, and perhaps more. Make it once per
 // system: it remembers which archetypes match.
@@ -33,6 +36,14 @@ func (f *Filter1[A]) Without(ids ...ID) *Filter1[A] {
 	return f
 }
 
+// Exclusive narrows the filter to entities that have its components, those of With included, and
+// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter1[A]) Exclusive() *Filter1[A] {
+	f.narrow("Exclusive")
+	f.exact = true
+	return f
+}
+
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter1[A]) Query() Query1[A] {
@@ -57,6 +68,39 @@ func (q *Query1[A]) Get() *A {
 // They are valid until the next structural change.
 func (q *Query1[A]) Columns() ([]Entity, []A) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n)
+}
+
+// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
+// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
+// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
+	return func(yield func(Entity, *A) bool) {
+		var s walk
+		for f.step(&s) {
+			t, es, a := s.ticket, s.es.pointer(), s.cols[0].pointer()
+			for i := 0; i < t.rows; i++ {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), (*A)(unsafe.Add(a, uintptr(i)*unsafe.Sizeof(*new(A))))) {
+					f.leave(&s)
+					return
+				}
+			}
+		}
+	}
+}
+
+// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
+// a chunk and their components, slices of one length.
+func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
+	return func(yield func([]Entity, []A) bool) {
+		var s walk
+		for f.step(&s) {
+			n := s.ticket.rows
+			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), unsafe.Slice((*A)(s.cols[0].pointer()), n)) {
+				f.leave(&s)
+				return
+			}
+		}
+	}
 }
 
 // A Filter2 selects the entities that have 2 components, and perhaps more. Make it once per
@@ -89,6 +133,14 @@ func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 	return f
 }
 
+// Exclusive narrows the filter to entities that have its components, those of With included, and
+// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter2[A, B]) Exclusive() *Filter2[A, B] {
+	f.narrow("Exclusive")
+	f.exact = true
+	return f
+}
+
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter2[A, B]) Query() Query2[A, B] {
@@ -114,6 +166,57 @@ func (q *Query2[A, B]) Get() (*A, *B) {
 // They are valid until the next structural change.
 func (q *Query2[A, B]) Columns() ([]Entity, []A, []B) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n)
+}
+
+// A Row2 points at the components of one entity, until the next structural change.
+type Row2[A, B any] struct {
+	A *A
+	B *B
+}
+
+// Columns2 are the components of one chunk, in slices of one length, until the next
+// structural change.
+type Columns2[A, B any] struct {
+	A []A
+	B []B
+}
+
+// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
+// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
+// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
+	return func(yield func(Entity, Row2[A, B]) bool) {
+		var s walk
+		for f.step(&s) {
+			t, es, a, b := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer()
+			for i := 0; i < t.rows; i++ {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row2[A, B]{
+					A: (*A)(unsafe.Add(a, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(b, uintptr(i)*unsafe.Sizeof(*new(B)))),
+				}) {
+					f.leave(&s)
+					return
+				}
+			}
+		}
+	}
+}
+
+// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
+// a chunk and the columns of their components, of one length.
+func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
+	return func(yield func([]Entity, Columns2[A, B]) bool) {
+		var s walk
+		for f.step(&s) {
+			n := s.ticket.rows
+			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns2[A, B]{
+				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n),
+			}) {
+				f.leave(&s)
+				return
+			}
+		}
+	}
 }
 
 // A Filter3 selects the entities that have 3 components, and perhaps more. Make it once per
@@ -147,6 +250,14 @@ func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 	return f
 }
 
+// Exclusive narrows the filter to entities that have its components, those of With included, and
+// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter3[A, B, C]) Exclusive() *Filter3[A, B, C] {
+	f.narrow("Exclusive")
+	f.exact = true
+	return f
+}
+
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
@@ -173,6 +284,60 @@ func (q *Query3[A, B, C]) Get() (*A, *B, *C) {
 // They are valid until the next structural change.
 func (q *Query3[A, B, C]) Columns() ([]Entity, []A, []B, []C) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n)
+}
+
+// A Row3 points at the components of one entity, until the next structural change.
+type Row3[A, B, C any] struct {
+	A *A
+	B *B
+	C *C
+}
+
+// Columns3 are the components of one chunk, in slices of one length, until the next
+// structural change.
+type Columns3[A, B, C any] struct {
+	A []A
+	B []B
+	C []C
+}
+
+// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
+// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
+// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
+	return func(yield func(Entity, Row3[A, B, C]) bool) {
+		var s walk
+		for f.step(&s) {
+			t, es, a, b, c := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer()
+			for i := 0; i < t.rows; i++ {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row3[A, B, C]{
+					A: (*A)(unsafe.Add(a, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(b, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					C: (*C)(unsafe.Add(c, uintptr(i)*unsafe.Sizeof(*new(C)))),
+				}) {
+					f.leave(&s)
+					return
+				}
+			}
+		}
+	}
+}
+
+// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
+// a chunk and the columns of their components, of one length.
+func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
+	return func(yield func([]Entity, Columns3[A, B, C]) bool) {
+		var s walk
+		for f.step(&s) {
+			n := s.ticket.rows
+			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns3[A, B, C]{
+				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n),
+			}) {
+				f.leave(&s)
+				return
+			}
+		}
+	}
 }
 
 // A Filter4 selects the entities that have 4 components, and perhaps more. Make it once per
@@ -207,6 +372,14 @@ func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 	return f
 }
 
+// Exclusive narrows the filter to entities that have its components, those of With included, and
+// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter4[A, B, C, D]) Exclusive() *Filter4[A, B, C, D] {
+	f.narrow("Exclusive")
+	f.exact = true
+	return f
+}
+
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
@@ -234,4 +407,61 @@ func (q *Query4[A, B, C, D]) Get() (*A, *B, *C, *D) {
 // They are valid until the next structural change.
 func (q *Query4[A, B, C, D]) Columns() ([]Entity, []A, []B, []C, []D) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n)
+}
+
+// A Row4 points at the components of one entity, until the next structural change.
+type Row4[A, B, C, D any] struct {
+	A *A
+	B *B
+	C *C
+	D *D
+}
+
+// Columns4 are the components of one chunk, in slices of one length, until the next
+// structural change.
+type Columns4[A, B, C, D any] struct {
+	A []A
+	B []B
+	C []C
+	D []D
+}
+
+// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
+// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
+// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
+	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
+		var s walk
+		for f.step(&s) {
+			t, es, a, b, c, d := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer()
+			for i := 0; i < t.rows; i++ {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row4[A, B, C, D]{
+					A: (*A)(unsafe.Add(a, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(b, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					C: (*C)(unsafe.Add(c, uintptr(i)*unsafe.Sizeof(*new(C)))),
+					D: (*D)(unsafe.Add(d, uintptr(i)*unsafe.Sizeof(*new(D)))),
+				}) {
+					f.leave(&s)
+					return
+				}
+			}
+		}
+	}
+}
+
+// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
+// a chunk and the columns of their components, of one length.
+func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]] {
+	return func(yield func([]Entity, Columns4[A, B, C, D]) bool) {
+		var s walk
+		for f.step(&s) {
+			n := s.ticket.rows
+			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns4[A, B, C, D]{
+				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n),
+			}) {
+				f.leave(&s)
+				return
+			}
+		}
+	}
 }

@@ -14,37 +14,37 @@ import (
 
 // addChunk appends an empty chunk to t, or changes nothing.
 func (w *World) addChunk(t *table) error {
-	base, err := w.ask()
+	base, class, err := w.ask(len(t.chunks))
 	if err != nil {
-		if base = w.takeSpare(t, err); base == nil {
+		if base, class = w.takeSpare(t, err); base == nil {
 			return err
 		}
 	}
-	w.attach(t, base)
+	w.attach(t, base, class)
 	return nil
 }
 
-// addChunks appends n empty chunks to t, or changes nothing. Spares are taken only where
-// they suffice.
+// addChunks appends empty chunks to t until it has room for n rows more, or changes nothing.
+// Spares are taken only where they suffice.
 func (w *World) addChunks(t *table, n int) error {
-	had := len(t.chunks)
+	had, want := len(t.chunks), t.rows()+n
 	defer func() {
-		if len(t.chunks) < had+n { // also when the allocator panics
+		if t.capacity() < want { // also when the allocator panics
 			w.dropChunks(t, had)
 			w.settle()
 		}
 	}()
-	for len(t.chunks) < had+n {
-		base, err := w.ask()
+	for t.capacity() < want {
+		base, class, err := w.ask(len(t.chunks))
 		if err != nil {
-			if w.sparesBeside(t) < had+n-len(t.chunks) {
+			if w.sparesBeside(t) < want-t.capacity() {
 				return err
 			}
-			if base = w.takeSpare(t, err); base == nil {
+			if base, class = w.takeSpare(t, err); base == nil {
 				return err
 			}
 		}
-		w.attach(t, base)
+		w.attach(t, base, class)
 	}
 	return nil
 }
@@ -52,27 +52,28 @@ func (w *World) addChunks(t *table, n int) error {
 // spares returns the number of chunks without rows: 0 or 1 between operations.
 func (t *table) spares() int { return len(t.chunks) - t.used() }
 
-func (w *World) sparesBeside(t *table) (n int) {
+// sparesBeside returns how many rows of t the spares of other tables have room for.
+func (w *World) sparesBeside(t *table) (rows int) {
 	for _, other := range w.tables {
-		if other != t {
-			n += other.spares()
+		if other != t && other.spares() > 0 {
+			rows += int(t.caps[w.chunks[other.chunks[len(other.chunks)-1].number].class])
 		}
 	}
-	return n
+	return rows
 }
 
 // takeSpare returns the block of a spare of any table but t, in order of creation; nil where
 // there is none, or where err says something else than that memory is out.
-func (w *World) takeSpare(t *table, err error) unsafe.Pointer {
+func (w *World) takeSpare(t *table, err error) (base unsafe.Pointer, class uint32) {
 	if !errors.Is(err, memory.ErrOutOfMemory) {
-		return nil
+		return nil, 0
 	}
 	for _, other := range w.tables {
 		if other != t && other.spares() > 0 {
 			return w.recycle(w.detach(other))
 		}
 	}
-	return nil
+	return nil, 0
 }
 
 // Shrink gives back what the world keeps for the next entity and could do without: every
@@ -90,12 +91,12 @@ func (w *World) takeSpare(t *table, err error) unsafe.Pointer {
 // is locked.
 func (w *World) Shrink() (freed uint64) {
 	w.mutable("Shrink")
-	held := w.live
+	held := w.bytes
 	for _, t := range w.tables {
 		w.dropChunks(t, t.used())
 	}
 	w.settle()
-	freed = uint64(held-w.live) * uint64(w.chunkBytes)
+	freed = held - w.bytes
 	w.trimNumbers()
 	if w.commands != nil {
 		w.commands.trim()

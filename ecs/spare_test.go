@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/bits"
 	"testing"
-	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -31,7 +30,7 @@ func flag[T any](t testing.TB, w *World) func(Entity, bool) error {
 }
 
 func TestWorld_OneEntityWalksFiveHundredArchetypesInFourChunks(t *testing.T) {
-	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	mem.limit = 4
 	all := flags(t, w)
 	pos := NewMap1[position](w)
@@ -70,7 +69,7 @@ func TestWorld_OneEntityWalksFiveHundredArchetypesInFourChunks(t *testing.T) {
 }
 
 func TestReserve_TakesSparesOnlyWhereTheySuffice(t *testing.T) {
-	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	for _, f := range []func() error{
 		func() error { return NewMap1[position](w).NewBatch(1, nil) },
 		func() error { return NewMap1[velocity](w).NewBatch(1, nil) },
@@ -84,7 +83,7 @@ func TestReserve_TakesSparesOnlyWhereTheySuffice(t *testing.T) {
 	w.RemoveAll(NewFilter1[velocity](w))
 	mem.limit = 4 // one block, and two spares
 	m := NewMap1[armour](w)
-	per := int(must[*table](t)(m.target()).cap)
+	per := int(must[*table](t)(m.target()).caps[0])
 	before, stats := w.Hash(0), w.Stats()
 	if err := m.NewBatch(3*per+1, nil); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Fatalf("four chunks of three: %v", err)
@@ -101,7 +100,7 @@ func TestReserve_TakesSparesOnlyWhereTheySuffice(t *testing.T) {
 }
 
 func TestTakeSpare_OnlyWhenMemoryIsOut(t *testing.T) {
-	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	e := must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
 	w.Remove(e)
 	first := mem.allocs
@@ -112,7 +111,7 @@ func TestTakeSpare_OnlyWhenMemoryIsOut(t *testing.T) {
 }
 
 func TestWorld_FullMemoryRefusesWithoutAllocating(t *testing.T) {
-	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	must[Entity](t)(w.NewEntity())
 	mem.limit, mem.bare = 1, true
 	m := NewMap1[position](w)
@@ -126,7 +125,7 @@ func TestWorld_FullMemoryRefusesWithoutAllocating(t *testing.T) {
 }
 
 func TestShrink_GivesBackEverySpareAndNothingElse(t *testing.T) {
-	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	all := flags(t, w)
 	m := NewMap2[position, brain](w)
 	var es []Entity
@@ -187,9 +186,9 @@ func TestShrink_GivesBackEverySpareAndNothingElse(t *testing.T) {
 }
 
 func TestShrink_TrimsChunkNumbersAndKeepsThoseInUse(t *testing.T) {
-	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	m, one := NewMap1[position](w), NewMap1[velocity](w)
-	per := int(must[*table](t)(m.target()).cap)
+	per := int(must[*table](t)(m.target()).caps[0])
 	first := must[Entity](t)(one.NewEntity(velocity{}))
 	if err := m.NewBatch(100*per, nil); err != nil {
 		t.Fatal(err)
@@ -243,7 +242,7 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 			return w.Commands().Apply()
 		},
 	} {
-		w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+		w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 		for _, err := range []error{ // where the rows go there is room
 			NewMap2[position, burning](w).NewBatch(1, nil), NewMap3[position, velocity, burning](w).NewBatch(1, nil),
 			NewMap4[position, velocity, burning, odd](w).NewBatch(1, nil), NewMap1[position](w).NewBatch(1, nil),
@@ -253,12 +252,12 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 			}
 		}
 		m := NewMap2[position, velocity](w)
-		per := int(must[*table](t)(m.target()).cap)
+		per := int(must[*table](t)(m.target()).caps[0])
 		if err := m.NewBatch(2*per+1, nil); err != nil {
 			t.Fatal(err)
 		}
-		rows := unsafe.Slice((*Entity)(m.table.chunks[1].base), per)
-		es := append(append([]Entity{}, rows[1:]...), *entityAt(m.table.chunks[2].base, 0))
+		rows := w.entitiesFrom(m.table.chunks[1].number<<rowBits, per)
+		es := append(append([]Entity{}, rows[1:]...), *w.entity(m.table.chunks[2].number << rowBits))
 		held := len(mem.live)
 		for i := len(es) - 1; i >= 0; i-- { // one row is left in the second chunk, the third is spare
 			if len(mem.live) != held {
@@ -276,12 +275,12 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 }
 
 func TestAsk_RefusesWhenEveryChunkNumberIsTaken(t *testing.T) {
-	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	books := w.chunks
 	w.chunks = make([]chunk, maxChunks)
 	asked := mem.allocs
 	_, err := w.NewEntity()
-	if !errors.Is(err, memory.ErrOutOfMemory) || err.Error() != "ecs: all 524288 chunk numbers are taken: memory: out of memory" || mem.allocs != asked {
+	if !errors.Is(err, memory.ErrOutOfMemory) || err.Error() != "ecs: all 32768 chunk numbers are taken: memory: out of memory" || mem.allocs != asked {
 		t.Error(err)
 	}
 	w.chunks = books
@@ -289,9 +288,9 @@ func TestAsk_RefusesWhenEveryChunkNumberIsTaken(t *testing.T) {
 }
 
 func TestBatches_ReturnChunksAtOnce(t *testing.T) {
-	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	m, tag, all := NewMap1[position](w), NewMap1[burning](w), NewFilter1[position](w)
-	per := int(must[*table](t)(m.target()).cap) // as many with the tag
+	per := int(must[*table](t)(m.target()).caps[0]) // as many with the tag
 	if err := m.NewBatch(10*per, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,8 @@ package ecs
 // These equations hold:
 //
 //	Entities <= PeakEntities <= Config.MaxEntities
-//	BytesUsed <= BytesCapacity == Chunks * ChunkBytes
+//	BytesUsed <= BytesCapacity
+//	Chunks * ChunkBytes <= BytesCapacity
 type Stats struct {
 	Entities        int
 	PeakEntities    int
@@ -14,8 +15,8 @@ type Stats struct {
 	Components      int // component types
 	Archetypes      int
 	Chunks          int
-	SpareChunks     int // chunks without rows, kept for the next entity
-	ChunkBytes      int
+	SpareChunks     int    // chunks without rows, kept for the next entity
+	ChunkBytes      int    // of the smallest chunks
 	BytesUsed       uint64 // pointer-free cells of living entities, the Entity itself included
 	BytesCapacity   uint64 // blocks held from the allocator
 	PointerfulBytes uint64 // capacity of the pointerful columns in the Go heap
@@ -31,8 +32,8 @@ func (w *World) Stats() Stats {
 		Components:    len(w.comps),
 		Archetypes:    len(w.tables),
 		Chunks:        w.live,
-		ChunkBytes:    int(w.chunkBytes),
-		BytesCapacity: uint64(w.live) * uint64(w.chunkBytes),
+		ChunkBytes:    w.cfg.ChunkBytes,
+		BytesCapacity: w.bytes,
 	}
 	if w.commands != nil {
 		s.PendingCommands = w.commands.Len()
@@ -41,7 +42,7 @@ func (w *World) Stats() Stats {
 		s.SpareChunks += len(t.chunks) - t.used()
 		s.BytesUsed += uint64(t.rows()) * uint64(t.rowBytes)
 		for i := range t.heap {
-			s.PointerfulBytes += uint64(len(t.chunks)) * uint64(t.cap) * uint64(t.heap[i].size)
+			s.PointerfulBytes += uint64(t.capacity()) * uint64(t.heap[i].size)
 		}
 	}
 	return s
@@ -72,18 +73,18 @@ func (w *World) Column(i int) ColumnStats {
 		s.Archetypes++
 		s.Entities += t.rows()
 		s.BytesUsed += uint64(t.rows()) * uint64(c.size)
-		s.BytesCapacity += uint64(len(t.chunks)) * uint64(t.cap) * uint64(c.size)
+		s.BytesCapacity += uint64(t.capacity()) * uint64(c.size)
 	}
 	return s
 }
 
 // ArchetypeStats says what one archetype takes.
 type ArchetypeStats struct {
-	Components   uint64 // bit i is component type i
-	Entities     int
-	Chunks       int
-	RowsPerChunk int
-	RowBytes     int // pointer-free bytes per entity, the Entity itself included
+	Components uint64 // bit i is component type i
+	Entities   int
+	Chunks     int
+	Capacity   int // entities that the chunks have room for
+	RowBytes   int // pointer-free bytes per entity, the Entity itself included
 }
 
 // Has reports whether the archetype has the component.
@@ -95,6 +96,6 @@ func (w *World) Archetype(i int) ArchetypeStats {
 	t := w.tables[i]
 	return ArchetypeStats{
 		Components: t.mask, Entities: t.rows(), Chunks: len(t.chunks),
-		RowsPerChunk: int(t.cap), RowBytes: int(t.rowBytes),
+		Capacity: t.capacity(), RowBytes: int(t.rowBytes),
 	}
 }

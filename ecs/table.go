@@ -16,50 +16,66 @@ const (
 
 // A column is one component of a table.
 type column struct {
-	off  uint32 // bytes from the chunk's base; 0 for pointerful columns
 	size uint32 // bytes per row; 0 for a tag, whose cells are all the same address
 	comp *component
 }
 
+// place returns the offset of the column in a chunk of n rows, when those before it end at
+// end, and where it ends itself.
+func (k *column) place(end, n uintptr) (off, after uintptr) {
+	if k.size == 0 {
+		return 0, end // a tag stays at offset 0: an address behind the last column may be outside
+	}
+	off = (end + columnAlign - 1) &^ (columnAlign - 1)
+	return off, off + n*uintptr(k.size)
+}
+
 // A tableChunk is a table's view of one of its chunks.
 type tableChunk struct {
-	base   unsafe.Pointer
 	number uint32 // in the directory
+	first  uint32 // rows in the chunks before it when they are full
+	cap    uint32 // rows that it has room for
 }
 
 // A table is an archetype: the rows of all entities with exactly the same components.
 //
-//	chunks[0]            chunks[tail]         chunks[tail+1]
-//	 | cap rows, full | … | tailN rows |   ... | spare, at most one |
+//	chunks[0]      chunks[tail]         chunks[tail+1]
+//	 | full | … |   tailN rows |   ...   | spare, at most one |
+//
+// Chunks are of growing sizes, see directory; a chunk is of a smaller one where the allocator
+// had none, or where it was the spare of another table.
 //
 // Invariants, verified in this order by check:
 //
-//	(1) the columns are those of mask; in a chunk they are aligned, do not overlap and end
-//	    within chunkBytes, and no more rows would fit
+//	(1) the columns are those of mask; caps[i] is the most rows that a chunk of sizes[i] has
+//	    room for, each column aligned
 //	(2) chunks[0] … chunks[tail-1] are full, 0 < tailN <= cap unless the table is empty
-//	(3) len(chunks) <= chunks in use + 1
-//	(4) chunks[i].number names a directory entry with this table, base and position i
+//	(3) len(chunks) <= chunks in use + 1, unless a batch tells observers before it begins
+//	(4) chunks[i].number names a directory entry with this table, position i and a class
+//	    whose caps it has; first is the sum of cap before it
 //	(5) the entity of each row is alive and its record names that chunk and row
 //	(6) rows of pointerful columns that hold no entity are zero
+//	(7) held has the pointerful columns of each chunk in turn, so that they are not collected
 type table struct {
 	tailBase unsafe.Pointer // block of chunks[tail]
 	tailLoc  uint32         // location of its row 0
 	tailN    uint32         // rows in it
-	limit    uint32         // cap, or 0 while the table has no chunk
-	cap      uint32         // rows per chunk
+	limit    uint32         // rows that it has room for, or 0 while the table has no chunk
 	tail     int
 	mask     uint64
 	chunks   []tableChunk
 	columns  []column // pointer-free
 	heap     []column // pointerful
+	held     []unsafe.Pointer
 	toggle   [MaxComponents]*edge
 	far      []*edge // to tables that differ in several components
-	rowBytes uint32  // pointer-free bytes per row, the entity included
-	index    int     // in World.tables
+	caps     [maxClasses]uint32
+	rowBytes uint32 // pointer-free bytes per row, the entity included
+	index    int    // in World.tables
 }
 
-func newTable(mask uint64, comps []*component, chunkBytes uintptr) (*table, error) {
-	t := &table{mask: mask, rowBytes: uint32(entityBytes)}
+func newTable(mask uint64, comps []*component, sizes []uintptr) (*table, error) {
+	t := &table{mask: mask}
 	row := entityBytes // in uintptr: the sum of 64 large types may pass 32 bits
 	for m := mask; m != 0; m &= m - 1 {
 		c := comps[bits.TrailingZeros64(m)]
@@ -70,33 +86,46 @@ func newTable(mask uint64, comps []*component, chunkBytes uintptr) (*table, erro
 		row += c.size
 		t.columns = append(t.columns, column{size: uint32(c.size), comp: c})
 	}
-	for n := chunkBytes / row; n > 0; n-- {
-		if t.place(n) <= chunkBytes {
-			t.cap, t.rowBytes = uint32(n), uint32(row)
-			return t, nil
+	for i, size := range sizes {
+		n := size / row
+		for n > 0 && t.end(n) > size {
+			n--
 		}
+		if n == 0 {
+			return nil, fmt.Errorf("ecs: a row of %d bytes (%s) does not fit a chunk of %d; raise Config.ChunkBytes: %w",
+				row, strings.Join(names(mask, comps), ", "), size, memory.ErrTooLarge)
+		}
+		t.caps[i] = uint32(n)
 	}
-	return nil, fmt.Errorf("ecs: a row of %d bytes (%s) does not fit a chunk of %d; raise Config.ChunkBytes: %w",
-		row, strings.Join(names(mask, comps), ", "), chunkBytes, memory.ErrTooLarge)
+	t.rowBytes = uint32(row)
+	return t, nil
 }
 
-// place lays out the columns for n rows and returns the bytes that they take.
-func (t *table) place(n uintptr) uintptr {
+// end returns the bytes that the columns take for n rows.
+func (t *table) end(n uintptr) uintptr {
 	end := n * entityBytes
 	for i := range t.columns {
-		c := &t.columns[i]
-		if c.size == 0 {
-			continue // a tag stays at offset 0: an address behind the last column may be outside
-		}
-		off := (end + columnAlign - 1) &^ (columnAlign - 1)
-		c.off = uint32(off)
-		end = off + n*uintptr(c.size)
+		_, end = t.columns[i].place(end, n)
 	}
 	return end
 }
 
+// capacity returns the rows that the chunks have room for.
+func (t *table) capacity() int {
+	if len(t.chunks) == 0 {
+		return 0
+	}
+	last := &t.chunks[len(t.chunks)-1]
+	return int(last.first) + int(last.cap)
+}
+
 // rows returns the number of entities.
-func (t *table) rows() int { return t.tail*int(t.cap) + int(t.tailN) }
+func (t *table) rows() int {
+	if t.tailN == 0 {
+		return 0
+	}
+	return int(t.chunks[t.tail].first) + int(t.tailN)
+}
 
 // used returns the number of chunks that hold rows.
 func (t *table) used() int {
@@ -127,23 +156,24 @@ func (w *World) setTail(t *table, i int, n uint32) {
 		t.tailBase, t.tailLoc, t.limit = nil, 0, 0
 		return
 	}
-	t.tailBase, t.tailLoc, t.limit = t.chunks[i].base, t.chunks[i].number<<rowBits, t.cap
+	k := &t.chunks[i]
+	t.tailBase, t.tailLoc, t.limit = w.chunks[k.number].base, k.number<<rowBits, k.cap
 }
 
 // vacate fills the row at loc with the table's last one and shortens the table. A chunk that
 // is then one too many waits for settle.
 func (w *World) vacate(loc uint32) {
-	c := &w.chunks[loc>>rowBits]
-	t := c.table
+	t := w.tableAt(loc)
 	last := t.tailN - 1
 	if loc != t.tailLoc+last {
-		row := loc & rowMask
 		moved := *entityAt(t.tailBase, last)
-		*entityAt(c.base, row) = moved
+		*w.entity(loc) = moved
+		dst, src := w.row(loc>>rowBits), w.row(t.tailLoc>>rowBits)
+		row := uintptr(loc & rowMask)
 		for i := range t.columns {
 			k := &t.columns[i]
-			off, size := uintptr(k.off), uintptr(k.size)
-			copyRow(unsafe.Add(c.base, off+uintptr(row)*size), unsafe.Add(t.tailBase, off+uintptr(last)*size), size)
+			id, size := k.comp.id, uintptr(k.size)
+			copyRow(unsafe.Add(dst[id].pointer(), row*size), unsafe.Add(src[id].pointer(), uintptr(last)*size), size)
 		}
 		w.ents.at(moved.index).loc = loc
 	}
@@ -176,7 +206,7 @@ func (w *World) vacateHeap(t *table, loc uint32) {
 //go:noinline
 func (w *World) retreat(t *table) {
 	if t.tail > 0 {
-		w.setTail(t, t.tail-1, t.cap)
+		w.setTail(t, t.tail-1, t.chunks[t.tail-1].cap)
 	}
 	w.dropChunks(t, t.used()+1)
 }

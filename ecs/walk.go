@@ -21,29 +21,40 @@ func (*noCopy) Unlock() {}
 //
 // Invariants, verified in this order by check:
 //
-//	(1) open is the number of walks under way, plus fills, plus 1 while asking, plus
-//	    closedMark once the world is closed
+//	(1) open is the number of walks under way, plus fills, plus telling, plus 1 while
+//	    asking, plus closedMark once the world is closed
 //	(2) the walks under way have numbers from ended+1 to serial
 type locks struct {
-	open   int    // what mutable looks at; 0 while changes are allowed
-	fills  int    // callbacks of batches under way
-	asking bool   // the allocator
-	serial uint64 // of the newest walk
-	ended  uint64 // EndQueries ended walks up to this one
+	open    int    // what mutable looks at; 0 while changes are allowed
+	fills   int    // callbacks of batches under way
+	telling int    // observers under way, one within the other
+	asking  bool   // the allocator
+	serial  uint64 // of the newest walk
+	ended   uint64 // EndQueries ended walks up to this one
 }
 
 // closedMark is an open count that no number of queries reaches or leaves.
 const closedMark = 1 << 30
 
 // Locked reports whether structural changes would panic: a query is open, a batch is being
-// filled, or the world is closed.
+// filled, an observer is told, or the world is closed.
 func (w *World) Locked() bool { return w.open != 0 }
 
 // mutable panics unless structural changes are allowed now.
 func (w *World) mutable(op string) {
+	if w.open|len(w.walking) != 0 {
+		w.stop(op)
+	}
+}
+
+// stop stops the loops over All that are under way, where nothing forbids the change.
+//
+//go:noinline
+func (w *World) stop(op string) {
 	if w.open != 0 {
 		w.refuse(op)
 	}
+	w.takeAway(nil)
 }
 
 //go:noinline
@@ -54,6 +65,8 @@ func (w *World) refuse(op string) {
 		reason = closedReason
 	case w.asking:
 		reason = "the world is in the middle of a change, asking its allocator"
+	case w.telling > 0:
+		reason = "the world is locked while an observer is told; use World.Commands"
 	case w.open == w.fills:
 		reason = "the world is locked while a batch is filled; use World.Commands"
 	}
@@ -72,7 +85,7 @@ func (w *World) unclosed(op string) {
 
 // walks returns the number of walks under way.
 func (l *locks) walks() int {
-	n := l.open - l.fills
+	n := l.open - l.fills - l.telling
 	if n >= closedMark {
 		n -= closedMark
 	}
@@ -160,7 +173,9 @@ func (w *World) beginFill() {
 	w.fills++
 }
 
-func (w *World) endFill() {
+// endFill tells observers of the batch, also when the fill panics: its entities exist.
+func (w *World) endFill(s span) {
 	w.open--
 	w.fills--
+	w.tellBatch(s)
 }

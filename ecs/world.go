@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
 )
 
 var (
@@ -19,22 +20,36 @@ var (
 
 // Config sizes a World. The zero Config means the defaults.
 type Config struct {
-	// ChunkBytes is the size of every block asked from the allocator: a power of two from
-	// 1 KiB to 64 KiB. Default 16 KiB: a chunk of two or three columns fits the L1 cache,
-	// and a table that holds one entity wastes no more than that.
+	// ChunkBytes is the size of the first four blocks that an archetype asks from the
+	// allocator: a power of two from 1 KiB to 64 KiB. Default 16 KiB: an archetype that holds
+	// one entity wastes no more than that.
 	ChunkBytes int
 
+	// MaxChunkBytes is the size at which blocks stop growing: an archetype asks for four of
+	// ChunkBytes, four of four times as much, and so on, and then for blocks of this size. A
+	// power of two from ChunkBytes to 1 MiB. Default 64 times ChunkBytes, at most 1 MiB. Name
+	// ChunkBytes where the allocator has blocks of one size, as a pool.
+	MaxChunkBytes int
+
 	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28.
-	// Default 1<<20. It costs 8 bytes per 4096 entities up front, and 8 bytes per entity
-	// once they are used.
+	// Default 1<<20. It costs 8 bytes of address space per entity, from the first one on, and
+	// 8 bytes of memory per entity once they are used.
 	MaxEntities int
+
+	// Pages is where the index of entities lies; nil means page.Default. Name the source of a
+	// budget, as that of a tier, for the index to count there.
+	Pages page.Source
 }
 
 const (
 	defaultChunkBytes  = 16 << 10
 	defaultMaxEntities = 1 << 20
 	minChunkBytes      = 1 << 10
-	maxChunkBytes      = 8 << rowBits // 64 KiB
+	maxFirstBytes      = 64 << 10
+	maxChunkBytes      = 8 << rowBits // 1 MiB
+
+	// maxClasses is the number of sizes from minChunkBytes to maxChunkBytes by steps of four.
+	maxClasses = 6
 
 	// chunkAlign is one cache line, so that no two chunks share one.
 	chunkAlign = 64
@@ -44,12 +59,19 @@ func (c Config) withDefaults() (Config, error) {
 	if c.ChunkBytes == 0 {
 		c.ChunkBytes = defaultChunkBytes
 	}
+	if c.MaxChunkBytes == 0 {
+		c.MaxChunkBytes = min(max(c.ChunkBytes, 0)*64, maxChunkBytes)
+	}
 	if c.MaxEntities == 0 {
 		c.MaxEntities = defaultMaxEntities
 	}
-	if c.ChunkBytes < minChunkBytes || c.ChunkBytes > maxChunkBytes || c.ChunkBytes&(c.ChunkBytes-1) != 0 {
+	if c.ChunkBytes < minChunkBytes || c.ChunkBytes > maxFirstBytes || c.ChunkBytes&(c.ChunkBytes-1) != 0 {
 		return c, fmt.Errorf("ecs: Config.ChunkBytes is %d; it must be a power of two from %d to %d",
-			c.ChunkBytes, minChunkBytes, maxChunkBytes)
+			c.ChunkBytes, minChunkBytes, maxFirstBytes)
+	}
+	if c.MaxChunkBytes < c.ChunkBytes || c.MaxChunkBytes > maxChunkBytes || c.MaxChunkBytes&(c.MaxChunkBytes-1) != 0 {
+		return c, fmt.Errorf("ecs: Config.MaxChunkBytes is %d; it must be a power of two from ChunkBytes, %d, to %d",
+			c.MaxChunkBytes, c.ChunkBytes, maxChunkBytes)
 	}
 	if c.MaxEntities < 1 || c.MaxEntities > maxMaxEntities {
 		return c, fmt.Errorf("ecs: Config.MaxEntities is %d; it must be from 1 to %d", c.MaxEntities, maxMaxEntities)
@@ -57,12 +79,22 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
+// sizes returns the sizes of chunks, in bytes, the smallest first.
+func (c Config) sizes() (s []uintptr) {
+	for size := c.ChunkBytes; size < c.MaxChunkBytes; size *= 4 {
+		s = append(s, uintptr(size))
+	}
+	return append(s, uintptr(c.MaxChunkBytes))
+}
+
 // A World holds entities and their components. It belongs to one goroutine at a time, and
 // must not be copied.
 //
-// While a query is open, or a batch is being filled, the world is locked: creating, removing
+// While a query is open, a batch is filled or an [Observer] is told, the world is locked: creating, removing
 // and every other structural change panics with a [*memory.Misuse], because it would move
-// rows under the query. Use [World.Commands] there. Reading and writing components is always
+// rows under the query. Use [World.Commands] there. A loop over All or Chunks of a filter locks
+// nothing: a structural change in its body is carried out, and the loop panics with a
+// [*memory.Misuse] at its next step, unless it is left before. Reading and writing components is always
 // allowed. The allocator must not change the world from within Alloc or Free, as a callback
 // at a soft mark might: that panics, too. Let it set a flag, and look at it between systems.
 //
@@ -79,15 +111,18 @@ func (c Config) withDefaults() (Config, error) {
 // Entity of another world is stale here unless the slot has, by chance, the same generation:
 // then it is taken for the entity in that slot. Do not mix them.
 //
-// A panic out of the allocator, out of the callback of a batch or out of the loop over a
-// query leaves the books in order (Check says nil) and loses no block: what was still to be
-// freed goes back with the next structural change, Shrink or Close. A loop that is left by a
-// panic leaves its query open: defer its Close, or call [World.EndQueries].
+// A panic out of the allocator, an observer, the callback of a batch or the loop over a query
+// leaves the books in order (Check says nil) and loses no block: what was still to be
+// freed goes back with the next structural change, Shrink or Close. A loop over All or Chunks
+// that is left by a panic leaves nothing behind; a loop over a query leaves it open: defer its
+// Close, or call [World.EndQueries].
 type World struct {
 	noCopy noCopy
 	ents   entityIndex
 	directory
 	locks
+	tickets
+	observers
 	tables []*table // in order of creation: the order of every iteration
 	byMask map[uint64]*table
 	comps  []*component
@@ -104,7 +139,7 @@ type World struct {
 // New makes an empty world whose pointer-free columns live in chunks from mem, to which it
 // gives every chunk back by Close at the latest.
 //
-// The error says what is wrong with cfg. New itself asks mem for nothing.
+// The error says what is wrong with cfg. New itself asks mem and cfg.Pages for nothing.
 func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if mem == nil {
 		return nil, errors.New("ecs: New needs an allocator")
@@ -115,7 +150,7 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	}
 	w := &World{
 		ents:      newEntityIndex(cfg.MaxEntities),
-		directory: newDirectory(mem, cfg.ChunkBytes),
+		directory: newDirectory(mem, cfg),
 		byMask:    make(map[uint64]*table),
 		byType:    make(map[reflect.Type]*component),
 		cfg:       cfg,
@@ -130,8 +165,8 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 
 // Close gives every chunk back to the allocator. Pointers into columns become invalid,
 // every entity becomes stale, and structural calls panic with a [*memory.Misuse]. Closing
-// again gives back what a panic of the allocator left over, mostly nothing. The error is
-// always nil; it is there for io.Closer.
+// again gives back what a panic of the allocator left over, mostly nothing. The error is that
+// of Config.Pages, which could not take the index back; Close can be tried again.
 func (w *World) Close() error {
 	if w.open < closedMark {
 		w.mutable("Close")
@@ -140,14 +175,19 @@ func (w *World) Close() error {
 	}
 	w.settle()
 	w.unwatch()
-	return nil
+	return w.ents.close()
 }
 
 // Reset removes all entities, drops pending commands and gives every chunk back to the
 // allocator. Component types, archetypes, filters and resources stay. Entities from before
-// stay stale. Cost: a free per chunk, nothing per entity.
+// stay stale. Cost: a free per chunk, nothing per entity, unless removal is observed.
 func (w *World) Reset() {
 	w.mutable("Reset")
+	if w.observed != 0 {
+		for _, t := range w.tables {
+			w.tellEnds(t, "Reset")
+		}
+	}
 	w.removeEverything()
 	w.settle()
 }
@@ -183,6 +223,9 @@ func (w *World) destroy(e Entity) bool {
 	if r == nil {
 		return false
 	}
+	if w.observed != 0 {
+		w.tellEnd(r.loc)
+	}
 	loc := r.loc
 	w.ents.release(e.index, r)
 	w.vacate(loc)
@@ -192,8 +235,39 @@ func (w *World) destroy(e Entity) bool {
 // NewEntity creates an entity without components.
 func (w *World) NewEntity() (Entity, error) {
 	w.mutable("NewEntity")
-	e, _, err := w.spawn(w.tables[0])
+	e, loc, err := w.spawn(w.tables[0])
+	if err == nil && w.observed != 0 {
+		w.tellNew(loc, 1, 0)
+	}
 	return e, err
+}
+
+// CopyEntity creates an entity with the components of e and their values; what those point at, the
+// two share. The error is [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+func (w *World) CopyEntity(e Entity) (Entity, error) {
+	w.mutable("CopyEntity")
+	r := w.ents.find(e)
+	if r == nil {
+		return Entity{}, ErrStale
+	}
+	from := r.loc
+	t := w.tableAt(from)
+	twin, loc, err := w.spawn(t)
+	if err != nil {
+		return Entity{}, err
+	}
+	for i := range t.columns {
+		id, size := t.columns[i].comp.id, uintptr(t.columns[i].size)
+		copyRow(w.cell(loc, id, size), w.cell(from, id, size), size)
+	}
+	for i := range t.heap {
+		comp := t.heap[i].comp
+		comp.copyCells(w.cell(loc, comp.id, comp.size), w.cell(from, comp.id, comp.size), 1)
+	}
+	if w.observed != 0 {
+		w.tellNew(loc, 1, t.mask)
+	}
+	return twin, nil
 }
 
 // spawn creates an entity in the next row of t, whose cells hold old bytes: the caller
@@ -201,6 +275,11 @@ func (w *World) NewEntity() (Entity, error) {
 func (w *World) spawn(t *table) (Entity, uint32, error) {
 	if w.ents.live >= w.ents.room {
 		return Entity{}, 0, w.full
+	}
+	if !w.ents.ready() {
+		if err := w.makeReady(1); err != nil {
+			return Entity{}, 0, err
+		}
 	}
 	if t.tailN == t.limit {
 		if err := w.grow(t); err != nil {
@@ -220,7 +299,7 @@ func (w *World) tableFor(mask uint64) (*table, error) {
 	if t := w.byMask[mask]; t != nil {
 		return t, nil
 	}
-	t, err := newTable(mask, w.comps, w.chunkBytes)
+	t, err := newTable(mask, w.comps, w.sizes)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,10 @@ func TestNew_RefusesBadConfig(t *testing.T) {
 		{Config{ChunkBytes: 3000}, "ChunkBytes is 3000"},
 		{Config{ChunkBytes: 128 << 10}, "ChunkBytes is 131072"},
 		{Config{ChunkBytes: -1}, "ChunkBytes is -1"},
+		{Config{MaxChunkBytes: 8 << 10}, "MaxChunkBytes is 8192; it must be a power of two from ChunkBytes, 16384, to 1048576"},
+		{Config{MaxChunkBytes: 2 << 20}, "MaxChunkBytes is 2097152"},
+		{Config{MaxChunkBytes: 48 << 10}, "MaxChunkBytes is 49152"},
+		{Config{MaxChunkBytes: -1}, "MaxChunkBytes is -1"},
 		{Config{MaxEntities: -5}, "MaxEntities is -5"},
 		{Config{MaxEntities: 1<<28 + 1}, "from 1 to 268435456"},
 	} {

@@ -1,56 +1,41 @@
 // Package bench compares ecs with Ark and with hand-written loops over slices, on the
-// same work in the same process. Run all of it with
+// same work in the same process. TestTable has the sides of a row take turns and prints ratios:
+//
+//	go test -run Table -v -cpu 1
+//
+// TestSpikes prints the worst moments while a world grows, and TestMarking what a collection
+// costs beside one. The benchmarks are there to look into one side:
 //
 //	go test -bench . -count 6
 //
-// Every figure is nanoseconds per entity unless its name says otherwise.
+// Every figure of theirs is nanoseconds per entity unless its name says otherwise.
 package bench
 
 import (
 	"math/rand/v2"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 type position struct{ X, Y float64 }
 type velocity struct{ X, Y float64 }
 
-// blocks hands out equal blocks from one reservation with huge pages, last freed first.
-type blocks struct {
-	free []unsafe.Pointer
-	mem  page.Prefix
-	top  uintptr
-}
-
-func newBlocks() *blocks {
-	p, err := page.NewPrefix(page.OSWith(page.Options{HugePages: true}), 256<<20, 64<<20, 2<<20)
+// newHeap is the configuration that ships: a TLSF heap over the system's pages as they come.
+func newHeap(tb testing.TB) *tlsf.Heap {
+	h, err := tlsf.New(page.OS(), tlsf.Config{Reserve: 256 << 20, Granule: 1 << 10})
 	if err != nil {
-		panic(err)
+		tb.Fatal(err)
 	}
-	return &blocks{mem: p}
+	tb.Cleanup(func() { h.Close() })
+	return h
 }
-
-func (m *blocks) Alloc(size, align uintptr) (unsafe.Pointer, error) {
-	if n := len(m.free); n > 0 {
-		p := m.free[n-1]
-		m.free = m.free[:n-1]
-		return p, nil
-	}
-	if err := m.mem.Ensure(m.top + size); err != nil {
-		return nil, err
-	}
-	m.top += size
-	return unsafe.Add(m.mem.Base(), m.top-size), nil
-}
-
-func (m *blocks) Free(p unsafe.Pointer, _ uintptr) { m.free = append(m.free, p) }
 
 func newStrata(tb testing.TB) *ecs.World {
-	w, err := ecs.New(newBlocks(), ecs.Config{MaxEntities: 1 << 21})
+	w, err := ecs.New(newHeap(tb), ecs.Config{MaxEntities: 1 << 21})
 	if err != nil {
 		tb.Fatal(err)
 	}

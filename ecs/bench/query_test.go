@@ -18,7 +18,7 @@ func BenchmarkQuery(b *testing.B) {
 }
 
 func querySlices(b *testing.B, n int) {
-	ps, vs := make([]position, n), make([]velocity, n)
+	ps, vs := filled[position](n), filled[velocity](n)
 	for b.Loop() {
 		step(ps, vs)
 	}

@@ -162,10 +162,10 @@ func BenchmarkAddRemove(b *testing.B) {
 	})
 }
 
-func strataSingles(b *testing.B) (*ecs.World, []ecs.Entity) {
-	w := newStrata(b)
+func strataSingles(tb testing.TB) (*ecs.World, []ecs.Entity) {
+	w := newStrata(tb)
 	if err := ecs.NewMap1[position](w).NewBatch(crowd, nil); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return w, entitiesOf(w)
 }
@@ -178,7 +178,7 @@ func arkSingles() (*ark.World, []ark.Entity) {
 
 func BenchmarkNewWorld(b *testing.B) {
 	b.Run("strata", func(b *testing.B) {
-		m := newBlocks()
+		m := newHeap(b)
 		for b.Loop() {
 			w, _ := ecs.New(m, ecs.Config{})
 			w.Close()
@@ -196,7 +196,7 @@ func BenchmarkNewWorld(b *testing.B) {
 func BenchmarkGrow(b *testing.B) {
 	const million, step = 1 << 20, 64
 	b.Run("strata", func(b *testing.B) {
-		m := newBlocks()
+		m := newHeap(b)
 		worst := time.Duration(0)
 		for b.Loop() {
 			w, _ := ecs.New(m, ecs.Config{})

@@ -51,6 +51,15 @@ func (a arity) Join(sep, format string) string {
 	return strings.Join(parts, sep)
 }
 
+// One is what a loop yields beside the entity: of one component that itself, as single, of
+// several the struct of the given kind.
+func (a arity) One(single, kind string) string {
+	if a.N() == 1 {
+		return single
+	}
+	return fmt.Sprintf("%s%d[%s]", kind, a.N(), a.List("%"))
+}
+
 // Low returns a name in lower case.
 func (a arity) Low(name string) string { return strings.ToLower(name) }
 

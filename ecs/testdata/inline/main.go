@@ -37,3 +37,43 @@ func get(c ecs.Component[position], e ecs.Entity) float32 {
 }
 
 func alive(w *ecs.World, e ecs.Entity) bool { return w.Alive(e) }
+
+func all1(f *ecs.Filter1[position]) {
+	for _, p := range f.All() {
+		p.X++
+	}
+}
+
+func all2(f *ecs.Filter2[position, velocity]) (last ecs.Entity) {
+	for e, r := range f.All() {
+		r.A.X += r.B.X
+		last = e
+	}
+	return last
+}
+
+func all3(f *ecs.Filter3[position, velocity, int]) {
+	for _, r := range f.All() {
+		r.A.X += r.B.X + float32(*r.C)
+	}
+}
+
+func all4(f *ecs.Filter4[position, velocity, int, byte]) {
+	for _, r := range f.All() {
+		r.A.X += r.B.X + float32(*r.C) + float32(*r.D)
+	}
+}
+
+func chunks1(f *ecs.Filter1[position]) (n int) {
+	for es, ps := range f.Chunks() {
+		n += len(es) + len(ps)
+	}
+	return n
+}
+
+func chunks4(f *ecs.Filter4[position, velocity, int, byte]) (n int) {
+	for es, c := range f.Chunks() {
+		n += len(es) + len(c.D)
+	}
+	return n
+}

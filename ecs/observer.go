@@ -1,0 +1,282 @@
+package ecs
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+type eventKind uint8
+
+const (
+	createEvent eventKind = iota
+	destroyEvent
+	addEvent // from here on of a component
+	removeEvent
+	setEvent
+	eventKinds
+)
+
+// wholeEntity is the mask of an event of no component.
+const wholeEntity = ^uint64(0)
+
+// An Observer calls a function whenever the world does what it is told to look for, until Stop.
+//
+// Creating and adding are told when they are done and all values are written, removing before it
+// begins, when all values are still there. A component is gained by creation as by Add, and lost
+// by removal of its entity as by Remove. An addition to an entity that has the component is told
+// as a write of it. Batches tell archetype by archetype, chunk by chunk, one kind of event after
+// the other: creation before addition, removal of components before that of the entity.
+// Observers of the same are called in order of registration.
+//
+// The world is locked meanwhile, as under a query: an observer reads and writes components, the
+// one that it is told of included, queries, and gives [World.Commands], for which it may Spawn.
+// Those that it gives while Apply is under way are carried out by the same Apply. Every other
+// structural change panics with a [*memory.Misuse]. Set is told even within an observer: one
+// that sets what it observes calls itself without end.
+//
+// Where memory is missing for a change, nobody is told of it. One exception: a removal of
+// components fails after it was told where the observer itself has spawned entities into the
+// memory that was left.
+//
+// A panic of an observer goes to who made the change. What was to be told when it was done is
+// done; what was to be told before is not, in a batch from that archetype on; the observers behind
+// it are not called. The world is not locked and Check says nil. An observer that leaves a query
+// open makes the change that it was told of panic.
+//
+// A write through a pointer or a column is nobody's event, neither is Close, nor an allocator that
+// ends first: call Reset before Close, which tells of all entities. Where nobody observes, a
+// change costs a test of one byte more. With observers an operation on one entity looks at those of
+// its events, and a batch calls per entity; telling allocates nothing.
+type Observer struct {
+	noCopy noCopy
+	w      *World // nil once stopped
+	call   func(e Entity, p unsafe.Pointer)
+	mask   uint64 // the bit of its component, or wholeEntity
+	size   uintptr
+	id     ID
+	kind   eventKind
+}
+
+// observers are those of a world.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) lists[k] holds observers of kind k, in order of registration, none twice or stopped, with
+//	    the bit of a component of the world, or wholeEntity where k is of no component
+//	(2) watched[k] has the bits of those in lists[k]
+//	(3) observed has bit k where lists[k] is not empty
+type observers struct {
+	observed uint8 // all that fast paths look at
+	watched  [eventKinds]uint64
+	lists    [eventKinds][]*Observer // never changed in place: one of them may be under way
+}
+
+// OnCreate has f called with every entity that was created, its components written. It panics
+// with a [*memory.Misuse] where f is nil or the world is closed, as all that make observers.
+func (w *World) OnCreate(f func(e Entity)) *Observer {
+	return w.observeEntities("OnCreate", createEvent, f)
+}
+
+// OnRemove has f called with every entity that is about to be removed, by Reset too.
+func (w *World) OnRemove(f func(e Entity)) *Observer {
+	return w.observeEntities("OnRemove", destroyEvent, f)
+}
+
+// OnAdd has f called with every entity that gained the component, in whatever way, and its value.
+func (c Component[T]) OnAdd(f func(e Entity, v *T)) *Observer {
+	return observe(c, "OnAdd", addEvent, f)
+}
+
+// OnRemove has f called with every entity that is about to lose the component, in whatever way, and
+// its value.
+func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
+	return observe(c, "OnRemove", removeEvent, f)
+}
+
+// OnSet has f called with every entity whose component was written by Set, or by an addition that
+// found it there, and its new value.
+func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
+	return observe(c, "OnSet", setEvent, f)
+}
+
+func (w *World) observeEntities(op string, kind eventKind, f func(Entity)) *Observer {
+	return w.observe(op, f == nil, &Observer{kind: kind, mask: wholeEntity, call: func(e Entity, _ unsafe.Pointer) { f(e) }})
+}
+
+func observe[T any](c Component[T], op string, kind eventKind, f func(Entity, *T)) *Observer {
+	return c.w.observe(op, f == nil, &Observer{
+		kind: kind, id: c.ID(), mask: 1 << c.at, size: unsafe.Sizeof(*new(T)),
+		call: func(e Entity, p unsafe.Pointer) { f(e, (*T)(p)) },
+	})
+}
+
+func (w *World) observe(op string, none bool, o *Observer) *Observer {
+	w.unclosed(op)
+	if none {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "an observer needs a function"})
+	}
+	o.w = w
+	w.setObservers(o.kind, append(slices.Clip(w.lists[o.kind]), o))
+	return o
+}
+
+// Stop ends the observer: it is not called any more, also not for what is being told. Stopping
+// again does nothing.
+func (o *Observer) Stop() {
+	if w := o.w; w != nil {
+		o.w = nil
+		left := slices.DeleteFunc(slices.Clone(w.lists[o.kind]), func(other *Observer) bool { return other == o })
+		w.setObservers(o.kind, left)
+	}
+}
+
+func (s *observers) setObservers(k eventKind, list []*Observer) {
+	s.lists[k], s.watched[k] = list, 0
+	s.observed &^= 1 << k
+	for _, o := range list {
+		s.watched[k] |= o.mask
+		s.observed |= 1 << k
+	}
+}
+
+// tell calls the observers of what happened to the components in mask of n entities from loc on.
+func (w *World) tell(k eventKind, loc uint32, n int, mask uint64) {
+	if w.watched[k]&mask == 0 || w.open >= closedMark {
+		return
+	}
+	w.open++
+	w.telling++
+	defer w.endTelling()
+	for row := range uint32(n) {
+		for _, o := range w.lists[k] {
+			if o.w == nil || o.mask&mask == 0 {
+				continue
+			}
+			var p unsafe.Pointer
+			if k >= addEvent {
+				p = w.cell(loc+row, o.id, o.size)
+			}
+			o.call(*w.entity(loc + row), p)
+			if w.open >= closedMark { // the allocator has closed the world
+				return
+			}
+		}
+	}
+}
+
+func (w *World) endTelling() {
+	w.open--
+	w.telling--
+}
+
+// tellNew tells that n entities with the components in mask were created from loc on.
+//
+//go:noinline
+func (w *World) tellNew(loc uint32, n int, mask uint64) {
+	w.tell(createEvent, loc, n, wholeEntity)
+	w.tell(addEvent, loc, n, mask)
+}
+
+// tellBatch is tellNew for the rows of a batch.
+func (w *World) tellBatch(s span) {
+	if w.observed == 0 {
+		return
+	}
+	for loc, n := s.next(); n > 0; loc, n = s.next() {
+		w.tellNew(loc, n, s.t.mask)
+	}
+}
+
+// tellAdded tells that e was given the components in mask, of which it had those in was.
+//
+//go:noinline
+func (w *World) tellAdded(e Entity, mask, was uint64) {
+	if r := w.ents.find(e); r != nil {
+		loc := r.loc
+		w.tell(addEvent, loc, 1, mask&^was)
+		w.tell(setEvent, loc, 1, mask&was)
+	}
+}
+
+// tellMoved is tellAdded for the rows of a batch, which had the components in was before.
+func (w *World) tellMoved(op string, s span, mask, was uint64) {
+	for loc, n := s.next(); n > 0; loc, n = s.next() {
+		w.tell(addEvent, loc, n, mask&^was)
+		w.tell(setEvent, loc, n, mask&was)
+	}
+	w.mutable(op)
+}
+
+// tellEnd tells that the entity at loc is about to be removed. It panics where the world may not
+// be changed after that.
+//
+//go:noinline
+func (w *World) tellEnd(loc uint32) {
+	w.tell(removeEvent, loc, 1, w.tableAt(loc).mask)
+	w.tell(destroyEvent, loc, 1, wholeEntity)
+	w.mutable("Remove")
+}
+
+// tellEnds is tellEnd for all entities of t. An entity without components that an observer spawns
+// meanwhile goes untold, where t is the archetype of such.
+func (w *World) tellEnds(t *table, op string) {
+	w.tellRows(removeEvent, t, t.mask)
+	w.tellRows(destroyEvent, t, wholeEntity)
+	w.mutable(op)
+}
+
+// tellRows tells what happens to all rows of t.
+func (w *World) tellRows(k eventKind, t *table, mask uint64) {
+	if w.watched[k]&mask == 0 {
+		return
+	}
+	for i, used := 0, t.used(); i < used && i < len(t.chunks); i++ {
+		w.tell(k, t.chunks[i].number<<rowBits, t.rowsIn(i), mask)
+	}
+}
+
+// tellLoss tells that the entity at loc is about to lose components on its way to a table, in
+// which there is room for it then.
+//
+//go:noinline
+func (w *World) tellLoss(op string, loc uint32, to *table) error {
+	lost := w.tableAt(loc).mask &^ to.mask
+	if w.watched[removeEvent]&lost == 0 {
+		return nil
+	}
+	if to.tailN == to.limit && to.used() == len(to.chunks) {
+		if err := w.addChunk(to); err != nil {
+			return err
+		}
+		if to.tailN == 0 {
+			w.setTail(to, 0, 0)
+		}
+	}
+	w.tell(removeEvent, loc, 1, lost)
+	w.mutable(op)
+	return nil
+}
+
+// tellLosses is tellLoss for all rows of src, when room for them was made in to. It gives that
+// room back where an observer panics.
+func (w *World) tellLosses(op string, src, to *table) {
+	lost := src.mask &^ to.mask
+	if w.watched[removeEvent]&lost == 0 {
+		return
+	}
+	if to.tailN == 0 {
+		w.setTail(to, 0, 0)
+	}
+	done := false
+	defer func() {
+		if !done && w.open < closedMark {
+			w.dropChunks(to, min(len(to.chunks), to.used()+1))
+			w.settle()
+		}
+	}()
+	w.tellRows(removeEvent, src, lost)
+	w.mutable(op)
+	done = true
+}
