@@ -69,7 +69,7 @@ type Bounds struct{ MinX, MinY, MaxX, MaxY float32 }
 
 // New reserves the columns from src; nil means page.Default(). Nothing is committed yet.
 // The error says what is wrong with cfg, or wraps what src returned, and nothing is kept.
-func New(src page.Source, cfg Config) (*System, error) {
+func New(src page.Source, cfg Config) (_ *System, err error) {
 	if cfg.Capacity == 0 {
 		cfg.Capacity = defaultCapacity
 	}
@@ -90,10 +90,17 @@ func New(src page.Source, cfg Config) (*System, error) {
 		looks: make([]look, 0, cfg.MaxKinds),
 		rng:   random(cfg.Seed), seed0: random(cfg.Seed),
 	}
+	made := false
+	defer func() { // also where the source panics
+		if !made {
+			err = errors.Join(err, s.release())
+		}
+	}()
 	if err := s.reserve(src, cfg.Capacity); err != nil {
-		return nil, errors.Join(fmt.Errorf("particles: new System of %d particles: %w", cfg.Capacity, err), s.release())
+		return nil, fmt.Errorf("particles: new System of %d particles: %w", cfg.Capacity, err)
 	}
 	s.watch(s.shut)
+	made = true
 	return s, nil
 }
 

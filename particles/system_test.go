@@ -49,6 +49,24 @@ func TestNew_RefusedReservationLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestNew_ASourceThatPanicsGetsItsReservationsBack(t *testing.T) {
+	for call := 1; call <= columnCount; call++ {
+		src := memtest.NewFaulty()
+		src.PanicAt = call
+		func() {
+			defer func() {
+				if r := recover(); r != any(memtest.ErrInjected) {
+					t.Errorf("call %d: recovered %v", call, r)
+				}
+			}()
+			New(src, Config{Capacity: 1000})
+		}()
+		if src.Calls() != call || src.Reserved() != 0 {
+			t.Errorf("call %d: %d calls, %d reservations left", call, src.Calls(), src.Reserved())
+		}
+	}
+}
+
 func TestNew_HalvesWhatTheSystemRefuses(t *testing.T) {
 	src := memtest.NewFaulty()
 	src.FailAt = 3

@@ -3,6 +3,8 @@ package render
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"github.com/hajimehoshi/ebiten/v2"
 )
@@ -130,7 +132,11 @@ type window struct {
 	ticks      int64
 	started    bool
 	shot       bool
+	panicking  atomic.Bool // in Update or Draw; still so when the loop has ended: unwound
 }
+
+// panicReport is what the runtime is given to print a panic and end the process.
+const panicReport = 5 * time.Second
 
 // run turns a failure to start, which Ebitengine may report by a panic, into an error.
 // A panic of the game passes.
@@ -146,6 +152,12 @@ func (w *window) run() (err error) {
 		}
 	}()
 	err = ebiten.RunGameWithOptions(w, &ebiten.RunGameOptions{X11ClassName: "strata", X11InstanceName: "strata"})
+	if w.panicking.Load() {
+		// A panic ends Ebitengine's loop before the runtime has printed it. Who returns now
+		// races with that report, and may end the process as if nothing had happened.
+		time.Sleep(panicReport)
+		return errors.New("render: the game panicked, and somebody recovered")
+	}
 	if errors.Is(err, ErrQuit) {
 		err = nil
 	}
@@ -174,6 +186,13 @@ func (w *window) Layout(outW, outH int) (int, int) {
 
 func (w *window) Update() error {
 	w.started = true
+	w.panicking.Store(true)
+	err := w.update()
+	w.panicking.Store(false)
+	return err
+}
+
+func (w *window) update() error {
 	if w.frame.err != nil {
 		return w.frame.err
 	}
@@ -193,6 +212,12 @@ func (w *window) Update() error {
 }
 
 func (w *window) Draw(screen *ebiten.Image) {
+	w.panicking.Store(true)
+	w.draw(screen)
+	w.panicking.Store(false)
+}
+
+func (w *window) draw(screen *ebiten.Image) {
 	w.frame.begin(screen, w.viewport, w.ticks)
 	w.game.Draw(&w.frame)
 	w.frame.EndScene()

@@ -115,9 +115,18 @@ func scenes() map[string]*scene {
 		"quit":      {update: func(int) error { return fmt.Errorf("enough: %w", ErrQuit) }},
 		"fail":      {update: func(int) error { return errors.New("the level is broken") }},
 		"panic":     {update: func(int) error { panic("a bug in the game") }},
+		"slowpanic": {draw: func(*Frame, *Quads, *Atlas, *Font) { panic(slowError{}) }},
 		"badshot":   {opt: Options{Screenshot: filepath.Join("no", "such", "folder", "x.png")}},
 		"afterdraw": {opt: Options{AfterDraw: func(*Frame) error { return errors.New("disk full") }}},
 	}
+}
+
+// A slowError is printed by the runtime long after the panic has ended Ebitengine's loop.
+type slowError struct{}
+
+func (slowError) Error() string {
+	time.Sleep(time.Second)
+	return "a bug that is long in the telling"
 }
 
 func drawBlend(_ *Frame, q *Quads, _ *Atlas, _ *Font) {
@@ -336,6 +345,7 @@ func TestWindow_EndsAndFailures(t *testing.T) {
 		"quit":      "",
 		"fail":      "scene: the level is broken",
 		"panic":     "a bug in the game",
+		"slowpanic": "a bug that is long in the telling",
 		"badshot":   "scene: render: screenshot: open no/such/folder/.screenshot-",
 		"afterdraw": "scene: disk full",
 	} {

@@ -40,9 +40,8 @@ type target struct {
 
 func (g *Game) pickTarget() (t target, nearest float32) {
 	nearest = 1e9
-	q := g.actors.enemyFilter.Query()
-	for q.Next() {
-		p, v, e := q.Get()
+	for _, r := range g.actors.enemyFilter.All() {
+		p, v, e := r.A, r.B, r.C
 		d := engine.Distance(p.P, g.Player.P)
 		weight := d
 		if e.Kind == engine.Warden {
@@ -77,9 +76,8 @@ func (g *Game) threats() (flee vec) {
 			flee = engine.MulAdd(flee, side, mul(near, weight))
 		}
 	}
-	q := g.actors.enemyFilter.Query()
-	for q.Next() {
-		p, v, e := q.Get()
+	for _, r := range g.actors.enemyFilter.All() {
+		p, v, e := r.A, r.B, r.C
 		switch {
 		case e.Charges() || e.Tells():
 			away(p.P, v.V, 90, 1.4)
@@ -89,9 +87,8 @@ func (g *Game) threats() (flee vec) {
 			away(p.P, v.V, 62, 0.8)
 		}
 	}
-	s := g.actors.shotFilter.Query()
-	for s.Next() {
-		if p, v, shot := s.Get(); shot.Hostile {
+	for _, r := range g.actors.shotFilter.All() {
+		if p, v, shot := r.A, r.B, r.C; shot.Hostile {
 			away(p.P, v.V, 46, 1.2)
 		}
 	}
@@ -100,9 +97,8 @@ func (g *Game) threats() (flee vec) {
 
 func (g *Game) nearestPickup() (at vec, ok bool) {
 	best := float32(190)
-	q := g.actors.dropFilter.Query()
-	for q.Next() {
-		p, _, _ := q.Get()
+	for _, r := range g.actors.dropFilter.All() {
+		p := r.A
 		if d := engine.Distance(p.P, g.Player.P); d < best {
 			best, at, ok = d, p.P, true
 		}

@@ -4,19 +4,15 @@ import "iter"
 
 // EachShot calls f with every bullet and orb.
 func (g *Game) EachShot(f func(p, v vec, s *Shot)) {
-	q := g.actors.shotFilter.Query()
-	for q.Next() {
-		p, v, s := q.Get()
-		f(p.P, v.V, s)
+	for _, r := range g.actors.shotFilter.All() {
+		f(r.A.P, r.B.V, r.C)
 	}
 }
 
 // EachPickup calls f with everything that lies on the ground.
 func (g *Game) EachPickup(f func(p vec, k *Pickup)) {
-	q := g.actors.dropFilter.Query()
-	for q.Next() {
-		p, _, k := q.Get()
-		f(p.P, k)
+	for _, r := range g.actors.dropFilter.All() {
+		f(r.A.P, r.C)
 	}
 }
 

@@ -5,14 +5,14 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A wish is a spawn asked for while a query holds the world still.
+// A wish is a spawn asked for while a loop walks the world.
 type wish struct {
 	p, v  vec
 	enemy engine.Enemy
 	orb   bool
 }
 
-// wishFor keeps a spawn for after the query; beyond the list's room it is lost.
+// wishFor keeps a spawn for after the loop; beyond the list's room it is lost.
 func (g *Game) wishFor(w wish) {
 	if len(g.wishes) == cap(g.wishes) {
 		g.Lost.Enemies++
@@ -72,9 +72,8 @@ func (g *Game) moveOmens() error {
 
 func (g *Game) moveEnemies() error {
 	g.grid.refresh(g)
-	q := g.actors.enemyFilter.Query()
-	for q.Next() {
-		p, v, e := q.Get()
+	for self, r := range g.actors.enemyFilter.All() {
+		p, v, e := r.A, r.B, r.C
 		e.Flash = max(0, e.Flash-mul(step, 6))
 		e.Timer -= step
 		switch e.Kind {
@@ -83,7 +82,7 @@ func (g *Game) moveEnemies() error {
 		case engine.Lancer:
 			g.lance(p, v, e)
 		case engine.Swarm:
-			g.flock(q.Entity(), p, v, e)
+			g.flock(self, p, v, e)
 		case engine.Warden:
 			g.ward(p, v, e)
 		}

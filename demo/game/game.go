@@ -14,6 +14,7 @@ import (
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/stack"
 	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/memory/tlsf"
 	"github.com/strata-go/strata/particles"
 )
 
@@ -90,7 +91,7 @@ type Game struct {
 	cfg    Config
 	rng    engine.Rand
 	mem    *tiers.Manager
-	chunks *pool.Blocks // where the world's columns lie
+	chunks *tlsf.Heap // where the world's columns lie
 	world  *ecs.World
 	actors actors
 	omens  *pool.Pool[Omen]
@@ -174,11 +175,11 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 }
 
 func (g *Game) buildWorld() error {
-	chunks, err := pool.NewBlocks(g.mem.PoolSource(), pool.BlocksConfig{Size: chunkBytes, Align: 64, Capacity: chunkCount})
+	chunks, err := tlsf.New(g.mem.PoolSource(), tlsf.Config{Reserve: columnBytes, Granule: 4 << 10, Step: 16 << 10, Blocks: 256})
 	if err != nil {
 		return err
 	}
-	if g.world, err = ecs.New(chunks, ecs.Config{ChunkBytes: chunkBytes}); err != nil {
+	if g.world, err = ecs.New(chunks, ecs.Config{Pages: g.mem.PoolSource()}); err != nil {
 		return err
 	}
 	g.chunks = chunks
@@ -205,11 +206,8 @@ func (g *Game) relieve() {
 	_ = g.chunks.Trim() // what the system does not take back stays for the next entities
 }
 
-const (
-	chunkBytes = 16 << 10
-	// chunkCount bounds the address space of the columns: 64 MiB, a million enemies.
-	chunkCount = 4096
-)
+// columnBytes bounds the address space of the columns: 64 MiB, a million enemies.
+const columnBytes = 64 << 20
 
 // Begin starts a level; the manager's level must have begun. Score, power and hull are kept
 // from the level before.
@@ -311,9 +309,8 @@ func (g *Game) Boss() (share float32, ok bool) {
 	if g.toll[engine.Warden] == 0 {
 		return 0, false
 	}
-	q := g.actors.enemyFilter.Query()
-	for q.Next() {
-		if _, _, e := q.Get(); e.Kind == engine.Warden {
+	for _, r := range g.actors.enemyFilter.All() {
+		if e := r.C; e.Kind == engine.Warden {
 			share, ok = max(share, float32(e.HP)/float32(g.breeds[engine.Warden].hp)), true
 		}
 	}
@@ -343,9 +340,8 @@ func (g *Game) Hash() uint64 {
 func (g *Game) Check() error {
 	errs := []error{g.world.Check(), g.omens.Check(), g.fx.sys.Check(), g.popups.check()}
 	used := 0
-	q := g.actors.enemyFilter.Query()
-	for q.Next() {
-		if _, _, e := q.Get(); e.Ribbon != 0 {
+	for _, r := range g.actors.enemyFilter.All() {
+		if r.C.Ribbon != 0 {
 			used++
 		}
 	}

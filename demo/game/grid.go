@@ -65,19 +65,16 @@ func (gr *grid) build(g *Game) (err error) {
 	gr.frame = g.mem.Frames().Frame() + 1
 
 	// begin is shifted by two while counting, so that placing leaves it right.
-	q := g.actors.enemyFilter.Query()
-	for q.NextChunk() {
-		_, ps, _, _ := q.Columns()
-		for i := range ps {
-			begin[gr.cellOf(ps[i].P)+2]++
+	for _, c := range g.actors.enemyFilter.Chunks() {
+		for i := range c.A {
+			begin[gr.cellOf(c.A[i].P)+2]++
 		}
 	}
 	for i := 2; i < len(begin); i++ {
 		begin[i] += begin[i-1]
 	}
-	q = g.actors.enemyFilter.Query()
-	for q.NextChunk() {
-		es, ps, vs, ks := q.Columns()
+	for es, columns := range g.actors.enemyFilter.Chunks() {
+		ps, vs, ks := columns.A, columns.B, columns.C
 		for i := range ps {
 			c := gr.cellOf(ps[i].P) + 1
 			cells[begin[c]] = cell{P: ps[i].P, V: vs[i].V, Radius: breeds[ks[i].Kind].radius, E: es[i]}

@@ -150,9 +150,8 @@ const sightX, sightY = 640 + 80, 360 + 80
 // eachNear calls f with every enemy that the camera might show, in storage order. What f gets
 // is the game's own, and valid during the call.
 func (g *Game) eachNear(f func(*Seen)) {
-	q := g.actors.enemyFilter.Query()
-	for q.Next() {
-		p, _, e := q.Get()
+	for _, r := range g.actors.enemyFilter.All() {
+		p, e := r.A, r.C
 		if d := p.P.Sub(g.Player.P); max(d[0], -d[0]) > sightX || max(d[1], -d[1]) > sightY {
 			continue
 		}

@@ -42,9 +42,8 @@ func (g *Game) drop(at vec, k PickupKind) error {
 
 func (g *Game) movePickups() error {
 	cmd := g.world.Commands()
-	q := g.actors.dropFilter.Query()
-	for q.Next() {
-		p, v, k := q.Get()
+	for pickup, r := range g.actors.dropFilter.All() {
+		p, v, k := r.A, r.B, r.C
 		k.Life -= step
 		v.V = engine.Scale(v.V, 0.97)
 		d := engine.Distance(p.P, g.Player.P)
@@ -56,9 +55,9 @@ func (g *Game) movePickups() error {
 		switch {
 		case d < pickupRadius+playerRadius && g.Player.Alive:
 			g.collect(k.Kind, p.P)
-			cmd.Destroy(q.Entity())
+			cmd.Destroy(pickup)
 		case k.Life <= 0:
-			cmd.Destroy(q.Entity())
+			cmd.Destroy(pickup)
 		}
 	}
 	return tolerate(cmd.Apply())

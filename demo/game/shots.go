@@ -27,19 +27,18 @@ func (g *Game) spawnShot(p, v vec, s Shot) error {
 
 func (g *Game) moveShots() error {
 	cmd := g.world.Commands()
-	q := g.actors.shotFilter.Query()
-	for q.Next() {
-		p, v, s := q.Get()
+	for shot, r := range g.actors.shotFilter.All() {
+		p, v, s := r.A, r.B, r.C
 		p.P = engine.MulAdd(p.P, v.V, step)
 		s.Life -= step
 		out := p.P[0] < -20 || p.P[1] < -20 || p.P[0] > g.Level.Arena.Width+20 || p.P[1] > g.Level.Arena.Height+20
 		switch {
 		case out || s.Life <= 0:
-			cmd.Destroy(q.Entity())
+			cmd.Destroy(shot)
 		case s.Hostile:
 			if g.Player.Alive && engine.Distance(p.P, g.Player.P) < 4+playerRadius {
 				g.hurt(s.Damage, p.P)
-				cmd.Destroy(q.Entity())
+				cmd.Destroy(shot)
 			}
 		}
 	}
@@ -66,14 +65,13 @@ func (g *Game) collide() error {
 	}
 	hits := g.hitList()
 	n := 0
-	q := g.actors.shotFilter.Query()
-	for q.Next() {
-		p, v, s := q.Get()
+	for shot, r := range g.actors.shotFilter.All() {
+		p, v, s := r.A, r.B, r.C
 		if s.Hostile || n == len(hits) {
 			continue
 		}
 		if e, ok := g.grid.at(p.P, 3); ok {
-			hits[n] = hit{shot: q.Entity(), enemy: e, p: p.P, v: v.V, damage: s.Damage}
+			hits[n] = hit{shot: shot, enemy: e, p: p.P, v: v.V, damage: s.Damage}
 			n++
 		}
 	}
