@@ -91,10 +91,13 @@ func joinsText(e ast.Expr) bool {
 }
 
 // deletable reports statements that a block can lack and still mean something. An assignment
-// to nothing but _ is not: it does nothing.
+// to nothing but _ is not: it does nothing. Nor is t.Helper(), which chooses the line that a
+// failure is told with, and no test fails for that.
 func deletable(s ast.Stmt) bool {
 	switch s := s.(type) {
-	case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt, *ast.GoStmt:
+	case *ast.ExprStmt:
+		return !isHelper(s.X)
+	case *ast.IncDecStmt, *ast.DeferStmt, *ast.GoStmt:
 		return true
 	case *ast.AssignStmt:
 		for _, left := range s.Lhs {
@@ -104,4 +107,14 @@ func deletable(s ast.Stmt) bool {
 		}
 	}
 	return false
+}
+
+// isHelper reports a call of the Helper of a testing.TB.
+func isHelper(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok || len(call.Args) > 0 {
+		return false
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && f.Sel.Name == "Helper"
 }

@@ -205,7 +205,9 @@ func (t *target) readTests(ctx context.Context, dir string) (used bool, err erro
 			return false, err
 		}
 		t.hasShort = t.hasShort || bytes.Contains(data, []byte("testing.Short()"))
-		t.forks = t.forks || bytes.Contains(data, []byte("os.Executable()")) || bytes.Contains(data, []byte("os.Args[0]"))
+		for _, start := range []string{"os.Executable()", "os.Args[0]", "memtest.UnderUlimit("} {
+			t.forks = t.forks || bytes.Contains(data, []byte(start))
+		}
 	}
 	t.testDir, t.rapid = dir, rapid
 	return true, nil

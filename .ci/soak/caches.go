@@ -41,7 +41,9 @@ func openCaches(s *segment) model {
 	most := uintptr(4096)
 	h, err := slab.New(nil, slab.Config{Reserve: 32 << 20, Classes: slab.ClassTable(s.n(4)), MaxSize: most})
 	s.must("New", err)
-	m := &cached{s: s, central: slab.NewCentral(h), most: most}
+	central, err := slab.NewCentral(h)
+	s.must("NewCentral", err)
+	m := &cached{s: s, central: central, most: most}
 	m.taken = taken{shift: 4, maps: map[uintptr]*[takenWords]uint64{}}
 	for k := range 2 + s.n(3) {
 		m.workers = append(m.workers, &worker{rand: rand{s.uint64()}, k: k, central: m.central, cache: slab.NewCache(m.central), most: most})
