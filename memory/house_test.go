@@ -14,7 +14,7 @@ const module = "github.com/strata-go/strata"
 // floor gives each package its storey: a package may import lower storeys only, and of its
 // own storey nothing.
 var floor = map[string]int{
-	"memory/internal/align": 0, "memory/internal/invariant": 0,
+	"memory/internal/align": 0, "memory/internal/cputime": 0, "memory/internal/invariant": 0,
 	"memory":                1,
 	"memory/internal/tally": 2,
 	"memory/page":           3,

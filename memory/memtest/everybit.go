@@ -10,6 +10,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/internal/cputime"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -33,7 +34,8 @@ type Flips struct {
 
 // EveryBit flips each bit of each integer, float and bool that can be reached from books, one
 // at a time, runs check and puts the bit back. check must name the fault or tolerate it: it
-// must not panic, not touch memory that is not there, and end within a second and 64 MiB.
+// must not panic, not touch memory that is not there, and end within a second of its thread's
+// processor time and 64 MiB.
 // Before and after all that check must be nil. Short runs of builds that check themselves
 // (memdebug, -race) flip every fourth bit.
 //
@@ -201,14 +203,16 @@ func (c checker) run() verdict {
 }
 
 func judge(check func() error) (v verdict) {
-	start, before := time.Now(), allocated()
-	defer func() {
-		v.took, v.bytes = time.Since(start), allocated()-before
-		if r := recover(); r != nil {
-			v.fault = fmt.Sprintf("panic: %v", r)
-		}
-	}()
-	v.err = check()
+	before := allocated()
+	v.took = cputime.Of(func() {
+		defer func() {
+			if r := recover(); r != nil {
+				v.fault = fmt.Sprintf("panic: %v", r)
+			}
+		}()
+		v.err = check()
+	})
+	v.bytes = allocated() - before
 	return v
 }
 
