@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // isClosed verifies what every method of a closed heap does with a handle from before.
@@ -139,4 +140,25 @@ func TestClose_WithLocksAndAfterARefusal(t *testing.T) {
 		t.Error(err)
 	}
 	isClosed(t, h, x, p)
+}
+
+func TestClose_AtFaultsHandsOutNothingThatIsGone(t *testing.T) {
+	memtest.CloseAtFaults(t, func(src page.Source) (*Heap, []func()) {
+		h, err := New(src, Config{Reserve: 64 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := mustAlloc(t, h, 100)
+		return h, []func(){
+			func() { (&model{t: t, h: h}).isStale(x) },
+			func() {
+				if x, err := h.Alloc(1000); err == nil {
+					b, _ := h.Bytes(x)
+					b[999] = 1
+				} else if err != memory.ErrClosed {
+					t.Error(err)
+				}
+			},
+		}
+	})
 }

@@ -446,9 +446,8 @@ func (h *Heap) Close() error {
 		return nil
 	}
 	h.Reset()
-	err := h.mem.Close()
-	h.fitTail() // the memory may be gone although the addresses could not be released
-	if err != nil {
+	defer h.fitTail() // the memory may be gone although the addresses could not be released, or the source panics
+	if err := h.mem.Close(); err != nil {
 		return fmt.Errorf("compact: close: %w", err)
 	}
 	h.base = nil

@@ -3,11 +3,13 @@ package memtest
 import (
 	"io"
 	"math"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // trimmer is what an allocator has that can give memory back and keep its addresses.
@@ -175,4 +177,54 @@ func failingTrim(t testing.TB, s Subject, a memory.Allocator, src *Faulty) {
 		t.Errorf("Trim = %v, which does not say who trims", err)
 	}
 	check(t, a)
+}
+
+// CloseAtFaults verifies a Close under which the source fails or panics, at each of the calls by
+// which memory is given back: Check is nil then, what is had of it, open or closed, is there or
+// refused by a *memory.Misuse, and another Close gives back all. open makes what is to be closed,
+// with blocks in it, and a list of ways to use it, which write to what they get.
+func CloseAtFaults[A interface {
+	memory.Checker
+	io.Closer
+}](t testing.TB, open func(src page.Source) (a A, use []func())) {
+	t.Helper()
+	for _, arm := range []func(f *Faulty, n int){
+		func(f *Faulty, n int) { f.FailReturnAt = n },
+		func(f *Faulty, n int) { f.PanicReturnAt = n },
+	} {
+		for n, last := 1, false; !last; n++ {
+			src := NewFaulty()
+			a, use := open(src)
+			arm(src, src.Returns()+n)
+			at := src.String()
+			var err error
+			last = !survive(func() { err = a.Close() }) && err == nil
+			MustCheck(t, a)
+			for k, f := range use {
+				if r := misused(f); r != nil {
+					t.Errorf("%s in Close: use %d panics with %v", at, k, r)
+				}
+			}
+			MustCheck(t, a)
+			if err := a.Close(); err != nil || src.Reserved() != 0 {
+				t.Errorf("%s in Close: the second one leaves %d reservations, %v", at, src.Reserved(), err)
+			}
+			MustCheck(t, a)
+		}
+	}
+}
+
+// misused runs f and returns what it panics with other than a *memory.Misuse, such as the fault
+// of a touch of what is not there.
+func misused(f func()) (r any) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r = recover(); r != nil {
+			if _, ok := r.(*memory.Misuse); ok {
+				r = nil
+			}
+		}
+	}()
+	f()
+	return nil
 }

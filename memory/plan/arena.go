@@ -32,7 +32,7 @@ import (
 //
 //	(1) the plan verifies, and every offset is the plan's
 //	(2) base + total <= what is committed, and base is aligned for every buffer
-//	(3) a closed arena has neither base nor offsets
+//	(3) a closed arena has neither base nor offsets nor committed memory
 type Arena struct {
 	base    unsafe.Pointer // nil once closed
 	offsets []uintptr      // bytes from base, of the IDs from 0 on without a gap; nil once closed
@@ -200,17 +200,22 @@ func (a *Arena) open(op string) {
 }
 
 // Close releases the block: no pointer into it may be used any more. A second Close does
-// nothing. If the memory cannot be released the arena stays as it is, and Close may be called
-// again. An arena whose source ends closes with it.
+// nothing. If the memory cannot be given back the arena stays as it is; if it could, and the
+// addresses cannot be released, the arena is closed all the same. Either way Close says so and may
+// be called again. An arena whose source ends closes with it.
 func (a *Arena) Close() error {
-	if a.base == nil {
+	if a.base == nil && a.mem.Base() == nil {
 		return nil
 	}
 	a.owner.Touch()
+	defer func() { // also where the source panics
+		if a.mem.Committed() == 0 {
+			a.base, a.offsets, a.begun = nil, nil, false
+		}
+	}()
 	if err := a.mem.Close(); err != nil {
 		return fmt.Errorf("plan: close: %w", err)
 	}
-	a.base, a.offsets, a.begun = nil, nil, false
 	return nil
 }
 
@@ -232,7 +237,7 @@ func (a *Arena) Stats() memory.Stats {
 func (a *Arena) Check() error {
 	errs := []error{a.mem.Check(), a.plan.Verify()}
 	if a.base == nil {
-		if a.offsets != nil || a.mem.Base() != nil {
+		if a.offsets != nil || a.mem.Committed() != 0 {
 			errs = append(errs, errors.New("plan: a closed arena holds offsets or memory"))
 		}
 		return errors.Join(errs...)

@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 )
 
 var wordType = memory.MustType[uint32]()
@@ -291,4 +292,15 @@ func TestArena_CheckNamesWhatIsCorrupt(t *testing.T) {
 		restore()
 		*a.plan, a.offsets = plan, offsets
 	}
+}
+
+func TestArena_CloseAtFaultsHandsOutNothingThatIsGone(t *testing.T) {
+	memtest.CloseAtFaults(t, func(src page.Source) (*Arena, []func()) {
+		a, err := New(src, mustFast(t, frame))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := frame[0].ID
+		return a, []func(){func() { *(*byte)(a.Get(id)) = 1 }, a.Reset, func() { a.Begin(0) }}
+	})
 }

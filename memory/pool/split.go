@@ -252,11 +252,12 @@ func (p *Split[Hot, Cold]) Close() error {
 		p.Reset()
 		p.trim(0) // the memory may be gone although the addresses could not be released
 	}
-	err := errors.Join(p.hot.Close(), p.cold.Close())
-	if p.hot.Base() == nil || p.cold.Base() == nil {
-		p.lost()
-	}
-	if err != nil {
+	defer func() { // also where the source panics between the two
+		if p.hot.Base() == nil || p.cold.Base() == nil {
+			p.lost()
+		}
+	}()
+	if err := errors.Join(p.hot.Close(), p.cold.Close()); err != nil {
 		return fmt.Errorf("pool: close %s: %w", p.name, err)
 	}
 	return nil

@@ -245,3 +245,46 @@ func TestSplit_WhatTheSoftMarkTrimsOrClosesIsNotHandedOut(t *testing.T) {
 		}
 	}
 }
+
+func TestClose_AtFaultsHandsOutNothingThatIsGone(t *testing.T) {
+	memtest.CloseAtFaults(t, func(src page.Source) (*Split[body, sheet], []func()) {
+		p, err := NewSplit[body, sheet](src, Config{Capacity: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, _, _, err := p.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, []func(){
+			func() {
+				if _, _, ok := p.Get(h); ok {
+					t.Error("a handle from before Close is live")
+				}
+			},
+			func() {
+				if _, hot, cold, err := p.New(); err == nil {
+					*hot, *cold = body{}, sheet{}
+				} else if err != memory.ErrClosed {
+					t.Error(err)
+				}
+			},
+		}
+	})
+	memtest.CloseAtFaults(t, func(src page.Source) (*Pool[body], []func()) {
+		p, err := New[body](src, Config{Capacity: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := p.New(); err != nil {
+			t.Fatal(err)
+		}
+		return p, []func(){func() {
+			if _, v, err := p.New(); err == nil {
+				*v = body{}
+			} else if err != memory.ErrClosed {
+				t.Error(err)
+			}
+		}}
+	})
+}

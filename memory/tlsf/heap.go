@@ -416,14 +416,15 @@ func (h *Heap) Close() error {
 		h.dropAll()
 		h.closed, h.quick = true, nil
 		h.serve(0)
+		for k := range h.poolCount { // of all, before the source of one may panic
+			h.pools[k].base, h.pools[k].starts = nil, nil
+		}
 	}
 	var errs []error
 	for k := range h.poolCount {
-		pl := &h.pools[k]
-		if err := pl.mem.Close(); err != nil {
+		if err := h.pools[k].mem.Close(); err != nil {
 			errs = append(errs, fmt.Errorf("tlsf: close pool %d: %w", k, err))
 		}
-		pl.base, pl.starts = nil, nil
 	}
 	return errors.Join(errs...)
 }

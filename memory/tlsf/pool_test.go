@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -96,4 +97,27 @@ func TestPool_ABaseIsForBlocksInOnePool(t *testing.T) {
 	if err := h.AddPool(nil, 1<<20); err != nil || h.Base() != nil {
 		t.Errorf("%v; with two pools Base is %p", err, h.Base())
 	}
+}
+
+// No pool's books outlive the blocks that they speak of.
+func TestClose_OfSeveralPoolsAtFaultsIsToldToWhoeverFrees(t *testing.T) {
+	memtest.CloseAtFaults(t, func(src page.Source) (*Heap, []func()) {
+		h, err := New(src, Config{Reserve: 64 << 10})
+		if err == nil {
+			err = h.AddPool(src, 64<<10)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var use []func()
+		for range 2 {
+			p := memtest.MustAlloc(t, h, 40_000, 8) // one in each pool
+			use = append(use, func() { h.Free(p, 40_000) }, func() { h.FreeAny(p) }, func() { h.SizeOf(p) }, func() { h.Resize(p, 40_000, 1) })
+		}
+		return h, append(use, func() {
+			if _, err := h.Alloc(1, 1); err != memory.ErrClosed {
+				t.Errorf("Alloc: %v", err)
+			}
+		})
+	})
 }
