@@ -313,15 +313,20 @@ func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
 // Clone returns a Map with the same entries and seed and memory of its own in to, which may be
 // another space. It is the same to the byte but for where it lies.
 func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
-	c := *m
-	if m.bits == 0 {
-		return c, nil
+	size := m.bytes()
+	if size == 0 {
+		return *m, nil
 	}
-	off, err := to.alloc(m.bytes(), tableAlign)
+	off, err := to.alloc(size, tableAlign)
 	if err != nil {
 		return Map[K, V]{seed: m.seed}, err
 	}
-	copy(unsafe.Slice((*byte)(to.at(off)), m.bytes()), unsafe.Slice((*byte)(sp.at(m.off)), m.bytes()))
+	if m.bytes() != size { // who was told of it has given m another table
+		to.free(off, size)
+		return m.Clone(sp, to)
+	}
+	copy(unsafe.Slice((*byte)(to.at(off)), size), unsafe.Slice((*byte)(sp.at(m.off)), size))
+	c := *m // now: it may have fewer entries than before
 	c.off = off
 	return c, nil
 }

@@ -31,8 +31,9 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count")
 // then. What needs memory and reads none, as the growth of a Vec or Ring, a first element and
 // every Reserve, fails with memory.ErrClosed in every build, and Free panics with a *memory.Misuse.
 // What an allocator calls in the midst of an Alloc or a Free, as the soft mark of a budget, may read
-// containers, change elements and remove some. To make a container of this Space grow, shrink or go
-// there is a *memory.Misuse: the one that is growing may be half moved.
+// containers, change elements and remove some; what was to be inserted behind these goes to the end.
+// To make a container of this Space grow, shrink or go there, or to Clear Strings, is a
+// *memory.Misuse: the one that is growing may be half moved.
 // An allocator that gets a second range of addresses, as tlsf.Heap.AddPool gives it one, serves
 // what its containers have and no more: what needs memory fails with ErrNoBase.
 type Space struct {
@@ -159,12 +160,17 @@ func (sp *Space) free(off uint64, size uintptr) {
 
 // begin is called before the allocator, and end after it, also where it panics.
 func (sp *Space) begin() {
+	sp.idle()
+	sp.busy = true
+}
+
+// idle panics while the allocator is at work.
+func (sp *Space) idle() {
 	sp.owner.Touch()
 	if sp.busy {
 		panic(&memory.Misuse{Package: "container", Op: "Space", Addr: uintptr(sp.base),
 			Reason: "a container grows, shrinks or is freed out of what the allocator calls while it works for another one: do it after"})
 	}
-	sp.busy = true
 }
 
 func (sp *Space) end() { sp.busy = false }

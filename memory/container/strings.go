@@ -190,6 +190,7 @@ func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 // Where the allocator panics some texts are gone, the others are as they were, and another
 // Clear does the rest.
 func (s *Strings) Clear(sp *Space) {
+	sp.idle()
 	sp.mustBeBlock(s.texts.off, uintptr(s.texts.cap)*unsafe.Sizeof(text{}))
 	sp.mustBeBlock(s.pages.off, uintptr(s.pages.cap)*unsafe.Sizeof(page{}))
 	for id := s.texts.n; id > 0; id-- {

@@ -131,7 +131,8 @@ func (v *Vec[T]) insert(sp *Space, i int, xs []T) error {
 	if err := v.more(sp, len(xs)); err != nil {
 		return err
 	}
-	n := int(v.n)
+	n := int(v.n) // now: who was told of it may have removed some
+	i = min(i, n)
 	all := unsafe.Slice(v.slot(sp, 0), n+len(xs))
 	v.n += uint32(len(xs))
 	if !inside {
@@ -181,7 +182,7 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 		if err := v.more(sp, extra); err != nil {
 			return err
 		}
-		clear(unsafe.Slice(v.slot(sp, int(v.n)), extra))
+		clear(unsafe.Slice(v.slot(sp, int(v.n)), n-int(v.n))) // now: who was told of it may have removed some
 	}
 	v.n = uint32(n)
 	return nil
@@ -204,8 +205,13 @@ func (v *Vec[T]) Forget() { *v = Vec[T]{} }
 // Clone returns a Vec with the same elements and memory of its own in to, which may be another
 // space.
 func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
-	err = c.AppendSlice(to, v.Slice(sp))
-	return c, err
+	for c.Cap() < v.Len() { // again: who was told of it may have had v grow
+		if err := c.more(to, v.Len()); err != nil {
+			c.Free(to)
+			return c, err
+		}
+	}
+	return c, c.AppendSlice(to, v.Slice(sp))
 }
 
 // Check verifies the invariants and names all that is broken: for bytes that came from another

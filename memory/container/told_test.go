@@ -1,0 +1,113 @@
+package container
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/strata-go/strata/memory/memtest"
+)
+
+// A mark that is passed in the midst of a growth may remove from the very Vec that grows.
+func TestVec_WhatIsRemovedWhileItGrowsIsGoneAndNothingElse(t *testing.T) {
+	h, _ := heap(t)
+	a := &told{Heap: h}
+	sp := space(t, a)
+	var v Vec[int]
+	for name, remove := range map[string]func(){
+		"Pop": func() { v.Pop(sp) }, "Delete": func() { v.Delete(sp, 0, 5) }, "Clear": func() { v.Clear() }, "SetLen": func() { must(t, v.SetLen(sp, 2)) },
+	} {
+		for op, grow := range map[string]func(n int) (want int, err error){
+			"AppendSlice":      func(n int) (int, error) { return 3, v.AppendSlice(sp, []int{-1, -1, -1}) },
+			"AppendSlice of v": func(n int) (int, error) { return n, v.AppendSlice(sp, v.Slice(sp)) },
+			"Insert":           func(n int) (int, error) { return 3, v.Insert(sp, n-1, -1, -1, -1) },
+			"Insert of v":      func(n int) (int, error) { return n, v.Insert(sp, 3, v.Slice(sp)...) },
+			"SetLen":           func(n int) (int, error) { return 0, v.SetLen(sp, n+200) },
+		} {
+			for v.Len() < v.Cap() || v.Len() < 20 {
+				must(t, v.Append(sp, 1))
+			}
+			n, left := v.Len(), 0
+			a.tell = func() { remove(); left = v.Len() }
+			more, err := grow(n)
+			must(t, err)
+			must(t, v.Check(sp))
+			if op == "SetLen" {
+				more = n + 200 - left
+			}
+			if a.tell != nil || v.Len() != left+more {
+				t.Errorf("%s in which %s removes: %d elements, want %d and %d", op, name, v.Len(), left, more)
+			}
+			for i, x := range v.All(sp) {
+				if op == "SetLen" && (x != 0) != (i < left) || op != "SetLen" && x == 0 {
+					t.Errorf("%s in which %s removes: element %d of %d is %d", op, name, i, v.Len(), x)
+					break
+				}
+			}
+			v.Free(sp)
+		}
+	}
+}
+
+// What is cloned may change while the other space gets the memory: it is another space's.
+func TestClone_OfWhatChangesMeanwhileIsOfWhatThereIsThen(t *testing.T) {
+	h, _ := heap(t)
+	other, _ := heap(t)
+	a := &told{Heap: other}
+	sp, to := space(t, h), space(t, a)
+	for name, change := range map[string]func(v *Vec[int], m *Map[int, int]){
+		"grown": func(v *Vec[int], m *Map[int, int]) {
+			for i := range 1000 {
+				must(t, errors.Join(v.Append(sp, i+1), m.Set(sp, i, i)))
+			}
+		},
+		"made less": func(v *Vec[int], m *Map[int, int]) { v.Pop(sp); m.Delete(sp, 3) },
+		"freed":     func(v *Vec[int], m *Map[int, int]) { v.Free(sp); m.Free(sp) },
+	} {
+		var v Vec[int]
+		m := NewMap[int, int](1)
+		for i := range 5 {
+			must(t, errors.Join(v.Append(sp, i+1), m.Set(sp, i, i)))
+		}
+		a.tell = func() { change(&v, &Map[int, int]{}) }
+		c, err := v.Clone(sp, to)
+		must(t, err)
+		a.tell = func() { change(&Vec[int]{}, &m) }
+		d, err := m.Clone(sp, to)
+		must(t, err)
+		if err := errors.Join(c.Check(to), d.Check(to)); err != nil || a.tell != nil || c.Len() != v.Len() || d.Len() != m.Len() {
+			t.Errorf("%s: %d of %d elements, %d of %d entries; %v", name, c.Len(), v.Len(), d.Len(), m.Len(), err)
+		}
+		for i := range c.Len() {
+			if c.At(to, i) != v.At(sp, i) {
+				t.Fatalf("%s: element %d is %d", name, i, c.At(to, i))
+			}
+		}
+		c.Free(to)
+		d.Free(to)
+	}
+	must(t, other.Check())
+	if n := other.Stats().Live; n != 0 {
+		t.Errorf("%d blocks are left", n)
+	}
+}
+
+func TestStrings_AClearInTheMidstOfAnInternIsRefused(t *testing.T) {
+	h, _ := heap(t)
+	a := &told{Heap: h}
+	sp := space(t, a)
+	var s Strings
+	for i := range 100 {
+		text := fmt.Sprint("a text of some length: ", i)
+		a.tell = func() {
+			memtest.Misuse(t, func() { s.Clear(sp) }, "container.Space", "while it works for another one")
+		}
+		id, err := s.Intern(sp, text)
+		must(t, errors.Join(err, s.Check(sp)))
+		if s.Text(sp, id) != text || s.Len() != i+1 {
+			t.Fatalf("%q is %q, one of %d", text, s.Text(sp, id), s.Len())
+		}
+	}
+	a.tell = nil
+	s.Free(sp)
+}
