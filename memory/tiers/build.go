@@ -102,7 +102,11 @@ func (m *Manager) take(total uintptr) error {
 		return err
 	}
 	if whole.Base == nil || whole.Size < total {
-		return fmt.Errorf("%T gave %d bytes at %p for %d", m.src.Source, whole.Size, whole.Base, total)
+		err := fmt.Errorf("%T gave %d bytes at %p for %d", m.src.Source, whole.Size, whole.Base, total)
+		if whole.Base != nil {
+			err = errors.Join(err, m.src.Release(whole))
+		}
+		return err
 	}
 	if err := page.HeapRoom(total/booksShare + goRoom); err != nil {
 		return errors.Join(err, m.src.Release(whole))

@@ -185,6 +185,9 @@ func TestNew_RefusesWhatASourceMustNotGive(t *testing.T) {
 		if m != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
+		if name != "nothing" && src.Reserved() != 0 { // that one takes what it gave
+			t.Errorf("%s: %d reservations are kept", name, src.Reserved())
+		}
 	}
 }
 

@@ -253,3 +253,55 @@ func TestManager_AHookMayEndTheSource(t *testing.T) {
 		must(t, page.Default().Release(mem))
 	}
 }
+
+// So may what a pool does when it is reset, or asked for its books: the call says so, and nothing
+// that has ended is touched.
+func TestManager_APoolMayEndTheSource(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		stats bool
+	}{{"EndLevel", false}, {"Close", false}, {"BeginLevel", true}, {"EndLevel", true}, {"BeginFrame", true}, {"EndFrame", true}} {
+		mem, err := page.Default().Reserve(64 << 20)
+		must(t, err)
+		carve, err := page.NewCarve(page.Default(), mem)
+		must(t, err)
+		cfg := tagged()
+		cfg.Source = carve
+		m, err := New(cfg)
+		must(t, err)
+		_, err = NewPool[int](m, pool.Config{Name: "older", Capacity: 100})
+		must(t, err)
+		armed := false
+		end := func(stats bool) {
+			if armed && stats == c.stats {
+				carve.Close()
+			}
+		}
+		reset := func() { end(false) }
+		if c.stats {
+			reset = nil
+		}
+		m.AddFuncs("ender", func() memory.Stats { end(true); return memory.Stats{} }, reset, nil)
+		if c.name != "BeginLevel" {
+			must(t, m.BeginLevel())
+		}
+		if c.name == "EndFrame" {
+			must(t, m.BeginFrame())
+		}
+		armed = true
+		switch c.name {
+		case "EndLevel":
+			_, err = m.EndLevel()
+		case "Close":
+			must(t, m.Close())
+			err = m.order("Close", "", "")
+		default:
+			err = map[string]func() error{"BeginLevel": m.BeginLevel, "BeginFrame": m.BeginFrame, "EndFrame": m.EndFrame}[c.name]()
+		}
+		if !errors.Is(err, ErrOrder) || !strings.Contains(err.Error(), c.name+" after Close") || m.Owns(mem.Base) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		must(t, m.Close())
+		must(t, page.Default().Release(mem))
+	}
+}

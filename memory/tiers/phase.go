@@ -44,9 +44,11 @@ func (m *Manager) BeginFrame() error {
 	m.home.Drain()
 	m.tellSoftWorkers()
 	at := m.allStats()
-	m.frames.Advance()
+	if m.phase < closing {
+		m.frames.Advance()
+	}
 	if m.phase >= closing {
-		return m.order("BeginFrame", "", "") // a hook has ended its source
+		return m.order("BeginFrame", "", "") // a callback or a hook has ended its source
 	}
 	m.atFrame = at
 	m.cur = m.frames.Current()
@@ -130,6 +132,9 @@ func (m *Manager) BeginLevel() error {
 	m.owner.Touch()
 	at := m.allStats()
 	m.notePools()
+	if m.phase >= closing {
+		return m.order("BeginLevel", "", "") // the books of a pool have ended its source
+	}
 	m.beginEpochs()
 	m.pacer.beginLevel()
 	m.atLevel = at
@@ -175,6 +180,9 @@ func (m *Manager) EndLevel() (Leaks, error) {
 		return Leaks{}, err
 	}
 	leaks := m.leaks()
+	if m.phase >= closing {
+		return Leaks{}, m.order("EndLevel", "", "")
+	}
 	m.slab.EndEpoch()
 	m.ending++
 	m.lev = m.shut.level

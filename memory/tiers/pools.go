@@ -137,10 +137,12 @@ func (m *Manager) badPool(name, reason string) *memory.Misuse {
 	return &memory.Misuse{Package: "tiers", Op: "AddPool", Reason: fmt.Sprintf("%q: %s", name, reason)}
 }
 
-// EachPool calls f with the name and books of every pool, in order of registration.
+// EachPool calls f with the name and books of every pool, in order of registration. f may register
+// and remove some: those that there were when it was called are yielded.
 func (m *Manager) EachPool(f func(name string, s memory.Stats)) {
-	for i := 0; i < len(m.pools); i++ { // f may remove one
-		f(m.pools[i].name, m.pools[i].books())
+	pools := m.pools // RemovePool leaves it as it is
+	for i := range pools {
+		f(pools[i].name, pools[i].books())
 	}
 }
 
@@ -161,11 +163,11 @@ func (m *Manager) notePools() {
 }
 
 // resetPools resets the pools, newest first, but for those that a call which did not get to
-// its end has reset before.
+// its end has reset before. Where one of them ends the source the others have ended with it.
 func (m *Manager) resetPools() {
 	m.walking = true
 	defer func() { m.walking = false }()
-	for i := len(m.pools) - 1; i >= 0; i-- {
+	for i := len(m.pools) - 1; i >= 0 && m.phase&closed == 0; i-- {
 		p := &m.pools[i]
 		if p.reset != nil && p.ended != m.ending+1 {
 			p.reset()

@@ -185,3 +185,25 @@ func TestManager_AFrameAfterAnEndLevelThatPanickedHasThePoolsResetAnew(t *testin
 		t.Errorf("reset %d times", resets)
 	}
 }
+
+func TestManager_EachPoolYieldsThemAllThoughSomeAreRemovedMeanwhile(t *testing.T) {
+	m := newManager(t, small())
+	pools := map[string]*pool.Pool[int]{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		p, err := NewPool[int](m, pool.Config{Name: name, Capacity: 100})
+		must(t, err)
+		pools[name] = p
+	}
+	for _, gone := range []string{"a", "d", "b"} {
+		want, names := "", ""
+		m.EachPool(func(name string, _ memory.Stats) { want += name })
+		m.EachPool(func(name string, _ memory.Stats) {
+			if names += name; name == gone && !m.RemovePool(pools[gone]) {
+				t.Errorf("%s cannot be removed", name)
+			}
+		})
+		if names != want {
+			t.Errorf("of %s %s are yielded where %s is removed", want, names, gone)
+		}
+	}
+}
