@@ -53,11 +53,12 @@ type Stomp struct {
 	next  uintptr            // bytes of the reservation in slots
 	kept  uintptr            // bytes of vacant slots that the source did not take back
 
-	stats  memory.Stats
-	sites  sites
-	gone   bool // closed, but for what the source has not taken back
-	unlink func()
-	owner  invariant.Owner
+	stats   memory.Stats
+	sites   sites
+	gone    bool // closed, but for what the source has not taken back
+	growing bool // the source is committing, and may call whoever waits for a mark
+	unlink  func()
+	owner   invariant.Owner
 }
 
 // A slot is a run of pages between two that are never committed.
@@ -124,7 +125,8 @@ const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 
 // Alloc returns size bytes aligned to align on pages of their own, filled with 0xCD. The error
 // is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed or wraps memory.ErrOutOfMemory.
-// Cost: a system call and a stack walk.
+// What a budget's mark calls in the midst of it may free blocks, and must not allocate: that panics
+// with a *memory.Misuse. Cost: a system call and a stack walk.
 func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if s.gone {
 		return nil, memory.ErrClosed
@@ -133,6 +135,9 @@ func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, memory.ErrAlign
 	}
 	s.owner.Touch()
+	if s.growing {
+		panic(s.misuse("Alloc", nil, size, "the Stomp is committing: what a budget's mark calls must not allocate from it"))
+	}
 	room := align.Up(max(size, 1), s.unit)
 	if room < size || room > s.mem.Size-2*s.unit {
 		s.stats.Failures++
@@ -167,11 +172,8 @@ func (s *Stomp) take(room uintptr) (uint32, error) {
 	need := room + 2*s.unit // a page in front, and one behind the last
 	if fresh := s.next+need <= s.mem.Size && len(s.slots) < s.cfg.Blocks; fresh {
 		off := s.next + s.unit
-		if err := s.src.Commit(s.mem, off, room); err != nil {
-			return 0, fmt.Errorf("guard: stomp: %w", err)
-		}
-		if s.gone { // closed by what the source told of it
-			return 0, memory.ErrClosed
+		if err := s.commit(off, room); err != nil {
+			return 0, err
 		}
 		s.slots = append(s.slots, slot{off: off, span: room, room: room})
 		s.next = off + room
@@ -190,7 +192,7 @@ func (s *Stomp) take(room uintptr) (uint32, error) {
 	}
 	i := s.queue[best]
 	if err := s.commitAgain(&s.slots[i], room); err != nil {
-		return 0, fmt.Errorf("guard: stomp: %w", err)
+		return 0, err
 	}
 	s.queue = slices.Delete(s.queue, best, best+1)
 	delete(s.names, s.slots[i].at)
@@ -200,7 +202,7 @@ func (s *Stomp) take(room uintptr) (uint32, error) {
 // commitAgain makes room bytes of a vacant slot accessible.
 func (s *Stomp) commitAgain(x *slot, room uintptr) error {
 	if !x.kept {
-		if err := s.src.Commit(s.mem, x.off, room); err != nil {
+		if err := s.commit(x.off, room); err != nil {
 			return err
 		}
 		x.room = room
@@ -209,6 +211,24 @@ func (s *Stomp) commitAgain(x *slot, room uintptr) error {
 	x.kept = false
 	s.kept -= x.room
 	return nil
+}
+
+// commit makes room bytes at off accessible. Whom the source calls in the midst of it may free blocks,
+// and close s: the pages are kept for the next Close then.
+func (s *Stomp) commit(off, room uintptr) error {
+	s.growing = true
+	defer func() { s.growing = false }()
+	if err := s.src.Commit(s.mem, off, room); err != nil {
+		return fmt.Errorf("guard: stomp: %w", err)
+	}
+	if !s.gone {
+		return nil
+	}
+	if s.mem.Base != nil {
+		s.slots = append(s.slots, slot{off: off, span: room, room: room, kept: true})
+		s.kept += room
+	}
+	return memory.ErrClosed
 }
 
 // recut drops the slots at the end of the reservation that are all vacant, so that others of

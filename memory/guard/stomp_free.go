@@ -162,14 +162,18 @@ func (s *Stomp) Stats() memory.Stats {
 
 // Close verifies every block and releases the memory. Blocks that are live are reported as a
 // *LeakError, and damage as what it is; the allocator is closed all the same. Memory that the
-// source does not take back is an error too, and another Close tries again.
+// source does not take back is an error too, as it is in the midst of an Alloc that commits, and
+// another Close tries again.
 func (s *Stomp) Close() error {
 	var errs []error
 	if !s.gone {
 		errs = s.abandon()
 	}
 	if s.mem.Base != nil {
-		err := s.trim()
+		err := errGrowing
+		if !s.growing {
+			err = s.trim()
+		}
 		if err == nil {
 			err = s.src.Release(s.mem)
 		}
@@ -184,6 +188,8 @@ func (s *Stomp) Close() error {
 	s.end()
 	return errors.Join(errs...)
 }
+
+var errGrowing = errors.New("a Stomp that commits cannot give its memory back: what a budget's mark calls must not close what is growing")
 
 // abandon closes the allocator, with the pages of what is live kept, and returns what is wrong
 // with that.
