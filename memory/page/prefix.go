@@ -113,18 +113,19 @@ func NewPrefixWithBooks(src Source, want, least, step uintptr, books func(reserv
 }
 
 // NewCommitted is NewPrefix of want bytes for an allocator that commits the first n of them at
-// once. Where they cannot be had, and where the source panics, as in the callback at a soft
-// mark, nothing is kept.
+// once. Where they cannot be had, where the source panics, as in the callback at a soft mark, and
+// where it ends meanwhile, which is memory.ErrClosed, nothing is kept.
 func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
 	if p, err = NewPrefix(src, want, least, step); err != nil {
 		return Prefix{}, err
 	}
 	committed := false
 	defer func() {
-		if !committed {
+		if p.endWatch(); !committed {
 			p, err = Prefix{}, errors.Join(err, p.Close())
 		}
 	}()
+	p.Watch(func() {}) // so that Ensure knows
 	err = p.Ensure(n)
 	committed = err == nil
 	return p, err

@@ -136,6 +136,34 @@ func TestPrefix_ASecondWatchTakesThePlaceOfTheFirst(t *testing.T) {
 	}
 }
 
+func TestNewCommitted_ASourceThatEndsMeanwhileIsClosedAndNothingIsKept(t *testing.T) {
+	src := page.Default()
+	c := newCarve(t, src, reserve(t, src, 1<<20))
+	limit := page.NewLimit(c, 0)
+	limit.OnSoft(0, func(uintptr, uintptr) { c.Close() })
+	p, err := page.NewCommitted(limit, 64<<10, 0, 0, 1)
+	if !errors.Is(err, memory.ErrClosed) || p.Base() != nil {
+		t.Errorf("NewCommitted = %p, %v; want nothing and ErrClosed", p.Base(), err)
+	}
+	if err := c.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNewCommitted_NobodyIsToldOfASourceThatEndsLater(t *testing.T) {
+	src := page.Default()
+	c := newCarve(t, src, reserve(t, src, 1<<20))
+	p, err := page.NewCommitted(c, 64<<10, 0, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	p.Watch(func() { told++ })
+	if c.Close(); told != 1 || p.Base() != nil || p.Check() != nil {
+		t.Errorf("told %d times, at %p, %v", told, p.Base(), p.Check())
+	}
+}
+
 func TestPrefix_OneThatNobodyWatchesClosesAfterItsSource(t *testing.T) {
 	src := memtest.NewFaulty()
 	c := newCarve(t, src, reserve(t, src, 1<<20))

@@ -36,6 +36,9 @@ func (m *Manager) Close() error {
 	}
 	m.hooks[Pools].run()
 	m.resetPools()
+	if m.phase == closed {
+		return nil // its source has ended
+	}
 	m.phase = closing
 	m.cur, m.lev = m.shut.frame, m.shut.level
 	m.pacer.stop()

@@ -44,11 +44,11 @@ func (m *Manager) BeginFrame() error {
 	m.home.Drain()
 	m.tellSoftWorkers()
 	at := m.allStats()
-	if m.phase < closing {
+	if m.phase < closing { // else a callback has ended its source, or a pool's books have
 		m.frames.Advance()
 	}
 	if m.phase >= closing {
-		return m.order("BeginFrame", "", "") // a callback or a hook has ended its source
+		return m.order("BeginFrame", "", "") // or a hook
 	}
 	m.atFrame = at
 	m.cur = m.frames.Current()
@@ -91,7 +91,7 @@ func (m *Manager) EndFrame() error {
 // tellSoftWorkers calls Config.OnSoft for the workers that rose past their soft marks.
 func (m *Manager) tellSoftWorkers() {
 	for _, w := range m.workers {
-		if n := w.soft.Load(); n != w.told {
+		if n := w.soft.Load(); n != w.told && m.phase < closing {
 			m.cfg.OnSoft(Inbox, uintptr(w.Stats().Committed), w.limit.Budget())
 			w.told = n
 		}
@@ -133,7 +133,7 @@ func (m *Manager) BeginLevel() error {
 	at := m.allStats()
 	m.notePools()
 	if m.phase >= closing {
-		return m.order("BeginLevel", "", "") // the books of a pool have ended its source
+		return m.order("BeginLevel", "", "") // a pool's books have ended its source
 	}
 	m.beginEpochs()
 	m.pacer.beginLevel()
@@ -181,7 +181,7 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	}
 	leaks := m.leaks()
 	if m.phase >= closing {
-		return Leaks{}, m.order("EndLevel", "", "")
+		return Leaks{}, m.order("EndLevel", "", "") // a pool's books have ended its source
 	}
 	m.slab.EndEpoch()
 	m.ending++

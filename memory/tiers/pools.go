@@ -176,12 +176,13 @@ func (m *Manager) resetPools() {
 	}
 }
 
-// closePools closes the pools, newest first, and forgets each that has closed.
+// closePools closes the pools, newest first, and forgets each that has closed. What ends the source
+// is the last one that runs.
 func (m *Manager) closePools() error {
 	m.walking = true
 	defer func() { m.walking = false }()
 	var errs []error
-	for i := len(m.pools) - 1; i >= 0; i-- {
+	for i := len(m.pools) - 1; i >= 0 && m.phase != closed; i-- {
 		p := &m.pools[i]
 		if p.close != nil {
 			if err := p.close(); err != nil {
