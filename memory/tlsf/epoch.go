@@ -30,7 +30,8 @@ func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 
 // OnShort has f called before Alloc refuses a request for want of memory, for an owner who
 // knows of blocks that are on their way home: f may free blocks of h, and the request is tried
-// once more. It must not allocate from h. If f panics nothing has changed. nil: nobody is asked.
+// once more. It must not allocate from h, nor call what holds a lock while it allocates from h, as a
+// slab.Central does whose Large h is. If f panics nothing has changed. nil: nobody is asked.
 func (h *Heap) OnShort(f func()) { h.onShort = f }
 
 // askAround looks once more after OnShort's function has run.

@@ -257,6 +257,9 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	if i == 0 && h.onShort != nil {
 		i, err = h.askAround(exact, step)
 	}
+	if h.closed {
+		return nil, memory.ErrClosed // who was told of a commit, or asked around, has ended the source
+	}
 	if i == 0 {
 		h.counts.Failed()
 		return nil, &memory.Exhausted{Op: "tlsf: alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}

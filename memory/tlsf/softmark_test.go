@@ -1,6 +1,7 @@
 package tlsf
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
@@ -27,4 +28,24 @@ func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
 		}
 		return h
 	})
+}
+
+// Where a first attempt ends the heap, another one does not make it one that is full.
+func TestAlloc_AHeapThatIsClosedInTheMidstOfItIsClosedThoughItTriesAgain(t *testing.T) {
+	closes := map[string]func(*Heap, *page.Limit){
+		"mark":  func(h *Heap, l *page.Limit) { l.OnSoft(l.Committed(), func(uintptr, uintptr) { _ = h.Close() }) },
+		"short": func(h *Heap, _ *page.Limit) { h.OnShort(func() { _ = h.Close() }) },
+	}
+	for name, arm := range closes {
+		limit := page.NewLimit(nil, 256<<10)
+		h := newHeap(t, limit, Config{Reserve: 1 << 20, QuickBytes: 64 << 10})
+		arm(h, limit)
+		var err error
+		for err == nil {
+			_, err = h.Alloc(60_000, 8) // which a quick stack rounds up
+		}
+		if !errors.Is(err, memory.ErrClosed) || errors.Is(err, memory.ErrOutOfMemory) {
+			t.Errorf("%s: Alloc: %v; want ErrClosed", name, err)
+		}
+	}
 }
