@@ -278,3 +278,19 @@ func TestHeap_AnInteriorPointerIntoAnOldBlockIsRefused(t *testing.T) {
 	h.FreeAny(p)
 	memtest.MustCheck(t, h)
 }
+
+// What a Central has handed out comes home through it, whose lock an Alloc holds.
+func TestCentral_OnShortIsNotAskedUnderItsLock(t *testing.T) {
+	h, err := New(nil, Config{Reserve: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.OnShort(func(bool) { t.Error("asked, where a Free through the Central would wait for itself") })
+	c := memtest.Opened(t, mustCentral(h), nil)
+	for err = nil; err == nil; {
+		_, err = c.Alloc(4096, 16)
+	}
+	if !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Error(err)
+	}
+}
