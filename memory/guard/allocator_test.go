@@ -635,3 +635,24 @@ func TestAllocator_ItsBaseIsInners(t *testing.T) {
 		t.Errorf("%v; over an inner without a base it is %p", err, plain.Base())
 	}
 }
+
+func TestAllocator_ClosedItHasNothingReserved(t *testing.T) {
+	inner, err := tlsf.New(nil, tlsf.Config{Reserve: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := New(struct{ memory.Allocator }{inner}, Config{}) // which does not report
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Free(mustAlloc(t, a, 100, 16), 100)
+	if a.Stats().Reserved == 0 {
+		t.Errorf("open: %+v", a.Stats())
+	}
+	if err := errors.Join(a.Close(), inner.Close()); err != nil {
+		t.Error(err)
+	}
+	if s := a.Stats(); s.Reserved|s.Committed|s.InUse != 0 {
+		t.Errorf("closed: %+v", s)
+	}
+}

@@ -1,7 +1,9 @@
 package guard
 
 import (
+	"errors"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
@@ -47,5 +49,48 @@ func TestStomp_WhatTheSoftMarkFreesIsNotLost(t *testing.T) {
 	s.Free(p, 100)
 	if err := s.Close(); err != nil || limit.Committed() != 0 {
 		t.Errorf("%v, %d bytes are committed", err, limit.Committed())
+	}
+}
+
+// used returns a Stomp with one block live, and with all places taken but one that is vacant.
+func used(t *testing.T, src page.Source, vacant bool) (s *Stomp, live unsafe.Pointer) {
+	t.Helper()
+	s, err := NewStomp(src, StompConfig{Reserve: 1 << 20, Blocks: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live = memtest.MustAlloc(t, s, 100, 8)
+	if vacant {
+		s.Free(memtest.MustAlloc(t, s, 100, 8), 100)
+	}
+	return s, live
+}
+
+func TestStomp_TheSoftMarkMayCloseItOrItsSource(t *testing.T) {
+	for _, vacant := range []bool{false, true} {
+		for _, ends := range []bool{false, true} {
+			src := memtest.NewMortal(t, nil, 2<<20)
+			limit := page.NewLimit(src.Carve, 0)
+			s, live := used(t, limit, vacant)
+			limit.OnSoft(limit.Committed(), func(uintptr, uintptr) {
+				if ends {
+					src.End(t)
+				} else if s.Free(live, 100); s.Close() == nil {
+					t.Error("closed, and its addresses are being committed")
+				}
+			})
+			if p, err := s.Alloc(100, 8); p != nil || err != memory.ErrClosed {
+				t.Errorf("vacant %t, ends %t: Alloc = %p, %v; want nil and ErrClosed", vacant, ends, p, err)
+			}
+			if err := errors.Join(s.Check(), s.Close(), s.Check()); err != nil {
+				t.Errorf("vacant %t, ends %t: %v", vacant, ends, err)
+			}
+			if !ends {
+				if limit.Committed() != 0 {
+					t.Errorf("vacant %t: closed, %d bytes are committed", vacant, limit.Committed())
+				}
+				src.End(t)
+			}
+		}
 	}
 }

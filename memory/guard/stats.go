@@ -3,8 +3,9 @@ package guard
 import "github.com/strata-go/strata/memory"
 
 // Stats reports what callers have, canaries included in InUse: what is in quarantine is not in
-// use. Reserved and Committed are inner's; where inner does not report, what was in use at
-// once. LargestFree is inner's less two canaries. Counters and Peak are the guard's, and exact.
+// use. Reserved and Committed are inner's; where inner does not report, what was in use at once,
+// and nothing once closed. LargestFree is inner's less two canaries. Counters and Peak are the
+// guard's, and exact.
 func (a *Allocator) Stats() memory.Stats {
 	a.ended()
 	s := memory.Stats{
@@ -13,8 +14,9 @@ func (a *Allocator) Stats() memory.Stats {
 	}
 	r, ok := a.inner.(memory.StatsReporter)
 	if !ok {
-		s.Committed = s.InUse + uint64(a.held)
-		s.Reserved = max(s.Peak, s.Committed)
+		if s.Committed = s.InUse + uint64(a.held); !a.closed {
+			s.Reserved = max(s.Peak, s.Committed)
+		}
 		return s
 	}
 	under, canaries := r.Stats(), 2*uint64(a.cfg.CanaryBytes)
