@@ -28,8 +28,8 @@ import (
 // Blocks that die behind its back, by a Reset or Rewind of inner, are live in its books, until
 // Reset or until inner hands their address out again: then that Alloc panics with a
 // *memory.Misuse, the books have forgotten the old block, inner has the new one back, and the
-// next call works. An inner allocator whose own books are empty after its source has ended takes
-// the Counted with it. All else is inner's: alignment, zeroing, the goroutine rule.
+// next call works. An inner allocator whose source has ended, as its own books and its Owns say,
+// takes the Counted with it. All else is inner's: alignment, zeroing, the goroutine rule.
 //
 // Invariants, verified by Check in this order:
 //
@@ -46,7 +46,8 @@ type Counted struct {
 	failures uint64
 	peak     uint64 // highest blocks.sum, bytes
 	closed   bool
-	telling  bool // OnEvent is running
+	telling  bool           // OnEvent is running
+	witness  unsafe.Pointer // the newest block, freed or not
 	owner    invariant.Owner
 }
 
@@ -122,6 +123,7 @@ func (c *Counted) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 		c.tellOrGiveBack(p, size)
 	}
 	c.blocks.add(uintptr(p), size)
+	c.witness = p
 	c.allocs++
 	c.peak = max(c.peak, c.blocks.sum)
 	return p, nil

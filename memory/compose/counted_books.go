@@ -8,16 +8,28 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// ended reports whether the allocator is closed. One whose inner has lost its memory, which its
-// books say by holding nothing at all while blocks are live here, is closed from then on.
+// ended reports whether the allocator is closed. One whose inner has lost its memory while blocks
+// are live here is closed from then on.
 func (c *Counted) ended() bool {
-	if !c.closed && c.in.reporter != nil && c.blocks.n > 0 {
-		if s := c.in.reporter.Stats(); s.Reserved == 0 && s.Live == 0 && s.InUse == 0 {
-			c.forget()
-			c.closed = true
-		}
+	if !c.closed && c.blocks.n > 0 && c.innerEnded() {
+		c.forget()
+		c.closed = true
 	}
 	return c.closed
+}
+
+// innerEnded reports whether inner's books hold nothing at all and what it handed out last does not
+// lie in its memory any more. The books alone do not tell where inner has no memory of its own, as a
+// tiers.Tag and another Counted: all of its blocks may have been freed behind these books.
+func (c *Counted) innerEnded() bool {
+	if in, ok := c.in.Allocator.(*Counted); ok {
+		return in.ended()
+	}
+	if c.in.reporter == nil || c.in.owner == nil {
+		return false
+	}
+	s := c.in.reporter.Stats()
+	return s.Reserved == 0 && s.Live == 0 && s.InUse == 0 && !c.in.owner.Owns(c.witness)
 }
 
 // Base is inner's; nil where that has none, and once closed.
@@ -35,6 +47,7 @@ func (c *Counted) Extent() uintptr { return c.in.extent() }
 func (c *Counted) forget() {
 	c.frees = c.allocs
 	c.blocks.clear()
+	c.witness = nil
 }
 
 // Reset resets inner and counts every block as freed. Where inner has no Reset it panics with a

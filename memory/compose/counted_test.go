@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/compose"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 func TestCounted_MakesUpForAnAllocatorThatHasNothing(t *testing.T) {
@@ -264,3 +265,50 @@ func TestCounted_WorksAroundACompositionThatReportsNothing(t *testing.T) {
 		}
 	}
 }
+
+// A tenant has no memory of its own: what it reports is what its blocks have in use.
+type tenant struct {
+	*tlsf.Heap
+	live uint64
+}
+
+func (t *tenant) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	t.live++
+	return t.Heap.Alloc(size, align)
+}
+
+func (t *tenant) Stats() memory.Stats {
+	used := t.Heap.Stats().InUse
+	return memory.Stats{Reserved: used, Committed: used, InUse: used, Live: t.Heap.Stats().Live, Allocs: t.live}
+}
+
+func TestCounted_AnInnerThatHoldsNothingHasNotEndedForThat(t *testing.T) {
+	heap := memtest.Opened(t, must(tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})), nil)
+	c := must(compose.NewCounted(&tenant{Heap: heap}, compose.CountedConfig{}))
+	heap.Free(memtest.MustAlloc(t, c, 100, 8), 100) // behind the books
+	if s := c.Stats(); s.Live != 1 {
+		t.Errorf("%+v; by the books one is live", s)
+	}
+	memtest.Misuse(t, func() { _, _ = c.Alloc(100, 8) }, "compose.Alloc(", "behind the books")
+	memtest.MustAlloc(t, c, 100, 8)
+	c.Reset()
+
+	under := must(compose.NewCounted(resetting{heap}, compose.CountedConfig{}))
+	outer := must(compose.NewCounted(under, compose.CountedConfig{}))
+	memtest.MustAlloc(t, outer, 100, 8)
+	under.Reset() // behind the books
+	if s := outer.Stats(); s.Live != 1 {
+		t.Errorf("%+v; by the books one is live", s)
+	}
+	memtest.Misuse(t, func() { _, _ = outer.Alloc(100, 8) }, "compose.Alloc(", "behind the books")
+	memtest.MustAlloc(t, outer, 100, 8)
+}
+
+// resetting has nothing but a Reset.
+type resetting struct{ heap *tlsf.Heap }
+
+func (r resetting) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	return r.heap.Alloc(size, align)
+}
+func (r resetting) Free(p unsafe.Pointer, size uintptr) { r.heap.Free(p, size) }
+func (r resetting) Reset()                              { r.heap.Reset() }
