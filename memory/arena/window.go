@@ -2,6 +2,7 @@ package arena
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -60,6 +61,9 @@ type WindowConfig struct {
 func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Window[T], error) {
 	if cfg.Keep == 0 {
 		cfg.Keep = 64
+	}
+	if cfg.Keep > math.MaxInt/4 && cfg.Capacity == 0 {
+		return nil, fmt.Errorf("arena: new Window of 4 times %d entries: %w", cfg.Keep, memory.ErrTooLarge)
 	}
 	if cfg.Capacity == 0 {
 		cfg.Capacity = 4 * cfg.Keep

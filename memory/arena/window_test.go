@@ -3,6 +3,7 @@ package arena
 import (
 	"errors"
 	"math"
+	"math/bits"
 	"slices"
 	"testing"
 	"unsafe"
@@ -167,6 +168,10 @@ func TestWindow_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 		"arena: new Window of":                {Keep: 3, Capacity: math.MaxInt},
 	})
 	if _, err := construct(nil, WindowConfig{Capacity: math.MaxInt}); !errors.Is(err, memory.ErrTooLarge) {
+		t.Error(err)
+	}
+	wraps := WindowConfig{Keep: 11 << (bits.UintSize - 5)} // four times that is more than Keep again
+	if _, err := NewWindow(nil, memory.MustType[struct{}](), wraps); !errors.Is(err, memory.ErrTooLarge) {
 		t.Error(err)
 	}
 	if _, err := NewWindow(nil, memory.Type[state]{}, WindowConfig{}); !errors.Is(err, memory.ErrTooLarge) {
