@@ -336,3 +336,45 @@ func TestStrings_CheckFindsALiveTextAmongTheDead(t *testing.T) {
 	s.rungs[k].dead = 2
 	must(t, s.Check(sp))
 }
+
+func TestStrings_CheckFindsABlockThatADeadTextHas(t *testing.T) {
+	s, sp := forged(t)
+	id, err := s.Intern(sp, strings.Repeat("y", 2000))
+	must(t, err)
+	s.Release(sp, id)
+	must(t, s.Check(sp))
+	off, err := sp.take(64, 1) // another's
+	must(t, err)
+	p := s.page(sp, s.text(sp, id).at)
+	p.off, p.slots = off, 64
+	if err := s.Check(sp); err == nil || !strings.Contains(err.Error(), "id 2 is dead, and page 2 still has 64 bytes for it") {
+		t.Errorf("Check says %v", err)
+	}
+}
+
+// A pointer out of a stranger's bytes would be followed by who reads it, and by the collector.
+func TestContainers_CheckRefusesTypesWithGoPointers(t *testing.T) {
+	a, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: 1 << 16})
+	memtest.Opened(t, a, err)
+	sp := space(t, a)
+	var plain Map[uint64, uint64]
+	must(t, plain.Set(sp, 1, 2))
+	table := Map[uint64, *int]{off: plain.off, salt: plain.salt, n: 1, bits: plain.bits}
+	for what, check := range map[string]func(*Space) error{
+		"Vec":  (&Vec[string]{n: 1, cap: 1}).Check,
+		"Ring": (&Ring[*int]{n: 1, cap: 1}).Check,
+		"Map":  table.Check,
+	} {
+		var p *memory.PointerError
+		if err := check(sp); !errors.As(err, &p) {
+			t.Errorf("%s: Check says %v", what, err)
+		}
+	}
+	for what, check := range map[string]func(*Space) error{
+		"Vec": new(Vec[string]).Check, "Ring": new(Ring[*int]).Check, "Map": new(Map[string, int]).Check,
+	} {
+		if err := check(sp); err != nil {
+			t.Errorf("%s: an empty one: %v", what, err)
+		}
+	}
+}

@@ -37,6 +37,17 @@ func (r *report) err() error {
 	return errors.Join(r.errs...)
 }
 
+// byValue reports whether a T may be read out of bytes from elsewhere, which is not so where it
+// holds a Go pointer: no container has had a block for such a T, and the collector would follow
+// what a stranger wrote.
+func byValue[T any](r *report) bool {
+	err := memory.PointerFree[T]()
+	if err != nil {
+		r.say("%w", err)
+	}
+	return err == nil
+}
+
 // guarded runs f, which reads memory that corrupt books name, and reports a touch of addresses
 // that are not backed as a fault like any other.
 func (r *report) guarded(f func()) {

@@ -43,7 +43,7 @@ import (
 //
 //	(1) bits is 0 and there is no block, or from 3 to 30; n is at most three quarters of 2^bits
 //	(2) salt follows from seed and bits, care from K, and unused bytes are 0
-//	(3) the block is as that of a Vec
+//	(3) K, V and the block are as those of a Vec
 //	(4) a control byte is 0, and then its slot too, or 0x80 and the low bits of its key's hash
 //	(5) no vacant slot lies between an entry and its home; entries of a cluster ascend in the
 //	    distance of their homes and, with one home, in their hashes; no key is there twice in a row

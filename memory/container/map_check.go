@@ -16,6 +16,9 @@ func (m *Map[K, V]) Check(sp *Space) error {
 		r.say("2^%d slots; from 2^%d to 2^%d are possible", m.bits, minBits, maxBits)
 		return r.err()
 	}
+	if !byValue[entry[K, V]](&r) {
+		return r.err()
+	}
 	if int(m.n) > capOf(m.bits) {
 		r.say("%d entries in 2^%d slots, of which %d may be taken", m.n, m.bits, capOf(m.bits))
 	}

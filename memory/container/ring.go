@@ -21,7 +21,7 @@ import (
 //
 //	(1) cap is 0 or a power of two up to 2^30; n <= cap, and head < cap or 0
 //	(2) without capacity, or with elements of no size, there is no block and off is 0
-//	(3) off and the block are as those of a Vec
+//	(3) T, off and the block are as those of a Vec
 type Ring[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of   [0]*T  // a Ring of another type does not convert to this one
@@ -250,7 +250,7 @@ func (r *Ring[T]) Check(sp *Space) error {
 		if r.off != 0 || r.cap%maxRing != 0 {
 			rep.say("offset %d and %d slots, but there is no block", r.off, r.cap)
 		}
-	default:
+	case byValue[T](&rep):
 		rep.block(sp, "elements", r.off, uint64(r.cap), size, unsafe.Alignof(*new(T)))
 	}
 	if r.head >= max(r.cap, 1) {

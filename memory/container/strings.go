@@ -40,7 +40,8 @@ import (
 //	    from spare; no page is in two chains
 //	(4) every text, dead ones too, has a slot of its own, of the rung of its length, and every
 //	    slot up to the used ones of the page that is being cut up has a text
-//	(5) dead texts are on the list of their rung, once; live counts the others
+//	(5) dead texts are on the list of their rung, once, and above the ladder have no block; live
+//	    counts the others
 //	(6) every live text is in the index, once, with its hash, where a search finds it
 type Strings struct {
 	pages Vec[page]

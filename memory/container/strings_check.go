@@ -160,10 +160,13 @@ func (v *visit) texts() {
 		} else {
 			*o = uint32(i + 1)
 		}
+		pg := v.s.pages.slot(v.sp, int(p))
 		if x.refs == 0 {
+			if pg.rung == large && pg.slots != 0 {
+				v.r.say("id %d is dead, and page %d still has %d bytes for it", i+1, p+1, pg.slots)
+			}
 			continue
 		}
-		pg := v.s.pages.slot(v.sp, int(p))
 		if x.n == 0 || x.n > maxCount || rungOf(int(x.n)) != int(pg.rung) || pg.rung == large && x.n != pg.slots {
 			v.r.say("id %d has %d bytes on a page of rung %d", i+1, x.n, pg.rung)
 		}

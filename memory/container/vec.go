@@ -32,7 +32,7 @@ import (
 //
 //	(1) n <= cap <= 2^31-1
 //	(2) without capacity, or with elements of no size, there is no block and off is 0
-//	(3) off is aligned for T, and the block lies in the allocator's range; where the allocator
+//	(3) T holds no Go pointer, off is aligned for T, and the block lies in the allocator's range; where the allocator
 //	    knows its blocks, one of at least cap*size bytes starts there
 type Vec[T any] struct {
 	//lint:ignore U1000 it is there for its type
@@ -235,5 +235,5 @@ func (v *Vec[T]) check(sp *Space, r *report, name string) bool {
 		}
 		return false
 	}
-	return r.block(sp, name, v.off, uint64(v.cap), size, unsafe.Alignof(*new(T)))
+	return byValue[T](r) && r.block(sp, name, v.off, uint64(v.cap), size, unsafe.Alignof(*new(T)))
 }
