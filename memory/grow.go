@@ -22,10 +22,12 @@ import (
 //	p, err = memory.Grow(a, p, oldSize, newSize, 16)
 //
 // loses nothing. What a.Free would refuse panics with a [*Misuse]: before anything has changed
-// where a is a Resizer or a [Sizer], and else out of the Free of the old block, up to oldSize bytes
-// of which have been read by then. Out of whatever panics, the new block is given back. A block of
-// a stack that cannot be resized in place is such a misuse, too: it is not the newest when its
-// copy exists.
+// where a's Resize finds it or, if a is a [Sizer] and no Resizer, where SizeOf does, for which an
+// oldSize that is too small is fine; and else out of the Free of the old block, up to oldSize bytes
+// of which have been read by then. An a that is no Resizer is not asked to Free where the size and
+// the place stay the same, and what only its Free knows goes unseen. Out of whatever panics, the
+// new block is given back. A block of a stack that cannot be resized in place is such a misuse,
+// too: it is not the newest when its copy exists.
 //
 // Cost: Resize's, or those of Alloc and Free and the copy. Whoever grows a block one by one does
 // well to double it where Resize does not go on: then each byte is copied once on average.

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
 func misuse(op string, p unsafe.Pointer, size uintptr, format string, args ...any) *memory.Misuse {
@@ -101,7 +102,7 @@ func usable(op, name string, a memory.Allocator) error {
 	if a == nil {
 		return fmt.Errorf("compose: %s: the %s allocator is nil", op, name)
 	}
-	if v := reflect.ValueOf(a); v.Kind() == reflect.Pointer && v.IsNil() {
+	if invariant.Nil(a) {
 		return fmt.Errorf("compose: %s: the %s allocator is a nil %T", op, name, a)
 	}
 	return nil

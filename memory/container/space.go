@@ -3,7 +3,6 @@ package container
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -59,7 +58,7 @@ func In(a memory.Allocator) (*Space, error) {
 // is another one each frame. On error sp has not changed.
 func (sp *Space) Use(a memory.Allocator) error {
 	b, ok := a.(memory.Baser)
-	if v := reflect.ValueOf(a); !ok || v.Kind() == reflect.Pointer && v.IsNil() || b.Base() == nil {
+	if !ok || invariant.Nil(a) || b.Base() == nil {
 		return fmt.Errorf("container: a space in %T: %w", a, ErrNoBase)
 	}
 	sp.base, sp.a, sp.baser = b.Base(), a, b

@@ -97,7 +97,7 @@ const maxCanary = 4096
 
 // New watches inner, which from now on must be used through the guard alone. Close closes it.
 func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
-	if inner == nil {
+	if invariant.Nil(inner) {
 		return nil, errors.New("guard: new Allocator: the inner allocator is nil")
 	}
 	cfg, err := cfg.withDefaults()

@@ -69,6 +69,7 @@ func TestNew_BadConfigurationIsRefused(t *testing.T) {
 		want  string
 	}{
 		{nil, Config{}, "inner allocator is nil"},
+		{(*Allocator)(nil), Config{}, "inner allocator is nil"},
 		{inner, Config{CanaryBytes: 4097}, "canaries of 4097 bytes; from 1 to 4096"},
 		{inner, Config{Frames: 17}, "17 frames a call site; from 1 to 16"},
 		{inner, Config{Frames: -1}, "-1 frames"},

@@ -114,7 +114,7 @@ type Config struct {
 
 // New makes the inbox of target. The goroutine that owns target owns the inbox too.
 func New(target Target, cfg Config) (*Inbox, error) {
-	if target == nil {
+	if invariant.Nil(target) {
 		return nil, fmt.Errorf("remote: New needs the allocator that is to free the blocks, not nil")
 	}
 	if cfg.Batch == 0 {

@@ -132,6 +132,9 @@ func mustCheck(tb testing.TB, in *Inbox) {
 }
 
 func TestNew_SaysWhatIsWrong(t *testing.T) {
+	if _, err := New((*pool)(nil), Config{}); err == nil || !strings.Contains(err.Error(), "not nil") {
+		t.Errorf("a nil pointer: %v", err)
+	}
 	if _, err := New(nil, Config{}); err == nil || !strings.Contains(err.Error(), "not nil") {
 		t.Errorf("New without a target: %v", err)
 	}

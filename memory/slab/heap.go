@@ -131,6 +131,9 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Large != nil && invariant.Nil(cfg.Large) {
+		return nil, fmt.Errorf("slab: new Heap: Large is a nil %T; leave it out where there is none", cfg.Large)
+	}
 	h := &Heap{ladder: ladder, rungs: uintptr(len(ladder.tab)), large: cfg.Large}
 	copy(h.tab[:], ladder.tab)
 	h.shapes = make([]shape, len(ladder.sizes))

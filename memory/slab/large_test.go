@@ -89,3 +89,38 @@ func TestNew_RefusesWhatItCannotCount(t *testing.T) {
 		}
 	}
 }
+
+// unresizable is a Large that knows its blocks and cannot resize them.
+type unresizable struct {
+	memory.Allocator
+	memory.Sizer
+	memory.Owner
+}
+
+func TestLarge_ThatCannotResizeIsAskedWhetherTheBlockIsOne(t *testing.T) {
+	under := newHeap(t, Config{MaxSize: 64 << 10})
+	h := newHeap(t, Config{Large: unresizable{under, under, under}})
+	p := memtest.MustAlloc(t, h, 5000, 16)
+	memtest.MustAlloc(t, h, 16, 16)
+	before := h.Stats()
+	other := make([]byte, 6000)
+	for want, f := range map[string]func(){
+		"foreign pointer":                    func() { h.Resize(unsafe.Pointer(unsafe.SliceData(other)), 6000, 7000) },
+		"interior pointer":                   func() { h.Resize(unsafe.Add(p, 16), 5000, 7000) },
+		"wrong size: the block of Large has": func() { h.Resize(p, 1<<20, 7000) },
+	} {
+		memtest.Misuse(t, f, want)
+		memtest.Misuse(t, func() { _, _ = memory.Grow(h, unsafe.Pointer(unsafe.SliceData(other)), 6000, 7000, 16) }, "foreign pointer")
+	}
+	if h.Resize(p, 5000, 7000) || h.Resize(p, 5000, 16) || h.Stats() != before {
+		t.Errorf("%+v, was %+v", h.Stats(), before)
+	}
+	under.Free(p, 5000)
+	memtest.Misuse(t, func() { h.Resize(p, 5000, 7000) }, "not live")
+}
+
+func TestLarge_ThatIsANilPointerIsRefused(t *testing.T) {
+	if h, err := New(nil, Config{Large: (*Heap)(nil)}); h != nil || err == nil || !strings.Contains(err.Error(), "Large is a nil *slab.Heap") {
+		t.Errorf("%v, %v", h, err)
+	}
+}

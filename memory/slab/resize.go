@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -13,7 +14,8 @@ import (
 // shrinks far enough is better moved, too. The block and its bytes stay as they are.
 //
 // Blocks above MaxSize are resized by Large, where it is a memory.Resizer, to sizes above
-// MaxSize. Misuse panics as in Free. Cost: a few table lookups.
+// MaxSize. Misuse panics as in Free; of a Large that is no Resizer that much is found of it as
+// its Owns and SizeOf know, if it has them. Cost: a few table lookups.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	if h.base != nil && h.large != nil && oldSize > h.maxSize() && !h.mem.Contains(p) {
@@ -31,6 +33,7 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 func (h *Heap) resizeLarge(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	r, ok := h.large.(memory.Resizer)
 	if !ok {
+		h.askLarge(p, oldSize)
 		return false
 	}
 	if newSize <= h.maxSize() {
@@ -38,6 +41,20 @@ func (h *Heap) resizeLarge(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		return false
 	}
 	return r.Resize(p, oldSize, newSize)
+}
+
+// askLarge panics where a Large that cannot resize knows that p is no block of size bytes: who is
+// told false reads the block to move it.
+func (h *Heap) askLarge(p unsafe.Pointer, size uintptr) {
+	if o, ok := h.large.(memory.Owner); ok && !o.Owns(p) {
+		panic(h.reject("Resize", p, size))
+	}
+	if z, ok := h.large.(memory.Sizer); ok {
+		if has := z.SizeOf(p); has < size {
+			panic(&memory.Misuse{Package: "slab", Op: "Resize", Addr: uintptr(p), Size: size,
+				Reason: fmt.Sprintf("wrong size: the block of Large has %d bytes", has)})
+		}
+	}
 }
 
 // Resize is Heap.Resize.

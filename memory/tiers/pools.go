@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/pool"
 )
@@ -80,7 +81,7 @@ func (t *Tag) AddFuncs(name string, stats func() memory.Stats, reset func(), clo
 }
 
 func (m *Manager) addPool(t *Tag, name string, p Pool) {
-	if p == nil {
+	if invariant.Nil(p) {
 		panic(m.badPool(name, "the pool is nil"))
 	}
 	for i := range m.pools {

@@ -67,6 +67,7 @@ func TestManager_PoolsAreRegisteredOnceAndWhileItIsOpen(t *testing.T) {
 	m.AddPool("p", p)
 	memtest.Misuse(t, func() { m.AddPool("q", p) }, `tiers.AddPool: "q": the pool is registered already, as "p"`)
 	memtest.Misuse(t, func() { m.AddPool("n", nil) }, `"n": the pool is nil`)
+	memtest.Misuse(t, func() { m.AddPool("n", (*fakePool)(nil)) }, `"n": the pool is nil`)
 	if !m.RemovePool(p) || m.RemovePool(p) {
 		t.Error("RemovePool: it was registered once")
 	}
