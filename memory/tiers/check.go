@@ -153,7 +153,7 @@ func (c *checker) limits() {
 		}
 	}
 	for k, w := range m.workers {
-		if want := m.cfg.Budget[Inbox] / uintptr(len(m.workers)); w.limit.Budget() != want {
+		if want := m.cfg.share(len(m.workers)); w.limit.Budget() != want {
 			c.fail("worker %d has a budget of %d bytes, want %d", k, w.limit.Budget(), want)
 		}
 	}

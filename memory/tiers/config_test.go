@@ -205,3 +205,15 @@ func TestNew_NamesTheTierThatCouldNotBeMade(t *testing.T) {
 		}
 	}
 }
+
+func TestConfig_ABudgetOfNoByteForEachWorkerGivesThemNothing(t *testing.T) {
+	cfg := small()
+	cfg.Workers, cfg.Budget[Inbox] = 2, 1
+	m := newManager(t, cfg)
+	for k := range cfg.Workers {
+		if p, err := m.Worker(k).Alloc(16, 16); !errors.Is(err, memory.ErrOutOfMemory) {
+			t.Errorf("worker %d has %p of half a byte, %v", k, p, err)
+		}
+	}
+	must(t, m.Check())
+}

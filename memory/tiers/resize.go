@@ -66,11 +66,7 @@ func (m *Manager) resizeRare(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		if m.inScratch(route, p) {
 			panic(m.misuse("Resize", p, oldSize, ofScratch))
 		}
-		part := m.carves[route-Count+uint8(Inbox)].Memory()
-		_, scratch := m.cfg.scratchBytes()
-		if oldSize > m.cfg.Reserve[Inbox]-scratch-(uintptr(p)-uintptr(part.Base)) {
-			panic(m.misuse("Resize", p, oldSize, "no block of that size lies there in the worker's heap"))
-		}
+		m.mustFitWorker("Resize", route, p, oldSize)
 		return newSize == oldSize
 	}
 	panic(m.misuse("Resize", p, oldSize, m.dead(route)))

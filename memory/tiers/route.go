@@ -17,8 +17,9 @@ import (
 //	static    a declared buffer starts there and has the size, to the byte
 //	frame     the bytes lie in what a readable frame has in use
 //	level     the bytes lie in what the level has in use
-//	workers   the address lies in a worker's heap; the worker's books are not the game's to
-//	          read, so that what else is wrong is found by the worker, when it takes the block in
+//	workers   the bytes lie in a worker's heap; the worker's books are not the game's to read,
+//	          so that what else is wrong with the address is found by the worker, when it takes
+//	          the block in. It is not told the size
 //	pools     never: an object is freed through its pool
 //
 // A static buffer lives on until EndLevel. In frame and level the newest block is given back
@@ -92,10 +93,22 @@ func (m *Manager) freeRare(op string, p unsafe.Pointer, size uintptr, known bool
 		if m.inScratch(route, p) {
 			panic(m.misuse(op, p, size, ofScratch))
 		}
+		if known {
+			m.mustFitWorker(op, route, p, size)
+		}
 		m.outbox[route-Count].send(p, size, known && m.phase&inFrame != 0)
 	}
 	if !live {
 		panic(m.misuse(op, p, size, m.dead(route)))
+	}
+}
+
+// mustFitWorker panics where no block of size bytes can lie at p, in a worker's heap.
+func (m *Manager) mustFitWorker(op string, route uint8, p unsafe.Pointer, size uintptr) {
+	part := m.carves[route-uint8(Count)+uint8(Inbox)].Memory()
+	_, scratch := m.cfg.scratchBytes()
+	if size > m.cfg.Reserve[Inbox]-scratch-(uintptr(p)-uintptr(part.Base)) {
+		panic(m.misuse(op, p, size, "no block of that size lies there in the worker's heap"))
 	}
 }
 

@@ -69,11 +69,15 @@ func (t gameTarget) FreeRun(base unsafe.Pointer, offs []uintptr) int {
 	return t.m.slab.FreeRun(base, offs)
 }
 
+// share returns the budget of each of the workers: a byte at least, for which nothing can be
+// committed, since 0 is no limit to a page.Limit.
+func (c *Config) share(workers int) uintptr { return max(c.Budget[Inbox]/uintptr(workers), 1) }
+
 // newWorker makes the heap of a worker in its part of the reservation, with an equal share of
 // the tier's budget.
 func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
 	cfg := &m.cfg
-	w := &Worker{m: m, part: part, limit: page.NewLimit(part, cfg.Budget[Inbox]/uintptr(cfg.Workers))}
+	w := &Worker{m: m, part: part, limit: page.NewLimit(part, cfg.share(cfg.Workers))}
 	if cfg.OnSoft != nil {
 		w.limit.OnSoft(cfg.softMark(w.limit.Budget()), func(_, _ uintptr) { w.soft.Add(1) })
 	}

@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"math"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -61,6 +62,28 @@ func TestWorker_StatsDoNotWaitForAWorkerInTheMidstOfACall(t *testing.T) {
 	w.mu.Unlock()
 	if got := w.Stats(); got.Live != 2 {
 		t.Errorf("at rest: %+v", got)
+	}
+}
+
+func TestManager_ASizeThatNoBlockOfAWorkerHasIsRefused(t *testing.T) {
+	m := newManager(t, small())
+	w := m.Worker(0)
+	p, q := alloc(t, w, 3000), alloc(t, w, 3000)
+	must(t, m.BeginFrame())
+	m.Free(p, 3000)
+	waiting := m.outbox[0].waiting
+	for _, size := range []uintptr{math.MaxUint, math.MaxUint - 2999, m.cfg.Reserve[Inbox]} { // the sum of two wraps
+		memtest.Misuse(t, func() { m.Free(q, size) }, "tiers.Free", "no block of that size lies there in the worker's heap")
+		memtest.Misuse(t, func() { m.Resize(q, size, 1) }, "tiers.Resize", "no block of that size lies there in the worker's heap")
+	}
+	if m.outbox[0].waiting != waiting {
+		t.Errorf("%d bytes wait, %d did", m.outbox[0].waiting, waiting)
+	}
+	m.Free(q, 3000)
+	must(t, m.EndFrame())
+	w.Settle()
+	if s := w.Stats(); s.Live != 0 {
+		t.Errorf("worker: %+v", s)
 	}
 }
 
