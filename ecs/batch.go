@@ -92,12 +92,12 @@ func (w *World) entitiesFrom(loc uint32, n int) []Entity {
 // moveAll moves every row of src to the table with the given components and returns the
 // rows' new span. On error nothing has changed. The caller writes the cells that are new to
 // the rows, and settles.
-func (w *World) moveAll(op string, src *table, mask uint64) (span, error) {
+func (w *World) moveAll(op string, src *table, m mask) (span, error) {
 	n := src.rows()
 	if n == 0 {
 		return span{}, nil
 	}
-	e, err := w.edgeTo(src, mask)
+	e, err := w.edgeTo(src, m)
 	if err != nil {
 		return span{}, err
 	}

@@ -78,17 +78,13 @@ func (c *checker) tickets(w *World) {
 // observers verifies the invariants of observers.
 func (c *checker) observers(w *World) {
 	for k := range eventKinds {
-		var watched uint64
+		var watched mask
 		for i, o := range w.lists[k] { // (1)
-			mask := wholeEntity
-			if k >= addEvent {
-				mask = 1 << o.id
-			}
-			c.that(o.w == w && o.kind == k && o.mask == mask && (k < addEvent || int(o.id) < len(w.comps) && o.size == w.comps[o.id].size) &&
-				!slices.Contains(w.lists[k][:i], o), "observers: number %d of kind %d is of kind %d, mask %#x, stopped %v", i, k, o.kind, o.mask, o.w == nil)
-			watched |= mask
+			c.that(o.w == w && o.kind == k && (k < addEvent || int(o.id) < len(w.comps) && o.size == w.comps[o.id].size) &&
+				!slices.Contains(w.lists[k][:i], o), "observers: number %d of kind %d is of kind %d, component %d, stopped %v", i, k, o.kind, o.id, o.w == nil)
+			watched = watched.with(o.looksAt())
 		}
-		c.that(w.watched[k] == watched, "observers: %#x is watched in kind %d, the book says %#x", watched, k, w.watched[k])                  // (2)
+		c.that(w.watched[k] == watched, "observers: %v is watched in kind %d, the book says %v", watched, k, w.watched[k])                    // (2)
 		c.that(w.observed>>k&1 != 0 == (len(w.lists[k]) > 0), "observers: kind %d has %d, the book says %#x", k, len(w.lists[k]), w.observed) // (3)
 	}
 }
@@ -192,8 +188,8 @@ func (c *checker) commands(cmd *Commands) {
 		room, need := len(cmd.words), int((comp.size+7)/8)
 		if comp.pointerful {
 			room, need = 0, 1
-			if q := cmd.queues[op.id]; q != nil {
-				room = q.len()
+			if int(op.id) < len(cmd.queues) && cmd.queues[op.id] != nil {
+				room = cmd.queues[op.id].len()
 			}
 		}
 		c.that(need == 0 || op.at >= 0 && op.at <= room-need, "command %d: its value is at %d of %d", i, op.at, room) // (2)

@@ -52,7 +52,7 @@ func (c *checker) directory(w *World) bool {
 func (c *checker) tables(w *World) {
 	rows := 0
 	for i, t := range w.tables {
-		c.that(t.index == i && w.byMask[t.mask] == t, "table %d: not where its mask %#x says", i, t.mask)
+		c.that(t.index == i && w.byMask[t.mask] == t, "table %d: not where its mask %v says", i, t.mask)
 		if !c.layout(w, t) {
 			continue
 		}
@@ -70,14 +70,14 @@ func (c *checker) tables(w *World) {
 // layout verifies invariant (1) of table, and whether its cells can be found.
 func (c *checker) layout(w *World, t *table) bool {
 	before := c.count()
-	if !c.that(t.mask>>len(w.comps) == 0, "table %d: mask %#x for %d component types", t.index, t.mask, len(w.comps)) {
+	if !c.that(t.mask.below(len(w.comps)), "table %d: mask %v for %d component types", t.index, t.mask, len(w.comps)) {
 		return false
 	}
 	want, err := newTable(t.mask, w.comps, w.sizes)
 	if err != nil {
 		return c.that(false, "table %d: %v", t.index, err)
 	}
-	c.that(slices.Equal(t.columns, want.columns) && slices.Equal(t.heap, want.heap), "table %d: other columns than mask %#x says", t.index, t.mask)
+	c.that(slices.Equal(t.columns, want.columns) && slices.Equal(t.heap, want.heap), "table %d: other columns than mask %v says", t.index, t.mask)
 	c.that(t.caps == want.caps && t.rowBytes == want.rowBytes, "table %d: %d rows of %d bytes, not %d of %d", t.index, t.caps, t.rowBytes, want.caps, want.rowBytes)
 	return before == c.count()
 }
@@ -179,15 +179,16 @@ func (c *checker) vacantHeap(w *World, t *table) {
 func (c *checker) edges(w *World, t *table) {
 	for id, e := range t.toggle {
 		if e != nil {
-			c.that(e.to.mask == t.mask^1<<id, "table %d: the way for component %d leads to mask %#x", t.index, id, e.to.mask)
+			way, one := t.mask.only(&e.to.mask)
+			c.that(one && int(way) == id, "table %d: the way for component %d leads to mask %v", t.index, id, e.to.mask)
 			c.way(w, t, e)
 		}
 	}
 	for i, e := range t.far {
-		diff := t.mask ^ e.to.mask
-		c.that(diff&(diff-1) != 0, "table %d: the way to mask %#x is not far", t.index, e.to.mask)
+		_, one := t.mask.only(&e.to.mask)
+		c.that(!one && t.mask != e.to.mask, "table %d: the way to mask %v is not far", t.index, e.to.mask)
 		for _, other := range t.far[:i] {
-			c.that(other.to != e.to, "table %d: two ways to mask %#x", t.index, e.to.mask)
+			c.that(other.to != e.to, "table %d: two ways to mask %v", t.index, e.to.mask)
 		}
 		c.way(w, t, e)
 	}
@@ -196,5 +197,5 @@ func (c *checker) edges(w *World, t *table) {
 func (c *checker) way(w *World, t *table, e *edge) {
 	want := edgeBetween(t, e.to)
 	c.that(w.byMask[e.to.mask] == e.to && slices.Equal(e.moves, want.moves) && slices.Equal(e.heap, want.heap),
-		"table %d: the way to mask %#x moves other cells than both have", t.index, e.to.mask)
+		"table %d: the way to mask %v moves other cells than both have", t.index, e.to.mask)
 }

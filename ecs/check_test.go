@@ -38,12 +38,12 @@ func TestCheck_NamesEachCorruption(t *testing.T) {
 		{"column offset", "at a wrong address", func(w *World, t *table, _ []Entity) { w.row(t.chunks[0].number)[1] += 16 }},
 		{"rows past the end", "rows of", func(_ *World, t *table, _ []Entity) { t.caps[0]++ }},
 		{"chunk past its end", "rows from", func(_ *World, t *table, _ []Entity) { t.chunks[0].cap++ }},
-		{"mask", "not where its mask", func(_ *World, t *table, _ []Entity) { t.mask ^= 1 << 9 }},
+		{"mask", "not where its mask", func(_ *World, t *table, _ []Entity) { t.mask[0] ^= 1 << 9 }},
 		{"pointer kept", "keeps a ecs.brain", func(w *World, t *table, _ []Entity) {
 			(*brain)(w.cell(t.tailLoc+t.tailN, 2, unsafe.Sizeof(brain{}))).Name = "left"
 		}},
 		{"free numbers cycle", "free numbers meet", func(w *World, _ *table, _ []Entity) { w.freeNumber = uint32(len(w.chunks)) + 5 }},
-		{"edge", "the way for component", func(w *World, t *table, _ []Entity) { t.toggle[0] = &edge{to: t} }},
+		{"edge", "the way for component", func(w *World, t *table, _ []Entity) { t.toggle = []*edge{{to: t}} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, err := New(newTestMemory(t), Config{ChunkBytes: 1024})

@@ -251,7 +251,7 @@ func (d *directory) row(number uint32) []address {
 }
 
 // widen makes room for n component types. It copies the addresses of all chunks, which is
-// why it doubles: three times at most in the life of a world.
+// why it doubles: five times at most in the life of a world.
 func (d *directory) widen(n int) {
 	width := d.width
 	for width < uint(n) {

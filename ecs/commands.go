@@ -21,8 +21,8 @@ type Commands struct {
 	noCopy  noCopy
 	w       *World
 	ops     []command
-	words   []uint64 // values of pointer-free components, each from a whole word on
-	queues  [MaxComponents]valueQueue
+	words   []uint64     // values of pointer-free components, each from a whole word on
+	queues  []valueQueue // by component, as long as it was needed
 	skipped int
 }
 
@@ -88,7 +88,7 @@ func (cmd *Commands) Spawn() (Entity, error) {
 	}
 	cmd.ops = append(cmd.ops, command{e: e, kind: commandSpawn})
 	if w.observed != 0 {
-		w.tellNew(loc, 1, 0)
+		w.tellNew(loc, 1, mask{})
 	}
 	return e, nil
 }
@@ -104,10 +104,13 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	own(cmd, c, "AddTo")
 	op := command{e: e, kind: commandAdd, id: c.ID()}
 	if cmd.w.comps[c.at].pointerful {
-		q, _ := cmd.queues[c.at&idMask].(*typedQueue[T])
+		for uint(len(cmd.queues)) <= c.at {
+			cmd.queues = append(cmd.queues, nil)
+		}
+		q, _ := cmd.queues[c.at].(*typedQueue[T])
 		if q == nil {
 			q = new(typedQueue[T])
-			cmd.queues[c.at&idMask] = q
+			cmd.queues[c.at] = q
 		}
 		op.at = len(q.values)
 		q.values = append(q.values, v)
@@ -191,18 +194,18 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	}
 	loc := r.loc
 	t := w.tableAt(loc)
-	mask, given := t.mask, uint64(0)
-	for _, op := range ops[:n] {
-		switch op.kind {
+	m, given := t.mask, mask{}
+	for i := range ops[:n] {
+		switch op := &ops[i]; op.kind {
 		case commandAdd:
-			mask |= 1 << op.id
-			given |= 1 << op.id
+			m[op.id>>6] |= 1 << (op.id & 63)
+			given[op.id>>6] |= 1 << (op.id & 63)
 		case commandRemove:
-			mask &^= 1 << op.id
+			m[op.id>>6] &^= 1 << (op.id & 63)
 		}
 	}
-	if mask != t.mask {
-		way, err := w.edgeTo(t, mask)
+	if m != t.mask {
+		way, err := w.edgeTo(t, m)
 		if err != nil {
 			return err
 		}
@@ -220,7 +223,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	}
 	*done += n
 	if w.observed != 0 {
-		w.tellAdded(e, given&mask, t.mask)
+		w.tellAdded(e, given.and(m), t.mask)
 	}
 	return nil
 }
@@ -235,7 +238,7 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	p := w.cell(loc, op.id, comp.size)
 	switch {
 	case comp.pointerful:
-		cmd.queues[op.id&idMask].store(p, op.at)
+		cmd.queues[op.id].store(p, op.at)
 	case comp.size > 0:
 		copyRow(p, unsafe.Pointer(&cmd.words[op.at]), comp.size)
 	}
@@ -262,7 +265,7 @@ func (cmd *Commands) Discard() {
 func (cmd *Commands) forget() {
 	cmd.ops = cmd.ops[:0]
 	cmd.words = cmd.words[:0]
-	for _, q := range cmd.queues[:len(cmd.w.comps)] {
+	for _, q := range cmd.queues {
 		if q != nil {
 			q.clear()
 		}
@@ -272,6 +275,6 @@ func (cmd *Commands) forget() {
 // trim gives the buffers back, unless commands wait in them.
 func (cmd *Commands) trim() {
 	if len(cmd.ops) == 0 {
-		cmd.ops, cmd.words, cmd.queues = nil, nil, [MaxComponents]valueQueue{}
+		cmd.ops, cmd.words, cmd.queues = nil, nil, nil
 	}
 }

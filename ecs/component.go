@@ -8,12 +8,6 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// MaxComponents is the number of component types that one world can hold: an archetype's
-// key is then one machine word.
-const MaxComponents = 64
-
-const idMask = MaxComponents - 1
-
 // An ID is the number of a component type in its world, in order of registration.
 type ID uint8
 
@@ -152,7 +146,7 @@ func (c Component[T]) Set(e Entity, v T) bool {
 	if ok {
 		*p = v
 		if c.w.observed != 0 {
-			c.w.tellAdded(e, 1<<c.at, 1<<c.at)
+			c.w.tellOne(e, c.ID(), true)
 		}
 	}
 	return ok
@@ -162,36 +156,41 @@ func (c Component[T]) Set(e Entity, v T) bool {
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (c Component[T]) Add(e Entity, v T) error {
 	c.w.mutable("Add")
-	var was uint64
-	if c.w.observed != 0 {
-		was = c.w.maskOf(e)
-	}
+	had := c.w.observed != 0 && c.Has(e)
 	p, err := c.w.addComponent(e, c.ID(), unsafe.Sizeof(v))
 	if err != nil {
 		return err
 	}
 	*(*T)(p) = v
 	if c.w.observed != 0 {
-		c.w.tellAdded(e, 1<<c.at, was)
+		c.w.tellOne(e, c.ID(), had)
 	}
 	c.w.settle()
 	return nil
-}
-
-// maskOf returns the components of e, none where it is stale.
-func (w *World) maskOf(e Entity) uint64 {
-	if r := w.ents.find(e); r != nil {
-		return w.tableAt(r.loc).mask
-	}
-	return 0
 }
 
 // Remove takes the component from e and reports whether e had it. The error wraps
 // [memory.ErrOutOfMemory] where the smaller archetype needs a chunk that the allocator
 // refuses; e keeps the component then.
 func (c Component[T]) Remove(e Entity) (bool, error) {
-	c.w.mutable("Remove")
-	return c.w.removeComponents(e, 1<<(c.at&idMask))
+	w := c.w
+	w.mutable("Remove")
+	r := w.ents.find(e)
+	if r == nil {
+		return false, nil
+	}
+	t := w.tableAt(r.loc)
+	if !t.mask.has(c.ID()) {
+		return false, nil
+	}
+	way, err := w.edgeBy(t, c.ID())
+	if err != nil {
+		return false, err
+	}
+	if err = w.lose("Remove", e, r, way); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // addComponent returns the cell of component id of e, moving e where it has none. The caller
@@ -203,13 +202,10 @@ func (w *World) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, err
 	}
 	loc := r.loc
 	t := w.tableAt(loc)
-	if bit := uint64(1) << (id & idMask); t.mask&bit == 0 {
-		way := t.toggle[id&idMask]
-		var err error
-		if way == nil {
-			if way, err = w.newEdge(t, t.mask|bit); err != nil {
-				return nil, err
-			}
+	if !t.mask.has(id) {
+		way, err := w.edgeBy(t, id)
+		if err != nil {
+			return nil, err
 		}
 		if loc, err = w.relocate(e.index, r, way); err != nil {
 			return nil, err
@@ -218,28 +214,16 @@ func (w *World) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, err
 	return w.cell(loc, id, size), nil
 }
 
-// removeComponents takes those of the components in bits that e has.
-func (w *World) removeComponents(e Entity, bits uint64) (bool, error) {
-	r := w.ents.find(e)
-	if r == nil {
-		return false, nil
-	}
-	t := w.tableAt(r.loc)
-	if t.mask&bits == 0 {
-		return false, nil
-	}
-	way, err := w.edgeTo(t, t.mask&^bits)
-	if err != nil {
-		return false, err
-	}
+// lose moves the entity of r along way, on which it loses components, and settles.
+func (w *World) lose(op string, e Entity, r *record, way *edge) error {
 	if w.observed != 0 {
-		if err = w.tellLoss("Remove", r.loc, way.to); err != nil {
-			return false, err
+		if err := w.tellLoss(op, r.loc, way.to); err != nil {
+			return err
 		}
 	}
-	if _, err = w.relocate(e.index, r, way); err != nil {
-		return false, err
+	if _, err := w.relocate(e.index, r, way); err != nil {
+		return err
 	}
 	w.settle()
-	return true, nil
+	return nil
 }

@@ -1,9 +1,6 @@
 package ecs
 
-import (
-	"math/bits"
-	"unsafe"
-)
+import "unsafe"
 
 // An edge is the way of a row from one table to another: which column goes where.
 //
@@ -24,32 +21,43 @@ type move struct {
 	id   ID
 }
 
-// edgeTo returns the edge from t to the table with the given components, which differs.
-func (w *World) edgeTo(t *table, mask uint64) (*edge, error) {
-	diff := t.mask ^ mask
-	if diff&(diff-1) == 0 {
-		if e := t.toggle[bits.TrailingZeros64(diff)&idMask]; e != nil {
+// edgeBy returns the edge from t to the table that differs in component id alone.
+func (w *World) edgeBy(t *table, id ID) (*edge, error) {
+	if int(id) < len(t.toggle) {
+		if e := t.toggle[id]; e != nil {
 			return e, nil
 		}
-	} else {
-		for _, e := range t.far {
-			if e.to.mask == mask {
-				return e, nil
-			}
+	}
+	m := t.mask
+	m[id>>6] ^= 1 << (id & 63)
+	return w.newEdge(t, m)
+}
+
+// edgeTo returns the edge from t to the table with the given components, which differs.
+func (w *World) edgeTo(t *table, m mask) (*edge, error) {
+	if id, ok := t.mask.only(&m); ok {
+		return w.edgeBy(t, id)
+	}
+	for _, e := range t.far {
+		if e.to.mask == m {
+			return e, nil
 		}
 	}
-	return w.newEdge(t, mask)
+	return w.newEdge(t, m)
 }
 
 //go:noinline
-func (w *World) newEdge(t *table, mask uint64) (*edge, error) {
-	to, err := w.tableFor(mask)
+func (w *World) newEdge(t *table, m mask) (*edge, error) {
+	to, err := w.tableFor(m)
 	if err != nil {
 		return nil, err
 	}
 	e := edgeBetween(t, to)
-	if diff := t.mask ^ mask; diff&(diff-1) == 0 {
-		t.toggle[bits.TrailingZeros64(diff)] = e
+	if id, ok := t.mask.only(&m); ok {
+		for len(t.toggle) <= int(id) {
+			t.toggle = append(t.toggle, nil)
+		}
+		t.toggle[id] = e
 	} else {
 		t.far = append(t.far, e)
 	}
@@ -66,7 +74,7 @@ func edgeBetween(t, to *table) *edge {
 		}
 	}
 	for _, k := range t.heap {
-		if to.mask>>k.comp.id&1 != 0 {
+		if to.mask.has(k.comp.id) {
 			e.heap = append(e.heap, k.comp)
 		}
 	}

@@ -22,8 +22,8 @@ const maxFilter = 4
 //	(3) nested rises, walk is not in it, and none is newer than the world's newest
 type filter struct {
 	w       *World
-	need    uint64
-	deny    uint64
+	need    mask
+	deny    mask
 	exact   bool
 	matches []*table
 	seen    int
@@ -45,27 +45,27 @@ func (f *filter) init(w *World, ids ...ID) {
 }
 
 // maskOf checks ids, which must all differ when they name columns.
-func maskOf(w *World, op string, ids []ID) (mask uint64) {
+func maskOf(w *World, op string, ids []ID) (m mask) {
 	for _, id := range ids {
 		if int(id) >= len(w.comps) {
 			panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component ID is not of this world"})
 		}
-		if mask>>id&1 != 0 {
+		if m.has(id) {
 			panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "component " + w.comps[id].name + " is named twice"})
 		}
-		mask |= 1 << id
+		m = m.with(maskBit(id))
 	}
-	return mask
+	return m
 }
 
 // restrict asks for more components.
 func (f *filter) restrict(op string, ids []ID, deny bool) {
-	mask := maskOf(f.w, op, ids)
+	m := maskOf(f.w, op, ids)
 	f.narrow(op)
 	if deny {
-		f.deny |= mask
+		f.deny = f.deny.with(m)
 	} else {
-		f.need |= mask
+		f.need = f.need.with(m)
 	}
 }
 
@@ -83,11 +83,15 @@ func (f *filter) narrow(op string) {
 func (f *filter) update(to int) {
 	for ; f.seen < to; f.seen++ {
 		t := f.w.tables[f.seen]
-		if t.mask&f.need != f.need || t.mask&f.deny != 0 || f.exact && t.mask != f.need {
-			continue
+		if f.accepts(t) {
+			f.matches = append(f.matches, t)
 		}
-		f.matches = append(f.matches, t)
 	}
+}
+
+// accepts reports whether f matches the entities of t.
+func (f *filter) accepts(t *table) bool {
+	return t.mask.all(&f.need) && !t.mask.any(&f.deny) && (!f.exact || t.mask == f.need)
 }
 
 // Len returns the number of entities that match now.
@@ -126,9 +130,9 @@ func (f *filter) EntityAt(i int) Entity {
 // nil. The world has a Check of its own.
 func (f *filter) Check() error {
 	var c checker
-	c.that(f.n >= 0 && f.n <= maxFilter && (f.need|f.deny)>>len(f.w.comps) == 0, "filter: %d columns, need %#x, deny %#x", f.n, f.need, f.deny)
+	c.that(f.n >= 0 && f.n <= maxFilter && f.need.with(f.deny).below(len(f.w.comps)), "filter: %d columns, need %v, deny %v", f.n, f.need, f.deny)
 	for i, id := range f.ids[:min(max(f.n, 0), maxFilter)] {
-		c.that(id < MaxComponents && f.need>>id&1 != 0, "filter: column %d is component %d", i, id)
+		c.that(f.need.has(id), "filter: column %d is component %d", i, id)
 	}
 	if c.that(f.seen >= 0 && f.seen <= len(f.w.tables), "filter: %d archetypes of %d", f.seen, len(f.w.tables)) {
 		again := filter{w: f.w, need: f.need, deny: f.deny, exact: f.exact}

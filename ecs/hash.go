@@ -81,10 +81,22 @@ func (w *World) Hash(h uint64) uint64 {
 		if t.tailN == 0 {
 			continue
 		}
-		h = mix(mix(h, t.mask), uint64(t.rows()))
+		h = mix(hashMask(h, &t.mask), uint64(t.rows()))
 		run, step := span{t: t}, int(t.caps[0])
 		for left := t.rows(); left > 0; left -= step {
 			h = w.hashRows(h, &run, min(left, step))
+		}
+	}
+	return h
+}
+
+// hashMask folds in the first word, and of the others, with their number, those that say something:
+// the value of a world with few types does not depend on how many there might be.
+func hashMask(h uint64, m *mask) uint64 {
+	h = mix(h, m[0])
+	for i, word := range m[1:] {
+		if word != 0 {
+			h = mix(mix(h, uint64(i)+1), word)
 		}
 	}
 	return h

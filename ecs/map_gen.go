@@ -87,7 +87,7 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map1[A]) Add(entity Entity, a A) error {
-	loc, err := m.add("Add", entity, 0)
+	loc, err := m.add("Add", entity, false)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
-	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 	})
 }
@@ -118,7 +118,7 @@ func (m *Map1[A]) Removes(ids ...ID) *Map1[A] {
 // Exchange gives an entity the components as Add, and takes those that Removes named from it
 // where it has them, moving it once. Errors as Add.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
-	loc, err := m.add("Exchange", entity, m.drop)
+	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 // ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
 // errors as AddAll.
 func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
-	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 	})
 }
@@ -225,7 +225,7 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
-	loc, err := m.add("Add", entity, 0)
+	loc, err := m.add("Add", entity, false)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
-	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 	})
@@ -258,7 +258,7 @@ func (m *Map2[A, B]) Removes(ids ...ID) *Map2[A, B] {
 // Exchange gives an entity the components as Add, and takes those that Removes named from it
 // where it has them, moving it once. Errors as Add.
 func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
-	loc, err := m.add("Exchange", entity, m.drop)
+	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 // ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
 // errors as AddAll.
 func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
-	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 	})
@@ -371,7 +371,7 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
-	loc, err := m.add("Add", entity, 0)
+	loc, err := m.add("Add", entity, false)
 	if err != nil {
 		return err
 	}
@@ -389,7 +389,7 @@ func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
-	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -406,7 +406,7 @@ func (m *Map3[A, B, C]) Removes(ids ...ID) *Map3[A, B, C] {
 // Exchange gives an entity the components as Add, and takes those that Removes named from it
 // where it has them, moving it once. Errors as Add.
 func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
-	loc, err := m.add("Exchange", entity, m.drop)
+	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
 		return err
 	}
@@ -423,7 +423,7 @@ func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 // ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
 // errors as AddAll.
 func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
-	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -525,7 +525,7 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
-	loc, err := m.add("Add", entity, 0)
+	loc, err := m.add("Add", entity, false)
 	if err != nil {
 		return err
 	}
@@ -544,7 +544,7 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) {
-	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -562,7 +562,7 @@ func (m *Map4[A, B, C, D]) Removes(ids ...ID) *Map4[A, B, C, D] {
 // Exchange gives an entity the components as Add, and takes those that Removes named from it
 // where it has them, moving it once. Errors as Add.
 func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
-	loc, err := m.add("Exchange", entity, m.drop)
+	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
 		return err
 	}
@@ -580,7 +580,7 @@ func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 // ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
 // errors as AddAll.
 func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, error) {
-	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -687,7 +687,7 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error {
-	loc, err := m.add("Add", entity, 0)
+	loc, err := m.add("Add", entity, false)
 	if err != nil {
 		return err
 	}
@@ -707,7 +707,7 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
-	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -726,7 +726,7 @@ func (m *Map5[A, B, C, D, E]) Removes(ids ...ID) *Map5[A, B, C, D, E] {
 // Exchange gives an entity the components as Add, and takes those that Removes named from it
 // where it has them, moving it once. Errors as Add.
 func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) error {
-	loc, err := m.add("Exchange", entity, m.drop)
+	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
 		return err
 	}
@@ -745,7 +745,7 @@ func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) e
 // ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
 // errors as AddAll.
 func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
-	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -857,7 +857,7 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F) error {
-	loc, err := m.add("Add", entity, 0)
+	loc, err := m.add("Add", entity, false)
 	if err != nil {
 		return err
 	}
@@ -878,7 +878,7 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
-	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -898,7 +898,7 @@ func (m *Map6[A, B, C, D, E, F]) Removes(ids ...ID) *Map6[A, B, C, D, E, F] {
 // Exchange gives an entity the components as Add, and takes those that Removes named from it
 // where it has them, moving it once. Errors as Add.
 func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F) error {
-	loc, err := m.add("Exchange", entity, m.drop)
+	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
 		return err
 	}
@@ -918,7 +918,7 @@ func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E
 // ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
 // errors as AddAll.
 func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
-	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -1035,7 +1035,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
-	loc, err := m.add("Add", entity, 0)
+	loc, err := m.add("Add", entity, false)
 	if err != nil {
 		return err
 	}
@@ -1057,7 +1057,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
-	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -1078,7 +1078,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Removes(ids ...ID) *Map7[A, B, C, D, E, F, G
 // Exchange gives an entity the components as Add, and takes those that Removes named from it
 // where it has them, moving it once. Errors as Add.
 func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
-	loc, err := m.add("Exchange", entity, m.drop)
+	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
 		return err
 	}
@@ -1099,7 +1099,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, 
 // ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
 // errors as AddAll.
 func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
-	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -1221,7 +1221,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
 // [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
-	loc, err := m.add("Add", entity, 0)
+	loc, err := m.add("Add", entity, false)
 	if err != nil {
 		return err
 	}
@@ -1244,7 +1244,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 // returns their number. On error it is the number changed before; the archetype that
 // failed and those after it are as they were.
 func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
-	return m.addAll("AddAll", s, 0, func(loc uint32, n int) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)
@@ -1266,7 +1266,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Removes(ids ...ID) *Map8[A, B, C, D, E, F
 // Exchange gives an entity the components as Add, and takes those that Removes named from it
 // where it has them, moving it once. Errors as Add.
 func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
-	loc, err := m.add("Exchange", entity, m.drop)
+	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
 		return err
 	}
@@ -1288,7 +1288,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d 
 // ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
 // errors as AddAll.
 func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
-	return m.addAll("ExchangeAll", s, m.drop, func(loc uint32, n int) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(m.w, loc, m.ids[0], n, a)
 		fillCells(m.w, loc, m.ids[1], n, b)
 		fillCells(m.w, loc, m.ids[2], n, c)

@@ -13,14 +13,21 @@ const maxMap = 8
 type mapper struct {
 	w     *World
 	table *table // the archetype with exactly these components; nil until it is needed
-	bits  uint64
-	drop  uint64 // components that Exchange takes away, none of bits
+	bits  mask
+	drop  mask // components that Exchange takes away, none of bits
 	ids   [maxMap]ID
 
-	// The last way taken by Add or Exchange: entities of one system mostly come from one archetype.
+	// The last ways of Add, Exchange and Remove: entities of one system mostly come from one
+	// archetype, and it is then all that is looked at.
+	adds, swaps, drops route
+
+	was mask // components of the entity that add was last asked for, before; while observed
+}
+
+// A route is where entities of one archetype go.
+type route struct {
 	from *table
-	way  *edge
-	was  uint64 // components of the entity that add was last asked for, before
+	way  *edge // nil where they stay
 }
 
 func (m *mapper) init(w *World, ids ...ID) {
@@ -76,15 +83,15 @@ func (m *mapper) spawnBatch(n int) (span, error) {
 // removes says what Exchange takes away, from now on.
 func (m *mapper) removes(ids []ID) {
 	drop := maskOf(m.w, "Removes", ids)
-	if both := m.bits & drop; both != 0 {
+	if both := m.bits.and(drop); !both.empty() {
 		panic(&memory.Misuse{Package: "ecs", Op: "Removes", Reason: "component " + names(both, m.w.comps)[0] + " is what the mapper adds"})
 	}
-	m.drop = drop
+	m.drop, m.swaps = drop, route{}
 }
 
-// add moves e to where it has all components of m and none of drop, and returns where. The
-// caller writes the cells, and settles.
-func (m *mapper) add(op string, e Entity, drop uint64) (uint32, error) {
+// add moves e to where it has all components of m and none of those that swap takes, and returns
+// where. The caller writes the cells, and settles.
+func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 	w := m.w
 	w.mutable(op)
 	r := w.ents.find(e)
@@ -92,38 +99,80 @@ func (m *mapper) add(op string, e Entity, drop uint64) (uint32, error) {
 		return 0, ErrStale
 	}
 	t := w.tableAt(r.loc)
-	m.was = t.mask
-	mask := t.mask&^drop | m.bits
-	if t.mask == mask {
+	last := &m.adds
+	if swap {
+		last = &m.swaps
+	}
+	if t != last.from {
+		if err := m.route(last, t, m.after(t, swap)); err != nil {
+			return 0, err
+		}
+	}
+	if w.observed != 0 {
+		m.was = t.mask
+		if swap && last.way != nil {
+			if err := w.tellLoss(op, r.loc, last.way.to); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if last.way == nil {
 		return r.loc, nil
 	}
-	if t != m.from || m.way.to.mask != mask {
-		way, err := w.edgeTo(t, mask)
-		if err != nil {
-			return 0, err
-		}
-		m.from, m.way = t, way
+	return w.relocate(e.index, r, last.way)
+}
+
+// after returns the components of an entity of t that was given those of m.
+func (m *mapper) after(t *table, swap bool) mask {
+	if swap {
+		return t.mask.without(m.drop).with(m.bits)
 	}
-	if drop != 0 && w.observed != 0 {
-		if err := w.tellLoss(op, r.loc, m.way.to); err != nil {
-			return 0, err
-		}
+	return t.mask.with(m.bits)
+}
+
+// route finds the way from t to the archetype with the given components.
+//
+//go:noinline
+func (m *mapper) route(last *route, t *table, to mask) error {
+	if to == t.mask {
+		*last = route{from: t}
+		return nil
 	}
-	return w.relocate(e.index, r, m.way)
+	way, err := m.w.edgeTo(t, to)
+	if err == nil {
+		*last = route{from: t, way: way}
+	}
+	return err
 }
 
 // Has reports whether e is alive and has all components of the mapper.
 func (m *mapper) Has(e Entity) bool {
 	r := m.w.ents.find(e)
-	return r != nil && m.w.tableAt(r.loc).mask&m.bits == m.bits
+	return r != nil && m.w.tableAt(r.loc).mask.all(&m.bits)
 }
 
 // Remove takes those of the mapper's components that e has, and reports whether there were
 // any. The error wraps [memory.ErrOutOfMemory] where the smaller archetype needs a chunk
 // that the allocator refuses; nothing has changed then.
 func (m *mapper) Remove(e Entity) (bool, error) {
-	m.w.mutable("Remove")
-	return m.w.removeComponents(e, m.bits)
+	w := m.w
+	w.mutable("Remove")
+	r := w.ents.find(e)
+	if r == nil {
+		return false, nil
+	}
+	if t := w.tableAt(r.loc); t != m.drops.from {
+		if err := m.route(&m.drops, t, t.mask.without(m.bits)); err != nil {
+			return false, err
+		}
+	}
+	if m.drops.way == nil {
+		return false, nil
+	}
+	if err := w.lose("Remove", e, r, m.drops.way); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // RemoveAll takes the mapper's components from every entity that s matches, archetype by
@@ -135,10 +184,10 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 	f.own(m.w, "RemoveAll")
 	total := 0
 	for _, t := range f.matches {
-		if t.mask&m.bits == 0 {
+		if !t.mask.any(&m.bits) {
 			continue
 		}
-		moved, err := m.w.moveAll("RemoveAll", t, t.mask&^m.bits)
+		moved, err := m.w.moveAll("RemoveAll", t, t.mask.without(m.bits))
 		if err != nil {
 			return total, err
 		}
@@ -151,7 +200,7 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 // addAll gives every entity that s matches the components of m, takes those in drop, and calls
 // write with each run of rows. Archetypes that stay as they are come first: then no row is written
 // twice, though rows may move into an archetype that s matches as well.
-func (m *mapper) addAll(op string, s Selection, drop uint64, write func(loc uint32, n int)) (int, error) {
+func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32, n int)) (int, error) {
 	w := m.w
 	w.mutable(op)
 	f := s.selection()
@@ -160,7 +209,7 @@ func (m *mapper) addAll(op string, s Selection, drop uint64, write func(loc uint
 	total := 0
 	for i := range matches {
 		t := matches[i]
-		if t.mask&^drop|m.bits != t.mask {
+		if m.after(t, swap) != t.mask {
 			continue
 		}
 		for k := range t.used() {
@@ -174,10 +223,11 @@ func (m *mapper) addAll(op string, s Selection, drop uint64, write func(loc uint
 	}
 	for i := range matches {
 		t := matches[i]
-		if t.mask&^drop|m.bits == t.mask {
+		to := m.after(t, swap)
+		if to == t.mask {
 			continue
 		}
-		moved, err := w.moveAll(op, t, t.mask&^drop|m.bits)
+		moved, err := w.moveAll(op, t, to)
 		if err != nil {
 			return total, err
 		}

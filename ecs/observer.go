@@ -19,7 +19,7 @@ const (
 )
 
 // wholeEntity is the mask of an event of no component.
-const wholeEntity = ^uint64(0)
+var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 
 // An Observer calls a function whenever the world does what it is told to look for, until Stop.
 //
@@ -53,9 +53,8 @@ type Observer struct {
 	noCopy noCopy
 	w      *World // nil once stopped
 	call   func(e Entity, p unsafe.Pointer)
-	mask   uint64 // the bit of its component, or wholeEntity
 	size   uintptr
-	id     ID
+	id     ID // of its component, where kind is of one
 	kind   eventKind
 }
 
@@ -63,13 +62,13 @@ type Observer struct {
 //
 // Invariants, verified in this order by check:
 //
-//	(1) lists[k] holds observers of kind k, in order of registration, none twice or stopped, with
-//	    the bit of a component of the world, or wholeEntity where k is of no component
-//	(2) watched[k] has the bits of those in lists[k]
+//	(1) lists[k] holds observers of kind k, in order of registration, none twice or stopped, of
+//	    a component of the world where k is of one
+//	(2) watched[k] has the components of those in lists[k], or is wholeEntity
 //	(3) observed has bit k where lists[k] is not empty
 type observers struct {
 	observed uint8 // all that fast paths look at
-	watched  [eventKinds]uint64
+	watched  [eventKinds]mask
 	lists    [eventKinds][]*Observer // never changed in place: one of them may be under way
 }
 
@@ -102,12 +101,12 @@ func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 }
 
 func (w *World) observeEntities(op string, kind eventKind, f func(Entity)) *Observer {
-	return w.observe(op, f == nil, &Observer{kind: kind, mask: wholeEntity, call: func(e Entity, _ unsafe.Pointer) { f(e) }})
+	return w.observe(op, f == nil, &Observer{kind: kind, call: func(e Entity, _ unsafe.Pointer) { f(e) }})
 }
 
 func observe[T any](c Component[T], op string, kind eventKind, f func(Entity, *T)) *Observer {
 	return c.w.observe(op, f == nil, &Observer{
-		kind: kind, id: c.ID(), mask: 1 << c.at, size: unsafe.Sizeof(*new(T)),
+		kind: kind, id: c.ID(), size: unsafe.Sizeof(*new(T)),
 		call: func(e Entity, p unsafe.Pointer) { f(e, (*T)(p)) },
 	})
 }
@@ -133,17 +132,25 @@ func (o *Observer) Stop() {
 }
 
 func (s *observers) setObservers(k eventKind, list []*Observer) {
-	s.lists[k], s.watched[k] = list, 0
+	s.lists[k], s.watched[k] = list, mask{}
 	s.observed &^= 1 << k
 	for _, o := range list {
-		s.watched[k] |= o.mask
+		s.watched[k] = s.watched[k].with(o.looksAt())
 		s.observed |= 1 << k
 	}
 }
 
-// tell calls the observers of what happened to the components in mask of n entities from loc on.
-func (w *World) tell(k eventKind, loc uint32, n int, mask uint64) {
-	if w.watched[k]&mask == 0 || w.open >= closedMark {
+// looksAt returns the components that the observer is told of.
+func (o *Observer) looksAt() mask {
+	if o.kind < addEvent {
+		return wholeEntity
+	}
+	return maskBit(o.id)
+}
+
+// tell calls the observers of what happened to the components in m of n entities from loc on.
+func (w *World) tell(k eventKind, loc uint32, n int, m mask) {
+	if !w.watched[k].any(&m) || w.open >= closedMark {
 		return
 	}
 	w.open++
@@ -151,7 +158,7 @@ func (w *World) tell(k eventKind, loc uint32, n int, mask uint64) {
 	defer w.endTelling()
 	for row := range uint32(n) {
 		for _, o := range w.lists[k] {
-			if o.w == nil || o.mask&mask == 0 {
+			if o.w == nil || k >= addEvent && !m.has(o.id) {
 				continue
 			}
 			var p unsafe.Pointer
@@ -171,12 +178,12 @@ func (w *World) endTelling() {
 	w.telling--
 }
 
-// tellNew tells that n entities with the components in mask were created from loc on.
+// tellNew tells that n entities with the components in m were created from loc on.
 //
 //go:noinline
-func (w *World) tellNew(loc uint32, n int, mask uint64) {
+func (w *World) tellNew(loc uint32, n int, m mask) {
 	w.tell(createEvent, loc, n, wholeEntity)
-	w.tell(addEvent, loc, n, mask)
+	w.tell(addEvent, loc, n, m)
 }
 
 // tellBatch is tellNew for the rows of a batch.
@@ -189,22 +196,35 @@ func (w *World) tellBatch(s span) {
 	}
 }
 
-// tellAdded tells that e was given the components in mask, of which it had those in was.
+// tellAdded tells that e was given the components in m, of which it had those in was.
 //
 //go:noinline
-func (w *World) tellAdded(e Entity, mask, was uint64) {
+func (w *World) tellAdded(e Entity, m, was mask) {
 	if r := w.ents.find(e); r != nil {
 		loc := r.loc
-		w.tell(addEvent, loc, 1, mask&^was)
-		w.tell(setEvent, loc, 1, mask&was)
+		w.tell(addEvent, loc, 1, m.without(was))
+		w.tell(setEvent, loc, 1, m.and(was))
+	}
+}
+
+// tellOne is tellAdded for one component.
+//
+//go:noinline
+func (w *World) tellOne(e Entity, id ID, had bool) {
+	if r := w.ents.find(e); r != nil {
+		k := addEvent
+		if had {
+			k = setEvent
+		}
+		w.tell(k, r.loc, 1, maskBit(id))
 	}
 }
 
 // tellMoved is tellAdded for the rows of a batch, which had the components in was before.
-func (w *World) tellMoved(op string, s span, mask, was uint64) {
+func (w *World) tellMoved(op string, s span, m, was mask) {
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
-		w.tell(addEvent, loc, n, mask&^was)
-		w.tell(setEvent, loc, n, mask&was)
+		w.tell(addEvent, loc, n, m.without(was))
+		w.tell(setEvent, loc, n, m.and(was))
 	}
 	w.mutable(op)
 }
@@ -228,12 +248,12 @@ func (w *World) tellEnds(t *table, op string) {
 }
 
 // tellRows tells what happens to all rows of t.
-func (w *World) tellRows(k eventKind, t *table, mask uint64) {
-	if w.watched[k]&mask == 0 {
+func (w *World) tellRows(k eventKind, t *table, m mask) {
+	if !w.watched[k].any(&m) {
 		return
 	}
 	for i, used := 0, t.used(); i < used && i < len(t.chunks); i++ {
-		w.tell(k, t.chunks[i].number<<rowBits, t.rowsIn(i), mask)
+		w.tell(k, t.chunks[i].number<<rowBits, t.rowsIn(i), m)
 	}
 }
 
@@ -242,8 +262,8 @@ func (w *World) tellRows(k eventKind, t *table, mask uint64) {
 //
 //go:noinline
 func (w *World) tellLoss(op string, loc uint32, to *table) error {
-	lost := w.tableAt(loc).mask &^ to.mask
-	if w.watched[removeEvent]&lost == 0 {
+	lost := w.tableAt(loc).mask.without(to.mask)
+	if !w.watched[removeEvent].any(&lost) {
 		return nil
 	}
 	if to.tailN == to.limit && to.used() == len(to.chunks) {
@@ -262,8 +282,8 @@ func (w *World) tellLoss(op string, loc uint32, to *table) error {
 // tellLosses is tellLoss for all rows of src, when room for them was made in to. It gives that
 // room back where an observer panics.
 func (w *World) tellLosses(op string, src, to *table) {
-	lost := src.mask &^ to.mask
-	if w.watched[removeEvent]&lost == 0 {
+	lost := src.mask.without(to.mask)
+	if !w.watched[removeEvent].any(&lost) {
 		return
 	}
 	if to.tailN == 0 {

@@ -118,7 +118,7 @@ func TestObservers_AreCalledInOrderUntilStopped(t *testing.T) {
 	for _, o := range slices.Clone(w.lists[addEvent]) {
 		o.Stop()
 	}
-	if w.observed != 0 || w.watched != ([eventKinds]uint64{}) {
+	if w.observed != 0 || w.watched != ([eventKinds]mask{}) {
 		t.Errorf("nobody observes, but the book says %#x", w.observed)
 	}
 }
@@ -508,10 +508,10 @@ func TestCheck_NamesEachCorruptionOfObservers(t *testing.T) {
 	}{
 		{"kind 0 has 0, the book says 0x5", func(w *World, _ *Observer) { w.observed |= 1 }},
 		{"kind 2 has 1, the book says 0x0", func(w *World, _ *Observer) { w.observed = 0 }},
-		{"is watched in kind 2, the book says 0x4", func(w *World, _ *Observer) { w.watched[addEvent] <<= 2 }},
+		{"is watched in kind 2, the book says 0x4", func(w *World, _ *Observer) { w.watched[addEvent] = maskBit(2) }},
 		{"is of kind 3", func(_ *World, o *Observer) { o.kind++ }},
 		{"stopped true", func(_ *World, o *Observer) { o.w = nil }},
-		{"mask 0x3", func(_ *World, o *Observer) { o.mask = 3 }},
+		{"component 3, stopped false", func(_ *World, o *Observer) { o.id = 3 }},
 		{"number 0 of kind 2", func(_ *World, o *Observer) { o.size++ }},
 		{"number 1 of kind 2", func(w *World, o *Observer) { w.lists[addEvent] = append(w.lists[addEvent], o) }},
 		{"with 0 fills, 1 observers", func(w *World, _ *Observer) { w.telling++ }},

@@ -67,7 +67,7 @@ func (w *World) Column(i int) ColumnStats {
 	c := w.comps[i]
 	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}
 	for _, t := range w.tables {
-		if t.mask>>c.id&1 == 0 {
+		if !t.mask.has(c.id) {
 			continue
 		}
 		s.Archetypes++
@@ -80,22 +80,22 @@ func (w *World) Column(i int) ColumnStats {
 
 // ArchetypeStats says what one archetype takes.
 type ArchetypeStats struct {
-	Components uint64 // bit i is component type i
-	Entities   int
-	Chunks     int
-	Capacity   int // entities that the chunks have room for
-	RowBytes   int // pointer-free bytes per entity, the Entity itself included
+	mask     mask
+	Entities int
+	Chunks   int
+	Capacity int // entities that the chunks have room for
+	RowBytes int // pointer-free bytes per entity, the Entity itself included
 }
 
 // Has reports whether the archetype has the component.
-func (s ArchetypeStats) Has(id ID) bool { return s.Components>>(id&idMask)&1 != 0 }
+func (s ArchetypeStats) Has(id ID) bool { return s.mask.has(id) }
 
 // Archetype returns the figures of archetype i, from 0 to Stats().Archetypes - 1, in order
 // of creation. It allocates nothing.
 func (w *World) Archetype(i int) ArchetypeStats {
 	t := w.tables[i]
 	return ArchetypeStats{
-		Components: t.mask, Entities: t.rows(), Chunks: len(t.chunks),
+		mask: t.mask, Entities: t.rows(), Chunks: len(t.chunks),
 		Capacity: t.capacity(), RowBytes: int(t.rowBytes),
 	}
 }

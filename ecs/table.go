@@ -2,7 +2,6 @@ package ecs
 
 import (
 	"fmt"
-	"math/bits"
 	"strings"
 	"unsafe"
 
@@ -62,23 +61,23 @@ type table struct {
 	tailN    uint32         // rows in it
 	limit    uint32         // rows that it has room for, or 0 while the table has no chunk
 	tail     int
-	mask     uint64
+	mask     mask
 	chunks   []tableChunk
 	columns  []column // pointer-free
 	heap     []column // pointerful
 	held     []unsafe.Pointer
-	toggle   [MaxComponents]*edge
+	toggle   []*edge // by the ID of the component that comes or goes; as long as it was needed
 	far      []*edge // to tables that differ in several components
 	caps     [maxClasses]uint32
 	rowBytes uint32 // pointer-free bytes per row, the entity included
 	index    int    // in World.tables
 }
 
-func newTable(mask uint64, comps []*component, sizes []uintptr) (*table, error) {
-	t := &table{mask: mask}
-	row := entityBytes // in uintptr: the sum of 64 large types may pass 32 bits
-	for m := mask; m != 0; m &= m - 1 {
-		c := comps[bits.TrailingZeros64(m)]
+func newTable(m mask, comps []*component, sizes []uintptr) (*table, error) {
+	t := &table{mask: m}
+	row := entityBytes // in uintptr: the sum of many large types may pass 32 bits
+	for id := range m.ids() {
+		c := comps[id]
 		if c.pointerful {
 			t.heap = append(t.heap, column{size: uint32(c.size), comp: c})
 			continue
@@ -93,7 +92,7 @@ func newTable(mask uint64, comps []*component, sizes []uintptr) (*table, error) 
 		}
 		if n == 0 {
 			return nil, fmt.Errorf("ecs: a row of %d bytes (%s) does not fit a chunk of %d; raise Config.ChunkBytes: %w",
-				row, strings.Join(names(mask, comps), ", "), size, memory.ErrTooLarge)
+				row, strings.Join(names(m, comps), ", "), size, memory.ErrTooLarge)
 		}
 		t.caps[i] = uint32(n)
 	}

@@ -141,8 +141,8 @@ func set[T any](p *T, v T) func() func() {
 func TestCheck_NamesEachInvariant(t *testing.T) {
 	w, f := everything(t)
 	ents, d, cmd := &w.ents, &w.directory, w.commands
-	trio := w.byMask[7]
-	pair := w.byMask[7|1<<3|1<<4] // position, armour, brain, velocity, burning
+	trio := w.byMask[mask{7}]
+	pair := w.byMask[mask{7 | 1<<3 | 1<<4}] // position, armour, brain, velocity, burning
 	brains := w.comps[2]
 	held := trio.chunks[0].number
 	nothing := func() { recover() }
@@ -222,8 +222,9 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"directory 4 heap", "has component 2 at a wrong address", set(&d.row(held)[2], 0)},
 
 		{"table index", "not where its mask", set(&trio.index, 9)},
-		{"table 1 mask", "for 5 component types", set(&trio.mask, 1<<5|7)},
-		{"table 1 columns", "other columns than mask", set(&trio.mask, 5)},
+		{"table 1 mask", "for 5 component types", set(&trio.mask, mask{1<<5 | 7})},
+		{"table 1 mask high", "for 5 component types", set(&trio.mask, mask{7, 0, 0, 1})},
+		{"table 1 columns", "other columns than mask", set(&trio.mask, mask{5})},
 		{"table 1 size", "other columns than mask", set(&trio.heap[0].size, 9)},
 		{"table 1 fewer rows", fmt.Sprintf("rows of %d bytes, not [", trio.rowBytes), set(&trio.caps[3], trio.caps[3]-1)},
 		{"table 1 more rows", fmt.Sprintf("rows of %d bytes, not [", trio.rowBytes), set(&trio.caps[0], trio.caps[0]+1)},
@@ -253,11 +254,11 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"table 5 twice", "whose record says", set(entityAt(live, 5), *entityAt(live, 6))},
 		{"table 5 elsewhere", "whose record says", set(&ents.at(alive.index).loc, 3)},
 		{"table 6", "keeps a ecs.brain of an entity that left", set((*brain)(w.cell(trio.tailLoc+trio.tailN, 2, unsafe.Sizeof(brain{}))), brain{Name: "left"})},
-		{"tables masks", "masks name", set(&w.byMask, map[uint64]*table{0: w.tables[0]})},
+		{"tables masks", "masks name", set(&w.byMask, map[mask]*table{{}: w.tables[0]})},
 		{"tables rows", "rows for", set(&w.tables[0].tailN, 0)},
 
 		{"edge 1 toggle", "the way for component 2 leads to mask", set(&pair.toggle[2], far)},
-		{"edge 1 near in far", "is not far", set(&trio.far, append(slices.Clone(trio.far), edgeBetween(trio, w.byMask[3|1<<3|1<<4]), edgeBetween(trio, trio)))},
+		{"edge 1 near in far", "is not far", set(&trio.far, append(slices.Clone(trio.far), edgeBetween(trio, w.byMask[mask{3 | 1<<3 | 1<<4}]), edgeBetween(trio, trio)))},
 		{"edge 1 two", "two ways to mask", set(&trio.far, append(slices.Clone(trio.far), far))},
 		{"edge 2 moves", "moves other cells than both have", set(&far.moves[0].size, far.moves[0].size+8)},
 		{"edge 2 heap", "moves other cells than both have", set(&far.heap, nil)},
@@ -265,7 +266,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 
 		{"command 1 kind", "command 0: kind 4 of component", set(&cmd.ops[0].kind, commandDestroy+1)},
 		{"command 1 component", "kind 1 of component 5", set(&cmd.ops[1].id, 5)},
-		{"command 1 removal", "kind 2 of component 64", set(&cmd.ops[3].id, 64)},
+		{"command 1 removal", "kind 2 of component 255", set(&cmd.ops[3].id, 255)},
 		{"command 2 words", "command 1: its value is at 1 of 1", set(&cmd.ops[1].at, 1)},
 		{"command 2 negative", "command 1: its value is at -1 of 1", set(&cmd.ops[1].at, -1)},
 		{"command 2 queue", "command 2: its value is at 1 of 1", set(&cmd.ops[2].at, 1)},
@@ -293,8 +294,8 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 	for _, c := range []fault{
 		{"filter 1 columns", "filter: 5 columns", set(&f.n, 5)},
 		{"filter 1 negative", "filter: -1 columns", set(&f.n, -1)},
-		{"filter 1 need", "need 0x2000000007", set(&f.need, f.need|1<<37)},
-		{"filter 1 deny", "deny 0x2000000000", set(&f.deny, 1<<37)},
+		{"filter 1 need", "need 0x2000000007", set(&f.need, f.need.with(maskBit(37)))},
+		{"filter 1 deny", "deny 0x2000000000", set(&f.deny, maskBit(37))},
 		{"filter 1 id", "filter: column 1 is component 3", set(&f.ids[1], 3)},
 		{"filter 1 id range", "filter: column 1 is component 200", set(&f.ids[1], 200)},
 		{"filter 2 seen", "filter: 99 archetypes of", set(&f.seen, 99)},

@@ -51,7 +51,7 @@ func TestFilter_IsNotNarrowedUnderItsQuery(t *testing.T) {
 	if n := f.With(vel.ID()).Len(); n != 100 {
 		t.Errorf("narrowed once no query is open: %d", n)
 	}
-	if text := misuse(t, func() { f.Without(63) }); text != "ecs.Without: the component ID is not of this world" || f.deny != 0 {
+	if text := misuse(t, func() { f.Without(63) }); text != "ecs.Without: the component ID is not of this world" || !f.deny.empty() {
 		t.Error(text)
 	}
 }

@@ -3,7 +3,6 @@ package ecs
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"reflect"
 
 	"github.com/strata-go/strata/memory"
@@ -15,7 +14,7 @@ var (
 	ErrStale = errors.New("ecs: entity is not alive")
 
 	// ErrTooManyComponents says that the world has MaxComponents types already.
-	ErrTooManyComponents = errors.New("ecs: a world holds at most 64 component types")
+	ErrTooManyComponents = errors.New("ecs: a world holds at most 256 component types")
 )
 
 // Config sizes a World. The zero Config means the defaults.
@@ -124,7 +123,7 @@ type World struct {
 	tickets
 	observers
 	tables []*table // in order of creation: the order of every iteration
-	byMask map[uint64]*table
+	byMask map[mask]*table
 	comps  []*component
 	byType map[reflect.Type]*component
 
@@ -151,12 +150,12 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	w := &World{
 		ents:      newEntityIndex(cfg.MaxEntities),
 		directory: newDirectory(mem, cfg),
-		byMask:    make(map[uint64]*table),
+		byMask:    make(map[mask]*table),
 		byType:    make(map[reflect.Type]*component),
 		cfg:       cfg,
 		full:      fmt.Errorf("ecs: all %d entities of Config.MaxEntities are taken: %w", cfg.MaxEntities, memory.ErrOutOfMemory),
 	}
-	if _, err := w.tableFor(0); err != nil {
+	if _, err := w.tableFor(mask{}); err != nil {
 		return nil, err
 	}
 	w.unwatch = watch(mem, w.lost)
@@ -237,7 +236,7 @@ func (w *World) NewEntity() (Entity, error) {
 	w.mutable("NewEntity")
 	e, loc, err := w.spawn(w.tables[0])
 	if err == nil && w.observed != 0 {
-		w.tellNew(loc, 1, 0)
+		w.tellNew(loc, 1, mask{})
 	}
 	return e, err
 }
@@ -295,25 +294,24 @@ func (w *World) spawn(t *table) (Entity, uint32, error) {
 }
 
 // tableFor returns the archetype with exactly these components, making it when it is new.
-func (w *World) tableFor(mask uint64) (*table, error) {
-	if t := w.byMask[mask]; t != nil {
+func (w *World) tableFor(m mask) (*table, error) {
+	if t := w.byMask[m]; t != nil {
 		return t, nil
 	}
-	t, err := newTable(mask, w.comps, w.sizes)
+	t, err := newTable(m, w.comps, w.sizes)
 	if err != nil {
 		return nil, err
 	}
 	t.index = len(w.tables)
 	w.tables = append(w.tables, t)
-	w.byMask[mask] = t
+	w.byMask[m] = t
 	return t, nil
 }
 
 // names lists the component types of a mask, in order of registration.
-func names(mask uint64, comps []*component) []string {
-	var s []string
-	for ; mask != 0; mask &= mask - 1 {
-		s = append(s, comps[bits.TrailingZeros64(mask)].name)
+func names(m mask, comps []*component) (s []string) {
+	for id := range m.ids() {
+		s = append(s, comps[id].name)
 	}
 	return s
 }

@@ -278,6 +278,18 @@ func registerMany(t *testing.T, w *World) {
 	register16[[2]byte](t, w)
 	register16[[3]byte](t, w)
 	register16[[4]byte](t, w)
+	register16[[1]int8](t, w)
+	register16[[2]int8](t, w)
+	register16[[3]int8](t, w)
+	register16[[4]int8](t, w)
+	register16[[5]byte](t, w)
+	register16[[6]byte](t, w)
+	register16[[7]byte](t, w)
+	register16[[8]byte](t, w)
+	register16[[5]int8](t, w)
+	register16[[6]int8](t, w)
+	register16[[7]int8](t, w)
+	register16[[8]int8](t, w)
 	if len(w.comps) != MaxComponents {
 		t.Fatalf("%d component types", len(w.comps))
 	}
@@ -300,14 +312,14 @@ func reg[T any](w *World) error {
 	return err
 }
 
-func TestRegister_RefusesTheSixtyFifthType(t *testing.T) {
+func TestRegister_RefusesWhatIsOneTooMany(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	registerMany(t, w)
 	if _, err := Register[position](w); !errors.Is(err, ErrTooManyComponents) || !strings.Contains(err.Error(), "ecs.position") {
 		t.Error(err)
 	}
 	text := misuse(t, func() { NewMap1[position](w) })
-	if !strings.HasPrefix(text, "ecs.NewMap1: ecs: a world holds at most 64") {
+	if !strings.HasPrefix(text, "ecs.NewMap1: ecs: a world holds at most 256") {
 		t.Error(text)
 	}
 	if _, err := Register[[1][1]byte](w); err != nil {
@@ -315,17 +327,17 @@ func TestRegister_RefusesTheSixtyFifthType(t *testing.T) {
 	}
 }
 
-func TestRegister_AllSixtyFourTypesFitOneEntity(t *testing.T) {
+func TestRegister_AllTypesFitOneEntity(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	registerMany(t, w)
 	e := must[Entity](t)(w.NewEntity())
-	big := Component[[16][4]byte]{w: w, at: MaxComponents - 1}
-	for id := range ID(MaxComponents) {
-		if _, err := w.addComponent(e, id, w.comps[id].size); err != nil {
+	last := Component[[16][8]int8]{w: w, at: MaxComponents - 1}
+	for id, c := range w.comps {
+		if _, err := w.addComponent(e, ID(id), c.size); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !big.Has(e) || w.Column(63).Entities != 1 || w.Stats().Archetypes != 65 {
+	if !last.Has(e) || w.Column(MaxComponents-1).Entities != 1 || w.Stats().Archetypes != MaxComponents+1 {
 		t.Errorf("%+v", w.Stats())
 	}
 }
