@@ -89,6 +89,7 @@ type walk struct {
 func (f *filter) step(s *walk) bool {
 	w := f.w
 	if s.ticket == nil {
+		w.alone("All")
 		if f.seen != len(w.tables) {
 			f.update(len(w.tables))
 		}

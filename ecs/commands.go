@@ -62,6 +62,7 @@ func (q *typedQueue[T]) clear() {
 
 // Commands returns the world's command buffer, the same one every time.
 func (w *World) Commands() *Commands {
+	w.alone("Commands")
 	if w.commands == nil {
 		w.commands = &Commands{w: w}
 	}
@@ -79,7 +80,7 @@ func (cmd *Commands) Skipped() int { return cmd.skipped }
 // [memory.ErrOutOfMemory].
 func (cmd *Commands) Spawn() (Entity, error) {
 	w := cmd.w
-	if w.open >= closedMark || w.asking {
+	if w.open >= closedMark || w.asking || w.parallel {
 		w.refuse("Spawn")
 	}
 	e, loc, err := w.spawn(w.tables[0])

@@ -56,6 +56,7 @@ func Register[T any](w *World) (Component[T], error) {
 	if c := w.byType[typ]; c != nil {
 		return Component[T]{w: w, at: uint(c.id)}, nil
 	}
+	w.alone("Register")
 	if len(w.comps) == MaxComponents {
 		return Component[T]{}, fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, typ)
 	}

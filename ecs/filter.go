@@ -72,6 +72,7 @@ func (f *filter) restrict(op string, ids []ID, deny bool) {
 // narrow starts the search for matches anew, which would confuse an open query, and stops
 // the loops over f. The caller changes what is looked for.
 func (f *filter) narrow(op string) {
+	f.w.alone(op)
 	if f.walked() {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
 	}
@@ -96,6 +97,7 @@ func (f *filter) accepts(t *table) bool {
 
 // Len returns the number of entities that match now.
 func (f *filter) Len() (n int) {
+	f.w.alone("Len")
 	f.update(len(f.w.tables))
 	for i := range f.matches {
 		n += f.matches[i].rows()
@@ -107,17 +109,13 @@ func (f *filter) Len() (n int) {
 // at random, say. It panics with a [*memory.Misuse] for any other i. Cost: a look at each matching
 // archetype, and a binary search among the chunks of one.
 func (f *filter) EntityAt(i int) Entity {
+	f.w.alone("EntityAt")
 	f.update(len(f.w.tables))
 	left := i
 	for _, t := range f.matches {
 		n := t.rows()
 		if left >= 0 && left < n {
-			k, _ := slices.BinarySearchFunc(t.chunks, uint32(left), func(k tableChunk, row uint32) int {
-				if k.first+k.cap <= row {
-					return -1
-				}
-				return 1
-			})
+			k := t.chunkOf(uint32(left))
 			return *f.w.entity(t.chunks[k].number<<rowBits + uint32(left) - t.chunks[k].first)
 		}
 		left -= n

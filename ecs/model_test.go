@@ -30,6 +30,7 @@ type model struct {
 	dead  []Entity
 	tick  int
 	told  map[Entity]*tally
+	teams []*Workers // of several sizes
 }
 
 // A tally is what observers know of an entity from what they were told.
@@ -254,6 +255,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"addRemove":    m.addRemove,
 		"addAll":       m.addAll,
 		"commands":     m.commandsAction,
+		"parallel":     m.parallel,
 		"failNext":     func(t *rapid.T) { m.mem.failNext(rapid.Bool().Draw(t, "persist")) },
 		"heal":         func(*rapid.T) { m.mem.heal() },
 		"":             m.check,
@@ -423,6 +425,29 @@ func (m *model) commandsAction(t *rapid.T) {
 	}
 }
 
+// parallel moves all positions in one pass, and holds its results to the order of All.
+func (m *model) parallel(t *rapid.T) {
+	var met Results[[]Entity]
+	met.Prepare(m.all)
+	m.all.Parallel(rapid.SampledFrom(m.teams).Draw(t, "workers"), func(task *Task, es []Entity, ps []position) {
+		for i := range ps {
+			ps[i].Y += ps[i].X
+		}
+		*met.At(task) = append(*met.At(task), es...)
+	})
+	if got := slices.Concat(met.Values()...); !slices.Equal(got, inOrder(m.all)) {
+		t.Fatalf("a pass meets %v", got)
+	}
+	for e, v := range m.ents {
+		if v.pos != nil {
+			v.pos = &position{v.pos.X, v.pos.Y + v.pos.X}
+			if m.told != nil {
+				m.told[e].pos = v.pos // nobody is told of writes through columns
+			}
+		}
+	}
+}
+
 func (m *model) check(t *rapid.T) {
 	m.observed(t)
 	if err := m.w.Check(); err != nil {
@@ -530,8 +555,10 @@ func (m *model) lookups(t *rapid.T) {
 }
 
 func TestWorld_BehavesLikeMaps(t *testing.T) {
+	teams := []*Workers{newTestWorkers(t, 1), newTestWorkers(t, 2), newTestWorkers(t, 3)}
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t2(t))
+		m.teams = teams
 		if rapid.Bool().Draw(t, "observed") {
 			m.observe()
 		}

@@ -125,6 +125,7 @@ func (w *World) observe(op string, none bool, o *Observer) *Observer {
 // again does nothing.
 func (o *Observer) Stop() {
 	if w := o.w; w != nil {
+		w.alone("Stop")
 		o.w = nil
 		left := slices.DeleteFunc(slices.Clone(w.lists[o.kind]), func(other *Observer) bool { return other == o })
 		w.setObservers(o.kind, left)
@@ -153,6 +154,7 @@ func (w *World) tell(k eventKind, loc uint32, n int, m mask) {
 	if !w.watched[k].any(&m) || w.open >= closedMark {
 		return
 	}
+	w.alone("Set") // the one change of which a pass could tell
 	w.open++
 	w.telling++
 	defer w.endTelling()

@@ -22,22 +22,23 @@ func (*noCopy) Unlock() {}
 // Invariants, verified in this order by check:
 //
 //	(1) open is the number of walks under way, plus fills, plus telling, plus 1 while
-//	    asking, plus closedMark once the world is closed
+//	    asking, plus 1 in a parallel pass, plus closedMark once the world is closed
 //	(2) the walks under way have numbers from ended+1 to serial
 type locks struct {
-	open    int    // what mutable looks at; 0 while changes are allowed
-	fills   int    // callbacks of batches under way
-	telling int    // observers under way, one within the other
-	asking  bool   // the allocator
-	serial  uint64 // of the newest walk
-	ended   uint64 // EndQueries ended walks up to this one
+	open     int    // what mutable looks at; 0 while changes are allowed
+	fills    int    // callbacks of batches under way
+	telling  int    // observers under way, one within the other
+	asking   bool   // the allocator
+	parallel bool   // a pass is under way: nothing here may be written
+	serial   uint64 // of the newest walk
+	ended    uint64 // EndQueries ended walks up to this one
 }
 
 // closedMark is an open count that no number of queries reaches or leaves.
 const closedMark = 1 << 30
 
 // Locked reports whether structural changes would panic: a query is open, a batch is being
-// filled, an observer is told, or the world is closed.
+// filled, an observer is told, a parallel pass is under way, or the world is closed.
 func (w *World) Locked() bool { return w.open != 0 }
 
 // mutable panics unless structural changes are allowed now.
@@ -63,6 +64,8 @@ func (w *World) refuse(op string) {
 	switch {
 	case w.open >= closedMark:
 		reason = closedReason
+	case w.parallel:
+		reason = "a parallel pass is under way"
 	case w.asking:
 		reason = "the world is in the middle of a change, asking its allocator"
 	case w.telling > 0:
@@ -75,10 +78,10 @@ func (w *World) refuse(op string) {
 
 const closedReason = "the world is closed"
 
-// unclosed panics when w is closed; what only waits for Apply is allowed all the same
-// while a query is open.
+// unclosed panics when w is closed or in a pass; what only waits for Apply is allowed all the
+// same while a query is open.
 func (w *World) unclosed(op string) {
-	if w.open >= closedMark {
+	if w.open >= closedMark || w.parallel {
 		w.refuse(op)
 	}
 }
@@ -92,6 +95,9 @@ func (l *locks) walks() int {
 	if l.asking {
 		n--
 	}
+	if l.parallel {
+		n--
+	}
 	return n
 }
 
@@ -100,6 +106,7 @@ func (l *locks) walks() int {
 //go:noinline
 func (f *filter) open() uint64 {
 	w := f.w
+	w.alone("Query")
 	if f.seen != len(w.tables) {
 		f.update(len(w.tables))
 	}
@@ -136,6 +143,7 @@ func (f *filter) walked() bool {
 
 // end ends a walk over f, unless a copy of its query or EndQueries has.
 func (f *filter) end(number uint64) {
+	f.w.alone("Close")
 	if number != f.walk || number <= f.w.ended {
 		f.endNested(number)
 		return
@@ -161,6 +169,7 @@ func (f *filter) endNested(number uint64) {
 // panic that left a loop over a query without its Close: the world is usable again. A query
 // that was ended so panics with a [*memory.Misuse] when it is stepped on to the next chunk.
 func (w *World) EndQueries() int {
+	w.alone("EndQueries")
 	n := w.walks()
 	w.open -= n
 	w.ended = w.serial

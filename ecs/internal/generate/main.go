@@ -21,6 +21,9 @@ var mapTemplate string
 //go:embed query.tmpl
 var queryTemplate string
 
+//go:embed parallel.tmpl
+var parallelTemplate string
+
 // A file is one generated file: a template run for every arity from 1 to max.
 type file struct {
 	name     string
@@ -31,6 +34,7 @@ type file struct {
 var files = []file{
 	{"map_gen.go", mapTemplate, 8},
 	{"query_gen.go", queryTemplate, 4},
+	{"parallel_gen.go", parallelTemplate, 4},
 }
 
 // An arity is what a template sees: N and the names of N type parameters.
