@@ -4,125 +4,104 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"unsafe"
 
+	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-func main() {
-	mib := flag.Uint("mib", 1, "size of the heap in MiB")
-	pairs := flag.Int("pairs", 10_000, "pairs of Alloc and Free to run in Measured")
-	op := flag.String("op", "churn", "churn: replace a random block; worst: split once, merge on both sides")
-	flag.Parse()
-	runtime.LockOSThread() // the tool counts per thread
-	debug.SetGCPercent(-1)
-	if err := run(uintptr(*mib)<<20, *pairs, *op); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+func main() { os.Exit(command(nil, os.Args[1:], os.Stdout, os.Stderr)) }
+
+// command returns the exit status: 1 where the heap fails, 2 for wrong usage.
+func command(src page.Source, args []string, out, fault io.Writer) int {
+	o, err := parse(args, fault)
+	if err != nil {
+		return 2 // it has been told
 	}
+	quiet()
+	if err := run(src, out, o); err != nil {
+		fmt.Fprintln(fault, "worstcase:", err)
+		return 1
+	}
+	return 0
 }
 
-func run(bytes uintptr, pairs int, op string) error {
-	h, err := tlsf.New(nil, tlsf.Config{Reserve: bytes, Blocks: int(bytes / 512)})
+// options are the flags.
+type options struct {
+	mib   uint
+	pairs int
+	op    string
+}
+
+var errUsage = errors.New("wrong usage")
+
+func parse(args []string, usage io.Writer) (o options, err error) {
+	fs := flag.NewFlagSet("worstcase", flag.ContinueOnError)
+	fs.SetOutput(usage)
+	fs.UintVar(&o.mib, "mib", 1, "size of the heap in MiB, from 1 to 2047")
+	fs.IntVar(&o.pairs, "pairs", 10_000, "pairs of Alloc and Free to run in Measured, an even number")
+	fs.StringVar(&o.op, "op", "churn", "churn: replace a random block; worst: split once, merge on both sides")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if fs.NArg() > 0 || o.mib < 1 || o.mib > 2047 || o.pairs < 2 || o.pairs%2 != 0 || ops[o.op] == nil {
+		fmt.Fprintf(usage, "worstcase: -mib %d -pairs %d -op %q and %d more arguments; allowed are 1 to 2047 MiB, an even number of pairs, churn or worst, and none\n",
+			o.mib, o.pairs, o.op, fs.NArg())
+		return o, errUsage
+	}
+	return o, nil
+}
+
+// quiet keeps away what would be counted beside the heap's work, or on another thread.
+func quiet() {
+	runtime.LockOSThread()
+	debug.SetGCPercent(-1)
+}
+
+// An op runs n pairs of Alloc and Free.
+type op func(g *ground, n int)
+
+var ops = map[string]op{"churn": (*ground).churn, "worst": (*ground).worst}
+
+func run(src page.Source, out io.Writer, o options) error {
+	g, err := prepare(src, o)
 	if err != nil {
 		return err
 	}
-	live := fragment(h, bytes)
-	var measured func(h *tlsf.Heap, live []block, n int)
-	switch op {
-	case "churn":
-		measured = Churn
-	case "worst":
-		measured = Worst
-	default:
-		return fmt.Errorf("worstcase: -op %q; churn and worst are possible", op)
-	}
-	measured(h, live, 1000) // warm: descriptors exist
-	Measured(measured, h, live, pairs)
-	s := h.Stats()
-	fmt.Printf("%s: heap %d MiB, %d live blocks, %d pairs in Measured\n", op, s.Reserved>>20, s.Live, pairs)
-	return h.Close()
+	before := g.h.Stats().Allocs
+	Measured(ops[o.op], g, o.pairs)
+	s := g.h.Stats()
+	fmt.Fprintf(out, "%s: heap %d MiB, %d live blocks, %d pairs in Measured\n", o.op, s.Reserved>>20, s.Live, s.Allocs-before)
+	return g.h.Close()
 }
 
-type block struct {
-	p    unsafe.Pointer
-	size uintptr
-}
+// warmPairs run in front of what is measured, so that the descriptors exist.
+const warmPairs = 1000
 
-const holeBytes = 256 << 10
-
-// fragment fills the heap with blocks from 256 B to 16 KiB and frees every second one.
-// In front of them lies one hole of 256 KiB, by far the largest.
-func fragment(h *tlsf.Heap, bytes uintptr) (live []block) {
-	hole, err := h.Alloc(holeBytes, 16)
+// prepare makes the heap, fragments it, and runs the pairs that are not measured.
+func prepare(src page.Source, o options) (*ground, error) {
+	h, err := tlsf.New(src, config(o.mib))
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
-	defer h.Free(hole, holeBytes)
-	for {
-		size := 256 + uintptr(random()%(16<<10-256))
-		p, err := h.Alloc(size, 16)
-		if err != nil {
-			break
-		}
-		live = append(live, block{p, size})
-	}
-	kept := live[:0]
-	for i, b := range live {
-		if i%2 == 0 {
-			h.Free(b.p, b.size)
-		} else {
-			kept = append(kept, b)
-		}
-	}
-	return kept
+	g := fragment(h)
+	ops[o.op](g, warmPairs)
+	return g, nil
+}
+
+// config has a descriptor for every block that can be, for they are not to be doubled while
+// instructions are counted.
+func config(mib uint) tlsf.Config {
+	return tlsf.Config{Reserve: uintptr(mib) << 20, Blocks: int(mib) << 11}
 }
 
 // Measured is what the tool counts.
 //
 //go:noinline
-func Measured(f func(h *tlsf.Heap, live []block, n int), h *tlsf.Heap, live []block, n int) {
-	f(h, live, n)
-}
-
-// Churn replaces a random block by one of another size, n times.
-func Churn(h *tlsf.Heap, live []block, n int) {
-	for range n {
-		b := &live[random()%uint64(len(live))]
-		h.Free(b.p, b.size)
-		b.size = 256 + uintptr(random()%(16<<10-256))
-		p, err := h.Alloc(b.size, 16)
-		if err != nil {
-			panic(err)
-		}
-		b.p = p
-	}
-}
-
-// Worst runs n pairs on the longest path: only the hole is large enough, so both Allocs go
-// through both bitmaps, empty a list, split and link the rest, and the second Free takes both
-// neighbours off their lists and merges with them.
-func Worst(h *tlsf.Heap, _ []block, n int) {
-	const size = 64 << 10
-	for range n / 2 {
-		a, _ := h.Alloc(size, 16)
-		b, _ := h.Alloc(size, 16)
-		h.Free(a, size)
-		h.Free(b, size)
-	}
-}
-
-var seed uint64 = 0x9E3779B97F4A7C15
-
-// random is xorshift64*.
-func random() uint64 {
-	seed ^= seed >> 12
-	seed ^= seed << 25
-	seed ^= seed >> 27
-	return seed * 0x2545F4914F6CDD1D >> 32
-}
+func Measured(f op, g *ground, n int) { f(g, n) }
