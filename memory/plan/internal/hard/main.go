@@ -10,81 +10,99 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/plan/internal/hard/instances"
 )
 
-func main() {
-	limit := flag.Duration("time", 5*time.Second, "the limit of Exact")
-	data := flag.String("data", "memory/plan/testdata/minimalloc", "where MiniMalloc's instances are")
-	flag.Parse()
-	files := flag.Args()
-	if len(files) == 0 {
-		files, _ = filepath.Glob(filepath.Join(*data, "*.csv.gz"))
+func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// command returns the exit status: 1 where an instance cannot be read or planned, 2 for wrong
+// usage.
+func command(args []string, out, fault io.Writer) int {
+	o, err := parse(args, fault)
+	if err != nil {
+		return 2 // it has been told
 	}
-	fmt.Printf("%-16s %7s %14s %7s  %-16s %-26s %-10s\n", "instance", "n", "bound", "rule", "Fast", "Exact", "within the capacity")
+	if err := run(out, o); err != nil {
+		fmt.Fprintln(fault, "hard:", err)
+		return 1
+	}
+	return 0
+}
+
+// options are the flags.
+type options struct {
+	limit time.Duration
+	data  string
+	files []string
+}
+
+var errUsage = errors.New("wrong usage")
+
+func parse(args []string, usage io.Writer) (o options, err error) {
+	fs := flag.NewFlagSet("hard", flag.ContinueOnError)
+	fs.SetOutput(usage)
+	fs.DurationVar(&o.limit, "time", 5*time.Second, "the limit of Exact; 0: as many steps as it takes by itself, the same on every machine")
+	fs.StringVar(&o.data, "data", "memory/plan/testdata/minimalloc", "where MiniMalloc's instances are")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if o.limit < 0 {
+		fmt.Fprintf(usage, "hard: -time %v; allowed is a time, or 0 for as many steps as Exact takes by itself\n", o.limit)
+		return o, errUsage
+	}
+	o.files = fs.Args()
+	return o, nil
+}
+
+// graphs are how many buffers the sets have that are made.
+var graphs = []int{1000, 10_000, 30_000, 100_000}
+
+// run prints a row for each file, or for each of MiniMalloc's and each of graphs.
+func run(out io.Writer, o options) error {
+	files, made := o.files, []int(nil)
+	if len(files) == 0 {
+		made = graphs
+		var err error
+		if files, err = filepath.Glob(filepath.Join(o.data, "*.csv.gz")); err != nil {
+			return err
+		}
+		if len(files) == 0 {
+			return fmt.Errorf("-data %s: there is no .csv.gz", o.data)
+		}
+	}
+	fmt.Fprintln(out, head)
 	for _, name := range files {
 		set, err := instances.Load(name)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+			return err
 		}
-		row(filepath.Base(name), set, *limit)
-	}
-	if flag.NArg() == 0 {
-		for _, n := range []int{1000, 10_000, 30_000, 100_000} {
-			row("graph "+strconv.Itoa(n), instances.Graph(1, n), *limit)
+		if err := play(out, filepath.Base(name), set, o.limit); err != nil {
+			return err
 		}
 	}
+	for _, n := range made {
+		if err := play(out, "graph "+strconv.Itoa(n), instances.Graph(1, n), o.limit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func row(name string, set []plan.Buffer, limit time.Duration) {
-	begin := time.Now()
-	fast, err := plan.Fast(set)
-	took := time.Since(begin)
+func play(out io.Writer, name string, set []plan.Buffer, limit time.Duration) error {
+	r, err := measure(name, set, plan.Exact, plan.Limits{Time: limit})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, name, err)
-		os.Exit(1)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	bound := float64(fast.Bound())
-	first := "-" // the rule is the first attempt of Fast, and all of it where any plan is enough
-	if p, err := plan.FastWithin(set, ^uintptr(0)); err == nil {
-		first = fmt.Sprintf("%.4f", float64(p.Total())/bound)
-	}
-	begin = time.Now()
-	exact, proof, err := plan.Exact(set, plan.Limits{Time: limit})
-	spent := time.Since(begin)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, name, err)
-		os.Exit(1)
-	}
-	short := strings.TrimSuffix(name, ".csv.gz")
-	fmt.Printf("%-16s %7d %14d %7s  %.4f %-9v %.4f %-9v %-9s", short, fast.Len(), fast.Bound(), first,
-		fast.Ratio(), took.Round(100*time.Microsecond), exact.Ratio(), spent.Round(time.Millisecond), word(proof))
-	if parts := strings.Split(short, "."); slices.Contains(parts, "1048576") {
-		begin = time.Now()
-		p, _, err := plan.Exact(set, plan.Limits{Time: limit, Capacity: 1 << 20})
-		if err == nil && p.Total() <= 1<<20 {
-			fmt.Printf(" %v", time.Since(begin).Round(time.Millisecond))
-		} else {
-			fmt.Printf(" missed: %.4f", float64(p.Total())/(1<<20))
-		}
-	}
-	fmt.Println()
-}
-
-func word(p plan.Proof) string {
-	if p.Optimal {
-		return "minimal"
-	}
-	return fmt.Sprintf("%dk", p.Steps/1000)
+	_, err = fmt.Fprintln(out, r)
+	return err
 }

@@ -3,8 +3,8 @@ package instances
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,23 +18,22 @@ import (
 // Load reads a file of lines "id,lower,upper,size", as MiniMalloc and idealloc have them: a
 // buffer that lives in [lower, upper). It may be compressed, with a name that ends in .gz. The
 // first line is a header. Buffers are numbered as they come and aligned to one byte.
-func Load(name string) (set []plan.Buffer, err error) {
-	f, err := os.Open(name)
+func Load(name string) ([]plan.Buffer, error) {
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
 	if !strings.HasSuffix(name, ".gz") {
-		return Read(f)
+		return Read(bytes.NewReader(data))
 	}
-	z, err := gzip.NewReader(f)
+	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return Read(z)
 }
 
-// Read is Load for an open file.
+// Read is Load for what is open, and not compressed.
 func Read(r io.Reader) (set []plan.Buffer, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Scan()
