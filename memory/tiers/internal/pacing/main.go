@@ -14,138 +14,82 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
-func main() {
-	rounds := flag.Int("rounds", 5, "processes per cell")
-	levels := flag.Int("levels", 6, "levels that each process plays")
-	live := flag.String("live", "16,100,400,1000", "MiB of live objects with pointers, a row each")
-	garbage := flag.Int("garbage", 200, "MB of garbage in small objects per level; a row without any is added")
-	child := flag.String("child", "", "play one cell, given as JSON, and print what it took; for the command itself")
-	flag.Parse()
-	var err error
-	if *child != "" {
-		err = play(*child)
+func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// command returns the exit status: 1 where a cell fails, 2 for wrong usage.
+func command(args []string, out, fault io.Writer) int {
+	o, err := parse(args, fault)
+	if err != nil {
+		return 2 // it has been told
+	}
+	if o.child != "" {
+		err = child(out, o.child)
 	} else {
-		err = compare(*live, *garbage, *levels, *rounds)
+		err = compare(out, o, spawn)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "pacing:", err)
-		os.Exit(1)
+		fmt.Fprintln(fault, "pacing:", err)
+		return 1
 	}
+	return 0
 }
 
-// A cell is what one process plays.
-type cell struct {
-	Mode    string
-	Live    int // MiB
-	Garbage int // MB per level
-	Levels  int
+// options are the flags.
+type options struct {
+	rounds  int
+	levels  int
+	live    []int // MiB
+	garbage int   // MB per level
+	limit   time.Duration
+	child   string
 }
 
-// A result is what it took.
-type result struct {
-	CPU    float64 // seconds, of all threads
-	Cycles int     // collections
-	InPlay int     // of these, inside a level and not asked for
-	Peak   int     // MiB, the largest heap
-}
+var errUsage = errors.New("wrong usage")
 
-const (
-	plain  = "plain Go"
-	again  = "plain again"
-	strata = "Strata"
-	keep   = "KeepGC"
-)
-
-var modes = []string{plain, again, strata, keep}
-
-// A child has this long. On a quiet machine the slowest takes some seconds.
-const childSeconds = 300
-
-func compare(live string, garbage, levels, rounds int) error {
-	if rounds < 1 || levels < 1 || garbage < 0 || garbage > 1000 {
-		return errors.New("at least one round and one level, and 0 to 1,000 MB of garbage, are needed")
+func parse(args []string, usage io.Writer) (o options, err error) {
+	fs := flag.NewFlagSet("pacing", flag.ContinueOnError)
+	fs.SetOutput(usage)
+	fs.IntVar(&o.rounds, "rounds", 5, "processes per cell")
+	fs.IntVar(&o.levels, "levels", 6, "levels that each process plays")
+	live := fs.String("live", "16,100,400,1000", "MiB of live objects with pointers, a row each")
+	fs.IntVar(&o.garbage, "garbage", 200, "MB of garbage in small objects per level; a row without any is added")
+	fs.DurationVar(&o.limit, "limit", 5*time.Minute, "end a process that takes longer; on a quiet machine the slowest takes some seconds")
+	fs.StringVar(&o.child, "child", "", "play one cell, given as JSON, and print what it took; for the command itself")
+	if err := fs.Parse(args); err != nil {
+		return o, err
 	}
-	var rows []cell
-	for s := range strings.SplitSeq(live, ",") {
+	if fs.NArg() > 0 || o.rounds < 1 || o.levels < 1 || o.garbage < 0 || o.garbage > 1000 {
+		fmt.Fprintf(usage, "pacing: -rounds %d -levels %d -garbage %d and %d more arguments; allowed are at least one round and one level, 0 to 1000 MB of garbage, and none\n",
+			o.rounds, o.levels, o.garbage, fs.NArg())
+		return o, errUsage
+	}
+	for s := range strings.SplitSeq(*live, ",") {
 		mib, err := strconv.Atoi(strings.TrimSpace(s))
 		if err != nil || mib < 0 || mib > 1200 {
-			return fmt.Errorf("-live %q: MiB from 0 to 1200 are possible, separated by commas", s)
+			fmt.Fprintf(usage, "pacing: -live %q; allowed are MiB from 0 to 1200, separated by commas\n", s)
+			return o, errUsage
 		}
-		rows = append(rows, cell{Live: mib, Garbage: garbage, Levels: levels})
+		o.live = append(o.live, mib)
 	}
-	rows = append(rows, cell{Live: rows[0].Live, Levels: levels})
-	fmt.Printf("%d levels a process; medians of %d processes\n\n", levels, rounds)
-	fmt.Printf("%8s  %10s  %-11s  %8s  %14s  %8s  %11s  %7s  %8s\n",
-		"live MiB", "garbage MB", "", "CPU ms", "spread", "to plain", "collections", "in play", "peak MiB")
-	for _, row := range rows {
-		all, err := measure(row, rounds)
-		if err != nil {
-			return err
-		}
-		print(row, all)
-	}
-	return nil
+	return o, nil
 }
 
-func print(row cell, all map[string][]result) {
-	base := median(all[plain], func(r result) float64 { return r.CPU })
-	for _, mode := range modes {
-		cpu := sorted(all[mode], func(r result) float64 { return r.CPU * 1e3 })
-		mid := cpu[len(cpu)/2]
-		spread := fmt.Sprintf("%.0f to %.0f", cpu[0], cpu[len(cpu)-1])
-		of := func(get func(r result) int) float64 {
-			return median(all[mode], func(r result) float64 { return float64(get(r)) })
-		}
-		fmt.Printf("%8d  %10d  %-11s  %8.0f  %14s  %8.2f  %11.0f  %7.0f  %8.0f\n", row.Live, row.Garbage, mode, mid, spread, mid/base/1e3,
-			of(func(r result) int { return r.Cycles }), of(func(r result) int { return r.InPlay }), of(func(r result) int { return r.Peak }))
+// child plays a cell, and prints what it took for spawn.
+func child(out io.Writer, arg string) error {
+	var c cell
+	if err := json.Unmarshal([]byte(arg), &c); err != nil {
+		return err
 	}
-	fmt.Println()
-}
-
-// measure plays a row, its columns taking turns, each round beginning with another.
-func measure(row cell, rounds int) (map[string][]result, error) {
-	all := map[string][]result{}
-	for i := range rounds {
-		for k := range modes {
-			row.Mode = modes[(i+k)%len(modes)]
-			r, err := run(row)
-			if err != nil {
-				return nil, fmt.Errorf("%s with %d MiB live: %w", row.Mode, row.Live, err)
-			}
-			all[row.Mode] = append(all[row.Mode], r)
-		}
-	}
-	return all, nil
-}
-
-func run(c cell) (r result, err error) {
-	arg, err := json.Marshal(c)
+	r, err := play(c)
 	if err != nil {
-		return r, err
+		return err
 	}
-	cmd := exec.Command(os.Args[0], "-child", string(arg))
-	cmd.Env = append(os.Environ(), "GOGC=100", "GOMEMLIMIT=off", "GOMAXPROCS=2")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return r, err
-	}
-	return r, json.Unmarshal(out, &r)
+	return json.NewEncoder(out).Encode(r)
 }
-
-func sorted(rs []result, get func(r result) float64) (v []float64) {
-	for _, r := range rs {
-		v = append(v, get(r))
-	}
-	slices.Sort(v)
-	return v
-}
-
-func median(rs []result, get func(r result) float64) float64 { return sorted(rs, get)[len(rs)/2] }

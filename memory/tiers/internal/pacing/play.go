@@ -1,13 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"runtime/metrics"
-	"time"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -16,30 +13,51 @@ import (
 type node struct {
 	left, right *node
 	touched     uint64
-	_           [5]uint64
+	_           [nodeBytes - 8 - 2*pointerBytes]byte
 }
 
-const nodeBytes = 64
-
-// held is what is live, and leaf what was allocated last, so that the compiler keeps both.
-var (
-	held []*node
-	//lint:ignore U1000 the compiler may not know that nobody reads it
-	leaf *node
+const (
+	nodeBytes    = 64
+	pointerBytes = unsafe.Sizeof(unsafe.Pointer(nil))
 )
 
+// leaf is what was allocated last, so that the compiler keeps it.
+//
+//lint:ignore U1000 the compiler may not know that nobody reads it
+var leaf *node
+
 // play builds the live heap, collects once, and measures the levels that follow.
-func play(arg string) error {
-	var c cell
-	if err := json.Unmarshal([]byte(arg), &c); err != nil {
-		return err
+func play(c cell) (result, error) {
+	held := build(nodes(c.Live))
+	runtime.GC()
+	h, err := hostOf(c.Mode)
+	if err != nil {
+		return result{}, err
 	}
-	time.AfterFunc(childSeconds*time.Second, func() {
-		fmt.Fprintf(os.Stderr, "pacing: not done after %d s\n", childSeconds)
-		os.Exit(1)
-	})
-	debug.SetGCPercent(-1)                         // building it is not measured
-	held = make([]*node, c.Live<<20/(nodeBytes+8)) // 8: the slice's own part
+	return measured(h, held, c)
+}
+
+// measured plays the levels, and closes the host.
+func measured(h host, held []*node, c cell) (r result, err error) {
+	cycles, cpu := read(cyclesMetric), cpuSeconds()
+	for range c.Levels {
+		peak, err := level(h, held, leaves(c.Garbage))
+		if err != nil {
+			return r, err
+		}
+		r.Peak = max(r.Peak, mib(peak))
+	}
+	r.CPU, r.Cycles = cpuSeconds()-cpu, int(read(cyclesMetric)-cycles)
+	r.InPlay = h.inPlay(r.Cycles)
+	return r, h.Close()
+}
+
+// nodes is how many make so many MiB, with their part of the slice that holds them.
+func nodes(mib int) int { return mib << 20 / (nodeBytes + int(pointerBytes)) }
+
+// build makes a heap that the collector has to follow node by node.
+func build(n int) []*node {
+	held := make([]*node, n)
 	for i := range held {
 		n := &node{}
 		if i > 0 {
@@ -47,83 +65,99 @@ func play(arg string) error {
 		}
 		held[i] = n
 	}
-	debug.SetGCPercent(100)
-	runtime.GC()
-	m, err := manager(c.Mode)
-	if err != nil {
-		return err
-	}
-	cycles, cpu := read("/gc/cycles/total:gc-cycles"), cpuSeconds()
-	var r result
-	for range c.Levels {
-		peak, err := level(m, c.Garbage*1e6)
-		if err != nil {
-			return err
-		}
-		r.Peak = max(r.Peak, peak)
-	}
-	r.CPU, r.Cycles = cpuSeconds()-cpu, int(read("/gc/cycles/total:gc-cycles")-cycles)
-	r.InPlay = r.Cycles
-	if m != nil {
-		var s tiers.Snapshot
-		m.Snapshot(&s)
-		r.InPlay = int(s.Go.InPlay)
-		if err := m.Close(); err != nil {
-			return err
-		}
-	}
-	runtime.KeepAlive(held)
-	return json.NewEncoder(os.Stdout).Encode(r)
+	return held
 }
 
-func manager(mode string) (*tiers.Manager, error) {
-	switch mode {
-	case plain, again:
-		return nil, nil
-	case strata:
-		return tiers.New(tiers.Config{})
-	case keep:
-		return tiers.New(tiers.Config{KeepGC: true})
-	}
-	return nil, fmt.Errorf("a column %q", mode)
-}
+const framesPerLevel = 120
 
-// level makes its garbage in 120 frames, and returns the largest heap in MiB. A frame also
-// computes something, so that a level without garbage takes some time.
-func level(m *tiers.Manager, bytes int) (peak int, err error) {
-	if m != nil {
-		if err := m.BeginLevel(); err != nil {
-			return 0, err
-		}
+// leaves is how many a frame makes, for so many MB of garbage in a level.
+func leaves(mb int) int { return mb * 1e6 / framesPerLevel / nodeBytes }
+
+// level makes its garbage, and returns the largest heap in bytes. A frame also computes
+// something, so that a level without garbage takes some time.
+func level(h host, held []*node, leaves int) (peak uint64, err error) {
+	if err := h.BeginLevel(); err != nil {
+		return peak, err
 	}
-	const frames = 120
-	for range frames {
-		if m != nil {
-			if err := m.BeginFrame(); err != nil {
-				return 0, err
-			}
+	for range framesPerLevel {
+		if err := h.BeginFrame(); err != nil {
+			return peak, err
 		}
-		for range bytes / frames / nodeBytes {
-			leaf = &node{}
-		}
+		litter(leaves)
 		for i := 0; i < len(held); i += 64 {
 			held[i].touched++
 		}
-		if m != nil {
-			if err := m.EndFrame(); err != nil {
-				return 0, err
-			}
+		if err := h.EndFrame(); err != nil {
+			return peak, err
 		}
-		peak = max(peak, int(read("/memory/classes/heap/objects:bytes")>>20))
+		peak = max(peak, read("/memory/classes/heap/objects:bytes"))
 	}
-	if m != nil {
-		_, err = m.EndLevel()
-	}
-	return peak, err
+	return peak, h.endLevel()
 }
+
+func litter(n int) {
+	for range n {
+		leaf = &node{}
+	}
+}
+
+const cyclesMetric = "/gc/cycles/total:gc-cycles"
 
 func read(name string) uint64 {
 	s := []metrics.Sample{{Name: name}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
+}
+
+func mib(bytes uint64) int { return int(bytes >> 20) }
+
+// A host is told where levels and frames begin and end, as a manager is.
+type host interface {
+	BeginLevel() error
+	BeginFrame() error
+	EndFrame() error
+	endLevel() error
+	// inPlay is how many of so many collections nobody asked for.
+	inPlay(cycles int) int
+	Close() error
+}
+
+func hostOf(mode string) (host, error) {
+	switch mode {
+	case plain, again:
+		return nobody{}, nil
+	case strata:
+		return manage(tiers.Config{})
+	case keep:
+		return manage(tiers.Config{KeepGC: true})
+	}
+	return nil, fmt.Errorf("a column %q", mode)
+}
+
+// nobody is the host of plain Go.
+type nobody struct{}
+
+func (nobody) BeginLevel() error     { return nil }
+func (nobody) BeginFrame() error     { return nil }
+func (nobody) EndFrame() error       { return nil }
+func (nobody) endLevel() error       { return nil }
+func (nobody) inPlay(cycles int) int { return cycles }
+func (nobody) Close() error          { return nil }
+
+type managed struct{ *tiers.Manager }
+
+func manage(cfg tiers.Config) (host, error) {
+	m, err := tiers.New(cfg)
+	return managed{m}, err
+}
+
+func (m managed) endLevel() error {
+	_, err := m.EndLevel()
+	return err
+}
+
+func (m managed) inPlay(int) int {
+	var s tiers.Snapshot
+	m.Snapshot(&s)
+	return int(s.Go.InPlay)
 }

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+func forced() uint32 {
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return s.NumForcedGC
+}
+
+// onTheHeap reports whether a manager's memory is part of the Go heap, as where there is no mmap
+// and with -race. So little garbage is no reason to collect then.
+func onTheHeap(t *testing.T) bool {
+	t.Helper()
+	const heap = "/memory/classes/heap/objects:bytes"
+	runtime.GC()
+	before := read(heap)
+	h, err := hostOf(keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := read(heap)
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	return after > before+100<<20
+}
+
+// 60 MB of garbage a level beside 4 MiB cannot be made without a collection, unless a manager
+// puts it off to the end of the level.
+func TestPlay_CountsWhatTheLevelsTook(t *testing.T) {
+	percent := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(percent)
+	const levels = 2
+	hidden := !onTheHeap(t)
+	for _, mode := range modes {
+		cycles, cpu, asked := read(cyclesMetric), cpuSeconds(), forced()
+		r, err := play(cell{Mode: mode, Live: 4, Garbage: 60, Levels: levels})
+		if err != nil {
+			t.Fatal(err)
+		}
+		atMost, within := int(read(cyclesMetric)-cycles)-1, cpuSeconds()-cpu // 1: in front of the levels
+		if r.Cycles > atMost || r.InPlay > r.Cycles || r.CPU <= 0 || r.CPU > within || r.Peak < 4 {
+			t.Errorf("%s: %+v; %d collections in %v s", mode, r, atMost, within)
+		}
+		if !hidden && (mode == strata || mode == keep) {
+			continue
+		}
+		if r.Cycles < 1 || r.Peak > 4+60*levels+64 {
+			t.Errorf("%s: %+v", mode, r)
+		}
+		asked = forced() - asked
+		switch mode {
+		case plain, again:
+			if r.InPlay != r.Cycles || asked != 1 {
+				t.Errorf("%s: %+v, %d were asked for", mode, r, asked)
+			}
+		case strata:
+			if r.Cycles < levels || r.InPlay > r.Cycles-levels || asked < levels {
+				t.Errorf("%s: %+v, %d were asked for", mode, r, asked)
+			}
+		case keep:
+			if r.InPlay < 1 || r.InPlay > r.Cycles || asked != 1 {
+				t.Errorf("%s: %+v, %d were asked for", mode, r, asked)
+			}
+		}
+	}
+}
+
+func TestPlay_ThePeakIsOfAllLevels(t *testing.T) {
+	r, err := play(cell{Mode: plain, Live: 40, Levels: 3})
+	if err != nil || r.Peak < 39 || r.Peak > 39+64 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := play(cell{Mode: plain, Live: 4}); err != nil || r.Peak != 0 {
+		t.Errorf("without a level: %+v, %v", r, err)
+	}
+}
+
+func TestHostOf_AColumnThatIsNoneIsAnError(t *testing.T) {
+	if _, err := play(cell{Mode: "C", Levels: 1}); err == nil || err.Error() != `a column "C"` {
+		t.Error(err)
+	}
+}
+
+func TestHostOf_AManagerIsClosedAndKnowsTheLevels(t *testing.T) {
+	for _, mode := range []string{strata, keep} {
+		h, err := hostOf(mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := h.(managed).Manager
+		for range 2 {
+			if _, err := level(h, nil, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var s tiers.Snapshot
+		m.Snapshot(&s)
+		if s.Level != 2 || s.Frame != 240 || s.InLevel {
+			t.Errorf("%s: %+v", mode, s)
+		}
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := h.endLevel(); err == nil {
+			t.Error("a level ends after Close")
+		}
+	}
+	if h, err := hostOf(plain); err != nil || h != host(nobody{}) || h.inPlay(3) != 3 {
+		t.Error(h, err)
+	}
+}
+
+func TestNodes_FillTheMiBWithTheirPartOfTheSlice(t *testing.T) {
+	if size := unsafe.Sizeof(node{}); size != 64 {
+		t.Errorf("a node has %d bytes", size)
+	}
+	each := 64 + int(unsafe.Sizeof((*node)(nil)))
+	for _, mib := range []int{0, 1, 9, 1000} {
+		if n := nodes(mib); n*each > mib<<20 || (n+1)*each <= mib<<20 {
+			t.Errorf("%d MiB: %d nodes of %d bytes", mib, n, each)
+		}
+	}
+}
+
+func TestBuild_LinksEachNodeWithTheOneBeforeAndTheOneAtHalf(t *testing.T) {
+	held := build(100)
+	for i, n := range held {
+		if i == 0 && (n.left != nil || n.right != nil) || i > 0 && (n.left != held[i/2] || n.right != held[i-1]) {
+			t.Errorf("node %d", i)
+		}
+	}
+	if len(held) != 100 || slices.Contains(held, nil) {
+		t.Errorf("%d nodes", len(held))
+	}
+}
+
+func TestLeaves_AreTheGarbageOfAFrame(t *testing.T) {
+	for mb, want := range map[int]int{0: 0, 1: 130, 200: 26_041, 1000: 130_208} {
+		if n := leaves(mb); n != want {
+			t.Errorf("%d MB: %d, want %d", mb, n, want)
+		}
+	}
+}
+
+func TestLitter_AllocatesAsMuchAsItIsTold(t *testing.T) {
+	if n := testing.AllocsPerRun(10, func() { litter(1000) }); n != 1000 {
+		t.Errorf("%v objects", n)
+	}
+}
+
+func TestMib_RoundsDown(t *testing.T) {
+	for bytes, want := range map[uint64]int{0: 0, 1<<20 - 1: 0, 1 << 20: 1, 5<<30 + 1: 5120} {
+		if got := mib(bytes); got != want {
+			t.Errorf("%d bytes: %d, want %d", bytes, got, want)
+		}
+	}
+}
+
+// A listener notes what it is told, and fails at one of the calls.
+type listener struct {
+	nobody
+	said   []string
+	failAt int
+}
+
+func (l *listener) note(what string) error {
+	l.said = append(l.said, what)
+	if len(l.said) == l.failAt {
+		return fs.ErrInvalid
+	}
+	return nil
+}
+
+func (l *listener) BeginLevel() error { return l.note("BeginLevel") }
+func (l *listener) BeginFrame() error { return l.note("BeginFrame") }
+func (l *listener) EndFrame() error   { return l.note("EndFrame") }
+func (l *listener) endLevel() error   { return l.note("EndLevel") }
+func (l *listener) Close() error      { return l.note("Close") }
+
+func TestLevel_TellsTheHostAndTouchesOneNodeIn64(t *testing.T) {
+	l, held := &listener{}, build(130)
+	peak, err := level(l, held, 10)
+	want := "BeginLevel" + strings.Repeat(" BeginFrame EndFrame", 120) + " EndLevel"
+	if got := strings.Join(l.said, " "); err != nil || got != want {
+		t.Errorf("%v, %s", err, got)
+	}
+	for i, n := range held {
+		if touched := map[bool]uint64{true: 120}[i%64 == 0]; n.touched != touched {
+			t.Errorf("node %d is touched %d times, want %d", i, n.touched, touched)
+		}
+	}
+	if peak < 130*uint64(unsafe.Sizeof(node{})) {
+		t.Errorf("the largest heap has %d bytes", peak)
+	}
+}
+
+func TestLevel_MakesItsGarbageInEachFrame(t *testing.T) {
+	if n := testing.AllocsPerRun(2, func() { _, _ = level(nobody{}, nil, 1000) }); n < 120_000 || n >= 121_000 {
+		t.Errorf("%v objects", n)
+	}
+}
+
+func TestLevel_EveryErrorEndsIt(t *testing.T) {
+	for _, failAt := range []int{1, 2, 3, 241, 242} {
+		l := &listener{failAt: failAt}
+		if _, err := level(l, nil, 0); !errors.Is(err, fs.ErrInvalid) || len(l.said) != failAt {
+			t.Errorf("call %d: %v after %d", failAt, err, len(l.said))
+		}
+	}
+}
+
+// 242 calls are a level.
+func TestMeasured_EveryErrorEndsIt(t *testing.T) {
+	for _, failAt := range []int{1, 243, 2*242 + 1} {
+		l := &listener{failAt: failAt}
+		if _, err := measured(l, nil, cell{Levels: 2}); !errors.Is(err, fs.ErrInvalid) || len(l.said) != failAt {
+			t.Errorf("call %d: %v after %d", failAt, err, len(l.said))
+		}
+	}
+	l := &listener{}
+	if _, err := measured(l, nil, cell{Levels: 2}); err != nil || len(l.said) != 2*242+1 || l.said[2*242] != "Close" {
+		t.Errorf("%v, %q", err, l.said[len(l.said)-1:])
+	}
+}
