@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"math"
-	"unsafe"
+	"errors"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
@@ -14,19 +12,26 @@ const (
 	framesPerMinute = 60 * framesPerSecond
 	framesPerHour   = 60 * framesPerMinute
 	levelFrames     = 3 * framesPerMinute
-
-	mostLive  = 40_000
-	leastLive = 4_000
-	mostBytes = 52 << 20 // asked for by the live blocks together: what a game would plan for
 )
 
-// A load is the traffic of a game's general heap: between 4,000 and 40,000 blocks of 16 bytes
-// to 256 KiB live, each for one frame to a whole level.
+// A load is the traffic of a game's general heap: blocks of 16 bytes to 256 KiB, each for one
+// frame to a whole level.
 type load struct {
 	Frames int
 	Seed   uint64
 	Levels bool // without, nothing dies together
+	scale
 }
+
+// A scale is how large the game is.
+type scale struct {
+	level       int // frames
+	least, most int // blocks that live
+	bytes       int // asked for by the live blocks together: what a game would plan for
+}
+
+// whole is the scale of the command.
+var whole = scale{level: levelFrames, least: 4_000, most: 40_000, bytes: 52 << 20}
 
 // A sample is the state of the heap at the end of a frame.
 type sample struct {
@@ -50,236 +55,17 @@ func config() tiers.Config {
 	return cfg
 }
 
-// play runs the load and returns a sample per simulated second.
-func play(l load) ([]sample, error) {
-	m, err := tiers.New(config())
+// play runs the load on a manager and returns a sample per simulated second.
+func play(cfg tiers.Config, l load) (samples []sample, err error) {
+	m, err := tiers.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	defer m.Close()
-	g := newGame(m, l)
-	samples := make([]sample, 0, l.Frames/framesPerSecond+1)
-	for f := range l.Frames {
-		if err := g.frame(f); err != nil {
-			return nil, fmt.Errorf("frame %d: %w", f, err)
+	defer func() { err = errors.Join(err, m.Close()) }()
+	return newGame(m, l).run(func() (s [2]memory.Stats) {
+		for i, t := range sampled {
+			s[i] = m.Stats(t)
 		}
-		if (f+1)%framesPerSecond == 0 {
-			s := sample{Frame: f + 1, Live: g.live, Asked: g.asked}
-			for i, t := range sampled {
-				s.Tiers[i] = m.Stats(t)
-			}
-			samples = append(samples, s)
-		}
-	}
-	return samples, g.end()
-}
-
-// A block is one that lives.
-type block struct {
-	p    unsafe.Pointer
-	size uintptr
-	next int32 // dies in the same frame, or is as vacant as this one; -1: none
-}
-
-// A game makes and frees the blocks.
-type game struct {
-	load
-	m       *tiers.Manager
-	rng     uint64
-	blocks  []block
-	vacant  int32
-	dying   []int32 // by frame, modulo: the first that dies then
-	live    int
-	bytes   uint64 // asked for by all that live
-	asked   [2]uint64
-	phase   float64
-	inLevel bool
-}
-
-func newGame(m *tiers.Manager, l load) *game {
-	g := &game{load: l, m: m, rng: l.Seed*2 + 0x9E3779B97F4A7C15, vacant: -1, dying: make([]int32, levelFrames+1)}
-	g.blocks = make([]block, 0, mostLive)
-	for i := range g.dying {
-		g.dying[i] = -1
-	}
-	return g
-}
-
-// next is xorshift64*.
-func (g *game) next() uint64 {
-	g.rng ^= g.rng >> 12
-	g.rng ^= g.rng << 25
-	g.rng ^= g.rng >> 27
-	return g.rng * 0x2545F4914F6CDD1D
-}
-
-// share returns a number from 0 up to 1.
-func (g *game) share() float64 { return float64(g.next()>>11) / (1 << 53) }
-
-// between returns a whole number from lo to hi, small ones as likely as large ones.
-func (g *game) between(lo, hi float64) int {
-	return int(lo * math.Pow(hi/lo, g.share()))
-}
-
-// size is that of the next block: names, lists and paths for the most part, then buffers, then
-// meshes and pictures.
-func (g *game) size() uintptr {
-	switch k := g.next() >> 32 % 1000; {
-	case k < 800:
-		return uintptr(g.between(16, 257))
-	case k < 950:
-		return uintptr(g.between(256, 4097))
-	case k < 995:
-		return uintptr(g.between(4096, 32<<10+1))
-	default:
-		return uintptr(g.between(32<<10, 256<<10+1))
-	}
-}
-
-// tierOf is the index in sampled of the tier that serves a size.
-func tierOf(size uintptr) int {
-	if size > 4096 {
-		return 1
-	}
-	return 0
-}
-
-// life is how many frames the next block lives: seconds for the most part, a whole level for some.
-func (g *game) life() int {
-	if g.next()>>32%64 == 0 {
-		return g.between(1, levelFrames+1)
-	}
-	return g.between(1, 8*framesPerSecond)
-}
-
-// target is how many blocks live in a frame: the loading of a level brings the most, then
-// calm and heat take turns, of which none is like the other.
-func (g *game) target(f int) int {
-	into := f % levelFrames
-	if into < 10*framesPerSecond {
-		return mostLive
-	}
-	if into%framesPerMinute == 0 {
-		g.phase = g.share() * 2 * math.Pi
-	}
-	wave := math.Sin(2*math.Pi*float64(into)/(20*framesPerSecond)+g.phase)*0.6 + math.Sin(2*math.Pi*float64(into)/(7*framesPerSecond))*0.4
-	wave = min(max(wave*1.4, -1), 1)
-	return leastLive + int((wave+1)/2*(mostLive-leastLive))
-}
-
-func (g *game) frame(f int) error {
-	if g.Levels && f%levelFrames == 0 {
-		if err := g.changeLevel(f); err != nil {
-			return err
-		}
-	}
-	if err := g.m.BeginFrame(); err != nil {
-		return err
-	}
-	for i := g.dying[f%len(g.dying)]; i >= 0; {
-		next := g.blocks[i].next
-		g.free(i)
-		i = next
-	}
-	g.dying[f%len(g.dying)] = -1
-	target := g.target(f)
-	most := uint64(mostBytes) / mostLive * uint64(target)
-	for g.live < target && g.bytes < most {
-		size := g.size()
-		if g.bytes+uint64(size) > mostBytes {
-			break
-		}
-		if err := g.alloc(f, size); err != nil {
-			return err
-		}
-	}
-	return g.m.EndFrame()
-}
-
-func (g *game) alloc(f int, size uintptr) error {
-	p, err := g.m.Alloc(size, 16)
-	if err != nil {
-		return err
-	}
-	*(*uint64)(p) = uint64(f)
-	i := g.vacant
-	if i >= 0 {
-		g.vacant = g.blocks[i].next
-	} else {
-		i = int32(len(g.blocks))
-		g.blocks = append(g.blocks, block{})
-	}
-	end := levelFrames // from now
-	if g.Levels {
-		end -= f % levelFrames
-	}
-	at := (f + min(g.life(), end)) % len(g.dying)
-	g.blocks[i] = block{p: p, size: size, next: g.dying[at]}
-	g.dying[at] = i
-	g.live++
-	g.bytes += uint64(size)
-	g.asked[tierOf(size)] += uint64(size)
-	return nil
-}
-
-// free gives block i back: every other one by its address alone.
-func (g *game) free(i int32) {
-	b := &g.blocks[i]
-	if i&1 == 0 {
-		g.m.Free(b.p, b.size)
-	} else {
-		g.m.FreeAny(b.p)
-	}
-	g.live--
-	g.bytes -= uint64(b.size)
-	g.asked[tierOf(b.size)] -= uint64(b.size)
-	b.p, b.next = nil, g.vacant
-	g.vacant = i
-}
-
-// changeLevel frees what is left of the level, in the order of its table, and begins the next.
-// One block in fifty belongs to the game, and lives on to die in the next level.
-func (g *game) changeLevel(f int) error {
-	if g.inLevel {
-		g.sweep(f)
-		if _, err := g.m.EndLevel(); err != nil {
-			return err
-		}
-		if err := g.m.Check(); err != nil {
-			return err
-		}
-	}
-	g.inLevel = true
-	return g.m.BeginLevel()
-}
-
-// sweep frees the level's blocks and gives the others a new end.
-func (g *game) sweep(f int) {
-	for i := range g.dying {
-		g.dying[i] = -1
-	}
-	for i := range g.blocks {
-		switch {
-		case g.blocks[i].p == nil:
-		case i%50 != 0:
-			g.free(int32(i))
-		default:
-			at := (f + g.between(1, levelFrames)) % len(g.dying)
-			g.blocks[i].next = g.dying[at]
-			g.dying[at] = int32(i)
-		}
-	}
-}
-
-func (g *game) end() error {
-	if g.inLevel {
-		g.sweep(g.Frames)
-		if _, err := g.m.EndLevel(); err != nil {
-			return err
-		}
-	}
-	if err := g.m.Check(); err != nil {
-		return err
-	}
-	return g.m.Close()
+		return s
+	})
 }

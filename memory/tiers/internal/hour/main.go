@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // errGrown is what ends the command where memory has frayed.
@@ -23,15 +24,23 @@ var errGrown = errors.New("committed memory has grown beyond what is allowed")
 var errUsage = errors.New("wrong usage")
 
 func main() {
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	os.Exit(command(os.Args[1:], os.Stdout, os.Stderr, func(l load) ([]sample, error) { return play(config(), l) }))
+}
+
+// A player is play, with the manager's config.
+type player func(l load) ([]sample, error)
+
+// command returns the exit status.
+func command(args []string, out, fault io.Writer, play player) int {
+	err := run(args, out, fault, play)
 	switch {
 	case err == nil:
+		return 0
 	case errors.Is(err, errUsage):
-		os.Exit(2)
-	default:
-		fmt.Fprintln(os.Stderr, "hour:", err)
-		os.Exit(1)
+		return 2
 	}
+	fmt.Fprintln(fault, "hour:", err)
+	return 1
 }
 
 // options are the flags.
@@ -55,11 +64,11 @@ func parse(args []string, usage io.Writer) (o options, err error) {
 		fmt.Fprintf(usage, "hour: -hours %v and %d more arguments; allowed are 0.05 to 24 hours, and none\n", *hours, fs.NArg())
 		return o, errUsage
 	}
-	o.Frames = int(*hours * framesPerHour)
+	o.Frames, o.scale = int(*hours*framesPerHour), whole
 	return o, nil
 }
 
-func run(args []string, out, usage io.Writer) error {
+func run(args []string, out, usage io.Writer, play player) error {
 	o, err := parse(args, usage)
 	if err != nil {
 		return err
@@ -70,7 +79,7 @@ func run(args []string, out, usage io.Writer) error {
 	}
 	report(out, o.load, samples)
 	if o.csv != "" {
-		err = errors.Join(err, write(o.csv, samples, csv))
+		err = write(o.csv, samples, csv)
 	}
 	if o.svg != "" {
 		err = errors.Join(err, write(o.svg, samples, svg))
@@ -80,7 +89,7 @@ func run(args []string, out, usage io.Writer) error {
 
 // write makes a file of the samples, whole or not at all.
 func write(name string, samples []sample, format func(io.Writer, []sample) error) (err error) {
-	f, err := os.CreateTemp(dirOf(name), ".hour-*")
+	f, err := os.CreateTemp(filepath.Dir(name), ".hour-*")
 	if err != nil {
 		return err
 	}

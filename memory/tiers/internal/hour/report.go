@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
+	"strings"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -14,8 +14,6 @@ const (
 	firstHour  = 0.05
 	laterHours = 0.02
 )
-
-func dirOf(name string) string { return filepath.Dir(name) }
 
 // report prints the table: a line per tier at the moments that matter.
 func report(out io.Writer, l load, samples []sample) {
@@ -122,18 +120,18 @@ func verdict(out io.Writer, samples []sample) error {
 
 // csv writes a line per second.
 func csv(w io.Writer, samples []sample) error {
-	_, err := fmt.Fprint(w, "second,blocks,asked")
+	var b strings.Builder
+	b.WriteString("second,blocks,asked")
 	for _, t := range sampled {
-		_, _ = fmt.Fprintf(w, ",%s committed,%[1]s in use,%[1]s free,%[1]s largest free", t)
+		fmt.Fprintf(&b, ",%s committed,%[1]s in use,%[1]s free,%[1]s largest free", t)
 	}
 	for _, s := range samples {
-		_, _ = fmt.Fprintf(w, "\n%d,%d,%d", s.Frame/framesPerSecond, s.Live, s.asked())
+		fmt.Fprintf(&b, "\n%d,%d,%d", s.Frame/framesPerSecond, s.Live, s.asked())
 		for _, st := range s.Tiers {
-			_, _ = fmt.Fprintf(w, ",%d,%d,%d,%d", st.Committed, st.InUse, st.Free, st.LargestFree)
+			fmt.Fprintf(&b, ",%d,%d,%d,%d", st.Committed, st.InUse, st.Free, st.LargestFree)
 		}
 	}
-	if err == nil {
-		_, err = fmt.Fprintln(w)
-	}
+	b.WriteString("\n")
+	_, err := io.WriteString(w, b.String())
 	return err
 }

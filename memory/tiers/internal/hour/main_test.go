@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The test binary is the command where this is set.
+const asMain = "STRATA_HOUR_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asMain) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestMain_ExitsWithWhatTheCommandReturns(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("no processes")
+	}
+	cmd := exec.Command(os.Args[0], "-hours", "25")
+	cmd.Env = append(os.Environ(), asMain+"=1")
+	out, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.HasPrefix(string(out), "hour: -hours 25 ") {
+		t.Errorf("exit status %d\n%s", code, out)
+	}
+}
+
+// flat returns a player of level curves, and what it was asked to play.
+func flat(asked *load, samples []sample, err error) player {
+	return func(l load) ([]sample, error) {
+		*asked = l
+		return samples, err
+	}
+}
+
+func TestParse_TheDefaultsAndWhatIsGiven(t *testing.T) {
+	for args, want := range map[string]options{
+		"":          {load: load{Frames: 216_000, Seed: 1, Levels: true, scale: whole}},
+		"-hours 24": {load: load{Frames: 24 * 216_000, Seed: 1, Levels: true, scale: whole}},
+		"-hours 0.05 -seed 7 -levels=false -svg a -csv b": {load: load{Frames: 10_800, Seed: 7, scale: whole}, svg: "a", csv: "b"},
+	} {
+		if o, err := parse(strings.Fields(args), io.Discard); err != nil || o != want {
+			t.Errorf("%q: %+v, %v; want %+v", args, o, err, want)
+		}
+	}
+}
+
+func TestParse_WhatIsWrongIsToldWithWhatIsAllowed(t *testing.T) {
+	const allowed = "; allowed are 0.05 to 24 hours, and none\n"
+	for args, want := range map[string]string{
+		"-hours 0.049": "hour: -hours 0.049 and 0 more arguments" + allowed,
+		"-hours 24.1":  "hour: -hours 24.1 and 0 more arguments" + allowed,
+		"-hours NaN":   "hour: -hours NaN and 0 more arguments" + allowed,
+		"file":         "hour: -hours 1 and 1 more arguments" + allowed,
+	} {
+		var usage bytes.Buffer
+		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, errUsage) || usage.String() != want {
+			t.Errorf("%q: %v, %q; want %q", args, err, &usage, want)
+		}
+	}
+	for _, args := range [][]string{{"-hours", "x"}, {"-minutes=3"}} {
+		var usage bytes.Buffer
+		if _, err := parse(args, &usage); !errors.Is(err, errUsage) || !strings.Contains(usage.String(), "from 0.05 to 24") {
+			t.Errorf("%v: %v, %q", args, err, &usage)
+		}
+	}
+}
+
+func TestCommand_ReturnsTheExitStatus(t *testing.T) {
+	level, grown, broken := made(100, map[int]uint64{0: 1000}), made(100, map[int]uint64{0: 1000, 80: 2000}), errors.New("broken")
+	for _, c := range []struct {
+		args    []string
+		samples []sample
+		err     error
+		code    int
+		says    string
+	}{
+		{nil, level, nil, 0, ""},
+		{nil, grown, nil, 1, "hour: committed memory has grown beyond what is allowed\n"},
+		{nil, nil, broken, 1, "hour: broken\n"},
+		{[]string{"-hours", "0"}, level, nil, 2, "hour: -hours 0 and 0 more arguments; allowed are 0.05 to 24 hours, and none\n"},
+	} {
+		var out, fault bytes.Buffer
+		var asked load
+		if code := command(c.args, &out, &fault, flat(&asked, c.samples, c.err)); code != c.code || fault.String() != c.says {
+			t.Errorf("%v: %d, %q; want %d, %q", c.args, code, &fault, c.code, c.says)
+		}
+		if c.samples != nil && c.code < 2 != strings.Contains(out.String(), "hour 1: committed grew by") {
+			t.Errorf("%v\n%s", c.args, &out)
+		}
+	}
+}
+
+func TestRun_WritesTheCurveAndTheNumbers(t *testing.T) {
+	dir, samples := t.TempDir(), made(181, map[int]uint64{0: 1 << 20})
+	picture, numbers := filepath.Join(dir, "h.svg"), filepath.Join(dir, "h.csv")
+	var out bytes.Buffer
+	var asked load
+	if err := run([]string{"-hours", "0.05", "-svg", picture, "-csv", numbers}, &out, io.Discard, flat(&asked, samples, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if want := (load{Frames: 10_800, Seed: 1, Levels: true, scale: whole}); asked != want {
+		t.Errorf("%+v is played", asked)
+	}
+	var table bytes.Buffer
+	report(&table, asked, samples)
+	if err := verdict(&table, samples); err != nil || out.String() != table.String() {
+		t.Errorf("%v\n%s\nwant\n%s", err, &out, &table)
+	}
+	for name, format := range map[string]func(io.Writer, []sample) error{picture: svg, numbers: csv} {
+		var want bytes.Buffer
+		_ = format(&want, samples)
+		file, err := os.ReadFile(name)
+		if err != nil || !bytes.Equal(file, want.Bytes()) {
+			t.Errorf("%s: %v, %d bytes", name, err, len(file))
+		}
+		if info, err := os.Stat(name); err != nil || runtime.GOOS == "linux" && info.Mode() != 0o644 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("%v, %d files", err, len(left))
+	}
+}
+
+func TestRun_WhatCannotBeWrittenIsAnErrorAndLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	var asked load
+	play := flat(&asked, made(100, map[int]uint64{0: 1000}), nil)
+	for _, flags := range [][]string{{"-svg", "no/h.svg"}, {"-csv", "no/h.csv"}, {"-svg", "no/h.svg", "-csv", "h.csv"}} {
+		args := slices.Clone(flags)
+		for i := 1; i < len(args); i += 2 {
+			args[i] = filepath.Join(dir, args[i])
+		}
+		if err := run(args, io.Discard, io.Discard, play); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%v: %v", flags, err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "h.csv")); err != nil {
+		t.Error("what can be written is not:", err)
+	}
+	if err := write(filepath.Join(dir, "x"), nil, func(io.Writer, []sample) error { return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("%d files are left", len(left))
+	}
+}
