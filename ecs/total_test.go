@@ -66,10 +66,7 @@ func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
 	var edges []*edge
 	var rows [][]Entity
 	for _, t := range w.tables {
-		for _, e := range t.toggle {
-			edges = append(edges, e)
-		}
-		edges = append(edges, t.far...)
+		edges = append(append(edges, t.toggle...), t.far...)
 		for i := range t.used() {
 			rows = append(rows, w.entitiesFrom(t.chunks[i].number<<rowBits, t.rowsIn(i)))
 		}
