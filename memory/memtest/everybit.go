@@ -18,8 +18,12 @@ import (
 // wrong with it wants an answer, not a hang or the end of the process.
 const checkBytes = 64 << 20
 
-// checkTime is a variable for the tests of this package, which have no minute.
-var checkTime = time.Second
+// Variables for the tests of this package, which have no minute: what a Check may take of the
+// processor, and how long it is waited for, however many others share that.
+var (
+	checkTime = time.Second
+	hangTime  = 20 * time.Second
+)
 
 // manyElements is how many elements of a slice or an array are flipped: the first, the last
 // and others evenly between them. Every bit of a map of a million bits tells no more.
@@ -197,7 +201,7 @@ func (c checker) run() verdict {
 	select {
 	case v := <-c.answer:
 		return v
-	case <-time.After(20 * checkTime):
+	case <-time.After(hangTime):
 		return verdict{hung: true}
 	}
 }

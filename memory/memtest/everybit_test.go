@@ -51,6 +51,7 @@ var spun int
 
 func TestEveryBit_TellsWhatCheckMustNotDo(t *testing.T) {
 	t.Cleanup(Keep(&checkTime))
+	t.Cleanup(Keep(&hangTime))
 	const second = time.Second
 	m, err := page.Default().Reserve(1 << 20) // nothing is committed: a touch is a fault
 	if err != nil {
@@ -72,12 +73,15 @@ func TestEveryBit_TellsWhatCheckMustNotDo(t *testing.T) {
 		"is slow the first time": {second / 10, func(n int) error { spin(2 * checkTime * time.Duration(1-n)); return nil }, ""},
 		"asks for 65 MiB":        {second, func(int) error { sink = make([]byte, 65<<20); return nil }, "Check with bit 0 of *bool flipped takes "},
 		"asks for 60 MiB":        {second, func(int) error { sink = make([]byte, 60<<20); return nil }, ""},
-		"hangs":                  {second / 40, func(int) error { <-forever; return nil }, "Check hangs with bit 0 of *bool flipped"},
+		"hangs":                  {second, func(int) error { <-forever; return nil }, "Check hangs with bit 0 of *bool flipped"},
 	} {
 		if name == "touches what is none" && page.Default() == page.Heap() {
 			continue // memory of the Go heap is all there
 		}
-		checkTime = c.second
+		checkTime, hangTime = c.second, time.Minute
+		if name == "hangs" {
+			hangTime = 100 * time.Millisecond
+		}
 		book, calls := false, 0
 		r := record(func(tb testing.TB) {
 			EveryBit(tb, func() error {
