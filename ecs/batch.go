@@ -89,15 +89,15 @@ func (w *World) entitiesFrom(loc uint32, n int) []Entity {
 	return unsafe.Slice(w.entity(loc), n)
 }
 
-// moveAll moves every row of src to the table with the given components and returns the
+// moveAll moves every row of src to the table that k names, which keyAfter made, and returns the
 // rows' new span. On error nothing has changed. The caller writes the cells that are new to
 // the rows, and settles.
-func (w *World) moveAll(op string, src *table, m mask) (span, error) {
+func (w *World) moveAll(op string, src *table, k key, turned bool) (span, error) {
 	n := src.rows()
 	if n == 0 {
 		return span{}, nil
 	}
-	e, err := w.edgeTo(src, m)
+	e, err := w.edgeTo(src, k, turned)
 	if err != nil {
 		return span{}, err
 	}

@@ -98,7 +98,9 @@ func (c *checker) components(w *World) bool {
 	cfg.Pages, named.Pages = nil, nil
 	c.that(err == nil && cfg == named, "%+v is no Config", named)
 	if err == nil {
-		c.that(slices.Equal(w.sizes, cfg.sizes()), "directory: chunks of %d bytes, Config says %d to %d", w.sizes, cfg.ChunkBytes, cfg.MaxChunkBytes)
+		sizes, first := cfg.sizes()
+		c.that(slices.Equal(w.sizes, sizes) && w.first == uint32(first) && len(w.outOfChunks) == len(sizes),
+			"directory: chunks of %d bytes from class %d, Config says %d to %d", w.sizes, w.first, cfg.ChunkBytes, cfg.MaxChunkBytes)
 	}
 	c.that(len(w.comps) == len(w.byType) && len(w.comps) <= MaxComponents, "%d component types, %d by type", len(w.comps), len(w.byType))
 	for i, k := range w.comps {
@@ -111,6 +113,7 @@ func (c *checker) components(w *World) bool {
 		}
 		c.that(slices.Equal(k.words, words), "component %d: Hash reads %s at %v", i, k.typ, k.words) // (3)
 	}
+	c.that(w.relating.below(len(w.comps)), "relations %v of %d component types", w.relating, len(w.comps))
 	return before == c.count()
 }
 
@@ -180,8 +183,10 @@ func (x *entityIndex) worn() (n uint32) {
 func (c *checker) commands(cmd *Commands) {
 	for i := range cmd.ops {
 		op := &cmd.ops[i]
-		if !c.that(op.kind <= commandDestroy && (int(op.id) < len(cmd.w.comps) || op.kind != commandAdd && op.kind != commandRemove),
-			"command %d: kind %d of component %d", i, op.kind, op.id) || op.kind != commandAdd { // (1)
+		relates := op.kind == commandRelate || op.kind == commandTurn
+		if !c.that(op.kind <= commandDestroy && (int(op.id) < len(cmd.w.comps) || op.kind == commandSpawn || op.kind == commandDestroy) &&
+			(!relates || cmd.w.relating.has(op.id)), "command %d: kind %d of component %d", i, op.kind, op.id) ||
+			op.kind != commandAdd && op.kind != commandRelate { // (1)
 			continue
 		}
 		comp := cmd.w.comps[op.id]

@@ -50,9 +50,12 @@ func (c *checker) directory(w *World) bool {
 
 // tables verifies the invariants of table and edge, and (4) of directory.
 func (c *checker) tables(w *World) {
-	rows := 0
+	rows, idle := 0, 0
 	for i, t := range w.tables {
-		c.that(t.index == i && w.byMask[t.mask] == t, "table %d: not where its mask %v says", i, t.mask)
+		if t.idle {
+			idle++
+		}
+		c.that(t.index == i && (w.byKey[t.key()] == t) != t.idle, "table %d: not where its mask %v and targets say", i, t.mask)
 		if !c.layout(w, t) {
 			continue
 		}
@@ -63,7 +66,8 @@ func (c *checker) tables(w *World) {
 		}
 		c.edges(w, t)
 	}
-	c.that(len(w.byMask) == len(w.tables), "%d masks name %d tables", len(w.byMask), len(w.tables))
+	c.that(len(w.byKey) == len(w.tables)-idle, "%d masks and targets name %d tables, of which %d are idle", len(w.byKey), len(w.tables), idle)
+	c.kins(w)
 	c.that(rows == int(w.ents.live), "tables hold %d rows for %d live entities", rows, w.ents.live)
 }
 
@@ -73,12 +77,13 @@ func (c *checker) layout(w *World, t *table) bool {
 	if !c.that(t.mask.below(len(w.comps)), "table %d: mask %v for %d component types", t.index, t.mask, len(w.comps)) {
 		return false
 	}
-	want, err := newTable(t.mask, w.comps, w.sizes)
+	want, err := newTable(t.mask, w.comps, &w.directory, t.mask.any(&w.relating))
 	if err != nil {
 		return c.that(false, "table %d: %v", t.index, err)
 	}
 	c.that(slices.Equal(t.columns, want.columns) && slices.Equal(t.heap, want.heap), "table %d: other columns than mask %v says", t.index, t.mask)
-	c.that(t.caps == want.caps && t.rowBytes == want.rowBytes, "table %d: %d rows of %d bytes, not %d of %d", t.index, t.caps, t.rowBytes, want.caps, want.rowBytes)
+	c.that(t.caps == want.caps && t.rowBytes == want.rowBytes && t.first == want.first, "table %d: %d rows of %d bytes from class %d, not %d of %d from %d",
+		t.index, t.caps, t.rowBytes, t.first, want.caps, want.rowBytes, want.first)
 	return before == c.count()
 }
 
@@ -178,24 +183,104 @@ func (c *checker) vacantHeap(w *World, t *table) {
 // edges verifies the invariants of edge, for the ways out of t.
 func (c *checker) edges(w *World, t *table) {
 	for id, e := range t.toggle {
-		if e != nil {
+		if e != nil && e.gen == e.to.gen {
 			way, one := t.mask.only(&e.to.mask)
-			c.that(one && int(way) == id, "table %d: the way for component %d leads to mask %v", t.index, id, e.to.mask)
+			c.that(one && int(way) == id && !t.turned(e.to), "table %d: the way for component %d leads to mask %v", t.index, id, e.to.mask)
 			c.way(w, t, e)
 		}
 	}
 	for i, e := range t.far {
 		_, one := t.mask.only(&e.to.mask)
-		c.that(!one && t.mask != e.to.mask, "table %d: the way to mask %v is not far", t.index, e.to.mask)
-		for _, other := range t.far[:i] {
-			c.that(other.to != e.to, "table %d: two ways to mask %v", t.index, e.to.mask)
-		}
+		c.that(!one && t.mask != e.to.mask && (e.gen != e.to.gen || !t.turned(e.to)), "table %d: the way to mask %v is not far", t.index, e.to.mask)
+		c.that(toward(t.far[:i], &e.to.mask) == nil, "table %d: two ways to mask %v", t.index, e.to.mask)
+		c.way(w, t, e)
+	}
+	for i, e := range t.turns {
+		c.that(e.gen != e.to.gen || t.turned(e.to), "table %d: the way to mask %v turns to no other target", t.index, e.to.mask)
+		c.that(toward(t.turns[:i], &e.to.mask) == nil, "table %d: two turns to mask %v", t.index, e.to.mask)
 		c.way(w, t, e)
 	}
 }
 
+// turned reports whether a relation that both tables have is to different targets.
+func (t *table) turned(to *table) bool {
+	if t.kin == nil {
+		return false
+	}
+	for i, id := range t.kin.relations {
+		if target, ok := to.target(id); ok && target != t.targets[i&(MaxRelations-1)] {
+			return true
+		}
+	}
+	return false
+}
+
 func (c *checker) way(w *World, t *table, e *edge) {
+	if e.gen != e.to.gen { // nobody takes it
+		return
+	}
 	want := edgeBetween(t, e.to)
-	c.that(w.byMask[e.to.mask] == e.to && slices.Equal(e.moves, want.moves) && slices.Equal(e.heap, want.heap),
+	c.that(w.byKey[e.to.key()] == e.to && slices.Equal(e.moves, want.moves) && slices.Equal(e.heap, want.heap),
 		"table %d: the way to mask %v moves other cells than both have", t.index, e.to.mask)
+}
+
+// kins verifies the invariants of kin.
+func (c *checker) kins(w *World) {
+	of := make(map[mask][]*table)
+	ways := make(map[link][]*table)
+	for i, t := range w.tables {
+		if !t.mask.any(&w.relating) {
+			c.that(t.kin == nil && !t.idle && t.targets == targets{} && t.gen == 0, "table %d: it has targets and no relation", i) // (1)
+			continue
+		}
+		f := w.kins[t.mask]
+		if !c.that(f != nil && t.kin == f, "table %d: it is not of the kin of its mask", i) {
+			continue
+		}
+		of[t.mask] = append(of[t.mask], t)
+		c.that(t.idle == slices.Contains(f.idle, t), "table %d: idle %v, its kin says otherwise", i, t.idle) // (3)
+		if t.idle {
+			c.that(t.targets == targets{} && len(t.chunks) == 0 && len(t.toggle)+len(t.far)+len(t.turns) == 0, "table %d: idle, with %d chunks", i, len(t.chunks))
+			continue
+		}
+		for n, id := range f.relations[:min(len(f.relations), MaxRelations)] {
+			l := link{id, t.targets[n]}
+			ways[l] = append(ways[l], t)
+		}
+		for n := len(f.relations); n < MaxRelations; n++ {
+			c.that(t.targets[n] == Entity{}, "table %d: target %d is of no relation", i, n)
+		}
+	}
+	for m, tables := range of {
+		f := w.kins[m]
+		ids := slices.Collect(m.and(w.relating).ids())
+		c.that(slices.Equal(f.tables, tables) && slices.Equal(f.relations, ids) && len(ids) <= MaxRelations, "kin %v: %d tables, not %d", m, len(f.tables), len(tables)) // (2)
+		for i, t := range f.idle {
+			c.that(t.idle && t.kin == f && !slices.Contains(f.idle[:i], t), "kin %v: idle table %d is not, or is so twice", m, i)
+		}
+	}
+	c.that(len(of) == len(w.kins), "%d kins of %d masks", len(w.kins), len(of))
+	for l, tables := range ways { // (4)
+		list := w.links[l]
+		c.that(list != nil && sameTables(list.tables, tables) && list.swept <= w.epoch, "relation %d to %v: not its %d tables", l.id, l.target, len(tables))
+	}
+	c.that(len(ways) == len(w.links), "%d links to %d targets", len(w.links), len(ways))
+}
+
+// sameTables reports whether a, in any order, is b, in which none is twice.
+func sameTables(a, b []*table) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	in := make(map[*table]bool, len(b))
+	for _, t := range b {
+		in[t] = true
+	}
+	for _, t := range a {
+		if !in[t] {
+			return false
+		}
+		delete(in, t)
+	}
+	return true
 }

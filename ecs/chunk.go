@@ -48,7 +48,8 @@ type chunk struct {
 //	(3) len(columns) == len(chunks) * width, and width has room for every component type
 //	(4) columns[number*width+id] is row 0 of that column: in the block for pointer-free
 //	    types, in the Go heap for pointerful ones, 0 where the archetype has none
-//	(5) sizes are those of Config: ChunkBytes, four times as much, and so on to MaxChunkBytes
+//	(5) sizes are those of Config: TargetChunkBytes, four times as much, and so on to ChunkBytes,
+//	    which sizes[first] is, and from there to MaxChunkBytes
 type directory struct {
 	// columns makes a random look-up two dependent loads behind the entity's record, with
 	// no difference between the kinds of column. Going through the table took three loads
@@ -61,8 +62,9 @@ type directory struct {
 	live        int    // blocks held
 	bytes       uint64 // that they take
 	sizes       []uintptr
+	first       uint32 // class of the first chunks of tables without relations
 	mem         memory.Allocator
-	outOfChunks error // made once: a tier that is full every frame must not allocate
+	outOfChunks []error // of each class, made once: a tier that is full every frame must not allocate
 }
 
 // perClass is how many chunks of one size a table has before the next is four times as large:
@@ -70,17 +72,21 @@ type directory struct {
 // columns once per megabyte.
 const perClass = 4
 
-// classAt returns the class of the chunk at position i of a table.
-func (d *directory) classAt(i int) uint32 { return uint32(min(i/perClass, len(d.sizes)-1)) }
+// classAt returns the class of the chunk at position i of t.
+func (d *directory) classAt(t *table, i int) uint32 {
+	return uint32(min(int(t.first)+i/perClass, len(d.sizes)-1))
+}
 
 // minWidth is one cache line of columns: a chunk's addresses come with a single miss.
 const minWidth = 8
 
 func newDirectory(mem memory.Allocator, cfg Config) directory {
-	return directory{
-		mem: mem, width: minWidth, sizes: cfg.sizes(),
-		outOfChunks: fmt.Errorf("ecs: a chunk of %d bytes: %w", cfg.ChunkBytes, memory.ErrOutOfMemory),
+	sizes, first := cfg.sizes()
+	d := directory{mem: mem, width: minWidth, sizes: sizes, first: uint32(first)}
+	for _, size := range sizes {
+		d.outOfChunks = append(d.outOfChunks, fmt.Errorf("ecs: a chunk of %d bytes: %w", size, memory.ErrOutOfMemory))
 	}
+	return d
 }
 
 const entityBytes = unsafe.Sizeof(Entity{})
@@ -111,13 +117,13 @@ func (w *World) tableAt(loc uint32) *table { return w.tables[w.chunks[loc>>rowBi
 // maxChunks is how many numbers a location can hold.
 const maxChunks = 1 << (32 - rowBits)
 
-// ask brings a block for position i of a table, of a smaller class where the allocator has none
+// ask brings a block for position i of t, of a smaller class where the allocator has none
 // of its own: what is left of a budget is used up before anything fails.
-func (w *World) ask(i int) (base unsafe.Pointer, class uint32, err error) {
+func (w *World) ask(t *table, i int) (base unsafe.Pointer, class uint32, err error) {
 	if w.freeNumber == 0 && len(w.chunks) >= maxChunks {
 		return nil, 0, fmt.Errorf("ecs: all %d chunk numbers are taken: %w", len(w.chunks), memory.ErrOutOfMemory)
 	}
-	for class = w.classAt(i); ; class-- {
+	for class = w.classAt(t, i); ; class-- {
 		base, err = w.request(w.sizes[class])
 		closed := errors.Is(err, memory.ErrClosed)
 		switch {
@@ -128,11 +134,11 @@ func (w *World) ask(i int) (base unsafe.Pointer, class uint32, err error) {
 		case err == nil && base != nil:
 			return base, class, nil
 		case err == nil, err == memory.ErrOutOfMemory:
-			if class == 0 {
-				return nil, 0, w.outOfChunks
+			if class == t.first {
+				return nil, 0, w.outOfChunks[class]
 			}
 			continue
-		case class > 0 && (errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)):
+		case class > t.first && (errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)):
 			continue
 		}
 		return nil, 0, fmt.Errorf("ecs: a chunk of %d bytes: %w", w.sizes[class], err)

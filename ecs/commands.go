@@ -15,7 +15,7 @@ import (
 //
 // Invariants, verified in this order by check:
 //
-//	(1) a command is of one of four kinds, and names a component of the world
+//	(1) a command is of one of six kinds, and names a component of the world, or a relation
 //	(2) the value of an addition lies in words, or in the queue of its type
 type Commands struct {
 	noCopy  noCopy
@@ -24,6 +24,7 @@ type Commands struct {
 	words   []uint64     // values of pointer-free components, each from a whole word on
 	queues  []valueQueue // by component, as long as it was needed
 	skipped int
+	to      picks // the targets that the group being applied gives
 }
 
 type commandKind uint8
@@ -32,14 +33,17 @@ const (
 	commandSpawn commandKind = iota
 	commandAdd
 	commandRemove
+	commandRelate // commandAdd with a target
+	commandTurn   // gives another target
 	commandDestroy
 )
 
 type command struct {
-	e    Entity
-	at   int // value: index into words or into the component's queue
-	kind commandKind
-	id   ID
+	e      Entity
+	target Entity
+	at     int // value: index into words or into the component's queue
+	kind   commandKind
+	id     ID
 }
 
 // A valueQueue holds values of one pointerful component, where the collector sees them.
@@ -72,7 +76,8 @@ func (w *World) Commands() *Commands {
 // Len returns the number of commands that wait for Apply.
 func (cmd *Commands) Len() int { return len(cmd.ops) }
 
-// Skipped returns how many commands the last Apply skipped because their entity was stale.
+// Skipped returns how many commands the last Apply skipped because their entity or the target that
+// they give was stale.
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
 // Spawn creates an entity without components at once, so that AddTo can name it. No query
@@ -103,7 +108,28 @@ func (cmd *Commands) Destroy(e Entity) {
 // AddTo gives e the component with value v at the next Apply, or writes v where e has it.
 func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	own(cmd, c, "AddTo")
-	op := command{e: e, kind: commandAdd, id: c.ID()}
+	if cmd.w.relating.has(c.ID()) {
+		cmd.w.refuseNoTarget("AddTo", c.ID())
+	}
+	add(cmd, c, command{e: e, kind: commandAdd, id: c.ID()}, v)
+}
+
+// AddRelation gives e the relation to target with value v at the next Apply, or changes both where e
+// has it. Where the target is stale by then the command is skipped.
+func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
+	own(cmd, r.Component, "AddRelation")
+	add(cmd, r.Component, command{e: e, kind: commandRelate, id: r.ID(), target: target}, v)
+}
+
+// SetTargetOf changes the target of e at the next Apply, where e has the relation then. Where the
+// target is stale by then the command is skipped.
+func SetTargetOf[T any](cmd *Commands, r Relation[T], e, target Entity) {
+	own(cmd, r.Component, "SetTargetOf")
+	cmd.ops = append(cmd.ops, command{e: e, kind: commandTurn, id: r.ID(), target: target})
+}
+
+// add gives the command op with value v.
+func add[T any](cmd *Commands, c Component[T], op command, v T) {
 	if cmd.w.comps[c.at].pointerful {
 		for uint(len(cmd.queues)) <= c.at {
 			cmd.queues = append(cmd.queues, nil)
@@ -172,7 +198,8 @@ func (cmd *Commands) Apply() error {
 }
 
 // applyGroup carries out the first command, with those that follow it for the same entity
-// up to a Destroy, and adds their number to done.
+// up to a Destroy, and adds their number to done. A target that is stale is as a command that was
+// not given.
 func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	w := cmd.w
 	e := ops[0].e
@@ -196,6 +223,8 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	loc := r.loc
 	t := w.tableAt(loc)
 	m, given := t.mask, mask{}
+	stale := 0
+	cmd.to.n = 0
 	for i := range ops[:n] {
 		switch op := &ops[i]; op.kind {
 		case commandAdd:
@@ -203,10 +232,23 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 			given[op.id>>6] |= 1 << (op.id & 63)
 		case commandRemove:
 			m[op.id>>6] &^= 1 << (op.id & 63)
+			cmd.to.drop(op.id)
+		case commandRelate, commandTurn:
+			if !w.Alive(op.target) {
+				stale++
+				continue
+			}
+			if op.kind == commandTurn && !m.has(op.id) {
+				continue
+			}
+			m[op.id>>6] |= 1 << (op.id & 63)
+			given[op.id>>6] |= 1 << (op.id & 63)
+			cmd.to.set("Apply", op.id, op.target)
 		}
 	}
-	if m != t.mask {
-		way, err := w.edgeTo(t, m)
+	k, turned := w.keyAfter("Apply", t, m, &cmd.to)
+	if turned || m != t.mask {
+		way, err := w.edgeTo(t, k, turned)
 		if err != nil {
 			return err
 		}
@@ -222,6 +264,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	for i := range ops[:n] {
 		cmd.write(&ops[i], loc)
 	}
+	cmd.skipped += stale
 	*done += n
 	if w.observed != 0 {
 		w.tellAdded(e, given.and(m), t.mask)
@@ -232,7 +275,8 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 // write stores the value of an addition that was not taken back in its group.
 func (cmd *Commands) write(op *command, loc uint32) {
 	w := cmd.w
-	if op.kind != commandAdd || w.column(loc>>rowBits, op.id) == nil {
+	if op.kind != commandAdd && op.kind != commandRelate || w.column(loc>>rowBits, op.id) == nil ||
+		op.kind == commandRelate && !w.Alive(op.target) {
 		return
 	}
 	comp := w.comps[op.id]

@@ -61,9 +61,9 @@ func Register[T any](w *World) (Component[T], error) {
 		return Component[T]{}, fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, typ)
 	}
 	c := &component{id: ID(len(w.comps)), size: typ.Size(), typ: typ, name: typ.String()}
-	if c.size > w.sizes[0]-columnAlign-entityBytes {
+	if c.size > w.sizes[w.first]-columnAlign-entityBytes {
 		return Component[T]{}, fmt.Errorf("ecs: component %s of %d bytes does not fit a chunk of %d; raise Config.ChunkBytes: %w",
-			typ, c.size, w.sizes[0], memory.ErrTooLarge)
+			typ, c.size, w.sizes[w.first], memory.ErrTooLarge)
 	}
 	if memory.PointerFreeType(typ) != nil {
 		bindHeapColumn[T](c)
@@ -184,7 +184,7 @@ func (c Component[T]) Remove(e Entity) (bool, error) {
 	if !t.mask.has(c.ID()) {
 		return false, nil
 	}
-	way, err := w.edgeBy(t, c.ID())
+	way, err := w.edgeBy("Remove", t, c.ID())
 	if err != nil {
 		return false, err
 	}
@@ -204,7 +204,7 @@ func (w *World) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, err
 	loc := r.loc
 	t := w.tableAt(loc)
 	if !t.mask.has(id) {
-		way, err := w.edgeBy(t, id)
+		way, err := w.edgeBy("Add", t, id)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,8 @@
 //
 // Where to look: [New] and [World]; [Register] and [Component] for one type; [Map2] and its
 // kin to create and change by several; [Filter2], its All and Chunks, and [Query2] to walk, its
-// Parallel and [Workers] to walk on several goroutines; [Commands] for changes while walking; [Observer] to be told of changes; [Events] and [SetResource] between
+// Parallel and [Workers] to walk on several goroutines; [Commands] for changes while walking;
+// [Relation] for entities that refer to others; [Observer] to be told of changes; [Events] and [SetResource] between
 // systems; [World.Stats], [World.Hash] and [World.Check] to look inside.
 //
 // # Layout
@@ -44,6 +45,21 @@
 // An address of a component holds until its own entity gains or loses a component, or any
 // entity of its archetype leaves it. Creating entities never moves a row.
 //
+// # Relations
+//
+// A component of type ChildOf, Likes or DockedAt can carry a target, another entity: see
+// [RegisterRelation]. Entities of the same components are then in one table for each target, and
+// "all children of e" is a walk over the rows of just those:
+//
+//	archetype {Position, ChildOf}    ChildOf → a:  | rows … |      4 × 1 KiB, 4 × 4 KiB, 4 × 16 KiB …
+//	                                 ChildOf → b:  | rows … |
+//	index: (ChildOf, a) → tables     in the order in which they became those of a
+//
+// Changing a target moves the row. A target that is removed costs nothing, and leaves a stale one
+// behind, which [Relation] describes. An entity in a field of a component is better where nobody
+// asks for "all of e", where nearly every entity has a target of its own, or where targets
+// change every tick.
+//
 // # Use it when, and when not
 //
 // Use it for many objects of few shapes that systems visit every tick. For a few hundred
@@ -65,6 +81,9 @@
 //	Component.Column              one look-up per chunk: for columns that not all archetypes have
 //	EntityAt                      a look at each archetype that matches
 //	Component.Get                 inlined: record, column address, row
+//	a filter narrowed by To       a map look-up, and a look at each table of that target
+//	SetTarget                     moves the row, after a map look-up where the target is another than
+//	                              that of the entity before
 //	create, remove                a slot from the free list, one row; removal moves one row
 //	Add, Remove of a component,
 //	Exchange                      moves the row to the other archetype, fills the hole
@@ -75,7 +94,7 @@
 //	an Observer                   a call per entity and event of its kind
 //	Shrink                        a look at each archetype, a free per chunk without rows
 //	memory                        8 bytes per entity in its row, 8 in the index; 100 bytes per
-//	                              chunk, some 700 per archetype; of a large archetype's chunks
+//	                              chunk, some 700 per archetype or target of one; of a large archetype's chunks
 //	                              at most one is unused, of any other's half of the bytes
 //
 // The figures beside Ark and hand-written loops come from go test -bench . in ecs/bench.

@@ -4,13 +4,21 @@ import "unsafe"
 
 // An edge is the way of a row from one table to another: which column goes where.
 //
+// It leads to the table that was last asked for among those with the same components: which cells
+// move does not depend on targets, and a table has no edge for each of thousands of them. Where
+// to has been retired since, its gen says so, and the edge is made anew when it is next taken.
+//
 // Invariants, verified in this order by check:
 //
-//	(1) table.toggle[id] leads to the table that differs in component id alone, table.far
-//	    to tables that differ in several, and only one edge to each
-//	(2) moves and heap name exactly the columns that both tables have
+//	(1) table.toggle[id] leads to a table that differs in component id, table.far to tables
+//	    that differ in several components, and only one edge to the same components; those
+//	    relations that both tables have are to the same targets
+//	(2) table.turns leads to tables with another target of the same relation, only one edge to
+//	    the same components
+//	(3) moves and heap name exactly the columns that both tables have
 type edge struct {
 	to    *table
+	gen   uint32 // of to
 	moves []move
 	heap  []*component // pointerful types that both tables have
 }
@@ -22,50 +30,73 @@ type move struct {
 }
 
 // edgeBy returns the edge from t to the table that differs in component id alone.
-func (w *World) edgeBy(t *table, id ID) (*edge, error) {
-	if int(id) < len(t.toggle) {
-		if e := t.toggle[id]; e != nil {
+func (w *World) edgeBy(op string, t *table, id ID) (*edge, error) {
+	has := t.mask.has(id)
+	if int(id) < len(t.toggle) && (has || !w.relating.has(id)) {
+		if e := t.toggle[id]; e != nil && e.gen == e.to.gen {
 			return e, nil
 		}
 	}
 	m := t.mask
 	m[id>>6] ^= 1 << (id & 63)
-	return w.newEdge(t, m)
+	k, _ := w.keyAfter(op, t, m, nil)
+	return w.edgeTo(t, k, false)
 }
 
-// edgeTo returns the edge from t to the table with the given components, which differs.
-func (w *World) edgeTo(t *table, m mask) (*edge, error) {
-	if id, ok := t.mask.only(&m); ok {
-		return w.edgeBy(t, id)
+// edgeTo returns the edge from t to the table that k names, which keyAfter made and which differs.
+func (w *World) edgeTo(t *table, k key, turned bool) (*edge, error) {
+	var e *edge
+	if id, ok := t.mask.only(&k.mask); turned {
+		e = toward(t.turns, &k.mask)
+	} else if !ok {
+		e = toward(t.far, &k.mask)
+	} else if int(id) < len(t.toggle) {
+		e = t.toggle[id]
 	}
-	for _, e := range t.far {
-		if e.to.mask == m {
-			return e, nil
+	if e != nil && e.gen == e.to.gen && e.to.targets == k.targets {
+		return e, nil
+	}
+	return w.newEdge(t, k, turned, e)
+}
+
+// toward returns the edge to the components in m.
+func toward(edges []*edge, m *mask) *edge {
+	for _, e := range edges {
+		if e.to.mask == *m {
+			return e
 		}
 	}
-	return w.newEdge(t, m)
+	return nil
 }
 
+// newEdge makes an edge, or turns the one there is towards another table.
+//
 //go:noinline
-func (w *World) newEdge(t *table, m mask) (*edge, error) {
-	to, err := w.tableFor(m)
+func (w *World) newEdge(t *table, k key, turned bool, e *edge) (*edge, error) {
+	to, err := w.tableFor(k)
 	if err != nil {
 		return nil, err
 	}
-	e := edgeBetween(t, to)
-	if id, ok := t.mask.only(&m); ok {
+	if e != nil {
+		e.to, e.gen = to, to.gen
+		return e, nil
+	}
+	e = edgeBetween(t, to)
+	if id, ok := t.mask.only(&k.mask); turned {
+		t.turns = append(t.turns, e)
+	} else if !ok {
+		t.far = append(t.far, e)
+	} else {
 		for len(t.toggle) <= int(id) {
 			t.toggle = append(t.toggle, nil)
 		}
 		t.toggle[id] = e
-	} else {
-		t.far = append(t.far, e)
 	}
 	return e, nil
 }
 
 func edgeBetween(t, to *table) *edge {
-	e := &edge{to: to}
+	e := &edge{to: to, gen: to.gen}
 	for _, k := range t.columns {
 		for _, l := range to.columns {
 			if l.comp == k.comp && k.size > 0 {

@@ -13,6 +13,7 @@ type (
 	Position struct{ X, Y float32 }
 	Velocity struct{ X, Y float32 }
 	Frozen   struct{}
+	ChildOf  struct{}
 	Hit      struct {
 		Target ecs.Entity
 		Damage int32
@@ -371,4 +372,52 @@ func ExampleWorld_Hash() {
 	first, again := play(), play()
 	fmt.Println(first == again)
 	// Output: true
+}
+
+// A scene graph: every node is the child of another.
+func Example_relations() {
+	w := newWorld()
+	defer w.Close()
+	childOf, err := ecs.RegisterRelation[ChildOf](w)
+	if err != nil {
+		panic(err)
+	}
+	nodes := ecs.NewMap1[Position](w)
+	parts := ecs.NewMap2[Position, ChildOf](w) // with a target, named by To
+
+	tank, _ := nodes.NewEntity(Position{X: 100})
+	turret, _ := parts.To(childOf.ID(), tank).NewEntity(Position{Y: 2}, ChildOf{})
+	_, _ = parts.NewEntity(Position{Y: 1}, ChildOf{}) // the hull
+	gun, _ := parts.To(childOf.ID(), turret).NewEntity(Position{X: 3}, ChildOf{})
+
+	of := ecs.NewFilter1[Position](w)
+	var visit func(e ecs.Entity, x, y float32)
+	visit = func(e ecs.Entity, x, y float32) {
+		fmt.Println(e, x, y)
+		var below []ecs.Entity
+		for part := range of.To(childOf.ID(), e).All() {
+			below = append(below, part)
+		}
+		for _, part := range below {
+			p, _, _ := parts.Get(part)
+			visit(part, x+p.X, y+p.Y)
+		}
+	}
+	visit(tank, 100, 0)
+
+	parent, ok := childOf.Target(gun)
+	fmt.Println(parent == turret, ok)
+	w.Remove(turret) // the gun stays, and has no parent any more
+	parent, ok = childOf.Target(gun)
+	fmt.Println(parent.IsZero(), ok, childOf.Has(gun))
+	_, _ = childOf.SetTarget(gun, tank)
+	fmt.Println(childOf.RemoveTree(tank), w.Len())
+	// Output:
+	// #1.1 100 0
+	// #2.1 100 2
+	// #4.1 103 2
+	// #3.1 100 1
+	// true true
+	// true false true
+	// 3 0
 }

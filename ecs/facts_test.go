@@ -333,7 +333,7 @@ func TestStats_AddUp(t *testing.T) {
 func TestTable_KeepsOneSpareChunk(t *testing.T) {
 	w, mem := newTestWorld(t, Config{})
 	m := NewMap1[position](w)
-	if err := m.NewBatch(int(must[*table](t)(m.target()).caps[0])*3, nil); err != nil {
+	if err := m.NewBatch(int(must[*table](t)(m.target()).caps[w.first])*3, nil); err != nil {
 		t.Fatal(err)
 	}
 	first := mem.allocs

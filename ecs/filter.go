@@ -19,18 +19,26 @@ const maxFilter = 4
 //	(1) the n columns read are components of w and of need; deny names components of w
 //	(2) matches holds, in order of creation, those of the first seen tables that have all of
 //	    need and none of deny, and where exact is set nothing else
-//	(3) nested rises, walk is not in it, and none is newer than the world's newest
+//	(3) where to names targets, all are of relations in need, and matches holds instead those of the
+//	    first listed tables of list that have these targets; while epoch is the world's, list is
+//	    what links to the first target, or nil
+//	(4) nested rises, walk is not in it, and none is newer than the world's newest
 type filter struct {
 	w       *World
 	need    mask
 	deny    mask
 	exact   bool
 	matches []*table
-	seen    int
+	seen    int // -1 where to names targets: it is to be looked at each time
 	n       int // columns read
 	ids     [maxFilter]ID
 	walk    uint64   // the newest walk over this filter; 0 when it has ended
 	nested  []uint64 // walks that were open when another began
+
+	to     picks
+	list   *linked
+	listed int
+	epoch  uint64
 }
 
 // A Selection is any filter: the entities that it matches now.
@@ -76,18 +84,80 @@ func (f *filter) narrow(op string) {
 	if f.walked() {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
 	}
-	f.matches, f.seen = nil, 0
+	f.rewind()
 	f.w.takeAway(f)
+}
+
+// rewind forgets what was found. The room for it stays, unless a batch may be walking through it.
+func (f *filter) rewind() {
+	if f.matches = f.matches[:0]; f.w.telling > 0 || f.w.asking {
+		f.matches = nil
+	}
+	f.seen, f.listed, f.list = 0, 0, nil
+	if f.to.n > 0 {
+		f.seen = -1
+	}
+}
+
+// turn narrows f to a target of relation id, in place of the one it was narrowed to.
+func (f *filter) turn(id ID, target Entity) {
+	f.w.mustRelate("To", id)
+	f.narrow("To")
+	f.to.set("To", id, target)
+	f.need = f.need.with(maskBit(id))
+	f.seen = -1
+}
+
+// turnAway takes back what turn did.
+func (f *filter) turnAway() {
+	f.narrow("ToAny")
+	f.to, f.seen = picks{}, 0
 }
 
 // update looks at the archetypes before the given one that appeared since the last query.
 func (f *filter) update(to int) {
+	if f.to.n > 0 {
+		f.updateTo()
+		return
+	}
 	for ; f.seen < to; f.seen++ {
 		t := f.w.tables[f.seen]
 		if f.accepts(t) {
 			f.matches = append(f.matches, t)
 		}
 	}
+}
+
+// updateTo looks at the tables of the first target that were linked since the last query. The
+// list of a target has them all unless a sweep took some out, and none where the target is dead.
+func (f *filter) updateTo() {
+	w := f.w
+	if !w.alive(&f.to) {
+		f.rewind()
+		return
+	}
+	if f.list == nil || f.epoch != w.epoch {
+		f.rewind()
+		f.list, f.epoch = w.links[link(f.to.at[0])], w.epoch
+		if f.list == nil {
+			return
+		}
+	}
+	for ; f.listed < len(f.list.tables); f.listed++ {
+		if t := f.list.tables[f.listed]; f.accepts(t) && t.aimsAt(&f.to) {
+			f.matches = append(f.matches, t)
+		}
+	}
+}
+
+// aimsAt reports whether t has the targets in p.
+func (t *table) aimsAt(p *picks) bool {
+	for i := range p.n {
+		if target, ok := t.target(p.at[i].id); !ok || target != p.at[i].target {
+			return false
+		}
+	}
+	return true
 }
 
 // accepts reports whether f matches the entities of t.
@@ -132,14 +202,42 @@ func (f *filter) Check() error {
 	for i, id := range f.ids[:min(max(f.n, 0), maxFilter)] {
 		c.that(f.need.has(id), "filter: column %d is component %d", i, id)
 	}
-	if c.that(f.seen >= 0 && f.seen <= len(f.w.tables), "filter: %d archetypes of %d", f.seen, len(f.w.tables)) {
-		again := filter{w: f.w, need: f.need, deny: f.deny, exact: f.exact}
+	again := filter{w: f.w, need: f.need, deny: f.deny, exact: f.exact}
+	if f.to.n != 0 {
+		c.aims(f)
+	} else if c.that(f.seen >= 0 && f.seen <= len(f.w.tables), "filter: %d archetypes of %d", f.seen, len(f.w.tables)) {
 		again.update(f.seen)
 		c.that(slices.Equal(f.matches, again.matches), "filter: %d matches, not %d", len(f.matches), len(again.matches))
 	}
 	c.that(f.walk <= f.w.serial && slices.IsSorted(append(slices.Clone(f.nested), f.w.serial)) && !slices.Contains(f.nested, f.walk),
 		"filter: walk %d beside %v of %d", f.walk, f.nested, f.w.serial)
 	return c.err()
+}
+
+// aims verifies invariant (3) of filter.
+func (c *checker) aims(f *filter) {
+	if !c.that(f.seen == -1 && f.to.n > 0 && f.to.n <= MaxRelations, "filter: %d archetypes seen, %d targets", f.seen, f.to.n) {
+		return
+	}
+	for i := range f.to.n {
+		id := f.to.at[i].id
+		c.that(f.w.relating.has(id) && f.need.has(id), "filter: target %d is of component %d", i, id)
+	}
+	if f.epoch != f.w.epoch || f.list == nil {
+		c.that(f.epoch <= f.w.epoch && (f.list != nil || len(f.matches) == 0 && f.listed == 0), "filter: %d of no tables match, in epoch %d of %d", len(f.matches), f.epoch, f.w.epoch)
+		return
+	}
+	if !c.that(f.list == f.w.links[link(f.to.at[0])] && f.listed >= 0 && f.listed <= len(f.list.tables),
+		"filter: %d of the tables of target %v", f.listed, f.to.at[0].target) {
+		return
+	}
+	var want []*table
+	for _, t := range f.list.tables[:f.listed] {
+		if f.accepts(t) && t.aimsAt(&f.to) {
+			want = append(want, t)
+		}
+	}
+	c.that(slices.Equal(f.matches, want), "filter: %d matches, not %d", len(f.matches), len(want))
 }
 
 // A cursor is the part of Query1 to Query4 that does not depend on types.

@@ -70,7 +70,7 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 }
 
 // Hash folds the state of the world into h: every entity and every pointer-free component,
-// in storage order. Two worlds that went through the same operations give the same value,
+// in storage order, and the targets of relations. Two worlds that went through the same operations give the same value,
 // on every 64-bit architecture: whatever is no number counts as the same one, since its bits
 // differ between processors; 0 and -0 are different. Pointerful components are left out,
 // resources and events too.
@@ -81,8 +81,14 @@ func (w *World) Hash(h uint64) uint64 {
 		if t.tailN == 0 {
 			continue
 		}
-		h = mix(hashMask(h, &t.mask), uint64(t.rows()))
-		run, step := span{t: t}, int(t.caps[0])
+		h = hashMask(h, &t.mask)
+		if t.kin != nil {
+			for i := range t.kin.relations {
+				h = mix(h, uint64(t.targets[i].index)|uint64(t.targets[i].gen)<<32)
+			}
+		}
+		h = mix(h, uint64(t.rows()))
+		run, step := span{t: t}, int(t.caps[t.first])
 		for left := t.rows(); left > 0; left -= step {
 			h = w.hashRows(h, &run, min(left, step))
 		}
@@ -103,7 +109,7 @@ func hashMask(h uint64, m *mask) uint64 {
 }
 
 // hashRows folds in the next n rows of run, column by column, and steps it on. The rows are as
-// many as the smallest chunk holds, wherever they lie: what the allocator had to give does not
+// many as the table's smallest chunk holds, wherever they lie: what the allocator had to give does not
 // tell worlds apart.
 func (w *World) hashRows(h uint64, run *span, n int) uint64 {
 	t, from := run.t, *run

@@ -19,7 +19,8 @@ func NewMap1[A any](w *World) *Map1[A] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; nothing has changed then.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -85,7 +86,7 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map1[A]) Add(entity Entity, a A) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -112,6 +113,13 @@ func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 // It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
 func (m *Map1[A]) Removes(ids ...ID) *Map1[A] {
 	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map1[A]) To(id ID, target Entity) *Map1[A] {
+	m.turn(id, target)
 	return m
 }
 
@@ -154,7 +162,8 @@ func NewMap2[A, B any](w *World) *Map2[A, B] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; nothing has changed then.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
 func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -223,7 +232,7 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -252,6 +261,13 @@ func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 // It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
 func (m *Map2[A, B]) Removes(ids ...ID) *Map2[A, B] {
 	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map2[A, B]) To(id ID, target Entity) *Map2[A, B] {
+	m.turn(id, target)
 	return m
 }
 
@@ -297,7 +313,8 @@ func NewMap3[A, B, C any](w *World) *Map3[A, B, C] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; nothing has changed then.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
 func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -369,7 +386,7 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -400,6 +417,13 @@ func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 // It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
 func (m *Map3[A, B, C]) Removes(ids ...ID) *Map3[A, B, C] {
 	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map3[A, B, C]) To(id ID, target Entity) *Map3[A, B, C] {
+	m.turn(id, target)
 	return m
 }
 
@@ -448,7 +472,8 @@ func NewMap4[A, B, C, D any](w *World) *Map4[A, B, C, D] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; nothing has changed then.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
 func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -523,7 +548,7 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -556,6 +581,13 @@ func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) 
 // It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
 func (m *Map4[A, B, C, D]) Removes(ids ...ID) *Map4[A, B, C, D] {
 	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map4[A, B, C, D]) To(id ID, target Entity) *Map4[A, B, C, D] {
+	m.turn(id, target)
 	return m
 }
 
@@ -607,7 +639,8 @@ func NewMap5[A, B, C, D, E any](w *World) *Map5[A, B, C, D, E] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; nothing has changed then.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
 func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -685,7 +718,7 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -720,6 +753,13 @@ func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int,
 // It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
 func (m *Map5[A, B, C, D, E]) Removes(ids ...ID) *Map5[A, B, C, D, E] {
 	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map5[A, B, C, D, E]) To(id ID, target Entity) *Map5[A, B, C, D, E] {
+	m.turn(id, target)
 	return m
 }
 
@@ -774,7 +814,8 @@ func NewMap6[A, B, C, D, E, F any](w *World) *Map6[A, B, C, D, E, F] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; nothing has changed then.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
 func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -855,7 +896,7 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -892,6 +933,13 @@ func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f 
 // It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
 func (m *Map6[A, B, C, D, E, F]) Removes(ids ...ID) *Map6[A, B, C, D, E, F] {
 	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map6[A, B, C, D, E, F]) To(id ID, target Entity) *Map6[A, B, C, D, E, F] {
+	m.turn(id, target)
 	return m
 }
 
@@ -949,7 +997,8 @@ func NewMap7[A, B, C, D, E, F, G any](w *World) *Map7[A, B, C, D, E, F, G] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; nothing has changed then.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
 func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1033,7 +1082,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1072,6 +1121,13 @@ func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E,
 // It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
 func (m *Map7[A, B, C, D, E, F, G]) Removes(ids ...ID) *Map7[A, B, C, D, E, F, G] {
 	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Map7[A, B, C, D, E, F, G] {
+	m.turn(id, target)
 	return m
 }
 
@@ -1132,7 +1188,8 @@ func NewMap8[A, B, C, D, E, F, G, H any](w *World) *Map8[A, B, C, D, E, F, G, H]
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; nothing has changed then.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1219,7 +1276,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
 func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1260,6 +1317,13 @@ func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e
 // It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
 func (m *Map8[A, B, C, D, E, F, G, H]) Removes(ids ...ID) *Map8[A, B, C, D, E, F, G, H] {
 	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Map8[A, B, C, D, E, F, G, H] {
+	m.turn(id, target)
 	return m
 }
 

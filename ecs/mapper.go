@@ -21,19 +21,58 @@ type mapper struct {
 	// archetype, and it is then all that is looked at.
 	adds, swaps, drops route
 
+	to       picks  // the targets of its relations
+	relating bool   // it has relations
+	epoch    uint64 // of the world when table was found
+
 	was mask // components of the entity that add was last asked for, before; while observed
 }
 
 // A route is where entities of one archetype go.
 type route struct {
-	from *table
-	way  *edge // nil where they stay
+	from  *table
+	way   *edge  // nil where they stay
+	epoch uint64 // of the world: tables may have been retired since
 }
 
 func (m *mapper) init(w *World, ids ...ID) {
 	m.w = w
 	copy(m.ids[:], ids)
 	m.bits = maskOf(w, "NewMap", ids)
+	m.relating = m.bits.any(&w.relating)
+}
+
+// turn chooses the target of relation id, from now on.
+func (m *mapper) turn(id ID, target Entity) {
+	m.w.mustRelate("To", id)
+	if !m.bits.has(id) {
+		panic(&memory.Misuse{Package: "ecs", Op: "To", Reason: "relation " + m.w.comps[id].name + " is not what the mapper adds"})
+	}
+	m.to.set("To", id, target)
+	m.table = nil
+}
+
+// mustRelate panics where id is no relation of w.
+func (w *World) mustRelate(op string, id ID) {
+	if int(id) >= len(w.comps) {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component ID is not of this world"})
+	}
+	if !w.relating.has(id) {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "component " + w.comps[id].name + " is no relation"})
+	}
+}
+
+// aims reports whether the targets of all relations of m are alive. It panics where one was not named.
+func (m *mapper) aims(op string) error {
+	for id := range m.bits.and(m.w.relating).ids() {
+		if _, ok := m.to.find(id); !ok {
+			m.w.refuseNoTarget(op, id)
+		}
+	}
+	if !m.w.alive(&m.to) {
+		return errTarget
+	}
+	return nil
 }
 
 // mustRegister is Register for constructors that name several types.
@@ -47,12 +86,18 @@ func mustRegister[T any](w *World, op string) ID {
 
 // target returns the archetype that new entities go to.
 func (m *mapper) target() (*table, error) {
-	if m.table == nil {
-		t, err := m.w.tableFor(m.bits)
+	if m.relating {
+		if err := m.aims("NewEntity"); err != nil {
+			return nil, err
+		}
+	}
+	if m.table == nil || m.epoch != m.w.epoch {
+		k, _ := m.w.keyAfter("NewEntity", nil, m.bits, &m.to)
+		t, err := m.w.tableFor(k)
 		if err != nil {
 			return nil, err
 		}
-		m.table = t
+		m.table, m.epoch = t, m.w.epoch
 	}
 	return m.table, nil
 }
@@ -61,7 +106,7 @@ func (m *mapper) target() (*table, error) {
 func (m *mapper) spawn() (Entity, uint32, error) {
 	m.w.mutable("NewEntity")
 	t := m.table
-	if t == nil {
+	if t == nil || m.relating {
 		var err error
 		if t, err = m.target(); err != nil {
 			return Entity{}, 0, err
@@ -103,8 +148,13 @@ func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 	if swap {
 		last = &m.swaps
 	}
-	if t != last.from {
-		if err := m.route(last, t, m.after(t, swap)); err != nil {
+	if t != last.from || last.epoch != w.epoch || m.relating {
+		if m.relating {
+			if err := m.aims(op); err != nil {
+				return 0, err
+			}
+		}
+		if err := m.route(op, last, t, m.after(t, swap), &m.to); err != nil {
 			return 0, err
 		}
 	}
@@ -130,17 +180,19 @@ func (m *mapper) after(t *table, swap bool) mask {
 	return t.mask.with(m.bits)
 }
 
-// route finds the way from t to the archetype with the given components.
+// route finds the way from t to the table with the given components and targets.
 //
 //go:noinline
-func (m *mapper) route(last *route, t *table, to mask) error {
-	if to == t.mask {
-		*last = route{from: t}
+func (m *mapper) route(op string, last *route, t *table, after mask, to *picks) error {
+	w := m.w
+	k, turned := w.keyAfter(op, t, after, to)
+	if k.mask == t.mask && !turned {
+		*last = route{from: t, epoch: w.epoch}
 		return nil
 	}
-	way, err := m.w.edgeTo(t, to)
+	way, err := w.edgeTo(t, k, turned)
 	if err == nil {
-		*last = route{from: t, way: way}
+		*last = route{from: t, way: way, epoch: w.epoch}
 	}
 	return err
 }
@@ -161,8 +213,8 @@ func (m *mapper) Remove(e Entity) (bool, error) {
 	if r == nil {
 		return false, nil
 	}
-	if t := w.tableAt(r.loc); t != m.drops.from {
-		if err := m.route(&m.drops, t, t.mask.without(m.bits)); err != nil {
+	if t := w.tableAt(r.loc); t != m.drops.from || m.drops.epoch != w.epoch {
+		if err := m.route("Remove", &m.drops, t, t.mask.without(m.bits), nil); err != nil {
 			return false, err
 		}
 	}
@@ -184,10 +236,11 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 	f.own(m.w, "RemoveAll")
 	total := 0
 	for _, t := range f.matches {
-		if !t.mask.any(&m.bits) {
+		if !t.mask.any(&m.bits) || t.rows() == 0 {
 			continue
 		}
-		moved, err := m.w.moveAll("RemoveAll", t, t.mask.without(m.bits))
+		k, _ := m.w.keyAfter("RemoveAll", t, t.mask.without(m.bits), nil)
+		moved, err := m.w.moveAll("RemoveAll", t, k, false)
 		if err != nil {
 			return total, err
 		}
@@ -205,11 +258,19 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 	w.mutable(op)
 	f := s.selection()
 	f.own(w, op)
+	if m.relating {
+		if err := m.aims(op); err != nil {
+			return 0, err
+		}
+	}
 	matches := f.matches
 	total := 0
 	for i := range matches {
 		t := matches[i]
-		if m.after(t, swap) != t.mask {
+		if t.rows() == 0 {
+			continue
+		}
+		if k, turned := w.keyAfter(op, t, m.after(t, swap), &m.to); turned || k.mask != t.mask {
 			continue
 		}
 		for k := range t.used() {
@@ -223,11 +284,14 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 	}
 	for i := range matches {
 		t := matches[i]
-		to := m.after(t, swap)
-		if to == t.mask {
+		if t.rows() == 0 {
 			continue
 		}
-		moved, err := w.moveAll(op, t, to)
+		k, turned := w.keyAfter(op, t, m.after(t, swap), &m.to)
+		if !turned && k.mask == t.mask {
+			continue
+		}
+		moved, err := w.moveAll(op, t, k, turned)
 		if err != nil {
 			return total, err
 		}

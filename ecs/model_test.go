@@ -25,6 +25,12 @@ type model struct {
 	tame  *Filter2[position, armour]
 	only  *Filter2[position, brain] // and nothing else
 
+	child Relation[childOf]
+	like  Relation[likes]
+	born1 *Map2[position, childOf]
+	near  *Filter1[position] // to one target after the other
+	both  *Filter1[position] // by both relations
+
 	order []Entity // alive, in order of creation
 	ents  map[Entity]*values
 	dead  []Entity
@@ -38,6 +44,8 @@ type tally struct {
 	pos   *position
 	brain *brain
 	tag   bool
+	child Entity
+	like  *likes
 }
 
 // observe keeps told by events alone: what it holds must be what the world does.
@@ -54,7 +62,7 @@ func (m *model) observe() {
 	})
 	m.w.OnRemove(func(e Entity) {
 		v := m.told[e]
-		expect(v != nil && m.w.Alive(e) && v.pos == nil && v.brain == nil && !v.tag, e)
+		expect(v != nil && m.w.Alive(e) && v.pos == nil && v.brain == nil && !v.tag && v.child.IsZero() && v.like == nil, e)
 		delete(m.told, e)
 	})
 	m.pos.OnAdd(func(e Entity, p *position) {
@@ -87,6 +95,7 @@ func (m *model) observe() {
 		expect(v.brain != nil, e)
 		v.brain = &is
 	})
+	m.observeRelations(expect)
 	m.tag.OnAdd(func(e Entity, _ *burning) {
 		expect(!m.told[e].tag, e)
 		m.told[e].tag = true
@@ -108,7 +117,8 @@ func (m *model) observed(t *rapid.T) {
 	for e, v := range m.ents {
 		k := m.told[e]
 		if k == nil || (k.pos == nil) != (v.pos == nil) || (k.brain == nil) != (v.brain == nil) || k.tag != v.tag ||
-			k.pos != nil && *k.pos != *v.pos || k.brain != nil && *k.brain != *v.brain {
+			k.pos != nil && *k.pos != *v.pos || k.brain != nil && *k.brain != *v.brain ||
+			k.child != v.child || (k.like == nil) != (v.like == nil) || k.like != nil && *k.like != *v.like {
 			t.Fatalf("observers know %+v of %v, which is %+v", k, e, v)
 		}
 	}
@@ -120,6 +130,9 @@ type values struct {
 	odd   *odd
 	tag   bool
 	brain *brain
+	child Entity // the target, zero without the relation
+	like  *likes
+	liked Entity
 }
 
 func newModel(t testing.TB) *model {
@@ -134,6 +147,9 @@ func newModel(t testing.TB) *model {
 	m.pair, m.trio = NewMap2[position, brain](w), NewMap3[position, armour, odd](w)
 	m.only = NewFilter2[position, brain](w).Exclusive()
 	m.swap = NewMap2[armour, brain](w).Removes(m.pos.ID(), m.tag.ID())
+	m.child, m.like = mustRelation[childOf](t, w), mustRelation[likes](t, w)
+	m.born1, m.near = NewMap2[position, childOf](w), NewFilter1[position](w)
+	m.both = NewFilter1[position](w)
 	m.all = NewFilter1[position](w)
 	m.tame = NewFilter2[position, armour](w).With(m.odd.ID()).Without(m.tag.ID())
 	return m
@@ -254,6 +270,8 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		},
 		"addRemove":    m.addRemove,
 		"addAll":       m.addAll,
+		"relate":       m.relate,
+		"relateAll":    m.relateAll,
 		"commands":     m.commandsAction,
 		"parallel":     m.parallel,
 		"failNext":     func(t *rapid.T) { m.mem.failNext(rapid.Bool().Draw(t, "persist")) },
@@ -381,7 +399,7 @@ func (m *model) commandsAction(t *rapid.T) {
 		e := m.pick(t)
 		p, _, _, b := m.stamp()
 		v, alive := m.ents[e]
-		switch rapid.IntRange(0, 4).Draw(t, "command") {
+		switch rapid.IntRange(0, 6).Draw(t, "command") {
 		case 0:
 			n, err := cmd.Spawn()
 			if m.oom(t, err) {
@@ -411,6 +429,24 @@ func (m *model) commandsAction(t *rapid.T) {
 			RemoveFrom(cmd, m.pos, e)
 			if alive {
 				v.pos = nil
+			}
+		case 5:
+			target := m.pick(t)
+			AddRelation(cmd, m.child, e, childOf{}, target)
+			if m.ents[target] == nil {
+				skipped++
+				continue
+			} else if alive {
+				v.child = target
+			}
+		case 6:
+			target := m.pick(t)
+			SetTargetOf(cmd, m.child, e, target)
+			if m.ents[target] == nil {
+				skipped++
+				continue
+			} else if alive && !v.child.IsZero() {
+				v.child = target
 			}
 		}
 		if !alive {
@@ -511,14 +547,14 @@ func (m *model) lookups(t *rapid.T) {
 	for es, c := range m.only.Chunks() {
 		for k, e := range es {
 			v := m.ents[e]
-			if v == nil || v.arm != nil || v.odd != nil || v.tag || *v.pos != c.A[k] || *v.brain != c.B[k] || m.only.EntityAt(i) != e {
+			if v == nil || v.arm != nil || v.odd != nil || v.tag || !v.child.IsZero() || v.like != nil || *v.pos != c.A[k] || *v.brain != c.B[k] || m.only.EntityAt(i) != e {
 				t.Fatalf("%v has more than the filter names, or is not number %d", e, i)
 			}
 			i++
 		}
 	}
 	for _, v := range m.ents {
-		if v.pos != nil && v.brain != nil && v.arm == nil && v.odd == nil && !v.tag {
+		if v.pos != nil && v.brain != nil && v.arm == nil && v.odd == nil && !v.tag && v.child.IsZero() && v.like == nil {
 			i--
 		}
 	}
@@ -533,6 +569,7 @@ func (m *model) lookups(t *rapid.T) {
 			}
 		}
 	}
+	m.targets(t)
 	seen := map[Entity]bool{}
 	q := m.tame.Query()
 	for es, c := range m.tame.Chunks() {

@@ -36,6 +36,22 @@ func (f *Filter1[A]) Without(ids ...ID) *Filter1[A] {
 	return f
 }
 
+// To narrows the filter to entities whose relation with this ID has this target, in place of the one
+// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
+// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
+// relation, for a fifth one, and while a query over f is open.
+func (f *Filter1[A]) To(id ID, target Entity) *Filter1[A] {
+	f.turn(id, target)
+	return f
+}
+
+// ToAny takes back every To: the entities that have these relations match whatever their targets are,
+// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter1[A]) ToAny() *Filter1[A] {
+	f.turnAway()
+	return f
+}
+
 // Exclusive narrows the filter to entities that have its components, those of With included, and
 // no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter1[A]) Exclusive() *Filter1[A] {
@@ -130,6 +146,22 @@ func (f *Filter2[A, B]) With(ids ...ID) *Filter2[A, B] {
 // panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 	f.restrict("Without", ids, true)
+	return f
+}
+
+// To narrows the filter to entities whose relation with this ID has this target, in place of the one
+// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
+// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
+// relation, for a fifth one, and while a query over f is open.
+func (f *Filter2[A, B]) To(id ID, target Entity) *Filter2[A, B] {
+	f.turn(id, target)
+	return f
+}
+
+// ToAny takes back every To: the entities that have these relations match whatever their targets are,
+// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
+	f.turnAway()
 	return f
 }
 
@@ -247,6 +279,22 @@ func (f *Filter3[A, B, C]) With(ids ...ID) *Filter3[A, B, C] {
 // panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("Without", ids, true)
+	return f
+}
+
+// To narrows the filter to entities whose relation with this ID has this target, in place of the one
+// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
+// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
+// relation, for a fifth one, and while a query over f is open.
+func (f *Filter3[A, B, C]) To(id ID, target Entity) *Filter3[A, B, C] {
+	f.turn(id, target)
+	return f
+}
+
+// ToAny takes back every To: the entities that have these relations match whatever their targets are,
+// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
+	f.turnAway()
 	return f
 }
 
@@ -369,6 +417,22 @@ func (f *Filter4[A, B, C, D]) With(ids ...ID) *Filter4[A, B, C, D] {
 // panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("Without", ids, true)
+	return f
+}
+
+// To narrows the filter to entities whose relation with this ID has this target, in place of the one
+// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
+// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
+// relation, for a fifth one, and while a query over f is open.
+func (f *Filter4[A, B, C, D]) To(id ID, target Entity) *Filter4[A, B, C, D] {
+	f.turn(id, target)
+	return f
+}
+
+// ToAny takes back every To: the entities that have these relations match whatever their targets are,
+// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
+	f.turnAway()
 	return f
 }
 

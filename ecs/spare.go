@@ -14,7 +14,7 @@ import (
 
 // addChunk appends an empty chunk to t, or changes nothing.
 func (w *World) addChunk(t *table) error {
-	base, class, err := w.ask(len(t.chunks))
+	base, class, err := w.ask(t, len(t.chunks))
 	if err != nil {
 		if base, class = w.takeSpare(t, err); base == nil {
 			return err
@@ -35,7 +35,7 @@ func (w *World) addChunks(t *table, n int) error {
 		}
 	}()
 	for t.capacity() < want {
-		base, class, err := w.ask(len(t.chunks))
+		base, class, err := w.ask(t, len(t.chunks))
 		if err != nil {
 			if w.sparesBeside(t) < want-t.capacity() {
 				return err
@@ -56,20 +56,25 @@ func (t *table) spares() int { return len(t.chunks) - t.used() }
 func (w *World) sparesBeside(t *table) (rows int) {
 	for _, other := range w.tables {
 		if other != t && other.spares() > 0 {
-			rows += int(t.caps[w.chunks[other.chunks[len(other.chunks)-1].number].class])
+			rows += int(t.caps[w.spareClass(other)])
 		}
 	}
 	return rows
 }
 
-// takeSpare returns the block of a spare of any table but t, in order of creation; nil where
-// there is none, or where err says something else than that memory is out.
+// spareClass returns the class of the spare of t.
+func (w *World) spareClass(t *table) uint32 {
+	return w.chunks[t.chunks[len(t.chunks)-1].number].class
+}
+
+// takeSpare returns the block of a spare of any table but t, in order of creation, that a row of t
+// fits; nil where there is none, or where err says something else than that memory is out.
 func (w *World) takeSpare(t *table, err error) (base unsafe.Pointer, class uint32) {
 	if !errors.Is(err, memory.ErrOutOfMemory) {
 		return nil, 0
 	}
 	for _, other := range w.tables {
-		if other != t && other.spares() > 0 {
+		if other != t && other.spares() > 0 && t.caps[w.spareClass(other)] > 0 {
 			return w.recycle(w.detach(other))
 		}
 	}
@@ -96,6 +101,7 @@ func (w *World) Shrink() (freed uint64) {
 		w.dropChunks(t, t.used())
 	}
 	w.settle()
+	w.tree = nil
 	freed = held - w.bytes
 	w.trimNumbers()
 	if w.commands != nil {

@@ -1,5 +1,7 @@
 package ecs
 
+import "slices"
+
 // Stats is a snapshot of a world's books. Bytes of pointer-free columns come from the
 // allocator; PointerfulBytes come from the Go heap.
 //
@@ -7,16 +9,16 @@ package ecs
 //
 //	Entities <= PeakEntities <= Config.MaxEntities
 //	BytesUsed <= BytesCapacity
-//	Chunks * ChunkBytes <= BytesCapacity
+//	Chunks * ChunkBytes <= BytesCapacity, where there are no relations
 type Stats struct {
 	Entities        int
 	PeakEntities    int
 	RetiredSlots    int // slots whose generations are worn out
 	Components      int // component types
-	Archetypes      int
+	Archetypes      int // with relations one for each combination of targets
 	Chunks          int
 	SpareChunks     int    // chunks without rows, kept for the next entity
-	ChunkBytes      int    // of the smallest chunks
+	ChunkBytes      int    // of the first chunks of an archetype without relations
 	BytesUsed       uint64 // pointer-free cells of living entities, the Entity itself included
 	BytesCapacity   uint64 // blocks held from the allocator
 	PointerfulBytes uint64 // capacity of the pointerful columns in the Go heap
@@ -80,22 +82,35 @@ func (w *World) Column(i int) ColumnStats {
 
 // ArchetypeStats says what one archetype takes.
 type ArchetypeStats struct {
-	mask     mask
-	Entities int
-	Chunks   int
-	Capacity int // entities that the chunks have room for
-	RowBytes int // pointer-free bytes per entity, the Entity itself included
+	mask      mask
+	targets   targets
+	relations []ID
+	Entities  int
+	Chunks    int
+	Capacity  int // entities that the chunks have room for
+	RowBytes  int // pointer-free bytes per entity, the Entity itself included
 }
 
 // Has reports whether the archetype has the component.
 func (s ArchetypeStats) Has(id ID) bool { return s.mask.has(id) }
 
+// Target returns what the entities of the archetype relate to, stale or not; false where the
+// archetype does not have the relation, or waits to be used for another target.
+func (s ArchetypeStats) Target(id ID) (Entity, bool) {
+	i := slices.Index(s.relations, id)
+	return s.targets[max(i, 0)], i >= 0 && s.targets[i] != Entity{}
+}
+
 // Archetype returns the figures of archetype i, from 0 to Stats().Archetypes - 1, in order
 // of creation. It allocates nothing.
 func (w *World) Archetype(i int) ArchetypeStats {
 	t := w.tables[i]
+	var relations []ID
+	if t.kin != nil {
+		relations = t.kin.relations
+	}
 	return ArchetypeStats{
-		mask: t.mask, Entities: t.rows(), Chunks: len(t.chunks),
+		mask: t.mask, targets: t.targets, relations: relations, Entities: t.rows(), Chunks: len(t.chunks),
 		Capacity: t.capacity(), RowBytes: int(t.rowBytes),
 	}
 }

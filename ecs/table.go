@@ -36,7 +36,8 @@ type tableChunk struct {
 	cap    uint32 // rows that it has room for
 }
 
-// A table is an archetype: the rows of all entities with exactly the same components.
+// A table is an archetype: the rows of all entities with exactly the same components and, where
+// some of them are relations, the same targets.
 //
 //	chunks[0]      chunks[tail]         chunks[tail+1]
 //	 | full | … |   tailN rows |   ...   | spare, at most one |
@@ -47,7 +48,7 @@ type tableChunk struct {
 // Invariants, verified in this order by check:
 //
 //	(1) the columns are those of mask; caps[i] is the most rows that a chunk of sizes[i] has
-//	    room for, each column aligned
+//	    room for, each column aligned, and first is the class of its first chunks
 //	(2) chunks[0] … chunks[tail-1] are full, 0 < tailN <= cap unless the table is empty
 //	(3) len(chunks) <= chunks in use + 1, unless a batch tells observers before it begins
 //	(4) chunks[i].number names a directory entry with this table, position i and a class
@@ -68,13 +69,21 @@ type table struct {
 	held     []unsafe.Pointer
 	toggle   []*edge // by the ID of the component that comes or goes; as long as it was needed
 	far      []*edge // to tables that differ in several components
-	caps     [maxClasses]uint32
-	rowBytes uint32 // pointer-free bytes per row, the entity included
-	index    int    // in World.tables
+	turns    []*edge // to tables that differ in the target of a relation, and maybe in components
+	kin      *kin    // nil without relations
+	targets  targets
+	caps     [maxClasses]uint32 // 0 where no row fits
+	first    uint32             // class
+	gen      uint32             // counts retirements: edges from before lead nowhere
+	idle     bool               // see kin
+	rowBytes uint32             // pointer-free bytes per row, the entity included
+	index    int                // in World.tables
 }
 
-func newTable(m mask, comps []*component, sizes []uintptr) (*table, error) {
-	t := &table{mask: m}
+// newTable returns an empty table that is in no book. Where it is of a kin it begins with the
+// smallest chunks that a row fits.
+func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, error) {
+	t := &table{mask: m, first: d.first}
 	row := entityBytes // in uintptr: the sum of many large types may pass 32 bits
 	for id := range m.ids() {
 		c := comps[id]
@@ -85,16 +94,22 @@ func newTable(m mask, comps []*component, sizes []uintptr) (*table, error) {
 		row += c.size
 		t.columns = append(t.columns, column{size: uint32(c.size), comp: c})
 	}
-	for i, size := range sizes {
+	for i, size := range d.sizes {
 		n := size / row
 		for n > 0 && t.end(n) > size {
 			n--
+		}
+		if n == 0 && uint32(i) < d.first {
+			continue
 		}
 		if n == 0 {
 			return nil, fmt.Errorf("ecs: a row of %d bytes (%s) does not fit a chunk of %d; raise Config.ChunkBytes: %w",
 				row, strings.Join(names(m, comps), ", "), size, memory.ErrTooLarge)
 		}
 		t.caps[i] = uint32(n)
+		if ofKin && uint32(i) < t.first {
+			t.first = uint32(i)
+		}
 	}
 	t.rowBytes = uint32(row)
 	return t, nil

@@ -138,8 +138,8 @@ func set[T any](p *T, v T) func() func() {
 func TestCheck_NamesEachInvariant(t *testing.T) {
 	w, f := everything(t)
 	ents, d, cmd := &w.ents, &w.directory, w.commands
-	trio := w.byMask[mask{7}]
-	pair := w.byMask[mask{7 | 1<<3 | 1<<4}] // position, armour, brain, velocity, burning
+	trio := w.byKey[key{mask: mask{7}}]
+	pair := w.byKey[key{mask: mask{7 | 1<<3 | 1<<4}}] // position, armour, brain, velocity, burning
 	brains := w.comps[2]
 	held := trio.chunks[0].number
 	nothing := func() { recover() }
@@ -193,7 +193,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"index 2 max", "Config says 9000", set(&ents.max, 9001)},
 
 		{"config", "is no Config", set(&w.cfg.ChunkBytes, 1025)},
-		{"sizes", "chunks of [1024 2048 16384 65536] bytes, Config says 1024 to 65536", set(&d.sizes[1], 2048)},
+		{"sizes", "chunks of [1024 2048 16384 65536] bytes from class 0, Config says 1024 to 65536", set(&d.sizes[1], 2048)},
 		{"config largest", "is no Config", set(&w.cfg.MaxChunkBytes, 512)},
 		{"config smaller", "Config says 1024 to 4096", set(&w.cfg.MaxChunkBytes, 4096)},
 		{"component 1", "component 2: ecs.brain has ID 3", set(&brains.id, 3)},
@@ -223,8 +223,8 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"table 1 mask high", "for 5 component types", set(&trio.mask, mask{7, 0, 0, 1})},
 		{"table 1 columns", "other columns than mask", set(&trio.mask, mask{5})},
 		{"table 1 size", "other columns than mask", set(&trio.heap[0].size, 9)},
-		{"table 1 fewer rows", fmt.Sprintf("rows of %d bytes, not [", trio.rowBytes), set(&trio.caps[3], trio.caps[3]-1)},
-		{"table 1 more rows", fmt.Sprintf("rows of %d bytes, not [", trio.rowBytes), set(&trio.caps[0], trio.caps[0]+1)},
+		{"table 1 fewer rows", fmt.Sprintf("rows of %d bytes from class 0, not [", trio.rowBytes), set(&trio.caps[3], trio.caps[3]-1)},
+		{"table 1 more rows", fmt.Sprintf("rows of %d bytes from class 0, not [", trio.rowBytes), set(&trio.caps[0], trio.caps[0]+1)},
 		{"table 1 row bytes", fmt.Sprintf("rows of %d bytes", trio.rowBytes+1), set(&trio.rowBytes, trio.rowBytes+1)},
 		{"table 2 tail", "rows in chunk 5 of", set(&trio.tail, 5)},
 		{"table 2 negative", "rows in chunk -9 of", set(&trio.tail, -9)},
@@ -251,17 +251,17 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"table 5 twice", "whose record says", set(entityAt(live, 5), *entityAt(live, 6))},
 		{"table 5 elsewhere", "whose record says", set(&ents.at(alive.index).loc, 3)},
 		{"table 6", "keeps a ecs.brain of an entity that left", set((*brain)(w.cell(trio.tailLoc+trio.tailN, 2, unsafe.Sizeof(brain{}))), brain{Name: "left"})},
-		{"tables masks", "masks name", set(&w.byMask, map[mask]*table{{}: w.tables[0]})},
+		{"tables masks", "masks and targets name", set(&w.byKey, map[key]*table{{}: w.tables[0]})},
 		{"tables rows", "rows for", set(&w.tables[0].tailN, 0)},
 
 		{"edge 1 toggle", "the way for component 2 leads to mask", set(&pair.toggle[2], far)},
-		{"edge 1 near in far", "is not far", set(&trio.far, append(slices.Clone(trio.far), edgeBetween(trio, w.byMask[mask{3 | 1<<3 | 1<<4}]), edgeBetween(trio, trio)))},
+		{"edge 1 near in far", "is not far", set(&trio.far, append(slices.Clone(trio.far), edgeBetween(trio, w.byKey[key{mask: mask{3 | 1<<3 | 1<<4}}]), edgeBetween(trio, trio)))},
 		{"edge 1 two", "two ways to mask", set(&trio.far, append(slices.Clone(trio.far), far))},
 		{"edge 2 moves", "moves other cells than both have", set(&far.moves[0].size, far.moves[0].size+8)},
 		{"edge 2 heap", "moves other cells than both have", set(&far.heap, nil)},
-		{"edge 2 table", "moves other cells than both have", set(&far.to, must[*table](t)(newTable(pair.mask, w.comps, d.sizes)))},
+		{"edge 2 table", "moves other cells than both have", set(&far.to, must[*table](t)(newTable(pair.mask, w.comps, d, false)))},
 
-		{"command 1 kind", "command 0: kind 4 of component", set(&cmd.ops[0].kind, commandDestroy+1)},
+		{"command 1 kind", "command 0: kind 6 of component", set(&cmd.ops[0].kind, commandDestroy+1)},
 		{"command 1 component", "kind 1 of component 5", set(&cmd.ops[1].id, 5)},
 		{"command 1 removal", "kind 2 of component 255", set(&cmd.ops[3].id, 255)},
 		{"command 2 words", "command 1: its value is at 1 of 1", set(&cmd.ops[1].at, 1)},

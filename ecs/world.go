@@ -30,6 +30,13 @@ type Config struct {
 	// ChunkBytes where the allocator has blocks of one size, as a pool.
 	MaxChunkBytes int
 
+	// TargetChunkBytes takes the place of ChunkBytes for the tables of entities with a [Relation], of
+	// which there is one for each target: they ask for four blocks of it, four of four times as
+	// much, and so on to ChunkBytes, and then as the others. A power of two from 1 KiB to
+	// ChunkBytes; a row that does not fit begins with the next size. Default 1 KiB, and ChunkBytes
+	// where MaxChunkBytes is no larger.
+	TargetChunkBytes int
+
 	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28.
 	// Default 1<<20. It costs 8 bytes of address space per entity, from the first one on, and
 	// 8 bytes of memory per entity once they are used.
@@ -47,8 +54,9 @@ const (
 	maxFirstBytes      = 64 << 10
 	maxChunkBytes      = 8 << rowBits // 1 MiB
 
-	// maxClasses is the number of sizes from minChunkBytes to maxChunkBytes by steps of four.
-	maxClasses = 6
+	// maxClasses is the number of sizes from minChunkBytes to maxChunkBytes by steps of four,
+	// of which one may be cut short by ChunkBytes.
+	maxClasses = 7
 
 	// chunkAlign is one cache line, so that no two chunks share one.
 	chunkAlign = 64
@@ -61,6 +69,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxChunkBytes == 0 {
 		c.MaxChunkBytes = min(max(c.ChunkBytes, 0)*64, maxChunkBytes)
 	}
+	if c.TargetChunkBytes == 0 {
+		c.TargetChunkBytes = minChunkBytes
+		if c.MaxChunkBytes == c.ChunkBytes {
+			c.TargetChunkBytes = c.ChunkBytes
+		}
+	}
 	if c.MaxEntities == 0 {
 		c.MaxEntities = defaultMaxEntities
 	}
@@ -72,18 +86,26 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("ecs: Config.MaxChunkBytes is %d; it must be a power of two from ChunkBytes, %d, to %d",
 			c.MaxChunkBytes, c.ChunkBytes, maxChunkBytes)
 	}
+	if c.TargetChunkBytes < minChunkBytes || c.TargetChunkBytes > c.ChunkBytes || c.TargetChunkBytes&(c.TargetChunkBytes-1) != 0 {
+		return c, fmt.Errorf("ecs: Config.TargetChunkBytes is %d; it must be a power of two from %d to ChunkBytes, %d",
+			c.TargetChunkBytes, minChunkBytes, c.ChunkBytes)
+	}
 	if c.MaxEntities < 1 || c.MaxEntities > maxMaxEntities {
 		return c, fmt.Errorf("ecs: Config.MaxEntities is %d; it must be from 1 to %d", c.MaxEntities, maxMaxEntities)
 	}
 	return c, nil
 }
 
-// sizes returns the sizes of chunks, in bytes, the smallest first.
-func (c Config) sizes() (s []uintptr) {
+// sizes returns the sizes of chunks, in bytes, the smallest first, and the place of ChunkBytes.
+func (c Config) sizes() (s []uintptr, first int) {
+	for size := c.TargetChunkBytes; size < c.ChunkBytes; size *= 4 {
+		s = append(s, uintptr(size))
+	}
+	first = len(s)
 	for size := c.ChunkBytes; size < c.MaxChunkBytes; size *= 4 {
 		s = append(s, uintptr(size))
 	}
-	return append(s, uintptr(c.MaxChunkBytes))
+	return append(s, uintptr(c.MaxChunkBytes)), first
 }
 
 // A World holds entities and their components. It belongs to one goroutine at a time, and
@@ -123,11 +145,13 @@ type World struct {
 	tickets
 	observers
 	tables []*table // in order of creation: the order of every iteration
-	byMask map[mask]*table
+	byKey  map[key]*table
+	related
 	comps  []*component
 	byType map[reflect.Type]*component
 
-	full     error // made once, so that running full every frame allocates nothing
+	tree     []Entity // what RemoveTree is about to remove
+	full     error    // made once, so that running full every frame allocates nothing
 	commands *Commands
 	// resources is looked up by type and never ranged over.
 	resources map[reflect.Type]any
@@ -150,12 +174,12 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	w := &World{
 		ents:      newEntityIndex(cfg.MaxEntities),
 		directory: newDirectory(mem, cfg),
-		byMask:    make(map[mask]*table),
+		byKey:     make(map[key]*table),
 		byType:    make(map[reflect.Type]*component),
 		cfg:       cfg,
 		full:      fmt.Errorf("ecs: all %d entities of Config.MaxEntities are taken: %w", cfg.MaxEntities, memory.ErrOutOfMemory),
 	}
-	if _, err := w.tableFor(mask{}); err != nil {
+	if _, err := w.tableFor(key{}); err != nil {
 		return nil, err
 	}
 	w.unwatch = watch(mem, w.lost)
@@ -293,19 +317,27 @@ func (w *World) spawn(t *table) (Entity, uint32, error) {
 	return e, loc, nil
 }
 
-// tableFor returns the archetype with exactly these components, making it when it is new.
-func (w *World) tableFor(m mask) (*table, error) {
-	if t := w.byMask[m]; t != nil {
+// tableFor returns the table with exactly these components and targets, making it when it is new.
+func (w *World) tableFor(k key) (*table, error) {
+	if t := w.byKey[k]; t != nil {
 		return t, nil
 	}
-	t, err := newTable(m, w.comps, w.sizes)
+	if k.mask.any(&w.relating) {
+		return w.relatedTable(k)
+	}
+	t, err := newTable(k.mask, w.comps, &w.directory, false)
 	if err != nil {
 		return nil, err
 	}
+	w.enlist(t)
+	w.byKey[k] = t
+	return t, nil
+}
+
+// enlist numbers a new table.
+func (w *World) enlist(t *table) {
 	t.index = len(w.tables)
 	w.tables = append(w.tables, t)
-	w.byMask[m] = t
-	return t, nil
 }
 
 // names lists the component types of a mask, in order of registration.

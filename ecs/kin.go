@@ -1,0 +1,286 @@
+package ecs
+
+import (
+	"slices"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// MaxRelations is the number of relations that one entity can have at once.
+const MaxRelations = 4
+
+// targets are those of the relations in a mask, in order of registration; the rest is zero.
+type targets [MaxRelations]Entity
+
+// A key names a table: entities with the same components and the same targets are in one.
+type key struct {
+	mask    mask
+	targets targets
+}
+
+// A pick is the target that an operation gives to a relation.
+type pick struct {
+	id     ID
+	target Entity
+}
+
+// picks are at most one for each of the relations that an entity can have.
+type picks struct {
+	n  int
+	at [MaxRelations]pick
+}
+
+// set chooses the target of relation id.
+func (p *picks) set(op string, id ID, target Entity) {
+	for i := range p.n {
+		if p.at[i].id == id {
+			p.at[i].target = target
+			return
+		}
+	}
+	if p.n == MaxRelations {
+		refuseRelations(op)
+	}
+	p.at[p.n] = pick{id: id, target: target}
+	p.n++
+}
+
+// drop forgets what was chosen for relation id.
+func (p *picks) drop(id ID) {
+	for i := range p.n {
+		if p.at[i].id == id {
+			p.n--
+			p.at[i] = p.at[p.n]
+			return
+		}
+	}
+}
+
+// find returns the target that was chosen for relation id.
+func (p *picks) find(id ID) (Entity, bool) {
+	for i := range p.n {
+		if p.at[i].id == id {
+			return p.at[i].target, true
+		}
+	}
+	return Entity{}, false
+}
+
+// alive reports whether all targets are.
+func (w *World) alive(p *picks) bool {
+	for i := range p.n {
+		if w.ents.find(p.at[i].target) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func refuseRelations(op string) {
+	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "an entity has at most 4 relations"})
+}
+
+// A link is a relation to one target.
+type link struct {
+	id     ID
+	target Entity
+}
+
+// linked are the tables of a link, in the order in which they became so.
+type linked struct {
+	tables []*table
+	swept  uint64 // the epoch of the last sweep that looked through it
+}
+
+// A kin is the tables with the same components, of which some are relations: one for each
+// combination of targets. Nothing is done about a table when its target is removed. When tables
+// of a kin have come about as often as there are living ones, those without rows whose target is
+// dead are retired, and wait to be used for other targets: that bounds the tables of a kin by
+// twice those that are needed at once, and some, at a constant cost per table.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) every table has the kin of its mask, or nil where that has no relation
+//	(2) tables are those of the kin, in order of creation; relations are those in their mask
+//	(3) a table is idle if its kin says so, and only then; it has no row, no chunk and no edge,
+//	    and neither World.byKey nor a link leads to it
+//	(4) every other one is once in the linked tables of each of its targets, and no other
+//	    tables are there
+type kin struct {
+	relations []ID
+	tables    []*table
+	idle      []*table
+	credit    int // tables to come about before the next sweep
+}
+
+// sweepAfter is how many tables come about between two sweeps where few are alive.
+const sweepAfter = 8
+
+// related is what a world knows of relations.
+type related struct {
+	relating mask // the component types that are relations
+	kins     map[mask]*kin
+	links    map[link]*linked
+	unlinked []*linked // to be used again
+	epoch    uint64    // counts sweeps that retired tables: what was known of tables before may be wrong
+}
+
+// target returns the target of relation id; false where the table does not have it.
+func (t *table) target(id ID) (Entity, bool) {
+	if t.kin != nil {
+		for i, r := range t.kin.relations {
+			if r == id {
+				return t.targets[i&(MaxRelations-1)], true
+			}
+		}
+	}
+	return Entity{}, false
+}
+
+// keyAfter returns the key of entities of t, which may be nil, once they have the components in m
+// and the targets in p, which may be nil. turned says whether a relation that t has gets another target.
+func (w *World) keyAfter(op string, t *table, m mask, p *picks) (k key, turned bool) {
+	k.mask = m
+	if !m.any(&w.relating) {
+		return k, false
+	}
+	n := 0
+	for id := range m.and(w.relating).ids() {
+		if n == MaxRelations {
+			refuseRelations(op)
+		}
+		var was, target Entity
+		had, given := false, false
+		if t != nil {
+			was, had = t.target(id)
+		}
+		if p != nil {
+			target, given = p.find(id)
+		}
+		if !given {
+			if !had {
+				w.refuseNoTarget(op, id)
+			}
+			target = was
+		}
+		turned = turned || had && was != target
+		k.targets[n] = target
+		n++
+	}
+	return k, turned
+}
+
+func (w *World) refuseNoTarget(op string, id ID) {
+	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "relation " + w.comps[id].name + " needs a target; use Relation.Add, AddRelation, or To of a mapper"})
+}
+
+// key returns what names the table.
+func (t *table) key() key { return key{mask: t.mask, targets: t.targets} }
+
+// relatedTable returns the table of a key with relations, which is new.
+func (w *World) relatedTable(k key) (*table, error) {
+	f := w.kins[k.mask]
+	if f == nil {
+		f = &kin{relations: slices.Collect(k.mask.and(w.relating).ids()), credit: sweepAfter}
+	}
+	if len(f.idle) == 0 && f.credit <= 0 {
+		w.sweep(f)
+	}
+	var t *table
+	if n := len(f.idle); n > 0 {
+		t = f.idle[n-1]
+		f.idle = f.idle[:n-1]
+		t.idle = false
+	} else {
+		if len(f.tables) > 0 {
+			t = f.tables[0].sibling()
+		} else {
+			var err error
+			if t, err = newTable(k.mask, w.comps, &w.directory, true); err != nil {
+				return nil, err
+			}
+			w.kins[k.mask] = f
+		}
+		t.kin = f
+		w.enlist(t)
+		f.tables = append(f.tables, t)
+	}
+	f.credit--
+	t.targets = k.targets
+	w.byKey[k] = t
+	for i, id := range f.relations {
+		w.link(link{id, k.targets[i]}, t)
+	}
+	return t, nil
+}
+
+// sibling returns an empty table with the same columns.
+func (t *table) sibling() *table {
+	return &table{mask: t.mask, columns: t.columns, heap: t.heap, caps: t.caps, first: t.first, rowBytes: t.rowBytes}
+}
+
+func (w *World) link(l link, t *table) {
+	list := w.links[l]
+	if list == nil {
+		if n := len(w.unlinked); n > 0 {
+			list = w.unlinked[n-1]
+			w.unlinked = w.unlinked[:n-1]
+		} else {
+			list = new(linked)
+		}
+		w.links[l] = list
+	}
+	list.tables = append(list.tables, t)
+}
+
+// sweep retires the tables of f that have no row and a dead target. Those that came about first
+// are used again first.
+func (w *World) sweep(f *kin) {
+	had := len(f.idle)
+	for i := len(f.tables) - 1; i >= 0; i-- {
+		if t := f.tables[i]; !t.idle && t.tailN == 0 && w.orphaned(t) {
+			delete(w.byKey, t.key())
+			w.dropChunks(t, 0)
+			t.toggle, t.far, t.turns = nil, nil, nil
+			t.gen++
+			t.idle = true
+			f.idle = append(f.idle, t)
+		}
+	}
+	f.credit = len(f.tables) - len(f.idle) + sweepAfter
+	if len(f.idle) == had {
+		return
+	}
+	w.epoch++
+	for _, t := range f.idle[had:] {
+		for i, id := range f.relations {
+			w.unlink(link{id, t.targets[i]})
+		}
+		t.targets = targets{}
+	}
+	w.settle()
+}
+
+// orphaned reports whether a target of t is dead.
+func (w *World) orphaned(t *table) bool {
+	for i := range t.kin.relations {
+		if w.ents.find(t.targets[i]) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// unlink takes the idle tables from those of l, all at once.
+func (w *World) unlink(l link) {
+	list := w.links[l]
+	if list == nil || list.swept == w.epoch {
+		return
+	}
+	list.swept = w.epoch
+	list.tables = slices.DeleteFunc(list.tables, func(t *table) bool { return t.idle })
+	if len(list.tables) == 0 {
+		delete(w.links, l)
+		w.unlinked = append(w.unlinked, list)
+	}
+}

@@ -1,0 +1,276 @@
+package ecs
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+)
+
+// kindred is a world in which every book of relations has something to say: a kin with idle tables,
+// one with two relations, dead targets with rows, edges of every kind, commands that wait.
+func kindred(t *testing.T) (w *World, child Relation[childOf], ps []Entity) {
+	w, _ = newTestWorld(t, Config{ChunkBytes: 1024})
+	child = mustRelation[childOf](t, w)
+	like := mustRelation[likes](t, w)
+	m := NewMap2[position, childOf](w)
+	ps = newEntities(t, w, 3)
+	for range sweepAfter + 4 {
+		p := must[Entity](t)(w.NewEntity())
+		e := must[Entity](t)(m.To(child.ID(), p).NewEntity(position{}, childOf{}))
+		w.Remove(p)
+		w.Remove(e)
+	}
+	for i, p := range ps {
+		if err := m.To(child.ID(), p).NewBatch(30+i, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	es := entities(w, NewFilter1[position](w).To(child.ID(), ps[0]))
+	for i, e := range es[:4] {
+		err := like.Add(e, likes{1}, ps[i%2])
+		_, turned := child.SetTarget(e, ps[2])
+		if err := errors.Join(err, turned, NewMap2[velocity, burning](w).Add(e, velocity{}, burning{}), mustRegisterTest[health](t, w).Add(e, health{})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Remove(ps[1])
+	AddRelation(w.Commands(), child, es[5], childOf{}, ps[0])
+	SetTargetOf(w.Commands(), like, es[1], ps[2])
+	return w, child, ps
+}
+
+func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
+	w, child, ps := kindred(t)
+	if len(w.kins) < 3 || len(w.kins[w.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}].mask].idle) == 0 {
+		t.Fatalf("%d kins", len(w.kins))
+	}
+	var edges []*edge
+	var kins []*kin
+	for _, t := range w.tables {
+		edges = append(append(append(edges, t.toggle...), t.far...), t.turns...)
+		if t.kin != nil && !slices.Contains(kins, t.kin) {
+			kins = append(kins, t.kin)
+		}
+	}
+	var lists []*linked
+	for _, l := range []link{{child.ID(), ps[0]}, {child.ID(), ps[2]}} {
+		lists = append(lists, w.links[l])
+	}
+	tables := w.tables
+	if n := memtest.EveryBit(t, w.Check, &tables, &edges, &kins, &lists, &w.related); n.Integers < 300 || n.Named < n.Flipped/2 { // generations, sweeps and credit may be any
+		t.Errorf("%+v", n)
+	}
+	f := NewFilter1[position](w).To(child.ID(), ps[0])
+	f.Len()
+	if n := memtest.EveryBit(t, f.Check, f); n.Named < tried(n, 300) {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
+	w, child, ps := kindred(t)
+	home := w.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}]
+	other := w.byKey[key{mask{1 | 1<<2}, targets{ps[2]}}]
+	f := home.kin
+	list := w.links[link{child.ID(), ps[0]}]
+	plain := w.tables[0]
+	idle := f.idle[0]
+	var turn *edge
+	var from, near *table
+	for _, t := range w.tables {
+		if len(t.turns) > 0 && t.turns[0].gen == t.turns[0].to.gen {
+			turn, from = t.turns[0], t
+		}
+		for _, e := range t.toggle {
+			if e != nil && t.kin != nil && e.to.kin != nil && e.gen == e.to.gen {
+				near = t
+			}
+		}
+	}
+	if turn == nil || near == nil {
+		t.Fatal("no such edges")
+	}
+	for _, c := range []fault{
+		{"relations", "of 6 component types", set(&w.relating, w.relating.with(maskBit(200)))},
+		{"directory 5", "from class 1, Config says", set(&w.first, 1)},
+		{"table 1 first", "from class 3, not", set(&home.first, 3)},
+		{"kin 1 none", "it is not of the kin of its mask", set(&home.kin, nil)},
+		{"kin 1 plain", "it has targets and no relation", set(&plain.kin, f)},
+		{"kin 1 plain targets", "it has targets and no relation", set(&plain.targets[0], ps[0])},
+		{"kin 2 tables", "tables, not", set(&f.tables, f.tables[1:])},
+		{"kin 2 relations", "tables, not", set(&f.relations, []ID{1})},
+		{"kin 2 lost", "it is not of the kin of its mask", set(&w.kins, map[mask]*kin{})},
+		{"kin 2 of nothing", "kins of", func() func() {
+			w.kins[mask{1}] = f
+			return func() { delete(w.kins, mask{1}) }
+		}},
+		{"kin 3 idle", "its kin says otherwise", set(&home.idle, true)},
+		{"kin 3 not idle", "its kin says otherwise", set(&idle.idle, false)},
+		{"kin 3 twice", "or is so twice", set(&f.idle, append(slices.Clone(f.idle), idle))},
+		{"kin 3 targets", "idle, with 0 chunks", set(&idle.targets[0], ps[0])},
+		{"kin 3 edges", "idle, with 0 chunks", set(&idle.far, []*edge{turn})},
+		{"kin 4 lost", "not its", set(&list.tables, nil)},
+		{"kin 4 another", "not its", set(&list.tables, append(slices.Clone(list.tables), other))},
+		{"kin 4 targets", "not where its mask", set(&home.targets[0], ps[2])},
+		{"kin 4 of no relation", "not where its mask", set(&home.targets[3], ps[2])},
+		{"kin 4 links", "links to", func() func() {
+			w.links[link{child.ID(), Entity{77, 1}}] = list
+			return func() { delete(w.links, link{child.ID(), Entity{77, 1}}) }
+		}},
+		{"edge 2", "turns to no other target", set(&turn.to, from)},
+		{"edge 2 two", "two turns", set(&from.turns, append(slices.Clone(from.turns), turn))},
+		{"command 1 relation", "kind 3 of component 2", set(&w.commands.ops[0].id, 2)},
+		{"command 1 turn", "kind 4 of component 2", set(&w.commands.ops[1].id, 2)},
+	} {
+		c.test(t, w.Check)
+	}
+	g := NewFilter1[position](w).To(child.ID(), ps[0])
+	g.Len()
+	for _, c := range []fault{
+		{"filter 3 seen", "filter: 3 archetypes seen, 1 targets", set(&g.seen, 3)},
+		{"filter 3 targets", "archetypes seen, 9 targets", set(&g.to.n, 9)},
+		{"filter 3 relation", "filter: target 0 is of component 2", set(&g.to.at[0].id, 2)},
+		{"filter 3 matches", "filter: 0 matches, not", set(&g.matches, nil)},
+		{"filter 3 listed", "of the tables of target", set(&g.listed, 99)},
+		{"filter 3 list", "of the tables of target", set(&g.list, w.links[link{child.ID(), ps[2]}])},
+		{"filter 3 epoch", "of no tables match, in epoch", set(&g.epoch, w.epoch+1)},
+	} {
+		c.test(t, g.Check)
+	}
+}
+
+// relationLife uses everything that moves rows between targets. step runs one operation until it is done.
+func relationLife(t *testing.T, w *World, step func(name string, f func() error)) {
+	child, like := mustRelation[childOf](t, w), mustRelation[likes](t, w)
+	m, f := NewMap2[position, childOf](w), NewFilter1[position](w)
+	ps := newEntitiesBy(t, w, 3, step)
+	for i, p := range ps {
+		step("NewBatch", func() error { return m.To(child.ID(), p).NewBatch(60+i, nil) })
+	}
+	es := entities(w, f.To(child.ID(), ps[0]))
+	step("Add", func() error { return like.Add(es[0], likes{1}, ps[1]) })
+	step("SetTarget", func() error { _, err := child.SetTarget(es[0], ps[2]); return err })
+	step("SetTarget of many", func() error { _, err := child.SetTargetAll(f.To(child.ID(), ps[1]), ps[0]); return err })
+	if n := f.To(child.ID(), ps[0]).Len(); n != 120 || f.To(child.ID(), ps[1]).Len() != 0 {
+		t.Fatalf("%d of the first, %d of the second", n, f.Len())
+	}
+	step("AddAll", func() error {
+		_, err := NewMap2[childOf, velocity](w).To(child.ID(), ps[1]).AddAll(f.To(child.ID(), ps[0]), childOf{}, velocity{})
+		return err
+	})
+	if n := f.To(child.ID(), ps[1]).Len(); n != 120 {
+		t.Fatalf("%d of the second", n)
+	}
+	cmd := w.Commands()
+	AddRelation(cmd, like, es[1], likes{7}, ps[0])
+	SetTargetOf(cmd, child, es[1], ps[2])
+	step("Apply", cmd.Apply)
+	step("Remove", func() error { w.Remove(ps[1]); return nil })
+	if at, ok := like.Target(es[1]); !ok || at != ps[0] {
+		t.Fatalf("%v", at)
+	}
+	for range 2 * sweepAfter { // tables are retired and used again
+		var p Entity
+		step("NewEntity", func() (err error) { p, err = w.NewEntity(); return })
+		step("NewEntity", func() error { _, err := m.To(child.ID(), p).NewEntity(position{}, childOf{}); return err })
+		step("RemoveTree", func() error { child.RemoveTree(p); return nil })
+	}
+	step("RemoveTree", func() error { child.RemoveTree(ps[2]); return nil })
+	step("Remove of a relation", func() error { _, err := child.Remove(es[0]); return err })
+	step("RemoveAll", func() error { w.RemoveAll(f.ToAny()); return nil })
+}
+
+func newEntitiesBy(t *testing.T, w *World, n int, step func(string, func() error)) (es []Entity) {
+	for range n {
+		step("NewEntity", func() error {
+			e, err := w.NewEntity()
+			if err == nil {
+				es = append(es, e)
+			}
+			return err
+		})
+	}
+	return es
+}
+
+// TestRelations_OutOfMemoryChangesNothing lets every request fail in turn, once and for good.
+func TestRelations_OutOfMemoryChangesNothing(t *testing.T) {
+	for _, persist := range []bool{false, true} {
+		failures := 0
+		for failAt := 1; ; failAt++ {
+			w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
+			mem.failAt, mem.persist = failAt, persist
+			before := failures
+			relationLife(t, w, func(name string, f func() error) {
+				t.Helper()
+				hash, n := w.Hash(0), w.Len()
+				err := f()
+				if err == nil {
+					return
+				}
+				failures++
+				if !errors.Is(err, memory.ErrOutOfMemory) || w.Hash(0) != hash || w.Len() != n || w.Check() != nil {
+					t.Fatalf("%s changed the world and failed: %v, %v", name, err, w.Check())
+				}
+				mem.heal()
+				if err := f(); err != nil {
+					t.Fatalf("%s fails again: %v", name, err)
+				}
+			})
+			if failures == before {
+				break
+			}
+		}
+		if failures < 5 {
+			t.Errorf("only %d requests failed", failures)
+		}
+	}
+}
+
+// TestRelations_SurviveAnAllocatorThatPanics lets Alloc or Free panic at every call in turn.
+func TestRelations_SurviveAnAllocatorThatPanics(t *testing.T) {
+	for _, inFree := range []bool{false, true} {
+		panics := 0
+		for at := 1; ; at++ {
+			w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+			left := at
+			hook := func() {
+				if left--; left == 0 {
+					panic("hook")
+				}
+			}
+			if mem.onAlloc = hook; inFree {
+				mem.onAlloc, mem.onFree = nil, hook
+			}
+			before := panics
+			relationLife(t, w, func(name string, f func() error) {
+				t.Helper()
+				err := errors.New("none yet")
+				for range 2 {
+					if r := caught(func() { err = f() }); r != nil && r != "hook" {
+						t.Fatalf("%s: %v", name, r)
+					} else if r == nil {
+						break
+					}
+					panics++
+					if err := w.Check(); err != nil || w.Locked() {
+						t.Fatalf("%s: %v, locked %v", name, err, w.Locked())
+					}
+				}
+				if err != nil || w.Check() != nil {
+					t.Fatalf("%s: %v, %v", name, err, w.Check())
+				}
+			})
+			mem.onFree = nil
+			if panics == before {
+				break
+			}
+		}
+		if panics < 10 {
+			t.Errorf("inFree %v: only %d panics", inFree, panics)
+		}
+	}
+}
