@@ -76,7 +76,8 @@
 //	Parallel                      wakes the goroutines, some microseconds in which the caller has
 //	                              begun; some 20 ns for each 1024 entities, then as Chunks
 //	query                         locks and unlocks the world, then as All
-//	Next and Get                  inlined: an increment in memory, one address per component
+//	Next and Get                  inlined: an increment in memory, one address per component;
+//	                              Get of a Query8 is a call
 //	Columns                       as Chunks
 //	Component.Column              one look-up per chunk: for columns that not all archetypes have
 //	EntityAt                      a look at each archetype that matches

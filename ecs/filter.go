@@ -9,9 +9,9 @@ import (
 )
 
 // maxFilter is the largest number of columns that one query reads.
-const maxFilter = 4
+const maxFilter = 8
 
-// A filter is the part of Filter1 to Filter4 that does not depend on types: which
+// A filter is the part of Filter1 to Filter8 that does not depend on types: which
 // archetypes match, found once and extended as archetypes appear.
 //
 // Invariants, verified in this order by Check:
@@ -240,7 +240,7 @@ func (c *checker) aims(f *filter) {
 	c.that(slices.Equal(f.matches, want), "filter: %d matches, not %d", len(f.matches), len(want))
 }
 
-// A cursor is the part of Query1 to Query4 that does not depend on types.
+// A cursor is the part of Query1 to Query8 that does not depend on types.
 //
 // Its zero value stands before row 0 of an empty chunk, so that Get before Next, or after
 // the end, is a nil dereference and not a read of foreign memory.

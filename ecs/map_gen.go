@@ -35,14 +35,14 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 
 // NewBatch creates n entities and calls fill, unless it is nil, with the number of each
 // from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
-func (m *Map1[A]) NewBatch(n int, fill func(i int, a *A)) error {
+func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A) {
-		for i := range es {
-			fill(first+i, &a[i])
+		for row := range es {
+			fill(first+row, &a[row])
 		}
 		first += len(es)
 	})
@@ -179,14 +179,14 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 
 // NewBatch creates n entities and calls fill, unless it is nil, with the number of each
 // from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
-func (m *Map2[A, B]) NewBatch(n int, fill func(i int, a *A, b *B)) error {
+func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B) {
-		for i := range es {
-			fill(first+i, &a[i], &b[i])
+		for row := range es {
+			fill(first+row, &a[row], &b[row])
 		}
 		first += len(es)
 	})
@@ -331,14 +331,14 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 
 // NewBatch creates n entities and calls fill, unless it is nil, with the number of each
 // from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
-func (m *Map3[A, B, C]) NewBatch(n int, fill func(i int, a *A, b *B, c *C)) error {
+func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C) {
-		for i := range es {
-			fill(first+i, &a[i], &b[i], &c[i])
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row])
 		}
 		first += len(es)
 	})
@@ -491,14 +491,14 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 
 // NewBatch creates n entities and calls fill, unless it is nil, with the number of each
 // from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
-func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(i int, a *A, b *B, c *C, d *D)) error {
+func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D) {
-		for i := range es {
-			fill(first+i, &a[i], &b[i], &c[i], &d[i])
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row], &d[row])
 		}
 		first += len(es)
 	})
@@ -659,14 +659,14 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 
 // NewBatch creates n entities and calls fill, unless it is nil, with the number of each
 // from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
-func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(i int, a *A, b *B, c *C, d *D, e *E)) error {
+func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E) {
-		for i := range es {
-			fill(first+i, &a[i], &b[i], &c[i], &d[i], &e[i])
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row], &d[row], &e[row])
 		}
 		first += len(es)
 	})
@@ -835,14 +835,14 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 
 // NewBatch creates n entities and calls fill, unless it is nil, with the number of each
 // from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
-func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(i int, a *A, b *B, c *C, d *D, e *E, f *F)) error {
+func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F) {
-		for i := range es {
-			fill(first+i, &a[i], &b[i], &c[i], &d[i], &e[i], &f[i])
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row], &d[row], &e[row], &f[row])
 		}
 		first += len(es)
 	})
@@ -1019,14 +1019,14 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 
 // NewBatch creates n entities and calls fill, unless it is nil, with the number of each
 // from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
-func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(i int, a *A, b *B, c *C, d *D, e *E, f *F, g *G)) error {
+func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G) {
-		for i := range es {
-			fill(first+i, &a[i], &b[i], &c[i], &d[i], &e[i], &f[i], &g[i])
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row], &d[row], &e[row], &f[row], &g[row])
 		}
 		first += len(es)
 	})
@@ -1211,14 +1211,14 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 
 // NewBatch creates n entities and calls fill, unless it is nil, with the number of each
 // from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
-func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(i int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H)) error {
+func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H) {
-		for i := range es {
-			fill(first+i, &a[i], &b[i], &c[i], &d[i], &e[i], &f[i], &g[i], &h[i])
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row], &d[row], &e[row], &f[row], &g[row], &h[row])
 		}
 		first += len(es)
 	})
@@ -1361,5 +1361,877 @@ func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d
 		fillCells(m.w, loc, m.ids[5], n, f)
 		fillCells(m.w, loc, m.ids[6], n, g)
 		fillCells(m.w, loc, m.ids[7], n, h)
+	})
+}
+
+// A Map9 creates and changes entities by 9 components. Make it once per system.
+type Map9[A, B, C, D, E, F, G, H, I any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	ofH [0]*H
+	ofI [0]*I
+	mapper
+}
+
+// NewMap9 makes a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] where [Register] would fail or a type is named twice.
+func NewMap9[A, B, C, D, E, F, G, H, I any](w *World) *Map9[A, B, C, D, E, F, G, H, I] {
+	m := new(Map9[A, B, C, D, E, F, G, H, I])
+	m.init(w, mustRegister[A](w, "NewMap9"), mustRegister[B](w, "NewMap9"), mustRegister[C](w, "NewMap9"), mustRegister[D](w, "NewMap9"), mustRegister[E](w, "NewMap9"), mustRegister[F](w, "NewMap9"), mustRegister[G](w, "NewMap9"), mustRegister[H](w, "NewMap9"), mustRegister[I](w, "NewMap9"))
+	return m
+}
+
+// NewEntity creates an entity with exactly these components. The error wraps
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I) (Entity, error) {
+	entity, loc, err := m.spawn()
+	if err != nil {
+		return Entity{}, err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
+	return entity, nil
+}
+
+// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
+// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I)) error {
+	if fill == nil {
+		return m.NewColumns(n, nil)
+	}
+	first := 0
+	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I) {
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row], &d[row], &e[row], &f[row], &g[row], &h[row], &i[row])
+		}
+		first += len(es)
+	})
+}
+
+// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
+// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I)) error {
+	all, err := m.spawnBatch(n)
+	if err != nil {
+		return err
+	}
+	m.w.beginFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
+	for loc, n := all.next(); n > 0; loc, n = all.next() {
+		fill(m.w.entitiesFrom(loc, n),
+			cellsOf[A](m.w, loc, m.ids[0], n),
+			cellsOf[B](m.w, loc, m.ids[1], n),
+			cellsOf[C](m.w, loc, m.ids[2], n),
+			cellsOf[D](m.w, loc, m.ids[3], n),
+			cellsOf[E](m.w, loc, m.ids[4], n),
+			cellsOf[F](m.w, loc, m.ids[5], n),
+			cellsOf[G](m.w, loc, m.ids[6], n),
+			cellsOf[H](m.w, loc, m.ids[7], n),
+			cellsOf[I](m.w, loc, m.ids[8], n),
+		)
+	}
+	return nil
+}
+
+// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
+// valid until it gains or loses a component or any entity of its archetype leaves.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, ok bool) {
+	r := m.w.ents.find(entity)
+	if r == nil {
+		return
+	}
+	row := uintptr(r.loc & rowMask)
+	columns := m.w.row(r.loc >> rowBits)
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
+	p3 := columns[m.ids[3]].pointer()
+	p4 := columns[m.ids[4]].pointer()
+	p5 := columns[m.ids[5]].pointer()
+	p6 := columns[m.ids[6]].pointer()
+	p7 := columns[m.ids[7]].pointer()
+	p8 := columns[m.ids[8]].pointer()
+	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil || p8 == nil {
+		return
+	}
+	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), true
+}
+
+// Add gives an entity the components, moving it once, and writes those that it has. The error is
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
+	loc, err := m.add("Add", entity, false)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// AddAll gives the components to every entity that s matches, archetype by archetype, and
+// returns their number. On error it is the number changed before; the archetype that
+// failed and those after it are as they were.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(m.w, loc, m.ids[8], n, i)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) Removes(ids ...ID) *Map9[A, B, C, D, E, F, G, H, I] {
+	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) To(id ID, target Entity) *Map9[A, B, C, D, E, F, G, H, I] {
+	m.turn(id, target)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
+	loc, err := m.add("Exchange", entity, true)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(m.w, loc, m.ids[8], n, i)
+	})
+}
+
+// A Map10 creates and changes entities by 10 components. Make it once per system.
+type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	ofH [0]*H
+	ofI [0]*I
+	ofJ [0]*J
+	mapper
+}
+
+// NewMap10 makes a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] where [Register] would fail or a type is named twice.
+func NewMap10[A, B, C, D, E, F, G, H, I, J any](w *World) *Map10[A, B, C, D, E, F, G, H, I, J] {
+	m := new(Map10[A, B, C, D, E, F, G, H, I, J])
+	m.init(w, mustRegister[A](w, "NewMap10"), mustRegister[B](w, "NewMap10"), mustRegister[C](w, "NewMap10"), mustRegister[D](w, "NewMap10"), mustRegister[E](w, "NewMap10"), mustRegister[F](w, "NewMap10"), mustRegister[G](w, "NewMap10"), mustRegister[H](w, "NewMap10"), mustRegister[I](w, "NewMap10"), mustRegister[J](w, "NewMap10"))
+	return m
+}
+
+// NewEntity creates an entity with exactly these components. The error wraps
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (Entity, error) {
+	entity, loc, err := m.spawn()
+	if err != nil {
+		return Entity{}, err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
+	return entity, nil
+}
+
+// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
+// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J)) error {
+	if fill == nil {
+		return m.NewColumns(n, nil)
+	}
+	first := 0
+	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J) {
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row], &d[row], &e[row], &f[row], &g[row], &h[row], &i[row], &j[row])
+		}
+		first += len(es)
+	})
+}
+
+// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
+// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J)) error {
+	all, err := m.spawnBatch(n)
+	if err != nil {
+		return err
+	}
+	m.w.beginFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
+	for loc, n := all.next(); n > 0; loc, n = all.next() {
+		fill(m.w.entitiesFrom(loc, n),
+			cellsOf[A](m.w, loc, m.ids[0], n),
+			cellsOf[B](m.w, loc, m.ids[1], n),
+			cellsOf[C](m.w, loc, m.ids[2], n),
+			cellsOf[D](m.w, loc, m.ids[3], n),
+			cellsOf[E](m.w, loc, m.ids[4], n),
+			cellsOf[F](m.w, loc, m.ids[5], n),
+			cellsOf[G](m.w, loc, m.ids[6], n),
+			cellsOf[H](m.w, loc, m.ids[7], n),
+			cellsOf[I](m.w, loc, m.ids[8], n),
+			cellsOf[J](m.w, loc, m.ids[9], n),
+		)
+	}
+	return nil
+}
+
+// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
+// valid until it gains or loses a component or any entity of its archetype leaves.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, ok bool) {
+	r := m.w.ents.find(entity)
+	if r == nil {
+		return
+	}
+	row := uintptr(r.loc & rowMask)
+	columns := m.w.row(r.loc >> rowBits)
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
+	p3 := columns[m.ids[3]].pointer()
+	p4 := columns[m.ids[4]].pointer()
+	p5 := columns[m.ids[5]].pointer()
+	p6 := columns[m.ids[6]].pointer()
+	p7 := columns[m.ids[7]].pointer()
+	p8 := columns[m.ids[8]].pointer()
+	p9 := columns[m.ids[9]].pointer()
+	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil || p8 == nil || p9 == nil {
+		return
+	}
+	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), (*J)(unsafe.Add(p9, row*unsafe.Sizeof(*j))), true
+}
+
+// Add gives an entity the components, moving it once, and writes those that it has. The error is
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
+	loc, err := m.add("Add", entity, false)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// AddAll gives the components to every entity that s matches, archetype by archetype, and
+// returns their number. On error it is the number changed before; the archetype that
+// failed and those after it are as they were.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(m.w, loc, m.ids[8], n, i)
+		fillCells(m.w, loc, m.ids[9], n, j)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Removes(ids ...ID) *Map10[A, B, C, D, E, F, G, H, I, J] {
+	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) To(id ID, target Entity) *Map10[A, B, C, D, E, F, G, H, I, J] {
+	m.turn(id, target)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
+	loc, err := m.add("Exchange", entity, true)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(m.w, loc, m.ids[8], n, i)
+		fillCells(m.w, loc, m.ids[9], n, j)
+	})
+}
+
+// A Map11 creates and changes entities by 11 components. Make it once per system.
+type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	ofH [0]*H
+	ofI [0]*I
+	ofJ [0]*J
+	ofK [0]*K
+	mapper
+}
+
+// NewMap11 makes a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] where [Register] would fail or a type is named twice.
+func NewMap11[A, B, C, D, E, F, G, H, I, J, K any](w *World) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
+	m := new(Map11[A, B, C, D, E, F, G, H, I, J, K])
+	m.init(w, mustRegister[A](w, "NewMap11"), mustRegister[B](w, "NewMap11"), mustRegister[C](w, "NewMap11"), mustRegister[D](w, "NewMap11"), mustRegister[E](w, "NewMap11"), mustRegister[F](w, "NewMap11"), mustRegister[G](w, "NewMap11"), mustRegister[H](w, "NewMap11"), mustRegister[I](w, "NewMap11"), mustRegister[J](w, "NewMap11"), mustRegister[K](w, "NewMap11"))
+	return m
+}
+
+// NewEntity creates an entity with exactly these components. The error wraps
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (Entity, error) {
+	entity, loc, err := m.spawn()
+	if err != nil {
+		return Entity{}, err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
+	return entity, nil
+}
+
+// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
+// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K)) error {
+	if fill == nil {
+		return m.NewColumns(n, nil)
+	}
+	first := 0
+	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K) {
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row], &d[row], &e[row], &f[row], &g[row], &h[row], &i[row], &j[row], &k[row])
+		}
+		first += len(es)
+	})
+}
+
+// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
+// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K)) error {
+	all, err := m.spawnBatch(n)
+	if err != nil {
+		return err
+	}
+	m.w.beginFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
+	for loc, n := all.next(); n > 0; loc, n = all.next() {
+		fill(m.w.entitiesFrom(loc, n),
+			cellsOf[A](m.w, loc, m.ids[0], n),
+			cellsOf[B](m.w, loc, m.ids[1], n),
+			cellsOf[C](m.w, loc, m.ids[2], n),
+			cellsOf[D](m.w, loc, m.ids[3], n),
+			cellsOf[E](m.w, loc, m.ids[4], n),
+			cellsOf[F](m.w, loc, m.ids[5], n),
+			cellsOf[G](m.w, loc, m.ids[6], n),
+			cellsOf[H](m.w, loc, m.ids[7], n),
+			cellsOf[I](m.w, loc, m.ids[8], n),
+			cellsOf[J](m.w, loc, m.ids[9], n),
+			cellsOf[K](m.w, loc, m.ids[10], n),
+		)
+	}
+	return nil
+}
+
+// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
+// valid until it gains or loses a component or any entity of its archetype leaves.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, ok bool) {
+	r := m.w.ents.find(entity)
+	if r == nil {
+		return
+	}
+	row := uintptr(r.loc & rowMask)
+	columns := m.w.row(r.loc >> rowBits)
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
+	p3 := columns[m.ids[3]].pointer()
+	p4 := columns[m.ids[4]].pointer()
+	p5 := columns[m.ids[5]].pointer()
+	p6 := columns[m.ids[6]].pointer()
+	p7 := columns[m.ids[7]].pointer()
+	p8 := columns[m.ids[8]].pointer()
+	p9 := columns[m.ids[9]].pointer()
+	p10 := columns[m.ids[10]].pointer()
+	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil || p8 == nil || p9 == nil || p10 == nil {
+		return
+	}
+	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), (*J)(unsafe.Add(p9, row*unsafe.Sizeof(*j))), (*K)(unsafe.Add(p10, row*unsafe.Sizeof(*k))), true
+}
+
+// Add gives an entity the components, moving it once, and writes those that it has. The error is
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
+	loc, err := m.add("Add", entity, false)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// AddAll gives the components to every entity that s matches, archetype by archetype, and
+// returns their number. On error it is the number changed before; the archetype that
+// failed and those after it are as they were.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(m.w, loc, m.ids[8], n, i)
+		fillCells(m.w, loc, m.ids[9], n, j)
+		fillCells(m.w, loc, m.ids[10], n, k)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Removes(ids ...ID) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
+	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) To(id ID, target Entity) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
+	m.turn(id, target)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
+	loc, err := m.add("Exchange", entity, true)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(m.w, loc, m.ids[8], n, i)
+		fillCells(m.w, loc, m.ids[9], n, j)
+		fillCells(m.w, loc, m.ids[10], n, k)
+	})
+}
+
+// A Map12 creates and changes entities by 12 components. Make it once per system.
+type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	ofH [0]*H
+	ofI [0]*I
+	ofJ [0]*J
+	ofK [0]*K
+	ofL [0]*L
+	mapper
+}
+
+// NewMap12 makes a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] where [Register] would fail or a type is named twice.
+func NewMap12[A, B, C, D, E, F, G, H, I, J, K, L any](w *World) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
+	m := new(Map12[A, B, C, D, E, F, G, H, I, J, K, L])
+	m.init(w, mustRegister[A](w, "NewMap12"), mustRegister[B](w, "NewMap12"), mustRegister[C](w, "NewMap12"), mustRegister[D](w, "NewMap12"), mustRegister[E](w, "NewMap12"), mustRegister[F](w, "NewMap12"), mustRegister[G](w, "NewMap12"), mustRegister[H](w, "NewMap12"), mustRegister[I](w, "NewMap12"), mustRegister[J](w, "NewMap12"), mustRegister[K](w, "NewMap12"), mustRegister[L](w, "NewMap12"))
+	return m
+}
+
+// NewEntity creates an entity with exactly these components. The error wraps
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// then.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (Entity, error) {
+	entity, loc, err := m.spawn()
+	if err != nil {
+		return Entity{}, err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	*(*L)(m.w.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
+	if m.w.observed != 0 {
+		m.w.tellNew(loc, 1, m.bits)
+	}
+	return entity, nil
+}
+
+// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
+// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L)) error {
+	if fill == nil {
+		return m.NewColumns(n, nil)
+	}
+	first := 0
+	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K, l []L) {
+		for row := range es {
+			fill(first+row, &a[row], &b[row], &c[row], &d[row], &e[row], &f[row], &g[row], &h[row], &i[row], &j[row], &k[row], &l[row])
+		}
+		first += len(es)
+	})
+}
+
+// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
+// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
+// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K, l []L)) error {
+	all, err := m.spawnBatch(n)
+	if err != nil {
+		return err
+	}
+	m.w.beginFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
+	for loc, n := all.next(); n > 0; loc, n = all.next() {
+		fill(m.w.entitiesFrom(loc, n),
+			cellsOf[A](m.w, loc, m.ids[0], n),
+			cellsOf[B](m.w, loc, m.ids[1], n),
+			cellsOf[C](m.w, loc, m.ids[2], n),
+			cellsOf[D](m.w, loc, m.ids[3], n),
+			cellsOf[E](m.w, loc, m.ids[4], n),
+			cellsOf[F](m.w, loc, m.ids[5], n),
+			cellsOf[G](m.w, loc, m.ids[6], n),
+			cellsOf[H](m.w, loc, m.ids[7], n),
+			cellsOf[I](m.w, loc, m.ids[8], n),
+			cellsOf[J](m.w, loc, m.ids[9], n),
+			cellsOf[K](m.w, loc, m.ids[10], n),
+			cellsOf[L](m.w, loc, m.ids[11], n),
+		)
+	}
+	return nil
+}
+
+// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
+// valid until it gains or loses a component or any entity of its archetype leaves.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L, ok bool) {
+	r := m.w.ents.find(entity)
+	if r == nil {
+		return
+	}
+	row := uintptr(r.loc & rowMask)
+	columns := m.w.row(r.loc >> rowBits)
+	p0 := columns[m.ids[0]].pointer()
+	p1 := columns[m.ids[1]].pointer()
+	p2 := columns[m.ids[2]].pointer()
+	p3 := columns[m.ids[3]].pointer()
+	p4 := columns[m.ids[4]].pointer()
+	p5 := columns[m.ids[5]].pointer()
+	p6 := columns[m.ids[6]].pointer()
+	p7 := columns[m.ids[7]].pointer()
+	p8 := columns[m.ids[8]].pointer()
+	p9 := columns[m.ids[9]].pointer()
+	p10 := columns[m.ids[10]].pointer()
+	p11 := columns[m.ids[11]].pointer()
+	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil || p8 == nil || p9 == nil || p10 == nil || p11 == nil {
+		return
+	}
+	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), (*J)(unsafe.Add(p9, row*unsafe.Sizeof(*j))), (*K)(unsafe.Add(p10, row*unsafe.Sizeof(*k))), (*L)(unsafe.Add(p11, row*unsafe.Sizeof(*l))), true
+}
+
+// Add gives an entity the components, moving it once, and writes those that it has. The error is
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
+	loc, err := m.add("Add", entity, false)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	*(*L)(m.w.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// AddAll gives the components to every entity that s matches, archetype by archetype, and
+// returns their number. On error it is the number changed before; the archetype that
+// failed and those after it are as they were.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
+	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(m.w, loc, m.ids[8], n, i)
+		fillCells(m.w, loc, m.ids[9], n, j)
+		fillCells(m.w, loc, m.ids[10], n, k)
+		fillCells(m.w, loc, m.ids[11], n, l)
+	})
+}
+
+// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
+// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Removes(ids ...ID) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
+	m.removes(ids)
+	return m
+}
+
+// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
+// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) To(id ID, target Entity) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
+	m.turn(id, target)
+	return m
+}
+
+// Exchange gives an entity the components as Add, and takes those that Removes named from it
+// where it has them, moving it once. Errors as Add.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
+	loc, err := m.add("Exchange", entity, true)
+	if err != nil {
+		return err
+	}
+	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	*(*L)(m.w.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
+	if m.w.observed != 0 {
+		m.w.tellAdded(entity, m.bits, m.was)
+	}
+	m.w.settle()
+	return nil
+}
+
+// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
+// errors as AddAll.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
+	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(m.w, loc, m.ids[8], n, i)
+		fillCells(m.w, loc, m.ids[9], n, j)
+		fillCells(m.w, loc, m.ids[10], n, k)
+		fillCells(m.w, loc, m.ids[11], n, l)
 	})
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // maxMap is the largest number of components that one mapper sets at once.
-const maxMap = 8
+const maxMap = 12
 
-// A mapper is the part of Map1 to Map8 that does not depend on types.
+// A mapper is the part of Map1 to Map12 that does not depend on types.
 type mapper struct {
 	w     *World
 	table *table // the archetype with exactly these components; nil until it is needed

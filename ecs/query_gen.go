@@ -77,7 +77,8 @@ type Query1[A any] struct {
 // Get returns the components of the current entity. The pointers are valid until the next
 // structural change.
 func (q *Query1[A]) Get() *A {
-	return (*A)(unsafe.Add(q.cols[0], uintptr(q.row)*unsafe.Sizeof(*new(A))))
+	row := uintptr(q.row)
+	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A))))
 }
 
 // Columns returns the entities and components of the current chunk, slices of one length.
@@ -93,9 +94,9 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		var s walk
 		for f.step(&s) {
-			t, es, a := s.ticket, s.es.pointer(), s.cols[0].pointer()
+			t, es, p0 := s.ticket, s.es.pointer(), s.cols[0].pointer()
 			for i := 0; i < t.rows; i++ {
-				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), (*A)(unsafe.Add(a, uintptr(i)*unsafe.Sizeof(*new(A))))) {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A))))) {
 					f.leave(&s)
 					return
 				}
@@ -191,7 +192,8 @@ type Query2[A, B any] struct {
 // Get returns the components of the current entity. The pointers are valid until the next
 // structural change.
 func (q *Query2[A, B]) Get() (*A, *B) {
-	return (*A)(unsafe.Add(q.cols[0], uintptr(q.row)*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], uintptr(q.row)*unsafe.Sizeof(*new(B))))
+	row := uintptr(q.row)
+	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B))))
 }
 
 // Columns returns the entities and components of the current chunk, slices of one length.
@@ -220,11 +222,11 @@ func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
 		var s walk
 		for f.step(&s) {
-			t, es, a, b := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer()
+			t, es, p0, p1 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row2[A, B]{
-					A: (*A)(unsafe.Add(a, uintptr(i)*unsafe.Sizeof(*new(A)))),
-					B: (*B)(unsafe.Add(b, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
 				}) {
 					f.leave(&s)
 					return
@@ -325,7 +327,8 @@ type Query3[A, B, C any] struct {
 // Get returns the components of the current entity. The pointers are valid until the next
 // structural change.
 func (q *Query3[A, B, C]) Get() (*A, *B, *C) {
-	return (*A)(unsafe.Add(q.cols[0], uintptr(q.row)*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], uintptr(q.row)*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], uintptr(q.row)*unsafe.Sizeof(*new(C))))
+	row := uintptr(q.row)
+	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C))))
 }
 
 // Columns returns the entities and components of the current chunk, slices of one length.
@@ -356,12 +359,12 @@ func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
 		var s walk
 		for f.step(&s) {
-			t, es, a, b, c := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer()
+			t, es, p0, p1, p2 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row3[A, B, C]{
-					A: (*A)(unsafe.Add(a, uintptr(i)*unsafe.Sizeof(*new(A)))),
-					B: (*B)(unsafe.Add(b, uintptr(i)*unsafe.Sizeof(*new(B)))),
-					C: (*C)(unsafe.Add(c, uintptr(i)*unsafe.Sizeof(*new(C)))),
+					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
 				}) {
 					f.leave(&s)
 					return
@@ -464,7 +467,8 @@ type Query4[A, B, C, D any] struct {
 // Get returns the components of the current entity. The pointers are valid until the next
 // structural change.
 func (q *Query4[A, B, C, D]) Get() (*A, *B, *C, *D) {
-	return (*A)(unsafe.Add(q.cols[0], uintptr(q.row)*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], uintptr(q.row)*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], uintptr(q.row)*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], uintptr(q.row)*unsafe.Sizeof(*new(D))))
+	row := uintptr(q.row)
+	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D))))
 }
 
 // Columns returns the entities and components of the current chunk, slices of one length.
@@ -497,13 +501,13 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
 		var s walk
 		for f.step(&s) {
-			t, es, a, b, c, d := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer()
+			t, es, p0, p1, p2, p3 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row4[A, B, C, D]{
-					A: (*A)(unsafe.Add(a, uintptr(i)*unsafe.Sizeof(*new(A)))),
-					B: (*B)(unsafe.Add(b, uintptr(i)*unsafe.Sizeof(*new(B)))),
-					C: (*C)(unsafe.Add(c, uintptr(i)*unsafe.Sizeof(*new(C)))),
-					D: (*D)(unsafe.Add(d, uintptr(i)*unsafe.Sizeof(*new(D)))),
+					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
+					D: (*D)(unsafe.Add(p3, uintptr(i)*unsafe.Sizeof(*new(D)))),
 				}) {
 					f.leave(&s)
 					return
@@ -522,6 +526,628 @@ func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]]
 			n := s.ticket.rows
 			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns4[A, B, C, D]{
 				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n),
+			}) {
+				f.leave(&s)
+				return
+			}
+		}
+	}
+}
+
+// A Filter5 selects the entities that have 5 components, and perhaps more. Make it once per
+// system: it remembers which archetypes match.
+type Filter5[A, B, C, D, E any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	filter
+}
+
+// NewFilter5 makes a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] where [Register] would fail or a type is named twice.
+func NewFilter5[A, B, C, D, E any](w *World) *Filter5[A, B, C, D, E] {
+	f := new(Filter5[A, B, C, D, E])
+	f.init(w, mustRegister[A](w, "NewFilter5"), mustRegister[B](w, "NewFilter5"), mustRegister[C](w, "NewFilter5"), mustRegister[D](w, "NewFilter5"), mustRegister[E](w, "NewFilter5"))
+	return f
+}
+
+// With narrows the filter to entities that have these components too. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
+func (f *Filter5[A, B, C, D, E]) With(ids ...ID) *Filter5[A, B, C, D, E] {
+	f.restrict("With", ids, false)
+	return f
+}
+
+// Without narrows the filter to entities that have none of these components. It returns f. It
+// panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter5[A, B, C, D, E]) Without(ids ...ID) *Filter5[A, B, C, D, E] {
+	f.restrict("Without", ids, true)
+	return f
+}
+
+// To narrows the filter to entities whose relation with this ID has this target, in place of the one
+// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
+// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
+// relation, for a fifth one, and while a query over f is open.
+func (f *Filter5[A, B, C, D, E]) To(id ID, target Entity) *Filter5[A, B, C, D, E] {
+	f.turn(id, target)
+	return f
+}
+
+// ToAny takes back every To: the entities that have these relations match whatever their targets are,
+// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
+	f.turnAway()
+	return f
+}
+
+// Exclusive narrows the filter to entities that have its components, those of With included, and
+// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter5[A, B, C, D, E]) Exclusive() *Filter5[A, B, C, D, E] {
+	f.narrow("Exclusive")
+	f.exact = true
+	return f
+}
+
+// Query locks the world and returns a query over all matching entities, in storage order.
+// The world is unlocked when Next or NextChunk returns false, or by Close.
+func (f *Filter5[A, B, C, D, E]) Query() Query5[A, B, C, D, E] {
+	return Query5[A, B, C, D, E]{cursor: cursor{number: f.open(), f: &f.filter}}
+}
+
+// A Query5 is one walk over a Filter5. Do not copy it: once one of the
+// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
+// the end of their chunk at the latest.
+type Query5[A, B, C, D, E any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	cursor
+}
+
+// Get returns the components of the current entity. The pointers are valid until the next
+// structural change.
+func (q *Query5[A, B, C, D, E]) Get() (*A, *B, *C, *D, *E) {
+	row := uintptr(q.row)
+	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E))))
+}
+
+// Columns returns the entities and components of the current chunk, slices of one length.
+// They are valid until the next structural change.
+func (q *Query5[A, B, C, D, E]) Columns() ([]Entity, []A, []B, []C, []D, []E) {
+	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n)
+}
+
+// A Row5 points at the components of one entity, until the next structural change.
+type Row5[A, B, C, D, E any] struct {
+	A *A
+	B *B
+	C *C
+	D *D
+	E *E
+}
+
+// Columns5 are the components of one chunk, in slices of one length, until the next
+// structural change.
+type Columns5[A, B, C, D, E any] struct {
+	A []A
+	B []B
+	C []C
+	D []D
+	E []E
+}
+
+// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
+// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
+// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
+	return func(yield func(Entity, Row5[A, B, C, D, E]) bool) {
+		var s walk
+		for f.step(&s) {
+			t, es, p0, p1, p2, p3, p4 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer(), s.cols[4].pointer()
+			for i := 0; i < t.rows; i++ {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row5[A, B, C, D, E]{
+					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
+					D: (*D)(unsafe.Add(p3, uintptr(i)*unsafe.Sizeof(*new(D)))),
+					E: (*E)(unsafe.Add(p4, uintptr(i)*unsafe.Sizeof(*new(E)))),
+				}) {
+					f.leave(&s)
+					return
+				}
+			}
+		}
+	}
+}
+
+// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
+// a chunk and the columns of their components, of one length.
+func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, D, E]] {
+	return func(yield func([]Entity, Columns5[A, B, C, D, E]) bool) {
+		var s walk
+		for f.step(&s) {
+			n := s.ticket.rows
+			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns5[A, B, C, D, E]{
+				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n), unsafe.Slice((*E)(s.cols[4].pointer()), n),
+			}) {
+				f.leave(&s)
+				return
+			}
+		}
+	}
+}
+
+// A Filter6 selects the entities that have 6 components, and perhaps more. Make it once per
+// system: it remembers which archetypes match.
+type Filter6[A, B, C, D, E, F any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	filter
+}
+
+// NewFilter6 makes a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] where [Register] would fail or a type is named twice.
+func NewFilter6[A, B, C, D, E, F any](w *World) *Filter6[A, B, C, D, E, F] {
+	f := new(Filter6[A, B, C, D, E, F])
+	f.init(w, mustRegister[A](w, "NewFilter6"), mustRegister[B](w, "NewFilter6"), mustRegister[C](w, "NewFilter6"), mustRegister[D](w, "NewFilter6"), mustRegister[E](w, "NewFilter6"), mustRegister[F](w, "NewFilter6"))
+	return f
+}
+
+// With narrows the filter to entities that have these components too. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
+func (f *Filter6[A, B, C, D, E, F]) With(ids ...ID) *Filter6[A, B, C, D, E, F] {
+	f.restrict("With", ids, false)
+	return f
+}
+
+// Without narrows the filter to entities that have none of these components. It returns f. It
+// panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter6[A, B, C, D, E, F]) Without(ids ...ID) *Filter6[A, B, C, D, E, F] {
+	f.restrict("Without", ids, true)
+	return f
+}
+
+// To narrows the filter to entities whose relation with this ID has this target, in place of the one
+// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
+// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
+// relation, for a fifth one, and while a query over f is open.
+func (f *Filter6[A, B, C, D, E, F]) To(id ID, target Entity) *Filter6[A, B, C, D, E, F] {
+	f.turn(id, target)
+	return f
+}
+
+// ToAny takes back every To: the entities that have these relations match whatever their targets are,
+// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
+	f.turnAway()
+	return f
+}
+
+// Exclusive narrows the filter to entities that have its components, those of With included, and
+// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter6[A, B, C, D, E, F]) Exclusive() *Filter6[A, B, C, D, E, F] {
+	f.narrow("Exclusive")
+	f.exact = true
+	return f
+}
+
+// Query locks the world and returns a query over all matching entities, in storage order.
+// The world is unlocked when Next or NextChunk returns false, or by Close.
+func (f *Filter6[A, B, C, D, E, F]) Query() Query6[A, B, C, D, E, F] {
+	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.open(), f: &f.filter}}
+}
+
+// A Query6 is one walk over a Filter6. Do not copy it: once one of the
+// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
+// the end of their chunk at the latest.
+type Query6[A, B, C, D, E, F any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	cursor
+}
+
+// Get returns the components of the current entity. The pointers are valid until the next
+// structural change.
+func (q *Query6[A, B, C, D, E, F]) Get() (*A, *B, *C, *D, *E, *F) {
+	row := uintptr(q.row)
+	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F))))
+}
+
+// Columns returns the entities and components of the current chunk, slices of one length.
+// They are valid until the next structural change.
+func (q *Query6[A, B, C, D, E, F]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F) {
+	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n)
+}
+
+// A Row6 points at the components of one entity, until the next structural change.
+type Row6[A, B, C, D, E, F any] struct {
+	A *A
+	B *B
+	C *C
+	D *D
+	E *E
+	F *F
+}
+
+// Columns6 are the components of one chunk, in slices of one length, until the next
+// structural change.
+type Columns6[A, B, C, D, E, F any] struct {
+	A []A
+	B []B
+	C []C
+	D []D
+	E []E
+	F []F
+}
+
+// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
+// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
+// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, F]] {
+	return func(yield func(Entity, Row6[A, B, C, D, E, F]) bool) {
+		var s walk
+		for f.step(&s) {
+			t, es, p0, p1, p2, p3, p4, p5 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer(), s.cols[4].pointer(), s.cols[5].pointer()
+			for i := 0; i < t.rows; i++ {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row6[A, B, C, D, E, F]{
+					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
+					D: (*D)(unsafe.Add(p3, uintptr(i)*unsafe.Sizeof(*new(D)))),
+					E: (*E)(unsafe.Add(p4, uintptr(i)*unsafe.Sizeof(*new(E)))),
+					F: (*F)(unsafe.Add(p5, uintptr(i)*unsafe.Sizeof(*new(F)))),
+				}) {
+					f.leave(&s)
+					return
+				}
+			}
+		}
+	}
+}
+
+// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
+// a chunk and the columns of their components, of one length.
+func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, C, D, E, F]] {
+	return func(yield func([]Entity, Columns6[A, B, C, D, E, F]) bool) {
+		var s walk
+		for f.step(&s) {
+			n := s.ticket.rows
+			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns6[A, B, C, D, E, F]{
+				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n), unsafe.Slice((*E)(s.cols[4].pointer()), n), unsafe.Slice((*F)(s.cols[5].pointer()), n),
+			}) {
+				f.leave(&s)
+				return
+			}
+		}
+	}
+}
+
+// A Filter7 selects the entities that have 7 components, and perhaps more. Make it once per
+// system: it remembers which archetypes match.
+type Filter7[A, B, C, D, E, F, G any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	filter
+}
+
+// NewFilter7 makes a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] where [Register] would fail or a type is named twice.
+func NewFilter7[A, B, C, D, E, F, G any](w *World) *Filter7[A, B, C, D, E, F, G] {
+	f := new(Filter7[A, B, C, D, E, F, G])
+	f.init(w, mustRegister[A](w, "NewFilter7"), mustRegister[B](w, "NewFilter7"), mustRegister[C](w, "NewFilter7"), mustRegister[D](w, "NewFilter7"), mustRegister[E](w, "NewFilter7"), mustRegister[F](w, "NewFilter7"), mustRegister[G](w, "NewFilter7"))
+	return f
+}
+
+// With narrows the filter to entities that have these components too. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
+func (f *Filter7[A, B, C, D, E, F, G]) With(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
+	f.restrict("With", ids, false)
+	return f
+}
+
+// Without narrows the filter to entities that have none of these components. It returns f. It
+// panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter7[A, B, C, D, E, F, G]) Without(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
+	f.restrict("Without", ids, true)
+	return f
+}
+
+// To narrows the filter to entities whose relation with this ID has this target, in place of the one
+// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
+// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
+// relation, for a fifth one, and while a query over f is open.
+func (f *Filter7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Filter7[A, B, C, D, E, F, G] {
+	f.turn(id, target)
+	return f
+}
+
+// ToAny takes back every To: the entities that have these relations match whatever their targets are,
+// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
+	f.turnAway()
+	return f
+}
+
+// Exclusive narrows the filter to entities that have its components, those of With included, and
+// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter7[A, B, C, D, E, F, G]) Exclusive() *Filter7[A, B, C, D, E, F, G] {
+	f.narrow("Exclusive")
+	f.exact = true
+	return f
+}
+
+// Query locks the world and returns a query over all matching entities, in storage order.
+// The world is unlocked when Next or NextChunk returns false, or by Close.
+func (f *Filter7[A, B, C, D, E, F, G]) Query() Query7[A, B, C, D, E, F, G] {
+	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.open(), f: &f.filter}}
+}
+
+// A Query7 is one walk over a Filter7. Do not copy it: once one of the
+// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
+// the end of their chunk at the latest.
+type Query7[A, B, C, D, E, F, G any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	cursor
+}
+
+// Get returns the components of the current entity. The pointers are valid until the next
+// structural change.
+func (q *Query7[A, B, C, D, E, F, G]) Get() (*A, *B, *C, *D, *E, *F, *G) {
+	row := uintptr(q.row)
+	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F)))), (*G)(unsafe.Add(q.cols[6], row*unsafe.Sizeof(*new(G))))
+}
+
+// Columns returns the entities and components of the current chunk, slices of one length.
+// They are valid until the next structural change.
+func (q *Query7[A, B, C, D, E, F, G]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F, []G) {
+	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n)
+}
+
+// A Row7 points at the components of one entity, until the next structural change.
+type Row7[A, B, C, D, E, F, G any] struct {
+	A *A
+	B *B
+	C *C
+	D *D
+	E *E
+	F *F
+	G *G
+}
+
+// Columns7 are the components of one chunk, in slices of one length, until the next
+// structural change.
+type Columns7[A, B, C, D, E, F, G any] struct {
+	A []A
+	B []B
+	C []C
+	D []D
+	E []E
+	F []F
+	G []G
+}
+
+// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
+// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
+// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, E, F, G]] {
+	return func(yield func(Entity, Row7[A, B, C, D, E, F, G]) bool) {
+		var s walk
+		for f.step(&s) {
+			t, es, p0, p1, p2, p3, p4, p5, p6 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer(), s.cols[4].pointer(), s.cols[5].pointer(), s.cols[6].pointer()
+			for i := 0; i < t.rows; i++ {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row7[A, B, C, D, E, F, G]{
+					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
+					D: (*D)(unsafe.Add(p3, uintptr(i)*unsafe.Sizeof(*new(D)))),
+					E: (*E)(unsafe.Add(p4, uintptr(i)*unsafe.Sizeof(*new(E)))),
+					F: (*F)(unsafe.Add(p5, uintptr(i)*unsafe.Sizeof(*new(F)))),
+					G: (*G)(unsafe.Add(p6, uintptr(i)*unsafe.Sizeof(*new(G)))),
+				}) {
+					f.leave(&s)
+					return
+				}
+			}
+		}
+	}
+}
+
+// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
+// a chunk and the columns of their components, of one length.
+func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, B, C, D, E, F, G]] {
+	return func(yield func([]Entity, Columns7[A, B, C, D, E, F, G]) bool) {
+		var s walk
+		for f.step(&s) {
+			n := s.ticket.rows
+			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns7[A, B, C, D, E, F, G]{
+				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n), unsafe.Slice((*E)(s.cols[4].pointer()), n), unsafe.Slice((*F)(s.cols[5].pointer()), n), unsafe.Slice((*G)(s.cols[6].pointer()), n),
+			}) {
+				f.leave(&s)
+				return
+			}
+		}
+	}
+}
+
+// A Filter8 selects the entities that have 8 components, and perhaps more. Make it once per
+// system: it remembers which archetypes match.
+type Filter8[A, B, C, D, E, F, G, H any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	ofH [0]*H
+	filter
+}
+
+// NewFilter8 makes a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] where [Register] would fail or a type is named twice.
+func NewFilter8[A, B, C, D, E, F, G, H any](w *World) *Filter8[A, B, C, D, E, F, G, H] {
+	f := new(Filter8[A, B, C, D, E, F, G, H])
+	f.init(w, mustRegister[A](w, "NewFilter8"), mustRegister[B](w, "NewFilter8"), mustRegister[C](w, "NewFilter8"), mustRegister[D](w, "NewFilter8"), mustRegister[E](w, "NewFilter8"), mustRegister[F](w, "NewFilter8"), mustRegister[G](w, "NewFilter8"), mustRegister[H](w, "NewFilter8"))
+	return f
+}
+
+// With narrows the filter to entities that have these components too. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
+func (f *Filter8[A, B, C, D, E, F, G, H]) With(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
+	f.restrict("With", ids, false)
+	return f
+}
+
+// Without narrows the filter to entities that have none of these components. It returns f. It
+// panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter8[A, B, C, D, E, F, G, H]) Without(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
+	f.restrict("Without", ids, true)
+	return f
+}
+
+// To narrows the filter to entities whose relation with this ID has this target, in place of the one
+// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
+// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
+// relation, for a fifth one, and while a query over f is open.
+func (f *Filter8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Filter8[A, B, C, D, E, F, G, H] {
+	f.turn(id, target)
+	return f
+}
+
+// ToAny takes back every To: the entities that have these relations match whatever their targets are,
+// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, H] {
+	f.turnAway()
+	return f
+}
+
+// Exclusive narrows the filter to entities that have its components, those of With included, and
+// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+func (f *Filter8[A, B, C, D, E, F, G, H]) Exclusive() *Filter8[A, B, C, D, E, F, G, H] {
+	f.narrow("Exclusive")
+	f.exact = true
+	return f
+}
+
+// Query locks the world and returns a query over all matching entities, in storage order.
+// The world is unlocked when Next or NextChunk returns false, or by Close.
+func (f *Filter8[A, B, C, D, E, F, G, H]) Query() Query8[A, B, C, D, E, F, G, H] {
+	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.open(), f: &f.filter}}
+}
+
+// A Query8 is one walk over a Filter8. Do not copy it: once one of the
+// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
+// the end of their chunk at the latest.
+type Query8[A, B, C, D, E, F, G, H any] struct {
+	ofA [0]*A
+	ofB [0]*B
+	ofC [0]*C
+	ofD [0]*D
+	ofE [0]*E
+	ofF [0]*F
+	ofG [0]*G
+	ofH [0]*H
+	cursor
+}
+
+// Get returns the components of the current entity. The pointers are valid until the next
+// structural change.
+func (q *Query8[A, B, C, D, E, F, G, H]) Get() (*A, *B, *C, *D, *E, *F, *G, *H) {
+	row := uintptr(q.row)
+	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F)))), (*G)(unsafe.Add(q.cols[6], row*unsafe.Sizeof(*new(G)))), (*H)(unsafe.Add(q.cols[7], row*unsafe.Sizeof(*new(H))))
+}
+
+// Columns returns the entities and components of the current chunk, slices of one length.
+// They are valid until the next structural change.
+func (q *Query8[A, B, C, D, E, F, G, H]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F, []G, []H) {
+	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n), unsafe.Slice((*H)(q.cols[7]), q.n)
+}
+
+// A Row8 points at the components of one entity, until the next structural change.
+type Row8[A, B, C, D, E, F, G, H any] struct {
+	A *A
+	B *B
+	C *C
+	D *D
+	E *E
+	F *F
+	G *G
+	H *H
+}
+
+// Columns8 are the components of one chunk, in slices of one length, until the next
+// structural change.
+type Columns8[A, B, C, D, E, F, G, H any] struct {
+	A []A
+	B []B
+	C []C
+	D []D
+	E []E
+	F []F
+	G []G
+	H []H
+}
+
+// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
+// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
+// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, D, E, F, G, H]] {
+	return func(yield func(Entity, Row8[A, B, C, D, E, F, G, H]) bool) {
+		var s walk
+		for f.step(&s) {
+			t, es, p0, p1, p2, p3, p4, p5, p6, p7 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer(), s.cols[4].pointer(), s.cols[5].pointer(), s.cols[6].pointer(), s.cols[7].pointer()
+			for i := 0; i < t.rows; i++ {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row8[A, B, C, D, E, F, G, H]{
+					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
+					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
+					D: (*D)(unsafe.Add(p3, uintptr(i)*unsafe.Sizeof(*new(D)))),
+					E: (*E)(unsafe.Add(p4, uintptr(i)*unsafe.Sizeof(*new(E)))),
+					F: (*F)(unsafe.Add(p5, uintptr(i)*unsafe.Sizeof(*new(F)))),
+					G: (*G)(unsafe.Add(p6, uintptr(i)*unsafe.Sizeof(*new(G)))),
+					H: (*H)(unsafe.Add(p7, uintptr(i)*unsafe.Sizeof(*new(H)))),
+				}) {
+					f.leave(&s)
+					return
+				}
+			}
+		}
+	}
+}
+
+// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
+// a chunk and the columns of their components, of one length.
+func (f *Filter8[A, B, C, D, E, F, G, H]) Chunks() iter.Seq2[[]Entity, Columns8[A, B, C, D, E, F, G, H]] {
+	return func(yield func([]Entity, Columns8[A, B, C, D, E, F, G, H]) bool) {
+		var s walk
+		for f.step(&s) {
+			n := s.ticket.rows
+			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns8[A, B, C, D, E, F, G, H]{
+				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n), unsafe.Slice((*E)(s.cols[4].pointer()), n), unsafe.Slice((*F)(s.cols[5].pointer()), n), unsafe.Slice((*G)(s.cols[6].pointer()), n), unsafe.Slice((*H)(s.cols[7].pointer()), n),
 			}) {
 				f.leave(&s)
 				return

@@ -571,31 +571,75 @@ func TestRelation_SteadyStateAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestRelation_AMapperForgetsATableThatWasRetired(t *testing.T) {
+// A way that a mapper or a table remembers leads nowhere once a table on it is another target's.
+func TestRelation_WaysAreForgottenWithTheTablesThatAreRetired(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)
-	m, vel := NewMap2[position, childOf](w), NewMap1[velocity](w)
-	var last Entity
-	for range 200 { // each target's table is another's soon
-		p := must[Entity](t)(w.NewEntity())
-		e := must[Entity](t)(m.To(child.ID(), p).NewEntity(position{}, childOf{}))
-		if err := vel.Add(e, velocity{}); err != nil {
+	m, vel, some, health1 := NewMap2[position, childOf](w), NewMap1[velocity](w), NewMap1[position](w), mustRegisterTest[health](t, w)
+	tableOf := func(e Entity) *table { return w.tableAt(w.ents.find(e).loc) }
+	// next makes an entity of a new target until its table is the one given.
+	next := func(want *table, m *Map2[position, childOf]) (e, p Entity) {
+		for range 100 {
+			p = must[Entity](t)(w.NewEntity())
+			e = must[Entity](t)(m.To(child.ID(), p).NewEntity(position{}, childOf{}))
+			if want == nil || tableOf(e) == want {
+				return e, p
+			}
+			w.Remove(e)
+			w.Remove(p)
+		}
+		t.Fatal("the table is not used again")
+		return
+	}
+	for name, move := range map[string]func(e Entity) error{
+		"Map.Add":       func(e Entity) error { return vel.Add(e, velocity{}) },
+		"Map.Exchange":  func(e Entity) error { return vel.Exchange(e, velocity{}) },
+		"Map.Remove":    func(e Entity) error { _, err := some.Remove(e); return err },
+		"Component.Add": func(e Entity) error { return health1.Add(e, health{}) },
+		"Apply": func(e Entity) error {
+			AddTo(w.Commands(), health1, e, health{})
+			return w.Commands().Apply()
+		},
+	} {
+		e, p := next(nil, m)
+		from := tableOf(e)
+		if err := move(e); err != nil {
+			t.Fatal(err)
+		}
+		w.Remove(p) // e stays where it went, and where it was is used again
+		e, p = next(from, m)
+		if err := move(e); err != nil {
 			t.Fatal(err)
 		}
 		if at, ok := child.Target(e); !ok || at != p {
-			t.Fatalf("the target of %v is %v, not %v", e, at, p)
+			t.Errorf("%s: the target of %v is %v, not %v", name, e, at, p)
 		}
-		if _, err := vel.Remove(e); err != nil {
-			t.Fatal(err)
-		}
-		if at, ok := child.Target(e); !ok || at != p {
-			t.Fatalf("the target of %v is %v, not %v", e, at, p)
-		}
-		w.Remove(p)
-		w.Remove(last)
-		last = e // it stays for a while with a stale target
 		if err := w.Check(); err != nil {
-			t.Fatal(err)
+			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// The other way round: where the way leads to is used again.
+	e, p := next(nil, m)
+	stay := must[Entity](t)(m.NewEntity(position{}, childOf{}))
+	if err := vel.Add(e, velocity{}); err != nil {
+		t.Fatal(err)
+	}
+	to := tableOf(e)
+	w.Remove(e)
+	w.Remove(p)
+	for i := 0; ; i++ {
+		q := must[Entity](t)(w.NewEntity())
+		e := must[Entity](t)(NewMap3[position, childOf, velocity](w).To(child.ID(), q).NewEntity(position{}, childOf{}, velocity{}))
+		if tableOf(e) == to {
+			break
+		}
+		w.Remove(e)
+		w.Remove(q)
+		if i == 100 {
+			t.Fatal("the table is not used again")
+		}
+	}
+	if err := vel.Add(stay, velocity{}); err != nil || tableOf(stay) == to || tableOf(stay).targets[0] != p || w.Check() != nil {
+		t.Errorf("%v, it went to the table of %v, not %v", err, tableOf(stay).targets, p)
 	}
 }

@@ -289,7 +289,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 	q := f.Query()
 	inner := f.Query()
 	for _, c := range []fault{
-		{"filter 1 columns", "filter: 5 columns", set(&f.n, 5)},
+		{"filter 1 columns", "filter: 9 columns", set(&f.n, 9)},
 		{"filter 1 negative", "filter: -1 columns", set(&f.n, -1)},
 		{"filter 1 need", "need 0x2000000007", set(&f.need, f.need.with(maskBit(37)))},
 		{"filter 1 deny", "deny 0x2000000000", set(&f.deny, maskBit(37))},

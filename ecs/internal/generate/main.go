@@ -32,9 +32,9 @@ type file struct {
 }
 
 var files = []file{
-	{"map_gen.go", mapTemplate, 8},
-	{"query_gen.go", queryTemplate, 4},
-	{"parallel_gen.go", parallelTemplate, 4},
+	{"map_gen.go", mapTemplate, 12},
+	{"query_gen.go", queryTemplate, 8},
+	{"parallel_gen.go", parallelTemplate, 8},
 }
 
 // An arity is what a template sees: N and the names of N type parameters.
@@ -74,8 +74,8 @@ func generate(f file) ([]byte, error) {
 		return nil, err
 	}
 	var arities []arity
-	for n := 1; n <= f.max; n++ {
-		arities = append(arities, arity{Names: strings.Split("ABCDEFGH"[:n], "")})
+	for n := 1; n <= f.max; n++ { // templates use no variable of one letter from a to l where these are parameters
+		arities = append(arities, arity{Names: strings.Split("ABCDEFGHIJKL"[:n], "")})
 	}
 	var b bytes.Buffer
 	if err := t.Execute(&b, arities); err != nil {

@@ -38,10 +38,12 @@ func get(c ecs.Component[position], e ecs.Entity) float32 {
 
 func alive(w *ecs.World, e ecs.Entity) bool { return w.Alive(e) }
 
-func all1(f *ecs.Filter1[position]) {
-	for _, p := range f.All() {
+func all1(f *ecs.Filter1[position]) (last ecs.Entity) {
+	for e, p := range f.All() {
 		p.X++
+		last = e
 	}
+	return last
 }
 
 func all2(f *ecs.Filter2[position, velocity]) (last ecs.Entity) {
@@ -52,21 +54,71 @@ func all2(f *ecs.Filter2[position, velocity]) (last ecs.Entity) {
 	return last
 }
 
-func all3(f *ecs.Filter3[position, velocity, int]) {
-	for _, r := range f.All() {
+func all3(f *ecs.Filter3[position, velocity, int]) (last ecs.Entity) {
+	for e, r := range f.All() {
 		r.A.X += r.B.X + float32(*r.C)
+		last = e
 	}
+	return last
 }
 
-func all4(f *ecs.Filter4[position, velocity, int, byte]) {
-	for _, r := range f.All() {
+func all4(f *ecs.Filter4[position, velocity, int, byte]) (last ecs.Entity) {
+	for e, r := range f.All() {
 		r.A.X += r.B.X + float32(*r.C) + float32(*r.D)
+		last = e
 	}
+	return last
+}
+
+func all5(f *ecs.Filter5[position, velocity, int, byte, uint16]) (last ecs.Entity) {
+	for e, r := range f.All() {
+		r.A.X += r.B.X + float32(*r.C) + float32(*r.D) + float32(*r.E)
+		last = e
+	}
+	return last
+}
+
+func all6(f *ecs.Filter6[position, velocity, int, byte, uint16, int32]) (last ecs.Entity) {
+	for e, r := range f.All() {
+		r.A.X += r.B.X + float32(*r.C) + float32(*r.D) + float32(*r.E) + float32(*r.F)
+		last = e
+	}
+	return last
+}
+
+func all7(f *ecs.Filter7[position, velocity, int, byte, uint16, int32, float32]) (last ecs.Entity) {
+	for e, r := range f.All() {
+		r.A.X += r.B.X + float32(*r.C) + float32(*r.D) + float32(*r.E) + float32(*r.F) + float32(*r.G)
+		last = e
+	}
+	return last
+}
+
+func all8(f *ecs.Filter8[position, velocity, int, byte, uint16, int32, float32, int64]) (last ecs.Entity) {
+	for e, r := range f.All() {
+		r.A.X += r.B.X + float32(*r.C) + float32(*r.D) + float32(*r.E) + float32(*r.F) + float32(*r.G) + float32(*r.H)
+		last = e
+	}
+	return last
 }
 
 func chunks1(f *ecs.Filter1[position]) (n int) {
-	for es, ps := range f.Chunks() {
-		n += len(es) + len(ps)
+	for es, c := range f.Chunks() {
+		n += len(es) + len(c)
+	}
+	return n
+}
+
+func chunks2(f *ecs.Filter2[position, velocity]) (n int) {
+	for es, c := range f.Chunks() {
+		n += len(es) + len(c.B)
+	}
+	return n
+}
+
+func chunks3(f *ecs.Filter3[position, velocity, int]) (n int) {
+	for es, c := range f.Chunks() {
+		n += len(es) + len(c.C)
 	}
 	return n
 }
@@ -76,4 +128,104 @@ func chunks4(f *ecs.Filter4[position, velocity, int, byte]) (n int) {
 		n += len(es) + len(c.D)
 	}
 	return n
+}
+
+func chunks5(f *ecs.Filter5[position, velocity, int, byte, uint16]) (n int) {
+	for es, c := range f.Chunks() {
+		n += len(es) + len(c.E)
+	}
+	return n
+}
+
+func chunks6(f *ecs.Filter6[position, velocity, int, byte, uint16, int32]) (n int) {
+	for es, c := range f.Chunks() {
+		n += len(es) + len(c.F)
+	}
+	return n
+}
+
+func chunks7(f *ecs.Filter7[position, velocity, int, byte, uint16, int32, float32]) (n int) {
+	for es, c := range f.Chunks() {
+		n += len(es) + len(c.G)
+	}
+	return n
+}
+
+func chunks8(f *ecs.Filter8[position, velocity, int, byte, uint16, int32, float32, int64]) (n int) {
+	for es, c := range f.Chunks() {
+		n += len(es) + len(c.H)
+	}
+	return n
+}
+
+func query1(f *ecs.Filter1[position]) (x float32) {
+	q := f.Query()
+	for q.Next() {
+		p := q.Get()
+		x += p.X
+	}
+	return x
+}
+
+func query2(f *ecs.Filter2[position, velocity]) (x float32) {
+	q := f.Query()
+	for q.Next() {
+		p, _ := q.Get()
+		x += p.X
+	}
+	return x
+}
+
+func query3(f *ecs.Filter3[position, velocity, int]) (x float32) {
+	q := f.Query()
+	for q.Next() {
+		p, _, _ := q.Get()
+		x += p.X
+	}
+	return x
+}
+
+func query4(f *ecs.Filter4[position, velocity, int, byte]) (x float32) {
+	q := f.Query()
+	for q.Next() {
+		p, _, _, _ := q.Get()
+		x += p.X
+	}
+	return x
+}
+
+func query5(f *ecs.Filter5[position, velocity, int, byte, uint16]) (x float32) {
+	q := f.Query()
+	for q.Next() {
+		p, _, _, _, _ := q.Get()
+		x += p.X
+	}
+	return x
+}
+
+func query6(f *ecs.Filter6[position, velocity, int, byte, uint16, int32]) (x float32) {
+	q := f.Query()
+	for q.Next() {
+		p, _, _, _, _, _ := q.Get()
+		x += p.X
+	}
+	return x
+}
+
+func query7(f *ecs.Filter7[position, velocity, int, byte, uint16, int32, float32]) (x float32) {
+	q := f.Query()
+	for q.Next() {
+		p, _, _, _, _, _, _ := q.Get()
+		x += p.X
+	}
+	return x
+}
+
+func query8(f *ecs.Filter8[position, velocity, int, byte, uint16, int32, float32, int64]) (x float32) {
+	q := f.Query()
+	for q.Next() {
+		p, _, _, _, _, _, _, _ := q.Get()
+		x += p.X
+	}
+	return x
 }
