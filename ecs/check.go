@@ -102,8 +102,15 @@ func (c *checker) components(w *World) bool {
 		c.that(slices.Equal(w.sizes, sizes) && w.first == uint32(first) && len(w.outOfChunks) == len(sizes),
 			"directory: chunks of %d bytes from class %d, Config says %d to %d", w.sizes, w.first, cfg.ChunkBytes, cfg.MaxChunkBytes)
 	}
-	c.that(len(w.comps) == len(w.byType) && len(w.comps) <= MaxComponents, "%d component types, %d by type", len(w.comps), len(w.byType))
+	c.that(len(w.comps) == len(w.byType)+len(w.byName) && len(w.comps) <= MaxComponents, "%d component types, %d by type, %d by name", len(w.comps), len(w.byType), len(w.byName))
 	for i, k := range w.comps {
+		if k.typ == nil {
+			c.that(int(k.id) == i && w.byName[k.name] == k, "component %d: %s has ID %d", i, k.name, k.id) // (1)
+			c.that(k.align > 0 && k.align <= columnAlign && k.align&(k.align-1) == 0 && k.size%uintptr(k.align) == 0 && k.size <= maxFirstBytes && !k.pointerful,
+				"component %d: %s has %d bytes aligned to %d, pointers %v", i, k.name, k.size, k.align, k.pointerful) // (2)
+			c.that(k.size > maxFirstBytes || slices.Equal(k.words, rawWords(k.size)), "component %d: Hash reads %s at %v", i, k.name, k.words) // (3)
+			continue
+		}
 		c.that(int(k.id) == i && w.byType[k.typ] == k, "component %d: %s has ID %d", i, k.typ, k.id) // (1)
 		pointerful := memory.PointerFreeType(k.typ) != nil
 		c.that(k.size == k.typ.Size() && k.pointerful == pointerful, "component %d: %s has %d bytes, pointers %v", i, k.typ, k.size, k.pointerful) // (2)

@@ -15,14 +15,16 @@ type ID uint8
 //
 // Invariants, verified in this order by check:
 //
-//	(1) id is its place in World.comps, and World.byType has it under typ
-//	(2) size and pointerful are those of typ
-//	(3) words are the scalars of typ, none where it is pointerful
+//	(1) id is its place in World.comps, and World.byType has it under typ, or World.byName under its
+//	    name where RegisterSize made it
+//	(2) size and pointerful are those of typ; without typ it is not, and size is a multiple of align
+//	(3) words are the scalars of typ, none where it is pointerful; without typ all of its bytes
 type component struct {
 	id         ID
 	pointerful bool
 	size       uintptr
-	typ        reflect.Type
+	align      int          // where there is no typ
+	typ        reflect.Type // nil of what RegisterSize made
 	name       string
 	words      []word // what Hash reads of a pointer-free value
 
@@ -57,23 +59,32 @@ func Register[T any](w *World) (Component[T], error) {
 		return Component[T]{w: w, at: uint(c.id)}, nil
 	}
 	w.alone("Register")
-	if len(w.comps) == MaxComponents {
-		return Component[T]{}, fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, typ)
-	}
-	c := &component{id: ID(len(w.comps)), size: typ.Size(), typ: typ, name: typ.String()}
-	if c.size > w.sizes[w.first]-columnAlign-entityBytes {
-		return Component[T]{}, fmt.Errorf("ecs: component %s of %d bytes does not fit a chunk of %d; raise Config.ChunkBytes: %w",
-			typ, c.size, w.sizes[w.first], memory.ErrTooLarge)
+	c := &component{size: typ.Size(), typ: typ, name: typ.String()}
+	if err := w.admit(c); err != nil {
+		return Component[T]{}, err
 	}
 	if memory.PointerFreeType(typ) != nil {
 		bindHeapColumn[T](c)
 	} else {
 		c.words = hashWords(typ)
 	}
-	w.comps = append(w.comps, c)
-	w.widen(len(w.comps))
 	w.byType[typ] = c
 	return Component[T]{w: w, at: uint(c.id)}, nil
+}
+
+// admit numbers a new component, or changes nothing.
+func (w *World) admit(c *component) error {
+	if len(w.comps) == MaxComponents {
+		return fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, c.name)
+	}
+	if c.size > w.sizes[w.first]-columnAlign-entityBytes {
+		return fmt.Errorf("ecs: component %s of %d bytes does not fit a chunk of %d; raise Config.ChunkBytes: %w",
+			c.name, c.size, w.sizes[w.first], memory.ErrTooLarge)
+	}
+	c.id = ID(len(w.comps))
+	w.comps = append(w.comps, c)
+	w.widen(len(w.comps))
+	return nil
 }
 
 func bindHeapColumn[T any](c *component) {

@@ -10,8 +10,9 @@
 // Where to look: [New] and [World]; [Register] and [Component] for one type; [Map2] and its
 // kin to create and change by several; [Filter2], its All and Chunks, and [Query2] to walk, its
 // Parallel and [Workers] to walk on several goroutines; [Commands] for changes while walking;
-// [Relation] for entities that refer to others; [Observer] to be told of changes; [Events] and [SetResource] between
-// systems; [World.Stats], [World.Hash] and [World.Check] to look inside.
+// [Relation] for entities that refer to others; [Observer] to be told of changes; [Events] and
+// [SetResource] between systems; [World.RegisterSize], [World.Ptr] and [NewFilterOf] for types
+// that are known at run time; [World.Stats], [World.Hash] and [World.Check] to look inside.
 //
 // # Layout
 //

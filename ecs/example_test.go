@@ -421,3 +421,26 @@ func Example_relations() {
 	// true false true
 	// 3 0
 }
+
+// What a script knows of a component: its name, and where it lies.
+func ExampleNewFilterOf() {
+	w := newWorld()
+	defer w.Close()
+	heat, err := w.RegisterSize("script.heat", 4, 4)
+	if err != nil {
+		panic(err)
+	}
+	if err := ecs.NewMap1[Position](w).NewBatch(2, nil); err != nil {
+		panic(err)
+	}
+	e := ecs.NewFilter1[Position](w).EntityAt(1)
+	p, err := w.AddID(e, heat)
+	if err != nil {
+		panic(err)
+	}
+	*(*float32)(p) = 36.6
+	for e, at := range ecs.NewFilterOf(w, heat, mustID[Position](w)).All() {
+		fmt.Println(e, w.Name(heat), *(*float32)(at[0]), *(*Position)(at[1]))
+	}
+	// Output: #2.1 script.heat 36.6 {0 0}
+}

@@ -22,6 +22,7 @@ const (
 	floatWord
 	pairWord      // two 4-byte values, read apart so that the byte order does not matter
 	floatPairWord // two float32
+	rawWord       // up to eight bytes of a type without a Go type
 )
 
 // hashWords lists the scalars of a pointer-free type in field order.
@@ -132,10 +133,24 @@ func (w *World) hashRows(h uint64, run *span, n int) uint64 {
 	return h
 }
 
+// rawWords lists the bytes of a type that nothing is known of, eight by eight.
+func rawWords(size uintptr) (ws []word) {
+	for off := uintptr(0); off < size; off += 8 {
+		ws = append(ws, word{off: uint32(off), size: uint8(min(size-off, 8)), kind: rawWord})
+	}
+	return ws
+}
+
 func hashCell(h uint64, p unsafe.Pointer, ws []word) uint64 {
 	for _, w := range ws {
 		q := unsafe.Add(p, uintptr(w.off))
 		switch {
+		case w.kind == rawWord:
+			v := uint64(0) // byte by byte: aligned or not, and the same in every byte order
+			for i := range w.size {
+				v |= uint64(*(*byte)(unsafe.Add(q, i))) << (8 * i)
+			}
+			h = mix(h, v)
 		case w.kind == floatPairWord:
 			h = mix(h, uint64(canonical32(q))|uint64(canonical32(unsafe.Add(q, 4)))<<32)
 		case w.kind == pairWord:

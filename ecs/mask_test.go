@@ -72,7 +72,7 @@ func TestWorld_TypesOfEveryWordBehave(t *testing.T) {
 	registerMany(t, w)
 	all := NewMap8[[1][1]byte, [16][4]byte, [1][1]int8, [16][4]int8, [1][5]byte, [16][8]byte, [1][5]int8, [16][8]int8](w)
 	var ids []ID
-	for _, id := range all.ids {
+	for _, id := range all.ids[:8] {
 		ids = append(ids, id)
 	}
 	if want := []ID{0, 63, 64, 127, 128, 191, 192, 255}; !slices.Equal(ids, want) {

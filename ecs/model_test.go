@@ -25,6 +25,7 @@ type model struct {
 	tame  *Filter2[position, armour]
 	only  *Filter2[position, brain] // and nothing else
 
+	heat  ID // known at run time
 	child Relation[childOf]
 	like  Relation[likes]
 	born1 *Map2[position, childOf]
@@ -133,6 +134,7 @@ type values struct {
 	child Entity // the target, zero without the relation
 	like  *likes
 	liked Entity
+	heat  *[3]uint32
 }
 
 func newModel(t testing.TB) *model {
@@ -150,6 +152,11 @@ func newModel(t testing.TB) *model {
 	m.child, m.like = mustRelation[childOf](t, w), mustRelation[likes](t, w)
 	m.born1, m.near = NewMap2[position, childOf](w), NewFilter1[position](w)
 	m.both = NewFilter1[position](w)
+	heat, err := w.RegisterSize("heat", 12, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.heat = heat
 	m.all = NewFilter1[position](w)
 	m.tame = NewFilter2[position, armour](w).With(m.odd.ID()).Without(m.tag.ID())
 	return m
@@ -271,6 +278,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"addRemove":    m.addRemove,
 		"addAll":       m.addAll,
 		"relate":       m.relate,
+		"untyped":      m.untyped,
 		"relateAll":    m.relateAll,
 		"commands":     m.commandsAction,
 		"parallel":     m.parallel,
@@ -547,14 +555,14 @@ func (m *model) lookups(t *rapid.T) {
 	for es, c := range m.only.Chunks() {
 		for k, e := range es {
 			v := m.ents[e]
-			if v == nil || v.arm != nil || v.odd != nil || v.tag || !v.child.IsZero() || v.like != nil || *v.pos != c.A[k] || *v.brain != c.B[k] || m.only.EntityAt(i) != e {
+			if v == nil || v.arm != nil || v.odd != nil || v.tag || !v.child.IsZero() || v.like != nil || v.heat != nil || *v.pos != c.A[k] || *v.brain != c.B[k] || m.only.EntityAt(i) != e {
 				t.Fatalf("%v has more than the filter names, or is not number %d", e, i)
 			}
 			i++
 		}
 	}
 	for _, v := range m.ents {
-		if v.pos != nil && v.brain != nil && v.arm == nil && v.odd == nil && !v.tag && v.child.IsZero() && v.like == nil {
+		if v.pos != nil && v.brain != nil && v.arm == nil && v.odd == nil && !v.tag && v.child.IsZero() && v.like == nil && v.heat == nil {
 			i--
 		}
 	}
@@ -570,6 +578,7 @@ func (m *model) lookups(t *rapid.T) {
 		}
 	}
 	m.targets(t)
+	m.byID(t)
 	seen := map[Entity]bool{}
 	q := m.tame.Query()
 	for es, c := range m.tame.Chunks() {

@@ -149,6 +149,7 @@ type World struct {
 	related
 	comps  []*component
 	byType map[reflect.Type]*component
+	byName map[string]*component // of RegisterSize
 
 	tree     []Entity // what RemoveTree is about to remove
 	full     error    // made once, so that running full every frame allocates nothing

@@ -1,0 +1,252 @@
+package ecs
+
+import (
+	"fmt"
+	"iter"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// What follows reaches components by ID, for those who do not know their types when they are
+// compiled: scripts, editors, saved states. It costs a look-up per call more than a Component.
+
+// RegisterSize makes a component type of size bytes that hold no Go pointer, and that no Go type
+// describes, or finds it by its name. size is a multiple of align, which is 1, 2, 4, 8 or 16.
+// World.Hash reads it byte by byte.
+//
+// The error is [ErrTooManyComponents], wraps [memory.ErrTooLarge] for a type that cannot fit a
+// chunk, or says what is wrong; so it does for a name that is known with another size or alignment.
+func (w *World) RegisterSize(name string, size, align int) (ID, error) {
+	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
+		return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d: it needs a name, an alignment of 1, 2, 4, 8 or 16, and a multiple of it as its size", name, size, align)
+	}
+	if c := w.byName[name]; c != nil {
+		if c.size != uintptr(size) || c.align != align {
+			return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d, has %d, aligned to %d", name, size, align, c.size, c.align)
+		}
+		return c.id, nil
+	}
+	c := &component{size: uintptr(size), align: align, name: name}
+	if err := w.admit(c); err != nil {
+		return 0, err
+	}
+	c.words = rawWords(c.size)
+	if w.byName == nil {
+		w.byName = make(map[string]*component)
+	}
+	w.byName[name] = c
+	return c.id, nil
+}
+
+// IDs ranges over all component types, in order of registration.
+func (w *World) IDs() iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for i := 0; i < len(w.comps); i++ {
+			if !yield(ID(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Name returns the name of a component type: as RegisterSize was given it, or of a Go type with its
+// package. It panics with a [*memory.Misuse] where w does not know the ID.
+func (w *World) Name(id ID) string { return w.known("Name", id).name }
+
+// ID returns the component type of a name, the first of that name; false where there is none.
+func (w *World) ID(name string) (ID, bool) {
+	for _, c := range w.comps {
+		if c.name == name {
+			return c.id, true
+		}
+	}
+	return 0, false
+}
+
+// known returns a component by ID.
+func (w *World) known(op string, id ID) *component {
+	if int(id) >= len(w.comps) {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component ID is not of this world"})
+	}
+	return w.comps[id]
+}
+
+// Ptr returns the address of a component of e, nil where e is stale or has none. It is valid as what
+// Component.Get returns; ColumnStats.Size says how many bytes it has. A type with Go pointers
+// must be written as what it is. A write is nobody's event.
+func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
+	r := w.ents.find(e)
+	if r == nil || int(id) >= len(w.comps) {
+		return nil
+	}
+	p := w.column(r.loc>>rowBits, id)
+	if p == nil {
+		return nil
+	}
+	return unsafe.Add(p, uintptr(r.loc&rowMask)*w.comps[id].size)
+}
+
+// HasID reports whether e is alive and has the component.
+func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
+
+// AddID gives e the component, zeroed, and returns its address, as Ptr; where e has it already
+// the value stays. Observers of the addition are told of the zero value. The error is [ErrStale] or
+// wraps [memory.ErrOutOfMemory]; nothing has changed then. It panics with a [*memory.Misuse] where w
+// does not know the ID, or it is of a relation that e has not: see RelateID.
+func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
+	w.mutable("AddID")
+	comp := w.known("AddID", id)
+	if p := w.Ptr(e, id); p != nil {
+		return p, nil
+	}
+	p, err := w.addComponent(e, id, comp.size)
+	if err != nil {
+		return nil, err
+	}
+	return w.begun(e, comp, p), nil
+}
+
+// RelateID gives e the relation to a target, its value zeroed, or changes the target of the one that it
+// has, whose value stays. It returns the address of the value. Errors as Relation.Add; it panics with
+// a [*memory.Misuse] where the ID is of no relation of w.
+func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
+	w.mutable("RelateID")
+	w.mustRelate("RelateID", id)
+	r := w.ents.find(e)
+	if r == nil {
+		return nil, ErrStale
+	}
+	had := w.HasID(e, id)
+	if err := w.turn("RelateID", e, r, id, target); err != nil {
+		return nil, err
+	}
+	if !had {
+		return w.begun(e, w.comps[id], w.Ptr(e, id)), nil
+	}
+	if w.observed != 0 {
+		w.tellOne(e, id, true)
+	}
+	w.settle()
+	return w.Ptr(e, id), nil
+}
+
+// begun zeroes the cell at p, which is new to e, tells of it and settles. Cells of types with Go
+// pointers are zero already.
+func (w *World) begun(e Entity, comp *component, p unsafe.Pointer) unsafe.Pointer {
+	if !comp.pointerful {
+		clear(unsafe.Slice((*byte)(p), comp.size))
+	}
+	if w.observed != 0 {
+		w.tellOne(e, comp.id, false)
+	}
+	w.settle()
+	return p
+}
+
+// TargetID returns what e relates to, as Relation.Target.
+func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.targetOf(e, id) }
+
+// RemoveID takes the component from e, as Component.Remove. It panics with a [*memory.Misuse] where w
+// does not know the ID.
+func (w *World) RemoveID(e Entity, id ID) (bool, error) {
+	w.known("RemoveID", id)
+	return Component[struct{}]{w: w, at: uint(id)}.Remove(e)
+}
+
+// A FilterOf is a filter over component types that are known by their IDs. It does all that a
+// [Filter1] does, but has no Query.
+type FilterOf struct {
+	filter
+	sizes [maxFilter]uintptr
+}
+
+// NewFilterOf makes a filter that reads these columns, from one to eight. It panics with a
+// [*memory.Misuse] for another number, for an ID that w does not know and for one named twice.
+func NewFilterOf(w *World, ids ...ID) *FilterOf {
+	if len(ids) < 1 || len(ids) > maxFilter {
+		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads from 1 to %d columns, not %d; name others by With", maxFilter, len(ids))})
+	}
+	f := new(FilterOf)
+	f.init(w, ids...)
+	for i, id := range ids {
+		f.sizes[i] = w.comps[id].size
+	}
+	return f
+}
+
+// With is Filter1.With.
+func (f *FilterOf) With(ids ...ID) *FilterOf {
+	f.restrict("With", ids, false)
+	return f
+}
+
+// Without is Filter1.Without.
+func (f *FilterOf) Without(ids ...ID) *FilterOf {
+	f.restrict("Without", ids, true)
+	return f
+}
+
+// Exclusive is Filter1.Exclusive.
+func (f *FilterOf) Exclusive() *FilterOf {
+	f.narrow("Exclusive")
+	f.exact = true
+	return f
+}
+
+// To is Filter1.To.
+func (f *FilterOf) To(id ID, target Entity) *FilterOf {
+	f.turn(id, target)
+	return f
+}
+
+// ToAny is Filter1.ToAny.
+func (f *FilterOf) ToAny() *FilterOf {
+	f.turnAway()
+	return f
+}
+
+// Addresses are those of the components of one entity, or of the columns of a chunk, in the order in
+// which the filter names them, until the next structural change. Behind these they are nil.
+type Addresses [maxFilter]unsafe.Pointer
+
+// All ranges over all matching entities and the addresses of their components, as Filter1.All.
+func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
+	return func(yield func(Entity, Addresses) bool) {
+		var s walk
+		for f.step(&s) {
+			t, es, columns := s.ticket, s.es.pointer(), f.columnsOf(&s)
+			for i := 0; i < t.rows; i++ {
+				row := columns
+				for k := range f.n {
+					row[k&(maxFilter-1)] = unsafe.Add(row[k&(maxFilter-1)], uintptr(i)*f.sizes[k&(maxFilter-1)])
+				}
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), row) {
+					f.leave(&s)
+					return
+				}
+			}
+		}
+	}
+}
+
+// Chunks ranges over the chunks of all matching entities, as Filter1.Chunks: the entities of a chunk
+// and where their columns begin, each of ColumnStats.Size bytes per entity.
+func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
+	return func(yield func([]Entity, Addresses) bool) {
+		var s walk
+		for f.step(&s) {
+			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), s.ticket.rows), f.columnsOf(&s)) {
+				f.leave(&s)
+				return
+			}
+		}
+	}
+}
+
+func (f *FilterOf) columnsOf(s *walk) (a Addresses) {
+	for i := range f.n {
+		a[i&(maxFilter-1)] = s.cols[i&(maxFilter-1)].pointer()
+	}
+	return a
+}

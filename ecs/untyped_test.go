@@ -1,0 +1,292 @@
+package ecs
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"pgregory.net/rapid"
+)
+
+// untyped changes the component that is known at run time.
+func (m *model) untyped(t *rapid.T) {
+	e := m.pick(t)
+	v := m.ents[e]
+	m.stamp()
+	if rapid.IntRange(0, 2).Draw(t, "remove") == 0 {
+		ok, err := m.w.RemoveID(e, m.heat)
+		if err == nil && ok != (v != nil && v.heat != nil) {
+			t.Fatalf("RemoveID(%v) = %v", e, ok)
+		}
+		if err == nil && ok {
+			v.heat = nil
+		}
+		m.oom(t, err)
+		return
+	}
+	p, err := m.w.AddID(e, m.heat)
+	if m.oom(t, err) {
+		if errors.Is(err, ErrStale) != (v == nil) {
+			t.Fatal(err)
+		}
+		return
+	}
+	at := (*[3]uint32)(p)
+	if v.heat == nil && *at != [3]uint32{} || v.heat != nil && *at != *v.heat {
+		t.Fatalf("AddID(%v) gives %v", e, *at)
+	}
+	*at = [3]uint32{uint32(m.tick), 7, ^uint32(m.tick)}
+	is := *at
+	v.heat = &is
+}
+
+// byID compares what is reached by ID with the model.
+func (m *model) byID(t *rapid.T) {
+	n := 0
+	for e, v := range m.ents {
+		if p := (*[3]uint32)(m.w.Ptr(e, m.heat)); (p != nil) != (v.heat != nil) || p != nil && *p != *v.heat || m.w.HasID(e, m.heat) != (p != nil) {
+			t.Fatalf("%v has another heat", e)
+		}
+		if v.heat != nil && v.pos != nil {
+			n++
+		}
+	}
+	f := NewFilterOf(m.w, m.heat, m.pos.ID())
+	for e, at := range f.All() {
+		if v := m.ents[e]; v == nil || *(*[3]uint32)(at[0]) != *v.heat || *(*position)(at[1]) != *v.pos || at[2] != nil {
+			t.Fatalf("FilterOf meets %v wrongly", e)
+		}
+		n--
+	}
+	if n != 0 || f.Check() != nil {
+		t.Fatalf("FilterOf is off by %d, %v", n, f.Check())
+	}
+}
+
+func TestRegisterSize_IsFoundByNameAndRefusesWhatCannotBe(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	pos := mustRegisterTest[position](t, w)
+	heat := must[ID](t)(w.RegisterSize("heat", 12, 4))
+	if again := must[ID](t)(w.RegisterSize("heat", 12, 4)); again != heat {
+		t.Error("a name is registered twice")
+	}
+	if id, ok := w.ID("heat"); !ok || id != heat || w.Name(heat) != "heat" || w.Name(pos.ID()) != "ecs.position" || !slices.Equal(slices.Collect(w.IDs()), []ID{0, 1}) {
+		t.Errorf("heat is %d", id)
+	}
+	if _, ok := w.ID("cold"); ok {
+		t.Error("a name out of nothing")
+	}
+	for range w.IDs() {
+		break
+	}
+	for _, c := range []struct {
+		name        string
+		size, align int
+		want        string
+	}{
+		{"heat", 16, 4, `component "heat" of 16 bytes, aligned to 4, has 12, aligned to 4`}, {"heat", 12, 2, "has 12, aligned to 4"},
+		{"", 4, 4, "needs a name"}, {"a", 6, 4, "a multiple of it"}, {"a", 4, 3, "alignment of 1, 2, 4, 8 or 16"}, {"a", 32, 32, "alignment"},
+		{"a", 0, 0, "alignment"}, {"a", -4, 4, "of -4 bytes"}, {"a", 16 << 10, 16, "does not fit a chunk of 16384"},
+	} {
+		if _, err := w.RegisterSize(c.name, c.size, c.align); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if s := w.Column(int(heat)); s.Name != "heat" || s.Size != 12 || s.Pointerful {
+		t.Errorf("%+v", s)
+	}
+	for _, c := range []fault{
+		{"component 1 name", "component types, 1 by type, 0 by name", set(&w.byName, nil)},
+		{"component 1 id", "component 1: heat has ID 0", set(&w.comps[1].id, 0)},
+		{"component 2 size", "component 1: heat has 13 bytes", set(&w.comps[1].size, 13)},
+		{"component 2 align", "aligned to 3", set(&w.comps[1].align, 3)},
+		{"component 2 pointers", "pointers true", set(&w.comps[1].pointerful, true)},
+		{"component 3", "Hash reads heat at []", set(&w.comps[1].words, nil)},
+	} {
+		c.test(t, w.Check)
+	}
+	registerMany256(t, w)
+	if _, err := w.RegisterSize("one more", 1, 1); !errors.Is(err, ErrTooManyComponents) {
+		t.Error(err)
+	}
+}
+
+// registerMany256 fills w up to MaxComponents by names.
+func registerMany256(t *testing.T, w *World) {
+	for n := len(w.comps); n < MaxComponents; n++ {
+		must[ID](t)(w.RegisterSize(strings.Repeat("x", n), 1, 1))
+	}
+}
+
+func TestUntyped_MeetsTheSameComponentsAsTyped(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	dirty(mem, 8)
+	pos, br := mustRegisterTest[position](t, w), mustRegisterTest[brain](t, w)
+	child := mustRelation[childOf](t, w)
+	blob := must[ID](t)(w.RegisterSize("blob", 24, 8))
+	e, p := must[Entity](t)(NewMap1[position](w).NewEntity(position{3, 4})), must[Entity](t)(w.NewEntity())
+	var said []string
+	pos.OnAdd(func(_ Entity, v *position) { said = append(said, "add") })
+	br.OnAdd(func(_ Entity, b *brain) { said = append(said, "brain "+b.Name) })
+	child.OnAdd(func(Entity, *childOf) { said = append(said, "child") })
+	child.OnSet(func(Entity, *childOf) { said = append(said, "turn") })
+	if at := must[unsafe.Pointer](t)(w.AddID(e, pos.ID())); *(*position)(at) != (position{3, 4}) {
+		t.Error("AddID changes what is there")
+	}
+	if at := must[unsafe.Pointer](t)(w.AddID(p, pos.ID())); *(*position)(at) != (position{}) {
+		t.Error("AddID begins with old bytes")
+	}
+	if at := must[unsafe.Pointer](t)(w.AddID(e, blob)); *(*[24]byte)(at) != [24]byte{} || uintptr(at)%8 != 0 {
+		t.Error("AddID begins with old bytes, or not aligned")
+	}
+	must[unsafe.Pointer](t)(w.AddID(e, br.ID()))
+	*must2(br.Get(e)) = brain{Name: "b"}
+	must[unsafe.Pointer](t)(w.RelateID(e, child.ID(), p))
+	must[unsafe.Pointer](t)(w.RelateID(e, child.ID(), e))
+	if at, ok := w.TargetID(e, child.ID()); !ok || at != e || (*brain)(w.Ptr(e, br.ID())).Name != "b" || *(*position)(w.Ptr(e, pos.ID())) != (position{3, 4}) {
+		t.Errorf("%v", at)
+	}
+	if got := strings.Join(said, "; "); got != "add; brain ; child; turn" {
+		t.Error(got)
+	}
+	f := NewFilterOf(w, pos.ID(), br.ID()).With(blob).To(child.ID(), e)
+	for got, at := range f.All() {
+		if got != e || (*brain)(at[1]).Name != "b" {
+			t.Errorf("%v", got)
+		}
+	}
+	if ok, err := w.RemoveID(e, blob); !ok || err != nil || w.HasID(e, blob) {
+		t.Error(ok, err)
+	}
+	dead := must[Entity](t)(w.NewEntity())
+	w.Remove(dead)
+	_, err1 := w.AddID(dead, blob)
+	_, err2 := w.RelateID(dead, child.ID(), e)
+	_, err3 := w.RelateID(e, child.ID(), dead)
+	if err1 != ErrStale || err2 != ErrStale || !errors.Is(err3, ErrStale) || w.Ptr(dead, blob) != nil || w.Ptr(e, 200) != nil {
+		t.Error(err1, err2, err3)
+	}
+	ids := []ID{0, 0, 0, 0, 0, 0, 0, 0, 0}
+	for want, do := range map[string]func(){
+		"ecs.NewFilterOf: a filter reads from 1 to 8 columns, not 0; name others by With":                func() { NewFilterOf(w) },
+		"ecs.NewFilterOf: a filter reads from 1 to 8 columns, not 9; name others by With":                func() { NewFilterOf(w, ids...) },
+		"ecs.Filter: component ecs.position is named twice":                                              func() { NewFilterOf(w, 0, 0) },
+		"ecs.AddID: the component ID is not of this world":                                               func() { w.AddID(e, 9) },
+		"ecs.RemoveID: the component ID is not of this world":                                            func() { w.RemoveID(e, 9) },
+		"ecs.Name: the component ID is not of this world":                                                func() { w.Name(9) },
+		"ecs.RelateID: component blob is no relation":                                                    func() { w.RelateID(e, blob, p) },
+		"ecs.Add: relation ecs.childOf needs a target; use Relation.Add, AddRelation, or To of a mapper": func() { w.AddID(p, child.ID()) },
+	} {
+		if text := misuse(t, do); text != want {
+			t.Errorf("%q, want %q", text, want)
+		}
+	}
+	w.Shrink() // no spare helps out
+	mem.failNext(true)
+	before := w.Hash(0)
+	if _, err := w.AddID(e, must[ID](t)(w.RegisterSize("late", 8, 8))); !errors.Is(err, memory.ErrOutOfMemory) || w.Hash(0) != before {
+		t.Error(err)
+	}
+}
+
+func TestFilterOf_WalksAsTheTypedOne(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	child := mustRelation[childOf](t, w)
+	p := must[Entity](t)(w.NewEntity())
+	if err := NewMap3[position, brain, velocity](w).NewBatch(100, func(n int, p *position, b *brain, _ *velocity) { p.X = float32(n) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := NewMap2[position, childOf](w).To(child.ID(), p).NewBatch(70, func(n int, p *position, _ *childOf) { p.X = float32(n) }); err != nil {
+		t.Fatal(err)
+	}
+	pos, vel := mustRegisterTest[position](t, w).ID(), mustRegisterTest[velocity](t, w).ID()
+	g := NewFilter1[position](w)
+	for name, c := range map[string]struct {
+		f *FilterOf
+		n int
+	}{
+		"all": {NewFilterOf(w, pos), 170}, "with": {NewFilterOf(w, pos).With(vel), 100}, "without": {NewFilterOf(w, pos).Without(vel), 70},
+		"exclusive": {NewFilterOf(w, pos).Exclusive(), 0}, "to": {NewFilterOf(w, pos).To(child.ID(), p), 70}, "to any": {NewFilterOf(w, pos).To(child.ID(), Entity{}).ToAny(), 70},
+	} {
+		n, rows := 0, 0
+		for e, at := range c.f.All() {
+			if (*position)(at[0]) != must2(Component[position]{w: w, at: uint(pos)}.Get(e)) {
+				t.Fatalf("%s: %v is elsewhere", name, e)
+			}
+			n++
+		}
+		for es, at := range c.f.Chunks() {
+			ps := unsafe.Slice((*position)(at[0]), len(es))
+			if &ps[len(ps)-1] != must2(Component[position]{w: w, at: uint(pos)}.Get(es[len(es)-1])) {
+				t.Fatalf("%s: a column is elsewhere", name)
+			}
+			rows += len(es)
+		}
+		if n != c.n || rows != c.n || c.f.Len() != c.n || c.f.Check() != nil {
+			t.Errorf("%s: %d by All, %d by Chunks of %d, %v", name, n, rows, c.n, c.f.Check())
+		}
+	}
+	f := NewFilterOf(w, pos)
+	for range f.All() {
+		break
+	}
+	for range f.Chunks() {
+		break
+	}
+	if len(w.walking) != 0 || g.Len() != 170 {
+		t.Error("a loop that was left goes on")
+	}
+}
+
+func TestHash_ReadsEveryByteOfWhatHasNoType(t *testing.T) {
+	seen := map[uint64]int{}
+	for at := -1; at < 13; at++ {
+		w, _ := newTestWorld(t, Config{})
+		id := must[ID](t)(w.RegisterSize("raw", 13, 1))
+		p := must[unsafe.Pointer](t)(w.AddID(must[Entity](t)(w.NewEntity()), id))
+		if at >= 0 {
+			*(*byte)(unsafe.Add(p, at)) = 1
+		}
+		seen[w.Hash(0)] = at
+	}
+	if len(seen) != 14 {
+		t.Errorf("%d hashes of 14", len(seen))
+	}
+}
+
+// TestArities_TheLargestReadAndWriteEachColumn goes through the widest mapper and filter.
+func TestArities_TheLargestReadAndWriteEachColumn(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	m := NewMap12[[1]uint16, [2]uint16, [3]uint16, [4]uint16, [5]uint16, [6]uint16, [7]uint16, [8]uint16, [9]uint16, [10]uint16, [11]uint16, [12]uint16](w)
+	if err := m.NewBatch(500, func(n int, a *[1]uint16, b *[2]uint16, c *[3]uint16, d *[4]uint16, e *[5]uint16, f *[6]uint16, g *[7]uint16, h *[8]uint16, i *[9]uint16, j *[10]uint16, k *[11]uint16, l *[12]uint16) {
+		v := uint16(n)
+		a[0], b[1], c[2], d[3], e[4], f[5], g[6], h[7], i[8], j[9], k[10], l[11] = v, v, v, v, v, v, v, v, v, v, v, v
+	}); err != nil {
+		t.Fatal(err)
+	}
+	f := NewFilter8[[1]uint16, [2]uint16, [3]uint16, [4]uint16, [5]uint16, [6]uint16, [7]uint16, [8]uint16](w)
+	n := uint16(0)
+	q := f.Query()
+	for e, r := range f.All() {
+		_, _, _, _, _, _, _, _, i, j, k, l, ok := m.Get(e)
+		q.Next()
+		a, b, c, d, e, f, g, h := q.Get()
+		if r.A[0] != n || r.B[1] != n || r.C[2] != n || r.D[3] != n || r.E[4] != n || r.F[5] != n || r.G[6] != n || r.H[7] != n ||
+			a != r.A || b != r.B || c != r.C || d != r.D || e != r.E || f != r.F || g != r.G || h != r.H ||
+			!ok || i[8] != n || j[9] != n || k[10] != n || l[11] != n {
+			t.Fatalf("row %d", n)
+		}
+		n++
+	}
+	if q.Next() || n != 500 {
+		t.Errorf("%d rows", n)
+	}
+	for es, c := range f.Chunks() {
+		if len(c.A) != len(es) || len(c.H) != len(es) || c.H[len(es)-1][7] != c.A[len(es)-1][0] {
+			t.Error("columns differ")
+		}
+	}
+}
