@@ -204,6 +204,9 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	off := h.find(n, step)
 	for off == none { // again where who was told of the commit has taken what was free
 		if err := h.grow(n, step); err != nil {
+			if h.base == nil {
+				return nil, memory.ErrClosed // who was told of the commit has ended the source
+			}
 			h.counts.Failed()
 			return nil, &memory.Exhausted{Op: "buddy: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}

@@ -196,6 +196,9 @@ func (h *Heap) Alloc(size uintptr) (Handle, error) {
 	if !ok {
 		var err error
 		if i, err = h.grow(room); err != nil {
+			if h.base == nil {
+				return Handle{}, memory.ErrClosed // who was told of the commit has ended the source
+			}
 			h.failures++
 			return Handle{}, err
 		}

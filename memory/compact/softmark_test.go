@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -49,4 +50,18 @@ func TestAlloc_WhatTheSoftMarkTakesIsNotHadTwice(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+func TestAlloc_AHeapWhoseSourceTheSoftMarkEndsIsClosed(t *testing.T) {
+	mortal := memtest.NewMortal(t, nil, 1<<20)
+	limit := page.NewLimit(mortal, 0)
+	h := newHeap(t, limit, Config{Reserve: 512 << 10})
+	limit.OnSoft(limit.Committed(), func(uintptr, uintptr) { mortal.End(t) })
+	if x, err := h.Alloc(10_000); err != memory.ErrClosed || !x.IsZero() {
+		t.Errorf("Alloc = %v, %v; want ErrClosed", x, err)
+	}
+	if n := h.Stats().Failures; n != 0 {
+		t.Errorf("%d failures", n)
+	}
+	mustCheck(t, h)
 }

@@ -169,6 +169,9 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	k := h.search(n, step)
 	for k < 0 { // again where who was told of the commit has taken what was free
 		if err := h.grow(align.UpTo(h.tail(), step) + n); err != nil {
+			if h.base == nil {
+				return nil, memory.ErrClosed // who was told of the commit has ended the source
+			}
 			h.counts.Failed()
 			return nil, &memory.Exhausted{Op: "freelist: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}

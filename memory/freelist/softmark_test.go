@@ -20,11 +20,13 @@ func TestAlloc_WhatTheSoftMarkTakesIsNotHadTwice(t *testing.T) {
 }
 
 func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
-	memtest.SoftMarkCloses(t, func(src page.Source) memory.Allocator {
-		h, err := New(src, Config{})
+	open := func(src page.Source) memory.Allocator {
+		h, err := New(src, Config{Reserve: 8 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return h
-	})
+	}
+	memtest.SoftMarkCloses(t, open)
+	memtest.SoftMarkEnds(t, open)
 }

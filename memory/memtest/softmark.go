@@ -52,6 +52,21 @@ func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 	}
 }
 
+// SoftMarkEnds verifies that an Alloc in whose midst the function of a soft mark ends the source says
+// that the allocator is closed, and not that memory is out. open is to reserve up to 16 MiB.
+func SoftMarkEnds(t testing.TB, open func(src page.Source) memory.Allocator) {
+	t.Helper()
+	mortal := NewMortal(t, nil, 16<<20)
+	limit := page.NewLimit(mortal, 0)
+	a := open(limit)
+	limit.OnSoft(limit.Committed(), func(uintptr, uintptr) { mortal.End(t) })
+	if p, err := a.Alloc(10_000, 8); p != nil || !errors.Is(err, memory.ErrClosed) || errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("Alloc = %p, %v; want nil and ErrClosed", p, err)
+	}
+	check(t, a)
+	closeIt(t, a)
+}
+
 // soft is the state of one run of SoftMark.
 type soft struct {
 	t     testing.TB
