@@ -58,7 +58,6 @@ func Register[T any](w *World) (Component[T], error) {
 	if c := w.byType[typ]; c != nil {
 		return Component[T]{w: w, at: uint(c.id)}, nil
 	}
-	w.alone("Register")
 	c := &component{size: typ.Size(), typ: typ, name: typ.String()}
 	if err := w.admit(c); err != nil {
 		return Component[T]{}, err
@@ -74,6 +73,7 @@ func Register[T any](w *World) (Component[T], error) {
 
 // admit numbers a new component, or changes nothing.
 func (w *World) admit(c *component) error {
+	w.alone("Register")
 	if len(w.comps) == MaxComponents {
 		return fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, c.name)
 	}
