@@ -61,6 +61,15 @@
 // asks for "all of e", where nearly every entity has a target of its own, or where targets
 // change every tick.
 //
+// # Hot and cold components
+//
+// Nothing is to be done for components that are rarely read: each has a column of its own, and a walk
+// touches those alone that its filter names. A walk over two components of 100,000 entities takes
+// what it takes without them, 0.97 of it, when each has 256 bytes beside that it does not read,
+// and a quarter of what a slice of such structs takes (row "walk 100000 beside" of ecs/bench, TestTable,
+// median of 25 rounds; the same side twice differs by 9 %). What pays is to make hot and cold fields
+// two components. Creation, removal and moves copy all columns of a row.
+//
 // # Use it when, and when not
 //
 // Use it for many objects of few shapes that systems visit every tick. For a few hundred

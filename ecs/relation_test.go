@@ -618,10 +618,24 @@ func TestRelation_WaysAreForgottenWithTheTablesThatAreRetired(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// The other way round: where the way leads to is used again.
-	e, p := next(nil, m)
+}
+
+// The other way round: where the way leads to is used again.
+func TestRelation_WaysToTablesThatAreRetiredAreMadeAnew(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	child, c := mustRelation[childOf](t, w), mustRegisterTest[velocity](t, w)
+	m, vel := NewMap2[position, childOf](w), NewMap1[velocity](w)
+	tableOf := func(e Entity) *table { return w.tableAt(w.ents.find(e).loc) }
+	for name, add := range map[string]func(Entity, velocity) error{"Map": vel.Add, "Component": c.Add} {
+		wayThatLeadsElsewhere(t, name, w, child, m, tableOf, add)
+	}
+}
+
+func wayThatLeadsElsewhere(t *testing.T, name string, w *World, child Relation[childOf], m *Map2[position, childOf], tableOf func(Entity) *table, add func(Entity, velocity) error) {
+	p := must[Entity](t)(w.NewEntity())
+	e := must[Entity](t)(m.To(child.ID(), p).NewEntity(position{}, childOf{}))
 	stay := must[Entity](t)(m.NewEntity(position{}, childOf{}))
-	if err := vel.Add(e, velocity{}); err != nil {
+	if err := add(e, velocity{}); err != nil {
 		t.Fatal(err)
 	}
 	to := tableOf(e)
@@ -639,7 +653,7 @@ func TestRelation_WaysAreForgottenWithTheTablesThatAreRetired(t *testing.T) {
 			t.Fatal("the table is not used again")
 		}
 	}
-	if err := vel.Add(stay, velocity{}); err != nil || tableOf(stay) == to || tableOf(stay).targets[0] != p || w.Check() != nil {
-		t.Errorf("%v, it went to the table of %v, not %v", err, tableOf(stay).targets, p)
+	if err := add(stay, velocity{}); err != nil || tableOf(stay) == to || tableOf(stay).targets[0] != p || w.Check() != nil {
+		t.Errorf("%s: %v, it went to the table of %v, not %v", name, err, tableOf(stay).targets, p)
 	}
 }

@@ -15,7 +15,7 @@ type force struct{ X, Y float64 }
 // rows are what TestTable prints.
 var rows = slicesOf(
 	walks(1), walks(1_000), walks(100_000), walks(1_000_000),
-	[]row{three(1_000), three(1_000_000), four(1_000), four(1_000_000), archetypes()},
+	[]row{three(1_000), three(1_000_000), four(1_000), four(1_000_000), archetypes(), cold(100_000)},
 	[]row{gets(1 << 14), gets(100_000), gets(1 << 18), gets(1 << 20)},
 	changes(),
 )
@@ -279,6 +279,33 @@ func arkMark[T any](w *ark.World) func(ark.Entity) {
 }
 
 var sunk float64
+
+// cold walks two components of entities that have 256 bytes beside them which the walk does not read.
+func cold(n int) row {
+	type inventory [256]byte
+	type actor struct {
+		p    position
+		v    velocity
+		rest inventory
+	}
+	return row{name: fmt.Sprintf("walk %d beside 256 cold bytes", n), unit: "entity", n: n, sides: func(tb testing.TB) []side {
+		w := newStrata(tb)
+		if err := ecs.NewMap3[position, velocity, inventory](w).NewBatch(n, nil); err != nil {
+			tb.Fatal(err)
+		}
+		f := ecs.NewFilter2[position, velocity](w)
+		bare, _ := strataPair(tb, n)
+		g := ecs.NewFilter2[position, velocity](bare)
+		actors := filled[actor](n)
+		return []side{{"strata", func() { stepAll(f) }}, {"without them", func() { stepAll(g) }}, {"structs", func() {
+			for i := range actors {
+				a := &actors[i]
+				a.p.X += a.v.X
+				a.p.Y += a.v.Y
+			}
+		}}}
+	}}
+}
 
 // gets looks up every entity in a random order.
 func gets(n int) row {
