@@ -202,13 +202,13 @@ func (c *checker) edges(w *World, t *table) {
 	}
 }
 
-// turned reports whether a relation that both tables have is to different targets.
+// turned reports whether to has a relation to a target that t does not have.
 func (t *table) turned(to *table) bool {
-	if t.kin == nil {
+	if to.kin == nil {
 		return false
 	}
-	for i, id := range t.kin.relations {
-		if target, ok := to.target(id); ok && target != t.targets[i&(MaxRelations-1)] {
+	for i, id := range to.kin.relations {
+		if target, ok := t.target(id); !ok || target != to.targets[i&(MaxRelations-1)] {
 			return true
 		}
 	}

@@ -11,10 +11,10 @@ import "unsafe"
 // Invariants, verified in this order by check:
 //
 //	(1) table.toggle[id] leads to a table that differs in component id, table.far to tables
-//	    that differ in several components, and only one edge to the same components; those
-//	    relations that both tables have are to the same targets
-//	(2) table.turns leads to tables with another target of the same relation, only one edge to
-//	    the same components
+//	    that differ in several components, and only one edge to the same components; what
+//	    relations they have, the first table has too, to the same targets
+//	(2) table.turns leads to tables with a relation to a target that the first does not have,
+//	    only one edge to the same components
 //	(3) moves and heap name exactly the columns that both tables have
 type edge struct {
 	to    *table
@@ -31,8 +31,7 @@ type move struct {
 
 // edgeBy returns the edge from t to the table that differs in component id alone.
 func (w *World) edgeBy(op string, t *table, id ID) (*edge, error) {
-	has := t.mask.has(id)
-	if int(id) < len(t.toggle) && (has || !w.relating.has(id)) {
+	if int(id) < len(t.toggle) {
 		if e := t.toggle[id]; e != nil && e.gen == e.to.gen {
 			return e, nil
 		}

@@ -138,7 +138,8 @@ func (t *table) target(id ID) (Entity, bool) {
 }
 
 // keyAfter returns the key of entities of t, which may be nil, once they have the components in m
-// and the targets in p, which may be nil. turned says whether a relation that t has gets another target.
+// and the targets in p, which may be nil. turned says whether a relation gets a
+// target that t does not have.
 func (w *World) keyAfter(op string, t *table, m mask, p *picks) (k key, turned bool) {
 	k.mask = m
 	if !m.any(&w.relating) {
@@ -163,7 +164,7 @@ func (w *World) keyAfter(op string, t *table, m mask, p *picks) (k key, turned b
 			}
 			target = was
 		}
-		turned = turned || had && was != target
+		turned = turned || !had || was != target
 		k.targets[n] = target
 		n++
 	}

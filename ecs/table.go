@@ -69,7 +69,7 @@ type table struct {
 	held     []unsafe.Pointer
 	toggle   []*edge // by the ID of the component that comes or goes; as long as it was needed
 	far      []*edge // to tables that differ in several components
-	turns    []*edge // to tables that differ in the target of a relation, and maybe in components
+	turns    []*edge // to tables with a relation to another target, or with one more, and maybe other components
 	kin      *kin    // nil without relations
 	targets  targets
 	caps     [maxClasses]uint32 // 0 where no row fits
