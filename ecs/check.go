@@ -99,7 +99,7 @@ func (c *checker) components(w *World) bool {
 	c.that(err == nil && cfg == named, "%+v is no Config", named)
 	if err == nil {
 		sizes, first := cfg.sizes()
-		c.that(slices.Equal(w.sizes, sizes) && w.first == uint32(first) && len(w.outOfChunks) == len(sizes),
+		c.that(slices.Equal(w.sizes, sizes) && w.first == uint32(first),
 			"directory: chunks of %d bytes from class %d, Config says %d to %d", w.sizes, w.first, cfg.ChunkBytes, cfg.MaxChunkBytes)
 	}
 	c.that(len(w.comps) == len(w.byType)+len(w.byName) && len(w.comps) <= MaxComponents, "%d component types, %d by type, %d by name", len(w.comps), len(w.byType), len(w.byName))

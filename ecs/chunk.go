@@ -64,7 +64,7 @@ type directory struct {
 	sizes       []uintptr
 	first       uint32 // class of the first chunks of tables without relations
 	mem         memory.Allocator
-	outOfChunks []error // of each class, made once: a tier that is full every frame must not allocate
+	outOfChunks [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
 }
 
 // perClass is how many chunks of one size a table has before the next is four times as large:
@@ -82,11 +82,15 @@ const minWidth = 8
 
 func newDirectory(mem memory.Allocator, cfg Config) directory {
 	sizes, first := cfg.sizes()
-	d := directory{mem: mem, width: minWidth, sizes: sizes, first: uint32(first)}
-	for _, size := range sizes {
-		d.outOfChunks = append(d.outOfChunks, fmt.Errorf("ecs: a chunk of %d bytes: %w", size, memory.ErrOutOfMemory))
+	return directory{mem: mem, width: minWidth, sizes: sizes, first: uint32(first)}
+}
+
+// noChunk returns the error of a class that the allocator has no block of.
+func (d *directory) noChunk(class uint32) error {
+	if d.outOfChunks[class] == nil {
+		d.outOfChunks[class] = fmt.Errorf("ecs: a chunk of %d bytes: %w", d.sizes[class], memory.ErrOutOfMemory)
 	}
-	return d
+	return d.outOfChunks[class]
 }
 
 const entityBytes = unsafe.Sizeof(Entity{})
@@ -135,7 +139,7 @@ func (w *World) ask(t *table, i int) (base unsafe.Pointer, class uint32, err err
 			return base, class, nil
 		case err == nil, err == memory.ErrOutOfMemory:
 			if class == t.first {
-				return nil, 0, w.outOfChunks[class]
+				return nil, 0, w.noChunk(class)
 			}
 			continue
 		case class > t.first && (errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)):
