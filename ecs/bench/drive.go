@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+)
+
+// measureAll measures the rows in programs that differ in the order of their functions. The
+// programs take turns with each row, so that an hour of the machine falls on all of them alike.
+func measureAll(rows []row, o options) ([]result, error) {
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	programs, err := build(dir, o.placements)
+	if err != nil {
+		return nil, err
+	}
+	var results []result
+	for i, r := range rows {
+		fmt.Fprintf(os.Stderr, "\r\x1b[K%d of %d: %s", i+1, len(rows), r.name)
+		if r.cores > runtime.NumCPU() {
+			results = append(results, result{Row: r.name, Unit: r.unit, Missing: fmt.Sprintf("it needs %d processors", r.cores)})
+			continue
+		}
+		var all []samples
+		for _, p := range programs {
+			got, err := ask(p, r.name, o.rounds)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, got)
+		}
+		results = append(results, settle(r, all))
+	}
+	fmt.Fprint(os.Stderr, "\r\x1b[K")
+	return results, nil
+}
+
+// build makes the programs. The first one has the order of functions that the linker gives.
+func build(dir string, placements int) (programs []string, err error) {
+	for i := range placements {
+		fmt.Fprintf(os.Stderr, "\r\x1b[Kbuilding %d of %d", i+1, placements)
+		p := filepath.Join(dir, "bench"+strconv.Itoa(i))
+		if runtime.GOOS == "windows" {
+			p += ".exe"
+		}
+		args := []string{"build", "-o", p}
+		if i > 0 {
+			args = append(args, "-ldflags=-randlayout="+strconv.Itoa(i))
+		}
+		if out, err := exec.Command("go", append(args, "github.com/strata-go/strata/ecs/bench")...).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("bench: building itself, which it can only within its module: %w\n%s", err, out)
+		}
+		programs = append(programs, p)
+	}
+	return programs, nil
+}
+
+// ask has a program measure a row.
+func ask(program, row string, rounds int) (got samples, err error) {
+	cmd := exec.Command(program, "-child", row, "-rounds", strconv.Itoa(rounds))
+	var told bytes.Buffer
+	cmd.Stderr = &told
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("bench: measuring %q: %w\n%s", row, err, told.Bytes())
+	}
+	err = json.Unmarshal(out, &got)
+	return got, err
+}
+
+// child measures the row of exactly this name and writes what it found.
+func child(o options, out io.Writer) error {
+	for _, r := range rows(o.limit()) {
+		if r.name == o.child {
+			return json.NewEncoder(out).Encode(r.measure(o.rounds))
+		}
+	}
+	return fmt.Errorf("bench: there is no row %q", o.child)
+}

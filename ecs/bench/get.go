@@ -1,0 +1,84 @@
+package main
+
+import (
+	ark "github.com/mlange-42/ark/ecs"
+	"github.com/strata-go/strata/ecs"
+	"github.com/yohamta/donburi"
+)
+
+// sunk keeps what is read from being left out.
+var sunk float64
+
+// gets is a side that looks up every entity, in an order that is random and the same on all
+// sides; the tally is of what it finds in that order.
+func gets[E any](es []E, look func(es []E) float64) side {
+	return side{
+		run: func(times int) {
+			for range times {
+				sunk += look(es)
+			}
+		},
+		result: func() (t tally) {
+			for i := range es {
+				t.add(float64(i), look(es[i:i+1]))
+			}
+			return t
+		},
+	}
+}
+
+func strataGets(s *stand, n int) side {
+	w := strataOf(s, n, 2)
+	c := must(ecs.Register[position](w))
+	return gets(shuffled(strataEntities(w)), func(es []ecs.Entity) float64 { return getStrata(c, es) })
+}
+
+//go:noinline
+func getStrata(c ecs.Component[position], es []ecs.Entity) (sum float64) {
+	for _, e := range es {
+		p, _ := c.Get(e)
+		sum += p.X
+	}
+	return sum
+}
+
+func arkGets(n int) side {
+	w := arkOf(n, 2)
+	m := ark.NewMap[position](w)
+	return gets(shuffled(arkEntities(w)), func(es []ark.Entity) float64 { return getArk(m, es) })
+}
+
+//go:noinline
+func getArk(m *ark.Map[position], es []ark.Entity) (sum float64) {
+	for _, e := range es {
+		sum += m.Get(e).X
+	}
+	return sum
+}
+
+func bowlGets(n int) side {
+	w := bowlOf(n, 2)
+	return gets(shuffled(bowlEntities(w)), func(es []donburi.Entity) float64 { return getBowl(w, es) })
+}
+
+//go:noinline
+func getBowl(w donburi.World, es []donburi.Entity) (sum float64) {
+	for _, e := range es {
+		sum += positions.Get(w.Entry(e)).X
+	}
+	return sum
+}
+
+// sliceGets indexes a slice, without a generation that would tell what is stale.
+func sliceGets(n int) side {
+	ps := filled(n, positionOf)
+	return gets(shuffled(filled(n, func(i int) uint32 { return uint32(i) })), func(es []uint32) float64 { return getSlice(ps, es) })
+}
+
+//go:noinline
+func getSlice(ps []position, es []uint32) (sum float64) {
+	for _, e := range es {
+		sum += ps[e].X
+	}
+	return sum
+}

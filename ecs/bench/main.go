@@ -1,0 +1,168 @@
+// Command bench compares package ecs with Ark, Donburi and loops over slices that a programmer
+// writes by hand: the same work, on the same data, in the same process.
+//
+//	go run .                               all rows, as a table; some minutes
+//	go run . -rows "walk 1000,get"         rows whose names begin so
+//	go run . -rounds 20 -placements 6      more of each
+//	go run . -check                        exit 1 where a row is behind Ark or a goal is missed
+//	go run . -svg FILE -json FILE          a chart, and every figure
+//	go run . -short                        seconds: every side does the same work, nothing is timed
+//
+// # How a row is settled
+//
+// The command builds itself several times, each time with the functions of the program in another
+// order (-ldflags=-randlayout), because where a loop lies changes its time by more than most rows
+// differ. Each of these programs times every side of a row in turn, round by round, after a
+// collection. Strata takes part twice, in two worlds: what lies between the two is what the
+// machine adds, and is called A/A.
+//
+// A ratio is the median over the programs of Strata's median over the other's. The A/A spread is
+// how far from 1 Strata beside itself gets: in any one program, and as the median over them, with
+// the programs of one side shifted against those of the other in every way. A ratio within the
+// spread is a draw. A figure during which the system gave the processor to another program is
+// taken again, up to four times; the worst of 64 creations counts the thread's own time then.
+//
+// Each side is in the configuration that ships, with its loop in the form that its documentation
+// recommends; loops over columns and slices are one function for all. Goroutines get one processor,
+// but in the rows of two cores.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
+}
+
+// options are what the command line says.
+type options struct {
+	rows               string
+	rounds, placements int
+	check, short       bool
+	svg, json          string
+	child              string
+}
+
+func (o options) validate() error {
+	if o.rounds < 1 || o.placements < 1 {
+		return errors.New("bench: -rounds and -placements must be at least 1")
+	}
+	return nil
+}
+
+func run(args []string, out io.Writer) error {
+	var o options
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.StringVar(&o.rows, "rows", "", "`beginnings` of the names of rows, with commas between them; all when empty")
+	fs.IntVar(&o.rounds, "rounds", 10, "how often each side of a row is timed in each program")
+	fs.IntVar(&o.placements, "placements", 5, "programs that differ in the order of their functions")
+	fs.BoolVar(&o.check, "check", false, "exit 1 where a row is behind Ark outside the A/A spread, or a goal is missed")
+	fs.BoolVar(&o.short, "short", false, "time nothing: check that the sides of each row do the same work, on small worlds")
+	fs.StringVar(&o.svg, "svg", "", "draw the rows into `file`")
+	fs.StringVar(&o.json, "json", "", "write every figure into `file`, - for the output in place of the table")
+	fs.StringVar(&o.child, "child", "", "measure one row in this program; the command runs itself so")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if o.child != "" {
+		return child(o, out)
+	}
+	chosen := choose(rows(o.limit()), o.rows)
+	if len(chosen) == 0 {
+		return fmt.Errorf("bench: no row begins with %q", o.rows)
+	}
+	if o.short {
+		return same(chosen, out)
+	}
+	results, err := measureAll(chosen, o)
+	if err != nil {
+		return err
+	}
+	return o.report(results, out)
+}
+
+// limit is the largest number of entities in a world.
+func (o options) limit() int {
+	if o.short {
+		return 4 << 10
+	}
+	return 1 << 30
+}
+
+// choose returns the rows whose names begin with one of the beginnings.
+func choose(all []row, beginnings string) (some []row) {
+	for _, r := range all {
+		for b := range strings.SplitSeq(beginnings, ",") {
+			if strings.HasPrefix(r.name, strings.TrimSpace(b)) {
+				some = append(some, r)
+				break
+			}
+		}
+	}
+	return some
+}
+
+// same runs every side of every row and compares what they have done.
+func same(rows []row, out io.Writer) error {
+	var wrong []error
+	for _, r := range rows {
+		if err := r.same(); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	if len(wrong) == 0 {
+		fmt.Fprintf(out, "%d rows: every side does the same work\n", len(rows))
+	}
+	return errors.Join(wrong...)
+}
+
+// report writes the table, the chart and the figures, and is the verdict of -check.
+func (o options) report(results []result, out io.Writer) error {
+	if o.json != "-" {
+		table(out, results, o)
+	}
+	if o.json != "" {
+		if err := writeFile(o.json, out, func(w io.Writer) error {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "\t")
+			return e.Encode(results)
+		}); err != nil {
+			return err
+		}
+	}
+	if o.svg != "" {
+		if err := writeFile(o.svg, out, func(w io.Writer) error { return svg(w, results) }); err != nil {
+			return err
+		}
+	}
+	if o.check {
+		return failures(results)
+	}
+	return nil
+}
+
+func writeFile(name string, out io.Writer, write func(io.Writer) error) error {
+	if name == "-" {
+		return write(out)
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A result is what the programs have found about a row.
+type result struct {
+	Row     string
+	Unit    string
+	Extra   bool    `json:",omitempty"` // another way to do what a row beside it does
+	Missing string  `json:",omitempty"` // why it was not measured
+	Spread  float64 // of A/A: 0.05 means that a ratio from 1/1.05 to 1.05 is a draw
+	Sides   []sideResult
+	Goals   []goalResult
+	Samples []samples // of each program
+}
+
+// A sideResult is what they have found about a side. The ratio is ours over its.
+type sideResult struct {
+	Name                      string
+	Median, Low, High         float64 // of the medians of the programs
+	Ratio, LeastRatio, Utmost float64
+	Verdict                   verdict
+}
+
+// A goalResult says whether a goal was reached.
+type goalResult struct {
+	Goal   string
+	Figure float64
+	Met    bool
+}
+
+// A verdict says how we stand beside a side.
+type verdict string
+
+const (
+	win  verdict = "win"
+	draw verdict = "draw"
+	loss verdict = "loss"
+	none verdict = "" // it is nobody to compare with
+)
+
+// settle puts the samples of all programs together.
+func settle(r row, all []samples) result {
+	res := result{Row: r.name, Unit: r.unit, Extra: r.extra, Samples: all}
+	medians := func(side string) (m []float64) {
+		for _, s := range all {
+			m = append(m, median(s[side]))
+		}
+		return m
+	}
+	mine := medians(ours)
+	res.Spread = spreadOf(mine, medians(again))
+	for _, c := range r.sides {
+		m := medians(c.name)
+		ratios := each2(mine, m, 0, func(a, b float64) float64 { return a / b })
+		s := sideResult{
+			Name: c.name, Median: median(m), Low: slices.Min(m), High: slices.Max(m),
+			Ratio: median(ratios), LeastRatio: slices.Min(ratios), Utmost: slices.Max(ratios),
+		}
+		if c.name != ours && c.name != alone {
+			s.Verdict = judge(s.Ratio, res.Spread)
+		}
+		res.Sides = append(res.Sides, s)
+	}
+	for _, g := range r.goals {
+		figure := median(mine)
+		switch {
+		case g.plus:
+			figure = median(each2(mine, medians(g.of), 0, func(a, b float64) float64 { return a - b }))
+		case g.of != "":
+			figure = median(each2(mine, medians(g.of), 0, func(a, b float64) float64 { return a / b }))
+		}
+		res.Goals = append(res.Goals, goalResult{g.String(r.unit), figure, figure <= g.most})
+	}
+	return res
+}
+
+// each2 combines the figures of the programs on one side with those on the other, shifted by so
+// many programs.
+func each2(a, b []float64, shift int, f func(a, b float64) float64) (c []float64) {
+	for i := range a {
+		c = append(c, f(a[i], b[(i+shift)%len(b)]))
+	}
+	return c
+}
+
+// spreadOf is how far from 1 the ratio of the same side to itself gets: in any one program, and as
+// the median over the programs, with those of one side shifted against the other's in every way.
+func spreadOf(mine, twin []float64) float64 {
+	ratio := func(a, b float64) float64 { return a / b }
+	found := each2(mine, twin, 0, ratio)
+	for shift := range mine {
+		found = append(found, median(each2(mine, twin, shift, ratio)))
+	}
+	worst := 0.0
+	for _, r := range found {
+		worst = max(worst, math.Abs(math.Log(r)))
+	}
+	return math.Exp(worst) - 1
+}
+
+func judge(ratio, spread float64) verdict {
+	switch {
+	case ratio < 1/(1+spread):
+		return win
+	case ratio > 1+spread:
+		return loss
+	}
+	return draw
+}
+
+// words say how we stand beside all sides.
+func (r result) words() string {
+	var parts []string
+	for _, v := range []struct {
+		verdict verdict
+		phrase  string
+	}{{win, "win over"}, {draw, "draw with"}, {loss, "loss to"}} {
+		var names []string
+		for _, s := range r.Sides {
+			if s.Verdict == v.verdict {
+				names = append(names, s.Name)
+			}
+		}
+		if names != nil {
+			parts = append(parts, v.phrase+" "+strings.Join(names, " and "))
+		}
+	}
+	for _, g := range r.Goals {
+		if !g.Met {
+			parts = append(parts, "misses the goal of "+g.Goal)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// failures are what -check ends with: each row that is behind Ark, each goal that is missed.
+func failures(results []result) error {
+	var all []error
+	for _, r := range results {
+		if r.Missing != "" {
+			all = append(all, fmt.Errorf("%s: not measured: %s", r.Row, r.Missing))
+		}
+		for _, s := range r.Sides {
+			if s.Name == arks && s.Verdict == loss && !r.Extra {
+				all = append(all, fmt.Errorf("%s: behind Ark: %.3g of its %s, A/A %.3g", r.Row, s.Ratio, figure(s.Median, r.Unit), 1+r.Spread))
+			}
+		}
+		for _, g := range r.Goals {
+			if !g.Met {
+				all = append(all, fmt.Errorf("%s: the goal is %s, the figure %.3g", r.Row, g.Goal, g.Figure))
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+// median is the middle of s, or the mean of the two that are.
+func median(s []float64) float64 {
+	s = slices.Sorted(slices.Values(s))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}

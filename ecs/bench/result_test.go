@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// programs are samples of as many programs as ours has figures; each of the others has as many.
+func programs(mine, twin, other []float64) (all []samples) {
+	for i := range mine {
+		all = append(all, samples{ours: {mine[i]}, again: {twin[i]}, arks: {other[i]}})
+	}
+	return all
+}
+
+// made is a row of us and Ark.
+func made(extra bool, goals ...goal) row {
+	return row{name: "made", unit: "ns", n: 1, extra: extra, goals: goals, sides: []contestant{{name: ours}, {name: arks}}}
+}
+
+func TestSettle_ARatioWithinTheSpreadOfAAIsADraw(t *testing.T) {
+	mine, twin := []float64{10, 11, 10}, []float64{10, 10.5, 10}
+	for _, c := range []struct {
+		other float64
+		want  verdict
+	}{{20, win}, {10.6, win}, {10.4, draw}, {10, draw}, {9.6, draw}, {9.4, loss}, {8, loss}} {
+		r := settle(made(false), programs(mine, twin, []float64{c.other, c.other * 1.1, c.other}))
+		if got := r.side(arks).Verdict; got != c.want {
+			t.Errorf("10 beside %g with a spread of %.3f: %s, not %s", c.other, r.Spread, got, c.want)
+		}
+	}
+}
+
+// What one program differs from another by is part of the spread, also where each agrees with itself.
+func TestSpread_KnowsHowTheProgramsDiffer(t *testing.T) {
+	if s := spreadOf([]float64{10, 10}, []float64{10, 10}); s != 0 {
+		t.Error("equal programs:", s)
+	}
+	if s := spreadOf([]float64{10, 10, 10}, []float64{12, 12, 12}); s < .199 || s > .201 {
+		t.Error("a twin that is slower by a fifth:", s)
+	}
+	if s := spreadOf([]float64{10, 10, 11}, []float64{10, 10, 10}); s < .099 || s > .101 {
+		t.Error("one program in which the twins differ by a tenth:", s)
+	}
+	if s := spreadOf([]float64{10, 20}, []float64{10, 20}); s < .2 {
+		t.Error("programs that differ by two:", s)
+	}
+}
+
+func TestSettle_GoalsAreOfTheFigureTheRatioOrTheDifference(t *testing.T) {
+	for _, c := range []struct {
+		g   goal
+		met bool
+	}{
+		{goal{most: 10}, true}, {goal{most: 9.9}, false},
+		{goal{most: .5, of: arks}, true}, {goal{most: .49, of: arks}, false},
+		{goal{most: -10, of: arks, plus: true}, true}, {goal{most: -11, of: arks, plus: true}, false},
+	} {
+		tens := []float64{10, 10}
+		r := settle(made(false, c.g), programs(tens, tens, []float64{20, 20}))
+		if r.Goals[0].Met != c.met {
+			t.Errorf("%s: met %v, figure %g", r.Goals[0].Goal, r.Goals[0].Met, r.Goals[0].Figure)
+		}
+		if err := failures([]result{r}); (err == nil) != c.met {
+			t.Errorf("%s: -check says %v", r.Goals[0].Goal, err)
+		}
+	}
+}
+
+func TestFailures_NameEachRowBehindArkButNotOtherWaysToDoIt(t *testing.T) {
+	tens, five := []float64{10, 10}, []float64{5, 5}
+	behind, extra := settle(made(false), programs(tens, tens, five)), settle(made(true), programs(tens, tens, five))
+	missing := result{Row: "wide", Missing: "it needs 64 processors"}
+	err := failures([]result{behind, extra, missing})
+	if err == nil {
+		t.Fatal("nothing failed")
+	}
+	var all interface{ Unwrap() []error }
+	if !errors.As(err, &all) || len(all.Unwrap()) != 2 || !strings.Contains(err.Error(), "made: behind Ark: 2 of its 5.00 ns") ||
+		!strings.Contains(err.Error(), "wide: not measured: it needs 64 processors") {
+		t.Error(err)
+	}
+	if w := extra.words(); w != "loss to ark" {
+		t.Errorf("a loss is shown all the same: %q", w)
+	}
+}
+
+func TestSVG_IsXMLWithEveryRow(t *testing.T) {
+	tens := []float64{10, 10}
+	r := settle(made(false), programs(tens, tens, []float64{1e9, 1e9}))
+	r.Row = "a <row> & more"
+	var b strings.Builder
+	if err := svg(&b, []result{r, {Row: "wide", Missing: "no processors"}}); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for d := xml.NewDecoder(strings.NewReader(b.String())); ; {
+		tok, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, ok := tok.(xml.CharData); ok {
+			text += string(s) + "\n"
+		}
+	}
+	for _, want := range []string{"a <row> & more", "10.0 ns", "wide", "not measured: no processors", "ark: ", "prefers-color-scheme:dark"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
+func TestMedian_OfTwoIsTheirMean(t *testing.T) {
+	for _, c := range []struct {
+		of   []float64
+		want float64
+	}{{[]float64{3}, 3}, {[]float64{4, 2}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{8, 1, 2, 4}, 3}} {
+		if got := median(c.of); got != c.want {
+			t.Errorf("median of %v is %g", c.of, got)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+)
+
+// The sides that a row may have. Every row has ours, and it alone runs twice.
+const (
+	ours  = "strata"
+	again = "A/A"
+	bare  = "slices"
+	arks  = "ark"
+	bowl  = "donburi"
+)
+
+// A row compares sides on the same work.
+type row struct {
+	name  string
+	unit  string // of its figures
+	n     int    // units of work that one run does: a time is divided by it
+	cores int    // processors that goroutines get; 0 means 1
+	sides []contestant
+	goals []goal
+	extra bool // shown, but what the rows beside it are judged by is another way to do the same
+}
+
+// A contestant makes its side of a row, on a world of its own.
+type contestant struct {
+	name string
+	make func(s *stand) side
+}
+
+// A side does the work of a row in its way.
+type side struct {
+	// run does the work so many times.
+	run func(times int)
+	// between makes ready for one run, and is not timed. A side that has it runs once at a time.
+	between func()
+	// gauge takes the place of both: it does the work once, from the beginning, and returns the figure.
+	gauge func() float64
+	// result says what the work has led to; nil where there is no work to compare.
+	result func() tally
+}
+
+// A goal is what a row must reach: at most so much of the figure of a side, or, where none is
+// named, at most so many units.
+type goal struct {
+	most float64
+	of   string
+	plus bool // most is in units above the figure of the side
+}
+
+func (g goal) String(unit string) string {
+	switch {
+	case g.of == "":
+		return fmt.Sprintf("%g %s", g.most, unit)
+	case g.plus:
+		return fmt.Sprintf("%g %s above %s", g.most, unit, g.of)
+	}
+	return fmt.Sprintf("%.2f of %s", g.most, g.of)
+}
+
+// A stand is what the sides of a row stand on: it ends what they have opened.
+type stand struct{ ends []func() error }
+
+func (s *stand) end(f func() error) { s.ends = append(s.ends, f) }
+
+func (s *stand) close() {
+	for i := len(s.ends) - 1; i >= 0; i-- {
+		check(s.ends[i]())
+	}
+}
+
+// check ends the program: no figure of a side that failed means anything.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+// A tally says what entities there are, whatever their order: two sides that have done the same
+// work have the same.
+type tally struct {
+	n   int
+	sum uint64
+}
+
+// add counts an entity with these values.
+func (t *tally) add(values ...float64) {
+	h := uint64(14695981039346656037)
+	for _, v := range values {
+		h = (h ^ math.Float64bits(v)) * 1099511628211
+		h ^= h >> 29
+	}
+	t.n++
+	t.sum += h
+}
+
+// same runs each side of the row three times and compares what that leads to.
+func (r row) same() error {
+	var first tally
+	var wrong []error
+	for i, c := range r.sides {
+		var s stand
+		side := c.make(&s)
+		side.warm(3)
+		var got tally
+		if side.result != nil {
+			got = side.result()
+		}
+		s.close()
+		if side.result == nil {
+			continue
+		}
+		if i == 0 {
+			first = got
+		} else if got != first {
+			wrong = append(wrong, fmt.Errorf("%s: %s leads to %d entities with sum %x, %s to %d with %x", r.name, ours, first.n, first.sum, c.name, got.n, got.sum))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func (s side) warm(times int) {
+	for range times {
+		switch {
+		case s.gauge != nil:
+			s.gauge()
+		case s.between != nil:
+			s.between()
+			s.run(1)
+		default:
+			s.run(1)
+		}
+	}
+}
+
+// samples are the figures of each side of a row in one program, a figure a round.
+type samples map[string][]float64
+
+// measure times the sides in turn.
+func (r row) measure(rounds int) samples {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(r.cores, 1)))
+	var s stand
+	defer s.close()
+	names, sides := []string{}, []side{}
+	for _, c := range append(r.sides[:len(r.sides):len(r.sides)], contestant{again, r.sides[0].make}) {
+		names, sides = append(names, c.name), append(sides, c.make(&s))
+	}
+	for i := range sides {
+		if sides[i].gauge == nil {
+			sides[i].gauge = sides[i].timed(r.n)
+		}
+	}
+	got := samples{}
+	for round := range rounds {
+		for i := range sides {
+			k := (i + round) % len(sides)
+			runtime.GC()
+			got[names[k]] = append(got[names[k]], sides[k].gauge())
+		}
+	}
+	return got
+}
+
+// enough is how long a side runs for one figure: the clock and the wake of the caches are
+// nothing beside it, and another program rarely gets in.
+const enough = 2 * time.Millisecond
+
+// timed returns a gauge of the nanoseconds of a run, for each of n units. A figure during which
+// the system gave the processor to another program is taken again.
+func (s side) timed(n int) func() float64 {
+	s.warm(1)
+	if s.between != nil {
+		return func() float64 {
+			return undisturbed(func() float64 {
+				took, times := time.Duration(0), 0
+				for took < enough {
+					s.between()
+					start := time.Now()
+					s.run(1)
+					took += time.Since(start)
+					times++
+				}
+				return float64(took.Nanoseconds()) / float64(times) / float64(n)
+			})
+		}
+	}
+	times := s.times()
+	return func() float64 {
+		return undisturbed(func() float64 {
+			start := time.Now()
+			s.run(times)
+			return float64(time.Since(start).Nanoseconds()) / float64(times) / float64(n)
+		})
+	}
+}
+
+// times returns how often the side must run to take enough time.
+func (s side) times() int {
+	for times := 1; ; times *= 2 {
+		start := time.Now()
+		s.run(times)
+		if took := time.Since(start); took > enough/2 || times > 1<<24 {
+			return int(math.Ceil(float64(times) * float64(enough) / float64(took)))
+		}
+	}
+}
+
+// undisturbed returns what gauge says, the least of up to five where each was disturbed. Several
+// goroutines are left to themselves: a locked thread would make each hand-over dear.
+func undisturbed(gauge func() float64) float64 {
+	if runtime.GOMAXPROCS(0) > 1 {
+		return gauge()
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	least := math.Inf(1)
+	for range 5 {
+		before := switches()
+		v := gauge()
+		if switches() == before {
+			return v
+		}
+		least = min(least, v)
+	}
+	return least
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+)
+
+const million = 1_000_000
+
+// rows are what the command measures, on worlds of at most so many entities.
+func rows(limit int) []row {
+	all := slices.Concat(
+		walkRows(limit),
+		getRows(limit),
+		lifeRows(min(crowd, limit)),
+		moveRows(min(crowd, limit)),
+		[]row{newWorld(), growth(min(million, limit)), memory(min(million, limit)), marking(min(million, limit))},
+		coreRows(limit),
+	)
+	return all
+}
+
+// sliceGoal is what loops over columns must reach: within 5 % of loops over slices.
+var sliceGoal = goal{most: 1.05, of: bare}
+
+func walkRows(limit int) (all []row) {
+	for _, w := range []struct {
+		n, components int
+		how           form
+		goals         []goal
+	}{
+		{1, 2, byEntity, []goal{{most: .15, of: arks}}},
+		{1, 2, byQuery, nil},
+		{1, 2, byColumn, nil},
+		{1_000, 2, byEntity, []goal{{most: 1.2}}},
+		{1_000, 2, byQuery, nil},
+		{1_000, 2, byColumn, []goal{sliceGoal}},
+		{100_000, 2, byEntity, nil},
+		{100_000, 2, byQuery, nil},
+		{100_000, 2, byColumn, []goal{sliceGoal}},
+		{million, 2, byEntity, []goal{{most: 2}}},
+		{million, 2, byQuery, nil},
+		{million, 2, byColumn, []goal{sliceGoal}},
+		{1_000, 3, byEntity, nil},
+		{1_000, 3, byColumn, []goal{sliceGoal}},
+		{million, 3, byEntity, nil},
+		{million, 3, byColumn, []goal{sliceGoal}},
+		{1_000, 4, byEntity, nil},
+		{1_000, 4, byColumn, []goal{sliceGoal}},
+		{million, 4, byEntity, nil},
+		{million, 4, byColumn, []goal{sliceGoal}},
+	} {
+		all = append(all, walk(w.n, min(w.n, limit), w.components, w.how, w.goals))
+	}
+	return append(all, archetypes(byEntity), archetypes(byColumn))
+}
+
+// walk is a row over n entities, which is called after another number.
+func walk(called, n, components int, how form, goals []goal) row {
+	r := row{
+		name: fmt.Sprintf("walk %d %s, %d components", called, [...]string{"by All", "by Query", "by columns"}[how], components),
+		unit: "ns", n: n, goals: goals, extra: how == byQuery,
+		sides: []contestant{
+			{ours, func(s *stand) side { return strataWalk(strataOf(s, n, components), components, how) }},
+			{bare, func(*stand) side { return sliceWalk(n, components) }},
+			{arks, func(*stand) side { return arkWalk(arkOf(n, components), components, how) }},
+		},
+	}
+	if how != byColumn {
+		r.sides = append(r.sides, contestant{bowl, func(*stand) side { return bowlWalk(bowlOf(n, components), components) }})
+	}
+	return r
+}
+
+func getRows(limit int) (all []row) {
+	for _, g := range []struct {
+		called string
+		n      int
+		goals  []goal
+	}{{"16k", 16 << 10, nil}, {"100k", 100_000, nil}, {"256k", 256 << 10, []goal{{most: 6}}}, {"1M", million, []goal{{most: 14}}}} {
+		n := min(g.n, limit)
+		all = append(all, row{
+			name: "get at random, " + g.called, unit: "ns", n: n, goals: g.goals,
+			sides: []contestant{
+				{ours, func(s *stand) side { return strataGets(s, n) }},
+				{bare, func(*stand) side { return sliceGets(n) }},
+				{arks, func(*stand) side { return arkGets(n) }},
+				{bowl, func(*stand) side { return bowlGets(n) }},
+			},
+		})
+	}
+	return all
+}
+
+// lifeRows create and remove n entities in a world that has had them before.
+func lifeRows(n int) []row {
+	create := func(name string, how filling, goals ...goal) row {
+		return row{name: name, unit: "ns", n: n, goals: goals, sides: []contestant{
+			{ours, func(s *stand) side { return strataLife(s, n).creation(how) }},
+			{bare, func(*stand) side { return sliceCreation(n) }},
+			{arks, func(*stand) side { return arkLife(n).creation(how) }},
+			{bowl, func(*stand) side { return bowlLife(n).creation(how) }},
+		}}
+	}
+	remove := func(name string, mixed bool, most float64) row {
+		return row{name: name, unit: "ns", n: n, goals: []goal{{most: most}}, sides: []contestant{
+			{ours, func(s *stand) side { return strataLife(s, n).removal(mixed) }},
+			{arks, func(*stand) side { return arkLife(n).removal(mixed) }},
+			{bowl, func(*stand) side { return bowlLife(n).removal(mixed) }},
+		}}
+	}
+	all := row{name: "remove all that match", unit: "ns", n: n, sides: []contestant{
+		{ours, func(s *stand) side { return strataLife(s, n).emptying() }},
+		{arks, func(*stand) side { return arkLife(n).emptying() }},
+	}}
+	return []row{
+		create("create", one, goal{most: 15}),
+		create("create a batch of one value", value, goal{most: 4}),
+		create("create a batch, each filled", each),
+		remove("remove in order", false, 12),
+		remove("remove in random order", true, 15),
+		all,
+	}
+}
+
+// moveRows add a component to n entities and take it away.
+func moveRows(n int) []row {
+	return []row{
+		{name: "add and remove a component", unit: "ns", n: n, goals: []goal{{most: 45}}, sides: []contestant{
+			{ours, func(s *stand) side { return strataMoves(s, n) }},
+			{arks, func(*stand) side { return arkMoves(n) }},
+			{bowl, func(*stand) side { return bowlMoves(n) }},
+		}},
+		{name: "add and remove a component, all", unit: "ns", n: n, goals: []goal{{most: 4}}, sides: []contestant{
+			{ours, func(s *stand) side { return strataMovesAll(s, n) }},
+			{arks, func(*stand) side { return arkMovesAll(n) }},
+		}},
+		{name: "exchange a component and back", unit: "ns", n: n, sides: []contestant{
+			{ours, func(s *stand) side { return strataExchanges(s, n) }},
+			{arks, func(*stand) side { return arkExchanges(n) }},
+		}},
+	}
+}
