@@ -1,30 +1,36 @@
 package main
 
 import (
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// usage is what the system says of this thread.
-func usage() (u syscall.Rusage) {
-	const thread = 1
-	_ = syscall.Getrusage(thread, &u) // with these arguments it does not fail
-	return u
+// switches is how often the system has taken the processor away from this thread.
+func switches() int64 {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_THREAD, &u) // with these arguments it does not fail
+	return int64(u.Nivcsw)
 }
 
-// switches is how often the system has taken the processor away from this thread.
-func switches() int64 { return int64(usage().Nivcsw) }
+// processorTime is what this thread has used, to the nanosecond. What Getrusage says of it lags
+// by up to a tick.
+func processorTime() time.Duration {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts)
+	return time.Duration(ts.Nano())
+}
 
 // ownTime is how long f takes by the clock; where the system has taken the processor away
 // meanwhile, it is the processor time that f took. The caller has locked its thread.
 func ownTime(f func()) time.Duration {
-	before := usage()
+	before, used := switches(), processorTime()
 	start := time.Now()
 	f()
 	took := time.Since(start)
-	if after := usage(); after.Nivcsw != before.Nivcsw {
-		processor := after.Utime.Nano() - before.Utime.Nano() + after.Stime.Nano() - before.Stime.Nano()
-		took = min(took, time.Duration(processor))
+	used = processorTime() - used
+	if switches() != before {
+		return min(took, used)
 	}
 	return took
 }
