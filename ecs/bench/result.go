@@ -149,12 +149,12 @@ func failures(results []result) error {
 		}
 		for _, s := range r.Sides {
 			if s.Name == arks && s.Verdict == loss && !r.Extra {
-				all = append(all, fmt.Errorf("%s: behind Ark: %.3g of its %s, A/A %.3g", r.Row, s.Ratio, figure(s.Median, r.Unit), 1+r.Spread))
+				all = append(all, fmt.Errorf("%s: behind Ark: %.4g of its %s, A/A %.4g", r.Row, s.Ratio, figure(s.Median, r.Unit), 1+r.Spread))
 			}
 		}
 		for _, g := range r.Goals {
 			if !g.Met {
-				all = append(all, fmt.Errorf("%s: the goal is %s, the figure %.3g", r.Row, g.Goal, g.Figure))
+				all = append(all, fmt.Errorf("%s: the goal is %s, the figure %.4g", r.Row, g.Goal, g.Figure))
 			}
 		}
 	}
