@@ -65,9 +65,9 @@
 //
 // Nothing is to be done for components that are rarely read: each has a column of its own, and a walk
 // touches those alone that its filter names. A walk over two components of 100,000 entities takes
-// what it takes without them, 0.97 of it, when each has 256 bytes beside that it does not read,
-// and a quarter of what a slice of such structs takes (row "walk 100000 beside" of ecs/bench, TestTable,
-// median of 25 rounds; the same side twice differs by 9 %). What pays is to make hot and cold fields
+// what it takes without them, when each has 256 bytes beside that it does not read, and a quarter of
+// what a slice of such structs takes (row "walk 100000 beside 256 cold bytes" of ecs/bench). What pays
+// is to make hot and cold fields
 // two components. Creation, removal and moves copy all columns of a row.
 //
 // # Use it when, and when not
@@ -108,7 +108,7 @@
 //	                              chunk, some 700 per archetype or target of one; of a large archetype's chunks
 //	                              at most one is unused, of any other's half of the bytes
 //
-// The figures beside Ark and hand-written loops come from go test -bench . in ecs/bench.
+// The figures beside Ark and hand-written loops come from go run -C ecs/bench .
 //
 // # Concurrency and the collector
 //

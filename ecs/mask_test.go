@@ -66,15 +66,33 @@ func TestMask_PrintsOneNumber(t *testing.T) {
 	}
 }
 
+func reg[T any](w *World) error {
+	_, err := Register[T](w)
+	return err
+}
+
 // TestWorld_TypesOfEveryWordBehave uses types on both sides of each word's end in every operation.
 func TestWorld_TypesOfEveryWordBehave(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
-	registerMany(t, w)
-	all := NewMap8[[1][1]byte, [16][4]byte, [1][1]int8, [16][4]int8, [1][5]byte, [16][8]byte, [1][5]int8, [16][8]int8](w)
-	var ids []ID
-	for _, id := range all.ids[:8] {
-		ids = append(ids, id)
+	at := func(id int, register func(w *World) error) {
+		for n := len(w.comps); n < id; n++ {
+			must[ID](t)(w.RegisterSize(strings.Repeat("x", n+1), 1, 1))
+		}
+		if err := register(w); err != nil {
+			t.Fatal(err)
+		}
 	}
+	at(0, reg[[1][1]byte])
+	at(1, reg[[2][1]byte])
+	at(63, reg[[16][4]byte])
+	at(64, reg[[1][1]int8])
+	at(127, reg[[16][4]int8])
+	at(128, reg[[1][5]byte])
+	at(191, reg[[16][8]byte])
+	at(192, reg[[1][5]int8])
+	at(255, reg[[16][8]int8])
+	all := NewMap8[[1][1]byte, [16][4]byte, [1][1]int8, [16][4]int8, [1][5]byte, [16][8]byte, [1][5]int8, [16][8]int8](w)
+	ids := all.ids[:8]
 	if want := []ID{0, 63, 64, 127, 128, 191, 192, 255}; !slices.Equal(ids, want) {
 		t.Fatalf("types %v", ids)
 	}

@@ -271,49 +271,9 @@ func TestWorld_AddressesNeverMoveWhileGrowing(t *testing.T) {
 	}
 }
 
-// registerMany fills the world up to MaxComponents.
-func registerMany(t *testing.T, w *World) {
-	t.Helper()
-	register16[[1]byte](t, w)
-	register16[[2]byte](t, w)
-	register16[[3]byte](t, w)
-	register16[[4]byte](t, w)
-	register16[[1]int8](t, w)
-	register16[[2]int8](t, w)
-	register16[[3]int8](t, w)
-	register16[[4]int8](t, w)
-	register16[[5]byte](t, w)
-	register16[[6]byte](t, w)
-	register16[[7]byte](t, w)
-	register16[[8]byte](t, w)
-	register16[[5]int8](t, w)
-	register16[[6]int8](t, w)
-	register16[[7]int8](t, w)
-	register16[[8]int8](t, w)
-	if len(w.comps) != MaxComponents {
-		t.Fatalf("%d component types", len(w.comps))
-	}
-}
-
-func register16[T any](t *testing.T, w *World) {
-	t.Helper()
-	for _, f := range []func(*World) error{
-		reg[[1]T], reg[[2]T], reg[[3]T], reg[[4]T], reg[[5]T], reg[[6]T], reg[[7]T], reg[[8]T],
-		reg[[9]T], reg[[10]T], reg[[11]T], reg[[12]T], reg[[13]T], reg[[14]T], reg[[15]T], reg[[16]T],
-	} {
-		if err := f(w); err != nil && !errors.Is(err, ErrTooManyComponents) {
-			t.Fatal(err)
-		}
-	}
-}
-
-func reg[T any](w *World) error {
-	_, err := Register[T](w)
-	return err
-}
-
 func TestRegister_RefusesWhatIsOneTooMany(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
+	mustRegisterTest[velocity](t, w)
 	registerMany(t, w)
 	if _, err := Register[position](w); !errors.Is(err, ErrTooManyComponents) || !strings.Contains(err.Error(), "ecs.position") {
 		t.Error(err)
@@ -322,7 +282,7 @@ func TestRegister_RefusesWhatIsOneTooMany(t *testing.T) {
 	if !strings.HasPrefix(text, "ecs.NewMap1: ecs: a world holds at most 256") {
 		t.Error(text)
 	}
-	if _, err := Register[[1][1]byte](w); err != nil {
+	if _, err := Register[velocity](w); err != nil {
 		t.Error("a known type is refused:", err)
 	}
 }
@@ -331,7 +291,7 @@ func TestRegister_AllTypesFitOneEntity(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	registerMany(t, w)
 	e := must[Entity](t)(w.NewEntity())
-	last := Component[[16][8]int8]{w: w, at: MaxComponents - 1}
+	last := Component[byte]{w: w, at: MaxComponents - 1}
 	for id, c := range w.comps {
 		if _, err := w.addComponent(e, ID(id), c.size); err != nil {
 			t.Fatal(err)

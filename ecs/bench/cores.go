@@ -85,19 +85,16 @@ func (h helper) both(first, second []part) {
 	<-h.done
 }
 
-// strataPair hands the columns of a loop over Chunks to two goroutines, as the package allows.
+// strataPair is Parallel with two workers.
 func strataPair(s *stand, n int) side {
 	w := strataOf(s, n, 2)
 	f := ecs.NewFilter2[position, velocity](w)
-	h := newHelper(s)
-	var columns []part
+	ws := must(ecs.NewWorkers(ecs.WorkersConfig{Count: 2}))
+	s.end(ws.Close)
+	body := func(_ *ecs.Task, _ []ecs.Entity, c ecs.Columns2[position, velocity]) { columns2(c.A, c.B) }
 	return side{run: func(times int) {
 		for range times {
-			columns = columns[:0]
-			for _, c := range f.Chunks() {
-				columns = append(columns, part{c.A, c.B})
-			}
-			h.both(halves(columns))
+			f.Parallel(ws, body)
 		}
 	}, result: strataTally(w)}
 }

@@ -52,7 +52,7 @@ func walkRows(limit int) (all []row) {
 	} {
 		all = append(all, walk(w.n, min(w.n, limit), w.components, w.how, w.goals))
 	}
-	return append(all, archetypes(byEntity), archetypes(byColumn))
+	return append(all, archetypes(byEntity), archetypes(byColumn), cold(min(100_000, limit)))
 }
 
 // walk is a row over n entities, which is called after another number.

@@ -244,3 +244,41 @@ func sliceWalk(n, components int) side {
 	}
 	return s
 }
+
+// A bulk is what lies beside the components that a walk reads.
+type bulk [256]byte
+
+// cold walks over entities that have something large beside what the walk reads: in columns it
+// costs nothing, and in slices of structs each step is a cache line further.
+func cold(n int) row {
+	type actor struct {
+		p position
+		v velocity
+		_ bulk
+	}
+	return row{name: "walk 100000 beside 256 cold bytes", unit: "ns", n: n, sides: []contestant{
+		{ours, func(s *stand) side {
+			w := newStrata(s)
+			check(ecs.NewMap3[position, velocity, bulk](w).NewBatch(n, func(i int, p *position, v *velocity, _ *bulk) {
+				*p, *v = positionOf(i), velocityOf(i)
+			}))
+			f := ecs.NewFilter2[position, velocity](w)
+			return side{run: func(times int) { strataAll2(f, times) }, result: strataTally(w)}
+		}},
+		{bare, func(*stand) side {
+			actors := filled(n, func(i int) actor { return actor{p: positionOf(i), v: velocityOf(i)} })
+			return side{run: func(times int) {
+				for range times {
+					for i := range actors {
+						move2(&actors[i].p, &actors[i].v)
+					}
+				}
+			}, result: func() (t tally) {
+				for i := range actors {
+					t.add(actors[i].p.X, actors[i].p.Y, actors[i].v.X, actors[i].v.Y)
+				}
+				return t
+			}}
+		}},
+	}}
+}
