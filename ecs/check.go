@@ -190,8 +190,10 @@ func (x *entityIndex) worn() (n uint32) {
 func (c *checker) commands(cmd *Commands) {
 	for i := range cmd.ops {
 		op := &cmd.ops[i]
+		c.that(cmd.hasPlace(op.e) && cmd.hasPlace(op.target) && (op.kind != commandCreate || isPlace(op.e) && cmd.real(op.e) == Entity{}),
+			"command %d: kind %d, for %v and %v of %d that were asked for", i, op.kind, op.e, op.target, len(cmd.made)) // (3)
 		relates := op.kind == commandRelate || op.kind == commandTurn
-		if !c.that(op.kind <= commandDestroy && (int(op.id) < len(cmd.w.comps) || op.kind == commandSpawn || op.kind == commandDestroy) &&
+		if !c.that(op.kind <= commandCreate && (int(op.id) < len(cmd.w.comps) || op.kind == commandSpawn || op.kind >= commandDestroy) &&
 			(!relates || cmd.w.relating.has(op.id)), "command %d: kind %d of component %d", i, op.kind, op.id) ||
 			op.kind != commandAdd && op.kind != commandRelate { // (1)
 			continue

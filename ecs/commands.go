@@ -15,8 +15,10 @@ import (
 //
 // Invariants, verified in this order by check:
 //
-//	(1) a command is of one of six kinds, and names a component of the world, or a relation
+//	(1) a command is of one of seven kinds, and names a component of the world, or a relation
 //	(2) the value of an addition lies in words, or in the queue of its type
+//	(3) what commands name by its place, see placed, has one in made; so have creations, and
+//	    it is not yet there
 type Commands struct {
 	noCopy  noCopy
 	w       *World
@@ -24,7 +26,9 @@ type Commands struct {
 	words   []uint64     // values of pointer-free components, each from a whole word on
 	queues  []valueQueue // by component, as long as it was needed
 	skipped int
-	to      picks // the targets that the group being applied gives
+	to      picks    // the targets that the group being applied gives
+	made    []Entity // those that passes asked for
+	given   *given   // nil in the commands of a World
 }
 
 type commandKind uint8
@@ -36,6 +40,7 @@ const (
 	commandRelate // commandAdd with a target
 	commandTurn   // gives another target
 	commandDestroy
+	commandCreate // a Spawn that was given in a pass
 )
 
 type command struct {
@@ -50,6 +55,8 @@ type command struct {
 type valueQueue interface {
 	len() int
 	store(p unsafe.Pointer, i int)
+	take(from valueQueue, i int) (at int) // appends a value of another queue of the same type
+	another() valueQueue
 	clear()
 }
 
@@ -58,6 +65,13 @@ type typedQueue[T any] struct{ values []T }
 func (q *typedQueue[T]) len() int { return len(q.values) }
 
 func (q *typedQueue[T]) store(p unsafe.Pointer, i int) { *(*T)(p) = q.values[i] }
+
+func (q *typedQueue[T]) take(from valueQueue, i int) int {
+	q.values = append(q.values, from.(*typedQueue[T]).values[i])
+	return len(q.values) - 1
+}
+
+func (q *typedQueue[T]) another() valueQueue { return new(typedQueue[T]) }
 
 func (q *typedQueue[T]) clear() {
 	clear(q.values)
@@ -73,8 +87,14 @@ func (w *World) Commands() *Commands {
 	return w.commands
 }
 
-// Len returns the number of commands that wait for Apply.
-func (cmd *Commands) Len() int { return len(cmd.ops) }
+// Len returns the number of commands that wait for Apply; of a Task's, those of the piece.
+func (cmd *Commands) Len() int {
+	if cmd.given != nil {
+		cmd.ready("Len")
+		return len(cmd.ops) - cmd.given.cuts[len(cmd.given.cuts)-1].ops
+	}
+	return len(cmd.ops)
+}
 
 // Skipped returns how many commands the last Apply skipped because their entity or the target that
 // they give was stale.
@@ -82,8 +102,12 @@ func (cmd *Commands) Skipped() int { return cmd.skipped }
 
 // Spawn creates an entity without components at once, so that AddTo can name it. No query
 // sees it before Apply, as every query asks for at least one component. The error wraps
-// [memory.ErrOutOfMemory].
+// [memory.ErrOutOfMemory]. In a pass it is otherwise, see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
+	if cmd.given != nil {
+		cmd.ready("Spawn")
+		return cmd.spawnLater(), nil
+	}
 	w := cmd.w
 	if w.open >= closedMark || w.asking || w.parallel {
 		w.refuse("Spawn")
@@ -101,8 +125,8 @@ func (cmd *Commands) Spawn() (Entity, error) {
 
 // Destroy removes e at the next Apply.
 func (cmd *Commands) Destroy(e Entity) {
-	cmd.w.unclosed("Destroy")
-	cmd.ops = append(cmd.ops, command{e: e, kind: commandDestroy})
+	cmd.ready("Destroy")
+	cmd.ops = append(cmd.ops, command{e: cmd.named(e), kind: commandDestroy})
 }
 
 // AddTo gives e the component with value v at the next Apply, or writes v where e has it.
@@ -111,21 +135,21 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	if cmd.w.relating.has(c.ID()) {
 		cmd.w.refuseNoTarget("AddTo", c.ID())
 	}
-	add(cmd, c, command{e: e, kind: commandAdd, id: c.ID()}, v)
+	add(cmd, c, command{e: cmd.named(e), kind: commandAdd, id: c.ID()}, v)
 }
 
 // AddRelation gives e the relation to target with value v at the next Apply, or changes both where e
 // has it. Where the target is stale by then the command is skipped.
 func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
 	own(cmd, r.Component, "AddRelation")
-	add(cmd, r.Component, command{e: e, kind: commandRelate, id: r.ID(), target: target}, v)
+	add(cmd, r.Component, command{e: cmd.named(e), kind: commandRelate, id: r.ID(), target: cmd.named(target)}, v)
 }
 
 // SetTargetOf changes the target of e at the next Apply, where e has the relation then. Where the
 // target is stale by then the command is skipped.
 func SetTargetOf[T any](cmd *Commands, r Relation[T], e, target Entity) {
 	own(cmd, r.Component, "SetTargetOf")
-	cmd.ops = append(cmd.ops, command{e: e, kind: commandTurn, id: r.ID(), target: target})
+	cmd.ops = append(cmd.ops, command{e: cmd.named(e), kind: commandTurn, id: r.ID(), target: cmd.named(target)})
 }
 
 // add gives the command op with value v.
@@ -161,14 +185,14 @@ func (cmd *Commands) claim(n int) int {
 // RemoveFrom takes the component from e at the next Apply.
 func RemoveFrom[T any](cmd *Commands, c Component[T], e Entity) {
 	own(cmd, c, "RemoveFrom")
-	cmd.ops = append(cmd.ops, command{e: e, kind: commandRemove, id: c.ID()})
+	cmd.ops = append(cmd.ops, command{e: cmd.named(e), kind: commandRemove, id: c.ID()})
 }
 
 func own[T any](cmd *Commands, c Component[T], op string) {
 	if c.w != cmd.w {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component was registered with another world"})
 	}
-	cmd.w.unclosed(op)
+	cmd.ready(op)
 }
 
 // Apply carries out all commands in order. Consecutive additions and removals of the same
@@ -178,6 +202,7 @@ func own[T any](cmd *Commands, c Component[T], op string) {
 // been applied, it and those after it still wait: free something and call Apply again, or
 // call Discard. After a panic of the allocator or an observer it is the same.
 func (cmd *Commands) Apply() error {
+	cmd.applicable("Apply")
 	cmd.w.mutable("Apply")
 	cmd.skipped = 0
 	done := 0
@@ -202,7 +227,12 @@ func (cmd *Commands) Apply() error {
 // not given.
 func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	w := cmd.w
-	e := ops[0].e
+	if ops[0].kind == commandCreate {
+		if err := cmd.create(&ops[0]); err != nil {
+			return err
+		}
+	}
+	e := cmd.real(ops[0].e)
 	if ops[0].kind == commandDestroy {
 		if !w.destroy(e) {
 			cmd.skipped++
@@ -211,7 +241,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 		return nil
 	}
 	n := 1
-	for n < len(ops) && ops[n].e == e && ops[n].kind != commandDestroy {
+	for n < len(ops) && ops[n].e == ops[0].e && ops[n].kind < commandDestroy {
 		n++
 	}
 	r := w.ents.find(e)
@@ -234,7 +264,8 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 			m[op.id>>6] &^= 1 << (op.id & 63)
 			cmd.to.drop(op.id)
 		case commandRelate, commandTurn:
-			if !w.Alive(op.target) {
+			target := cmd.real(op.target)
+			if !w.Alive(target) {
 				stale++
 				continue
 			}
@@ -243,7 +274,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 			}
 			m[op.id>>6] |= 1 << (op.id & 63)
 			given[op.id>>6] |= 1 << (op.id & 63)
-			cmd.to.set("Apply", op.id, op.target)
+			cmd.to.set("Apply", op.id, target)
 		}
 	}
 	k, turned := w.keyAfter("Apply", t, m, &cmd.to)
@@ -276,7 +307,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 func (cmd *Commands) write(op *command, loc uint32) {
 	w := cmd.w
 	if op.kind != commandAdd && op.kind != commandRelate || w.column(loc>>rowBits, op.id) == nil ||
-		op.kind == commandRelate && !w.Alive(op.target) {
+		op.kind == commandRelate && !w.Alive(cmd.real(op.target)) {
 		return
 	}
 	comp := w.comps[op.id]
@@ -292,11 +323,12 @@ func (cmd *Commands) write(op *command, loc uint32) {
 // Discard drops all waiting commands and destroys the entities that they spawned; what observers
 // of that give waits. It is a structural change.
 func (cmd *Commands) Discard() {
+	cmd.applicable("Discard")
 	cmd.w.mutable("Discard")
 	n := len(cmd.ops)
-	for _, op := range cmd.ops {
-		if op.kind == commandSpawn {
-			cmd.w.Remove(op.e)
+	for i := range cmd.ops {
+		if op := &cmd.ops[i]; op.kind == commandSpawn {
+			cmd.w.Remove(cmd.real(op.e))
 		}
 	}
 	if n < len(cmd.ops) { // observers gave more meanwhile
@@ -310,6 +342,7 @@ func (cmd *Commands) Discard() {
 func (cmd *Commands) forget() {
 	cmd.ops = cmd.ops[:0]
 	cmd.words = cmd.words[:0]
+	cmd.made = cmd.made[:0]
 	for _, q := range cmd.queues {
 		if q != nil {
 			q.clear()
@@ -320,6 +353,6 @@ func (cmd *Commands) forget() {
 // trim gives the buffers back, unless commands wait in them.
 func (cmd *Commands) trim() {
 	if len(cmd.ops) == 0 {
-		cmd.ops, cmd.words, cmd.queues = nil, nil, nil
+		cmd.ops, cmd.words, cmd.made, cmd.queues = nil, nil, nil, nil
 	}
 }

@@ -155,13 +155,19 @@ func (c Component[T]) Has(e Entity) bool {
 // Set writes the component of e; false when e is stale or has none. It is not structural.
 func (c Component[T]) Set(e Entity, v T) bool {
 	p, ok := c.Get(e)
-	if ok {
-		*p = v
-		if c.w.observed != 0 {
-			c.w.tellOne(e, c.ID(), true)
-		}
+	if !ok {
+		return false
 	}
-	return ok
+	if c.w.observed == 0 {
+		*p = v
+		return true
+	}
+	if c.w.watched[setEvent].has(c.ID()) {
+		c.w.alone("Set")
+	}
+	*p = v
+	c.w.tellOne(e, c.ID(), true)
+	return true
 }
 
 // Add gives e the component with value v, or writes v when e has it already. The error is

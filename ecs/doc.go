@@ -118,9 +118,10 @@
 // each cell is written by one of them and all are done before the query goes on. In builds with
 // -race all books are ordinary Go memory, so a second goroutine is reported.
 //
-// While a query is open or an observer is told, every structural change panics with a
-// *memory.Misuse; use [World.Commands]. A loop over All or Chunks locks nothing: a structural change within it is
-// carried out, and it is the loop that panics, at its next step.
+// While a query is open, a pass is under way or an observer is told, every structural change
+// panics with a *memory.Misuse; use [World.Commands], in a pass [Task.Commands]. A loop over All or
+// Chunks locks nothing: a structural change within it is carried out, and it is the loop that
+// panics, at its next step.
 //
 // Running out of memory is an error that wraps memory.ErrOutOfMemory, changes no entity, and
 // allocates only where the allocator's own error does; archetypes that were new stay known.

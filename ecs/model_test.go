@@ -282,6 +282,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"relateAll":    m.relateAll,
 		"commands":     m.commandsAction,
 		"parallel":     m.parallel,
+		"systems":      m.systems,
 		"failNext":     func(t *rapid.T) { m.mem.failNext(rapid.Bool().Draw(t, "persist")) },
 		"heal":         func(*rapid.T) { m.mem.heal() },
 		"":             m.check,
@@ -473,7 +474,7 @@ func (m *model) commandsAction(t *rapid.T) {
 func (m *model) parallel(t *rapid.T) {
 	var met Results[[]Entity]
 	met.Prepare(m.all)
-	m.all.Parallel(rapid.SampledFrom(m.teams).Draw(t, "workers"), func(task *Task, es []Entity, ps []position) {
+	m.all.Parallel(m.teams[rapid.IntRange(0, 2).Draw(t, "workers")], func(task *Task, es []Entity, ps []position) {
 		for i := range ps {
 			ps[i].Y += ps[i].X
 		}
@@ -489,6 +490,80 @@ func (m *model) parallel(t *rapid.T) {
 				m.told[e].pos = v.pos // nobody is told of writes through columns
 			}
 		}
+	}
+}
+
+// systems gives commands in a pass, and has them applied.
+func (m *model) systems(t *rapid.T) {
+	if m.mem.failAt != 0 {
+		return
+	}
+	type birth struct {
+		p position
+		v *values
+	}
+	var births Results[[]birth]
+	births.Prepare(m.all)
+	kill := rapid.IntRange(2, 9).Draw(t, "kill")
+	p, _, _, b := m.stamp()
+	dead, next := []Entity(nil), map[Entity]*values{}
+	for i, e := range inOrder(m.all) {
+		switch i % kill {
+		case 0:
+			dead = append(dead, e)
+		case 1:
+			v := *m.ents[e]
+			v.pos, v.brain = nil, &b
+			next[e] = &v
+		}
+	}
+	if m.w.Len()+m.all.Len() > 300 {
+		return
+	}
+	known := len(m.ents)
+	m.all.Parallel(m.teams[rapid.IntRange(0, 2).Draw(t, "workers")], func(task *Task, es []Entity, _ []position) {
+		cmd := task.Commands()
+		for i, e := range es {
+			switch n := task.Index() + i; n % kill {
+			case 0:
+				cmd.Destroy(e)
+				child, _ := cmd.Spawn()
+				at := position{p.X, float32(n)}
+				AddTo(cmd, m.brain, child, b)
+				AddTo(cmd, m.pos, child, at)
+				*births.At(task) = append(*births.At(task), birth{at, &values{pos: &at, brain: &b}})
+			case 1:
+				RemoveFrom(cmd, m.pos, e)
+				AddTo(cmd, m.brain, e, b)
+			}
+		}
+	})
+	if err := m.w.Commands().Apply(); err != nil || m.w.Commands().Skipped() != 0 {
+		t.Fatalf("%v, %d skipped", err, m.w.Commands().Skipped())
+	}
+	for _, e := range dead {
+		m.died(e)
+	}
+	for e, v := range next {
+		m.ents[e] = v
+	}
+	all := slices.Concat(births.Values()...)
+	if m.w.Len() != known-len(dead)+len(all) {
+		t.Fatalf("%d entities", m.w.Len())
+	}
+	for e, r := range m.only.All() {
+		if _, ok := m.ents[e]; ok {
+			continue
+		}
+		i := slices.IndexFunc(all, func(b birth) bool { return b.p == *r.A })
+		if i < 0 {
+			t.Fatalf("nobody was spawned at %v", *r.A)
+		}
+		m.born(e, all[i].v)
+		all = slices.Delete(all, i, i+1)
+	}
+	if len(all) != 0 {
+		t.Fatalf("%d are missing", len(all))
 	}
 }
 

@@ -154,7 +154,6 @@ func (w *World) tell(k eventKind, loc uint32, n int, m mask) {
 	if !w.watched[k].any(&m) || w.open >= closedMark {
 		return
 	}
-	w.alone("Set") // the one change of which a pass could tell
 	w.open++
 	w.telling++
 	defer w.endTelling()

@@ -24,6 +24,8 @@ type Task struct {
 	ws      *Workers
 	worker  int
 	scratch *arena.Linear
+	// commands are nil until a body asks for them.
+	commands *Commands
 
 	w     *World // nil outside of a body
 	piece int
@@ -70,7 +72,8 @@ func (t *Task) within(op string) {
 }
 
 func (t *Task) idle() bool {
-	return t.w == nil && t.piece|t.index|t.part|t.chunk|t.n == 0 && t.row == 0 && t.es == 0 && t.cols == [maxFilter]address{}
+	return t.w == nil && t.piece|t.index|t.part|t.chunk|t.n == 0 && t.row == 0 && t.es == 0 && t.cols == [maxFilter]address{} &&
+		(t.commands == nil || len(t.commands.ops)|len(t.commands.words)|len(t.commands.given.cuts) == 0 && t.commands.given.spawned == 0)
 }
 
 // A runner is a filter with its types: it calls a body of its own for the rows that t names.
@@ -133,7 +136,9 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 	}
 	ws.begin()
 	defer ws.end()
+	ws.serial++
 	for _, t := range ws.tasks {
+		t.beginCommands(w)
 		if t.scratch.Base() != nil { // its source may have been closed
 			t.scratch.Reset()
 		}
@@ -149,15 +154,23 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 	w.open++
 	w.parallel = true
 	defer p.carry() // last, when all have stopped and nothing is locked
-	defer w.endPass()
+	defer ws.finish(w)
 	ws.call(pieces)
-	defer ws.dismiss()
 	p.work(ws.tasks[0])
 }
 
-func (w *World) endPass() {
+// finish ends a pass, whether bodies have returned or not, and has its commands wait where they
+// have.
+func (ws *Workers) finish(w *World) {
+	ws.dismiss()
 	w.open--
 	w.parallel = false
+	if !ws.pass.ended.found && w.open < closedMark {
+		ws.collect(w)
+	}
+	for _, t := range ws.tasks {
+		t.dropCommands()
+	}
 }
 
 // alone panics in a pass: the call would change what others read.
@@ -227,7 +240,7 @@ func (p *pass) runPieces(t *Task, from, to int64) {
 	returned := false
 	t.w = p.f.w
 	defer func() {
-		*t = Task{ws: t.ws, worker: t.worker, scratch: t.scratch}
+		*t = Task{ws: t.ws, worker: t.worker, scratch: t.scratch, commands: t.commands}
 		if !returned {
 			p.fail(int(from), recover())
 		}

@@ -142,3 +142,48 @@ func ExampleTask_Worker() {
 	fmt.Println(m.Worker(0).Stats().Live+m.Worker(1).Stats().Live, m.Check())
 	// Output: 0 <nil>
 }
+
+// Commands of a pass are in the order of the loop, whoever ran which part of it.
+func ExampleTask_Commands() {
+	w := newWorld()
+	defer w.Close()
+	ws, err := ecs.NewWorkers(ecs.WorkersConfig{Count: 2})
+	if err != nil {
+		panic(err)
+	}
+	defer ws.Close()
+	position, err := ecs.Register[Position](w)
+	if err != nil {
+		panic(err)
+	}
+	if err := ecs.NewMap1[Velocity](w).NewBatch(3000, func(i int, v *Velocity) { v.X = float32(i) }); err != nil {
+		panic(err)
+	}
+
+	ecs.NewFilter1[Velocity](w).Parallel(ws, func(t *ecs.Task, es []ecs.Entity, vs []Velocity) {
+		cmd := t.Commands()
+		for i, e := range es {
+			if int(vs[i].X)%1000 != 500 {
+				continue
+			}
+			cmd.Destroy(e)
+			spark, err := cmd.Spawn()
+			if err != nil {
+				panic(err)
+			}
+			ecs.AddTo(cmd, position, spark, Position{X: vs[i].X})
+		}
+	})
+	fmt.Println(w.Commands().Len(), w.Len())
+	if err := w.Commands().Apply(); err != nil {
+		panic(err)
+	}
+	for spark, p := range ecs.NewFilter1[Position](w).All() {
+		fmt.Println(spark, p.X)
+	}
+	// Output:
+	// 9 3000
+	// #501.3 500
+	// #1501.3 1500
+	// #2501.3 2500
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
@@ -33,14 +34,15 @@ func newTestWorkers(t testing.TB, n int) *Workers {
 }
 
 // manyPieces is a world of four archetypes with position, one of them empty, whose chunks are of
-// several sizes; x of the position is the number of the entity in the order of All.
+// several sizes; x of the position is the number of the entity in the order of All. The pieces are
+// as many as it takes for a claim to span two archetypes.
 func manyPieces(t testing.TB, cfg Config) (*World, *Filter1[position]) {
 	t.Helper()
 	w, _ := newTestWorld(t, cfg)
 	gone := NewMap2[position, health](w)
 	for _, err := range []error{
-		NewMap1[position](w).NewBatch(3*pieceRows+1, nil), gone.NewBatch(5, nil),
-		NewMap2[position, velocity](w).NewBatch(2*pieceRows, nil),
+		NewMap1[position](w).NewBatch(10*pieceRows+1, nil), gone.NewBatch(5, nil),
+		NewMap2[position, velocity](w).NewBatch(9*pieceRows, nil),
 		NewMap4[position, velocity, armour, brain](w).NewBatch(700, nil),
 	} {
 		if err != nil {
@@ -62,7 +64,7 @@ func TestParallel_MeetsEachEntityOnceInPiecesOfTheWorldAlone(t *testing.T) {
 	for _, cfg := range []Config{{}, {ChunkBytes: 1024}, {ChunkBytes: 1024, MaxChunkBytes: 1024}, {ChunkBytes: 64 << 10}} {
 		w, f := manyPieces(t, cfg)
 		want := inOrder(f)
-		if f.Pieces() != 4+2+1 || len(want) != 5*pieceRows+701 {
+		if f.Pieces() != 11+9+1 || len(want) != 19*pieceRows+701 {
 			t.Fatalf("%d pieces of %d entities", f.Pieces(), len(want))
 		}
 		for _, n := range workerCounts {
@@ -92,10 +94,10 @@ func TestParallel_MeetsEachEntityOnceInPiecesOfTheWorldAlone(t *testing.T) {
 			for i, piece := range pieces {
 				part := 0
 				switch {
-				case i >= 5*pieceRows+1:
-					part = 6
-				case i >= 3*pieceRows+1:
-					part = 4 + (i-3*pieceRows-1)/pieceRows
+				case i >= 19*pieceRows+1:
+					part = 20
+				case i >= 10*pieceRows+1:
+					part = 11 + (i-10*pieceRows-1)/pieceRows
 				default:
 					part = i / pieceRows
 				}
@@ -183,7 +185,7 @@ func TestParallel_ResultsAreThoseOfAnyNumberOfWorkers(t *testing.T) {
 			w, f := manyPieces(t, cfg)
 			ws := newTestWorkers(t, n)
 			var sums Results[float32]
-			for range 20 {
+			for range 3 {
 				sums.Prepare(f)
 				f.Parallel(ws, func(task *Task, es []Entity, ps []position) {
 					sum := sums.At(task)
@@ -274,8 +276,8 @@ func TestParallel_ThePanicOfTheFirstPieceIsTheCallers(t *testing.T) {
 	w, f := manyPieces(t, Config{})
 	for _, n := range workerCounts {
 		ws := newTestWorkers(t, n)
-		for range 50 {
-			for _, pieces := range [][]int{{0}, {6}, {3, 4}, {5, 2, 6}, {0, 1, 2, 3, 4, 5, 6}} {
+		for range 5 {
+			for _, pieces := range [][]int{{0}, {20}, {10, 11}, {19, 2, 3}, {0, 1, 2, 3, 4, 5, 6}} {
 				if got, want := panicIn(ws, f, pieces...), fmt.Sprint("piece ", slices.Min(pieces)); got != want {
 					t.Fatalf("%d workers carry %v, want %s", n, got, want)
 				}
@@ -299,16 +301,19 @@ func TestParallel_PiecesBeforeThePanicAreRun(t *testing.T) {
 		ws := newTestWorkers(t, n)
 		var ran Results[bool]
 		ran.Prepare(f)
+		var late atomic.Int32
 		caught(func() {
 			f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
 				if task.Piece() >= 4 {
+					late.Add(1)
 					panic("late")
 				}
 				*ran.At(task) = true
 			})
 		})
-		if got := ran.Values()[:4]; slices.Contains(got, false) {
-			t.Errorf("%d workers ran %v", n, got)
+		got := ran.Values()
+		if slices.Contains(got[:4], false) || n == 1 && (late.Load() != 1 || slices.Contains(got[4:], true)) {
+			t.Errorf("%d workers ran %v, and %d that panic", n, got, late.Load())
 		}
 	}
 }
@@ -317,7 +322,7 @@ func TestParallel_GoexitEndsTheCallerAndNobodyElse(t *testing.T) {
 	w, f := manyPieces(t, Config{})
 	for _, n := range workerCounts {
 		ws := newTestWorkers(t, n)
-		for piece := range f.Pieces() {
+		for _, piece := range []int{0, 10, 20} {
 			returned, over := false, make(chan bool)
 			go func() {
 				defer close(over)
@@ -334,7 +339,7 @@ func TestParallel_GoexitEndsTheCallerAndNobodyElse(t *testing.T) {
 			}
 			// All helpers are there, those that are new too.
 			var all sync.WaitGroup
-			all.Add(min(n, f.Pieces()))
+			all.Add(n)
 			var once [8]sync.Once
 			f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
 				once[task.Worker()].Do(func() {
@@ -342,10 +347,44 @@ func TestParallel_GoexitEndsTheCallerAndNobodyElse(t *testing.T) {
 					all.Wait()
 				})
 			})
-			if n > f.Pieces() {
-				break
-			}
 		}
+	}
+}
+
+// onHelper runs a pass in which the caller waits in his first piece until a helper has run one.
+func onHelper(ws *Workers, f *Filter1[position], body func()) {
+	came := make(chan bool)
+	var once sync.Once
+	f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
+		if task.Worker() == 0 {
+			<-came
+			return
+		}
+		once.Do(func() {
+			defer close(came)
+			body()
+		})
+	})
+}
+
+func TestParallel_AHelperEndsTheCallerAsItsBodyEnded(t *testing.T) {
+	w, f := manyPieces(t, Config{})
+	ws := newTestWorkers(t, 2)
+	for range 3 {
+		if r := caught(func() { onHelper(ws, f, func() { panic("helper") }) }); r != "helper" || w.Locked() || ws.Check() != nil {
+			t.Errorf("%v, %v", r, ws.Check())
+		}
+		returned, over := false, make(chan bool)
+		go func() {
+			defer close(over)
+			onHelper(ws, f, runtime.Goexit)
+			returned = true
+		}()
+		<-over
+		if returned || w.Locked() || ws.Check() != nil {
+			t.Errorf("the caller returned: %v, %v", returned, ws.Check())
+		}
+		onHelper(ws, f, func() {})
 	}
 }
 
@@ -354,6 +393,7 @@ func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
 	other, ws, second := NewFilter1[velocity](w), newTestWorkers(t, 2), newTestWorkers(t, 1)
 	vel, m := mustRegisterTest[velocity](t, w), NewMap2[position, velocity](w)
 	pos := mustRegisterTest[position](t, w)
+	child, e0 := mustRelation[childOf](t, w), f.EntityAt(0)
 	cmd := w.Commands()
 	o := vel.OnSet(func(Entity, *velocity) {})
 	e := other.EntityAt(0)
@@ -364,6 +404,14 @@ func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
 		"Parallel":    func() { f.Parallel(second, func(*Task, []Entity, []position) {}) },
 		"Query":       func() { other.Query() },
 		"All":         func() { other.All()(func(Entity, *velocity) bool { return true }) },
+		"To":          func() { f.To(child.ID(), e0) },
+		"ToAny":       func() { f.ToAny() },
+		"AddID":       func() { w.AddID(e, child.ID()) },
+		"RelateID":    func() { w.RelateID(e, child.ID(), e0) },
+		"SetTarget":   func() { child.SetTarget(e, e0) },
+		"RemoveTree":  func() { child.RemoveTree(e0) },
+		"AddRelation": func() { AddRelation(cmd, child, e, childOf{}, e0) },
+		"SetTargetOf": func() { SetTargetOf(cmd, child, e, e0) },
 		"Len":         func() { other.Len() },
 		"EntityAt":    func() { other.EntityAt(0) },
 		"Pieces":      func() { other.Pieces() },
@@ -377,7 +425,7 @@ func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
 		"Spawn":       func() { cmd.Spawn() },
 		"Destroy":     func() { cmd.Destroy(e) },
 		"AddTo":       func() { AddTo(cmd, vel, e, velocity{}) },
-		"Set":         func() { vel.Set(e, velocity{}) },
+		"Set":         func() { vel.Set(e, velocity{1, 1}) },
 		"Stop":        func() { o.Stop() },
 		"OnAdd":       func() { vel.OnAdd(func(Entity, *velocity) {}) },
 		"Register":    func() { Register[odd](w) },
@@ -410,6 +458,9 @@ func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
 			t.Errorf("Check in a pass: %v", err)
 		}
 	})
+	if v := must2(vel.Get(e)); *v != (velocity{}) {
+		t.Errorf("a Set that is refused has written %v", *v)
+	}
 	open.Close()
 	o.Stop()
 	if w.Locked() || w.Check() != nil || ws.Check() != nil || f.Check() != nil {
@@ -470,9 +521,9 @@ func TestTask_ScratchLivesUntilTheNextPass(t *testing.T) {
 				}
 			})
 			for i, list := range lists.Values() {
-				first := []int{0, 1, 2, 3, 3, 4, 5}[i] * pieceRows
-				if i >= 4 {
-					first++
+				first := i * pieceRows
+				if i > 10 {
+					first -= pieceRows - 1
 				}
 				for k, v := range list {
 					if int(v) != (first+k)*pass {

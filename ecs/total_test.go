@@ -56,6 +56,12 @@ func everything(t *testing.T) (*World, *Filter2[position, armour]) {
 	AddTo(cmd, think, es[30], brain{Name: "w"})
 	RemoveFrom(cmd, pos, es[31])
 	cmd.Destroy(es[32])
+	NewFilter1[armour](w).With(think.ID()).Parallel(newTestWorkers(t, 1), func(task *Task, _ []Entity, _ []armour) {
+		if task.Index() == 0 {
+			later, _ := task.Commands().Spawn()
+			AddTo(task.Commands(), mustRegisterTest[burning](t, w), later, burning{})
+		}
+	})
 	f := NewFilter2[position, armour](w).With(think.ID()).Without(mustRegisterTest[burning](t, w).ID())
 	return w, f
 }
@@ -261,12 +267,16 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"edge 2 heap", "moves other cells than both have", set(&far.heap, nil)},
 		{"edge 2 table", "moves other cells than both have", set(&far.to, must[*table](t)(newTable(pair.mask, w.comps, d, false)))},
 
-		{"command 1 kind", "command 0: kind 6 of component", set(&cmd.ops[0].kind, commandDestroy+1)},
+		{"command 1 kind", "command 0: kind 7 of component", set(&cmd.ops[0].kind, commandCreate+1)},
 		{"command 1 component", "kind 1 of component 5", set(&cmd.ops[1].id, 5)},
 		{"command 1 removal", "kind 2 of component 255", set(&cmd.ops[3].id, 255)},
 		{"command 2 words", "command 1: its value is at 1 of 1", set(&cmd.ops[1].at, 1)},
 		{"command 2 negative", "command 1: its value is at -1 of 1", set(&cmd.ops[1].at, -1)},
 		{"command 2 queue", "command 2: its value is at 1 of 1", set(&cmd.ops[2].at, 1)},
+		{"command 3 place", "command 6: kind 1, for #2147483657.0 and #0.0 of 1 that were asked for", set(&cmd.ops[6].e, place(9))},
+		{"command 3 target", "command 6: kind 1, for #2147483648.0 and #2147483649.0 of 1", set(&cmd.ops[6].target, place(1))},
+		{"command 3 creation", "command 5: kind 6, for #0.0 and #0.0 of 1 that were asked for", set(&cmd.ops[5].e, Entity{})},
+		{"command 3 not yet", "command 5: kind 6, for #2147483648.0", set(&cmd.made[0], alive)},
 		{"command 2 no queue", "command 2: its value is at 0 of 0", set(&cmd.queues[2], nil)},
 	} {
 		c.test(t, w.Check)

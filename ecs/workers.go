@@ -57,7 +57,8 @@ type Workers struct {
 	joined int // helpers in the pass
 	alive  int // goroutines
 
-	pass pass
+	serial uint32 // of the newest pass
+	pass   pass
 }
 
 // NewWorkers makes the arenas and starts the goroutines. The error says what is wrong with cfg, or
