@@ -19,6 +19,7 @@ type (
 	Velocity struct{ X, Y float32 }
 	Health   struct{ Points int32 }
 	Frozen   struct{}
+	DockedAt struct{}
 	Name     struct{ Text string }
 	Hit      struct {
 		Target ecs.Entity
@@ -239,6 +240,74 @@ func Example_budget() {
 	err = ecs.NewMap2[Position, Velocity](world).NewBatch(100_000, nil)
 	fmt.Println(errors.Is(err, memory.ErrOutOfMemory), world.Len()) // nothing has changed
 	// Output: true 0
+}
+
+func Example_relation() {
+	mem, world := open()
+	defer mem.Close()
+	defer world.Close()
+	docked, err := ecs.RegisterRelation[DockedAt](world)
+	if err != nil {
+		panic(err)
+	}
+	ships := ecs.NewMap1[Position](world)
+	ship, err := ships.NewEntity(Position{})
+	must(err)
+	harbour, err := world.NewEntity()
+	must(err)
+	if err := docked.Add(ship, DockedAt{}, harbour); err != nil {
+		panic(err)
+	}
+	there := ecs.NewFilter1[Position](world)
+	for e, p := range there.To(docked.ID(), harbour).All() { // another target each frame costs nothing
+		p.X++
+		fmt.Println(world.Alive(e))
+	}
+	fmt.Println(docked.RemoveTree(harbour), "are gone") // the harbour, and all that is docked at it
+	// Output:
+	// true
+	// 2 are gone
+}
+
+func Example_parallel() {
+	mem, world := open()
+	defer mem.Close()
+	defer world.Close()
+	must(ecs.NewMap2[Position, Velocity](world).NewBatch(5000, nil))
+	moving := ecs.NewFilter2[Position, Velocity](world)
+	workers, err := ecs.NewWorkers(ecs.WorkersConfig{}) // once, for all systems
+	if err != nil {
+		panic(err)
+	}
+	defer workers.Close()
+	moving.Parallel(workers, func(t *ecs.Task, es []ecs.Entity, c ecs.Columns2[Position, Velocity]) {
+		for i := range es {
+			if c.A[i].X += c.B[i].X; c.A[i].X > 100 {
+				t.Commands().Destroy(es[i]) // carried out by world.Commands().Apply, in the order of All
+			}
+		}
+	})
+	fmt.Println(world.Commands().Len())
+	// Output: 0
+}
+
+func Example_untyped() {
+	mem, world := open()
+	defer mem.Close()
+	defer world.Close()
+	ship, err := world.NewEntity()
+	must(err)
+	heat, err := world.RegisterSize("heat", 8, 8) // name, bytes, alignment
+	if err != nil {
+		panic(err)
+	}
+	p, err := world.AddID(ship, heat)
+	if err != nil {
+		panic(err)
+	}
+	*(*float64)(p) = 451
+	fmt.Println(*(*float64)(world.Ptr(ship, heat)), world.Name(heat))
+	// Output: 451 heat
 }
 
 func Example_hash() {
