@@ -110,6 +110,7 @@ func (f *filter) turn(id ID, target Entity) {
 
 // turnAway takes back what turn did.
 func (f *filter) turnAway() {
+	f.w.unclosed("ToAny")
 	f.narrow("ToAny")
 	f.to, f.seen = picks{}, 0
 }

@@ -54,6 +54,7 @@ func (m *mapper) turn(id ID, target Entity) {
 
 // mustRelate panics where id is no relation of w.
 func (w *World) mustRelate(op string, id ID) {
+	w.unclosed(op)
 	if int(id) >= len(w.comps) {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component ID is not of this world"})
 	}

@@ -39,14 +39,14 @@ func (f *Filter1[A]) Without(ids ...ID) *Filter1[A] {
 // To narrows the filter to entities whose relation with this ID has this target, in place of the one
 // it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, and while a query over f is open.
+// relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter1[A]) To(id ID, target Entity) *Filter1[A] {
 	f.turn(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter1[A]) ToAny() *Filter1[A] {
 	f.turnAway()
 	return f
@@ -153,14 +153,14 @@ func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 // To narrows the filter to entities whose relation with this ID has this target, in place of the one
 // it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, and while a query over f is open.
+// relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter2[A, B]) To(id ID, target Entity) *Filter2[A, B] {
 	f.turn(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
 	f.turnAway()
 	return f
@@ -287,14 +287,14 @@ func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 // To narrows the filter to entities whose relation with this ID has this target, in place of the one
 // it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, and while a query over f is open.
+// relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter3[A, B, C]) To(id ID, target Entity) *Filter3[A, B, C] {
 	f.turn(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
 	f.turnAway()
 	return f
@@ -426,14 +426,14 @@ func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 // To narrows the filter to entities whose relation with this ID has this target, in place of the one
 // it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, and while a query over f is open.
+// relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter4[A, B, C, D]) To(id ID, target Entity) *Filter4[A, B, C, D] {
 	f.turn(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
 	f.turnAway()
 	return f
@@ -570,14 +570,14 @@ func (f *Filter5[A, B, C, D, E]) Without(ids ...ID) *Filter5[A, B, C, D, E] {
 // To narrows the filter to entities whose relation with this ID has this target, in place of the one
 // it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, and while a query over f is open.
+// relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter5[A, B, C, D, E]) To(id ID, target Entity) *Filter5[A, B, C, D, E] {
 	f.turn(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
 	f.turnAway()
 	return f
@@ -719,14 +719,14 @@ func (f *Filter6[A, B, C, D, E, F]) Without(ids ...ID) *Filter6[A, B, C, D, E, F
 // To narrows the filter to entities whose relation with this ID has this target, in place of the one
 // it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, and while a query over f is open.
+// relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter6[A, B, C, D, E, F]) To(id ID, target Entity) *Filter6[A, B, C, D, E, F] {
 	f.turn(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
 	f.turnAway()
 	return f
@@ -873,14 +873,14 @@ func (f *Filter7[A, B, C, D, E, F, G]) Without(ids ...ID) *Filter7[A, B, C, D, E
 // To narrows the filter to entities whose relation with this ID has this target, in place of the one
 // it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, and while a query over f is open.
+// relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Filter7[A, B, C, D, E, F, G] {
 	f.turn(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
 	f.turnAway()
 	return f
@@ -1032,14 +1032,14 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) Without(ids ...ID) *Filter8[A, B, C, D
 // To narrows the filter to entities whose relation with this ID has this target, in place of the one
 // it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, and while a query over f is open.
+// relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Filter8[A, B, C, D, E, F, G, H] {
 	f.turn(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, H] {
 	f.turnAway()
 	return f

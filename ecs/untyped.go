@@ -17,7 +17,9 @@ import (
 //
 // The error is [ErrTooManyComponents], wraps [memory.ErrTooLarge] for a type that cannot fit a
 // chunk, or says what is wrong; so it does for a name that is known with another size or alignment.
+// In a world that is closed it panics with a [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
+	w.unclosed("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
 		return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d: it needs a name, an alignment of 1, 2, 4, 8 or 16, and a multiple of it as its size", name, size, align)
 	}

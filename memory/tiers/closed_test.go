@@ -214,8 +214,13 @@ var estates = map[string]func(source) estate{
 		w.EndQueries()
 		events, broken := ecs.NewEvents[hot](mem, 10)
 		ok(s, events, errors.Join(err, also, broken)).Send(hot{})
-		return estate{[]any{w, c, m1, m2, f, &q, w.Commands(), events, e}, []any{e, ecs.Selection(f), hot{}},
-			func() error { return errors.Join(w.Close(), events.Close(), mem.Close()) }}
+		near, err := ecs.RegisterRelation[struct{ near bool }](w)
+		workers, also := ecs.NewWorkers(ecs.WorkersConfig{Count: 2, Pages: s.Source})
+		ok(s, workers, errors.Join(err, also, near.Add(e, struct{ near bool }{}, e)))
+		aimed, untyped := ecs.NewFilter1[hot](w).To(near.ID(), e), ecs.NewFilterOf(w, c.ID())
+		return estate{[]any{w, c, m1, m2, f, &q, w.Commands(), events, e, near, workers, aimed, untyped},
+			[]any{e, ecs.Selection(f), hot{}, near.ID(), workers},
+			func() error { return errors.Join(w.Close(), events.Close(), mem.Close(), workers.Close()) }}
 	},
 	"tiers": func(s source) estate {
 		m, err := tiers.New(tiers.Config{Source: s.Source, Workers: 2, KeepGC: true, Tags: true,
