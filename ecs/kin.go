@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/strata-go/strata/memory"
@@ -186,6 +187,9 @@ func (w *World) relatedTable(k key) (*table, error) {
 	}
 	if len(f.idle) == 0 && f.credit <= 0 {
 		w.sweep(f)
+		if w.open >= closedMark { // closed from within Free, and the records with it
+			return nil, fmt.Errorf("ecs: the tables of a relation: %w", memory.ErrClosed)
+		}
 	}
 	var t *table
 	if n := len(f.idle); n > 0 {
