@@ -108,6 +108,7 @@ func (w *World) moveAll(op string, src *table, k key, turned bool) (span, error)
 	if w.observed != 0 {
 		w.tellLosses(op, src, e.to)
 		if all, err = w.reserve(e.to, n); err != nil { // an observer may have spawned into it
+			w.keepSpare(e.to)
 			return span{}, err
 		}
 	}

@@ -292,9 +292,8 @@ func (w *World) tellLosses(op string, src, to *table) {
 	}
 	done := false
 	defer func() {
-		if !done && w.open < closedMark {
-			w.dropChunks(to, min(len(to.chunks), to.used()+1))
-			w.settle()
+		if !done {
+			w.keepSpare(to)
 		}
 	}()
 	w.tellRows(removeEvent, src, lost)

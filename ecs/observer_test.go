@@ -345,6 +345,35 @@ func TestObserver_ThatSpawnsIntoTheLastMemoryFailsTheRemoval(t *testing.T) {
 	}
 }
 
+// What a batch has got for rows that then do not move is not kept.
+func TestObserver_ThatSpawnsTheRoomOfABatchAwayLeavesOneSpare(t *testing.T) {
+	failed := 0
+	for limit := range 30 {
+		w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
+		if err := NewMap2[position, velocity](w).NewBatch(300, nil); err != nil {
+			t.Fatal(err)
+		}
+		spawned := 0
+		mustRegisterTest[velocity](t, w).OnRemove(func(Entity, *velocity) {
+			if _, err := w.Commands().Spawn(); err == nil {
+				spawned++
+			}
+		})
+		mem.limit = len(mem.live) + limit
+		_, err := NewMap1[velocity](w).RemoveAll(NewFilter1[position](w))
+		if err != nil && spawned > 0 {
+			failed++
+		}
+		if w.Check() != nil || (NewFilter1[velocity](w).Len() == 300) != (err != nil) {
+			t.Errorf("%d blocks: %v after %d, %v", limit, err, spawned, w.Check())
+		}
+		mem.limit = 0
+	}
+	if failed == 0 {
+		t.Error("no batch failed after it was told")
+	}
+}
+
 func TestObserver_ThatLeavesAQueryOpenStopsTheChange(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
 	pos, all := mustRegisterTest[position](t, w), NewFilter1[position](w)

@@ -62,6 +62,14 @@ func (w *World) sparesBeside(t *table) (rows int) {
 	return rows
 }
 
+// keepSpare gives back the room that was made in t and not used, but for one spare.
+func (w *World) keepSpare(t *table) {
+	if w.open < closedMark {
+		w.dropChunks(t, min(len(t.chunks), t.used()+1))
+		w.settle()
+	}
+}
+
 // spareClass returns the class of the spare of t.
 func (w *World) spareClass(t *table) uint32 {
 	return w.chunks[t.chunks[len(t.chunks)-1].number].class
