@@ -96,8 +96,10 @@ type linked struct {
 // A kin is the tables with the same components, of which some are relations: one for each
 // combination of targets. Nothing is done about a table when its target is removed. When tables
 // of a kin have come about as often as there are living ones, those without rows whose target is
-// dead are retired, and wait to be used for other targets: that bounds the tables of a kin by
-// twice those that are needed at once, and some, at a constant cost per table.
+// dead are retired, and wait to be used for other targets. Where a kin has more tables than
+// the world has links, as one with two relations may, all without rows are: else each pair of targets
+// would keep one. That bounds the tables of a kin by twice the links, or those with rows where they
+// are more, and some, at a constant cost per table.
 //
 // Invariants, verified in this order by check:
 //
@@ -238,12 +240,13 @@ func (w *World) link(l link, t *table) {
 	list.tables = append(list.tables, t)
 }
 
-// sweep retires the tables of f that have no row and a dead target. Those that came about first
-// are used again first.
+// sweep retires the tables of f that have no row and a dead target, or no row where there are too
+// many. Those that came about first are used again first.
 func (w *World) sweep(f *kin) {
 	had := len(f.idle)
+	crowded := len(f.tables)-had > len(w.links)
 	for i := len(f.tables) - 1; i >= 0; i-- {
-		if t := f.tables[i]; !t.idle && t.tailN == 0 && w.orphaned(t) {
+		if t := f.tables[i]; !t.idle && t.tailN == 0 && (crowded || w.orphaned(t)) {
 			delete(w.byKey, t.key())
 			w.dropChunks(t, 0)
 			t.toggle, t.far, t.turns = nil, nil, nil

@@ -32,7 +32,8 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // target itself.
 //
 // A table without rows whose target is dead is used again for another one: targets that come and
-// go do not make a world grow.
+// go do not make a world grow. Where entities have several relations, so are tables for targets that
+// no entity has together, once there are more tables than targets.
 //
 // A mapper that has a relation among its types needs a target, by its To, before it is used. Add of
 // a Component and [AddTo] panic with a [*memory.Misuse] for a relation that the entity has not. A

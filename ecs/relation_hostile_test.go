@@ -54,3 +54,35 @@ func TestRelation_AnAllocatorThatEndsInASweepClosesTheWorld(t *testing.T) {
 		}
 	}
 }
+
+// TestRelation_PairsOfLivingTargetsReuseTables lets few entities meet each pair of many targets, all
+// of which stay alive.
+func TestRelation_PairsOfLivingTargetsReuseTables(t *testing.T) {
+	w, mem := newTestWorld(t, Config{})
+	child, like := mustRelation[childOf](t, w), mustRelation[likes](t, w)
+	ps, es := newEntities(t, w, 40), newEntities(t, w, 3)
+	f := NewFilter1[likes](w)
+	for i, p := range ps {
+		for k, q := range ps {
+			e := es[(i+k)%len(es)]
+			if err := errors.Join(child.Add(e, childOf{}, p), like.Add(e, likes{int32(k)}, q)); err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for at, v := range f.To(child.ID(), p).To(like.ID(), q).All() {
+				if n++; at != e || v.Much != int32(k) {
+					t.Fatalf("%v is met, and likes %d", at, v.Much)
+				}
+			}
+			if n != 1 {
+				t.Fatalf("%d entities are met", n)
+			}
+		}
+		if err := errors.Join(w.Check(), f.Check()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bound := 6*len(ps) + 20; len(w.tables) > bound || len(mem.live) > bound {
+		t.Errorf("%d pairs leave %d tables and %d blocks", len(ps)*len(ps), len(w.tables), len(mem.live))
+	}
+}
