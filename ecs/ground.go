@@ -17,8 +17,13 @@ func watch(mem memory.Allocator, lost func()) (unwatch func()) {
 }
 
 // lost makes w a closed world without touching a block: the allocator was closed, and its
-// addresses may be somebody else's by now.
+// addresses may be somebody else's by now. In a pass other goroutines read the books: it calls
+// no body any more then, and ends with this.
 func (w *World) lost() {
+	if w.parallel {
+		w.gone.Store(true)
+		return
+	}
 	if w.open < closedMark {
 		w.EndQueries()
 		w.open += closedMark

@@ -165,6 +165,9 @@ func (ws *Workers) finish(w *World) {
 	ws.dismiss()
 	w.open--
 	w.parallel = false
+	if w.gone.Swap(false) { // the books are nobody else's again
+		w.lost()
+	}
 	if !ws.pass.ended.found && w.open < closedMark {
 		ws.collect(w)
 	}
@@ -252,7 +255,7 @@ func (p *pass) runPieces(t *Task, from, to int64) {
 		return 1
 	})
 	t.part--
-	for ; from < to && from < p.stop.Load(); from++ {
+	for ; from < to && from < p.stop.Load() && !p.f.w.gone.Load(); from++ {
 		if next := t.part + 1; next < len(p.parts) && int64(p.parts[next].piece) == from {
 			t.part, t.chunk = next, 0
 		}
@@ -271,7 +274,7 @@ func (p *pass) runPiece(t *Task, piece int) {
 	if t.chunk == 0 && row > 0 {
 		t.chunk = tab.chunkOf(uint32(row))
 	}
-	for row < end {
+	for row < end && !w.gone.Load() {
 		c := &tab.chunks[t.chunk]
 		past := int(c.first) + int(c.cap)
 		if row >= past {

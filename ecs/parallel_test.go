@@ -557,3 +557,38 @@ func TestTask_ScratchThatIsFullIsAnErrorAndEmptyInTheNextPass(t *testing.T) {
 		}
 	}
 }
+
+// An allocator that ends in a pass takes the memory of columns that other bodies are at: no other body
+// is called, and the world is closed when the pass is over, whatever ended it.
+func TestParallel_AnAllocatorThatEndsInAPassClosesTheWorldBehindIt(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		for _, panics := range []bool{false, true} {
+			mem := &tellingMemory{testMemory: newTestMemory(t)}
+			w, m, f, es := populated(t, mem)
+			if err := m.NewBatch(3*pieceRows, nil); err != nil {
+				t.Fatal(err)
+			}
+			ws, said := newTestWorkers(t, workers), any(nil)
+			if panics {
+				said = "body"
+			}
+			calls := 0
+			r := caught(func() {
+				f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
+					if task.Piece() > 0 {
+						return
+					}
+					calls++
+					mem.close()
+					if task.Commands().Destroy(es[0]); panics {
+						panic("body")
+					}
+				})
+			})
+			if r != said || calls != 1 || ws.Check() != nil {
+				t.Errorf("%d workers: %v after %d calls, %v", workers, r, calls, ws.Check())
+			}
+			isClosed(t, w, m, f, es)
+		}
+	}
+}

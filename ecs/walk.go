@@ -2,6 +2,7 @@ package ecs
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -24,14 +25,16 @@ func (*noCopy) Unlock() {}
 //	(1) open is the number of walks under way, plus fills, plus telling, plus 1 while
 //	    asking, plus 1 in a parallel pass, plus closedMark once the world is closed
 //	(2) the walks under way have numbers from ended+1 to serial
+//	(3) gone is set in a parallel pass alone
 type locks struct {
-	open     int    // what mutable looks at; 0 while changes are allowed
-	fills    int    // callbacks of batches under way
-	telling  int    // observers under way, one within the other
-	asking   bool   // the allocator
-	parallel bool   // a pass is under way: nothing here may be written
-	serial   uint64 // of the newest walk
-	ended    uint64 // EndQueries ended walks up to this one
+	open     int         // what mutable looks at; 0 while changes are allowed
+	fills    int         // callbacks of batches under way
+	telling  int         // observers under way, one within the other
+	asking   bool        // the allocator
+	parallel bool        // a pass is under way: nothing here may be written, but
+	gone     atomic.Bool // the allocator has ended in it, see lost
+	serial   uint64      // of the newest walk
+	ended    uint64      // EndQueries ended walks up to this one
 }
 
 // closedMark is an open count that no number of queries reaches or leaves.
