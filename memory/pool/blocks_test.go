@@ -245,12 +245,12 @@ func TestBlocks_GrowPreparesAndCarvesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := src.Calls()
-	if n := testing.AllocsPerRun(1, func() {
-		for range 5000 {
+	if n := testing.AllocsPerRun(4, func() { // and one before: one of them may meet an allocation of the runtime's own
+		for range 2000 {
 			mustGet(t, b)
 		}
 	}); n != 0 || src.Calls() != calls {
-		t.Errorf("after Grow, 5,000 slots cost %v Go allocations and %d system calls", n, src.Calls()-calls)
+		t.Errorf("after Grow, 2,000 slots cost %v Go allocations and %d system calls", n, src.Calls()-calls)
 	}
 	if err := b.Grow(10_001); err != memory.ErrTooLarge {
 		t.Errorf("Grow beyond the capacity: %v", err)
