@@ -45,7 +45,7 @@ func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 			return false
 		}
 	}
-	if !l.resizable(off, oldSize) || newSize > l.limit-off {
+	if oldSize == 0 || off < l.floor || newSize > l.limit-off { // the first half is resizable, of what is newest
 		return false
 	}
 	if newSize > oldSize {
