@@ -15,7 +15,7 @@ func progress(t testing.TB, s Subject) {
 	a := s.make(t, nil)
 	blocks, _, _ := fillUp(t, s, a)
 	first := len(blocks)
-	for round := range 20 {
+	for round := range Rounds(20) {
 		if !giveBack(a, blocks, s) {
 			return // nothing comes back but by Reset, and there is none
 		}
@@ -68,7 +68,7 @@ func giveBack(a memory.Allocator, blocks []unsafe.Pointer, s Subject) bool {
 func honestStats(t testing.TB, s Subject) {
 	a := s.make(t, nil)
 	m := &machine{tb: t, s: s, a: a, shadow: NewShadow(t)}
-	for seed := range uint64(4) {
+	for seed := range uint64(Rounds(4)) {
 		m.run(RandomProgram(seed+50, 300))
 		m.finish()
 		m.count()
@@ -118,7 +118,7 @@ func honestLargest(t testing.TB, s Subject) {
 	if s.FixedSize != 0 || s.LIFO || s.KeepsFreed || s.Hoards {
 		return
 	}
-	for seed := range uint64(6) {
+	for seed := range uint64(Rounds(6)) {
 		src := NewFaulty()
 		a := s.make(t, src)
 		m := &machine{tb: t, s: s, a: a, shadow: NewShadow(t)}

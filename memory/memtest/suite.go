@@ -240,6 +240,15 @@ func noGoAllocations(t testing.TB, s Subject) {
 // takes ten times as long, and the plain build has tried what is left out.
 func brief() bool { return testing.Short() && invariant.Debug && !whole }
 
+// Rounds returns n, or a fifth of it and at least 1 in a short run of a build that checks itself: for
+// what a test repeats to be sure, on one goroutine.
+func Rounds(n int) int {
+	if brief() {
+		return max(n/5, 1)
+	}
+	return n
+}
+
 // whole is set by the tests of this package: what a broken allocator fails depends on it.
 var whole bool
 
@@ -249,7 +258,7 @@ func randomProgram(t testing.TB, s Subject) {
 		programs = 8
 	}
 	if brief() {
-		programs = 3
+		programs = 2
 	}
 	for seed := range programs {
 		Interpret(t, s, RandomProgram(uint64(seed)+1, 1500))

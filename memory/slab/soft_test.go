@@ -64,7 +64,7 @@ func TestAlloc_WhatTheSoftMarkFreesIsNeitherLostNorHadTwice(t *testing.T) {
 // It must not allocate, and is refused where that would commit. What lies committed it gets, and
 // then that is not handed out twice.
 func TestAlloc_WhatTheSoftMarkTakesIsNotHadTwice(t *testing.T) {
-	for before := range 20 {
+	for before := range memtest.Rounds(20) {
 		for _, size := range []uintptr{64 << 10, 20_000, 1000} {
 			for _, nested := range []uintptr{500, 6000, size} {
 				limit := page.NewLimit(nil, 0)

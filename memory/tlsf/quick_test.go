@@ -103,7 +103,7 @@ func TestHeap_LargestFreeIsTrueAnywhereInARandomProgram(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, shadow := rng(seed+1), memtest.NewShadow(t)
-			for step := range 3000 {
+			for step := range memtest.Rounds(3000) {
 				if grows := step/300%2 == 0; r.upTo(8) > 2 == grows {
 					size, al := uintptr(r.upTo(6000)), uintptr(1)<<r.upTo(13)
 					if p, err := h.Alloc(size, al); err == nil {
