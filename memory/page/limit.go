@@ -47,6 +47,15 @@ func (l *Limit) Peak() uintptr { return l.peak }
 // Budget returns the hard limit in bytes.
 func (l *Limit) Budget() uintptr { return l.limit }
 
+// SetBudget changes the hard limit to that many bytes, 0 for none; fewer than are committed mean what
+// is. The soft mark stays where it is.
+func (l *Limit) SetBudget(limit uintptr) {
+	if limit == 0 {
+		limit = ^uintptr(0)
+	}
+	l.limit = max(limit, l.committed)
+}
+
 // Failures counts the commits that were refused, by the budget or by the system. A step that
 // was refused where what was needed could be had is none.
 func (l *Limit) Failures() uint64 { return l.failures }

@@ -134,3 +134,34 @@ func TestLimit_APanicInOnSoftLeavesTheBudgetWhatIsInUse(t *testing.T) {
 		t.Errorf("%v, %d committed", err, l.Committed())
 	}
 }
+
+func TestLimit_ABudgetThatChangesIsNeverLessThanIsCommitted(t *testing.T) {
+	l := page.NewLimit(nil, 256<<10)
+	m, err := l.Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Release(m)
+	commit := func(off, n uintptr) error { return l.Commit(m, off, n) }
+	if err := commit(0, 128<<10); err != nil {
+		t.Fatal(err)
+	}
+	l.SetBudget(1)
+	if err := commit(128<<10, page.Granule); !errors.Is(err, memory.ErrOutOfMemory) || l.Budget() != 128<<10 {
+		t.Errorf("behind SetBudget(1): %v, of a budget of %d", err, l.Budget())
+	}
+	if err := l.Decommit(m, 64<<10, 64<<10); err != nil {
+		t.Fatal(err)
+	}
+	if err := commit(64<<10, 64<<10); err != nil {
+		t.Errorf("what was given back: %v", err)
+	}
+	l.SetBudget(512 << 10)
+	if err := commit(128<<10, 384<<10); err != nil || commit(512<<10, page.Granule) == nil {
+		t.Errorf("of 512 KiB: %v", err)
+	}
+	l.SetBudget(0)
+	if err := commit(512<<10, 64<<10); err != nil {
+		t.Errorf("without a budget: %v", err)
+	}
+}

@@ -213,3 +213,23 @@ func (c *Config) reserved(t Tier) uintptr {
 	}
 	return c.Reserve[t]
 }
+
+// SetBudget changes the budget of a tier to that many bytes, at most what the tier has reserved; fewer
+// than it has committed mean what it has, so that 1 is: from now on not another page. It is for
+// instruments, which show what a game does without memory, and for games that shift memory from tier to
+// tier at a level's border. The soft mark stays. The error says that the manager is closed, wrapping
+// memory.ErrClosed, or that the budget is that of workers, who share it from goroutines of their own.
+func (m *Manager) SetBudget(t Tier, bytes uintptr) error {
+	switch {
+	case m.phase >= closing:
+		return fmt.Errorf("tiers: budget of %s: %w", t, memory.ErrClosed)
+	case t >= Inbox:
+		return fmt.Errorf("tiers: the budget of %s cannot be changed: it is shared by goroutines", t)
+	case bytes == 0:
+		return fmt.Errorf("tiers: a budget of 0 bytes for %s; 1 is as many as are committed", t)
+	}
+	m.owner.Touch()
+	m.limits[t].SetBudget(min(bytes, m.cfg.reserved(t)))
+	m.cfg.Budget[t] = m.limits[t].Budget()
+	return nil
+}

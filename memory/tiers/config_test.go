@@ -217,3 +217,49 @@ func TestConfig_ABudgetOfNoByteForEachWorkerGivesThemNothing(t *testing.T) {
 	}
 	must(t, m.Check())
 }
+
+func TestManager_ABudgetChangesWhilePlaying(t *testing.T) {
+	m, err := New(Config{KeepGC: true, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	p, err := m.Large().Alloc(100<<10, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := m.Stats(Large).Committed
+	if err := m.SetBudget(Large, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Large().Alloc(8<<20, 16); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("no other page, and yet 8 MiB: %v", err)
+	}
+	var s Snapshot
+	if m.Snapshot(&s); s.Tiers[Large].Budget != was || s.Tiers[Large].Failures == 0 {
+		t.Errorf("budget %d, committed %d, %d failures", s.Tiers[Large].Budget, was, s.Tiers[Large].Failures)
+	}
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+	if err := m.SetBudget(Large, 32<<20); err != nil {
+		t.Fatal(err)
+	}
+	q, err := m.Large().Alloc(8<<20, 16)
+	if err != nil {
+		t.Errorf("of 32 MiB, 8: %v", err)
+	}
+	m.FreeAny(p)
+	m.FreeAny(q)
+	for _, bad := range []error{m.SetBudget(Inbox, 1<<20), m.SetBudget(Tier(99), 1<<20), m.SetBudget(Slab, 0)} {
+		if bad == nil {
+			t.Error("a budget that cannot be is taken")
+		}
+	}
+	if err := errors.Join(m.Check(), m.Close()); err != nil {
+		t.Error(err)
+	}
+	if err := m.SetBudget(Slab, 1<<20); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}

@@ -157,3 +157,7 @@ func (m *Manager) LevelBlocks(yield func(p unsafe.Pointer, size uintptr) bool) {
 		m.large.Young(each)
 	}
 }
+
+// Leaks returns what the last EndLevel that succeeded did: what an instrument shows while the next level
+// is played. Before there was one it is zero.
+func (m *Manager) Leaks() Leaks { return m.left }

@@ -36,6 +36,9 @@ func TestManager_ALeakIsCountedThoughOldBlocksWereFreed(t *testing.T) {
 		if !invariant.Exact && name == "slab" {
 			continue // two counts are all there is
 		}
+		if again := m.Leaks(); again.Slab != l.Slab || again.Large != l.Large || again.Level != l.Level {
+			t.Errorf("Leaks says %s, EndLevel said %s", again, l)
+		}
 		if got.Blocks != 10 || !l.Any() || !strings.Contains(l.String(), "10 blocks of ") || !strings.Contains(l.String(), "in "+name) {
 			t.Errorf("ten blocks of %d bytes leaked: %s", size, l)
 		}

@@ -70,6 +70,7 @@ type Manager struct {
 	tight   bool   // the last frame used more than the soft mark of its buffer
 	frame   uint64 // frames begun
 	levels  uint64 // levels begun
+	left    Leaks  // what the last EndLevel told
 	atLevel [Count]memory.Stats
 	atFrame [Count]memory.Stats
 	history [Count]ring

@@ -188,5 +188,6 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	m.lev = m.shut.level
 	m.phase &^= inLevel
 	m.pacer.endLevel()
+	m.left = leaks
 	return leaks, nil
 }
