@@ -1,0 +1,38 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// The small form of what the command plays for ten minutes.
+func TestGiant_WorldAndModelDoNotDiffer(t *testing.T) {
+	entities, ticks := 20_000, 120
+	if testing.Short() {
+		entities, ticks = 5_000, 60
+	}
+	refused := 0
+	for seed := range uint64(3) {
+		c, most, err := play(entities, seed, 10, func(n int) bool { return n < ticks })
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		t.Log(most, c)
+		refused += c.Refused
+		if most < entities/2 || c.Related == 0 || c.Passes == 0 || c.Destroyed < entities/10 {
+			t.Errorf("seed %d: at most %d entities, %v", seed, most, c)
+		}
+	}
+	if refused == 0 {
+		t.Error("memory never ran short")
+	}
+}
+
+func TestRun_RefusesWhatItCannotPlay(t *testing.T) {
+	for _, args := range []string{"-entities 1", "-every 0", "-for 0s", "-for -1s", "more", "-entities 100000000000"} {
+		var out strings.Builder
+		if err := run(strings.Fields(args), &out); err == nil {
+			t.Errorf("%q is taken", args)
+		}
+	}
+}
