@@ -103,7 +103,7 @@ func storey(pkg string) int {
 }
 
 func TestHouse_RootHoldsNothingUnexpected(t *testing.T) {
-	allowed := strings.Fields("memory ecs engine particles render demo assets go.mod go.sum README.md LICENSE CHANGELOG.md CONTRIBUTING.md")
+	allowed := strings.Fields("memory ecs engine particles render demo assets go.mod go.sum README.md LICENSE CHANGELOG.md CONTRIBUTING.md SECURITY.md")
 	entries, err := os.ReadDir(root(t))
 	if err != nil {
 		t.Fatal(err)
