@@ -1,0 +1,381 @@
+package meter
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// Config configures New. The zero Config means the defaults.
+type Config struct {
+	// Window is how long the meter remembers, from 1 second to 10 minutes. Default 10 s.
+	Window time.Duration
+
+	// Frame is what a frame may take. Default a sixtieth of a second.
+	Frame time.Duration
+
+	// Now is the clock, which must not go backwards. Default time.Now.
+	Now func() time.Time
+}
+
+const (
+	defaultWindow = 10 * time.Second
+	defaultFrame  = time.Second / 60
+	settles       = 4 // times a second that figures change: so often they can be read
+)
+
+// A Meter watches one manager. It belongs to the goroutine of the manager, and remembers whether
+// anybody looks or not. Only what it is told grows it: tags, monitors and timers that are new.
+//
+// Invariants, verified in this order by Check:
+//
+//	(1) there is a row for each tier, for the Go heap, for the rest and for each tag, in this order, and
+//	    every record of a frame has as many tags
+//	(2) the figures of a row are series in order
+//	(3) the present part of the window is part of seconds
+type Meter struct {
+	m      *tiers.Manager
+	cfg    Config
+	rows   []Row
+	series []series
+	was    []books // of the rows, at the last Frame
+
+	snap   tiers.Snapshot // of the last Frame
+	go0    tiers.GoStats  // of the one before
+	at     time.Time      // of the last Frame
+	begun  time.Time
+	frames uint64
+
+	slot    int64 // since begun
+	part    int64 // of the window, since begun
+	settled time.Time
+	level   uint64 // of the last Frame
+	inLevel bool
+
+	times  times
+	sums   [seconds]sums
+	worst  [seconds]Frame // each second's
+	frame  Frame          // the present one
+	kept   Frame
+	frameB float64 // bytes that the frame's buffer holds
+
+	monitors []*Monitor
+	timers   []*Timer
+	marks    [2]mark
+	verdict  Verdict
+}
+
+// books are the counts of a row whose differences make its figures.
+type books struct{ allocs, frees, failures, inUse, live uint64 }
+
+// sums are what a part of the window adds up.
+type sums struct {
+	took time.Duration
+	rows []sum
+}
+
+type sum struct {
+	allocs, frees, failures uint64
+	most                    uint64 // allocations in one frame
+	young                   uint64 // see Row.Churn
+}
+
+// New returns a meter of m, which must live as long. The error says what is wrong with cfg.
+func New(m *tiers.Manager, cfg Config) (*Meter, error) {
+	if m == nil {
+		return nil, errors.New("meter: New needs a manager")
+	}
+	if cfg.Window == 0 {
+		cfg.Window = defaultWindow
+	}
+	if cfg.Frame == 0 {
+		cfg.Frame = defaultFrame
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Window < time.Second || cfg.Window > 10*time.Minute {
+		return nil, fmt.Errorf("meter: Config.Window is %v; it must be from 1s to 10m", cfg.Window)
+	}
+	if cfg.Frame < 0 {
+		return nil, fmt.Errorf("meter: Config.Frame is %v; it must be positive", cfg.Frame)
+	}
+	r := &Meter{m: m, cfg: cfg}
+	for t := range tiers.Tier(tiers.Count) {
+		r.grow(Row{Name: t.String(), Kind: TierRow, Tier: t})
+	}
+	r.grow(Row{Name: "go heap", Kind: GoRow})
+	r.grow(Row{Name: "untracked", Kind: RestRow})
+	return r, nil
+}
+
+// The rows behind those of the tiers.
+const (
+	goRow    = int(tiers.Count)
+	restRow  = goRow + 1
+	firstTag = restRow + 1
+)
+
+// grow adds a row, in everything that has one for each.
+func (r *Meter) grow(row Row) {
+	r.rows = append(r.rows, row)
+	r.series = append(r.series, series{})
+	r.was = append(r.was, books{})
+	for i := range r.sums {
+		r.sums[i].rows = append(r.sums[i].rows, sum{})
+	}
+	for _, f := range r.records() {
+		f.Rows = append(f.Rows, Delta{})
+	}
+	for k := range r.marks {
+		if m := &r.marks[k]; m.rows != nil {
+			m.rows = append(m.rows, books{})
+		}
+	}
+}
+
+// records returns every record of a frame that there is.
+func (r *Meter) records() (all [seconds + 2]*Frame) {
+	for i := range r.worst {
+		all[i] = &r.worst[i]
+	}
+	all[seconds], all[seconds+1] = &r.frame, &r.kept
+	return all
+}
+
+// Frame takes the figures of the frame that has passed. Call it once a frame, always at the same place,
+// best right before EndFrame, or in Draw: a frame is what lies between two calls. It allocates nothing
+// unless there are new tags. Cost: a Snapshot, and some 10 ns a row.
+func (r *Meter) Frame() {
+	now := r.cfg.Now()
+	r.go0 = r.snap.Go
+	r.m.Snapshot(&r.snap)
+	r.follow()
+	first := r.frames == 0
+	r.frames++
+	if first {
+		r.begun, r.at, r.settled = now, now, now
+	}
+	took := max(now.Sub(r.at), 0)
+	r.levels()
+	r.cross(now, took)
+	r.at = now
+	r.count(took, first)
+	if part := r.part % seconds; !first {
+		r.times.parts[part].add(took)
+		if took > r.worst[part].Took {
+			r.worst[part].copy(&r.frame)
+		}
+	}
+	if now.Sub(r.settled) >= time.Second/settles || first {
+		r.settled = now
+		r.settle()
+	}
+}
+
+// follow makes rows for tags that are new. The last row of a Snapshot is what no tag has: where there
+// are more tags, its figures move on to the new last one.
+func (r *Meter) follow() {
+	had, n := len(r.rows)-firstTag, len(r.snap.Tags)
+	if had == n {
+		return
+	}
+	for i := had; i < n; i++ {
+		r.grow(Row{Kind: TagRow})
+	}
+	if had > 0 {
+		r.exchange(firstTag+had-1, len(r.rows)-1)
+	}
+	for i := range n {
+		if r.rows[firstTag+i].Name = r.snap.Tags[i].Name; i == n-1 {
+			r.rows[firstTag+i].Name = noTag
+		}
+	}
+	r.judge() // it points at rows, which may lie elsewhere now
+}
+
+// noTag is the name of the row of what no tag has.
+const noTag = "(no tag)"
+
+// exchange has two rows change places, in everything that has one for each.
+func (r *Meter) exchange(i, j int) {
+	r.rows[i], r.rows[j] = r.rows[j], r.rows[i]
+	r.series[i], r.series[j] = r.series[j], r.series[i]
+	r.was[i], r.was[j] = r.was[j], r.was[i]
+	for k := range r.sums {
+		s := r.sums[k].rows
+		s[i], s[j] = s[j], s[i]
+	}
+	for _, f := range r.records() {
+		f.Rows[i], f.Rows[j] = f.Rows[j], f.Rows[i]
+	}
+	for k := range r.marks {
+		if m := r.marks[k].rows; len(m) > max(i, j) {
+			m[i], m[j] = m[j], m[i]
+		}
+	}
+}
+
+// levels has growth judged anew where a level has begun or ended.
+func (r *Meter) levels() {
+	if r.snap.Level == r.level && r.snap.InLevel == r.inLevel {
+		return
+	}
+	r.level, r.inLevel = r.snap.Level, r.snap.InLevel
+	for i := range r.series {
+		if i != goRow && i != restRow {
+			r.series[i].restart()
+		}
+	}
+}
+
+// cross ends the slots, and the parts of the window, that have ended since the last call.
+func (r *Meter) cross(now time.Time, took time.Duration) {
+	wide := r.cfg.Window / SlotCount
+	last := int64(now.Sub(r.begun) / wide)
+	asleep := last-r.slot > SlotCount
+	if asleep {
+		r.slot = last - SlotCount
+	}
+	for ; r.slot < last; r.slot++ {
+		// The figures are as of now, and were what they were at the last call: between, a line.
+		end := r.begun.Add(time.Duration(r.slot+1) * wide)
+		share := 1.0
+		if took > 0 {
+			share = min(max(1-float64(now.Sub(end))/float64(took), 0), 1)
+		}
+		edge := (r.slot+1)%perEdge == 0
+		for i := range r.series {
+			s := &r.series[i]
+			s.cross(s.now+(r.value(i)-s.now)*share, edge)
+		}
+	}
+	for i := range r.series {
+		if asleep { // nothing is known of the time between
+			r.series[i].restart()
+		}
+	}
+	part := int64(now.Sub(r.begun) / (r.cfg.Window / seconds))
+	if part-r.part > seconds {
+		r.part = part - seconds
+	}
+	for r.part < part {
+		r.part++
+		k := r.part % seconds
+		r.times.parts[k] = histogram{}
+		r.sums[k].took = 0
+		clear(r.sums[k].rows)
+		r.worst[k].clear()
+	}
+}
+
+// value returns the bytes of row i, as of the last Snapshot.
+func (r *Meter) value(i int) float64 {
+	switch {
+	case i == int(tiers.Frame):
+		return float64(r.m.Frames().Current().Used())
+	case i < goRow:
+		return float64(r.snap.Tiers[i].InUse)
+	case i == goRow:
+		return float64(r.snap.Go.HeapBytes)
+	case i == restRow:
+		return float64(r.snap.Untracked)
+	}
+	return float64(r.snap.Tags[i-firstTag].InUse)
+}
+
+// books returns the counts of row i, as of the last Snapshot.
+func (r *Meter) books(i int) books {
+	switch {
+	case i < goRow:
+		s := &r.snap.Tiers[i]
+		return books{s.Allocs, s.Frees, s.Failures, s.InUse, s.Live}
+	case i == goRow:
+		g := &r.snap.Go
+		return books{allocs: g.TotalObjects, frees: g.TotalObjects - g.HeapObjects, inUse: g.HeapBytes, live: g.HeapObjects}
+	case i == restRow:
+		return books{inUse: r.snap.Untracked}
+	}
+	s := &r.snap.Tags[i-firstTag]
+	return books{s.Allocs, s.Frees, s.Failures, s.InUse, s.Live}
+}
+
+// count makes the record of the frame, and adds it up.
+func (r *Meter) count(took time.Duration, first bool) {
+	f := &r.frame
+	f.Number, f.At, f.Took = r.frames, r.at, took
+	f.Level, f.Collections, f.Pause = r.snap.Level, r.snap.Go.Cycles-r.go0.Cycles, r.snap.Go.MaxPause
+	part := &r.sums[r.part%seconds]
+	part.took += took
+	for i := range r.rows {
+		now := r.books(i)
+		was := r.was[i]
+		r.was[i] = now
+		r.series[i].set(r.value(i))
+		if first {
+			f.Rows[i] = Delta{}
+			continue
+		}
+		d := Delta{Allocs: now.allocs - was.allocs, Frees: now.frees - was.frees, Failures: now.failures - was.failures,
+			Bytes: int64(now.inUse - was.inUse)}
+		s := &part.rows[i]
+		s.young += min(d.Frees, f.Rows[i].Allocs+d.Allocs)
+		s.allocs, s.frees, s.failures, s.most = s.allocs+d.Allocs, s.frees+d.Frees, s.failures+d.Failures, max(s.most, d.Allocs)
+		f.Rows[i] = d
+	}
+	if first {
+		f.Collections = 0
+	}
+	for i, m := range r.monitors {
+		m.value = m.read()
+		f.Monitors[i] = m.value
+	}
+	for i, t := range r.timers {
+		t.last, t.sum = t.sum, 0
+		f.Timers[i] = t.last
+	}
+	r.frameB = float64(r.m.Frames().Current().Used() + r.m.Frames().Current().Available())
+}
+
+// Snapshot returns that of the last Frame, which the next one overwrites.
+func (r *Meter) Snapshot() *tiers.Snapshot { return &r.snap }
+
+// Manager returns what is watched.
+func (r *Meter) Manager() *tiers.Manager { return r.m }
+
+// Frames returns how many frames were taken.
+func (r *Meter) Frames() uint64 { return r.frames }
+
+// Curve copies the bytes of row i over the window, the most in each slot, oldest first.
+func (r *Meter) Curve(i int, dst *[SlotCount]float32) { r.series[i].curve(dst) }
+
+// Check verifies the books of the meter and returns every broken invariant, or nil.
+func (r *Meter) Check() error {
+	var errs []error
+	for _, n := range [...]int{len(r.series), len(r.was)} {
+		if n != len(r.rows) || n < firstTag {
+			errs = append(errs, fmt.Errorf("meter: %d rows, and %d figures", len(r.rows), n))
+		}
+	}
+	for _, f := range r.records() {
+		if len(f.Rows) != len(r.rows) || len(f.Monitors) != len(r.monitors) || len(f.Timers) != len(r.timers) {
+			errs = append(errs, fmt.Errorf("meter: a frame of %d rows of %d", len(f.Rows), len(r.rows)))
+		}
+	}
+	for i := range r.sums {
+		if len(r.sums[i].rows) != len(r.rows) {
+			errs = append(errs, fmt.Errorf("meter: %d sums of %d rows", len(r.sums[i].rows), len(r.rows)))
+		}
+	}
+	for i := range r.series {
+		if !r.series[i].check() {
+			errs = append(errs, fmt.Errorf("meter: the curve of row %d is out of order", i))
+		}
+	}
+	if r.part < 0 || r.slot < 0 {
+		errs = append(errs, fmt.Errorf("meter: part %d, slot %d", r.part, r.slot))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,498 @@
+package meter
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// A game is a manager, its meter, and a clock that the test winds.
+type game struct {
+	t   testing.TB
+	m   *tiers.Manager
+	r   *Meter
+	now time.Time
+	hz  float64
+	n   int // frames
+}
+
+func newGame(t testing.TB, hz float64, cfg tiers.Config) *game {
+	t.Helper()
+	cfg.KeepGC, cfg.Tags = true, true
+	m, err := tiers.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &game{t: t, m: m, now: time.Unix(1000, 0), hz: hz}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if g.r, err = New(m, Config{Now: func() time.Time { return g.now }}); err != nil {
+		t.Fatal(err)
+	}
+	must(t, m.BeginLevel())
+	return g
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run plays for so many seconds; play is called in each frame with the time that it takes.
+func (g *game) run(seconds float64, play func(dt float64)) {
+	g.t.Helper()
+	for range int(seconds*g.hz + 0.5) {
+		must(g.t, g.m.BeginFrame())
+		g.now = g.now.Add(time.Duration(1e9 / g.hz))
+		if play != nil {
+			play(1 / g.hz)
+		}
+		g.r.Frame()
+		must(g.t, g.m.EndFrame())
+		g.n++
+	}
+	must(g.t, g.r.Check())
+}
+
+func (g *game) tag(name string) *tiers.Tag {
+	g.t.Helper()
+	tag, err := g.m.Tag(name)
+	must(g.t, err)
+	return tag
+}
+
+// leaker returns what allocates bytes a second in blocks of size and frees none.
+func leaker(a memory.Allocator, bytes, size float64) func(dt float64) {
+	owed := 0.0
+	return func(dt float64) {
+		for owed += bytes * dt; owed >= size; owed -= size {
+			if _, err := a.Alloc(uintptr(size), 16); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+var rates = []float64{5, 30, 60, 144, 240}
+
+func atEveryRate(t *testing.T, f func(t *testing.T, hz float64)) {
+	for _, hz := range rates {
+		if testing.Short() && hz != 5 && hz != 60 {
+			continue // a million frames under the race detector
+		}
+		t.Run(fmt.Sprintf("%g Hz", hz), func(t *testing.T) { f(t, hz) })
+	}
+}
+
+func near(got, want, by float64) bool { return got >= want*(1-by) && got <= want*(1+by) }
+
+func TestVerdict_ALeakHasItsRateWhateverTheFrameRate(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{})
+		ai := g.tag("ai")
+		g.tag("sound")
+		leak := leaker(ai, 100<<10, 1024)
+		g.run(4, leak)
+		for range 40 { // at any moment from now on
+			g.run(0.2, leak)
+			v := g.r.Verdict()
+			if v.Growing == nil || v.Growing.Tier != tiers.Slab || v.Tag == nil || v.Tag.Name != "ai" {
+				t.Fatalf("after %d frames: %v", g.n, v)
+			}
+			if !near(v.Tag.Growth, 100<<10, 0.03) || !near(v.Growing.Growth, 100<<10, 0.1) {
+				t.Fatalf("grows by %.0f and %.0f bytes a second, not %d", v.Growing.Growth, v.Tag.Growth, 100<<10)
+			}
+		}
+	})
+}
+
+func TestVerdict_ALeakThatEndsIsNoneAfterTheWindow(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{})
+		g.run(8, leaker(g.tag("ai"), 1<<20, 4096))
+		g.run(3, nil)
+		if v := g.r.Verdict(); v.Tag != nil {
+			t.Errorf("three seconds behind its end: %v", v)
+		}
+	})
+}
+
+func TestVerdict_WhatIsFilledOnceDoesNotGrow(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{})
+		tag := g.tag("ground")
+		g.run(3, nil)
+		filled := false
+		for range 60 {
+			g.run(0.2, func(float64) {
+				if filled = filled || must1(t, tag, 4<<20); !filled {
+					t.Fatal("not filled")
+				}
+			})
+			if v := g.r.Verdict(); v.Tag != nil || v.Growing != nil && v.Growing.Kind == TierRow {
+				t.Fatalf("a fill is taken for growth: %v", v)
+			}
+			if w := g.r.Verdict().Largest; w.Kind == TierRow && w.Tier != tiers.Large {
+				t.Fatalf("largest is %s", w.Name)
+			}
+		}
+	})
+}
+
+// must1 allocates once.
+func must1(t *testing.T, a memory.Allocator, size uintptr) bool {
+	_, err := a.Alloc(size, 16)
+	must(t, err)
+	return true
+}
+
+func TestVerdict_WhatBreathesDoesNotGrow(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{})
+		tag := g.tag("waves")
+		var held []unsafe.Pointer
+		at := 0.0
+		for range 80 {
+			g.run(0.2, func(dt float64) {
+				at += dt
+				for want := 100 + int(at/1.7)%2*200; len(held) < want; {
+					p, err := tag.Alloc(1000, 16)
+					must(t, err)
+					held = append(held, p)
+				}
+				for want := 100 + int(at/1.7)%2*200; len(held) > want; held = held[:len(held)-1] {
+					g.m.Free(held[len(held)-1], 1000)
+				}
+			})
+			if v := g.r.Verdict(); v.Tag != nil || v.Growing != nil && v.Growing.Kind == TierRow {
+				t.Fatalf("after %.1f s: %v", at, v)
+			}
+		}
+	})
+}
+
+func TestVerdict_ALeakInBurstsIsSeen(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{})
+		g.run(12, leaker(g.tag("saves"), 256<<10, 512<<10)) // one block every two seconds
+		if v := g.r.Verdict(); v.Tag == nil || !near(v.Tag.Growth, 256<<10, 0.5) {
+			t.Errorf("half a MiB every two seconds: %v", v)
+		}
+	})
+}
+
+func TestVerdict_ANewLevelBeginsAnew(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	g.run(6, leaker(g.tag("ai"), 1<<20, 4096))
+	if g.r.Verdict().Tag == nil {
+		t.Fatal("a leak is not seen")
+	}
+	if _, err := g.m.EndLevel(); err != nil {
+		t.Fatal(err)
+	}
+	g.run(0.5, nil)
+	if v := g.r.Verdict(); v.Tag != nil || v.Growing != nil && v.Growing.Kind == TierRow {
+		t.Errorf("after the level's end: %v", v)
+	}
+}
+
+func TestVerdict_ABudgetNearlyReachedIsCommittedNotInUse(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{Budget: [tiers.Count]uintptr{tiers.Large: 4 << 20}})
+		var held []unsafe.Pointer
+		g.run(1, func(float64) {
+			for len(held) < 7 {
+				p, err := g.m.Alloc(500<<10, 16)
+				must(t, err)
+				held = append(held, p)
+			}
+		})
+		g.run(1, func(float64) {
+			for ; len(held) > 1; held = held[:len(held)-1] {
+				g.m.Free(held[len(held)-1], 500<<10)
+			}
+		})
+		v := g.r.Verdict()
+		if v.Tight == nil || v.Tight.Tier != tiers.Large || v.Tight.Tight() < 0.8 || v.Tight.InUse > 1<<20 {
+			t.Fatalf("%v: %+v", v, v.Tight)
+		}
+		g.run(1, func(float64) { _, _ = g.m.Alloc(3<<20, 16) })
+		if v := g.r.Verdict(); v.Refused == nil || v.Refused.Tier != tiers.Large {
+			t.Errorf("refusals: %v", v)
+		}
+		g.run(12, nil)
+		if v := g.r.Verdict(); v.Refused != nil {
+			t.Errorf("refusals of before the window: %v", v)
+		}
+	})
+}
+
+func TestWorst_IsTheSpikeWithWhatItDid(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{})
+		ai := g.tag("ai")
+		uploads := 0.0
+		g.r.Monitor("uploads", "bytes", func() float64 { return uploads })
+		timer := g.r.Timer("path finding")
+		g.run(2, nil)
+		spike := 0
+		g.run(600/hz, func(float64) {
+			uploads = 0
+			if g.n == spike+int(2*hz)+300 {
+				timer.Start()
+				g.now = g.now.Add(80 * time.Millisecond)
+				timer.Stop()
+				uploads = 1 << 20
+				for range 300 {
+					must1(t, ai, 64)
+				}
+			}
+		})
+		g.run(min(5, 0.8*300/hz), nil)
+		f := g.r.Worst()
+		if 300/hz > 9 {
+			if f != nil && f.Took > 150*time.Millisecond && hz > 10 {
+				t.Errorf("a spike from before the window is there still: %v", f.Took)
+			}
+			return
+		}
+		slab := f.Rows[tiers.Slab]
+		if !near(f.Took.Seconds(), 0.08+1/hz, 0.01) || slab.Allocs != 300 || f.Monitors[0] != 1<<20 || f.Timers[0] != 80*time.Millisecond {
+			t.Errorf("worst frame: %v, slab %+v, uploads %v, timers %v", f.Took, slab, f.Monitors, f.Timers)
+		}
+		tags := g.r.Rows()
+		for i := range tags {
+			if tags[i].Name == "ai" && (f.Rows[i].Allocs != 300 || tags[i].Most != 300) {
+				t.Errorf("the tag: %+v, most %d", f.Rows[i], tags[i].Most)
+			}
+		}
+		number := g.r.Keep().Number
+		g.run(12, nil)
+		if f := g.r.Worst(); f.Took > time.Duration(1.01e9/hz) {
+			t.Errorf("twelve seconds on, the worst frame takes %v", f.Took)
+		}
+		if k := g.r.Kept(); k.Number != number || k.Rows[tiers.Slab].Allocs != 300 || k.Timers[0] != 80*time.Millisecond {
+			t.Errorf("the kept frame has changed: %+v", k)
+		}
+	})
+}
+
+func TestRows_AllocationsAreASecondsAndChurnIsWhatDiedYoung(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{})
+		young, old := g.tag("young"), g.tag("old")
+		var held []unsafe.Pointer
+		g.run(6, func(float64) {
+			for range 7 {
+				p, err := young.Alloc(100, 16)
+				must(t, err)
+				g.m.Free(p, 100)
+			}
+			p, err := old.Alloc(100, 16)
+			must(t, err)
+			if held = append(held, p); len(held) > 100 {
+				g.m.Free(held[0], 100)
+				held = held[1:]
+			}
+		})
+		for _, w := range g.r.Rows() {
+			switch {
+			case w.Name == "young" && (!near(w.Allocs, 7*hz, 0.02) || !near(w.Churn, 7*hz, 0.02) || w.Most != 7):
+				t.Errorf("young: %+v", w)
+			case w.Name == "old" && (!near(w.Allocs, hz, 0.02) || w.Most != 1):
+				t.Errorf("old: %+v", w)
+			}
+		}
+	})
+}
+
+func TestTimes_AreOfTheWindow(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	g.run(5, nil)
+	g.now = g.now.Add(100 * time.Millisecond)
+	g.run(5, nil)
+	v := g.r.Times()
+	if !near(v.Rate, 59.4, 0.02) || !near(v.Median.Seconds(), 1.0/60, 0.07) || !near(v.Most.Seconds(), 0.1167, 0.01) || v.Late != 1 {
+		t.Errorf("%+v", v)
+	}
+	g.run(12, nil)
+	if v := g.r.Times(); !near(v.Most.Seconds(), 1.0/60, 0.01) || v.Late != 0 || !near(v.P99.Seconds(), 1.0/60, 0.07) {
+		t.Errorf("twelve seconds on: %+v", v)
+	}
+}
+
+func TestChanges_AreSinceTheMarksByTag(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	ai := g.tag("ai")
+	g.run(1, nil)
+	if _, _, ok := g.r.Changes(nil); ok {
+		t.Error("changes without a mark")
+	}
+	g.r.Mark(A)
+	g.run(1, leaker(ai, 60<<10, 1024))
+	late := g.tag("late") // it has no row at mark A
+	g.run(1, leaker(late, 60<<10, 1024))
+	check := func(when string, wantLate int64) {
+		t.Helper()
+		got := map[string]Change{}
+		changes, _, ok := g.r.Changes(nil)
+		for _, c := range changes {
+			got[g.r.Rows()[c.Row].Name] = c
+		}
+		if !ok || got["ai"].Blocks != 60 || got["late"].Blocks != wantLate || got["(no tag)"] != (Change{}) {
+			t.Errorf("%s: %+v", when, got)
+		}
+	}
+	check("until now", 60)
+	g.r.Mark(B)
+	g.run(1, leaker(late, 60<<10, 1024))
+	check("until mark B", 60)
+	g.r.Mark(A)
+	g.run(0.5, nil)
+	if changes, took, ok := g.r.Changes(nil); !ok || !near(took.Seconds(), 0.5, 0.05) {
+		t.Errorf("mark A takes back B: %v, %v", changes, took)
+	}
+	func() {
+		defer func() {
+			if _, ok := recover().(*memory.Misuse); !ok {
+				t.Error("mark 2 is no Misuse")
+			}
+		}()
+		g.r.Mark(2)
+	}()
+}
+
+func TestRows_ATagThatIsNewKeepsTheOthersFigures(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	leak := leaker(g.m, 100<<10, 1024) // of no tag
+	g.run(4, leak)
+	for _, name := range []string{"a", "b"} {
+		g.tag(name)
+	}
+	g.run(0.3, leak)
+	if v := g.r.Verdict(); v.Tag == nil || v.Tag.Name != noTag || !near(v.Tag.Growth, 100<<10, 0.05) {
+		t.Errorf("%v", v)
+	}
+	if n := len(g.r.Rows()); n != firstTag+3 || g.r.Rows()[firstTag].Name != "a" || g.r.Rows()[firstTag+1].Name != "b" {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestFrame_AllocatesNothing(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	tag := g.tag("ai")
+	g.r.Monitor("n", "", func() float64 { return 1 })
+	g.r.Timer("ai")
+	g.run(3, nil)
+	if n := testing.AllocsPerRun(2000, func() {
+		_ = g.m.BeginFrame()
+		g.now = g.now.Add(time.Second / 60)
+		p, _ := tag.Alloc(64, 16)
+		g.m.Free(p, 64)
+		g.r.Frame()
+		_ = g.m.EndFrame()
+	}); n != 0 {
+		t.Errorf("%v allocations a frame", n)
+	}
+}
+
+func TestFrame_ALongSleepIsNoGrowthAndEnds(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	leak := leaker(g.tag("ai"), 100<<10, 1024)
+	g.run(5, leak)
+	g.now = g.now.Add(1000 * time.Hour)
+	g.run(1, nil)
+	if v := g.r.Verdict(); v.Tag != nil {
+		t.Errorf("behind a sleep: %v", v)
+	}
+	g.run(5, leak)
+	if v := g.r.Verdict(); v.Tag == nil || !near(v.Tag.Growth, 100<<10, 0.05) {
+		t.Errorf("behind a sleep and five seconds: %v", v)
+	}
+}
+
+func TestRecord_IsJSONWithTheNamesOfTheRows(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	g.r.Monitor("enemies", "", func() float64 { return 57 })
+	g.r.Timer("ai")
+	g.run(5, leaker(g.tag("ai"), 100<<10, 1024))
+	g.r.Mark(A)
+	g.run(1, leaker(g.tag("ai"), 100<<10, 1024))
+	var b bytes.Buffer
+	must(t, g.r.WriteJSON(&b))
+	var rec Record
+	must(t, json.Unmarshal(b.Bytes(), &rec))
+	if len(rec.Rows) != len(g.r.Rows()) || rec.Worst == nil || rec.Worst.Monitors["enemies"] != 57 || len(rec.Since) == 0 || !strings.Contains(rec.Verdict, "by tag ai +") {
+		t.Errorf("%s", b.String())
+	}
+	b.Reset()
+	must(t, g.r.WriteText(&b))
+	for _, want := range []string{"growing: slab +", "\nai ", "worst frame: number ", "enemies", "\nlarge "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+func TestNew_RefusesWhatCannotBe(t *testing.T) {
+	m, err := tiers.New(tiers.Config{KeepGC: true})
+	must(t, err)
+	defer m.Close()
+	for _, cfg := range []Config{{Window: time.Millisecond}, {Window: time.Hour}, {Window: -1}, {Frame: -1}} {
+		if _, err := New(m, cfg); err == nil {
+			t.Errorf("%+v is taken", cfg)
+		}
+	}
+	if _, err := New(nil, Config{}); err == nil {
+		t.Error("a nil manager is taken")
+	}
+}
+
+func TestClosed_AManagerThatIsGoneIsReadAsEmpty(t *testing.T) {
+	m, err := tiers.New(tiers.Config{KeepGC: true})
+	must(t, err)
+	r, err := New(m, Config{})
+	must(t, err)
+	r.Frame()
+	must(t, m.Close())
+	r.Frame()
+	r.Frame()
+	must(t, r.Check())
+}
+
+func TestClassOf_AMiddleIsOfItsClassAndNear(t *testing.T) {
+	for us := int64(0); us < 1<<31; us += 1 + us/50 {
+		c := classOf(time.Duration(us) * time.Microsecond)
+		m := middle(c).Microseconds()
+		if classOf(middle(c)) != c || us >= 8 && !near(float64(m), float64(us), 0.07) {
+			t.Fatalf("%d µs is of class %d, whose middle is %d µs", us, c, m)
+		}
+	}
+}
+
+func BenchmarkFrame(b *testing.B) {
+	for _, tags := range []int{0, 16, 250} {
+		b.Run(fmt.Sprintf("tags=%d", tags), func(b *testing.B) {
+			g := newGame(b, 60, tiers.Config{})
+			for i := range tags {
+				g.tag(fmt.Sprint("tag ", i))
+			}
+			for b.Loop() {
+				g.now = g.now.Add(time.Second / 60)
+				g.r.Frame()
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package meter
+
+import (
+	"time"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// A Kind says what a row is of.
+type Kind uint8
+
+const (
+	TierRow Kind = iota // one for each tier, in their order
+	GoRow               // the Go heap
+	RestRow             // what is resident beyond tiers and Go
+	TagRow              // one for each tag in the order in which they were made, and last what has none
+)
+
+// A Row is what is known of one tier, one tag, the Go heap or the rest. Its figures change four times a
+// second, so that they can be read.
+type Row struct {
+	Name string
+	Kind Kind
+	Tier tiers.Tier // of a TierRow
+
+	InUse     uint64 // bytes; of the rest, resident; of the frame tier, of the present buffer
+	Committed uint64 // what the budget limits; 0 where it is not known
+	Budget    uint64 // 0 where there is none
+	Peak      uint64
+	Live      uint64 // blocks
+
+	Allocs   float64 // a second, over the last whole second of the window
+	Frees    float64
+	Most     uint64  // allocations in one frame, at most in the window
+	Churn    float64 // a second: blocks that may have died within two frames, see below
+	Failures uint64  // requests refused in the window
+	Refused  uint64  // since the manager began
+	Growth   float64 // bytes a second, 0 where it does not grow steadily
+}
+
+// Churn is an upper bound: of the blocks that a frame freed, as many as it and the one before have
+// allocated. Where most of a row's allocations are churn it should be scratch, or a frame's.
+
+// Tight returns the share of the budget that is committed, 0 where there is none. The frame tier has as
+// much as its budget from the beginning on: Verdict.Frame says what is used of it.
+func (w *Row) Tight() float64 {
+	if w.Budget == 0 || w.Kind == TierRow && w.Tier == tiers.Frame {
+		return 0
+	}
+	return float64(w.Committed) / float64(w.Budget)
+}
+
+// Rows returns all rows: tiers, the Go heap, the rest, tags. They are the meter's, to be read.
+func (r *Meter) Rows() []Row { return r.rows }
+
+// settle brings the figures that stand up to date.
+func (r *Meter) settle() {
+	last, span := r.lastPart()
+	step := (r.cfg.Window / SlotCount * perEdge).Seconds()
+	for i := range r.rows {
+		w := &r.rows[i]
+		w.InUse = uint64(r.value(i))
+		w.Growth = r.series[i].growth() / step
+		switch {
+		case i < goRow:
+			t := &r.snap.Tiers[i]
+			w.Committed, w.Budget, w.Peak, w.Live, w.Refused = t.Committed, t.Budget, t.Peak, t.Live, t.Failures
+		case i == goRow:
+			w.Committed, w.Live, w.Peak = r.snap.Go.Total, r.snap.Go.HeapObjects, max(w.Peak, w.InUse)
+		case i == restRow:
+			w.Committed, w.Peak = w.InUse, max(w.Peak, w.InUse)
+		default:
+			t := &r.snap.Tags[i-firstTag]
+			w.Peak, w.Live, w.Refused = t.Peak, t.Live, t.Failures
+		}
+		if span > 0 {
+			s := last.rows[i]
+			w.Allocs, w.Frees, w.Churn = float64(s.allocs)/span, float64(s.frees)/span, float64(s.young)/span
+		}
+		w.Most, w.Failures = 0, 0
+		for k := range r.sums {
+			w.Most = max(w.Most, r.sums[k].rows[i].most)
+			w.Failures += r.sums[k].rows[i].failures
+		}
+	}
+	r.times.sum()
+	r.judge()
+}
+
+// lastPart returns the last whole part of the window, or the present one where there is no other, and
+// the seconds that its frames took.
+func (r *Meter) lastPart() (*sums, float64) {
+	if r.part > 0 {
+		if s := &r.sums[(r.part-1)%seconds]; s.took > 0 {
+			return s, s.took.Seconds()
+		}
+	}
+	s := &r.sums[r.part%seconds]
+	return s, s.took.Seconds()
+}
+
+// Times are what frames of the window took.
+type Times struct {
+	Rate              float64 // frames a second
+	Median, P99, Most time.Duration
+	Frames, Late      int // of them, those that took more than one and a half of Config.Frame
+}
+
+// Times returns them, as of the last change of figures. The percentiles are right to 6 %.
+func (r *Meter) Times() Times {
+	h := &r.times.total
+	t := Times{Frames: int(h.n), Median: h.quantile(0.5), P99: h.quantile(0.99), Most: h.most}
+	for c := classOf(r.cfg.Frame*3/2) + 1; c < classes; c++ {
+		t.Late += int(h.counts[c])
+	}
+	if h.took > 0 {
+		t.Rate = float64(h.n) / h.took.Seconds()
+	}
+	return t
+}
+
+func misuse(op, reason string) *memory.Misuse {
+	return &memory.Misuse{Package: "meter", Op: op, Reason: reason}
+}

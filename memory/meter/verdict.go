@@ -1,0 +1,119 @@
+package meter
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// A Verdict answers in rows what a table makes one look for. A pointer is nil where the answer is none.
+type Verdict struct {
+	Largest *Row // of tiers, the Go heap and the rest, by bytes in use
+	Growing *Row // the tier that grows fastest, or the rest, or the Go heap where nothing else does
+	Tag     *Row // the tag that grows fastest
+	Tight   *Row // the tier whose committed bytes are nearest to their budget, from TightAt on
+	Refused *Row // the tier that refused most requests in the window
+
+	// Frame is the share of a frame's buffer that was used at most in the window, and Late that of the
+	// frames that took more than one and a half of Config.Frame.
+	Frame float64
+	Late  float64
+	Worst time.Duration
+}
+
+// The shares of a budget from which a tier is tight, and as good as full.
+const (
+	TightAt = 0.75
+	FullAt  = 0.90
+)
+
+// least is the growth, in bytes a second, that is worth a word.
+const least = 1024
+
+// Verdict returns the answers as of the last change of figures.
+func (r *Meter) Verdict() *Verdict { return &r.verdict }
+
+// judge brings the verdict up to date.
+func (r *Meter) judge() {
+	v := &r.verdict
+	*v = Verdict{}
+	better := func(best **Row, w *Row, of func(*Row) float64, from float64) {
+		if x := of(w); x >= from && (*best == nil || x > of(*best)) {
+			*best = w
+		}
+	}
+	growth := func(w *Row) float64 { return w.Growth }
+	for i := range r.rows {
+		w := &r.rows[i]
+		if w.Kind == TagRow {
+			better(&v.Tag, w, growth, least)
+			continue
+		}
+		better(&v.Largest, w, func(w *Row) float64 { return float64(w.InUse) }, 1)
+		if w.Kind != GoRow {
+			better(&v.Growing, w, growth, least)
+		}
+		better(&v.Tight, w, (*Row).Tight, TightAt)
+		better(&v.Refused, w, func(w *Row) float64 { return float64(w.Failures) }, 1)
+	}
+	if v.Growing == nil {
+		better(&v.Growing, &r.rows[goRow], growth, least)
+	}
+	var curve [SlotCount]float32
+	r.series[tiers.Frame].curve(&curve)
+	most := float32(0)
+	for _, x := range curve {
+		most = max(most, x)
+	}
+	if r.frameB > 0 {
+		v.Frame = float64(most) / r.frameB
+	}
+	t := r.Times()
+	if v.Worst = t.Most; t.Frames > 0 {
+		v.Late = float64(t.Late) / float64(t.Frames)
+	}
+}
+
+// Append appends the verdict in words, one line, and returns it. It allocates nothing where dst has room
+// for some 200 bytes.
+func (v *Verdict) Append(dst []byte) []byte {
+	dst = append(dst, "largest: "...)
+	dst = appendName(dst, v.Largest)
+	dst = append(dst, "; growing: "...)
+	if dst = appendName(dst, v.Growing); v.Growing != nil {
+		dst = appendRate(dst, v.Growing.Growth)
+	}
+	if v.Tag != nil {
+		dst = append(append(dst, ", by tag "...), v.Tag.Name...)
+		dst = appendRate(dst, v.Tag.Growth)
+	}
+	if v.Tight != nil {
+		dst = append(append(dst, "; "...), v.Tight.Name...)
+		dst = append(dst, " has committed "...)
+		dst = append(strconv.AppendInt(dst, int64(100*v.Tight.Tight()), 10), "% of its budget"...)
+	}
+	if v.Refused != nil {
+		dst = append(append(dst, "; "...), v.Refused.Name...)
+		dst = append(strconv.AppendUint(append(dst, " refused "...), v.Refused.Failures, 10), " requests"...)
+	}
+	dst = append(dst, "; frame memory: "...)
+	return append(strconv.AppendInt(dst, int64(100*v.Frame+0.5), 10), '%')
+}
+
+func (v *Verdict) String() string { return string(v.Append(nil)) }
+
+func appendName(dst []byte, w *Row) []byte {
+	if w == nil {
+		return append(dst, "nothing"...)
+	}
+	return append(dst, w.Name...)
+}
+
+func appendRate(dst []byte, rate float64) []byte {
+	dst = append(dst, " +"...)
+	if rate < 1<<20 {
+		return append(strconv.AppendFloat(dst, rate/(1<<10), 'f', 0, 64), " KiB/s"...)
+	}
+	return append(strconv.AppendFloat(dst, rate/(1<<20), 'f', 1, 64), " MiB/s"...)
+}
