@@ -1,68 +1,74 @@
 package render
 
 import (
+	"fmt"
 	"image"
-	"image/color"
+	"image/draw"
+	"math"
 
-	"github.com/hajimehoshi/bitmapfont/v4"
 	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gomono"
+	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
 )
 
 // ascii is the number of printable ASCII characters, space to tilde.
 const ascii = '~' - ' ' + 1
 
-// symbols are the glyphs beyond ASCII.
-const symbols = "×▲▼▶◀△▮▯µ•·…█▇▆▅▄▃▂▁░▒▓→←↑↓∞°±≤≥●○◆■□★♥✓–—Δ│─"
+// symbols are the glyphs beyond ASCII, and what stands for those that are not there.
+const symbols = "×▲▼►◄µ•·…█▄▀▌▐░▒▓→←↑↓∞°±≤≥●○■□♥♪–—Δ│─" + missing
 
-// redrawn are glyphs that the font draws in a way that does not read on a dark game: its
-// point is a little cross and its triangle a chess pawn. The first row is at dot row y.
-var redrawn = [...]struct {
-	r    rune
-	y    int
-	rows []string
-}{
-	{'.', 10, []string{" ##", " ##"}},
-	{':', 5, []string{" ##", " ##", "", "", "", " ##", " ##"}},
-	{'▲', 6, []string{"  #", "  #", " ###", " ###", "#####"}},
-	{'▼', 6, []string{"#####", " ###", " ###", "  #", "  #"}},
-}
+const missing = "▯"
 
-// rasterize draws every glyph at one pixel a dot, below each other.
-func (f *Font) rasterize() *image.Alpha {
+const (
+	em       = 10 // pixels at which the typeface, whose letters are six tenths of an em wide, fills a cell
+	baseline = 12 // below the top of a cell
+)
+
+// rasterize draws every glyph below each other in cells of k pixels a dot: Go Mono (Bigelow and Holmes,
+// 2016), at each size anew, so that text is as sharp as its window.
+func (f *Font) rasterize(k int) (*image.Alpha, error) {
+	typeface, err := opentype.Parse(gomono.TTF)
+	if err != nil {
+		return nil, fmt.Errorf("render: Go Mono: %w", err)
+	}
+	face, err := opentype.NewFace(typeface, &opentype.FaceOptions{Size: float64(em * k), DPI: 72, Hinting: font.HintingFull})
+	if err != nil {
+		return nil, fmt.Errorf("render: Go Mono at %d pixels: %w", em*k, err)
+	}
+	defer face.Close()
 	n := ascii + f.extras
-	dots := image.NewAlpha(image.Rect(0, 0, GlyphW, GlyphH*n))
-	face := bitmapfont.Face
-	ascent := face.Metrics().Ascent.Ceil()
+	w, h := GlyphW*k, GlyphH*k
+	cells := image.NewAlpha(image.Rect(0, 0, w, h*n))
 	for g := range n {
 		r := rune(' ' + g)
 		if g >= ascii {
 			r = f.extra[g-ascii].r
 		}
-		cell := dots.SubImage(image.Rect(0, GlyphH*g, GlyphW, GlyphH*(g+1))).(*image.Alpha)
-		if redraw(cell, r) {
+		cell := cells.SubImage(image.Rect(0, h*g, w, h*(g+1))).(*image.Alpha)
+		if string(r) == missing {
+			frame(cell, k)
 			continue
 		}
-		d := font.Drawer{Dst: cell, Src: image.Opaque, Face: face, Dot: fixed.P(0, GlyphH*g+ascent)}
+		d := font.Drawer{Dst: cell, Src: image.Opaque, Face: face, Dot: fixed.P(0, h*g+baseline*k)}
 		d.DrawString(string(r))
 	}
-	return dots
+	embolden(cells, k)
+	return cells, nil
 }
 
-// redraw draws r if it is one of ours.
-func redraw(cell *image.Alpha, r rune) bool {
-	for _, g := range redrawn {
-		if g.r != r {
-			continue
-		}
-		for y, row := range g.rows {
-			for x, dot := range row {
-				if dot == '#' {
-					cell.SetAlpha(x, cell.Rect.Min.Y+g.y+y, color.Alpha{A: 255})
-				}
-			}
-		}
-		return true
+// embolden lifts what is half covered: light strokes on dark look thinner than they are, the more so
+// the fewer pixels they have.
+func embolden(img *image.Alpha, k int) {
+	exp := 1 - 0.4/float64(k)
+	for i, v := range img.Pix {
+		img.Pix[i] = byte(math.Round(255 * math.Pow(float64(v)/255, exp)))
 	}
-	return false
+}
+
+// frame draws an empty box.
+func frame(cell *image.Alpha, k int) {
+	r := image.Rect(k, 4*k, 5*k, 13*k).Add(cell.Rect.Min)
+	draw.Draw(cell, r, image.Opaque, image.Point{}, draw.Src)
+	draw.Draw(cell, r.Inset(k), image.Transparent, image.Point{}, draw.Src)
 }

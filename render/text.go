@@ -1,7 +1,6 @@
 package render
 
 import (
-	"image"
 	"math"
 	"unicode/utf8"
 	"unsafe"
@@ -39,9 +38,8 @@ func NewFont(a *Atlas) (*Font, error) {
 		f.extra[f.extras] = extraGlyph{r, ascii + f.extras}
 		f.extras++
 	}
-	dots := f.rasterize()
 	for k := bakes; k > 0; k-- { // the largest first, as shelves like it
-		if err := f.bake(a, dots, k); err != nil {
+		if err := f.bake(a, k); err != nil {
 			return nil, err
 		}
 	}
@@ -54,16 +52,20 @@ func NewFont(a *Atlas) (*Font, error) {
 const sheetCols = 32
 
 // bake puts all glyphs on the page with k texels a dot.
-func (f *Font) bake(a *Atlas, dots *image.Alpha, k int) error {
+func (f *Font) bake(a *Atlas, k int) error {
+	cells, err := f.rasterize(k)
+	if err != nil {
+		return err
+	}
 	n := ascii + f.extras
 	cw, ch := GlyphW*k+1, GlyphH*k+1
 	rows := (n + sheetCols - 1) / sheetCols
 	sheet, err := a.bake(sheetCols*cw, rows*ch, func(x, y int) [4]byte {
-		g, dx, dy := y/ch*sheetCols+x/cw, x%cw/k, y%ch/k
-		if g >= n || dx >= GlyphW || dy >= GlyphH {
+		g, dx, dy := y/ch*sheetCols+x/cw, x%cw, y%ch
+		if g >= n || dx >= GlyphW*k || dy >= GlyphH*k {
 			return [4]byte{}
 		}
-		v := dots.AlphaAt(dx, GlyphH*g+dy).A
+		v := cells.AlphaAt(dx, GlyphH*k*g+dy).A
 		return [4]byte{v, v, v, v}
 	})
 	if err != nil {
@@ -82,16 +84,16 @@ func (f *Font) glyph(r rune) int {
 	if r >= ' ' && r <= '~' {
 		return int(r - ' ')
 	}
-	missing := 0
+	box := 0
 	for _, e := range f.extra[:f.extras] {
 		if e.r == r {
 			return e.glyph
 		}
-		if e.r == '▯' {
-			missing = e.glyph
+		if string(e.r) == missing {
+			box = e.glyph
 		}
 	}
-	return missing
+	return box
 }
 
 // Width returns the width of one line of text, in logical pixels at the given scale.
