@@ -23,6 +23,7 @@ var floor = map[string]int{
 	"memory/tlsf": 4, "memory/slab": 4, "memory/remote": 4, "memory/compact": 4, "memory/plan": 4,
 	"memory/guard": 4, "memory/compose": 4, "memory/memtest": 4, "memory/container": 4,
 	"memory/tiers": 5,
+	"memory/meter": 6,
 	"ecs":          6,
 	"engine":       7, "particles": 7,
 	"assets":    7,
