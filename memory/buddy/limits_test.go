@@ -71,3 +71,12 @@ func TestHeap_BlocksOfAWordTakeAWord(t *testing.T) {
 		t.Errorf("%d blocks of 8 bytes in 64 KiB: %v", n, h.Check())
 	}
 }
+
+func TestHeap_GrowsSeldom(t *testing.T) {
+	for _, system := range []System{Binary, Fibonacci} {
+		memtest.GrowsSeldom(t, func(src page.Source) func() error {
+			h := newHeap(t, src, Config{System: system})
+			return func() error { _, err := h.Alloc(4000, 8); return err }
+		})
+	}
+}

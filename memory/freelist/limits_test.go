@@ -41,3 +41,10 @@ func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 func TestNew_ASourceThatGivesTheWrongMemoryIsRefusedOrTakenAtWhatWasAskedFor(t *testing.T) {
 	memtest.Gifts(t, func(src page.Source) (*Heap, error) { return New(src, Config{Reserve: 1 << 20, Granule: 16}) })
 }
+
+func TestHeap_GrowsSeldom(t *testing.T) {
+	memtest.GrowsSeldom(t, func(src page.Source) func() error {
+		h := newHeap(t, src, Config{})
+		return func() error { _, err := h.Alloc(4000, 8); return err }
+	})
+}
