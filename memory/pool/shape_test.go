@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -167,4 +168,16 @@ func TestPool_GrowBeyondTheBudgetIsRefusedAndCounted(t *testing.T) {
 	p.retired = 1
 	mustName(t, p, "0 retired (1 counted)", "64 carved slots are not 63 vacant, 1 live")
 	p.retired = 0
+}
+
+func TestPools_GrowSeldom(t *testing.T) {
+	memtest.GrowsSeldom(t, func(src page.Source) func() error {
+		p, err := New[[4000]byte](src, Config{})
+		memtest.Opened(t, p, err)
+		return func() error { _, _, err := p.New(); return err }
+	})
+	memtest.GrowsSeldom(t, func(src page.Source) func() error {
+		b := newBlocks(t, src, BlocksConfig{Size: 4000})
+		return func() error { _, err := b.Get(); return err }
+	})
 }

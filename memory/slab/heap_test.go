@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 )
 
 func newHeap(t testing.TB, cfg Config) *Heap {
@@ -268,4 +269,12 @@ func TestHeap_ABaseIsForBlocksInOneRange(t *testing.T) {
 	if mustCentral(h).Base() != h.base || h.base == nil {
 		t.Error("the Central has another base")
 	}
+}
+
+func TestHeap_GrowsSeldom(t *testing.T) {
+	memtest.GrowsSeldom(t, func(src page.Source) func() error {
+		h, err := New(src, Config{})
+		memtest.Opened(t, h, err)
+		return func() error { _, err := h.Alloc(4000, 8); return err }
+	})
 }
