@@ -237,3 +237,30 @@ func TestScale_DividesEverySizeAndWhatAlignmentsMake(t *testing.T) {
 		}
 	}
 }
+
+// What comes of a round is where the next one starts, unless it is worse.
+func TestReplacer_GoesOnFromTheLastRound(t *testing.T) {
+	buffers, _ := cut(3, 400, 20)
+	set, _ := declared(buffers)
+	g := newGreedy(set, 0, untimed, untimed)
+	g.run()
+	r, b := newReplacer(g), newBudget(Limits{Steps: 1 << 20}, time.Now(), len(set))
+	start, moved := r.total, 0
+	for range 40 {
+		before, total := slices.Clone(r.current), r.total
+		r.round(b)
+		needs := uintptr(0)
+		for i, b := range set {
+			needs = max(needs, r.current[i]+align.Up(b.Size, g.unit))
+		}
+		if needs != r.total || r.total > total {
+			t.Fatalf("from %d bytes a round led to %d, and goes on from %d", total, r.total, needs)
+		}
+		if !slices.Equal(before, r.current) {
+			moved++
+		}
+	}
+	if moved == 0 || r.total >= start {
+		t.Errorf("%d rounds led anywhere, from %d to %d bytes", moved, start, r.total)
+	}
+}
