@@ -14,7 +14,7 @@ import (
 
 // A ticket is the permission of one loop to go on.
 type ticket struct {
-	rows int // of the chunk that it may step through; 0 once the world has changed
+	rows int // of the chunk or run that it may step through; 0 once the world has changed
 	f    *filter
 }
 
@@ -80,10 +80,11 @@ type walk struct {
 	ticket *ticket
 	es     address
 	cols   [maxFilter]address
-	m, c   uint32 // the match and the chunk in it that come next
+	spot
 }
 
-// step brings the next chunk with rows into s, whose ticket then says how many there are.
+// step brings the next chunk with rows into s, or the next run of changed ones, whose ticket then says
+// how many there are.
 //
 //go:noinline
 func (f *filter) step(s *walk) bool {
@@ -96,7 +97,12 @@ func (f *filter) step(s *walk) bool {
 	} else if s.ticket.rows == 0 {
 		panic(&memory.Misuse{Package: "ecs", Op: "All", Reason: "the world was changed within the loop; use World.Commands, or leave the loop after the change"})
 	}
-	k, n := f.chunk(&s.m, &s.c)
+	k, first, n := (*tableChunk)(nil), 0, 0
+	if f.watchful {
+		k, first, n = f.nextRun(&s.spot)
+	} else {
+		k, n = f.chunk(&s.m, &s.c)
+	}
 	if k == nil {
 		if s.ticket != nil {
 			w.giveBack(s.ticket)
@@ -113,7 +119,20 @@ func (f *filter) step(s *walk) bool {
 	for i := 0; i < f.n; i++ {
 		s.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]]
 	}
+	if first > 0 {
+		f.shift(s, uintptr(first))
+	}
 	return true
+}
+
+// shift steps from row 0 to the given one.
+//
+//go:noinline
+func (f *filter) shift(s *walk, row uintptr) {
+	s.es += address(row * entityBytes)
+	for i := 0; i < f.n; i++ {
+		s.cols[i&(maxFilter-1)] += address(row * f.w.comps[f.ids[i&(maxFilter-1)]].size)
+	}
 }
 
 // leave ends the loop before its end.

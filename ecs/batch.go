@@ -81,6 +81,9 @@ func (w *World) spawnBatch(t *table, n int) (span, error) {
 			k := &t.columns[i]
 			clear(unsafe.Slice((*byte)(w.cell(loc, k.comp.id, uintptr(k.size))), uintptr(n)*uintptr(k.size)))
 		}
+		if w.observed&tracking != 0 {
+			w.note(loc, n, t.mask) // they exist, whatever becomes of who fills them
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ func (w *World) Check() error {
 	c.observers(w)
 	c.index(w)
 	sound := c.components(w)
+	sound = c.ticks(w) && sound
 	if sound && c.directory(w) {
 		c.tables(w)
 	}
@@ -88,6 +89,25 @@ func (c *checker) observers(w *World) {
 		c.that(w.watched[k] == watched, "observers: %v is watched in kind %d, the book says %v", watched, k, w.watched[k])                    // (2)
 		c.that(w.observed>>k&1 != 0 == (len(w.lists[k]) > 0), "observers: kind %d has %d, the book says %#x", k, len(w.lists[k]), w.observed) // (3)
 	}
+	c.that(w.observed < tracking<<1, "observers: the book says %#x", w.observed)
+}
+
+// ticks verifies invariants (1) to (3) of ticks, without which stamps cannot be found.
+func (c *checker) ticks(w *World) bool {
+	before := c.count()
+	var tracked, hidden mask
+	for i, k := range w.comps[:min(len(w.comps), MaxComponents)] {
+		if k.ticks != nil {
+			tracked = tracked.with(maskBit(ID(i)))
+		}
+		if k.of != nil {
+			hidden = hidden.with(maskBit(ID(i)))
+		}
+	}
+	c.that(tracked == w.tracked && hidden == w.hidden, "ticks: %v are tracked by %v, the book says %v by %v", tracked, hidden, w.tracked, w.hidden)
+	c.that((w.observed&tracking != 0) == !tracked.empty(), "ticks: %v are tracked, observed says %#x", tracked, w.observed)
+	c.that(w.tick >= w.clamped && w.tick-w.clamped < clampEvery && Tick(w.tick) != 0, "ticks: tick %d, clamped at %d", w.tick, w.clamped)
+	return before == c.count()
 }
 
 // components verifies the invariants of component and that the sizes are those of Config.
@@ -103,8 +123,15 @@ func (c *checker) components(w *World) bool {
 		c.that(slices.Equal(w.sizes, sizes) && w.first == uint32(first),
 			"directory: chunks of %d bytes from class %d, Config says %d to %d", w.sizes, w.first, cfg.ChunkBytes, cfg.MaxChunkBytes)
 	}
-	c.that(len(w.comps) == len(w.byType)+len(w.byName) && len(w.comps) <= MaxComponents, "%d component types, %d by type, %d by name", len(w.comps), len(w.byType), len(w.byName))
+	companions := 0
 	for i, k := range w.comps {
+		c.that(k.ticks == nil || k.of == nil && k.ticks.of == k && slices.Contains(w.comps, k.ticks), "component %d: %s has the ticks of another", i, k.name)
+		if k.of != nil { // (4)
+			companions++
+			c.that(int(k.id) == i && k.of.ticks == k && k.typ == nil && len(k.words) == 0 && k.size == tickBytes && !k.pointerful,
+				"component %d: %s has ID %d and %d bytes, pointers %v", i, k.name, k.id, k.size, k.pointerful)
+			continue
+		}
 		if k.typ == nil {
 			c.that(int(k.id) == i && w.byName[k.name] == k, "component %d: %s has ID %d", i, k.name, k.id) // (1)
 			c.that(k.align > 0 && k.align <= columnAlign && k.align&(k.align-1) == 0 && k.size%uintptr(k.align) == 0 && k.size <= maxFirstBytes && !k.pointerful,
@@ -121,7 +148,9 @@ func (c *checker) components(w *World) bool {
 		}
 		c.that(slices.Equal(k.words, words), "component %d: Hash reads %s at %v", i, k.typ, k.words) // (3)
 	}
-	c.that(w.relating.below(len(w.comps)), "relations %v of %d component types", w.relating, len(w.comps))
+	c.that(len(w.comps) == len(w.byType)+len(w.byName)+companions && len(w.comps) <= MaxComponents,
+		"%d component types, %d by type, %d by name, %d ticks", len(w.comps), len(w.byType), len(w.byName), companions)
+	c.that(w.relating.below(len(w.comps)) && !w.relating.any(&w.hidden), "relations %v of %d component types", w.relating, len(w.comps))
 	return before == c.count()
 }
 

@@ -62,6 +62,7 @@ func (c *checker) tables(w *World) {
 		if c.rows(w, t) {
 			rows += t.rows()
 			c.records(w, t)
+			c.stamps(w, t)
 			c.vacantHeap(w, t)
 		}
 		c.edges(w, t)
@@ -74,7 +75,7 @@ func (c *checker) tables(w *World) {
 // layout verifies invariant (1) of table, and whether its cells can be found.
 func (c *checker) layout(w *World, t *table) bool {
 	before := c.count()
-	if !c.that(t.mask.below(len(w.comps)), "table %d: mask %v for %d component types", t.index, t.mask, len(w.comps)) {
+	if !c.that(t.mask.below(len(w.comps)) && !t.mask.any(&w.hidden), "table %d: mask %v for %d component types", t.index, t.mask, len(w.comps)) {
 		return false
 	}
 	want, err := newTable(t.mask, w.comps, &w.directory, t.mask.any(&w.relating))
@@ -84,6 +85,7 @@ func (c *checker) layout(w *World, t *table) bool {
 	c.that(slices.Equal(t.columns, want.columns) && slices.Equal(t.heap, want.heap), "table %d: other columns than mask %v says", t.index, t.mask)
 	c.that(t.caps == want.caps && t.rowBytes == want.rowBytes && t.first == want.first, "table %d: %d rows of %d bytes from class %d, not %d of %d from %d",
 		t.index, t.caps, t.rowBytes, t.first, want.caps, want.rowBytes, want.first)
+	c.that(t.step == want.step, "table %d: Hash reads %d rows at once, not %d", t.index, t.step, want.step)
 	return before == c.count()
 }
 
@@ -160,6 +162,18 @@ func (c *checker) records(w *World, t *table) {
 				continue
 			}
 			c.that(r.loc == loc|uint32(row), "table %d: chunk %d row %d holds %v, whose record says %#x", t.index, i, row, e, r.loc)
+		}
+	}
+}
+
+// stamps verifies invariant (4) of ticks.
+func (c *checker) stamps(w *World, t *table) {
+	for id := range t.mask.and(w.tracked).ids() {
+		for i := range t.used() {
+			for row, s := range w.stamps(t.chunks[i].number<<rowBits, t.rowsIn(i), id) {
+				age := uint64(w.age(s))
+				c.that(age < w.tick && age <= maxAge+w.tick-w.clamped, "table %d: chunk %d row %d was written at %d, which is %d ticks before %d", t.index, i, row, s, age, w.tick)
+			}
 		}
 	}
 }

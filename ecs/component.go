@@ -19,6 +19,7 @@ type ID uint8
 //	    name where RegisterSize made it
 //	(2) size and pointerful are those of typ; without typ it is not, and size is a multiple of align
 //	(3) words are the scalars of typ, none where it is pointerful; without typ all of its bytes
+//	(4) what is a companion has neither typ nor words, tickBytes, and ticks of its owner
 type component struct {
 	id         ID
 	pointerful bool
@@ -26,7 +27,9 @@ type component struct {
 	align      int          // where there is no typ
 	typ        reflect.Type // nil of what RegisterSize made
 	name       string
-	words      []word // what Hash reads of a pointer-free value
+	words      []word     // what Hash reads of a pointer-free value
+	ticks      *component // its companion, see ticks; nil unless it is tracked
+	of         *component // whose companion it is; nil of all others
 
 	// For pointerful types only: typed copies, so that the collector sees every store.
 	makeColumn func(n int) unsafe.Pointer

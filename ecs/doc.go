@@ -11,7 +11,8 @@
 // kin to create and change by several; [Filter2], its All and Chunks, and [Query2] to walk, its
 // Parallel and [Workers] to walk on several goroutines; [Commands] for changes while walking;
 // [Relation] for entities that refer to others; [Observer] to be told of changes; [Events] and
-// [SetResource] between systems; [World.RegisterSize], [World.Ptr] and [NewFilterOf] for types
+// [SetResource] between systems; [World.Track], [World.Tick] and ChangedSince of filters to find what
+// was written since; [World.RegisterSize], [World.Ptr] and [NewFilterOf] for types
 // that are known at run time; [World.Stats], [World.Hash] and [World.Check] to look inside.
 //
 // # Layout
@@ -70,6 +71,21 @@
 // is to make hot and cold fields
 // two components. Creation, removal and moves copy all columns of a row.
 //
+// # What changed since
+//
+// A component that [World.Track] names has a second column beside its own, with the [Tick] at which each row
+// was written last. [World.Tick] ends one and begins the next; a filter's ChangedSince yields the
+// entities that were written after one, each of them and no other. Operations that write note it by
+// themselves. Loops and passes that write through their pointers say so once, by Writes of their filter,
+// which notes all rows that they come to; for a single entity there is [Component.Touch].
+//
+//	one chunk of {Position, Velocity}, Position tracked:
+//
+//	  | Entity × cap | Position × cap | Tick × cap | Velocity × cap | … |
+//
+// An Observer is told at once and calls a function for each write; ticks cost a store, and are looked at
+// by who wants to know, when he wants to: what is to be sent, drawn or indexed anew once a frame.
+//
 // # Use it when, and when not
 //
 // Use it for many objects of few shapes that systems visit every tick. For a few hundred
@@ -92,6 +108,10 @@
 //	Component.Column              one look-up per chunk: for columns that not all archetypes have
 //	EntityAt                      a look at each archetype that matches
 //	Component.Get                 inlined: record, column address, row
+//	a filter narrowed by
+//	ChangedSince                  a look at 4 bytes of each entity and component named, a call per
+//	                              run of changed ones
+//	Writes of a filter            4 bytes written for each entity and component tracked
 //	a filter narrowed by To       a map look-up, and a look at each table of that target
 //	SetTarget                     moves the row, after a map look-up where the target is another than
 //	                              that of the entity before
@@ -104,7 +124,8 @@
 //	Reset                         a free per chunk, nothing per entity
 //	an Observer                   a call per entity and event of its kind
 //	Shrink                        a look at each archetype, a free per chunk without rows
-//	memory                        8 bytes per entity in its row, 8 in the index; 100 bytes per
+//	memory                        8 bytes per entity in its row, 8 in the index, 4 for each component
+//	                              that is tracked; 100 bytes per
 //	                              chunk, some 700 per archetype or target of one; of a large archetype's chunks
 //	                              at most one is unused, of any other's half of the bytes
 //

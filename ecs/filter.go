@@ -23,6 +23,7 @@ const maxFilter = 8
 //	    first listed tables of list that have these targets; while epoch is the world's, list is
 //	    what links to the first target, or nil
 //	(4) nested rises, walk is not in it, and none is newer than the world's newest
+//	(5) those of lookout
 type filter struct {
 	w       *World
 	need    mask
@@ -39,6 +40,8 @@ type filter struct {
 	list   *linked
 	listed int
 	epoch  uint64
+
+	lookout
 }
 
 // A Selection is any filter: the entities that it matches now.
@@ -55,11 +58,8 @@ func (f *filter) init(w *World, ids ...ID) {
 // maskOf checks ids, which must all differ when they name columns.
 func maskOf(w *World, op string, ids []ID) (m mask) {
 	for _, id := range ids {
-		if int(id) >= len(w.comps) {
-			panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component ID is not of this world"})
-		}
-		if m.has(id) {
-			panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "component " + w.comps[id].name + " is named twice"})
+		if c := w.known(op, id); m.has(id) {
+			panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "component " + c.name + " is named twice"})
 		}
 		m = m.with(maskBit(id))
 	}
@@ -77,14 +77,18 @@ func (f *filter) restrict(op string, ids []ID, deny bool) {
 	}
 }
 
-// narrow starts the search for matches anew, which would confuse an open query, and stops
-// the loops over f. The caller changes what is looked for.
+// narrow starts the search for matches anew. The caller changes what is looked for.
 func (f *filter) narrow(op string) {
+	f.interrupt(op)
+	f.rewind()
+}
+
+// interrupt stops the loops over f, and panics where a query is open, which would be confused.
+func (f *filter) interrupt(op string) {
 	f.w.alone(op)
 	if f.walked() {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
 	}
-	f.rewind()
 	f.w.takeAway(f)
 }
 
@@ -166,10 +170,15 @@ func (f *filter) accepts(t *table) bool {
 	return t.mask.all(&f.need) && !t.mask.any(&f.deny) && (!f.exact || t.mask == f.need)
 }
 
-// Len returns the number of entities that match now.
+// Len returns the number of entities that match now. It looks at each matching archetype, and behind
+// ChangedSince at each of their ticks.
 func (f *filter) Len() (n int) {
 	f.w.alone("Len")
 	f.update(len(f.w.tables))
+	if f.looks > 0 {
+		_, n, _ = f.count(-1)
+		return n
+	}
 	for i := range f.matches {
 		n += f.matches[i].rows()
 	}
@@ -178,28 +187,43 @@ func (f *filter) Len() (n int) {
 
 // EntityAt returns the entity that All would yield as number i, from 0 to Len() - 1: one drawn
 // at random, say. It panics with a [*memory.Misuse] for any other i. Cost: a look at each matching
-// archetype, and a binary search among the chunks of one.
+// archetype, and a binary search among the chunks of one; behind ChangedSince as Len.
 func (f *filter) EntityAt(i int) Entity {
 	f.w.alone("EntityAt")
 	f.update(len(f.w.tables))
-	left := i
-	for _, t := range f.matches {
-		n := t.rows()
-		if left >= 0 && left < n {
-			k := t.chunkOf(uint32(left))
-			return *f.w.entity(t.chunks[k].number<<rowBits + uint32(left) - t.chunks[k].first)
-		}
-		left -= n
+	if e, ok := f.at(i); ok {
+		return e
 	}
 	f.w.unclosed("EntityAt")
 	panic(&memory.Misuse{Package: "ecs", Op: "EntityAt", Reason: fmt.Sprintf("there is no entity %d of %d", i, f.Len())})
+}
+
+// at returns entity i of those that match.
+func (f *filter) at(i int) (Entity, bool) {
+	if f.looks > 0 {
+		loc, _, ok := f.count(i)
+		if !ok {
+			return Entity{}, false
+		}
+		return *f.w.entity(loc), true
+	}
+	for _, t := range f.matches {
+		n := t.rows()
+		if i >= 0 && i < n {
+			k := t.chunkOf(uint32(i))
+			return *f.w.entity(t.chunks[k].number<<rowBits + uint32(i) - t.chunks[k].first), true
+		}
+		i -= n
+	}
+	return Entity{}, false
 }
 
 // Check verifies the filter's books and reports every broken invariant that it finds, or
 // nil. The world has a Check of its own.
 func (f *filter) Check() error {
 	var c checker
-	c.that(f.n >= 0 && f.n <= maxFilter && f.need.with(f.deny).below(len(f.w.comps)), "filter: %d columns, need %v, deny %v", f.n, f.need, f.deny)
+	named := f.need.with(f.deny)
+	c.that(f.n >= 0 && f.n <= maxFilter && named.below(len(f.w.comps)) && !named.any(&f.w.hidden), "filter: %d columns, need %v, deny %v", f.n, f.need, f.deny)
 	for i, id := range f.ids[:min(max(f.n, 0), maxFilter)] {
 		c.that(f.need.has(id), "filter: column %d is component %d", i, id)
 	}
@@ -212,6 +236,7 @@ func (f *filter) Check() error {
 	}
 	c.that(f.walk <= f.w.serial && slices.IsSorted(append(slices.Clone(f.nested), f.w.serial)) && !slices.Contains(f.nested, f.walk),
 		"filter: walk %d beside %v of %d", f.walk, f.nested, f.w.serial)
+	c.lookout(f)
 	return c.err()
 }
 
@@ -247,12 +272,12 @@ func (c *checker) aims(f *filter) {
 // the end, is a nil dereference and not a read of foreign memory.
 type cursor struct {
 	noCopy noCopy
-	row, n int // current row and rows of the current chunk
+	row, n int // current row and rows of the current chunk, or run of changed ones
 	cols   [maxFilter]unsafe.Pointer
 	es     unsafe.Pointer
 	f      *filter // nil once the query has ended
-	m, c   uint32  // the match and the chunk in it that come next
-	number uint64  // of the walk, see locks
+	spot
+	number uint64 // of the walk, see locks
 }
 
 // Next steps to the next entity. At the end it returns false and unlocks the world.
@@ -294,17 +319,36 @@ func (q *cursor) advance() bool {
 		*q = cursor{}
 		panic(&memory.Misuse{Package: "ecs", Op: "Next", Reason: "the query was ended, by a copy of it or by World.EndQueries"})
 	}
-	if k, n := f.chunk(&q.m, &q.c); k != nil {
+	k, first, n := (*tableChunk)(nil), 0, 0
+	if f.watchful {
+		k, first, n = f.nextRun(&q.spot)
+	} else {
+		k, n = f.chunk(&q.m, &q.c)
+	}
+	if k != nil {
 		q.row, q.n, q.es = 0, n, f.w.chunks[k.number].base
 		columns := f.w.row(k.number)
 		for i := 0; i < f.n; i++ {
 			q.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]].pointer()
+		}
+		if first > 0 {
+			q.shift(uintptr(first))
 		}
 		return true
 	}
 	f.end(q.number)
 	*q = cursor{}
 	return false
+}
+
+// shift steps from row 0 of the chunk to the given one.
+//
+//go:noinline
+func (q *cursor) shift(row uintptr) {
+	q.es = unsafe.Add(q.es, row*entityBytes)
+	for i := 0; i < q.f.n; i++ {
+		q.cols[i&(maxFilter-1)] = unsafe.Add(q.cols[i&(maxFilter-1)], row*q.f.w.comps[q.f.ids[i&(maxFilter-1)]].size)
+	}
 }
 
 // RemoveAll destroys every entity that s matches and returns their number. It costs far
@@ -328,6 +372,9 @@ func (w *World) RemoveAll(s Selection) int {
 func (f *filter) own(w *World, op string) {
 	if f.w != w {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter belongs to another world"})
+	}
+	if f.looks > 0 {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter is narrowed by ChangedSince, and batches go by archetypes; use World.Commands, or another filter"})
 	}
 	f.update(len(w.tables))
 }

@@ -71,7 +71,7 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 }
 
 // Hash folds the state of the world into h: every entity and every pointer-free component,
-// in storage order, and the targets of relations. Two worlds of the same Config.ChunkBytes and
+// in storage order, and the targets of relations, but no ticks, tracked or not. Two worlds of the same Config.ChunkBytes and
 // TargetChunkBytes that went through the same operations give the same value,
 // on every 64-bit architecture: whatever is no number counts as the same one, since its bits
 // differ between processors; 0 and -0 are different. Pointerful components are left out,
@@ -83,19 +83,38 @@ func (w *World) Hash(h uint64) uint64 {
 		if t.tailN == 0 {
 			continue
 		}
-		h = hashMask(h, &t.mask)
+		m := w.withoutHidden(t.mask)
+		h = hashMask(h, &m)
 		if t.kin != nil {
 			for i := range t.kin.relations {
 				h = mix(h, uint64(t.targets[i].index)|uint64(t.targets[i].gen)<<32)
 			}
 		}
 		h = mix(h, uint64(t.rows()))
-		run, step := span{t: t}, int(t.caps[t.first])
+		run, step := span{t: t}, int(t.step)
 		for left := t.rows(); left > 0; left -= step {
 			h = w.hashRows(h, &run, min(left, step))
 		}
 	}
 	return h
+}
+
+// withoutHidden numbers the components in m as they were if none had a companion.
+func (w *World) withoutHidden(m mask) mask {
+	if w.hidden.empty() {
+		return m
+	}
+	n, plain := ID(0), mask{}
+	for id, c := range w.comps {
+		if c.of != nil {
+			continue
+		}
+		if m.has(ID(id)) {
+			plain = plain.with(maskBit(n))
+		}
+		n++
+	}
+	return plain
 }
 
 // hashMask folds in the first word, and of the others, with their number, those that say something:
@@ -123,7 +142,9 @@ func (w *World) hashRows(h uint64, run *span, n int) uint64 {
 	}
 	for i := range t.columns {
 		comp, s := t.columns[i].comp, from
-		s.left = n
+		if s.left = n; len(comp.words) == 0 { // as those of a companion, of which nothing is to depend
+			continue
+		}
 		for loc, k := s.next(); k > 0; loc, k = s.next() {
 			p := w.cell(loc, comp.id, comp.size)
 			for row := range k {

@@ -55,11 +55,8 @@ func (m *mapper) turn(id ID, target Entity) {
 // mustRelate panics where id is no relation of w.
 func (w *World) mustRelate(op string, id ID) {
 	w.unclosed(op)
-	if int(id) >= len(w.comps) {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component ID is not of this world"})
-	}
-	if !w.relating.has(id) {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "component " + w.comps[id].name + " is no relation"})
+	if c := w.known(op, id); !w.relating.has(id) {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "component " + c.name + " is no relation"})
 	}
 }
 
@@ -279,8 +276,7 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 		}
 		total += t.rows()
 		if w.observed != 0 {
-			w.tellRows(setEvent, t, m.bits)
-			w.mutable(op)
+			w.tellWritten(t, op, m.bits)
 		}
 	}
 	for i := range matches {

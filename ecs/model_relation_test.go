@@ -57,6 +57,7 @@ func (m *model) relate(t *rapid.T) {
 	case 0, 1:
 		if err = m.child.Add(e, childOf{}, target); err == nil {
 			v.child = target
+			v.kids++
 		}
 	case 2:
 		if err = m.like.Add(e, much, target); err == nil {
@@ -66,6 +67,7 @@ func (m *model) relate(t *rapid.T) {
 		has = v != nil && !v.child.IsZero()
 		if ok, err = m.child.SetTarget(e, target); ok && err == nil {
 			v.child = target
+			v.kids++
 		}
 	case 4:
 		has = v != nil && v.like != nil
@@ -104,6 +106,7 @@ func (m *model) relateAll(t *rapid.T) {
 		for _, v := range m.ents {
 			if alive && v.pos != nil && !v.child.IsZero() {
 				v.child = target
+				v.kids++
 				n--
 			}
 		}
@@ -116,6 +119,7 @@ func (m *model) relateAll(t *rapid.T) {
 		for _, v := range m.ents {
 			if alive && v.pos != nil && v.arm != nil && v.odd != nil && !v.tag {
 				v.pos, v.child = &p, target
+				v.kids++
 				n--
 			}
 		}

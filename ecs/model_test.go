@@ -38,6 +38,7 @@ type model struct {
 	tick  int
 	told  map[Entity]*tally
 	teams []*Workers // of several sizes
+	ticking
 }
 
 // A tally is what observers know of an entity from what they were told.
@@ -135,6 +136,8 @@ type values struct {
 	like  *likes
 	liked Entity
 	heat  *[3]uint32
+
+	tags, kids int // writes of tag and of child, which have no value
 }
 
 func newModel(t testing.TB) *model {
@@ -158,6 +161,8 @@ func newModel(t testing.TB) *model {
 	}
 	m.heat = heat
 	m.all = NewFilter1[position](w)
+	m.since, m.any = NewFilter1[position](w), NewFilterOf(w, m.tag.ID())
+	m.writer = NewFilter1[position](w).Writes(m.pos.ID())
 	m.tame = NewFilter2[position, armour](w).With(m.odd.ID()).Without(m.tag.ID())
 	return m
 }
@@ -283,6 +288,8 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"commands":     m.commandsAction,
 		"parallel":     m.parallel,
 		"systems":      m.systems,
+		"tick":         m.begin,
+		"rewrite":      m.rewrite,
 		"failNext":     func(t *rapid.T) { m.mem.failNext(rapid.Bool().Draw(t, "persist")) },
 		"heal":         func(*rapid.T) { m.mem.heal() },
 		"":             m.check,
@@ -305,6 +312,7 @@ func (m *model) addRemove(t *rapid.T) {
 	case 1:
 		if err = m.tag.Add(e, burning{}); err == nil {
 			v.tag = true
+			v.tags++
 		}
 	case 2:
 		if err = m.brain.Add(e, b); err == nil {
@@ -447,6 +455,7 @@ func (m *model) commandsAction(t *rapid.T) {
 				continue
 			} else if alive {
 				v.child = target
+				v.kids++
 			}
 		case 6:
 			target := m.pick(t)
@@ -456,6 +465,7 @@ func (m *model) commandsAction(t *rapid.T) {
 				continue
 			} else if alive && !v.child.IsZero() {
 				v.child = target
+				v.kids++
 			}
 		}
 		if !alive {
@@ -474,7 +484,8 @@ func (m *model) commandsAction(t *rapid.T) {
 func (m *model) parallel(t *rapid.T) {
 	var met Results[[]Entity]
 	met.Prepare(m.all)
-	m.all.Parallel(m.teams[rapid.IntRange(0, 2).Draw(t, "workers")], func(task *Task, es []Entity, ps []position) {
+	moving := NewFilter1[position](m.w).Writes(m.pos.ID())
+	moving.Parallel(m.teams[rapid.IntRange(0, 2).Draw(t, "workers")], func(task *Task, es []Entity, ps []position) {
 		for i := range ps {
 			ps[i].Y += ps[i].X
 		}
@@ -568,6 +579,7 @@ func (m *model) systems(t *rapid.T) {
 }
 
 func (m *model) check(t *rapid.T) {
+	m.ticks(t)
 	m.observed(t)
 	if err := m.w.Check(); err != nil {
 		t.Fatal(err)
@@ -680,6 +692,7 @@ func TestWorld_BehavesLikeMaps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t2(t))
 		m.teams = teams
+		m.track(t)
 		if rapid.Bool().Draw(t, "observed") {
 			m.observe()
 		}

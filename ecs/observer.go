@@ -18,6 +18,9 @@ const (
 	eventKinds
 )
 
+// tracking is the bit of observed behind those of event kinds: something is tracked, see ticks.
+const tracking = 1 << eventKinds
+
 // wholeEntity is the mask of an event of no component.
 var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 
@@ -65,7 +68,7 @@ type Observer struct {
 //	(1) lists[k] holds observers of kind k, in order of registration, none twice or stopped, of
 //	    a component of the world where k is of one
 //	(2) watched[k] has the components of those in lists[k], or is wholeEntity
-//	(3) observed has bit k where lists[k] is not empty
+//	(3) observed has bit k where lists[k] is not empty, tracking, and nothing else
 type observers struct {
 	observed uint8 // all that fast paths look at
 	watched  [eventKinds]mask
@@ -179,21 +182,26 @@ func (w *World) endTelling() {
 	w.telling--
 }
 
+// What tells of writes notes them before: those who are told find the stamps as they are.
+
 // tellNew tells that n entities with the components in m were created from loc on.
 //
 //go:noinline
 func (w *World) tellNew(loc uint32, n int, m mask) {
+	w.note(loc, n, m)
 	w.tell(createEvent, loc, n, wholeEntity)
 	w.tell(addEvent, loc, n, m)
 }
 
 // tellBatch is tellNew for the rows of a batch.
 func (w *World) tellBatch(s span) {
-	if w.observed == 0 {
+	if w.observed == 0 || s.left == 0 {
 		return
 	}
+	w.noteRun(s, s.t.mask)
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
-		w.tellNew(loc, n, s.t.mask)
+		w.tell(createEvent, loc, n, wholeEntity)
+		w.tell(addEvent, loc, n, s.t.mask)
 	}
 }
 
@@ -203,6 +211,7 @@ func (w *World) tellBatch(s span) {
 func (w *World) tellAdded(e Entity, m, was mask) {
 	if r := w.ents.find(e); r != nil {
 		loc := r.loc
+		w.note(loc, 1, m)
 		w.tell(addEvent, loc, 1, m.without(was))
 		w.tell(setEvent, loc, 1, m.and(was))
 	}
@@ -217,12 +226,14 @@ func (w *World) tellOne(e Entity, id ID, had bool) {
 		if had {
 			k = setEvent
 		}
+		w.note(r.loc, 1, maskBit(id))
 		w.tell(k, r.loc, 1, maskBit(id))
 	}
 }
 
 // tellMoved is tellAdded for the rows of a batch, which had the components in was before.
 func (w *World) tellMoved(op string, s span, m, was mask) {
+	w.noteRun(s, m)
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
 		w.tell(addEvent, loc, n, m.without(was))
 		w.tell(setEvent, loc, n, m.and(was))
@@ -245,6 +256,13 @@ func (w *World) tellEnd(loc uint32) {
 func (w *World) tellEnds(t *table, op string) {
 	w.tellRows(removeEvent, t, t.mask)
 	w.tellRows(destroyEvent, t, wholeEntity)
+	w.mutable(op)
+}
+
+// tellWritten tells that the components in m were written in all rows of t.
+func (w *World) tellWritten(t *table, op string, m mask) {
+	w.noteRows(t, m)
+	w.tellRows(setEvent, t, m)
 	w.mutable(op)
 }
 

@@ -29,7 +29,7 @@ type Task struct {
 
 	w     *World // nil outside of a body
 	piece int
-	index int // of the first row, among all that match
+	index int // of the first row, among all of the archetypes that match
 	part  int // of the pass, and the chunk in it
 	chunk int
 	n     int // rows of this call
@@ -50,7 +50,8 @@ func (t *Task) Piece() int {
 }
 
 // Index returns the number of the call's first entity in the order of All: where its result goes
-// in a slice with one for each entity.
+// in a slice with one for each entity. ChangedSince of the filter does not change it: Index counts the
+// entities in between as well, so that it depends on rows alone, as pieces do.
 func (t *Task) Index() int {
 	t.within("Index")
 	return t.index
@@ -117,7 +118,7 @@ type outcome struct {
 }
 
 // Pieces returns the number of pieces that Parallel cuts the matching entities into now: one for
-// each 1024 entities of an archetype, and one for the rest.
+// each 1024 entities of an archetype, and one for the rest, changed or not.
 func (f *filter) Pieces() (n int) {
 	f.w.alone("Pieces")
 	f.update(len(f.w.tables))
@@ -264,7 +265,8 @@ func (p *pass) runPieces(t *Task, from, to int64) {
 	returned = true
 }
 
-// runPiece calls the body for each run of rows of the piece that lie in one chunk.
+// runPiece calls the body for each run of rows of the piece that lie in one chunk, and that have
+// changed where the filter asks for it.
 func (p *pass) runPiece(t *Task, piece int) {
 	k := &p.parts[t.part]
 	w, tab := p.f.w, k.t
@@ -281,7 +283,11 @@ func (p *pass) runPiece(t *Task, piece int) {
 			t.chunk++
 			continue
 		}
-		t.index, t.n, t.row = k.index+row, min(end, past)-row, uintptr(row)-uintptr(c.first)
+		first, n := p.f.runIn(tab, c.number, row-int(c.first), min(end, past)-int(c.first))
+		if row = int(c.first) + first; n == 0 {
+			continue
+		}
+		t.index, t.n, t.row = k.index+row, n, uintptr(first)
 		t.es = address(uintptr(w.chunks[c.number].base))
 		columns := w.row(c.number)
 		for i := 0; i < p.f.n; i++ {

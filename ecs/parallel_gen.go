@@ -7,7 +7,8 @@ import "unsafe"
 // Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
 // at once: that of the caller, and those of ws. When it returns, all is done.
 //
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities. A
+// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
+// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
 // piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
 // and their numbers depend on the matching entities alone, and where each piece makes its own
 // result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
@@ -38,7 +39,8 @@ func (f *Filter1[A]) runPiece(t *Task, body any) {
 // Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
 // at once: that of the caller, and those of ws. When it returns, all is done.
 //
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities. A
+// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
+// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
 // piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
 // and their numbers depend on the matching entities alone, and where each piece makes its own
 // result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
@@ -71,7 +73,8 @@ func (f *Filter2[A, B]) runPiece(t *Task, body any) {
 // Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
 // at once: that of the caller, and those of ws. When it returns, all is done.
 //
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities. A
+// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
+// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
 // piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
 // and their numbers depend on the matching entities alone, and where each piece makes its own
 // result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
@@ -104,7 +107,8 @@ func (f *Filter3[A, B, C]) runPiece(t *Task, body any) {
 // Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
 // at once: that of the caller, and those of ws. When it returns, all is done.
 //
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities. A
+// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
+// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
 // piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
 // and their numbers depend on the matching entities alone, and where each piece makes its own
 // result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
@@ -137,7 +141,8 @@ func (f *Filter4[A, B, C, D]) runPiece(t *Task, body any) {
 // Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
 // at once: that of the caller, and those of ws. When it returns, all is done.
 //
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities. A
+// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
+// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
 // piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
 // and their numbers depend on the matching entities alone, and where each piece makes its own
 // result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
@@ -170,7 +175,8 @@ func (f *Filter5[A, B, C, D, E]) runPiece(t *Task, body any) {
 // Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
 // at once: that of the caller, and those of ws. When it returns, all is done.
 //
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities. A
+// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
+// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
 // piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
 // and their numbers depend on the matching entities alone, and where each piece makes its own
 // result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
@@ -203,7 +209,8 @@ func (f *Filter6[A, B, C, D, E, F]) runPiece(t *Task, body any) {
 // Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
 // at once: that of the caller, and those of ws. When it returns, all is done.
 //
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities. A
+// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
+// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
 // piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
 // and their numbers depend on the matching entities alone, and where each piece makes its own
 // result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
@@ -236,7 +243,8 @@ func (f *Filter7[A, B, C, D, E, F, G]) runPiece(t *Task, body any) {
 // Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
 // at once: that of the caller, and those of ws. When it returns, all is done.
 //
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities. A
+// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
+// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
 // piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
 // and their numbers depend on the matching entities alone, and where each piece makes its own
 // result, see [Results], nothing depends on the number of workers, on the allocator or on luck.

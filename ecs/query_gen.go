@@ -52,6 +52,32 @@ func (f *Filter1[A]) ToAny() *Filter1[A] {
 	return f
 }
 
+// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
+// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
+// them or is left. Entities that have not the component, and components that are not tracked, see
+// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
+// query over f is open, and in a world that is closed.
+func (f *Filter1[A]) Writes(ids ...ID) *Filter1[A] {
+	f.declare(ids)
+	return f
+}
+
+// ChangedSince narrows the filter to entities at which any of these components was written after t, in
+// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
+// has none of them does not match; with the zero Tick all match that have one. What is written
+// ahead of a loop under way, the loop meets. It returns f.
+//
+// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
+// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
+// and the other batches panic with a [*memory.Misuse] for such a filter.
+//
+// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
+// was called for, while a query over f is open, and in a world that is closed.
+func (f *Filter1[A]) ChangedSince(t Tick, ids ...ID) *Filter1[A] {
+	f.changedSince(t, ids)
+	return f
+}
+
 // Exclusive narrows the filter to entities that have its components, those of With included, and
 // no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter1[A]) Exclusive() *Filter1[A] {
@@ -163,6 +189,32 @@ func (f *Filter2[A, B]) To(id ID, target Entity) *Filter2[A, B] {
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
 	f.turnAway()
+	return f
+}
+
+// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
+// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
+// them or is left. Entities that have not the component, and components that are not tracked, see
+// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
+// query over f is open, and in a world that is closed.
+func (f *Filter2[A, B]) Writes(ids ...ID) *Filter2[A, B] {
+	f.declare(ids)
+	return f
+}
+
+// ChangedSince narrows the filter to entities at which any of these components was written after t, in
+// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
+// has none of them does not match; with the zero Tick all match that have one. What is written
+// ahead of a loop under way, the loop meets. It returns f.
+//
+// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
+// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
+// and the other batches panic with a [*memory.Misuse] for such a filter.
+//
+// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
+// was called for, while a query over f is open, and in a world that is closed.
+func (f *Filter2[A, B]) ChangedSince(t Tick, ids ...ID) *Filter2[A, B] {
+	f.changedSince(t, ids)
 	return f
 }
 
@@ -297,6 +349,32 @@ func (f *Filter3[A, B, C]) To(id ID, target Entity) *Filter3[A, B, C] {
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
 	f.turnAway()
+	return f
+}
+
+// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
+// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
+// them or is left. Entities that have not the component, and components that are not tracked, see
+// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
+// query over f is open, and in a world that is closed.
+func (f *Filter3[A, B, C]) Writes(ids ...ID) *Filter3[A, B, C] {
+	f.declare(ids)
+	return f
+}
+
+// ChangedSince narrows the filter to entities at which any of these components was written after t, in
+// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
+// has none of them does not match; with the zero Tick all match that have one. What is written
+// ahead of a loop under way, the loop meets. It returns f.
+//
+// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
+// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
+// and the other batches panic with a [*memory.Misuse] for such a filter.
+//
+// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
+// was called for, while a query over f is open, and in a world that is closed.
+func (f *Filter3[A, B, C]) ChangedSince(t Tick, ids ...ID) *Filter3[A, B, C] {
+	f.changedSince(t, ids)
 	return f
 }
 
@@ -436,6 +514,32 @@ func (f *Filter4[A, B, C, D]) To(id ID, target Entity) *Filter4[A, B, C, D] {
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
 	f.turnAway()
+	return f
+}
+
+// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
+// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
+// them or is left. Entities that have not the component, and components that are not tracked, see
+// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
+// query over f is open, and in a world that is closed.
+func (f *Filter4[A, B, C, D]) Writes(ids ...ID) *Filter4[A, B, C, D] {
+	f.declare(ids)
+	return f
+}
+
+// ChangedSince narrows the filter to entities at which any of these components was written after t, in
+// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
+// has none of them does not match; with the zero Tick all match that have one. What is written
+// ahead of a loop under way, the loop meets. It returns f.
+//
+// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
+// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
+// and the other batches panic with a [*memory.Misuse] for such a filter.
+//
+// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
+// was called for, while a query over f is open, and in a world that is closed.
+func (f *Filter4[A, B, C, D]) ChangedSince(t Tick, ids ...ID) *Filter4[A, B, C, D] {
+	f.changedSince(t, ids)
 	return f
 }
 
@@ -580,6 +684,32 @@ func (f *Filter5[A, B, C, D, E]) To(id ID, target Entity) *Filter5[A, B, C, D, E
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
 	f.turnAway()
+	return f
+}
+
+// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
+// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
+// them or is left. Entities that have not the component, and components that are not tracked, see
+// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
+// query over f is open, and in a world that is closed.
+func (f *Filter5[A, B, C, D, E]) Writes(ids ...ID) *Filter5[A, B, C, D, E] {
+	f.declare(ids)
+	return f
+}
+
+// ChangedSince narrows the filter to entities at which any of these components was written after t, in
+// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
+// has none of them does not match; with the zero Tick all match that have one. What is written
+// ahead of a loop under way, the loop meets. It returns f.
+//
+// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
+// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
+// and the other batches panic with a [*memory.Misuse] for such a filter.
+//
+// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
+// was called for, while a query over f is open, and in a world that is closed.
+func (f *Filter5[A, B, C, D, E]) ChangedSince(t Tick, ids ...ID) *Filter5[A, B, C, D, E] {
+	f.changedSince(t, ids)
 	return f
 }
 
@@ -729,6 +859,32 @@ func (f *Filter6[A, B, C, D, E, F]) To(id ID, target Entity) *Filter6[A, B, C, D
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
 	f.turnAway()
+	return f
+}
+
+// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
+// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
+// them or is left. Entities that have not the component, and components that are not tracked, see
+// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
+// query over f is open, and in a world that is closed.
+func (f *Filter6[A, B, C, D, E, F]) Writes(ids ...ID) *Filter6[A, B, C, D, E, F] {
+	f.declare(ids)
+	return f
+}
+
+// ChangedSince narrows the filter to entities at which any of these components was written after t, in
+// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
+// has none of them does not match; with the zero Tick all match that have one. What is written
+// ahead of a loop under way, the loop meets. It returns f.
+//
+// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
+// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
+// and the other batches panic with a [*memory.Misuse] for such a filter.
+//
+// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
+// was called for, while a query over f is open, and in a world that is closed.
+func (f *Filter6[A, B, C, D, E, F]) ChangedSince(t Tick, ids ...ID) *Filter6[A, B, C, D, E, F] {
+	f.changedSince(t, ids)
 	return f
 }
 
@@ -883,6 +1039,32 @@ func (f *Filter7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Filter7[A, B, C
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
 	f.turnAway()
+	return f
+}
+
+// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
+// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
+// them or is left. Entities that have not the component, and components that are not tracked, see
+// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
+// query over f is open, and in a world that is closed.
+func (f *Filter7[A, B, C, D, E, F, G]) Writes(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
+	f.declare(ids)
+	return f
+}
+
+// ChangedSince narrows the filter to entities at which any of these components was written after t, in
+// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
+// has none of them does not match; with the zero Tick all match that have one. What is written
+// ahead of a loop under way, the loop meets. It returns f.
+//
+// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
+// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
+// and the other batches panic with a [*memory.Misuse] for such a filter.
+//
+// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
+// was called for, while a query over f is open, and in a world that is closed.
+func (f *Filter7[A, B, C, D, E, F, G]) ChangedSince(t Tick, ids ...ID) *Filter7[A, B, C, D, E, F, G] {
+	f.changedSince(t, ids)
 	return f
 }
 
@@ -1042,6 +1224,32 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Filter8[A, B
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, H] {
 	f.turnAway()
+	return f
+}
+
+// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
+// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
+// them or is left. Entities that have not the component, and components that are not tracked, see
+// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
+// query over f is open, and in a world that is closed.
+func (f *Filter8[A, B, C, D, E, F, G, H]) Writes(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
+	f.declare(ids)
+	return f
+}
+
+// ChangedSince narrows the filter to entities at which any of these components was written after t, in
+// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
+// has none of them does not match; with the zero Tick all match that have one. What is written
+// ahead of a loop under way, the loop meets. It returns f.
+//
+// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
+// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
+// and the other batches panic with a [*memory.Misuse] for such a filter.
+//
+// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
+// was called for, while a query over f is open, and in a world that is closed.
+func (f *Filter8[A, B, C, D, E, F, G, H]) ChangedSince(t Tick, ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
+	f.changedSince(t, ids)
 	return f
 }
 

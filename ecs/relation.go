@@ -157,8 +157,7 @@ func (w *World) turnAll(s Selection, id ID, target Entity) (int, error) {
 		if was, ok := t.target(id); ok && was == target {
 			total += t.rows()
 			if w.observed != 0 {
-				w.tellRows(setEvent, t, maskBit(id))
-				w.mutable(op)
+				w.tellWritten(t, op, maskBit(id))
 			}
 		}
 	}

@@ -14,7 +14,7 @@ type Stats struct {
 	Entities        int
 	PeakEntities    int
 	RetiredSlots    int // slots whose generations are worn out
-	Components      int // component types
+	Components      int // component types, and one more for each that is tracked
 	Archetypes      int // with relations one for each combination of targets
 	Chunks          int
 	SpareChunks     int    // chunks without rows, kept for the next entity
@@ -50,10 +50,11 @@ func (w *World) Stats() Stats {
 	return s
 }
 
-// ColumnStats says what one component type takes, over all archetypes.
+// ColumnStats says what one component type takes, over all archetypes, or what the ticks of one take,
+// which World.Track has kept.
 type ColumnStats struct {
-	Name       string
-	ID         ID
+	Name       string // where it is the ticks of X, just that
+	ID         ID     // of no use where it is ticks
 	Pointerful bool   // lives in the Go heap, where the collector scans it
 	Size       int    // bytes per entity
 	Entities   int    // that have it
@@ -64,12 +65,16 @@ type ColumnStats struct {
 }
 
 // Column returns the figures of component type i, from 0 to Stats().Components - 1, in
-// order of registration. It allocates nothing.
+// order of registration, those of its ticks where Track was called. It allocates nothing.
 func (w *World) Column(i int) ColumnStats {
 	c := w.comps[i]
 	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}
+	owner := c
+	if c.of != nil {
+		owner = c.of
+	}
 	for _, t := range w.tables {
-		if !t.mask.has(c.id) {
+		if !t.mask.has(owner.id) {
 			continue
 		}
 		s.Archetypes++

@@ -19,13 +19,16 @@ type column struct {
 	comp *component
 }
 
+// alignUp returns the first offset from end on at which a column may begin.
+func alignUp(end uintptr) uintptr { return (end + columnAlign - 1) &^ (columnAlign - 1) }
+
 // place returns the offset of the column in a chunk of n rows, when those before it end at
 // end, and where it ends itself.
 func (k *column) place(end, n uintptr) (off, after uintptr) {
 	if k.size == 0 {
 		return 0, end // a tag stays at offset 0: an address behind the last column may be outside
 	}
-	off = (end + columnAlign - 1) &^ (columnAlign - 1)
+	off = alignUp(end)
 	return off, off + n*uintptr(k.size)
 }
 
@@ -47,8 +50,9 @@ type tableChunk struct {
 //
 // Invariants, verified in this order by check:
 //
-//	(1) the columns are those of mask; caps[i] is the most rows that a chunk of sizes[i] has
-//	    room for, each column aligned, and first is the class of its first chunks
+//	(1) the columns are those of mask, each with that of its ticks behind it where it is tracked; caps[i] is
+//	    the most rows that a chunk of sizes[i] has room for, each column aligned, and first is the
+//	    class of its first chunks; step is what caps[first] were if nothing was tracked
 //	(2) chunks[0] … chunks[tail-1] are full, 0 < tailN <= cap unless the table is empty
 //	(3) len(chunks) <= chunks in use + 1, unless a batch tells observers before it begins
 //	(4) chunks[i].number names a directory entry with this table, position i and a class
@@ -74,6 +78,7 @@ type table struct {
 	targets  targets
 	caps     [maxClasses]uint32 // 0 where no row fits
 	first    uint32             // class
+	step     uint32             // rows that Hash reads column by column
 	gen      uint32             // counts retirements: edges from before lead nowhere
 	idle     bool               // see kin
 	rowBytes uint32             // pointer-free bytes per row, the entity included
@@ -84,16 +89,38 @@ type table struct {
 // smallest chunks that a row fits.
 func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, error) {
 	t := &table{mask: m, first: d.first}
-	row := entityBytes // in uintptr: the sum of many large types may pass 32 bits
+	row, ticks := entityBytes, uintptr(0) // in uintptr: the sum of many large types may pass 32 bits
 	for id := range m.ids() {
 		c := comps[id]
-		if c.pointerful {
-			t.heap = append(t.heap, column{size: uint32(c.size), comp: c})
-			continue
+		if k := (column{size: uint32(c.size), comp: c}); c.pointerful {
+			t.heap = append(t.heap, k)
+		} else {
+			row += c.size
+			t.columns = append(t.columns, k)
 		}
-		row += c.size
-		t.columns = append(t.columns, column{size: uint32(c.size), comp: c})
+		if c.ticks != nil {
+			ticks += tickBytes
+			t.columns = append(t.columns, column{size: uint32(tickBytes), comp: c.ticks})
+		}
 	}
+	if err := t.fit(row+ticks, comps, d, ofKin); err != nil {
+		return nil, err
+	}
+	if t.step = t.caps[t.first]; ticks > 0 {
+		plain := &table{mask: m, first: d.first}
+		for _, k := range t.columns {
+			if k.comp.of == nil {
+				plain.columns = append(plain.columns, k)
+			}
+		}
+		_ = plain.fit(row, comps, d, ofKin) // as the wider rows do
+		t.step = plain.caps[plain.first]
+	}
+	return t, nil
+}
+
+// fit works out how many rows of so many bytes the chunks have room for.
+func (t *table) fit(row uintptr, comps []*component, d *directory, ofKin bool) error {
 	for i, size := range d.sizes {
 		n := size / row
 		for n > 0 && t.end(n) > size {
@@ -103,8 +130,8 @@ func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, err
 			continue
 		}
 		if n == 0 {
-			return nil, fmt.Errorf("ecs: a row of %d bytes (%s) does not fit a chunk of %d; raise Config.ChunkBytes: %w",
-				row, strings.Join(names(m, comps), ", "), size, memory.ErrTooLarge)
+			return fmt.Errorf("ecs: a row of %d bytes (%s) does not fit a chunk of %d; raise Config.ChunkBytes: %w",
+				row, strings.Join(names(t.mask, comps), ", "), size, memory.ErrTooLarge)
 		}
 		t.caps[i] = uint32(n)
 		if ofKin && uint32(i) < t.first {
@@ -112,7 +139,7 @@ func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, err
 		}
 	}
 	t.rowBytes = uint32(row)
-	return t, nil
+	return nil
 }
 
 // end returns the bytes that the columns take for n rows.

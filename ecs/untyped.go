@@ -45,7 +45,7 @@ func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 func (w *World) IDs() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for i := 0; i < len(w.comps); i++ {
-			if !yield(ID(i)) {
+			if w.comps[i].of == nil && !yield(ID(i)) {
 				return
 			}
 		}
@@ -59,16 +59,19 @@ func (w *World) Name(id ID) string { return w.known("Name", id).name }
 // ID returns the component type of a name, the first of that name; false where there is none.
 func (w *World) ID(name string) (ID, bool) {
 	for _, c := range w.comps {
-		if c.name == name {
+		if c.name == name && c.of == nil {
 			return c.id, true
 		}
 	}
 	return 0, false
 }
 
+// knows reports whether id is that of a component type, and not of a companion.
+func (w *World) knows(id ID) bool { return int(id) < len(w.comps) && w.comps[id].of == nil }
+
 // known returns a component by ID.
 func (w *World) known(op string, id ID) *component {
-	if int(id) >= len(w.comps) {
+	if !w.knows(id) {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component ID is not of this world"})
 	}
 	return w.comps[id]
@@ -79,7 +82,7 @@ func (w *World) known(op string, id ID) *component {
 // must be written as what it is. A write is nobody's event.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	r := w.ents.find(e)
-	if r == nil || int(id) >= len(w.comps) {
+	if r == nil || !w.knows(id) {
 		return nil
 	}
 	p := w.column(r.loc>>rowBits, id)
@@ -174,6 +177,18 @@ func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	for i, id := range ids {
 		f.sizes[i] = w.comps[id].size
 	}
+	return f
+}
+
+// Writes is Filter1.Writes.
+func (f *FilterOf) Writes(ids ...ID) *FilterOf {
+	f.declare(ids)
+	return f
+}
+
+// ChangedSince is Filter1.ChangedSince.
+func (f *FilterOf) ChangedSince(t Tick, ids ...ID) *FilterOf {
+	f.changedSince(t, ids)
 	return f
 }
 

@@ -41,6 +41,7 @@ func (m *model) untyped(t *rapid.T) {
 	*at = [3]uint32{uint32(m.tick), 7, ^uint32(m.tick)}
 	is := *at
 	v.heat = &is
+	m.w.TouchID(e, m.heat)
 }
 
 // byID compares what is reached by ID with the model.

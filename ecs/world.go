@@ -144,6 +144,7 @@ type World struct {
 	locks
 	tickets
 	observers
+	ticks
 	tables []*table // in order of creation: the order of every iteration
 	byKey  map[key]*table
 	related
@@ -177,6 +178,7 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 		directory: newDirectory(mem, cfg),
 		byKey:     make(map[key]*table),
 		byType:    make(map[reflect.Type]*component),
+		ticks:     ticks{tick: 1, clamped: 1},
 		cfg:       cfg,
 		full:      fmt.Errorf("ecs: all %d entities of Config.MaxEntities are taken: %w", cfg.MaxEntities, memory.ErrOutOfMemory),
 	}

@@ -310,6 +310,40 @@ func Example_untyped() {
 	// Output: 451 heat
 }
 
+func Example_changed() {
+	mem, world := open()
+	defer mem.Close()
+	defer world.Close()
+	position, err := ecs.Register[Position](world)
+	if err != nil {
+		panic(err)
+	}
+	if err := world.Track(position.ID()); err != nil { // before anything has a position
+		panic(err)
+	}
+	must(ecs.NewMap2[Position, Velocity](world).NewBatch(2, nil))
+	ship := ecs.NewFilter1[Position](world).EntityAt(1)
+	moving := ecs.NewFilter2[Position, Velocity](world).Writes(position.ID()) // what its loops write
+	changed := ecs.NewFilter1[Position](world)
+	var sent ecs.Tick // nothing yet
+	for range 2 {
+		for e, p := range changed.ChangedSince(sent, position.ID()).All() {
+			fmt.Println(e, *p) // send it
+		}
+		sent = world.Tick()                // the next look goes on from here
+		position.Set(ship, Position{5, 5}) // is noted by itself, as all that adds or creates
+	}
+	for _, r := range moving.All() {
+		r.A.X += r.B.X
+	}
+	fmt.Println(changed.ChangedSince(sent, position.ID()).Len())
+	// Output:
+	// #1.1 {0 0}
+	// #2.1 {0 0}
+	// #2.1 {5 5}
+	// 2
+}
+
 func Example_hash() {
 	mem, world := open()
 	defer mem.Close()

@@ -1,0 +1,194 @@
+package ecs
+
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// A lookout is what a filter has to do with ticks: which it looks at, and which it notes.
+//
+// Invariants, verified in this order by Check of the filter:
+//
+//	(1) stamps[:looks] are companions of components of the world, writes are components of it
+//	(2) watchful says whether there is anything of it
+type lookout struct {
+	watchful bool // all that a walk without ticks looks at
+	looks    int  // 0 unless ChangedSince narrows the filter
+	stamps   [maxFilter]ID
+	since    Tick
+	writes   mask
+}
+
+// declare has loops over f note what they write.
+func (f *filter) declare(ids []ID) {
+	f.w.unclosed("Writes")
+	m := maskOf(f.w, "Writes", ids)
+	f.interrupt("Writes")
+	f.writes = f.writes.with(m)
+	f.watchful = f.looks > 0 || !f.writes.empty()
+}
+
+// changedSince narrows f to what changed, in place of what it was narrowed to.
+func (f *filter) changedSince(t Tick, ids []ID) {
+	w := f.w
+	w.unclosed("ChangedSince")
+	if len(ids) < 1 || len(ids) > maxFilter {
+		panic(&memory.Misuse{Package: "ecs", Op: "ChangedSince", Reason: "name from 1 to 8 components"})
+	}
+	m := maskOf(w, "ChangedSince", ids)
+	if m = m.without(w.tracked); !m.empty() {
+		panic(&memory.Misuse{Package: "ecs", Op: "ChangedSince", Reason: "component " + names(m, w.comps)[0] + " is not tracked; call World.Track before any entity has it"})
+	}
+	f.interrupt("ChangedSince")
+	for i, id := range ids {
+		f.stamps[i] = w.comps[id].ticks.id
+	}
+	f.looks, f.since, f.watchful = len(ids), t, true
+}
+
+// A spot is how far a walk over a filter has come.
+type spot struct {
+	m, c      uint32 // the match and the chunk in it that come next
+	row, rows uint32 // of the chunk before that: the row that comes next, where the filter looks at ticks
+}
+
+// nextRun is chunk for a filter that has to do with ticks: the next rows that f matches, n from first on in
+// one chunk; nil at the end.
+//
+//go:noinline
+func (f *filter) nextRun(s *spot) (k *tableChunk, first, n int) {
+	for {
+		if s.row == s.rows {
+			if k, n = f.chunk(&s.m, &s.c); k == nil {
+				return nil, 0, 0
+			}
+			s.row, s.rows = 0, uint32(n)
+		}
+		t := f.matches[s.m]
+		k = &t.chunks[s.c-1]
+		first, n = f.runIn(t, k.number, int(s.row), int(s.rows))
+		if s.row = uint32(first + n); n > 0 {
+			return k, first, n
+		}
+	}
+}
+
+// runIn returns the first of the rows from row to end of a chunk of t that f matches, and how many do from
+// there on without a gap, at the end 0. They are noted as written where f says so.
+func (f *filter) runIn(t *table, number uint32, row, end int) (first, n int) {
+	first, n = row, end-row
+	if !f.watchful {
+		return first, n
+	}
+	if f.looks > 0 {
+		s := f.sightOf(number)
+		first = s.find(row, end)
+		n = s.follow(first, end) - first
+	}
+	if n > 0 {
+		f.w.note(number<<rowBits+uint32(first), n, f.writes.and(t.mask))
+	}
+	return first, n
+}
+
+// count returns the location of changed row i; where there is none, the number of changed rows and false.
+func (f *filter) count(i int) (loc uint32, n int, ok bool) {
+	for _, t := range f.matches {
+		for c := range t.used() {
+			s, end := f.sightOf(t.chunks[c].number), t.rowsIn(c)
+			for row := s.find(0, end); row < end; row = s.find(row+1, end) {
+				if n == i {
+					return t.chunks[c].number<<rowBits + uint32(row), n, true
+				}
+				n++
+			}
+		}
+	}
+	return 0, n, false
+}
+
+// A sight is the stamps of one chunk that a filter looks at.
+type sight struct {
+	n       int // of the components that the filter names, those that are there
+	columns [maxFilter]address
+	now     uint32
+	age     uint32 // stamps that are younger count
+}
+
+func (f *filter) sightOf(number uint32) (s sight) {
+	s.now, s.age = uint32(f.w.tick), f.w.ageSince(f.since)
+	columns := f.w.row(number)
+	for i := 0; i < f.looks; i++ {
+		if a := columns[f.stamps[i&(maxFilter-1)]]; a != 0 {
+			s.columns[s.n&(maxFilter-1)] = a
+			s.n++
+		}
+	}
+	return s
+}
+
+// find returns the first changed row of those from row to end, or end.
+func (s *sight) find(row, end int) int {
+	if s.n == 0 {
+		return end
+	}
+	if s.n > 1 {
+		for row < end && !s.changed(row) {
+			row++
+		}
+		return row
+	}
+	stamps, now, age := unsafe.Slice((*uint32)(s.columns[0].pointer()), end), s.now, s.age
+	for ; row+4 <= len(stamps); row += 4 { // where few have changed this is most of the time
+		s := stamps[row : row+4 : row+4]
+		if now-s[0] < age || now-s[1] < age || now-s[2] < age || now-s[3] < age {
+			break
+		}
+	}
+	for row < len(stamps) && now-stamps[row] >= age {
+		row++
+	}
+	return row
+}
+
+// follow returns the first row from row to end that has not changed, or end.
+func (s *sight) follow(row, end int) int {
+	if s.n > 1 {
+		for row < end && s.changed(row) {
+			row++
+		}
+		return row
+	}
+	if row == end {
+		return end
+	}
+	stamps, now, age := unsafe.Slice((*uint32)(s.columns[0].pointer()), end), s.now, s.age
+	for row < len(stamps) && now-stamps[row] < age {
+		row++
+	}
+	return row
+}
+
+// changed reports whether one of several stamps of a row counts.
+func (s *sight) changed(row int) bool {
+	for i := 0; i < s.n; i++ {
+		stamp := *(*uint32)(unsafe.Add(s.columns[i&(maxFilter-1)].pointer(), uintptr(row)*tickBytes))
+		if s.now-stamp < s.age {
+			return true
+		}
+	}
+	return false
+}
+
+// lookout verifies the invariants of lookout.
+func (c *checker) lookout(f *filter) {
+	if !c.that(f.looks >= 0 && f.looks <= maxFilter, "filter: it looks at %d ticks", f.looks) {
+		return
+	}
+	for i, id := range f.stamps[:f.looks] {
+		c.that(f.w.hidden.has(id), "filter: tick %d that it looks at is component %d", i, id)
+	}
+	c.that(f.writes.below(len(f.w.comps)) && !f.writes.any(&f.w.hidden), "filter: it writes %v", f.writes)
+	c.that(f.watchful == (f.looks > 0 || !f.writes.empty()), "filter: it looks at %d ticks and writes %v, watchful: %v", f.looks, f.writes, f.watchful)
+}

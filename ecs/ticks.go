@@ -1,0 +1,183 @@
+package ecs
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// A Tick is a moment of a world, as [World.Tick] returned it. The zero Tick is before everything.
+//
+// A filter's ChangedSince compares with it what was written when. Ticks may run over: one that is more
+// than 1<<31 ticks old, or that the world has not come to, counts as being 1<<31 ticks old, which at
+// a thousand ticks a second are 24 days.
+type Tick uint32
+
+const (
+	tickBytes = unsafe.Sizeof(Tick(0))
+
+	// maxAge is the age, in ticks, at which all that is older looks the same.
+	maxAge = 1 << 31
+
+	// clampEvery is how many ticks pass until no stamp is left that is older than maxAge. One of
+	// maxAge has come to 3<<30 then: ages never pass 32 bits.
+	clampEvery = 1 << 30
+)
+
+// ticks are what a world knows of the times of writes.
+//
+// A component that is tracked has a companion, a component of its own that no mask of a table has and no
+// user can name. Its column lies behind that of its owner, and holds for each row the stamp, the
+// tick of the last write. So whatever moves a row takes the stamps along, and only who writes
+// a component has to note it.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) tracked has the components with a companion, hidden has the companions
+//	(2) observed says whether anything is tracked
+//	(3) less than clampEvery ticks have passed since clamped, and the lower half of tick is not 0
+//	(4) the stamps of rows are no newer than tick, and were not older than maxAge when it was clamped
+type ticks struct {
+	tick    uint64 // the present one, whose lower half is its Tick
+	clamped uint64 // the one at which no stamp was older than maxAge
+	tracked mask
+	hidden  mask
+}
+
+// Tick returns the present tick and begins the next one: whatever is written from now on is newer
+// than what it returned. A system keeps what it returned when it had looked, and asks for what changed
+// since the next time. It panics with a [*memory.Misuse] in a pass and in a world that is closed.
+//
+// Cost: an addition, and once in 1<<30 ticks a look at each stamp.
+func (w *World) Tick() Tick {
+	w.unclosed("Tick")
+	now := Tick(w.tick)
+	if w.tick++; Tick(w.tick) == 0 {
+		w.tick++
+	}
+	if w.tick-w.clamped >= clampEvery {
+		w.clamp()
+	}
+	return now
+}
+
+// clamp makes stamps that are older than maxAge as old as that.
+func (w *World) clamp() {
+	w.clamped = w.tick
+	for _, t := range w.tables {
+		for id := range t.mask.and(w.tracked).ids() {
+			for i := range t.used() {
+				stamps := w.stamps(t.chunks[i].number<<rowBits, t.rowsIn(i), id)
+				for row, s := range stamps {
+					if w.age(s) > maxAge {
+						stamps[row] = Tick(w.tick - maxAge)
+					}
+				}
+			}
+		}
+	}
+}
+
+// age returns how many ticks ago t was. Of a Tick that is to come it is more than maxAge.
+func (k *ticks) age(t Tick) uint32 { return uint32(k.tick) - uint32(t) }
+
+// ageSince returns the age below which stamps are newer than t.
+func (k *ticks) ageSince(t Tick) uint32 {
+	if t == 0 {
+		return ^uint32(0) // no stamp is so old
+	}
+	return min(k.age(t), maxAge)
+}
+
+// Track has the world note, for each entity, when it was last given these components or they were written,
+// from now on: for ChangedSince of filters. It is called behind Register, before any entity has one of
+// them. Tracking again does nothing. Types of all kinds can be tracked, also empty ones and relations.
+//
+// Written means that the component came with a creation or a copy, by Add, Exchange, a batch or a
+// command, or was there and was given another value by one of these or by Set, or another target. Writes
+// through pointers and columns, as Get, Ptr, All, Chunks, queries and passes hand out, nobody sees: there
+// Writes of the filter or Touch say so.
+//
+// It costs 4 bytes an entity and component, which [World.Column] shows on a line of their own, and a
+// store with each write. What is not tracked costs nothing.
+//
+// The error says which component an archetype has already, or wraps [ErrTooManyComponents], where a
+// component that is tracked counts as two, or [memory.ErrTooLarge]; nothing has changed then. It panics
+// with a [*memory.Misuse] for an ID that w does not know or that is named twice, in a pass, and in a
+// world that is closed.
+func (w *World) Track(ids ...ID) error {
+	w.unclosed("Track")
+	fresh := maskOf(w, "Track", ids).without(w.tracked)
+	n := len(w.comps)
+	for id := range fresh.ids() {
+		c := w.comps[id]
+		if n++; n > MaxComponents {
+			return fmt.Errorf("%w: cannot track %s", ErrTooManyComponents, c.name)
+		}
+		if !c.pointerful && columnAlign+alignUp(c.size)+tickBytes > w.sizes[w.first] {
+			return fmt.Errorf("ecs: component %s of %d bytes and the ticks of it do not fit a chunk of %d; raise Config.ChunkBytes: %w",
+				c.name, c.size, w.sizes[w.first], memory.ErrTooLarge)
+		}
+	}
+	for _, t := range w.tables {
+		if had := t.mask.and(fresh); !had.empty() {
+			return fmt.Errorf("ecs: an archetype has component %s already; track it before any entity has it", names(had, w.comps)[0])
+		}
+	}
+	for id := range fresh.ids() {
+		owner := w.comps[id]
+		owner.ticks = &component{id: ID(len(w.comps)), size: tickBytes, name: "ticks of " + owner.name, of: owner}
+		w.comps = append(w.comps, owner.ticks)
+		w.hidden = w.hidden.with(maskBit(owner.ticks.id))
+	}
+	w.widen(len(w.comps))
+	if w.tracked = w.tracked.with(fresh); !w.tracked.empty() {
+		w.observed |= tracking
+	}
+	return nil
+}
+
+// stamps returns those of component id of n entities from loc on, which are all in one chunk.
+func (w *World) stamps(loc uint32, n int, id ID) []Tick {
+	return cellsOf[Tick](w, loc, w.comps[id].ticks.id, n)
+}
+
+// note notes that the components in m of n entities, at least one, from loc on are written now.
+func (w *World) note(loc uint32, n int, m mask) {
+	for id := range m.and(w.tracked).ids() {
+		stamps := w.stamps(loc, n, id)
+		stamps[0] = Tick(w.tick)
+		for done := 1; done < n; done *= 2 { // a third of the time of a loop over a thousand
+			copy(stamps[done:], stamps[:done])
+		}
+	}
+}
+
+// noteRun is note for the rows of a batch.
+func (w *World) noteRun(s span, m mask) {
+	for loc, n := s.next(); n > 0; loc, n = s.next() {
+		w.note(loc, n, m)
+	}
+}
+
+// noteRows is note for all rows of t.
+func (w *World) noteRows(t *table, m mask) {
+	for i := range t.used() {
+		w.note(t.chunks[i].number<<rowBits, t.rowsIn(i), m)
+	}
+}
+
+// Touch notes that the component of e is written now, for one who writes it through a pointer; false
+// when e is stale or has none. Where the component is not tracked it does nothing else. It is nobody's
+// event.
+func (c Component[T]) Touch(e Entity) bool { return c.w.TouchID(e, c.ID()) }
+
+// TouchID is Component.Touch for a component that is known by its ID.
+func (w *World) TouchID(e Entity, id ID) bool {
+	if !w.HasID(e, id) {
+		return false
+	}
+	w.note(w.ents.find(e).loc, 1, maskBit(id))
+	return true
+}
