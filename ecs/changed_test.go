@@ -147,7 +147,7 @@ func meet(t *testing.T, f *Filter2[position, brain], ws *Workers, want []Entity,
 	bodies = slices.Concat(parts.Values()...)
 	for name, got := range map[string][]Entity{"All": all, "Chunks": chunks, "Query": rows, "Columns": columns, "Parallel": bodies} {
 		if !slices.Equal(got, want) {
-			t.Errorf("%s meets %d entities, not %d", name, len(got), len(want))
+			t.Errorf("%s meets %d entities, not the %d that changed, in their order", name, len(got), len(want))
 		}
 	}
 	if f.Len() != len(want) {

@@ -237,6 +237,7 @@ func TestTicks_RunOver(t *testing.T) {
 				t.Errorf("start %d: %v changed since moment %d", start, got, i)
 			}
 		}
+		last := w.Tick()
 		for step := range 40 { // 1<<30 ticks each
 			if w.tick = w.clamped + clampEvery - 1; Tick(w.tick) == 0 {
 				w.tick--
@@ -256,6 +257,9 @@ func TestTicks_RunOver(t *testing.T) {
 			}
 			if got := changedOf(w, before[2], pos); step < 1 && !slices.Equal(got, es[2:]) {
 				t.Fatalf("start %d, step %d: %v changed since long ago", start, step, got)
+			}
+			if got := changedOf(w, last, pos); step < 3 && len(got) != 0 {
+				t.Fatalf("start %d, step %d: %v changed since the last of them was written", start, step, got)
 			}
 			fresh := must[Entity](t)(m.NewEntity(position{}))
 			if got := changedOf(w, now, pos); len(got) != 1 || got[0] != fresh {
