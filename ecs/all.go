@@ -81,6 +81,7 @@ type walk struct {
 	es     address
 	cols   [maxFilter]address
 	spot
+	last bool // no chunk with rows can come behind this one
 }
 
 // step brings the next chunk with rows into s, or the next run of changed ones, whose ticket then says
@@ -96,12 +97,16 @@ func (f *filter) step(s *walk) bool {
 		}
 	} else if s.ticket.rows == 0 {
 		panic(&memory.Misuse{Package: "ecs", Op: "All", Reason: "the world was changed within the loop; use World.Commands, or leave the loop after the change"})
+	} else if s.last {
+		w.giveBack(s.ticket)
+		return false
 	}
 	k, first, n := (*tableChunk)(nil), 0, 0
 	if f.watchful {
 		k, first, n = f.nextRun(&s.spot)
 	} else {
 		k, n = f.chunk(&s.m, &s.c)
+		s.last = int(s.m)+1 == len(f.matches) && int(s.c) > f.matches[s.m].tail
 	}
 	if k == nil {
 		if s.ticket != nil {
