@@ -43,6 +43,7 @@ func (s *osSource) Reserve(size uintptr) (Memory, error) {
 	if err != nil {
 		return Memory{}, &memory.Exhausted{Op: "page: reserve", Need: rawSize, Limit: rawSize, Cause: err}
 	}
+	note(raw, rawSize)
 	return trimBase(raw, rawSize, size), nil
 }
 
@@ -87,5 +88,5 @@ func (s *osSource) Release(m Memory) error {
 	if m.raw == nil {
 		return nil
 	}
-	return unix.MunmapPtr(m.raw, m.rawSize)
+	return unmap(m, func() error { return unix.MunmapPtr(m.raw, m.rawSize) })
 }

@@ -28,6 +28,7 @@ func (s *osSource) Reserve(size uintptr) (Memory, error) {
 	if err != nil {
 		return Memory{}, &memory.Exhausted{Op: "page: reserve", Need: rawSize, Limit: rawSize, Cause: err}
 	}
+	note(fromSystem(addr), rawSize)
 	return trimBase(fromSystem(addr), rawSize, size), nil
 }
 
@@ -59,5 +60,5 @@ func (s *osSource) Release(m Memory) error {
 	if m.raw == nil {
 		return nil
 	}
-	return windows.VirtualFree(uintptr(m.raw), 0, windows.MEM_RELEASE)
+	return unmap(m, func() error { return windows.VirtualFree(uintptr(m.raw), 0, windows.MEM_RELEASE) })
 }

@@ -1,6 +1,10 @@
 package tiers
 
-import "github.com/strata-go/strata/memory"
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
 
 type stats = memory.Stats
 
@@ -67,6 +71,24 @@ func (m *Manager) Stats(t Tier) (s memory.Stats) {
 		s.Reserved = uint64(m.cfg.reserved(t))
 	}
 	return s
+}
+
+// Span returns the addresses that a tier is cut, whether they are committed or not; of Inbox those of
+// all workers, one after the other, of the static tier those that [Manager.Declare] takes buffers from.
+// It is for whoever asks the system about them, as package resident does. For what is no tier, without
+// workers, and after Close it is nil and 0.
+func (m *Manager) Span(t Tier) (base unsafe.Pointer, size uintptr) {
+	first, end := int(t), int(t)+1
+	if t == Inbox {
+		end = len(m.carves)
+	}
+	if m.size == 0 || t >= Count || first >= end {
+		return nil, 0
+	}
+	for _, c := range m.carves[first:end] {
+		size += c.Memory().Size
+	}
+	return m.carves[first].Memory().Base, size
 }
 
 // allStats returns the books of every tier.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
@@ -162,3 +163,47 @@ func TestSnapshot_TagsHaveEveryFigureInTheirFiles(t *testing.T) {
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errInjected }
+
+func TestSpan_TheTiersLieOneAfterTheOtherAndHoldTheirBlocks(t *testing.T) {
+	m := newManager(t, small())
+	must(t, m.BeginLevel())
+	must(t, m.BeginFrame())
+	in := map[Tier]unsafe.Pointer{Slab: alloc(t, m, 100), Large: alloc(t, m, 10_000)}
+	for tier, a := range map[Tier]memory.Allocator{Frame: m.Frame(), Level: m.Level(), Inbox: m.Worker(m.Workers() - 1)} {
+		p, err := a.Alloc(100, 8)
+		must(t, err)
+		in[tier] = p
+	}
+	var end uintptr
+	for tier := range Tier(Count) {
+		base, size := m.Span(tier)
+		if end != 0 && uintptr(base) != end || size < m.cfg.reserved(tier) {
+			t.Errorf("%v is %d bytes at %p; the tier before it ends at %#x", tier, size, base, end)
+		}
+		end = uintptr(base) + size
+		if p, ok := in[tier]; ok && uintptr(p)-uintptr(base) >= size {
+			t.Errorf("%v is %d bytes at %p and has a block at %p", tier, size, base, p)
+		}
+	}
+	if end != uintptr(m.base)+m.size {
+		t.Errorf("the tiers end at %#x, the reservation at %#x", end, uintptr(m.base)+m.size)
+	}
+	must(t, m.EndFrame())
+	must(t, m.Close())
+	for _, tier := range []Tier{Static, Inbox, Count, 255} {
+		if base, size := m.Span(tier); base != nil || size != 0 {
+			t.Errorf("%v of a closed manager is %d bytes at %p", tier, size, base)
+		}
+	}
+}
+
+func TestSpan_WithoutWorkersTheInboxIsNothing(t *testing.T) {
+	cfg := small()
+	cfg.Workers = -1
+	m := newManager(t, cfg)
+	for _, tier := range []Tier{Inbox, Count} {
+		if base, size := m.Span(tier); base != nil || size != 0 {
+			t.Errorf("%v is %d bytes at %p", tier, size, base)
+		}
+	}
+}
