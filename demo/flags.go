@@ -24,6 +24,7 @@ type options struct {
 	autopilot  bool
 	hash       bool
 	stats      string
+	books      bool
 	screenshot string
 	particles  int
 	enemies    int
@@ -86,6 +87,7 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
 	f.BoolVar(&o.autopilot, "autopilot", false, "let the game play itself to the end (headless it always does)")
 	f.BoolVar(&o.hash, "hash", false, "print the hash of the final state")
 	f.StringVar(&o.stats, "stats", "", "write where memory and time went to `FILE`, .json or .csv")
+	f.BoolVar(&o.books, "books", false, "print whose the process's resident memory is as the run ends (Linux)")
 	f.StringVar(&o.screenshot, "screenshot", "", "write a picture of the window to `FILE`.png after 300 ticks, or after -ticks, and end")
 	f.IntVar(&o.particles, "particles", 20_000, "room for `N` particles, 1 to 4,000,000")
 	f.IntVar(&o.enemies, "enemies", 0, "`N` more drifters in every level, up to 200,000")

@@ -75,6 +75,11 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 			return err
 		}
 	}
+	if o.books {
+		if err := r.Books.print(stdout); err != nil {
+			return err
+		}
+	}
 	if out != nil {
 		if err := out.commit(r); err != nil {
 			return err
@@ -136,20 +141,25 @@ func (o *options) unseen() (*report, error) {
 			time.Sleep(100 * time.Microsecond) // the workers are loading
 		}
 	}
-	return finish(s, err)
+	return o.finish(s, nil, err)
 }
 
-// finish closes a session and says how it went.
-func finish(s *game.Session, err error) (*report, error) {
+// finish closes a session and says how it went. Books that were asked for and not taken while there
+// was a window are taken now.
+func (o *options) finish(s *game.Session, b *books, err error) (*report, error) {
 	err = errors.Join(err, s.EndFrame())
 	var r *report
 	if err == nil {
 		r = summarize(s)
 		err = s.Check()
 	}
+	if err == nil && o.books && b == nil {
+		b, err = keepBooks(s)
+	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return nil, err
 	}
+	r.Books = b
 	return r, nil
 }
 
@@ -169,6 +179,7 @@ func (o *options) window() (*report, error) {
 	}
 	v.Show(s)
 	runtime.GC() // fonts and start-up leave a few megabytes
+	a := &app{s: s, v: v, ticks: o.ticks, shoot: o.screenshot != "", keep: o.books}
 	opt := render.Options{Title: "Strata", HideCursor: true}
 	if o.screenshot != "" {
 		opt.Resolution = render.ResolutionNative // a picture has the time
@@ -183,10 +194,11 @@ func (o *options) window() (*report, error) {
 			if err := f.Screenshot(o.screenshot); err != nil {
 				return err
 			}
-			return render.ErrQuit
+			return a.quit()
 		}
 	}
-	return finish(s, render.Run(&app{s: s, v: v, ticks: o.ticks, shoot: o.screenshot != ""}, opt))
+	err = render.Run(a, opt)
+	return o.finish(s, a.kept, err)
 }
 
 // app is the game as the window sees it.
@@ -195,12 +207,25 @@ type app struct {
 	v     *view.View
 	ticks uint64
 	shoot bool // a screenshot ends the run, not the count of ticks
+	keep  bool // books are to be taken before the window goes, and what it has in memory
+	kept  *books
+}
+
+// quit ends the run, with the window still there.
+func (a *app) quit() (err error) {
+	if a.keep {
+		a.kept, err = keepBooks(a.s)
+	}
+	if err != nil {
+		return err
+	}
+	return render.ErrQuit
 }
 
 // Update is one frame: input in, at most one tick.
 func (a *app) Update(in *render.Input) error {
 	if a.ticks > 0 && a.s.Game.Ticks >= a.ticks && !a.shoot {
-		return render.ErrQuit
+		return a.quit()
 	}
 	e := engine.Input{
 		Move: in.Move, Aim: in.Aim, Fire: in.Fire, Dash: in.Dash, Pause: in.Pause,

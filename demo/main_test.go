@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"image/png"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
 )
 
 // demo runs the program in-process and returns its exit code and output.
@@ -181,22 +186,112 @@ func TestWithoutADisplayItSaysSoAndPlaysHeadless(t *testing.T) {
 	}
 }
 
-// The window is opened by the real program: Ebitengine runs once in a process and wants its
-// main goroutine.
-func TestWindow_ScreenshotShowsTheGame(t *testing.T) {
+func TestBooks_AddUpWithoutAWindow(t *testing.T) {
+	code, stdout, stderr := demo("-headless", "-ticks", "300", "-books")
+	if runtime.GOOS != "linux" {
+		if code != 1 || !strings.Contains(stderr, "-books: resident: ") {
+			t.Errorf("exit %d, %s", code, stderr)
+		}
+		return
+	}
+	if code != 0 || !strings.Contains(stdout, " mappings, ") || !strings.Contains(stdout, "\ntiers ") {
+		t.Errorf("exit %d, %s\n%s", code, stderr, stdout)
+	}
+	explained(t, "-headless", "-ticks", "300")
+}
+
+// A window brings some sixty libraries of C and what they allocate.
+func TestBooks_AddUpWithAWindow(t *testing.T) {
+	needDisplay(t)
+	if runtime.GOOS != "linux" {
+		return // there -books is an error
+	}
+	b := explained(t, "-autopilot", "-ticks", "120")
+	if b.Images.Bytes == 0 || b.Images.Library == "" || b.Images.Library == "Unknown" {
+		t.Errorf("the window is gone: %+v", b.Images)
+	}
+}
+
+// What a driver has goes with the window, so the books are taken before.
+func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return // there -books is an error
+	}
+	o := options{headless: true, books: true, particles: 100, level: "ember", stderr: io.Discard}
+	s, err := game.NewSession(o.session())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s.Game.Ticks < 2 && err == nil {
+		err = s.Frame(engine.Input{AnyKey: true})
+	}
+	a := &app{s: s, ticks: 1, keep: true}
+	if quit := a.Update(new(render.Input)); err != nil || !errors.Is(quit, render.ErrQuit) || a.kept == nil {
+		t.Errorf("%v, %v, books %v", err, quit, a.kept)
+	}
+	if r, err := o.finish(s, a.kept, nil); err != nil || r.Books != a.kept {
+		t.Errorf("other books are reported, %v", err)
+	}
+}
+
+// explained runs the real program and holds its books to two per cent. Under -race the program is
+// built without.
+func explained(t *testing.T, args ...string) (b books) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "out.json")
+	out, err := exec.Command(program(t), append(args, "-books", "-stats", path)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Books struct {
+			Resident struct {
+				RSS   uint64  `json:"rss"`
+				Share float64 `json:"unexplained_share"`
+			}
+			Images imagesReport
+		}
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Books.Resident.RSS == 0 || r.Books.Resident.Share > 0.02 {
+		t.Errorf("%.3f of %d bytes are unexplained:\n%s", r.Books.Resident.Share, r.Books.Resident.RSS, out)
+	}
+	return books{Images: r.Books.Images}
+}
+
+// program builds the demo as it is shipped.
+func program(t *testing.T) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "demo")
+	build := exec.Command("go", "build", "-o", exe, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+func needDisplay(t *testing.T) {
+	t.Helper()
 	if os.Getenv("DISPLAY") == "" {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("no display: in CI that is a failure")
 		}
 		t.Skip("no display")
 	}
-	dir := t.TempDir()
-	exe, shot := filepath.Join(dir, "demo"), filepath.Join(dir, "shot.png")
-	build := exec.Command("go", "build", "-o", exe, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+}
+
+// The window is opened by the real program: Ebitengine runs once in a process and wants its
+// main goroutine.
+func TestWindow_ScreenshotShowsTheGame(t *testing.T) {
+	needDisplay(t)
+	exe, shot := program(t), filepath.Join(t.TempDir(), "shot.png")
 	if out, err := exec.Command(exe, "-seed", "7", "-autopilot", "-overlay", "-ticks", "120", "-screenshot", shot).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
 )
 
 // A report is what -stats writes.
@@ -25,6 +27,7 @@ type report struct {
 	Loader        loaderReport       `json:"loader"`
 	TickMS        game.Percentiles   `json:"tick_ms"`
 	Lost          game.Lost          `json:"lost"` // what full tiers cost the game
+	Books         *books             `json:"books,omitempty"`
 
 	snapshot tiers.Snapshot
 }
@@ -46,6 +49,38 @@ type loaderReport struct {
 	BytesUploaded uint64   `json:"bytes_uploaded"`
 	StagingPeak   uint64   `json:"staging_peak"`
 	Errors        []string `json:"errors"`
+}
+
+// books are what -books asks for.
+type books struct {
+	Resident resident.Report `json:"resident"`
+	Images   imagesReport    `json:"images"`
+}
+
+// imagesReport is what the graphics library has, which is beside what is resident or within it.
+type imagesReport struct {
+	Library string `json:"library"`
+	Bytes   int64  `json:"bytes"`
+}
+
+// keepBooks takes the books of the process.
+func keepBooks(s *game.Session) (*books, error) {
+	b := new(books)
+	if err := resident.Read(s.Mem, &b.Resident); err != nil {
+		return nil, fmt.Errorf("-books: %w", err)
+	}
+	b.Images.Library, b.Images.Bytes = render.Images()
+	return b, nil
+}
+
+// print writes the table for a person.
+func (b *books) print(w io.Writer) error {
+	fmt.Fprintln(w)
+	err := b.Resident.WriteText(w)
+	if b.Images.Bytes > 0 {
+		fmt.Fprintf(w, "beside it: images of %s, %s\n", tiers.Bytes(uint64(b.Images.Bytes)), b.Images.Library)
+	}
+	return err
 }
 
 // summarize reads everything off a session that is about to close.

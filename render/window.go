@@ -112,6 +112,15 @@ func Run(g Game, o Options) error {
 	return w.run()
 }
 
+// Images returns the graphics library that draws and about how many bytes the images take there: in
+// the memory of a graphics card, or where the library draws with the processor in this process's,
+// among what C libraries have allocated. Before Run there are none. Safe for concurrent use.
+func Images() (library string, bytes int64) {
+	var info ebiten.DebugInfo
+	ebiten.ReadDebugInfo(&info)
+	return info.GraphicsLibrary.String(), info.TotalGPUImageMemoryUsageInBytes
+}
+
 // A window is the game as Ebitengine sees it.
 //
 // Invariants: Layout comes before Update, Update before Draw; all on one goroutine.

@@ -1,0 +1,36 @@
+package resident_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/strata-go/strata/memory/resident"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// A program looks at the end of a level where its memory is. Elsewhere than on Linux Read returns an
+// error that wraps errors.ErrUnsupported.
+func Example() {
+	m, err := tiers.New(tiers.Config{KeepGC: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer m.Close()
+	p, _ := m.Alloc(64<<10, 8)
+	clear((*[64 << 10]byte)(p)[:])
+
+	var r resident.Report // for the next time, too
+	if err := resident.Read(m, &r); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if r.Share() > 0.5 {
+		_ = r.WriteText(os.Stdout) // the mappings that nobody knows are listed below the table
+	}
+	fmt.Println("64 KiB are resident in large:", r.Tiers[tiers.Large].RSS >= 64<<10)
+	fmt.Println("and no more than in the process:", r.Tiers[tiers.Large].RSS < r.RSS)
+	// Output:
+	// 64 KiB are resident in large: true
+	// and no more than in the process: true
+}

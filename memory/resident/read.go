@@ -1,0 +1,82 @@
+package resident
+
+import (
+	"errors"
+	"runtime/metrics"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// work is what a Report keeps from one Read to the next.
+type work struct {
+	process process
+	mapped  []page.Span
+	metric  [1]metrics.Sample
+}
+
+// tries is how often Read begins again when the mappings change under it.
+const tries = 5
+
+// Read fills dst with whose the resident memory of the process is now. m is the manager whose tiers
+// are told apart; without it, and for every other one, tiers are other reservations of package page.
+//
+// dst may be used again, and is then as good as new: its slices and scratch, some 200 KiB of Go
+// heap, are. It is the caller's, for one goroutine at a time; with a manager that is the game
+// goroutine. Other goroutines run on meanwhile: what they map or touch is in the report or not.
+//
+// A Read takes a third of a millisecond in a small process, 6 in a game with a window, and 24 for
+// each GiB that is resident: it is for the end of a level or a key that a developer presses, not for
+// a frame.
+//
+// Where the system does not tell, the error wraps [errors.ErrUnsupported]; where /proc cannot be
+// read, what the system said. If the mappings changed each time that they were read, or are not in
+// the form of smaps, it says so. On any error dst is empty.
+func Read(m *tiers.Manager, dst *Report) error {
+	w := &dst.work
+	for try := 1; ; try++ {
+		dst.clear()
+		err := w.read(m, dst)
+		if err == nil {
+			return nil
+		}
+		dst.clear()
+		if try == tries || !errors.Is(err, errTorn) {
+			return err
+		}
+	}
+}
+
+func (r *Report) clear() {
+	w := r.work
+	*r = Report{Libraries: r.Libraries[:0], Suspects: r.Suspects[:0], work: w}
+}
+
+// known enters the addresses that Strata knows the owners of.
+func (w *work) known(m *tiers.Manager) {
+	p := &w.process
+	p.owners = p.owners[:0]
+	if m != nil {
+		for t := range tiers.Tier(tiers.Count) {
+			base, size := m.Span(t)
+			from := uint64(uintptr(base))
+			p.owners = p.owners.claim(owner{from: from, to: from + uint64(size), class: Tiers, tier: t})
+		}
+	}
+	w.mapped = page.AppendMapped(w.mapped[:0])
+	for _, s := range w.mapped {
+		p.owners = p.owners.claim(owner{from: uint64(s.Base), to: uint64(s.Base) + uint64(s.Size), class: Pages})
+	}
+	p.word = uint64(unsafe.Sizeof(uintptr(0)))
+}
+
+// goMapped returns the bytes that the Go runtime says it has mapped.
+func (w *work) goMapped() uint64 {
+	w.metric[0].Name = "/memory/classes/total:bytes"
+	metrics.Read(w.metric[:])
+	if w.metric[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return w.metric[0].Value.Uint64()
+}
