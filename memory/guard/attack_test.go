@@ -144,3 +144,18 @@ func TestStomp_ABlockMayTakeAllButTwoPages(t *testing.T) {
 	memtest.MustAlloc(t, s, 2*unit, 1)
 	memtest.MustCheck(t, s)
 }
+
+// Behind a block there is no more than its alignment asks for. One of no bytes has its address in
+// its pages, and as near to their end.
+func TestStomp_ABlockEndsWithItsPages(t *testing.T) {
+	s := newStomp(t, StompConfig{})
+	for _, al := range []uintptr{1, 2, 16, 4096} {
+		for _, size := range []uintptr{0, 1, 100, unit} {
+			p := memtest.MustAlloc(t, s, size, al)
+			if behind := -(uintptr(p) + size) % unit; size > 0 && behind >= al || size == 0 && behind != al {
+				t.Errorf("%d bytes aligned to %d have %d behind them", size, al, behind)
+			}
+			s.Free(p, size)
+		}
+	}
+}
