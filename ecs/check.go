@@ -62,6 +62,7 @@ func (c *checker) locks(w *World) {
 	c.that(w.fills >= 0 && w.telling >= 0 && n >= 0, "locks: open is %d with %d fills, %d observers, asking %v, parallel %v", w.open, w.fills, w.telling, w.asking, w.parallel) // (1)
 	c.that(w.ended <= w.serial && (n < 0 || uint64(n) <= w.serial-w.ended), "locks: %d walks from %d to %d", n, w.ended+1, w.serial)                                            // (2)
 	c.that(w.parallel || !w.gone.Load(), "locks: the allocator has ended in a pass that is over")                                                                               // (3)
+	c.that(w.texts >= 0 && w.texts <= w.fills, "locks: %d of %d fills are texts", w.texts, w.fills)                                                                             // (4)
 }
 
 // tickets verifies the invariants of tickets.

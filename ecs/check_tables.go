@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -244,7 +245,7 @@ func (c *checker) kins(w *World) {
 	ways := make(map[link][]*table)
 	for i, t := range w.tables {
 		if !t.mask.any(&w.relating) {
-			c.that(t.kin == nil && !t.idle && t.targets == targets{} && t.gen == 0, "table %d: it has targets and no relation", i) // (1)
+			c.that(t.kin == nil && !t.idle && t.targets == targets{} && t.gen == 0 && t.since == 0, "table %d: it has targets and no relation", i) // (1)
 			continue
 		}
 		f := w.kins[t.mask]
@@ -254,7 +255,7 @@ func (c *checker) kins(w *World) {
 		of[t.mask] = append(of[t.mask], t)
 		c.that(t.idle == slices.Contains(f.idle, t), "table %d: idle %v, its kin says otherwise", i, t.idle) // (3)
 		if t.idle {
-			c.that(t.targets == targets{} && len(t.chunks) == 0 && len(t.toggle)+len(t.far)+len(t.turns) == 0, "table %d: idle, with %d chunks", i, len(t.chunks))
+			c.that(t.targets == targets{} && t.since == 0 && len(t.chunks) == 0 && len(t.toggle)+len(t.far)+len(t.turns) == 0, "table %d: idle, with %d chunks", i, len(t.chunks))
 			continue
 		}
 		for n, id := range f.relations[:min(len(f.relations), MaxRelations)] {
@@ -277,9 +278,16 @@ func (c *checker) kins(w *World) {
 	for l, tables := range ways { // (4)
 		list := w.links[l]
 		c.that(list != nil && sameTables(list.tables, tables) && list.swept <= w.epoch, "relation %d to %v: not its %d tables", l.id, l.target, len(tables))
+		if list != nil && len(list.tables) > 0 {
+			last := list.tables[len(list.tables)-1]
+			c.that(slices.IsSortedFunc(list.tables, bySince) && last.since < w.targeted, "relation %d to %v: its tables are not in order", l.id, l.target)
+		}
 	}
 	c.that(len(ways) == len(w.links), "%d links to %d targets", len(w.links), len(ways))
 }
+
+// bySince orders tables by when they got their targets.
+func bySince(a, b *table) int { return cmp.Compare(a.since, b.since) }
 
 // sameTables reports whether a, in any order, is b, in which none is twice.
 func sameTables(a, b []*table) bool {

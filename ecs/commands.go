@@ -109,7 +109,7 @@ func (cmd *Commands) Spawn() (Entity, error) {
 		return cmd.spawnLater(), nil
 	}
 	w := cmd.w
-	if w.open >= closedMark || w.asking || w.parallel {
+	if w.open >= closedMark || w.asking || w.parallel || w.texts > 0 {
 		w.refuse("Spawn")
 	}
 	e, loc, err := w.spawn(w.tables[0])

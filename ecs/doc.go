@@ -13,7 +13,8 @@
 // [Relation] for entities that refer to others; [Observer] to be told of changes; [Events] and
 // [SetResource] between systems; [World.Track], [World.Tick] and ChangedSince of filters to find what
 // was written since; [World.RegisterSize], [World.Ptr] and [NewFilterOf] for types
-// that are known at run time; [World.Stats], [World.Hash] and [World.Check] to look inside.
+// that are known at run time; [World.WriteJSON] and [World.ReadJSON] to save; [World.Stats],
+// [World.Hash] and [World.Check] to look inside.
 //
 // # Layout
 //
@@ -124,6 +125,8 @@
 //	Reset                         a free per chunk, nothing per entity
 //	an Observer                   a call per entity and event of its kind
 //	Shrink                        a look at each archetype, a free per chunk without rows
+//	WriteJSON                     some 350 ns per entity and component
+//	ReadJSON                      some 3 µs and 15 Go allocations per entity and component
 //	memory                        8 bytes per entity in its row, 8 in the index, 4 for each component
 //	                              that is tracked; 100 bytes per
 //	                              chunk, some 700 per archetype or target of one; of a large archetype's chunks

@@ -1,6 +1,7 @@
 package ecs_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -420,6 +421,46 @@ func Example_relations() {
 	// true true
 	// true false true
 	// 3 0
+}
+
+// A world as a text, and the world that is read from it.
+func ExampleWorld_WriteJSON() {
+	type Label struct{ Text string }
+	w := newWorld()
+	defer w.Close()
+	childOf, err := ecs.RegisterRelation[ChildOf](w)
+	if err != nil {
+		panic(err)
+	}
+	tank, _ := ecs.NewMap2[Position, Label](w).NewEntity(Position{X: 100}, Label{"tank"})
+	_, _ = ecs.NewMap2[Position, ChildOf](w).To(childOf.ID(), tank).NewEntity(Position{Y: 2.5}, ChildOf{})
+
+	var text bytes.Buffer
+	if err := w.WriteJSON(&text); err != nil {
+		panic(err)
+	}
+	fmt.Print(text.String())
+
+	same := newWorld()
+	defer same.Close()
+	_, _ = ecs.RegisterRelation[ChildOf](same) // in the order of the other world: then Hash is the same
+	_, _ = ecs.Register[Position](same)
+	_, _ = ecs.Register[Label](same)
+	if err := same.ReadJSON(&text); err != nil {
+		panic(err)
+	}
+	fmt.Println(same.Len(), same.Alive(tank), same.Hash(1) == w.Hash(1))
+	// Output:
+	// {"strata/ecs":1,"archetypes":[
+	// {"components":[]},
+	// {"components":["ecs_test.Position","ecs_test.Label"],"entities":[
+	// {"entity":"1:1","ecs_test.Position":{"X":100,"Y":0},"ecs_test.Label":{"Text":"tank"}}
+	// ]},
+	// {"components":["ecs_test.ChildOf","ecs_test.Position"],"targets":{"ecs_test.ChildOf":"1:1"},"sweep":7,"entities":[
+	// {"entity":"2:1","ecs_test.ChildOf":{},"ecs_test.Position":{"X":0,"Y":2.5}}
+	// ]}
+	// ],"index":{"next":3}}
+	// 2 true true
 }
 
 // What a script knows of a component: its name, and where it lies.

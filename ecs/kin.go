@@ -105,10 +105,10 @@ type linked struct {
 //
 //	(1) every table has the kin of its mask, or nil where that has no relation
 //	(2) tables are those of the kin, in order of creation; relations are those in their mask
-//	(3) a table is idle if its kin says so, and only then; it has no row, no chunk and no edge,
-//	    and neither World.byKey nor a link leads to it
+//	(3) a table is idle if its kin says so, and only then; it has no row, no chunk, no edge and
+//	    no since, and neither World.byKey nor a link leads to it
 //	(4) every other one is once in the linked tables of each of its targets, and no other
-//	    tables are there
+//	    tables are there; these are in the order of since, which is below World.targeted
 type kin struct {
 	relations []ID
 	tables    []*table
@@ -126,6 +126,7 @@ type related struct {
 	links    map[link]*linked
 	unlinked []*linked // to be used again
 	epoch    uint64    // counts sweeps that retired tables: what was known of tables before may be wrong
+	targeted uint64    // counts tables that got targets
 }
 
 // target returns the target of relation id; false where the table does not have it.
@@ -215,10 +216,17 @@ func (w *World) relatedTable(k key) (*table, error) {
 	f.credit--
 	t.targets = k.targets
 	w.byKey[k] = t
-	for i, id := range f.relations {
-		w.link(link{id, k.targets[i]}, t)
-	}
+	w.aim(t)
 	return t, nil
+}
+
+// aim makes t the newest table of each of its targets.
+func (w *World) aim(t *table) {
+	t.since = w.targeted
+	w.targeted++
+	for i, id := range t.kin.relations {
+		w.link(link{id, t.targets[i&(MaxRelations-1)]}, t)
+	}
 }
 
 // sibling returns an empty table with the same columns.
@@ -264,7 +272,7 @@ func (w *World) sweep(f *kin) {
 		for i, id := range f.relations {
 			w.unlink(link{id, t.targets[i]})
 		}
-		t.targets = targets{}
+		t.targets, t.since = targets{}, 0
 	}
 	w.settle()
 }

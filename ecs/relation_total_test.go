@@ -116,6 +116,10 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 		{"kin 4 another", "not its", set(&list.tables, append(slices.Clone(list.tables), other))},
 		{"kin 4 targets", "not where its mask", set(&home.targets[0], ps[2])},
 		{"kin 4 of no relation", "not where its mask", set(&home.targets[3], ps[2])},
+		{"kin 1 since", "it has targets and no relation", set(&plain.since, 1)},
+		{"kin 3 since", "idle, with 0 chunks", set(&idle.since, 1)},
+		{"kin 4 since", "its tables are not in order", set(&home.since, w.targeted)},
+		{"kin 4 order", "its tables are not in order", set(&list.tables[0].since, list.tables[len(list.tables)-1].since+1)},
 		{"kin 4 links", "links to", func() func() {
 			w.links[link{child.ID(), Entity{77, 1}}] = list
 			return func() { delete(w.links, link{child.ID(), Entity{77, 1}}) }

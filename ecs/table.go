@@ -81,6 +81,7 @@ type table struct {
 	step     uint32             // rows that Hash reads column by column
 	gen      uint32             // counts retirements: edges from before lead nowhere
 	idle     bool               // see kin
+	since    uint64             // when it got its targets: see kin
 	rowBytes uint32             // pointer-free bytes per row, the entity included
 	index    int                // in World.tables
 }

@@ -171,6 +171,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"locks 1 open", "locks: open is -1 with 0 fills", set(&w.open, -1)},
 		{"locks 1 fills", "locks: open is 0 with 3 fills", set(&w.fills, 3)},
 		{"locks 1 asking", "locks: open is 0 with 0 fills", set(&w.asking, true)},
+		{"locks 4 texts", "locks: 1 of 0 fills are texts", set(&w.texts, 1)},
 		{"locks 2 more than began", "walks from 1 to", set(&w.open, 1000)},
 		{"locks 2 ended ahead", "locks: 0 walks from", set(&w.ended, w.serial+1)},
 

@@ -26,9 +26,11 @@ func (*noCopy) Unlock() {}
 //	    asking, plus 1 in a parallel pass, plus closedMark once the world is closed
 //	(2) the walks under way have numbers from ended+1 to serial
 //	(3) gone is set in a parallel pass alone
+//	(4) texts is at most fills
 type locks struct {
 	open     int         // what mutable looks at; 0 while changes are allowed
 	fills    int         // callbacks of batches under way
+	texts    int         // of the fills, those that are a WriteJSON or ReadJSON
 	telling  int         // observers under way, one within the other
 	asking   bool        // the allocator
 	parallel bool        // a pass is under way: nothing here may be written, but
@@ -73,6 +75,8 @@ func (w *World) refuse(op string) {
 		reason = "the world is in the middle of a change, asking its allocator"
 	case w.telling > 0:
 		reason = "the world is locked while an observer is told; use World.Commands"
+	case w.texts > 0:
+		reason = "the world is locked while it is written or read as JSON"
 	case w.open == w.fills:
 		reason = "the world is locked while a batch is filled; use World.Commands"
 	}

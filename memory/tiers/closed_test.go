@@ -1,6 +1,7 @@
 package tiers_test
 
 import (
+	"bytes"
 	"errors"
 	"reflect"
 	"runtime/debug"
@@ -219,7 +220,7 @@ var estates = map[string]func(source) estate{
 		ok(s, workers, errors.Join(err, also, near.Add(e, struct{ near bool }{}, e)))
 		aimed, untyped := ecs.NewFilter1[hot](w).To(near.ID(), e), ecs.NewFilterOf(w, c.ID())
 		return estate{[]any{w, c, m1, m2, f, &q, w.Commands(), events, e, near, workers, aimed, untyped},
-			[]any{e, ecs.Selection(f), hot{}, near.ID(), workers},
+			[]any{e, ecs.Selection(f), hot{}, near.ID(), workers, new(bytes.Buffer)},
 			func() error { return errors.Join(w.Close(), events.Close(), mem.Close(), workers.Close()) }}
 	},
 	"tiers": func(s source) estate {
@@ -366,7 +367,7 @@ func callClosed(t *testing.T, name string, f reflect.Value, args []reflect.Value
 				t.Errorf("%s%v gives %p", name, args, v)
 			}
 		}
-		if out.Kind() == reflect.Slice && out.Len() > 0 {
+		if out.Kind() == reflect.Slice && out.Len() > 0 && name != "ecs.Entity.MarshalText" { // of a number, not of its owner
 			t.Errorf("%s%v gives %d of %v", name, args, out.Len(), out.Type())
 		}
 	}

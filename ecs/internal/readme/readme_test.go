@@ -344,6 +344,25 @@ func Example_changed() {
 	// 2
 }
 
+func Example_save() {
+	mem, world := open()
+	defer mem.Close()
+	defer world.Close()
+	_, err := ecs.NewMap1[Health](world).NewEntity(Health{3})
+	must(err)
+	file := new(strings.Builder)
+	if err := world.WriteJSON(file); err != nil {
+		panic(err)
+	}
+	saved := strings.NewReader(file.String())
+	world.Reset()
+	if err := world.ReadJSON(saved); err != nil {
+		panic(err)
+	}
+	fmt.Print(world.Len(), file.String()[:19])
+	// Output: 1{"strata/ecs":1,"ar
+}
+
 func Example_hash() {
 	mem, world := open()
 	defer mem.Close()
