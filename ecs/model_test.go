@@ -287,6 +287,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"relateAll":    m.relateAll,
 		"commands":     m.commandsAction,
 		"parallel":     m.parallel,
+		"untypedPass":  m.untypedPass,
 		"systems":      m.systems,
 		"tick":         m.begin,
 		"rewrite":      m.rewrite,

@@ -2,6 +2,7 @@ package ecs_test
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/memory"
@@ -31,6 +32,40 @@ func ExampleFilter2_Parallel() {
 	})
 	fmt.Println(moving.Pieces(), moving.Len())
 	// Output: 5 5000
+}
+
+// The same for who knows components by ID: the columns are where they begin.
+func ExampleFilterOf_Parallel() {
+	w := newWorld()
+	defer w.Close()
+	ws, err := ecs.NewWorkers(ecs.WorkersConfig{})
+	if err != nil {
+		panic(err)
+	}
+	defer ws.Close()
+	heat, err := w.RegisterSize("script.heat", 4, 4)
+	if err != nil {
+		panic(err)
+	}
+	for range 3 {
+		e, _ := w.NewEntity()
+		_, _ = w.AddID(e, heat)
+	}
+
+	warm := ecs.NewFilterOf(w, heat)
+	warm.Parallel(ws, func(_ *ecs.Task, es []ecs.Entity, columns ecs.Addresses) {
+		heats := unsafe.Slice((*float32)(columns[0]), len(es))
+		for i := range heats {
+			heats[i] += 36.6
+		}
+	})
+	for e, at := range warm.All() {
+		fmt.Println(e, *(*float32)(at[0]))
+	}
+	// Output:
+	// #1.1 36.6
+	// #2.1 36.6
+	// #3.1 36.6
 }
 
 // A sum for each piece, and these in their order: the same on any machine, to the last bit.

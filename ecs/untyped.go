@@ -261,6 +261,21 @@ func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	}
 }
 
+// Parallel calls body for all matching entities on several goroutines, as Filter1.Parallel, with the
+// columns of the call's entities: where they begin, each of ColumnStats.Size bytes per entity.
+func (f *FilterOf) Parallel(ws *Workers, body func(t *Task, es []Entity, columns Addresses)) {
+	f.parallel(ws, f, body, body == nil)
+}
+
+func (f *FilterOf) runPiece(t *Task, body any) {
+	var columns Addresses
+	for i := range f.n {
+		k := i & (maxFilter - 1)
+		columns[k] = unsafe.Add(t.cols[k].pointer(), t.row*f.sizes[k])
+	}
+	body.(func(*Task, []Entity, Addresses))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), columns)
+}
+
 func (f *FilterOf) columnsOf(s *walk) (a Addresses) {
 	for i := range f.n {
 		a[i&(maxFilter-1)] = s.cols[i&(maxFilter-1)].pointer()

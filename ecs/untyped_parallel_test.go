@@ -1,0 +1,160 @@
+package ecs
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"pgregory.net/rapid"
+)
+
+// untypedPass changes what is known by ID in one pass, and holds its results to the order of All.
+func (m *model) untypedPass(t *rapid.T) {
+	f := NewFilterOf(m.w, m.heat, m.pos.ID())
+	var want []Entity
+	for e := range f.All() {
+		want = append(want, e)
+	}
+	var met Results[[]Entity]
+	met.Prepare(f)
+	f.Parallel(m.teams[rapid.IntRange(0, 2).Draw(t, "workers")], func(task *Task, es []Entity, at Addresses) {
+		heats, ps := unsafe.Slice((*[3]uint32)(at[0]), len(es)), unsafe.Slice((*position)(at[1]), len(es))
+		for i := range es {
+			heats[i][2] += uint32(ps[i].X)
+		}
+		*met.At(task) = append(*met.At(task), es...)
+	})
+	if got := slices.Concat(met.Values()...); !slices.Equal(got, want) {
+		t.Fatalf("a pass meets %v", got)
+	}
+	for _, e := range want {
+		v := m.ents[e]
+		v.heat = &[3]uint32{v.heat[0], v.heat[1], v.heat[2] + uint32(v.pos.X)}
+	}
+}
+
+// TestFilterOf_ParallelIsThatOfTheTypedOne sums what does not commute, over columns of each kind.
+func TestFilterOf_ParallelIsThatOfTheTypedOne(t *testing.T) {
+	type sum struct {
+		total float32
+		names int
+	}
+	totals := map[sum]bool{}
+	for _, cfg := range []Config{{}, {ChunkBytes: 1024}, {ChunkBytes: 1024, MaxChunkBytes: 1024}} {
+		w, _ := newTestWorld(t, cfg)
+		const n = 3*pieceRows + 100
+		m := NewMap4[position, brain, burning, odd](w)
+		for range 2 {
+			if err := m.NewBatch(n, func(i int, p *position, b *brain, _ *burning, o *odd) {
+				p.X, b.Name, o[2] = float32(i)/7, "ab"[:i%3], byte(i)
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		raw := must[ID](t)(w.RegisterSize("raw", 6, 2))
+		for i, e := range entities(w, NewFilter1[position](w)) {
+			if i%2 == 0 {
+				p := must[unsafe.Pointer](t)(w.AddID(e, raw))
+				*(*[3]uint16)(p) = [3]uint16{uint16(i), 1, 2}
+			}
+		}
+		pos, name, tag, small := mustRegisterTest[position](t, w).ID(), mustRegisterTest[brain](t, w).ID(), mustRegisterTest[burning](t, w).ID(), mustRegisterTest[odd](t, w).ID()
+		f, typed := NewFilterOf(w, small, name, tag, pos, raw), NewFilter4[odd, brain, burning, position](w).With(raw)
+		for _, workers := range []int{1, 2, 4} {
+			ws := newTestWorkers(t, workers)
+			var got, want Results[sum]
+			got.Prepare(f)
+			f.Parallel(ws, func(task *Task, es []Entity, at Addresses) {
+				odds, brains := unsafe.Slice((*odd)(at[0]), len(es)), unsafe.Slice((*brain)(at[1]), len(es))
+				ps, raws := unsafe.Slice((*position)(at[3]), len(es)), unsafe.Slice((*[3]uint16)(at[4]), len(es))
+				if at[2] == nil || at[5] != nil || at[7] != nil {
+					t.Errorf("addresses are %v", at)
+				}
+				for i, e := range es {
+					if (*position)(w.Ptr(e, pos)) != &ps[i] || (*[3]uint16)(w.Ptr(e, raw)) != &raws[i] || (*odd)(w.Ptr(e, small)) != &odds[i] {
+						t.Errorf("%v is elsewhere", e)
+					}
+					s := got.At(task)
+					s.total, s.names = s.total*1.0001+ps[i].X*float32(raws[i][0]), s.names+len(brains[i].Name)+int(odds[i][2])
+				}
+			})
+			want.Prepare(typed)
+			typed.Parallel(ws, func(task *Task, es []Entity, c Columns4[odd, brain, burning, position]) {
+				for i, e := range es {
+					s := want.At(task)
+					s.total, s.names = s.total*1.0001+c.D[i].X*float32((*(*[3]uint16)(w.Ptr(e, raw)))[0]), s.names+len(c.B[i].Name)+int(c.A[i][2])
+				}
+			})
+			if !slices.Equal(got.Values(), want.Values()) || f.Pieces() != typed.Pieces() {
+				t.Errorf("%d workers: %v, not %v", workers, got.Values(), want.Values())
+			}
+			total := sum{}
+			for _, s := range got.Values() {
+				total.total, total.names = total.total+s.total, total.names+s.names
+			}
+			totals[total] = true
+		}
+	}
+	if len(totals) != 1 {
+		t.Error(totals)
+	}
+}
+
+func TestFilterOf_ParallelMisuse(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	e := must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
+	f, ws := NewFilterOf(w, mustRegisterTest[position](t, w).ID()), newTestWorkers(t, 2)
+	body := func(*Task, []Entity, Addresses) {}
+	var kept *Task
+	f.Parallel(ws, func(task *Task, _ []Entity, _ Addresses) {
+		kept = task
+		for want, do := range map[string]func(){
+			"ecs.Remove: a parallel pass is under way":   func() { w.Remove(e) },
+			"ecs.AddID: a parallel pass is under way":    func() { w.AddID(e, 0) },
+			"ecs.Parallel: a parallel pass is under way": func() { f.Parallel(ws, body) },
+			"ecs.With: a parallel pass is under way":     func() { f.With() },
+		} {
+			if text := misuse(t, do); text != want {
+				t.Errorf("%q, want %q", text, want)
+			}
+		}
+	})
+	closed := newTestWorkers(t, 1)
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want string
+		do   func()
+	}{
+		{"ecs.Piece: a Task is valid until its body returns", func() { kept.Piece() }},
+		{"ecs.Parallel: a pass needs workers and a body", func() { f.Parallel(nil, body) }},
+		{"ecs.Parallel: a pass needs workers and a body", func() { f.Parallel(ws, nil) }},
+		{"ecs.Parallel: the workers are closed", func() { f.Parallel(closed, body) }},
+	} {
+		if text := misuse(t, c.do); text != c.want {
+			t.Errorf("%q, want %q", text, c.want)
+		}
+	}
+	if r := caught(func() { f.Parallel(ws, func(*Task, []Entity, Addresses) { panic("body") }) }); r != "body" || w.Locked() || w.Check() != nil || ws.Check() != nil {
+		t.Errorf("%v, locked %v", r, w.Locked())
+	}
+}
+
+func TestFilterOf_ParallelAllocatesNothing(t *testing.T) {
+	w, typed := manyPieces(t, Config{})
+	f, ws := NewFilterOf(w, mustRegisterTest[position](t, w).ID()), newTestWorkers(t, 2)
+	body := func(_ *Task, es []Entity, at Addresses) {
+		for i := range es {
+			(*position)(unsafe.Add(at[0], uintptr(i)*unsafe.Sizeof(position{}))).Y++
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { f.Parallel(ws, body) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	for _, p := range typed.All() {
+		if p.Y != 101 {
+			t.Fatalf("an entity was met %v times", p.Y)
+		}
+	}
+}
