@@ -10,7 +10,7 @@
 //
 //	BeginFrame ── game ── meter.Frame ── EndFrame
 //	                          |
-//	    tiers.Snapshot ──> rows: tiers, Go heap, rest, tags ──> Verdict
+//	    tiers.Snapshot ──> rows: tiers, Go heap, rest, tags; pools ──> Verdict
 //	    clock          ──> Times; the worst Frame of each second ──> Worst, Keep
 //	    Mark A, Mark B ──> Changes
 //
@@ -18,9 +18,10 @@
 //
 //	growing   most of the half seconds of the window rise, the last ones too, without a fifth at either
 //	          end: what is filled once does not grow, nor does what breathes; a level that begins or ends
-//	          begins anew
+//	          begins anew; the Go heap and the rest must grow by a 2048th a second, too
 //	tight     three quarters of a budget are committed: the budget limits that, not what is in use
 //	late      a frame that took more than one and a half of Config.Frame
+//	beside    what grows beside the tiers while one of them does
 //	churn     at most so many blocks died within two frames of their birth
 //
 // # Use it when, and when not
@@ -35,5 +36,6 @@
 //
 // # Goroutines and the collector
 //
-// A Meter belongs to the goroutine of its manager. It lies on the Go heap, some 1.4 KiB a row.
+// A Meter belongs to the goroutine of its manager. It lies on the Go heap, some 1.4 KiB a row and 2 KiB a
+// pool: see [Meter.Footprint].
 package meter

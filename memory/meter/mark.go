@@ -31,6 +31,17 @@ func (r *Meter) Mark(which int) {
 	}
 }
 
+// Marked reports whether a mark is set. For any other than A and B it panics as Mark does.
+func (r *Meter) Marked(which int) bool {
+	if which != A && which != B {
+		panic(misuse("Marked", "there are the marks A and B"))
+	}
+	return r.marks[which].rows != nil
+}
+
+// Unmark takes both marks back.
+func (r *Meter) Unmark() { r.marks[A].rows, r.marks[B].rows = nil, nil }
+
 // A Change is what a row holds more, or less, than at mark A.
 type Change struct {
 	Row    int // of Rows

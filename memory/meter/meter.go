@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unsafe"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -35,6 +37,7 @@ const (
 //	    every record of a frame has as many tags
 //	(2) the figures of a row are series in order
 //	(3) the present part of the window is part of seconds
+//	(4) every row of a pool has its notes, a series in order
 type Meter struct {
 	m      *tiers.Manager
 	cfg    Config
@@ -60,6 +63,13 @@ type Meter struct {
 	frame  Frame          // the present one
 	kept   Frame
 	frameB float64 // bytes that the frame's buffer holds
+	ticked float64 // bytes of it that were used, at most, by the calls of Tick since the last Frame
+	again  bool    // Resume was called
+
+	pools  []Row // see Pools
+	notes  []poolBooks
+	poolAt int
+	visit  func(name string, s memory.Stats) // notePool, made once
 
 	monitors []*Monitor
 	timers   []*Timer
@@ -103,6 +113,7 @@ func New(m *tiers.Manager, cfg Config) (*Meter, error) {
 		return nil, fmt.Errorf("meter: Config.Frame is %v; it must be positive", cfg.Frame)
 	}
 	r := &Meter{m: m, cfg: cfg}
+	r.visit = r.notePool
 	for t := range tiers.Tier(tiers.Count) {
 		r.grow(Row{Name: t.String(), Kind: TierRow, Tier: t})
 	}
@@ -153,16 +164,23 @@ func (r *Meter) Frame() {
 	r.go0 = r.snap.Go
 	r.m.Snapshot(&r.snap)
 	r.follow()
-	first := r.frames == 0
-	r.frames++
-	if first {
-		r.begun, r.at, r.settled = now, now, now
+	first := r.frames == 0 || r.again
+	if r.frames == 0 {
+		r.begun = now
+	}
+	if r.frames++; first {
+		r.at, r.settled = now, now
+	}
+	if r.again {
+		r.restart()
 	}
 	took := max(now.Sub(r.at), 0)
 	r.levels()
+	r.readPools()
 	r.cross(now, took)
 	r.at = now
 	r.count(took, first)
+	r.countPools()
 	if part := r.part % seconds; !first {
 		r.times.parts[part].add(took)
 		if took > r.worst[part].Took {
@@ -172,6 +190,26 @@ func (r *Meter) Frame() {
 	if now.Sub(r.settled) >= time.Second/settles || first {
 		r.settled = now
 		r.settle()
+	}
+	r.ticked, r.again = 0, false
+}
+
+// Tick tells that a tick of the game is over, and its frame not ended yet: where several ticks are drawn
+// once, the frame memory that each has used counts, not only that of the last. It is cheap, and need not
+// be called where every tick has its Frame.
+func (r *Meter) Tick() { r.ticked = max(r.ticked, float64(r.m.Frames().Current().Used())) }
+
+// Resume says that the meter was not called for a while, and that what the next Frame finds changed did
+// not happen in one frame: nobody has looked, or the game stood still. Growth is judged anew.
+func (r *Meter) Resume() { r.again = true }
+
+// restart has growth judged anew.
+func (r *Meter) restart() {
+	for i := range r.series {
+		r.series[i].restart()
+	}
+	for i := range r.notes {
+		r.notes[i].series.restart()
 	}
 }
 
@@ -229,6 +267,9 @@ func (r *Meter) levels() {
 			r.series[i].restart()
 		}
 	}
+	for i := range r.notes {
+		r.notes[i].series.restart()
+	}
 }
 
 // cross ends the slots, and the parts of the window, that have ended since the last call.
@@ -251,11 +292,13 @@ func (r *Meter) cross(now time.Time, took time.Duration) {
 			s := &r.series[i]
 			s.cross(s.now+(r.value(i)-s.now)*share, edge)
 		}
-	}
-	for i := range r.series {
-		if asleep { // nothing is known of the time between
-			r.series[i].restart()
+		for i := range r.notes {
+			s := &r.notes[i].series
+			s.cross(s.now+(float64(r.notes[i].next.inUse)-s.now)*share, edge)
 		}
+	}
+	if asleep { // nothing is known of the time between
+		r.restart()
 	}
 	part := int64(now.Sub(r.begun) / (r.cfg.Window / seconds))
 	if part-r.part > seconds {
@@ -267,6 +310,9 @@ func (r *Meter) cross(now time.Time, took time.Duration) {
 		r.times.parts[k] = histogram{}
 		r.sums[k].took = 0
 		clear(r.sums[k].rows)
+		for i := range r.notes {
+			r.notes[i].sums[k] = sum{}
+		}
 		r.worst[k].clear()
 	}
 }
@@ -275,7 +321,7 @@ func (r *Meter) cross(now time.Time, took time.Duration) {
 func (r *Meter) value(i int) float64 {
 	switch {
 	case i == int(tiers.Frame):
-		return float64(r.m.Frames().Current().Used())
+		return max(float64(r.m.Frames().Current().Used()), r.ticked)
 	case i < goRow:
 		return float64(r.snap.Tiers[i].InUse)
 	case i == goRow:
@@ -348,8 +394,23 @@ func (r *Meter) Manager() *tiers.Manager { return r.m }
 // Frames returns how many frames were taken.
 func (r *Meter) Frames() uint64 { return r.frames }
 
-// Curve copies the bytes of row i over the window, the most in each slot, oldest first.
-func (r *Meter) Curve(i int, dst *[SlotCount]float32) { r.series[i].curve(dst) }
+// Curve copies the bytes of row i over the window, the most in each slot, oldest first, and returns how
+// many of them, the newest, are known: the others are from before the first Frame.
+func (r *Meter) Curve(i int, dst *[SlotCount]float32) int {
+	r.series[i].curve(dst)
+	return r.knownSlots()
+}
+
+func (r *Meter) knownSlots() int { return int(min(r.slot+1, SlotCount)) }
+
+// Footprint returns how many bytes of the Go heap the meter has, about: what it holds for each row, tag
+// and pool. Monitors and timers are left out.
+func (r *Meter) Footprint() uintptr {
+	frames := unsafe.Sizeof(Delta{}) * uintptr(len(r.records()))
+	row := unsafe.Sizeof(Row{}) + unsafe.Sizeof(series{}) + unsafe.Sizeof(books{})*3 + unsafe.Sizeof(sum{})*seconds + frames
+	pool := unsafe.Sizeof(Row{}) + unsafe.Sizeof(poolBooks{})
+	return unsafe.Sizeof(*r) + row*uintptr(cap(r.rows)) + pool*uintptr(cap(r.pools)) + unsafe.Sizeof(tiers.TagStats{})*uintptr(cap(r.snap.Tags))
+}
 
 // Check verifies the books of the meter and returns every broken invariant, or nil.
 func (r *Meter) Check() error {
@@ -372,6 +433,14 @@ func (r *Meter) Check() error {
 	for i := range r.series {
 		if !r.series[i].check() {
 			errs = append(errs, fmt.Errorf("meter: the curve of row %d is out of order", i))
+		}
+	}
+	if len(r.pools) != len(r.notes) {
+		errs = append(errs, fmt.Errorf("meter: %d pools, and notes of %d", len(r.pools), len(r.notes)))
+	}
+	for i := range r.notes {
+		if !r.notes[i].series.check() {
+			errs = append(errs, fmt.Errorf("meter: the curve of pool %d is out of order", i))
 		}
 	}
 	if r.part < 0 || r.slot < 0 {

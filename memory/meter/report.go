@@ -65,6 +65,7 @@ type Record struct {
 	Verdict string         `json:"verdict"`
 	Times   TimesRecord    `json:"times"`
 	Rows    []RowRecord    `json:"rows"`
+	Pools   []RowRecord    `json:"pools"`
 	Worst   *FrameRecord   `json:"worst_frame,omitempty"`
 	Kept    *FrameRecord   `json:"kept_frame,omitempty"`
 	Since   []ChangeRecord `json:"since_mark_a,omitempty"`
@@ -116,27 +117,34 @@ type ChangeRecord struct {
 	Blocks int64  `json:"blocks"`
 }
 
-var kindNames = [...]string{TierRow: "tier", GoRow: "go", RestRow: "rest", TagRow: "tag"}
+var kindNames = [...]string{TierRow: "tier", GoRow: "go", RestRow: "rest", TagRow: "tag", PoolRow: "pool"}
 
 // Record returns what is known now.
 func (r *Meter) Record() Record {
 	t := r.Times()
 	rec := Record{
+		Pools:   []RowRecord{},
 		Verdict: r.verdict.String(),
 		Times:   TimesRecord{t.Rate, t.Median.Seconds(), t.P99.Seconds(), t.Most.Seconds(), t.Frames, t.Late},
 		Worst:   r.frameRecord(r.Worst()),
 		Kept:    r.frameRecord(r.Kept()),
 	}
 	for i := range r.rows {
-		w := &r.rows[i]
-		rec.Rows = append(rec.Rows, RowRecord{Name: w.Name, Kind: kindNames[w.Kind], InUse: w.InUse, Committed: w.Committed, Budget: w.Budget,
-			Peak: w.Peak, Live: w.Live, Allocs: w.Allocs, Frees: w.Frees, Most: w.Most, Churn: w.Churn, Failures: w.Failures, Refused: w.Refused, Growth: w.Growth})
+		rec.Rows = append(rec.Rows, r.rows[i].record())
+	}
+	for i := range r.pools {
+		rec.Pools = append(rec.Pools, r.pools[i].record())
 	}
 	changes, _, _ := r.Changes(nil)
 	for _, c := range changes {
 		rec.Since = append(rec.Since, ChangeRecord{r.rows[c.Row].Name, c.Bytes, c.Blocks})
 	}
 	return rec
+}
+
+func (w *Row) record() RowRecord {
+	return RowRecord{Name: w.Name, Kind: kindNames[w.Kind], InUse: w.InUse, Committed: w.Committed, Budget: w.Budget,
+		Peak: w.Peak, Live: w.Live, Allocs: w.Allocs, Frees: w.Frees, Most: w.Most, Churn: w.Churn, Failures: w.Failures, Refused: w.Refused, Growth: w.Growth}
 }
 
 func (r *Meter) frameRecord(f *Frame) *FrameRecord {

@@ -15,6 +15,7 @@ const (
 	GoRow               // the Go heap
 	RestRow             // what is resident beyond tiers and Go
 	TagRow              // one for each tag in the order in which they were made, and last what has none
+	PoolRow             // a pool of the manager's, among Pools
 )
 
 // A Row is what is known of one tier, one tag, the Go heap or the rest. Its figures change four times a
@@ -84,6 +85,7 @@ func (r *Meter) settle() {
 			w.Failures += r.sums[k].rows[i].failures
 		}
 	}
+	r.settlePools(span)
 	r.times.sum()
 	r.judge()
 }
@@ -91,13 +93,15 @@ func (r *Meter) settle() {
 // lastPart returns the last whole part of the window, or the present one where there is no other, and
 // the seconds that its frames took.
 func (r *Meter) lastPart() (*sums, float64) {
-	if r.part > 0 {
-		if s := &r.sums[(r.part-1)%seconds]; s.took > 0 {
-			return s, s.took.Seconds()
-		}
-	}
-	s := &r.sums[r.part%seconds]
+	s := &r.sums[r.lastIndex()]
 	return s, s.took.Seconds()
+}
+
+func (r *Meter) lastIndex() int64 {
+	if r.part > 0 && r.sums[(r.part-1)%seconds].took > 0 {
+		return (r.part - 1) % seconds
+	}
+	return r.part % seconds
 }
 
 // Times are what frames of the window took.

@@ -10,8 +10,10 @@ import (
 // A Verdict answers in rows what a table makes one look for. A pointer is nil where the answer is none.
 type Verdict struct {
 	Largest *Row // of tiers, the Go heap and the rest, by bytes in use
-	Growing *Row // the tier that grows fastest, or the rest, or the Go heap where nothing else does
+	Growing *Row // the tier that grows fastest, or where none does what Beside would be
+	Beside  *Row // the Go heap or the rest, whichever grows faster, while a tier grows, too
 	Tag     *Row // the tag that grows fastest
+	Pool    *Row // the pool that grows fastest
 	Tight   *Row // the tier whose committed bytes are nearest to their budget, from TightAt on
 	Refused *Row // the tier that refused most requests in the window
 
@@ -28,8 +30,21 @@ const (
 	FullAt  = 0.90
 )
 
-// least is the growth, in bytes a second, that is worth a word.
-const least = 1024
+// least is the growth, in bytes a second, that is worth a word; and what breathes by itself, the Go heap
+// between its collections and the rest of the process, must grow by so much of what it has, too: in
+// minutes, not in hours, it would be twice as large.
+const (
+	least     = 1024
+	leastPart = 1.0 / 2048
+)
+
+// Grows reports whether the row grows by so much that it is worth a word.
+func (w *Row) Grows() bool {
+	if w.Kind == GoRow || w.Kind == RestRow {
+		return w.Growth >= max(least, leastPart*float64(w.InUse))
+	}
+	return w.Growth >= least
+}
 
 // Verdict returns the answers as of the last change of figures.
 func (r *Meter) Verdict() *Verdict { return &r.verdict }
@@ -43,7 +58,12 @@ func (r *Meter) judge() {
 			*best = w
 		}
 	}
-	growth := func(w *Row) float64 { return w.Growth }
+	growth := func(w *Row) float64 {
+		if w.Grows() {
+			return w.Growth
+		}
+		return 0
+	}
 	for i := range r.rows {
 		w := &r.rows[i]
 		if w.Kind == TagRow {
@@ -51,14 +71,19 @@ func (r *Meter) judge() {
 			continue
 		}
 		better(&v.Largest, w, func(w *Row) float64 { return float64(w.InUse) }, 1)
-		if w.Kind != GoRow {
+		if w.Kind == TierRow {
 			better(&v.Growing, w, growth, least)
+		} else {
+			better(&v.Beside, w, growth, least)
 		}
 		better(&v.Tight, w, (*Row).Tight, TightAt)
 		better(&v.Refused, w, func(w *Row) float64 { return float64(w.Failures) }, 1)
 	}
+	for i := range r.pools {
+		better(&v.Pool, &r.pools[i], growth, least)
+	}
 	if v.Growing == nil {
-		better(&v.Growing, &r.rows[goRow], growth, least)
+		v.Growing, v.Beside = v.Beside, nil
 	}
 	var curve [SlotCount]float32
 	r.series[tiers.Frame].curve(&curve)
@@ -87,6 +112,13 @@ func (v *Verdict) Append(dst []byte) []byte {
 	if v.Tag != nil {
 		dst = append(append(dst, ", by tag "...), v.Tag.Name...)
 		dst = appendRate(dst, v.Tag.Growth)
+	}
+	if v.Pool != nil {
+		dst = append(append(dst, ", by pool "...), v.Pool.Name...)
+		dst = appendRate(dst, v.Pool.Growth)
+	}
+	if v.Beside != nil {
+		dst = appendRate(append(append(dst, ", beside "...), v.Beside.Name...), v.Beside.Growth)
 	}
 	if v.Tight != nil {
 		dst = append(append(dst, "; "...), v.Tight.Name...)

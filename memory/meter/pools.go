@@ -1,0 +1,116 @@
+package meter
+
+import "github.com/strata-go/strata/memory"
+
+// MostPools is the number of pools that are watched: the first so many by registration. A game that has
+// more of them has them in hundreds, and nobody reads those.
+const MostPools = 256
+
+// poolBooks are what the row of a pool is made from.
+type poolBooks struct {
+	series    series
+	was, next books // at the last Frame, and at this one
+	committed uint64
+	peak      uint64
+	sums      [seconds]sum
+}
+
+// Pools returns the rows of the manager's pools, in order of registration, the first MostPools of them.
+// They are the meter's, to be read. What they have is part of the tier pools, and of their tag.
+func (r *Meter) Pools() []Row { return r.pools }
+
+// PoolCurve is Curve for pool i of Pools.
+func (r *Meter) PoolCurve(i int, dst *[SlotCount]float32) int {
+	r.notes[i].series.curve(dst)
+	return r.knownSlots()
+}
+
+// readPools takes the books of the pools, before the slots that have ended are told.
+func (r *Meter) readPools() {
+	r.poolAt = 0
+	r.m.EachPool(r.visit)
+	if n := min(r.poolAt, MostPools); n < len(r.pools) {
+		r.dropPools(n, len(r.pools))
+	}
+}
+
+// notePool takes the books of the pool that is visited next. Where their counts have gone back it is
+// another one of that name.
+func (r *Meter) notePool(name string, s memory.Stats) {
+	i := r.poolAt
+	if r.poolAt++; i >= MostPools {
+		return
+	}
+	now := books{s.Allocs, s.Frees, s.Failures, s.InUse, s.Live}
+	if i >= len(r.pools) || r.pools[i].Name != name {
+		r.placePool(i, name, now)
+	}
+	k := &r.notes[i]
+	if r.again || now.allocs < k.was.allocs || now.frees < k.was.frees || now.failures < k.was.failures {
+		k.was = now
+		k.series.restart()
+	}
+	k.next, k.committed, k.peak = now, s.Committed, s.Peak
+}
+
+// countPools adds up what this frame did to the pools.
+func (r *Meter) countPools() {
+	for i := range r.notes {
+		k := &r.notes[i]
+		part := &k.sums[r.part%seconds]
+		allocs := k.next.allocs - k.was.allocs
+		part.allocs, part.most = part.allocs+allocs, max(part.most, allocs)
+		part.frees, part.failures = part.frees+k.next.frees-k.was.frees, part.failures+k.next.failures-k.was.failures
+		k.was = k.next
+		k.series.set(float64(k.was.inUse))
+	}
+}
+
+// placePool makes pool i the one of that name: the next one that is so called, where those between have
+// been removed, or a new one, which has allocated nothing yet.
+func (r *Meter) placePool(i int, name string, now books) {
+	for j := i + 1; j < len(r.pools); j++ {
+		if r.pools[j].Name == name {
+			r.dropPools(i, j)
+			return
+		}
+	}
+	r.pools = append(r.pools, Row{})
+	r.notes = append(r.notes, poolBooks{})
+	copy(r.pools[i+1:], r.pools[i:])
+	copy(r.notes[i+1:], r.notes[i:])
+	r.pools[i] = Row{Name: name, Kind: PoolRow}
+	r.notes[i] = poolBooks{was: now}
+	r.notes[i].series.slot = r.series[0].slot
+	r.notes[i].series.edge = r.series[0].edge
+	r.forgetPools()
+}
+
+// dropPools removes the rows from i to j.
+func (r *Meter) dropPools(i, j int) {
+	r.pools = append(r.pools[:i], r.pools[j:]...)
+	r.notes = append(r.notes[:i], r.notes[j:]...)
+	r.forgetPools()
+}
+
+// forgetPools has the verdict point at no row that lies elsewhere now.
+func (r *Meter) forgetPools() { r.verdict.Pool = nil }
+
+// settlePools brings the figures that stand up to date.
+func (r *Meter) settlePools(span float64) {
+	last := r.lastIndex()
+	step := (r.cfg.Window / SlotCount * perEdge).Seconds()
+	for i := range r.pools {
+		w, k := &r.pools[i], &r.notes[i]
+		w.InUse, w.Committed, w.Peak, w.Live, w.Refused = k.was.inUse, k.committed, k.peak, k.was.live, k.was.failures
+		w.Growth = k.series.growth() / step
+		if s := &k.sums[last]; span > 0 {
+			w.Allocs, w.Frees = float64(s.allocs)/span, float64(s.frees)/span
+		}
+		w.Most, w.Failures = 0, 0
+		for j := range k.sums {
+			w.Most = max(w.Most, k.sums[j].most)
+			w.Failures += k.sums[j].failures
+		}
+	}
+}
