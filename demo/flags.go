@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render/overlay"
 )
 
 // options are what the command line says, checked.
@@ -28,7 +29,8 @@ type options struct {
 	screenshot string
 	particles  int
 	enemies    int
-	overlay    bool
+	overlay    parts
+	size       dimensions
 	assets     string
 	dir        fs.FS // what is in assets; nil where that is not given
 	budget     budgets
@@ -73,6 +75,52 @@ func (b *budgets) Set(s string) error {
 	return nil
 }
 
+// parts are what -overlay opens.
+type parts []overlay.Part
+
+// String prints the flag's value, for the usage text.
+func (p *parts) String() string { return "" }
+
+// IsBoolFlag lets -overlay stand alone.
+func (p *parts) IsBoolFlag() bool { return true }
+
+// Set reads names or keys of parts, true for strip and tiers, or false.
+func (p *parts) Set(s string) error {
+	switch *p = nil; s {
+	case "true":
+		*p = parts{overlay.Strip, overlay.Tiers}
+		return nil
+	case "false":
+		return nil
+	}
+	for name := range strings.SplitSeq(s, ",") {
+		part, err := overlay.ParsePart(name)
+		if err != nil {
+			return err
+		}
+		*p = append(*p, part)
+	}
+	return nil
+}
+
+// dimensions are a window's width and height; 0 is the default.
+type dimensions [2]int
+
+// String prints the flag's value, for the usage text.
+func (d *dimensions) String() string { return "" }
+
+// Set reads WxH.
+func (d *dimensions) Set(s string) error {
+	w, h, ok := strings.Cut(s, "x")
+	var err1, err2 error
+	d[0], err1 = strconv.Atoi(w)
+	d[1], err2 = strconv.Atoi(h)
+	if !ok || err1 != nil || err2 != nil || d[0] < 1 || d[1] < 1 || d[0] > 16384 || d[1] > 16384 {
+		return fmt.Errorf("%q is not a width and height from 1x1 to 16384x16384, as 640x360", s)
+	}
+	return nil
+}
+
 // errUsage says that the command line was wrong, and that the reason was printed.
 var errUsage = errors.New("usage")
 
@@ -91,7 +139,8 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
 	f.StringVar(&o.screenshot, "screenshot", "", "write a picture of the window to `FILE`.png after 300 ticks, or after -ticks, and end")
 	f.IntVar(&o.particles, "particles", 20_000, "room for `N` particles, 1 to 4,000,000")
 	f.IntVar(&o.enemies, "enemies", 0, "`N` more drifters in every level, up to 200,000")
-	f.BoolVar(&o.overlay, "overlay", false, "show the memory overlay from the start (F1 and F3 switch it)")
+	f.Var(&o.overlay, "overlay", "show the memory overlay from the start, strip and tiers, or `PARTS`: -overlay=f1,maps (F2 in play says which there are)")
+	f.Var(&o.size, "size", "the window's `W`xH, as 640x360")
 	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
 	f.StringVar(&o.assets, "assets", "", "take art/ and levels/ from `DIR` and not from the program")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
@@ -123,7 +172,7 @@ func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
 		return fmt.Sprintf("-enemies %d: allowed are 0 to 200000", o.enemies)
 	case o.screenshot != "" && o.headless:
 		return "-screenshot needs a window, and -headless has none: use one of them"
-	case o.overlay && o.headless:
+	case o.overlay != nil && o.headless:
 		return "-overlay needs a window, and -headless has none: use one of them"
 	case o.screenshot != "" && !strings.EqualFold(filepath.Ext(o.screenshot), ".png"):
 		return fmt.Sprintf("-screenshot %s: the name must end in .png", o.screenshot)

@@ -14,6 +14,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -169,7 +170,6 @@ func (o *options) window() (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Overlay.Strip, v.Overlay.Tiers = o.overlay, o.overlay
 	cfg := o.session()
 	cfg.Attract = !o.autopilot
 	cfg.Sink, cfg.Left = v.Sink, v.Left
@@ -177,9 +177,14 @@ func (o *options) window() (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Show(s)
+	if err := v.Show(s); err != nil {
+		return o.finish(s, nil, err)
+	}
+	for _, p := range o.overlay {
+		v.Overlay.Show(p, true)
+	}
 	runtime.GC() // fonts and start-up leave a few megabytes
-	a := &app{s: s, v: v, ticks: o.ticks, shoot: o.screenshot != "", keep: o.books}
+	a := &app{s: s, v: v, ticks: o.ticks, shoot: o.screenshot != "", keep: o.books, timer: v.Overlay.Meter().Timer("tick")}
 	opt := render.Options{Title: "Strata", HideCursor: true}
 	if o.screenshot != "" {
 		opt.Resolution = render.ResolutionNative // a picture has the time
@@ -197,8 +202,9 @@ func (o *options) window() (*report, error) {
 			return a.quit()
 		}
 	}
+	opt.W, opt.H = o.size[0], o.size[1]
 	err = render.Run(a, opt)
-	return o.finish(s, a.kept, err)
+	return o.finish(s, a.kept, errors.Join(err, v.Overlay.Close()))
 }
 
 // app is the game as the window sees it.
@@ -207,6 +213,7 @@ type app struct {
 	v     *view.View
 	ticks uint64
 	shoot bool // a screenshot ends the run, not the count of ticks
+	timer *meter.Timer
 	keep  bool // books are to be taken before the window goes, and what it has in memory
 	kept  *books
 }
@@ -222,8 +229,12 @@ func (a *app) quit() (err error) {
 	return render.ErrQuit
 }
 
-// Update is one frame: input in, at most one tick.
+// Update is one frame: input in, at most one tick, none where the overlay has frozen the game.
 func (a *app) Update(in *render.Input) error {
+	a.v.Overlay.Update()
+	if a.v.Overlay.Frozen() {
+		return nil
+	}
 	if a.ticks > 0 && a.s.Game.Ticks >= a.ticks && !a.shoot {
 		return a.quit()
 	}
@@ -234,8 +245,10 @@ func (a *app) Update(in *render.Input) error {
 	if a.s.Playing() {
 		e.Aim = in.AimFrom(a.v.PlayerOnScreen())
 	}
-	a.v.Overlay.Keys(in.F)
-	if err := a.s.Frame(e); err != nil {
+	a.timer.Start()
+	err := a.s.Frame(e)
+	a.timer.Stop()
+	if err != nil {
 		return err
 	}
 	a.v.Update()

@@ -8,11 +8,12 @@ import (
 )
 
 // DefaultPage is a page that every GPU of the last fifteen years takes: 16 MiB.
-// MaxPage is the largest that browsers and phones take: 64 MiB.
+// MaxPage is the largest that browsers and phones take: 64 MiB. MinPage holds the built-in regions
+// and a font of two sizes: 1 MiB.
 const (
 	DefaultPage = 2048
 	MaxPage     = 4096
-	minPage     = 1024 // the built-in regions and a font fit
+	MinPage     = 512
 )
 
 // gutter is the texels around every region that belong to it. The linear filter reads
@@ -42,7 +43,7 @@ func (e *FullError) Is(target error) bool { return target == ErrAtlasFull }
 
 // AtlasConfig sizes an Atlas. The zero value is the default.
 type AtlasConfig struct {
-	Page    int // side of the page in texels, 1024, 2048 or 4096; 0 is 2048
+	Page    int // side of the page in texels, 512, 1024, 2048 or 4096; 0 is 2048
 	Regions int // ids are 0 to Regions-1; 0 is 1024
 }
 
@@ -89,8 +90,8 @@ func NewAtlas(cfg AtlasConfig) (*Atlas, error) {
 	if cfg.Page == 0 {
 		cfg.Page = DefaultPage
 	}
-	if cfg.Page < minPage || cfg.Page > MaxPage || cfg.Page&(cfg.Page-1) != 0 {
-		return nil, fmt.Errorf("render: atlas page of %d texels; allowed are %d, %d and %d", cfg.Page, minPage, DefaultPage, MaxPage)
+	if cfg.Page < MinPage || cfg.Page > MaxPage || cfg.Page&(cfg.Page-1) != 0 {
+		return nil, fmt.Errorf("render: atlas page of %d texels; allowed are %d, %d, %d and %d", cfg.Page, MinPage, 2*MinPage, DefaultPage, MaxPage)
 	}
 	return newAtlas(cfg, &gpuPage{size: cfg.Page})
 }
@@ -247,6 +248,14 @@ func (a *Atlas) Placeholder() Region { return a.checker }
 // Page returns the side of the page in texels; Free how many texels are on no region.
 func (a *Atlas) Page() int { return a.packer.size }
 func (a *Atlas) Free() int { return a.packer.free() }
+
+// Draw draws a batch on any picture, in one draw call. The slices are copied and may lie off-heap.
+// Vertices in pixels of the picture, premultiplied, source-over.
+func (a *Atlas) Draw(on *ebiten.Image, verts []Vertex, indices []uint32) {
+	if img := a.page.image(); img != nil && len(indices) > 0 {
+		on.DrawTriangles32(verts, indices, img, &drawOptions)
+	}
+}
 
 func (a *Atlas) entry(id int) (*entry, error) {
 	if uint(id) >= uint(len(a.entries)) {

@@ -74,10 +74,15 @@ func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 	if a == nil || len(indices) == 0 {
 		return
 	}
-	if img := a.page.image(); img != nil {
-		f.touch()
-		f.to.clipped.DrawTriangles32(verts, indices, img, &drawOptions)
-	}
+	f.touch()
+	a.Draw(f.to.clipped, verts, indices)
+}
+
+// Image returns the window's picture, the letterbox included, for what draws by itself: an overlay. A
+// scene is to be ended before. It is valid during the call of Draw that got the frame.
+func (f *Frame) Image() *ebiten.Image {
+	f.touch()
+	return f.screen.whole
 }
 
 // Submit is Draw for all that q holds.

@@ -8,7 +8,7 @@ const Grid = 8
 // The instrument panel's own colours. A tier brings its accent; amber and red mean the
 // same everywhere.
 var (
-	PanelBack  = Color{0.018, 0.022, 0.032, 0.86} // premultiplied
+	PanelBack  = Color{0.014, 0.018, 0.026, 0.93} // premultiplied
 	PanelEdge  = Color{0.10, 0.12, 0.15, 0.5}
 	PanelText  = RGB(0xd7dde6)
 	PanelQuiet = RGB(0x7f8a99)
@@ -128,66 +128,5 @@ func (p *Panel) Bar(x, y, w, h float32, l Level, accent Color) {
 	if l.Peak > 0 {
 		px := min(max(w*l.share(l.Peak)-1, 0), w-1)
 		q.Rect(x+px, y-1, 1, h+2, White.Fade(0.9))
-	}
-}
-
-// Sparkline draws the samples from the oldest on the left to the newest, which always
-// ends at the right edge, on a scale from 0 to top; top 0 takes the samples' own.
-func (p *Panel) Sparkline(x, y, w, h float32, s *Samples, top float32, accent Color) {
-	q := p.Q
-	x, y = p.X+x, p.Y+y
-	q.Rect(x, y+h-1, w, 1, PanelEdge)
-	n := s.Len()
-	if top <= 0 {
-		top = s.Ceil()
-	}
-	if n < 2 || top <= 0 {
-		return
-	}
-	step := w / (SampleCount - 1)
-	left := x + w - step*float32(n-1)
-	if q.Room() < 2*n { // two strips of n-1 quads
-		q.Dropped++
-		return
-	}
-	area, _ := q.strip(n)
-	line, _ := q.strip(n)
-	sparkArea(q, area, s, left, y, step, h, top, accent)
-	sparkLine(q, line, s, left, y, step, h, top, accent)
-}
-
-// sparkArea fills below the curve, fading toward the base.
-func sparkArea(q *Quads, v []Vertex, s *Samples, x, y, step, h, top float32, c Color) {
-	k, u, w := q.view.Scale, q.white.X0, q.white.Y0
-	base, strong, weak := (y+h)*k+q.view.Y, c.Fade(0.42), c.Fade(0.06)
-	for i := 0; i+1 < len(v); i += 2 {
-		px := (x+step*float32(i/2))*k + q.view.X
-		py := (y+h*(1-min(s.At(i/2)/top, 1)))*k + q.view.Y
-		set(&v[i], px, py, u, w, strong)
-		set(&v[i+1], px, base, u, w, weak)
-	}
-}
-
-// sparkLine draws the curve itself, a soft line one and a half pixels thick whatever its
-// slope.
-func sparkLine(q *Quads, v []Vertex, s *Samples, x, y, step, h, top float32, c Color) {
-	k, u := q.view.Scale, q.line.X0
-	half := 0.75 * k
-	n := len(v) / 2
-	at := func(i int) float32 { return (y+h*(1-min(s.At(i)/top, 1)))*k + q.view.Y }
-	prev, here := at(0), at(0)
-	for i := range n {
-		next := here
-		if i+1 < n {
-			next = at(i + 1)
-		}
-		// The normal of the slope through both neighbours; a spike keeps its width.
-		dx, dy := 2*step*k, next-prev
-		l := float32(math.Sqrt(float64(dx*dx + dy*dy)))
-		nx, ny := dy/l*half, -dx/l*half
-		px := (x+step*float32(i))*k + q.view.X
-		set(&v[2*i], px+nx, here+ny, u, q.line.Y0, c)
-		set(&v[2*i+1], px-nx, here-ny, u, q.line.Y1, c)
-		prev, here = here, next
 	}
 }

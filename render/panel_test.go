@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -76,38 +77,97 @@ func TestPanel_BarStaysInItsTrack(t *testing.T) {
 	}
 }
 
-func TestSamples_RingAndScale(t *testing.T) {
-	var s Samples
-	if s.Last() != 0 || s.Max() != 0 || s.Len() != 0 {
-		t.Error("the zero Samples")
-	}
-	for i := range 3*SampleCount + 17 {
-		s.Push(float32(i % 500))
-		if s.Last() != float32(i%500) || s.Ceil() < s.Max() {
-			t.Fatalf("after %d: last %v, max %v, ceil %v", i, s.Last(), s.Max(), s.Ceil())
+func TestSparkline_EndsAtTheRightEdgeOnAScaleThatRarelyChanges(t *testing.T) {
+	a, f := testFont(t)
+	for _, c := range []struct {
+		curve []float32
+		of    int
+		left  float32 // where it begins
+		last  float32 // how high it ends
+	}{
+		{[]float32{0, 1, 2, 3}, 4, 10, 10 + 20*(1-3.0/4)},
+		{[]float32{3, 3}, 5, 85, 10 + 20*(1-3.0/4)}, // two of five are there
+		{[]float32{-1, float32(math.NaN()), 2.5}, 3, 10, 10 + 20*(1-2.5/4)},
+		{[]float32{1, float32(math.Inf(1))}, 2, 10, 10},
+	} {
+		q := batch(a, 100, View{1, 0, 0})
+		p := Panel{Q: q, Font: f}
+		p.Sparkline(10, 10, 100, 20, c.curve, c.of, 0, White)
+		v := q.Vertices()[VertsPerQuad:] // behind the base line
+		area := v[:2*len(c.curve)]
+		if got := area[len(area)-2]; area[0].DstX != c.left || got.DstX != 110 || float64(got.DstY-c.last) > 1e-3 || float64(got.DstY-c.last) < -1e-3 {
+			t.Errorf("%v: from %v to %v at %v, want from %v at %v", c.curve, area[0].DstX, got.DstX, got.DstY, c.left, c.last)
+		}
+		for _, x := range v {
+			if !(x.DstY >= 9 && x.DstY <= 31) {
+				t.Errorf("%v: a vertex at %v", c.curve, x.DstY)
+			}
 		}
 	}
-	if s.Len() != SampleCount || s.At(0) != float32((3*SampleCount+17-SampleCount)%500) {
-		t.Errorf("oldest %v of %d", s.At(0), s.Len())
+	for _, curve := range [][]float32{nil, {1}, {0, 0}} {
+		q := batch(a, 100, View{1, 0, 0})
+		p := Panel{Q: q, Font: f}
+		if p.Sparkline(10, 10, 100, 20, curve, 0, 0, White); q.Len() != VertsPerQuad {
+			t.Errorf("%v is drawn", curve)
+		}
 	}
-	high := s.Ceil()
-	for range 100 {
-		s.Push(1)
+}
+
+func TestGauge_IsLogarithmicAndStaysInItsTrack(t *testing.T) {
+	for v, want := range map[uint64]float32{0: 0, 1: 0, 1 << 10: 0, 1 << 20: 0.5, 1 << 30: 1, 1 << 40: 1, 32 << 10: 0.25} {
+		if got := GaugeAt(v); got != want {
+			t.Errorf("%d lies at %v, want %v", v, got, want)
+		}
 	}
-	if s.Ceil() != high {
-		t.Error("the scale followed a dip")
+	accent := RGB(0x4fd1ff)
+	a, f := testFont(t)
+	for _, c := range []struct {
+		g    Gauge
+		want Color
+	}{
+		{Gauge{}, accent},
+		{Gauge{InUse: 90, Committed: 50, Budget: 100}, accent}, // the budget limits what is committed
+		{Gauge{InUse: 1, Committed: 76, Budget: 100}, Amber},
+		{Gauge{InUse: 1, Committed: 90, Budget: 100, Peak: 1 << 62}, Red},
+		{Gauge{1 << 60, 1 << 60, 1 << 61, 1 << 60}, accent},
+	} {
+		if got := c.g.Color(accent); got != c.want {
+			t.Errorf("%+v: %v", c.g, got)
+		}
+		q := batch(a, 50, View{1, 0, 0})
+		p := Panel{Q: q, Font: f}
+		p.Gauge(10, 10, 100, 8, c.g, White)
+		for _, v := range q.Vertices() {
+			if v.DstX < 10 || v.DstX > 110 || v.DstY < 9 || v.DstY > 19 {
+				t.Errorf("%+v: vertex at %v,%v", c.g, v.DstX, v.DstY)
+			}
+		}
 	}
-	for range 3 * SampleCount {
-		s.Push(1)
+}
+
+// On the smallest page there are two sizes, the larger ones being stretched; where not even one fits it
+// is an error.
+func TestNewFont_BakesTheSizesThatFit(t *testing.T) {
+	a, err := newAtlas(AtlasConfig{Page: MinPage}, newMemPage(MinPage))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if s.Ceil() > 4 {
-		t.Errorf("the scale stayed at %v", s.Ceil())
+	f, err := NewFont(a)
+	if err != nil || f.sizes != 2 {
+		t.Fatalf("%d sizes, %v", f.sizes, err)
 	}
-	s.Push(float32(math.NaN()))
-	if s.Last() != 0 {
-		t.Errorf("NaN became %v", s.Last())
+	for _, scale := range []float32{1, 2, 5} {
+		q := batch(a, 2, View{scale, 0, 0})
+		if q.Text(f, 0, 0, 1, White, "x"); q.Len() != VertsPerQuad || q.Vertices()[1].DstX != GlyphW*scale {
+			t.Errorf("at %v: %d vertices", scale, q.Len())
+		}
 	}
-	s.Push(float32(math.Inf(1))) // must end
+	for id := 0; err == nil; id++ {
+		_, err = a.Reserve(id, 200, 80)
+	}
+	if _, err := NewFont(a); !errors.Is(err, ErrAtlasFull) {
+		t.Errorf("a font on a full page: %v", err)
+	}
 }
 
 func TestText_LayoutAndMissingGlyphs(t *testing.T) {
@@ -154,9 +214,9 @@ func TestFrame_NothingAllocates(t *testing.T) {
 	a, f := testFont(t)
 	q := batch(a, 8000, View{2, 0, 0})
 	verts, indices := q.verts, q.indices
-	var s Samples
-	for i := range 300 {
-		s.Push(float32(i))
+	var curve [240]float32
+	for i := range curve {
+		curve[i] = float32(i)
 	}
 	var buf [64]byte
 	draw := func() {
@@ -173,8 +233,8 @@ func TestFrame_NothingAllocates(t *testing.T) {
 		p.Bytes(90, 8, PanelText, 123456789)
 		p.Count(90, 8, PanelText, 1234567)
 		p.Bar(8, 24, 100, 6, Level{50, 60, 80, 100}, Amber)
-		p.Sparkline(8, 40, 100, 20, &s, 0, Amber)
-		s.Push(3)
+		p.Sparkline(8, 40, 100, 20, curve[:], 0, 0, Amber)
+		p.Gauge(8, 60, 100, 6, Gauge{50, 60, 80, 100}, Amber)
 	}
 	if n := testing.AllocsPerRun(100, draw); n != 0 {
 		t.Errorf("%v allocations a frame", n)
@@ -188,9 +248,9 @@ func BenchmarkPanel(b *testing.B) {
 	a, f := testFont(b)
 	q := batch(a, 20000, View{2, 0, 0})
 	verts, indices := q.verts, q.indices
-	var s Samples
-	for i := range 300 {
-		s.Push(float32(i % 40))
+	var curve [240]float32
+	for i := range curve {
+		curve[i] = float32(i % 40)
 	}
 	b.ReportAllocs()
 	for b.Loop() { // eight rows, as many as there are tiers
@@ -204,7 +264,7 @@ func BenchmarkPanel(b *testing.B) {
 			p.Bytes(240, y, PanelText, 123456789)
 			p.Count(300, y, PanelText, 1234567)
 			p.Bar(8, y+16, 150, 6, Level{50, 60, 80, 100}, Amber)
-			p.Sparkline(310, y, 96, 20, &s, 0, Amber)
+			p.Sparkline(310, y, 96, 20, curve[:], 0, 0, Amber)
 		}
 	}
 	b.ReportMetric(float64(q.Len()), "vertices")

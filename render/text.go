@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"math"
 	"unicode/utf8"
 	"unsafe"
@@ -15,12 +16,14 @@ const (
 
 // bakes is the number of sizes that lie ready on the page, 1 to 4 pixels a dot: at any
 // whole scale up to 4 one texel is one pixel. Larger text stretches the last one, whose
-// edge then stays a fraction of a dot wide. All four take 6 % of a default page.
+// edge then stays a fraction of a dot wide. All four take 6 % of a default page; on one of
+// 512 texels there are two.
 const bakes = 4
 
 // A Font is the glyphs on an atlas. It is read-only after NewFont.
 type Font struct {
 	glyphs [bakes][]Region // by glyph number
+	sizes  int             // how many of them there are, the smaller ones
 	extra  [len(symbols)]extraGlyph
 	extras int
 }
@@ -31,7 +34,8 @@ type extraGlyph struct {
 }
 
 // NewFont bakes the glyphs and keeps them with everything else on the page, as
-// [Atlas.Keep] does: call it before the first level's pictures are reserved.
+// [Atlas.Keep] does: call it before the first level's pictures are reserved. Sizes that do not fit
+// are left out; where not even the smallest does the error is a [*FullError].
 func NewFont(a *Atlas) (*Font, error) {
 	f := &Font{}
 	for _, r := range symbols {
@@ -39,8 +43,13 @@ func NewFont(a *Atlas) (*Font, error) {
 		f.extras++
 	}
 	for k := bakes; k > 0; k-- { // the largest first, as shelves like it
-		if err := f.bake(a, k); err != nil {
+		switch err := f.bake(a, k); {
+		case err == nil:
+			f.sizes = max(f.sizes, k)
+		case k == 1 || !errors.Is(err, ErrAtlasFull):
 			return nil, err
+		default: // and none that is larger: they are told apart by their number
+			f.sizes = 0
 		}
 	}
 	a.Keep()
@@ -109,7 +118,7 @@ func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	if f == nil || !(k > 0) {
 		return true
 	}
-	glyphs := f.glyphs[min(max(int(math.Ceil(float64(k)-0.01)), 1), bakes)-1]
+	glyphs := f.glyphs[min(max(int(math.Ceil(float64(k)-0.01)), 1), f.sizes)-1]
 	left, top := round(x*q.view.Scale+q.view.X), round(y*q.view.Scale+q.view.Y)
 	w, h := GlyphW*k, GlyphH*k
 	px, ok := left, true

@@ -34,8 +34,8 @@ func (p *memPage) at(x, y int) [4]byte { return [4]byte(p.rgba[4*(y*p.size+x):])
 
 func testAtlas(t testing.TB, regions int) (*Atlas, *memPage) {
 	t.Helper()
-	p := newMemPage(minPage)
-	a, err := newAtlas(AtlasConfig{Page: minPage, Regions: regions}, p)
+	p := newMemPage(2 * MinPage)
+	a, err := newAtlas(AtlasConfig{Page: 2 * MinPage, Regions: regions}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +126,9 @@ func TestQuads_RandomShapesKeepTheInvariants(t *testing.T) {
 	for range 200 {
 		q := &Quads{}
 		q.Begin(make([]Vertex, r.IntN(300)), make([]uint32, r.IntN(450)), a, View{2, 0, 0})
-		var s Samples
-		for range r.IntN(300) {
-			s.Push(r.Float32())
+		curve := make([]float32, r.IntN(300))
+		for i := range curve {
+			curve[i] = r.Float32()
 		}
 		p := NewPanel(q, f, 0, 0, 20, 20, White)
 		for range 60 {
@@ -143,7 +143,7 @@ func TestQuads_RandomShapesKeepTheInvariants(t *testing.T) {
 			case 3:
 				q.Text(f, x, y, 1, White, "ab\nc≤")
 			case 4:
-				p.Sparkline(x, y, 50, 10, &s, 0, White)
+				p.Sparkline(x, y, 50, 10, curve, 240, 0, White)
 			case 5:
 				p.Bar(x, y, 50, 5, Level{1, 2, 3, 4}, White)
 			case 6:

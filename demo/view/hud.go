@@ -93,14 +93,14 @@ func (v *View) banner() {
 		if engine.Sin(v.time*4) > -0.4 {
 			q.TextCentre(v.font, Width/2, Height-62, 1, white, "PRESS ANY KEY")
 		}
-		q.TextCentre(v.font, Width/2, Height-44, 1, dim, "WASD MOVES   MOUSE AIMS AND FIRES   SPACE DASHES   F1 F3 MEMORY")
+		q.TextCentre(v.font, Width/2, Height-44, 1, dim, "WASD MOVES   MOUSE AIMS AND FIRES   SPACE DASHES   F1 F2 F3 MEMORY")
 	}
 }
 
 // below moves what would begin at y under the overlay, as far as the game-over table then
 // still fits.
 func (v *View) below(y float32) float32 {
-	return max(y, min(v.Overlay.Bottom()+8, 200))
+	return max(y, min(v.covered+8, 200))
 }
 
 func fadeInOut(t, length float32) float32 {

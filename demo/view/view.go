@@ -11,9 +11,11 @@ import (
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/particles"
 	"github.com/strata-go/strata/render"
+	"github.com/strata-go/strata/render/overlay"
 )
 
 type vec = mgl32.Vec2
@@ -26,25 +28,26 @@ const (
 
 // A View draws a session. It belongs to the game goroutine.
 type View struct {
-	Overlay *render.Overlay
-	Dropped int // quads of the last frame for which there was no room
-	wrote   int // quads of the last frame
-	needed  int // quads that a batch wanted lately
+	Overlay *overlay.Overlay // of the session's memory, from Show on
+	Dropped int              // quads of the last frame for which there was no room
+	needed  int              // quads that a batch wanted lately
 
-	s     *game.Session
-	atlas *render.Atlas
-	font  *render.Font
-	quads render.Quads
-	cam   render.Camera
-	ids   ids
-	look  vec // where the camera looks ahead, smoothed
-	time  float32
-	alive float32 // seconds since the level appeared, for the fade
-	text  []byte
-	names []string
-	mark  arena.Mark
-	drawn uint64 // the manager's frame that mark belongs to
-	pal   [5]render.Color
+	s       *game.Session
+	atlas   *render.Atlas
+	font    *render.Font
+	quads   render.Quads
+	cam     render.Camera
+	ids     ids
+	look    vec // where the camera looks ahead, smoothed
+	time    float32
+	alive   float32 // seconds since the level appeared, for the fade
+	covered float32 // how far down the overlay reaches, in logical pixels
+	timer   *meter.Timer
+	text    []byte
+	names   []string
+	mark    arena.Mark
+	drawn   uint64 // the manager's frame that mark belongs to
+	pal     [5]render.Color
 }
 
 // ids are the atlas's numbers of the pictures.
@@ -65,8 +68,6 @@ func New() (*View, error) {
 	if v.font, err = render.NewFont(v.atlas); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
-	v.Overlay = render.NewOverlay(v.font)
-	v.Overlay.Y = 44 // below the score
 	i := &v.ids
 	for name, id := range map[string]*int{
 		"player": &i.player, "player_core": &i.playerCore, "bullet": &i.bullet, "orb": &i.orb,
@@ -98,8 +99,19 @@ func New() (*View, error) {
 	return v, nil
 }
 
-// Show takes the session to draw.
-func (v *View) Show(s *game.Session) { v.s = s }
+// Show takes the session to draw, and makes the overlay of its memory.
+func (v *View) Show(s *game.Session) error {
+	o, err := overlay.New(s.Mem, overlay.Config{Top: 0.12, Bottom: 0.06, Watch: true}) // between score and hull
+	if err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
+	m := o.Meter()
+	m.Monitor("entities", "", func() float64 { return float64(s.Game.Entities()) })
+	m.Monitor("particles", "", func() float64 { return float64(s.Game.Particles().Len()) })
+	m.Monitor("dropped", "", func() float64 { return float64(v.Dropped) })
+	v.s, v.Overlay, v.timer = s, o, m.Timer("draw")
+	return nil
+}
 
 // Sink uploads a picture that the loader has decoded. A picture that does not fit the atlas
 // is refused with an error, and shows as the placeholder.
@@ -167,41 +179,47 @@ var (
 
 const (
 	quadBytes = 4*unsafe.Sizeof(render.Vertex{}) + 6*4
-	// quadLeast is room for the HUD, the overlay and a quiet screen.
-	quadLeast = 6_000
+	// quadLeast is room for the HUD and a quiet screen.
+	quadLeast = 3_000
 )
 
 // Draw writes the frame's quads and submits them in two draw calls: the world, and over it,
 // sharp and without glow, what is to be read. The second batch takes the room of the first,
 // which the renderer has copied.
 func (v *View) Draw(f *render.Frame) {
+	v.timer.Start()
+	v.draw(f)
+	v.timer.Stop()
+	v.Overlay.Draw(f.Image())
+}
+
+func (v *View) draw(f *render.Frame) {
 	verts, indices := v.room()
-	quads, dropped := 0, 0
+	v.Dropped = 0
 	if v.s.Playing() {
 		scene := f.BeginScene(v.pal[0])
 		v.quads.Begin(verts, indices, v.atlas, scene.View())
 		v.world(scene, f.Crisp())
-		quads, dropped = v.submit(f)
+		v.submit(f)
 		f.Bloom(render.DefaultBloom)
 		f.EndScene()
 	}
 	v.quads.Begin(verts, indices, v.atlas, f.View())
 	if v.s.Playing() {
+		v.covered = (v.Overlay.Bottom() - float32(f.Y)) / f.Scale
 		v.hud()
 	} else {
 		v.loading()
 	}
-	v.Overlay.Draw(&v.quads, v.s.Mem, v.facts())
-	n, lost := v.submit(f)
-	v.wrote, v.Dropped = quads+n, dropped+lost
+	v.submit(f)
 }
 
-// submit draws a batch, and returns how many quads it held and how many had no room.
-func (v *View) submit(f *render.Frame) (quads, dropped int) {
+// submit draws a batch.
+func (v *View) submit(f *render.Frame) {
 	f.Submit(v.atlas, &v.quads)
-	quads, dropped = v.quads.Len()/render.VertsPerQuad, v.quads.Dropped
-	v.needed = max(v.needed*15/16, quads+dropped) // forgets slowly: the next frame is much like this one
-	return quads, dropped
+	v.Dropped += v.quads.Dropped
+	quads := v.quads.Len()/render.VertsPerQuad + v.quads.Dropped
+	v.needed = max(v.needed*15/16, quads) // forgets slowly: the next frame is much like this one
 }
 
 // room returns the vertices and indices to write: the level's own, of the plan, or where that
@@ -246,12 +264,6 @@ func (v *View) borrow() ([]render.Vertex, []uint32) {
 		}
 	}
 	return nil, nil
-}
-
-// facts are what the overlay shows beside the tiers.
-func (v *View) facts() render.Facts {
-	g := v.s.Game
-	return render.Facts{Entities: g.Entities(), Particles: g.Particles().Len(), Quads: v.wrote, Dropped: v.Dropped}
 }
 
 // build has the particle system write its quads after those already in the batch.

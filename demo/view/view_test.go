@@ -28,7 +28,9 @@ func newView(t testing.TB, n uint64, mem tiers.Config) *View {
 			t.Error(err)
 		}
 	})
-	v.Show(s)
+	if err := v.Show(s); err != nil {
+		t.Fatal(err)
+	}
 	for s.Game.Ticks < n {
 		v.frame(t)
 		if !s.Playing() {
@@ -55,20 +57,18 @@ func (v *View) paint() (world, hud int) {
 	world = v.quads.Len() / render.VertsPerQuad
 	v.quads.Begin(verts, indices, v.atlas, window.View())
 	v.hud()
-	v.Overlay.Draw(&v.quads, v.s.Mem, v.facts())
 	return world, v.quads.Len() / render.VertsPerQuad
 }
 
 func TestView_FrameAndDrawingAllocateNothing(t *testing.T) {
 	v := newView(t, 300, tiers.Config{})
-	v.Overlay.Strip, v.Overlay.Tiers = true, true
 	v.paint()
 	n := testing.AllocsPerRun(200, func() {
 		v.frame(t)
 		v.paint()
 	})
 	if n != 0 {
-		t.Errorf("a tick and its drawing with the overlay open cost %v Go allocations", n)
+		t.Errorf("a tick and its drawing cost %v Go allocations", n)
 	}
 	if v.quads.Dropped != 0 {
 		t.Errorf("%d quads had no room", v.quads.Dropped)

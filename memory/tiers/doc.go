@@ -34,6 +34,33 @@
 //
 // What owns more than memory, a texture or a file, is released by [Manager.OnReset] when its tier dies.
 //
+// # With Ebitengine
+//
+// A frame is a tick, not a picture. Ebitengine calls Draw at the screen's rate and Update at a fixed
+// one: between two ticks there are several Draws or none, and between two Draws several ticks or none.
+// So the frames are Update's: it ends the one before, opens its own, and leaves it open for Draw,
+// which reads what the tick has made and gives back what it takes itself, as it may be called again:
+//
+//	func (g *Game) Update() error {
+//		err := g.m.EndFrame() // of the tick before, which has been drawn by now
+//		// here a level may end and the next one begin
+//		if err := errors.Join(err, g.m.BeginFrame()); err != nil {
+//			return err
+//		}
+//		return g.tick()
+//	}
+//
+//	func (g *Game) Draw(screen *ebiten.Image) {
+//		mark := g.m.Frame().Mark()
+//		g.draw(screen)
+//		g.m.Frame().Rewind(mark)
+//	}
+//
+// One BeginFrame goes before RunGame and one EndFrame behind it. BeginFrame at the start of Update with
+// EndFrame at the end of Draw is ErrOrder as soon as the two are not called in turns. Both of them in
+// Draw are no error, but then what ticks take piles up in one frame while a window is slow or
+// hidden. Package render/overlay has the whole program.
+//
 // # Tags
 //
 // A tier says how long memory lives, a [Tag] says who has it. With [Config.Tags] the manager notes

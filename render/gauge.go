@@ -1,0 +1,57 @@
+package render
+
+import "math"
+
+// A Gauge is what of a budget is in use, in bytes, on a logarithmic axis: it shows 40 KiB and 400 MiB
+// beside each other, and nothing that is there looks empty.
+type Gauge struct {
+	InUse     uint64
+	Committed uint64 // what the budget limits
+	Budget    uint64 // 0 is none
+	Peak      uint64 // of InUse
+}
+
+// The ends of a gauge's axis: 1 KiB and 1 GiB, an octave being a twentieth of it.
+const (
+	gaugeLow     = 10
+	gaugeOctaves = 20
+)
+
+// GaugeAt returns where v lies on the axis of a gauge, from 0 to 1.
+func GaugeAt(v uint64) float32 {
+	if v == 0 {
+		return 0
+	}
+	return float32(min(max((math.Log2(float64(v))-gaugeLow)/gaugeOctaves, 0), 1))
+}
+
+// Color returns the accent, amber from 75 % of the budget committed, red from 90 %.
+func (g Gauge) Color(accent Color) Color {
+	return Level{Used: g.Committed, Budget: g.Budget}.Color(accent)
+}
+
+// Gauge draws g: what is in use bright in the given colour, what is committed dim, a red mark where the
+// budget ends and a white one at the peak. The axis has fine lines at 1 MiB and each 32 times from there.
+func (p *Panel) Gauge(x, y, w, h float32, g Gauge, c Color) {
+	q := p.Q
+	x, y = p.X+x, p.Y+y
+	q.Rect(x, y, w, h, PanelTrack)
+	at := func(v uint64) float32 { return max(w*GaugeAt(v), 1) }
+	if g.Committed > 0 {
+		q.Rect(x, y, at(g.Committed), h, c.Shade(0.36))
+	}
+	if g.InUse > 0 {
+		q.Gradient(x, y, at(g.InUse), h, c, c.Shade(0.78))
+	}
+	for i := 1; i < 4; i++ {
+		q.Rect(x+float32(i)*w/4, y, 1, h, Black.Fade(0.3))
+	}
+	if g.Budget > 0 {
+		bx := min(at(g.Budget), w-1)
+		q.Rect(x+bx, y, w-bx, h, Red.Fade(0.12))
+		q.Rect(x+bx, y-1, 1, h+2, Red.Fade(0.9))
+	}
+	if g.Peak > 0 {
+		q.Rect(x+min(at(g.Peak), w)-1, y-1, 1, h+2, White.Fade(0.9))
+	}
+}

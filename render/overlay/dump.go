@@ -1,0 +1,164 @@
+package overlay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// A Dump is what a dump's JSON file holds.
+type Dump struct {
+	Meter meter.Record       `json:"meter"`
+	Tiers []tiers.TierRecord `json:"tiers"`
+	Tags  []tiers.TagRecord  `json:"tags"`
+}
+
+// dump writes files beside the game: the figures are taken on its goroutine, and written on another.
+type dump struct {
+	wanted bool
+	done   chan outcome // nil while nothing is written
+	disk   disk
+	noDisk bool // in a browser
+}
+
+type outcome struct {
+	path string
+	err  error
+}
+
+// A disk is the file system, or a test's.
+type disk struct {
+	create func(dir, pattern string) (file, error)
+	rename func(from, to string) error
+	remove func(name string) error
+}
+
+type file interface {
+	io.WriteCloser
+	Name() string
+	Chmod(os.FileMode) error
+}
+
+func (d *dump) init() {
+	d.disk = disk{
+		create: func(dir, pattern string) (file, error) { return os.CreateTemp(dir, pattern) },
+		rename: os.Rename, remove: os.Remove,
+	}
+	d.noDisk = runtime.GOOS == "js"
+}
+
+// busy reports whether files are being written.
+func (d *dump) busy() bool { return d.done != nil }
+
+// poll tells how the writing ended.
+func (d *dump) poll(o *Overlay) {
+	select {
+	case r := <-d.done:
+		d.done = nil
+		if r.err != nil {
+			o.say(true, "no dump: "+r.err.Error())
+		} else {
+			o.say(false, "wrote "+r.path)
+		}
+	default:
+	}
+}
+
+// writeDump takes the figures and the picture of this frame, and has them written.
+func (o *Overlay) writeDump(on *ebiten.Image) {
+	o.dump.wanted = false
+	switch {
+	case o.dump.noDisk:
+		o.say(true, "no dump: a browser has no file system")
+		return
+	case o.closed():
+		o.say(true, "no dump: the memory manager is closed")
+		return
+	}
+	b := on.Bounds()
+	img := image.NewRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	on.ReadPixels(img.Pix)
+	o.startDump(img)
+}
+
+// startDump writes img, and what the meter knows.
+func (o *Overlay) startDump(img *image.RGBA) {
+	for i := 3; i < len(img.Pix); i += 4 {
+		img.Pix[i] = 255 // what additive light left half covered is opaque on a screen
+	}
+	snap := *o.meter.Snapshot()
+	d := Dump{Meter: o.meter.Record(), Tiers: snap.Records(), Tags: snap.TagRecords()}
+	snap.Tags = nil // they are the meter's
+	base := filepath.Join(o.cfg.Dir, "strata-"+o.cfg.Meter.Now().Format("20060102-150405.000"))
+	done := make(chan outcome, 1)
+	o.dump.done = done
+	disk := o.dump.disk
+	go func() {
+		done <- outcome{base + ".json", disk.writeAll(base, &d, &snap, img)}
+	}()
+}
+
+// writeAll writes three files beside their names and gives them these when all are whole. Whatever
+// fails, none of them stays.
+func (k *disk) writeAll(base string, d *Dump, snap *tiers.Snapshot, img *image.RGBA) (err error) {
+	writers := [...]struct {
+		ext   string
+		write func(io.Writer) error
+	}{
+		{".json", func(w io.Writer) error {
+			enc := json.NewEncoder(w)
+			enc.SetIndent("", "  ")
+			return enc.Encode(d)
+		}},
+		{".csv", snap.WriteCSV},
+		{".png", func(w io.Writer) error { return png.Encode(w, img) }},
+	}
+	var there []string // what is to be removed if something fails
+	defer func() {
+		if err != nil {
+			for _, name := range there {
+				err = errors.Join(err, k.remove(name))
+			}
+		}
+	}()
+	for i := range writers {
+		name, err := k.writeOne(base+writers[i].ext, writers[i].write)
+		if name != "" {
+			there = append(there, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range writers {
+		if err := k.rename(there[i], base+writers[i].ext); err != nil {
+			return err
+		}
+		there[i] = base + writers[i].ext
+	}
+	return nil
+}
+
+// writeOne writes a file beside its name, and returns how it is called until then.
+func (k *disk) writeOne(name string, write func(io.Writer) error) (temp string, err error) {
+	f, err := k.create(filepath.Dir(name), ".strata-*"+filepath.Ext(name))
+	if err != nil {
+		return "", err
+	}
+	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return f.Name(), err
+}

@@ -1,0 +1,63 @@
+package overlay_test
+
+import (
+	"errors"
+	"log"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render/overlay"
+)
+
+type Game struct {
+	m *tiers.Manager
+	o *overlay.Overlay
+}
+
+// Update ends the memory frame of the tick before, which has been drawn by now, and opens this one's.
+func (g *Game) Update() error {
+	g.o.Update()
+	if g.o.Frozen() {
+		return nil // the frame stays open, so that Draw can draw it again
+	}
+	err := g.m.EndFrame()
+	// Here a level may end and the next one begin.
+	if err := errors.Join(err, g.m.BeginFrame()); err != nil {
+		return err
+	}
+	// The tick: what it takes from g.m.Frame() is there until the next Update.
+	return nil
+}
+
+// Draw draws what the tick has made, once, several times or not at all, and leaves its frame as it was.
+func (g *Game) Draw(screen *ebiten.Image) {
+	mark := g.m.Frame().Mark()
+	// Draw the game. What this takes from g.m.Frame() is given back:
+	g.m.Frame().Rewind(mark)
+	g.o.Draw(screen)
+}
+
+func (g *Game) Layout(w, h int) (int, int) { return w, h }
+
+func run() error {
+	m, err := tiers.New(tiers.Config{Tags: true})
+	if err != nil {
+		return err
+	}
+	o, err := overlay.New(m, overlay.Config{})
+	if err != nil {
+		return errors.Join(err, m.Close())
+	}
+	err = m.BeginFrame() // so that each Update has one to end
+	if err == nil {
+		err = ebiten.RunGame(&Game{m, o})
+	}
+	return errors.Join(err, o.Close(), m.EndFrame(), m.Close())
+}
+
+func main() {
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}

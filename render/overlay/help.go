@@ -1,0 +1,99 @@
+package overlay
+
+import (
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+var keyHelp = [9]string{
+	"rates, frame times, Go heap, monitors",
+	"this",
+	"largest, growing · Shift: worst frame",
+	"where blocks lie · arrows or a click",
+	"freezes the game · Shift: one tick",
+	"dumps JSON, CSV and a picture",
+	"leaks, churn · Shift: marks A, B, none",
+	"faults: no tier gets another page",
+	"the whole process",
+}
+
+// keyNames are as written on keys; others are shown by their number.
+func (o *Overlay) keyName(i int) string {
+	if k := o.cfg.Keys[i]; k >= 0 {
+		return k.String()
+	}
+	return "-"
+}
+
+func (o *Overlay) helpLines() int {
+	n := len(keyHelp) + 1 + 3 + 4 // keys, a border, accents in three lines, the rest
+	return n + len(o.parts) - partCount
+}
+
+// drawHelp says what the keys do and what the colours mean.
+func (o *Overlay) drawHelp() {
+	i := 0
+	for k, s := range keyHelp {
+		l := o.line(i)
+		l.text(render.White, o.keyName(k))
+		l.x = 44
+		l.text(render.PanelText, s)
+		i++
+	}
+	for k := range o.parts[partCount:] {
+		u := o.parts[partCount+k].user
+		l := o.line(i)
+		if u.Key != 0 {
+			l.text(render.White, u.Key.String())
+		}
+		l.x = max(l.x+render.GlyphW, 44)
+		l.text(render.PanelText, u.Title)
+		i++
+	}
+	p := &o.panel
+	p.Q.Rect(p.X+render.Grid, p.Y+o.y(i)+o.scr.pitch/2+2, p.W-2*render.Grid, 1, render.PanelEdge)
+	i++
+	i = o.drawAccents(i)
+	y := o.y(i)
+	p.Gauge(8, y+5, 92, 7, render.Gauge{InUse: 200 << 10, Committed: 4 << 20, Budget: 256 << 20, Peak: 1 << 20}, TierColors[tiers.Level])
+	l := o.line(i)
+	l.x = 108
+	l.text(render.PanelText, "bright in use, dim committed")
+	i++
+	l = o.line(i)
+	l.x = 108
+	l.word(render.White, "│")
+	l.word(render.PanelText, "peak")
+	l.word(render.Red, "│")
+	l.text(render.PanelText, "budget, 1 KiB to 1 GiB")
+	i++
+	l = o.line(i)
+	l.word(render.Amber, "from 75%")
+	l.word(render.Red, "from 90%")
+	l.text(render.PanelText, "of a budget committed")
+	i++
+	l = o.line(i)
+	l.word(render.White, "▲")
+	l.word(render.PanelText, "grows")
+	l.word(render.PanelQuiet, "#")
+	l.text(render.PanelText, "a tag: tiers say how long, tags who")
+}
+
+// drawAccents shows the colours of the tiers, and returns the next line.
+func (o *Overlay) drawAccents(i int) int {
+	each, x := float32(96), float32(8)
+	accent := func(c render.Color, name string) {
+		if x+each > o.panel.W-4 {
+			x, i = 8, i+1
+		}
+		o.panel.Swatch(x, o.y(i)+5, c)
+		o.panel.Label(x+9, o.y(i), c, name)
+		x += each
+	}
+	for t := range tiers.Tier(tiers.Count) {
+		accent(TierColors[t], t.String())
+	}
+	accent(goColor, "go heap")
+	accent(restColor, "untracked")
+	return i + 1
+}

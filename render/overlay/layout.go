@@ -1,0 +1,268 @@
+package overlay
+
+import (
+	"math"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/strata-go/strata/render"
+)
+
+// A screen is what is drawn on. Lengths are in the overlay's own pixels, of which one has scale of the
+// screen's.
+type screen struct {
+	x, y, scale float32 // of the screen's
+	w, h        float32
+	pitch       float32 // from line to line: the grid's two steps, or a step and a half where it is low
+	cols        int     // of a panel
+	full        bool
+}
+
+// The widths of panels, in steps: two columns fit in 1280 pixels, or 640.
+const (
+	wide   = 78
+	narrow = 38
+)
+
+func (s *screen) set(scale float32, x, y, w, h int, preset Preset) {
+	if scale == 0 {
+		scale = max(1, float32(math.Floor(float64(h)/360))/2)
+	}
+	*s = screen{x: float32(x), y: float32(y), scale: scale, w: float32(w) / scale, h: float32(h) / scale, pitch: 2 * render.Grid}
+	if s.h < 600 {
+		s.pitch = 12
+	}
+	s.full = preset == Full || preset == Auto && s.w >= 960
+	s.cols = narrow
+	if s.full {
+		s.cols = wide
+	}
+	s.cols = min(s.cols, s.most())
+}
+
+// most returns how many steps fit beside each other.
+func (s *screen) most() int { return max(int(s.w/render.Grid)-2, 1) }
+
+// A place is where a part lies, in the overlay's pixels.
+type place struct {
+	part       int
+	x, y, w, h float32
+}
+
+// pad is what is free above the first line and below the last.
+const pad = 4
+
+// size returns how many steps a part takes.
+func (o *Overlay) size(k int) (cols, rows int) {
+	if u := o.parts[k].user; u != nil {
+		return min(u.Cols, o.scr.most()), u.Rows + 2
+	}
+	switch cols = o.scr.cols; {
+	case k == int(Strip):
+		cols = min(wide, o.scr.most())
+	case o.parts[k].narrow:
+		cols = min(narrow, cols)
+	}
+	lines := o.parts[k].lines(o)
+	return cols, (lines*int(o.scr.pitch) + 2*pad + render.Grid - 1) / render.Grid
+}
+
+// layout gives the open parts their places: the strip in the corner, beside it columns of panels in the
+// order of the parts. Where there is not room for all, those opened last are shown.
+func (o *Overlay) layout() {
+	o.placed = o.placed[:0]
+	top := round(render.Grid + o.cfg.Top*o.scr.h)
+	bottom := round(o.scr.h - render.Grid - o.cfg.Bottom*o.scr.h)
+	if o.Shown(Strip) || o.stripLines() > 0 {
+		cols, rows := o.size(int(Strip))
+		p := place{part: int(Strip), w: float32(cols * render.Grid), h: float32(rows * render.Grid)}
+		p.x, p.y = o.side(0, p.w), top
+		if o.cfg.Corner.bottom() {
+			bottom -= p.h + render.Grid
+			p.y = bottom + render.Grid
+		} else {
+			top += p.h + render.Grid
+		}
+		o.placed = append(o.placed, p)
+	}
+	n := len(o.placed)
+	for from := 0; from < len(o.open); from++ {
+		if o.columns(o.open[from:], top, bottom, from == len(o.open)-1) {
+			return
+		}
+		o.placed = o.placed[:n]
+	}
+}
+
+// columns places parts below each other, and beside, and reports whether they fit; the last one that is
+// left has its place in any case.
+func (o *Overlay) columns(open []int, top, bottom float32, last bool) bool {
+	x, used, widest := float32(0), float32(0), float32(0)
+	for k := range o.parts {
+		if k == int(Strip) || !contains(open, k) {
+			continue
+		}
+		cols, rows := o.size(k)
+		w, h := float32(cols*render.Grid), float32(rows*render.Grid)
+		if used > 0 && used+h > bottom-top {
+			x, used, widest = x+widest+render.Grid, 0, 0
+		}
+		if !last && (used+h > bottom-top || x+w > o.scr.w-2*render.Grid) {
+			return false
+		}
+		y := top + used
+		if o.cfg.Corner.bottom() {
+			y = bottom - used - h
+		}
+		o.placed = append(o.placed, place{k, o.side(x, w), y, w, h})
+		used, widest = used+h+render.Grid, max(widest, w)
+	}
+	return true
+}
+
+// side returns where what is w wide and x from the corner's side begins.
+func (o *Overlay) side(x, w float32) float32 {
+	if o.cfg.Corner.right() {
+		return o.scr.w - render.Grid - x - w
+	}
+	return render.Grid + x
+}
+
+func contains(s []int, k int) bool {
+	for _, v := range s {
+		if v == k {
+			return true
+		}
+	}
+	return false
+}
+
+// drawPart draws one part at its place.
+func (o *Overlay) drawPart(p *place) {
+	k := &o.parts[p.part]
+	o.panel = render.NewPanel(&o.q, o.font, p.x, p.y, int(p.w)/render.Grid, int(p.h)/render.Grid, render.PanelText)
+	if k.user == nil {
+		k.draw(o)
+		return
+	}
+	o.panel.Label(8, 2, render.PanelQuiet, k.user.Title)
+	o.panel.Y += 2 * render.Grid
+	o.panel.H -= 2 * render.Grid
+	k.user.Draw(&o.panel)
+}
+
+// y returns where the text cells of line i begin.
+func (o *Overlay) y(i int) float32 {
+	return pad + float32(i)*o.scr.pitch + (o.scr.pitch-render.GlyphH)/2
+}
+
+// edge returns the border above line i.
+func (o *Overlay) edge(i int) float32 { return pad + float32(i)*o.scr.pitch }
+
+// A line is words beside each other. What does not fit ends in an ellipsis.
+type line struct {
+	o         *Overlay
+	x, y, end float32
+	full      bool
+}
+
+// line returns line i of the panel.
+func (o *Overlay) line(i int) line {
+	return line{o: o, x: render.Grid, y: o.y(i), end: o.panel.W - render.Grid}
+}
+
+// text writes s.
+func (l *line) text(c render.Color, s string) {
+	room := int((l.end - l.x) / render.GlyphW)
+	n := utf8.RuneCountInString(s)
+	if l.full || n > room {
+		if !l.full && room > 0 {
+			s = cut(s, room-1)
+			l.o.panel.Label(l.x, l.y, c, s)
+			l.o.panel.Label(l.x+float32((room-1)*render.GlyphW), l.y, c, "…")
+		}
+		l.full = true
+		return
+	}
+	l.o.panel.Label(l.x, l.y, c, s)
+	l.x += float32(n * render.GlyphW)
+}
+
+// word writes s and a space.
+func (l *line) word(c render.Color, s string) {
+	l.text(c, s)
+	l.x += render.GlyphW
+}
+
+// bytes is text for what was formatted into a buffer.
+func (l *line) bytes(c render.Color, b []byte) { l.text(c, unsafe.String(unsafe.SliceData(b), len(b))) }
+
+// gap leaves room between what does not belong together.
+func (l *line) gap() { l.x += 2 * render.GlyphW }
+
+// size writes a number of bytes.
+func (l *line) size(c render.Color, v uint64) { l.bytes(c, appendSize(l.o.buf[:0], v)) }
+
+// count writes a count.
+func (l *line) count(c render.Color, v uint64) {
+	l.bytes(c, render.AppendInt(l.o.buf[:0], int64(v), 0))
+}
+
+// millis writes a time.
+func (l *line) millis(c render.Color, seconds float64) {
+	l.bytes(c, append(appendMillis(l.o.buf[:0], seconds), " ms"...))
+}
+
+// appendMillis appends a time in milliseconds, of at most five characters.
+func appendMillis(dst []byte, seconds float64) []byte {
+	ms := min(max(seconds*1e3, 0), 99_999)
+	if ms >= 999.95 {
+		return render.AppendFixed(dst, ms, 0, 0)
+	}
+	return render.AppendFixed(dst, ms, 1, 0)
+}
+
+// appendSize appends bytes with their unit, without padding.
+func appendSize(dst []byte, v uint64) []byte {
+	var b [render.BytesWidth + 2]byte
+	s := render.AppendBytes(b[:0], v)
+	for len(s) > 0 && s[0] == ' ' {
+		s = s[1:]
+	}
+	for len(s) > 0 && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
+	}
+	return append(dst, s...)
+}
+
+// appendRate appends growth, of at most ten characters: two figures or more are enough.
+func appendRate(dst []byte, v float64) []byte {
+	unit := 0
+	for v = max(v, 0) / 1024; v >= 999.5 && unit < 2; unit++ {
+		v /= 1024
+	}
+	prec := 0
+	if v < 9.95 {
+		prec = 1
+	}
+	dst = render.AppendFixed(append(dst, '+'), min(v, 9999), prec, 0)
+	return append(append(dst, ' ', "KMG"[unit]), "iB/s"...)
+}
+
+// cut returns the first n characters of s.
+func cut(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// name writes a name of at most n characters.
+func (o *Overlay) name(x, y float32, n int, c render.Color, s string) {
+	l := line{o: o, x: x, y: y, end: x + float32(n*render.GlyphW)}
+	l.text(c, s)
+}
+
+func round(x float32) float32 { return float32(math.Floor(float64(x) + 0.5)) }

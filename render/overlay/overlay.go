@@ -1,0 +1,339 @@
+package overlay
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// An Overlay is the instrument panel of one manager. It belongs to the goroutine of the game: Update in
+// Ebitengine's Update, Draw in its Draw. What is not shown is not drawn, and without Config.Watch not
+// measured either.
+//
+// After the manager's Close it says so and measures nothing; Update and Draw may go on.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) open holds parts that there are, none twice
+//	(2) where faults are injected, was holds the budget of every tier whose budget was changed
+//	(3) the clock stands while nothing is measured
+type Overlay struct {
+	m     *tiers.Manager
+	cfg   Config
+	meter *meter.Meter
+	clock clock
+
+	atlas   *render.Atlas
+	font    *render.Font
+	q       render.Quads
+	verts   []render.Vertex
+	indices []uint32
+	panel   render.Panel // the one that is drawn now
+
+	parts  []part // the package's own, then the game's
+	open   []int  // of parts, in the order in which they were opened
+	placed []place
+	scr    screen
+
+	read    func(*input)
+	in, was input
+	blind   bool // frames have passed that the meter did not see
+	frozen  bool
+	step    bool // one tick is let through
+	halted  bool // this tick is not
+
+	settled time.Time
+	rates   rates
+	cost    cost
+	verdict struct{ tags, pools top }
+	kept    bool // the worst frame stands
+	maps    maps
+	leaks   leakage
+	memory  accounts
+	faults  faults
+	dump    dump
+	note    note
+	buf     [160]byte
+}
+
+// Room for everything at once, in a window of 4K: 8,000 quads, and the strips of curves, which share
+// their corners.
+const (
+	vertexCount = 4 * 8000
+	indexCount  = 6 * 11000
+)
+
+// New returns an overlay of m, which must live as long. Nothing is shown until a key is pressed or Show
+// is called. It takes some 2 MiB of the Go heap and, from the first frame on, 1 MiB of the GPU's memory.
+// The error says what is wrong with cfg.
+func New(m *tiers.Manager, cfg Config) (*Overlay, error) { return newOverlay(m, cfg, readDevices) }
+
+func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (*Overlay, error) {
+	if m == nil {
+		return nil, errors.New("overlay: New needs a manager")
+	}
+	if err := cfg.fill(); err != nil {
+		return nil, err
+	}
+	o := &Overlay{m: m, cfg: cfg, blind: true, open: make([]int, 0, partCount+mostPanels), placed: make([]place, 0, partCount+mostPanels)}
+	o.clock = clock{now: cfg.Meter.Now, standing: true, at: cfg.Meter.Now()}
+	o.read = func(in *input) { read(o, in) }
+	watched := cfg.Meter
+	watched.Now = o.clock.read
+	var err error
+	if o.meter, err = meter.New(m, watched); err != nil {
+		return nil, fmt.Errorf("overlay: %w", err)
+	}
+	if o.atlas, err = render.NewAtlas(render.AtlasConfig{Page: render.MinPage, Regions: 1}); err != nil {
+		return nil, fmt.Errorf("overlay: %w", err)
+	}
+	if o.font, err = render.NewFont(o.atlas); err != nil {
+		return nil, fmt.Errorf("overlay: %w", err)
+	}
+	o.verts, o.indices = make([]render.Vertex, vertexCount), make([]uint32, indexCount)
+	o.parts = append(make([]part, 0, partCount+mostPanels), ownParts[:]...)
+	o.maps.init(o)
+	o.dump.init()
+	return o, nil
+}
+
+// Meter returns the meter, for monitors and timers of the game's own, and for what is behind the figures.
+// Its clock stands while nothing is measured.
+func (o *Overlay) Meter() *meter.Meter { return o.meter }
+
+// Close gives tiers that [Overlay.Starve] holds their budgets back. The overlay must not be drawn after it.
+func (o *Overlay) Close() error { return o.Starve(false) }
+
+// Show opens or closes a part, as its key does.
+func (o *Overlay) Show(p Part, on bool) {
+	if int(p) >= len(o.parts) {
+		panic(misuse("Show", fmt.Sprintf("there is no part %d; allowed are 0 to %d", p, len(o.parts)-1)))
+	}
+	o.show(int(p), on)
+}
+
+// Shown reports whether a part is open.
+func (o *Overlay) Shown(p Part) bool { return o.at(int(p)) >= 0 }
+
+// at returns where part k is among those that are open, or -1.
+func (o *Overlay) at(k int) int {
+	for i, p := range o.open {
+		if p == k {
+			return i
+		}
+	}
+	return -1
+}
+
+func (o *Overlay) show(k int, on bool) {
+	i := o.at(k)
+	switch {
+	case on && i < 0:
+		o.open = append(o.open, k)
+		if f := o.parts[k].opened; f != nil && !o.closed() {
+			f(o)
+		}
+	case !on && i >= 0:
+		o.open = append(o.open[:i], o.open[i+1:]...)
+	}
+}
+
+// Frozen reports whether the game is to stand still in this tick: its Update returns where it is true,
+// after the call of Overlay.Update and before the memory frame ends, so that what was drawn last can be
+// drawn again. Key 5 freezes, with Shift it lets one tick through.
+func (o *Overlay) Frozen() bool { return o.halted }
+
+// Bottom returns where the overlay last ended, in pixels from the top of the screen that it was drawn
+// on, 0 where it shows nothing: a game that has something to say there says it below.
+func (o *Overlay) Bottom() float32 {
+	if o.cfg.Corner.bottom() {
+		return 0
+	}
+	most := float32(0)
+	for _, p := range o.placed {
+		most = max(most, (p.y+p.h)*o.scr.scale)
+	}
+	return most
+}
+
+// Update reads the keys. Call it first in Ebitengine's Update, once a tick, before the memory frame of
+// the tick before ends: what that frame has used is noted here.
+func (o *Overlay) Update() {
+	o.rates.ticks++
+	if o.seen() {
+		o.meter.Tick()
+	}
+	o.was = o.in
+	o.in = input{}
+	o.read(&o.in)
+	o.keys()
+	o.halted = o.frozen && !o.step
+	if o.step { // the clock goes on for this tick, until it is drawn
+		o.clock.start()
+	}
+	o.step = false
+}
+
+// Draw measures the frame and draws what is open on any picture, in one draw call. Call it last in
+// Ebitengine's Draw, every time, before a memory frame ends there. It allocates nothing, unless tags,
+// pools or monitors are new. A picture that is nil panics with a *memory.Misuse.
+func (o *Overlay) Draw(on *ebiten.Image) {
+	if on == nil {
+		panic(misuse("Draw", "it needs a picture"))
+	}
+	b := on.Bounds()
+	o.rates.draws++
+	if !o.showing() && !o.cfg.Watch {
+		o.rest()
+		return
+	}
+	began := time.Now()
+	if o.compose(b.Min.X, b.Min.Y, b.Dx(), b.Dy()) {
+		o.atlas.Draw(on, o.q.Vertices(), o.q.Indices())
+	}
+	o.cost.add(time.Since(began))
+	if o.dump.wanted {
+		o.writeDump(on)
+	}
+}
+
+// showing reports whether there is anything to be drawn.
+func (o *Overlay) showing() bool {
+	return len(o.open) > 0 || o.frozen || o.faults.on || o.note.text != "" || o.dump.wanted || o.dump.busy()
+}
+
+// seen reports whether frames are measured now.
+func (o *Overlay) seen() bool { return !o.clock.standing }
+
+// rest stops to measure.
+func (o *Overlay) rest() {
+	o.placed = o.placed[:0]
+	if o.seen() {
+		o.clock.stop()
+		o.blind = true
+	}
+}
+
+// compose measures and writes the quads of a frame on a screen of w × h pixels from (x, y), and reports
+// whether there are any.
+func (o *Overlay) compose(x, y, w, h int) bool {
+	o.sample()
+	o.dump.poll(o)
+	o.note.expire(o.cfg.Meter.Now())
+	o.scr.set(o.cfg.Scale, x, y, w, h, o.cfg.Preset)
+	o.q.Begin(o.verts, o.indices, o.atlas, render.View{Scale: o.scr.scale, X: float32(x), Y: float32(y)})
+	o.layout()
+	for i := range o.placed {
+		o.drawPart(&o.placed[i])
+	}
+	return o.q.Len() > 0
+}
+
+// sample takes the figures of this frame, unless the game stands still or its manager is gone.
+func (o *Overlay) sample() {
+	if o.closed() {
+		o.clock.stop()
+		return
+	}
+	if o.frozen && o.clock.standing && o.meter.Frames() > 0 && !o.blind {
+		return
+	}
+	if o.clock.standing {
+		o.clock.start()
+	}
+	if o.blind {
+		o.meter.Resume()
+		o.blind = false
+	}
+	o.meter.Frame()
+	if now := o.clock.read(); now.Sub(o.settled) >= time.Second/settles || o.meter.Frames() == 1 {
+		o.settled = now
+		o.settle()
+	}
+	if o.frozen { // the tick that was let through has been drawn
+		o.clock.stop()
+	}
+}
+
+// settles is how often a second figures change, as those of the meter do.
+const settles = 4
+
+// settle brings the figures that stand up to date.
+func (o *Overlay) settle() {
+	o.rates.settle(o.cfg.Meter.Now(), o.meter.Snapshot().Go.TotalObjects)
+	o.cost.settle()
+	n := o.rowCount()
+	o.verdict.tags.pick(o.tagRows(), n)
+	o.verdict.pools.pick(o.meter.Pools(), n)
+	for _, k := range o.open {
+		if f := o.parts[k].settle; f != nil {
+			f(o)
+		}
+	}
+}
+
+// closed reports whether the manager is.
+func (o *Overlay) closed() bool { return o.m.Extent() == 0 }
+
+// bytes is what the overlay has on the Go heap.
+func (o *Overlay) bytes() uint64 {
+	return uint64(unsafe.Sizeof(*o) + o.meter.Footprint() + vertexCount*unsafe.Sizeof(render.Vertex{}) + 4*indexCount)
+}
+
+func (o *Overlay) check() error {
+	var errs []error
+	for i, k := range o.open {
+		if k < 0 || k >= len(o.parts) || o.at(k) != i {
+			errs = append(errs, fmt.Errorf("overlay: part %d is open at %d", k, i))
+		}
+	}
+	for t, was := range o.faults.was {
+		if (was != 0) != (o.faults.on && o.faults.done&(1<<t) != 0) {
+			errs = append(errs, fmt.Errorf("overlay: the budget of tier %d is kept as %d", t, was))
+		}
+	}
+	if o.blind && !o.clock.standing {
+		errs = append(errs, errors.New("overlay: the clock goes on unseen"))
+	}
+	return errors.Join(errs...)
+}
+
+// A clock can be stopped: what passes meanwhile has not been.
+type clock struct {
+	now      func() time.Time
+	lost     time.Duration
+	at       time.Time // when it was stopped
+	standing bool
+}
+
+func (c *clock) read() time.Time {
+	if c.standing {
+		return c.at.Add(-c.lost)
+	}
+	return c.now().Add(-c.lost)
+}
+
+func (c *clock) stop() {
+	if !c.standing {
+		c.at, c.standing = c.now(), true
+	}
+}
+
+func (c *clock) start() {
+	if c.standing {
+		c.lost += max(c.now().Sub(c.at), 0)
+		c.standing = false
+	}
+}
+
+func misuse(op, reason string) *memory.Misuse {
+	return &memory.Misuse{Package: "overlay", Op: op, Reason: reason}
+}

@@ -1,0 +1,570 @@
+package overlay
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// A game is a manager, its overlay, and a clock and devices that the test handles.
+type game struct {
+	t    testing.TB
+	m    *tiers.Manager
+	o    *Overlay
+	now  time.Time
+	hz   float64
+	w, h int
+	in   input
+	text map[[2]float32]rune // by place on the atlas
+}
+
+func newGame(t testing.TB, hz float64, mem tiers.Config, cfg Config) *game {
+	t.Helper()
+	mem.KeepGC, mem.Tags = true, true
+	m, err := tiers.New(mem)
+	must(t, err)
+	g := &game{t: t, m: m, now: time.Unix(1000, 0), hz: hz, w: 1280, h: 720}
+	t.Cleanup(func() { must(t, m.Close()) })
+	cfg.Meter.Now = func() time.Time { return g.now }
+	g.o, err = newOverlay(m, cfg, func(_ *Overlay, in *input) { *in = g.in })
+	must(t, err)
+	must(t, m.BeginLevel())
+	g.alphabet()
+	return g
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run plays for so many seconds, with as many ticks as frames; play is called in each.
+func (g *game) run(seconds float64, play func(dt float64)) {
+	g.t.Helper()
+	for range int(seconds*g.hz + 0.5) {
+		g.frame(1/g.hz, play)
+	}
+	must(g.t, g.o.check())
+	must(g.t, g.o.meter.Check())
+}
+
+func (g *game) frame(took float64, play func(dt float64)) {
+	g.o.Update()
+	_ = g.m.BeginFrame()
+	if play != nil && !g.o.Frozen() {
+		play(took)
+	}
+	g.now = g.now.Add(time.Duration(took * 1e9))
+	g.draw()
+	_ = g.m.EndFrame()
+}
+
+// draw is Overlay.Draw without a picture.
+func (g *game) draw() {
+	o := g.o
+	o.rates.draws++
+	if !o.showing() && !o.cfg.Watch {
+		o.rest()
+		return
+	}
+	began := time.Now()
+	o.compose(0, 0, g.w, g.h)
+	o.cost.add(time.Since(began))
+}
+
+// press presses keys of the overlay by number for a tick; negative ones are with Shift.
+func (g *game) press(keys ...int) {
+	g.t.Helper()
+	for _, k := range keys {
+		g.in = input{shift: k < 0}
+		g.in.keys[max(k, -k)-1] = true
+		g.frame(1/g.hz, nil)
+		g.in = input{}
+		g.frame(1/g.hz, nil)
+	}
+	must(g.t, g.o.check())
+}
+
+func (g *game) tag(name string) *tiers.Tag {
+	g.t.Helper()
+	tag, err := g.m.Tag(name)
+	must(g.t, err)
+	return tag
+}
+
+// leaker returns what allocates bytes a second in blocks of size and frees none.
+func leaker(a memory.Allocator, bytes, size float64) func(dt float64) {
+	owed := 0.0
+	return func(dt float64) {
+		for owed += bytes * dt; owed >= size; owed -= size {
+			if _, err := a.Alloc(uintptr(size), 16); err != nil {
+				panic(err)
+			}
+		}
+	}
+}
+
+// alphabet notes where each character lies on the atlas.
+func (g *game) alphabet() {
+	g.text = map[[2]float32]rune{}
+	var q render.Quads
+	letters := "▲•·…│─×µ→♥"
+	for r := '!'; r <= '~'; r++ {
+		letters += string(r)
+	}
+	for _, k := range []float32{1, 2} {
+		for _, r := range letters {
+			q.Begin(make([]render.Vertex, 4), make([]uint32, 6), g.o.atlas, render.View{Scale: k})
+			q.Text(g.o.font, 0, 0, 1, render.White, string(r))
+			v := q.Vertices()[0]
+			g.text[[2]float32{v.SrcX, v.SrcY}] = r
+		}
+	}
+}
+
+// read returns what is written on the screen, line by line.
+func (g *game) read() string {
+	type letter struct {
+		x, y float32
+		r    rune
+	}
+	var all []letter
+	v, ix := g.o.q.Vertices(), g.o.q.Indices()
+	for i := 0; i+5 < len(ix); i += 6 {
+		a, b := v[ix[i]], v[ix[i+1]]
+		if r, ok := g.text[[2]float32{a.SrcX, a.SrcY}]; ok && b.SrcX > a.SrcX && b.SrcX-a.SrcX <= 2*render.GlyphW {
+			all = append(all, letter{a.DstX / g.o.scr.scale, a.DstY / g.o.scr.scale, r})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b letter) int { return cmp.Or(cmp.Compare(a.y, b.y), cmp.Compare(a.x, b.x)) })
+	var s strings.Builder
+	for i, l := range all {
+		switch {
+		case i > 0 && l.y != all[i-1].y:
+			s.WriteByte('\n')
+		case i > 0 && l.x-all[i-1].x > 3*render.GlyphW+1:
+			s.WriteString("  ")
+		case i > 0 && l.x-all[i-1].x > render.GlyphW+1:
+			s.WriteByte(' ')
+		}
+		s.WriteRune(l.r)
+	}
+	return s.String()
+}
+
+// figure returns the number that pattern finds on the screen.
+func (g *game) figure(pattern string) float64 {
+	g.t.Helper()
+	found := regexp.MustCompile(pattern).FindStringSubmatch(g.read())
+	if found == nil {
+		g.t.Fatalf("no %q on the screen:\n%s", pattern, g.read())
+	}
+	v, err := strconv.ParseFloat(found[1], 64)
+	must(g.t, err)
+	return v
+}
+
+func (g *game) want(text string) {
+	g.t.Helper()
+	if !strings.Contains(g.read(), text) {
+		g.t.Fatalf("no %q on the screen:\n%s", text, g.read())
+	}
+}
+
+func (g *game) wantNot(text string) {
+	g.t.Helper()
+	if strings.Contains(g.read(), text) {
+		g.t.Fatalf("%q is on the screen:\n%s", text, g.read())
+	}
+}
+
+func near(got, want, by float64) bool { return got >= want*(1-by) && got <= want*(1+by) }
+
+func atEveryRate(t *testing.T, f func(t *testing.T, hz float64)) {
+	for _, hz := range []float64{5, 30, 60, 144, 240} {
+		if testing.Short() && hz != 5 && hz != 60 {
+			continue
+		}
+		t.Run(fmt.Sprintf("%g Hz", hz), func(t *testing.T) { f(t, hz) })
+	}
+}
+
+func TestTiers_ALeakIsNamedWithTierTagAndRateWhateverTheFrameRate(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{}, Config{})
+		g.o.Show(Tiers, true)
+		leak := leaker(g.tag("ai"), 100<<10, 1024)
+		g.run(2, nil)
+		g.want("growing nothing")
+		g.run(4, leak)
+		g.want("growing ▲ slab +")
+		g.want("tag ai +")
+		g.run(7, leak) // then the window holds nothing else
+		for range 10 {
+			g.run(0.3, leak)
+			if v := g.figure(`growing ▲ slab \+(\d+) KiB/s`); !near(v, 100, 0.1) {
+				t.Fatalf("slab grows by %v KiB/s", v)
+			}
+			if v := g.figure(`tag ai \+(\d+) KiB/s`); !near(v, 100, 0.04) {
+				t.Fatalf("ai grows by %v KiB/s", v)
+			}
+		}
+		g.want("largest")
+		g.want("# ai  ▲")
+		g.want("slab  ▲")
+		g.wantNot("large  ▲")
+	})
+}
+
+func TestAppendRate_IsShortAndHasTwoFigures(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "+0.0 KiB/s", 1024: "+1.0 KiB/s", 9.97 * 1024: "+10 KiB/s", 100 << 10: "+100 KiB/s", 999.6 * 1024: "+1.0 MiB/s",
+		5 << 30: "+5.0 GiB/s", 1e20: "+9999 GiB/s", -5: "+0.0 KiB/s",
+	} {
+		if got := string(appendRate(nil, v)); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}
+
+func TestTiers_WhatIsFilledOnceDoesNotGrow(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{}, Config{})
+		g.o.Show(Tiers, true)
+		g.run(3, nil)
+		p, err := g.m.Alloc(8<<20, 16)
+		must(t, err)
+		for range 20 {
+			g.run(0.5, nil)
+			g.wantNot("▲ large")
+			g.wantNot("▲ slab")
+		}
+		g.m.Free(p, 8<<20)
+	})
+}
+
+func TestTiers_ABudgetNearlyReachedIsInWordsAndColours(t *testing.T) {
+	var mem tiers.Config
+	mem.Budget[tiers.Large] = 4 << 20
+	g := newGame(t, 60, mem, Config{})
+	g.o.Show(Tiers, true)
+	g.run(1, nil)
+	g.want("no budget is tight, nothing was refused")
+	if _, err := g.m.Alloc(3300<<10, 16); err != nil {
+		t.Fatal(err)
+	}
+	g.run(1, nil)
+	if v := g.figure(`tight large (\d+)% of its budget`); v < 80 || v > 89 {
+		t.Errorf("tight by %v%%", v)
+	}
+	amber := 0
+	for _, v := range g.o.q.Vertices() {
+		if v.ColorR == render.Amber.R && v.ColorG == render.Amber.G && v.ColorB == render.Amber.B {
+			amber++
+		}
+	}
+	if amber < 4*10 {
+		t.Errorf("%d corners are amber", amber)
+	}
+	for range 3 {
+		if _, err := g.m.Alloc(3<<20, 16); err == nil {
+			t.Fatal("beyond the budget")
+		}
+	}
+	g.run(1, nil)
+	if n := g.figure(`refused large (\d+)`); n < 3 {
+		t.Errorf("%v refused", n)
+	}
+}
+
+func TestWorst_IsTheSpikeAndStaysWhereItIsKept(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{}, Config{})
+		g.o.Show(Strip, true)
+		g.o.Show(Tiers, true)
+		enemies := g.o.Meter().Monitor("enemies", "", func() float64 { return 57 })
+		physics := g.o.Meter().Timer("physics")
+		ai := g.tag("ai")
+		g.run(5, nil)
+		g.frame(0.4, func(float64) { // one frame of 600 or so
+			for range 500 {
+				if _, err := ai.Alloc(1024, 8); err != nil {
+					t.Fatal(err)
+				}
+			}
+			physics.Start()
+			g.now = g.now.Add(300 * time.Millisecond)
+			physics.Stop()
+		})
+		g.run(3, nil)
+		if v := g.figure(`worst (\d+\.\d) ms`); !near(v, 700, 0.01) {
+			t.Errorf("the worst took %v ms", v)
+		}
+		if v := g.figure(`p99 +\d+\.\d +worst +(\d+\.\d)`); !near(v, 700, 0.01) {
+			t.Errorf("the strip says %v ms", v)
+		}
+		g.want("physics 300.0 ms")
+		g.want("slab 500 +500.0 KiB")
+		g.want("#ai 500")
+		g.want("enemies 57")
+		_ = enemies
+		g.press(-3)
+		g.run(12, nil)
+		g.want("kept 700.0 ms")
+		g.press(-3)
+		g.wantNot("kept")
+		g.wantNot("700.0 ms")
+	})
+}
+
+func TestStrip_RatesAreOfTheWallClock(t *testing.T) {
+	atEveryRate(t, func(t *testing.T, hz float64) {
+		g := newGame(t, hz, tiers.Config{}, Config{})
+		g.o.Meter().Monitor("fuel", "kg", func() float64 { return 12.5 })
+		g.press(1)
+		for range int(5 * hz) { // two ticks a frame
+			g.o.Update()
+			g.frame(1/hz, nil)
+		}
+		if v := g.figure(`fps +(\d+)`); !near(v, hz, 0.05) {
+			t.Errorf("%v frames a second", v)
+		}
+		if v := g.figure(`tps +(\d+)`); !near(v, 2*hz, 0.05) {
+			t.Errorf("%v ticks a second", v)
+		}
+		if v := g.figure(`ms +(\d+\.\d)`); !near(v, 1000/hz, 0.07) {
+			t.Errorf("a frame takes %v ms", v)
+		}
+		g.want("fuel 12.5 kg")
+	})
+}
+
+func TestStrip_FiguresAboveASecondDoNotRunIntoEachOther(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	g.press(1)
+	for range 10 {
+		g.frame(1234.5, nil)
+	}
+	g.frame(99999, nil)
+	g.run(0.5, nil)
+	if s := g.read(); regexp.MustCompile(`\d{9,}`).MatchString(s) {
+		t.Errorf("%s", s)
+	}
+}
+
+func TestHidden_MeasuresNothingAndWhatPassedIsNotOneFrame(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	ai := g.tag("ai")
+	g.press(3)
+	g.run(2, nil)
+	g.press(3)
+	n := g.o.meter.Frames()
+	g.run(20, leaker(ai, 100<<10, 1024))
+	if g.o.meter.Frames() != n || g.o.q.Len() != 0 && len(g.o.placed) != 0 {
+		t.Errorf("hidden, it measures %d frames and draws", g.o.meter.Frames()-n)
+	}
+	g.press(3)
+	g.run(1, nil)
+	if v := g.figure(`worst (\d+\.\d) ms`); v > 20 {
+		t.Errorf("what was hidden is a frame of %v ms", v)
+	}
+	g.want("growing nothing")
+	if w := g.o.meter.Rows()[tiers.Slab]; w.Most > 0 || w.InUse < 1<<20 {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestHidden_WatchMeasures(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{Watch: true})
+	g.run(6, leaker(g.tag("ai"), 100<<10, 1024))
+	if len(g.o.placed) != 0 || g.o.q.Len() != 0 {
+		t.Error("hidden, it draws")
+	}
+	g.press(3)
+	g.want("tag ai +")
+}
+
+func TestFreeze_TheGameStandsAndSoDoTheFigures(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	ticks := 0
+	play := func(float64) { ticks++ }
+	g.press(3)
+	g.run(2, play)
+	g.press(5)
+	frames := g.o.meter.Frames()
+	if ticks = 0; !g.o.Frozen() {
+		t.Fatal("not frozen")
+	}
+	g.run(30, play)
+	g.want("FROZEN: F5 goes on")
+	if ticks != 0 || g.o.meter.Frames() != frames {
+		t.Errorf("frozen, it plays %d ticks and measures %d frames", ticks, g.o.meter.Frames()-frames)
+	}
+	for range 3 {
+		g.in = input{shift: true}
+		g.in.keys[4] = true
+		g.frame(1.0/60, play)
+		g.in = input{}
+		g.run(1, play)
+	}
+	if ticks != 3 || g.o.meter.Frames() != frames+3 {
+		t.Errorf("three steps are %d ticks and %d frames", ticks, g.o.meter.Frames()-frames)
+	}
+	g.press(5)
+	g.run(1, play)
+	if ticks < 60 || g.o.Frozen() {
+		t.Errorf("%d ticks after it", ticks)
+	}
+	if v := g.figure(`worst (\d+\.\d) ms`); v > 35 {
+		t.Errorf("standing still is a frame of %v ms", v)
+	}
+}
+
+func TestStarve_NoTierGetsAnotherPageAndTheBudgetsComeBackExactly(t *testing.T) {
+	var mem tiers.Config
+	mem.Budget[tiers.Slab], mem.Budget[tiers.Large] = 3<<20+12345, 5<<20
+	g := newGame(t, 60, mem, Config{})
+	budgets := func() (all [tiers.Count]uint64) {
+		var s tiers.Snapshot
+		g.m.Snapshot(&s)
+		for k := range all {
+			all[k] = s.Tiers[k].Budget
+		}
+		return all
+	}
+	before := budgets()
+	g.press(3, 8)
+	g.want("FAULTS: no tier gets another page")
+	if _, err := g.m.Alloc(1<<20, 16); err == nil {
+		t.Error("large has got pages")
+	}
+	must(t, g.o.Starve(true)) // it is on
+	g.press(8)
+	if got := budgets(); got != before {
+		t.Errorf("budgets were %v and are %v", before, got)
+	}
+	g.wantNot("FAULTS")
+	p, err := g.m.Alloc(1<<20, 16)
+	must(t, err)
+	g.m.Free(p, 1<<20)
+	must(t, g.o.Starve(true))
+	must(t, g.o.Close())
+	if got := budgets(); got != before {
+		t.Errorf("after Close budgets are %v", got)
+	}
+}
+
+func TestClosed_ItSaysSoAndGoesOn(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	g.run(1, leaker(g.tag("ai"), 100<<10, 1024))
+	for k := range Part(partCount) {
+		g.o.Show(k, true)
+	}
+	g.run(1, nil)
+	g.press(8)
+	must(t, g.m.Close())
+	g.press(-7, -3, 8, 5, 5, 6)
+	g.run(2, nil)
+	g.want("the memory manager is closed")
+	for k := range Part(partCount) {
+		g.o.Show(k, false)
+		g.o.Show(k, true)
+	}
+	g.run(1, nil)
+	if err := g.o.Starve(true); err == nil {
+		t.Error("a closed manager starves")
+	}
+	must(t, g.o.Close())
+}
+
+func TestTap_TheCornerCyclesAndNothingElseDoes(t *testing.T) {
+	for _, c := range []struct {
+		corner Corner
+		x, y   float32
+	}{{TopLeft, 5, 5}, {TopRight, 1275, 5}, {BottomLeft, 5, 715}, {BottomRight, 1275, 715}} {
+		g := newGame(t, 60, tiers.Config{}, Config{Corner: c.corner, Watch: true})
+		g.run(0.1, nil)
+		tap := func(x, y float32) (strip, tiers bool) {
+			g.in = input{down: true, x: x, y: y}
+			g.run(0.1, nil) // held for some ticks
+			g.in = input{}
+			g.run(0.1, nil)
+			return g.o.Shown(Strip), g.o.Shown(Tiers)
+		}
+		for i, want := range [][2]bool{{true, false}, {true, true}, {false, false}, {true, false}} {
+			if s, m := tap(c.x, c.y); s != want[0] || m != want[1] {
+				t.Errorf("corner %d, tap %d: strip %v, tiers %v", c.corner, i+1, s, m)
+			}
+		}
+		if s, m := tap(600, 300); !s || m {
+			t.Errorf("corner %d: a tap elsewhere changes something", c.corner)
+		}
+	}
+	g := newGame(t, 60, tiers.Config{}, Config{NoTap: true, Watch: true})
+	g.run(0.1, nil)
+	g.in = input{down: true, x: 5, y: 5}
+	g.run(0.1, nil)
+	if len(g.o.open) != 0 {
+		t.Error("NoTap taps")
+	}
+}
+
+func TestNew_RefusesWhatCannotBe(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	for want, cfg := range map[string]Config{
+		"Config.Scale is 9": {Scale: 9}, "Config.Scale is 0.1": {Scale: 0.1}, "Config.Top is 0.5": {Top: 0.5},
+		"Config.Corner is 4": {Corner: 4}, "Config.Preset is 9": {Preset: 9}, "Config.Keys[3] is 9999": {Keys: [9]ebitenKey{3: 9999}},
+		"Config.Window is 1ms": {Meter: meterConfig{Window: time.Millisecond}},
+	} {
+		if _, err := New(g.m, cfg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := New(nil, Config{}); err == nil || !strings.Contains(err.Error(), "needs a manager") {
+		t.Errorf("nil: %v", err)
+	}
+	draw := func(*render.Panel) {}
+	for want, p := range map[string]Panel{
+		"has no Draw": {Cols: 10, Rows: 10}, "of 0×10": {Rows: 10, Draw: draw}, "of 39×1": {Cols: 39, Rows: 1, Draw: draw},
+		"key F3 is taken": {Cols: 1, Rows: 1, Draw: draw, Key: keyF3}, "has key -1": {Cols: 1, Rows: 1, Draw: draw, Key: -1},
+	} {
+		if _, err := g.o.Add(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for range mostPanels {
+		if _, err := g.o.Add(Panel{Cols: 1, Rows: 1, Draw: draw}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := g.o.Add(Panel{Cols: 1, Rows: 1, Draw: draw}); err == nil {
+		t.Error("a seventeenth panel is taken")
+	}
+	for want, f := range map[string]func(){"Draw: it needs a picture": func() { g.o.Draw(nil) }, "Show: there is no part 99": func() { g.o.Show(99, true) }} {
+		func() {
+			defer func() {
+				if e, ok := recover().(*memory.Misuse); !ok || !strings.Contains(e.Error(), want) {
+					t.Errorf("%v, want %s", e, want)
+				}
+			}()
+			f()
+		}()
+	}
+	if _, err := ParsePart("f5"); err == nil {
+		t.Error("f5 has no panel")
+	}
+	if p, err := ParsePart("f9"); err != nil || p != Memory {
+		t.Errorf("f9 is %d, %v", p, err)
+	}
+}

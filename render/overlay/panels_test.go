@@ -1,0 +1,399 @@
+package overlay
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// busy makes a game with everything that there is to show: tags, pools, monitors, timers, leaks, a mark.
+func busy(t testing.TB, cfg Config) *game {
+	g := newGame(t, 60, tiers.Config{}, cfg)
+	var tags []*tiers.Tag
+	for i := range 20 {
+		tags = append(tags, g.tag(fmt.Sprint("tag with a long name ", i)))
+	}
+	for i := range 20 {
+		s := memory.Stats{InUse: uint64(i) << 16, Committed: 2 << 20, Peak: uint64(i) << 17, Live: 9, Allocs: 9, Reserved: 4 << 20}
+		g.m.AddFuncs(fmt.Sprint("pool of long names ", i), func() memory.Stats { return s }, nil, nil)
+	}
+	for i := range 6 {
+		g.o.Meter().Monitor(fmt.Sprint("monitor ", i), "units", func() float64 { return float64(i) * 12345.678 })
+		g.o.Meter().Timer(fmt.Sprint("system ", i))
+	}
+	if _, err := g.o.Add(Panel{Title: "the game's own", Cols: 20, Rows: 6, Key: ebitenKeyG, Draw: func(p *render.Panel) {
+		p.Label(8, 0, render.PanelText, "hello")
+		p.Int(100, 16, render.Amber, 42)
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	var old []unsafe.Pointer
+	play := func(float64) {
+		for i, tag := range tags {
+			size := uintptr(64 << (i % 9))
+			p, err := tag.Alloc(size, 16)
+			must(t, err)
+			if i%2 == 0 {
+				old = append(old, p)
+			} else {
+				g.m.Free(p, size)
+			}
+		}
+	}
+	for k := range g.o.parts {
+		g.o.Show(Part(k), true)
+	}
+	g.run(2, play)
+	g.press(-7)
+	g.run(5, play)
+	_, err := g.m.EndLevel()
+	must(t, err)
+	must(t, g.m.BeginLevel())
+	g.run(3, play)
+	for k := range g.o.parts {
+		g.o.Show(Part(k), false)
+	}
+	return g
+}
+
+// only shows one part.
+func (g *game) only(k int) {
+	for i := range g.o.parts {
+		g.o.Show(Part(i), i == k)
+	}
+}
+
+var screens = [][2]int{{640, 360}, {1280, 720}, {1920, 1080}, {3840, 2160}, {320, 240}, {100, 50}, {1, 1}}
+
+func TestPanels_DropNothingAndStayInTheirPlacesAtEverySize(t *testing.T) {
+	g := busy(t, Config{Top: 0.12, Bottom: 0.06})
+	for _, size := range screens {
+		g.w, g.h = size[0], size[1]
+		for k := -1; k < len(g.o.parts); k++ {
+			for i := range g.o.parts {
+				g.o.Show(Part(i), k < 0 || i == k)
+			}
+			g.run(0.5, nil)
+			if g.o.q.Dropped != 0 {
+				t.Errorf("%v, part %d: %d quads were dropped", size, k, g.o.q.Dropped)
+			}
+			if size[0] < 640 {
+				continue // it is cut off there, and that is all
+			}
+			if len(g.o.placed) == 0 {
+				t.Errorf("%v, part %d: nothing is shown", size, k)
+			}
+			scr := &g.o.scr
+			for i, p := range g.o.placed {
+				if p.x < 8 || p.y < 0.1*scr.h || p.x+p.w > scr.w-8 || p.y+p.h > 0.95*scr.h {
+					t.Errorf("%v, part %d: part %d lies at %+v of %v×%v", size, k, p.part, p, scr.w, scr.h)
+				}
+				for _, r := range g.o.placed[:i] {
+					if p.x < r.x+r.w && r.x < p.x+p.w && p.y < r.y+r.h && r.y < p.y+p.h {
+						t.Errorf("%v: parts %d and %d overlap", size, p.part, r.part)
+					}
+				}
+			}
+			for _, v := range g.o.q.Vertices() {
+				inside := false
+				x, y := v.DstX/scr.scale, v.DstY/scr.scale
+				for _, p := range g.o.placed {
+					inside = inside || x > p.x-1.1 && x < p.x+p.w+1.1 && y > p.y-1.1 && y < p.y+p.h+3
+				}
+				if !inside {
+					t.Fatalf("%v, part %d: something is drawn at %v,%v, beyond %+v", size, k, x, y, g.o.placed)
+				}
+			}
+		}
+	}
+}
+
+func TestPanels_WordsDoNotRunIntoFigures(t *testing.T) {
+	g := busy(t, Config{})
+	for _, preset := range []Preset{Minimal, Full} {
+		g.o.cfg.Preset = preset
+		for k := range g.o.parts {
+			g.only(k)
+			g.run(0.5, nil)
+			type cell struct{ x, y float32 }
+			seen := map[cell]bool{}
+			v, ix := g.o.q.Vertices(), g.o.q.Indices()
+			for i := 0; i+5 < len(ix); i += 6 {
+				a := v[ix[i]]
+				if _, ok := g.text[[2]float32{a.SrcX, a.SrcY}]; !ok || v[ix[i+1]].DstX-a.DstX != render.GlyphW {
+					continue
+				}
+				for dx := range 5 {
+					if at := (cell{a.DstX + float32(dx), a.DstY}); seen[at] {
+						t.Fatalf("part %s, preset %d: two characters at %v,%v:\n%s", g.o.parts[k].name, preset, a.DstX, a.DstY, g.read())
+					} else if dx == 0 || dx == 4 {
+						seen[at] = true
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestDraw_AllocatesNothing(t *testing.T) {
+	for _, size := range screens[:2] {
+		g := busy(t, Config{})
+		g.w, g.h = size[0], size[1]
+		for k := range g.o.parts {
+			g.only(k)
+			g.run(1, nil)
+			if n := testing.AllocsPerRun(200, func() { g.frame(1.0/60, nil) }); n != 0 {
+				t.Errorf("%v: %s costs %v Go allocations a frame", size, g.o.parts[k].name, n)
+			}
+		}
+		g.only(-1)
+		if n := testing.AllocsPerRun(200, func() { g.frame(1.0/60, nil) }); n != 0 {
+			t.Errorf("hidden, it costs %v Go allocations a frame", n)
+		}
+	}
+}
+
+func TestMaps_ShowTheBlocksAndSelectByArrowsAndClicks(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	g.press(4)
+	g.run(0.5, nil)
+	var blocks []unsafe.Pointer
+	for range 200 {
+		p, err := g.m.Alloc(16<<10, 16)
+		must(t, err)
+		blocks = append(blocks, p)
+		_, err = g.m.Alloc(48, 16)
+		must(t, err)
+	}
+	for i := 0; i < len(blocks); i += 2 {
+		g.m.Free(blocks[i], 16<<10)
+	}
+	g.run(1, nil)
+	used, free := uintptr(0), uintptr(0)
+	for _, c := range g.o.maps.cells {
+		used, free = used+c.used, free+c.free
+	}
+	st := g.m.Stats(tiers.Large)
+	if uint64(used) != st.InUse || uint64(used+free) != st.Committed {
+		t.Errorf("the map has %d in use of %d, the heap %d of %d", used, used+free, st.InUse, st.Committed)
+	}
+	g.want("1.5 MiB in 100 blocks")
+	g.want("in pieces 9")
+	arrow := func(k int) {
+		g.in = input{}
+		g.in.arrow[k] = true
+		g.run(0.05, nil)
+		g.in = input{}
+		g.run(0.05, nil)
+	}
+	arrow(1)
+	g.want("from 0 B on, ")
+	arrow(1)
+	g.wantNot("from 0 B on, ")
+	for range mapRows {
+		arrow(3)
+	}
+	g.want("blocks of 48 B: 200 live")
+	arrow(2)
+	g.want("blocks begin, largest")
+	p := g.o.placed[0]
+	x, y, _, _ := g.o.classBox()
+	g.in = input{down: true, x: p.x + x + 1, y: p.y + y + 10}
+	g.run(0.05, nil)
+	g.in = input{}
+	g.run(0.05, nil)
+	g.want("blocks of 48 B: 200 live")
+	for range 20 {
+		for k := range 4 {
+			arrow(k)
+		}
+		arrow(3)
+		arrow(1)
+	}
+}
+
+// A heap of more blocks than one can look at four times a second is shown in part, and that is said.
+func TestMaps_LookAtSoManyBlocksAndNoMore(t *testing.T) {
+	var mem tiers.Config
+	mem.Reserve[tiers.Large] = 256 << 20
+	g := newGame(t, 60, mem, Config{})
+	for range mostBlocks + 1000 {
+		_, err := g.m.Alloc(4200, 16)
+		must(t, err)
+	}
+	g.press(4)
+	g.run(0.5, nil)
+	g.want("first 8000 shown")
+	if g.o.maps.blocks != mostBlocks {
+		t.Errorf("%d blocks were looked at", g.o.maps.blocks)
+	}
+}
+
+func TestLeaks_NameTierTagAndPoolAndWhatGrewSinceTheMarks(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	ai, sound := g.tag("ai"), g.tag("sound")
+	g.press(7)
+	g.want("no level has ended yet")
+	var books memory.Stats
+	g.m.AddFuncs("sparks", func() memory.Stats { return books }, nil, nil)
+	for range 3 {
+		_, err := ai.Alloc(1000, 16)
+		must(t, err)
+	}
+	_, err := g.m.EndLevel()
+	must(t, err)
+	must(t, g.m.BeginLevel())
+	g.run(0.5, nil)
+	g.want("level 1 left behind")
+	g.want("slab  3.0 KiB  3 blocks")
+	g.want("# ai  3.0 KiB  3 blocks")
+	g.press(-7)
+	g.want("since A")
+	_, err = sound.Alloc(64<<10, 16)
+	must(t, err)
+	g.run(1, nil)
+	g.want("# sound  +64.0 KiB  +1 blocks")
+	g.press(-7)
+	g.want("since A until B")
+	_, err = sound.Alloc(64<<10, 16)
+	must(t, err)
+	g.run(1, nil)
+	g.want("# sound  +64.0 KiB  +1 blocks")
+	g.press(-7)
+	g.want("sets mark A")
+	g.run(3, func(float64) {
+		for range 5 {
+			p, err := ai.Alloc(64, 16)
+			must(t, err)
+			g.m.Free(p, 64)
+		}
+	})
+	if v := g.figure(`# ai +(\d+)/s`); !near(v, 300, 0.1) {
+		t.Errorf("churn of %v a second", v)
+	}
+}
+
+func TestMemory_AddsUpAndTellsItsOwn(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	g.press(9)
+	g.run(1, nil)
+	s := g.o.meter.Snapshot()
+	if s.RSS > 0 && math.Abs(float64(s.RSS)-float64(g.o.memory.sum+g.o.memory.goTotal+g.o.memory.rest)) > float64(s.RSS)/10 {
+		t.Errorf("%+v is not %d", g.o.memory, s.RSS)
+	}
+	if v := g.figure(`this instrument, of the Go heap +(\d+\.\d) MiB`); v < 1.5 || v > 2.5 {
+		t.Errorf("it has %v MiB", v)
+	}
+	g.want("GPU images, beside the sum")
+}
+
+func TestHelp_NamesEveryKeyAndWhatItDoes(t *testing.T) {
+	g := busy(t, Config{})
+	for _, size := range screens[:2] {
+		g.w, g.h = size[0], size[1]
+		g.only(int(Help))
+		g.run(0.2, nil)
+		for k := range 9 {
+			g.want(fmt.Sprintf("F%d ", k+1))
+		}
+		for k := range tiers.Tier(tiers.Count) {
+			g.want(k.String())
+		}
+		g.want("G  the game's own")
+		g.wantNot("…")
+	}
+}
+
+func TestPanel_OfTheGameIsOpenedByItsKey(t *testing.T) {
+	g := busy(t, Config{})
+	g.in.user[0] = true
+	g.run(0.1, nil)
+	g.in.user[0] = false
+	g.run(0.1, nil)
+	g.want("the game's own")
+	g.want("hello")
+	g.want("42")
+	if !g.o.Shown(Part(partCount)) {
+		t.Error("it is not shown")
+	}
+}
+
+func TestBottom_IsWhereItEnds(t *testing.T) {
+	g := busy(t, Config{})
+	if g.run(0.1, nil); g.o.Bottom() != 0 {
+		t.Errorf("hidden, it ends at %v", g.o.Bottom())
+	}
+	g.only(int(Tiers))
+	g.run(0.1, nil)
+	lowest := float32(0)
+	for _, v := range g.o.q.Vertices() {
+		lowest = max(lowest, v.DstY)
+	}
+	if g.o.Bottom() != lowest {
+		t.Errorf("it ends at %v and says %v", lowest, g.o.Bottom())
+	}
+}
+
+func BenchmarkDraw(b *testing.B) {
+	for _, size := range screens[:2] {
+		g := busy(b, Config{})
+		g.w, g.h = size[0], size[1]
+		for k := -1; k <= len(g.o.parts); k++ {
+			name := "all"
+			switch {
+			case k < 0:
+				name = "hidden"
+			case k < len(g.o.parts):
+				name = strings.ReplaceAll(g.o.parts[k].name, " ", "-")
+			}
+			for i := range g.o.parts {
+				g.o.Show(Part(i), i == k || k == len(g.o.parts))
+			}
+			g.run(1, nil)
+			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], name), func(b *testing.B) {
+				for b.Loop() {
+					g.now = g.now.Add(time.Second / 60)
+					g.draw()
+				}
+				b.ReportMetric(float64(g.o.q.Len()), "vertices")
+			})
+		}
+	}
+}
+
+func BenchmarkHidden(b *testing.B) { // as a game meets it, with Ebitengine's keys
+	m, err := tiers.New(tiers.Config{KeepGC: true})
+	must(b, err)
+	defer m.Close()
+	o, err := New(m, Config{})
+	must(b, err)
+	for b.Loop() {
+		o.Update()
+		if o.rates.draws++; o.showing() || o.cfg.Watch {
+			b.Fatal("not hidden")
+		}
+		o.rest()
+	}
+}
+
+// BenchmarkMaps is the map of a heap with more blocks than are looked at, which happens four times a second.
+func BenchmarkMaps(b *testing.B) {
+	var mem tiers.Config
+	mem.Reserve[tiers.Large] = 256 << 20
+	g := newGame(b, 60, mem, Config{})
+	for range 2 * mostBlocks {
+		_, err := g.m.Alloc(4200, 16)
+		must(b, err)
+	}
+	g.press(4)
+	for b.Loop() {
+		g.o.sampleMaps()
+	}
+}

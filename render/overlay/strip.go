@@ -1,0 +1,212 @@
+package overlay
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// A flow puts labelled figures beside each other, and on the next line where one is full. Without a pen
+// it only counts the lines.
+type flow struct {
+	o     *Overlay
+	x     float32
+	line  int
+	width float32
+	pen   bool
+}
+
+// slot takes room for a label and a figure of so many characters behind it, and writes the label. The
+// figure ends at the x that is returned.
+func (f *flow) slot(label string, chars int) (x, y float32) {
+	named := utf8.RuneCountInString(label)
+	w := float32((named + 1 + chars) * render.GlyphW)
+	if f.x > render.Grid && f.x+w > f.width-render.Grid {
+		f.x, f.line = render.Grid, f.line+1
+	}
+	left := f.x
+	f.x += w + 3*render.GlyphW
+	y = f.o.y(f.line)
+	if f.pen {
+		f.o.panel.Label(left, y, render.PanelQuiet, label)
+	}
+	return left + w, y
+}
+
+// figure writes b, ending at x.
+func (f *flow) figure(x, y float32, c render.Color, b []byte) {
+	if f.pen {
+		f.o.q.TextBytes(f.o.font, f.o.panel.X+x-float32(len(b)*render.GlyphW), f.o.panel.Y+y, 1, c, b)
+	}
+}
+
+// stripLines returns how many lines the strip has, with what it says for a moment.
+func (o *Overlay) stripLines() int {
+	n := o.statusLines()
+	if o.Shown(Strip) && !o.closed() {
+		f := flow{o: o, x: render.Grid, width: float32(min(wide, o.scr.most()) * render.Grid)}
+		f.vitals()
+		n += f.line + 1
+	}
+	return n
+}
+
+func (o *Overlay) drawStrip() {
+	i := 0
+	if o.Shown(Strip) && !o.closed() {
+		f := flow{o: o, x: render.Grid, width: o.panel.W, pen: true}
+		f.vitals()
+		i = f.line + 1
+	}
+	o.drawStatus(i)
+}
+
+// vitals are rates, times, the collector, how much memory there is, and the game's own monitors.
+func (f *flow) vitals() {
+	o := f.o
+	t := o.meter.Times()
+	number := func(label string, chars int, c render.Color, v float64, prec int) {
+		x, y := f.slot(label, chars)
+		f.figure(x, y, c, render.AppendFixed(o.buf[:0], v, prec, 0))
+	}
+	millis := func(label string, c render.Color, seconds float64) {
+		x, y := f.slot(label, 5)
+		f.figure(x, y, c, appendMillis(o.buf[:0], seconds))
+	}
+	number("fps", 3, render.PanelText, min(o.rates.fps, 999), 0)
+	number("tps", 3, render.PanelText, min(o.rates.tps, 999), 0)
+	millis("ms", render.PanelText, t.Median.Seconds())
+	millis("p99", o.late(t.P99.Seconds()), t.P99.Seconds())
+	millis("worst", o.late(t.Most.Seconds()), t.Most.Seconds())
+	number("go/frame", 4, render.PanelText, min(o.rates.objects, 9999), 0)
+	number("gc", 3, render.PanelText, min(float64(o.meter.Snapshot().Go.Cycles), 9999), 0)
+	o.memoryFigure(f)
+	for _, m := range o.meter.Monitors() {
+		label := cut(m.Name, 16)
+		unit := cut(m.Unit, 8)
+		chars := 5
+		if unit != "" {
+			chars += 1 + utf8.RuneCountInString(unit)
+		}
+		x, y := f.slot(label, chars)
+		right := x
+		if unit != "" {
+			right -= float32((1 + utf8.RuneCountInString(unit)) * render.GlyphW)
+			if f.pen {
+				o.panel.Label(right+render.GlyphW, y, render.PanelQuiet, unit)
+			}
+		}
+		f.figure(right, y, render.PanelText, appendMonitor(o.buf[:0], m.Value()))
+	}
+}
+
+// memoryFigure is what all tiers have committed, with what grows marked.
+func (o *Overlay) memoryFigure(f *flow) {
+	sum := uint64(0)
+	for t := range o.meter.Rows()[:tiers.Count] {
+		sum += o.meter.Rows()[t].Committed
+	}
+	x, y := f.slot("mem", render.BytesWidth)
+	f.figure(x, y, render.PanelText, render.AppendBytes(o.buf[:0], sum))
+	if v := o.meter.Verdict(); v.Growing != nil {
+		name := cut(v.Growing.Name, 9)
+		x, y = f.slot("▲", 9)
+		f.figure(x-float32((9-utf8.RuneCountInString(name))*render.GlyphW), y, colorOf(v.Growing), append(o.buf[:0], name...))
+	}
+}
+
+// appendMonitor appends a figure of at most six characters, whole where it is.
+func appendMonitor(dst []byte, v float64) []byte {
+	switch size := math.Abs(v); {
+	case !(size < 1e15):
+		return append(dst, '-')
+	case v >= 100_000:
+		n := len(dst)
+		dst = render.AppendCount(dst, uint64(v))
+		for len(dst) > n && dst[n] == ' ' {
+			copy(dst[n:], dst[n+1:])
+			dst = dst[:len(dst)-1]
+		}
+		return dst
+	case size >= 1000 || v == math.Trunc(v):
+		return render.AppendFixed(dst, v, 0, 0)
+	}
+	return render.AppendFixed(dst, v, 1, 0)
+}
+
+// late colours a frame time: from one and a half frames on it is amber, from two red.
+func (o *Overlay) late(seconds float64) render.Color {
+	frame := o.cfg.Meter.Frame.Seconds()
+	if frame == 0 {
+		frame = 1.0 / 60
+	}
+	switch {
+	case seconds > 2.05*frame:
+		return render.Red
+	case seconds > 1.5*frame:
+		return render.Amber
+	}
+	return render.PanelText
+}
+
+// statusLines and drawStatus are what must be said whether the strip is open or not.
+func (o *Overlay) statusLines() int {
+	n := 0
+	for _, on := range [...]bool{o.closed() && len(o.open) > 0, o.faults.on, o.frozen, o.dump.busy(), o.note.text != ""} {
+		if on {
+			n++
+		}
+	}
+	return n
+}
+
+func (o *Overlay) drawStatus(i int) {
+	say := func(c render.Color, s string) line {
+		l := o.line(i)
+		l.word(c, s)
+		i++
+		return l
+	}
+	if o.closed() && len(o.open) > 0 {
+		say(render.Amber, "the memory manager is closed: nothing is measured")
+	}
+	if o.faults.on {
+		l := say(render.Red, "FAULTS: no tier gets another page.")
+		l.word(render.White, o.keyName(keyFaults))
+		l.text(render.Red, "gives the budgets back")
+	}
+	if o.frozen {
+		l := say(render.Amber, "FROZEN:")
+		l.word(render.White, o.keyName(keyFreeze))
+		l.word(render.Amber, "goes on,")
+		l.word(render.White, "Shift")
+		l.text(render.Amber, "with it lets one tick through")
+	}
+	if o.dump.busy() {
+		say(render.PanelText, "writing the dump")
+	}
+	if o.note.text != "" {
+		c := render.PanelText
+		if o.note.wrong {
+			c = render.Red
+		}
+		say(c, o.note.text)
+	}
+}
+
+// rowCount is how many tags, and pools, have a row.
+func (o *Overlay) rowCount() int {
+	if o.scr.full {
+		return 8
+	}
+	return 3
+}
+
+// tagRows are the meter's rows of tags.
+func (o *Overlay) tagRows() []meter.Row { return o.meter.Rows()[tiers.Count+2:] }
+
+// firstTag is the row of the first tag.
+const firstTag = int(tiers.Count) + 2

@@ -1,0 +1,339 @@
+package overlay
+
+import (
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// A top is the largest rows of a list, by bytes in use, and the one that grows fastest in any case.
+type top struct {
+	row [mostRows]int
+	n   int
+	of  int
+}
+
+const mostRows = 8
+
+// pick makes it anew of at most n rows.
+func (t *top) pick(rows []meter.Row, n int) {
+	t.n, t.of = 0, 0
+	grows := -1
+	for i := range rows {
+		w := &rows[i]
+		if w.InUse|w.Live == 0 && w.Allocs == 0 && w.Refused == 0 {
+			continue
+		}
+		t.of++
+		if w.Growth > 0 && (grows < 0 || w.Growth > rows[grows].Growth) {
+			grows = i
+		}
+		t.insert(rows, i, n)
+	}
+	if grows >= 0 && !contains(t.row[:t.n], grows) {
+		t.row[t.n-1] = grows
+	}
+}
+
+// insert puts row i in its place, the first of equals first.
+func (t *top) insert(rows []meter.Row, i, n int) {
+	k := t.n
+	for k > 0 && rows[t.row[k-1]].InUse < rows[i].InUse {
+		k--
+	}
+	if k >= n {
+		return
+	}
+	t.n = min(t.n+1, n)
+	copy(t.row[k+1:t.n], t.row[k:t.n])
+	t.row[k] = i
+}
+
+// columns are where the figures of a table end, and where its bars and curves lie.
+type columns struct {
+	bar, barW                                          float32
+	used, committed, budget, peak, allocs, most, fails float32
+	curve, curveW                                      float32
+	nameX                                              float32
+	nameChars                                          int
+}
+
+var (
+	fullColumns = columns{nameX: 18, nameChars: 10, bar: 90, barW: 84, used: 240, committed: 306, budget: 372, peak: 438,
+		allocs: 486, most: 522, fails: 552, curve: 560, curveW: 56}
+	narrowColumns = columns{nameX: 18, nameChars: 10, bar: 90, barW: 80, used: 236, curve: 240, curveW: 56}
+)
+
+func (o *Overlay) table() *columns {
+	if o.scr.full {
+		return &fullColumns
+	}
+	return &narrowColumns
+}
+
+// verdictLines is how many lines the answers take.
+func (o *Overlay) verdictLines() int {
+	if o.scr.full {
+		return 2
+	}
+	return 4
+}
+
+func (o *Overlay) tierLines() int {
+	n := o.verdictLines() + 1 + firstTag + o.verdict.tags.n + o.verdict.pools.n
+	return n + 2 // the worst frame
+}
+
+// drawTiers is the answer, the table, and the worst frame.
+func (o *Overlay) drawTiers() {
+	if o.closed() {
+		return
+	}
+	o.drawVerdict()
+	i := o.verdictLines()
+	o.drawHeader(i)
+	rows := o.meter.Rows()
+	for k := range rows[:firstTag] {
+		i++
+		o.drawRow(i, &rows[k], k)
+	}
+	for _, k := range o.verdict.tags.row[:o.verdict.tags.n] {
+		i++
+		if k+firstTag < len(rows) {
+			o.drawRow(i, &rows[k+firstTag], k+firstTag)
+		}
+	}
+	pools := o.meter.Pools()
+	for _, k := range o.verdict.pools.row[:o.verdict.pools.n] {
+		i++
+		if k < len(pools) {
+			o.drawRow(i, &pools[k], k)
+		}
+	}
+	o.drawWorst(i + 1)
+}
+
+// drawVerdict answers in words: what is largest, what grows and whose it is, whether the frame fits,
+// what is about to run out and what was refused.
+func (o *Overlay) drawVerdict() {
+	v := o.meter.Verdict()
+	i := 0
+	l := o.line(i)
+	next := func() { // a line more where they are short
+		if o.scr.full {
+			l.gap()
+			return
+		}
+		i++
+		l = o.line(i)
+	}
+	l.word(render.PanelQuiet, "largest")
+	if v.Largest == nil {
+		l.word(render.PanelText, "nothing")
+	} else {
+		l.word(colorOf(v.Largest), v.Largest.Name)
+		l.size(render.PanelText, v.Largest.InUse)
+		o.largestTier(&l, v.Largest)
+	}
+	next()
+	o.growth(&l, v)
+	i++
+	l = o.line(i)
+	o.fits(&l, v)
+	next()
+	o.scarce(&l, v)
+}
+
+// largestTier adds the largest of the tiers where something else is larger.
+func (o *Overlay) largestTier(l *line, largest *meter.Row) {
+	if largest.Kind == meter.TierRow {
+		return
+	}
+	best := &o.meter.Rows()[0]
+	for t := range tiers.Count {
+		if w := &o.meter.Rows()[t]; w.InUse > best.InUse {
+			best = w
+		}
+	}
+	l.word(render.PanelQuiet, ", tier")
+	l.word(colorOf(best), best.Name)
+	l.size(render.PanelText, best.InUse)
+}
+
+// growth names the tier that grows, and the tag and the pool.
+func (o *Overlay) growth(l *line, v *meter.Verdict) {
+	p := &o.panel
+	if v.Growing != nil || v.Tag != nil {
+		p.Q.Rect(p.X+l.x-4, p.Y+l.y+(render.GlyphH-o.scr.pitch)/2, l.end-l.x+8, o.scr.pitch, render.White.Fade(0.09))
+	}
+	l.word(render.PanelQuiet, "growing")
+	if v.Growing == nil && v.Tag == nil {
+		l.text(good, "nothing")
+		return
+	}
+	owner := func(by string, w *meter.Row) {
+		if w != nil {
+			l.word(render.PanelQuiet, by)
+			l.word(colorOf(w), w.Name)
+			l.bytes(render.PanelText, appendRate(o.buf[:0], w.Growth))
+			l.x += render.GlyphW
+		}
+	}
+	owner("▲", v.Growing)
+	owner("tag", v.Tag)
+	if v.Growing != nil && v.Growing.Kind == meter.TierRow && v.Growing.Tier == tiers.Pools {
+		owner("pool", v.Pool)
+	}
+	if o.scr.full {
+		owner("beside", v.Beside)
+	}
+}
+
+// fits says whether the frame's memory and its time are enough.
+func (o *Overlay) fits(l *line, v *meter.Verdict) {
+	l.word(render.PanelQuiet, "frame")
+	c, word := good, "fits"
+	switch {
+	case v.Frame >= meter.FullAt:
+		c, word = render.Red, "is full"
+	case v.Frame >= meter.TightAt:
+		c, word = render.Amber, "is tight"
+	}
+	l.word(c, word)
+	l.bytes(render.PanelText, append(render.AppendFixed(o.buf[:0], 100*v.Frame, 0, 0), '%'))
+	if v.Late >= 0.0005 {
+		l.gap()
+		l.word(render.PanelQuiet, "late")
+		c = render.PanelText
+		if v.Late > 0.01 {
+			c = render.Amber
+		}
+		l.bytes(c, append(render.AppendFixed(o.buf[:0], 100*v.Late, 1, 0), '%'))
+	}
+}
+
+// scarce says whose budget is nearly committed, and who was refused.
+func (o *Overlay) scarce(l *line, v *meter.Verdict) {
+	if o.faults.on {
+		l.word(render.Red, "FAULTS: no tier gets another page")
+	} else if v.Tight != nil {
+		l.word(render.PanelQuiet, "tight")
+		l.word(colorOf(v.Tight), v.Tight.Name)
+		share := v.Tight.Tight()
+		l.bytes(alarm(render.PanelText, share), append(render.AppendFixed(o.buf[:0], 100*share, 0, 0), "% of its budget"...))
+		l.gap()
+	}
+	if v.Refused != nil {
+		l.word(render.Red, "refused")
+		l.word(colorOf(v.Refused), v.Refused.Name)
+		l.count(render.Red, v.Refused.Failures)
+	}
+	if v.Tight == nil && v.Refused == nil && !o.faults.on {
+		l.text(render.PanelQuiet, "no budget is tight, nothing was refused")
+	}
+}
+
+// drawHeader names the columns, and the axis of the bars.
+func (o *Overlay) drawHeader(i int) {
+	c, y, p := o.table(), o.y(i), &o.panel
+	p.Q.Rect(p.X+render.Grid, p.Y+y+14, p.W-2*render.Grid, 1, render.PanelEdge)
+	p.Label(c.bar, y, render.PanelQuiet, "1K")
+	p.Label(c.bar+c.barW/2-6, y, render.PanelQuiet, "1M")
+	p.LabelRight(c.bar+c.barW, y, render.PanelQuiet, "1G")
+	p.LabelRight(c.used, y, render.PanelQuiet, "in use")
+	p.LabelRight(c.curve+c.curveW, y, render.PanelQuiet, "10 s")
+	if o.scr.full {
+		p.LabelRight(c.committed, y, render.PanelQuiet, "committed")
+		p.LabelRight(c.budget, y, render.PanelQuiet, "of budget")
+		p.LabelRight(c.peak, y, render.PanelQuiet, "peak")
+		p.LabelRight(c.allocs, y, render.PanelQuiet, "alloc/s")
+		p.LabelRight(c.most, y, render.PanelQuiet, "most")
+		p.LabelRight(c.fails, y, render.PanelQuiet, "fail")
+	}
+}
+
+// drawRow is what is known of a tier, a tag or a pool; k is its number among its like.
+func (o *Overlay) drawRow(i int, w *meter.Row, k int) {
+	c, y, p, accent := o.table(), o.y(i), &o.panel, colorOf(w)
+	level := o.level(w)
+	grows := w.Grows()
+	if grows {
+		p.Q.Rect(p.X+4, p.Y+pad+float32(i)*o.scr.pitch, p.W-8, o.scr.pitch, render.White.Fade(0.09))
+	}
+	switch w.Kind {
+	case meter.TagRow:
+		p.Label(8, y, render.PanelQuiet, "#")
+	case meter.PoolRow:
+		p.Q.Rect(p.X+10, p.Y+y+6, 3, 3, accent)
+	default:
+		p.Swatch(8, y+5, accent)
+	}
+	o.name(c.nameX, y, c.nameChars, alarm(accent, level), w.Name)
+	if grows {
+		p.Label(c.nameX+float32(c.nameChars*render.GlyphW)+3, y, render.White, "▲")
+	}
+	g := render.Gauge{InUse: w.InUse, Committed: w.Committed, Budget: w.Budget, Peak: w.Peak}
+	p.Gauge(c.bar, y+5, c.barW, 7, g, alarm(accent, level))
+	p.Bytes(c.used, y, render.PanelText, w.InUse)
+	o.curve(c, y, w, k, accent)
+	if !o.scr.full {
+		return
+	}
+	switch {
+	case w.Budget > 0:
+		p.Bytes(c.committed, y, alarm(render.PanelText, level), w.Committed)
+		p.Bytes(c.budget, y, render.PanelQuiet, w.Budget)
+	case w.Committed > 0:
+		p.Bytes(c.committed, y, render.PanelQuiet, w.Committed)
+	}
+	if w.Budget == 0 && grows { // there is room
+		b := appendRate(o.buf[:0], w.Growth)
+		p.Q.TextBytes(p.Font, p.X+c.budget+4-float32(len(b)*render.GlyphW), p.Y+y, 1, render.White, b)
+	}
+	p.Bytes(c.peak, y, render.PanelQuiet, w.Peak)
+	p.Count(c.allocs, y, quietZero(uint64(w.Allocs+0.5)), uint64(w.Allocs+0.5))
+	p.Count(c.most, y, quietZero(w.Most), w.Most)
+	fails := quietZero(w.Refused)
+	if w.Failures > 0 {
+		fails = render.Red
+	}
+	p.Count(c.fails, y, fails, w.Refused)
+}
+
+func quietZero(v uint64) render.Color {
+	if v == 0 {
+		return render.PanelQuiet
+	}
+	return render.PanelText
+}
+
+// level is how much of what ends is used up: of a budget what is committed, of the frame its memory.
+func (o *Overlay) level(w *meter.Row) float64 {
+	if w.Kind == meter.TierRow && w.Tier == tiers.Frame {
+		return o.meter.Verdict().Frame
+	}
+	return w.Tight()
+}
+
+// points is how many points a curve is drawn with: a pixel each, about, and an eighth of a millisecond
+// less than all of them.
+const points = 60
+
+// curve draws the last ten seconds of a row.
+func (o *Overlay) curve(c *columns, y float32, w *meter.Row, k int, accent render.Color) {
+	var all [meter.SlotCount]float32
+	known := 0
+	if w.Kind == meter.PoolRow {
+		known = o.meter.PoolCurve(k, &all)
+	} else {
+		known = o.meter.Curve(k, &all)
+	}
+	const each = meter.SlotCount / points
+	var few [points]float32
+	for i := range few {
+		s := all[each*i : each*i+each]
+		few[i] = max(s[0], s[1], s[2], s[3])
+	}
+	n := min((known+each-1)/each, points)
+	o.panel.Sparkline(c.curve, y+3, c.curveW, o.scr.pitch-3, few[points-n:], points, 0, accent)
+}
