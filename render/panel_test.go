@@ -88,6 +88,7 @@ func TestSparkline_EndsAtTheRightEdgeOnAScaleThatRarelyChanges(t *testing.T) {
 		{[]float32{0, 1, 2, 3}, 4, 10, 10 + 20*(1-3.0/4)},
 		{[]float32{3, 3}, 5, 85, 10 + 20*(1-3.0/4)}, // two of five are there
 		{[]float32{-1, float32(math.NaN()), 2.5}, 3, 10, 10 + 20*(1-2.5/4)},
+		{[]float32{0, 2.5, float32(math.NaN())}, 3, 10, 30},
 		{[]float32{1, float32(math.Inf(1))}, 2, 10, 10},
 	} {
 		q := batch(a, 100, View{1, 0, 0})

@@ -54,6 +54,10 @@ func TestPools_FollowWhatIsRegisteredAndRemoved(t *testing.T) {
 	g.run(1, nil)
 	g.m.RemovePool(pools[1])
 	g.run(1, nil)
+	var curve [SlotCount]float32
+	if n := g.r.PoolCurve(1, &curve); n < 40 || curve[SlotCount-40] != 3<<10 {
+		t.Errorf("of pool 2 %d slots are known, with %v", n, curve[SlotCount-40])
+	}
 	names := ""
 	for _, p := range g.r.Pools() {
 		names += fmt.Sprint(p.Name, " ", p.InUse>>10, " ", p.Allocs, "; ")
@@ -88,16 +92,24 @@ func TestResume_WhatHappenedUnseenIsNotOneFrame(t *testing.T) {
 	ai := g.tag("ai")
 	var s memory.Stats
 	fake(g.m, "p", &s)
-	g.run(2, nil)
+	g.run(4, leaker(ai, 100<<10, 1024))
+	if g.r.Rows()[tiers.Slab].Growth == 0 {
+		t.Fatal("nothing grows")
+	}
 	for range 500 { // nobody looks
 		if _, err := ai.Alloc(1024, 8); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s = memory.Stats{Allocs: 500, InUse: 1 << 20, Committed: 1 << 20, Live: 500}
+	g.r.Resume() // with a clock that stood meanwhile
+	g.run(0.3, nil)
+	if g := g.r.Rows()[tiers.Slab].Growth; g != 0 {
+		t.Errorf("by %.0f bytes a second, as before", g)
+	}
 	g.now = g.now.Add(3 * time.Second)
 	g.r.Resume()
-	g.run(1, nil)
+	g.run(11, nil)
 	if w := g.r.Worst(); w.Took > 20*time.Millisecond || w.Rows[tiers.Slab].Allocs != 0 {
 		t.Errorf("worst: %+v", w)
 	}

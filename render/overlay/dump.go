@@ -17,8 +17,8 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Dump is what a dump's JSON file holds.
-type Dump struct {
+// A Record is what a dump's JSON file holds.
+type Record struct {
 	Meter meter.Record       `json:"meter"`
 	Tiers []tiers.TierRecord `json:"tiers"`
 	Tags  []tiers.TagRecord  `json:"tags"`
@@ -61,6 +61,11 @@ func (d *dump) init() {
 // busy reports whether files are being written.
 func (d *dump) busy() bool { return d.done != nil }
 
+// Dump has the next Draw write a dump into Config.Dir, as its key does: figures as JSON, a [Record], and as CSV,
+// and the picture. The strip says for three seconds where, or why not. While one is being written it does
+// nothing.
+func (o *Overlay) Dump() { o.dump.wanted = !o.dump.busy() }
+
 // poll tells how the writing ended.
 func (d *dump) poll(o *Overlay) {
 	select {
@@ -98,7 +103,7 @@ func (o *Overlay) startDump(img *image.RGBA) {
 		img.Pix[i] = 255 // what additive light left half covered is opaque on a screen
 	}
 	snap := *o.meter.Snapshot()
-	d := Dump{Meter: o.meter.Record(), Tiers: snap.Records(), Tags: snap.TagRecords()}
+	d := Record{Meter: o.meter.Record(), Tiers: snap.Records(), Tags: snap.TagRecords()}
 	snap.Tags = nil // they are the meter's
 	base := filepath.Join(o.cfg.Dir, "strata-"+o.cfg.Meter.Now().Format("20060102-150405.000"))
 	done := make(chan outcome, 1)
@@ -111,7 +116,7 @@ func (o *Overlay) startDump(img *image.RGBA) {
 
 // writeAll writes three files beside their names and gives them these when all are whole. Whatever
 // fails, none of them stays.
-func (k *disk) writeAll(base string, d *Dump, snap *tiers.Snapshot, img *image.RGBA) (err error) {
+func (k *disk) writeAll(base string, d *Record, snap *tiers.Snapshot, img *image.RGBA) (err error) {
 	writers := [...]struct {
 		ext   string
 		write func(io.Writer) error

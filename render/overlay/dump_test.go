@@ -60,7 +60,7 @@ func TestDump_IsFiguresAsJSONAndCSVAndAPicture(t *testing.T) {
 		defer f.Close()
 		switch filepath.Ext(name) {
 		case ".json":
-			var d Dump
+			var d Record
 			must(t, json.NewDecoder(f).Decode(&d))
 			if len(d.Tiers) != tiers.Count || len(d.Tags) != 2 || d.Meter.Times.Frames == 0 || d.Tags[0].InUse == 0 {
 				t.Errorf("%+v", d)

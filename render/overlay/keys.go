@@ -78,7 +78,7 @@ func (o *Overlay) keys() {
 		o.freeze(o.in.shift)
 	}
 	if hit(keyDump) {
-		o.dump.wanted = !o.dump.busy()
+		o.Dump()
 	}
 	if hit(keyFaults) {
 		if err := o.Starve(!o.faults.on); err != nil {

@@ -474,8 +474,12 @@ func TestClosed_ItSaysSoAndGoesOn(t *testing.T) {
 	g.run(1, nil)
 	g.press(8)
 	must(t, g.m.Close())
+	n := g.o.meter.Frames()
 	g.press(-7, -3, 8, 5, 5, 6)
 	g.run(2, nil)
+	if g.o.meter.Frames() != n {
+		t.Error("it is still measured")
+	}
 	g.want("the memory manager is closed")
 	for k := range Part(partCount) {
 		g.o.Show(k, false)

@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -102,7 +103,10 @@ func (g *leaky) Draw(screen *ebiten.Image) {
 		g.o.Show(overlay.Tiers, true)
 		g.o.Show(overlay.Strip, true)
 	}
-	if g.draws > 2*(warm+count) && time.Now().After(g.until) {
+	if g.draws == 2*(warm+count) {
+		g.o.Dump()
+	}
+	if g.draws > 2*(warm+count)+20 && time.Now().After(g.until) {
 		g.done = true
 		b := screen.Bounds()
 		img := image.NewRGBA(b)
@@ -121,7 +125,7 @@ func play(seconds float64, shot string) error {
 	if err != nil {
 		return err
 	}
-	o, err := overlay.New(m, overlay.Config{})
+	o, err := overlay.New(m, overlay.Config{Dir: filepath.Dir(shot)})
 	if err != nil {
 		return err
 	}
@@ -152,7 +156,7 @@ func TestWindow_APlainGameShowsItAndAllocatesNoMore(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	shot := t.TempDir() + "/shot.png"
+	shot := filepath.Join(t.TempDir(), "shot.png")
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), sceneEnv+"=1", shotEnv+"="+shot)
 	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
@@ -169,6 +173,11 @@ func TestWindow_APlainGameShowsItAndAllocatesNoMore(t *testing.T) {
 	// Ebitengine's own draw call has some ten objects, see package render.
 	if t.Logf("%.2f Go objects a frame hidden, %.2f with strip and tiers", hidden, shown); shown > hidden+16 {
 		t.Errorf("%.2f Go objects a frame, %.2f hidden", shown, hidden)
+	}
+	for _, ext := range []string{"json", "csv", "png"} {
+		if all, _ := filepath.Glob(filepath.Join(filepath.Dir(shot), "strata-*."+ext)); len(all) != 1 {
+			t.Errorf("dumps: %v", all)
+		}
 	}
 	f, err := os.Open(shot)
 	if err != nil {
