@@ -1,5 +1,6 @@
 // Package render is Strata's window: one batch of quads, one atlas, text, bloom, input
-// and the blocks of which the overlay is made. It is the only importer of Ebitengine.
+// and the blocks of which package render/overlay, the memory instrument, is made. The two are the only
+// importers of Ebitengine.
 //
 // # Idea
 //
@@ -37,7 +38,7 @@
 //	Quads.Sprite      11 ns unrotated, 17 ns by angle; Turned 11 ns
 //	Quads.Rect        10 ns
 //	Quads.Text        8 ns a glyph
-//	eight panel rows  31 µs: labels, figures, bars and 240-sample sparklines
+//	eight panel rows  31 µs: labels, figures, bars and curves of 240 values
 //	one quad          192 bytes of vertices and 24 bytes of indices
 //	Atlas.Upload      one copy of the pixels, made by Ebitengine
 //	NewFont           about 15 ms and 1.5 MiB of Go heap that the font package keeps
