@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -229,7 +230,14 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 	for s.Game.Ticks < 2 && err == nil {
 		err = s.Frame(engine.Input{AnyKey: true})
 	}
-	a := &app{s: s, ticks: 1, keep: true}
+	v, also := view.New()
+	if err = errors.Join(err, also); err == nil {
+		err = v.Show(s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{s: s, v: v, ticks: 1, keep: true}
 	if quit := a.Update(new(render.Input)); err != nil || !errors.Is(quit, render.ErrQuit) || a.kept == nil {
 		t.Errorf("%v, %v, books %v", err, quit, a.kept)
 	}

@@ -3,6 +3,7 @@ package overlay
 import (
 	"github.com/hajimehoshi/ebiten/v2"
 
+	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -16,7 +17,8 @@ type accounts struct {
 	rest     uint64
 	gpu      int64
 	library  ebiten.GraphicsLibrary
-	resident []residentRow
+	report   resident.Report
+	resident []residentRow // of the report
 }
 
 // A residentRow is what of some kind of memory is resident.
@@ -25,12 +27,18 @@ type residentRow struct {
 	bytes uint64
 }
 
-// readResident returns what is resident by tier and by kind of mapping. It is called when the panel is
-// opened, and never in a frame of its own: reading the tables of the kernel takes milliseconds.
-func readResident(_ *tiers.Manager, rows []residentRow) []residentRow { return rows[:0] }
-
+// openMemory also asks the kernel what is resident, of which kind. That takes milliseconds, so it is
+// done when the panel is opened and never again; where the system does not tell there are no rows.
 func (o *Overlay) openMemory() {
-	o.memory.resident = readResident(o.m, o.memory.resident)
+	a := &o.memory
+	a.resident = a.resident[:0]
+	if resident.Read(o.m, &a.report) == nil {
+		for c, u := range a.report.Classes {
+			if u.RSS > 0 {
+				a.resident = append(a.resident, residentRow{"resident: " + resident.Class(c).String(), u.RSS})
+			}
+		}
+	}
 	o.sampleMemory()
 }
 
