@@ -153,7 +153,11 @@ func (o *Overlay) drawLarge() {
 	l.size(render.PanelText, st.InUse)
 	l.word(render.PanelQuiet, " in")
 	l.count(render.PanelText, m.all)
-	l.word(render.PanelQuiet, " blocks")
+	if m.all == 1 {
+		l.word(render.PanelQuiet, " block")
+	} else {
+		l.word(render.PanelQuiet, " blocks")
+	}
 	l.x += render.GlyphW
 	if m.blocks >= mostBlocks && uint64(m.blocks) < m.all {
 		l.word(render.Amber, "first")

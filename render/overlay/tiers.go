@@ -74,7 +74,7 @@ func (o *Overlay) table() *columns {
 // verdictLines is how many lines the answers take.
 func (o *Overlay) verdictLines() int {
 	if o.scr.full {
-		return 2
+		return 3
 	}
 	return 4
 }
@@ -117,16 +117,7 @@ func (o *Overlay) drawTiers() {
 // what is about to run out and what was refused.
 func (o *Overlay) drawVerdict() {
 	v := o.meter.Verdict()
-	i := 0
-	l := o.line(i)
-	next := func() { // a line more where they are short
-		if o.scr.full {
-			l.gap()
-			return
-		}
-		i++
-		l = o.line(i)
-	}
+	l := o.line(0)
 	l.word(render.PanelQuiet, "largest")
 	if v.Largest == nil {
 		l.word(render.PanelText, "nothing")
@@ -135,12 +126,16 @@ func (o *Overlay) drawVerdict() {
 		l.size(render.PanelText, v.Largest.InUse)
 		o.largestTier(&l, v.Largest)
 	}
-	next()
-	o.growth(&l, v)
-	i++
-	l = o.line(i)
-	o.fits(&l, v)
-	next()
+	grows := o.line(1)
+	o.growth(&grows, v)
+	if o.scr.full {
+		l.gap()
+		o.fits(&l, v)
+	} else {
+		l = o.line(2)
+		o.fits(&l, v)
+	}
+	l = o.line(o.verdictLines() - 1)
 	o.scarce(&l, v)
 }
 
