@@ -1,6 +1,8 @@
 package overlay
 
 import (
+	"strings"
+
 	"github.com/hajimehoshi/ebiten/v2"
 
 	"github.com/strata-go/strata/memory/resident"
@@ -17,6 +19,7 @@ type accounts struct {
 	rest     uint64
 	gpu      int64
 	library  ebiten.GraphicsLibrary
+	due      int // changes of figures until the kernel is asked; 0 when it was
 	report   resident.Report
 	resident []residentRow // of the report
 }
@@ -27,24 +30,43 @@ type residentRow struct {
 	bytes uint64
 }
 
-// openMemory also asks the kernel what is resident, of which kind. That takes milliseconds, so it is
-// done when the panel is opened and never again; where the system does not tell there are no rows.
+// openMemory begins with figures of before; what is resident is asked for when the panel has been there
+// for half a second.
 func (o *Overlay) openMemory() {
-	a := &o.memory
-	a.resident = a.resident[:0]
-	if resident.Read(o.m, &a.report) == nil {
-		for c, u := range a.report.Classes {
-			if u.RSS > 0 {
-				a.resident = append(a.resident, residentRow{"resident: " + resident.Class(c).String(), u.RSS})
-			}
-		}
-	}
+	o.memory.resident, o.memory.due = o.memory.resident[:0], 2
 	o.sampleMemory()
 }
+
+// readResident asks the kernel what is resident, of which kind. That takes milliseconds, so it is done
+// once for each time that the panel is opened; where the system does not tell there are no rows.
+func (o *Overlay) readResident() {
+	a := &o.memory
+	if resident.Read(o.m, &a.report) != nil {
+		return
+	}
+	for c, u := range a.report.Classes {
+		if u.RSS > 0 {
+			a.resident = append(a.resident, residentRow{residentNames[c], u.RSS})
+		}
+	}
+}
+
+// residentNames says that the figures stand.
+var residentNames = func() (names [resident.Count]string) {
+	for c := range names {
+		names[c] = "when opened: " + strings.ReplaceAll(resident.Class(c).String(), "_", " ")
+	}
+	return names
+}()
 
 // sampleMemory adds up.
 func (o *Overlay) sampleMemory() {
 	a, s := &o.memory, o.meter.Snapshot()
+	if a.due > 0 {
+		if a.due--; a.due == 0 {
+			o.readResident()
+		}
+	}
 	a.sum = 0
 	for t := range a.tiers {
 		a.tiers[t] = s.Tiers[t].InUse
