@@ -11,59 +11,25 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// TestWorld_OutOfMemoryChangesNothing lets every request fail in turn, once and for good,
-// through a scenario that uses every structural operation. Where chunks grow, many a refusal
-// is met by a smaller one.
+// Where chunks grow, many a refusal is met by a smaller one.
 func TestWorld_OutOfMemoryChangesNothing(t *testing.T) {
 	for _, c := range []struct {
 		largest, atLeast int
 		persist          bool
 	}{{1024, 10, false}, {1024, 10, true}, {0, 4, false}, {0, 10, true}} {
-		failures := 0
-		for failAt := 1; ; failAt++ {
-			w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: c.largest})
-			mem.failAt, mem.persist = failAt, c.persist
-			if n := runScenario(t, w, mem); n == 0 {
-				break
-			} else {
-				failures += n
-			}
-		}
-		if failures < c.atLeast {
-			t.Errorf("%+v: only %d requests failed", c, failures)
+		n := everyRefusal(t, Config{ChunkBytes: 1024, MaxChunkBytes: c.largest}, c.persist, func(w *World, step stepper) { runScenario(t, w, step) })
+		if n < c.atLeast {
+			t.Errorf("%+v: only %d requests failed", c, n)
 		}
 	}
 }
 
-// runScenario repeats each step that runs out of memory once the memory is healed, and
-// returns how many did.
-func runScenario(t *testing.T, w *World, mem *testMemory) (failures int) {
+// runScenario uses every operation that asks for memory.
+func runScenario(t *testing.T, w *World, step stepper) {
 	m, pos := NewMap3[position, armour, brain](w), mustRegisterTest[position](t, w)
 	tag, vel := mustRegisterTest[burning](t, w), NewMap1[velocity](w)
 	all := NewFilter1[position](w)
 	var es []Entity
-	step := func(name string, f func() error) {
-		t.Helper()
-		before, n, chunks := w.Hash(0), w.Len(), w.Stats().Chunks
-		err := f()
-		if err == nil {
-			return
-		}
-		failures++
-		if !errors.Is(err, memory.ErrOutOfMemory) {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if w.Hash(0) != before || w.Len() != n || w.Stats().Chunks != chunks {
-			t.Fatalf("%s changed the world and failed", name)
-		}
-		if err := w.Check(); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		mem.heal()
-		if err := f(); err != nil {
-			t.Fatalf("%s fails again: %v", name, err)
-		}
-	}
 	for range 60 {
 		step("NewEntity", func() error {
 			e, err := m.NewEntity(position{1, 2}, armour{}, brain{Name: "x"})
@@ -85,7 +51,6 @@ func runScenario(t *testing.T, w *World, mem *testMemory) (failures int) {
 		t.Fatal("commands are left over")
 	}
 	w.RemoveAll(all)
-	return failures
 }
 
 // component lends the mapper's type to AddTo.

@@ -7,71 +7,20 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// caught runs f and returns what it panicked with.
-func caught(f func()) (r any) {
-	defer func() { r = recover() }()
-	f()
-	return nil
-}
-
-// TestWorld_SurvivesAnAllocatorThatPanics lets Alloc or Free panic at every call in turn,
-// under every structural operation.
 func TestWorld_SurvivesAnAllocatorThatPanics(t *testing.T) {
 	for _, inFree := range []bool{false, true} {
-		panics := 0
-		for at := 1; ; at++ {
-			w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
-			left := at
-			hook := func() {
-				if left--; left == 0 {
-					panic("hook")
-				}
-			}
-			if inFree {
-				mem.onFree = hook
-			} else {
-				mem.onAlloc = hook
-			}
-			n := panickingLife(t, w)
-			if panics += n; n == 0 {
-				break
-			}
-		}
-		if panics < 10 {
-			t.Errorf("inFree %v: only %d panics", inFree, panics)
+		n := everyPanic(t, Config{ChunkBytes: 1024}, inFree, func(w *World, step stepper) { life(t, w, step) })
+		if n < 10 {
+			t.Errorf("inFree %v: only %d panics", inFree, n)
 		}
 	}
 }
 
-// panickingLife goes on after each panic, and returns how many there were.
-func panickingLife(t *testing.T, w *World) (panics int) {
+// life uses every structural operation.
+func life(t *testing.T, w *World, step stepper) {
 	m, pos := NewMap3[position, armour, brain](w), mustRegisterTest[position](t, w)
 	vel, tag := mustRegisterTest[velocity](t, w), mustRegisterTest[burning](t, w)
 	all, cmd := NewFilter1[position](w), w.Commands()
-	step := func(name string, f func() error) {
-		t.Helper()
-		err := errors.New("none yet")
-		for {
-			if r := caught(func() { err = f() }); r == nil {
-				break
-			} else if r != "hook" {
-				t.Fatalf("%s: %v", name, r)
-			}
-			panics++
-			if w.open != 0 && w.open != closedMark {
-				t.Fatalf("%s leaves the world locked", name)
-			}
-			if err := w.Check(); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if err := w.Check(); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-	}
 	for range 3 {
 		step("NewEntity", func() error {
 			for range 13 {
@@ -129,7 +78,6 @@ func panickingLife(t *testing.T, w *World) (panics int) {
 	if s := w.Stats(); s.Chunks != 0 {
 		t.Fatalf("%+v", s)
 	}
-	return panics
 }
 
 func entities(w *World, f *Filter1[position]) (es []Entity) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 )
 
@@ -147,10 +146,10 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 }
 
 // relationLife uses everything that moves rows between targets. step runs one operation until it is done.
-func relationLife(t *testing.T, w *World, step func(name string, f func() error)) {
+func relationLife(t *testing.T, w *World, step stepper) {
 	child, like := mustRelation[childOf](t, w), mustRelation[likes](t, w)
 	m, f := NewMap2[position, childOf](w), NewFilter1[position](w)
-	ps := newEntitiesBy(t, w, 3, step)
+	ps := newEntitiesBy(w, 3, step)
 	for i, p := range ps {
 		step("NewBatch", func() error { return m.To(child.ID(), p).NewBatch(60+i, nil) })
 	}
@@ -187,7 +186,7 @@ func relationLife(t *testing.T, w *World, step func(name string, f func() error)
 	step("RemoveAll", func() error { w.RemoveAll(f.ToAny()); return nil })
 }
 
-func newEntitiesBy(t *testing.T, w *World, n int, step func(string, func() error)) (es []Entity) {
+func newEntitiesBy(w *World, n int, step stepper) (es []Entity) {
 	for range n {
 		step("NewEntity", func() error {
 			e, err := w.NewEntity()
@@ -200,81 +199,20 @@ func newEntitiesBy(t *testing.T, w *World, n int, step func(string, func() error
 	return es
 }
 
-// TestRelations_OutOfMemoryChangesNothing lets every request fail in turn, once and for good.
 func TestRelations_OutOfMemoryChangesNothing(t *testing.T) {
 	for _, persist := range []bool{false, true} {
-		failures := 0
-		for failAt := 1; ; failAt++ {
-			w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
-			mem.failAt, mem.persist = failAt, persist
-			before := failures
-			relationLife(t, w, func(name string, f func() error) {
-				t.Helper()
-				hash, n := w.Hash(0), w.Len()
-				err := f()
-				if err == nil {
-					return
-				}
-				failures++
-				if !errors.Is(err, memory.ErrOutOfMemory) || w.Hash(0) != hash || w.Len() != n || w.Check() != nil {
-					t.Fatalf("%s changed the world and failed: %v, %v", name, err, w.Check())
-				}
-				mem.heal()
-				if err := f(); err != nil {
-					t.Fatalf("%s fails again: %v", name, err)
-				}
-			})
-			if failures == before {
-				break
-			}
-		}
-		if failures < 5 {
-			t.Errorf("only %d requests failed", failures)
+		n := everyRefusal(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024}, persist, func(w *World, step stepper) { relationLife(t, w, step) })
+		if n < 5 {
+			t.Errorf("only %d requests failed", n)
 		}
 	}
 }
 
-// TestRelations_SurviveAnAllocatorThatPanics lets Alloc or Free panic at every call in turn.
 func TestRelations_SurviveAnAllocatorThatPanics(t *testing.T) {
 	for _, inFree := range []bool{false, true} {
-		panics := 0
-		for at := 1; ; at++ {
-			w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
-			left := at
-			hook := func() {
-				if left--; left == 0 {
-					panic("hook")
-				}
-			}
-			if mem.onAlloc = hook; inFree {
-				mem.onAlloc, mem.onFree = nil, hook
-			}
-			before := panics
-			relationLife(t, w, func(name string, f func() error) {
-				t.Helper()
-				err := errors.New("none yet")
-				for range 2 {
-					if r := caught(func() { err = f() }); r != nil && r != "hook" {
-						t.Fatalf("%s: %v", name, r)
-					} else if r == nil {
-						break
-					}
-					panics++
-					if err := w.Check(); err != nil || w.Locked() {
-						t.Fatalf("%s: %v, locked %v", name, err, w.Locked())
-					}
-				}
-				if err != nil || w.Check() != nil {
-					t.Fatalf("%s: %v, %v", name, err, w.Check())
-				}
-			})
-			mem.onFree = nil
-			if panics == before {
-				break
-			}
-		}
-		if panics < 10 {
-			t.Errorf("inFree %v: only %d panics", inFree, panics)
+		n := everyPanic(t, Config{ChunkBytes: 1024}, inFree, func(w *World, step stepper) { relationLife(t, w, step) })
+		if n < 10 {
+			t.Errorf("inFree %v: only %d panics", inFree, n)
 		}
 	}
 }
