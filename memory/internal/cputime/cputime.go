@@ -1,4 +1,5 @@
-// Package cputime tells tests how long work took, whoever else uses the machine meanwhile.
+// Package cputime tells tests and measurements how long work took, whoever else uses the machine
+// meanwhile.
 package cputime
 
 import (
@@ -16,6 +17,10 @@ func Of(work func()) time.Duration {
 	work()
 	return now() - begin
 }
+
+// Process returns the processor time that this process has used so far, on all threads, in the program and
+// in the system; where the system does not say, the time that passed since some moment before.
+func Process() time.Duration { return process() }
 
 var start = time.Now()
 

@@ -6,6 +6,7 @@ import (
 	"runtime/metrics"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/internal/cputime"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -39,7 +40,7 @@ func play(c cell) (result, error) {
 
 // measured plays the levels, and closes the host.
 func measured(h host, held []*node, c cell) (r result, err error) {
-	cycles, cpu := read(cyclesMetric), cpuSeconds()
+	cycles, cpu := read(cyclesMetric), cputime.Process()
 	for range c.Levels {
 		peak, err := level(h, held, leaves(c.Garbage))
 		if err != nil {
@@ -47,7 +48,7 @@ func measured(h host, held []*node, c cell) (r result, err error) {
 		}
 		r.Peak = max(r.Peak, mib(peak))
 	}
-	r.CPU, r.Cycles = cpuSeconds()-cpu, int(read(cyclesMetric)-cycles)
+	r.CPU, r.Cycles = (cputime.Process() - cpu).Seconds(), int(read(cyclesMetric)-cycles)
 	r.InPlay = h.inPlay(r.Cycles)
 	return r, h.Close()
 }

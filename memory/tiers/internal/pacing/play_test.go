@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/internal/cputime"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -45,12 +46,12 @@ func TestPlay_CountsWhatTheLevelsTook(t *testing.T) {
 	const levels = 2
 	hidden := !onTheHeap(t)
 	for _, mode := range modes {
-		cycles, cpu, asked := read(cyclesMetric), cpuSeconds(), forced()
+		cycles, cpu, asked := read(cyclesMetric), cputime.Process(), forced()
 		r, err := play(cell{Mode: mode, Live: 4, Garbage: 60, Levels: levels})
 		if err != nil {
 			t.Fatal(err)
 		}
-		atMost, within := int(read(cyclesMetric)-cycles)-1, cpuSeconds()-cpu // 1: in front of the levels
+		atMost, within := int(read(cyclesMetric)-cycles)-1, (cputime.Process() - cpu).Seconds() // 1: in front of the levels
 		if r.Cycles > atMost || r.InPlay > r.Cycles || r.CPU <= 0 || r.CPU > within || r.Peak < 4 {
 			t.Errorf("%s: %+v; %d collections in %v s", mode, r, atMost, within)
 		}

@@ -1,13 +1,13 @@
 //go:build unix
 
-package main
+package cputime
 
 import (
 	"syscall"
 	"testing"
 )
 
-func TestCPUSeconds_IsTheTimeInTheProgramAndInTheSystem(t *testing.T) {
+func TestProcess_IsTheTimeInTheProgramAndInTheSystem(t *testing.T) {
 	sum := func() (s float64) {
 		var u syscall.Rusage
 		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -25,7 +25,7 @@ func TestCPUSeconds_IsTheTimeInTheProgramAndInTheSystem(t *testing.T) {
 	for !system() { // each look at it takes some
 	}
 	const rounding = 1e-9
-	if before, got, after := sum(), cpuSeconds(), sum(); got < before-rounding || got > after+rounding {
+	if before, got, after := sum(), Process().Seconds(), sum(); got < before-rounding || got > after+rounding {
 		t.Errorf("%v s, between %v and %v", got, before, after)
 	}
 }
