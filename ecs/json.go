@@ -49,11 +49,12 @@ const flushBytes = 32 << 10
 //	  vacant      other slots that have a generation: used before a Reset, or worn out
 //
 // A component of [World.RegisterSize] is its bytes in hexadecimal digits. Everything else is what
-// encoding/json makes of its type: MarshalJSON and MarshalText, tags, and what it cannot write:
-// NaN and infinities, complex numbers, text that is not UTF-8. Give a type that has some a
-// MarshalJSON and UnmarshalJSON. A field that encoding/json would leave out is an error, too: export
-// it, or tag it json:"-" where it may be lost. So are two types of one name. Errors name entity and
-// component; out has a part of the text then.
+// encoding/json makes of its type, by MarshalJSON, MarshalText and tags. What it cannot write is an
+// error, NaN, infinities and complex numbers: give a type that has some a MarshalJSON and
+// UnmarshalJSON. So is a field that it would leave out: export it, or tag it json:"-" where it may
+// be lost; and so are two types of one name. Errors name entity and component; out has a part of
+// the text then. No error are its other ways: text that is not UTF-8 is bent to be so, what is in an
+// interface comes back as a map or a float64, and what two values point at each has for itself.
 //
 // Not written are resources, events, commands that wait, observers, and when what was written: to
 // ChangedSince all that is read is new.
