@@ -105,6 +105,42 @@ func TestExchangeAll_WritesNoRowTwice(t *testing.T) {
 	}
 }
 
+// What an observer tells the mapper whose change it is told of is for the next call.
+func TestExchange_AnObserverMayConfigureItsMapper(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	br, vel, rel := mustRegisterTest[brain](t, w), mustRegisterTest[velocity](t, w), mustRelation[likes](t, w)
+	a, b := must[Entity](t)(w.NewEntity()), must[Entity](t)(w.NewEntity())
+	m := NewMap2[position, likes](w)
+	br.OnRemove(func(Entity, *brain) { m.Removes(vel.ID()).To(rel.ID(), b) })
+	begin := func() { m.Removes(br.ID()).To(rel.ID(), a) }
+	for _, err := range []error{NewMap2[brain, velocity](w).NewBatch(40, nil), NewMap3[brain, velocity, burning](w).NewBatch(40, nil)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := NewFilter1[velocity](w)
+	begin()
+	if err := m.Exchange(all.EntityAt(33), position{1, 2}, likes{3}); err != nil {
+		t.Fatal(err)
+	}
+	begin()
+	if n, err := m.ExchangeAll(NewFilter1[brain](w), position{1, 2}, likes{3}); n != 79 || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	for e := range all.All() {
+		p, l, ok := m.Get(e)
+		if to, _ := rel.Target(e); !ok || br.Has(e) || to != a || *p != (position{1, 2}) || l.Much != 3 {
+			t.Fatalf("%v relates to %v, %v", e, to, ok)
+		}
+	}
+	if all.Len() != 80 || w.Check() != nil {
+		t.Errorf("%d entities, %v", all.Len(), w.Check())
+	}
+	if err := m.Exchange(all.EntityAt(0), position{}, likes{}); err != nil || all.Len() != 79 {
+		t.Errorf("%v: the next call takes what it was told to", err)
+	}
+}
+
 func TestExchange_AllocatesNothing(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	a := NewMap1[position](w).Removes(mustRegisterTest[velocity](t, w).ID())

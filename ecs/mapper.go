@@ -152,30 +152,31 @@ func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 				return 0, err
 			}
 		}
-		if err := m.route(op, last, t, m.after(t, swap), &m.to); err != nil {
+		if err := m.route(op, last, t, t.mask.without(m.takes(swap)).with(m.bits), &m.to); err != nil {
 			return 0, err
 		}
 	}
+	way := last.way // an observer may call Removes, which forgets it
 	if w.observed != 0 {
 		m.was = t.mask
-		if swap && last.way != nil {
-			if err := w.tellLoss(op, r.loc, last.way.to); err != nil {
+		if swap && way != nil {
+			if err := w.tellLoss(op, r.loc, way.to); err != nil {
 				return 0, err
 			}
 		}
 	}
-	if last.way == nil {
+	if way == nil {
 		return r.loc, nil
 	}
-	return w.relocate(e.index, r, last.way)
+	return w.relocate(e.index, r, way)
 }
 
-// after returns the components of an entity of t that was given those of m.
-func (m *mapper) after(t *table, swap bool) mask {
+// takes returns the components that an operation takes away.
+func (m *mapper) takes(swap bool) mask {
 	if swap {
-		return t.mask.without(m.drop).with(m.bits)
+		return m.drop
 	}
-	return t.mask.with(m.bits)
+	return mask{}
 }
 
 // route finds the way from t to the table with the given components and targets.
@@ -261,14 +262,15 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 			return 0, err
 		}
 	}
-	matches := f.matches
+	// An observer may narrow the filter and configure the mapper: that is for the next call.
+	matches, drop, to := f.matches, m.takes(swap), m.to
 	total := 0
 	for i := range matches {
 		t := matches[i]
 		if t.rows() == 0 {
 			continue
 		}
-		if k, turned := w.keyAfter(op, t, m.after(t, swap), &m.to); turned || k.mask != t.mask {
+		if k, turned := w.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to); turned || k.mask != t.mask {
 			continue
 		}
 		for k := range t.used() {
@@ -284,7 +286,7 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 		if t.rows() == 0 {
 			continue
 		}
-		k, turned := w.keyAfter(op, t, m.after(t, swap), &m.to)
+		k, turned := w.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to)
 		if !turned && k.mask == t.mask {
 			continue
 		}
