@@ -327,16 +327,15 @@ func (cmd *Commands) Discard() {
 	cmd.applicable("Discard")
 	cmd.w.mutable("Discard")
 	n := len(cmd.ops)
-	for i := range cmd.ops {
+	for i := range n {
 		if op := &cmd.ops[i]; op.kind == commandSpawn {
-			cmd.w.Remove(cmd.real(op.e))
+			cmd.w.destroy(cmd.real(op.e))
 		}
 	}
-	if n < len(cmd.ops) { // observers gave more meanwhile
-		cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[n:])]
-		return
+	if cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[n:])]; len(cmd.ops) == 0 { // observers may have given more meanwhile
+		cmd.forget()
 	}
-	cmd.forget()
+	cmd.w.settle()
 }
 
 // forget empties the buffers and keeps them.

@@ -62,6 +62,34 @@ func TestCommands_DiscardRemovesWhatTheySpawned(t *testing.T) {
 	}
 }
 
+// The chunks of what Discard removes go back when its books are right.
+func TestCommands_DiscardIsDoneWhateverTheAllocatorDoes(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		mem := &tellingMemory{testMemory: newTestMemory(t)}
+		w := must[*World](t)(New(mem, Config{ChunkBytes: 1024}))
+		cmd := w.Commands()
+		for range 1000 {
+			must[Entity](t)(cmd.Spawn())
+		}
+		mem.onFree = func() {
+			mem.onFree = nil
+			if cmd.Len() != 0 || w.Len() != 0 || w.Check() != nil {
+				t.Errorf("ends %v: %d commands, %d entities when the first chunk goes back, %v", ends, cmd.Len(), w.Len(), w.Check())
+			}
+			if !ends {
+				panic("hook")
+			}
+			mem.close()
+		}
+		if r := caught(cmd.Discard); ends && r != nil || !ends && r != "hook" || mem.onFree != nil {
+			t.Errorf("ends %v: %v", ends, r)
+		}
+		if err := errors.Join(w.Check(), w.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestCommands_RefuseComponentsOfOtherWorlds(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	other, _ := newTestWorld(t, Config{})
