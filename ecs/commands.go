@@ -229,7 +229,7 @@ func (cmd *Commands) Apply() error {
 func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	w := cmd.w
 	if ops[0].kind == commandCreate {
-		if err := cmd.create(&ops[0]); err != nil {
+		if err := cmd.create(*done); err != nil {
 			return err
 		}
 	}

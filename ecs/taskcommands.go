@@ -124,13 +124,14 @@ func (cmd *Commands) named(e Entity) Entity {
 	return e
 }
 
-// create spawns the entity of a creation, which is then a Spawn like any other.
-func (cmd *Commands) create(op *command) error {
+// create spawns the entity of command i, a creation, which is then a Spawn like any other.
+func (cmd *Commands) create(i int) error {
 	w := cmd.w
 	e, loc, err := w.spawn(w.tables[0])
 	if err != nil {
 		return err
 	}
+	op := &cmd.ops[i] // not before: the allocator may have given commands
 	op.kind, cmd.made[op.e.index&^notYet] = commandSpawn, e
 	if w.observed != 0 {
 		w.tellNew(loc, 1, mask{})

@@ -233,6 +233,38 @@ func TestTaskCommands_WaitWhileMemoryIsShort(t *testing.T) {
 	}
 }
 
+// The buffer of commands grows within Alloc, in the middle of a creation, and the group then fails.
+func TestTaskCommands_AreCarriedOutOnceWhereTheAllocatorGivesSome(t *testing.T) {
+	for at := 1; at < 4; at++ {
+		w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
+		if err := NewMap1[position](w).NewBatch(3, nil); err != nil {
+			t.Fatal(err)
+		}
+		vel, cmd, f := mustRegisterTest[velocity](t, w), w.Commands(), NewFilter1[position](w)
+		f.Parallel(newTestWorkers(t, 1), func(task *Task, _ []Entity, _ []position) {
+			for range 2 {
+				e, _ := task.Commands().Spawn()
+				AddTo(task.Commands(), vel, e, velocity{1, 2})
+			}
+		})
+		first := f.EntityAt(0)
+		mem.onAlloc = func() {
+			for range 100 {
+				cmd.Destroy(first)
+			}
+		}
+		mem.failAt = mem.allocs + at
+		for err := cmd.Apply(); err != nil; err = cmd.Apply() {
+			if !errors.Is(err, memory.ErrOutOfMemory) || w.Check() != nil {
+				t.Fatalf("request %d fails: %v, %v", at, err, w.Check())
+			}
+		}
+		if mem.onAlloc = nil; w.Len() != 4 || NewFilter1[velocity](w).Len() != 2 {
+			t.Errorf("request %d fails: %d entities, %d of them spawned", at, w.Len(), NewFilter1[velocity](w).Len())
+		}
+	}
+}
+
 func TestTaskCommands_DiscardRemovesWhatWasSpawned(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
 	if err := NewMap1[position](w).NewBatch(10, nil); err != nil {
