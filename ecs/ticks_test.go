@@ -354,37 +354,17 @@ func TestWorld_TrackedWorldsBearWhatOthersBear(t *testing.T) {
 	refused, panics := 0, 0
 	for _, persist := range []bool{false, true} {
 		for _, largest := range []int{1024, 0} {
-			for failAt := 1; ; failAt++ {
-				w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: largest})
+			refused += everyRefusal(t, Config{ChunkBytes: 1024, MaxChunkBytes: largest}, persist, func(w *World, step stepper) {
 				trackAll(t, w)
-				mem.failAt, mem.persist = failAt, persist
-				n := runScenario(t, w, mem)
-				if refused += n; n == 0 {
-					break
-				}
-			}
+				runScenario(t, w, step)
+			})
 		}
 	}
 	for _, inFree := range []bool{false, true} {
-		for at := 1; ; at++ {
-			w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+		panics += everyPanic(t, Config{ChunkBytes: 1024}, inFree, func(w *World, step stepper) {
 			trackAll(t, w)
-			left := at
-			hook := func() {
-				if left--; left == 0 {
-					panic("hook")
-				}
-			}
-			if inFree {
-				mem.onFree = hook
-			} else {
-				mem.onAlloc = hook
-			}
-			n := panickingLife(t, w)
-			if panics += n; n == 0 {
-				break
-			}
-		}
+			life(t, w, step)
+		})
 	}
 	if refused < 30 || panics < 20 {
 		t.Errorf("%d requests failed, %d hooks panicked", refused, panics)
