@@ -1,0 +1,78 @@
+// Headless is a server's loop: sixty ticks a second by the clock, requests that live for some of them,
+// and a report of the memory every few seconds and at the end, which a signal brings, too.
+//
+//	go run ./demo/dropin/headless -for 10s
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+func main() {
+	length := flag.Duration("for", 0, "how long it runs; 0 is until SIGINT or SIGTERM")
+	every := flag.Duration("every", 5*time.Second, "time between reports")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if *length > 0 {
+		ctx, stop = context.WithTimeout(ctx, *length)
+		defer stop()
+	}
+	if err := serve(ctx, *every, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func serve(ctx context.Context, every time.Duration, w io.Writer) error {
+	// KeepGC: without it the manager raises GOGC for the process, which is for a game and not for a server.
+	m, err := tiers.New(tiers.Config{Tags: true, KeepGC: true})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	watch, err := meter.New(m, meter.Config{})
+	if err != nil {
+		return err
+	}
+	s := &server{m: m}
+	if s.bodies, err = m.Tag("bodies"); err != nil {
+		return err
+	}
+	if err := m.BeginLevel(); err != nil { // what is left at its end is a leak
+		return err
+	}
+	clock, report := time.NewTicker(time.Second/60), time.NewTicker(every)
+	for err == nil && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-report.C:
+			err = watch.WriteText(w)
+		case <-clock.C:
+			if err = m.BeginFrame(); err == nil {
+				err = s.tick()
+				watch.Frame() // always at the same place, best right before EndFrame
+				err = errors.Join(err, m.EndFrame())
+			}
+		}
+	}
+	err = errors.Join(err, watch.WriteText(w))
+	for _, body := range s.waiting {
+		memory.FreeSlice(s.bodies, body)
+	}
+	leaks, end := m.EndLevel()
+	fmt.Fprintf(w, "%d requests answered; %v\n", s.answered, leaks)
+	return errors.Join(err, end)
+}
