@@ -1,0 +1,78 @@
+// Ebitengine is a game of its own, with its own RunGame, Update, Draw and Layout: balls that bounce, and
+// lines between those that are close. Lines with a plus put the overlay in; F3 shows what memory does.
+//
+//	go run ./demo/dropin/ebitengine
+package main
+
+import (
+	"errors"
+	"log"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render/overlay" // +
+)
+
+type Game struct {
+	m       *tiers.Manager
+	balls   *pool.Pool[Ball]
+	near    []Line           // of this tick, in frame memory
+	overlay *overlay.Overlay // +
+}
+
+// Update ends the memory frame of the tick before, which has been drawn by now, and opens this one's: it is
+// called at another rate than Draw, so BeginFrame here and EndFrame in Draw would fail before long.
+func (g *Game) Update() (err error) {
+	g.overlay.Update()      // +
+	if g.overlay.Frozen() { // + so that F5 freezes the game
+		return nil // +
+	} // +
+	if err := errors.Join(g.m.EndFrame(), g.m.BeginFrame()); err != nil {
+		return err
+	}
+	for _, b := range g.balls.All() {
+		b.move()
+	}
+	// Gone by itself: nobody frees it, and the collector does not see it.
+	if g.near, err = arena.MakeSlice(g.m.Frame(), lineType, mostLines); err == nil {
+		g.near = connect(g.near[:0], g.balls)
+	}
+	return err
+}
+
+func (g *Game) Draw(screen *ebiten.Image) {
+	draw(screen, g.balls, g.near)
+	g.overlay.Draw(screen) // +
+}
+
+func (g *Game) Layout(int, int) (int, int) { return width, height }
+
+func newGame(m *tiers.Manager) (*Game, error) {
+	tag, err := m.Tag("balls")
+	if err != nil {
+		return nil, err
+	}
+	g := &Game{m: m}
+	if g.balls, err = tiers.NewPoolIn[Ball](tag, pool.Config{Name: "balls", Capacity: 200}); err != nil {
+		return nil, err
+	}
+	g.overlay, err = overlay.New(m, overlay.Config{})         // +
+	return g, errors.Join(err, fill(g.balls), m.BeginFrame()) // so that each Update has a frame to end
+}
+
+func main() {
+	m, err := tiers.New(tiers.Config{Tags: true}) // Tags: the overlay says whose the bytes are
+	if err != nil {
+		log.Fatal(err)
+	}
+	g, err := newGame(m)
+	if err == nil {
+		err = errors.Join(ebiten.RunGame(g), m.EndFrame())
+	}
+	if err := errors.Join(err, m.Close()); err != nil {
+		log.Fatal(err)
+	}
+}
