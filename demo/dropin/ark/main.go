@@ -1,0 +1,59 @@
+// Ark is a game whose entities are Ark's. What is large and what dies with a frame is Strata's: textures,
+// the list of what is drawn and the list of who has to go.
+//
+//	cd demo/dropin/ark && go run . -for 5s
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+func main() {
+	length := flag.Duration("for", 5*time.Second, "how long it plays")
+	flag.Parse()
+	if err := play(*length, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func play(length time.Duration, w io.Writer) error {
+	m, err := tiers.New(tiers.Config{Tags: true})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	watch, err := meter.New(m, meter.Config{})
+	if err != nil {
+		return err
+	}
+	if err := m.BeginLevel(); err != nil {
+		return err
+	}
+	g, err := newGame(m)
+	if err != nil {
+		return err
+	}
+	watch.Monitor("entities", "", func() float64 { return float64(g.count()) })
+	clock := time.NewTicker(time.Second / 60)
+	for began := time.Now(); err == nil && time.Since(began) < length; <-clock.C {
+		if err = m.BeginFrame(); err == nil {
+			err = g.step()
+			watch.Frame() // always at the same place, best right before EndFrame
+			err = errors.Join(err, m.EndFrame())
+		}
+	}
+	err = errors.Join(err, watch.WriteText(w))
+	g.unload() // what is left at the end of the level is a leak, and named by its tag
+	leaks, end := m.EndLevel()
+	fmt.Fprintf(w, "%d drawn, %d removed; %v\n", g.drawn, g.removed, leaks)
+	return errors.Join(err, end)
+}
