@@ -228,3 +228,31 @@ func wayThatLeadsElsewhere(t *testing.T, name string, w *World, child Relation[c
 		t.Errorf("%s: %v, it went to the table of %v, not %v", name, err, tableOf(stay).targets, p)
 	}
 }
+
+func TestArchetypeStats_KnowsTargets(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	child, like, friend := mustRelation[childOf](t, w), mustRelation[likes](t, w), mustRelation[knows](t, w)
+	es := newEntities(t, w, 3)
+	for _, err := range []error{child.Add(es[0], childOf{}, es[1]), friend.Add(es[0], knows{}, es[2])} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	i := w.tableAt(w.ents.find(es[0]).loc).index
+	expect := func(name string, r ID, want Entity) {
+		t.Helper()
+		if to, ok := w.Archetype(i).Target(r); to != want && ok || ok != !want.IsZero() {
+			t.Errorf("%s: relation %d is to %v, %v, not %v", name, r, to, ok, want)
+		}
+	}
+	w.Remove(es[1])
+	expect("stale", child.ID(), es[1])
+	expect("living", friend.ID(), es[2])
+	expect("none", like.ID(), Entity{})
+	must[bool](t)(child.Remove(es[0]))
+	w.sweep(w.tables[i].kin)
+	expect("retired", child.ID(), Entity{})
+	expect("retired", friend.ID(), Entity{})
+	i = 0
+	expect("without relations", child.ID(), Entity{})
+}
