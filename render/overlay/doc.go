@@ -3,7 +3,8 @@
 //
 // # The idea
 //
-// A game that has a [tiers.Manager] takes three lines: New, Update, Draw. The overlay brings its own
+// A game that has a [tiers.Manager] takes three lines: New, Update, Draw, and Frozen in a fourth where F5
+// is to freeze it; one that has none gives nil to New. The overlay brings its own
 // pictures, vertices and figures, draws on any picture in one draw call and allocates nothing in a frame.
 // F1 shows one line, F2 what the keys do and what the colours mean, F3 the answer.
 //

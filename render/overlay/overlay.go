@@ -27,6 +27,7 @@ import (
 //	(3) the clock stands while nothing is measured
 type Overlay struct {
 	m     *tiers.Manager
+	own   *tiers.Manager // m, where New has made it
 	cfg   Config
 	meter *meter.Meter
 	clock clock
@@ -74,21 +75,32 @@ const (
 // New returns an overlay of m, which must live as long. Nothing is shown until a key is pressed or Show
 // is called. It takes some 2 MiB of the Go heap and, from the first frame on, 1 MiB of the GPU's memory.
 // The error says what is wrong with cfg.
+//
+// Where m is nil the overlay makes a manager of its own, which leaves the collector alone and holds
+// nothing: for a game that only wants to see its frame times, its Go heap and the rest. Close closes it.
 func New(m *tiers.Manager, cfg Config) (*Overlay, error) { return newOverlay(m, cfg, readDevices) }
 
-func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (*Overlay, error) {
-	if m == nil {
-		return nil, errors.New("overlay: New needs a manager")
-	}
+func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *Overlay, err error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	o := &Overlay{m: m, cfg: cfg, blind: true, open: make([]int, 0, partCount+mostPanels), placed: make([]place, 0, partCount+mostPanels)}
+	var own *tiers.Manager
+	if m == nil {
+		if own, err = tiers.New(tiers.Config{KeepGC: true}); err != nil {
+			return nil, fmt.Errorf("overlay: %w", err)
+		}
+		m = own
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, own.Close())
+			}
+		}()
+	}
+	o = &Overlay{own: own, m: m, cfg: cfg, blind: true, open: make([]int, 0, partCount+mostPanels), placed: make([]place, 0, partCount+mostPanels)}
 	o.clock = clock{now: cfg.Meter.Now, standing: true, at: cfg.Meter.Now()}
 	o.read = func(in *input) { read(o, in) }
 	watched := cfg.Meter
 	watched.Now = o.clock.read
-	var err error
 	if o.meter, err = meter.New(m, watched); err != nil {
 		return nil, fmt.Errorf("overlay: %w", err)
 	}
@@ -109,8 +121,18 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (*Ove
 // Its clock stands while nothing is measured.
 func (o *Overlay) Meter() *meter.Meter { return o.meter }
 
-// Close gives tiers that [Overlay.Starve] holds their budgets back. The overlay must not be drawn after it.
-func (o *Overlay) Close() error { return o.Starve(false) }
+// Close gives tiers that [Overlay.Starve] holds their budgets back, and closes a manager that New has
+// made. The overlay must not be drawn after it.
+func (o *Overlay) Close() error {
+	if o == nil {
+		return nil
+	}
+	err := o.Starve(false)
+	if o.own != nil {
+		err = errors.Join(err, o.own.Close())
+	}
+	return err
+}
 
 // Show opens or closes a part, as its key does.
 func (o *Overlay) Show(p Part, on bool) {
@@ -149,7 +171,7 @@ func (o *Overlay) show(k int, on bool) {
 // Frozen reports whether the game is to stand still in this tick: its Update returns where it is true,
 // after the call of Overlay.Update and before the memory frame ends, so that what was drawn last can be
 // drawn again. Key 5 freezes, with Shift it lets one tick through.
-func (o *Overlay) Frozen() bool { return o.halted }
+func (o *Overlay) Frozen() bool { return o != nil && o.halted }
 
 // Bottom returns where the overlay last ended, in pixels from the top of the screen that it was drawn
 // on, 0 where it shows nothing: a game that has something to say there says it below.
@@ -166,7 +188,12 @@ func (o *Overlay) Bottom() float32 {
 
 // Update reads the keys. Call it first in Ebitengine's Update, once a tick, before the memory frame of
 // the tick before ends: what that frame has used is noted here.
+//
+// Update, Draw, Frozen and Close do nothing on a nil Overlay: a game whose New has failed plays on.
 func (o *Overlay) Update() {
+	if o == nil {
+		return
+	}
 	o.rates.ticks++
 	if o.seen() {
 		o.meter.Tick()
@@ -186,6 +213,9 @@ func (o *Overlay) Update() {
 // Ebitengine's Draw, every time, before a memory frame ends there. It allocates nothing, unless tags,
 // pools or monitors are new. A picture that is nil panics with a *memory.Misuse.
 func (o *Overlay) Draw(on *ebiten.Image) {
+	if o == nil {
+		return
+	}
 	if on == nil {
 		panic(misuse("Draw", "it needs a picture"))
 	}

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hajimehoshi/ebiten/v2"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
@@ -535,9 +538,6 @@ func TestNew_RefusesWhatCannotBe(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := New(nil, Config{}); err == nil || !strings.Contains(err.Error(), "needs a manager") {
-		t.Errorf("nil: %v", err)
-	}
 	draw := func(*render.Panel) {}
 	for want, p := range map[string]Panel{
 		"has no Draw": {Cols: 10, Rows: 10}, "of 0×10": {Rows: 10, Draw: draw}, "of 39×1": {Cols: 39, Rows: 1, Draw: draw},
@@ -570,5 +570,40 @@ func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	}
 	if p, err := ParsePart("f9"); err != nil || p != Memory {
 		t.Errorf("f9 is %d, %v", p, err)
+	}
+}
+
+func TestNew_WithoutAManagerMakesOneThatChangesNothing(t *testing.T) {
+	was := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(was)
+	o, err := New(nil, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if percent := debug.SetGCPercent(100); percent != 100 {
+		t.Errorf("GOGC is %d", percent)
+	}
+	o.Show(Tiers, true)
+	on := ebiten.NewImage(640, 360)
+	for range 3 {
+		o.Draw(on)
+	}
+	if err := o.m.Check(); err != nil {
+		t.Error(err)
+	}
+	if err := o.Close(); err != nil || o.m.Extent() != 0 {
+		t.Errorf("%v, and %d bytes are reserved", err, o.m.Extent())
+	}
+	if _, err := New(nil, Config{Preset: 9}); err == nil {
+		t.Error("a preset that is none is taken")
+	}
+}
+
+func TestOverlay_ThatIsNilDoesNothing(t *testing.T) {
+	var o *Overlay
+	o.Update()
+	o.Draw(ebiten.NewImage(8, 8))
+	if err := o.Close(); err != nil || o.Frozen() {
+		t.Errorf("%v, frozen %v", err, o.Frozen())
 	}
 }

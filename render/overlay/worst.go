@@ -108,7 +108,7 @@ func (o *Overlay) worstRows(l *line, f *meter.Frame) {
 		l.gap()
 	}
 	if !wrote {
-		l.text(render.PanelQuiet, "allocated nothing")
+		l.text(render.PanelQuiet, "no tier allocated")
 	}
 }
 
