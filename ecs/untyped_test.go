@@ -244,19 +244,20 @@ func TestFilterOf_WalksAsTheTypedOne(t *testing.T) {
 	}
 }
 
-func TestHash_ReadsEveryByteOfWhatHasNoType(t *testing.T) {
+func TestHash_ReadsEveryBitOfWhatHasNoType(t *testing.T) {
+	const size = 13
 	seen := map[uint64]int{}
-	for at := -1; at < 13; at++ {
+	for at := -1; at < size*8; at++ {
 		w, _ := newTestWorld(t, Config{})
-		id := must[ID](t)(w.RegisterSize("raw", 13, 1))
+		id := must[ID](t)(w.RegisterSize("raw", size, 1))
 		p := must[unsafe.Pointer](t)(w.AddID(must[Entity](t)(w.NewEntity()), id))
 		if at >= 0 {
-			*(*byte)(unsafe.Add(p, at)) = 1
+			*(*byte)(unsafe.Add(p, at/8)) = 1 << (at % 8)
 		}
 		seen[w.Hash(0)] = at
 	}
-	if len(seen) != 14 {
-		t.Errorf("%d hashes of 14", len(seen))
+	if len(seen) != size*8+1 {
+		t.Errorf("%d hashes of %d", len(seen), size*8+1)
 	}
 }
 
