@@ -99,6 +99,24 @@ func TestIndex_FullBudgetChangesNothing(t *testing.T) {
 	}
 }
 
+// Slot 0 is nobody's: one entity less than records fills a run to its end.
+func TestIndex_BringsNoRunThatABatchDoesNotNeed(t *testing.T) {
+	for _, runs := range []int{1, 2} {
+		n := runs*runRecords - 1
+		w, _ := newTestWorld(t, Config{MaxEntities: n})
+		m, f := NewMap1[position](w), NewFilter1[position](w)
+		if err := m.NewBatch(n, nil); err != nil || len(w.ents.recs) != runs*runRecords {
+			t.Fatalf("%d records for %d entities, %v", len(w.ents.recs), n, err)
+		}
+		for _, e := range entities(w, f)[:5] {
+			w.Remove(e)
+		}
+		if err := m.NewBatch(5, nil); err != nil || len(w.ents.recs) != runs*runRecords || w.Check() != nil {
+			t.Errorf("%d records when slots are used again, %v, %v", len(w.ents.recs), err, w.Check())
+		}
+	}
+}
+
 func TestIndex_RetiredSlotsAreNotReady(t *testing.T) {
 	w, _ := newTestWorld(t, Config{MaxEntities: runRecords + 10})
 	m := NewMap1[position](w)
