@@ -5,6 +5,7 @@ import (
 	"runtime/metrics"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -32,8 +33,11 @@ const tries = 5
 //
 // Where the system does not tell, the error wraps [errors.ErrUnsupported]; where /proc cannot be
 // read, what the system said. If the mappings changed each time that they were read, or are not in
-// the form of smaps, it says so. On any error dst is empty.
+// the form of smaps, it says so. On any error dst is empty. A nil dst panics with a *memory.Misuse.
 func Read(m *tiers.Manager, dst *Report) error {
+	if dst == nil {
+		panic(&memory.Misuse{Package: "resident", Op: "Read", Reason: "it needs a Report to fill"})
+	}
 	w := &dst.work
 	for try := 1; ; try++ {
 		dst.clear()

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/resident"
 )
 
@@ -20,4 +21,13 @@ func TestRead_ElsewhereSaysThatItCannotKnow(t *testing.T) {
 	if !errors.Is(err, errors.ErrUnsupported) || r.RSS != 0 || len(r.Libraries) != 0 {
 		t.Errorf("%v, %+v", err, r)
 	}
+}
+
+func TestRead_WithoutAReportIsMisuse(t *testing.T) {
+	defer func() {
+		if _, ok := recover().(*memory.Misuse); !ok {
+			t.Error("a nil Report is no misuse")
+		}
+	}()
+	_ = resident.Read(nil, nil)
 }
