@@ -218,12 +218,15 @@ func (c *Config) reserved(t Tier) uintptr {
 // than it has committed mean what it has, so that 1 is: from now on not another page. It is for
 // instruments, which show what a game does without memory, and for games that shift memory from tier to
 // tier at a level's border. The soft mark stays. The error says that the manager is closed, wrapping
-// memory.ErrClosed, or that the budget is that of workers, who share it from goroutines of their own.
+// memory.ErrClosed, that bytes is 0, that t is no tier, or that the budget is that of workers, who share
+// it from goroutines of their own.
 func (m *Manager) SetBudget(t Tier, bytes uintptr) error {
 	switch {
 	case m.phase >= closing:
 		return fmt.Errorf("tiers: budget of %s: %w", t, memory.ErrClosed)
-	case t >= Inbox:
+	case t >= Count:
+		return fmt.Errorf("tiers: %s is no tier, and has no budget", t)
+	case t == Inbox:
 		return fmt.Errorf("tiers: the budget of %s cannot be changed: it is shared by goroutines", t)
 	case bytes == 0:
 		return fmt.Errorf("tiers: a budget of 0 bytes for %s; 1 is as many as are committed", t)

@@ -256,6 +256,9 @@ func TestManager_ABudgetChangesWhilePlaying(t *testing.T) {
 			t.Error("a budget that cannot be is taken")
 		}
 	}
+	if err := m.SetBudget(Count, 1<<20); !strings.Contains(err.Error(), "is no tier") {
+		t.Errorf("what is no tier: %v", err)
+	}
 	if err := errors.Join(m.Check(), m.Close()); err != nil {
 		t.Error(err)
 	}
