@@ -174,6 +174,8 @@ func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
 		return "-screenshot needs a window, and -headless has none: use one of them"
 	case o.overlay != nil && o.headless:
 		return "-overlay needs a window, and -headless has none: use one of them"
+	case o.size != (dimensions{}) && o.headless:
+		return "-size needs a window, and -headless has none: use one of them"
 	case o.screenshot != "" && !strings.EqualFold(filepath.Ext(o.screenshot), ".png"):
 		return fmt.Sprintf("-screenshot %s: the name must end in .png", o.screenshot)
 	case o.stats != "" && !slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(o.stats))):

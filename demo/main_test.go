@@ -48,6 +48,7 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		{"-overlay=f5", `no part "f5"; allowed: strip, help, tiers`},
 		{"-size 0x360", "not a width and height"},
 		{"-size 640", "not a width and height"},
+		{"-headless -size 640x360", "-size needs a window"},
 		{"-screenshot x.jpg", "must end in .png"},
 		{"-headless -stats x.xml", "must end in .json or .csv"},
 		{"-headless -budget level=2", "share above 0 and up to 1"},
