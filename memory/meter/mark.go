@@ -14,8 +14,8 @@ type mark struct {
 	rows []books
 }
 
-// Mark notes what every row holds now, as mark A or B, over what it was. Setting A takes back B. It
-// allocates when it is first set. It panics with a *memory.Misuse for any other mark.
+// Mark notes what every row held at the last Frame, which is nothing before the first, as mark A or B,
+// over what it was. Setting A takes back B. It allocates when it is first set. It panics with a *memory.Misuse for any other mark.
 func (r *Meter) Mark(which int) {
 	if which != A && which != B {
 		panic(misuse("Mark", "there are the marks A and B"))
@@ -49,8 +49,8 @@ type Change struct {
 	Blocks int64
 }
 
-// Changes appends what has changed since mark A, until mark B or, where that is not set, until now, in
-// the order of the rows, and returns dst and how long that took; false where mark A is not set. Rows
+// Changes appends what has changed since mark A, until mark B or, where that is not set, until the
+// last Frame, in the order of the rows, and returns dst and how long that took; false where mark A is not set. Rows
 // that did not change are left out.
 func (r *Meter) Changes(dst []Change) ([]Change, time.Duration, bool) {
 	a, b := &r.marks[A], &r.marks[B]

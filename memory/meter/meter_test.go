@@ -1,10 +1,7 @@
 package meter
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -423,29 +420,6 @@ func TestFrame_ALongSleepIsNoGrowthAndEnds(t *testing.T) {
 	}
 }
 
-func TestRecord_IsJSONWithTheNamesOfTheRows(t *testing.T) {
-	g := newGame(t, 60, tiers.Config{})
-	g.r.Monitor("enemies", "", func() float64 { return 57 })
-	g.r.Timer("ai")
-	g.run(5, leaker(g.tag("ai"), 100<<10, 1024))
-	g.r.Mark(A)
-	g.run(1, leaker(g.tag("ai"), 100<<10, 1024))
-	var b bytes.Buffer
-	must(t, g.r.WriteJSON(&b))
-	var rec Record
-	must(t, json.Unmarshal(b.Bytes(), &rec))
-	if len(rec.Rows) != len(g.r.Rows()) || rec.Worst == nil || rec.Worst.Monitors["enemies"] != 57 || len(rec.Since) == 0 || !strings.Contains(rec.Verdict, "by tag ai +") {
-		t.Errorf("%s", b.String())
-	}
-	b.Reset()
-	must(t, g.r.WriteText(&b))
-	for _, want := range []string{"growing: slab +", "\nai ", "worst frame: number ", "enemies", "\nlarge "} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
-	}
-}
-
 func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	m, err := tiers.New(tiers.Config{KeepGC: true})
 	must(t, err)
@@ -494,5 +468,16 @@ func BenchmarkFrame(b *testing.B) {
 				g.r.Frame()
 			}
 		})
+	}
+}
+
+func TestCurve_BeforeTheFirstFrameNothingIsKnown(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	var curve [SlotCount]float32
+	if n := g.r.Curve(0, &curve); n != 0 {
+		t.Errorf("%d slots are known", n)
+	}
+	if g.run(0.02, nil); g.r.Curve(0, &curve) != 1 {
+		t.Error("a frame has not made one known")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -99,7 +100,8 @@ type RowRecord struct {
 	Growth    float64 `json:"growth_per_second"`
 }
 
-// FrameRecord is [Frame] with names.
+// FrameRecord is [Frame] with names. Timers of one name are added up, of monitors the last counts; one
+// that is infinite or no number is left out, as JSON has no word for it.
 type FrameRecord struct {
 	Number      uint64             `json:"number"`
 	Level       uint64             `json:"level"`
@@ -159,10 +161,12 @@ func (r *Meter) frameRecord(f *Frame) *FrameRecord {
 		}
 	}
 	for i, v := range f.Monitors {
-		rec.Monitors[r.monitors[i].Name] = v
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			rec.Monitors[r.monitors[i].Name] = v
+		}
 	}
 	for i, d := range f.Timers {
-		rec.Timers[r.timers[i].Name] = d.Seconds()
+		rec.Timers[r.timers[i].Name] += d.Seconds()
 	}
 	return rec
 }
