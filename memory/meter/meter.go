@@ -80,6 +80,16 @@ type Meter struct {
 // books are the counts of a row whose differences make its figures.
 type books struct{ allocs, frees, failures, inUse, live uint64 }
 
+// since returns what has happened since was. A pool that is removed takes its counts along, out of its
+// tier's and its tag's: where some have gone back it is not known how many of them this frame made.
+func (b books) since(was books) Delta {
+	d := Delta{Bytes: int64(b.inUse - was.inUse)}
+	if b.allocs >= was.allocs && b.frees >= was.frees && b.failures >= was.failures {
+		d.Allocs, d.Frees, d.Failures = b.allocs-was.allocs, b.frees-was.frees, b.failures-was.failures
+	}
+	return d
+}
+
 // sums are what a part of the window adds up.
 type sums struct {
 	took time.Duration
@@ -364,8 +374,7 @@ func (r *Meter) count(took time.Duration, first bool) {
 			f.Rows[i] = Delta{}
 			continue
 		}
-		d := Delta{Allocs: now.allocs - was.allocs, Frees: now.frees - was.frees, Failures: now.failures - was.failures,
-			Bytes: int64(now.inUse - was.inUse)}
+		d := now.since(was)
 		s := &part.rows[i]
 		s.young += min(d.Frees, f.Rows[i].Allocs+d.Allocs)
 		s.allocs, s.frees, s.failures, s.most = s.allocs+d.Allocs, s.frees+d.Frees, s.failures+d.Failures, max(s.most, d.Allocs)

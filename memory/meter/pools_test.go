@@ -185,3 +185,23 @@ func TestVerdict_ATierThatGrowsIsNamedBeforeWhatGrowsBeside(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 }
+
+func TestRows_APoolThatIsRemovedTakesItsCountsAlong(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	books := memory.Stats{InUse: 1 << 10, Committed: 1 << 20, Allocs: 1000, Frees: 900, Failures: 3, Live: 100}
+	p := &pool{&books}
+	g.tag("ai").AddPool("p", p)
+	g.run(2, nil)
+	g.m.RemovePool(p)
+	g.run(2, nil)
+	for _, w := range g.r.Rows()[:goRow] {
+		if w.Most > 0 || w.Allocs+w.Frees+w.Churn > 0 || w.Failures > 0 {
+			t.Errorf("%+v", w)
+		}
+	}
+	for _, w := range g.r.Rows()[firstTag:] {
+		if w.Most > 1000 || w.Failures > 3 {
+			t.Errorf("%+v", w)
+		}
+	}
+}
