@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hajimehoshi/ebiten/v2"
@@ -11,7 +12,8 @@ import (
 
 // Config configures New. The zero Config means the defaults.
 type Config struct {
-	// Keys of the nine functions, in the order in which Help lists them; -1 is none. All zero means F1 to F9.
+	// Keys of the nine functions, in the order in which Help lists them, no two the same; -1 is none. All
+	// zero means F1 to F9, but a zero among others is the key A.
 	Keys [9]ebiten.Key
 
 	// Corner is where the overlay begins, and where a tap or click cycles through strip, tiers and off,
@@ -62,6 +64,14 @@ const (
 	Full                  // every figure
 )
 
+// window is how long the meter remembers.
+func (c *Config) window() time.Duration {
+	if c.Meter.Window == 0 {
+		return 10 * time.Second
+	}
+	return c.Meter.Window
+}
+
 func (c *Config) fill() error {
 	if c.Keys == ([9]ebiten.Key{}) {
 		c.Keys = [9]ebiten.Key{ebiten.KeyF1, ebiten.KeyF2, ebiten.KeyF3, ebiten.KeyF4, ebiten.KeyF5, ebiten.KeyF6, ebiten.KeyF7, ebiten.KeyF8, ebiten.KeyF9}
@@ -75,6 +85,11 @@ func (c *Config) fill() error {
 	for i, k := range c.Keys {
 		if k < -1 || k > ebiten.KeyMax {
 			return fmt.Errorf("overlay: Config.Keys[%d] is %d; allowed are Ebitengine's keys, and -1", i, k)
+		}
+	}
+	for i, k := range c.Keys {
+		if j := slices.Index(c.Keys[:i], k); j >= 0 && k != -1 {
+			return fmt.Errorf("overlay: Config.Keys[%d] and Config.Keys[%d] are both %v; use -1 for none", j, i, k)
 		}
 	}
 	share := func(v float32) bool { return v >= 0 && v < 0.4 }

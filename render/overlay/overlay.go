@@ -136,7 +136,7 @@ func (o *Overlay) Close() error {
 
 // Show opens or closes a part, as its key does.
 func (o *Overlay) Show(p Part, on bool) {
-	if int(p) >= len(o.parts) {
+	if uint(p) >= uint(len(o.parts)) {
 		panic(misuse("Show", fmt.Sprintf("there is no part %d; allowed are 0 to %d", p, len(o.parts)-1)))
 	}
 	o.show(int(p), on)

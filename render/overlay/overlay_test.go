@@ -499,7 +499,8 @@ func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	for want, cfg := range map[string]Config{
 		"Config.Scale is 9": {Scale: 9}, "Config.Scale is 0.1": {Scale: 0.1}, "Config.Top is 0.5": {Top: 0.5},
 		"Config.Corner is 4": {Corner: 4}, "Config.Preset is 9": {Preset: 9}, "Config.Keys[3] is 9999": {Keys: [9]ebitenKey{3: 9999}},
-		"Config.Window is 1ms": {Meter: meterConfig{Window: time.Millisecond}},
+		"Config.Keys[1] and Config.Keys[2] are both A": {Keys: [9]ebitenKey{keyF3}},
+		"Config.Window is 1ms":                         {Meter: meterConfig{Window: time.Millisecond}},
 	} {
 		if _, err := New(g.m, cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -572,5 +573,28 @@ func TestOverlay_ThatIsNilDoesNothing(t *testing.T) {
 	o.Draw(ebiten.NewImage(8, 8))
 	if err := o.Close(); err != nil || o.Frozen() {
 		t.Errorf("%v, frozen %v", err, o.Frozen())
+	}
+}
+
+func TestShow_APartThatIsNotIsMisuseAndLeavesNothingOpen(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	for _, p := range []Part{-1, partCount, 1 << 20} {
+		func() {
+			defer func() {
+				if _, ok := recover().(*memory.Misuse); !ok {
+					t.Errorf("Show(%d) is no misuse", p)
+				}
+			}()
+			g.o.Show(p, true)
+		}()
+	}
+	g.run(0.1, nil)
+}
+
+func TestTiers_TheCurvesHaveTheWindowsLength(t *testing.T) {
+	for want, window := range map[string]time.Duration{" 10 s": 0, " 30 s": 30 * time.Second, "600 s": 10 * time.Minute} {
+		g := newGame(t, 60, tiers.Config{}, Config{Meter: meterConfig{Window: window}})
+		g.press(3)
+		g.want(want)
 	}
 }

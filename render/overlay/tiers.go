@@ -236,7 +236,8 @@ func (o *Overlay) drawHeader(i int) {
 	p.Label(c.bar+c.barW/2-6, y, render.PanelQuiet, "1M")
 	p.LabelRight(c.bar+c.barW, y, render.PanelQuiet, "1G")
 	p.LabelRight(c.used, y, render.PanelQuiet, "in use")
-	p.LabelRight(c.curve+c.curveW, y, render.PanelQuiet, "10 s")
+	b := append(render.AppendFixed(o.buf[:0], o.cfg.window().Seconds(), 0, 0), " s"...)
+	p.Q.TextBytes(p.Font, p.X+c.curve+c.curveW-float32(len(b)*render.GlyphW), p.Y+y, 1, render.PanelQuiet, b)
 	if o.scr.full {
 		p.LabelRight(c.committed, y, render.PanelQuiet, "committed")
 		p.LabelRight(c.budget, y, render.PanelQuiet, "of budget")
@@ -314,7 +315,7 @@ func (o *Overlay) level(w *meter.Row) float64 {
 // less than all of them.
 const points = 60
 
-// curve draws the last ten seconds of a row.
+// curve draws the window of a row.
 func (o *Overlay) curve(c *columns, y float32, w *meter.Row, k int, accent render.Color) {
 	var all [meter.SlotCount]float32
 	known := 0
