@@ -80,6 +80,16 @@ func (d *dump) poll(o *Overlay) {
 	}
 }
 
+// wait returns when nothing is being written any more: a program that ends meanwhile would leave halves.
+func (d *dump) wait() error {
+	if d.done == nil {
+		return nil
+	}
+	r := <-d.done
+	d.done = nil
+	return r.err
+}
+
 // writeDump takes the figures and the picture of this frame, and has them written.
 func (o *Overlay) writeDump(on *ebiten.Image) {
 	o.dump.wanted = false

@@ -163,3 +163,23 @@ func TestDump_WhereItCannotBeIsSaidAndTheGameGoesOn(t *testing.T) {
 	g.run(0.1, nil)
 	g.want("no dump: a browser has no file system")
 }
+
+func TestClose_WaitsForADumpThatIsBeingWritten(t *testing.T) {
+	dir := t.TempDir()
+	g := newGame(t, 60, tiers.Config{}, Config{Dir: dir})
+	g.run(0.1, nil)
+	g.o.dump.disk.rename = func(from, to string) error {
+		time.Sleep(20 * time.Millisecond)
+		return os.Rename(from, to)
+	}
+	g.o.startDump(image.NewRGBA(image.Rect(0, 0, 4, 3)))
+	must(t, g.o.Close())
+	if all := names(t, dir); len(all) != 3 || strings.HasPrefix(all[0], ".") {
+		t.Errorf("%v", all)
+	}
+	g.o.dump.disk.rename = func(string, string) error { return errDisk }
+	g.o.startDump(image.NewRGBA(image.Rect(0, 0, 4, 3)))
+	if err := g.o.Close(); !errors.Is(err, errDisk) {
+		t.Errorf("%v", err)
+	}
+}

@@ -121,13 +121,14 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 // Its clock stands while nothing is measured.
 func (o *Overlay) Meter() *meter.Meter { return o.meter }
 
-// Close gives tiers that [Overlay.Starve] holds their budgets back, and closes a manager that New has
-// made. The overlay must not be drawn after it.
+// Close gives tiers that [Overlay.Starve] holds their budgets back, waits for a dump that is being
+// written, whose error is its own, and closes a manager that New has made. The overlay must not be drawn
+// after it.
 func (o *Overlay) Close() error {
 	if o == nil {
 		return nil
 	}
-	err := o.Starve(false)
+	err := errors.Join(o.Starve(false), o.dump.wait())
 	if o.own != nil {
 		err = errors.Join(err, o.own.Close())
 	}
