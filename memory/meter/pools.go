@@ -16,7 +16,9 @@ type poolBooks struct {
 }
 
 // Pools returns the rows of the manager's pools, in order of registration, the first MostPools of them.
-// They are the meter's, to be read. What they have is part of the tier pools, and of their tag.
+// They are the meter's, to be read. What they have is part of the tier pools, and of their tag. They are
+// told apart by name: where one of several of the same name is removed, the next one's counts may look
+// for one frame as if it had made the difference.
 func (r *Meter) Pools() []Row { return r.pools }
 
 // PoolCurve is Curve for pool i of Pools.
