@@ -400,3 +400,12 @@ func BenchmarkMaps(b *testing.B) {
 		g.o.sampleMaps()
 	}
 }
+
+func TestAppendMonitor_IsAtMostSixCharactersAndASign(t *testing.T) {
+	for _, v := range []float64{0, 0.04, 999.94, 1000.5, 99_999, 100_000, 123_456, 1e9, 999e12} {
+		b := string(appendMonitor(nil, v))
+		if minus := string(appendMonitor(nil, -v)); len(b) > 6 || v > 0 && minus != "-"+b {
+			t.Errorf("%v is %q, its negative %q", v, b, minus)
+		}
+	}
+}

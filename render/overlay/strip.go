@@ -118,11 +118,13 @@ func (o *Overlay) memoryFigure(f *flow) {
 	}
 }
 
-// appendMonitor appends a figure of at most six characters, whole where it is.
+// appendMonitor appends a figure of at most six characters and a sign, whole where it is.
 func appendMonitor(dst []byte, v float64) []byte {
 	switch size := math.Abs(v); {
 	case !(size < 1e15):
 		return append(dst, '-')
+	case v <= -100_000:
+		return appendMonitor(append(dst, '-'), -v)
 	case v >= 100_000:
 		n := len(dst)
 		dst = render.AppendCount(dst, uint64(v))
