@@ -18,8 +18,10 @@ type Frame struct {
 
 // A Delta is what a frame did to a row.
 type Delta struct {
-	Allocs, Frees, Failures uint64
-	Bytes                   int64 // by which it grew
+	Allocs   uint64 `json:"allocs"`
+	Frees    uint64 `json:"frees"`
+	Failures uint64 `json:"failures"`
+	Bytes    int64  `json:"bytes"` // by which it grew
 }
 
 // copy makes f equal to g, in the room that it has.
