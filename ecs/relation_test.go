@@ -422,6 +422,35 @@ func TestRelation_FourPerEntityAndNotOneMore(t *testing.T) {
 	}
 }
 
+// Archetypes that nobody is in any more match, and could not take what a batch adds.
+func TestRelation_BatchesPassOverArchetypesWithoutEntities(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	ps := newEntities(t, w, 5)
+	ids := []ID{mustRelation[rel0](t, w).ID(), mustRelation[rel1](t, w).ID(), mustRelation[rel2](t, w).ID(), mustRelation[rel3](t, w).ID()}
+	four := NewMap5[rel0, rel1, rel2, rel3, position](w)
+	for i, id := range ids {
+		four.To(id, ps[i])
+	}
+	e := must[Entity](t)(four.NewEntity(rel0{}, rel1{}, rel2{}, rel3{}, position{}))
+	one, with, f := mustRelation[rel4](t, w), mustRegisterTest[velocity](t, w), NewFilter1[position](w)
+	fifth := NewMap1[rel4](w).To(one.ID(), ps[4])
+	add := func() (n int) {
+		n = must[int](t)(fifth.AddAll(f, rel4{}))
+		return n + must[int](t)(fifth.Removes(with.ID()).ExchangeAll(f, rel4{}))
+	}
+	if text := misuse(t, func() { add() }); !strings.HasSuffix(text, "an entity has at most 4 relations") {
+		t.Error(text)
+	}
+	w.Remove(e)
+	if n := add(); n != 0 || w.Check() != nil {
+		t.Errorf("%d entities were given a relation, %v", n, w.Check())
+	}
+	must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
+	if n := add(); n != 2 || w.Check() != nil {
+		t.Errorf("%d entities were given a relation, not one by each call, %v", n, w.Check())
+	}
+}
+
 func TestHash_KnowsTargets(t *testing.T) {
 	seen := map[uint64]int{}
 	for at := range 3 {

@@ -113,6 +113,12 @@ func TestRegisterSize_IsFoundByNameAndRefusesWhatCannotBe(t *testing.T) {
 	if _, err := w.RegisterSize("one more", 1, 1); !errors.Is(err, ErrTooManyComponents) {
 		t.Error(err)
 	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if text := misuse(t, func() { w.RegisterSize("heat", 12, 4) }); text != "ecs.RegisterSize: the world is closed" {
+		t.Error(text)
+	}
 }
 
 // registerMany fills w up to MaxComponents, by names: as many Go types would take the compiler
