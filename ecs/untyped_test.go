@@ -300,14 +300,3 @@ func TestArities_TheLargestReadAndWriteEachColumn(t *testing.T) {
 		}
 	}
 }
-
-func TestRegisterSize_InAClosedWorldIsMisuse(t *testing.T) {
-	w, _ := newTestWorld(t, Config{})
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	r := caught(func() { _, _ = w.RegisterSize("late", 4, 4) })
-	if m, ok := r.(*memory.Misuse); !ok || m.Reason != closedReason || len(w.comps) != 0 {
-		t.Errorf("%v, %d component types", r, len(w.comps))
-	}
-}

@@ -1,4 +1,4 @@
-// Ark is a game whose entities are Ark's. What is large and what dies with a frame is Strata's: textures,
+// Command ark is a game whose entities are Ark's. What is large and what dies with a frame is Strata's: textures,
 // the list of what is drawn and the list of who has to go.
 //
 //	cd demo/dropin/ark && go run . -for 5s

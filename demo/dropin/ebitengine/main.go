@@ -1,4 +1,4 @@
-// Ebitengine is a game of its own, with its own RunGame, Update, Draw and Layout: balls that bounce, and
+// Command ebitengine is a game of its own, with its own RunGame, Update, Draw and Layout: balls that bounce, and
 // lines between those that are close. Lines with a plus put the overlay in; F3 shows what memory does.
 //
 //	go run ./demo/dropin/ebitengine

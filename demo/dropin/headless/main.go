@@ -1,4 +1,4 @@
-// Headless is a server's loop: sixty ticks a second by the clock, requests that live for some of them,
+// Command headless is a server's loop: sixty ticks a second by the clock, requests that live for some of them,
 // and a report of the memory every few seconds and at the end, which a signal brings, too.
 //
 //	go run ./demo/dropin/headless -for 10s

@@ -1,4 +1,4 @@
-// Terminal shows the meter's rows live in a terminal, while a simulation runs that leaks. Q ends it.
+// Command terminal shows the meter's rows live in a terminal, while a simulation runs that leaks. Q ends it.
 //
 //	cd demo/dropin/terminal && go run .
 package main
