@@ -32,7 +32,7 @@ func (r *jsonReader) decode(v any) error { return r.after(r.dec.Decode(v)) }
 
 // after is the error behind whatever may call somebody else, who may have ended the allocator.
 func (r *jsonReader) after(err error) error {
-	if err == io.EOF {
+	if err == io.EOF || err != nil && err.Error() == "unexpected end of JSON input" { // what Go 1.27 says
 		err = io.ErrUnexpectedEOF
 	}
 	if r.w.open >= closedMark {
