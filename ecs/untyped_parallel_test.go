@@ -10,7 +10,7 @@ import (
 
 // untypedPass changes what is known by ID in one pass, and holds its results to the order of All.
 func (m *model) untypedPass(t *rapid.T) {
-	f := NewFilterOf(m.w, m.heat, m.pos.ID())
+	f := NewFilterOf(m.w, m.heat, m.pos.ID()).Writes(m.heat) // the model takes a new value for a write
 	var want []Entity
 	for e := range f.All() {
 		want = append(want, e)
