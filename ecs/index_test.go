@@ -99,6 +99,20 @@ func TestIndex_FullBudgetChangesNothing(t *testing.T) {
 	}
 }
 
+// A sourceValue is a source that == panics at.
+type sourceValue struct {
+	page.Source
+	names []string
+}
+
+func TestCheck_ComparesNoSources(t *testing.T) {
+	w, _ := indexed(t, sourceValue{page.Default(), []string{"frames"}}, Config{})
+	newEntities(t, w, 3)
+	if err := w.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Slot 0 is nobody's: one entity less than records fills a run to its end.
 func TestIndex_BringsNoRunThatABatchDoesNotNeed(t *testing.T) {
 	for _, runs := range []int{1, 2} {
