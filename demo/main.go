@@ -56,8 +56,8 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 	}
 	if !o.headless {
 		if err := render.Probe(); err != nil {
-			if o.screenshot != "" {
-				return fmt.Errorf("-screenshot: %w", err)
+			if o.screenshot != "" || o.capture != "" {
+				return fmt.Errorf("-screenshot and -capture: %w", err)
 			}
 			fmt.Fprintf(stderr, "demo: %v; playing headless\n", err)
 			o.headless = true
@@ -184,23 +184,13 @@ func (o *options) window() (*report, error) {
 		v.Overlay.Show(p, true)
 	}
 	runtime.GC() // fonts and start-up leave a few megabytes
-	a := &app{s: s, v: v, ticks: o.ticks, shoot: o.screenshot != "", keep: o.books, timer: v.Overlay.Meter().Timer("tick")}
+	a := &app{s: s, v: v, ticks: o.ticks, shoot: o.screenshot != "" || o.capture != "", keep: o.books, timer: v.Overlay.Meter().Timer("tick")}
 	opt := render.Options{Title: "Strata", HideCursor: true}
-	if o.screenshot != "" {
+	if opt.AfterDraw, err = o.afterDraw(s, a.quit); err != nil {
+		return o.finish(s, nil, errors.Join(err, v.Overlay.Close()))
+	}
+	if opt.AfterDraw != nil {
 		opt.Resolution = render.ResolutionNative // a picture has the time
-		at := o.ticks
-		if at == 0 {
-			at = 300
-		}
-		opt.AfterDraw = func(f *render.Frame) error {
-			if s.Game.Ticks < at {
-				return nil
-			}
-			if err := f.Screenshot(o.screenshot); err != nil {
-				return err
-			}
-			return a.quit()
-		}
 	}
 	opt.W, opt.H = o.size[0], o.size[1]
 	err = render.Run(a, opt)
