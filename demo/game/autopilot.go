@@ -20,7 +20,7 @@ func (g *Game) Autopilot() (in engine.Input) {
 		to := target.p.Sub(p.P)
 		lead := engine.MulAdd(target.p, target.v.Sub(engine.Scale(p.V, 0.3)), min(nearest/(shotSpeed+40), 0.5))
 		in.Aim = engine.Normalize(lead.Sub(p.P))
-		in.Fire = nearest < 360
+		in.Down.Set(Fire, nearest < 360)
 		dir := engine.Normalize(to)
 		in.Move = engine.Scale(engine.Perp(dir), 0.7) // circle
 		in.Move = engine.MulAdd(in.Move, dir, clamp((nearest-target.keep)/40, -1, 1))
@@ -32,7 +32,7 @@ func (g *Game) Autopilot() (in engine.Input) {
 	centre := vec{mul(g.Level.Arena.Width, 0.5), mul(g.Level.Arena.Height, 0.5)}
 	in.Move = engine.MulAdd(in.Move, centre.Sub(p.P), 0.0022)
 	in.Move = engine.Limit(in.Move, 1)
-	in.Dash = engine.Length(flee) > 1.5
+	in.Pressed.Set(Dash, engine.Length(flee) > 1.5)
 	return in
 }
 

@@ -198,7 +198,7 @@ func (s *Session) Frame(in engine.Input) error {
 		return nil
 	}
 	s.steer(&in)
-	if s.Paused && !in.Restart {
+	if s.Paused && !in.Pressed.Has(Restart) {
 		return nil
 	}
 	s.Paused = false
@@ -240,13 +240,13 @@ func (s *Session) EndFrame() error {
 
 // steer decides who plays: the autopilot, or a person from the first key on.
 func (s *Session) steer(in *engine.Input) {
-	if s.Attract && in.AnyKey {
+	if s.Attract && in.Pressed.Has(AnyKey) {
 		s.Attract = false
 		s.Game.Restart()
 		s.Flow.Go(s.cfg.Level)
 		return
 	}
-	if in.Pause {
+	if in.Pressed.Has(Pause) {
 		s.Paused = !s.Paused
 	}
 	if s.cfg.Autopilot || s.Attract {
@@ -268,7 +268,7 @@ func (s *Session) follow(in *engine.Input) {
 			g.Round++
 		}
 		s.Flow.Go(g.Level.Next)
-	case in.Restart, g.Phase == Over && g.PhaseTime > overTime && (s.cfg.Autopilot || s.Attract || in.AnyKey):
+	case in.Pressed.Has(Restart), g.Phase == Over && g.PhaseTime > overTime && (s.cfg.Autopilot || s.Attract || in.Pressed.Has(AnyKey)):
 		g.Restart()
 		s.Flow.Go(g.Level.Name)
 	}
