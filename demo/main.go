@@ -228,10 +228,12 @@ func (a *app) Update(in *render.Input) error {
 	if a.ticks > 0 && a.s.Game.Ticks >= a.ticks && !a.shoot {
 		return a.quit()
 	}
-	e := engine.Input{
-		Move: in.Move, Aim: in.Aim, Fire: in.Fire, Dash: in.Dash, Pause: in.Pause,
-		Restart: in.Restart, Mute: in.Mute, AnyKey: in.AnyKey && !anyF(in.F), F: in.F,
-	}
+	e := engine.Input{Move: in.Move, Aim: in.Aim}
+	e.Down.Set(game.Fire, in.Fire)
+	e.Pressed.Set(game.Dash, in.Dash)
+	e.Pressed.Set(game.Pause, in.Pause)
+	e.Pressed.Set(game.Restart, in.Restart)
+	e.Pressed.Set(game.AnyKey, in.AnyKey && !anyF(in.F))
 	if a.s.Playing() {
 		e.Aim = in.AimFrom(a.v.PlayerOnScreen())
 	}

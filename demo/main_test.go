@@ -234,7 +234,7 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for s.Game.Ticks < 2 && err == nil {
-		err = s.Frame(engine.Input{AnyKey: true})
+		err = s.Frame(engine.Input{Pressed: game.AnyKey})
 	}
 	v, also := view.New()
 	if err = errors.Join(err, also); err == nil {

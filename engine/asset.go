@@ -51,6 +51,13 @@ const (
 
 func (s Scope) String() string { return nameOf([]string{"level", "game"}, int(s), "Scope") }
 
+func nameOf(names []string, i int, kind string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
 // State is how far an asset has come.
 //
 //	queued -> reading -> decoding (pictures) -> ready -> uploaded

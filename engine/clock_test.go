@@ -138,7 +138,7 @@ func TestSchedule_RunDoesNotAllocate(t *testing.T) {
 		s.MustAdd(name, func(t *Tick) error { t.Rand.Uint32(); return nil })
 	}
 	l := NewLoop(&s, &rnd, 0)
-	in := Input{Fire: true}
+	in := Input{Down: 1}
 	buf := make([]time.Duration, 0, samples)
 	if n := testing.AllocsPerRun(300, func() {
 		_, _ = l.Frame(Step, &in)
@@ -155,20 +155,20 @@ func TestLoop_PressesLastOneTick(t *testing.T) {
 	var numbers []uint64
 	s.MustAdd("count", func(t *Tick) error {
 		numbers = append(numbers, t.N)
-		if t.Input.Dash {
+		if t.Input.Pressed.Has(2) {
 			dashes++
 		}
-		if t.Input.Fire && t.Input.Move[0] == 1 {
+		if t.Input.Down.Has(1) && t.Input.Move[0] == 1 {
 			fires++
 		}
 		return nil
 	})
 	l := NewLoop(&s, nil, 0)
-	n, err := l.Frame(3*Step, &Input{Move: mgl32.Vec2{1, 0}, Dash: true, Fire: true})
+	n, err := l.Frame(3*Step, &Input{Move: mgl32.Vec2{1, 0}, Pressed: 2, Down: 1})
 	if n != 3 || err != nil || dashes != 1 || fires != 3 || !slices.Equal(numbers, []uint64{0, 1, 2}) {
 		t.Errorf("%d ticks (%v), %v; %d dashes, %d fires", n, err, numbers, dashes, fires)
 	}
-	if err := l.Run(2, &Input{Dash: true}); err != nil || dashes != 2 || l.Tick() != 5 || l.Clock().Tick() != 3 {
+	if err := l.Run(2, &Input{Pressed: 2}); err != nil || dashes != 2 || l.Tick() != 5 || l.Clock().Tick() != 3 {
 		t.Errorf("%v; %d dashes, tick %d", err, dashes, l.Tick())
 	}
 }

@@ -1,6 +1,6 @@
 // Package engine is the game loop without a window: a fixed step, ordered systems, input as
-// data, arithmetic that is the same everywhere, level files, and pictures streamed by
-// worker goroutines. It draws nothing and imports no graphics.
+// data, arithmetic that is the same everywhere, and files and pictures streamed by worker
+// goroutines. It knows no game. It draws nothing and imports no graphics.
 //
 // # The idea
 //
@@ -30,7 +30,6 @@
 //	                           order, with their times
 //	Sin, Cos, Normalize,       anything that the simulation       drawing: package math is as good
 //	MulAdd, Rand, Hasher       stores                             there
-//	Level                      level files written by people      formats read every frame
 //	Loader, Flow               files needed some frames from now  what must be there in this tick
 //
 // # Cost
@@ -41,8 +40,6 @@
 //	Loader.Upload, Stats, Progress; Flow.Update while        none
 //	nothing changes
 //	Loader.RequestPicture, RequestFile                       none, unless refused
-//	ParseLevel                                               some Go objects per value of the
-//	                                                         file, at a level change
 //
 // Workers decode with image/png, whose intermediate picture is garbage of the Go heap; the
 // encoded file and the pixels lie in the worker's own allocator; each worker reads files

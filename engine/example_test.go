@@ -75,11 +75,3 @@ func ExampleLoader() {
 	// motto.txt: layer by layer
 	// engine: asset "wrong": reading wrong.txt: file does not exist
 }
-
-// What is wrong with a level is said with the place and what would be right.
-func ExampleParseLevel() {
-	_, err := engine.ParseLevel("levels/typo.json", []byte(`{"version": 1, "pallete": []`))
-	fmt.Println(err)
-	// Output:
-	// levels/typo.json: line 1, byte 28: unexpected end of JSON input; a level is one JSON object
-}

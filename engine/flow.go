@@ -26,29 +26,35 @@ func (p Phase) String() string {
 }
 
 // A Flow takes a game from level to level while frames go on: no call of its waits, but
-// Finish. It knows level files and pictures and no rule of the game. It uses the level scope
-// of its loader: nobody else calls CancelLevel or BeginCancel.
+// Finish. What a level is the game says: L is its type, Parse and Request are its functions. A
+// flow uses the level scope of its loader: nobody else calls CancelLevel or BeginCancel.
 //
 // A panic of a callback goes on to the caller of Go, Update or Finish. Whoever recovers finds
 // a flow that goes on: a Sink that panicked has failed its picture; Path, Leave or Enter have
 // broken the level, Err says so, and Go leads out of it.
-type Flow struct {
-	cfg    FlowConfig
+type Flow[L any] struct {
+	cfg    FlowConfig[L]
 	phase  Phase
 	target string
 	file   FileAsset
-	level  *Level // of Loading and Playing; nil until the file is there
+	level  L    // of Loading and Playing
+	parsed bool // level is there
 	err    error
 }
 
 // FlowConfig configures NewFlow.
-type FlowConfig struct {
+type FlowConfig[L any] struct {
 	// Loader reads the files. Required.
 	Loader *Loader
 	// Sink takes the pictures, see Loader.Upload. Required.
 	Sink func(Picture) error
 	// Budget bounds the uploads of one Update. The zero Budget means 1 MiB and 2 ms.
 	Budget Budget
+	// Parse makes a level of its file, on the game goroutine. It keeps nothing of data. Required.
+	Parse func(path string, data []byte) (L, error)
+	// Request asks the loader for what the level shows. ErrRequested is no failure: what the
+	// game holds for good is not loaded again. nil asks for nothing.
+	Request func(*Loader, L) error
 	// Path returns the path of a level's file. nil means levels/NAME.json.
 	Path func(name string) string
 	// Leave, if not nil, is called when no worker holds anything of the old level: here the
@@ -56,13 +62,13 @@ type FlowConfig struct {
 	// that never ended.
 	Leave func() error
 	// Enter, if not nil, is called when everything was loaded, before the first tick.
-	Enter func(*Level) error
+	Enter func(L) error
 }
 
 // NewFlow makes a flow in phase Idle.
-func NewFlow(cfg FlowConfig) (*Flow, error) {
-	if cfg.Loader == nil || cfg.Sink == nil {
-		return nil, errors.New("engine: new Flow: Loader and Sink are required")
+func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
+	if cfg.Loader == nil || cfg.Sink == nil || cfg.Parse == nil {
+		return nil, errors.New("engine: new Flow: Loader, Sink and Parse are required")
 	}
 	if cfg.Budget.Bytes < 0 || cfg.Budget.Time < 0 {
 		return nil, fmt.Errorf("engine: new Flow: budget %+v; allowed: nothing negative", cfg.Budget)
@@ -73,13 +79,14 @@ func NewFlow(cfg FlowConfig) (*Flow, error) {
 	if cfg.Path == nil {
 		cfg.Path = func(name string) string { return "levels/" + name + ".json" }
 	}
-	return &Flow{cfg: cfg}, nil
+	return &Flow[L]{cfg: cfg}, nil
 }
 
 // Go asks for the level of that name, from any phase; what was being loaded is given up. The
-// old level is over at once: Level returns nil until the new one is parsed.
-func (f *Flow) Go(name string) {
-	f.target, f.level, f.err = name, nil, nil
+// old level is over at once: Level returns the zero L until the new one is parsed.
+func (f *Flow[L]) Go(name string) {
+	f.forget()
+	f.target, f.err = name, nil
 	if f.phase == Idle {
 		f.load()
 		return
@@ -92,12 +99,12 @@ func (f *Flow) Go(name string) {
 
 // Update does one frame's share of the work and returns the phase after it. Call it once a
 // frame, in every phase. While leaving there are only pictures of [ScopeGame] to upload.
-func (f *Flow) Update() Phase {
+func (f *Flow[L]) Update() Phase {
 	f.cfg.Loader.Upload(f.cfg.Budget, f.cfg.Sink)
 	switch {
 	case f.phase == Leaving && f.cfg.Loader.CancelDone():
 		f.left()
-	case f.phase == Loading && f.level == nil:
+	case f.phase == Loading && !f.parsed:
 		f.parse()
 	case f.phase == Loading && f.complete():
 		f.enter()
@@ -107,7 +114,7 @@ func (f *Flow) Update() Phase {
 
 // Finish waits until the phase is Playing, Broken or Idle, and returns Err. It is for headless
 // runs, which have no frames to keep up.
-func (f *Flow) Finish() error {
+func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {
 		if f.Update(); f.phase == Leaving || f.phase == Loading {
 			f.cfg.Loader.Wait()
@@ -116,7 +123,7 @@ func (f *Flow) Finish() error {
 	return f.err
 }
 
-func (f *Flow) left() {
+func (f *Flow[L]) left() {
 	if f.cfg.Leave != nil && !f.told("leaving for", f.cfg.Leave) {
 		return
 	}
@@ -127,7 +134,7 @@ func (f *Flow) left() {
 var errPanicked = errors.New("it panicked")
 
 // told calls a callback. Where that fails the level is broken, also on the way of a panic.
-func (f *Flow) told(doing string, callback func() error) (ok bool) {
+func (f *Flow[L]) told(doing string, callback func() error) (ok bool) {
 	err := errPanicked
 	defer func() {
 		if err != nil {
@@ -139,7 +146,7 @@ func (f *Flow) told(doing string, callback func() error) (ok bool) {
 }
 
 // load requests the level file, before everything else that may be queued.
-func (f *Flow) load() {
+func (f *Flow[L]) load() {
 	var path string
 	if !f.told("looking for", func() error { path = f.cfg.Path(f.target); return nil }) {
 		return
@@ -154,12 +161,14 @@ func (f *Flow) load() {
 
 // parse takes the level file, once it is there, and requests what it lists, before the file's
 // block goes home: a panic of LoaderConfig.Free then finds a level that goes on.
-func (f *Flow) parse() {
+func (f *Flow[L]) parse() {
 	if s, _ := f.cfg.Loader.State(f.file.Asset); s == Queued || s == Reading {
 		return
 	}
-	err := f.cfg.Loader.Take(f.file, func(file File) (err error) {
-		if f.level, err = ParseLevel(file.Path, file.Data); err == nil {
+	err := f.cfg.Loader.Take(f.file, func(file File) error {
+		l, err := f.cfg.Parse(file.Path, file.Data)
+		if err == nil {
+			f.level, f.parsed = l, true
 			f.request()
 		}
 		return err
@@ -169,25 +178,22 @@ func (f *Flow) parse() {
 	}
 }
 
-// request asks for the pictures of the level.
-func (f *Flow) request() {
-	for _, a := range f.level.Assets {
-		// In a level file 0 comes first, in the loader the highest. What the game holds for good
-		// is not loaded again.
-		_, err := f.cfg.Loader.RequestPicture(ScopeLevel, a.ID, a.File, -a.Priority)
-		if err != nil && !errors.Is(err, ErrRequested) {
-			f.fail(fmt.Errorf("engine: level %q: %w", f.target, err))
-			return
-		}
+// request asks for what the level shows.
+func (f *Flow[L]) request() {
+	if f.cfg.Request == nil {
+		return
+	}
+	if err := f.cfg.Request(f.cfg.Loader, f.level); err != nil && !errors.Is(err, ErrRequested) {
+		f.fail(fmt.Errorf("engine: level %q: %w", f.target, err))
 	}
 }
 
-func (f *Flow) complete() bool {
+func (f *Flow[L]) complete() bool {
 	p := f.cfg.Loader.Progress(ScopeLevel)
 	return p.Done == p.Total
 }
 
-func (f *Flow) enter() {
+func (f *Flow[L]) enter() {
 	if _, ok := f.cfg.Loader.State(f.file.Asset); !ok { // nothing is missing where everything was cancelled
 		f.fail(fmt.Errorf("engine: level %q: %w", f.target, ErrLoaderClosed))
 		return
@@ -200,20 +206,28 @@ func (f *Flow) enter() {
 	}
 }
 
-func (f *Flow) fail(err error) { f.phase, f.level, f.err = Broken, nil, err }
+func (f *Flow[L]) fail(err error) {
+	f.forget()
+	f.phase, f.err = Broken, err
+}
+
+func (f *Flow[L]) forget() {
+	var none L
+	f.level, f.parsed = none, false
+}
 
 // Phase returns what the flow is doing.
-func (f *Flow) Phase() Phase { return f.phase }
+func (f *Flow[L]) Phase() Phase { return f.phase }
 
-// Level returns the level that is played, or is being loaded and was parsed; or nil.
-func (f *Flow) Level() *Level { return f.level }
+// Level returns the level that is played, or is being loaded and was parsed; or the zero L.
+func (f *Flow[L]) Level() L { return f.level }
 
 // Target returns the name that Go was given last.
-func (f *Flow) Target() string { return f.target }
+func (f *Flow[L]) Target() string { return f.target }
 
 // Err returns why the phase is Broken, or nil. A picture that cannot be loaded breaks no
 // level: Loader.Errors has it, and Progress counts it.
-func (f *Flow) Err() error { return f.err }
+func (f *Flow[L]) Err() error { return f.err }
 
 // Progress returns how far loading has come, the level file included.
-func (f *Flow) Progress() Progress { return f.cfg.Loader.Progress(ScopeLevel) }
+func (f *Flow[L]) Progress() Progress { return f.cfg.Loader.Progress(ScopeLevel) }

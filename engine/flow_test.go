@@ -2,8 +2,8 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,10 +13,8 @@ import (
 func world(t testing.TB) fstest.MapFS {
 	fsys := gallery(t)
 	for name, ids := range map[string]string{"first": "ab", "second": "cd"} {
-		text := strings.Replace(small, `"small"`, `"`+name+`"`, 1)
-		text = strings.Replace(text, `["bg.png"]`, `["`+ids[:1]+`.png"]`, 1)
-		text = text[:strings.Index(text, `"assets"`)] + `"assets": [{"id": "` + ids[:1] + `", "file": "art/` + ids[:1] +
-			`.png", "priority": 1}, {"id": "` + ids[1:] + `", "file": "art/` + ids[1:] + `.png", "priority": 0}]}`
+		text := fmt.Sprintf(`{"name": %q, "assets": [{"id": "%[2]c", "file": "art/%[2]c.png", "priority": 1},
+			{"id": "%[3]c", "file": "art/%[3]c.png", "priority": 0}]}`, name, ids[0], ids[1])
 		fsys["levels/"+name+".json"] = &fstest.MapFile{Data: []byte(text)}
 	}
 	fsys["levels/bad.json"] = &fstest.MapFile{Data: []byte(`{`)}
@@ -25,18 +23,18 @@ func world(t testing.TB) fstest.MapFS {
 
 // A play is a flow that writes down what it is told.
 type play struct {
-	*Flow
+	*Flow[*testLevel]
 	rig *rig
 	log []string
 }
 
-func newPlay(t testing.TB, fsys fs.FS, change ...func(*FlowConfig)) *play {
+func newPlay(t testing.TB, fsys fs.FS, change ...func(*FlowConfig[*testLevel])) *play {
 	t.Helper()
 	p := &play{rig: newRig(t, fsys, 1, 0)}
-	cfg := FlowConfig{Loader: p.rig.Loader,
+	cfg := FlowConfig[*testLevel]{Loader: p.rig.Loader, Parse: parseTestLevel, Request: requestTestLevel,
 		Sink:  func(pic Picture) error { p.log = append(p.log, pic.ID); return nil },
 		Leave: func() error { p.log = append(p.log, "leave"); p.rig.noLeaks(t); return nil },
-		Enter: func(l *Level) error { p.log = append(p.log, "enter "+l.Name); return nil },
+		Enter: func(l *testLevel) error { p.log = append(p.log, "enter "+l.Name); return nil },
 	}
 	for _, c := range change {
 		c(&cfg)
@@ -137,7 +135,7 @@ func TestFlow_BrokenLevelSaysWhyAndAnotherMayFollow(t *testing.T) {
 	p := newPlay(t, world(t))
 	for name, want := range map[string]string{
 		"none":    `asset "level none": reading levels/none.json: file does not exist`,
-		"bad":     "levels/bad.json: line 1, byte 1: unexpected end of JSON input",
+		"bad":     "levels/bad.json: unexpected end of JSON input",
 		"../evil": "not a path inside the file system",
 	} {
 		p.Go(name)
@@ -180,10 +178,7 @@ func TestFlow_WhatTheGameHoldsIsNotLoadedAgain(t *testing.T) {
 
 func TestFlow_LoaderWithoutRoomBreaksTheLevel(t *testing.T) {
 	r := newRig(t, world(t), 1, 0, func(c *LoaderConfig) { c.Assets = 2 })
-	f, err := NewFlow(FlowConfig{Loader: r.Loader, Sink: func(Picture) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := flowOver(t, r, FlowConfig[*testLevel]{})
 	f.Go("first")
 	if err := f.Finish(); !errors.Is(err, ErrLoaderFull) || f.Phase() != Broken {
 		t.Errorf("%v, %v", f.Phase(), err)
@@ -207,12 +202,12 @@ func TestFlow_LoaderClosedWhileLoadingBreaksTheLevel(t *testing.T) {
 
 func TestFlow_ErrorsOfTheGame(t *testing.T) {
 	broken := errors.New("no room")
-	p := newPlay(t, world(t), func(c *FlowConfig) { c.Enter = func(*Level) error { return broken } })
+	p := newPlay(t, world(t), func(c *FlowConfig[*testLevel]) { c.Enter = func(*testLevel) error { return broken } })
 	p.Go("first")
 	if err := p.Finish(); !errors.Is(err, broken) || err.Error() != `engine: entering level "first": no room` {
 		t.Error(err)
 	}
-	p = newPlay(t, world(t), func(c *FlowConfig) { c.Leave = func() error { return broken } })
+	p = newPlay(t, world(t), func(c *FlowConfig[*testLevel]) { c.Leave = func() error { return broken } })
 	p.Go("first")
 	if err := p.Finish(); err != nil {
 		t.Error(err)
@@ -225,8 +220,8 @@ func TestFlow_ErrorsOfTheGame(t *testing.T) {
 
 func TestFlow_GoFromInsideEnter(t *testing.T) {
 	var p *play
-	p = newPlay(t, world(t), func(c *FlowConfig) {
-		c.Enter = func(l *Level) error {
+	p = newPlay(t, world(t), func(c *FlowConfig[*testLevel]) {
+		c.Enter = func(l *testLevel) error {
 			if l.Name == "first" {
 				p.Go("second")
 			}
@@ -242,10 +237,11 @@ func TestFlow_GoFromInsideEnter(t *testing.T) {
 func TestNewFlow_BadConfig(t *testing.T) {
 	r := newRig(t, gallery(t), 1, 0)
 	sink := func(Picture) error { return nil }
-	for want, cfg := range map[string]FlowConfig{
-		"Loader and Sink are required":     {Loader: r.Loader},
-		"Loader and Sink are  required":    {Sink: sink},
-		"budget {Bytes:-1 Time:0s}; allow": {Loader: r.Loader, Sink: sink, Budget: Budget{Bytes: -1}},
+	for want, cfg := range map[string]FlowConfig[*testLevel]{
+		"Loader, Sink and Parse are required":   {Loader: r.Loader, Parse: parseTestLevel},
+		"Loader, Sink and Parse are  required":  {Sink: sink, Parse: parseTestLevel},
+		"Loader, Sink and  Parse are  required": {Loader: r.Loader, Sink: sink},
+		"budget {Bytes:-1 Time:0s}; allow":      {Loader: r.Loader, Sink: sink, Parse: parseTestLevel, Budget: Budget{Bytes: -1}},
 	} {
 		if _, err := NewFlow(cfg); err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(want, "  ", " ")) {
 			t.Errorf("%v, want %q", err, want)
@@ -267,24 +263,5 @@ func TestFlow_UpdateDoesNotAllocateWhileNothingChanges(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { p.Update() }); n != 0 {
 		t.Errorf("%v Go allocations a frame while playing", n)
-	}
-}
-
-// The art and the levels of the game stream as they are.
-func TestFlow_PlaysTheGamesLevels(t *testing.T) {
-	p := newPlay(t, os.DirFS("../assets"))
-	name := "ember"
-	for range 4 {
-		p.Go(name)
-		if err := p.Finish(); err != nil {
-			t.Fatal(err)
-		}
-		if errs := p.rig.Errors(); len(errs) > 0 {
-			t.Fatal(errs)
-		}
-		if len(p.log) < len(p.Level().Assets) {
-			t.Errorf("%s: %d pictures of %d", name, len(p.log), len(p.Level().Assets))
-		}
-		p.log, name = nil, p.Level().Next
 	}
 }

@@ -141,10 +141,7 @@ func TestClose_DoesNotWaitForThePatienceOfTheLoader(t *testing.T) {
 func TestLoader_WithoutWorkersEverythingFails(t *testing.T) {
 	g := newGate(world(t), false)
 	r := newOpenRig(t, g, 1, impatient(50*time.Millisecond))
-	f, err := NewFlow(FlowConfig{Loader: r.Loader, Sink: func(Picture) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := flowOver(t, r, FlowConfig[*testLevel]{})
 	a, b := r.pictureOf(t, ScopeGame, "a", 1), r.pictureOf(t, ScopeGame, "b", 0)
 	<-g.entered
 	within(t, soon, "a level without workers", func() {
@@ -173,10 +170,7 @@ func TestFlow_LeavesALevelThatHangs(t *testing.T) {
 	h := newHang()
 	evil := &hostile{FS: world(t), evil: "art/a.png", open: func() (fs.File, error) { h.wait(); return nil, fs.ErrNotExist }}
 	r := newOpenRig(t, evil, 2, impatient(50*time.Millisecond))
-	f, err := NewFlow(FlowConfig{Loader: r.Loader, Sink: func(Picture) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := flowOver(t, r, FlowConfig[*testLevel]{})
 	within(t, soon, "leaving a level that hangs", func() {
 		f.Go("first")
 		<-func() chan struct{} {

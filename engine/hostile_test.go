@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -139,27 +138,6 @@ func newOpenRig(t testing.TB, fsys fs.FS, workers int, change ...func(*LoaderCon
 		t.Fatal(err)
 	}
 	return r
-}
-
-func TestLoadLevel_HostileFilesAreErrors(t *testing.T) {
-	for want, h := range map[string]hostile{
-		"100 reads brought nothing":                 {read: func(fs.File, []byte) (int, error) { return 0, nil }},
-		"Read gave -1 bytes where":                  {read: func(fs.File, []byte) (int, error) { return -1, nil }},
-		"bytes where":                               {read: func(_ fs.File, p []byte) (int, error) { return len(p) + 1, nil }},
-		"the file system panicked: read":            {read: func(fs.File, []byte) (int, error) { panic("read") }},
-		"the file system panicked: open":            {open: func() (fs.File, error) { panic("open") }},
-		"it is no regular file: p---------":         {stat: func(i fs.FileInfo) (fs.FileInfo, error) { return pipeInfo{i}, nil }},
-		"a level file has at most":                  {read: func(_ fs.File, p []byte) (int, error) { return len(p), nil }},
-		"the file system panicked: runtime error: ": {open: func() (fs.File, error) { return nil, nil }},
-		"permission denied":                         {open: func() (fs.File, error) { return nil, fs.ErrPermission }},
-	} {
-		h.FS, h.evil = fstest.MapFS{"levels/x.json": {Data: []byte(small)}}, "levels/x.json"
-		within(t, soon, "LoadLevel: "+want, func() {
-			if _, err := LoadLevel(&h, "levels/x.json"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "levels/x.json") {
-				t.Errorf("%v; want %q", err, want)
-			}
-		})
-	}
 }
 
 // A decoder that panics, as one over a broken heap does, costs one picture.

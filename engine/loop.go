@@ -16,7 +16,7 @@ func NewLoop(s *Schedule, rnd *Rand, catchUp int) *Loop {
 }
 
 // Frame simulates the ticks that fit in elapsed and returns how many. Every one of them sees
-// in; what was pressed (Dash, Pause, ...) is pressed in the first only. The error is that of
+// in; what was pressed is pressed in the first only. The error is that of
 // the first system that failed: that tick is incomplete, later ones did not run. A tick that
 // panicked does not count: whoever recovers runs it again, from the first system.
 func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {

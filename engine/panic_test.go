@@ -326,14 +326,11 @@ func TestFlow_PlaysOnAfterAPanicOfEachCallback(t *testing.T) {
 				c.Free = func(p unsafe.Pointer, size uintptr) { alarm("free"); r.home(p, size) }
 			})
 			var entered []string
-			f, err := NewFlow(FlowConfig{Loader: r.Loader,
+			f := flowOver(t, r, FlowConfig[*testLevel]{
 				Sink:  func(Picture) error { alarm("sink"); return nil },
 				Path:  func(name string) string { alarm("path"); return "levels/" + name + ".json" },
 				Leave: func() error { alarm("leave"); return nil },
-				Enter: func(l *Level) error { alarm("enter"); entered = append(entered, l.Name); return nil }})
-			if err != nil {
-				t.Fatal(err)
-			}
+				Enter: func(l *testLevel) error { alarm("enter"); entered = append(entered, l.Name); return nil }})
 			played := 0
 			play := func(name string) { // as a game does that recovers
 				for first := true; ; first = false {
@@ -382,10 +379,7 @@ func TestFlow_PlaysOnAfterAPanicOfEachCallback(t *testing.T) {
 func TestFlow_APanicOfFreeOverTheLevelFileSkipsNoPicture(t *testing.T) {
 	r, m := refusing(t, 1, 1)
 	var shown []string
-	f, err := NewFlow(FlowConfig{Loader: r.Loader, Sink: func(p Picture) error { shown = append(shown, p.ID); return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := flowOver(t, r, FlowConfig[*testLevel]{Sink: func(p Picture) error { shown = append(shown, p.ID); return nil }})
 	f.Go("first")
 	if v := panics(t, func() { _ = f.Finish() }); v != m {
 		t.Errorf("panicked with %v", v)
@@ -405,7 +399,7 @@ func TestFlow_APanicOfFreeOverTheLevelFileSkipsNoPicture(t *testing.T) {
 }
 
 // wantPhase wants a flow that plays, or one that is broken with an error.
-func wantPhase(t testing.TB, f *Flow, broken string) {
+func wantPhase(t testing.TB, f *Flow[*testLevel], broken string) {
 	t.Helper()
 	got := ""
 	if f.Err() != nil {

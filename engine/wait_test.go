@@ -62,11 +62,7 @@ func (r *rig) starving(t testing.TB) {
 func TestFlow_LevelSwitchEndsWhileAPictureOfTheGameWaitsForRoom(t *testing.T) {
 	r, a, b := starve(t, ScopeGame)
 	var entered []string
-	f, err := NewFlow(FlowConfig{Loader: r.Loader, Sink: func(Picture) error { return nil },
-		Enter: func(l *Level) error { entered = append(entered, l.Name); return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := flowOver(t, r, FlowConfig[*testLevel]{Enter: func(l *testLevel) error { entered = append(entered, l.Name); return nil }})
 	f.Go("first") // from Idle: nothing is left
 	f.Go("second")
 	within(t, soon, "Finish", func() {
@@ -84,10 +80,7 @@ func TestFlow_LevelSwitchEndsWhileAPictureOfTheGameWaitsForRoom(t *testing.T) {
 
 func TestFlow_PicturesOfTheGameAreUploadedWhileLeaving(t *testing.T) {
 	r := newRig(t, world(t), 1, 0)
-	f, err := NewFlow(FlowConfig{Loader: r.Loader, Sink: func(Picture) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := flowOver(t, r, FlowConfig[*testLevel]{})
 	a := r.pictureOf(t, ScopeGame, "a", 0)
 	r.Wait()
 	f.Go("first")

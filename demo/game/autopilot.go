@@ -1,6 +1,9 @@
 package game
 
-import "github.com/strata-go/strata/engine"
+import (
+	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/engine"
+)
 
 // Autopilot plays when nobody does: it leads its aim, keeps its distance, slips away from
 // orbs and charges, collects what lies near and flies into the portal. It is a function of
@@ -17,7 +20,7 @@ func (g *Game) Autopilot() (in engine.Input) {
 		to := target.p.Sub(p.P)
 		lead := engine.MulAdd(target.p, target.v.Sub(engine.Scale(p.V, 0.3)), min(nearest/(shotSpeed+40), 0.5))
 		in.Aim = engine.Normalize(lead.Sub(p.P))
-		in.Fire = nearest < 360
+		in.Down.Set(Fire, nearest < 360)
 		dir := engine.Normalize(to)
 		in.Move = engine.Scale(engine.Perp(dir), 0.7) // circle
 		in.Move = engine.MulAdd(in.Move, dir, clamp((nearest-target.keep)/40, -1, 1))
@@ -29,7 +32,7 @@ func (g *Game) Autopilot() (in engine.Input) {
 	centre := vec{mul(g.Level.Arena.Width, 0.5), mul(g.Level.Arena.Height, 0.5)}
 	in.Move = engine.MulAdd(in.Move, centre.Sub(p.P), 0.0022)
 	in.Move = engine.Limit(in.Move, 1)
-	in.Dash = engine.Length(flee) > 1.5
+	in.Pressed.Set(Dash, engine.Length(flee) > 1.5)
 	return in
 }
 
@@ -44,13 +47,13 @@ func (g *Game) pickTarget() (t target, nearest float32) {
 		p, v, e := r.A, r.B, r.C
 		d := engine.Distance(p.P, g.Player.P)
 		weight := d
-		if e.Kind == engine.Warden {
+		if e.Kind == level.Warden {
 			weight += 90 // the small ones first
 		}
 		if weight < nearest {
 			nearest = weight
 			t = target{p: p.P, v: v.V, keep: 95}
-			if e.Kind == engine.Warden {
+			if e.Kind == level.Warden {
 				t.keep = 120
 			}
 		}
@@ -81,7 +84,7 @@ func (g *Game) threats() (flee vec) {
 		switch {
 		case e.Charges() || e.Tells():
 			away(p.P, v.V, 90, 1.4)
-		case e.Kind == engine.Warden:
+		case e.Kind == level.Warden:
 			away(p.P, v.V, 120, 1)
 		default:
 			away(p.P, v.V, 62, 0.8)

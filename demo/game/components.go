@@ -1,7 +1,7 @@
 package game
 
 import (
-	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/memory"
 )
 
@@ -16,7 +16,7 @@ type (
 
 	// Enemy is what drifters, lancers, swarms and wardens share.
 	Enemy struct {
-		Kind   engine.Enemy
+		Kind   level.Enemy
 		State  uint8
 		HP     int16
 		Ribbon uint16  // 1 + its trail's index; 0 for none
@@ -65,10 +65,10 @@ const (
 )
 
 // Tells reports whether a lancer is about to charge.
-func (e *Enemy) Tells() bool { return e.Kind == engine.Lancer && e.State == lancerTell }
+func (e *Enemy) Tells() bool { return e.Kind == level.Lancer && e.State == lancerTell }
 
 // Charges reports whether a lancer is charging.
-func (e *Enemy) Charges() bool { return e.Kind == engine.Lancer && e.State == lancerCharge }
+func (e *Enemy) Charges() bool { return e.Kind == level.Lancer && e.State == lancerCharge }
 
 // breed is what a kind of enemy is like.
 type breed struct {
@@ -80,11 +80,11 @@ type breed struct {
 	damage int16
 }
 
-var breeds = [engine.EnemyKinds]breed{
-	engine.Drifter: {radius: 9, size: 26, hp: 2, score: 50, speed: 62, damage: 1},
-	engine.Lancer:  {radius: 10, size: 31, hp: 4, score: 120, speed: 85, damage: 1},
-	engine.Swarm:   {radius: 6, size: 15, hp: 1, score: 15, speed: 118, damage: 1},
-	engine.Warden:  {radius: 31, size: 74, hp: 64, score: 2500, speed: 30, damage: 2},
+var breeds = [level.Kinds]breed{
+	level.Drifter: {radius: 9, size: 26, hp: 2, score: 50, speed: 62, damage: 1},
+	level.Lancer:  {radius: 10, size: 31, hp: 4, score: 120, speed: 85, damage: 1},
+	level.Swarm:   {radius: 6, size: 15, hp: 1, score: 15, speed: 118, damage: 1},
+	level.Warden:  {radius: 31, size: 74, hp: 64, score: 2500, speed: 30, damage: 2},
 }
 
 // configure writes the level's own breeds at the bottom of the ground: tougher and faster with
@@ -110,4 +110,4 @@ func (g *Game) configure() {
 }
 
 // SizeOf returns the side, in logical units, of an enemy's picture.
-func SizeOf(k engine.Enemy) float32 { return breeds[k].size }
+func SizeOf(k level.Enemy) float32 { return breeds[k].size }

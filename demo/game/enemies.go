@@ -1,6 +1,7 @@
 package game
 
 import (
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 )
@@ -8,7 +9,7 @@ import (
 // A wish is a spawn asked for while a loop walks the world.
 type wish struct {
 	p, v  vec
-	enemy engine.Enemy
+	enemy level.Enemy
 	orb   bool
 }
 
@@ -38,12 +39,12 @@ func (g *Game) grantWishes() error {
 }
 
 // spawnEnemy puts an enemy into the world. A full tier costs the enemy, and is no error.
-func (g *Game) spawnEnemy(k engine.Enemy, p, v vec) error {
+func (g *Game) spawnEnemy(k level.Enemy, p, v vec) error {
 	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4)}
 	switch k {
-	case engine.Lancer:
+	case level.Lancer:
 		e.Ribbon = g.ribbons.take(g, p)
-	case engine.Drifter:
+	case level.Drifter:
 		e.Spin = g.rng.Range(-1.5, 1.5)
 	}
 	if _, err := g.actors.enemies.NewEntity(Position{p}, Velocity{v}, e); err != nil {
@@ -77,13 +78,13 @@ func (g *Game) moveEnemies() error {
 		e.Flash = max(0, e.Flash-mul(step, 6))
 		e.Timer -= step
 		switch e.Kind {
-		case engine.Drifter:
+		case level.Drifter:
 			g.drift(p, v, e)
-		case engine.Lancer:
+		case level.Lancer:
 			g.lance(p, v, e)
-		case engine.Swarm:
+		case level.Swarm:
 			g.flock(self, p, v, e)
-		case engine.Warden:
+		case level.Warden:
 			g.ward(p, v, e)
 		}
 		p.P = engine.MulAdd(p.P, v.V, step)
@@ -167,7 +168,7 @@ func (g *Game) flock(self ecs.Entity, p *Position, v *Velocity, e *Enemy) {
 // ward closes in slowly, throws rings of orbs, and sends swarms when it is hurt.
 func (g *Game) ward(p *Position, v *Velocity, e *Enemy) {
 	seek(&v.V, p.P, g.Player.P, g.breeds[e.Kind].speed, 0.8)
-	full := g.breeds[engine.Warden].hp
+	full := g.breeds[level.Warden].hp
 	fury := 1 - clamp(float32(e.HP)/float32(full), 0, 1)
 	e.Spin = 0.4 + mul(fury, 1.4)
 	e.Angle += mul(e.Spin, step)
@@ -176,11 +177,11 @@ func (g *Game) ward(p *Position, v *Velocity, e *Enemy) {
 		g.ring(p.P, 12+int(mul(fury, 8)), e.Angle)
 	}
 	// One swarm for each third of the hull that is gone; State counts them.
-	if gone := uint8(mul(fury, 3)); gone > e.State && g.toll[engine.Swarm] < 120 {
+	if gone := uint8(mul(fury, 3)); gone > e.State && g.toll[level.Swarm] < 120 {
 		e.State = gone
 		for range 12 {
 			dir := g.rng.Circle()
-			g.wishFor(wish{p: engine.MulAdd(p.P, dir, 30), v: engine.Scale(dir, 190), enemy: engine.Swarm})
+			g.wishFor(wish{p: engine.MulAdd(p.P, dir, 30), v: engine.Scale(dir, 190), enemy: level.Swarm})
 		}
 		g.fx.hatch(p.P)
 		g.Shake(4)

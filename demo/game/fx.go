@@ -1,6 +1,7 @@
 package game
 
 import (
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/particles"
 )
@@ -53,12 +54,12 @@ func newFX(sys *particles.System) (*fx, error) {
 	return f, nil
 }
 
-func tone(c engine.Color, k float32) particles.Color {
+func tone(c level.Color, k float32) particles.Color {
 	v := c.Vec4()
 	return particles.Color{R: v[0] * k, G: v[1] * k, B: v[2] * k}
 }
 
-func cover(c engine.Color, alpha float32) particles.Color {
+func cover(c level.Color, alpha float32) particles.Color {
 	v := c.Vec4()
 	return particles.Color{R: v[0] * alpha, G: v[1] * alpha, B: v[2] * alpha, A: alpha}
 }
@@ -73,7 +74,7 @@ var swell = []particles.Key{{At: 0, Value: 0.15}, {At: 0.3, Value: 0.7}, {At: 1,
 
 // palette dresses the looks in the level's colours, dark to light: background, deep, main,
 // hot, core.
-func (f *fx) palette(l *engine.Level) {
+func (f *fx) palette(l *level.Level) {
 	deep, main, hot, core := l.Palette[1], l.Palette[2], l.Palette[3], l.Palette[4]
 	full := particles.Range{Min: 0, Max: 6.2831855}
 	for i, k := range [lookCount]particles.Kind{
@@ -183,9 +184,9 @@ func (f *fx) hatch(p vec) {
 }
 
 // burst is an enemy's end: light, shock, sparks, shards, smoke, and embers that rise.
-func (f *fx) burst(p, v vec, k engine.Enemy) {
+func (f *fx) burst(p, v vec, k level.Enemy) {
 	big := breeds[k].size / 22
-	if k == engine.Swarm {
+	if k == level.Swarm {
 		f.emit(lookSpark, 26, p, v, turn, span(40, 220), span(0.15, 0.4), span(1.5, 2.5))
 		f.emit(lookGlow, 1, p, v, 0, span(0, 0), span(0.18, 0.2), span(26, 30))
 		f.emit(lookEmber, 3, p, v, turn, span(10, 50), span(0.4, 0.9), span(2, 3))
@@ -209,7 +210,7 @@ func (f *fx) hurt(p vec) {
 
 func (f *fx) death(p vec) {
 	for range 3 {
-		f.burst(p, vec{}, engine.Warden)
+		f.burst(p, vec{}, level.Warden)
 	}
 }
 

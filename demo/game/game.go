@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-gl/mathgl/mgl32"
 
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
@@ -70,7 +71,7 @@ type Config struct {
 //	(2) every ribbon in use belongs to one living enemy
 //	(3) the heap of the popups' texts passes its own Check
 type Game struct {
-	Level  *engine.Level
+	Level  *level.Level
 	Player Player
 
 	Phase      Phase
@@ -102,7 +103,7 @@ type Game struct {
 	wait   float32       // until the next wave's orders begin
 	freeze int           // ticks of hit-stop left
 	streak int           // kills since the last hurt
-	toll   [engine.EnemyKinds]int
+	toll   [level.Kinds]int
 	wishes []wish // spawns asked for while a query is open
 
 	passes  *plan.Arena // nil where the static tier had no room
@@ -211,7 +212,7 @@ const columnBytes = 64 << 20
 
 // Begin starts a level; the manager's level must have begun. Score, power and hull are kept
 // from the level before.
-func (g *Game) Begin(l *engine.Level) error {
+func (g *Game) Begin(l *level.Level) error {
 	if g.guard != nil {
 		g.begun = g.guard.Now()
 	}
@@ -221,7 +222,7 @@ func (g *Game) Begin(l *engine.Level) error {
 	}
 	g.Level = l
 	g.grid.forget()
-	g.toll = [engine.EnemyKinds]int{}
+	g.toll = [level.Kinds]int{}
 	g.wishes = g.wishes[:0]
 	g.Wave, g.next, g.wait, g.freeze, g.ShakeNow = 0, 0, 0, 0, 0
 	g.resetPlayer(hull, power)
@@ -306,12 +307,12 @@ func (g *Game) Enemies() int {
 
 // Boss returns the warden with the most hull left and its hull's share, for the bar.
 func (g *Game) Boss() (share float32, ok bool) {
-	if g.toll[engine.Warden] == 0 {
+	if g.toll[level.Warden] == 0 {
 		return 0, false
 	}
 	for _, r := range g.actors.enemyFilter.All() {
-		if e := r.C; e.Kind == engine.Warden {
-			share, ok = max(share, float32(e.HP)/float32(g.breeds[engine.Warden].hp)), true
+		if e := r.C; e.Kind == level.Warden {
+			share, ok = max(share, float32(e.HP)/float32(g.breeds[level.Warden].hp)), true
 		}
 	}
 	return share, ok

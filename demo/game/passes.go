@@ -3,7 +3,7 @@ package game
 import (
 	"errors"
 
-	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/plan"
 )
@@ -39,7 +39,7 @@ type Seen struct {
 	Angle, Flash float32
 	Phase        uint16
 	Ribbon       uint16
-	Kind         engine.Enemy
+	Kind         level.Enemy
 	Tells        bool
 }
 

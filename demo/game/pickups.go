@@ -1,6 +1,9 @@
 package game
 
-import "github.com/strata-go/strata/engine"
+import (
+	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/engine"
+)
 
 const (
 	pickupLife   = 9.0
@@ -12,11 +15,11 @@ const (
 const PickupFade = 2.0
 
 // maybeDrop leaves something where an enemy died, now and then.
-func (g *Game) maybeDrop(at vec, k engine.Enemy) error {
+func (g *Game) maybeDrop(at vec, k level.Enemy) error {
 	chance := float32(0.1)
-	if k == engine.Swarm {
+	if k == level.Swarm {
 		chance = 0.03
-	} else if k == engine.Lancer {
+	} else if k == level.Lancer {
 		chance = 0.3
 	}
 	if !g.rng.Chance(chance) {

@@ -51,7 +51,7 @@ func (g *Game) movePlayer(in *engine.Input) error {
 		p.Aim = engine.Normalize(in.Aim)
 	}
 	move := engine.Limit(in.Move, 1)
-	if in.Dash && p.Rest == 0 && engine.Length(move) > 0.1 {
+	if in.Pressed.Has(Dash) && p.Rest == 0 && engine.Length(move) > 0.1 {
 		p.Dash, p.Rest, p.Safe = dashTime, dashRest, max(p.Safe, dashTime+0.05)
 		p.V = engine.Scale(engine.Normalize(move), dashSpeed)
 		g.fx.dash(p.P, p.V)
@@ -69,7 +69,7 @@ func (g *Game) movePlayer(in *engine.Input) error {
 	if engine.Length(p.V) > 20 {
 		g.fx.exhaust(p.P, p.V)
 	}
-	if in.Fire && p.Cool <= 0 {
+	if in.Down.Has(Fire) && p.Cool <= 0 {
 		return g.fire()
 	}
 	return nil

@@ -3,7 +3,7 @@ package game
 import (
 	"unsafe"
 
-	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/demo/level"
 )
 
 // ScorchCell is the side of a cell of the scorched ground in logical units.
@@ -37,7 +37,7 @@ func (s *Scorch) end(g *Game) {
 }
 
 // burn heats a disc.
-func (s *Scorch) burn(l *engine.Level, at vec, radius float32) {
+func (s *Scorch) burn(l *level.Level, at vec, radius float32) {
 	if s.Heat == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
@@ -37,7 +38,7 @@ type Session struct {
 	Mem     *tiers.Manager
 	Game    *Game
 	Loader  *engine.Loader
-	Flow    *engine.Flow
+	Flow    *engine.Flow[*level.Level]
 	Attract bool
 	Paused  bool
 	Leaks   []tiers.Leaks // of each level that has ended
@@ -92,7 +93,8 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Flow, err = engine.NewFlow(engine.FlowConfig{Loader: s.Loader, Sink: cfg.Sink, Leave: s.leave, Enter: s.enter})
+	s.Flow, err = engine.NewFlow(engine.FlowConfig[*level.Level]{
+		Loader: s.Loader, Sink: cfg.Sink, Parse: level.Parse, Request: request, Leave: s.leave, Enter: s.enter})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,18 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	return s, nil
 }
 
-func (s *Session) enter(l *engine.Level) error {
+// request asks for the pictures of a level: in its file 0 comes first, in the loader the highest.
+func request(l *engine.Loader, lv *level.Level) error {
+	for _, a := range lv.Assets {
+		_, err := l.RequestPicture(engine.ScopeLevel, a.ID, a.File, -a.Priority)
+		if err != nil && !errors.Is(err, engine.ErrRequested) { // held for good already
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) enter(l *level.Level) error {
 	if err := s.Mem.BeginLevel(); err != nil {
 		return err
 	}
@@ -185,7 +198,7 @@ func (s *Session) Frame(in engine.Input) error {
 		return nil
 	}
 	s.steer(&in)
-	if s.Paused && !in.Restart {
+	if s.Paused && !in.Pressed.Has(Restart) {
 		return nil
 	}
 	s.Paused = false
@@ -227,13 +240,13 @@ func (s *Session) EndFrame() error {
 
 // steer decides who plays: the autopilot, or a person from the first key on.
 func (s *Session) steer(in *engine.Input) {
-	if s.Attract && in.AnyKey {
+	if s.Attract && in.Pressed.Has(AnyKey) {
 		s.Attract = false
 		s.Game.Restart()
 		s.Flow.Go(s.cfg.Level)
 		return
 	}
-	if in.Pause {
+	if in.Pressed.Has(Pause) {
 		s.Paused = !s.Paused
 	}
 	if s.cfg.Autopilot || s.Attract {
@@ -255,7 +268,7 @@ func (s *Session) follow(in *engine.Input) {
 			g.Round++
 		}
 		s.Flow.Go(g.Level.Next)
-	case in.Restart, g.Phase == Over && g.PhaseTime > overTime && (s.cfg.Autopilot || s.Attract || in.AnyKey):
+	case in.Pressed.Has(Restart), g.Phase == Over && g.PhaseTime > overTime && (s.cfg.Autopilot || s.Attract || in.Pressed.Has(AnyKey)):
 		g.Restart()
 		s.Flow.Go(g.Level.Name)
 	}

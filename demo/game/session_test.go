@@ -135,7 +135,9 @@ func TestSession_PausedFramesDoNotReachTheGame(t *testing.T) {
 	play(t, a, 400)
 	play(t, b, 250)
 	for i := range 9 {
-		if err := b.Frame(engine.Input{Pause: i == 0 || i == 8}); err != nil {
+		var in engine.Input
+		in.Pressed.Set(Pause, i == 0 || i == 8)
+		if err := b.Frame(in); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -306,7 +308,7 @@ func TestSession_AKeyEndsTheAttractMode(t *testing.T) {
 	s := newSession(t, SessionConfig{Attract: true})
 	s.cfg.Autopilot = false
 	play(t, s, 120)
-	if err := s.Frame(engine.Input{AnyKey: true}); err != nil {
+	if err := s.Frame(engine.Input{Pressed: AnyKey}); err != nil {
 		t.Fatal(err)
 	}
 	if s.Attract || s.Playing() {

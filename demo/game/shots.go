@@ -3,6 +3,7 @@ package game
 import (
 	"errors"
 
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
@@ -102,7 +103,7 @@ func (g *Game) strike(h *hit) error {
 	e.HP -= h.damage
 	e.Flash = 1
 	kick := float32(0.05)
-	if e.Kind == engine.Warden {
+	if e.Kind == level.Warden {
 		kick = 0.004
 	}
 	v.V = engine.MulAdd(v.V, h.v, kick)
@@ -134,7 +135,7 @@ func (g *Game) kill(id ecs.Entity) error {
 	g.fx.burst(at, vel, kind)
 	g.scorch.burn(g.Level, at, b.size)
 	switch kind {
-	case engine.Warden:
+	case level.Warden:
 		g.freeze = 6
 		g.Shake(12)
 		for range 6 {
@@ -143,10 +144,10 @@ func (g *Game) kill(id ecs.Entity) error {
 			}
 		}
 		return g.drop(at, PickupHull)
-	case engine.Lancer:
+	case level.Lancer:
 		g.freeze = max(g.freeze, 2)
 		g.Shake(3)
-	case engine.Drifter:
+	case level.Drifter:
 		g.Shake(1.2)
 	}
 	return g.maybeDrop(at, kind)

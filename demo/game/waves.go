@@ -1,6 +1,7 @@
 package game
 
 import (
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
@@ -10,8 +11,8 @@ import (
 type order struct {
 	At      float32
 	Wave    uint8
-	Kind    engine.Enemy
-	Pattern engine.Pattern
+	Kind    level.Enemy
+	Pattern level.Pattern
 	N, Of   uint16 // its place among those spawned together
 }
 
@@ -20,7 +21,7 @@ var orderType = memory.MustType[order]()
 // An Omen announces an enemy: it shows for a moment, then the enemy stands there.
 type Omen struct {
 	P    vec
-	Kind engine.Enemy
+	Kind level.Enemy
 	Left float32 // seconds
 }
 
@@ -64,7 +65,7 @@ func (g *Game) writeOrders() {
 // crowd grows a wave with each round through the levels.
 func (g *Game) crowd(count int) int { return count + count*g.Round/2 }
 
-func (g *Game) write(wave int, s engine.Spawn, count int) {
+func (g *Game) write(wave int, s level.Spawn, count int) {
 	for i := range count {
 		if len(g.orders) == cap(g.orders) {
 			return
@@ -181,14 +182,14 @@ func (g *Game) giveOrders() {
 	}
 }
 
-func (g *Game) announce(k engine.Enemy, at vec) {
+func (g *Game) announce(k level.Enemy, at vec) {
 	_, omen, err := g.omens.New() // omens die of age, in address order, and need no handle
 	if err != nil {
 		g.Lost.Enemies++
 		return
 	}
 	*omen = Omen{P: at, Kind: k, Left: OmenTime}
-	if k == engine.Warden {
+	if k == level.Warden {
 		omen.Left = 1.1
 	}
 	g.fx.omen(at, breeds[k].size)
@@ -227,13 +228,13 @@ func (g *Game) place(o *order) vec {
 	centre := g.Player.P
 	var p vec
 	switch o.Pattern {
-	case engine.Ring:
+	case level.Ring:
 		p = engine.MulAdd(centre, engine.Heading(mul(float32(o.N), 6.2831855/float32(o.Of))), 190)
-	case engine.Line:
+	case level.Line:
 		p = vec{centre[0] + mul(float32(o.N)-mul(float32(o.Of-1), 0.5), 46), centre[1] - 165}
-	case engine.Corners:
+	case level.Corners:
 		p = centre.Add([4]vec{{-260, -150}, {260, -150}, {260, 150}, {-260, 150}}[o.N%4])
-	case engine.Center:
+	case level.Center:
 		p = vec{mul(w, 0.5), mul(h, 0.5)}
 		if engine.Distance(p, centre) < 150 {
 			p = engine.MulAdd(centre, engine.Normalize(vec{mul(w, 0.5) + 1, mul(h, 0.5)}.Sub(centre)), 170)
@@ -251,7 +252,7 @@ func (g *Game) place(o *order) vec {
 func (g *Game) stress() {
 	for range g.cfg.Enemies {
 		at := vec{g.rng.Range(20, g.Level.Arena.Width-20), g.rng.Range(20, g.Level.Arena.Height-20)}
-		if g.spawnEnemy(engine.Drifter, at, vec{}) != nil {
+		if g.spawnEnemy(level.Drifter, at, vec{}) != nil {
 			g.Lost.Enemies++
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
@@ -53,7 +54,7 @@ type View struct {
 // ids are the atlas's numbers of the pictures.
 type ids struct {
 	player, playerCore, bullet, orb, reticle, vignette, portal int
-	enemy, core                                                [engine.EnemyKinds]int
+	enemy, core                                                [level.Kinds]int
 	pickup                                                     [game.PickupKinds]int
 	particle                                                   [game.RegionCount]int
 }
@@ -77,8 +78,8 @@ func New() (*View, error) {
 			return nil, fmt.Errorf("view: %w", err)
 		}
 	}
-	for k := range engine.EnemyKinds {
-		name := engine.Enemy(k).String()
+	for k := range level.Kinds {
+		name := level.Enemy(k).String()
 		if i.enemy[k], err = v.atlas.ID(name); err == nil {
 			i.core[k], err = v.atlas.ID(name + "_core")
 		}
@@ -155,7 +156,7 @@ func (v *View) Update() {
 }
 
 // clampTo keeps the view inside the arena, give or take a margin.
-func clampTo(p vec, a engine.Arena) vec {
+func clampTo(p vec, a level.Arena) vec {
 	const margin = 24
 	for axis, size := range [2]float32{a.Width, a.Height} {
 		half := [2]float32{Width / 2, Height / 2}[axis]

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
 )
@@ -91,7 +92,7 @@ func (v *View) pickups() {
 
 func (v *View) enemies() {
 	g := v.s.Game
-	core := [engine.EnemyKinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}
+	core := [level.Kinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}
 	g.EachSeen(func(e *game.Seen) {
 		if r := g.Ribbon(e); r != nil {
 			v.ribbon(r)
@@ -103,7 +104,7 @@ func (v *View) enemies() {
 	g.EachSeen(func(e *game.Seen) {
 		p, size := e.P, game.SizeOf(e.Kind)
 		flash := min(1, e.Flash)
-		if e.Kind == engine.Warden {
+		if e.Kind == level.Warden {
 			flash *= 0.35 // it is hit all the time, and must keep its colour
 		}
 		body := v.pal[2].Mix(white, flash)

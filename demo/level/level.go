@@ -1,4 +1,6 @@
-package engine
+// Package level reads the level files of the game: what enemies come when, in what colours, over
+// which pictures. It knows their form, not their rules.
+package level
 
 import (
 	"fmt"
@@ -20,7 +22,7 @@ type Level struct {
 	Ambient    Ambient
 	Waves      []Wave
 	Boss       Spawn
-	Assets     []LevelAsset
+	Assets     []Asset
 }
 
 // Arena is the size of the playing field.
@@ -48,8 +50,8 @@ type Spawn struct {
 	Pattern  Pattern
 }
 
-// A LevelAsset is a picture that the level shows. Priority 0 is needed first.
-type LevelAsset struct {
+// A Asset is a picture that the level shows. Priority 0 is needed first.
+type Asset struct {
 	ID       string
 	File     string // a path in the file system of the game
 	Priority int
@@ -80,32 +82,38 @@ func (l *Level) Enemies() int {
 // Last returns when the last enemy of the spawn appears, in seconds after the wave began.
 func (s Spawn) Last() float32 { return s.After + float32(s.Interval*float32(s.Count-1)) }
 
-// maxLevelBytes is far above what a person writes, and bounds what a parse may cost.
-const maxLevelBytes = 1 << 20
+// maxBytes is far above what a person writes, and bounds what a parse may cost.
+const maxBytes = 1 << 20
 
-// LoadLevel reads and parses the level file at name, as in "levels/ember.json", at once: it
-// waits as long as the file system does, and only the file system can end that. A game that
-// must not wait requests the file from a [Loader]; [Flow] does that.
-func LoadLevel(fsys fs.FS, name string) (*Level, error) {
+// Load reads and parses the level file at name, as in "levels/ember.json", at once: it waits as
+// long as the file system does, and only the file system can end that. A game that must not
+// wait asks a loader for the file, and gives its bytes to [Parse].
+func Load(fsys fs.FS, name string) (*Level, error) {
 	if !fs.ValidPath(name) {
-		return nil, fmt.Errorf("engine: level %q is not a path inside the file system; allowed: slash-separated, no leading slash, no . or .. element", name)
+		return nil, fmt.Errorf("level %q is not a path inside the file system; allowed: slash-separated, no leading slash, no . or .. element", name)
 	}
-	var data []byte
-	err := guarded("the file system", func() (err error) { data, err = readLevel(fsys, name); return err })
+	data, err := read(fsys, name)
 	if err != nil {
-		return nil, fmt.Errorf("engine: level %s: %w", name, reason(err))
+		if p, ok := err.(*fs.PathError); ok && p.Err != nil {
+			err = p.Err // name stands in front
+		}
+		return nil, fmt.Errorf("level %s: %w", name, err)
 	}
-	return ParseLevel(name, data)
+	return Parse(name, data)
 }
 
-// readLevel reads the file at name, or so much of it that it is seen to be too large.
-func readLevel(fsys fs.FS, name string) ([]byte, error) {
-	if s, ok := fsys.(fs.StatFS); ok { // opening a named pipe waits for its writer
-		info, err := s.Stat(name)
-		if err == nil {
-			_, err = regular(info)
+// read reads the file at name, or so much of it that it is seen to be too large. A file system
+// that panics, or breaks the contract of Read, is an error.
+func read(fsys fs.FS, name string) (data []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the file system panicked: %v", v)
 		}
-		if err != nil {
+	}()
+	if s, ok := fsys.(fs.StatFS); ok { // opening a named pipe waits for its writer
+		if info, err := s.Stat(name); err != nil {
+			return nil, err
+		} else if err := regular(info); err != nil {
 			return nil, err
 		}
 	}
@@ -116,17 +124,33 @@ func readLevel(fsys fs.FS, name string) ([]byte, error) {
 	defer f.Close() // it was read only: nothing can be lost
 	info, err := f.Stat()
 	if err == nil {
-		_, err = regular(info)
+		err = regular(info)
 	}
-	data := make([]byte, 0, 4096)
-	for empty := 0; err == nil && len(data) <= maxLevelBytes; {
-		n := 0
+	if err != nil {
+		return nil, err
+	}
+	data = make([]byte, 0, 4096)
+	for empty := 0; len(data) <= maxBytes; empty++ {
 		data = slices.Grow(data, 512)
-		n, err = readSome(f, data[len(data):cap(data)], &empty)
-		data = data[:len(data)+n]
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n] // panics over a count that cannot be
+		switch {
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, err
+		case n > 0:
+			empty = 0
+		case empty == 100: // what package io allows
+			return nil, io.ErrNoProgress
+		}
 	}
-	if err == io.EOF {
-		err = nil
+	return data, nil
+}
+
+func regular(info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("it is no regular file: %v", info.Mode().Type())
 	}
-	return data, err
+	return nil
 }

@@ -1,23 +1,23 @@
-package engine
+package level
 
 import (
 	"fmt"
 	"strings"
 )
 
-// LevelVersion is the version of the level files that this package reads.
-const LevelVersion = 1
+// Version is the version of the level files that this package reads.
+const Version = 1
 
-// ParseLevel parses and validates a level file; name stands in the errors. Nothing of data is
+// Parse parses and validates a level file; name stands in the errors. Nothing of data is
 // kept. The error joins everything that is wrong (of broken JSON, the first thing), one line
 // each, with the file, the path of the field and what is allowed:
 //
 //	levels/ember.json: waves[1].spawns[0].enemy: unknown enemy "dragon"; allowed: drifter, lancer, swarm, warden
 //
-// Every field of the schema must be there, and no other. ParseLevel never panics.
-func ParseLevel(name string, data []byte) (*Level, error) {
-	if len(data) > maxLevelBytes {
-		return nil, fmt.Errorf("%s: %d bytes; a level file has at most %d", name, len(data), maxLevelBytes)
+// Every field of the schema must be there, and no other. Parse never panics.
+func Parse(name string, data []byte) (*Level, error) {
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("%s: %d bytes; a level file has at most %d", name, len(data), maxBytes)
 	}
 	r := &problems{file: name}
 	root := parseTree(r, data)
@@ -37,8 +37,8 @@ func ParseLevel(name string, data []byte) (*Level, error) {
 
 func (l *Level) read(n *node) {
 	n.object("version", "name", "title", "next", "palette", "arena", "background", "ambient", "waves", "boss", "assets")
-	if v := n.field("version"); v.integer() != LevelVersion && v.ok() {
-		v.problem("version %s; allowed: %d", v.text, LevelVersion)
+	if v := n.field("version"); v.integer() != Version && v.ok() {
+		v.problem("version %s; allowed: %d", v.text, Version)
 	}
 	l.Name, l.Title, l.Next = n.field("name").str(), n.field("title").str(), n.field("next").str()
 	l.readPalette(n.field("palette"))
@@ -56,7 +56,7 @@ func (l *Level) read(n *node) {
 	l.Boss = readSpawn(n.field("boss"))
 	for _, a := range n.field("assets").array() {
 		a.object("id", "file", "priority")
-		l.Assets = append(l.Assets, LevelAsset{a.field("id").str(), a.field("file").str(), a.field("priority").integer()})
+		l.Assets = append(l.Assets, Asset{a.field("id").str(), a.field("file").str(), a.field("priority").integer()})
 	}
 }
 
@@ -126,16 +126,16 @@ func (p *problems) err() error {
 	if p.omitted > 0 {
 		text += fmt.Sprintf("\n%s: and %d more", p.file, p.omitted)
 	}
-	return &LevelError{File: p.file, text: text}
+	return &Error{File: p.file, text: text}
 }
 
-// A LevelError says what is wrong with a level file, one problem a line.
-type LevelError struct {
+// A Error says what is wrong with a level file, one problem a line.
+type Error struct {
 	File string
 	text string
 }
 
-func (e *LevelError) Error() string { return e.text }
+func (e *Error) Error() string { return e.text }
 
 // short quotes a string from a file, cut to what fits in a message.
 func short(s string) string {

@@ -1,4 +1,4 @@
-package engine
+package level
 
 import (
 	"fmt"
@@ -26,8 +26,8 @@ const (
 	maxPriority    = 100
 )
 
-// Validate checks every value of a level that was not parsed from a file; what ParseLevel
-// returns is valid. The error is ParseLevel's, with the level's name for the file.
+// Validate checks every value of a level that was not parsed from a file; what Parse
+// returns is valid. The error is Parse's, with the level's name for the file.
 func (l *Level) Validate() error {
 	r := &problems{file: "level " + l.Name}
 	l.check(r)
@@ -85,7 +85,7 @@ func (l *Level) checkAssets(r *problems) {
 	for i, a := range l.Assets[:min(len(l.Assets), maxAssets)] {
 		at := fmt.Sprintf("assets[%d].", i)
 		checkWord(r, at+"id", a.ID)
-		if j := slices.IndexFunc(l.Assets[:i], func(b LevelAsset) bool { return b.ID == a.ID }); j >= 0 {
+		if j := slices.IndexFunc(l.Assets[:i], func(b Asset) bool { return b.ID == a.ID }); j >= 0 {
 			r.add(at+"id", "%s is already assets[%d]; ids are unique", short(a.ID), j)
 		}
 		if checkPath(r, at+"file", a.File) && path.Ext(a.File) != ".png" {

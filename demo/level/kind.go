@@ -1,4 +1,4 @@
-package engine
+package level
 
 import (
 	"fmt"
@@ -21,8 +21,8 @@ const (
 
 var enemyNames = []string{"drifter", "lancer", "swarm", "warden"}
 
-// EnemyKinds is how many kinds there are.
-const EnemyKinds = int(Warden) + 1
+// Kinds is how many kinds there are.
+const Kinds = int(Warden) + 1
 
 func (e Enemy) String() string { return nameOf(enemyNames, int(e), "Enemy") }
 

@@ -1,4 +1,4 @@
-package engine
+package level
 
 import (
 	"encoding/json"
@@ -18,8 +18,8 @@ const small = `{"version": 1, "name": "small", "title": "Small", "next": "",
 "boss": {"enemy": "warden", "count": 1, "after": 0, "interval": 0, "pattern": "center"},
 "assets": [{"id": "bg", "file": "art/bg.png", "priority": 0}]}`
 
-func TestParseLevel_ReadsEveryField(t *testing.T) {
-	l, err := ParseLevel("levels/small.json", []byte(small))
+func TestParse_ReadsEveryField(t *testing.T) {
+	l, err := Parse("levels/small.json", []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestParseLevel_ReadsEveryField(t *testing.T) {
 	if l.Name != "small" || l.Title != "Small" || l.Next != "" || l.Palette[3] != (Color{0xAB, 0xCD, 0xEF}) || l.Arena != (Arena{640, 360}) ||
 		l.Background[0] != "bg.png" || l.Ambient != (Ambient{3, "dust"}) || w.Title != "One" || w.Delay != 0.5 ||
 		w.Spawns[0] != (Spawn{Swarm, 3, 1, 0.25, Ring}) || l.Boss != (Spawn{Warden, 1, 0, 0, Center}) ||
-		l.Assets[0] != (LevelAsset{"bg", "art/bg.png", 0}) {
+		l.Assets[0] != (Asset{"bg", "art/bg.png", 0}) {
 		t.Errorf("%+v", l)
 	}
 	if l.Enemies() != 4 || w.Spawns[0].Last() != 1.5 || l.AssetOf("bg.png") != "bg" || l.AssetOf("art/bg.png") != "bg" || l.AssetOf("x") != "" {
@@ -41,7 +41,7 @@ func TestParseLevel_ReadsEveryField(t *testing.T) {
 	}
 }
 
-func TestParseLevel_EachMistakeIsNamed(t *testing.T) {
+func TestParse_EachMistakeIsNamed(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`"swarm"`, `"dragon"`, `x.json: waves[0].spawns[0].enemy: unknown enemy "dragon"; allowed: drifter, lancer, swarm, warden`},
 		{`"ring"`, `"spiral"`, `x.json: waves[0].spawns[0].pattern: unknown pattern "spiral"; allowed: edge, ring, line, corners, center`},
@@ -96,35 +96,35 @@ func TestParseLevel_EachMistakeIsNamed(t *testing.T) {
 		{small, `[]`, `x.json: an array; allowed: an object`},
 		{small, small + `{}`, `after top-level value`},
 		{small, small[:len(small)-1] + `,}`, `invalid character '}'`},
-		{small, strings.Repeat(" ", maxLevelBytes+1), `a level file has at most 1048576`},
+		{small, strings.Repeat(" ", maxBytes+1), `a level file has at most 1048576`},
 	} {
 		text := strings.Replace(small, c.old, c.new, 1)
 		if text == small {
 			t.Fatalf("%s is not in the level", c.old)
 		}
-		l, err := ParseLevel("x.json", []byte(text))
+		l, err := Parse("x.json", []byte(text))
 		if l != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.60s -> %.60s: %v\nwant %s", c.old, c.new, err, c.want)
 		}
 	}
 }
 
-func TestParseLevel_TellsAllThatIsWrongUpToABound(t *testing.T) {
+func TestParse_TellsAllThatIsWrongUpToABound(t *testing.T) {
 	text := strings.NewReplacer(`"width": 640`, `"width": 1`, `"count": 3`, `"count": 0`).Replace(small)
-	_, err := ParseLevel("x.json", []byte(text))
-	var levelError *LevelError
+	_, err := Parse("x.json", []byte(text))
+	var levelError *Error
 	if !errors.As(err, &levelError) || levelError.File != "x.json" || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("%v: want two lines", err)
 	}
 	text = strings.Replace(small, `"waves": [`, `"waves": [`+strings.Repeat("0,", 100), 1)
-	_, err = ParseLevel("x.json", []byte(text))
+	_, err = Parse("x.json", []byte(text))
 	if err == nil || strings.Count(err.Error(), "\n") != maxProblems || !strings.HasSuffix(err.Error(), "x.json: and 80 more") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestValidate_LevelMadeByAProgram(t *testing.T) {
-	l, _ := ParseLevel("x", []byte(small))
+	l, _ := Parse("x", []byte(small))
 	l.Boss.Enemy, l.Boss.Pattern = 99, 99
 	l.Waves[0].Delay = float32(0) / float32(len(l.Next)) // no number
 	err := l.Validate()
@@ -135,13 +135,13 @@ func TestValidate_LevelMadeByAProgram(t *testing.T) {
 	}
 }
 
-func TestLoadLevel_ReadsTheLevelsOfTheGame(t *testing.T) {
-	files, err := fs.Glob(os.DirFS("../assets"), "levels/*.json")
+func TestLoad_ReadsTheLevelsOfTheGame(t *testing.T) {
+	files, err := fs.Glob(os.DirFS("../../assets"), "levels/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%v, %v", files, err)
 	}
 	for _, file := range files {
-		l, err := LoadLevel(os.DirFS("../assets"), file)
+		l, err := Load(os.DirFS("../../assets"), file)
 		if err != nil {
 			t.Error(err)
 		} else if file != "levels/"+l.Name+".json" {
@@ -150,29 +150,70 @@ func TestLoadLevel_ReadsTheLevelsOfTheGame(t *testing.T) {
 	}
 }
 
-func TestLoadLevel_Errors(t *testing.T) {
-	fsys := fstest.MapFS{"big.json": {Data: make([]byte, maxLevelBytes+2)}}
+func TestLoad_Errors(t *testing.T) {
+	fsys := fstest.MapFS{"big.json": {Data: make([]byte, maxBytes+2)}}
 	for name, want := range map[string]string{
 		"../x.json": "not a path inside the file system", "none.json": "none.json: file does not exist",
 		"big.json": "a level file has at most",
 	} {
-		if _, err := LoadLevel(fsys, name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Load(fsys, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
 }
 
-func FuzzParseLevel(f *testing.F) {
+// An odd file is a file of a file system that breaks its contract.
+type odd struct {
+	fs.File
+	mode fs.FileMode
+	read func([]byte) (int, error)
+}
+
+func (o odd) Stat() (fs.FileInfo, error) {
+	info, err := o.File.Stat()
+	return oddInfo{info, o.mode}, err
+}
+func (o odd) Read(p []byte) (int, error)        { return o.read(p) }
+func (o odd) Open(name string) (fs.File, error) { return o, nil }
+
+type oddInfo struct {
+	fs.FileInfo
+	mode fs.FileMode
+}
+
+func (o oddInfo) Mode() fs.FileMode { return o.mode }
+
+func TestLoad_HostileFilesAreErrors(t *testing.T) {
+	file, err := fstest.MapFS{"x": {Data: []byte(small)}}.Open("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]odd{
+		"multiple Read calls return no data": {read: func([]byte) (int, error) { return 0, nil }},
+		"the file system panicked: runtime":  {read: func([]byte) (int, error) { return -1, nil }},
+		"the file system panicked: read":     {read: func([]byte) (int, error) { panic("read") }},
+		"it is no regular file: p---------":  {mode: fs.ModeNamedPipe},
+		"a level file has at most":           {read: func(p []byte) (int, error) { return len(p), nil }},
+		"permission denied":                  {read: func([]byte) (int, error) { return 0, fs.ErrPermission }},
+	} {
+		o.File = file
+		if _, err := Load(o, "levels/x.json"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "levels/x.json") {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(`{"version": 1, "waves": [{"spawns": [{}]}], "palette": ["#"]}`))
 	f.Add([]byte(small[:200]))
 	for _, name := range []string{"ember", "tide", "spore"} {
-		if data, err := os.ReadFile("../assets/levels/" + name + ".json"); err == nil {
+		if data, err := os.ReadFile("../../assets/levels/" + name + ".json"); err == nil {
 			f.Add(data)
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := ParseLevel("f", data)
+		l, err := Parse("f", data)
 		if (l == nil) != (err != nil) {
 			t.Fatalf("%v, %v", l, err)
 		}
@@ -196,4 +237,17 @@ func FuzzParseLevel(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	data, err := os.ReadFile("../../assets/levels/spore.json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Parse("levels/spore.json", data); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -1,0 +1,12 @@
+package game
+
+import "github.com/strata-go/strata/engine"
+
+// The buttons of this game. Fire acts while it is held, the others in the tick of the press.
+const (
+	Fire engine.Buttons = 1 << iota
+	Dash
+	Pause
+	Restart
+	AnyKey // any but the function keys
+)
