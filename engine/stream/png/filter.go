@@ -1,7 +1,5 @@
 package png
 
-import "math/bits"
-
 // The filters of the standard, section 9.2: what was subtracted from each byte of a row.
 const (
 	filterNone = iota
@@ -33,7 +31,11 @@ func unfilter(filter byte, cur, prev []byte, bpp int) bool {
 			cur[i] += byte((int(cur[i-bpp]) + int(prev[i])) / 2)
 		}
 	case filterPaeth:
-		unfilterPaeth(cur, prev, bpp)
+		if bpp == 4 {
+			unfilterPaeth4(cur, prev)
+		} else {
+			unfilterPaeth(cur, prev, bpp)
+		}
 	default:
 		return false
 	}
@@ -55,23 +57,35 @@ func unfilterPaeth(cur, prev []byte, bpp int) {
 	}
 }
 
-// paeth is whichever of left, up and corner is nearest to left + up - corner; the earlier
-// one where two are as near.
+// paeth is whichever of left, up and corner is nearest to left + up - corner, the earlier one
+// where two are as near. The standard compares three distances; that it comes to these two
+// comparisons is tested for all values. They are selected without a branch, and inline.
 func paeth(left, up, corner int) int {
-	toLeft, toUp := up-corner, left-corner
-	toCorner := abs(toLeft + toUp)
-	toLeft, toUp = abs(toLeft), abs(toUp)
-	if toLeft <= toUp && toLeft <= toCorner {
-		return left
+	bend := 3*corner - left - up
+	lo, hi := min(left, up), max(left, up)
+	best := corner
+	if hi <= bend {
+		best = lo
 	}
-	if toUp <= toCorner {
-		return up
+	if bend <= lo {
+		best = hi
 	}
-	return corner
+	return best
 }
 
-// abs without a branch: the signs of differences between neighbours are anyone's guess.
-func abs(x int) int {
-	sign := x >> (bits.UintSize - 1)
-	return (x ^ sign) - sign
+// unfilterPaeth4 is unfilterPaeth for pixels of 4 bytes, whose four chains of dependent steps
+// run side by side.
+func unfilterPaeth4(cur, prev []byte) {
+	prev = prev[:len(cur)]
+	var l0, l1, l2, l3, c0, c1, c2, c3 int
+	for i := 0; i+4 <= len(cur); i += 4 {
+		p, q := prev[i:i+4:i+4], cur[i:i+4:i+4]
+		u0, u1, u2, u3 := int(p[0]), int(p[1]), int(p[2]), int(p[3])
+		l0 = (int(q[0]) + paeth(l0, u0, c0)) & 0xff
+		l1 = (int(q[1]) + paeth(l1, u1, c1)) & 0xff
+		l2 = (int(q[2]) + paeth(l2, u2, c2)) & 0xff
+		l3 = (int(q[3]) + paeth(l3, u3, c3)) & 0xff
+		q[0], q[1], q[2], q[3] = byte(l0), byte(l1), byte(l2), byte(l3)
+		c0, c1, c2, c3 = u0, u1, u2, u3
+	}
 }

@@ -117,7 +117,7 @@ func TestDecode_RefusesBrokenFiles(t *testing.T) {
 		{"two headers", [][]byte{head, head, data, end}, wrongOrder, false},
 		{"header behind", [][]byte{head, data, head, end}, wrongOrder, false},
 		{"palette missing", [][]byte{pal, data, end}, wrongOrder, false},
-		{"palette behind", [][]byte{pal, colors, data, colors, end}, wrongOrder, false},
+		{"palette behind", [][]byte{header(Header{2, 2, 8, Palette, false}), colors, data, colors, end}, wrongOrder, false},
 		{"two palettes", [][]byte{pal, colors, colors, data, end}, wrongOrder, false},
 		{"palette of a gray", [][]byte{head, colors, data, end}, misplaced, false},
 		{"palette empty", [][]byte{pal, chunk("PLTE", nil), data, end}, badLength, false},
@@ -219,7 +219,7 @@ func TestDecode_SaysWhereItFailed(t *testing.T) {
 	raw := []byte{0, 1, 2, 0, 3, 4, 9, 5, 6}
 	file := join(header(Header{2, 3, 8, Gray, false}), nil, deflate(raw, 0), 1000)
 	_, err := new(Decoder).Decode(bytes.NewReader(file), new(block).get, plenty)
-	if want := `png: byte 61, chunk "IDAT", row 2: unknown filter, allowed are 0 to 4: not a valid PNG`; fmt.Sprint(err) != want {
+	if want := `png: byte 66, chunk "IDAT", row 2: unknown filter, allowed are 0 to 4: not a valid PNG`; fmt.Sprint(err) != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 	_, err = ReadHeader(strings.NewReader(signature[:3]), plenty)
