@@ -26,7 +26,7 @@
 // What image/png refuses, and besides, of what it accepts:
 //
 //	pictures above the caller's limit, rows above MaxRowBytes     both are ErrTooLarge
-//	unknown critical chunks, types that are not letters           the standard wants it, 5.3 and 14.2
+//	unknown critical chunks, types that are not letters           the standard wants it, 5.3 and 5.4
 //	an IDAT behind another chunk that is behind an IDAT           the same, 5.6
 //	bytes behind the zlib stream in the same IDAT                 image/png refuses or ignores them,
 //	                                                              as its buffer happens to end
@@ -38,11 +38,11 @@
 //
 // # Cost
 //
-//	on the Go heap, kept by a Decoder      18 KiB, some 45 KiB of compress/zlib, two rows
+//	on the Go heap, kept by a Decoder      below 64 KiB, most of it compress/zlib's; two rows
 //	Go allocations of a Decoder's first    these
 //	Go allocations of each further one     1 for the sum of compress/zlib, and its tables of long
 //	                                       codes, up to 256 bytes each, for each block of the file
-//	                                       that has such codes; none besides; an error is one or two
+//	                                       that has such codes; none besides, but for an error
 //	the caller's reader                    is asked for 16 KiB at most at once, and before each
 //
 // Time is mostly compress/flate's. Between two reads at most what was read is decoded, and
@@ -57,6 +57,6 @@
 // # Source
 //
 // Portable Network Graphics (PNG) Specification, Third Edition, W3C, 2025, also ISO/IEC 15948;
-// sections 5 (chunks), 8.2 (Adam7), 9 (filters), 11 (each chunk), 13 and 14 (decoders). Rounding
+// sections 5 (chunks), 8.2 (Adam7), 9 (filters), 11 (each chunk) and 13 (decoders). Rounding
 // is that of Go's image/color and image/draw.
 package png
