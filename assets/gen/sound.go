@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
@@ -34,7 +35,7 @@ func tunes() []tune { return append(effects(), music()...) }
 
 // samples renders a tune as it is in the file.
 func (t tune) samples() []int16 {
-	x := t.make()
+	x := (&track{x: t.make(), rate: float64(t.rate), loop: t.loop}).through(highpass(float64(t.rate), 28)).x
 	level, top := t.level(x), ceiling
 	if t.loop {
 		top = layerCeiling
@@ -113,4 +114,40 @@ func writeSounds(dir string) error {
 	}
 	fmt.Printf("%d sounds, %d KiB in %s\n", len(list), total/1024, dir)
 	return nil
+}
+
+// writeWAVs is for listening.
+func writeWAVs(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	list := tunes()
+	for i, pcm := range renderSounds(list) {
+		if err := os.WriteFile(filepath.Join(dir, list[i].name+".wav"), wavFile(pcm, list[i].rate, 1), 0o644); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%d sounds in %s\n", len(list), dir)
+	return nil
+}
+
+// wavFile is a RIFF file of 16-bit samples.
+func wavFile(pcm []int16, rate, channels int) []byte {
+	b := []byte("RIFF")
+	le := binary.LittleEndian
+	b = le.AppendUint32(b, uint32(36+2*len(pcm)))
+	b = append(b, "WAVEfmt "...)
+	b = le.AppendUint32(b, 16)
+	b = le.AppendUint16(b, 1)
+	b = le.AppendUint16(b, uint16(channels))
+	b = le.AppendUint32(b, uint32(rate))
+	b = le.AppendUint32(b, uint32(2*channels*rate))
+	b = le.AppendUint16(b, uint16(2*channels))
+	b = le.AppendUint16(b, 16)
+	b = append(b, "data"...)
+	b = le.AppendUint32(b, uint32(2*len(pcm)))
+	for _, s := range pcm {
+		b = le.AppendUint16(b, uint16(s))
+	}
+	return b
 }

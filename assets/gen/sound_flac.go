@@ -81,7 +81,7 @@ func subframe(pcm []int16, wasted uint) *frame.Subframe {
 		}
 	}
 	for _, fit := range predictors(x) {
-		coeffs, shift, ok := quantize(fit)
+		coeffs, shift, ok := fixPoint(fit)
 		if ok {
 			try(frame.PredFIR, coeffs, shift)
 		}
@@ -147,8 +147,8 @@ func predictors(x []int32) (fits [][]float64) {
 
 const coeffBits = 12
 
-// quantize makes coefficients of coeffBits with one shift.
-func quantize(fit []float64) (coeffs []int32, shift int32, ok bool) {
+// fixPoint makes coefficients of coeffBits with one shift.
+func fixPoint(fit []float64) (coeffs []int32, shift int32, ok bool) {
 	top := 0.0
 	for _, c := range fit {
 		top = max(top, math.Abs(c))
@@ -203,7 +203,7 @@ func parameter(res []int32) (param uint, size int) {
 		guess = bits.Len64(sum / uint64(len(res)))
 	}
 	size = math.MaxInt
-	for k := max(0, guess-2); k <= min(14, guess+1); k++ {
+	for k := min(max(0, guess-2), 14); k <= min(14, guess+1); k++ {
 		total := len(res) * (k + 1)
 		for _, r := range res {
 			total += int((uint32(r<<1) ^ uint32(r>>31)) >> k)
