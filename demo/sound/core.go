@@ -6,12 +6,12 @@ import "math"
 const block = 256
 
 const (
-	heatTime   = 1.2   // seconds in which the music follows the heat
-	duckAttack = 0.03  // seconds
-	duckTime   = 0.8   // seconds until the music is back
-	declick    = 0.995 // per frame: what is left of a sound that was cut off
-	hushTime   = 0.15  // seconds
-	deadTime   = 0.5   // seconds without a heartbeat after which the game counts as stopped
+	heatTime   = 1.2      // seconds in which the music follows the heat
+	duckAttack = 0.03     // seconds
+	duckTime   = 0.8      // seconds until the music is back
+	declick    = 0.995    // per frame: what is left of a sound that was cut off
+	hushTime   = 0.15     // seconds
+	deadFrames = Rate / 2 // without a heartbeat, after which the game counts as stopped
 )
 
 // A core mixes. It belongs to whoever holds Mixer.run: the device's goroutine, or the game's
@@ -210,7 +210,7 @@ func (c *core) render(n int, q *queue) []float32 {
 	out := c.out[:2*n]
 	clear(out)
 	c.quiet += n
-	if c.hush == 0 && c.quiet > Rate*deadTime/1 {
+	if c.hush == 0 && c.quiet > deadFrames {
 		return out // the game stands still, and so does what it sounds like
 	}
 	c.ease(n)
@@ -264,7 +264,7 @@ func (c *core) finish(out []float32) {
 	frames := len(out) / 2
 	goal := c.master
 	hush := float32(frames) / (Rate * hushTime)
-	if c.quiet > Rate/2 {
+	if c.quiet > deadFrames {
 		c.hush = max(c.hush-hush, 0)
 	} else {
 		c.hush = min(c.hush+hush, 1)

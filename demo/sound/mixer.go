@@ -97,16 +97,29 @@ func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 	if c.Frames() < 1 || c.Channels > 2 || c.Rate < MinRate || c.Rate > MaxRate {
 		return 0, fmt.Errorf("%w: a clip of %d frames, %d channels, %d Hz", ErrFormat, c.Frames(), c.Channels, c.Rate)
 	}
-	for i := range m.slots {
-		s := &m.slots[i]
-		if s.clip.PCM != nil {
-			continue
+	i := m.vacant()
+	if i < 0 { // where nobody reads, what was removed has not come back
+		m.run.Lock()
+		m.core.obey(&m.q)
+		m.run.Unlock()
+		m.Update()
+		if i = m.vacant(); i < 0 {
+			return 0, ErrFull
 		}
-		*s = slot{clip: c, home: home, gen: s.gen + 1, live: true}
-		m.tell(&command{op: opAdd, slot: uint8(i), clip: c})
-		return ClipID(s.gen<<8 | uint32(i+1)), nil
 	}
-	return 0, ErrFull
+	s := &m.slots[i]
+	*s = slot{clip: c, home: home, gen: s.gen + 1, live: true}
+	m.tell(&command{op: opAdd, slot: uint8(i), clip: c})
+	return ClipID(s.gen<<8 | uint32(i+1)), nil
+}
+
+func (m *Mixer) vacant() int {
+	for i := range m.slots {
+		if m.slots[i].clip.PCM == nil {
+			return i
+		}
+	}
+	return -1
 }
 
 // Remove lets a clip go: nothing new plays it, what does fades out, and then it is freed.
@@ -189,7 +202,9 @@ func (m *Mixer) SetVolumes(v Volumes) {
 func (m *Mixer) CutAfter(tick uint64) {
 	m.tell(&command{op: opCut, stamp: tick})
 	for k := range m.begun {
-		m.begun[k] = min(m.begun[k], tick+1)
+		if m.begun[k] > tick+1 {
+			m.begun[k] = 0
+		}
 	}
 }
 
