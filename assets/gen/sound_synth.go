@@ -44,14 +44,6 @@ func (t *track) through(f func(float64) float64) *track {
 	return t
 }
 
-// mix adds another track of the same length.
-func (t *track) mix(o *track, gain float64) *track {
-	for i, v := range o.x {
-		t.x[i] += v * gain
-	}
-	return t
-}
-
 // noise returns white noise from -1 to 1, the same for a seed each time.
 func noise(seed uint64) func() float64 {
 	s := seed*0x9e3779b97f4a7c15 + 0x632be59bd9b4e019

@@ -19,11 +19,12 @@ type spec struct {
 }
 
 // The table is tuned so that a full horde leaves the ship's own sounds on top: what the player
-// must hear (hurt, seal, roar) has the highest priorities and may use few voices.
+// must hear (hurt, seal, roar) has the highest priorities and may use few voices. Of what a horde
+// makes hundreds of, gaps let through what the voices have time to play: more would only cut each other off.
 var specs = [cue.Count]spec{
 	cue.Shot:       {gain: 0.34, vary: 0.05, prio: 3, most: 4, each: 1, gap: 2, placed: true},
-	cue.Hit:        {gain: 0.30, vary: 0.10, prio: 1, most: 5, each: 2, gap: 1, placed: true},
-	cue.BurstSmall: {gain: 0.42, vary: 0.12, prio: 2, most: 8, each: 3, gap: 1, placed: true},
+	cue.Hit:        {gain: 0.30, vary: 0.10, prio: 1, most: 5, each: 1, gap: 3, placed: true},
+	cue.BurstSmall: {gain: 0.42, vary: 0.12, prio: 2, most: 8, each: 2, gap: 4, placed: true},
 	cue.BurstLarge: {gain: 0.70, vary: 0.08, prio: 5, most: 4, each: 2, gap: 2, placed: true, duck: 0.25},
 	cue.Dash:       {gain: 0.50, vary: 0.04, prio: 6, most: 2, each: 1, gap: 4, placed: true},
 	cue.Pickup:     {gain: 0.32, vary: 0.03, prio: 3, most: 4, each: 1, gap: 2, placed: true},
@@ -35,7 +36,7 @@ var specs = [cue.Count]spec{
 	cue.Portal:     {gain: 0.60, prio: 7, most: 2, each: 1, gap: 10, placed: true, duck: 0.3},
 	cue.Move:       {gain: 0.35, vary: 0.02, prio: 8, most: 2, each: 1, gap: 2},
 	cue.Select:     {gain: 0.45, prio: 8, most: 2, each: 1, gap: 2},
-	cue.Lightning:  {gain: 0.50, vary: 0.10, prio: 4, most: 4, each: 2, gap: 2, placed: true},
+	cue.Lightning:  {gain: 0.50, vary: 0.10, prio: 4, most: 4, each: 2, gap: 4, placed: true},
 	cue.Rewind:     {gain: 0.60, prio: 9, most: 1, each: 1, gap: 6, duck: 0.7},
 }
 

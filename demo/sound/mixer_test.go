@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/memory"
@@ -406,6 +407,15 @@ func TestMixer_FadesWhenTheGameStandsStillAndComesBack(t *testing.T) {
 	}
 }
 
+// What doc.go says of the mixer's size.
+func TestMixer_IsSmall(t *testing.T) {
+	if n := unsafe.Sizeof(Mixer{}); n > 64<<10 {
+		t.Errorf("a mixer has %d bytes", n)
+	} else {
+		t.Logf("a mixer has %d bytes", n)
+	}
+}
+
 func TestMixer_AllocatesNothing(t *testing.T) {
 	m, h := newMixer(t, 3000, 0.3)
 	a, b := add(t, m, tone(t, h, 4410, 44, 0.3), h), add(t, m, tone(t, h, 4410, 44, 0.3), h)
@@ -455,9 +465,15 @@ func BenchmarkMixer(b *testing.B) {
 		}
 		listen(m, perUpdate)
 	}
+	if n := m.Stats().Voices; n != Voices {
+		b.Fatalf("%d voices play", n)
+	}
 	buf := make([]byte, 8*perUpdate)
 	b.ReportAllocs()
 	for b.Loop() {
+		for i := range m.core.voices {
+			m.core.voices[i].pos = 0 // or they would end
+		}
 		m.Update()
 		if _, err := m.Read(buf); err != nil {
 			b.Fatal(err)
