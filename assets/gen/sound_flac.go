@@ -14,7 +14,7 @@ import (
 
 // blockFrames is the length of a FLAC frame. Short ones follow the sound, and are a fine step for
 // who decodes between the frames of a game.
-const blockFrames = 2048
+const blockFrames = 1024
 
 // encodeFLAC packs mono samples of which the lowest 16-used bits are zero. The codec's own analysis
 // tries fixed predictors; linear prediction fitted to each block takes a third less.
