@@ -1,0 +1,134 @@
+package sound
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/sound/cue"
+)
+
+func musicFiles(r Realm) (names []string) {
+	for l := range Layers {
+		names = append(names, MusicFile(r, l))
+	}
+	return names
+}
+
+func newBank(t *testing.T, fsys fs.FS) (*Bank, *Mixer, *strings.Builder) {
+	t.Helper()
+	h, m, said := newHeap(t), NewMixer(), &strings.Builder{}
+	b := NewBank(m, fsys, h, func(err error) { fmt.Fprintln(said, err) })
+	t.Cleanup(func() { b.Close(); m.Close() })
+	return b, m, said
+}
+
+func TestBank_LoadsTheGameInSlices(t *testing.T) {
+	b, m, said := newBank(t, assets.FS())
+	b.Queue(Effects()...)
+	b.Enter(Spore, 0.5)
+	b.Queue(musicFiles(Spore)...)
+	steps := 1
+	for !b.Step(time.Millisecond) {
+		steps++
+		m.Update()
+		m.Skip(perUpdate)
+	}
+	if n := m.Stats().Clips; n != len(Effects())+Layers || said.Len() != 0 || steps < 5 {
+		t.Errorf("%d clips in %d steps; it says %q", n, steps, said)
+	}
+	listen(m, Rate)
+	if p := both(listen(m, Rate)); p < 0.01 {
+		t.Errorf("the music has a level of %v", p)
+	}
+	say(m, 1, cue.Gift, one(0, 0))
+	listen(m, block)
+	if m.Stats().Voices != 1 {
+		t.Error("an effect is not heard")
+	}
+}
+
+func TestBank_ARealmThatIsLeftIsFreed(t *testing.T) {
+	b, m, said := newBank(t, assets.FS())
+	for _, r := range []Realm{Ember, Tide, Spore, Ember} {
+		b.Enter(r, 0.2)
+		b.Queue(musicFiles(r)...)
+		for !b.Step(time.Second) {
+		}
+		listen(m, Rate/2)
+		if n := m.Stats().Clips; n != Layers {
+			t.Errorf("%s: %d clips; want %d", r, n, Layers)
+		}
+	}
+	// Left in the midst of loading: nothing of it is kept, nor heard.
+	b.Enter(Tide, 0.2)
+	b.Queue(musicFiles(Tide)...)
+	b.Step(0)
+	b.Leave(0.2)
+	for !b.Step(time.Second) {
+	}
+	listen(m, Rate/2)
+	if n := m.Stats().Clips; n != 0 || said.Len() != 0 {
+		t.Errorf("%d clips are kept; it says %q", n, said)
+	}
+	if p := both(listen(m, Rate/10)); p != 0 {
+		t.Errorf("a level of %v is left", p)
+	}
+}
+
+// A bad file costs its own sound, one line that names it, and nothing else.
+func TestBank_ABadFileCostsItsSoundAndOneLine(t *testing.T) {
+	good := func(name string) *fstest.MapFile {
+		data, err := fs.ReadFile(assets.FS(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &fstest.MapFile{Data: data}
+	}
+	files := fstest.MapFS{EffectFile(cue.Hit, 0): good(EffectFile(cue.Hit, 0)), EffectFile(cue.Hit, 1): {Data: []byte("RIFF....WAVE and so on, for more than forty-two bytes")}}
+	for l := range Layers - 1 {
+		files[MusicFile(Ember, l)] = good(MusicFile(Ember, l))
+	}
+	cut := good(MusicFile(Ember, 1))
+	cut.Data = cut.Data[:len(cut.Data)/2]
+	files[MusicFile(Ember, 1)] = cut
+	b, m, said := newBank(t, files)
+	b.Enter(Ember, 0.1)
+	b.Queue(EffectFile(cue.Hit, 0), EffectFile(cue.Hit, 1))
+	b.Queue(musicFiles(Ember)...)
+	for !b.Step(time.Second) {
+	}
+	b.Put("sound/unknown.flac", Clip{}, newHeap(t))
+	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	want := []string{`sound/hit_1.flac: sound: not a file that can be played: it begins with "RIFF"`, "sound/ember_drums.flac: sound: not a file", "sound/ember_heat.flac: ", "sound/unknown.flac: "}
+	if len(lines) != len(want) {
+		t.Fatalf("it says %q", lines)
+	}
+	for i := range want {
+		if !strings.HasPrefix(lines[i], want[i]) {
+			t.Errorf("it says %q; want %q", lines[i], want[i])
+		}
+	}
+	listen(m, Rate)
+	if p := both(listen(m, Rate)); p < 0.01 || m.Stats().Clips != 3 {
+		t.Errorf("what is left of the music has a level of %v, of %d clips", p, m.Stats().Clips)
+	}
+}
+
+func TestBank_AnEffectThatComesAgainTakesThePlaceOfTheFirst(t *testing.T) {
+	b, m, _ := newBank(t, assets.FS())
+	for range 3 {
+		b.Queue(EffectFile(cue.Dash, 0))
+		for !b.Step(time.Second) {
+		}
+		listen(m, block)
+	}
+	m.Update()
+	if n := m.Stats().Clips; n != 1 {
+		t.Errorf("%d clips; want 1", n)
+	}
+}
