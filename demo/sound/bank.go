@@ -89,6 +89,15 @@ func (b *Bank) Leave(fade float32) {
 	b.on = false
 }
 
+// Cut is Leave at once: all music is freed when it returns, as a level's end wants it. See Mixer.Flush.
+func (b *Bank) Cut() {
+	b.Leave(0)
+	if b.dec != nil && b.places[b.name].music {
+		b.close()
+	}
+	b.mixer.Flush()
+}
+
 // forget drops the music that is on its way.
 func (b *Bank) forget() {
 	for i, id := range b.coming {

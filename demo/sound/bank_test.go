@@ -10,6 +10,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/sound/cue"
+	"github.com/strata-go/strata/memory/tiers"
 )
 
 func musicFiles(r Realm) (names []string) {
@@ -130,5 +131,92 @@ func TestBank_AnEffectThatComesAgainTakesThePlaceOfTheFirst(t *testing.T) {
 	m.Update()
 	if n := m.Stats().Clips; n != 1 {
 		t.Errorf("%d clips; want 1", n)
+	}
+}
+
+// The blocks come from a worker's heap and from the game's tiers; each goes home to its own, and at the end
+// of a level nothing is left of its music, whatever fades.
+func TestBank_BlocksGoHomeAndAreNoLeak(t *testing.T) {
+	mem, err := tiers.New(tiers.Config{Workers: 1, Tags: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag, err := mem.Tag("sound")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMixer()
+	b := NewBank(m, assets.FS(), tag, func(err error) { t.Error(err) })
+	if err := mem.BeginLevel(); err != nil {
+		t.Fatal(err)
+	}
+	b.Enter(Ember, 1)
+	b.Queue(musicFiles(Ember)...)
+	for !b.Step(time.Second) {
+	}
+	listen(m, Rate/4)
+	b.Enter(Tide, 1)
+	for l := range Layers {
+		decoded := make(chan Clip)
+		go func() {
+			file, err := assets.FS().Open(MusicFile(Tide, l))
+			if err != nil {
+				t.Error(err)
+			}
+			defer file.Close()
+			c, err := Decode(file, mem.Worker(0), nil)
+			if err != nil {
+				t.Error(err)
+			}
+			decoded <- c
+		}()
+		b.Put(MusicFile(Tide, l), <-decoded, mem)
+	}
+	listen(m, Rate/4)
+	if n := m.Stats().Clips; n != 2*Layers {
+		t.Errorf("%d clips in the midst of a fade; want %d", n, 2*Layers)
+	}
+	b.Enter(Spore, 1)
+	b.Queue(musicFiles(Spore)...)
+	b.Step(0)
+	b.Cut()
+	if n := m.Stats().Clips; n != 0 {
+		t.Errorf("%d clips are left", n)
+	}
+	home := make(chan struct{})
+	go func() { mem.Worker(0).Settle(); close(home) }()
+	<-home
+	if n := mem.Worker(0).Stats().Live; n != 0 {
+		t.Errorf("%d blocks did not go home to the worker", n)
+	}
+	leaks, err := mem.EndLevel()
+	if err != nil || leaks.Any() {
+		t.Errorf("%v; the level leaks %v", err, leaks)
+	}
+	b.Close()
+	m.Close()
+	if err := mem.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMixer_FlushFreesAtOnceAndWithoutAClick(t *testing.T) {
+	m, h := newMixer(t, 10*Rate, 0.5)
+	if err := m.SetMusic(four(t, m, h, 200), 0.01); err != nil {
+		t.Fatal(err)
+	}
+	say(m, 1, cue.Gift, one(0, 0))
+	usual := steepest(listen(m, Rate)[block:])
+	for i := range m.slots {
+		if m.slots[i].live {
+			m.Remove(ClipID(m.slots[i].gen<<8 | uint32(i+1)))
+		}
+	}
+	m.Flush()
+	if n := h.Stats().Live; n != 0 {
+		t.Errorf("%d clips are left", n)
+	}
+	if d := steepest(listen(m, Rate/4)); d > 1.5*usual {
+		t.Errorf("a step of %v; usual are %v", d, usual)
 	}
 }

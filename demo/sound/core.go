@@ -89,6 +89,23 @@ func (c *core) remove(slot int, q *queue) {
 	c.settle(slot, q)
 }
 
+// flush ends what plays clips that are on their way.
+func (c *core) flush(q *queue) {
+	for i := range c.voices {
+		if v := &c.voices[i]; v.live() && c.going[v.slot] {
+			c.cut(v, q)
+		}
+	}
+	for i := range c.decks {
+		d := &c.decks[i]
+		for _, s := range d.slots {
+			if d.on && s >= 0 && c.going[s] {
+				c.stop(d, q)
+			}
+		}
+	}
+}
+
 // settle releases a slot that is on its way and that nobody plays.
 func (c *core) settle(slot int, q *queue) {
 	if c.going[slot] && c.refs[slot] == 0 {
@@ -109,10 +126,8 @@ func (c *core) play(m *command, q *queue) {
 		return
 	}
 	if v.live() {
-		l, r := v.now()
-		c.clickL, c.clickR = c.clickL+l, c.clickR+r
 		c.stolen++
-		c.end(v, q)
+		c.cut(v, q)
 	}
 	c.births++
 	c.begun++
@@ -155,6 +170,13 @@ func (c *core) place(m *command) *voice {
 		return worst
 	}
 	return nil
+}
+
+// cut ends a voice in the middle, with what is left of its last sample to soften that.
+func (c *core) cut(v *voice, q *queue) {
+	l, r := v.now()
+	c.clickL, c.clickR = c.clickL+l, c.clickR+r
+	c.end(v, q)
 }
 
 // end frees a voice and what it held.

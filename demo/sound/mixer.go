@@ -226,6 +226,16 @@ func (m *Mixer) Update() {
 	}
 }
 
+// Flush cuts off what still plays clips that were removed, and frees those: for the end of a
+// level, which counts what is live. It waits for the device's side, up to the time of a block.
+func (m *Mixer) Flush() {
+	m.run.Lock()
+	m.core.obey(&m.q)
+	m.core.flush(&m.q)
+	m.run.Unlock()
+	m.Update()
+}
+
 func (m *Mixer) free(i int) {
 	s := &m.slots[i]
 	c, home := s.clip, s.home
