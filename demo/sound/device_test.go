@@ -213,11 +213,11 @@ func TestDevice_PausesWithTheFocus(t *testing.T) {
 	d.Focus(false)
 	time.Sleep(5 * time.Millisecond)
 	n, _ := f.seen()
-	for tick := range uint64(50) {
+	for tick := range uint64(2 * queueSize) {
 		say(m, tick*10, cue.Select, one(0, 0))
 		d.Update()
-		time.Sleep(time.Millisecond)
 	}
+	time.Sleep(20 * time.Millisecond)
 	if k, _ := f.seen(); k != n {
 		t.Errorf("%d reads without the focus", k-n)
 	}

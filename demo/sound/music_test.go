@@ -100,6 +100,31 @@ func TestMusic_AnotherRateIsTheSameTone(t *testing.T) {
 	}
 }
 
+// One period of a tone is as good as fifty: a loop is read round its end.
+func TestMusic_ALoopIsReadRoundItsEnd(t *testing.T) {
+	play := func(periods int) [][2]float64 {
+		m, h := newMixer(t, Rate, 0.5)
+		pcm, err := memory.MakeSlice[int16](h, 21*periods)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range pcm {
+			pcm[i] = int16(8000 * math.Sin(2*math.Pi*float64(i%21)/21))
+		}
+		id := add(t, m, Clip{PCM: pcm, Rate: 22050, Channels: 1}, h)
+		if err := m.SetMusic([Layers]ClipID{id}, 0.01); err != nil {
+			t.Fatal(err)
+		}
+		return listen(m, Rate/10)
+	}
+	x, y := play(1), play(50)
+	for i := range x {
+		if x[i] != y[i] {
+			t.Fatalf("frame %d is %v from one period and %v from fifty", i, x[i], y[i])
+		}
+	}
+}
+
 func TestMusic_RealmsCrossfade(t *testing.T) {
 	m, h := newMixer(t, Rate, 0.5)
 	a, b := four(t, m, h, 400), four(t, m, h, 700)
