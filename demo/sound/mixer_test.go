@@ -2,10 +2,8 @@ package sound
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"testing"
-	"unsafe"
 
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/memory"
@@ -307,98 +305,6 @@ func TestMixer_VolumesAndMute(t *testing.T) {
 	}
 }
 
-func TestMixer_ClipsAreFreedWhenNobodyPlaysThemAndByUpdateOnly(t *testing.T) {
-	m, h := newMixer(t, Rate, 0.5)
-	id := m.bank[cue.Select][0]
-	say(m, 1, cue.Select, one(0, 0))
-	listen(m, 500)
-	m.Remove(id)
-	if h.Stats().Live != 1 {
-		t.Fatal("the clip was freed while a voice plays it")
-	}
-	buf := make([]byte, 8*block)
-	for range 20 {
-		if _, err := m.Read(buf); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if h.Stats().Live != 1 {
-		t.Fatal("the clip was freed by Read, on the device's goroutine")
-	}
-	m.Update()
-	if h.Stats().Live != 0 {
-		t.Error("the clip was not freed by Update")
-	}
-	m.Remove(id)
-	m.Update()
-	if err := m.SetMusic([Layers]ClipID{id}, 1); !errors.Is(err, ErrStale) {
-		t.Errorf("a stale id as music: %v", err)
-	}
-	say(m, 50, cue.Select, one(0, 0))
-	if p := both(listen(m, 2000)); p > 1e-4 {
-		t.Errorf("a stale id is heard: %v", p)
-	}
-}
-
-func TestMixer_AnIDIsNotThatOfTheNextClipInItsSlot(t *testing.T) {
-	m, h := newMixer(t, Rate, 0.5)
-	a := add(t, m, tone(t, h, 1000, 10, 0.5), h)
-	m.Remove(a)
-	listen(m, 1000)
-	b := add(t, m, tone(t, h, 1000, 10, 0.5), h)
-	if a == b {
-		t.Fatal("a slot's second clip has the id of its first")
-	}
-	m.Remove(a)
-	listen(m, 1000)
-	if _, ok := m.find(b); !ok {
-		t.Error("a stale id removed another clip")
-	}
-}
-
-func TestMixer_RefusesMoreClipsThanItHolds(t *testing.T) {
-	h := newHeap(t)
-	m := NewMixer()
-	for range MaxClips {
-		add(t, m, tone(t, h, 500, 5, 0.5), h)
-	}
-	c := tone(t, h, 500, 5, 0.5)
-	if _, err := m.Add(c, h); !errors.Is(err, ErrFull) {
-		t.Errorf("%v", err)
-	}
-	m.Close()
-	if _, err := m.Add(c, h); !errors.Is(err, memory.ErrClosed) {
-		t.Errorf("after Close: %v", err)
-	}
-	if _, err := NewMixer().Add(Clip{}, h); !errors.Is(err, ErrFormat) {
-		t.Errorf("an empty clip: %v", err)
-	}
-	c.Free(h)
-	m.Close()
-	m.Update()
-}
-
-// Where nobody reads the queue fills; what must not be lost is not.
-func TestMixer_NothingButPlaysIsLostWhenNobodyReads(t *testing.T) {
-	m, h := newMixer(t, Rate, 0.5)
-	for tick := range uint64(5000) {
-		say(m, tick*20, cue.Shot, one(0, 0))
-	}
-	if m.Stats().Dropped == 0 {
-		t.Error("5,000 plays found room")
-	}
-	for range 1000 {
-		id := add(t, m, tone(t, h, 500, 5, 0.5), h)
-		m.Remove(id)
-		m.Update()
-	}
-	m.Skip(block)
-	m.Update()
-	if n := m.Stats().Clips; n != 1 {
-		t.Errorf("%d clips are left; want 1", n)
-	}
-}
-
 func TestMixer_CutAfterTakesBackWhatWasBegunSince(t *testing.T) {
 	m, _ := newMixer(t, 10*Rate, 0.3)
 	say(m, 10, cue.Gift, one(0, 0))
@@ -438,79 +344,4 @@ func TestMixer_FadesWhenTheGameStandsStillAndComesBack(t *testing.T) {
 	if p := both(listen(m, Rate/2)); math.Abs(p-alive) > 0.01*alive {
 		t.Errorf("the level is %v after the game came back, and was %v", p, alive)
 	}
-}
-
-// What doc.go says of the mixer's size.
-func TestMixer_IsSmall(t *testing.T) {
-	if n := unsafe.Sizeof(Mixer{}); n > 64<<10 {
-		t.Errorf("a mixer has %d bytes", n)
-	} else {
-		t.Logf("a mixer has %d bytes", n)
-	}
-}
-
-func TestMixer_AllocatesNothing(t *testing.T) {
-	m, h := newMixer(t, 3000, 0.3)
-	a, b := add(t, m, tone(t, h, 4410, 44, 0.3), h), add(t, m, tone(t, h, 4410, 44, 0.3), h)
-	var e cue.Events
-	buf := make([]byte, 8*perUpdate)
-	tick := uint64(0)
-	got := testing.AllocsPerRun(500, func() {
-		tick++
-		e.Reset()
-		for k := range cue.Count {
-			for i := range 20 {
-				e.Sound(k, float32(i*10), float32(k), 1)
-			}
-		}
-		m.Hear(&e, Listener{X: 3}, tick)
-		m.SetHeat(float32(tick%100) / 100)
-		if tick%50 == 0 {
-			a, b = b, a
-			if err := m.SetMusic([Layers]ClipID{a}, 0.3); err != nil {
-				t.Fatal(err)
-			}
-		}
-		m.Update()
-		if _, err := m.Read(buf); err != nil {
-			t.Fatal(err)
-		}
-		m.Skip(10)
-	})
-	if got != 0 {
-		t.Errorf("%v objects a tick", got)
-	}
-}
-
-func BenchmarkMixer(b *testing.B) {
-	m, h := newMixer(b, 100*Rate/10, 0.1)
-	var ids [Layers]ClipID
-	for i := range ids {
-		ids[i] = add(b, m, tone(b, h, Rate, 440, 0.1), h)
-	}
-	if err := m.SetMusic(ids, 1); err != nil {
-		b.Fatal(err)
-	}
-	m.SetHeat(1)
-	for tick := range uint64(200) {
-		for k := range cue.Count {
-			say(m, tick, k, one(0, 0), one(1, 0))
-		}
-		listen(m, perUpdate)
-	}
-	if n := m.Stats().Voices; n != Voices {
-		b.Fatalf("%d voices play", n)
-	}
-	buf := make([]byte, 8*perUpdate)
-	b.ReportAllocs()
-	for b.Loop() {
-		for i := range m.core.voices {
-			m.core.voices[i].pos = 0 // or they would end
-		}
-		m.Update()
-		if _, err := m.Read(buf); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(m.Stats().Voices), "voices")
 }

@@ -59,7 +59,7 @@ func (d *Decoder) Decode(r io.Reader, dst func(Header) ([]byte, error), maxPixel
 	if len(d.pix) < h.Bytes() {
 		return h, fmt.Errorf("png: the block has %d bytes, the picture needs %d: %w", len(d.pix), h.Bytes(), io.ErrShortBuffer)
 	}
-	d.pix = d.pix[:h.Bytes()]
+	d.pix = d.pix[:h.Bytes():h.Bytes()] // nothing behind can be written
 	if err := d.pixels(); err != nil {
 		return h, err
 	}
@@ -67,7 +67,7 @@ func (d *Decoder) Decode(r io.Reader, dst func(Header) ([]byte, error), maxPixel
 }
 
 // letGo forgets what belongs to the caller.
-func (d *Decoder) letGo() { d.s.r, d.s.pending, d.s.first, d.pix = nil, nil, nil, nil }
+func (d *Decoder) letGo() { d.s.r, d.s.pending, d.s.failed, d.pix = nil, nil, nil, nil }
 
 // pixels decodes what the IDAT chunks hold.
 func (d *Decoder) pixels() error {

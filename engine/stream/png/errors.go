@@ -14,8 +14,8 @@ var (
 	ErrTooLarge = errors.New("picture too large")
 )
 
-// An Error says what was wrong with a picture, and where. Only its fields differ from one
-// bad file to the next: Err is for errors.Is, the text for people.
+// An Error says what was wrong with a picture, and where. Err is for errors.Is, the text
+// for people; it does not know the name of the file.
 type Error struct {
 	Problem string // what was wrong, and what is allowed
 	Chunk   string // the type of the chunk that was being read; empty in front of the first

@@ -124,6 +124,9 @@ func TestDecode_RefusesBrokenFiles(t *testing.T) {
 		{"palette of 4 bytes", [][]byte{pal, chunk("PLTE", make([]byte, 4)), data, end}, badLength, false},
 		{"palette of 5 for 2 bits", [][]byte{pal, chunk("PLTE", make([]byte, 15)), data, end}, badLength, false},
 		{"palette of 257", [][]byte{rgba, chunk("PLTE", make([]byte, 771)), data, end}, badLength, false},
+		{"palette of 257 for 16 bits", [][]byte{header(Header{2, 2, 16, RGBA, false}), chunk("PLTE", make([]byte, 771)), data, end}, badLength, false},
+		{"palette of a gray with alpha", [][]byte{header(Header{2, 2, 8, GrayAlpha, false}), colors, data, end}, misplaced, false},
+		{"tRNS before PLTE of RGB", [][]byte{header(Header{2, 2, 8, RGB, false}), chunk("tRNS", make([]byte, 6)), colors, data, end}, wrongOrder, false},
 		{"tRNS before PLTE", [][]byte{pal, chunk("tRNS", nil), colors, data, end}, wrongOrder, false},
 		{"tRNS behind", [][]byte{head, data, chunk("tRNS", make([]byte, 2)), end}, wrongOrder, false},
 		{"two tRNS", [][]byte{head, chunk("tRNS", make([]byte, 2)), chunk("tRNS", make([]byte, 2)), data, end}, wrongOrder, false},
@@ -150,6 +153,17 @@ func TestDecode_RefusesBrokenFiles(t *testing.T) {
 			}
 			agree(t, &d, append([]byte(signature), bytes.Join([][]byte{head, data, end}, nil)...)) // the next is fine
 		})
+	}
+}
+
+// Whether the bytes behind the stream were read already must not matter.
+func TestDecode_RefusesBytesBehindTheStreamFromAnyReader(t *testing.T) {
+	stream := append(deflate([]byte{0, 1, 2, 0, 3, 4}, 1), 0)
+	file := join(header(Header{2, 2, 8, Gray, false}), nil, stream, 1000)
+	_, err := new(Decoder).Decode(iotest.OneByteReader(bytes.NewReader(file)), new(block).get, plenty)
+	var e *Error
+	if !errors.As(err, &e) || e.Problem != behindStream {
+		t.Fatal(err)
 	}
 }
 
@@ -221,6 +235,18 @@ func TestDecode_SaysWhereItFailed(t *testing.T) {
 	_, err := new(Decoder).Decode(bytes.NewReader(file), new(block).get, plenty)
 	if want := `png: byte 66, chunk "IDAT", row 2: unknown filter, allowed are 0 to 4: not a valid PNG`; fmt.Sprint(err) != want {
 		t.Errorf("%v\nwant %s", err, want)
+	}
+	for row, want := range map[int]string{0: `, row 0: the file ends early`, -1: `chunk "IEND": the file ends early`} {
+		whole := join(header(Header{2, 3, 8, Gray, false}), nil, deflate(make([]byte, 9), 0), 1000)
+		cut := len(whole) - 1
+		if row == 0 {
+			cut = 50
+		}
+		_, err = new(Decoder).Decode(bytes.NewReader(whole[:cut]), new(block).get, plenty)
+		var e *Error
+		if !errors.As(err, &e) || e.Row != row || !strings.Contains(e.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 	_, err = ReadHeader(strings.NewReader(signature[:3]), plenty)
 	if want := "png: byte 3: the file ends early: unexpected EOF"; fmt.Sprint(err) != want {

@@ -47,9 +47,6 @@ func (i *idats) Read(p []byte) (int, error) {
 // fill replaces the buffer, which was given whole.
 func (i *idats) fill() error {
 	s := i.s
-	if s.first != nil {
-		return s.first
-	}
 	for s.left == 0 {
 		if err := s.finish(); err != nil {
 			return err
@@ -118,8 +115,8 @@ func (d *Decoder) inflatedAll() error {
 
 // damaged says why inflating failed: because of what was read, or of the reader.
 func (d *Decoder) damaged(err error) error {
-	if d.s.first != nil {
-		return d.s.first
+	if d.s.failed != nil {
+		return d.s.failed
 	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF { // the stream is whole and too short
 		return d.s.fail(noMoreIDAT, ErrFormat)

@@ -149,6 +149,8 @@ func fronts(k kind, rng *rand.Rand) [][][]byte {
 		return [][][]byte{{}, {chunk("tRNS", []byte{0, 0})}, {chunk("tRNS", []byte{0xff, 1})}, {chunk("tRNS", []byte{0xff, 0xff})}}
 	case RGB:
 		return [][][]byte{{}, {chunk("PLTE", random(rng, 30))}, {chunk("tRNS", make([]byte, 6))},
+			{chunk("tRNS", []byte{0x12, 0xff, 0x34, 0x01, 0x56, 0x80})},
+
 			{chunk("PLTE", random(rng, 768)), chunk("tRNS", bytes.Repeat([]byte{0xff}, 6))}}
 	case RGBA:
 		return [][][]byte{{}, {chunk("gAMA", random(rng, 4)), chunk("PLTE", random(rng, 3)), chunk("tEXt", random(rng, 20000))}}

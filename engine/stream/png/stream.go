@@ -45,7 +45,7 @@ func (c fourCC) letters() bool {
 type stream struct {
 	r       io.Reader
 	pending error                // what r returned together with bytes; due when these are used up
-	first   error                // the first failure, which a zlib reader in between may have reworded
+	failed  error                // the failure, which a zlib reader in between may have reworded
 	off     int64                // bytes taken from r
 	left    uint32               // bytes of the chunk's data that are still in r
 	crc     uint32               // of the chunk, as far as it was read
@@ -56,22 +56,20 @@ type stream struct {
 
 func (s *stream) reset(r io.Reader) { *s = stream{r: r, row: -1} }
 
-// fail makes the Error and keeps the first.
+// fail makes the Error and keeps it.
 func (s *stream) fail(problem string, err error) error {
 	e := &Error{Problem: problem, Offset: s.off, Row: s.row, Err: err}
 	if s.chunk != 0 {
 		e.Chunk = s.chunk.String()
 	}
-	if s.first == nil {
-		s.first = e
-	}
+	s.failed = e
 	return e
 }
 
 // located is err, or the failure of the reader that was behind it.
 func (s *stream) located(err error) error {
-	if s.first != nil {
-		return s.first
+	if s.failed != nil {
+		return s.failed
 	}
 	return err
 }
