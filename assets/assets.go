@@ -1,6 +1,7 @@
 // Package assets holds the pictures and levels of the game, compiled into the program.
 //
 //	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
+//	realms/NAME.json  title, palette and places of a realm, and realms/NAME.walls, a bit a cell; dug by gen
 //	levels/NAME.json  palette, waves, boss and the pictures that the level shows; written by hand
 //
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X, are authored at
@@ -16,8 +17,8 @@ import (
 	"io/fs"
 )
 
-//go:embed art/*.png levels/*.json
+//go:embed art/*.png levels/*.json realms
 var files embed.FS
 
-// FS returns the file system with art/*.png and levels/*.json. It is safe for use by any number of goroutines.
+// FS returns the file system with art, levels and realms. It is safe for use by any number of goroutines.
 func FS() fs.FS { return files }

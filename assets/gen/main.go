@@ -1,7 +1,7 @@
-// Command gen draws every picture of the game.
+// Command gen draws every picture of the game and digs its realms.
 //
-//	go run ./assets/gen            rewrites assets/art/*.png, from the root of the repository
-//	go run ./assets/gen -out DIR   writes somewhere else
+//	go run ./assets/gen                          rewrites assets/art and assets/realms, from the root of the repository
+//	go run ./assets/gen -out DIR -realms DIR     writes somewhere else
 //
 // A picture is a function from a point to an ink: signed distances give crisp edges, hashed lattice noise gives
 // texture, and nothing depends on time, order or a random source, so the same files come out each time.
@@ -16,8 +16,13 @@ import (
 
 func main() {
 	out := flag.String("out", filepath.Join("assets", "art"), "folder to write the pictures to")
+	dug := flag.String("realms", filepath.Join("assets", "realms"), "folder to write the realms to")
 	flag.Parse()
-	if err := writeAll(*out); err != nil {
+	err := writeAll(*out)
+	if err == nil {
+		err = writeRealms(*dug)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
