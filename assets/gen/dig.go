@@ -10,12 +10,12 @@ const (
 	tunnel   = 9 // half of a tunnel's width
 )
 
-// A ground has a byte a cell: 1 is solid.
-type ground []uint8
+// A mask has a byte a cell: 1 is solid.
+type mask []uint8
 
 // dig makes a realm's ground.
-func dig(r *realm) ground {
-	g := make(ground, realmCells*realmCells)
+func dig(r *realm) mask {
+	g := make(mask, realmCells*realmCells)
 	for y := range realmCells {
 		for x := range realmCells {
 			edge := min(x, y, realmCells-1-x, realmCells-1-y)
@@ -48,7 +48,7 @@ func dig(r *realm) ground {
 }
 
 // clear opens a disc.
-func (g ground) clear(cx, cy, room int) {
+func (g mask) clear(cx, cy, room int) {
 	for y := cy - room; y <= cy+room; y++ {
 		for x := cx - room; x <= cx+room; x++ {
 			if (x-cx)*(x-cx)+(y-cy)*(y-cy) <= room*room {
@@ -59,7 +59,7 @@ func (g ground) clear(cx, cy, room int) {
 }
 
 // tunnel opens a winding way between two cells.
-func (g ground) tunnel(x0, y0, x1, y1 int) {
+func (g mask) tunnel(x0, y0, x1, y1 int) {
 	n := max(abs(x1-x0), abs(y1-y0))
 	for i := range n {
 		x, y := x0+(x1-x0)*i/n, y0+(y1-y0)*i/n
@@ -71,7 +71,7 @@ func (g ground) tunnel(x0, y0, x1, y1 int) {
 
 // drop turns those parts of one kind, rock or open ground, into the other, in which no disc of a radius has room: an
 // opening, as morphology calls it, by two exact distance transforms.
-func (g ground) drop(kind uint8, radius int) {
+func (g mask) drop(kind uint8, radius int) {
 	d := g.squares(func(i int) bool { return g[i] != kind })
 	near := g.squares(func(i int) bool { return d[i] > int32(radius*radius) })
 	for i := range g {
@@ -83,7 +83,7 @@ func (g ground) drop(kind uint8, radius int) {
 
 // squares returns the squared distance of each cell to the nearest that is in a set (Meijster, Roerdink, Hesselink, "A
 // general algorithm for computing distance transforms in linear time", 2000).
-func (g ground) squares(in func(i int) bool) []int32 {
+func (g mask) squares(in func(i int) bool) []int32 {
 	const n, far = realmCells, 4 * realmCells
 	down := make([]int32, n*n)
 	for x := range n {
@@ -140,7 +140,7 @@ func floorDiv(a, b int) int {
 }
 
 // pieces numbers the connected pieces of open ground, from 1.
-func (g ground) pieces() []int32 {
+func (g mask) pieces() []int32 {
 	piece := make([]int32, len(g))
 	var todo []int
 	next := int32(0)
@@ -166,7 +166,7 @@ func (g ground) pieces() []int32 {
 }
 
 // pack returns the realm's NAME.walls.
-func (g ground) pack() []byte {
+func (g mask) pack() []byte {
 	out := make([]byte, len(wallsMagic)+len(g)/8)
 	copy(out, wallsMagic)
 	for i, v := range g {

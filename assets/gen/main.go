@@ -2,6 +2,7 @@
 //
 //	go run ./assets/gen                          rewrites assets/art and assets/realms, from the root of the repository
 //	go run ./assets/gen -out DIR -realms DIR     writes somewhere else
+//	go run ./assets/gen -sheet FILE              only composes some of each realm's ground into a PNG file
 //
 // A picture is a function from a point to an ink: signed distances give crisp edges, hashed lattice noise gives
 // texture, and nothing depends on time, order or a random source, so the same files come out each time.
@@ -17,9 +18,12 @@ import (
 func main() {
 	out := flag.String("out", filepath.Join("assets", "art"), "folder to write the pictures to")
 	dug := flag.String("realms", filepath.Join("assets", "realms"), "folder to write the realms to")
+	sheet := flag.String("sheet", "", "PNG file to compose some of each realm's ground into, instead of all else")
 	flag.Parse()
-	err := writeAll(*out)
-	if err == nil {
+	var err error
+	if *sheet != "" {
+		err = writeSheet(*sheet)
+	} else if err = writeAll(*out); err == nil {
 		err = writeRealms(*dug)
 	}
 	if err != nil {

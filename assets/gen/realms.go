@@ -77,7 +77,7 @@ func (r *realm) describe() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// writeRealms writes NAME.json and NAME.walls of each realm to a folder.
+// writeRealms writes NAME.json, NAME.walls and the folder NAME of each realm to a folder.
 func writeRealms(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -91,7 +91,11 @@ func writeRealms(dir string) error {
 		if err := os.WriteFile(filepath.Join(dir, r.Name+".json"), data, 0o644); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, r.Name+".walls"), dig(r).pack(), 0o644); err != nil {
+		w := survey(r)
+		if err := os.WriteFile(filepath.Join(dir, r.Name+".walls"), w.cells.pack(), 0o644); err != nil {
+			return err
+		}
+		if err := w.writeSectors(filepath.Join(dir, r.Name)); err != nil {
 			return err
 		}
 	}

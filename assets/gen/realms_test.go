@@ -36,7 +36,7 @@ func TestRealms_AreThoseInTheFolderAndCanBePlayed(t *testing.T) {
 }
 
 // playable checks what the game relies on.
-func playable(t *testing.T, r *realm, g ground) {
+func playable(t *testing.T, r *realm, g mask) {
 	t.Helper()
 	open := 0
 	for i, v := range g {
