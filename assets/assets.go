@@ -2,6 +2,7 @@
 //
 //	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
 //	sound/NAME.flac   effects (KIND_N) and music (REALM_LAYER), made by gen, mono, 16 bits
+//	realms/NAME.json  title, palette and places of a realm, and realms/NAME.walls, a bit a cell; dug by gen
 //	levels/NAME.json  palette, waves, boss and the pictures that the level shows; written by hand
 //
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X, are authored at
@@ -20,8 +21,8 @@ import (
 	"io/fs"
 )
 
-//go:embed art/*.png levels/*.json sound/*.flac
+//go:embed art/*.png levels/*.json sound/*.flac realms
 var files embed.FS
 
-// FS returns the file system with art/*.png, sound/*.flac and levels/*.json. It is safe for use by any number of goroutines.
+// FS returns the file system with art, levels, realms and sound. It is safe for use by any number of goroutines.
 func FS() fs.FS { return files }

@@ -50,8 +50,6 @@ func misses(a, b *image.NRGBA) (n int) {
 	return n
 }
 
-func abs(v int) int { return max(v, -v) }
-
 func TestGen_WritesTheSameBytesEachTime(t *testing.T) {
 	for _, p := range pictures {
 		if p.w > 96 || p.h > 96 {

@@ -1,9 +1,11 @@
-// Command gen draws every picture of the game, and makes every sound.
+// Command gen draws every picture of the game, digs its realms, and makes every sound.
 //
-//	go run ./assets/gen             rewrites assets/art/*.png and assets/sound/*.flac, from the root of the repository
+//	go run ./assets/gen             rewrites assets/art, assets/realms and assets/sound, from the root of the repository
 //	go run ./assets/gen -out DIR    writes the pictures somewhere else
+//	go run ./assets/gen -realms DIR writes the realms somewhere else
 //	go run ./assets/gen -sound DIR  writes the sounds somewhere else
 //	go run ./assets/gen -wav DIR    writes the sounds as WAV, and nothing else, for players that know no FLAC
+//	go run ./assets/gen -sheet FILE composes some of each realm's ground into a PNG file, and nothing else
 //
 // A picture is a function from a point to an ink: signed distances give crisp edges, hashed lattice noise gives
 // texture, and nothing depends on time, order or a random source, so the same files come out each time. A sound is a
@@ -21,19 +23,23 @@ import (
 func main() {
 	out := flag.String("out", filepath.Join("assets", "art"), "folder to write the pictures to")
 	sound := flag.String("sound", filepath.Join("assets", "sound"), "folder to write the sounds to")
+	dug := flag.String("realms", filepath.Join("assets", "realms"), "folder to write the realms to")
 	wav := flag.String("wav", "", "folder to write the sounds to as WAV, and nothing else")
+	sheet := flag.String("sheet", "", "PNG file to compose some of each realm's ground into, and nothing else")
 	flag.Parse()
-	if err := write(*out, *sound, *wav); err != nil {
+	var err error
+	switch {
+	case *wav != "":
+		err = writeWAVs(*wav)
+	case *sheet != "":
+		err = writeSheet(*sheet)
+	default:
+		err = errors.Join(writeAll(*out), writeRealms(*dug), writeSounds(*sound))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
-}
-
-func write(art, sound, wav string) error {
-	if wav != "" {
-		return writeWAVs(wav)
-	}
-	return errors.Join(writeAll(art), writeSounds(sound))
 }
 
 func writeAll(dir string) error {

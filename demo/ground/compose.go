@@ -1,0 +1,170 @@
+package ground
+
+import (
+	"fmt"
+
+	"github.com/strata-go/strata/memory"
+)
+
+const (
+	bandRows  = 16
+	fineStep  = 2 // pixels between samples of what changes fast
+	fineRows  = bandRows/fineStep + 1
+	fineCols  = SectorSize/fineStep + 2
+	lightStep = 8 // pixels between samples of light
+	lightCols = SectorSize/lightStep + 2
+)
+
+// A canvas is what composing a sector works on: one block, cut into parts.
+type canvas struct {
+	recipe *Recipe
+	stamps *Stamps
+	style  style
+
+	dist  field     // how far walls are
+	light []float32 // of pools, three a sample
+	// A band's rows on the fine grid: brightness of the floor, its glow, and the wall's brightness; and six rows to work in.
+	tone, glow, body []float32
+	work             [6][]float32
+	warm             [2]float32   // of a fine row's ends
+	rows             [3][]float32 // distances along the row of pixels above, this one and the one below
+	rgb              []float32    // a band's pixels
+	cover            []float32    // how far a pixel is wall
+}
+
+const scratchFloats = 2*Span*Span + lightCols*lightCols*3 + 3*fineRows*fineCols + 6*fineCols + 3*(SectorSize+2) + bandRows*SectorSize*4
+
+// cut divides the block.
+func (c *canvas) cut(block []float32) {
+	take := func(n int) []float32 {
+		s := block[:n:n]
+		block = block[n:]
+		return s
+	}
+	c.dist = take(Span * Span)
+	c.light = take(lightCols * lightCols * 3)
+	for _, s := range []*[]float32{&c.tone, &c.glow, &c.body} {
+		*s = take(fineRows * fineCols)
+	}
+	for i := range c.work {
+		c.work[i] = take(fineCols)
+	}
+	for i := range c.rows {
+		c.rows[i] = take(SectorSize + 2)
+	}
+	c.rgb = take(bandRows * SectorSize * 3)
+	c.cover = take(bandRows * SectorSize)
+}
+
+// Compose draws a sector's ground into dst, Bytes of it: premultiplied RGBA, opaque, a pixel a unit. Where two sectors
+// meet nothing shows, if their recipes agree on what they share. The same input gives the same picture, but for a level
+// or so between architectures.
+//
+// One block of scratch, some 290 KiB, is taken from the allocator and given back on every path. cancelled, unless nil,
+// is asked every 16 rows; its error ends the work, wrapped, with dst half drawn. Other errors are a *FileError without
+// a file, of a stamp that s does not have, and the allocator's. Any number of goroutines may compose at a time, each
+// with an allocator of its own. It panics if dst is shorter than Bytes. Cost: see BenchmarkCompose.
+func Compose(dst []byte, r *Recipe, s *Stamps, scratch memory.Allocator, cancelled func() error) error {
+	dst = dst[:Bytes]
+	for i := range r.Stamps[:r.NStamps] {
+		if id := int(r.Stamps[i].ID); id >= s.count() {
+			return &FileError{"", headBytes + i*stampBytes, fmt.Sprintf("stamp %d; allowed is 0 to %d", id, s.count()-1)}
+		}
+	}
+	block, err := memory.MakeSlice[float32](scratch, scratchFloats)
+	if err != nil {
+		return fmt.Errorf("ground: %w", err)
+	}
+	defer memory.FreeSlice(scratch, block)
+	c := canvas{recipe: r, stamps: s, style: styleOf(r.Base, &s.Palette)}
+	c.cut(block)
+	c.dist.measure(r, block[len(block)-Span*Span:]) // the end is not in use yet
+	c.shine()
+	for y := 0; y < SectorSize; y += bandRows {
+		if cancelled != nil {
+			if err := cancelled(); err != nil {
+				return fmt.Errorf("ground: sector (%d, %d): %w", r.X, r.Y, err)
+			}
+		}
+		c.band(dst[y*SectorSize*4:], y)
+	}
+	return nil
+}
+
+// band draws sixteen rows: floor, what lies on it, shadows and light, walls, what lies on them and above all.
+func (c *canvas) band(dst []byte, y0 int) {
+	for i := range fineRows {
+		at := i * fineCols
+		c.texture(c.tone[at:at+fineCols], c.glow[at:at+fineCols], c.body[at:at+fineCols], y0+i*fineStep)
+	}
+	for y := range bandRows {
+		c.floorRow(y)
+		c.coverRow(y0, y)
+	}
+	r := c.recipe
+	for i := range r.Stamps[:r.NStamps] {
+		if s := &r.Stamps[i]; s.Layer == OnFloor {
+			c.lay(s, y0)
+		}
+	}
+	for y := range bandRows {
+		c.shadeRow(y0, y)
+	}
+	for i := range r.Stamps[:r.NStamps] {
+		if s := &r.Stamps[i]; s.Layer == OnWalls {
+			c.lay(s, y0)
+		}
+	}
+	for i := range r.Stamps[:r.NStamps] {
+		if s := &r.Stamps[i]; s.Layer == Above {
+			c.lay(s, y0)
+		}
+	}
+	c.write(dst, y0)
+}
+
+// fine reads a band's grid at a pixel.
+func fine(grid []float32, x, y int) float32 {
+	i := y/fineStep*fineCols + x/fineStep
+	v := grid[i]
+	if x%fineStep != 0 {
+		v = (v + grid[i+1]) / 2
+	}
+	if y%fineStep == 0 {
+		return v
+	}
+	w := grid[i+fineCols]
+	if x%fineStep != 0 {
+		w = (w + grid[i+fineCols+1]) / 2
+	}
+	return (v + w) / 2
+}
+
+// floorRow fills a row of the band with bare floor.
+func (c *canvas) floorRow(y int) {
+	st := &c.style
+	rgb := c.rgb[y*SectorSize*3:][:SectorSize*3]
+	for x := range SectorSize {
+		tone, glow := fine(c.tone, x, y), fine(c.glow, x, y)
+		p := rgb[x*3 : x*3+3 : x*3+3]
+		p[0] = st.floor[0]*tone + st.glow[0]*glow
+		p[1] = st.floor[1]*tone + st.glow[1]*glow
+		p[2] = st.floor[2]*tone + st.glow[2]*glow
+	}
+}
+
+// write rounds the band's pixels to bytes; a little noise hides the steps of dark gradients.
+func (c *canvas) write(dst []byte, y0 int) {
+	wx, wy := c.recipe.X*SectorSize, c.recipe.Y*SectorSize+y0
+	for y := range bandRows {
+		for x := range SectorSize {
+			i := y*SectorSize + x
+			grain := float32(hash(wx+x, wy+y, 99)>>8) * (1.0 / (1 << 24))
+			p, q := c.rgb[i*3:i*3+3:i*3+3], dst[i*4:i*4+4:i*4+4]
+			q[0] = uint8(min(max(p[0]+grain, 0), 255))
+			q[1] = uint8(min(max(p[1]+grain, 0), 255))
+			q[2] = uint8(min(max(p[2]+grain, 0), 255))
+			q[3] = 255
+		}
+	}
+}
