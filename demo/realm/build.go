@@ -106,6 +106,20 @@ func Build(mem memory.Allocator, info *Info, walls Walls) (_ *Realm, err error) 
 	return r, nil
 }
 
+// Bare returns a realm without walls and without ways, which takes no memory: where there is no room
+// for a realm, or no file. Everything works there, in straight lines.
+func Bare(info *Info) *Realm { return &Realm{Info: info} }
+
+// Unknown describes a realm of which nothing is known but its name: seals at the four corners, the
+// heart in the middle.
+func Unknown(name string) *Info {
+	return &Info{
+		Name: name, Title: name, Palette: [5]string{"#000000", "#202020", "#808080", "#c0c0c0", "#ffffff"},
+		Start: Point{World / 2, World * 0.6}, Heart: Point{World / 2, World / 2},
+		Seals: [Seals]Point{{World * 0.4, World * 0.4}, {World * 0.6, World * 0.4}, {World * 0.4, World * 0.65}, {World * 0.6, World * 0.65}},
+	}
+}
+
 // measure fills in the clearances: two passes of the 3-4 chamfer transform (Borgefors, "Distance
 // transformations in digital images", 1986), with everything beyond the world solid.
 func (r *Realm) measure(walls Walls) {

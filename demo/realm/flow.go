@@ -117,7 +117,12 @@ func (r *Realm) fill(f *Field, books []entry, node int32) {
 }
 
 // Node returns the number of the node that ways to a place lead to, or -1.
-func (r *Realm) Node(p vec) int32 { return int32(r.node(p)) }
+func (r *Realm) Node(p vec) int32 {
+	if r.clear == nil {
+		return -1
+	}
+	return int32(r.node(p))
+}
 
 // Update is called once a tick, with the ticks in order and from 1: it takes the field that is due
 // in this tick, and asks for one to a node where none is on its way and the last led elsewhere. It reports whether it asked.

@@ -22,7 +22,10 @@ func InvSqrt(x float32) float32 {
 
 // Solid reports whether a place is in a wall, or beyond the world.
 func (r *Realm) Solid(p vec) bool {
-	return !(p[0] >= 0 && p[1] >= 0 && p[0] < World && p[1] < World) || r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize] == 0
+	if !(p[0] >= 0 && p[1] >= 0 && p[0] < World && p[1] < World) {
+		return true
+	}
+	return r.clear != nil && r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize] == 0
 }
 
 // Room returns about how far the nearest wall is from a place, in units, give or take a cell and a
@@ -30,6 +33,10 @@ func (r *Realm) Solid(p vec) bool {
 func (r *Realm) Room(p vec) float32 {
 	if r.Solid(p) {
 		return 0
+	}
+	if r.clear == nil {
+		d, _ := r.border(p)
+		return min(d, 680)
 	}
 	return max(0, mul(float32(r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize]), thirds)-CellSize/2)
 }
@@ -43,12 +50,18 @@ func (r *Realm) Near(p vec, radius float32) bool {
 	if !(p[0] >= 0 && p[1] >= 0 && p[0] < World && p[1] < World) {
 		return true
 	}
+	if r.clear == nil {
+		return min(min(p[0], p[1]), min(World-p[0], World-p[1])) < radius
+	}
 	return mul(float32(r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize]), thirds) < radius+12
 }
 
 // sample returns the distance to the nearest wall's face at p, between the middles of four cells,
 // and the direction in which it grows, not of length 1.
 func (r *Realm) sample(p vec) (d float32, out vec) {
+	if r.clear == nil {
+		return r.border(p)
+	}
 	x := clamp(mul(p[0], 1.0/CellSize)-0.5, 0, Cells-1.001)
 	y := clamp(mul(p[1], 1.0/CellSize)-0.5, 0, Cells-1.001)
 	cx, cy := int(x), int(y)
@@ -59,6 +72,21 @@ func (r *Realm) sample(p vec) (d float32, out vec) {
 	top, bottom := a+mul(b-a, fx), e+mul(f-e, fx)
 	d = mul(top+mul(bottom-top, fy), thirds) - CellSize/2
 	return d, vec{mul(b-a, 1-fy) + mul(f-e, fy), mul(e-a, 1-fx) + mul(f-b, fx)}
+}
+
+// border is sample where there is nothing but the world's edge.
+func (r *Realm) border(p vec) (d float32, out vec) {
+	d = p[0]
+	out = vec{1, 0}
+	for _, e := range [3]struct {
+		d   float32
+		out vec
+	}{{World - p[0], vec{-1, 0}}, {p[1], vec{0, 1}}, {World - p[1], vec{0, -1}}} {
+		if e.d < d {
+			d, out = e.d, e.out
+		}
+	}
+	return d, out
 }
 
 func clamp(v, lo, hi float32) float32 { return max(lo, min(hi, v)) }
@@ -134,6 +162,9 @@ func (r *Realm) Sees(a, b vec) bool {
 // Guide returns the direction, of length 1, from a place to where a guide leads, along the ways, or
 // zero: it is there.
 func (r *Realm) Guide(guide int, p vec) vec {
+	if r.clear == nil {
+		return engine.Normalize(r.Place(guide).Sub(p))
+	}
 	return r.Steer(r.guides[guide][coarse(p[1])*Coarse+coarse(p[0])], p)
 }
 
@@ -141,7 +172,7 @@ func (r *Realm) Guide(guide int, p vec) vec {
 // are near it bends to the line on which the way was walked.
 func (r *Realm) Steer(d uint8, p vec) vec {
 	h := Headings[d]
-	if d == 0 || !r.Near(p, 3*CellSize) {
+	if d == 0 || r.clear == nil || !r.Near(p, 3*CellSize) {
 		return h
 	}
 	c := r.cellOfWay(coarse(p[0]), coarse(p[1]))
@@ -159,6 +190,9 @@ func (r *Realm) Steer(d uint8, p vec) vec {
 // Open returns the open place nearest to p, in rings of cells about it, with room for a disc, or p
 // where there is none within 64 cells.
 func (r *Realm) Open(p vec, radius float32) vec {
+	if r.clear == nil {
+		return vec{clamp(p[0], radius, World-radius), clamp(p[1], radius, World-radius)}
+	}
 	cx, cy := min(max(int(p[0])/CellSize, 0), Cells-1), min(max(int(p[1])/CellSize, 0), Cells-1)
 	need := uint8(min(255, mul(radius+CellSize, 1/thirds)))
 	for ring := range 64 {

@@ -215,6 +215,28 @@ func TestSees_StopsAtWallsOnly(t *testing.T) {
 	}
 }
 
+func TestBare_HasAnEdgeAndStraightWays(t *testing.T) {
+	r := Bare(Unknown("x"))
+	p, v := vec{World - 20, 300}, vec{600, 60}
+	for range 60 {
+		from := p
+		p = engine.MulAdd(p, v, engine.Delta)
+		r.Slide(&p, &v, from, 6, 0.5)
+		if r.Solid(p) {
+			t.Fatalf("beyond the world at %v", p)
+		}
+	}
+	if v[0] > 0 || v[1] < 59 {
+		t.Errorf("the edge turned it to %v", v)
+	}
+	if h := r.Guide(0, vec{0, World * 0.4}); h != (vec{1, 0}) || !r.Sees(vec{1, 1}, vec{9000, 9000}) || r.Node(p) != -1 || r.Check() != nil {
+		t.Errorf("guided to %v", h)
+	}
+	if r.Room(vec{100, 5000}) != 100 {
+		t.Errorf("%v units of room", r.Room(vec{100, 5000}))
+	}
+}
+
 func TestInvSqrt_IsNear(t *testing.T) {
 	for x := float32(1e-6); x < 1e9; x *= 1.37 {
 		if got := mul(mul(InvSqrt(x), InvSqrt(x)), x); got < 0.99998 || got > 1.00002 {
