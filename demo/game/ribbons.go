@@ -3,6 +3,7 @@ package game
 import (
 	"unsafe"
 
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 )
 
@@ -18,9 +19,10 @@ type Ribbon struct {
 func (r *Ribbon) Point(i int) vec { return r.Points[(r.At-1-i+2*len(r.Points))%len(r.Points)] }
 
 // ribbonMost bounds how many enemies trail a ribbon.
-const ribbonMost = 256
+const ribbonMost = 512
 
 type ribbons struct {
+	a    memory.Allocator
 	all  [ribbonMost]Ribbon
 	free []uint16
 }
@@ -33,12 +35,11 @@ func (rs *ribbons) take(g *Game, p vec) uint16 {
 			rs.free = append(rs.free, ribbonMost-1-i)
 		}
 	}
-	if len(rs.free) == 0 {
-		g.Lost.Ribbons++
-		return 0
-	}
 	n := 12 + g.rng.Intn(21) // no two alike, so the slab serves many lengths
-	b, err := g.heap.Alloc(uintptr(n)*unsafe.Sizeof(vec{}), unsafe.Alignof(vec{}))
+	if len(rs.free) == 0 {
+		return 0 // as many as anybody can tell apart
+	}
+	b, err := rs.a.Alloc(uintptr(n)*unsafe.Sizeof(vec{}), unsafe.Alignof(vec{}))
 	if err != nil {
 		g.Lost.Ribbons++
 		return 0
@@ -46,6 +47,7 @@ func (rs *ribbons) take(g *Game, p vec) uint16 {
 	i := rs.free[len(rs.free)-1]
 	rs.free = rs.free[:len(rs.free)-1]
 	rs.all[i] = Ribbon{Points: unsafe.Slice((*vec)(b), n)}
+	clear(rs.all[i].Points)
 	rs.push(i+1, p)
 	return i + 1
 }
@@ -57,20 +59,20 @@ func (rs *ribbons) push(id uint16, p vec) {
 	r.Count = min(r.Count+1, len(r.Points))
 }
 
-func (rs *ribbons) give(m memory.Allocator, id uint16) {
+func (rs *ribbons) give(id uint16) {
 	if id == 0 {
 		return
 	}
 	r := &rs.all[id-1]
-	m.Free(unsafe.Pointer(unsafe.SliceData(r.Points)), uintptr(len(r.Points))*unsafe.Sizeof(vec{}))
+	rs.a.Free(unsafe.Pointer(unsafe.SliceData(r.Points)), uintptr(len(r.Points))*unsafe.Sizeof(vec{}))
 	*r = Ribbon{}
 	rs.free = append(rs.free, id-1)
 }
 
-func (rs *ribbons) reset(m memory.Allocator) {
+func (rs *ribbons) reset() {
 	for i := range rs.all {
 		if rs.all[i].Points != nil {
-			rs.give(m, uint16(i)+1)
+			rs.give(uint16(i) + 1)
 		}
 	}
 }
@@ -82,6 +84,22 @@ func (rs *ribbons) used() (n int) {
 		}
 	}
 	return n
+}
+
+// hash adds the ribbons and the order in which the free ones will be taken.
+func (rs *ribbons) hash(h *engine.Hasher) {
+	for i := range rs.all {
+		if r := &rs.all[i]; r.Points != nil {
+			h.Int(i)
+			h.Int(r.At)
+			h.Int(r.Count)
+			hashVecs(h, r.Points)
+		}
+	}
+	h.Int(len(rs.free))
+	for _, i := range rs.free {
+		h.Int(int(i))
+	}
 }
 
 // Ribbon returns an enemy's trail, or nil.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
@@ -78,6 +79,11 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
+	if cfg.Memory.Workers <= 0 {
+		cfg.Memory.Workers = 2
+	}
+	cfg.Memory.Workers++ // the game's own, for fields
+	cfg.Memory.Tags = true
 	if s.Mem, err = tiers.New(cfg.Memory); err != nil {
 		return nil, err
 	}
@@ -85,7 +91,7 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 		return nil, err
 	}
 	s.Loader, err = engine.NewLoader(engine.LoaderConfig{
-		FS: cfg.FS, Workers: s.Mem.Workers(),
+		FS: cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
 		Heap:  func(k int) memory.Allocator { return s.Mem.Worker(k) },
 		Free:  s.Mem.Free,
 		Drain: func(k int) { s.Mem.Worker(k).Settle() },
@@ -117,13 +123,27 @@ func (s *Session) enter(l *level.Level) error {
 	if err := s.Mem.BeginLevel(); err != nil {
 		return err
 	}
-	if err := s.Game.Begin(l); err != nil {
+	if err := s.Game.Begin(l, s.realm(l.Name)); err != nil {
 		return err
 	}
 	s.settle = 6 // by then the last blocks are sent home, and the renderer is done with the pixels
 	p := &s.played
 	p.objects0, p.ticks0, p.on = mallocs(), s.Game.Ticks, true
 	return nil
+}
+
+// realm builds the realm of a level in the manager's. Without a file that can be read, or without
+// room, there is bare ground, and Log is told why.
+func (s *Session) realm(name string) *realm.Realm {
+	r, err := realm.Load(s.cfg.FS, s.Mem.Level(), name)
+	if err == nil {
+		return r
+	}
+	if s.cfg.Log != nil {
+		s.cfg.Log(fmt.Errorf("%w; the ground is bare", err))
+	}
+	s.Game.Lost.Walls++
+	return realm.Bare(realm.Unknown(name))
 }
 
 // mallocs returns how many objects the process has allocated on the Go heap. It stops the
@@ -159,7 +179,9 @@ func (s *Session) leave() error {
 		return nil
 	}
 	s.count()
-	s.Game.End()
+	if err := s.Game.End(); err != nil {
+		return err
+	}
 	for _, l := range s.Game.Leaks() {
 		if s.cfg.Log != nil {
 			s.cfg.Log(fmt.Errorf("level %s leaks: %s", s.Game.Level.Name, l))

@@ -37,6 +37,7 @@ type Realm struct {
 
 	clear             []uint8
 	way, edges, costs []uint8
+	open              []uint8 // the least clearance of each node's cells: small enough to stay in a near cache
 	guides            [Guides][]uint8
 }
 
@@ -91,7 +92,7 @@ func Build(mem memory.Allocator, info *Info, walls Walls) (_ *Realm, err error) 
 		}
 	}()
 	r.clear = grow(Cells * Cells)
-	r.way, r.edges, r.costs = grow(Coarse*Coarse), grow(Coarse*Coarse), grow(Coarse*Coarse)
+	r.way, r.edges, r.costs, r.open = grow(Coarse*Coarse), grow(Coarse*Coarse), grow(Coarse*Coarse), grow(Coarse*Coarse)
 	for i := range r.guides {
 		r.guides[i] = grow(Coarse * Coarse)
 	}
@@ -173,17 +174,19 @@ var (
 func (r *Realm) net() {
 	for y := range Coarse {
 		for x := range Coarse {
-			best, way := -1, 0
+			best, way, least := -1, 0, uint8(255)
 			for s := range perNode * perNode {
 				sx, sy := s%perNode, s/perNode
 				// The roomiest, and of these the one nearest to the middle.
-				k := int(r.clear[(y*perNode+sy)*Cells+x*perNode+sx])*4 - max(abs(2*sx-3), abs(2*sy-3))
+				c := r.clear[(y*perNode+sy)*Cells+x*perNode+sx]
+				least = min(least, c)
+				k := int(c)*4 - max(abs(2*sx-3), abs(2*sy-3))
 				if k > best {
 					best, way = k, s
 				}
 			}
 			i := y*Coarse + x
-			r.way[i] = uint8(way)
+			r.way[i], r.open[i] = uint8(way), least
 			room := int(r.clear[r.cellOfWay(x, y)])
 			if room < wayClear {
 				r.costs[i] = 255 // no way goes here

@@ -14,6 +14,7 @@
 //	clear  | 1536 x 1536 bytes |    thirds of a cell to the nearest wall, 0 in one
 //	way    |  384 x  384 bytes |    the cell, of a node's 16, that its ways meet in
 //	edges  |  384 x  384 bytes |    a bit for each of the 8 ways that can be walked
+//	open   |  384 x  384 bytes |    the least clearance of a node's cells
 //	cost   |  384 x  384 bytes |    what entering a node costs beyond the way: narrow is dear
 //	guide  |  384 x  384 bytes |    five times: which way to go, to a seal or to the heart
 //

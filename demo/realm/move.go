@@ -53,7 +53,11 @@ func (r *Realm) Near(p vec, radius float32) bool {
 	if r.clear == nil {
 		return min(min(p[0], p[1]), min(World-p[0], World-p[1])) < radius
 	}
-	return mul(float32(r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize]), thirds) < radius+12
+	x, y, need := int32(p[0]), int32(p[1]), mul(radius+12, 1/thirds)
+	if float32(r.open[y/CoarseSize*Coarse+x/CoarseSize]) >= need {
+		return false
+	}
+	return float32(r.clear[y/CellSize*Cells+x/CellSize]) < need
 }
 
 // sample returns the distance to the nearest wall's face at p, between the middles of four cells,

@@ -378,7 +378,7 @@ func BenchmarkBuild(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(len(r.clear)+3*len(r.way)+Guides*len(r.way)), "bytes")
+	b.ReportMetric(float64(len(r.clear)+4*len(r.way)+Guides*len(r.way)), "bytes")
 }
 
 func BenchmarkField(b *testing.B) {
