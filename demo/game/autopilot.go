@@ -174,14 +174,14 @@ func (g *Game) nearestEmber() (at vec, ok bool) {
 }
 
 // taste is the order in which the autopilot takes gifts.
-var taste = [GiftKinds]int{GiftVolley: 0, GiftSparks: 1, GiftLightning: 2, GiftFire: 3, GiftMines: 4, GiftHaste: 5, GiftBeam: 6, GiftFrost: 7, GiftHull: 8}
+var taste = [GiftKinds]int{GiftVolley: 0, GiftSparks: 1, GiftLightning: 2, GiftFire: 3, GiftMines: 4, GiftHull: 5, GiftHaste: 6, GiftBeam: 7, GiftFrost: 8}
 
 // prefer returns which of the gifts that are offered to take.
 func (g *Game) prefer() int {
 	best, at := 1<<20, 0
 	for i, k := range g.Offer {
 		rank := taste[k] + 3*int(g.Gifts[k]) // some of each
-		if k == GiftHull && g.Player.Hull <= 2 {
+		if k == GiftHull && g.Player.Hull <= 3 {
 			rank = -1
 		}
 		if rank < best {

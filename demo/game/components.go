@@ -104,7 +104,7 @@ var breeds = [level.Kinds]breed{
 	level.Drifter: {radius: 9, size: 26, hp: 2, score: 50, speed: 62, damage: 1, worth: 1},
 	level.Lancer:  {radius: 10, size: 31, hp: 4, score: 120, speed: 85, damage: 1, worth: 3},
 	level.Swarm:   {radius: 6, size: 15, hp: 1, score: 15, speed: 104, damage: 1, worth: 1},
-	level.Warden:  {radius: 31, size: 74, hp: 520, score: 2500, speed: 34, damage: 2, worth: 40},
+	level.Warden:  {radius: 31, size: 74, hp: 420, score: 2500, speed: 34, damage: 2, worth: 40},
 }
 
 // configure sets the breeds of this round: tougher and faster with each.

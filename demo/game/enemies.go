@@ -159,7 +159,11 @@ func (g *Game) moveEnemies() {
 // far takes a long step by the field, or straight ahead beyond it.
 func (w *walk) far(id ecs.Entity, p *Position, v *Velocity, e *Enemy) {
 	to := w.player.Sub(p.P)
-	if max(max(to[0], -to[0]), max(to[1], -to[1])) > strayed && e.Post == postHorde {
+	reach := float32(strayed)
+	if w.g.Woken { // the warden has them go
+		reach = gridSide / 2
+	}
+	if max(max(to[0], -to[0]), max(to[1], -to[1])) > reach && e.Post == postHorde {
 		w.g.doomed.add(id, true)
 		return
 	}
@@ -217,6 +221,9 @@ func (w *walk) near(id ecs.Entity, k int, p *Position, v *Velocity, e *Enemy) {
 			gr.bosses[gr.bossN] = id
 			gr.bossN++
 		}
+	}
+	if g.shock > 0 && e.Kind != level.Warden && engine.LengthSquared(p.P.Sub(g.center)) < mul(g.shock, g.shock) {
+		g.doomed.add(id, false)
 	}
 	from, b := p.P, &breeds[e.Kind]
 	pace := step

@@ -70,6 +70,7 @@ func (g *Game) choose(in *engine.Input) {
 		k := g.Offer[i]
 		g.Offered = false
 		g.Gifts[k]++
+		g.Player.Hull = min(g.Player.Most, g.Player.Hull+2) // every gift mends
 		if k == GiftHull {
 			g.Player.Most += 2
 			g.Player.Hull = g.Player.Most

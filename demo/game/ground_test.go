@@ -22,7 +22,7 @@ var pillars = sync.OnceValue(func() []byte {
 			n *= 0x5bd1e995
 			wide, high := 6+int(n>>8%12), 6+int(n>>16%12)
 			clear := false // about the places of the description
-			for _, p := range [][2]int{{6144, 8448}, {4000, 4000}, {8200, 4050}, {3950, 8200}, {8250, 8240}, {6144, 6144}} {
+			for _, p := range [][2]int{{6144, 8448}, {2500, 2500}, {9800, 2600}, {2450, 9700}, {9850, 9840}, {6144, 6144}} {
 				dx, dy := p[0]/256-bx, p[1]/256-by
 				clear = clear || dx*dx+dy*dy < 2
 			}
@@ -50,7 +50,7 @@ func ground() fs.FS {
 	for _, name := range []string{"ember", "tide", "spore"} {
 		f.realms["realms/"+name+".walls"] = &fstest.MapFile{Data: pillars()}
 		f.realms["realms/"+name+".json"] = &fstest.MapFile{Data: fmt.Appendf(nil, `{"version":1,"name":%q,"title":"Test","palette":["#000000","#202020","#808080","#c0c0c0","#ffffff"],
-"start":[6144,8448],"seals":[[4000,4000],[8200,4050],[3950,8200],[8250,8240]],"heart":[6144,6144]}`, name)}
+"start":[6144,8448],"seals":[[2500,2500],[9800,2600],[2450,9700],[9850,9840]],"heart":[6144,6144]}`, name)}
 	}
 	return f
 }

@@ -22,13 +22,13 @@ func (g *Game) maybeDrop(at vec, k level.Enemy) error {
 	} else if k == level.Lancer {
 		chance = 0.12
 	}
-	if !g.rng.Chance(mul(chance, 150/(150+g.crowd()))) { // a horde leaves no more than a handful
+	if !g.rng.Chance(mul(chance, 500/(500+g.crowd()))) { // a horde leaves no more than a handful
 		return nil
 	}
 	kind := PickupScore
 	if r := g.rng.Float32(); r < 0.2 {
 		kind = PickupPower
-	} else if r > 0.6 && g.Player.Hull < g.Player.Most {
+	} else if r > 0.5 && g.Player.Hull < g.Player.Most {
 		kind = PickupHull
 	}
 	return g.drop(at, kind)

@@ -119,7 +119,7 @@ func (g *Game) hurt(damage int16, from vec) {
 		return
 	}
 	p.Hull -= int(damage)
-	p.Safe = 1.2
+	p.Safe = 1.5
 	g.Multiplier, g.streak = 1, 0
 	p.V = engine.MulAdd(p.V, engine.Normalize(vec{p.P[0] - from[0], p.P[1] - from[1]}), 160)
 	g.Shake(5)

@@ -34,7 +34,7 @@ func (g *Game) resetSeals() {
 	for i := range g.Seals {
 		g.Seals[i] = Seal{P: vec(g.Realm.Info.Seals[i]), HP: g.SealMost()}
 	}
-	g.Broken, g.Woken = 0, false
+	g.Broken, g.Woken, g.shock = 0, false, 0
 	g.Heat = g.cfg.Heat
 	g.owed, g.bolt, g.mine = 0, 0, 0
 	g.aimAt(vec(g.Realm.Info.Start))
@@ -111,9 +111,31 @@ func (g *Game) shatter(i int) {
 	g.Score += int64(5000 * g.Multiplier)
 	g.popups.add(g, s.P, int64(5000*g.Multiplier))
 	g.fx.shatterSeal(s.P)
+	g.ripple(s.P)
 	g.spill(s.P, 30)
 	g.aimAt(s.P)
 }
+
+// The ring that a broken seal sends out: how fast, and how far.
+const (
+	rippleSpeed = 900
+	rippleReach = 640
+)
+
+// ripple begins a ring in which nothing hostile lives, but wardens.
+func (g *Game) ripple(at vec) { g.shock, g.center = 1, at }
+
+// spread lets the ring grow, and end.
+func (g *Game) spread() {
+	if g.shock > 0 {
+		if g.shock += rippleSpeed * step; g.shock > rippleReach {
+			g.shock = 0
+		}
+	}
+}
+
+// Ripple returns the ring of a broken seal, and how far it has come: radius 0 for none.
+func (g *Game) Ripple() (at vec, radius float32) { return g.center, g.shock }
 
 // An Omen announces an enemy: it shows for a moment, then the enemy stands there.
 type Omen struct {
@@ -156,6 +178,7 @@ func (g *Game) direct() error {
 			g.enter(Fighting)
 		}
 	case Fighting:
+		g.spread()
 		g.watch()
 		return g.stoke()
 	case Opened:
@@ -199,6 +222,7 @@ func (g *Game) watch() {
 	if g.Broken == realm.Seals && !g.Woken && engine.LengthSquared(g.Player.P.Sub(heart)) < heartReach*heartReach {
 		g.Woken = true
 		g.announce(level.Warden, g.Realm.Open(heart, 24), postHeart)
+		g.ripple(heart)
 		g.Shake(8)
 	}
 }

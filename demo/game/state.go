@@ -49,6 +49,8 @@ type State struct {
 	bolt   float32 // until the next lightning
 	mine   float32 // until the next mine
 	cooled int     // the next row of sectors to cool
+	shock  float32 // the radius of a broken seal's ring, in which nothing hostile lives; 0 for none
+	center vec     // of the ring
 	begun  uint64  // the tick in which the realm began: fields are asked for from there on
 }
 
@@ -100,6 +102,8 @@ func (s *State) hash(h *engine.Hasher) {
 	h.Float32(s.bolt)
 	h.Float32(s.mine)
 	h.Int(s.cooled)
+	h.Float32(s.shock)
+	h.Vec2(s.center)
 	h.Uint64(s.begun)
 }
 

@@ -19,6 +19,10 @@ func (v *View) seals() {
 		v.quads.Ring(s.P[0], s.P[1], game.SealRadius, 4, v.time*0.6, 6, c)
 		v.quads.Ring(s.P[0], s.P[1], game.SealRadius*0.6*float32(s.HP)/float32(g.SealMost()), 3, -v.time, 6, v.pal[4])
 	}
+	if at, radius := g.Ripple(); radius > 0 {
+		v.quads.Ring(at[0], at[1], radius, 6, 0, 48, v.pal[4].Light(0.8))
+		v.quads.Ring(at[0], at[1], radius*0.94, 14, 0, 48, v.pal[3].Light(0.35))
+	}
 	if at := g.Realm.Place(realm.Heart); g.Broken == realm.Seals && !g.Woken {
 		v.quads.Ring(at[0], at[1], 48, 3, v.time, 6, v.pal[4])
 	}
