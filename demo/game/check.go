@@ -32,8 +32,8 @@ func (g *Game) checkActors() error {
 		}
 	}
 	switch {
-	case g.ribbons.used() != used:
-		return fmt.Errorf("game: invariant 2: %d ribbons are in use by %d enemies", g.ribbons.used(), used)
+	case g.ribbons.live != used:
+		return fmt.Errorf("game: invariant 2: %d ribbons are in use by %d enemies", g.ribbons.live, used)
 	case toll != g.toll || extra != g.extra:
 		return fmt.Errorf("game: invariant 4: %v and %d enemies live, %v and %d are counted", toll, extra, g.toll, g.extra)
 	case g.Realm.Solid(g.Player.P):

@@ -43,12 +43,15 @@ func (g *Game) grantWishes() error {
 	return nil
 }
 
+// trails are how many points the longest of each kind's has.
+var trails = [level.Kinds]int{level.Drifter: 10, level.Lancer: 32, level.Swarm: 6}
+
 // spawnEnemy puts an enemy into the world, in the open. A full tier costs the enemy, and is no
 // error: the entity is zero then.
 func (g *Game) spawnEnemy(k level.Enemy, p, v vec, post uint8) (ecs.Entity, error) {
 	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4), Post: post}
-	if k == level.Lancer && post != postStress {
-		e.Ribbon = g.ribbons.take(g, p)
+	if most := trails[k]; most > 0 && post != postStress {
+		e.Ribbon = g.ribbons.take(g, p, most/2+g.rng.Intn(most/2+1)) // hardly two alike
 	}
 	id, err := g.actors.enemies.NewEntity(Position{p}, Velocity{v}, e)
 	if err != nil {
@@ -239,7 +242,7 @@ func (w *walk) near(id ecs.Entity, k int, p *Position, v *Velocity, e *Enemy) {
 	if engine.LengthSquared(d) < mul(reach, reach) && g.Player.Alive {
 		g.hurt(b.damage, p.P)
 	}
-	if e.Ribbon != 0 {
+	if e.Ribbon != 0 && (e.Kind == level.Lancer || (w.ticks+uint64(e.Phase))%4 == 1) {
 		g.ribbons.push(e.Ribbon, p.P)
 	}
 }

@@ -156,8 +156,8 @@ func (v *View) enemies() {
 	g := v.s.Game
 	core := [level.Kinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}
 	g.EachSeen(func(e *game.Seen) {
-		if r := g.Ribbon(e); r != nil {
-			v.ribbon(r)
+		if r := g.Ribbon(e); r.Count > 1 {
+			v.ribbon(&r)
 		}
 		if e.Tells {
 			v.tell(e)
