@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render/overlay"
 )
@@ -30,6 +31,7 @@ type options struct {
 	capture    string
 	particles  int
 	enemies    int
+	heat       float64
 	overlay    parts
 	size       dimensions
 	assets     string
@@ -140,7 +142,8 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
 	f.StringVar(&o.screenshot, "screenshot", "", "write a picture of the window to `FILE`.png after 300 ticks, or after -ticks, and end")
 	f.StringVar(&o.capture, "capture", "", "write six seconds of the window to `FILE`.gif, from tick 300 on, or from -ticks, and end")
 	f.IntVar(&o.particles, "particles", 20_000, "room for `N` particles, 1 to 4,000,000")
-	f.IntVar(&o.enemies, "enemies", 0, "`N` more drifters in every level, up to 200,000")
+	f.IntVar(&o.enemies, "enemies", 0, "`N` more drifters all over every realm, up to 200,000")
+	f.Float64Var(&o.heat, "heat", 0, "the horde's heat is at least `N`, 0 calm to 10 full")
 	f.Var(&o.overlay, "overlay", "show the memory overlay from the start, strip and tiers, or `PARTS`: -overlay=f1,maps (F2 in play says which there are)")
 	f.Var(&o.size, "size", "the window's `W`xH, as 640x360")
 	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
@@ -172,6 +175,8 @@ func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
 		return fmt.Sprintf("-particles %d: allowed are 1 to 4000000", o.particles)
 	case o.enemies < 0 || o.enemies > 200_000:
 		return fmt.Sprintf("-enemies %d: allowed are 0 to 200000", o.enemies)
+	case !(o.heat >= 0 && o.heat <= game.HeatMost):
+		return fmt.Sprintf("-heat %g: allowed are 0 to %d", o.heat, game.HeatMost)
 	case o.screenshot != "" && o.headless:
 		return "-screenshot needs a window, and -headless has none: use one of them"
 	case o.capture != "" && o.headless:

@@ -110,7 +110,7 @@ func (o *options) session() game.SessionConfig {
 		}
 	}
 	return game.SessionConfig{
-		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Guard: o.guard, Quads: o.quads()},
+		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads()},
 		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
 		Log: func(err error) { fmt.Fprintln(o.stderr, "demo:", err) },
 	}
@@ -248,6 +248,9 @@ func (a *app) Update(in *render.Input) error {
 	e.Pressed.Set(game.Dash, in.Dash)
 	e.Pressed.Set(game.Pause, in.Pause)
 	e.Pressed.Set(game.Restart, in.Restart)
+	for i, b := range [...]engine.Buttons{game.Choose1, game.Choose2, game.Choose3} {
+		e.Pressed.Set(b, in.Choose[i])
+	}
 	e.Pressed.Set(game.AnyKey, in.AnyKey && !anyF(in.F))
 	if a.s.Playing() {
 		e.Aim = in.AimFrom(a.v.PlayerOnScreen())

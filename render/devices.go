@@ -20,6 +20,7 @@ var keyButtons = [...]struct {
 	{ebiten.KeySpace, btnDash}, {ebiten.KeyShiftLeft, btnDash},
 	{ebiten.KeyEscape, btnPause}, {ebiten.KeyP, btnPause},
 	{ebiten.KeyR, btnRestart}, {ebiten.KeyM, btnMute},
+	{ebiten.KeyDigit1, btnChoose}, {ebiten.KeyDigit2, btnChoose + 1}, {ebiten.KeyDigit3, btnChoose + 2},
 	{ebiten.KeyF1, btnF + 1}, {ebiten.KeyF2, btnF + 2}, {ebiten.KeyF3, btnF + 3}, {ebiten.KeyF4, btnF + 4},
 	{ebiten.KeyF5, btnF + 5}, {ebiten.KeyF6, btnF + 6}, {ebiten.KeyF7, btnF + 7}, {ebiten.KeyF8, btnF + 8},
 }
@@ -33,6 +34,9 @@ var padButtons = [...]struct {
 	{ebiten.StandardGamepadButtonFrontTopLeft, btnDash},
 	{ebiten.StandardGamepadButtonCenterRight, btnPause},
 	{ebiten.StandardGamepadButtonCenterLeft, btnRestart},
+	{ebiten.StandardGamepadButtonRightLeft, btnChoose},
+	{ebiten.StandardGamepadButtonRightTop, btnChoose + 1},
+	{ebiten.StandardGamepadButtonRightRight, btnChoose + 2},
 }
 
 func (d *devices) read(r *raw, vp Viewport) {

@@ -23,6 +23,7 @@ type Input struct {
 	// True in the tick of the press only.
 	Dash, Pause, Restart, Mute, AnyKey bool
 	F                                  [9]bool // F[1] to F[8]
+	Choose                             [3]bool // the first, second or third of what is offered
 }
 
 // AimFrom returns the direction from a place on the logical screen, where the player's
@@ -41,8 +42,9 @@ const (
 	btnRestart
 	btnMute
 	btnAny
-	btnF     // and 8 more
-	btnCount = btnF + 9
+	btnF                 // and 8 more
+	btnChoose = btnF + 9 // and 2 more
+	btnCount  = btnChoose + 3
 )
 
 // deadZone is the part of a stick's travel that counts as rest: worn sticks rest at 0.15.
@@ -115,6 +117,9 @@ func (in *Input) edges(pressed uint32) {
 	in.AnyKey = on(btnAny)
 	for i := range in.F {
 		in.F[i] = on(btnF + i)
+	}
+	for i := range in.Choose {
+		in.Choose[i] = on(btnChoose + i)
 	}
 }
 

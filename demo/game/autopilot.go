@@ -2,109 +2,191 @@ package game
 
 import (
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
 
-// Autopilot plays when nobody does: it leads its aim, keeps its distance, slips away from
-// orbs and charges, collects what lies near and flies into the portal. It is a function of
-// the game's state, so a run with it is as repeatable as any.
+// compass is how many directions the autopilot weighs.
+const compass = 16
+
+// A look is what the autopilot sees: how bad each direction is, and whom to fire at.
+type look struct {
+	g       *Game
+	danger  [compass]float32
+	target  vec
+	v       vec // the target's
+	nearest float32
+	crowd   int // within reach of a touch, nearly
+}
+
+// Autopilot plays when nobody does: it flies by the ways to the next seal, breaks it, fires at the
+// nearest, slips through the gaps of the crowd, collects what lies near, takes gifts, and leaves
+// through the portal. It is a function of the game's state, so a run with it is as repeatable as any.
 func (g *Game) Autopilot() (in engine.Input) {
 	p := &g.Player
-	if g.Phase == Opened || g.Phase == Leaving {
-		in.Move = engine.Normalize(g.PortalAt.Sub(p.P))
-		return in
+	l := look{g: g, nearest: 1e9}
+	l.enemies()
+	l.orbs()
+	goal := g.GoalAt()
+	to := goal.Sub(p.P)
+	d := engine.Length(to)
+	way := g.wayTo(goal)
+	atSeal := g.Goal < realm.Heart && g.Phase == Fighting && d < 150
+	switch {
+	case atSeal: // round it, not too near
+		way = engine.MulAdd(engine.Perp(unit(to)), unit(to), clamp((d-70)/40, -1, 1))
+	case g.toll[level.Warden] > 0 && g.Phase == Fighting && d < 500:
+		way = l.aboutBoss(way)
 	}
-	target, nearest := g.pickTarget()
-	flee := g.threats()
-	if nearest < 1e9 {
-		to := target.p.Sub(p.P)
-		lead := engine.MulAdd(target.p, target.v.Sub(engine.Scale(p.V, 0.3)), min(nearest/(shotSpeed+40), 0.5))
-		in.Aim = engine.Normalize(lead.Sub(p.P))
-		in.Down.Set(Fire, nearest < 360)
-		dir := engine.Normalize(to)
-		in.Move = engine.Scale(engine.Perp(dir), 0.7) // circle
-		in.Move = engine.MulAdd(in.Move, dir, clamp((nearest-target.keep)/40, -1, 1))
+	in.Move = l.gap(way)
+	in.Pressed.Set(Dash, l.crowd > 2)
+	switch {
+	case atSeal && l.nearest > 90 && g.Realm.Sees(p.P, goal):
+		in.Aim = unit(to)
+		in.Down.Set(Fire, true)
+	case l.nearest < 330:
+		lead := engine.MulAdd(l.target, l.v.Sub(engine.Scale(p.V, 0.3)), min(l.nearest/(shotSpeed+40), 0.5))
+		in.Aim = unit(lead.Sub(p.P))
+		in.Down.Set(Fire, true)
 	}
-	if at, ok := g.nearestPickup(); ok && engine.Length(flee) < 0.6 {
-		in.Move = engine.MulAdd(in.Move, engine.Normalize(at.Sub(p.P)), 1.2)
+	if g.Offered {
+		in.Pressed.Set([3]engine.Buttons{Choose1, Choose2, Choose3}[g.prefer()], true)
 	}
-	in.Move = engine.MulAdd(in.Move, flee, 2.2)
-	centre := vec{mul(g.Level.Arena.Width, 0.5), mul(g.Level.Arena.Height, 0.5)}
-	in.Move = engine.MulAdd(in.Move, centre.Sub(p.P), 0.0022)
-	in.Move = engine.Limit(in.Move, 1)
-	in.Pressed.Set(Dash, engine.Length(flee) > 1.5)
 	return in
 }
 
-type target struct {
-	p, v vec
-	keep float32 // the distance to keep
+// wayTo returns the direction to fly to a goal.
+func (g *Game) wayTo(goal vec) vec {
+	to := goal.Sub(g.Player.P)
+	if engine.LengthSquared(to) < 400*400 && g.Realm.Sees(g.Player.P, goal) || g.Phase >= Opened {
+		return unit(to)
+	}
+	return g.Realm.Guide(g.Goal, g.Player.P)
 }
 
-func (g *Game) pickTarget() (t target, nearest float32) {
-	nearest = 1e9
-	for _, r := range g.actors.enemyFilter.All() {
-		p, v, e := r.A, r.B, r.C
-		d := engine.Distance(p.P, g.Player.P)
-		weight := d
-		if e.Kind == level.Warden {
-			weight += 90 // the small ones first
+// aboutBoss circles the nearest of the wardens at a distance.
+func (l *look) aboutBoss(way vec) vec {
+	for _, r := range l.g.actors.enemyFilter.All() {
+		if r.C.Kind != level.Warden {
+			continue
 		}
-		if weight < nearest {
-			nearest = weight
-			t = target{p: p.P, v: v.V, keep: 95}
-			if e.Kind == level.Warden {
-				t.keep = 120
+		to := r.A.P.Sub(l.g.Player.P)
+		d := engine.Length(to)
+		if l.nearest > 40 && d < 330 {
+			l.target, l.v, l.nearest = r.A.P, r.B.V, d
+		}
+		return engine.MulAdd(engine.Perp(unit(to)), unit(to), clamp((d-150)/50, -1, 1))
+	}
+	return way
+}
+
+// gap returns the direction that is safest and leads where it should.
+func (l *look) gap(way vec) (best vec) {
+	g := l.g
+	most := float32(-1e9)
+	at, drawn := g.nearestEmber()
+	for k := range compass {
+		dir := realm.Headings[1+k*realm.Directions/compass]
+		score := mul(engine.Dot(dir, way), 1.3) - l.danger[k]/(1+mul(l.danger[k], 0.35)) // a crowd everywhere is no reason to stay
+		if drawn {
+			score += mul(engine.Dot(dir, unit(at.Sub(g.Player.P))), 0.5)
+		}
+		if ahead := engine.MulAdd(g.Player.P, dir, 44); g.Realm.Near(ahead, -6) {
+			score -= 1.2
+		} else if !g.Realm.Sees(g.Player.P, engine.MulAdd(g.Player.P, dir, 90)) {
+			score -= 0.4
+		}
+		if score > most {
+			most, best = score, dir
+		}
+	}
+	return best
+}
+
+// fear adds somebody at an offset to the danger of the directions that lead to it.
+func (l *look) fear(to vec, reach, weight float32) {
+	sq := engine.LengthSquared(to)
+	if sq > mul(reach, reach) || sq < 1e-3 {
+		return
+	}
+	inv := realm.InvSqrt(sq)
+	near := 1 - mul(mul(sq, inv), 1/reach)
+	dir := engine.Scale(to, inv)
+	for k := range l.danger {
+		if dot := engine.Dot(realm.Headings[1+k*realm.Directions/compass], dir) + 0.25; dot > 0 {
+			l.danger[k] += mul(mul(dot, mul(near, near)), weight)
+		}
+	}
+}
+
+func (l *look) enemies() {
+	g := l.g
+	me := g.Player.P
+	for _, c := range g.actors.enemyFilter.Chunks() {
+		for i := range c.A {
+			to := c.A[i].P.Sub(me)
+			if !(max(to[0], -to[0]) < 340 && max(to[1], -to[1]) < 340) {
+				continue
+			}
+			e := &c.C[i]
+			d := engine.Length(to)
+			if d < l.nearest && g.Realm.Sees(me, c.A[i].P) {
+				l.nearest, l.target, l.v = d, c.A[i].P, c.B[i].V
+			}
+			ahead := engine.MulAdd(to, c.B[i].V, 0.2)
+			switch {
+			case e.Charges() || e.Tells():
+				l.fear(ahead, 170, 4)
+			case e.Kind == level.Warden:
+				l.fear(ahead, 170, 6)
+			default:
+				l.fear(ahead, 150, 2.2)
+			}
+			if d < 36 {
+				l.crowd++
 			}
 		}
 	}
-	if nearest < 1e9 {
-		nearest = engine.Distance(t.p, g.Player.P)
-	}
-	return t, nearest
 }
 
-// threats sums the pushes away from what would hit the player soon.
-func (g *Game) threats() (flee vec) {
-	away := func(p, v vec, radius, weight float32) {
-		ahead := engine.MulAdd(p, v, 0.22)
-		d := engine.Distance(g.Player.P, ahead)
-		if d < radius && d > 0 {
-			near := 1 - d/radius
-			flee = engine.MulAdd(flee, engine.Normalize(g.Player.P.Sub(ahead)), mul(near, weight))
-			side := engine.Perp(engine.Normalize(v))
-			if engine.Dot(side, g.Player.P.Sub(p)) < 0 {
-				side = engine.Scale(side, -1)
-			}
-			flee = engine.MulAdd(flee, side, mul(near, weight))
+func (l *look) orbs() {
+	for _, r := range l.g.actors.shotFilter.All() {
+		if r.C.Hostile {
+			to := r.A.P.Sub(l.g.Player.P)
+			l.fear(engine.MulAdd(to, r.B.V, 0.15), 80, 3)
 		}
 	}
-	for _, r := range g.actors.enemyFilter.All() {
-		p, v, e := r.A, r.B, r.C
-		switch {
-		case e.Charges() || e.Tells():
-			away(p.P, v.V, 90, 1.4)
-		case e.Kind == level.Warden:
-			away(p.P, v.V, 120, 1)
-		default:
-			away(p.P, v.V, 62, 0.8)
-		}
-	}
-	for _, r := range g.actors.shotFilter.All() {
-		if p, v, shot := r.A, r.B, r.C; shot.Hostile {
-			away(p.P, v.V, 46, 1.2)
-		}
-	}
-	return flee
 }
 
-func (g *Game) nearestPickup() (at vec, ok bool) {
-	best := float32(190)
+func (g *Game) nearestEmber() (at vec, ok bool) {
+	best := float32(200 * 200)
+	for _, e := range g.embers.All() {
+		if d := engine.LengthSquared(e.P.Sub(g.Player.P)); d < best {
+			best, at, ok = d, e.P, true
+		}
+	}
 	for _, r := range g.actors.dropFilter.All() {
-		p := r.A
-		if d := engine.Distance(p.P, g.Player.P); d < best {
-			best, at, ok = d, p.P, true
+		if d := engine.LengthSquared(r.A.P.Sub(g.Player.P)); d < best {
+			best, at, ok = d, r.A.P, true
 		}
 	}
 	return at, ok
+}
+
+// taste is the order in which the autopilot takes gifts.
+var taste = [GiftKinds]int{GiftVolley: 0, GiftSparks: 1, GiftLightning: 2, GiftFire: 3, GiftMines: 4, GiftHull: 5, GiftHaste: 6, GiftBeam: 7, GiftFrost: 8}
+
+// prefer returns which of the gifts that are offered to take.
+func (g *Game) prefer() int {
+	best, at := 1<<20, 0
+	for i, k := range g.Offer {
+		rank := taste[k] + 3*int(g.Gifts[k]) // some of each
+		if k == GiftHull && g.Player.Hull <= 3 {
+			rank = -1
+		}
+		if rank < best {
+			best, at = rank, i
+		}
+	}
+	return at
 }

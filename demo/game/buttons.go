@@ -8,5 +8,8 @@ const (
 	Dash
 	Pause
 	Restart
-	AnyKey // any but the function keys
+	AnyKey  // any but the function keys
+	Choose1 // the first of the gifts that are offered
+	Choose2
+	Choose3
 )

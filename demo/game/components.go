@@ -1,14 +1,11 @@
 package game
 
-import (
-	"github.com/strata-go/strata/demo/level"
-	"github.com/strata-go/strata/memory"
-)
+import "github.com/strata-go/strata/demo/level"
 
 // Components are pointer-free and live in off-heap columns. Positions are logical units,
 // velocities units per second, times seconds, angles radians.
 type (
-	// Position is where an entity is, in the arena's coordinates.
+	// Position is where an entity is, in the world's coordinates.
 	Position struct{ P vec }
 
 	// Velocity is where it goes.
@@ -23,10 +20,25 @@ type (
 		Phase  uint16  // own offset, so that no two wander alike
 		Timer  float32 // until the state changes
 		Angle  float32
-		Spin   float32
 		Flash  float32 // 1 when hit, fades
 		Aim    vec     // the direction of a lancer's charge
+		Post   uint8   // what it belongs to: the horde, a seal, or a stress run
 	}
+
+	// Burning hurts, for as long as it lasts.
+	Burning struct {
+		Left float32
+		Next float32 // until it hurts again
+	}
+
+	// Chilled slows down.
+	Chilled struct{ Left float32 }
+
+	// Elite is larger and harder, and leaves more embers.
+	Elite struct{ Worth int16 }
+
+	// Shielded takes hits in its enemy's place, as long as it holds.
+	Shielded struct{ HP int16 }
 
 	// Shot is a bullet of the player's or an orb of a warden's.
 	Shot struct {
@@ -42,7 +54,14 @@ type (
 	}
 )
 
-// PickupKind tells the three kinds of pickups apart.
+// What an enemy belongs to: 1 to 4 are the guards of a seal.
+const (
+	postHorde  = 0
+	postHeart  = 5
+	postStress = 6
+)
+
+// PickupKind tells the kinds of pickups apart.
 type PickupKind uint8
 
 // The kinds of pickups.
@@ -78,35 +97,24 @@ type breed struct {
 	score  int32
 	speed  float32
 	damage int16
+	worth  int16 // in embers
 }
 
 var breeds = [level.Kinds]breed{
-	level.Drifter: {radius: 9, size: 26, hp: 2, score: 50, speed: 62, damage: 1},
-	level.Lancer:  {radius: 10, size: 31, hp: 4, score: 120, speed: 85, damage: 1},
-	level.Swarm:   {radius: 6, size: 15, hp: 1, score: 15, speed: 118, damage: 1},
-	level.Warden:  {radius: 31, size: 74, hp: 64, score: 2500, speed: 30, damage: 2},
+	level.Drifter: {radius: 9, size: 26, hp: 2, score: 50, speed: 62, damage: 1, worth: 1},
+	level.Lancer:  {radius: 10, size: 31, hp: 4, score: 120, speed: 85, damage: 1, worth: 3},
+	level.Swarm:   {radius: 6, size: 15, hp: 1, score: 15, speed: 104, damage: 1, worth: 1},
+	level.Warden:  {radius: 31, size: 74, hp: 420, score: 2500, speed: 34, damage: 2, worth: 40},
 }
 
-// configure writes the level's own breeds at the bottom of the ground: tougher and faster with
-// each round through the levels. Where there is no room, enemies are as in the first round.
+// configure sets the breeds of this round: tougher and faster with each.
 func (g *Game) configure() {
-	g.breeds = breeds[:]
-	if g.ground == nil {
-		g.Lost.Breeds++
-		return
-	}
-	g.ground.Reset()
-	table, err := memory.MakeSlice[breed](g.ground.Bottom(), len(breeds))
-	if err != nil {
-		g.Lost.Breeds++
-		return
-	}
-	for i, b := range breeds {
-		b.hp += b.hp * int16(min(g.Round, 50)) / 3
+	g.breeds = breeds
+	for i := range g.breeds {
+		b := &g.breeds[i]
+		b.hp += b.hp * int16(min(g.Round, 20)) / 3
 		b.speed = mul(b.speed, 1+mul(float32(min(g.Round, 10)), 0.08))
-		table[i] = b
 	}
-	g.breeds = table
 }
 
 // SizeOf returns the side, in logical units, of an enemy's picture.

@@ -2,6 +2,7 @@ package game
 
 import (
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 )
@@ -10,6 +11,7 @@ import (
 type wish struct {
 	p, v  vec
 	enemy level.Enemy
+	post  uint8
 	orb   bool
 }
 
@@ -25,10 +27,13 @@ func (g *Game) wishFor(w wish) {
 func (g *Game) grantWishes() error {
 	for _, w := range g.wishes {
 		var err error
+		if g.Realm.Solid(w.p) {
+			continue
+		}
 		if w.orb {
 			err = g.spawnShot(w.p, w.v, Shot{Life: 4, Damage: 1, Hostile: true})
 		} else {
-			err = g.spawnEnemy(w.enemy, w.p, w.v)
+			_, err = g.spawnEnemy(w.enemy, w.p, w.v, w.post)
 		}
 		if err != nil {
 			return err
@@ -38,22 +43,37 @@ func (g *Game) grantWishes() error {
 	return nil
 }
 
-// spawnEnemy puts an enemy into the world. A full tier costs the enemy, and is no error.
-func (g *Game) spawnEnemy(k level.Enemy, p, v vec) error {
-	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4)}
-	switch k {
-	case level.Lancer:
-		e.Ribbon = g.ribbons.take(g, p)
-	case level.Drifter:
-		e.Spin = g.rng.Range(-1.5, 1.5)
+// trails are how many points the longest of each kind's has.
+var trails = [level.Kinds]int{level.Drifter: 10, level.Lancer: 32, level.Swarm: 6}
+
+// spawnEnemy puts an enemy into the world, in the open. A full tier costs the enemy, and is no
+// error: the entity is zero then.
+func (g *Game) spawnEnemy(k level.Enemy, p, v vec, post uint8) (ecs.Entity, error) {
+	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4), Post: post}
+	if most := trails[k]; most > 0 && post != postStress {
+		e.Ribbon = g.ribbons.take(g, p, most/2+g.rng.Intn(most/2+1)) // hardly two alike
 	}
-	if _, err := g.actors.enemies.NewEntity(Position{p}, Velocity{v}, e); err != nil {
-		g.ribbons.give(g.heap, e.Ribbon)
+	id, err := g.actors.enemies.NewEntity(Position{p}, Velocity{v}, e)
+	if err != nil {
+		g.ribbons.give(e.Ribbon)
 		g.Lost.Enemies++
-		return tolerate(err)
+		return ecs.Entity{}, tolerate(err)
 	}
 	g.toll[k]++
-	return nil
+	if post == postStress {
+		g.extra++
+	}
+	return id, nil
+}
+
+// forget takes an enemy out of the world and out of the books.
+func (g *Game) forget(id ecs.Entity, e *Enemy) {
+	g.ribbons.give(e.Ribbon)
+	g.toll[e.Kind]--
+	if e.Post == postStress {
+		g.extra--
+	}
+	g.world.Remove(id)
 }
 
 // moveOmens turns announcements whose time has come into enemies.
@@ -62,7 +82,7 @@ func (g *Game) moveOmens() error {
 		if o.Left -= step; o.Left > 0 {
 			continue
 		}
-		if err := g.spawnEnemy(o.Kind, o.P, vec{}); err != nil {
+		if _, err := g.spawnEnemy(o.Kind, o.P, vec{}, o.Post); err != nil {
 			return err
 		}
 		g.fx.arrive(o.P, breeds[o.Kind].size)
@@ -71,66 +91,247 @@ func (g *Game) moveOmens() error {
 	return nil
 }
 
-func (g *Game) moveEnemies() error {
-	g.grid.refresh(g)
-	for self, r := range g.actors.enemyFilter.All() {
-		p, v, e := r.A, r.B, r.C
-		e.Flash = max(0, e.Flash-mul(step, 6))
-		e.Timer -= step
-		switch e.Kind {
-		case level.Drifter:
-			g.drift(p, v, e)
-		case level.Lancer:
-			g.lance(p, v, e)
-		case level.Swarm:
-			g.flock(self, p, v, e)
-		case level.Warden:
-			g.ward(p, v, e)
-		}
-		p.P = engine.MulAdd(p.P, v.V, step)
-		b := &breeds[e.Kind]
-		g.keepInside(&p.P, &v.V, b.radius, 0.7)
-		if g.Player.Alive && engine.Distance(p.P, g.Player.P) < b.radius+playerRadius {
-			g.hurt(b.damage, p.P)
-		}
-		if e.Ribbon != 0 {
-			g.ribbons.push(e.Ribbon, p.P)
+// A walk is what every enemy's step reads, in one place.
+type walk struct {
+	g      *Game
+	r      *realm.Realm
+	field  *realm.Field // nil until there is one
+	player vec
+	slow   bool // of the chunk
+	ticks  uint64
+}
+
+// farEvery is how many ticks a step of those beyond the grid takes: nobody sees them.
+const farEvery = 4
+
+// strayed is how far the horde may be left behind, in units along an axis, before it is forgotten;
+// others come from nearer.
+const strayed = 2400
+
+// A column is a chunk of enemies, for as long as nothing of the world's structure changes.
+type column struct {
+	es   []ecs.Entity
+	ps   []Position
+	vs   []Velocity
+	ks   []Enemy
+	slow bool
+}
+
+// moveEnemies looks at each enemy once: those beyond the grid move every fourth tick, each in its
+// turn; those in it are counted, sorted into it, and move.
+func (g *Game) moveEnemies() {
+	w := walk{g: g, r: g.Realm, player: g.Player.P, ticks: g.Ticks}
+	if g.flow != nil {
+		w.field = g.flow.Field()
+	}
+	gr := &g.grid
+	gr.start(g)
+	g.columns = g.columns[:0]
+	for es, c := range g.actors.enemyFilter.Chunks() {
+		n := len(g.columns)
+		g.columns = append(g.columns, column{es, c.A, c.B, c.C, g.actors.chilled.Column(es) != nil})
+		for i := range es {
+			k := gr.cellOf(c.A[i].P)
+			if k < 0 {
+				if (uint64(es[i].Index())+w.ticks)%farEvery == 0 {
+					w.far(es[i], &c.A[i], &c.B[i], &c.C[i])
+				}
+				continue
+			}
+			if gr.begin != nil {
+				gr.begin[k+2]++
+				gr.spots = append(gr.spots, spot{int32(i), uint16(n), uint16(k)})
+			} else {
+				w.slow = g.columns[n].slow
+				w.near(es[i], k, &c.A[i], &c.B[i], &c.C[i])
+			}
 		}
 	}
-	return nil
+	if gr.begin == nil {
+		return
+	}
+	spots := gr.spots
+	gr.sort(g)
+	for _, s := range spots {
+		c := &g.columns[s.chunk]
+		w.slow = c.slow
+		w.near(c.es[s.row], int(s.cell), &c.ps[s.row], &c.vs[s.row], &c.ks[s.row])
+	}
 }
 
-// seek turns a velocity towards a place, at the given speed, as fast as agility allows.
-func seek(v *vec, from, to vec, speed, agility float32) {
-	want := engine.Scale(engine.Normalize(to.Sub(from)), speed)
-	*v = engine.Mix(*v, want, mul(agility, step))
+// far takes a long step by the field, or straight ahead beyond it.
+func (w *walk) far(id ecs.Entity, p *Position, v *Velocity, e *Enemy) {
+	to := w.player.Sub(p.P)
+	reach := float32(strayed)
+	if w.g.Woken { // the warden has them go
+		reach = gridSide / 2
+	}
+	if max(max(to[0], -to[0]), max(to[1], -to[1])) > reach && e.Post == postHorde {
+		w.g.doomed.add(id, true)
+		return
+	}
+	if e.Post != postHorde && e.Post != postStress {
+		return // guards stay
+	}
+	var dir vec
+	if d := w.way(p.P); d != 0 {
+		dir = w.r.Steer(d, p.P)
+	} else {
+		dir = unit(to)
+	}
+	from := p.P
+	v.V = engine.Scale(dir, w.g.breeds[e.Kind].speed)
+	p.P = engine.MulAdd(p.P, v.V, step*farEvery)
+	w.r.Slide(&p.P, &v.V, from, min(breeds[e.Kind].radius, widest), 0.3)
 }
 
-// drift wanders about the player on a slow wave of its own.
-func (g *Game) drift(p *Position, v *Velocity, e *Enemy) {
-	angle := mul(float32(g.Ticks&0xffff), 0.02) + mul(float32(e.Phase), 6.2831855/65536)
-	sway := engine.Scale(engine.Heading(angle), 38)
-	seek(&v.V, p.P, g.Player.P.Add(sway), g.breeds[e.Kind].speed, 1.6)
-	if (g.Ticks+uint64(e.Phase))%4 == 0 { // a quarter of them each tick: nobody sees it
+func (w *walk) way(p vec) uint8 {
+	if w.field == nil {
+		return 0
+	}
+	return w.field.At(p)
+}
+
+// toPlayer returns the direction to go: straight where the player is near and seen, else by the
+// field.
+func (w *walk) toPlayer(p vec) vec {
+	to := w.player.Sub(p)
+	if engine.LengthSquared(to) < 90*90 {
+		return unit(to)
+	}
+	if d := w.way(p); d != 0 {
+		return w.r.Steer(d, p)
+	}
+	return unit(to)
+}
+
+// near is the whole of an enemy's tick: its timers, its kind's way of moving, the crowd, walls, and
+// the player that it may touch.
+func (w *walk) near(id ecs.Entity, k int, p *Position, v *Velocity, e *Enemy) {
+	g := w.g
+	e.Flash = max(0, e.Flash-mul(step, 6))
+	e.Timer -= step
+	switch e.Kind {
+	case level.Drifter:
+		w.drift(p, v, e)
+	case level.Lancer:
+		w.lance(p, v, e)
+	case level.Swarm:
+		w.swarm(p, v, e)
+	case level.Warden:
+		w.ward(p, v, e)
+		if gr := &g.grid; gr.bossN < len(gr.bosses) {
+			gr.bosses[gr.bossN] = id
+			gr.bossN++
+		}
+	}
+	if g.shock > 0 && e.Kind != level.Warden && engine.LengthSquared(p.P.Sub(g.center)) < mul(g.shock, g.shock) {
+		g.doomed.add(id, false)
+	}
+	from, b := p.P, &breeds[e.Kind]
+	pace := step
+	if w.slow {
+		pace = step / 2
+	}
+	p.P = engine.MulAdd(p.P, v.V, pace)
+	if e.Kind != level.Warden {
+		p.P = engine.MulAdd(p.P, g.grid.jostle(k, from), step)
+	}
+	w.r.Slide(&p.P, &v.V, from, min(b.radius, widest), 0.5)
+	d, reach := w.player.Sub(p.P), b.radius+playerRadius
+	if engine.LengthSquared(d) < mul(reach, reach) && g.Player.Alive {
+		g.hurt(b.damage, p.P)
+	}
+	if e.Ribbon != 0 && (e.Kind == level.Lancer || (w.ticks+uint64(e.Phase))%4 == 1) {
+		g.ribbons.push(e.Ribbon, p.P)
+	}
+}
+
+// home returns where a guard goes that nobody disturbs, and whether it does.
+func (w *walk) home(p vec, e *Enemy) (vec, bool) {
+	if e.Post == postHorde || e.Post >= postHeart {
+		return vec{}, false
+	}
+	at := w.g.Seals[e.Post-1].P
+	if engine.LengthSquared(w.player.Sub(at)) < 460*460 {
+		return vec{}, false
+	}
+	return unit(at.Sub(p)), true
+}
+
+// steer turns a velocity to a direction at a speed.
+func steer(v *vec, dir vec, speed, agility float32) {
+	*v = engine.Mix(*v, engine.Scale(dir, speed), mul(agility, step))
+}
+
+// sway turns a direction of the table to and fro, each by its own time.
+func (w *walk) sway(dir vec, e *Enemy, wide int) vec {
+	n := int(w.ticks/2+uint64(e.Phase)) & 127
+	if n > 63 {
+		n = 127 - n
+	}
+	by := realm.Headings[1+(n-32)*wide/32&127]
+	if n < 32 {
+		by = realm.Headings[1+(32-n)*wide/32&127]
+		by[1] = -by[1]
+	}
+	return engine.Rotate(dir, by)
+}
+
+// drift comes in slow curves. As the swarm it steers every other tick: nobody sees that either.
+func (w *walk) drift(p *Position, v *Velocity, e *Enemy) {
+	if (w.ticks+uint64(e.Phase))%2 != 0 {
+		return
+	}
+	dir, idle := w.home(p.P, e)
+	if !idle {
+		dir = w.toPlayer(p.P)
+	}
+	steer(&v.V, w.sway(dir, e, 36), w.g.breeds[e.Kind].speed, 2*1.6)
+	if (w.ticks+uint64(e.Phase))%4 == 0 { // a quarter of them each tick: nobody sees it
 		e.Angle = turnTo(e.Angle, v.V, 12)
 	}
 }
 
+// swarm comes fast, and weaves.
+func (w *walk) swarm(p *Position, v *Velocity, e *Enemy) {
+	if (w.ticks+uint64(e.Phase))%2 != 0 {
+		return
+	}
+	dir, idle := w.home(p.P, e)
+	if !idle {
+		dir = w.toPlayer(p.P)
+	}
+	steer(&v.V, w.sway(dir, e, 28), w.g.breeds[e.Kind].speed, 2*4)
+	if (w.ticks+uint64(e.Phase))%4 == 0 {
+		e.Angle = headingOf(v.V)
+	}
+}
+
 // lance stalks, shows where it aims, charges through, rests.
-func (g *Game) lance(p *Position, v *Velocity, e *Enemy) {
-	to := g.Player.P.Sub(p.P)
+func (w *walk) lance(p *Position, v *Velocity, e *Enemy) {
+	g := w.g
+	to := w.player.Sub(p.P)
 	switch e.State {
 	case lancerStalk:
-		d := engine.Length(to)
-		target := engine.MulAdd(g.Player.P, engine.Normalize(to), -150)
-		seek(&v.V, p.P, target, g.breeds[e.Kind].speed, 2.5)
+		dir, idle := w.home(p.P, e)
+		if !idle {
+			dir = w.toPlayer(p.P)
+		}
+		sq := engine.LengthSquared(to)
+		if sq < 150*150 && !idle {
+			dir = engine.Scale(dir, -1)
+		}
+		steer(&v.V, dir, g.breeds[e.Kind].speed, 2.5)
 		e.Angle = turnTo(e.Angle, to, 6)
-		if e.Timer <= 0 && d < 260 {
-			e.State, e.Timer, e.Aim = lancerTell, 0.55, engine.Normalize(to)
+		if e.Timer <= 0 && sq < 260*260 {
+			if e.Timer = 0.2; w.r.Sees(p.P, w.player) {
+				e.State, e.Timer, e.Aim = lancerTell, 0.55, unit(to)
+			}
 		}
 	case lancerTell:
 		v.V = engine.Scale(v.V, 0.86)
-		e.Aim = engine.Normalize(engine.Mix(e.Aim, engine.Normalize(to), 0.06))
+		e.Aim = unit(engine.Mix(e.Aim, unit(to), 0.06))
 		e.Angle = headingOf(e.Aim)
 		g.fx.tell(p.P)
 		if e.Timer <= 0 {
@@ -151,37 +352,23 @@ func (g *Game) lance(p *Position, v *Velocity, e *Enemy) {
 	}
 }
 
-// flock keeps a swarm together, apart, and after the player.
-func (g *Game) flock(self ecs.Entity, p *Position, v *Velocity, e *Enemy) {
-	near, apart, heading := g.grid.neighbours(self, p.P, 26)
-	want := engine.Normalize(g.Player.P.Sub(p.P))
-	want = engine.MulAdd(want, apart, 1.6)
-	if near > 0 {
-		want = engine.MulAdd(want, engine.Normalize(heading), 0.6)
-	}
-	wave := mul(float32(g.Ticks&0xffff), 0.11) + mul(float32(e.Phase), 6.2831855/65536)
-	want = engine.MulAdd(want, engine.Perp(engine.Normalize(v.V)), mul(engine.Sin(wave), 0.7))
-	seek(&v.V, vec{}, want, g.breeds[e.Kind].speed, 4)
-	e.Angle = headingOf(v.V)
-}
-
 // ward closes in slowly, throws rings of orbs, and sends swarms when it is hurt.
-func (g *Game) ward(p *Position, v *Velocity, e *Enemy) {
-	seek(&v.V, p.P, g.Player.P, g.breeds[e.Kind].speed, 0.8)
+func (w *walk) ward(p *Position, v *Velocity, e *Enemy) {
+	g := w.g
+	steer(&v.V, w.toPlayer(p.P), g.breeds[e.Kind].speed, 0.8)
 	full := g.breeds[level.Warden].hp
 	fury := 1 - clamp(float32(e.HP)/float32(full), 0, 1)
-	e.Spin = 0.4 + mul(fury, 1.4)
-	e.Angle += mul(e.Spin, step)
+	e.Angle += mul(0.4+mul(fury, 1.4), step)
 	if e.Timer <= 0 {
 		e.Timer = 1.7 - mul(fury, 0.6)
 		g.ring(p.P, 12+int(mul(fury, 8)), e.Angle)
 	}
-	// One swarm for each third of the hull that is gone; State counts them.
-	if gone := uint8(mul(fury, 3)); gone > e.State && g.toll[level.Swarm] < 120 {
+	// One swarm for each sixth of the hull that is gone; State counts them.
+	if gone := uint8(mul(fury, 6)); gone > e.State {
 		e.State = gone
 		for range 12 {
 			dir := g.rng.Circle()
-			g.wishFor(wish{p: engine.MulAdd(p.P, dir, 30), v: engine.Scale(dir, 190), enemy: level.Swarm})
+			g.wishFor(wish{p: engine.MulAdd(p.P, dir, 30), v: engine.Scale(dir, 190), enemy: level.Swarm, post: postHeart})
 		}
 		g.fx.hatch(p.P)
 		g.Shake(4)

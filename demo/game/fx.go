@@ -118,7 +118,7 @@ func (f *fx) palette(l *level.Level) {
 			panic(err)
 		}
 	}
-	f.sys.SetBounds(particles.Bounds{MaxX: l.Arena.Width, MaxY: l.Arena.Height})
+	f.sys.SetBounds(particles.Bounds{MaxX: worldSide, MaxY: worldSide})
 	f.ambient = particles.Emitter{Kind: f.kinds[lookEmber], Rate: l.Ambient.Rate, Shape: particles.Disc, Radius: 400, Speed: particles.Range{Min: 2, Max: 16}, Spread: turn,
 		Life: particles.Range{Min: 3, Max: 7}, Size: particles.Range{Min: 1.5, Max: 4}}
 }
@@ -259,4 +259,40 @@ func (f *fx) leave(p vec) {
 	f.emit(lookCool, 300, p, vec{}, turn, span(60, 520), span(0.4, 1.2), span(2, 5))
 	f.emit(lookRing, 3, p, vec{}, 0, span(0, 0), span(0.4, 0.9), span(160, 420))
 	f.emit(lookFlare, 2, p, vec{}, 0, span(0, 0), span(0.5, 0.6), span(160, 200))
+}
+
+func (f *fx) flame(p vec) {
+	f.emit(lookEmber, 1, p, vec{}, turn, span(10, 40), span(0.2, 0.5), span(2, 5))
+}
+
+func (f *fx) trail(p vec) {
+	f.emit(lookGlow, 1, p, vec{}, 0, span(0, 0), span(0.12, 0.16), span(12, 16))
+}
+
+// splash is a shot's end at a wall.
+func (f *fx) splash(p, v vec) {
+	f.emit(lookSpark, 3, p, engine.Scale(v, -1), 1.4, span(40, 180), span(0.08, 0.22), span(1.5, 2))
+}
+
+func (f *fx) beam(end vec) {
+	f.emit(lookSpark, 2, end, vec{}, turn, span(30, 160), span(0.1, 0.25), span(1.5, 2.5))
+}
+
+// shatter is a shield's end.
+func (f *fx) shatter(p vec) {
+	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.25, 0.25), span(44, 44))
+	f.emit(lookCool, 10, p, vec{}, turn, span(40, 160), span(0.2, 0.4), span(2, 3))
+}
+
+// shatterSeal is a seal's end.
+func (f *fx) shatterSeal(p vec) {
+	f.emit(lookRing, 3, p, vec{}, 0, span(0, 0), span(0.4, 0.9), span(120, 320))
+	f.emit(lookCool, 220, p, vec{}, turn, span(60, 460), span(0.4, 1.3), span(2, 5))
+	f.emit(lookDebris, 60, p, vec{}, turn, span(60, 300), span(0.6, 1.6), span(3, 8))
+}
+
+func (f *fx) blast(p vec) {
+	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.35, 0.35), span(150, 150))
+	f.emit(lookSpark, 50, p, vec{}, turn, span(60, 380), span(0.2, 0.6), span(1.5, 3))
+	f.emit(lookSmoke, 6, p, vec{}, turn, span(10, 60), span(0.5, 1.1), span(18, 34))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
@@ -14,7 +15,6 @@ import (
 	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
-	"github.com/strata-go/strata/memory/stack"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/memory/tlsf"
 	"github.com/strata-go/strata/particles"
@@ -32,12 +32,21 @@ func clamp(x, lo, hi float32) float32 { return max(lo, min(hi, x)) }
 // toward moves a to b by at most d.
 func toward(a, b, d float32) float32 { return clamp(b, a-d, a+d) }
 
-// Phase is where a level stands.
+// unit returns v with length 1 to some six digits, or zero where it is about that: for steering.
+func unit(v vec) vec {
+	sq := engine.LengthSquared(v)
+	if !(sq > 1e-8) {
+		return vec{}
+	}
+	return engine.Scale(v, realm.InvSqrt(sq))
+}
+
+// Phase is where a realm stands.
 type Phase uint8
 
-// The phases of a level, in order; Over may follow Fighting.
+// The phases of a realm, in order; Over may follow Fighting.
 const (
-	Announce Phase = iota // the wave's title shows
+	Announce Phase = iota // the realm's title shows, and nothing hurts
 	Fighting
 	Opened // the portal stands open
 	Leaving
@@ -47,83 +56,68 @@ const (
 // Config is what a game is started with.
 type Config struct {
 	Seed      uint64
-	Particles int  // most particles alive; 0 means 20,000
-	Quads     int  // room for what is drawn in a frame; 0 means 1,024, for a game that nobody sees
-	Guard     bool // a guard around the general heap: canaries, quarantine, call sites
-	Enemies   int  // extra drifters from the start, for a stress run
+	Particles int     // most particles alive; 0 means 20,000
+	Quads     int     // room for what is drawn in a frame; 0 means 1,024, for a game that nobody sees
+	Guard     bool    // a guard around the general heap: canaries, quarantine, call sites
+	Enemies   int     // extra drifters from the start, all over the realm, for a stress run
+	Heat      float32 // the heat is at least this, 0 to 10
 	// Sound is told what is to be heard, tick by tick; nil where nobody listens. The rules never read it.
 	Sound cue.Sink
 }
 
-// A Game is the simulation: a function of its seed, its levels and its input. It draws
+// A Game is the simulation: a function of its seed, its levels and realms, and its input. It draws
 // nothing and reads no clock. Where its memory lies:
 //
 //	static  the frame's passes: visible enemies, sort keys, drawing order, vertices, indices
-//	frame   the collision grid and hit lists
-//	level   the level's order of spawns
-//	pools   component columns, omens by handle, particle columns, the ground of loading,
-//	        the texts of popups in a compacting heap
-//	slab    ribbons, of many lengths
-//	large   the scorched ground
+//	frame   the collision grid, lists of hits and of the doomed; all of it within one tick
+//	level   the realm: clearances, ways, guides; the table of spawns
+//	pools   component columns, omens and embers by handle, particle columns, the texts of popups in
+//	        a compacting heap
+//	slab    lists of many lengths: trails, lightning, mines, fires, a tag each
+//	large   the books of flow fields, the scorched ground by sector
+//	inbox   flow fields, computed on a worker
 //
 // When a tier is full the game has less of what lives there, counts it in Lost, and goes on.
 //
 // Invariants, verified by Check:
 //
-//	(1) world, omens and particles pass their own Checks
+//	(1) world, pools, particles, realm and flow pass their own Checks
 //	(2) every ribbon in use belongs to one living enemy
 //	(3) the heap of the popups' texts passes its own Check
+//	(4) toll and extra count the living
+//	(5) nothing that moves is in a wall
 type Game struct {
-	Level  *level.Level
-	Player Player
-
-	Phase      Phase
-	PhaseTime  float32 // seconds in this phase
-	Wave       int     // from 0; the boss comes after the last
-	Round      int     // how many times the levels have gone round
-	Score      int64
-	Best       int // most particles alive
-	Multiplier int
-	Ticks      uint64
-	Played     uint64 // ticks since the last Restart in which the player lived
-	Kills      int
-	Cleared    int     // levels
-	PortalAt   vec     // while Phase is Opened or Leaving
-	ShakeNow   float32 // logical units
-	Lost       Lost
+	State
+	Level *level.Level
+	Realm *realm.Realm
 
 	cfg    Config
-	rng    engine.Rand
 	mem    *tiers.Manager
 	chunks *tlsf.Heap // where the world's columns lie
 	world  *ecs.World
 	actors actors
 	omens  *pool.Pool[Omen]
-	ground *stack.Double // nil where there was no room; of the level's loading: its breeds at the bottom, scratch on top
-	breeds []breed       // of this level and round
-	orders []order       // of this level, in the level tier
-	next   int           // the first order not yet given
-	wait   float32       // until the next wave's orders begin
-	freeze int           // ticks of hit-stop left
-	streak int           // kills since the last hurt
-	toll   [level.Kinds]int
-	wishes []wish // spawns asked for while a query is open
+	embers *pool.Pool[Ember]
+	breeds [level.Kinds]breed // of this round
+	spawns []spawn            // what comes at what heat, in the level tier
+	wishes []wish             // spawns asked for while a query is open
+	flow   *realm.Flow        // nil without workers
 
 	passes  *plan.Arena // nil where the static tier had no room
 	seen    []Seen      // of this tick, in drawing order
 	glimpse Seen        // what eachNear shows: a literal there would be a Go allocation each
-	grid    grid
+	grid    grid        // of this tick
+	columns []column    // of this tick's pass over the enemies
+	doomed  doomed      // of this tick
 	fx      *fx
-	scorch  Scorch
+	scorch  scorches
 	heap    memory.Allocator // for blocks of many lengths
 	guard   *guard.Allocator // nil where it does not guard
-	begun   uint64           // the guard's moment when the level began
+	moment  uint64           // the guard's, when the level began
 	ribbons ribbons
 	popups  popups
+	arms    arms
 }
-
-// Lost counts what full tiers have cost the game.
-type Lost struct{ Quads, Breeds, Enemies, Shots, Pickups, Grids, Hits, Popups, Ribbons, Scorch, Orders int }
 
 // actors are the ways into the world.
 type actors struct {
@@ -133,9 +127,16 @@ type actors struct {
 	enemyFilter *ecs.Filter3[Position, Velocity, Enemy]
 	shotFilter  *ecs.Filter3[Position, Velocity, Shot]
 	dropFilter  *ecs.Filter3[Position, Velocity, Pickup]
+	fireFilter  *ecs.Filter3[Position, Enemy, Burning]
+	coldFilter  *ecs.Filter1[Chilled]
+	burning     ecs.Component[Burning]
+	chilled     ecs.Component[Chilled]
+	elite       ecs.Component[Elite]
+	shielded    ecs.Component[Shielded]
 }
 
-// New makes a game in m's tiers; Begin starts its first level. The game closes with m.
+// New makes a game in m's tiers, whose last worker's heap is its own; Begin starts its first level.
+// Close it before m.
 func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	if cfg.Particles == 0 {
 		cfg.Particles = 20_000
@@ -146,36 +147,47 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	if cfg.Enemies < 0 || cfg.Enemies > 200_000 {
 		return nil, fmt.Errorf("game: %d enemies; allowed are 0 to 200,000", cfg.Enemies)
 	}
-	g := &Game{cfg: cfg, mem: m, rng: engine.NewRand(cfg.Seed, 1), wishes: make([]wish, 0, 256), Multiplier: 1}
-	if err := g.buildWorld(); err != nil {
+	if !(cfg.Heat >= 0 && cfg.Heat <= HeatMost) {
+		return nil, fmt.Errorf("game: heat %g; allowed are 0 to %d", cfg.Heat, HeatMost)
+	}
+	g := &Game{cfg: cfg, mem: m, wishes: make([]wish, 0, 256)}
+	g.rng = engine.NewRand(cfg.Seed, 1)
+	g.Restart()
+	if err := g.build(m); err != nil {
 		return nil, fmt.Errorf("game: %w", err)
 	}
-	var err error
-	if g.omens, err = tiers.NewPool[Omen](m, pool.Config{Name: "omens", Capacity: 4096}); err != nil {
-		return nil, fmt.Errorf("game: %w", err)
-	}
-	g.ground, err = stack.NewDouble(m.PoolSource(), stack.DoubleConfig{Bytes: 64 << 10})
-	switch {
-	case err == nil:
-		m.AddFuncs("ground", g.ground.Stats, nil, g.ground.Close)
-	case tolerate(err) != nil:
-		return nil, fmt.Errorf("game: %w", err)
-	}
-	if g.popups, err = newPopups(g); err != nil {
-		return nil, fmt.Errorf("game: %w", err)
-	}
-	if g.heap, g.guard, err = newHeap(m, cfg.Guard); err != nil {
-		return nil, fmt.Errorf("game: %w", err)
-	}
-	ps, err := particles.New(m.PoolSource(), particles.Config{Capacity: cfg.Particles, Seed: cfg.Seed*2 + 1})
-	if err != nil {
-		return nil, fmt.Errorf("game: %w", err)
-	}
-	m.AddFuncs("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close)
-	if g.fx, err = newFX(ps, cfg.Sound); err != nil {
-		return nil, fmt.Errorf("game: %w", err)
+	if m.Workers() > 0 {
+		g.flow = realm.NewFlow(m, m.Workers()-1)
 	}
 	return g, nil
+}
+
+func (g *Game) build(m *tiers.Manager) (err error) {
+	if err := g.buildWorld(); err != nil {
+		return err
+	}
+	if g.omens, err = tiers.NewPool[Omen](m, pool.Config{Name: "omens", Capacity: 4096}); err != nil {
+		return err
+	}
+	if g.embers, err = tiers.NewPool[Ember](m, pool.Config{Name: "embers", Capacity: emberMost}); err != nil {
+		return err
+	}
+	if g.popups, err = newPopups(g); err != nil {
+		return err
+	}
+	if g.heap, g.guard, err = newHeap(m, g.cfg.Guard); err != nil {
+		return err
+	}
+	if err := g.tags(m); err != nil {
+		return err
+	}
+	ps, err := particles.New(m.PoolSource(), particles.Config{Capacity: g.cfg.Particles, Seed: g.cfg.Seed*2 + 1})
+	if err != nil {
+		return err
+	}
+	m.AddFuncs("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close)
+	g.fx, err = newFX(ps, g.cfg.Sound)
+	return err
 }
 
 func (g *Game) buildWorld() error {
@@ -193,14 +205,21 @@ func (g *Game) buildWorld() error {
 		g.world.Reset()
 		g.world.Shrink()
 	}, g.world.Close)
-	a := &g.actors
-	a.enemies = ecs.NewMap3[Position, Velocity, Enemy](g.world)
-	a.shots = ecs.NewMap3[Position, Velocity, Shot](g.world)
-	a.pickups = ecs.NewMap3[Position, Velocity, Pickup](g.world)
-	a.enemyFilter = ecs.NewFilter3[Position, Velocity, Enemy](g.world)
-	a.shotFilter = ecs.NewFilter3[Position, Velocity, Shot](g.world)
-	a.dropFilter = ecs.NewFilter3[Position, Velocity, Pickup](g.world)
-	return nil
+	a, w := &g.actors, g.world
+	a.enemies = ecs.NewMap3[Position, Velocity, Enemy](w)
+	a.shots = ecs.NewMap3[Position, Velocity, Shot](w)
+	a.pickups = ecs.NewMap3[Position, Velocity, Pickup](w)
+	a.enemyFilter = ecs.NewFilter3[Position, Velocity, Enemy](w)
+	a.shotFilter = ecs.NewFilter3[Position, Velocity, Shot](w)
+	a.dropFilter = ecs.NewFilter3[Position, Velocity, Pickup](w)
+	a.fireFilter = ecs.NewFilter3[Position, Enemy, Burning](w)
+	a.coldFilter = ecs.NewFilter1[Chilled](w)
+	var errs [4]error
+	a.burning, errs[0] = ecs.Register[Burning](w)
+	a.chilled, errs[1] = ecs.Register[Chilled](w)
+	a.elite, errs[2] = ecs.Register[Elite](w)
+	a.shielded, errs[3] = ecs.Register[Shielded](w)
+	return errors.Join(errs[:]...)
 }
 
 // relieve gives back what the columns hold and do without, for others of the pools tier. The
@@ -213,49 +232,60 @@ func (g *Game) relieve() {
 // columnBytes bounds the address space of the columns: 64 MiB, a million enemies.
 const columnBytes = 64 << 20
 
-// Begin starts a level; the manager's level must have begun. Score, power and hull are kept
-// from the level before.
-func (g *Game) Begin(l *level.Level) error {
+// Begin starts a level on a realm, which lies in the manager's level, which must have begun. Score,
+// gifts and hull are kept from the level before.
+func (g *Game) Begin(l *level.Level, r *realm.Realm) error {
 	if g.guard != nil {
-		g.begun = g.guard.Now()
+		g.moment = g.guard.Now()
 	}
-	hull, power := HullMax, 1
+	hull := g.Player.Most
 	if g.Level != nil && g.Player.Alive {
-		hull, power = max(g.Player.Hull, HullMax/2), g.Player.Power
+		hull = max(g.Player.Hull, g.Player.Most/2)
 	}
-	g.Level = l
-	g.grid.forget()
+	g.Level, g.Realm = l, r
+	g.begun = g.Ticks
+	g.Lived, g.freeze, g.ShakeNow, g.extra = 0, 0, 0, 0
 	g.toll = [level.Kinds]int{}
 	g.wishes = g.wishes[:0]
-	g.Wave, g.next, g.wait, g.freeze, g.ShakeNow = 0, 0, 0, 0, 0
-	g.resetPlayer(hull, power)
-	g.fx.palette(l)
 	g.configure()
-	g.writeOrders()
+	g.writeSpawns()
+	g.resetSeals()
+	g.resetPlayer(hull)
+	g.fx.palette(l)
 	if err := g.declare(); err != nil {
 		return err
 	}
-	g.ribbons.reset(g.heap)
-	g.popups.reset()
-	g.scorch.begin(g)
+	g.clear()
 	g.enter(Announce)
-	g.stress()
-	return nil
+	return g.stress()
 }
 
-// End gives back what the level held block by block, before the manager's EndLevel.
-func (g *Game) End() {
-	g.ribbons.reset(g.heap)
+// clear gives back what lies in blocks.
+func (g *Game) clear() {
+	g.ribbons.reset()
 	g.popups.reset()
-	g.scorch.end(g)
-	g.grid.forget()
-	g.orders, g.passes, g.seen = nil, nil, nil
+	g.scorch.reset()
+	g.arms.reset()
 }
 
-// Restart begins anew after the end: score and round are gone, the level stays.
+// End gives back what the level held block by block, before the manager's EndLevel; it waits for
+// the flow's worker, which reads the realm.
+func (g *Game) End() error {
+	g.clear()
+	g.passes, g.seen, g.spawns = nil, nil, nil
+	g.grid, g.doomed = grid{}, doomed{}
+	if g.flow == nil {
+		return nil
+	}
+	return g.flow.Reset()
+}
+
+// Restart begins anew after the end: score, round and gifts are gone, the level stays.
 func (g *Game) Restart() {
 	g.Score, g.Multiplier, g.Kills, g.Round, g.streak, g.Played = 0, 1, 0, 0, 0, 0
+	g.Gifts, g.Offered, g.Embers, g.Need = [GiftKinds]uint8{}, false, 0, firstNeed
 	g.Player.Alive = false // so that Begin gives a full hull
+	g.Player.Most = HullMax
 }
 
 func (g *Game) enter(p Phase) { g.Phase, g.PhaseTime = p, 0 }
@@ -263,31 +293,64 @@ func (g *Game) enter(p Phase) { g.Phase, g.PhaseTime = p, 0 }
 // Shake kicks the camera; it decays.
 func (g *Game) Shake(by float32) { g.ShakeNow = min(14, g.ShakeNow+by) }
 
-// Tick advances the simulation by a sixtieth of a second.
+// Tick advances the simulation by a sixtieth of a second, within a frame of the manager.
 func (g *Game) Tick(in *engine.Input) error {
 	g.Ticks++
 	g.PhaseTime += step
 	if g.Player.Alive {
 		g.Played++
+		g.Lived++
 	}
 	g.ShakeNow = mul(g.ShakeNow, 0.9)
 	if g.freeze > 0 {
 		g.freeze--
 		return nil
 	}
-	for _, system := range [...]func() error{
-		func() error { return g.movePlayer(in) },
-		g.moveEnemies, g.moveShots, g.movePickups, g.moveOmens, g.grantWishes, g.collide, g.direct,
-	} {
-		if err := system(); err != nil {
-			return fmt.Errorf("game: tick %d: %w", g.Ticks, err)
-		}
+	if err := g.advance(in); err != nil {
+		return fmt.Errorf("game: tick %d: %w", g.Ticks, err)
 	}
 	g.fx.update(g)
 	g.popups.update()
-	g.scorch.cool()
+	g.scorch.update(g)
 	g.Best = max(g.Best, g.fx.sys.Len())
 	return g.look()
+}
+
+// advance runs the rules. What is in the frame arena begins and ends in here.
+func (g *Game) advance(in *engine.Input) error {
+	if err := g.movePlayer(in); err != nil {
+		return err
+	}
+	g.choose(in)
+	if err := g.find(); err != nil {
+		return err
+	}
+	g.doomed.begin(g)
+	g.moveEnemies()
+	if err := g.weather(); err != nil {
+		return err
+	}
+	for _, system := range [...]func(*Game) error{
+		(*Game).moveShots, (*Game).collide, (*Game).armory, (*Game).reap, (*Game).moveEmbers, (*Game).movePickups,
+		(*Game).moveOmens, (*Game).grantWishes, (*Game).direct,
+	} {
+		if err := system(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find keeps the field that leads to the player up to date.
+func (g *Game) find() error {
+	if g.flow == nil {
+		return nil
+	}
+	_, err := g.flow.Update(g.Ticks, g.Realm, g.Realm.Node(g.Player.P))
+	if err != nil {
+		g.Lost.Fields++
+	}
+	return tolerate(err)
 }
 
 // Particles returns the particles, for drawing.
@@ -319,38 +382,4 @@ func (g *Game) Boss() (share float32, ok bool) {
 		}
 	}
 	return share, ok
-}
-
-// Hash folds the whole state into one number: equal hashes, equal games.
-func (g *Game) Hash() uint64 {
-	var h engine.Hasher
-	h.Uint64(g.world.Hash(g.Ticks))
-	h.Uint64(g.fx.sys.Hash(0))
-	p := &g.Player
-	for _, v := range [...]vec{p.P, p.V, p.Aim, g.PortalAt} {
-		h.Vec2(v)
-	}
-	h.Int(p.Hull)
-	h.Int(p.Power)
-	h.Int(int(g.Phase))
-	h.Int(g.Wave)
-	h.Int(g.next)
-	h.Uint64(uint64(g.Score))
-	g.rng.Hash(&h)
-	return h.Sum()
-}
-
-// Check verifies the invariants.
-func (g *Game) Check() error {
-	errs := []error{g.world.Check(), g.omens.Check(), g.fx.sys.Check(), g.popups.check()}
-	used := 0
-	for _, r := range g.actors.enemyFilter.All() {
-		if r.C.Ribbon != 0 {
-			used++
-		}
-	}
-	if n := g.ribbons.used(); n != used {
-		errs = append(errs, fmt.Errorf("game: %d ribbons are in use by %d enemies", n, used))
-	}
-	return errors.Join(errs...)
 }

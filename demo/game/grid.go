@@ -7,143 +7,211 @@ import (
 	"github.com/strata-go/strata/memory/arena"
 )
 
-// A grid finds enemies by place. It is built anew each tick in the frame arena, by counting
-// sort, and the next tick's steering still reads it: that is what the second frame buffer is for.
+// A grid finds enemies by place, in a square about the player: beyond it nobody is hit and nobody
+// jostles. It is built at the beginning of each tick, by counting sort in the frame arena, from where
+// the enemies are then, and is of no use after it: no tick reads what another one left there.
 //
 //	begin: | 0 | 3 | 3 | 7 ...   begin[c] to begin[c+1] are cell c's entries
-//	cells: | a b c | d e f g | ...
+//	at:    | a b c | d e f g | ...     where each is
+//	who:   | a b c | d e f g | ...     and who
 type grid struct {
-	begin      []int32
-	cells      []cell
-	cols, rows int
-	frame      uint64 // of the manager, when it was built, plus 1; 0 for none
+	spots  []spot
+	begin  []int32 // empty where there was no room
+	at     []vec
+	who    []cell
+	x0, y0 float32
+	bosses [8]ecs.Entity // the wardens in the square, noted as they move
+	bossN  int
 }
 
 // A cell is one enemy in the grid.
 type cell struct {
-	P, V   vec
 	Radius float32
 	E      ecs.Entity
 }
 
 var (
 	cellType  = memory.MustType[cell]()
+	spotType  = memory.MustType[spot]()
+	vecType   = memory.MustType[vec]()
 	countType = memory.MustType[int32]()
 )
 
-// cellSide is the side of a cell in logical units: a little more than the reach of a query.
-const cellSide = 40
+const (
+	cellSide  = 16                      // units: one small enemy's
+	gridCells = 128                     // in a row, and rows of them
+	gridSide  = gridCells * cellSide    // units: three screens' width
+	widest    = 12                      // the radius of the largest that is found by cell; wardens are few
+	gridRoom  = gridCells*gridCells + 2 // of begin: shifted by two while counting
+)
 
-func (gr *grid) forget() { *gr = grid{} }
-
-// refresh makes sure that there is a grid of where the enemies are. After frames without a
-// tick (a pause, a load) the last one has expired.
-func (gr *grid) refresh(g *Game) {
-	if gr.frame != 0 && g.mem.Frames().Frame()+1-gr.frame < uint64(g.mem.Frames().Buffers()) {
-		return
-	}
-	if err := gr.build(g); err != nil {
-		g.Lost.Grids++
-	}
+// A spot says where an enemy of the grid is in the columns: the chunk, the row, and its cell.
+type spot struct {
+	row   int32
+	chunk uint16
+	cell  uint16
 }
 
-// build sorts the enemies into cells. On error there is no grid.
-func (gr *grid) build(g *Game) (err error) {
-	gr.forget()
+// start makes room for counting. Where the frame arena is full there is no grid: shots pass through,
+// nobody jostles, and Lost says so.
+func (gr *grid) start(g *Game) {
+	*gr = grid{}
+	gr.x0, gr.y0 = corner(g.Player.P[0]), corner(g.Player.P[1])
 	f := g.mem.Frame()
-	cols, rows := int(g.Level.Arena.Width)/cellSide+1, int(g.Level.Arena.Height)/cellSide+1
-	n := g.actors.enemyFilter.Len()
-	begin, err := arena.MakeSlice(f, countType, cols*rows+2)
-	if err != nil {
-		return err
+	begin, err := arena.MakeSlice(f, countType, gridRoom)
+	if err == nil {
+		gr.spots, err = arena.MakeSliceUninit(f, spotType, g.actors.enemyFilter.Len())
 	}
-	cells, err := arena.MakeSliceUninit(f, cellType, n)
 	if err != nil {
-		return err
+		g.Lost.Grids++
+		return
 	}
-	gr.begin, gr.cells, gr.cols, gr.rows = begin, cells, cols, rows
-	gr.frame = g.mem.Frames().Frame() + 1
+	gr.begin, gr.spots = begin, gr.spots[:0]
+}
 
-	// begin is shifted by two while counting, so that placing leaves it right.
-	for _, c := range g.actors.enemyFilter.Chunks() {
-		for i := range c.A {
-			begin[gr.cellOf(c.A[i].P)+2]++
-		}
+func corner(v float32) float32 { return float32((int(v)/cellSide - gridCells/2) * cellSide) }
+
+// sort places those that were counted.
+func (gr *grid) sort(g *Game) {
+	f := g.mem.Frame()
+	at, err := arena.MakeSliceUninit(f, vecType, len(gr.spots))
+	if err == nil {
+		gr.who, err = arena.MakeSliceUninit(f, cellType, len(gr.spots))
 	}
+	if err != nil {
+		gr.begin, gr.who = nil, nil
+		g.Lost.Grids++
+		return
+	}
+	gr.at = at
+	begin := gr.begin
 	for i := 2; i < len(begin); i++ {
 		begin[i] += begin[i-1]
 	}
-	for es, columns := range g.actors.enemyFilter.Chunks() {
-		ps, vs, ks := columns.A, columns.B, columns.C
-		for i := range ps {
-			c := gr.cellOf(ps[i].P) + 1
-			cells[begin[c]] = cell{P: ps[i].P, V: vs[i].V, Radius: breeds[ks[i].Kind].radius, E: es[i]}
-			begin[c]++
+	for _, s := range gr.spots {
+		c := &g.columns[s.chunk]
+		j := begin[s.cell+1]
+		at[j], gr.who[j] = c.ps[s.row].P, cell{Radius: breeds[c.ks[s.row].Kind].radius, E: c.es[s.row]}
+		begin[s.cell+1] = j + 1
+	}
+}
+
+// cellOf returns the cell of a place, or -1 beyond the square.
+func (gr *grid) cellOf(p vec) int {
+	x, y := p[0]-gr.x0, p[1]-gr.y0
+	if !(x >= 0 && y >= 0 && x < gridSide && y < gridSide) {
+		return -1
+	}
+	return int(y)/cellSide*gridCells + int(x)/cellSide
+}
+
+// rows returns the span of cells that a square about p touches: columns x0 to x1 of rows y0 to y1.
+func (gr *grid) rows(p vec, reach float32) (x0, x1, y0, y1 int) {
+	lo := func(v float32) int { return min(max(int(v)/cellSide, 0), gridCells-1) }
+	return lo(p[0] - reach - gr.x0), lo(p[0] + reach - gr.x0), lo(p[1] - reach - gr.y0), lo(p[1] + reach - gr.y0)
+}
+
+// touch returns an enemy that a disc touches: of several in range the first in the grid's order.
+func (gr *grid) touch(p vec, radius float32) (found ecs.Entity, ok bool) {
+	if gr.begin == nil {
+		return found, false
+	}
+	x0, x1, y0, y1 := gr.rows(p, widest+radius)
+	for y := y0; y <= y1; y++ {
+		row := y * gridCells
+		for i := gr.begin[row+x0]; i < gr.begin[row+x1+1]; i++ {
+			reach := gr.who[i].Radius + radius
+			if d := p.Sub(gr.at[i]); engine.LengthSquared(d) < mul(reach, reach) {
+				return gr.who[i].E, true
+			}
+		}
+	}
+	return found, false
+}
+
+// within appends those whose middle is within reach of p to hits, as far as there is room.
+func (gr *grid) within(p vec, reach float32, hits []hit) []hit {
+	if gr.begin == nil {
+		return hits
+	}
+	x0, x1, y0, y1 := gr.rows(p, reach)
+	for y := y0; y <= y1; y++ {
+		row := y * gridCells
+		for i := gr.begin[row+x0]; i < gr.begin[row+x1+1]; i++ {
+			if engine.LengthSquared(p.Sub(gr.at[i])) < mul(reach, reach) && len(hits) < cap(hits) {
+				hits = append(hits, hit{enemy: gr.who[i].E, p: gr.at[i]})
+			}
+		}
+	}
+	return hits
+}
+
+// jostleMost bounds how many of its own cell an enemy is pushed by.
+const jostleMost = 4
+
+// jostle returns the push, in units a second, on somebody at p in cell k: down the slope of the
+// crowd about it, and away from the first few of its own cell.
+func (gr *grid) jostle(k int, p vec) (push vec) {
+	if gr.begin == nil || k < gridCells || k >= gridCells*(gridCells-1) {
+		return push
+	}
+	b := gr.begin
+	from, to := b[k], b[k+1]
+	right, left := b[k+2]-to, from-b[k-1]
+	down, up := b[k+gridCells+1]-b[k+gridCells], b[k-gridCells+1]-b[k-gridCells]
+	push = vec{float32(left-right) * 7, float32(up-down) * 7}
+	for _, q := range gr.at[from:min(to, from+jostleMost)] {
+		d := p.Sub(q)
+		sq := engine.LengthSquared(d)
+		if sq > 0 && sq < cellSide*cellSide {
+			push = engine.MulAdd(push, d, 30/(sq+1))
+		}
+	}
+	push[0], push[1] = clamp(push[0], -110, 110), clamp(push[1], -110, 110)
+	return push
+}
+
+// A doom is an enemy that is to go at the end of the tick.
+type doom struct {
+	e    ecs.Entity
+	fade bool // it was left behind: nobody killed it
+}
+
+// doomed are those of a tick, in the frame arena.
+type doomed struct{ list []doom }
+
+var doomType = memory.MustType[doom]()
+
+const doomMost = 4096
+
+func (d *doomed) begin(g *Game) {
+	d.list = nil
+	if list, err := arena.MakeSliceUninit(g.mem.Frame(), doomType, doomMost); err == nil {
+		d.list = list[:0]
+	} else {
+		g.Lost.Hits++
+	}
+}
+
+// add notes one; where there is no room it lives on, and is found again in the next tick.
+func (d *doomed) add(e ecs.Entity, fade bool) {
+	if len(d.list) < cap(d.list) {
+		d.list = append(d.list, doom{e, fade})
+	}
+}
+
+// reap ends those that the tick has doomed.
+func (g *Game) reap() error {
+	for _, d := range g.doomed.list {
+		if !d.fade {
+			if err := g.kill(d.e); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, _, e, ok := g.actors.enemies.Get(d.e); ok {
+			g.forget(d.e, e)
 		}
 	}
 	return nil
-}
-
-func (gr *grid) cellOf(p vec) int {
-	x := min(max(int(p[0])/cellSide, 0), gr.cols-1)
-	y := min(max(int(p[1])/cellSide, 0), gr.rows-1)
-	return y*gr.cols + x
-}
-
-// around calls f with the entries of each row of cells that a square about p touches.
-func (gr *grid) around(p vec, reach float32, f func([]cell) bool) {
-	if gr.frame == 0 {
-		return
-	}
-	x0 := min(max(int(p[0]-reach)/cellSide, 0), gr.cols-1)
-	x1 := min(max(int(p[0]+reach)/cellSide, 0), gr.cols-1)
-	y0 := min(max(int(p[1]-reach)/cellSide, 0), gr.rows-1)
-	y1 := min(max(int(p[1]+reach)/cellSide, 0), gr.rows-1)
-	for y := y0; y <= y1; y++ {
-		row := y * gr.cols
-		if !f(gr.cells[gr.begin[row+x0]:gr.begin[row+x1+1]]) {
-			return
-		}
-	}
-}
-
-// at returns an enemy that a disc touches.
-func (gr *grid) at(p vec, radius float32) (found ecs.Entity, ok bool) {
-	gr.around(p, 30+radius, func(cells []cell) bool {
-		for i := range cells {
-			c := &cells[i]
-			reach := c.Radius + radius
-			if d := p.Sub(c.P); engine.LengthSquared(d) < mul(reach, reach) {
-				found, ok = c.E, true
-				return false
-			}
-		}
-		return true
-	})
-	return found, ok
-}
-
-// flockMost bounds how many neighbours one enemy looks at.
-const flockMost = 24
-
-// neighbours counts those within reach, and returns the push away from them, stronger the
-// nearer they are, and the sum of their velocities.
-func (gr *grid) neighbours(self ecs.Entity, p vec, reach float32) (n int, apart, heading vec) {
-	gr.around(p, reach, func(cells []cell) bool {
-		for i := range cells {
-			c := &cells[i]
-			d := p.Sub(c.P)
-			sq := engine.LengthSquared(d)
-			if c.E == self || sq >= mul(reach, reach) || sq == 0 {
-				continue
-			}
-			apart = engine.MulAdd(apart, d, 1/(sq+4)*mul(reach, 0.3))
-			heading = heading.Add(c.V)
-			if n++; n == flockMost {
-				return false
-			}
-		}
-		return true
-	})
-	return n, apart, heading
 }

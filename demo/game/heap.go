@@ -1,6 +1,7 @@
 package game
 
 import (
+	"errors"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -14,6 +15,14 @@ type general struct{ m *tiers.Manager }
 
 func (g general) Alloc(size, align uintptr) (unsafe.Pointer, error) { return g.m.Alloc(size, align) }
 func (g general) Free(p unsafe.Pointer, size uintptr)               { g.m.Free(p, size) }
+
+// A large is the manager's tier for large blocks, also where they are hardly above the slab's.
+type large struct{ m *tiers.Manager }
+
+func (l large) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	return l.m.Large().Alloc(size, align)
+}
+func (l large) Free(p unsafe.Pointer, size uintptr) { l.m.Free(p, size) }
 
 // quarantine is how many bytes of freed blocks a guarded game keeps from reuse.
 const quarantine = 64 << 10
@@ -33,15 +42,18 @@ func (g *Game) Leaks() []guard.Leak {
 	if g.guard == nil {
 		return nil
 	}
-	return g.guard.LeaksSince(g.begun)
+	return g.guard.LeaksSince(g.moment)
 }
 
 // Close ends the game's own use of the tiers; the pools close with the manager. The error
 // names what a guard has found.
 func (g *Game) Close() error {
-	g.End()
-	if g.guard == nil {
-		return nil
+	err := g.End()
+	if g.flow != nil {
+		err = errors.Join(err, g.flow.Close())
 	}
-	return g.guard.Close()
+	if g.guard == nil {
+		return err
+	}
+	return errors.Join(err, g.guard.Close())
 }

@@ -35,12 +35,13 @@ const (
 
 // A Seen is an enemy that may be in sight, in the order in which it is drawn.
 type Seen struct {
-	P, Aim       vec
-	Angle, Flash float32
-	Phase        uint16
-	Ribbon       uint16
-	Kind         level.Enemy
-	Tells        bool
+	P, Aim                            vec
+	Angle, Flash                      float32
+	Phase                             uint16
+	Ribbon                            uint16
+	Kind                              level.Enemy
+	Tells                             bool
+	Burning, Chilled, Elite, Shielded bool
 }
 
 // A key orders the visible: far ones first, that is from the top of the screen down.
@@ -143,20 +144,24 @@ func radix(src, dst []key, shift uint) {
 	}
 }
 
-// The camera follows the player and stops at the arena's edges, so what it shows lies within
-// a screen of the player.
+// The camera follows the player, so what it shows lies within a screen of it.
 const sightX, sightY = 640 + 80, 360 + 80
 
 // eachNear calls f with every enemy that the camera might show, in storage order. What f gets
 // is the game's own, and valid during the call.
 func (g *Game) eachNear(f func(*Seen)) {
-	for _, r := range g.actors.enemyFilter.All() {
-		p, e := r.A, r.C
-		if d := p.P.Sub(g.Player.P); max(d[0], -d[0]) > sightX || max(d[1], -d[1]) > sightY {
-			continue
+	a := &g.actors
+	for es, c := range a.enemyFilter.Chunks() {
+		g.glimpse = Seen{Burning: a.burning.Column(es) != nil, Chilled: a.chilled.Column(es) != nil, Elite: a.elite.Column(es) != nil, Shielded: a.shielded.Column(es) != nil}
+		for i := range c.A {
+			p := c.A[i].P
+			if d := p.Sub(g.Player.P); max(d[0], -d[0]) > sightX || max(d[1], -d[1]) > sightY {
+				continue
+			}
+			e, s := &c.C[i], &g.glimpse
+			s.P, s.Aim, s.Angle, s.Flash, s.Phase, s.Ribbon, s.Kind, s.Tells = p, e.Aim, e.Angle, e.Flash, e.Phase, e.Ribbon, e.Kind, e.Tells()
+			f(s)
 		}
-		g.glimpse = Seen{P: p.P, Aim: e.Aim, Angle: e.Angle, Flash: e.Flash, Phase: e.Phase, Ribbon: e.Ribbon, Kind: e.Kind, Tells: e.Tells()}
-		f(&g.glimpse)
 	}
 }
 

@@ -16,19 +16,19 @@ const PickupFade = 2.0
 
 // maybeDrop leaves something where an enemy died, now and then.
 func (g *Game) maybeDrop(at vec, k level.Enemy) error {
-	chance := float32(0.1)
+	chance := float32(0.03)
 	if k == level.Swarm {
-		chance = 0.03
+		chance = 0.006
 	} else if k == level.Lancer {
-		chance = 0.3
+		chance = 0.12
 	}
-	if !g.rng.Chance(chance) {
+	if !g.rng.Chance(mul(chance, 500/(500+g.crowd()))) { // a horde leaves no more than a handful
 		return nil
 	}
 	kind := PickupScore
-	if r := g.rng.Float32(); r < 0.3 && g.Player.Power < len(volleys)-1 {
+	if r := g.rng.Float32(); r < 0.2 {
 		kind = PickupPower
-	} else if r > 0.75 && g.Player.Hull < HullMax {
+	} else if r > 0.5 && g.Player.Hull < g.Player.Most {
 		kind = PickupHull
 	}
 	return g.drop(at, kind)
@@ -53,8 +53,9 @@ func (g *Game) movePickups() error {
 		if d < magnetRadius && g.Player.Alive {
 			v.V = engine.MulAdd(v.V, engine.Normalize(g.Player.P.Sub(p.P)), 22)
 		}
+		from := p.P
 		p.P = engine.MulAdd(p.P, v.V, step)
-		g.keepInside(&p.P, &v.V, pickupRadius, 0.5)
+		g.Realm.Slide(&p.P, &v.V, from, pickupRadius, 0.5)
 		switch {
 		case d < pickupRadius+playerRadius && g.Player.Alive:
 			g.collect(k.Kind, p.P)
@@ -69,9 +70,9 @@ func (g *Game) movePickups() error {
 func (g *Game) collect(k PickupKind, at vec) {
 	switch k {
 	case PickupHull:
-		g.Player.Hull = min(HullMax, g.Player.Hull+1)
+		g.Player.Hull = min(g.Player.Most, g.Player.Hull+1)
 	case PickupPower:
-		g.Player.Power = min(len(volleys)-1, g.Player.Power+1)
+		g.gather(8)
 	case PickupScore:
 		won := int64(250 * g.Multiplier)
 		g.Score += won

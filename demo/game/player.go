@@ -4,19 +4,20 @@ import "github.com/strata-go/strata/engine"
 
 // Player is the spark.
 type Player struct {
-	P, V   vec
-	Aim    vec // unit
-	Hull   int
-	Power  int     // 0 to 3: how many streams of fire
-	Cool   float32 // until the next shot
-	Safe   float32 // invulnerable for so long
-	Dash   float32 // dashing for so long
-	Rest   float32 // until the next dash
-	Recoil float32 // 1 at a shot, fades
-	Alive  bool
+	P, V    vec
+	Aim     vec // unit
+	Hull    int
+	Most    int     // that the hull can be
+	Cool    float32 // until the next shot
+	Safe    float32 // invulnerable for so long
+	Dash    float32 // dashing for so long
+	Rest    float32 // until the next dash
+	Recoil  float32 // 1 at a shot, fades
+	Alive   bool
+	Beaming bool // the beam is on
 }
 
-// HullMax is the hull at full strength.
+// HullMax is the hull at full strength, without gifts.
 const HullMax = 6
 
 const (
@@ -31,11 +32,9 @@ const (
 	shotLife     = 0.75
 )
 
-func (g *Game) resetPlayer(hull, power int) {
-	g.Player = Player{
-		P: vec{mul(g.Level.Arena.Width, 0.5), mul(g.Level.Arena.Height, 0.5)}, Aim: vec{1, 0},
-		Hull: hull, Power: power, Safe: 1.5, Alive: true,
-	}
+func (g *Game) resetPlayer(hull int) {
+	at := g.Realm.Open(vec(g.Realm.Info.Start), 2*playerRadius)
+	g.Player = Player{P: at, Aim: vec{1, 0}, Hull: hull, Most: g.Player.Most, Safe: 1.5, Alive: true}
 }
 
 func (g *Game) movePlayer(in *engine.Input) error {
@@ -44,6 +43,7 @@ func (g *Game) movePlayer(in *engine.Input) error {
 	p.Safe = max(0, p.Safe-step)
 	p.Rest = max(0, p.Rest-step)
 	p.Recoil = max(0, p.Recoil-mul(step, 9))
+	p.Beaming = false
 	if !p.Alive {
 		return nil
 	}
@@ -60,15 +60,17 @@ func (g *Game) movePlayer(in *engine.Input) error {
 		p.Dash -= step
 		g.fx.dashTrail(p.P, p.V)
 	} else {
-		want := engine.Scale(move, playerSpeed)
+		want := engine.Scale(move, mul(playerSpeed, g.haste()))
 		p.V[0] = toward(p.V[0], want[0], mul(playerAccel, step))
 		p.V[1] = toward(p.V[1], want[1], mul(playerAccel, step))
 	}
+	from := p.P
 	p.P = engine.MulAdd(p.P, p.V, step)
-	g.keepInside(&p.P, &p.V, playerRadius, 0)
+	g.Realm.Slide(&p.P, &p.V, from, playerRadius, 0)
 	if engine.Length(p.V) > 20 {
 		g.fx.exhaust(p.P, p.V)
 	}
+	p.Beaming = in.Down.Has(Fire) && g.Gifts[GiftBeam] > 0
 	if in.Down.Has(Fire) && p.Cool <= 0 {
 		return g.fire()
 	}
@@ -78,22 +80,28 @@ func (g *Game) movePlayer(in *engine.Input) error {
 // A barrel is one stream of fire: how far it sits from the axis, and how much it opens.
 type barrel struct{ side, angle float32 }
 
-// volleys are the barrels by power.
+// volleys are the barrels by the gift of wider fire; the last looks back, too.
 var volleys = [...][]barrel{
 	{{0, 0}},
 	{{-3.5, 0}, {3.5, 0}},
 	{{-5, -0.07}, {0, 0}, {5, 0.07}},
 	{{-7, -0.1}, {-3, 0}, {3, 0}, {7, 0.1}},
+	{{-9, -0.2}, {-5, -0.07}, {0, 0}, {5, 0.07}, {9, 0.2}},
+	{{-10, -0.32}, {-7, -0.16}, {-3, 0}, {3, 0}, {7, 0.16}, {10, 0.32}},
+	{{0, 3.1415927}, {-10, -0.36}, {-7, -0.18}, {-3, 0}, {3, 0}, {7, 0.18}, {10, 0.36}},
 }
 
 func (g *Game) fire() error {
 	p := &g.Player
-	p.Cool = fireEvery
+	p.Cool = fireEvery / g.haste()
 	p.Recoil = 1
 	side := engine.Perp(p.Aim)
-	for _, b := range volleys[p.Power] {
-		dir := engine.Normalize(engine.MulAdd(p.Aim, side, b.angle+mul(g.rng.Range(-1, 1), 0.014)))
+	for _, b := range volleys[min(1+int(g.Gifts[GiftVolley]), len(volleys)-1)] {
+		dir := engine.Rotate(p.Aim, engine.Heading(b.angle+mul(g.rng.Range(-1, 1), 0.014)))
 		muzzle := engine.MulAdd(engine.MulAdd(p.P, p.Aim, 12), side, b.side)
+		if g.Realm.Solid(muzzle) {
+			continue
+		}
 		shot := Shot{Life: shotLife, Damage: 1}
 		if err := g.spawnShot(muzzle, engine.MulAdd(engine.Scale(dir, shotSpeed), p.V, 0.3), shot); err != nil {
 			return err
@@ -111,9 +119,8 @@ func (g *Game) hurt(damage int16, from vec) {
 		return
 	}
 	p.Hull -= int(damage)
-	p.Safe = 1.2
+	p.Safe = 1.5
 	g.Multiplier, g.streak = 1, 0
-	p.Power = max(0, p.Power-1)
 	p.V = engine.MulAdd(p.V, engine.Normalize(vec{p.P[0] - from[0], p.P[1] - from[1]}), 160)
 	g.Shake(5)
 	g.fx.hurt(p.P)
@@ -126,13 +133,5 @@ func (g *Game) hurt(damage int16, from vec) {
 	}
 }
 
-// keepInside holds a body in the arena; bounce is the share of speed it keeps.
-func (g *Game) keepInside(p, v *vec, radius, bounce float32) {
-	for axis, most := range [2]float32{g.Level.Arena.Width, g.Level.Arena.Height} {
-		if p[axis] < radius {
-			p[axis], v[axis] = radius, mul(max(v[axis], -v[axis]), bounce)
-		} else if p[axis] > most-radius {
-			p[axis], v[axis] = most-radius, -mul(max(v[axis], -v[axis]), bounce)
-		}
-	}
-}
+// haste is what the gift multiplies speeds by.
+func (g *Game) haste() float32 { return 1 + mul(float32(g.Gifts[GiftHaste]), 0.1) }

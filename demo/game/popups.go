@@ -3,6 +3,7 @@ package game
 import (
 	"strconv"
 
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/compact"
 )
 
@@ -103,5 +104,13 @@ func (g *Game) EachPopup(f func(p *Popup, text []byte)) {
 	}
 }
 
-// Scorched returns the ground's heat, for drawing.
-func (g *Game) Scorched() *Scorch { return &g.scorch }
+// hash adds the scores that float, with their texts.
+func (ps *popups) hash(h *engine.Hasher) {
+	h.Int(len(ps.all))
+	for i := range ps.all {
+		h.Vec2(ps.all[i].P)
+		h.Float32(ps.all[i].Life)
+		text, _ := ps.texts.Bytes(ps.all[i].text) // they are given back together
+		h.Bytes(text)
+	}
+}

@@ -3,11 +3,11 @@ package game
 import (
 	"unsafe"
 
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 )
 
-// A Ribbon is the trail of one enemy: its last places, newest at At-1. The points are a block
-// of the slab; the books are here.
+// A Ribbon is the trail of one enemy: its last places, newest at At-1.
 type Ribbon struct {
 	Points []vec
 	At     int // where the next point goes, modulo len(Points)
@@ -18,76 +18,106 @@ type Ribbon struct {
 func (r *Ribbon) Point(i int) vec { return r.Points[(r.At-1-i+2*len(r.Points))%len(r.Points)] }
 
 // ribbonMost bounds how many enemies trail a ribbon.
-const ribbonMost = 256
+const ribbonMost = 1 << 15
 
-type ribbons struct {
-	all  [ribbonMost]Ribbon
-	free []uint16
+// A trail is a ribbon's books, without a pointer, so that the collector has nothing to follow: where
+// its points lie in the manager's reservation.
+type trail struct {
+	off            uint64 // from base
+	len, at, count uint8  // len is 0 where there is none
 }
 
-// take starts a ribbon at p and returns 1 + its index, or 0 when there is no room.
-func (rs *ribbons) take(g *Game, p vec) uint16 {
-	if rs.free == nil {
-		rs.free = make([]uint16, 0, ribbonMost)
-		for i := range uint16(ribbonMost) {
-			rs.free = append(rs.free, ribbonMost-1-i)
-		}
+// ribbons are the trails of all enemies: their points are blocks of the slab, of many lengths.
+type ribbons struct {
+	a    memory.Allocator
+	base unsafe.Pointer
+	all  []trail
+	free []uint16 // those that were given back, the newest last; beyond all of them are free
+	live int
+}
+
+const vecBytes = unsafe.Sizeof(vec{})
+
+func (rs *ribbons) points(t *trail) []vec {
+	return unsafe.Slice((*vec)(unsafe.Add(rs.base, t.off)), t.len)
+}
+
+// take starts a ribbon of n points at p and returns 1 + its index, or 0 when there is no room.
+func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
+	if rs.all == nil {
+		rs.all, rs.free = make([]trail, 0, ribbonMost), make([]uint16, 0, ribbonMost)
 	}
-	if len(rs.free) == 0 {
-		g.Lost.Ribbons++
-		return 0
+	if len(rs.free) == 0 && len(rs.all) == ribbonMost {
+		return 0 // as many as anybody can tell apart
 	}
-	n := 12 + g.rng.Intn(21) // no two alike, so the slab serves many lengths
-	b, err := g.heap.Alloc(uintptr(n)*unsafe.Sizeof(vec{}), unsafe.Alignof(vec{}))
+	b, err := rs.a.Alloc(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
 	if err != nil {
 		g.Lost.Ribbons++
 		return 0
 	}
-	i := rs.free[len(rs.free)-1]
-	rs.free = rs.free[:len(rs.free)-1]
-	rs.all[i] = Ribbon{Points: unsafe.Slice((*vec)(b), n)}
+	i := uint16(len(rs.all))
+	if k := len(rs.free); k > 0 {
+		i, rs.free = rs.free[k-1], rs.free[:k-1]
+	} else {
+		rs.all = append(rs.all, trail{})
+	}
+	rs.all[i] = trail{off: uint64(uintptr(b) - uintptr(rs.base)), len: uint8(n)}
+	clear(rs.points(&rs.all[i]))
+	rs.live++
 	rs.push(i+1, p)
 	return i + 1
 }
 
 func (rs *ribbons) push(id uint16, p vec) {
-	r := &rs.all[id-1]
-	r.Points[r.At] = p
-	r.At = (r.At + 1) % len(r.Points)
-	r.Count = min(r.Count+1, len(r.Points))
+	t := &rs.all[id-1]
+	rs.points(t)[t.at] = p
+	if t.at++; t.at == t.len {
+		t.at = 0
+	}
+	t.count = min(t.count+1, t.len)
 }
 
-func (rs *ribbons) give(m memory.Allocator, id uint16) {
+func (rs *ribbons) give(id uint16) {
 	if id == 0 {
 		return
 	}
-	r := &rs.all[id-1]
-	m.Free(unsafe.Pointer(unsafe.SliceData(r.Points)), uintptr(len(r.Points))*unsafe.Sizeof(vec{}))
-	*r = Ribbon{}
+	t := &rs.all[id-1]
+	rs.a.Free(unsafe.Add(rs.base, t.off), uintptr(t.len)*vecBytes)
+	*t = trail{}
 	rs.free = append(rs.free, id-1)
+	rs.live--
 }
 
-func (rs *ribbons) reset(m memory.Allocator) {
+func (rs *ribbons) reset() {
 	for i := range rs.all {
-		if rs.all[i].Points != nil {
-			rs.give(m, uint16(i)+1)
+		if rs.all[i].len != 0 {
+			rs.give(uint16(i) + 1)
 		}
 	}
+	rs.all, rs.free = rs.all[:0], rs.free[:0]
 }
 
-func (rs *ribbons) used() (n int) {
+// hash adds the ribbons and the order in which the free ones will be taken.
+func (rs *ribbons) hash(h *engine.Hasher) {
+	h.Int(len(rs.all))
 	for i := range rs.all {
-		if rs.all[i].Points != nil {
-			n++
+		if t := &rs.all[i]; t.len != 0 {
+			h.Uint64(uint64(i)<<32 | uint64(t.at)<<16 | uint64(t.count))
+			hashVecs(h, rs.points(t))
 		}
 	}
-	return n
+	h.Int(len(rs.free))
+	for _, i := range rs.free {
+		h.Int(int(i))
+	}
 }
 
-// Ribbon returns an enemy's trail, or nil.
-func (g *Game) Ribbon(s *Seen) *Ribbon {
-	if s.Ribbon == 0 {
-		return nil
+// Ribbon returns an enemy's trail, with no points where it has none. They are valid until the next
+// tick.
+func (g *Game) Ribbon(s *Seen) (r Ribbon) {
+	if s.Ribbon != 0 {
+		t := &g.ribbons.all[s.Ribbon-1]
+		r = Ribbon{Points: g.ribbons.points(t), At: int(t.at), Count: int(t.count)}
 	}
-	return &g.ribbons.all[s.Ribbon-1]
+	return r
 }

@@ -3,66 +3,122 @@ package game
 import (
 	"unsafe"
 
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
 )
 
-// ScorchCell is the side of a cell of the scorched ground in logical units.
-const ScorchCell = 8
+// The scorched ground: where something died it glows and cools. Each sector has a block of its own,
+// made when it is first burnt and freed when it is cold, or the player is far away.
+const (
+	ScorchCell  = 8                             // units
+	ScorchCells = realm.SectorSize / ScorchCell // of a sector, in a row, and rows of them
+	scorchBytes = ScorchCells * ScorchCells
+	scorchFar   = 2 // sectors from the player's, along an axis
+)
 
-// Scorch is the ground's heat: where something died it glows and cools. It is one block of
-// the large tier, for the length of a level.
-type Scorch struct {
-	Heat       []uint8 // Cols * Rows cells, row by row; nil when there was no room
-	Cols, Rows int
-	cooled     int // the next row to cool: a few rows a tick
+type scorches struct {
+	a   memory.Allocator
+	all [realm.Sectors * realm.Sectors]*[scorchBytes]uint8
 }
 
-func (s *Scorch) begin(g *Game) {
-	s.end(g)
-	cols, rows := int(g.Level.Arena.Width)/ScorchCell+1, int(g.Level.Arena.Height)/ScorchCell+1
-	p, err := g.mem.Large().Alloc(uintptr(cols*rows), 64)
-	if err != nil {
-		g.Lost.Scorch++
-		return
-	}
-	*s = Scorch{Heat: unsafe.Slice((*uint8)(p), cols*rows), Cols: cols, Rows: rows}
-	clear(s.Heat)
-}
-
-func (s *Scorch) end(g *Game) {
-	if s.Heat != nil {
-		g.mem.Free(unsafe.Pointer(unsafe.SliceData(s.Heat)), uintptr(len(s.Heat)))
-	}
-	*s = Scorch{}
-}
+func sector(v float32) int { return min(max(int(v)/realm.SectorSize, 0), realm.Sectors-1) }
 
 // burn heats a disc.
-func (s *Scorch) burn(l *level.Level, at vec, radius float32) {
-	if s.Heat == nil {
-		return
-	}
+func (s *scorches) burn(g *Game, at vec, radius float32) {
 	cx, cy, r := int(at[0])/ScorchCell, int(at[1])/ScorchCell, int(radius)/ScorchCell+1
-	for y := max(cy-r, 0); y <= min(cy+r, s.Rows-1); y++ {
-		for x := max(cx-r, 0); x <= min(cx+r, s.Cols-1); x++ {
+	for y := max(cy-r, 0); y <= min(cy+r, realm.Sectors*ScorchCells-1); y++ {
+		for x := max(cx-r, 0); x <= min(cx+r, realm.Sectors*ScorchCells-1); x++ {
 			d := (x-cx)*(x-cx) + (y-cy)*(y-cy)
-			if heat := 200 - 200*d/(r*r+1); heat > 0 {
-				i := y*s.Cols + x
-				s.Heat[i] = uint8(min(255, int(s.Heat[i])+heat))
+			heat := 200 - 200*d/(r*r+1)
+			if heat <= 0 {
+				continue
 			}
+			block := s.block(g, x/ScorchCells, y/ScorchCells)
+			if block == nil {
+				return
+			}
+			c := &block[y%ScorchCells*ScorchCells+x%ScorchCells]
+			*c = uint8(min(255, int(*c)+heat))
 		}
 	}
 }
 
-// cool takes a tenth of the rows a tick.
-func (s *Scorch) cool() {
-	if s.Heat == nil {
-		return
+// block returns a sector's block, made if it must be, or nil: it is far away, or there is no room.
+func (s *scorches) block(g *Game, x, y int) *[scorchBytes]uint8 {
+	i := y*realm.Sectors + x
+	if s.all[i] != nil {
+		return s.all[i]
 	}
-	for range (s.Rows + 9) / 10 {
-		row := s.Heat[s.cooled*s.Cols:][:s.Cols]
-		for i, h := range row {
-			row[i] = h - h/24 - min(h, 1)
+	if away(x, sector(g.Player.P[0])) || away(y, sector(g.Player.P[1])) {
+		return nil
+	}
+	p, err := s.a.Alloc(scorchBytes, 64)
+	if err != nil {
+		g.Lost.Scorch++
+		return nil
+	}
+	s.all[i] = (*[scorchBytes]uint8)(p)
+	clear(s.all[i][:])
+	return s.all[i]
+}
+
+func away(a, b int) bool { return max(a-b, b-a) > scorchFar }
+
+func (s *scorches) free(i int) {
+	s.a.Free(unsafe.Pointer(s.all[i]), scorchBytes)
+	s.all[i] = nil
+}
+
+// update cools a row of sectors a tick, and frees those that are cold or far away.
+func (s *scorches) update(g *Game) {
+	y := g.cooled
+	g.cooled = (y + 1) % realm.Sectors
+	px, py := sector(g.Player.P[0]), sector(g.Player.P[1])
+	for x := range realm.Sectors {
+		i := y*realm.Sectors + x
+		if s.all[i] == nil {
+			continue
 		}
-		s.cooled = (s.cooled + 1) % s.Rows
+		if away(x, px) || away(y, py) || !cool(s.all[i]) {
+			s.free(i)
+		}
 	}
+}
+
+// cool cools a block, and reports whether there is warmth left.
+func cool(block *[scorchBytes]uint8) bool {
+	sum := uint8(0)
+	for i, h := range block {
+		h -= h/12 + min(h, 2)
+		block[i] = h
+		sum |= h
+	}
+	return sum != 0
+}
+
+func (s *scorches) reset() {
+	for i := range s.all {
+		if s.all[i] != nil {
+			s.free(i)
+		}
+	}
+}
+
+func (s *scorches) hash(h *engine.Hasher) {
+	for i, block := range s.all {
+		if block != nil {
+			h.Int(i)
+			h.Bytes(block[:])
+		}
+	}
+}
+
+// Scorched returns the heat of a sector's ground, row by row, or nil: it is cold. It is valid until
+// the next tick.
+func (g *Game) Scorched(x, y int) *[scorchBytes]uint8 {
+	if uint(x) >= realm.Sectors || uint(y) >= realm.Sectors {
+		return nil
+	}
+	return g.scorch.all[y*realm.Sectors+x]
 }

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/bits"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
@@ -78,6 +79,11 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
+	if cfg.Memory.Workers <= 0 {
+		cfg.Memory.Workers = 2
+	}
+	cfg.Memory.Workers++ // the game's own, for fields
+	cfg.Memory.Tags = true
 	if s.Mem, err = tiers.New(cfg.Memory); err != nil {
 		return nil, err
 	}
@@ -85,7 +91,7 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 		return nil, err
 	}
 	s.Loader, err = engine.NewLoader(engine.LoaderConfig{
-		FS: cfg.FS, Workers: s.Mem.Workers(),
+		FS: cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
 		Heap:  func(k int) memory.Allocator { return s.Mem.Worker(k) },
 		Free:  s.Mem.Free,
 		Drain: func(k int) { s.Mem.Worker(k).Settle() },
@@ -117,13 +123,27 @@ func (s *Session) enter(l *level.Level) error {
 	if err := s.Mem.BeginLevel(); err != nil {
 		return err
 	}
-	if err := s.Game.Begin(l); err != nil {
+	if err := s.Game.Begin(l, s.realm(l.Name)); err != nil {
 		return err
 	}
 	s.settle = 6 // by then the last blocks are sent home, and the renderer is done with the pixels
 	p := &s.played
 	p.objects0, p.ticks0, p.on = mallocs(), s.Game.Ticks, true
 	return nil
+}
+
+// realm builds the realm of a level in the manager's. Without a file that can be read, or without
+// room, there is bare ground, and Log is told why.
+func (s *Session) realm(name string) *realm.Realm {
+	r, err := realm.Load(s.cfg.FS, s.Mem.Level(), name)
+	if err == nil {
+		return r
+	}
+	if s.cfg.Log != nil {
+		s.cfg.Log(fmt.Errorf("%w; the ground is bare", err))
+	}
+	s.Game.Lost.Walls++
+	return realm.Bare(realm.Unknown(name))
 }
 
 // mallocs returns how many objects the process has allocated on the Go heap. It stops the
@@ -159,7 +179,9 @@ func (s *Session) leave() error {
 		return nil
 	}
 	s.count()
-	s.Game.End()
+	if err := s.Game.End(); err != nil {
+		return err
+	}
 	for _, l := range s.Game.Leaks() {
 		if s.cfg.Log != nil {
 			s.cfg.Log(fmt.Errorf("level %s leaks: %s", s.Game.Level.Name, l))
@@ -298,21 +320,56 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-// times keeps how long ticks took, for percentiles; the books are made once.
-type times struct{ ns []int64 }
+// times counts ticks by how long they took, in steps of a thirtieth of an octave: percentiles of a
+// run of any length to within 3 %, in memory that is given once.
+type times struct {
+	count [timesSteps]uint32
+	n     uint64
+	most  time.Duration
+}
 
-// timesMost bounds the memory of a long run: an hour and more of ticks, then they are kept
-// modulo.
-const timesMost = 1 << 18
+const (
+	timesFine  = 5 // bits behind the leading one
+	timesSteps = 64 << timesFine
+)
 
-func newTimes() *times { return &times{ns: make([]int64, 0, timesMost)} }
+func newTimes() *times { return &times{} }
+
+// slot returns where a duration counts: its leading bits.
+func slot(d time.Duration) int {
+	ns := uint64(max(d, 1))
+	n := bits.Len64(ns) - 1
+	if n <= timesFine {
+		return int(ns)
+	}
+	return (n-timesFine)<<timesFine + int(ns>>(n-timesFine))
+}
+
+// unslot returns the middle of a slot in nanoseconds.
+func unslot(i int) float64 {
+	if i < 2<<timesFine {
+		return float64(i)
+	}
+	shift := i>>timesFine - 1
+	return (float64(i&(1<<timesFine-1)|1<<timesFine) + 0.5) * float64(uint64(1)<<shift)
+}
 
 func (t *times) add(d time.Duration) {
-	if len(t.ns) < cap(t.ns) {
-		t.ns = append(t.ns, int64(d))
-		return
+	t.count[slot(d)]++
+	t.n++
+	t.most = max(t.most, d)
+}
+
+// at returns the duration that a share of the ticks did not exceed, in milliseconds.
+func (t *times) at(share float64) float64 {
+	left := uint64(share * float64(t.n-1))
+	for i, c := range t.count {
+		if uint64(c) > left {
+			return min(unslot(i), float64(t.most)) / 1e6
+		}
+		left -= uint64(c)
 	}
-	t.ns[int(d)%len(t.ns)] = int64(d)
+	return float64(t.most) / 1e6
 }
 
 // Percentiles are times of a tick in milliseconds.
@@ -324,13 +381,11 @@ type Percentiles struct {
 
 // TickTimes returns how long the ticks took, the game's own work without loading and drawing.
 func (s *Session) TickTimes() Percentiles {
-	ns := slices.Clone(s.times.ns)
-	if len(ns) == 0 {
+	t := s.times
+	if t.n == 0 {
 		return Percentiles{}
 	}
-	slices.Sort(ns)
-	at := func(share float64) float64 { return float64(ns[int(share*float64(len(ns)-1))]) / 1e6 }
-	return Percentiles{P50: at(0.5), P99: at(0.99), Max: at(1)}
+	return Percentiles{P50: t.at(0.5), P99: t.at(0.99), Max: float64(t.most) / 1e6}
 }
 
 // Check verifies the game, the loader and every tier, between frames.

@@ -26,18 +26,21 @@ func (g *Game) spawnShot(p, v vec, s Shot) error {
 	return nil
 }
 
+// moveShots flies them; walls burst them.
 func (g *Game) moveShots() error {
 	cmd := g.world.Commands()
 	for shot, r := range g.actors.shotFilter.All() {
 		p, v, s := r.A, r.B, r.C
 		p.P = engine.MulAdd(p.P, v.V, step)
 		s.Life -= step
-		out := p.P[0] < -20 || p.P[1] < -20 || p.P[0] > g.Level.Arena.Width+20 || p.P[1] > g.Level.Arena.Height+20
 		switch {
-		case out || s.Life <= 0:
+		case g.Realm.Solid(p.P):
+			g.fx.splash(p.P, v.V)
+			cmd.Destroy(shot)
+		case s.Life <= 0:
 			cmd.Destroy(shot)
 		case s.Hostile:
-			if g.Player.Alive && engine.Distance(p.P, g.Player.P) < 4+playerRadius {
+			if g.Player.Alive && engine.LengthSquared(p.P.Sub(g.Player.P)) < (4+playerRadius)*(4+playerRadius) {
 				g.hurt(s.Damage, p.P)
 				cmd.Destroy(shot)
 			}
@@ -46,7 +49,7 @@ func (g *Game) moveShots() error {
 	return tolerate(cmd.Apply())
 }
 
-// A hit is a shot that found an enemy.
+// A hit is something that found an enemy: a shot, or nothing that could be named.
 type hit struct {
 	shot, enemy ecs.Entity
 	p, v        vec
@@ -60,47 +63,66 @@ const maxHits = 512
 
 // collide finds the shots that hit, on the grid, and then lets them.
 func (g *Game) collide() error {
-	if err := g.grid.build(g); err != nil {
-		g.Lost.Grids++
-		return nil // without room for a grid, shots pass through
-	}
 	hits := g.hitList()
-	n := 0
 	for shot, r := range g.actors.shotFilter.All() {
 		p, v, s := r.A, r.B, r.C
-		if s.Hostile || n == len(hits) {
+		if s.Hostile || len(hits) == cap(hits) {
 			continue
 		}
-		if e, ok := g.grid.at(p.P, 3); ok {
-			hits[n] = hit{shot: shot, enemy: e, p: p.P, v: v.V, damage: s.Damage}
-			n++
+		if e, ok := g.grid.touch(p.P, 3); ok {
+			hits = append(hits, hit{shot: shot, enemy: e, p: p.P, v: v.V, damage: s.Damage})
+		} else if e, ok := g.bossAt(p.P, 3); ok {
+			hits = append(hits, hit{shot: shot, enemy: e, p: p.P, v: v.V, damage: s.Damage})
+		} else if i := g.sealAt(p.P, 3); i >= 0 {
+			g.crack(i, s.Damage)
+			hits = append(hits, hit{shot: shot, p: p.P, v: v.V})
 		}
 	}
-	for i := range hits[:n] {
-		if err := g.strike(&hits[i]); err != nil {
+	for i := range hits {
+		h := &hits[i]
+		if h.enemy.IsZero() { // a seal took it
+			g.fx.hit(h.p, h.v)
+			g.world.Remove(h.shot)
+			continue
+		}
+		if err := g.strike(h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// bossAt finds a warden, for which cells are too small; there is hardly ever more than one.
+func (g *Game) bossAt(p vec, radius float32) (ecs.Entity, bool) {
+	if g.toll[level.Warden] == 0 {
+		return ecs.Entity{}, false
+	}
+	for _, b := range g.grid.bosses[:g.grid.bossN] {
+		reach := breeds[level.Warden].radius + radius
+		if pos, _, _, ok := g.actors.enemies.Get(b); ok && engine.LengthSquared(p.Sub(pos.P)) < mul(reach, reach) {
+			return b, true
+		}
+	}
+	return ecs.Entity{}, false
+}
+
 // hitList takes room for the tick's hits, or for fewer where the frame arena is full.
 func (g *Game) hitList() []hit {
 	for n := maxHits; n > 0; n /= 2 {
 		if hits, err := arena.MakeSliceUninit(g.mem.Frame(), hitType, n); err == nil {
-			return hits
+			return hits[:0]
 		}
 		g.Lost.Hits++
 	}
 	return nil
 }
 
+// strike lets a hit do its harm, and what the gifts add to it.
 func (g *Game) strike(h *hit) error {
 	_, v, e, ok := g.actors.enemies.Get(h.enemy)
 	if !ok || e.HP <= 0 {
-		return nil // another shot of this tick was faster; this one flies on
+		return nil // another one of this tick was faster; a shot flies on
 	}
-	e.HP -= h.damage
 	e.Flash = 1
 	kick := float32(0.05)
 	if e.Kind == level.Warden {
@@ -108,9 +130,31 @@ func (g *Game) strike(h *hit) error {
 	}
 	v.V = engine.MulAdd(v.V, h.v, kick)
 	g.fx.hit(h.p, h.v)
-	g.world.Remove(h.shot)
-	if e.HP <= 0 {
+	if !h.shot.IsZero() {
+		g.world.Remove(h.shot)
+	}
+	if s, ok := g.actors.shielded.Get(h.enemy); ok {
+		if s.HP -= h.damage; s.HP > 0 {
+			return nil
+		}
+		g.fx.shatter(h.p)
+		_, err := g.actors.shielded.Remove(h.enemy)
+		return tolerate(err)
+	}
+	if e.HP -= h.damage; e.HP <= 0 {
 		return g.kill(h.enemy)
+	}
+	if h.shot.IsZero() {
+		return nil
+	}
+	// Behind the last look at e: a component more moves it.
+	if g.Gifts[GiftFire] > 0 && g.rng.Chance(mul(float32(g.Gifts[GiftFire]), 0.3)) {
+		if err := g.ignite(h.enemy); err != nil {
+			return err
+		}
+	}
+	if g.Gifts[GiftFrost] > 0 && g.rng.Chance(mul(float32(g.Gifts[GiftFrost]), 0.3)) {
+		return g.chill(h.enemy)
 	}
 	return nil
 }
@@ -121,11 +165,13 @@ func (g *Game) kill(id ecs.Entity) error {
 	if !ok {
 		return nil
 	}
-	at, vel, kind := p.P, v.V, e.Kind
+	at, vel, kind, post := p.P, v.V, e.Kind, e.Post
 	b := &breeds[kind]
-	g.ribbons.give(g.heap, e.Ribbon)
-	g.world.Remove(id)
-	g.toll[kind]--
+	worth := b.worth
+	if el, ok := g.actors.elite.Get(id); ok {
+		worth += el.Worth
+	}
+	g.forget(id, e)
 	g.Kills++
 	g.streak++
 	g.Multiplier = min(9, 1+g.streak/12)
@@ -133,22 +179,21 @@ func (g *Game) kill(id ecs.Entity) error {
 	g.Score += won
 	g.popups.add(g, at, won)
 	g.fx.burst(at, vel, kind)
-	g.scorch.burn(g.Level, at, b.size)
+	g.scorch.burn(g, at, b.size)
+	g.spill(at, worth)
 	switch kind {
 	case level.Warden:
 		g.freeze = 6
 		g.Shake(12)
-		for range 6 {
-			if err := g.drop(engine.MulAdd(at, g.rng.Disc(), 40), PickupScore); err != nil {
-				return err
-			}
+		if post == postHeart {
+			g.open(at)
 		}
 		return g.drop(at, PickupHull)
 	case level.Lancer:
-		g.freeze = max(g.freeze, 2)
+		g.freeze = max(g.freeze, 1)
 		g.Shake(3)
 	case level.Drifter:
-		g.Shake(1.2)
+		g.Shake(0.8)
 	}
 	return g.maybeDrop(at, kind)
 }

@@ -21,17 +21,17 @@ func (v *View) hud() {
 		v.text = render.AppendInt(append(v.text[:0], "x"...), int64(g.Multiplier), 0)
 		q.TextBytes(v.font, 10, 34, 1, v.pal[3], v.text)
 	}
-	for i := range game.HullMax {
+	for i := range g.Player.Most {
 		c := v.pal[3]
 		if i >= g.Player.Hull {
 			c = v.pal[1].Fade(0.8)
 		}
 		q.Rect(10+float32(i)*11, Height-16, 9, 5, c)
 	}
-	v.text = append(append(v.text[:0], g.Level.Title...), "  "...)
-	v.text = render.AppendInt(v.text, int64(min(g.Wave+1, g.Waves())), 0)
-	v.text = render.AppendInt(append(v.text, '/'), int64(g.Waves()), 0)
-	q.TextBytes(v.font, Width-10-float32(len(v.text))*6, 8, 1, dim.Fade(0.9), v.text)
+	q.TextRight(v.font, Width-10, 8, 1, dim.Fade(0.9), g.Realm.Info.Title)
+	v.progress()
+	v.pointer()
+	v.offers()
 	v.breath()
 	if share, ok := g.Boss(); ok {
 		q.Rect(Width/2-120, 14, 240, 4, v.pal[1])
@@ -39,6 +39,73 @@ func (v *View) hud() {
 		q.TextCentre(v.font, Width/2, 20, 1, dim, "WARDEN")
 	}
 	v.banner()
+}
+
+// progress shows the seals, the heat, and the bar that embers fill.
+func (v *View) progress() {
+	g, q := v.s.Game, &v.quads
+	for i := range g.Seals {
+		s := &g.Seals[i]
+		x := Width - 16 - float32(i)*14
+		c := v.pal[3]
+		if s.Broken {
+			c = v.pal[1]
+		}
+		q.Ring(x, 30, 5, 1.5, 0, 6, c)
+		if !s.Broken {
+			k := float32(s.HP) / float32(g.SealMost())
+			q.Rect(x-2, 32-4*k, 4, 4*k, c.Mix(white, s.Flash))
+		}
+	}
+	const wide = 60
+	q.Rect(Width-10-wide, 40, wide, 3, v.pal[1])
+	q.Rect(Width-10-wide, 40, wide*g.Heat/game.HeatMost, 3, v.pal[2].Mix(v.pal[4], g.Heat/game.HeatMost))
+	const long = 160
+	q.Rect(Width/2-long/2, Height-8, long, 3, v.pal[1])
+	q.Rect(Width/2-long/2, Height-8, long*g.Bar(), 3, v.pal[4])
+}
+
+// pointer is an arrow at the screen's edge towards where to go next, while that is out of sight.
+func (v *View) pointer() {
+	g := v.s.Game
+	if !g.Player.Alive || g.Phase == game.Leaving {
+		return
+	}
+	from := v.PlayerOnScreen()
+	to := v.cam.ToScreen(g.GoalAt())
+	if to[0] > 20 && to[0] < Width-20 && to[1] > 20 && to[1] < Height-20 {
+		return
+	}
+	d := to.Sub(from)
+	k := float32(1e9)
+	for axis, most := range [2]float32{Width, Height} {
+		if d[axis] > 1 {
+			k = min(k, (most-22-from[axis])/d[axis])
+		} else if d[axis] < -1 {
+			k = min(k, (22-from[axis])/d[axis])
+		}
+	}
+	dir := d.Normalize()
+	at := from.Add(d.Mul(max(0, k)))
+	tip, side := at.Add(dir.Mul(9)), vec{-dir[1] * 6, dir[0] * 6}
+	v.quads.Tri(tip[0], tip[1], at[0]+side[0], at[1]+side[1], at[0]-side[0], at[1]-side[1], v.pal[4].Fade(0.7+0.3*engine.Sin(v.time*5)))
+}
+
+// offers shows the three gifts to choose from, small and low: play goes on.
+func (v *View) offers() {
+	g, q := v.s.Game, &v.quads
+	if !g.Offered || !g.Player.Alive {
+		return
+	}
+	const wide, high = 150, 34
+	for i, k := range g.Offer {
+		x, y := float32(Width/2-wide*3/2-8+i*(wide+8)), float32(Height-16-high)
+		q.Rect(x, y, wide, high, render.Color{A: 0.7})
+		q.Border(x, y, wide, high, 1, v.pal[3])
+		v.text = append(append(render.AppendInt(v.text[:0], int64(i+1), 0), ' '), game.GiftNames[k]...)
+		q.TextBytes(v.font, x+6, y+4, 1, v.pal[4], v.text)
+		q.Text(v.font, x+6, y+18, 1, dim, game.GiftTexts[k])
+	}
 }
 
 // breath is the game's own ornament: the pools of the last four seconds, which grow with every

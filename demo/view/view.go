@@ -146,28 +146,13 @@ func (v *View) Update() {
 	g := v.s.Game
 	ahead := g.Player.Aim.Mul(26)
 	v.look = v.look.Add(ahead.Sub(v.look).Mul(0.06))
-	v.cam.Center = clampTo(g.Player.P.Add(v.look), g.Level.Arena)
+	v.cam.Center = g.Player.P.Add(v.look)
 	angle := float32(g.Ticks) * 2.399963
 	v.cam.Shake = vec{engine.Cos(angle), engine.Sin(angle * 1.7)}.Mul(g.ShakeNow)
 	for i, c := range g.Level.Palette {
 		rgba := c.Vec4()
 		v.pal[i] = render.Color{R: rgba[0], G: rgba[1], B: rgba[2], A: 1}
 	}
-}
-
-// clampTo keeps the view inside the arena, give or take a margin.
-func clampTo(p vec, a level.Arena) vec {
-	const margin = 24
-	for axis, size := range [2]float32{a.Width, a.Height} {
-		half := [2]float32{Width / 2, Height / 2}[axis]
-		lo, hi := half-margin, size-half+margin
-		if lo > hi {
-			p[axis] = size / 2
-			continue
-		}
-		p[axis] = max(lo, min(hi, p[axis]))
-	}
-	return p
 }
 
 // PlayerOnScreen returns where the ship is in logical pixels, to aim from.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
 )
@@ -15,9 +16,14 @@ func (v *View) world(scene render.Viewport, crisp bool) {
 	old := v.quads.SetView(v.cam.View(scene))
 	v.floor()
 	v.scorch()
+	v.walls()
+	v.seals()
+	v.embers()
 	v.pickups()
+	v.mines()
 	v.enemies()
 	v.shots()
+	v.arms()
 	v.portal()
 	v.player()
 	v.build(scene)
@@ -47,29 +53,85 @@ func (v *View) floor() {
 			q.Tiles(r, lo[0], lo[1], w, h, -lo[0]*0.25, -lo[1]*0.25-v.time*4, 0.75, v.pal[2].Fade(0.22))
 		}
 	}
-	edge := v.pal[2].Light(0.35)
-	q.Border(0, 0, l.Arena.Width, l.Arena.Height, 2, edge)
-	q.Border(-3, -3, l.Arena.Width+6, l.Arena.Height+6, 1, edge.Shade(0.5))
+}
+
+// walls draws what is solid in sight as plain quads, a run of cells of a row each, lit at the edges.
+func (v *View) walls() {
+	r := v.s.Game.Realm
+	clear := r.Clear()
+	lo, hi := v.cam.Bounds()
+	x0, x1 := int(lo[0])/realm.CellSize-1, int(hi[0])/realm.CellSize+1
+	y0, y1 := int(lo[1])/realm.CellSize-1, int(hi[1])/realm.CellSize+1
+	solid := func(x, y int) bool {
+		return uint(x) >= realm.Cells || uint(y) >= realm.Cells || clear != nil && clear[y*realm.Cells+x] == 0
+	}
+	const side = float32(realm.CellSize)
+	body, rim := v.pal[0].Mix(v.pal[1], 0.45), v.pal[2].Light(0.5)
+	body.A = 1
+	for y := y0; y <= y1; y++ {
+		for x := x0; x <= x1; {
+			if !solid(x, y) {
+				x++
+				continue
+			}
+			from := x
+			for x <= x1 && solid(x, y) {
+				x++
+			}
+			fx, fy := float32(from)*side, float32(y)*side
+			v.quads.Rect(fx, fy, float32(x-from)*side, side, body)
+			v.rim(from, x, y, solid, rim)
+		}
+	}
+}
+
+// rim lights the edges of a run of solid cells: where the open begins above, below and at its ends.
+func (v *View) rim(from, to, y int, solid func(x, y int) bool, c render.Color) {
+	const side = float32(realm.CellSize)
+	fy := float32(y) * side
+	for _, e := range [2]struct {
+		row int
+		at  float32
+	}{{y - 1, fy}, {y + 1, fy + side - 1}} {
+		for x := from; x < to; {
+			begin := x
+			for x < to && !solid(x, e.row) {
+				x++
+			}
+			if x > begin {
+				v.quads.Rect(float32(begin)*side, e.at, float32(x-begin)*side, 1, c)
+			}
+			for x < to && solid(x, e.row) {
+				x++
+			}
+		}
+	}
+	if !solid(from-1, y) {
+		v.quads.Rect(float32(from)*side, fy, 1, side, c)
+	}
+	if !solid(to, y) {
+		v.quads.Rect(float32(to)*side-1, fy, 1, side, c)
+	}
 }
 
 func (v *View) scorch() {
-	s := v.s.Game.Scorched()
-	if s.Heat == nil {
-		return
-	}
 	lo, hi := v.cam.Bounds()
-	x0, x1 := max(int(lo[0])/game.ScorchCell, 0), min(int(hi[0])/game.ScorchCell, s.Cols-1)
-	y0, y1 := max(int(lo[1])/game.ScorchCell, 0), min(int(hi[1])/game.ScorchCell, s.Rows-1)
+	x0, x1 := max(int(lo[0])/game.ScorchCell, 0), max(int(hi[0])/game.ScorchCell, 0)
+	y0, y1 := max(int(lo[1])/game.ScorchCell, 0), max(int(hi[1])/game.ScorchCell, 0)
 	for y := y0; y <= y1; y++ {
-		row := s.Heat[y*s.Cols:][:s.Cols]
 		for x := x0; x <= x1; x++ {
-			heat := row[x]
-			if heat < 8 {
+			block := v.s.Game.Scorched(x/game.ScorchCells, y/game.ScorchCells)
+			if block == nil {
+				x += game.ScorchCells - 1 - x%game.ScorchCells
+				continue
+			}
+			heat := block[y%game.ScorchCells*game.ScorchCells+x%game.ScorchCells]
+			if heat < 12 || (x^y)&1 != 0 { // every other cell: their glows overlap
 				continue
 			}
 			k := float32(heat) / 255
 			c := v.pal[1].Mix(v.pal[2], k*k)
-			v.quads.Sprite(v.atlas.Soft(), (float32(x)+0.5)*game.ScorchCell, (float32(y)+0.5)*game.ScorchCell, 44, 44, 0, c.Light(0.11*k))
+			v.quads.Sprite(v.atlas.Soft(), (float32(x)+0.5)*game.ScorchCell, (float32(y)+0.5)*game.ScorchCell, 50, 50, 0, c.Light(0.16*k))
 		}
 	}
 }
@@ -94,8 +156,8 @@ func (v *View) enemies() {
 	g := v.s.Game
 	core := [level.Kinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}
 	g.EachSeen(func(e *game.Seen) {
-		if r := g.Ribbon(e); r != nil {
-			v.ribbon(r)
+		if r := g.Ribbon(e); r.Count > 1 {
+			v.ribbon(&r)
 		}
 		if e.Tells {
 			v.tell(e)
@@ -108,6 +170,18 @@ func (v *View) enemies() {
 			flash *= 0.35 // it is hit all the time, and must keep its colour
 		}
 		body := v.pal[2].Mix(white, flash)
+		if e.Elite {
+			size *= 1.35
+		}
+		if e.Chilled {
+			body = body.Mix(render.Color{R: 0.5, G: 0.8, B: 1, A: 1}, 0.6)
+		}
+		if e.Shielded {
+			v.quads.Ring(p[0], p[1], size*0.62, 1.5, v.time*2, 8, v.pal[4].Light(0.8))
+		}
+		if e.Burning {
+			v.quads.Sprite(v.atlas.Soft(), p[0], p[1], size*2, size*2, 0, v.pal[3].Light(0.6))
+		}
 		v.quads.Sprite(v.atlas.Soft(), p[0], p[1], size*2.6, size*2.6, 0, v.pal[2].Light(0.4))
 		v.quads.Sprite(v.region(v.ids.enemy[e.Kind], v.atlas.Placeholder()), p[0], p[1], size, size, e.Angle, body)
 		glow := 0.8 + 0.2*engine.Sin(v.time*7+float32(e.Phase))

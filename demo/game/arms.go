@@ -1,0 +1,350 @@
+package game
+
+import (
+	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/engine"
+)
+
+// The things that gifts put into the world; all lie in lists of the slab's.
+type (
+	// A Mine lies where it was dropped and goes off when somebody comes near.
+	Mine struct {
+		P    vec
+		Wait float32 // until it is armed
+		Left float32
+	}
+
+	// A Blaze burns on the ground, where a mine went off.
+	Blaze struct {
+		P            vec
+		Radius, Left float32
+	}
+
+	// A Bolt is a flash of lightning: where it jumped.
+	Bolt struct {
+		Nodes list[vec]
+		Life  float32
+	}
+)
+
+// Points returns where the bolt went. It is valid until the next tick.
+func (b *Bolt) Points() []vec { return b.Nodes.v }
+
+type arms struct {
+	mines list[Mine]
+	fires list[Blaze]
+	bolts [8]Bolt
+}
+
+// BoltLife is how long lightning shows, in seconds.
+const BoltLife = 0.22
+
+const (
+	sparkReach = 46.0
+	mineEvery  = 1.1
+	mineLife   = 14.0
+	mineBlast  = 74.0
+	boltEvery  = 1.5
+	boltJump   = 120.0
+	boltJumps  = 14 // at most
+)
+
+func (a *arms) reset() {
+	a.mines.release()
+	a.fires.release()
+	for i := range a.bolts {
+		a.bolts[i].Nodes.release()
+		a.bolts[i].Life = 0
+	}
+}
+
+func (a *arms) hash(h *engine.Hasher) {
+	h.Int(len(a.mines.v))
+	for _, m := range a.mines.v {
+		h.Vec2(m.P)
+		h.Float32(m.Wait)
+		h.Float32(m.Left)
+	}
+	h.Int(len(a.fires.v))
+	for _, f := range a.fires.v {
+		h.Vec2(f.P)
+		h.Float32(f.Radius)
+		h.Float32(f.Left)
+	}
+	for i := range a.bolts {
+		h.Float32(a.bolts[i].Life)
+		hashVecs(h, a.bolts[i].Nodes.v)
+	}
+}
+
+// armory is a tick of everything that gifts have brought.
+func (g *Game) armory() error {
+	g.fade()
+	if g.Player.Alive && g.Phase != Leaving {
+		for _, arm := range [...]func(*Game) error{(*Game).orbit, (*Game).lighten, (*Game).beam} {
+			if err := arm(g); err != nil {
+				return err
+			}
+		}
+		g.layMines()
+	}
+	if err := g.trip(); err != nil {
+		return err
+	}
+	return g.blaze()
+}
+
+// fade lets bolts and fires grow old.
+func (g *Game) fade() {
+	for i := range g.arms.bolts {
+		b := &g.arms.bolts[i]
+		if b.Life > 0 {
+			if b.Life -= step; b.Life <= 0 {
+				b.Nodes.release()
+				b.Life = 0
+			}
+		}
+	}
+	fires := &g.arms.fires
+	for i := 0; i < len(fires.v); {
+		if fires.v[i].Left -= step; fires.v[i].Left <= 0 {
+			fires.drop(i)
+			continue
+		}
+		i++
+	}
+}
+
+// Sparks returns how many sparks are in orbit, and where the i-th is.
+func (g *Game) Sparks() int {
+	if n := int(g.Gifts[GiftSparks]); n > 0 {
+		return n + 1
+	}
+	return 0
+}
+
+// SparkAt returns where the i-th spark in orbit is.
+func (g *Game) SparkAt(i int) vec {
+	angle := g.spin + mul(float32(i), 6.2831855/float32(g.Sparks()))
+	return engine.MulAdd(g.Player.P, engine.Heading(angle), sparkReach)
+}
+
+func (g *Game) orbit() error {
+	n := g.Sparks()
+	if n == 0 {
+		return nil
+	}
+	if g.spin += mul(step, 4.2); g.spin > 6.2831855 {
+		g.spin -= 6.2831855
+	}
+	for i := range n {
+		at := g.SparkAt(i)
+		g.fx.trail(at)
+		if (g.Ticks+uint64(i))%5 != 0 {
+			continue
+		}
+		if err := g.smite(at, 17, 2, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// smite hits everybody within reach of a place, and seals, and sets on fire where it burns.
+func (g *Game) smite(at vec, reach float32, damage int16, burns bool) error {
+	hits := g.grid.within(at, reach, g.hitList())
+	if e, ok := g.bossAt(at, reach); ok && len(hits) < cap(hits) {
+		hits = append(hits, hit{enemy: e, p: at})
+	}
+	if i := g.sealAt(at, reach); i >= 0 {
+		g.crack(i, damage)
+	}
+	for i := range hits {
+		h := &hits[i]
+		h.damage = damage
+		h.v = engine.Scale(unit(h.p.Sub(at)), 400)
+		if err := g.strike(h); err != nil {
+			return err
+		}
+		if burns {
+			if err := g.ignite(h.enemy); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lighten lets lightning jump from the nearest to the next.
+func (g *Game) lighten() error {
+	level := int(g.Gifts[GiftLightning])
+	if level == 0 {
+		return nil
+	}
+	if g.bolt -= step; g.bolt > 0 {
+		return nil
+	}
+	first, ok := g.nextJump(g.Player.P, 230, nil)
+	if !ok {
+		g.bolt = 0.1
+		return nil
+	}
+	g.bolt = boltEvery / float32(level+1)
+	bolt := g.freeBolt()
+	if bolt != nil && !bolt.Nodes.push(g.Player.P) {
+		g.Lost.Lists++
+	}
+	var been [boltJumps]ecs.Entity
+	n := 0
+	for h := first; ok && n < min(2+2*level, boltJumps); n++ {
+		been[n] = h.enemy
+		if bolt != nil && !bolt.Nodes.push(h.p) {
+			g.Lost.Lists++
+		}
+		h.damage = 3
+		if err := g.strike(&h); err != nil {
+			return err
+		}
+		h, ok = g.nextJump(h.p, boltJump, been[:n+1])
+	}
+	return nil
+}
+
+func (g *Game) freeBolt() *Bolt {
+	for i := range g.arms.bolts {
+		if b := &g.arms.bolts[i]; b.Life <= 0 {
+			b.Life = BoltLife
+			return b
+		}
+	}
+	return nil
+}
+
+// nextJump finds the nearest enemy that lightning has not been to.
+func (g *Game) nextJump(from vec, reach float32, been []ecs.Entity) (best hit, ok bool) {
+	nearest := mul(reach, reach)
+next:
+	for _, h := range g.grid.within(from, reach, g.hitList()) {
+		d := engine.LengthSquared(h.p.Sub(from))
+		if d >= nearest || !g.world.Alive(h.enemy) {
+			continue
+		}
+		for _, b := range been {
+			if b == h.enemy {
+				continue next
+			}
+		}
+		nearest, best, ok = d, h, true
+	}
+	return best, ok
+}
+
+// BeamTo returns where the beam ends, while Player.Beaming.
+func (g *Game) BeamTo() vec {
+	p, length := g.Player.P, float32(110+45*int(g.Gifts[GiftBeam]))
+	for at := float32(12); at < length; at += 12 {
+		q := engine.MulAdd(g.Player.P, g.Player.Aim, at)
+		if g.Realm.Solid(q) {
+			return p
+		}
+		p = q
+	}
+	return p
+}
+
+func (g *Game) beam() error {
+	if !g.Player.Beaming {
+		return nil
+	}
+	end := g.BeamTo()
+	g.fx.beam(end)
+	if g.Ticks%5 != 0 {
+		return nil
+	}
+	length := engine.Distance(g.Player.P, end)
+	for at := float32(16); at <= length+1; at += 20 {
+		q := engine.MulAdd(g.Player.P, g.Player.Aim, at)
+		if err := g.smite(q, 14, 1+int16(g.Gifts[GiftBeam])/2, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Game) layMines() {
+	level := int(g.Gifts[GiftMines])
+	if g.mine = max(0, g.mine-step); level == 0 || g.mine > 0 || len(g.arms.mines.v) >= 3+3*level {
+		return
+	}
+	g.mine = mineEvery
+	if !g.arms.mines.push(Mine{P: g.Player.P, Wait: 0.5, Left: mineLife}) {
+		g.Lost.Lists++
+	}
+}
+
+// trip lets mines go off.
+func (g *Game) trip() error {
+	mines := &g.arms.mines
+	for i := 0; i < len(mines.v); {
+		m := &mines.v[i]
+		m.Wait -= step
+		m.Left -= step
+		at := m.P
+		_, near := g.grid.touch(at, 16)
+		if m.Left > 0 && (m.Wait > 0 || !near) {
+			i++
+			continue
+		}
+		mines.drop(i)
+		g.fx.blast(at)
+		g.scorch.burn(g, at, mineBlast/2)
+		g.Shake(2)
+		if err := g.smite(at, mineBlast, 5+int16(g.Gifts[GiftMines]), true); err != nil {
+			return err
+		}
+		if !g.arms.fires.push(Blaze{P: at, Radius: 40, Left: 3}) {
+			g.Lost.Lists++
+		}
+	}
+	return nil
+}
+
+// blaze lets fires on the ground catch whoever walks through.
+func (g *Game) blaze() error {
+	for i := range g.arms.fires.v {
+		f := &g.arms.fires.v[i]
+		g.fx.flame(engine.MulAdd(f.P, engine.Heading(mul(float32(g.Ticks&1023), 1.7)), mul(f.Radius, 0.6)))
+		if (g.Ticks+uint64(i))%12 != 0 {
+			continue
+		}
+		for _, h := range g.grid.within(f.P, f.Radius, g.hitList()) {
+			if err := g.ignite(h.enemy); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// EachMine calls f with every mine.
+func (g *Game) EachMine(f func(m *Mine)) {
+	for i := range g.arms.mines.v {
+		f(&g.arms.mines.v[i])
+	}
+}
+
+// EachFire calls f with every fire on the ground.
+func (g *Game) EachFire(f func(f *Blaze)) {
+	for i := range g.arms.fires.v {
+		f(&g.arms.fires.v[i])
+	}
+}
+
+// EachBolt calls f with the lightning that shows.
+func (g *Game) EachBolt(f func(b *Bolt)) {
+	for i := range g.arms.bolts {
+		if b := &g.arms.bolts[i]; b.Life > 0 {
+			f(b)
+		}
+	}
+}

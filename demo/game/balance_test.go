@@ -1,0 +1,171 @@
+package game
+
+import (
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/engine"
+)
+
+// run plays by a hand of the test's until done says so, or the ticks are over, and reports whether
+// it was done.
+func run(t *testing.T, s *Session, ticks uint64, hand func(g *Game) engine.Input, done func(g *Game) bool) bool {
+	s.cfg.Autopilot = false
+	for s.Game.Ticks < ticks {
+		var in engine.Input
+		if s.Playing() {
+			in = hand(s.Game)
+		}
+		if err := s.Frame(in); err != nil {
+			t.Fatal(err)
+		}
+		if !s.Playing() {
+			time.Sleep(50 * time.Microsecond)
+		} else if done(s.Game) {
+			return true
+		}
+	}
+	return false
+}
+
+const minute = 60 * 60 // ticks
+
+func over(g *Game) bool { return g.Phase == Over }
+
+func TestBalance_TheIdlePlayerDiesWithinTwoMinutes(t *testing.T) {
+	idle := func(*Game) (in engine.Input) { return in }
+	for _, level := range []string{"ember", "tide", "spore"} {
+		for _, seed := range []uint64{1, 7} {
+			s := newSession(t, SessionConfig{Game: Config{Seed: seed}, Level: level})
+			if !run(t, s, 2*minute, idle, over) {
+				t.Errorf("%s, seed %d: hull %d after two minutes of nothing", level, seed, s.Game.Player.Hull)
+			}
+		}
+	}
+}
+
+func TestBalance_StandingStillAndFiringBreaksNoSeal(t *testing.T) {
+	still := func(g *Game) engine.Input {
+		in := g.Autopilot()
+		in.Move = vec{}
+		in.Pressed.Set(Dash, false)
+		return in
+	}
+	for _, seed := range []uint64{1, 7} {
+		s := newSession(t, SessionConfig{Game: Config{Seed: seed}})
+		run(t, s, 4*minute, still, over)
+		if s.Game.Broken > 0 || s.Game.Kills < 20 {
+			t.Errorf("seed %d: %d seals are broken, %d kills", seed, s.Game.Broken, s.Game.Kills)
+		}
+	}
+}
+
+func TestBalance_TheAutopilotFinishesEmberInThreeToSixMinutes(t *testing.T) {
+	finished := 0
+	seeds := []uint64{2, 3, 7}
+	for _, seed := range seeds {
+		s := newSession(t, SessionConfig{Game: Config{Seed: seed}})
+		most := 0
+		ended := run(t, s, 6*minute, (*Game).Autopilot, func(g *Game) bool {
+			most = max(most, g.Enemies())
+			return g.Phase == Over || g.Phase == Leaving
+		})
+		g := s.Game
+		t.Logf("seed %d: %d s, phase %d, %d seals, %d kills, %d enemies at most, gifts %v", seed, g.Ticks/60, g.Phase, g.Broken, g.Kills, most, g.Gifts)
+		if ended && g.Phase == Leaving && g.Ticks >= 3*minute {
+			finished++
+		}
+		if g.Lost != (Lost{}) {
+			t.Errorf("seed %d: lost %+v with nothing scarce", seed, g.Lost)
+		}
+		if most < 2000 {
+			t.Errorf("seed %d: %d enemies at most", seed, most)
+		}
+		check(t, s)
+	}
+	if finished < len(seeds)-1 {
+		t.Errorf("%d of %d seeds finish", finished, len(seeds))
+	}
+}
+
+// Levels change, the round's last leads to the first, and nothing leaks on the way.
+func TestSession_TheAutopilotGoesFromRealmToRealm(t *testing.T) {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 2}})
+	play(t, s, 60)
+	for i := range 3 { // as the end of a realm would have it
+		s.Game.open(s.Game.Player.P)
+		for s.Levels() == i {
+			play(t, s, 1)
+		}
+		play(t, s, 200)
+		check(t, s)
+	}
+	if s.Game.Round != 1 || s.Game.Level.Name != "ember" {
+		t.Errorf("round %d of %s after three realms", s.Game.Round, s.Game.Level.Name)
+	}
+	for _, l := range s.Leaks {
+		if l.Any() {
+			t.Error(l)
+		}
+	}
+}
+
+func TestGame_AnOfferIsHeldUntilAGiftIsChosen(t *testing.T) {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 2}})
+	play(t, s, 2)
+	g := s.Game
+	g.gather(g.Need)
+	if !g.Offered || g.Offer[0] == g.Offer[1] || g.Offer[1] == g.Offer[2] || g.Offer[0] == g.Offer[2] {
+		t.Fatalf("offered %v: %v", g.Offered, g.Offer)
+	}
+	want := g.Offer
+	g.Player.Safe = 60
+	run(t, s, 15*60, func(*Game) (in engine.Input) { return in }, func(*Game) bool { return false })
+	if !g.Offered || g.Offer != want || g.Gifts != [GiftKinds]uint8{} {
+		t.Errorf("ignored, the offer is %v %v, and there are %v", g.Offered, g.Offer, g.Gifts)
+	}
+	if err := s.Frame(engine.Input{Pressed: Choose2}); err != nil {
+		t.Fatal(err)
+	}
+	if g.Offered || g.Gifts[want[1]] != 1 {
+		t.Errorf("chosen, the offer is %v, and there are %v", g.Offered, g.Gifts)
+	}
+}
+
+// crowdAbout has a player, who stands still and fires to the right, among drifters for five seconds,
+// with or without a gift.
+func crowdAbout(t *testing.T, gift Gift, level uint8) *Game {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 5}})
+	play(t, s, 1)
+	g := s.Game
+	g.Gifts[gift] = level
+	g.enter(Fighting)
+	for i := range 120 {
+		at := g.Realm.Open(engine.MulAdd(g.Player.P, engine.Heading(float32(i)*0.3), 60+float32(i)), 9)
+		if _, err := g.spawnEnemy(0, at, vec{}, postHorde); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, s, g.Ticks+300, func(g *Game) engine.Input {
+		g.Player.Safe = 1
+		return engine.Input{Aim: vec{1, 0}, Down: Fire}
+	}, func(*Game) bool { return false })
+	return g
+}
+
+func TestGifts_ChangeThePlay(t *testing.T) {
+	none := crowdAbout(t, GiftHull, 0)
+	for _, k := range []Gift{GiftVolley, GiftSparks, GiftLightning, GiftMines, GiftBeam, GiftFire} {
+		once, thrice := crowdAbout(t, k, 1), crowdAbout(t, k, 4)
+		t.Logf("%s: %d kills without, %d with one, %d with four", GiftNames[k], none.Kills, once.Kills, thrice.Kills)
+		if once.Kills <= none.Kills || thrice.Kills < once.Kills {
+			t.Errorf("%s: %d kills without, %d with one, %d with four", GiftNames[k], none.Kills, once.Kills, thrice.Kills)
+		}
+	}
+	if g := crowdAbout(t, GiftHaste, 4); g.haste() <= 1.3 || g.Kills <= none.Kills {
+		t.Errorf("haste %v: %d kills", g.haste(), g.Kills)
+	}
+	if g := crowdAbout(t, GiftFrost, 3); g.actors.coldFilter.Len() == 0 {
+		t.Error("frost chills nobody")
+	}
+}

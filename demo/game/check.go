@@ -1,0 +1,43 @@
+package game
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/demo/level"
+)
+
+// Check verifies the invariants, within a level.
+func (g *Game) Check() error {
+	errs := []error{g.world.Check(), g.omens.Check(), g.embers.Check(), g.fx.sys.Check(), g.popups.check(), g.Realm.Check(), g.checkActors()}
+	if g.flow != nil {
+		errs = append(errs, g.flow.Check())
+	}
+	return errors.Join(errs...)
+}
+
+func (g *Game) checkActors() error {
+	used, extra := 0, 0
+	var toll [level.Kinds]int
+	for id, r := range g.actors.enemyFilter.All() {
+		if r.C.Ribbon != 0 {
+			used++
+		}
+		if r.C.Post == postStress {
+			extra++
+		}
+		toll[r.C.Kind]++
+		if g.Realm.Solid(r.A.P) {
+			return fmt.Errorf("game: invariant 5: %v, a %v, is in a wall at %v", id, r.C.Kind, r.A.P)
+		}
+	}
+	switch {
+	case g.ribbons.live != used:
+		return fmt.Errorf("game: invariant 2: %d ribbons are in use by %d enemies", g.ribbons.live, used)
+	case toll != g.toll || extra != g.extra:
+		return fmt.Errorf("game: invariant 4: %v and %d enemies live, %v and %d are counted", toll, extra, g.toll, g.extra)
+	case g.Realm.Solid(g.Player.P):
+		return fmt.Errorf("game: invariant 5: the player is in a wall at %v", g.Player.P)
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package game
+
+import (
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/engine"
+)
+
+// An Ember is what a fallen enemy leaves: enough of them are a gift.
+type Ember struct {
+	P, V  vec
+	Life  float32
+	Worth int16
+}
+
+const (
+	emberMost = 16384 // at once
+	emberLife = 14.0
+	firstNeed = 24 // embers for the first gift
+	worldSide = float32(realm.World)
+)
+
+// spill leaves embers, few of more worth where there are many.
+func (g *Game) spill(at vec, worth int16) {
+	for each := 1 + worth/8; worth > 0; worth -= each {
+		_, e, err := g.embers.New()
+		if err != nil {
+			g.Lost.Embers++
+			return
+		}
+		*e = Ember{P: at, V: engine.Scale(g.rng.Disc(), 90), Life: emberLife, Worth: min(each, worth)}
+	}
+}
+
+// moveEmbers lets them come to rest, cool, and fly to a spark that is near.
+func (g *Game) moveEmbers() error {
+	reach := float32(magnetRadius + 14*int(g.Gifts[GiftHaste]))
+	for h, e := range g.embers.All() {
+		if e.Life -= step; e.Life <= 0 {
+			g.embers.Free(h)
+			continue
+		}
+		to := g.Player.P.Sub(e.P)
+		if sq := engine.LengthSquared(to); sq < mul(reach, reach) && g.Player.Alive {
+			if sq < 15*15 {
+				g.gather(int(e.Worth))
+				g.embers.Free(h)
+				continue
+			}
+			e.V = engine.MulAdd(engine.Scale(e.V, 0.9), unit(to), 38)
+		} else if e.V = engine.Scale(e.V, 0.93); e.V[0] < 1 && e.V[0] > -1 && e.V[1] < 1 && e.V[1] > -1 {
+			continue // it lies
+		}
+		from := e.P
+		e.P = engine.MulAdd(e.P, e.V, step)
+		g.Realm.Slide(&e.P, &e.V, from, 3, 0.6)
+	}
+	return nil
+}
+
+// gather fills the bar; when it is full three gifts are offered, and the rest counts for the next.
+func (g *Game) gather(n int) {
+	g.Embers += n
+	g.Score += int64(10 * n * g.Multiplier)
+	g.offer()
+}
+
+// EachEmber calls f with every ember.
+func (g *Game) EachEmber(f func(e *Ember)) {
+	for _, e := range g.embers.All() {
+		f(e)
+	}
+}

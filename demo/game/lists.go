@@ -1,0 +1,83 @@
+package game
+
+import (
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// A list is some values of a pointer-free type in one block of an allocator's, which grows by half
+// as it fills. The zero list is empty and has no allocator.
+type list[T any] struct {
+	a memory.Allocator
+	v []T // its capacity is the block's
+}
+
+// push adds a value; false where there is no room for it.
+func (l *list[T]) push(v T) bool {
+	if len(l.v) == cap(l.v) {
+		grown, err := memory.MakeSlice[T](l.a, max(4, cap(l.v)+cap(l.v)/2))
+		if err != nil {
+			return false
+		}
+		n := copy(grown, l.v)
+		l.release()
+		l.v = grown[:n]
+	}
+	l.v = append(l.v, v)
+	return true
+}
+
+// drop removes the i-th value: the last takes its place.
+func (l *list[T]) drop(i int) {
+	last := len(l.v) - 1
+	l.v[i] = l.v[last]
+	l.v = l.v[:last]
+}
+
+// release gives the block back.
+func (l *list[T]) release() {
+	if cap(l.v) > 0 {
+		memory.FreeSlice(l.a, l.v[:cap(l.v)])
+	}
+	l.v = nil
+}
+
+// tags gives each kind of list its allocator: a tag of the manager's, so that its books say what
+// they take. A guard, where there is one, stands before all of them.
+func (g *Game) tags(m *tiers.Manager) error {
+	g.scorch.a, g.ribbons.base = large{m}, m.Base()
+	at := func(name string) (memory.Allocator, error) {
+		if g.guard != nil {
+			return g.heap, nil
+		}
+		return m.Tag(name)
+	}
+	for _, t := range []struct {
+		name string
+		set  func(memory.Allocator)
+	}{
+		{"trails", func(a memory.Allocator) { g.ribbons.a = a }},
+		{"mines", func(a memory.Allocator) { g.arms.mines.a = a }},
+		{"fires", func(a memory.Allocator) { g.arms.fires.a = a }},
+		{"lightning", func(a memory.Allocator) {
+			for i := range g.arms.bolts {
+				g.arms.bolts[i].Nodes.a = a
+			}
+		}},
+	} {
+		a, err := at(t.name)
+		if err != nil {
+			return err
+		}
+		t.set(a)
+	}
+	return nil
+}
+
+func hashVecs(h *engine.Hasher, vs []vec) {
+	h.Int(len(vs))
+	for _, v := range vs {
+		h.Vec2(v)
+	}
+}

@@ -1,0 +1,244 @@
+package game
+
+import (
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/engine"
+)
+
+// rich plays until there is something of everything.
+func rich(t *testing.T) *Session {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 6}})
+	play(t, s, 1)
+	g := s.Game
+	for k := range g.Gifts {
+		g.Gifts[k] = 2
+	}
+	play(t, s, 500)
+	g.wishFor(wish{p: g.Player.P, v: vec{1, 2}, enemy: level.Swarm, post: 1})
+	g.announce(level.Lancer, g.Player.P, 2)
+	g.PortalAt = vec{3, 4}
+	g.arms.mines.push(Mine{P: g.Player.P, Wait: 1, Left: 2})
+	g.arms.fires.push(Blaze{P: g.Player.P, Radius: 3, Left: 2})
+	b := &g.arms.bolts[0]
+	b.Life = 0.1
+	b.Nodes.push(vec{1, 2})
+	g.popups.add(g, vec{5, 5}, 100)
+	for _, k := range []level.Enemy{level.Drifter, level.Lancer} {
+		id, err := g.spawnEnemy(k, g.Player.P, vec{1, 1}, postHorde)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{g.ignite(id), g.chill(id), g.actors.elite.Add(id, Elite{2}), g.actors.shielded.Add(id, Shielded{3})} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := g.drop(g.Player.P, PickupScore); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// leaves calls f with every leaf of a value that can be changed, and its path.
+func leaves(v reflect.Value, path string, f func(leaf reflect.Value, path string)) {
+	v = reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem() // also what is not exported
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			leaves(v.Field(i), path+"."+v.Type().Field(i).Name, f)
+		}
+	case reflect.Array:
+		for i := range min(v.Len(), 64) {
+			leaves(v.Index(i), path+"[]", f)
+		}
+	default:
+		f(v, path)
+	}
+}
+
+// flip changes a leaf a little.
+func flip(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(v.Uint() ^ 1)
+	case reflect.Float32:
+		v.SetFloat(v.Float() + 1)
+	default:
+		return false
+	}
+	return true
+}
+
+func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
+	g := rich(t).Game
+	want, seen := g.Hash(), 0
+	if again := g.Hash(); again != want {
+		t.Fatalf("%x, and then %x", want, again)
+	}
+	try := func(name string, p any, but ...string) {
+		leaves(reflect.ValueOf(p).Elem(), name, func(leaf reflect.Value, path string) {
+			for _, b := range but {
+				if strings.HasPrefix(path, name+b) {
+					return
+				}
+			}
+			old := reflect.New(leaf.Type()).Elem()
+			old.Set(leaf)
+			if !flip(leaf) {
+				t.Errorf("%s is a %v: nothing that can be saved or hashed", path, leaf.Kind())
+				return
+			}
+			if g.Hash() == want {
+				t.Errorf("the hash does not see %s", path)
+			}
+			leaf.Set(old)
+			seen++
+		})
+	}
+	try("State", &g.State)
+	for _, o := range g.omens.All() {
+		try("Omen", o)
+		break
+	}
+	for _, e := range g.embers.All() {
+		try("Ember", e)
+		break
+	}
+	try("wish", &g.wishes[0])
+	try("Mine", &g.arms.mines.v[0])
+	try("Blaze", &g.arms.fires.v[0])
+	try("Bolt", &g.arms.bolts[0], ".Nodes")
+	try("Bolt.Nodes", &g.arms.bolts[0].Nodes.v[0])
+	try("Popup", &g.popups.all[0], ".text") // the text itself:
+	text, ok := g.popups.texts.Bytes(g.popups.all[0].text)
+	if !ok {
+		t.Fatal("a text is gone")
+	}
+	try("text", &text[0])
+	for i := range g.ribbons.all {
+		if r := &g.ribbons.all[i]; r.len > 1 && r.count > 1 {
+			try("trail", r, ".off", ".len")
+			try("trail's points", &g.ribbons.points(r)[0])
+			break
+		}
+	}
+	if len(g.ribbons.free) > 0 {
+		try("ribbons.free", &g.ribbons.free[0])
+	}
+	for _, block := range g.scorch.all {
+		if block != nil {
+			try("scorch", block)
+			break
+		}
+	}
+	try("ambient", &g.fx.ambient.X)
+	try("ambient", &g.fx.ambient.Y)
+	for _, r := range g.actors.enemyFilter.All() {
+		try("Position", r.A)
+		try("Velocity", r.B)
+		try("Enemy", r.C)
+		break
+	}
+	for _, r := range g.actors.shotFilter.All() {
+		try("Shot", r.C)
+		break
+	}
+	for _, r := range g.actors.dropFilter.All() {
+		try("Pickup", r.C)
+		break
+	}
+	for id, r := range g.actors.fireFilter.All() {
+		try("Burning", r.C)
+		if c, ok := g.actors.chilled.Get(id); ok {
+			try("Chilled", c)
+		}
+		if e, ok := g.actors.elite.Get(id); ok {
+			try("Elite", e)
+		}
+		if e, ok := g.actors.shielded.Get(id); ok {
+			try("Shielded", e)
+		}
+	}
+	if g.Hash() != want {
+		t.Error("a leaf was not put back")
+	}
+	t.Logf("%d leaves", seen)
+}
+
+// Whoever adds a field to Game says here where its state is hashed, or why it is none.
+func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
+	why := map[string]string{
+		"State": "hashed", "world": "hashed", "omens": "hashed", "embers": "hashed", "wishes": "hashed", "fx": "hashed",
+		"scorch": "hashed", "ribbons": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
+		"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "chunks": "memory", "actors": "ways into the world",
+		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye",
+		"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "doomed": "made in every tick",
+		"heap": "memory", "guard": "memory", "moment": "the guard's",
+	}
+	for i := range reflect.TypeFor[Game]().NumField() {
+		if name := reflect.TypeFor[Game]().Field(i).Name; why[name] == "" {
+			t.Errorf("Game.%s: is it state? Then Hash must see it", name)
+		}
+	}
+}
+
+// hashes plays n ticks and returns the hash after each; before is called before each.
+func hashes(t *testing.T, s *Session, n int, before func()) (all []uint64) {
+	play(t, s, 1)
+	for range n {
+		before()
+		play(t, s, 1)
+		all = append(all, s.Game.Hash())
+	}
+	return all
+}
+
+func TestSession_APauseAtEveryTickChangesNothing(t *testing.T) {
+	cfg := SessionConfig{Game: Config{Seed: 7, Heat: 4}}
+	plain := hashes(t, newSession(t, cfg), 400, func() {})
+	s := newSession(t, cfg)
+	paused := 0
+	held := hashes(t, s, 400, func() {
+		for i := range 1 + paused%4 { // frames; the last of them ends the pause
+			if i == 0 {
+				if err := s.Frame(engine.Input{Pressed: Pause}); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := s.Frame(engine.Input{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Paused = false
+		paused++
+	})
+	for i := range plain {
+		if plain[i] != held[i] {
+			t.Fatalf("tick %d: hash %x, and %x with pauses", i+1, plain[i], held[i])
+		}
+	}
+}
+
+func TestSession_HashIsTheSameForAnyNumberOfProcessors(t *testing.T) {
+	var all [][]uint64
+	for _, procs := range []int{1, 2, 16} {
+		old := runtime.GOMAXPROCS(procs)
+		all = append(all, hashes(t, newSession(t, SessionConfig{Game: Config{Seed: 9, Heat: 5}}), 300, func() {}))
+		runtime.GOMAXPROCS(old)
+	}
+	for i := range all[0] {
+		if all[0][i] != all[1][i] || all[1][i] != all[2][i] {
+			t.Fatalf("tick %d: hashes %x, %x, %x", i+1, all[0][i], all[1][i], all[2][i])
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package realm
+
+import (
+	"errors"
+	"hash/fnv"
+	"runtime"
+	"testing"
+
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+func manager(t testing.TB, cfg tiers.Config) *tiers.Manager {
+	t.Helper()
+	cfg.Workers = 1
+	cfg.Reserve = [tiers.Count]uintptr{1 << 20, 1 << 20, 8 << 20, 1 << 20, 1 << 20, 4 << 20, 4 << 20}
+	m, err := tiers.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(m.Check(), m.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := m.BeginLevel(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// fly moves a place through a realm for n ticks and returns the hash of what the field said there.
+func fly(t testing.TB, m *tiers.Manager, r *Realm, n uint64) uint64 {
+	f := NewFlow(m, 0)
+	h := fnv.New64a()
+	p, v := vec(r.Info.Start), vec{}
+	asked := 0
+	for tick := uint64(1); tick <= n; tick++ {
+		if err := m.BeginFrame(); err != nil {
+			t.Fatal(err)
+		}
+		before := f.Field()
+		again, err := f.Update(tick, r, r.Node(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again {
+			asked++
+		}
+		if f.Field() != before && before == nil && tick != 1+Ahead {
+			t.Fatalf("the first field is used in tick %d", tick)
+		}
+		if fd := f.Field(); fd != nil {
+			h.Write([]byte{byte(tick), fd.At(p.Add(vec{100, 50})), fd.At(p.Add(vec{-300, 9})), fd.At(p)})
+		}
+		from := p
+		v = engine.Scale(r.Guide(Heart, p), 240)
+		p = engine.MulAdd(p, v, engine.Delta)
+		r.Slide(&p, &v, from, 6, 0)
+		if err := errors.Join(f.Check(), m.EndFrame()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked < 5 {
+		t.Errorf("%d fields were asked for", asked)
+	}
+	if err := errors.Join(f.Close(), f.Close()); err != nil {
+		t.Error(err)
+	}
+	return h.Sum64()
+}
+
+func TestFlow_IsTheSameForAnyNumberOfProcessors(t *testing.T) {
+	r := build(t, info(), maze())
+	var hashes []uint64
+	for _, procs := range []int{1, 2, 16} {
+		old := runtime.GOMAXPROCS(procs)
+		hashes = append(hashes, fly(t, manager(t, tiers.Config{}), r, 400))
+		runtime.GOMAXPROCS(old)
+	}
+	if hashes[0] != hashes[1] || hashes[1] != hashes[2] {
+		t.Errorf("hashes %x", hashes)
+	}
+}
+
+func TestFlow_BlocksGoHomeBothWays(t *testing.T) {
+	m := manager(t, tiers.Config{})
+	fly(t, m, build(t, info(), maze()), 200)
+	leaks, err := m.EndLevel()
+	if err != nil || leaks.Any() {
+		t.Errorf("%v, %v", leaks, err)
+	}
+	for _, tier := range []tiers.Tier{tiers.Large, tiers.Inbox} {
+		if s := m.Stats(tier); s.Allocs < 5 || s.Allocs != s.Frees {
+			t.Errorf("%v: %d allocations and %d frees", tier, s.Allocs, s.Frees)
+		}
+	}
+}
+
+func TestFlow_WithoutRoomKeepsTheLastField(t *testing.T) {
+	r := build(t, info(), maze())
+	for _, tier := range []tiers.Tier{tiers.Large, tiers.Inbox} {
+		var cfg tiers.Config
+		cfg.Budget[tier] = 128 << 10
+		m := manager(t, cfg)
+		for err := error(nil); tier == tiers.Inbox && err == nil; { // the worker has used up its heap
+			_, err = m.Worker(0).Alloc(16<<10, 16)
+		}
+		f := NewFlow(m, 0)
+		refused := 0
+		for tick := uint64(1); tick < 60; tick++ {
+			if _, err := f.Update(tick, r, r.Node(vec(r.Info.Start))); errors.Is(err, memory.ErrOutOfMemory) {
+				refused++
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if refused == 0 || f.Field() != nil {
+			t.Errorf("%v: refused %d times", tier, refused)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// From anywhere in the window, who follows the field arrives.
+func TestField_LeadsToItsMiddle(t *testing.T) {
+	r := build(t, info(), maze())
+	f := new(Field)
+	goal := vec{6200, 6200}
+	r.fill(f, make([]entry, Window*Window), r.Node(goal))
+	rnd := engine.NewRand(3, 1)
+	arrived := 0
+	for range 200 {
+		p := r.Open(engine.MulAdd(goal, vec{rnd.Range(-1, 1), rnd.Range(-1, 1)}, 2300), 10)
+		v := vec{}
+		for range 6000 {
+			from := p
+			v = engine.Scale(r.Steer(f.At(p), p), 200)
+			p = engine.MulAdd(p, v, engine.Delta)
+			r.Slide(&p, &v, from, 9, 0)
+			if d := engine.Distance(p, goal); d < 64 {
+				arrived++
+				break
+			}
+		}
+	}
+	if arrived < 199 {
+		t.Errorf("%d of 200 arrived", arrived)
+	}
+	if f.At(vec{10, 10}) != 0 {
+		t.Error("beyond the window there is a direction")
+	}
+}

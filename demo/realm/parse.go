@@ -1,0 +1,174 @@
+package realm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// The measures of every realm.
+const (
+	CellSize   = 8                               // units
+	SectorSize = 512                             // units
+	Sectors    = 24                              // in a row, and rows of them
+	Cells      = Sectors * SectorSize / CellSize // in a row, and rows of them
+	World      = Sectors * SectorSize            // units, each way
+	Seals      = 4
+)
+
+const (
+	wallsMagic  = "SWAL\x01\x00\x00\x00"
+	wallsLength = len(wallsMagic) + Cells*Cells/8
+	infoMost    = 16 << 10 // bytes of a realm's description
+	infoVersion = 1
+)
+
+// A FileError says what is wrong with a realm's file: which one, where, and what is allowed.
+type FileError struct{ File, Place, Problem string }
+
+func (e *FileError) Error() string { return e.File + ": " + e.Place + ": " + e.Problem }
+
+// A Point is a place in the world, in units.
+type Point [2]float32
+
+// An Info is a realm's description. It lies in the Go heap; treat it as read-only.
+type Info struct {
+	Name    string
+	Title   string
+	Palette [5]string // #rrggbb, dark to light
+	Start   Point
+	Seals   [Seals]Point
+	Heart   Point
+}
+
+var (
+	nameForm  = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
+	colorForm = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+)
+
+// ParseInfo reads a description; file stands in the errors. Nothing of data is kept. Every field
+// must be there and no other; the error is a *FileError, of the first thing that is wrong.
+func ParseInfo(file string, data []byte) (*Info, error) {
+	bad := func(place, format string, args ...any) (*Info, error) {
+		return nil, &FileError{file, place, fmt.Sprintf(format, args...)}
+	}
+	if len(data) > infoMost {
+		return bad("length", "%d bytes; allowed are up to %d", len(data), infoMost)
+	}
+	var raw struct {
+		Version *int         `json:"version"`
+		Name    *string      `json:"name"`
+		Title   *string      `json:"title"`
+		Palette *[]string    `json:"palette"`
+		Start   *[]float64   `json:"start"`
+		Seals   *[][]float64 `json:"seals"`
+		Heart   *[]float64   `json:"heart"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&raw); err != nil {
+		return bad(fmt.Sprintf("byte %d", dec.InputOffset()), "%s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return bad(fmt.Sprintf("byte %d", dec.InputOffset()), "something behind the object; allowed is one object")
+	}
+	for _, f := range []struct {
+		name string
+		nil  bool
+	}{
+		{"version", raw.Version == nil}, {"name", raw.Name == nil}, {"title", raw.Title == nil}, {"palette", raw.Palette == nil},
+		{"start", raw.Start == nil}, {"seals", raw.Seals == nil}, {"heart", raw.Heart == nil},
+	} {
+		if f.nil {
+			return bad(f.name, "is not there; it must be")
+		}
+	}
+	switch {
+	case *raw.Version != infoVersion:
+		return bad("version", "%d; allowed is %d", *raw.Version, infoVersion)
+	case !nameForm.MatchString(*raw.Name):
+		return bad("name", "%q; allowed are 1 to 32 of a-z, 0-9, - and _", *raw.Name)
+	case len(*raw.Title) < 1 || len(*raw.Title) > 64:
+		return bad("title", "%d bytes; allowed are 1 to 64", len(*raw.Title))
+	case len(*raw.Palette) != len(Info{}.Palette):
+		return bad("palette", "%d colours; allowed are 5", len(*raw.Palette))
+	case len(*raw.Seals) != Seals:
+		return bad("seals", "%d; allowed are %d", len(*raw.Seals), Seals)
+	}
+	in := &Info{Name: *raw.Name, Title: *raw.Title}
+	for i, c := range *raw.Palette {
+		if !colorForm.MatchString(c) {
+			return bad(fmt.Sprintf("palette[%d]", i), "%q; allowed is #rrggbb", c)
+		}
+		in.Palette[i] = c
+	}
+	places := [][]float64{*raw.Start, *raw.Heart}
+	places = append(places, *raw.Seals...)
+	for i, to := range append([]*Point{&in.Start, &in.Heart}, in.seals()...) {
+		from := places[i]
+		if len(from) != 2 || !inside(from[0]) || !inside(from[1]) {
+			return bad(placeName(i), "%v; allowed are two numbers from 0 up to, and not, %d", from, World)
+		}
+		*to = Point{float32(from[0]), float32(from[1])}
+	}
+	return in, nil
+}
+
+func (in *Info) seals() (all []*Point) {
+	for i := range in.Seals {
+		all = append(all, &in.Seals[i])
+	}
+	return all
+}
+
+// placeName names the i-th of start, heart and seals.
+func placeName(i int) string {
+	if i < 2 {
+		return [2]string{"start", "heart"}[i]
+	}
+	return fmt.Sprintf("seals[%d]", i-2)
+}
+
+// inside tells a coordinate of the world; as a float32 it must not round up to the edge.
+func inside(v float64) bool { return v >= 0 && float32(v) < World }
+
+// Walls are a realm's walls: a bit a cell, row by row, the lowest bit first; 1 is solid.
+type Walls []byte
+
+// ParseWalls checks a file of walls and returns the bits, which are data's own. The error is a
+// *FileError.
+func ParseWalls(file string, data []byte) (Walls, error) {
+	n := min(len(data), len(wallsMagic))
+	if string(data[:n]) != wallsMagic {
+		return nil, &FileError{file, "byte 0", fmt.Sprintf("begins with %q; allowed is %q", data[:n], wallsMagic)}
+	}
+	if len(data) != wallsLength {
+		return nil, &FileError{file, "length", fmt.Sprintf("%d bytes; allowed are %d: 8, and a bit for each of %d x %d cells", len(data), wallsLength, Cells, Cells)}
+	}
+	return Walls(data[len(wallsMagic):]), nil
+}
+
+// Solid reports whether a cell is; beyond the world everything is.
+func (w Walls) Solid(x, y int) bool {
+	if uint(x) >= Cells || uint(y) >= Cells {
+		return true
+	}
+	i := y*Cells + x
+	return w[i>>3]>>(i&7)&1 != 0
+}
+
+// Set makes a cell of the world solid, or open.
+func (w Walls) Set(x, y int, solid bool) {
+	i := y*Cells + x
+	w[i>>3] &^= 1 << (i & 7)
+	if solid {
+		w[i>>3] |= 1 << (i & 7)
+	}
+}
+
+// NewWalls returns walls without a solid cell, in the Go heap.
+func NewWalls() Walls { return make(Walls, Cells*Cells/8) }

@@ -1,0 +1,197 @@
+package realm
+
+import "github.com/strata-go/strata/engine"
+
+// far is the distance of a node that no way leads to.
+const far = 1<<32 - 1
+
+// buckets is more than any one way costs: 14 and the dearest node's 18.
+const buckets = 64
+
+// An entry is a node in a search: its distance, and its neighbours in a bucket's ring, -1 for none.
+type entry struct {
+	dist       uint32
+	next, prev int32
+}
+
+// A search finds the ways from every node of a window to one: Dijkstra with buckets (Dial,
+// "Algorithm 360: shortest-path forest with topological ordering", 1969). Integers only.
+type search struct {
+	r            *Realm
+	books        []entry // w * h, given
+	x0, y0, w, h int     // the window, in nodes
+	heads        [buckets]int32
+}
+
+// run fills in the distances to the node (tx, ty), which lies in the window.
+func (s *search) run(tx, ty int) {
+	for i := range s.books[:s.w*s.h] {
+		s.books[i] = entry{far, -1, -1}
+	}
+	for i := range s.heads {
+		s.heads[i] = -1
+	}
+	s.put(int32((ty-s.y0)*s.w+tx-s.x0), 0)
+	waiting := 1
+	for dist := uint32(0); waiting > 0; dist++ {
+		for i := s.heads[dist%buckets]; i >= 0; i = s.heads[dist%buckets] {
+			s.take(i)
+			waiting--
+			waiting += s.relax(int(i), dist)
+		}
+	}
+}
+
+// relax offers a node's distance to those beside it, and returns how many are new to the rings.
+func (s *search) relax(i int, dist uint32) (fresh int) {
+	lx, ly := i%s.w, i/s.w
+	node := (s.y0+ly)*Coarse + s.x0 + lx
+	edges := s.r.edges[node]
+	// Ways go both ways, and the cost is that of the node that is left: enemies come from there.
+	for d := range 8 {
+		if edges>>d&1 == 0 {
+			continue
+		}
+		nx, ny := lx+wayX[d], ly+wayY[d]
+		if uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
+			continue
+		}
+		j := int32(ny*s.w + nx)
+		to := dist + wayCost[d] + uint32(s.r.costs[node+wayY[d]*Coarse+wayX[d]])
+		if e := &s.books[j]; to < e.dist {
+			if e.dist == far {
+				fresh++
+			} else {
+				s.take(j)
+			}
+			s.put(j, to)
+		}
+	}
+	return fresh
+}
+
+func (s *search) put(i int32, dist uint32) {
+	b := dist % buckets
+	s.books[i] = entry{dist, s.heads[b], -1}
+	if h := s.heads[b]; h >= 0 {
+		s.books[h].prev = i
+	}
+	s.heads[b] = i
+}
+
+func (s *search) take(i int32) {
+	e := &s.books[i]
+	if e.next >= 0 {
+		s.books[e.next].prev = e.prev
+	}
+	if e.prev >= 0 {
+		s.books[e.prev].next = e.next
+	} else {
+		s.heads[e.dist%buckets] = e.next
+	}
+}
+
+// Directions is how many there are: byte 0 is none, 1 points to +x, and they go on towards +y.
+const Directions = 252
+
+// Headings are the directions, of length 1; that of 0 is zero.
+var Headings = func() (h [256]vec) {
+	for i := range Directions {
+		h[i+1] = engine.Heading(float32(i) * (6.2831855 / Directions))
+	}
+	return h
+}()
+
+// towards has the direction of each offset in cells between two meeting points.
+const towardsReach = 2*perNode + perNode
+
+var towards = func() (t [2*towardsReach + 1][2*towardsReach + 1]uint8) {
+	for y := range t {
+		for x := range t[y] {
+			t[y][x] = nearest(float32(x-towardsReach), float32(y-towardsReach))
+		}
+	}
+	return t
+}()
+
+// nearest returns the direction that points most to (x, y); 0 for no way at all.
+func nearest(x, y float32) (d uint8) {
+	best := float32(0)
+	for i := 1; i <= Directions; i++ {
+		if dot := float32(x*Headings[i][0]) + float32(y*Headings[i][1]); dot > best {
+			best, d = dot, uint8(i)
+		}
+	}
+	return d
+}
+
+// lead writes the direction to go, from each node's meeting point, into dirs: to that of the next
+// node on the way, or of the one behind it where that can be walked in a line.
+func (s *search) lead(dirs []uint8) {
+	for ly := range s.h {
+		for lx := range s.w {
+			i := ly*s.w + lx
+			x, y := s.x0+lx, s.y0+ly
+			d := s.next(lx, ly)
+			if d < 0 {
+				dirs[i] = s.escape(lx, ly)
+				continue
+			}
+			tx, ty := x+wayX[d], y+wayY[d]
+			if e := s.next(tx-s.x0, ty-s.y0); e >= 0 && s.r.walk(x, y, tx+wayX[e], ty+wayY[e]) {
+				tx, ty = tx+wayX[e], ty+wayY[e]
+			}
+			dirs[i] = s.r.between(x, y, tx, ty)
+		}
+	}
+}
+
+// next returns the way out of a node of the window that is the shortest, or -1: there is none, or
+// the node is the one that all lead to.
+func (s *search) next(lx, ly int) int {
+	i := ly*s.w + lx
+	best, way := s.books[i].dist, -1
+	if best == far || best == 0 {
+		return -1
+	}
+	best = far
+	node := (s.y0+ly)*Coarse + s.x0 + lx
+	for d := range 8 {
+		nx, ny := lx+wayX[d], ly+wayY[d]
+		if s.r.edges[node]>>d&1 == 0 || uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
+			continue
+		}
+		if to := s.books[ny*s.w+nx].dist; to != far && to+wayCost[d] < best {
+			best, way = to+wayCost[d], d
+		}
+	}
+	return way
+}
+
+// escape returns the direction from a node that no way leads from, such as one that is nearly all
+// wall, to the best of those beside it; 0 where there is none, and in the node that all lead to.
+func (s *search) escape(lx, ly int) uint8 {
+	if s.books[ly*s.w+lx].dist == 0 {
+		return 0
+	}
+	best, way := uint32(far), -1
+	for d := range 8 {
+		nx, ny := lx+wayX[d], ly+wayY[d]
+		if uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
+			continue
+		}
+		if to := s.books[ny*s.w+nx].dist; to != far && to+2*wayCost[d] < best {
+			best, way = to+2*wayCost[d], d
+		}
+	}
+	if way < 0 {
+		return 0
+	}
+	return s.r.between(s.x0+lx, s.y0+ly, s.x0+lx+wayX[way], s.y0+ly+wayY[way])
+}
+
+// between returns the direction from one node's meeting point to another's.
+func (r *Realm) between(x0, y0, x1, y1 int) uint8 {
+	a, b := r.cellOfWay(x0, y0), r.cellOfWay(x1, y1)
+	return towards[b/Cells-a/Cells+towardsReach][b%Cells-a%Cells+towardsReach]
+}

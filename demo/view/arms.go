@@ -1,0 +1,81 @@
+package view
+
+import (
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm"
+)
+
+// seals are rings in the ground; one that holds burns, and the heart opens when none does.
+func (v *View) seals() {
+	g := v.s.Game
+	for i := range g.Seals {
+		s := &g.Seals[i]
+		c := v.pal[3].Mix(white, s.Flash)
+		if s.Broken {
+			v.quads.Ring(s.P[0], s.P[1], game.SealRadius, 2, 0, 6, v.pal[1])
+			continue
+		}
+		v.quads.Sprite(v.atlas.Soft(), s.P[0], s.P[1], 110, 110, 0, v.pal[2].Light(0.5+0.4*s.Flash))
+		v.quads.Ring(s.P[0], s.P[1], game.SealRadius, 4, v.time*0.6, 6, c)
+		v.quads.Ring(s.P[0], s.P[1], game.SealRadius*0.6*float32(s.HP)/float32(g.SealMost()), 3, -v.time, 6, v.pal[4])
+	}
+	if at, radius := g.Ripple(); radius > 0 {
+		v.quads.Ring(at[0], at[1], radius, 6, 0, 48, v.pal[4].Light(0.8))
+		v.quads.Ring(at[0], at[1], radius*0.94, 14, 0, 48, v.pal[3].Light(0.35))
+	}
+	if at := g.Realm.Place(realm.Heart); g.Broken == realm.Seals && !g.Woken {
+		v.quads.Ring(at[0], at[1], 48, 3, v.time, 6, v.pal[4])
+	}
+}
+
+func (v *View) embers() {
+	lo, hi := v.cam.Bounds()
+	v.s.Game.EachEmber(func(e *game.Ember) {
+		if e.P[0] < lo[0] || e.P[1] < lo[1] || e.P[0] > hi[0] || e.P[1] > hi[1] {
+			return
+		}
+		k := min(1, e.Life)
+		size := 9 + 2*float32(min(e.Worth, 6))
+		v.quads.Sprite(v.atlas.Soft(), e.P[0], e.P[1], size, size, 0, v.pal[3].Mix(v.pal[4], 0.5).Light(k))
+	})
+}
+
+// mines lie on the ground, and so do fires.
+func (v *View) mines() {
+	g := v.s.Game
+	g.EachFire(func(f *game.Blaze) {
+		k := min(1, f.Left)
+		v.quads.Sprite(v.atlas.Soft(), f.P[0], f.P[1], f.Radius*2.6, f.Radius*2.6, 0, v.pal[2].Light(0.6*k))
+	})
+	g.EachMine(func(m *game.Mine) {
+		c := v.pal[4]
+		if m.Wait > 0 {
+			c = v.pal[2]
+		}
+		v.quads.Ring(m.P[0], m.P[1], 6, 2, v.time*3, 5, c)
+	})
+}
+
+// arms are what gifts have brought: sparks in orbit, lightning, the beam.
+func (v *View) arms() {
+	g := v.s.Game
+	for i := range g.Sparks() {
+		at := g.SparkAt(i)
+		v.quads.Sprite(v.atlas.Soft(), at[0], at[1], 30, 30, 0, v.pal[3].Light(0.9))
+		v.quads.Sprite(v.atlas.Soft(), at[0], at[1], 12, 12, 0, v.pal[4].Light(1))
+	}
+	g.EachBolt(func(b *game.Bolt) {
+		ps := b.Points()
+		k := b.Life / game.BoltLife
+		for i := 0; i+1 < len(ps); i++ {
+			mid := ps[i].Add(ps[i+1]).Mul(0.5).Add(vec{ps[i][1] - ps[i+1][1], ps[i+1][0] - ps[i][0]}.Mul(0.12))
+			v.quads.Line(ps[i][0], ps[i][1], mid[0], mid[1], 3*k, white.Light(k))
+			v.quads.Line(mid[0], mid[1], ps[i+1][0], ps[i+1][1], 3*k, white.Light(k))
+		}
+	})
+	if g.Player.Beaming {
+		a, b := g.Player.P, g.BeamTo()
+		v.quads.Line(a[0], a[1], b[0], b[1], 9, v.pal[2].Light(0.5))
+		v.quads.Line(a[0], a[1], b[0], b[1], 3, v.pal[4].Light(0.9))
+	}
+}
