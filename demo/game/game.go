@@ -89,6 +89,9 @@ type Game struct {
 	ShakeNow   float32 // logical units
 	Lost       Lost
 
+	systems engine.Schedule // see schedule
+	tick    engine.Tick
+
 	cfg    Config
 	rng    engine.Rand
 	mem    *tiers.Manager
@@ -272,19 +275,11 @@ func (g *Game) Tick(in *engine.Input) error {
 		g.freeze--
 		return nil
 	}
-	for _, system := range [...]func() error{
-		func() error { return g.movePlayer(in) },
-		g.moveEnemies, g.moveShots, g.movePickups, g.moveOmens, g.grantWishes, g.collide, g.direct,
-	} {
-		if err := system(); err != nil {
-			return fmt.Errorf("game: tick %d: %w", g.Ticks, err)
-		}
+	g.tick = engine.Tick{N: g.Ticks, Input: *in, Rand: &g.rng}
+	if err := g.schedule().Run(&g.tick); err != nil {
+		return fmt.Errorf("game: %w", err)
 	}
-	g.fx.update(g)
-	g.popups.update()
-	g.scorch.cool()
-	g.Best = max(g.Best, g.fx.sys.Len())
-	return g.look()
+	return nil
 }
 
 // Particles returns the particles, for drawing.
