@@ -56,7 +56,8 @@ func (s *Streamer) raiseEpoch() {
 }
 
 // Close closes every ticket, releases what was delivered, waits for the workers to end and sends
-// all blocks home. Then the heaps belong to the caller again. A second Close does nothing.
+// all blocks home. Then the heaps belong to the caller again. A second Close sends again what
+// Config.Free refused, and does nothing where that was nothing.
 //
 // The error names each file over which a worker was given up, now or before: Close waits 2 s
 // at most for a call of the file system. Such a worker will not touch its heap again, nor has
@@ -71,11 +72,8 @@ func (s *Streamer) Close() error {
 	for s.hurry(); s.running > 0; {
 		s.news.Wait()
 	}
-	if s.closed {
-		return nil
-	}
-	s.closed = true
-	errs := append([]error(nil), s.lost...)
+	errs := s.lost
+	s.lost = nil
 	if n := len(s.strays) + len(s.leaving); n > 0 {
 		errs = append(errs, fmt.Errorf("stream: close: the blocks of %d assets are not home", n))
 	}
@@ -102,8 +100,8 @@ func (s *Streamer) begin() (bad any) {
 			s.uncache(i)
 			s.discard(i)
 		}
-		s.again()
 	}
+	s.again()
 	s.mu.Unlock()
 	defer s.raiseEpoch()
 	return caught(s.flush)

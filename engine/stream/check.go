@@ -48,9 +48,7 @@ func (c *checker) entries() {
 		counts[e.state]++
 		resident += e.size
 		c.holding(i, e)
-		if e.held.n > 0 && e.held.n <= maxBlocks {
-			staged += e.held.bytes()
-		}
+		staged += c.bytes(&e.held)
 		if e.state == Waiting && e.retryAt != 0 {
 			retries++
 		}
@@ -69,10 +67,10 @@ func (c *checker) entries() {
 		c.reload(i, e)
 	}
 	for i := range s.leaving {
-		staged += s.leaving[i].held.bytes()
+		staged += c.bytes(&s.leaving[i].held)
 	}
 	for i := range s.strays {
-		staged += s.strays[i].held.bytes()
+		staged += c.bytes(&s.strays[i].held)
 	}
 	for _, w := range s.workers {
 		resident += w.reserved
@@ -94,14 +92,21 @@ func (c *checker) entries() {
 	}
 }
 
+// bytes is holding.bytes of what may be broken.
+func (c *checker) bytes(h *holding) int64 {
+	if h.n < 0 || h.n > maxBlocks {
+		return 0
+	}
+	return h.bytes()
+}
+
 func (c *checker) holding(i int, e *entry) {
 	switch {
 	case e.held.n < 0 || e.held.n > maxBlocks || e.held.worker < 0 || int(e.held.worker) >= len(c.s.workers):
 		c.report("entry %d (%s) holds %d blocks of worker %d", i, e.name, e.held.n, e.held.worker)
-		e.held = holding{} // so that nobody counts on it
 	case e.held.n > 0 && e.state != Ready && e.state != delivering && e.state != Loaded && e.state != cancelled:
 		c.report("entry %d (%s) is %v and holds blocks", i, e.name, e.state)
-	case e.state == Loaded && !e.kind.stays && e.held.n > 0:
+	case e.state == Loaded && e.kind != nil && !e.kind.stays && e.held.n > 0:
 		c.report("entry %d (%s) is loaded, and its blocks are not home", i, e.name)
 	}
 }

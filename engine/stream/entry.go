@@ -14,8 +14,6 @@ type block struct {
 	size uintptr
 }
 
-func (b block) bytes() []byte { return unsafe.Slice((*byte)(b.p), b.size) }
-
 // A holding is what an asset has of one worker's heap.
 type holding struct {
 	worker int32

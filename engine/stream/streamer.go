@@ -65,7 +65,6 @@ type Streamer struct {
 	evicted  evictions
 
 	closing bool
-	closed  bool // a Close has come to its end
 	over    bool // closing, and the last epoch is raised: workers acknowledge it and end
 	workers []*worker
 	running int     // workers that have neither ended nor been given up
