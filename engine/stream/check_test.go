@@ -65,9 +65,7 @@ func everyState(t testing.TB) *rig {
 		}
 	})
 	r.picture("d", 1)
-	<-g.entered
-	for len(g.entered) > 0 {
-		<-g.entered
+	for <-g.entered != art("d") {
 	}
 	r.picture("e", 2)
 	r.picture("f", 3)
