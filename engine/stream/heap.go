@@ -45,6 +45,9 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
+// Worker returns the number of the worker, from 0, for what a kind keeps for each of them.
+func (h *Heap) Worker() int { return h.w.index }
+
 // Bytes returns n bytes, not zeroed.
 func (h *Heap) Bytes(n int) ([]byte, error) {
 	if n < 0 {

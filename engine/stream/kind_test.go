@@ -317,3 +317,23 @@ func TestHeap_BoundsWhatAnAssetMayHave(t *testing.T) {
 		r.noLeaks(t)
 	}
 }
+
+func TestHeap_WorkersKeepThingsOfTheirOwn(t *testing.T) {
+	type row struct{}
+	r := newRig(t, gallery(t), 3, 0)
+	var busy [3]int // -race says where two workers share one
+	err := Register(r.Streamer, Kind[row]{Name: "row", Stays: true, Decode: func(_ *Reader, h *Heap) (row, error) {
+		busy[h.Worker()]++
+		return row{}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range strings.Split("abcdefgh", "") {
+		Request[row](r, art(id), 0)
+	}
+	r.run()
+	if err := r.Close(); err != nil || busy[0]+busy[1]+busy[2] != 8 {
+		t.Errorf("%v, %v", busy, err)
+	}
+}
