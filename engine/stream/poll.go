@@ -2,7 +2,6 @@ package stream
 
 import (
 	"errors"
-	"runtime"
 	"time"
 )
 
@@ -261,7 +260,6 @@ func caught(f func()) (v any) {
 // its next attempt, a worker acknowledged or wants room, or nothing is under way. It is for
 // headless runs and tests; a game with frames to draw calls Poll in each.
 func (s *Streamer) Wait() {
-	runtime.Gosched()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.events == s.seen && len(s.ready.heap)+len(s.leaving)+s.retries+s.changes == 0 && s.underWay() && !(s.starved > 0 && s.polling) {
