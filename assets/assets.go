@@ -1,12 +1,16 @@
-// Package assets holds the pictures and levels of the game, compiled into the program.
+// Package assets holds the pictures, sounds and levels of the game, compiled into the program.
 //
 //	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
+//	sound/NAME.flac   effects (KIND_N) and music (REALM_LAYER), made by gen, mono, 16 bits
 //	levels/NAME.json  palette, waves, boss and the pictures that the level shows; written by hand
 //
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X, are authored at
 // four pixels per logical unit, and keep two transparent pixels on every side so that linear filtering never
 // meets the edge of a texture. A NAME_core picture is the light inside NAME, in the same frame, to be added on top.
 // Backgrounds (bg_LEVEL_0 opaque, bg_LEVEL_1 transparent) tile in both directions.
+//
+// Effects are at 32 kHz; of a realm's music, at 22.05 kHz, all layers loop without a seam, and their lengths divide
+// the longest. No sample exceeds -1 dBFS.
 //
 // Every picture decodes to *image.NRGBA. The files belong to the program image: they are read-only and always valid.
 package assets
@@ -16,8 +20,8 @@ import (
 	"io/fs"
 )
 
-//go:embed art/*.png levels/*.json
+//go:embed art/*.png levels/*.json sound/*.flac
 var files embed.FS
 
-// FS returns the file system with art/*.png and levels/*.json. It is safe for use by any number of goroutines.
+// FS returns the file system with art/*.png, sound/*.flac and levels/*.json. It is safe for use by any number of goroutines.
 func FS() fs.FS { return files }

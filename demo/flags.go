@@ -28,6 +28,7 @@ type options struct {
 	stats      string
 	books      bool
 	screenshot string
+	capture    string
 	particles  int
 	enemies    int
 	overlay    parts
@@ -165,6 +166,7 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
 	f.StringVar(&o.stats, "stats", "", "write where memory and time went to `FILE`, .json or .csv")
 	f.BoolVar(&o.books, "books", false, "print whose the process's resident memory is as the run ends (Linux)")
 	f.StringVar(&o.screenshot, "screenshot", "", "write a picture of the window to `FILE`.png after 300 ticks, or after -ticks, and end")
+	f.StringVar(&o.capture, "capture", "", "write six seconds of the window to `FILE`.gif, from tick 300 on, or from -ticks, and end")
 	f.IntVar(&o.particles, "particles", 20_000, "room for `N` particles, 1 to 4,000,000")
 	f.IntVar(&o.enemies, "enemies", 0, "`N` more drifters in every level, up to 200,000")
 	f.Var(&o.overlay, "overlay", "show the memory overlay from the start, strip and tiers, or `PARTS`: -overlay=f1,maps (F2 in play says which there are)")
@@ -201,6 +203,12 @@ func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
 		return fmt.Sprintf("-enemies %d: allowed are 0 to 200000", o.enemies)
 	case o.screenshot != "" && o.headless:
 		return "-screenshot needs a window, and -headless has none: use one of them"
+	case o.capture != "" && o.headless:
+		return "-capture needs a window, and -headless has none: use one of them"
+	case o.capture != "" && o.screenshot != "":
+		return "-capture and -screenshot each end the run: use one of them"
+	case o.capture != "" && !strings.EqualFold(filepath.Ext(o.capture), ".gif"):
+		return fmt.Sprintf("-capture %s: the name must end in .gif", o.capture)
 	case o.overlay != nil && o.headless:
 		return "-overlay needs a window, and -headless has none: use one of them"
 	case o.size != (dimensions{}) && o.headless:

@@ -57,8 +57,8 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 	}
 	if !o.headless {
 		if err := render.Probe(); err != nil {
-			if o.screenshot != "" {
-				return fmt.Errorf("-screenshot: %w", err)
+			if o.screenshot != "" || o.capture != "" {
+				return fmt.Errorf("-screenshot and -capture: %w", err)
 			}
 			fmt.Fprintf(stderr, "demo: %v; playing headless\n", err)
 			o.headless = true
@@ -107,7 +107,7 @@ func (o *options) session() game.SessionConfig {
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	if runtime.GOOS == "js" { // address space is memory there
 		mem.Workers = 1
-		mem.Reserve = [tiers.Count]uintptr{12 << 20, 8 << 20, 8 << 20, 96 << 20, 8 << 20, 8 << 20, 16 << 20}
+		mem.Reserve = [tiers.Count]uintptr{12 << 20, 8 << 20, 8 << 20, 96 << 20, 8 << 20, 14 << 20, 16 << 20}
 	}
 	for t, share := range o.budget {
 		if share > 0 {
@@ -177,38 +177,41 @@ func (o *options) window() (*report, error) {
 	}
 	cfg := o.session()
 	cfg.Attract = !o.autopilot
-	cfg.Sink, cfg.Left = v.Sink, v.Left
+	au := &audio{}
+	cfg.Sink, cfg.Game.Sound = v.Sink, &au.events
+	cfg.Left = func() { v.Left(); au.left() }
 	s, err := game.NewSession(cfg)
 	if err != nil {
 		return nil, err
 	}
+	tag, err := s.Mem.Tag("sound")
+	if err == nil {
+		err = au.start(tag, o.files(), o.stderr)
+	}
+	if err != nil {
+		au.stop()
+		return o.finish(s, nil, err)
+	}
 	if err := v.Show(s); err != nil {
+		au.stop()
 		return o.finish(s, nil, err)
 	}
 	for _, p := range o.overlay {
 		v.Overlay.Show(p, true)
 	}
 	runtime.GC() // fonts and start-up leave a few megabytes
-	a := &app{s: s, v: v, ticks: o.ticks, shoot: o.screenshot != "", keep: o.books, timer: v.Overlay.Meter().Timer("tick")}
+	a := &app{s: s, v: v, audio: au, ticks: o.ticks, shoot: o.screenshot != "" || o.capture != "", keep: o.books, timer: v.Overlay.Meter().Timer("tick")}
 	opt := render.Options{Title: "Strata", HideCursor: true}
-	if o.screenshot != "" {
+	if opt.AfterDraw, err = o.afterDraw(s, a.quit); err != nil {
+		au.stop()
+		return o.finish(s, nil, errors.Join(err, v.Overlay.Close()))
+	}
+	if opt.AfterDraw != nil {
 		opt.Resolution = render.ResolutionNative // a picture has the time
-		at := o.ticks
-		if at == 0 {
-			at = 300
-		}
-		opt.AfterDraw = func(f *render.Frame) error {
-			if s.Game.Ticks < at {
-				return nil
-			}
-			if err := f.Screenshot(o.screenshot); err != nil {
-				return err
-			}
-			return a.quit()
-		}
 	}
 	opt.W, opt.H = o.size[0], o.size[1]
 	err = render.Run(a, opt)
+	au.stop()
 	return o.finish(s, a.kept, errors.Join(err, v.Overlay.Close()))
 }
 
@@ -216,6 +219,7 @@ func (o *options) window() (*report, error) {
 type app struct {
 	s     *game.Session
 	v     *view.View
+	audio *audio
 	ticks uint64
 	shoot bool // a screenshot ends the run, not the count of ticks
 	timer *meter.Timer
@@ -237,6 +241,7 @@ func (a *app) quit() (err error) {
 // Update is one frame: input in, at most one tick, none where the overlay has frozen the game.
 func (a *app) Update(in *render.Input) error {
 	a.v.Overlay.Update()
+	defer a.audio.update(a.s, in.Mute)
 	if a.v.Overlay.Frozen() {
 		return nil
 	}

@@ -68,6 +68,9 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		{"-size 640", "not a width and height"},
 		{"-headless -size 640x360", "-size needs a window"},
 		{"-screenshot x.jpg", "must end in .png"},
+		{"-capture x.png", "must end in .gif"},
+		{"-headless -capture x.gif", "-capture needs a window"},
+		{"-screenshot x.png -capture x.gif", "use one of them"},
 		{"-headless -stats x.xml", "must end in .json or .csv"},
 		{"-headless -budget level=2", "share above 0 and up to 1"},
 		{"-headless -budget attic=0.5", `unknown tier "attic"; allowed: static, frame, level`},
@@ -208,8 +211,10 @@ func TestWithoutADisplayItSaysSoAndPlaysHeadless(t *testing.T) {
 	if code != 0 || !strings.Contains(stderr, "playing headless") || !strings.Contains(stdout, "60 ticks") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
-	if code, _, stderr := demo("-screenshot", "x.png"); code != 1 || !strings.Contains(stderr, "-screenshot") {
-		t.Errorf("a screenshot without a display: exit %d, %q", code, stderr)
+	for _, args := range [][]string{{"-screenshot", "x.png"}, {"-capture", "x.gif"}} {
+		if code, _, stderr := demo(args...); code != 1 || !strings.Contains(stderr, args[0]) {
+			t.Errorf("%v without a display: exit %d, %q", args, code, stderr)
+		}
 	}
 }
 

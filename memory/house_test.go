@@ -26,8 +26,10 @@ var floor = map[string]int{
 	"memory/meter": 6, "memory/resident": 6,
 	"ecs":    6,
 	"engine": 7, "particles": 7,
-	"assets":    7,
-	"render":    8,
+	"assets":     7,
+	"render":     8,
+	"demo/level": 8, "demo/realm": 8, "demo/ground": 8,
+	"demo/sound/cue": 8, "demo/sound": 9,
 	"demo/game": 9, "demo/dropin": 9, "demo/view": 10,
 	"demo": 11,
 }
@@ -76,9 +78,18 @@ func TestHouse_ImportsPointDownwards(t *testing.T) {
 				t.Errorf("%s imports %s: memory/... stands on std, and memory/page on x/sys", pkg, imp)
 			case strings.HasPrefix(imp, "github.com/hajimehoshi/ebiten") && !strings.HasPrefix(pkg, "render") && !isMain:
 				t.Errorf("%s imports %s: only render may", pkg, imp)
+			case isSound(imp) && pkg != "demo/sound" && pkg != "assets/gen":
+				t.Errorf("%s imports %s: only demo/sound and assets/gen may", pkg, imp)
+			case strings.Contains(imp, "ebiten/v2/audio"):
+				t.Errorf("%s imports %s, which ends a game that has no sound device", pkg, imp)
 			}
 		}
 	}
+}
+
+// isSound reports whether a package plays or packs sound.
+func isSound(imp string) bool {
+	return strings.HasPrefix(imp, "github.com/ebitengine/oto") || strings.HasPrefix(imp, "github.com/mewkiz/flac")
 }
 
 func checkStorey(t *testing.T, pkg, imp string) {

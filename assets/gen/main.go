@@ -1,13 +1,17 @@
-// Command gen draws every picture of the game.
+// Command gen draws every picture of the game, and makes every sound.
 //
-//	go run ./assets/gen            rewrites assets/art/*.png, from the root of the repository
-//	go run ./assets/gen -out DIR   writes somewhere else
+//	go run ./assets/gen             rewrites assets/art/*.png and assets/sound/*.flac, from the root of the repository
+//	go run ./assets/gen -out DIR    writes the pictures somewhere else
+//	go run ./assets/gen -sound DIR  writes the sounds somewhere else
+//	go run ./assets/gen -wav DIR    writes the sounds as WAV, and nothing else, for players that know no FLAC
 //
 // A picture is a function from a point to an ink: signed distances give crisp edges, hashed lattice noise gives
-// texture, and nothing depends on time, order or a random source, so the same files come out each time.
+// texture, and nothing depends on time, order or a random source, so the same files come out each time. A sound is a
+// function from seconds to a sample in the same way.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -16,11 +20,20 @@ import (
 
 func main() {
 	out := flag.String("out", filepath.Join("assets", "art"), "folder to write the pictures to")
+	sound := flag.String("sound", filepath.Join("assets", "sound"), "folder to write the sounds to")
+	wav := flag.String("wav", "", "folder to write the sounds to as WAV, and nothing else")
 	flag.Parse()
-	if err := writeAll(*out); err != nil {
+	if err := write(*out, *sound, *wav); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
+}
+
+func write(art, sound, wav string) error {
+	if wav != "" {
+		return writeWAVs(wav)
+	}
+	return errors.Join(writeAll(art), writeSounds(sound))
 }
 
 func writeAll(dir string) error {

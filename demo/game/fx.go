@@ -2,6 +2,7 @@ package game
 
 import (
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/particles"
 )
@@ -20,8 +21,10 @@ const (
 // RegionNames are the pictures' names in the atlas.
 var RegionNames = [RegionCount]string{"soft", "spark", "smoke", "ring", "flare", "debris"}
 
-// fx turns events into particles. It draws chance from the particle system's own sequence.
+// fx turns events into particles, and says what is to be heard of them. It draws chance from the
+// particle system's own sequence.
 type fx struct {
+	heard   cue.Sink
 	sys     *particles.System
 	kinds   [lookCount]particles.KindID
 	ambient particles.Emitter
@@ -42,8 +45,11 @@ const (
 	lookCount
 )
 
-func newFX(sys *particles.System) (*fx, error) {
-	f := &fx{sys: sys}
+func newFX(sys *particles.System, heard cue.Sink) (*fx, error) {
+	if heard == nil {
+		heard = unheard{}
+	}
+	f := &fx{sys: sys, heard: heard}
 	for i := range f.kinds {
 		id, err := sys.Register(particles.Kind{Name: "look"})
 		if err != nil {
@@ -53,6 +59,14 @@ func newFX(sys *particles.System) (*fx, error) {
 	}
 	return f, nil
 }
+
+// unheard is where nobody listens.
+type unheard struct{}
+
+func (unheard) Sound(cue.Kind, float32, float32, float32) {}
+
+// sound has a kind heard from p.
+func (f *fx) sound(k cue.Kind, p vec, strength float32) { f.heard.Sound(k, p[0], p[1], strength) }
 
 func tone(c level.Color, k float32) particles.Color {
 	v := c.Vec4()
@@ -127,6 +141,7 @@ func (f *fx) update(g *Game) {
 }
 
 func (f *fx) muzzle(p, dir vec) {
+	f.sound(cue.Shot, p, 1)
 	f.emit(lookSpark, 3, p, dir, 0.7, span(90, 260), span(0.06, 0.16), span(1.5, 2.5))
 	f.emit(lookFlare, 1, p, dir, 0, span(0, 0), span(0.05, 0.07), span(12, 18))
 }
@@ -137,6 +152,7 @@ func (f *fx) exhaust(p, v vec) {
 }
 
 func (f *fx) dash(p, v vec) {
+	f.sound(cue.Dash, p, 1)
 	f.emit(lookRing, 1, p, v, 0, span(0, 0), span(0.3, 0.3), span(70, 70))
 	f.emit(lookSpark, 24, p, engine.Scale(v, -1), 1.4, span(80, 320), span(0.2, 0.5), span(2, 3))
 }
@@ -146,6 +162,7 @@ func (f *fx) dashTrail(p, v vec) {
 }
 
 func (f *fx) hit(p, v vec) {
+	f.sound(cue.Hit, p, 1)
 	f.emit(lookSpark, 5, p, engine.Scale(v, -1), 1.6, span(60, 240), span(0.1, 0.3), span(1.5, 2.5))
 	f.emit(lookGlow, 1, p, v, 0, span(0, 0), span(0.1, 0.12), span(14, 18))
 }
@@ -157,6 +174,7 @@ func (f *fx) omen(p vec, size float32) {
 }
 
 func (f *fx) arrive(p vec, size float32) {
+	f.sound(cue.Spawn, p, min(1, size/22))
 	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.25, 0.25), span(size*2, size*2))
 	f.emit(lookEmber, 6, p, vec{}, turn, span(20, 60), span(0.3, 0.6), span(2, 4))
 }
@@ -166,6 +184,7 @@ func (f *fx) tell(p vec) {
 }
 
 func (f *fx) charge(p, v vec) {
+	f.sound(cue.Dash, p, 0.5)
 	f.emit(lookRing, 1, p, v, 0, span(0, 0), span(0.25, 0.25), span(50, 50))
 	f.emit(lookSpark, 14, p, engine.Scale(v, -1), 1, span(60, 220), span(0.2, 0.4), span(2, 3))
 }
@@ -175,10 +194,12 @@ func (f *fx) streak(p, v vec) {
 }
 
 func (f *fx) ringShot(p vec) {
+	f.sound(cue.Spawn, p, 1.4)
 	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.4, 0.4), span(110, 110))
 }
 
 func (f *fx) hatch(p vec) {
+	f.sound(cue.Roar, p, 1)
 	f.emit(lookSmoke, 14, p, vec{}, turn, span(20, 90), span(0.5, 1.1), span(20, 40))
 	f.emit(lookSpark, 50, p, vec{}, turn, span(80, 300), span(0.2, 0.6), span(2, 3))
 }
@@ -187,11 +208,13 @@ func (f *fx) hatch(p vec) {
 func (f *fx) burst(p, v vec, k level.Enemy) {
 	big := breeds[k].size / 22
 	if k == level.Swarm {
+		f.sound(cue.BurstSmall, p, 1)
 		f.emit(lookSpark, 26, p, v, turn, span(40, 220), span(0.15, 0.4), span(1.5, 2.5))
 		f.emit(lookGlow, 1, p, v, 0, span(0, 0), span(0.18, 0.2), span(26, 30))
 		f.emit(lookEmber, 3, p, v, turn, span(10, 50), span(0.4, 0.9), span(2, 3))
 		return
 	}
+	f.sound(cue.BurstLarge, p, min(2, 0.4+0.6*big))
 	n := func(base float32) int { return int(base * big) }
 	f.emit(lookFlare, 1, p, v, 0, span(0, 0), span(0.12, 0.16), span(46*big, 60*big))
 	f.emit(lookGlow, 2, p, v, turn, span(0, 20), span(0.3, 0.5), span(60*big, 90*big))
@@ -203,6 +226,7 @@ func (f *fx) burst(p, v vec, k level.Enemy) {
 }
 
 func (f *fx) hurt(p vec) {
+	f.sound(cue.Hurt, p, 1)
 	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.35, 0.35), span(120, 120))
 	f.emit(lookSpark, 60, p, vec{}, turn, span(80, 380), span(0.2, 0.7), span(2, 3))
 	f.emit(lookSmoke, 8, p, vec{}, turn, span(10, 50), span(0.5, 1), span(16, 30))
@@ -217,7 +241,9 @@ func (f *fx) death(p vec) {
 func (f *fx) collect(p vec, k PickupKind) {
 	f.emit(lookCool, 22, p, vec{}, turn, span(20, 130), span(0.25, 0.6), span(2, 4))
 	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.25, 0.25), span(48, 48))
+	f.sound(cue.Pickup, p, 1)
 	if k == PickupPower {
+		f.sound(cue.Gift, p, 1)
 		f.emit(lookFlare, 1, p, vec{}, 0, span(0, 0), span(0.3, 0.3), span(60, 60))
 	}
 }
@@ -229,6 +255,7 @@ func (f *fx) portal(p vec) {
 }
 
 func (f *fx) leave(p vec) {
+	f.sound(cue.Portal, p, 1)
 	f.emit(lookCool, 300, p, vec{}, turn, span(60, 520), span(0.4, 1.2), span(2, 5))
 	f.emit(lookRing, 3, p, vec{}, 0, span(0, 0), span(0.4, 0.9), span(160, 420))
 	f.emit(lookFlare, 2, p, vec{}, 0, span(0, 0), span(0.5, 0.6), span(160, 200))

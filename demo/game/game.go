@@ -7,6 +7,7 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
@@ -50,6 +51,8 @@ type Config struct {
 	Quads     int  // room for what is drawn in a frame; 0 means 1,024, for a game that nobody sees
 	Guard     bool // a guard around the general heap: canaries, quarantine, call sites
 	Enemies   int  // extra drifters from the start, for a stress run
+	// Sound is told what is to be heard, tick by tick; nil where nobody listens. The rules never read it.
+	Sound cue.Sink
 }
 
 // A Game is the simulation: a function of its seed, its levels and its input. It draws
@@ -172,7 +175,7 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 		return nil, fmt.Errorf("game: %w", err)
 	}
 	m.AddFuncs("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close)
-	if g.fx, err = newFX(ps); err != nil {
+	if g.fx, err = newFX(ps, cfg.Sound); err != nil {
 		return nil, fmt.Errorf("game: %w", err)
 	}
 	return g, nil

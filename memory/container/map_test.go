@@ -153,6 +153,17 @@ func TestMap_IsAMapUnderAnyProgramAndEqualMapsAreEqualToTheByte(t *testing.T) {
 	}
 }
 
+func TestMap_CheckNamesEachBookOfAMapWithoutATable(t *testing.T) {
+	_, sp := newFlaky(t)
+	for name, broken := range map[string]Map[int, int]{
+		"offset": {off: 1}, "salt": {salt: 1}, "entries": {n: 1}, "care": {care: 1},
+	} {
+		if broken.Check(sp) == nil {
+			t.Errorf("a wrong %s is not named", name)
+		}
+	}
+}
+
 func TestMap_TheZeroMapIsEmptyAndReady(t *testing.T) {
 	h, sp := heap(t)
 	var m Map[int, int]
@@ -351,11 +362,12 @@ func TestHash_EveryByteOfEveryLengthCounts(t *testing.T) {
 }
 
 func TestHash_IsFixedForEver(t *testing.T) {
-	eight, four, long := uint64(12345), uint32(12345), [24]byte{1, 2, 3}
+	eight, four, long, longer := uint64(12345), uint32(12345), [24]byte{1, 2, 3}, [60]byte{1, 2, 3, 30: 9, 59: 4}
 	for name, c := range map[string][2]uint64{
 		"uint64":   {hashKey(&eight, 1), 0x82fb73a3ce3027c8},
 		"uint32":   {hashKey(&four, 1), 0x82fb73a3ce3027c8},
 		"[24]byte": {hashKey(&long, 1), 0x90dd3e4e09bef91c},
+		"[60]byte": {hashKey(&longer, 1), 0x9f6aa29de29c522f},
 		"salt":     {saltOf(1, 10), 0xfdd4c718d71ab508},
 	} {
 		if c[0] != c[1] {

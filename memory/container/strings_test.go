@@ -51,6 +51,9 @@ func stringsProgram(t *testing.T, program []byte) {
 				} else {
 					got, err = s.InternBytes(sp, []byte(text))
 				}
+				if err != nil && got != 0 {
+					t.Fatalf("Intern(%.20q) = %d beside %v", text, got, err)
+				}
 				if err == nil && text != "" {
 					if had && got != id || refs[got] != 0 && !had {
 						t.Fatalf("Intern(%.20q) = %d, which is %d", text, got, id)

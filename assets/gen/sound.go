@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+)
+
+// A tune is a sound file: effects and layers of music alike. What make returns is brought to the
+// level that all sounds have, and to the grain that pays for what is heard of it.
+type tune struct {
+	name string
+	rate int
+	loop bool    // the last sample continues into the first
+	bits int     // of 16 that are used
+	rms  float64 // dBFS: of a loop all of it, of an effect the loudest 50 ms
+	make func() []float64
+}
+
+const (
+	effectRate = 32000
+	musicRate  = 22050
+	// ceiling is what no sample exceeds: -1.5 dBFS.
+	ceiling = 0.841
+	// layerCeiling leaves room for four layers at once: -5.5 dBFS.
+	layerCeiling = 0.53
+)
+
+// tunes lists all sounds.
+func tunes() []tune { return append(effects(), music()...) }
+
+// samples renders a tune as it is in the file.
+func (t tune) samples() []int16 {
+	x := (&track{x: t.make(), rate: float64(t.rate), loop: t.loop}).through(highpass(float64(t.rate), 28)).x
+	level, top := t.level(x), ceiling
+	if t.loop {
+		top = layerCeiling
+	} else {
+		soften(x, t.rate)
+	}
+	gain := math.Pow(10, t.rms/20) / level
+	out := make([]int16, len(x))
+	grain := float64(int(1) << (16 - t.bits))
+	for i, v := range x {
+		// Bends, and never breaks: top is reached at infinity.
+		v = top * math.Tanh(v*gain/top)
+		out[i] = int16(math.Round(v*32767/grain) * grain)
+	}
+	return out
+}
+
+// level is what rms is measured by.
+func (t tune) level(x []float64) float64 {
+	window := len(x)
+	if !t.loop {
+		window = min(len(x), t.rate/20)
+	}
+	sum, best := 0.0, 0.0
+	for i, v := range x {
+		sum += v * v
+		if i >= window {
+			sum -= x[i-window] * x[i-window]
+		}
+		best = max(best, sum)
+	}
+	return math.Sqrt(best/float64(window)) + 1e-9
+}
+
+// soften has an effect begin and end at nothing: half a millisecond and ten.
+func soften(x []float64, rate int) {
+	in, out := rate/2000, min(rate/100, len(x)/3)
+	for i := range in {
+		x[i] *= float64(i) / float64(in)
+	}
+	for i := range out {
+		x[len(x)-1-i] *= float64(i) / float64(out)
+	}
+}
+
+// renderSounds renders all sounds, as many at once as there are processors.
+func renderSounds(list []tune) [][]int16 {
+	out := make([][]int16, len(list))
+	var wg sync.WaitGroup
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, t := range list {
+		wg.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			out[i] = t.samples()
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+func writeSounds(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	list, total := tunes(), 0
+	for i, pcm := range renderSounds(list) {
+		data, err := encodeFLAC(pcm, list[i].rate, list[i].bits)
+		if err != nil {
+			return fmt.Errorf("%s: %w", list[i].name, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, list[i].name+".flac"), data, 0o644); err != nil {
+			return err
+		}
+		total += len(data)
+	}
+	fmt.Printf("%d sounds, %d KiB in %s\n", len(list), total/1024, dir)
+	return nil
+}
+
+// writeWAVs is for listening.
+func writeWAVs(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	list := tunes()
+	for i, pcm := range renderSounds(list) {
+		if err := os.WriteFile(filepath.Join(dir, list[i].name+".wav"), wavFile(pcm, list[i].rate, 1), 0o644); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%d sounds in %s\n", len(list), dir)
+	return nil
+}
+
+// wavFile is a RIFF file of 16-bit samples.
+func wavFile(pcm []int16, rate, channels int) []byte {
+	b := []byte("RIFF")
+	le := binary.LittleEndian
+	b = le.AppendUint32(b, uint32(36+2*len(pcm)))
+	b = append(b, "WAVEfmt "...)
+	b = le.AppendUint32(b, 16)
+	b = le.AppendUint16(b, 1)
+	b = le.AppendUint16(b, uint16(channels))
+	b = le.AppendUint32(b, uint32(rate))
+	b = le.AppendUint32(b, uint32(2*channels*rate))
+	b = le.AppendUint16(b, uint16(2*channels))
+	b = le.AppendUint16(b, 16)
+	b = append(b, "data"...)
+	b = le.AppendUint32(b, uint32(2*len(pcm)))
+	for _, s := range pcm {
+		b = le.AppendUint16(b, uint16(s))
+	}
+	return b
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// playLevel runs the autopilot until a level has ended, with sound or without, and returns the game's hash.
+func playLevel(t *testing.T, a *audio) (hash uint64) {
+	t.Helper()
+	cfg := game.SessionConfig{Game: game.Config{Seed: 7}, Memory: tiers.Config{Workers: 1, Tags: true}, FS: assets.FS(), Autopilot: true,
+		Log: func(err error) { t.Error(err) }}
+	if a != nil {
+		cfg.Game.Sound, cfg.Left = &a.events, a.left
+	}
+	s, err := game.NewSession(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	if a != nil {
+		tag, err := s.Mem.Tag("sound")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.start(tag, assets.FS(), &said); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for s.Levels() == 0 && s.Game.Ticks < 40_000 {
+		if err := s.Frame(engine.Input{}); err != nil {
+			t.Fatal(err)
+		}
+		if a != nil {
+			a.update(s, false)
+		}
+	}
+	t.Logf("a level ended after %d ticks", s.Game.Ticks)
+	hash = s.Game.Hash()
+	if a != nil {
+		if st := a.mixer.Stats(); st.Begun < 100 {
+			t.Errorf("in %d ticks %+v", s.Game.Ticks, st)
+		}
+		if n := strings.Count(said.String(), "\n"); n > 1 {
+			t.Errorf("it says %q", said.String())
+		}
+		a.stop()
+		a.stop()
+	}
+	if len(s.Leaks) == 0 {
+		t.Errorf("no level has ended in %d ticks", s.Game.Ticks)
+	}
+	if err := s.EndFrame(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, l := range s.Leaks {
+		if l.Any() {
+			t.Errorf("level %d leaks %v", l.Level, l)
+		}
+	}
+	return hash
+}
+
+func TestAudio_IsHeardAndTheGameIsTheSame(t *testing.T) {
+	if with, without := playLevel(t, &audio{}), playLevel(t, nil); with != without {
+		t.Errorf("the hash is %x with sound and %x without", with, without)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !cgo && (freebsd || netbsd)
+
+package sound
+
+var openReal opener = openOutput

@@ -1,0 +1,90 @@
+//go:build cgo || !(freebsd || netbsd)
+
+package sound
+
+import (
+	"io"
+	"sync"
+
+	"github.com/ebitengine/oto/v3"
+)
+
+// The library allows for one context in a process, and has no way to end it: so it is made once
+// and suspended while nobody plays.
+var system struct {
+	once  sync.Once
+	ctx   *oto.Context
+	ready chan struct{}
+	err   error
+}
+
+func openOutput() (output, <-chan struct{}, error) {
+	if err := probe(); err != nil {
+		return nil, nil, err
+	}
+	return openSystem()
+}
+
+// openSystem asks the library without asking first whether that makes sense.
+func openSystem() (output, <-chan struct{}, error) {
+	s := &system
+	s.once.Do(func() {
+		s.ctx, s.ready, s.err = oto.NewContext(&oto.NewContextOptions{
+			SampleRate: Rate, ChannelCount: 2, Format: oto.FormatFloat32LE,
+			BufferSize: deviceTime, ApplicationName: "Strata",
+		})
+	})
+	if s.err != nil {
+		return nil, nil, s.err
+	}
+	return &player{ctx: s.ctx}, s.ready, nil
+}
+
+// A player is a mixer that the system reads.
+type player struct {
+	ctx    *oto.Context
+	player *oto.Player
+	paused bool
+}
+
+func (p *player) Start(r io.Reader) {
+	_ = p.ctx.Resume() // a Stop before may have suspended it
+	p.player = p.ctx.NewPlayer(r)
+	p.player.SetBufferSize(playerBytes)
+	p.player.Play()
+}
+
+// Pause stops the samples at once, and then the device, which may first finish what it has.
+func (p *player) Pause(on bool) {
+	if p.paused == on {
+		return
+	}
+	p.paused = on
+	// The errors of both are also Err's, which is looked at soon.
+	if on {
+		p.player.Pause()
+		_ = p.ctx.Suspend()
+	} else {
+		_ = p.ctx.Resume()
+		p.player.Play()
+	}
+}
+
+// Stop waits for a read that is under way. The context is suspended only where it works: asked
+// of one that is broken the library may wait for it.
+func (p *player) Stop() {
+	p.player.PauseAndStopReading()
+	if p.ctx.Err() == nil {
+		_ = p.ctx.Suspend()
+	}
+}
+
+func (p *player) Err() error {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	if p.player != nil {
+		return p.player.Err()
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package sound
+
+import (
+	"math"
+
+	"github.com/strata-go/strata/demo/sound/cue"
+)
+
+// Hear plays a tick's events as a listener hears them, and leaves the events as they are. Of each
+// kind the loudest few begin, see the table of kinds; the rest are what a crowd sounds like
+// anyway. Cost: proportional to the events, which are bounded.
+func (m *Mixer) Hear(events *cue.Events, at Listener, tick uint64) {
+	var heard [cue.Count][3]struct{ gain, pan float32 }
+	for _, e := range events.All() {
+		s := &specs[e.Kind]
+		gain, pan := placed(s, e, at)
+		if gain < 0.004 { // -48 dB
+			continue
+		}
+		list := heard[e.Kind][:s.each]
+		for i := range list {
+			if gain > list[i].gain {
+				list[i].gain, gain = gain, list[i].gain
+				list[i].pan, pan = pan, list[i].pan
+			}
+		}
+	}
+	for k := range heard {
+		s := &specs[k]
+		if heard[k][0].gain == 0 || m.begun[k] != 0 && tick+1 < m.begun[k]+uint64(s.gap) && tick+1 >= m.begun[k] {
+			continue
+		}
+		m.begun[k] = tick + 1
+		for _, h := range heard[k][:s.each] {
+			if h.gain > 0 {
+				m.begin(cue.Kind(k), s, h.gain, h.pan, tick)
+			}
+		}
+	}
+}
+
+// placed returns the gain of an event and where it comes from, -1 to 1.
+func placed(s *spec, e cue.Event, at Listener) (gain, pan float32) {
+	gain = s.gain * max(0, min(finite(e.Strength), 2))
+	if !s.placed {
+		return gain, 0
+	}
+	dx, dy := finite(e.X)-finite(at.X), finite(e.Y)-finite(at.Y)
+	d := float32(math.Hypot(float64(dx), float64(dy)))
+	if !(d < far) {
+		return 0, 0
+	}
+	if d > near {
+		gain *= near / d * (far - d) / (far - near)
+	}
+	return gain, max(-1, min(dx/wide, 1))
+}
+
+// begin sends a sound off: of its variants the next, a little higher or lower than the last.
+func (m *Mixer) begin(k cue.Kind, s *spec, gain, pan float32, tick uint64) {
+	n := k.Variants()
+	m.turn[k] = (m.turn[k] + 1) % uint8(n)
+	i, ok := m.find(m.bank[k][m.turn[k]])
+	if !ok {
+		return
+	}
+	pitch := 1 + float64(s.vary)*m.random()
+	// Equal power, and never wholly on one side: 0.9 of a right angle.
+	angle := math.Pi / 4 * (1 + 0.9*float64(pan))
+	m.ask(&command{
+		op: opPlay, slot: uint8(i), kind: uint8(k), prio: s.prio, most: s.most, duck: s.duck, stamp: tick,
+		left: gain * float32(math.Cos(angle)*math.Sqrt2), right: gain * float32(math.Sin(angle)*math.Sqrt2),
+		step: uint64(float64(m.slots[i].clip.Rate) / Rate * pitch * (1 << 32)),
+	})
+}
+
+// random returns a number from -1 to 1 of the mixer's own sequence (xorshift): sound never draws
+// from the game's.
+func (m *Mixer) random() float64 {
+	m.chance ^= m.chance << 13
+	m.chance ^= m.chance >> 7
+	m.chance ^= m.chance << 17
+	return float64(int64(m.chance)>>11) / (1 << 52)
+}

@@ -1,0 +1,175 @@
+package png
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"sync"
+)
+
+// A Decoder decodes one picture after the other. Its zero value is ready. It belongs to one
+// goroutine, and must not be copied once it was used: the zlib reader points into it.
+//
+// What it keeps on the Go heap between pictures: less than 64 KiB of its own and of the zlib
+// reader, and two rows of the widest picture so far, each rounded up to a power of two bytes
+// and never above [MaxRowBytes].
+type Decoder struct {
+	_    [0]sync.Mutex // go vet says when one is copied
+	s    stream
+	in   idats
+	z    io.ReadCloser // a zlib.Resetter; nil in front of the first picture
+	one  [1]byte
+	head Header
+	cur  []byte // the row that is decoded
+	prev []byte // the one above it in the same pass
+	pix  []byte // the caller's, during Decode
+
+	lut         [256]uint32 // gray and palette up to 8 bits: sample to RGBA, red in the low byte
+	transparent [3]uint16   // the samples of the one transparent color
+	useColorKey bool        // there is one, and the color type is RGB or Gray with 16 bits
+}
+
+// Decode reads one PNG from r up to its end, the chunk IEND, and not a byte more. The header
+// is held to maxPixels as [ReadHeader] does. When it is accepted and everything in front of
+// the pixels was read, dst is called once and gives the block for h.Bytes() bytes, which may
+// lie off the heap; a longer one keeps what is behind. Decode writes each byte of it: rows
+// from the top, without padding, RGBA with 8 bits, premultiplied. It does not read there and
+// does not keep it. The block stays the caller's whatever happens; after an error its
+// content is unspecified.
+//
+// The Header is the file's once it was accepted, also beside an error. Errors of r and dst
+// satisfy errors.Is as they are, those about the file are an [*Error]. A file that ends early
+// is io.ErrUnexpectedEOF.
+//
+// Go allocations: those of compress/zlib, see the package's Cost, and none besides.
+func (d *Decoder) Decode(r io.Reader, dst func(Header) ([]byte, error), maxPixels int) (Header, error) {
+	d.s.reset(r)
+	defer d.letGo()
+	h, err := d.s.header(maxPixels)
+	if err != nil {
+		return Header{}, err
+	}
+	d.head = h
+	if err := d.chunksInFront(); err != nil {
+		return h, err
+	}
+	if d.pix, err = dst(h); err != nil {
+		return h, err
+	}
+	if len(d.pix) < h.Bytes() {
+		return h, fmt.Errorf("png: the block has %d bytes, the picture needs %d: %w", len(d.pix), h.Bytes(), io.ErrShortBuffer)
+	}
+	d.pix = d.pix[:h.Bytes():h.Bytes()] // nothing behind can be written
+	if err := d.pixels(); err != nil {
+		return h, err
+	}
+	return h, d.chunksBehind()
+}
+
+// letGo forgets what belongs to the caller.
+func (d *Decoder) letGo() { d.s.r, d.s.pending, d.s.failed, d.pix = nil, nil, nil, nil }
+
+// pixels decodes what the IDAT chunks hold.
+func (d *Decoder) pixels() error {
+	d.reserve(int(d.head.rowBytes(d.head.Width)))
+	if err := d.inflate(); err != nil {
+		return err
+	}
+	if err := d.passes(); err != nil {
+		return err
+	}
+	d.s.row = -1
+	return d.inflatedAll()
+}
+
+// reserve makes the two rows long enough. Powers of two: at most 17 growths in a life.
+func (d *Decoder) reserve(n int) {
+	if n > len(d.cur) {
+		n = 1 << bits.Len(uint(n-1))
+		d.cur, d.prev = make([]byte, n), make([]byte, n)
+	}
+}
+
+// chunksInFront reads up to the first IDAT: IHDR, then PLTE, then tRNS, and ancillary
+// chunks anywhere.
+func (d *Decoder) chunksInFront() error {
+	d.plainTable()
+	var palette, alpha bool
+	for s := &d.s; ; {
+		if err := s.next(); err != nil {
+			return err
+		}
+		var err error
+		switch {
+		case s.chunk == idat:
+			if d.head.Color == Palette && !palette {
+				return s.fail(wrongOrder, ErrFormat)
+			}
+			return nil
+		case s.chunk == plte && !palette && !alpha:
+			palette, err = true, d.readPalette()
+		case s.chunk == trns && !alpha && (palette || d.head.Color != Palette):
+			alpha, err = true, d.readTransparency()
+		default:
+			err = d.pass()
+		}
+		if err == nil {
+			err = s.finish()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// chunksBehind reads from behind the last row to IEND. Further IDAT chunks right behind the
+// last one that was needed are ignored, as image/png does: some programs end with an empty one.
+func (d *Decoder) chunksBehind() error {
+	s := &d.s
+	for run := true; ; {
+		if err := s.finish(); err != nil {
+			return err
+		}
+		if err := s.next(); err != nil {
+			return err
+		}
+		switch {
+		case s.chunk == iend && s.left > 0:
+			return s.fail(badLength, ErrFormat)
+		case s.chunk == iend:
+			return s.finish()
+		case s.chunk == idat && !run:
+			return s.fail(apart, ErrFormat)
+		case s.chunk == idat:
+			if err := d.ignore(); err != nil {
+				return err
+			}
+		default:
+			run = false
+			if err := d.pass(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// pass ignores a chunk that may be ignored.
+func (d *Decoder) pass() error {
+	switch c := d.s.chunk; {
+	case c == ihdr || c == plte || c == trns || c == iend:
+		return d.s.fail(wrongOrder, ErrFormat)
+	case !c.ancillary():
+		return d.s.fail(unknownCritical, ErrFormat)
+	}
+	return d.ignore()
+}
+
+// ignore reads the chunk's data and forgets it.
+func (d *Decoder) ignore() error {
+	for d.s.left > 0 {
+		if err := d.s.data(d.in.buf[:min(d.s.left, inBytes)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package png
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What an [Error] wraps, besides [io.ErrUnexpectedEOF] for a file that ends early and the
+// errors of the caller's reader.
+var (
+	// ErrFormat is wrapped when the file is no PNG, is damaged, or breaks the standard.
+	ErrFormat = errors.New("not a valid PNG")
+	// ErrTooLarge is wrapped when the picture has more pixels, or wider rows, than is allowed.
+	ErrTooLarge = errors.New("picture too large")
+)
+
+// An Error says what was wrong with a picture, and where. Err is for errors.Is, the text
+// for people; it does not know the name of the file.
+type Error struct {
+	Problem string // what was wrong, and what is allowed
+	Chunk   string // the type of the chunk that was being read; empty in front of the first
+	Offset  int64  // bytes taken from the reader until then
+	Row     int    // number of the row of pixels in its pass, from 0; -1 outside of the rows
+	Err     error  // ErrFormat, ErrTooLarge, io.ErrUnexpectedEOF or what the reader returned
+}
+
+// Error gives one line.
+func (e *Error) Error() string {
+	where := fmt.Sprintf("byte %d", e.Offset)
+	if e.Chunk != "" {
+		where += fmt.Sprintf(", chunk %q", e.Chunk)
+	}
+	if e.Row >= 0 {
+		where += fmt.Sprintf(", row %d", e.Row)
+	}
+	return fmt.Sprintf("png: %s: %s: %v", where, e.Problem, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// What can be wrong with a file that image/png accepts, or may accept. Each is a rule of the
+// standard, and a sign that the file was damaged or made by hand.
+const (
+	// A critical chunk changes what the pixels mean: ignoring one shows a wrong picture.
+	unknownCritical = "unknown critical chunk, allowed are IHDR, PLTE, IDAT and IEND"
+	// A type of other bytes than letters means that a length was wrong.
+	badType = "the type of a chunk is not four letters"
+	// The rows are one stream, which nothing may interrupt.
+	apart = "IDAT behind another chunk, allowed is one unbroken run of them"
+	// image/png ignores these bytes, or not, depending on where its buffer happened to end.
+	behindStream = "bytes behind the end of the zlib stream in the same IDAT"
+	// The standard's limit; image/png does not hold IDAT to it where int has 64 bits.
+	longChunk = "length of a chunk above 2147483647 bytes"
+)
+
+// What else can be wrong with a file; image/png refuses these as well.
+const (
+	truncated    = "the file ends early"
+	notPNG       = "the signature of a PNG is missing"
+	badSum       = "the checksum of a chunk is wrong"
+	wrongOrder   = "chunk out of order"
+	noMoreIDAT   = "the pixel data ends early"
+	tooManyBytes = "more pixel data than rows"
+	badFilter    = "unknown filter, allowed are 0 to 4"
+	badLength    = "wrong length of a chunk"
+	misplaced    = "chunk that does not go with the color type"
+)

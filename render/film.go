@@ -1,0 +1,130 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"os"
+	"path/filepath"
+)
+
+// A Film collects pictures of the window and becomes an animated GIF: what a README can show. It
+// keeps every picture in the Go heap until it is written, so it is for seconds, not for play. The
+// colours are the 255 that stand for all of its pictures best (Heckbert, "Color Image Quantization
+// for Frame Buffer Display", 1982: median cut), with an ordered dither, which stands still where the
+// picture does; what does not change from picture to picture is transparent.
+//
+// A Film belongs to the goroutine that draws.
+type Film struct {
+	width, height int // of the film; set by the first picture
+	most          int // pixels of the longer side
+	delay         int // hundredths of a second from picture to picture
+	frames        [][]byte
+	whole         []byte // the window, read anew for each
+}
+
+// NewFilm makes an empty film whose pictures are at most wide pixels wide, shown fps a second: 1 to
+// 50, as a GIF counts in hundredths of a second, and rounds.
+func NewFilm(wide, fps int) (*Film, error) {
+	if wide < 16 || wide > 4096 || fps < 1 || fps > 50 {
+		return nil, fmt.Errorf("render: a film %d pixels wide with %d pictures a second; allowed are 16 to 4096 and 1 to 50", wide, fps)
+	}
+	return &Film{most: wide, delay: (100 + fps/2) / fps}, nil
+}
+
+// Len returns how many pictures there are.
+func (m *Film) Len() int { return len(m.frames) }
+
+// Add takes a picture of what was drawn so far, made smaller by a whole factor, each pixel the mean
+// of what it stands for. It waits for the GPU. The error says that the window has changed its size.
+func (m *Film) Add(f *Frame) error {
+	by := max(1, (f.ScreenW+m.most-1)/m.most)
+	w, h := f.ScreenW/by, f.ScreenH/by
+	if w == 0 || h == 0 {
+		return fmt.Errorf("render: a film of a window of %d×%d pixels", f.ScreenW, f.ScreenH)
+	}
+	if len(m.frames) == 0 {
+		m.width, m.height = w, h
+		m.whole = make([]byte, 4*f.ScreenW*f.ScreenH)
+	}
+	if w != m.width || h != m.height {
+		return fmt.Errorf("render: the window has changed its size in mid-film, from %d×%d to %d×%d", m.width, m.height, w, h)
+	}
+	if err := f.ReadPixels(m.whole); err != nil {
+		return err
+	}
+	m.frames = append(m.frames, shrink(m.whole, f.ScreenW, w, h, by))
+	return nil
+}
+
+// shrink returns the RGB of every by × by pixels of RGBA.
+func shrink(rgba []byte, stride, w, h, by int) []byte {
+	out := make([]byte, 0, 3*w*h)
+	for y := range h {
+		for x := range w {
+			var sum [3]int
+			for j := range by {
+				row := rgba[4*((y*by+j)*stride+x*by):][:4*by]
+				for i := 0; i < len(row); i += 4 {
+					sum[0] += int(row[i])
+					sum[1] += int(row[i+1])
+					sum[2] += int(row[i+2])
+				}
+			}
+			for _, s := range sum {
+				out = append(out, byte(s/(by*by)))
+			}
+		}
+	}
+	return out
+}
+
+// Write writes the film to path, whole or not at all. A film without a picture is an error.
+func (m *Film) Write(path string) (err error) {
+	if len(m.frames) == 0 {
+		return errors.New("render: a film without a picture")
+	}
+	t, err := os.CreateTemp(filepath.Dir(path), ".film-*.gif")
+	if err != nil {
+		return fmt.Errorf("render: film: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(t.Name()) // the error at hand says more
+			err = fmt.Errorf("render: film: %w", err)
+		}
+	}()
+	if err = errors.Join(gif.EncodeAll(t, m.encode()), t.Chmod(0o644), t.Close()); err != nil {
+		return err
+	}
+	return os.Rename(t.Name(), path)
+}
+
+// encode gives each picture the film's colours.
+func (m *Film) encode() *gif.GIF {
+	colors := medianCut(m.frames, 255)
+	near := newNearest(colors)
+	clear := uint8(len(colors))
+	palette := append(colors, color.RGBA{}) // the last is transparent
+	out := &gif.GIF{}
+	var shown []uint8 // what is on the screen before a picture
+	for _, rgb := range m.frames {
+		img := image.NewPaletted(image.Rect(0, 0, m.width, m.height), palette)
+		for i := range img.Pix {
+			img.Pix[i] = near.dithered(rgb[3*i:3*i+3], i%m.width, i/m.width)
+		}
+		next := append([]uint8(nil), img.Pix...)
+		for i := range shown {
+			if shown[i] == img.Pix[i] {
+				img.Pix[i] = clear
+			}
+		}
+		shown = next
+		out.Image = append(out.Image, img)
+		out.Delay = append(out.Delay, m.delay)
+		out.Disposal = append(out.Disposal, gif.DisposalNone)
+	}
+	return out
+}

@@ -1,0 +1,264 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/buddy"
+	mempage "github.com/strata-go/strata/memory/page"
+)
+
+// TileUnit is the side of the smallest tile, in texels; all sides are it, doubled some times.
+const TileUnit = 64
+
+// ErrTilesFull says that no page has room for a tile: another must go first.
+var ErrTilesFull = errors.New("render: no room for the tile on any page")
+
+// A Tile is a square of a page. It holds no pointer, may be stored off-heap, and is valid until it is
+// freed. The zero Tile is none.
+type Tile struct {
+	unit uint32 // the first of its units, along the curve, plus 1
+	gen  uint32
+	side uint16 // in texels
+}
+
+// Side returns the tile's width and height in texels, 0 for the zero Tile.
+func (t Tile) Side() int { return int(t.side) }
+
+// Valid reports whether t is not the zero Tile.
+func (t Tile) Valid() bool { return t.unit != 0 }
+
+// TilesConfig sizes NewTiles.
+type TilesConfig struct {
+	Page  int // side of a page in texels, 512, 1024, 2048 or 4096; 0 is 2048
+	Pages int // most pages, 1 to 64; 0 is 3: with the default side 48 MiB of the GPU's memory
+	// Source gives the books their memory, 64 bytes for each unit of a page; nil means page.Default().
+	Source mempage.Source
+}
+
+// Tiles are pictures that come and go while one plays: the ground of a world that is streamed. A
+// page is a picture on the GPU, made when the first tile needs it and kept. Which squares of it are
+// taken a binary buddy heap knows: it counts units along a Z-order curve (Morton, "A computer
+// oriented geodetic data base", 1966), on which each aligned block of 4^k units is a square.
+//
+//	| 0 1 | 4 5 |
+//	| 2 3 | 6 7 |
+//	| 8 9 | 12 ..      a tile of 128 texels may be units 0 to 3, 4 to 7, 8 to 11 ...
+//
+// Tiles belong to the game goroutine. Cost: Place and Free are the heap's, O(log n); Write is one
+// upload of so many texels. No call allocates on the Go heap once a page is made, but the upload's
+// few objects of Ebitengine's.
+//
+// Invariants:
+//
+//	(1) units[i] is odd exactly where unit i is the first of a tile
+//	(2) the live blocks of heap are the tiles', (side/TileUnit)² units each
+type Tiles struct {
+	heap    *buddy.Heap
+	pages   []page
+	newPage func(size int) page
+	side    int      // of a page, in texels
+	made    int      // pages
+	units   []uint32 // generations
+	live    int
+	batches []tileBatch
+}
+
+// tilesABatch is how many tiles of a page one frame shows at most: more are dropped.
+const tilesABatch = 64
+
+type tileBatch struct {
+	verts   [tilesABatch * VertsPerQuad]Vertex
+	indices [tilesABatch * IndicesPerQuad]uint32
+	quads   Quads
+}
+
+// NewTiles makes no page yet. The error says what is wrong with cfg, or is the source's.
+func NewTiles(cfg TilesConfig) (*Tiles, error) {
+	return newTiles(cfg, func(size int) page { return &gpuPage{size: size} })
+}
+
+func newTiles(cfg TilesConfig, newPage func(int) page) (*Tiles, error) {
+	if cfg.Page == 0 {
+		cfg.Page = DefaultPage
+	}
+	if cfg.Pages == 0 {
+		cfg.Pages = 3
+	}
+	if cfg.Page < MinPage || cfg.Page > MaxPage || cfg.Page&(cfg.Page-1) != 0 {
+		return nil, fmt.Errorf("render: tile page of %d texels; allowed are %d, %d, %d and %d", cfg.Page, MinPage, 2*MinPage, DefaultPage, MaxPage)
+	}
+	if cfg.Pages < 1 || cfg.Pages > 64 {
+		return nil, fmt.Errorf("render: %d pages of tiles; allowed are 1 to 64", cfg.Pages)
+	}
+	units := cfg.Pages * (cfg.Page / TileUnit) * (cfg.Page / TileUnit)
+	reserve := 1
+	for reserve < units {
+		reserve *= 2
+	}
+	heap, err := buddy.New(cfg.Source, buddy.Config{Reserve: uintptr(reserve) * tileBook, MinBlock: tileBook})
+	if err != nil {
+		return nil, fmt.Errorf("render: the books of tiles: %w", err)
+	}
+	return &Tiles{heap: heap, newPage: newPage, side: cfg.Page, pages: make([]page, cfg.Pages),
+		units: make([]uint32, reserve), batches: make([]tileBatch, cfg.Pages)}, nil
+}
+
+// tileBook is the bytes of the heap that stand for a unit.
+const tileBook = 64
+
+// Place takes room for a square of side texels: TileUnit, doubled any number of times, up to a page.
+// Its texels are what lay there. The error is ErrTilesFull, or says that the side is not one.
+func (t *Tiles) Place(side int) (Tile, error) {
+	if side < TileUnit || side > t.side || side&(side-1) != 0 {
+		return Tile{}, fmt.Errorf("render: a tile of %d texels; allowed are powers of two from %d to %d", side, TileUnit, t.side)
+	}
+	n := uintptr(side/TileUnit) * uintptr(side/TileUnit)
+	p, err := t.heap.Alloc(n*tileBook, tileBook)
+	if err != nil {
+		return Tile{}, ErrTilesFull
+	}
+	unit := int((uintptr(p) - uintptr(t.heap.Base())) / tileBook)
+	if unit/t.unitsAPage() >= len(t.pages) { // the heap is a power of two, the pages need not be
+		t.heap.Free(p, n*tileBook)
+		return Tile{}, ErrTilesFull
+	}
+	t.units[unit]++
+	t.live++
+	return Tile{unit: uint32(unit) + 1, side: uint16(side), gen: t.units[unit]}, nil
+}
+
+func (t *Tiles) unitsAPage() int { return (t.side / TileUnit) * (t.side / TileUnit) }
+
+// has reports whether tile names one of ours that was not freed.
+func (t *Tiles) has(tile Tile) bool {
+	return tile.unit != 0 && int(tile.unit) <= len(t.units) && tile.gen&1 == 1 && t.units[tile.unit-1] == tile.gen
+}
+
+// where returns the page of a tile, and its corner there.
+func (t *Tiles) where(tile Tile) (at, x, y int) {
+	unit := int(tile.unit) - 1
+	at, unit = unit/t.unitsAPage(), unit%t.unitsAPage()
+	return at, even(uint32(unit)) * TileUnit, even(uint32(unit)>>1) * TileUnit
+}
+
+// even gathers the even bits of a Morton number.
+func even(n uint32) int {
+	n &= 0x55555555
+	n = (n | n>>1) & 0x33333333
+	n = (n | n>>2) & 0x0f0f0f0f
+	n = (n | n>>4) & 0x00ff00ff
+	n = (n | n>>8) & 0x0000ffff
+	return int(n)
+}
+
+// Write sets rows of a tile from row y on: 4 bytes a texel, premultiplied RGBA, as many as rgba has.
+// They are copied. A large picture may be written over several frames.
+func (t *Tiles) Write(tile Tile, y int, rgba []byte) error {
+	row := 4 * int(tile.side)
+	switch {
+	case !t.has(tile):
+		return fmt.Errorf("render: write to a tile that is freed, or was never placed")
+	case len(rgba) == 0 || len(rgba)%row != 0 || y < 0 || y+len(rgba)/row > int(tile.side):
+		return fmt.Errorf("render: write of %d bytes from row %d on to a tile of %d×%d texels: allowed are whole rows of %d bytes inside it",
+			len(rgba), y, tile.side, tile.side, row)
+	}
+	at, x0, y0 := t.where(tile)
+	if t.pages[at] == nil {
+		t.pages[at] = t.newPage(t.side)
+		t.made++
+	}
+	t.pages[at].write(x0, y0+y, int(tile.side), len(rgba)/row, rgba)
+	return nil
+}
+
+// Free gives the room of a tile back. One that is freed already, or zero, is left alone: ok is false.
+func (t *Tiles) Free(tile Tile) (ok bool) {
+	if !t.has(tile) {
+		return false
+	}
+	n := uintptr(tile.side/TileUnit) * uintptr(tile.side/TileUnit)
+	t.heap.Free(unsafe.Add(t.heap.Base(), uintptr(tile.unit-1)*tileBook), n*tileBook)
+	t.units[tile.unit-1]++
+	t.live--
+	return true
+}
+
+// Begin starts a frame's batches.
+func (t *Tiles) Begin(v View) {
+	for i := range t.batches {
+		b := &t.batches[i]
+		b.quads.Begin(b.verts[:], b.indices[:], nil, v)
+	}
+}
+
+// Put draws the part of a tile between the fractions u0, v0 and u1, v1 of its side, stretched to
+// w × h from (x, y) on, when Submit is called. It is drawn half a texel short of each edge of the
+// tile, so that the filter sees nothing of its neighbours on the page. It reports whether there was
+// room, and a tile.
+func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool {
+	if !t.has(tile) {
+		return false
+	}
+	at, px, py := t.where(tile)
+	if t.pages[at] == nil {
+		return false // nothing was written
+	}
+	side := float32(tile.side)
+	r := Region{float32(px), float32(py), float32(px) + side, float32(py) + side}.cut(u0, v0, u1, v1)
+	r.X0, r.Y0 = max(r.X0, float32(px)+0.5), max(r.Y0, float32(py)+0.5)
+	r.X1, r.Y1 = min(r.X1, float32(px)+side-0.5), min(r.Y1, float32(py)+side-0.5)
+	return t.batches[at].quads.Picture(r, x, y, w, h, c)
+}
+
+// Submit draws what was put since Begin, one draw call a page.
+func (t *Tiles) Submit(f *Frame) {
+	for i := range t.batches {
+		if q := &t.batches[i].quads; t.pages[i] != nil && len(q.Indices()) > 0 {
+			f.touch()
+			f.to.clipped.DrawTriangles32(q.Vertices(), q.Indices(), t.pages[i].image(), &drawOptions)
+		}
+	}
+}
+
+// TilesStats is what Tiles hold.
+type TilesStats struct {
+	Live  int    // tiles
+	Pages int    // made
+	Bytes uint64 // of the GPU, for the pages made
+	Used  uint64 // of those, under tiles
+}
+
+// Stats returns what the tiles hold at the moment.
+func (t *Tiles) Stats() TilesStats {
+	s := TilesStats{Live: t.live, Pages: t.made}
+	s.Bytes = uint64(t.made) * uint64(t.side) * uint64(t.side) * 4
+	s.Used = uint64(t.heap.Stats().InUse) / tileBook * TileUnit * TileUnit * 4
+	return s
+}
+
+// Check verifies the invariants.
+func (t *Tiles) Check() error {
+	n := 0
+	for _, g := range t.units {
+		n += int(g & 1)
+	}
+	if n != t.live || t.heap.Stats().Live != uint64(n) {
+		return fmt.Errorf("render: %d units begin a tile, %d tiles are live, the heap has %d", n, t.live, t.heap.Stats().Live)
+	}
+	return t.heap.Check()
+}
+
+// Close lets go of books and pages.
+func (t *Tiles) Close() error {
+	for i, p := range t.pages {
+		if g, ok := p.(*gpuPage); ok && g.img != nil {
+			g.img.Deallocate()
+		}
+		t.pages[i] = nil
+	}
+	t.made, t.live = 0, 0
+	clear(t.units)
+	return t.heap.Close()
+}

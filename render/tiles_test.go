@@ -1,0 +1,209 @@
+package render
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	mempage "github.com/strata-go/strata/memory/page"
+)
+
+func testTiles(t *testing.T, cfg TilesConfig) (*Tiles, *[]*memPage) {
+	t.Helper()
+	var made []*memPage
+	ts, err := newTiles(cfg, func(size int) page {
+		made = append(made, newMemPage(size))
+		return made[len(made)-1]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ts.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ts, &made
+}
+
+// A model paints every live tile with a colour of its own, and finds each where it was painted,
+// whatever came and went around it.
+func TestTiles_NoTwoLieOnOneTexel(t *testing.T) {
+	const side, pages = 512, 3 // not a power of two
+	ts, made := testTiles(t, TilesConfig{Page: side, Pages: pages})
+	rng := rand.New(rand.NewPCG(1, 2))
+	type painted struct {
+		Tile
+		ink byte
+	}
+	var live []painted
+	full := 0
+	for step := range 4000 {
+		if len(live) > 0 && rng.IntN(5) < 2 {
+			i := rng.IntN(len(live))
+			if !ts.Free(live[i].Tile) || ts.Free(live[i].Tile) {
+				t.Fatal("a tile is not freed exactly once")
+			}
+			live = append(live[:i], live[i+1:]...)
+		} else {
+			tile, err := ts.Place(TileUnit << rng.IntN(3))
+			if err != nil {
+				if !errors.Is(err, ErrTilesFull) {
+					t.Fatal(err)
+				}
+				full++
+				continue
+			}
+			ink := byte(1 + step%250)
+			if err := ts.Write(tile, 0, pixels(tile.Side(), tile.Side(), func(int, int) byte { return ink })); err != nil {
+				t.Fatal(err)
+			}
+			live = append(live, painted{tile, ink})
+		}
+		if step%256 != 0 {
+			continue
+		}
+		if err := ts.Check(); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range live {
+			at, x, y := ts.where(p.Tile)
+			for _, d := range [][2]int{{0, 0}, {p.Side() - 1, 0}, {0, p.Side() - 1}, {p.Side() - 1, p.Side() - 1}} {
+				if got := ts.pages[at].(*memPage).at(x+d[0], y+d[1])[0]; got != p.ink {
+					t.Fatalf("step %d: a texel of tile %+v is %d, not %d", step, p.Tile, got, p.ink)
+				}
+			}
+		}
+	}
+	if s := ts.Stats(); full == 0 || s.Pages != len(*made) || s.Pages != pages || s.Live != len(live) || s.Bytes != pages*side*side*4 {
+		t.Errorf("%d times full, %d pages made, %+v with %d live", full, len(*made), s, len(live))
+	}
+}
+
+func TestTiles_APageFilledIsUsedToTheLastTexel(t *testing.T) {
+	ts, _ := testTiles(t, TilesConfig{Page: 1024, Pages: 2})
+	for range 8 {
+		if _, err := ts.Place(512); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ts.Place(64); !errors.Is(err, ErrTilesFull) {
+		t.Errorf("a ninth: %v", err)
+	}
+	if s := ts.Stats(); s.Used != 2*1024*1024*4 || s.Bytes != 0 {
+		t.Errorf("%+v; nothing was written", s)
+	}
+}
+
+func TestTiles_RowsCanBeWrittenOneByOne(t *testing.T) {
+	ts, made := testTiles(t, TilesConfig{Page: 512, Pages: 1})
+	tile, err := ts.Place(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for y := range 64 {
+		if err := ts.Write(tile, y, pixels(64, 1, func(x, _ int) byte { return byte(x + y) })); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, x0, y0 := ts.where(tile)
+	for y := range 64 {
+		for x := range 64 {
+			if got := (*made)[0].at(x0+x, y0+y)[0]; got != byte(x+y) {
+				t.Fatalf("texel %d,%d is %d", x, y, got)
+			}
+		}
+	}
+}
+
+func TestTiles_MisuseIsAClearErrorAndChangesNothing(t *testing.T) {
+	for _, c := range []struct {
+		cfg  TilesConfig
+		want string
+	}{
+		{TilesConfig{Page: 1000}, "allowed are 512"},
+		{TilesConfig{Page: 8192}, "allowed are 512"},
+		{TilesConfig{Pages: 65}, "allowed are 1 to 64"},
+		{TilesConfig{Pages: -1}, "allowed are 1 to 64"},
+	} {
+		if _, err := NewTiles(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c.cfg, err)
+		}
+	}
+	ts, _ := testTiles(t, TilesConfig{Page: 512, Pages: 1})
+	tile, err := ts.Place(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, side := range []int{0, -64, 32, 96, 1024} {
+		if _, err := ts.Place(side); err == nil || errors.Is(err, ErrTilesFull) {
+			t.Errorf("a tile of %d: %v", side, err)
+		}
+	}
+	row := make([]byte, 4*64)
+	for name, err := range map[string]error{
+		"the zero tile":    ts.Write(Tile{}, 0, row),
+		"above":            ts.Write(tile, -1, row),
+		"below":            ts.Write(tile, 64, row),
+		"part of a row":    ts.Write(tile, 0, row[:100]),
+		"nothing":          ts.Write(tile, 0, nil),
+		"a stranger's":     ts.Write(Tile{unit: 40, gen: 1, side: 64}, 0, row),
+		"outside of all":   ts.Write(Tile{unit: 1 << 30, gen: 1, side: 64}, 0, row),
+		"an even lifetime": ts.Write(Tile{unit: 2, gen: 0, side: 64}, 0, row),
+	} {
+		if err == nil {
+			t.Errorf("write: %s is no error", name)
+		}
+	}
+	ts.Free(tile)
+	again, err := ts.Place(64)
+	if err != nil || again == tile || ts.Write(tile, 0, row) == nil || ts.Free(tile) {
+		t.Errorf("the freed tile is the one placed after it: %+v, %+v, %v", tile, again, err)
+	}
+	if err := ts.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTiles_WithoutMemoryForTheBooksThereAreNone(t *testing.T) {
+	ts, _ := testTiles(t, TilesConfig{Source: mempage.NewLimit(nil, 1)})
+	if _, err := ts.Place(64); !errors.Is(err, ErrTilesFull) {
+		t.Errorf("placed: %v", err)
+	}
+	if err := ts.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTiles_PutStaysHalfATexelInside(t *testing.T) {
+	ts, _ := testTiles(t, TilesConfig{Page: 512, Pages: 1})
+	tile, err := ts.Place(128)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts.Begin(View{Scale: 1})
+	if ts.Put(tile, 0, 0, 1, 1, 0, 0, 512, 512, White) || ts.Put(Tile{}, 0, 0, 1, 1, 0, 0, 1, 1, White) {
+		t.Error("a tile without pixels was drawn")
+	}
+	if err := ts.Write(tile, 0, make([]byte, 4*128*128)); err != nil {
+		t.Fatal(err)
+	}
+	if !ts.Put(tile, 0, 0.5, 0.5, 1, 10, 20, 256, 256, White) {
+		t.Fatal("refused")
+	}
+	_, x, y := ts.where(tile)
+	v := ts.batches[0].quads.Vertices()
+	if v[0].SrcX != float32(x)+0.5 || v[3].SrcX != float32(x)+64 || v[0].SrcY != float32(y)+64 || v[3].SrcY != float32(y)+127.5 {
+		t.Errorf("texels %v,%v to %v,%v", v[0].SrcX, v[0].SrcY, v[3].SrcX, v[3].SrcY)
+	}
+	if v[0].DstX != 10 || v[0].DstY != 20 || v[3].DstX != 266 || v[3].DstY != 276 {
+		t.Errorf("drawn from %v,%v to %v,%v", v[0].DstX, v[0].DstY, v[3].DstX, v[3].DstY)
+	}
+	for range tilesABatch {
+		ts.Put(tile, 0, 0, 1, 1, 0, 0, 1, 1, White)
+	}
+	if d := ts.batches[0].quads.Dropped; d != 1 {
+		t.Errorf("%d dropped", d)
+	}
+}
