@@ -67,7 +67,8 @@
 //	                                                  the file system's and the decoder's own
 //	a worker                                          32 KiB of the Go heap, for all its files
 //
-// Pictures are decoded with image/png, whose intermediate picture is garbage of the Go heap.
+// Pictures are decoded by package png, straight into their blocks; what it keeps, and what
+// compress/zlib allocates, stands there.
 //
 // # Concurrency and the collector
 //

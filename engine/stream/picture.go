@@ -1,13 +1,10 @@
 package stream
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"image"
-	"image/draw"
-	"image/png"
-	"io"
+
+	"github.com/strata-go/strata/engine/stream/png"
 )
 
 // A Picture is a PNG as Deliver gets it. What Get gives has its size only.
@@ -18,10 +15,18 @@ type Picture struct {
 
 // Pictures is the kind of the PNGs that a game draws: upload hands the pixels to the GPU, on the
 // game goroutine, and they are gone when it returns. drop, if not nil, is called when the
-// picture goes, see Kind.Release.
+// picture goes, see Kind.Release. Decoding goes straight into the worker's block.
 func Pictures(upload func(name string, p Picture) error, drop func(name string)) Kind[Picture] {
+	var decoders [maxWorkers]*png.Decoder // each made and used by one worker
 	k := Kind[Picture]{
-		Name: "picture", Decode: decodePicture,
+		Name: "picture",
+		Decode: func(r *Reader, heap *Heap) (Picture, error) {
+			d := &decoders[heap.Worker()]
+			if *d == nil {
+				*d = new(png.Decoder)
+			}
+			return decodePicture(*d, r, heap)
+		},
 		Deliver: func(name string, p, _ *Picture) error {
 			err := upload(name, *p)
 			if !errors.Is(err, ErrMore) {
@@ -36,50 +41,14 @@ func Pictures(upload func(name string, p Picture) error, drop func(name string))
 	return k
 }
 
-// decodePicture decodes a PNG. Its size is checked before anything is allocated in proportion
-// to it.
-func decodePicture(r *Reader, heap *Heap) (Picture, error) {
-	w, h, err := pictureSize(r)
-	if err != nil {
-		return Picture{}, err
+func decodePicture(d *png.Decoder, r *Reader, heap *Heap) (p Picture, err error) {
+	h, err := d.Decode(r, func(h png.Header) ([]byte, error) {
+		p.Pixels, err = heap.Bytes(h.Bytes())
+		return p.Pixels, err
+	}, int(r.w.s.cfg.MaxBytes/4))
+	if errors.Is(err, png.ErrTooLarge) {
+		err = fmt.Errorf("%w, allowed are Config.MaxBytes = %d bytes of pixels: %w", ErrTooLarge, r.w.s.cfg.MaxBytes, err)
 	}
-	if most := r.w.s.cfg.MaxBytes; w < 1 || h < 1 || int64(h) > most/4/int64(w) {
-		return Picture{}, fmt.Errorf("%w: picture of %d x %d pixels, allowed are Config.MaxBytes = %d bytes of pixels", ErrTooLarge, w, h, most)
-	}
-	pixels, err := heap.Bytes(4 * w * h)
-	if err != nil {
-		return Picture{}, err
-	}
-	img, err := png.Decode(r)
-	if err != nil && r.left == 0 && len(r.buf) == 0 { // png may call it "not enough pixel data"
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return Picture{}, whole(err)
-	}
-	// draw knows a fast way from each kind of picture that png returns, and premultiplies.
-	dst := &image.RGBA{Pix: pixels, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}
-	draw.Draw(dst, dst.Rect, img, img.Bounds().Min, draw.Src)
-	return Picture{w, h, pixels}, nil
-}
-
-// pictureSize reads the size out of the header.
-func pictureSize(r *Reader) (w, h int, err error) {
-	head, err := r.Peek(24)
-	if err != nil {
-		return 0, 0, whole(err)
-	}
-	if string(head[:8]) != "\x89PNG\r\n\x1a\n" || string(head[12:16]) != "IHDR" {
-		return 0, 0, png.FormatError("not a PNG file")
-	}
-	w, h = int(int32(binary.BigEndian.Uint32(head[16:]))), int(int32(binary.BigEndian.Uint32(head[20:])))
-	return w, h, nil
-}
-
-// whole says of a picture that ended early that it did.
-func whole(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fmt.Errorf("the picture is truncated: %w", io.ErrUnexpectedEOF)
-	}
-	return err
+	p.Width, p.Height = h.Width, h.Height
+	return p, err
 }
