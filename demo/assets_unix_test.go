@@ -47,7 +47,7 @@ func TestAssets_PipesAndLinksOutOfTheFolderAreNamedAndTheGameGoesOn(t *testing.T
 	}
 	code, _, stderr := demo("-headless", "-ticks", "60", "-assets", dir)
 	for _, want := range []string{
-		"reading art/warden.png: path escapes from parent", "reading art/lancer.png: it is no regular file: p---------",
+		`picture "art/warden.png": reading: path escapes from parent`, `picture "art/lancer.png": reading: it is no regular file: p---------`,
 	} {
 		if code != 0 || strings.Count(stderr, want) != 1 {
 			t.Errorf("exit %d, stderr %q; want %q once", code, stderr, want)
@@ -65,7 +65,7 @@ func TestAssets_ALevelFileThatIsAPipeIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, stderr := demo("-headless", "-ticks", "60", "-assets", dir)
-	if code != 1 || !strings.Contains(stderr, "reading levels/ember.json: it is no regular file") {
+	if code != 1 || !strings.Contains(stderr, `level "levels/ember.json": reading: it is no regular file`) {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/memory/tiers"
@@ -36,9 +37,36 @@ type options struct {
 	size       dimensions
 	assets     string
 	dir        fs.FS // what is in assets; nil where that is not given
+	slow       slowness
 	budget     budgets
 	guard      bool
 	stderr     io.Writer // for lines about assets
+}
+
+// slowness is what -slow makes of the source of files; zero: as fast as it is.
+type slowness struct {
+	latency time.Duration
+	rate    int64 // bytes a second
+}
+
+// String prints the flag's value, for the usage text.
+func (s *slowness) String() string {
+	if *s == (slowness{}) {
+		return ""
+	}
+	return fmt.Sprintf("%d,%g", s.latency.Milliseconds(), float64(s.rate)/1e6)
+}
+
+// Set reads MS,MBS: 0 to 10,000 milliseconds, and 0.01 to 10,000 megabytes a second.
+func (s *slowness) Set(text string) error {
+	ms, mbs, ok := strings.Cut(text, ",")
+	delay, err := strconv.ParseFloat(ms, 64)
+	speed, err2 := strconv.ParseFloat(mbs, 64)
+	if !ok || err != nil || err2 != nil || !(delay >= 0 && delay <= 10_000) || !(speed >= 0.01 && speed <= 10_000) {
+		return errors.New("not MS,MBS with 0 to 10000 milliseconds and 0.01 to 10000 megabytes a second, as in 200,1")
+	}
+	*s = slowness{time.Duration(delay * float64(time.Millisecond)), int64(speed * 1e6)}
+	return nil
 }
 
 // budgets are the shares that -budget leaves of each tier's reservation; 0 is all of it.
@@ -148,6 +176,7 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
 	f.Var(&o.size, "size", "the window's `W`xH, as 640x360")
 	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
 	f.StringVar(&o.assets, "assets", "", "take art/ and levels/ from `DIR` and not from the program")
+	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

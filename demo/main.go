@@ -14,6 +14,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -90,10 +91,14 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 }
 
 func (o *options) files() fs.FS {
-	if o.dir != nil {
-		return o.dir
+	files := o.dir
+	if files == nil {
+		files = assets.FS()
 	}
-	return assets.FS()
+	if o.slow != (slowness{}) {
+		return stream.Slow(files, o.slow.latency, o.slow.rate)
+	}
+	return files
 }
 
 // session is what both ways of playing have in common.

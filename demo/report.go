@@ -7,9 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -40,15 +41,27 @@ type goReport struct {
 }
 
 type loaderReport struct {
-	Requests      uint64   `json:"requests"`
-	Uploads       uint64   `json:"uploads"`
-	Failures      uint64   `json:"failures"`
-	Cancels       uint64   `json:"cancels"`
-	BytesRead     uint64   `json:"bytes_read"`
-	BytesDecoded  uint64   `json:"bytes_decoded"`
-	BytesUploaded uint64   `json:"bytes_uploaded"`
-	StagingPeak   uint64   `json:"staging_peak"`
-	Errors        []string `json:"errors"`
+	Requests      uint64       `json:"requests"`
+	Uploads       uint64       `json:"uploads"`
+	Failures      uint64       `json:"failures"`
+	Cancels       uint64       `json:"cancels"`
+	Wasted        uint64       `json:"bytes_wasted"`
+	BytesRead     uint64       `json:"bytes_read"`
+	BytesDecoded  uint64       `json:"bytes_decoded"`
+	BytesUploaded uint64       `json:"bytes_uploaded"`
+	FrameBytesMax int64        `json:"frame_bytes_max"`
+	StagingPeak   uint64       `json:"staging_peak"`
+	ResidentPeak  uint64       `json:"resident_peak"`
+	ReadyMS       spreadReport `json:"ready_ms"`
+	HandOverMS    spreadReport `json:"hand_over_ms"`
+	Errors        []string     `json:"errors"`
+}
+
+type spreadReport struct {
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p99_9"`
+	Max  float64 `json:"max"`
 }
 
 // books are what -books asks for.
@@ -88,7 +101,7 @@ func summarize(s *game.Session) *report {
 	r := &report{
 		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.Levels(),
 		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), Lost: s.Game.Lost,
-		Loader: loaded(s.Loader),
+		Loader: loaded(s.Stream),
 	}
 	s.Mem.Snapshot(&r.snapshot)
 	r.Tiers = r.snapshot.Records()
@@ -97,16 +110,25 @@ func summarize(s *game.Session) *report {
 	return r
 }
 
-func loaded(l *engine.Loader) loaderReport {
-	st := l.Stats()
+func loaded(s *stream.Streamer) loaderReport {
+	st := s.Stats()
 	r := loaderReport{
-		Requests: st.Requests, Uploads: st.Uploads, Failures: st.Failures, Cancels: st.Cancels, BytesRead: st.BytesRead,
-		BytesDecoded: st.BytesDecoded, BytesUploaded: st.BytesUploaded, StagingPeak: st.StagingPeak, Errors: []string{},
+		Requests: st.Requests, Uploads: st.Deliveries, Failures: st.Failures,
+		Cancels: st.CancelledQueued + st.CancelledDecoding + st.CancelledReady, Wasted: st.Wasted,
+		BytesRead: st.BytesRead, BytesDecoded: st.BytesDecoded, BytesUploaded: st.BytesDelivered,
+		FrameBytesMax: st.FrameBytesMax, StagingPeak: uint64(st.StagingPeak), ResidentPeak: uint64(st.ResidentPeak),
+		ReadyMS: spread(st.Latency), HandOverMS: spread(st.HandOver), Errors: []string{},
 	}
-	for _, err := range l.Errors() {
+	for _, err := range s.Errors() {
 		r.Errors = append(r.Errors, err.Error())
 	}
 	return r
+}
+
+// spread returns a distribution in milliseconds.
+func spread(s stream.Spread) spreadReport {
+	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
+	return spreadReport{ms(s.P50), ms(s.P99), ms(s.P999), ms(s.Max)}
 }
 
 // print writes the table for a person.

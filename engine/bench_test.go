@@ -1,12 +1,8 @@
 package engine
 
 import (
-	"io/fs"
 	"math"
-	"os"
 	"testing"
-	"time"
-	"unsafe"
 
 	"github.com/go-gl/mathgl/mgl32"
 )
@@ -103,63 +99,4 @@ func BenchmarkHasher(b *testing.B) {
 		h.Bytes(block)
 	}
 	sinkWord = h.Sum()
-}
-
-func BenchmarkUpload(b *testing.B) {
-	budget := Budget{Bytes: 1 << 20, Time: 2 * time.Millisecond}
-	sink := func(Picture) error { return nil }
-	b.Run("idle", func(b *testing.B) {
-		r := newRig(b, gallery(b), 1, 0)
-		b.ReportAllocs()
-		for b.Loop() {
-			r.Upload(budget, sink)
-		}
-	})
-	// One picture of 16 by 16 from the books to the sink and home; the worker's part is not counted.
-	b.Run("picture", func(b *testing.B) {
-		r := newRig(b, gallery(b), 1, 0)
-		a := r.picture(b, "a", 0)
-		r.Wait()
-		r.mu.Lock()
-		e := &r.entries[a.index]
-		p, size := e.block, e.size
-		r.mu.Unlock()
-		r.cfg.Free = func(_ unsafe.Pointer, _ uintptr) {}
-		b.ReportAllocs()
-		for b.Loop() {
-			r.Upload(budget, sink)
-			r.mu.Lock() // ready once more
-			e.block, e.size = p, size
-			r.set(a.index, Ready)
-			r.waiting[0]++
-			r.stats.Staging += uint64(size)
-			r.ready.push(r.entries, a.index)
-			r.mu.Unlock()
-		}
-		r.cfg.Free = r.home
-	})
-}
-
-// The art of one level, from the file system to a sink.
-func BenchmarkLoadArt(b *testing.B) {
-	fsys := os.DirFS("../assets")
-	data, err := fs.ReadFile(fsys, "levels/ember.json")
-	if err != nil {
-		b.Fatal(err)
-	}
-	l, err := parseTestLevel("levels/ember.json", data)
-	if err != nil {
-		b.Fatal(err)
-	}
-	r := newRig(b, fsys, defaultWorkers, 0)
-	for b.Loop() {
-		for _, a := range l.Assets {
-			if _, err := r.RequestPicture(ScopeLevel, a.ID, a.File, -a.Priority); err != nil {
-				b.Fatal(err)
-			}
-		}
-		r.settle()
-		r.CancelLevel()
-	}
-	b.ReportMetric(float64(r.Stats().BytesDecoded)/b.Elapsed().Seconds()/1e6, "MB/s")
 }

@@ -190,3 +190,32 @@ func TestLoop_StopsAtTheFirstError(t *testing.T) {
 		t.Errorf("tick %d, %v", l.Tick(), err)
 	}
 }
+
+func TestSchedule_ASystemThatPanicsLeavesTheScheduleUsable(t *testing.T) {
+	var s Schedule
+	armed, ran := false, 0
+	s.MustAdd("first", func(*Tick) error { ran++; return nil })
+	s.MustAdd("second", func(*Tick) error {
+		if armed {
+			panic("second")
+		}
+		return nil
+	})
+	loop := NewLoop(&s, nil, 0)
+	if err := loop.Run(1, &Input{}); err != nil {
+		t.Fatal(err)
+	}
+	armed = true
+	func() {
+		defer func() { _ = recover() }()
+		_ = loop.Run(1, &Input{})
+		t.Error("the panic did not go on")
+	}()
+	if n := len(s.AppendTimes(nil, 0)); n != 1 || loop.Tick() != 1 {
+		t.Errorf("%d times after one whole tick, next tick %d", n, loop.Tick())
+	}
+	armed = false
+	if err := loop.Run(1, &Input{}); err != nil || loop.Tick() != 2 || ran != 3 {
+		t.Errorf("%v, tick %d, %d runs", err, loop.Tick(), ran)
+	}
+}

@@ -1,15 +1,10 @@
 package engine_test
 
 import (
-	"errors"
 	"fmt"
-	"testing/fstest"
-	"unsafe"
 
 	"github.com/go-gl/mathgl/mgl32"
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/arena"
 )
 
 // Two seconds of a simulation, without a window. The hash is the same on every machine.
@@ -36,42 +31,4 @@ func ExampleLoop() {
 	fmt.Printf("tick %d, state %016x\n", loop.Tick(), h.Sum())
 	// Output:
 	// tick 120, state c728d801bce990fc
-}
-
-// A file through a worker and back. A game calls Upload and Take once a frame and does not wait.
-func ExampleLoader() {
-	heap, err := arena.NewGrowing(nil, arena.GrowingConfig{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	loader, err := engine.NewLoader(engine.LoaderConfig{
-		FS:      fstest.MapFS{"motto.txt": {Data: []byte("layer by layer")}},
-		Workers: 1,
-		Heap:    func(int) memory.Allocator { return heap },
-		Free:    func(unsafe.Pointer, uintptr) {}, // the arena is reset as a whole
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	motto, _ := loader.RequestFile(engine.ScopeLevel, "motto", "motto.txt", 0)
-	wrong, _ := loader.RequestFile(engine.ScopeLevel, "wrong", "wrong.txt", 0)
-	for loader.Progress(engine.ScopeLevel).Done < 2 {
-		loader.Wait()
-		err := loader.Take(motto, func(f engine.File) error {
-			fmt.Printf("%s: %s\n", f.Path, f.Data)
-			return nil
-		})
-		if err != nil && !errors.Is(err, engine.ErrNotReady) {
-			fmt.Println(err)
-		}
-	}
-	fmt.Println(loader.Err(wrong.Asset))
-	if err := errors.Join(loader.Close(), heap.Close()); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// motto.txt: layer by layer
-	// engine: asset "wrong": reading wrong.txt: file does not exist
 }

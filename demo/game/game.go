@@ -91,6 +91,9 @@ type Game struct {
 	Level *level.Level
 	Realm *realm.Realm
 
+	systems engine.Schedule // see schedule
+	tick    engine.Tick
+
 	cfg    Config
 	mem    *tiers.Manager
 	chunks *tlsf.Heap // where the world's columns lie
@@ -306,51 +309,11 @@ func (g *Game) Tick(in *engine.Input) error {
 		g.freeze--
 		return nil
 	}
-	if err := g.advance(in); err != nil {
-		return fmt.Errorf("game: tick %d: %w", g.Ticks, err)
-	}
-	g.fx.update(g)
-	g.popups.update()
-	g.scorch.update(g)
-	g.Best = max(g.Best, g.fx.sys.Len())
-	return g.look()
-}
-
-// advance runs the rules. What is in the frame arena begins and ends in here.
-func (g *Game) advance(in *engine.Input) error {
-	if err := g.movePlayer(in); err != nil {
-		return err
-	}
-	g.choose(in)
-	if err := g.find(); err != nil {
-		return err
-	}
-	g.doomed.begin(g)
-	g.moveEnemies()
-	if err := g.weather(); err != nil {
-		return err
-	}
-	for _, system := range [...]func(*Game) error{
-		(*Game).moveShots, (*Game).collide, (*Game).armory, (*Game).reap, (*Game).moveEmbers, (*Game).movePickups,
-		(*Game).moveOmens, (*Game).grantWishes, (*Game).direct,
-	} {
-		if err := system(g); err != nil {
-			return err
-		}
+	g.tick = engine.Tick{N: g.Ticks, Input: *in, Rand: &g.rng}
+	if err := g.schedule().Run(&g.tick); err != nil {
+		return fmt.Errorf("game: %w", err)
 	}
 	return nil
-}
-
-// find keeps the field that leads to the player up to date.
-func (g *Game) find() error {
-	if g.flow == nil {
-		return nil
-	}
-	_, err := g.flow.Update(g.Ticks, g.Realm, g.Realm.Node(g.Player.P))
-	if err != nil {
-		g.Lost.Fields++
-	}
-	return tolerate(err)
 }
 
 // Particles returns the particles, for drawing.

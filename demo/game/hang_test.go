@@ -9,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
 )
 
 // A stuck file system never returns from opening one picture.
@@ -46,7 +47,7 @@ func TestSession_CloseEndsThoughAFileHangs(t *testing.T) {
 	go func() { done <- s.Close() }()
 	select {
 	case err := <-done:
-		if !errors.Is(err, engine.ErrHangs) || !strings.Contains(err.Error(), "art/player.png") {
+		if !errors.Is(err, stream.ErrHangs) || !strings.Contains(err.Error(), "art/player.png") {
 			t.Error(err)
 		}
 	case <-time.After(20 * time.Second):

@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -23,23 +24,24 @@ type SessionConfig struct {
 	Level  string // the first level; "" means ember
 	// Autopilot plays from the start to the end. Attract plays until somebody presses a key.
 	Autopilot, Attract bool
-	// Sink takes the pictures; nil where nobody looks: they are loaded all the same.
-	Sink func(engine.Picture) error
+	// Sink takes the pictures, by the ids that levels give them; nil where nobody looks: they are
+	// loaded all the same.
+	Sink func(id string, p stream.Picture) error
 	// Log, when not nil, is told of each picture that could not be shown, and why.
 	Log func(error)
 	// Left, when not nil, is called when a level's pictures are no longer needed.
 	Left func()
 }
 
-// A Session runs a Game frame by frame: it owns the memory, the loader and the way from
+// A Session runs a Game frame by frame: it owns the memory, the streamer and the way from
 // level to level. One frame of it is one frame of the manager, and at most one tick of the
 // game; while a level loads frames go on and the game stands still, so that what is loaded
 // when never reaches the simulation.
 type Session struct {
 	Mem     *tiers.Manager
 	Game    *Game
-	Loader  *engine.Loader
-	Flow    *engine.Flow[*level.Level]
+	Stream  *stream.Streamer
+	Flow    *stream.Flow[*level.Level]
 	Attract bool
 	Paused  bool
 	Leaks   []tiers.Leaks // of each level that has ended
@@ -58,14 +60,14 @@ type Session struct {
 	times *times
 }
 
-// NewSession makes the memory, the game and the loader, and asks for the first level. The
+// NewSession makes the memory, the game and the streamer, and asks for the first level. The
 // error says which part could not be made; nothing is kept then.
 func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	if cfg.Level == "" {
 		cfg.Level = "ember"
 	}
 	if cfg.Sink == nil {
-		cfg.Sink = func(engine.Picture) error { return nil }
+		cfg.Sink = func(string, stream.Picture) error { return nil }
 	}
 	s := &Session{cfg: cfg, Attract: cfg.Attract, times: newTimes()}
 	cfg.Memory.OnSoft = func(t tiers.Tier, committed, budget uintptr) {
@@ -90,17 +92,10 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	if s.Game, err = New(s.Mem, cfg.Game); err != nil {
 		return nil, err
 	}
-	s.Loader, err = engine.NewLoader(engine.LoaderConfig{
-		FS: cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
-		Heap:  func(k int) memory.Allocator { return s.Mem.Worker(k) },
-		Free:  s.Mem.Free,
-		Drain: func(k int) { s.Mem.Worker(k).Settle() },
-	})
-	if err != nil {
+	if s.Stream, err = s.newStream(); err != nil {
 		return nil, err
 	}
-	s.Flow, err = engine.NewFlow(engine.FlowConfig[*level.Level]{
-		Loader: s.Loader, Sink: cfg.Sink, Parse: level.Parse, Request: request, Leave: s.leave, Enter: s.enter})
+	s.Flow, err = stream.NewFlow(stream.FlowConfig[*level.Level]{Streamer: s.Stream, Request: request, Leave: s.leave, Enter: s.enter})
 	if err != nil {
 		return nil, err
 	}
@@ -108,13 +103,31 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	return s, nil
 }
 
-// request asks for the pictures of a level: in its file 0 comes first, in the loader the highest.
-func request(l *engine.Loader, lv *level.Level) error {
-	for _, a := range lv.Assets {
-		_, err := l.RequestPicture(engine.ScopeLevel, a.ID, a.File, -a.Priority)
-		if err != nil && !errors.Is(err, engine.ErrRequested) { // held for good already
-			return err
-		}
+// newStream starts the workers, and says what kinds of files there are.
+func (s *Session) newStream() (*stream.Streamer, error) {
+	st, err := stream.New(stream.Config{
+		FS: s.cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
+		Heap:  func(k int) memory.Allocator { return s.Mem.Worker(k) },
+		Free:  s.Mem.Free,
+		Drain: func(k int) { s.Mem.Worker(k).Settle() },
+	})
+	if err != nil {
+		return nil, err
+	}
+	pictures := stream.Pictures(func(name string, p stream.Picture) error {
+		return s.cfg.Sink(s.Flow.Level().AssetOf(name), p)
+	}, nil)
+	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed("level", level.Parse)))
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return st, nil
+}
+
+// request asks for the pictures of a level; in its file 0 comes first.
+func request(sc *stream.Scope, l *level.Level) error {
+	for _, a := range l.Assets {
+		stream.Request[stream.Picture](sc, a.File, stream.ETA(float32(a.Priority)))
 	}
 	return nil
 }
@@ -193,7 +206,7 @@ func (s *Session) leave() error {
 }
 
 // Playing reports whether the game ticks; otherwise a level is on its way.
-func (s *Session) Playing() bool { return s.Flow.Phase() == engine.Playing }
+func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
 // Frame closes the frame before, does one frame's share of the loading, opens the next frame
 // and, while a level is played, advances the game by one tick. What it allocated from the
@@ -204,11 +217,11 @@ func (s *Session) Frame(in engine.Input) error {
 	}
 	if s.settle > 0 {
 		if s.settle--; s.settle == 0 { // behind the fade into the level
-			s.Loader.Settle()
+			s.Stream.Settle()
 			s.Mem.Collect()
 		}
 	}
-	if s.Flow.Update() == engine.Broken {
+	if s.Flow.Update() == stream.Broken {
 		return s.Flow.Err()
 	}
 	s.report()
@@ -240,11 +253,11 @@ func (s *Session) Frame(in engine.Input) error {
 
 // report tells Log of the pictures that have failed since the last call.
 func (s *Session) report() {
-	failed := s.Loader.Stats().Failures
+	failed := s.Stream.Stats().Failures
 	if failed == s.failed || s.cfg.Log == nil {
 		return
 	}
-	kept := s.Loader.Errors() // the newest, so many as the loader keeps
+	kept := s.Stream.Errors() // the newest, so many as the streamer keeps
 	for _, err := range kept[len(kept)-min(len(kept), int(failed-s.failed)):] {
 		s.cfg.Log(err)
 	}
@@ -309,8 +322,8 @@ func (s *Session) Close() error {
 		return nil
 	}
 	errs := []error{s.EndFrame()}
-	if s.Loader != nil {
-		errs = append(errs, s.Loader.Close())
+	if s.Stream != nil {
+		errs = append(errs, s.Stream.Close())
 	}
 	if s.Game != nil {
 		errs = append(errs, s.Game.Close())
@@ -388,13 +401,13 @@ func (s *Session) TickTimes() Percentiles {
 	return Percentiles{P50: t.at(0.5), P99: t.at(0.99), Max: float64(t.most) / 1e6}
 }
 
-// Check verifies the game, the loader and every tier, between frames.
+// Check verifies the game, the streamer and every tier, between frames.
 func (s *Session) Check() error {
 	var errs []error
 	if s.Game.Level != nil && s.Mem.InLevel() {
 		errs = append(errs, s.Game.Check())
 	}
-	errs = append(errs, s.Mem.Check())
+	errs = append(errs, s.Stream.Check(), s.Mem.Check())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}

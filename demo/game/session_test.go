@@ -11,6 +11,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -246,8 +247,8 @@ func TestSession_DamagedPicturesAreNamedAndTheGameGoesOn(t *testing.T) {
 	shown := map[string]bool{}
 	var log strings.Builder
 	note := func(err error) { log.WriteString(err.Error() + "\n") }
-	s := newSession(t, SessionConfig{Game: Config{Seed: 7}, FS: m, Log: note, Sink: func(p engine.Picture) error {
-		shown[p.ID] = true
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7}, FS: m, Log: note, Sink: func(id string, _ stream.Picture) error {
+		shown[id] = true
 		return nil
 	}})
 	play(t, s, 300)
@@ -256,7 +257,7 @@ func TestSession_DamagedPicturesAreNamedAndTheGameGoesOn(t *testing.T) {
 			t.Errorf("not one error names %s in:\n%s", name, log.String())
 		}
 	}
-	if n := s.Loader.Stats().Failures; n != 3 {
+	if n := s.Stream.Stats().Failures; n != 3 {
 		t.Errorf("%d failures, want 3", n)
 	}
 	if shown["lancer"] || shown["warden"] || !shown["player"] {

@@ -87,7 +87,7 @@ const maxBytes = 1 << 20
 
 // Load reads and parses the level file at name, as in "levels/ember.json", at once: it waits as
 // long as the file system does, and only the file system can end that. A game that must not
-// wait asks a loader for the file, and gives its bytes to [Parse].
+// wait has package stream load the file, with [Parse] on a worker.
 func Load(fsys fs.FS, name string) (*Level, error) {
 	if !fs.ValidPath(name) {
 		return nil, fmt.Errorf("level %q is not a path inside the file system; allowed: slash-separated, no leading slash, no . or .. element", name)

@@ -204,14 +204,18 @@ func (v *View) loading() {
 	if p.Total > 0 {
 		share = float32(p.Done) / float32(p.Total)
 	}
-	if l := v.s.Flow.Level(); l != nil {
+	l := v.s.Flow.Level()
+	if l != nil {
 		q.TextCentre(v.font, Width/2, 140, 3, white, l.Title)
 	}
 	q.Rect(Width/2-120, 190, 240, 3, render.Color{R: 0.15, G: 0.13, B: 0.13, A: 1})
 	q.Rect(Width/2-120, 190, 240*share, 3, render.RGB(0xffc246))
-	v.names = v.s.Loader.AppendLoading(v.names[:0])
+	v.names = v.s.Stream.AppendLoading(v.names[:0])
 	y := float32(204)
 	for _, n := range v.names[:min(len(v.names), 3)] {
+		if l != nil && l.AssetOf(n) != "" {
+			n = l.AssetOf(n)
+		}
 		q.TextCentre(v.font, Width/2, y, 1, dim, n)
 		y += 14
 	}

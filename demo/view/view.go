@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/meter"
@@ -114,14 +115,14 @@ func (v *View) Show(s *game.Session) error {
 	return nil
 }
 
-// Sink uploads a picture that the loader has decoded. A picture that does not fit the atlas
+// Sink uploads a picture that a worker has decoded. A picture that does not fit the atlas
 // is refused with an error, and shows as the placeholder.
-func (v *View) Sink(p engine.Picture) error {
-	id, err := v.atlas.ID(p.ID)
+func (v *View) Sink(name string, p stream.Picture) error {
+	id, err := v.atlas.ID(name)
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(p.ID, "bg_") {
+	if strings.HasPrefix(name, "bg_") {
 		_, err = v.atlas.ReserveTile(id, p.Width, p.Height)
 	} else {
 		_, err = v.atlas.Reserve(id, p.Width, p.Height)

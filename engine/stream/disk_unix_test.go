@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd
 
-package engine
+package stream
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 // What is really on a disk: a named pipe, which hangs when it is opened, and links that lead
 // out of the folder.
-func TestLoader_PipesAndLinksOnDisk(t *testing.T) {
+func TestRead_PipesAndLinksOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "secret.png")
 	write := func(name string) {
@@ -48,18 +48,18 @@ func TestLoader_PipesAndLinksOnDisk(t *testing.T) {
 	r := newRig(t, root.FS(), 1, 0)
 	within(t, soon, "loading", func() {
 		for id := range wants {
-			r.picture(t, id, 1)
+			r.picture(id, 0)
 		}
-		r.picture(t, "good", 0)
-		r.picture(t, "inner", 0)
-		if ids := r.settle(); len(ids) != 2 {
+		r.picture("good", 1)
+		r.picture("inner", 2)
+		if ids := r.run(); len(ids) != len("goodinner") {
 			t.Errorf("uploaded %v", ids)
 		}
 	})
 	for _, err := range r.Errors() {
 		var e *LoadError
-		if !errors.As(err, &e) || !strings.Contains(err.Error(), wants[e.ID]) || !strings.Contains(err.Error(), "art/"+e.ID+".png: ") {
-			t.Errorf("%v; want %q", err, wants[e.ID])
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), wants[strings.TrimSuffix(filepath.Base(e.Name), ".png")]) || !strings.Contains(err.Error(), e.Name) {
+			t.Errorf("%v; wants %v", err, wants)
 		}
 	}
 	if n := len(r.Errors()); n != len(wants) {

@@ -1,4 +1,4 @@
-package engine
+package stream
 
 import (
 	"errors"
@@ -9,17 +9,17 @@ import (
 // A call of the file system may never return: a named pipe without a writer, a server that is
 // gone. No goroutine can be ended from outside, so the worker that made the call is given up:
 // its asset fails with an error that names the file, nobody waits for it any longer, and what
-// it holds of its heap stays as it is, counted in LoaderStats.Staging, because nobody else may
+// it holds of its heap stays as it is, counted in Stats.Staging, because nobody else may
 // free there. Should the call return after all, the goroutine ends without touching anything.
 //
 // That is why a file is read into a buffer of the Go heap and copied: a call that returns
 // late writes where nobody looks, also when the heap has long been closed.
 
-// ErrHangs is why a file failed whose file system did not answer within LoaderConfig.Patience.
-var ErrHangs = errors.New("engine: the file system does not answer")
+// ErrHangs is why a file failed whose file system did not answer within Config.Patience.
+var ErrHangs = errors.New("stream: the file system does not answer")
 
 // ErrNoWorkers is why nothing can be loaded any longer: every worker was given up.
-var ErrNoWorkers = errors.New("engine: no worker is left: each was given up, see Loader.Errors")
+var ErrNoWorkers = errors.New("stream: no worker is left: each was given up, see Streamer.Errors")
 
 var errGoexit = errors.New("the goroutine was ended by runtime.Goexit")
 
@@ -32,11 +32,11 @@ const (
 )
 
 // patience is how long a call of the file system may take.
-func (l *Loader) patience() time.Duration {
-	if l.closing {
-		return min(l.cfg.Patience, closePatience)
+func (s *Streamer) patience() time.Duration {
+	if s.closing {
+		return min(s.cfg.Patience, closePatience)
 	}
-	return l.cfg.Patience
+	return s.cfg.Patience
 }
 
 // ask makes a call of the file system, and has it watched. The error is that of f, or says
@@ -57,24 +57,24 @@ func (w *worker) ask(call string, f func() error) error {
 const callClose = "Close"
 
 func (w *worker) watch(call string) error {
-	l := w.loader
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	s := w.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if call != callClose {
 		if err := w.wanted(); err != nil {
 			return err
 		}
 	}
 	w.call, w.asked = call, time.Now()
-	w.deadline = w.asked.Add(l.patience())
-	w.watchdog.Reset(l.patience())
+	w.deadline = w.asked.Add(s.patience())
+	w.watchdog.Reset(s.patience())
 	return nil
 }
 
 func (w *worker) unwatch() (gone bool) {
-	l := w.loader
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	s := w.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	w.gone = w.lost
 	if !w.gone {
 		w.call = ""
@@ -86,63 +86,94 @@ func (w *worker) unwatch() (gone bool) {
 // expire is called by the watchdog. It may come late, when the call has returned and
 // another one began.
 func (w *worker) expire() {
-	l := w.loader
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	s := w.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if w.call == "" || w.lost || w.ended {
 		return
 	}
 	left := time.Until(w.deadline)
 	if left < -stoodStill { // so did the call
-		w.deadline = time.Now().Add(l.patience())
-		left = l.patience()
+		w.deadline = time.Now().Add(s.patience())
+		left = s.patience()
 	}
 	if left > 0 {
 		w.watchdog.Reset(left)
 		return
 	}
-	l.abandon(w, fmt.Errorf("%w: %s did not return within %v", ErrHangs, w.call, time.Since(w.asked).Round(time.Millisecond)))
+	s.abandon(w, fmt.Errorf("%w: %s did not return within %v", ErrHangs, w.call, time.Since(w.asked).Round(time.Millisecond)))
 }
 
 // hurry leaves the calls that are under way the time that Close waits. With the lock.
-func (l *Loader) hurry() {
-	for _, w := range l.workers {
+func (s *Streamer) hurry() {
+	for _, w := range s.workers {
 		if w.call == "" || w.lost {
 			continue
 		}
-		if by := time.Now().Add(l.patience()); by.Before(w.deadline) {
+		if by := time.Now().Add(s.patience()); by.Before(w.deadline) {
 			w.deadline = by
-			w.watchdog.Reset(l.patience())
+			w.watchdog.Reset(s.patience())
 		}
 	}
 }
 
-// abandon gives w up, with the lock. The last one to go takes with it what is queued, so
-// that nobody waits for that.
-func (l *Loader) abandon(w *worker, why error) {
+// abandon gives w up, with the lock. The last one to go takes with it what waits for a worker,
+// so that nobody waits for that.
+func (s *Streamer) abandon(w *worker, why error) {
 	w.lost = true
 	w.watchdog.Stop()
-	l.running--
-	l.stats.Abandoned++
+	s.running--
+	s.stats.Abandoned++
 	why = fmt.Errorf("%w; worker %d and its heap are given up", why, w.index)
-	if w.inHand {
+	switch {
+	case w.inHand:
 		w.inHand = false
-		l.busy--
-		e := &l.entries[w.entry]
-		lost := &LoadError{ID: e.id, Path: e.path, During: Reading, Err: why}
-		if e.state == Decoding {
-			lost.During = Decoding
-		}
+		s.busy--
+		e := &s.entries[w.entry]
+		lost := &LoadError{Kind: e.kind.name, Name: e.name, During: "reading", Err: why}
 		why = lost
-		if e.state != Cancelled {
-			l.set(w.entry, Failed)
-			e.err = lost
+		s.resident -= w.reserved // what it holds is staged for good, and nobody's asset
+		w.reserved = 0
+		if e.state == cancelled {
+			s.vacate(w.entry)
+			break
 		}
+		if e.of != 0 {
+			s.entries[e.of-1].err = lost
+			s.vacate(w.entry)
+			break
+		}
+		e.err = lost
+		s.set(w.entry, Failed)
+	case w.watching != "":
+		why = fmt.Errorf("stream: looking for a change of %q: %w", w.watching, why)
 	}
-	l.log(why)
-	l.lost = append(l.lost, why)
-	for l.running == 0 && len(l.queue.heap) > 0 {
-		l.fail(l.queue.pop(l.entries), Reading, ErrNoWorkers)
+	s.log(why)
+	s.lost = append(s.lost, why)
+	if s.running == 0 {
+		s.failAll(ErrNoWorkers)
+	}
+}
+
+// failAll fails what waits for a worker that will never come.
+func (s *Streamer) failAll(why error) {
+	s.look = 0
+	for i := range s.entries {
+		e, i := &s.entries[i], uint32(i)
+		switch {
+		case e.state == Queued:
+			s.queue.remove(s.entries, i)
+		case e.state == Waiting && e.retryAt == 0:
+			s.room.remove(s.entries, i)
+		case e.state == Waiting:
+			s.retries--
+			e.retryAt = 0
+			s.set(i, Failed)
+			continue
+		default:
+			continue
+		}
+		s.fail(i, "reading", why)
 	}
 }
 
@@ -163,9 +194,9 @@ func panicked(whose string, v any) error {
 	return fmt.Errorf("%s panicked: %v", whose, v)
 }
 
-// outside calls f without the lock, which is held again afterwards, however f ends.
-func (l *Loader) outside(f func()) {
-	l.mu.Unlock()
-	defer l.mu.Lock()
+// unlocked calls f without the lock, which is held again afterwards, however f ends.
+func (s *Streamer) unlocked(f func()) {
+	s.mu.Unlock()
+	defer s.mu.Lock()
 	f()
 }

@@ -1,4 +1,4 @@
-package engine
+package stream
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/png"
 	"io/fs"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -71,37 +72,56 @@ func (h *testHeap) blocks() int {
 	return len(h.live)
 }
 
-// A rig is a loader over test heaps, which must be empty in the end.
+// A rig is a streamer over test heaps, which must be empty in the end. It knows pictures and
+// files, and writes down what is delivered, and what released.
 type rig struct {
-	*Loader
+	*Streamer
 	heaps []*testHeap
+	shown []string
+	gone  []string
+	sink  func(name string, p Picture) error // nil: takes everything
 }
 
-func newRig(t testing.TB, fsys fs.FS, workers int, limit uintptr, change ...func(*LoaderConfig)) *rig {
+func newRig(t testing.TB, fsys fs.FS, workers int, limit uintptr, change ...func(*Config)) *rig {
 	t.Helper()
-	r := &rig{}
-	for range workers {
-		r.heaps = append(r.heaps, newHeap(limit))
-	}
-	cfg := LoaderConfig{
-		FS: fsys, Workers: workers,
-		Heap: func(w int) memory.Allocator { return r.heaps[w] },
-		Free: r.home,
-	}
-	for _, c := range change {
-		c(&cfg)
-	}
-	l, err := NewLoader(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Loader = l
+	r := newOpenRig(t, fsys, workers, limit, change...)
 	t.Cleanup(func() {
 		if err := errors.Join(r.Check(), r.Close(), r.Check()); err != nil {
 			t.Error(err)
 		}
 		r.noLeaks(t)
 	})
+	return r
+}
+
+// newOpenRig is newRig without the checks in the end: for what leaves a worker behind.
+func newOpenRig(t testing.TB, fsys fs.FS, workers int, limit uintptr, change ...func(*Config)) *rig {
+	t.Helper()
+	r := &rig{}
+	for range workers {
+		r.heaps = append(r.heaps, newHeap(limit))
+	}
+	cfg := Config{FS: fsys, Workers: workers, Heap: func(w int) memory.Allocator { return r.heaps[w] }, Free: r.home,
+		Upload: Budget{Bytes: 1 << 30}}
+	for _, c := range change {
+		c(&cfg)
+	}
+	var err error
+	if r.Streamer, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	pictures := Pictures(func(name string, p Picture) error {
+		if r.sink != nil {
+			if err := r.sink(name, p); err != nil {
+				return err
+			}
+		}
+		r.shown = append(r.shown, name)
+		return nil
+	}, func(name string) { r.gone = append(r.gone, name) })
+	if err := errors.Join(Register(r.Streamer, pictures), Register(r.Streamer, Files())); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -131,34 +151,42 @@ func (r *rig) noLeaks(t testing.TB) {
 	}
 }
 
-func (r *rig) picture(t testing.TB, id string, priority int) PictureAsset {
-	t.Helper()
-	a, err := r.RequestPicture(ScopeLevel, id, "art/"+id+".png", priority)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
+// art is the name of a picture of the gallery.
+func art(id string) string { return "art/" + id + ".png" }
 
-// settle uploads until nothing is under way, and returns the ids in the order of arrival.
-func (r *rig) settle() (ids []string) {
+func (r *rig) picture(id string, p Priority) Ticket[Picture] { return Request[Picture](r, art(id), p) }
+
+// run polls until nothing is under way, and returns the ids in the order of their delivery.
+func (r *rig) run() string {
+	r.shown = r.shown[:0]
 	for {
-		r.Wait()
-		for r.Upload(Budget{}, func(p Picture) error { ids = append(ids, p.ID); return nil }) > 0 {
-		}
+		r.Poll()
 		r.mu.Lock()
-		done := !r.underWay() && len(r.ready.heap) == 0
+		idle := len(r.ready.heap)+len(r.leaving)+r.retries+r.changes == 0 && !r.underWay()
 		r.mu.Unlock()
-		if done {
-			return ids
+		if idle {
+			break
 		}
+		r.Wait()
+	}
+	var ids strings.Builder
+	for _, name := range r.shown {
+		ids.WriteString(strings.TrimSuffix(strings.TrimPrefix(name, "art/"), ".png"))
+	}
+	return ids.String()
+}
+
+func want[T any](t testing.TB, k Ticket[T], s State) {
+	t.Helper()
+	if got := k.State(); got != s {
+		t.Errorf("the asset is %v, want %v: %v", got, s, k.Err())
 	}
 }
 
-func (r *rig) wantState(t testing.TB, a Asset, want State) {
+func (r *rig) check(t testing.TB) {
 	t.Helper()
-	if got, ok := r.State(a); got != want || ok != (want != Vacant) {
-		t.Errorf("asset %v is %v (%v); want %v", a, got, ok, want)
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
 	}
 }
 

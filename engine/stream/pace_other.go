@@ -1,12 +1,12 @@
 //go:build !js
 
-package engine
+package stream
 
 // defaultWorkers keeps most processors for the game; two hide the wait for a disk.
 const defaultWorkers = 2
 
-// pace is how many bytes of a PNG are decoded between two looks for a cancellation.
-const pace = portion
+// portion is how many bytes of a file are read between two looks for a cancellation.
+const portion = 32 << 10
 
 // breathe does nothing where goroutines have threads.
 func breathe() {}

@@ -1,9 +1,8 @@
-package engine
+package stream
 
 import (
 	"errors"
 	"fmt"
-	"time"
 )
 
 // Phase is what a Flow is doing.
@@ -22,44 +21,43 @@ const (
 )
 
 func (p Phase) String() string {
-	return nameOf([]string{"idle", "leaving", "loading", "playing", "broken"}, int(p), "Phase")
+	names := [...]string{"idle", "leaving", "loading", "playing", "broken"}
+	if int(p) < len(names) {
+		return names[p]
+	}
+	return fmt.Sprintf("Phase(%d)", uint8(p))
 }
 
 // A Flow takes a game from level to level while frames go on: no call of its waits, but
-// Finish. What a level is the game says: L is its type, Parse and Request are its functions. A
-// flow uses the level scope of its loader: nobody else calls CancelLevel or BeginCancel.
+// Finish. What a level is the game says: L is its type, and that of a kind of its streamer. Every
+// level has a scope of its own, which is cancelled when the level is left.
 //
 // A panic of a callback goes on to the caller of Go, Update or Finish. Whoever recovers finds
-// a flow that goes on: a Sink that panicked has failed its picture; Path, Leave or Enter have
-// broken the level, Err says so, and Go leads out of it.
+// a flow that goes on: a Deliver that panicked has failed its asset; Path, Request, Leave or
+// Enter have broken the level, Err says so, and Go leads out of it.
 type Flow[L any] struct {
 	cfg    FlowConfig[L]
+	scope  *Scope
 	phase  Phase
 	target string
-	file   FileAsset
+	file   Ticket[L]
 	level  L    // of Loading and Playing
-	parsed bool // level is there
+	there  bool // level is there
 	err    error
 }
 
 // FlowConfig configures NewFlow.
 type FlowConfig[L any] struct {
-	// Loader reads the files. Required.
-	Loader *Loader
-	// Sink takes the pictures, see Loader.Upload. Required.
-	Sink func(Picture) error
-	// Budget bounds the uploads of one Update. The zero Budget means 1 MiB and 2 ms.
-	Budget Budget
-	// Parse makes a level of its file, on the game goroutine. It keeps nothing of data. Required.
-	Parse func(path string, data []byte) (L, error)
-	// Request asks the loader for what the level shows. ErrRequested is no failure: what the
-	// game holds for good is not loaded again. nil asks for nothing.
-	Request func(*Loader, L) error
-	// Path returns the path of a level's file. nil means levels/NAME.json.
+	// Streamer loads the levels and what they need. A kind for L must be registered. Required.
+	Streamer *Streamer
+	// Request asks for what the level needs before it is played, in the scope of the level. What
+	// the game can do without for a while it asks for later, or in another scope. nil asks for
+	// nothing.
+	Request func(*Scope, L) error
+	// Path returns the name of a level's file. nil means levels/NAME.json.
 	Path func(name string) string
 	// Leave, if not nil, is called when no worker holds anything of the old level: here the
-	// level's memory is reset, and its textures are dropped. It is also called after a load
-	// that never ended.
+	// level's memory is reset. It is also called after a load that never ended.
 	Leave func() error
 	// Enter, if not nil, is called when everything was loaded, before the first tick.
 	Enter func(L) error
@@ -67,23 +65,17 @@ type FlowConfig[L any] struct {
 
 // NewFlow makes a flow in phase Idle.
 func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
-	if cfg.Loader == nil || cfg.Sink == nil || cfg.Parse == nil {
-		return nil, errors.New("engine: new Flow: Loader, Sink and Parse are required")
-	}
-	if cfg.Budget.Bytes < 0 || cfg.Budget.Time < 0 {
-		return nil, fmt.Errorf("engine: new Flow: budget %+v; allowed: nothing negative", cfg.Budget)
-	}
-	if cfg.Budget == (Budget{}) {
-		cfg.Budget = Budget{Bytes: 1 << 20, Time: 2 * time.Millisecond}
+	if cfg.Streamer == nil {
+		return nil, errors.New("stream: new Flow: Streamer is required")
 	}
 	if cfg.Path == nil {
 		cfg.Path = func(name string) string { return "levels/" + name + ".json" }
 	}
-	return &Flow[L]{cfg: cfg}, nil
+	return &Flow[L]{cfg: cfg, scope: cfg.Streamer.NewScope("level")}, nil
 }
 
 // Go asks for the level of that name, from any phase; what was being loaded is given up. The
-// old level is over at once: Level returns the zero L until the new one is parsed.
+// old level is over at once: Level returns the zero L until the new one is there.
 func (f *Flow[L]) Go(name string) {
 	f.forget()
 	f.target, f.err = name, nil
@@ -93,19 +85,19 @@ func (f *Flow[L]) Go(name string) {
 	}
 	if f.phase != Leaving {
 		f.phase = Leaving
-		f.cfg.Loader.BeginCancel()
+		f.scope.Cancel()
 	}
 }
 
-// Update does one frame's share of the work and returns the phase after it. Call it once a
-// frame, in every phase. While leaving there are only pictures of [ScopeGame] to upload.
+// Update does one frame's share of the work, Streamer.Poll included, and returns the phase
+// after it. Call it once a frame, in every phase.
 func (f *Flow[L]) Update() Phase {
-	f.cfg.Loader.Upload(f.cfg.Budget, f.cfg.Sink)
+	f.cfg.Streamer.Poll()
 	switch {
-	case f.phase == Leaving && f.cfg.Loader.CancelDone():
+	case f.phase == Leaving && f.cfg.Streamer.Settled():
 		f.left()
-	case f.phase == Loading && !f.parsed:
-		f.parse()
+	case f.phase == Loading && !f.there:
+		f.arrive()
 	case f.phase == Loading && f.complete():
 		f.enter()
 	}
@@ -117,7 +109,7 @@ func (f *Flow[L]) Update() Phase {
 func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {
 		if f.Update(); f.phase == Leaving || f.phase == Loading {
-			f.cfg.Loader.Wait()
+			f.cfg.Streamer.Wait()
 		}
 	}
 	return f.err
@@ -138,7 +130,7 @@ func (f *Flow[L]) told(doing string, callback func() error) (ok bool) {
 	err := errPanicked
 	defer func() {
 		if err != nil {
-			f.fail(fmt.Errorf("engine: %s level %q: %w", doing, f.target, err))
+			f.fail(fmt.Errorf("stream: %s level %q: %w", doing, f.target, err))
 		}
 	}()
 	err = callback()
@@ -151,51 +143,34 @@ func (f *Flow[L]) load() {
 	if !f.told("looking for", func() error { path = f.cfg.Path(f.target); return nil }) {
 		return
 	}
-	file, err := f.cfg.Loader.RequestFile(ScopeLevel, "level "+f.target, path, 1<<20)
-	if err != nil {
-		f.fail(fmt.Errorf("engine: level %q: %w", f.target, err))
-		return
-	}
-	f.file, f.phase = file, Loading
+	f.file = Request[L](f.scope, path, ETA(-1))
+	f.phase = Loading
 }
 
-// parse takes the level file, once it is there, and requests what it lists, before the file's
-// block goes home: a panic of LoaderConfig.Free then finds a level that goes on.
-func (f *Flow[L]) parse() {
-	if s, _ := f.cfg.Loader.State(f.file.Asset); s == Queued || s == Reading {
-		return
-	}
-	err := f.cfg.Loader.Take(f.file, func(file File) error {
-		l, err := f.cfg.Parse(file.Path, file.Data)
-		if err == nil {
-			f.level, f.parsed = l, true
-			f.request()
+// arrive takes the level, once it is there, and requests what it needs.
+func (f *Flow[L]) arrive() {
+	l, ok := f.file.Get()
+	switch {
+	case ok:
+		f.level, f.there = l, true
+		if f.cfg.Request != nil {
+			f.told("requesting what is needed of", func() error { return f.cfg.Request(f.scope, l) })
 		}
-		return err
-	})
-	if err != nil {
-		f.fail(err)
-	}
-}
-
-// request asks for what the level shows.
-func (f *Flow[L]) request() {
-	if f.cfg.Request == nil {
-		return
-	}
-	if err := f.cfg.Request(f.cfg.Loader, f.level); err != nil && !errors.Is(err, ErrRequested) {
-		f.fail(fmt.Errorf("engine: level %q: %w", f.target, err))
+	case f.file.State() == Failed:
+		f.fail(f.file.Err())
+	case f.file.State() == Vacant:
+		f.fail(fmt.Errorf("stream: level %q: %w", f.target, ErrClosed))
 	}
 }
 
 func (f *Flow[L]) complete() bool {
-	p := f.cfg.Loader.Progress(ScopeLevel)
+	p := f.scope.Progress()
 	return p.Done == p.Total
 }
 
 func (f *Flow[L]) enter() {
-	if _, ok := f.cfg.Loader.State(f.file.Asset); !ok { // nothing is missing where everything was cancelled
-		f.fail(fmt.Errorf("engine: level %q: %w", f.target, ErrLoaderClosed))
+	if f.file.State() == Vacant { // nothing is missing where everything was cancelled
+		f.fail(fmt.Errorf("stream: level %q: %w", f.target, ErrClosed))
 		return
 	}
 	if f.cfg.Enter != nil && !f.told("entering", func() error { return f.cfg.Enter(f.level) }) {
@@ -213,7 +188,7 @@ func (f *Flow[L]) fail(err error) {
 
 func (f *Flow[L]) forget() {
 	var none L
-	f.level, f.parsed = none, false
+	f.level, f.there = none, false
 }
 
 // Phase returns what the flow is doing.
@@ -225,9 +200,12 @@ func (f *Flow[L]) Level() L { return f.level }
 // Target returns the name that Go was given last.
 func (f *Flow[L]) Target() string { return f.target }
 
+// Scope returns the scope of the level, for what is wanted while it is played.
+func (f *Flow[L]) Scope() *Scope { return f.scope }
+
 // Err returns why the phase is Broken, or nil. A picture that cannot be loaded breaks no
-// level: Loader.Errors has it, and Progress counts it.
+// level: Streamer.Errors has it, and Progress counts it.
 func (f *Flow[L]) Err() error { return f.err }
 
 // Progress returns how far loading has come, the level file included.
-func (f *Flow[L]) Progress() Progress { return f.cfg.Loader.Progress(ScopeLevel) }
+func (f *Flow[L]) Progress() Progress { return f.scope.Progress() }

@@ -1,0 +1,58 @@
+package stream
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"testing"
+	"testing/fstest"
+)
+
+func BenchmarkPoll_NothingToDo(b *testing.B) {
+	r := newRig(b, gallery(b), 1, 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Poll()
+	}
+}
+
+// A request that changes its priority, among n that are queued, and is closed.
+func BenchmarkRequest(b *testing.B) {
+	for _, n := range []int{16, 256} {
+		b.Run(fmt.Sprintf("queued=%d", n), func(b *testing.B) {
+			fsys := fstest.MapFS{"first": {Data: []byte("x")}}
+			g := newGate(fsys, false)
+			r := newRig(b, g, 1, 0)
+			defer close(g.pass)
+			Request[File](r, "first", -1)
+			<-g.entered
+			for i := range n {
+				Request[File](r, fmt.Sprint(i), ETA(float32(i)))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				k := Request[File](r, "it", 0)
+				k.Priority(ETA(float32(n)))
+				k.Close()
+			}
+		})
+	}
+}
+
+// All the art of the game, from the file system to a sink.
+func BenchmarkLoadArt(b *testing.B) {
+	fsys := os.DirFS("../../assets")
+	names, err := fs.Glob(fsys, "art/*.png")
+	if err != nil || len(names) == 0 {
+		b.Fatal(err)
+	}
+	r := newRig(b, fsys, defaultWorkers, 0)
+	for b.Loop() {
+		for _, name := range names {
+			Request[Picture](r, name, 0)
+		}
+		r.run()
+		r.root.Cancel()
+	}
+	b.ReportMetric(float64(r.Stats().BytesDecoded)/b.Elapsed().Seconds()/1e6, "MB/s")
+}

@@ -1,0 +1,195 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// blockAlign keeps blocks on cache lines of their own, and vector stores aligned.
+const blockAlign = 64
+
+// A Heap is the worker's heap as a decode function sees it: it counts what it hands out, so
+// that nothing is lost when decoding fails, panics or is cancelled. It is a
+// [memory.Allocator], valid until the decode function returns, on its goroutine.
+//
+// While the heap is full of what waits for its delivery, Alloc waits, so that a small heap
+// makes loading slower and not impossible. Errors other than the allocator's own mean that the
+// asset is not wanted now: return them.
+type Heap struct{ w *worker }
+
+// Alloc returns a block that is not zeroed. Alignments below 64 become 64.
+func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	w := h.w
+	if w.stop != nil {
+		return nil, w.stop
+	}
+	if w.held.n == maxBlocks {
+		return nil, fmt.Errorf("%w: an asset has at most %d blocks", memory.ErrTooLarge, maxBlocks)
+	}
+	if most := uintptr(w.s.cfg.MaxBytes); size > most || uintptr(w.held.bytes())+size > most {
+		return nil, fmt.Errorf("%w: %d bytes and %d more, allowed are Config.MaxBytes = %d", ErrTooLarge, w.held.bytes(), size, most)
+	}
+	if err := w.reserve(int64(size)); err != nil {
+		return nil, err
+	}
+	p, err := w.alloc(size, max(align, blockAlign))
+	if err != nil {
+		return nil, err
+	}
+	w.held.blocks[w.held.n] = block{p, size}
+	w.held.n++
+	w.account(int64(size))
+	return p, nil
+}
+
+// Worker returns the number of the worker, from 0, for what a kind keeps for each of them.
+func (h *Heap) Worker() int { return h.w.index }
+
+// Bytes returns n bytes, not zeroed.
+func (h *Heap) Bytes(n int) ([]byte, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("%w: %d bytes", memory.ErrTooLarge, n)
+	}
+	p, err := h.Alloc(uintptr(n), blockAlign)
+	if errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge) {
+		err = fmt.Errorf("no room for %d bytes in the worker's heap: %w", n, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*byte)(p), n), nil
+}
+
+// Free gives back a block of this asset before its decode function returns.
+func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
+	held := &h.w.held
+	for i, b := range held.blocks[:held.n] {
+		if b.p == p {
+			held.n--
+			held.blocks[i] = held.blocks[held.n]
+			held.blocks[held.n] = block{}
+			h.w.heap.Free(p, size) // where it panics the block is lost, and stays counted as staged
+			h.w.account(-int64(size))
+			return
+		}
+	}
+	if p != nil {
+		panic(&memory.Misuse{Package: "stream", Op: "Heap.Free", Reason: "the block is none of this asset"})
+	}
+}
+
+// reserve sees to it that size bytes more fit under Config.Resident.
+func (w *worker) reserve(size int64) error {
+	s := w.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := w.wanted(); err != nil {
+		return err
+	}
+	want := w.held.bytes() + size
+	if want <= w.reserved {
+		return nil
+	}
+	most := s.cfg.Resident
+	if most > 0 && want > most {
+		return w.stopped(fmt.Errorf("%w: %d bytes, allowed are Config.Resident = %d", ErrTooLarge, want, most))
+	}
+	if extra := want - w.reserved; most > 0 && s.resident+extra > most {
+		s.entries[w.entry].need = want
+		return w.stopped(errNoBudget)
+	}
+	s.resident += want - w.reserved
+	w.reserved = want
+	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
+	return nil
+}
+
+// stopped ends the work on the asset in hand, whatever its decode function makes of it.
+func (w *worker) stopped(why error) error {
+	if w.stop == nil {
+		w.stop = why
+	}
+	return w.stop
+}
+
+// alloc takes a block from the worker's heap, and waits where another one is on its way home.
+func (w *worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
+	s := w.s
+	for {
+		s.mu.Lock()
+		released := s.released[w.index]
+		s.mu.Unlock()
+		p, err := w.heap.Alloc(size, align)
+		if err == nil || !errors.Is(err, memory.ErrOutOfMemory) {
+			return p, err
+		}
+		if again, stop := w.starve(released); stop != nil {
+			return nil, w.stopped(stop)
+		} else if !again {
+			return nil, err
+		}
+	}
+}
+
+// starve waits until more blocks than released went home; again is false where none will. It
+// stops for a cancellation of the asset in hand, and for any other one: the game goroutine
+// may be waiting for this worker, and whoever waits for room must not be waited for.
+func (w *worker) starve(released uint64) (again bool, stop error) {
+	s := w.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.starved++
+	defer func() { s.starved--; w.pressing = false }()
+	s.news.Broadcast() // Wait may be called by the one who holds the room
+	for {
+		switch {
+		case s.entries[w.entry].state == cancelled:
+			return false, errCancelled
+		case s.acked[w.index] != s.epoch:
+			return false, errStarved
+		case s.released[w.index] != released:
+			return true, nil
+		}
+		if coming, cached := s.outside(int32(w.index)); !coming {
+			if !cached {
+				return false, nil
+			}
+			if !w.pressing { // Poll makes room
+				w.pressing = true
+				s.announce()
+			}
+		}
+		s.wake.Wait()
+	}
+}
+
+// outside reports whether a block of that worker's heap will go home without anybody's asking,
+// and whether one is cached, which Poll can send home.
+func (s *Streamer) outside(worker int32) (coming, cached bool) {
+	if s.handed[worker] > 0 {
+		return true, false
+	}
+	for i := range s.leaving {
+		if l := &s.leaving[i]; l.held.worker == worker && l.held.n > 0 {
+			return true, false
+		}
+	}
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.held.n == 0 || e.held.worker != worker {
+			continue
+		}
+		switch {
+		case !e.kind.stays, e.state == cancelled: // Ready or in the hands of Deliver
+			return true, false
+		case e.state == Loaded && e.tickets == 0:
+			cached = true
+		}
+	}
+	return false, cached
+}
+
+func (h *Heap) free(b []byte) { h.Free(unsafe.Pointer(unsafe.SliceData(b)), uintptr(len(b))) }

@@ -1,0 +1,54 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/engine/stream/png"
+)
+
+// A Picture is a PNG as Deliver gets it. What Get gives has its size only.
+type Picture struct {
+	Width, Height int    // in pixels, both at least 1
+	Pixels        []byte // premultiplied RGBA, 4*Width*Height bytes, row by row from the top
+}
+
+// Pictures is the kind of the PNGs that a game draws: upload hands the pixels to the GPU, on the
+// game goroutine, and they are gone when it returns. drop, if not nil, is called when the
+// picture goes, see Kind.Release. Decoding goes straight into the worker's block.
+func Pictures(upload func(name string, p Picture) error, drop func(name string)) Kind[Picture] {
+	var decoders [maxWorkers]*png.Decoder // each made and used by one worker
+	k := Kind[Picture]{
+		Name: "picture",
+		Decode: func(r *Reader, heap *Heap) (Picture, error) {
+			d := &decoders[heap.Worker()]
+			if *d == nil {
+				*d = new(png.Decoder)
+			}
+			return decodePicture(*d, r, heap)
+		},
+		Deliver: func(name string, p, _ *Picture) error {
+			err := upload(name, *p)
+			if !errors.Is(err, ErrMore) {
+				p.Pixels = nil
+			}
+			return err
+		},
+	}
+	if drop != nil {
+		k.Release = func(name string, _ *Picture) { drop(name) }
+	}
+	return k
+}
+
+func decodePicture(d *png.Decoder, r *Reader, heap *Heap) (p Picture, err error) {
+	h, err := d.Decode(r, func(h png.Header) ([]byte, error) {
+		p.Pixels, err = heap.Bytes(h.Bytes())
+		return p.Pixels, err
+	}, int(r.w.s.cfg.MaxBytes/4))
+	if errors.Is(err, png.ErrTooLarge) {
+		err = fmt.Errorf("%w, allowed are Config.MaxBytes = %d bytes of pixels: %w", ErrTooLarge, r.w.s.cfg.MaxBytes, err)
+	}
+	p.Width, p.Height = h.Width, h.Height
+	return p, err
+}

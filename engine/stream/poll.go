@@ -1,0 +1,275 @@
+package stream
+
+import (
+	"errors"
+	"time"
+)
+
+// share is the part of what is done that goes to the oldest request instead of the most urgent
+// one: a tenth of what workers begin, and of the bytes that Poll hands over.
+const share = 10
+
+// What is said of an asset whose deliver function did not return; the panic itself goes on.
+var errDeliverPanicked = errors.New("the deliver function panicked")
+
+// Poll does one frame's share of the work: it hands over what is ready, within Config.Upload,
+// makes room, begins what is to be tried again, sends blocks home. Call it once a frame.
+// It never waits for a worker, and does not allocate while nothing changes. The first asset is
+// handed over whatever its size, so that every Poll makes progress; another one only where its
+// bytes fit and there is time left. It returns how many it handed over.
+//
+// An asset that Deliver refuses has failed, and so has one whose Deliver panics: the panic goes
+// on to the caller, its blocks go home, the rest stays ready. Inside Deliver and Release
+// everything may be called; Poll does nothing there.
+func (s *Streamer) Poll() (n int) {
+	s.mu.Lock()
+	if s.polling || s.closing {
+		s.mu.Unlock()
+		return 0
+	}
+	start := s.now()
+	s.polling = true
+	s.polls++
+	s.revive()
+	s.makeRoom()
+	s.watchFiles(start)
+	s.mu.Unlock()
+
+	used := int64(0)
+	defer func() { // also where Deliver panics
+		defer s.polled(start, used)
+		s.flush()
+	}()
+	for n = 0; ; n++ {
+		if n > 0 && s.cfg.Upload.Time > 0 && s.now().Sub(start) >= s.cfg.Upload.Time {
+			return n
+		}
+		left := int64(-1) // no bound
+		if n > 0 && s.cfg.Upload.Bytes > 0 {
+			left = max(s.cfg.Upload.Bytes-used, 0)
+		}
+		i, size, ok := s.nextReady(left)
+		if !ok {
+			return n
+		}
+		used += size
+		s.hand(i)
+	}
+}
+
+// polled ends a Poll: what was delivered in part is ready again.
+func (s *Streamer) polled(start time.Time, used int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range s.parked {
+		if e := &s.entries[i]; e.state == Ready && e.parked {
+			e.parked = false
+			s.ready.push(s.entries, i)
+		}
+	}
+	s.parked = s.parked[:0]
+	s.polling = false
+	s.handing.add(s.now().Sub(start))
+	s.stats.FrameBytesMax = max(s.stats.FrameBytesMax, used)
+}
+
+// nextReady takes what is to be delivered next out of the order; ok is false where there is
+// nothing, or it has more bytes than left (if that is not negative).
+func (s *Streamer) nextReady(left int64) (i uint32, size int64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.ready.heap) == 0 {
+		s.credit = 0
+		return 0, 0, false
+	}
+	i = s.ready.heap[0]
+	old := i
+	if s.credit > 0 {
+		old = s.ready.oldest(s.entries)
+	}
+	if s.credit >= max(s.cost(old), 1)*(share-1) {
+		i = old
+	}
+	if size = s.cost(i); left >= 0 && size > left {
+		return 0, 0, false
+	}
+	if i == old && s.credit > 0 {
+		s.credit = max(s.credit-size*(share-1), 0)
+	} else {
+		s.credit += size
+	}
+	s.ready.remove(s.entries, i)
+	s.set(i, delivering)
+	return i, size, true
+}
+
+// cost is what delivering counts against the budget: the bytes of the asset, once.
+func (s *Streamer) cost(i uint32) int64 {
+	if e := &s.entries[i]; !e.started {
+		return e.size
+	}
+	return 0
+}
+
+// hand calls the deliver function of entry i.
+func (s *Streamer) hand(i uint32) {
+	s.mu.Lock()
+	e := &s.entries[i]
+	k, name, v := e.kind, e.name, e.value
+	var old any
+	if e.of != 0 {
+		old = s.entries[e.of-1].value
+	}
+	e.started = true
+	s.mu.Unlock()
+	err := errDeliverPanicked // unless it returns
+	defer func() { s.finish(i, err) }()
+	if k.deliver == nil {
+		err = nil
+	} else {
+		err = k.deliver(name, v, old)
+	}
+}
+
+// finish books what became of entry i, whose deliver function has ended.
+func (s *Streamer) finish(i uint32, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := &s.entries[i]
+	switch {
+	case e.state == cancelled: // from inside the call
+		s.stats.CancelledReady++
+		s.leave(i, err == nil || e.parts || errors.Is(err, ErrMore))
+		s.announce()
+	case errors.Is(err, ErrMore):
+		s.set(i, Ready)
+		e.parked, e.parts = true, true
+		s.parked = append(s.parked, i)
+	case err != nil:
+		s.takeBack(i)
+		s.fail(i, "delivering", err)
+	case e.of != 0:
+		s.replace(i)
+	default:
+		s.stats.Deliveries++
+		s.stats.BytesDelivered += uint64(e.size)
+		s.latency.add(s.now().Sub(e.asked))
+		s.set(i, Loaded)
+		e.err, e.tries = nil, 0
+		s.sendBlocks(i)
+	}
+}
+
+// sendBlocks has the blocks of a delivered entry go home, where they do not stay.
+func (s *Streamer) sendBlocks(i uint32) {
+	if e := &s.entries[i]; !e.kind.stays && e.held.n > 0 {
+		s.leaving = append(s.leaving, leaver{held: e.held})
+		e.held = holding{}
+	}
+}
+
+// takeBack has entry i be as one that was never decoded.
+func (s *Streamer) takeBack(i uint32) {
+	e := &s.entries[i]
+	s.resident -= e.size
+	l := leaver{kind: e.kind, name: e.name, held: e.held}
+	if e.parts && e.kind.release != nil {
+		l.value = e.value
+	}
+	s.leaving = append(s.leaving, l)
+	e.held, e.size, e.value, e.started, e.parts = holding{}, 0, nil, false, false
+}
+
+// A leaver is what an asset leaves behind: a value to be released, blocks to be sent home.
+type leaver struct {
+	kind  *kind
+	name  string
+	value any // nil: nothing to release
+	held  holding
+}
+
+// flush releases what leaves and sends its blocks home, without the lock. What panics costs
+// nothing else: the last panic goes on to the caller when everything is done.
+func (s *Streamer) flush() {
+	var bad any
+	s.mu.Lock()
+	for n := len(s.leaving); n > 0; n-- {
+		if len(s.leaving) == 0 { // somebody else did it, from inside a call
+			break
+		}
+		l := s.leaving[len(s.leaving)-1]
+		s.leaving = s.leaving[:len(s.leaving)-1]
+		s.handed[l.held.worker] += int(l.held.n)
+		s.mu.Unlock()
+		if v := s.bye(&l); v != nil {
+			bad = v
+		}
+		s.mu.Lock()
+	}
+	s.mu.Unlock()
+	if bad != nil {
+		panic(bad)
+	}
+}
+
+// bye releases l and sends its blocks home. Where Release or Config.Free panics it returns with
+// what; where they end the goroutine the blocks are not lost either.
+func (s *Streamer) bye(l *leaver) (bad any) {
+	n := int(l.held.n)
+	home := int64(0)
+	done := false
+	defer func() {
+		s.mu.Lock()
+		s.handed[l.held.worker] -= n
+		s.released[l.held.worker] += uint64(n) - uint64(l.held.n)
+		s.stats.Staging -= home
+		if l.held.n > 0 && done { // refused
+			s.strays = append(s.strays, leaver{held: l.held})
+		} else if l.held.n > 0 {
+			s.leaving = append(s.leaving, leaver{held: l.held})
+		}
+		s.wake.Broadcast()
+		s.mu.Unlock()
+	}()
+	if l.value != nil {
+		bad = caught(func() { l.kind.release(l.name, l.value) })
+	}
+	for at := int(l.held.n) - 1; at >= 0; at-- {
+		b := l.held.blocks[at]
+		v := caught(func() { s.cfg.Free(b.p, b.size) })
+		if v != nil {
+			bad = v
+			continue
+		}
+		home += int64(b.size)
+		l.held.n--
+		l.held.blocks[at] = l.held.blocks[l.held.n]
+	}
+	done = true
+	return bad
+}
+
+// caught returns what f panicked with, or nil.
+func caught(f func()) (v any) {
+	defer func() { v = recover() }()
+	f()
+	return nil
+}
+
+// Wait blocks until there is something for Poll to do: an asset is ready, or waits for room or
+// its next attempt, a worker acknowledged or wants room, or nothing is under way. It is for
+// headless runs and tests; a game with frames to draw calls Poll in each.
+func (s *Streamer) Wait() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.events == s.seen && len(s.ready.heap)+len(s.leaving)+s.retries+s.changes == 0 && s.underWay() && !(s.starved > 0 && s.polling) {
+		s.news.Wait()
+	}
+	s.seen = s.events
+}
+
+// underWay reports whether a worker will do something without Poll.
+func (s *Streamer) underWay() bool {
+	c := &s.stats.counts
+	return !s.closing && (c[Queued]+c[Decoding]+c[cancelled] > 0 || s.look > 0 || !s.acknowledged())
+}

@@ -1,0 +1,271 @@
+package stream
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// A Streamer reads files and decodes them on worker goroutines, and hands what they are over to
+// the game goroutine in portions.
+//
+//	Request --> queue --> worker: Decode into blocks of its own heap --> ready
+//	              ^  \                                                     |
+//	  Waiting: ---+   closed: cancelled                                    v
+//	  for room, for another attempt                              Poll: Deliver --> Get
+//	                                                                       |
+//	          heap <-- (inbox) <-- Config.Free <-- leaving <-- delivered, closed, evicted
+//
+// All methods belong to the game goroutine, those of tickets and scopes too. A file that cannot
+// be loaded is a failed asset with an error in the log, and everything else goes on; when files
+// arrive must not matter to the simulation.
+//
+// Invariants, under the mutex, beside those of entry, ticket and worker:
+//
+//	(1) resident is the sum of the sizes of entries and of what workers have reserved, and
+//	    never above Config.Resident, where that is not 0
+//	(2) stats.Staging is the sum of all blocks that the workers' heaps have handed out: of
+//	    entries, of workers, of those that are lost, in hand, leaving, and strays
+//	(3) acked[w] == epoch: worker w holds nothing that was cancelled before, or is lost
+//	(4) names has each entry that can be asked for, under its kind and name, and no other
+//	(5) running workers are neither lost nor ended; starved <= busy <= running
+//	(6) vacant and free hold each index of a place for assets, for tickets, that is not taken
+type Streamer struct {
+	cfg   Config
+	now   func() time.Time
+	kinds map[reflect.Type]*kind
+
+	mu      sync.Mutex
+	wake    sync.Cond // workers: there is work, a block went home, cancelled, closing
+	news    sync.Cond // game goroutine: something became ready or failed, or was acknowledged
+	entries []entry
+	vacant  []uint32
+	names   map[key]uint32
+	queue   order
+	ready   order
+	room    order
+	seq     uint64
+	picks   uint64
+
+	tickets []ticket
+	free    []uint32
+	root    Scope
+
+	resident int64
+	newest   uint32 // of what is cached, +1
+	oldest   uint32
+	retries  int // entries that wait for another attempt
+	changes  int // entries whose file has changed, and those to be loaded again
+	evicted  evictions
+
+	closing bool
+	over    bool // closing, and the last epoch is raised: workers acknowledge it and end
+	workers []*worker
+	running int     // workers that have neither ended nor been given up
+	busy    int     // workers with an asset in hand
+	starved int     // of those, that wait for room in their heaps
+	lost    []error // why workers were given up: each names its file
+
+	epoch    uint64
+	acked    []uint64
+	handed   []int    // blocks of each worker in the call of Config.Free
+	released []uint64 // blocks of each worker that went home: what a starved worker waits for
+	leaving  []leaver // on the way out: released and sent home without the lock
+	strays   []leaver // what Config.Free refused
+
+	polls   uint64
+	polling bool
+	parked  []uint32
+	credit  int64 // bytes that the oldest asset may have, see share
+	looked  time.Time
+	look    int // entries whose files are still to be looked at
+
+	events uint64 // how often news was broadcast
+	seen   uint64 // events at the last Wait
+
+	stats   Stats
+	latency histogram
+	handing histogram
+	errors  []error // the newest, oldest first
+}
+
+// A key is what an asset is known by.
+type key struct {
+	kind *kind
+	name string
+}
+
+// New starts the workers. The error says what is wrong with cfg, or that Heap gave nil; then
+// nothing was started.
+func New(cfg Config) (*Streamer, error) {
+	if err := cfg.complete(); err != nil {
+		return nil, fmt.Errorf("stream: new: %w", err)
+	}
+	heaps := make([]memory.Allocator, cfg.Workers)
+	for w := range heaps {
+		if heaps[w] = cfg.Heap(w); heaps[w] == nil {
+			return nil, fmt.Errorf("stream: new: no heap for worker %d of %d", w, cfg.Workers)
+		}
+	}
+	n := cfg.Assets
+	s := &Streamer{cfg: cfg, now: time.Now, kinds: map[reflect.Type]*kind{}, names: make(map[key]uint32, n),
+		entries: make([]entry, n), vacant: make([]uint32, n),
+		queue: order{make([]uint32, 0, n)}, ready: order{make([]uint32, 0, n)}, room: order{make([]uint32, 0, n)},
+		tickets: make([]ticket, cfg.Tickets), free: make([]uint32, cfg.Tickets),
+		acked: make([]uint64, cfg.Workers), handed: make([]int, cfg.Workers), released: make([]uint64, cfg.Workers),
+		leaving: make([]leaver, 0, n), parked: make([]uint32, 0, n), errors: make([]error, 0, loggedErrors),
+	}
+	s.root = Scope{s: s, name: "game"}
+	s.wake.L, s.news.L = &s.mu, &s.mu
+	for i := range s.vacant {
+		s.vacant[i] = uint32(n - 1 - i)
+		s.entries[i] = vacantEntry()
+	}
+	for i := range s.free {
+		s.free[i] = uint32(len(s.free) - 1 - i)
+	}
+	s.stats.counts[Vacant] = n
+	s.running = cfg.Workers
+	for i, heap := range heaps {
+		w := &worker{s: s, index: i, heap: heap, buf: make([]byte, portion)}
+		w.reader, w.lend = Reader{w: w}, Heap{w}
+		w.watchdog = time.AfterFunc(time.Hour, w.expire)
+		w.watchdog.Stop()
+		s.workers = append(s.workers, w)
+	}
+	for _, w := range s.workers {
+		go w.loop()
+	}
+	return s, nil
+}
+
+// set changes the state of entry i and keeps the counts.
+func (s *Streamer) set(i uint32, to State) {
+	e := &s.entries[i]
+	s.stats.counts[e.state]--
+	s.stats.counts[to]++
+	e.state = to
+}
+
+// log keeps err among the newest.
+func (s *Streamer) log(err error) {
+	s.stats.Failures++
+	if len(s.errors) == loggedErrors {
+		copy(s.errors, s.errors[1:])
+		s.errors = s.errors[:loggedErrors-1]
+	}
+	s.errors = append(s.errors, err)
+	s.announce()
+}
+
+// announce tells the game goroutine that something changed.
+func (s *Streamer) announce() {
+	s.events++
+	s.news.Broadcast()
+}
+
+// Errors returns what has failed in the streamer's life, the newest 64, oldest first: each is
+// a *LoadError, or says that a worker's Drain panicked, or that an idle worker was given up.
+// Stats().Failures counts them all. It allocates.
+func (s *Streamer) Errors() []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]error(nil), s.errors...)
+}
+
+// enqueue has entry i loaded, from the start.
+func (s *Streamer) enqueue(i uint32) {
+	s.set(i, Queued)
+	s.queue.push(s.entries, i)
+	s.wake.Broadcast() // Signal might wake a worker that waits for room
+}
+
+// fail records why entry i failed. What is tried again by itself waits; a reload leaves what
+// it was to replace as it is, with the error.
+func (s *Streamer) fail(i uint32, during string, reason error) {
+	e := &s.entries[i]
+	why := &LoadError{Kind: e.kind.name, Name: e.name, During: during, Err: reason}
+	if e.of != 0 {
+		why.During = "reloading, " + during
+		old := &s.entries[e.of-1]
+		old.err, old.stamp = why, e.stamp // not again, until the file is another one
+		s.vacate(i)
+		s.log(why)
+		return
+	}
+	e.err = why
+	s.log(why)
+	if e.tries < s.cfg.Retries && s.running > 0 && !s.closing {
+		e.retryAt = s.polls + uint64(s.cfg.Backoff)<<min(e.tries, 20)
+		e.tries++
+		s.retries++
+		s.stats.Retries++
+		s.set(i, Waiting)
+		return
+	}
+	s.set(i, Failed)
+	if e.changed {
+		s.restart(i)
+	}
+}
+
+// restart loads what has failed, or waits for another attempt, from the start.
+func (s *Streamer) restart(i uint32) {
+	e := &s.entries[i]
+	if e.state == Waiting && e.retryAt != 0 {
+		s.retries--
+	}
+	if e.changed {
+		e.changed = false
+		s.changes--
+	}
+	e.err, e.retryAt, e.missing = nil, 0, false
+	s.enqueue(i)
+}
+
+// vacate makes the place of entry i free. Whatever it held is somebody else's by now.
+func (s *Streamer) vacate(i uint32) {
+	e := &s.entries[i]
+	switch {
+	case e.pos < 0:
+	case e.state == Queued:
+		s.queue.remove(s.entries, i)
+	case e.state == Waiting:
+		s.room.remove(s.entries, i)
+	case e.state == Ready:
+		s.ready.remove(s.entries, i)
+	}
+	if e.state == Waiting && e.retryAt != 0 {
+		s.retries--
+	}
+	s.resident -= e.size
+	s.unname(i)
+	s.set(i, Vacant)
+	*e = vacantEntry()
+	s.vacant = append(s.vacant, i)
+}
+
+// unname has nobody find entry i any more, nor what it was to replace, or its own reload.
+func (s *Streamer) unname(i uint32) {
+	e := &s.entries[i]
+	if k := (key{e.kind, e.name}); e.of == 0 {
+		if at, ok := s.names[k]; ok && at == i {
+			delete(s.names, k)
+		}
+	} else {
+		s.entries[e.of-1].next = 0
+		e.of = 0
+	}
+	if next := e.next; next != 0 {
+		s.entries[next-1].of = 0
+		e.next = 0
+		s.discard(next - 1)
+	}
+	if e.changed {
+		e.changed = false
+		s.changes--
+	}
+}

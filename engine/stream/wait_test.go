@@ -1,0 +1,185 @@
+package stream
+
+import (
+	"testing"
+	"time"
+)
+
+// oneRoom is room for one and a half pictures of the gallery.
+const oneRoom = 1536
+
+// starve makes a rig whose only worker waits for room: a is ready, and b in its hands.
+func starve(t testing.TB, in func(*rig) In, change ...func(*Config)) (r *rig, a, b Ticket[Picture]) {
+	t.Helper()
+	r = newRig(t, gallery(t), 1, oneRoom, change...)
+	a, b = Request[Picture](in(r), art("a"), 1), Request[Picture](in(r), art("b"), 2)
+	r.starving(t)
+	return r, a, b
+}
+
+func game(r *rig) In { return r }
+
+// starving waits until the only worker is out of room.
+func (r *rig) starving(t testing.TB) {
+	t.Helper()
+	for end := time.Now().Add(soon); ; time.Sleep(100 * time.Microsecond) {
+		r.mu.Lock()
+		n := r.starved
+		r.mu.Unlock()
+		if n == 1 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the worker does not starve: %+v", r.Stats())
+		}
+	}
+}
+
+func TestHeap_AFullOneWaitsForDeliveries(t *testing.T) {
+	r, _, _ := starve(t, game)
+	for _, id := range []string{"c", "d", "e"} {
+		r.picture(id, 5)
+	}
+	within(t, soon, "loading", func() {
+		if got := r.run(); got != "abcde" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestHeap_NoRoomIsAFailureWhereNothingWillGoHome(t *testing.T) {
+	r := newRig(t, gallery(t), 1, 1000)
+	a := r.picture("a", 0)
+	within(t, soon, "loading", func() { r.run() })
+	if want := "no room for 1024 bytes in the worker's heap: memory: out of memory"; a.State() != Failed || a.Err().Error() != `stream: picture "art/a.png": decoding: `+want {
+		t.Errorf("%v", a.Err())
+	}
+	r = newRig(t, gallery(t), 1, 1023+uintptr(len(gallery(t)[art("a")].Data)))
+	held := Request[File](r, art("a"), 0) // stays
+	r.run()
+	a = r.picture("a", 0)
+	within(t, soon, "loading", func() { r.run() })
+	want(t, held, Loaded)
+	want(t, a, Failed)
+	held.Close()
+	a.Retry()
+	within(t, soon, "loading", func() { r.run() })
+	want(t, a, Loaded)
+}
+
+func TestHeap_AFullOneEvictsWhatIsCached(t *testing.T) {
+	size := uintptr(len(gallery(t)[art("a")].Data))
+	r := newRig(t, gallery(t), 1, 3*size+size/2, func(c *Config) { c.Resident = 1 << 20 })
+	for _, id := range []string{"a", "b", "c"} {
+		k := Request[File](r, art(id), 0)
+		r.run()
+		k.Close()
+	}
+	if s := r.Stats(); s.Cached != int64(3*size) || s.Loaded != 3 {
+		t.Errorf("%+v", s)
+	}
+	b := Request[File](r, art("b"), 0) // used lately
+	b.Close()
+	d := Request[File](r, art("d"), 0)
+	within(t, soon, "loading", func() { r.run() })
+	want(t, d, Loaded)
+	if s := r.Stats(); s.Evicted != 1 || s.Hits != 1 {
+		t.Errorf("%+v", s)
+	}
+	before := r.Stats().BytesRead
+	Request[File](r, art("b"), 0)
+	Request[File](r, art("c"), 0)
+	r.run()
+	if r.Stats().BytesRead != before {
+		t.Error("a was without a ticket for the longest, and something else went")
+	}
+}
+
+// The first version's deadlock: a worker waits for room that only a delivery gives, and the
+// game waits for the worker.
+func TestCancel_SettlesWhileAnAssetOfAnotherScopeWaitsForRoom(t *testing.T) {
+	r, a, b := starve(t, game)
+	level := r.NewScope("level")
+	Request[Picture](level, art("c"), 0)
+	level.Cancel()
+	within(t, soon, "settling", func() {
+		for !r.Settled() { // nobody calls Poll
+			r.Wait()
+		}
+	})
+	r.check(t)
+	within(t, soon, "loading", func() { r.run() })
+	want(t, a, Loaded)
+	want(t, b, Loaded)
+}
+
+func TestCancel_OfTheStarvedAssetItself(t *testing.T) {
+	var level *Scope
+	r, a, b := starve(t, func(r *rig) In {
+		if level == nil {
+			level = r.NewScope("level")
+		}
+		return level
+	})
+	level.Cancel()
+	within(t, soon, "settling", func() {
+		for !r.Settled() {
+			r.Wait()
+		}
+	})
+	want(t, a, Vacant)
+	want(t, b, Vacant)
+	r.noLeaks(t)
+}
+
+func TestClose_EndsWhileAWorkerWaitsForRoom(t *testing.T) {
+	r, _, _ := starve(t, game)
+	within(t, soon, "Close", func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.noLeaks(t)
+}
+
+func TestWait_ReturnsInsideADeliveryThatHoldsTheLastRoom(t *testing.T) {
+	r, _, _ := starve(t, game)
+	waited := false
+	r.sink = func(string, Picture) error {
+		if !waited {
+			waited = true
+			r.Wait()
+		}
+		return nil
+	}
+	within(t, soon, "loading", func() { r.run() })
+	if !waited {
+		t.Error("nothing was delivered")
+	}
+}
+
+func TestScope_SwitchesUnderStarvationForever(t *testing.T) {
+	r := newRig(t, gallery(t), 2, oneRoom)
+	level := r.NewScope("level")
+	within(t, 3*soon, "two hundred levels", func() {
+		for i := range 200 {
+			for _, id := range []string{"a", "b", "c", "d"} {
+				Request[Picture](level, art(id), ETA(float32(i%3)))
+			}
+			r.picture([]string{"e", "f", "g"}[i%3], 9)
+			for range i % 7 {
+				r.Poll()
+			}
+			level.Cancel()
+			if i%5 == 0 {
+				r.root.Cancel()
+			}
+			for !r.Settled() {
+				r.Wait()
+			}
+			if err := r.Check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
