@@ -67,14 +67,25 @@ type directory struct {
 	outOfChunks [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
 }
 
-// perClass is how many chunks of one size a table has before the next is four times as large:
-// at most half of a table's bytes wait for rows, and walking a large one starts anew in its
-// columns once per megabyte.
+// perClass is how many chunks of one size a table has before the next is four times as large, unless
+// many rows come at once: at most half of a table's bytes wait for rows, and walking a large one
+// starts anew in its columns once per megabyte.
 const perClass = 4
 
 // classAt returns the class of the chunk at position i of t.
 func (d *directory) classAt(t *table, i int) uint32 {
 	return uint32(min(int(t.first)+i/perClass, len(d.sizes)-1))
+}
+
+// classFor returns the class of the next chunk of t when n rows are to come at once: a larger one than
+// is due where they do not fit that and fill half of the larger one, so that a walk over them begins anew
+// less often.
+func (d *directory) classFor(t *table, n int) uint32 {
+	class := d.classAt(t, len(t.chunks))
+	for int(class)+1 < len(d.sizes) && n > int(t.caps[class]) && n >= int(t.caps[class+1])/2 {
+		class++
+	}
+	return class
 }
 
 // minWidth is one cache line of columns: a chunk's addresses come with a single miss.
@@ -121,13 +132,12 @@ func (w *World) tableAt(loc uint32) *table { return w.tables[w.chunks[loc>>rowBi
 // maxChunks is how many numbers a location can hold.
 const maxChunks = 1 << (32 - rowBits)
 
-// ask brings a block for position i of t, of a smaller class where the allocator has none
-// of its own: what is left of a budget is used up before anything fails.
-func (w *World) ask(t *table, i int) (base unsafe.Pointer, class uint32, err error) {
+// ask brings a block of a class for t, of a smaller one where the allocator has none: what is left of a budget is used up before anything fails.
+func (w *World) ask(t *table, most uint32) (base unsafe.Pointer, class uint32, err error) {
 	if w.freeNumber == 0 && len(w.chunks) >= maxChunks {
 		return nil, 0, fmt.Errorf("ecs: all %d chunk numbers are taken: %w", len(w.chunks), memory.ErrOutOfMemory)
 	}
-	for class = w.classAt(t, i); ; class-- {
+	for class = most; ; class-- {
 		base, err = w.request(w.sizes[class])
 		closed := errors.Is(err, memory.ErrClosed)
 		switch {

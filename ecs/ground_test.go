@@ -85,7 +85,7 @@ func TestWorld_ClosesItselfWhenItsAllocatorSaysClosed(t *testing.T) {
 	w, m, f, es := populated(t, mem)
 	mem.close()
 	err := m.NewBatch(500, nil)
-	if !errors.Is(err, memory.ErrClosed) || err.Error() != "ecs: a chunk of 4096 bytes: memory: allocator is closed" {
+	if !errors.Is(err, memory.ErrClosed) || err.Error() != "ecs: a chunk of 16384 bytes: memory: allocator is closed" {
 		t.Error(err)
 	}
 	isClosed(t, w, m, f, es)

@@ -76,8 +76,8 @@ func TestTargetChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 		child := mustRelation[childOf](t, w)
 		p := must[Entity](t)(w.NewEntity())
 		m := NewMap2[childOf, [2]uint64](w).To(child.ID(), p)
-		if err := m.NewBatch(3000, nil); err != nil {
-			t.Fatal(err)
+		for range 3000 {
+			must[Entity](t)(m.NewEntity(childOf{}, [2]uint64{}))
 		}
 		for i, k := range m.table.chunks {
 			if size := w.sizes[w.chunks[k.number].class]; size != c.want[min(i/perClass, len(c.want)-1)] {

@@ -14,7 +14,7 @@ import (
 
 // addChunk appends an empty chunk to t, or changes nothing.
 func (w *World) addChunk(t *table) error {
-	base, class, err := w.ask(t, len(t.chunks))
+	base, class, err := w.ask(t, w.classAt(t, len(t.chunks)))
 	if err != nil {
 		if base, class = w.takeSpare(t, err); base == nil {
 			return err
@@ -35,7 +35,7 @@ func (w *World) addChunks(t *table, n int) error {
 		}
 	}()
 	for t.capacity() < want {
-		base, class, err := w.ask(t, len(t.chunks))
+		base, class, err := w.ask(t, w.classFor(t, want-t.capacity()))
 		if err != nil {
 			if w.sparesBeside(t) < want-t.capacity() {
 				return err

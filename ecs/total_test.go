@@ -18,15 +18,15 @@ func everything(t *testing.T) (*World, *Filter2[position, armour]) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024, MaxEntities: 9000})
 	trio := NewMap3[position, armour, brain](w)
 	pos, think := mustRegisterTest[position](t, w), mustRegisterTest[brain](t, w)
-	if err := trio.NewBatch(5000, nil); err != nil { // two pages, of which one is idle after Reset
-		t.Fatal(err)
+	for range 5000 { // two pages, of which one is idle after Reset, and numbers of chunks that are free
+		must[Entity](t)(trio.NewEntity(position{}, armour{}, brain{}))
 	}
 	all := NewFilter1[position](w)
 	w.ents.at(entities(w, all)[4500].index).gen = lastGen
 	w.ents.lastLife++
 	w.Reset()
-	if err := trio.NewBatch(60, nil); err != nil {
-		t.Fatal(err)
+	for range 60 {
+		must[Entity](t)(trio.NewEntity(position{}, armour{}, brain{}))
 	}
 	es := entities(w, all)
 	e := es[0]
