@@ -47,12 +47,13 @@ type chunk struct {
 //	(2) live is the number of those that are not free, and bytes the size of their blocks
 //	(3) len(columns) == len(chunks) * width, and width has room for every component type
 //	(4) columns[number*width+id] is row 0 of that column: in the block for pointer-free
-//	    types, in the Go heap for pointerful ones, 0 where the archetype has none
+//	    types, in the Go heap for pointerful ones, 0 where the archetype has none; the lane of
+//	    the component says the same. Numbers that no table has lead nowhere
 //	(5) sizes are those of Config: TargetChunkBytes, four times as much, and so on to ChunkBytes,
 //	    which sizes[first] is, and from there to MaxChunkBytes
 type directory struct {
-	// columns makes a random look-up two dependent loads behind the entity's record, with
-	// no difference between the kinds of column. Going through the table took three loads
+	// columns makes a look-up two dependent loads behind the entity's record, with no
+	// difference between the kinds of column; Component.Get has it shorter, by a lane. Going through the table took three loads
 	// and could not be inlined: 1.7 times as long in a world of a million entities.
 	columns     []address
 	width       uint // component types that columns has room for
@@ -63,6 +64,7 @@ type directory struct {
 	bytes       uint64 // that they take
 	sizes       []uintptr
 	first       uint32 // class of the first chunks of tables without relations
+	draft       bool   // what a text is read into: the components, and the lanes, are those of another world
 	mem         memory.Allocator
 	outOfChunks [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
 }
@@ -190,6 +192,11 @@ func (w *World) attach(t *table, base unsafe.Pointer, class uint32) {
 		for range d.width {
 			d.columns = append(d.columns, 0)
 		}
+		if !d.draft {
+			for _, c := range w.comps {
+				c.lane = append(c.lane, 0)
+			}
+		}
 	}
 	d.chunks[number] = chunk{base: base, table: uint32(t.index) + 1, pos: uint32(len(t.chunks)), class: class}
 	d.live++
@@ -209,6 +216,7 @@ func (w *World) detach(t *table) (number uint32) {
 		w.setTail(t, 0, 0)
 	}
 	clear(w.row(number))
+	w.setLanes(t, number)
 	w.chunks[number].table = 0
 	return number
 }
@@ -258,9 +266,37 @@ func (w *World) setColumns(t *table, number uint32, base unsafe.Pointer) {
 		columns[k.comp.id] = address(uintptr(base) + off)
 	}
 	for i := range t.heap {
-		p := t.heap[i].comp.makeColumn(int(n))
+		comp := t.heap[i].comp
+		p := comp.makeColumn(int(n))
 		t.held = append(t.held, p)
-		columns[t.heap[i].comp.id] = address(uintptr(p))
+		columns[comp.id] = address(uintptr(p))
+	}
+	w.setLanes(t, number)
+}
+
+// setLanes has the lanes say what the columns of a chunk of t are.
+func (w *World) setLanes(t *table, number uint32) {
+	if w.draft {
+		return
+	}
+	columns := w.row(number)
+	for i := range t.columns {
+		c := t.columns[i].comp
+		c.lane[number] = columns[c.id]
+	}
+	for i := range t.heap {
+		c := t.heap[i].comp
+		c.lane[number] = columns[c.id]
+	}
+}
+
+// makeLanes makes the lanes of all components anew, as the chunks are others now.
+func (w *World) makeLanes() {
+	for id, c := range w.comps {
+		c.lane = make([]address, len(w.chunks))
+		for number := range c.lane {
+			c.lane[number] = w.columns[uint(number)*w.width+uint(id)]
+		}
 	}
 }
 

@@ -131,7 +131,7 @@
 //	ReadJSON                      some 3 µs and 15 Go allocations per entity and component
 //	memory                        8 bytes per entity in its row, 8 in the index, 4 for each component
 //	                              that is tracked; 100 bytes per
-//	                              chunk, some 700 per archetype or target of one; of a large archetype's chunks
+//	                              chunk and 8 more for each type of the world, some 700 per archetype or target of one; of a large archetype's chunks
 //	                              at most one is unused, of any other's half of the bytes
 //
 // The figures beside Ark and hand-written loops come from go run -C ecs/bench .

@@ -55,7 +55,7 @@ func runScenario(t *testing.T, w *World, step stepper) {
 }
 
 // component lends the mapper's type to AddTo.
-func (m *Map1[A]) component() Component[A] { return Component[A]{w: m.w, at: uint(m.ids[0])} }
+func (m *Map1[A]) component() Component[A] { return Component[A]{w: m.w, comp: m.w.comps[m.ids[0]]} }
 
 func TestAddAll_ReportsWhatWasDone(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})

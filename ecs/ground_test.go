@@ -137,7 +137,7 @@ func TestWorld_MemoryMayGoAnywhere(t *testing.T) {
 			return err
 		},
 		"Apply": func(w *World, m *Map2[position, velocity], f *Filter1[position], es []Entity) error {
-			RemoveFrom(w.Commands(), Component[velocity]{w: w, at: uint(m.ids[1])}, es[8])
+			RemoveFrom(w.Commands(), Component[velocity]{w: w, comp: w.comps[m.ids[1]]}, es[8])
 			return w.Commands().Apply()
 		},
 	} {

@@ -96,7 +96,7 @@ func TestWorld_TypesOfEveryWordBehave(t *testing.T) {
 	if want := []ID{0, 63, 64, 127, 128, 191, 192, 255}; !slices.Equal(ids, want) {
 		t.Fatalf("types %v", ids)
 	}
-	high := Component[[16][8]int8]{w: w, at: 255}
+	high := Component[[16][8]int8]{w: w, comp: w.comps[255]}
 	var said []string
 	high.OnAdd(func(Entity, *[16][8]int8) { said = append(said, "add") })
 	high.OnSet(func(_ Entity, v *[16][8]int8) { said = append(said, "set") })
@@ -123,7 +123,7 @@ func TestWorld_TypesOfEveryWordBehave(t *testing.T) {
 	}
 	cmd := w.Commands()
 	AddTo(cmd, high, e, [16][8]int8{{3}})
-	RemoveFrom(cmd, Component[[1][5]int8]{w: w, at: 192}, e)
+	RemoveFrom(cmd, Component[[1][5]int8]{w: w, comp: w.comps[192]}, e)
 	if err := cmd.Apply(); err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,8 @@ func (w *World) Shrink() (freed uint64) {
 
 // trimNumbers forgets the free numbers behind the last one taken, and the room for more of
 // them where it is over half.
-func (d *directory) trimNumbers() {
+func (w *World) trimNumbers() {
+	d := &w.directory
 	n := len(d.chunks)
 	for n > 0 && d.chunks[n-1].base == nil {
 		n--
@@ -138,4 +139,5 @@ func (d *directory) trimNumbers() {
 	*link = 0
 	d.chunks = slices.Clone(d.chunks[:n])
 	d.columns = slices.Clone(d.columns[:uint(n)*d.width])
+	w.makeLanes()
 }

@@ -222,14 +222,14 @@ func TestFilterOf_WalksAsTheTypedOne(t *testing.T) {
 	} {
 		n, rows := 0, 0
 		for e, at := range c.f.All() {
-			if (*position)(at[0]) != must2(Component[position]{w: w, at: uint(pos)}.Get(e)) {
+			if (*position)(at[0]) != must2(Component[position]{w: w, comp: w.comps[pos]}.Get(e)) {
 				t.Fatalf("%s: %v is elsewhere", name, e)
 			}
 			n++
 		}
 		for es, at := range c.f.Chunks() {
 			ps := unsafe.Slice((*position)(at[0]), len(es))
-			if &ps[len(ps)-1] != must2(Component[position]{w: w, at: uint(pos)}.Get(es[len(es)-1])) {
+			if &ps[len(ps)-1] != must2(Component[position]{w: w, comp: w.comps[pos]}.Get(es[len(es)-1])) {
 				t.Fatalf("%s: a column is elsewhere", name)
 			}
 			rows += len(es)

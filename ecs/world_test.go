@@ -291,7 +291,7 @@ func TestRegister_AllTypesFitOneEntity(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	registerMany(t, w)
 	e := must[Entity](t)(w.NewEntity())
-	last := Component[byte]{w: w, at: MaxComponents - 1}
+	last := Component[byte]{w: w, comp: w.comps[MaxComponents-1]}
 	for id, c := range w.comps {
 		if _, err := w.addComponent(e, ID(id), c.size); err != nil {
 			t.Fatal(err)

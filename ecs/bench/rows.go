@@ -84,6 +84,7 @@ func getRows(limit int) (all []row) {
 			sides: []contestant{
 				{ours, func(s *stand) side { return strataGets(s, n) }},
 				{bare, func(*stand) side { return sliceGets(n) }},
+				{floor, func(*stand) side { return floorGets(n) }},
 				{arks, func(*stand) side { return arkGets(n) }},
 				{bowl, func(*stand) side { return bowlGets(n) }},
 			},
