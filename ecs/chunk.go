@@ -53,8 +53,9 @@ type chunk struct {
 //	    which sizes[first] is, and from there to MaxChunkBytes
 type directory struct {
 	// columns makes a look-up two dependent loads behind the entity's record, with no
-	// difference between the kinds of column; Component.Get has it shorter, by a lane. Going through the table took three loads
-	// and could not be inlined: 1.7 times as long in a world of a million entities.
+	// difference between the kinds of column; Component.Get has it shorter, by a lane. Going
+	// through the table took three loads and could not be inlined: 1.7 times as long in a
+	// world of a million entities.
 	columns     []address
 	width       uint // component types that columns has room for
 	chunks      []chunk

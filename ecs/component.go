@@ -42,7 +42,6 @@ type component struct {
 	makeColumn func(n int) unsafe.Pointer
 	copyCells  func(dst, src unsafe.Pointer, n int)
 	clearCells func(p unsafe.Pointer, n int)
-	isZero     func(p unsafe.Pointer, n int) bool
 }
 
 // A Component reaches one component type of one world. Make it once with [Register] and
@@ -98,6 +97,9 @@ func (w *World) admit(c *component) error {
 	return nil
 }
 
+// bindHeapColumn stands apart so that it is there once for a type, not in Register as well.
+//
+//go:noinline
 func bindHeapColumn[T any](c *component) {
 	c.pointerful = true
 	c.makeColumn = func(n int) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(make([]T, n))) }
@@ -105,15 +107,16 @@ func bindHeapColumn[T any](c *component) {
 		copy(unsafe.Slice((*T)(dst), n), unsafe.Slice((*T)(src), n))
 	}
 	c.clearCells = func(p unsafe.Pointer, n int) { clear(unsafe.Slice((*T)(p), n)) }
-	c.isZero = func(p unsafe.Pointer, n int) bool {
-		cells := reflect.ValueOf(unsafe.Slice((*T)(p), n))
-		for i := range n {
-			if !cells.Index(i).IsZero() {
-				return false
-			}
+}
+
+// isZero reports whether n cells from p on are zero.
+func (c *component) isZero(p unsafe.Pointer, n int) bool {
+	for i := range n {
+		if !reflect.NewAt(c.typ, unsafe.Add(p, uintptr(i)*c.size)).Elem().IsZero() {
+			return false
 		}
-		return true
 	}
+	return true
 }
 
 // in returns row 0 of the column in the chunk of an entity that is alive, nil where it has none. The

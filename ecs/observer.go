@@ -107,6 +107,7 @@ func (w *World) observeEntities(op string, kind eventKind, f func(Entity)) *Obse
 	return w.observe(op, f == nil, &Observer{kind: kind, call: func(e Entity, _ unsafe.Pointer) { f(e) }})
 }
 
+//go:noinline
 func observe[T any](c Component[T], op string, kind eventKind, f func(Entity, *T)) *Observer {
 	return c.w.observe(op, f == nil, &Observer{
 		kind: kind, id: c.ID(), size: unsafe.Sizeof(*new(T)),
