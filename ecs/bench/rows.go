@@ -52,6 +52,10 @@ func walkRows(limit int) (all []row) {
 	} {
 		all = append(all, walk(w.n, min(w.n, limit), w.components, w.how, w.goals))
 	}
+	singly := walk(1_000, min(1_000, limit), 2, byColumn, nil)
+	singly.name = "walk 1000 made one by one, by columns"
+	singly.sides[0].make = func(s *stand) side { return strataWalk(strataSingly(s, min(1_000, limit)), 2, byColumn) }
+	all = append(all, singly)
 	return append(all, archetypes(byEntity), archetypes(byColumn), cold(min(100_000, limit)))
 }
 

@@ -11,7 +11,9 @@ import (
 
 // table writes the results for people.
 func table(out io.Writer, results []result, o options) {
-	fmt.Fprintf(out, "%s, %s/%s, %s; %d programs, %d rounds\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, processor(), o.placements, o.rounds)
+	if o.from == "" {
+		fmt.Fprintf(out, "%s, %s/%s, %s; %d programs, %d rounds\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, processor(), o.placements, o.rounds)
+	}
 	fmt.Fprintf(out, "medians (least and greatest of the programs); in brackets strata as a ratio to the side\n\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "row\t%s\t%s\t%s\t%s\t%s\t%s\t\n", ours, again, bare, floor, arks, bowl)
