@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"runtime"
@@ -35,10 +36,6 @@ type (
 		X     int
 		Y     int `json:"Z"`
 	}
-	badTag struct {
-		A int `json:"a\"b"` // no name that encoding/json takes
-		B int `json:"a\\b"`
-	}
 	onlyOnce struct {
 		inner
 		Z int `json:"-"`
@@ -60,13 +57,22 @@ type (
 	Watch struct{ Clock }
 )
 
-// sameTags is what go vet would not let stand.
-var sameTags = reflect.New(reflect.StructOf([]reflect.StructField{
-	{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"v"`}, {Name: "B", Type: reflect.TypeFor[int](), Tag: `json:"v,omitempty"`},
-}))
+// tagged is a struct of two numbers with these tags: some that go vet would not let stand.
+func tagged(a, b reflect.StructTag) reflect.Value {
+	number := reflect.TypeFor[int]()
+	v := reflect.New(reflect.StructOf([]reflect.StructField{{Name: "A", Type: number, Tag: a}, {Name: "B", Type: number, Tag: b}}))
+	v.Elem().Field(0).SetInt(1)
+	v.Elem().Field(1).SetInt(2)
+	return v
+}
 
-func (Clock) MarshalJSON() ([]byte, error) { return []byte("0"), nil }
-func (Watch) MarshalJSON() ([]byte, error) { return []byte("0"), nil } // of two at one depth neither counts
+var (
+	sameTags = tagged(`json:"v"`, `json:"v,omitempty"`)
+	badTags  = tagged(`json:"a\"b"`, `json:"a\\b"`) // no names that encoding/json takes
+)
+
+func (c Clock) MarshalJSON() ([]byte, error) { return fmt.Append(nil, c.secret), nil }
+func (Watch) MarshalJSON() ([]byte, error)   { return []byte("0"), nil } // of two at one depth neither counts
 
 // TestWriteJSON_RefusesFieldsThatHideEachOther: encoding/json leaves out what has the name of another
 // field, and says nothing.
@@ -84,7 +90,7 @@ func TestWriteJSON_RefusesFieldsThatHideEachOther(t *testing.T) {
 		{twoClocks{}, "field secret of ecs.Clock is left out"},
 		{pointsIn{}, "field inner of ecs.pointsIn is left out"},
 		{named{}, ""},
-		{badTag{}, ""},
+		{badTags.Elem().Interface(), ""},
 		{onlyOnce{}, ""},
 		{recursive{}, "field Recursive of ecs.Recursive is left out"},
 		{outerTwo{}, ""},
@@ -99,9 +105,8 @@ func TestWriteJSON_RefusesFieldsThatHideEachOther(t *testing.T) {
 // TestWriteJSON_WhatIsNotRefusedComesBack holds lost to what encoding/json does: of types that it
 // passes, each number that was written is read.
 func TestWriteJSON_WhatIsNotRefusedComesBack(t *testing.T) {
-	sameTags.Elem().Field(0).SetInt(1)
 	for _, v := range []any{
-		&named{inner{1, 2}, 3, 4}, &badTag{1, 2}, &onlyOnce{inner{1, 2}, 0, 3}, &outerTwo{inner{1, 2}},
+		&named{inner{1, 2}, 3, 4}, badTags.Interface(), &onlyOnce{inner{1, 2}, 0, 3}, &outerTwo{inner{1, 2}},
 		&shadows{inner{1, 2}, 3}, sameTags.Interface(), &tagOfOther{1, 2}, &rivals{inner{1, 2}, outerTwo{inner{3, 4}}},
 	} {
 		text, err := json.Marshal(v)
