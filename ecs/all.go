@@ -127,6 +127,9 @@ func (f *filter) step(s *walk) bool {
 	if first > 0 {
 		f.shift(s, uintptr(first))
 	}
+	if n >= aheadRows && !s.last && !f.watchful {
+		f.lookAhead(s)
+	}
 	return true
 }
 

@@ -11,6 +11,11 @@ func (c *checker) directory(w *World) bool {
 		len(w.columns) == len(w.chunks)*int(w.width), "directory: %d columns of width %d for %d chunks", len(w.columns), w.width, len(w.chunks)) { // (3)
 		return false
 	}
+	for i, k := range w.comps {
+		if !c.that(len(k.lane) == len(w.chunks), "component %d: its lane is of %d chunks, not %d", i, len(k.lane), len(w.chunks)) {
+			return false
+		}
+	}
 	met := make(map[uint32]bool)
 	walk := func(list string, i uint32, held bool) (n int) {
 		for ; i != 0; i = w.chunks[i-1].pos {
@@ -34,6 +39,9 @@ func (c *checker) directory(w *World) bool {
 	sound := true
 	for i := range w.chunks {
 		k := &w.chunks[i]
+		if k.table == 0 {
+			c.nowhere(w, uint32(i)) // (4)
+		}
 		if k.base == nil {
 			continue
 		}
@@ -47,6 +55,13 @@ func (c *checker) directory(w *World) bool {
 	c.that(owned+waiting+free == len(w.chunks), "directory: %d chunks, of which tables own %d, %d wait and %d are free", len(w.chunks), owned, waiting, free) // (1)
 	c.that(held == w.live && bytes == w.bytes, "directory: %d chunks of %d bytes, the book says %d of %d", held, bytes, w.live, w.bytes)                      // (2)
 	return sound
+}
+
+// nowhere verifies that a number which no table has leads to no column.
+func (c *checker) nowhere(w *World, number uint32) {
+	for id, at := range w.row(number) {
+		c.that(at == 0 && (id >= len(w.comps) || w.comps[id].lane[number] == 0), "directory: chunk %d is nobody's and has component %d", number, id)
+	}
 }
 
 // tables verifies the invariants of table and edge, and (4) of directory.
@@ -149,6 +164,9 @@ func (c *checker) columns(w *World, t *table, i int) {
 	}
 	for id := range row {
 		c.that(row[id] == want[id], "table %d: chunk %d has component %d at a wrong address", t.index, i, id)
+	}
+	for id, comp := range w.comps {
+		c.that(comp.lane[k.number] == want[id], "component %d: its lane leads to a wrong address in chunk %d", id, k.number)
 	}
 }
 

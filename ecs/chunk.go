@@ -47,13 +47,15 @@ type chunk struct {
 //	(2) live is the number of those that are not free, and bytes the size of their blocks
 //	(3) len(columns) == len(chunks) * width, and width has room for every component type
 //	(4) columns[number*width+id] is row 0 of that column: in the block for pointer-free
-//	    types, in the Go heap for pointerful ones, 0 where the archetype has none
+//	    types, in the Go heap for pointerful ones, 0 where the archetype has none; the lane of
+//	    the component says the same. Numbers that no table has lead nowhere
 //	(5) sizes are those of Config: TargetChunkBytes, four times as much, and so on to ChunkBytes,
 //	    which sizes[first] is, and from there to MaxChunkBytes
 type directory struct {
-	// columns makes a random look-up two dependent loads behind the entity's record, with
-	// no difference between the kinds of column. Going through the table took three loads
-	// and could not be inlined: 1.7 times as long in a world of a million entities.
+	// columns makes a look-up two dependent loads behind the entity's record, with no
+	// difference between the kinds of column; Component.Get has it shorter, by a lane. Going
+	// through the table took three loads and could not be inlined: 1.7 times as long in a
+	// world of a million entities.
 	columns     []address
 	width       uint // component types that columns has room for
 	chunks      []chunk
@@ -63,18 +65,30 @@ type directory struct {
 	bytes       uint64 // that they take
 	sizes       []uintptr
 	first       uint32 // class of the first chunks of tables without relations
+	draft       bool   // what a text is read into: the components, and the lanes, are those of another world
 	mem         memory.Allocator
 	outOfChunks [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
 }
 
-// perClass is how many chunks of one size a table has before the next is four times as large:
-// at most half of a table's bytes wait for rows, and walking a large one starts anew in its
-// columns once per megabyte.
+// perClass is how many chunks of one size a table has before the next is four times as large, unless
+// many rows come at once: at most half of a table's bytes wait for rows, and walking a large one
+// starts anew in its columns once per megabyte.
 const perClass = 4
 
 // classAt returns the class of the chunk at position i of t.
 func (d *directory) classAt(t *table, i int) uint32 {
 	return uint32(min(int(t.first)+i/perClass, len(d.sizes)-1))
+}
+
+// classFor returns the class of the next chunk of t when n rows are to come at once: a larger one than
+// is due where they do not fit that and fill half of the larger one, so that a walk over them begins anew
+// less often.
+func (d *directory) classFor(t *table, n int) uint32 {
+	class := d.classAt(t, len(t.chunks))
+	for int(class)+1 < len(d.sizes) && n > int(t.caps[class]) && n >= int(t.caps[class+1])/2 {
+		class++
+	}
+	return class
 }
 
 // minWidth is one cache line of columns: a chunk's addresses come with a single miss.
@@ -121,13 +135,12 @@ func (w *World) tableAt(loc uint32) *table { return w.tables[w.chunks[loc>>rowBi
 // maxChunks is how many numbers a location can hold.
 const maxChunks = 1 << (32 - rowBits)
 
-// ask brings a block for position i of t, of a smaller class where the allocator has none
-// of its own: what is left of a budget is used up before anything fails.
-func (w *World) ask(t *table, i int) (base unsafe.Pointer, class uint32, err error) {
+// ask brings a block of a class for t, of a smaller one where the allocator has none: what is left of a budget is used up before anything fails.
+func (w *World) ask(t *table, most uint32) (base unsafe.Pointer, class uint32, err error) {
 	if w.freeNumber == 0 && len(w.chunks) >= maxChunks {
 		return nil, 0, fmt.Errorf("ecs: all %d chunk numbers are taken: %w", len(w.chunks), memory.ErrOutOfMemory)
 	}
-	for class = w.classAt(t, i); ; class-- {
+	for class = most; ; class-- {
 		base, err = w.request(w.sizes[class])
 		closed := errors.Is(err, memory.ErrClosed)
 		switch {
@@ -180,6 +193,11 @@ func (w *World) attach(t *table, base unsafe.Pointer, class uint32) {
 		for range d.width {
 			d.columns = append(d.columns, 0)
 		}
+		if !d.draft {
+			for _, c := range w.comps {
+				c.lane = append(c.lane, 0)
+			}
+		}
 	}
 	d.chunks[number] = chunk{base: base, table: uint32(t.index) + 1, pos: uint32(len(t.chunks)), class: class}
 	d.live++
@@ -199,6 +217,7 @@ func (w *World) detach(t *table) (number uint32) {
 		w.setTail(t, 0, 0)
 	}
 	clear(w.row(number))
+	w.setLanes(t, number)
 	w.chunks[number].table = 0
 	return number
 }
@@ -248,9 +267,37 @@ func (w *World) setColumns(t *table, number uint32, base unsafe.Pointer) {
 		columns[k.comp.id] = address(uintptr(base) + off)
 	}
 	for i := range t.heap {
-		p := t.heap[i].comp.makeColumn(int(n))
+		comp := t.heap[i].comp
+		p := comp.makeColumn(int(n))
 		t.held = append(t.held, p)
-		columns[t.heap[i].comp.id] = address(uintptr(p))
+		columns[comp.id] = address(uintptr(p))
+	}
+	w.setLanes(t, number)
+}
+
+// setLanes has the lanes say what the columns of a chunk of t are.
+func (w *World) setLanes(t *table, number uint32) {
+	if w.draft {
+		return
+	}
+	columns := w.row(number)
+	for i := range t.columns {
+		c := t.columns[i].comp
+		c.lane[number] = columns[c.id]
+	}
+	for i := range t.heap {
+		c := t.heap[i].comp
+		c.lane[number] = columns[c.id]
+	}
+}
+
+// makeLanes makes the lanes of all components anew, as the chunks are others now.
+func (w *World) makeLanes() {
+	for id, c := range w.comps {
+		c.lane = make([]address, len(w.chunks))
+		for number := range c.lane {
+			c.lane[number] = w.columns[uint(number)*w.width+uint(id)]
+		}
 	}
 }
 

@@ -60,12 +60,43 @@ func TestChunks_GrowByFoursUpToTheLargest(t *testing.T) {
 				t.Errorf("%+v: chunk %d is of %d bytes, want %d", c.cfg, i, size, want)
 			}
 		}
-		// A batch takes the same chunks as its entities one by one.
-		n := w.Len()
-		w.Reset()
-		singly := slices.Clone(mem.asked)
-		if mem.asked = nil; m.NewBatch(n, nil) != nil || !slices.Equal(mem.asked, singly) {
-			t.Errorf("%+v: a batch asks for %d, entities for %d", c.cfg, mem.asked, singly)
+	}
+}
+
+// TestChunks_OfABatchAreAsLargeAsItFillsByHalf has rows of 1 KiB, with what belongs to them.
+func TestChunks_OfABatchAreAsLargeAsItFillsByHalf(t *testing.T) {
+	for _, c := range []struct {
+		had, rows int
+		want      []uintptr // in KiB
+	}{
+		{0, 1, []uintptr{16}},
+		{0, 16, []uintptr{16}},
+		{0, 31, []uintptr{16, 16}}, // less than half of 64
+		{0, 32, []uintptr{64}},
+		{0, 64, []uintptr{64}},
+		{0, 65, []uintptr{64, 16}},
+		{0, 127, []uintptr{64, 64}},
+		{0, 128, []uintptr{256}},
+		{0, 1024 + 40, []uintptr{1024, 64}},
+		{0, 2*1024 + 512, []uintptr{1024, 1024, 1024}},
+		{3, 13, nil},                // there is room
+		{3, 13 + 32, []uintptr{64}}, // behind it
+		{16*4 + 1, 63 + 20, []uintptr{64}},
+	} {
+		w, mem := newSizesWorld(t, Config{})
+		m := NewMap1[[1024 - entityBytes]byte](w)
+		for range c.had {
+			must[Entity](t)(m.NewEntity([1024 - entityBytes]byte{}))
+		}
+		mem.asked = nil
+		if err := m.NewBatch(c.rows, nil); err != nil {
+			t.Fatal(err)
+		}
+		for i := range mem.asked {
+			mem.asked[i] >>= 10
+		}
+		if !slices.Equal(mem.asked, c.want) {
+			t.Errorf("%d rows beside %d ask for %d KiB, want %d", c.rows, c.had, mem.asked, c.want)
 		}
 	}
 }
@@ -109,8 +140,8 @@ func TestChunks_ASpareOfAnySizeServesAnyTable(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
 	large, small := NewMap1[position](w), NewMap1[velocity](w)
 	n := perClass*int(must[*table](t)(large.target()).caps[0]) + 1
-	if err := large.NewBatch(n, nil); err != nil {
-		t.Fatal(err)
+	for range n {
+		must[Entity](t)(large.NewEntity(position{}))
 	}
 	w.Remove(*w.entity(large.table.tailLoc)) // the chunk of 4 KiB is spare
 	mem.limit = 1

@@ -154,14 +154,14 @@ func SetTargetOf[T any](cmd *Commands, r Relation[T], e, target Entity) {
 
 // add gives the command op with value v.
 func add[T any](cmd *Commands, c Component[T], op command, v T) {
-	if cmd.w.comps[c.at].pointerful {
-		for uint(len(cmd.queues)) <= c.at {
+	if c.comp.pointerful {
+		for len(cmd.queues) <= int(c.comp.id) {
 			cmd.queues = append(cmd.queues, nil)
 		}
-		q, _ := cmd.queues[c.at].(*typedQueue[T])
+		q, _ := cmd.queues[c.comp.id].(*typedQueue[T])
 		if q == nil {
 			q = new(typedQueue[T])
-			cmd.queues[c.at] = q
+			cmd.queues[c.comp.id] = q
 		}
 		op.at = len(q.values)
 		q.values = append(q.values, v)

@@ -16,6 +16,23 @@
 // that are known at run time; [World.WriteJSON] and [World.ReadJSON] to save; [World.Stats],
 // [World.Hash] and [World.Check] to look inside.
 //
+// # For who knows Ark
+//
+//	ecs.NewWorld()                    New, with an allocator; the world has a Close
+//	NewMap2, NewEntity(&a, &b)        NewMap2, NewEntity(a, b): an error where memory is out
+//	Map.Get                           Component.Get, which says whether there is one
+//	Filter2.Register                  nothing: every filter remembers what matches
+//	Query, Next, Get                  the same; or All, a range loop that is faster and locks nothing
+//	NextTable, GetColumns             Chunks
+//	Filter2.Batch                     the filter itself, as in World.RemoveAll and AddAll of a mapper
+//	Exchange2                         Removes and Exchange of a mapper
+//	Rel, RelIdx, SetRelations         To of a mapper or filter, Relation.SetTarget
+//	Observe(OnAddComponents)          Component.OnAdd and its kin, of one component each
+//	ComponentID, Unsafe               World.RegisterSize, World.AddID, NewFilterOf
+//	a removed entity                  an answer, false or ErrStale, and no panic
+//
+// Filters and components belong to a world: nothing is looked up by type in a loop.
+//
 // # Layout
 //
 //	Entity ──slot──► record {generation, chunk and row}     8 bytes, in one reservation
@@ -30,7 +47,9 @@
 //	          4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, then 1 MiB each, see Config
 //
 // A few entities take 16 KiB, and a walk over a million starts anew in its columns some fifty
-// times. Growing copies nothing: chunks stay where they are until they are empty. Where the
+// times. A batch takes larger chunks at once, each the largest that it fills by half: a thousand
+// entities that come together lie in one chunk, and are walked as fast as a slice; one by one they come
+// to three, whose edges are some per cent of the walk. Growing copies nothing: chunks stay where they are until they are empty. Where the
 // allocator has no block of the size that is due, because it is too large for it or for what is
 // left of a budget, the world takes a smaller one. Neither order nor [World.Hash] depends on it.
 //
@@ -69,8 +88,7 @@
 // touches those alone that its filter names. A walk over two components of 100,000 entities takes
 // what it takes without them, when each has 256 bytes beside that it does not read, and a quarter of
 // what a slice of such structs takes (row "walk 100000 beside 256 cold bytes" of ecs/bench). What pays
-// is to make hot and cold fields
-// two components. Creation, removal and moves copy all columns of a row.
+// is to make hot and cold fields two components. Creation, removal and moves copy all columns of a row.
 //
 // # What changed since
 //
@@ -128,9 +146,10 @@
 //	WriteJSON                     some 350 ns per entity and component
 //	ReadJSON                      some 3 µs and 15 Go allocations per entity and component
 //	memory                        8 bytes per entity in its row, 8 in the index, 4 for each component
-//	                              that is tracked; 100 bytes per
-//	                              chunk, some 700 per archetype or target of one; of a large archetype's chunks
-//	                              at most one is unused, of any other's half of the bytes
+//	                              that is tracked; 100 bytes per chunk and 8 more for each type of
+//	                              the world, some 700 per archetype or target of one; of a large
+//	                              archetype's chunks at most one is unused, of any other's half
+//	                              of the bytes
 //
 // The figures beside Ark and hand-written loops come from go run -C ecs/bench .
 //

@@ -38,5 +38,6 @@ func (w *World) lost() {
 		w.setTail(t, 0, 0)
 	}
 	w.chunks, w.columns = nil, nil
+	w.makeLanes()
 	w.freeNumber, w.waiting, w.live, w.bytes = 0, 0, 0, 0
 }

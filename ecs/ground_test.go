@@ -85,7 +85,7 @@ func TestWorld_ClosesItselfWhenItsAllocatorSaysClosed(t *testing.T) {
 	w, m, f, es := populated(t, mem)
 	mem.close()
 	err := m.NewBatch(500, nil)
-	if !errors.Is(err, memory.ErrClosed) || err.Error() != "ecs: a chunk of 4096 bytes: memory: allocator is closed" {
+	if !errors.Is(err, memory.ErrClosed) || err.Error() != "ecs: a chunk of 16384 bytes: memory: allocator is closed" {
 		t.Error(err)
 	}
 	isClosed(t, w, m, f, es)
@@ -137,7 +137,7 @@ func TestWorld_MemoryMayGoAnywhere(t *testing.T) {
 			return err
 		},
 		"Apply": func(w *World, m *Map2[position, velocity], f *Filter1[position], es []Entity) error {
-			RemoveFrom(w.Commands(), Component[velocity]{w: w, at: uint(m.ids[1])}, es[8])
+			RemoveFrom(w.Commands(), Component[velocity]{w: w, comp: w.comps[m.ids[1]]}, es[8])
 			return w.Commands().Apply()
 		},
 	} {

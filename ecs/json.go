@@ -2,12 +2,12 @@ package ecs
 
 import (
 	"bytes"
-	"encoding"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -52,9 +52,11 @@ const flushBytes = 32 << 10
 // encoding/json makes of its type, by MarshalJSON, MarshalText and tags. What it cannot write is an
 // error, NaN, infinities and complex numbers: give a type that has some a MarshalJSON and
 // UnmarshalJSON. So is a field that it would leave out: export it, or tag it json:"-" where it may
-// be lost; and so are two types of one name. Errors name entity and component; out has a part of
+// be lost. So are two fields of a value that have one name, as where one is in an embedded struct; two
+// types of one name; and a name that is not UTF-8. Errors name entity and component; out has a part of
 // the text then. No error are its other ways: text that is not UTF-8 is bent to be so, what is in an
-// interface comes back as a map or a float64, and what two values point at each has for itself.
+// interface comes back as a map or a float64, omitempty takes the sign of a zero and an empty slice for
+// none, and what two values point at each has for itself.
 //
 // Not written are resources, events, commands that wait, observers, and when what was written: to
 // ChangedSince all that is read is new.
@@ -219,6 +221,9 @@ func (j *jsonWriter) key(id ID) ([]byte, error) {
 	if first, _ := j.w.ID(c.name); first != id {
 		return nil, fmt.Errorf("two component types have the name %s", c.name)
 	}
+	if !utf8.ValidString(c.name) {
+		return nil, fmt.Errorf("the name of component %q is not UTF-8", c.name)
+	}
 	if c.typ != nil {
 		if why := lost(c.typ, nil); why != "" {
 			return nil, fmt.Errorf("component %s: %s; export it, tag it json:\"-\" where it may be lost, or give the type MarshalJSON and UnmarshalJSON", c.name, why)
@@ -286,66 +291,4 @@ func (j *jsonWriter) value(c *component, loc uint32) error {
 	}
 	j.buf.Truncate(j.buf.Len() - 1) // the line's end
 	return j.ended()
-}
-
-var (
-	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
-	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
-)
-
-// lost says what encoding/json would leave out of a type though nobody told it to; "" where that is
-// nothing. It does not look at types that write themselves, unless they embed who does.
-func lost(t reflect.Type, within []reflect.Type) string {
-	for _, outer := range within {
-		if outer == t {
-			return ""
-		}
-	}
-	within = append(within, t)
-	switch t.Kind() {
-	case reflect.Array, reflect.Slice, reflect.Pointer, reflect.Map:
-		if writesItself(t) {
-			return ""
-		}
-		return lost(t.Elem(), within)
-	case reflect.Struct:
-		return lostField(t, within)
-	}
-	return ""
-}
-
-func lostField(t reflect.Type, within []reflect.Type) string {
-	itself := writesItself(t)
-	for f := range t.Fields() {
-		switch {
-		case itself:
-			if f.Anonymous && t.NumField() > 1 && writesItself(f.Type) && sameText(t, f.Type) {
-				return fmt.Sprintf("it embeds %s, which stands for all of it", f.Type)
-			}
-		case f.Name == "_" || f.Tag.Get("json") == "-":
-		case f.Anonymous && f.Type.Kind() == reflect.Struct: // its fields count as those of t
-			if why := lost(f.Type, within); why != "" {
-				return why
-			}
-		case !f.IsExported():
-			return fmt.Sprintf("field %s of %s is left out", f.Name, t)
-		default:
-			if why := lost(f.Type, within); why != "" {
-				return why
-			}
-		}
-	}
-	return ""
-}
-
-func writesItself(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	return p.Implements(jsonMarshaler) || p.Implements(textMarshaler)
-}
-
-// sameText reports whether zeros of both types are written alike.
-func sameText(a, b reflect.Type) bool {
-	x, err := json.Marshal(reflect.New(a).Interface())
-	y, also := json.Marshal(reflect.New(b).Interface())
-	return err == nil && also == nil && bytes.Equal(x, y)
 }

@@ -10,6 +10,7 @@ func (w *World) newDraft() *World {
 		comps:     w.comps,
 		cfg:       w.cfg,
 	}
+	s.draft = true
 	s.widen(len(s.comps))
 	root := w.tables[0].sibling()
 	s.enlist(root)
@@ -46,6 +47,7 @@ func (w *World) takeChunks(s *World, place []*table) {
 	}
 	w.columns, w.width, w.chunks = s.columns, s.width, s.chunks
 	w.freeNumber, w.waiting, w.live, w.bytes = s.freeNumber, s.waiting, s.live, s.bytes
+	w.makeLanes()
 }
 
 // adopt makes w what was read. It cannot fail.

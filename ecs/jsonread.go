@@ -19,11 +19,12 @@ import (
 // same, Entity by Entity. In a world that knows archetypes already, as after Reset, the new ones
 // come behind them, so that the order of iteration and Hash may differ.
 //
-// What the text does not say of a value stays zero. It is an error where a component is missing or
+// What the text does not say of a value stays zero, as does null; of a field that is there twice the last
+// counts. It is an error where a component is missing or
 // not known, a field is not known, an entity is there twice or beyond Config.MaxEntities, where the
 // target of a relation is not alive and not named as gone, or a slot below the highest is missing;
-// so are another version, a text that is cut short or goes on behind its end, and memory that runs
-// out, which wraps [memory.ErrOutOfMemory]. An error says the line and the byte. Nothing has changed
+// so are another version, a text that is cut short or goes on behind its end, more than 65,536 blanks in a
+// row outside of strings, a reader that returns nothing a hundred times, and memory that runs out, which wraps [memory.ErrOutOfMemory]. An error says the line and the byte. Nothing has changed
 // then, but that chunks without rows have gone back to the allocator.
 //
 // Observers are told of all entities, as created by a batch, when everything is read. Resources,
@@ -133,12 +134,12 @@ func (r *jsonReader) document() error {
 }
 
 func (r *jsonReader) version() error {
-	var v json.Number
-	if err := r.decode(&v); err != nil {
+	v, err := whole[uint64](r)
+	if err != nil {
 		return err
 	}
-	if v != json.Number(fmt.Sprint(jsonVersion)) {
-		return fmt.Errorf("the text has version %s; this reads version %d", clip(v), jsonVersion)
+	if v != jsonVersion {
+		return fmt.Errorf("the text has version %d; this reads version %d", v, jsonVersion)
 	}
 	return nil
 }

@@ -37,8 +37,9 @@ func (r *jsonReader) archetype() error {
 		member{"since", false, number(&d.since)},
 		member{"idle", false, number(&d.idle)},
 		member{"sweep", false, func() error {
-			d.sweep, d.related = new(int64), true
-			return r.decode(d.sweep)
+			n, err := whole[int64](r)
+			d.sweep, d.related = &n, true
+			return err
 		}},
 		member{"entities", false, func() (err error) {
 			if t, err = r.begin(&d); err != nil {

@@ -3,22 +3,56 @@ package ecs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/strata-go/strata/memory"
 )
 
+// maxBlanks is how many blanks may follow each other between what is in a text: encoding/json keeps all
+// of them, and goes through them again whenever more are read.
+const maxBlanks = 64 << 10
+
 // A lineReader counts the lines that go through it.
 type lineReader struct {
-	r     io.Reader
-	lines int
+	r       io.Reader
+	lines   int
+	blanks  int  // in a row, as far as read
+	quoted  bool // a text has begun
+	escaped bool // behind a backslash in it
 }
 
 func (l *lineReader) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	l.lines += bytes.Count(p[:n], []byte("\n"))
-	return n, err
+	for range 100 { // as bufio does
+		n, err := l.r.Read(p)
+		l.lines += bytes.Count(p[:n], []byte("\n"))
+		if !l.dense(p[:n]) {
+			return 0, fmt.Errorf("more than %d blanks in a row", maxBlanks)
+		}
+		if n > 0 || err != nil || len(p) == 0 {
+			return n, err
+		}
+	}
+	return 0, io.ErrNoProgress
+}
+
+// dense reports whether there are no more blanks in a row than may be.
+func (l *lineReader) dense(p []byte) bool {
+	for _, c := range p {
+		switch {
+		case l.quoted:
+			l.quoted = c != '"' || l.escaped
+			l.escaped = c == '\\' && !l.escaped
+		case c <= ' ':
+			if l.blanks++; l.blanks > maxBlanks {
+				return false
+			}
+		default:
+			l.quoted, l.blanks = c == '"', 0
+		}
+	}
+	return true
 }
 
 // token returns the next token.
@@ -65,8 +99,17 @@ func (r *jsonReader) text() (string, error) {
 
 // number reads a whole number up to most.
 func (r *jsonReader) number(most uint64) (n uint64, err error) {
-	if err = r.decode(&n); err == nil && n > most {
+	if n, err = whole[uint64](r); err == nil && n > most {
 		err = fmt.Errorf("%d is more than %d", n, most)
+	}
+	return n, err
+}
+
+// whole reads a whole number, and not null, which changes nothing elsewhere.
+func whole[T int64 | uint64](r *jsonReader) (n T, err error) {
+	p := &n
+	if err = r.decode(&p); err == nil && p == nil {
+		err = errors.New("null where a number is due")
 	}
 	return n, err
 }

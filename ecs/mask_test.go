@@ -82,62 +82,62 @@ func TestWorld_TypesOfEveryWordBehave(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	at(0, reg[[1][1]byte])
-	at(1, reg[[2][1]byte])
-	at(63, reg[[16][4]byte])
-	at(64, reg[[1][1]int8])
-	at(127, reg[[16][4]int8])
-	at(128, reg[[1][5]byte])
-	at(191, reg[[16][8]byte])
-	at(192, reg[[1][5]int8])
-	at(255, reg[[16][8]int8])
-	all := NewMap8[[1][1]byte, [16][4]byte, [1][1]int8, [16][4]int8, [1][5]byte, [16][8]byte, [1][5]int8, [16][8]int8](w)
+	at(0, reg[wide1])
+	at(1, reg[wide2])
+	at(63, reg[wide3])
+	at(64, reg[wide4])
+	at(127, reg[wide5])
+	at(128, reg[wide6])
+	at(191, reg[wide8])
+	at(192, reg[wide7])
+	at(255, reg[wide9])
+	all := NewMap8[wide1, wide3, wide4, wide5, wide6, wide8, wide7, wide9](w)
 	ids := all.ids[:8]
 	if want := []ID{0, 63, 64, 127, 128, 191, 192, 255}; !slices.Equal(ids, want) {
 		t.Fatalf("types %v", ids)
 	}
-	high := Component[[16][8]int8]{w: w, at: 255}
+	high := Component[wide9]{w: w, comp: w.comps[255]}
 	var said []string
-	high.OnAdd(func(Entity, *[16][8]int8) { said = append(said, "add") })
-	high.OnSet(func(_ Entity, v *[16][8]int8) { said = append(said, "set") })
-	high.OnRemove(func(Entity, *[16][8]int8) { said = append(said, "remove") })
+	high.OnAdd(func(Entity, *wide9) { said = append(said, "add") })
+	high.OnSet(func(_ Entity, v *wide9) { said = append(said, "set") })
+	high.OnRemove(func(Entity, *wide9) { said = append(said, "remove") })
 	e := must[Entity](t)(w.NewEntity())
-	if err := high.Add(e, [16][8]int8{{1}}); err != nil {
+	if err := high.Add(e, wide9{1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := all.Add(e, [1][1]byte{{9}}, [16][4]byte{}, [1][1]int8{}, [16][4]int8{}, [1][5]byte{}, [16][8]byte{}, [1][5]int8{}, [16][8]int8{{2}}); err != nil {
+	if err := all.Add(e, wide1{9}, wide3{}, wide4{}, wide5{}, wide6{}, wide8{}, wide7{}, wide9{2}); err != nil {
 		t.Fatal(err)
 	}
-	f := NewFilter1[[16][8]int8](w).With(ids...).Exclusive()
-	if f.Len() != 1 || f.EntityAt(0) != e || f.Check() != nil || !all.Has(e) || NewFilter1[[16][8]int8](w).Without(64).Len() != 0 {
+	f := NewFilter1[wide9](w).With(ids...).Exclusive()
+	if f.Len() != 1 || f.EntityAt(0) != e || f.Check() != nil || !all.Has(e) || NewFilter1[wide9](w).Without(64).Len() != 0 {
 		t.Errorf("%d match, %v", f.Len(), f.Check())
 	}
-	swap := NewMap1[[2][1]byte](w).Removes(63, 255)
+	swap := NewMap1[wide2](w).Removes(63, 255)
 	for range 2 {
-		if err := swap.Exchange(e, [2][1]byte{}); err != nil {
+		if err := swap.Exchange(e, wide2{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if high.Has(e) || !swap.Has(e) || !NewMap1[[1][5]int8](w).Has(e) {
+	if high.Has(e) || !swap.Has(e) || !NewMap1[wide7](w).Has(e) {
 		t.Error("Exchange took other components")
 	}
 	cmd := w.Commands()
-	AddTo(cmd, high, e, [16][8]int8{{3}})
-	RemoveFrom(cmd, Component[[1][5]int8]{w: w, at: 192}, e)
+	AddTo(cmd, high, e, wide9{3})
+	RemoveFrom(cmd, Component[wide7]{w: w, comp: w.comps[192]}, e)
 	if err := cmd.Apply(); err != nil {
 		t.Fatal(err)
 	}
-	if v, ok := high.Get(e); !ok || v[0][0] != 3 || NewMap1[[1][5]int8](w).Has(e) {
+	if v, ok := high.Get(e); !ok || v[0] != 3 || NewMap1[wide7](w).Has(e) {
 		t.Error("Apply changed other components")
 	}
-	if n, err := all.RemoveAll(NewFilter1[[16][8]int8](w)); n != 1 || err != nil || high.Has(e) || !swap.Has(e) {
+	if n, err := all.RemoveAll(NewFilter1[wide9](w)); n != 1 || err != nil || high.Has(e) || !swap.Has(e) {
 		t.Errorf("%d, %v", n, err)
 	}
 	if got := strings.Join(said, " "); got != "add set remove add remove" {
 		t.Error(got)
 	}
-	text := misuse(t, func() { NewMap2[[16][8]int8, [1][1]byte](w).Removes(0) })
-	if text != "ecs.Removes: component [1][1]uint8 is what the mapper adds" {
+	text := misuse(t, func() { NewMap2[wide9, wide1](w).Removes(0) })
+	if text != "ecs.Removes: component ecs.wide1 is what the mapper adds" {
 		t.Error(text)
 	}
 }

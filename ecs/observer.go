@@ -76,7 +76,8 @@ type observers struct {
 }
 
 // OnCreate has f called with every entity that was created, its components written. It panics
-// with a [*memory.Misuse] where f is nil or the world is closed, as all that make observers.
+// with a [*memory.Misuse] where f is nil, the world is closed, or its allocator is being asked, as all that
+// make observers.
 func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }
@@ -107,6 +108,7 @@ func (w *World) observeEntities(op string, kind eventKind, f func(Entity)) *Obse
 	return w.observe(op, f == nil, &Observer{kind: kind, call: func(e Entity, _ unsafe.Pointer) { f(e) }})
 }
 
+//go:noinline
 func observe[T any](c Component[T], op string, kind eventKind, f func(Entity, *T)) *Observer {
 	return c.w.observe(op, f == nil, &Observer{
 		kind: kind, id: c.ID(), size: unsafe.Sizeof(*new(T)),
@@ -116,6 +118,9 @@ func observe[T any](c Component[T], op string, kind eventKind, f func(Entity, *T
 
 func (w *World) observe(op string, none bool, o *Observer) *Observer {
 	w.unclosed(op)
+	if w.asking { // what is half done has not noted what it would be told
+		w.refuse(op)
+	}
 	if none {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "an observer needs a function"})
 	}

@@ -554,3 +554,34 @@ func TestCheck_NamesEachCorruptionOfObservers(t *testing.T) {
 		w.observers, w.telling = observers{}, 0 // a ruined world is not closed otherwise
 	}
 }
+
+// TestObserver_IsNotMadeWithinAlloc, where an addition that is half done would be told as a write.
+func TestObserver_IsNotMadeWithinAlloc(t *testing.T) {
+	w, mem := newTestWorld(t, Config{})
+	pos, vel, m := mustRegisterTest[position](t, w), mustRegisterTest[velocity](t, w), NewMap2[position, velocity](w)
+	e := must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
+	asked, told := 0, ""
+	mem.onAlloc = func() {
+		asked++
+		for op, make := range map[string]func(){
+			"OnAdd":    func() { vel.OnAdd(func(Entity, *velocity) { told += "add" }) },
+			"OnSet":    func() { vel.OnSet(func(Entity, *velocity) { told += "set" }) },
+			"OnRemove": func() { pos.OnRemove(func(Entity, *position) {}) },
+			"OnCreate": func() { w.OnCreate(func(Entity) {}) },
+		} {
+			if text := misuse(t, make); text != "ecs."+op+": the world is in the middle of a change, asking its allocator" {
+				t.Errorf("%s: %q", op, text)
+			}
+		}
+	}
+	if err := m.Add(e, position{}, velocity{}); err != nil {
+		t.Fatal(err)
+	}
+	if mem.onAlloc = nil; asked != 1 || told != "" || w.observed != 0 {
+		t.Errorf("asked %d times, told %q", asked, told)
+	}
+	vel.OnAdd(func(Entity, *velocity) { told += "add" })
+	if _, err := vel.Remove(e); err != nil || m.Add(e, position{}, velocity{}) != nil || told != "add" {
+		t.Errorf("%v, told %q", err, told)
+	}
+}

@@ -110,8 +110,8 @@ func TestApply_APanicRepeatsNoCommand(t *testing.T) {
 func TestApply_ADestroyThatWasDoneIsNotSkipped(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
 	m, f := NewMap1[position](w), NewFilter1[position](w)
-	if err := m.NewBatch(400, nil); err != nil {
-		t.Fatal(err)
+	for range 400 { // in four chunks of 1 KiB and one of 4
+		must[Entity](t)(m.NewEntity(position{}))
 	}
 	cmd := w.Commands()
 	for _, e := range entities(w, f) {
@@ -138,8 +138,8 @@ func TestWorld_AllocatorThatCallsBackIsRefused(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
 	m := NewMap2[position, velocity](w)
 	pos, f := mustRegisterTest[position](t, w), NewFilter1[position](w)
-	if err := m.NewBatch(200, nil); err != nil {
-		t.Fatal(err)
+	for range 200 {
+		must[Entity](t)(m.NewEntity(position{}, velocity{}))
 	}
 	es := entities(w, f)
 	calls := 0

@@ -76,8 +76,8 @@ func TestTargetChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 		child := mustRelation[childOf](t, w)
 		p := must[Entity](t)(w.NewEntity())
 		m := NewMap2[childOf, [2]uint64](w).To(child.ID(), p)
-		if err := m.NewBatch(3000, nil); err != nil {
-			t.Fatal(err)
+		for range 3000 {
+			must[Entity](t)(m.NewEntity(childOf{}, [2]uint64{}))
 		}
 		for i, k := range m.table.chunks {
 			if size := w.sizes[w.chunks[k.number].class]; size != c.want[min(i/perClass, len(c.want)-1)] {
@@ -90,7 +90,7 @@ func TestTargetChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 	}
 	w, mem := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)
-	m := NewMap2[childOf, [1500]byte](w).To(child.ID(), must[Entity](t)(w.NewEntity()))
+	m := NewMap2[childOf, [1024 - entityBytes]byte](w).To(child.ID(), must[Entity](t)(w.NewEntity()))
 	if err := m.NewBatch(3, nil); err != nil || w.sizes[w.chunks[m.table.chunks[0].number].class] != 4096 {
 		t.Errorf("%v: a row that does not fit 1 KiB begins with 4", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // addChunk appends an empty chunk to t, or changes nothing.
 func (w *World) addChunk(t *table) error {
-	base, class, err := w.ask(t, len(t.chunks))
+	base, class, err := w.ask(t, w.classAt(t, len(t.chunks)))
 	if err != nil {
 		if base, class = w.takeSpare(t, err); base == nil {
 			return err
@@ -35,7 +35,7 @@ func (w *World) addChunks(t *table, n int) error {
 		}
 	}()
 	for t.capacity() < want {
-		base, class, err := w.ask(t, len(t.chunks))
+		base, class, err := w.ask(t, w.classFor(t, want-t.capacity()))
 		if err != nil {
 			if w.sparesBeside(t) < want-t.capacity() {
 				return err
@@ -120,7 +120,8 @@ func (w *World) Shrink() (freed uint64) {
 
 // trimNumbers forgets the free numbers behind the last one taken, and the room for more of
 // them where it is over half.
-func (d *directory) trimNumbers() {
+func (w *World) trimNumbers() {
+	d := &w.directory
 	n := len(d.chunks)
 	for n > 0 && d.chunks[n-1].base == nil {
 		n--
@@ -138,4 +139,5 @@ func (d *directory) trimNumbers() {
 	*link = 0
 	d.chunks = slices.Clone(d.chunks[:n])
 	d.columns = slices.Clone(d.columns[:uint(n)*d.width])
+	w.makeLanes()
 }

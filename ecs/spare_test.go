@@ -8,12 +8,12 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// flags registers nine one-byte types: 512 archetypes.
+// flags registers nine types: 512 archetypes.
 func flags(t testing.TB, w *World) (toggle []func(e Entity, on bool) error) {
 	t.Helper()
 	return []func(Entity, bool) error{
-		flag[[1]byte](t, w), flag[[1][1]byte](t, w), flag[[1]int8](t, w), flag[[1]bool](t, w), flag[[1][1]int8](t, w),
-		flag[[1][1]bool](t, w), flag[[1][1][1]byte](t, w), flag[[1][1][1]int8](t, w), flag[[1][1][1]bool](t, w),
+		flag[wide1](t, w), flag[wide2](t, w), flag[wide3](t, w), flag[wide4](t, w), flag[wide5](t, w),
+		flag[wide6](t, w), flag[wide7](t, w), flag[wide8](t, w), flag[wide9](t, w),
 	}
 }
 

@@ -127,7 +127,7 @@ func (w *World) Track(ids ...ID) error {
 	}
 	for id := range fresh.ids() {
 		owner := w.comps[id]
-		owner.ticks = &component{id: ID(len(w.comps)), size: tickBytes, name: "ticks of " + owner.name, of: owner}
+		owner.ticks = &component{id: ID(len(w.comps)), size: tickBytes, name: "ticks of " + owner.name, of: owner, lane: make([]address, len(w.chunks))}
 		w.comps = append(w.comps, owner.ticks)
 		w.hidden = w.hidden.with(maskBit(owner.ticks.id))
 	}

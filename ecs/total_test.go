@@ -18,15 +18,15 @@ func everything(t *testing.T) (*World, *Filter2[position, armour]) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024, MaxEntities: 9000})
 	trio := NewMap3[position, armour, brain](w)
 	pos, think := mustRegisterTest[position](t, w), mustRegisterTest[brain](t, w)
-	if err := trio.NewBatch(5000, nil); err != nil { // two pages, of which one is idle after Reset
-		t.Fatal(err)
+	for range 5000 { // two pages, of which one is idle after Reset, and numbers of chunks that are free
+		must[Entity](t)(trio.NewEntity(position{}, armour{}, brain{}))
 	}
 	all := NewFilter1[position](w)
 	w.ents.at(entities(w, all)[4500].index).gen = lastGen
 	w.ents.lastLife++
 	w.Reset()
-	if err := trio.NewBatch(60, nil); err != nil {
-		t.Fatal(err)
+	for range 60 {
+		must[Entity](t)(trio.NewEntity(position{}, armour{}, brain{}))
 	}
 	es := entities(w, all)
 	e := es[0]
@@ -224,6 +224,11 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"directory 4", "has component 0 at a wrong address", set(&d.row(held)[0], 0)},
 		{"directory 4 no such column", "has component 7 at a wrong address", set(&d.row(held)[7], address(uintptr(live)))},
 		{"directory 4 heap", "has component 2 at a wrong address", set(&d.row(held)[2], 0)},
+		{"directory 4 lane", "component 0: its lane leads to a wrong address in chunk", set(&w.comps[0].lane[held], 0)},
+		{"directory 4 lane of another", "component 3: its lane leads to a wrong address in chunk", set(&w.comps[3].lane[held], w.comps[0].lane[held])},
+		{"directory 4 of nobody", "is nobody's and has component 1", set(&d.row(d.freeNumber - 1)[1], 64)},
+		{"directory 4 lane of nobody", "is nobody's and has component 1", set(&w.comps[1].lane[d.freeNumber-1], 64)},
+		{"directory 4 short lane", "component 0: its lane is of", set(&w.comps[0].lane, w.comps[0].lane[1:])},
 
 		{"table index", "not where its mask", set(&trio.index, 9)},
 		{"table 1 mask", "for 5 component types", set(&trio.mask, mask{1<<5 | 7})},

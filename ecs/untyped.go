@@ -156,7 +156,7 @@ func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.targetOf(e, 
 // does not know the ID.
 func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 	w.known("RemoveID", id)
-	return Component[struct{}]{w: w, at: uint(id)}.Remove(e)
+	return Component[struct{}]{w: w, comp: w.comps[id]}.Remove(e)
 }
 
 // A FilterOf is a filter over component types that are known by their IDs. It does all that a

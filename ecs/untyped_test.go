@@ -222,14 +222,14 @@ func TestFilterOf_WalksAsTheTypedOne(t *testing.T) {
 	} {
 		n, rows := 0, 0
 		for e, at := range c.f.All() {
-			if (*position)(at[0]) != must2(Component[position]{w: w, at: uint(pos)}.Get(e)) {
+			if (*position)(at[0]) != must2(Component[position]{w: w, comp: w.comps[pos]}.Get(e)) {
 				t.Fatalf("%s: %v is elsewhere", name, e)
 			}
 			n++
 		}
 		for es, at := range c.f.Chunks() {
 			ps := unsafe.Slice((*position)(at[0]), len(es))
-			if &ps[len(ps)-1] != must2(Component[position]{w: w, at: uint(pos)}.Get(es[len(es)-1])) {
+			if &ps[len(ps)-1] != must2(Component[position]{w: w, comp: w.comps[pos]}.Get(es[len(es)-1])) {
 				t.Fatalf("%s: a column is elsewhere", name)
 			}
 			rows += len(es)
@@ -270,23 +270,23 @@ func TestHash_ReadsEveryBitOfWhatHasNoType(t *testing.T) {
 // TestArities_TheLargestReadAndWriteEachColumn goes through the widest mapper and filter.
 func TestArities_TheLargestReadAndWriteEachColumn(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
-	m := NewMap12[[1]uint16, [2]uint16, [3]uint16, [4]uint16, [5]uint16, [6]uint16, [7]uint16, [8]uint16, [9]uint16, [10]uint16, [11]uint16, [12]uint16](w)
-	if err := m.NewBatch(500, func(n int, a *[1]uint16, b *[2]uint16, c *[3]uint16, d *[4]uint16, e *[5]uint16, f *[6]uint16, g *[7]uint16, h *[8]uint16, i *[9]uint16, j *[10]uint16, k *[11]uint16, l *[12]uint16) {
+	m := NewMap12[wide1, wide2, wide3, wide4, wide5, wide6, wide7, wide8, wide9, wide10, wide11, wide12](w)
+	if err := m.NewBatch(500, func(n int, a *wide1, b *wide2, c *wide3, d *wide4, e *wide5, f *wide6, g *wide7, h *wide8, i *wide9, j *wide10, k *wide11, l *wide12) {
 		v := uint16(n)
-		a[0], b[1], c[2], d[3], e[4], f[5], g[6], h[7], i[8], j[9], k[10], l[11] = v, v, v, v, v, v, v, v, v, v, v, v
+		a[0], b[1], c[2], d[0], e[1], f[2], g[0], h[1], i[2], j[0], k[1], l[2] = v, v+1, v+2, v+3, v+4, v+5, v+6, v+7, v+8, v+9, v+10, v+11
 	}); err != nil {
 		t.Fatal(err)
 	}
-	f := NewFilter8[[1]uint16, [2]uint16, [3]uint16, [4]uint16, [5]uint16, [6]uint16, [7]uint16, [8]uint16](w)
+	f := NewFilter8[wide1, wide2, wide3, wide4, wide5, wide6, wide7, wide8](w)
 	n := uint16(0)
 	q := f.Query()
 	for e, r := range f.All() {
 		_, _, _, _, _, _, _, _, i, j, k, l, ok := m.Get(e)
 		q.Next()
 		a, b, c, d, e, f, g, h := q.Get()
-		if r.A[0] != n || r.B[1] != n || r.C[2] != n || r.D[3] != n || r.E[4] != n || r.F[5] != n || r.G[6] != n || r.H[7] != n ||
+		if r.A[0] != n || r.B[1] != n+1 || r.C[2] != n+2 || r.D[0] != n+3 || r.E[1] != n+4 || r.F[2] != n+5 || r.G[0] != n+6 || r.H[1] != n+7 ||
 			a != r.A || b != r.B || c != r.C || d != r.D || e != r.E || f != r.F || g != r.G || h != r.H ||
-			!ok || i[8] != n || j[9] != n || k[10] != n || l[11] != n {
+			!ok || i[2] != n+8 || j[0] != n+9 || k[1] != n+10 || l[2] != n+11 {
 			t.Fatalf("row %d", n)
 		}
 		n++
@@ -295,7 +295,7 @@ func TestArities_TheLargestReadAndWriteEachColumn(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 	for es, c := range f.Chunks() {
-		if len(c.A) != len(es) || len(c.H) != len(es) || c.H[len(es)-1][7] != c.A[len(es)-1][0] {
+		if len(c.A) != len(es) || len(c.H) != len(es) || c.H[len(es)-1][1] != c.A[len(es)-1][0]+7 {
 			t.Error("columns differ")
 		}
 	}

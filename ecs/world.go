@@ -25,7 +25,8 @@ type Config struct {
 	ChunkBytes int
 
 	// MaxChunkBytes is the size at which blocks stop growing: an archetype asks for four of
-	// ChunkBytes, four of four times as much, and so on, and then for blocks of this size. A
+	// ChunkBytes, four of four times as much, and so on, and then for blocks of this size; many
+	// entities that come at once skip the sizes of which they fill the next by half. A
 	// power of two from ChunkBytes to 1 MiB. Default 64 times ChunkBytes, at most 1 MiB. Name
 	// ChunkBytes where the allocator has blocks of one size, as a pool.
 	MaxChunkBytes int

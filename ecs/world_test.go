@@ -291,7 +291,7 @@ func TestRegister_AllTypesFitOneEntity(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	registerMany(t, w)
 	e := must[Entity](t)(w.NewEntity())
-	last := Component[byte]{w: w, at: MaxComponents - 1}
+	last := Component[byte]{w: w, comp: w.comps[MaxComponents-1]}
 	for id, c := range w.comps {
 		if _, err := w.addComponent(e, ID(id), c.size); err != nil {
 			t.Fatal(err)
@@ -304,14 +304,14 @@ func TestRegister_AllTypesFitOneEntity(t *testing.T) {
 
 func TestRegister_RefusesWhatFitsNoChunk(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
-	if _, err := Register[[1024]byte](w); !errors.Is(err, memory.ErrTooLarge) {
+	if _, err := Register[[1024 - entityBytes]byte](w); !errors.Is(err, memory.ErrTooLarge) {
 		t.Error(err)
 	}
-	a, b := mustRegisterTest[[600]byte](t, w), mustRegisterTest[[500]byte](t, w)
-	e := must[Entity](t)(NewMap1[[600]byte](w).NewEntity([600]byte{1}))
+	a, b := mustRegisterTest[[1000]byte](t, w), mustRegisterTest[wide12](t, w)
+	e := must[Entity](t)(NewMap1[[1000]byte](w).NewEntity([1000]byte{1}))
 	before := w.Hash(0)
-	err := b.Add(e, [500]byte{})
-	if !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "[600]uint8, [500]uint8") {
+	err := b.Add(e, wide12{})
+	if !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "[1000]uint8, ecs.wide12") {
 		t.Error(err)
 	}
 	if w.Hash(0) != before || !a.Has(e) || b.Has(e) {

@@ -6,6 +6,8 @@
 //	go run . -rounds 20 -placements 6      more of each
 //	go run . -check                        exit 1 where a row is behind Ark or a goal is missed
 //	go run . -svg FILE -json FILE          a chart, and every figure
+//	go run . -md FILE                      the table, into a Markdown file that has a place for it
+//	go run . -from FILE                    the figures that an earlier -json wrote; with -rows, those rows anew
 //	go run . -short                        seconds: every side does the same work, nothing is timed
 //
 // # How a row is settled
@@ -51,7 +53,8 @@ type options struct {
 	rows               string
 	rounds, placements int
 	check, short       bool
-	svg, json          string
+	svg, json, md      string
+	from               string
 	child              string
 }
 
@@ -72,6 +75,8 @@ func run(args []string, out io.Writer) error {
 	fs.BoolVar(&o.short, "short", false, "time nothing: check that the sides of each row do the same work, on small worlds")
 	fs.StringVar(&o.svg, "svg", "", "draw the rows into `file`")
 	fs.StringVar(&o.json, "json", "", "write every figure into `file`, - for the output in place of the table")
+	fs.StringVar(&o.md, "md", "", "put the table into this Markdown `file`, between the lines that mark its place")
+	fs.StringVar(&o.from, "from", "", "take the figures of an earlier -json `file`, and measure those of -rows alone, if any")
 	fs.StringVar(&o.child, "child", "", "measure one row in this program; the command runs itself so")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -89,11 +94,25 @@ func run(args []string, out io.Writer) error {
 	if o.short {
 		return same(chosen, out)
 	}
-	results, err := measureAll(chosen, o)
+	results, err := o.results(chosen)
 	if err != nil {
 		return err
 	}
 	return o.report(results, out)
+}
+
+// results measures the rows, or takes them from an earlier run where that is asked for.
+func (o options) results(chosen []row) (results []result, err error) {
+	var old []result
+	if o.from != "" {
+		if old, err = earlier(o.from); err != nil || o.rows == "" {
+			return old, err
+		}
+	}
+	if results, err = measureAll(chosen, o); err == nil && o.from != "" {
+		results = merge(rows(o.limit()), old, results)
+	}
+	return results, err
 }
 
 // limit is the largest number of entities in a world.
@@ -142,6 +161,11 @@ func (o options) report(results []result, out io.Writer) error {
 			e.SetIndent("", "\t")
 			return e.Encode(results)
 		}); err != nil {
+			return err
+		}
+	}
+	if o.md != "" {
+		if err := markdown(o.md, results); err != nil {
 			return err
 		}
 	}

@@ -63,7 +63,7 @@ func settle(r row, all []samples) result {
 			Name: c.name, Median: median(m), Low: slices.Min(m), High: slices.Max(m),
 			Ratio: median(ratios), LeastRatio: slices.Min(ratios), Utmost: slices.Max(ratios),
 		}
-		if c.name != ours && c.name != alone {
+		if c.name != ours && c.name != alone && c.name != floor {
 			s.Verdict = judge(s.Ratio, res.Spread)
 		}
 		res.Sides = append(res.Sides, s)

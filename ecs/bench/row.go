@@ -13,6 +13,7 @@ const (
 	ours  = "strata"
 	again = "A/A"
 	bare  = "slices"
+	floor = "floor"
 	arks  = "ark"
 	bowl  = "donburi"
 )

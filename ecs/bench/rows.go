@@ -52,6 +52,10 @@ func walkRows(limit int) (all []row) {
 	} {
 		all = append(all, walk(w.n, min(w.n, limit), w.components, w.how, w.goals))
 	}
+	singly := walk(1_000, min(1_000, limit), 2, byColumn, nil)
+	singly.name = "walk 1000 made one by one, by columns"
+	singly.sides[0].make = func(s *stand) side { return strataWalk(strataSingly(s, min(1_000, limit)), 2, byColumn) }
+	all = append(all, singly)
 	return append(all, archetypes(byEntity), archetypes(byColumn), cold(min(100_000, limit)))
 }
 
@@ -84,6 +88,7 @@ func getRows(limit int) (all []row) {
 			sides: []contestant{
 				{ours, func(s *stand) side { return strataGets(s, n) }},
 				{bare, func(*stand) side { return sliceGets(n) }},
+				{floor, func(*stand) side { return floorGets(n) }},
 				{arks, func(*stand) side { return arkGets(n) }},
 				{bowl, func(*stand) side { return bowlGets(n) }},
 			},

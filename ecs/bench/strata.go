@@ -43,6 +43,17 @@ func strataOf(s *stand, n, components int) *ecs.World {
 	return w
 }
 
+// strataSingly makes a world of n entities with two components one by one, which takes smaller chunks
+// than a batch.
+func strataSingly(s *stand, n int) *ecs.World {
+	w := newStrata(s)
+	m := ecs.NewMap2[position, velocity](w)
+	for i := range n {
+		must(m.NewEntity(positionOf(i), velocityOf(i)))
+	}
+	return w
+}
+
 func strataEntities(w *ecs.World) (es []ecs.Entity) {
 	for e := range ecs.NewFilter1[position](w).All() {
 		es = append(es, e)

@@ -11,18 +11,20 @@ import (
 
 // table writes the results for people.
 func table(out io.Writer, results []result, o options) {
-	fmt.Fprintf(out, "%s, %s/%s, %s; %d programs, %d rounds\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, processor(), o.placements, o.rounds)
+	if o.from == "" {
+		fmt.Fprintf(out, "%s, %s/%s, %s; %d programs, %d rounds\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, processor(), o.placements, o.rounds)
+	}
 	fmt.Fprintf(out, "medians (least and greatest of the programs); in brackets strata as a ratio to the side\n\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "row\t%s\t%s\t%s\t%s\t%s\t\n", ours, again, bare, arks, bowl)
+	fmt.Fprintf(w, "row\t%s\t%s\t%s\t%s\t%s\t%s\t\n", ours, again, bare, floor, arks, bowl)
 	for _, r := range results {
 		if r.Missing != "" {
 			fmt.Fprintf(w, "%s\tnot measured: %s\n", r.Row, r.Missing)
 			continue
 		}
 		s := r.side(ours)
-		fmt.Fprintf(w, "%s\t%s (%s–%s)\t±%.1f %%\t%s\t%s\t%s\t%s\n", r.Row, figure(s.Median, r.Unit), short(s.Low), short(s.High),
-			100*r.Spread, r.cell(bare), r.cell(arks), r.cell(bowl), r.words())
+		fmt.Fprintf(w, "%s\t%s (%s–%s)\t±%.1f %%\t%s\t%s\t%s\t%s\t%s\n", r.Row, figure(s.Median, r.Unit), short(s.Low), short(s.High),
+			100*r.Spread, r.cell(bare), r.cell(floor), r.cell(arks), r.cell(bowl), r.words())
 	}
 	w.Flush()
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// The lines of a Markdown file between which its table is.
+const (
+	tableBegins = "<!-- table: written by go run -C ecs/bench . -md FILE -->"
+	tableEnds   = "<!-- end of the table -->"
+)
+
+// markdown puts the table of the results into a file, in place of what lies between its marks.
+func markdown(name string, results []result) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	before, rest, begins := bytes.Cut(text, []byte(tableBegins+"\n"))
+	_, after, ends := bytes.Cut(rest, []byte(tableEnds))
+	if !begins || !ends {
+		return fmt.Errorf("bench: %s has no lines %q and %q to put the table between", name, tableBegins, tableEnds)
+	}
+	var b bytes.Buffer
+	b.Write(before)
+	b.WriteString(tableBegins + "\n" + rowsOf(results) + tableEnds)
+	b.Write(after)
+	return os.WriteFile(name, b.Bytes(), 0o644)
+}
+
+// rowsOf returns the table.
+func rowsOf(results []result) string {
+	var b strings.Builder
+	sides := []string{bare, floor, arks, bowl}
+	fmt.Fprintf(&b, "\n| row | %s | A/A | %s | |\n|---|---|---|%s---|\n", ours, strings.Join(sides, " | "), strings.Repeat("---|", len(sides)))
+	for _, r := range results {
+		if r.Missing != "" {
+			fmt.Fprintf(&b, "| %s | not measured: %s |\n", r.Row, r.Missing)
+			continue
+		}
+		s := r.side(ours)
+		fmt.Fprintf(&b, "| %s | %s (%s–%s) | ±%.1f %% |", r.Row, figure(s.Median, r.Unit), short(s.Low), short(s.High), 100*r.Spread)
+		for _, name := range sides {
+			fmt.Fprintf(&b, " %s |", r.cell(name))
+		}
+		fmt.Fprintf(&b, " %s |\n", r.words())
+	}
+	return b.String() + "\n"
+}
+
+// earlier reads the results of an earlier run from what -json wrote.
+func earlier(name string) (results []result, err error) {
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(text, &results)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bench: -from: %w", err)
+	}
+	return results, nil
+}
+
+// merge returns the old results with the fresh ones in the place of the same rows, in the order of all.
+func merge(all []row, old, fresh []result) (merged []result) {
+	for _, r := range all {
+		of := func(o result) bool { return o.Row == r.name }
+		if i := slices.IndexFunc(fresh, of); i >= 0 {
+			merged = append(merged, fresh[i])
+		} else if i := slices.IndexFunc(old, of); i >= 0 {
+			merged = append(merged, old[i])
+		}
+	}
+	return merged
+}
