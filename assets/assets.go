@@ -1,7 +1,11 @@
 // Package assets holds the pictures and levels of the game, compiled into the program.
 //
 //	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
-//	realms/NAME.json  title, palette and places of a realm, and realms/NAME.walls, a bit a cell; dug by gen
+//	realms/NAME.json             title, palette and places of a realm; all of realms is made by gen
+//	realms/NAME.walls            a bit a cell of the whole realm
+//	realms/NAME/stamps.png       coloured pictures of 128 by 128 of what lies about there
+//	realms/NAME/far.png          all of it, a sector being 16 by 16 pixels
+//	realms/NAME/XX_YY.rec        recipe of a sector's ground, column and row; see demo/ground
 //	levels/NAME.json  palette, waves, boss and the pictures that the level shows; written by hand
 //
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X, are authored at
@@ -9,7 +13,7 @@
 // meets the edge of a texture. A NAME_core picture is the light inside NAME, in the same frame, to be added on top.
 // Backgrounds (bg_LEVEL_0 opaque, bg_LEVEL_1 transparent) tile in both directions.
 //
-// Every picture decodes to *image.NRGBA. The files belong to the program image: they are read-only and always valid.
+// Stamps and far pictures have straight alpha. Every picture decodes to *image.NRGBA. The files belong to the program image: they are read-only and always valid.
 package assets
 
 import (
