@@ -110,7 +110,7 @@ func slime(k *dye, p vec, pal *[5]tone) {
 	d, _ := lump(q, vec{}, 30, 693)
 	_, lit := lump(q, vec{}, 34, 693)
 	k.glow(pal[2], 0.10*halo(max(d, 0), 24))
-	k.paint(pal[1].mix(pal[2], 0.10+0.15*clamp(-d/26)).scale(0.6), 0.85*fill(d))
+	k.paint(pal[1].mix(pal[2], 0.06+0.12*clamp(-d/26)).scale(0.5), 0.85*fill(d))
 	k.glow(pal[2], 0.28*falloff(math.Abs(d+2)-0.8, 2.4)*clamp(0.4+lit))
 	about(6, 20, 694, func(at vec, rnd float64, _ int) {
 		k.glow(pal[3], 0.35*falloff(math.Abs(q.sub(at).length()-2-3*rnd)-0.4, 1.2))

@@ -11,11 +11,13 @@ const (
 // How a Plan decides, in ticks of a sixtieth of a second and units a second.
 const (
 	tickRate = 60
-	horizon  = 2.5 // seconds: what is seen later is not wanted yet
+	horizon  = 2.0 // seconds: what is seen later is not wanted yet
 	crawl    = 160 // nothing is thought further away in time than at this speed
 	linger   = 4 * tickRate
-	soon     = 0.8              // seconds: what is seen sooner may drive out what has only just been wanted,
-	idle     = 2 * tickRate     // other things what has not been for so long
+	soon     = 0.3              // seconds: what is seen sooner drives out anything that is not wanted,
+	idle     = 2 * tickRate     // and other things what has not been wanted for so long
+	keep     = 1600             // units: what is nearer, and there, stays while the player moves
+	slow     = 40               // units a second: slower is rest
 	give     = tickRate * 3 / 2 // what is asked for, and not there, lingers shorter
 	again    = 2 * tickRate     // asked again this soon after it was let go, a sector has thrashed
 )
@@ -41,16 +43,17 @@ const (
 // velocity alone and does nothing itself: who holds the pictures asks for what Want lists, says Ready when one is
 // there, and lets go, or cancels, what Drop lists.
 //
-// Sectors asked for and there, together, are never more than the budget has room for. Three quarters of the room are
-// for what is wanted; the rest lets what is no longer wanted linger, so that turning about asks for nothing twice. Five
+// Sectors asked for and there, together, are never more than the budget has room for. Half of the room is for
+// what is wanted; the rest lets what is no longer wanted linger, so that turning about asks for nothing twice. Five
 // seconds after the player has come to rest, what is asked for or there is a function of the place.
 //
 // A Plan belongs to one goroutine. It holds no pointer into the Go heap but its own; nothing allocates. Cost: a few
 // microseconds a tick.
 type Plan struct {
-	room, most int // sectors: at all, and wanted
-	held       int // asked for or there
-	tick       uint32
+	room, most int    // sectors: at all, and wanted
+	held       int    // asked for or there
+	tick, rest uint32 // of the latter how many in a row the player has hardly moved
+	x, y       float32
 	state      [allSectors]uint8
 	wanted     [allSectors]uint32 // tick at which it was last wanted; the first is 1
 	left       [allSectors]uint32 // tick at which it was last let go, 0 if never
@@ -92,13 +95,16 @@ func (p *Plan) Reset(budget int) {
 		panic(fmt.Sprintf("ground: a budget of %d bytes has no room for a sector's %d", budget, Bytes))
 	}
 	*p = Plan{room: min(budget/Bytes, allSectors)}
-	p.most = max(p.room*3/4, min(p.room, 6)) // six are in view at most
+	p.most = max(p.room/2, min(p.room, 6)) // six are in view at most
 }
 
 // Tick decides anew for a player at (x, y) with a velocity in units a second. Call it sixty times a second of play.
 func (p *Plan) Tick(x, y, vx, vy float32) {
 	p.tick++
 	p.nWant, p.nDrop = 0, 0
+	if p.rest++; !(vx*vx+vy*vy < slow*slow) {
+		p.rest = 0
+	}
 	n := p.rank(x, y, vx, vy)
 	for i := range n {
 		p.wanted[index(p.list[i].Sector)] = p.tick
@@ -120,6 +126,7 @@ func (p *Plan) rank(x, y, vx, vy float32) (n int) {
 		vx, vy = 0, 0
 		x, y = inWorld(x), inWorld(y)
 	}
+	p.x, p.y = x, y
 	x0, x1 := sectorOf(x-viewX-far), sectorOf(x+viewX+far)
 	y0, y1 := sectorOf(y-viewY-far), sectorOf(y+viewY+far)
 	for sy := y0; sy <= y1; sy++ {
@@ -183,14 +190,25 @@ func apart(from, at, half float32) float32 {
 	return 0
 }
 
-// expire lets go of what has not been wanted for long enough.
+// expire lets go of what has not been wanted for long enough: at once if it is far, else only when the player rests, so
+// that what decides in the end is the place.
 func (p *Plan) expire() {
 	for i, s := range p.state {
+		if s == absent || p.wanted[i] == p.tick {
+			continue
+		}
 		age := p.tick - p.wanted[i]
-		if s == ready && age >= linger || s == asked && age >= give {
+		if s == asked && age >= give || s == ready && age >= linger && (p.away(i) > keep || p.rest >= linger) {
 			p.leave(i)
 		}
 	}
+}
+
+// away is how far a sector is from the view.
+func (p *Plan) away(i int) float32 {
+	dx := apart(float32(i%Sectors*SectorSize), p.x, viewX)
+	dy := apart(float32(i/Sectors*SectorSize), p.y, viewY)
+	return sqrt(dx*dx + dy*dy)
 }
 
 func (p *Plan) leave(i int) {
@@ -204,22 +222,16 @@ func (p *Plan) leave(i int) {
 	p.nDrop++
 }
 
-// ask takes up a wanted sector and makes room for it: that goes which has not been wanted for longest.
+// ask takes up a wanted sector and makes room for it: the farthest that is not wanted goes.
 func (p *Plan) ask(w Wanted) {
 	i := index(w.Sector)
 	if p.state[i] == absent {
 		if p.held == p.room {
-			oldest := -1
-			for k, s := range p.state {
-				if s != absent && p.wanted[k] != p.tick && (oldest < 0 || p.wanted[k] < p.wanted[oldest]) {
-					oldest = k
-				}
+			k := p.farthest() // there is one: fewer are wanted than there is room for
+			if w.ETA > soon && (p.away(k) < p.away(i) || p.tick-p.wanted[k] < idle) {
+				return // no use: k would be asked for again first
 			}
-			// There is one: fewer are wanted than there is room for. What is seen late waits for one that has lain idle.
-			if w.ETA > soon && p.tick-p.wanted[oldest] < idle {
-				return
-			}
-			p.leave(oldest)
+			p.leave(k)
 		}
 		p.state[i] = asked
 		p.held++
@@ -232,6 +244,23 @@ func (p *Plan) ask(w Wanted) {
 		p.want[p.nWant] = w
 		p.nWant++
 	}
+}
+
+// farthest returns the sector, of those held and not wanted, that is farthest from the view, idle ones first.
+func (p *Plan) farthest() int {
+	best, far := -1, float32(-1)
+	for k, s := range p.state {
+		if s != absent && p.wanted[k] != p.tick {
+			d := p.away(k)
+			if p.tick-p.wanted[k] >= idle {
+				d += Sectors * SectorSize
+			}
+			if d > far {
+				best, far = k, d
+			}
+		}
+	}
+	return best
 }
 
 // Want returns the sectors to ask for, or to go on with, the soonest seen first. A sector that was in it and is in

@@ -111,32 +111,38 @@ func TestPlan_TwoWaysToOnePlaceAgreeAfterFiveSeconds(t *testing.T) {
 }
 
 func TestPlan_ZigzagAsksForAlmostNothingTwice(t *testing.T) {
-	const budget = 48 << 20
-	for _, period := range []int{30, 60, 120, 200, 360} {
-		s := newSource(budget, 14, 4)
-		x, y := float32(600), float32(3000)
-		now := 0
-		for leg := range 40 { // there and back, so that the world is wide enough
-			dir := float32(1)
-			if leg%2 == 1 {
-				dir = -1
+	for _, budget := range []int{16 << 20, 32 << 20, 48 << 20} {
+		for _, period := range []int{30, 60, 120, 200, 360} {
+			zigzag(t, budget, period)
+		}
+	}
+}
+
+func zigzag(t *testing.T, budget, period int) {
+	t.Helper()
+	s := newSource(budget, 14, 4)
+	x, y := float32(600), float32(3000)
+	now := 0
+	for leg := range 40 { // there and back, so that the world is wide enough
+		dir := float32(1)
+		if leg%2 == 1 {
+			dir = -1
+		}
+		x, y = s.fly(t, now, 1400, x, y, budget, func(tick int) (float32, float32) {
+			side := float32(1)
+			if tick/period%2 == 1 {
+				side = -1
 			}
-			x, y = s.fly(t, now, 1400, x, y, budget, func(tick int) (float32, float32) {
-				side := float32(1)
-				if tick/period%2 == 1 {
-					side = -1
-				}
-				return dir * 300, side*300 + 3
-			})
-			now += 1400
-		}
-		st := s.plan.Stats()
-		if st.Thrash() > 0.01 || st.Asked < 100 {
-			t.Errorf("period %d: %d of %d sectors were asked for again within two seconds", period, st.Again, st.Asked)
-		}
-		if st.Soft() > 0.01 {
-			t.Errorf("period %d: %.1f of %.1f sector-seconds in view were soft", period, st.SoftSeconds, st.SeenSeconds)
-		}
+			return dir * 300, side*300 + 3
+		})
+		now += 1400
+	}
+	st := s.plan.Stats()
+	if st.Thrash() > 0.01 || st.Asked < 100 {
+		t.Errorf("budget %d, period %d: %d of %d sectors were asked for again within two seconds", budget, period, st.Again, st.Asked)
+	}
+	if st.Soft() > 0.01 {
+		t.Errorf("budget %d, period %d: %.1f of %.1f sector-seconds in view were soft", budget, period, st.SoftSeconds, st.SeenSeconds)
 	}
 }
 
@@ -155,11 +161,9 @@ func TestPlan_FlyingStraightSeesWhatIsThereAndTurningBackCancels(t *testing.T) {
 	}
 	s.delay = 600 // the source stalls
 	x, y = s.fly(t, 1320, 60, x, y, budget, func(int) (float32, float32) { return 500, 0 })
-	if s.plan.Stats().Cancelled != 0 {
-		t.Fatal("cancelled before turning back")
-	}
+	before := s.plan.Stats().Cancelled
 	s.fly(t, 1380, 200, x, y, budget, func(int) (float32, float32) { return -500, 0 })
-	if s.plan.Stats().Cancelled == 0 {
+	if s.plan.Stats().Cancelled == before {
 		t.Error("nothing was cancelled after turning back")
 	}
 }

@@ -97,7 +97,7 @@ func (c *canvas) wall(depth, lit, texture float32) Color {
 	top := step(st.bevel*0.6, st.bevel*1.5, depth)
 	facing := clamp(lit*0.6 + 0.4)
 	body := mix(1-0.55*bevel*(1-facing), 1, top) * texture
-	rim := facing*facing*(0.35*bevel*bevel*texture+0.85*line) + 0.12*line
+	rim := facing*facing*(0.5*bevel*bevel*texture+0.85*line) + 0.12*line
 	fade := mix(1, st.deep, step(st.bevel, reach, depth))
 	if st.terrace > 0 && depth > st.terrace*0.7 && depth < reach-6 {
 		// Each step is lit like the wall's own edge, less as it lies higher.

@@ -85,7 +85,7 @@ func (c *canvas) forge(tone, glow, body []float32, x0, y0 int) {
 		tone[i] *= 0.25 + 0.75*step(0.2, 3, e)
 		h := clamp(heat[i] + 0.5*c.warmth(i))
 		skirt := 1 - clamp(e/26)
-		glow[i] = h * (0.55*(1-clamp((e-0.4)/2.2)) + 0.10*skirt*skirt*skirt)
+		glow[i] = h * (0.46*(1-clamp((e-0.4)/2.2)) + 0.08*skirt*skirt*skirt)
 	}
 }
 
