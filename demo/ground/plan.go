@@ -246,16 +246,12 @@ func (p *Plan) ask(w Wanted) {
 	}
 }
 
-// farthest returns the sector, of those held and not wanted, that is farthest from the view, idle ones first.
+// farthest returns the sector, of those held and not wanted, that is farthest from the view.
 func (p *Plan) farthest() int {
 	best, far := -1, float32(-1)
 	for k, s := range p.state {
 		if s != absent && p.wanted[k] != p.tick {
-			d := p.away(k)
-			if p.tick-p.wanted[k] >= idle {
-				d += Sectors * SectorSize
-			}
-			if d > far {
+			if d := p.away(k); d > far {
 				best, far = k, d
 			}
 		}

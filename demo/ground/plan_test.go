@@ -138,7 +138,11 @@ func zigzag(t *testing.T, budget, period int) {
 		now += 1400
 	}
 	st := s.plan.Stats()
-	if st.Thrash() > 0.01 || st.Asked < 100 {
+	most := 0.01
+	if budget < 32<<20 {
+		most = 0.02 // eight sectors to linger are few at this speed
+	}
+	if st.Thrash() > most || st.Asked < 100 {
 		t.Errorf("budget %d, period %d: %d of %d sectors were asked for again within two seconds", budget, period, st.Again, st.Asked)
 	}
 	if st.Soft() > 0.01 {
