@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,4 +146,46 @@ func TestNewStamps_RefusesPicturesThatAreNoGrid(t *testing.T) {
 			t.Errorf("no error of the colour %q", bad)
 		}
 	}
+}
+
+func TestRecipes_ShareWhatOverlapsTheirBorders(t *testing.T) {
+	for _, name := range names {
+		shared := 0
+		for i := range ground.Sectors * ground.Sectors {
+			r := recipe(t, name, i%ground.Sectors, i/ground.Sectors)
+			for _, d := range [][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
+				x, y := r.X+d[0], r.Y+d[1]
+				if x < 0 || y < 0 || x >= ground.Sectors || y >= ground.Sectors {
+					continue
+				}
+				n := recipe(t, name, x, y)
+				for _, s := range r.Stamps[:r.NStamps] {
+					if overlaps(s.X, s.Y, float64(s.Scale)*0.7071, d) {
+						shared++
+						s.X, s.Y = s.X-int16(d[0])*side, s.Y-int16(d[1])*side
+						if !slices.Contains(n.Stamps[:n.NStamps], s) {
+							t.Fatalf("%s: sector (%d, %d) lacks a stamp that (%d, %d) has on their border: %+v", name, x, y, r.X, r.Y, s)
+						}
+					}
+				}
+				for _, l := range r.Lights[:r.NLights] {
+					if overlaps(l.X, l.Y, float64(l.Radius), d) {
+						l.X, l.Y = l.X-int16(d[0])*side, l.Y-int16(d[1])*side
+						if !slices.Contains(n.Lights[:n.NLights], l) {
+							t.Fatalf("%s: sector (%d, %d) lacks a light that (%d, %d) has on their border: %+v", name, x, y, r.X, r.Y, l)
+						}
+					}
+				}
+			}
+		}
+		if shared < 100 {
+			t.Errorf("%s: %d stamps lie on borders, too few to tell", name, shared)
+		}
+	}
+}
+
+// overlaps reports whether what is spread units wide around a place is seen in the sector in a direction.
+func overlaps(x, y int16, spread float64, d [2]int) bool {
+	fx, fy := float64(x)-float64(d[0]*side), float64(y)-float64(d[1]*side)
+	return fx > -spread && fy > -spread && fx < side+spread && fy < side+spread
 }
