@@ -215,3 +215,34 @@ func checkSeam(t *testing.T, what string, n int, difference func(int) int) {
 }
 
 func abs(v int) int { return max(v, -v) }
+
+// realmBudget bounds the three realms together.
+const realmBudget = 2 << 20
+
+func TestRealms_AreWithinTheBudgetAndWhole(t *testing.T) {
+	var total int64
+	recipes := 0
+	err := fs.WalkDir(assets.FS(), "realms", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		total += info.Size()
+		if path.Ext(file) == ".rec" {
+			recipes++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total > realmBudget {
+		t.Errorf("realms take %d bytes, budget %d", total, realmBudget)
+	}
+	if recipes != 3*24*24 {
+		t.Errorf("%d recipes, want one for each of 24 by 24 sectors of three realms", recipes)
+	}
+}

@@ -2,7 +2,11 @@
 //
 //	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
 //	sound/NAME.flac   effects (KIND_N) and music (REALM_LAYER), made by gen, mono, 16 bits
-//	realms/NAME.json  title, palette and places of a realm, and realms/NAME.walls, a bit a cell; dug by gen
+//	realms/NAME.json             title, palette and places of a realm; all of realms is made by gen
+//	realms/NAME.walls            a bit a cell of the whole realm
+//	realms/NAME/stamps.png       coloured pictures of 128 by 128 of what lies about there
+//	realms/NAME/far.png          all of it, a sector being 16 by 16 pixels
+//	realms/NAME/XX_YY.rec        recipe of a sector's ground, column and row; see demo/ground
 //	levels/NAME.json  palette, waves, boss and the pictures that the level shows; written by hand
 //
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X, are authored at
@@ -13,7 +17,7 @@
 // Effects are at 32 kHz; of a realm's music, at 22.05 kHz, all layers loop without a seam, and their lengths divide
 // the longest. No sample exceeds -1 dBFS.
 //
-// Every picture decodes to *image.NRGBA. The files belong to the program image: they are read-only and always valid.
+// Stamps and far pictures have straight alpha. Every picture decodes to *image.NRGBA. The files belong to the program image: they are read-only and always valid.
 package assets
 
 import (

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"image"
+	"image/png"
 	"io/fs"
 	"testing"
 
@@ -27,12 +29,60 @@ func TestRealms_AreThoseInTheFolderAndCanBePlayed(t *testing.T) {
 		if !bytes.Equal(text, file(t, "realms/"+r.Name+".json")) {
 			t.Errorf("%s.json differs from the folder; run go run ./assets/gen", r.Name)
 		}
-		g := dig(r)
+		w := survey(r)
+		g := w.cells
 		if !bytes.Equal(g.pack(), file(t, "realms/"+r.Name+".walls")) {
 			t.Errorf("%s.walls differs from the folder; run go run ./assets/gen", r.Name)
 		}
 		playable(t, r, g)
+		asInFolder(t, w)
 	}
+}
+
+// asInFolder compares recipes, stamps and some sectors of the far picture with the folder's.
+func asInFolder(t *testing.T, w *world) {
+	t.Helper()
+	dir := "realms/" + w.realm.Name + "/"
+	for i := range realmSide * realmSide {
+		x, y := i%realmSide, i/realmSide
+		if !bytes.Equal(w.recipe(x, y).Append(nil), file(t, dir+recipeName(x, y))) {
+			t.Fatalf("%s%s differs from the folder; run go run ./assets/gen", dir, recipeName(x, y))
+		}
+	}
+	stamps, err := w.dress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := misses(stamps, decoded(t, dir+"stamps.png")); n > len(stamps.Pix)/4/pixelsPerMiss {
+		t.Errorf("%sstamps.png: %d pixels differ from the folder; run go run ./assets/gen", dir, n)
+	}
+	far := decoded(t, dir+"far.png")
+	small := image.NewNRGBA(far.Rect)
+	err = w.composing([][2]int{{2, 3}, {9, 14}, {21, 20}}, func(sx, sy int, pix []byte) {
+		shrink(small, sx, sy, pix)
+		for c := range 3 {
+			is, want := 0, 0
+			for i := range farSide * farSide {
+				at := far.PixOffset(sx*farSide+i%farSide, sy*farSide+i/farSide) + c
+				is, want = is+int(far.Pix[at]), want+int(small.Pix[at])
+			}
+			if d := abs(is-want) / (farSide * farSide); d > 3 {
+				t.Errorf("%sfar.png: sector (%d, %d) differs by %d levels on average from what is composed; run go run ./assets/gen", dir, sx, sy, d)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func decoded(t *testing.T, name string) *image.NRGBA {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(file(t, name)))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return img.(*image.NRGBA)
 }
 
 // playable checks what the game relies on.

@@ -85,7 +85,7 @@ func survey(r *realm) *world {
 func (w *world) strew(x, y int, h, g uint32) {
 	x, y = x&^3, y&^3
 	cell := y/cellUnits*realmCells + x/cellUnits
-	s := ground.Stamp{Turn: uint8(h >> 24), Scale: uint8(60 + h>>16&63), Color: uint8(1 + g>>28&1), Amount: uint8(g >> 24 & 3)}
+	s := ground.Stamp{Turn: uint8(h >> 24), Scale: uint8(60 + h>>16&63), Color: uint8(1 + g>>28&1), Amount: uint8(g >> 24 & 1)}
 	if w.cells[cell] != 0 {
 		ids := wallLots[w.realm.Name]
 		s.ID, s.Layer = ids[int(h&0xff)%len(ids)], ground.OnWalls

@@ -40,7 +40,7 @@ func (t tune) samples() []int16 {
 	if t.loop {
 		top = layerCeiling
 	} else {
-		soften(x, t.rate)
+		fadeEnds(x, t.rate)
 	}
 	gain := math.Pow(10, t.rms/20) / level
 	out := make([]int16, len(x))
@@ -70,8 +70,8 @@ func (t tune) level(x []float64) float64 {
 	return math.Sqrt(best/float64(window)) + 1e-9
 }
 
-// soften has an effect begin and end at nothing: half a millisecond and ten.
-func soften(x []float64, rate int) {
+// fadeEnds has an effect begin and end at nothing: half a millisecond and ten.
+func fadeEnds(x []float64, rate int) {
 	in, out := rate/2000, min(rate/100, len(x)/3)
 	for i := range in {
 		x[i] *= float64(i) / float64(in)

@@ -19,8 +19,8 @@ func hotCrack(k *dye, p vec, pal *[5]tone) {
 	k.paint(pal[0].scale(0.5), 0.75*falloff(d-1.5, 3))
 	heat := halo(p.length(), 66)
 	k.glow(pal[2], 0.30*heat*halo(max(d, 0), 16))
-	k.glow(pal[2], (0.25+0.75*heat)*falloff(d+1.2, 2))
-	k.glow(pal[3], 0.9*heat*falloff(d+2.0, 1.5))
+	k.glow(pal[2], (0.2+0.55*heat)*falloff(d+1.2, 2))
+	k.glow(pal[3], 0.55*heat*falloff(d+2.0, 1.5))
 }
 
 func slagPool(k *dye, p vec, pal *[5]tone) {
@@ -30,9 +30,9 @@ func slagPool(k *dye, p vec, pal *[5]tone) {
 	_, lit := lump(q, vec{}, 46, 343)
 	k.paint(dark.mix(light, clamp(0.3+0.5*lit)), 0.9*falloff(math.Abs(d-3)-3, 4))
 	crust := voronoi(q.scale(1.0/stampSide).add(vec{0.5, 0.5}), 9, 344)
-	hot := pal[1].mix(pal[2], clamp(0.75-0.7*crust.edge*2+0.4*grain(q, 6, 345)))
-	k.paint(hot.scale(0.75), fill(d))
-	k.glow(pal[3], 0.55*fill(d+1)*halo(crust.edge, 0.16))
+	hot := pal[1].mix(pal[2], clamp(0.62-1.5*crust.edge+0.4*grain(q, 6, 345)))
+	k.paint(hot.scale(0.62), fill(d))
+	k.glow(pal[3], 0.34*fill(d+1)*halo(crust.edge, 0.16))
 	k.glow(pal[2], 0.20*halo(max(d, 0), 22))
 }
 

@@ -10,7 +10,7 @@ func mushroom(k *dye, p, c vec, r float64, hue tone, pal *[5]tone, seed uint32) 
 	k.solid(p, c, r, hue.scale(0.22), hue.scale(0.62), seed)
 	q := p.sub(c)
 	d, lit := lump(p, c, r, seed)
-	k.glow(hue, 0.16*clamp(0.3+lit)*falloff(-d-2, 3))
+	k.glow(hue, 0.16*clamp(0.3+lit)*falloff(-d-2, 3)*fill(d))
 	about(7, r*0.7, seed+1, func(at vec, rnd float64, _ int) {
 		s := q.sub(at).length() - r*(0.05+0.10*rnd)
 		k.paint(pal[3].scale(0.62), 0.75*fill(s)*fill(d+1))
@@ -18,8 +18,7 @@ func mushroom(k *dye, p, c vec, r float64, hue tone, pal *[5]tone, seed uint32) 
 }
 
 func hood(k *dye, p vec, pal *[5]tone) {
-	k.glow(pal[4], 0.07*halo(p.length(), 60))
-	mushroom(k, p, vec{}, 34, pal[4].mix(pal[0], 0.35), pal, 601)
+	mushroom(k, p, vec{}, 34, pal[4].mix(pal[0], 0.4), pal, 601)
 }
 
 func caps(k *dye, p vec, pal *[5]tone) {
@@ -111,8 +110,8 @@ func slime(k *dye, p vec, pal *[5]tone) {
 	d, _ := lump(q, vec{}, 30, 693)
 	_, lit := lump(q, vec{}, 34, 693)
 	k.glow(pal[2], 0.10*halo(max(d, 0), 24))
-	k.paint(pal[1].mix(pal[2], 0.20+0.2*clamp(-d/26)).scale(0.75), 0.85*fill(d))
-	k.glow(pal[2], 0.35*falloff(math.Abs(d+2)-0.8, 2.4)*clamp(0.4+lit))
+	k.paint(pal[1].mix(pal[2], 0.06+0.12*clamp(-d/26)).scale(0.5), 0.85*fill(d))
+	k.glow(pal[2], 0.28*falloff(math.Abs(d+2)-0.8, 2.4)*clamp(0.4+lit))
 	about(6, 20, 694, func(at vec, rnd float64, _ int) {
 		k.glow(pal[3], 0.35*falloff(math.Abs(q.sub(at).length()-2-3*rnd)-0.4, 1.2))
 	})

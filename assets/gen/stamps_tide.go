@@ -17,22 +17,22 @@ func fan(k *dye, p vec, pal *[5]tone) {
 	}
 	k.paint(tone{}, 0.45*falloff(s, 5))
 	tip := clamp((p.x + 40) / 90)
-	k.paint(pal[1].mix(pal[4], 0.30+0.35*tip).scale(0.62), fill(d))
+	k.paint(pal[4].mix(pal[0], 0.70-0.30*tip), fill(d))
 	k.glow(pal[4], 0.22*tip*falloff(d+1.2, 1.5))
 }
 
 func weed(k *dye, p vec, pal *[5]tone) {
-	for i := range 5 {
-		a := float64(i)*1.3 + 0.4
-		q := p.rotated(a)
-		bend := 8 * math.Sin(q.x/13+a*2)
-		w := 5.5 * step(-4, 8, q.x) * step(58, 20, q.x) * (1 + 0.2*math.Sin(q.x/2.6))
-		shade := math.Abs(q.y-bend-3) - w
-		k.paint(tone{}, 0.4*falloff(max(shade, -q.x, q.x-56), 4))
-		d := max(math.Abs(q.y-bend)-w, -q.x, q.x-56)
-		leaf := pal[0].mix(pal[1], 0.75).mix(pal[2], 0.10+0.16*float64(i%3))
-		k.paint(leaf.scale(0.8), fill(d))
-		k.paint(leaf.mix(pal[2], 0.35), 0.6*fill(math.Abs(q.y-bend)-0.7)*fill(-q.x)*fill(q.x-48))
+	for i := range 7 {
+		root := polar(9*chance(i, 1, 511), 6.3*chance(i, 2, 511))
+		q := p.sub(root).rotated(0.55*float64(i-3) + 0.3*chance(i, 3, 511))
+		long := 34 + 18*chance(i, 4, 511)
+		bend := (7*math.Sin(q.x/11+float64(i)*2) + q.x*q.x/180*float64(i%3-1)) * step(0, 20, q.x)
+		w := (3 + 1.6*math.Sin(q.x/3.1+float64(i))*step(4, 16, q.x)) * step(long+4, long-14, q.x)
+		blade := func(y float64) float64 { return max(math.Abs(y-bend)-w, -q.x, q.x-long) }
+		k.paint(tone{}, 0.4*falloff(blade(q.y-4), 4))
+		leaf := pal[0].mix(pal[1], 0.65+0.05*float64(i)).mix(pal[2], 0.16*chance(i, 5, 511))
+		k.paint(leaf.scale(0.75), fill(blade(q.y)))
+		k.paint(leaf.mix(pal[2], 0.3), 0.6*fill(math.Abs(q.y-bend)-0.6)*fill(max(-q.x, q.x-long+6)))
 	}
 }
 
@@ -55,7 +55,7 @@ func starfish(k *dye, p vec, pal *[5]tone) {
 	k.paint(tone{}, 0.5*falloff(shape(p.sub(vec{3, 4})), 5))
 	d := shape(p)
 	q, _ := p.folded(5)
-	body := pal[1].mix(pal[4], 0.5).scale(0.6)
+	body := pal[4].mix(pal[0], 0.55)
 	k.paint(body.scale(0.7+0.5*clamp(-d/9)), fill(d))
 	bead := math.Hypot(math.Mod(q.x, 7)-3.5, q.y) - 1.5
 	k.paint(pal[4].mix(pal[3], 0.3).scale(0.7), 0.8*fill(bead)*fill(d+2))
@@ -69,7 +69,7 @@ func anemone(k *dye, p vec, pal *[5]tone) {
 		long := 46 - 11*float64(ring) - 7*chance(i, ring, 521)
 		d := taper(q, vec{8, 0}, vec{long, 0}, 3.6, 2.3)
 		tip := clamp((q.x - 8) / (long - 8))
-		k.paint(pal[1].scale(0.35+0.15*float64(ring)).mix(pal[2], 0.10+0.28*tip), fill(d))
+		k.paint(pal[1].scale(0.30+0.15*float64(ring)).mix(pal[2], 0.06+0.22*tip), fill(d))
 		k.glow(pal[3], 0.35*falloff(q.sub(vec{long, 0}).length()-1.3, 1.8))
 	}
 	k.paint(pal[0].mix(pal[4], 0.25), fill(p.length()-8))
@@ -93,7 +93,7 @@ func pebbles(k *dye, p vec, pal *[5]tone) {
 }
 
 func brain(k *dye, p vec, pal *[5]tone) {
-	k.solid(p, vec{}, 38, pal[0].mix(pal[1], 0.5), pal[1].mix(pal[4], 0.22), 551)
+	k.solid(p, vec{}, 38, pal[0].mix(pal[1], 0.5), pal[4].mix(pal[0], 0.62), 551)
 	d, lit := lump(p, vec{}, 38, 551)
 	u := p.scale(1.0 / stampSide).add(vec{0.5, 0.5})
 	groove := falloff(contour(warped(u, 5, 0.03, 552), 9, 553)*stampSide-0.8, 1.8)
@@ -112,7 +112,7 @@ func swirl(k *dye, p vec, pal *[5]tone) {
 func sponges(k *dye, p vec, pal *[5]tone) {
 	about(6, 30, 571, func(at vec, rnd float64, i int) {
 		r := 8 + 7*rnd
-		k.solid(p, at, r, pal[0].mix(pal[1], 0.6), pal[1].mix(pal[2], 0.30), uint32(572+i))
+		k.solid(p, at, r, pal[0].mix(pal[1], 0.6), pal[1].mix(pal[2], 0.18), uint32(572+i))
 		d := p.sub(at).length() - r*0.48
 		k.paint(pal[0].scale(0.5), fill(d))
 		k.glow(pal[2], 0.28*falloff(math.Abs(d)-0.4, 1.4))
@@ -131,7 +131,7 @@ func plankton(k *dye, p vec, pal *[5]tone) {
 func polyps(k *dye, p vec, pal *[5]tone) {
 	about(14, 44, 591, func(at vec, rnd float64, i int) {
 		r := 3 + 5*rnd
-		k.solid(p, at, r, pal[1].mix(pal[4], 0.25).scale(0.5), pal[1].mix(pal[4], 0.65).scale(0.75), uint32(592+i))
+		k.solid(p, at, r, pal[4].mix(pal[0], 0.85), pal[4].mix(pal[0], 0.45), uint32(592+i))
 		k.paint(pal[0], 0.85*fill(p.sub(at).length()-r*0.35))
 	})
 }

@@ -1,4 +1,3 @@
-// Package ground draws the floor and the walls of a realm, a sector at a time.
 package ground
 
 import "fmt"

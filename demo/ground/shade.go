@@ -43,19 +43,21 @@ func (c *canvas) lightAt(x, y int) (l [3]float32) {
 
 // coverRow finds how far each pixel of a row of the band is wall.
 func (c *canvas) coverRow(y0, y int) {
-	row := c.rows[0]
-	c.dist.row(row[:SectorSize], y0+y, 0, c.work[0])
 	cover := c.cover[y*SectorSize:][:SectorSize]
-	for x := range cover {
-		cover[x] = clamp(0.5 - row[x]*0.7)
+	c.dist.row(cover, y0+y, 0, c.work[0])
+	for x, d := range cover {
+		cover[x] = clamp(0.5 - d*0.7)
 	}
 }
 
-// shadeRow puts shadow and light on a row of the band's floor, and walls on it.
+// shadeRow puts shadow and light on a row of the band's floor, and walls on it. Rows come in their order.
 func (c *canvas) shadeRow(y0, y int) {
-	for i := range c.rows {
-		c.dist.row(c.rows[i], y0+y-1+i, -1, c.work[0])
+	if y0+y == 0 {
+		c.dist.row(c.rows[1], -1, -1, c.work[0])
+		c.dist.row(c.rows[2], 0, -1, c.work[0])
 	}
+	c.rows[0], c.rows[1], c.rows[2] = c.rows[1], c.rows[2], c.rows[0]
+	c.dist.row(c.rows[2], y0+y+1, -1, c.work[0])
 	st := &c.style
 	rgb, cover := c.rgb[y*SectorSize*3:], c.cover[y*SectorSize:]
 	for x := range SectorSize {
@@ -95,8 +97,17 @@ func (c *canvas) wall(depth, lit, texture float32) Color {
 	top := step(st.bevel*0.6, st.bevel*1.5, depth)
 	facing := clamp(lit*0.6 + 0.4)
 	body := mix(1-0.55*bevel*(1-facing), 1, top) * texture
-	rim := facing * facing * (0.35*bevel*bevel*texture + 0.75*line)
+	rim := facing*facing*(0.5*bevel*bevel*texture+0.85*line) + 0.12*line
 	fade := mix(1, st.deep, step(st.bevel, reach, depth))
+	if st.terrace > 0 && depth > st.terrace*0.7 && depth < reach-6 {
+		// Each step is lit like the wall's own edge, less as it lies higher.
+		_, f := floor(depth / st.terrace)
+		rim += 0.22 * facing * facing * (1 - clamp(f*st.terrace/2.2)) * fade
+		body *= 1 - 0.35*clamp((f-0.75)*4)*(1-facing)
+	}
+	if st.rings > 0 {
+		body *= 1 + 0.28*wave(depth/st.rings+texture*0.7)*top*(1-step(reach-14, reach-3, depth))
+	}
 	return Color{
 		st.body[0]*body*fade + st.rim[0]*rim,
 		st.body[1]*body*fade + st.rim[1]*rim,

@@ -66,8 +66,14 @@ func Premultiply(pix []byte) {
 // count returns how many stamps there are.
 func (s *Stamps) count() int { return s.Wide / StampSize * (s.High / StampSize) }
 
-// sincos of a turn in 256ths, by a table.
-var turns [256][2]float32
+// turns holds the sine and the cosine of each 256th of a turn.
+var turns = func() (all [256][2]float32) {
+	for i := range all {
+		sin, cos := math.Sincos(float64(i) * math.Pi / 128)
+		all[i] = [2]float32{float32(sin), float32(cos)}
+	}
+	return all
+}()
 
 // lay blends a stamp into the rows [y0, y0+bandRows) of the canvas.
 func (c *canvas) lay(st *Stamp, y0 int) {
@@ -141,11 +147,4 @@ func blend(rgb []float32, s [4]float32, tint Color, amount, k float32) {
 	rgb[0] = rgb[0]*rest + s[0]*k
 	rgb[1] = rgb[1]*rest + s[1]*k
 	rgb[2] = rgb[2]*rest + s[2]*k
-}
-
-func init() {
-	for i := range turns {
-		sin, cos := math.Sincos(float64(i) * math.Pi / 128)
-		turns[i] = [2]float32{float32(sin), float32(cos)}
-	}
 }

@@ -2,21 +2,22 @@ package ground
 
 // A style is what a base's colours and shapes are; the palette gives the hues.
 type style struct {
-	base          Base
-	floor, glow   Color
-	body, rim     Color
-	bevel, deep   float32 // width of a wall's slope, and what is left of its brightness far inside
-	ambient, cast float32 // how dark the floor beside walls, and under their shadow
+	base           Base
+	floor, glow    Color
+	body, rim      Color
+	terrace, rings float32 // units between a wall's steps, and its rings; 0 is none
+	bevel, deep    float32 // width of a wall's slope, and what is left of its brightness far inside
+	ambient, cast  float32 // how dark the floor beside walls, and under their shadow
 }
 
 func styleOf(b Base, p *[5]Color) style {
 	switch b {
 	case Forge:
-		return style{b, p[0].mix(Color{34, 27, 30}, 0.6), p[2].mix(p[3], 0.15), p[0].mix(p[1], 0.16), p[1].mix(p[2], 0.45), 9, 0.35, 0.6, 0.55}
+		return style{b, p[0].mix(Color{34, 27, 30}, 0.55), p[2].mix(p[3], 0.15), Color{20, 13, 15}.mix(p[1], 0.12), p[1].mix(p[2], 0.7), 13, 0, 8, 0.45, 0.65, 0.6}
 	case Reef:
-		return style{b, p[0].mix(p[1], 0.24), p[1].mix(p[2], 0.5), p[0].mix(p[1], 0.12), p[1].mix(p[2], 0.4), 12, 0.3, 0.6, 0.5}
+		return style{b, p[0].mix(p[1], 0.23), p[1].mix(p[2], 0.5), p[0].mix(p[1], 0.16), p[1].mix(p[2], 0.55), 0, 0, 12, 0.35, 0.65, 0.55}
 	default:
-		return style{b, p[0].mix(p[1], 0.22), p[1].mix(p[2], 0.45), p[0].mix(p[4], 0.05), p[1].mix(p[2], 0.3), 12, 0.4, 0.6, 0.5}
+		return style{b, p[0].mix(p[1], 0.04), p[1].mix(p[2], 0.10), p[0].mix(p[4], 0.09), p[1].mix(p[2], 0.55).mix(p[3], 0.15), 0, 8, 9, 0.45, 0.65, 0.55}
 	}
 }
 
@@ -84,7 +85,7 @@ func (c *canvas) forge(tone, glow, body []float32, x0, y0 int) {
 		tone[i] *= 0.25 + 0.75*step(0.2, 3, e)
 		h := clamp(heat[i] + 0.5*c.warmth(i))
 		skirt := 1 - clamp(e/26)
-		glow[i] = h * (0.55*(1-clamp((e-0.4)/2.2)) + 0.10*skirt*skirt*skirt)
+		glow[i] = h * (0.46*(1-clamp((e-0.4)/2.2)) + 0.08*skirt*skirt*skirt)
 	}
 }
 
@@ -107,8 +108,10 @@ func (c *canvas) reef(tone, glow, body []float32, x0, y0 int) {
 		n := abs(noiseAt((x+warpX[i])/size, (y+warpY[i])/size, 12))
 		k := 1 - clamp(n*3.4)
 		glow[i] = k * k * k * clamp(mask[i]+0.1+0.5*c.warmth(i)) * 0.24
-		p := plateAt(x/13, y/13, 14)
-		body[i] *= 0.55 + 0.9*(1-clamp(p.near*2.4))
+		if c.dist.near(min(i*fineStep, SectorSize), min(y0-c.recipe.Y*SectorSize, SectorSize)) < CellSize/2 { // a wall, or nearly
+			p := plateAt(x/13, y/13, 14)
+			body[i] *= 0.55 + 0.9*(1-clamp(p.near*2.4))
+		}
 	}
 }
 
@@ -129,8 +132,10 @@ func (c *canvas) grove(tone, glow, body []float32, x0, y0 int) {
 		a := 1 - clamp(abs(noiseAt(x/128, y/128, 12))*22)
 		b := 1 - clamp(abs(noiseAt(x/70, y/70, 13))*16)
 		k := clamp(mask[i] + 0.35)
-		tone[i] += 0.5*a*a*k + 0.25*b*k
-		glow[i] = (0.16*a*a*k + 0.05*b*k) * (1 + c.warmth(i))
+		moss := step(0.05, 0.6, 0.55*mask[i]+0.8*(tone[i]-0.9)+0.25*c.warmth(i))
+		tone[i] += 0.6*a*a*k + 0.3*b*k
+		glow[i] = (0.34*moss + 0.10*a*a*k + 0.04*b*k) * tone[i] * (1 + 0.5*c.warmth(i))
+		tone[i] *= 1 - 0.8*moss // moss hides the soil
 	}
 }
 

@@ -58,19 +58,18 @@ func scan(out []uint8, r *Recipe, y int, solid bool) {
 	}
 }
 
-// spline holds the four weights, and how fast they change, of a cubic B-spline at each of a cell's eight pixels.
-var spline [CellSize][4]float32
-
-func init() {
-	for i := range spline {
+// spline holds the four weights of a cubic B-spline at each of a cell's eight pixels.
+var spline = func() (all [CellSize][4]float32) {
+	for i := range all {
 		t := (float32(i) + 0.5) / CellSize
 		if t += 0.5; t >= 1 { // a pixel of the cell's second half lies past its middle
 			t--
 		}
 		u := 1 - t
-		spline[i] = [4]float32{u * u * u / 6, (3*t*t*t - 6*t*t + 4) / 6, (3*u*u*u - 6*u*u + 4) / 6, t * t * t / 6}
+		all[i] = [4]float32{u * u * u / 6, (3*t*t*t - 6*t*t + 4) / 6, (3*u*u*u - 6*u*u + 4) / 6, t * t * t / 6}
 	}
-}
+	return all
+}()
 
 // tap returns the first of the four cells that a pixel of the sector is made of, and its weights.
 func tap(pixel int) (cell int, w *[4]float32) {
