@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render/overlay"
@@ -36,7 +37,12 @@ type options struct {
 	dir        fs.FS // what is in assets; nil where that is not given
 	budget     budgets
 	guard      bool
-	stderr     io.Writer // for lines about assets
+	every      uint64 // ticks between rows of the series; 0: none
+	progress   bool
+	config     string      // folder of settings and runs; "": the player's, "none": nowhere
+	screen     string      // of the shell, for a picture
+	stderr     io.Writer   // for lines about assets
+	stopped    atomic.Bool // by a signal
 }
 
 // budgets are the shares that -budget leaves of each tier's reservation; 0 is all of it.
@@ -126,7 +132,8 @@ func (d *dimensions) Set(s string) error {
 var errUsage = errors.New("usage")
 
 // parse reads the command line. What is wrong with it goes to out, with what is allowed.
-func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
+func parse(args []string, out io.Writer, builtin fs.FS) (o *options, err error) {
+	o = new(options)
 	f := flag.NewFlagSet("demo", flag.ContinueOnError)
 	f.SetOutput(out)
 	f.BoolVar(&o.headless, "headless", false, "play without a window")
@@ -146,13 +153,22 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
 	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
 	f.StringVar(&o.assets, "assets", "", "take art/ and levels/ from `DIR` and not from the program")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
+	every := f.Int64("every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
+	f.BoolVar(&o.progress, "progress", false, "without a window: a line every five seconds, also where stderr is no terminal")
+	f.StringVar(&o.config, "config", "", "keep settings and best runs in `DIR` and not in the user's folder; none keeps nothing")
+	f.StringVar(&o.screen, "screen", "", "take the picture of this `SCREEN`: "+strings.Join(screenNames(), ", "))
+	shown := f.Bool("version", false, "print the version and end")
+	f.Usage = func() { usage(f, out) }
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return o, err
 		}
 		return o, errUsage // flag has said why
 	}
-	if problem := o.check(f, *ticks, builtin); problem != "" {
+	if *shown {
+		return o, errVersion
+	}
+	if problem := o.check(f, *ticks, *every, builtin); problem != "" {
 		fmt.Fprintln(out, "demo: "+problem)
 		return o, errUsage
 	}
@@ -160,7 +176,7 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
 }
 
 // check returns what is wrong with the flags together, or nothing.
-func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
+func (o *options) check(f *flag.FlagSet, ticks, every int64, builtin fs.FS) string {
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	switch {
@@ -168,6 +184,14 @@ func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
 		return fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
 	case given["ticks"] && ticks <= 0:
 		return fmt.Sprintf("-ticks %d: at least 1 is needed", ticks)
+	case given["every"] && every <= 0:
+		return fmt.Sprintf("-every %d: at least 1 is needed", every)
+	case every > 0 && o.stats == "":
+		return "-every writes into -stats: use both"
+	case o.screen != "" && !slices.Contains(screenNames(), o.screen):
+		return fmt.Sprintf("-screen %q: allowed are %s", o.screen, strings.Join(screenNames(), ", "))
+	case o.screen != "" && o.screenshot == "":
+		return "-screen is for a picture: use it with -screenshot"
 	case o.particles < 1 || o.particles > 4_000_000:
 		return fmt.Sprintf("-particles %d: allowed are 1 to 4000000", o.particles)
 	case o.enemies < 0 || o.enemies > 200_000:
@@ -192,6 +216,7 @@ func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
 	if ticks > 0 {
 		o.ticks = uint64(ticks)
 	}
+	o.every = uint64(every)
 	files := builtin
 	if o.assets != "" {
 		if info, err := os.Stat(o.assets); err != nil || !info.IsDir() {

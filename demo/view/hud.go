@@ -1,6 +1,8 @@
 package view
 
 import (
+	"unsafe"
+
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
@@ -14,6 +16,9 @@ var (
 
 // hud writes at the edges: score and multiplier, hull, wave, and the memory that breathes.
 func (v *View) hud() {
+	if v.titled() { // a title lies over no banner, and a table of figures over no other
+		return
+	}
 	g, q := v.s.Game, &v.quads
 	v.text = render.AppendInt(v.text[:0], g.Score, 0)
 	q.TextBytes(v.font, 10, 8, 2, v.pal[4], v.text)
@@ -31,7 +36,7 @@ func (v *View) hud() {
 	v.text = append(append(v.text[:0], g.Level.Title...), "  "...)
 	v.text = render.AppendInt(v.text, int64(min(g.Wave+1, g.Waves())), 0)
 	v.text = render.AppendInt(append(v.text, '/'), int64(g.Waves()), 0)
-	q.TextBytes(v.font, Width-10-float32(len(v.text))*6, 8, 1, dim.Fade(0.9), v.text)
+	q.TextBytes(v.font, Width-10-render.Width(unsafe.String(&v.text[0], len(v.text)), 1), 8, 1, dim.Fade(0.9), v.text)
 	v.breath()
 	if share, ok := g.Boss(); ok {
 		q.Rect(Width/2-120, 14, 240, 4, v.pal[1])
@@ -68,11 +73,6 @@ func (v *View) breath() {
 func (v *View) banner() {
 	g, q := v.s.Game, &v.quads
 	switch {
-	case v.s.Paused:
-		y := v.below(150)
-		q.Rect(0, 0, Width, Height, render.Color{A: 0.6})
-		q.TextCentre(v.font, Width/2, y, 4, v.pal[4], "PAUSED")
-		q.TextCentre(v.font, Width/2, y+64, 1, dim, "ESC GOES ON    R STARTS AGAIN")
 	case g.Phase == game.Announce:
 		k := fadeInOut(g.PhaseTime, 0.6)
 		y := v.below(92)
@@ -82,18 +82,11 @@ func (v *View) banner() {
 		q.TextCentre(v.font, Width/2, v.below(92), 2, v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), "THE PORTAL IS OPEN")
 	case g.Phase == game.Leaving:
 		q.Rect(0, 0, Width, Height, v.pal[0].Fade(min(1, g.PhaseTime*g.PhaseTime)))
-	case g.Phase == game.Over:
+	case g.Phase == game.Over && v.Menu == nil: // else the shell has a screen for it
 		v.over()
 	}
 	if v.alive < 0.5 {
 		q.Rect(0, 0, Width, Height, v.pal[0].Fade(1-v.alive*2))
-	}
-	if v.s.Attract {
-		q.TextCentre(v.font, Width/2, v.below(46), 5, v.pal[3], "STRATA")
-		if engine.Sin(v.time*4) > -0.4 {
-			q.TextCentre(v.font, Width/2, Height-62, 1, white, "PRESS ANY KEY")
-		}
-		q.TextCentre(v.font, Width/2, Height-44, 1, dim, "WASD MOVES   MOUSE AIMS AND FIRES   SPACE DASHES   F1 F2 F3 MEMORY")
 	}
 }
 
