@@ -164,7 +164,7 @@ func (s *Shell) buildKeys() {
 			it.Slots[slot] = b.Label(a, slot)
 		}
 	}
-	s.add(idDefaults, Button, "AS IT WAS AT FIRST", "")
+	s.add(idDefaults, Button, "DEFAULTS", "")
 	s.add(idBack, Button, "BACK", "")
 }
 

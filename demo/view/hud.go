@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -73,6 +74,7 @@ func (v *View) breath() {
 func (v *View) banner() {
 	g, q := v.s.Game, &v.quads
 	switch {
+	case v.Menu != nil && v.Menu.Source.Screen() != shell.Playing: // one thing to read at a time
 	case g.Phase == game.Announce:
 		k := fadeInOut(g.PhaseTime, 0.6)
 		y := v.below(92)

@@ -203,6 +203,8 @@ func (m *Menu) prompt() {
 		m.q.TextCentre(m.font, Width/2, y, 1, soft, m.hints.title)
 	case m.Source.Screen() == shell.Gifts:
 		m.q.TextCentre(m.font, Width/2, y, 1, faint, m.hints.gifts)
+	case m.Source.Screen() == shell.Keys:
+		m.q.TextCentre(m.font, Width/2, y, 1, faint, m.hints.keys)
 	default:
 		m.q.TextCentre(m.font, Width/2, y, 1, faint, m.hints.menu)
 	}

@@ -13,7 +13,7 @@ type hints struct {
 	device   render.Device
 	bindings render.Bindings
 
-	title, menu, gifts string
+	title, menu, gifts, keys string
 }
 
 func (h *hints) update(b *render.Bindings, d render.Device) {
@@ -26,12 +26,14 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 		h.menu = "PAD: CHOOSE    A: TAKE    B: BACK"
 		h.title = join("LEFT STICK: MOVE", "RIGHT STICK: FIRE", said(b, render.Dash, d, "DASH"), said(b, render.Pause, d, "PAUSE"))
 		h.gifts = "PAD: CHOOSE    A: TAKE"
+		h.keys = "PAD: CHOOSE    A: CHANGE    B: BACK"
 	case render.Touch:
 		h.menu = "TAP TO CHOOSE"
 		h.title = "LEFT THUMB: MOVE    RIGHT THUMB: AIM AND FIRE"
-		h.gifts = h.menu
+		h.gifts, h.keys = h.menu, "TAP AND PRESS A KEY, IF YOU HAVE ONE"
 	default:
 		h.menu = "↑ ↓: CHOOSE    ENTER: TAKE    ESC: BACK"
+		h.keys = "↑ ↓ ← →: CHOOSE    ENTER: CHANGE    ESC: BACK"
 		move := b.Prompt(render.MoveUp, d) + b.Prompt(render.MoveLeft, d) + b.Prompt(render.MoveDown, d) + b.Prompt(render.MoveRight, d)
 		h.title = join(move+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), "F1: MEMORY")
 		h.gifts = join(b.Prompt(render.Choose1, d) + " " + b.Prompt(render.Choose2, d) + " " + b.Prompt(render.Choose3, d) + " OR ← → AND ENTER: TAKE")

@@ -11,9 +11,9 @@ import (
 func (m *Menu) title() {
 	const name, scale, top = "STRATA", 9, 24
 	q, k := m.q, m.arrive(50)
-	q.Rect(0, 0, Width, Height, night.Fade(0.42))
-	q.Gradient(0, 0, Width, 200, night.Fade(0.75), render.Color{})
-	q.Gradient(0, 170, Width, Height-170, render.Color{}, night.Fade(0.85))
+	q.Rect(0, 0, Width, Height, night.Fade(0.22))
+	q.Gradient(0, 0, Width, 220, night.Fade(0.62), render.Color{})
+	q.Gradient(0, 150, Width, Height-150, render.Color{}, night.Fade(0.8))
 	w := render.Width(name, scale)
 	left := Width/2 - w/2
 	for i := range len(name) {
@@ -22,10 +22,16 @@ func (m *Menu) title() {
 		if !m.calm {
 			breath += 0.14 * engine.Sin(m.Time*0.9+float32(i)*1.1)
 		}
-		q.Glow(x, top+78, 78, m.accent().Light(0.20*k*breath))
+		q.Glow(x, top+78, 96, m.Palette[2].Light(0.42*k*breath))
+		q.Glow(x, top+78, 50, m.accent().Light(0.30*k*breath))
 	}
-	q.Text(m.font, left, top, scale, m.accent().Shade(0.55).Fade(k), name)
-	q.Text(m.font, left, top-2, scale, m.bright().Fade(k), name)
+	for i := range 12 { // a halo along the letters
+		r := 2 + 2.2*float32(i/6)
+		dx, dy := r*engine.Cos(float32(i)*1.0472+0.5), r*engine.Sin(float32(i)*1.0472+0.5)
+		q.Text(m.font, left+dx, top+dy, scale, m.Palette[2].Mix(m.accent(), 0.4).Light(0.16*k*m.pulse(1.1, 0.18)), name)
+	}
+	q.Text(m.font, left, top+1.5, scale, m.accent().Fade(k), name)
+	q.Text(m.font, left, top-1, scale, m.bright().Fade(k), name)
 	m.layers(left, top, w, k)
 	m.embers()
 }
@@ -37,7 +43,7 @@ func (m *Menu) layers(x, y, w, k float32) {
 		f := float32(i)
 		drift := engine.Sin(m.Time*(0.21+0.05*f) + f*2.1)
 		at := y + 50 + f*9 + 2.4*drift
-		m.q.Rect(x-6, at, w+12, 1+0.22*f, night.Fade(0.8*k))
+		m.q.Rect(x+4, at, w-8, 0.8+0.24*f, m.Palette[0].Mix(night, 0.5).Fade(0.72*k))
 	}
 	m.q.Gradient(x-40, y+122, w+80, 1, m.accent().Fade(k), m.accent().Fade(k))
 }
@@ -65,6 +71,7 @@ func (m *Menu) ending(s string) {
 	k := m.arrive(30)
 	if r.Won {
 		m.rays()
+		m.embers()
 	}
 	w := render.Width(s, 3) / 2
 	m.q.Glow(Width/2, 58, w, m.accent().Light(0.16*k))
