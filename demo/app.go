@@ -100,6 +100,9 @@ func (a *app) Update(in *render.Input) error {
 		return a.quit()
 	}
 	a.focus(render.Focused())
+	if a.shoot {
+		*in = render.Input{} // of what the mouse happens to lie on there is no picture
+	}
 	if cmd := a.sh.Step(nav(in, a.controls.Capture)); cmd == shell.Quit {
 		return a.quit()
 	} else if cmd != shell.None {

@@ -285,6 +285,9 @@ func TestNav_EachDeviceSelectsAndPoints(t *testing.T) {
 		t.Errorf("a drag: %+v", in.Nav)
 	}
 	h = newHand()
+	if in := h.tick(raw{cursor: at}); in.Nav.Moved {
+		t.Error("a mouse that lies still has moved")
+	}
 	if in := h.tick(raw{cursor: at}, mouse); !in.Nav.Click || in.Nav.Pointer != at {
 		t.Errorf("a click: %+v", in.Nav)
 	}

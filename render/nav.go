@@ -43,6 +43,7 @@ type navigator struct {
 	stick   [4]bool
 	pointer mgl32.Vec2
 	held    bool
+	seen    bool // pointer is valid: where the mouse lay before the first tick is not a move
 }
 
 // read fills n. pressed are the controls pressed in this tick.
@@ -91,6 +92,6 @@ func (s *navigator) point(n *Nav, r *raw, f *fingers) {
 		}
 	}
 	n.Pointer, n.Held, n.Click = at, held, held && !s.held
-	n.Moved = at != s.pointer || n.Click
-	s.pointer, s.held = at, held
+	n.Moved = s.seen && at != s.pointer || n.Click
+	s.pointer, s.held, s.seen = at, held, true
 }

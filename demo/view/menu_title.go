@@ -132,13 +132,17 @@ func (m *Menu) table() {
 	m.heading("BEST RUNS", 20)
 	const left, right, top, step = 76, Width - 76, 92, 20
 	columns := [...]float32{left + 20, 230, 250, 410, 484, right}
+	if len(m.Source.Runs()) == 0 {
+		m.q.TextCentre(m.font, Width/2, 170, 1, soft, "NO RUN IS KEPT YET")
+		return
+	}
 	heads := [...]string{"", "SCORE", "", "TIME", "FALLEN", "SEED"}
 	for i, s := range heads {
 		m.q.TextRight(m.font, columns[i], top-18, 1, faint, s)
 	}
 	m.q.Text(m.font, columns[2], top-18, 1, faint, "REALM")
 	runs := m.Source.Runs()
-	_, place, _ := m.Source.Result()
+	result, place, _ := m.Source.Result()
 	for i := range shell.BestRuns {
 		y := top + step*float32(i)
 		c := soft
@@ -153,7 +157,7 @@ func (m *Menu) table() {
 		if r.Won {
 			c = m.accent()
 		}
-		if _, at, _ := m.Source.Result(); at == i && place >= 0 {
+		if place == i && r.Score > 0 && *r == result.Run {
 			c = m.bright()
 		}
 		cell := func(k int, b []byte) { m.q.TextBytes(m.font, columns[k]-float32(len(b))*render.GlyphW, y, 1, c, b) }
@@ -163,9 +167,6 @@ func (m *Menu) table() {
 		cell(3, clock(m.text[:0], r.Ticks))
 		cell(4, group(m.text[:0], int64(r.Kills)))
 		cell(5, render.AppendInt(m.text[:0], int64(r.Seed), 0))
-	}
-	if len(runs) == 0 {
-		m.q.TextCentre(m.font, Width/2, 180, 1, soft, "NO RUN IS KEPT YET")
 	}
 }
 
