@@ -37,6 +37,9 @@ type options struct {
 	dir        fs.FS // what is in assets; nil where that is not given
 	budget     budgets
 	guard      bool
+	wantTicks  int64 // as the flags say, unchecked
+	wantEvery  int64
+	version    bool
 	every      uint64 // ticks between rows of the series; 0: none
 	progress   bool
 	config     string      // folder of settings and runs; "": the player's, "none": nowhere
@@ -136,8 +139,28 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o *options, err error) 
 	o = new(options)
 	f := flag.NewFlagSet("demo", flag.ContinueOnError)
 	f.SetOutput(out)
+	o.declare(f)
+	f.Usage = func() { usage(f, out) }
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return o, err
+		}
+		return o, errUsage // flag has said why
+	}
+	if o.version {
+		return o, errVersion
+	}
+	if problem := o.check(f, builtin); problem != "" {
+		fmt.Fprintln(out, "demo: "+problem)
+		return o, errUsage
+	}
+	return o, nil
+}
+
+// declare makes the flags.
+func (o *options) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.headless, "headless", false, "play without a window")
-	ticks := f.Int64("ticks", -1, "end after `N` ticks of a sixtieth of a second (default: headless 600, in a window never)")
+	f.Int64Var(&o.wantTicks, "ticks", -1, "end after `N` ticks of a sixtieth of a second (default: headless 600, in a window never)")
 	f.Uint64Var(&o.seed, "seed", 1, "the `S`eed: the same seed and input give the same game")
 	f.StringVar(&o.level, "level", "ember", "the level to start with: its `NAME`")
 	f.BoolVar(&o.autopilot, "autopilot", false, "let the game play itself to the end (headless it always does)")
@@ -153,30 +176,16 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o *options, err error) 
 	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
 	f.StringVar(&o.assets, "assets", "", "take art/ and levels/ from `DIR` and not from the program")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
-	every := f.Int64("every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
+	f.Int64Var(&o.wantEvery, "every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
 	f.BoolVar(&o.progress, "progress", false, "without a window: a line every five seconds, also where stderr is no terminal")
 	f.StringVar(&o.config, "config", "", "keep settings and best runs in `DIR` and not in the user's folder; none keeps nothing")
 	f.StringVar(&o.screen, "screen", "", "take the picture of this `SCREEN`: "+strings.Join(screenNames(), ", "))
-	shown := f.Bool("version", false, "print the version and end")
-	f.Usage = func() { usage(f, out) }
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return o, err
-		}
-		return o, errUsage // flag has said why
-	}
-	if *shown {
-		return o, errVersion
-	}
-	if problem := o.check(f, *ticks, *every, builtin); problem != "" {
-		fmt.Fprintln(out, "demo: "+problem)
-		return o, errUsage
-	}
-	return o, nil
+	f.BoolVar(&o.version, "version", false, "print the version and end")
 }
 
 // check returns what is wrong with the flags together, or nothing.
-func (o *options) check(f *flag.FlagSet, ticks, every int64, builtin fs.FS) string {
+func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
+	ticks, every := o.wantTicks, o.wantEvery
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	switch {
