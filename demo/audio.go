@@ -8,9 +8,11 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/demo/sound"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/render"
 )
 
 // audio is what the window's game sounds like. The decoded sounds lie in the session's large tier,
@@ -21,7 +23,6 @@ type audio struct {
 	bank   *sound.Bank
 	device *sound.Device
 	level  string // whose music was asked for
-	mute   bool
 }
 
 // soundSlice is what decoding may take of a frame.
@@ -43,23 +44,42 @@ func (a *audio) start(home memory.Allocator, files fs.FS, stderr io.Writer) erro
 	return err
 }
 
-// update is one frame, also of a game that is paused or loads. A nil audio is silence.
-func (a *audio) update(s *game.Session, mute bool) {
-	if a == nil {
+// set takes over what the settings say about sound.
+func (a *audio) set(s *shell.Settings) {
+	if a == nil || a.mixer == nil {
 		return
 	}
-	if mute {
-		a.mute = !a.mute
-		a.mixer.SetVolumes(sound.Volumes{Master: 1, Effects: 1, Music: 1, Mute: a.mute})
+	share := func(v int) float32 { return float32(v) / shell.Steps }
+	a.mixer.SetVolumes(sound.Volumes{Master: share(s.Master), Effects: share(s.Effects), Music: share(s.Music), Mute: s.Mute})
+}
+
+// focus has a window that nobody looks at fall silent.
+func (a *audio) focus(now bool) {
+	if a != nil && a.device != nil {
+		a.device.Focus(now)
+	}
+}
+
+// update is one frame, also of a game that is paused or loads. A nil audio is silence.
+func (a *audio) update(s *game.Session, nav *render.Nav) {
+	if a == nil || a.mixer == nil {
+		return
+	}
+	ear := sound.Listener{X: s.Game.Player.P[0], Y: s.Game.Player.P[1]}
+	switch {
+	case nav.Select || nav.Click:
+		a.events.Sound(cue.Select, ear.X, ear.Y, 0.7)
+	case nav.Up || nav.Down || nav.Left || nav.Right:
+		a.events.Sound(cue.Move, ear.X, ear.Y, 0.7)
 	}
 	if g := s.Game; s.Playing() {
 		if g.Level.Name != a.level {
 			a.level = g.Level.Name
 			a.enter()
 		}
-		a.mixer.Hear(&a.events, sound.Listener{X: g.Player.P[0], Y: g.Player.P[1]}, g.Ticks)
-		a.mixer.SetHeat(float32(g.Enemies()) / 48)
+		a.mixer.SetHeat(g.Heat / game.HeatMost)
 	}
+	a.mixer.Hear(&a.events, ear, s.Game.Ticks)
 	a.events.Reset()
 	a.bank.Step(soundSlice)
 	a.device.Update()

@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
 )
 
 // playLevel runs the autopilot until a level has ended, with sound or without, and returns the game's hash.
@@ -37,7 +38,7 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 			t.Fatal(err)
 		}
 		if a != nil {
-			a.update(s, false)
+			a.update(s, &render.Nav{})
 		}
 	}
 	t.Logf("a level ended after %d ticks", s.Game.Ticks)

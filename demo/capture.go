@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/render"
 )
 
@@ -16,21 +15,17 @@ const (
 // photographer takes what -screenshot and -capture ask for, and then ends the run.
 type photographer struct {
 	o    *options
-	s    *game.Session
+	a    *app
 	film *render.Film
 	next uint64 // tick of the film's next picture
-	quit func() error
 }
 
 // afterDraw returns what to call after each frame was drawn; nil where no picture is wanted.
-func (o *options) afterDraw(s *game.Session, quit func() error) (func(*render.Frame) error, error) {
+func (o *options) afterDraw(a *app) (func(*render.Frame) error, error) {
 	if o.screenshot == "" && o.capture == "" {
 		return nil, nil
 	}
-	p := &photographer{o: o, s: s, quit: quit, next: o.ticks}
-	if p.next == 0 {
-		p.next = pictureAt
-	}
+	p := &photographer{o: o, a: a, next: o.pictureTick()}
 	if o.capture == "" {
 		return p.shoot, nil
 	}
@@ -40,14 +35,14 @@ func (o *options) afterDraw(s *game.Session, quit func() error) (func(*render.Fr
 }
 
 func (p *photographer) shoot(f *render.Frame) error {
-	if p.s.Game.Ticks < p.next {
+	if p.a.s.Game.Ticks < p.next || !p.a.posed() {
 		return nil
 	}
 	if p.film == nil {
 		if err := f.Screenshot(p.o.screenshot); err != nil {
 			return err
 		}
-		return p.quit()
+		return p.a.quit()
 	}
 	p.next += 60 / filmRate // of the game's time: a slow machine films a fast game
 	if err := p.film.Add(f); err != nil {
@@ -59,5 +54,5 @@ func (p *photographer) shoot(f *render.Frame) error {
 	if err := p.film.Write(p.o.capture); err != nil {
 		return err
 	}
-	return p.quit()
+	return p.a.quit()
 }

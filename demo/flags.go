@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
@@ -40,7 +41,15 @@ type options struct {
 	slow       slowness
 	budget     budgets
 	guard      bool
-	stderr     io.Writer // for lines about assets
+	wantTicks  int64 // as the flags say, unchecked
+	wantEvery  int64
+	version    bool
+	every      uint64 // ticks between rows of the series; 0: none
+	progress   bool
+	config     string      // folder of settings and runs; "": the player's, "none": nowhere
+	screen     string      // of the shell, for a picture
+	stderr     io.Writer   // for lines about assets
+	stopped    atomic.Bool // by a signal
 }
 
 // slowness is what -slow makes of the source of files; zero: as fast as it is.
@@ -156,11 +165,32 @@ func (d *dimensions) Set(s string) error {
 var errUsage = errors.New("usage")
 
 // parse reads the command line. What is wrong with it goes to out, with what is allowed.
-func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
+func parse(args []string, out io.Writer, builtin fs.FS) (o *options, err error) {
+	o = new(options)
 	f := flag.NewFlagSet("demo", flag.ContinueOnError)
 	f.SetOutput(out)
+	o.declare(f)
+	f.Usage = func() { usage(f, out) }
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return o, err
+		}
+		return o, errUsage // flag has said why
+	}
+	if o.version {
+		return o, errVersion
+	}
+	if problem := o.check(f, builtin); problem != "" {
+		fmt.Fprintln(out, "demo: "+problem)
+		return o, errUsage
+	}
+	return o, nil
+}
+
+// declare makes the flags.
+func (o *options) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.headless, "headless", false, "play without a window")
-	ticks := f.Int64("ticks", -1, "end after `N` ticks of a sixtieth of a second (default: headless 600, in a window never)")
+	f.Int64Var(&o.wantTicks, "ticks", -1, "end after `N` ticks of a sixtieth of a second (default: headless 600, in a window never)")
 	f.Uint64Var(&o.seed, "seed", 1, "the `S`eed: the same seed and input give the same game")
 	f.StringVar(&o.level, "level", "ember", "the level to start with: its `NAME`")
 	f.BoolVar(&o.autopilot, "autopilot", false, "let the game play itself to the end (headless it always does)")
@@ -178,21 +208,16 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o options, err error) {
 	f.StringVar(&o.assets, "assets", "", "take art/ and levels/ from `DIR` and not from the program")
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return o, err
-		}
-		return o, errUsage // flag has said why
-	}
-	if problem := o.check(f, *ticks, builtin); problem != "" {
-		fmt.Fprintln(out, "demo: "+problem)
-		return o, errUsage
-	}
-	return o, nil
+	f.Int64Var(&o.wantEvery, "every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
+	f.BoolVar(&o.progress, "progress", false, "without a window: a line every five seconds, also where stderr is no terminal")
+	f.StringVar(&o.config, "config", "", "keep settings and best runs in `DIR` and not in the user's folder; none keeps nothing")
+	f.StringVar(&o.screen, "screen", "", "take the picture of this `SCREEN`: "+strings.Join(screenNames(), ", "))
+	f.BoolVar(&o.version, "version", false, "print the version and end")
 }
 
 // check returns what is wrong with the flags together, or nothing.
-func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
+func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
+	ticks, every := o.wantTicks, o.wantEvery
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	switch {
@@ -200,6 +225,14 @@ func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
 		return fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
 	case given["ticks"] && ticks <= 0:
 		return fmt.Sprintf("-ticks %d: at least 1 is needed", ticks)
+	case given["every"] && every <= 0:
+		return fmt.Sprintf("-every %d: at least 1 is needed", every)
+	case every > 0 && o.stats == "":
+		return "-every writes into -stats: use both"
+	case o.screen != "" && !slices.Contains(screenNames(), o.screen):
+		return fmt.Sprintf("-screen %q: allowed are %s", o.screen, strings.Join(screenNames(), ", "))
+	case o.screen != "" && o.screenshot == "":
+		return "-screen is for a picture: use it with -screenshot"
 	case o.particles < 1 || o.particles > 4_000_000:
 		return fmt.Sprintf("-particles %d: allowed are 1 to 4000000", o.particles)
 	case o.enemies < 0 || o.enemies > 200_000:
@@ -226,6 +259,7 @@ func (o *options) check(f *flag.FlagSet, ticks int64, builtin fs.FS) string {
 	if ticks > 0 {
 		o.ticks = uint64(ticks)
 	}
+	o.every = uint64(every)
 	files := builtin
 	if o.assets != "" {
 		if info, err := os.Stat(o.assets); err != nil || !info.IsDir() {

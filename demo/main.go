@@ -15,7 +15,6 @@ import (
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
-	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -27,6 +26,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr, assets.FS())
 	switch {
+	case errors.Is(err, errVersion):
+		fmt.Fprintln(stdout, version())
+		return 0
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
@@ -44,17 +46,10 @@ const headlessTicks = 600
 
 func (o *options) play(stdout, stderr io.Writer) (err error) {
 	o.stderr = stderr
-	var out *pending
-	if o.stats != "" {
-		if out, err = create(o.stats); err != nil {
-			return err
-		}
-		defer func() {
-			if err != nil {
-				out.abandon()
-			}
-		}()
+	if err := writable(o.stats, o.screenshot, o.capture); err != nil {
+		return err
 	}
+	defer o.heed()()
 	if !o.headless {
 		if err := render.Probe(); err != nil {
 			if o.screenshot != "" || o.capture != "" {
@@ -82,10 +77,8 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 			return err
 		}
 	}
-	if out != nil {
-		if err := out.commit(r); err != nil {
-			return err
-		}
+	if o.stats != "" {
+		return r.save(o.stats)
 	}
 	return nil
 }
@@ -117,7 +110,7 @@ func (o *options) session() game.SessionConfig {
 	return game.SessionConfig{
 		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads()},
 		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
-		Log: func(err error) { fmt.Fprintln(o.stderr, "demo:", err) },
+		Log: func(err error) { o.log(err.Error()) },
 	}
 }
 
@@ -141,18 +134,22 @@ func (o *options) unseen() (*report, error) {
 	if ticks == 0 {
 		ticks = headlessTicks
 	}
-	for s.Game.Ticks < ticks && err == nil {
+	rows, told := newSeries(o.every, ticks), o.newProgress(ticks)
+	for s.Game.Ticks < ticks && err == nil && !o.stopped.Load() {
+		began := time.Now()
 		err = s.Frame(engine.Input{})
+		rows.add(s, time.Since(began))
+		told.tell(s)
 		if !s.Playing() {
 			time.Sleep(100 * time.Microsecond) // the workers are loading
 		}
 	}
-	return o.finish(s, nil, err)
+	return o.finish(s, nil, rows, err)
 }
 
 // finish closes a session and says how it went. Books that were asked for and not taken while there
 // was a window are taken now.
-func (o *options) finish(s *game.Session, b *books, err error) (*report, error) {
+func (o *options) finish(s *game.Session, b *books, rows *series, err error) (*report, error) {
 	err = errors.Join(err, s.EndFrame())
 	var r *report
 	if err == nil {
@@ -165,7 +162,7 @@ func (o *options) finish(s *game.Session, b *books, err error) (*report, error) 
 	if err := errors.Join(err, s.Close()); err != nil {
 		return nil, err
 	}
-	r.Books = b
+	r.Books, r.Series = b, rows.result()
 	return r, nil
 }
 
@@ -190,21 +187,21 @@ func (o *options) window() (*report, error) {
 	}
 	if err != nil {
 		au.stop()
-		return o.finish(s, nil, err)
+		return o.finish(s, nil, nil, err)
 	}
 	if err := v.Show(s); err != nil {
 		au.stop()
-		return o.finish(s, nil, err)
+		return o.finish(s, nil, nil, err)
 	}
 	for _, p := range o.overlay {
 		v.Overlay.Show(p, true)
 	}
 	runtime.GC() // fonts and start-up leave a few megabytes
-	a := &app{s: s, v: v, audio: au, ticks: o.ticks, shoot: o.screenshot != "" || o.capture != "", keep: o.books, timer: v.Overlay.Meter().Timer("tick")}
-	opt := render.Options{Title: "Strata", HideCursor: true}
-	if opt.AfterDraw, err = o.afterDraw(s, a.quit); err != nil {
+	a := o.newApp(s, v, au)
+	opt := render.Options{Title: "Strata", HideCursor: true, Controls: a.controls, Fullscreen: a.sh.Settings().Fullscreen}
+	if opt.AfterDraw, err = o.afterDraw(a); err != nil {
 		au.stop()
-		return o.finish(s, nil, errors.Join(err, v.Overlay.Close()))
+		return o.finish(s, nil, nil, errors.Join(err, v.Overlay.Close()))
 	}
 	if opt.AfterDraw != nil {
 		opt.Resolution = render.ResolutionNative // a picture has the time
@@ -212,73 +209,6 @@ func (o *options) window() (*report, error) {
 	opt.W, opt.H = o.size[0], o.size[1]
 	err = render.Run(a, opt)
 	au.stop()
-	return o.finish(s, a.kept, errors.Join(err, v.Overlay.Close()))
+	a.sh.Close()
+	return o.finish(s, a.kept, a.rows, errors.Join(err, v.Overlay.Close()))
 }
-
-// app is the game as the window sees it.
-type app struct {
-	s     *game.Session
-	v     *view.View
-	audio *audio
-	ticks uint64
-	shoot bool // a screenshot ends the run, not the count of ticks
-	timer *meter.Timer
-	keep  bool // books are to be taken before the window goes, and what it has in memory
-	kept  *books
-}
-
-// quit ends the run, with the window still there.
-func (a *app) quit() (err error) {
-	if a.keep {
-		a.kept, err = keepBooks(a.s)
-	}
-	if err != nil {
-		return err
-	}
-	return render.ErrQuit
-}
-
-// Update is one frame: input in, at most one tick, none where the overlay has frozen the game.
-func (a *app) Update(in *render.Input) error {
-	a.v.Overlay.Update()
-	defer a.audio.update(a.s, in.Mute)
-	if a.v.Overlay.Frozen() {
-		return nil
-	}
-	if a.ticks > 0 && a.s.Game.Ticks >= a.ticks && !a.shoot {
-		return a.quit()
-	}
-	e := engine.Input{Move: in.Move, Aim: in.Aim}
-	e.Down.Set(game.Fire, in.Fire)
-	e.Pressed.Set(game.Dash, in.Dash)
-	e.Pressed.Set(game.Pause, in.Pause)
-	e.Pressed.Set(game.Restart, in.Restart)
-	for i, b := range [...]engine.Buttons{game.Choose1, game.Choose2, game.Choose3} {
-		e.Pressed.Set(b, in.Choose[i])
-	}
-	e.Pressed.Set(game.AnyKey, in.AnyKey && !anyF(in.F))
-	if a.s.Playing() {
-		e.Aim = in.AimFrom(a.v.PlayerOnScreen())
-	}
-	a.timer.Start()
-	err := a.s.Frame(e)
-	a.timer.Stop()
-	if err != nil {
-		return err
-	}
-	a.v.Update()
-	return nil
-}
-
-// anyF reports whether a function key was pressed: those are the overlay's.
-func anyF(f [9]bool) bool {
-	for _, down := range f {
-		if down {
-			return true
-		}
-	}
-	return false
-}
-
-// Draw draws the frame that Update opened.
-func (a *app) Draw(f *render.Frame) { a.v.Draw(f) }

@@ -264,11 +264,12 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &app{s: s, v: v, ticks: 1, keep: true}
+	o.ticks, o.config = 1, "none"
+	a := o.newApp(s, v, nil)
 	if quit := a.Update(new(render.Input)); err != nil || !errors.Is(quit, render.ErrQuit) || a.kept == nil {
 		t.Errorf("%v, %v, books %v", err, quit, a.kept)
 	}
-	if r, err := o.finish(s, a.kept, nil); err != nil || r.Books != a.kept {
+	if r, err := o.finish(s, a.kept, nil, nil); err != nil || r.Books != a.kept {
 		t.Errorf("other books are reported, %v", err)
 	}
 }

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
@@ -27,7 +23,8 @@ type report struct {
 	Go            goReport           `json:"go"`
 	Loader        loaderReport       `json:"loader"`
 	TickMS        game.Percentiles   `json:"tick_ms"`
-	Lost          game.Lost          `json:"lost"` // what full tiers cost the game
+	Lost          game.Lost          `json:"lost"`             // what full tiers cost the game
+	Series        []row              `json:"series,omitempty"` // what -every asks for
 	Books         *books             `json:"books,omitempty"`
 
 	snapshot tiers.Snapshot
@@ -141,53 +138,4 @@ func (r *report) print(w io.Writer, hash bool) error {
 		fmt.Fprintln(w, "hash", r.Hash)
 	}
 	return err
-}
-
-// A pending file is written beside its name and takes it when it is whole.
-type pending struct {
-	file *os.File
-	name string
-}
-
-// create opens the pending file at once, so that a path that cannot be written is known
-// before the game is played.
-func create(name string) (*pending, error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".strata-*")
-	if err != nil {
-		return nil, fmt.Errorf("cannot write %s: %w", name, err)
-	}
-	return &pending{f, name}, nil
-}
-
-// commit writes the report and gives the file its name. Whatever fails, nothing half-written
-// stays under it.
-func (p *pending) commit(r *report) error {
-	var err error
-	if strings.EqualFold(filepath.Ext(p.name), ".csv") {
-		err = r.snapshot.WriteCSV(p.file)
-	} else {
-		enc := json.NewEncoder(p.file)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(r)
-	}
-	if err == nil {
-		err = p.file.Chmod(0o644)
-	}
-	if cerr := p.file.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(p.file.Name(), p.name)
-	}
-	if err != nil {
-		os.Remove(p.file.Name())
-		return fmt.Errorf("cannot write %s: %w", p.name, err)
-	}
-	return nil
-}
-
-// abandon removes the file of a run that failed.
-func (p *pending) abandon() {
-	p.file.Close()
-	os.Remove(p.file.Name())
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/go-gl/mathgl/mgl32"
+	"github.com/hajimehoshi/ebiten/v2"
 )
 
 // Input is what the player wants in one tick. It is plain data: the window fills it from
@@ -13,17 +14,23 @@ type Input struct {
 	Move mgl32.Vec2 // length 0 to 1; +x right, +y down
 
 	// Aim is a direction of length 1, or zero. Where it is zero and Pointing is set, the
-	// player points at AimScreen: see AimFrom.
+	// player points at AimScreen: see AimFrom. A reticle belongs there.
 	Aim       mgl32.Vec2
 	AimScreen mgl32.Vec2 // logical pixels; the last place pointed at
 	Pointing  bool
 
-	Fire bool // held
+	Fire, Rewind bool // held
 
-	// True in the tick of the press only.
-	Dash, Pause, Restart, Mute, AnyKey bool
-	F                                  [9]bool // F[1] to F[8]
-	Choose                             [3]bool // the first, second or third of what is offered
+	// True in the tick of the press only. AnyKey is any but the overlay's keys.
+	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
+
+	Choose int     // 1, 2 or 3 in the tick of the press, else 0
+	F      [9]bool // F[1] to F[8]: the overlay's, for who has no overlay
+	Panels bool    // the button on the screen that stands for them
+
+	Nav      Nav     // what a menu hears
+	Last     Device  // what was used last: prompts name its controls
+	Captured Control // the press that Controls.Capture asked for
 }
 
 // AimFrom returns the direction from a place on the logical screen, where the player's
@@ -35,104 +42,189 @@ func (in *Input) AimFrom(p mgl32.Vec2) mgl32.Vec2 {
 	return direction(in.AimScreen.Sub(p))
 }
 
-// Numbers of the buttons whose edges are reported.
-const (
-	btnDash = iota
-	btnPause
-	btnRestart
-	btnMute
-	btnAny
-	btnF                 // and 8 more
-	btnChoose = btnF + 9 // and 2 more
-	btnCount  = btnChoose + 3
-)
+// Controls are how the window reads devices. The game may change them between ticks.
+type Controls struct {
+	Bindings Bindings
+	// Capture makes the next press Input.Captured and nothing else, so that a key can be bound.
+	// While it is set only Nav's pointer and Captured are filled. Release of what was held when
+	// it was set is waited for.
+	Capture bool
+}
 
 // deadZone is the part of a stick's travel that counts as rest: worn sticks rest at 0.15.
 const deadZone = 0.2
 
-// raw is what the devices say in one tick, before edges and dead zones.
+// raw is what the devices say in one tick, before edges, bindings and dead zones.
 type raw struct {
-	buttons uint32 // bit i is button i
-
-	keys       mgl32.Vec2 // each axis -1, 0 or 1
+	held       controls
 	left       mgl32.Vec2 // sticks
 	right      mgl32.Vec2
 	cursor     mgl32.Vec2 // logical pixels
-	mouseFire  bool
-	padFire    bool
-	touches    [4]touch
+	touches    [mostTouches]touch
 	touchCount int
 }
 
-// A touch is a finger on the logical screen.
-type touch struct {
-	id  int
-	pos mgl32.Vec2
+func (r *raw) alt() bool {
+	return r.held.has(key(ebiten.KeyAltLeft)) || r.held.has(key(ebiten.KeyAltRight))
 }
 
 // A sampler turns what the devices say into Input. It remembers the former tick.
 type sampler struct {
-	buttons uint32
+	held    controls
+	actions [ActionCount]bool
 	cursor  mgl32.Vec2
 	seen    bool // cursor is valid
 	pointer bool // the mouse was the last device to aim
-	thumbs  [2]thumb
+	last    Device
+	fingers fingers
+	touched [TouchButtons]bool
+	nav     navigator
+	mods    modifiers
 }
 
-// A thumb is a finger that steers: a stick whose rest is where the finger came down.
-type thumb struct {
-	id     int
-	down   bool
-	origin mgl32.Vec2
-	pull   mgl32.Vec2 // from -1 to 1
+// sample makes the Input of this tick. w and h are those of the logical screen.
+func (s *sampler) sample(in *Input, r *raw, c *Controls, w, h float32) {
+	*in = Input{AimScreen: in.AimScreen}
+	pressed := r.held.without(s.held)
+	s.held = r.held
+	fresh := s.fingers.follow(r, w, h)
+	s.device(r, &pressed, fresh)
+	in.Last = s.last
+	s.nav.read(&in.Nav, r, &pressed, &s.fingers)
+	if c.Capture {
+		s.capture(in, &pressed)
+		return
+	}
+	s.press(in, r, c)
+	s.buttons(in)
+	for i := range in.F[1:] {
+		in.F[i+1] = pressed.has(key(ebiten.KeyF1 + ebiten.Key(i)))
+	}
+	in.AnyKey = fresh || anyGame(&pressed)
+	s.steer(in, r, c)
 }
 
-// thumbTravel is the way, in logical pixels, from a thumb's rest to full deflection.
-const thumbTravel = 36
+// capture looks for a press to bind, and keeps actions from beginning with a key still held.
+func (s *sampler) capture(in *Input, pressed *controls) {
+	in.Captured = pressed.first()
+	in.Nav = Nav{Pointer: in.Nav.Pointer, Moved: in.Nav.Moved}
+	for a := range s.actions {
+		s.actions[a] = true
+	}
+}
 
-// sample makes the Input of this tick. width is that of the logical screen.
-func (s *sampler) sample(in *Input, r *raw, width float32) {
-	aim := in.AimScreen
-	*in = Input{AimScreen: aim}
-	pressed := r.buttons &^ s.buttons
-	s.buttons = r.buttons
-	in.edges(pressed)
+// press finds the actions whose controls are held, and sets what begins in this tick.
+func (s *sampler) press(in *Input, r *raw, c *Controls) {
+	held := r.held
+	moving := c.Bindings.axis(&held) != mgl32.Vec2{}
+	s.mods.filter(&held, moving)
+	var edge [ActionCount]bool
+	for a := range ActionCount {
+		down := c.Bindings.down(a, &held)
+		edge[a] = down && !s.actions[a]
+		s.actions[a] = down
+	}
+	in.Dash, in.Pause, in.Restart, in.Mute = edge[Dash], edge[Pause], edge[Restart], edge[Mute]
+	enter := r.held.has(key(ebiten.KeyEnter)) && r.alt()
+	in.Fullscreen = edge[Fullscreen] || enter && !s.mods.enter
+	s.mods.enter = enter
+	for k := range 3 {
+		if edge[Choose1+Action(k)] {
+			in.Choose = k + 1
+		}
+	}
+	in.Rewind = s.actions[Rewind]
+}
 
-	touched := s.trackThumbs(r, width)
-	in.AnyKey = in.AnyKey || touched
-	in.Move = limit(r.keys.Add(dead(r.left)).Add(s.thumbs[0].pull))
+// buttons reads the buttons on the screen.
+func (s *sampler) buttons(in *Input) {
+	on := func(b TouchButton) bool {
+		down := s.fingers.buttons[b] != 0
+		edge := down && !s.touched[b]
+		s.touched[b] = down
+		return edge
+	}
+	in.Dash = on(TouchDash) || in.Dash
+	in.Pause = on(TouchPause) || in.Pause
+	in.Panels = on(TouchOverlay)
+	in.Rewind = in.Rewind || s.fingers.buttons[TouchRewind] != 0
+}
 
+// steer sets where the player moves, aims and fires.
+func (s *sampler) steer(in *Input, r *raw, c *Controls) {
+	left, right := &s.fingers.thumbs[0], &s.fingers.thumbs[1]
+	in.Move = limit(c.Bindings.axis(&r.held).Add(dead(r.left)).Add(left.pull))
 	stick := dead(r.right)
-	if s.thumbs[1].down {
-		stick = s.thumbs[1].pull
+	if right.down {
+		stick = right.pull
 	}
-	s.point(in, r, stick)
-	in.Fire = r.mouseFire || r.padFire || (s.thumbs[1].down && stick != mgl32.Vec2{})
+	mouse := r.held.has(mouseButton(ebiten.MouseButtonLeft))
+	s.point(in, r, stick, mouse)
+	// A full pull of the right stick fires by itself, as in other twin-stick games.
+	in.Fire = s.actions[Fire] || r.right.Len() > 0.8 || right.down && stick != mgl32.Vec2{}
 }
 
-// edges sets what was pressed in this tick.
-func (in *Input) edges(pressed uint32) {
-	on := func(b int) bool { return pressed>>b&1 != 0 }
-	in.Dash, in.Pause, in.Restart, in.Mute = on(btnDash), on(btnPause), on(btnRestart), on(btnMute)
-	in.AnyKey = on(btnAny)
-	for i := range in.F {
-		in.F[i] = on(btnF + i)
+// axis adds up the keys that move: each axis -1, 0 or 1.
+func (b *Bindings) axis(held *controls) (v mgl32.Vec2) {
+	for a, d := range ways {
+		if b.down(MoveUp+Action(a), held) {
+			v = v.Add(d)
+		}
 	}
-	for i := range in.Choose {
-		in.Choose[i] = on(btnChoose + i)
+	return v
+}
+
+// ways are the directions of MoveUp, MoveLeft, MoveDown and MoveRight.
+var ways = [4]mgl32.Vec2{{0, -1}, {-1, 0}, {0, 1}, {1, 0}}
+
+// device says what is in the player's hand: what was pressed, pulled, moved or touched last.
+func (s *sampler) device(r *raw, pressed *controls, fresh bool) {
+	c := pressed.first()
+	switch {
+	case fresh || r.touchCount > 0:
+		s.last = Touch
+	case r.left.Len() > 0.5 || r.right.Len() > 0.5 || pressed.pad():
+		s.last = Gamepad
+	case c != 0 || s.seen && r.cursor != s.cursor:
+		s.last = Keyboard
 	}
+}
+
+// pad reports whether a button of a gamepad is in s.
+func (s *controls) pad() bool {
+	for c := padFirst; c < controlEnd; c++ {
+		if s.has(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// anyGame reports whether there is a control that is not the overlay's, nor one that is held with
+// another.
+func anyGame(pressed *controls) bool {
+	p := *pressed
+	for k := ebiten.KeyF1; k <= ebiten.KeyF12; k++ {
+		p.remove(key(k))
+	}
+	for _, c := range modifierKeys {
+		p.remove(c)
+	}
+	return p != controls{}
 }
 
 // point decides who aims: a stick while it is pulled, the mouse as soon as it moves or
 // fires. A stick at rest does not give the aim back to a mouse that lies still.
-func (s *sampler) point(in *Input, r *raw, stick mgl32.Vec2) {
+func (s *sampler) point(in *Input, r *raw, stick mgl32.Vec2, mouse bool) {
 	moved := s.seen && r.cursor != s.cursor
 	s.cursor, s.seen = r.cursor, true
 	switch {
 	case stick != mgl32.Vec2{}:
 		s.pointer = false
 		in.Aim = direction(stick)
-	case moved || r.mouseFire:
+	case r.touchCount > 0: // the mouse's place is then what the system thinks of fingers
+		s.pointer = false
+	case moved || mouse:
 		s.pointer = true
 	}
 	if in.Pointing = s.pointer; s.pointer {
@@ -140,45 +232,43 @@ func (s *sampler) point(in *Input, r *raw, stick mgl32.Vec2) {
 	}
 }
 
-// trackThumbs follows one finger on each half of the screen, and reports whether a new
-// one came down.
-func (s *sampler) trackThumbs(r *raw, width float32) bool {
-	fingers := r.touches[:r.touchCount]
-	for i := range s.thumbs {
-		t := &s.thumbs[i]
-		f := find(fingers, t.id)
-		if !t.down || f == nil {
-			*t = thumb{}
-			continue
-		}
-		t.pull = dead(limit(f.pos.Sub(t.origin).Mul(1.0 / thumbTravel)))
-	}
-	fresh := false
-	for _, f := range fingers {
-		side := 0
-		if f.pos[0] >= width/2 {
-			side = 1
-		}
-		if s.held(f.id) || s.thumbs[side].down {
-			continue
-		}
-		s.thumbs[side] = thumb{id: f.id, down: true, origin: f.pos}
-		fresh = true
-	}
-	return fresh
+// modifierKeys are held with others: Shift and F2 is the overlay's, Alt and Enter the window's.
+var modifierKeys = [...]Control{
+	key(ebiten.KeyShiftLeft), key(ebiten.KeyShiftRight), key(ebiten.KeyControlLeft), key(ebiten.KeyControlRight),
+	key(ebiten.KeyAltLeft), key(ebiten.KeyAltRight), key(ebiten.KeyMetaLeft), key(ebiten.KeyMetaRight),
 }
 
-func (s *sampler) held(id int) bool {
-	return s.thumbs[0].down && s.thumbs[0].id == id || s.thumbs[1].down && s.thumbs[1].id == id
+// modifiers decide when a key that may be held with another counts by itself: at once while a key
+// moves the player, who then has no hand for the overlay; at rest when it is let go and no
+// function key, nor Enter or Tab, was pressed with it.
+type modifiers struct {
+	down   [len(modifierKeys)]bool
+	counts [len(modifierKeys)]bool // it began while moving
+	chord  [len(modifierKeys)]bool // something else was pressed with it
+	enter  bool
 }
 
-func find(fingers []touch, id int) *touch {
-	for i := range fingers {
-		if fingers[i].id == id {
-			return &fingers[i]
+// filter takes the modifiers out of held that do not count.
+func (m *modifiers) filter(held *controls, moving bool) {
+	with := false
+	for k := ebiten.KeyF1; k <= ebiten.KeyF12; k++ {
+		with = with || held.has(key(k))
+	}
+	with = with || held.has(key(ebiten.KeyEnter)) || held.has(key(ebiten.KeyTab))
+	for i, c := range modifierKeys {
+		down, was := held.has(c), m.down[i]
+		m.down[i] = down
+		held.remove(c)
+		switch {
+		case down && !was:
+			m.counts[i], m.chord[i] = moving && !with, with
+		case down:
+			m.chord[i] = m.chord[i] || with
+		}
+		if down && m.counts[i] || !down && was && !m.counts[i] && !m.chord[i] {
+			held.add(c)
 		}
 	}
-	return nil
 }
 
 // dead takes the dead zone out of a stick, so that full deflection stays 1.

@@ -1,42 +1,152 @@
 package render
 
 import (
+	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/go-gl/mathgl/mgl32"
+	"github.com/hajimehoshi/ebiten/v2"
 )
 
 func near(a, b mgl32.Vec2) bool { return a.Sub(b).Len() < 1e-3 }
 
+// A hand plays on a sampler, a tick at a time.
+type hand struct {
+	s sampler
+	c Controls
+	r raw
+}
+
+func newHand() *hand { return &hand{c: Controls{Bindings: DefaultBindings()}} }
+
+// tick is one tick with these controls held and everything else of r.
+func (h *hand) tick(r raw, held ...Control) (in Input) {
+	for _, c := range held {
+		r.held.add(c)
+	}
+	in.AimScreen = h.r.cursor
+	h.s.sample(&in, &r, &h.c, LogicalW, LogicalH)
+	h.r = r
+	return in
+}
+
+func named(t *testing.T, name string) Control {
+	t.Helper()
+	c, err := ParseControl(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func touching(f ...touch) raw {
+	r := raw{touchCount: len(f)}
+	copy(r.touches[:], f)
+	return r
+}
+
+var (
+	keySpace = key(ebiten.KeySpace)
+	keyShift = key(ebiten.KeyShiftLeft)
+	keyF2    = key(ebiten.KeyF2)
+	keyW     = key(ebiten.KeyW)
+	keyEnter = key(ebiten.KeyEnter)
+	keyDown  = key(ebiten.KeyArrowDown)
+	mouse    = mouseButton(ebiten.MouseButtonLeft)
+	padA     = padButton(ebiten.StandardGamepadButtonRightBottom)
+)
+
 func TestInput_ButtonsAreEdges(t *testing.T) {
-	var s sampler
-	var in Input
-	r := raw{buttons: 1<<btnDash | 1<<(btnF+3) | 1<<btnAny}
-	s.sample(&in, &r, LogicalW)
-	if !in.Dash || !in.F[3] || in.F[2] || !in.AnyKey || in.Pause {
+	h := newHand()
+	f3 := key(ebiten.KeyF3)
+	if in := h.tick(raw{}, keySpace, f3); !in.Dash || !in.F[3] || in.F[2] || !in.AnyKey || in.Pause {
 		t.Errorf("pressed: %+v", in)
 	}
-	s.sample(&in, &r, LogicalW)
-	if in.Dash || in.F[3] || in.AnyKey {
+	if in := h.tick(raw{}, keySpace, f3); in.Dash || in.F[3] || in.AnyKey {
 		t.Errorf("held: %+v", in)
 	}
-	s.sample(&in, &raw{}, LogicalW)
-	s.sample(&in, &r, LogicalW)
-	if !in.Dash {
+	h.tick(raw{})
+	if in := h.tick(raw{}, keySpace); !in.Dash {
 		t.Error("pressed again")
 	}
 }
 
+func TestInput_EveryActionHasItsField(t *testing.T) {
+	got := func(in Input, a Action) bool {
+		switch a {
+		case MoveUp, MoveLeft, MoveDown, MoveRight:
+			return near(in.Move, ways[a])
+		case Fire:
+			return in.Fire
+		case Choose1, Choose2, Choose3:
+			return in.Choose == int(a-Choose1)+1
+		}
+		return map[Action]bool{Dash: in.Dash, Rewind: in.Rewind, Pause: in.Pause, Restart: in.Restart, Mute: in.Mute, Fullscreen: in.Fullscreen}[a]
+	}
+	b := DefaultBindings()
+	for a := range ActionCount {
+		for _, c := range b[a] {
+			if c == 0 {
+				continue
+			}
+			h := newHand()
+			in := h.tick(raw{}, c)
+			if c == keyShift {
+				in = h.tick(raw{})
+			}
+			for other := range ActionCount {
+				if got(in, other) != (other == a) {
+					t.Errorf("%s, which is %s: %s is %v", c, a, other, got(in, other))
+				}
+			}
+		}
+	}
+}
+
+func TestInput_TheOverlaysChordsDoNotReachTheGame(t *testing.T) {
+	h := newHand()
+	for i, held := range [][]Control{{keyShift}, {keyShift, keyF2}, {keyShift}, {}, {}} {
+		if in := h.tick(raw{}, held...); in.Dash || in.AnyKey {
+			t.Errorf("tick %d of Shift and F2: %+v", i, in)
+		}
+	}
+	h.tick(raw{}, keyShift)
+	if in := h.tick(raw{}); !in.Dash {
+		t.Error("Shift by itself, let go, is no dash")
+	}
+	h.tick(raw{}, keyW)
+	if in := h.tick(raw{}, keyW, keyShift); !in.Dash {
+		t.Error("Shift while moving is no dash at once")
+	}
+	if in := h.tick(raw{}, keyW); in.Dash {
+		t.Error("one Shift, two dashes")
+	}
+}
+
+func TestInput_AltAndEnterIsTheWholeScreenAndSelectsNothing(t *testing.T) {
+	h := newHand()
+	alt := key(ebiten.KeyAltLeft)
+	h.tick(raw{}, alt)
+	if in := h.tick(raw{}, alt, keyEnter); !in.Fullscreen || in.Nav.Select {
+		t.Errorf("%+v", in)
+	}
+	if in := h.tick(raw{}, alt, keyEnter); in.Fullscreen {
+		t.Error("twice")
+	}
+	if in := newHand().tick(raw{}, keyEnter); in.Fullscreen || !in.Nav.Select {
+		t.Errorf("Enter alone: %+v", in)
+	}
+}
+
 func TestInput_MoveIsNeverLongerThanOne(t *testing.T) {
-	var s sampler
-	var in Input
-	s.sample(&in, &raw{keys: mgl32.Vec2{1, -1}, left: mgl32.Vec2{1, -1}}, LogicalW)
+	h := newHand()
+	in := h.tick(raw{left: mgl32.Vec2{1, -1}}, keyW, key(ebiten.KeyD))
 	if l := in.Move.Len(); math.Abs(float64(l)-1) > 1e-4 || in.Move[0] <= 0 || in.Move[1] >= 0 {
 		t.Errorf("%v", in.Move)
 	}
-	s.sample(&in, &raw{left: mgl32.Vec2{0.15, 0.1}}, LogicalW)
-	if in.Move != (mgl32.Vec2{}) {
+	if in = h.tick(raw{left: mgl32.Vec2{0.15, 0.1}}); in.Move != (mgl32.Vec2{}) {
 		t.Errorf("a stick at rest moves: %v", in.Move)
 	}
 	if v := dead(mgl32.Vec2{0, 1}); !near(v, mgl32.Vec2{0, 1}) {
@@ -45,61 +155,239 @@ func TestInput_MoveIsNeverLongerThanOne(t *testing.T) {
 }
 
 func TestInput_MouseAndStickShareTheAim(t *testing.T) {
-	var s sampler
-	var in Input
-	s.sample(&in, &raw{cursor: mgl32.Vec2{5, 5}}, LogicalW)
-	if in.Pointing || in.AimFrom(mgl32.Vec2{}) != (mgl32.Vec2{}) {
+	h := newHand()
+	if in := h.tick(raw{cursor: mgl32.Vec2{5, 5}}); in.Pointing || in.AimFrom(mgl32.Vec2{}) != (mgl32.Vec2{}) {
 		t.Error("a mouse that lies still aims")
 	}
-	s.sample(&in, &raw{cursor: mgl32.Vec2{100, 50}}, LogicalW)
-	if !in.Pointing || !near(in.AimFrom(mgl32.Vec2{100, 10}), mgl32.Vec2{0, 1}) {
+	at := mgl32.Vec2{100, 50}
+	if in := h.tick(raw{cursor: at}); !in.Pointing || in.AimScreen != at || !near(in.AimFrom(mgl32.Vec2{100, 10}), mgl32.Vec2{0, 1}) {
 		t.Errorf("mouse: %+v", in)
 	}
-	s.sample(&in, &raw{cursor: mgl32.Vec2{100, 50}, right: mgl32.Vec2{-0.9, 0}}, LogicalW)
-	if in.Pointing || !near(in.AimFrom(mgl32.Vec2{}), mgl32.Vec2{-1, 0}) {
+	if in := h.tick(raw{cursor: at, right: mgl32.Vec2{-0.9, 0}}); in.Pointing || !in.Fire || !near(in.AimFrom(mgl32.Vec2{}), mgl32.Vec2{-1, 0}) {
 		t.Errorf("stick: %+v", in)
 	}
-	s.sample(&in, &raw{cursor: mgl32.Vec2{100, 50}}, LogicalW)
-	if in.Pointing || in.Aim != (mgl32.Vec2{}) {
+	if in := h.tick(raw{cursor: at}); in.Pointing || in.Aim != (mgl32.Vec2{}) {
 		t.Errorf("stick let go: %+v", in)
 	}
-	s.sample(&in, &raw{cursor: mgl32.Vec2{100, 50}, mouseFire: true}, LogicalW)
-	if !in.Pointing || !in.Fire || in.AimScreen != (mgl32.Vec2{100, 50}) {
+	in := h.tick(raw{cursor: at}, mouse)
+	if !in.Pointing || !in.Fire || in.AimScreen != at {
 		t.Errorf("mouse fires: %+v", in)
 	}
-	if in.AimFrom(mgl32.Vec2{100, 50}) != (mgl32.Vec2{}) {
+	if in.AimFrom(at) != (mgl32.Vec2{}) {
 		t.Error("a direction to the same place")
 	}
 }
 
 func TestInput_TwoThumbs(t *testing.T) {
-	var s sampler
-	var in Input
-	fingers := func(f ...touch) *raw {
-		r := &raw{touchCount: len(f)}
-		copy(r.touches[:], f)
-		return r
-	}
-	s.sample(&in, fingers(touch{7, mgl32.Vec2{100, 200}}, touch{9, mgl32.Vec2{500, 200}}), LogicalW)
-	if !in.AnyKey || in.Move != (mgl32.Vec2{}) || in.Fire {
+	h := newHand()
+	in := h.tick(touching(touch{7, mgl32.Vec2{100, 200}}, touch{9, mgl32.Vec2{500, 200}}))
+	if !in.AnyKey || in.Move != (mgl32.Vec2{}) || in.Fire || in.Last != Touch {
 		t.Errorf("down: %+v", in)
 	}
 	// Both cross the middle and remain what they were.
-	s.sample(&in, fingers(touch{9, mgl32.Vec2{300, 200}}, touch{7, mgl32.Vec2{400, 200}}, touch{11, mgl32.Vec2{10, 10}}), LogicalW)
+	in = h.tick(touching(touch{9, mgl32.Vec2{300, 200}}, touch{7, mgl32.Vec2{400, 200}}))
 	if !near(in.Move, mgl32.Vec2{1, 0}) || !near(in.Aim, mgl32.Vec2{-1, 0}) || !in.Fire || in.AnyKey {
 		t.Errorf("pulled: %+v", in)
 	}
-	s.sample(&in, fingers(touch{9, mgl32.Vec2{500, 201}}), LogicalW)
+	in = h.tick(touching(touch{9, mgl32.Vec2{500, 201}}))
 	if in.Move != (mgl32.Vec2{}) || in.Fire {
 		t.Errorf("left one up, right one at rest: %+v", in)
 	}
 }
 
+func TestInput_ButtonsOnTheScreenAreNoThumbs(t *testing.T) {
+	for b, get := range map[TouchButton]func(*Input) bool{
+		TouchDash:    func(in *Input) bool { return in.Dash },
+		TouchRewind:  func(in *Input) bool { return in.Rewind },
+		TouchPause:   func(in *Input) bool { return in.Pause },
+		TouchOverlay: func(in *Input) bool { return in.Panels },
+	} {
+		h := newHand()
+		at, r := b.Circle(LogicalW, LogicalH)
+		in := h.tick(touching(touch{3, at}))
+		if !get(&in) {
+			t.Errorf("button %d is not pressed", b)
+		}
+		in = h.tick(touching(touch{3, at.Add(mgl32.Vec2{-60, 0})}))
+		if in.Fire || in.Aim != (mgl32.Vec2{}) || b != TouchRewind && get(&in) {
+			t.Errorf("button %d, dragged, does more: %+v", b, in)
+		}
+		if at[0]-r < 0 || at[0]+r > LogicalW || at[1]-r < 0 || at[1]+r > LogicalH {
+			t.Errorf("button %d lies beyond the screen", b)
+		}
+		for other := range TouchButtons {
+			if o, ro := other.Circle(LogicalW, LogicalH); other != b && o.Sub(at).Len() < (r+ro)*touchSlack {
+				t.Errorf("buttons %d and %d lie over each other", b, other)
+			}
+		}
+	}
+}
+
+func TestInput_LastIsWhatIsInHand(t *testing.T) {
+	h := newHand()
+	for i, c := range []struct {
+		r    raw
+		held []Control
+		want Device
+	}{
+		{raw{}, nil, Keyboard},
+		{raw{}, []Control{padA}, Gamepad},
+		{raw{}, nil, Gamepad},
+		{raw{}, []Control{keyW}, Keyboard},
+		{raw{left: mgl32.Vec2{0.9, 0}}, nil, Gamepad},
+		{touching(touch{0, mgl32.Vec2{9, 9}}), nil, Touch},
+		{raw{}, nil, Touch},
+		{raw{cursor: mgl32.Vec2{4, 4}}, nil, Keyboard},
+	} {
+		if in := h.tick(c.r, c.held...); in.Last != c.want {
+			t.Errorf("%d: %s, want %s", i, in.Last, c.want)
+		}
+	}
+}
+
+func TestNav_AHeldDirectionRepeats(t *testing.T) {
+	h := newHand()
+	count := func(ticks int, r raw, held ...Control) (n int) {
+		for range ticks {
+			if in := h.tick(r, held...); in.Nav.Down {
+				n++
+			}
+		}
+		h.tick(raw{})
+		return n
+	}
+	if n := count(repeatFirst, raw{}, keyDown); n != 1 {
+		t.Errorf("%d before it repeats", n)
+	}
+	if n := count(repeatFirst+2*repeatNext+1, raw{}, keyDown); n != 4 {
+		t.Errorf("%d with three repeats", n)
+	}
+	if n := count(5, raw{left: mgl32.Vec2{0, 0.9}}); n != 1 {
+		t.Errorf("a stick counts %d times", n)
+	}
+	if n := count(5, raw{left: mgl32.Vec2{0, 0.4}}); n != 0 {
+		t.Errorf("a stick half pulled counts %d times", n)
+	}
+}
+
+func TestNav_EachDeviceSelectsAndPoints(t *testing.T) {
+	if in := newHand().tick(raw{}, padA); !in.Nav.Select {
+		t.Error("A does not select")
+	}
+	if in := newHand().tick(raw{}, padButton(ebiten.StandardGamepadButtonRightRight)); !in.Nav.Back {
+		t.Error("B does not go back")
+	}
+	h, at := newHand(), mgl32.Vec2{320, 100}
+	if in := h.tick(touching(touch{0, at})); !in.Nav.Click || !in.Nav.Held || in.Nav.Pointer != at {
+		t.Errorf("a tap: %+v", in.Nav)
+	}
+	if in := h.tick(touching(touch{0, at.Add(mgl32.Vec2{9, 0})})); in.Nav.Click || !in.Nav.Held || !in.Nav.Moved {
+		t.Errorf("a drag: %+v", in.Nav)
+	}
+	h = newHand()
+	if in := h.tick(raw{cursor: at}); in.Nav.Moved {
+		t.Error("a mouse that lies still has moved")
+	}
+	if in := h.tick(raw{cursor: at}, mouse); !in.Nav.Click || in.Nav.Pointer != at {
+		t.Errorf("a click: %+v", in.Nav)
+	}
+}
+
+func TestCapture_TakesTheNextPressAndNothingElse(t *testing.T) {
+	h := newHand()
+	h.tick(raw{}, keyEnter)
+	h.c.Capture = true
+	if in := h.tick(raw{}, keyEnter); in.Captured != 0 {
+		t.Error("what was held is captured")
+	}
+	in := h.tick(raw{}, keySpace)
+	if in.Captured != keySpace || in.Dash || in.AnyKey || in.Nav.Select {
+		t.Errorf("%+v", in)
+	}
+	h.c.Capture = false
+	if in := h.tick(raw{}, keySpace); in.Dash {
+		t.Error("the captured key, still held, dashes")
+	}
+}
+
+func TestBindings_ConflictsAreSwapped(t *testing.T) {
+	b := DefaultBindings()
+	if err := b.Bind(int(Dash), 0, "Q"); err != nil {
+		t.Fatal(err)
+	}
+	if b[Dash][0] != named(t, "Q") || b[Rewind][0] != keySpace {
+		t.Errorf("dash %v, rewind %v", b[Dash], b[Rewind])
+	}
+	for control, want := range map[string]string{"F2": "overlay's", "M": "only control of MUTE", "Q9": "no control"} {
+		before := b
+		if err := b.Bind(int(Fire), 2, control); err == nil || !strings.Contains(err.Error(), want) || b != before {
+			t.Errorf("%s: %v, want %q", control, err, want)
+		}
+	}
+	h := newHand()
+	h.c.Bindings = b
+	if in := h.tick(raw{}, named(t, "Q")); !in.Dash || in.Rewind {
+		t.Errorf("after the swap: %+v", in)
+	}
+}
+
+func TestBindings_GoThroughText(t *testing.T) {
+	b := DefaultBindings()
+	if err := b.unique(); err != nil {
+		t.Error(err)
+	}
+	if err := b.Bind(int(Mute), 1, "PadX"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(b.Map())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string][]string
+	var back Bindings
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	if err := back.SetMap(m); err != nil || back != b {
+		t.Errorf("%v\n%v\n%v", err, b, back)
+	}
+}
+
+func TestBindings_RefuseWhatIsNone(t *testing.T) {
+	for want, m := range map[string]map[string][]string{
+		"unknown action":   {"jump": {"A"}},
+		"no control":       {"dash": {"Any"}},
+		"0 controls":       {"dash": {}},
+		"4 controls":       {"dash": {"A", "B", "C", "D"}},
+		"bound twice":      {"dash": {"Z"}, "mute": {"Z"}},
+		"is the overlay's": {"dash": {"F3"}},
+	} {
+		b := DefaultBindings()
+		if err := b.SetMap(m); err == nil || !strings.Contains(err.Error(), want) || b != DefaultBindings() {
+			t.Errorf("%v: %v, want %q", m, err, want)
+		}
+	}
+}
+
+func TestControl_EveryNameIsReadBack(t *testing.T) {
+	n := 0
+	for c := keyFirst; c < controlEnd; c++ {
+		if back, err := ParseControl(c.String()); err != nil || back != c || c.Label() == "" {
+			t.Errorf("%d is %q, label %q, comes back as %d, %v", c, c.String(), c.Label(), back, err)
+		}
+		n++
+	}
+	if n < 120 || controlEnd >= 255 {
+		t.Errorf("%d controls", n)
+	}
+}
+
 func TestInput_DoesNotAllocate(t *testing.T) {
-	var s sampler
+	h := newHand()
 	var in Input
-	r := raw{touchCount: 2}
-	if n := testing.AllocsPerRun(100, func() { s.sample(&in, &r, LogicalW) }); n != 0 {
+	r := touching(touch{1, mgl32.Vec2{9, 99}}, touch{2, mgl32.Vec2{500, 99}})
+	r.held.add(keyShift)
+	if n := testing.AllocsPerRun(100, func() { h.s.sample(&in, &r, &h.c, LogicalW, LogicalH) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

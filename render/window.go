@@ -45,6 +45,10 @@ type Options struct {
 	Resolution Resolution // of the scene
 	HideCursor bool       // for games that draw their own
 
+	// Controls say which key does what; nil is DefaultBindings. The game keeps them and may
+	// change them in Update.
+	Controls *Controls
+
 	// Screenshot is the file that receives a PNG of the first frame at or after tick
 	// ScreenshotAt; empty is none. With ScreenshotQuit the game ends after it.
 	Screenshot     string
@@ -64,6 +68,9 @@ func (o *Options) fill() error {
 	}
 	if o.Title == "" {
 		o.Title = "Strata"
+	}
+	if o.Controls == nil {
+		o.Controls = &Controls{Bindings: DefaultBindings()}
 	}
 	def(&o.W, 2*LogicalW)
 	def(&o.H, 2*LogicalH)
@@ -119,6 +126,25 @@ func Images() (library string, bytes int64) {
 	var info ebiten.DebugInfo
 	ebiten.ReadDebugInfo(&info)
 	return info.GraphicsLibrary.String(), info.TotalGPUImageMemoryUsageInBytes
+}
+
+// Focused reports whether the window has the keyboard. In Update and Draw.
+func Focused() bool { return ebiten.IsFocused() }
+
+// IsFullscreen reports whether the window covers the screen; SetFullscreen makes it do so or not.
+// In Update and Draw.
+func IsFullscreen() bool    { return ebiten.IsFullscreen() }
+func SetFullscreen(on bool) { ebiten.SetFullscreen(on) }
+
+// ShowCursor shows or hides the system's pointer over the window. In Update and Draw.
+func ShowCursor(on bool) {
+	mode := ebiten.CursorModeHidden
+	if on {
+		mode = ebiten.CursorModeVisible
+	}
+	if ebiten.CursorMode() != mode {
+		ebiten.SetCursorMode(mode)
+	}
 }
 
 // A window is the game as Ebitengine sees it.
@@ -209,7 +235,7 @@ func (w *window) update() error {
 		return ebiten.Termination
 	}
 	w.devices.read(&w.raw, w.viewport)
-	w.sampler.sample(&w.in, &w.raw, float32(w.opt.LogicalW))
+	w.sampler.sample(&w.in, &w.raw, w.opt.Controls, float32(w.opt.LogicalW), float32(w.opt.LogicalH))
 	if err := w.game.Update(&w.in); err != nil {
 		if errors.Is(err, ErrQuit) {
 			return ebiten.Termination

@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -14,6 +15,9 @@ var (
 
 // hud writes at the edges: score and multiplier, hull, wave, and the memory that breathes.
 func (v *View) hud() {
+	if v.titled() { // a title lies over no banner, and a table of figures over no other
+		return
+	}
 	g, q := v.s.Game, &v.quads
 	v.text = render.AppendInt(v.text[:0], g.Score, 0)
 	q.TextBytes(v.font, 10, 8, 2, v.pal[4], v.text)
@@ -30,7 +34,7 @@ func (v *View) hud() {
 	}
 	q.TextRight(v.font, Width-10, 8, 1, dim.Fade(0.9), g.Realm.Info.Title)
 	v.progress()
-	v.pointer()
+	v.compass()
 	v.offers()
 	v.breath()
 	if share, ok := g.Boss(); ok {
@@ -65,8 +69,8 @@ func (v *View) progress() {
 	q.Rect(Width/2-long/2, Height-8, long*g.Bar(), 3, v.pal[4])
 }
 
-// pointer is an arrow at the screen's edge towards where to go next, while that is out of sight.
-func (v *View) pointer() {
+// compass is an arrow at the screen's edge towards where to go next, while that is out of sight.
+func (v *View) compass() {
 	g := v.s.Game
 	if !g.Player.Alive || g.Phase == game.Leaving {
 		return
@@ -135,11 +139,7 @@ func (v *View) breath() {
 func (v *View) banner() {
 	g, q := v.s.Game, &v.quads
 	switch {
-	case v.s.Paused:
-		y := v.below(150)
-		q.Rect(0, 0, Width, Height, render.Color{A: 0.6})
-		q.TextCentre(v.font, Width/2, y, 4, v.pal[4], "PAUSED")
-		q.TextCentre(v.font, Width/2, y+64, 1, dim, "ESC GOES ON    R STARTS AGAIN")
+	case v.Menu != nil && v.Menu.Source.Screen() != shell.Playing: // one thing to read at a time
 	case g.Phase == game.Announce:
 		k := fadeInOut(g.PhaseTime, 0.6)
 		y := v.below(92)
@@ -149,18 +149,11 @@ func (v *View) banner() {
 		q.TextCentre(v.font, Width/2, v.below(92), 2, v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), "THE PORTAL IS OPEN")
 	case g.Phase == game.Leaving:
 		q.Rect(0, 0, Width, Height, v.pal[0].Fade(min(1, g.PhaseTime*g.PhaseTime)))
-	case g.Phase == game.Over:
+	case g.Phase == game.Over && v.Menu == nil: // else the shell has a screen for it
 		v.over()
 	}
 	if v.alive < 0.5 {
 		q.Rect(0, 0, Width, Height, v.pal[0].Fade(1-v.alive*2))
-	}
-	if v.s.Attract {
-		q.TextCentre(v.font, Width/2, v.below(46), 5, v.pal[3], "STRATA")
-		if engine.Sin(v.time*4) > -0.4 {
-			q.TextCentre(v.font, Width/2, Height-62, 1, white, "PRESS ANY KEY")
-		}
-		q.TextCentre(v.font, Width/2, Height-44, 1, dim, "WASD MOVES   MOUSE AIMS AND FIRES   SPACE DASHES   F1 F2 F3 MEMORY")
 	}
 }
 

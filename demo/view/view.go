@@ -34,6 +34,12 @@ type View struct {
 	Dropped int              // quads of the last frame for which there was no room
 	needed  int              // quads that a batch wanted lately
 
+	Menu *Menu // over the game, from Attach on
+
+	comfort  comfort
+	pointer  vec
+	pointing bool
+
 	s       *game.Session
 	atlas   *render.Atlas
 	font    *render.Font
@@ -150,9 +156,15 @@ func (v *View) Update() {
 	v.cam.Center = g.Player.P.Add(v.look)
 	angle := float32(g.Ticks) * 2.399963
 	v.cam.Shake = vec{engine.Cos(angle), engine.Sin(angle * 1.7)}.Mul(g.ShakeNow)
+	if v.comfort.on {
+		v.cam.Shake = v.cam.Shake.Mul(v.comfort.shake)
+	}
 	for i, c := range g.Level.Palette {
 		rgba := c.Vec4()
 		v.pal[i] = render.Color{R: rgba[0], G: rgba[1], B: rgba[2], A: 1}
+	}
+	if v.comfort.clear {
+		v.pal = clearPalette
 	}
 }
 
@@ -183,6 +195,9 @@ func (v *View) Draw(f *render.Frame) {
 func (v *View) draw(f *render.Frame) {
 	verts, indices := v.room()
 	v.Dropped = 0
+	if v.comfort.on {
+		f.SetBloom(v.comfort.bloom)
+	}
 	if v.s.Playing() {
 		scene := f.BeginScene(v.pal[0])
 		v.quads.Begin(verts, indices, v.atlas, scene.View())
@@ -198,6 +213,7 @@ func (v *View) draw(f *render.Frame) {
 	} else {
 		v.loading()
 	}
+	v.menu()
 	v.submit(f)
 }
 

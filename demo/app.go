@@ -1,0 +1,288 @@
+package main
+
+import (
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/demo/view"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+	"github.com/strata-go/strata/render/overlay"
+)
+
+// app is the game as the window sees it: the shell says which screen there is, the session plays, the
+// view draws both.
+type app struct {
+	o        *options
+	s        *game.Session
+	v        *view.View
+	sh       *shell.Shell
+	audio    *audio
+	controls *render.Controls
+	timer    *meter.Timer
+	rows     *series
+
+	shoot   bool // a screenshot ends the run, not the count of ticks
+	keep    bool // books are to be taken before the window goes, and what it has in memory
+	kept    *books
+	waiting shell.Command // until a level is there
+	focused bool
+	frames  uint64
+	stopped *atomic.Bool // by a signal
+
+	particles int    // most alive in the player's game
+	before    uint64 // collections before it
+	snap      tiers.Snapshot
+	struck    bool // the pose of -screen
+	gift      int  // that was chosen, from 1; 0 is none
+	gifts     [3]shell.Gift
+}
+
+// newApp makes the shell. Pictures are taken of a new player's game: they neither read nor write what
+// is kept.
+func (o *options) newApp(s *game.Session, v *view.View, au *audio) *app {
+	a := &app{
+		o: o, s: s, v: v, audio: au, shoot: o.screenshot != "" || o.capture != "", keep: o.books, stopped: &o.stopped,
+		controls: &render.Controls{Bindings: render.DefaultBindings()}, rows: newSeries(o.every, o.ticks),
+		timer: v.Overlay.Meter().Timer("tick"),
+	}
+	var store shell.Store
+	if !a.shoot {
+		store = o.store()
+	}
+	a.sh = shell.New(shell.Config{
+		Store: store, Bindings: &a.controls.Bindings, NoQuit: browser, Playing: o.autopilot,
+		Log: func(line string) { o.log(line) },
+	})
+	v.Attach(a.sh, &a.controls.Bindings)
+	v.Comfort(a.sh.Settings())
+	au.set(a.sh.Settings())
+	return a
+}
+
+// store is where settings and runs are kept; nil keeps nothing.
+func (o *options) store() shell.Store {
+	switch o.config {
+	case "":
+		return shell.DefaultStore()
+	case "none":
+		return nil
+	}
+	return shell.Files{Dir: o.config}
+}
+
+// quit ends the run, with the window still there.
+func (a *app) quit() (err error) {
+	a.sh.Close()
+	if a.keep {
+		a.kept, err = keepBooks(a.s)
+	}
+	if err != nil {
+		return err
+	}
+	return render.ErrQuit
+}
+
+// Update is one frame: input in, at most one tick, none where the overlay has frozen the game.
+func (a *app) Update(in *render.Input) error {
+	if a.stopped.Load() {
+		return a.quit()
+	}
+	a.v.Overlay.Update()
+	defer a.audio.update(a.s, &in.Nav)
+	if in.Panels {
+		a.panels()
+	}
+	if a.v.Overlay.Frozen() {
+		return nil
+	}
+	if a.o.ticks > 0 && a.s.Game.Ticks >= a.o.ticks && !a.shoot {
+		return a.quit()
+	}
+	a.focus(render.Focused())
+	if a.shoot {
+		*in = render.Input{} // of what the mouse happens to lie on there is no picture
+	}
+	if cmd := a.sh.Step(nav(in, a.controls.Capture)); cmd == shell.Quit {
+		return a.quit()
+	} else if cmd != shell.None {
+		a.do(cmd)
+	}
+	a.controls.Capture = a.sh.Capturing()
+	a.pose()
+	a.v.Point(in.AimScreen, in.Last, in.Pointing)
+	render.ShowCursor(a.sh.Screen() != shell.Playing && in.Last == render.Keyboard)
+	if a.frames++; a.sh.Screen() == shell.Title && a.frames%2 == 0 && !a.shoot && a.s.Playing() {
+		a.v.Update() // behind the title time runs at half its speed
+		return nil
+	}
+	return a.frame(in)
+}
+
+// frame advances the session.
+func (a *app) frame(in *render.Input) error {
+	a.s.Paused = !a.sh.Running()
+	e := engine.Input{}
+	if a.sh.Screen() == shell.Playing {
+		e = engine.Input{Move: in.Move, Aim: in.Aim}
+		e.Down.Set(game.Fire, in.Fire)
+		e.Pressed.Set(game.Dash, in.Dash)
+		if a.s.Playing() {
+			e.Aim = in.AimFrom(a.v.PlayerOnScreen())
+		}
+	}
+	a.choose(&e)
+	a.begin(&e)
+	began := time.Now()
+	a.timer.Start()
+	err := a.s.Frame(e)
+	a.timer.Stop()
+	if err != nil {
+		return err
+	}
+	a.rows.add(a.s, time.Since(began))
+	a.particles = max(a.particles, a.s.Game.Particles().Len())
+	a.over()
+	a.v.Update()
+	return nil
+}
+
+// giftSymbols are the pictures on the cards.
+var giftSymbols = [game.GiftKinds]int{
+	game.GiftVolley: view.SymbolFan, game.GiftSparks: view.SymbolOrbit, game.GiftLightning: view.SymbolChain,
+	game.GiftMines: view.SymbolMine, game.GiftBeam: view.SymbolBeam, game.GiftHaste: view.SymbolHaste,
+	game.GiftHull: view.SymbolHull, game.GiftFire: view.SymbolSpark, game.GiftFrost: view.SymbolFrost,
+}
+
+// choose hands over the gift that was chosen, and offers the next ones.
+func (a *app) choose(e *engine.Input) {
+	g := a.s.Game
+	if a.gift > 0 {
+		e.Pressed.Set([...]engine.Buttons{game.Choose1, game.Choose2, game.Choose3}[a.gift-1], true)
+		a.gift = 0
+		return
+	}
+	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {
+		return
+	}
+	if g.Offered && g.Player.Alive {
+		for i, k := range g.Offer {
+			a.gifts[i] = shell.Gift{Name: game.GiftNames[k], Lines: game.GiftTexts[k : k+1], Symbol: giftSymbols[k], Have: int(g.Gifts[k])}
+		}
+		a.sh.Offer(a.gifts[:])
+		a.s.Paused = !a.sh.Running()
+	}
+}
+
+// focus pauses the game when the window loses the keyboard.
+func (a *app) focus(now bool) {
+	if a.focused && !now {
+		a.sh.FocusLost()
+	}
+	if a.focused != now {
+		a.audio.focus(now)
+	}
+	a.focused = now
+}
+
+// do what the shell says.
+func (a *app) do(cmd shell.Command) {
+	switch cmd {
+	case shell.SettingsChanged:
+		a.v.Comfort(a.sh.Settings())
+		a.audio.set(a.sh.Settings())
+		if on := a.sh.Settings().Fullscreen; on != render.IsFullscreen() {
+			render.SetFullscreen(on)
+		}
+	case shell.Start, shell.Restart, shell.Leave:
+		a.waiting = cmd
+	case shell.ChooseGift:
+		a.gift = 1 + a.sh.Chosen()
+	}
+}
+
+// begin starts what was chosen as soon as a level is there: only then can one be left.
+func (a *app) begin(e *engine.Input) {
+	if a.waiting == shell.None || !a.s.Playing() {
+		return
+	}
+	switch a.waiting {
+	case shell.Start:
+		a.s.Attract = true
+		e.Pressed.Set(game.AnyKey, true) // the session's way from attract mode to the first level
+	case shell.Restart, shell.Leave:
+		a.s.Attract = a.waiting == shell.Leave
+		a.s.Game.Restart()
+		a.s.Flow.Go(a.o.level)
+	}
+	a.waiting, a.particles, a.before = shell.None, 0, a.collections()
+}
+
+// overAfter is for how many seconds the last burst is seen before the table of figures comes.
+const overAfter = 1.3
+
+// over tells the shell when the player's game has ended.
+func (a *app) over() {
+	g := a.s.Game
+	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {
+		return
+	}
+	if g.Phase == game.Over && g.PhaseTime > overAfter {
+		a.sh.End(a.result(false))
+	}
+}
+
+// result is what the end screens show.
+func (a *app) result(won bool) shell.Result {
+	g := a.s.Game
+	return shell.Result{
+		Run: shell.Run{
+			Score: g.Score, Realm: strings.ToUpper(g.Level.Title), Ticks: g.Played, Kills: uint64(g.Kills),
+			Seed: a.o.seed, Won: won,
+		},
+		Particles: a.particles, Collections: a.collections() - a.before,
+	}
+}
+
+// collections returns how many of the Go heap's fell into play so far.
+func (a *app) collections() uint64 {
+	a.s.Mem.Snapshot(&a.snap)
+	return a.snap.Go.InPlay
+}
+
+// panels is the overlay's cycle for a finger: strip, strip and tiers, nothing.
+func (a *app) panels() {
+	o := a.v.Overlay
+	switch {
+	case o.Shown(overlay.Tiers):
+		o.Show(overlay.Tiers, false)
+		o.Show(overlay.Strip, false)
+	case o.Shown(overlay.Strip):
+		o.Show(overlay.Tiers, true)
+	default:
+		o.Show(overlay.Strip, true)
+	}
+}
+
+// nav is what the shell hears of an input.
+func nav(in *render.Input, capturing bool) shell.Nav {
+	n := &in.Nav
+	out := shell.Nav{
+		Up: n.Up, Down: n.Down, Left: n.Left, Right: n.Right, Select: n.Select, Back: n.Back,
+		X: n.Pointer[0], Y: n.Pointer[1], Moved: n.Moved, Click: n.Click, Held: n.Held,
+		Pause: in.Pause, Restart: in.Restart, Mute: in.Mute, Fullscreen: in.Fullscreen, Choose: in.Choose,
+	}
+	if capturing && in.Captured != 0 {
+		out.Captured = in.Captured.String()
+		out.Cancel = out.Captured == "Escape"
+	}
+	return out
+}
+
+// Draw draws the frame that Update opened.
+func (a *app) Draw(f *render.Frame) { a.v.Draw(f) }

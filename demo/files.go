@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// writable reports whether a file can be made at each path that is given: before the game is played,
+// and not after. What it makes for that it removes at once, so that whatever ends the process leaves
+// nothing behind.
+func writable(paths ...string) error {
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return fmt.Errorf("cannot write %s: it is a folder", path)
+		}
+		f, err := os.CreateTemp(filepath.Dir(path), ".strata-*")
+		if err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+		if err != nil {
+			return fmt.Errorf("cannot write %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// save writes beside the name and renames: whatever fails, nothing half-written stays under it.
+func save(name string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".strata-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the error at hand says more
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return nil
+}
+
+// save writes the report: JSON, or as CSV the series where there is one, and else the tiers.
+func (r *report) save(name string) error {
+	return save(name, func(w io.Writer) error {
+		if !strings.EqualFold(filepath.Ext(name), ".csv") {
+			enc := json.NewEncoder(w)
+			enc.SetIndent("", "  ")
+			return enc.Encode(r)
+		}
+		if r.Series != nil {
+			return writeSeries(w, r.Series)
+		}
+		return r.snapshot.WriteCSV(w)
+	})
+}

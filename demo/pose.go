@@ -1,0 +1,80 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/demo/view"
+)
+
+// poses are the screens of which -screen takes a picture, with the presses that lead there; what gifts
+// and results are shown is made up.
+var poses = map[string][]shell.Nav{
+	"title":    {},
+	"playing":  {{Select: true}},
+	"paused":   {{Select: true}, {Pause: true}},
+	"settings": {{Down: true}, {Down: true}, {Select: true}},
+	"keys":     {{Down: true}, {Down: true}, {Select: true}, {Up: true}, {Up: true}, {Select: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}},
+	"gifts":    {{Select: true}},
+	"over":     {{Select: true}},
+	"ending":   {{Select: true}},
+	"runs":     {{Down: true}, {Select: true}},
+}
+
+func screenNames() []string { return slices.Sorted(maps.Keys(poses)) }
+
+// pictureTick is the tick of -screenshot, and of -capture's first picture.
+func (o *options) pictureTick() uint64 {
+	if o.ticks > 0 {
+		return o.ticks
+	}
+	return pictureAt
+}
+
+// pose shows the screen of -screen when the time of its picture has come.
+func (a *app) pose() {
+	if a.o.screen == "" || a.struck || a.s.Game.Ticks < a.o.pictureTick() {
+		return
+	}
+	a.struck = true
+	if a.o.screen == "runs" {
+		a.sampleRuns()
+	}
+	for _, n := range poses[a.o.screen] {
+		a.sh.Step(n)
+	}
+	switch a.o.screen {
+	case "gifts":
+		a.sh.Offer([]shell.Gift{
+			{Name: "WIDER FIRE", Symbol: view.SymbolFan, Have: 2, Lines: []string{"two more streams,", "a wider fan"}},
+			{Name: "CHAIN", Symbol: view.SymbolChain, Lines: []string{"what you hit passes", "lightning on to", "three around it"}},
+			{Name: "MINES", Symbol: view.SymbolMine, Have: 1, Lines: []string{"each dash leaves", "a mine behind"}},
+		})
+		for range 40 {
+			a.sh.Step(shell.Nav{})
+		}
+		a.sh.Step(shell.Nav{Right: true})
+	case "over", "ending":
+		a.sh.End(a.result(a.o.screen == "ending"))
+	}
+}
+
+// sampleRuns fills the table, as if they had been played.
+func (a *app) sampleRuns() {
+	for i, realm := range []string{"SPORE", "SPORE", "TIDE", "TIDE", "TIDE", "EMBER", "EMBER"} {
+		k := uint64(7 - i)
+		a.sh.Step(shell.Nav{Select: true})
+		a.sh.End(shell.Result{Run: shell.Run{
+			Score: int64(k * k * 3171), Realm: realm, Ticks: 1900 * (k + 1), Kills: 160 * k, Seed: 1 + k*k%5, Won: i == 0}})
+		for range 60 {
+			a.sh.Step(shell.Nav{})
+		}
+		a.sh.Step(shell.Nav{Back: true})
+	}
+}
+
+// posed reports whether the screen stands still enough for a picture.
+func (a *app) posed() bool {
+	return a.o.screen == "" || a.struck && a.sh.Age() > 70
+}

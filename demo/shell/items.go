@@ -1,0 +1,189 @@
+package shell
+
+import "strconv"
+
+// Kind says how an item looks and what left and right do to it.
+type Kind uint8
+
+// The kinds of items.
+const (
+	Button Kind = iota
+	Slider      // Level of Steps
+	Choice      // Value, one of several
+	KeyRow      // Slots
+	Card        // a gift
+)
+
+// Slots is how many controls an action may have.
+const Slots = 3
+
+// A Box is a rectangle in logical pixels.
+type Box struct{ X, Y, W, H float32 }
+
+func (b Box) has(x, y float32) bool { return x >= b.X && x < b.X+b.W && y >= b.Y && y < b.Y+b.H }
+
+// An Item is something that can be selected, and where it is: whoever draws it elsewhere has a
+// pointer that misses.
+type Item struct {
+	Kind      Kind
+	Label     string
+	Value     string
+	Level     int
+	Slots     [Slots]string
+	Slot      int // the selected one
+	Selected  bool
+	Capturing bool // it waits for a key
+	Box       Box
+
+	id id
+}
+
+// Track returns the part of a slider's box that stands for 0 to Steps.
+func (it *Item) Track() Box {
+	b := it.Box
+	return Box{b.X + b.W - 150, b.Y, 120, b.H}
+}
+
+// SlotBox returns where a control of a row of keys is.
+func (it *Item) SlotBox(i int) Box {
+	const w = 104
+	b := it.Box
+	return Box{b.X + b.W - w*float32(Slots-i), b.Y, w, b.H}
+}
+
+// id says what an item does.
+type id uint8
+
+const (
+	idPlay id = iota
+	idTable
+	idSetup
+	idQuit
+	idResume
+	idAgain
+	idLeave
+	idMaster
+	idEffects
+	idMusic
+	idMute
+	idFullscreen
+	idBloom
+	idShake
+	idCalm
+	idClear
+	idKeys
+	idBack
+	idDefaults
+	idGift          // and two more
+	idKey  = id(32) // and one for each action
+	idNone = id(255)
+)
+
+// build makes the items of the screen.
+func (s *Shell) build() {
+	s.items = s.items[:0]
+	switch s.screen {
+	case Title:
+		s.add(idPlay, Button, "PLAY", "")
+		s.add(idTable, Button, "BEST RUNS", "")
+		s.add(idSetup, Button, "SETTINGS", "")
+		if !s.cfg.NoQuit {
+			s.add(idQuit, Button, "QUIT", "")
+		}
+		s.column(208, 24, 180)
+	case Paused:
+		s.add(idResume, Button, "GO ON", "")
+		s.add(idSetup, Button, "SETTINGS", "")
+		s.add(idAgain, Button, "START AGAIN", "")
+		s.add(idLeave, Button, "LEAVE", "")
+		s.column(168, 26, 180)
+	case Setup:
+		s.buildSetup()
+		s.column(72, 22, 400)
+	case Keys:
+		s.buildKeys()
+		s.column(66, 17, 500)
+	case Gifts:
+		s.buildGifts()
+	case Ending, Over:
+		s.add(idAgain, Button, "PLAY AGAIN", "")
+		s.add(idTable, Button, "BEST RUNS", "")
+		s.add(idLeave, Button, "TITLE", "")
+		s.column(266, 24, 180)
+	case Table:
+		s.add(idBack, Button, "BACK", "")
+		s.column(312, 24, 180)
+	}
+	s.pick(s.selected)
+}
+
+func (s *Shell) add(i id, k Kind, label, value string) *Item {
+	s.items = append(s.items, Item{id: i, Kind: k, Label: label, Value: value})
+	return &s.items[len(s.items)-1]
+}
+
+// column gives the items rows from y on, w wide, in the middle.
+func (s *Shell) column(y, step, w float32) {
+	for i := range s.items {
+		s.items[i].Box = Box{320 - w/2, y + step*float32(i), w, step}
+	}
+}
+
+func (s *Shell) buildSetup() {
+	v := &s.settings
+	slider := func(i id, label string, level int) {
+		s.add(i, Slider, label, strconv.Itoa(level)).Level = level
+	}
+	slider(idMaster, "VOLUME", v.Master)
+	slider(idEffects, "EFFECTS", v.Effects)
+	slider(idMusic, "MUSIC", v.Music)
+	s.add(idMute, Choice, "MUTE", onOff(v.Mute))
+	s.add(idFullscreen, Choice, "FULLSCREEN", onOff(v.Fullscreen))
+	s.add(idBloom, Choice, "BLOOM", map[Bloom]string{BloomAuto: "AUTO", BloomOn: "ON", BloomOff: "OFF"}[v.Bloom])
+	slider(idShake, "SHAKE", v.Shake)
+	s.add(idCalm, Choice, "REDUCED FLASHING", onOff(v.Calm))
+	s.add(idClear, Choice, "COLOUR-BLIND PALETTE", onOff(v.Clear))
+	if s.cfg.Bindings != nil {
+		s.add(idKeys, Button, "KEYS", "")
+	}
+	s.add(idBack, Button, "BACK", "")
+}
+
+func onOff(on bool) string {
+	if on {
+		return "ON"
+	}
+	return "OFF"
+}
+
+func (s *Shell) buildKeys() {
+	b := s.cfg.Bindings
+	for a := range b.Actions() {
+		it := s.add(idKey+id(a), KeyRow, b.Action(a), "")
+		for slot := range Slots {
+			it.Slots[slot] = b.Label(a, slot)
+		}
+	}
+	s.add(idDefaults, Button, "DEFAULTS", "")
+	s.add(idBack, Button, "BACK", "")
+}
+
+func (s *Shell) buildGifts() {
+	const w, gap = 176, 16
+	all := float32(s.offers)*(w+gap) - gap
+	for i := range s.offers {
+		it := s.add(idGift+id(i), Card, s.gifts[i].Name, "")
+		it.Box = Box{320 - all/2 + float32(i)*(w+gap), 96, w, 196}
+	}
+}
+
+// pick selects an item.
+func (s *Shell) pick(i int) {
+	s.selected = max(0, min(i, len(s.items)-1))
+	for k := range s.items {
+		it := &s.items[k]
+		it.Selected = k == s.selected
+		it.Slot = s.slot
+		it.Capturing = it.Selected && s.capture > 0
+	}
+}

@@ -1,0 +1,72 @@
+package shell
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// A Run is one game that ended.
+type Run struct {
+	Score int64  `json:"score"`
+	Realm string `json:"realm"` // the last one reached
+	Ticks uint64 `json:"ticks"` // sixtieths of a second
+	Kills uint64 `json:"kills"`
+	Seed  uint64 `json:"seed"`
+	Won   bool   `json:"won"`
+}
+
+// BestRuns is the length of the table.
+const BestRuns = 10
+
+type runsFile struct {
+	header
+	Runs []Run `json:"runs"`
+}
+
+// ReadRuns reads what WriteRuns wrote. The error says what is wrong.
+func ReadRuns(data []byte) ([]Run, error) {
+	if err := check(data, runsKind); err != nil {
+		return nil, err
+	}
+	var f runsFile
+	if err := decode(data, &f); err != nil {
+		return nil, err
+	}
+	if len(f.Runs) > BestRuns {
+		return nil, fmt.Errorf("%d runs; allowed are %d", len(f.Runs), BestRuns)
+	}
+	for i, r := range f.Runs {
+		if r.Score < 0 || len(r.Realm) > realmNameLength {
+			return nil, fmt.Errorf("run %d: score %d in %.20q is none", i, r.Score, r.Realm)
+		}
+	}
+	slices.SortStableFunc(f.Runs, better)
+	return f.Runs, nil
+}
+
+// WriteRuns returns the table as a file.
+func WriteRuns(runs []Run) ([]byte, error) {
+	return json.MarshalIndent(runsFile{header{runsKind, fileVersion}, runs}, "", "  ")
+}
+
+// better orders runs: the higher score, and of equals the shorter.
+func better(a, b Run) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ticks, b.Ticks))
+}
+
+// insert puts r into the table and returns its place, or -1 where ten others are better.
+func insert(runs []Run, r Run) ([]Run, int) {
+	at, _ := slices.BinarySearchFunc(runs, r, func(a, b Run) int {
+		if better(a, b) <= 0 { // a newcomer stands behind its equals
+			return -1
+		}
+		return 1
+	})
+	if at >= BestRuns {
+		return runs, -1
+	}
+	runs = slices.Insert(runs, at, r)
+	return runs[:min(len(runs), BestRuns)], at
+}

@@ -1,0 +1,331 @@
+package shell
+
+import "math"
+
+const (
+	// settle is for how many frames a screen that comes in the middle of play takes no press: what
+	// was meant for the game is not meant for it.
+	settle = 30
+	// captureFrames is how long a key is waited for: fingers have no key to press.
+	captureFrames = 300
+)
+
+// Step goes on by one frame with what the player pressed, and returns what to do.
+func (s *Shell) Step(n Nav) Command {
+	s.age++
+	if s.capture > 0 {
+		return s.captured(&n)
+	}
+	if n.Mute {
+		s.settings.Mute = !s.settings.Mute
+		return s.changed(true)
+	}
+	if n.Fullscreen {
+		s.settings.Fullscreen = !s.settings.Fullscreen
+		return s.changed(true)
+	}
+	switch s.screen {
+	case Playing:
+		return s.playing(&n)
+	case Gifts:
+		return s.choosing(&n)
+	case Paused:
+		if n.Pause || n.Back {
+			return s.act(idResume)
+		}
+	case Ending, Over:
+		if s.age < settle {
+			return None
+		}
+		if n.Restart {
+			return s.act(idAgain)
+		}
+	}
+	return s.menu(&n)
+}
+
+func (s *Shell) playing(n *Nav) Command {
+	switch {
+	case n.Pause:
+		s.pause()
+	case n.Restart:
+		return Restart
+	}
+	return None
+}
+
+func (s *Shell) choosing(n *Nav) Command {
+	switch {
+	case n.Pause:
+		s.pause()
+		return None
+	case s.age < settle:
+		return None
+	case n.Choose > 0 && n.Choose <= s.offers:
+		return s.act(idGift + id(n.Choose-1))
+	}
+	return s.menu(n)
+}
+
+// menu moves the selection and acts on it.
+func (s *Shell) menu(n *Nav) Command {
+	if n.Back {
+		return s.act(s.way())
+	}
+	s.move(n)
+	if cmd, done := s.pointer(n); done {
+		return cmd
+	}
+	it := &s.items[s.selected]
+	switch {
+	case n.Select && it.Kind == Choice:
+		return s.adjust(it.id, 1, true)
+	case n.Select && it.Kind != Slider:
+		return s.act(it.id)
+	case n.Left:
+		return s.sideways(it, -1)
+	case n.Right:
+		return s.sideways(it, 1)
+	}
+	return None
+}
+
+// way returns the item that leads back from the screen; a title and a choice of gifts have none.
+func (s *Shell) way() id {
+	switch s.screen {
+	case Setup, Keys, Table:
+		return idBack
+	case Ending, Over:
+		return idLeave
+	}
+	return idNone
+}
+
+// move goes up and down with the keys, round the ends.
+func (s *Shell) move(n *Nav) {
+	step := 0
+	if n.Up {
+		step--
+	}
+	if n.Down {
+		step++
+	}
+	if k := len(s.items); step != 0 {
+		s.note = ""
+		s.pick((s.selected + step + k) % k)
+	}
+}
+
+// sideways does what left and right do to an item.
+func (s *Shell) sideways(it *Item, by int) Command {
+	switch it.Kind {
+	case Slider, Choice:
+		return s.adjust(it.id, by, false)
+	case KeyRow:
+		s.slot = max(0, min(s.slot+by, Slots-1))
+		s.pick(s.selected)
+	case Card:
+		s.pick((s.selected + by + len(s.items)) % len(s.items))
+	}
+	return None
+}
+
+// pointer selects what the mouse or the finger is on, and presses it. done says that this frame
+// has no more to do.
+func (s *Shell) pointer(n *Nav) (cmd Command, done bool) {
+	s.drag = s.drag && n.Held
+	if s.drag {
+		return s.slide(n.X), true
+	}
+	if !n.Moved && !n.Click {
+		return None, false
+	}
+	for i := range s.items {
+		it := &s.items[i]
+		if !it.Box.has(n.X, n.Y) {
+			continue
+		}
+		if it.Kind == KeyRow {
+			for k := range Slots {
+				if it.SlotBox(k).has(n.X, n.Y) {
+					s.slot = k
+				}
+			}
+		}
+		s.pick(i)
+		if !n.Click {
+			return None, false
+		}
+		return s.click(it, n.X), true
+	}
+	return None, false
+}
+
+func (s *Shell) click(it *Item, x float32) Command {
+	switch it.Kind {
+	case Slider:
+		if t := it.Track(); x < t.X-12 || x > t.X+t.W+30 {
+			return None
+		}
+		s.drag = true
+		return s.slide(x)
+	case Choice:
+		return s.adjust(it.id, 1, true)
+	}
+	return s.act(it.id)
+}
+
+// slide gives the selected slider the level at x.
+func (s *Shell) slide(x float32) Command {
+	it := &s.items[s.selected]
+	t := it.Track()
+	level := int(math.Round(float64(max(0, min((x-t.X)/t.W, 1)) * Steps)))
+	if level == it.Level {
+		return None
+	}
+	return s.adjust(it.id, level-it.Level, false)
+}
+
+// act does what a button says.
+func (s *Shell) act(i id) Command {
+	switch i {
+	case idPlay:
+		s.show(Playing)
+		return Start
+	case idResume:
+		s.show(s.under)
+		if s.under == Gifts {
+			s.age = settle // they were read before
+		}
+		return Resume
+	case idAgain:
+		s.show(Playing)
+		return Restart
+	case idLeave:
+		s.show(Title)
+		return Leave
+	case idQuit:
+		s.save()
+		return Quit
+	case idTable:
+		s.table = s.screen
+		s.show(Table)
+	case idSetup:
+		s.setup = s.screen
+		s.show(Setup)
+	case idKeys:
+		s.show(Keys)
+	case idBack:
+		s.leave()
+	case idDefaults:
+		s.cfg.Bindings.Reset()
+		return s.bound()
+	}
+	if i >= idGift && i < idGift+3 {
+		s.chosen = int(i - idGift)
+		s.show(Playing)
+		return ChooseGift
+	}
+	if i >= idKey && i != idNone {
+		s.capture, s.note = captureFrames, ""
+		s.pick(s.selected)
+	}
+	return None
+}
+
+// leave goes back to where the screen was opened.
+func (s *Shell) leave() {
+	switch s.screen {
+	case Keys:
+		s.back(Setup, idKeys)
+	case Setup:
+		s.save()
+		s.back(s.setup, idSetup)
+	case Table:
+		s.back(s.table, idTable)
+		s.age = settle // it was there before
+	}
+}
+
+// captured waits for the key to bind.
+func (s *Shell) captured(n *Nav) Command {
+	s.capture--
+	if n.Captured == "" && !n.Cancel {
+		s.pick(s.selected)
+		return None
+	}
+	s.capture = 0
+	s.pick(s.selected)
+	if n.Cancel {
+		return None
+	}
+	if err := s.cfg.Bindings.Bind(int(s.items[s.selected].id-idKey), s.slot, n.Captured); err != nil {
+		s.note = err.Error()
+		return None
+	}
+	return s.bound()
+}
+
+// bound takes the bindings into the settings.
+func (s *Shell) bound() Command {
+	s.note = ""
+	s.settings.Keys = s.cfg.Bindings.Map()
+	return s.changed(false)
+}
+
+// adjust moves a setting by some steps; round says that the last choice is followed by the first.
+func (s *Shell) adjust(i id, by int, round bool) Command {
+	v := &s.settings
+	before := [...]any{v.Master, v.Effects, v.Music, v.Shake, v.Bloom}
+	level := func(x *int) { *x = max(0, min(*x+by, Steps)) }
+	flip := func(x *bool) { *x = !*x }
+	switch i {
+	case idMaster:
+		level(&v.Master)
+	case idEffects:
+		level(&v.Effects)
+	case idMusic:
+		level(&v.Music)
+	case idShake:
+		level(&v.Shake)
+	case idMute:
+		flip(&v.Mute)
+	case idFullscreen:
+		flip(&v.Fullscreen)
+	case idCalm:
+		flip(&v.Calm)
+	case idClear:
+		flip(&v.Clear)
+	case idBloom:
+		v.Bloom = nextBloom(v.Bloom, by, round)
+	}
+	if i >= idMaster && i <= idMusic || i == idShake || i == idBloom {
+		if before == [...]any{v.Master, v.Effects, v.Music, v.Shake, v.Bloom} {
+			return None
+		}
+	}
+	return s.changed(false)
+}
+
+func nextBloom(b Bloom, by int, round bool) Bloom {
+	all := [...]Bloom{BloomAuto, BloomOn, BloomOff}
+	for i := range all {
+		if all[i] != b {
+			continue
+		}
+		if k := i + by; round || k >= 0 && k < len(all) {
+			return all[(k+len(all))%len(all)]
+		}
+	}
+	return b
+}
+
+// changed shows the new settings; now saves them at once and not when the menu is left.
+func (s *Shell) changed(now bool) Command {
+	s.dirty = true
+	if now {
+		s.save()
+	}
+	s.build()
+	return SettingsChanged
+}

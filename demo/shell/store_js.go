@@ -1,0 +1,59 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall/js"
+)
+
+// DefaultStore returns the browser's local storage, or nil where the page may not use it.
+func DefaultStore() (s Store) {
+	defer func() {
+		if recover() != nil { // a browser that forbids it throws at the mere mention
+			s = nil
+		}
+	}()
+	if l := js.Global().Get("localStorage"); l.Truthy() {
+		return local{l}
+	}
+	return nil
+}
+
+// local is a Store in the browser's local storage. Its setItem is whole or not at all.
+type local struct{ storage js.Value }
+
+func (l local) Place(name string) string { return "strata/" + name }
+
+func (l local) Load(name string, most int) (data []byte, err error) {
+	defer caught(&err)
+	v := l.storage.Call("getItem", l.Place(name))
+	if v.Type() != js.TypeString {
+		return nil, fs.ErrNotExist
+	}
+	if v.Length() > most {
+		return nil, fmt.Errorf("more than %d characters", most)
+	}
+	return []byte(v.String()), nil
+}
+
+func (l local) Save(name string, data []byte, aside bool) (err error) {
+	defer caught(&err)
+	if v := l.storage.Call("getItem", l.Place(name)); aside && v.Type() == js.TypeString {
+		l.storage.Call("setItem", l.Place(name)+".bad", v)
+	}
+	l.storage.Call("setItem", l.Place(name), string(data))
+	return nil
+}
+
+// caught turns what the browser throws into an error: storage full, or forbidden.
+func caught(err *error) {
+	if v := recover(); v != nil {
+		var thrown js.Error
+		if e, ok := v.(error); ok && errors.As(e, &thrown) {
+			*err = fmt.Errorf("local storage: %w", thrown)
+			return
+		}
+		panic(v)
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/strata-go/strata/demo/game"
+)
+
+// heed makes SIGINT and SIGTERM end the run in order: what was asked for is written. It returns what
+// gives them back their meaning.
+func (o *options) heed() (done func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	end := make(chan struct{})
+	go func() {
+		select {
+		case s := <-c:
+			o.stopped.Store(true)
+			o.log(fmt.Sprintf("%v: the run ends here", s))
+		case <-end:
+		}
+	}()
+	return func() {
+		signal.Stop(c)
+		close(end)
+	}
+}
+
+// log writes a line for the player.
+func (o *options) log(line string) { fmt.Fprintln(o.stderr, "demo:", line) }
+
+// progressEvery is how often a run without a window says how far it is.
+const progressEvery = 5 * time.Second
+
+// progress says how far a long run is.
+type progress struct {
+	out   io.Writer // nil: nobody wants to know
+	total uint64
+	last  time.Time
+	ticks uint64 // at last
+}
+
+// newProgress tells where -progress asks for it, or a person sits at the other end.
+func (o *options) newProgress(total uint64) *progress {
+	p := &progress{total: total, last: time.Now()}
+	if o.progress || terminal(o.stderr) {
+		p.out = o.stderr
+	}
+	return p
+}
+
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+}
+
+// tell writes a line when it is time. It asks for the time every 64 ticks.
+func (p *progress) tell(s *game.Session) {
+	n := s.Game.Ticks
+	if p.out == nil || n%64 != 0 || n == p.ticks {
+		return
+	}
+	since := time.Since(p.last)
+	if since < progressEvery {
+		return
+	}
+	fmt.Fprintf(p.out, "demo: tick %d of %d, %d%%, %.0f a second; %d entities, %d particles\n",
+		n, p.total, 100*n/p.total, float64(n-p.ticks)/since.Seconds(), s.Game.Entities(), s.Game.Particles().Len())
+	p.last, p.ticks = time.Now(), n
+}

@@ -1,0 +1,76 @@
+package view
+
+import (
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/render"
+)
+
+// comfort is what the player chose about the picture. The zero value is a view without a shell.
+type comfort struct {
+	on    bool // the rest is set
+	shake float32
+	calm  bool // flashing is reduced
+	clear bool // the palette for colour-blind players
+	bloom bool
+}
+
+// clearPalette is told apart with any kind of colour vision: blue, orange and near white differ in
+// lightness, too (Okabe and Ito, 2008).
+var clearPalette = [5]render.Color{render.RGB(0x06080e), render.RGB(0x123456), render.RGB(0x2f86c8), render.RGB(0xe69f00), render.RGB(0xfff4d2)}
+
+// emberPalette is the menus' until there is a realm.
+var emberPalette = [5]render.Color{render.RGB(0x0a0607), render.RGB(0x4a1218), render.RGB(0xd4521e), render.RGB(0xffb02e), render.RGB(0xfff1d0)}
+
+// Attach puts menus over the game from now on.
+func (v *View) Attach(source MenuSource, b *render.Bindings) {
+	v.Menu = NewMenu(v.font, source, b)
+	v.Menu.Palette = emberPalette
+}
+
+// Comfort takes over what the settings say about the picture.
+func (v *View) Comfort(s *shell.Settings) {
+	v.comfort = comfort{
+		on: true, shake: float32(s.Shake) / shell.Steps, calm: s.Calm, clear: s.Clear,
+		bloom: s.Bloom == shell.BloomOn || s.Bloom == shell.BloomAuto && !render.SoftwareLikely(),
+	}
+}
+
+// Point says where the player points on the logical screen, with what device, and whether there is
+// something to point at.
+func (v *View) Point(at vec, d render.Device, on bool) {
+	v.pointer, v.pointing = at, on
+	if v.Menu != nil {
+		v.Menu.Device = d
+	}
+}
+
+// menu draws the reticle and the shell's screen over what is drawn.
+func (v *View) menu() {
+	if v.Menu == nil {
+		return
+	}
+	m := v.Menu
+	if v.s.Playing() && v.pal[3] != (render.Color{}) {
+		m.Palette = v.pal
+	}
+	m.Time = v.time
+	if v.pointing && m.Source.Screen() == shell.Playing {
+		v.reticle()
+	}
+	m.Draw(&v.quads)
+}
+
+// reticle lies where the mouse is.
+func (v *View) reticle() {
+	q, x, y, c := &v.quads, v.pointer[0], v.pointer[1], v.Menu.bright()
+	q.Ring(x, y, 7, 1.5, 0, 0, c.Fade(0.9))
+	q.Rect(x-0.75, y-0.75, 1.5, 1.5, c)
+	for _, d := range [4]vec{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
+		q.Line(x+d[0]*7, y+d[1]*7, x+d[0]*11, y+d[1]*11, 1.2, c.Fade(0.7))
+	}
+}
+
+// titled reports whether a screen of the shell covers what the HUD would say.
+func (v *View) titled() bool {
+	return v.Menu != nil && v.Menu.Source.Screen() != shell.Playing && v.Menu.Source.Screen() != shell.Gifts
+}

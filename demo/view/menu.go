@@ -1,0 +1,245 @@
+package view
+
+import (
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/render"
+)
+
+// A MenuSource is what a Menu shows: *shell.Shell has it. What it returns is read while Draw runs.
+type MenuSource interface {
+	Screen() shell.Screen
+	Age() int // frames on this screen
+	Items() []shell.Item
+	Gifts() []shell.Gift
+	Runs() []shell.Run
+	Result() (r shell.Result, place int, best int64)
+	Settings() *shell.Settings
+	Note() string
+	Capturing() bool
+}
+
+// A Menu draws the screens of a shell over the game, on the logical screen. It belongs to the game
+// goroutine, keeps its source and its bindings, and allocates only when the device in hand or a
+// binding changes.
+type Menu struct {
+	Source   MenuSource
+	Bindings *render.Bindings
+	Device   render.Device   // in hand: prompts name its controls
+	Palette  [5]render.Color // the realm's, from dark to bright
+	Time     float32         // seconds, for what moves slowly
+
+	font  *render.Font
+	q     *render.Quads
+	calm  bool
+	text  []byte
+	hints hints
+}
+
+// NewMenu returns a menu that writes with a font.
+func NewMenu(f *render.Font, source MenuSource, b *render.Bindings) *Menu {
+	return &Menu{Source: source, Bindings: b, font: f, text: make([]byte, 0, 96)}
+}
+
+// Draw adds the screen to q, whose view is that of the logical screen.
+func (m *Menu) Draw(q *render.Quads) {
+	m.q, m.calm = q, m.Source.Settings().Calm
+	m.hints.update(m.Bindings, m.Device)
+	switch m.Source.Screen() {
+	case shell.Title:
+		m.title()
+	case shell.Playing:
+		if m.Device == render.Touch {
+			m.thumbs()
+		}
+		return
+	case shell.Paused:
+		m.dim(0.66)
+		m.heading("PAUSED", 84)
+	case shell.Setup:
+		m.dim(0.82)
+		m.heading("SETTINGS", 20)
+	case shell.Keys:
+		m.keys()
+	case shell.Gifts:
+		m.dim(0.62)
+		m.heading("CHOOSE", 32)
+	case shell.Ending:
+		m.ending("THE FORGE IS YOURS")
+	case shell.Over:
+		m.ending("COOLED DOWN")
+	case shell.Table:
+		m.table()
+	}
+	items := m.Source.Items()
+	for i := range items {
+		m.item(&items[i], i)
+	}
+	m.prompt()
+}
+
+// bright, soft and faint are the three weights of text; accent is what is selected.
+func (m *Menu) bright() render.Color { return m.Palette[4].Mix(render.White, 0.5) }
+func (m *Menu) accent() render.Color { return m.Palette[3] }
+
+var (
+	soft  = render.Color{R: 0.80, G: 0.79, B: 0.80, A: 1}
+	faint = render.Color{R: 0.56, G: 0.56, B: 0.60, A: 1}
+	night = render.Color{R: 0.012, G: 0.012, B: 0.02, A: 1}
+)
+
+// arrive goes from 0 to 1 in the first frames of a screen: nothing pops up.
+func (m *Menu) arrive(frames float32) float32 {
+	k := min(float32(m.Source.Age())/frames, 1)
+	return k * (2 - k)
+}
+
+// pulse breathes around 1; where flashing is reduced it stands still.
+func (m *Menu) pulse(speed, depth float32) float32 {
+	if m.calm {
+		return 1
+	}
+	return 1 - depth + depth*engine.Sin(m.Time*speed)
+}
+
+// dim darkens the game behind, more at the edges of the screen.
+func (m *Menu) dim(most float32) {
+	k := most
+	if m.Source.Screen() == shell.Paused || m.Source.Screen() == shell.Gifts || m.Source.Screen() == shell.Over {
+		k *= m.arrive(14)
+	}
+	m.q.Rect(0, 0, Width, Height, night.Fade(k))
+	edge := night.Fade(0.5 * k)
+	m.q.Gradient(0, 0, Width, 60, edge, render.Color{})
+	m.q.Gradient(0, Height-60, Width, 60, render.Color{}, edge)
+}
+
+func (m *Menu) heading(s string, y float32) {
+	k := m.arrive(12)
+	w := render.Width(s, 2) / 2
+	m.q.Glow(Width/2, y+18, w*1.3, m.accent().Light(0.10*k))
+	m.q.TextCentre(m.font, Width/2, y, 2, m.bright().Fade(k), s)
+	m.q.Rect(Width/2-w*k, y+36, 2*w*k, 1, m.accent().Fade(k))
+}
+
+// item draws one item where the pointer finds it.
+func (m *Menu) item(it *shell.Item, i int) {
+	switch it.Kind {
+	case shell.Card:
+		m.card(it, i)
+		return
+	case shell.KeyRow:
+		m.keyRow(it)
+		return
+	}
+	b := it.Box
+	c := soft
+	if it.Selected {
+		c = m.bright()
+		m.bar(b)
+	}
+	scale := float32(1)
+	if b.H >= 24 { // a short menu: larger, for phones
+		scale = 1.5
+	}
+	y := b.Y + (b.H-render.GlyphH*scale)/2
+	if it.Kind == shell.Button {
+		m.q.TextCentre(m.font, b.X+b.W/2, y, scale, c, it.Label)
+		return
+	}
+	m.q.Text(m.font, b.X+14, y, 1, c, it.Label)
+	if it.Kind == shell.Slider {
+		m.slider(it, c)
+		return
+	}
+	t := it.Track()
+	mid := t.X + t.W/2
+	if it.Selected {
+		m.q.TextCentre(m.font, t.X+4, y, 1, m.accent(), "◄")
+		m.q.TextCentre(m.font, t.X+t.W-4, y, 1, m.accent(), "►")
+	}
+	if it.Value == "OFF" && !it.Selected {
+		c = faint
+	}
+	m.q.TextCentre(m.font, mid, y, 1, c, it.Value)
+}
+
+// bar lies behind what is selected.
+func (m *Menu) bar(b shell.Box) {
+	a := m.accent()
+	m.q.Rect(b.X, b.Y+1, b.W, b.H-2, a.Fade(0.17*m.pulse(4, 0.12)))
+	m.q.Rect(b.X, b.Y+1, 2, b.H-2, a)
+	m.q.Rect(b.X+b.W-2, b.Y+1, 2, b.H-2, a)
+}
+
+// slider draws ten steps and the figure.
+func (m *Menu) slider(it *shell.Item, c render.Color) {
+	t := it.Track()
+	const gap = 2
+	w := t.W/shell.Steps - gap
+	for k := range shell.Steps {
+		h := 4 + float32(k)*0.7
+		on := m.accent().Shade(0.75 + 0.025*float32(k))
+		if !it.Selected {
+			on = soft.Shade(0.7)
+		}
+		if k >= it.Level {
+			on = faint.Fade(0.3)
+		}
+		m.q.Rect(t.X+float32(k)*(w+gap), t.Y+t.H/2-h/2, w, h, on)
+	}
+	m.q.TextRight(m.font, t.X+t.W+22, t.Y+(t.H-render.GlyphH)/2, 1, c, it.Value)
+}
+
+// prompt says at the foot what to press on the device in hand, or why a key was refused.
+func (m *Menu) prompt() {
+	const y = Height - 20
+	switch {
+	case m.Source.Note() != "":
+		m.q.TextCentre(m.font, Width/2, y, 1, render.Amber, m.Source.Note())
+	case m.Source.Capturing():
+		m.q.TextCentre(m.font, Width/2, y, 1, m.accent(), "PRESS A KEY OR BUTTON    ESC: AS IT WAS")
+	case m.Source.Screen() == shell.Title:
+		m.q.TextCentre(m.font, Width/2, y, 1, soft, m.hints.title)
+	case m.Source.Screen() == shell.Gifts:
+		m.q.TextCentre(m.font, Width/2, y, 1, faint, m.hints.gifts)
+	case m.Source.Screen() == shell.Keys:
+		m.q.TextCentre(m.font, Width/2, y, 1, faint, m.hints.keys)
+	default:
+		m.q.TextCentre(m.font, Width/2, y, 1, faint, m.hints.menu)
+	}
+}
+
+// keys shows who has which key, and waits for one.
+func (m *Menu) keys() {
+	m.dim(0.86)
+	m.heading("KEYS", 14)
+}
+
+func (m *Menu) keyRow(it *shell.Item) {
+	b, c := it.Box, soft
+	if it.Selected {
+		c = m.bright()
+		m.q.Rect(b.X, b.Y, b.W, b.H, m.accent().Fade(0.10))
+	}
+	y := b.Y + (b.H-render.GlyphH)/2
+	m.q.Text(m.font, b.X+14, y, 1, c, it.Label)
+	for i, label := range it.Slots {
+		s := it.SlotBox(i)
+		here := it.Selected && i == it.Slot
+		if here {
+			m.q.Rect(s.X+2, s.Y, s.W-4, s.H, m.accent().Fade(0.28))
+			m.q.Border(s.X+2, s.Y, s.W-4, s.H, 1, m.accent())
+		}
+		colour := soft
+		switch {
+		case here && it.Capturing:
+			label, colour = "PRESS …", m.bright().Fade(m.pulse(8, 0.4))
+		case label == "":
+			label, colour = "—", faint.Fade(0.5)
+		case here:
+			colour = m.bright()
+		}
+		m.q.TextCentre(m.font, s.X+s.W/2, y, 1, colour, label)
+	}
+}

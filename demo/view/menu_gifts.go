@@ -1,0 +1,161 @@
+package view
+
+import (
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/render"
+)
+
+// The symbols of gifts, for shell.Gift.Symbol. Any other number is a spark.
+const (
+	SymbolSpark = iota
+	SymbolFan   // wider fire
+	SymbolOrbit
+	SymbolChain
+	SymbolMine
+	SymbolBeam
+	SymbolHaste
+	SymbolHull
+	SymbolFrost
+	SymbolMagnet
+	SymbolRewind
+	Symbols // their number
+)
+
+// card draws a gift: a picture, its name, what it does.
+func (m *Menu) card(it *shell.Item, i int) {
+	gifts := m.Source.Gifts()
+	if i >= len(gifts) {
+		return
+	}
+	g, b, q := &gifts[i], it.Box, m.q
+	k := m.arrive(10 + 5*float32(i))
+	b.Y += (1 - k) * 24
+	edge, c := faint.Fade(0.5*k), soft
+	back := render.Color{R: 0.03, G: 0.028, B: 0.04, A: 0.94}
+	if it.Selected {
+		b.Y -= 4
+		edge, c = m.accent().Fade(k), m.bright()
+		q.Glow(b.X+b.W/2, b.Y+b.H/2, 150, m.accent().Light(0.10*k))
+		back = back.Mix(m.accent(), 0.07)
+		back.A = 0.96
+	}
+	q.Rect(b.X, b.Y, b.W, b.H, back.Fade(k))
+	q.Gradient(b.X, b.Y, b.W, 84, m.Palette[2].Fade(0.20*k), render.Color{})
+	q.Border(b.X, b.Y, b.W, b.H, 1, edge)
+	m.symbol(g.Symbol, b.X+b.W/2, b.Y+48, k)
+	q.TextCentre(m.font, b.X+b.W/2, b.Y+92, 1.5, c.Fade(k), g.Name)
+	q.Rect(b.X+30, b.Y+118, b.W-60, 1, edge)
+	for n, s := range g.Lines[:min(len(g.Lines), 4)] {
+		q.TextCentre(m.font, b.X+b.W/2, b.Y+123+16*float32(n), 1, soft.Fade(k), s)
+	}
+	if g.Have > 0 { // a pip for each that the player has
+		for n := range min(g.Have, 8) {
+			q.Rect(b.X+10+7*float32(n), b.Y+10, 5, 5, m.accent().Fade(k))
+		}
+	}
+	m.text = render.AppendInt(m.text[:0], int64(i+1), 0)
+	q.TextBytes(m.font, b.X+b.W-16, b.Y+6, 1, faint.Fade(k), m.text)
+}
+
+// symbol draws a gift's picture around (x, y), about 60 across.
+func (m *Menu) symbol(s int, x, y, k float32) {
+	q, a, w := m.q, m.accent().Fade(k), m.bright().Fade(k)
+	turn := m.Time * 0.8
+	if m.calm {
+		turn = 0.4
+	}
+	q.Glow(x, y, 40, m.accent().Light(0.28*k))
+	switch s {
+	case SymbolFan:
+		for i := -2; i <= 2; i++ {
+			dx, dy := engine.Sin(float32(i)*0.32), -engine.Cos(float32(i)*0.32)
+			q.Line(x+dx*10, y+22+dy*10, x+dx*48, y+22+dy*48, 3, a)
+			q.Glow(x+dx*48, y+22+dy*48, 5, w.Light(1))
+		}
+	case SymbolOrbit:
+		q.Ring(x, y, 25, 1.5, 0, 0, a.Fade(0.6))
+		q.Glow(x, y, 12, w.Light(1))
+		for i := range 3 {
+			px, py := x+25*engine.Cos(turn+float32(i)*2.0944), y+25*engine.Sin(turn+float32(i)*2.0944)
+			q.Glow(px, py, 9, m.accent().Light(k))
+			q.Glow(px, py, 5, w.Light(1))
+		}
+	case SymbolChain:
+		p := [...][2]float32{{-30, -16}, {-12, 2}, {-4, -14}, {12, 12}, {18, -4}, {31, 18}}
+		for i := range len(p) - 1 {
+			q.Line(x+p[i][0], y+p[i][1], x+p[i+1][0], y+p[i+1][1], 5, m.accent().Light(0.6*k))
+			q.Line(x+p[i][0], y+p[i][1], x+p[i+1][0], y+p[i+1][1], 2, w)
+		}
+		for _, i := range [...]int{0, 3, 5} {
+			q.Ring(x+p[i][0], y+p[i][1], 6, 2, 0, 0, a)
+		}
+	case SymbolMine:
+		q.Ring(x, y, 17, 4, turn*0.3, 6, a)
+		q.Ring(x, y, 28, 1.5, -turn*0.3, 6, a.Fade(0.5))
+		q.Glow(x, y, 11*m.pulse(5, 0.2), w.Light(1))
+	case SymbolBeam:
+		q.Glow(x, y+26, 14, w.Light(1))
+		q.Gradient(x-7, y-34, 14, 60, render.Color{}, m.accent().Light(0.7*k))
+		q.Gradient(x-2, y-34, 4, 60, a, w)
+	case SymbolHaste:
+		for i := range 3 {
+			px, f := x-20+16*float32(i), (0.45+0.27*float32(i))*k
+			q.Line(px, y-18, px+13, y, 4, m.bright().Fade(f))
+			q.Line(px+13, y, px, y+18, 4, m.bright().Fade(f))
+		}
+	case SymbolHull:
+		q.Ring(x, y, 26, 3, 0.5236, 6, a)
+		q.Rect(x-3, y-12, 6, 24, w)
+		q.Rect(x-12, y-3, 24, 6, w)
+	case SymbolFrost:
+		for i := range 3 {
+			dx, dy := engine.Cos(float32(i)*1.0472+turn*0.2), engine.Sin(float32(i)*1.0472+turn*0.2)
+			q.Line(x-dx*26, y-dy*26, x+dx*26, y+dy*26, 3, w)
+		}
+		q.Ring(x, y, 14, 2, turn*0.2, 6, a)
+	case SymbolMagnet:
+		for i := range 8 {
+			f := fract(float32(i)/8 + turn*0.15)
+			dx, dy := engine.Cos(float32(i)*2.4), engine.Sin(float32(i)*2.4)
+			q.Glow(x+dx*34*(1-f), y+dy*34*(1-f), 4, m.accent().Light((0.3+f)*k))
+		}
+		q.Ring(x, y, 9, 3, 0, 0, w)
+	case SymbolRewind:
+		for i := range 2 {
+			px := x - 22 + 24*float32(i)
+			q.Tri(px, y, px+20, y-17, px+20, y+17, w)
+		}
+	default:
+		q.Glow(x, y, 20, m.accent().Light(k))
+		q.Glow(x, y, 11, w.Light(1))
+	}
+}
+
+// thumbs draws the buttons on the screen, for fingers.
+func (m *Menu) thumbs() {
+	for b := range render.TouchButtons {
+		at, r := b.Circle(Width, Height)
+		x, y := at[0], at[1]
+		m.q.Ring(x, y, r, 1.5, 0, 0, m.bright().Fade(0.4))
+		c := m.bright().Fade(0.6)
+		switch b {
+		case render.TouchDash:
+			for i := range 2 {
+				px := x - 9 + 9*float32(i)
+				m.q.Line(px, y-8, px+7, y, 2.5, c)
+				m.q.Line(px+7, y, px, y+8, 2.5, c)
+			}
+		case render.TouchRewind:
+			m.q.Tri(x-8, y, x+1, y-6, x+1, y+6, c)
+			m.q.Tri(x, y, x+8, y-6, x+8, y+6, c)
+		case render.TouchPause:
+			m.q.Rect(x-5, y-6, 3, 12, c)
+			m.q.Rect(x+2, y-6, 3, 12, c)
+		case render.TouchOverlay:
+			for i, h := range [...]float32{4, 8, 6} {
+				m.q.Rect(x-5+4*float32(i), y+4-h, 2, h, c)
+			}
+		}
+	}
+}

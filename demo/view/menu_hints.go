@@ -1,0 +1,59 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/strata-go/strata/render"
+)
+
+// hints are the lines that say what to press. They are made anew when the device in hand or a
+// binding changes.
+type hints struct {
+	made     bool
+	device   render.Device
+	bindings render.Bindings
+
+	title, menu, gifts, keys string
+}
+
+func (h *hints) update(b *render.Bindings, d render.Device) {
+	if h.made && h.device == d && h.bindings == *b {
+		return
+	}
+	*h = hints{made: true, device: d, bindings: *b}
+	switch d {
+	case render.Gamepad:
+		h.menu = "PAD: CHOOSE    A: TAKE    B: BACK"
+		h.title = join("LEFT STICK: MOVE", "RIGHT STICK: FIRE", said(b, render.Dash, d, "DASH"), said(b, render.Pause, d, "PAUSE"))
+		h.gifts = "PAD: CHOOSE    A: TAKE"
+		h.keys = "PAD: CHOOSE    A: CHANGE    B: BACK"
+	case render.Touch:
+		h.menu = "TAP TO CHOOSE"
+		h.title = "LEFT THUMB: MOVE    RIGHT THUMB: AIM AND FIRE"
+		h.gifts, h.keys = h.menu, "TAP AND PRESS A KEY, IF YOU HAVE ONE"
+	default:
+		h.menu = "↑ ↓: CHOOSE    ENTER: TAKE    ESC: BACK"
+		h.keys = "↑ ↓ ← →: CHOOSE    ENTER: CHANGE    ESC: BACK"
+		move := b.Prompt(render.MoveUp, d) + b.Prompt(render.MoveLeft, d) + b.Prompt(render.MoveDown, d) + b.Prompt(render.MoveRight, d)
+		h.title = join(move+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), "F1: MEMORY")
+		h.gifts = join(b.Prompt(render.Choose1, d) + " " + b.Prompt(render.Choose2, d) + " " + b.Prompt(render.Choose3, d) + " OR ← → AND ENTER: TAKE")
+	}
+}
+
+// said returns "KEY: what", or nothing where the device has no control for it.
+func said(b *render.Bindings, a render.Action, d render.Device, what string) string {
+	if key := b.Prompt(a, d); key != "" {
+		return key + ": " + what
+	}
+	return ""
+}
+
+func join(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "    ")
+}

@@ -1,0 +1,183 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/render"
+)
+
+// A menuBench is a menu with a shell, and room to draw.
+type menuBench struct {
+	m  *Menu
+	sh *shell.Shell
+	q  render.Quads
+
+	atlas *render.Atlas
+	verts []render.Vertex
+	ix    []uint32
+}
+
+func newMenuBench(t testing.TB) *menuBench {
+	t.Helper()
+	b := &menuBench{verts: make([]render.Vertex, 4*quadLeast), ix: make([]uint32, 6*quadLeast)}
+	var err error
+	if b.atlas, err = render.NewAtlas(render.AtlasConfig{}); err != nil {
+		t.Fatal(err)
+	}
+	font, err := render.NewFont(b.atlas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := render.DefaultBindings()
+	b.sh = shell.New(shell.Config{Bindings: &keys})
+	b.m = NewMenu(font, b.sh, &keys)
+	b.m.Palette = emberPalette
+	return b
+}
+
+// draw returns the number of quads.
+func (b *menuBench) draw() int {
+	b.q.Begin(b.verts, b.ix, b.atlas, window.View())
+	b.m.Draw(&b.q)
+	return b.q.Len() / render.VertsPerQuad
+}
+
+// screens are ways to each screen from the title.
+var screens = map[shell.Screen]func(*shell.Shell){
+	shell.Title:   func(*shell.Shell) {},
+	shell.Playing: play,
+	shell.Paused:  func(s *shell.Shell) { play(s); s.FocusLost() },
+	shell.Setup:   func(s *shell.Shell) { press(s, 2) },
+	shell.Keys:    func(s *shell.Shell) { press(s, 2); press(s, 9) },
+	shell.Gifts:   func(s *shell.Shell) { play(s); s.Offer(gifts) },
+	shell.Ending:  func(s *shell.Shell) { play(s); s.End(shell.Result{Run: shell.Run{Score: 1234567, Won: true}}) },
+	shell.Over:    func(s *shell.Shell) { play(s); s.End(shell.Result{Run: shell.Run{Score: 12}}) },
+	shell.Table: func(s *shell.Shell) {
+		for i := range shell.BestRuns {
+			play(s)
+			s.End(shell.Result{Run: shell.Run{Score: 1e12 + int64(i), Realm: "SPORE", Seed: 1 << 63, Kills: 1e6, Ticks: 1e6}})
+			for range 60 {
+				s.Step(shell.Nav{})
+			}
+			s.Step(shell.Nav{Back: true})
+		}
+		press(s, 1)
+	},
+}
+
+var gifts = []shell.Gift{{Name: "WIDER FIRE", Lines: []string{"two more streams,", "a wider fan"}}, {Name: "ORBIT"}, {Name: "HASTE"}}
+
+func play(s *shell.Shell) { s.Step(shell.Nav{Select: true}) }
+
+// press goes down n times and presses.
+func press(s *shell.Shell, n int) {
+	for range n {
+		s.Step(shell.Nav{Down: true})
+	}
+	s.Step(shell.Nav{Select: true})
+}
+
+func TestMenu_EveryScreenFitsItsRoomAndAllocatesNothing(t *testing.T) {
+	for screen, reach := range screens {
+		for _, device := range []render.Device{render.Keyboard, render.Gamepad, render.Touch} {
+			b := newMenuBench(t)
+			reach(b.sh)
+			for range 90 {
+				b.sh.Step(shell.Nav{})
+			}
+			if b.sh.Screen() != screen {
+				t.Fatalf("screen %d, want %d", b.sh.Screen(), screen)
+			}
+			b.m.Device = device
+			n := b.draw()
+			if least := map[bool]int{true: 0, false: 20}[screen == shell.Playing && device != render.Touch]; n < least {
+				t.Errorf("screen %d is %d quads with %s", screen, n, device)
+			}
+			if b.q.Dropped > 0 {
+				t.Errorf("screen %d: %d quads have no room", screen, b.q.Dropped)
+			}
+			if a := testing.AllocsPerRun(20, func() { b.draw() }); a != 0 {
+				t.Errorf("screen %d costs %v allocations a frame", screen, a)
+			}
+		}
+	}
+}
+
+// Nothing that is written leaves the logical screen, whatever the figures are.
+func TestMenu_NothingLeavesTheScreen(t *testing.T) {
+	for _, screen := range []shell.Screen{shell.Paused, shell.Setup, shell.Keys, shell.Over, shell.Table} {
+		b := newMenuBench(t)
+		screens[screen](b.sh)
+		for range 90 {
+			b.sh.Step(shell.Nav{})
+		}
+		b.draw()
+		for _, v := range b.q.Vertices() {
+			if v.DstX < -200 || v.DstX > float32(window.W)+200 || v.DstY < -200 || v.DstY > float32(window.H)+200 {
+				t.Fatalf("screen %d draws at %v, %v", screen, v.DstX, v.DstY)
+			}
+		}
+	}
+}
+
+func TestMenu_EverySymbolIsADifferentPicture(t *testing.T) {
+	seen := map[float32]int{}
+	for s := range Symbols {
+		b := newMenuBench(t)
+		b.q.Begin(b.verts, b.ix, b.atlas, window.View())
+		b.m.q = &b.q
+		b.m.symbol(s, 100, 100, 1)
+		sum := float32(0)
+		for i, v := range b.q.Vertices() {
+			sum += v.DstX*float32(i+1) + v.DstY*float32(2*i+1)
+		}
+		if other, ok := seen[sum]; ok {
+			t.Errorf("symbols %d and %d are the same", s, other)
+		}
+		seen[sum] = s
+	}
+}
+
+func TestMenu_ReducedFlashingStandsStill(t *testing.T) {
+	b := newMenuBench(t)
+	b.m.calm = true
+	for i := range 50 {
+		b.m.Time = float32(i) * 0.13
+		if p := b.m.pulse(8, 0.4); p != 1 {
+			t.Fatalf("it pulses: %v", p)
+		}
+	}
+	b.m.calm = false
+	if b.m.pulse(8, 0.4) == 1 {
+		t.Error("and without it nothing does")
+	}
+}
+
+func TestMenu_PromptsNameWhatIsInHand(t *testing.T) {
+	b := render.DefaultBindings()
+	if err := b.Bind(int(render.Dash), 0, "K"); err != nil {
+		t.Fatal(err)
+	}
+	for device, want := range map[render.Device]string{render.Keyboard: "K: DASH", render.Gamepad: "PAD A: DASH", render.Touch: "THUMB"} {
+		var h hints
+		h.update(&b, device)
+		if !strings.Contains(h.title, want) {
+			t.Errorf("%s: %q, want %q", device, h.title, want)
+		}
+	}
+}
+
+func TestFigures_AreGroupedAndTimed(t *testing.T) {
+	for v, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := string(group(nil, v)); got != want {
+			t.Errorf("%d is %s, want %s", v, got, want)
+		}
+	}
+	for v, want := range map[uint64]string{0: "0:00", 59 * 60: "0:59", 61 * 60: "1:01", 3600 * 60: "60:00"} {
+		if got := string(clock(nil, v)); got != want {
+			t.Errorf("%d is %s, want %s", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hajimehoshi/ebiten/v2"
+)
+
+// An Action is something that controls can be bound to.
+type Action uint8
+
+// The actions, in the order in which a menu lists them.
+const (
+	MoveUp Action = iota
+	MoveLeft
+	MoveDown
+	MoveRight
+	Fire
+	Dash
+	Rewind
+	Choose1
+	Choose2
+	Choose3
+	Pause
+	Restart
+	Mute
+	Fullscreen
+	ActionCount
+)
+
+// actionNames are those of files, actionLabels those for a person.
+var (
+	actionNames = [ActionCount]string{"up", "left", "down", "right", "fire", "dash", "rewind", "choose1", "choose2", "choose3",
+		"pause", "restart", "mute", "fullscreen"}
+	actionLabels = [ActionCount]string{"MOVE UP", "MOVE LEFT", "MOVE DOWN", "MOVE RIGHT", "FIRE", "DASH", "REWIND",
+		"FIRST GIFT", "SECOND GIFT", "THIRD GIFT", "PAUSE", "START AGAIN", "MUTE", "FULLSCREEN"}
+)
+
+// String returns the action's name in files.
+func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
+
+// BindingSlots is how many controls an action may have.
+const BindingSlots = 3
+
+// Bindings are the controls of each action, up to three; a zero Control is none. They are plain
+// data.
+//
+// Invariants: no control is there twice; each action has one at least.
+type Bindings [ActionCount][BindingSlots]Control
+
+// DefaultBindings returns the bindings of a new player. Besides them Alt and Enter is always
+// Fullscreen.
+func DefaultBindings() Bindings {
+	k, m, p := key, mouseButton, padButton
+	return Bindings{
+		MoveUp:     {k(ebiten.KeyW), k(ebiten.KeyArrowUp), p(ebiten.StandardGamepadButtonLeftTop)},
+		MoveLeft:   {k(ebiten.KeyA), k(ebiten.KeyArrowLeft), p(ebiten.StandardGamepadButtonLeftLeft)},
+		MoveDown:   {k(ebiten.KeyS), k(ebiten.KeyArrowDown), p(ebiten.StandardGamepadButtonLeftBottom)},
+		MoveRight:  {k(ebiten.KeyD), k(ebiten.KeyArrowRight), p(ebiten.StandardGamepadButtonLeftRight)},
+		Fire:       {m(ebiten.MouseButtonLeft), p(ebiten.StandardGamepadButtonFrontBottomRight)},
+		Dash:       {k(ebiten.KeySpace), k(ebiten.KeyShiftLeft), p(ebiten.StandardGamepadButtonRightBottom)},
+		Rewind:     {k(ebiten.KeyQ), m(ebiten.MouseButtonRight), p(ebiten.StandardGamepadButtonFrontTopLeft)},
+		Choose1:    {k(ebiten.KeyDigit1), k(ebiten.KeyNumpad1)},
+		Choose2:    {k(ebiten.KeyDigit2), k(ebiten.KeyNumpad2)},
+		Choose3:    {k(ebiten.KeyDigit3), k(ebiten.KeyNumpad3)},
+		Pause:      {k(ebiten.KeyEscape), k(ebiten.KeyP), p(ebiten.StandardGamepadButtonCenterRight)},
+		Restart:    {k(ebiten.KeyR), p(ebiten.StandardGamepadButtonCenterLeft)},
+		Mute:       {k(ebiten.KeyM)},
+		Fullscreen: {k(ebiten.KeyF11)},
+	}
+}
+
+// Actions returns how many actions there are, Action the name of one for a person, and Label its
+// control in a slot for a person.
+func (b *Bindings) Actions() int             { return int(ActionCount) }
+func (b *Bindings) Action(a int) string      { return actionLabels[a] }
+func (b *Bindings) Label(a, slot int) string { return b[a][slot].Label() }
+func (b *Bindings) Reset()                   { *b = DefaultBindings() }
+func (b *Bindings) find(c Control) (a, slot int) {
+	for a := range b {
+		if slot := slices.Index(b[a][:], c); slot >= 0 {
+			return a, slot
+		}
+	}
+	return -1, -1
+}
+
+// Bind gives a slot of an action a control, by its name. Where the control is another's, that
+// one gets what was in the slot. The error says why not: there is no such control, the overlay
+// has it, or the other action would be left with none; nothing is changed then.
+func (b *Bindings) Bind(a, slot int, control string) error {
+	c, err := ParseControl(control)
+	if err != nil {
+		return err
+	}
+	if c.function() {
+		return fmt.Errorf("%s is the overlay's", c.Label())
+	}
+	if other, at := b.find(c); other >= 0 {
+		if former := b[a][slot]; former == 0 && other != a && b.count(other) == 1 {
+			return fmt.Errorf("%s is the only control of %s", c.Label(), actionLabels[other])
+		}
+		b[other][at] = b[a][slot]
+	}
+	b[a][slot] = c
+	return nil
+}
+
+func (b *Bindings) count(a int) (n int) {
+	for _, c := range b[a] {
+		if c != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Map returns the bindings by name, as a file keeps them.
+func (b *Bindings) Map() map[string][]string {
+	m := make(map[string][]string, len(b))
+	for a := range b {
+		names := []string{}
+		for _, c := range b[a] {
+			if c != 0 {
+				names = append(names, c.String())
+			}
+		}
+		m[actionNames[a]] = names
+	}
+	return m
+}
+
+// SetMap reads what Map wrote. Actions that are not in m keep the default. The error names what
+// is wrong and what is allowed; nothing is changed then.
+func (b *Bindings) SetMap(m map[string][]string) error {
+	n := DefaultBindings()
+	known := 0
+	for a := range n {
+		names, ok := m[actionNames[a]]
+		if !ok {
+			continue
+		}
+		known++
+		if len(names) < 1 || len(names) > BindingSlots {
+			return fmt.Errorf("%s has %d controls; allowed are 1 to %d", actionNames[a], len(names), BindingSlots)
+		}
+		n[a] = [BindingSlots]Control{}
+		for i, name := range names {
+			c, err := ParseControl(name)
+			if err != nil {
+				return fmt.Errorf("%s: %w", actionNames[a], err)
+			}
+			if c.function() {
+				return fmt.Errorf("%s: %s is the overlay's", actionNames[a], name)
+			}
+			n[a][i] = c
+		}
+	}
+	if known != len(m) {
+		return fmt.Errorf("unknown action; allowed are %v", actionNames)
+	}
+	if err := n.unique(); err != nil {
+		return err
+	}
+	*b = n
+	return nil
+}
+
+// unique verifies that no control is there twice.
+func (b *Bindings) unique() error {
+	var seen controls
+	for a := range b {
+		for _, c := range b[a] {
+			if c != 0 && seen.has(c) {
+				return fmt.Errorf("%s: %s is bound twice", actionNames[a], c)
+			}
+			seen.add(c)
+		}
+	}
+	return nil
+}
+
+// Prompt returns the label of the action's first control on the device, for a line that says
+// what to press; "" where it has none there.
+func (b *Bindings) Prompt(a Action, d Device) string {
+	for _, c := range b[a] {
+		if c != 0 && c.Device() == d {
+			return c.Label()
+		}
+	}
+	return ""
+}
+
+// down reports whether one of the action's controls is held.
+func (b *Bindings) down(a Action, held *controls) bool {
+	for _, c := range b[a] {
+		if c != 0 && held.has(c) {
+			return true
+		}
+	}
+	return false
+}

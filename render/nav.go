@@ -1,0 +1,97 @@
+package render
+
+import (
+	"github.com/go-gl/mathgl/mgl32"
+	"github.com/hajimehoshi/ebiten/v2"
+)
+
+// Nav is what a menu hears. Its keys are not bound, so that no binding can lock a player out:
+// arrows, WASD and Tab, Enter and Space, Esc and Backspace; cross and left stick, A, B; mouse and
+// finger.
+type Nav struct {
+	Up, Down, Left, Right bool // in the tick of the press, and again while it is held
+	Select, Back          bool // in the tick of the press
+
+	Pointer mgl32.Vec2 // mouse or first finger, logical pixels
+	Moved   bool       // the pointer moved or came down in this tick
+	Click   bool       // it was pressed in this tick
+	Held    bool       // it is pressed: a slider follows it
+}
+
+// Held directions repeat after repeatFirst ticks, every repeatNext.
+const (
+	repeatFirst = 24
+	repeatNext  = 6
+)
+
+// The keys of menus, by direction: up, down, left, right.
+var navKeys = [4][3]Control{
+	{key(ebiten.KeyArrowUp), key(ebiten.KeyW), padButton(ebiten.StandardGamepadButtonLeftTop)},
+	{key(ebiten.KeyArrowDown), key(ebiten.KeyS), padButton(ebiten.StandardGamepadButtonLeftBottom)},
+	{key(ebiten.KeyArrowLeft), key(ebiten.KeyA), padButton(ebiten.StandardGamepadButtonLeftLeft)},
+	{key(ebiten.KeyArrowRight), key(ebiten.KeyD), padButton(ebiten.StandardGamepadButtonLeftRight)},
+}
+
+var (
+	selectKeys = [...]Control{key(ebiten.KeyEnter), key(ebiten.KeyNumpadEnter), key(ebiten.KeySpace), padButton(ebiten.StandardGamepadButtonRightBottom)}
+	backKeys   = [...]Control{key(ebiten.KeyEscape), key(ebiten.KeyBackspace), padButton(ebiten.StandardGamepadButtonRightRight), mouseButton(ebiten.MouseButton3)}
+)
+
+// A navigator makes Nav. It remembers how long a direction is held.
+type navigator struct {
+	since   [4]int // ticks that a direction has been held
+	stick   [4]bool
+	pointer mgl32.Vec2
+	held    bool
+	seen    bool // pointer is valid: where the mouse lay before the first tick is not a move
+}
+
+// read fills n. pressed are the controls pressed in this tick.
+func (s *navigator) read(n *Nav, r *raw, pressed *controls, f *fingers) {
+	s.lean(r.left)
+	var on [4]bool
+	for d := range navKeys {
+		held := s.stick[d]
+		for _, c := range navKeys[d] {
+			held = held || r.held.has(c)
+		}
+		if !held {
+			s.since[d] = 0
+			continue
+		}
+		t := s.since[d]
+		on[d] = t == 0 || t >= repeatFirst && (t-repeatFirst)%repeatNext == 0
+		s.since[d]++
+	}
+	n.Up, n.Down, n.Left, n.Right = on[0], on[1], on[2], on[3]
+	for _, c := range selectKeys {
+		n.Select = n.Select || pressed.has(c)
+	}
+	if r.alt() {
+		n.Select = false // with Enter that is the whole screen
+	}
+	for _, c := range backKeys {
+		n.Back = n.Back || pressed.has(c)
+	}
+	s.point(n, r, f)
+}
+
+// lean turns the stick into directions; it must come half back before it counts again.
+func (s *navigator) lean(v mgl32.Vec2) {
+	for d, x := range [4]float32{-v[1], v[1], -v[0], v[0]} {
+		s.stick[d] = x > 0.6 || s.stick[d] && x > 0.3
+	}
+}
+
+// point follows the finger that points, or else the mouse.
+func (s *navigator) point(n *Nav, r *raw, f *fingers) {
+	at, held := r.cursor, r.held.has(mouseButton(ebiten.MouseButtonLeft))
+	if f.pointer != 0 {
+		if t := find(r.touches[:r.touchCount], f.pointer-1); t != nil {
+			at, held = t.pos, true
+		}
+	}
+	n.Pointer, n.Held, n.Click = at, held, held && !s.held
+	n.Moved = s.seen && at != s.pointer || n.Click
+	s.pointer, s.held, s.seen = at, held, true
+}
