@@ -1,6 +1,7 @@
 // Package assets holds the pictures and levels of the game, compiled into the program.
 //
 //	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
+//	realms/           the worlds of the three realms, written by gen: see realms.go there
 //	levels/NAME.json  palette, waves, boss and the pictures that the level shows; written by hand
 //
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X, are authored at
@@ -16,8 +17,8 @@ import (
 	"io/fs"
 )
 
-//go:embed art/*.png levels/*.json
+//go:embed art/*.png levels/*.json realms
 var files embed.FS
 
-// FS returns the file system with art/*.png and levels/*.json. It is safe for use by any number of goroutines.
+// FS returns the file system with art/*.png, levels/*.json and realms. It is safe for use by any number of goroutines.
 func FS() fs.FS { return files }

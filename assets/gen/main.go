@@ -1,7 +1,7 @@
-// Command gen draws every picture of the game.
+// Command gen draws every picture of the game, and builds the worlds of its realms.
 //
-//	go run ./assets/gen            rewrites assets/art/*.png, from the root of the repository
-//	go run ./assets/gen -out DIR   writes somewhere else
+//	go run ./assets/gen            rewrites assets/art/*.png and assets/realms, from the root of the repository
+//	go run ./assets/gen -out DIR   writes the pictures somewhere else; -realms does so for the worlds
 //
 // A picture is a function from a point to an ink: signed distances give crisp edges, hashed lattice noise gives
 // texture, and nothing depends on time, order or a random source, so the same files come out each time.
@@ -16,8 +16,13 @@ import (
 
 func main() {
 	out := flag.String("out", filepath.Join("assets", "art"), "folder to write the pictures to")
+	realmsOut := flag.String("realms", filepath.Join("assets", "realms"), "folder to write the realms to")
 	flag.Parse()
-	if err := writeAll(*out); err != nil {
+	err := writeRealms(*realmsOut)
+	if err == nil {
+		err = writeAll(*out)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
