@@ -12,7 +12,7 @@ var (
 	dim   = render.Color{R: 0.72, G: 0.68, B: 0.66, A: 1}
 )
 
-// hud writes at the edges: score and multiplier, hull, wave, and the memory that breathes.
+// hud writes at the edges: score and multiplier, hull, seals, heat, embers, and the memory that breathes.
 func (v *View) hud() {
 	g, q := v.s.Game, &v.quads
 	v.text = render.AppendInt(v.text[:0], g.Score, 0)
