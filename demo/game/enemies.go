@@ -102,7 +102,7 @@ type walk struct {
 }
 
 // farEvery is how many ticks a step of those beyond the grid takes: nobody sees them.
-const farEvery = 4
+const farEvery = 8
 
 // strayed is how far the horde may be left behind, in units along an axis, before it is forgotten;
 // others come from nearer.
@@ -117,7 +117,7 @@ type column struct {
 	slow bool
 }
 
-// moveEnemies looks at each enemy once: those beyond the grid move every fourth tick, each in its
+// moveEnemies looks at each enemy once: those beyond the grid move every eighth tick, each in its
 // turn; those in it are counted, sorted into it, and move.
 func (g *Game) moveEnemies() {
 	w := walk{g: g, r: g.Realm, player: g.Player.P, ticks: g.Ticks}

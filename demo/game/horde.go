@@ -2,6 +2,7 @@ package game
 
 import (
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
 )
@@ -134,7 +135,7 @@ func (g *Game) arrive() error {
 	}
 	b := &g.breeds[s.Kind]
 	for range n {
-		p := at.Add(g.rng.Disc().Mul(90))
+		p := engine.MulAdd(at, g.rng.Disc(), 90)
 		if g.owed--; g.Realm.Near(p, b.radius) {
 			continue
 		}

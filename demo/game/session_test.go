@@ -22,7 +22,7 @@ var small = tiers.Config{Reserve: [tiers.Count]uintptr{4 << 20, 4 << 20, 16 << 2
 func newSession(t testing.TB, cfg SessionConfig) *Session {
 	t.Helper()
 	if cfg.FS == nil {
-		cfg.FS = ground()
+		cfg.FS = assets.FS()
 	}
 	if cfg.Memory.Reserve == [tiers.Count]uintptr{} {
 		cfg.Memory.Reserve = small.Reserve
@@ -86,7 +86,7 @@ func TestSession_HashIsAFunctionOfTheSeed(t *testing.T) {
 
 // golden is the state after 1,200 ticks of seed 7. It changes with the rules of the game, and
 // with nothing else: not with the processor, the system, or how the memory is backed.
-const golden = 0x823d99737e5eb506
+const golden = 0x2b162de2925cbb6a
 
 func TestSession_HashIsTheSameOnEveryArchitecture(t *testing.T) {
 	s := newSession(t, SessionConfig{Game: Config{Seed: 7}})
@@ -99,7 +99,7 @@ func TestSession_HashIsTheSameOnEveryArchitecture(t *testing.T) {
 // The files' order of arrival must not reach the simulation: a slow disk, the same game.
 func TestSession_LoadingTimeDoesNotReachTheGame(t *testing.T) {
 	fast := newSession(t, SessionConfig{Game: Config{Seed: 3}})
-	slow := newSession(t, SessionConfig{Game: Config{Seed: 3}, FS: slowFS{ground()}})
+	slow := newSession(t, SessionConfig{Game: Config{Seed: 3}, FS: slowFS{assets.FS()}})
 	play(t, fast, 1200)
 	play(t, slow, 1200)
 	if a, b := fast.Game.Hash(), slow.Game.Hash(); a != b {
@@ -286,6 +286,30 @@ func TestSession_DamagedLevelsAreErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: err = %v; want %q", name, err, c.want)
 		}
+	}
+}
+
+// A realm that cannot be read is one line that names it, and the game plays on, on bare ground.
+func TestSession_DamagedRealmsAreNamedAndTheGameGoesOn(t *testing.T) {
+	for want, damage := range map[string]func(fstest.MapFS){
+		"realms/ember.json: seals[0]": func(m fstest.MapFS) {
+			m["realms/ember.json"].Data = []byte(strings.Replace(string(m["realms/ember.json"].Data), `"seals":[[`, `"seals":[[-`, 1))
+		},
+		"realms/ember.walls: length: 1000 bytes; allowed":  func(m fstest.MapFS) { m["realms/ember.walls"].Data = m["realms/ember.walls"].Data[:1000] },
+		"open realms/ember.json: file does not exist; the": func(m fstest.MapFS) { delete(m, "realms/ember.json") },
+	} {
+		m := files(t)
+		damage(m)
+		var log []string
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7}, FS: m, Log: func(err error) { log = append(log, err.Error()) }})
+		play(t, s, 300)
+		if len(log) != 1 || !strings.Contains(log[0], want) {
+			t.Errorf("%q is not the one line of %q", want, log)
+		}
+		if s.Game.Lost.Walls != 1 || s.Game.Enemies() == 0 {
+			t.Errorf("lost %+v, %d enemies", s.Game.Lost, s.Game.Enemies())
+		}
+		check(t, s)
 	}
 }
 

@@ -177,7 +177,9 @@ func (g *Game) kill(id ecs.Entity) error {
 	g.Multiplier = min(9, 1+g.streak/12)
 	won := int64(b.score) * int64(g.Multiplier)
 	g.Score += won
-	g.popups.add(g, at, won)
+	if b.score >= 100 { // of the small ones there are too many to read
+		g.popups.add(g, at, won)
+	}
 	g.fx.burst(at, vel, kind)
 	g.scorch.burn(g, at, b.size)
 	g.spill(at, worth)

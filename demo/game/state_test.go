@@ -243,3 +243,35 @@ func TestSession_HashIsTheSameForAnyNumberOfProcessors(t *testing.T) {
 		}
 	}
 }
+
+// A shot that flies at a wall bursts there, and everything that moves stays in the open.
+func TestGame_WallsHoldEverythingThatMoves(t *testing.T) {
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 3}})
+	play(t, s, 1)
+	g := s.Game
+	shots := 0
+	for i := range 400 { // from the start outwards, until a wall is near
+		at := engine.MulAdd(g.Player.P, engine.Heading(float32(i)), float32(i)*3)
+		if g.Realm.Solid(at) || !g.Realm.Near(at, 20) {
+			continue
+		}
+		for k := range 16 {
+			if err := g.spawnShot(at, engine.Scale(engine.Heading(float32(k)), 600), Shot{Life: 9, Damage: 1}); err != nil {
+				t.Fatal(err)
+			}
+			shots++
+		}
+	}
+	if shots < 100 {
+		t.Fatalf("%d shots found a wall", shots)
+	}
+	for range 120 {
+		play(t, s, 1)
+		if err := g.checkActors(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := g.actors.shotFilter.Len(); left > shots*9/10 {
+		t.Errorf("%d of %d shots are left after two seconds among walls", left, shots)
+	}
+}

@@ -3,6 +3,8 @@ package realm
 import (
 	"errors"
 	"fmt"
+
+	"github.com/strata-go/strata/engine"
 )
 
 // Check verifies the invariants, and reports the first broken one of each kind. It takes some
@@ -69,7 +71,7 @@ func (r *Realm) follow(g int, p, v *vec) bool {
 		}
 		from := *p
 		*v = r.Guide(g, from)
-		*p = p.Add(v.Mul(3))
+		*p = engine.MulAdd(*p, *v, 3)
 		r.Slide(p, v, from, 6, 0)
 	}
 	return false

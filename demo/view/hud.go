@@ -13,7 +13,7 @@ var (
 	dim   = render.Color{R: 0.72, G: 0.68, B: 0.66, A: 1}
 )
 
-// hud writes at the edges: score and multiplier, hull, wave, and the memory that breathes.
+// hud writes at the edges: score and multiplier, hull, seals, heat, embers, and the memory that breathes.
 func (v *View) hud() {
 	if v.titled() { // a title lies over no banner, and a table of figures over no other
 		return
