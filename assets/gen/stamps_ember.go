@@ -31,8 +31,8 @@ func slagPool(k *dye, p vec, pal *[5]tone) {
 	k.paint(dark.mix(light, clamp(0.3+0.5*lit)), 0.9*falloff(math.Abs(d-3)-3, 4))
 	crust := voronoi(q.scale(1.0/stampSide).add(vec{0.5, 0.5}), 9, 344)
 	hot := pal[1].mix(pal[2], clamp(0.62-1.5*crust.edge+0.4*grain(q, 6, 345)))
-	k.paint(hot.scale(0.62), fill(d))
-	k.glow(pal[3], 0.34*fill(d+1)*halo(crust.edge, 0.16))
+	k.paint(hot.scale(0.45), fill(d))
+	k.glow(pal[2], 0.34*fill(d+1)*halo(crust.edge, 0.16))
 	k.glow(pal[2], 0.20*halo(max(d, 0), 22))
 }
 
@@ -86,8 +86,8 @@ func gear(k *dye, p vec, pal *[5]tone) {
 func embers(k *dye, p vec, pal *[5]tone) {
 	about(22, 50, 391, func(at vec, rnd float64, _ int) {
 		d := p.sub(at).length()
-		k.glow(pal[2], 0.22*halo(d, 4+12*rnd))
-		k.glow(pal[2].mix(pal[3], rnd), (0.4+0.5*rnd)*falloff(d-0.5-1.6*rnd*rnd, 1.4))
+		k.glow(pal[2], 0.16*halo(d, 4+12*rnd))
+		k.glow(pal[2].mix(pal[3], 0.5*rnd), (0.2+0.3*rnd)*falloff(d-0.5-1.6*rnd*rnd, 1.4))
 	})
 }
 

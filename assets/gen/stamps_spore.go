@@ -13,7 +13,7 @@ func mushroom(k *dye, p, c vec, r float64, hue tone, pal *[5]tone, seed uint32) 
 	k.glow(hue, 0.16*clamp(0.3+lit)*falloff(-d-2, 3)*fill(d))
 	about(7, r*0.7, seed+1, func(at vec, rnd float64, _ int) {
 		s := q.sub(at).length() - r*(0.05+0.10*rnd)
-		k.paint(pal[3].scale(0.62), 0.75*fill(s)*fill(d+1))
+		k.paint(pal[3].scale(0.5), 0.7*fill(s)*fill(d+1))
 	})
 }
 
@@ -50,7 +50,7 @@ func motes(k *dye, p vec, pal *[5]tone) {
 			hue = pal[4]
 		}
 		k.glow(hue, 0.18*halo(d, 4+11*rnd))
-		k.glow(hue.mix(pal[3], 0.4), (0.3+0.5*rnd)*falloff(d-0.6-1.2*rnd*rnd, 1.4))
+		k.glow(hue.mix(pal[3], 0.2), (0.18+0.3*rnd)*falloff(d-0.6-1.2*rnd*rnd, 1.4))
 	})
 }
 

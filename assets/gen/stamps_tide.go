@@ -70,7 +70,7 @@ func anemone(k *dye, p vec, pal *[5]tone) {
 		d := taper(q, vec{8, 0}, vec{long, 0}, 3.6, 2.3)
 		tip := clamp((q.x - 8) / (long - 8))
 		k.paint(pal[1].scale(0.30+0.15*float64(ring)).mix(pal[2], 0.06+0.22*tip), fill(d))
-		k.glow(pal[3], 0.35*falloff(q.sub(vec{long, 0}).length()-1.3, 1.8))
+		k.glow(pal[2], 0.30*falloff(q.sub(vec{long, 0}).length()-1.3, 1.8))
 	}
 	k.paint(pal[0].mix(pal[4], 0.25), fill(p.length()-8))
 }
@@ -123,7 +123,7 @@ func plankton(k *dye, p vec, pal *[5]tone) {
 	about(26, 52, 581, func(at vec, rnd float64, _ int) {
 		d := p.sub(at).length()
 		k.glow(pal[2], 0.16*halo(d, 3+10*rnd))
-		k.glow(pal[3], (0.2+0.5*rnd*rnd)*falloff(d-0.5-0.8*rnd, 1.4))
+		k.glow(pal[2], (0.2+0.4*rnd*rnd)*falloff(d-0.5-0.8*rnd, 1.4))
 	})
 }
 

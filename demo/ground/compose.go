@@ -60,7 +60,7 @@ func (c *canvas) cut(block []float32) {
 // meet nothing shows, if their recipes agree on what they share. The same input gives the same picture, but for a level
 // or so between architectures.
 //
-// One block of scratch, some 290 KiB, is taken from the allocator and given back on every path. cancelled, unless nil,
+// One block of scratch, some 270 KiB, is taken from the allocator and given back on every path. cancelled, unless nil,
 // is asked every 16 rows; its error ends the work, wrapped, with dst half drawn. Other errors are a *FileError without
 // a file, of a stamp that s does not have, and the allocator's. Any number of goroutines may compose at a time, each
 // with an allocator of its own. It panics if dst is shorter than Bytes. Cost: see BenchmarkCompose.

@@ -47,8 +47,8 @@ const (
 // what is wanted; the rest lets what is no longer wanted linger, so that turning about asks for nothing twice. Five
 // seconds after the player has come to rest, what is asked for or there is a function of the place.
 //
-// A Plan belongs to one goroutine. It holds no pointer into the Go heap but its own; nothing allocates. Cost: a few
-// microseconds a tick.
+// A Plan belongs to one goroutine. It holds no pointer into the Go heap but its own; nothing allocates. Cost: about a
+// microsecond a tick.
 type Plan struct {
 	room, most int    // sectors: at all, and wanted
 	held       int    // asked for or there
