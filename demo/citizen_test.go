@@ -183,7 +183,7 @@ func newTestApp(t *testing.T) *app {
 	}
 	v, err := view.New()
 	if err == nil {
-		err = v.Show(s)
+		err = v.Show(s, 0)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -176,6 +176,7 @@ func (o *options) window() (*report, error) {
 	cfg.Attract = !o.autopilot
 	au := &audio{}
 	cfg.Sink, cfg.Game.Sound = v.Sink, &au.events
+	cfg.Ground, cfg.GroundBytes = v, o.resident<<20
 	cfg.Left = func() { v.Left(); au.left() }
 	s, err := game.NewSession(cfg)
 	if err != nil {
@@ -189,7 +190,7 @@ func (o *options) window() (*report, error) {
 		au.stop()
 		return o.finish(s, nil, nil, err)
 	}
-	if err := v.Show(s); err != nil {
+	if err := v.Show(s, o.resident<<20); err != nil {
 		au.stop()
 		return o.finish(s, nil, nil, err)
 	}

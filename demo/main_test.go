@@ -59,6 +59,7 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		{"-headless -seed -1", `invalid value "-1" for flag -seed`},
 		{"-headless -level lava", `-level "lava": no such level; there are: ember, spore, tide`},
 		{"-headless -particles 0", "allowed are 1 to 4000000"},
+		{"-resident 7", "-resident 7: allowed are 8 to 512"},
 		{"-headless -enemies 1000000", "allowed are 0 to 200000"},
 		{"-headless -screenshot x.png", "-screenshot needs a window"},
 		{"-headless -overlay", "-overlay needs a window"},
@@ -259,7 +260,7 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 	}
 	v, also := view.New()
 	if err = errors.Join(err, also); err == nil {
-		err = v.Show(s)
+		err = v.Show(s, 0)
 	}
 	if err != nil {
 		t.Fatal(err)

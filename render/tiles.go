@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/buddy"
 	mempage "github.com/strata-go/strata/memory/page"
 )
@@ -237,6 +238,9 @@ func (t *Tiles) Stats() TilesStats {
 	s.Used = uint64(t.heap.Stats().InUse) / tileBook * TileUnit * TileUnit * 4
 	return s
 }
+
+// Memory returns what the books of the tiles take, off the Go heap.
+func (t *Tiles) Memory() memory.Stats { return t.heap.Stats() }
 
 // Check verifies the invariants.
 func (t *Tiles) Check() error {

@@ -29,6 +29,10 @@ type SessionConfig struct {
 	Sink func(id string, p stream.Picture) error
 	// Log, when not nil, is told of each picture that could not be shown, and why.
 	Log func(error)
+	// Ground shows the ground, which is streamed while one flies; nil where nobody looks, and then it
+	// is not. GroundBytes is what its pictures may take; 0 means GroundBytes.
+	Ground      GroundView
+	GroundBytes int
 	// Left, when not nil, is called when a level's pictures are no longer needed.
 	Left func()
 }
@@ -47,6 +51,7 @@ type Session struct {
 	Leaks   []tiers.Leaks // of each level that has ended
 
 	cfg      SessionConfig
+	scenery  *scenery
 	open     bool   // a frame is open
 	short    bool   // the pools tier rose past its soft mark
 	settle   int    // frames until the workers are told to take home what was uploaded
@@ -95,7 +100,7 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	if s.Stream, err = s.newStream(); err != nil {
 		return nil, err
 	}
-	s.Flow, err = stream.NewFlow(stream.FlowConfig[*level.Level]{Streamer: s.Stream, Request: request, Leave: s.leave, Enter: s.enter})
+	s.Flow, err = stream.NewFlow(stream.FlowConfig[*level.Level]{Streamer: s.Stream, Request: s.request, Leave: s.leave, Enter: s.enter})
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +123,9 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 		return s.cfg.Sink(s.Flow.Level().AssetOf(name), p)
 	}, nil)
 	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed("level", level.Parse)))
+	if err == nil {
+		s.scenery, err = newScenery(st, s.cfg.Ground, s.cfg.GroundBytes, func() *level.Level { return s.Flow.Level() })
+	}
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
@@ -125,7 +133,8 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 }
 
 // request asks for the pictures of a level; in its file 0 comes first.
-func request(sc *stream.Scope, l *level.Level) error {
+func (s *Session) request(sc *stream.Scope, l *level.Level) error {
+	s.scenery.request(s.Stream, sc, l)
 	for _, a := range l.Assets {
 		stream.Request[stream.Picture](sc, a.File, stream.ETA(float32(a.Priority)))
 	}
@@ -188,6 +197,7 @@ func (s *Session) leave() error {
 	if s.cfg.Left != nil {
 		s.cfg.Left()
 	}
+	s.scenery.leave()
 	if !s.Mem.InLevel() {
 		return nil
 	}
@@ -246,6 +256,7 @@ func (s *Session) Frame(in engine.Input) error {
 		return err
 	}
 	s.times.add(time.Since(began))
+	s.scenery.tick(s.Game.Player.P, s.Game.Player.V)
 	s.entities = max(s.entities, s.Game.Entities())
 	s.follow(&in)
 	return nil

@@ -3,8 +3,8 @@ package game
 import (
 	"errors"
 	"io/fs"
-	"runtime"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"

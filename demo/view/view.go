@@ -46,6 +46,7 @@ type View struct {
 	quads   render.Quads
 	cam     render.Camera
 	ids     ids
+	ground  terrain
 	look    vec // where the camera looks ahead, smoothed
 	time    float32
 	alive   float32 // seconds since the level appeared, for the fade
@@ -108,7 +109,10 @@ func New() (*View, error) {
 }
 
 // Show takes the session to draw, and makes the overlay of its memory.
-func (v *View) Show(s *game.Session) error {
+func (v *View) Show(s *game.Session, groundBytes int) error {
+	if err := v.lay(s, groundBytes); err != nil {
+		return fmt.Errorf("view: %w", err)
+	}
 	o, err := overlay.New(s.Mem, overlay.Config{Top: 0.12, Bottom: 0.06, Watch: true}) // between score and hull
 	if err != nil {
 		return fmt.Errorf("view: %w", err)
@@ -116,6 +120,8 @@ func (v *View) Show(s *game.Session) error {
 	m := o.Meter()
 	m.Monitor("entities", "", func() float64 { return float64(s.Game.Entities()) })
 	m.Monitor("particles", "", func() float64 { return float64(s.Game.Particles().Len()) })
+	m.Monitor("ground", "MiB", func() float64 { return float64(v.ground.tiles.Stats().Used) / (1 << 20) })
+	m.Monitor("soft", "%", func() float64 { return 100 * s.GroundStats().Soft() })
 	m.Monitor("dropped", "", func() float64 { return float64(v.Dropped) })
 	v.s, v.Overlay, v.timer = s, o, m.Timer("draw")
 	return nil
@@ -202,6 +208,9 @@ func (v *View) draw(f *render.Frame) {
 		scene := f.BeginScene(v.pal[0])
 		v.quads.Begin(verts, indices, v.atlas, scene.View())
 		v.world(scene, f.Crisp())
+		if v.ground.tiles != nil {
+			v.ground.tiles.Submit(f)
+		}
 		v.submit(f)
 		f.Bloom(render.DefaultBloom)
 		f.EndScene()

@@ -28,7 +28,7 @@ func newView(t testing.TB, n uint64, mem tiers.Config) *View {
 			t.Error(err)
 		}
 	})
-	if err := v.Show(s); err != nil {
+	if err := v.Show(s, 0); err != nil {
 		t.Fatal(err)
 	}
 	for s.Game.Ticks < n {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/level"
-	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
 )
@@ -14,7 +13,7 @@ import (
 // particles.
 func (v *View) world(scene render.Viewport, crisp bool) {
 	old := v.quads.SetView(v.cam.View(scene))
-	v.floor()
+	v.floor(scene)
 	v.scorch()
 	v.walls()
 	v.seals()
@@ -31,86 +30,6 @@ func (v *View) world(scene render.Viewport, crisp bool) {
 	v.quads.SetView(old)
 	if !crisp && v.atlas.Loaded(v.ids.vignette) { // a layer over every pixel: not where pixels are dear
 		v.quads.Picture(v.atlas.Lookup(v.ids.vignette), 0, 0, Width, Height, render.Color{A: 0.85})
-	}
-}
-
-// floor lays the two patterns on the level's darkest colour, the nearer one moving
-// a little more than the world.
-func (v *View) floor() {
-	l := v.s.Game.Level
-	lo, hi := v.cam.Bounds()
-	w, h := hi[0]-lo[0], hi[1]-lo[1]
-	q := &v.quads
-	for i, name := range l.Background {
-		id, err := v.atlas.ID(l.AssetOf(name))
-		if err != nil || !v.atlas.Loaded(id) {
-			continue
-		}
-		r := v.atlas.Lookup(id)
-		if i == 0 {
-			q.Tiles(r, lo[0], lo[1], w, h, lo[0]*0.15, lo[1]*0.15, 0.5, v.pal[1].Light(0.95))
-		} else {
-			q.Tiles(r, lo[0], lo[1], w, h, -lo[0]*0.25, -lo[1]*0.25-v.time*4, 0.75, v.pal[2].Fade(0.22))
-		}
-	}
-}
-
-// walls draws what is solid in sight as plain quads, a run of cells of a row each, lit at the edges.
-func (v *View) walls() {
-	r := v.s.Game.Realm
-	clear := r.Clear()
-	lo, hi := v.cam.Bounds()
-	x0, x1 := int(lo[0])/realm.CellSize-1, int(hi[0])/realm.CellSize+1
-	y0, y1 := int(lo[1])/realm.CellSize-1, int(hi[1])/realm.CellSize+1
-	solid := func(x, y int) bool {
-		return uint(x) >= realm.Cells || uint(y) >= realm.Cells || clear != nil && clear[y*realm.Cells+x] == 0
-	}
-	const side = float32(realm.CellSize)
-	body, rim := v.pal[0].Mix(v.pal[1], 0.45), v.pal[2].Light(0.5)
-	body.A = 1
-	for y := y0; y <= y1; y++ {
-		for x := x0; x <= x1; {
-			if !solid(x, y) {
-				x++
-				continue
-			}
-			from := x
-			for x <= x1 && solid(x, y) {
-				x++
-			}
-			fx, fy := float32(from)*side, float32(y)*side
-			v.quads.Rect(fx, fy, float32(x-from)*side, side, body)
-			v.rim(from, x, y, solid, rim)
-		}
-	}
-}
-
-// rim lights the edges of a run of solid cells: where the open begins above, below and at its ends.
-func (v *View) rim(from, to, y int, solid func(x, y int) bool, c render.Color) {
-	const side = float32(realm.CellSize)
-	fy := float32(y) * side
-	for _, e := range [2]struct {
-		row int
-		at  float32
-	}{{y - 1, fy}, {y + 1, fy + side - 1}} {
-		for x := from; x < to; {
-			begin := x
-			for x < to && !solid(x, e.row) {
-				x++
-			}
-			if x > begin {
-				v.quads.Rect(float32(begin)*side, e.at, float32(x-begin)*side, 1, c)
-			}
-			for x < to && solid(x, e.row) {
-				x++
-			}
-		}
-	}
-	if !solid(from-1, y) {
-		v.quads.Rect(float32(from)*side, fy, 1, side, c)
-	}
-	if !solid(to, y) {
-		v.quads.Rect(float32(to)*side-1, fy, 1, side, c)
 	}
 }
 

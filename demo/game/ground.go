@@ -1,0 +1,227 @@
+package game
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/engine/stream/png"
+)
+
+// GroundView shows the ground. Its methods are called on the game goroutine, by Frame.
+type GroundView interface {
+	// Rows takes rows of a sector's picture, from row y on: premultiplied RGBA, ground.SectorSize
+	// pixels each, gone when it returns. When the last has come the sector can be shown. An error
+	// leaves the sector soft.
+	Rows(s ground.Sector, y int, rows []byte) error
+	// Hide lets a sector go, of which all rows or some have come.
+	Hide(s ground.Sector)
+}
+
+const (
+	// GroundBytes is what pictures of sectors may take unless told.
+	GroundBytes = 48 << 20
+	// groundSlice is how many rows are handed over at a time.
+	groundSlice = 128
+)
+
+// sceneryPicture is a sector's ground on its way.
+type sceneryPicture struct {
+	sector ground.Sector
+	pixels []byte
+	row    int // rows that were handed over
+}
+
+// stampPicture is what the sectors of a realm have in common.
+type stampPicture struct {
+	pixels     []byte
+	wide, high int
+}
+
+// scenery streams the ground of a realm: the plan says what will be seen how soon, workers compose it,
+// the view gets it in slices. None of it reaches the rules.
+//
+// Workers read the stamps of their realm while they compose, wherever these lie. So the stamps outlive
+// every sector: they have a ticket of their own, which is closed when every worker has let go.
+type scenery struct {
+	view    GroundView
+	budget  int
+	plan    ground.Plan
+	tickets [ground.Sectors * ground.Sectors]stream.Ticket[sceneryPicture]
+	names   [ground.Sectors * ground.Sectors]string // of the recipes' files
+	stamps  atomic.Pointer[ground.Stamps]
+	kept    stream.Ticket[stampPicture]
+	scope   *stream.Scope
+	failed  int
+}
+
+// newScenery registers what the ground is made of. Where nobody looks there is none.
+func newScenery(st *stream.Streamer, view GroundView, budget int, palette func() *level.Level) (*scenery, error) {
+	if view == nil {
+		return nil, nil
+	}
+	if budget == 0 {
+		budget = GroundBytes
+	}
+	if budget < ground.Bytes {
+		return nil, fmt.Errorf("game: %d bytes for the ground; a sector takes %d", budget, ground.Bytes)
+	}
+	g := &scenery{view: view, budget: budget}
+	g.plan.Reset(budget)
+	var decoders [64]png.Decoder // each used by one worker
+	return g, errors.Join(
+		stream.Register(st, stream.Kind[stampPicture]{
+			Name: "stamps", Stays: true,
+			Decode: func(r *stream.Reader, heap *stream.Heap) (p stampPicture, err error) {
+				h, err := decoders[heap.Worker()].Decode(r, func(h png.Header) ([]byte, error) {
+					p.pixels, err = heap.Bytes(h.Bytes())
+					return p.pixels, err
+				}, 1<<22)
+				p.wide, p.high = h.Width, h.Height
+				return p, err
+			},
+			Deliver: func(name string, p, _ *stampPicture) error {
+				s, err := ground.NewStamps(name, p.pixels, p.wide, p.high, groundPalette(palette()))
+				if err == nil {
+					g.stamps.Store(&s)
+				}
+				return err
+			},
+			Release: func(string, *stampPicture) { g.stamps.Store(nil) },
+		}),
+		stream.Register(st, stream.Kind[sceneryPicture]{Name: "ground", Decode: g.compose, Deliver: g.deliver, Release: g.release}),
+	)
+}
+
+func groundPalette(l *level.Level) (p [5]ground.Color) {
+	for i, c := range l.Palette {
+		p[i] = ground.Color{float32(c.R), float32(c.G), float32(c.B)}
+	}
+	return p
+}
+
+// compose draws a sector, on a worker: its recipe and the scratch of composing lie in the worker's
+// heap, too.
+func (g *scenery) compose(r *stream.Reader, heap *stream.Heap) (p sceneryPicture, err error) {
+	stamps := g.stamps.Load()
+	if stamps == nil {
+		return p, errors.New("its realm has no stamps")
+	}
+	if r.Size() > ground.MaxRecipe {
+		return p, fmt.Errorf("a recipe of %d bytes; allowed are %d", r.Size(), ground.MaxRecipe)
+	}
+	file, err := stream.ReadAll(r, heap)
+	if err != nil {
+		return p, err
+	}
+	block, err := heap.Alloc(unsafe.Sizeof(ground.Recipe{}), unsafe.Alignof(ground.Recipe{}))
+	if err != nil {
+		return p, err
+	}
+	recipe := (*ground.Recipe)(block)
+	*recipe = ground.Recipe{}
+	if err := recipe.Parse(r.Name(), file); err != nil {
+		return p, err
+	}
+	heap.Free(unsafe.Pointer(unsafe.SliceData(file)), uintptr(len(file)))
+	p.sector = ground.Sector{X: uint8(recipe.X), Y: uint8(recipe.Y)}
+	if want := sectorFile(p.sector); !strings.HasSuffix(r.Name(), "/"+want) {
+		return p, fmt.Errorf("it is the recipe of a sector whose file is %s", want)
+	}
+	if p.pixels, err = heap.Bytes(ground.Bytes); err != nil {
+		return p, err
+	}
+	if err := ground.Compose(p.pixels, recipe, stamps, heap, r.Wanted); err != nil {
+		return p, err
+	}
+	heap.Free(block, unsafe.Sizeof(ground.Recipe{}))
+	return p, nil
+}
+
+// sectorFile is the name of a recipe within its realm.
+func sectorFile(s ground.Sector) string { return fmt.Sprintf("%02d_%02d.rec", s.X, s.Y) }
+
+func sectorIndex(s ground.Sector) int { return int(s.Y)*ground.Sectors + int(s.X) }
+
+// deliver hands a slice over.
+func (g *scenery) deliver(_ string, p, _ *sceneryPicture) error {
+	const row = 4 * ground.SectorSize
+	to := min(p.row+groundSlice, ground.SectorSize)
+	if err := g.view.Rows(p.sector, p.row, p.pixels[p.row*row:to*row]); err != nil {
+		g.failed++
+		return err
+	}
+	if p.row = to; to < ground.SectorSize {
+		return stream.ErrMore
+	}
+	p.pixels = nil
+	g.plan.Ready(p.sector) // where it was dropped meanwhile, Release follows
+	return nil
+}
+
+func (g *scenery) release(_ string, p *sceneryPicture) { g.view.Hide(p.sector) }
+
+// request asks for what all sectors need, before the level begins.
+func (g *scenery) request(st *stream.Streamer, sc *stream.Scope, l *level.Level) {
+	if g == nil {
+		return
+	}
+	name := "realms/" + l.Name + "/stamps.png"
+	g.scope = sc
+	g.kept = stream.Request[stampPicture](st, name, stream.ETA(0))
+	stream.Request[stampPicture](sc, name, stream.ETA(0)) // the level waits for it
+	for i := range g.names {
+		g.names[i] = "realms/" + l.Name + "/" + sectorFile(ground.Sector{X: uint8(i % ground.Sectors), Y: uint8(i / ground.Sectors)})
+	}
+	g.plan.Reset(g.budget)
+}
+
+// tick asks for what will be seen, and lets go of what will not.
+func (g *scenery) tick(p, v vec) {
+	if g == nil {
+		return
+	}
+	g.plan.Tick(p[0], p[1], v[0], v[1])
+	for _, s := range g.plan.Drop() {
+		t := &g.tickets[sectorIndex(s)]
+		t.Close()
+		*t = stream.Ticket[sceneryPicture]{}
+	}
+	for _, w := range g.plan.Want() {
+		i := sectorIndex(w.Sector)
+		t := &g.tickets[i]
+		if *t == (stream.Ticket[sceneryPicture]{}) {
+			*t = stream.Request[sceneryPicture](g.scope, g.names[i], stream.ETA(w.ETA))
+			continue
+		}
+		t.Priority(stream.ETA(w.ETA))
+	}
+}
+
+// leave ends a realm's ground, when no worker composes any more.
+func (g *scenery) leave() {
+	if g == nil {
+		return
+	}
+	clear(g.tickets[:]) // the scope has closed them
+	g.kept.Close()
+}
+
+// GroundStats returns how the streaming of the ground goes, since the realm began; zero where nobody
+// looks.
+func (s *Session) GroundStats() ground.PlanStats {
+	if s.scenery == nil {
+		return ground.PlanStats{}
+	}
+	return s.scenery.plan.Stats()
+}
+
+// GroundShown reports whether a sector's picture is there.
+func (s *Session) GroundShown(at ground.Sector) bool {
+	return s.scenery != nil && s.scenery.plan.Shown(at)
+}

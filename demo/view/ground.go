@@ -1,0 +1,170 @@
+package view
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/render"
+)
+
+// terrain is the ground as far as it is there: a tile on the GPU for each sector that was streamed,
+// and under all of it the whole realm at 16 pixels a sector, so that the ground is soft, never black.
+type terrain struct {
+	tiles *render.Tiles
+	tile  [ground.Sectors * ground.Sectors]render.Tile
+	whole [ground.Sectors * ground.Sectors]bool // all rows have come
+	far   int                                   // the atlas's number of the far picture
+}
+
+// farName is what levels call the picture of the whole realm.
+const farName = "far"
+
+// lay makes the pages, whose books lie in the session's pools.
+func (v *View) lay(s *game.Session, bytes int) (err error) {
+	if bytes == 0 {
+		bytes = game.GroundBytes
+	}
+	t := &v.ground
+	if t.far, err = v.atlas.ID(farName); err != nil {
+		return err
+	}
+	const page = render.DefaultPage * render.DefaultPage * 4
+	t.tiles, err = render.NewTiles(render.TilesConfig{Pages: min(max((bytes+page-1)/page, 1), 64), Source: s.Mem.PoolSource()})
+	if err != nil {
+		return err
+	}
+	s.Mem.AddFuncs("ground pages", t.tiles.Memory, nil, t.tiles.Close)
+	return nil
+}
+
+func sectorIndex(s ground.Sector) int { return int(s.Y)*ground.Sectors + int(s.X) }
+
+// Rows uploads rows of a sector.
+func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
+	t, i := &v.ground, sectorIndex(s)
+	if t.tiles == nil {
+		return errors.New("view: there are no pages yet")
+	}
+	if y == 0 && !t.tile[i].Valid() {
+		tile, err := t.tiles.Place(ground.SectorSize)
+		if err != nil {
+			return fmt.Errorf("sector %d,%d: %w", s.X, s.Y, err)
+		}
+		t.tile[i] = tile
+	}
+	if err := t.tiles.Write(t.tile[i], y, rows); err != nil {
+		v.Hide(s)
+		return err
+	}
+	t.whole[i] = y+len(rows)/(4*ground.SectorSize) == ground.SectorSize
+	return nil
+}
+
+// Hide lets a sector's tile go.
+func (v *View) Hide(s ground.Sector) {
+	t, i := &v.ground, sectorIndex(s)
+	if t.tiles != nil {
+		t.tiles.Free(t.tile[i])
+	}
+	t.tile[i], t.whole[i] = render.Tile{}, false
+}
+
+// shown reports whether the sector in which a cell lies is there.
+func (t *terrain) shown(cellX, cellY int) bool {
+	const side = ground.SectorSize / realm.CellSize
+	x, y := cellX/side, cellY/side
+	return uint(cellX) < realm.Cells && uint(cellY) < realm.Cells && t.whole[y*ground.Sectors+x]
+}
+
+// floor puts the sectors in sight: those that are there on their tiles, which are drawn before
+// everything else, the others soft.
+func (v *View) floor(scene render.Viewport) {
+	t := &v.ground
+	if t.tiles == nil {
+		return
+	}
+	lo, hi := v.cam.Bounds()
+	t.tiles.Begin(v.cam.View(scene))
+	const size = float32(ground.SectorSize)
+	soft := v.atlas.Lookup(t.far)
+	for y := max(int(lo[1]/size), 0); y <= min(int(hi[1]/size), ground.Sectors-1); y++ {
+		for x := max(int(lo[0]/size), 0); x <= min(int(hi[0]/size), ground.Sectors-1); x++ {
+			i, fx, fy := y*ground.Sectors+x, float32(x)*size, float32(y)*size
+			if t.whole[i] && t.tiles.Put(t.tile[i], 0, 0, 1, 1, fx, fy, size, size, render.White) {
+				continue
+			}
+			if v.atlas.Loaded(t.far) {
+				v.quads.Picture(part(soft, x, y), fx, fy, size, size, render.White)
+			}
+		}
+	}
+}
+
+// part is the square of a sector on the picture of the realm.
+func part(r render.Region, x, y int) render.Region {
+	w, h := r.W()/ground.Sectors, r.H()/ground.Sectors
+	return render.Region{X0: r.X0 + float32(x)*w, Y0: r.Y0 + float32(y)*h, X1: r.X0 + float32(x+1)*w, Y1: r.Y0 + float32(y+1)*h}
+}
+
+// walls draws what is solid in sight where its sector is not there yet: plain quads, a run of cells
+// of a row each, lit at the edges.
+func (v *View) walls() {
+	r := v.s.Game.Realm
+	clear := r.Clear()
+	lo, hi := v.cam.Bounds()
+	x0, x1 := int(lo[0])/realm.CellSize-1, int(hi[0])/realm.CellSize+1
+	y0, y1 := int(lo[1])/realm.CellSize-1, int(hi[1])/realm.CellSize+1
+	solid := func(x, y int) bool {
+		return uint(x) >= realm.Cells || uint(y) >= realm.Cells || clear != nil && clear[y*realm.Cells+x] == 0
+	}
+	const side = float32(realm.CellSize)
+	body, rim := v.pal[0].Mix(v.pal[1], 0.45), v.pal[2].Light(0.5)
+	body.A = 1
+	for y := y0; y <= y1; y++ {
+		for x := x0; x <= x1; {
+			if !solid(x, y) || v.ground.shown(x, y) {
+				x++
+				continue
+			}
+			from := x
+			for x <= x1 && solid(x, y) && !v.ground.shown(x, y) {
+				x++
+			}
+			fx, fy := float32(from)*side, float32(y)*side
+			v.quads.Rect(fx, fy, float32(x-from)*side, side, body)
+			v.rim(from, x, y, solid, rim)
+		}
+	}
+}
+
+// rim lights the edges of a run of solid cells: where the open begins above, below and at its ends.
+func (v *View) rim(from, to, y int, solid func(x, y int) bool, c render.Color) {
+	const side = float32(realm.CellSize)
+	fy := float32(y) * side
+	for _, e := range [2]struct {
+		row int
+		at  float32
+	}{{y - 1, fy}, {y + 1, fy + side - 1}} {
+		for x := from; x < to; {
+			begin := x
+			for x < to && !solid(x, e.row) {
+				x++
+			}
+			if x > begin {
+				v.quads.Rect(float32(begin)*side, e.at, float32(x-begin)*side, 1, c)
+			}
+			for x < to && solid(x, e.row) {
+				x++
+			}
+		}
+	}
+	if !solid(from-1, y) {
+		v.quads.Rect(float32(from)*side, fy, 1, side, c)
+	}
+	if !solid(to, y) {
+		v.quads.Rect(float32(to)*side-1, fy, 1, side, c)
+	}
+}
