@@ -107,6 +107,9 @@ func (a *app) Update(in *render.Input) error {
 	a.focus(render.Focused())
 	if a.shoot {
 		*in = render.Input{} // of what the mouse happens to lie on there is no picture
+		if a.o.screen == "touch" {
+			in.Last = render.Touch
+		}
 	}
 	if cmd := a.sh.Step(nav(in, a.controls.Capture)); cmd == shell.Quit {
 		return a.quit()

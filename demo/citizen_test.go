@@ -220,7 +220,7 @@ func (a *app) until(t *testing.T, there func() bool) {
 			time.Sleep(100 * time.Microsecond)
 		}
 	}
-	t.Fatal("it never comes to that")
+	t.Fatalf("it never comes to that: screen %d, tick %d, phase %d for %v s, hull %d", a.sh.Screen(), a.s.Game.Ticks, a.s.Game.Phase, a.s.Game.PhaseTime, a.s.Game.Player.Hull)
 }
 
 func TestApp_FromTheTitleIntoAGameAndBack(t *testing.T) {
@@ -260,7 +260,12 @@ func TestApp_AGameThatIsLostIsInTheTable(t *testing.T) {
 	a := newTestApp(t)
 	a.tick(t, render.Input{Nav: render.Nav{Select: true}})
 	a.until(t, func() bool { return !a.s.Attract && a.s.Playing() && a.s.Game.Played > 3 })
-	a.until(t, func() bool { return a.sh.Screen() == shell.Over }) // who does nothing dies
+	a.until(t, func() bool { return a.s.Game.Played > 100 })
+	a.s.Game.Phase, a.s.Game.PhaseTime = game.Over, 0 // whatever the rules are
+	a.until(t, func() bool { return a.sh.Screen() == shell.Over })
+	if a.s.Game.PhaseTime < overAfter {
+		t.Errorf("after %v s: the last burst is not seen", a.s.Game.PhaseTime)
+	}
 	r, place, _ := a.sh.Result()
 	if place != 0 || r.Realm == "" || r.Ticks == 0 || r.Particles == 0 {
 		t.Errorf("place %d, %+v", place, r)

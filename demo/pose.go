@@ -13,6 +13,7 @@ import (
 var poses = map[string][]shell.Nav{
 	"title":    {},
 	"playing":  {{Select: true}},
+	"touch":    {{Select: true}}, // played with two thumbs
 	"paused":   {{Select: true}, {Pause: true}},
 	"settings": {{Down: true}, {Down: true}, {Select: true}},
 	"keys":     {{Down: true}, {Down: true}, {Select: true}, {Up: true}, {Up: true}, {Select: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}},

@@ -28,7 +28,7 @@ var floor = map[string]int{
 	"engine": 7, "particles": 7,
 	"assets":     7,
 	"render":     8,
-	"demo/level": 8, "demo/realm": 8, "demo/ground": 8,
+	"demo/level": 8, "demo/realm": 8, "demo/ground": 6, "demo/shell": 8,
 	"demo/sound/cue": 8, "demo/sound": 9,
 	"demo/game": 9, "demo/dropin": 9, "demo/view": 10,
 	"demo": 11,
