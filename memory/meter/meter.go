@@ -380,9 +380,6 @@ func (r *Meter) count(took time.Duration, first bool) {
 		s.allocs, s.frees, s.failures, s.most = s.allocs+d.Allocs, s.frees+d.Frees, s.failures+d.Failures, max(s.most, d.Allocs)
 		f.Rows[i] = d
 	}
-	if first {
-		f.Collections = 0
-	}
 	for i, m := range r.monitors {
 		m.value = m.read()
 		f.Monitors[i] = m.value

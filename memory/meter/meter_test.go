@@ -2,6 +2,9 @@ package meter
 
 import (
 	"fmt"
+	"math"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -286,6 +289,23 @@ func TestWorst_IsTheSpikeWithWhatItDid(t *testing.T) {
 	})
 }
 
+func TestWorst_HasTheCollectionsOfItsFrameAlone(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	runtime.GC()
+	g.run(1, nil)
+	before := g.r.Snapshot().Go.Cycles
+	g.run(1.0/60, func(float64) {
+		runtime.GC()
+		runtime.GC()
+		g.now = g.now.Add(100 * time.Millisecond)
+	})
+	after := g.r.Snapshot().Go.Cycles
+	g.run(0.3, nil)
+	if f := g.r.Worst(); before == 0 || after < before+2 || f.Collections != after-before {
+		t.Errorf("%d collections, %d before and %d behind the frame", f.Collections, before, after)
+	}
+}
+
 func TestRows_AllocationsAreASecondsAndChurnIsWhatDiedYoung(t *testing.T) {
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newGame(t, hz, tiers.Config{})
@@ -348,7 +368,8 @@ func TestChanges_AreSinceTheMarksByTag(t *testing.T) {
 		for _, c := range changes {
 			got[g.r.Rows()[c.Row].Name] = c
 		}
-		if !ok || got["ai"].Blocks != 60 || got["late"].Blocks != wantLate || got["(no tag)"] != (Change{}) {
+		if !ok || got["ai"].Blocks != 60 || got["late"].Blocks != wantLate || got["(no tag)"] != (Change{}) ||
+			got["ai"].Bytes != 60<<10 || got["late"].Bytes != wantLate<<10 {
 			t.Errorf("%s: %+v", when, got)
 		}
 	}
@@ -356,6 +377,18 @@ func TestChanges_AreSinceTheMarksByTag(t *testing.T) {
 	g.r.Mark(B)
 	g.run(1, leaker(late, 60<<10, 1024))
 	check("until mark B", 60)
+	g.r.Mark(A)
+	held, err := late.Alloc(1024, 16)
+	must(t, err)
+	g.run(0.1, nil)
+	g.r.Mark(A)
+	g.m.Free(held, 1024)
+	g.run(0.1, nil)
+	if changes, _, _ := g.r.Changes(nil); !slices.ContainsFunc(changes, func(c Change) bool {
+		return g.r.Rows()[c.Row].Name == "late" && c.Bytes == -1024 && c.Blocks == -1
+	}) {
+		t.Errorf("a block that was freed: %+v", changes)
+	}
 	g.r.Mark(A)
 	g.run(0.5, nil)
 	if changes, took, ok := g.r.Changes(nil); !ok || !near(took.Seconds(), 0.5, 0.05) {
@@ -409,7 +442,7 @@ func TestFrame_ALongSleepIsNoGrowthAndEnds(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{})
 	leak := leaker(g.tag("ai"), 100<<10, 1024)
 	g.run(5, leak)
-	g.now = g.now.Add(1000 * time.Hour)
+	g.now = g.now.Add(200 * 365 * 24 * time.Hour) // seconds of which none may be counted one by one
 	g.run(1, nil)
 	if v := g.r.Verdict(); v.Tag != nil {
 		t.Errorf("behind a sleep: %v", v)
@@ -444,6 +477,20 @@ func TestClosed_AManagerThatIsGoneIsReadAsEmpty(t *testing.T) {
 	r.Frame()
 	r.Frame()
 	must(t, r.Check())
+	r.settle()
+	if v := r.Verdict(); v.Frame != 0 || v.Tight != nil || v.Growing != nil && v.Growing.Kind == TierRow {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestClassOf_HoursThatAreTooManyAreTheLastClass(t *testing.T) {
+	const longest = 15 << 31 * time.Microsecond // the beginning of that class
+	for d, want := range map[time.Duration]int{-time.Hour: 0, 0: 0, time.Microsecond: 1, 8 * time.Microsecond: 8, longest - time.Microsecond: classes - 2,
+		longest: classes - 1, 2 * longest: classes - 1, math.MaxInt64: classes - 1} {
+		if got := classOf(d); got != want {
+			t.Errorf("%v is of class %d, not %d", d, got, want)
+		}
+	}
 }
 
 func TestClassOf_AMiddleIsOfItsClassAndNear(t *testing.T) {

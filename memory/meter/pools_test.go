@@ -205,3 +205,21 @@ func TestRows_APoolThatIsRemovedTakesItsCountsAlong(t *testing.T) {
 		}
 	}
 }
+
+// The one that grows is named in every frame, however many others are not watched.
+func TestPools_MoreThanAreWatchedDisturbNothing(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	var leaky memory.Stats
+	fake(g.m, "leaky", &leaky)
+	for i := range MostPools {
+		fake(g.m, fmt.Sprint("more ", i), &memory.Stats{})
+	}
+	play := func(float64) { leaky.InUse, leaky.Allocs = leaky.InUse+1024, leaky.Allocs+1 }
+	g.run(5, play)
+	for range 60 {
+		g.run(1.0/60, play)
+		if v := g.r.Verdict(); v.Pool == nil || v.Pool.Name != "leaky" || len(g.r.Pools()) != MostPools {
+			t.Fatalf("after %d frames, of %d pools: %v", g.n, len(g.r.Pools()), v)
+		}
+	}
+}

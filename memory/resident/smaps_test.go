@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 func TestParse_SaysWhatIsWrongAndWhere(t *testing.T) {
@@ -61,6 +62,27 @@ func TestParse_TakesWhatKernelsWrite(t *testing.T) {
 	}
 	if maps, err = parse(nil, maps); err != nil || len(maps) != 2 {
 		t.Errorf("nothing more: %d mappings, %v", len(maps), err)
+	}
+}
+
+// The largest figure is believed where the mapping is that large, one more is no figure.
+func TestParse_TakesFiguresUpTo8EiB(t *testing.T) {
+	for kB, want := range map[string]uint64{"9007199254740991": 1<<63 - 1<<10, "9007199254740992": 0} {
+		maps, err := parse([]byte("1000-fffffffffffff000 rw-p 0 00:00 0\nRss: "+kB+" kB"), nil)
+		if (err == nil) != (want > 0) || err == nil && maps[0].use.RSS != want || err != nil && !errors.Is(err, errField) {
+			t.Errorf("%s kB: %+v, %v", kB, maps, err)
+		}
+	}
+}
+
+// Mappings of one file lie side by side, and there are hundreds.
+func TestParse_KeepsANameOnceWhereItStaysTheSame(t *testing.T) {
+	maps, err := parse([]byte("1000-2000 r--p 0 fe:00 7 /lib/a.so\nRss: 4 kB\n2000-3000 r-xp 1000 fe:00 7 /lib/a.so\nRss: 4 kB\n3000-4000 r--p 0 fe:00 8 /lib/b.so\nRss: 0 kB"), nil)
+	if err != nil || len(maps) != 3 || maps[1].name != "/lib/a.so" || maps[2].name != "/lib/b.so" {
+		t.Fatalf("%+v, %v", maps, err)
+	}
+	if unsafe.StringData(maps[0].name) != unsafe.StringData(maps[1].name) {
+		t.Error("the second has a copy of the name")
 	}
 }
 
@@ -122,6 +144,11 @@ func TestSegments_ReadsBothWidthsAndRefusesTheRest(t *testing.T) {
 	copy(narrow[52+32:], []byte{0, 0, 0, 1, 0, 0, 0x10, 0, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 9})
 	if segs, err := segments(narrow); err != nil || len(segs) != 1 || segs[0] != (segment{0x1000, 0x2000, 5, 9}) {
 		t.Errorf("%+v, %v", segs, err)
+	}
+	least := append([]byte(nil), narrow[:64]...)
+	least[45] = 0 // of no segments
+	if segs, err := segments(least); err != nil || len(segs) != 0 {
+		t.Errorf("of 64 bytes: %+v, %v", segs, err)
 	}
 	for name, change := range map[string]func([]byte) []byte{
 		"magic": func(b []byte) []byte { b[0] = 0; return b }, "short": func(b []byte) []byte { return b[:63] },

@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -237,5 +238,25 @@ func TestGoStats_SnapshotDoesNotAllocate(t *testing.T) {
 	m.Snapshot(&s)
 	if n := testing.AllocsPerRun(100, func() { m.Snapshot(&s) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// The first Snapshot makes the array of its tags, at once and as large as it is needed; the others use it.
+func TestSnapshot_ItsTagsAreMadeOnceAndNoLargerThanNeeded(t *testing.T) {
+	const tags = 37
+	m := newManager(t, tagged())
+	for i := range tags {
+		newTag(t, m, fmt.Sprint("tag ", i))
+	}
+	var s Snapshot
+	if n := testing.AllocsPerRun(100, func() { s.Tags = nil; m.Snapshot(&s) }); n != 1 {
+		t.Errorf("%v allocations for %d tags", n, tags)
+	}
+	if len(s.Tags) != tags+1 {
+		t.Errorf("%d rows of %d", len(s.Tags), tags+1)
+	}
+	was := &s.Tags[0]
+	if n := testing.AllocsPerRun(100, func() { m.Snapshot(&s) }); n != 0 || &s.Tags[0] != was {
+		t.Errorf("again %v allocations", n)
 	}
 }

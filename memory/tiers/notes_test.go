@@ -173,3 +173,34 @@ func TestLargeNotes_ALeafsWordsAreInOrder(t *testing.T) {
 		t.Errorf("the leaves end at %d", s.next)
 	}
 }
+
+// A manager that is closed keeps no notes, whose books say that every block is gone.
+func TestNotes_OfAClosedManagerAreEmptyAndSound(t *testing.T) {
+	m := newManager(t, tagged())
+	a := newTag(t, m, "a")
+	w := m.Worker(0).Tag(a)
+	for _, size := range []uintptr{16, 1000, 5000, hugeSize} {
+		if p, err := a.Alloc(size, 16); err == nil {
+			a.Free(p, size)
+		}
+		_ = alloc(t, a, min(size, 100_000))
+		_ = alloc(t, w, min(size, 100_000))
+	}
+	slab, large, worker := &m.tags.slab, &m.tags.large, m.workers[0].tags
+	if slab.next == 0 || large.next == 0 || worker.next == 0 {
+		t.Fatal("no notes")
+	}
+	_ = m.Close()
+	var f faults
+	if slab.units != nil || slab.chunks != nil || slab.spare != [leafKinds]uint32{} || !slab.checkLeaves(&f) {
+		t.Errorf("the slab's: %+v, %v", slab, f)
+	}
+	for _, s := range []*largeNotes{large, worker} {
+		if s.units != nil || s.chunks != nil || s.huge != nil || !s.checkLeaves(&f) {
+			t.Errorf("those of large blocks: %+v, %v", s, f)
+		}
+	}
+	if s := a.Stats(); len(f) > 0 || s.Live != 0 || s.InUse != 0 || s.Allocs == 0 || s.Frees != s.Allocs {
+		t.Errorf("%+v, %v", s, f)
+	}
+}
