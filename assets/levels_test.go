@@ -150,7 +150,11 @@ func TestLevels_NameOnlyExistingArt(t *testing.T) {
 		l := readLevel(t, name)
 		seen := map[string]bool{}
 		for _, a := range l.Assets {
-			if _, ok := sizes[a.ID]; !ok || a.File != "art/"+a.ID+".png" || a.Priority < 0 {
+			if _, ok := sizes[a.ID]; a.ID == "far" {
+				if _, err := fs.Stat(FS(), a.File); err != nil || a.File != "realms/"+name+"/far.png" {
+					t.Errorf("%s: asset %+v: %v", name, a, err)
+				}
+			} else if !ok || a.File != "art/"+a.ID+".png" || a.Priority < 0 {
 				t.Errorf("%s: asset %+v", name, a)
 			}
 			if seen[a.ID] {

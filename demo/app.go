@@ -235,10 +235,16 @@ func (a *app) over() {
 	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {
 		return
 	}
-	if g.Phase == game.Over && g.PhaseTime > overAfter {
+	switch {
+	case g.Phase == game.Over && g.PhaseTime > overAfter:
 		a.sh.End(a.result(false))
+	case g.Phase == game.Leaving && g.PhaseTime > wonAfter && g.Level.Next == a.o.level: // the last realm's portal
+		a.sh.End(a.result(true))
 	}
 }
+
+// wonAfter is for how many seconds the spark is seen to dissolve before the ending comes.
+const wonAfter = 0.8
 
 // result is what the end screens show.
 func (a *app) result(won bool) shell.Result {

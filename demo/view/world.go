@@ -128,7 +128,10 @@ func (v *View) ribbon(r *game.Ribbon) {
 func (v *View) tell(e *game.Seen) {
 	p := e.P
 	end := p.Add(e.Aim.Mul(280))
-	blink := 0.25 + 0.25*engine.Sin(v.time*40)
+	blink := float32(0.25)
+	if !v.comfort.calm {
+		blink += 0.25 * engine.Sin(v.time*40)
+	}
 	v.quads.Line(p[0], p[1], end[0], end[1], 1.5, v.pal[4].Light(blink))
 }
 
@@ -166,14 +169,20 @@ func (v *View) player() {
 	if !p.Alive || g.Phase == game.Leaving && g.PhaseTime > 0.15 {
 		return
 	}
-	if p.Safe > 0 && p.Dash <= 0 && math.Mod(float64(p.Safe), 0.16) < 0.06 {
-		return // blinks while nothing can hurt it
+	seen := float32(1)
+	if p.Safe > 0 && p.Dash <= 0 { // flickers while nothing can hurt it, and never goes out
+		if seen = 0.55; !v.comfort.calm {
+			seen += 0.3 * engine.Sin(p.Safe*40)
+		}
 	}
 	at := p.P.Sub(p.Aim.Mul(p.Recoil * 2))
 	v.quads.Sprite(v.atlas.Soft(), at[0], at[1], 96, 96, 0, v.pal[2].Light(0.6))
-	v.quads.Turned(v.region(v.ids.player, v.atlas.Placeholder()), at[0], at[1], 25, 25, p.Aim[0], p.Aim[1], v.pal[3])
+	v.quads.Turned(v.region(v.ids.player, v.atlas.Placeholder()), at[0], at[1], 25, 25, p.Aim[0], p.Aim[1], v.pal[3].Fade(seen))
 	if v.atlas.Loaded(v.ids.playerCore) {
-		v.quads.Turned(v.atlas.Lookup(v.ids.playerCore), at[0], at[1], 25, 25, p.Aim[0], p.Aim[1], v.pal[4].Light(0.9))
+		v.quads.Turned(v.atlas.Lookup(v.ids.playerCore), at[0], at[1], 25, 25, p.Aim[0], p.Aim[1], v.pal[4].Light(0.9*seen))
+	}
+	if v.pointing { // the reticle lies at the mouse
+		return
 	}
 	aim := at.Add(p.Aim.Mul(64))
 	if v.atlas.Loaded(v.ids.reticle) {
