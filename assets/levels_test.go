@@ -151,7 +151,7 @@ func TestLevels_NameOnlyExistingArt(t *testing.T) {
 		seen := map[string]bool{}
 		for _, a := range l.Assets {
 			if _, ok := sizes[a.ID]; a.ID == "far" {
-				if _, err := fs.Stat(FS(), a.File); err != nil || a.File != "realms/"+name+"/far.png" {
+				if _, err := fs.Stat(assets.FS(), a.File); err != nil || a.File != "realms/"+name+"/far.png" {
 					t.Errorf("%s: asset %+v: %v", name, a, err)
 				}
 			} else if !ok || a.File != "art/"+a.ID+".png" || a.Priority < 0 {
