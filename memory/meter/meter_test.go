@@ -394,14 +394,21 @@ func TestChanges_AreSinceTheMarksByTag(t *testing.T) {
 	if changes, took, ok := g.r.Changes(nil); !ok || !near(took.Seconds(), 0.5, 0.05) {
 		t.Errorf("mark A takes back B: %v, %v", changes, took)
 	}
-	func() {
-		defer func() {
-			if _, ok := recover().(*memory.Misuse); !ok {
-				t.Error("mark 2 is no Misuse")
-			}
+	for i, f := range []func(){func() { g.r.Mark(2) }, func() { g.r.Mark(-1) }, func() { g.r.Marked(2) }, func() { g.r.Marked(-1) }} {
+		func() {
+			defer func() {
+				if e, ok := recover().(*memory.Misuse); !ok || e.Op != []string{"Mark", "Marked"}[i/2] {
+					t.Errorf("call %d with another mark: %v", i, e)
+				}
+			}()
+			f()
 		}()
-		g.r.Mark(2)
-	}()
+	}
+	g.r.Mark(A) // what changes its size alone is a change, too
+	g.r.was[tiers.Large].inUse, g.r.was[tiers.Pools].live = 77, 88
+	if changes, _, _ := g.r.Changes(nil); !slices.Equal(changes, []Change{{Row: int(tiers.Pools), Blocks: 88}, {Row: int(tiers.Large), Bytes: 77}}) {
+		t.Errorf("%+v", changes)
+	}
 }
 
 func TestRows_ATagThatIsNewKeepsTheOthersFigures(t *testing.T) {

@@ -153,3 +153,21 @@ func TestVerdict_InWords(t *testing.T) {
 		}
 	}
 }
+
+// The text has a part each for the answers, the tiers and what lies beside them, the tags, and the worst frame.
+func TestWriteText_HasAPartForEachKindOfRow(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	g.tag("ai")
+	g.run(1, nil)
+	var b bytes.Buffer
+	must(t, g.r.WriteText(&b))
+	parts := strings.Split(strings.TrimSpace(b.String()), "\n\n")
+	if len(parts) != 4 {
+		t.Fatalf("%d parts:\n%s", len(parts), b.String())
+	}
+	for i, want := range [...]string{"largest: ", "     ", "ai ", "worst frame: "} {
+		if n := strings.Count(parts[i], "\n") + 1; !strings.HasPrefix(parts[i], want) || i < 3 && n != [...]int{2, 1 + firstTag, 2}[i] {
+			t.Errorf("part %d, of %d lines:\n%s", i, n, parts[i])
+		}
+	}
+}

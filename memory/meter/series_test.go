@@ -1,8 +1,10 @@
 package meter
 
 import (
+	"fmt"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
@@ -43,6 +45,23 @@ func TestSeries_GrowthIsJudgedFromTheSecondSecondOn(t *testing.T) {
 	}
 	if s.growth() != 0 {
 		t.Errorf("%v a step, where it stands", s.growth())
+	}
+}
+
+// What rises in bursts may fall by a quarter of what it rises.
+func TestSeries_BurstsThatFallByMoreThanAQuarterAreNoGrowth(t *testing.T) {
+	for fall, want := range map[float64]float64{0: 1, 1: 0.75, 1.125: 0} {
+		var s series
+		v := 100.0
+		for range 6 {
+			for _, d := range [...]float64{4, 0, -fall, 0} {
+				v += d
+				s.cross(v, true)
+			}
+		}
+		if got := s.growth(); got != want {
+			t.Errorf("4 up and %v down in four steps: %v a step, want %v", fall, got, want)
+		}
 	}
 }
 
@@ -169,6 +188,45 @@ func TestRows_RatesAreOfTheLastWholeSecond(t *testing.T) {
 	look("in a second with, behind one without", 0)
 	g.run(0.6, nil)
 	look("behind it", 30)
+}
+
+// Where a frame is longer than the part of the window before it, its own part is the last whole one.
+func TestRows_RatesAreRightWhereAFrameTakesSeconds(t *testing.T) {
+	g := newGame(t, 0.4, tiers.Config{}) // 2.5 s each
+	ai := g.tag("ai")
+	play := func(float64) {
+		for range 5 {
+			must1(t, ai, 64)
+		}
+	}
+	g.run(10, play)
+	for range 8 {
+		if g.run(2.5, play); !near(g.r.rows[tiers.Slab].Allocs, 2, 0.01) {
+			t.Errorf("%+v", g.r.rows[tiers.Slab])
+		}
+	}
+	if g.run(2.5, nil); g.r.rows[tiers.Slab].Allocs != 0 {
+		t.Errorf("without: %+v", g.r.rows[tiers.Slab])
+	}
+}
+
+func TestFootprint_IsAtLeastWhatThereIsAndAtMostTwice(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	r, all := g.r, 0
+	for range 60 {
+		g.tag(fmt.Sprint("tag ", all))
+		fake(g.m, fmt.Sprint("pool ", all), &memory.Stats{})
+		all++
+		g.run(0.02, nil)
+		r.Mark(A)
+		r.Mark(B)
+		row := unsafe.Sizeof(Row{}) + unsafe.Sizeof(series{}) + uintptr(1+len(r.marks))*unsafe.Sizeof(books{}) +
+			uintptr(len(r.sums))*unsafe.Sizeof(sum{}) + uintptr(len(r.records()))*unsafe.Sizeof(Delta{})
+		has := unsafe.Sizeof(*r) + uintptr(len(r.rows))*row + uintptr(all)*(unsafe.Sizeof(Row{})+unsafe.Sizeof(poolBooks{})) + uintptr(all)*unsafe.Sizeof(tiers.TagStats{})
+		if got := r.Footprint(); got < has || got > 2*has {
+			t.Fatalf("with %d rows and %d pools it says %d bytes, and has %d", len(r.rows), len(r.pools), got, has)
+		}
+	}
 }
 
 func TestFrame_TheFirstJudgesNothingAndDividesByNothing(t *testing.T) {

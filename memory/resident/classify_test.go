@@ -83,7 +83,7 @@ func TestStack_LiesAboveAGuardOfAtMost64KiB(t *testing.T) {
 		{"without C libraries", 0xff000, 0x100000, plain, stack, "", false},
 		{"of package page", 0x80000, 0x81000, plain, stack, library, false},
 	} {
-		const at = 0x7f0000000000
+		const at = uint64(0x7f0000000000)
 		f := fakeOf(fmt.Appendf(nil, "%x-%x %s%x-%x %s%s", at+c.from, at+c.to, c.guard, at+0x100000, at+0x200000, c.stack, c.rest))
 		f.mapped = 1 << 30
 		r := f.report(t)

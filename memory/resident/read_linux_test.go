@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -284,6 +285,26 @@ func TestRead_AReportIsAsGoodAsNew(t *testing.T) {
 	}
 	if &r.Libraries[0] != libraries || unsafe.SliceData(r.work.process.smaps) != scratch {
 		t.Error("a second Read has other arrays")
+	}
+}
+
+// A Read closes what it has opened, and does not leave it to the collector.
+func TestRead_LeavesNoFileOpen(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	open := func() int {
+		names, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(names)
+	}
+	read(t, nil) // the first one may have the runtime open something
+	before := open()
+	for range 10 {
+		read(t, nil)
+	}
+	if after := open(); after > before {
+		t.Errorf("%d files are open, %d were", after, before)
 	}
 }
 

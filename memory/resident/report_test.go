@@ -16,6 +16,7 @@ func TestCheck_NamesWhatDoesNotAddUp(t *testing.T) {
 		"the tiers add up to 458753 bytes":                    func(r *Report) { r.Tiers[tiers.Static].RSS++ },
 		"the libraries add up to 8193 bytes":                  func(r *Report) { r.Libraries[0].RSS++ },
 		"the libraries add up to 0 bytes":                     func(r *Report) { r.Libraries = nil },
+		"suspect 1 has 3 bytes, the one before it 2":          func(r *Report) { r.Suspects = []Mapping{{Usage: Usage{RSS: 2}}, {Usage: Usage{RSS: 3}}} },
 		"suspect 2 has 3 bytes, the one before it 2": func(r *Report) {
 			r.Suspects = []Mapping{{Usage: Usage{RSS: 2}}, {Usage: Usage{RSS: 2}}, {Usage: Usage{RSS: 3}}}
 		},

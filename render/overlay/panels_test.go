@@ -408,4 +408,10 @@ func TestAppendMonitor_IsAtMostSixCharactersAndASign(t *testing.T) {
 			t.Errorf("%v is %q, its negative %q", v, b, minus)
 		}
 	}
+	for v, want := range map[float64]string{0: "0", 0.04: "0.0", 12.5: "12.5", 1000.5: "1000", 99_999: "99999", 100_000: "100k", 123_456: "123k", 4_560_000: "4.5M",
+		1e9: "1.0G", 999e12: "999.0T", -123_456: "-123k", 1e15: "-", math.Inf(-1): "-"} {
+		if got := string(appendMonitor([]byte("fuel "), v)); got != "fuel "+want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
 }

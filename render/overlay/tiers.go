@@ -324,12 +324,16 @@ func (o *Overlay) curve(c *columns, y float32, w *meter.Row, k int, accent rende
 	} else {
 		known = o.meter.Curve(k, &all)
 	}
-	const each = meter.SlotCount / points
 	var few [points]float32
+	o.panel.Sparkline(c.curve, y+3, c.curveW, o.scr.pitch-3, fewer(&all, known, &few), points, 0, accent)
+}
+
+// fewer writes the most of the slots that become a point to few, and returns those that are known.
+func fewer(all *[meter.SlotCount]float32, known int, few *[points]float32) []float32 {
+	const each = meter.SlotCount / points
 	for i := range few {
 		s := all[each*i : each*i+each]
 		few[i] = max(s[0], s[1], s[2], s[3])
 	}
-	n := min((known+each-1)/each, points)
-	o.panel.Sparkline(c.curve, y+3, c.curveW, o.scr.pitch-3, few[points-n:], points, 0, accent)
+	return few[points-min((known+each-1)/each, points):]
 }
