@@ -4,11 +4,11 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// What -capture takes: six seconds of the game's time, in pictures of at most half of a 1280's width.
+// What -capture takes: five seconds of the game's time, in pictures of at most half of a 1280's width.
 const (
 	filmWide    = 640
-	filmRate    = 15 // pictures a second
-	filmSeconds = 6
+	filmRate    = 12 // pictures a second
+	filmSeconds = 5
 	pictureAt   = 300 // the tick of -screenshot, and -capture's first, unless -ticks says
 )
 

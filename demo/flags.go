@@ -199,7 +199,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.StringVar(&o.stats, "stats", "", "write where memory and time went to `FILE`, .json or .csv")
 	f.BoolVar(&o.books, "books", false, "print whose the process's resident memory is as the run ends (Linux)")
 	f.StringVar(&o.screenshot, "screenshot", "", "write a picture of the window to `FILE`.png after 300 ticks, or after -ticks, and end")
-	f.StringVar(&o.capture, "capture", "", "write six seconds of the window to `FILE`.gif, from tick 300 on, or from -ticks, and end")
+	f.StringVar(&o.capture, "capture", "", "write five seconds of the window to `FILE`.gif, from tick 300 on, or from -ticks, and end")
 	f.IntVar(&o.particles, "particles", 20_000, "room for `N` particles, 1 to 4,000,000")
 	f.IntVar(&o.enemies, "enemies", 0, "`N` more drifters all over every realm, up to 200,000")
 	f.Float64Var(&o.heat, "heat", 0, "the horde's heat is at least `N`, 0 calm to 10 full")

@@ -135,7 +135,7 @@ func (n *nearest) dithered(rgb []byte, x, y int) uint8 {
 	d := bayer[y&3<<2|x&3] - 7
 	var c [3]byte
 	for a := range c {
-		c[a] = byte(max(0, min(255, int(rgb[a])+d/2)))
+		c[a] = byte(max(0, min(255, int(rgb[a])+d/3)))
 	}
 	key := bin(c[0], c[1], c[2])
 	if n.known[key] == 0 {
