@@ -2,8 +2,10 @@ package game
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"runtime"
 	"strings"
@@ -102,10 +104,6 @@ func still(t testing.TB, s *Session, at vec, until func() bool) {
 	}
 }
 
-func here(at vec) ground.Sector {
-	return ground.Sector{X: uint8(at[0] / ground.SectorSize), Y: uint8(at[1] / ground.SectorSize)}
-}
-
 // inView are the sectors that a place shows.
 func inView(at vec) (list []ground.Sector) {
 	for y := int(at[1]-180) / ground.SectorSize; y <= int(at[1]+180)/ground.SectorSize; y++ {
@@ -161,7 +159,7 @@ func TestGround_ResidencyStaysUnderTheBudget(t *testing.T) {
 		}
 		return nil
 	}
-	for _, at := range append(under, under...) {
+	for _, at := range under {
 		still(t, s, at, func() bool { return s.allShown(at) })
 	}
 	if st := s.GroundStats(); st.Peak > room || l.most > room || st.Dropped == 0 {
@@ -196,7 +194,10 @@ func TestGround_TwoWaysToAPlaceShowTheSame(t *testing.T) {
 }
 
 func TestGround_DoesNotReachTheGame(t *testing.T) {
-	const ticks = 600
+	ticks := uint64(600)
+	if testing.Short() {
+		ticks = 200
+	}
 	hash := func(v GroundView) uint64 {
 		s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Ground: v})
 		play(t, s, ticks)
@@ -210,6 +211,28 @@ func TestGround_DoesNotReachTheGame(t *testing.T) {
 	if alone := hash(newLooker(t)); alone != without {
 		t.Errorf("hash %x, and %x with the ground on one processor", without, alone)
 	}
+}
+
+func TestGround_FilesThatDoNotComeHoldNothingUp(t *testing.T) {
+	pass := make(chan struct{})
+	files := sceneryFS{FS: assets.FS(), open: func(name string) {
+		if strings.HasSuffix(name, ".rec") {
+			<-pass
+		}
+	}}
+	without := newSession(t, SessionConfig{Game: Config{Seed: 7}})
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Ground: newLooker(t), GroundBytes: 8 * ground.Bytes, FS: files})
+	play(t, without, 300)
+	play(t, s, 300)
+	if a, b := without.Game.Hash(), s.Game.Hash(); a != b {
+		t.Errorf("hash %x, and %x without recipes", a, b)
+	}
+	if st := s.GroundStats(); st.Ready != 0 || st.SoftSeconds != st.SeenSeconds || st.Peak > 8 {
+		t.Errorf("%+v", st)
+	}
+	close(pass)
+	still(t, s, under[0], func() bool { return s.allShown(under[0]) })
+	check(t, s)
 }
 
 func TestGround_EndOfALevelLeavesNothing(t *testing.T) {
@@ -238,69 +261,92 @@ func TestGround_EndOfALevelLeavesNothing(t *testing.T) {
 	}
 }
 
+// damaged plays with other files at a place that shows six sectors, goes away and comes back, and
+// returns what Log was told.
+func damaged(t *testing.T, other map[string][]byte, ways ...vec) (s *Session, lines []string) {
+	t.Helper()
+	s = newSession(t, SessionConfig{
+		Game: Config{Seed: 7}, Ground: newLooker(t), GroundBytes: 6 * ground.Bytes,
+		FS:  sceneryFS{FS: assets.FS(), other: other},
+		Log: func(err error) { lines = append(lines, err.Error()) },
+	})
+	play(t, s, 1)
+	for _, at := range ways {
+		frames := 0
+		still(t, s, at, func() bool {
+			frames++
+			st := s.Stream.Stats()
+			return frames > 120 && st.Queued+st.InFlight+st.Ready == 0
+		})
+	}
+	play(t, s, 10)
+	check(t, s)
+	return s, lines
+}
+
+func asset(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := fs.ReadFile(assets.FS(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // What a damaged ground costs is said in one line a file, and the game goes on.
-func TestGround_DamagedFilesAreOneLineAndTheGameGoesOn(t *testing.T) {
-	at := under[0]
-	name := "realms/ember/" + sectorFile(here(at))
-	whole, err := fs.ReadFile(assets.FS(), name)
-	if err != nil {
-		t.Fatal(err)
+func TestGround_DamagedRecipesAreOneLineEachAndTheGameGoesOn(t *testing.T) {
+	at := vec{5.5 * ground.SectorSize, 6 * ground.SectorSize}
+	whole := asset(t, "realms/ember/04_05.rec")
+	other := map[string][]byte{
+		"realms/ember/04_05.rec": whole[:len(whole)/2],
+		"realms/ember/05_05.rec": {},
+		"realms/ember/06_05.rec": nil,
+		"realms/ember/04_06.rec": bytes.Repeat([]byte{0xa5}, 300),
+		"realms/ember/05_06.rec": make([]byte, 1<<20),
+		"realms/ember/06_06.rec": whole,
 	}
-	neighbour, err := fs.ReadFile(assets.FS(), "realms/ember/"+sectorFile(ground.Sector{X: 1, Y: 1}))
-	if err != nil {
-		t.Fatal(err)
+	s, lines := damaged(t, other, at, under[2], at)
+	for name := range other {
+		n := 0
+		for _, line := range lines {
+			if strings.Contains(line, `"`+name+`"`) && !strings.Contains(line, "\n") {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d lines speak of %s", n, name)
+		}
 	}
-	stamps, err := fs.ReadFile(assets.FS(), "realms/ember/stamps.png")
-	if err != nil {
-		t.Fatal(err)
+	if len(lines) != len(other) {
+		t.Errorf("%d lines: %q", len(lines), lines)
 	}
-	player, err := fs.ReadFile(assets.FS(), "art/player.png")
-	if err != nil {
-		t.Fatal(err)
+	if st := s.GroundStats(); st.Ready == 0 || st.Dropped == 0 {
+		t.Errorf("nothing else came, or nothing went: %+v", st)
 	}
+	for _, x := range inView(at) {
+		if s.GroundShown(x) {
+			t.Errorf("sector %v is said to be there", x)
+		}
+	}
+}
+
+func TestGround_DamagedStampsAreOneLineAndTheRealmIsSoft(t *testing.T) {
+	const sheet = "realms/ember/stamps.png"
+	stamps := asset(t, sheet)
 	huge := bytes.Clone(stamps)
 	copy(huge[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536 × 65536
-	const sheet = "realms/ember/stamps.png"
-	for _, c := range []struct {
-		what, file string
-		data       []byte
-	}{
-		{"a recipe cut short", name, whole[:len(whole)/2]},
-		{"an empty recipe", name, []byte{}},
-		{"a missing recipe", name, nil},
-		{"a recipe of noise", name, bytes.Repeat([]byte{0xa5}, 300)},
-		{"a huge recipe", name, make([]byte, 1<<20)},
-		{"the recipe of another sector", name, neighbour},
-		{"stamps cut short", sheet, stamps[:len(stamps)/2]},
-		{"missing stamps", sheet, nil},
-		{"stamps that say they are huge", sheet, huge},
-		{"stamps of another size", sheet, player},
+	binary.BigEndian.PutUint32(huge[29:], crc32.ChecksumIEEE(huge[12:29]))
+	for what, data := range map[string][]byte{
+		"cut short": stamps[:len(stamps)/2], "missing": nil, "huge": huge, "of another size": asset(t, "art/player.png"),
 	} {
-		t.Run(c.what, func(t *testing.T) {
-			var lines []string
-			l := newLooker(t)
-			s := newSession(t, SessionConfig{
-				Game: Config{Seed: 7}, Ground: l, GroundBytes: 4 * ground.Bytes, FS: sceneryFS{FS: assets.FS(), other: map[string][]byte{c.file: c.data}},
-				Log: func(err error) { lines = append(lines, err.Error()) },
-			})
-			play(t, s, 1)
-			frames := 0
-			for _, p := range []vec{at, under[2], at} { // there twice
-				frames = 0
-				still(t, s, p, func() bool {
-					frames++
-					settled := s.Stream.Stats()
-					return frames > 150 && settled.Queued+settled.InFlight+settled.Ready == 0
-				})
-			}
-			play(t, s, 10)
-			if len(lines) != 1 || !strings.Contains(lines[0], c.file) || strings.Contains(lines[0], "\n") {
+		t.Run(what, func(t *testing.T) {
+			s, lines := damaged(t, map[string][]byte{sheet: data}, under[0], under[2])
+			if len(lines) != 1 || !strings.Contains(lines[0], sheet) || strings.Contains(lines[0], "\n") {
 				t.Errorf("%d lines: %q", len(lines), lines)
 			}
-			if s.GroundShown(here(at)) {
-				t.Error("it is shown")
+			if st := s.GroundStats(); st.Ready != 0 || st.SoftSeconds == 0 {
+				t.Errorf("without stamps: %+v", st)
 			}
-			check(t, s)
 		})
 	}
 }
@@ -343,6 +389,7 @@ func TestGround_AKeyEndsTheAttractModeAndItsGround(t *testing.T) {
 	s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Ground: l, Attract: true})
 	s.cfg.Autopilot = false
 	play(t, s, 1)
+	s.Game.Player.P = s.Game.Realm.Open(under[2], 9) // where other sectors are wanted
 	var in engine.Input
 	in.Pressed.Set(AnyKey, true)
 	if err := s.Frame(in); err != nil {
@@ -360,14 +407,14 @@ func TestGround_AKeyEndsTheAttractModeAndItsGround(t *testing.T) {
 
 // The stamps go when the streamer closes, and workers may be drawing with them.
 func TestGround_CloseInTheMiddleOfComposing(t *testing.T) {
-	for i := range 12 {
+	for i := range 6 {
 		s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Ground: newLooker(t)})
 		play(t, s, 1)
 		s.scenery.tick(under[i%4], vec{})
 		for s.Stream.Stats().InFlight == 0 {
 			time.Sleep(100 * time.Microsecond)
 		}
-		time.Sleep(time.Duration(i) * 300 * time.Microsecond)
+		time.Sleep(time.Duration(i) * 600 * time.Microsecond)
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
@@ -438,7 +485,7 @@ func TestGround_WorkersWithoutRoomLeaveItSoft(t *testing.T) {
 		full := tiers.Config{}
 		cfg.Memory.Budget[tiers.Inbox] = uintptr(share * float64(full.Reserved(tiers.Inbox)))
 		s := newSession(t, cfg)
-		play(t, s, 600)
+		play(t, s, 300)
 		t.Logf("share %g: %d lines, %+v", share, lines, s.GroundStats())
 		if lines > 40 {
 			t.Errorf("share %g: %d lines", share, lines)
