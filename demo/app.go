@@ -40,6 +40,7 @@ type app struct {
 	snap      tiers.Snapshot
 	struck    bool // the pose of -screen
 	gift      int  // that was chosen, from 1; 0 is none
+	had       [game.GiftKinds]uint8
 	gifts     [3]shell.Gift
 }
 
@@ -165,11 +166,11 @@ var giftSymbols = [game.GiftKinds]int{
 // choose hands over the gift that was chosen, and offers the next ones.
 func (a *app) choose(e *engine.Input) {
 	g := a.s.Game
-	if a.gift > 0 {
+	if a.gift > 0 && g.Offered && g.Player.Alive && g.Gifts == a.had && a.waiting == shell.None {
 		e.Pressed.Set([...]engine.Buttons{game.Choose1, game.Choose2, game.Choose3}[a.gift-1], true)
-		a.gift = 0
-		return
+		return // until the game has it: for some ticks after a blow it takes nothing
 	}
+	a.gift = 0
 	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {
 		return
 	}
@@ -205,7 +206,7 @@ func (a *app) do(cmd shell.Command) {
 	case shell.Start, shell.Restart, shell.Leave:
 		a.waiting = cmd
 	case shell.ChooseGift:
-		a.gift = 1 + a.sh.Chosen()
+		a.gift, a.had = 1+a.sh.Chosen(), a.s.Game.Gifts
 	}
 }
 

@@ -3,6 +3,7 @@ package game
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -11,6 +12,7 @@ import (
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/engine/stream/png"
+	"github.com/strata-go/strata/memory"
 )
 
 // GroundView shows the ground. Its methods are called on the game goroutine, by Frame.
@@ -47,21 +49,25 @@ type stampPicture struct {
 // the view gets it in slices. None of it reaches the rules.
 //
 // Workers read the stamps of their realm while they compose, wherever these lie. So the stamps outlive
-// every sector: they have a ticket of their own, which is closed when every worker has let go.
+// every sector: they have a ticket of their own, which is closed when every worker has let go. Where a
+// streamer closes all tickets at once, the stamps go when the last worker has finished its rows.
 type scenery struct {
-	view    GroundView
-	budget  int
-	plan    ground.Plan
-	tickets [ground.Sectors * ground.Sectors]stream.Ticket[sceneryPicture]
-	names   [ground.Sectors * ground.Sectors]string // of the recipes' files
-	stamps  atomic.Pointer[ground.Stamps]
-	kept    stream.Ticket[stampPicture]
-	scope   *stream.Scope
-	failed  int
+	view      GroundView
+	budget    int
+	plan      ground.Plan
+	tickets   [ground.Sectors * ground.Sectors]stream.Ticket[sceneryPicture]
+	names     [ground.Sectors * ground.Sectors]string // of the recipes' files
+	palette   [5]ground.Color                         // of the realm that was requested
+	stamps    atomic.Pointer[ground.Stamps]
+	composing atomic.Int32 // workers that may read stamps
+	kept      stream.Ticket[stampPicture]
+	scope     *stream.Scope
+	told      map[string]bool // files whose failure was told, in this realm
+	narrow    bool            // and that workers have no room
 }
 
 // newScenery registers what the ground is made of. Where nobody looks there is none.
-func newScenery(st *stream.Streamer, view GroundView, budget int, palette func() *level.Level) (*scenery, error) {
+func newScenery(st *stream.Streamer, view GroundView, budget int) (*scenery, error) {
 	if view == nil {
 		return nil, nil
 	}
@@ -71,7 +77,7 @@ func newScenery(st *stream.Streamer, view GroundView, budget int, palette func()
 	if budget < ground.Bytes {
 		return nil, fmt.Errorf("game: %d bytes for the ground; a sector takes %d", budget, ground.Bytes)
 	}
-	g := &scenery{view: view, budget: budget}
+	g := &scenery{view: view, budget: budget, told: map[string]bool{}}
 	g.plan.Reset(budget)
 	var decoders [64]png.Decoder // each used by one worker
 	return g, errors.Join(
@@ -86,13 +92,13 @@ func newScenery(st *stream.Streamer, view GroundView, budget int, palette func()
 				return p, err
 			},
 			Deliver: func(name string, p, _ *stampPicture) error {
-				s, err := ground.NewStamps(name, p.pixels, p.wide, p.high, groundPalette(palette()))
+				s, err := ground.NewStamps(name, p.pixels, p.wide, p.high, g.palette)
 				if err == nil {
 					g.stamps.Store(&s)
 				}
 				return err
 			},
-			Release: func(string, *stampPicture) { g.stamps.Store(nil) },
+			Release: func(string, *stampPicture) { g.unstamp() },
 		}),
 		stream.Register(st, stream.Kind[sceneryPicture]{Name: "ground", Decode: g.compose, Deliver: g.deliver, Release: g.release}),
 	)
@@ -105,13 +111,18 @@ func groundPalette(l *level.Level) (p [5]ground.Color) {
 	return p
 }
 
+// unstamp takes the stamps from the workers. None begins with them after that, and who has them is
+// cancelled, or done with his sector in some milliseconds: he waits for nobody.
+func (g *scenery) unstamp() {
+	g.stamps.Store(nil)
+	for g.composing.Load() > 0 {
+		runtime.Gosched()
+	}
+}
+
 // compose draws a sector, on a worker: its recipe and the scratch of composing lie in the worker's
 // heap, too.
 func (g *scenery) compose(r *stream.Reader, heap *stream.Heap) (p sceneryPicture, err error) {
-	stamps := g.stamps.Load()
-	if stamps == nil {
-		return p, errors.New("its realm has no stamps")
-	}
 	if r.Size() > ground.MaxRecipe {
 		return p, fmt.Errorf("a recipe of %d bytes; allowed are %d", r.Size(), ground.MaxRecipe)
 	}
@@ -136,6 +147,12 @@ func (g *scenery) compose(r *stream.Reader, heap *stream.Heap) (p sceneryPicture
 	if p.pixels, err = heap.Bytes(ground.Bytes); err != nil {
 		return p, err
 	}
+	g.composing.Add(1) // before the look: see unstamp
+	defer g.composing.Add(-1)
+	stamps := g.stamps.Load()
+	if stamps == nil {
+		return p, errors.New("its realm has no stamps")
+	}
 	if err := ground.Compose(p.pixels, recipe, stamps, heap, r.Wanted); err != nil {
 		return p, err
 	}
@@ -153,7 +170,6 @@ func (g *scenery) deliver(_ string, p, _ *sceneryPicture) error {
 	const row = 4 * ground.SectorSize
 	to := min(p.row+groundSlice, ground.SectorSize)
 	if err := g.view.Rows(p.sector, p.row, p.pixels[p.row*row:to*row]); err != nil {
-		g.failed++
 		return err
 	}
 	if p.row = to; to < ground.SectorSize {
@@ -172,7 +188,8 @@ func (g *scenery) request(st *stream.Streamer, sc *stream.Scope, l *level.Level)
 		return
 	}
 	name := "realms/" + l.Name + "/stamps.png"
-	g.scope = sc
+	g.scope, g.palette, g.narrow = sc, groundPalette(l), false
+	clear(g.told)
 	g.kept = stream.Request[stampPicture](st, name, stream.ETA(0))
 	stream.Request[stampPicture](sc, name, stream.ETA(0)) // the level waits for it
 	for i := range g.names {
@@ -192,6 +209,9 @@ func (g *scenery) tick(p, v vec) {
 		t.Close()
 		*t = stream.Ticket[sceneryPicture]{}
 	}
+	if g.stamps.Load() == nil {
+		return // they could not be read: all of the realm is soft
+	}
 	for _, w := range g.plan.Want() {
 		i := sectorIndex(w.Sector)
 		t := &g.tickets[i]
@@ -201,6 +221,23 @@ func (g *scenery) tick(p, v vec) {
 		}
 		t.Priority(stream.ETA(w.ETA))
 	}
+}
+
+// news reports whether a failure is told for the first time: what has failed is asked for again when
+// it comes into sight again, and where workers have no room that is so for every sector.
+func (g *scenery) news(err error) bool {
+	var failed *stream.LoadError
+	if g == nil || !errors.As(err, &failed) || failed.Kind != "ground" {
+		return true
+	}
+	if errors.Is(err, memory.ErrOutOfMemory) {
+		first := !g.narrow
+		g.narrow = true
+		return first
+	}
+	first := !g.told[failed.Name]
+	g.told[failed.Name] = true
+	return first
 }
 
 // leave ends a realm's ground, when no worker composes any more.

@@ -124,7 +124,7 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 	}, nil)
 	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed("level", level.Parse)))
 	if err == nil {
-		s.scenery, err = newScenery(st, s.cfg.Ground, s.cfg.GroundBytes, func() *level.Level { return s.Flow.Level() })
+		s.scenery, err = newScenery(st, s.cfg.Ground, s.cfg.GroundBytes)
 	}
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
@@ -242,7 +242,9 @@ func (s *Session) Frame(in engine.Input) error {
 	if !s.Playing() {
 		return nil
 	}
-	s.steer(&in)
+	if s.steer(&in); !s.Playing() {
+		return nil // what were asked for now would come in the next level
+	}
 	if s.Paused && !in.Pressed.Has(Restart) {
 		return nil
 	}
@@ -270,7 +272,9 @@ func (s *Session) report() {
 	}
 	kept := s.Stream.Errors() // the newest, so many as the streamer keeps
 	for _, err := range kept[len(kept)-min(len(kept), int(failed-s.failed)):] {
-		s.cfg.Log(err)
+		if s.scenery.news(err) {
+			s.cfg.Log(err)
+		}
 	}
 	s.failed = failed
 }

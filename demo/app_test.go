@@ -1,0 +1,159 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/engine"
+)
+
+// offered is an app without a window, in whose game gifts are offered.
+func offered(t *testing.T) (a *app, in func(shell.Nav)) {
+	t.Helper()
+	s, err := game.NewSession(game.SessionConfig{Game: game.Config{Seed: 2}, FS: assets.FS(), Log: func(err error) { t.Log(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	a = &app{o: &options{level: "ember"}, s: s, sh: shell.New(shell.Config{Playing: true})}
+	in = func(n shell.Nav) {
+		t.Helper()
+		if cmd := a.sh.Step(n); cmd != shell.None {
+			a.do(cmd)
+		}
+		s.Paused = !a.sh.Running()
+		var e engine.Input
+		a.choose(&e)
+		a.begin(&e)
+		if err := s.Frame(e); err != nil {
+			t.Fatal(err)
+		}
+		a.over()
+	}
+	a.arrive(t, in)
+	s.Game.Offered, s.Game.Offer = true, [3]game.Gift{game.GiftVolley, game.GiftHaste, game.GiftFrost}
+	return a, in
+}
+
+// arrive waits until a level is played.
+func (a *app) arrive(t *testing.T, in func(shell.Nav)) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !a.s.Playing() || a.waiting != shell.None; {
+		in(shell.Nav{})
+		if time.Sleep(100 * time.Microsecond); time.Now().After(end) {
+			t.Fatal("no level within 20 s")
+		}
+	}
+}
+
+func wait(in func(shell.Nav), frames int) {
+	for range frames {
+		in(shell.Nav{})
+	}
+}
+
+func TestGifts_TheGameStandsUntilOneIsChosenAndTakesIt(t *testing.T) {
+	a, in := offered(t)
+	g := a.s.Game
+	in(shell.Nav{})
+	if a.sh.Screen() != shell.Gifts || len(a.sh.Gifts()) != 3 || a.sh.Gifts()[1].Name != game.GiftNames[game.GiftHaste] {
+		t.Fatalf("screen %d with %v", a.sh.Screen(), a.sh.Gifts())
+	}
+	before := g.Ticks
+	wait(in, 40)
+	in(shell.Nav{Pause: true})
+	wait(in, 5)
+	in(shell.Nav{Pause: true})
+	if g.Ticks != before || a.sh.Screen() != shell.Gifts {
+		t.Fatalf("%d ticks went by, and the screen is %d", g.Ticks-before, a.sh.Screen())
+	}
+	in(shell.Nav{Choose: 2})
+	wait(in, 2)
+	if g.Offered || g.Gifts[game.GiftHaste] != 1 || a.sh.Screen() != shell.Playing || a.gift != 0 {
+		t.Errorf("offered %v, gifts %v, screen %d, gift %d", g.Offered, g.Gifts, a.sh.Screen(), a.gift)
+	}
+	g.Embers = 10 * g.Need
+	g.Offered, g.Offer = true, [3]game.Gift{game.GiftBeam, game.GiftMines, game.GiftSparks}
+	wait(in, 40)
+	in(shell.Nav{Choose: 1}) // and the next are offered in the same tick
+	wait(in, 3)
+	if !g.Offered || g.Gifts[game.GiftBeam] != 1 || a.sh.Screen() != shell.Gifts {
+		t.Errorf("of the next: offered %v, gifts %v, screen %d", g.Offered, g.Gifts, a.sh.Screen())
+	}
+}
+
+// The tick in which a gift is offered may be one of a blow, after which the game takes nothing for some.
+func TestGifts_AChoiceIsTakenAfterABlow(t *testing.T) {
+	a, in := offered(t)
+	g := a.s.Game
+	wait(in, 40)
+	a.do(a.sh.Step(shell.Nav{Choose: 3}))
+	for range 6 {
+		var e engine.Input
+		if a.choose(&e); !e.Pressed.Has(game.Choose3) || a.sh.Screen() != shell.Playing {
+			t.Fatalf("the game has not heard it: pressed %b, screen %d", e.Pressed, a.sh.Screen())
+		}
+	}
+	wait(in, 3)
+	if g.Offered || g.Gifts[game.GiftFrost] != 1 || a.gift != 0 || a.sh.Screen() != shell.Playing {
+		t.Errorf("offered %v, gifts %v, gift %d, screen %d", g.Offered, g.Gifts, a.gift, a.sh.Screen())
+	}
+}
+
+// press clicks an item.
+func (a *app) press(t *testing.T, in func(shell.Nav), label string) {
+	t.Helper()
+	for i := range a.sh.Items() {
+		if it := a.sh.Items()[i]; it.Label == label {
+			in(shell.Nav{X: it.Box.X + 2, Y: it.Box.Y + 2, Moved: true, Click: true})
+			return
+		}
+	}
+	t.Fatalf("screen %d has no %s", a.sh.Screen(), label)
+}
+
+func TestGifts_ANewGameEndsAnOffer(t *testing.T) {
+	a, in := offered(t)
+	g := a.s.Game
+	wait(in, 40)
+	in(shell.Nav{Pause: true})
+	a.press(t, in, "START AGAIN")
+	if a.s.Playing() {
+		t.Fatal("no new game begins")
+	}
+	a.arrive(t, in)
+	wait(in, 3)
+	if g.Offered || a.sh.Screen() != shell.Playing || a.s.Attract {
+		t.Errorf("offered %v, screen %d, attract %v", g.Offered, a.sh.Screen(), a.s.Attract)
+	}
+
+	g.Offered, g.Offer = true, [3]game.Gift{game.GiftVolley, game.GiftHaste, game.GiftFrost}
+	in(shell.Nav{})
+	in(shell.Nav{Pause: true})
+	a.press(t, in, "LEAVE")
+	a.arrive(t, in)
+	wait(in, 3)
+	if g.Offered || a.sh.Screen() != shell.Title || !a.s.Attract {
+		t.Errorf("at the title: offered %v, screen %d, attract %v", g.Offered, a.sh.Screen(), a.s.Attract)
+	}
+
+	a.press(t, in, "PLAY") // while the game plays itself, and again while that loads
+	a.arrive(t, in)
+	wait(in, 3)
+	if a.sh.Screen() != shell.Playing || a.s.Attract || g.Played > 10 {
+		t.Errorf("at play: screen %d, attract %v, %d ticks old", a.sh.Screen(), a.s.Attract, g.Played)
+	}
+	if err := a.s.EndFrame(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.s.Check(); err != nil {
+		t.Error(err)
+	}
+}
