@@ -1,4 +1,4 @@
-// Package assets holds the pictures, sounds and levels of the game, compiled into the program.
+// Package assets holds the pictures, realms, sounds and levels of the game, compiled into the program.
 //
 //	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
 //	sound/NAME.flac   effects (KIND_N) and music (REALM_LAYER), made by gen, mono, 16 bits

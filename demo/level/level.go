@@ -1,5 +1,10 @@
-// Package level reads the level files of the game: what enemies come when, in what colours, over
-// which pictures. It knows their form, not their rules.
+// Package level reads the level files of the game: what a level is called and what follows it, in what
+// colours, with which pictures. It knows their form, not the rules, and names the kinds of enemies.
+// Walls and places are the realm's of the same name, in package realm.
+//
+// A file is a JSON object; [Parse] wants every field that there is and no other, and its error names all
+// that is wrong, with what is allowed. Parse runs on any goroutine, a worker's in the game, and costs
+// some Go objects for each field. A [Level] is read by any number of goroutines and changed by none.
 package level
 
 import (
