@@ -1,4 +1,4 @@
-// Package assets holds the pictures, sounds and levels of the game, compiled into the program.
+// Package assets holds the pictures, realms, sounds and levels of the game, compiled into the program.
 //
 //	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
 //	sound/NAME.flac   effects (KIND_N) and music (REALM_LAYER), made by gen, mono, 16 bits
@@ -7,7 +7,7 @@
 //	realms/NAME/stamps.png       coloured pictures of 128 by 128 of what lies about there
 //	realms/NAME/far.png          all of it, a sector being 16 by 16 pixels
 //	realms/NAME/XX_YY.rec        recipe of a sector's ground, column and row; see demo/ground
-//	levels/NAME.json  palette, waves, boss and the pictures that the level shows; written by hand
+//	levels/NAME.json  title, palette, what floats about, and the pictures that the level shows; written by hand
 //
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X, are authored at
 // four pixels per logical unit, and keep two transparent pixels on every side so that linear filtering never

@@ -1,12 +1,13 @@
-// Package render is Strata's window: one batch of quads, one atlas, text, bloom, input
-// and the blocks of which package render/overlay, the memory instrument, is made. The two are the only
-// importers of Ebitengine.
+// Package render is Strata's window: one batch of quads, one atlas, tiles that come and go, text, bloom,
+// input, bindings and the blocks of which package render/overlay, the memory instrument, is made. The two are the only
+// importers of Ebitengine but programs.
 //
 // # Idea
 //
 // A frame is a list of vertices in memory that the caller owns, normally the frame arena.
 // Every picture lies on one atlas page, and additive light is premultiplied colour with
-// alpha 0, so the whole world is one DrawTriangles32 call, and HUD, text and panels are another.
+// alpha 0, so the whole world is one DrawTriangles32 call, and HUD, text and panels are another. What a world has
+// more of than an atlas holds lies on pages of [Tiles], a call for each that is in sight.
 //
 // # Layout
 //
@@ -14,6 +15,9 @@
 //	                  (frame arena)        ├─> Frame.Draw ── one call ──> screen
 //	staging block ──> Atlas.Upload ── page ┘        │
 //	                                                └─> Frame.Bloom (optional)
+//
+//	rows ── Tiles.Write ── pages ── Tiles.Submit ──> screen, under the world
+//	devices ── Controls, Bindings ──> Input, Nav     screen ── Film ──> GIF
 //
 //	BeginScene ── world, Bloom ── EndScene ── HUD, overlay
 //	window's pixels, or logical ones enlarged  window's pixels
@@ -29,7 +33,8 @@
 // # Use it when
 //
 // A scene is thousands of small pictures that change every frame. Not for a few large
-// pictures that need their own shaders, and not for more pixels than one page holds.
+// pictures that need their own shaders; for more pixels than one page holds, a streamed ground, there are
+// [Tiles].
 //
 // # Cost
 //

@@ -20,7 +20,7 @@ import (
 type SessionConfig struct {
 	Game   Config
 	Memory tiers.Config
-	FS     fs.FS  // art/ and levels/
+	FS     fs.FS  // art/, levels/ and realms/
 	Level  string // the first level; "" means ember
 	// Autopilot plays from the start to the end. Attract plays until somebody presses a key.
 	Autopilot, Attract bool

@@ -271,9 +271,9 @@ func TestSession_DamagedLevelsAreErrors(t *testing.T) {
 	good := string(files(t)["levels/ember.json"].Data)
 	for name, c := range map[string]struct{ data, want string }{
 		"truncated":       {good[:len(good)/2], "levels/ember.json"},
-		"negative size":   {strings.Replace(good, `"width": 1280`, `"width": -1280`, 1), "arena.width"},
-		"unknown enemy":   {strings.Replace(good, `"drifter"`, `"dragon"`, 1), `unknown enemy "dragon"`},
-		"unknown pattern": {strings.Replace(good, `"ring"`, `"spiral"`, 1), `"spiral"`},
+		"negative rate":   {strings.Replace(good, `"rate": `, `"rate": -`, 1), "ambient.rate"},
+		"unknown field":   {strings.Replace(good, `"next"`, `"waves": [], "next"`, 1), "waves: unknown field"},
+		"missing picture": {strings.Replace(good, `"bg_ember_0.png"`, `"dragon.png"`, 1), `"dragon.png" is the file of no asset`},
 		"empty":           {"", "levels/ember.json"},
 	} {
 		m := files(t)

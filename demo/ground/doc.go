@@ -38,4 +38,10 @@
 //	Parse      some microseconds; no allocation but an error
 //	Compose    see BenchmarkCompose; one block of scratch, none of the Go heap
 //	Tick       see BenchmarkPlan; no allocation
+//
+// # Concurrency and errors
+//
+// [Compose] and [Recipe.Parse] run on any number of goroutines at a time, each with an allocator and a recipe of its
+// own; [Stamps] are read by all and written by none. A [Plan] belongs to one goroutine. What is wrong with a file is a
+// [FileError] with file, place and what is allowed; the rest is the allocator's, or says that it was cancelled.
 package ground

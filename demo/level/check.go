@@ -13,15 +13,8 @@ import (
 const (
 	maxTitle       = 64 // bytes
 	maxWord        = 32
-	minArena       = 64 // logical units
-	maxArena       = 16384
 	maxBackgrounds = 4
 	maxAmbientRate = 1000 // particles a second
-	maxWaves       = 64
-	maxSpawns      = 64 // per wave
-	maxCount       = 1000
-	maxEnemies     = 10000 // per level
-	maxSeconds     = 120
 	maxAssets      = 256
 	maxPriority    = 100
 )
@@ -40,44 +33,10 @@ func (l *Level) check(r *problems) {
 	if l.Next != "" {
 		checkWord(r, "next", l.Next)
 	}
-	checkRange(r, "arena.width", l.Arena.Width, minArena, maxArena)
-	checkRange(r, "arena.height", l.Arena.Height, minArena, maxArena)
 	checkRange(r, "ambient.rate", l.Ambient.Rate, 0, maxAmbientRate)
 	checkWord(r, "ambient.kind", l.Ambient.Kind)
-	l.checkWaves(r)
-	checkSpawn(r, "boss", l.Boss)
 	l.checkAssets(r)
 	l.checkBackground(r)
-}
-
-func (l *Level) checkWaves(r *problems) {
-	checkCount(r, "waves", len(l.Waves), 1, maxWaves)
-	for i, w := range l.Waves {
-		at := fmt.Sprintf("waves[%d].", i)
-		checkTitle(r, at+"title", w.Title)
-		checkRange(r, at+"delay", w.Delay, 0, maxSeconds)
-		checkCount(r, at+"spawns", len(w.Spawns), 1, maxSpawns)
-		for j, s := range w.Spawns {
-			checkSpawn(r, fmt.Sprintf("%sspawns[%d]", at, j), s)
-		}
-	}
-	if n := l.Enemies(); n > maxEnemies {
-		r.add("waves", "%d enemies in all; allowed: at most %d", n, maxEnemies)
-	}
-}
-
-func checkSpawn(r *problems, at string, s Spawn) {
-	if int(s.Enemy) >= len(enemyNames) {
-		r.add(at+".enemy", "unknown enemy %q; allowed: %s", s.Enemy, strings.Join(enemyNames, ", "))
-	}
-	if s.Count < 1 || s.Count > maxCount {
-		r.add(at+".count", "%d; allowed: 1 to %d", s.Count, maxCount)
-	}
-	checkRange(r, at+".after", s.After, 0, maxSeconds)
-	checkRange(r, at+".interval", s.Interval, 0, maxSeconds)
-	if int(s.Pattern) >= len(patternNames) {
-		r.add(at+".pattern", "unknown pattern %q; allowed: %s", s.Pattern, strings.Join(patternNames, ", "))
-	}
 }
 
 func (l *Level) checkAssets(r *problems) {

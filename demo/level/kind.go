@@ -2,7 +2,6 @@ package level
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-gl/mathgl/mgl32"
@@ -11,7 +10,7 @@ import (
 // Enemy is a kind of enemy.
 type Enemy uint8
 
-// The kinds of enemies, as level files name them.
+// The kinds of enemies.
 const (
 	Drifter Enemy = iota // round, wanders
 	Lancer               // an arrow, charges in a straight line after a tell
@@ -19,42 +18,17 @@ const (
 	Warden               // large, shoots rings
 )
 
-var enemyNames = []string{"drifter", "lancer", "swarm", "warden"}
+var enemyNames = [Kinds]string{"drifter", "lancer", "swarm", "warden"}
 
 // Kinds is how many kinds there are.
 const Kinds = int(Warden) + 1
 
-func (e Enemy) String() string { return nameOf(enemyNames, int(e), "Enemy") }
-
-// Pattern is where the enemies of a spawn appear.
-type Pattern uint8
-
-// The patterns, as level files name them.
-const (
-	Edge    Pattern = iota // anywhere along the border of the arena
-	Ring                   // on a circle around the player
-	Line                   // side by side along one side
-	Corners                // in the corners, in turn
-	Center                 // in the middle
-)
-
-var patternNames = []string{"edge", "ring", "line", "corners", "center"}
-
-func (p Pattern) String() string { return nameOf(patternNames, int(p), "Pattern") }
-
-func nameOf(names []string, i int, kind string) string {
-	if i < len(names) {
-		return names[i]
+// String returns the kind's name, which is that of its picture, too.
+func (e Enemy) String() string {
+	if int(e) < len(enemyNames) {
+		return enemyNames[e]
 	}
-	return fmt.Sprintf("%s(%d)", kind, i)
-}
-
-// choose finds word among names; the problem says what is allowed.
-func choose(names []string, word, what string) (i int, problem string) {
-	if i = slices.Index(names, word); i >= 0 {
-		return i, ""
-	}
-	return 0, fmt.Sprintf("unknown %s %q; allowed: %s", what, word, strings.Join(names, ", "))
+	return fmt.Sprintf("Enemy(%d)", e)
 }
 
 // Color is an opaque colour of a palette, in sRGB.

@@ -1,5 +1,10 @@
-// Package level reads the level files of the game: what enemies come when, in what colours, over
-// which pictures. It knows their form, not their rules.
+// Package level reads the level files of the game: what a level is called and what follows it, in what
+// colours, with which pictures. It knows their form, not the rules, and names the kinds of enemies.
+// Walls and places are the realm's of the same name, in package realm.
+//
+// A file is a JSON object; [Parse] wants every field that there is and no other, and its error names all
+// that is wrong, with what is allowed. Parse runs on any goroutine, a worker's in the game, and costs
+// some Go objects for each field. A [Level] is read by any number of goroutines and changed by none.
 package level
 
 import (
@@ -11,22 +16,16 @@ import (
 )
 
 // A Level is one level file. It lies in the Go heap: it is parsed at a level change and read
-// by whoever spawns enemies. Times are seconds, sizes logical units. Treat it as read-only.
+// by whoever shows it. Treat it as read-only.
 type Level struct {
 	Name       string // lower case letters, digits, - and _; the file is Name.json
 	Title      string // what the player reads
 	Next       string // name of the level that follows; empty at the end
 	Palette    [5]Color
-	Arena      Arena
 	Background []string // file names, each that of an asset; the first is farthest away
 	Ambient    Ambient
-	Waves      []Wave
-	Boss       Spawn
 	Assets     []Asset
 }
-
-// Arena is the size of the playing field.
-type Arena struct{ Width, Height float32 }
 
 // Ambient is what floats about: Rate particles a second of a kind that the game knows.
 type Ambient struct {
@@ -34,23 +33,7 @@ type Ambient struct {
 	Kind string
 }
 
-// A Wave begins Delay seconds after the one before is over.
-type Wave struct {
-	Title  string
-	Delay  float32
-	Spawns []Spawn
-}
-
-// A Spawn is Count enemies, the first After seconds into its wave, one every Interval.
-type Spawn struct {
-	Enemy    Enemy
-	Count    int
-	After    float32
-	Interval float32
-	Pattern  Pattern
-}
-
-// A Asset is a picture that the level shows. Priority 0 is needed first.
+// An Asset is a picture that the level shows. Priority 0 is needed first.
 type Asset struct {
 	ID       string
 	File     string // a path in the file system of the game
@@ -67,20 +50,6 @@ func (l *Level) AssetOf(file string) string {
 	}
 	return ""
 }
-
-// Enemies returns how many enemies the waves and the boss bring.
-func (l *Level) Enemies() int {
-	n := l.Boss.Count
-	for _, w := range l.Waves {
-		for _, s := range w.Spawns {
-			n += s.Count
-		}
-	}
-	return n
-}
-
-// Last returns when the last enemy of the spawn appears, in seconds after the wave began.
-func (s Spawn) Last() float32 { return s.After + float32(s.Interval*float32(s.Count-1)) }
 
 // maxBytes is far above what a person writes, and bounds what a parse may cost.
 const maxBytes = 1 << 20

@@ -13,9 +13,7 @@ import (
 // small is a level with everything in it, as short as it can be.
 const small = `{"version": 1, "name": "small", "title": "Small", "next": "",
 "palette": ["#000000", "#111111", "#222222", "#ABCDEF", "#ffffff"],
-"arena": {"width": 640, "height": 360}, "background": ["bg.png"], "ambient": {"rate": 3, "kind": "dust"},
-"waves": [{"title": "One", "delay": 0.5, "spawns": [{"enemy": "swarm", "count": 3, "after": 1, "interval": 0.25, "pattern": "ring"}]}],
-"boss": {"enemy": "warden", "count": 1, "after": 0, "interval": 0, "pattern": "center"},
+"background": ["bg.png"], "ambient": {"rate": 3, "kind": "dust"},
 "assets": [{"id": "bg", "file": "art/bg.png", "priority": 0}]}`
 
 func TestParse_ReadsEveryField(t *testing.T) {
@@ -23,18 +21,19 @@ func TestParse_ReadsEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := l.Waves[0]
-	if l.Name != "small" || l.Title != "Small" || l.Next != "" || l.Palette[3] != (Color{0xAB, 0xCD, 0xEF}) || l.Arena != (Arena{640, 360}) ||
-		l.Background[0] != "bg.png" || l.Ambient != (Ambient{3, "dust"}) || w.Title != "One" || w.Delay != 0.5 ||
-		w.Spawns[0] != (Spawn{Swarm, 3, 1, 0.25, Ring}) || l.Boss != (Spawn{Warden, 1, 0, 0, Center}) ||
+	if l.Name != "small" || l.Title != "Small" || l.Next != "" || l.Palette[3] != (Color{0xAB, 0xCD, 0xEF}) ||
+		l.Background[0] != "bg.png" || l.Ambient != (Ambient{3, "dust"}) ||
 		l.Assets[0] != (Asset{"bg", "art/bg.png", 0}) {
 		t.Errorf("%+v", l)
 	}
-	if l.Enemies() != 4 || w.Spawns[0].Last() != 1.5 || l.AssetOf("bg.png") != "bg" || l.AssetOf("art/bg.png") != "bg" || l.AssetOf("x") != "" {
-		t.Errorf("enemies %d, last %v", l.Enemies(), w.Spawns[0].Last())
+	if l.AssetOf("bg.png") != "bg" || l.AssetOf("art/bg.png") != "bg" || l.AssetOf("x") != "" {
+		t.Errorf("the ids of %+v", l.Assets)
 	}
 	if l.Palette[3].String() != "#abcdef" || l.Palette[4].Vec4()[0] != 1 || l.Palette[0].Vec4()[3] != 1 {
 		t.Errorf("colour %v", l.Palette[3])
+	}
+	if Warden.String() != "warden" || Enemy(99).String() != "Enemy(99)" {
+		t.Errorf("enemies are %v and %v", Warden, Enemy(99))
 	}
 	if err := l.Validate(); err != nil {
 		t.Error(err)
@@ -43,9 +42,6 @@ func TestParse_ReadsEveryField(t *testing.T) {
 
 func TestParse_EachMistakeIsNamed(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{`"swarm"`, `"dragon"`, `x.json: waves[0].spawns[0].enemy: unknown enemy "dragon"; allowed: drifter, lancer, swarm, warden`},
-		{`"ring"`, `"spiral"`, `x.json: waves[0].spawns[0].pattern: unknown pattern "spiral"; allowed: edge, ring, line, corners, center`},
-		{`"warden"`, `"Warden"`, `x.json: boss.enemy: unknown enemy "Warden"`},
 		{`"version": 1`, `"version": 2`, `x.json: version: version 2; allowed: 1`},
 		{`"version": 1, `, ``, `x.json: version: missing; it is required`},
 		{`"version": 1`, `"version": "1"`, `x.json: version: a string; allowed: a number`},
@@ -54,8 +50,8 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 		{`"name": "small"`, `"name": 7`, `x.json: name: a number; allowed: a string`},
 		{`"next": ""`, `"next": "../up"`, `x.json: next: "../up"; allowed`},
 		{`"title": "Small"`, `"title": "a\nb"`, `x.json: title: "a\nb"; allowed: 1 to 64 bytes on one line`},
-		{`"title": "One"`, `"title": ""`, `x.json: waves[0].title: ""; allowed`},
-		{`"title": "One", `, `"titel": "One", `, `x.json: waves[0].titel: unknown field; allowed: title, delay, spawns`},
+		{`"kind": "dust"`, `"kind": ""`, `x.json: ambient.kind: ""; allowed`},
+		{`"rate": 3`, `"rat": 3`, `x.json: ambient.rat: unknown field; allowed: rate, kind`},
 		{`"next"`, `"colour": 1, "next"`, `x.json: colour: unknown field; allowed: version, name, title`},
 		{`"next"`, `"name": "again", "next"`, `x.json: name: the field is there twice`},
 		{`"#000000", `, ``, `x.json: palette: 4 colours; a palette has 5`},
@@ -64,33 +60,31 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 		{`"#111111"`, `"#1111111"`, `x.json: palette[1]: bad colour`},
 		{`"#111111"`, `"#11111\u0010"`, `x.json: palette[1]: bad colour`},
 		{`"#111111"`, `17`, `x.json: palette[1]: a number; allowed: a string`},
-		{`"width": 640`, `"width": 0`, `x.json: arena.width: 0; allowed: 64 to 16384`},
-		{`"width": 640`, `"width": -640`, `x.json: arena.width: -640; allowed: 64 to 16384`},
-		{`"height": 360`, `"height": 1e6`, `x.json: arena.height: 1e+06; allowed: 64 to 16384`},
-		{`"height": 360`, `"height": 1e99`, `x.json: arena.height: 1e99 is not a number of a sensible size`},
-		{`{"width": 640, "height": 360}`, `[640, 360]`, `x.json: arena: an array; allowed: an object`},
+		{`"rate": 3`, `"rate": 1001`, `x.json: ambient.rate: 1001; allowed: 0 to 1000`},
+		{`"rate": 3`, `"rate": -3`, `x.json: ambient.rate: -3; allowed: 0 to 1000`},
+		{`"rate": 3`, `"rate": 1e6`, `x.json: ambient.rate: 1e+06; allowed: 0 to 1000`},
+		{`"rate": 3`, `"rate": 1e99`, `x.json: ambient.rate: 1e99 is not a number of a sensible size`},
+		{`{"rate": 3, "kind": "dust"}`, `[3, "dust"]`, `x.json: ambient: an array; allowed: an object`},
 		{`["bg.png"]`, `[]`, `x.json: background: 0 entries; allowed: 1 to 4`},
 		{`["bg.png"]`, `"bg.png"`, `x.json: background: a string; allowed: an array`},
 		{`["bg.png"]`, `["other.png"]`, `x.json: background[0]: "other.png" is the file of no asset`},
 		{`["bg.png"]`, `["../bg.png"]`, `x.json: background[0]: "../bg.png" is not a path inside the file system`},
 		{`"rate": 3`, `"rate": -1`, `x.json: ambient.rate: -1; allowed: 0 to 1000`},
 		{`"kind": "dust"`, `"kind": null`, `x.json: ambient.kind: null; allowed: a string`},
-		{`"count": 3`, `"count": 0`, `x.json: waves[0].spawns[0].count: 0; allowed: 1 to 1000`},
-		{`"count": 3`, `"count": 2.5`, `x.json: waves[0].spawns[0].count: 2.5 is not a whole number`},
-		{`"count": 3`, `"count": 1e12`, `x.json: waves[0].spawns[0].count: 1e12 is not a whole number`},
-		{`"count": 3`, `"count": 100000`, `x.json: waves[0].spawns[0].count: 100000; allowed: 1 to 1000`},
-		{`"after": 1`, `"after": -1`, `x.json: waves[0].spawns[0].after: -1; allowed: 0 to 120`},
-		{`"interval": 0.25`, `"interval": 1000`, `x.json: waves[0].spawns[0].interval: 1000; allowed: 0 to 120`},
-		{`"delay": 0.5`, `"delay": true`, `x.json: waves[0].delay: true or false; allowed: a number`},
-		{`[{"title"`, `[7, {"title"`, `x.json: waves[0]: a number; allowed: an object`},
+		{`"next"`, `"waves": [], "next"`, `x.json: waves: unknown field; allowed: version, name, title`},
+		{`"priority": 0`, `"priority": 2.5`, `x.json: assets[0].priority: 2.5 is not a whole number`},
+		{`"priority": 0`, `"priority": 1e12`, `x.json: assets[0].priority: 1e12 is not a whole number`},
+		{`"priority": 0`, `"priority": 101`, `x.json: assets[0].priority: 101; allowed: 0 (first) to 100`},
+		{`"rate": 3`, `"rate": true`, `x.json: ambient.rate: true or false; allowed: a number`},
+		{`[{"id"`, `[7, {"id"`, `x.json: assets[0]: a number; allowed: an object`},
 		{`"file": "art/bg.png"`, `"file": "/art/bg.png"`, `x.json: assets[0].file: "/art/bg.png" is not a path inside the file system`},
 		{`"file": "art/bg.png"`, `"file": "art\\..\\bg.png"`, `x.json: assets[0].file: "art\\..\\bg.png" is not a path`},
 		{`"file": "art/bg.png"`, `"file": "art/bg.exe"`, `x.json: assets[0].file: "art/bg.exe" is no picture`},
 		{`"priority": 0`, `"priority": -1`, `x.json: assets[0].priority: -1; allowed: 0 (first) to 100`},
 		{`"assets": [`, `"assets": [{"id": "bg", "file": "art/c.png", "priority": 1}, `, `x.json: assets[1].id: "bg" is already assets[0]; ids are unique`},
 		{`"assets": [`, `"assets": [[[[[[[[[[[[[[]]]]]]]]]]]]], `, `nested too deep; allowed: 12`},
-		{`"waves": [`, `"waves": [` + strings.Repeat("0,", 1100), `x.json: waves: too many entries; allowed: 1024`},
-		{`"waves": [`, `"waves": [` + strings.Repeat(`{"title": "W", "delay": 0, "spawns": []},`, 64), `x.json: waves: 65 entries; allowed: 1 to 64`},
+		{`"assets": [`, `"assets": [` + strings.Repeat("0,", 1100), `x.json: assets: too many entries; allowed: 1024`},
+		{`"assets": [`, `"assets": [` + strings.Repeat(`{"id": "x", "file": "x.png", "priority": 0},`, 256), `x.json: assets: 257 entries; allowed: 0 to 256`},
 		{small, small[:100], `x.json: line 2, byte 100: unexpected end of JSON input; a level is one JSON object`},
 		{small, ``, `x.json: line 1, byte 0: unexpected end of JSON input`},
 		{small, `[]`, `x.json: an array; allowed: an object`},
@@ -110,13 +104,13 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 }
 
 func TestParse_TellsAllThatIsWrongUpToABound(t *testing.T) {
-	text := strings.NewReplacer(`"width": 640`, `"width": 1`, `"count": 3`, `"count": 0`).Replace(small)
+	text := strings.NewReplacer(`"rate": 3`, `"rate": -1`, `"priority": 0`, `"priority": -1`).Replace(small)
 	_, err := Parse("x.json", []byte(text))
 	var levelError *Error
 	if !errors.As(err, &levelError) || levelError.File != "x.json" || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("%v: want two lines", err)
 	}
-	text = strings.Replace(small, `"waves": [`, `"waves": [`+strings.Repeat("0,", 100), 1)
+	text = strings.Replace(small, `"assets": [`, `"assets": [`+strings.Repeat("0,", 100), 1)
 	_, err = Parse("x.json", []byte(text))
 	if err == nil || strings.Count(err.Error(), "\n") != maxProblems || !strings.HasSuffix(err.Error(), "x.json: and 80 more") {
 		t.Errorf("%v", err)
@@ -125,10 +119,10 @@ func TestParse_TellsAllThatIsWrongUpToABound(t *testing.T) {
 
 func TestValidate_LevelMadeByAProgram(t *testing.T) {
 	l, _ := Parse("x", []byte(small))
-	l.Boss.Enemy, l.Boss.Pattern = 99, 99
-	l.Waves[0].Delay = float32(0) / float32(len(l.Next)) // no number
+	l.Assets[0].Priority = 101
+	l.Ambient.Rate = float32(0) / float32(len(l.Next)) // no number
 	err := l.Validate()
-	for _, want := range []string{"level small: boss.enemy: unknown enemy \"Enemy(99)\"", "boss.pattern: unknown pattern", "waves[0].delay: NaN; allowed"} {
+	for _, want := range []string{"level small: ambient.rate: NaN; allowed", "assets[0].priority: 101; allowed"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -205,7 +199,7 @@ func TestLoad_HostileFilesAreErrors(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
-	f.Add([]byte(`{"version": 1, "waves": [{"spawns": [{}]}], "palette": ["#"]}`))
+	f.Add([]byte(`{"version": 1, "assets": [{"id": {}}], "palette": ["#"]}`))
 	f.Add([]byte(small[:200]))
 	for _, name := range []string{"ember", "tide", "spore"} {
 		if data, err := os.ReadFile("../../assets/levels/" + name + ".json"); err == nil {

@@ -12,7 +12,7 @@ const Version = 1
 // kept. The error joins everything that is wrong (of broken JSON, the first thing), one line
 // each, with the file, the path of the field and what is allowed:
 //
-//	levels/ember.json: waves[1].spawns[0].enemy: unknown enemy "dragon"; allowed: drifter, lancer, swarm, warden
+//	levels/ember.json: assets[3].priority: 200; allowed: 0 (first) to 100
 //
 // Every field of the schema must be there, and no other. Parse never panics.
 func Parse(name string, data []byte) (*Level, error) {
@@ -36,24 +36,17 @@ func Parse(name string, data []byte) (*Level, error) {
 }
 
 func (l *Level) read(n *node) {
-	n.object("version", "name", "title", "next", "palette", "arena", "background", "ambient", "waves", "boss", "assets")
+	n.object("version", "name", "title", "next", "palette", "background", "ambient", "assets")
 	if v := n.field("version"); v.integer() != Version && v.ok() {
 		v.problem("version %s; allowed: %d", v.text, Version)
 	}
 	l.Name, l.Title, l.Next = n.field("name").str(), n.field("title").str(), n.field("next").str()
 	l.readPalette(n.field("palette"))
-
-	arena := n.field("arena").object("width", "height")
-	l.Arena = Arena{arena.field("width").number(), arena.field("height").number()}
 	for _, b := range n.field("background").array() {
 		l.Background = append(l.Background, b.str())
 	}
 	ambient := n.field("ambient").object("rate", "kind")
 	l.Ambient = Ambient{ambient.field("rate").number(), ambient.field("kind").str()}
-	for _, w := range n.field("waves").array() {
-		l.Waves = append(l.Waves, readWave(w))
-	}
-	l.Boss = readSpawn(n.field("boss"))
 	for _, a := range n.field("assets").array() {
 		a.object("id", "file", "priority")
 		l.Assets = append(l.Assets, Asset{a.field("id").str(), a.field("file").str(), a.field("priority").integer()})
@@ -73,26 +66,6 @@ func (l *Level) readPalette(n *node) {
 			c.problem("bad colour %s; allowed: #rrggbb with hexadecimal digits", short(text))
 		}
 		l.Palette[i] = colour
-	}
-}
-
-func readWave(n *node) Wave {
-	n.object("title", "delay", "spawns")
-	w := Wave{Title: n.field("title").str(), Delay: n.field("delay").number()}
-	for _, s := range n.field("spawns").array() {
-		w.Spawns = append(w.Spawns, readSpawn(s))
-	}
-	return w
-}
-
-func readSpawn(n *node) Spawn {
-	n.object("enemy", "count", "after", "interval", "pattern")
-	return Spawn{
-		Enemy:    Enemy(n.field("enemy").choice(enemyNames, "enemy")),
-		Count:    n.field("count").integer(),
-		After:    n.field("after").number(),
-		Interval: n.field("interval").number(),
-		Pattern:  Pattern(n.field("pattern").choice(patternNames, "pattern")),
 	}
 }
 

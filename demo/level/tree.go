@@ -41,7 +41,7 @@ const (
 
 var kindNames = []string{"null", "true or false", "a number", "a string", "an array", "an object"}
 
-// Bounds of the tree, about twice what a valid level can have. They keep the search for a key,
+// Bounds of the tree, above all that a valid level can have. They keep the search for a key,
 // and the message about it, cheap in hostile files too.
 const (
 	maxDepth   = 12
@@ -231,17 +231,6 @@ func (n *node) number() float32 {
 		return 0
 	}
 	return float32(f)
-}
-
-func (n *node) choice(names []string, what string) int {
-	if !n.want(isString) {
-		return 0
-	}
-	i, problem := choose(names, n.text, what)
-	if problem != "" {
-		n.problem("%s", problem)
-	}
-	return i
 }
 
 func cut(s string) string { return s[:min(len(s), 40)] }

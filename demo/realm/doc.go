@@ -27,5 +27,9 @@
 //	Build                        proportional to the cells; see BenchmarkBuild
 //	Flow                         see BenchmarkField; the game goroutine pays two channel operations
 //
-// A Realm is read by any number of goroutines and written by none after Build.
+// # Concurrency and errors
+//
+// A Realm is read by any number of goroutines and written by none after Build. A Flow
+// belongs to the game goroutine. What is wrong with a file is a [FileError] with file, place and what is
+// allowed; a search for which there is no room wraps memory.ErrOutOfMemory, and the field stays as it was.
 package realm

@@ -8,9 +8,9 @@
 //
 // # Layout
 //
-//	assets --Decode, on a worker--> Clip --Add--> Mixer <--Read-- Device --> system
-//	          block of its heap                  ^
-//	game tick --cue.Events--Hear-----------------'  <--Update, once a tick: clips go home
+//	assets --Decode, anywhere--> Clip --Add--> Mixer <--Read-- Device --> system
+//	          block of its allocator          ^
+//	game tick --cue.Events--Hear--------------'  <--Update, once a tick: clips go home
 //
 // A tick is:
 //
@@ -22,12 +22,13 @@
 //
 // and a realm is: decode its layers ([MusicFile]), [Mixer.Add] each, [Mixer.SetMusic], and
 // [Mixer.Remove] those of the realm before, which goes on fading out and is freed when it has.
+// A [Bank] does all of this, and decodes in slices of a frame: the game's clips lie in the large tier,
+// under a tag.
 //
 // # Use it when, and when not
 //
-// It is this game's. What is worth taking elsewhere is the shape: clips in blocks of a
-// worker's heap that go home to it through the game goroutine, while a goroutine that nobody
-// controls plays them.
+// It is this game's. What is worth taking elsewhere is the shape: clips in blocks of an allocator
+// that go home to it through the game goroutine, while a goroutine that nobody controls plays them.
 //
 // # Cost
 //
@@ -51,6 +52,11 @@
 // The library keeps a goroutine of its own for the process, once there was a device. Without
 // cgo, FreeBSD and NetBSD have no device: purego, through which the library finds the system's,
 // needs cgo there. Every other system needs none.
+//
+// # Errors
+//
+// A file that cannot be played costs its sound and one line (ErrFormat, with what is wrong); a mixer
+// that is full says ErrFull; no device is one line and silence, and no error.
 //
 // # Source
 //
