@@ -66,7 +66,7 @@ func TestLevels_FollowTheSchema(t *testing.T) {
 				t.Errorf("%s: colour %q", name, c)
 			}
 		}
-		if len(l.Background) != 2 || l.Ambient.Rate <= 0 || l.Ambient.Kind == "" {
+		if len(l.Background) != 0 || l.Ambient.Rate <= 0 || l.Ambient.Kind == "" {
 			t.Errorf("%s: background %q, ambient %v", name, l.Background, l.Ambient)
 		}
 	}

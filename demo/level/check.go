@@ -57,7 +57,7 @@ func (l *Level) checkAssets(r *problems) {
 }
 
 func (l *Level) checkBackground(r *problems) {
-	checkCount(r, "background", len(l.Background), 1, maxBackgrounds)
+	checkCount(r, "background", len(l.Background), 0, maxBackgrounds)
 	for i, file := range l.Background[:min(len(l.Background), maxBackgrounds)] {
 		at := fmt.Sprintf("background[%d]", i)
 		if checkPath(r, at, file) && l.AssetOf(file) == "" {

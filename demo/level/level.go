@@ -22,7 +22,7 @@ type Level struct {
 	Title      string // what the player reads
 	Next       string // name of the level that follows; empty at the end
 	Palette    [5]Color
-	Background []string // file names, each that of an asset; the first is farthest away
+	Background []string // file names, each that of an asset; the first is farthest away. Realms have none: their ground is streamed
 	Ambient    Ambient
 	Assets     []Asset
 }

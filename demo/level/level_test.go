@@ -65,7 +65,7 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 		{`"rate": 3`, `"rate": 1e6`, `x.json: ambient.rate: 1e+06; allowed: 0 to 1000`},
 		{`"rate": 3`, `"rate": 1e99`, `x.json: ambient.rate: 1e99 is not a number of a sensible size`},
 		{`{"rate": 3, "kind": "dust"}`, `[3, "dust"]`, `x.json: ambient: an array; allowed: an object`},
-		{`["bg.png"]`, `[]`, `x.json: background: 0 entries; allowed: 1 to 4`},
+		{`["bg.png"]`, `["bg.png","bg.png","bg.png","bg.png","bg.png"]`, `x.json: background: 5 entries; allowed: 0 to 4`},
 		{`["bg.png"]`, `"bg.png"`, `x.json: background: a string; allowed: an array`},
 		{`["bg.png"]`, `["other.png"]`, `x.json: background[0]: "other.png" is the file of no asset`},
 		{`["bg.png"]`, `["../bg.png"]`, `x.json: background[0]: "../bg.png" is not a path inside the file system`},
