@@ -54,7 +54,8 @@ type TilesConfig struct {
 // Invariants:
 //
 //	(1) units[i] is odd exactly where unit i is the first of a tile
-//	(2) the live blocks of heap are the tiles', (side/TileUnit)² units each
+//	(2) the live blocks of heap are the tiles', (side/TileUnit)² units each, and those of beyond,
+//	    which lie past the last page
 type Tiles struct {
 	heap    *buddy.Heap
 	pages   []page
@@ -63,6 +64,7 @@ type Tiles struct {
 	made    int      // pages
 	units   []uint32 // generations
 	live    int
+	beyond  struct{ blocks, units int } // of the heap, taken where there is no page
 	batches []tileBatch
 }
 
@@ -103,7 +105,7 @@ func newTiles(cfg TilesConfig, newPage func(int) page) (*Tiles, error) {
 		return nil, fmt.Errorf("render: the books of tiles: %w", err)
 	}
 	return &Tiles{heap: heap, newPage: newPage, side: cfg.Page, pages: make([]page, cfg.Pages),
-		units: make([]uint32, reserve), batches: make([]tileBatch, cfg.Pages)}, nil
+		units: make([]uint32, units), batches: make([]tileBatch, cfg.Pages)}, nil
 }
 
 // tileBook is the bytes of the heap that stand for a unit.
@@ -116,14 +118,18 @@ func (t *Tiles) Place(side int) (Tile, error) {
 		return Tile{}, fmt.Errorf("render: a tile of %d texels; allowed are powers of two from %d to %d", side, TileUnit, t.side)
 	}
 	n := uintptr(side/TileUnit) * uintptr(side/TileUnit)
-	p, err := t.heap.Alloc(n*tileBook, tileBook)
-	if err != nil {
-		return Tile{}, ErrTilesFull
-	}
-	unit := int((uintptr(p) - uintptr(t.heap.Base())) / tileBook)
-	if unit/t.unitsAPage() >= len(t.pages) { // the heap is a power of two, the pages need not be
-		t.heap.Free(p, n*tileBook)
-		return Tile{}, ErrTilesFull
+	unit := len(t.units)
+	for unit >= len(t.units) {
+		p, err := t.heap.Alloc(n*tileBook, tileBook)
+		if err != nil {
+			return Tile{}, ErrTilesFull
+		}
+		// The heap is a power of two, the pages need not be. What lies beyond them stays taken:
+		// given back it would be found again, before room that there is.
+		if unit = int((uintptr(p) - uintptr(t.heap.Base())) / tileBook); unit >= len(t.units) {
+			t.beyond.blocks++
+			t.beyond.units += int(n)
+		}
 	}
 	t.units[unit]++
 	t.live++
@@ -235,7 +241,8 @@ type TilesStats struct {
 func (t *Tiles) Stats() TilesStats {
 	s := TilesStats{Live: t.live, Pages: t.made}
 	s.Bytes = uint64(t.made) * uint64(t.side) * uint64(t.side) * 4
-	s.Used = uint64(t.heap.Stats().InUse) / tileBook * TileUnit * TileUnit * 4
+	units := int(t.heap.Stats().InUse/tileBook) - t.beyond.units
+	s.Used = uint64(units) * TileUnit * TileUnit * 4
 	return s
 }
 
@@ -248,8 +255,8 @@ func (t *Tiles) Check() error {
 	for _, g := range t.units {
 		n += int(g & 1)
 	}
-	if n != t.live || t.heap.Stats().Live != uint64(n) {
-		return fmt.Errorf("render: %d units begin a tile, %d tiles are live, the heap has %d", n, t.live, t.heap.Stats().Live)
+	if blocks := int(t.heap.Stats().Live) - t.beyond.blocks; n != t.live || blocks != n {
+		return fmt.Errorf("render: %d units begin a tile, %d tiles are live, the heap has %d", n, t.live, blocks)
 	}
 	return t.heap.Check()
 }
@@ -262,7 +269,7 @@ func (t *Tiles) Close() error {
 		}
 		t.pages[i] = nil
 	}
-	t.made, t.live = 0, 0
+	t.made, t.live, t.beyond.blocks, t.beyond.units = 0, 0, 0, 0
 	clear(t.units)
 	return t.heap.Close()
 }

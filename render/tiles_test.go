@@ -207,3 +207,35 @@ func TestTiles_PutStaysHalfATexelInside(t *testing.T) {
 		t.Errorf("%d dropped", d)
 	}
 }
+
+// The books are a power of two, the pages need not be: what is beyond them is no room that is found
+// before the room that there is.
+func TestTiles_WhatThereIsIsFoundBeforeWhatIsBeyondThePages(t *testing.T) {
+	for _, pages := range []int{3, 5, 6, 7} {
+		ts, _ := testTiles(t, TilesConfig{Page: 512, Pages: pages})
+		var all []Tile
+		for {
+			tile, err := ts.Place(128)
+			if err != nil {
+				break
+			}
+			all = append(all, tile)
+		}
+		if len(all) != pages*16 {
+			t.Fatalf("%d tiles on %d pages", len(all), pages)
+		}
+		for _, tile := range all {
+			if at, _, _ := ts.where(tile); at < pages-1 { // the last page stays full
+				ts.Free(tile)
+			}
+		}
+		for n := range (pages - 1) * 16 {
+			if _, err := ts.Place(128); err != nil {
+				t.Fatalf("%d pages: %d tiles after all but the last went: %v", pages, n, err)
+			}
+		}
+		if err := ts.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
