@@ -183,9 +183,10 @@ func (a *app) choose(e *engine.Input) {
 	}
 }
 
-// focus pauses the game when the window loses the keyboard.
+// focus pauses the game when the window loses the keyboard: a person's game, not one that plays itself or
+// has its picture taken, beside other windows maybe.
 func (a *app) focus(now bool) {
-	if a.focused && !now {
+	if a.focused && !now && !a.shoot && !a.o.autopilot {
 		a.sh.FocusLost()
 	}
 	if a.focused != now {

@@ -157,3 +157,19 @@ func TestGifts_ANewGameEndsAnOffer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two windows on one screen take the keyboard from each other: a picture was waited for that never came.
+func TestFocus_OnlyAPersonsGameIsPausedWhenItIsLost(t *testing.T) {
+	for name, c := range map[string]struct {
+		autopilot, shoot, pauses bool
+	}{
+		"a person": {pauses: true}, "the autopilot": {autopilot: true}, "a picture": {shoot: true},
+	} {
+		a := &app{o: &options{autopilot: c.autopilot}, shoot: c.shoot, sh: shell.New(shell.Config{Playing: true})}
+		a.focus(true)
+		a.focus(false)
+		if paused := a.sh.Screen() == shell.Paused; paused != c.pauses {
+			t.Errorf("%s: paused is %t", name, paused)
+		}
+	}
+}
