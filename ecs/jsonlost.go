@@ -74,7 +74,10 @@ func (l *fieldList) fields(t reflect.Type, path string, within []reflect.Type) s
 // field looks at one of those of t. Of fields with one name, encoding/json leaves out all but one, and mostly
 // all of them.
 func (l *fieldList) field(t reflect.Type, f reflect.StructField, path string, within []reflect.Type) string {
-	name, tagged := tagName(f)
+	name, tagged, odd := tagName(f)
+	if odd {
+		return fmt.Sprintf("the tag of field %s of %s is no name, and what that means depends on the release of Go", f.Name, t)
+	}
 	typ, pointer := f.Type, f.Type.Kind() == reflect.Pointer
 	if pointer {
 		typ = typ.Elem()
@@ -93,16 +96,17 @@ func (l *fieldList) field(t reflect.Type, f reflect.StructField, path string, wi
 	return lost(f.Type, within)
 }
 
-// tagName returns the name of a field in a text, and whether a tag gives it.
-func tagName(f reflect.StructField) (name string, tagged bool) {
+// tagName returns the name of a field in a text, whether a tag gives it, and whether the tag is one that
+// encoding/json does not take: up to Go 1.26 the field then has its own name, from 1.27 on it is left out.
+func tagName(f reflect.StructField) (name string, tagged, odd bool) {
 	name, _, _ = strings.Cut(f.Tag.Get("json"), ",")
-	odd := strings.IndexFunc(name, func(r rune) bool {
+	if name == "" {
+		return f.Name, false, false
+	}
+	odd = strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
 	})
-	if name == "" || odd >= 0 {
-		return f.Name, false
-	}
-	return name, true
+	return name, true, odd
 }
 
 func writesItself(t reflect.Type) bool {
