@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"testing"
@@ -54,7 +55,7 @@ func TestScene_LogicalPixelsAreSquaresAndTheWindowsAreNot(t *testing.T) {
 	vp := Fit(img.Bounds().Dx(), img.Bounds().Dy(), LogicalW, LogicalH)
 	k := vp.W / LogicalW
 	if k < 2 {
-		t.Skipf("a window of %v has no room for squares", img.Bounds())
+		lacks(t, fmt.Sprintf("a window of %v has no room for squares", img.Bounds()))
 	}
 	mixed := 0
 	for y := range LogicalH {

@@ -37,9 +37,6 @@ func TestRun_ShortComparesTheChosenRows(t *testing.T) {
 
 // The whole way: it builds two programs, which measure a row that takes little, and reports.
 func TestRun_BuildsAsksAndReports(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
 	chart, figures := filepath.Join(t.TempDir(), "a.svg"), filepath.Join(t.TempDir(), "a.json")
 	var b strings.Builder
 	if err := run([]string{"-rows", "walk 1 by All", "-placements", "2", "-rounds", "2", "-svg", chart, "-json", figures}, &b); err != nil {

@@ -36,8 +36,10 @@ type process struct {
 
 	heap    heap
 	samples []metrics.Sample
-	cycles  uint64 // collections of the process when allocs was noted
-	allocs  uint64 // bytes allocated by the process until then
+	cycles  uint64 // collections of the process at the last look
+	since   uint64 // bytes that the process had allocated when the last of them ended: as many at least
+	noticed uint64 // and no more than these, when it was first seen to have ended
+	allocs  uint64 // bytes that it had allocated at the last look
 	watched bool   // the sentinel is armed
 
 	again *time.Timer // the second look after a collection
@@ -130,7 +132,7 @@ func (p *process) rest() (due bool) {
 	if p.heap.percent != p.set {
 		percent = p.heap.percent
 	}
-	return p.heap.now >= p.heap.goal(percent)
+	return p.heap.live+p.allocs-p.noticed >= p.heap.goal(percent)
 }
 
 // settle puts the figure in force that the claims and the heap ask for. Where GOGC is not as
@@ -222,14 +224,18 @@ type heap struct {
 	percent int    // GOGC in force
 	live    uint64 // what the last collection left
 	scanned uint64 // what the percentage is of: live, stacks and globals
-	now     uint64 // live, and what has been allocated since
+	now     uint64 // live, and what has been allocated since, at most
 }
 
 var heapMetrics = [...]string{"/gc/gogc:percent", "/gc/heap/live:bytes", "/gc/scan/stack:bytes", "/gc/scan/globals:bytes",
 	"/memory/classes/heap/objects:bytes", "/gc/heap/allocs:bytes", "/gc/cycles/total:gc-cycles"}
 
-// read looks at the heap. A collection that is new to it has just ended, as the sentinel sees each;
-// of those before the first New only what they left on the heap is known.
+// read looks at the heap. What was allocated since the last collection the runtime does not say,
+// and whoever notices that it has ended may come late: on a busy machine the sentinel's finalizer
+// waited while a level loaded 25 MiB. So there are two bounds. It was no more than what is on the
+// heap beside what is live, which is exact when the sweep is over and each look brings closer, and
+// no more than since the look before the collection; and no less than since the first behind it.
+// The headroom counts from the most, as nothing may begin within it; a collection is due at the least.
 func (p *process) read() {
 	if p.samples == nil {
 		p.samples = samplesOf(heapMetrics[:])
@@ -239,13 +245,19 @@ func (p *process) read() {
 	for i := range v {
 		v[i] = number(&p.samples[i])
 	}
-	switch live, objects, allocs, cycles := v[1], v[4], v[5], v[6]; {
+	live, objects, allocs, cycles := v[1], v[4], v[5], v[6]
+	since := allocs - (objects - min(objects, live))
+	switch {
 	case !p.watched:
-		p.cycles, p.allocs = cycles, allocs-(objects-min(objects, live))
+		// Nobody has looked: what is on the heap is all there is to know.
+		p.since, p.noticed = since, since
 	case cycles != p.cycles:
-		p.cycles, p.allocs = cycles, allocs
+		p.since, p.noticed = max(p.allocs, since), allocs
+	default:
+		p.since = max(p.since, since)
 	}
-	p.heap = heap{percent: int(int32(v[0])), live: v[1], scanned: v[1] + v[2] + v[3], now: v[1] + v[5] - p.allocs}
+	p.cycles, p.allocs = cycles, allocs
+	p.heap = heap{percent: int(int32(v[0])), live: live, scanned: live + v[2] + v[3], now: live + allocs - p.since}
 }
 
 // minHeap is the runtime's smallest goal at GOGC=100; it grows and shrinks with GOGC.
