@@ -272,6 +272,10 @@ func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
 	if next.off, err = sp.alloc(size, tableAlign); err != nil {
 		return err
 	}
+	if int(m.n) > capOf(b) {
+		sp.free(next.off, size)
+		panic(added("Map"))
+	}
 	next.n = m.n // which the allocator may have made less, see Space
 	from, to := m.table(sp), next.table(sp)
 	for i := range m.slots() {

@@ -193,6 +193,10 @@ func (r *Ring[T]) Shrink(sp *Space) error {
 		if err != nil {
 			return err
 		}
+		if int(r.n) > slots {
+			sp.free(off, bytes)
+			panic(added("Ring"))
+		}
 		front, back := r.Slices(sp)
 		to := unsafe.Slice((*T)(sp.at(off)), slots)
 		copy(to[copy(to, front):], back)

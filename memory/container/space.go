@@ -31,8 +31,9 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count")
 // every Reserve, fails with memory.ErrClosed in every build, and Free panics with a *memory.Misuse.
 // What an allocator calls in the midst of an Alloc or a Free, as the soft mark of a budget, may read
 // containers, change elements and remove some; what was to be inserted behind these goes to the end.
-// To make a container of this Space grow, shrink or go there, or to Clear Strings, is a
-// *memory.Misuse: the one that is growing may be half moved.
+// To make a container of this Space grow, shrink or go there, to Clear Strings, or to add to one that
+// grows or shrinks what there will be no room for, is a *memory.Misuse: the one that is growing may be
+// half moved.
 // An allocator that gets a second range of addresses, as tlsf.Heap.AddPool gives it one, serves
 // what its containers have and no more: what needs memory fails with ErrNoBase.
 type Space struct {
@@ -200,6 +201,13 @@ func (sp *Space) mustBeBlock(off uint64, size uintptr) {
 //go:noinline
 func ruined(op, what string) *memory.Misuse {
 	return &memory.Misuse{Package: "container", Op: op, Reason: what + ": the block died with a Reset of its allocator, or was written over; Check says more"}
+}
+
+// added is what stops a Shrink whose container has got more elements than there will be room for.
+//
+//go:noinline
+func added(op string) *memory.Misuse {
+	return &memory.Misuse{Package: "container", Op: op, Reason: "elements were added out of what the allocator calls while it shrinks: do it after"}
 }
 
 // bytesOf returns count times size in bytes, or memory.ErrTooLarge.

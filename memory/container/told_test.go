@@ -111,3 +111,47 @@ func TestStrings_AClearInTheMidstOfAnInternIsRefused(t *testing.T) {
 	a.tell = nil
 	s.Free(sp)
 }
+
+// What is added out of a callback has room in the block there is, but not in the one to come.
+func TestSpace_WhatIsAddedWhileAContainerMovesIsRefusedAndNothingIsWrittenBehindIt(t *testing.T) {
+	h, _ := heap(t)
+	a := &told{Heap: h}
+	sp := space(t, a)
+	var v Vec[int]
+	var r Ring[int]
+	var m Map[int, int]
+	const few, many = 3, 20
+	for name, c := range map[string]struct {
+		move func() error
+		add  func(i int) error
+		says string
+	}{
+		"Vec.Shrink":      {func() error { return v.Shrink(sp) }, func(i int) error { return v.Append(sp, i) }, "container.Space"},
+		"Vec.AppendSlice": {func() error { return v.AppendSlice(sp, make([]int, 1000)) }, func(i int) error { return v.Append(sp, i) }, "container.Space"},
+		"Vec.SetLen":      {func() error { return v.SetLen(sp, 1000) }, func(i int) error { return v.Append(sp, i) }, "container.Space"},
+		"Ring.Shrink":     {func() error { return r.Shrink(sp) }, func(i int) error { return r.PushBack(sp, i) }, "container.Ring"},
+		"Map.Shrink":      {func() error { return m.Shrink(sp) }, func(i int) error { return m.Set(sp, i, i) }, "container.Map"},
+	} {
+		must(t, errors.Join(v.Reserve(sp, many), r.Reserve(sp, many), m.Reserve(sp, many)))
+		for i := range few {
+			must(t, errors.Join(v.Append(sp, i), r.PushBack(sp, i), m.Set(sp, i, i)))
+		}
+		a.tell = func() {
+			for i := range many - few {
+				must(t, c.add(few+i))
+			}
+		}
+		memtest.Misuse(t, func() { must(t, c.move()) }, c.says, "out of what the allocator calls while it")
+		must(t, errors.Join(v.Check(sp), r.Check(sp), m.Check(sp), h.Check()))
+		must(t, c.move())
+		if m.Len() < few || r.Len() < few || v.Len() < few || v.At(sp, few-1) != few-1 || r.At(sp, few-1) != few-1 || !m.Has(sp, few-1) {
+			t.Errorf("%s: %d, %d and %d elements", name, v.Len(), r.Len(), m.Len())
+		}
+		v.Free(sp)
+		r.Free(sp)
+		m.Free(sp)
+	}
+	if n := h.Stats().Live; n != 0 {
+		t.Errorf("%d blocks are left", n)
+	}
+}

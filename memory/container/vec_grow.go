@@ -72,7 +72,8 @@ func nextCap(n int, size uintptr) int {
 	return n + min(n/2, maxCount-n)
 }
 
-// move changes the capacity to n.
+// move changes the capacity to n. Meanwhile there is no room: who is told of it may remove
+// elements, and an Append out of there meets the Space at work.
 func (v *Vec[T]) move(sp *Space, n int) error {
 	if err := memory.PointerFree[T](); err != nil {
 		return err
@@ -86,12 +87,16 @@ func (v *Vec[T]) move(sp *Space, n int) error {
 	if err != nil {
 		return err
 	}
-	off, err := sp.grow(v.off, uintptr(v.cap)*size, bytes, unsafe.Alignof(*new(T)))
-	if err != nil {
-		return err
+	off, room := v.off, v.cap
+	if v.cap = v.n; v.n == 0 {
+		v.off = 0
 	}
-	v.off, v.cap = off, uint32(n)
-	return nil
+	defer func() { v.off, v.cap = off, room }() // also where the allocator panics
+	moved, err := sp.grow(off, uintptr(room)*size, bytes, unsafe.Alignof(*new(T)))
+	if err == nil {
+		off, room = moved, uint32(n)
+	}
+	return err
 }
 
 // All returns the elements with their indices, in order. The Vec may change meanwhile: what is

@@ -24,7 +24,8 @@ type Granted struct {
 }
 
 // GrantedBy returns what the Options of src, or of the source below it, have brought. All is 0 for
-// a source without options.
+// a source without options, and for a Carve that is closed. Safe for concurrent use where the
+// sources' Under is.
 func GrantedBy(src Source) Granted {
 	for {
 		switch s := src.(type) {
@@ -42,6 +43,8 @@ func GrantedBy(src Source) Granted {
 func below(src Source) Source {
 	switch s := src.(type) {
 	case *Carve:
+		carves.Lock() // it may be closing, and who asks what was granted be another goroutine
+		defer carves.Unlock()
 		return s.src
 	case Layered:
 		return s.Under()

@@ -75,8 +75,7 @@ func defects(set []Buffer) error {
 			errs = append(errs, fmt.Errorf("plan: buffer %d %s", b.ID, what))
 		}
 		if !validAlign(b.Align) {
-			errs = append(errs, fmt.Errorf("plan: buffer %d has alignment %d, where powers of two up to %d are allowed: %w",
-				b.ID, b.Align, MaxAlign, memory.ErrAlign))
+			errs = append(errs, &badAlign{b.ID, b.Align})
 		}
 		if b.Birth >= b.Death {
 			errs = append(errs, fmt.Errorf("plan: buffer %d lives in [%d, %d): its death must come after its birth", b.ID, b.Birth, b.Death))
@@ -87,7 +86,7 @@ func defects(set []Buffer) error {
 	}
 	u, sum := unit(set), uintptr(0)
 	for _, b := range set {
-		if b.Size > maxTotal || sum > maxTotal-align.Up(b.Size, u) || sum+align.Up(b.Size, u) > maxTotal-b.Align {
+		if b.Size > maxTotal || sum > maxTotal-align.Up(b.Size, u) || sum+align.Up(b.Size, u) > maxTotal-(b.Align-u) {
 			return fmt.Errorf("plan: buffer %d has %d bytes and the sizes add up to more than %d: %w",
 				b.ID, b.Size, uintptr(maxTotal), memory.ErrTooLarge)
 		}
@@ -95,6 +94,18 @@ func defects(set []Buffer) error {
 	}
 	return nil
 }
+
+// badAlign is a memory.ErrAlign without its text, which says that 4096 is the most.
+type badAlign struct {
+	id    uint32
+	align uintptr
+}
+
+func (e *badAlign) Error() string {
+	return fmt.Sprintf("plan: buffer %d has alignment %d, where powers of two up to %d are allowed", e.id, e.align, MaxAlign)
+}
+
+func (*badAlign) Unwrap() error { return memory.ErrAlign }
 
 func validAlign(a uintptr) bool { return a-1 < MaxAlign && a&(a-1) == 0 }
 

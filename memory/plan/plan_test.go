@@ -118,7 +118,7 @@ func TestSet_DefectsAreAllNamed(t *testing.T) {
 	}{
 		{[]Buffer{{ID: math.MaxUint32, Size: 1, Death: 1}, {ID: 5, Death: 1}, {ID: math.MaxUint32, Size: 1, Death: 1}}, nil, []string{"buffer 4294967295 is declared twice"}},
 		{[]Buffer{{Size: 1, Death: 1}, {Size: 1, Death: 1}}, nil, []string{"buffer 0 is declared twice"}},
-		{[]Buffer{{Align: 3, Death: 1}}, memory.ErrAlign, []string{"alignment 3", "power of two"}},
+		{[]Buffer{{Align: 3, Death: 1}}, memory.ErrAlign, []string{"alignment 3", "powers of two up to 2097152"}},
 		{[]Buffer{{Align: 2 * MaxAlign, Death: 1}}, memory.ErrAlign, []string{"alignment 4194304", "powers of two up to 2097152"}},
 		{[]Buffer{{Size: 1, Birth: 4, Death: 4}}, nil, []string{"lives in [4, 4)", "after its birth"}},
 		{[]Buffer{{Size: 1, Align: 5, Birth: 5, Death: 4}}, memory.ErrAlign, []string{"lives in [5, 4)", "alignment 5"}},
@@ -136,6 +136,9 @@ func TestSet_DefectsAreAllNamed(t *testing.T) {
 			if c.is != nil && !errors.Is(err, c.is) {
 				t.Errorf("%s: %v is not %v", name, err, c.is)
 			}
+			if strings.Contains(err.Error(), "4096") {
+				t.Errorf("%s: %v names the most of another allocator", name, err)
+			}
 			for _, w := range c.want {
 				if !strings.Contains(err.Error(), w) {
 					t.Errorf("%s: %q does not contain %q", name, err, w)
@@ -151,6 +154,17 @@ var modes = map[string]func([]Buffer) (*Plan, error){
 		p, _, err := Exact(buffers, Limits{Steps: 2000})
 		return p, err
 	},
+}
+
+func TestModes_TheLargestSetIsPlannedAndAByteMoreIsNot(t *testing.T) {
+	for name, mode := range modes {
+		if p, err := mode([]Buffer{{Size: maxTotal, Align: 1, Death: 1}}); err != nil || p.Total() != maxTotal {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := mode([]Buffer{{Size: maxTotal, Align: 1, Death: 1}, {ID: 1, Size: 1, Align: 1, Birth: 1, Death: 2}}); !errors.Is(err, memory.ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func TestModes_LargeSizesDoNotOverflow(t *testing.T) {

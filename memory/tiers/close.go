@@ -64,7 +64,7 @@ func (m *Manager) release() error {
 		errs = append(errs, m.frames.Close())
 	}
 	for _, w := range m.workers {
-		errs = append(errs, w.scratch.close())
+		errs = append(errs, w.closeScratch())
 	}
 	m.hooks[Static].run()
 	errs = append(errs, m.static.end(), m.closePools())
@@ -114,8 +114,11 @@ func (m *Manager) watchSource() {
 		return
 	}
 	m.unwatch = w.Watch(func() {
-		for i := len(m.carves) - 1; i >= 0; i-- {
-			m.carves[i].Close()
+		for i := len(m.workers) - 1; i >= 0; i-- {
+			m.workers[i].lose()
+		}
+		for i := Inbox; i > 0; i-- {
+			m.carves[i-1].Close()
 		}
 		m.home.Reset() // what is on its way belongs to nobody
 		_ = m.home.Close()

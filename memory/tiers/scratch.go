@@ -130,10 +130,12 @@ func (s *scratch) check() error {
 	return err
 }
 
-// close ends the arena before the heaps, since its hooks may use them.
-func (s *scratch) close() error {
-	err := s.frames.Close()
-	s.over()
+// closeScratch ends the arena before the heaps, since its hooks may use them, the worker's too.
+func (w *Worker) closeScratch() error {
+	err := w.scratch.frames.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.scratch.over()
 	return err
 }
 

@@ -184,6 +184,13 @@ func (w *Worker) young(l *Leak, byTag *[MaxTags + 1]Leak) {
 	}
 }
 
+// lose ends what stands on the worker's part, with the lock held: others may ask for Stats.
+func (w *Worker) lose() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.part.Close()
+}
+
 func (w *Worker) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
