@@ -58,8 +58,8 @@ func TestMaps_OfAHeapWithoutABlock(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	g.press(4)
 	g.run(0.5, nil)
-	if g.o.maps.span != 1 || g.o.maps.n == 0 {
-		t.Errorf("%d cells of %d bytes", g.o.maps.n, g.o.maps.span)
+	if m := g.o.maps.cells(); m.span != 1 || m.n == 0 {
+		t.Errorf("%d cells of %d bytes", m.n, m.span)
 	}
 	g.want("0 B in 0 blocks")
 	g.want("no block was allocated yet")

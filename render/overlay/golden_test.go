@@ -94,11 +94,14 @@ func (g *game) told() {
 		o.memory.resident = append(o.memory.resident, residentRow{fmt.Sprint("kind ", i), uint64(i+1) << 20})
 	}
 	m := &o.maps
-	m.n, m.all, m.span, m.blocks, m.shown = mapRows*o.cellsInRow(), 100, 4096, 100, 5
-	for i := range m.cells[:m.n] {
-		m.cells[i] = cell{used: uintptr(i / 10 % 5), free: uintptr(4 - i/10%5), blocks: uint32(i), largest: 77}
+	m.walking, m.shown = false, 5
+	m.pools.pick(o.meter.Pools(), mapPools)
+	walk := m.cells()
+	walk.n, walk.all, walk.span = mapRows*o.cellsInRow(), 100, 4096
+	for i := range walk.cells[:walk.n] {
+		walk.cells[i] = cell{used: uintptr(i / 10 % 5), free: uintptr(4 - i/10%5), blocks: uint32(i / 50 % 2), largest: 77}
 	}
-	m.cells[0] = cell{}
+	walk.cells[0] = cell{}
 	for i := range m.shown {
 		k := 1 << i
 		m.classes[i] = slab.ClassStats{Size: uintptr(16 * k), Live: 3 * k, Free: k, Bytes: uintptr(1<<12) << (2 * i), Allocs: 1000}

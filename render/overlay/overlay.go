@@ -257,6 +257,9 @@ func (o *Overlay) rest() {
 // whether there are any.
 func (o *Overlay) compose(x, y, w, h int) bool {
 	o.sample()
+	if o.Shown(Maps) {
+		o.walk()
+	}
 	o.dump.poll(o)
 	o.note.expire(o.cfg.Meter.Now())
 	o.scr.set(o.cfg.Scale, x, y, w, h, o.cfg.Preset)

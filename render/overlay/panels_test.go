@@ -180,7 +180,7 @@ func TestMaps_ShowTheBlocksAndSelectByArrowsAndClicks(t *testing.T) {
 	}
 	g.run(1, nil)
 	used, free := uintptr(0), uintptr(0)
-	for _, c := range g.o.maps.cells {
+	for _, c := range g.o.maps.cells().cells {
 		used, free = used+c.used, free+c.free
 	}
 	st := g.m.Stats(tiers.Large)
@@ -222,21 +222,53 @@ func TestMaps_ShowTheBlocksAndSelectByArrowsAndClicks(t *testing.T) {
 	}
 }
 
-// A heap of more blocks than one can look at four times a second is shown in part, and that is said.
-func TestMaps_LookAtSoManyBlocksAndNoMore(t *testing.T) {
+// A heap of many blocks is walked over several frames, none of which looks at more than so many; what is shown
+// meanwhile is what there is of the first walk, and of the last whole one behind it.
+func TestMaps_AreWalkedAPartInEachFrameAndShowAll(t *testing.T) {
 	var mem tiers.Config
 	mem.Reserve[tiers.Large] = 256 << 20
 	g := newGame(t, 60, mem, Config{})
-	for range mostBlocks + 1000 {
-		_, err := g.m.Alloc(4200, 16)
+	var blocks []unsafe.Pointer
+	for range 12*mostBlocks + 7 {
+		p, err := g.m.Alloc(4200, 16)
 		must(t, err)
+		blocks = append(blocks, p)
 	}
-	g.press(4)
-	g.run(0.5, nil)
-	g.want("first 8000 shown")
-	if g.o.maps.blocks != mostBlocks {
-		t.Errorf("%d blocks were looked at", g.o.maps.blocks)
+	seen := func() (used uintptr, begin int) {
+		for _, c := range g.o.maps.cells().cells {
+			used, begin = used+c.used, begin+int(c.blocks)
+		}
+		return used, begin
 	}
+	g.o.Show(Maps, true)
+	had := uintptr(0)
+	for range 12 {
+		g.frame(1.0/60, nil)
+		used, begin := seen()
+		if g.o.maps.looked > mostBlocks+1 || used <= had || begin > len(blocks) || g.o.maps.cells().done {
+			t.Fatalf("%d blocks were looked at; %d bytes in use, %d before, %d blocks begin", g.o.maps.looked, used, had, begin)
+		}
+		had = used
+	}
+	whole := func(when string) {
+		t.Helper()
+		st := g.m.Large().Stats()
+		if used, begin := seen(); uint64(used) != st.InUse || uint64(begin) != st.Live || !g.o.maps.cells().done {
+			t.Errorf("%s: %d of %d bytes, %d of %d blocks", when, used, st.InUse, begin, st.Live)
+		}
+	}
+	g.frame(1.0/60, nil)
+	whole("after thirteen frames")
+	g.run(0.3, nil)
+	for i := range blocks { // blocks go, also the one at which the walk is to go on
+		if g.m.Free(blocks[i], 4200); i%1000 == 0 {
+			if g.frame(1.0/60, nil); !g.o.maps.cells().done {
+				t.Fatal("half a walk is shown")
+			}
+		}
+	}
+	g.run(0.6, nil)
+	whole("behind all of them")
 }
 
 func TestLeaks_NameTierTagAndPoolAndWhatGrewSinceTheMarks(t *testing.T) {
@@ -386,7 +418,7 @@ func BenchmarkHidden(b *testing.B) { // as a game meets it, with Ebitengine's ke
 	}
 }
 
-// BenchmarkMaps is the map of a heap with more blocks than are looked at, which happens four times a second.
+// BenchmarkMaps is what a frame looks at of a heap with more blocks than that.
 func BenchmarkMaps(b *testing.B) {
 	var mem tiers.Config
 	mem.Reserve[tiers.Large] = 256 << 20
@@ -397,7 +429,9 @@ func BenchmarkMaps(b *testing.B) {
 	}
 	g.press(4)
 	for b.Loop() {
-		g.o.sampleMaps()
+		if g.o.walk(); !g.o.maps.walking {
+			g.o.sampleMaps()
+		}
 	}
 }
 
