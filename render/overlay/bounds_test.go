@@ -225,7 +225,7 @@ func TestMaps_WhatIsSelectedIsInTheLastTwoLines(t *testing.T) {
 	for name, size := range map[string][2]int{"full": {1280, 720}, "minimal": {640, 360}} {
 		for section, want := range map[int]string{
 			noSection:    "arrow keys or a click select",
-			largeSection: "from 4.0 KiB on, 4.0 KiB of large\n0 B in use, 1 blocks begin, largest 77 B",
+			largeSection: "from 4.0 KiB on, 4.0 KiB of large\n0 B in use, 0 blocks begin, largest 77 B",
 			slabSection:  "blocks of 32 B : 6 live, 2 free\n16.0 KiB in spans, 1000 allocated since the beginning",
 			poolSection:  "pool 5 18 objects, 1.5 MiB at most\n60 allocated a second, at most 6 in a frame, 0 refused",
 		} {

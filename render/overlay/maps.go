@@ -246,7 +246,9 @@ func (o *Overlay) drawClasses() {
 	st := &o.meter.Snapshot().Tiers[tiers.Slab]
 	l := o.line(slabLine)
 	l.word(accent, "slab")
-	l.word(render.PanelQuiet, "by size of block:")
+	if o.scr.full {
+		l.word(render.PanelQuiet, "by size of block:")
+	}
 	l.size(render.PanelText, st.InUse)
 	l.word(render.PanelQuiet, " of")
 	l.size(render.PanelText, st.Committed)
@@ -261,10 +263,12 @@ func (o *Overlay) drawClasses() {
 			most = c
 		}
 	}
-	l.word(render.PanelQuiet, "most")
-	l.size(render.PanelText, uint64(most.Bytes))
-	l.word(render.PanelQuiet, " for blocks of")
+	l.word(render.PanelQuiet, "most in")
 	l.size(render.PanelText, uint64(most.Size))
+	if o.scr.full {
+		l.word(render.PanelQuiet, ":")
+		l.size(render.PanelText, uint64(most.Bytes))
+	}
 	x, y, w, h := o.classBox()
 	scale, free := h/classHeight(most.Bytes), float32(0)
 	for i := range m.classes[:m.shown] {

@@ -52,6 +52,8 @@ type Overlay struct {
 	halted  bool // this tick is not
 
 	settled time.Time
+	behind  int       // steps of settle that are to come
+	drawn   time.Time // of the last frame
 	rates   rates
 	cost    cost
 	verdict struct{ tags, pools top }
@@ -287,11 +289,9 @@ func (o *Overlay) sample() {
 		o.meter.Resume()
 		o.blind = false
 	}
+	before := o.meter.Frames()
 	o.meter.Frame()
-	if now := o.clock.read(); now.Sub(o.settled) >= time.Second/settles || o.meter.Frames() == 1 {
-		o.settled = now
-		o.settle()
-	}
+	o.settle(before == 0)
 	if o.frozen { // the tick that was let through has been drawn
 		o.clock.stop()
 	}
@@ -300,18 +300,41 @@ func (o *Overlay) sample() {
 // settles is how often a second figures change, as those of the meter do.
 const settles = 4
 
-// settle brings the figures that stand up to date.
-func (o *Overlay) settle() {
+// settle brings the figures that stand up to date: a step in each frame behind the one in which those of the
+// meter have changed, so that no frame has all of it, or all at once where frames are long, and first.
+func (o *Overlay) settle(first bool) {
+	now, steps := o.clock.read(), 1
+	took := now.Sub(o.drawn)
+	o.drawn = now
+	if first || now.Sub(o.settled) >= time.Second/settles {
+		o.settled, o.behind = now, 1+partCount
+		steps = 0
+	}
+	if first || took > longFrame {
+		steps = o.behind
+	}
+	for ; steps > 0 && o.behind > 0; steps-- {
+		o.settleStep(1 + partCount - o.behind)
+		o.behind--
+	}
+}
+
+// longFrame is a frame of which a tenth of a millisecond is no part that anybody sees.
+const longFrame = 40 * time.Millisecond
+
+// settleStep is the first step, rates and lists, or that of the part before.
+func (o *Overlay) settleStep(i int) {
+	if i > 0 {
+		if f := o.parts[i-1].settle; f != nil && o.at(i-1) >= 0 {
+			f(o)
+		}
+		return
+	}
 	o.rates.settle(o.cfg.Meter.Now(), o.meter.Snapshot().Go.TotalObjects)
 	o.cost.settle()
 	n := o.rowCount()
 	o.verdict.tags.pick(o.tagRows(), n)
 	o.verdict.pools.pick(o.meter.Pools(), n)
-	for _, k := range o.open {
-		if f := o.parts[k].settle; f != nil {
-			f(o)
-		}
-	}
 }
 
 // closed reports whether the manager is.
