@@ -13,6 +13,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -86,12 +87,13 @@ func (g *game) told() {
 	n := o.rowCount()
 	o.verdict.tags.pick(o.tagRows(), n)
 	o.verdict.pools.pick(o.meter.Pools(), n)
-	o.memory = accounts{sum: 40 << 20, goTotal: 30 << 20, rss: 90 << 20, rest: 20 << 20, gpu: 7 << 20, library: ebiten.GraphicsLibraryOpenGL}
+	o.memory.wait()
+	o.memory = accounts{asked: o.clock.read().Add(-12 * time.Second), total: 90 << 20, unnamed: 0.0123, sum: 40 << 20, goTotal: 30 << 20, rss: 90 << 20, rest: 20 << 20, gpu: 7 << 20, library: ebiten.GraphicsLibraryOpenGL}
 	for k := range o.memory.tiers {
 		o.memory.tiers[k] = uint64(k+1) * 10 << 17
 	}
-	for i := range mostResident + 1 {
-		o.memory.resident = append(o.memory.resident, residentRow{fmt.Sprint("kind ", i), uint64(i+1) << 20})
+	for i := range resident.Count - 1 {
+		o.memory.resident = append(o.memory.resident, residentRow{residentNames[i], uint64(i+1) << 20})
 	}
 	m := &o.maps
 	m.walking, m.shown = false, 5

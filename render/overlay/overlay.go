@@ -124,13 +124,14 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 func (o *Overlay) Meter() *meter.Meter { return o.meter }
 
 // Close gives tiers that [Overlay.Starve] holds their budgets back, waits for a dump that is being
-// written, whose error is its own, and closes a manager that New has made. The overlay must not be drawn
+// written, whose error is its own, and for the system's answer to whose the process's memory is, and closes a manager that New has made. The overlay must not be drawn
 // after it.
 func (o *Overlay) Close() error {
 	if o == nil {
 		return nil
 	}
 	err := errors.Join(o.Starve(false), o.dump.wait())
+	o.memory.wait()
 	if o.own != nil {
 		err = errors.Join(err, o.own.Close())
 	}
@@ -263,6 +264,7 @@ func (o *Overlay) compose(x, y, w, h int) bool {
 		o.walk()
 	}
 	o.dump.poll(o)
+	o.memory.pollResident()
 	o.note.expire(o.cfg.Meter.Now())
 	o.scr.set(o.cfg.Scale, x, y, w, h, o.cfg.Preset)
 	o.q.Begin(o.verts, o.indices, o.atlas, render.View{Scale: o.scr.scale, X: float32(x), Y: float32(y)})
