@@ -116,6 +116,10 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 	for _, size := range screens[:2] {
 		g := newGame(t, 60, tiers.Config{}, Config{})
 		g.w, g.h = size[0], size[1]
+		all := "▲ pools +4.0 K/s  # ai +2.0 K/s  · sparks +5.0 K/s"
+		if size[0] > 640 {
+			all = "growing ▲ pools +4.0 KiB/s  tag ai +2.0 KiB/s  pool sparks +5.0 KiB/s"
+		}
 		g.tag("ai")
 		g.m.AddFuncs("sparks", func() memory.Stats { return memory.Stats{InUse: 1} }, nil, nil)
 		g.press(3)
@@ -126,6 +130,7 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 			"growing tag ai +2.0 KiB/s":                    {Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ slab +3.0 KiB/s  tag ai +2.0 KiB/s": {Growing: &rows[tiers.Slab], Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ slab +3.0 KiB/s":                    {Growing: &rows[tiers.Slab]},
+			all:                                            {Growing: &rows[tiers.Pools], Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ pools +4.0 KiB/s  pool sparks +5.0": {Growing: &rows[tiers.Pools], Pool: &g.o.meter.Pools()[0]},
 		} {
 			*g.o.meter.Verdict() = v
@@ -147,19 +152,19 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 }
 
 // Each of the slots that become a point shows in it, and what is not known yet is no point.
-func TestFewer_APointIsTheMostOfItsFourSlots(t *testing.T) {
+func TestFewer_APointIsTheMostOfItsSixSlots(t *testing.T) {
 	var few [points]float32
 	for i := range meter.SlotCount {
 		var all [meter.SlotCount]float32
 		all[i] = 5
 		got := fewer(&all, meter.SlotCount, &few)
 		for k, v := range got {
-			if want := i/4 == k; (v == 5) != want || v != 0 && v != 5 {
+			if want := i/6 == k; (v == 5) != want || v != 0 && v != 5 {
 				t.Fatalf("slot %d: point %d is %v", i, k, v)
 			}
 		}
 	}
-	for known, want := range map[int]int{0: 0, 1: 1, 3: 1, 4: 1, 5: 2, 8: 2, 9: 3, 237: 60, 240: 60} {
+	for known, want := range map[int]int{0: 0, 1: 1, 5: 1, 6: 1, 7: 2, 12: 2, 13: 3, 235: 40, 240: 40} {
 		if got := fewer(new([meter.SlotCount]float32), known, &few); len(got) != want || want > 0 && &got[want-1] != &few[points-1] {
 			t.Errorf("%d known slots are %d points, want %d", known, len(got), want)
 		}

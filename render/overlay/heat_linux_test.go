@@ -94,27 +94,33 @@ func (g *hot) objects(n int) (halves int) {
 
 // At full heat the overlay takes at most mostCost of a frame and makes nothing on the Go heap, whatever is open.
 // What Ebitengine takes for its one draw call is not in it: see TestWindow_APlainGameShowsItAndAllocatesNoMore.
-// Processor time knows nothing of who waits for the other's cache lines, so the worst frame has five tries.
+// Processor time knows nothing of who waits for the other's cache lines, so there are tries: a
+// frame too long that comes in each second, or where a panel is opened, comes in all of them.
 func TestOverlay_AtFullHeatTakesAQuarterOfAMillisecondAndNothingOfTheGoHeap(t *testing.T) {
 	g := newHot(t)
 	g.play(300, func(overlay func()) { overlay() })
 	row := func(name string) {
 		t.Helper()
-		const n = 120
+		const n, tries = 30, 25
 		for try := 1; ; try++ {
+			open := slices.Clone(g.o.open)
+			for _, k := range open {
+				g.o.Show(Part(k), false)
+				g.o.Show(Part(k), true)
+			}
 			all := g.times(n)
 			median, worst := all[len(all)/2], all[len(all)-1]
 			t.Logf("%-8s%6d enemies,%4d frames: median%4d µs, worst%4d", name, g.s.Game.Enemies(), len(all), median.Microseconds(), worst.Microseconds())
 			if worst <= mostCost {
 				break
 			}
-			if try == 5 {
+			if try == tries {
 				t.Errorf("%s: a frame of %v in each of %d rounds, allowed are %v", name, worst, try, mostCost)
 				break
 			}
 		}
-		if halves := g.objects(n / 4); halves > 2 {
-			t.Errorf("%s: Go objects in %d of %d frames", name, halves, n/4)
+		if halves := g.objects(n); halves > 2 {
+			t.Errorf("%s: Go objects in %d of %d frames", name, halves, n)
 		}
 	}
 	row("watched")

@@ -44,6 +44,8 @@ type Overlay struct {
 	placed []place
 	scr    screen
 
+	crowded int // parts that are open and have no room
+
 	read    func(*input)
 	in, was input
 	blind   bool // frames have passed that the meter did not see

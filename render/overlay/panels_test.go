@@ -118,6 +118,30 @@ func TestPanels_DropNothingAndStayInTheirPlacesAtEverySize(t *testing.T) {
 	}
 }
 
+// What is open and has no room is named, where there is room again it is there.
+func TestPanels_ThatHaveNoRoomAreNamed(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{Top: 0.12, Bottom: 0.06})
+	g.w, g.h = 640, 360
+	g.press(3, 9)
+	g.run(0.1, nil)
+	g.wantNot("no room")
+	g.press(4, 1)
+	g.run(0.1, nil)
+	g.want("no room for tiers")
+	g.want("fps")
+	g.press(2)
+	g.run(0.1, nil)
+	g.want("no room for tiers, memory") // in the order in which they were opened
+	g.w, g.h = 5120, 1440
+	g.run(0.1, nil)
+	g.wantNot("no room")
+	g.w, g.h = 640, 360
+	g.press(2, 4, 1)
+	g.run(0.1, nil)
+	g.wantNot("no room")
+	g.want("growing")
+}
+
 func TestPanels_WordsDoNotRunIntoFigures(t *testing.T) {
 	g := busy(t, Config{})
 	for _, preset := range []Preset{Minimal, Full} {

@@ -161,26 +161,37 @@ func (o *Overlay) growth(l *line, v *meter.Verdict) {
 	if v.Growing != nil || v.Tag != nil {
 		p.Q.Rect(p.X+l.x-4, p.Y+l.y+(render.GlyphH-o.scr.pitch)/2, l.end-l.x+8, o.scr.pitch, render.White.Fade(0.09))
 	}
-	l.word(render.PanelQuiet, "growing")
 	if v.Growing == nil && v.Tag == nil {
+		l.word(render.PanelQuiet, "growing")
 		l.text(good, "nothing")
 		return
 	}
-	owner := func(by string, w *meter.Row) {
-		if w != nil {
-			l.word(render.PanelQuiet, by)
-			l.word(colorOf(w), w.Name)
-			l.bytes(render.PanelText, appendRate(o.buf[:0], w.Growth))
-			l.x += render.GlyphW
+	pool := v.Pool
+	if v.Growing == nil || v.Growing.Kind != meter.TierRow || v.Growing.Tier != tiers.Pools {
+		pool = nil
+	}
+	short := !o.scr.full && pool != nil && v.Tag != nil // all three, or their rates, would not fit
+	if !short {
+		l.word(render.PanelQuiet, "growing")
+	}
+	owner := func(by, sign string, w *meter.Row) {
+		if w == nil {
+			return
 		}
+		rate := appendRate(o.buf[:0], w.Growth)
+		if short {
+			by, rate = sign, appendShortRate(o.buf[:0], w.Growth)
+		}
+		l.word(render.PanelQuiet, by)
+		l.word(colorOf(w), w.Name)
+		l.bytes(render.PanelText, rate)
+		l.x += render.GlyphW
 	}
-	owner("▲", v.Growing)
-	owner("tag", v.Tag)
-	if v.Growing != nil && v.Growing.Kind == meter.TierRow && v.Growing.Tier == tiers.Pools {
-		owner("pool", v.Pool)
-	}
+	owner("▲", "▲", v.Growing)
+	owner("tag", "#", v.Tag)
+	owner("pool", "·", pool)
 	if o.scr.full {
-		owner("beside", v.Beside)
+		owner("beside", "", v.Beside)
 	}
 }
 
@@ -311,9 +322,9 @@ func (o *Overlay) level(w *meter.Row) float64 {
 	return w.Tight()
 }
 
-// points is how many points a curve is drawn with: a pixel each, about, and an eighth of a millisecond
-// less than all of them.
-const points = 60
+// points is how many points a curve is drawn with: a pixel and a half each, about; with all of them the curves
+// would be half of what the panel costs.
+const points = 40
 
 // curve draws the window of a row.
 func (o *Overlay) curve(c *columns, y float32, w *meter.Row, k int, accent render.Color) {
@@ -332,8 +343,12 @@ func (o *Overlay) curve(c *columns, y float32, w *meter.Row, k int, accent rende
 func fewer(all *[meter.SlotCount]float32, known int, few *[points]float32) []float32 {
 	const each = meter.SlotCount / points
 	for i := range few {
-		s := all[each*i : each*i+each]
-		few[i] = max(s[0], s[1], s[2], s[3])
+		few[i] = 0
+		for _, v := range all[each*i : each*i+each] {
+			if v > few[i] {
+				few[i] = v
+			}
+		}
 	}
 	return few[points-min((known+each-1)/each, points):]
 }
