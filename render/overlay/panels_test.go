@@ -175,7 +175,9 @@ func TestDraw_AllocatesNothing(t *testing.T) {
 		g.w, g.h = size[0], size[1]
 		for k := range g.o.parts {
 			g.only(k)
-			g.run(1, nil)
+			for g.run(1, nil); g.o.memory.reading != nil; g.run(0.1, nil) {
+				time.Sleep(time.Millisecond) // the system is asked, on another goroutine
+			}
 			if n := testing.AllocsPerRun(200, func() { g.frame(1.0/60, nil) }); n != 0 {
 				t.Errorf("%v: %s costs %v Go allocations a frame", size, g.o.parts[k].name, n)
 			}
@@ -351,6 +353,54 @@ func TestMemory_AddsUpAndTellsItsOwn(t *testing.T) {
 		t.Errorf("it has %v MiB", v)
 	}
 	g.want("GPU images, beside the sum")
+}
+
+// Whose the resident memory is is asked once a panel was opened, and anew with a level, while the game goes on;
+// the parts are those of one reading, and their sum is what it read.
+func TestMemory_AsksTheSystemOnceForEachOpeningAndLevel(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	asked := func() (n int) {
+		had := g.o.memory.asked
+		for range 10 {
+			for g.run(0.4, nil); g.o.memory.reading != nil; g.run(0.1, nil) {
+				time.Sleep(time.Millisecond)
+			}
+			if g.o.memory.asked != had {
+				had = g.o.memory.asked
+				n++
+			}
+		}
+		return n
+	}
+	g.press(9)
+	if n := asked(); n != 1 {
+		t.Errorf("opened, it asks %d times", n)
+	}
+	g.press(9, 9)
+	_, err := g.m.EndLevel()
+	must(t, err)
+	must(t, g.m.BeginLevel())
+	if n := asked(); n != 1 {
+		t.Errorf("opened again and in a new level, it asks %d times", n)
+	}
+	a := &g.o.memory
+	if a.silent {
+		g.want("this system does not say whose")
+		return
+	}
+	sum := uint64(a.unnamed*float64(a.total) + 0.5)
+	for _, r := range a.resident {
+		sum += r.bytes
+	}
+	if a.total == 0 || math.Abs(float64(sum)-float64(a.total)) > 1 {
+		t.Errorf("%d of %d bytes: %+v", sum, a.total, a.resident)
+	}
+	g.want("resident, by smaps ")
+	g.want("unexplained")
+	g.press(9)
+	if n := asked(); n != 0 {
+		t.Errorf("closed, it asks %d times", n)
+	}
 }
 
 func TestHelp_NamesEveryKeyAndWhatItDoes(t *testing.T) {
