@@ -59,9 +59,9 @@ type columns struct {
 }
 
 var (
-	fullColumns = columns{nameX: 18, nameChars: 10, bar: 90, barW: 84, used: 240, committed: 306, budget: 372, peak: 438,
+	fullColumns = columns{nameX: 18, nameChars: 12, bar: 102, barW: 72, used: 240, committed: 306, budget: 372, peak: 438,
 		allocs: 486, most: 522, fails: 552, curve: 560, curveW: 56}
-	narrowColumns = columns{nameX: 18, nameChars: 10, bar: 90, barW: 80, used: 236, curve: 240, curveW: 56}
+	narrowColumns = columns{nameX: 18, nameChars: 12, bar: 102, barW: 70, used: 236, curve: 240, curveW: 56}
 )
 
 func (o *Overlay) table() *columns {
