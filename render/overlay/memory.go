@@ -28,6 +28,7 @@ type accounts struct {
 	asked    time.Time     // when
 	total    uint64        // of the report
 	unnamed  float64       // the share of it of which it is not known whose it is
+	again    int           // how often it was asked anew for that
 	silent   bool          // the system does not tell
 }
 
@@ -40,13 +41,13 @@ type residentRow struct {
 // openMemory begins with figures of before; what is resident is asked for when the panel has been there
 // for half a second.
 func (o *Overlay) openMemory() {
-	o.memory.resident, o.memory.due = o.memory.resident[:0], 2
+	o.memory.resident, o.memory.due, o.memory.again = o.memory.resident[:0], 2, 0
 	o.sampleMemory()
 }
 
 // readResident has the kernel asked what is resident, of which kind. That takes milliseconds and some objects of
-// the Go heap, so it is done on a goroutine of its own, once for each time that the panel is opened and for each
-// beginning and end of a level.
+// the Go heap, so it is done on a goroutine of its own: once for each time that the panel is opened, for each
+// beginning and end of a level, and where what is resident is no longer near what it was, as [accounts.old] says.
 func (o *Overlay) readResident() {
 	a := &o.memory
 	if a.reading != nil {
@@ -58,6 +59,23 @@ func (o *Overlay) readResident() {
 	a.reading, a.asked = done, o.clock.read()
 	go func() { done <- a.report.Fill() }()
 }
+
+// old reports whether so much more or less is resident than when the system was asked, an eighth, that the parts
+// are those of another process, or so much was nobody's that the process must have changed under the question:
+// that is put three times more.
+func (a *accounts) old() bool {
+	if a.total == 0 || a.reading != nil {
+		return false
+	}
+	if a.unnamed > mostUnnamed && a.again < 3 {
+		a.again++
+		return true
+	}
+	return a.rss > a.total+a.total/8 || a.rss < a.total-a.total/8
+}
+
+// mostUnnamed is the share of what is resident of which it need not be known whose it is.
+const mostUnnamed = 0.02
 
 // pollResident takes the answer, when it is there.
 func (a *accounts) pollResident() {
@@ -96,7 +114,10 @@ var residentNames = [resident.Count]string{
 func (o *Overlay) sampleMemory() {
 	a, s := &o.memory, o.meter.Snapshot()
 	if a.level != s.Level || a.inLevel != s.InLevel {
-		a.level, a.inLevel, a.due = s.Level, s.InLevel, 2
+		a.level, a.inLevel, a.due, a.again = s.Level, s.InLevel, 2, 0
+	}
+	if a.due == 0 && a.old() {
+		a.due = 2 * settles // while much is changing it is not asked all the time
 	}
 	if a.due > 0 {
 		if a.due--; a.due == 0 {
@@ -186,7 +207,7 @@ func (o *Overlay) drawResident(i int) int {
 	}
 	i++
 	c := good
-	if a.unnamed > 0.02 {
+	if a.unnamed > mostUnnamed {
 		c = render.Amber
 	}
 	p.Label(18, o.y(i), render.PanelQuiet, "unexplained")

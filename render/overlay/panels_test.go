@@ -397,6 +397,12 @@ func TestMemory_AsksTheSystemOnceForEachOpeningAndLevel(t *testing.T) {
 	}
 	g.want("resident, by smaps ")
 	g.want("unexplained")
+	if a.total -= a.total / 4; asked() != 1 {
+		t.Error("it is not asked anew though a quarter is new")
+	}
+	if a.unnamed = 0.03; asked() != 1 {
+		t.Error("it is not asked anew though much is nobody's")
+	}
 	g.press(9)
 	if n := asked(); n != 0 {
 		t.Errorf("closed, it asks %d times", n)

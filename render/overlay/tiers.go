@@ -80,8 +80,17 @@ func (o *Overlay) verdictLines() int {
 }
 
 func (o *Overlay) tierLines() int {
-	n := o.verdictLines() + 1 + firstTag + o.verdict.tags.n + o.verdict.pools.n
+	n := o.verdictLines() + 1 + firstTag - o.firstRow() + o.verdict.tags.n + o.verdict.pools.n
 	return n + 2 // the worst frame
+}
+
+// firstRow is the first row that there is something to say of: a manager of the overlay's own has tiers that nobody
+// uses.
+func (o *Overlay) firstRow() int {
+	if o.own != nil {
+		return int(tiers.Count)
+	}
+	return 0
 }
 
 // drawTiers is the answer, the table, and the worst frame.
@@ -93,7 +102,7 @@ func (o *Overlay) drawTiers() {
 	i := o.verdictLines()
 	o.drawHeader(i)
 	rows := o.meter.Rows()
-	for k := range rows[:firstTag] {
+	for k := o.firstRow(); k < firstTag; k++ {
 		i++
 		o.drawRow(i, &rows[k], k)
 	}
@@ -141,7 +150,7 @@ func (o *Overlay) drawVerdict() {
 
 // largestTier adds the largest of the tiers where something else is larger.
 func (o *Overlay) largestTier(l *line, largest *meter.Row) {
-	if largest.Kind == meter.TierRow {
+	if largest.Kind == meter.TierRow || o.own != nil {
 		return
 	}
 	best := &o.meter.Rows()[0]
@@ -197,7 +206,6 @@ func (o *Overlay) growth(l *line, v *meter.Verdict) {
 
 // fits says whether the frame's memory and its time are enough.
 func (o *Overlay) fits(l *line, v *meter.Verdict) {
-	l.word(render.PanelQuiet, "frame")
 	c, word := good, "fits"
 	switch {
 	case v.Frame >= meter.FullAt:
@@ -205,10 +213,13 @@ func (o *Overlay) fits(l *line, v *meter.Verdict) {
 	case v.Frame >= meter.TightAt:
 		c, word = render.Amber, "is tight"
 	}
-	l.word(c, word)
-	l.bytes(render.PanelText, append(render.AppendFixed(o.buf[:0], 100*v.Frame, 0, 0), '%'))
-	if v.Late >= 0.0005 {
+	if o.own == nil {
+		l.word(render.PanelQuiet, "frame")
+		l.word(c, word)
+		l.bytes(render.PanelText, append(render.AppendFixed(o.buf[:0], 100*v.Frame, 0, 0), '%'))
 		l.gap()
+	}
+	if v.Late >= 0.0005 || o.own != nil {
 		l.word(render.PanelQuiet, "late")
 		c = render.PanelText
 		if v.Late > 0.01 {
