@@ -92,7 +92,8 @@
 // # Concurrency and the collector
 //
 // A Report belongs to one goroutine at a time. With a manager Read is the game goroutine's, as
-// Manager.Span is. Nothing is kept open or registered in between.
+// Manager.Span is; a game that cannot wait calls Note there and Fill on another one. Nothing is kept open or
+// registered in between.
 //
 // # Source
 //

@@ -13,6 +13,7 @@ import (
 // work is what a Report keeps from one Read to the next.
 type work struct {
 	process process
+	noted   owners // the tiers
 	mapped  []page.Span
 	metric  [1]metrics.Sample
 }
@@ -38,14 +39,24 @@ func Read(m *tiers.Manager, dst *Report) error {
 	if dst == nil {
 		panic(&memory.Misuse{Package: "resident", Op: "Read", Reason: "it needs a Report to fill"})
 	}
-	w := &dst.work
+	dst.Note(m)
+	return dst.Fill()
+}
+
+// Note and Fill are Read in two, for a game that cannot wait: Note takes from m, which may be nil, where its tiers
+// are, on the game's goroutine and within microseconds, and Fill asks the system, on any one. Nobody else may use
+// r until it has returned. What becomes of m meanwhile, its Close too, only makes the report older.
+func (r *Report) Note(m *tiers.Manager) { r.work.note(m) }
+
+// Fill is the other half of Note, and may be called again. It fails as Read does.
+func (r *Report) Fill() error {
 	for try := 1; ; try++ {
-		dst.clear()
-		err := w.read(m, dst)
+		r.clear()
+		err := r.work.read(r)
 		if err == nil {
 			return nil
 		}
-		dst.clear()
+		r.clear()
 		if try == tries || !errors.Is(err, errTorn) {
 			return err
 		}
@@ -57,17 +68,23 @@ func (r *Report) clear() {
 	*r = Report{Libraries: r.Libraries[:0], Suspects: r.Suspects[:0], work: w}
 }
 
-// known enters the addresses that Strata knows the owners of.
-func (w *work) known(m *tiers.Manager) {
-	p := &w.process
-	p.owners = p.owners[:0]
-	if m != nil {
-		for t := range tiers.Tier(tiers.Count) {
-			base, size := m.Span(t)
-			from := uint64(uintptr(base))
-			p.owners = p.owners.claim(owner{from: from, to: from + uint64(size), class: Tiers, tier: t})
-		}
+// note enters the addresses of m's tiers.
+func (w *work) note(m *tiers.Manager) {
+	w.noted = w.noted[:0]
+	if m == nil {
+		return
 	}
+	for t := range tiers.Tier(tiers.Count) {
+		base, size := m.Span(t)
+		from := uint64(uintptr(base))
+		w.noted = w.noted.claim(owner{from: from, to: from + uint64(size), class: Tiers, tier: t})
+	}
+}
+
+// known enters the addresses that Strata knows the owners of.
+func (w *work) known() {
+	p := &w.process
+	p.owners = append(p.owners[:0], w.noted...)
 	w.mapped = page.AppendMapped(w.mapped[:0])
 	for _, s := range w.mapped {
 		p.owners = p.owners.claim(owner{from: uint64(s.Base), to: uint64(s.Base) + uint64(s.Size), class: Pages})

@@ -7,18 +7,16 @@ import (
 	"slices"
 	"syscall"
 	"unsafe"
-
-	"github.com/strata-go/strata/memory/tiers"
 )
 
 // proc is where the kernel tells of this process.
 var proc = "/proc/self/"
 
 // read asks the kernel and the runtime, and fills r.
-func (w *work) read(m *tiers.Manager, r *Report) error {
+func (w *work) read(r *Report) error {
 	p := &w.process
 	p.page = uint64(os.Getpagesize())
-	w.known(m)
+	w.known()
 	before := w.goMapped()
 	if err := p.readSmaps(); err != nil {
 		return err

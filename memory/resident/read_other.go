@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-
-	"github.com/strata-go/strata/memory/tiers"
 )
 
-func (w *work) read(*tiers.Manager, *Report) error {
+func (w *work) read(*Report) error {
 	return fmt.Errorf("resident: %s does not tell what is resident in each mapping: %w", runtime.GOOS, errors.ErrUnsupported)
 }

@@ -2,6 +2,8 @@ package tlsf
 
 import (
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -209,6 +211,51 @@ func TestBlocks_CoverTheCommittedMemoryInOrder(t *testing.T) {
 	if allocs := testing.AllocsPerRun(10, func() { h.Blocks(first) }); allocs != 0 || n != 11 {
 		t.Errorf("%v Go allocations, %d calls of yield in 11 runs", allocs, n)
 	}
+}
+
+// From each byte of each pool BlocksFrom yields what Blocks does from the block on that holds it.
+func TestBlocksFrom_BeginsAtTheBlockThatHoldsTheByte(t *testing.T) {
+	for _, quick := range []uintptr{0, 32 << 10} {
+		h := newHeap(t, nil, Config{Reserve: 64 << 10, Step: 8 << 10, Granule: 64, QuickBytes: quick})
+		if err := h.AddPool(nil, 32<<10); err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(7, uint64(quick)))
+		type taken struct {
+			p    unsafe.Pointer
+			size uintptr
+		}
+		var live []taken
+		for range 300 {
+			if size := uintptr(1 + r.IntN(3000)); r.IntN(5) > 1 || len(live) == 0 {
+				if p, err := h.Alloc(size, 1); err == nil {
+					live = append(live, taken{p, size})
+				}
+				continue
+			}
+			i := r.IntN(len(live))
+			h.Free(live[i].p, live[i].size)
+			live = slices.Delete(live, i, i+1)
+		}
+		var all []BlockInfo
+		h.Blocks(func(b BlockInfo) bool { all = append(all, b); return true })
+		for k := range 3 {
+			for at := uintptr(0); at < 64<<10; at += 61 {
+				want := slices.IndexFunc(all, func(b BlockInfo) bool { return b.Pool > k || b.Pool == k && b.Offset+b.Size > at })
+				var got []BlockInfo
+				h.BlocksFrom(k, at, func(b BlockInfo) bool { got = append(got, b); return true })
+				if want < 0 && len(got) > 0 || want >= 0 && !slices.Equal(got, all[want:]) {
+					t.Fatalf("quick %d, pool %d, byte %d: %v of %v", quick, k, at, got, all)
+				}
+			}
+		}
+	}
+	defer func() {
+		if e, ok := recover().(*memory.Misuse); !ok || e.Op != "BlocksFrom" {
+			t.Errorf("a pool below 0: %v", e)
+		}
+	}()
+	newHeap(t, nil, Config{}).BlocksFrom(-1, 0, nil)
 }
 
 func TestHeap_AnAlignedRequestTakesTheSmallestHoleThatSurelyHoldsIt(t *testing.T) {

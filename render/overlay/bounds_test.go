@@ -58,8 +58,8 @@ func TestMaps_OfAHeapWithoutABlock(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	g.press(4)
 	g.run(0.5, nil)
-	if g.o.maps.span != 1 || g.o.maps.n == 0 {
-		t.Errorf("%d cells of %d bytes", g.o.maps.n, g.o.maps.span)
+	if m := g.o.maps.cells(); m.span != 1 || m.n == 0 {
+		t.Errorf("%d cells of %d bytes", m.n, m.span)
 	}
 	g.want("0 B in 0 blocks")
 	g.want("no block was allocated yet")
@@ -116,6 +116,10 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 	for _, size := range screens[:2] {
 		g := newGame(t, 60, tiers.Config{}, Config{})
 		g.w, g.h = size[0], size[1]
+		all := "▲ pools +4.0 K/s  # ai +2.0 K/s  · sparks +5.0 K/s"
+		if size[0] > 640 {
+			all = "growing ▲ pools +4.0 KiB/s  tag ai +2.0 KiB/s  pool sparks +5.0 KiB/s"
+		}
 		g.tag("ai")
 		g.m.AddFuncs("sparks", func() memory.Stats { return memory.Stats{InUse: 1} }, nil, nil)
 		g.press(3)
@@ -126,6 +130,7 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 			"growing tag ai +2.0 KiB/s":                    {Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ slab +3.0 KiB/s  tag ai +2.0 KiB/s": {Growing: &rows[tiers.Slab], Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ slab +3.0 KiB/s":                    {Growing: &rows[tiers.Slab]},
+			all:                                            {Growing: &rows[tiers.Pools], Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ pools +4.0 KiB/s  pool sparks +5.0": {Growing: &rows[tiers.Pools], Pool: &g.o.meter.Pools()[0]},
 		} {
 			*g.o.meter.Verdict() = v
@@ -147,19 +152,19 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 }
 
 // Each of the slots that become a point shows in it, and what is not known yet is no point.
-func TestFewer_APointIsTheMostOfItsFourSlots(t *testing.T) {
+func TestFewer_APointIsTheMostOfItsSixSlots(t *testing.T) {
 	var few [points]float32
 	for i := range meter.SlotCount {
 		var all [meter.SlotCount]float32
 		all[i] = 5
 		got := fewer(&all, meter.SlotCount, &few)
 		for k, v := range got {
-			if want := i/4 == k; (v == 5) != want || v != 0 && v != 5 {
+			if want := i/6 == k; (v == 5) != want || v != 0 && v != 5 {
 				t.Fatalf("slot %d: point %d is %v", i, k, v)
 			}
 		}
 	}
-	for known, want := range map[int]int{0: 0, 1: 1, 3: 1, 4: 1, 5: 2, 8: 2, 9: 3, 237: 60, 240: 60} {
+	for known, want := range map[int]int{0: 0, 1: 1, 5: 1, 6: 1, 7: 2, 12: 2, 13: 3, 235: 40, 240: 40} {
 		if got := fewer(new([meter.SlotCount]float32), known, &few); len(got) != want || want > 0 && &got[want-1] != &few[points-1] {
 			t.Errorf("%d known slots are %d points, want %d", known, len(got), want)
 		}
@@ -225,7 +230,7 @@ func TestMaps_WhatIsSelectedIsInTheLastTwoLines(t *testing.T) {
 	for name, size := range map[string][2]int{"full": {1280, 720}, "minimal": {640, 360}} {
 		for section, want := range map[int]string{
 			noSection:    "arrow keys or a click select",
-			largeSection: "from 4.0 KiB on, 4.0 KiB of large\n0 B in use, 1 blocks begin, largest 77 B",
+			largeSection: "from 4.0 KiB on, 4.0 KiB of large\n0 B in use, 0 blocks begin, largest 77 B",
 			slabSection:  "blocks of 32 B : 6 live, 2 free\n16.0 KiB in spans, 1000 allocated since the beginning",
 			poolSection:  "pool 5 18 objects, 1.5 MiB at most\n60 allocated a second, at most 6 in a frame, 0 refused",
 		} {

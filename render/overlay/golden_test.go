@@ -13,6 +13,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -86,19 +87,23 @@ func (g *game) told() {
 	n := o.rowCount()
 	o.verdict.tags.pick(o.tagRows(), n)
 	o.verdict.pools.pick(o.meter.Pools(), n)
-	o.memory = accounts{sum: 40 << 20, goTotal: 30 << 20, rss: 90 << 20, rest: 20 << 20, gpu: 7 << 20, library: ebiten.GraphicsLibraryOpenGL}
+	o.memory.wait()
+	o.memory = accounts{asked: o.clock.read().Add(-12 * time.Second), total: 90 << 20, unnamed: 0.0123, sum: 40 << 20, goTotal: 30 << 20, rss: 90 << 20, rest: 20 << 20, gpu: 7 << 20, library: ebiten.GraphicsLibraryOpenGL}
 	for k := range o.memory.tiers {
 		o.memory.tiers[k] = uint64(k+1) * 10 << 17
 	}
-	for i := range mostResident + 1 {
-		o.memory.resident = append(o.memory.resident, residentRow{fmt.Sprint("kind ", i), uint64(i+1) << 20})
+	for i := range resident.Count - 1 {
+		o.memory.resident = append(o.memory.resident, residentRow{residentNames[i], uint64(i+1) << 20})
 	}
 	m := &o.maps
-	m.n, m.all, m.span, m.blocks, m.shown = mapRows*o.cellsInRow(), 100, 4096, 100, 5
-	for i := range m.cells[:m.n] {
-		m.cells[i] = cell{used: uintptr(i / 10 % 5), free: uintptr(4 - i/10%5), blocks: uint32(i), largest: 77}
+	m.walking, m.shown = false, 5
+	m.pools.pick(o.meter.Pools(), mapPools)
+	walk := m.cells()
+	walk.n, walk.all, walk.span = mapRows*o.cellsInRow(), 100, 4096
+	for i := range walk.cells[:walk.n] {
+		walk.cells[i] = cell{used: uintptr(i / 10 % 5), free: uintptr(4 - i/10%5), blocks: uint32(i / 50 % 2), largest: 77}
 	}
-	m.cells[0] = cell{}
+	walk.cells[0] = cell{}
 	for i := range m.shown {
 		k := 1 << i
 		m.classes[i] = slab.ClassStats{Size: uintptr(16 * k), Live: 3 * k, Free: k, Bytes: uintptr(1<<12) << (2 * i), Allocs: 1000}

@@ -68,8 +68,16 @@ func (o *Overlay) size(k int) (cols, rows int) {
 }
 
 // layout gives the open parts their places: the strip in the corner, beside it columns of panels in the
-// order of the parts. Where there is not room for all, those opened last are shown.
+// order of the parts. Where there is not room for all, those opened last are shown, and the strip has a line
+// that names the others.
 func (o *Overlay) layout() {
+	if o.crowded = 0; o.place() {
+		o.place() // with that line, which may cost another one its place
+	}
+}
+
+// place is layout with as many parts left out as were the last time, and reports whether some are.
+func (o *Overlay) place() bool {
 	o.placed = o.placed[:0]
 	top := round(render.Grid + o.cfg.Top*o.scr.h)
 	bottom := round(o.scr.h - render.Grid - o.cfg.Bottom*o.scr.h)
@@ -86,12 +94,18 @@ func (o *Overlay) layout() {
 		o.placed = append(o.placed, p)
 	}
 	n := len(o.placed)
-	for from := 0; from < len(o.open); from++ {
-		if o.columns(o.open[from:], top, bottom, from == len(o.open)-1) {
-			return
-		}
+	from := 0
+	for from < len(o.open) && !o.columns(o.open[from:], top, bottom, from == len(o.open)-1) {
 		o.placed = o.placed[:n]
+		from++
 	}
+	o.crowded = 0
+	for _, k := range o.open[:from] {
+		if k != int(Strip) {
+			o.crowded++
+		}
+	}
+	return o.crowded > 0
 }
 
 // columns places parts below each other, and beside, and reports whether they fit; the last one that is
@@ -247,6 +261,18 @@ func appendRate(dst []byte, v float64) []byte {
 	}
 	dst = render.AppendFixed(append(dst, '+'), min(v, 9999), prec, 0)
 	return append(append(dst, ' ', "KMG"[unit]), "iB/s"...)
+}
+
+// appendShortRate is appendRate of at most eight characters, as +54 K/s.
+func appendShortRate(dst []byte, v float64) []byte {
+	n := len(dst)
+	dst = appendRate(dst, v)
+	for i := n; i+3 < len(dst); i++ {
+		if dst[i] == 'i' && dst[i+1] == 'B' {
+			return append(dst[:i], dst[i+2:]...)
+		}
+	}
+	return dst
 }
 
 // cut returns the first n characters of s.

@@ -9,24 +9,35 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// maps are where blocks lie, as of the last change of figures.
+// maps are where blocks lie. A heap is walked a part in each frame, into cells that are shown when all
+// of it was looked at; what is shown of a large heap is of several frames.
 type maps struct {
-	cells   [mostCells]cell
-	n       int     // of cells
-	span    uintptr // bytes that a cell stands for
-	blocks  int     // that were looked at
-	all     uint64  // that there are
-	base    uintptr // of the pool whose blocks are visited, in the row of all pools
-	end     uintptr
-	pool    int
+	passes  [2]pass
+	front   int // of passes, the one that is shown
+	walking bool
+	pool    int     // where the walk goes on: the block that holds byte at of it
+	at      uintptr // in the pool's committed memory
+	base    uintptr // of the pool that is walked, in the row of all pools
+	looked  int     // blocks in this frame
+
 	classes [mostClasses]slab.ClassStats
 	shown   int // of classes
+	pools   top
 
 	owner      *Overlay
 	visitBlock func(tlsf.BlockInfo) bool // made once
 	visitClass func(slab.ClassStats) bool
 
 	section, index int // what is selected; section is one of those below
+}
+
+// A pass is a walk over all blocks.
+type pass struct {
+	cells [mostCells]cell
+	n     int     // of cells
+	span  uintptr // bytes that a cell stands for
+	all   uint64  // blocks in use when it began
+	done  bool
 }
 
 const (
@@ -50,9 +61,8 @@ const (
 	mostClasses = 64
 	mapPools    = 5
 
-	// mostBlocks are looked at four times a second: a tenth of a millisecond, about. A heap with more of them shows as much
-	// of its beginning, and says so.
-	mostBlocks = 8_000
+	// mostBlocks are looked at in a frame: some 20 µs.
+	mostBlocks = 1000
 )
 
 func (m *maps) init(o *Overlay) {
@@ -67,61 +77,100 @@ func (m *maps) init(o *Overlay) {
 	}
 }
 
-// sampleMaps looks at the heaps.
+// openMaps shows nothing of before.
+func (o *Overlay) openMaps() {
+	m := &o.maps
+	m.walking, m.passes[m.front].done = false, false
+	o.sampleMaps()
+}
+
+// sampleMaps looks at the slab, and begins to walk the large heap where the walk before has ended.
 func (o *Overlay) sampleMaps() {
 	if o.closed() {
 		return
 	}
 	m := &o.maps
-	m.n = mapRows * o.cellsInRow()
-	clear(m.cells[:])
-	st := o.m.Large().Stats()
-	m.all = st.Live
-	m.span = max((uintptr(st.Committed)+uintptr(m.n)-1)/uintptr(m.n), 1)
-	m.blocks, m.base, m.end, m.pool = 0, 0, 0, 0
-	o.m.Large().Blocks(m.visitBlock)
 	m.shown = 0
 	o.m.Slab().Classes(m.visitClass)
+	m.pools.pick(o.meter.Pools(), mapPools)
+	if m.walking {
+		return
+	}
+	p := m.back()
+	clear(p.cells[:])
+	st := o.m.Large().Stats()
+	p.n, p.all = mapRows*o.cellsInRow(), st.Live
+	p.span, p.done = max((uintptr(st.Committed)+uintptr(p.n)-1)/uintptr(p.n), 1), false
+	m.walking, m.pool, m.at, m.base = true, 0, 0, 0
+}
+
+// walk looks at the blocks of this frame.
+func (o *Overlay) walk() {
+	m := &o.maps
+	if !m.walking || o.closed() {
+		return
+	}
+	m.looked = 0
+	o.m.Large().BlocksFrom(m.pool, m.at, m.visitBlock)
+	if m.looked <= mostBlocks {
+		m.walking, m.back().done = false, true
+		m.front = 1 - m.front
+	}
+}
+
+// back is the pass that is walked, and cells the one that is shown: until the first one after the panel was
+// opened has ended, what there is of it.
+func (m *maps) back() *pass { return &m.passes[1-m.front] }
+
+func (m *maps) cells() *pass {
+	if p := &m.passes[m.front]; p.done || !m.walking {
+		return p
+	}
+	return m.back()
 }
 
 func (o *Overlay) cellsInRow() int { return max((o.scr.cols*render.Grid-2*render.Grid)/cellW, 1) }
 
-// block adds a block to the cells that it lies in.
+// block adds what lies behind the point where the walk has come to to the cells that it lies in.
 func (m *maps) block(b tlsf.BlockInfo) bool {
+	if m.looked++; m.looked > mostBlocks {
+		return false // the next frame begins here
+	}
 	if b.Pool != m.pool {
-		m.pool, m.base = b.Pool, m.end
+		m.pool, m.base, m.at = b.Pool, m.base+m.at, 0
 	}
-	from := m.base + b.Offset
-	m.end = from + b.Size
-	if !b.Free {
-		m.blocks++
+	p, end := m.back(), b.Offset+b.Size
+	whole := b.Offset == m.at
+	from, to := m.base+m.at, m.base+end
+	if m.at = max(m.at, end); from >= to {
+		return true
 	}
-	for first := true; from < m.end; first = false {
-		i := from / m.span
-		if i >= uintptr(m.n) {
+	for first := whole; from < to; first = false {
+		i := from / p.span
+		if i >= uintptr(p.n) {
 			break
 		}
-		c := &m.cells[i]
-		to := min((i+1)*m.span, m.end)
+		c := &p.cells[i]
+		next := min((i+1)*p.span, to)
 		if b.Free {
-			c.free += to - from
+			c.free += next - from
 		} else {
-			c.used += to - from
+			c.used += next - from
 			c.largest = max(c.largest, b.Size)
 			if first {
 				c.blocks++
 			}
 		}
-		from = to
+		from = next
 	}
-	return m.blocks < mostBlocks
+	return true
 }
 
 // The lines of the panel: large, its map; slab, its classes; pools; what is selected.
 const (
 	mapLine   = 1
 	slabLine  = mapLine + mapRows/2 + 1
-	classRows = 3 // lines that the classes are high
+	classRows = 4 // lines that the classes are high, their sizes below them included
 	poolLine  = slabLine + 1 + classRows
 	infoLine  = poolLine + 1 + mapPools
 )
@@ -143,13 +192,15 @@ func (o *Overlay) drawMaps() {
 	o.drawSelected()
 }
 
-// drawLarge is the tier large by address: as bright as it is in use.
+// drawLarge is the tier large by address: as bright as it is in use, and a little more where a block begins.
 func (o *Overlay) drawLarge() {
-	m, p, accent := &o.maps, &o.panel, TierColors[tiers.Large]
+	m, p, accent := o.maps.cells(), &o.panel, TierColors[tiers.Large]
 	st := &o.meter.Snapshot().Tiers[tiers.Large]
 	l := o.line(0)
 	l.word(accent, "large")
-	l.word(render.PanelQuiet, "by address:")
+	if o.scr.full {
+		l.word(render.PanelQuiet, "by address:")
+	}
 	l.size(render.PanelText, st.InUse)
 	l.word(render.PanelQuiet, " in")
 	l.count(render.PanelText, m.all)
@@ -159,11 +210,7 @@ func (o *Overlay) drawLarge() {
 		l.word(render.PanelQuiet, " blocks")
 	}
 	l.x += render.GlyphW
-	if m.blocks >= mostBlocks && uint64(m.blocks) < m.all {
-		l.word(render.Amber, "first")
-		l.count(render.Amber, mostBlocks)
-		l.text(render.Amber, " shown")
-	} else if st.Free > 0 {
+	if st.Free > 0 {
 		l.word(render.PanelQuiet, "in pieces")
 		l.bytes(render.PanelText, append(render.AppendFixed(o.buf[:0], 100*st.External(), 0, 0), '%'))
 		if o.scr.full {
@@ -184,20 +231,24 @@ func (o *Overlay) drawLarge() {
 			p.Q.Rect(x, y, cellW-1, rowH-2, render.PanelTrack.Fade(0.5))
 		case c.used == 0:
 			p.Q.Rect(x, y, cellW-1, rowH-2, accent.Shade(0.2))
+		case c.blocks == 0:
+			p.Q.Rect(x, y, cellW-1, rowH-2, accent.Shade(0.3+0.45*float32(c.used)/float32(c.used+c.free)))
 		default:
 			p.Q.Rect(x, y, cellW-1, rowH-2, accent.Shade(0.3+0.7*float32(c.used)/float32(c.used+c.free)))
 		}
 	}
 }
 
-// drawClasses is the slab by size of block: a bar as high as its class has bytes, on a logarithmic axis,
-// bright as far as they are in use.
+// drawClasses is the slab by size of block: a bar as high as its class has bytes, on a logarithmic axis up to
+// the largest, bright as far as they are in use.
 func (o *Overlay) drawClasses() {
 	m, p, accent := &o.maps, &o.panel, TierColors[tiers.Slab]
 	st := &o.meter.Snapshot().Tiers[tiers.Slab]
 	l := o.line(slabLine)
 	l.word(accent, "slab")
-	l.word(render.PanelQuiet, "by size of block:")
+	if o.scr.full {
+		l.word(render.PanelQuiet, "by size of block:")
+	}
 	l.size(render.PanelText, st.InUse)
 	l.word(render.PanelQuiet, " of")
 	l.size(render.PanelText, st.Committed)
@@ -206,23 +257,57 @@ func (o *Overlay) drawClasses() {
 		l.text(render.PanelQuiet, "no block was allocated yet")
 		return
 	}
+	most := &m.classes[0]
+	for i := range m.classes[:m.shown] {
+		if c := &m.classes[i]; c.Bytes > most.Bytes {
+			most = c
+		}
+	}
+	l.word(render.PanelQuiet, "most in")
+	l.size(render.PanelText, uint64(most.Size))
+	if o.scr.full {
+		l.word(render.PanelQuiet, ":")
+		l.size(render.PanelText, uint64(most.Bytes))
+	}
 	x, y, w, h := o.classBox()
+	scale, free := h/classHeight(most.Bytes), float32(0)
 	for i := range m.classes[:m.shown] {
 		c := &m.classes[i]
-		high := max(h*render.GaugeAt(uint64(c.Bytes)), 2)
+		high := max(scale*classHeight(c.Bytes), 2)
 		bright := high * float32(c.Live) / float32(max(c.Live+c.Free, 1))
 		left := p.X + x + float32(i)*w
 		p.Q.Rect(left, p.Y+y+h-high, w-2, high, accent.Shade(0.3))
 		p.Q.Gradient(left, p.Y+y+h-bright, w-2, bright, accent, accent.Shade(0.78))
+		free = o.classSize(left-p.X, y+h, free, uint64(c.Size))
 	}
 	p.Q.Rect(p.X+x, p.Y+y+h, p.W-2*render.Grid, 1, render.PanelEdge)
 }
 
-// classBox is where the bars of the classes lie, and how wide each is.
+// classSize writes how large the blocks of a class are below its bar at x, where free says that there is
+// room, and returns from where on there is.
+func (o *Overlay) classSize(x, y, free float32, size uint64) float32 {
+	b := render.AppendInt(o.buf[:0], int64(size), 0)
+	if size >= 1000 {
+		b = append(render.AppendInt(o.buf[:0], int64((size+512)/1024), 0), 'K')
+	}
+	w := float32(len(b) * render.GlyphW)
+	if x < free || x+w > o.panelW()-render.Grid/2 {
+		return free
+	}
+	o.q.TextBytes(o.font, o.panel.X+x, o.panel.Y+y+(o.scr.pitch-render.GlyphH)/2, 1, render.PanelQuiet, b)
+	return x + w + 4
+}
+
+// classHeight is the logarithm of bytes, from 256 on: the least that a class has is 1 KiB.
+func classHeight(bytes uintptr) float32 {
+	return float32(max(math.Log2(float64(bytes))-8, 0.1))
+}
+
+// classBox is where the bars of the classes lie, and how wide each is; below them is a line.
 func (o *Overlay) classBox() (x, y, w, h float32) {
 	y = pad + float32(slabLine+1)*o.scr.pitch + 2
-	w = min(round((o.panelW()-2*render.Grid)/float32(max(o.maps.shown, 1))-0.5), 16)
-	return render.Grid, y, max(w, 3), classRows*o.scr.pitch - 4
+	w = min(round((o.panelW()-2*render.Grid)/float32(max(o.maps.shown, 1))-0.5), 32)
+	return render.Grid, y, max(w, 3), (classRows-1)*o.scr.pitch - 4
 }
 
 func (o *Overlay) panelW() float32 { return float32(o.scr.cols * render.Grid) }
@@ -233,7 +318,7 @@ func (o *Overlay) drawFill() {
 	l.word(TierColors[tiers.Pools], "pools")
 	l.word(render.PanelQuiet, "in use of committed")
 	pools := o.meter.Pools()
-	t := &o.verdict.pools
+	t := &o.maps.pools
 	if t.of > min(t.n, mapPools) {
 		l.gap()
 		l.count(render.PanelQuiet, uint64(min(t.n, mapPools)))
@@ -261,11 +346,11 @@ func (o *Overlay) drawFill() {
 func (m *maps) count(o *Overlay) int {
 	switch m.section {
 	case largeSection:
-		return m.n
+		return m.cells().n
 	case slabSection:
 		return m.shown
 	case poolSection:
-		return min(o.verdict.pools.n, mapPools)
+		return min(m.pools.n, mapPools)
 	}
 	return 0
 }
@@ -323,7 +408,7 @@ func (m *maps) click(x, y float32) {
 			m.section, m.index = slabSection, i
 		}
 	default:
-		if i := int((y-pad)/o.scr.pitch) - poolLine - 1; i >= 0 && i < min(o.verdict.pools.n, mapPools) {
+		if i := int((y-pad)/o.scr.pitch) - poolLine - 1; i >= 0 && i < min(m.pools.n, mapPools) {
 			m.section, m.index = poolSection, i
 		}
 	}
@@ -340,14 +425,15 @@ func (o *Overlay) drawSelected() {
 	}
 	switch m.section {
 	case largeSection:
-		c := &m.cells[m.index]
+		large := m.cells()
+		c := &large.cells[m.index]
 		top, rowH := o.mapTop()
 		row := o.cellsInRow()
 		p.Q.Border(p.X+render.Grid+float32(m.index%row*cellW)-1, p.Y+top+float32(m.index/row)*rowH-1, cellW+1, rowH, 1, render.White)
 		l.word(render.PanelQuiet, "from")
-		l.size(render.PanelText, uint64(m.index)*uint64(m.span))
+		l.size(render.PanelText, uint64(m.index)*uint64(large.span))
 		l.word(render.PanelQuiet, " on,")
-		l.size(render.PanelText, uint64(m.span))
+		l.size(render.PanelText, uint64(large.span))
 		l.text(render.PanelQuiet, " of large")
 		l2.size(render.PanelText, uint64(c.used))
 		l2.word(render.PanelQuiet, " in use,")
@@ -375,7 +461,7 @@ func (o *Overlay) drawSelected() {
 }
 
 func (o *Overlay) drawPool(l, l2 *line) {
-	k, pools := o.verdict.pools.row[o.maps.index], o.meter.Pools()
+	k, pools := o.maps.pools.row[o.maps.index], o.meter.Pools()
 	if k >= len(pools) {
 		return
 	}

@@ -1,7 +1,7 @@
 package overlay
 
 import (
-	"strings"
+	"time"
 
 	"github.com/hajimehoshi/ebiten/v2"
 
@@ -19,9 +19,17 @@ type accounts struct {
 	rest     uint64
 	gpu      int64
 	library  ebiten.GraphicsLibrary
+	level    uint64 // of which it is read, and inLevel
+	inLevel  bool
 	due      int // changes of figures until the kernel is asked; 0 when it was
 	report   resident.Report
+	reading  chan error    // nil while the kernel is not asked
 	resident []residentRow // of the report
+	asked    time.Time     // when
+	total    uint64        // of the report
+	unnamed  float64       // the share of it of which it is not known whose it is
+	again    int           // how often it was asked anew for that
+	silent   bool          // the system does not tell
 }
 
 // A residentRow is what of some kind of memory is resident.
@@ -33,35 +41,84 @@ type residentRow struct {
 // openMemory begins with figures of before; what is resident is asked for when the panel has been there
 // for half a second.
 func (o *Overlay) openMemory() {
-	o.memory.resident, o.memory.due = o.memory.resident[:0], 2
+	o.memory.resident, o.memory.due, o.memory.again = o.memory.resident[:0], 2, 0
 	o.sampleMemory()
 }
 
-// readResident asks the kernel what is resident, of which kind. That takes milliseconds, so it is done
-// once for each time that the panel is opened; where the system does not tell there are no rows.
+// readResident has the kernel asked what is resident, of which kind. That takes milliseconds and some objects of
+// the Go heap, so it is done on a goroutine of its own: once for each time that the panel is opened, for each
+// beginning and end of a level, and where what is resident is no longer near what it was, as [accounts.old] says.
 func (o *Overlay) readResident() {
 	a := &o.memory
-	if resident.Read(o.m, &a.report) != nil {
+	if a.reading != nil {
+		a.due = 1
 		return
 	}
-	for c, u := range a.report.Classes {
-		if u.RSS > 0 {
-			a.resident = append(a.resident, residentRow{residentNames[c], u.RSS})
+	a.report.Note(o.m)
+	done := make(chan error, 1)
+	a.reading, a.asked = done, o.clock.read()
+	go func() { done <- a.report.Fill() }()
+}
+
+// old reports whether so much more or less is resident than when the system was asked, an eighth, that the parts
+// are those of another process, or so much was nobody's that the process must have changed under the question:
+// that is put three times more.
+func (a *accounts) old() bool {
+	if a.total == 0 || a.reading != nil {
+		return false
+	}
+	if a.unnamed > mostUnnamed && a.again < 3 {
+		a.again++
+		return true
+	}
+	return a.rss > a.total+a.total/8 || a.rss < a.total-a.total/8
+}
+
+// mostUnnamed is the share of what is resident of which it need not be known whose it is.
+const mostUnnamed = 0.02
+
+// pollResident takes the answer, when it is there.
+func (a *accounts) pollResident() {
+	select {
+	case err := <-a.reading:
+		a.reading = nil
+		a.resident = a.resident[:0]
+		if a.silent = err != nil; a.silent {
+			return
 		}
+		for c, u := range a.report.Classes {
+			if u.RSS > 0 && resident.Class(c) != resident.Unexplained {
+				a.resident = append(a.resident, residentRow{residentNames[c], u.RSS})
+			}
+		}
+		a.total, a.unnamed = a.report.RSS, a.report.Share()
+	default:
 	}
 }
 
-// residentNames says that the figures stand.
-var residentNames = func() (names [resident.Count]string) {
-	for c := range names {
-		names[c] = "when opened: " + strings.ReplaceAll(resident.Class(c).String(), "_", " ")
+// wait returns when the kernel is not asked any more.
+func (a *accounts) wait() {
+	if a.reading != nil {
+		<-a.reading
+		a.reading = nil
 	}
-	return names
-}()
+}
+
+var residentNames = [resident.Count]string{
+	resident.Tiers: "tiers", resident.Pages: "other reservations", resident.GoHeap: "Go heap", resident.GoRuntime: "Go runtime",
+	resident.Code: "code", resident.Libraries: "libraries", resident.Native: "C heap and made code", resident.Stacks: "stacks of threads",
+	resident.Driver: "driver, shared memory", resident.Files: "other files",
+}
 
 // sampleMemory adds up.
 func (o *Overlay) sampleMemory() {
 	a, s := &o.memory, o.meter.Snapshot()
+	if a.level != s.Level || a.inLevel != s.InLevel {
+		a.level, a.inLevel, a.due, a.again = s.Level, s.InLevel, 2, 0
+	}
+	if a.due == 0 && a.old() {
+		a.due = 2 * settles // while much is changing it is not asked all the time
+	}
 	if a.due > 0 {
 		if a.due--; a.due == 0 {
 			o.readResident()
@@ -78,10 +135,12 @@ func (o *Overlay) sampleMemory() {
 	a.gpu, a.library = d.TotalGPUImageMemoryUsageInBytes, d.GraphicsLibrary
 }
 
-// mostResident is how many rows of resident memory are shown.
-const mostResident = 10
-
-func (o *Overlay) memoryLines() int { return 10 + min(len(o.memory.resident), mostResident) }
+func (o *Overlay) memoryLines() int {
+	if n := len(o.memory.resident); n > 0 {
+		return 12 + n
+	}
+	return 10
+}
 
 // drawMemory is the process: a bar of what adds up to what is resident, and what lies beside it.
 func (o *Overlay) drawMemory() {
@@ -91,9 +150,13 @@ func (o *Overlay) drawMemory() {
 	a, p := &o.memory, &o.panel
 	l := o.line(0)
 	l.word(render.PanelQuiet, "resident")
-	if a.rss == 0 {
+	switch {
+	case a.rss == 0:
 		l.text(render.PanelText, "unknown on this system")
-	} else {
+	case a.silent:
+		l.size(render.PanelText, a.rss)
+		l.text(render.PanelQuiet, " this system does not say whose")
+	default:
 		l.size(render.PanelText, a.rss)
 	}
 	o.drawShares(pad + o.scr.pitch + 3)
@@ -107,11 +170,7 @@ func (o *Overlay) drawMemory() {
 	row(2, render.PanelText, "tiers, in use", a.sum)
 	row(3, goColor, "Go heap and runtime", a.goTotal)
 	row(4, restColor, "rest: driver, libraries, code", a.rest)
-	i := 5
-	for k := range a.resident[:min(len(a.resident), mostResident)] {
-		row(i, render.PanelQuiet, a.resident[k].name, a.resident[k].bytes)
-		i++
-	}
+	i := o.drawResident(5)
 	p.Q.Rect(p.X+render.Grid, p.Y+o.y(i)+o.scr.pitch/2+2, p.W-2*render.Grid, 1, render.PanelEdge)
 	i++
 	row(i, render.PanelQuiet, "GPU images, beside the sum", uint64(max(a.gpu, 0)))
@@ -126,6 +185,35 @@ func (o *Overlay) drawMemory() {
 	b := append(appendMicros(o.buf[:0], o.cost.mean.Seconds()), "  "...)
 	b = append(appendMicros(b, o.cost.peak.Seconds()), " µs"...)
 	p.Q.TextBytes(p.Font, p.X+right-float32((len(b)-1)*render.GlyphW), p.Y+l.y, 1, render.PanelText, b)
+}
+
+// drawResident is whose the pages are that the system says are resident, and returns the line behind.
+func (o *Overlay) drawResident(i int) int {
+	a, p := &o.memory, &o.panel
+	if len(a.resident) == 0 {
+		return i
+	}
+	right := p.W - 8
+	p.Q.Rect(p.X+render.Grid, p.Y+o.edge(i), p.W-2*render.Grid, 1, render.PanelEdge)
+	l := o.line(i)
+	l.word(render.PanelQuiet, "resident, by smaps")
+	ago := max(o.clock.read().Sub(a.asked), 0)
+	l.bytes(render.PanelQuiet, append(render.AppendFixed(o.buf[:0], ago.Seconds(), 0, 0), " s ago"...))
+	p.Bytes(right, l.y, render.PanelText, a.total)
+	for k := range a.resident {
+		i++
+		p.Label(18, o.y(i), render.PanelQuiet, a.resident[k].name)
+		p.Bytes(right, o.y(i), render.PanelText, a.resident[k].bytes)
+	}
+	i++
+	c := good
+	if a.unnamed > mostUnnamed {
+		c = render.Amber
+	}
+	p.Label(18, o.y(i), render.PanelQuiet, "unexplained")
+	b := append(render.AppendFixed(o.buf[:0], 100*a.unnamed, 2, 0), '%')
+	p.Q.TextBytes(p.Font, p.X+right-float32(len(b)*render.GlyphW), p.Y+o.y(i), 1, c, b)
+	return i + 1
 }
 
 func appendMicros(dst []byte, seconds float64) []byte {

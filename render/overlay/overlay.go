@@ -44,6 +44,8 @@ type Overlay struct {
 	placed []place
 	scr    screen
 
+	crowded int // parts that are open and have no room
+
 	read    func(*input)
 	in, was input
 	blind   bool // frames have passed that the meter did not see
@@ -52,6 +54,8 @@ type Overlay struct {
 	halted  bool // this tick is not
 
 	settled time.Time
+	behind  int       // steps of settle that are to come
+	drawn   time.Time // of the last frame
 	rates   rates
 	cost    cost
 	verdict struct{ tags, pools top }
@@ -122,13 +126,14 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 func (o *Overlay) Meter() *meter.Meter { return o.meter }
 
 // Close gives tiers that [Overlay.Starve] holds their budgets back, waits for a dump that is being
-// written, whose error is its own, and closes a manager that New has made. The overlay must not be drawn
+// written, whose error is its own, and for the system's answer to whose the process's memory is, and closes a manager that New has made. The overlay must not be drawn
 // after it.
 func (o *Overlay) Close() error {
 	if o == nil {
 		return nil
 	}
 	err := errors.Join(o.Starve(false), o.dump.wait())
+	o.memory.wait()
 	if o.own != nil {
 		err = errors.Join(err, o.own.Close())
 	}
@@ -257,7 +262,11 @@ func (o *Overlay) rest() {
 // whether there are any.
 func (o *Overlay) compose(x, y, w, h int) bool {
 	o.sample()
+	if o.Shown(Maps) {
+		o.walk()
+	}
 	o.dump.poll(o)
+	o.memory.pollResident()
 	o.note.expire(o.cfg.Meter.Now())
 	o.scr.set(o.cfg.Scale, x, y, w, h, o.cfg.Preset)
 	o.q.Begin(o.verts, o.indices, o.atlas, render.View{Scale: o.scr.scale, X: float32(x), Y: float32(y)})
@@ -284,11 +293,9 @@ func (o *Overlay) sample() {
 		o.meter.Resume()
 		o.blind = false
 	}
+	before := o.meter.Frames()
 	o.meter.Frame()
-	if now := o.clock.read(); now.Sub(o.settled) >= time.Second/settles || o.meter.Frames() == 1 {
-		o.settled = now
-		o.settle()
-	}
+	o.settle(before == 0)
 	if o.frozen { // the tick that was let through has been drawn
 		o.clock.stop()
 	}
@@ -297,18 +304,41 @@ func (o *Overlay) sample() {
 // settles is how often a second figures change, as those of the meter do.
 const settles = 4
 
-// settle brings the figures that stand up to date.
-func (o *Overlay) settle() {
+// settle brings the figures that stand up to date: a step in each frame behind the one in which those of the
+// meter have changed, so that no frame has all of it, or all at once where frames are long, and first.
+func (o *Overlay) settle(first bool) {
+	now, steps := o.clock.read(), 1
+	took := now.Sub(o.drawn)
+	o.drawn = now
+	if first || now.Sub(o.settled) >= time.Second/settles {
+		o.settled, o.behind = now, 1+partCount
+		steps = 0
+	}
+	if first || took > longFrame {
+		steps = o.behind
+	}
+	for ; steps > 0 && o.behind > 0; steps-- {
+		o.settleStep(1 + partCount - o.behind)
+		o.behind--
+	}
+}
+
+// longFrame is a frame of which a tenth of a millisecond is no part that anybody sees.
+const longFrame = 40 * time.Millisecond
+
+// settleStep is the first step, rates and lists, or that of the part before.
+func (o *Overlay) settleStep(i int) {
+	if i > 0 {
+		if f := o.parts[i-1].settle; f != nil && o.at(i-1) >= 0 {
+			f(o)
+		}
+		return
+	}
 	o.rates.settle(o.cfg.Meter.Now(), o.meter.Snapshot().Go.TotalObjects)
 	o.cost.settle()
 	n := o.rowCount()
 	o.verdict.tags.pick(o.tagRows(), n)
 	o.verdict.pools.pick(o.meter.Pools(), n)
-	for _, k := range o.open {
-		if f := o.parts[k].settle; f != nil {
-			f(o)
-		}
-	}
 }
 
 // closed reports whether the manager is.

@@ -567,6 +567,24 @@ func TestNew_WithoutAManagerMakesOneThatChangesNothing(t *testing.T) {
 	}
 }
 
+// The tiers of a manager that nobody uses are no rows, and no words.
+func TestTiers_WithoutAManagerAreOfTheProcessAlone(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	g.press(3)
+	g.run(1, nil)
+	g.want("frame fits")
+	g.want("static")
+	g.o.own = g.m
+	defer func() { g.o.own = nil }() // it is closed elsewhere
+	g.run(1, nil)
+	for _, t := range []string{"static", "inbox", ", tier", "frame fits"} {
+		g.wantNot(t)
+	}
+	g.want("go heap")
+	g.want("untracked")
+	g.want("late ")
+}
+
 func TestOverlay_ThatIsNilDoesNothing(t *testing.T) {
 	var o *Overlay
 	o.Update()

@@ -118,6 +118,30 @@ func TestPanels_DropNothingAndStayInTheirPlacesAtEverySize(t *testing.T) {
 	}
 }
 
+// What is open and has no room is named, where there is room again it is there.
+func TestPanels_ThatHaveNoRoomAreNamed(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{Top: 0.12, Bottom: 0.06})
+	g.w, g.h = 640, 360
+	g.press(3, 9)
+	g.run(0.1, nil)
+	g.wantNot("no room")
+	g.press(4, 1)
+	g.run(0.1, nil)
+	g.want("no room for tiers")
+	g.want("fps")
+	g.press(2)
+	g.run(0.1, nil)
+	g.want("no room for tiers, memory") // in the order in which they were opened
+	g.w, g.h = 5120, 1440
+	g.run(0.1, nil)
+	g.wantNot("no room")
+	g.w, g.h = 640, 360
+	g.press(2, 4, 1)
+	g.run(0.1, nil)
+	g.wantNot("no room")
+	g.want("growing")
+}
+
 func TestPanels_WordsDoNotRunIntoFigures(t *testing.T) {
 	g := busy(t, Config{})
 	for _, preset := range []Preset{Minimal, Full} {
@@ -151,7 +175,9 @@ func TestDraw_AllocatesNothing(t *testing.T) {
 		g.w, g.h = size[0], size[1]
 		for k := range g.o.parts {
 			g.only(k)
-			g.run(1, nil)
+			for g.run(1, nil); g.o.memory.reading != nil; g.run(0.1, nil) {
+				time.Sleep(time.Millisecond) // the system is asked, on another goroutine
+			}
 			if n := testing.AllocsPerRun(200, func() { g.frame(1.0/60, nil) }); n != 0 {
 				t.Errorf("%v: %s costs %v Go allocations a frame", size, g.o.parts[k].name, n)
 			}
@@ -180,7 +206,7 @@ func TestMaps_ShowTheBlocksAndSelectByArrowsAndClicks(t *testing.T) {
 	}
 	g.run(1, nil)
 	used, free := uintptr(0), uintptr(0)
-	for _, c := range g.o.maps.cells {
+	for _, c := range g.o.maps.cells().cells {
 		used, free = used+c.used, free+c.free
 	}
 	st := g.m.Stats(tiers.Large)
@@ -222,21 +248,53 @@ func TestMaps_ShowTheBlocksAndSelectByArrowsAndClicks(t *testing.T) {
 	}
 }
 
-// A heap of more blocks than one can look at four times a second is shown in part, and that is said.
-func TestMaps_LookAtSoManyBlocksAndNoMore(t *testing.T) {
+// A heap of many blocks is walked over several frames, none of which looks at more than so many; what is shown
+// meanwhile is what there is of the first walk, and of the last whole one behind it.
+func TestMaps_AreWalkedAPartInEachFrameAndShowAll(t *testing.T) {
 	var mem tiers.Config
 	mem.Reserve[tiers.Large] = 256 << 20
 	g := newGame(t, 60, mem, Config{})
-	for range mostBlocks + 1000 {
-		_, err := g.m.Alloc(4200, 16)
+	var blocks []unsafe.Pointer
+	for range 12*mostBlocks + 7 {
+		p, err := g.m.Alloc(4200, 16)
 		must(t, err)
+		blocks = append(blocks, p)
 	}
-	g.press(4)
-	g.run(0.5, nil)
-	g.want("first 8000 shown")
-	if g.o.maps.blocks != mostBlocks {
-		t.Errorf("%d blocks were looked at", g.o.maps.blocks)
+	seen := func() (used uintptr, begin int) {
+		for _, c := range g.o.maps.cells().cells {
+			used, begin = used+c.used, begin+int(c.blocks)
+		}
+		return used, begin
 	}
+	g.o.Show(Maps, true)
+	had := uintptr(0)
+	for range 12 {
+		g.frame(1.0/60, nil)
+		used, begin := seen()
+		if g.o.maps.looked > mostBlocks+1 || used <= had || begin > len(blocks) || g.o.maps.cells().done {
+			t.Fatalf("%d blocks were looked at; %d bytes in use, %d before, %d blocks begin", g.o.maps.looked, used, had, begin)
+		}
+		had = used
+	}
+	whole := func(when string) {
+		t.Helper()
+		st := g.m.Large().Stats()
+		if used, begin := seen(); uint64(used) != st.InUse || uint64(begin) != st.Live || !g.o.maps.cells().done {
+			t.Errorf("%s: %d of %d bytes, %d of %d blocks", when, used, st.InUse, begin, st.Live)
+		}
+	}
+	g.frame(1.0/60, nil)
+	whole("after thirteen frames")
+	g.run(0.3, nil)
+	for i := range blocks { // blocks go, also the one at which the walk is to go on
+		if g.m.Free(blocks[i], 4200); i%1000 == 0 {
+			if g.frame(1.0/60, nil); !g.o.maps.cells().done {
+				t.Fatal("half a walk is shown")
+			}
+		}
+	}
+	g.run(0.6, nil)
+	whole("behind all of them")
 }
 
 func TestLeaks_NameTierTagAndPoolAndWhatGrewSinceTheMarks(t *testing.T) {
@@ -295,6 +353,60 @@ func TestMemory_AddsUpAndTellsItsOwn(t *testing.T) {
 		t.Errorf("it has %v MiB", v)
 	}
 	g.want("GPU images, beside the sum")
+}
+
+// Whose the resident memory is is asked once a panel was opened, and anew with a level, while the game goes on;
+// the parts are those of one reading, and their sum is what it read.
+func TestMemory_AsksTheSystemOnceForEachOpeningAndLevel(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	asked := func() (n int) {
+		had := g.o.memory.asked
+		for range 10 {
+			for g.run(0.4, nil); g.o.memory.reading != nil; g.run(0.1, nil) {
+				time.Sleep(time.Millisecond)
+			}
+			if g.o.memory.asked != had {
+				had = g.o.memory.asked
+				n++
+			}
+		}
+		return n
+	}
+	g.press(9)
+	if n := asked(); n != 1 {
+		t.Errorf("opened, it asks %d times", n)
+	}
+	g.press(9, 9)
+	_, err := g.m.EndLevel()
+	must(t, err)
+	must(t, g.m.BeginLevel())
+	if n := asked(); n != 1 {
+		t.Errorf("opened again and in a new level, it asks %d times", n)
+	}
+	a := &g.o.memory
+	if a.silent {
+		g.want("this system does not say whose")
+		return
+	}
+	sum := uint64(a.unnamed*float64(a.total) + 0.5)
+	for _, r := range a.resident {
+		sum += r.bytes
+	}
+	if a.total == 0 || math.Abs(float64(sum)-float64(a.total)) > 1 {
+		t.Errorf("%d of %d bytes: %+v", sum, a.total, a.resident)
+	}
+	g.want("resident, by smaps ")
+	g.want("unexplained")
+	if a.total -= a.total / 4; asked() != 1 {
+		t.Error("it is not asked anew though a quarter is new")
+	}
+	if a.unnamed = 0.03; asked() != 1 {
+		t.Error("it is not asked anew though much is nobody's")
+	}
+	g.press(9)
+	if n := asked(); n != 0 {
+		t.Errorf("closed, it asks %d times", n)
+	}
 }
 
 func TestHelp_NamesEveryKeyAndWhatItDoes(t *testing.T) {
@@ -386,7 +498,7 @@ func BenchmarkHidden(b *testing.B) { // as a game meets it, with Ebitengine's ke
 	}
 }
 
-// BenchmarkMaps is the map of a heap with more blocks than are looked at, which happens four times a second.
+// BenchmarkMaps is what a frame looks at of a heap with more blocks than that.
 func BenchmarkMaps(b *testing.B) {
 	var mem tiers.Config
 	mem.Reserve[tiers.Large] = 256 << 20
@@ -397,7 +509,9 @@ func BenchmarkMaps(b *testing.B) {
 	}
 	g.press(4)
 	for b.Loop() {
-		g.o.sampleMaps()
+		if g.o.walk(); !g.o.maps.walking {
+			g.o.sampleMaps()
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ var ownParts = [partCount]part{
 	Strip:  {name: "strip", key: 0, lines: (*Overlay).stripLines, draw: (*Overlay).drawStrip},
 	Help:   {name: "help", narrow: true, key: 1, lines: (*Overlay).helpLines, draw: (*Overlay).drawHelp},
 	Tiers:  {name: "tiers", key: 2, lines: (*Overlay).tierLines, draw: (*Overlay).drawTiers},
-	Maps:   {name: "maps", key: 3, lines: (*Overlay).mapLines, draw: (*Overlay).drawMaps, opened: (*Overlay).sampleMaps, settle: (*Overlay).sampleMaps},
+	Maps:   {name: "maps", key: 3, lines: (*Overlay).mapLines, draw: (*Overlay).drawMaps, opened: (*Overlay).openMaps, settle: (*Overlay).sampleMaps},
 	Leaks:  {name: "leaks", narrow: true, key: 6, lines: (*Overlay).leakLines, draw: (*Overlay).drawLeaks, opened: (*Overlay).sampleLeaks, settle: (*Overlay).sampleLeaks},
 	Memory: {name: "memory", narrow: true, key: 8, lines: (*Overlay).memoryLines, draw: (*Overlay).drawMemory, opened: (*Overlay).openMemory, settle: (*Overlay).sampleMemory},
 }

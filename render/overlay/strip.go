@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/strata-go/strata/memory/meter"
@@ -157,7 +158,7 @@ func (o *Overlay) late(seconds float64) render.Color {
 // statusLines and drawStatus are what must be said whether the strip is open or not.
 func (o *Overlay) statusLines() int {
 	n := 0
-	for _, on := range [...]bool{o.closed() && len(o.open) > 0, o.faults.on, o.frozen, o.dump.busy(), o.note.text != ""} {
+	for _, on := range [...]bool{o.closed() && len(o.open) > 0, o.faults.on, o.frozen, o.crowded > 0, o.dump.busy(), o.note.text != ""} {
 		if on {
 			n++
 		}
@@ -187,6 +188,9 @@ func (o *Overlay) drawStatus(i int) {
 		l.word(render.White, "Shift")
 		l.text(render.Amber, "with it lets one tick through")
 	}
+	if o.crowded > 0 {
+		o.drawCrowded(say(render.Amber, "no room for"))
+	}
 	if o.dump.busy() {
 		say(render.PanelText, "writing the dump")
 	}
@@ -196,6 +200,20 @@ func (o *Overlay) drawStatus(i int) {
 			c = render.Red
 		}
 		say(c, o.note.text)
+	}
+}
+
+// drawCrowded names the parts that are open and have no room.
+func (o *Overlay) drawCrowded(l line) {
+	left := o.crowded
+	for _, k := range o.open {
+		if k == int(Strip) || slices.ContainsFunc(o.placed, func(p place) bool { return p.part == k }) {
+			continue
+		}
+		l.text(render.PanelText, o.parts[k].name)
+		if left--; left > 0 {
+			l.word(render.Amber, ",")
+		}
 	}
 }
 

@@ -59,9 +59,9 @@ type columns struct {
 }
 
 var (
-	fullColumns = columns{nameX: 18, nameChars: 10, bar: 90, barW: 84, used: 240, committed: 306, budget: 372, peak: 438,
+	fullColumns = columns{nameX: 18, nameChars: 12, bar: 102, barW: 72, used: 240, committed: 306, budget: 372, peak: 438,
 		allocs: 486, most: 522, fails: 552, curve: 560, curveW: 56}
-	narrowColumns = columns{nameX: 18, nameChars: 10, bar: 90, barW: 80, used: 236, curve: 240, curveW: 56}
+	narrowColumns = columns{nameX: 18, nameChars: 12, bar: 102, barW: 70, used: 236, curve: 240, curveW: 56}
 )
 
 func (o *Overlay) table() *columns {
@@ -80,8 +80,17 @@ func (o *Overlay) verdictLines() int {
 }
 
 func (o *Overlay) tierLines() int {
-	n := o.verdictLines() + 1 + firstTag + o.verdict.tags.n + o.verdict.pools.n
+	n := o.verdictLines() + 1 + firstTag - o.firstRow() + o.verdict.tags.n + o.verdict.pools.n
 	return n + 2 // the worst frame
+}
+
+// firstRow is the first row that there is something to say of: a manager of the overlay's own has tiers that nobody
+// uses.
+func (o *Overlay) firstRow() int {
+	if o.own != nil {
+		return int(tiers.Count)
+	}
+	return 0
 }
 
 // drawTiers is the answer, the table, and the worst frame.
@@ -93,7 +102,7 @@ func (o *Overlay) drawTiers() {
 	i := o.verdictLines()
 	o.drawHeader(i)
 	rows := o.meter.Rows()
-	for k := range rows[:firstTag] {
+	for k := o.firstRow(); k < firstTag; k++ {
 		i++
 		o.drawRow(i, &rows[k], k)
 	}
@@ -141,7 +150,7 @@ func (o *Overlay) drawVerdict() {
 
 // largestTier adds the largest of the tiers where something else is larger.
 func (o *Overlay) largestTier(l *line, largest *meter.Row) {
-	if largest.Kind == meter.TierRow {
+	if largest.Kind == meter.TierRow || o.own != nil {
 		return
 	}
 	best := &o.meter.Rows()[0]
@@ -161,32 +170,42 @@ func (o *Overlay) growth(l *line, v *meter.Verdict) {
 	if v.Growing != nil || v.Tag != nil {
 		p.Q.Rect(p.X+l.x-4, p.Y+l.y+(render.GlyphH-o.scr.pitch)/2, l.end-l.x+8, o.scr.pitch, render.White.Fade(0.09))
 	}
-	l.word(render.PanelQuiet, "growing")
 	if v.Growing == nil && v.Tag == nil {
+		l.word(render.PanelQuiet, "growing")
 		l.text(good, "nothing")
 		return
 	}
-	owner := func(by string, w *meter.Row) {
-		if w != nil {
-			l.word(render.PanelQuiet, by)
-			l.word(colorOf(w), w.Name)
-			l.bytes(render.PanelText, appendRate(o.buf[:0], w.Growth))
-			l.x += render.GlyphW
+	pool := v.Pool
+	if v.Growing == nil || v.Growing.Kind != meter.TierRow || v.Growing.Tier != tiers.Pools {
+		pool = nil
+	}
+	short := !o.scr.full && pool != nil && v.Tag != nil // all three, or their rates, would not fit
+	if !short {
+		l.word(render.PanelQuiet, "growing")
+	}
+	owner := func(by, sign string, w *meter.Row) {
+		if w == nil {
+			return
 		}
+		rate := appendRate(o.buf[:0], w.Growth)
+		if short {
+			by, rate = sign, appendShortRate(o.buf[:0], w.Growth)
+		}
+		l.word(render.PanelQuiet, by)
+		l.word(colorOf(w), w.Name)
+		l.bytes(render.PanelText, rate)
+		l.x += render.GlyphW
 	}
-	owner("▲", v.Growing)
-	owner("tag", v.Tag)
-	if v.Growing != nil && v.Growing.Kind == meter.TierRow && v.Growing.Tier == tiers.Pools {
-		owner("pool", v.Pool)
-	}
+	owner("▲", "▲", v.Growing)
+	owner("tag", "#", v.Tag)
+	owner("pool", "·", pool)
 	if o.scr.full {
-		owner("beside", v.Beside)
+		owner("beside", "", v.Beside)
 	}
 }
 
 // fits says whether the frame's memory and its time are enough.
 func (o *Overlay) fits(l *line, v *meter.Verdict) {
-	l.word(render.PanelQuiet, "frame")
 	c, word := good, "fits"
 	switch {
 	case v.Frame >= meter.FullAt:
@@ -194,10 +213,13 @@ func (o *Overlay) fits(l *line, v *meter.Verdict) {
 	case v.Frame >= meter.TightAt:
 		c, word = render.Amber, "is tight"
 	}
-	l.word(c, word)
-	l.bytes(render.PanelText, append(render.AppendFixed(o.buf[:0], 100*v.Frame, 0, 0), '%'))
-	if v.Late >= 0.0005 {
+	if o.own == nil {
+		l.word(render.PanelQuiet, "frame")
+		l.word(c, word)
+		l.bytes(render.PanelText, append(render.AppendFixed(o.buf[:0], 100*v.Frame, 0, 0), '%'))
 		l.gap()
+	}
+	if v.Late >= 0.0005 || o.own != nil {
 		l.word(render.PanelQuiet, "late")
 		c = render.PanelText
 		if v.Late > 0.01 {
@@ -311,9 +333,9 @@ func (o *Overlay) level(w *meter.Row) float64 {
 	return w.Tight()
 }
 
-// points is how many points a curve is drawn with: a pixel each, about, and an eighth of a millisecond
-// less than all of them.
-const points = 60
+// points is how many points a curve is drawn with: a pixel and a half each, about; with all of them the curves
+// would be half of what the panel costs.
+const points = 40
 
 // curve draws the window of a row.
 func (o *Overlay) curve(c *columns, y float32, w *meter.Row, k int, accent render.Color) {
@@ -332,8 +354,12 @@ func (o *Overlay) curve(c *columns, y float32, w *meter.Row, k int, accent rende
 func fewer(all *[meter.SlotCount]float32, known int, few *[points]float32) []float32 {
 	const each = meter.SlotCount / points
 	for i := range few {
-		s := all[each*i : each*i+each]
-		few[i] = max(s[0], s[1], s[2], s[3])
+		few[i] = 0
+		for _, v := range all[each*i : each*i+each] {
+			if v > few[i] {
+				few[i] = v
+			}
+		}
 	}
 	return few[points-min((known+each-1)/each, points):]
 }

@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/render"
@@ -96,6 +97,9 @@ func (o *Overlay) worstRows(l *line, f *meter.Frame) {
 		}
 		last, lastAt, wrote = f.Rows[best].Allocs, best, true
 		d := &f.Rows[best]
+		if item := utf8.RuneCountInString(rows[best].Name) + 4; l.x+float32(item*render.GlyphW) > l.end {
+			break // a name without its figure says nothing
+		}
 		if rows[best].Kind == meter.TagRow {
 			l.text(render.PanelQuiet, "#")
 		}

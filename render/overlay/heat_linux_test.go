@@ -1,0 +1,161 @@
+//go:build !race
+
+package overlay
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/strata-go/strata/assets"
+	demo "github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+)
+
+// mostCost is what the overlay may take of a frame, Update and Draw together, whatever is open.
+const mostCost = 250 * time.Microsecond
+
+// threadTime is the processor time of this thread: what else the machine does meanwhile is not in it.
+func threadTime(t testing.TB) time.Duration {
+	var at unix.Timespec
+	must(t, unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &at))
+	return time.Duration(at.Nano())
+}
+
+// A hot game is the demo's at full heat, on autopilot and without a window, beside an overlay of its tiers.
+type hot struct {
+	*game
+	s *demo.Session
+}
+
+func newHot(t testing.TB) *hot {
+	s, err := demo.NewSession(demo.SessionConfig{FS: assets.FS(), Game: demo.Config{Seed: 7, Heat: demo.HeatMost}, Autopilot: true})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	g := &hot{game: &game{t: t, m: s.Mem, now: time.Unix(1000, 0), hz: 60, w: 1280, h: 720}, s: s}
+	cfg := Config{Watch: true}
+	cfg.Meter.Now = func() time.Time { return g.now }
+	g.o, err = newOverlay(s.Mem, cfg, func(*Overlay, *input) {})
+	must(t, err)
+	t.Cleanup(func() { must(t, g.o.Close()) })
+	g.o.Meter().Monitor("entities", "", func() float64 { return float64(s.Game.Entities()) })
+	g.alphabet()
+	return g
+}
+
+// play makes n ticks of the game, each of which is drawn once, and calls look with what the overlay does of each.
+func (g *hot) play(n int, look func(overlay func())) {
+	g.t.Helper()
+	for stop := g.s.Game.Ticks + uint64(n); g.s.Game.Ticks < stop; {
+		look(g.o.Update)
+		must(g.t, g.s.Frame(engine.Input{}))
+		g.now = g.now.Add(time.Second / 60)
+		if !g.s.Playing() {
+			time.Sleep(50 * time.Microsecond) // the workers are loading
+		}
+		look(g.draw)
+	}
+}
+
+// times returns what n frames took, the quickest first.
+func (g *hot) times(n int) []time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var all []time.Duration
+	sum, half := time.Duration(0), false
+	g.play(n, func(overlay func()) {
+		at := threadTime(g.t)
+		overlay()
+		if sum += threadTime(g.t) - at; half {
+			all, sum = append(all, sum), 0
+		}
+		half = !half
+	})
+	slices.Sort(all)
+	return all
+}
+
+// objects returns in how many halves of n frames something was made on the Go heap: that of the runtime and of
+// the game's workers is in it, once in a while.
+func (g *hot) objects(n int) (halves int) {
+	var before, after runtime.MemStats
+	g.play(n, func(overlay func()) {
+		runtime.ReadMemStats(&before)
+		overlay()
+		if runtime.ReadMemStats(&after); after.Mallocs > before.Mallocs {
+			halves++
+		}
+	})
+	return halves
+}
+
+// At full heat the overlay takes at most mostCost of a frame and makes nothing on the Go heap, whatever is open.
+// What Ebitengine takes for its one draw call is not in it: see TestWindow_APlainGameShowsItAndAllocatesNoMore.
+// Processor time knows nothing of who waits for the other's cache lines, so there are tries: a
+// frame too long that comes in each second, or where a panel is opened, comes in all of them.
+func TestOverlay_AtFullHeatTakesAQuarterOfAMillisecondAndNothingOfTheGoHeap(t *testing.T) {
+	g := newHot(t)
+	g.play(300, func(overlay func()) { overlay() })
+	row := func(name string) {
+		t.Helper()
+		const n, tries = 30, 25
+		for try := 1; ; try++ {
+			open := slices.Clone(g.o.open)
+			for _, k := range open {
+				g.o.Show(Part(k), false)
+				g.o.Show(Part(k), true)
+			}
+			all := g.times(n)
+			median, worst := all[len(all)/2], all[len(all)-1]
+			t.Logf("%-8s%6d enemies,%4d frames: median%4d µs, worst%4d", name, g.s.Game.Enemies(), len(all), median.Microseconds(), worst.Microseconds())
+			if worst <= mostCost {
+				break
+			}
+			if try == tries {
+				t.Errorf("%s: a frame of %v in each of %d rounds, allowed are %v", name, worst, try, mostCost)
+				break
+			}
+		}
+		if halves := g.objects(n); halves > 2 {
+			t.Errorf("%s: Go objects in %d of %d frames", name, halves, n)
+		}
+	}
+	row("watched")
+	for k := range Part(partCount) {
+		g.only(int(k))
+		row(g.o.parts[k].name)
+	}
+	for k := range Part(partCount) {
+		g.o.Show(k, true)
+	}
+	row("all")
+}
+
+// Hidden, and not watching, it takes less than a microsecond of a frame, Ebitengine's keys included.
+func TestOverlay_HiddenTakesLessThanAMicrosecond(t *testing.T) {
+	s := newHot(t)
+	o, err := New(s.m, Config{})
+	must(t, err)
+	defer o.Close()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const n = 20_000
+	least := time.Hour
+	for range 5 {
+		at := threadTime(t)
+		for range n {
+			o.Update()
+			if o.rates.draws++; o.showing() || o.cfg.Watch {
+				t.Fatal("not hidden")
+			}
+			o.rest()
+		}
+		least = min(least, (threadTime(t)-at)/n)
+	}
+	if t.Logf("%v a frame", least); least >= time.Microsecond {
+		t.Errorf("%v a frame", least)
+	}
+}
