@@ -16,11 +16,11 @@ const (
 // A column of so many rows, each of a byte or more, has the lines that are looked at.
 const _ = uint(aheadRows - aheadLines*lineBytes)
 
-// lookAhead brings the first lines of the chunk that comes behind that of s into the cache.
+// lookAhead brings the first lines of the chunk that comes behind that of t into the cache.
 //
 //go:noinline
-func (f *filter) lookAhead(s *walk) {
-	number, ok := f.behind(s)
+func (f *filter) lookAhead(t *ticket) {
+	number, ok := f.behind(&t.spot)
 	if !ok {
 		return
 	}
@@ -32,9 +32,9 @@ func (f *filter) lookAhead(s *walk) {
 	}
 }
 
-// behind returns the number of the chunk that the walk s comes to next, where it is of the same table and
+// behind returns the number of the chunk that a walk at s comes to next, where it is of the same table and
 // has room for aheadRows.
-func (f *filter) behind(s *walk) (number uint32, ok bool) {
+func (f *filter) behind(s *spot) (number uint32, ok bool) {
 	if int(s.m) >= len(f.matches) {
 		return 0, false
 	}

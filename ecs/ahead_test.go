@@ -16,10 +16,9 @@ func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := NewFilter4[byte, burning, brain, nobody](w)
-	var s walk
 	found := []bool{}
-	for f.step(&s) {
-		number, ok := f.behind(&s)
+	for s := f.begin(); s != nil; s = s.next() {
+		number, ok := f.behind(&s.spot)
 		found = append(found, ok)
 		if next := &m.table.chunks[min(len(found), 2)]; ok && number != next.number {
 			t.Errorf("behind chunk %d comes %d, not %d", len(found)-1, number, next.number)

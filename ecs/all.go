@@ -12,35 +12,58 @@ import (
 // next step, before it touches a row that may have moved. That costs the loop nothing, because
 // a bound that is read from the ticket takes the place of one that is not.
 
-// A ticket is the permission of one loop to go on.
+// A ticket is the permission of one loop to go on, and says where it is. It is a filter's own, for one loop
+// after the other: for a single entity, which is walked in some ns, to make one would take the longest.
 type ticket struct {
 	rows int // of the chunk or run that it may step through; 0 once the world has changed
 	f    *filter
+	es   address // row 0 of what it steps through
+	cols [maxFilter]address
+	spot
+	last bool // no chunk with rows can come behind this one
+	busy bool // a loop has it, or has been left by a panic and not been stopped since
+
+	// sole is the only table that matches and laid what it was in the world when a loop last found all
+	// of its rows in one chunk: while it is that, es and cols hold for the next loop as well.
+	sole *table
+	laid uint64 // 0: they do not
 }
 
 // tickets are those of the loops under way.
 //
 // Invariants, verified in this order by check:
 //
-//	(1) walking holds no nil, and behind it, up to its capacity, lie tickets to be used again,
-//	    or nil
-//	(2) no ticket is there twice, and those in walking have rows
+//	(1) walking holds no nil
+//	(2) no ticket is there twice, and all have rows and are busy
 type tickets struct{ walking []*ticket }
 
-// take returns a ticket for a loop over f.
-func (k *tickets) take(f *filter, rows int) *ticket {
-	n := len(k.walking)
-	if n == cap(k.walking) {
-		k.walking = append(k.walking, nil)
+// A stock is the tickets of one filter.
+//
+// Invariants, verified in this order by Check of the filter:
+//
+//	(1) mine, unless it is nil, and others are of the filter, and none is there twice
+//	(2) those that are busy are in World.walking, and no others of the filter are
+//	(3) where laid of mine is the world's and the rows of sole are in one chunk, es and cols are of that
+//	    chunk, which is the last one; it is 0 in others
+type stock struct {
+	mine   *ticket
+	others []*ticket // of loops within loops over the filter
+}
+
+// another makes a ticket where mine is none that a loop could take.
+//
+//go:noinline
+func (f *filter) another() *ticket {
+	for _, t := range f.others {
+		if !t.busy {
+			return t
+		}
 	}
-	k.walking = k.walking[:n+1]
-	t := k.walking[n]
-	if t == nil {
-		t = new(ticket)
-		k.walking[n] = t
-	}
-	if t.rows = rows; t.f != f {
-		t.f = f
+	t := &ticket{f: f}
+	if f.mine == nil {
+		f.mine = t
+	} else {
+		f.others = append(f.others, t)
 	}
 	return t
 }
@@ -49,15 +72,16 @@ func (k *tickets) take(f *filter, rows int) *ticket {
 // those of the loops that it left lie above it until the world changes.
 func (k *tickets) giveBack(t *ticket) {
 	if n := len(k.walking); n > 0 && k.walking[n-1] == t {
-		k.walking = k.walking[:n-1]
+		k.walking, t.busy = k.walking[:n-1], false
 		return
 	}
-	for i := len(k.walking) - 1; i >= 0; i-- {
-		if last := len(k.walking) - 1; k.walking[i] == t {
-			k.walking[i], k.walking[last] = k.walking[last], t
-			k.walking = k.walking[:last]
-			return
-		}
+	k.giveBackBelow(t)
+}
+
+//go:noinline
+func (k *tickets) giveBackBelow(t *ticket) {
+	if i := slices.Index(k.walking, t); i >= 0 {
+		k.walking, t.busy = slices.Delete(k.walking, i, i+1), false
 	}
 }
 
@@ -71,82 +95,117 @@ func (k *tickets) takeAway(f *filter) {
 			return false
 		}
 		t.rows = 0
+		t.f.lose(t)
 		return true
 	})
 }
 
-// A walk is the part of a loop over All or Chunks that does not depend on types.
-type walk struct {
-	ticket *ticket
-	es     address
-	cols   [maxFilter]address
-	spot
-	last bool // no chunk with rows can come behind this one
+// lose forgets a ticket.
+func (k *stock) lose(t *ticket) {
+	if k.mine == t {
+		k.mine = nil
+	} else if i := slices.Index(k.others, t); i >= 0 {
+		k.others = slices.Delete(k.others, i, i+1)
+	}
 }
 
-// step brings the next chunk with rows into s, or the next run of changed ones, whose ticket then says
-// how many there are.
+// begin begins a loop: it brings the first chunk with rows, or the first run of changed ones; nil where there
+// is none. Most of it is for a filter that finds its rows where they were when it was used last.
 //
 //go:noinline
-func (f *filter) step(s *walk) bool {
+func (f *filter) begin() *ticket {
+	w, t := f.w, f.mine
+	if t == nil || t.laid != w.laid || t.busy || t.sole.tail != 0 || t.sole.tailN == 0 || f.seen != len(w.tables) || w.parallel {
+		return f.step(nil)
+	}
+	t.rows, t.busy = int(t.sole.tailN), true
+	w.walking = append(w.walking, t)
+	return t
+}
+
+// next is step for a loop that has t.
+//
+//go:noinline
+func (t *ticket) next() *ticket {
+	if w := t.f.w; t.last && t.rows != 0 {
+		w.giveBack(t)
+		return nil
+	}
+	return t.f.step(t)
+}
+
+// step begins a loop, where t is nil, or has t go on: it brings the next chunk with rows, or the next
+// run of changed ones. At the end it takes t back, and returns nil.
+//
+//go:noinline
+func (f *filter) step(t *ticket) *ticket {
 	w := f.w
-	if s.ticket == nil {
+	switch {
+	case t == nil:
 		w.alone("All")
 		if f.seen != len(w.tables) {
 			f.update(len(w.tables))
 		}
-	} else if s.ticket.rows == 0 {
+		if t = f.mine; t == nil || t.busy {
+			t = f.another()
+		}
+		t.spot, t.laid = spot{}, 0
+	case t.rows == 0:
 		panic(&memory.Misuse{Package: "ecs", Op: "All", Reason: "the world was changed within the loop; use World.Commands, or leave the loop after the change"})
-	} else if s.last {
-		w.giveBack(s.ticket)
-		return false
 	}
 	k, first, n := (*tableChunk)(nil), 0, 0
 	if f.watchful {
-		k, first, n = f.nextRun(&s.spot)
+		t.last = false
+		k, first, n = f.nextRun(&t.spot)
 	} else {
-		k, n = f.chunk(&s.m, &s.c)
-		s.last = int(s.m)+1 == len(f.matches) && int(s.c) > f.matches[s.m].tail
+		k, n = f.chunk(&t.m, &t.c)
+		t.last = int(t.m)+1 == len(f.matches) && int(t.c) > f.matches[t.m].tail
 	}
 	if k == nil {
-		if s.ticket != nil {
-			w.giveBack(s.ticket)
+		if t.busy {
+			w.giveBack(t)
 		}
-		return false
+		return nil
 	}
-	if s.ticket == nil {
-		s.ticket = w.take(f, n)
-	} else {
-		s.ticket.rows = n
+	if t.rows = n; !t.busy {
+		t.busy = true
+		w.walking = append(w.walking, t)
 	}
-	s.es = address(uintptr(w.chunks[k.number].base))
+	t.es = address(uintptr(w.chunks[k.number].base))
 	columns := w.row(k.number)
 	for i := 0; i < f.n; i++ {
-		s.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]]
+		t.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]]
 	}
 	if first > 0 {
-		f.shift(s, uintptr(first))
+		t.shift(uintptr(first))
 	}
-	if n >= aheadRows && !s.last && !f.watchful {
-		f.lookAhead(s)
+	switch {
+	case f.watchful:
+	case !t.last:
+		if n >= aheadRows {
+			f.lookAhead(t)
+		}
+	case len(f.matches) == 1 && t.c == 1 && t == f.mine:
+		t.sole, t.laid = f.matches[0], w.laid
 	}
-	return true
+	return t
 }
 
 // shift steps from row 0 to the given one.
 //
 //go:noinline
-func (f *filter) shift(s *walk, row uintptr) {
-	s.es += address(row * entityBytes)
+func (t *ticket) shift(row uintptr) {
+	f := t.f
+	t.es += address(row * entityBytes)
 	for i := 0; i < f.n; i++ {
-		s.cols[i&(maxFilter-1)] += address(row * f.w.comps[f.ids[i&(maxFilter-1)]].size)
+		t.cols[i&(maxFilter-1)] += address(row * f.w.comps[f.ids[i&(maxFilter-1)]].size)
 	}
 }
 
 // leave ends the loop before its end.
 //
 //go:noinline
-func (f *filter) leave(s *walk) { f.w.giveBack(s.ticket) }
+func (t *ticket) leave() { t.f.w.giveBack(t) }
 
 // chunk returns the chunk of match *m at position *c, or the next one with rows, and steps on;
 // nil at the end.

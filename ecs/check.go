@@ -68,14 +68,55 @@ func (c *checker) locks(w *World) {
 // tickets verifies the invariants of tickets.
 func (c *checker) tickets(w *World) {
 	met := make(map[*ticket]bool)
-	for i, t := range w.walking[:cap(w.walking)] {
-		if t == nil {
-			c.that(i >= len(w.walking), "tickets: loop %d of %d has none", i, len(w.walking))
+	for i, t := range w.walking {
+		if !c.that(t != nil, "tickets: loop %d of %d has none", i, len(w.walking)) {
 			continue
 		}
-		c.that(!met[t] && (t.rows > 0 || i >= len(w.walking)), "tickets: loop %d of %d has %d rows of a ticket, which another has: %v", i, len(w.walking), t.rows, met[t])
+		c.that(!met[t] && t.rows > 0 && t.busy, "tickets: loop %d of %d has %d rows of a ticket that is busy: %v, which another has: %v", i, len(w.walking), t.rows, t.busy, met[t])
 		met[t] = true
 	}
+}
+
+// stock verifies the invariants of stock.
+func (c *checker) stock(f *filter) {
+	all, busy := f.others, 0
+	if f.mine != nil {
+		all = append(slices.Clone(all), f.mine)
+	}
+	for i, t := range all {
+		if !c.that(t != nil && t.f == f && !slices.Contains(all[:i], t), "filter: ticket %d of %d is none of its own", i, len(all)) {
+			continue
+		}
+		if t.busy {
+			busy++
+		}
+		c.that(t.busy == slices.Contains(f.w.walking, t), "filter: ticket %d of %d is busy: %v, its loop is elsewhere", i, len(all), t.busy)
+	}
+	for _, t := range f.others {
+		c.that(t == nil || t.laid == 0, "filter: a ticket but the first has addresses")
+	}
+	c.laid(f)
+	for _, t := range f.w.walking {
+		if t != nil && t.f == f {
+			busy--
+		}
+	}
+	c.that(busy == 0, "filter: %d of its tickets are busy and in no loop", busy)
+}
+
+// laid verifies invariant (3) of stock.
+func (c *checker) laid(f *filter) {
+	t, w := f.mine, f.w
+	if t == nil || t.laid != w.laid || t.sole.tail != 0 || t.sole.tailN == 0 || f.seen != len(w.tables) {
+		return
+	}
+	k := t.sole.chunks[0]
+	columns := w.row(k.number)
+	right := t.last && !f.watchful && t.es == address(uintptr(w.chunks[k.number].base)) && slices.Equal(f.matches, []*table{t.sole})
+	for i, id := range f.ids[:f.n] {
+		right = right && t.cols[i] == columns[id]
+	}
+	c.that(right, "filter: its next loop goes over other rows than those of chunk %d", k.number)
 }
 
 // observers verifies the invariants of observers.

@@ -99,8 +99,8 @@ func (c *checker) layout(w *World, t *table) bool {
 		return c.that(false, "table %d: %v", t.index, err)
 	}
 	c.that(slices.Equal(t.columns, want.columns) && slices.Equal(t.heap, want.heap), "table %d: other columns than mask %v says", t.index, t.mask)
-	c.that(t.caps == want.caps && t.rowBytes == want.rowBytes && t.first == want.first, "table %d: %d rows of %d bytes from class %d, not %d of %d from %d",
-		t.index, t.caps, t.rowBytes, t.first, want.caps, want.rowBytes, want.first)
+	c.that(t.caps == want.caps && t.rowBytes == want.rowBytes && t.first == want.first && t.last == want.last, "table %d: %d rows of %d bytes from class %d to %d, not %d of %d from %d to %d",
+		t.index, t.caps, t.rowBytes, t.first, t.last, want.caps, want.rowBytes, want.first, want.last)
 	c.that(t.step == want.step, "table %d: Hash reads %d rows at once, not %d", t.index, t.step, want.step)
 	return before == c.count()
 }

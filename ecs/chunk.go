@@ -8,13 +8,14 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A location names a row as chunk<<rowBits | row. The entity column alone takes 8 bytes per
-// row, so 17 bits number the rows of the largest chunk, of 1 MiB; 15 bits are left for 32 GiB
-// of such chunks. Constants, not fields: a random look-up executes them between two cache
-// misses.
+// A location names a row as chunk<<rowBits | row. A chunk of 4 MiB, the largest, has 1<<17 rows of 32
+// bytes, of which 8 are the entity's; tables with shorter ones ask for smaller chunks, which that many
+// rows fill. 15 bits are left for the numbers of chunks, of which relations take one for each target.
+// Constants, not fields: a random look-up executes them between two cache misses.
 const (
 	rowBits = 17
 	rowMask = 1<<rowBits - 1
+	maxRows = 1 << rowBits // of a chunk
 )
 
 // An address is where a column lies, in a word that the collector does not look at: it would
@@ -63,6 +64,7 @@ type directory struct {
 	waiting     uint32 // first number whose block is to be freed + 1; 0 when there is none
 	live        int    // blocks held
 	bytes       uint64 // that they take
+	laid        uint64 // rises whenever a column comes to lie elsewhere, from 1
 	sizes       []uintptr
 	first       uint32 // class of the first chunks of tables without relations
 	draft       bool   // what a text is read into: the components, and the lanes, are those of another world
@@ -72,12 +74,12 @@ type directory struct {
 
 // perClass is how many chunks of one size a table has before the next is four times as large, unless
 // many rows come at once: at most half of a table's bytes wait for rows, and walking a large one
-// starts anew in its columns once per megabyte.
+// starts anew in its columns once in four megabytes.
 const perClass = 4
 
 // classAt returns the class of the chunk at position i of t.
 func (d *directory) classAt(t *table, i int) uint32 {
-	return uint32(min(int(t.first)+i/perClass, len(d.sizes)-1))
+	return uint32(min(int(t.first)+i/perClass, int(t.last)))
 }
 
 // classFor returns the class of the next chunk of t when n rows are to come at once: a larger one than
@@ -85,7 +87,7 @@ func (d *directory) classAt(t *table, i int) uint32 {
 // less often.
 func (d *directory) classFor(t *table, n int) uint32 {
 	class := d.classAt(t, len(t.chunks))
-	for int(class)+1 < len(d.sizes) && n > int(t.caps[class]) && n >= int(t.caps[class+1])/2 {
+	for class < t.last && n > int(t.caps[class]) && n >= int(t.caps[class+1])/2 {
 		class++
 	}
 	return class
@@ -96,7 +98,7 @@ const minWidth = 8
 
 func newDirectory(mem memory.Allocator, cfg Config) directory {
 	sizes, first := cfg.sizes()
-	return directory{mem: mem, width: minWidth, sizes: sizes, first: uint32(first)}
+	return directory{mem: mem, laid: 1, width: minWidth, sizes: sizes, first: uint32(first)}
 }
 
 // noChunk returns the error of a class that the allocator has no block of.
@@ -204,6 +206,7 @@ func (w *World) attach(t *table, base unsafe.Pointer, class uint32) {
 	d.bytes += uint64(d.sizes[class])
 	t.chunks = append(t.chunks, tableChunk{number: number, first: uint32(t.capacity()), cap: t.caps[class]})
 	w.setColumns(t, number, base)
+	d.laid++
 }
 
 // detach takes the last chunk from t, which holds no row, and lets go of its columns.
@@ -219,6 +222,7 @@ func (w *World) detach(t *table) (number uint32) {
 	clear(w.row(number))
 	w.setLanes(t, number)
 	w.chunks[number].table = 0
+	w.laid++
 	return number
 }
 
@@ -293,6 +297,7 @@ func (w *World) setLanes(t *table, number uint32) {
 
 // makeLanes makes the lanes of all components anew, as the chunks are others now.
 func (w *World) makeLanes() {
+	w.laid++
 	for id, c := range w.comps {
 		c.lane = make([]address, len(w.chunks))
 		for number := range c.lane {

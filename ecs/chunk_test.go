@@ -43,9 +43,9 @@ func TestChunks_GrowByFoursUpToTheLargest(t *testing.T) {
 		cfg  Config
 		want []uintptr
 	}{
-		{Config{}, []uintptr{16 << 10, 64 << 10, 256 << 10, 1 << 20}},
-		{Config{ChunkBytes: 1024}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10}},
-		{Config{ChunkBytes: 64 << 10}, []uintptr{64 << 10, 256 << 10, 1 << 20}},
+		{Config{}, []uintptr{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
+		{Config{ChunkBytes: 1024}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10}},
+		{Config{ChunkBytes: 64 << 10}, []uintptr{64 << 10, 256 << 10, 1 << 20, 4 << 20}},
 		{Config{ChunkBytes: 8 << 10, MaxChunkBytes: 64 << 10}, []uintptr{8 << 10, 32 << 10, 64 << 10}},
 		{Config{ChunkBytes: 1 << 10, MaxChunkBytes: 1 << 20}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}},
 		{Config{MaxChunkBytes: 16 << 10}, []uintptr{16 << 10}},
@@ -78,7 +78,9 @@ func TestChunks_OfABatchAreAsLargeAsItFillsByHalf(t *testing.T) {
 		{0, 127, []uintptr{64, 64}},
 		{0, 128, []uintptr{256}},
 		{0, 1024 + 40, []uintptr{1024, 64}},
-		{0, 2*1024 + 512, []uintptr{1024, 1024, 1024}},
+		{0, 2*1024 - 1, []uintptr{1024, 1024}},
+		{0, 2*1024 + 512, []uintptr{4096}},
+		{0, 2*4096 + 1024, []uintptr{4096, 4096, 1024}},
 		{3, 13, nil},                // there is room
 		{3, 13 + 32, []uintptr{64}}, // behind it
 		{16*4 + 1, 63 + 20, []uintptr{64}},
@@ -98,6 +100,43 @@ func TestChunks_OfABatchAreAsLargeAsItFillsByHalf(t *testing.T) {
 		if !slices.Equal(mem.asked, c.want) {
 			t.Errorf("%d rows beside %d ask for %d KiB, want %d", c.rows, c.had, mem.asked, c.want)
 		}
+	}
+}
+
+// TestChunks_HaveNoMoreRowsThanALocationNames: with rows of 8, 16, 24, 31 and 32 bytes. A larger block than
+// the rows fill is not asked for, and is used as far as they go where it is the spare of another table.
+func TestChunks_HaveNoMoreRowsThanALocationNames(t *testing.T) {
+	w, mem := newSizesWorld(t, Config{MaxEntities: 2 << 20})
+	type (
+		seven [7]byte
+		eight [8]byte
+		more  [16]byte
+	)
+	for _, c := range []struct {
+		make func(n int) error
+		last uintptr
+		rows uint32
+	}{
+		{func(n int) error { return NewMap1[burning](w).NewBatch(n, nil) }, 1 << 20, 1 << 17},
+		{func(n int) error { return NewMap1[eight](w).NewBatch(n, nil) }, 1 << 20, 1 << 16},
+		{func(n int) error { return NewMap1[more](w).NewBatch(n, nil) }, 1 << 20, 1 << 20 / 24},
+		{func(n int) error { return NewMap2[more, seven](w).NewBatch(n, nil) }, 1 << 20, 1<<20/31 - 1}, // what lies between the columns
+		{func(n int) error { return NewMap2[more, eight](w).NewBatch(n, nil) }, 4 << 20, 1 << 17},
+	} {
+		mem.asked = nil
+		if err := c.make(1 << 18); err != nil {
+			t.Fatal(err)
+		}
+		table := w.tables[len(w.tables)-1]
+		if got := w.sizes[table.last]; got != c.last || table.caps[table.last] != c.rows || slices.Max(mem.asked) != c.last || slices.Max(table.caps[:]) > maxRows {
+			t.Errorf("rows of %d bytes: chunks of %d, %d rows; asked for %d", table.rowBytes, got, table.caps[table.last], mem.asked)
+		}
+		if a := w.Archetype(table.index); a.Entities != 1<<18 {
+			t.Errorf("%+v", a)
+		}
+	}
+	if err := w.Check(); err != nil {
+		t.Error(err)
 	}
 }
 

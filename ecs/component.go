@@ -119,10 +119,11 @@ func (c *component) isZero(p unsafe.Pointer, n int) bool {
 	return true
 }
 
-// in returns row 0 of the column in the chunk of an entity that is alive, nil where it has none. The
-// lane is as long as the numbers of chunks.
-func (c *component) in(loc uint32) unsafe.Pointer {
-	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.lane)), uintptr(loc>>rowBits)*unsafe.Sizeof(address(0))))
+// in returns row 0 of the column in the chunk of an entity that is alive, by its record in a word, nil
+// where it has none. The lane is as long as the numbers of chunks.
+func (c *component) in(record uint64) unsafe.Pointer {
+	number := record << (32 - locShift) >> (32 + rowBits)
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.lane)), uintptr(number)*unsafe.Sizeof(address(0))))
 }
 
 // ID returns the number of the type, for the With and Without of filters.
@@ -134,9 +135,9 @@ func (c Component[T]) ID() ID { return c.comp.id }
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	w := c.w
 	if n := uint(e.index); n < uint(len(w.ents.recs)) {
-		if r := &w.ents.recs[n]; r.gen == e.gen {
-			if p := c.comp.in(r.loc); p != nil {
-				return (*T)(unsafe.Add(p, uintptr(r.loc&rowMask)*unsafe.Sizeof(*v))), true
+		if r := w.ents.recs[n].word(); uint32(r>>genShift) == e.gen {
+			if p := c.comp.in(r); p != nil {
+				return (*T)(unsafe.Add(p, uintptr(r>>locShift&rowMask)*unsafe.Sizeof(*v))), true
 			}
 		}
 	}

@@ -44,9 +44,9 @@
 //	  ^ 64-aligned   ^ 16-aligned     ^ 16-aligned
 //
 //	a table:  | full | full | … | tail: rows come and go at its end | at most one spare |
-//	          4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, then 1 MiB each, see Config
+//	          4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
 //
-// A few entities take 16 KiB, and a walk over a million starts anew in its columns some fifty
+// A few entities take 16 KiB, and a walk over a million starts anew in its columns some twenty
 // times. A batch takes larger chunks at once, each the largest that it fills by half: a thousand
 // entities that come together lie in one chunk, and are walked as fast as a slice; one by one they come
 // to three, whose edges are some per cent of the walk. Growing copies nothing: chunks stay where they are until they are empty. Where the

@@ -24,6 +24,7 @@ const maxFilter = 8
 //	    what links to the first target, or nil
 //	(4) nested rises, walk is not in it, and none is newer than the world's newest
 //	(5) those of lookout
+//	(6) those of stock
 type filter struct {
 	w       *World
 	need    mask
@@ -42,6 +43,7 @@ type filter struct {
 	epoch  uint64
 
 	lookout
+	stock
 }
 
 // A Selection is any filter: the entities that it matches now.
@@ -90,6 +92,9 @@ func (f *filter) interrupt(op string) {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
 	}
 	f.w.takeAway(f)
+	if f.mine != nil {
+		f.mine.laid = 0
+	}
 }
 
 // rewind forgets what was found. The room for it stays, unless a batch may be walking through it.
@@ -237,6 +242,7 @@ func (f *filter) Check() error {
 	c.that(f.walk <= f.w.serial && slices.IsSorted(append(slices.Clone(f.nested), f.w.serial)) && !slices.Contains(f.nested, f.walk),
 		"filter: walk %d beside %v of %d", f.walk, f.nested, f.w.serial)
 	c.lookout(f)
+	c.stock(f)
 	return c.err()
 }
 

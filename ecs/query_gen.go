@@ -118,12 +118,11 @@ func (q *Query1[A]) Columns() ([]Entity, []A) {
 // [*memory.Misuse] at the step after a structural change, and after With or Without of f.
 func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
-		var s walk
-		for f.step(&s) {
-			t, es, p0 := s.ticket, s.es.pointer(), s.cols[0].pointer()
+		for t := f.begin(); t != nil; t = t.next() {
+			es, p0 := t.es.pointer(), t.cols[0].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A))))) {
-					f.leave(&s)
+					t.leave()
 					return
 				}
 			}
@@ -135,11 +134,10 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 // a chunk and their components, slices of one length.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
-		var s walk
-		for f.step(&s) {
-			n := s.ticket.rows
-			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), unsafe.Slice((*A)(s.cols[0].pointer()), n)) {
-				f.leave(&s)
+		for t := f.begin(); t != nil; t = t.next() {
+			n := t.rows
+			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), unsafe.Slice((*A)(t.cols[0].pointer()), n)) {
+				t.leave()
 				return
 			}
 		}
@@ -272,15 +270,14 @@ type Columns2[A, B any] struct {
 // [*memory.Misuse] at the step after a structural change, and after With or Without of f.
 func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
-		var s walk
-		for f.step(&s) {
-			t, es, p0, p1 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer()
+		for t := f.begin(); t != nil; t = t.next() {
+			es, p0, p1 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row2[A, B]{
 					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
 					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
 				}) {
-					f.leave(&s)
+					t.leave()
 					return
 				}
 			}
@@ -292,13 +289,12 @@ func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 // a chunk and the columns of their components, of one length.
 func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 	return func(yield func([]Entity, Columns2[A, B]) bool) {
-		var s walk
-		for f.step(&s) {
-			n := s.ticket.rows
-			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns2[A, B]{
-				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n),
+		for t := f.begin(); t != nil; t = t.next() {
+			n := t.rows
+			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns2[A, B]{
+				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n),
 			}) {
-				f.leave(&s)
+				t.leave()
 				return
 			}
 		}
@@ -435,16 +431,15 @@ type Columns3[A, B, C any] struct {
 // [*memory.Misuse] at the step after a structural change, and after With or Without of f.
 func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
-		var s walk
-		for f.step(&s) {
-			t, es, p0, p1, p2 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer()
+		for t := f.begin(); t != nil; t = t.next() {
+			es, p0, p1, p2 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row3[A, B, C]{
 					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
 					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
 					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
 				}) {
-					f.leave(&s)
+					t.leave()
 					return
 				}
 			}
@@ -456,13 +451,12 @@ func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 // a chunk and the columns of their components, of one length.
 func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 	return func(yield func([]Entity, Columns3[A, B, C]) bool) {
-		var s walk
-		for f.step(&s) {
-			n := s.ticket.rows
-			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns3[A, B, C]{
-				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n),
+		for t := f.begin(); t != nil; t = t.next() {
+			n := t.rows
+			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns3[A, B, C]{
+				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n),
 			}) {
-				f.leave(&s)
+				t.leave()
 				return
 			}
 		}
@@ -603,9 +597,8 @@ type Columns4[A, B, C, D any] struct {
 // [*memory.Misuse] at the step after a structural change, and after With or Without of f.
 func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
-		var s walk
-		for f.step(&s) {
-			t, es, p0, p1, p2, p3 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer()
+		for t := f.begin(); t != nil; t = t.next() {
+			es, p0, p1, p2, p3 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row4[A, B, C, D]{
 					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
@@ -613,7 +606,7 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
 					D: (*D)(unsafe.Add(p3, uintptr(i)*unsafe.Sizeof(*new(D)))),
 				}) {
-					f.leave(&s)
+					t.leave()
 					return
 				}
 			}
@@ -625,13 +618,12 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 // a chunk and the columns of their components, of one length.
 func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]] {
 	return func(yield func([]Entity, Columns4[A, B, C, D]) bool) {
-		var s walk
-		for f.step(&s) {
-			n := s.ticket.rows
-			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns4[A, B, C, D]{
-				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n),
+		for t := f.begin(); t != nil; t = t.next() {
+			n := t.rows
+			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns4[A, B, C, D]{
+				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n),
 			}) {
-				f.leave(&s)
+				t.leave()
 				return
 			}
 		}
@@ -776,9 +768,8 @@ type Columns5[A, B, C, D, E any] struct {
 // [*memory.Misuse] at the step after a structural change, and after With or Without of f.
 func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	return func(yield func(Entity, Row5[A, B, C, D, E]) bool) {
-		var s walk
-		for f.step(&s) {
-			t, es, p0, p1, p2, p3, p4 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer(), s.cols[4].pointer()
+		for t := f.begin(); t != nil; t = t.next() {
+			es, p0, p1, p2, p3, p4 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer(), t.cols[4].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row5[A, B, C, D, E]{
 					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
@@ -787,7 +778,7 @@ func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 					D: (*D)(unsafe.Add(p3, uintptr(i)*unsafe.Sizeof(*new(D)))),
 					E: (*E)(unsafe.Add(p4, uintptr(i)*unsafe.Sizeof(*new(E)))),
 				}) {
-					f.leave(&s)
+					t.leave()
 					return
 				}
 			}
@@ -799,13 +790,12 @@ func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 // a chunk and the columns of their components, of one length.
 func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, D, E]] {
 	return func(yield func([]Entity, Columns5[A, B, C, D, E]) bool) {
-		var s walk
-		for f.step(&s) {
-			n := s.ticket.rows
-			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns5[A, B, C, D, E]{
-				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n), unsafe.Slice((*E)(s.cols[4].pointer()), n),
+		for t := f.begin(); t != nil; t = t.next() {
+			n := t.rows
+			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns5[A, B, C, D, E]{
+				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n), unsafe.Slice((*E)(t.cols[4].pointer()), n),
 			}) {
-				f.leave(&s)
+				t.leave()
 				return
 			}
 		}
@@ -954,9 +944,8 @@ type Columns6[A, B, C, D, E, F any] struct {
 // [*memory.Misuse] at the step after a structural change, and after With or Without of f.
 func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, F]] {
 	return func(yield func(Entity, Row6[A, B, C, D, E, F]) bool) {
-		var s walk
-		for f.step(&s) {
-			t, es, p0, p1, p2, p3, p4, p5 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer(), s.cols[4].pointer(), s.cols[5].pointer()
+		for t := f.begin(); t != nil; t = t.next() {
+			es, p0, p1, p2, p3, p4, p5 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer(), t.cols[4].pointer(), t.cols[5].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row6[A, B, C, D, E, F]{
 					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
@@ -966,7 +955,7 @@ func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, 
 					E: (*E)(unsafe.Add(p4, uintptr(i)*unsafe.Sizeof(*new(E)))),
 					F: (*F)(unsafe.Add(p5, uintptr(i)*unsafe.Sizeof(*new(F)))),
 				}) {
-					f.leave(&s)
+					t.leave()
 					return
 				}
 			}
@@ -978,13 +967,12 @@ func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, 
 // a chunk and the columns of their components, of one length.
 func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, C, D, E, F]] {
 	return func(yield func([]Entity, Columns6[A, B, C, D, E, F]) bool) {
-		var s walk
-		for f.step(&s) {
-			n := s.ticket.rows
-			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns6[A, B, C, D, E, F]{
-				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n), unsafe.Slice((*E)(s.cols[4].pointer()), n), unsafe.Slice((*F)(s.cols[5].pointer()), n),
+		for t := f.begin(); t != nil; t = t.next() {
+			n := t.rows
+			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns6[A, B, C, D, E, F]{
+				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n), unsafe.Slice((*E)(t.cols[4].pointer()), n), unsafe.Slice((*F)(t.cols[5].pointer()), n),
 			}) {
-				f.leave(&s)
+				t.leave()
 				return
 			}
 		}
@@ -1137,9 +1125,8 @@ type Columns7[A, B, C, D, E, F, G any] struct {
 // [*memory.Misuse] at the step after a structural change, and after With or Without of f.
 func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, E, F, G]] {
 	return func(yield func(Entity, Row7[A, B, C, D, E, F, G]) bool) {
-		var s walk
-		for f.step(&s) {
-			t, es, p0, p1, p2, p3, p4, p5, p6 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer(), s.cols[4].pointer(), s.cols[5].pointer(), s.cols[6].pointer()
+		for t := f.begin(); t != nil; t = t.next() {
+			es, p0, p1, p2, p3, p4, p5, p6 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer(), t.cols[4].pointer(), t.cols[5].pointer(), t.cols[6].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row7[A, B, C, D, E, F, G]{
 					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
@@ -1150,7 +1137,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, 
 					F: (*F)(unsafe.Add(p5, uintptr(i)*unsafe.Sizeof(*new(F)))),
 					G: (*G)(unsafe.Add(p6, uintptr(i)*unsafe.Sizeof(*new(G)))),
 				}) {
-					f.leave(&s)
+					t.leave()
 					return
 				}
 			}
@@ -1162,13 +1149,12 @@ func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, 
 // a chunk and the columns of their components, of one length.
 func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, B, C, D, E, F, G]] {
 	return func(yield func([]Entity, Columns7[A, B, C, D, E, F, G]) bool) {
-		var s walk
-		for f.step(&s) {
-			n := s.ticket.rows
-			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns7[A, B, C, D, E, F, G]{
-				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n), unsafe.Slice((*E)(s.cols[4].pointer()), n), unsafe.Slice((*F)(s.cols[5].pointer()), n), unsafe.Slice((*G)(s.cols[6].pointer()), n),
+		for t := f.begin(); t != nil; t = t.next() {
+			n := t.rows
+			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns7[A, B, C, D, E, F, G]{
+				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n), unsafe.Slice((*E)(t.cols[4].pointer()), n), unsafe.Slice((*F)(t.cols[5].pointer()), n), unsafe.Slice((*G)(t.cols[6].pointer()), n),
 			}) {
-				f.leave(&s)
+				t.leave()
 				return
 			}
 		}
@@ -1325,9 +1311,8 @@ type Columns8[A, B, C, D, E, F, G, H any] struct {
 // [*memory.Misuse] at the step after a structural change, and after With or Without of f.
 func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, D, E, F, G, H]] {
 	return func(yield func(Entity, Row8[A, B, C, D, E, F, G, H]) bool) {
-		var s walk
-		for f.step(&s) {
-			t, es, p0, p1, p2, p3, p4, p5, p6, p7 := s.ticket, s.es.pointer(), s.cols[0].pointer(), s.cols[1].pointer(), s.cols[2].pointer(), s.cols[3].pointer(), s.cols[4].pointer(), s.cols[5].pointer(), s.cols[6].pointer(), s.cols[7].pointer()
+		for t := f.begin(); t != nil; t = t.next() {
+			es, p0, p1, p2, p3, p4, p5, p6, p7 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer(), t.cols[4].pointer(), t.cols[5].pointer(), t.cols[6].pointer(), t.cols[7].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row8[A, B, C, D, E, F, G, H]{
 					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
@@ -1339,7 +1324,7 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, 
 					G: (*G)(unsafe.Add(p6, uintptr(i)*unsafe.Sizeof(*new(G)))),
 					H: (*H)(unsafe.Add(p7, uintptr(i)*unsafe.Sizeof(*new(H)))),
 				}) {
-					f.leave(&s)
+					t.leave()
 					return
 				}
 			}
@@ -1351,13 +1336,12 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, 
 // a chunk and the columns of their components, of one length.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Chunks() iter.Seq2[[]Entity, Columns8[A, B, C, D, E, F, G, H]] {
 	return func(yield func([]Entity, Columns8[A, B, C, D, E, F, G, H]) bool) {
-		var s walk
-		for f.step(&s) {
-			n := s.ticket.rows
-			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), n), Columns8[A, B, C, D, E, F, G, H]{
-				unsafe.Slice((*A)(s.cols[0].pointer()), n), unsafe.Slice((*B)(s.cols[1].pointer()), n), unsafe.Slice((*C)(s.cols[2].pointer()), n), unsafe.Slice((*D)(s.cols[3].pointer()), n), unsafe.Slice((*E)(s.cols[4].pointer()), n), unsafe.Slice((*F)(s.cols[5].pointer()), n), unsafe.Slice((*G)(s.cols[6].pointer()), n), unsafe.Slice((*H)(s.cols[7].pointer()), n),
+		for t := f.begin(); t != nil; t = t.next() {
+			n := t.rows
+			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns8[A, B, C, D, E, F, G, H]{
+				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n), unsafe.Slice((*E)(t.cols[4].pointer()), n), unsafe.Slice((*F)(t.cols[5].pointer()), n), unsafe.Slice((*G)(t.cols[6].pointer()), n), unsafe.Slice((*H)(t.cols[7].pointer()), n),
 			}) {
-				f.leave(&s)
+				t.leave()
 				return
 			}
 		}

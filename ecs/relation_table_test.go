@@ -63,9 +63,9 @@ func TestTargetChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 		cfg  Config
 		want []uintptr
 	}{
-		{Config{}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}},
+		{Config{}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
 		{Config{ChunkBytes: 8 << 10, MaxChunkBytes: 64 << 10}, []uintptr{1 << 10, 4 << 10, 8 << 10, 32 << 10, 64 << 10}},
-		{Config{TargetChunkBytes: 16 << 10}, []uintptr{16 << 10, 64 << 10, 256 << 10, 1 << 20}},
+		{Config{TargetChunkBytes: 16 << 10}, []uintptr{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
 		{Config{MaxChunkBytes: 16 << 10}, []uintptr{16 << 10}},
 		{Config{ChunkBytes: 2 << 10, MaxChunkBytes: 1 << 20}, []uintptr{1 << 10, 2 << 10, 8 << 10, 32 << 10, 128 << 10, 512 << 10, 1 << 20}},
 	} {

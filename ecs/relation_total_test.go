@@ -95,7 +95,8 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 	for _, c := range []fault{
 		{"relations", "of 6 component types", set(&w.relating, w.relating.with(maskBit(200)))},
 		{"directory 5", "from class 1, Config says", set(&w.first, 1)},
-		{"table 1 first", "from class 3, not", set(&home.first, 3)},
+		{"table 1 first", "from class 3 to 4, not", set(&home.first, 3)},
+		{"table 1 last", "from class 0 to 3, not", set(&home.last, 3)},
 		{"kin 1 none", "it is not of the kin of its mask", set(&home.kin, nil)},
 		{"kin 1 plain", "it has targets and no relation", set(&plain.kin, f)},
 		{"kin 1 plain targets", "it has targets and no relation", set(&plain.targets[0], ps[0])},

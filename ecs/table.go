@@ -51,8 +51,9 @@ type tableChunk struct {
 // Invariants, verified in this order by check:
 //
 //	(1) the columns are those of mask, each with that of its ticks behind it where it is tracked; caps[i] is
-//	    the most rows that a chunk of sizes[i] has room for, each column aligned, and first is the
-//	    class of its first chunks; step is what caps[first] were if nothing was tracked
+//	    the most rows that a chunk of sizes[i] has room for, each column aligned, and a location can
+//	    name; first is the class of its first chunks, last the largest that these rows fill; step is
+//	    what caps[first] were if nothing was tracked
 //	(2) chunks[0] … chunks[tail-1] are full, 0 < tailN <= cap unless the table is empty
 //	(3) len(chunks) <= chunks in use + 1, unless a batch tells observers before it begins
 //	(4) chunks[i].number names a directory entry with this table, position i and a class
@@ -78,6 +79,7 @@ type table struct {
 	targets  targets
 	caps     [maxClasses]uint32 // 0 where no row fits
 	first    uint32             // class
+	last     uint32             // class of the largest chunks that it asks for
 	step     uint32             // rows that Hash reads column by column
 	gen      uint32             // counts retirements: edges from before lead nowhere
 	idle     bool               // see kin
@@ -122,8 +124,13 @@ func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, err
 
 // fit works out how many rows of so many bytes the chunks have room for.
 func (t *table) fit(row uintptr, comps []*component, d *directory, ofKin bool) error {
+	t.last = t.first
 	for i, size := range d.sizes {
 		n := size / row
+		if n <= maxRows {
+			t.last = max(t.last, uint32(i))
+		}
+		n = min(n, maxRows)
 		for n > 0 && t.end(n) > size {
 			n--
 		}

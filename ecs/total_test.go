@@ -177,6 +177,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 
 		{"tickets 1", "tickets: loop 0 of 3 has none", set(&w.walking[0], nil)},
 		{"tickets 2 rows", "tickets: loop 1 of 3 has 0 rows", set(&w.walking[1].rows, 0)},
+		{"tickets 2 busy", "that is busy: false", set(&w.walking[1].busy, false)},
 		{"tickets 2 twice", "which another has: true", set(&w.walking[2], w.walking[0])},
 
 		{"index 1", "index: slot 0 is not retired", set(&ents.recs[0].gen, 4)},
@@ -200,7 +201,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"index 2 max", "Config says 9000", set(&ents.max, 9001)},
 
 		{"config", "is no Config", set(&w.cfg.ChunkBytes, 1025)},
-		{"sizes", "chunks of [1024 2048 16384 65536] bytes from class 0, Config says 1024 to 65536", set(&d.sizes[1], 2048)},
+		{"sizes", "chunks of [1024 2048 16384 65536 262144] bytes from class 0, Config says 1024 to 262144", set(&d.sizes[1], 2048)},
 		{"config largest", "is no Config", set(&w.cfg.MaxChunkBytes, 512)},
 		{"config smaller", "Config says 1024 to 4096", set(&w.cfg.MaxChunkBytes, 4096)},
 		{"component 1", "component 2: ecs.brain has ID 3", set(&brains.id, 3)},
@@ -217,7 +218,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"directory 1 lost", "of which tables own", set(&d.freeNumber, 0)},
 		{"directory 2", "bytes, the book says 1 of", set(&d.live, 1)},
 		{"directory 2 bytes", "the book says", set(&d.bytes, d.bytes+1)},
-		{"directory 2 class", "is of class 4 of 4", set(&d.chunks[held].class, 4)},
+		{"directory 2 class", "is of class 5 of 5", set(&d.chunks[held].class, 5)},
 		{"directory 3 width", "of width 16 for", set(&d.width, 16)},
 		{"directory 3 huge", "directory: ", set(&d.width, minWidth|1<<(bits.UintSize-2))},
 		{"directory 3 narrow", "columns of width 4 for", set(&d.width, 4)},
@@ -235,8 +236,8 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"table 1 mask high", "for 5 component types", set(&trio.mask, mask{7, 0, 0, 1})},
 		{"table 1 columns", "other columns than mask", set(&trio.mask, mask{5})},
 		{"table 1 size", "other columns than mask", set(&trio.heap[0].size, 9)},
-		{"table 1 fewer rows", fmt.Sprintf("rows of %d bytes from class 0, not [", trio.rowBytes), set(&trio.caps[3], trio.caps[3]-1)},
-		{"table 1 more rows", fmt.Sprintf("rows of %d bytes from class 0, not [", trio.rowBytes), set(&trio.caps[0], trio.caps[0]+1)},
+		{"table 1 fewer rows", fmt.Sprintf("rows of %d bytes from class 0 to 4, not [", trio.rowBytes), set(&trio.caps[3], trio.caps[3]-1)},
+		{"table 1 more rows", fmt.Sprintf("rows of %d bytes from class 0 to 4, not [", trio.rowBytes), set(&trio.caps[0], trio.caps[0]+1)},
 		{"table 1 row bytes", fmt.Sprintf("rows of %d bytes", trio.rowBytes+1), set(&trio.rowBytes, trio.rowBytes+1)},
 		{"table 2 tail", "rows in chunk 5 of", set(&trio.tail, 5)},
 		{"table 2 negative", "rows in chunk -9 of", set(&trio.tail, -9)},

@@ -230,16 +230,15 @@ type Addresses [maxFilter]unsafe.Pointer
 // All ranges over all matching entities and the addresses of their components, as Filter1.All.
 func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 	return func(yield func(Entity, Addresses) bool) {
-		var s walk
-		for f.step(&s) {
-			t, es, columns := s.ticket, s.es.pointer(), f.columnsOf(&s)
+		for t := f.begin(); t != nil; t = t.next() {
+			es, columns := t.es.pointer(), f.columnsOf(t)
 			for i := 0; i < t.rows; i++ {
 				row := columns
 				for k := range f.n {
 					row[k&(maxFilter-1)] = unsafe.Add(row[k&(maxFilter-1)], uintptr(i)*f.sizes[k&(maxFilter-1)])
 				}
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), row) {
-					f.leave(&s)
+					t.leave()
 					return
 				}
 			}
@@ -251,10 +250,9 @@ func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 // and where their columns begin, each of ColumnStats.Size bytes per entity.
 func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	return func(yield func([]Entity, Addresses) bool) {
-		var s walk
-		for f.step(&s) {
-			if !yield(unsafe.Slice((*Entity)(s.es.pointer()), s.ticket.rows), f.columnsOf(&s)) {
-				f.leave(&s)
+		for t := f.begin(); t != nil; t = t.next() {
+			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), t.rows), f.columnsOf(t)) {
+				t.leave()
 				return
 			}
 		}
@@ -276,9 +274,9 @@ func (f *FilterOf) runPiece(t *Task, body any) {
 	body.(func(*Task, []Entity, Addresses))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), columns)
 }
 
-func (f *FilterOf) columnsOf(s *walk) (a Addresses) {
+func (f *FilterOf) columnsOf(t *ticket) (a Addresses) {
 	for i := range f.n {
-		a[i&(maxFilter-1)] = s.cols[i&(maxFilter-1)].pointer()
+		a[i&(maxFilter-1)] = t.cols[i&(maxFilter-1)].pointer()
 	}
 	return a
 }

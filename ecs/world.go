@@ -27,8 +27,10 @@ type Config struct {
 	// MaxChunkBytes is the size at which blocks stop growing: an archetype asks for four of
 	// ChunkBytes, four of four times as much, and so on, and then for blocks of this size; many
 	// entities that come at once skip the sizes of which they fill the next by half. A
-	// power of two from ChunkBytes to 1 MiB. Default 64 times ChunkBytes, at most 1 MiB. Name
-	// ChunkBytes where the allocator has blocks of one size, as a pool.
+	// power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. Name
+	// ChunkBytes where the allocator has blocks of one size, as a pool. An archetype of whose rows a
+	// chunk of some size held more than 131,072, as it does at 4 MiB of rows shorter than 32
+	// bytes, asks for the next smaller ones.
 	MaxChunkBytes int
 
 	// TargetChunkBytes takes the place of ChunkBytes for the tables of entities with a [Relation], of
@@ -53,11 +55,11 @@ const (
 	defaultMaxEntities = 1 << 20
 	minChunkBytes      = 1 << 10
 	maxFirstBytes      = 64 << 10
-	maxChunkBytes      = 8 << rowBits // 1 MiB
+	maxChunkBytes      = 32 * maxRows // 4 MiB
 
 	// maxClasses is the number of sizes from minChunkBytes to maxChunkBytes by steps of four,
 	// of which one may be cut short by ChunkBytes.
-	maxClasses = 7
+	maxClasses = 8
 
 	// chunkAlign is one cache line, so that no two chunks share one.
 	chunkAlign = 64
@@ -68,7 +70,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.ChunkBytes = defaultChunkBytes
 	}
 	if c.MaxChunkBytes == 0 {
-		c.MaxChunkBytes = min(max(c.ChunkBytes, 0)*64, maxChunkBytes)
+		c.MaxChunkBytes = min(max(c.ChunkBytes, 0)*256, maxChunkBytes)
 	}
 	if c.TargetChunkBytes == 0 {
 		c.TargetChunkBytes = minChunkBytes
