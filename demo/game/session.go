@@ -108,13 +108,17 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	return s, nil
 }
 
+// UploadBytes is how many bytes of pictures a frame hands to the GPU at most, but for a larger one alone.
+const UploadBytes = 1 << 20
+
 // newStream starts the workers, and says what kinds of files there are.
 func (s *Session) newStream() (*stream.Streamer, error) {
 	st, err := stream.New(stream.Config{
 		FS: s.cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
-		Heap:  func(k int) memory.Allocator { return s.Mem.Worker(k) },
-		Free:  s.Mem.Free,
-		Drain: func(k int) { s.Mem.Worker(k).Settle() },
+		Heap:   func(k int) memory.Allocator { return s.Mem.Worker(k) },
+		Free:   s.Mem.Free,
+		Drain:  func(k int) { s.Mem.Worker(k).Settle() },
+		Upload: stream.Budget{Bytes: UploadBytes, Time: 2 * time.Millisecond},
 	})
 	if err != nil {
 		return nil, err

@@ -65,6 +65,7 @@ type Plan struct {
 	nWant int
 	drop  [allSectors]Sector
 	nDrop int
+	leads [(2 + 8) * tickRate]uint32 // sectors that came, by their lead in ticks
 	stats PlanStats
 }
 
@@ -77,6 +78,7 @@ type PlanStats struct {
 	SeenSeconds        float64 // of all sectors in view, each by itself
 	SoftSeconds        float64 // of these, without their picture
 	LeadSum            float64 // seconds until seen less seconds until there, over those that came; negative if seen first
+	LeadMedian         float32 // to a sixtieth of a second, within 2 and -8 seconds
 	LeadWorst          float32
 }
 
@@ -283,6 +285,7 @@ func (p *Plan) Ready(s Sector) bool {
 	}
 	p.stats.Ready++
 	p.stats.LeadSum += float64(lead)
+	p.leads[int(min(max(lead*tickRate+8*tickRate, 0), float32(len(p.leads)-1)))]++
 	p.stats.LeadWorst = min(p.stats.LeadWorst, lead)
 	return true
 }
@@ -293,4 +296,14 @@ func (p *Plan) Shown(s Sector) bool {
 }
 
 // Stats returns the counters.
-func (p *Plan) Stats() PlanStats { return p.stats }
+func (p *Plan) Stats() PlanStats {
+	s := p.stats
+	sum := uint64(0)
+	for i, n := range p.leads {
+		if sum += uint64(n); n > 0 && sum > s.Ready/2 {
+			s.LeadMedian = float32(i-8*tickRate) / tickRate
+			break
+		}
+	}
+	return s
+}
