@@ -14,7 +14,7 @@ type Tour uint8
 // The tours.
 const (
 	NoTour     Tour = iota
-	TourRows        // two rows of sectors at a time, to the end of the realm and back; sometimes it turns about for a while
+	TourRows        // two rows of sectors at a time, to the end of the realm and back; in each it turns about once
 	TourZigzag      // the same way, but two thirds of a second back after each four thirds forth
 )
 
@@ -73,14 +73,19 @@ func newTour(kind Tour, start vec) *tourPath {
 		t.end += of
 		at = to
 	}
+	// There a sector to be seen in two seconds has just been asked for.
+	const about = (512*30 - 320 - 2*TourSpeed + 30) % 512
 	const rows, places = realm.Sectors / 2, (realm.World-2*tourEdge)/tourStride + 1
 	sway := uint32(1)
 	for row := range rows {
 		y := float32(realm.World - (2*row+1)*realm.SectorSize)
-		turn := row*5%places + 1 // where it flies back a stride, in two rows of three
+		turn := row*5%(places-4) + 2 // where it turns about, for a stride
 		var line [places]vec
 		for i := range line {
 			x := tourEdge + i*tourStride
+			if i == turn {
+				x += about - x%512
+			}
 			if row%2 == 1 {
 				x = realm.World - x
 			}
@@ -89,7 +94,7 @@ func newTour(kind Tour, start vec) *tourPath {
 		}
 		for i, p := range line {
 			add(p)
-			if i == turn && row%3 != 0 {
+			if i == turn {
 				add(line[i-1])
 				add(p)
 			}
