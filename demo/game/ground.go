@@ -205,16 +205,18 @@ func (g *scenery) deliver(_ string, p, _ *sceneryPicture) error {
 	}
 	g.half = p
 	const row = 4 * ground.SectorSize
-	for began := time.Now(); p.row < ground.SectorSize; {
-		if p.row > 0 && time.Since(began) > g.slice {
-			return stream.ErrMore
-		}
+	for began := time.Now(); ; {
 		to := min(p.row+groundSlice, ground.SectorSize)
 		if err := g.view.Rows(p.sector, p.row, p.pixels[p.row*row:to*row]); err != nil {
 			g.half = nil
 			return err
 		}
-		p.row = to
+		if p.row = to; to == ground.SectorSize {
+			break
+		}
+		if time.Since(began) > g.slice {
+			return stream.ErrMore
+		}
 	}
 	g.half = nil
 	p.pixels = nil

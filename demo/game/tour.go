@@ -73,8 +73,8 @@ func newTour(kind Tour, start vec) *tourPath {
 		t.end += of
 		at = to
 	}
-	// There a sector to be seen in two seconds has just been asked for.
-	const about = (512*30 - 320 - 2*TourSpeed + 30) % 512
+	// There sectors to be seen in two seconds have just been asked for, and are on their way.
+	const about = (30*realm.SectorSize - 320 - 2*TourSpeed + 10) % realm.SectorSize
 	const rows, places = realm.Sectors / 2, (realm.World-2*tourEdge)/tourStride + 1
 	sway := uint32(1)
 	for row := range rows {
@@ -84,12 +84,16 @@ func newTour(kind Tour, start vec) *tourPath {
 		for i := range line {
 			x := tourEdge + i*tourStride
 			if i == turn {
-				x += about - x%512
+				x += about - x%realm.SectorSize
 			}
 			if row%2 == 1 {
 				x = realm.World - x
 			}
 			sway = sway*1664525 + 1013904223
+			if i == turn { // straight ahead
+				line[i] = vec{float32(x), line[i-1][1]}
+				continue
+			}
 			line[i] = vec{float32(x), y + float32(int(sway>>16)%(2*tourSway+1)-tourSway)}
 		}
 		for i, p := range line {
