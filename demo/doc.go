@@ -15,9 +15,9 @@
 //
 // The groups are those of -help, which says what each takes.
 //
-//	the game           -seed -level -autopilot -heat -enemies -particles -assets -config
+//	the game           -seed -level -autopilot -tour -heat -enemies -particles -assets -config
 //	the window         -size -overlay -screenshot -capture -screen
-//	without a window   -headless -ticks -progress
+//	without a window   -headless -ticks -progress -fast
 //	what is written    -hash -stats -every -books
 //	memory             -budget -guard -resident -slow
 //	help               -version -help

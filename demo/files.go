@@ -53,13 +53,17 @@ func save(name string, write func(io.Writer) error) (err error) {
 func (r *report) save(name string) error {
 	return save(name, func(w io.Writer) error {
 		if !strings.EqualFold(filepath.Ext(name), ".csv") {
-			enc := json.NewEncoder(w)
-			enc.SetIndent("", "  ")
-			return enc.Encode(r)
+			return r.writeJSON(w)
 		}
 		if r.Series != nil {
 			return writeSeries(w, r.Series)
 		}
 		return r.snapshot.WriteCSV(w)
 	})
+}
+
+func (r *report) writeJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
 }

@@ -26,6 +26,8 @@ type options struct {
 	seed       uint64
 	level      string
 	autopilot  bool
+	tour       tour
+	fast       bool
 	hash       bool
 	stats      string
 	books      bool
@@ -162,6 +164,41 @@ func (d *dimensions) Set(s string) error {
 	return nil
 }
 
+// tour is what -tour flies.
+type tour game.Tour
+
+// String prints the flag's value, for the usage text.
+func (t *tour) String() string { return "" }
+
+// IsBoolFlag lets -tour stand alone.
+func (t *tour) IsBoolFlag() bool { return true }
+
+// Set reads the name of a tour, true for rows, or false.
+func (t *tour) Set(s string) error {
+	switch s {
+	case "true":
+		s = game.TourRows.String()
+	case "false":
+		*t = tour(game.NoTour)
+		return nil
+	}
+	way, err := game.ParseTour(s)
+	*t = tour(way)
+	return err
+}
+
+// joined has a tour's name belong to its flag, which may stand alone: -tour zigzag is -tour=zigzag.
+func joined(args []string) (out []string) {
+	for i, a := range args {
+		if last := len(out) - 1; i > 0 && (args[i-1] == "-tour" || args[i-1] == "--tour") && !strings.HasPrefix(a, "-") {
+			out[last] += "=" + a
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
 // errUsage says that the command line was wrong, and that the reason was printed.
 var errUsage = errors.New("usage")
 
@@ -172,7 +209,7 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o *options, err error) 
 	f.SetOutput(out)
 	o.declare(f)
 	f.Usage = func() { usage(f, out) }
-	if err := f.Parse(args); err != nil {
+	if err := f.Parse(joined(args)); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return o, err
 		}
@@ -195,8 +232,10 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.Uint64Var(&o.seed, "seed", 1, "the `S`eed: the same seed and input give the same game")
 	f.StringVar(&o.level, "level", "ember", "the level to start with: its `NAME`")
 	f.BoolVar(&o.autopilot, "autopilot", false, "let the game play itself to the end (headless it always does)")
+	f.Var(&o.tour, "tour", "fly over the realm at full speed, for what streams: `WAY` rows or zigzag, alone it is rows")
+	f.BoolVar(&o.fast, "fast", false, "with -headless -tour: as fast as it goes, not sixty ticks a second")
 	f.BoolVar(&o.hash, "hash", false, "print the hash of the final state")
-	f.StringVar(&o.stats, "stats", "", "write where memory and time went to `FILE`, .json or .csv")
+	f.StringVar(&o.stats, "stats", "", "write where memory and time went to `FILE`, .json or .csv; - is JSON to standard output")
 	f.BoolVar(&o.books, "books", false, "print whose the process's resident memory is as the run ends (Linux)")
 	f.StringVar(&o.screenshot, "screenshot", "", "write a picture of the window to `FILE`.png after 300 ticks, or after -ticks, and end")
 	f.StringVar(&o.capture, "capture", "", "write five seconds of the window to `FILE`.gif, from tick 300 on, or from -ticks, and end")
@@ -206,8 +245,8 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.Var(&o.overlay, "overlay", "show the memory overlay from the start, strip and tiers, or `PARTS`: -overlay=f1,maps (F2 in play says which there are)")
 	f.Var(&o.size, "size", "the window's `W`xH, as 640x360")
 	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
-	f.StringVar(&o.assets, "assets", "", "take art/ and levels/ from `DIR` and not from the program")
-	f.IntVar(&o.resident, "resident", game.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 512")
+	f.StringVar(&o.assets, "assets", "", "take art/, levels/, realms/ and sound/ from `DIR` and not from the program")
+	f.IntVar(&o.resident, "resident", game.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 64, or 512 in steps of 4")
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
 	f.Int64Var(&o.wantEvery, "every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
@@ -237,8 +276,10 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		return "-screen is for a picture: use it with -screenshot"
 	case o.particles < 1 || o.particles > 4_000_000:
 		return fmt.Sprintf("-particles %d: allowed are 1 to 4000000", o.particles)
-	case o.resident < 8 || o.resident > 512:
-		return fmt.Sprintf("-resident %d: allowed are 8 to 512", o.resident)
+	case o.resident < 8 || o.resident > 512 || o.resident > 64 && o.resident%4 != 0:
+		return fmt.Sprintf("-resident %d: allowed are 8 to 64, and in steps of 4 to 512", o.resident)
+	case o.fast && !(o.headless && o.tour != tour(game.NoTour)):
+		return "-fast is for a tour without a window: use it with -headless -tour"
 	case o.enemies < 0 || o.enemies > 200_000:
 		return fmt.Sprintf("-enemies %d: allowed are 0 to 200000", o.enemies)
 	case !(o.heat >= 0 && o.heat <= game.HeatMost):
@@ -257,13 +298,14 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		return "-size needs a window, and -headless has none: use one of them"
 	case o.screenshot != "" && !strings.EqualFold(filepath.Ext(o.screenshot), ".png"):
 		return fmt.Sprintf("-screenshot %s: the name must end in .png", o.screenshot)
-	case o.stats != "" && !slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(o.stats))):
+	case o.stats != "" && o.stats != "-" && !slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(o.stats))):
 		return fmt.Sprintf("-stats %s: the name must end in .json or .csv", o.stats)
 	}
 	if ticks > 0 {
 		o.ticks = uint64(ticks)
 	}
 	o.every = uint64(every)
+	o.autopilot = o.autopilot || o.tour != tour(game.NoTour)
 	files := builtin
 	if o.assets != "" {
 		if info, err := os.Stat(o.assets); err != nil || !info.IsDir() {

@@ -38,9 +38,9 @@ var groups = []struct {
 	title string
 	flags string
 }{
-	{"The game", "seed level autopilot heat enemies particles assets config"},
+	{"The game", "seed level autopilot tour heat enemies particles assets config"},
 	{"The window", "size overlay screenshot capture screen"},
-	{"Without a window", "headless ticks progress"},
+	{"Without a window", "headless ticks progress fast"},
 	{"What is written", "hash stats every books"},
 	{"Memory", "budget guard resident slow"},
 	{"Help", "version"},
@@ -53,6 +53,7 @@ const examples = `Examples:
   demo -headless -ticks 36000 -stats run.csv -every 60    a row for each second of them
   demo -autopilot -ticks 600 -screenshot game.png   a picture, and the end
   demo -screen gifts -screenshot gifts.png          a picture of a menu
+  demo -headless -tour zigzag -slow 200,1 -stats -  what streams from far away, in figures
   demo -slow 200,0.1 -resident 16                   the ground from far away, in little room: softer, no slower
   demo -budget all=0.1                              a tenth of the memory: less of everything, no crash
 `

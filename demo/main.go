@@ -46,7 +46,11 @@ const headlessTicks = 600
 
 func (o *options) play(stdout, stderr io.Writer) (err error) {
 	o.stderr = stderr
-	if err := writable(o.stats, o.screenshot, o.capture); err != nil {
+	stats := o.stats
+	if stats == "-" {
+		stats = ""
+	}
+	if err := writable(stats, o.screenshot, o.capture); err != nil {
 		return err
 	}
 	defer o.heed()()
@@ -67,17 +71,21 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.headless || o.hash {
+	if (o.headless || o.hash) && o.stats != "-" {
 		if err := r.print(stdout, o.hash); err != nil {
 			return err
 		}
 	}
-	if o.books {
+	if o.books && o.stats != "-" {
 		if err := r.Books.print(stdout); err != nil {
 			return err
 		}
 	}
-	if o.stats != "" {
+	switch o.stats {
+	case "":
+	case "-":
+		return r.writeJSON(stdout)
+	default:
 		return r.save(o.stats)
 	}
 	return nil
@@ -108,7 +116,7 @@ func (o *options) session() game.SessionConfig {
 		}
 	}
 	return game.SessionConfig{
-		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads()},
+		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: game.Tour(o.tour)},
 		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
 		Log: func(err error) { o.log(err.Error()) },
 	}
@@ -126,6 +134,9 @@ func (o *options) quads() int {
 func (o *options) unseen() (*report, error) {
 	cfg := o.session()
 	cfg.Autopilot = true // nobody is there to play
+	if cfg.Game.Tour != game.NoTour {
+		cfg.Ground, cfg.GroundBytes = game.NewStandIn(), o.resident<<20
+	}
 	s, err := game.NewSession(cfg)
 	if err != nil {
 		return nil, err
@@ -134,7 +145,7 @@ func (o *options) unseen() (*report, error) {
 	if ticks == 0 {
 		ticks = headlessTicks
 	}
-	rows, told := newSeries(o.every, ticks), o.newProgress(ticks)
+	rows, told, clock := newSeries(o.every, ticks), o.newProgress(ticks), o.newPacer()
 	for s.Game.Ticks < ticks && err == nil && !o.stopped.Load() {
 		began := time.Now()
 		err = s.Frame(engine.Input{})
@@ -142,9 +153,34 @@ func (o *options) unseen() (*report, error) {
 		told.tell(s)
 		if !s.Playing() {
 			time.Sleep(100 * time.Microsecond) // the workers are loading
+			continue
 		}
+		clock.wait()
 	}
 	return o.finish(s, nil, rows, err)
+}
+
+// A pacer is the clock of a tour without a window: sixty frames a second, of which none is caught up on that
+// is late by a tenth of a second or more. A nil pacer does not wait.
+type pacer struct{ next time.Time }
+
+func (o *options) newPacer() *pacer {
+	if o.tour == tour(game.NoTour) || o.fast {
+		return nil
+	}
+	return &pacer{}
+}
+
+func (p *pacer) wait() {
+	if p == nil {
+		return
+	}
+	now := time.Now()
+	if now.Sub(p.next) > time.Second/10 {
+		p.next = now
+	}
+	p.next = p.next.Add(time.Second / 60)
+	time.Sleep(p.next.Sub(now))
 }
 
 // finish closes a session and says how it went. Books that were asked for and not taken while there

@@ -59,7 +59,10 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		{"-headless -seed -1", `invalid value "-1" for flag -seed`},
 		{"-headless -level lava", `-level "lava": no such level; there are: ember, spore, tide`},
 		{"-headless -particles 0", "allowed are 1 to 4000000"},
-		{"-resident 7", "-resident 7: allowed are 8 to 512"},
+		{"-resident 7", "-resident 7: allowed are 8 to 64, and in steps of 4 to 512"},
+		{"-resident 65", "-resident 65: allowed are"},
+		{"-tour loops", `"loops" is no tour; allowed are rows and zigzag`},
+		{"-fast -headless", "-fast is for a tour without a window"},
 		{"-headless -enemies 1000000", "allowed are 0 to 200000"},
 		{"-headless -screenshot x.png", "-screenshot needs a window"},
 		{"-headless -overlay", "-overlay needs a window"},
@@ -105,7 +108,7 @@ func TestHeadless_WritesTheWholeReport(t *testing.T) {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range strings.Fields("ticks hash levels entities_peak particles_peak tiers go loader tick_ms") {
+	for _, name := range strings.Fields("ticks hash levels entities_peak particles_peak tiers go stream tick_ms") {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("the report has no %q", name)
 		}
@@ -114,7 +117,7 @@ func TestHeadless_WritesTheWholeReport(t *testing.T) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Ticks != 1200 || r.EntitiesPeak == 0 || r.ParticlesPeak == 0 || r.TickMS.P50 <= 0 || r.Loader.Uploads == 0 {
+	if r.Ticks != 1200 || r.EntitiesPeak == 0 || r.ParticlesPeak == 0 || r.TickMS.P50 <= 0 || r.Stream.Uploads == 0 {
 		t.Errorf("report: %+v", r)
 	}
 	if !strings.Contains(stdout, "hash "+r.Hash) || len(r.Hash) != 16 {

@@ -21,7 +21,7 @@ type report struct {
 	ParticlesPeak int                `json:"particles_peak"`
 	Tiers         []tiers.TierRecord `json:"tiers"`
 	Go            goReport           `json:"go"`
-	Loader        loaderReport       `json:"loader"`
+	Stream        streamReport       `json:"stream"`
 	TickMS        game.Percentiles   `json:"tick_ms"`
 	Lost          game.Lost          `json:"lost"`             // what full tiers cost the game
 	Series        []row              `json:"series,omitempty"` // what -every asks for
@@ -37,21 +37,50 @@ type goReport struct {
 	MaxPauseMS     float64 `json:"max_pause_ms"`
 }
 
-type loaderReport struct {
-	Requests      uint64       `json:"requests"`
-	Uploads       uint64       `json:"uploads"`
-	Failures      uint64       `json:"failures"`
-	Cancels       uint64       `json:"cancels"`
-	Wasted        uint64       `json:"bytes_wasted"`
-	BytesRead     uint64       `json:"bytes_read"`
-	BytesDecoded  uint64       `json:"bytes_decoded"`
-	BytesUploaded uint64       `json:"bytes_uploaded"`
-	FrameBytesMax int64        `json:"frame_bytes_max"`
-	StagingPeak   uint64       `json:"staging_peak"`
-	ResidentPeak  uint64       `json:"resident_peak"`
-	ReadyMS       spreadReport `json:"ready_ms"`
-	HandOverMS    spreadReport `json:"hand_over_ms"`
-	Errors        []string     `json:"errors"`
+// streamReport is how the streaming of files goes: of all of them, and of the ground.
+type streamReport struct {
+	Requests          uint64       `json:"requests"`
+	Uploads           uint64       `json:"uploads"`
+	Failures          uint64       `json:"failures"`
+	Cancels           uint64       `json:"cancels"`
+	CancelledQueued   uint64       `json:"cancelled_queued"`
+	CancelledDecoding uint64       `json:"cancelled_decoding"` // in mid decode
+	CancelledReady    uint64       `json:"cancelled_ready"`
+	Wasted            uint64       `json:"bytes_wasted"`
+	BytesRead         uint64       `json:"bytes_read"`
+	BytesDecoded      uint64       `json:"bytes_decoded"`
+	BytesUploaded     uint64       `json:"bytes_uploaded"`
+	FrameBytesMax     int64        `json:"frame_bytes_max"`
+	FrameBudget       int64        `json:"frame_bytes_budget"`
+	StagingPeak       uint64       `json:"staging_peak"`
+	ResidentPeak      uint64       `json:"resident_peak"`
+	ReadyMS           spreadReport `json:"ready_ms"`
+	HandOverMS        spreadReport `json:"hand_over_ms"`
+	LeadMS            leadReport   `json:"lead_ms"` // of what was asked for with a time
+	Fragmentation     float64      `json:"worker_fragmentation"`
+	FragmentationMean float64      `json:"worker_fragmentation_mean"`
+	Ground            groundReport `json:"ground"`
+	Errors            []string     `json:"errors"`
+}
+
+// groundReport is how the ground of the last realm was streamed; zero where nobody looked.
+type groundReport struct {
+	Resident       int64      `json:"resident"`
+	ResidentPeak   int64      `json:"resident_peak"`
+	ResidentBudget int64      `json:"resident_budget"`
+	Asked          uint64     `json:"asked"`
+	Ready          uint64     `json:"ready"`
+	Cancelled      uint64     `json:"cancelled"`
+	SeenSeconds    float64    `json:"seen_tile_seconds"`
+	SoftSeconds    float64    `json:"soft_tile_seconds"`
+	Soft           float64    `json:"soft_share"`
+	Thrash         float64    `json:"thrash_share"` // asked for again within two seconds of being let go
+	LeadMS         leadReport `json:"lead_ms"`      // time until seen less time until there
+}
+
+type leadReport struct {
+	Median float64 `json:"median"`
+	Worst  float64 `json:"worst"`
 }
 
 type spreadReport struct {
@@ -98,7 +127,7 @@ func summarize(s *game.Session) *report {
 	r := &report{
 		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.Levels(),
 		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), Lost: s.Game.Lost,
-		Loader: loaded(s.Stream),
+		Stream: streamed(s),
 	}
 	s.Mem.Snapshot(&r.snapshot)
 	r.Tiers = r.snapshot.Records()
@@ -107,24 +136,38 @@ func summarize(s *game.Session) *report {
 	return r
 }
 
-func loaded(s *stream.Streamer) loaderReport {
-	st := s.Stats()
-	r := loaderReport{
+func streamed(s *game.Session) streamReport {
+	st := s.Stream.Stats()
+	r := streamReport{
 		Requests: st.Requests, Uploads: st.Deliveries, Failures: st.Failures,
-		Cancels: st.CancelledQueued + st.CancelledDecoding + st.CancelledReady, Wasted: st.Wasted,
-		BytesRead: st.BytesRead, BytesDecoded: st.BytesDecoded, BytesUploaded: st.BytesDelivered,
-		FrameBytesMax: st.FrameBytesMax, StagingPeak: uint64(st.StagingPeak), ResidentPeak: uint64(st.ResidentPeak),
-		ReadyMS: spread(st.Latency), HandOverMS: spread(st.HandOver), Errors: []string{},
+		Cancels:         st.CancelledQueued + st.CancelledDecoding + st.CancelledReady,
+		CancelledQueued: st.CancelledQueued, CancelledDecoding: st.CancelledDecoding, CancelledReady: st.CancelledReady,
+		Wasted: st.Wasted, BytesRead: st.BytesRead, BytesDecoded: st.BytesDecoded, BytesUploaded: st.BytesDelivered,
+		FrameBytesMax: st.FrameBytesMax, FrameBudget: game.UploadBytes,
+		StagingPeak: uint64(st.StagingPeak), ResidentPeak: uint64(st.ResidentPeak),
+		ReadyMS: spread(st.Latency), HandOverMS: spread(st.HandOver), LeadMS: leadReport{ms(st.Lead.Median), ms(st.Lead.Worst)},
+		Fragmentation: st.Fragmentation, FragmentationMean: st.FragmentationMean, Ground: grounded(s), Errors: []string{},
 	}
-	for _, err := range s.Errors() {
+	for _, err := range s.Stream.Errors() {
 		r.Errors = append(r.Errors, err.Error())
 	}
 	return r
 }
 
+func grounded(s *game.Session) groundReport {
+	p := s.GroundStats()
+	r := groundReport{
+		Asked: p.Asked, Ready: p.Ready, Cancelled: p.Cancelled, SeenSeconds: p.SeenSeconds, SoftSeconds: p.SoftSeconds,
+		Soft: p.Soft(), Thrash: p.Thrash(), LeadMS: leadReport{float64(p.LeadMedian) * 1e3, float64(p.LeadWorst) * 1e3},
+	}
+	r.Resident, r.ResidentPeak, r.ResidentBudget = s.GroundResident()
+	return r
+}
+
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+
 // spread returns a distribution in milliseconds.
 func spread(s stream.Spread) spreadReport {
-	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
 	return spreadReport{ms(s.P50), ms(s.P99), ms(s.P999), ms(s.Max)}
 }
 

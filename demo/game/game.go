@@ -61,6 +61,7 @@ type Config struct {
 	Guard     bool    // a guard around the general heap: canaries, quarantine, call sites
 	Enemies   int     // extra drifters from the start, all over the realm, for a stress run
 	Heat      float32 // the heat is at least this, 0 to 10
+	Tour      Tour    // the way that the player flies instead of being steered
 	// Sound is told what is to be heard, tick by tick; nil where nobody listens. The rules never read it.
 	Sound cue.Sink
 }
@@ -85,7 +86,7 @@ type Config struct {
 //	(2) every ribbon in use belongs to one living enemy
 //	(3) the heap of the popups' texts passes its own Check
 //	(4) toll and extra count the living
-//	(5) nothing that moves is in a wall
+//	(5) nothing that moves is in a wall, but a player on a tour
 type Game struct {
 	State
 	Level *level.Level
@@ -120,6 +121,7 @@ type Game struct {
 	ribbons ribbons
 	popups  popups
 	arms    arms
+	tour    *tourPath // of this realm; nil without Config.Tour
 }
 
 // actors are the ways into the world.
@@ -254,6 +256,7 @@ func (g *Game) Begin(l *level.Level, r *realm.Realm) error {
 	g.writeSpawns()
 	g.resetSeals()
 	g.resetPlayer(hull)
+	g.tour = newTour(g.cfg.Tour, g.Player.P)
 	g.fx.palette(l)
 	if err := g.declare(); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/strata-go/strata/demo/ground"
@@ -25,11 +26,36 @@ type GroundView interface {
 	Hide(s ground.Sector)
 }
 
+// A StandIn is a GroundView where nobody looks: it takes rows as a GPU would, copies them once, and keeps count.
+type StandIn struct {
+	shown map[ground.Sector]bool
+	last  []byte
+	Peak  int // sectors that were held at once
+}
+
+// NewStandIn makes one, with a megabyte of the Go heap for the last rows.
+func NewStandIn() *StandIn {
+	return &StandIn{shown: map[ground.Sector]bool{}, last: make([]byte, ground.Bytes)}
+}
+
+// Rows copies them.
+func (v *StandIn) Rows(s ground.Sector, y int, rows []byte) error {
+	copy(v.last[4*ground.SectorSize*y:], rows)
+	v.shown[s] = true
+	v.Peak = max(v.Peak, len(v.shown))
+	return nil
+}
+
+// Hide forgets a sector.
+func (v *StandIn) Hide(s ground.Sector) { delete(v.shown, s) }
+
 const (
 	// GroundBytes is what pictures of sectors may take unless told.
 	GroundBytes = 48 << 20
-	// groundSlice is how many rows are handed over at a time.
+	// groundSlice is how many rows are handed over between two looks at the clock.
 	groundSlice = 128
+	// groundTime is how long a sector's hand-over may take in a frame before the rest waits for the next one.
+	groundTime = time.Millisecond
 )
 
 // sceneryPicture is a sector's ground on its way.
@@ -52,6 +78,7 @@ type stampPicture struct {
 // every sector: they have a ticket of their own, which is closed when every worker has let go. Where a
 // streamer closes all tickets at once, the stamps go when the last worker has finished its rows.
 type scenery struct {
+	st        *stream.Streamer
 	view      GroundView
 	budget    int
 	plan      ground.Plan
@@ -62,6 +89,9 @@ type scenery struct {
 	composing atomic.Int32 // workers that may read stamps
 	kept      stream.Ticket[stampPicture]
 	scope     *stream.Scope
+	slice     time.Duration   // of a frame that a hand-over may take
+	half      *sceneryPicture // of which some rows were handed over, and not all: one at a time
+	peak      int64           // most bytes of pictures, on the GPU and in the workers' blocks
 	told      map[string]bool // files whose failure was told, in this realm
 	narrow    bool            // and that workers have no room
 }
@@ -74,11 +104,11 @@ func newScenery(st *stream.Streamer, view GroundView, budget int) (*scenery, err
 	if budget == 0 {
 		budget = GroundBytes
 	}
-	if budget < ground.Bytes {
-		return nil, fmt.Errorf("game: %d bytes for the ground; a sector takes %d", budget, ground.Bytes)
+	if budget < 2*ground.Bytes {
+		return nil, fmt.Errorf("game: %d bytes for the ground; a sector takes %d, and one more is on its way", budget, ground.Bytes)
 	}
-	g := &scenery{view: view, budget: budget, told: map[string]bool{}}
-	g.plan.Reset(budget)
+	g := &scenery{st: st, view: view, budget: budget, slice: groundTime, told: map[string]bool{}}
+	g.plan.Reset(g.room())
 	var decoders [64]png.Decoder // each used by one worker
 	return g, errors.Join(
 		stream.Register(st, stream.Kind[stampPicture]{
@@ -165,22 +195,52 @@ func sectorFile(s ground.Sector) string { return fmt.Sprintf("%02d_%02d.rec", s.
 
 func sectorIndex(s ground.Sector) int { return int(s.Y)*ground.Sectors + int(s.X) }
 
-// deliver hands a slice over.
+// room is what the plan may fill: while a picture is handed over it lies on both sides.
+func (g *scenery) room() int { return g.budget - ground.Bytes }
+
+// deliver hands a sector over, where there is time all of it.
 func (g *scenery) deliver(_ string, p, _ *sceneryPicture) error {
-	const row = 4 * ground.SectorSize
-	to := min(p.row+groundSlice, ground.SectorSize)
-	if err := g.view.Rows(p.sector, p.row, p.pixels[p.row*row:to*row]); err != nil {
-		return err
-	}
-	if p.row = to; to < ground.SectorSize {
+	if g.half != nil && g.half != p {
 		return stream.ErrMore
 	}
+	g.half = p
+	const row = 4 * ground.SectorSize
+	for began := time.Now(); ; {
+		to := min(p.row+groundSlice, ground.SectorSize)
+		if err := g.view.Rows(p.sector, p.row, p.pixels[p.row*row:to*row]); err != nil {
+			g.half = nil
+			return err
+		}
+		if p.row = to; to == ground.SectorSize {
+			break
+		}
+		if time.Since(began) > g.slice {
+			return stream.ErrMore
+		}
+	}
+	g.half = nil
 	p.pixels = nil
 	g.plan.Ready(p.sector) // where it was dropped meanwhile, Release follows
 	return nil
 }
 
-func (g *scenery) release(_ string, p *sceneryPicture) { g.view.Hide(p.sector) }
+func (g *scenery) release(_ string, p *sceneryPicture) {
+	if g.half == p {
+		g.half = nil
+	}
+	if p.row > 0 {
+		g.view.Hide(p.sector)
+	}
+}
+
+// resident returns the bytes of sectors' pictures: on the GPU, and in the workers' blocks.
+func (g *scenery) resident() int64 {
+	n, _ := stream.ResidentOf[sceneryPicture](g.st)
+	if g.half != nil {
+		n += ground.Bytes
+	}
+	return n
+}
 
 // request asks for what all sectors need, before the level begins.
 func (g *scenery) request(st *stream.Streamer, sc *stream.Scope, l *level.Level) {
@@ -195,7 +255,7 @@ func (g *scenery) request(st *stream.Streamer, sc *stream.Scope, l *level.Level)
 	for i := range g.names {
 		g.names[i] = "realms/" + l.Name + "/" + sectorFile(ground.Sector{X: uint8(i % ground.Sectors), Y: uint8(i / ground.Sectors)})
 	}
-	g.plan.Reset(g.budget)
+	g.plan.Reset(g.room())
 }
 
 // tick asks for what will be seen, and lets go of what will not.
@@ -203,6 +263,7 @@ func (g *scenery) tick(p, v vec) {
 	if g == nil {
 		return
 	}
+	g.peak = max(g.peak, g.resident())
 	g.plan.Tick(p[0], p[1], v[0], v[1])
 	for _, s := range g.plan.Drop() {
 		t := &g.tickets[sectorIndex(s)]
@@ -256,6 +317,15 @@ func (s *Session) GroundStats() ground.PlanStats {
 		return ground.PlanStats{}
 	}
 	return s.scenery.plan.Stats()
+}
+
+// GroundResident returns the bytes of the ground's pictures, on the GPU and in the workers' blocks: now, the most
+// that there were after a tick, and what there may be; zero where nobody looks.
+func (s *Session) GroundResident() (now, peak, budget int64) {
+	if s.scenery == nil {
+		return 0, 0, 0
+	}
+	return s.scenery.resident(), s.scenery.peak, int64(s.scenery.budget)
 }
 
 // GroundShown reports whether a sector's picture is there.

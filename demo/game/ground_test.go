@@ -331,6 +331,7 @@ func TestGround_SlicesEndWhereASectorIsLetGo(t *testing.T) {
 	l := newLooker(t)
 	s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Ground: l, GroundBytes: 8 * ground.Bytes})
 	play(t, s, 1)
+	s.scenery.slice = 0 // 128 rows a frame
 	cut := 0
 	for i := 0; cut < 6 && i < 400; i++ {
 		s.scenery.tick(under[i%4], vec{})

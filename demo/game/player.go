@@ -50,6 +50,24 @@ func (g *Game) movePlayer(in *engine.Input) error {
 	if engine.Length(in.Aim) > 0.01 {
 		p.Aim = engine.Normalize(in.Aim)
 	}
+	if g.tour != nil {
+		g.fly()
+	} else {
+		g.move(in)
+	}
+	if engine.Length(p.V) > 20 {
+		g.fx.exhaust(p.P, p.V)
+	}
+	p.Beaming = in.Down.Has(Fire) && g.Gifts[GiftBeam] > 0
+	if in.Down.Has(Fire) && p.Cool <= 0 {
+		return g.fire()
+	}
+	return nil
+}
+
+// move flies where the input says, as far as walls let it.
+func (g *Game) move(in *engine.Input) {
+	p := &g.Player
 	move := engine.Limit(in.Move, 1)
 	if in.Pressed.Has(Dash) && p.Rest == 0 && engine.Length(move) > 0.1 {
 		p.Dash, p.Rest, p.Safe = dashTime, dashRest, max(p.Safe, dashTime+0.05)
@@ -67,14 +85,6 @@ func (g *Game) movePlayer(in *engine.Input) error {
 	from := p.P
 	p.P = engine.MulAdd(p.P, p.V, step)
 	g.Realm.Slide(&p.P, &p.V, from, playerRadius, 0)
-	if engine.Length(p.V) > 20 {
-		g.fx.exhaust(p.P, p.V)
-	}
-	p.Beaming = in.Down.Has(Fire) && g.Gifts[GiftBeam] > 0
-	if in.Down.Has(Fire) && p.Cool <= 0 {
-		return g.fire()
-	}
-	return nil
 }
 
 // A barrel is one stream of fire: how far it sits from the axis, and how much it opens.

@@ -3,6 +3,7 @@ package game
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/bits"
 	"runtime"
@@ -52,11 +53,14 @@ type Session struct {
 
 	cfg      SessionConfig
 	scenery  *scenery
-	open     bool   // a frame is open
-	short    bool   // the pools tier rose past its soft mark
-	settle   int    // frames until the workers are told to take home what was uploaded
-	entities int    // most at once
-	failed   uint64 // pictures that Log was told of
+	files    [2]stream.Ticket[realmFile] // of the realm that is coming: description, walls
+	build    *realm.Building             // of the level that was begun, until the game begins
+	unbuilt  error                       // why there is none
+	open     bool                        // a frame is open
+	short    bool                        // the pools tier rose past its soft mark
+	settle   int                         // frames until the workers are told to take home what was uploaded
+	entities int                         // most at once
+	failed   uint64                      // pictures that Log was told of
 	played   struct {
 		objects, ticks   uint64 // of the levels that have ended
 		objects0, ticks0 uint64 // when this one began
@@ -108,13 +112,17 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	return s, nil
 }
 
+// UploadBytes is how many bytes of pictures a frame hands to the GPU at most, but for a larger one alone.
+const UploadBytes = 1 << 20
+
 // newStream starts the workers, and says what kinds of files there are.
 func (s *Session) newStream() (*stream.Streamer, error) {
 	st, err := stream.New(stream.Config{
 		FS: s.cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
-		Heap:  func(k int) memory.Allocator { return s.Mem.Worker(k) },
-		Free:  s.Mem.Free,
-		Drain: func(k int) { s.Mem.Worker(k).Settle() },
+		Heap:   func(k int) memory.Allocator { return s.Mem.Worker(k) },
+		Free:   s.Mem.Free,
+		Drain:  func(k int) { s.Mem.Worker(k).Settle() },
+		Upload: stream.Budget{Bytes: UploadBytes, Time: 2 * time.Millisecond},
 	})
 	if err != nil {
 		return nil, err
@@ -122,7 +130,7 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 	pictures := stream.Pictures(func(name string, p stream.Picture) error {
 		return s.cfg.Sink(s.Flow.Level().AssetOf(name), p)
 	}, nil)
-	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed("level", level.Parse)))
+	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed("level", level.Parse)), stream.Register(st, realmFiles))
 	if err == nil {
 		s.scenery, err = newScenery(st, s.cfg.Ground, s.cfg.GroundBytes)
 	}
@@ -134,6 +142,9 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 
 // request asks for the pictures of a level; in its file 0 comes first.
 func (s *Session) request(sc *stream.Scope, l *level.Level) error {
+	for i, name := range realm.Files(l.Name) {
+		s.files[i] = stream.Request[realmFile](sc, name, stream.ETA(-0.5))
+	}
 	s.scenery.request(s.Stream, sc, l)
 	for _, a := range l.Assets {
 		stream.Request[stream.Picture](sc, a.File, stream.ETA(float32(a.Priority)))
@@ -141,9 +152,17 @@ func (s *Session) request(sc *stream.Scope, l *level.Level) error {
 	return nil
 }
 
+// enter begins a level: the realm is built meanwhile, and frames go on.
 func (s *Session) enter(l *level.Level) error {
-	if err := s.Mem.BeginLevel(); err != nil {
-		return err
+	if !s.Mem.InLevel() {
+		if err := s.Mem.BeginLevel(); err != nil {
+			return err
+		}
+		if s.build, s.unbuilt = s.found(l.Name); s.unbuilt == nil {
+			return stream.ErrMore
+		}
+	} else if s.build != nil && !s.build.Done() {
+		return stream.ErrMore
 	}
 	if err := s.Game.Begin(l, s.realm(l.Name)); err != nil {
 		return err
@@ -154,10 +173,44 @@ func (s *Session) enter(l *level.Level) error {
 	return nil
 }
 
-// realm builds the realm of a level in the manager's. Without a file that can be read, or without
-// room, there is bare ground, and Log is told why.
+// A realmFile is a file that the rules are made of. It lies in the Go heap until the realm is built: what the rules read
+// must not depend on what else a worker has in its heap.
+type realmFile struct{ data []byte }
+
+// realmFileMost is more than any of them has.
+const realmFileMost = 1 << 20
+
+var realmFiles = stream.Kind[realmFile]{Name: "realm", Stays: true, Decode: func(r *stream.Reader, _ *stream.Heap) (realmFile, error) {
+	if r.Size() > realmFileMost {
+		return realmFile{}, fmt.Errorf("%d bytes; allowed are %d", r.Size(), realmFileMost)
+	}
+	data := make([]byte, r.Size())
+	_, err := io.ReadFull(r, data)
+	return realmFile{data}, err
+}}
+
+// found begins to build the realm of a level in the manager's, if its files were found.
+func (s *Session) found(name string) (*realm.Building, error) {
+	var data [2][]byte
+	for i, t := range s.files {
+		f, ok := t.Get()
+		if !ok {
+			return nil, t.Err()
+		}
+		data[i] = f.data
+		t.Close()
+	}
+	return realm.Open(s.Mem.Level(), name, data[0], data[1])
+}
+
+// realm returns the realm of a level, which is built. Without files that can be read, or without room, there is bare
+// ground, and Log is told why.
 func (s *Session) realm(name string) *realm.Realm {
-	r, err := realm.Load(s.cfg.FS, s.Mem.Level(), name)
+	r, err := (*realm.Realm)(nil), s.unbuilt
+	if s.build != nil {
+		r, err = s.build.Wait()
+		s.build = nil
+	}
 	if err == nil {
 		return r
 	}
@@ -200,6 +253,10 @@ func (s *Session) leave() error {
 	s.scenery.leave()
 	if !s.Mem.InLevel() {
 		return nil
+	}
+	if s.build != nil { // nobody will play there
+		_, _ = s.build.Wait()
+		s.build = nil
 	}
 	s.count()
 	if err := s.Game.End(); err != nil {
@@ -272,6 +329,9 @@ func (s *Session) report() {
 	}
 	kept := s.Stream.Errors() // the newest, so many as the streamer keeps
 	for _, err := range kept[len(kept)-min(len(kept), int(failed-s.failed)):] {
+		if failed, ok := err.(*stream.LoadError); ok && failed.Kind == realmFiles.Name {
+			continue // see realm
+		}
 		if s.scenery.news(err) {
 			s.cfg.Log(err)
 		}
@@ -339,6 +399,10 @@ func (s *Session) Close() error {
 	errs := []error{s.EndFrame()}
 	if s.Stream != nil {
 		errs = append(errs, s.Stream.Close())
+	}
+	if s.build != nil {
+		_, _ = s.build.Wait()
+		s.build = nil
 	}
 	if s.Game != nil {
 		errs = append(errs, s.Game.Close())
@@ -419,7 +483,7 @@ func (s *Session) TickTimes() Percentiles {
 // Check verifies the game, the streamer and every tier, between frames.
 func (s *Session) Check() error {
 	var errs []error
-	if s.Game.Level != nil && s.Mem.InLevel() {
+	if s.Game.Level != nil && s.Mem.InLevel() && s.build == nil {
 		errs = append(errs, s.Game.Check())
 	}
 	errs = append(errs, s.Stream.Check(), s.Mem.Check())

@@ -296,8 +296,8 @@ func TestSession_DamagedRealmsAreNamedAndTheGameGoesOn(t *testing.T) {
 		"realms/ember.json: seals[0]": func(m fstest.MapFS) {
 			m["realms/ember.json"].Data = regexp.MustCompile(`("seals":\s*\[\s*\[\s*)`).ReplaceAll(m["realms/ember.json"].Data, []byte("$1-"))
 		},
-		"realms/ember.walls: length: 1000 bytes; allowed":  func(m fstest.MapFS) { m["realms/ember.walls"].Data = m["realms/ember.walls"].Data[:1000] },
-		"open realms/ember.json: file does not exist; the": func(m fstest.MapFS) { delete(m, "realms/ember.json") },
+		"realms/ember.walls: length: 1000 bytes; allowed":        func(m fstest.MapFS) { m["realms/ember.walls"].Data = m["realms/ember.walls"].Data[:1000] },
+		`"realms/ember.json": reading: file does not exist; the`: func(m fstest.MapFS) { delete(m, "realms/ember.json") },
 	} {
 		m := files(t)
 		damage(m)

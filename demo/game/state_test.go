@@ -185,7 +185,7 @@ func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
 		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye",
 		"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "doomed": "made in every tick",
 		"heap": "memory", "guard": "memory", "moment": "the guard's",
-		"systems": "the order of the rules", "tick": "made in every tick",
+		"tour": "follows from cfg and the realm", "systems": "the order of the rules", "tick": "made in every tick",
 	}
 	for i := range reflect.TypeFor[Game]().NumField() {
 		if name := reflect.TypeFor[Game]().Field(i).Name; why[name] == "" {

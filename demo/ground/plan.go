@@ -18,7 +18,10 @@ const (
 	idle     = 2 * tickRate     // and other things what has not been wanted for so long
 	keep     = 1600             // units: what is nearer, and there, stays while the player moves
 	slow     = 40               // units a second: slower is rest
-	give     = tickRate * 3 / 2 // what is asked for, and not there, lingers shorter
+	give     = tickRate * 3 / 2 // what is asked for, and not there, lingers shorter,
+	early    = 4                // and hardly at all where the player has turned his back on it, further than
+	behind   = 1.5 * horizon    // that many seconds, unless
+	calm     = 3 * tickRate     // he turned about less than this before: he may do it again
 	again    = 2 * tickRate     // asked again this soon after it was let go, a sector has thrashed
 )
 
@@ -54,6 +57,8 @@ type Plan struct {
 	held       int    // asked for or there
 	tick, rest uint32 // of the latter how many in a row the player has hardly moved
 	x, y       float32
+	hx, hy     float32 // velocity when the player turned last
+	turn, wild uint32  // ticks: that of the last turn, and until when turns count as a zig-zag
 	state      [allSectors]uint8
 	wanted     [allSectors]uint32 // tick at which it was last wanted; the first is 1
 	left       [allSectors]uint32 // tick at which it was last let go, 0 if never
@@ -65,6 +70,7 @@ type Plan struct {
 	nWant int
 	drop  [allSectors]Sector
 	nDrop int
+	leads [(2 + 8) * tickRate]uint32 // sectors that came, by their lead in ticks
 	stats PlanStats
 }
 
@@ -77,6 +83,7 @@ type PlanStats struct {
 	SeenSeconds        float64 // of all sectors in view, each by itself
 	SoftSeconds        float64 // of these, without their picture
 	LeadSum            float64 // seconds until seen less seconds until there, over those that came; negative if seen first
+	LeadMedian         float32 // to a sixtieth of a second, within 2 and -8 seconds
 	LeadWorst          float32
 }
 
@@ -105,6 +112,7 @@ func (p *Plan) Tick(x, y, vx, vy float32) {
 	if p.rest++; !(vx*vx+vy*vy < slow*slow) {
 		p.rest = 0
 	}
+	p.steer(vx, vy)
 	n := p.rank(x, y, vx, vy)
 	for i := range n {
 		p.wanted[index(p.list[i].Sector)] = p.tick
@@ -114,6 +122,19 @@ func (p *Plan) Tick(x, y, vx, vy float32) {
 		p.ask(p.list[i])
 	}
 	p.stats.Held, p.stats.Peak = p.held, max(p.stats.Peak, p.held)
+}
+
+// steer notes when the player turns by more than some 70 degrees, and whether he does that all the time.
+func (p *Plan) steer(vx, vy float32) {
+	dot, v, h := vx*p.hx+vy*p.hy, vx*vx+vy*vy, p.hx*p.hx+p.hy*p.hy
+	if dot > 0 && dot*dot > 0.1*v*h {
+		return
+	}
+	p.hx, p.hy = vx, vy
+	if p.tick-p.turn < calm {
+		p.wild = p.tick + calm
+	}
+	p.turn = p.tick
 }
 
 func index(s Sector) int { return int(s.Y)*Sectors + int(s.X) }
@@ -198,7 +219,7 @@ func (p *Plan) expire() {
 			continue
 		}
 		age := p.tick - p.wanted[i]
-		if s == asked && age >= give || s == ready && age >= linger && (p.away(i) > keep || p.rest >= linger) {
+		if s == asked && (age >= give || age >= early && p.tick > p.wild && p.away(i) > behind*crawl) || s == ready && age >= linger && (p.away(i) > keep || p.rest >= linger) {
 			p.leave(i)
 		}
 	}
@@ -283,6 +304,7 @@ func (p *Plan) Ready(s Sector) bool {
 	}
 	p.stats.Ready++
 	p.stats.LeadSum += float64(lead)
+	p.leads[int(min(max(lead*tickRate+8*tickRate, 0), float32(len(p.leads)-1)))]++
 	p.stats.LeadWorst = min(p.stats.LeadWorst, lead)
 	return true
 }
@@ -293,4 +315,14 @@ func (p *Plan) Shown(s Sector) bool {
 }
 
 // Stats returns the counters.
-func (p *Plan) Stats() PlanStats { return p.stats }
+func (p *Plan) Stats() PlanStats {
+	s := p.stats
+	sum := uint64(0)
+	for i, n := range p.leads {
+		if sum += uint64(n); n > 0 && sum > s.Ready/2 {
+			s.LeadMedian = float32(i-8*tickRate) / tickRate
+			break
+		}
+	}
+	return s
+}

@@ -44,67 +44,119 @@ type Realm struct {
 // Load reads and builds the realm of a name from realms/NAME.json and realms/NAME.walls. The file's
 // bytes pass through the Go heap and are garbage afterwards. The error names the file.
 func Load(fsys fs.FS, mem memory.Allocator, name string) (*Realm, error) {
-	file := "realms/" + name + ".json"
-	data, err := fs.ReadFile(fsys, file)
-	if err != nil {
-		return nil, fmt.Errorf("realm: %w", err)
+	var data [2][]byte
+	for i, file := range Files(name) {
+		var err error
+		if data[i], err = fs.ReadFile(fsys, file); err != nil {
+			return nil, fmt.Errorf("realm: %w", err)
+		}
 	}
-	info, err := ParseInfo(file, data)
+	b, err := Open(mem, name, data[0], data[1])
+	if err != nil {
+		return nil, err
+	}
+	return b.Wait()
+}
+
+// Files returns the names of a realm's files: its description, and its walls.
+func Files(name string) [2]string {
+	return [2]string{"realms/" + name + ".json", "realms/" + name + ".walls"}
+}
+
+// Open begins to build the realm of a name from what its files hold, see Start: walls must stay until it is done. The
+// error, and that of Wait, names the file.
+func Open(mem memory.Allocator, name string, json, walls []byte) (*Building, error) {
+	files := Files(name)
+	info, err := ParseInfo(files[0], json)
 	if err != nil {
 		return nil, err
 	}
 	if info.Name != name {
-		return nil, &FileError{file, "name", fmt.Sprintf("%q; allowed is that of the file, %q", info.Name, name)}
+		return nil, &FileError{files[0], "name", fmt.Sprintf("%q; allowed is that of the file, %q", info.Name, name)}
 	}
-	wfile := "realms/" + name + ".walls"
-	if data, err = fs.ReadFile(fsys, wfile); err != nil {
-		return nil, fmt.Errorf("realm: %w", err)
-	}
-	walls, err := ParseWalls(wfile, data)
+	w, err := ParseWalls(files[1], walls)
 	if err != nil {
 		return nil, err
 	}
-	r, err := Build(mem, info, walls)
-	if f, ok := err.(*FileError); ok {
-		f.File = file
-	}
-	return r, err
+	b := Start(mem, info, w)
+	b.file = files[0]
+	return b, nil
 }
 
 // Build makes the realm's data in mem, some 3.4 MiB, and keeps info, and nothing of walls. The
 // error is mem's, and then all is freed, of which an arena takes back the newest block; or a *FileError without
 // a file: a place that is in a wall, or that no way leads to from the start.
-func Build(mem memory.Allocator, info *Info, walls Walls) (_ *Realm, err error) {
-	r := &Realm{Info: info}
-	var made [][]uint8
-	grow := func(n int) []uint8 {
-		var s []uint8
-		if err == nil {
-			if s, err = memory.MakeSlice[uint8](mem, n); err == nil {
-				made = append(made, s)
-			}
+func Build(mem memory.Allocator, info *Info, walls Walls) (*Realm, error) {
+	return Start(mem, info, walls).Wait()
+}
+
+// A Building is a realm that is being built, on a goroutine of its own. It belongs to the goroutine of the allocator that
+// it was started with, from which the other one takes nothing: it only writes what Start has taken.
+type Building struct {
+	r     *Realm
+	mem   memory.Allocator
+	made  [][]uint8
+	books []entry // of a search, on top of the rest
+	file  string  // for errors
+	err   error   // read when done is closed
+	done  chan struct{}
+}
+
+// Start takes the memory and begins. Walls must stay until it is done; Wait is due, whatever happens.
+func Start(mem memory.Allocator, info *Info, walls Walls) *Building {
+	b := &Building{r: &Realm{Info: info}, mem: mem, done: make(chan struct{})}
+	r := b.r
+	for _, s := range []*[]uint8{&r.clear, &r.way, &r.edges, &r.costs, &r.open, &r.guides[0], &r.guides[1], &r.guides[2], &r.guides[3], &r.guides[4]} {
+		n := Coarse * Coarse
+		if s == &r.clear {
+			n = Cells * Cells
 		}
-		return s
+		if *s, b.err = memory.MakeSlice[uint8](mem, n); b.err != nil {
+			break
+		}
+		b.made = append(b.made, *s)
 	}
-	defer func() {
-		for i := len(made) - 1; err != nil && i >= 0; i-- { // the newest first, as arenas want it
-			memory.FreeSlice(mem, made[i])
-		}
+	if b.err == nil {
+		b.books, b.err = memory.MakeSlice[entry](mem, Coarse*Coarse)
+	}
+	if b.err != nil {
+		b.err = fmt.Errorf("realm: %w", b.err)
+		close(b.done)
+		return b
+	}
+	go func() {
+		defer close(b.done)
+		r.measure(walls)
+		r.net()
+		b.err = r.leadAll(b.books)
 	}()
-	r.clear = grow(Cells * Cells)
-	r.way, r.edges, r.costs, r.open = grow(Coarse*Coarse), grow(Coarse*Coarse), grow(Coarse*Coarse), grow(Coarse*Coarse)
-	for i := range r.guides {
-		r.guides[i] = grow(Coarse * Coarse)
+	return b
+}
+
+// Done reports whether Wait would return at once.
+func (b *Building) Done() bool {
+	select {
+	case <-b.done:
+		return true
+	default:
+		return false
 	}
-	if err != nil {
-		return nil, fmt.Errorf("realm: %w", err)
+}
+
+// Wait waits for the realm and returns it. The error is that of Build. It is called once.
+func (b *Building) Wait() (*Realm, error) {
+	<-b.done
+	memory.FreeSlice(b.mem, b.books)
+	if b.err == nil {
+		return b.r, nil
 	}
-	r.measure(walls)
-	r.net()
-	if err = r.leadAll(mem); err != nil {
-		return nil, err
+	for i := len(b.made) - 1; i >= 0; i-- { // the newest first, as arenas want it
+		memory.FreeSlice(b.mem, b.made[i])
 	}
-	return r, nil
+	if f, ok := b.err.(*FileError); ok {
+		f.File = b.file
+	}
+	return nil, b.err
 }
 
 // Bare returns a realm without walls and without ways, which takes no memory: where there is no room
@@ -132,6 +184,7 @@ func (r *Realm) measure(walls Walls) {
 		return int(c[y*Cells+x])
 	}
 	for y := range Cells {
+		breathe()
 		for x := range Cells {
 			i := y*Cells + x
 			if walls.Solid(x, y) {
@@ -147,6 +200,7 @@ func (r *Realm) measure(walls Walls) {
 		}
 	}
 	for y := Cells - 1; y >= 0; y-- {
+		breathe()
 		for x := Cells - 1; x >= 0; x-- {
 			i := y*Cells + x
 			if c[i] == 0 {
@@ -173,6 +227,7 @@ var (
 // net finds where the ways of each node meet, and walks the ways.
 func (r *Realm) net() {
 	for y := range Coarse {
+		breathe()
 		for x := range Coarse {
 			best, way, least := -1, 0, uint8(255)
 			for s := range perNode * perNode {
@@ -196,6 +251,7 @@ func (r *Realm) net() {
 		}
 	}
 	for y := range Coarse {
+		breathe()
 		for x := range Coarse {
 			for d := range 4 { // the others are these, seen from the other end
 				nx, ny := x+wayX[d], y+wayY[d]
@@ -236,14 +292,9 @@ func (r *Realm) walk(x0, y0, x1, y1 int) bool {
 	return true
 }
 
-// leadAll makes the guides, with a search's books on top of mem for as long as it takes.
-func (r *Realm) leadAll(mem memory.Allocator) error {
-	books, err := memory.MakeSlice[entry](mem, Coarse*Coarse)
-	if err != nil {
-		return fmt.Errorf("realm: %w", err)
-	}
-	defer memory.FreeSlice(mem, books)
-	s := search{r: r, books: books, w: Coarse, h: Coarse}
+// leadAll makes the guides, with the books of a search.
+func (r *Realm) leadAll(books []entry) error {
+	s := search{r: r, books: books, w: Coarse, h: Coarse, pause: breathe}
 	start := r.node(vec(r.Info.Start))
 	if start < 0 {
 		return &FileError{"", placeName(0), "lies in a wall, or too near to one; allowed is open ground"}

@@ -24,7 +24,7 @@
 // # Cost
 //
 //	Slide, Solid, Sees, Guide    a few loads; no allocation
-//	Build                        proportional to the cells; see BenchmarkBuild
+//	Build                        proportional to the cells; see BenchmarkBuild. Start and Wait do it beside the game
 //	Flow                         see BenchmarkField; the game goroutine pays two channel operations
 //
 // # Concurrency and errors

@@ -21,6 +21,7 @@ type search struct {
 	books        []entry // w * h, given
 	x0, y0, w, h int     // the window, in nodes
 	heads        [buckets]int32
+	pause        func() // called now and then; nil: never
 }
 
 // run fills in the distances to the node (tx, ty), which lies in the window.
@@ -34,6 +35,9 @@ func (s *search) run(tx, ty int) {
 	s.put(int32((ty-s.y0)*s.w+tx-s.x0), 0)
 	waiting := 1
 	for dist := uint32(0); waiting > 0; dist++ {
+		if s.pause != nil {
+			s.pause()
+		}
 		for i := s.heads[dist%buckets]; i >= 0; i = s.heads[dist%buckets] {
 			s.take(i)
 			waiting--
@@ -129,6 +133,9 @@ func nearest(x, y float32) (d uint8) {
 // node on the way, or of the one behind it where that can be walked in a line.
 func (s *search) lead(dirs []uint8) {
 	for ly := range s.h {
+		if s.pause != nil {
+			s.pause()
+		}
 		for lx := range s.w {
 			i := ly*s.w + lx
 			x, y := s.x0+lx, s.y0+ly

@@ -31,13 +31,24 @@ func (v *View) lay(s *game.Session, bytes int) (err error) {
 	if t.far, err = v.atlas.ID(farName); err != nil {
 		return err
 	}
-	const page = render.DefaultPage * render.DefaultPage * 4
-	t.tiles, err = render.NewTiles(render.TilesConfig{Pages: min(max((bytes+page-1)/page, 1), 64), Source: s.Mem.PoolSource()})
-	if err != nil {
+	side, pages := pagesFor(bytes)
+	if t.tiles, err = render.NewTiles(render.TilesConfig{Page: side, Pages: pages, Source: s.Mem.PoolSource()}); err != nil {
 		return err
 	}
 	s.Mem.AddFuncs("ground pages", t.tiles.Memory, nil, t.tiles.Close)
 	return nil
+}
+
+// pagesFor returns the side and number of the largest pages that together take no more than the budget, and hold what
+// a session plans with: as many sectors as fit into the budget, less one.
+func pagesFor(bytes int) (side, pages int) {
+	for side = render.DefaultPage; side > ground.SectorSize; side /= 2 {
+		pages = bytes / (4 * side * side)
+		if pages*side*side*4 >= bytes-bytes%ground.Bytes-ground.Bytes && pages > 0 {
+			break
+		}
+	}
+	return side, min(max(bytes/(4*side*side), 1), 64)
 }
 
 func sectorIndex(s ground.Sector) int { return int(s.Y)*ground.Sectors + int(s.X) }

@@ -38,6 +38,7 @@ func (c *checker) entries() {
 	s := c.s
 	var counts [stateCount]int
 	var resident, staged int64
+	kinds := map[*kind]int64{}
 	retries, changes := 0, 0
 	for i := range s.entries {
 		e := &s.entries[i]
@@ -47,6 +48,7 @@ func (c *checker) entries() {
 		}
 		counts[e.state]++
 		resident += e.size
+		kinds[e.kind] += e.size
 		c.holding(i, e)
 		staged += c.bytes(&e.held)
 		if e.state == Waiting && e.retryAt != 0 {
@@ -74,6 +76,9 @@ func (c *checker) entries() {
 	}
 	for _, w := range s.workers {
 		resident += w.reserved
+		if w.inHand && int64(w.entry) < int64(len(s.entries)) {
+			kinds[s.entries[w.entry].kind] += w.reserved
+		}
 		if !w.inHand && w.reserved != 0 {
 			c.report("worker %d has nothing in hand and %d bytes reserved", w.index, w.reserved)
 		}
@@ -83,6 +88,11 @@ func (c *checker) entries() {
 	}
 	if resident != s.resident || s.resident > s.stats.ResidentPeak || s.cfg.Resident > 0 && s.stats.ResidentPeak > s.cfg.Resident {
 		c.report("%d bytes are resident, counted as %d, at most %d, allowed %d", resident, s.resident, s.stats.ResidentPeak, s.cfg.Resident)
+	}
+	for _, k := range s.kinds {
+		if k.resident != kinds[k] || k.resident > k.peak {
+			c.report("%d bytes are resident of kind %s, counted as %d, at most %d", kinds[k], k.name, k.resident, k.peak)
+		}
 	}
 	if staged > s.stats.Staging || s.stats.Staging > s.stats.StagingPeak {
 		c.report("%d bytes of assets, %d staged, peak %d are not in order", staged, s.stats.Staging, s.stats.StagingPeak)

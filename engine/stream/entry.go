@@ -59,6 +59,7 @@ type entry struct {
 	err   error // of Failed; of Waiting for another attempt; of Loaded, why the last reload failed
 
 	asked   time.Time
+	due     time.Time // when it will be needed, as the priority said last; zero: nobody knows
 	tries   int
 	retryAt uint64 // Poll in which the next attempt is made
 	parked  bool   // Ready and delivered in part, in this Poll

@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Phase is what a Flow is doing.
@@ -59,7 +60,8 @@ type FlowConfig[L any] struct {
 	// Leave, if not nil, is called when no worker holds anything of the old level: here the
 	// level's memory is reset. It is also called after a load that never ended.
 	Leave func() error
-	// Enter, if not nil, is called when everything was loaded, before the first tick.
+	// Enter, if not nil, is called when everything was loaded, before the first tick. ErrMore says that there is more
+	// to do: it is called again in the next Update, and the phase is still Loading.
 	Enter func(L) error
 }
 
@@ -110,6 +112,9 @@ func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {
 		if f.Update(); f.phase == Leaving || f.phase == Loading {
 			f.cfg.Streamer.Wait()
+			if f.phase == Loading && f.there && f.complete() { // Enter has more to do
+				time.Sleep(time.Millisecond)
+			}
 		}
 	}
 	return f.err
@@ -173,7 +178,14 @@ func (f *Flow[L]) enter() {
 		f.fail(fmt.Errorf("stream: level %q: %w", f.target, ErrClosed))
 		return
 	}
-	if f.cfg.Enter != nil && !f.told("entering", func() error { return f.cfg.Enter(f.level) }) {
+	more := false
+	if f.cfg.Enter != nil && !f.told("entering", func() error {
+		err := f.cfg.Enter(f.level)
+		if more = errors.Is(err, ErrMore); more {
+			return nil
+		}
+		return err
+	}) || more {
 		return
 	}
 	if f.phase == Loading { // Enter may have called Go

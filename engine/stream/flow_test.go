@@ -313,3 +313,35 @@ func TestFlow_LeavesALevelThatHangs(t *testing.T) {
 	}
 	p.rig.untouchedBy(t, func() { close(h.pass) })
 }
+
+func TestFlow_EnterMayTakeSeveralFrames(t *testing.T) {
+	r := newRig(t, stages(t), 1, 0)
+	p := newPlay(t, r)
+	calls := 0
+	enter := p.Flow.cfg.Enter
+	p.Flow.cfg.Enter = func(l *stage) error {
+		if calls++; calls%4 != 0 {
+			return fmt.Errorf("not yet: %w", ErrMore)
+		}
+		return enter(l)
+	}
+	p.Go("first")
+	p.finish(t)
+	p.want(t, Playing, "a b enter first")
+	if calls != 4 {
+		t.Errorf("%d calls", calls)
+	}
+	p.Go("second")
+	for calls < 5 { // and is left in the midst of it
+		p.Update()
+		p.rig.Wait()
+	}
+	if p.Phase() != Loading || p.Err() != nil {
+		t.Fatal(p.Phase(), p.Err())
+	}
+	p.Go("first")
+	p.finish(t)
+	if p.Phase() != Playing || p.Level() == nil {
+		t.Error(p.Phase())
+	}
+}

@@ -101,9 +101,8 @@ func (w *worker) reserve(size int64) error {
 		s.entries[w.entry].need = want
 		return w.stopped(errNoBudget)
 	}
-	s.resident += want - w.reserved
+	s.charge(s.entries[w.entry].kind, want-w.reserved)
 	w.reserved = want
-	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
 	return nil
 }
 

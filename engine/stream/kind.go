@@ -40,6 +40,26 @@ type kind struct {
 	decode  func(*Reader, *Heap) (any, error)
 	deliver func(name string, v, old any) error // nil: nothing to do
 	release func(name string, v any)            // nil: nothing to do
+
+	resident, peak int64 // bytes, of Streamer.resident
+}
+
+// charge books bytes that an asset of kind k takes or gives back.
+func (s *Streamer) charge(k *kind, bytes int64) {
+	s.resident += bytes
+	k.resident += bytes
+	k.peak = max(k.peak, k.resident)
+	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
+}
+
+// ResidentOf returns what of Stats.Resident are assets whose values are Ts, now and at most.
+func ResidentOf[T any](s *Streamer) (now, peak int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := s.kinds[reflect.TypeFor[T]()]; k != nil {
+		return k.resident, k.peak
+	}
+	return 0, 0
 }
 
 // Register adds a kind. It belongs to the game goroutine, and may come at any time before the

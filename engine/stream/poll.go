@@ -153,7 +153,11 @@ func (s *Streamer) finish(i uint32, err error) {
 	default:
 		s.stats.Deliveries++
 		s.stats.BytesDelivered += uint64(e.size)
-		s.latency.add(s.now().Sub(e.asked))
+		now := s.now()
+		s.latency.add(now.Sub(e.asked))
+		if !e.due.IsZero() {
+			s.leads.add(e.due.Sub(now))
+		}
 		s.set(i, Loaded)
 		e.err, e.tries = nil, 0
 		s.sendBlocks(i)
@@ -171,7 +175,7 @@ func (s *Streamer) sendBlocks(i uint32) {
 // takeBack has entry i be as one that was never decoded.
 func (s *Streamer) takeBack(i uint32) {
 	e := &s.entries[i]
-	s.resident -= e.size
+	s.charge(e.kind, -e.size)
 	l := leaver{kind: e.kind, name: e.name, held: e.held}
 	if e.parts && e.kind.release != nil {
 		l.value = e.value

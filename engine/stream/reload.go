@@ -80,7 +80,7 @@ func (s *Streamer) renew(i uint32) {
 func (s *Streamer) replace(n uint32) {
 	e := &s.entries[n]
 	old := &s.entries[e.of-1]
-	s.resident -= old.size
+	s.charge(old.kind, -old.size)
 	if old.tickets == 0 {
 		s.stats.Cached += e.size - old.size
 	}

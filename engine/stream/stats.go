@@ -47,12 +47,24 @@ type Stats struct {
 
 	Latency  Spread // from request to delivery
 	HandOver Spread // of Polls
+	Lead     Lead
+
+	// External fragmentation of the workers' heaps, where these have a Stats() memory.Stats: as it is in the worst
+	// of them, and the mean over all looks, one after each asset.
+	Fragmentation, FragmentationMean float64
 
 	Workers   int
 	Busy      int // workers with an asset in hand
 	Abandoned int // workers given up, with what they held: see Config.Patience
 
 	counts [stateCount]int // of assets
+}
+
+// Lead is by how much what was delivered came before it was needed, as its priority in seconds, see ETA, said last:
+// negative where it came too late. What had no ETA does not count.
+type Lead struct {
+	Median, Worst time.Duration
+	Count, Late   uint64 // assets; of these, that came too late
 }
 
 // A Spread is how a time is distributed; the percentiles are rounded up by an eighth at most.
@@ -74,6 +86,11 @@ func (s *Streamer) Stats() Stats {
 		v.Wanted += s.entries[i].need
 	}
 	v.Latency, v.HandOver = s.latency.spread(), s.handing.spread()
+	v.Lead = s.leads.lead()
+	for _, w := range s.workers {
+		v.Fragmentation = max(v.Fragmentation, w.frayed)
+	}
+	v.FragmentationMean = s.frays / float64(max(s.surveys, 1))
 	v.Workers, v.Busy = s.cfg.Workers, s.busy
 	return v
 }
@@ -126,4 +143,32 @@ func (h *histogram) at(share float64) time.Duration {
 
 func (h *histogram) spread() Spread {
 	return Spread{h.at(0.5), h.at(0.99), h.at(0.999), h.max}
+}
+
+// leads are times that may be negative.
+type leads struct{ early, late histogram }
+
+func (l *leads) add(d time.Duration) {
+	if d < 0 {
+		l.late.add(-d)
+		return
+	}
+	l.early.add(d)
+}
+
+func (l *leads) lead() Lead {
+	n := l.early.n + l.late.n
+	v := Lead{Count: n, Late: l.late.n}
+	if n == 0 {
+		return v
+	}
+	if mid := n / 2; mid < l.late.n { // from the latest on
+		v.Median = -l.late.at(float64(l.late.n-1-mid) / float64(l.late.n))
+	} else {
+		v.Median = l.early.at(float64(mid-l.late.n) / float64(l.early.n))
+	}
+	if v.Worst = -l.late.max; l.late.n == 0 {
+		v.Worst = l.early.at(0)
+	}
+	return v
 }

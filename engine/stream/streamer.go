@@ -89,6 +89,9 @@ type Streamer struct {
 	stats   Stats
 	latency histogram
 	handing histogram
+	leads   leads
+	frays   float64 // the sum of what surveys found
+	surveys int
 	errors  []error // the newest, oldest first
 }
 
@@ -241,7 +244,9 @@ func (s *Streamer) vacate(i uint32) {
 	if e.state == Waiting && e.retryAt != 0 {
 		s.retries--
 	}
-	s.resident -= e.size
+	if e.size != 0 {
+		s.charge(e.kind, -e.size)
+	}
 	s.unname(i)
 	s.set(i, Vacant)
 	*e = vacantEntry()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"reflect"
+	"time"
 )
 
 // A ticket is a request in the books.
@@ -140,6 +141,7 @@ func (s *Streamer) rank(i uint32) {
 	for t := e.first; t != 0; t = s.tickets[t-1].next {
 		eta = min(eta, s.tickets[t-1].eta)
 	}
+	s.expect(e, eta)
 	for {
 		if e.eta != eta {
 			e.eta = eta
@@ -158,6 +160,20 @@ func (s *Streamer) rank(i uint32) {
 		}
 		i = e.next - 1
 		e = &s.entries[i]
+	}
+}
+
+// expect notes when an asset on its way will be needed. What was needed before now is so from then on.
+func (s *Streamer) expect(e *entry, eta Priority) {
+	switch {
+	case e.state == Loaded:
+	case eta == Last:
+		e.due = time.Time{}
+	default:
+		now := s.now()
+		if late := !e.due.IsZero() && e.due.Before(now); !late || eta > 0 {
+			e.due = now.Add(time.Duration(min(max(float64(eta), 0), 1e6) * float64(time.Second)))
+		}
 	}
 }
 

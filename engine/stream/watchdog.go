@@ -132,7 +132,7 @@ func (s *Streamer) abandon(w *worker, why error) {
 		e := &s.entries[w.entry]
 		lost := &LoadError{Kind: e.kind.name, Name: e.name, During: "reading", Err: why}
 		why = lost
-		s.resident -= w.reserved // what it holds is staged for good, and nobody's asset
+		s.charge(e.kind, -w.reserved) // what it holds is staged for good, and nobody's asset
 		w.reserved = 0
 		if e.state == cancelled {
 			s.vacate(w.entry)

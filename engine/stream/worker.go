@@ -33,7 +33,8 @@ type worker struct {
 	// Guarded by the mutex of the streamer.
 	reserved int64 // against Config.Resident
 	inHand   bool
-	pressing bool // starved, and only what is cached can help
+	frayed   float64 // of the heap's free bytes, the share outside its largest block, when it was seen last
+	pressing bool    // starved, and only what is cached can help
 	ended    bool
 	lost     bool      // given up, see abandon
 	call     string    // of the file system, under way; or ""
@@ -133,7 +134,7 @@ func (w *worker) work(i uint32) {
 	var value any
 	var during string
 	var err error
-	s.unlocked(func() { value, during, err = w.load(k, name) })
+	s.unlocked(func() { value, during, err = w.load(k, name); w.survey() })
 
 	if w.lost {
 		return // the entry may be another's by now
@@ -145,7 +146,7 @@ func (w *worker) work(i uint32) {
 	s.busy--
 	w.inHand = false
 	if e.stamp = w.reader.stamp; e.state == cancelled || err != nil {
-		s.resident -= w.reserved
+		s.charge(k, -w.reserved)
 		w.reserved = 0
 	}
 	switch {
@@ -170,8 +171,7 @@ func (w *worker) admit(e *entry) bool {
 		return false
 	}
 	w.reserved = e.need
-	s.resident += e.need
-	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
+	s.charge(e.kind, e.need)
 	return true
 }
 
@@ -190,7 +190,7 @@ func (w *worker) publish(i uint32, value any) {
 	e.size = w.held.bytes()
 	e.need = e.size
 	w.held = holding{}
-	s.resident -= w.reserved - e.size
+	s.charge(e.kind, e.size-w.reserved)
 	w.reserved = 0
 	s.stats.BytesDecoded += uint64(e.size)
 	s.set(i, Ready)
@@ -248,6 +248,20 @@ func (w *worker) drop() (err error) {
 		err = errors.Join(err, lost)
 	}
 	return err
+}
+
+// survey looks how the worker's heap is frayed, where it says so.
+func (w *worker) survey() {
+	books, ok := w.heap.(interface{ Stats() memory.Stats })
+	if !ok || w.gone {
+		return
+	}
+	share := books.Stats().External()
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	w.frayed = share
+	w.s.frays += share
+	w.s.surveys++
 }
 
 func (w *worker) account(bytes int64) {

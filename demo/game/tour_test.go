@@ -1,0 +1,198 @@
+package game
+
+import (
+	"fmt"
+	"io/fs"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
+)
+
+// farFiles is the game's files behind a line of 200 ms and a megabyte a second.
+func farFiles() fs.FS { return stream.Slow(assets.FS(), 200*time.Millisecond, 1e6) }
+
+// flight streams so many ticks of a tour, of which the clock is the bubble's: what waits takes no time. The game
+// stands still meanwhile.
+func flight(t *testing.T, kind Tour, mib int, ticks uint64) (*Session, *StandIn) {
+	t.Helper()
+	v := NewStandIn()
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Ground: v, GroundBytes: mib << 20, FS: farFiles()})
+	play(t, s, 1)
+	s.Paused = true
+	way := newTour(kind, s.Game.Player.P)
+	for n := range ticks {
+		glide(t, s, way, n)
+		if n%6000 == 0 {
+			check(t, s)
+		}
+	}
+	return s, v
+}
+
+func glide(t *testing.T, s *Session, way *tourPath, n uint64) {
+	t.Helper()
+	if err := s.Frame(engine.Input{}); err != nil {
+		t.Fatal(err)
+	}
+	s.scenery.tick(way.at(n))
+	if now, _, budget := s.GroundResident(); now > budget {
+		t.Fatalf("tick %d: %d bytes are resident; the budget is %d", n, now, budget)
+	}
+	time.Sleep(time.Second / 60)
+}
+
+// What is wanted of streaming, up to ten minutes of each tour, with the least room and with much.
+func TestTour_KeepsItsBudgetsFarFromItsFiles(t *testing.T) {
+	for _, c := range []struct {
+		kind  Tour
+		mib   int
+		ticks uint64
+	}{{TourRows, 8, 9000}, {TourRows, 64, 36_000}, {TourZigzag, 8, 36_000}, {TourZigzag, 64, 9000}} {
+		if testing.Short() {
+			c.ticks = 3000
+		}
+		t.Run(fmt.Sprintf("%v in %d MiB", c.kind, c.mib), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, v := flight(t, c.kind, c.mib, c.ticks)
+				p, st := s.GroundStats(), s.Stream.Stats()
+				_, peak, budget := s.GroundResident()
+				t.Logf("%.2f of %d MiB at most, %d sectors shown; soft %.2f %% of %.0f s; thrash %.2f %% of %d; cancelled %d; lead %.2f s, worst %.2f; frame %d bytes; fragmentation %.3f, mean %.3f",
+					float64(peak)/(1<<20), budget>>20, v.Peak, p.Soft()*100, p.SeenSeconds, p.Thrash()*100, p.Asked, st.CancelledQueued+st.CancelledDecoding,
+					p.LeadMedian, p.LeadWorst, st.FrameBytesMax, st.Fragmentation, st.FragmentationMean)
+				if peak > budget || peak < int64(v.Peak)*ground.Bytes || p.Soft() > 0.01 || p.Again > max(p.Asked/100, 2) || p.LeadMedian <= 0 ||
+					st.FrameBytesMax > UploadBytes || max(st.Fragmentation, st.FragmentationMean) > 0.2 || st.Failures > 0 {
+					t.Errorf("%+v\n%+v", p, st)
+				}
+				// A zig-zag comes back soon: what it asked for it will want. And with little room nothing is asked for
+				// before it is nearly seen.
+				if c.kind == TourRows && c.mib > 8 && st.CancelledQueued+st.CancelledDecoding == 0 {
+					t.Error("nothing was cancelled where the tour turned about")
+				}
+				check(t, s)
+			})
+		})
+	}
+}
+
+func TestTour_PassesEverySectorOfTheRealmOnTime(t *testing.T) {
+	way := newTour(TourRows, vec{6144, 11_000})
+	if way.end > 36_000 {
+		t.Errorf("it takes %d ticks", way.end)
+	}
+	seen := map[ground.Sector]bool{}
+	for n := range way.end {
+		p, v := way.at(n)
+		if l := engine.Length(v); n%16 == 0 && !(l > TourSpeed-40 && l < TourSpeed+1) && n+1 < way.end {
+			t.Fatalf("tick %d: %v at %v", n, l, p)
+		}
+		for _, x := range inView(p) {
+			seen[x] = true
+		}
+	}
+	if len(seen) != ground.Sectors*ground.Sectors {
+		t.Errorf("%d sectors were seen", len(seen))
+	}
+	there, _ := way.at(way.end - 1)
+	back, _ := way.at(way.end)
+	if engine.Distance(there, back) > 6 {
+		t.Errorf("from %v it goes to %v", there, back)
+	}
+	zig := newTour(TourZigzag, vec{6144, 11_000})
+	turns := 0
+	_, last := zig.at(0)
+	for n := range uint64(3600) {
+		_, v := zig.at(n)
+		if engine.Dot(v, last) < 0 {
+			turns++
+		}
+		last = v
+	}
+	if turns < 55 || turns > 65 {
+		t.Errorf("the zig-zag turned about %d times in a minute", turns)
+	}
+}
+
+// Whatever the files take to come, and whatever room there is: the game ticks in every frame and is the same, it only
+// looks softer.
+func TestTour_SlowFilesAreOnlySofter(t *testing.T) {
+	ticks := uint64(900)
+	fly := func(mib int, files fs.FS) (hash uint64, soft float64) {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := SessionConfig{Game: Config{Seed: 7, Tour: TourRows}}
+			if mib > 0 {
+				cfg.Ground, cfg.GroundBytes, cfg.FS = NewStandIn(), mib<<20, files
+			}
+			s := newSession(t, cfg)
+			play(t, s, 1)
+			for s.Game.Ticks < ticks {
+				before := s.Game.Ticks
+				if err := s.Frame(engine.Input{}); err != nil {
+					t.Fatal(err)
+				}
+				if s.Game.Ticks != before+1 {
+					t.Fatal("a frame without a tick")
+				}
+				time.Sleep(time.Second / 60)
+			}
+			if _, peak, budget := s.GroundResident(); peak > budget {
+				t.Errorf("%d bytes in room for %d", peak, budget)
+			}
+			check(t, s)
+			hash, soft = s.Game.Hash(), s.GroundStats().Soft()
+		})
+		return hash, soft
+	}
+	want, _ := fly(0, nil)
+	near, sharp := fly(64, farFiles())
+	far, soft := fly(8, stream.Slow(assets.FS(), 3*time.Second, 1e5))
+	if near != want || far != want {
+		t.Errorf("hash %x, with the ground %x, with one from far away %x", want, near, far)
+	}
+	if !(soft > 2*sharp) {
+		t.Errorf("%.3f is soft of what comes with 3 s of latency, %.3f with 200 ms", soft, sharp)
+	}
+}
+
+// Five seconds after one has come to rest, what is there is a function of the place, whatever the way.
+func TestTour_TwoWaysToAPlaceAgree(t *testing.T) {
+	for _, mib := range []int{8, 64} {
+		var sets [2]string
+		for i := range sets {
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := flight(t, TourRows, mib, 300)
+				way := &tourPath{kind: TourRows}
+				at := s.Game.Player.P
+				for _, to := range [][]vec{{{2000, 2000}, {6000, 2100}}, {{9000, 9000}, {9100, 2100}, {6000, 2100}}}[i] {
+					of := uint64(engine.Distance(at, to)*60/TourSpeed) + 1
+					way.legs = append(way.legs, tourLeg{at, to, way.end, of})
+					way.end, at = way.end+of, to
+				}
+				for n := range way.end - 1 {
+					glide(t, s, way, n)
+				}
+				for range 300 {
+					if err := s.Frame(engine.Input{}); err != nil {
+						t.Fatal(err)
+					}
+					s.scenery.tick(at, vec{})
+					time.Sleep(time.Second / 60)
+				}
+				for k := range ground.Sectors * ground.Sectors {
+					if x := (ground.Sector{X: uint8(k % ground.Sectors), Y: uint8(k / ground.Sectors)}); s.GroundShown(x) {
+						sets[i] += fmt.Sprint(x)
+					}
+				}
+				check(t, s)
+			})
+		}
+		if sets[0] != sets[1] || len(sets[0]) < 20 {
+			t.Errorf("%d MiB: %s\nand by another way %s", mib, sets[0], sets[1])
+		}
+	}
+}

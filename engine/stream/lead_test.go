@@ -1,0 +1,92 @@
+package stream
+
+import (
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/memory"
+)
+
+func TestStats_LeadIsWhenItIsNeededLessWhenItIsThere(t *testing.T) {
+	for _, c := range []struct {
+		leads         []time.Duration
+		median, worst time.Duration
+		late          uint64
+	}{
+		{nil, 0, 0, 0},
+		{[]time.Duration{time.Second}, time.Second, time.Second, 0},
+		{[]time.Duration{-time.Second}, -time.Second, -time.Second, 1},
+		{[]time.Duration{-2 * time.Second, time.Second, 3 * time.Second}, time.Second, -2 * time.Second, 1},
+		{[]time.Duration{-2 * time.Second, -time.Second, 3 * time.Second}, -time.Second, -2 * time.Second, 2},
+	} {
+		var l leads
+		for _, d := range c.leads {
+			l.add(d)
+		}
+		got := l.lead()
+		near := func(a, b time.Duration) bool { return (a - b).Abs() <= max(a, b, -a, -b)/7 }
+		if !near(got.Median, c.median) || !near(got.Worst, c.worst) || got.Late != c.late || got.Count != uint64(len(c.leads)) {
+			t.Errorf("%v: %+v", c.leads, got)
+		}
+	}
+}
+
+func TestStats_LeadGoesByThePriorityThatWasSaidLast(t *testing.T) {
+	r := newRig(t, gallery(t), 1, 0)
+	now := time.Unix(1000, 0)
+	r.now = func() time.Time { return now }
+	after := func(d time.Duration) { now = now.Add(d) }
+	early, hurried, overdue := r.picture("a", ETA(3)), r.picture("b", ETA(9)), r.picture("c", ETA(0.5))
+	r.picture("d", Last)
+	after(time.Second)
+	hurried.Priority(ETA(0)) // needed from now on
+	overdue.Priority(ETA(0))
+	after(time.Second)
+	hurried.Priority(ETA(0))
+	overdue.Priority(ETA(-1))
+	early.Priority(ETA(4)) // it was slower than thought
+	r.run()
+	// The leads: 4 s, -1 s, -1.5 s; who comes last counts for nothing.
+	l := r.Stats().Lead
+	if l.Count != 3 || l.Late != 2 || l.Worst != -1500*time.Millisecond || l.Median > -time.Second || l.Median < -9*time.Second/8 {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestResidentOf_CountsAKindByItself(t *testing.T) {
+	r := newRig(t, gallery(t), 2, 0)
+	file := Request[File](r, art("a"), 0)
+	loaded(t, r, "bcd")
+	r.run()
+	f, _ := file.Get()
+	now, peak := ResidentOf[Picture](r.Streamer)
+	if other, _ := ResidentOf[File](r.Streamer); now != 3*1024 || peak < now || other != int64(len(f.Data)) || now+other != r.Stats().Resident {
+		t.Errorf("%d of pictures, at most %d, %d of files; %+v", now, peak, other, r.Stats())
+	}
+	file.Close()
+	if other, peak := ResidentOf[File](r.Streamer); other != 0 || peak == 0 {
+		t.Errorf("%d of files, at most %d", other, peak)
+	}
+	if none, _ := ResidentOf[int](r.Streamer); none != 0 {
+		t.Error("a kind that is not registered has bytes")
+	}
+}
+
+// A frayed heap has books that say so.
+type frayed struct{ *testHeap }
+
+func (frayed) Stats() memory.Stats { return memory.Stats{Free: 100, LargestFree: 75} }
+
+func TestStats_TellsHowTheWorkersHeapsFray(t *testing.T) {
+	r := newRig(t, gallery(t), 1, 0, func(c *Config) {
+		heap := c.Heap
+		c.Heap = func(w int) memory.Allocator { return frayed{heap(w).(*testHeap)} }
+	})
+	if f := r.Stats().Fragmentation; f != 0 {
+		t.Errorf("%g before anything was loaded", f)
+	}
+	loaded(t, r, "ab")
+	if s := r.Stats(); s.Fragmentation != 0.25 || s.FragmentationMean != 0.25 {
+		t.Errorf("%g, mean %g", s.Fragmentation, s.FragmentationMean)
+	}
+}
