@@ -23,6 +23,7 @@ type (
 		Flash  float32 // 1 when hit, fades
 		Aim    vec     // the direction of a lancer's charge
 		Post   uint8   // what it belongs to: the horde, a seal, or a stress run
+		Marks  uint16  // 1 + the index of what sticks to it; 0 for nothing
 	}
 
 	// Burning hurts, for as long as it lasts.

@@ -69,6 +69,7 @@ func (g *Game) spawnEnemy(k level.Enemy, p, v vec, post uint8) (ecs.Entity, erro
 // forget takes an enemy out of the world and out of the books.
 func (g *Game) forget(id ecs.Entity, e *Enemy) {
 	g.ribbons.give(e.Ribbon)
+	g.marks.give(e)
 	g.toll[e.Kind]--
 	if e.Post == postStress {
 		g.extra--
@@ -95,7 +96,7 @@ func (g *Game) moveOmens() error {
 type walk struct {
 	g      *Game
 	r      *realm.Realm
-	field  *realm.Field // nil until there is one
+	fields [realm.Lanes]*realm.Field // nil until there is one
 	player vec
 	slow   bool // of the chunk
 	ticks  uint64
@@ -122,7 +123,9 @@ type column struct {
 func (g *Game) moveEnemies() {
 	w := walk{g: g, r: g.Realm, player: g.Player.P, ticks: g.Ticks}
 	if g.flow != nil {
-		w.field = g.flow.Field()
+		for k := range w.fields {
+			w.fields[k] = g.flow.Field(k)
+		}
 	}
 	gr := &g.grid
 	gr.start(g)
@@ -174,32 +177,28 @@ func (w *walk) far(id ecs.Entity, p *Position, v *Velocity, e *Enemy) {
 		return // guards stay
 	}
 	var dir vec
-	if d := w.way(p.P); d != 0 {
+	if d := w.way(p.P, to, e); d != 0 {
 		dir = w.r.Steer(d, p.P)
 	} else {
 		dir = unit(to)
 	}
 	from := p.P
+	if e.Ribbon != 0 {
+		w.g.ribbons.cut(w.g, e.Ribbon, from)
+	}
 	v.V = engine.Scale(dir, w.g.breeds[e.Kind].speed)
 	p.P = engine.MulAdd(p.P, v.V, step*farEvery)
 	w.r.Slide(&p.P, &v.V, from, min(breeds[e.Kind].radius, widest), 0.3)
 }
 
-func (w *walk) way(p vec) uint8 {
-	if w.field == nil {
-		return 0
-	}
-	return w.field.At(p)
-}
-
 // toPlayer returns the direction to go: straight where the player is near and seen, else by the
 // field.
-func (w *walk) toPlayer(p vec) vec {
+func (w *walk) toPlayer(p vec, e *Enemy) vec {
 	to := w.player.Sub(p)
 	if engine.LengthSquared(to) < 90*90 {
 		return unit(to)
 	}
-	if d := w.way(p); d != 0 {
+	if d := w.way(p, to, e); d != 0 {
 		return w.r.Steer(d, p)
 	}
 	return unit(to)
@@ -243,7 +242,7 @@ func (w *walk) near(id ecs.Entity, k int, p *Position, v *Velocity, e *Enemy) {
 		g.hurt(b.damage, p.P)
 	}
 	if e.Ribbon != 0 && (e.Kind == level.Lancer || (w.ticks+uint64(e.Phase))%4 == 1) {
-		g.ribbons.push(e.Ribbon, p.P)
+		g.ribbons.push(g, e.Ribbon, p.P)
 	}
 }
 
@@ -285,7 +284,7 @@ func (w *walk) drift(p *Position, v *Velocity, e *Enemy) {
 	}
 	dir, idle := w.home(p.P, e)
 	if !idle {
-		dir = w.toPlayer(p.P)
+		dir = w.toPlayer(p.P, e)
 	}
 	steer(&v.V, w.sway(dir, e, 36), w.g.breeds[e.Kind].speed, 2*1.6)
 	if (w.ticks+uint64(e.Phase))%4 == 0 { // a quarter of them each tick: nobody sees it
@@ -300,7 +299,7 @@ func (w *walk) swarm(p *Position, v *Velocity, e *Enemy) {
 	}
 	dir, idle := w.home(p.P, e)
 	if !idle {
-		dir = w.toPlayer(p.P)
+		dir = w.toPlayer(p.P, e)
 	}
 	steer(&v.V, w.sway(dir, e, 28), w.g.breeds[e.Kind].speed, 2*4)
 	if (w.ticks+uint64(e.Phase))%4 == 0 {
@@ -316,7 +315,7 @@ func (w *walk) lance(p *Position, v *Velocity, e *Enemy) {
 	case lancerStalk:
 		dir, idle := w.home(p.P, e)
 		if !idle {
-			dir = w.toPlayer(p.P)
+			dir = w.toPlayer(p.P, e)
 		}
 		sq := engine.LengthSquared(to)
 		if sq < 150*150 && !idle {
@@ -355,7 +354,7 @@ func (w *walk) lance(p *Position, v *Velocity, e *Enemy) {
 // ward closes in slowly, throws rings of orbs, and sends swarms when it is hurt.
 func (w *walk) ward(p *Position, v *Velocity, e *Enemy) {
 	g := w.g
-	steer(&v.V, w.toPlayer(p.P), g.breeds[e.Kind].speed, 0.8)
+	steer(&v.V, w.toPlayer(p.P, e), g.breeds[e.Kind].speed, 0.8)
 	full := g.breeds[level.Warden].hp
 	fury := 1 - clamp(float32(e.HP)/float32(full), 0, 1)
 	e.Angle += mul(0.4+mul(fury, 1.4), step)

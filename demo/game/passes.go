@@ -38,7 +38,7 @@ type Seen struct {
 	P, Aim                            vec
 	Angle, Flash                      float32
 	Phase                             uint16
-	Ribbon                            uint16
+	Ribbon, Marks                     uint16
 	Kind                              level.Enemy
 	Tells                             bool
 	Burning, Chilled, Elite, Shielded bool
@@ -159,7 +159,7 @@ func (g *Game) eachNear(f func(*Seen)) {
 				continue
 			}
 			e, s := &c.C[i], &g.glimpse
-			s.P, s.Aim, s.Angle, s.Flash, s.Phase, s.Ribbon, s.Kind, s.Tells = p, e.Aim, e.Angle, e.Flash, e.Phase, e.Ribbon, e.Kind, e.Tells()
+			s.P, s.Aim, s.Angle, s.Flash, s.Phase, s.Ribbon, s.Marks, s.Kind, s.Tells = p, e.Aim, e.Angle, e.Flash, e.Phase, e.Ribbon, e.Marks, e.Kind, e.Tells()
 			f(s)
 		}
 	}
