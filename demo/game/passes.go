@@ -144,8 +144,21 @@ func radix(src, dst []key, shift uint) {
 	}
 }
 
-// The camera follows the player, so what it shows lies within a screen of it.
-const sightX, sightY = 640 + 80, 360 + 80
+// The camera follows the player, so what it shows lies within half a screen of it, and a bit: pictures
+// are wide, it looks ahead, and trails hang behind. Lancers' are long.
+const (
+	sightX, sightY = 320 + 150, 180 + 150
+	sightTrail     = 250
+)
+
+// inSight reports whether the camera might show an enemy, so far from the player.
+func inSight(d vec, k level.Enemy) bool {
+	x, y := max(d[0], -d[0]), max(d[1], -d[1])
+	if k == level.Lancer || k == level.Warden {
+		return x <= sightX+sightTrail && y <= sightY+sightTrail
+	}
+	return x <= sightX && y <= sightY
+}
 
 // eachNear calls f with every enemy that the camera might show, in storage order. What f gets
 // is the game's own, and valid during the call.
@@ -155,7 +168,7 @@ func (g *Game) eachNear(f func(*Seen)) {
 		g.glimpse = Seen{Burning: a.burning.Column(es) != nil, Chilled: a.chilled.Column(es) != nil, Elite: a.elite.Column(es) != nil, Shielded: a.shielded.Column(es) != nil}
 		for i := range c.A {
 			p := c.A[i].P
-			if d := p.Sub(g.Player.P); max(d[0], -d[0]) > sightX || max(d[1], -d[1]) > sightY {
+			if !inSight(p.Sub(g.Player.P), c.C[i].Kind) {
 				continue
 			}
 			e, s := &c.C[i], &g.glimpse

@@ -426,6 +426,7 @@ func BenchmarkTick(b *testing.B) {
 			n := s.Game.Enemies()
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/enemy")
 			b.ReportMetric(float64(len(s.Game.grid.at)), "near")
+			b.ReportMetric(float64(len(s.Game.seen)), "seen")
 		})
 	}
 }
