@@ -205,6 +205,7 @@ func (g *Game) lighten() error {
 		if err := g.strike(&h); err != nil {
 			return err
 		}
+		g.mark(h.enemy, MarkArc, vec{})
 		h, ok = g.nextJump(h.p, boltJump, been[:n+1])
 	}
 	return nil

@@ -21,8 +21,9 @@ type (
 		Timer  float32 // until the state changes
 		Angle  float32
 		Flash  float32 // 1 when hit, fades
-		Aim    vec     // the direction of a lancer's charge
+		Aim    vec     // the direction of a lancer's charge; how the crowd pushes others, in units a second
 		Post   uint8   // what it belongs to: the horde, a seal, or a stress run
+		Marks  uint16  // 1 + the index of what sticks to it; 0 for nothing
 	}
 
 	// Burning hurts, for as long as it lasts.

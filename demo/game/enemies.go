@@ -69,6 +69,7 @@ func (g *Game) spawnEnemy(k level.Enemy, p, v vec, post uint8) (ecs.Entity, erro
 // forget takes an enemy out of the world and out of the books.
 func (g *Game) forget(id ecs.Entity, e *Enemy) {
 	g.ribbons.give(e.Ribbon)
+	g.marks.give(e)
 	g.toll[e.Kind]--
 	if e.Post == postStress {
 		g.extra--
@@ -95,9 +96,11 @@ func (g *Game) moveOmens() error {
 type walk struct {
 	g      *Game
 	r      *realm.Realm
-	field  *realm.Field // nil until there is one
+	fields [realm.Lanes]*realm.Field // nil until there is one
 	player vec
-	slow   bool // of the chunk
+	slow   bool    // of the chunk
+	pace   float32 // seconds that this step is of
+	every  uint64  // ticks between two looks about; see turn
 	ticks  uint64
 }
 
@@ -122,7 +125,9 @@ type column struct {
 func (g *Game) moveEnemies() {
 	w := walk{g: g, r: g.Realm, player: g.Player.P, ticks: g.Ticks}
 	if g.flow != nil {
-		w.field = g.flow.Field()
+		for k := range w.fields {
+			w.fields[k] = g.flow.Field(k)
+		}
 	}
 	gr := &g.grid
 	gr.start(g)
@@ -142,7 +147,7 @@ func (g *Game) moveEnemies() {
 				gr.begin[k+2]++
 				gr.spots = append(gr.spots, spot{int32(i), uint16(n), uint16(k)})
 			} else {
-				w.slow = g.columns[n].slow
+				w.slow, w.pace, w.every = g.columns[n].slow, step, 2
 				w.near(es[i], k, &c.A[i], &c.B[i], &c.C[i])
 			}
 		}
@@ -154,10 +159,27 @@ func (g *Game) moveEnemies() {
 	gr.sort(g)
 	for _, s := range spots {
 		c := &g.columns[s.chunk]
+		p, e := &c.ps[s.row], &c.ks[s.row]
+		w.pace, w.every = step, 4
+		if d := p.P.Sub(w.player); !inSight(d, e.Kind) {
+			if w.turn(e)%2 != 0 {
+				continue
+			}
+			w.pace = 2 * step
+		} else if engine.LengthSquared(d) < closeBy*closeBy {
+			w.every = 2
+		}
 		w.slow = c.slow
-		w.near(c.es[s.row], int(s.cell), &c.ps[s.row], &c.vs[s.row], &c.ks[s.row])
+		w.near(c.es[s.row], int(s.cell), p, &c.vs[s.row], e)
 	}
 }
+
+// closeBy is how near to the player, in units, it is seen that enemies steer only now and then.
+const closeBy = 150
+
+// turn counts an enemy's ticks. All move in each, out of sight in every other one; they look for the way
+// in one of every ticks, and feel the crowd half of them later.
+func (w *walk) turn(e *Enemy) uint64 { return w.ticks + uint64(e.Phase) }
 
 // far takes a long step by the field, or straight ahead beyond it.
 func (w *walk) far(id ecs.Entity, p *Position, v *Velocity, e *Enemy) {
@@ -174,32 +196,28 @@ func (w *walk) far(id ecs.Entity, p *Position, v *Velocity, e *Enemy) {
 		return // guards stay
 	}
 	var dir vec
-	if d := w.way(p.P); d != 0 {
+	if d := w.way(p.P, to, e); d != 0 {
 		dir = w.r.Steer(d, p.P)
 	} else {
 		dir = unit(to)
 	}
 	from := p.P
+	if e.Ribbon != 0 {
+		w.g.ribbons.cut(w.g, e.Ribbon, from)
+	}
 	v.V = engine.Scale(dir, w.g.breeds[e.Kind].speed)
 	p.P = engine.MulAdd(p.P, v.V, step*farEvery)
 	w.r.Slide(&p.P, &v.V, from, min(breeds[e.Kind].radius, widest), 0.3)
 }
 
-func (w *walk) way(p vec) uint8 {
-	if w.field == nil {
-		return 0
-	}
-	return w.field.At(p)
-}
-
 // toPlayer returns the direction to go: straight where the player is near and seen, else by the
 // field.
-func (w *walk) toPlayer(p vec) vec {
+func (w *walk) toPlayer(p vec, e *Enemy) vec {
 	to := w.player.Sub(p)
 	if engine.LengthSquared(to) < 90*90 {
 		return unit(to)
 	}
-	if d := w.way(p); d != 0 {
+	if d := w.way(p, to, e); d != 0 {
 		return w.r.Steer(d, p)
 	}
 	return unit(to)
@@ -209,8 +227,8 @@ func (w *walk) toPlayer(p vec) vec {
 // the player that it may touch.
 func (w *walk) near(id ecs.Entity, k int, p *Position, v *Velocity, e *Enemy) {
 	g := w.g
-	e.Flash = max(0, e.Flash-mul(step, 6))
-	e.Timer -= step
+	e.Flash = max(0, e.Flash-mul(w.pace, 6))
+	e.Timer -= w.pace
 	switch e.Kind {
 	case level.Drifter:
 		w.drift(p, v, e)
@@ -229,13 +247,20 @@ func (w *walk) near(id ecs.Entity, k int, p *Position, v *Velocity, e *Enemy) {
 		g.doomed.add(id, false)
 	}
 	from, b := p.P, &breeds[e.Kind]
-	pace := step
+	pace := w.pace
 	if w.slow {
-		pace = step / 2
+		pace /= 2
 	}
 	p.P = engine.MulAdd(p.P, v.V, pace)
-	if e.Kind != level.Warden {
-		p.P = engine.MulAdd(p.P, g.grid.jostle(k, from), step)
+	switch e.Kind {
+	case level.Warden:
+	case level.Lancer: // its Aim is taken
+		p.P = engine.MulAdd(p.P, g.grid.jostle(k, from), w.pace)
+	default:
+		if w.turn(e)%w.every == w.every/2 {
+			e.Aim = g.grid.jostle(k, from)
+		}
+		p.P = engine.MulAdd(p.P, e.Aim, w.pace)
 	}
 	w.r.Slide(&p.P, &v.V, from, min(b.radius, widest), 0.5)
 	d, reach := w.player.Sub(p.P), b.radius+playerRadius
@@ -243,7 +268,7 @@ func (w *walk) near(id ecs.Entity, k int, p *Position, v *Velocity, e *Enemy) {
 		g.hurt(b.damage, p.P)
 	}
 	if e.Ribbon != 0 && (e.Kind == level.Lancer || (w.ticks+uint64(e.Phase))%4 == 1) {
-		g.ribbons.push(e.Ribbon, p.P)
+		g.ribbons.push(g, e.Ribbon, p.P)
 	}
 }
 
@@ -278,16 +303,16 @@ func (w *walk) sway(dir vec, e *Enemy, wide int) vec {
 	return engine.Rotate(dir, by)
 }
 
-// drift comes in slow curves. As the swarm it steers every other tick: nobody sees that either.
+// drift comes in slow curves.
 func (w *walk) drift(p *Position, v *Velocity, e *Enemy) {
-	if (w.ticks+uint64(e.Phase))%2 != 0 {
+	if w.turn(e)%w.every != 0 {
 		return
 	}
 	dir, idle := w.home(p.P, e)
 	if !idle {
-		dir = w.toPlayer(p.P)
+		dir = w.toPlayer(p.P, e)
 	}
-	steer(&v.V, w.sway(dir, e, 36), w.g.breeds[e.Kind].speed, 2*1.6)
+	steer(&v.V, w.sway(dir, e, 36), w.g.breeds[e.Kind].speed, mul(float32(w.every), 1.6))
 	if (w.ticks+uint64(e.Phase))%4 == 0 { // a quarter of them each tick: nobody sees it
 		e.Angle = turnTo(e.Angle, v.V, 12)
 	}
@@ -295,14 +320,14 @@ func (w *walk) drift(p *Position, v *Velocity, e *Enemy) {
 
 // swarm comes fast, and weaves.
 func (w *walk) swarm(p *Position, v *Velocity, e *Enemy) {
-	if (w.ticks+uint64(e.Phase))%2 != 0 {
+	if w.turn(e)%w.every != 0 {
 		return
 	}
 	dir, idle := w.home(p.P, e)
 	if !idle {
-		dir = w.toPlayer(p.P)
+		dir = w.toPlayer(p.P, e)
 	}
-	steer(&v.V, w.sway(dir, e, 28), w.g.breeds[e.Kind].speed, 2*4)
+	steer(&v.V, w.sway(dir, e, 28), w.g.breeds[e.Kind].speed, mul(float32(w.every), 4))
 	if (w.ticks+uint64(e.Phase))%4 == 0 {
 		e.Angle = headingOf(v.V)
 	}
@@ -316,7 +341,7 @@ func (w *walk) lance(p *Position, v *Velocity, e *Enemy) {
 	case lancerStalk:
 		dir, idle := w.home(p.P, e)
 		if !idle {
-			dir = w.toPlayer(p.P)
+			dir = w.toPlayer(p.P, e)
 		}
 		sq := engine.LengthSquared(to)
 		if sq < 150*150 && !idle {
@@ -355,7 +380,7 @@ func (w *walk) lance(p *Position, v *Velocity, e *Enemy) {
 // ward closes in slowly, throws rings of orbs, and sends swarms when it is hurt.
 func (w *walk) ward(p *Position, v *Velocity, e *Enemy) {
 	g := w.g
-	steer(&v.V, w.toPlayer(p.P), g.breeds[e.Kind].speed, 0.8)
+	steer(&v.V, w.toPlayer(p.P, e), g.breeds[e.Kind].speed, 0.8)
 	full := g.breeds[level.Warden].hp
 	fury := 1 - clamp(float32(e.HP)/float32(full), 0, 1)
 	e.Angle += mul(0.4+mul(fury, 1.4), step)

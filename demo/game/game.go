@@ -74,7 +74,7 @@ type Config struct {
 //	level   the realm: clearances, ways, guides; the table of spawns
 //	pools   component columns, omens and embers by handle, particle columns, the texts of popups in
 //	        a compacting heap
-//	slab    lists of many lengths: trails, lightning, mines, fires, a tag each
+//	slab    lists of many lengths: trails, what sticks to enemies, lightning, mines, fires, a tag each
 //	large   the books of flow fields, the scorched ground by sector
 //	inbox   flow fields, computed on a worker
 //
@@ -83,7 +83,7 @@ type Config struct {
 // Invariants, verified by Check:
 //
 //	(1) world, pools, particles, realm and flow pass their own Checks
-//	(2) every ribbon in use belongs to one living enemy
+//	(2) every ribbon and every list of marks in use belongs to one living enemy
 //	(3) the heap of the popups' texts passes its own Check
 //	(4) toll and extra count the living
 //	(5) nothing that moves is in a wall, but a player on a tour
@@ -119,6 +119,7 @@ type Game struct {
 	guard   *guard.Allocator // nil where it does not guard
 	moment  uint64           // the guard's, when the level began
 	ribbons ribbons
+	marks   marks
 	popups  popups
 	arms    arms
 	tour    *tourPath // of this realm; nil without Config.Tour
@@ -269,6 +270,7 @@ func (g *Game) Begin(l *level.Level, r *realm.Realm) error {
 // clear gives back what lies in blocks.
 func (g *Game) clear() {
 	g.ribbons.reset()
+	g.marks.reset()
 	g.popups.reset()
 	g.scorch.reset()
 	g.arms.reset()

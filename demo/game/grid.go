@@ -19,6 +19,7 @@ type grid struct {
 	begin  []int32 // empty where there was no room
 	at     []vec
 	who    []cell
+	crowds []crowd // one a cell, filled in for those that somebody is in
 	x0, y0 float32
 	bosses [8]ecs.Entity // the wardens in the square, noted as they move
 	bossN  int
@@ -35,6 +36,7 @@ var (
 	spotType  = memory.MustType[spot]()
 	vecType   = memory.MustType[vec]()
 	countType = memory.MustType[int32]()
+	crowdType = memory.MustType[crowd]()
 )
 
 const (
@@ -59,6 +61,9 @@ func (gr *grid) start(g *Game) {
 	gr.x0, gr.y0 = corner(g.Player.P[0]), corner(g.Player.P[1])
 	f := g.mem.Frame()
 	begin, err := arena.MakeSlice(f, countType, gridRoom)
+	if err == nil {
+		gr.crowds, err = arena.MakeSlice(f, crowdType, gridCells*gridCells)
+	}
 	if err == nil {
 		gr.spots, err = arena.MakeSliceUninit(f, spotType, g.actors.enemyFilter.Len())
 	}
@@ -146,26 +151,53 @@ func (gr *grid) within(p vec, reach float32, hits []hit) []hit {
 	return hits
 }
 
-// jostleMost bounds how many of its own cell an enemy is pushed by.
-const jostleMost = 4
+// A crowd is what those in a cell do to each other: down the slope of the crowd about it all are pushed
+// alike, and each away from their middle.
+type crowd struct {
+	slope, middle vec
+	press         float32 // of those in the cell
+	known         bool
+}
 
-// jostle returns the push, in units a second, on somebody at p in cell k: down the slope of the
-// crowd about it, and away from the first few of its own cell.
-func (gr *grid) jostle(k int, p vec) (push vec) {
-	if gr.begin == nil || k < gridCells || k >= gridCells*(gridCells-1) {
-		return push
+// pressMost bounds how many of its own cell an enemy is pushed by.
+const pressMost = 4
+
+// measure fills in a cell's crowd; one at the grid's edge is pushed by nobody.
+func (gr *grid) measure(k int, c *crowd) {
+	c.known = true
+	if k < gridCells || k >= gridCells*(gridCells-1) {
+		return
 	}
 	b := gr.begin
 	from, to := b[k], b[k+1]
 	right, left := b[k+2]-to, from-b[k-1]
 	down, up := b[k+gridCells+1]-b[k+gridCells], b[k-gridCells+1]-b[k-gridCells]
-	push = vec{float32(left-right) * 7, float32(up-down) * 7}
-	for _, q := range gr.at[from:min(to, from+jostleMost)] {
-		d := p.Sub(q)
-		sq := engine.LengthSquared(d)
-		if sq > 0 && sq < cellSide*cellSide {
-			push = engine.MulAdd(push, d, 30/(sq+1))
-		}
+	c.slope = vec{float32(left-right) * 7, float32(up-down) * 7}
+	if to-from < 2 {
+		return
+	}
+	var sum vec
+	for _, p := range gr.at[from:to] {
+		sum[0] += p[0]
+		sum[1] += p[1]
+	}
+	c.middle = engine.Scale(sum, 1/float32(to-from))
+	c.press = 30 * float32(min(to-from-1, pressMost))
+}
+
+// jostle returns the push, in units a second, on somebody at p in cell k.
+func (gr *grid) jostle(k int, p vec) (push vec) {
+	if gr.begin == nil {
+		return push
+	}
+	c := &gr.crowds[k]
+	if !c.known {
+		gr.measure(k, c)
+	}
+	push = c.slope
+	if c.press > 0 {
+		d := p.Sub(c.middle)
+		push = engine.MulAdd(push, d, c.press/(engine.LengthSquared(d)+1))
 	}
 	push[0], push[1] = clamp(push[0], -110, 110), clamp(push[1], -110, 110)
 	return push

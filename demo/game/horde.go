@@ -86,8 +86,9 @@ func (g *Game) stoke() error {
 	if lacking <= 0 {
 		return nil
 	}
-	// A twentieth of what there is to be comes each second, and no less than a few.
-	g.owed = min(g.owed+mul(step, 3+mul(want, 1.0/20)), lacking)
+	// A twentieth of what there is to be comes each second, and no less than a few; where thousands are
+	// wanted twice that, since the more there are the more are left behind.
+	g.owed = min(g.owed+mul(step, 3+mul(want, 1.0/20)+mul(mul(want, want), 1.0/400_000)), lacking)
 	for range 8 { // groups, in one tick
 		if g.owed < 1 {
 			return nil
@@ -174,7 +175,7 @@ func (g *Game) away() (vec, bool) {
 		if g.Realm.Near(p, 40) {
 			continue
 		}
-		if g.flow == nil || g.flow.Field() == nil || g.flow.Field().At(p) != 0 {
+		if g.flow == nil || g.flow.Field(laneDirect) == nil || g.flow.Field(laneDirect).At(p) != 0 {
 			return p, true
 		}
 	}

@@ -38,7 +38,7 @@ type Seen struct {
 	P, Aim                            vec
 	Angle, Flash                      float32
 	Phase                             uint16
-	Ribbon                            uint16
+	Ribbon, Marks                     uint16
 	Kind                              level.Enemy
 	Tells                             bool
 	Burning, Chilled, Elite, Shielded bool
@@ -144,8 +144,21 @@ func radix(src, dst []key, shift uint) {
 	}
 }
 
-// The camera follows the player, so what it shows lies within a screen of it.
-const sightX, sightY = 640 + 80, 360 + 80
+// The camera follows the player, so what it shows lies within half a screen of it, and a bit: pictures
+// are wide, it looks ahead, and trails hang behind. Lancers' are long.
+const (
+	sightX, sightY = 320 + 150, 180 + 150
+	sightTrail     = 250
+)
+
+// inSight reports whether the camera might show an enemy, so far from the player.
+func inSight(d vec, k level.Enemy) bool {
+	x, y := max(d[0], -d[0]), max(d[1], -d[1])
+	if k == level.Lancer || k == level.Warden {
+		return x <= sightX+sightTrail && y <= sightY+sightTrail
+	}
+	return x <= sightX && y <= sightY
+}
 
 // eachNear calls f with every enemy that the camera might show, in storage order. What f gets
 // is the game's own, and valid during the call.
@@ -155,11 +168,11 @@ func (g *Game) eachNear(f func(*Seen)) {
 		g.glimpse = Seen{Burning: a.burning.Column(es) != nil, Chilled: a.chilled.Column(es) != nil, Elite: a.elite.Column(es) != nil, Shielded: a.shielded.Column(es) != nil}
 		for i := range c.A {
 			p := c.A[i].P
-			if d := p.Sub(g.Player.P); max(d[0], -d[0]) > sightX || max(d[1], -d[1]) > sightY {
+			if !inSight(p.Sub(g.Player.P), c.C[i].Kind) {
 				continue
 			}
 			e, s := &c.C[i], &g.glimpse
-			s.P, s.Aim, s.Angle, s.Flash, s.Phase, s.Ribbon, s.Kind, s.Tells = p, e.Aim, e.Angle, e.Flash, e.Phase, e.Ribbon, e.Kind, e.Tells()
+			s.P, s.Aim, s.Angle, s.Flash, s.Phase, s.Ribbon, s.Marks, s.Kind, s.Tells = p, e.Aim, e.Angle, e.Flash, e.Phase, e.Ribbon, e.Marks, e.Kind, e.Tells()
 			f(s)
 		}
 	}

@@ -23,8 +23,8 @@ const ribbonMost = 1 << 15
 // A trail is a ribbon's books, without a pointer, so that the collector has nothing to follow: where
 // its points lie in the manager's reservation.
 type trail struct {
-	off            uint64 // from base
-	len, at, count uint8  // len is 0 where there is none
+	off                  uint64 // from base
+	len, at, count, most uint8  // len is 0 where there is none, and grows to most
 }
 
 // ribbons are the trails of all enemies: their points are blocks of the slab, of many lengths.
@@ -42,7 +42,20 @@ func (rs *ribbons) points(t *trail) []vec {
 	return unsafe.Slice((*vec)(unsafe.Add(rs.base, t.off)), t.len)
 }
 
-// take starts a ribbon of n points at p and returns 1 + its index, or 0 when there is no room.
+// block takes room for n points.
+func (rs *ribbons) block(g *Game, n uint8) (off uint64, ok bool) {
+	b, err := rs.a.Alloc(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
+	if err != nil {
+		g.Lost.Ribbons++
+		return 0, false
+	}
+	return uint64(uintptr(b) - uintptr(rs.base)), true
+}
+
+// trailLeast is how many points a trail begins with: it grows as it is flown.
+const trailLeast = 2
+
+// take starts a ribbon at p that grows to n points, and returns 1 + its index, or 0 when there is no room.
 func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
 	if rs.all == nil {
 		rs.all, rs.free = make([]trail, 0, ribbonMost), make([]uint16, 0, ribbonMost)
@@ -50,9 +63,8 @@ func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
 	if len(rs.free) == 0 && len(rs.all) == ribbonMost {
 		return 0 // as many as anybody can tell apart
 	}
-	b, err := rs.a.Alloc(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
-	if err != nil {
-		g.Lost.Ribbons++
+	off, ok := rs.block(g, trailLeast)
+	if !ok {
 		return 0
 	}
 	i := uint16(len(rs.all))
@@ -61,20 +73,55 @@ func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
 	} else {
 		rs.all = append(rs.all, trail{})
 	}
-	rs.all[i] = trail{off: uint64(uintptr(b) - uintptr(rs.base)), len: uint8(n)}
-	clear(rs.points(&rs.all[i]))
+	rs.all[i] = trail{off: off, len: trailLeast, most: uint8(max(n, trailLeast))}
 	rs.live++
-	rs.push(i+1, p)
+	rs.push(g, i+1, p)
 	return i + 1
 }
 
-func (rs *ribbons) push(id uint16, p vec) {
+// push adds a point. A trail that is full grows by half; where there is no room it stays as long as
+// it is.
+func (rs *ribbons) push(g *Game, id uint16, p vec) {
 	t := &rs.all[id-1]
+	if t.count == t.len && t.len < t.most {
+		rs.grow(g, t)
+	}
 	rs.points(t)[t.at] = p
 	if t.at++; t.at == t.len {
 		t.at = 0
 	}
 	t.count = min(t.count+1, t.len)
+}
+
+func (rs *ribbons) grow(g *Game, t *trail) {
+	n := min(t.len+t.len/2+1, t.most)
+	off, ok := rs.block(g, n)
+	if !ok {
+		t.most = t.len
+		return
+	}
+	old, was := rs.points(t), *t
+	t.off, t.len = off, n
+	points := rs.points(t)
+	k := copy(points, old[was.at:]) // the oldest first
+	copy(points[k:], old[:was.at])
+	t.at = was.len
+	rs.a.Free(unsafe.Pointer(unsafe.SliceData(old)), uintptr(was.len)*vecBytes)
+}
+
+// cut lets a trail begin anew at p, as short as the first: nobody sees it any more.
+func (rs *ribbons) cut(g *Game, id uint16, p vec) {
+	t := &rs.all[id-1]
+	if t.len > trailLeast {
+		off, ok := rs.block(g, trailLeast)
+		if !ok {
+			return
+		}
+		rs.a.Free(unsafe.Add(rs.base, t.off), uintptr(t.len)*vecBytes)
+		t.off, t.len = off, trailLeast
+	}
+	t.at, t.count = 0, 0
+	rs.push(g, id, p)
 }
 
 func (rs *ribbons) give(id uint16) {
@@ -102,8 +149,8 @@ func (rs *ribbons) hash(h *engine.Hasher) {
 	h.Int(len(rs.all))
 	for i := range rs.all {
 		if t := &rs.all[i]; t.len != 0 {
-			h.Uint64(uint64(i)<<32 | uint64(t.at)<<16 | uint64(t.count))
-			hashVecs(h, rs.points(t))
+			h.Uint64(uint64(i)<<32 | uint64(t.most)<<24 | uint64(t.len)<<16 | uint64(t.at)<<8 | uint64(t.count))
+			hashVecs(h, rs.points(t)[:min(t.count, t.len)])
 		}
 	}
 	h.Int(len(rs.free))

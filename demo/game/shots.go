@@ -119,7 +119,7 @@ func (g *Game) hitList() []hit {
 
 // strike lets a hit do its harm, and what the gifts add to it.
 func (g *Game) strike(h *hit) error {
-	_, v, e, ok := g.actors.enemies.Get(h.enemy)
+	pos, v, e, ok := g.actors.enemies.Get(h.enemy)
 	if !ok || e.HP <= 0 {
 		return nil // another one of this tick was faster; a shot flies on
 	}
@@ -135,6 +135,7 @@ func (g *Game) strike(h *hit) error {
 	}
 	if s, ok := g.actors.shielded.Get(h.enemy); ok {
 		if s.HP -= h.damage; s.HP > 0 {
+			g.marks.add(g, h.enemy, e, MarkCrack, h.p.Sub(pos.P))
 			return nil
 		}
 		g.fx.shatter(h.p)
@@ -144,6 +145,7 @@ func (g *Game) strike(h *hit) error {
 	if e.HP -= h.damage; e.HP <= 0 {
 		return g.kill(h.enemy)
 	}
+	g.marks.add(g, h.enemy, e, MarkDent, h.p.Sub(pos.P))
 	if h.shot.IsZero() {
 		return nil
 	}
@@ -183,6 +185,7 @@ func (g *Game) kill(id ecs.Entity) error {
 	g.fx.burst(at, vel, kind)
 	g.scorch.burn(g, at, b.size)
 	g.spill(at, worth)
+	g.splinter(at)
 	switch kind {
 	case level.Warden:
 		g.freeze = 6

@@ -56,7 +56,7 @@ type State struct {
 
 // Lost counts what full tiers have cost the game.
 type Lost struct {
-	Quads, Enemies, Shots, Pickups, Embers, Grids, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists int
+	Quads, Enemies, Shots, Pickups, Embers, Grids, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int
 }
 
 // hash adds every field, in the order of the declaration.
@@ -108,7 +108,7 @@ func (s *State) hash(h *engine.Hasher) {
 }
 
 func (l *Lost) hash(h *engine.Hasher) {
-	for _, n := range [...]int{l.Quads, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists} {
+	for _, n := range [...]int{l.Quads, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks} {
 		h.Int(n)
 	}
 }
@@ -165,13 +165,12 @@ func (g *Game) Hash() uint64 {
 		h.Bool(w.orb)
 	}
 	g.ribbons.hash(&h)
+	g.marks.hash(&h)
 	g.popups.hash(&h)
 	g.scorch.hash(&h)
 	g.arms.hash(&h)
 	if g.flow != nil {
-		h.Uint64(g.flow.Due())
-		h.Int(int(g.flow.Node()))
-		h.Bool(g.flow.Field() != nil)
+		g.flow.Each(h.Uint64)
 	}
 	return h.Sum()
 }

@@ -133,6 +133,15 @@ func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 			break
 		}
 	}
+	for i := range g.marks.all {
+		if m := &g.marks.all[i]; m.len > 0 {
+			try("Mark", &g.marks.of(m)[0])
+			break
+		}
+	}
+	if len(g.marks.free) > 0 {
+		try("marks.free", &g.marks.free[0])
+	}
 	if len(g.ribbons.free) > 0 {
 		try("ribbons.free", &g.ribbons.free[0])
 	}
@@ -180,7 +189,7 @@ func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
 	why := map[string]string{
 		"State": "hashed", "world": "hashed", "omens": "hashed", "embers": "hashed", "wishes": "hashed", "fx": "hashed",
-		"scorch": "hashed", "ribbons": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
+		"scorch": "hashed", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
 		"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "chunks": "memory", "actors": "ways into the world",
 		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye",
 		"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "doomed": "made in every tick",

@@ -28,18 +28,6 @@ func (g *Game) schedule() *engine.Schedule {
 // Systems returns the systems of a tick, with their times, for an overlay.
 func (g *Game) Systems() *engine.Schedule { return g.schedule() }
 
-// find keeps the field that leads to the player up to date.
-func (g *Game) find() error {
-	if g.flow == nil {
-		return nil
-	}
-	_, err := g.flow.Update(g.Ticks, g.Realm, g.Realm.Node(g.Player.P))
-	if err != nil {
-		g.Lost.Fields++
-	}
-	return tolerate(err)
-}
-
 // moveHorde moves the enemies, and begins the list of those that fall in this tick.
 func (g *Game) moveHorde() error {
 	g.doomed.begin(g)

@@ -33,11 +33,13 @@ func (g *Game) weather() error {
 			ecs.RemoveFrom(cmd, g.actors.chilled, id)
 		}
 	}
+	g.marks.fade(g)
 	return tolerate(cmd.Apply())
 }
 
 // ignite sets an enemy on fire, or keeps it burning.
 func (g *Game) ignite(id ecs.Entity) error {
+	g.mark(id, MarkFlame, g.flicker(8))
 	if b, ok := g.actors.burning.Get(id); ok {
 		b.Left = burnTime
 		return nil
@@ -47,6 +49,7 @@ func (g *Game) ignite(id ecs.Entity) error {
 
 // chill slows an enemy down.
 func (g *Game) chill(id ecs.Entity) error {
+	g.mark(id, MarkFrost, g.flicker(8))
 	if c, ok := g.actors.chilled.Get(id); ok {
 		c.Left = chillTime
 		return nil

@@ -312,7 +312,7 @@ func (r *Realm) leadAll(books []entry) error {
 		if books[start].dist == far {
 			return &FileError{"", name, "no way leads there from the start; allowed is what can be reached"}
 		}
-		s.lead(r.guides[g])
+		s.lead(r.guides[g], 0, 0, Coarse, Coarse)
 	}
 	return nil
 }

@@ -19,7 +19,8 @@
 //	guide  |  384 x  384 bytes |    five times: which way to go, to a seal or to the heart
 //
 // All of these lie in the allocator that [Build] is given, in play the level's, and end with it.
-// A [Flow] computes the way to the player, who moves, on a goroutine of its own.
+// A [Flow] computes the ways to the player, who moves, and to both sides of it, on a goroutine of its
+// own; they go round where many stand already.
 //
 // # Cost
 //

@@ -10,76 +10,81 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// Window is how many nodes a field spans each way: 5,120 units.
-const Window = 160
+// Lanes is how many fields a Flow keeps: ways to several places at a time.
+const Lanes = 3
 
-// A Field says which way leads to the middle of a window: a direction for each node.
-type Field struct {
-	X0, Y0 int32 // the window's first node
-	Dirs   [Window * Window]uint8
-}
+// Ahead is how many ticks lie between asking for a field and using it, and Refresh how many before
+// one that leads to the same node is asked for anew: the crowd has moved on.
+const (
+	Ahead   = 8
+	Refresh = 20
+)
 
-const fieldBytes = unsafe.Sizeof(Field{})
-
-// At returns the direction to go from a place; 0 where there is none, as outside of the window.
-func (f *Field) At(p vec) uint8 {
-	x, y := uint(int32(p[0])/CoarseSize-f.X0), uint(int32(p[1])/CoarseSize-f.Y0)
-	if x >= Window || y >= Window {
-		return 0
-	}
-	return f.Dirs[y*Window+x]
-}
-
-// Ahead is how many ticks lie between asking for a field and using it.
-const Ahead = 8
-
-const booksBytes = Window * Window * unsafe.Sizeof(entry{})
+const (
+	booksBytes = Window * Window * unsafe.Sizeof(entry{})
+	crowdBytes = Window * Window
+)
 
 // errLent says that the game had no room for a search's books.
 var errLent = errors.New("realm: no room for a search")
 
+// A Hunt says what fields are for. Its methods are called by Flow.Update, on the game goroutine.
+type Hunt interface {
+	// Goal returns the node that a lane leads to; -1 for none.
+	Goal(lane int) int32
+	// Count fills in how many stand in each node of a window, row by row. The ways go round them.
+	Count(x0, y0 int32, into []uint8)
+}
+
 // A Flow computes fields on a goroutine of its own, a worker of the manager's. What is asked for at
 // tick t is used at tick t+Ahead exactly, waiting for the worker if need be, so that nothing depends
-// on how fast it is. Blocks go both ways through inboxes: the game lends the books of a search,
-// which the worker sends home when it is done; the worker makes the field, which the game sends home
-// when there is a newer one.
+// on how fast it is. Blocks go both ways through inboxes: the game lends the books of a search and
+// the count of the crowd, which the worker sends home when it is done; the worker makes the field's
+// tiles, which the game sends home when there are newer ones.
 //
-//	game:    Large.Alloc books --> worker: search, Worker.Alloc field --> game: At ... Manager.Free
-//	         | <--- NewFreer ------------------------- books              field --- inbox ---> worker
+//	game:    Large.Alloc books, crowd --> worker: search, Worker.Alloc tiles --> game: At ... Manager.Free
+//	         | <--- NewFreer -------------------- books, crowd       tiles --- inbox ---> worker
 //
 // All methods belong to the game goroutine.
 //
 // Invariants, verified by Check:
 //
 //	(1) due is 0 or lies at most Ahead ticks ahead of the tick that Update was given last
-//	(2) field is nil or the worker's block
+//	(2) the tiles of fields are the worker's blocks
 type Flow struct {
 	m     *tiers.Manager
 	ask   chan job
 	done  chan result
 	ended chan struct{}
+	tick  uint64
+	lanes [Lanes]lane
+}
 
-	field  *Field
-	due    uint64 // when what was asked for is used; 0 when nothing was
-	node   int32  // that field leads to, or the one that is due
-	tick   uint64
-	failed int
+// A lane is one of the fields, and what is on its way to take its place.
+type lane struct {
+	field Field
+	there bool
+	due   uint64 // when what was asked for is used; 0 when nothing was
+	asked uint64 // the tick in which it was, or the last one
+	next  int32  // the node that what is due leads to
+	crowd uint64 // the sum of the count that it goes by
 }
 
 type job struct {
 	r     *Realm
 	books unsafe.Pointer
+	crowd unsafe.Pointer
 	node  int32 // the one that leads to
 }
 
 type result struct {
-	field *Field
+	field Field
 	err   error
 }
 
 // NewFlow starts the goroutine that owns worker k of m, which nobody else uses. Close it before m.
 func NewFlow(m *tiers.Manager, k int) *Flow {
-	f := &Flow{m: m, ask: make(chan job, 1), done: make(chan result, 1), ended: make(chan struct{})}
+	f := &Flow{m: m, ask: make(chan job, Lanes), done: make(chan result, Lanes), ended: make(chan struct{})}
 	go f.work(f.ask, m.Worker(k), m.NewFreer())
 	return f
 }
@@ -87,33 +92,16 @@ func NewFlow(m *tiers.Manager, k int) *Flow {
 func (f *Flow) work(ask <-chan job, w *tiers.Worker, home *remote.Freer) {
 	defer close(f.ended)
 	for j := range ask {
-		field, err := f.compute(w, j)
+		var res result
+		crowd := unsafe.Slice((*uint8)(j.crowd), crowdBytes)
+		res.err = j.r.fill(&res.field, w, unsafe.Slice((*entry)(j.books), Window*Window), crowd, j.node)
 		home.FreeSized(j.books, booksBytes)
-		f.done <- result{field, errors.Join(err, home.Flush())}
+		home.FreeSized(j.crowd, crowdBytes)
+		res.err = errors.Join(res.err, home.Flush())
+		f.done <- res
 	}
 	_ = home.Close() // flushed after each job
 	w.Settle()
-}
-
-func (f *Flow) compute(w *tiers.Worker, j job) (*Field, error) {
-	p, err := w.Alloc(fieldBytes, unsafe.Alignof(Field{}))
-	if err != nil {
-		return nil, err
-	}
-	field := (*Field)(p)
-	j.r.fill(field, unsafe.Slice((*entry)(j.books), Window*Window), j.node)
-	return field, nil
-}
-
-// fill makes a field: the ways to a node, from all about it.
-func (r *Realm) fill(f *Field, books []entry, node int32) {
-	x, y := int(node)%Coarse, int(node)/Coarse
-	s := search{r: r, books: books, w: Window, h: Window}
-	s.x0 = min(max(x-Window/2, 0), Coarse-Window)
-	s.y0 = min(max(y-Window/2, 0), Coarse-Window)
-	s.run(x, y)
-	f.X0, f.Y0 = int32(s.x0), int32(s.y0)
-	s.lead(f.Dirs[:])
 }
 
 // Node returns the number of the node that ways to a place lead to, or -1.
@@ -124,64 +112,111 @@ func (r *Realm) Node(p vec) int32 {
 	return int32(r.node(p))
 }
 
-// Update is called once a tick, with the ticks in order and from 1: it takes the field that is due
-// in this tick, and asks for one to a node where none is on its way and the last led elsewhere. It reports whether it asked.
-// The error says that there was no room, for the game or for the worker, and wraps
-// memory.ErrOutOfMemory then: the field stays as it was.
-func (f *Flow) Update(tick uint64, r *Realm, node int32) (asked bool, err error) {
+// Update is called once a tick, with the ticks in order and from 1: it takes the fields that are due
+// in this tick, and asks for those that lead elsewhere than h wants, or that are old. It returns how
+// many it asked for. The error says that there was no room, for the game or for the worker, and wraps
+// memory.ErrOutOfMemory then: the fields stay as they were.
+func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 	f.tick = tick
-	if f.due != 0 && tick >= f.due {
-		err = f.take()
+	for k := range f.lanes { // in the order in which they were asked for
+		if l := &f.lanes[k]; l.due != 0 && tick >= l.due {
+			err = errors.Join(err, f.take(l))
+		}
 	}
-	if f.due != 0 || node < 0 || f.field != nil && node == f.node {
-		return false, err
+	for k := range f.lanes {
+		l := &f.lanes[k]
+		if l.due != 0 || tick%Lanes != uint64(k) { // one a tick: the worker has the others to do
+			continue
+		}
+		node := h.Goal(k)
+		if node < 0 || l.there && node == l.field.Node && tick < l.asked+Refresh {
+			continue
+		}
+		if lendErr := f.lend(l, r, h, node); lendErr != nil {
+			err = errors.Join(err, fmt.Errorf("%w: %w", errLent, lendErr))
+			continue
+		}
+		asked++
 	}
-	books, lendErr := f.m.Large().Alloc(booksBytes, unsafe.Alignof(entry{}))
-	if lendErr != nil {
-		return false, errors.Join(err, fmt.Errorf("%w: %w", errLent, lendErr))
-	}
-	f.ask <- job{r, books, node}
-	f.due, f.node = tick+Ahead, node
-	return true, err
+	return asked, err
 }
 
-// take waits for the worker and puts its field in the place of the last one.
-func (f *Flow) take() error {
-	res := <-f.done
-	f.due = 0
-	if res.err != nil {
-		f.failed++
-		return res.err
+// lend gives the worker what it needs for a field of a lane.
+func (f *Flow) lend(l *lane, r *Realm, h Hunt, node int32) error {
+	books, err := f.m.Large().Alloc(booksBytes, unsafe.Alignof(entry{}))
+	if err != nil {
+		return err
 	}
-	f.drop()
-	f.field = res.field
+	crowd, err := f.m.Large().Alloc(crowdBytes, 8)
+	if err != nil {
+		f.m.Free(books, booksBytes)
+		return err
+	}
+	count := unsafe.Slice((*uint8)(crowd), crowdBytes)
+	clear(count)
+	x0, y0 := window(node)
+	h.Count(x0, y0, count)
+	l.due, l.asked, l.next, l.crowd = f.tick+Ahead, f.tick, node, sum(sumBasis, count)
+	f.ask <- job{r, books, crowd, node}
 	return nil
 }
 
-func (f *Flow) drop() {
-	if f.field != nil {
-		f.m.Free(unsafe.Pointer(f.field), fieldBytes)
-		f.field = nil
+// take waits for the worker and puts its field in the place of the last one.
+func (f *Flow) take(l *lane) error {
+	res := <-f.done
+	l.due, l.crowd = 0, 0
+	if res.err != nil {
+		return res.err
 	}
+	f.drop(l)
+	l.field, l.there = res.field, true
+	return nil
 }
 
-// Field returns the field in use, or nil. It is valid until the next Update or Reset.
-func (f *Flow) Field() *Field { return f.field }
+func (f *Flow) drop(l *lane) {
+	l.field.release(f.m)
+	l.field, l.there = Field{}, false
+}
 
-// Due returns the tick in which what is on its way will be used, or 0.
-func (f *Flow) Due() uint64 { return f.due }
+// Field returns the field of a lane that is in use, or nil. It is valid until the next Update or Reset.
+func (f *Flow) Field(k int) *Field {
+	if l := &f.lanes[k]; l.there {
+		return &l.field
+	}
+	return nil
+}
 
-// Node returns the node that the field in use leads to, or the one that is on its way; the field is a
-// function of it and of the realm. It is of no use where there is neither.
-func (f *Flow) Node() int32 { return f.node }
+// Each calls visit with numbers that fields and what is on its way are functions of, together with
+// the realm: for a hash.
+func (f *Flow) Each(visit func(uint64)) {
+	for k := range f.lanes {
+		l := &f.lanes[k]
+		visit(l.due)
+		visit(l.asked)
+		if l.due != 0 {
+			visit(uint64(l.next))
+			visit(l.crowd)
+		}
+		if l.there {
+			visit(uint64(l.field.Node))
+			visit(l.field.Sum)
+		}
+	}
+}
 
 // Reset waits for the worker and gives everything back: before the level ends whose realm it reads.
 func (f *Flow) Reset() error {
 	var err error
-	if f.due != 0 {
-		err = f.take()
+	for k := range f.lanes { // each waits for one of those that were asked for, whichever it is
+		l := &f.lanes[k]
+		if l.due != 0 {
+			err = errors.Join(err, f.take(l))
+		}
 	}
-	f.drop()
+	for k := range f.lanes {
+		f.drop(&f.lanes[k])
+		f.lanes[k] = lane{}
+	}
 	if errors.Is(err, memory.ErrOutOfMemory) {
 		err = nil
 	}
@@ -202,11 +237,16 @@ func (f *Flow) Close() error {
 
 // Check verifies the invariants.
 func (f *Flow) Check() error {
-	if f.due > f.tick+Ahead {
-		return fmt.Errorf("realm: invariant 1: due at %d, in tick %d", f.due, f.tick)
-	}
-	if t, ok := f.m.TierOf(unsafe.Pointer(f.field)); f.field != nil && (!ok || t != tiers.Inbox) {
-		return fmt.Errorf("realm: invariant 2: the field lies in tier %v", t)
+	for k := range f.lanes {
+		l := &f.lanes[k]
+		if l.due > f.tick+Ahead {
+			return fmt.Errorf("realm: invariant 1: due at %d, in tick %d", l.due, f.tick)
+		}
+		for _, t := range l.field.tiles {
+			if tier, ok := f.m.TierOf(unsafe.Pointer(t)); t != nil && (!ok || tier != tiers.Inbox) {
+				return fmt.Errorf("realm: invariant 2: a tile lies in tier %v", tier)
+			}
+		}
 	}
 	return nil
 }

@@ -1,10 +1,12 @@
 package realm
 
 import (
+	"encoding/binary"
 	"errors"
 	"hash/fnv"
 	"runtime"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
@@ -30,6 +32,28 @@ func manager(t testing.TB, cfg tiers.Config) *tiers.Manager {
 	return m
 }
 
+// pages are the Go heap's.
+type pages struct{}
+
+func (pages) Alloc(size, _ uintptr) (unsafe.Pointer, error) {
+	return unsafe.Pointer(unsafe.SliceData(make([]byte, size))), nil
+}
+func (pages) Free(unsafe.Pointer, uintptr) {}
+
+// A flight wants ways to a place and to both sides of it, and has a crowd stand there.
+type flight struct {
+	r *Realm
+	p vec
+}
+
+func (f flight) Goal(lane int) int32 { return f.r.Node(f.p.Add(vec{float32(lane-1) * 200, 0})) }
+
+func (f flight) Count(x0, y0 int32, into []uint8) {
+	for i := range 10 {
+		into[Window*Window/2+i] += 5
+	}
+}
+
 // fly moves a place through a realm for n ticks and returns the hash of what the field said there.
 func fly(t testing.TB, m *tiers.Manager, r *Realm, n uint64) uint64 {
 	f := NewFlow(m, 0)
@@ -40,18 +64,17 @@ func fly(t testing.TB, m *tiers.Manager, r *Realm, n uint64) uint64 {
 		if err := m.BeginFrame(); err != nil {
 			t.Fatal(err)
 		}
-		before := f.Field()
-		again, err := f.Update(tick, r, r.Node(p))
+		had := f.Field(0) != nil
+		again, err := f.Update(tick, r, flight{r, p})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again {
-			asked++
-		}
-		if f.Field() != before && before == nil && tick != 1+Ahead {
+		asked += again
+		if f.Field(0) != nil && !had && tick != Lanes+Ahead {
 			t.Fatalf("the first field is used in tick %d", tick)
 		}
-		if fd := f.Field(); fd != nil {
+		f.Each(func(x uint64) { h.Write(binary.LittleEndian.AppendUint64(nil, x)) })
+		if fd := f.Field(int(tick) % Lanes); fd != nil {
 			h.Write([]byte{byte(tick), fd.At(p.Add(vec{100, 50})), fd.At(p.Add(vec{-300, 9})), fd.At(p)})
 		}
 		from := p
@@ -110,13 +133,13 @@ func TestFlow_WithoutRoomKeepsTheLastField(t *testing.T) {
 		f := NewFlow(m, 0)
 		refused := 0
 		for tick := uint64(1); tick < 60; tick++ {
-			if _, err := f.Update(tick, r, r.Node(vec(r.Info.Start))); errors.Is(err, memory.ErrOutOfMemory) {
+			if _, err := f.Update(tick, r, flight{r, vec(r.Info.Start)}); errors.Is(err, memory.ErrOutOfMemory) {
 				refused++
 			} else if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if refused == 0 || f.Field() != nil {
+		if refused == 0 || f.Field(0) != nil {
 			t.Errorf("%v: refused %d times", tier, refused)
 		}
 		if err := f.Close(); err != nil {
@@ -130,7 +153,9 @@ func TestField_LeadsToItsMiddle(t *testing.T) {
 	r := build(t, info(), maze())
 	f := new(Field)
 	goal := vec{6200, 6200}
-	r.fill(f, make([]entry, Window*Window), r.Node(goal))
+	if err := r.fill(f, pages{}, make([]entry, Window*Window), nil, r.Node(goal)); err != nil {
+		t.Fatal(err)
+	}
 	rnd := engine.NewRand(3, 1)
 	arrived := 0
 	for range 200 {
@@ -152,5 +177,38 @@ func TestField_LeadsToItsMiddle(t *testing.T) {
 	}
 	if f.At(vec{10, 10}) != 0 {
 		t.Error("beyond the window there is a direction")
+	}
+}
+
+// Where many stand in the shorter of two ways, the field leads round by the longer.
+func TestField_LeadsRoundACrowd(t *testing.T) {
+	r := build(t, info(), NewWalls())
+	goal := vec{6200, 6200}
+	f, crowd := new(Field), make([]uint8, Window*Window)
+	x0, y0 := window(r.Node(goal))
+	for y := -1; y <= 1; y++ { // a wall of people, six nodes before the goal, that ends
+		crowd[(int(r.Node(goal))/Coarse-int(y0)+y)*Window+int(r.Node(goal))%Coarse-int(x0)-6] = 200
+	}
+	books := make([]entry, Window*Window)
+	from := vec{6200 - 14*CoarseSize, 6200}
+	length := func(crowd []uint8) (steps, through int) {
+		if err := r.fill(f, pages{}, books, crowd, r.Node(goal)); err != nil {
+			t.Fatal(err)
+		}
+		for p := from; engine.Distance(p, goal) > 2*CoarseSize; steps++ {
+			if steps > 1000 {
+				t.Fatal("it does not arrive")
+			}
+			p = engine.MulAdd(p, Headings[f.At(p)], 8)
+			if n := int(r.Node(p)); crowd != nil && crowd[(n/Coarse-int(y0))*Window+n%Coarse-int(x0)] > 0 {
+				through++
+			}
+		}
+		return steps, through
+	}
+	straight, _ := length(nil)
+	round, through := length(crowd)
+	if round < straight || through > 0 {
+		t.Errorf("%d steps, and %d with a crowd, %d of them through it", straight, round, through)
 	}
 }

@@ -385,9 +385,11 @@ func BenchmarkField(b *testing.B) {
 	r := build(b, info(), maze())
 	books, f := make([]entry, Window*Window), new(Field)
 	for b.Loop() {
-		r.fill(f, books, r.Node(vec{6200, 6200}))
+		if err := r.fill(f, pages{}, books, nil, r.Node(vec{6200, 6200})); err != nil {
+			b.Fatal(err)
+		}
 	}
-	b.ReportMetric(float64(fieldBytes), "bytes")
+	b.ReportMetric(float64(tiles*tileBytes), "bytes")
 }
 
 func ExampleFileError() {

@@ -5,8 +5,11 @@ import "github.com/strata-go/strata/engine"
 // far is the distance of a node that no way leads to.
 const far = 1<<32 - 1
 
-// buckets is more than any one way costs: 14 and the dearest node's 18.
+// buckets is more than any one way costs: 14, the dearest node's 18, and a crowd's.
 const buckets = 64
+
+// crowdMost is what a crowded node costs at most; each who stands there costs 1.
+const crowdMost = 24
 
 // An entry is a node in a search: its distance, and its neighbours in a bucket's ring, -1 for none.
 type entry struct {
@@ -19,6 +22,7 @@ type entry struct {
 type search struct {
 	r            *Realm
 	books        []entry // w * h, given
+	crowd        []uint8 // how many stand in a node, w * h, or nil
 	x0, y0, w, h int     // the window, in nodes
 	heads        [buckets]int32
 	pause        func() // called now and then; nil: never
@@ -62,6 +66,9 @@ func (s *search) relax(i int, dist uint32) (fresh int) {
 		}
 		j := int32(ny*s.w + nx)
 		to := dist + wayCost[d] + uint32(s.r.costs[node+wayY[d]*Coarse+wayX[d]])
+		if s.crowd != nil {
+			to += min(uint32(s.crowd[j]), crowdMost)
+		}
 		if e := &s.books[j]; to < e.dist {
 			if e.dist == far {
 				fresh++
@@ -130,27 +137,30 @@ func nearest(x, y float32) (d uint8) {
 }
 
 // lead writes the direction to go, from each node's meeting point, into dirs: to that of the next
-// node on the way, or of the one behind it where that can be walked in a line.
-func (s *search) lead(dirs []uint8) {
-	for ly := range s.h {
-		if s.pause != nil {
+// node on the way, or of the one behind it where that can be walked in a line. It does so for the
+// nodes of a rectangle, and reports whether there is any direction.
+func (s *search) lead(dirs []uint8, left, top, wide, high int) (any bool) {
+	for i := range wide * high {
+		if s.pause != nil && i%wide == 0 {
 			s.pause()
 		}
-		for lx := range s.w {
-			i := ly*s.w + lx
-			x, y := s.x0+lx, s.y0+ly
-			d := s.next(lx, ly)
-			if d < 0 {
-				dirs[i] = s.escape(lx, ly)
-				continue
-			}
-			tx, ty := x+wayX[d], y+wayY[d]
-			if e := s.next(tx-s.x0, ty-s.y0); e >= 0 && s.r.walk(x, y, tx+wayX[e], ty+wayY[e]) {
-				tx, ty = tx+wayX[e], ty+wayY[e]
-			}
-			dirs[i] = s.r.between(x, y, tx, ty)
-		}
+		dirs[i] = s.way(left+i%wide, top+i/wide)
+		any = any || dirs[i] != 0
 	}
+	return any
+}
+
+func (s *search) way(lx, ly int) uint8 {
+	d := s.next(lx, ly)
+	if d < 0 {
+		return s.escape(lx, ly)
+	}
+	x, y := s.x0+lx, s.y0+ly
+	tx, ty := x+wayX[d], y+wayY[d]
+	if e := s.next(tx-s.x0, ty-s.y0); e >= 0 && s.r.walk(x, y, tx+wayX[e], ty+wayY[e]) {
+		tx, ty = tx+wayX[e], ty+wayY[e]
+	}
+	return s.r.between(x, y, tx, ty)
 }
 
 // next returns the way out of a node of the window that is the shortest, or -1: there is none, or

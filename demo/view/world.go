@@ -107,6 +107,9 @@ func (v *View) enemies() {
 		if v.atlas.Loaded(v.ids.core[e.Kind]) {
 			v.quads.Sprite(v.atlas.Lookup(v.ids.core[e.Kind]), p[0], p[1], size, size, e.Angle, core[e.Kind].Light(glow+e.Flash))
 		}
+		if e.Marks != 0 {
+			v.marks(e, size)
+		}
 	})
 	for o := range g.Omens() {
 		k := 1 - o.Left/game.OmenTime

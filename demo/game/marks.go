@@ -1,0 +1,230 @@
+package game
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+)
+
+// A Mark is what something has left on an enemy: it rides with it and fades.
+type Mark struct {
+	Left uint16 // ticks
+	Kind MarkKind
+	X, Y int8 // from the enemy's middle, in 64ths of its radius
+}
+
+// MarkKind tells the marks apart.
+type MarkKind uint8
+
+// The kinds of marks.
+const (
+	MarkShard MarkKind = iota // of one that burst beside it, still hot
+	MarkDent                  // where a shot hit
+	MarkFlame
+	MarkFrost
+	MarkArc   // of lightning
+	MarkCrack // in its shield
+	MarkKinds = iota
+)
+
+// MarkTime is how long each kind shows, in ticks.
+var MarkTime = [MarkKinds]uint16{90, 40, 144, 96, 20, 240}
+
+const (
+	markMost   = 24    // on one enemy
+	markedMost = 16384 // enemies
+	shardReach = 38    // units
+	shardMost  = 6     // enemies that one burst marks
+)
+
+// A marked is the books of an enemy's marks, without a pointer: where they lie in the manager's
+// reservation, and whose they are.
+type marked struct {
+	off      uint64 // from base
+	owner    ecs.Entity
+	len, cap uint8 // cap is 0 where there are none
+}
+
+// marks are what sticks to enemies: a list for each that has any, of as many lengths as fights make,
+// a block of the slab that grows by half.
+type marks struct {
+	a    memory.Allocator
+	base unsafe.Pointer
+	all  []marked
+	free []uint16 // those that were given back, the newest last; beyond all of them are free
+	live int
+}
+
+const markBytes = unsafe.Sizeof(Mark{})
+
+func (ms *marks) of(m *marked) []Mark {
+	return unsafe.Slice((*Mark)(unsafe.Add(ms.base, m.off)), m.cap)[:m.len]
+}
+
+// add puts a mark on an enemy, at an offset in units. Where there is room for no more it goes without.
+func (ms *marks) add(g *Game, id ecs.Entity, e *Enemy, kind MarkKind, from vec) {
+	if e.Marks == 0 && !ms.take(id, e) {
+		return
+	}
+	m := &ms.all[e.Marks-1]
+	if m.len == markMost {
+		return
+	}
+	if m.len == m.cap && !ms.grow(m) {
+		g.Lost.Marks++
+		if m.cap == 0 {
+			ms.give(e)
+		}
+		return
+	}
+	k := 64 / breeds[e.Kind].radius
+	at := func(v float32) int8 { return int8(clamp(mul(v, k), -64, 64)) }
+	m.len++
+	ms.of(m)[m.len-1] = Mark{Left: MarkTime[kind], Kind: kind, X: at(from[0]), Y: at(from[1])}
+}
+
+// take gives an enemy books, or not: as many are marked as anybody can tell apart.
+func (ms *marks) take(id ecs.Entity, e *Enemy) bool {
+	if ms.all == nil {
+		ms.all, ms.free = make([]marked, 0, markedMost), make([]uint16, 0, markedMost)
+	}
+	i := uint16(len(ms.all))
+	if k := len(ms.free); k > 0 {
+		i, ms.free = ms.free[k-1], ms.free[:k-1]
+	} else if i == markedMost {
+		return false
+	} else {
+		ms.all = append(ms.all, marked{})
+	}
+	ms.all[i] = marked{owner: id}
+	ms.live++
+	e.Marks = i + 1
+	return true
+}
+
+// grow makes room for more: for two at first, then for half as many again.
+func (ms *marks) grow(m *marked) bool {
+	n := min(max(2, m.cap+(m.cap+1)/2), markMost)
+	p, err := ms.a.Alloc(uintptr(n)*markBytes, unsafe.Alignof(Mark{}))
+	if err != nil {
+		return false
+	}
+	copy(unsafe.Slice((*Mark)(p), n), ms.of(m))
+	ms.release(m)
+	m.off, m.cap = uint64(uintptr(p)-uintptr(ms.base)), n
+	return true
+}
+
+func (ms *marks) release(m *marked) {
+	if m.cap > 0 {
+		ms.a.Free(unsafe.Add(ms.base, m.off), uintptr(m.cap)*markBytes)
+	}
+}
+
+// give takes all marks off an enemy.
+func (ms *marks) give(e *Enemy) {
+	if e.Marks == 0 {
+		return
+	}
+	m := &ms.all[e.Marks-1]
+	ms.release(m)
+	*m = marked{}
+	ms.free = append(ms.free, e.Marks-1)
+	ms.live--
+	e.Marks = 0
+}
+
+// fade lets all marks grow old; an enemy without any has no list.
+func (ms *marks) fade(g *Game) {
+	for i := range ms.all {
+		m := &ms.all[i]
+		if m.cap == 0 {
+			continue
+		}
+		list, n := ms.of(m), uint8(0)
+		for _, k := range list {
+			if k.Left--; k.Left > 0 {
+				list[n] = k
+				n++
+			}
+		}
+		if m.len = n; n > 0 {
+			continue
+		}
+		if _, _, e, ok := g.actors.enemies.Get(m.owner); ok {
+			ms.give(e)
+		}
+	}
+}
+
+// reset takes back all lists, of enemies that are gone.
+func (ms *marks) reset() {
+	for i := range ms.all {
+		ms.release(&ms.all[i])
+	}
+	ms.all, ms.free, ms.live = ms.all[:0], ms.free[:0], 0
+}
+
+// hash adds the marks and the order in which the free lists will be taken.
+func (ms *marks) hash(h *engine.Hasher) {
+	h.Int(len(ms.all))
+	for i := range ms.all {
+		m := &ms.all[i]
+		h.Int(int(m.len))
+		for _, k := range ms.of(m) {
+			h.Uint64(uint64(k.Left)<<24 | uint64(k.Kind)<<16 | uint64(uint8(k.X))<<8 | uint64(uint8(k.Y)))
+		}
+	}
+	h.Int(len(ms.free))
+	for _, i := range ms.free {
+		h.Int(int(i))
+	}
+}
+
+// splinter throws the shards of one that burst at those beside it.
+func (g *Game) splinter(at vec) {
+	var room [shardMost]hit
+	for _, h := range g.grid.within(at, shardReach, room[:0]) {
+		if _, _, e, ok := g.actors.enemies.Get(h.enemy); ok && e.HP > 0 {
+			g.marks.add(g, h.enemy, e, MarkShard, engine.Scale(at.Sub(h.p), 0.4))
+		}
+	}
+}
+
+// mark puts a mark on somebody who may be gone.
+func (g *Game) mark(id ecs.Entity, kind MarkKind, from vec) {
+	if _, _, e, ok := g.actors.enemies.Get(id); ok {
+		g.marks.add(g, id, e, kind, from)
+	}
+}
+
+// flicker returns an offset on an enemy, another one each time.
+func (g *Game) flicker(radius float32) vec { return engine.Scale(g.rng.Disc(), radius) }
+
+// Marks returns what sticks to an enemy. It is valid until the next tick.
+func (g *Game) Marks(s *Seen) []Mark {
+	if s.Marks == 0 {
+		return nil
+	}
+	return g.marks.of(&g.marks.all[s.Marks-1])
+}
+
+// check verifies that every list in use is one living enemy's.
+func (ms *marks) check(g *Game) error {
+	used := 0
+	for id, r := range g.actors.enemyFilter.All() {
+		if r.C.Marks == 0 {
+			continue
+		}
+		if used++; int(r.C.Marks) > len(ms.all) || ms.all[r.C.Marks-1].owner != id {
+			return fmt.Errorf("game: invariant 2: the marks of %v are another's", id)
+		}
+	}
+	if used != ms.live {
+		return fmt.Errorf("game: invariant 2: %d lists of marks are in use by %d enemies", ms.live, used)
+	}
+	return nil
+}
