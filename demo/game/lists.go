@@ -46,12 +46,15 @@ func (l *list[T]) release() {
 // tags gives each kind of list its allocator: a tag of the manager's, so that its books say what
 // they take. A guard, where there is one, stands before all of them.
 func (g *Game) tags(m *tiers.Manager) error {
-	g.scorch.a, g.ribbons.base = large{m}, m.Base()
+	g.scorch.a = g.store.large()
+	if g.ribbons.blocks.keep = g.cfg.Store == StorePooled; g.store.tiers() {
+		g.ribbons.blocks.base = m.Base()
+	}
 	at := func(name string) (memory.Allocator, error) {
 		if g.guard != nil {
 			return g.heap, nil
 		}
-		return m.Tag(name)
+		return g.store.list(name)
 	}
 	for _, t := range []struct {
 		name string

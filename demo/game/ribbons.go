@@ -20,26 +20,26 @@ func (r *Ribbon) Point(i int) vec { return r.Points[(r.At-1-i+2*len(r.Points))%l
 // ribbonMost bounds how many enemies trail a ribbon.
 const ribbonMost = 1 << 15
 
-// A trail is a ribbon's books, without a pointer, so that the collector has nothing to follow: where
-// its points lie in the manager's reservation.
+// A trail is a ribbon's books, without a pointer, so that in the tiers the collector has nothing to
+// follow.
 type trail struct {
-	off            uint64 // from base
+	off            uint64 // where its points lie, by number
 	len, at, count uint8  // len is 0 where there is none
 }
 
 // ribbons are the trails of all enemies: their points are blocks of the slab, of many lengths.
 type ribbons struct {
-	a    memory.Allocator
-	base unsafe.Pointer
-	all  []trail
-	free []uint16 // those that were given back, the newest last; beyond all of them are free
-	live int
+	a      memory.Allocator
+	blocks blocks
+	all    []trail
+	free   []uint16 // those that were given back, the newest last; beyond all of them are free
+	live   int
 }
 
 const vecBytes = unsafe.Sizeof(vec{})
 
 func (rs *ribbons) points(t *trail) []vec {
-	return unsafe.Slice((*vec)(unsafe.Add(rs.base, t.off)), t.len)
+	return unsafe.Slice((*vec)(rs.blocks.at(t.off)), t.len)
 }
 
 // take starts a ribbon of n points at p and returns 1 + its index, or 0 when there is no room.
@@ -61,7 +61,7 @@ func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
 	} else {
 		rs.all = append(rs.all, trail{})
 	}
-	rs.all[i] = trail{off: uint64(uintptr(b) - uintptr(rs.base)), len: uint8(n)}
+	rs.all[i] = trail{off: rs.blocks.note(b, uintptr(n)*vecBytes), len: uint8(n)}
 	clear(rs.points(&rs.all[i]))
 	rs.live++
 	rs.push(i+1, p)
@@ -82,7 +82,9 @@ func (rs *ribbons) give(id uint16) {
 		return
 	}
 	t := &rs.all[id-1]
-	rs.a.Free(unsafe.Add(rs.base, t.off), uintptr(t.len)*vecBytes)
+	p := rs.blocks.at(t.off)
+	rs.blocks.drop(t.off)
+	rs.a.Free(p, uintptr(t.len)*vecBytes)
 	*t = trail{}
 	rs.free = append(rs.free, id-1)
 	rs.live--

@@ -12,7 +12,6 @@ import (
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
-	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -91,6 +90,9 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	}
 	cfg.Memory.Workers++ // the game's own, for fields
 	cfg.Memory.Tags = true
+	if cfg.Game.Store != StoreTiers {
+		cfg.Memory.KeepGC = true // the collector runs as it does in any program
+	}
 	if s.Mem, err = tiers.New(cfg.Memory); err != nil {
 		return nil, err
 	}
@@ -112,9 +114,9 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 func (s *Session) newStream() (*stream.Streamer, error) {
 	st, err := stream.New(stream.Config{
 		FS: s.cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
-		Heap:  func(k int) memory.Allocator { return s.Mem.Worker(k) },
-		Free:  s.Mem.Free,
-		Drain: func(k int) { s.Mem.Worker(k).Settle() },
+		Heap:  s.Game.store.worker,
+		Free:  s.Game.store.free,
+		Drain: s.Game.store.settle,
 	})
 	if err != nil {
 		return nil, err
@@ -157,7 +159,7 @@ func (s *Session) enter(l *level.Level) error {
 // realm builds the realm of a level in the manager's. Without a file that can be read, or without
 // room, there is bare ground, and Log is told why.
 func (s *Session) realm(name string) *realm.Realm {
-	r, err := realm.Load(s.cfg.FS, s.Mem.Level(), name)
+	r, err := realm.Load(s.cfg.FS, s.Game.store.level(), name)
 	if err == nil {
 		return r
 	}
@@ -228,7 +230,7 @@ func (s *Session) Frame(in engine.Input) error {
 	if s.settle > 0 {
 		if s.settle--; s.settle == 0 { // behind the fade into the level
 			s.Stream.Settle()
-			s.Mem.Collect()
+			s.Game.store.collect()
 		}
 	}
 	if s.Flow.Update() == stream.Broken {

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/remote"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -54,7 +53,7 @@ var errLent = errors.New("realm: no room for a search")
 //	(1) due is 0 or lies at most Ahead ticks ahead of the tick that Update was given last
 //	(2) field is nil or the worker's block
 type Flow struct {
-	m     *tiers.Manager
+	mem   ground
 	ask   chan job
 	done  chan result
 	ended chan struct{}
@@ -79,24 +78,29 @@ type result struct {
 
 // NewFlow starts the goroutine that owns worker k of m, which nobody else uses. Close it before m.
 func NewFlow(m *tiers.Manager, k int) *Flow {
-	f := &Flow{m: m, ask: make(chan job, 1), done: make(chan result, 1), ended: make(chan struct{})}
-	go f.work(f.ask, m.Worker(k), m.NewFreer())
+	return newFlow(&inTiers{m: m, w: m.Worker(k), home: m.NewFreer()})
+}
+
+// NewFlowIn starts the goroutine with blocks of an allocator that any goroutine may use.
+func NewFlowIn(mem memory.Allocator) *Flow { return newFlow(anywhere{mem}) }
+
+func newFlow(mem ground) *Flow {
+	f := &Flow{mem: mem, ask: make(chan job, 1), done: make(chan result, 1), ended: make(chan struct{})}
+	go f.work(f.ask)
 	return f
 }
 
-func (f *Flow) work(ask <-chan job, w *tiers.Worker, home *remote.Freer) {
+func (f *Flow) work(ask <-chan job) {
 	defer close(f.ended)
 	for j := range ask {
-		field, err := f.compute(w, j)
-		home.FreeSized(j.books, booksBytes)
-		f.done <- result{field, errors.Join(err, home.Flush())}
+		field, err := f.compute(j)
+		f.done <- result{field, errors.Join(err, f.mem.giveBack(j.books))}
 	}
-	_ = home.Close() // flushed after each job
-	w.Settle()
+	f.mem.end()
 }
 
-func (f *Flow) compute(w *tiers.Worker, j job) (*Field, error) {
-	p, err := w.Alloc(fieldBytes, unsafe.Alignof(Field{}))
+func (f *Flow) compute(j job) (*Field, error) {
+	p, err := f.mem.make()
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +140,7 @@ func (f *Flow) Update(tick uint64, r *Realm, node int32) (asked bool, err error)
 	if f.due != 0 || node < 0 || f.field != nil && node == f.node {
 		return false, err
 	}
-	books, lendErr := f.m.Large().Alloc(booksBytes, unsafe.Alignof(entry{}))
+	books, lendErr := f.mem.lend()
 	if lendErr != nil {
 		return false, errors.Join(err, fmt.Errorf("%w: %w", errLent, lendErr))
 	}
@@ -160,7 +164,7 @@ func (f *Flow) take() error {
 
 func (f *Flow) drop() {
 	if f.field != nil {
-		f.m.Free(unsafe.Pointer(f.field), fieldBytes)
+		f.mem.drop(unsafe.Pointer(f.field))
 		f.field = nil
 	}
 }
@@ -205,8 +209,8 @@ func (f *Flow) Check() error {
 	if f.due > f.tick+Ahead {
 		return fmt.Errorf("realm: invariant 1: due at %d, in tick %d", f.due, f.tick)
 	}
-	if t, ok := f.m.TierOf(unsafe.Pointer(f.field)); f.field != nil && (!ok || t != tiers.Inbox) {
-		return fmt.Errorf("realm: invariant 2: the field lies in tier %v", t)
+	if f.field != nil && !f.mem.made(unsafe.Pointer(f.field)) {
+		return errors.New("realm: invariant 2: the field is no block of the worker's")
 	}
 	return nil
 }
