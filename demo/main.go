@@ -46,10 +46,13 @@ const headlessTicks = 600
 
 func (o *options) play(stdout, stderr io.Writer) (err error) {
 	o.stderr = stderr
-	if err := writable(o.stats, o.screenshot, o.capture); err != nil {
+	if err := writable(o.stats, o.screenshot, o.capture, o.svg); err != nil {
 		return err
 	}
 	defer o.heed()()
+	if o.compare {
+		return o.comparison(stdout)
+	}
 	if !o.headless {
 		if err := render.Probe(); err != nil {
 			if o.screenshot != "" || o.capture != "" {
@@ -96,6 +99,7 @@ func (o *options) files() fs.FS {
 
 // session is what both ways of playing have in common.
 func (o *options) session() game.SessionConfig {
+	o.marked = readMarking()
 	mem := tiers.Config{Workers: 2}
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	if runtime.GOOS == "js" { // address space is memory there
@@ -108,7 +112,7 @@ func (o *options) session() game.SessionConfig {
 		}
 	}
 	return game.SessionConfig{
-		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads()},
+		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Store: o.mem.Store},
 		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
 		Log: func(err error) { o.log(err.Error()) },
 	}
@@ -134,7 +138,7 @@ func (o *options) unseen() (*report, error) {
 	if ticks == 0 {
 		ticks = headlessTicks
 	}
-	rows, told := newSeries(o.every, ticks), o.newProgress(ticks)
+	rows, told, beat := newSeries(o.every, ticks), o.newProgress(ticks), time.Now()
 	for s.Game.Ticks < ticks && err == nil && !o.stopped.Load() {
 		began := time.Now()
 		err = s.Frame(engine.Input{})
@@ -142,9 +146,22 @@ func (o *options) unseen() (*report, error) {
 		told.tell(s)
 		if !s.Playing() {
 			time.Sleep(100 * time.Microsecond) // the workers are loading
+		} else if o.paced {
+			beat = pace(beat)
 		}
 	}
 	return o.finish(s, nil, rows, err)
+}
+
+// pace sleeps until the next of sixty beats a second and returns it. A beat that was missed is not made
+// up for.
+func pace(last time.Time) time.Time {
+	next := last.Add(time.Second / 60)
+	if wait := time.Until(next); wait > 0 {
+		time.Sleep(wait)
+		return next
+	}
+	return time.Now()
 }
 
 // finish closes a session and says how it went. Books that were asked for and not taken while there
@@ -153,7 +170,7 @@ func (o *options) finish(s *game.Session, b *books, rows *series, err error) (*r
 	err = errors.Join(err, s.EndFrame())
 	var r *report
 	if err == nil {
-		r = summarize(s)
+		r = summarize(s, o.marked)
 		err = s.Check()
 	}
 	if err == nil && o.books && b == nil {

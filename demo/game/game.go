@@ -335,6 +335,9 @@ func (g *Game) Particles() *particles.System { return g.fx.sys }
 // Entities returns how many entities are alive.
 func (g *Game) Entities() int { return g.world.Len() }
 
+// Store returns what the game's blocks lie in.
+func (g *Game) Store() Store { return g.store.kind }
+
 // World returns the entities, for the overlay.
 func (g *Game) World() *ecs.World { return g.world }
 

@@ -404,9 +404,10 @@ func (t *times) at(share float64) float64 {
 
 // Percentiles are times of a tick in milliseconds.
 type Percentiles struct {
-	P50 float64 `json:"p50"`
-	P99 float64 `json:"p99"`
-	Max float64 `json:"max"`
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p99_9"`
+	Max  float64 `json:"max"`
 }
 
 // TickTimes returns how long the ticks took, the game's own work without loading and drawing.
@@ -415,7 +416,7 @@ func (s *Session) TickTimes() Percentiles {
 	if t.n == 0 {
 		return Percentiles{}
 	}
-	return Percentiles{P50: t.at(0.5), P99: t.at(0.99), Max: float64(t.most) / 1e6}
+	return Percentiles{P50: t.at(0.5), P99: t.at(0.99), P999: t.at(0.999), Max: float64(t.most) / 1e6}
 }
 
 // Check verifies the game, the streamer and every tier, between frames.

@@ -241,3 +241,42 @@ func TestBlocks_AreHeldUntilTheyAreDropped(t *testing.T) {
 		}
 	}
 }
+
+// What the harness costs beside what it stands for: an enemy that has its trail in a field. Each round
+// takes a new trail in the place of one of 20,000, and writes ten points.
+func BenchmarkStore_ATrailBesideOneByHand(b *testing.B) {
+	const live, length = 20_000, 8
+	b.Run("store", func(b *testing.B) {
+		rs := ribbons{a: goHeap{}}
+		g := &Game{}
+		var ids [live]uint16
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			id := &ids[i%live]
+			rs.give(*id)
+			*id = rs.take(g, vec{}, length)
+			for range 10 {
+				rs.push(*id, vec{1, 2})
+			}
+		}
+	})
+	b.Run("by hand", func(b *testing.B) {
+		type enemy struct {
+			trail     []vec
+			at, count uint8
+		}
+		all := make([]*enemy, live)
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			e := &enemy{trail: make([]vec, length)}
+			all[i%live] = e
+			for range 11 {
+				e.trail[e.at] = vec{1, 2}
+				if e.at++; int(e.at) == len(e.trail) {
+					e.at = 0
+				}
+				e.count = min(e.count+1, uint8(len(e.trail)))
+			}
+		}
+	})
+}
