@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"sync"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory"
 )
 
 // A goHeap makes an object of the Go heap for each block, as make does, zeroed as make does, and leaves
@@ -49,11 +51,12 @@ func (h *pooledHeap) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// blocks find blocks by number, for books without pointers. In the tiers a number is an offset from the
-// manager's reservation. On the Go heap, where only pointers keep things alive, it is the index of an
-// object that has the pointer: what an enemy would be that has its trail in a field. The collector follows
-// the table to the object, and the object to the block.
+// blocks are those of an allocator that books without pointers have by number. In the tiers a number is an
+// offset from the manager's reservation. On the Go heap, where only pointers keep things alive, it is the
+// index of an object that has the pointer: what an enemy would be that has its trail in a field. The
+// collector follows the table to the object, and the object to the block.
 type blocks struct {
+	a    memory.Allocator
 	base unsafe.Pointer // of the manager's reservation; nil on the Go heap
 	held []*holder
 	free []uint32 // indices of held without a block
@@ -66,15 +69,19 @@ type holder struct {
 	size, cap uintptr
 }
 
-// note takes up a block and returns its number.
-func (b *blocks) note(p unsafe.Pointer, size uintptr) uint64 {
+// take returns the number of a new block, which is not zeroed.
+func (b *blocks) take(size, align uintptr) (uint64, error) {
+	p, err := b.a.Alloc(size, align)
+	if err != nil {
+		return 0, err
+	}
 	if b.base != nil {
-		return uint64(uintptr(p) - uintptr(b.base))
+		return uint64(uintptr(p) - uintptr(b.base)), nil
 	}
 	k := len(b.free) - 1
 	if k < 0 {
 		b.held = append(b.held, &holder{p, size, size})
-		return uint64(len(b.held) - 1)
+		return uint64(len(b.held) - 1), nil
 	}
 	i := b.free[k]
 	b.free = b.free[:k]
@@ -83,10 +90,10 @@ func (b *blocks) note(p unsafe.Pointer, size uintptr) uint64 {
 	} else {
 		b.held[i] = &holder{p, size, size}
 	}
-	return uint64(i)
+	return uint64(i), nil
 }
 
-// at returns the block of a number.
+// at returns the block of a number, until it is given back.
 func (b *blocks) at(n uint64) unsafe.Pointer {
 	if b.base != nil {
 		return unsafe.Add(b.base, n)
@@ -94,8 +101,9 @@ func (b *blocks) at(n uint64) unsafe.Pointer {
 	return b.held[n].block
 }
 
-// drop forgets a number, before or after its block is given back.
-func (b *blocks) drop(n uint64) {
+// give gives a block back.
+func (b *blocks) give(n uint64, size uintptr) {
+	b.a.Free(b.at(n), size)
 	switch {
 	case b.base != nil:
 		return

@@ -47,9 +47,6 @@ func (l *list[T]) release() {
 // they take. A guard, where there is one, stands before all of them.
 func (g *Game) tags(m *tiers.Manager) error {
 	g.scorch.a = g.store.large()
-	if g.ribbons.blocks.keep = g.cfg.Store == StorePooled; g.store.tiers() {
-		g.ribbons.blocks.base = m.Base()
-	}
 	at := func(name string) (memory.Allocator, error) {
 		if g.guard != nil {
 			return g.heap, nil
@@ -60,7 +57,7 @@ func (g *Game) tags(m *tiers.Manager) error {
 		name string
 		set  func(memory.Allocator)
 	}{
-		{"trails", func(a memory.Allocator) { g.ribbons.a = a }},
+		{"trails", func(a memory.Allocator) { g.ribbons.blocks = g.store.numbered(a) }},
 		{"mines", func(a memory.Allocator) { g.arms.mines.a = a }},
 		{"fires", func(a memory.Allocator) { g.arms.fires.a = a }},
 		{"lightning", func(a memory.Allocator) {

@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/memory"
 )
 
 // A Ribbon is the trail of one enemy: its last places, newest at At-1.
@@ -29,7 +28,6 @@ type trail struct {
 
 // ribbons are the trails of all enemies: their points are blocks of the slab, of many lengths.
 type ribbons struct {
-	a      memory.Allocator
 	blocks blocks
 	all    []trail
 	free   []uint16 // those that were given back, the newest last; beyond all of them are free
@@ -50,7 +48,7 @@ func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
 	if len(rs.free) == 0 && len(rs.all) == ribbonMost {
 		return 0 // as many as anybody can tell apart
 	}
-	b, err := rs.a.Alloc(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
+	off, err := rs.blocks.take(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
 	if err != nil {
 		g.Lost.Ribbons++
 		return 0
@@ -61,7 +59,7 @@ func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
 	} else {
 		rs.all = append(rs.all, trail{})
 	}
-	rs.all[i] = trail{off: rs.blocks.note(b, uintptr(n)*vecBytes), len: uint8(n)}
+	rs.all[i] = trail{off: off, len: uint8(n)}
 	clear(rs.points(&rs.all[i]))
 	rs.live++
 	rs.push(i+1, p)
@@ -82,9 +80,7 @@ func (rs *ribbons) give(id uint16) {
 		return
 	}
 	t := &rs.all[id-1]
-	p := rs.blocks.at(t.off)
-	rs.blocks.drop(t.off)
-	rs.a.Free(p, uintptr(t.len)*vecBytes)
+	rs.blocks.give(t.off, uintptr(t.len)*vecBytes)
 	*t = trail{}
 	rs.free = append(rs.free, id-1)
 	rs.live--

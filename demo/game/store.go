@@ -133,6 +133,15 @@ func (s *store) list(name string) (memory.Allocator, error) {
 	return s.blocks, nil
 }
 
+// numbered returns the blocks of a kind of list that is known by number.
+func (s *store) numbered(a memory.Allocator) blocks {
+	b := blocks{a: a, keep: s.kind == StorePooled}
+	if s.tiers() {
+		b.base = s.m.Base()
+	}
+	return b
+}
+
 // large returns the allocator of large blocks.
 func (s *store) large() memory.Allocator {
 	if s.tiers() {

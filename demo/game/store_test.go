@@ -213,12 +213,12 @@ func TestPooledHeap_GivesBackWhatWasFreedWithoutGarbage(t *testing.T) {
 
 func TestBlocks_AreHeldUntilTheyAreDropped(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		b := blocks{keep: keep}
+		b := blocks{a: goHeap{}, keep: keep}
 		var numbers []uint64
 		for i := range 100 {
-			p, _ := goHeap{}.Alloc(256, 8)
-			*(*uint64)(p) = uint64(i)
-			numbers = append(numbers, b.note(p, 256))
+			n, _ := b.take(256, 8)
+			*(*uint64)(b.at(n)) = uint64(i)
+			numbers = append(numbers, n)
 		}
 		runtime.GC()
 		for i, n := range numbers {
@@ -230,13 +230,12 @@ func TestBlocks_AreHeldUntilTheyAreDropped(t *testing.T) {
 			t.Error(err)
 		}
 		for _, n := range numbers[:50] {
-			b.drop(n)
+			b.give(n, 256)
 		}
 		if b.check(50) != nil || b.check(51) == nil {
 			t.Errorf("%v, and of 51 %v", b.check(50), b.check(51))
 		}
-		p, _ := goHeap{}.Alloc(8, 8)
-		if n := b.note(p, 8); n > 49 || b.at(n) != p {
+		if n, _ := b.take(8, 8); n > 49 || b.check(51) != nil {
 			t.Errorf("number %d was not used again", n)
 		}
 	}
@@ -247,7 +246,7 @@ func TestBlocks_AreHeldUntilTheyAreDropped(t *testing.T) {
 func BenchmarkStore_ATrailBesideOneByHand(b *testing.B) {
 	const live, length = 20_000, 8
 	b.Run("store", func(b *testing.B) {
-		rs := ribbons{a: goHeap{}}
+		rs := ribbons{blocks: blocks{a: goHeap{}}}
 		g := &Game{}
 		var ids [live]uint16
 		b.ReportAllocs()

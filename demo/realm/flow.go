@@ -78,7 +78,7 @@ type result struct {
 
 // NewFlow starts the goroutine that owns worker k of m, which nobody else uses. Close it before m.
 func NewFlow(m *tiers.Manager, k int) *Flow {
-	return newFlow(&inTiers{m: m, w: m.Worker(k), home: m.NewFreer()})
+	return newFlow(&inTiers{m: m, w: m.Worker(k), freer: m.NewFreer()})
 }
 
 // NewFlowIn starts the goroutine with blocks of an allocator that any goroutine may use.
@@ -94,13 +94,14 @@ func (f *Flow) work(ask <-chan job) {
 	defer close(f.ended)
 	for j := range ask {
 		field, err := f.compute(j)
-		f.done <- result{field, errors.Join(err, f.mem.giveBack(j.books))}
+		f.mem.home(j.books, booksBytes)
+		f.done <- result{field, errors.Join(err, f.mem.flush())}
 	}
 	f.mem.end()
 }
 
 func (f *Flow) compute(j job) (*Field, error) {
-	p, err := f.mem.make()
+	p, err := f.mem.worker().Alloc(fieldBytes, unsafe.Alignof(Field{}))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (f *Flow) Update(tick uint64, r *Realm, node int32) (asked bool, err error)
 	if f.due != 0 || node < 0 || f.field != nil && node == f.node {
 		return false, err
 	}
-	books, lendErr := f.mem.lend()
+	books, lendErr := f.mem.game().Alloc(booksBytes, unsafe.Alignof(entry{}))
 	if lendErr != nil {
 		return false, errors.Join(err, fmt.Errorf("%w: %w", errLent, lendErr))
 	}
@@ -164,7 +165,7 @@ func (f *Flow) take() error {
 
 func (f *Flow) drop() {
 	if f.field != nil {
-		f.mem.drop(unsafe.Pointer(f.field))
+		f.mem.Free(unsafe.Pointer(f.field), fieldBytes)
 		f.field = nil
 	}
 }

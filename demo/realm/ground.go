@@ -8,38 +8,29 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A ground is what the blocks of a flow lie in: books are lent by the game and given back by the worker,
-// fields are made by the worker and dropped by the game.
+// A ground is what the blocks of a flow lie in, and how they go home.
 type ground interface {
-	lend() (unsafe.Pointer, error)
-	giveBack(books unsafe.Pointer) error
-	make() (unsafe.Pointer, error)
-	drop(field unsafe.Pointer)
-	made(field unsafe.Pointer) bool // for Check
-	end()                           // the worker's last call
+	game() memory.Allocator              // of what the game lends, on its goroutine
+	home(p unsafe.Pointer, size uintptr) // sends that back, on the worker's
+	flush() error                        // ends a job
+	worker() memory.Allocator            // of what the worker makes, on its goroutine
+	Free(p unsafe.Pointer, size uintptr) // gives that back, on the game's
+	made(p unsafe.Pointer) bool          // whether it is that, for Check
+	end()                                // the worker's last call
 }
 
-// inTiers has the books in the manager's large tier and the fields in the worker's heap.
+// inTiers lends of the manager's large tier and makes in the worker's heap.
 type inTiers struct {
-	m    *tiers.Manager
-	w    *tiers.Worker
-	home *remote.Freer
+	m     *tiers.Manager
+	w     *tiers.Worker
+	freer *remote.Freer
 }
 
-func (t *inTiers) lend() (unsafe.Pointer, error) {
-	return t.m.Large().Alloc(booksBytes, unsafe.Alignof(entry{}))
-}
-
-func (t *inTiers) giveBack(p unsafe.Pointer) error {
-	t.home.FreeSized(p, booksBytes)
-	return t.home.Flush()
-}
-
-func (t *inTiers) make() (unsafe.Pointer, error) {
-	return t.w.Alloc(fieldBytes, unsafe.Alignof(Field{}))
-}
-
-func (t *inTiers) drop(p unsafe.Pointer) { t.m.Free(p, fieldBytes) }
+func (t *inTiers) game() memory.Allocator              { return t.m.Large() }
+func (t *inTiers) home(p unsafe.Pointer, size uintptr) { t.freer.FreeSized(p, size) }
+func (t *inTiers) flush() error                        { return t.freer.Flush() }
+func (t *inTiers) worker() memory.Allocator            { return t.w }
+func (t *inTiers) Free(p unsafe.Pointer, size uintptr) { t.m.Free(p, size) }
 
 func (t *inTiers) made(p unsafe.Pointer) bool {
 	in, ok := t.m.TierOf(p)
@@ -47,25 +38,17 @@ func (t *inTiers) made(p unsafe.Pointer) bool {
 }
 
 func (t *inTiers) end() {
-	_ = t.home.Close() // flushed after each job
+	_ = t.freer.Close() // flushed after each job
 	t.w.Settle()
 }
 
-// anywhere has both in one allocator, which any goroutine may use.
+// anywhere has everything in one allocator, which any goroutine may use.
 type anywhere struct{ mem memory.Allocator }
 
-func (a anywhere) lend() (unsafe.Pointer, error) {
-	return a.mem.Alloc(booksBytes, unsafe.Alignof(entry{}))
-}
-
-func (a anywhere) giveBack(p unsafe.Pointer) error { a.mem.Free(p, booksBytes); return nil }
-
-func (a anywhere) make() (unsafe.Pointer, error) {
-	return a.mem.Alloc(fieldBytes, unsafe.Alignof(Field{}))
-}
-
-func (a anywhere) drop(p unsafe.Pointer) { a.mem.Free(p, fieldBytes) }
-
-func (a anywhere) made(unsafe.Pointer) bool { return true }
-
-func (a anywhere) end() {}
+func (a anywhere) game() memory.Allocator              { return a.mem }
+func (a anywhere) home(p unsafe.Pointer, size uintptr) { a.mem.Free(p, size) }
+func (a anywhere) flush() error                        { return nil }
+func (a anywhere) worker() memory.Allocator            { return a.mem }
+func (a anywhere) Free(p unsafe.Pointer, size uintptr) { a.mem.Free(p, size) }
+func (a anywhere) made(unsafe.Pointer) bool            { return true }
+func (a anywhere) end()                                {}
