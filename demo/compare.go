@@ -201,7 +201,7 @@ const rssName = "RSS MiB"
 // figures are the columns of the table, and the rows of the picture.
 var figures = []struct {
 	name, format string
-	section      string // of the picture: what has one scale
+	section      string // of the picture
 	of           func(*trial) float64
 }{
 	{"p50 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p50 }},

@@ -29,7 +29,7 @@ const barsStyle = `<style>
 `
 
 // drawComparison draws each figure of each store as a bar: the median, with a stroke from the least to
-// the greatest of the rounds. Figures of one section have one scale.
+// the greatest of the rounds. Each figure has a scale of its own.
 func drawComparison(w io.Writer, title string, all []trials) error {
 	var b strings.Builder
 	y := barsTop
@@ -39,15 +39,14 @@ func drawComparison(w io.Writer, title string, all []trials) error {
 			fmt.Fprintf(&b, `<text class="text" x="16" y="%d" font-weight="bold">%s</text>`+"\n", y-10, escaped(f.section))
 		}
 		fmt.Fprintf(&b, `<text class="text" x="%d" y="%d" text-anchor="end">%s</text>`+"\n", barsLeft-10, y+len(all)*barHeight/2+4, escaped(f.name))
-		scale := sectionMost(f.section, all)
 		for k := range all {
-			bar(&b, &all[k], f.of, f.format, y+k*barHeight, scale)
+			bar(&b, &all[k], f.of, f.format, y+k*barHeight, most(f.of, all))
 		}
 		y += len(all)*barHeight + barsGap
 	}
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n"+
 		barsStyle+`<rect class="ground" width="%[1]d" height="%[2]d"/>`+"\n"+
-		`<text class="text" x="16" y="24" font-size="15">The same game, its memory in three places: less is better</text>`+"\n"+
+		`<text class="text" x="16" y="24" font-size="15">The same game, its memory in three places: less is better, each figure has its own scale</text>`+"\n"+
 		`<text class="faint" x="16" y="43">%[3]s</text>`+"\n%[4]s%[5]s</svg>\n", barsWidth, y+8, escaped(title), barsLegend(all), b.String())
 	return err
 }
@@ -61,16 +60,14 @@ func barsLegend(all []trials) string {
 	return b.String()
 }
 
-// sectionMost returns the greatest of all rounds in all figures of a section.
-func sectionMost(section string, all []trials) (most float64) {
-	for _, f := range figures {
-		for k := range all {
-			if _, _, greatest := all[k].median(f.of); f.section == section {
-				most = max(most, greatest)
-			}
-		}
+// most returns the greatest of a figure in all rounds of all stores.
+func most(of func(*trial) float64, all []trials) float64 {
+	m := 1e-9
+	for k := range all {
+		_, _, greatest := all[k].median(of)
+		m = max(m, greatest)
 	}
-	return max(most, 1e-9)
+	return m
 }
 
 // bar draws one store's figure.
