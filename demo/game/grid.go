@@ -15,7 +15,7 @@ import (
 //	who:   | a b c | d e f g | ...     and who
 type grid struct {
 	spots  []spot
-	grows  bool    // lists of hits do
+	grows  bool    // lists of hits do, from nil
 	begin  []int32 // empty where there was no room
 	at     []vec
 	who    []cell
@@ -135,11 +135,12 @@ func (gr *grid) within(p vec, reach float32, hits []hit) []hit {
 	if gr.begin == nil {
 		return hits
 	}
+	most := gr.most(hits)
 	x0, x1, y0, y1 := gr.rows(p, reach)
 	for y := y0; y <= y1; y++ {
 		row := y * gridCells
 		for i := gr.begin[row+x0]; i < gr.begin[row+x1+1]; i++ {
-			if engine.LengthSquared(p.Sub(gr.at[i])) < mul(reach, reach) && gr.more(hits) {
+			if engine.LengthSquared(p.Sub(gr.at[i])) < mul(reach, reach) && len(hits) < most {
 				hits = append(hits, hit{enemy: gr.who[i].E, p: gr.at[i]})
 			}
 		}
@@ -147,12 +148,13 @@ func (gr *grid) within(p vec, reach float32, hits []hit) []hit {
 	return hits
 }
 
-// more reports whether there is room for another hit.
-func (gr *grid) more(hits []hit) bool {
-	if gr.grows {
-		return len(hits) < maxHits
+// most returns how many hits a list takes that has none yet: as many as it has room for, or, where it has
+// no room of its own and grows, maxHits.
+func (gr *grid) most(hits []hit) int {
+	if gr.grows && cap(hits) == 0 {
+		return maxHits
 	}
-	return len(hits) < cap(hits)
+	return cap(hits)
 }
 
 // jostleMost bounds how many of its own cell an enemy is pushed by.

@@ -63,9 +63,10 @@ const maxHits = 512
 // collide finds the shots that hit, on the grid, and then lets them.
 func (g *Game) collide() error {
 	hits := g.hitList()
+	most := g.grid.most(hits)
 	for shot, r := range g.actors.shotFilter.All() {
 		p, v, s := r.A, r.B, r.C
-		if s.Hostile || !g.grid.more(hits) {
+		if s.Hostile || len(hits) == most {
 			continue
 		}
 		if e, ok := g.grid.touch(p.P, 3); ok {
