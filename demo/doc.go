@@ -17,9 +17,10 @@
 //
 //	the game           -seed -level -autopilot -tour -heat -enemies -particles -assets -config
 //	the window         -size -overlay -screenshot -capture -screen
-//	without a window   -headless -ticks -progress -fast
+//	without a window   -headless -ticks -paced -fast -progress
 //	what is written    -hash -stats -every -books
-//	memory             -budget -guard -resident -slow
+//	memory             -mem -budget -guard -resident -slow
+//	compare            -compare -rounds -svg
 //	help               -version -help
 //
 // What is wrong with a command line is said in one line, with what is allowed, and the program ends
@@ -44,6 +45,58 @@
 // When a tier is full the game shows less or has less of something, counts it, and plays on: try
 // -budget all=0.1.
 //
+// # The same game on the Go heap
+//
+// -mem says what the blocks of the game lie in, while the rules, and the hash, stay the same: there is one
+// set of rules, and game.Store is the one place where it gets memory. Three ways to keep house:
+//
+//	tiers   what ships: the list above, off the Go heap. The manager raises GOGC while it lives, and a
+//	        collection runs behind the fade into a realm
+//	goheap  every block is an object of the Go heap, made when it is needed and dropped: a chunk of
+//	        columns, a list, a sector's scorch, a field of ways and the books of its search, a decoded file,
+//	        a realm. Scratch of a tick is made in each tick, with make where its length is known and with
+//	        append where it is not. GOGC is the default, and nobody runs or paces the collector
+//	pooled  the Go heap as a careful programmer uses it: lists, chunks, fields and files come from a
+//	        sync.Pool for each power of two and go back to it, scratch is a slice for each use, cut to
+//	        [:0], and a collection runs behind the fade. GOGC is the default
+//
+// What has room from the start (particles, embers, omens, texts, the index of entities, the buffers of the
+// passes) is on the Go heap a slice made once and kept, in both: nobody would do it otherwise.
+//
+// Whoever knows Go's collector well may object, and should have an answer:
+//
+//   - "Nobody writes games that way." In goheap there is no finaliser, no map of live blocks, no box of a
+//     value in an interface: a block is one make, of the length that is needed, and its Free is empty.
+//   - "The harness costs more than the heap." The books of lists know their blocks by number, as they must
+//     off the heap, so on it there is a table of pointers to objects, each of which has a block. It stands
+//     for what a plain game has: a slice of *Enemy, and in each a slice for its trail. The collector has the
+//     same two steps to go, the allocator the same two objects to make; BenchmarkStore_ATrailBesideOneByHand
+//     in package game is both, side by side.
+//   - "The collector is paid by a loop that never rests." -compare plays sixty ticks a second (-paced), so
+//     that it marks between ticks, as in a window; what idle processors marked is a column of its own.
+//   - "GOGC=off, or GOMEMLIMIT, and it is gone." So it is, for as long as the memory lasts. The manager of
+//     the tiers does the like, with next to nothing on its heap to grow. pooled with a larger GOGC is a
+//     good way to write a game in Go; it does not bound anything, and says nothing about who has what.
+//   - "You run your own collection where it does not show." tiers and pooled do, goheap does not, and the
+//     column of all collections counts them.
+//
+// Where the comparison errs, it does so for the Go heap. Columns have no pointers in any of the three: the
+// collector never looks into a chunk, as in Ark, where a plain game has a pointer to each enemy with pointers
+// in it. Embers, particles and omens are values in slices, where many have objects. Slices with room from
+// the start are a few MiB that the collector need not look into, but that let the heap grow further before
+// it runs. The tiers' manager is there in all three, and works for nobody in two: its own books
+// are in everybody's resident memory. A Go heap that is never full does not have to refuse
+// anything, and -budget and -guard say nothing about it. Against it errs that every block is zeroed, which
+// Go does for everybody, and that a list which grows is zeroed a second time;
+// of pooled, that a power of two is up to twice what is needed.
+//
+// In a window what the game draws from lies in the tiers as before, and -mem is about the game's own blocks.
+//
+// -compare plays the three in turn, -rounds times, in processes of their own with GOGC and GOMEMLIMIT taken
+// from their environment, and prints the medians: times of a tick, collections since the start and those
+// in play, what marking took of processors by the runtime's estimate, what the process took of them, and
+// what is resident as the run ends. Runs that do not end in the same state are an error.
+//
 // # Why the same seed gives the same hash
 //
 // The rules are a function of the seed, of the files of levels and realms, and of one input a tick.
@@ -52,6 +105,6 @@
 // game, and the game knows of both only that they may be told something. The one thing that a worker
 // computes for the rules, the way to the player, is asked for at one tick and used at another, a fixed
 // number later, waiting for the worker if need be. So a run is the same in a window, headless, in the
-// browser, with a slow disk, with -resident 8 and with 512. What a full tier takes from the rules is
+// browser, with a slow disk, with -resident 8 and with 512, and with each -mem. What a full tier takes from the rules is
 // the same too, for the same budgets.
 package main

@@ -51,8 +51,26 @@ type options struct {
 	progress   bool
 	config     string      // folder of settings and runs; "": the player's, "none": nowhere
 	screen     string      // of the shell, for a picture
+	mem        store       // what the game's blocks lie in
+	paced      bool        // sixty ticks a second without a window, too
+	compare    bool        // play in each store in turn
+	rounds     int         // of -compare
+	svg        string      // the picture of -compare
+	marked     marking     // by the collector, when the session began
 	stderr     io.Writer   // for lines about assets
 	stopped    atomic.Bool // by a signal
+}
+
+// A store is what -mem names.
+type store struct{ game.Store }
+
+// String prints the flag's value, for the usage text.
+func (s *store) String() string { return s.Store.String() }
+
+// Set reads a name.
+func (s *store) Set(name string) (err error) {
+	s.Store, err = game.ParseStore(name)
+	return err
 }
 
 // slowness is what -slow makes of the source of files; zero: as fast as it is.
@@ -249,6 +267,11 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.IntVar(&o.resident, "resident", game.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 64, or 512 in steps of 4")
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
+	f.Var(&o.mem, "mem", "what the game's blocks lie in, the rules being the same: `WHERE` is "+strings.Join(game.StoreNames(), ", "))
+	f.BoolVar(&o.paced, "paced", false, "without a window: sixty ticks a second, as a window has them")
+	f.BoolVar(&o.compare, "compare", false, "play -ticks (default 3600) at -heat (default 10) in each -mem in turn, and print what the collector costs")
+	f.IntVar(&o.rounds, "rounds", 3, "with -compare: `N` rounds of the three, 1 to 99, of which the median counts")
+	f.StringVar(&o.svg, "svg", "", "with -compare: draw its table as `FILE`.svg")
 	f.Int64Var(&o.wantEvery, "every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
 	f.BoolVar(&o.progress, "progress", false, "without a window: a line every five seconds, also where stderr is no terminal")
 	f.StringVar(&o.config, "config", "", "keep settings and best runs in `DIR` and not in the user's folder; none keeps nothing")
@@ -301,7 +324,10 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 	case o.stats != "" && o.stats != "-" && !slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(o.stats))):
 		return fmt.Sprintf("-stats %s: the name must end in .json or .csv", o.stats)
 	}
-	if ticks > 0 {
+	if problem := o.checkMemory(given, browser); problem != "" {
+		return problem
+	}
+	if ticks = o.wantTicks; ticks > 0 {
 		o.ticks = uint64(ticks)
 	}
 	o.every = uint64(every)

@@ -40,9 +40,10 @@ var groups = []struct {
 }{
 	{"The game", "seed level autopilot tour heat enemies particles assets config"},
 	{"The window", "size overlay screenshot capture screen"},
-	{"Without a window", "headless ticks progress fast"},
+	{"Without a window", "headless ticks paced fast progress"},
 	{"What is written", "hash stats every books"},
-	{"Memory", "budget guard resident slow"},
+	{"Memory", "mem budget guard resident slow"},
+	{"Compare", "compare rounds svg"},
 	{"Help", "version"},
 }
 
@@ -55,6 +56,8 @@ const examples = `Examples:
   demo -screen gifts -screenshot gifts.png          a picture of a menu
   demo -headless -tour zigzag -slow 200,1 -stats -  what streams from far away, in figures
   demo -slow 200,0.1 -resident 16                   the ground from far away, in little room: softer, no slower
+  demo -mem goheap -headless -heat 10 -ticks 3600   the same game with the collector for its memory manager
+  demo -compare -svg memory.svg                     what that costs, beside tiers and sync.Pool: ten minutes
   demo -budget all=0.1                              a tenth of the memory: less of everything, no crash
 `
 

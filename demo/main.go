@@ -50,10 +50,13 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 	if stats == "-" {
 		stats = ""
 	}
-	if err := writable(stats, o.screenshot, o.capture); err != nil {
+	if err := writable(stats, o.screenshot, o.capture, o.svg); err != nil {
 		return err
 	}
 	defer o.heed()()
+	if o.compare {
+		return o.comparison(stdout)
+	}
 	if !o.headless {
 		if err := render.Probe(); err != nil {
 			if o.screenshot != "" || o.capture != "" {
@@ -104,6 +107,7 @@ func (o *options) files() fs.FS {
 
 // session is what both ways of playing have in common.
 func (o *options) session() game.SessionConfig {
+	o.marked = readMarking()
 	mem := tiers.Config{Workers: 2}
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	if runtime.GOOS == "js" { // address space is memory there
@@ -116,7 +120,7 @@ func (o *options) session() game.SessionConfig {
 		}
 	}
 	return game.SessionConfig{
-		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: game.Tour(o.tour)},
+		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: game.Tour(o.tour), Store: o.mem.Store},
 		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
 		Log: func(err error) { o.log(err.Error()) },
 	}
@@ -160,12 +164,12 @@ func (o *options) unseen() (*report, error) {
 	return o.finish(s, nil, rows, err)
 }
 
-// A pacer is the clock of a tour without a window: sixty frames a second, of which none is caught up on that
+// A pacer is the clock of a run without a window that is paced, as a tour is unless -fast says otherwise: sixty frames a second, of which none is caught up on that
 // is late by a tenth of a second or more. A nil pacer does not wait.
 type pacer struct{ next time.Time }
 
 func (o *options) newPacer() *pacer {
-	if o.tour == tour(game.NoTour) || o.fast {
+	if !o.paced && (o.tour == tour(game.NoTour) || o.fast) {
 		return nil
 	}
 	return &pacer{}
@@ -189,7 +193,7 @@ func (o *options) finish(s *game.Session, b *books, rows *series, err error) (*r
 	err = errors.Join(err, s.EndFrame())
 	var r *report
 	if err == nil {
-		r = summarize(s)
+		r = summarize(s, o.marked)
 		err = s.Check()
 	}
 	if err == nil && o.books && b == nil {

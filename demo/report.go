@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime/metrics"
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
@@ -16,6 +17,8 @@ import (
 type report struct {
 	Ticks         uint64             `json:"ticks"`
 	Hash          string             `json:"hash"`
+	Mem           string             `json:"mem"`    // what -mem names
+	RSS           uint64             `json:"rss"`    // bytes of the process as the run ends; 0: not known
 	Levels        int                `json:"levels"` // level changes
 	EntitiesPeak  int                `json:"entities_peak"`
 	ParticlesPeak int                `json:"particles_peak"`
@@ -35,6 +38,8 @@ type goReport struct {
 	CyclesInPlay   uint64  `json:"gc_cycles_in_play"`
 	ObjectsPerTick float64 `json:"heap_objects_per_tick"`
 	MaxPauseMS     float64 `json:"max_pause_ms"`
+	MarkMS         float64 `json:"mark_cpu_ms"`      // of processors, by the runtime's estimate: dedicated and assists
+	IdleMarkMS     float64 `json:"mark_idle_cpu_ms"` // of processors that had nothing else to do
 }
 
 // streamReport is how the streaming of files goes: of all of them, and of the ground.
@@ -123,17 +128,39 @@ func (b *books) print(w io.Writer) error {
 }
 
 // summarize reads everything off a session that is about to close.
-func summarize(s *game.Session) *report {
+func summarize(s *game.Session, before marking) *report {
 	r := &report{
 		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.Levels(),
 		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), Lost: s.Game.Lost,
-		Stream: streamed(s),
+		Stream: streamed(s), Mem: s.Game.Store().String(),
 	}
 	s.Mem.Snapshot(&r.snapshot)
 	r.Tiers = r.snapshot.Records()
 	g := r.snapshot.Go
 	r.Go = goReport{Cycles: g.Cycles, CyclesInPlay: g.InPlay, ObjectsPerTick: s.ObjectsPerTick(), MaxPauseMS: g.MaxPause * 1e3}
+	r.RSS = r.snapshot.RSS
+	now := readMarking()
+	r.Go.MarkMS, r.Go.IdleMarkMS = (now.busy-before.busy)*1e3, (now.idle-before.idle)*1e3
 	return r
+}
+
+// marking is what the collector's marking has cost so far, in seconds of processors. The runtime
+// estimates it at the end of each collection.
+type marking struct{ busy, idle float64 }
+
+func readMarking() (m marking) {
+	v := []metrics.Sample{
+		{Name: "/cpu/classes/gc/mark/dedicated:cpu-seconds"}, {Name: "/cpu/classes/gc/mark/assist:cpu-seconds"},
+		{Name: "/cpu/classes/gc/mark/idle:cpu-seconds"},
+	}
+	metrics.Read(v)
+	of := func(i int) float64 {
+		if v[i].Value.Kind() != metrics.KindFloat64 {
+			return 0 // a runtime that does not know it
+		}
+		return v[i].Value.Float64()
+	}
+	return marking{of(0) + of(1), of(2)}
 }
 
 func streamed(s *game.Session) streamReport {

@@ -85,3 +85,33 @@ func TestSignals_EndARunInAWindow(t *testing.T) {
 		t.Errorf("%v, %v", entries, err)
 	}
 }
+
+// -compare ends its run of the moment with itself.
+func TestSignals_AComparisonThatIsStoppedLeavesNothing(t *testing.T) {
+	temp := t.TempDir()
+	cmd := exec.Command(program(t), "-compare", "-ticks", "1000000")
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs // a run that lived on would hold it open, and Wait with it
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ { // until it has begun
+		if left, _ := os.ReadDir(temp); len(left) > 0 {
+			break
+		}
+		if time.Sleep(10 * time.Millisecond); i > 2000 {
+			t.Fatal("it does not begin")
+		}
+	}
+	time.Sleep(200 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || !strings.Contains(errs.String(), "stopped") {
+		t.Errorf("%v, %s", err, &errs)
+	}
+	if left, _ := os.ReadDir(temp); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -152,8 +152,10 @@ func (g *Game) orbit() error {
 
 // smite hits everybody within reach of a place, and seals, and sets on fire where it burns.
 func (g *Game) smite(at vec, reach float32, damage int16, burns bool) error {
-	hits := g.grid.within(at, reach, g.hitList())
-	if e, ok := g.bossAt(at, reach); ok && len(hits) < cap(hits) {
+	hits := g.hitList()
+	most := g.grid.most(hits)
+	hits = g.grid.within(at, reach, hits)
+	if e, ok := g.bossAt(at, reach); ok && len(hits) < most {
 		hits = append(hits, hit{enemy: e, p: at})
 	}
 	if i := g.sealAt(at, reach); i >= 0 {

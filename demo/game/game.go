@@ -62,6 +62,7 @@ type Config struct {
 	Enemies   int     // extra drifters from the start, all over the realm, for a stress run
 	Heat      float32 // the heat is at least this, 0 to 10
 	Tour      Tour    // the way that the player flies instead of being steered
+	Store     Store   // what blocks lie in
 	// Sound is told what is to be heard, tick by tick; nil where nobody listens. The rules never read it.
 	Sound cue.Sink
 }
@@ -87,6 +88,7 @@ type Config struct {
 //	(3) the heap of the popups' texts passes its own Check
 //	(4) toll and extra count the living
 //	(5) nothing that moves is in a wall, but a player on a tour
+//	(6) on the Go heap, every block that is known by number is held once
 type Game struct {
 	State
 	Level *level.Level
@@ -97,7 +99,8 @@ type Game struct {
 
 	cfg    Config
 	mem    *tiers.Manager
-	chunks *tlsf.Heap // where the world's columns lie
+	store  store
+	chunks *tlsf.Heap // where the world's columns lie; nil on the Go heap
 	world  *ecs.World
 	actors actors
 	omens  *pool.Pool[Omen]
@@ -156,15 +159,13 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	if !(cfg.Heat >= 0 && cfg.Heat <= HeatMost) {
 		return nil, fmt.Errorf("game: heat %g; allowed are 0 to %d", cfg.Heat, HeatMost)
 	}
-	g := &Game{cfg: cfg, mem: m, wishes: make([]wish, 0, 256)}
+	g := &Game{cfg: cfg, mem: m, store: newStore(cfg.Store, m), wishes: make([]wish, 0, 256)}
 	g.rng = engine.NewRand(cfg.Seed, 1)
 	g.Restart()
 	if err := g.build(m); err != nil {
 		return nil, fmt.Errorf("game: %w", err)
 	}
-	if m.Workers() > 0 {
-		g.flow = realm.NewFlow(m, m.Workers()-1)
-	}
+	g.flow = g.store.flow()
 	return g, nil
 }
 
@@ -172,10 +173,10 @@ func (g *Game) build(m *tiers.Manager) (err error) {
 	if err := g.buildWorld(); err != nil {
 		return err
 	}
-	if g.omens, err = tiers.NewPool[Omen](m, pool.Config{Name: "omens", Capacity: 4096}); err != nil {
+	if g.omens, err = newPool[Omen](&g.store, pool.Config{Name: "omens", Capacity: 4096}); err != nil {
 		return err
 	}
-	if g.embers, err = tiers.NewPool[Ember](m, pool.Config{Name: "embers", Capacity: emberMost}); err != nil {
+	if g.embers, err = newPool[Ember](&g.store, pool.Config{Name: "embers", Capacity: emberMost}); err != nil {
 		return err
 	}
 	if g.popups, err = newPopups(g); err != nil {
@@ -187,26 +188,26 @@ func (g *Game) build(m *tiers.Manager) (err error) {
 	if err := g.tags(m); err != nil {
 		return err
 	}
-	ps, err := particles.New(m.PoolSource(), particles.Config{Capacity: g.cfg.Particles, Seed: g.cfg.Seed*2 + 1})
+	ps, err := particles.New(g.store.room(), particles.Config{Capacity: g.cfg.Particles, Seed: g.cfg.Seed*2 + 1})
 	if err != nil {
 		return err
 	}
-	m.AddFuncs("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close)
+	g.store.register("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close)
 	g.fx, err = newFX(ps, g.cfg.Sound)
 	return err
 }
 
 func (g *Game) buildWorld() error {
-	chunks, err := tlsf.New(g.mem.PoolSource(), tlsf.Config{Reserve: columnBytes, Granule: 4 << 10, Step: 16 << 10, Blocks: 256})
+	columns, err := g.columnHeap()
 	if err != nil {
 		return err
 	}
-	if g.world, err = ecs.New(chunks, ecs.Config{Pages: g.mem.PoolSource()}); err != nil {
+	if g.world, err = ecs.New(columns, ecs.Config{Pages: g.store.room(), MaxEntities: g.store.entities(g.cfg.Enemies)}); err != nil {
 		return err
 	}
-	g.chunks = chunks
-	// The chunks are the tier's; the world gives them back before they close.
-	g.mem.AddFuncs("components", chunks.Stats, nil, chunks.Close)
+	if g.chunks != nil { // they are the tier's; the world gives them back before they close
+		g.mem.AddFuncs("components", g.chunks.Stats, nil, g.chunks.Close)
+	}
 	g.mem.AddFuncs("world", nil, func() {
 		g.world.Reset()
 		g.world.Shrink()
@@ -228,11 +229,22 @@ func (g *Game) buildWorld() error {
 	return errors.Join(errs[:]...)
 }
 
+// columnHeap makes what the columns lie in.
+func (g *Game) columnHeap() (_ memory.Allocator, err error) {
+	if !g.store.tiers() {
+		return g.store.blocks, nil
+	}
+	g.chunks, err = tlsf.New(g.mem.PoolSource(), tlsf.Config{Reserve: columnBytes, Granule: 4 << 10, Step: 16 << 10, Blocks: 256})
+	return g.chunks, err
+}
+
 // relieve gives back what the columns hold and do without, for others of the pools tier. The
 // simulation does not notice.
 func (g *Game) relieve() {
 	g.world.Shrink()
-	_ = g.chunks.Trim() // what the system does not take back stays for the next entities
+	if g.chunks != nil {
+		_ = g.chunks.Trim() // what the system does not take back stays for the next entities
+	}
 }
 
 // columnBytes bounds the address space of the columns: 64 MiB, a million enemies.
@@ -280,12 +292,13 @@ func (g *Game) clear() {
 // the flow's worker, which reads the realm.
 func (g *Game) End() error {
 	g.clear()
+	err := g.store.undeclare(g.passes)
 	g.passes, g.seen, g.spawns = nil, nil, nil
 	g.grid, g.doomed = grid{}, doomed{}
 	if g.flow == nil {
-		return nil
+		return err
 	}
-	return g.flow.Reset()
+	return errors.Join(err, g.flow.Reset())
 }
 
 // Restart begins anew after the end: score, round and gifts are gone, the level stays.
@@ -326,6 +339,9 @@ func (g *Game) Particles() *particles.System { return g.fx.sys }
 
 // Entities returns how many entities are alive.
 func (g *Game) Entities() int { return g.world.Len() }
+
+// Store returns what the game's blocks lie in.
+func (g *Game) Store() Store { return g.store.kind }
 
 // World returns the entities, for the overlay.
 func (g *Game) World() *ecs.World { return g.world }

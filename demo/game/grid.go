@@ -4,7 +4,6 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/arena"
 )
 
 // A grid finds enemies by place, in a square about the player: beyond it nobody is hit and nobody
@@ -16,6 +15,7 @@ import (
 //	who:   | a b c | d e f g | ...     and who
 type grid struct {
 	spots  []spot
+	grows  bool    // lists of hits do, from nil
 	begin  []int32 // empty where there was no room
 	at     []vec
 	who    []cell
@@ -59,13 +59,14 @@ type spot struct {
 func (gr *grid) start(g *Game) {
 	*gr = grid{}
 	gr.x0, gr.y0 = corner(g.Player.P[0]), corner(g.Player.P[1])
-	f := g.mem.Frame()
-	begin, err := arena.MakeSlice(f, countType, gridRoom)
+	gr.grows = g.cfg.Store == StoreGoHeap
+	s := &g.store
+	begin, err := scratchZero(s, countType, &s.kept.begin, gridRoom)
 	if err == nil {
-		gr.crowds, err = arena.MakeSlice(f, crowdType, gridCells*gridCells)
+		gr.crowds, err = scratchZero(s, crowdType, &s.kept.crowds, gridCells*gridCells)
 	}
 	if err == nil {
-		gr.spots, err = arena.MakeSliceUninit(f, spotType, g.actors.enemyFilter.Len())
+		gr.spots, err = scratch(s, spotType, &s.kept.spots, g.actors.enemyFilter.Len())
 	}
 	if err != nil {
 		g.Lost.Grids++
@@ -78,10 +79,10 @@ func corner(v float32) float32 { return float32((int(v)/cellSide - gridCells/2) 
 
 // sort places those that were counted.
 func (gr *grid) sort(g *Game) {
-	f := g.mem.Frame()
-	at, err := arena.MakeSliceUninit(f, vecType, len(gr.spots))
+	s := &g.store
+	at, err := scratch(s, vecType, &s.kept.at, len(gr.spots))
 	if err == nil {
-		gr.who, err = arena.MakeSliceUninit(f, cellType, len(gr.spots))
+		gr.who, err = scratch(s, cellType, &s.kept.who, len(gr.spots))
 	}
 	if err != nil {
 		gr.begin, gr.who = nil, nil
@@ -139,11 +140,12 @@ func (gr *grid) within(p vec, reach float32, hits []hit) []hit {
 	if gr.begin == nil {
 		return hits
 	}
+	most := gr.most(hits)
 	x0, x1, y0, y1 := gr.rows(p, reach)
 	for y := y0; y <= y1; y++ {
 		row := y * gridCells
 		for i := gr.begin[row+x0]; i < gr.begin[row+x1+1]; i++ {
-			if engine.LengthSquared(p.Sub(gr.at[i])) < mul(reach, reach) && len(hits) < cap(hits) {
+			if engine.LengthSquared(p.Sub(gr.at[i])) < mul(reach, reach) && len(hits) < most {
 				hits = append(hits, hit{enemy: gr.who[i].E, p: gr.at[i]})
 			}
 		}
@@ -157,6 +159,15 @@ type crowd struct {
 	slope, middle vec
 	press         float32 // of those in the cell
 	known         bool
+}
+
+// most returns how many hits a list takes that has none yet: as many as it has room for, or, where it has
+// no room of its own and grows, maxHits.
+func (gr *grid) most(hits []hit) int {
+	if gr.grows && cap(hits) == 0 {
+		return maxHits
+	}
+	return cap(hits)
 }
 
 // pressMost bounds how many of its own cell an enemy is pushed by.
@@ -210,24 +221,26 @@ type doom struct {
 }
 
 // doomed are those of a tick, in the frame arena.
-type doomed struct{ list []doom }
+type doomed struct {
+	list []doom
+	most int
+}
 
 var doomType = memory.MustType[doom]()
 
 const doomMost = 4096
 
 func (d *doomed) begin(g *Game) {
-	d.list = nil
-	if list, err := arena.MakeSliceUninit(g.mem.Frame(), doomType, doomMost); err == nil {
-		d.list = list[:0]
-	} else {
+	list, err := scratchList(&g.store, doomType, &g.store.kept.doom, doomMost)
+	if *d = (doomed{list, doomMost}); err != nil {
+		d.most = 0
 		g.Lost.Hits++
 	}
 }
 
 // add notes one; where there is no room it lives on, and is found again in the next tick.
 func (d *doomed) add(e ecs.Entity, fade bool) {
-	if len(d.list) < cap(d.list) {
+	if len(d.list) < d.most {
 		d.list = append(d.list, doom{e, fade})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/arena"
 )
 
 // HeatMost is the greatest heat.
@@ -45,7 +44,7 @@ var spawnTable = [...]spawn{
 // writeSpawns puts the table of this round into the level tier. Without room there the first lines of
 // the first round are all there is.
 func (g *Game) writeSpawns() {
-	table, err := arena.MakeSliceIn(g.mem.Level(), spawnType, len(spawnTable))
+	table, err := levelSlice(&g.store, spawnType, len(spawnTable))
 	if err != nil {
 		g.spawns = spawnTable[:2]
 		g.Lost.Spawns++

@@ -46,19 +46,19 @@ func (l *list[T]) release() {
 // tags gives each kind of list its allocator: a tag of the manager's, so that its books say what
 // they take. A guard, where there is one, stands before all of them.
 func (g *Game) tags(m *tiers.Manager) error {
-	g.scorch.a, g.ribbons.base, g.marks.base = large{m}, m.Base(), m.Base()
+	g.scorch.a = g.store.large()
 	at := func(name string) (memory.Allocator, error) {
 		if g.guard != nil {
 			return g.heap, nil
 		}
-		return m.Tag(name)
+		return g.store.list(name)
 	}
 	for _, t := range []struct {
 		name string
 		set  func(memory.Allocator)
 	}{
-		{"trails", func(a memory.Allocator) { g.ribbons.a = a }},
-		{"effects", func(a memory.Allocator) { g.marks.a = a }},
+		{"trails", func(a memory.Allocator) { g.ribbons.blocks = g.store.numbered(a) }},
+		{"effects", func(a memory.Allocator) { g.marks.blocks = g.store.numbered(a) }},
 		{"mines", func(a memory.Allocator) { g.arms.mines.a = a }},
 		{"fires", func(a memory.Allocator) { g.arms.fires.a = a }},
 		{"lightning", func(a memory.Allocator) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/memory"
 )
 
 // A Mark is what something has left on an enemy: it rides with it and fades.
@@ -40,10 +39,9 @@ const (
 	shardMost  = 6     // enemies that one burst marks
 )
 
-// A marked is the books of an enemy's marks, without a pointer: where they lie in the manager's
-// reservation, and whose they are.
+// A marked is the books of an enemy's marks, without a pointer: where they lie, and whose they are.
 type marked struct {
-	off      uint64 // from base
+	off      uint64 // by number
 	owner    ecs.Entity
 	len, cap uint8 // cap is 0 where there are none
 }
@@ -51,17 +49,19 @@ type marked struct {
 // marks are what sticks to enemies: a list for each that has any, of as many lengths as fights make,
 // a block of the slab that grows by half.
 type marks struct {
-	a    memory.Allocator
-	base unsafe.Pointer
-	all  []marked
-	free []uint16 // those that were given back, the newest last; beyond all of them are free
-	live int
+	blocks blocks
+	all    []marked
+	free   []uint16 // those that were given back, the newest last; beyond all of them are free
+	live   int
 }
 
 const markBytes = unsafe.Sizeof(Mark{})
 
 func (ms *marks) of(m *marked) []Mark {
-	return unsafe.Slice((*Mark)(unsafe.Add(ms.base, m.off)), m.cap)[:m.len]
+	if m.cap == 0 {
+		return nil
+	}
+	return unsafe.Slice((*Mark)(ms.blocks.at(m.off)), m.cap)[:m.len]
 }
 
 // add puts a mark on an enemy, at an offset in units. Where there is room for no more it goes without.
@@ -108,19 +108,19 @@ func (ms *marks) take(id ecs.Entity, e *Enemy) bool {
 // grow makes room for more: for two at first, then for half as many again.
 func (ms *marks) grow(m *marked) bool {
 	n := min(max(2, m.cap+(m.cap+1)/2), markMost)
-	p, err := ms.a.Alloc(uintptr(n)*markBytes, unsafe.Alignof(Mark{}))
+	off, err := ms.blocks.take(uintptr(n)*markBytes, unsafe.Alignof(Mark{}))
 	if err != nil {
 		return false
 	}
-	copy(unsafe.Slice((*Mark)(p), n), ms.of(m))
+	copy(unsafe.Slice((*Mark)(ms.blocks.at(off)), n), ms.of(m))
 	ms.release(m)
-	m.off, m.cap = uint64(uintptr(p)-uintptr(ms.base)), n
+	m.off, m.cap = off, n
 	return true
 }
 
 func (ms *marks) release(m *marked) {
 	if m.cap > 0 {
-		ms.a.Free(unsafe.Add(ms.base, m.off), uintptr(m.cap)*markBytes)
+		ms.blocks.give(m.off, uintptr(m.cap)*markBytes)
 	}
 }
 
@@ -210,6 +210,16 @@ func (g *Game) Marks(s *Seen) []Mark {
 		return nil
 	}
 	return g.marks.of(&g.marks.all[s.Marks-1])
+}
+
+// lists returns how many have a block.
+func (ms *marks) lists() (n int) {
+	for i := range ms.all {
+		if ms.all[i].cap > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // check verifies that every list in use is one living enemy's.

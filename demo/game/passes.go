@@ -71,7 +71,7 @@ func (g *Game) declare() error {
 		if err != nil {
 			return err
 		}
-		g.passes, err = g.mem.Declare(p)
+		g.passes, err = g.store.declare(p)
 		if err == nil {
 			return nil
 		}

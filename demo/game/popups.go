@@ -32,11 +32,11 @@ type popups struct {
 
 func newPopups(g *Game) (ps popups, err error) {
 	ps.all = make([]Popup, 0, popupMost)
-	ps.texts, err = compact.New(g.mem.PoolSource(), compact.Config{Reserve: textsRoom, Blocks: popupMost})
+	ps.texts, err = compact.New(g.store.room(), compact.Config{Reserve: textsRoom, Blocks: popupMost})
 	if err != nil {
 		return popups{all: ps.all}, tolerate(err)
 	}
-	g.mem.AddFuncs("texts", ps.texts.Stats, nil, ps.texts.Close)
+	g.store.register("texts", ps.texts.Stats, nil, ps.texts.Close)
 	return ps, nil
 }
 

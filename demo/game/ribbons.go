@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/memory"
 )
 
 // A Ribbon is the trail of one enemy: its last places, newest at At-1.
@@ -20,36 +19,36 @@ func (r *Ribbon) Point(i int) vec { return r.Points[(r.At-1-i+2*len(r.Points))%l
 // ribbonMost bounds how many enemies trail a ribbon.
 const ribbonMost = 1 << 15
 
-// A trail is a ribbon's books, without a pointer, so that the collector has nothing to follow: where
-// its points lie in the manager's reservation.
+// A trail is a ribbon's books, without a pointer, so that in the tiers the collector has nothing to
+// follow.
 type trail struct {
-	off                  uint64 // from base
+	off                  uint64 // where its points lie, by number
 	len, at, count, most uint8  // len is 0 where there is none, and grows to most
 }
 
 // ribbons are the trails of all enemies: their points are blocks of the slab, of many lengths.
 type ribbons struct {
-	a    memory.Allocator
-	base unsafe.Pointer
-	all  []trail
-	free []uint16 // those that were given back, the newest last; beyond all of them are free
-	live int
+	blocks blocks
+	all    []trail
+	free   []uint16 // those that were given back, the newest last; beyond all of them are free
+	live   int
 }
 
 const vecBytes = unsafe.Sizeof(vec{})
 
 func (rs *ribbons) points(t *trail) []vec {
-	return unsafe.Slice((*vec)(unsafe.Add(rs.base, t.off)), t.len)
+	return unsafe.Slice((*vec)(rs.blocks.at(t.off)), t.len)
 }
 
 // block takes room for n points.
 func (rs *ribbons) block(g *Game, n uint8) (off uint64, ok bool) {
-	b, err := rs.a.Alloc(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
+	off, err := rs.blocks.take(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
 	if err != nil {
 		g.Lost.Ribbons++
 		return 0, false
 	}
-	return uint64(uintptr(b) - uintptr(rs.base)), true
+	clear(unsafe.Slice((*vec)(rs.blocks.at(off)), n))
+	return off, true
 }
 
 // trailLeast is how many points a trail begins with: it grows as it is flown.
@@ -106,7 +105,7 @@ func (rs *ribbons) grow(g *Game, t *trail) {
 	k := copy(points, old[was.at:]) // the oldest first
 	copy(points[k:], old[:was.at])
 	t.at = was.len
-	rs.a.Free(unsafe.Pointer(unsafe.SliceData(old)), uintptr(was.len)*vecBytes)
+	rs.blocks.give(was.off, uintptr(was.len)*vecBytes)
 }
 
 // cut lets a trail begin anew at p, as short as the first: nobody sees it any more.
@@ -117,7 +116,7 @@ func (rs *ribbons) cut(g *Game, id uint16, p vec) {
 		if !ok {
 			return
 		}
-		rs.a.Free(unsafe.Add(rs.base, t.off), uintptr(t.len)*vecBytes)
+		rs.blocks.give(t.off, uintptr(t.len)*vecBytes)
 		t.off, t.len = off, trailLeast
 	}
 	t.at, t.count = 0, 0
@@ -129,7 +128,7 @@ func (rs *ribbons) give(id uint16) {
 		return
 	}
 	t := &rs.all[id-1]
-	rs.a.Free(unsafe.Add(rs.base, t.off), uintptr(t.len)*vecBytes)
+	rs.blocks.give(t.off, uintptr(t.len)*vecBytes)
 	*t = trail{}
 	rs.free = append(rs.free, id-1)
 	rs.live--

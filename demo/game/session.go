@@ -13,7 +13,6 @@ import (
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
-	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -95,6 +94,9 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	}
 	cfg.Memory.Workers++ // the game's own, for fields
 	cfg.Memory.Tags = true
+	if cfg.Game.Store != StoreTiers {
+		cfg.Memory.KeepGC = true // the collector runs as it does in any program
+	}
 	if s.Mem, err = tiers.New(cfg.Memory); err != nil {
 		return nil, err
 	}
@@ -119,9 +121,9 @@ const UploadBytes = 1 << 20
 func (s *Session) newStream() (*stream.Streamer, error) {
 	st, err := stream.New(stream.Config{
 		FS: s.cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
-		Heap:   func(k int) memory.Allocator { return s.Mem.Worker(k) },
-		Free:   s.Mem.Free,
-		Drain:  func(k int) { s.Mem.Worker(k).Settle() },
+		Heap:   s.Game.store.worker,
+		Free:   s.Game.store.free,
+		Drain:  s.Game.store.settle,
 		Upload: stream.Budget{Bytes: UploadBytes, Time: 2 * time.Millisecond},
 	})
 	if err != nil {
@@ -200,7 +202,7 @@ func (s *Session) found(name string) (*realm.Building, error) {
 		data[i] = f.data
 		t.Close()
 	}
-	return realm.Open(s.Mem.Level(), name, data[0], data[1])
+	return realm.Open(s.Game.store.level(), name, data[0], data[1])
 }
 
 // realm returns the realm of a level, which is built. Without files that can be read, or without room, there is bare
@@ -285,7 +287,7 @@ func (s *Session) Frame(in engine.Input) error {
 	if s.settle > 0 {
 		if s.settle--; s.settle == 0 { // behind the fade into the level
 			s.Stream.Settle()
-			s.Mem.Collect()
+			s.Game.store.collect()
 		}
 	}
 	if s.Flow.Update() == stream.Broken {
@@ -466,9 +468,10 @@ func (t *times) at(share float64) float64 {
 
 // Percentiles are times of a tick in milliseconds.
 type Percentiles struct {
-	P50 float64 `json:"p50"`
-	P99 float64 `json:"p99"`
-	Max float64 `json:"max"`
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p99_9"`
+	Max  float64 `json:"max"`
 }
 
 // TickTimes returns how long the ticks took, the game's own work without loading and drawing.
@@ -477,7 +480,7 @@ func (s *Session) TickTimes() Percentiles {
 	if t.n == 0 {
 		return Percentiles{}
 	}
-	return Percentiles{P50: t.at(0.5), P99: t.at(0.99), Max: float64(t.most) / 1e6}
+	return Percentiles{P50: t.at(0.5), P99: t.at(0.99), P999: t.at(0.999), Max: float64(t.most) / 1e6}
 }
 
 // Check verifies the game, the streamer and every tier, between frames.

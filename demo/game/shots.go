@@ -7,7 +7,6 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/arena"
 )
 
 // tolerate turns a full tier into a loss that the game has counted, and passes on the rest.
@@ -64,9 +63,10 @@ const maxHits = 512
 // collide finds the shots that hit, on the grid, and then lets them.
 func (g *Game) collide() error {
 	hits := g.hitList()
+	most := g.grid.most(hits)
 	for shot, r := range g.actors.shotFilter.All() {
 		p, v, s := r.A, r.B, r.C
-		if s.Hostile || len(hits) == cap(hits) {
+		if s.Hostile || len(hits) == most {
 			continue
 		}
 		if e, ok := g.grid.touch(p.P, 3); ok {
@@ -109,8 +109,8 @@ func (g *Game) bossAt(p vec, radius float32) (ecs.Entity, bool) {
 // hitList takes room for the tick's hits, or for fewer where the frame arena is full.
 func (g *Game) hitList() []hit {
 	for n := maxHits; n > 0; n /= 2 {
-		if hits, err := arena.MakeSliceUninit(g.mem.Frame(), hitType, n); err == nil {
-			return hits[:0]
+		if hits, err := scratchList(&g.store, hitType, &g.store.kept.hits, n); err == nil {
+			return hits
 		}
 		g.Lost.Hits++
 	}

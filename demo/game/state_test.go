@@ -190,7 +190,7 @@ func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
 	why := map[string]string{
 		"State": "hashed", "world": "hashed", "omens": "hashed", "embers": "hashed", "wishes": "hashed", "fx": "hashed",
 		"scorch": "hashed", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
-		"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "chunks": "memory", "actors": "ways into the world",
+		"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "store": "memory", "chunks": "memory", "actors": "ways into the world",
 		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye",
 		"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "doomed": "made in every tick",
 		"heap": "memory", "guard": "memory", "moment": "the guard's",

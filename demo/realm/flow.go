@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/remote"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -52,7 +51,7 @@ type Hunt interface {
 //	(1) due is 0 or lies at most Ahead ticks ahead of the tick that Update was given last
 //	(2) the tiles of fields are the worker's blocks
 type Flow struct {
-	m     *tiers.Manager
+	mem   ground
 	ask   chan job
 	done  chan result
 	ended chan struct{}
@@ -84,24 +83,30 @@ type result struct {
 
 // NewFlow starts the goroutine that owns worker k of m, which nobody else uses. Close it before m.
 func NewFlow(m *tiers.Manager, k int) *Flow {
-	f := &Flow{m: m, ask: make(chan job, Lanes), done: make(chan result, Lanes), ended: make(chan struct{})}
-	go f.work(f.ask, m.Worker(k), m.NewFreer())
+	return newFlow(&inTiers{m: m, w: m.Worker(k), freer: m.NewFreer()})
+}
+
+// NewFlowIn starts the goroutine with blocks of an allocator that any goroutine may use.
+func NewFlowIn(mem memory.Allocator) *Flow { return newFlow(anywhere{mem}) }
+
+func newFlow(mem ground) *Flow {
+	f := &Flow{mem: mem, ask: make(chan job, Lanes), done: make(chan result, Lanes), ended: make(chan struct{})}
+	go f.work(f.ask)
 	return f
 }
 
-func (f *Flow) work(ask <-chan job, w *tiers.Worker, home *remote.Freer) {
+func (f *Flow) work(ask <-chan job) {
 	defer close(f.ended)
 	for j := range ask {
 		var res result
 		crowd := unsafe.Slice((*uint8)(j.crowd), crowdBytes)
-		res.err = j.r.fill(&res.field, w, unsafe.Slice((*entry)(j.books), Window*Window), crowd, j.node)
-		home.FreeSized(j.books, booksBytes)
-		home.FreeSized(j.crowd, crowdBytes)
-		res.err = errors.Join(res.err, home.Flush())
+		res.err = j.r.fill(&res.field, f.mem.worker(), unsafe.Slice((*entry)(j.books), Window*Window), crowd, j.node)
+		f.mem.home(j.books, booksBytes)
+		f.mem.home(j.crowd, crowdBytes)
+		res.err = errors.Join(res.err, f.mem.flush())
 		f.done <- res
 	}
-	_ = home.Close() // flushed after each job
-	w.Settle()
+	f.mem.end()
 }
 
 // Node returns the number of the node that ways to a place lead to, or -1.
@@ -143,13 +148,13 @@ func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 
 // lend gives the worker what it needs for a field of a lane.
 func (f *Flow) lend(l *lane, r *Realm, h Hunt, node int32) error {
-	books, err := f.m.Large().Alloc(booksBytes, unsafe.Alignof(entry{}))
+	books, err := f.mem.game().Alloc(booksBytes, unsafe.Alignof(entry{}))
 	if err != nil {
 		return err
 	}
-	crowd, err := f.m.Large().Alloc(crowdBytes, 8)
+	crowd, err := f.mem.game().Alloc(crowdBytes, 8)
 	if err != nil {
-		f.m.Free(books, booksBytes)
+		f.mem.game().Free(books, booksBytes)
 		return err
 	}
 	count := unsafe.Slice((*uint8)(crowd), crowdBytes)
@@ -174,7 +179,7 @@ func (f *Flow) take(l *lane) error {
 }
 
 func (f *Flow) drop(l *lane) {
-	l.field.release(f.m)
+	l.field.release(f.mem)
 	l.field, l.there = Field{}, false
 }
 
@@ -243,8 +248,8 @@ func (f *Flow) Check() error {
 			return fmt.Errorf("realm: invariant 1: due at %d, in tick %d", l.due, f.tick)
 		}
 		for _, t := range l.field.tiles {
-			if tier, ok := f.m.TierOf(unsafe.Pointer(t)); t != nil && (!ok || tier != tiers.Inbox) {
-				return fmt.Errorf("realm: invariant 2: a tile lies in tier %v", tier)
+			if t != nil && !f.mem.made(unsafe.Pointer(t)) {
+				return errors.New("realm: invariant 2: a tile is no block of the worker's")
 			}
 		}
 	}

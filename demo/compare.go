@@ -1,0 +1,241 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/strata-go/strata/demo/game"
+)
+
+// checkMemory returns what is wrong with -mem, -paced and -compare, or nothing.
+func (o *options) checkMemory(given map[string]bool, browser bool) string {
+	switch {
+	case o.mem.Store != game.StoreTiers && o.guard:
+		return "-guard watches the tiers' general heap: use it with -mem tiers"
+	case o.mem.Store != game.StoreTiers && given["budget"]:
+		return "-budget holds tiers to a share: use it with -mem tiers"
+	case o.paced && !o.headless:
+		return "-paced is for a run without a window, which has a beat of its own: use it with -headless"
+	case !o.compare && given["svg"]:
+		return "-svg draws what -compare finds: use both"
+	case !o.compare && given["rounds"]:
+		return "-rounds is for -compare: use both"
+	case !o.compare:
+		return ""
+	case browser:
+		return "-compare starts the program again for each run, which a browser cannot"
+	case o.rounds < 1 || o.rounds > 99:
+		return fmt.Sprintf("-rounds %d: allowed are 1 to 99", o.rounds)
+	case o.svg != "" && !strings.EqualFold(filepath.Ext(o.svg), ".svg"):
+		return fmt.Sprintf("-svg %s: the name must end in .svg", o.svg)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(comparable, name) {
+			return fmt.Sprintf("-%s does not go with -compare; allowed are -%s", name, strings.Join(comparable, ", -"))
+		}
+	}
+	if !given["heat"] {
+		o.heat = game.HeatMost
+	}
+	if !given["ticks"] {
+		o.wantTicks = 3600
+	}
+	return ""
+}
+
+// comparable are the flags that may be given with -compare: those that say what is played.
+var comparable = []string{"assets", "autopilot", "compare", "enemies", "headless", "heat", "level", "particles", "rounds", "seed", "svg", "ticks"}
+
+// A trial is what a run in one store came to.
+type trial struct {
+	p50, p99, p999, most float64 // milliseconds of a tick
+	cycles, inPlay       float64 // collections
+	mark, idle           float64 // milliseconds of processors
+	rss                  float64 // MiB; 0 where the system does not say
+	cpu                  float64 // seconds of processors, the process's whole life
+	hash                 string
+}
+
+// trials are those of a store, a round each.
+type trials struct {
+	store game.Store
+	runs  []trial
+}
+
+// median returns the middle of a figure over the rounds, and its bounds.
+func (t *trials) median(of func(*trial) float64) (mid, least, greatest float64) {
+	var all []float64
+	for i := range t.runs {
+		all = append(all, of(&t.runs[i]))
+	}
+	slices.Sort(all)
+	n := len(all)
+	return (all[(n-1)/2] + all[n/2]) / 2, all[0], all[n-1]
+}
+
+// comparison plays in each store in turn, in processes of their own, round by round, so that what
+// disturbs the machine for a while disturbs all three; then it prints and draws the medians. Runs that do
+// not end in the same state are an error.
+func (o *options) comparison(out io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "strata-compare-*")
+	if err != nil {
+		return fmt.Errorf("-compare: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	all := make([]trials, game.Stores)
+	for round := range o.rounds {
+		for k := range all {
+			t, err := o.trial(game.Store(k), filepath.Join(dir, "stats.json"))
+			if err != nil {
+				return fmt.Errorf("-compare: %v: %w", game.Store(k), err)
+			}
+			all[k].store = game.Store(k)
+			all[k].runs = append(all[k].runs, t)
+			o.log(fmt.Sprintf("round %d of %d, %v: a tick took %.2f ms, 99.9 %%: %.2f; %g collections", round+1, o.rounds, game.Store(k), t.p50, t.p999, t.cycles))
+		}
+	}
+	if err := o.tabulate(out, all); err != nil {
+		return err
+	}
+	if o.svg != "" {
+		err = save(o.svg, func(w io.Writer) error { return drawComparison(w, o.title(), all) })
+	}
+	return errors.Join(err, agree(all))
+}
+
+// agree reports runs that did not end in the same state.
+func agree(all []trials) error {
+	for _, t := range all {
+		for i := range t.runs {
+			if t.runs[i].hash != all[0].runs[0].hash {
+				return fmt.Errorf("-compare: %v ended with hash %s, %v with %s: the rules know what they lie in", all[0].store, all[0].runs[0].hash, t.store, t.runs[i].hash)
+			}
+		}
+	}
+	return nil
+}
+
+// trial runs this program anew and reads what it found.
+func (o *options) trial(k game.Store, stats string) (t trial, err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return t, err
+	}
+	var said strings.Builder
+	cmd := exec.Command(exe, o.trialArgs(k, stats)...)
+	cmd.Stderr = &said
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { // the collector as it is by default
+		return strings.HasPrefix(v, "GOGC=") || strings.HasPrefix(v, "GOMEMLIMIT=") || strings.HasPrefix(v, "GODEBUG=")
+	})
+	if err := cmd.Start(); err != nil {
+		return t, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for running := true; running; {
+		select {
+		case err = <-ended:
+			running = false
+		case <-look.C:
+			if o.stopped.Load() {
+				_ = cmd.Process.Kill() // it has nothing to write that anybody asked for
+				<-ended
+				return t, errors.New("stopped")
+			}
+		}
+	}
+	if err != nil {
+		return t, fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
+	}
+	data, err := os.ReadFile(stats)
+	var r report
+	if err = errors.Join(err, json.Unmarshal(data, &r)); err != nil {
+		return t, err
+	}
+	if r.Ticks != o.ticks || r.Mem != k.String() {
+		return t, fmt.Errorf("%d ticks in %s, not %d", r.Ticks, r.Mem, o.ticks)
+	}
+	return trial{
+		p50: r.TickMS.P50, p99: r.TickMS.P99, p999: r.TickMS.P999, most: r.TickMS.Max,
+		cycles: float64(r.Go.Cycles), inPlay: float64(r.Go.CyclesInPlay), mark: r.Go.MarkMS, idle: r.Go.IdleMarkMS,
+		rss: float64(r.RSS) / (1 << 20), cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), hash: r.Hash,
+	}, nil
+}
+
+// trialArgs is the command line of a run.
+func (o *options) trialArgs(k game.Store, stats string) []string {
+	args := []string{
+		"-headless", "-autopilot", "-paced", "-config", "none", "-mem", k.String(), "-stats", stats,
+		"-ticks", strconv.FormatUint(o.ticks, 10), "-seed", strconv.FormatUint(o.seed, 10), "-level", o.level,
+		"-heat", strconv.FormatFloat(o.heat, 'g', -1, 64), "-enemies", strconv.Itoa(o.enemies), "-particles", strconv.Itoa(o.particles),
+	}
+	if o.assets != "" {
+		args = append(args, "-assets", o.assets)
+	}
+	return args
+}
+
+// title says what was played, and where.
+func (o *options) title() string {
+	return fmt.Sprintf("%d ticks at heat %g, seed %d, sixty a second; medians of %d; %s %s/%s, %d processors",
+		o.ticks, o.heat, o.seed, o.rounds, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+}
+
+// rssName is the column that some systems have nothing for.
+const rssName = "RSS MiB"
+
+// figures are the columns of the table, and the rows of the picture.
+var figures = []struct {
+	name, format string
+	section      string // of the picture
+	of           func(*trial) float64
+}{
+	{"p50 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p50 }},
+	{"p99 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p99 }},
+	{"p99.9 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p999 }},
+	{"max ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.most }},
+	{"collections", "%.0f", "collections", func(t *trial) float64 { return t.cycles }},
+	{"in play", "%.0f", "collections", func(t *trial) float64 { return t.inPlay }},
+	{"mark CPU ms", "%.1f", "marking, ms of a processor", func(t *trial) float64 { return t.mark }},
+	{"idle mark ms", "%.1f", "marking, ms of a processor", func(t *trial) float64 { return t.idle }},
+	{"all CPU s", "%.2f", "the process, s of a processor", func(t *trial) float64 { return t.cpu }},
+	{rssName, "%.1f", "resident at the end, MiB", func(t *trial) float64 { return t.rss }},
+}
+
+// tabulate prints the medians.
+func (o *options) tabulate(out io.Writer, all []trials) error {
+	fmt.Fprintf(out, "%s\n\n", o.title())
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(w, "-mem\t")
+	for _, f := range figures {
+		fmt.Fprint(w, f.name, "\t")
+	}
+	fmt.Fprintln(w, "hash\t")
+	for i := range all {
+		fmt.Fprint(w, all[i].store, "\t")
+		for _, f := range figures {
+			mid, _, _ := all[i].median(f.of)
+			if f.name == rssName && mid == 0 {
+				fmt.Fprint(w, "unknown\t")
+				continue
+			}
+			fmt.Fprintf(w, f.format+"\t", mid)
+		}
+		fmt.Fprintf(w, "%s\t\n", all[i].runs[0].hash)
+	}
+	return w.Flush()
+}

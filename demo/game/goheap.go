@@ -1,0 +1,133 @@
+package game
+
+import (
+	"fmt"
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// A goHeap makes an object of the Go heap for each block, as make does, zeroed as make does, and leaves
+// it to the collector: Free does nothing, and no book is kept. The block lives as long as a pointer leads
+// to it. It may be used by any number of goroutines.
+type goHeap struct{}
+
+func (goHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	if align <= 8 {
+		return unsafe.Pointer(unsafe.SliceData(make([]uint64, (size+7)/8))), nil
+	}
+	// Size classes of multiples of 64 are aligned to 64, those of whole pages to pages.
+	p := unsafe.Pointer(unsafe.SliceData(make([]uint64, (size+align-1)/align*align/8)))
+	if pad := -uintptr(p) & (align - 1); pad != 0 {
+		b := make([]uint64, (size+align)/8+1)
+		p = unsafe.Pointer(unsafe.SliceData(b))
+		p = unsafe.Add(p, -uintptr(p)&(align-1))
+	}
+	return p, nil
+}
+
+func (goHeap) Free(unsafe.Pointer, uintptr) {}
+
+// A pooledHeap keeps blocks that were given back in a sync.Pool for each power of two. What lies in it is
+// a pointer, so that Get and Put allocate nothing. It may be used by any number of goroutines.
+type pooledHeap struct{ classes [bits.UintSize]sync.Pool }
+
+// classOf returns the class whose blocks have room for size bytes.
+func classOf(size uintptr) int { return bits.Len64(uint64(max(size, 16) - 1)) }
+
+func (h *pooledHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	k := classOf(max(size, align)) // a block of a power of two is aligned to it, up to a page
+	if p, ok := h.classes[k].Get().(unsafe.Pointer); ok {
+		return p, nil
+	}
+	return goHeap{}.Alloc(1<<k, min(uintptr(1)<<k, 64))
+}
+
+func (h *pooledHeap) Free(p unsafe.Pointer, size uintptr) {
+	if p != nil {
+		h.classes[classOf(size)].Put(p)
+	}
+}
+
+// blocks are those of an allocator that books without pointers have by number. In the tiers a number is an
+// offset from the manager's reservation. On the Go heap, where only pointers keep things alive, it is the
+// index of an object that has the pointer: what an enemy would be that has its trail in a field. The
+// collector follows the table to the object, and the object to the block.
+type blocks struct {
+	a    memory.Allocator
+	base unsafe.Pointer // of the manager's reservation; nil on the Go heap
+	held []*holder
+	free []uint32 // indices of held without a block
+	keep bool     // holders are used again
+}
+
+// A holder has a block: it is as large as a slice.
+type holder struct {
+	block     unsafe.Pointer
+	size, cap uintptr
+}
+
+// take returns the number of a new block, which is not zeroed.
+func (b *blocks) take(size, align uintptr) (uint64, error) {
+	p, err := b.a.Alloc(size, align)
+	if err != nil {
+		return 0, err
+	}
+	if b.base != nil {
+		return uint64(uintptr(p) - uintptr(b.base)), nil
+	}
+	k := len(b.free) - 1
+	if k < 0 {
+		b.held = append(b.held, &holder{p, size, size})
+		return uint64(len(b.held) - 1), nil
+	}
+	i := b.free[k]
+	b.free = b.free[:k]
+	if h := b.held[i]; h != nil {
+		*h = holder{p, size, size}
+	} else {
+		b.held[i] = &holder{p, size, size}
+	}
+	return uint64(i), nil
+}
+
+// at returns the block of a number, until it is given back.
+func (b *blocks) at(n uint64) unsafe.Pointer {
+	if b.base != nil {
+		return unsafe.Add(b.base, n)
+	}
+	return b.held[n].block
+}
+
+// give gives a block back.
+func (b *blocks) give(n uint64, size uintptr) {
+	b.a.Free(b.at(n), size)
+	switch {
+	case b.base != nil:
+		return
+	case b.keep:
+		*b.held[n] = holder{}
+	default:
+		b.held[n] = nil
+	}
+	b.free = append(b.free, uint32(n))
+}
+
+// check verifies that so many blocks are held, each by its holder.
+func (b *blocks) check(live int) error {
+	if b.base != nil {
+		return nil
+	}
+	n := 0
+	for _, h := range b.held {
+		if h != nil && h.block != nil {
+			n++
+		}
+	}
+	if n != live || n+len(b.free) != len(b.held) {
+		return fmt.Errorf("game: invariant 6: %d blocks are held and %d numbers are free, of %d; %d live", n, len(b.free), len(b.held), live)
+	}
+	return nil
+}
