@@ -208,7 +208,9 @@ func (o *options) window() (*report, error) {
 		opt.Resolution = render.ResolutionNative // a picture has the time
 	}
 	opt.W, opt.H = o.size[0], o.size[1]
+	detach := a.attach()
 	err = render.Run(a, opt)
+	detach()
 	au.stop()
 	a.sh.Close()
 	return o.finish(s, a.kept, a.rows, errors.Join(err, v.Overlay.Close()))

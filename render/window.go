@@ -109,7 +109,7 @@ func Run(g Game, o Options) error {
 	ebiten.SetWindowTitle(o.Title)
 	ebiten.SetWindowSize(o.W, o.H)
 	ebiten.SetWindowResizingMode(ebiten.WindowResizingModeEnabled)
-	ebiten.SetFullscreen(o.Fullscreen)
+	SetFullscreen(o.Fullscreen)
 	if o.HideCursor {
 		ebiten.SetCursorMode(ebiten.CursorModeHidden)
 	}
@@ -132,9 +132,13 @@ func Images() (library string, bytes int64) {
 func Focused() bool { return ebiten.IsFocused() }
 
 // IsFullscreen reports whether the window covers the screen; SetFullscreen makes it do so or not.
-// In Update and Draw.
-func IsFullscreen() bool    { return ebiten.IsFullscreen() }
-func SetFullscreen(on bool) { ebiten.SetFullscreen(on) }
+// A browser covers it only just after the player has pressed something. In Update and Draw.
+func IsFullscreen() bool { return ebiten.IsFullscreen() }
+func SetFullscreen(on bool) {
+	if !on || mayFullscreen() {
+		ebiten.SetFullscreen(on)
+	}
+}
 
 // ShowCursor shows or hides the system's pointer over the window. In Update and Draw.
 func ShowCursor(on bool) {
