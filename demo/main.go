@@ -134,7 +134,7 @@ func (o *options) unseen() (*report, error) {
 	if ticks == 0 {
 		ticks = headlessTicks
 	}
-	rows, told := newSeries(o.every, ticks), o.newProgress(ticks)
+	rows, told, breathed := newSeries(o.every, ticks), o.newProgress(ticks), time.Now()
 	for s.Game.Ticks < ticks && err == nil && !o.stopped.Load() {
 		began := time.Now()
 		err = s.Frame(engine.Input{})
@@ -142,6 +142,10 @@ func (o *options) unseen() (*report, error) {
 		told.tell(s)
 		if !s.Playing() {
 			time.Sleep(100 * time.Microsecond) // the workers are loading
+		}
+		if browser && time.Since(breathed) > 50*time.Millisecond {
+			time.Sleep(time.Millisecond) // the page has but one thread
+			breathed = time.Now()
 		}
 	}
 	return o.finish(s, nil, rows, err)
