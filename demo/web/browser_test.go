@@ -41,9 +41,9 @@ func (c *chrome) until(what string, so func(s state) bool) state {
 		if so(s) {
 			return s
 		}
-		if time.Now().After(end) {
+		if len(c.errors()) > 0 || time.Now().After(end) {
 			c.picture("stuck")
-			c.t.Fatalf("in 90 s it is not so that %s: %+v; %v", what, s, c.errors())
+			c.t.Fatalf("it is not so that %s: %+v; %v", what, s, c.errors())
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestBrowser_LinearMemoryDoesNotGrowWithTime(t *testing.T) {
 			if strings.Contains(text, "ended; reload") && strings.Contains(text, ticks+" ticks") {
 				break
 			}
-			if time.Now().After(end) {
+			if len(c.errors()) > 0 || time.Now().After(end) {
 				t.Fatalf("%s ticks do not end: %s %v", ticks, text, c.errors())
 			}
 		}

@@ -51,6 +51,10 @@ func newChrome(t *testing.T) *chrome {
 		}
 		t.Skip("no Chromium on the PATH")
 	}
+	profile, err := os.MkdirTemp("", "strata-chromium-*") // some of its processes write until they end
+	if err != nil {
+		t.Fatal(err)
+	}
 	theirs, to, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +65,7 @@ func newChrome(t *testing.T) *chrome {
 	}
 	cmd := exec.CommandContext(t.Context(), name, "--headless=new", "--no-sandbox", "--remote-debugging-pipe",
 		"--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--user-data-dir="+t.TempDir(), "about:blank")
+		"--disable-background-networking", "--disable-component-update", "--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles = []*os.File{theirs, theirs2} // 3 and 4
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -73,10 +77,17 @@ func newChrome(t *testing.T) *chrome {
 	go func() { defer close(done); c.listen(from) }()
 	t.Cleanup(func() {
 		c.send("Browser.close", nil)
-		_ = cmd.Wait() // it was told to go; its profile goes with it
+		_ = cmd.Wait() // it was told to go
 		to.Close()
 		from.Close()
 		<-done
+		err := os.RemoveAll(profile)
+		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			err = os.RemoveAll(profile)
+		}
+		if err != nil {
+			t.Error(err)
+		}
 	})
 	var targets struct {
 		TargetInfos []struct{ TargetID, Type string }
