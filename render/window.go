@@ -163,6 +163,7 @@ type window struct {
 	layouts    int
 	w, h       int // physical pixels
 	viewport   Viewport
+	sampled    Viewport // of the tick before
 	frame      Frame
 	in         Input
 	raw        raw
@@ -239,6 +240,7 @@ func (w *window) update() error {
 		return ebiten.Termination
 	}
 	w.devices.read(&w.raw, w.viewport)
+	w.raw.shifted, w.sampled = w.viewport != w.sampled, w.viewport
 	w.sampler.sample(&w.in, &w.raw, w.opt.Controls, float32(w.opt.LogicalW), float32(w.opt.LogicalH))
 	if err := w.game.Update(&w.in); err != nil {
 		if errors.Is(err, ErrQuit) {
