@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/png"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 	"testing"
@@ -244,5 +245,38 @@ func TestRealms_AreWithinTheBudgetAndWhole(t *testing.T) {
 	}
 	if recipes != 3*24*24 {
 		t.Errorf("%d recipes, want one for each of 24 by 24 sectors of three realms", recipes)
+	}
+}
+
+// A file that is neither in the browser's program nor fetched would be missed there, and nowhere else.
+func TestFetched_IsWhatTheBrowsersProgramHasNot(t *testing.T) {
+	source, err := os.ReadFile("embed_js.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, found := strings.Cut(string(source), "//go:embed ")
+	line, _, _ = strings.Cut(line, "\n")
+	if !found {
+		t.Fatal("nothing is embedded")
+	}
+	err = fs.WalkDir(assets.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		embedded := false
+		for pattern := range strings.FieldsSeq(line) {
+			ok, err := path.Match(pattern, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			embedded = embedded || ok
+		}
+		if embedded == assets.Fetched(name) {
+			t.Errorf("%s: embedded %v, fetched %v", name, embedded, assets.Fetched(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

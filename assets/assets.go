@@ -1,4 +1,5 @@
-// Package assets holds the pictures, realms, sounds and levels of the game, compiled into the program.
+// Package assets holds the pictures, realms, sounds and levels of the game: compiled into the program,
+// but in a browser, whose program has only what a game begins with and fetches the rest: see Fetched.
 //
 //	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
 //	sound/NAME.flac   effects (KIND_N) and music (REALM_LAYER), made by gen, mono, 16 bits
@@ -17,16 +18,31 @@
 // Effects are at 32 kHz; of a realm's music, at 22.05 kHz, all layers loop without a seam, and their lengths divide
 // the longest. No sample exceeds -1 dBFS.
 //
-// Stamps and far pictures have straight alpha. Every picture decodes to *image.NRGBA. The files belong to the program image: they are read-only and always valid.
+// Stamps and far pictures have straight alpha. Every picture decodes to *image.NRGBA. The files
+// belong to the program image, or to the browser: they are read-only and always valid.
 package assets
 
 import (
-	"embed"
 	"io/fs"
+	"path"
+	"strings"
 )
 
-//go:embed art/*.png levels/*.json sound/*.flac realms
-var files embed.FS
-
-// FS returns the file system with art, levels, realms and sound. It is safe for use by any number of goroutines.
+// FS returns the file system with art, levels, realms and sound. It is safe for use by any number of
+// goroutines. In a browser Open of what is Fetched waits for the network, 8 s at most, and is not to
+// be called from a JavaScript callback.
 func FS() fs.FS { return files }
+
+// Fetched reports whether the game in a browser fetches a file when it is needed, from the folder
+// assets beside its page, instead of having it from its beginning. These are the sounds, the sectors,
+// stamps and far pictures of realms, and the tiles behind everything.
+func Fetched(name string) bool {
+	dir, file := path.Split(name)
+	switch {
+	case dir == "sound/":
+		return true
+	case dir == "art/":
+		return strings.HasPrefix(file, "bg_")
+	}
+	return strings.HasPrefix(dir, "realms/") && dir != "realms/"
+}

@@ -28,8 +28,8 @@ type audio struct {
 // soundSlice is what decoding may take of a frame.
 const soundSlice = 2 * time.Millisecond
 
-// start decodes the effects, which no level owns, and looks for a device. Files without sounds get
-// those of the game.
+// start decodes the effects, which no level owns, and looks for a device. In a browser, where they come
+// from afar, they are decoded while one plays. Files without sounds get those of the game.
 func (a *audio) start(home memory.Allocator, files fs.FS, stderr io.Writer) error {
 	if _, err := fs.Stat(files, "sound"); err != nil {
 		files = assets.FS()
@@ -37,7 +37,7 @@ func (a *audio) start(home memory.Allocator, files fs.FS, stderr io.Writer) erro
 	a.mixer = sound.NewMixer()
 	a.bank = sound.NewBank(a.mixer, files, home, func(err error) { fmt.Fprintln(stderr, "demo:", err) })
 	a.bank.Queue(sound.Effects()...)
-	for !a.bank.Step(time.Second) {
+	for !browser && !a.bank.Step(time.Second) {
 	}
 	var err error
 	a.device, err = sound.Open(a.mixer, stderr)

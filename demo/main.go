@@ -149,7 +149,7 @@ func (o *options) unseen() (*report, error) {
 	if ticks == 0 {
 		ticks = headlessTicks
 	}
-	rows, told, clock := newSeries(o.every, ticks), o.newProgress(ticks), o.newPacer()
+	rows, told, clock, breathed := newSeries(o.every, ticks), o.newProgress(ticks), o.newPacer(), time.Now()
 	for s.Game.Ticks < ticks && err == nil && !o.stopped.Load() {
 		began := time.Now()
 		err = s.Frame(engine.Input{})
@@ -158,6 +158,10 @@ func (o *options) unseen() (*report, error) {
 		if !s.Playing() {
 			time.Sleep(100 * time.Microsecond) // the workers are loading
 			continue
+		}
+		if browser && time.Since(breathed) > 50*time.Millisecond {
+			time.Sleep(time.Millisecond) // the page has but one thread
+			breathed = time.Now()
 		}
 		clock.wait()
 	}
@@ -248,7 +252,9 @@ func (o *options) window() (*report, error) {
 		opt.Resolution = render.ResolutionNative // a picture has the time
 	}
 	opt.W, opt.H = o.size[0], o.size[1]
+	detach := a.attach()
 	err = render.Run(a, opt)
+	detach()
 	au.stop()
 	a.sh.Close()
 	return o.finish(s, a.kept, a.rows, errors.Join(err, v.Overlay.Close()))

@@ -62,6 +62,7 @@ type raw struct {
 	cursor     mgl32.Vec2 // logical pixels
 	touches    [mostTouches]touch
 	touchCount int
+	shifted    bool // the logical screen lies elsewhere in the window: what did not move has another place
 }
 
 func (r *raw) alt() bool {
@@ -87,6 +88,9 @@ func (s *sampler) sample(in *Input, r *raw, c *Controls, w, h float32) {
 	*in = Input{AimScreen: in.AimScreen}
 	pressed := r.held.without(s.held)
 	s.held = r.held
+	if r.shifted {
+		s.cursor, s.nav.pointer = r.cursor, r.cursor
+	}
 	fresh := s.fingers.follow(r, w, h)
 	s.device(r, &pressed, fresh)
 	in.Last = s.last

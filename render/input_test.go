@@ -391,3 +391,20 @@ func TestInput_DoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// So a phone that is turned keeps its buttons on the screen.
+func TestInput_AWindowOfAnotherSizeIsNoMoveOfTheMouse(t *testing.T) {
+	h := newHand()
+	h.tick(raw{cursor: mgl32.Vec2{4, 4}})
+	finger := raw{cursor: mgl32.Vec2{4, 4}, touchCount: 1}
+	finger.touches[0] = touch{7, mgl32.Vec2{300, 200}}
+	h.tick(finger)
+	h.tick(raw{cursor: mgl32.Vec2{4, 4}})
+	in := h.tick(raw{cursor: mgl32.Vec2{9, 2}, shifted: true})
+	if in.Last != Touch || in.Nav.Moved || in.Pointing {
+		t.Errorf("it is taken for the mouse: %+v", in)
+	}
+	if in = h.tick(raw{cursor: mgl32.Vec2{9, 3}}); in.Last != Keyboard || !in.Nav.Moved {
+		t.Errorf("a move after it is not seen: %+v", in)
+	}
+}

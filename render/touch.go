@@ -25,9 +25,9 @@ func (b TouchButton) Circle(w, h float32) (at mgl32.Vec2, r float32) {
 	case TouchRewind:
 		return mgl32.Vec2{w - 96, h - 52}, 18
 	case TouchPause:
-		return mgl32.Vec2{w - 28, 48}, 16
+		return mgl32.Vec2{w - 28, 66}, 16
 	}
-	return mgl32.Vec2{w - 28, 92}, 13
+	return mgl32.Vec2{w - 28, 106}, 13
 }
 
 // touchSlack is how much larger than it looks a button is.

@@ -109,7 +109,7 @@ func Run(g Game, o Options) error {
 	ebiten.SetWindowTitle(o.Title)
 	ebiten.SetWindowSize(o.W, o.H)
 	ebiten.SetWindowResizingMode(ebiten.WindowResizingModeEnabled)
-	ebiten.SetFullscreen(o.Fullscreen)
+	SetFullscreen(o.Fullscreen)
 	if o.HideCursor {
 		ebiten.SetCursorMode(ebiten.CursorModeHidden)
 	}
@@ -132,9 +132,13 @@ func Images() (library string, bytes int64) {
 func Focused() bool { return ebiten.IsFocused() }
 
 // IsFullscreen reports whether the window covers the screen; SetFullscreen makes it do so or not.
-// In Update and Draw.
-func IsFullscreen() bool    { return ebiten.IsFullscreen() }
-func SetFullscreen(on bool) { ebiten.SetFullscreen(on) }
+// A browser covers it only just after the player has pressed something. In Update and Draw.
+func IsFullscreen() bool { return ebiten.IsFullscreen() }
+func SetFullscreen(on bool) {
+	if !on || mayFullscreen() {
+		ebiten.SetFullscreen(on)
+	}
+}
 
 // ShowCursor shows or hides the system's pointer over the window. In Update and Draw.
 func ShowCursor(on bool) {
@@ -159,6 +163,7 @@ type window struct {
 	layouts    int
 	w, h       int // physical pixels
 	viewport   Viewport
+	sampled    Viewport // of the tick before
 	frame      Frame
 	in         Input
 	raw        raw
@@ -235,6 +240,7 @@ func (w *window) update() error {
 		return ebiten.Termination
 	}
 	w.devices.read(&w.raw, w.viewport)
+	w.raw.shifted, w.sampled = w.viewport != w.sampled, w.viewport
 	w.sampler.sample(&w.in, &w.raw, w.opt.Controls, float32(w.opt.LogicalW), float32(w.opt.LogicalH))
 	if err := w.game.Update(&w.in); err != nil {
 		if errors.Is(err, ErrQuit) {

@@ -31,10 +31,11 @@ func (l local) Load(name string, most int) (data []byte, err error) {
 	if v.Type() != js.TypeString {
 		return nil, fs.ErrNotExist
 	}
-	if v.Length() > most {
-		return nil, fmt.Errorf("more than %d characters", most)
+	data = []byte(v.String())
+	if len(data) > most {
+		return nil, fmt.Errorf("more than %d bytes", most)
 	}
-	return []byte(v.String()), nil
+	return data, nil
 }
 
 func (l local) Save(name string, data []byte, aside bool) (err error) {

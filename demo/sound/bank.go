@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
+	"slices"
 	"time"
 
 	"github.com/strata-go/strata/demo/sound/cue"
@@ -13,6 +15,9 @@ import (
 // A Bank knows which file is which sound, and brings clips to a mixer: those that were decoded
 // elsewhere through Put, and in slices those that it decodes itself, in Step. It belongs to the
 // game goroutine. A file that cannot be played costs its sound and one line.
+//
+// Files are opened on goroutines of their own, some ahead of the one that is decoded: in a browser an
+// Open is a fetch, and nobody's frame waits for that.
 type Bank struct {
 	mixer  *Mixer
 	fsys   fs.FS
@@ -20,10 +25,11 @@ type Bank struct {
 	log    func(error)
 	places map[string]place
 
-	jobs []string // files that Step has to decode, in order
-	dec  *Decoder
-	file fs.File
-	name string // of file
+	jobs    []string  // files that Step has to decode, in order
+	opening []opening // the next of them
+	dec     *Decoder
+	file    fs.File
+	name    string // of file
 
 	on      bool // a realm's music plays or is on its way
 	realm   Realm
@@ -39,6 +45,29 @@ type place struct {
 	kind    cue.Kind
 	realm   Realm
 	variant int // or layer
+}
+
+// ahead is how many files are opened before they are decoded.
+const ahead = 4
+
+// An opening is a file that somebody opens. Its channel has room: nobody need receive.
+type opening struct {
+	name string
+	file <-chan opened
+}
+
+type opened struct {
+	file fs.File
+	err  error
+}
+
+func (b *Bank) open(name string) opening {
+	c := make(chan opened, 1)
+	go func(fsys fs.FS) {
+		file, err := fsys.Open(name)
+		c <- opened{file, err}
+	}(b.fsys)
+	return opening{name, c}
 }
 
 // NewBank makes a bank for a mixer. Step reads files of fsys into blocks of a, which may be nil where
@@ -170,37 +199,54 @@ func (b *Bank) tell(name string, err error) {
 	}
 }
 
-// Step decodes what was queued until budget is over, and reports whether nothing is left. It can be
-// longer by a frame of a file.
+// Step decodes what was queued until budget is over or nothing is there to decode, and reports whether
+// nothing is left. It can be longer by a frame of a file; it does not wait for files to be opened.
 func (b *Bank) Step(budget time.Duration) (done bool) {
-	for end := time.Now().Add(budget); b.dec != nil || len(b.jobs) > 0; {
-		if b.dec == nil {
-			b.open()
-		} else {
+	for end := time.Now().Add(budget); ; {
+		for len(b.opening) < ahead && len(b.jobs) > 0 {
+			b.opening = append(b.opening, b.open(b.jobs[0]))
+			b.jobs = b.jobs[1:]
+		}
+		switch {
+		case b.dec != nil:
 			b.decode(time.Until(end))
+		case len(b.opening) == 0:
+			return true
+		case !b.begin():
+			return false
 		}
 		if !time.Now().Before(end) {
-			break
+			return b.dec == nil && len(b.opening) == 0 && len(b.jobs) == 0
 		}
 	}
-	return b.dec == nil && len(b.jobs) == 0
 }
 
-func (b *Bank) open() {
-	b.name, b.jobs = b.jobs[0], b.jobs[1:]
+// begin begins with the next file, and reports whether it was there.
+func (b *Bank) begin() bool {
+	next := b.opening[0]
+	var o opened
+	select {
+	case o = <-next.file:
+	default:
+		runtime.Gosched() // so that a caller who has nothing else to do gives way
+		return false
+	}
+	b.opening = slices.Delete(b.opening, 0, 1)
+	if b.name = next.name; o.err != nil {
+		b.Fail(b.name, o.err)
+		return true
+	}
 	if p := b.places[b.name]; p.music && (!b.on || p.realm != b.realm) {
-		return // the realm was left before its music was read
+		_ = o.file.Close() // the realm was left before its music was read
+		return true
 	}
-	file, err := b.fsys.Open(b.name)
-	if err != nil {
-		b.Fail(b.name, err)
-		return
+	var err error
+	if b.dec, err = NewDecoder(o.file, b.alloc); err != nil {
+		b.Fail(b.name, errors.Join(err, o.file.Close()))
+		return true
 	}
-	if b.dec, err = NewDecoder(file, b.alloc); err != nil {
-		b.Fail(b.name, errors.Join(err, file.Close()))
-		return
-	}
-	b.file = file
+	b.file = o.file
+	return true
 }
 
 func (b *Bank) decode(budget time.Duration) {
@@ -227,6 +273,14 @@ func (b *Bank) close() {
 // Close gives back what is half decoded. The clips are the mixer's. It may be called twice.
 func (b *Bank) Close() {
 	b.jobs = nil
+	for _, o := range b.opening {
+		go func() {
+			if o := <-o.file; o.err == nil {
+				_ = o.file.Close() // it was not even read
+			}
+		}()
+	}
+	b.opening = nil
 	if b.dec != nil {
 		b.close()
 	}

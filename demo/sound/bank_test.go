@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -219,5 +220,78 @@ func TestMixer_FlushFreesAtOnceAndWithoutAClick(t *testing.T) {
 	}
 	if d := steepest(append(x, listen(m, Rate/4)...)); d > 1.5*usual {
 		t.Errorf("a step of %v; usual are %v", d, usual)
+	}
+}
+
+// lagging is a file system whose files come when the test says so.
+type lagging struct {
+	fs.FS
+	come chan struct{}
+}
+
+func (l lagging) Open(name string) (fs.File, error) {
+	<-l.come
+	return l.FS.Open(name)
+}
+
+func TestBank_NobodyWaitsForAFileThatIsOnItsWay(t *testing.T) {
+	files := lagging{assets.FS(), make(chan struct{})}
+	b, m, said := newBank(t, files)
+	b.Queue(Effects()...)
+	began := time.Now()
+	for range 3 {
+		if b.Step(time.Second) {
+			t.Fatal("it is done without a file")
+		}
+	}
+	if took := time.Since(began); took > 500*time.Millisecond {
+		t.Errorf("it waited for %v", took)
+	}
+	close(files.come)
+	for !b.Step(time.Second) {
+	}
+	if n := m.Stats().Clips; n != len(Effects()) || said.Len() != 0 {
+		t.Errorf("%d clips; it says %q", n, said)
+	}
+}
+
+// counted is a file system that knows how many of its files are open.
+type counted struct {
+	fs.FS
+	open *atomic.Int32
+}
+
+type countedFile struct {
+	fs.File
+	open *atomic.Int32
+}
+
+func (c counted) Open(name string) (fs.File, error) {
+	f, err := c.FS.Open(name)
+	if err == nil {
+		c.open.Add(1)
+		f = countedFile{f, c.open}
+	}
+	return f, err
+}
+
+func (f countedFile) Close() error { f.open.Add(-1); return f.File.Close() }
+
+func TestBank_ClosesEveryFileThatItOpens(t *testing.T) {
+	files := counted{assets.FS(), new(atomic.Int32)}
+	b, _, _ := newBank(t, files)
+	b.Queue(Effects()...)
+	b.Enter(Ember, 0)
+	b.Queue(musicFiles(Ember)...)
+	b.Step(0)
+	b.Cut() // the music is on its way, or will be
+	for range 40 {
+		b.Step(0)
+	}
+	b.Close() // in the midst of the effects, or of music that nobody wants
+	for end := time.Now().Add(5 * time.Second); files.open.Load() != 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d files are open", files.open.Load())
+		}
 	}
 }

@@ -3,29 +3,33 @@
 //	go run ./demo/web                 serve on 127.0.0.1:8080
 //	go run ./demo/web -out site       write the files that any web server can serve
 //
-// The page takes the demo's flags from its address: /?seed=7&overlay is -seed=7 -overlay, and
-// /?headless&ticks=600&seed=7&hash prints the hash that every other system prints.
+// Both print what a player downloads. The page takes the demo's flags from its address:
+// /?seed=7&overlay is -seed=7 -overlay, and /?headless&ticks=600&seed=7&hash prints the hash that
+// every other system prints.
+//
+// # The files
+//
+//	index.html, wasm_exec.js    the page, and Go's own loader
+//	strata.wasm                 the game and what it begins with, compiled while it comes
+//	*.br, *.gz                  the same, compressed, for servers that send these, as nginx with
+//	                            brotli_static or Caddy with precompressed; where a server sends
+//	                            strata.wasm as it is, the page takes one of these and unpacks it
+//	assets/                     sounds, and sectors of the ground, which the game fetches when it
+//	                            needs them
+//
+// Addresses are relative: any folder of any server will do.
 package main
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
-	"strings"
-	"time"
 )
-
-//go:embed index.html
-var index []byte
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -98,7 +102,7 @@ func (o *options) write(ctx context.Context, stdout io.Writer) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}
-	if err := build(ctx, o.out); err != nil {
+	if err := build(ctx, o.out, stdout); err != nil {
 		return err
 	}
 	fmt.Fprintln(stdout, "written to", o.out)
@@ -119,68 +123,9 @@ func (o *options) serve(ctx context.Context, stdout io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	fmt.Fprintln(stdout, "building for the browser")
-	if err := build(ctx, dir); err != nil {
+	if err := build(ctx, dir, stdout); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "play at http://%s/ (interrupt to end)\n", l.Addr())
 	return serve(ctx, l, dir)
-}
-
-func serve(ctx context.Context, l net.Listener, dir string) error {
-	files := http.FileServer(http.Dir(dir))
-	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store") // the next build has the same names
-		files.ServeHTTP(w, r)
-	})}
-	done := context.AfterFunc(ctx, func() { s.Close() })
-	defer done()
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-// The demo's import path and the name under which the page asks for it.
-const (
-	demoPath = "github.com/strata-go/strata/demo"
-	wasmName = "strata.wasm"
-)
-
-// build writes the page, Go's own loader and the game to dir. The loader belongs to the
-// toolchain that builds: another version's does not fit.
-func build(ctx context.Context, dir string) error {
-	root, err := tool(ctx, nil, "env", "GOROOT")
-	if err != nil {
-		return err
-	}
-	loader, err := os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec.js"))
-	if err != nil {
-		return fmt.Errorf("the Go installation has no loader for the browser: %w", err)
-	}
-	wasm, err := filepath.Abs(filepath.Join(dir, wasmName))
-	if err != nil {
-		return err
-	}
-	env := append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
-	if _, err := tool(ctx, env, "build", "-trimpath", "-ldflags=-s -w", "-o", wasm, demoPath); err != nil {
-		return err
-	}
-	return errors.Join(
-		os.WriteFile(filepath.Join(dir, "wasm_exec.js"), loader, 0o644),
-		os.WriteFile(filepath.Join(dir, "index.html"), index, 0o644),
-	)
-}
-
-// tool runs the go command and returns what it printed. Its complaints are in the error.
-func tool(ctx context.Context, env []string, args ...string) (string, error) {
-	var stdout, stderr strings.Builder
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = env, &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", errors.New("interrupted")
-		}
-		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, strings.TrimSpace(stderr.String()))
-	}
-	return stdout.String(), nil
 }

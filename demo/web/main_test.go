@@ -3,13 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/strata-go/strata/assets"
 )
 
 func web(ctx context.Context, args ...string) (code int, stdout, stderr string) {
@@ -83,30 +88,85 @@ func TestServe_GivesThePageAndItsTypesUntilInterrupted(t *testing.T) {
 
 // The page and the builder must agree on names; a browser is not needed to see that.
 func TestIndex_AsksForTheFilesThatAreBuilt(t *testing.T) {
-	for _, name := range []string{wasmName, "wasm_exec.js"} {
+	for _, name := range []string{wasmName, loaderName, "WASM_BYTES"} {
 		if !bytes.Contains(index, []byte(`"`+name+`"`)) {
 			t.Errorf("index.html does not ask for %s", name)
 		}
 	}
 }
 
-func TestOut_WritesAllThatABrowserNeeds(t *testing.T) {
+// built is the site, made once for all tests: it takes a while.
+var built struct {
+	once           sync.Once
+	dir            string
+	code           int
+	stdout, stderr string
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		if err := os.RemoveAll(filepath.Dir(filepath.Dir(built.dir))); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// site returns the folder with all that a browser needs.
+func site(t *testing.T) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the whole game for another system")
 	}
-	dir := filepath.Join(t.TempDir(), "new", "site")
-	code, stdout, stderr := web(t.Context(), "-out", dir)
-	if code != 0 || !strings.Contains(stdout, dir) {
-		t.Fatalf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	b := &built
+	b.once.Do(func() {
+		dir, err := os.MkdirTemp("", "strata-web-test-*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.dir = filepath.Join(dir, "new", "site")
+		b.code, b.stdout, b.stderr = web(context.Background(), "-out", b.dir)
+	})
+	if b.code != 0 {
+		t.Fatalf("exit %d, stdout %q, stderr %q", b.code, b.stdout, b.stderr)
+	}
+	return b.dir
+}
+
+func TestOut_WritesAllThatABrowserNeeds(t *testing.T) {
+	dir := site(t)
+	t.Log(built.stdout)
+	if !strings.Contains(built.stdout, dir) || !strings.Contains(built.stdout, "brotli") {
+		t.Errorf("it says %q", built.stdout)
 	}
 	wasm, err := os.ReadFile(filepath.Join(dir, wasmName))
 	if err != nil || !bytes.HasPrefix(wasm, []byte("\x00asm")) {
 		t.Errorf("%s: %d bytes, %v", wasmName, len(wasm), err)
 	}
-	for _, name := range []string{"index.html", "wasm_exec.js"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
+	for _, name := range page {
+		for _, suffix := range []string{"", ".gz", ".br"} {
+			if _, err := os.Stat(filepath.Join(dir, name+suffix)); err != nil {
+				t.Error(err)
+			}
 		}
+	}
+	if page, err := os.ReadFile(filepath.Join(dir, indexName)); err != nil || !bytes.Contains(page, fmt.Appendf(nil, `Number("%d")`, len(wasm))) {
+		t.Errorf("the page does not know that the program has %d bytes, %v", len(wasm), err)
+	}
+	err = fs.WalkDir(assets.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		_, missing := os.Stat(filepath.Join(dir, "assets", name))
+		if fetched := assets.Fetched(name); fetched != (missing == nil) {
+			t.Errorf("%s: fetched %v, written %v", name, fetched, missing == nil)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

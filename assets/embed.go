@@ -1,0 +1,8 @@
+//go:build !js
+
+package assets
+
+import "embed"
+
+//go:embed art/*.png levels/*.json sound/*.flac realms
+var files embed.FS

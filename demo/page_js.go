@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"syscall/js"
+
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/render/overlay"
+)
+
+// attach lets the page hide what it shows of loading, has the game pause when the page is hidden (no
+// frame is drawn from then on, which would see it), and lets who tests the page ask how the game goes:
+// strata.state() in its console. detach ends all of it.
+func (a *app) attach() (detach func()) {
+	document := js.Global().Get("document")
+	hidden := js.FuncOf(func(js.Value, []js.Value) any {
+		if document.Get("hidden").Bool() {
+			a.focus(false)
+			a.sh.Close() // it may be the last that is seen of it
+		}
+		return nil
+	})
+	document.Call("addEventListener", "visibilitychange", hidden)
+	page := js.Global().Get("strata")
+	state := js.FuncOf(func(js.Value, []js.Value) any { return a.state() })
+	if page.Truthy() { // another page may have none
+		page.Set("state", state)
+		page.Call("begun")
+	}
+	return func() {
+		document.Call("removeEventListener", "visibilitychange", hidden)
+		if page.Truthy() {
+			page.Delete("state")
+		}
+		hidden.Release()
+		state.Release()
+	}
+}
+
+// state is what a test of the page wants to know.
+func (a *app) state() map[string]any {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	ground := a.s.GroundStats()
+	level := ""
+	if l := a.s.Flow.Level(); l != nil { // it is on its way
+		level = l.Name
+	}
+	screens := map[shell.Screen]string{shell.Title: "title", shell.Playing: "playing", shell.Paused: "paused"}
+	return map[string]any{
+		"ticks": a.s.Game.Ticks, "hash": fmt.Sprintf("%016x", a.s.Game.Hash()),
+		"playing": a.s.Playing(), "screen": screens[a.sh.Screen()], "level": level,
+		"overlay": a.v.Overlay.Shown(overlay.Strip), "mute": a.sh.Settings().Mute,
+		"soft": ground.Soft(), "failures": a.s.Stream.Stats().Failures,
+		"clips": a.audio.mixer.Stats().Clips, "sound": a.audio.device.Live(),
+		"go": m.Sys, "live": m.HeapAlloc,
+	}
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/render"
+)
+
+// state is what strata.state() says.
+type state struct {
+	Ticks                  uint64
+	Hash, Screen, Level    string
+	Playing, Overlay, Mute bool
+	Sound                  bool
+	Soft                   float64
+	Failures               uint64
+	Clips, Go, Live        int
+}
+
+// state asks the game how it goes; zero while there is none.
+func (c *chrome) state() (s state) {
+	c.t.Helper()
+	c.eval("globalThis.strata?.state?.() ?? {}", &s)
+	return s
+}
+
+// until waits for something of the game.
+func (c *chrome) until(what string, so func(s state) bool) state {
+	c.t.Helper()
+	for end := time.Now().Add(180 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		s := c.state()
+		if so(s) {
+			return s
+		}
+		if len(c.errors()) > 0 || time.Now().After(end) {
+			c.picture("stuck")
+			c.t.Fatalf("it is not so that %s: %+v; %v", what, s, c.errors())
+		}
+	}
+}
+
+// open goes to a page of a size in pixels of the page; a phone has fingers.
+func (c *chrome) open(url string, w, h int, phone bool) {
+	c.t.Helper()
+	c.size(w, h, phone)
+	c.call("Page.navigate", map[string]any{"url": url}, nil)
+}
+
+func (c *chrome) size(w, h int, phone bool) {
+	c.t.Helper()
+	c.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": w, "height": h, "deviceScaleFactor": 1, "mobile": phone}, nil)
+	c.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": phone}, nil)
+}
+
+// tap puts a finger on one of the game's buttons, on a page of w × h, and takes it off when the game
+// has seen it.
+func (c *chrome) tap(b render.TouchButton, w, h int) {
+	c.t.Helper()
+	p, _ := b.Circle(render.LogicalW, render.LogicalH)
+	v := render.Fit(w, h, render.LogicalW, render.LogicalH)
+	at := map[string]any{"x": float32(v.X) + p[0]*v.Scale, "y": float32(v.Y) + p[1]*v.Scale}
+	c.call("Input.dispatchTouchEvent", map[string]any{"type": "touchStart", "touchPoints": []any{at}}, nil)
+	time.Sleep(150 * time.Millisecond)
+	c.call("Input.dispatchTouchEvent", map[string]any{"type": "touchEnd", "touchPoints": []any{}}, nil)
+	time.Sleep(100 * time.Millisecond)
+}
+
+// key presses a key that has a letter, and lets it go.
+func (c *chrome) key(code, key string, number int) {
+	c.t.Helper()
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		c.call("Input.dispatchKeyEvent", map[string]any{"type": kind, "code": code, "key": key, "windowsVirtualKeyCode": number}, nil)
+		time.Sleep(150 * time.Millisecond)
+	}
+}
+
+// picture writes a PNG of the page beside the test's other artifacts.
+func (c *chrome) picture(name string) {
+	c.t.Helper()
+	var shot struct{ Data string }
+	c.call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+	data, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err != nil || len(data) < 2000 {
+		c.t.Errorf("picture %s: %d bytes, %v", name, len(data), err)
+	}
+	if err := os.WriteFile(filepath.Join(c.t.ArtifactDir(), name+".png"), data, 0o644); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// nothingWrong fails where the page has had an error or an exception, or scrolls.
+func (c *chrome) nothingWrong(what string) {
+	c.t.Helper()
+	if e := c.errors(); len(e) > 0 {
+		c.t.Errorf("%s: %s", what, strings.Join(e, "\n"))
+	}
+	var fits bool
+	c.eval("document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <= innerHeight", &fits)
+	if !fits {
+		c.t.Errorf("%s: the page is larger than its window", what)
+	}
+}
+
+// hashOf finds the hash that a run prints.
+func hashOf(t *testing.T, text string) string {
+	t.Helper()
+	m := regexp.MustCompile(`(?m)^hash ([0-9a-f]{16})$`).FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("no hash in %q", text)
+	}
+	return m[1]
+}
+
+// firstDownload is the most that a player may have to wait for, in bytes over the network.
+const firstDownload = 6 << 20
+
+func TestBrowser_PlaysTheSameGameWithFingersAndWithoutAnError(t *testing.T) {
+	dir := site(t)
+	c := newChrome(t)
+	server := httptest.NewServer(handler(dir))
+	defer server.Close()
+	began := time.Now()
+	const w, h = 844, 390
+	c.open(server.URL+"/?autopilot&seed=7&ticks=600&hash&config=none", w, h, true)
+	c.until("it plays", func(s state) bool { return s.Ticks > 0 })
+	t.Logf("%.1f s until the first tick, %.2f MiB", time.Since(began).Seconds(), float64(c.bytes())/(1<<20))
+	c.tap(render.TouchPause, w, h)
+	paused := c.until("a tap pauses", func(s state) bool { return s.Screen == "paused" })
+	if paused.Overlay {
+		t.Error("the overlay is open before anybody has asked for it")
+	}
+	c.tap(render.TouchOverlay, w, h)
+	c.until("a tap opens the overlay", func(s state) bool { return s.Overlay })
+	c.picture("phone-overlay")
+	c.tap(render.TouchOverlay, w, h)
+	time.Sleep(500 * time.Millisecond) // until it is drawn
+	c.picture("phone-tiers")
+	c.size(h, w, true)
+	var hint string
+	c.eval("getComputedStyle(document.getElementById('turn')).display", &hint)
+	if hint != "block" {
+		t.Error("a phone that is held upright is not told to be turned")
+	}
+	c.picture("phone-upright")
+	c.size(1280, 720, true)
+	c.picture("desk-overlay")
+	if s := c.state(); s.Ticks != paused.Ticks || s.Hash != paused.Hash || s.Ticks >= 600 {
+		t.Errorf("paused at tick %d, it is at %d", paused.Ticks, s.Ticks)
+	}
+	c.size(w, h, true)
+	c.tap(render.TouchPause, w, h)
+	c.until("it goes on, the ground comes, and sounds", func(s state) bool {
+		return s.Ticks > paused.Ticks && s.Soft < 0.9 && s.Clips > 0 && s.Failures == 0
+	})
+	c.picture("phone-playing")
+	c.until("it ends", func(s state) bool { return s == state{} })
+	var text string
+	c.eval("document.getElementById('out').textContent", &text)
+	native, err := exec.CommandContext(t.Context(), "go", "run", "-trimpath", demoPath, "-headless", "-autopilot", "-seed=7", "-ticks=600", "-hash").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := hashOf(t, text), hashOf(t, string(native)); got != want {
+		t.Errorf("the hash is %s; a native run's is %s", got, want)
+	}
+	if n := c.bytes(); n > firstDownload {
+		t.Errorf("%d bytes were downloaded; allowed are %d", n, firstDownload)
+	}
+	c.nothingWrong("600 ticks")
+	t.Logf("%.2f MiB downloaded by the end", float64(c.bytes())/(1<<20))
+}
+
+// Any server will do, in any of its folders.
+func TestBrowser_KeepsSettingsAndPausesWhenHiddenOnAPlainServer(t *testing.T) {
+	dir := site(t)
+	c := newChrome(t)
+	server := httptest.NewServer(http.StripPrefix("/games/strata/", http.FileServer(http.Dir(dir))))
+	defer server.Close()
+	c.open(server.URL+"/games/strata/?seed=3", 1280, 720, false)
+	c.until("the title shows", func(s state) bool { return s.Playing && s.Screen == "title" })
+	if n := c.bytes(); n > firstDownload {
+		t.Errorf("%d bytes were downloaded; allowed are %d", n, firstDownload)
+	}
+	c.picture("desk-title")
+	c.key("KeyM", "m", 'M')
+	c.until("M mutes", func(s state) bool { return s.Mute })
+	c.key("Enter", "Enter", 13)
+	c.until("Enter begins a game, and the press has let sound begin", func(s state) bool {
+		return s.Screen == "playing" && s.Playing && s.Sound
+	})
+	c.picture("desk-playing")
+	// What a browser does when another tab is looked at, but for the frames that it no longer asks for.
+	c.eval(`Object.defineProperty(document, "hidden", {value: true, configurable: true}); document.dispatchEvent(new Event("visibilitychange")); delete document.hidden`, nil)
+	c.until("a hidden page pauses", func(s state) bool { return s.Screen == "paused" })
+	c.picture("desk-paused")
+	c.call("Page.reload", nil, nil)
+	c.until("settings are there after a reload", func(s state) bool { return s.Playing && s.Screen == "title" && s.Mute })
+	c.nothingWrong("on a plain server")
+}
+
+// The run of a twelfth of the ticks is the beginning of the other: what the program's memory is
+// after five minutes, and after an hour, in small.
+func TestBrowser_LinearMemoryDoesNotGrowWithTime(t *testing.T) {
+	dir := site(t)
+	c := newChrome(t)
+	server := httptest.NewServer(handler(dir))
+	defer server.Close()
+	var bytes [2]int64
+	for i, ticks := range []string{"200", "2400"} {
+		c.open(server.URL+"/?headless&autopilot&seed=7&ticks="+ticks, 640, 360, false)
+		for end := time.Now().Add(180 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+			var text string
+			c.eval("document.getElementById('out')?.hidden === false ? document.getElementById('out').textContent : ''", &text)
+			if strings.Contains(text, "ended; reload") && strings.Contains(text, ticks+" ticks") {
+				break
+			}
+			if len(c.errors()) > 0 || time.Now().After(end) {
+				t.Fatalf("%s ticks do not end: %s %v", ticks, text, c.errors())
+			}
+		}
+		c.eval("strata.bytes()", &bytes[i])
+	}
+	t.Logf("%.1f and %.1f MiB", float64(bytes[0])/(1<<20), float64(bytes[1])/(1<<20))
+	if bytes[0] == 0 || float64(bytes[1]) > 1.1*float64(bytes[0]) {
+		t.Errorf("%d bytes after 2,400 ticks; after 200 there were %d", bytes[1], bytes[0])
+	}
+	c.nothingWrong("headless")
+}

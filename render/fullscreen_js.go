@@ -1,0 +1,14 @@
+package render
+
+import "syscall/js"
+
+// mayFullscreen reports whether the browser would cover the screen: some have no such thing, and the
+// others refuse, with an error of the page's, unless somebody has just pressed something.
+func mayFullscreen() bool {
+	document := js.Global().Get("document")
+	if !document.Get("fullscreenEnabled").Truthy() && !document.Get("webkitFullscreenEnabled").Truthy() {
+		return false
+	}
+	activation := js.Global().Get("navigator").Get("userActivation")
+	return !activation.Truthy() || activation.Get("isActive").Bool()
+}

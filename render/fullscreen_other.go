@@ -1,0 +1,5 @@
+//go:build !js
+
+package render
+
+func mayFullscreen() bool { return true }
