@@ -1,6 +1,7 @@
 package particles
 
 import (
+	"math/bits"
 	"testing"
 
 	"github.com/strata-go/strata/memory/memtest"
@@ -24,7 +25,11 @@ func TestSystem_CheckEndsWhateverBitIsFlipped(t *testing.T) {
 	s.Update(1.0 / 60)
 	f := memtest.EveryBit(t, s.Check, s)
 	t.Logf("%+v", f)
-	if f.Integers < 200 || f.Named*10 < f.Flipped {
+	share := 10
+	if bits.UintSize == 32 { // the upper halves of counts, which say the most, are not there
+		share = 16
+	}
+	if f.Integers < 200 || f.Named*share < f.Flipped {
 		t.Errorf("%+v; the books are larger than that", f)
 	}
 }

@@ -277,7 +277,7 @@ func TestEmitRate_APanicOfTheSourceLosesNoParticle(t *testing.T) {
 		}
 		return s, e, panics
 	}
-	twin, owed, _ := life(1 << 40)
+	twin, owed, _ := life(math.MaxUint)
 	struck := 0
 	for mark := uintptr(0); mark < 60_000*rowBytes; mark += 64 << 10 {
 		s, e, panics := life(mark)

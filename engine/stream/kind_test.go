@@ -130,6 +130,7 @@ func TestRequest_RefusalsAreFailedTickets(t *testing.T) {
 		}
 	}
 	a.Close()
+	r.run() // a worker that has begun with it keeps its place until it lets go
 	if k := r.picture("c", 0); k.Err() != nil {
 		t.Error(k.Err())
 	}

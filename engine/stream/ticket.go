@@ -262,7 +262,8 @@ func (s *Streamer) leave(i uint32, delivered bool) {
 }
 
 // Close closes the ticket. With the last one the asset is cancelled, in the queue and in the
-// middle of its decoding, or cached, or released. A second Close does nothing. A panic of
+// middle of its decoding, or cached, or released. One in the middle of its decoding keeps its place
+// among Config.Assets until its worker has let go of it. A second Close does nothing. A panic of
 // Release or Config.Free goes on to the caller when everything else is done.
 func (t Ticket[T]) Close() {
 	s := t.s

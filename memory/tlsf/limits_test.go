@@ -62,16 +62,14 @@ func TestHeap_TheLargestBlockIsBoundedBelowThePool(t *testing.T) {
 		return // there is no such pool
 	}
 	h, err := New(page.OS(), Config{Reserve: far(8 << 30), Granule: 64 << 10}) // also under -race: 8 GiB of the Go heap are too many
-	if errors.Is(err, memory.ErrOutOfMemory) {
+	if errors.Is(err, memory.ErrOutOfMemory) || err == nil && h.Stats().Reserved < 8<<30 {
+		const why = "the system does not reserve as much address space"
 		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
+			t.Fatal(why)
 		}
-		t.Skipf("the system does not reserve as much address space: %v", err)
+		t.Skip(why)
 	}
 	memtest.Opened(t, h, err)
-	if got := h.Stats().Reserved; got < 8<<30 {
-		t.Errorf("%d bytes are reserved", got)
-	}
 	if _, err := h.Alloc(far(maxBytes+1), 1); err != memory.ErrTooLarge {
 		t.Errorf("one byte more than a block can have: %v", err)
 	}
