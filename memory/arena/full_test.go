@@ -39,3 +39,21 @@ func TestAlloc_ABlockOfNoBytesInAFullArenaCanBeResizedAndFreed(t *testing.T) {
 	f.Advance()
 	memtest.Misuse(t, func() { f.Free(p, 0) }, "arena.Free", "")
 }
+
+// Where nothing is committed even the test of a pointer for nil faults.
+func TestNewIn_AValueOfNoSizeTouchesNothing(t *testing.T) {
+	g, err := NewGrowing(nil, GrowingConfig{})
+	memtest.Opened(t, g, err)
+	f, err := NewFrames(nil, FramesConfig{Idle: true})
+	memtest.Opened(t, f, err)
+	empty := memory.MustType[struct{}]()
+	if v, err := NewIn(g, empty); err != nil || v == nil {
+		t.Errorf("%p, %v", v, err)
+	}
+	if v, err := New(f.Current(), empty); err != nil || v == nil {
+		t.Errorf("%p, %v", v, err)
+	}
+	if s := g.Stats(); s.Committed != 0 || s.Live != 1 {
+		t.Errorf("%+v", s)
+	}
+}
