@@ -184,6 +184,13 @@ func (f *Frames) isCurrent(op string, p unsafe.Pointer, size uintptr) bool {
 		}
 	}
 	f.cur.open(op, p, size)
+	if size == 0 {
+		for i := range f.ring { // a block of no bytes may stand behind the last byte of a full buffer
+			if age := f.age(i); age < uint64(f.n) && f.ring[i].Live(p) {
+				return age == 0
+			}
+		}
+	}
 	panic(misuse(op, p, size, "the block does not lie in any frame of this ring"))
 }
 

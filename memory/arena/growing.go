@@ -117,7 +117,9 @@ func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 		return nil, err
 	}
 	v := (*T)(p)
-	*v = *new(T)
+	if unsafe.Sizeof(*v) > 0 { // else nothing may be committed there
+		*v = *new(T)
+	}
 	return v, nil
 }
 

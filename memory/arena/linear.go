@@ -157,7 +157,9 @@ func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 		l.debugAlloc(start, end-start)
 	}
 	v = (*T)(unsafe.Add(l.base, start))
-	*v = *new(T)
+	if unsafe.Sizeof(*v) > 0 {
+		*v = *new(T)
+	}
 	return
 }
 

@@ -42,8 +42,11 @@ func (r *Ring[T]) Len() int { return int(r.n) }
 func (r *Ring[T]) Cap() int { return int(r.cap) }
 
 // slot returns the address of element i, which may be the one behind the last or, as -1, in
-// front of the first.
+// front of the first. Elements of no size are the Space, as those of a Vec.
 func (r *Ring[T]) slot(sp *Space, i int) *T {
+	if unsafe.Sizeof(*new(T)) == 0 {
+		return (*T)(unsafe.Pointer(sp))
+	}
 	k := (r.head + uint32(i)) & (r.cap - 1)
 	return (*T)(unsafe.Add(sp.at(r.off), uintptr(k)*unsafe.Sizeof(*new(T))))
 }
@@ -126,7 +129,10 @@ func (r *Ring[T]) Ptr(sp *Space, i int) *T {
 // they go round the end of the block. They are valid as Ptr is.
 func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	first := min(r.n, r.cap-r.head)
-	p := (*T)(sp.at(r.off))
+	p := (*T)(unsafe.Pointer(sp)) // see slot
+	if unsafe.Sizeof(*p) > 0 {
+		p = (*T)(sp.at(r.off))
+	}
 	all := unsafe.Slice(p, int(max(r.head+first, r.n-first)))
 	return all[r.head : r.head+first : r.head+first], all[: r.n-first : r.n-first]
 }

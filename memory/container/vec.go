@@ -51,6 +51,9 @@ func (v *Vec[T]) Cap() int { return int(v.cap) }
 // At returns element i. Cost: three loads beside that of the element; in a loop take Slice.
 func (v *Vec[T]) At(sp *Space, i int) (x T) {
 	sp.bound(i, v.n)
+	if unsafe.Sizeof(x) == 0 {
+		return x
+	}
 	return *(*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(x)))
 }
 
@@ -58,26 +61,32 @@ func (v *Vec[T]) At(sp *Space, i int) (x T) {
 func (v *Vec[T]) Set(sp *Space, i int, x T) { *v.Ptr(sp, i) = x }
 
 // Ptr returns the address of element i, valid until the Vec grows, shrinks or is freed.
-func (v *Vec[T]) Ptr(sp *Space, i int) (p *T) {
+func (v *Vec[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, v.n)
-	return (*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(*p)))
+	return v.slot(sp, i)
 }
 
-// slot returns the address of element i without looking at n.
+// slot returns the address of element i without looking at n. Elements of no size have no block, and
+// where they would lie may be no memory, which the test of a pointer for nil reads: they are the Space.
 func (v *Vec[T]) slot(sp *Space, i int) *T {
+	if unsafe.Sizeof(*new(T)) == 0 {
+		return (*T)(unsafe.Pointer(sp))
+	}
 	return (*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
 // Slice returns the elements, for reading and writing, until the Vec grows, shrinks or is
 // freed: what package slices can do is done with it. Appending to it moves to the Go heap.
-func (v *Vec[T]) Slice(sp *Space) []T { return unsafe.Slice((*T)(sp.at(v.off)), int(v.n)) }
+func (v *Vec[T]) Slice(sp *Space) []T { return unsafe.Slice(v.slot(sp, 0), int(v.n)) }
 
 // TryAppend is Append without growth: it inlines, and returns false where there is no room.
 func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 	if v.n >= v.cap {
 		return false
 	}
-	*(*T)(unsafe.Add(sp.at(v.off), uintptr(v.n)*unsafe.Sizeof(x))) = x
+	if unsafe.Sizeof(x) > 0 {
+		*(*T)(unsafe.Add(sp.at(v.off), uintptr(v.n)*unsafe.Sizeof(x))) = x
+	}
 	v.n++
 	return true
 }
@@ -86,7 +95,9 @@ func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 // the growth, half as much again at least, is shared out.
 func (v *Vec[T]) Append(sp *Space, x T) error {
 	if n := v.n; n < v.cap {
-		*(*T)(unsafe.Add(sp.at(v.off), uintptr(n)*unsafe.Sizeof(x))) = x
+		if unsafe.Sizeof(x) > 0 {
+			*(*T)(unsafe.Add(sp.at(v.off), uintptr(n)*unsafe.Sizeof(x))) = x
+		}
 		v.n = n + 1
 		return nil
 	}

@@ -275,6 +275,21 @@ func (a *Allocator) Base() unsafe.Pointer {
 	return nil
 }
 
+// Extent returns how many bytes from Base the blocks reach at most: what inner says, or has reserved;
+// 0 once closed.
+func (a *Allocator) Extent() uintptr {
+	if a.closed {
+		return 0
+	}
+	switch in := a.inner.(type) {
+	case interface{ Extent() uintptr }:
+		return in.Extent()
+	case memory.StatsReporter:
+		return uintptr(in.Stats().Reserved)
+	}
+	return 0
+}
+
 // Owns reports what inner does; where inner cannot tell, whether p lies in a block that is live
 // or in quarantine, at a cost proportional to those.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {

@@ -47,7 +47,7 @@ func (m *Manager) resizeRare(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if route >= routeSlab {
 		return m.resizeTagged(route, p, oldSize, newSize)
 	}
-	switch Tier(route) {
+	switch m.arenaOf(route, p) {
 	case Static:
 		if m.static.holds(p, oldSize, true) {
 			return newSize == oldSize

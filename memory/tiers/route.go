@@ -76,7 +76,7 @@ func (m *Manager) freeRare(op string, p unsafe.Pointer, size uintptr, known bool
 		return
 	}
 	live := true
-	switch Tier(route) {
+	switch m.arenaOf(route, p) {
 	case Static:
 		live = m.static.holds(p, size, known)
 	case Frame:
@@ -110,6 +110,15 @@ func (m *Manager) mustFitWorker(op string, route uint8, p unsafe.Pointer, size u
 	if size > m.cfg.Reserve[Inbox]-scratch-(uintptr(p)-uintptr(part.Base)) {
 		panic(m.misuse(op, p, size, "no block of that size lies there in the worker's heap"))
 	}
+}
+
+// arenaOf returns the tier of a route that is not of slab and large. Where the pools begin a block of no
+// bytes may stand that is of the level: behind its last byte, when it is full.
+func (m *Manager) arenaOf(route uint8, p unsafe.Pointer) Tier {
+	if Tier(route) == Pools && m.level.Live(p) {
+		return Level
+	}
+	return Tier(route)
 }
 
 const ofPool = "the block belongs to a pool; free it through its pool's handle"

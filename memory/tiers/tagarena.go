@@ -121,7 +121,7 @@ func (a *TagArena) owns(m *Manager, op string, p unsafe.Pointer, size uintptr) {
 	a.owner.Touch()
 	if t, ok := m.TierOf(p); !ok {
 		panic(m.misuse(op, p, size, m.foreign()))
-	} else if t != a.tier() {
+	} else if m.arenaOf(uint8(t), p) != a.tier() {
 		panic(m.misuse(op, p, size, fmt.Sprintf("the block does not lie in the %s tier, but in %s", a.tier(), t)))
 	}
 }
