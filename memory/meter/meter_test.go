@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -73,18 +74,6 @@ func (g *game) tag(name string) *tiers.Tag {
 	return tag
 }
 
-// leaker returns what allocates bytes a second in blocks of size and frees none.
-func leaker(a memory.Allocator, bytes, size float64) func(dt float64) {
-	owed := 0.0
-	return func(dt float64) {
-		for owed += bytes * dt; owed >= size; owed -= size {
-			if _, err := a.Alloc(uintptr(size), 16); err != nil {
-				panic(err)
-			}
-		}
-	}
-}
-
 var rates = []float64{5, 30, 60, 144, 240}
 
 func atEveryRate(t *testing.T, f func(t *testing.T, hz float64)) {
@@ -103,7 +92,7 @@ func TestVerdict_ALeakHasItsRateWhateverTheFrameRate(t *testing.T) {
 		g := newGame(t, hz, tiers.Config{})
 		ai := g.tag("ai")
 		g.tag("sound")
-		leak := leaker(ai, 100<<10, 1024)
+		leak := memtest.Leak(t, ai, 100<<10, 1024)
 		g.run(4, leak)
 		for range 40 { // at any moment from now on
 			g.run(0.2, leak)
@@ -121,7 +110,7 @@ func TestVerdict_ALeakHasItsRateWhateverTheFrameRate(t *testing.T) {
 func TestVerdict_ALeakThatEndsIsNoneAfterTheWindow(t *testing.T) {
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newGame(t, hz, tiers.Config{})
-		g.run(8, leaker(g.tag("ai"), 1<<20, 4096))
+		g.run(8, memtest.Leak(t, g.tag("ai"), 1<<20, 4096))
 		g.run(3, nil)
 		if v := g.r.Verdict(); v.Tag != nil {
 			t.Errorf("three seconds behind its end: %v", v)
@@ -186,7 +175,7 @@ func TestVerdict_WhatBreathesDoesNotGrow(t *testing.T) {
 func TestVerdict_ALeakInBurstsIsSeen(t *testing.T) {
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newGame(t, hz, tiers.Config{})
-		g.run(12, leaker(g.tag("saves"), 256<<10, 512<<10)) // one block every two seconds
+		g.run(12, memtest.Leak(t, g.tag("saves"), 256<<10, 512<<10)) // one block every two seconds
 		if v := g.r.Verdict(); v.Tag == nil || !near(v.Tag.Growth, 256<<10, 0.5) {
 			t.Errorf("half a MiB every two seconds: %v", v)
 		}
@@ -195,7 +184,7 @@ func TestVerdict_ALeakInBurstsIsSeen(t *testing.T) {
 
 func TestVerdict_ANewLevelBeginsAnew(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{})
-	g.run(6, leaker(g.tag("ai"), 1<<20, 4096))
+	g.run(6, memtest.Leak(t, g.tag("ai"), 1<<20, 4096))
 	if g.r.Verdict().Tag == nil {
 		t.Fatal("a leak is not seen")
 	}
@@ -358,9 +347,9 @@ func TestChanges_AreSinceTheMarksByTag(t *testing.T) {
 		t.Error("changes without a mark")
 	}
 	g.r.Mark(A)
-	g.run(1, leaker(ai, 60<<10, 1024))
+	g.run(1, memtest.Leak(t, ai, 60<<10, 1024))
 	late := g.tag("late") // it has no row at mark A
-	g.run(1, leaker(late, 60<<10, 1024))
+	g.run(1, memtest.Leak(t, late, 60<<10, 1024))
 	check := func(when string, wantLate int64) {
 		t.Helper()
 		got := map[string]Change{}
@@ -375,7 +364,7 @@ func TestChanges_AreSinceTheMarksByTag(t *testing.T) {
 	}
 	check("until now", 60)
 	g.r.Mark(B)
-	g.run(1, leaker(late, 60<<10, 1024))
+	g.run(1, memtest.Leak(t, late, 60<<10, 1024))
 	check("until mark B", 60)
 	g.r.Mark(A)
 	held, err := late.Alloc(1024, 16)
@@ -413,7 +402,7 @@ func TestChanges_AreSinceTheMarksByTag(t *testing.T) {
 
 func TestRows_ATagThatIsNewKeepsTheOthersFigures(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{})
-	leak := leaker(g.m, 100<<10, 1024) // of no tag
+	leak := memtest.Leak(t, g.m, 100<<10, 1024) // of no tag
 	g.run(4, leak)
 	for _, name := range []string{"a", "b"} {
 		g.tag(name)
@@ -447,7 +436,7 @@ func TestFrame_AllocatesNothing(t *testing.T) {
 
 func TestFrame_ALongSleepIsNoGrowthAndEnds(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{})
-	leak := leaker(g.tag("ai"), 100<<10, 1024)
+	leak := memtest.Leak(t, g.tag("ai"), 100<<10, 1024)
 	g.run(5, leak)
 	g.now = g.now.Add(200 * 365 * 24 * time.Hour) // seconds of which none may be counted one by one
 	g.run(1, nil)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -92,7 +93,7 @@ func TestResume_WhatHappenedUnseenIsNotOneFrame(t *testing.T) {
 	ai := g.tag("ai")
 	var s memory.Stats
 	fake(g.m, "p", &s)
-	g.run(4, leaker(ai, 100<<10, 1024))
+	g.run(4, memtest.Leak(t, ai, 100<<10, 1024))
 	if g.r.Rows()[tiers.Slab].Growth == 0 {
 		t.Fatal("nothing grows")
 	}
@@ -165,7 +166,7 @@ func TestUnmark_TakesBothMarksBack(t *testing.T) {
 // What the driver takes as it warms up does not hide the tier that leaks, nor does the leak hide it.
 func TestVerdict_ATierThatGrowsIsNamedBeforeWhatGrowsBeside(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{})
-	g.run(6, leaker(g.tag("ai"), 100<<10, 1024))
+	g.run(6, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
 	for k, growth := range map[int]float64{restRow: 1 << 20, goRow: 2 << 20} {
 		g.r.rows[k].InUse, g.r.rows[k].Growth = 100<<20, growth
 	}

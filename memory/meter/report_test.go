@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -17,9 +18,9 @@ func TestRecord_IsJSONWithTheNamesOfTheRows(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{})
 	g.r.Monitor("enemies", "", func() float64 { return 57 })
 	g.r.Timer("ai")
-	g.run(5, leaker(g.tag("ai"), 100<<10, 1024))
+	g.run(5, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
 	g.r.Mark(A)
-	g.run(1, leaker(g.tag("ai"), 100<<10, 1024))
+	g.run(1, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
 	var b bytes.Buffer
 	must(t, g.r.WriteJSON(&b))
 	var rec Record

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -40,7 +41,7 @@ func TestDump_IsFiguresAsJSONAndCSVAndAPicture(t *testing.T) {
 	dir := t.TempDir()
 	g := newGame(t, 60, tiers.Config{}, Config{Dir: dir})
 	g.press(1)
-	g.run(2, leaker(g.tag("ai"), 100<<10, 1024))
+	g.run(2, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
 	g.dumped()
 	g.want("wrote ")
 	g.run(2.9, nil)

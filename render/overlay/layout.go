@@ -93,9 +93,12 @@ func (o *Overlay) place() bool {
 		}
 		o.placed = append(o.placed, p)
 	}
+	if o.Shown(Tiers) {
+		o.fit(bottom - top)
+	}
 	n := len(o.placed)
 	from := 0
-	for from < len(o.open) && !o.columns(o.open[from:], top, bottom, from == len(o.open)-1) {
+	for from < len(o.open) && !o.columns(o.open[from:], top, bottom, o.lastPanel(from)) {
 		o.placed = o.placed[:n]
 		from++
 	}
@@ -106,6 +109,17 @@ func (o *Overlay) place() bool {
 		}
 	}
 	return o.crowded > 0
+}
+
+// lastPanel reports whether there is at most one panel among those that were opened from then on.
+func (o *Overlay) lastPanel(from int) bool {
+	n := 0
+	for _, k := range o.open[from:] {
+		if k != int(Strip) {
+			n++
+		}
+	}
+	return n <= 1
 }
 
 // columns places parts below each other, and beside, and reports whether they fit; the last one that is

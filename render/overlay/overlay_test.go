@@ -15,6 +15,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -107,18 +108,6 @@ func (g *game) tag(name string) *tiers.Tag {
 	return tag
 }
 
-// leaker returns what allocates bytes a second in blocks of size and frees none.
-func leaker(a memory.Allocator, bytes, size float64) func(dt float64) {
-	owed := 0.0
-	return func(dt float64) {
-		for owed += bytes * dt; owed >= size; owed -= size {
-			if _, err := a.Alloc(uintptr(size), 16); err != nil {
-				panic(err)
-			}
-		}
-	}
-}
-
 // alphabet notes where each character lies on the atlas.
 func (g *game) alphabet() {
 	g.text = map[[2]float32]rune{}
@@ -208,7 +197,7 @@ func TestTiers_ALeakIsNamedWithTierTagAndRateWhateverTheFrameRate(t *testing.T) 
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newGame(t, hz, tiers.Config{}, Config{})
 		g.o.Show(Tiers, true)
-		leak := leaker(g.tag("ai"), 100<<10, 1024)
+		leak := memtest.Leak(t, g.tag("ai"), 100<<10, 1024)
 		g.run(2, nil)
 		g.want("growing nothing")
 		g.run(4, leak)
@@ -374,7 +363,7 @@ func TestHidden_MeasuresNothingAndWhatPassedIsNotOneFrame(t *testing.T) {
 	g.run(2, nil)
 	g.press(3)
 	n := g.o.meter.Frames()
-	g.run(20, leaker(ai, 100<<10, 1024))
+	g.run(20, memtest.Leak(t, ai, 100<<10, 1024))
 	if g.o.meter.Frames() != n || g.o.q.Len() != 0 && len(g.o.placed) != 0 {
 		t.Errorf("hidden, it measures %d frames and draws", g.o.meter.Frames()-n)
 	}
@@ -391,7 +380,7 @@ func TestHidden_MeasuresNothingAndWhatPassedIsNotOneFrame(t *testing.T) {
 
 func TestHidden_WatchMeasures(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{Watch: true})
-	g.run(6, leaker(g.tag("ai"), 100<<10, 1024))
+	g.run(6, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
 	if len(g.o.placed) != 0 || g.o.q.Len() != 0 {
 		t.Error("hidden, it draws")
 	}
@@ -437,7 +426,7 @@ func TestFreeze_TheGameStandsAndSoDoTheFigures(t *testing.T) {
 
 func TestClosed_ItSaysSoAndGoesOn(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
-	g.run(1, leaker(g.tag("ai"), 100<<10, 1024))
+	g.run(1, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
 	for k := range Part(partCount) {
 		g.o.Show(k, true)
 	}

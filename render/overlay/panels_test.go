@@ -142,6 +142,38 @@ func TestPanels_ThatHaveNoRoomAreNamed(t *testing.T) {
 	g.want("growing")
 }
 
+// Below a strip of three lines the smallest screen has no room for every row: the smallest go, the answers, what
+// grows and the worst frame stay, and all are there again with the room.
+func TestTiers_TheSmallestRowsGoWhereThereIsNoRoom(t *testing.T) {
+	g := busy(t, Config{Top: 0.12, Bottom: 0.06})
+	g.only(int(Tiers))
+	rows := func(sign string) int { return strings.Count("\n"+g.read(), "\n"+sign) }
+	look := func(w, h int, few bool) {
+		t.Helper()
+		g.w, g.h = w, h
+		g.run(0.5, nil)
+		p := g.o.placed[len(g.o.placed)-1]
+		if p.part != int(Tiers) || p.y+p.h > g.o.scr.h*0.94 {
+			t.Errorf("%d×%d: %+v of %v", w, h, p, g.o.scr.h)
+		}
+		tags, pools := g.o.verdict.tags.n, g.o.verdict.pools.n
+		if few != (tags+pools < 2*g.o.rowCount()) || few && tags == 0 || rows("# ") != tags {
+			t.Errorf("%d×%d: %d tags and %d pools of %d each:\n%s", w, h, tags, pools, g.o.rowCount(), g.read())
+		}
+		g.want("untracked")
+		g.want("worst ")
+	}
+	look(640, 360, false)
+	g.o.Show(Strip, true)
+	g.press(5) // frozen, which is one more line, and nothing is measured
+	look(640, 360, true)
+	g.press(5)
+	look(640, 360, true)
+	g.o.Show(Strip, false)
+	look(640, 360, false)
+	look(1280, 720, false)
+}
+
 func TestPanels_WordsDoNotRunIntoFigures(t *testing.T) {
 	g := busy(t, Config{})
 	for _, preset := range []Preset{Minimal, Full} {

@@ -30,7 +30,7 @@ func (t *top) pick(rows []meter.Row, n int) {
 		}
 		t.insert(rows, i, n)
 	}
-	if grows >= 0 && !contains(t.row[:t.n], grows) {
+	if grows >= 0 && t.n > 0 && !contains(t.row[:t.n], grows) {
 		t.row[t.n-1] = grows
 	}
 }
@@ -82,6 +82,24 @@ func (o *Overlay) verdictLines() int {
 func (o *Overlay) tierLines() int {
 	n := o.verdictLines() + 1 + firstTag - o.firstRow() + o.verdict.tags.n + o.verdict.pools.n
 	return n + 2 // the worst frame
+}
+
+// fit leaves out rows of pools, and then of tags, the smallest first, where the panel would be higher than that.
+func (o *Overlay) fit(high float32) {
+	for {
+		_, rows := o.size(int(Tiers))
+		tags, pools := &o.verdict.tags, &o.verdict.pools
+		switch {
+		case float32(rows*render.Grid) <= high:
+			return
+		case pools.n > 1 || pools.n == 1 && tags.n <= 1:
+			pools.pick(o.meter.Pools(), pools.n-1)
+		case tags.n > 1:
+			tags.pick(o.tagRows(), tags.n-1)
+		default:
+			return
+		}
+	}
 }
 
 // firstRow is the first row that there is something to say of: a manager of the overlay's own has tiers that nobody
@@ -232,7 +250,8 @@ func (o *Overlay) fits(l *line, v *meter.Verdict) {
 // scarce says whose budget is nearly committed, and who was refused.
 func (o *Overlay) scarce(l *line, v *meter.Verdict) {
 	if o.faults.on {
-		l.word(render.Red, "FAULTS: no tier gets another page")
+		l.word(render.Red, "FAULTS") // the strip says which
+		l.gap()
 	} else if v.Tight != nil {
 		l.word(render.PanelQuiet, "tight")
 		l.word(colorOf(v.Tight), v.Tight.Name)

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -34,7 +35,7 @@ func newTrial(t *testing.T, hz float64) *trial {
 	var mem tiers.Config
 	mem.Budget[tiers.Large] = trialBudget
 	g := &trial{game: newGame(t, hz, mem, Config{})}
-	g.leak = leaker(g.tag("ai"), 100<<10, 1024)
+	g.leak = memtest.Leak(t, g.tag("ai"), 100<<10, 1024)
 	g.filling, g.spikes = g.tag("ground"), g.tag("spikes")
 	g.o.Show(Strip, true)
 	g.o.Show(Tiers, true)
