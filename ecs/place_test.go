@@ -100,6 +100,8 @@ func TestAll_FindsItsRowsWhereverTheyHaveCome(t *testing.T) {
 		{"into the spare, which asks for nothing", func() { more(2) }},
 		{"back again", func() { fewer(2) }},
 		{"half", func() { fewer(per / 2) }},
+		{"none, in a chunk that is kept", func() { fewer(len(es)) }},
+		{"some again", func() { more(3) }},
 		{"a block that another table took", func() { fewer(len(es)); w.Shrink(); add(2*per, false); more(3) }},
 		{"with brains", func() { add(3, true) }},
 		{"another type, which widens the books", func() { registerMany(t, w); more(1) }},
@@ -149,6 +151,82 @@ func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAll_OfATargetThatIsGoneFindsNothingWhereItsRowsStillLie: no chunk has come or gone.
+func TestAll_OfATargetThatIsGoneFindsNothingWhereItsRowsStillLie(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	child := mustRelation[childOf](t, w)
+	a, b := must[Entity](t)(w.NewEntity()), must[Entity](t)(w.NewEntity())
+	must[Entity](t)(NewMap1[childOf](w).To(child.ID(), a).NewEntity(childOf{}))
+	f := NewFilter1[childOf](w).To(child.ID(), a)
+	count := func() (n int) {
+		for range f.All() {
+			n++
+		}
+		return n
+	}
+	for range 3 {
+		if n := count(); n != 1 {
+			t.Errorf("%d children", n)
+		}
+	}
+	laid := w.laid
+	w.Remove(a)
+	if n := count(); n != 0 || w.laid != laid || w.Alive(a) || !w.Alive(b) {
+		t.Errorf("%d children of nobody; chunks have moved %d times", n, w.laid-laid)
+	}
+}
+
+// TestAll_InAPassIsRefusedThoughItKnowsItsRows looks at a filter that has been used before.
+func TestAll_InAPassIsRefusedThoughItKnowsItsRows(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	check(t, NewMap1[position](w).NewBatch(10, nil))
+	f, g := NewFilter1[position](w), NewFilter1[position](w)
+	for range f.All() {
+	}
+	text := ""
+	g.Parallel(newTestWorkers(t, 1), func(*Task, []Entity, []position) {
+		text = misuse(t, func() {
+			for range f.All() {
+			}
+		})
+	})
+	if text != "ecs.All: a parallel pass is under way" {
+		t.Error(text)
+	}
+}
+
+// TestCheck_NamesAPlaceThatIsAnother has the books of a filter say where its rows are not.
+func TestCheck_NamesAPlaceThatIsAnother(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	check(t, NewMap2[position, velocity](w).NewBatch(10, nil))
+	must[Entity](t)(NewMap1[brain](w).NewEntity(brain{}))
+	f := NewFilter2[position, velocity](w)
+	for range f.All() {
+	}
+	const other = "filter: its next loop goes over other rows than those of chunk 0"
+	k, gone := f.mine, "filter: its next loop goes over a chunk that is not there"
+	for _, c := range []fault{
+		{"stock 3 entities", other, set(&k.es, k.es+8)},
+		{"stock 3 first column", other, set(&k.cols[0], k.cols[1])},
+		{"stock 3 second column", other, set(&k.cols[1], k.cols[0])},
+		{"stock 3 last", other, set(&k.last, false)},
+		{"stock 3 notes", other, set(&f.watchful, true)},
+		{"stock 3 table", other, set(&f.matches, append(f.matches, w.tables[0]))},
+		{"stock 3 no chunk", gone, set(&k.sole.chunks, nil)},
+		{"stock 3 number", gone, set(&k.sole.chunks[0].number, uint32(len(w.chunks)))},
+	} {
+		c.test(t, f.Check)
+	}
+	for _, c := range []func(){ // what the next loop looks for anew may be anything
+		func() { k.laid-- },
+		func() { k.es, k.laid = 0, 0 },
+	} {
+		if c(); f.Check() != nil {
+			t.Error(f.Check())
+		}
 	}
 }
 
