@@ -110,6 +110,9 @@ func (c *checker) laid(f *filter) {
 	if t == nil || t.laid != w.laid || t.sole.tail != 0 || t.sole.tailN == 0 || f.seen != len(w.tables) {
 		return
 	}
+	if !c.that(len(t.sole.chunks) > 0 && uint64(t.sole.chunks[0].number) < uint64(len(w.chunks)), "filter: its next loop goes over a chunk that is not there") {
+		return
+	}
 	k := t.sole.chunks[0]
 	columns := w.row(k.number)
 	right := t.last && !f.watchful && t.es == address(uintptr(w.chunks[k.number].base)) && slices.Equal(f.matches, []*table{t.sole})

@@ -119,11 +119,12 @@ func (c *component) isZero(p unsafe.Pointer, n int) bool {
 	return true
 }
 
+const laneBytes = uint64(unsafe.Sizeof(address(0)))
+
 // in returns row 0 of the column in the chunk of an entity that is alive, by its record in a word, nil
 // where it has none. The lane is as long as the numbers of chunks.
 func (c *component) in(record uint64) unsafe.Pointer {
-	number := record << (32 - locShift) >> (32 + rowBits)
-	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.lane)), uintptr(number)*unsafe.Sizeof(address(0))))
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.lane)), record>>(locShift+rowBits)%maxChunks*laneBytes))
 }
 
 // ID returns the number of the type, for the With and Without of filters.
@@ -133,11 +134,10 @@ func (c Component[T]) ID() ID { return c.comp.id }
 // until e gains or loses a component or any entity of its archetype leaves; growing the
 // world never moves it.
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
-	w := c.w
-	if n := uint(e.index); n < uint(len(w.ents.recs)) {
-		if r := w.ents.recs[n].word(); uint32(r>>genShift) == e.gen {
+	if n, x := uint(e.index), &c.w.ents; n < uint(len(x.recs)) {
+		if r := x.recs[n].word(); uint32(r>>genShift) == e.gen {
 			if p := c.comp.in(r); p != nil {
-				return (*T)(unsafe.Add(p, uintptr(r>>locShift&rowMask)*unsafe.Sizeof(*v))), true
+				return (*T)(unsafe.Add(p, r>>locShift&rowMask*uint64(unsafe.Sizeof(*v)))), true
 			}
 		}
 	}

@@ -27,7 +27,8 @@ func TestFastPaths_Inline(t *testing.T) {
 	loop := regexp.MustCompile(`^(all|chunks)\d\.`)
 	inlined := map[string]bool{}
 	for line := range strings.Lines(string(out)) {
-		if _, call, ok := strings.Cut(strings.TrimSpace(line), "inlining call to "); ok {
+		// In the program, not in what the compiler makes of a method for an interface.
+		if at, call, ok := strings.Cut(strings.TrimSpace(line), "inlining call to "); ok && strings.Contains(at, "main.go:") {
 			inlined[loop.ReplaceAllString(types.ReplaceAllString(call, ""), "ecs.")] = true
 		}
 	}

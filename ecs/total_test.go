@@ -318,6 +318,14 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"filter 3 newest", "filter: walk 1000 beside", set(&f.walk, 1000)},
 		{"filter 3 order", "beside [1000]", set(&f.nested[0], 1000)},
 		{"filter 3 twice", "filter: walk", set(&f.nested[0], f.walk)},
+		{"stock 1 of another", "is none of its own", set(&f.mine.f, nil)},
+		{"stock 1 nil", "filter: ticket 0 of 3 is none of its own", set(&f.others[0], nil)},
+		{"stock 1 twice", "is none of its own", set(&f.others[0], f.others[1])},
+		{"stock 1 first twice", "filter: ticket 2 of 3 is none of its own", set(&f.mine, f.others[0])},
+		{"stock 2 idle", "its loop is elsewhere", set(&f.mine.busy, false)},
+		{"stock 2 lost", "filter: -1 of its tickets are busy", set(&f.mine, nil)},
+		{"stock 2 nowhere", "its loop is elsewhere", set(&w.walking, w.walking[:2])},
+		{"stock 3 others", "a ticket but the first has addresses", set(&f.others[0].laid, 1)},
 	} {
 		c.test(t, f.Check)
 	}

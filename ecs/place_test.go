@@ -1,0 +1,283 @@
+package ecs
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+)
+
+// TestAll_FindsItsRowsWhereverTheyHaveCome has filters keep the place of their rows, and everything that may
+// make it another one happen between two loops: All and Chunks go over what Query does.
+func TestAll_FindsItsRowsWhereverTheyHaveCome(t *testing.T) {
+	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
+	pos, vel := mustRegisterTest[position](t, w), mustRegisterTest[velocity](t, w)
+	one, both, think := NewMap1[position](w), NewMap2[position, velocity](w), NewMap2[position, brain](w)
+	f, g, h := NewFilter1[position](w), NewFilter1[velocity](w), NewFilter1[brain](w)
+	per := int(must[*table](t)(one.target()).caps[0])
+	var es []Entity
+	more := func(n int) {
+		for range n {
+			es = append(es, must[Entity](t)(one.NewEntity(position{float32(len(es)), 1})))
+		}
+	}
+	fewer := func(n int) {
+		for range n {
+			w.Remove(es[len(es)-1])
+			es = es[:len(es)-1]
+		}
+	}
+	kept := 0 // loops that began where the one before did
+	same := func(step string) {
+		t.Helper()
+		var want, got, chunks []Entity
+		var at, where []*position
+		if f.mine != nil && f.mine.laid == w.laid && f.mine.sole.tail == 0 && f.mine.sole.tailN > 0 && f.seen == len(w.tables) {
+			kept++
+		}
+		for e, p := range f.All() {
+			got, where = append(got, e), append(where, p)
+		}
+		q := f.Query()
+		for q.Next() {
+			want, at = append(want, q.Entity()), append(at, q.Get())
+		}
+		for range 2 {
+			chunks = chunks[:0]
+			for es, ps := range f.Chunks() {
+				if chunks = append(chunks, es...); &ps[0] != at[len(chunks)-len(es)] {
+					t.Errorf("%s: a chunk is elsewhere", step)
+				}
+			}
+		}
+		brains, hasty := 0, 0
+		for range 2 {
+			for e, b := range h.All() {
+				if brains++; *b.Target != int(e.index) {
+					t.Errorf("%s: %v thinks of %d", step, e, *b.Target)
+				}
+			}
+			for e, v := range g.All() {
+				if hasty++; v.X != float32(e.index) {
+					t.Errorf("%s: %v has %v", step, e, *v)
+				}
+			}
+		}
+		if !slices.Equal(got, want) || !slices.Equal(where, at) || !slices.Equal(chunks, want) || brains != 2*h.Len() || hasty != 2*g.Len() {
+			t.Errorf("%s: %d rows by All, %d by Chunks, %d by Query; %d brains, %d velocities", step, len(got), len(chunks), len(want), brains, hasty)
+		}
+		for _, err := range []error{w.Check(), f.Check(), g.Check(), h.Check()} {
+			if err != nil {
+				t.Errorf("%s: %v", step, err)
+			}
+		}
+	}
+	add := func(n int, thinks bool) {
+		for range n {
+			e := must[Entity](t)(w.NewEntity())
+			i := int(e.index)
+			if err := vel.Add(e, velocity{float32(i), 0}); err != nil {
+				t.Fatal(err)
+			}
+			if thinks {
+				if err := mustRegisterTest[brain](t, w).Add(e, brain{Target: &i}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	var text bytes.Buffer
+	for _, step := range []struct {
+		name string
+		do   func()
+	}{
+		{"nothing", func() {}},
+		{"one", func() { more(1) }},
+		{"the same", func() {}},
+		{"two", func() { more(1) }},
+		{"a full chunk", func() { more(per - 2) }},
+		{"two chunks", func() { more(1) }},
+		{"a chunk and its spare", func() { fewer(1) }},
+		{"into the spare, which asks for nothing", func() { more(2) }},
+		{"back again", func() { fewer(2) }},
+		{"half", func() { fewer(per / 2) }},
+		{"none, in a chunk that is kept", func() { fewer(len(es)) }},
+		{"some again", func() { more(3) }},
+		{"a block that another table took", func() { fewer(len(es)); w.Shrink(); add(2*per, false); more(3) }},
+		{"with brains", func() { add(3, true) }},
+		{"another type, which widens the books", func() { registerMany(t, w); more(1) }},
+		{"another archetype", func() {
+			e := must[Entity](t)(both.NewEntity(position{7, 7}, velocity{}))
+			vel.Set(e, velocity{float32(e.index), 0})
+		}},
+		{"none in it", func() { w.RemoveAll(NewFilter2[position, velocity](w)) }},
+		{"without it", func() { f.Without(vel.ID()) }},
+		{"the same without it", func() {}},
+		{"noted", func() { f.Writes(pos.ID()) }},
+		{"the same noted", func() {}},
+		{"thinking", func() {
+			i := int(must[Entity](t)(think.NewEntity(position{}, brain{})).index)
+			for e, b := range h.All() {
+				if e.index == uint32(i) {
+					b.Target = &i
+				}
+			}
+		}},
+		{"reset", func() { w.Reset(); es = nil }},
+		{"after it", func() { more(4); add(1, false); add(1, true) }},
+		{"saved", func() { w.RemoveAll(h); check(t, w.WriteJSON(&text)) }},
+		{"read", func() {
+			w.Reset()
+			es = nil
+			add(1, false)
+			same("before")
+			w.Reset()
+			check(t, w.ReadJSON(&text))
+		}},
+		{"after that", func() { more(1) }},
+	} {
+		step.do()
+		same(step.name)
+		same(step.name + ", again")
+	}
+	if kept < 10 {
+		t.Errorf("%d loops began where the one before did", kept)
+	}
+	if mem.allocs == 0 {
+		t.Error("no chunk was asked for")
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAll_OfATargetThatIsGoneFindsNothingWhereItsRowsStillLie: no chunk has come or gone.
+func TestAll_OfATargetThatIsGoneFindsNothingWhereItsRowsStillLie(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	child := mustRelation[childOf](t, w)
+	a, b := must[Entity](t)(w.NewEntity()), must[Entity](t)(w.NewEntity())
+	must[Entity](t)(NewMap1[childOf](w).To(child.ID(), a).NewEntity(childOf{}))
+	f := NewFilter1[childOf](w).To(child.ID(), a)
+	count := func() (n int) {
+		for range f.All() {
+			n++
+		}
+		return n
+	}
+	for range 3 {
+		if n := count(); n != 1 {
+			t.Errorf("%d children", n)
+		}
+	}
+	laid := w.laid
+	w.Remove(a)
+	if n := count(); n != 0 || w.laid != laid || w.Alive(a) || !w.Alive(b) {
+		t.Errorf("%d children of nobody; chunks have moved %d times", n, w.laid-laid)
+	}
+}
+
+// TestAll_InAPassIsRefusedThoughItKnowsItsRows looks at a filter that has been used before.
+func TestAll_InAPassIsRefusedThoughItKnowsItsRows(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	check(t, NewMap1[position](w).NewBatch(10, nil))
+	f, g := NewFilter1[position](w), NewFilter1[position](w)
+	for range f.All() {
+	}
+	text := ""
+	g.Parallel(newTestWorkers(t, 1), func(*Task, []Entity, []position) {
+		text = misuse(t, func() {
+			for range f.All() {
+			}
+		})
+	})
+	if text != "ecs.All: a parallel pass is under way" {
+		t.Error(text)
+	}
+}
+
+// TestCheck_NamesAPlaceThatIsAnother has the books of a filter say where its rows are not.
+func TestCheck_NamesAPlaceThatIsAnother(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	check(t, NewMap2[position, velocity](w).NewBatch(10, nil))
+	must[Entity](t)(NewMap1[brain](w).NewEntity(brain{}))
+	f := NewFilter2[position, velocity](w)
+	for range f.All() {
+	}
+	const other = "filter: its next loop goes over other rows than those of chunk 0"
+	k, gone := f.mine, "filter: its next loop goes over a chunk that is not there"
+	for _, c := range []fault{
+		{"stock 3 entities", other, set(&k.es, k.es+8)},
+		{"stock 3 first column", other, set(&k.cols[0], k.cols[1])},
+		{"stock 3 second column", other, set(&k.cols[1], k.cols[0])},
+		{"stock 3 last", other, set(&k.last, false)},
+		{"stock 3 notes", other, set(&f.watchful, true)},
+		{"stock 3 table", other, set(&f.matches, append(f.matches, w.tables[0]))},
+		{"stock 3 no chunk", gone, set(&k.sole.chunks, nil)},
+		{"stock 3 number", gone, set(&k.sole.chunks[0].number, uint32(len(w.chunks)))},
+	} {
+		c.test(t, f.Check)
+	}
+	for _, c := range []func(){ // what the next loop looks for anew may be anything
+		func() { k.laid-- },
+		func() { k.es, k.laid = 0, 0 },
+	} {
+		if c(); f.Check() != nil {
+			t.Error(f.Check())
+		}
+	}
+}
+
+// TestAll_WithinItselfTakesATicketOfItsOwnAndAllocatesNone nests loops over one filter, as for pairs.
+func TestAll_WithinItselfTakesATicketOfItsOwnAndAllocatesNone(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	check(t, NewMap1[position](w).NewBatch(10, nil))
+	f := NewFilter1[position](w)
+	pairs := func() (n int) {
+		for a := range f.All() {
+			for b := range f.All() {
+				if a != b {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	triples := func() (n int) {
+		for range f.All() {
+			n += pairs()
+		}
+		return n
+	}
+	if n := triples(); n != 900 || len(f.others) != 2 || f.Check() != nil {
+		t.Errorf("%d triples, %d tickets, %v", n, len(f.others), f.Check())
+	}
+	if n := testing.AllocsPerRun(10, func() { triples() }); n != 0 {
+		t.Errorf("loops within loops allocate %v times", n)
+	}
+	for range f.All() { // left by a panic: it may be going on, for all that anybody knows
+		caught(func() {
+			for range f.All() {
+				panic("body")
+			}
+		})
+		break
+	}
+	if n := triples(); n != 900 || len(f.others) != 3 || f.Check() != nil || w.Check() != nil {
+		t.Errorf("%d triples, %d tickets, %v, %v", n, len(f.others), f.Check(), w.Check())
+	}
+	must[Entity](t)(w.NewEntity()) // stops it for good
+	if n := triples(); n != 900 || len(f.others) != 2 || f.Check() != nil || len(w.walking) != 0 {
+		t.Errorf("%d triples, %d tickets, %v, %d loops", n, len(f.others), f.Check(), len(w.walking))
+	}
+}
+
+// TestRecord_IsReadInOneWord: where its halves lie depends on the processor.
+func TestRecord_IsReadInOneWord(t *testing.T) {
+	r := record{gen: 0x01020305, loc: 7<<rowBits | 11}
+	if v := r.word(); uint32(v>>genShift) != r.gen || uint32(v>>locShift) != r.loc || v>>(locShift+rowBits)%maxChunks != 7 || v>>locShift&rowMask != 11 {
+		t.Errorf("%#x", v)
+	}
+}
