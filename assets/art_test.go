@@ -30,13 +30,10 @@ var sizes = map[string]image.Point{
 	"soft": {64, 64}, "spark": {64, 16}, "smoke": {96, 96}, "ring": {256, 256}, "flare": {128, 128},
 	"debris": {32, 32}, "portal": {256, 256},
 	"reticle": {48, 48}, "vignette": {320, 180}, "placeholder": {64, 64},
-	"bg_ember_0": {512, 512}, "bg_ember_1": {512, 512},
-	"bg_tide_0": {512, 512}, "bg_tide_1": {512, 512},
-	"bg_spore_0": {512, 512}, "bg_spore_1": {512, 512},
 }
 
 // fillsItsFrame tells the pictures that reach their edges on purpose.
-func fillsItsFrame(name string) bool { return name == "vignette" || strings.HasPrefix(name, "bg_") }
+func fillsItsFrame(name string) bool { return name == "vignette" }
 
 func decode(t *testing.T, name string) *image.NRGBA {
 	t.Helper()
@@ -143,79 +140,6 @@ func TestArt_SpritesHaveWhiteToTakeTheFullTint(t *testing.T) {
 		}
 	}
 }
-
-func TestBackgrounds_FloorsAreOpaqueAndDark(t *testing.T) {
-	for _, level := range levelNames {
-		name := "bg_" + level + "_0"
-		pix, sum := decode(t, name).Pix, 0
-		for i := 0; i < len(pix); i += 4 {
-			if pix[i+3] != 255 {
-				t.Fatalf("%s: pixel %d has alpha %d", name, i/4, pix[i+3])
-			}
-			sum += int(pix[i])
-		}
-		if mean := float64(sum) / float64(len(pix)/4) / 255; mean < 0.08 || mean > 0.36 {
-			t.Errorf("%s: mean luminance %.2f, want 0.08 to 0.36", name, mean)
-		}
-	}
-}
-
-func TestBackgrounds_DriftIsMostlyTransparent(t *testing.T) {
-	for _, level := range levelNames {
-		name := "bg_" + level + "_1"
-		pix, covered := decode(t, name).Pix, 0
-		for i := 3; i < len(pix); i += 4 {
-			if pix[i] > 24 {
-				covered++
-			}
-		}
-		if share := float64(covered) / float64(len(pix)/4); share == 0 || share > 0.15 {
-			t.Errorf("%s covers %.1f %% of its tile, want more than 0 and at most 15", name, 100*share)
-		}
-	}
-}
-
-// A tile is seamless when the step from its last row to its first is no larger than the steps within it.
-func TestBackgrounds_TileSeamlessly(t *testing.T) {
-	for name, size := range sizes {
-		if !strings.HasPrefix(name, "bg_") {
-			continue
-		}
-		img := decode(t, name)
-		light := func(x, y int) int {
-			c := img.NRGBAAt(x%size.X, y%size.Y)
-			return int(c.R) * int(c.A)
-		}
-		row := func(y int) (sum int) {
-			for x := range size.X {
-				sum += abs(light(x, y+1) - light(x, y))
-			}
-			return sum
-		}
-		column := func(x int) (sum int) {
-			for y := range size.Y {
-				sum += abs(light(x+1, y) - light(x, y))
-			}
-			return sum
-		}
-		checkSeam(t, name+" rows", size.Y, row)
-		checkSeam(t, name+" columns", size.X, column)
-	}
-}
-
-// checkSeam compares the step at n-1, which wraps around, with the largest step inside.
-func checkSeam(t *testing.T, what string, n int, difference func(int) int) {
-	t.Helper()
-	largest := 0
-	for i := range n - 1 {
-		largest = max(largest, difference(i))
-	}
-	if seam := difference(n - 1); seam > largest {
-		t.Errorf("%s: step across the seam %d, largest step inside %d", what, seam, largest)
-	}
-}
-
-func abs(v int) int { return max(v, -v) }
 
 // realmBudget bounds the three realms together.
 const realmBudget = 2 << 20

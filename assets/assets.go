@@ -1,7 +1,7 @@
 // Package assets holds the pictures, realms, sounds and levels of the game: compiled into the program,
 // but in a browser, whose program has only what a game begins with and fetches the rest: see Fetched.
 //
-//	art/NAME.png      sprites and backgrounds, drawn by gen (go run ./assets/gen)
+//	art/NAME.png      sprites, drawn by gen (go run ./assets/gen)
 //	sound/NAME.flac   effects (KIND_N) and music (REALM_LAYER), made by gen, mono, 16 bits
 //	realms/NAME.json             title, palette and places of a realm; all of realms is made by gen
 //	realms/NAME.walls            a bit a cell of the whole realm
@@ -13,7 +13,6 @@
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X, are authored at
 // four pixels per logical unit, and keep two transparent pixels on every side so that linear filtering never
 // meets the edge of a texture. A NAME_core picture is the light inside NAME, in the same frame, to be added on top.
-// Backgrounds (bg_LEVEL_0 opaque, bg_LEVEL_1 transparent) tile in both directions.
 //
 // Effects are at 32 kHz; of a realm's music, at 22.05 kHz, all layers loop without a seam, and their lengths divide
 // the longest. No sample exceeds -1 dBFS.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/assets"
@@ -22,8 +21,7 @@ type level struct {
 	Next    string
 	Palette []string
 
-	Background []string
-	Ambient    struct {
+	Ambient struct {
 		Rate float64
 		Kind string
 	}
@@ -66,8 +64,8 @@ func TestLevels_FollowTheSchema(t *testing.T) {
 				t.Errorf("%s: colour %q", name, c)
 			}
 		}
-		if len(l.Background) != 0 || l.Ambient.Rate <= 0 || l.Ambient.Kind == "" {
-			t.Errorf("%s: background %q, ambient %v", name, l.Background, l.Ambient)
+		if l.Ambient.Rate <= 0 || l.Ambient.Kind == "" {
+			t.Errorf("%s: ambient %v", name, l.Ambient)
 		}
 	}
 }
@@ -86,21 +84,17 @@ func TestLevels_NameOnlyExistingArt(t *testing.T) {
 			}
 			seen[a.ID] = true
 		}
-		if missing := unlisted(l, seen); len(missing) > 0 {
+		if missing := unlisted(seen); len(missing) > 0 {
 			t.Errorf("%s shows %q without listing them", name, missing)
 		}
 	}
 }
 
-// unlisted returns what the level shows but does not list: its backgrounds, and the pictures that
-// every level shares, enemies among them. The placeholder is not among them: it must be there before any level is.
-func unlisted(l level, listed map[string]bool) (missing []string) {
+// unlisted returns what every level shows, and this one does not list. The placeholder is not among them: it must be there before any level is.
+func unlisted(listed map[string]bool) (missing []string) {
 	var shown []string
-	for _, b := range l.Background {
-		shown = append(shown, strings.TrimSuffix(b, ".png"))
-	}
 	for id := range sizes {
-		if !strings.HasPrefix(id, "bg_") && id != "placeholder" {
+		if id != "placeholder" {
 			shown = append(shown, id)
 		}
 	}

@@ -3,15 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"io/fs"
-	"time"
 
-	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/demo/sound"
 	"github.com/strata-go/strata/demo/sound/cue"
-	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/render"
 )
 
@@ -23,25 +20,57 @@ type audio struct {
 	bank   *sound.Bank
 	device *sound.Device
 	level  string // whose music was asked for
+	asked  []sounding
 }
 
-// soundSlice is what decoding may take of a frame.
-const soundSlice = 2 * time.Millisecond
+// A sounding is a file on its way.
+type sounding struct {
+	name   string
+	ticket stream.Ticket[sound.Clip]
+}
 
-// start decodes the effects, which no level owns, and looks for a device. In a browser, where they come
-// from afar, they are decoded while one plays. Files without sounds get those of the game.
-func (a *audio) start(home memory.Allocator, files fs.FS, stderr io.Writer) error {
-	if _, err := fs.Stat(files, "sound"); err != nil {
-		files = assets.FS()
+// start has the streamer's workers decode the effects, which no level owns and which are there when it returns, but
+// in a browser, where they come from afar, and looks for a device.
+func (a *audio) start(s *game.Session, stderr io.Writer) error {
+	home, err := s.Mem.Tag("sound")
+	if err != nil {
+		return err
 	}
 	a.mixer = sound.NewMixer()
-	a.bank = sound.NewBank(a.mixer, files, home, func(err error) { fmt.Fprintln(stderr, "demo:", err) })
-	a.bank.Queue(sound.Effects()...)
-	for !browser && !a.bank.Step(time.Second) {
+	a.bank = sound.NewBank(a.mixer, home, func(err error) { fmt.Fprintln(stderr, "demo:", err) })
+	if err := stream.Register(s.Stream, a.bank.Kind()); err != nil {
+		return err
 	}
-	var err error
+	for _, name := range sound.Effects() {
+		a.ask(s.Stream, name)
+	}
+	for !browser && len(a.asked) > 0 {
+		s.Stream.Wait()
+		s.Stream.Poll()
+		a.heard()
+	}
 	a.device, err = sound.Open(a.mixer, stderr)
 	return err
+}
+
+// ask has a file decoded and brought to the bank.
+func (a *audio) ask(in stream.In, name string) {
+	a.asked = append(a.asked, sounding{name, stream.Request[sound.Clip](in, name, stream.ETA(2))})
+}
+
+// heard sees what has come, and tells the bank what never will: the streamer's log names it.
+func (a *audio) heard() {
+	still := a.asked[:0]
+	for _, x := range a.asked {
+		switch x.ticket.State() {
+		case stream.Failed:
+			a.bank.Fail(x.name, nil)
+		case stream.Loaded, stream.Vacant:
+		default:
+			still = append(still, x)
+		}
+	}
+	a.asked = still
 }
 
 // set takes over what the settings say about sound.
@@ -75,25 +104,25 @@ func (a *audio) update(s *game.Session, nav *render.Nav) {
 	if g := s.Game; s.Playing() {
 		if g.Level.Name != a.level {
 			a.level = g.Level.Name
-			a.enter()
+			a.enter(s)
 		}
 		a.mixer.SetHeat(g.Heat / game.HeatMost)
 	}
 	a.mixer.Hear(&a.events, ear, s.Game.Ticks)
 	a.events.Reset()
-	a.bank.Step(soundSlice)
+	a.heard()
 	a.device.Update()
 }
 
 // enter asks for the level's music, where it has one.
-func (a *audio) enter() {
+func (a *audio) enter(s *game.Session) {
 	for r := range sound.Realms {
 		if r.String() != a.level {
 			continue
 		}
 		a.bank.Enter(r, 2)
 		for l := range sound.Layers {
-			a.bank.Queue(sound.MusicFile(r, l))
+			a.ask(s.Flow.Scope(), sound.MusicFile(r, l))
 		}
 	}
 }
@@ -102,11 +131,12 @@ func (a *audio) enter() {
 func (a *audio) left() {
 	if a.bank != nil {
 		a.bank.Cut()
+		a.asked = a.asked[:0]
 		a.level = ""
 	}
 }
 
-// stop gives everything back. It may be called where start has failed, or never was.
+// stop gives everything back, before the session closes. It may be called where start has failed, or never was.
 func (a *audio) stop() {
 	if a.device != nil {
 		a.device.Close()

@@ -25,11 +25,7 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 	}
 	var said strings.Builder
 	if a != nil {
-		tag, err := s.Mem.Tag("sound")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.start(tag, assets.FS(), &said); err != nil {
+		if err := a.start(s, &said); err != nil {
 			t.Fatal(err)
 		}
 	}

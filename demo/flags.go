@@ -264,7 +264,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.Var(&o.size, "size", "the window's `W`xH, as 640x360")
 	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
 	f.StringVar(&o.assets, "assets", "", "take art/, levels/, realms/ and sound/ from `DIR` and not from the program")
-	f.IntVar(&o.resident, "resident", game.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 64, or 512 in steps of 4")
+	f.IntVar(&o.resident, "resident", game.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 512")
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
 	f.Var(&o.mem, "mem", "what the game's blocks lie in, the rules being the same: `WHERE` is "+strings.Join(game.StoreNames(), ", "))
@@ -299,8 +299,8 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		return "-screen is for a picture: use it with -screenshot"
 	case o.particles < 1 || o.particles > 4_000_000:
 		return fmt.Sprintf("-particles %d: allowed are 1 to 4000000", o.particles)
-	case o.resident < 8 || o.resident > 512 || o.resident > 64 && o.resident%4 != 0:
-		return fmt.Sprintf("-resident %d: allowed are 8 to 64, and in steps of 4 to 512", o.resident)
+	case o.resident < 8 || o.resident > 512:
+		return fmt.Sprintf("-resident %d: allowed are 8 to 512", o.resident)
 	case o.fast && !(o.headless && o.tour != tour(game.NoTour)):
 		return "-fast is for a tour without a window: use it with -headless -tour"
 	case o.enemies < 0 || o.enemies > 200_000:

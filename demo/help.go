@@ -54,7 +54,7 @@ const examples = `Examples:
   demo -headless -ticks 36000 -stats run.csv -every 60    a row for each second of them
   demo -autopilot -ticks 600 -screenshot game.png   a picture, and the end
   demo -screen gifts -screenshot gifts.png          a picture of a menu
-  demo -headless -tour zigzag -slow 200,1 -stats -  what streams from far away, in figures
+  demo -headless -tour zigzag -slow 200,1 -stats -    what streams from far away, in figures
   demo -slow 200,0.1 -resident 16                   the ground from far away, in little room: softer, no slower
   demo -mem goheap -headless -heat 10 -ticks 3600   the same game with the collector for its memory manager
   demo -compare -svg memory.svg                     what that costs, beside tiers and sync.Pool: ten minutes

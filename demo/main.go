@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/strata-go/strata/assets"
@@ -98,12 +99,33 @@ func (o *options) files() fs.FS {
 	files := o.dir
 	if files == nil {
 		files = assets.FS()
+	} else if _, err := fs.Stat(files, "sound"); err != nil {
+		files = silent{files, assets.FS()}
 	}
 	if o.slow != (slowness{}) {
 		return stream.Slow(files, o.slow.latency, o.slow.rate)
 	}
 	return files
 }
+
+// silent is a folder without sounds, which gets those of the game.
+type silent struct {
+	fs.FS
+	sounds fs.FS
+}
+
+func (s silent) from(name string) fs.FS {
+	if strings.HasPrefix(name, "sound/") {
+		return s.sounds
+	}
+	return s.FS
+}
+
+// Open opens a file of the one or the other.
+func (s silent) Open(name string) (fs.File, error) { return s.from(name).Open(name) }
+
+// Stat asks the one or the other.
+func (s silent) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.from(name), name) }
 
 // session is what both ways of playing have in common.
 func (o *options) session() game.SessionConfig {
@@ -226,11 +248,7 @@ func (o *options) window() (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	tag, err := s.Mem.Tag("sound")
-	if err == nil {
-		err = au.start(tag, o.files(), o.stderr)
-	}
-	if err != nil {
+	if err := au.start(s, o.stderr); err != nil {
 		au.stop()
 		return o.finish(s, nil, nil, err)
 	}

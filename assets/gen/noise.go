@@ -99,23 +99,9 @@ func sitePoint(x, y, n int, seed uint32) vec {
 // contour is the distance, in tiles, to the nearest line along which a smooth noise field is zero: long winding
 // lines that never end in a corner.
 func contour(u vec, cells int, seed uint32) float64 {
-	const h = 1.0 / (2 * tilePixels)
+	const h = 1.0 / 1024
 	v := gradient(u, cells, seed)
 	dx := (gradient(u.add(vec{h, 0}), cells, seed) - v) / h
 	dy := (gradient(u.add(vec{0, h}), cells, seed) - v) / h
 	return math.Abs(v) / (math.Sqrt(dx*dx+dy*dy) + 0.5*float64(cells))
-}
-
-// scatter calls f for the things near u: one per cell of an n by n lattice. at is the pixel offset from the thing
-// to u; rnd gives the thing's own random numbers. A thing must stay within one cell of its point.
-func scatter(u vec, n int, seed uint32, f func(at vec, rnd func(i uint32) float64)) {
-	p := u.scale(float64(n))
-	ix, iy := int(math.Floor(p.x)), int(math.Floor(p.y))
-	for dy := -1; dy <= 1; dy++ {
-		for dx := -1; dx <= 1; dx++ {
-			x, y := wrap(ix+dx, n), wrap(iy+dy, n)
-			at := p.sub(sitePoint(ix+dx, iy+dy, n, seed)).scale(tilePixels / float64(n))
-			f(at, func(i uint32) float64 { return chance(x, y, seed+10+i) })
-		}
-	}
 }

@@ -8,12 +8,9 @@ type picture struct {
 	draw    shader
 }
 
-// Distances already give one pixel of anti-aliasing. Sprites take four samples to catch corners and thin tips;
-// backgrounds have neither, and are most of the work.
-const (
-	sprite     = 2
-	background = 1
-)
+// sprite is the samples of all of them. Distances already give one pixel of anti-aliasing; corners and thin tips are
+// caught by four samples.
+const sprite = 2
 
 var pictures = []picture{
 	{"player", 96, 96, sprite, player},
@@ -44,11 +41,4 @@ var pictures = []picture{
 	{"reticle", 48, 48, sprite, reticle},
 	{"vignette", 320, 180, sprite, vignette},
 	{"placeholder", 64, 64, sprite, placeholder},
-
-	{"bg_ember_0", tilePixels, tilePixels, background, emberFloor},
-	{"bg_ember_1", tilePixels, tilePixels, background, emberDrift},
-	{"bg_tide_0", tilePixels, tilePixels, background, tideWater},
-	{"bg_tide_1", tilePixels, tilePixels, background, tideDrift},
-	{"bg_spore_0", tilePixels, tilePixels, background, sporeVeins},
-	{"bg_spore_1", tilePixels, tilePixels, background, sporeDrift},
 }

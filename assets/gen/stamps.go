@@ -14,6 +14,9 @@ const (
 	stampsDown   = 3
 )
 
+// tileLight is where the light of what lies on the ground comes from.
+var tileLight = vec{-0.6, -0.8}
+
 // A tone is a colour, 0 to 1 each.
 type tone [3]float64
 

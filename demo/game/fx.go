@@ -86,7 +86,7 @@ var fade = []particles.Key{{At: 0, Value: 1}, {At: 0.6, Value: 0.8}, {At: 1, Val
 // swell is the size of a thing that spreads.
 var swell = []particles.Key{{At: 0, Value: 0.15}, {At: 0.3, Value: 0.7}, {At: 1, Value: 1}}
 
-// palette dresses the looks in the level's colours, dark to light: background, deep, main,
+// palette dresses the looks in the level's colours, dark to light: ground, deep, main,
 // hot, core.
 func (f *fx) palette(l *level.Level) {
 	deep, main, hot, core := l.Palette[1], l.Palette[2], l.Palette[3], l.Palette[4]

@@ -3,8 +3,10 @@ package game
 import (
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -14,6 +16,7 @@ import (
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/engine/stream/png"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
 )
 
 // GroundView shows the ground. Its methods are called on the game goroutine, by Frame.
@@ -79,8 +82,13 @@ type stampPicture struct {
 // streamer closes all tickets at once, the stamps go when the last worker has finished its rows.
 type scenery struct {
 	st        *stream.Streamer
+	mem       *tiers.Manager
+	files     [][ground.MaxRecipe]byte // of recipes, one for each worker
 	view      GroundView
 	budget    int
+	sectors   int        // that may be there, or asked for
+	begin     sync.Mutex // of workers, who take the room for a picture one after the other
+	tiles     int        // sectors that the view has rows of
 	plan      ground.Plan
 	tickets   [ground.Sectors * ground.Sectors]stream.Ticket[sceneryPicture]
 	names     [ground.Sectors * ground.Sectors]string // of the recipes' files
@@ -97,18 +105,18 @@ type scenery struct {
 }
 
 // newScenery registers what the ground is made of. Where nobody looks there is none.
-func newScenery(st *stream.Streamer, view GroundView, budget int) (*scenery, error) {
+func newScenery(st *stream.Streamer, mem *tiers.Manager, view GroundView, budget int) (*scenery, error) {
 	if view == nil {
 		return nil, nil
 	}
 	if budget == 0 {
 		budget = GroundBytes
 	}
-	if budget < 2*ground.Bytes {
-		return nil, fmt.Errorf("game: %d bytes for the ground; a sector takes %d, and one more is on its way", budget, ground.Bytes)
+	g := &scenery{st: st, mem: mem, files: make([][ground.MaxRecipe]byte, mem.Workers()), view: view, budget: budget, sectors: GroundRoom(budget), slice: groundTime, told: map[string]bool{}}
+	if g.sectors < 1 {
+		return nil, fmt.Errorf("game: %d bytes for the ground; a sector takes %d, and %d are for those on their way", budget, ground.Bytes, groundOnWay(budget))
 	}
-	g := &scenery{st: st, view: view, budget: budget, slice: groundTime, told: map[string]bool{}}
-	g.plan.Reset(g.room())
+	g.plan.Reset(g.sectors * ground.Bytes)
 	var decoders [64]png.Decoder // each used by one worker
 	return g, errors.Join(
 		stream.Register(st, stream.Kind[stampPicture]{
@@ -150,17 +158,24 @@ func (g *scenery) unstamp() {
 	}
 }
 
-// compose draws a sector, on a worker: its recipe and the scratch of composing lie in the worker's
-// heap, too.
+// compose draws a sector, on a worker: its recipe and what else it takes lie in the worker's scratch arena, so that of its
+// heap there is the picture and nothing else.
 func (g *scenery) compose(r *stream.Reader, heap *stream.Heap) (p sceneryPicture, err error) {
-	if r.Size() > ground.MaxRecipe {
-		return p, fmt.Errorf("a recipe of %d bytes; allowed are %d", r.Size(), ground.MaxRecipe)
+	file := g.files[heap.Worker()][:]
+	if r.Size() > int64(len(file)) {
+		return p, fmt.Errorf("a recipe of %d bytes; allowed are %d", r.Size(), len(file))
 	}
-	file, err := stream.ReadAll(r, heap)
+	file = file[:r.Size()]
+	if _, err := io.ReadFull(r, file); err != nil {
+		return p, err
+	}
+	w := g.mem.Worker(heap.Worker())
+	scratch, err := w.BeginTask()
 	if err != nil {
 		return p, err
 	}
-	block, err := heap.Alloc(unsafe.Sizeof(ground.Recipe{}), unsafe.Alignof(ground.Recipe{}))
+	defer func() { err = errors.Join(err, w.EndTask()) }()
+	block, err := scratch.Alloc(unsafe.Sizeof(ground.Recipe{}), unsafe.Alignof(ground.Recipe{}))
 	if err != nil {
 		return p, err
 	}
@@ -169,12 +184,11 @@ func (g *scenery) compose(r *stream.Reader, heap *stream.Heap) (p sceneryPicture
 	if err := recipe.Parse(r.Name(), file); err != nil {
 		return p, err
 	}
-	heap.Free(unsafe.Pointer(unsafe.SliceData(file)), uintptr(len(file)))
 	p.sector = ground.Sector{X: uint8(recipe.X), Y: uint8(recipe.Y)}
 	if want := sectorFile(p.sector); !strings.HasSuffix(r.Name(), "/"+want) {
 		return p, fmt.Errorf("it is the recipe of a sector whose file is %s", want)
 	}
-	if p.pixels, err = heap.Bytes(ground.Bytes); err != nil {
+	if p.pixels, err = g.canvas(r, heap); err != nil {
 		return p, err
 	}
 	g.composing.Add(1) // before the look: see unstamp
@@ -183,11 +197,7 @@ func (g *scenery) compose(r *stream.Reader, heap *stream.Heap) (p sceneryPicture
 	if stamps == nil {
 		return p, errors.New("its realm has no stamps")
 	}
-	if err := ground.Compose(p.pixels, recipe, stamps, heap, r.Wanted); err != nil {
-		return p, err
-	}
-	heap.Free(block, unsafe.Sizeof(ground.Recipe{}))
-	return p, nil
+	return p, ground.Compose(p.pixels, recipe, stamps, scratch, r.Wanted)
 }
 
 // sectorFile is the name of a recipe within its realm.
@@ -195,11 +205,57 @@ func sectorFile(s ground.Sector) string { return fmt.Sprintf("%02d_%02d.rec", s.
 
 func sectorIndex(s ground.Sector) int { return int(s.Y)*ground.Sectors + int(s.X) }
 
-// room is what the plan may fill: while a picture is handed over it lies on both sides.
-func (g *scenery) room() int { return g.budget - ground.Bytes }
+// groundOnWay returns what of a budget is for pictures on their way, in blocks of the workers.
+func groundOnWay(budget int) int {
+	if budget < 32<<20 {
+		return ground.Bytes
+	}
+	return 4 * ground.Bytes
+}
+
+// GroundRoom returns how many sectors the view must have room for in a budget: what is left of it beside those on
+// their way, in pages of as many as make 64 pages at most.
+func GroundRoom(budget int) (sectors int) {
+	sectors = (budget - groundOnWay(budget)) / ground.Bytes
+	switch {
+	case sectors > 4*64:
+		return sectors &^ 15
+	case sectors > 64:
+		return sectors &^ 3
+	}
+	return sectors
+}
+
+// groundScratch is more than a recipe and what it takes to draw it, beside the picture.
+const groundScratch = 384 << 10
+
+// canvas takes the room for a picture, and waits while those on their way leave none. That ends: they are delivered, or
+// cancelled, as this one may be. It holds no block meanwhile.
+func (g *scenery) canvas(r *stream.Reader, heap *stream.Heap) ([]byte, error) {
+	for {
+		if pixels, ok, err := g.tryCanvas(heap); ok {
+			return pixels, err
+		}
+		if err := r.Wanted(); err != nil {
+			return nil, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (g *scenery) tryCanvas(heap *stream.Heap) (pixels []byte, ok bool, err error) {
+	g.begin.Lock()
+	defer g.begin.Unlock()
+	coming, _ := stream.ResidentOf[sceneryPicture](g.st)
+	if coming+ground.Bytes > int64(groundOnWay(g.budget)) {
+		return nil, false, nil
+	}
+	pixels, err = heap.Bytes(ground.Bytes)
+	return pixels, true, err
+}
 
 // deliver hands a sector over, where there is time all of it.
-func (g *scenery) deliver(_ string, p, _ *sceneryPicture) error {
+func (g *scenery) deliver(_ string, p, old *sceneryPicture) error {
 	if g.half != nil && g.half != p {
 		return stream.ErrMore
 	}
@@ -208,8 +264,11 @@ func (g *scenery) deliver(_ string, p, _ *sceneryPicture) error {
 	for began := time.Now(); ; {
 		to := min(p.row+groundSlice, ground.SectorSize)
 		if err := g.view.Rows(p.sector, p.row, p.pixels[p.row*row:to*row]); err != nil {
-			g.half = nil
+			g.hide(p)
 			return err
+		}
+		if p.row == 0 {
+			g.tiles++
 		}
 		if p.row = to; to == ground.SectorSize {
 			break
@@ -218,28 +277,34 @@ func (g *scenery) deliver(_ string, p, _ *sceneryPicture) error {
 			return stream.ErrMore
 		}
 	}
+	if old != nil && old.row > 0 { // its file has changed: it had the same tile
+		old.row = 0
+		g.tiles--
+	}
 	g.half = nil
 	p.pixels = nil
 	g.plan.Ready(p.sector) // where it was dropped meanwhile, Release follows
 	return nil
 }
 
-func (g *scenery) release(_ string, p *sceneryPicture) {
+func (g *scenery) release(_ string, p *sceneryPicture) { g.hide(p) }
+
+// hide takes from the view what it has of a picture.
+func (g *scenery) hide(p *sceneryPicture) {
 	if g.half == p {
 		g.half = nil
 	}
 	if p.row > 0 {
+		p.row = 0
+		g.tiles--
 		g.view.Hide(p.sector)
 	}
 }
 
 // resident returns the bytes of sectors' pictures: on the GPU, and in the workers' blocks.
 func (g *scenery) resident() int64 {
-	n, _ := stream.ResidentOf[sceneryPicture](g.st)
-	if g.half != nil {
-		n += ground.Bytes
-	}
-	return n
+	coming, _ := stream.ResidentOf[sceneryPicture](g.st)
+	return coming + int64(g.tiles)*ground.Bytes
 }
 
 // request asks for what all sectors need, before the level begins.
@@ -255,7 +320,7 @@ func (g *scenery) request(st *stream.Streamer, sc *stream.Scope, l *level.Level)
 	for i := range g.names {
 		g.names[i] = "realms/" + l.Name + "/" + sectorFile(ground.Sector{X: uint8(i % ground.Sectors), Y: uint8(i / ground.Sectors)})
 	}
-	g.plan.Reset(g.room())
+	g.plan.Reset(g.sectors * ground.Bytes)
 }
 
 // tick asks for what will be seen, and lets go of what will not.

@@ -19,7 +19,7 @@ import (
 func damaged(t *testing.T, other map[string][]byte, ways ...vec) (s *Session, lines []string) {
 	t.Helper()
 	s = newSession(t, SessionConfig{
-		Game: Config{Seed: 7}, Ground: newLooker(t), GroundBytes: 7 * ground.Bytes,
+		Game: Config{Seed: 7}, Ground: newLooker(t), GroundBytes: 8 * ground.Bytes,
 		FS:  sceneryFS{FS: assets.FS(), other: other},
 		Log: func(err error) { lines = append(lines, err.Error()) },
 	})

@@ -97,6 +97,7 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	if cfg.Game.Store != StoreTiers {
 		cfg.Memory.KeepGC = true // the collector runs as it does in any program
 	}
+	cfg.Memory.Scratch = max(cfg.Memory.Scratch, groundScratch)
 	if s.Mem, err = tiers.New(cfg.Memory); err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 	}, nil)
 	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed("level", level.Parse)), stream.Register(st, realmFiles))
 	if err == nil {
-		s.scenery, err = newScenery(st, s.cfg.Ground, s.cfg.GroundBytes)
+		s.scenery, err = newScenery(st, s.Mem, s.cfg.Ground, s.cfg.GroundBytes)
 	}
 	if err != nil {
 		return nil, errors.Join(err, st.Close())

@@ -273,7 +273,7 @@ func TestSession_DamagedLevelsAreErrors(t *testing.T) {
 		"truncated":       {good[:len(good)/2], "levels/ember.json"},
 		"negative rate":   {strings.Replace(good, `"rate": `, `"rate": -`, 1), "ambient.rate"},
 		"unknown field":   {strings.Replace(good, `"next"`, `"waves": [], "next"`, 1), "waves: unknown field"},
-		"missing picture": {strings.Replace(good, `"background": []`, `"background": ["dragon.png"]`, 1), `"dragon.png" is the file of no asset`},
+		"missing picture": {strings.Replace(good, `"file": "art/player.png"`, `"file": "../player.png"`, 1), `"../player.png" is not a path inside the file system`},
 		"empty":           {"", "levels/ember.json"},
 	} {
 		m := files(t)

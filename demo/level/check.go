@@ -13,7 +13,6 @@ import (
 const (
 	maxTitle       = 64 // bytes
 	maxWord        = 32
-	maxBackgrounds = 4
 	maxAmbientRate = 1000 // particles a second
 	maxAssets      = 256
 	maxPriority    = 100
@@ -36,7 +35,6 @@ func (l *Level) check(r *problems) {
 	checkRange(r, "ambient.rate", l.Ambient.Rate, 0, maxAmbientRate)
 	checkWord(r, "ambient.kind", l.Ambient.Kind)
 	l.checkAssets(r)
-	l.checkBackground(r)
 }
 
 func (l *Level) checkAssets(r *problems) {
@@ -52,16 +50,6 @@ func (l *Level) checkAssets(r *problems) {
 		}
 		if a.Priority < 0 || a.Priority > maxPriority {
 			r.add(at+"priority", "%d; allowed: 0 (first) to %d", a.Priority, maxPriority)
-		}
-	}
-}
-
-func (l *Level) checkBackground(r *problems) {
-	checkCount(r, "background", len(l.Background), 0, maxBackgrounds)
-	for i, file := range l.Background[:min(len(l.Background), maxBackgrounds)] {
-		at := fmt.Sprintf("background[%d]", i)
-		if checkPath(r, at, file) && l.AssetOf(file) == "" {
-			r.add(at, "%s is the file of no asset; allowed: the name of a file that assets lists", short(file))
 		}
 	}
 }

@@ -18,13 +18,12 @@ import (
 // A Level is one level file. It lies in the Go heap: it is parsed at a level change and read
 // by whoever shows it. Treat it as read-only.
 type Level struct {
-	Name       string // lower case letters, digits, - and _; the file is Name.json
-	Title      string // what the player reads
-	Next       string // name of the level that follows; empty at the end
-	Palette    [5]Color
-	Background []string // file names, each that of an asset; the first is farthest away. Realms have none: their ground is streamed
-	Ambient    Ambient
-	Assets     []Asset
+	Name    string // lower case letters, digits, - and _; the file is Name.json
+	Title   string // what the player reads
+	Next    string // name of the level that follows; empty at the end
+	Palette [5]Color
+	Ambient Ambient
+	Assets  []Asset
 }
 
 // Ambient is what floats about: Rate particles a second of a kind that the game knows.
@@ -40,8 +39,7 @@ type Asset struct {
 	Priority int
 }
 
-// AssetOf returns the id of the asset whose file is file, or has that base name: how a
-// Background entry is resolved. The id is empty where there is none.
+// AssetOf returns the id of the asset whose file is file, or has that base name. The id is empty where there is none.
 func (l *Level) AssetOf(file string) string {
 	for _, a := range l.Assets {
 		if a.File == file || path.Base(a.File) == file {

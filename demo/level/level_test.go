@@ -13,7 +13,7 @@ import (
 // small is a level with everything in it, as short as it can be.
 const small = `{"version": 1, "name": "small", "title": "Small", "next": "",
 "palette": ["#000000", "#111111", "#222222", "#ABCDEF", "#ffffff"],
-"background": ["bg.png"], "ambient": {"rate": 3, "kind": "dust"},
+"ambient": {"rate": 3, "kind": "dust"},
 "assets": [{"id": "bg", "file": "art/bg.png", "priority": 0}]}`
 
 func TestParse_ReadsEveryField(t *testing.T) {
@@ -22,7 +22,7 @@ func TestParse_ReadsEveryField(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l.Name != "small" || l.Title != "Small" || l.Next != "" || l.Palette[3] != (Color{0xAB, 0xCD, 0xEF}) ||
-		l.Background[0] != "bg.png" || l.Ambient != (Ambient{3, "dust"}) ||
+		l.Ambient != (Ambient{3, "dust"}) ||
 		l.Assets[0] != (Asset{"bg", "art/bg.png", 0}) {
 		t.Errorf("%+v", l)
 	}
@@ -65,10 +65,6 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 		{`"rate": 3`, `"rate": 1e6`, `x.json: ambient.rate: 1e+06; allowed: 0 to 1000`},
 		{`"rate": 3`, `"rate": 1e99`, `x.json: ambient.rate: 1e99 is not a number of a sensible size`},
 		{`{"rate": 3, "kind": "dust"}`, `[3, "dust"]`, `x.json: ambient: an array; allowed: an object`},
-		{`["bg.png"]`, `["bg.png","bg.png","bg.png","bg.png","bg.png"]`, `x.json: background: 5 entries; allowed: 0 to 4`},
-		{`["bg.png"]`, `"bg.png"`, `x.json: background: a string; allowed: an array`},
-		{`["bg.png"]`, `["other.png"]`, `x.json: background[0]: "other.png" is the file of no asset`},
-		{`["bg.png"]`, `["../bg.png"]`, `x.json: background[0]: "../bg.png" is not a path inside the file system`},
 		{`"rate": 3`, `"rate": -1`, `x.json: ambient.rate: -1; allowed: 0 to 1000`},
 		{`"kind": "dust"`, `"kind": null`, `x.json: ambient.kind: null; allowed: a string`},
 		{`"next"`, `"waves": [], "next"`, `x.json: waves: unknown field; allowed: version, name, title`},

@@ -36,15 +36,12 @@ func Parse(name string, data []byte) (*Level, error) {
 }
 
 func (l *Level) read(n *node) {
-	n.object("version", "name", "title", "next", "palette", "background", "ambient", "assets")
+	n.object("version", "name", "title", "next", "palette", "ambient", "assets")
 	if v := n.field("version"); v.integer() != Version && v.ok() {
 		v.problem("version %s; allowed: %d", v.text, Version)
 	}
 	l.Name, l.Title, l.Next = n.field("name").str(), n.field("title").str(), n.field("next").str()
 	l.readPalette(n.field("palette"))
-	for _, b := range n.field("background").array() {
-		l.Background = append(l.Background, b.str())
-	}
 	ambient := n.field("ambient").object("rate", "kind")
 	l.Ambient = Ambient{ambient.field("rate").number(), ambient.field("kind").str()}
 	for _, a := range n.field("assets").array() {

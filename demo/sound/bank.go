@@ -3,33 +3,26 @@ package sound
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"runtime"
-	"slices"
-	"time"
 
 	"github.com/strata-go/strata/demo/sound/cue"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory"
 )
 
-// A Bank knows which file is which sound, and brings clips to a mixer: those that were decoded
-// elsewhere through Put, and in slices those that it decodes itself, in Step. It belongs to the
-// game goroutine. A file that cannot be played costs its sound and one line.
-//
-// Files are opened on goroutines of their own, some ahead of the one that is decoded: in a browser an
-// Open is a fetch, and nobody's frame waits for that.
+// A Bank knows which file is which sound, and brings clips to a mixer: those that a streamer's workers decode,
+// see Kind, and those that come through Put. It belongs to the game goroutine. A file that cannot be played costs its
+// sound and one line.
 type Bank struct {
 	mixer  *Mixer
-	fsys   fs.FS
-	alloc  memory.Allocator
+	home   memory.Allocator
 	log    func(error)
 	places map[string]place
 
-	jobs    []string  // files that Step has to decode, in order
-	opening []opening // the next of them
-	dec     *Decoder
-	file    fs.File
-	name    string // of file
+	in struct { // what is being handed over
+		name string // "": nothing
+		pcm  []int16
+		at   int
+	}
 
 	on      bool // a realm's music plays or is on its way
 	realm   Realm
@@ -47,33 +40,10 @@ type place struct {
 	variant int // or layer
 }
 
-// ahead is how many files are opened before they are decoded.
-const ahead = 4
-
-// An opening is a file that somebody opens. Its channel has room: nobody need receive.
-type opening struct {
-	name string
-	file <-chan opened
-}
-
-type opened struct {
-	file fs.File
-	err  error
-}
-
-func (b *Bank) open(name string) opening {
-	c := make(chan opened, 1)
-	go func(fsys fs.FS) {
-		file, err := fsys.Open(name)
-		c <- opened{file, err}
-	}(b.fsys)
-	return opening{name, c}
-}
-
-// NewBank makes a bank for a mixer. Step reads files of fsys into blocks of a, which may be nil where
-// Step is never called. Log, which may be nil, is told of each file that cannot be played.
-func NewBank(m *Mixer, fsys fs.FS, a memory.Allocator, log func(error)) *Bank {
-	b := &Bank{mixer: m, fsys: fsys, alloc: a, log: log, places: map[string]place{}}
+// NewBank makes a bank for a mixer. What a streamer delivers is copied into blocks of home, which may be nil
+// where Kind is never asked for. Log, which may be nil, is told of each file that cannot be played.
+func NewBank(m *Mixer, home memory.Allocator, log func(error)) *Bank {
+	b := &Bank{mixer: m, home: home, log: log, places: map[string]place{}}
 	for k := range cue.Count {
 		for v := range k.Variants() {
 			b.places[EffectFile(k, v)] = place{kind: k, variant: v}
@@ -97,8 +67,53 @@ func Effects() (names []string) {
 	return names
 }
 
-// Queue has Step decode files, after those that wait already.
-func (b *Bank) Queue(names ...string) { b.jobs = append(b.jobs, names...) }
+// sliceSamples is how many samples are copied at a time: a quarter of a megabyte, which takes a fraction of a millisecond.
+const sliceSamples = 128 << 10
+
+// Kind is the kind of sounds for a streamer: a worker decodes into its heap, and what it made is copied into the bank's
+// blocks in slices, one sound at a time. Where a file cannot be decoded the streamer says so; whoever asked for it tells
+// Fail, so that nobody waits.
+func (b *Bank) Kind() stream.Kind[Clip] {
+	return stream.Kind[Clip]{
+		Name: "sound",
+		Decode: func(r *stream.Reader, heap *stream.Heap) (Clip, error) {
+			return Decode(r, heap, func() bool { return r.Wanted() != nil })
+		},
+		Deliver: func(name string, c, _ *Clip) error { return b.take(name, c) },
+		Release: func(name string, _ *Clip) { b.drop(name) },
+	}
+}
+
+// take copies the next slice of a clip, and puts the copy where it belongs when it is whole.
+func (b *Bank) take(name string, c *Clip) error {
+	in := &b.in
+	switch {
+	case in.name == "":
+		pcm, err := memory.MakeSlice[int16](b.home, len(c.PCM))
+		if err != nil {
+			return err
+		}
+		in.name, in.pcm, in.at = name, pcm, 0
+	case in.name != name:
+		return stream.ErrMore
+	}
+	in.at += copy(in.pcm[in.at:], c.PCM[in.at:min(in.at+sliceSamples, len(c.PCM))])
+	if in.at < len(in.pcm) {
+		return stream.ErrMore
+	}
+	whole := Clip{in.pcm, c.Rate, c.Channels}
+	in.name, in.pcm, c.PCM = "", nil, nil
+	b.Put(name, whole, b.home)
+	return nil
+}
+
+// drop ends a hand-over that is not wanted any more. What was handed over is the mixer's.
+func (b *Bank) drop(name string) {
+	if b.in.pcm != nil && b.in.name == name {
+		memory.FreeSlice(b.home, b.in.pcm)
+		b.in.name, b.in.pcm = "", nil
+	}
+}
 
 // Enter says which realm's music is wanted next. Once all its layers are there, by Put or because
 // Fail said that they never will be, they fade in, and those of the realm before fade out and go.
@@ -121,9 +136,6 @@ func (b *Bank) Leave(fade float32) {
 // Cut is Leave at once: all music is freed when it returns, as a level's end wants it. See Mixer.Flush.
 func (b *Bank) Cut() {
 	b.Leave(0)
-	if b.dec != nil && b.places[b.name].music {
-		b.close()
-	}
 	b.mixer.Flush()
 }
 
@@ -179,9 +191,11 @@ func (b *Bank) Put(name string, c Clip, home memory.Allocator) {
 	b.arrived()
 }
 
-// Fail says that a file cannot be played: log is told, and nobody waits for it.
+// Fail says that a file cannot be played: nobody waits for it, and log is told, unless err is nil.
 func (b *Bank) Fail(name string, err error) {
-	b.tell(name, err)
+	if err != nil {
+		b.tell(name, err)
+	}
 	if p := b.places[name]; p.music && b.on && b.realm == p.realm && b.missing > 0 {
 		b.arrived()
 	}
@@ -199,89 +213,5 @@ func (b *Bank) tell(name string, err error) {
 	}
 }
 
-// Step decodes what was queued until budget is over or nothing is there to decode, and reports whether
-// nothing is left. It can be longer by a frame of a file; it does not wait for files to be opened.
-func (b *Bank) Step(budget time.Duration) (done bool) {
-	for end := time.Now().Add(budget); ; {
-		for len(b.opening) < ahead && len(b.jobs) > 0 {
-			b.opening = append(b.opening, b.open(b.jobs[0]))
-			b.jobs = b.jobs[1:]
-		}
-		switch {
-		case b.dec != nil:
-			b.decode(time.Until(end))
-		case len(b.opening) == 0:
-			return true
-		case !b.begin():
-			return false
-		}
-		if !time.Now().Before(end) {
-			return b.dec == nil && len(b.opening) == 0 && len(b.jobs) == 0
-		}
-	}
-}
-
-// begin begins with the next file, and reports whether it was there.
-func (b *Bank) begin() bool {
-	next := b.opening[0]
-	var o opened
-	select {
-	case o = <-next.file:
-	default:
-		runtime.Gosched() // so that a caller who has nothing else to do gives way
-		return false
-	}
-	b.opening = slices.Delete(b.opening, 0, 1)
-	if b.name = next.name; o.err != nil {
-		b.Fail(b.name, o.err)
-		return true
-	}
-	if p := b.places[b.name]; p.music && (!b.on || p.realm != b.realm) {
-		_ = o.file.Close() // the realm was left before its music was read
-		return true
-	}
-	var err error
-	if b.dec, err = NewDecoder(o.file, b.alloc); err != nil {
-		b.Fail(b.name, errors.Join(err, o.file.Close()))
-		return true
-	}
-	b.file = o.file
-	return true
-}
-
-func (b *Bank) decode(budget time.Duration) {
-	done, err := b.dec.Step(max(budget, 0))
-	if err == nil && !done {
-		return
-	}
-	clip := b.dec.Clip()
-	b.close()
-	if err != nil {
-		b.Fail(b.name, err)
-		return
-	}
-	b.Put(b.name, clip, b.alloc)
-}
-
-// close ends the file that is being decoded. What was read is read: an error of Close says nothing.
-func (b *Bank) close() {
-	b.dec.Close()
-	_ = b.file.Close()
-	b.dec, b.file = nil, nil
-}
-
-// Close gives back what is half decoded. The clips are the mixer's. It may be called twice.
-func (b *Bank) Close() {
-	b.jobs = nil
-	for _, o := range b.opening {
-		go func() {
-			if o := <-o.file; o.err == nil {
-				_ = o.file.Close() // it was not even read
-			}
-		}()
-	}
-	b.opening = nil
-	if b.dec != nil {
-		b.close()
-	}
-}
+// Close gives back what is half handed over. The clips are the mixer's. It may be called twice.
+func (b *Bank) Close() { b.drop(b.in.name) }

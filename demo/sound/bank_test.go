@@ -1,17 +1,22 @@
 package sound
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
+	"unsafe"
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/sound/cue"
+	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 func musicFiles(r Realm) (names []string) {
@@ -21,26 +26,105 @@ func musicFiles(r Realm) (names []string) {
 	return names
 }
 
-func newBank(t *testing.T, fsys fs.FS) (*Bank, *Mixer, *strings.Builder) {
+func newBank(t *testing.T) (*Bank, *Mixer, *strings.Builder) {
 	t.Helper()
 	h, m, said := newHeap(t), NewMixer(), &strings.Builder{}
-	b := NewBank(m, fsys, h, func(err error) { fmt.Fprintln(said, err) })
+	b := NewBank(m, h, func(err error) { fmt.Fprintln(said, err) })
 	t.Cleanup(func() { b.Close(); m.Close() })
 	return b, m, said
 }
 
-func TestBank_LoadsTheGameInSlices(t *testing.T) {
-	b, m, said := newBank(t, assets.FS())
-	b.Queue(Effects()...)
-	b.Enter(Spore, 0.5)
-	b.Queue(musicFiles(Spore)...)
-	steps := 1
-	for !b.Step(time.Millisecond) {
-		steps++
-		m.Update()
-		m.Skip(perUpdate)
+// put decodes files and brings them to the bank, as somebody without a streamer would.
+func put(t *testing.T, b *Bank, fsys fs.FS, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		data, err := fs.ReadFile(fsys, name)
+		var c Clip
+		if err == nil {
+			c, err = Decode(bytes.NewReader(data), b.home, nil)
+		}
+		if err != nil {
+			b.Fail(name, err)
+			continue
+		}
+		b.Put(name, c, b.home)
 	}
-	if n := m.Stats().Clips; n != len(Effects())+Layers || said.Len() != 0 || steps < 5 {
+}
+
+// streamed returns a streamer of the bank's, whose heap is given back when it is closed.
+func streamed(t *testing.T, b *Bank, fsys fs.FS) (*stream.Streamer, *tlsf.Heap) {
+	t.Helper()
+	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lock sync.Mutex
+	s, err := stream.New(stream.Config{
+		FS: fsys, Workers: 1,
+		Heap: func(int) memory.Allocator { return &locked{&lock, heap} },
+		Free: (&locked{&lock, heap}).Free,
+	})
+	if err == nil {
+		err = stream.Register(s, b.Kind())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil || heap.Stats().Live != 0 {
+			t.Error(err, heap.Stats())
+		}
+		if err := heap.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, heap
+}
+
+type locked struct {
+	sync.Locker
+	heap *tlsf.Heap
+}
+
+func (l *locked) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	l.Lock()
+	defer l.Unlock()
+	return l.heap.Alloc(size, align)
+}
+
+func (l *locked) Free(p unsafe.Pointer, size uintptr) {
+	l.Lock()
+	defer l.Unlock()
+	l.heap.Free(p, size)
+}
+
+func TestBank_AStreamerLoadsTheGameInSlices(t *testing.T) {
+	b, m, said := newBank(t)
+	st, _ := streamed(t, b, assets.FS())
+	b.Enter(Spore, 0.5)
+	var tickets []stream.Ticket[Clip]
+	for _, name := range append(Effects(), musicFiles(Spore)...) {
+		tickets = append(tickets, stream.Request[Clip](st, name, 0))
+	}
+	steps := 0
+	for _, k := range tickets {
+		for ; k.State() != stream.Loaded; steps++ {
+			if k.State() == stream.Failed {
+				t.Fatal(k.Err())
+			}
+			st.Wait()
+			began := b.in.at
+			if st.Poll(); b.in.at > began+sliceSamples {
+				t.Errorf("%d samples in a frame", b.in.at-began)
+			}
+			m.Update()
+			m.Skip(perUpdate)
+		}
+		if c, _ := k.Get(); c.PCM != nil {
+			t.Error("the clip of a ticket points to a block that has gone home")
+		}
+	}
+	if n := m.Stats().Clips; n != len(Effects())+Layers || said.Len() != 0 || steps <= len(tickets) {
 		t.Errorf("%d clips in %d steps; it says %q", n, steps, said)
 	}
 	listen(m, Rate)
@@ -55,12 +139,10 @@ func TestBank_LoadsTheGameInSlices(t *testing.T) {
 }
 
 func TestBank_ARealmThatIsLeftIsFreed(t *testing.T) {
-	b, m, said := newBank(t, assets.FS())
+	b, m, said := newBank(t)
 	for _, r := range []Realm{Ember, Tide, Spore, Ember} {
 		b.Enter(r, 0.2)
-		b.Queue(musicFiles(r)...)
-		for !b.Step(time.Second) {
-		}
+		put(t, b, assets.FS(), musicFiles(r)...)
 		listen(m, Rate/2)
 		if n := m.Stats().Clips; n != Layers {
 			t.Errorf("%s: %d clips; want %d", r, n, Layers)
@@ -68,11 +150,9 @@ func TestBank_ARealmThatIsLeftIsFreed(t *testing.T) {
 	}
 	// Left in the midst of loading: nothing of it is kept, nor heard.
 	b.Enter(Tide, 0.2)
-	b.Queue(musicFiles(Tide)...)
-	b.Step(0)
+	put(t, b, assets.FS(), musicFiles(Tide)[:2]...)
 	b.Leave(0.2)
-	for !b.Step(time.Second) {
-	}
+	put(t, b, assets.FS(), musicFiles(Tide)[2:]...)
 	listen(m, Rate/2)
 	if n := m.Stats().Clips; n != 0 || said.Len() != 0 {
 		t.Errorf("%d clips are kept; it says %q", n, said)
@@ -98,12 +178,9 @@ func TestBank_ABadFileCostsItsSoundAndOneLine(t *testing.T) {
 	cut := good(MusicFile(Ember, 1))
 	cut.Data = cut.Data[:len(cut.Data)/2]
 	files[MusicFile(Ember, 1)] = cut
-	b, m, said := newBank(t, files)
+	b, m, said := newBank(t)
 	b.Enter(Ember, 0.1)
-	b.Queue(EffectFile(cue.Hit, 0), EffectFile(cue.Hit, 1))
-	b.Queue(musicFiles(Ember)...)
-	for !b.Step(time.Second) {
-	}
+	put(t, b, files, append([]string{EffectFile(cue.Hit, 0), EffectFile(cue.Hit, 1)}, musicFiles(Ember)...)...)
 	b.Put("sound/unknown.flac", Clip{}, newHeap(t))
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 	want := []string{`sound/hit_1.flac: sound: not a file that can be played: it begins with "RIFF"`, "sound/ember_drums.flac: sound: not a file", "sound/ember_heat.flac: ", "sound/unknown.flac: "}
@@ -122,11 +199,9 @@ func TestBank_ABadFileCostsItsSoundAndOneLine(t *testing.T) {
 }
 
 func TestBank_AnEffectThatComesAgainTakesThePlaceOfTheFirst(t *testing.T) {
-	b, m, _ := newBank(t, assets.FS())
+	b, m, _ := newBank(t)
 	for range 3 {
-		b.Queue(EffectFile(cue.Dash, 0))
-		for !b.Step(time.Second) {
-		}
+		put(t, b, assets.FS(), EffectFile(cue.Dash, 0))
 		listen(m, block)
 	}
 	m.Update()
@@ -147,14 +222,12 @@ func TestBank_BlocksGoHomeAndAreNoLeak(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := NewMixer()
-	b := NewBank(m, assets.FS(), tag, func(err error) { t.Error(err) })
+	b := NewBank(m, tag, func(err error) { t.Error(err) })
 	if err := mem.BeginLevel(); err != nil {
 		t.Fatal(err)
 	}
 	b.Enter(Ember, 1)
-	b.Queue(musicFiles(Ember)...)
-	for !b.Step(time.Second) {
-	}
+	put(t, b, assets.FS(), musicFiles(Ember)...)
 	listen(m, Rate/4)
 	b.Enter(Tide, 1)
 	for l := range Layers {
@@ -178,8 +251,7 @@ func TestBank_BlocksGoHomeAndAreNoLeak(t *testing.T) {
 		t.Errorf("%d clips in the midst of a fade; want %d", n, 2*Layers)
 	}
 	b.Enter(Spore, 1)
-	b.Queue(musicFiles(Spore)...)
-	b.Step(0)
+	put(t, b, assets.FS(), musicFiles(Spore)[:3]...)
 	b.Cut()
 	if n := m.Stats().Clips; n != 0 {
 		t.Errorf("%d clips are left", n)
@@ -223,75 +295,62 @@ func TestMixer_FlushFreesAtOnceAndWithoutAClick(t *testing.T) {
 	}
 }
 
-// lagging is a file system whose files come when the test says so.
-type lagging struct {
-	fs.FS
-	come chan struct{}
+func TestBank_AHandOverThatIsNotWantedAnyMoreIsFreed(t *testing.T) {
+	b, m, _ := newBank(t)
+	st, heap := streamed(t, b, assets.FS())
+	b.Enter(Tide, 0)
+	scope := st.NewScope("music")
+	for _, name := range musicFiles(Tide) {
+		stream.Request[Clip](scope, name, 0)
+	}
+	for b.in.at == 0 || b.in.name == "" { // in the midst of one
+		st.Wait()
+		st.Poll()
+	}
+	half := b.in.name
+	scope.Cancel()
+	b.Cut()
+	if b.in.name != "" || b.in.pcm != nil {
+		t.Errorf("%s is still half handed over", half)
+	}
+	for !st.Settled() {
+		st.Wait()
+	}
+	st.Poll()
+	if n := m.Stats().Clips; n != 0 || heap.Stats().Live != 0 {
+		t.Errorf("%d clips, %d blocks of the worker", n, heap.Stats().Live)
+	}
+	b.Enter(Tide, 0) // and again
+	for _, name := range musicFiles(Tide) {
+		stream.Request[Clip](scope, name, 0)
+	}
+	for p := scope.Progress(); p.Done < p.Total; p = scope.Progress() {
+		st.Wait()
+		st.Poll()
+	}
+	if n := m.Stats().Clips; n != Layers {
+		t.Errorf("%d clips; want %d", n, Layers)
+	}
 }
 
-func (l lagging) Open(name string) (fs.File, error) {
-	<-l.come
-	return l.FS.Open(name)
-}
-
-func TestBank_NobodyWaitsForAFileThatIsOnItsWay(t *testing.T) {
-	files := lagging{assets.FS(), make(chan struct{})}
-	b, m, said := newBank(t, files)
-	b.Queue(Effects()...)
-	began := time.Now()
-	for range 3 {
-		if b.Step(time.Second) {
-			t.Fatal("it is done without a file")
-		}
+func TestBank_AFullTierIsTheFilesErrorAndNobodyWaits(t *testing.T) {
+	m := NewMixer()
+	small, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 16})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if took := time.Since(began); took > 500*time.Millisecond {
-		t.Errorf("it waited for %v", took)
+	b := NewBank(m, small, nil)
+	st, _ := streamed(t, b, assets.FS())
+	k := stream.Request[Clip](st, MusicFile(Ember, 0), 0)
+	for k.State() != stream.Failed {
+		st.Wait()
+		st.Poll()
 	}
-	close(files.come)
-	for !b.Step(time.Second) {
+	if err := k.Err(); !errors.Is(err, memory.ErrOutOfMemory) && !errors.Is(err, memory.ErrTooLarge) || b.in.name != "" {
+		t.Error(k.Err(), b.in.name)
 	}
-	if n := m.Stats().Clips; n != len(Effects()) || said.Len() != 0 {
-		t.Errorf("%d clips; it says %q", n, said)
-	}
-}
-
-// counted is a file system that knows how many of its files are open.
-type counted struct {
-	fs.FS
-	open *atomic.Int32
-}
-
-type countedFile struct {
-	fs.File
-	open *atomic.Int32
-}
-
-func (c counted) Open(name string) (fs.File, error) {
-	f, err := c.FS.Open(name)
-	if err == nil {
-		c.open.Add(1)
-		f = countedFile{f, c.open}
-	}
-	return f, err
-}
-
-func (f countedFile) Close() error { f.open.Add(-1); return f.File.Close() }
-
-func TestBank_ClosesEveryFileThatItOpens(t *testing.T) {
-	files := counted{assets.FS(), new(atomic.Int32)}
-	b, _, _ := newBank(t, files)
-	b.Queue(Effects()...)
-	b.Enter(Ember, 0)
-	b.Queue(musicFiles(Ember)...)
-	b.Step(0)
-	b.Cut() // the music is on its way, or will be
-	for range 40 {
-		b.Step(0)
-	}
-	b.Close() // in the midst of the effects, or of music that nobody wants
-	for end := time.Now().Add(5 * time.Second); files.open.Load() != 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d files are open", files.open.Load())
-		}
+	m.Close()
+	if err := small.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -8,7 +8,7 @@
 //
 // # Layout
 //
-//	assets --Decode, anywhere--> Clip --Add--> Mixer <--Read-- Device --> system
+//	assets --Decode, on a worker--> Clip --Add--> Mixer <--Read-- Device --> system
 //	          block of its allocator          ^
 //	game tick --cue.Events--Hear--------------'  <--Update, once a tick: clips go home
 //
@@ -22,8 +22,8 @@
 //
 // and a realm is: decode its layers ([MusicFile]), [Mixer.Add] each, [Mixer.SetMusic], and
 // [Mixer.Remove] those of the realm before, which goes on fading out and is freed when it has.
-// A [Bank] does all of this, and decodes in slices of a frame: the game's clips lie in the large tier,
-// under a tag.
+// A [Bank] does all of this: workers of a streamer decode, and what they made is copied in slices of a frame: the
+// game's clips lie in the large tier, under a tag.
 //
 // # Use it when, and when not
 //

@@ -31,7 +31,7 @@ func (v *View) lay(s *game.Session, bytes int) (err error) {
 	if t.far, err = v.atlas.ID(farName); err != nil {
 		return err
 	}
-	side, pages := pagesFor(bytes)
+	side, pages := pagesFor(game.GroundRoom(bytes))
 	if t.tiles, err = render.NewTiles(render.TilesConfig{Page: side, Pages: pages, Source: s.Mem.PoolSource()}); err != nil {
 		return err
 	}
@@ -39,16 +39,13 @@ func (v *View) lay(s *game.Session, bytes int) (err error) {
 	return nil
 }
 
-// pagesFor returns the side and number of the largest pages that together take no more than the budget, and hold what
-// a session plans with: as many sectors as fit into the budget, less one.
-func pagesFor(bytes int) (side, pages int) {
-	for side = render.DefaultPage; side > ground.SectorSize; side /= 2 {
-		pages = bytes / (4 * side * side)
-		if pages*side*side*4 >= bytes-bytes%ground.Bytes-ground.Bytes && pages > 0 {
-			break
+// pagesFor returns the side and number of the largest pages that hold so many sectors and no more, see game.GroundRoom.
+func pagesFor(sectors int) (side, pages int) {
+	for side, of := render.DefaultPage, 16; ; side, of = side/2, of/4 {
+		if sectors%of == 0 {
+			return side, sectors / of
 		}
 	}
-	return side, min(max(bytes/(4*side*side), 1), 64)
 }
 
 func sectorIndex(s ground.Sector) int { return int(s.Y)*ground.Sectors + int(s.X) }

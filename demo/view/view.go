@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"strings"
 	"unsafe"
 
 	"github.com/go-gl/mathgl/mgl32"
@@ -134,12 +133,7 @@ func (v *View) Sink(name string, p stream.Picture) error {
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(name, "bg_") {
-		_, err = v.atlas.ReserveTile(id, p.Width, p.Height)
-	} else {
-		_, err = v.atlas.Reserve(id, p.Width, p.Height)
-	}
-	if err != nil {
+	if _, err = v.atlas.Reserve(id, p.Width, p.Height); err != nil {
 		return err
 	}
 	return v.atlas.Upload(id, p.Pixels, p.Width, p.Height)

@@ -38,7 +38,7 @@ func (c *checker) entries() {
 	s := c.s
 	var counts [stateCount]int
 	var resident, staged int64
-	kinds := map[*kind]int64{}
+	kinds, loads := map[*kind]int64{}, map[*kind]int64{}
 	retries, changes := 0, 0
 	for i := range s.entries {
 		e := &s.entries[i]
@@ -49,6 +49,9 @@ func (c *checker) entries() {
 		counts[e.state]++
 		resident += e.size
 		kinds[e.kind] += e.size
+		if e.state == Loaded {
+			loads[e.kind] += e.size
+		}
 		c.holding(i, e)
 		staged += c.bytes(&e.held)
 		if e.state == Waiting && e.retryAt != 0 {
@@ -90,8 +93,8 @@ func (c *checker) entries() {
 		c.report("%d bytes are resident, counted as %d, at most %d, allowed %d", resident, s.resident, s.stats.ResidentPeak, s.cfg.Resident)
 	}
 	for _, k := range s.kinds {
-		if k.resident != kinds[k] || k.resident > k.peak {
-			c.report("%d bytes are resident of kind %s, counted as %d, at most %d", kinds[k], k.name, k.resident, k.peak)
+		if k.resident != kinds[k] || k.loaded != loads[k] {
+			c.report("%d bytes are resident of kind %s, counted as %d; %d of them are loaded, counted as %d", kinds[k], k.name, k.resident, loads[k], k.loaded)
 		}
 	}
 	if staged > s.stats.Staging || s.stats.Staging > s.stats.StagingPeak {

@@ -41,23 +41,24 @@ type kind struct {
 	deliver func(name string, v, old any) error // nil: nothing to do
 	release func(name string, v any)            // nil: nothing to do
 
-	resident, peak int64 // bytes, of Streamer.resident
+	resident int64 // bytes, of Streamer.resident
+	loaded   int64 // of these, of what is delivered
 }
 
 // charge books bytes that an asset of kind k takes or gives back.
 func (s *Streamer) charge(k *kind, bytes int64) {
 	s.resident += bytes
 	k.resident += bytes
-	k.peak = max(k.peak, k.resident)
 	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
 }
 
-// ResidentOf returns what of Stats.Resident are assets whose values are Ts, now and at most.
-func ResidentOf[T any](s *Streamer) (now, peak int64) {
+// ResidentOf returns what of Stats.Resident are assets whose values are Ts: what workers have reserved or is on its way to
+// Poll, and what was delivered. Safe for concurrent use.
+func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k := s.kinds[reflect.TypeFor[T]()]; k != nil {
-		return k.resident, k.peak
+		return k.resident - k.loaded, k.loaded
 	}
 	return 0, 0
 }

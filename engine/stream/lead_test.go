@@ -57,19 +57,24 @@ func TestResidentOf_CountsAKindByItself(t *testing.T) {
 	r := newRig(t, gallery(t), 2, 0)
 	file := Request[File](r, art("a"), 0)
 	loaded(t, r, "bcd")
+	if coming, there := ResidentOf[Picture](r.Streamer); coming != 3*1024 || there != 0 {
+		t.Errorf("%d bytes are coming, %d are there", coming, there)
+	}
 	r.run()
 	f, _ := file.Get()
-	now, peak := ResidentOf[Picture](r.Streamer)
-	if other, _ := ResidentOf[File](r.Streamer); now != 3*1024 || peak < now || other != int64(len(f.Data)) || now+other != r.Stats().Resident {
-		t.Errorf("%d of pictures, at most %d, %d of files; %+v", now, peak, other, r.Stats())
+	coming, there := ResidentOf[Picture](r.Streamer)
+	if _, other := ResidentOf[File](r.Streamer); coming != 0 || there != 3*1024 || other != int64(len(f.Data)) || there+other != r.Stats().Resident {
+		t.Errorf("%d of pictures, %d coming, %d of files; %+v", there, coming, other, r.Stats())
 	}
+	r.check(t)
 	file.Close()
-	if other, peak := ResidentOf[File](r.Streamer); other != 0 || peak == 0 {
-		t.Errorf("%d of files, at most %d", other, peak)
+	if coming, there := ResidentOf[File](r.Streamer); coming != 0 || there != 0 {
+		t.Errorf("%d and %d of files", coming, there)
 	}
-	if none, _ := ResidentOf[int](r.Streamer); none != 0 {
+	if _, none := ResidentOf[int](r.Streamer); none != 0 {
 		t.Error("a kind that is not registered has bytes")
 	}
+	r.check(t)
 }
 
 // A frayed heap has books that say so.

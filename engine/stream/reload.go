@@ -81,6 +81,7 @@ func (s *Streamer) replace(n uint32) {
 	e := &s.entries[n]
 	old := &s.entries[e.of-1]
 	s.charge(old.kind, -old.size)
+	old.kind.loaded += e.size - old.size
 	if old.tickets == 0 {
 		s.stats.Cached += e.size - old.size
 	}

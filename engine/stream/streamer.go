@@ -150,6 +150,12 @@ func (s *Streamer) set(i uint32, to State) {
 	e := &s.entries[i]
 	s.stats.counts[e.state]--
 	s.stats.counts[to]++
+	switch {
+	case to == Loaded && e.state != Loaded:
+		e.kind.loaded += e.size
+	case to != Loaded && e.state == Loaded:
+		e.kind.loaded -= e.size
+	}
 	e.state = to
 }
 

@@ -134,7 +134,7 @@ func TestDecoder_KeepsWhatItSays(t *testing.T) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	for _, name := range []string{"bg_ember_0.png", "warden.png", "portal.png"} {
+	for _, name := range []string{"vignette.png", "warden.png", "portal.png"} {
 		file, err := os.ReadFile("../../../assets/art/" + name)
 		if err != nil {
 			b.Fatal(err)
