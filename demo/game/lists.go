@@ -46,7 +46,8 @@ func (l *list[T]) release() {
 // tags gives each kind of list its allocator: a tag of the manager's, so that its books say what
 // they take. A guard, where there is one, stands before all of them.
 func (g *Game) tags(m *tiers.Manager) error {
-	g.scorch.a, g.ribbons.base, g.marks.base = large{m}, m.Base(), m.Base()
+	g.scorch.a, g.soot.a = large{m}, large{m}
+	g.ribbons.base, g.marks.base = m.Base(), m.Base()
 	at := func(name string) (memory.Allocator, error) {
 		if g.guard != nil {
 			return g.heap, nil

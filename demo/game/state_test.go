@@ -189,9 +189,9 @@ func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
 	why := map[string]string{
 		"State": "hashed", "world": "hashed", "omens": "hashed", "embers": "hashed", "wishes": "hashed", "fx": "hashed",
-		"scorch": "hashed", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
+		"scorch": "hashed", "soot": "for the eye: no rule reads it, and it is as fine as there is room", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
 		"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "chunks": "memory", "actors": "ways into the world",
-		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye",
+		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye", "built": "the view's",
 		"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "doomed": "made in every tick",
 		"heap": "memory", "guard": "memory", "moment": "the guard's",
 		"systems": "the order of the rules", "tick": "made in every tick",

@@ -56,6 +56,9 @@ type View struct {
 	names   []string
 	mark    arena.Mark
 	drawn   uint64 // the manager's frame that mark belongs to
+	drawing bool   // there is a plan
+	verts   []render.Vertex
+	indices []uint32 // these two where there is none
 	pal     [5]render.Color
 }
 
@@ -188,9 +191,9 @@ const (
 	quadLeast = 3_000
 )
 
-// Draw writes the frame's quads and submits them in two draw calls: the world, and over it,
-// sharp and without glow, what is to be read. The second batch takes the room of the first,
-// which the renderer has copied.
+// Draw writes the frame's quads and submits them in three draw calls: the world, the particles over
+// it, and over both, sharp and without glow, what is to be read. Each batch takes the room of the one
+// before, which the renderer has copied.
 func (v *View) Draw(f *render.Frame) {
 	v.timer.Start()
 	v.draw(f)
@@ -199,23 +202,26 @@ func (v *View) Draw(f *render.Frame) {
 }
 
 func (v *View) draw(f *render.Frame) {
-	verts, indices := v.room()
 	v.Dropped = 0
+	v.open()
 	if v.comfort.on {
 		f.SetBloom(v.comfort.bloom)
 	}
 	if v.s.Playing() {
 		scene := f.BeginScene(v.pal[0])
-		v.quads.Begin(verts, indices, v.atlas, scene.View())
-		v.world(scene, f.Crisp())
+		v.begin(game.Sprites, scene.View())
+		v.world(scene)
 		if v.ground.tiles != nil {
 			v.ground.tiles.Submit(f)
 		}
 		v.submit(f)
+		v.begin(game.Sparks, scene.View())
+		v.above(scene, f.Crisp())
+		v.submit(f)
 		f.Bloom(render.DefaultBloom)
 		f.EndScene()
 	}
-	v.quads.Begin(verts, indices, v.atlas, f.View())
+	v.begin(game.Signs, f.View())
 	if v.s.Playing() {
 		v.covered = (v.Overlay.Bottom() - float32(f.Y)) / f.Scale
 		v.hud()
@@ -234,22 +240,31 @@ func (v *View) submit(f *render.Frame) {
 	v.needed = max(v.needed*15/16, quads) // forgets slowly: the next frame is much like this one
 }
 
-// room returns the vertices and indices to write: the level's own, of the plan, or where that
-// had no room what the frame arena can give.
-func (v *View) room() ([]render.Vertex, []uint32) {
-	p := v.s.Game.Passes()
-	if p == nil || !v.s.Playing() {
-		return v.borrow()
+// open finds room for a frame's batches.
+func (v *View) open() {
+	v.drawing = v.s.Playing() && v.s.Game.Passes() != nil
+	if !v.drawing {
+		v.verts, v.indices = v.borrow()
 	}
-	if frame := v.s.Mem.Frames().Frame(); v.drawn != frame+1 { // once a tick; a second Draw builds anew
-		v.drawn = frame + 1
-		p.Advance(game.PassBuild)
+}
+
+// begin starts a batch in its room: the level's own, of the plan, or where that had no room what the
+// frame arena could give.
+func (v *View) begin(p game.Pass, view render.View) {
+	verts, indices := v.verts, v.indices
+	if v.drawing {
+		verts, indices = v.room(p)
 	}
-	verts, err := plan.Slice(p, vertexType, game.BufVertices)
+	v.quads.Begin(verts, indices, v.atlas, view)
+}
+
+func (v *View) room(pass game.Pass) ([]render.Vertex, []uint32) {
+	p := v.s.Game.Build(pass)
+	verts, err := plan.Slice(p, vertexType, pass.Vertices())
 	if err != nil {
 		return nil, nil
 	}
-	indices, err := plan.Slice(p, indexType, game.BufIndices)
+	indices, err := plan.Slice(p, indexType, pass.Indices())
 	if err != nil {
 		return nil, nil
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// world draws from the ground up: floor, scorch, trails, pickups, enemies, shots, the ship,
-// particles.
-func (v *View) world(scene render.Viewport, crisp bool) {
+// world draws from the ground up: floor, scorch, trails, pickups, enemies, shots, the ship.
+func (v *View) world(scene render.Viewport) {
 	old := v.quads.SetView(v.cam.View(scene))
 	v.floor(scene)
+	v.soot()
 	v.scorch()
 	v.walls()
 	v.seals()
@@ -25,6 +25,12 @@ func (v *View) world(scene render.Viewport, crisp bool) {
 	v.arms()
 	v.portal()
 	v.player()
+	v.quads.SetView(old)
+}
+
+// above draws what lies over the world: particles, scores that float.
+func (v *View) above(scene render.Viewport, crisp bool) {
+	old := v.quads.SetView(v.cam.View(scene))
 	v.build(scene)
 	v.popups()
 	v.quads.SetView(old)
