@@ -13,6 +13,7 @@ import (
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/engine/stream/png"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
 )
 
 // GroundView shows the ground. Its methods are called on the game goroutine, by Frame.
@@ -36,7 +37,8 @@ const (
 type sceneryPicture struct {
 	sector ground.Sector
 	pixels []byte
-	row    int // rows that were handed over
+	props  []ground.Prop // what its recipe has stand there, in a block of the worker's
+	row    int           // rows that were handed over
 }
 
 // stampPicture is what the sectors of a realm have in common.
@@ -64,10 +66,11 @@ type scenery struct {
 	scope     *stream.Scope
 	told      map[string]bool // files whose failure was told, in this realm
 	narrow    bool            // and that workers have no room
+	props     *props
 }
 
 // newScenery registers what the ground is made of. Where nobody looks there is none.
-func newScenery(st *stream.Streamer, view GroundView, budget int) (*scenery, error) {
+func newScenery(st *stream.Streamer, m *tiers.Manager, view GroundView, budget int) (*scenery, error) {
 	if view == nil {
 		return nil, nil
 	}
@@ -77,7 +80,11 @@ func newScenery(st *stream.Streamer, view GroundView, budget int) (*scenery, err
 	if budget < ground.Bytes {
 		return nil, fmt.Errorf("game: %d bytes for the ground; a sector takes %d", budget, ground.Bytes)
 	}
-	g := &scenery{view: view, budget: budget, told: map[string]bool{}}
+	things, err := newProps(m)
+	if err != nil {
+		return nil, err
+	}
+	g := &scenery{view: view, budget: budget, told: map[string]bool{}, props: things}
 	g.plan.Reset(budget)
 	var decoders [64]png.Decoder // each used by one worker
 	return g, errors.Join(
@@ -156,6 +163,14 @@ func (g *scenery) compose(r *stream.Reader, heap *stream.Heap) (p sceneryPicture
 	if err := ground.Compose(p.pixels, recipe, stamps, heap, r.Wanted); err != nil {
 		return p, err
 	}
+	if n := recipe.NProps; n > 0 {
+		things, err := heap.Alloc(uintptr(n)*unsafe.Sizeof(ground.Prop{}), unsafe.Alignof(ground.Prop{}))
+		if err != nil {
+			return p, err
+		}
+		p.props = unsafe.Slice((*ground.Prop)(things), n)
+		copy(p.props, recipe.Props[:n])
+	}
 	heap.Free(block, unsafe.Sizeof(ground.Recipe{}))
 	return p, nil
 }
@@ -175,12 +190,16 @@ func (g *scenery) deliver(_ string, p, _ *sceneryPicture) error {
 	if p.row = to; to < ground.SectorSize {
 		return stream.ErrMore
 	}
-	p.pixels = nil
+	g.props.place(p.sector, p.props)
+	p.pixels, p.props = nil, nil
 	g.plan.Ready(p.sector) // where it was dropped meanwhile, Release follows
 	return nil
 }
 
-func (g *scenery) release(_ string, p *sceneryPicture) { g.view.Hide(p.sector) }
+func (g *scenery) release(_ string, p *sceneryPicture) {
+	g.view.Hide(p.sector)
+	g.props.leave(p.sector)
+}
 
 // request asks for what all sectors need, before the level begins.
 func (g *scenery) request(st *stream.Streamer, sc *stream.Scope, l *level.Level) {

@@ -125,7 +125,7 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 	}, nil)
 	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed("level", level.Parse)))
 	if err == nil {
-		s.scenery, err = newScenery(st, s.cfg.Ground, s.cfg.GroundBytes)
+		s.scenery, err = newScenery(st, s.Mem, s.cfg.Ground, s.cfg.GroundBytes)
 	}
 	if err != nil {
 		return nil, errors.Join(err, st.Close())

@@ -16,6 +16,7 @@ func (v *View) world(scene render.Viewport) {
 	v.soot()
 	v.scorch()
 	v.walls()
+	v.props()
 	v.seals()
 	v.embers()
 	v.pickups()
