@@ -39,12 +39,12 @@ func (v *View) prop(p game.Prop) {
 	lean := v.lean(p.P)
 	switch p.Kind {
 	case 0: // a lamp on a stalk
-		tx, ty := x+lean[0]+engine.Sin(t*0.9)*1.2, y-11+lean[1]*0.5
+		tx, ty := x+lean[0]+engine.Sin(t*0.9)*1.5, y-15+lean[1]*0.5
 		v.quads.Sprite(v.atlas.Soft(), x, y+1, 14, 6, 0, render.Color{A: 0.35})
-		v.quads.Line(x, y, tx, ty, 1.2, v.pal[1].Mix(v.pal[2], 0.3))
+		v.quads.Line(x, y, tx, ty, 2.2, v.pal[1].Mix(v.pal[2], 0.3))
 		glow := 0.55 + 0.15*engine.Sin(t*2.3)
-		v.quads.Sprite(v.atlas.Soft(), tx, ty, 26, 26, 0, v.pal[3].Light(0.35*glow))
-		v.quads.Sprite(v.atlas.Soft(), tx, ty, 7, 7, 0, v.pal[4].Light(glow))
+		v.quads.Sprite(v.atlas.Soft(), tx, ty, 44, 44, 0, v.pal[3].Light(0.4*glow))
+		v.quads.Sprite(v.atlas.Soft(), tx, ty, 10, 10, 0, v.pal[4].Light(glow))
 	case 1: // crystals
 		v.quads.Sprite(v.atlas.Soft(), x, y+2, 18, 8, 0, render.Color{A: 0.35})
 		for i := range 3 {
