@@ -185,6 +185,22 @@ func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 	t.Logf("%d leaves", seen)
 }
 
+func TestLost_EveryCountHasAName(t *testing.T) {
+	var l Lost
+	v := reflect.ValueOf(&l).Elem()
+	if v.NumField() != LostKinds {
+		t.Fatalf("%d counts, %d names", v.NumField(), LostKinds)
+	}
+	for i := range v.NumField() {
+		v.Field(i).SetInt(int64(i) + 1)
+	}
+	for i, n := range l.Counts() {
+		if n != i+1 || LostNames[i] == "" {
+			t.Errorf("%s: %d, named %q", v.Type().Field(i).Name, n, LostNames[i])
+		}
+	}
+}
+
 // Whoever adds a field to Game says here where its state is hashed, or why it is none.
 func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
 	why := map[string]string{

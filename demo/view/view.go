@@ -53,6 +53,7 @@ type View struct {
 	covered float32 // how far down the overlay reaches, in logical pixels
 	timer   *meter.Timer
 	text    []byte
+	short   shortage
 	names   []string
 	mark    arena.Mark
 	drawn   uint64 // the manager's frame that mark belongs to
@@ -72,7 +73,7 @@ type ids struct {
 
 // New makes the atlas and the font, and gives every picture its number.
 func New() (*View, error) {
-	v := &View{text: make([]byte, 0, 64)}
+	v := &View{text: make([]byte, 0, 256)}
 	var err error
 	if v.atlas, err = render.NewAtlas(render.AtlasConfig{}); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
@@ -159,6 +160,7 @@ func (v *View) Update() {
 		return
 	}
 	v.alive += 1.0 / 60
+	v.short.note(&v.s.Game.Lost)
 	g := v.s.Game
 	ahead := g.Player.Aim.Mul(26)
 	v.look = v.look.Add(ahead.Sub(v.look).Mul(0.06))

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +108,22 @@ func TestView_ScarceMemoryDropsQuads(t *testing.T) {
 	world, _ := v.paint()
 	if world == 0 || world > 1000 {
 		t.Errorf("the world is %d quads in a frame arena of 128 KiB", world)
+	}
+}
+
+// A tier that is full is said on the screen, by name, and no longer than it is.
+func TestView_SaysWhatThereIsNoRoomFor(t *testing.T) {
+	v := newView(t, 60, tiers.Config{})
+	_, quiet := v.paint()
+	v.s.Game.Lost.Ribbons++
+	v.frame(t)
+	v.paint()
+	if v.shortage(); !strings.Contains(string(v.text), "NO ROOM FOR TRAILS") {
+		t.Errorf("the screen says %q", v.text)
+	}
+	v.short.left = [game.LostKinds]int{}
+	if v.shortage(); strings.Contains(string(v.text), "TRAILS") || quiet == 0 {
+		t.Errorf("the screen still says %q", v.text)
 	}
 }
 
