@@ -132,6 +132,7 @@ func (o *options) session() game.SessionConfig {
 	o.marked = readMarking()
 	mem := tiers.Config{Workers: 2}
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
+	mem.Reserve[tiers.Static] = 24 << 20
 	if runtime.GOOS == "js" { // address space is memory there
 		mem.Workers = 1
 		mem.Reserve = [tiers.Count]uintptr{12 << 20, 8 << 20, 8 << 20, 96 << 20, 8 << 20, 14 << 20, 16 << 20}
@@ -148,12 +149,12 @@ func (o *options) session() game.SessionConfig {
 	}
 }
 
-// quads is room for a screen of fire, or for none where nobody looks.
+// quads is room for a screen of fire. Without a window nobody writes them, and they take addresses only.
 func (o *options) quads() int {
-	if o.headless {
-		return 0
+	if runtime.GOOS == "js" {
+		return 48_000
 	}
-	return 32_000
+	return 150_000
 }
 
 // unseen plays without a window, as fast as it goes.

@@ -27,6 +27,7 @@ type report struct {
 	Stream        streamReport       `json:"stream"`
 	TickMS        game.Percentiles   `json:"tick_ms"`
 	Lost          game.Lost          `json:"lost"`             // what full tiers cost the game
+	Traffic       trafficReport      `json:"traffic"`          // what the tiers carried
 	Series        []row              `json:"series,omitempty"` // what -every asks for
 	Books         *books             `json:"books,omitempty"`
 
@@ -88,6 +89,28 @@ type leadReport struct {
 	Worst  float64 `json:"worst"`
 }
 
+// trafficReport is what the tiers carried: rates are those of the whole run, a second of play.
+type trafficReport struct {
+	StaticBytes      uint64  `json:"static_bytes"` // of the frame's passes
+	StaticSideBySide uint64  `json:"static_bytes_side_by_side"`
+	StaticSaves      float64 `json:"static_saves"` // share of that
+	FrameBytesMax    uint64  `json:"frame_bytes_max"`
+	SlabPerSecond    float64 `json:"slab_per_second"`
+	SlabLive         uint64  `json:"slab_live"`
+	SlabClasses      int     `json:"slab_classes"`
+	LargePerSecond   float64 `json:"large_per_second"`
+	InboxPerSecond   float64 `json:"inbox_per_second"`
+}
+
+func traffic(s *game.Session) trafficReport {
+	now, none := s.Traffic(), game.Traffic{}
+	return trafficReport{
+		StaticBytes: now.Passes, StaticSideBySide: now.SideBySide, StaticSaves: now.Saves(), FrameBytesMax: now.FrameBytes,
+		SlabPerSecond: now.PerSecond(tiers.Slab, &none), SlabLive: now.SlabLive, SlabClasses: now.SlabClasses,
+		LargePerSecond: now.PerSecond(tiers.Large, &none), InboxPerSecond: now.PerSecond(tiers.Inbox, &none),
+	}
+}
+
 type spreadReport struct {
 	P50  float64 `json:"p50"`
 	P99  float64 `json:"p99"`
@@ -132,7 +155,7 @@ func summarize(s *game.Session, before marking) *report {
 	r := &report{
 		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.Levels(),
 		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), Lost: s.Game.Lost,
-		Stream: streamed(s), Mem: s.Game.Store().String(),
+		Stream: streamed(s), Mem: s.Game.Store().String(), Traffic: traffic(s),
 	}
 	s.Mem.Snapshot(&r.snapshot)
 	r.Tiers = r.snapshot.Records()
@@ -203,7 +226,10 @@ func (r *report) print(w io.Writer, hash bool) error {
 	fmt.Fprintf(w, "%d ticks, %d level changes, at most %d entities and %d particles, a tick took %.3f ms (99 %%: %.3f, longest %.3f)\n\n",
 		r.Ticks, r.Levels, r.EntitiesPeak, r.ParticlesPeak, r.TickMS.P50, r.TickMS.P99, r.TickMS.Max)
 	err := r.snapshot.WriteText(w)
-	fmt.Fprintf(w, "\nGo: %d collections, %d of them in play; %.2f heap objects a tick\n", r.Go.Cycles, r.Go.CyclesInPlay, r.Go.ObjectsPerTick)
+	t := &r.Traffic
+	fmt.Fprintf(w, "\ntraffic: the passes take %s, side by side %s (%.0f %% saved); %s in a frame; a second %.0f blocks of slab (%d live in %d classes), %.0f of large, %.0f home to workers\n",
+		tiers.Bytes(t.StaticBytes), tiers.Bytes(t.StaticSideBySide), 100*t.StaticSaves, tiers.Bytes(t.FrameBytesMax), t.SlabPerSecond, t.SlabLive, t.SlabClasses, t.LargePerSecond, t.InboxPerSecond)
+	fmt.Fprintf(w, "Go: %d collections, %d of them in play; %.2f heap objects a tick\n", r.Go.Cycles, r.Go.CyclesInPlay, r.Go.ObjectsPerTick)
 	if hash {
 		fmt.Fprintln(w, "hash", r.Hash)
 	}

@@ -18,7 +18,6 @@ const (
 	MoveRight
 	Fire
 	Dash
-	Rewind
 	Choose1
 	Choose2
 	Choose3
@@ -31,9 +30,9 @@ const (
 
 // actionNames are those of files, actionLabels those for a person.
 var (
-	actionNames = [ActionCount]string{"up", "left", "down", "right", "fire", "dash", "rewind", "choose1", "choose2", "choose3",
+	actionNames = [ActionCount]string{"up", "left", "down", "right", "fire", "dash", "choose1", "choose2", "choose3",
 		"pause", "restart", "mute", "fullscreen"}
-	actionLabels = [ActionCount]string{"MOVE UP", "MOVE LEFT", "MOVE DOWN", "MOVE RIGHT", "FIRE", "DASH", "REWIND",
+	actionLabels = [ActionCount]string{"MOVE UP", "MOVE LEFT", "MOVE DOWN", "MOVE RIGHT", "FIRE", "DASH",
 		"FIRST GIFT", "SECOND GIFT", "THIRD GIFT", "PAUSE", "START AGAIN", "MUTE", "FULLSCREEN"}
 )
 
@@ -60,7 +59,6 @@ func DefaultBindings() Bindings {
 		MoveRight:  {k(ebiten.KeyD), k(ebiten.KeyArrowRight), p(ebiten.StandardGamepadButtonLeftRight)},
 		Fire:       {m(ebiten.MouseButtonLeft), p(ebiten.StandardGamepadButtonFrontBottomRight)},
 		Dash:       {k(ebiten.KeySpace), k(ebiten.KeyShiftLeft), p(ebiten.StandardGamepadButtonRightBottom)},
-		Rewind:     {k(ebiten.KeyQ), m(ebiten.MouseButtonRight), p(ebiten.StandardGamepadButtonFrontTopLeft)},
 		Choose1:    {k(ebiten.KeyDigit1), k(ebiten.KeyNumpad1)},
 		Choose2:    {k(ebiten.KeyDigit2), k(ebiten.KeyNumpad2)},
 		Choose3:    {k(ebiten.KeyDigit3), k(ebiten.KeyNumpad3)},
@@ -136,6 +134,9 @@ func (b *Bindings) Map() map[string][]string {
 func (b *Bindings) SetMap(m map[string][]string) error {
 	n := DefaultBindings()
 	known := 0
+	if _, old := m["rewind"]; old { // an action of files written before there was none such
+		known++
+	}
 	for a := range n {
 		names, ok := m[actionNames[a]]
 		if !ok {

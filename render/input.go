@@ -19,7 +19,7 @@ type Input struct {
 	AimScreen mgl32.Vec2 // logical pixels; the last place pointed at
 	Pointing  bool
 
-	Fire, Rewind bool // held
+	Fire bool // held
 
 	// True in the tick of the press only. AnyKey is any but the overlay's keys.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
@@ -137,7 +137,6 @@ func (s *sampler) press(in *Input, r *raw, c *Controls) {
 			in.Choose = k + 1
 		}
 	}
-	in.Rewind = s.actions[Rewind]
 }
 
 // buttons reads the buttons on the screen.
@@ -151,7 +150,6 @@ func (s *sampler) buttons(in *Input) {
 	in.Dash = on(TouchDash) || in.Dash
 	in.Pause = on(TouchPause) || in.Pause
 	in.Panels = on(TouchOverlay)
-	in.Rewind = in.Rewind || s.fingers.buttons[TouchRewind] != 0
 }
 
 // steer sets where the player moves, aims and fires.

@@ -83,7 +83,7 @@ func TestInput_EveryActionHasItsField(t *testing.T) {
 		case Choose1, Choose2, Choose3:
 			return in.Choose == int(a-Choose1)+1
 		}
-		return map[Action]bool{Dash: in.Dash, Rewind: in.Rewind, Pause: in.Pause, Restart: in.Restart, Mute: in.Mute, Fullscreen: in.Fullscreen}[a]
+		return map[Action]bool{Dash: in.Dash, Pause: in.Pause, Restart: in.Restart, Mute: in.Mute, Fullscreen: in.Fullscreen}[a]
 	}
 	b := DefaultBindings()
 	for a := range ActionCount {
@@ -198,7 +198,6 @@ func TestInput_TwoThumbs(t *testing.T) {
 func TestInput_ButtonsOnTheScreenAreNoThumbs(t *testing.T) {
 	for b, get := range map[TouchButton]func(*Input) bool{
 		TouchDash:    func(in *Input) bool { return in.Dash },
-		TouchRewind:  func(in *Input) bool { return in.Rewind },
 		TouchPause:   func(in *Input) bool { return in.Pause },
 		TouchOverlay: func(in *Input) bool { return in.Panels },
 	} {
@@ -209,7 +208,7 @@ func TestInput_ButtonsOnTheScreenAreNoThumbs(t *testing.T) {
 			t.Errorf("button %d is not pressed", b)
 		}
 		in = h.tick(touching(touch{3, at.Add(mgl32.Vec2{-60, 0})}))
-		if in.Fire || in.Aim != (mgl32.Vec2{}) || b != TouchRewind && get(&in) {
+		if in.Fire || in.Aim != (mgl32.Vec2{}) || get(&in) {
 			t.Errorf("button %d, dragged, does more: %+v", b, in)
 		}
 		if at[0]-r < 0 || at[0]+r > LogicalW || at[1]-r < 0 || at[1]+r > LogicalH {
@@ -312,11 +311,11 @@ func TestCapture_TakesTheNextPressAndNothingElse(t *testing.T) {
 
 func TestBindings_ConflictsAreSwapped(t *testing.T) {
 	b := DefaultBindings()
-	if err := b.Bind(int(Dash), 0, "Q"); err != nil {
+	if err := b.Bind(int(Dash), 0, "R"); err != nil {
 		t.Fatal(err)
 	}
-	if b[Dash][0] != named(t, "Q") || b[Rewind][0] != keySpace {
-		t.Errorf("dash %v, rewind %v", b[Dash], b[Rewind])
+	if b[Dash][0] != named(t, "R") || b[Restart][0] != keySpace {
+		t.Errorf("dash %v, restart %v", b[Dash], b[Restart])
 	}
 	for control, want := range map[string]string{"F2": "overlay's", "M": "only control of MUTE", "Q9": "no control"} {
 		before := b
@@ -326,8 +325,18 @@ func TestBindings_ConflictsAreSwapped(t *testing.T) {
 	}
 	h := newHand()
 	h.c.Bindings = b
-	if in := h.tick(raw{}, named(t, "Q")); !in.Dash || in.Rewind {
+	if in := h.tick(raw{}, named(t, "R")); !in.Dash || in.Restart {
 		t.Errorf("after the swap: %+v", in)
+	}
+}
+
+// Files that were written when there was an action rewind are read, without it.
+func TestBindings_AnActionThatIsGoneIsForgotten(t *testing.T) {
+	b, m := DefaultBindings(), new(Bindings).Map()
+	clear(m)
+	m["rewind"], m["mute"] = []string{"Q"}, []string{"N"}
+	if err := b.SetMap(m); err != nil || b[Mute][0] != named(t, "N") {
+		t.Errorf("%v, mute %v", err, b[Mute])
 	}
 }
 

@@ -9,7 +9,6 @@ type TouchButton uint8
 // The buttons on the screen.
 const (
 	TouchDash TouchButton = iota
-	TouchRewind
 	TouchPause
 	TouchOverlay
 	TouchButtons // their number
@@ -22,8 +21,6 @@ func (b TouchButton) Circle(w, h float32) (at mgl32.Vec2, r float32) {
 	switch b {
 	case TouchDash:
 		return mgl32.Vec2{w - 40, h - 84}, 24
-	case TouchRewind:
-		return mgl32.Vec2{w - 96, h - 52}, 18
 	case TouchPause:
 		return mgl32.Vec2{w - 28, 66}, 16
 	}

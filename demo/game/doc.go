@@ -22,8 +22,9 @@
 // # Cost and goroutines
 //
 // A Game and a Session belong to one goroutine. A tick takes nothing from the Go heap but what grows
-// once; enemies that are out of reach move every eighth tick. Workers decode pictures, compose
-// ground and, one of them, search the way to the player, each in a heap of its own.
+// once; enemies that are out of reach move every eighth tick, those out of sight every other one, and
+// those in sight look for their way in one of four. Workers decode pictures, compose ground and, one of
+// them, search the ways to the player and to both its sides, each in a heap of its own.
 //
 // # Errors
 //

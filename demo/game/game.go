@@ -70,13 +70,14 @@ type Config struct {
 // A Game is the simulation: a function of its seed, its levels and realms, and its input. It draws
 // nothing and reads no clock. Where its memory lies:
 //
-//	static  the frame's passes: visible enemies, sort keys, drawing order, vertices, indices
+//	static  the frame's passes: visible enemies, sort keys, drawing order, vertices and indices of
+//	        three batches, one after the other
 //	frame   the collision grid, lists of hits and of the doomed; all of it within one tick
 //	level   the realm: clearances, ways, guides; the table of spawns
 //	pools   component columns, omens and embers by handle, particle columns, the texts of popups in
 //	        a compacting heap
 //	slab    lists of many lengths: trails, what sticks to enemies, lightning, mines, fires, a tag each
-//	large   the books of flow fields, the scorched ground by sector
+//	large   the books of flow fields, counts of the crowd, the scorched ground by sector, soot
 //	inbox   flow fields, computed on a worker
 //
 // When a tier is full the game has less of what lives there, counts it in Lost, and goes on.
@@ -112,12 +113,14 @@ type Game struct {
 
 	passes  *plan.Arena // nil where the static tier had no room
 	seen    []Seen      // of this tick, in drawing order
+	built   bool        // the frame's passes have gone on to drawing
 	glimpse Seen        // what eachNear shows: a literal there would be a Go allocation each
 	grid    grid        // of this tick
 	columns []column    // of this tick's pass over the enemies
 	doomed  doomed      // of this tick
 	fx      *fx
 	scorch  scorches
+	soot    Soot
 	heap    memory.Allocator // for blocks of many lengths
 	guard   *guard.Allocator // nil where it does not guard
 	moment  uint64           // the guard's, when the level began
@@ -275,6 +278,7 @@ func (g *Game) Begin(l *level.Level, r *realm.Realm) error {
 		return err
 	}
 	g.clear()
+	g.soot.begin(g)
 	g.enter(Announce)
 	return g.stress()
 }
@@ -285,6 +289,7 @@ func (g *Game) clear() {
 	g.marks.reset()
 	g.popups.reset()
 	g.scorch.reset()
+	g.soot.reset()
 	g.arms.reset()
 }
 

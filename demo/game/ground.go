@@ -65,7 +65,8 @@ const (
 type sceneryPicture struct {
 	sector ground.Sector
 	pixels []byte
-	row    int // rows that were handed over
+	props  []ground.Prop // what its recipe has stand there, in a block of the worker's
+	row    int           // rows that were handed over
 }
 
 // stampPicture is what the sectors of a realm have in common.
@@ -102,6 +103,7 @@ type scenery struct {
 	peak      int64           // most bytes of pictures, on the GPU and in the workers' blocks
 	told      map[string]bool // files whose failure was told, in this realm
 	narrow    bool            // and that workers have no room
+	props     *props
 }
 
 // newScenery registers what the ground is made of. Where nobody looks there is none.
@@ -117,6 +119,10 @@ func newScenery(st *stream.Streamer, mem *tiers.Manager, view GroundView, budget
 		return nil, fmt.Errorf("game: %d bytes for the ground; a sector takes %d, and %d are for those on their way", budget, ground.Bytes, groundOnWay(budget))
 	}
 	g.plan.Reset(g.sectors * ground.Bytes)
+	var err error
+	if g.props, err = newProps(mem); err != nil {
+		return nil, err
+	}
 	var decoders [64]png.Decoder // each used by one worker
 	return g, errors.Join(
 		stream.Register(st, stream.Kind[stampPicture]{
@@ -197,7 +203,18 @@ func (g *scenery) compose(r *stream.Reader, heap *stream.Heap) (p sceneryPicture
 	if stamps == nil {
 		return p, errors.New("its realm has no stamps")
 	}
-	return p, ground.Compose(p.pixels, recipe, stamps, scratch, r.Wanted)
+	if err := ground.Compose(p.pixels, recipe, stamps, scratch, r.Wanted); err != nil {
+		return p, err
+	}
+	if n := recipe.NProps; n > 0 {
+		things, err := heap.Alloc(uintptr(n)*unsafe.Sizeof(ground.Prop{}), unsafe.Alignof(ground.Prop{}))
+		if err != nil {
+			return p, err
+		}
+		p.props = unsafe.Slice((*ground.Prop)(things), n)
+		copy(p.props, recipe.Props[:n])
+	}
+	return p, nil
 }
 
 // sectorFile is the name of a recipe within its realm.
@@ -282,7 +299,8 @@ func (g *scenery) deliver(_ string, p, old *sceneryPicture) error {
 		g.tiles--
 	}
 	g.half = nil
-	p.pixels = nil
+	g.props.place(p.sector, p.props)
+	p.pixels, p.props = nil, nil
 	g.plan.Ready(p.sector) // where it was dropped meanwhile, Release follows
 	return nil
 }
@@ -298,6 +316,7 @@ func (g *scenery) hide(p *sceneryPicture) {
 		p.row = 0
 		g.tiles--
 		g.view.Hide(p.sector)
+		g.props.leave(p.sector)
 	}
 }
 

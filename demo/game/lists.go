@@ -46,7 +46,7 @@ func (l *list[T]) release() {
 // tags gives each kind of list its allocator: a tag of the manager's, so that its books say what
 // they take. A guard, where there is one, stands before all of them.
 func (g *Game) tags(m *tiers.Manager) error {
-	g.scorch.a = g.store.large()
+	g.scorch.a, g.soot.a = g.store.large(), g.store.large()
 	at := func(name string) (memory.Allocator, error) {
 		if g.guard != nil {
 			return g.heap, nil

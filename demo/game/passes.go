@@ -11,27 +11,59 @@ import (
 // The buffers of a frame's passes. Each is needed for a part of the frame only, so a plan
 // places them in less room than they take together:
 //
-//	pass       0 cull   1 sort   2 build   3 submit
-//	visible    |-----------------|
-//	keys                |--------|
-//	order               |-------------------------|
-//	vertices                     |----------------|
-//	indices                      |----------------|
+//	pass        0 cull   1 sort   2 sprites   3 sparks   4 signs
+//	visible     |-----------------|
+//	keys                 |--------|
+//	order                |----------------------------------------|
+//	sprites                       |-----------|
+//	sparks                                    |----------|
+//	signs                                                |--------|
+//
+// The last three are vertices and indices of what is built and submitted one after the other: the
+// world, the particles over it, and what is to be read.
 const (
 	bufVisible uint32 = iota
 	bufKeys
 	bufOrder
-	BufVertices // four of 48 bytes for each of Config.Quads
-	BufIndices  // six uint32 for each of Config.Quads
+	bufDrawn // vertices, and indices behind them, of each Pass
 )
+
+// A Pass is one of the batches that are drawn in a frame, in this order.
+type Pass uint32
+
+// The batches.
+const (
+	Sprites Pass = iota
+	Sparks
+	Signs
+	passes
+)
+
+// Vertices and Indices name the batch's buffers in the plan.
+func (p Pass) Vertices() uint32 { return bufDrawn + 2*uint32(p) }
+
+// Indices names the batch's buffer of indices.
+func (p Pass) Indices() uint32 { return p.Vertices() + 1 }
 
 // The passes, as moments of the plan.
 const (
 	passCull = iota
 	passSort
-	PassBuild
-	passEnd = PassBuild + 2
+	passDrawn
+	passEnd = passDrawn + int(passes)
 )
+
+// quads returns for how many of a frame's quads each batch has room: four of 48 bytes and six uint32
+// each.
+func (p Pass) quads(all int) int {
+	switch p {
+	case Sprites:
+		return all * 2 / 5
+	case Sparks:
+		return all * 3 / 5
+	}
+	return min(all, 4096)
+}
 
 // A Seen is an enemy that may be in sight, in the order in which it is drawn.
 type Seen struct {
@@ -61,13 +93,18 @@ const seenMost = 8192
 func (g *Game) declare() error {
 	g.passes, g.seen = nil, nil
 	for quads, most := g.cfg.Quads, seenMost; quads >= 256; quads, most = quads/2, max(most/2, 64) {
-		p, err := plan.Fast([]plan.Buffer{
-			{ID: bufVisible, Size: uintptr(most) * seenType.Size(), Birth: passCull, Death: PassBuild},
-			{ID: bufKeys, Size: 2 * uintptr(most) * keyType.Size(), Birth: passSort, Death: PassBuild},
+		buffers := []plan.Buffer{
+			{ID: bufVisible, Size: uintptr(most) * seenType.Size(), Birth: passCull, Death: passDrawn},
+			{ID: bufKeys, Size: 2 * uintptr(most) * keyType.Size(), Birth: passSort, Death: passDrawn},
 			{ID: bufOrder, Size: uintptr(most) * seenType.Size(), Birth: passSort, Death: passEnd},
-			{ID: BufVertices, Size: uintptr(quads) * 4 * 48, Align: 64, Birth: PassBuild, Death: passEnd},
-			{ID: BufIndices, Size: uintptr(quads) * 6 * 4, Align: 64, Birth: PassBuild, Death: passEnd},
-		})
+		}
+		for k := range passes {
+			n, at := uintptr(k.quads(quads)), passDrawn+int(k)
+			buffers = append(buffers,
+				plan.Buffer{ID: k.Vertices(), Size: n * 4 * 48, Align: 64, Birth: at, Death: at + 1},
+				plan.Buffer{ID: k.Indices(), Size: n * 6 * 4, Align: 64, Birth: at, Death: at + 1})
+		}
+		p, err := plan.Fast(buffers)
 		if err != nil {
 			return err
 		}
@@ -86,10 +123,38 @@ func (g *Game) declare() error {
 // Passes returns the arena of the frame's passes, or nil where there was no room for one.
 func (g *Game) Passes() *plan.Arena { return g.passes }
 
+// Saved returns how many bytes the frame's passes take, and how many they would side by side.
+func (g *Game) Saved() (taken, sideBySide uint64) {
+	if g.passes == nil {
+		return 0, 0
+	}
+	for b := range g.passes.Plan().All() {
+		sideBySide += uint64(b.Size)
+	}
+	return uint64(g.passes.Plan().Total()), sideBySide
+}
+
+// Build starts a batch of the frame's drawing, in their order, and returns the arena that has its
+// buffers until the next one starts, or nil where there is none. What is drawn a second time, without
+// a tick in between, is looked at again: the buffers of the passes before have been written over.
+func (g *Game) Build(p Pass) *plan.Arena {
+	if g.passes == nil {
+		return nil
+	}
+	if p == Sprites {
+		if g.built {
+			_ = g.look() // it did not fail in the tick
+		}
+		g.built = true
+	}
+	g.passes.Advance(passDrawn + int(p))
+	return g.passes
+}
+
 // look lists the enemies about the player and puts them in drawing order: the first two
 // passes of the frame.
 func (g *Game) look() error {
-	g.seen = nil
+	g.seen, g.built = nil, false
 	if g.passes == nil {
 		return nil
 	}

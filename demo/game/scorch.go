@@ -24,8 +24,9 @@ type scorches struct {
 
 func sector(v float32) int { return min(max(int(v)/realm.SectorSize, 0), realm.Sectors-1) }
 
-// burn heats a disc.
+// burn heats a disc, and leaves soot.
 func (s *scorches) burn(g *Game, at vec, radius float32) {
+	g.soot.add(at, radius*0.7)
 	cx, cy, r := int(at[0])/ScorchCell, int(at[1])/ScorchCell, int(radius)/ScorchCell+1
 	for y := max(cy-r, 0); y <= min(cy+r, realm.Sectors*ScorchCells-1); y++ {
 		for x := max(cx-r, 0); x <= min(cx+r, realm.Sectors*ScorchCells-1); x++ {

@@ -59,6 +59,7 @@ type Session struct {
 	short    bool                        // the pools tier rose past its soft mark
 	settle   int                         // frames until the workers are told to take home what was uploaded
 	entities int                         // most at once
+	frame    uint64                      // the most bytes that one took
 	failed   uint64                      // pictures that Log was told of
 	played   struct {
 		objects, ticks   uint64 // of the levels that have ended
@@ -348,6 +349,7 @@ func (s *Session) EndFrame() error {
 		return nil
 	}
 	s.open = false
+	s.frame = max(s.frame, uint64(s.Mem.Frame().Used()))
 	return s.Mem.EndFrame()
 }
 

@@ -107,8 +107,20 @@ func (s *State) hash(h *engine.Hasher) {
 	h.Uint64(s.begun)
 }
 
+// LostKinds is how many things Lost counts, LostNames what they are for a player.
+const LostKinds = 15
+
+// LostNames are in the order of Counts.
+var LostNames = [LostKinds]string{"DRAWING", "ENEMIES", "SHOTS", "PICKUPS", "EMBERS", "COLLISIONS", "HITS", "SCORES", "TRAILS", "SCORCHED GROUND",
+	"KINDS OF ENEMIES", "WAYS", "WALLS", "LISTS", "MARKS"}
+
+// Counts returns all that was lost, in the order of the declaration.
+func (l *Lost) Counts() [LostKinds]int {
+	return [...]int{l.Quads, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks}
+}
+
 func (l *Lost) hash(h *engine.Hasher) {
-	for _, n := range [...]int{l.Quads, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks} {
+	for _, n := range l.Counts() {
 		h.Int(n)
 	}
 }

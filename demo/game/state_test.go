@@ -185,13 +185,29 @@ func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 	t.Logf("%d leaves", seen)
 }
 
+func TestLost_EveryCountHasAName(t *testing.T) {
+	var l Lost
+	v := reflect.ValueOf(&l).Elem()
+	if v.NumField() != LostKinds {
+		t.Fatalf("%d counts, %d names", v.NumField(), LostKinds)
+	}
+	for i := range v.NumField() {
+		v.Field(i).SetInt(int64(i) + 1)
+	}
+	for i, n := range l.Counts() {
+		if n != i+1 || LostNames[i] == "" {
+			t.Errorf("%s: %d, named %q", v.Type().Field(i).Name, n, LostNames[i])
+		}
+	}
+}
+
 // Whoever adds a field to Game says here where its state is hashed, or why it is none.
 func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
 	why := map[string]string{
 		"State": "hashed", "world": "hashed", "omens": "hashed", "embers": "hashed", "wishes": "hashed", "fx": "hashed",
-		"scorch": "hashed", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
+		"scorch": "hashed", "soot": "for the eye: no rule reads it, and it is as fine as there is room", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
 		"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "store": "memory", "chunks": "memory", "actors": "ways into the world",
-		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye",
+		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye", "built": "the view's",
 		"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "doomed": "made in every tick",
 		"heap": "memory", "guard": "memory", "moment": "the guard's",
 		"tour": "follows from cfg and the realm", "systems": "the order of the rules", "tick": "made in every tick",

@@ -222,10 +222,10 @@ func TestKeys_AreCapturedSwappedAndKept(t *testing.T) {
 	if !d.Capturing() {
 		t.Fatal("no key is waited for")
 	}
-	if cmd := d.Step(shell.Nav{Captured: "Q"}); cmd != shell.SettingsChanged || d.Capturing() {
+	if cmd := d.Step(shell.Nav{Captured: "R"}); cmd != shell.SettingsChanged || d.Capturing() {
 		t.Errorf("command %d", cmd)
 	}
-	if d.seek(t, "DASH").Slots[0] != "Q" || d.seek(t, "REWIND").Slots[0] != "SPACE" {
+	if d.seek(t, "DASH").Slots[0] != "R" || d.seek(t, "START AGAIN").Slots[0] != "SPACE" {
 		t.Errorf("%+v", d.Items())
 	}
 	d.Step(shell.Nav{Back: true})

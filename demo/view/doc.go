@@ -4,8 +4,9 @@
 // # The idea
 //
 // The ground lies on pages of tiles and takes a draw call for each that is in sight; a sector that has not come
-// is drawn from the realm's far picture, which lies on the atlas like everything else. World and HUD
-// share the atlas and take a draw call each. A [Menu] is drawn over them from what the shell says
+// is drawn from the realm's far picture, which lies on the atlas like everything else. The world, the
+// particles over it and the HUD share the atlas and take a draw call each, one after the other, so that each has its vertices
+// where those of the one before were. A [Menu] is drawn over them from what the shell says
 // there is.
 //
 // # Cost and goroutines

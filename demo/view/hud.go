@@ -37,6 +37,7 @@ func (v *View) hud() {
 	v.compass()
 	v.offers()
 	v.breath()
+	v.shortage()
 	if share, ok := g.Boss(); ok {
 		q.Rect(Width/2-120, 14, 240, 4, v.pal[1])
 		q.Rect(Width/2-120, 14, 240*share, 4, v.pal[3])

@@ -18,7 +18,6 @@ const (
 	SymbolHull
 	SymbolFrost
 	SymbolMagnet
-	SymbolRewind
 	Symbols // their number
 )
 
@@ -121,11 +120,6 @@ func (m *Menu) symbol(s int, x, y, k float32) {
 			q.Glow(x+dx*34*(1-f), y+dy*34*(1-f), 4, m.accent().Light((0.3+f)*k))
 		}
 		q.Ring(x, y, 9, 3, 0, 0, w)
-	case SymbolRewind:
-		for i := range 2 {
-			px := x - 22 + 24*float32(i)
-			q.Tri(px, y, px+20, y-17, px+20, y+17, w)
-		}
 	default:
 		q.Glow(x, y, 20, m.accent().Light(k))
 		q.Glow(x, y, 11, w.Light(1))
@@ -146,9 +140,6 @@ func (m *Menu) thumbs() {
 				m.q.Line(px, y-8, px+7, y, 2.5, c)
 				m.q.Line(px+7, y, px, y+8, 2.5, c)
 			}
-		case render.TouchRewind:
-			m.q.Tri(x-8, y, x+1, y-6, x+1, y+6, c)
-			m.q.Tri(x, y, x+8, y-6, x+8, y+6, c)
 		case render.TouchPause:
 			m.q.Rect(x-5, y-6, 3, 12, c)
 			m.q.Rect(x+2, y-6, 3, 12, c)

@@ -52,9 +52,13 @@ type View struct {
 	covered float32 // how far down the overlay reaches, in logical pixels
 	timer   *meter.Timer
 	text    []byte
+	short   shortage
 	names   []string
 	mark    arena.Mark
 	drawn   uint64 // the manager's frame that mark belongs to
+	drawing bool   // there is a plan
+	verts   []render.Vertex
+	indices []uint32 // these two where there is none
 	pal     [5]render.Color
 }
 
@@ -68,7 +72,7 @@ type ids struct {
 
 // New makes the atlas and the font, and gives every picture its number.
 func New() (*View, error) {
-	v := &View{text: make([]byte, 0, 64)}
+	v := &View{text: make([]byte, 0, 256)}
 	var err error
 	if v.atlas, err = render.NewAtlas(render.AtlasConfig{}); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
@@ -150,6 +154,7 @@ func (v *View) Update() {
 		return
 	}
 	v.alive += 1.0 / 60
+	v.short.note(&v.s.Game.Lost)
 	g := v.s.Game
 	ahead := g.Player.Aim.Mul(26)
 	v.look = v.look.Add(ahead.Sub(v.look).Mul(0.06))
@@ -182,9 +187,9 @@ const (
 	quadLeast = 3_000
 )
 
-// Draw writes the frame's quads and submits them in two draw calls: the world, and over it,
-// sharp and without glow, what is to be read. The second batch takes the room of the first,
-// which the renderer has copied.
+// Draw writes the frame's quads and submits them in three draw calls: the world, the particles over
+// it, and over both, sharp and without glow, what is to be read. Each batch takes the room of the one
+// before, which the renderer has copied.
 func (v *View) Draw(f *render.Frame) {
 	v.timer.Start()
 	v.draw(f)
@@ -193,23 +198,26 @@ func (v *View) Draw(f *render.Frame) {
 }
 
 func (v *View) draw(f *render.Frame) {
-	verts, indices := v.room()
 	v.Dropped = 0
+	v.open()
 	if v.comfort.on {
 		f.SetBloom(v.comfort.bloom)
 	}
 	if v.s.Playing() {
 		scene := f.BeginScene(v.pal[0])
-		v.quads.Begin(verts, indices, v.atlas, scene.View())
-		v.world(scene, f.Crisp())
+		v.begin(game.Sprites, scene.View())
+		v.world(scene)
 		if v.ground.tiles != nil {
 			v.ground.tiles.Submit(f)
 		}
 		v.submit(f)
+		v.begin(game.Sparks, scene.View())
+		v.above(scene, f.Crisp())
+		v.submit(f)
 		f.Bloom(render.DefaultBloom)
 		f.EndScene()
 	}
-	v.quads.Begin(verts, indices, v.atlas, f.View())
+	v.begin(game.Signs, f.View())
 	if v.s.Playing() {
 		v.covered = (v.Overlay.Bottom() - float32(f.Y)) / f.Scale
 		v.hud()
@@ -228,22 +236,31 @@ func (v *View) submit(f *render.Frame) {
 	v.needed = max(v.needed*15/16, quads) // forgets slowly: the next frame is much like this one
 }
 
-// room returns the vertices and indices to write: the level's own, of the plan, or where that
-// had no room what the frame arena can give.
-func (v *View) room() ([]render.Vertex, []uint32) {
-	p := v.s.Game.Passes()
-	if p == nil || !v.s.Playing() {
-		return v.borrow()
+// open finds room for a frame's batches.
+func (v *View) open() {
+	v.drawing = v.s.Playing() && v.s.Game.Passes() != nil
+	if !v.drawing {
+		v.verts, v.indices = v.borrow()
 	}
-	if frame := v.s.Mem.Frames().Frame(); v.drawn != frame+1 { // once a tick; a second Draw builds anew
-		v.drawn = frame + 1
-		p.Advance(game.PassBuild)
+}
+
+// begin starts a batch in its room: the level's own, of the plan, or where that had no room what the
+// frame arena could give.
+func (v *View) begin(p game.Pass, view render.View) {
+	verts, indices := v.verts, v.indices
+	if v.drawing {
+		verts, indices = v.room(p)
 	}
-	verts, err := plan.Slice(p, vertexType, game.BufVertices)
+	v.quads.Begin(verts, indices, v.atlas, view)
+}
+
+func (v *View) room(pass game.Pass) ([]render.Vertex, []uint32) {
+	p := v.s.Game.Build(pass)
+	verts, err := plan.Slice(p, vertexType, pass.Vertices())
 	if err != nil {
 		return nil, nil
 	}
-	indices, err := plan.Slice(p, indexType, game.BufIndices)
+	indices, err := plan.Slice(p, indexType, pass.Indices())
 	if err != nil {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -51,13 +52,20 @@ var window = render.Fit(1280, 720, Width, Height)
 
 // paint writes what Draw writes, without a screen to submit it to.
 func (v *View) paint() (world, hud int) {
-	verts, indices := v.room()
-	v.quads.Begin(verts, indices, v.atlas, window.View())
-	v.world(window, false)
-	world = v.quads.Len() / render.VertsPerQuad
-	v.quads.Begin(verts, indices, v.atlas, window.View())
+	quads := func() int {
+		v.needed = max(v.needed*15/16, v.quads.Len()/render.VertsPerQuad+v.quads.Dropped)
+		return v.quads.Len() / render.VertsPerQuad
+	}
+	v.open()
+	v.begin(game.Sprites, window.View())
+	v.world(window)
+	world = quads()
+	v.begin(game.Sparks, window.View())
+	v.above(window, false)
+	world += quads()
+	v.begin(game.Signs, window.View())
 	v.hud()
-	return world, v.quads.Len() / render.VertsPerQuad
+	return world, quads()
 }
 
 func TestView_FrameAndDrawingAllocateNothing(t *testing.T) {
@@ -103,6 +111,35 @@ func TestView_ScarceMemoryDropsQuads(t *testing.T) {
 	}
 }
 
+// A tier that is full is said on the screen, by name, and no longer than it is.
+func TestView_SaysWhatThereIsNoRoomFor(t *testing.T) {
+	v := newView(t, 60, tiers.Config{})
+	_, quiet := v.paint()
+	v.s.Game.Lost.Ribbons++
+	v.frame(t)
+	v.paint()
+	if v.shortage(); !strings.Contains(string(v.text), "NO ROOM FOR TRAILS") {
+		t.Errorf("the screen says %q", v.text)
+	}
+	v.short.left = [game.LostKinds]int{}
+	if v.shortage(); strings.Contains(string(v.text), "TRAILS") || quiet == 0 {
+		t.Errorf("the screen still says %q", v.text)
+	}
+}
+
+// What is drawn again without a tick in between, as in a pause, is what was drawn before.
+func TestView_APauseIsDrawnAgainAndAgain(t *testing.T) {
+	v := newView(t, 400, tiers.Config{})
+	world, hud := v.paint()
+	v.s.Paused = true
+	for range 3 {
+		v.frame(t)
+		if w, h := v.paint(); w != world || h != hud {
+			t.Fatalf("%d and %d quads, and in a pause %d and %d", world, hud, w, h)
+		}
+	}
+}
+
 func TestView_ALevelOnItsWayShowsItsName(t *testing.T) {
 	v := newView(t, 10, tiers.Config{})
 	v.s.Flow.Go("tide")
@@ -110,8 +147,8 @@ func TestView_ALevelOnItsWayShowsItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.Update()
-	verts, indices := v.room()
-	v.quads.Begin(verts, indices, v.atlas, window.View())
+	v.open()
+	v.begin(game.Signs, window.View())
 	v.loading()
 	if v.quads.Len() == 0 {
 		t.Error("nothing is drawn while a level loads")

@@ -9,13 +9,14 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// world draws from the ground up: floor, scorch, trails, pickups, enemies, shots, the ship,
-// particles.
-func (v *View) world(scene render.Viewport, crisp bool) {
+// world draws from the ground up: floor, scorch, trails, pickups, enemies, shots, the ship.
+func (v *View) world(scene render.Viewport) {
 	old := v.quads.SetView(v.cam.View(scene))
 	v.floor(scene)
+	v.soot()
 	v.scorch()
 	v.walls()
+	v.props()
 	v.seals()
 	v.embers()
 	v.pickups()
@@ -25,6 +26,12 @@ func (v *View) world(scene render.Viewport, crisp bool) {
 	v.arms()
 	v.portal()
 	v.player()
+	v.quads.SetView(old)
+}
+
+// above draws what lies over the world: particles, scores that float.
+func (v *View) above(scene render.Viewport, crisp bool) {
+	old := v.quads.SetView(v.cam.View(scene))
 	v.build(scene)
 	v.popups()
 	v.quads.SetView(old)

@@ -1,0 +1,64 @@
+package game
+
+import (
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// Soot is what fights leave on the ground for as long as the realm lasts: where many have burst it is
+// dark. All of the realm is one block of the large tier, in cells as fine as a quarter of the tier has
+// room for: 9 MiB of 4 units each. It is for the eye: no rule reads it, and the hash does not see it.
+type Soot struct {
+	Cells []uint8 // row by row, 0 clean to 255 black; nil where there was no room
+	Side  int     // cells in a row, and rows
+	Unit  int     // units, a cell's side
+
+	a memory.Allocator
+}
+
+// begin takes the block, clean.
+func (s *Soot) begin(g *Game) {
+	s.reset()
+	var snap tiers.Snapshot
+	g.mem.Snapshot(&snap)
+	room := snap.Tiers[tiers.Large].Budget / 4
+	for unit := 4; unit <= 64; unit *= 2 {
+		side := realm.World / unit
+		if uint64(side*side) > room {
+			continue
+		}
+		if cells, err := memory.MakeSlice[uint8](s.a, side*side); err == nil {
+			s.Cells, s.Side, s.Unit = cells, side, unit
+			return
+		}
+	}
+	g.Lost.Scorch++
+}
+
+func (s *Soot) reset() {
+	if s.Cells != nil {
+		memory.FreeSlice(s.a, s.Cells)
+	}
+	s.Cells, s.Side, s.Unit = nil, 0, 0
+}
+
+// add darkens a disc, softly.
+func (s *Soot) add(at vec, radius float32) {
+	if s.Cells == nil {
+		return
+	}
+	cx, cy, r := int(at[0])/s.Unit, int(at[1])/s.Unit, int(radius)/s.Unit+1
+	for y := max(cy-r, 0); y <= min(cy+r, s.Side-1); y++ {
+		for x := max(cx-r, 0); x <= min(cx+r, s.Side-1); x++ {
+			d := (x-cx)*(x-cx) + (y-cy)*(y-cy)
+			if dark := 40 - 40*d/(r*r+1); dark > 0 {
+				c := &s.Cells[y*s.Side+x]
+				*c = uint8(min(255, int(*c)+dark))
+			}
+		}
+	}
+}
+
+// Soot returns how dark fights have left the ground. It is valid until the next tick.
+func (g *Game) Soot() *Soot { return &g.soot }

@@ -1,0 +1,42 @@
+package view
+
+import "github.com/strata-go/strata/demo/game"
+
+// shortTime is how long it is said, in ticks, that there was no room for something.
+const shortTime = 180
+
+// A shortage remembers what full tiers have cost the game lately.
+type shortage struct {
+	had  [game.LostKinds]int
+	left [game.LostKinds]int // ticks for which it is said
+}
+
+// note looks at what is lost, once a tick.
+func (s *shortage) note(l *game.Lost) {
+	for i, n := range l.Counts() {
+		if n > s.had[i] {
+			s.left[i] = shortTime
+		}
+		s.had[i], s.left[i] = n, max(s.left[i]-1, 0)
+	}
+}
+
+// shortage says on the screen what there is no room for.
+func (v *View) shortage() {
+	text := append(v.text[:0], "NO ROOM FOR "...)
+	const empty = len("NO ROOM FOR ")
+	for i, left := range v.short.left {
+		if left == 0 {
+			continue
+		}
+		if len(text) > empty {
+			text = append(text, ", "...)
+		}
+		text = append(text, game.LostNames[i]...)
+	}
+	v.text = text
+	v.text = text
+	if len(text) > empty {
+		v.quads.TextBytes(v.font, 10, 50, 1, v.pal[3], text)
+	}
+}
