@@ -93,7 +93,8 @@
 // In a window what the game draws from lies in the tiers as before, and -mem is about the game's own blocks.
 //
 // -compare plays the three in turn, -rounds times, in processes of their own with GOGC and GOMEMLIMIT taken
-// from their environment, and prints the medians: times of a tick, collections since the start and those
+// from their environment, and prints the medians: times of a tick by the clock, and by what its thread took of
+// processors, which a machine that does other work does not blur; collections since the start and those
 // in play, what marking took of processors by the runtime's estimate, what the process took of them, and
 // what is resident as the run ends. Runs that do not end in the same state are an error.
 //

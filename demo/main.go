@@ -113,9 +113,17 @@ func (o *options) session() game.SessionConfig {
 	}
 	return game.SessionConfig{
 		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Store: o.mem.Store},
-		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
+		Memory: mem, FS: o.files(), CPU: o.clock(), Level: o.level, Autopilot: o.autopilot,
 		Log: func(err error) { o.log(err.Error()) },
 	}
+}
+
+// clock is what -paced measures ticks by, beside the wall's, where the system has it.
+func (o *options) clock() func() time.Duration {
+	if !o.paced {
+		return nil
+	}
+	return threadClock
 }
 
 // quads is room for a screen of fire, or for none where nobody looks.
@@ -130,6 +138,10 @@ func (o *options) quads() int {
 func (o *options) unseen() (*report, error) {
 	cfg := o.session()
 	cfg.Autopilot = true // nobody is there to play
+	if cfg.CPU != nil {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
 	s, err := game.NewSession(cfg)
 	if err != nil {
 		return nil, err

@@ -26,8 +26,9 @@ type report struct {
 	Go            goReport           `json:"go"`
 	Loader        loaderReport       `json:"loader"`
 	TickMS        game.Percentiles   `json:"tick_ms"`
-	Lost          game.Lost          `json:"lost"`             // what full tiers cost the game
-	Series        []row              `json:"series,omitempty"` // what -every asks for
+	TickCPUMS     game.Percentiles   `json:"tick_cpu_ms,omitzero"` // of the game's thread, with -paced, where the system says
+	Lost          game.Lost          `json:"lost"`                 // what full tiers cost the game
+	Series        []row              `json:"series,omitempty"`     // what -every asks for
 	Books         *books             `json:"books,omitempty"`
 
 	snapshot tiers.Snapshot
@@ -102,7 +103,7 @@ func (b *books) print(w io.Writer) error {
 func summarize(s *game.Session, before marking) *report {
 	r := &report{
 		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.Levels(),
-		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), Lost: s.Game.Lost,
+		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), TickCPUMS: s.TickCPU(), Lost: s.Game.Lost,
 		Loader: loaded(s.Stream), Mem: s.Game.Store().String(),
 	}
 	s.Mem.Snapshot(&r.snapshot)
