@@ -31,13 +31,19 @@ func (goHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (goHeap) Free(unsafe.Pointer, uintptr) {}
 
 // A pooledHeap keeps blocks that were given back in a sync.Pool for each power of two. What lies in it is
-// a pointer, so that Get and Put allocate nothing. It may be used by any number of goroutines.
-type pooledHeap struct{ classes [bits.UintSize]sync.Pool }
+// a pointer, so that Get and Put allocate nothing. Blocks above pooledMost are the collector's: there are
+// few, and nobody keeps twice the room for them. It may be used by any number of goroutines.
+type pooledHeap struct{ classes [21]sync.Pool }
+
+const pooledMost = 1 << 20
 
 // classOf returns the class whose blocks have room for size bytes.
 func classOf(size uintptr) int { return bits.Len64(uint64(max(size, 16) - 1)) }
 
 func (h *pooledHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	if size > pooledMost {
+		return goHeap{}.Alloc(size, align)
+	}
 	k := classOf(max(size, align)) // a block of a power of two is aligned to it, up to a page
 	if p, ok := h.classes[k].Get().(unsafe.Pointer); ok {
 		return p, nil
@@ -46,7 +52,7 @@ func (h *pooledHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 }
 
 func (h *pooledHeap) Free(p unsafe.Pointer, size uintptr) {
-	if p != nil {
+	if p != nil && size <= pooledMost {
 		h.classes[classOf(size)].Put(p)
 	}
 }

@@ -31,7 +31,7 @@ func TestStore_HashIsTheSameInEach(t *testing.T) {
 		var all [Stores][]uint64
 		for k := range Store(Stores) {
 			c.cfg.Store = k
-			s := newSession(t, SessionConfig{Game: c.cfg, Memory: roomy})
+			s := newSession(t, SessionConfig{Game: c.cfg, Memory: ample})
 			all[k] = hashes(t, s, c.ticks, func() {})
 			if s.Game.Lost != (Lost{}) {
 				t.Errorf("%v: lost %+v: a tier was full, which the Go heap never is", k, s.Game.Lost)
@@ -49,8 +49,8 @@ func TestStore_HashIsTheSameInEach(t *testing.T) {
 	}
 }
 
-// roomy has room for full heat.
-var roomy = func() tiers.Config {
+// ample has room for full heat.
+var ample = func() tiers.Config {
 	m := small
 	m.Reserve[tiers.Slab] = 16 << 20
 	return m
@@ -60,7 +60,7 @@ var roomy = func() tiers.Config {
 func TestStore_HashIsTheSameBehindARestart(t *testing.T) {
 	var got [Stores]uint64
 	for k := range Store(Stores) {
-		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 5, Store: k}, Memory: roomy})
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 5, Store: k}, Memory: ample})
 		play(t, s, 200)
 		s.Game.Restart()
 		s.Flow.Go("tide")
@@ -85,7 +85,7 @@ func TestStore_OnTheGoHeapNothingLiesInTheTiers(t *testing.T) {
 	var bytes, objects [Stores]uint64
 	for k := range Store(Stores) {
 		base, baseObjects := goHeapLive()
-		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: roomy})
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: ample})
 		play(t, s, 500)
 		b, o := goHeapLive()
 		bytes[k], objects[k] = b-min(b, base), o-min(o, baseObjects)
@@ -128,7 +128,7 @@ func TestStore_TheCollectorIsLeftAloneOutsideTheTiers(t *testing.T) {
 		return
 	}
 	for k := range Store(Stores) {
-		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: roomy})
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: ample})
 		play(t, s, 300)
 		v := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 		metrics.Read(v)
@@ -150,7 +150,7 @@ func TestStore_TheCollectorIsLeftAloneOutsideTheTiers(t *testing.T) {
 func TestStore_PooledUsesAgainWhatItGaveBack(t *testing.T) {
 	var made [Stores]uint64
 	for k := range Store(Stores) {
-		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 4, Store: k}, Memory: roomy})
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 4, Store: k}, Memory: ample})
 		play(t, s, 400)
 		made[k] = allocated()
 		play(t, s, 200)
