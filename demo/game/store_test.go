@@ -100,7 +100,7 @@ func TestStore_OnTheGoHeapNothingLiesInTheTiers(t *testing.T) {
 				t.Errorf("%v: %d allocations in tier %v", k, x.Allocs, x.Tier)
 			}
 		}
-		if k != StoreTiers && objects[k] < 2*lists*9/10 {
+		if k != StoreTiers && objects[k] < lists {
 			t.Errorf("%v: %d objects for %d trails, %d in tiers", k, objects[k], lists, objects[StoreTiers])
 		}
 		if k != StoreTiers && bytes[k] < bytes[StoreTiers]+4<<20 {
@@ -212,8 +212,8 @@ func TestPooledHeap_GivesBackWhatWasFreedWithoutGarbage(t *testing.T) {
 }
 
 func TestBlocks_AreHeldUntilTheyAreDropped(t *testing.T) {
-	for _, keep := range []bool{false, true} {
-		b := blocks{a: goHeap{}, keep: keep}
+	for _, a := range []memory.Allocator{goHeap{}, &pooledHeap{}} {
+		b := blocks{a: a}
 		var numbers []uint64
 		for i := range 100 {
 			n, _ := b.take(256, 8)
@@ -241,7 +241,7 @@ func TestBlocks_AreHeldUntilTheyAreDropped(t *testing.T) {
 	}
 }
 
-// What the harness costs beside what it stands for: an enemy that has its trail in a field. Each round
+// What the harness costs beside what it stands for: rows that have a trail in a field. Each round
 // takes a new trail in the place of one of 20,000, and writes ten points.
 func BenchmarkStore_ATrailBesideOneByHand(b *testing.B) {
 	const live, length = 20_000, 8
@@ -260,15 +260,15 @@ func BenchmarkStore_ATrailBesideOneByHand(b *testing.B) {
 		}
 	})
 	b.Run("by hand", func(b *testing.B) {
-		type enemy struct {
+		type row struct {
 			trail     []vec
 			at, count uint8
 		}
-		all := make([]*enemy, live)
+		all := make([]row, live)
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			e := &enemy{trail: make([]vec, length)}
-			all[i%live] = e
+			e := &all[i%live]
+			*e = row{trail: make([]vec, length)}
 			for range 11 {
 				e.trail[e.at] = vec{1, 2}
 				if e.at++; int(e.at) == len(e.trail) {
@@ -278,4 +278,24 @@ func BenchmarkStore_ATrailBesideOneByHand(b *testing.B) {
 			}
 		}
 	})
+}
+
+// A tick of the same horde in each store: what is left between them in steady play is how blocks lie in
+// the caches, and what the harness costs.
+func BenchmarkStore_Tick(b *testing.B) {
+	for k := range Store(Stores) {
+		b.Run(k.String(), func(b *testing.B) {
+			s := newSession(b, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: ample})
+			play(b, s, 1200)
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			began, n := cpuTime(), 0
+			for b.Loop() {
+				play(b, s, 1)
+				n += s.Game.Enemies()
+			}
+			b.ReportMetric(float64(cpuTime()-began)/float64(n), "cpu-ns/enemy")
+			b.ReportMetric(float64(n)/float64(b.N), "enemies")
+		})
+	}
 }
