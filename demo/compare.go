@@ -61,6 +61,7 @@ var comparable = []string{"assets", "autopilot", "compare", "enemies", "headless
 // A trial is what a run in one store came to.
 type trial struct {
 	p50, p99, p999, most float64 // milliseconds of a tick
+	cpu50, cpu99, cpu999 float64 // milliseconds of the thread in a tick; 0 where the system does not say
 	cycles, inPlay       float64 // collections
 	mark, idle           float64 // milliseconds of processors
 	rss                  float64 // MiB; 0 where the system does not say
@@ -170,6 +171,7 @@ func (o *options) trial(k game.Store, stats string) (t trial, err error) {
 		return t, fmt.Errorf("%d ticks in %s, not %d", r.Ticks, r.Mem, o.ticks)
 	}
 	return trial{
+		cpu50: r.TickCPUMS.P50, cpu99: r.TickCPUMS.P99, cpu999: r.TickCPUMS.P999,
 		p50: r.TickMS.P50, p99: r.TickMS.P99, p999: r.TickMS.P999, most: r.TickMS.Max,
 		cycles: float64(r.Go.Cycles), inPlay: float64(r.Go.CyclesInPlay), mark: r.Go.MarkMS, idle: r.Go.IdleMarkMS,
 		rss: float64(r.RSS) / (1 << 20), cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), hash: r.Hash,
@@ -195,25 +197,26 @@ func (o *options) title() string {
 		o.ticks, o.heat, o.seed, o.rounds, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }
 
-// rssName is the column that some systems have nothing for.
-const rssName = "RSS MiB"
-
 // figures are the columns of the table, and the rows of the picture.
 var figures = []struct {
 	name, format string
 	section      string // of the picture
 	of           func(*trial) float64
+	unknown      bool // where it is 0
 }{
-	{"p50 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p50 }},
-	{"p99 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p99 }},
-	{"p99.9 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p999 }},
-	{"max ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.most }},
-	{"collections", "%.0f", "collections", func(t *trial) float64 { return t.cycles }},
-	{"in play", "%.0f", "collections", func(t *trial) float64 { return t.inPlay }},
-	{"mark CPU ms", "%.1f", "marking, ms of a processor", func(t *trial) float64 { return t.mark }},
-	{"idle mark ms", "%.1f", "marking, ms of a processor", func(t *trial) float64 { return t.idle }},
-	{"all CPU s", "%.2f", "the process, s of a processor", func(t *trial) float64 { return t.cpu }},
-	{rssName, "%.1f", "resident at the end, MiB", func(t *trial) float64 { return t.rss }},
+	{"p50 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p50 }, false},
+	{"p99 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p99 }, false},
+	{"p99.9 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p999 }, false},
+	{"max ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.most }, false},
+	{"CPU p50", "%.2f", "a tick, ms of its thread", func(t *trial) float64 { return t.cpu50 }, true},
+	{"CPU p99", "%.2f", "a tick, ms of its thread", func(t *trial) float64 { return t.cpu99 }, true},
+	{"CPU p99.9", "%.2f", "a tick, ms of its thread", func(t *trial) float64 { return t.cpu999 }, true},
+	{"collections", "%.0f", "collections", func(t *trial) float64 { return t.cycles }, false},
+	{"in play", "%.0f", "collections", func(t *trial) float64 { return t.inPlay }, false},
+	{"mark CPU ms", "%.1f", "marking, ms of a processor", func(t *trial) float64 { return t.mark }, false},
+	{"idle mark ms", "%.1f", "marking, ms of a processor", func(t *trial) float64 { return t.idle }, false},
+	{"all CPU s", "%.2f", "the process, s of a processor", func(t *trial) float64 { return t.cpu }, false},
+	{"RSS MiB", "%.1f", "resident at the end, MiB", func(t *trial) float64 { return t.rss }, true},
 }
 
 // tabulate prints the medians.
@@ -229,7 +232,7 @@ func (o *options) tabulate(out io.Writer, all []trials) error {
 		fmt.Fprint(w, all[i].store, "\t")
 		for _, f := range figures {
 			mid, _, _ := all[i].median(f.of)
-			if f.name == rssName && mid == 0 {
+			if f.unknown && mid == 0 {
 				fmt.Fprint(w, "unknown\t")
 				continue
 			}

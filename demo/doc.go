@@ -76,10 +76,10 @@
 //   - "Nobody writes games that way." In goheap there is no finaliser, no map of live blocks, no box of a
 //     value in an interface: a block is one make, of the length that is needed, and its Free is empty.
 //   - "The harness costs more than the heap." The books of lists know their blocks by number, as they must
-//     off the heap, so on it there is a table of pointers to objects, each of which has a block. It stands
-//     for what a plain game has: a slice of *Enemy, and in each a slice for its trail. The collector has the
-//     same two steps to go, the allocator the same two objects to make; BenchmarkStore_ATrailBesideOneByHand
-//     in package game is both, side by side.
+//     off the heap, so on it there is a table of pointers to blocks. It stands for a column of slices: the
+//     collector follows as many pointers, the allocator makes as many objects, and a trail is one look at the
+//     table away. BenchmarkStore_ATrailBesideOneByHand in package game is both, side by side;
+//     BenchmarkStore_Tick is a tick of the whole game in each of the three.
 //   - "The collector is paid by a loop that never rests." -compare plays sixty ticks a second (-paced), so
 //     that it marks between ticks, as in a window; what idle processors marked is a column of its own.
 //   - "GOGC=off, or GOMEMLIMIT, and it is gone." So it is, for as long as the memory lasts. The manager of
@@ -101,7 +101,8 @@
 // In a window what the game draws from lies in the tiers as before, and -mem is about the game's own blocks.
 //
 // -compare plays the three in turn, -rounds times, in processes of their own with GOGC and GOMEMLIMIT taken
-// from their environment, and prints the medians: times of a tick, collections since the start and those
+// from their environment, and prints the medians: times of a tick by the clock, and by what its thread took of
+// processors, which a machine that does other work does not blur; collections since the start and those
 // in play, what marking took of processors by the runtime's estimate, what the process took of them, and
 // what is resident as the run ends. Runs that do not end in the same state are an error.
 //

@@ -144,9 +144,17 @@ func (o *options) session() game.SessionConfig {
 	}
 	return game.SessionConfig{
 		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: game.Tour(o.tour), Store: o.mem.Store},
-		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
+		Memory: mem, FS: o.files(), CPU: o.clock(), Level: o.level, Autopilot: o.autopilot,
 		Log: func(err error) { o.log(err.Error()) },
 	}
+}
+
+// clock is what -paced measures ticks by, beside the wall's, where the system has it.
+func (o *options) clock() func() time.Duration {
+	if !o.paced {
+		return nil
+	}
+	return threadClock
 }
 
 // quads is room for a screen of fire. Without a window nobody writes them, and they take addresses only.
@@ -163,6 +171,10 @@ func (o *options) unseen() (*report, error) {
 	cfg.Autopilot = true // nobody is there to play
 	if cfg.Game.Tour != game.NoTour {
 		cfg.Ground, cfg.GroundBytes = game.NewStandIn(), o.resident<<20
+	}
+	if cfg.CPU != nil {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
 	}
 	s, err := game.NewSession(cfg)
 	if err != nil {

@@ -26,9 +26,10 @@ type report struct {
 	Go            goReport           `json:"go"`
 	Stream        streamReport       `json:"stream"`
 	TickMS        game.Percentiles   `json:"tick_ms"`
-	Lost          game.Lost          `json:"lost"`             // what full tiers cost the game
-	Traffic       trafficReport      `json:"traffic"`          // what the tiers carried
-	Series        []row              `json:"series,omitempty"` // what -every asks for
+	TickCPUMS     game.Percentiles   `json:"tick_cpu_ms,omitzero"` // of the game's thread, with -paced, where the system says
+	Lost          game.Lost          `json:"lost"`                 // what full tiers cost the game
+	Traffic       trafficReport      `json:"traffic"`              // what the tiers carried
+	Series        []row              `json:"series,omitempty"`     // what -every asks for
 	Books         *books             `json:"books,omitempty"`
 
 	snapshot tiers.Snapshot
@@ -154,7 +155,7 @@ func (b *books) print(w io.Writer) error {
 func summarize(s *game.Session, before marking) *report {
 	r := &report{
 		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.Levels(),
-		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), Lost: s.Game.Lost,
+		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), TickCPUMS: s.TickCPU(), Lost: s.Game.Lost,
 		Stream: streamed(s), Mem: s.Game.Store().String(), Traffic: traffic(s),
 	}
 	s.Mem.Snapshot(&r.snapshot)

@@ -31,13 +31,19 @@ func (goHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (goHeap) Free(unsafe.Pointer, uintptr) {}
 
 // A pooledHeap keeps blocks that were given back in a sync.Pool for each power of two. What lies in it is
-// a pointer, so that Get and Put allocate nothing. It may be used by any number of goroutines.
-type pooledHeap struct{ classes [bits.UintSize]sync.Pool }
+// a pointer, so that Get and Put allocate nothing. Blocks above pooledMost are the collector's: there are
+// few, and nobody keeps twice the room for them. It may be used by any number of goroutines.
+type pooledHeap struct{ classes [21]sync.Pool }
+
+const pooledMost = 1 << 20
 
 // classOf returns the class whose blocks have room for size bytes.
 func classOf(size uintptr) int { return bits.Len64(uint64(max(size, 16) - 1)) }
 
 func (h *pooledHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	if size > pooledMost {
+		return goHeap{}.Alloc(size, align)
+	}
 	k := classOf(max(size, align)) // a block of a power of two is aligned to it, up to a page
 	if p, ok := h.classes[k].Get().(unsafe.Pointer); ok {
 		return p, nil
@@ -46,27 +52,20 @@ func (h *pooledHeap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 }
 
 func (h *pooledHeap) Free(p unsafe.Pointer, size uintptr) {
-	if p != nil {
+	if p != nil && size <= pooledMost {
 		h.classes[classOf(size)].Put(p)
 	}
 }
 
 // blocks are those of an allocator that books without pointers have by number. In the tiers a number is an
 // offset from the manager's reservation. On the Go heap, where only pointers keep things alive, it is the
-// index of an object that has the pointer: what an enemy would be that has its trail in a field. The
-// collector follows the table to the object, and the object to the block.
+// index of a pointer in a table, which is what a column of slices would be in a plain game: the collector
+// follows each to its block.
 type blocks struct {
 	a    memory.Allocator
-	base unsafe.Pointer // of the manager's reservation; nil on the Go heap
-	held []*holder
-	free []uint32 // indices of held without a block
-	keep bool     // holders are used again
-}
-
-// A holder has a block: it is as large as a slice.
-type holder struct {
-	block     unsafe.Pointer
-	size, cap uintptr
+	base unsafe.Pointer   // of the manager's reservation; nil on the Go heap
+	held []unsafe.Pointer // on the Go heap; nil where a number is free
+	free []uint32
 }
 
 // take returns the number of a new block, which is not zeroed.
@@ -80,16 +79,11 @@ func (b *blocks) take(size, align uintptr) (uint64, error) {
 	}
 	k := len(b.free) - 1
 	if k < 0 {
-		b.held = append(b.held, &holder{p, size, size})
+		b.held = append(b.held, p)
 		return uint64(len(b.held) - 1), nil
 	}
 	i := b.free[k]
-	b.free = b.free[:k]
-	if h := b.held[i]; h != nil {
-		*h = holder{p, size, size}
-	} else {
-		b.held[i] = &holder{p, size, size}
-	}
+	b.free, b.held[i] = b.free[:k], p
 	return uint64(i), nil
 }
 
@@ -98,31 +92,26 @@ func (b *blocks) at(n uint64) unsafe.Pointer {
 	if b.base != nil {
 		return unsafe.Add(b.base, n)
 	}
-	return b.held[n].block
+	return b.held[n]
 }
 
 // give gives a block back.
 func (b *blocks) give(n uint64, size uintptr) {
 	b.a.Free(b.at(n), size)
-	switch {
-	case b.base != nil:
-		return
-	case b.keep:
-		*b.held[n] = holder{}
-	default:
+	if b.base == nil {
 		b.held[n] = nil
+		b.free = append(b.free, uint32(n))
 	}
-	b.free = append(b.free, uint32(n))
 }
 
-// check verifies that so many blocks are held, each by its holder.
+// check verifies that so many blocks are held, and the other numbers free.
 func (b *blocks) check(live int) error {
 	if b.base != nil {
 		return nil
 	}
 	n := 0
-	for _, h := range b.held {
-		if h != nil && h.block != nil {
+	for _, p := range b.held {
+		if p != nil {
 			n++
 		}
 	}

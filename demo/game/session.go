@@ -33,6 +33,9 @@ type SessionConfig struct {
 	// is not. GroundBytes is what its pictures may take; 0 means GroundBytes.
 	Ground      GroundView
 	GroundBytes int
+	// CPU, when not nil, says what the thread that plays has taken of processors; its goroutine is locked
+	// to it. TickCPU tells what ticks took of it.
+	CPU func() time.Duration
 	// Left, when not nil, is called when a level's pictures are no longer needed.
 	Left func()
 }
@@ -67,6 +70,7 @@ type Session struct {
 		on               bool
 	}
 	times *times
+	cpu   *times
 }
 
 // NewSession makes the memory, the game and the streamer, and asks for the first level. The
@@ -78,7 +82,7 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	if cfg.Sink == nil {
 		cfg.Sink = func(string, stream.Picture) error { return nil }
 	}
-	s := &Session{cfg: cfg, Attract: cfg.Attract, times: newTimes()}
+	s := &Session{cfg: cfg, Attract: cfg.Attract, times: newTimes(), cpu: newTimes()}
 	cfg.Memory.OnSoft = func(t tiers.Tier, committed, budget uintptr) {
 		s.short = s.short || t == tiers.Pools // the world may be in the middle of a change
 		if s.cfg.Memory.OnSoft != nil {
@@ -314,14 +318,29 @@ func (s *Session) Frame(in engine.Input) error {
 		s.short = false
 		s.Game.relieve()
 	}
-	began := time.Now()
-	if err := s.Game.Tick(&in); err != nil {
+	if err := s.tick(&in); err != nil {
 		return err
 	}
-	s.times.add(time.Since(began))
 	s.scenery.tick(s.Game.Player.P, s.Game.Player.V)
 	s.entities = max(s.entities, s.Game.Entities())
 	s.follow(&in)
+	return nil
+}
+
+// tick is the game's, with a look at the clocks.
+func (s *Session) tick(in *engine.Input) error {
+	var before time.Duration
+	if s.cfg.CPU != nil {
+		before = s.cfg.CPU()
+	}
+	began := time.Now()
+	if err := s.Game.Tick(in); err != nil {
+		return err
+	}
+	s.times.add(time.Since(began))
+	if s.cfg.CPU != nil {
+		s.cpu.add(s.cfg.CPU() - before)
+	}
 	return nil
 }
 
@@ -478,8 +497,13 @@ type Percentiles struct {
 }
 
 // TickTimes returns how long the ticks took, the game's own work without loading and drawing.
-func (s *Session) TickTimes() Percentiles {
-	t := s.times
+func (s *Session) TickTimes() Percentiles { return s.times.percentiles() }
+
+// TickCPU returns what they took of processors on the game's own thread, assists of the collector
+// included, and is zero where SessionConfig.CPU is nil. Whatever else the machine does is not in it.
+func (s *Session) TickCPU() Percentiles { return s.cpu.percentiles() }
+
+func (t *times) percentiles() Percentiles {
 	if t.n == 0 {
 		return Percentiles{}
 	}

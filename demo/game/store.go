@@ -136,7 +136,7 @@ func (s *store) list(name string) (memory.Allocator, error) {
 
 // numbered returns the blocks of a kind of list that is known by number.
 func (s *store) numbered(a memory.Allocator) blocks {
-	b := blocks{a: a, keep: s.kind == StorePooled}
+	b := blocks{a: a}
 	if s.tiers() {
 		b.base = s.m.Base()
 	}

@@ -31,7 +31,7 @@ func TestStore_HashIsTheSameInEach(t *testing.T) {
 		var all [Stores][]uint64
 		for k := range Store(Stores) {
 			c.cfg.Store = k
-			s := newSession(t, SessionConfig{Game: c.cfg, Memory: roomy().Memory})
+			s := newSession(t, SessionConfig{Game: c.cfg, Memory: ample})
 			all[k] = hashes(t, s, c.ticks, func() {})
 			if s.Game.Lost != (Lost{}) {
 				t.Errorf("%v: lost %+v: a tier was full, which the Go heap never is", k, s.Game.Lost)
@@ -49,11 +49,14 @@ func TestStore_HashIsTheSameInEach(t *testing.T) {
 	}
 }
 
+// ample has room for full heat.
+var ample = roomy().Memory
+
 // A level that ends and one that begins anew leave nothing behind that the next one finds.
 func TestStore_HashIsTheSameBehindARestart(t *testing.T) {
 	var got [Stores]uint64
 	for k := range Store(Stores) {
-		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 5, Store: k}, Memory: roomy().Memory})
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 5, Store: k}, Memory: ample})
 		play(t, s, 200)
 		s.Game.Restart()
 		s.Flow.Go("tide")
@@ -78,7 +81,7 @@ func TestStore_OnTheGoHeapNothingLiesInTheTiers(t *testing.T) {
 	var bytes, objects [Stores]uint64
 	for k := range Store(Stores) {
 		base, baseObjects := goHeapLive()
-		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: roomy().Memory})
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: ample})
 		play(t, s, 500)
 		b, o := goHeapLive()
 		bytes[k], objects[k] = b-min(b, base), o-min(o, baseObjects)
@@ -93,7 +96,7 @@ func TestStore_OnTheGoHeapNothingLiesInTheTiers(t *testing.T) {
 				t.Errorf("%v: %d allocations in tier %v", k, x.Allocs, x.Tier)
 			}
 		}
-		if k != StoreTiers && objects[k] < 2*lists*9/10 {
+		if k != StoreTiers && objects[k] < lists {
 			t.Errorf("%v: %d objects for %d trails, %d in tiers", k, objects[k], lists, objects[StoreTiers])
 		}
 		if k != StoreTiers && bytes[k] < bytes[StoreTiers]+4<<20 {
@@ -121,7 +124,7 @@ func TestStore_TheCollectorIsLeftAloneOutsideTheTiers(t *testing.T) {
 		return
 	}
 	for k := range Store(Stores) {
-		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: roomy().Memory})
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: ample})
 		play(t, s, 300)
 		v := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 		metrics.Read(v)
@@ -143,7 +146,7 @@ func TestStore_TheCollectorIsLeftAloneOutsideTheTiers(t *testing.T) {
 func TestStore_PooledUsesAgainWhatItGaveBack(t *testing.T) {
 	var made [Stores]uint64
 	for k := range Store(Stores) {
-		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 4, Store: k}, Memory: roomy().Memory})
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 4, Store: k}, Memory: ample})
 		play(t, s, 400)
 		made[k] = allocated()
 		play(t, s, 200)
@@ -205,8 +208,8 @@ func TestPooledHeap_GivesBackWhatWasFreedWithoutGarbage(t *testing.T) {
 }
 
 func TestBlocks_AreHeldUntilTheyAreDropped(t *testing.T) {
-	for _, keep := range []bool{false, true} {
-		b := blocks{a: goHeap{}, keep: keep}
+	for _, a := range []memory.Allocator{goHeap{}, &pooledHeap{}} {
+		b := blocks{a: a}
 		var numbers []uint64
 		for i := range 100 {
 			n, _ := b.take(256, 8)
@@ -234,7 +237,7 @@ func TestBlocks_AreHeldUntilTheyAreDropped(t *testing.T) {
 	}
 }
 
-// What the harness costs beside what it stands for: an enemy that has its trail in a field. Each round
+// What the harness costs beside what it stands for: rows that have a trail in a field. Each round
 // takes a new trail in the place of one of 20,000, and writes ten points.
 func BenchmarkStore_ATrailBesideOneByHand(b *testing.B) {
 	const live, length = 20_000, 8
@@ -253,15 +256,15 @@ func BenchmarkStore_ATrailBesideOneByHand(b *testing.B) {
 		}
 	})
 	b.Run("by hand", func(b *testing.B) {
-		type enemy struct {
+		type row struct {
 			trail     []vec
 			at, count uint8
 		}
-		all := make([]*enemy, live)
+		all := make([]row, live)
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			e := &enemy{trail: make([]vec, trailLeast)}
-			all[i%live] = e
+			e := &all[i%live]
+			*e = row{trail: make([]vec, trailLeast)}
 			for range 11 {
 				if n := len(e.trail); int(e.count) == n && n < length {
 					grown := make([]vec, min(n+n/2+1, length))
@@ -276,4 +279,24 @@ func BenchmarkStore_ATrailBesideOneByHand(b *testing.B) {
 			}
 		}
 	})
+}
+
+// A tick of the same horde in each store: what is left between them in steady play is how blocks lie in
+// the caches, and what the harness costs.
+func BenchmarkStore_Tick(b *testing.B) {
+	for k := range Store(Stores) {
+		b.Run(k.String(), func(b *testing.B) {
+			s := newSession(b, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost, Store: k}, Memory: ample})
+			play(b, s, 1200)
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			began, n := cpuTime(), 0
+			for b.Loop() {
+				play(b, s, 1)
+				n += s.Game.Enemies()
+			}
+			b.ReportMetric(float64(cpuTime()-began)/float64(n), "cpu-ns/enemy")
+			b.ReportMetric(float64(n)/float64(b.N), "enemies")
+		})
+	}
 }
