@@ -122,6 +122,7 @@ func site(t *testing.T) string {
 	}
 	b := &built
 	b.once.Do(func() {
+		watch(t)
 		dir, err := os.MkdirTemp("", "strata-web-test-*")
 		if err != nil {
 			t.Fatal(err)
@@ -133,6 +134,21 @@ func site(t *testing.T) string {
 		t.Fatalf("exit %d, stdout %q, stderr %q", b.code, b.stdout, b.stderr)
 	}
 	return b.dir
+}
+
+// watch looks at every folder that the game is built from. What the go command builds inside a test is
+// unknown to it: of these files it knows, so that it does not say "cached" where they have changed.
+func watch(t *testing.T) {
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && name != root && d.IsDir() && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestOut_WritesAllThatABrowserNeeds(t *testing.T) {
