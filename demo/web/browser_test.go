@@ -121,6 +121,13 @@ func hashOf(t *testing.T, text string) string {
 	return m[1]
 }
 
+// phases is a script that keeps what the page says while it loads.
+const phases = `globalThis.phases = [];
+new MutationObserver(() => {
+	const text = document.querySelector("#state span")?.textContent;
+	if (text && phases.at(-1) !== text) phases.push(text);
+}).observe(document, { subtree: true, childList: true, characterData: true });`
+
 // firstDownload is the most that a player may have to wait for, in bytes over the network.
 const firstDownload = 6 << 20
 
@@ -130,10 +137,16 @@ func TestBrowser_PlaysTheSameGameWithFingersAndWithoutAnError(t *testing.T) {
 	server := httptest.NewServer(handler(dir))
 	defer server.Close()
 	began := time.Now()
+	c.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": phases}, nil)
 	const w, h = 844, 390
 	c.open(server.URL+"/?autopilot&seed=7&ticks=600&hash&config=none", w, h, true)
 	c.until("it plays", func(s state) bool { return s.Ticks > 0 })
 	t.Logf("%.1f s until the first tick, %.2f MiB", time.Since(began).Seconds(), float64(c.bytes())/(1<<20))
+	var told []string
+	c.eval("phases", &told)
+	if text := strings.Join(told, "; "); !regexp.MustCompile(`(downloading, \d+ %; ){2,}compiling; starting$`).MatchString(text) {
+		t.Errorf("while it loads the page says %q", text)
+	}
 	c.tap(render.TouchPause, w, h)
 	paused := c.until("a tap pauses", func(s state) bool { return s.Screen == "paused" })
 	if paused.Overlay {

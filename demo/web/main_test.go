@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,6 +84,33 @@ func TestServe_GivesThePageAndItsTypesUntilInterrupted(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestServe_SendsWhatLiesThereCompressedToWhoTakesIt(t *testing.T) {
+	dir := t.TempDir()
+	for name, data := range map[string]string{"index.html": "page", "index.html.br": "PAGE", "index.html.gz": "Page", "x.wasm": "x", "x.wasm.gz": "X"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ path, accept, body, encoding, kind string }{
+		{"/", "gzip, deflate, br, zstd", "PAGE", "br", "text/html"},
+		{"/?seed=7", "gzip", "Page", "gzip", "text/html"},
+		{"/", "br;q=0, gzip;q=0.5", "Page", "gzip", "text/html"},
+		{"/", "", "page", "", "text/html"},
+		{"/x.wasm", "gzip, br", "X", "gzip", "application/wasm"},
+		{"/../x.wasm", "br", "x", "", "application/wasm"},
+		{"/x.wasm.gz", "gzip", "X", "", ""},
+	} {
+		r := httptest.NewRequest("GET", c.path, nil)
+		r.Header.Set("Accept-Encoding", c.accept)
+		w := httptest.NewRecorder()
+		handler(dir).ServeHTTP(w, r)
+		h := w.Header()
+		if w.Body.String() != c.body || h.Get("Content-Encoding") != c.encoding || !strings.Contains(h.Get("Content-Type"), c.kind) || h.Get("Vary") == "" {
+			t.Errorf("%s for %q: %d %q as %q, %q", c.path, c.accept, w.Code, w.Body, h.Get("Content-Encoding"), h.Get("Content-Type"))
+		}
 	}
 }
 
