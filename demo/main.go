@@ -97,9 +97,11 @@ func (o *options) files() fs.FS {
 // session is what both ways of playing have in common.
 func (o *options) session() game.SessionConfig {
 	mem := tiers.Config{Workers: 2}
+	var patience time.Duration
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	if runtime.GOOS == "js" { // address space is memory there
 		mem.Workers = 1
+		patience = time.Minute // a fetch ends by itself, but late where the page's thread is busy
 		mem.Reserve = [tiers.Count]uintptr{12 << 20, 8 << 20, 8 << 20, 96 << 20, 8 << 20, 14 << 20, 16 << 20}
 	}
 	for t, share := range o.budget {
@@ -109,7 +111,7 @@ func (o *options) session() game.SessionConfig {
 	}
 	return game.SessionConfig{
 		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads()},
-		Memory: mem, FS: o.files(), Level: o.level, Autopilot: o.autopilot,
+		Memory: mem, FS: o.files(), Patience: patience, Level: o.level, Autopilot: o.autopilot,
 		Log: func(err error) { o.log(err.Error()) },
 	}
 }

@@ -33,6 +33,8 @@ type SessionConfig struct {
 	// is not. GroundBytes is what its pictures may take; 0 means GroundBytes.
 	Ground      GroundView
 	GroundBytes int
+	// Patience is how long FS may take for a call before its worker is given up; 0 is the streamer's.
+	Patience time.Duration
 	// Left, when not nil, is called when a level's pictures are no longer needed.
 	Left func()
 }
@@ -111,10 +113,11 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 // newStream starts the workers, and says what kinds of files there are.
 func (s *Session) newStream() (*stream.Streamer, error) {
 	st, err := stream.New(stream.Config{
-		FS: s.cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
-		Heap:  func(k int) memory.Allocator { return s.Mem.Worker(k) },
-		Free:  s.Mem.Free,
-		Drain: func(k int) { s.Mem.Worker(k).Settle() },
+		FS: s.cfg.FS, Patience: s.cfg.Patience,
+		Workers: s.Mem.Workers() - 1, // the last is the game's
+		Heap:    func(k int) memory.Allocator { return s.Mem.Worker(k) },
+		Free:    s.Mem.Free,
+		Drain:   func(k int) { s.Mem.Worker(k).Settle() },
 	})
 	if err != nil {
 		return nil, err
