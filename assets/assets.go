@@ -28,7 +28,7 @@ import (
 )
 
 // FS returns the file system with art, levels, realms and sound. It is safe for use by any number of
-// goroutines. In a browser Open of what is Fetched waits for the network, 8 s at most, and is not to
+// goroutines. In a browser Open of what is Fetched waits for the network, some 15 s at most, and is not to
 // be called from a JavaScript callback.
 func FS() fs.FS { return files }
 

@@ -13,14 +13,14 @@ import (
 //
 // An Open fetches the whole file, which stays in the browser's memory, outside the program's: what is
 // read is copied from there. Where the network fails, or the server does, it is tried again, within
-// what the streamer's patience with a file system allows. Pages of another name than the file's
-// answer to it, as single-page hosts have them, are found by whoever decodes it.
+// patience: the streamer's has to be longer by far, since in a page whose thread is busy all of this
+// comes late. A page in the place of a file, as some hosts send it, is found by whoever decodes it.
 type far struct{ near fs.FS }
 
 // The time that an Open may take in all, and the wait before it tries for the second time, and twice
 // that before the third.
 const (
-	patience = 8 * time.Second
+	patience = 15 * time.Second
 	again    = 400 * time.Millisecond
 	tries    = 3
 )

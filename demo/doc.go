@@ -27,7 +27,9 @@
 // with 2. A file that is to be written is tried before the game begins. SIGINT, SIGTERM and closing
 // the window end the run in order: what -stats and -hash ask for is written. Settings and best runs
 // are kept in the folder strata of the user's configuration, or in the browser's local storage;
-// pictures are taken of a new player's game. Without a display it says so and plays headless.
+// pictures are taken of a new player's game. Without a display it says so and plays headless. In a
+// browser the flags are the page's address, sounds and sectors of the ground come over the network
+// while one plays, and a page that is hidden pauses: see the command web.
 //
 // # What lies where
 //

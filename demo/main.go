@@ -131,10 +131,12 @@ func (s silent) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.from(n
 func (o *options) session() game.SessionConfig {
 	o.marked = readMarking()
 	mem := tiers.Config{Workers: 2}
+	var patience time.Duration
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	mem.Reserve[tiers.Static] = 24 << 20
 	if runtime.GOOS == "js" { // address space is memory there
 		mem.Workers = 1
+		patience = time.Minute // a fetch ends by itself, but late where the page's thread is busy
 		mem.Reserve = [tiers.Count]uintptr{12 << 20, 8 << 20, 8 << 20, 96 << 20, 8 << 20, 14 << 20, 16 << 20}
 	}
 	for t, share := range o.budget {
@@ -144,7 +146,7 @@ func (o *options) session() game.SessionConfig {
 	}
 	return game.SessionConfig{
 		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: game.Tour(o.tour), Store: o.mem.Store},
-		Memory: mem, FS: o.files(), CPU: o.clock(), Level: o.level, Autopilot: o.autopilot,
+		Memory: mem, FS: o.files(), CPU: o.clock(), Patience: patience, Level: o.level, Autopilot: o.autopilot,
 		Log: func(err error) { o.log(err.Error()) },
 	}
 }

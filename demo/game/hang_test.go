@@ -56,3 +56,27 @@ func TestSession_CloseEndsThoughAFileHangs(t *testing.T) {
 	close(f.pass) // the goroutine ends, and touches nothing of what is unmapped by now
 	time.Sleep(20 * time.Millisecond)
 }
+
+func TestSession_PatienceSaysHowLongAFileMayTake(t *testing.T) {
+	f := stuck{assets.FS(), make(chan struct{}), make(chan struct{})}
+	told := make(chan error, 100)
+	s, err := NewSession(SessionConfig{Memory: small, FS: f, Autopilot: true, Patience: 50 * time.Millisecond, Log: func(err error) { told <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(5 * time.Second); len(told) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if err := s.Frame(engine.Input{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(told) == 0 {
+		t.Error("after 5 s the file is still waited for")
+	} else if err := <-told; !errors.Is(err, stream.ErrHangs) {
+		t.Error(err)
+	}
+	if err := s.Close(); !errors.Is(err, stream.ErrHangs) {
+		t.Errorf("Close says %v", err)
+	}
+	close(f.pass)
+	time.Sleep(20 * time.Millisecond)
+}

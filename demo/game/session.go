@@ -36,6 +36,8 @@ type SessionConfig struct {
 	// CPU, when not nil, says what the thread that plays has taken of processors; its goroutine is locked
 	// to it. TickCPU tells what ticks took of it.
 	CPU func() time.Duration
+	// Patience is how long FS may take for a call before its worker is given up; 0 is the streamer's.
+	Patience time.Duration
 	// Left, when not nil, is called when a level's pictures are no longer needed.
 	Left func()
 }
@@ -126,7 +128,7 @@ const UploadBytes = 1 << 20
 // newStream starts the workers, and says what kinds of files there are.
 func (s *Session) newStream() (*stream.Streamer, error) {
 	st, err := stream.New(stream.Config{
-		FS: s.cfg.FS, Workers: s.Mem.Workers() - 1, // the last is the game's
+		FS: s.cfg.FS, Patience: s.cfg.Patience, Workers: s.Mem.Workers() - 1, // the last is the game's
 		Heap:   s.Game.store.worker,
 		Free:   s.Game.store.free,
 		Drain:  s.Game.store.settle,

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,6 +121,13 @@ func hashOf(t *testing.T, text string) string {
 	return m[1]
 }
 
+// phases is a script that keeps what the page says while it loads.
+const phases = `globalThis.phases = [];
+new MutationObserver(() => {
+	const text = document.querySelector("#state span")?.textContent;
+	if (text && phases.at(-1) !== text) phases.push(text);
+}).observe(document, { subtree: true, childList: true, characterData: true });`
+
 // firstDownload is the most that a player may have to wait for, in bytes over the network.
 const firstDownload = 6 << 20
 
@@ -129,10 +137,16 @@ func TestBrowser_PlaysTheSameGameWithFingersAndWithoutAnError(t *testing.T) {
 	server := httptest.NewServer(handler(dir))
 	defer server.Close()
 	began := time.Now()
+	c.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": phases}, nil)
 	const w, h = 844, 390
 	c.open(server.URL+"/?autopilot&seed=7&ticks=600&hash&config=none", w, h, true)
 	c.until("it plays", func(s state) bool { return s.Ticks > 0 })
 	t.Logf("%.1f s until the first tick, %.2f MiB", time.Since(began).Seconds(), float64(c.bytes())/(1<<20))
+	var told []string
+	c.eval("phases", &told)
+	if text := strings.Join(told, "; "); !regexp.MustCompile(`(downloading, \d+ %; ){2,}compiling; starting$`).MatchString(text) {
+		t.Errorf("while it loads the page says %q", text)
+	}
 	c.tap(render.TouchPause, w, h)
 	paused := c.until("a tap pauses", func(s state) bool { return s.Screen == "paused" })
 	if paused.Overlay {
@@ -165,7 +179,7 @@ func TestBrowser_PlaysTheSameGameWithFingersAndWithoutAnError(t *testing.T) {
 	c.until("it ends", func(s state) bool { return s == state{} })
 	var text string
 	c.eval("document.getElementById('out').textContent", &text)
-	native, err := exec.CommandContext(t.Context(), "go", "run", "-trimpath", demoPath, "-headless", "-autopilot", "-seed=7", "-ticks=600", "-hash").Output()
+	native, err := exec.CommandContext(t.Context(), "go", "run", demoPath, "-headless", "-autopilot", "-seed=7", "-ticks=600", "-hash").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,16 +230,8 @@ func TestBrowser_LinearMemoryDoesNotGrowWithTime(t *testing.T) {
 	defer server.Close()
 	var bytes [2]int64
 	for i, ticks := range []string{"200", "2400"} {
-		c.open(server.URL+"/?headless&autopilot&seed=7&ticks="+ticks, 640, 360, false)
-		for end := time.Now().Add(180 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-			var text string
-			c.eval("document.getElementById('out')?.hidden === false ? document.getElementById('out').textContent : ''", &text)
-			if strings.Contains(text, "ended; reload") && strings.Contains(text, ticks+" ticks") {
-				break
-			}
-			if len(c.errors()) > 0 || time.Now().After(end) {
-				t.Fatalf("%s ticks do not end: %s %v", ticks, text, c.errors())
-			}
+		if text := c.headless(server.URL + "/?headless&autopilot&seed=7&ticks=" + ticks); !strings.Contains(text, ticks+" ticks, ") {
+			t.Errorf("it says %q", text)
 		}
 		c.eval("strata.bytes()", &bytes[i])
 	}
@@ -234,4 +240,53 @@ func TestBrowser_LinearMemoryDoesNotGrowWithTime(t *testing.T) {
 		t.Errorf("%d bytes after 2,400 ticks; after 200 there were %d", bytes[1], bytes[0])
 	}
 	c.nothingWrong("headless")
+}
+
+// headless goes to a page of a run without a window and returns what it has printed when it has ended.
+func (c *chrome) headless(url string) (text string) {
+	c.t.Helper()
+	c.open(url, 640, 360, false)
+	const ended = "(() => { const o = document.getElementById('out'); return o && !o.hidden ? o.textContent : '' })()"
+	for end := time.Now().Add(180 * time.Second); !strings.Contains(text, "\nended"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			c.t.Fatalf("%s does not end: %q %v", url, text, c.errors())
+		}
+		c.eval(ended, &text)
+	}
+	return text
+}
+
+// What is fetched is a file like any other: without it the game is the same, and says so in one line.
+func TestBrowser_WhatCannotBeFetchedIsTriedAgainAndThenOneLine(t *testing.T) {
+	dir := site(t)
+	c := newChrome(t)
+	const far = "realms/ember/far.png"
+	var asked, failing atomic.Int32
+	files := handler(dir)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/assets/"+far && asked.Add(1) <= failing.Load() {
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	var texts [2]string
+	for i, fail := range []int32{2, 3} {
+		failing.Store(fail)
+		asked.Store(0)
+		texts[i] = c.headless(server.URL + "/?headless&seed=7&ticks=60&hash")
+		if n := asked.Load(); n != 3 {
+			t.Errorf("it was asked for %d times", n)
+		}
+	}
+	if strings.Contains(texts[0], far) {
+		t.Errorf("the third time was good, and it says %q", texts[0])
+	}
+	if strings.Count(texts[1], far) != 1 || !strings.Contains(texts[1], "503") {
+		t.Errorf("it says %q", texts[1])
+	}
+	if a, b := hashOf(t, texts[0]), hashOf(t, texts[1]); a != b {
+		t.Errorf("the hash is %s with the picture and %s without", a, b)
+	}
 }

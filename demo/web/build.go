@@ -138,7 +138,7 @@ func sizes(stdout io.Writer, dir string) error {
 			}
 			sum += info.Size()
 		}
-		fmt.Fprintf(stdout, "the page, %-8s  %6.2f MiB\n", form.name, float64(sum)/mib)
+		fmt.Fprintf(stdout, "the page, %-8s    %6.2f MiB\n", form.name, float64(sum)/mib)
 	}
 	sum := int64(0)
 	err := filepath.WalkDir(filepath.Join(dir, "assets"), func(_ string, d fs.DirEntry, err error) error {
@@ -151,7 +151,7 @@ func sizes(stdout io.Writer, dir string) error {
 		}
 		return err
 	})
-	fmt.Fprintf(stdout, "fetched as needed   %6.2f MiB in all\n", float64(sum)/mib)
+	fmt.Fprintf(stdout, "fetched as needed     %6.2f MiB in all\n", float64(sum)/mib)
 	return err
 }
 
