@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -134,11 +135,12 @@ func TestHang_WithoutWorkersEverythingFails(t *testing.T) {
 
 func TestHang_AWatchThatHangsCostsItsWorkerAndNothingElse(t *testing.T) {
 	h := newHang()
-	evil := &hostile{FS: gallery(t), evil: art("a")}
+	var armed atomic.Bool
+	evil := &hostile{FS: gallery(t), evil: art("a"), stat: h.when(&armed)}
 	r := newOpenRig(t, evil, 2, 0, impatient(50*time.Millisecond), func(c *Config) { c.Watch = time.Millisecond })
 	k := r.picture("a", 0)
 	r.run()
-	evil.stat = func(i fs.FileInfo) (fs.FileInfo, error) { h.wait(); return i, nil }
+	armed.Store(true)
 	within(t, soon, "looking", func() {
 		for r.Stats().Abandoned == 0 {
 			r.Poll()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -82,6 +83,16 @@ type hang struct {
 func newHang() *hang { return &hang{make(chan struct{}, 100), make(chan struct{})} }
 
 func (h *hang) wait() { h.entered <- struct{}{}; <-h.pass }
+
+// when is a Stat that hangs as soon as it is armed: a worker may be looking at that very moment.
+func (h *hang) when(armed *atomic.Bool) func(fs.FileInfo) (fs.FileInfo, error) {
+	return func(i fs.FileInfo) (fs.FileInfo, error) {
+		if armed.Load() {
+			h.wait()
+		}
+		return i, nil
+	}
+}
 
 // hanging is a gallery whose file a hangs in one call.
 func hanging(t testing.TB, call string, h *hang) *hostile {

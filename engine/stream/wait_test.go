@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -156,6 +157,40 @@ func TestWait_ReturnsInsideADeliveryThatHoldsTheLastRoom(t *testing.T) {
 	if !waited {
 		t.Error("nothing was delivered")
 	}
+}
+
+// A look for changed files ends without any, and Wait with it.
+func TestWait_ReturnsWhenALookForChangesHasFoundNone(t *testing.T) {
+	h := newHang()
+	var armed atomic.Bool
+	evil := &hostile{FS: gallery(t), evil: art("a"), stat: h.when(&armed)}
+	r := newRig(t, evil, 1, 0, func(c *Config) { c.Watch, c.Assets = time.Millisecond, 10 })
+	r.picture("b", 1) // in the last place, which is looked at first
+	r.picture("c", 1)
+	r.picture("d", 1)
+	r.picture("a", 1)
+	within(t, soon, "loading", func() { r.run() })
+	armed.Store(true)
+	for looking := false; !looking; {
+		r.Poll()
+		select {
+		case <-h.entered:
+			looking = true
+		case <-time.After(time.Millisecond):
+		}
+	}
+	r.mu.Lock()
+	left := r.look
+	r.mu.Unlock()
+	if left == 0 {
+		t.Fatal("nothing is left to be looked at: the test waits for nothing")
+	}
+	time.AfterFunc(20*time.Millisecond, func() { close(h.pass) })
+	within(t, soon, "Wait beside a look", func() {
+		for range 3 { // the first may return for what has been
+			r.Wait()
+		}
+	})
 }
 
 func TestScope_SwitchesUnderStarvationForever(t *testing.T) {

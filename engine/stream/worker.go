@@ -293,7 +293,9 @@ func (w *worker) wanted() error {
 // lookAround looks whether the next file in turn has changed. It is called with the lock.
 func (w *worker) lookAround() {
 	s := w.s
-	s.look--
+	if s.look--; s.look == 0 {
+		s.news.Broadcast() // a Wait may have nothing else to wait for
+	}
 	i := uint32(s.look)
 	e := &s.entries[i]
 	if e.state != Loaded && e.state != Failed || e.changed || e.next != 0 {

@@ -404,6 +404,12 @@ func TestPacing_NoCollectionInALevelWithLessGarbageThanTheHeadroom(t *testing.T)
 }
 
 // What loading leaves on the heap before the level does not shorten the level's headroom.
+// With one processor the collection is noticed only behind what the level has allocated.
+func TestPacing_TheHeadroomCountsFromBeginLevelThoughTheCollectionIsNoticedLate(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	TestPacing_TheHeadroomCountsFromBeginLevel(t)
+}
+
 func TestPacing_TheHeadroomCountsFromBeginLevel(t *testing.T) {
 	host(t, 100)
 	live(t, 40<<20)
