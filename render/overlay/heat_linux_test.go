@@ -46,13 +46,17 @@ func newHot(t testing.TB) *hot {
 	return g
 }
 
+// phases are the frames from one change of figures to the next: what is done in one of them is done in each that
+// is so many later.
+const phases = 16
+
 // play makes n ticks of the game, each of which is drawn once, and calls look with what the overlay does of each.
 func (g *hot) play(n int, look func(overlay func())) {
 	g.t.Helper()
 	for stop := g.s.Game.Ticks + uint64(n); g.s.Game.Ticks < stop; {
 		look(g.o.Update)
 		must(g.t, g.s.Frame(engine.Input{}))
-		g.now = g.now.Add(time.Second / 60)
+		g.now = g.now.Add(time.Second / (settles * phases))
 		if !g.s.Playing() {
 			time.Sleep(50 * time.Microsecond) // the workers are loading
 		}
@@ -60,7 +64,7 @@ func (g *hot) play(n int, look func(overlay func())) {
 	}
 }
 
-// times returns what n frames took, the quickest first.
+// times returns what n frames took, in their order.
 func (g *hot) times(n int) []time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -74,7 +78,6 @@ func (g *hot) times(n int) []time.Duration {
 		}
 		half = !half
 	})
-	slices.Sort(all)
 	return all
 }
 
@@ -94,28 +97,35 @@ func (g *hot) objects(n int) (halves int) {
 
 // At full heat the overlay takes at most mostCost of a frame and makes nothing on the Go heap, whatever is open.
 // What Ebitengine takes for its one draw call is not in it: see TestWindow_APlainGameShowsItAndAllocatesNoMore.
-// Processor time knows nothing of who waits for the other's cache lines, so there are tries: a
-// frame too long that comes in each second, or where a panel is opened, comes in all of them.
+// Processor time knows nothing of who waits for the other's cache lines. So rounds of half a second are
+// repeated, each of which opens the panels anew, and of what a frame took at its place in a round the least counts:
+// work that is too much is there in all of them.
 func TestOverlay_AtFullHeatTakesAQuarterOfAMillisecondAndNothingOfTheGoHeap(t *testing.T) {
 	g := newHot(t)
 	g.play(300, func(overlay func()) { overlay() })
 	row := func(name string) {
 		t.Helper()
-		const n, tries = 30, 25
-		for try := 1; ; try++ {
-			open := slices.Clone(g.o.open)
-			for _, k := range open {
+		const n, rounds = 2 * phases, 20
+		least, all := make([]time.Duration, n), []time.Duration{}
+		for round := 1; ; round++ {
+			for _, k := range slices.Clone(g.o.open) {
 				g.o.Show(Part(k), false)
 				g.o.Show(Part(k), true)
 			}
-			all := g.times(n)
-			median, worst := all[len(all)/2], all[len(all)-1]
-			t.Logf("%-8s%6d enemies,%4d frames: median%4d µs, worst%4d", name, g.s.Game.Enemies(), len(all), median.Microseconds(), worst.Microseconds())
-			if worst <= mostCost {
-				break
+			took := g.times(n)
+			for i, d := range took {
+				if round == 1 || d < least[i] {
+					least[i] = d
+				}
 			}
-			if try == tries {
-				t.Errorf("%s: a frame of %v in each of %d rounds, allowed are %v", name, worst, try, mostCost)
+			all = append(all, took...)
+			if worst := slices.Max(least); round >= 3 && worst <= mostCost || round == rounds {
+				slices.Sort(all)
+				t.Logf("%-8s%6d enemies,%4d frames: median%4d µs, worst%4d, the least of%3d rounds%4d", name, g.s.Game.Enemies(), len(all),
+					all[len(all)/2].Microseconds(), all[len(all)-1].Microseconds(), round, worst.Microseconds())
+				if worst > mostCost {
+					t.Errorf("%s: a frame of %v in each of %d rounds, allowed are %v", name, worst, round, mostCost)
+				}
 				break
 			}
 		}

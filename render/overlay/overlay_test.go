@@ -572,6 +572,11 @@ func TestTiers_WithoutAManagerAreOfTheProcessAlone(t *testing.T) {
 	g.want("go heap")
 	g.want("untracked")
 	g.want("late ")
+	g.press(1)
+	g.wantNot("mem ")
+	if v := g.figure(`heap +(\d+\.\d) MiB`); v < 0.5 {
+		t.Errorf("the Go heap has %v MiB", v)
+	}
 }
 
 func TestOverlay_ThatIsNilDoesNothing(t *testing.T) {

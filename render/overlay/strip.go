@@ -104,13 +104,16 @@ func (f *flow) vitals() {
 	}
 }
 
-// memoryFigure is what all tiers have committed, with what grows marked.
+// memoryFigure is what all tiers have committed, or of the Go heap where a game has none, with what grows marked.
 func (o *Overlay) memoryFigure(f *flow) {
-	sum := uint64(0)
+	sum, label := uint64(0), "mem"
 	for t := range o.meter.Rows()[:tiers.Count] {
 		sum += o.meter.Rows()[t].Committed
 	}
-	x, y := f.slot("mem", render.BytesWidth)
+	if o.own != nil {
+		sum, label = o.meter.Snapshot().Go.HeapBytes, "heap"
+	}
+	x, y := f.slot(label, render.BytesWidth)
 	f.figure(x, y, render.PanelText, render.AppendBytes(o.buf[:0], sum))
 	if v := o.meter.Verdict(); v.Growing != nil {
 		name := cut(v.Growing.Name, 9)
