@@ -34,6 +34,9 @@ type SessionConfig struct {
 	// is not. GroundBytes is what its pictures may take; 0 means GroundBytes.
 	Ground      GroundView
 	GroundBytes int
+	// Watch is how often the files are looked at: what has changed is shown anew, but for what the rules read, which comes
+	// with the next level. 0 is never.
+	Watch time.Duration
 	// Left, when not nil, is called when a level's pictures are no longer needed.
 	Left func()
 }
@@ -123,6 +126,7 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 		Heap:   func(k int) memory.Allocator { return s.Mem.Worker(k) },
 		Free:   s.Mem.Free,
 		Drain:  func(k int) { s.Mem.Worker(k).Settle() },
+		Watch:  s.cfg.Watch,
 		Upload: stream.Budget{Bytes: UploadBytes, Time: 2 * time.Millisecond},
 	})
 	if err != nil {
