@@ -263,7 +263,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.Var(&o.overlay, "overlay", "show the memory overlay from the start, strip and tiers, or `PARTS`: -overlay=f1,maps (F2 in play says which there are)")
 	f.Var(&o.size, "size", "the window's `W`xH, as 640x360")
 	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
-	f.StringVar(&o.assets, "assets", "", "take art/, levels/, realms/ and sound/ from `DIR` and not from the program")
+	f.StringVar(&o.assets, "assets", "", "take art/, levels/, realms/ and sound/ from `DIR` and not from the program; what changes there is shown at once")
 	f.IntVar(&o.resident, "resident", game.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 512")
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")

@@ -144,9 +144,13 @@ func (o *options) session() game.SessionConfig {
 			mem.Budget[t] = uintptr(share * float64(mem.Reserved(tiers.Tier(t))))
 		}
 	}
+	watch := time.Duration(0)
+	if o.dir != nil { // somebody may be drawing there
+		watch = time.Second
+	}
 	return game.SessionConfig{
 		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: game.Tour(o.tour), Store: o.mem.Store},
-		Memory: mem, FS: o.files(), CPU: o.clock(), Patience: patience, Level: o.level, Autopilot: o.autopilot,
+		Memory: mem, FS: o.files(), CPU: o.clock(), Patience: patience, Level: o.level, Autopilot: o.autopilot, Watch: watch,
 		Log: func(err error) { o.log(err.Error()) },
 	}
 }

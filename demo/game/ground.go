@@ -101,6 +101,8 @@ type scenery struct {
 	slice     time.Duration   // of a frame that a hand-over may take
 	half      *sceneryPicture // of which some rows were handed over, and not all: one at a time
 	peak      int64           // most bytes of pictures, on the GPU and in the workers' blocks
+	rest      [ground.Sectors * ground.Sectors]patience
+	stamping  patience        // of the stamps
 	told      map[string]bool // files whose failure was told, in this realm
 	narrow    bool            // and that workers have no room
 	props     *props
@@ -135,7 +137,10 @@ func newScenery(st *stream.Streamer, mem *tiers.Manager, view GroundView, budget
 				p.wide, p.high = h.Width, h.Height
 				return p, err
 			},
-			Deliver: func(name string, p, _ *stampPicture) error {
+			Deliver: func(name string, p, old *stampPicture) error {
+				if old != nil { // its file has changed, and its block goes
+					g.unstamp()
+				}
 				s, err := ground.NewStamps(name, p.pixels, p.wide, p.high, g.palette)
 				if err == nil {
 					g.stamps.Store(&s)
@@ -334,6 +339,7 @@ func (g *scenery) request(st *stream.Streamer, sc *stream.Scope, l *level.Level)
 	name := "realms/" + l.Name + "/stamps.png"
 	g.scope, g.palette, g.narrow = sc, groundPalette(l), false
 	clear(g.told)
+	g.rest, g.stamping = [len(g.rest)]patience{}, patience{}
 	g.kept = stream.Request[stampPicture](st, name, stream.ETA(0))
 	stream.Request[stampPicture](sc, name, stream.ETA(0)) // the level waits for it
 	for i := range g.names {
@@ -354,6 +360,9 @@ func (g *scenery) tick(p, v vec) {
 		t.Close()
 		*t = stream.Ticket[sceneryPicture]{}
 	}
+	if g.stamping.again(g.kept.State()) {
+		g.kept.Retry()
+	}
 	if g.stamps.Load() == nil {
 		return // they could not be read: all of the realm is soft
 	}
@@ -365,14 +374,38 @@ func (g *scenery) tick(p, v vec) {
 			continue
 		}
 		t.Priority(stream.ETA(w.ETA))
+		if g.rest[i].again(t.State()) {
+			t.Retry()
+		}
 	}
+}
+
+// patience is how long somebody who wants a file that has failed waits until it is tried again: five seconds, then twice
+// as long each time, up to a minute and a half.
+type patience struct{ left, next uint16 } // ticks
+
+// again is asked once a tick, and reports whether it is time.
+func (p *patience) again(s stream.State) bool {
+	const first, most = 5 * 60, 80 * 60
+	switch {
+	case s == stream.Loaded:
+		*p = patience{}
+	case s != stream.Failed:
+	case p.left > 0:
+		p.left--
+		return p.left == 0
+	default:
+		p.next = min(max(2*p.next, first), most)
+		p.left = p.next
+	}
+	return false
 }
 
 // news reports whether a failure is told for the first time: what has failed is asked for again when
 // it comes into sight again, and where workers have no room that is so for every sector.
 func (g *scenery) news(err error) bool {
 	var failed *stream.LoadError
-	if g == nil || !errors.As(err, &failed) || failed.Kind != "ground" {
+	if g == nil || !errors.As(err, &failed) || failed.Kind != "ground" && failed.Kind != "stamps" {
 		return true
 	}
 	if errors.Is(err, memory.ErrOutOfMemory) {

@@ -38,6 +38,9 @@ type SessionConfig struct {
 	CPU func() time.Duration
 	// Patience is how long FS may take for a call before its worker is given up; 0 is the streamer's.
 	Patience time.Duration
+	// Watch is how often the files are looked at: what has changed is shown anew, but for what the rules read, which comes
+	// with the next level. 0 is never.
+	Watch time.Duration
 	// Left, when not nil, is called when a level's pictures are no longer needed.
 	Left func()
 }
@@ -132,6 +135,7 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 		Heap:   s.Game.store.worker,
 		Free:   s.Game.store.free,
 		Drain:  s.Game.store.settle,
+		Watch:  s.cfg.Watch,
 		Upload: stream.Budget{Bytes: UploadBytes, Time: 2 * time.Millisecond},
 	})
 	if err != nil {
