@@ -102,7 +102,7 @@ func TestEvery_WritesARowForEachNTicks(t *testing.T) {
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) != 11 || len(rows[0]) != 6+3*tiers.Count {
+	if err != nil || len(rows) != 11 || len(rows[0]) != 6+3*tiers.Count+13 {
 		t.Fatalf("%d rows of %d, %v", len(rows), len(rows[0]), err)
 	}
 	for i, row := range rows[1:] {
