@@ -163,9 +163,13 @@ func (o *options) clock() func() time.Duration {
 	return threadClock
 }
 
-// quads is room for a screen of fire. Without a window nobody writes them, and they take addresses only.
+// quads is room for a screen of fire. Without a window nobody writes them, and in the static tier they take
+// addresses only; on the Go heap they would count as live, and put off its collections.
 func (o *options) quads() int {
-	if runtime.GOOS == "js" {
+	switch {
+	case o.headless && o.mem.Store != game.StoreTiers:
+		return 0
+	case runtime.GOOS == "js":
 		return 48_000
 	}
 	return 150_000

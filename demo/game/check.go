@@ -9,7 +9,7 @@ import (
 
 // Check verifies the invariants, within a level.
 func (g *Game) Check() error {
-	errs := []error{g.world.Check(), g.omens.Check(), g.embers.Check(), g.fx.sys.Check(), g.popups.check(), g.Realm.Check(), g.checkActors(), g.marks.check(g), g.ribbons.blocks.check(g.ribbons.live), g.marks.blocks.check(g.marks.lists())}
+	errs := []error{g.world.Check(), g.omens.Check(), g.embers.Check(), g.fx.sys.Check(), g.popups.check(), g.Realm.Check(), g.checkActors(), g.marks.check(g), g.ribbons.blocks.check(g.ribbons.live)}
 	if g.flow != nil {
 		errs = append(errs, g.flow.Check())
 	}

@@ -87,6 +87,17 @@ func (b *blocks) take(size, align uintptr) (uint64, error) {
 	return uint64(i), nil
 }
 
+// replace lets a number's block be p, which is the allocator's, and gives the old one back. It returns the
+// number that p has then.
+func (b *blocks) replace(n uint64, old uintptr, p unsafe.Pointer) uint64 {
+	b.a.Free(b.at(n), old)
+	if b.base != nil {
+		return uint64(uintptr(p) - uintptr(b.base))
+	}
+	b.held[n] = p
+	return n
+}
+
 // at returns the block of a number, until it is given back.
 func (b *blocks) at(n uint64) unsafe.Pointer {
 	if b.base != nil {

@@ -39,7 +39,8 @@ const (
 	shardMost  = 6     // enemies that one burst marks
 )
 
-// A marked is the books of an enemy's marks, without a pointer: where they lie, and whose they are.
+// A marked is the books of an enemy's marks, without a pointer: where they lie, by number, and
+// whose they are.
 type marked struct {
 	off      uint64 // by number
 	owner    ecs.Entity
@@ -108,13 +109,20 @@ func (ms *marks) take(id ecs.Entity, e *Enemy) bool {
 // grow makes room for more: for two at first, then for half as many again.
 func (ms *marks) grow(m *marked) bool {
 	n := min(max(2, m.cap+(m.cap+1)/2), markMost)
-	off, err := ms.blocks.take(uintptr(n)*markBytes, unsafe.Alignof(Mark{}))
+	if m.cap == 0 {
+		off, err := ms.blocks.take(uintptr(n)*markBytes, unsafe.Alignof(Mark{}))
+		if err == nil {
+			m.off, m.cap = off, n
+		}
+		return err == nil
+	}
+	p, err := ms.blocks.a.Alloc(uintptr(n)*markBytes, unsafe.Alignof(Mark{}))
 	if err != nil {
 		return false
 	}
-	copy(unsafe.Slice((*Mark)(ms.blocks.at(off)), n), ms.of(m))
-	ms.release(m)
-	m.off, m.cap = off, n
+	copy(unsafe.Slice((*Mark)(p), n), ms.of(m))
+	m.off = ms.blocks.replace(m.off, uintptr(m.cap)*markBytes, p)
+	m.cap = n
 	return true
 }
 
@@ -212,16 +220,6 @@ func (g *Game) Marks(s *Seen) []Mark {
 	return g.marks.of(&g.marks.all[s.Marks-1])
 }
 
-// lists returns how many have a block.
-func (ms *marks) lists() (n int) {
-	for i := range ms.all {
-		if ms.all[i].cap > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // check verifies that every list in use is one living enemy's.
 func (ms *marks) check(g *Game) error {
 	used := 0
@@ -232,6 +230,15 @@ func (ms *marks) check(g *Game) error {
 		if used++; int(r.C.Marks) > len(ms.all) || ms.all[r.C.Marks-1].owner != id {
 			return fmt.Errorf("game: invariant 2: the marks of %v are another's", id)
 		}
+	}
+	lists := 0
+	for i := range ms.all {
+		if ms.all[i].cap > 0 {
+			lists++
+		}
+	}
+	if err := ms.blocks.check(lists); err != nil {
+		return err
 	}
 	if used != ms.live {
 		return fmt.Errorf("game: invariant 2: %d lists of marks are in use by %d enemies", ms.live, used)

@@ -40,17 +40,6 @@ func (rs *ribbons) points(t *trail) []vec {
 	return unsafe.Slice((*vec)(rs.blocks.at(t.off)), t.len)
 }
 
-// block takes room for n points.
-func (rs *ribbons) block(g *Game, n uint8) (off uint64, ok bool) {
-	off, err := rs.blocks.take(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
-	if err != nil {
-		g.Lost.Ribbons++
-		return 0, false
-	}
-	clear(unsafe.Slice((*vec)(rs.blocks.at(off)), n))
-	return off, true
-}
-
 // trailLeast is how many points a trail begins with: it grows as it is flown.
 const trailLeast = 2
 
@@ -62,8 +51,9 @@ func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
 	if len(rs.free) == 0 && len(rs.all) == ribbonMost {
 		return 0 // as many as anybody can tell apart
 	}
-	off, ok := rs.block(g, trailLeast)
-	if !ok {
+	off, err := rs.blocks.take(trailLeast*vecBytes, unsafe.Alignof(vec{}))
+	if err != nil {
+		g.Lost.Ribbons++
 		return 0
 	}
 	i := uint16(len(rs.all))
@@ -94,30 +84,30 @@ func (rs *ribbons) push(g *Game, id uint16, p vec) {
 
 func (rs *ribbons) grow(g *Game, t *trail) {
 	n := min(t.len+t.len/2+1, t.most)
-	off, ok := rs.block(g, n)
-	if !ok {
+	p, err := rs.blocks.a.Alloc(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
+	if err != nil {
+		g.Lost.Ribbons++
 		t.most = t.len
 		return
 	}
-	old, was := rs.points(t), *t
-	t.off, t.len = off, n
-	points := rs.points(t)
-	k := copy(points, old[was.at:]) // the oldest first
-	copy(points[k:], old[:was.at])
-	t.at = was.len
-	rs.blocks.give(was.off, uintptr(was.len)*vecBytes)
+	old, points := rs.points(t), unsafe.Slice((*vec)(p), n)
+	k := copy(points, old[t.at:]) // the oldest first
+	copy(points[k:], old[:t.at])
+	t.off = rs.blocks.replace(t.off, uintptr(t.len)*vecBytes, p)
+	t.at, t.len = t.len, n
 }
 
 // cut lets a trail begin anew at p, as short as the first: nobody sees it any more.
 func (rs *ribbons) cut(g *Game, id uint16, p vec) {
 	t := &rs.all[id-1]
 	if t.len > trailLeast {
-		off, ok := rs.block(g, trailLeast)
-		if !ok {
+		p, err := rs.blocks.a.Alloc(trailLeast*vecBytes, unsafe.Alignof(vec{}))
+		if err != nil {
+			g.Lost.Ribbons++
 			return
 		}
-		rs.blocks.give(t.off, uintptr(t.len)*vecBytes)
-		t.off, t.len = off, trailLeast
+		t.off = rs.blocks.replace(t.off, uintptr(t.len)*vecBytes, p)
+		t.len = trailLeast
 	}
 	t.at, t.count = 0, 0
 	rs.push(g, id, p)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
@@ -125,8 +126,9 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	return s, nil
 }
 
-// UploadBytes is how many bytes of pictures a frame hands to the GPU at most, but for a larger one alone.
-const UploadBytes = 1 << 20
+// UploadBytes is how many bytes of pictures a frame hands to the GPU at most, but for a larger one alone: a
+// sector of the ground with its props.
+const UploadBytes = ground.Bytes + 1<<10
 
 // newStream starts the workers, and says what kinds of files there are.
 func (s *Session) newStream() (*stream.Streamer, error) {
