@@ -60,8 +60,7 @@ type record struct {
 const recordBytes = unsafe.Sizeof(record{})
 
 // word returns both halves of r, gen at genShift and loc at locShift. A look-up at random waits for the
-// line of its record, and the fewer loads wait with it, the more look-ups are under way at once: with
-// one in place of two it takes a fifth less.
+// line of its record, and the fewer loads wait with it, the more look-ups are under way at once.
 func (r *record) word() uint64 { return *(*uint64)(unsafe.Pointer(r)) }
 
 // An entityIndex is the table from slot to record, in one reservation that is committed as it
