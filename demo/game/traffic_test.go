@@ -23,7 +23,7 @@ func TestTraffic_AtFullHeatEveryTierCarriesWhatTheGameIsFor(t *testing.T) {
 	s := newSession(t, roomy())
 	play(t, s, 1500) // until the horde is there
 	before := s.Traffic()
-	least, most := uintptr(1<<40), uintptr(0) // blocks of the large tier
+	least, most := ^uintptr(0), uintptr(0) // blocks of the large tier
 	var shapes [enemyShapes]int               // how often they were seen to change
 	was := before.Shapes
 	entities := before.Entities
