@@ -24,7 +24,7 @@ func TestTraffic_AtFullHeatEveryTierCarriesWhatTheGameIsFor(t *testing.T) {
 	play(t, s, 1500) // until the horde is there
 	before := s.Traffic()
 	least, most := ^uintptr(0), uintptr(0) // blocks of the large tier
-	var shapes [enemyShapes]int               // how often they were seen to change
+	var shapes [enemyShapes]int            // how often they were seen to change
 	was := before.Shapes
 	entities := before.Entities
 	for range 600 {
