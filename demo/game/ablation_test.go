@@ -34,6 +34,7 @@ func lost(l *Lost, name string) int { return int(reflect.ValueOf(l).Elem().Field
 // Each tier in turn has next to nothing. The game is another one to the eye, says by name what it
 // lost, and plays on.
 func TestAblation_EveryTierIsMissedAndSaysSo(t *testing.T) {
+	t.Parallel()
 	const ticks = 600
 	whole := newSession(t, roomy())
 	play(t, whole, ticks)
