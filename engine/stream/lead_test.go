@@ -55,8 +55,8 @@ func TestStats_LeadGoesByThePriorityThatWasSaidLast(t *testing.T) {
 
 func TestResidentOf_CountsAKindByItself(t *testing.T) {
 	r := newRig(t, gallery(t), 2, 0)
-	file := Request[File](r, art("a"), 0)
 	loaded(t, r, "bcd")
+	file := Request[File](r, art("a"), 0)
 	if coming, there := ResidentOf[Picture](r.Streamer); coming != 3*1024 || there != 0 {
 		t.Errorf("%d bytes are coming, %d are there", coming, there)
 	}
