@@ -155,3 +155,27 @@ func TestSpace_WhatIsAddedWhileAContainerMovesIsRefusedAndNothingIsWrittenBehind
 		t.Errorf("%d blocks are left", n)
 	}
 }
+
+// An empty Vec with room has none while it grows: who looks at it meanwhile sees one without a block.
+func TestVec_CheckPassesInTheMidstOfAGrowth(t *testing.T) {
+	h, _ := heap(t)
+	a := &told{Heap: h}
+	sp := space(t, a)
+	var first, v Vec[int] // the first block is at offset 0
+	must(t, errors.Join(first.Reserve(sp, 4), v.Reserve(sp, 4)))
+	looked := 0
+	a.tell = func() {
+		looked++
+		must(t, v.Check(sp))
+		if v.Cap() != 0 || v.Len() != 0 || len(v.Slice(sp)) != 0 {
+			t.Errorf("%d of %d elements", v.Len(), v.Cap())
+		}
+	}
+	must(t, v.Reserve(sp, 4000))
+	a.tell = nil
+	if looked == 0 || v.Cap() < 4000 {
+		t.Errorf("looked %d times, room for %d", looked, v.Cap())
+	}
+	first.Free(sp)
+	v.Free(sp)
+}
