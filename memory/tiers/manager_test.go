@@ -327,7 +327,7 @@ func TestManager_PacesTheCollectorAndRestoresIt(t *testing.T) {
 	}
 	var s Snapshot
 	m.Snapshot(&s)
-	if s.Go.InPlay > 0 && page.Default() == page.OS() {
+	if s.Go.InPlay > 0 && page.Default() != page.Heap() {
 		t.Errorf("%d collections in play", s.Go.InPlay)
 	}
 	inPlay := s.Go.InPlay
