@@ -52,7 +52,8 @@
 // Lower ETAs come first, equal ones in the order of their requests; but one asset in ten that
 // workers begin, and a tenth of the bytes that Poll delivers while more is ready than it may, go
 // to the oldest request, whatever its ETA: nothing waits for ever. What does not fit under
-// Config.Resident waits, and keeps nothing from its room that does fit.
+// Config.Resident waits, and keeps nothing from its room that does fit. Of what workers have in hand
+// at once any may be what waits: none has a claim to room before it asks for it.
 //
 // # Cost
 //

@@ -62,6 +62,7 @@ type entry struct {
 	due     time.Time // when it will be needed, as the priority said last; zero: nobody knows
 	tries   int
 	retryAt uint64 // Poll in which the next attempt is made
+	passed  bool   // Waiting for room, and a Poll had none for it
 	parked  bool   // Ready and delivered in part, in this Poll
 	started bool   // its deliver function was called
 	parts   bool   // and has returned ErrMore

@@ -156,13 +156,17 @@ func art(id string) string { return "art/" + id + ".png" }
 
 func (r *rig) picture(id string, p Priority) Ticket[Picture] { return Request[Picture](r, art(id), p) }
 
-// run polls until nothing is under way, and returns the ids in the order of their delivery.
+// run polls until nothing is under way, and nothing happened in the last Poll or beside it, so that it saw
+// everything; it returns the ids in the order of their delivery.
 func (r *rig) run() string {
 	r.shown = r.shown[:0]
 	for {
+		r.mu.Lock()
+		before := r.events
+		r.mu.Unlock()
 		r.Poll()
 		r.mu.Lock()
-		idle := len(r.ready.heap)+len(r.leaving)+r.retries+r.changes == 0 && !r.underWay()
+		idle := r.events == before && len(r.ready.heap)+len(r.leaving)+r.retries+r.changes == 0 && !r.underWay()
 		r.mu.Unlock()
 		if idle {
 			break

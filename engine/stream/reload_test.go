@@ -211,8 +211,7 @@ func TestRetry_ByItselfAfterSomePolls(t *testing.T) {
 	r := newRig(t, s, 1, 0, func(c *Config) { c.Retries, c.Backoff = 2, 3 })
 	k := Request[File](r, "a", 0)
 	var failed []uint64
-	for polls := uint64(1); k.State() != Failed && polls < 100; polls++ {
-		r.Poll()
+	for polls := uint64(0); len(failed) < 3 && polls < 100; polls++ { // the first attempt needs no Poll
 		for k.State() == Queued || k.State() == Decoding {
 			time.Sleep(time.Millisecond)
 		}
@@ -223,7 +222,9 @@ func TestRetry_ByItselfAfterSomePolls(t *testing.T) {
 			}
 		}
 		r.check(t)
+		r.Poll()
 	}
+	want(t, k, Failed)
 	if len(failed) != 3 || failed[1]-failed[0] != 3 || failed[2]-failed[1] != 6 || r.Stats().Retries != 2 {
 		t.Errorf("failed in the Polls %v, %+v", failed, r.Stats())
 	}

@@ -72,6 +72,9 @@ func (s *Streamer) makeRoom() {
 			}
 		}
 		if best < 0 {
+			for _, i := range s.room.heap {
+				s.entries[i].passed = true
+			}
 			return
 		}
 		i := s.room.heap[best]

@@ -60,6 +60,41 @@ func TestResident_WhatIsTicketedStaysAndTheRestWaits(t *testing.T) {
 	}
 }
 
+// What waits for room that the next Poll makes is still on its way: a level does not begin without it.
+func TestResident_WaitsAreDoneOnlyWhenAPollHadNoRoom(t *testing.T) {
+	r := newRig(t, kilobytes(), 1, 0, func(c *Config) { c.Resident = 2000 })
+	for _, name := range []string{"0", "1"} {
+		k := Request[File](r, name, 0)
+		r.run()
+		k.Close() // is cached
+	}
+	wait := func(k Ticket[File]) {
+		within(t, soon, "no room", func() {
+			for k.State() != Waiting {
+				time.Sleep(50 * time.Microsecond)
+			}
+		})
+	}
+	k := Request[File](r, "2", 0)
+	wait(k)
+	if p := r.root.Progress(); p != (Progress{Total: 1}) {
+		t.Errorf("before the Poll that makes room: %+v", p)
+	}
+	r.run()
+	want(t, k, Loaded)
+	Request[File](r, "3", 0)
+	r.run()
+	late := Request[File](r, "4", 0)
+	wait(late)
+	if p := r.root.Progress(); p != (Progress{Done: 2, Total: 3}) {
+		t.Errorf("before the Poll that finds none: %+v", p)
+	}
+	r.Poll()
+	if p := r.root.Progress(); p != (Progress{Done: 3, Waiting: 1, Total: 3}) {
+		t.Errorf("after it: %+v", p)
+	}
+}
+
 func TestResident_EvictsTheLongestWithoutATicket(t *testing.T) {
 	r := newRig(t, kilobytes(), 1, 0, func(c *Config) { c.Resident = 3000 })
 	now := time.Now()

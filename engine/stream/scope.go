@@ -39,7 +39,7 @@ func (sc *Scope) Cancel() {
 type Progress struct {
 	Done    int // loaded or failed, or waiting for room
 	Failed  int // of those
-	Waiting int // of those: for room under Config.Resident
+	Waiting int // of those: for room under Config.Resident that a Poll did not find
 	Total   int
 }
 
@@ -65,7 +65,7 @@ func (sc *Scope) Progress() (p Progress) {
 		case e.state == Failed:
 			p.Done++
 			p.Failed++
-		case e.state == Waiting && e.retryAt == 0:
+		case e.state == Waiting && e.retryAt == 0 && e.passed: // before, what is cached may yet go for it
 			p.Done++
 			p.Waiting++
 		}

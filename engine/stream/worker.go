@@ -178,6 +178,7 @@ func (w *worker) admit(e *entry) bool {
 // await has entry i wait for room.
 func (s *Streamer) await(i uint32) {
 	s.set(i, Waiting)
+	s.entries[i].passed = false
 	s.room.push(s.entries, i)
 	s.announce() // Poll makes room
 }
