@@ -3,10 +3,7 @@ package game
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"math/bits"
-	"runtime"
 	"time"
 
 	"github.com/strata-go/strata/demo/ground"
@@ -61,7 +58,7 @@ type Session struct {
 
 	cfg      SessionConfig
 	scenery  *scenery
-	files    [2]stream.Ticket[realmFile] // of the realm that is coming: description, walls
+	walls    [2]stream.Ticket[realmFile] // of the realm that is coming: description, walls
 	build    *realm.Building             // of the level that was begun, until the game begins
 	unbuilt  error                       // why there is none
 	open     bool                        // a frame is open
@@ -159,7 +156,7 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 // request asks for the pictures of a level; in its file 0 comes first.
 func (s *Session) request(sc *stream.Scope, l *level.Level) error {
 	for i, name := range realm.Files(l.Name) {
-		s.files[i] = stream.Request[realmFile](sc, name, stream.ETA(-0.5))
+		s.walls[i] = stream.Request[realmFile](sc, name, stream.ETA(-0.5))
 	}
 	s.scenery.request(s.Stream, sc, l)
 	for _, a := range l.Assets {
@@ -187,78 +184,6 @@ func (s *Session) enter(l *level.Level) error {
 	p := &s.played
 	p.objects0, p.ticks0, p.on = mallocs(), s.Game.Ticks, true
 	return nil
-}
-
-// A realmFile is a file that the rules are made of. It lies in the Go heap until the realm is built: what the rules read
-// must not depend on what else a worker has in its heap.
-type realmFile struct{ data []byte }
-
-// realmFileMost is more than any of them has.
-const realmFileMost = 1 << 20
-
-var realmFiles = stream.Kind[realmFile]{Name: "realm", Stays: true, Decode: func(r *stream.Reader, _ *stream.Heap) (realmFile, error) {
-	if r.Size() > realmFileMost {
-		return realmFile{}, fmt.Errorf("%d bytes; allowed are %d", r.Size(), realmFileMost)
-	}
-	data := make([]byte, r.Size())
-	_, err := io.ReadFull(r, data)
-	return realmFile{data}, err
-}}
-
-// found begins to build the realm of a level in the manager's, if its files were found.
-func (s *Session) found(name string) (*realm.Building, error) {
-	var data [2][]byte
-	for i, t := range s.files {
-		f, ok := t.Get()
-		if !ok {
-			return nil, t.Err()
-		}
-		data[i] = f.data
-		t.Close()
-	}
-	return realm.Open(s.Game.store.level(), name, data[0], data[1])
-}
-
-// realm returns the realm of a level, which is built. Without files that can be read, or without room, there is bare
-// ground, and Log is told why.
-func (s *Session) realm(name string) *realm.Realm {
-	r, err := (*realm.Realm)(nil), s.unbuilt
-	if s.build != nil {
-		r, err = s.build.Wait()
-		s.build = nil
-	}
-	if err == nil {
-		return r
-	}
-	if s.cfg.Log != nil {
-		s.cfg.Log(fmt.Errorf("%w; the ground is bare", err))
-	}
-	s.Game.Lost.Walls++
-	return realm.Bare(realm.Unknown(name))
-}
-
-// mallocs returns how many objects the process has allocated on the Go heap. It stops the
-// world for a moment: not for a frame.
-func mallocs() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.Mallocs
-}
-
-// count adds what the level allocated so far to the sum.
-func (s *Session) count() {
-	if p := &s.played; p.on {
-		p.objects += mallocs() - p.objects0
-		p.ticks += s.Game.Ticks - p.ticks0
-		p.on = false
-	}
-}
-
-// ObjectsPerTick returns the Go heap's objects per tick, over the levels played: loading is
-// left out, the runtime's own are in. It ends the count.
-func (s *Session) ObjectsPerTick() float64 {
-	s.count()
-	return float64(s.played.objects) / float64(max(s.played.ticks, 1))
 }
 
 // leave ends a level that had begun; one that never finished loading has nothing to end.
@@ -335,23 +260,6 @@ func (s *Session) Frame(in engine.Input) error {
 	return nil
 }
 
-// tick is the game's, with a look at the clocks.
-func (s *Session) tick(in *engine.Input) error {
-	var before time.Duration
-	if s.cfg.CPU != nil {
-		before = s.cfg.CPU()
-	}
-	began := time.Now()
-	if err := s.Game.Tick(in); err != nil {
-		return err
-	}
-	s.times.add(time.Since(began))
-	if s.cfg.CPU != nil {
-		s.cpu.add(s.cfg.CPU() - before)
-	}
-	return nil
-}
-
 // report tells Log of the pictures that have failed since the last call.
 func (s *Session) report() {
 	failed := s.Stream.Stats().Failures
@@ -380,42 +288,6 @@ func (s *Session) EndFrame() error {
 	return s.Mem.EndFrame()
 }
 
-// steer decides who plays: the autopilot, or a person from the first key on.
-func (s *Session) steer(in *engine.Input) {
-	if s.Attract && in.Pressed.Has(AnyKey) {
-		s.Attract = false
-		s.Game.Restart()
-		s.Flow.Go(s.cfg.Level)
-		return
-	}
-	if in.Pressed.Has(Pause) {
-		s.Paused = !s.Paused
-	}
-	if s.cfg.Autopilot || s.Attract {
-		*in = s.Game.Autopilot()
-	}
-}
-
-const (
-	leaveTime = 1.1 // seconds of dissolve before the next level loads
-	overTime  = 3.0 // seconds before an autopilot starts again
-)
-
-// follow moves on when the game has come to the end of a level, or of itself.
-func (s *Session) follow(in *engine.Input) {
-	g := s.Game
-	switch {
-	case g.Phase == Leaving && g.PhaseTime > leaveTime:
-		if g.Level.Next == s.cfg.Level {
-			g.Round++
-		}
-		s.Flow.Go(g.Level.Next)
-	case in.Pressed.Has(Restart), g.Phase == Over && g.PhaseTime > overTime && (s.cfg.Autopilot || s.Attract || in.Pressed.Has(AnyKey)):
-		g.Restart()
-		s.Flow.Go(g.Level.Name)
-	}
-}
-
 // Levels returns how many levels have been cleared or begun anew: the level changes.
 func (s *Session) Levels() int { return len(s.Leaks) }
 
@@ -442,80 +314,6 @@ func (s *Session) Close() error {
 	errs = append(errs, s.Mem.Close())
 	s.Mem = nil
 	return errors.Join(errs...)
-}
-
-// times counts ticks by how long they took, in steps of a thirtieth of an octave: percentiles of a
-// run of any length to within 3 %, in memory that is given once.
-type times struct {
-	count [timesSteps]uint32
-	n     uint64
-	most  time.Duration
-}
-
-const (
-	timesFine  = 5 // bits behind the leading one
-	timesSteps = 64 << timesFine
-)
-
-func newTimes() *times { return &times{} }
-
-// slot returns where a duration counts: its leading bits.
-func slot(d time.Duration) int {
-	ns := uint64(max(d, 1))
-	n := bits.Len64(ns) - 1
-	if n <= timesFine {
-		return int(ns)
-	}
-	return (n-timesFine)<<timesFine + int(ns>>(n-timesFine))
-}
-
-// unslot returns the middle of a slot in nanoseconds.
-func unslot(i int) float64 {
-	if i < 2<<timesFine {
-		return float64(i)
-	}
-	shift := i>>timesFine - 1
-	return (float64(i&(1<<timesFine-1)|1<<timesFine) + 0.5) * float64(uint64(1)<<shift)
-}
-
-func (t *times) add(d time.Duration) {
-	t.count[slot(d)]++
-	t.n++
-	t.most = max(t.most, d)
-}
-
-// at returns the duration that a share of the ticks did not exceed, in milliseconds.
-func (t *times) at(share float64) float64 {
-	left := uint64(share * float64(t.n-1))
-	for i, c := range t.count {
-		if uint64(c) > left {
-			return min(unslot(i), float64(t.most)) / 1e6
-		}
-		left -= uint64(c)
-	}
-	return float64(t.most) / 1e6
-}
-
-// Percentiles are times of a tick in milliseconds.
-type Percentiles struct {
-	P50  float64 `json:"p50"`
-	P99  float64 `json:"p99"`
-	P999 float64 `json:"p99_9"`
-	Max  float64 `json:"max"`
-}
-
-// TickTimes returns how long the ticks took, the game's own work without loading and drawing.
-func (s *Session) TickTimes() Percentiles { return s.times.percentiles() }
-
-// TickCPU returns what they took of processors on the game's own thread, assists of the collector
-// included, and is zero where SessionConfig.CPU is nil. Whatever else the machine does is not in it.
-func (s *Session) TickCPU() Percentiles { return s.cpu.percentiles() }
-
-func (t *times) percentiles() Percentiles {
-	if t.n == 0 {
-		return Percentiles{}
-	}
-	return Percentiles{P50: t.at(0.5), P99: t.at(0.99), P999: t.at(0.999), Max: float64(t.most) / 1e6}
 }
 
 // Check verifies the game, the streamer and every tier, between frames.
