@@ -1,0 +1,136 @@
+package overlay
+
+import (
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// drawVerdict answers in words: what is largest, what grows and whose it is, whether the frame fits,
+// what is about to run out and what was refused.
+func (o *Overlay) drawVerdict() {
+	v := o.meter.Verdict()
+	l := o.line(0)
+	l.word(render.PanelQuiet, "largest")
+	if v.Largest == nil {
+		l.word(render.PanelText, "nothing")
+	} else {
+		l.word(colorOf(v.Largest), v.Largest.Name)
+		l.size(render.PanelText, v.Largest.InUse)
+		o.largestTier(&l, v.Largest)
+	}
+	grows := o.line(1)
+	o.growth(&grows, v)
+	if o.scr.full {
+		l.gap()
+		o.fits(&l, v)
+	} else {
+		l = o.line(2)
+		o.fits(&l, v)
+	}
+	l = o.line(o.verdictLines() - 1)
+	o.scarce(&l, v)
+}
+
+// largestTier adds the largest of the tiers where something else is larger.
+func (o *Overlay) largestTier(l *line, largest *meter.Row) {
+	if largest.Kind == meter.TierRow || o.own != nil {
+		return
+	}
+	best := &o.meter.Rows()[0]
+	for t := range tiers.Count {
+		if w := &o.meter.Rows()[t]; w.InUse > best.InUse {
+			best = w
+		}
+	}
+	l.word(render.PanelQuiet, ", tier")
+	l.word(colorOf(best), best.Name)
+	l.size(render.PanelText, best.InUse)
+}
+
+// growth names the tier that grows, and the tag and the pool.
+func (o *Overlay) growth(l *line, v *meter.Verdict) {
+	p := &o.panel
+	if v.Growing != nil || v.Tag != nil {
+		p.Q.Rect(p.X+l.x-4, p.Y+l.y+(render.GlyphH-o.scr.pitch)/2, l.end-l.x+8, o.scr.pitch, render.White.Fade(0.09))
+	}
+	if v.Growing == nil && v.Tag == nil {
+		l.word(render.PanelQuiet, "growing")
+		l.text(good, "nothing")
+		return
+	}
+	pool := v.Pool
+	if v.Growing == nil || v.Growing.Kind != meter.TierRow || v.Growing.Tier != tiers.Pools {
+		pool = nil
+	}
+	short := !o.scr.full && pool != nil && v.Tag != nil // all three, or their rates, would not fit
+	if !short {
+		l.word(render.PanelQuiet, "growing")
+	}
+	owner := func(by, sign string, w *meter.Row) {
+		if w == nil {
+			return
+		}
+		rate := appendRate(o.buf[:0], w.Growth)
+		if short {
+			by, rate = sign, appendShortRate(o.buf[:0], w.Growth)
+		}
+		l.word(render.PanelQuiet, by)
+		l.word(colorOf(w), w.Name)
+		l.bytes(render.PanelText, rate)
+		l.x += render.GlyphW
+	}
+	owner("▲", "▲", v.Growing)
+	owner("tag", "#", v.Tag)
+	owner("pool", "·", pool)
+	if o.scr.full {
+		owner("beside", "", v.Beside)
+	}
+}
+
+// fits says whether the frame's memory and its time are enough.
+func (o *Overlay) fits(l *line, v *meter.Verdict) {
+	c, word := good, "fits"
+	switch {
+	case v.Frame >= meter.FullAt:
+		c, word = render.Red, "is full"
+	case v.Frame >= meter.TightAt:
+		c, word = render.Amber, "is tight"
+	}
+	if o.own == nil {
+		l.word(render.PanelQuiet, "frame")
+		l.word(c, word)
+		l.bytes(render.PanelText, append(render.AppendFixed(o.buf[:0], 100*v.Frame, 0, 0), '%'))
+		l.gap()
+	}
+	if v.Late >= 0.0005 || o.own != nil {
+		l.word(render.PanelQuiet, "late")
+		c = render.PanelText
+		if v.Late > 0.01 {
+			c = render.Amber
+		}
+		l.bytes(c, append(render.AppendFixed(o.buf[:0], 100*v.Late, 1, 0), '%'))
+	}
+}
+
+// scarce says whose budget is nearly committed, and who was refused.
+func (o *Overlay) scarce(l *line, v *meter.Verdict) {
+	if o.faults.on {
+		l.word(render.Red, "FAULTS") // the strip says which
+		l.gap()
+	} else if v.Tight != nil {
+		l.word(render.PanelQuiet, "tight")
+		l.word(colorOf(v.Tight), v.Tight.Name)
+		share := v.Tight.Tight()
+		l.bytes(alarm(render.PanelText, share), append(render.AppendFixed(o.buf[:0], 100*share, 0, 0), "% of its budget"...))
+		l.gap()
+	}
+	if v.Refused != nil {
+		l.word(render.Red, "refused")
+		l.word(colorOf(v.Refused), v.Refused.Name)
+		l.count(render.Red, v.Refused.Failures)
+	}
+	if v.Tight == nil && v.Refused == nil && !o.faults.on {
+		l.text(render.PanelQuiet, "no budget is tight, nothing was refused")
+	}
+}
