@@ -35,7 +35,7 @@ func lost(l *Lost, name string) int { return int(reflect.ValueOf(l).Elem().Field
 // lost, and plays on.
 func TestAblation_EveryTierIsMissedAndSaysSo(t *testing.T) {
 	t.Parallel()
-	const ticks = 600
+	const ticks = 450
 	whole := newSession(t, roomy())
 	play(t, whole, ticks)
 	want, hash := show(whole), whole.Game.Hash()
