@@ -95,11 +95,15 @@ func fly(t testing.TB, m *tiers.Manager, r *Realm, n uint64) uint64 {
 }
 
 func TestFlow_IsTheSameForAnyNumberOfProcessors(t *testing.T) {
+	ticks := uint64(400)
+	if testing.Short() {
+		ticks = 150
+	}
 	r := build(t, info(), maze())
 	var hashes []uint64
 	for _, procs := range []int{1, 2, 16} {
 		old := runtime.GOMAXPROCS(procs)
-		hashes = append(hashes, fly(t, manager(t, tiers.Config{}), r, 400))
+		hashes = append(hashes, fly(t, manager(t, tiers.Config{}), r, ticks))
 		runtime.GOMAXPROCS(old)
 	}
 	if hashes[0] != hashes[1] || hashes[1] != hashes[2] {

@@ -41,6 +41,14 @@ func newView(t testing.TB, n uint64, mem tiers.Config) *View {
 	return v
 }
 
+// brief is so many ticks, and half of them in a short run.
+func brief(n uint64) uint64 {
+	if testing.Short() {
+		return n / 2
+	}
+	return n
+}
+
 func (v *View) frame(t testing.TB) {
 	if err := v.s.Frame(engine.Input{}); err != nil {
 		t.Fatal(err)
@@ -69,7 +77,7 @@ func (v *View) paint() (world, hud int) {
 }
 
 func TestView_FrameAndDrawingAllocateNothing(t *testing.T) {
-	v := newView(t, 300, tiers.Config{})
+	v := newView(t, brief(300), tiers.Config{})
 	v.paint()
 	n := testing.AllocsPerRun(200, func() {
 		v.frame(t)
@@ -84,7 +92,7 @@ func TestView_FrameAndDrawingAllocateNothing(t *testing.T) {
 }
 
 func TestView_DrawsTheWorldAndTheHUD(t *testing.T) {
-	v := newView(t, 300, tiers.Config{})
+	v := newView(t, brief(300), tiers.Config{})
 	world, hud := v.paint()
 	if world < 100 || hud < 20 {
 		t.Errorf("the world is %d quads and the HUD %d", world, hud)
@@ -101,7 +109,7 @@ func TestView_ScarceMemoryDropsQuads(t *testing.T) {
 	var mem tiers.Config
 	mem.Budget[tiers.Static] = 16 << 10
 	mem.Budget[tiers.Frame] = 256 << 10
-	v := newView(t, 300, mem)
+	v := newView(t, brief(300), mem)
 	if v.s.Game.Passes() != nil {
 		t.Fatal("there is a plan in 16 KiB")
 	}
@@ -129,7 +137,7 @@ func TestView_SaysWhatThereIsNoRoomFor(t *testing.T) {
 
 // What is drawn again without a tick in between, as in a pause, is what was drawn before.
 func TestView_APauseIsDrawnAgainAndAgain(t *testing.T) {
-	v := newView(t, 400, tiers.Config{})
+	v := newView(t, brief(400), tiers.Config{})
 	world, hud := v.paint()
 	v.s.Paused = true
 	for range 3 {
