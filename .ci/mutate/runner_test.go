@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -79,6 +80,7 @@ func TestClamp(t *testing.T) { clamp(4, 5); clamp(6, 5) }
 const same = "p.go clamp | comparison | n > high => n >= high | #1"
 
 func TestRun_AStrictSuiteKillsAllButTheEquivalent(t *testing.T) {
+	t.Parallel()
 	o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": strict})
 	row, out := run(t, o)
 	if row.sampled != 9 || row.killed != 8 || row.unexplained != 1 || !slices.Equal(row.unexplainedKeys, []string{same}) {
@@ -90,6 +92,7 @@ func TestRun_AStrictSuiteKillsAllButTheEquivalent(t *testing.T) {
 }
 
 func TestRun_ALaxSuiteKillsNone(t *testing.T) {
+	t.Parallel()
 	row, out := run(t, write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": lax}))
 	if row.sampled != 9 || row.killed != 0 || row.unexplained != 9 || row.unreachable != 0 {
 		t.Errorf("%+v\n%s", row, out)
@@ -100,6 +103,7 @@ func TestRun_ALaxSuiteKillsNone(t *testing.T) {
 }
 
 func TestRun_ExplanationsAreCountedAndStaleOnesNamed(t *testing.T) {
+	t.Parallel()
 	o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": strict, ".ci/mutate/survivors/p.txt": "# the same at the border\n" +
 		same + " | equivalent: at n == high both give high\n" +
 		"p.go clamp | statement | n *= 3 => (deleted) | #1 | owed: TestClamp_Triples\n" +
@@ -119,6 +123,7 @@ func TestRun_ExplanationsAreCountedAndStaleOnesNamed(t *testing.T) {
 }
 
 func TestRun_WriteAppendsQuestionsThatExplainNothing(t *testing.T) {
+	t.Parallel()
 	o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": strict})
 	o.write = true
 	for range 2 {
@@ -133,6 +138,7 @@ func TestRun_WriteAppendsQuestionsThatExplainNothing(t *testing.T) {
 }
 
 func TestRun_GoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
 	o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": strict})
 	o.n = 4
 	first, _ := run(t, o)
@@ -147,19 +153,23 @@ func TestRun_GoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestRun_AChangedPackageIsJudgedAgain(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
-		o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": lax})
-		run(t, o)
-		o.keep = keep
-		for i, want := range []int{9, map[bool]int{false: 9, true: 1}[keep]} { // strict, then strict with a comment
-			text := strict + strings.Repeat("// more\n", i)
-			if err := os.WriteFile(filepath.Join(o.root, "p/p_test.go"), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprintf("keep %t", keep), func(t *testing.T) {
+			t.Parallel()
+			o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": lax})
+			run(t, o)
+			o.keep = keep
+			for i, want := range []int{9, map[bool]int{false: 9, true: 1}[keep]} { // strict, then strict with a comment
+				text := strict + strings.Repeat("// more\n", i)
+				if err := os.WriteFile(filepath.Join(o.root, "p/p_test.go"), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if row, out := run(t, o); row.killed != 8 || strings.Count(out, " p/p.go:") != want {
+					t.Errorf("change %d: %+v\n%s", i, row, out)
+				}
 			}
-			if row, out := run(t, o); row.killed != 8 || strings.Count(out, " p/p.go:") != want {
-				t.Errorf("keep %t, change %d: %+v\n%s", keep, i, row, out)
-			}
-		}
+		})
 	}
 }
 
@@ -202,6 +212,7 @@ func TestState_WithKeepOnlyTheNewestVerdictCounts(t *testing.T) {
 }
 
 func TestRun_ASpentBudgetLeavesMutantsPending(t *testing.T) {
+	t.Parallel()
 	o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": strict})
 	o.budget = 1
 	row, _ := run(t, o)
@@ -214,6 +225,7 @@ func TestRun_ASpentBudgetLeavesMutantsPending(t *testing.T) {
 }
 
 func TestRun_ALineThatNoTestReachesSurvivesUnlessItDoesNotBuild(t *testing.T) {
+	t.Parallel()
 	row, out := run(t, write(t, map[string]string{"p/p_test.go": strict,
 		"p/p.go": clamp + "\nfunc half(n uint) uint { n >>= 1; return n &^ 0 }\n"}))
 	if row.unreachable == 0 || row.unexplained != row.unreachable+1 || !strings.Contains(out, "unbuildable p/p.go:11: p.go half | constant | n &^ 0 => n &^ (-1)") {
@@ -222,6 +234,7 @@ func TestRun_ALineThatNoTestReachesSurvivesUnlessItDoesNotBuild(t *testing.T) {
 }
 
 func TestRun_OneThatDoesNotBuildIsDrawnAgain(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { if f() != 1 { t.Fatal() } }\n",
 		"p/p.go": "package p\n\nfunc f() (n uint) {\n\tn = 0 + 1\n\treturn n\n}\n"}
 	for _, workers := range []int{1, 3} {
@@ -234,7 +247,7 @@ func TestRun_OneThatDoesNotBuildIsDrawnAgain(t *testing.T) {
 	}
 }
 
-func TestRun_ALoopWithoutEndIsKilled(t *testing.T) {
+func TestRun_ALoopWithoutEndIsKilled(t *testing.T) { // alone: it is a matter of time
 	o := write(t, map[string]string{"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { f() }\n",
 		"p/p.go": "package p\n\nfunc f() {\n\tfor n := 3; n > 0; n-- {\n\t}\n}\n"})
 	o.least = time.Second
@@ -245,6 +258,7 @@ func TestRun_ALoopWithoutEndIsKilled(t *testing.T) {
 }
 
 func TestRun_DebugAndFastBuildsKillToo(t *testing.T) {
+	t.Parallel()
 	level := func(constraint, exact, debug string) string {
 		return "//go:build " + constraint + "\n\npackage p\n\nconst Exact, Debug = " + exact + ", " + debug + "\n"
 	}
@@ -265,6 +279,7 @@ func TestRun_DebugAndFastBuildsKillToo(t *testing.T) {
 }
 
 func TestRun_TestsOfThePackageAboveServeOneWithoutTests(t *testing.T) {
+	t.Parallel()
 	o := write(t, map[string]string{"p/internal/q/q.go": "package q\n\nfunc Twice(n int) int { return n + n }\n", "p/p.go": "package p\n",
 		"p/p_test.go": "package p\n\nimport (\n\t\"m/p/internal/q\"\n\t\"testing\"\n)\n\nfunc TestTwice(t *testing.T) {\n\tif q.Twice(4) != 8 {\n\t\tt.Fatal()\n\t}\n}\n"})
 	o.pkgs = "p/internal/q"
@@ -280,6 +295,7 @@ func TestRun_TestsOfThePackageAboveServeOneWithoutTests(t *testing.T) {
 }
 
 func TestRun_ABaselineThatIsNotGreenIsAnError(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"func TestF(t *testing.T) { t.Fatal(\"as ever\") }": "is not green: TestF",
 		"func TestF(t *testing.T) { none() }":               "does not build",
