@@ -18,8 +18,8 @@ import (
 // A lock is held during each operation, so that the level's borders, Check and Stats see the
 // heap between two operations and never in one. In the course of a frame the game goroutine
 // does not wait for it: where a worker has it, Stats are the last ones that were seen.
-// The lock orders calls, and not the end of the memory: Close, and the end of the manager's source,
-// wait for the worker's goroutine to have ended.
+// The lock orders calls, and not the end of the memory: whoever closes the manager, or ends its
+// source, does so when the worker's goroutine has ended.
 // After the manager's Close, Alloc fails with memory.ErrClosed, Free panics with a
 // *memory.Misuse and Settle does nothing.
 type Worker struct {
