@@ -323,7 +323,7 @@ func TestPrefix_WhoseSourceEndsWhileItGivesBackIsClosed(t *testing.T) {
 		"Trim":  {func(p *page.Prefix) error { return p.Trim(page.Granule) }, memory.ErrClosed},
 		"Close": {(*page.Prefix).Close, nil},
 	} {
-		src := memtest.NewSudden(t, 1<<20, 2)
+		src := memtest.NewSudden(t, 1<<20, 3)
 		p := newPrefix(t, src)
 		busy := false
 		p.Watch(func() { busy = p.Busy() })
