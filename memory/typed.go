@@ -47,7 +47,8 @@ func (t Type[T]) Size() uintptr { return t.room - 1 }
 func (t Type[T]) Valid() bool { return t.room != 0 }
 
 // New allocates one zeroed T from a. The object belongs to the caller until it is given
-// back by [Free], or a is reset or closed.
+// back by [Free], or a is reset or closed. A T without size is as a block of size 0: there may be
+// no memory behind its address, even to read nothing from it faults in a full arena.
 //
 // The error is a [*PointerError] or what a.Alloc returned. Cost: a map lookup for the
 // type check, an interface call and the zeroing; a family's own New avoids the first two.

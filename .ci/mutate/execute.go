@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -36,14 +37,80 @@ type outcome struct {
 	why    string // what failed, where it did not pass
 	output []byte
 	took   time.Duration
+	stood  bool // the runner was stopped meanwhile, or the machine asleep: a failure means nothing
+}
+
+// The runner looks at the clock every pulse. More than stillness between two looks was a stop
+// by a signal, or the sleep of a laptop: the tests may have stood as well.
+const (
+	pulse     = 100 * time.Millisecond
+	stillness = 2 * time.Second
+)
+
+// An hourglass is a context that ends after so much time in which the runner itself ran.
+type hourglass struct {
+	context.Context
+	mu    sync.Mutex
+	last  time.Time // when the runner was last seen running
+	left  time.Duration
+	stood bool
+}
+
+// newHourglass returns one, and what ends it early.
+func newHourglass(parent context.Context, timeout time.Duration) (*hourglass, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(parent)
+	h := &hourglass{Context: ctx, last: time.Now(), left: timeout}
+	go func() {
+		defer cancel()
+		ticker := time.NewTicker(pulse)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			if spent, _ := h.look(); spent {
+				return
+			}
+		}
+	}()
+	return h, cancel
+}
+
+// look counts the time since it was called last, and says whether all is spent and whether
+// there was a stop.
+func (h *hourglass) look() (spent, stood bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	// Round(0): the monotonic clock stands while a machine sleeps.
+	gone := max(now.Sub(h.last), now.Round(0).Sub(h.last.Round(0)))
+	if h.last = now; gone > stillness {
+		h.stood = true
+		gone = pulse
+	}
+	h.left -= gone
+	return h.left <= 0, h.stood
 }
 
 // execute runs a test binary in dir with the limits, and ends it and all that it started
-// after timeout. The error means that it could not be started, or that ctx ended.
+// after timeout. A failure while the runner stood is no verdict: the binary runs again. The
+// error means that it could not be started, or that ctx ended.
 func execute(ctx context.Context, bin, dir, temp string, timeout time.Duration, flags ...string) (outcome, error) {
+	for range 5 {
+		o, err := attempt(ctx, bin, dir, temp, timeout, flags...)
+		if err != nil || o.passed || !o.stood {
+			return o, err
+		}
+	}
+	return outcome{}, errors.New("the runner was stopped in five runs of one binary")
+}
+
+func attempt(ctx context.Context, bin, dir, temp string, timeout time.Duration, flags ...string) (outcome, error) {
 	limits := fmt.Sprintf(`ulimit -v %d && ulimit -d %d && ulimit -c 0 && exec "$0" "$@"`, spaceKiB, writableKiB)
 	args := append([]string{"-c", limits, bin, "-test.failfast", "-test.paniconexit0"}, flags...)
-	timed, cancel := context.WithTimeout(ctx, timeout)
+	timed, cancel := newHourglass(ctx, timeout)
 	defer cancel()
 	cmd := exec.CommandContext(timed, "sh", args...)
 	cmd.Dir = dir
@@ -58,12 +125,13 @@ func execute(ctx context.Context, bin, dir, temp string, timeout time.Duration, 
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left behind, if anything
 	}
-	o := outcome{output: out.data, took: time.Since(start)}
+	spent, stood := timed.look()
+	o := outcome{output: out.data, took: time.Since(start), stood: stood}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return o, ctx.Err()
-	case timed.Err() != nil:
+	case spent:
 		o.why = fmt.Sprintf("timeout after %s", timeout.Round(time.Second))
 	case err == nil:
 		o.passed = true

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -33,6 +34,15 @@ func TestMain(m *testing.M) {
 		for line := bytes.Repeat([]byte("x"), 4096); ; {
 			os.Stdout.Write(line)
 		}
+	case "stopped": // the runner, for longer than it gives this; then the first one fails
+		if _, err := os.Stat("again"); err == nil {
+			return
+		}
+		if err := os.WriteFile("again", nil, 0o644); err != nil {
+			panic(err)
+		}
+		time.Sleep(4 * time.Second)
+		os.Exit(1)
 	case "forks": // the child keeps the pipe
 		if err := exec.Command("sleep", "60").Start(); err != nil {
 			panic(err)
@@ -74,6 +84,18 @@ func TestExecute_ATimeoutEndsAllProcessesAndLongOutput(t *testing.T) {
 		if o.passed || !strings.HasPrefix(o.why, "timeout") || o.took > 10*time.Second || len(o.output) > outputLimit {
 			t.Errorf("%s: passed %t, %q after %s with %d bytes", role, o.passed, o.why, o.took, len(o.output))
 		}
+	}
+}
+
+func TestExecute_ARunnerThatIsStoppedIsNoKill(t *testing.T) {
+	stop := exec.Command("sh", "-c", fmt.Sprintf("sleep 0.5; kill -STOP %[1]d; sleep 3; kill -CONT %[1]d", os.Getpid()))
+	stop.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := stop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer stop.Wait()
+	if o := child(t, "stopped", 2500*time.Millisecond); !o.passed || o.stood {
+		t.Errorf("passed %t, stood %t: %q", o.passed, o.stood, o.why)
 	}
 }
 

@@ -31,7 +31,7 @@
 // A mutant is built with go test -c -overlay and run as short tests, as full tests, then as
 // full tests with -tags memdebug, and with memfast if the code is for it, until one run fails. A run that
 // takes longer than five baselines and 15 s is a failure, so is one that asks for more than
-// 6 GiB. A mutant that does not build is drawn again. One on a line that no test reaches
+// 6 GiB. A run that failed while the runner itself was stopped by a signal is repeated. A mutant that does not build is drawn again. One on a line that no test reaches
 // survives without a run.
 package main
 

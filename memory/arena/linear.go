@@ -138,7 +138,8 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 }
 
 // New allocates one zeroed T; t is the proof that T holds no Go pointer. The object lives as
-// Alloc's blocks do. The error is bare memory.ErrOutOfMemory, memory.ErrClosed; for the
+// Alloc's blocks do; one of a T without size has an address, behind which may be the end of the
+// memory: do not read through it. The error is bare memory.ErrOutOfMemory, memory.ErrClosed; for the
 // zero Type it is one of these, too. It repeats Alloc's bump because a call of Alloc would put
 // it at 114 of the inliner's 80 nodes; as it is it has 80.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {

@@ -14,6 +14,11 @@ import (
 // A panic of the inner allocator passes through and leaves the mutex unlocked. What inner calls
 // from inside one of its methods, as a hook at Reset or a mark of a budget, holds the mutex:
 // there it must use Inner, since the Locked would wait for itself.
+//
+// The mutex orders calls, and not the end of the memory itself: whoever ends what inner stands on, as
+// the Close of a manager and of a page.Carve do, first waits for the goroutines that use the Locked.
+// They would fault on their own blocks otherwise. To end inner alone, Close of the Locked holds the
+// mutex.
 type Locked struct {
 	mu     sync.Mutex
 	in     part

@@ -3,6 +3,7 @@ package container
 import (
 	"errors"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -42,4 +43,47 @@ func TestContainers_ElementsOfNoSizeTouchNoMemory(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	must(t, h.Close())
+}
+
+// An entry of a Map of nothing lies in the block, and not behind it.
+func TestMap_EntriesOfNoSizeLieInItsBlock(t *testing.T) {
+	h, err := tlsf.New(nil, tlsf.Config{})
+	must(t, err)
+	sp := space(t, h)
+	liesInItsBlock(t, sp, struct{}{}, struct{}{})
+	liesInItsBlock(t, sp, [0]uint64{}, struct{}{})
+	liesInItsBlock(t, sp, struct{}{}, [0]uint64{})
+	liesInItsBlock(t, sp, uint8(7), struct{}{})
+	must(t, h.Close())
+}
+
+func liesInItsBlock[K comparable, V any](t *testing.T, sp *Space, k K, v V) {
+	t.Helper()
+	for seed := range uint64(40) { // so that each group is somebody's home
+		m := NewMap[K, V](seed)
+		must(t, errors.Join(m.Reserve(sp, 20), m.Set(sp, k, v)))
+		in := func(p *V) {
+			if at := uintptr(unsafe.Pointer(p)) - uintptr(sp.at(m.off)); at >= m.bytes() {
+				t.Errorf("%T: a value lies %d bytes from the start of a block of %d", m, at, m.bytes())
+			}
+		}
+		in(m.Ptr(sp, k))
+		p, was, err := m.GetOrSet(sp, k, v)
+		if in(p); !was || err != nil {
+			t.Errorf("%T: there %t, %v", m, was, err)
+		}
+		for _, p := range m.Ptrs(sp) {
+			in(p)
+		}
+		must(t, m.Check(sp))
+		if !m.Delete(sp, k) || m.Len() != 0 || m.Has(sp, k) {
+			t.Errorf("%T: not deleted", m)
+		}
+		must(t, errors.Join(m.Check(sp), m.Set(sp, k, v)))
+		if m.DeleteFunc(sp, func(K, V) bool { return true }); m.Len() != 0 {
+			t.Errorf("%T: %d left", m, m.Len())
+		}
+		must(t, m.Check(sp))
+		m.Free(sp)
+	}
 }

@@ -64,7 +64,7 @@ func (m *Map[K, V]) each(sp *Space, f func(*entry[K, V]) bool) {
 		for live != 0 {
 			bit := 63 - bits.LeadingZeros64(live)
 			live &^= 1 << bit
-			if !f((*entry[K, V])(unsafe.Add(p, 8+uintptr(bit)/8*unsafe.Sizeof(entry[K, V]{})))) {
+			if !f((*entry[K, V])(unsafe.Add(p, firstEntry[K, V]()+uintptr(bit)/8*unsafe.Sizeof(entry[K, V]{})))) {
 				return
 			}
 			if m.off != off || m.bits != size {

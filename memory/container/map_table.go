@@ -20,6 +20,10 @@ func (m *Map[K, V]) table(sp *Space) table[K, V] {
 // groupBytes returns the size of a group: eight control bytes and eight entries.
 func groupBytes[K comparable, V any]() uintptr { return 8 + 8*unsafe.Sizeof(entry[K, V]{}) }
 
+// firstEntry returns where in a group the entries begin. Those of no size lie on the control
+// bytes: behind them would be behind the block, in the last group.
+func firstEntry[K comparable, V any]() uintptr { return min(8, 8*unsafe.Sizeof(entry[K, V]{})) }
+
 // mask returns the number of slots less 1.
 func (t table[K, V]) mask() uint64 { return ^uint64(0) >> (t.shift & 63) }
 
@@ -30,7 +34,7 @@ func (t table[K, V]) group(i uint64) unsafe.Pointer {
 
 // entry returns slot i.
 func (t table[K, V]) entry(i uint64) *entry[K, V] {
-	return (*entry[K, V])(unsafe.Add(t.group(i), 8+uintptr(i%8)*unsafe.Sizeof(entry[K, V]{})))
+	return (*entry[K, V])(unsafe.Add(t.group(i), firstEntry[K, V]()+uintptr(i%8)*unsafe.Sizeof(entry[K, V]{})))
 }
 
 // ctrl returns the address of the control byte of slot i.
@@ -53,7 +57,7 @@ func (t table[K, V]) find(k *K, h uint64) *entry[K, V] {
 		g := read64(p)
 		x := g ^ want
 		for hits := (x - ones) &^ x & eights; hits != 0; hits &= hits - 1 { // a false one costs a comparison
-			e := (*entry[K, V])(unsafe.Add(p, 8+uintptr(bits.TrailingZeros64(hits)/8)*unsafe.Sizeof(entry[K, V]{})))
+			e := (*entry[K, V])(unsafe.Add(p, firstEntry[K, V]()+uintptr(bits.TrailingZeros64(hits)/8)*unsafe.Sizeof(entry[K, V]{})))
 			if e.key == *k {
 				return e
 			}
@@ -70,7 +74,7 @@ func (t table[K, V]) find(k *K, h uint64) *entry[K, V] {
 func (t table[K, V]) slotOf(e *entry[K, V]) uint64 {
 	off := uintptr(unsafe.Pointer(e)) - uintptr(t.base)
 	group := off / groupBytes[K, V]()
-	return uint64(group*8 + (off-group*groupBytes[K, V]()-8)/max(unsafe.Sizeof(*e), 1))
+	return uint64(group*8 + (off-group*groupBytes[K, V]()-firstEntry[K, V]())/max(unsafe.Sizeof(*e), 1))
 }
 
 // insert opens a slot for a hash that the table lacks, marks it taken and returns it, with

@@ -41,7 +41,11 @@ func (s *Stomp) retire(op string, i, site uint32) {
 		fill(s.bytes(x.at+x.size, x.off+x.room), &canaryPage)
 		panic(m)
 	}
-	if err := s.src.Decommit(s.mem, x.off, x.room); err != nil {
+	err := s.src.Decommit(s.mem, x.off, x.room)
+	if s.mem.Base == nil {
+		return // the source has ended meanwhile, and all blocks with it
+	}
+	if x = &s.slots[i]; err != nil {
 		x.kept = true
 		s.kept += x.room
 	}
@@ -131,7 +135,11 @@ func (s *Stomp) trim() error {
 	var errs []error
 	for i := range s.slots {
 		if x := &s.slots[i]; x.kept {
-			if err := s.src.Decommit(s.mem, x.off, x.room); err != nil {
+			err := s.src.Decommit(s.mem, x.off, x.room)
+			if s.mem.Base == nil {
+				return memory.ErrClosed // the source has ended meanwhile
+			}
+			if err != nil {
 				errs = append(errs, fmt.Errorf("guard: trim: %w", err))
 				continue
 			}
@@ -177,7 +185,7 @@ func (s *Stomp) Close() error {
 		if err == nil {
 			err = s.src.Release(s.mem)
 		}
-		if err != nil {
+		if err != nil && s.mem.Base != nil {
 			return errors.Join(append(errs, fmt.Errorf("guard: close: %w", err))...)
 		}
 		if s.unlink != nil {

@@ -79,7 +79,7 @@ var gallery = []struct {
 			return nil
 		}
 	}},
-	{"a base that outlives its blocks", []string{"SourceEndsFirst", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
+	{"a base that outlives its blocks", []string{"SourceEndsFirst", "SourceEndsMidway", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
 		b := x.Heap.Base()
 		x.base = func(*tampered) unsafe.Pointer { return b }
 	}},
@@ -101,7 +101,7 @@ var gallery = []struct {
 	{"a nil block without an error",
 		[]string{"EachCallFailsForGood", "EachCallFailsOnce", "LargestFreeIsTrue",
 			"MisuseIsRefusedAndChangesNothing", "RandomProgram", "ResetFreesEverything", "SizesAndAlignments",
-			"SourceEndsFirst", "StatsAreTrue", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
+			"SourceEndsFirst", "SourceEndsMidway", "StatsAreTrue", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				if size == 0 {
 					return nil, nil
@@ -111,7 +111,7 @@ var gallery = []struct {
 		}},
 	{"a block with its error",
 		[]string{"BadAlignmentIsRefused", "EachCallFailsForGood", "EachCallFailsOnce", "HugeRequestIsRefused",
-			"SourceEndsFirst", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
+			"SourceEndsFirst", "SourceEndsMidway", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				p, err := x.Heap.Alloc(size, align)
 				if err != nil {
@@ -148,7 +148,7 @@ var gallery = []struct {
 	}},
 	{"freed memory is never found again",
 		also(books, "BudgetRefusesAndLetsGoOn", "ExhaustedThenUsableAgain", "FreedMemoryIsFoundAgain",
-			"SourceEndsFirst", "StatsReturnToZero", "SystemKeepsMemory", "TrimReturnsWhatResetKeeps", "UseAfterClose"), func(x *tampered) {
+			"SourceEndsFirst", "SourceEndsMidway", "StatsReturnToZero", "SystemKeepsMemory", "TrimReturnsWhatResetKeeps", "UseAfterClose"), func(x *tampered) {
 			x.free = func(x *tampered, p unsafe.Pointer, size uintptr) {
 				if x.SizeOf(p) == size && size > 0 { // it is a block: kept for ever
 					x.n++
@@ -159,7 +159,7 @@ var gallery = []struct {
 			x.stats = nil
 		}},
 	{"misuse is swallowed",
-		[]string{"MisuseIsRefusedAndChangesNothing", "SourceEndsFirst", "SystemKeepsMemory",
+		[]string{"MisuseIsRefusedAndChangesNothing", "SourceEndsFirst", "SourceEndsMidway", "SystemKeepsMemory",
 			"TrimReturnsWhatResetKeeps", "UseAfterClose"}, func(x *tampered) {
 			x.free = func(x *tampered, p unsafe.Pointer, size uintptr) {
 				defer func() { _ = recover() }()
@@ -184,11 +184,11 @@ var gallery = []struct {
 		}
 	}},
 	{"a free with a wrong size is taken",
-		[]string{"MisuseIsRefusedAndChangesNothing", "SourceEndsFirst", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
+		[]string{"MisuseIsRefusedAndChangesNothing", "SourceEndsFirst", "SourceEndsMidway", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
 			x.free = func(x *tampered, p unsafe.Pointer, size uintptr) { x.Heap.FreeAny(p) }
 		}},
 	{"the misuse is another's",
-		[]string{"MisuseIsRefusedAndChangesNothing", "SourceEndsFirst", "SystemKeepsMemory",
+		[]string{"MisuseIsRefusedAndChangesNothing", "SourceEndsFirst", "SourceEndsMidway", "SystemKeepsMemory",
 			"TrimReturnsWhatResetKeeps", "UseAfterClose"}, func(x *tampered) {
 			x.free = func(x *tampered, p unsafe.Pointer, size uintptr) {
 				defer func() {
@@ -203,7 +203,7 @@ var gallery = []struct {
 		x.sizeOf = func(x *tampered, p unsafe.Pointer) uintptr { return x.Heap.SizeOf(p) + 32 }
 	}},
 	{"SizeOf answers for the dead",
-		[]string{"MisuseIsRefusedAndChangesNothing", "SourceEndsFirst", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
+		[]string{"MisuseIsRefusedAndChangesNothing", "SourceEndsFirst", "SourceEndsMidway", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
 			x.sizeOf = func(x *tampered, p unsafe.Pointer) (n uintptr) {
 				defer func() {
 					if recover() != nil {
@@ -266,7 +266,7 @@ var gallery = []struct {
 		x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Measured /= 2; return s }
 	}},
 	{"Live is one too many",
-		also(books, "ExhaustedThenUsableAgain", "ResetFreesEverything", "SourceEndsFirst", "StatsReturnToZero",
+		also(books, "ExhaustedThenUsableAgain", "ResetFreesEverything", "SourceEndsFirst", "SourceEndsMidway", "StatsReturnToZero",
 			"SystemKeepsMemory", "UseAfterClose"), func(x *tampered) {
 			x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Live++; s.Allocs++; return s }
 		}},
@@ -370,7 +370,7 @@ var gallery = []struct {
 			return nil
 		}
 	}},
-	{"a second Close fails", []string{"CloseTwice", "SourceEndsFirst"}, func(x *tampered) {
+	{"a second Close fails", []string{"CloseTwice", "SourceEndsFirst", "SourceEndsMidway"}, func(x *tampered) {
 		x.close = func(x *tampered) error {
 			if x.closed {
 				return memory.ErrClosed
@@ -401,7 +401,7 @@ var gallery = []struct {
 		x.owns = func(x *tampered, p unsafe.Pointer) bool { return p == x.last || x.Heap.Owns(p) }
 	}},
 	{"closed it is only out of memory",
-		[]string{"SourceEndsFirst", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
+		[]string{"SourceEndsFirst", "SourceEndsMidway", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				p, err := x.Heap.Alloc(size, align)
 				if err == memory.ErrClosed {

@@ -51,6 +51,7 @@ var suite = []promise{
 	{"UseAfterClose", useAfterClose},
 	{"SystemKeepsMemory", systemKeepsMemory},
 	{"SourceEndsFirst", sourceEndsFirst},
+	{"SourceEndsMidway", sourceEndsMidway},
 	{"OffsetsBeyond4GiB", far},
 	{"Goroutines", goroutines},
 	{"NoGoAllocations", noGoAllocations},

@@ -31,6 +31,7 @@ type Carve struct {
 	src      Source
 	mem      Memory
 	next     uintptr
+	calls    int        // of src that are under way
 	watchers []*watcher // oldest first
 	unwatch  func()     // takes back that the end of src closes this one; nil: src has none
 }
@@ -171,6 +172,10 @@ func (c *Carve) PageSize() uintptr { return SizeOf(c.src) }
 // AheadTo passes on.
 func (c *Carve) AheadTo() uintptr { return aheadOf(c.src) }
 
+// Busy reports whether the source of c commits or decommits for it just now: whoever is told of
+// the end of c then is called out of there.
+func (c *Carve) Busy() bool { return c.calls > 0 }
+
 // Memory returns the range that c cuts from; the zero Memory once closed.
 func (c *Carve) Memory() Memory { return c.mem }
 
@@ -198,6 +203,8 @@ func (c *Carve) Commit(m Memory, off, size uintptr) error {
 		return memory.ErrClosed
 	}
 	checkRange("Commit", m, off, size)
+	c.calls++
+	defer func() { c.calls-- }()
 	return c.src.Commit(c.mem, c.place("Commit", m)+off, size)
 }
 
@@ -207,6 +214,8 @@ func (c *Carve) Decommit(m Memory, off, size uintptr) error {
 		return memory.ErrClosed
 	}
 	checkRange("Decommit", m, off, size)
+	c.calls++
+	defer func() { c.calls-- }()
 	return c.src.Decommit(c.mem, c.place("Decommit", m)+off, size)
 }
 

@@ -313,3 +313,62 @@ func TestPrefix_TriesLessOnceWhereThereIsLess(t *testing.T) {
 		_ = p.Close()
 	}
 }
+
+// What a source gives back is not committed by halves where it ends in the midst of that.
+func TestPrefix_WhoseSourceEndsWhileItGivesBackIsClosed(t *testing.T) {
+	for name, call := range map[string]struct {
+		f    func(p *page.Prefix) error
+		want error
+	}{
+		"Trim":  {func(p *page.Prefix) error { return p.Trim(page.Granule) }, memory.ErrClosed},
+		"Close": {(*page.Prefix).Close, nil},
+	} {
+		src := memtest.NewSudden(t, 1<<20, 3)
+		p := newPrefix(t, src)
+		busy := false
+		p.Watch(func() { busy = p.Busy() })
+		if err := p.Ensure(3 * page.Granule); err != nil {
+			t.Fatal(err)
+		}
+		if err := call.f(p); err != call.want || !src.Ended || !busy || p.Busy() {
+			t.Errorf("%s: %v, ended %t; busy %t when told, %t now", name, err, src.Ended, busy, p.Busy())
+		}
+		if err := errors.Join(p.Check(), p.Close()); err != nil || p.Committed() != 0 || p.Base() != nil {
+			t.Errorf("%s: %v, %d committed at %p", name, err, p.Committed(), p.Base())
+		}
+	}
+}
+
+// Who is called out of a Decommit cannot commit what is being given back.
+func TestPrefix_AnEnsureOutOfATrimIsRefused(t *testing.T) {
+	var p *page.Prefix
+	src := &calling{Source: page.Default()}
+	p = newPrefix(t, src)
+	if err := p.Ensure(3 * page.Granule); err != nil {
+		t.Fatal(err)
+	}
+	src.decommit = func() {
+		memtest.Misuse(t, func() { _ = p.Ensure(4 * page.Granule) }, "page.Ensure", "must not allocate from that budget")
+		if err := p.Close(); err == nil {
+			t.Error("Close in the midst of a Trim")
+		}
+	}
+	if err := errors.Join(p.Trim(page.Granule), p.Check()); err != nil || p.Committed() != page.Granule {
+		t.Errorf("%v, %d committed", err, p.Committed())
+	}
+	src.decommit = func() {}
+	if err := errors.Join(p.Ensure(2*page.Granule), p.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A calling source calls somebody out of Decommit.
+type calling struct {
+	page.Source
+	decommit func()
+}
+
+func (c *calling) Decommit(m page.Memory, off, size uintptr) error {
+	c.decommit()
+	return c.Source.Decommit(m, off, size)
+}

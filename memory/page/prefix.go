@@ -24,7 +24,7 @@ type Prefix struct {
 	committed uintptr
 	step      uintptr // 0: a share of what is committed
 	page      uintptr // what the source commits and gives back at once
-	growing   bool    // the source is committing, and may call whoever waits for a mark
+	busy      bool    // the source is at work, and may call whoever waits for a mark
 	unwatch   func()  // nil: nobody watches
 	ticket    *ticket // nil where builds do not watch for those that are dropped
 }
@@ -183,6 +183,10 @@ func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 // Reserved returns the size of the reservation in bytes; 0 once closed.
 func (p *Prefix) Reserved() uintptr { return p.size }
 
+// Busy reports whether the source of p is at work for it: whoever is told of the end of the source
+// then is called out of Ensure, Trim or Close of p itself.
+func (p *Prefix) Busy() bool { return p.busy }
+
 // Committed returns how many bytes from Base are usable.
 func (p *Prefix) Committed() uintptr { return p.committed }
 
@@ -215,12 +219,12 @@ func (p *Prefix) grow(n uintptr) error {
 		return memory.ErrClosed
 	case n > p.size:
 		return &memory.Exhausted{Op: "page: grow", Need: n, Have: p.size - p.committed, Limit: p.size}
-	case p.growing:
+	case p.busy:
 		panic(&memory.Misuse{Package: "page", Op: "Ensure", Addr: uintptr(p.mem.Base), Size: n,
-			Reason: "the Prefix is committing: what a budget's mark calls must not allocate from that budget"})
+			Reason: "the Prefix is committing or giving back: what a budget's mark calls must not allocate from that budget"})
 	}
-	p.growing = true
-	defer func() { p.growing = false }()
+	p.busy = true
+	defer func() { p.busy = false }()
 	exact := align.Up(n, Granule) - p.committed
 	ahead := p.Ahead(n) - p.committed
 	got, err := commitSome(p.src, p.mem, p.committed, exact, ahead)
@@ -251,15 +255,20 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 
 // Trim gives back the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller vouches that nothing lives there.
 func (p *Prefix) Trim(n uintptr) error {
-	if n >= p.committed || p.growing {
+	if n >= p.committed || p.busy {
 		return nil
 	}
 	keep := align.Up(n, p.page)
 	if keep >= p.committed {
 		return nil
 	}
+	p.busy = true
+	defer func() { p.busy = false }()
 	if err := p.src.Decommit(p.mem, keep, p.committed-keep); err != nil {
 		return err
+	}
+	if p.mem.Base == nil {
+		return memory.ErrClosed // the source has ended meanwhile
 	}
 	p.committed = keep
 	return nil
@@ -275,11 +284,13 @@ func (p *Prefix) Close() error {
 	if p.mem.Base == nil {
 		return nil
 	}
-	if p.growing {
+	if p.busy {
 		return errGrowing
 	}
 	err := p.Trim(0)
 	if err == nil {
+		p.busy = true
+		defer func() { p.busy = false }()
 		err = p.src.Release(p.mem)
 	}
 	if err != nil && !errors.Is(err, memory.ErrClosed) {

@@ -77,6 +77,12 @@ func TestRunFreer_AnAnswerOutOfRangeIsNone(t *testing.T) {
 	}{
 		"none":     {func(int) int { return 0 }, 8, 8},
 		"negative": {func(int) int { return -5 }, 8, 8},
+		"too many behind one": {func(n int) int {
+			if n == 8 {
+				return 0
+			}
+			return n + 3
+		}, 1, 1},
 		"too many": {func(n int) int { return n + 3 }, 0, 0}, // it says so: all are freed
 		"all":      {func(n int) int { return n }, 0, 0},
 	} {

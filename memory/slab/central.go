@@ -18,6 +18,11 @@ import (
 // Blocks that lie in caches count as live: the heap has handed them out. What a Central or a
 // Cache handed out may be freed through either, and not through the Heap.
 //
+// The lock orders calls, and not the end of the memory itself: whoever ends the source, as the Close
+// of a manager and of a [page.Carve] do, first waits for the goroutines that use the Central or a
+// Cache. They would fault on their own blocks otherwise. A source that ends out of a call that the
+// heap makes of it closes the Central in the midst of that.
+//
 // Invariant, verified by Check besides those of Heap: caches is not negative.
 type Central struct {
 	mu     sync.Mutex

@@ -62,6 +62,9 @@ func (w *Worker) BeginTask() (*arena.Linear, error) {
 		return nil, fmt.Errorf("%w: BeginTask inside a task; EndTask first", ErrOrder)
 	}
 	s.advance()
+	if w.over {
+		return nil, memory.ErrClosed // the source has ended meanwhile
+	}
 	if s.frames.Current().Available() == 0 {
 		size, _ := w.m.cfg.scratchBytes()
 		return nil, &memory.Exhausted{Op: "tiers: begin task", Need: size, Have: w.limit.Budget() - w.limit.Committed(), Limit: w.limit.Budget()}

@@ -18,6 +18,8 @@ import (
 // A lock is held during each operation, so that the level's borders, Check and Stats see the
 // heap between two operations and never in one. In the course of a frame the game goroutine
 // does not wait for it: where a worker has it, Stats are the last ones that were seen.
+// The lock orders calls, and not the end of the memory: whoever closes the manager, or ends its
+// source, does so when the worker's goroutine has ended.
 // After the manager's Close, Alloc fails with memory.ErrClosed, Free panics with a
 // *memory.Misuse and Settle does nothing.
 type Worker struct {
@@ -186,14 +188,26 @@ func (w *Worker) young(l *Leak, byTag *[MaxTags + 1]Leak) {
 
 // lose ends what stands on the worker's part, with the lock held: others may ask for Stats.
 func (w *Worker) lose() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lockToEnd()()
 	w.part.Close()
 }
 
+// lockToEnd locks and returns what unlocks. Where the source ends in the midst of a call that the
+// worker makes of it, the method that is under way has the lock, and would be waited for in vain;
+// only EndTask has it not.
+func (w *Worker) lockToEnd() (unlock func()) {
+	if w.part.Busy() {
+		if !w.mu.TryLock() {
+			return func() {}
+		}
+	} else {
+		w.mu.Lock()
+	}
+	return w.mu.Unlock
+}
+
 func (w *Worker) close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	defer w.lockToEnd()()
 	if err := w.inbox.Close(); err != nil {
 		return err
 	}
