@@ -24,8 +24,9 @@
 //	help               -version -help
 //
 // What is wrong with a command line is said in one line, with what is allowed, and the program ends
-// with 2. A file that is to be written is tried before the game begins. SIGINT, SIGTERM and closing
-// the window end the run in order: what -stats and -hash ask for is written. Settings and best runs
+// with 2. A file that is to be written is tried before the game begins. SIGINT, SIGTERM, SIGHUP and
+// closing the window end the run in order: what -stats and -hash ask for is written. What a run that was killed
+// outright has left unfinished, the next one removes from the folders that it writes to. Settings and best runs
 // are kept in the folder strata of the user's configuration, or in the browser's local storage;
 // pictures are taken of a new player's game. Without a display it says so and plays headless. In a
 // browser the flags are the page's address, sounds and sectors of the ground come over the network
