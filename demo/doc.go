@@ -32,6 +32,13 @@
 // browser the flags are the page's address, sounds and sectors of the ground come over the network
 // while one plays, and a page that is hidden pauses: see the command web.
 //
+// # Files that are not whole
+//
+// With -assets files come from a folder, where anything may lie. A picture, a sound or a sector's recipe that
+// cannot be read costs itself, with one line that names it and what is allowed, and is read again when it is
+// another one; in place of a level the program's own of that name is played, or its first; a realm that cannot be built
+// is bare ground. Ten malformed ones of each kind are played in a test, from the start and while the game runs.
+//
 // # What lies where
 //
 //	static  the buffers of the frame's passes, which overlap: visible enemies, sort keys, drawing order,
