@@ -1,8 +1,11 @@
 package main
 
 import (
+	"io/fs"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
@@ -73,6 +76,45 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 		}
 	}
 	return hash
+}
+
+// A sound that is decoded anew, its frames and those of the library, which makes slices of each.
+func TestAudio_ASoundTakesFewObjectsOfTheGoHeap(t *testing.T) {
+	s, err := game.NewSession(game.SessionConfig{Game: game.Config{Seed: 7}, Memory: tiers.Config{Workers: 1, Tags: true}, FS: assets.FS(), Autopilot: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	a := &audio{}
+	if err := a.start(s, new(strings.Builder)); err != nil {
+		t.Fatal(err)
+	}
+	defer a.stop()
+	var objects [2]float64
+	for i, name := range []string{"sound/hit_0.flac", "sound/roar_0.flac"} {
+		data, err := fs.ReadFile(assets.FS(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := func() {
+			n := s.Stream.Stats().Reloads
+			for s.Stream.Reload(name); s.Stream.Stats().Reloads == n; s.Stream.Poll() {
+				time.Sleep(50 * time.Microsecond)
+			}
+		}
+		again()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 10 {
+			again()
+		}
+		runtime.ReadMemStats(&after)
+		objects[i] = float64(after.Mallocs-before.Mallocs) / 10
+		t.Logf("%s, %d bytes: %.1f objects", name, len(data), objects[i])
+		if objects[i] > 600 {
+			t.Errorf("%s takes %.1f objects", name, objects[i])
+		}
+	}
 }
 
 func TestAudio_IsHeardAndTheGameIsTheSame(t *testing.T) {

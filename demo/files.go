@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/strata-go/strata/internal/whole"
 )
 
 // writable reports whether a file can be made at each path that is given: before the game is played,
@@ -21,7 +23,8 @@ func writable(paths ...string) error {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("cannot write %s: it is a folder", path)
 		}
-		f, err := os.CreateTemp(filepath.Dir(path), ".strata-*")
+		whole.Sweep(filepath.Dir(path)) // what a run that was killed has left
+		f, err := os.CreateTemp(filepath.Dir(path), whole.Pattern(""))
 		if err == nil {
 			err = errors.Join(f.Close(), os.Remove(f.Name()))
 		}
@@ -32,18 +35,9 @@ func writable(paths ...string) error {
 	return nil
 }
 
-// save writes beside the name and renames: whatever fails, nothing half-written stays under it.
-func save(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".strata-*")
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", name, err)
-	}
-	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the error at hand says more
+// save writes a file whole or not at all.
+func save(name string, write func(io.Writer) error) error {
+	if err := whole.Write(name, write); err != nil {
 		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
 	return nil

@@ -51,10 +51,10 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 	if stats == "-" {
 		stats = ""
 	}
+	defer o.heed()() // before the first file is made
 	if err := writable(stats, o.screenshot, o.capture, o.svg); err != nil {
 		return err
 	}
-	defer o.heed()()
 	if o.compare {
 		return o.comparison(stdout)
 	}
@@ -148,9 +148,13 @@ func (o *options) session() game.SessionConfig {
 	if o.dir != nil { // somebody may be drawing there
 		watch = time.Second
 	}
+	var spare fs.FS
+	if o.dir != nil {
+		spare = assets.FS()
+	}
 	return game.SessionConfig{
 		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: game.Tour(o.tour), Store: o.mem.Store},
-		Memory: mem, FS: o.files(), CPU: o.clock(), Patience: patience, Level: o.level, Autopilot: o.autopilot, Watch: watch,
+		Memory: mem, FS: o.files(), Spare: spare, CPU: o.clock(), Patience: patience, Level: o.level, Autopilot: o.autopilot, Watch: watch,
 		Log: func(err error) { o.log(err.Error()) },
 	}
 }

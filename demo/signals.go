@@ -11,11 +11,14 @@ import (
 	"github.com/strata-go/strata/demo/game"
 )
 
-// heed makes SIGINT and SIGTERM end the run in order: what was asked for is written. It returns what
-// gives them back their meaning.
+// heed makes SIGINT, SIGTERM and SIGHUP end the run in order: what was asked for is written. It returns what
+// gives them back their meaning. A SIGHUP that is ignored, as under nohup, stays so.
 func (o *options) heed() (done func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(hangup) {
+		signal.Notify(c, hangup)
+	}
 	end := make(chan struct{})
 	go func() {
 		select {

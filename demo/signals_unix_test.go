@@ -4,7 +4,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"image/gif"
+	"image/png"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -15,53 +23,141 @@ import (
 	"time"
 )
 
+// kills is how many runs are killed: -kills 100 is the nightly's.
+var kills = flag.Int("kills", 12, "how many runs TestSignals kills")
+
 // A kill at any moment ends the run in order, or before it began: what was asked for is there whole or
-// not at all, and nothing else is.
-func TestSignals_TwentyRandomKillsLeaveNoStrayFile(t *testing.T) {
+// not at all, and nothing else is. One that cannot be heeded (SIGKILL) may leave an unfinished file, which the
+// next run takes away.
+func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 	exe := program(t)
 	rng := rand.New(rand.NewPCG(7, 7)) // of a fixed seed: what fails can be looked for
-	written := 0
-	for i := range 20 {
+	runs := [][]string{
+		{"-ticks", "10000000", "-hash", "-every", "50", "-stats", "out.json"},
+		{"-ticks", "1500", "-every", "1", "-stats", "out.json"}, // megabytes, which take a while to be written
+		{"-ticks", "2000", "-every", "1", "-books", "-stats", "out.csv"},
+		{"-ticks", "10000000", "-tour", "-slow", "50,5", "-resident", "8", "-stats", "out.json"},
+		{"-ticks", "200", "-compare", "-rounds", "1", "-svg", "out.svg"},
+	}
+	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL, syscall.SIGHUP, syscall.SIGKILL, syscall.SIGKILL}
+	written, unfinished := 0, 0
+	for i := range *kills {
 		dir := t.TempDir()
-		path := filepath.Join(dir, "out.json")
-		cmd := exec.Command(exe, "-headless", "-ticks", "10000000", "-seed", "7", "-hash", "-every", "50", "-stats", path)
+		sig, args := signals[i%len(signals)], runs[i%len(runs)]
+		if i%len(signals) == 4 {
+			args = runs[1]
+		}
+		cmd := exec.Command(exe, append([]string{"-headless", "-seed", "7"}, args...)...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+t.TempDir())
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(rng.Float64() * float64(700*time.Millisecond)))
-		sig := []os.Signal{syscall.SIGTERM, syscall.SIGINT}[i%2]
-		if err := cmd.Process.Signal(sig); err != nil {
+		if i%len(signals) == 4 {
+			untilItWrites(t, dir)
+		} else {
+			time.Sleep(time.Duration(rng.Float64() * float64(time.Second)))
+		}
+		to := cmd.Process.Pid
+		if sig == syscall.SIGKILL {
+			to = -to // what it has started as well
+		}
+		if err := syscall.Kill(to, sig); err != nil {
 			t.Fatal(err)
 		}
 		err := cmd.Wait()
-		entries, rerr := os.ReadDir(dir)
-		if rerr != nil {
-			t.Fatal(rerr)
-		}
-		if err != nil { // killed before it had begun to listen
-			if len(entries) != 0 || strings.Contains(errs.String(), "ends here") {
-				t.Errorf("kill %d: %v, left %v\n%s", i, err, entries, &errs)
+		left := inFolder(t, dir)
+		what := fmt.Sprintf("kill %d: %v of %v: %v, left %v\n%s%s", i, sig, args, err, left, &out, &errs)
+		if hidden := strings.HasPrefix(strings.Join(left, " "), ".strata-"); hidden {
+			if unfinished++; sig != syscall.SIGKILL {
+				t.Error(what)
 			}
-			continue
+			next := exec.Command(exe, "-headless", "-ticks", "1", "-stats", "next.csv")
+			if next.Dir = dir; next.Run() != nil {
+				t.Errorf("the next run fails: %s", what)
+			}
+			if err := os.Remove(filepath.Join(dir, "next.csv")); err != nil {
+				t.Error(err)
+			}
+			left = inFolder(t, dir)
 		}
-		written++
-		data, err := os.ReadFile(path)
-		var r report
-		if err == nil {
-			err = json.Unmarshal(data, &r)
+		if len(left) > 1 || len(left) == 1 && left[0] != args[len(args)-1] {
+			t.Error(what)
 		}
-		if err != nil || len(entries) != 1 || !strings.Contains(out.String(), "hash "+r.Hash) {
-			t.Errorf("kill %d: %v, left %v\n%s%s", i, err, entries, &out, &errs)
+		for _, name := range left {
+			if complete(filepath.Join(dir, name)) != nil {
+				t.Errorf("%s: %v", what, complete(filepath.Join(dir, name)))
+			}
+			written++
 		}
-		if !strings.Contains(errs.String(), "the run ends here") {
-			t.Errorf("kill %d: not a word: %s", i, &errs)
+		heeded := strings.Contains(errs.String(), "the run ends here")
+		if heeded && len(left) == 0 && args[2] != "-compare" || err == nil && len(left) == 0 {
+			t.Errorf("not what was asked for: %s", what)
 		}
 	}
-	if written < 5 {
-		t.Errorf("%d of 20 runs had begun: the kills come too early to say anything", written)
+	t.Logf("%d kills: %d runs had written, %d were killed while they wrote", *kills, written, unfinished)
+	if written < *kills/5 || *kills > 10 && unfinished == 0 {
+		t.Errorf("of %d runs %d had written, and %d did: that says nothing", *kills, written, unfinished)
 	}
+}
+
+// untilItWrites returns in the middle of the writing of a file in dir.
+func untilItWrites(t *testing.T, dir string) {
+	t.Helper()
+	for range 200_000 {
+		for _, name := range inFolder(t, dir) {
+			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Size() > 0 {
+				return
+			}
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+	t.Fatal("it does not write")
+}
+
+func inFolder(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// complete says what is wrong with a file that the game has written.
+func complete(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	switch filepath.Ext(path) {
+	case ".csv":
+		var rows [][]string
+		rows, err = csv.NewReader(bytes.NewReader(data)).ReadAll()
+		if err == nil && (len(rows) == 0 || !bytes.HasSuffix(data, []byte("\n"))) {
+			err = errors.New("it has no end")
+		}
+	case ".svg":
+		for d := xml.NewDecoder(bytes.NewReader(data)); err == nil; {
+			_, err = d.Token()
+		}
+		if err == io.EOF {
+			err = nil
+		}
+	case ".gif":
+		_, err = gif.DecodeAll(bytes.NewReader(data))
+	case ".png":
+		_, err = png.Decode(bytes.NewReader(data))
+	default:
+		var any map[string]any
+		err = json.Unmarshal(data, &any)
+	}
+	return err
 }
 
 func TestSignals_EndARunInAWindow(t *testing.T) {

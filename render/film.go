@@ -6,8 +6,9 @@ import (
 	"image"
 	"image/color"
 	"image/gif"
-	"os"
-	"path/filepath"
+	"io"
+
+	"github.com/strata-go/strata/internal/whole"
 )
 
 // A Film collects pictures of the window and becomes an animated GIF: what a README can show. It
@@ -82,24 +83,15 @@ func shrink(rgba []byte, stride, w, h, by int) []byte {
 }
 
 // Write writes the film to path, whole or not at all. A film without a picture is an error.
-func (m *Film) Write(path string) (err error) {
+func (m *Film) Write(path string) error {
 	if len(m.frames) == 0 {
 		return errors.New("render: a film without a picture")
 	}
-	t, err := os.CreateTemp(filepath.Dir(path), ".film-*.gif")
-	if err != nil {
+	film := m.encode()
+	if err := whole.Write(path, func(w io.Writer) error { return gif.EncodeAll(w, film) }); err != nil {
 		return fmt.Errorf("render: film: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(t.Name()) // the error at hand says more
-			err = fmt.Errorf("render: film: %w", err)
-		}
-	}()
-	if err = errors.Join(gif.EncodeAll(t, m.encode()), t.Chmod(0o644), t.Close()); err != nil {
-		return err
-	}
-	return os.Rename(t.Name(), path)
+	return nil
 }
 
 // encode gives each picture the film's colours.

@@ -1,14 +1,14 @@
 package render
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"image/png"
-	"os"
-	"path/filepath"
+	"io"
 
 	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/strata-go/strata/internal/whole"
 )
 
 // A Frame is the picture that is being drawn. It is valid during the call of Draw that
@@ -143,20 +143,7 @@ func (f *Frame) Screenshot(path string) error {
 	return nil
 }
 
-// writePNG writes beside the target and renames.
-func writePNG(path string, img image.Image) (err error) {
-	t, err := os.CreateTemp(filepath.Dir(path), ".screenshot-*.png")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(t.Name()) // the error at hand says more
-		}
-	}()
-	err = errors.Join(png.Encode(t, img), t.Chmod(0o644), t.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(t.Name(), path)
+// writePNG writes a picture whole or not at all.
+func writePNG(path string, img image.Image) error {
+	return whole.Write(path, func(w io.Writer) error { return png.Encode(w, img) })
 }

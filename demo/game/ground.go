@@ -218,8 +218,12 @@ func (g *scenery) hide(p *sceneryPicture) {
 // resident returns the bytes of sectors' pictures: on the GPU, and in the workers' blocks.
 func (g *scenery) resident() int64 {
 	coming, _ := stream.ResidentOf[sceneryPicture](g.st)
-	return coming + int64(g.tiles)*ground.Bytes
+	return pictures(coming) + int64(g.tiles)*ground.Bytes
 }
+
+// pictures returns what are pictures of the blocks of sectors that are coming. The rest are their props, some tens of
+// bytes each, which go to the pools.
+func pictures(coming int64) int64 { return coming / ground.Bytes * ground.Bytes }
 
 // request asks for what all sectors need, before the level begins.
 func (g *scenery) request(st *stream.Streamer, sc *stream.Scope, l *level.Level) {

@@ -112,7 +112,7 @@ func (g *scenery) tryCanvas(heap *stream.Heap) (pixels []byte, ok bool, err erro
 	g.begin.Lock()
 	defer g.begin.Unlock()
 	coming, _ := stream.ResidentOf[sceneryPicture](g.st)
-	if coming+ground.Bytes > int64(groundOnWay(g.budget)) {
+	if pictures(coming)+ground.Bytes > int64(groundOnWay(g.budget)) {
 		return nil, false, nil
 	}
 	pixels, err = heap.Bytes(ground.Bytes)

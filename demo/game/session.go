@@ -19,6 +19,7 @@ type SessionConfig struct {
 	Game   Config
 	Memory tiers.Config
 	FS     fs.FS  // art/, levels/ and realms/
+	Spare  fs.FS  // levels/ in place of those of FS that cannot be read; nil: without a level the run ends
 	Level  string // the first level; "" means ember
 	// Autopilot plays from the start to the end. Attract plays until somebody presses a key.
 	Autopilot, Attract bool
@@ -67,6 +68,7 @@ type Session struct {
 	entities int                         // most at once
 	frame    uint64                      // the most bytes that one took
 	failed   uint64                      // pictures that Log was told of
+	spare    string                      // the level that comes from Spare
 	played   struct {
 		objects, ticks   uint64 // of the levels that have ended
 		objects0, ticks0 uint64 // when this one began
@@ -80,7 +82,7 @@ type Session struct {
 // error says which part could not be made; nothing is kept then.
 func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	if cfg.Level == "" {
-		cfg.Level = "ember"
+		cfg.Level = firstLevel
 	}
 	if cfg.Sink == nil {
 		cfg.Sink = func(string, stream.Picture) error { return nil }
@@ -115,7 +117,7 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	if s.Stream, err = s.newStream(); err != nil {
 		return nil, err
 	}
-	s.Flow, err = stream.NewFlow(stream.FlowConfig[*level.Level]{Streamer: s.Stream, Request: s.request, Leave: s.leave, Enter: s.enter})
+	s.Flow, err = stream.NewFlow(stream.FlowConfig[*level.Level]{Streamer: s.Stream, Path: s.path, Request: s.request, Leave: s.leave, Enter: s.enter})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ const UploadBytes = ground.Bytes + 1<<10
 // newStream starts the workers, and says what kinds of files there are.
 func (s *Session) newStream() (*stream.Streamer, error) {
 	st, err := stream.New(stream.Config{
-		FS: s.cfg.FS, Patience: s.cfg.Patience, Workers: s.Mem.Workers() - 1, // the last is the game's
+		FS: s.files(), Patience: s.cfg.Patience, Workers: s.Mem.Workers() - 1, // the last is the game's
 		Heap:   s.Game.store.worker,
 		Free:   s.Game.store.free,
 		Drain:  s.Game.store.settle,
@@ -143,7 +145,7 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 	pictures := stream.Pictures(func(name string, p stream.Picture) error {
 		return s.cfg.Sink(s.Flow.Level().AssetOf(name), p)
 	}, nil)
-	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed("level", level.Parse)), stream.Register(st, realmFiles))
+	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed(levelKind, level.Parse)), stream.Register(st, realmFiles))
 	if err == nil {
 		s.scenery, err = newScenery(st, s.Mem, s.cfg.Ground, s.cfg.GroundBytes)
 	}
@@ -229,7 +231,7 @@ func (s *Session) Frame(in engine.Input) error {
 			s.Game.store.collect()
 		}
 	}
-	if s.Flow.Update() == stream.Broken {
+	if s.Flow.Update() == stream.Broken && !s.replace() {
 		return s.Flow.Err()
 	}
 	s.report()

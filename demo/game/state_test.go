@@ -219,6 +219,34 @@ func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
 	}
 }
 
+// And so for the structs that Game's fields are, whose values are tried one by one above.
+func TestHash_EveryFieldOfWhatGameHoldsIsAccountedFor(t *testing.T) {
+	const tried, books, place = "tried", "books of the memory", "where it lies, or how long its block is"
+	for of, why := range map[reflect.Type]map[string]string{
+		reflect.TypeFor[arms]():       {"mines": tried, "fires": tried, "bolts": tried},
+		reflect.TypeFor[list[Mine]](): {"a": books, "v": tried},
+		reflect.TypeFor[fx]():         {"heard": "the ear's", "sys": "tried, by its own tests", "kinds": "follows from the level", "ambient": "tried, where it moves"},
+		reflect.TypeFor[ribbons]():    {"blocks": books, "all": tried, "free": tried, "live": "how many of all"},
+		reflect.TypeFor[trail]():      {"off": place, "len": "hashed", "at": tried, "count": tried, "most": tried},
+		reflect.TypeFor[marks]():      {"blocks": books, "all": tried, "free": tried, "live": "how many of all"},
+		reflect.TypeFor[marked]():     {"off": place, "owner": "the one whose Enemy.Marks says so", "len": "hashed", "cap": place},
+		reflect.TypeFor[popups]():     {"all": tried, "texts": tried},
+		reflect.TypeFor[scorches]():   {"a": books, "all": tried},
+		reflect.TypeFor[actors](): {"enemies": "the world's", "shots": "the world's", "pickups": "the world's", "enemyFilter": "a way there",
+			"shotFilter": "a way there", "dropFilter": "a way there", "fireFilter": "a way there", "coldFilter": "a way there",
+			"burning": "the world's", "chilled": "the world's", "elite": "the world's", "shielded": "the world's"},
+	} {
+		if of.NumField() != len(why) {
+			t.Errorf("%v has %d fields, %d are accounted for", of, of.NumField(), len(why))
+		}
+		for i := range of.NumField() {
+			if name := of.Field(i).Name; why[name] == "" {
+				t.Errorf("%v.%s: is it state? Then Hash must see it, and the test above try it", of, name)
+			}
+		}
+	}
+}
+
 // hashes plays n ticks and returns the hash after each; before is called before each.
 func hashes(t *testing.T, s *Session, n int, before func()) (all []uint64) {
 	play(t, s, 1)

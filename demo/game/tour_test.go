@@ -44,6 +44,10 @@ func glide(t *testing.T, s *Session, way *tourPath, n uint64) {
 		t.Fatalf("tick %d: %d bytes are resident; the budget is %d", n, now, budget)
 	}
 	time.Sleep(time.Second / 60)
+	synctest.Wait() // pictures are ready, and not handed over
+	if now, _, budget := s.GroundResident(); now > budget {
+		t.Fatalf("behind tick %d: %d bytes are resident; the budget is %d", n, now, budget)
+	}
 }
 
 // What is wanted of streaming of each tour, with the least room and with much: fifty seconds, and ten minutes

@@ -3,6 +3,7 @@ package level
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Version is the version of the level files that this package reads.
@@ -18,6 +19,17 @@ const Version = 1
 func Parse(name string, data []byte) (*Level, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%s: %d bytes; a level file has at most %d", name, len(data), maxBytes)
+	}
+	if !utf8.Valid(data) { // encoding/json would put other letters there without a word
+		at := 0
+		for at < len(data) {
+			if c, n := utf8.DecodeRune(data[at:]); c == utf8.RuneError && n == 1 {
+				break
+			} else {
+				at += n
+			}
+		}
+		return nil, fmt.Errorf("%s: byte %d: no UTF-8; a level file is UTF-8 throughout", name, at)
 	}
 	r := &problems{file: name}
 	root := parseTree(r, data)

@@ -6,13 +6,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/strata-go/strata/internal/whole"
 )
 
 // Files is a Store in a folder, which the first save makes.
 type Files struct{ Dir string }
 
-// Load reads a file. Anything but a plain file is refused.
+// Load reads a file. Anything but a plain file is refused. What a program that was killed has left unfinished
+// in the folder is removed.
 func (f Files) Load(name string, most int) ([]byte, error) {
+	whole.Sweep(f.Dir)
 	path := f.Place(name)
 	info, err := os.Stat(path)
 	if err != nil {
@@ -34,7 +38,7 @@ func (f Files) Save(name string, data []byte, aside bool) (err error) {
 	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
 		return reason(err)
 	}
-	t, err := os.CreateTemp(f.Dir, ".strata-*")
+	t, err := os.CreateTemp(f.Dir, whole.Pattern(""))
 	if err != nil {
 		return reason(err)
 	}

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"io/fs"
 	"time"
 	"unsafe"
 )
@@ -80,9 +81,12 @@ type entry struct {
 type stamp struct {
 	mod  time.Time
 	size int64
+	mode fs.FileMode // a folder may take a file's place, and who may read it may change
 }
 
-func (s stamp) equal(o stamp) bool { return s.size == o.size && s.mod.Equal(o.mod) }
+func stampOf(i fs.FileInfo) stamp { return stamp{i.ModTime(), i.Size(), i.Mode()} }
+
+func (s stamp) equal(o stamp) bool { return s.size == o.size && s.mode == o.mode && s.mod.Equal(o.mod) }
 
 // vacantEntry is what a place is when nothing is there.
 func vacantEntry() entry { return entry{pos: -1} }

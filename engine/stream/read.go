@@ -206,11 +206,10 @@ func (w *worker) stat(ask func() (fs.FileInfo, error)) error {
 		if err != nil {
 			return err
 		}
-		if err := regular(info); err != nil {
-			return err
+		if info != nil {
+			w.reader.stamp = stampOf(info) // also of what cannot be read: it is not tried again until it is another one
 		}
-		w.reader.stamp = stamp{info.ModTime(), info.Size()}
-		return nil
+		return regular(info)
 	})
 	return reason(err)
 }

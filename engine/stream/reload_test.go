@@ -167,6 +167,40 @@ func TestWatch_FilesThatChangeVanishAndComeBack(t *testing.T) {
 	}
 }
 
+// What cannot be read is told of once, until it is another one: a folder has a time and a size, too.
+func TestWatch_WhatIsNoFileIsToldOfOnce(t *testing.T) {
+	s := &shelf{files: fstest.MapFS{}}
+	folder := func(name string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.files[name] = &fstest.MapFile{Mode: fs.ModeDir | 0o700, ModTime: time.Unix(9, 0)}
+	}
+	folder("first")
+	s.put("later", "one", 1)
+	r := newRig(t, s, 1, 0, func(c *Config) { c.Watch = time.Millisecond })
+	first, later := Request[File](r, "first", 0), Request[File](r, "later", 0)
+	polls := func(n int) {
+		t.Helper()
+		for range n {
+			time.Sleep(time.Millisecond)
+			r.Poll()
+			r.check(t)
+		}
+	}
+	polls(50)
+	folder("later")
+	polls(100)
+	if n := r.Stats().Failures; n != 2 || first.State() != Failed || text(t, later) != "one" {
+		t.Errorf("%d failures of two folders: %q", n, r.Errors())
+	}
+	s.put("first", "one", 9)
+	s.put("later", "two", 9)
+	polls(100)
+	if text(t, first) != "one" || text(t, later) != "two" {
+		t.Errorf("files that took the place of folders are not read: %q", r.Errors())
+	}
+}
+
 func TestRetry_ByTheCallerAndByANewRequest(t *testing.T) {
 	s := &shelf{files: fstest.MapFS{}}
 	r := newRig(t, s, 1, 0)

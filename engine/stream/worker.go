@@ -323,7 +323,7 @@ func (w *worker) lookAround() {
 	}
 	switch {
 	case err == nil:
-		if e.missing || !before.equal(stamp{info.ModTime(), info.Size()}) {
+		if e.missing || !before.equal(stampOf(info)) {
 			e.changed, e.missing = true, false
 			s.changes++
 			s.announce()

@@ -1,0 +1,89 @@
+package whole
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+func TestWrite_IsWholeOrNotAtAll(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.json")
+	text := func(s string, err error) func(io.Writer) error {
+		return func(w io.Writer) error { _, werr := io.WriteString(w, s); return errors.Join(werr, err) }
+	}
+	full := errors.New("the disk is full")
+	for _, c := range []struct {
+		write string
+		err   error
+		want  string
+	}{{"half", full, ""}, {"one", nil, "one"}, {"half", full, "one"}, {"two", nil, "two"}} {
+		if err := Write(path, text(c.write, c.err)); !errors.Is(err, c.err) {
+			t.Errorf("%q: %v, want %v", c.write, err, c.err)
+		}
+		if data, _ := os.ReadFile(path); string(data) != c.want {
+			t.Errorf("there is %q, want %q", data, c.want)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+	if err := Write(filepath.Join(dir, "none", "a"), text("", nil)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("into no folder: %v", err)
+	}
+}
+
+// ended is the number of a process that has.
+func ended(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	if err := cmd.Run(); err != nil {
+		t.Skip("no process can be started here:", err)
+	}
+	return cmd.Process.Pid
+}
+
+func TestSweep_TakesWhatNobodyWillFinishAndNothingElse(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("there are no processes")
+	}
+	dir, dead := t.TempDir(), ended(t)
+	old := started.Add(-time.Minute)
+	for _, c := range []struct {
+		name string
+		at   time.Time
+		gone bool
+	}{
+		{fmt.Sprintf(".strata-%d-1.json", dead), time.Now(), true},
+		{fmt.Sprintf(".strata-%d-2.png", os.Getpid()), old, true},
+		{fmt.Sprintf(".strata-%d-3.png", os.Getpid()), time.Now(), false},
+		{fmt.Sprintf(".strata-%d-4", os.Getppid()), old, false},
+		{fmt.Sprintf(".strata-%d-5", os.Getppid()), time.Now().Add(-2 * forgotten), true},
+		{".strata-notes", old, false}, {".strata-7x-1", old, false}, {fmt.Sprintf("strata-%d-1", dead), old, false},
+		{fmt.Sprintf(".strata-%d", dead), old, false},
+	} {
+		path := filepath.Join(dir, c.name)
+		if err := errors.Join(os.WriteFile(path, []byte("half"), 0o600), os.Chtimes(path, c.at, c.at)); err != nil {
+			t.Fatal(err)
+		}
+		Sweep(dir)
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) != c.gone {
+			t.Errorf("%s of %v: %v", c.name, c.at, err)
+		}
+	}
+	folder := filepath.Join(dir, fmt.Sprintf(".strata-%d-9", dead))
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	Sweep(dir)
+	Sweep(filepath.Join(dir, "none"))
+	if _, err := os.Stat(folder); err != nil {
+		t.Error("a folder was taken for a file:", err)
+	}
+}
