@@ -61,7 +61,7 @@ func (w *World) spawnBatch(t *table, n int) (span, error) {
 	if n > int(w.ents.room-w.ents.live) {
 		return span{}, w.full
 	}
-	if int(w.ents.bump)+n > len(w.ents.recs) {
+	if worn := w.ents.room < w.ents.max; worn || int(w.ents.bump)+n > len(w.ents.recs) { // worn: not every slot from bump on is one to take
 		if err := w.makeReady(n); err != nil {
 			return span{}, err
 		}

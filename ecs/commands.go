@@ -200,7 +200,8 @@ func own[T any](cmd *Commands, c Component[T], op string) {
 //
 // The error wraps [memory.ErrOutOfMemory]. The commands before the one that failed have
 // been applied, it and those after it still wait: free something and call Apply again, or
-// call Discard. After a panic of the allocator or an observer it is the same, and where it panics with
+// call Discard. That is all that helps where the error wraps [memory.ErrTooLarge], because a row of what an
+// entity would get fits no chunk. After a panic of the allocator or an observer it is the same, and where it panics with
 // a [*memory.Misuse] because an entity would get a fifth relation: that command stays the first.
 func (cmd *Commands) Apply() error {
 	cmd.applicable("Apply")

@@ -192,7 +192,8 @@ func (c Component[T]) Set(e Entity, v T) bool {
 }
 
 // Add gives e the component with value v, or writes v when e has it already. The error is
-// [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps [memory.ErrOutOfMemory] or, where a row of all components of e fits no chunk,
+// [memory.ErrTooLarge]; nothing has changed then.
 func (c Component[T]) Add(e Entity, v T) error {
 	c.w.mutable("Add")
 	had := c.w.observed != 0 && c.Has(e)

@@ -2,6 +2,8 @@ package ecs
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
@@ -156,6 +158,34 @@ func TestIndex_RetiredSlotsAreNotReady(t *testing.T) {
 	w.Reset()
 	if err := m.NewBatch(runRecords-10, nil); err != nil || w.Check() != nil {
 		t.Error(err, w.Check())
+	}
+}
+
+// A batch that would just fit behind the slots in use has to go round those among them that are worn out,
+// be it since a Reset or because a text says so.
+func TestIndex_ABatchGoesRoundRetiredSlots(t *testing.T) {
+	for name, begin := range map[string]func(w *World){
+		"reset": func(w *World) {
+			e := must[Entity](t)(w.NewEntity())
+			w.ents.at(e.index).gen, w.ents.lastLife = lastGen, 1
+			*w.entity(w.ents.at(e.index).loc) = MakeEntity(e.index, lastGen)
+			w.Reset()
+		},
+		"text": func(w *World) {
+			text := fmt.Sprintf(`{"strata/ecs":1,"archetypes":[],"index":{"next":1,"vacant":["1:2","2-9:%d","10:4"]}}`, uint32(retiredGen))
+			if err := w.ReadJSON(strings.NewReader(text)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		for _, first := range []int{1, 2} {
+			w, _ := newTestWorld(t, Config{})
+			begin(w)
+			newEntities(t, w, first)
+			if err := NewMap1[position](w).NewBatch(runRecords-first-1, nil); err != nil || w.Len() != runRecords-1 || w.Check() != nil {
+				t.Errorf("%s: %v, %d entities, %v", name, err, w.Len(), w.Check())
+			}
+		}
 	}
 }
 

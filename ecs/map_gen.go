@@ -86,7 +86,8 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map1[A]) Add(entity Entity, a A) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -232,7 +233,8 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -386,7 +388,8 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -548,7 +551,8 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -718,7 +722,8 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -896,7 +901,8 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1082,7 +1088,8 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1276,7 +1283,8 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1478,7 +1486,8 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, 
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1688,7 +1697,8 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c 
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1906,7 +1916,8 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B,
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -2132,7 +2143,8 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b 
 }
 
 // Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
+// says that a row of all its components fits no chunk; nothing has changed then.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {

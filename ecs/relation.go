@@ -61,8 +61,8 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 }
 
 // Add gives e the relation to target with value v, or changes both where e has it. The error is
-// [ErrStale], or wraps it where the target is stale, or wraps [memory.ErrOutOfMemory]; nothing has
-// changed then. It panics with a [*memory.Misuse] where e has MaxRelations others.
+// [ErrStale], or wraps it where the target is stale, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], as
+// that of Component.Add; nothing has changed then. It panics with a [*memory.Misuse] where e has MaxRelations others.
 func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	w := r.w
 	w.mutable("Add")

@@ -104,10 +104,13 @@ func (k *ticks) ageSince(t Tick) uint32 {
 //
 // The error says which component an archetype has already, or wraps [ErrTooManyComponents], where a
 // component that is tracked counts as two, or [memory.ErrTooLarge]; nothing has changed then. It panics
-// with a [*memory.Misuse] for an ID that w does not know or that is named twice, in a pass, and in a
-// world that is closed.
+// with a [*memory.Misuse] for an ID that w does not know or that is named twice, in a pass, while w is
+// written or read as JSON, and in a world that is closed.
 func (w *World) Track(ids ...ID) error {
 	w.unclosed("Track")
+	if w.texts > 0 { // what is read so far has columns without the ticks
+		w.refuse("Track")
+	}
 	fresh := maskOf(w, "Track", ids).without(w.tracked)
 	n := len(w.comps)
 	for id := range fresh.ids() {

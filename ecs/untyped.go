@@ -97,7 +97,7 @@ func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
 // AddID gives e the component, zeroed, and returns its address, as Ptr; where e has it already
 // the value stays. Observers of the addition are told of the zero value. The error is [ErrStale] or
-// wraps [memory.ErrOutOfMemory]; nothing has changed then. It panics with a [*memory.Misuse] where w
+// wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], as that of Component.Add; nothing has changed then. It panics with a [*memory.Misuse] where w
 // does not know the ID, or it is of a relation that e has not: see RelateID.
 func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	w.mutable("AddID")

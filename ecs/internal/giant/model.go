@@ -110,6 +110,10 @@ func (c counts) String() string {
 		c.Ticks, c.Created, c.Destroyed, c.Changed, c.Related, c.Refused, c.Passes, c.Verified)
 }
 
+// room is the address space for n entities and more, some 2 KB for each: where there are 32 bits of it, a small
+// world is to have its own.
+func room(n int) uintptr { return uintptr(min(64<<20+2000*uint64(n), uint64(^uintptr(0)>>1))) }
+
 // newGiant makes a world that is to hold n entities, in a budget that they reach now and then.
 func newGiant(n int, seed uint64) (_ *giant, err error) {
 	g := &giant{want: n, rng: rand.New(rand.NewPCG(seed, 0x6769616e74)), budget: page.NewLimit(nil, 0)}
@@ -118,7 +122,7 @@ func newGiant(n int, seed uint64) (_ *giant, err error) {
 			err = errors.Join(err, g.close())
 		}
 	}()
-	if g.mem, err = tlsf.New(g.budget, tlsf.Config{Reserve: 2 << 30, Step: 1 << 20}); err != nil {
+	if g.mem, err = tlsf.New(g.budget, tlsf.Config{Reserve: room(n), Step: 1 << 20}); err != nil {
 		return nil, err
 	}
 	// The index lies in the same budget.
