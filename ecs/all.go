@@ -9,8 +9,8 @@ import (
 // A loop over All or Chunks does not lock the world: nothing of it could run when its body
 // panics, as it is inlined into its caller wholly, and a world would stay locked for good. It
 // carries a ticket instead, which a structural change takes away: the loop then panics at its
-// next step, before it touches a row that may have moved. That costs the loop nothing, because
-// a bound that is read from the ticket takes the place of one that is not.
+// next step, before it touches a row that may have moved. That costs the loop one load a row: a
+// bound that is read from the ticket takes the place of one in a register.
 
 // A ticket is the permission of one loop to go on, and says where it is. It is a filter's own, for one loop
 // after the other: for a single entity, which is walked in some ns, to make one would take the longest.

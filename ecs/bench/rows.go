@@ -75,7 +75,7 @@ func walkRows(limit int) (all []row) {
 // walk is a row over n entities, which is called after another number.
 func walk(called, n, components int, how form, goals []goal) row {
 	r := row{
-		name: fmt.Sprintf("walk %d %s, %d components", called, [...]string{"by All", "by Query", "by columns"}[how], components),
+		name: fmt.Sprintf("walk %d %s, %d component%s", called, [...]string{"by All", "by Query", "by columns"}[how], components, [...]string{"", "s"}[min(components-1, 1)]),
 		unit: "ns", n: n, goals: goals, extra: how == byQuery,
 		sides: []contestant{
 			{ours, func(s *stand) side { return strataWalk(strataOf(s, n, components), components, how) }},
