@@ -115,8 +115,8 @@
 //
 // # Cost
 //
-//	All                           inlined with the loop's body: what a loop over slices costs;
-//	                              a call per chunk, no allocation
+//	All                           inlined with the loop's body: what a loop over slices costs, and a
+//	                              load per entity; a call per chunk, no allocation
 //	Chunks                        plain slices; the loop over them is the caller's
 //	Parallel                      wakes the goroutines, some microseconds in which the caller has
 //	                              begun; some 20 ns for each 1024 entities, then as Chunks

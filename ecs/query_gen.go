@@ -120,11 +120,14 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
 			es, p0 := t.es.pointer(), t.cols[0].pointer()
-			for i := 0; i < t.rows; i++ {
-				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A))))) {
+			i, o0 := 0, uintptr(0)
+			for i < t.rows {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), (*A)(unsafe.Add(p0, o0))) {
 					t.leave()
 					return
 				}
+				i++
+				o0 += unsafe.Sizeof(*new(A))
 			}
 		}
 	}
@@ -272,14 +275,18 @@ func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
 			es, p0, p1 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer()
-			for i := 0; i < t.rows; i++ {
+			i, o0, o1 := 0, uintptr(0), uintptr(0)
+			for i < t.rows {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row2[A, B]{
-					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
-					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
+					A: (*A)(unsafe.Add(p0, o0)),
+					B: (*B)(unsafe.Add(p1, o1)),
 				}) {
 					t.leave()
 					return
 				}
+				i++
+				o0 += unsafe.Sizeof(*new(A))
+				o1 += unsafe.Sizeof(*new(B))
 			}
 		}
 	}
@@ -433,15 +440,20 @@ func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer()
-			for i := 0; i < t.rows; i++ {
+			i, o0, o1, o2 := 0, uintptr(0), uintptr(0), uintptr(0)
+			for i < t.rows {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row3[A, B, C]{
-					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
-					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
-					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
+					A: (*A)(unsafe.Add(p0, o0)),
+					B: (*B)(unsafe.Add(p1, o1)),
+					C: (*C)(unsafe.Add(p2, o2)),
 				}) {
 					t.leave()
 					return
 				}
+				i++
+				o0 += unsafe.Sizeof(*new(A))
+				o1 += unsafe.Sizeof(*new(B))
+				o2 += unsafe.Sizeof(*new(C))
 			}
 		}
 	}
@@ -599,16 +611,22 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2, p3 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer()
-			for i := 0; i < t.rows; i++ {
+			i, o0, o1, o2, o3 := 0, uintptr(0), uintptr(0), uintptr(0), uintptr(0)
+			for i < t.rows {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row4[A, B, C, D]{
-					A: (*A)(unsafe.Add(p0, uintptr(i)*unsafe.Sizeof(*new(A)))),
-					B: (*B)(unsafe.Add(p1, uintptr(i)*unsafe.Sizeof(*new(B)))),
-					C: (*C)(unsafe.Add(p2, uintptr(i)*unsafe.Sizeof(*new(C)))),
-					D: (*D)(unsafe.Add(p3, uintptr(i)*unsafe.Sizeof(*new(D)))),
+					A: (*A)(unsafe.Add(p0, o0)),
+					B: (*B)(unsafe.Add(p1, o1)),
+					C: (*C)(unsafe.Add(p2, o2)),
+					D: (*D)(unsafe.Add(p3, o3)),
 				}) {
 					t.leave()
 					return
 				}
+				i++
+				o0 += unsafe.Sizeof(*new(A))
+				o1 += unsafe.Sizeof(*new(B))
+				o2 += unsafe.Sizeof(*new(C))
+				o3 += unsafe.Sizeof(*new(D))
 			}
 		}
 	}

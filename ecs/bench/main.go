@@ -22,7 +22,8 @@
 // how far from 1 Strata beside itself gets: in any one program, and as the median over them, with
 // the programs of one side shifted against those of the other in every way. A ratio within the
 // spread is a draw. A figure during which the system gave the processor to another program is
-// taken again, up to four times; the worst of 64 creations counts the thread's own time then.
+// taken again, up to four times; the worst of 64 creations counts the thread's own time then. In the
+// rows of two cores, where nobody is told, a figure is the least of twelve, and the sides take turns for each.
 //
 // Each side is in the configuration that ships, with its loop in the form that its documentation
 // recommends; loops over columns and slices are one function for all. Goroutines get one processor,

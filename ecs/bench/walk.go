@@ -11,6 +11,15 @@ import (
 // own, as systems are.
 
 //go:noinline
+func strataAll1(f *ecs.Filter1[position], times int) {
+	for range times {
+		for _, p := range f.All() {
+			move1(p)
+		}
+	}
+}
+
+//go:noinline
 func strataAll2(f *ecs.Filter2[position, velocity], times int) {
 	for range times {
 		for _, r := range f.All() {
@@ -48,6 +57,15 @@ func strataQuery2(f *ecs.Filter2[position, velocity], times int) {
 }
 
 //go:noinline
+func strataChunks1(f *ecs.Filter1[position], times int) {
+	for range times {
+		for _, ps := range f.Chunks() {
+			columns1(ps)
+		}
+	}
+}
+
+//go:noinline
 func strataChunks2(f *ecs.Filter2[position, velocity], times int) {
 	for range times {
 		for _, c := range f.Chunks() {
@@ -70,6 +88,16 @@ func strataChunks4(f *ecs.Filter4[position, velocity, drag, force], times int) {
 	for range times {
 		for _, c := range f.Chunks() {
 			columns4(c.A, c.B, c.C, c.D)
+		}
+	}
+}
+
+//go:noinline
+func arkQuery1(f *ark.Filter1[position], times int) {
+	for range times {
+		q := f.Query()
+		for q.Next() {
+			move1(q.Get())
 		}
 	}
 }
@@ -105,6 +133,16 @@ func arkQuery4(f *ark.Filter4[position, velocity, drag, force], times int) {
 }
 
 //go:noinline
+func arkTables1(f *ark.Filter1[position], times int) {
+	for range times {
+		q := f.Query()
+		for q.NextTable() {
+			columns1(q.GetColumns())
+		}
+	}
+}
+
+//go:noinline
 func arkTables2(f *ark.Filter2[position, velocity], times int) {
 	for range times {
 		q := f.Query()
@@ -130,6 +168,15 @@ func arkTables4(f *ark.Filter4[position, velocity, drag, force], times int) {
 		q := f.Query()
 		for q.NextTable() {
 			columns4(q.GetColumns())
+		}
+	}
+}
+
+//go:noinline
+func bowl1(w donburi.World, q *donburi.Query, times int) {
+	for range times {
+		for entry := range q.Iter(w) {
+			move1(positions.Get(entry))
 		}
 	}
 }
@@ -174,6 +221,10 @@ const (
 func strataWalk(w *ecs.World, components int, how form) side {
 	var run func(times int)
 	switch components {
+	case 1:
+		loop := map[form]func(*ecs.Filter1[position], int){byEntity: strataAll1, byColumn: strataChunks1}[how]
+		f := ecs.NewFilter1[position](w)
+		run = func(times int) { loop(f, times) }
 	case 2:
 		loop := []func(*ecs.Filter2[position, velocity], int){strataAll2, strataQuery2, strataChunks2}[how]
 		f := ecs.NewFilter2[position, velocity](w)
@@ -193,6 +244,10 @@ func strataWalk(w *ecs.World, components int, how form) side {
 func arkWalk(w *ark.World, components int, how form) side {
 	var run func(times int)
 	switch components {
+	case 1:
+		loop := map[form]func(*ark.Filter1[position], int){byEntity: arkQuery1, byColumn: arkTables1}[how]
+		f := ark.NewFilter1[position](w).Register()
+		run = func(times int) { loop(f, times) }
 	case 2:
 		loop := []func(*ark.Filter2[position, velocity], int){arkQuery2, arkQuery2, arkTables2}[how]
 		f := ark.NewFilter2[position, velocity](w).Register()
@@ -210,7 +265,7 @@ func arkWalk(w *ark.World, components int, how form) side {
 }
 
 func bowlWalk(w donburi.World, components int) side {
-	loop := []func(donburi.World, *donburi.Query, int){2: bowl2, 3: bowl3, 4: bowl4}[components]
+	loop := []func(donburi.World, *donburi.Query, int){1: bowl1, 2: bowl2, 3: bowl3, 4: bowl4}[components]
 	types := []donburi.IComponentType{positions, velocities, drags, forces}[:components]
 	q := donburi.NewQuery(filter.Contains(types...))
 	return side{run: func(times int) { loop(w, q, times) }, result: bowlTally(w)}
@@ -218,7 +273,15 @@ func bowlWalk(w donburi.World, components int) side {
 
 // sliceWalk walks slices of n values each.
 func sliceWalk(n, components int) side {
-	ps, vs := filled(n, positionOf), filled(n, velocityOf)
+	ps := filled(n, positionOf)
+	if components == 1 {
+		return side{run: func(times int) {
+			for range times {
+				columns1(ps)
+			}
+		}, result: func() tally { return tallyOf(ps, make([]velocity, n)) }}
+	}
+	vs := filled(n, velocityOf)
 	s := side{result: func() tally { return tallyOf(ps, vs) }}
 	switch components {
 	case 2:

@@ -21,6 +21,13 @@ func forceOf(i int) force       { return force{1, float64(i % 3)} }
 
 // The work of a walk on one entity, the same in every loop.
 
+// move1 turns a position about the origin. The products are rounded each, so that no compiler fuses them with
+// the sums on one side and not on another.
+func move1(p *position) {
+	const cos, sin = 0.9998, 0.02
+	p.X, p.Y = float64(p.X*cos)-float64(p.Y*sin), float64(p.X*sin)+float64(p.Y*cos)
+}
+
 func move2(p *position, v *velocity) {
 	p.X += v.X
 	p.Y += v.Y
@@ -40,6 +47,13 @@ func move4(p *position, v *velocity, d *drag, f *force) {
 
 // The loops that a programmer writes by hand over slices. Walks by columns call them too: one
 // piece of code at one address, so that what differs is how they come to their slices.
+
+//go:noinline
+func columns1(ps []position) {
+	for i := range ps {
+		move1(&ps[i])
+	}
+}
 
 //go:noinline
 func columns2(ps []position, vs []velocity) {

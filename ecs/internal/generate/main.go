@@ -64,6 +64,11 @@ func (a arity) One(single, kind string) string {
 	return fmt.Sprintf("%s%d[%s]", kind, a.N(), a.List("%"))
 }
 
+// Few reports whether a loop can keep an offset for each component in a register, beside the addresses of
+// their columns: a step is an addition for all of one size then. With more than four it would keep some in
+// memory, and has one index for all.
+func (a arity) Few() bool { return a.N() <= 4 }
+
 // Low returns a name in lower case.
 func (a arity) Low(name string) string { return strings.ToLower(name) }
 
