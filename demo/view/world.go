@@ -118,7 +118,12 @@ func (v *View) enemies() {
 			v.marks(e, size)
 		}
 	})
-	for o := range g.Omens() {
+	v.omens()
+}
+
+// omens are rings that close about where somebody is to appear.
+func (v *View) omens() {
+	for o := range v.s.Game.Omens() {
 		k := 1 - o.Left/game.OmenTime
 		size := game.SizeOf(o.Kind) * (1.6 - 0.6*max(0, k))
 		v.quads.Ring(o.P[0], o.P[1], size*0.6, 2, v.time*3, 6, v.pal[3].Light(0.25+0.5*max(0, k)))
