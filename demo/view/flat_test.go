@@ -133,8 +133,8 @@ func (f *flat) bodies(v *View) {
 		}
 		q.Sprite(soft, p[0], p[1], size*2.6, size*2.6, 0, halo)
 		q.Sprite(body[e.Kind], p[0], p[1], size, size, e.Angle, c)
-		glow := 0.8 + 0.2*engine.Sin(v.time*7+float32(e.Phase))
 		if lit[e.Kind] {
+			glow := 0.8 + 0.2*engine.Sin(v.time*7+float32(e.Phase))
 			q.Sprite(cores[e.Kind], p[0], p[1], size, size, e.Angle, core[e.Kind].Light(glow+e.Flash))
 		}
 		if e.Marks != 0 {
