@@ -15,18 +15,18 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A flat is what is in sight, as slices of the Go heap with the trails beside their enemies, and vertices
+// A flat is what is in sight, as slices of the Go heap, with the trails of all enemies row by row and vertices
 // of its own: what somebody would draw from who has no component system and no tiers.
 type flat struct {
-	seen    []flatSeen
+	seen    []game.Seen // in drawing order; Ribbon is 1 + the row
+	trails  []flatTrail
 	shots   []flatShot
 	verts   []render.Vertex
 	indices []uint32
 	quads   render.Quads
 }
 
-type flatSeen struct {
-	game.Seen
+type flatTrail struct {
 	at, count, most uint8
 	points          [32]vec
 }
@@ -40,11 +40,19 @@ type flatShot struct {
 func copyOf(v *View) *flat {
 	g := v.s.Game
 	f := &flat{verts: make([]render.Vertex, 4*crowdQuads), indices: make([]uint32, 6*crowdQuads)}
+	rows := map[uint16]uint16{}
+	for _, e := range ecs.NewFilter3[game.Position, game.Velocity, game.Enemy](g.World()).All() {
+		r, t := g.Ribbon(&game.Seen{Ribbon: e.C.Ribbon}), flatTrail{}
+		t.at, t.count, t.most = uint8(r.At), uint8(r.Count), uint8(len(r.Points))
+		copy(t.points[:], r.Points)
+		f.trails = append(f.trails, t)
+		if e.C.Ribbon != 0 {
+			rows[e.C.Ribbon] = uint16(len(f.trails))
+		}
+	}
 	g.EachSeen(func(s *game.Seen) {
-		one := flatSeen{Seen: *s}
-		r := g.Ribbon(s)
-		one.at, one.count, one.most = uint8(r.At), uint8(r.Count), uint8(len(r.Points))
-		copy(one.points[:], r.Points)
+		one := *s
+		one.Ribbon = rows[s.Ribbon]
 		f.seen = append(f.seen, one)
 	})
 	g.EachShot(func(p, vel vec, s *game.Shot) { f.shots = append(f.shots, flatShot{p, vel, s.Hostile}) })
@@ -58,9 +66,11 @@ func (f *flat) draw(v *View) {
 	q.SetView(v.cam.View(window))
 	for i := range f.seen {
 		e := &f.seen[i]
-		f.trail(v, e)
+		if e.Ribbon != 0 {
+			f.trail(v, &f.trails[e.Ribbon-1])
+		}
 		if e.Tells {
-			f.lend(v, func() { v.tell(&e.Seen) })
+			f.lend(v, func() { v.tell(e) })
 		}
 	}
 	f.bodies(v)
@@ -80,18 +90,18 @@ func (f *flat) draw(v *View) {
 	}
 }
 
-func (f *flat) trail(v *View, e *flatSeen) {
-	if e.count < 2 {
+func (f *flat) trail(v *View, t *flatTrail) {
+	if t.count < 2 {
 		return
 	}
 	point := func(i int) vec {
-		k := int(e.at) - 1 - i
+		k := int(t.at) - 1 - i
 		if k < 0 {
-			k += int(e.most)
+			k += int(t.most)
 		}
-		return e.points[k&31]
+		return t.points[k&31]
 	}
-	n, a := int(e.count), point(0)
+	n, a := int(t.count), point(0)
 	for i := 0; i+1 < n; i++ {
 		b := point(i + 1)
 		k := 1 - float32(i)/float32(n)
@@ -138,7 +148,7 @@ func (f *flat) bodies(v *View) {
 			q.Sprite(cores[e.Kind], p[0], p[1], size, size, e.Angle, core[e.Kind].Light(glow+e.Flash))
 		}
 		if e.Marks != 0 {
-			f.lend(v, func() { v.marks(&e.Seen, size) })
+			f.lend(v, func() { v.marks(e, size) })
 		}
 	}
 	f.lend(v, v.omens)
