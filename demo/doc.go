@@ -123,6 +123,27 @@
 // in play, what marking took of processors by the runtime's estimate, what the process took of them, and
 // what is resident as the run ends. Runs that do not end in the same state are an error.
 //
+// # What the storage costs
+//
+// Tiers and components are to cost no more than what one would write by hand. Three benchmarks hold the game
+// to that, with 20,000 enemies, 5,000 shots and 100,000 particles:
+//
+//	go test -run '^$' -bench 'Flat' ./particles ./demo/game ./demo/view
+//
+// Each has what ships beside the same rules over flat slices of the Go heap, with room from the start, rows
+// in the place of handles, and deletion by swap: of the horde and the shots (how they move, round each other,
+// hit, fall and come, and who is in sight), of the particles (the step and the births that keep their number),
+// and of the quads of all three. The arithmetic is the same, and after the rounds both have the same
+// positions, to the last bit, or the run fails. The sides run in turns, in one process; the ratio is that of
+// the game to the slices, the median of the rounds, and A/A that of the game to itself. The whole crowd
+// stands within the collision grid, where every rule applies to everybody: far ones are cheaper in both.
+// What particles the fallen throw is left out of the horde's benchmark, as it would be the same on both sides.
+//
+// What an enemy costs, of 10,000 to 200,000 all over the realm with collisions on, and of the 20,000 of full
+// heat that stand close together, each with a trail:
+//
+//	go test -run '^$' -bench 'Tick' ./demo/game
+//
 // # Why the same seed gives the same hash
 //
 // The rules are a function of the seed, of the files of levels and realms, and of one input a tick.

@@ -423,7 +423,7 @@ func BenchmarkTick(b *testing.B) {
 		name    string
 		enemies int
 		heat    float32
-	}{{"realm", 0, 0}, {"enemies=20k", 20_000, 0}, {"enemies=100k", 100_000, 0}, {"enemies=200k", 200_000, 0}, {"horde=20k", 0, HeatMost}} {
+	}{{"realm", 0, 0}, {"enemies=10k", 10_000, 0}, {"enemies=20k", 20_000, 0}, {"enemies=50k", 50_000, 0}, {"enemies=100k", 100_000, 0}, {"enemies=200k", 200_000, 0}, {"horde=20k", 0, HeatMost}} {
 		b.Run(c.name, func(b *testing.B) {
 			s := newSession(b, SessionConfig{Game: Config{Seed: 7, Enemies: c.enemies, Heat: c.heat}, Memory: tiers.Config{Reserve: [tiers.Count]uintptr{tiers.Frame: 32 << 20, tiers.Pools: 192 << 20}}})
 			play(b, s, 60)

@@ -168,12 +168,17 @@ func (g *Game) kill(id ecs.Entity) error {
 		return nil
 	}
 	at, vel, kind, post := p.P, v.V, e.Kind, e.Post
-	b := &breeds[kind]
-	worth := b.worth
+	worth := breeds[kind].worth
 	if el, ok := g.actors.elite.Get(id); ok {
 		worth += el.Worth
 	}
 	g.forget(id, e)
+	return g.fall(at, vel, kind, post, worth)
+}
+
+// fall is all that one leaves who is no longer in the world.
+func (g *Game) fall(at, vel vec, kind level.Enemy, post uint8, worth int16) error {
+	b := &breeds[kind]
 	g.Kills++
 	g.streak++
 	g.Multiplier = min(9, 1+g.streak/12)

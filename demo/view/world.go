@@ -80,7 +80,6 @@ func (v *View) pickups() {
 
 func (v *View) enemies() {
 	g := v.s.Game
-	core := [level.Kinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}
 	g.EachSeen(func(e *game.Seen) {
 		if r := g.Ribbon(e); r.Count > 1 {
 			v.ribbon(&r)
@@ -89,36 +88,66 @@ func (v *View) enemies() {
 			v.tell(e)
 		}
 	})
-	g.EachSeen(func(e *game.Seen) {
-		p, size := e.P, game.SizeOf(e.Kind)
-		flash := min(1, e.Flash)
-		if e.Kind == level.Warden {
-			flash *= 0.35 // it is hit all the time, and must keep its colour
+	d := v.dress()
+	g.EachSeen(func(e *game.Seen) { v.enemy(e, &d) })
+	v.omens()
+}
+
+// A dress is what enemies of a kind have in common: it is looked up once a frame, not once for each of
+// thousands.
+type dress struct {
+	soft  render.Region
+	halo  render.Color
+	body  [level.Kinds]render.Region
+	core  [level.Kinds]render.Region
+	hue   [level.Kinds]render.Color // of the core
+	cored [level.Kinds]bool
+}
+
+func (v *View) dress() dress {
+	d := dress{soft: v.atlas.Soft(), halo: v.pal[2].Light(0.4), hue: [level.Kinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}}
+	for k := range d.body {
+		d.body[k] = v.region(v.ids.enemy[k], v.atlas.Placeholder())
+		if d.cored[k] = v.atlas.Loaded(v.ids.core[k]); d.cored[k] {
+			d.core[k] = v.atlas.Lookup(v.ids.core[k])
 		}
-		body := v.pal[2].Mix(white, flash)
-		if e.Elite {
-			size *= 1.35
-		}
-		if e.Chilled {
-			body = body.Mix(render.Color{R: 0.5, G: 0.8, B: 1, A: 1}, 0.6)
-		}
-		if e.Shielded {
-			v.quads.Ring(p[0], p[1], size*0.62, 1.5, v.time*2, 8, v.pal[4].Light(0.8))
-		}
-		if e.Burning {
-			v.quads.Sprite(v.atlas.Soft(), p[0], p[1], size*2, size*2, 0, v.pal[3].Light(0.6))
-		}
-		v.quads.Sprite(v.atlas.Soft(), p[0], p[1], size*2.6, size*2.6, 0, v.pal[2].Light(0.4))
-		v.quads.Sprite(v.region(v.ids.enemy[e.Kind], v.atlas.Placeholder()), p[0], p[1], size, size, e.Angle, body)
+	}
+	return d
+}
+
+func (v *View) enemy(e *game.Seen, d *dress) {
+	p, size := e.P, game.SizeOf(e.Kind)
+	flash := min(1, e.Flash)
+	if e.Kind == level.Warden {
+		flash *= 0.35 // it is hit all the time, and must keep its colour
+	}
+	body := v.pal[2].Mix(white, flash)
+	if e.Elite {
+		size *= 1.35
+	}
+	if e.Chilled {
+		body = body.Mix(render.Color{R: 0.5, G: 0.8, B: 1, A: 1}, 0.6)
+	}
+	if e.Shielded {
+		v.quads.Ring(p[0], p[1], size*0.62, 1.5, v.time*2, 8, v.pal[4].Light(0.8))
+	}
+	if e.Burning {
+		v.quads.Sprite(d.soft, p[0], p[1], size*2, size*2, 0, v.pal[3].Light(0.6))
+	}
+	v.quads.Sprite(d.soft, p[0], p[1], size*2.6, size*2.6, 0, d.halo)
+	v.quads.Sprite(d.body[e.Kind], p[0], p[1], size, size, e.Angle, body)
+	if d.cored[e.Kind] {
 		glow := 0.8 + 0.2*engine.Sin(v.time*7+float32(e.Phase))
-		if v.atlas.Loaded(v.ids.core[e.Kind]) {
-			v.quads.Sprite(v.atlas.Lookup(v.ids.core[e.Kind]), p[0], p[1], size, size, e.Angle, core[e.Kind].Light(glow+e.Flash))
-		}
-		if e.Marks != 0 {
-			v.marks(e, size)
-		}
-	})
-	for o := range g.Omens() {
+		v.quads.Sprite(d.core[e.Kind], p[0], p[1], size, size, e.Angle, d.hue[e.Kind].Light(glow+e.Flash))
+	}
+	if e.Marks != 0 {
+		v.marks(e, size)
+	}
+}
+
+// omens are rings that close about where somebody is to appear.
+func (v *View) omens() {
+	for o := range v.s.Game.Omens() {
 		k := 1 - o.Left/game.OmenTime
 		size := game.SizeOf(o.Kind) * (1.6 - 0.6*max(0, k))
 		v.quads.Ring(o.P[0], o.P[1], size*0.6, 2, v.time*3, 6, v.pal[3].Light(0.25+0.5*max(0, k)))
@@ -127,10 +156,19 @@ func (v *View) enemies() {
 
 // ribbon draws a trail as a line that thins and cools.
 func (v *View) ribbon(r *game.Ribbon) {
-	for i := 0; i+1 < r.Count; i++ {
-		a, b := r.Point(i), r.Point(i+1)
-		k := 1 - float32(i)/float32(r.Count)
+	at, n := r.At, float32(r.Count)
+	back := func() vec { // the newest first, without a division for each
+		if at--; at < 0 {
+			at += len(r.Points)
+		}
+		return r.Points[at]
+	}
+	a := back()
+	for i := range r.Count - 1 {
+		b := back()
+		k := 1 - float32(i)/n
 		v.quads.Line(a[0], a[1], b[0], b[1], 1+5*k, v.pal[2].Light(0.4*k*k))
+		a = b
 	}
 }
 
@@ -146,15 +184,18 @@ func (v *View) tell(e *game.Seen) {
 }
 
 func (v *View) shots() {
+	soft := v.atlas.Soft()
+	orb, bullet := v.region(v.ids.orb, soft), v.region(v.ids.bullet, soft)
+	hot, glow, dim := v.pal[3].Mix(v.pal[4], 0.6).Light(1), v.pal[3].Light(0.35), v.pal[2].Light(0.5)
 	v.s.Game.EachShot(func(p, vel vec, s *game.Shot) {
 		if s.Hostile {
-			v.quads.Sprite(v.atlas.Soft(), p[0], p[1], 22, 22, 0, v.pal[2].Light(0.5))
-			v.quads.Sprite(v.region(v.ids.orb, v.atlas.Soft()), p[0], p[1], 11, 11, 0, v.pal[4])
+			v.quads.Sprite(soft, p[0], p[1], 22, 22, 0, dim)
+			v.quads.Sprite(orb, p[0], p[1], 11, 11, 0, v.pal[4])
 			return
 		}
 		dir := vel.Normalize()
-		v.quads.Turned(v.region(v.ids.bullet, v.atlas.Soft()), p[0], p[1], 18, 7, dir[0], dir[1], v.pal[3].Mix(v.pal[4], 0.6).Light(1))
-		v.quads.Sprite(v.atlas.Soft(), p[0], p[1], 26, 26, 0, v.pal[3].Light(0.35))
+		v.quads.Turned(bullet, p[0], p[1], 18, 7, dir[0], dir[1], hot)
+		v.quads.Sprite(soft, p[0], p[1], 26, 26, 0, glow)
 	})
 }
 
