@@ -84,6 +84,7 @@ type shape struct {
 	units    uint32 // in the class's spans
 	blocks   uint32 // that these spans have room for
 	capacity uint32 // of the class's stack, in entries
+	looked   uint64 // frees counted when the class was last asked for empty spans
 }
 
 // bytes returns the size of a block.

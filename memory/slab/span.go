@@ -95,9 +95,14 @@ func (h *Heap) takeSpan(s *shape) (run, error) {
 	if r := h.takeVacant(size, fair, want); r.units > 0 {
 		return r, nil
 	}
-	if h.mustCommit(size, fair) && h.isRipe() && h.reclaim() > 0 {
-		if r := h.takeVacant(size, fair, want); r.units > 0 {
+	if h.mustCommit(size, fair) {
+		if r := h.squeeze(size, fair, want); r.units > 0 {
 			return r, nil
+		}
+		if h.isRipe() && h.reclaim() > 0 {
+			if r := h.takeVacant(size, fair, want); r.units > 0 {
+				return r, nil
+			}
 		}
 	}
 	r, err := h.takeFresh(size, fair, want)

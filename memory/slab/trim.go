@@ -85,13 +85,18 @@ func (h *Heap) condemn() (units uintptr) {
 		}
 		s, n := &h.shapes[h.owned[i]], h.unitsOf(i)
 		if uint32(h.tally[i]) == h.carvedIn(i, n) {
-			h.tally[i] = emptied
-			s.units -= uint32(n)
-			s.blocks -= uint32(n*unitGranules) / s.size
+			h.condemnSpan(s, i, n)
 			units += n
 		}
 	}
 	return units
+}
+
+// condemnSpan marks the span of n units from first on, which the class has no longer.
+func (h *Heap) condemnSpan(s *shape, first, n uintptr) {
+	h.tally[first] = emptied
+	s.units -= uint32(n)
+	s.blocks -= uint32(n*unitGranules) / s.size
 }
 
 // carvedIn returns how many blocks of the span of n units from first on exist.
@@ -105,13 +110,14 @@ func (h *Heap) carvedIn(first, n uintptr) uint32 {
 	return uint32(n*unitGranules) / s.size
 }
 
-// filter drops the blocks of condemned spans from the stack of class ci, in place.
+// filter drops the blocks of condemned spans from the stack of class ci, in place: they lie behind
+// the others then.
 func (h *Heap) filter(ci uint8) {
 	c, s := &h.classes[ci], &h.shapes[ci]
 	free, kept := c.free(), uint32(0)
-	for _, off := range free {
+	for i, off := range free {
 		if h.tally[h.spanOf(off)] != emptied {
-			free[kept] = off
+			free[i], free[kept] = free[kept], off
 			kept++
 		}
 	}
@@ -126,24 +132,34 @@ func (h *Heap) filter(ci uint8) {
 
 // vacate releases the units of condemned spans and lowers limit below those at its end.
 func (h *Heap) vacate() {
-	units := h.limit / unitGranules
-	for i := range units {
-		if h.place[i] != 0 || h.tally[i] != emptied {
-			continue
+	for i := range h.limit / unitGranules {
+		if h.place[i] == 0 && h.tally[i] == emptied {
+			h.vacateSpan(i)
 		}
-		n := h.unitsOf(i)
-		h.vacateUnits(i, i+n)
-		h.vacant += n
 	}
+	h.lower()
+}
+
+// vacateSpan releases the units of the span that starts at first.
+func (h *Heap) vacateSpan(first uintptr) {
+	n := h.unitsOf(first)
+	h.vacateUnits(first, first+n)
+	h.vacant += n
+	h.lowest = min(h.lowest, first)
+}
+
+// lower takes limit below the vacant units at its end.
+func (h *Heap) lower() {
 	if h.central != nil {
 		h.central.lent.forget(h.place)
 	}
+	units := h.limit / unitGranules
 	for units > 0 && h.place[units-1] == vacant {
 		units--
 		h.vacant--
 	}
 	h.limit = units * unitGranules
-	h.lowest = 0
+	h.lowest = min(h.lowest, units)
 }
 
 // free returns the free blocks of a class, newest last.
@@ -152,8 +168,7 @@ func (c *class) free() []uint32 { return unsafe.Slice((*uint32)(c.stack), c.n) }
 // frees counts the blocks freed since New, over all classes.
 func (h *Heap) frees() (n uint64) {
 	for i := range h.ladder.sizes {
-		c := &h.classes[i]
-		n += c.allocs - uint64(c.carved-c.n)
+		n += h.classes[i].frees()
 	}
 	return n
 }
