@@ -119,7 +119,7 @@ func (v *View) offers() {
 func (v *View) breath() {
 	var h [tiers.HistoryLen]float32
 	v.s.Mem.History(tiers.Pools, &h)
-	const w, n = 72, 36
+	const w, n = 80, 40
 	const of = tiers.HistoryLen / n // frames: not every one need have been drawn
 	var most [n]float32
 	top, low := float32(1024), float32(1e12)
