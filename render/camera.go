@@ -43,17 +43,18 @@ type Viewport struct {
 }
 
 // integerLoss is the share of the window's width that a whole-number scale may leave
-// black. 1/6 takes 1366×768 to 2 and 2200×1240 to 3, and lets a phone fill its screen.
+// black. 1/6 takes 1366×768 to 2 and 2200×1240 to 3. Where only a scale of 1 would fit there is little to be sharp
+// with and none to waste: a phone's screen is filled.
 const integerLoss = 1.0 / 6
 
 // Fit places a logical screen in a window of w × h physical pixels: at a whole-number
-// scale where that wastes little, at the largest scale that fits otherwise. Sizes below
+// scale above 1 where that wastes little, at the largest scale that fits otherwise. Sizes below
 // 1 count as 1.
 func Fit(w, h, logicalW, logicalH int) Viewport {
 	w, h = max(w, 1), max(h, 1)
 	lw, lh := float64(max(logicalW, 1)), float64(max(logicalH, 1))
 	s := min(float64(w)/lw, float64(h)/lh)
-	if whole := math.Floor(s); whole >= 1 && whole/s >= 1-integerLoss {
+	if whole := math.Floor(s); (whole > 1 || whole == s) && whole/s >= 1-integerLoss {
 		s = whole
 	}
 	pw, ph := max(int(math.Round(lw*s)), 1), max(int(math.Round(lh*s)), 1)

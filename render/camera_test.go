@@ -16,7 +16,8 @@ func TestFit(t *testing.T) {
 		{1366, 768, Viewport{43, 24, 1280, 720, 2}},
 		{640, 360, Viewport{0, 0, 640, 360, 1}},
 		{320, 180, Viewport{0, 0, 320, 180, 0.5}},
-		{1600, 900, Viewport{0, 0, 1600, 900, 2.5}}, // a whole scale would waste a fifth
+		{844, 390, Viewport{75, 0, 693, 390, 390.0 / 360}}, // a phone
+		{1600, 900, Viewport{0, 0, 1600, 900, 2.5}},        // a whole scale would waste a fifth
 		{1280, 1000, Viewport{0, 140, 1280, 720, 2}},
 		{0, -5, Viewport{0, 0, 1, 1, 1.0 / 640}},
 	} {

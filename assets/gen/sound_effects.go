@@ -31,7 +31,6 @@ func effects() (list []tune) {
 	put("move", 1, -18, 0.06, func(t *track, _ int) { chime(t, 0.01, 0.05, 84) })
 	put("select", 1, -17, 0.22, func(t *track, _ int) { chime(t, 0.05, 0.16, 79, 86) })
 	put("lightning", 1, -14, 0.5, lightningSound)
-	put("rewind", 1, -15, 1.3, rewindSound)
 	return list
 }
 
@@ -170,16 +169,5 @@ func lightningSound(t *track, _ int) {
 		gate *= 0.9965
 		_, band, high := f.run(n(), 2600, 1.2)
 		return (band + 0.3*high) * (gate + 0.8*fall(s, 0.05)) * fall(s, 0.6)
-	})
-}
-
-// Rewind is a tape that is held and pulled back.
-func rewindSound(t *track, _ int) {
-	n, f := noise(121), lowpass(t.rate, 3000)
-	t.add(0, 1.28, func(s float64) float64 {
-		u := s / 1.28
-		p := 900*s - 620*s*s/1.28 + 14*math.Sin(40*s)*0.15
-		warble := math.Tanh(1.4*(sine(p)+0.5*sine(1.498*p))) * (0.6 + 0.4*sine(18*s-9*s*u))
-		return warble*swell(s, 1.28, 0.2, 0.35)*0.7 + 0.25*f(n())*swell(s, 1.28, 0.5, 0.4)
 	})
 }

@@ -37,7 +37,6 @@ var specs = [cue.Count]spec{
 	cue.Move:       {gain: 0.35, vary: 0.02, prio: 8, most: 2, each: 1, gap: 2},
 	cue.Select:     {gain: 0.45, prio: 8, most: 2, each: 1, gap: 2},
 	cue.Lightning:  {gain: 0.50, vary: 0.10, prio: 4, most: 4, each: 2, gap: 4, placed: true},
-	cue.Rewind:     {gain: 0.60, prio: 9, most: 1, each: 1, gap: 6, duck: 0.7},
 }
 
 // A Realm is one of the three worlds, as far as it is heard.

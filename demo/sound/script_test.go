@@ -125,7 +125,7 @@ func script(e *cue.Events, tick uint64) {
 		kind cue.Kind
 		x    float32
 	}{{30, cue.Select, 0}, {150, cue.Dash, 0}, {200, cue.BurstLarge, 150}, {240, cue.Gift, 0}, {290, cue.Lightning, -100}, {320, cue.Seal, 80},
-		{400, cue.Roar, 0}, {430, cue.Spawn, -300}, {460, cue.Hurt, 0}, {480, cue.Portal, 0}, {600, cue.Rewind, 0}} {
+		{400, cue.Roar, 0}, {430, cue.Spawn, -300}, {460, cue.Hurt, 0}, {480, cue.Portal, 0}} {
 		if c.at == tick {
 			e.Sound(c.kind, c.x, 0, 1)
 		}

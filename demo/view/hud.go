@@ -34,6 +34,7 @@ func (v *View) hud() {
 	}
 	q.TextRight(v.font, Width-10, 8, 1, dim.Fade(0.9), g.Realm.Info.Title)
 	v.progress()
+	v.drawMap()
 	v.compass()
 	v.offers()
 	v.breath()
@@ -70,30 +71,29 @@ func (v *View) progress() {
 	q.Rect(Width/2-long/2, Height-8, long*g.Bar(), 3, v.pal[4])
 }
 
-// compass is an arrow at the screen's edge towards where to go next, while that is out of sight.
+// compass is an arrow on an ellipse round the ship, towards where to go next, while that is out of sight: at the
+// screen's edge it would lie under the words there.
 func (v *View) compass() {
 	g := v.s.Game
 	if !g.Player.Alive || g.Phase == game.Leaving {
 		return
 	}
-	from := v.PlayerOnScreen()
 	to := v.cam.ToScreen(g.GoalAt())
 	if to[0] > 20 && to[0] < Width-20 && to[1] > 20 && to[1] < Height-20 {
 		return
 	}
-	d := to.Sub(from)
-	k := float32(1e9)
-	for axis, most := range [2]float32{Width, Height} {
-		if d[axis] > 1 {
-			k = min(k, (most-22-from[axis])/d[axis])
-		} else if d[axis] < -1 {
-			k = min(k, (22-from[axis])/d[axis])
-		}
+	const wide, high = 196, 118
+	dir := to.Sub(vec{Width / 2, Height / 2}).Normalize()
+	at := vec{Width/2 + wide*dir[0], Height/2 + high*dir[1]}
+	tip, back := at.Add(dir.Mul(8)), at.Sub(dir.Mul(2))
+	side := vec{-dir[1] * 7, dir[0] * 7}
+	c := v.pal[4].Fade(0.75)
+	if !v.comfort.calm {
+		c = v.pal[4].Fade(0.7 + 0.3*engine.Sin(v.time*5))
 	}
-	dir := d.Normalize()
-	at := from.Add(d.Mul(max(0, k)))
-	tip, side := at.Add(dir.Mul(9)), vec{-dir[1] * 6, dir[0] * 6}
-	v.quads.Tri(tip[0], tip[1], at[0]+side[0], at[1]+side[1], at[0]-side[0], at[1]-side[1], v.pal[4].Fade(0.7+0.3*engine.Sin(v.time*5)))
+	for _, s := range [2]vec{side, side.Mul(-1)} { // a chevron: what flies is never hollow
+		v.quads.Line(tip[0], tip[1], back[0]+s[0], back[1]+s[1], 2.2, c)
+	}
 }
 
 // offers shows the three gifts to choose from, small and low: play goes on.
@@ -114,23 +114,29 @@ func (v *View) offers() {
 }
 
 // breath is the game's own ornament: the pools of the last four seconds, which grow with every
-// spark and shrink as it dies. What a frame takes from its arena hardly moves.
+// spark and shrink as it dies. What a frame takes from its arena hardly moves. What has always been there in
+// these seconds is left out, or nothing would be seen to breathe.
 func (v *View) breath() {
 	var h [tiers.HistoryLen]float32
 	v.s.Mem.History(tiers.Pools, &h)
-	top := float32(1024)
-	for _, used := range h {
-		top = max(top, used*1.2)
+	const w, n = 80, 40
+	const of = tiers.HistoryLen / n // frames: not every one need have been drawn
+	var most [n]float32
+	top, low := float32(1024), float32(1e12)
+	for i := range most {
+		for _, used := range h[of*i : of*i+of] {
+			most[i] = max(most[i], used)
+		}
+		top = max(top, most[i]*1.02)
+		if most[i] > 0 {
+			low = min(low, most[i]*0.98)
+		}
 	}
-	const w, n = 120, 60
+	top = max(top, low*1.15) // what is almost still looks so
 	q := &v.quads
 	q.Rect(Width-10-w, Height-10, w, 1, v.pal[1])
-	for i := range n {
-		most := float32(0) // of four frames: not every frame need have been drawn
-		for _, used := range h[4*i : 4*i+4] {
-			most = max(most, used)
-		}
-		k := most / top
+	for i, used := range most {
+		k := max(0, (used-low)/(top-low))
 		x, y, c := Width-10-w+float32(i)*2, Height-10-14*k, v.pal[2].Light(0.25+0.5*float32(i)/n)
 		q.Gradient(x, y, 2, 14*k, c, c.Light(0.3))
 	}

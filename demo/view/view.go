@@ -46,6 +46,7 @@ type View struct {
 	cam     render.Camera
 	ids     ids
 	ground  terrain
+	minimap minimap
 	look    vec // where the camera looks ahead, smoothed
 	time    float32
 	alive   float32 // seconds since the level appeared, for the fade
@@ -78,6 +79,9 @@ func New() (*View, error) {
 		return nil, fmt.Errorf("view: %w", err)
 	}
 	if v.font, err = render.NewFont(v.atlas); err != nil {
+		return nil, fmt.Errorf("view: %w", err)
+	}
+	if v.minimap.id, err = v.atlas.ID(minimapName); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
 	i := &v.ids
@@ -144,7 +148,10 @@ func (v *View) Sink(name string, p stream.Picture) error {
 }
 
 // Left drops the pictures of the level that ended.
-func (v *View) Left() { v.atlas.Reset() }
+func (v *View) Left() {
+	v.atlas.Reset()
+	v.minimap.of = nil
+}
 
 // Update moves what only the eye sees: the camera and the clock of the background.
 func (v *View) Update() {
@@ -155,6 +162,7 @@ func (v *View) Update() {
 	}
 	v.alive += 1.0 / 60
 	v.short.note(&v.s.Game.Lost)
+	v.chart()
 	g := v.s.Game
 	ahead := g.Player.Aim.Mul(26)
 	v.look = v.look.Add(ahead.Sub(v.look).Mul(0.06))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -100,6 +101,33 @@ func TestView_DrawsTheWorldAndTheHUD(t *testing.T) {
 	again, _ := v.paint() // a second Draw of the same frame
 	if again != world {
 		t.Errorf("drawn again, the world is %d quads, was %d", again, world)
+	}
+}
+
+// The map has the realm's walls where they are, gives its block back, and is part of the HUD.
+func TestView_TheMapShowsWhereWallsAre(t *testing.T) {
+	v := newView(t, 60, tiers.Config{})
+	clear := v.s.Game.Realm.Clear()
+	pixels := make([]byte, 4*mapTexels*mapTexels)
+	walls(pixels, clear)
+	const last = mapTexels - 1
+	if a := pixels[4*(last*mapTexels+last)+3]; a < 128 {
+		t.Errorf("the realm's corner covers %d of 255", a)
+	}
+	at := v.s.Game.Realm.Info.Start
+	k := mapTexels / float32(realm.World)
+	if a := pixels[4*(int(at[1]*k)*mapTexels+int(at[0]*k))+3]; a > 128 {
+		t.Errorf("where one begins there is a wall: %d of 255", a)
+	}
+	v.minimap.of = nil
+	used := v.s.Mem.Large().Stats().InUse
+	if v.chart(); v.s.Mem.Large().Stats().InUse != used || v.minimap.of != v.s.Game.Realm {
+		t.Error("the map's block is kept, or there is no map")
+	}
+	v.begin(game.Signs, window.View())
+	v.drawMap()
+	if n := v.quads.Len() / render.VertsPerQuad; n < 10 {
+		t.Errorf("the map is %d quads", n)
 	}
 }
 

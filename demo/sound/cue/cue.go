@@ -29,12 +29,11 @@ const (
 	Move
 	Select
 	Lightning
-	Rewind
 	Count
 )
 
 var names = [Count]string{"shot", "hit", "burst_small", "burst_large", "dash", "pickup", "gift", "hurt",
-	"seal", "roar", "spawn", "portal", "move", "select", "lightning", "rewind"}
+	"seal", "roar", "spawn", "portal", "move", "select", "lightning"}
 
 // String returns the kind's name in file names.
 func (k Kind) String() string {
