@@ -2,16 +2,16 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
-	"syscall"
 	"syscall/js"
 
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/render/overlay"
 )
 
-// hangup stands for a signal that does not exist here.
-const hangup = syscall.SIGTERM
+// endings are the signals that end a run. A page has none.
+func endings() []os.Signal { return nil }
 
 // attach lets the page hide what it shows of loading, has the game pause when the page is hidden (no
 // frame is drawn from then on, which would see it), and lets who tests the page ask how the game goes:

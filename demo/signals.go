@@ -5,19 +5,17 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
 )
 
 // heed makes SIGINT, SIGTERM and SIGHUP end the run in order: what was asked for is written. It returns what
-// gives them back their meaning. A SIGHUP that is ignored, as under nohup, stays so.
+// gives them back their meaning.
 func (o *options) heed() (done func()) {
 	c := make(chan os.Signal, 1)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(hangup) {
-		signal.Notify(c, hangup)
+	if which := endings(); len(which) > 0 { // without a name Notify takes all
+		signal.Notify(c, which...)
 	}
 	end := make(chan struct{})
 	go func() {
