@@ -190,7 +190,7 @@ func runScene(t *testing.T, name string) (image.Image, string, error) {
 	if decodeErr != nil {
 		t.Fatal(decodeErr)
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(shot), ".screenshot-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(shot), ".strata-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	return img, string(out), err
@@ -342,7 +342,7 @@ func TestWindow_EndsAndFailures(t *testing.T) {
 		"fail":      "scene: the level is broken",
 		"panic":     "a bug in the game",
 		"slowpanic": "a bug that is long in the telling",
-		"badshot":   "scene: render: screenshot: open no/such/folder/.screenshot-",
+		"badshot":   "scene: render: screenshot: open no/such/folder/.strata-",
 		"afterdraw": "scene: disk full",
 	} {
 		_, out, err := runScene(t, name)

@@ -108,7 +108,7 @@ func (v *View) drawMap() {
 		if !v.comfort.calm {
 			beat = v.time - float32(int(v.time))
 		}
-		q.Ring(x, y, 3+4*beat, 1, 0, 0, v.pal[4].Fade(1-0.7*beat))
+		q.Ring(x, y, 3+4*beat, 1, 0, 12, v.pal[4].Fade(1-0.7*beat))
 	}
 	x, y = at(g.Player.P)
 	a := g.Player.Aim
