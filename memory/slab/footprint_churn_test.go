@@ -88,3 +88,33 @@ func TestFootprint_OfHeapsThatWereReplacedTenTimes(t *testing.T) {
 		}
 	}
 }
+
+// Where less than a sixteenth is free, the classes keep their empty spans and memory is committed: they would
+// take each other's for ever.
+func TestSqueeze_LeavesEmptySpansWhereLittleIsFree(t *testing.T) {
+	h := newHeap(t, Config{Reserve: 8 << 20})
+	var small []unsafe.Pointer
+	for range 64 { // a span of the smallest class
+		small = append(small, memtest.MustAlloc(t, h, 16, 1))
+	}
+	for range 256 {
+		memtest.MustAlloc(t, h, 1024, 1)
+	}
+	for _, p := range small {
+		h.Free(p, 16)
+	}
+	before, committed := smallest(h), h.Stats().Committed
+	for h.Stats().Committed == committed {
+		memtest.MustAlloc(t, h, 1024, 1)
+	}
+	if now := smallest(h); before.Free != 64 || now != before {
+		t.Errorf("the smallest class was %+v, is %+v", before, now)
+	}
+}
+
+func smallest(h *Heap) (c ClassStats) {
+	for c = range h.Classes {
+		break
+	}
+	return c
+}
