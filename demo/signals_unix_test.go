@@ -41,7 +41,7 @@ func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 	}
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL, syscall.SIGHUP, syscall.SIGKILL, syscall.SIGKILL}
 	written, unfinished := 0, 0
-	for i := range *kills {
+	kill := func(i int) {
 		dir := t.TempDir()
 		sig, args := signals[i%len(signals)], runs[i%len(runs)]
 		if i%len(signals) == 4 {
@@ -97,8 +97,17 @@ func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 			t.Errorf("not what was asked for: %s", what)
 		}
 	}
+	for i := range *kills {
+		kill(i)
+	}
+	for range 30 { // a busy machine may let a run finish its file before the signal is sent
+		if unfinished > 0 {
+			break
+		}
+		kill(4)
+	}
 	t.Logf("%d kills: %d runs had written, %d were killed while they wrote", *kills, written, unfinished)
-	if written < *kills/5 || *kills > 10 && unfinished == 0 {
+	if written < *kills/5 || unfinished == 0 {
 		t.Errorf("of %d runs %d had written, and %d did: that says nothing", *kills, written, unfinished)
 	}
 }
