@@ -58,8 +58,8 @@ func TestGrain_OffsetsOfAFullTableFitTheirSums(t *testing.T) {
 	if got := UpTo(MaxGrains-1, MaxGrains); got != MaxGrains {
 		t.Errorf("rounded up to %d", got)
 	}
-	for _, g := range []Grain{0, 4, 12} {
-		if n := g.Count(uintptr(1) << 20); g.Bytes(n) != 1<<20 || g.Bytes(n+1) != 1<<20+1<<g || GrainOf(1<<g) != g {
+	for _, g := range []Grain{0, 4, 5, 12} { // an odd one, too
+		if n := g.Count(uintptr(1) << 20); g.Bytes(n) != 1<<20 || g.Bytes(n+1) != 1<<20+1<<g || GrainOf(1<<g) != g || g.Step(4<<g) != 4 {
 			t.Errorf("grain %d: 1 MiB is %d grains", g, n)
 		}
 	}
