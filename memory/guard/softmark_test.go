@@ -96,8 +96,7 @@ func TestStomp_TheSoftMarkMayCloseItOrItsSource(t *testing.T) {
 	}
 }
 
-// What the mark is told in the midst of a Resize may free the block, or resize it, or have the books
-// grow.
+// Who is told of the mark in the midst of a Resize may free the block, or resize it.
 func TestAllocator_WhatTheSoftMarkFreesIsNotResized(t *testing.T) {
 	for name, c := range map[string]struct {
 		relieve func(a *Allocator, p unsafe.Pointer)
@@ -107,11 +106,6 @@ func TestAllocator_WhatTheSoftMarkFreesIsNotResized(t *testing.T) {
 		"nothing": {func(*Allocator, unsafe.Pointer) {}, true, 300_000},
 		"itself":  {func(a *Allocator, p unsafe.Pointer) { a.Free(p, 10_000) }, false, 0},
 		"a half":  {func(a *Allocator, p unsafe.Pointer) { a.Resize(p, 10_000, 5_000) }, false, 5_000},
-		"many": {func(a *Allocator, p unsafe.Pointer) {
-			for range 140 {
-				memtest.MustAlloc(t, a, 8, 8)
-			}
-		}, true, 300_000},
 	} {
 		for _, quarantine := range []uintptr{0, 1 << 20} {
 			limit := page.NewLimit(nil, 0)
