@@ -129,7 +129,8 @@ func ExampleWorld_EndQueries() {
 	}
 	func() {
 		defer func() { fmt.Println(recover(), w.Locked(), w.EndQueries(), w.Locked()) }()
-		for q := ecs.NewFilter1[Position](w).Query(); q.Next(); {
+		q := ecs.NewFilter1[Position](w).Query()
+		for q.Next() {
 			panic("a system fails")
 		}
 	}()
