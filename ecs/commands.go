@@ -182,7 +182,7 @@ func (cmd *Commands) claim(n int) int {
 	return at
 }
 
-// RemoveFrom takes the component from e at the next Apply.
+// RemoveFrom takes the component from e at the next Apply; of a Relation r it is r.Component.
 func RemoveFrom[T any](cmd *Commands, c Component[T], e Entity) {
 	own(cmd, c, "RemoveFrom")
 	cmd.ops = append(cmd.ops, command{e: cmd.named(e), kind: commandRemove, id: c.ID()})

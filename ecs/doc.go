@@ -18,17 +18,27 @@
 //
 // # For who knows Ark
 //
-//	ecs.NewWorld()                    New, with an allocator; the world has a Close
+//	ecs.NewWorld(n)                   New, with an allocator; the world has a Close, and at most Config.MaxEntities
 //	NewMap2, NewEntity(&a, &b)        NewMap2, NewEntity(a, b): an error where memory is out
+//	NewBatchFn, NewBatch(n, &a, &b)   NewBatch(n, fill); NewColumns, where the entities are wanted
 //	Map.Get                           Component.Get, which says whether there is one
 //	Filter2.Register                  nothing: every filter remembers what matches
 //	Query, Next, Get                  the same; or All, a range loop that is faster and locks nothing
 //	NextTable, GetColumns             Chunks
+//	Query.Count, Query.EntityAt       Len and EntityAt of the filter; the order of rows is another than Ark's
 //	Filter2.Batch                     the filter itself, as in World.RemoveAll and AddAll of a mapper
+//	AddBatchFn, RemoveEntities(b, f)  AddAll, and a loop over the filter behind it, or in front of RemoveAll
 //	Exchange2                         Removes and Exchange of a mapper
-//	Rel, RelIdx, SetRelations         To of a mapper or filter, Relation.SetTarget
-//	Observe(OnAddComponents)          Component.OnAdd and its kin, of one component each
+//	Rel, RelIdx, of a call            To of a mapper or filter, which stays until the next To, or ToAny
+//	SetRelations, SetRelationsBatch   Relation.SetTarget, Relation.SetTargetAll
+//	GetRelation                       Relation.Target, false where the target is gone
+//	Observe(OnCreateEntity), ...      World.OnCreate and OnRemove; with For(C), OnAdd and OnRemove of C
+//	OnAddComponents, OnSetComponents  Component.OnAdd, OnRemove and OnSet, of one component each
+//	OnAddRelations, OnRemoveRelations those of the Relation; another target is told by its OnSet
+//	EventRegistry, Emit               Events: queues, nobody is called
+//	AddResource, GetResource          SetResource, Resource
 //	ComponentID, Unsafe               World.RegisterSize, World.AddID, NewFilterOf
+//	Unsafe.IDs(e)                     World.HasID for each of World.IDs
 //	a removed entity                  an answer, false or ErrStale, and no panic
 //
 // Filters and components belong to a world: nothing is looked up by type in a loop.

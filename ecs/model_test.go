@@ -284,6 +284,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"addAll":       m.addAll,
 		"relate":       m.relate,
 		"untyped":      m.untyped,
+		"byName":       m.byName,
 		"relateAll":    m.relateAll,
 		"commands":     m.commandsAction,
 		"parallel":     m.parallel,

@@ -19,7 +19,7 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		return false
 	}
 	off, before, n := uint32(at), h.grain.Count(oldSize), h.grain.Count(newSize)
-	if n > before && !h.extend(off+before, off+n) {
+	if n > before && !h.extend(off, off+before, off+n) {
 		return false
 	}
 	if n < before {
@@ -35,13 +35,15 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 }
 
 // extend takes the granules from end to newEnd off the free memory, if all of them are free
-// or can be committed.
-func (h *Heap) extend(end, newEnd uint32) bool {
+// or can be committed, for the block at off that goes to end. Who was told of the commit may have
+// freed or resized it.
+func (h *Heap) extend(off, end, newEnd uint32) bool {
+	was := h.live[off]
 	if newEnd > h.committed() && (h.tail() > end || h.grow(newEnd) != nil) {
 		return false
 	}
 	k := h.after(end)
-	if k == len(h.runs) || h.runs[k].off != end || h.runs[k].size < newEnd-end {
+	if k == len(h.runs) || h.runs[k].off != end || h.runs[k].size < newEnd-end || h.live[off] != was {
 		return false
 	}
 	if invariant.Debug {

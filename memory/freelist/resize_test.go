@@ -89,3 +89,24 @@ func TestResize_JustBehindTheHeapIsMisuse(t *testing.T) {
 	}
 	memtest.MustCheck(t, h)
 }
+
+// A budget's soft mark is told in the midst of the Resize that commits.
+func TestResize_WhatTheSoftMarkFreesOrResizesIsNotResized(t *testing.T) {
+	for name, relieve := range map[string]func(h *Heap, p unsafe.Pointer){
+		"itself":          func(h *Heap, p unsafe.Pointer) { h.Free(p, 10_000) },
+		"all":             func(h *Heap, _ unsafe.Pointer) { h.Reset() },
+		"a byte less":     func(h *Heap, p unsafe.Pointer) { h.Resize(p, 10_000, 9_999) }, // in the same granules
+		"a half":          func(h *Heap, p unsafe.Pointer) { h.Resize(p, 10_000, 5_000) },
+		"freed and taken": func(h *Heap, p unsafe.Pointer) { h.Free(p, 10_000); memtest.MustAlloc(t, h, 9_999, 8) },
+	} {
+		limit := page.NewLimit(nil, 0)
+		h := newHeap(t, limit, Config{Reserve: 1 << 20})
+		p := memtest.MustAlloc(t, h, 10_000, 8)
+		told := false
+		limit.OnSoft(limit.Committed(), func(uintptr, uintptr) { told = true; relieve(h, p) })
+		if h.Resize(p, 10_000, 300_000) || !told {
+			t.Errorf("%s: a block that is no longer there was resized, or the mark was not told (%t)", name, told)
+		}
+		memtest.MustCheck(t, h)
+	}
+}

@@ -252,8 +252,16 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	a.owner.Touch()
 	a.inspect("Resize", i)
 	total := uintptr(r.front) + newSize + uintptr(r.back)
+	start, serial := r.start(), r.serial
 	z, ok := a.inner.(memory.Resizer)
-	if !ok || total < newSize || !z.Resize(r.start(), r.total(), total) {
+	if !ok || total < newSize || !z.Resize(start, r.total(), total) {
+		return false
+	}
+	r = &a.records[i] // now: who was told of a commit may have made more
+	if r.state != live || r.serial != serial || r.size != oldSize {
+		if r.state != gone && r.serial == serial { // freed or resized by it: inner has the block as the record has
+			z.Resize(start, total, r.total())
+		}
 		return false
 	}
 	a.unlink(i)

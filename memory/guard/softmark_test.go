@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 func softStomp(t *testing.T, src page.Source, blocks int) *Stomp {
@@ -90,6 +91,51 @@ func TestStomp_TheSoftMarkMayCloseItOrItsSource(t *testing.T) {
 					t.Errorf("vacant %t: closed, %d bytes are committed", vacant, limit.Committed())
 				}
 				src.End(t)
+			}
+		}
+	}
+}
+
+// Who is told of the mark in the midst of a Resize may free the block, or resize it.
+func TestAllocator_WhatTheSoftMarkFreesIsNotResized(t *testing.T) {
+	for name, c := range map[string]struct {
+		relieve func(a *Allocator, p unsafe.Pointer)
+		want    bool
+		size    uintptr // of the block afterwards; 0: it is freed
+	}{
+		"nothing": {func(*Allocator, unsafe.Pointer) {}, true, 300_000},
+		"itself":  {func(a *Allocator, p unsafe.Pointer) { a.Free(p, 10_000) }, false, 0},
+		"a half":  {func(a *Allocator, p unsafe.Pointer) { a.Resize(p, 10_000, 5_000) }, false, 5_000},
+	} {
+		for _, quarantine := range []uintptr{0, 1 << 20} {
+			limit := page.NewLimit(nil, 0)
+			inner, err := tlsf.New(limit, tlsf.Config{Reserve: 2 << 20, Step: 64 << 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := New(inner, Config{QuarantineBytes: quarantine})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hole := memtest.MustAlloc(t, a, 40_000, 8)
+			p := memtest.MustAlloc(t, a, 10_000, 8)
+			a.Free(hole, 40_000)
+			a.Flush()
+			limit.OnSoft(limit.Committed(), func(uintptr, uintptr) { c.relieve(a, p) })
+			if got := a.Resize(p, 10_000, 300_000); got != c.want || limit.Committed() < 300_000 {
+				t.Errorf("%s: Resize = %t, and %d bytes are committed", name, got, limit.Committed())
+			}
+			limit.OnSoft(0, nil)
+			memtest.MustCheck(t, a)
+			if c.size > 0 {
+				a.Free(p, c.size)
+			}
+			a.Flush()
+			memtest.MustCheck(t, a)
+			memtest.MustCheck(t, inner)
+			a.Reset()
+			if err := a.Close(); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}

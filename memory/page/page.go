@@ -50,7 +50,12 @@ func (m Memory) sound() bool {
 // of Granule and lie inside m. Committed memory is zeroed, also when it was committed
 // before and decommitted since. Errors of Reserve and Commit are or wrap
 // [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [memory.ErrClosed] where the source has
-// ended, and change nothing.
+// ended, and change nothing. An error of Decommit or Release, and a panic out of any of them, says
+// that the memory is what it was.
+//
+// A source does not call the allocators that stand on it, but to end them ([Watched]) and, out of
+// Commit, at the mark of a [Limit], with what OnSoft allows: an Alloc out of Decommit would be
+// given what is about to go.
 type Source interface {
 	// Reserve takes size bytes, rounded up to Granule, of inaccessible address space. A size
 	// of 0 is an error that wraps none of those: there is nothing to wait for.

@@ -48,7 +48,7 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 		check := func() error { return errors.Join(in.Check(), f.Check()) }
 		flips := memtest.EveryBit(t, check, in, f, in.homes[0], in.homes[1], in.rest, in.rest.next, f.cur, f.home.spare)
 		t.Logf("%+v", flips)
-		if flips.Integers < 60 || flips.Named < flips.Flipped/3 {
+		if flips.Integers < 60 || flips.Named < flips.Flipped/4 {
 			t.Errorf("%+v", flips)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -281,4 +282,23 @@ func mustCentral(h *Heap) *Central {
 		panic(err)
 	}
 	return c
+}
+
+// What a Central looks through at each squeeze, Trim and Reset are the notes of what is in use.
+func TestCentral_ToFindEmptyNotesCostsNoMoreInALargeReservation(t *testing.T) {
+	took := func(reserve uintptr) time.Duration {
+		h := newCentral(t, Config{Reserve: reserve}).heap
+		best := time.Hour
+		for range 100 {
+			at := time.Now()
+			h.lower()
+			h.forget()
+			best = min(best, time.Since(at))
+		}
+		return best
+	}
+	small, large := took(1<<20), took(1<<30)
+	if large > 4*small+time.Microsecond {
+		t.Errorf("%v with 1 GiB reserved, %v with 1 MiB", large, small)
+	}
 }

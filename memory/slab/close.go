@@ -29,7 +29,7 @@ func (h *Heap) forget() {
 		clear(h.old)
 	}
 	if h.central != nil {
-		h.central.lent.drop()
+		h.central.lent.below(h.limit).drop()
 	}
 	for i := range h.ladder.sizes {
 		c := &h.classes[i]

@@ -61,6 +61,12 @@ func (l lending) state(off uintptr) uint8 {
 	return home
 }
 
+// below returns the notes of the granules below limit. Behind it there are none, and whoever looks
+// for some does not pay for the reservation.
+func (l lending) below(limit uintptr) lending {
+	return l[:(limit+noteGranules-1)/noteGranules]
+}
+
 // drop forgets all notes.
 func (l lending) drop() {
 	for i := range l {

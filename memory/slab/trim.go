@@ -151,7 +151,7 @@ func (h *Heap) vacateSpan(first uintptr) {
 // lower takes limit below the vacant units at its end.
 func (h *Heap) lower() {
 	if h.central != nil {
-		h.central.lent.forget(h.place)
+		h.central.lent.below(h.limit).forget(h.place)
 	}
 	units := h.limit / unitGranules
 	for units > 0 && h.place[units-1] == vacant {

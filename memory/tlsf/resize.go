@@ -63,7 +63,7 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 		return true
 	}
 	if room < n {
-		pl := &h.pools[k]
+		pl, req, size := &h.pools[k], x.req, x.size
 		end := x.off + n
 		if !atEnd || uint64(end) > uint64(pl.mem.Reserved()>>h.grain) || h.reach(pl, end) != nil || pl.mem.Ensure(h.grain.Bytes(end)) != nil {
 			return false
@@ -72,7 +72,7 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 			return false
 		}
 		h.extend(k, h.committed(pl))
-		if uint64(i) >= uint64(len(h.blocks)) || h.blocks[i].state != live { // freed by it
+		if uint64(i) >= uint64(len(h.blocks)) || h.blocks[i].state != live || h.blocks[i].req != req || h.blocks[i].size != size { // freed by it, or resized
 			return false
 		}
 		x = &h.blocks[i]

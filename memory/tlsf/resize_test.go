@@ -88,6 +88,8 @@ func TestResize_WhatTheSoftMarkFreesIsNotResized(t *testing.T) {
 		"nothing": {func(*Heap, unsafe.Pointer) {}, true},
 		"itself":  {func(h *Heap, p unsafe.Pointer) { h.Free(p, 10_000) }, false},
 		"all":     {func(h *Heap, _ unsafe.Pointer) { h.Reset() }, false},
+		"a half":  {func(h *Heap, p unsafe.Pointer) { h.Resize(p, 10_000, 5_000) }, false}, // it is a block of another size now
+		"a byte":  {func(h *Heap, p unsafe.Pointer) { h.Resize(p, 10_000, 9_999) }, false},
 		"closed":  {func(h *Heap, _ unsafe.Pointer) { _ = h.Close() }, false},
 	} {
 		limit := page.NewLimit(nil, 0)
