@@ -54,9 +54,12 @@ type Counted struct {
 // CountedConfig configures NewCounted.
 type CountedConfig struct {
 	// OnEvent is told of every call that does something: of an Alloc and a Resize when inner has
-	// done it, of a Free and a Reset before. It must not allocate from nor free to the Counted:
-	// that is a *memory.Misuse. If it panics an Alloc, a Free and a Reset have not happened; a
-	// Resize has. nil: nobody is told.
+	// done it, of a Free and a Reset before, and before these books are changed. It may ask the
+	// Counted for Stats, Check, Owns, Base and what it Can; every other call is a *memory.Misuse.
+	// If it panics the call has not happened: inner gets the block of an Alloc back, and that of a
+	// Resize has its old size again, though what it was cut off may hold anything. Only where inner
+	// can do that no more, since OnEvent has used the room, has a Resize happened. nil: nobody is
+	// told.
 	OnEvent func(Event)
 }
 
@@ -255,12 +258,33 @@ func (c *Counted) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if !c.in.resize(p, max(oldSize, 1), max(newSize, 1), "inner") {
 		return false
 	}
+	if c.onEvent != nil {
+		c.tellOrResizeBack(p, oldSize, newSize)
+	}
+	c.resized(p, newSize)
+	return true
+}
+
+// tellOrResizeBack tells of a Resize. If that panics the block has its old size again: who resizes
+// must not be left with a block that is smaller than what its books say.
+func (c *Counted) tellOrResizeBack(p unsafe.Pointer, oldSize, newSize uintptr) {
+	told := false
+	defer func() {
+		if !told && !c.in.resize(p, max(newSize, 1), max(oldSize, 1), "inner") {
+			c.resized(p, newSize)
+		}
+	}()
+	c.tell(Event{Op: Resized, Addr: uintptr(p), Size: newSize, Old: oldSize})
+	told = true
+}
+
+// resized enters a block's size. It is looked up, since inner may have moved its slot: what it calls
+// may use the allocator.
+func (c *Counted) resized(p unsafe.Pointer, size uintptr) {
 	if i, ok := c.blocks.find(uintptr(p)); ok {
-		c.blocks.resize(i, newSize)
+		c.blocks.resize(i, size)
 		c.peak = max(c.peak, c.blocks.sum)
 	}
-	c.tell(Event{Op: Resized, Addr: uintptr(p), Size: newSize, Old: oldSize})
-	return true
 }
 
 // Owns reports whether p lies in a live block or, where inner can tell, in its memory. Cost: a

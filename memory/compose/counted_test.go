@@ -181,11 +181,15 @@ func TestCounted_APanicLosesNothing(t *testing.T) {
 		memtest.MustCheck(t, c)
 	}
 	armed = true
-	if panicOf(func() { c.Resize(p, 100, 120) }) != "told" || c.SizeOf(p) != 120 {
-		t.Error("a Resize that was told of has happened")
+	for _, size := range []uintptr{120, 50} {
+		before := c.Stats().InUse
+		if panicOf(func() { c.Resize(p, 100, size) }) != "told" || c.SizeOf(p) != 100 || c.Stats().InUse != before || in.(memory.Sizer).SizeOf(p) < 100 {
+			t.Errorf("a Resize to %d bytes whose listener panicked has happened: %d, %d", size, c.SizeOf(p), in.(memory.Sizer).SizeOf(p))
+		}
+		memtest.MustCheck(t, c)
 	}
 	armed = false
-	c.Free(p, 120)
+	c.Free(p, 100)
 
 	bad := newPlain(9)
 	d := must(compose.NewCounted(bad, compose.CountedConfig{}))

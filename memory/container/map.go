@@ -217,8 +217,9 @@ func (m *Map[K, V]) Clear(sp *Space) {
 // Free gives the memory back and leaves the Map empty and ready, with its seed. Where the
 // allocator panics nothing has changed.
 func (m *Map[K, V]) Free(sp *Space) {
-	sp.free(m.off, m.bytes())
+	was := *m
 	m.Forget()
+	sp.giveBack(was.off, was.bytes(), func() { *m = was })
 }
 
 // Forget leaves the Map empty and ready without giving the memory back, as [Vec.Forget].
@@ -276,7 +277,22 @@ func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
 		sp.free(next.off, size)
 		panic(added("Map"))
 	}
-	next.n = m.n // which the allocator may have made less, see Space
+	was := *m
+	m.pour(sp, next)
+	sp.replace(was.off, was.bytes(), next.off, size, func() bool {
+		if int(m.n) > capOf(was.bits) {
+			return false
+		}
+		clear(unsafe.Slice((*byte)(sp.at(was.off)), was.bytes()))
+		m.pour(sp, was)
+		return true
+	})
+	return nil
+}
+
+// pour moves the entries, which the allocator may have made less, see Space, to a vacant table.
+func (m *Map[K, V]) pour(sp *Space, next Map[K, V]) {
+	next.n = m.n
 	from, to := m.table(sp), next.table(sp)
 	for i := range m.slots() {
 		if *from.ctrl(i)&taken != 0 {
@@ -284,9 +300,7 @@ func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
 			*to.insert(hashKey(&e.key, next.salt)) = *e
 		}
 	}
-	sp.replace(m.off, m.bytes(), next.off, size)
 	*m = next
-	return nil
 }
 
 // slots returns the number of slots.
@@ -321,6 +335,7 @@ func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
 	if size == 0 {
 		return *m, nil
 	}
+	sp.at(m.off) // debug builds tell of a closed space here, before there is a block
 	off, err := to.alloc(size, tableAlign)
 	if err != nil {
 		return Map[K, V]{seed: m.seed}, err

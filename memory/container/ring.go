@@ -165,8 +165,9 @@ func (r *Ring[T]) Clear() { r.head, r.n = 0, 0 }
 
 // Free gives the memory back and leaves the Ring empty and ready, as [Vec.Free].
 func (r *Ring[T]) Free(sp *Space) {
-	sp.free(r.off, uintptr(r.cap)*unsafe.Sizeof(*new(T)))
+	was := *r
 	r.Forget()
+	sp.giveBack(was.off, uintptr(was.cap)*unsafe.Sizeof(*new(T)), func() { *r = was })
 }
 
 // Forget leaves the Ring empty and ready without giving the memory back, as [Vec.Forget].
@@ -203,13 +204,31 @@ func (r *Ring[T]) Shrink(sp *Space) error {
 			sp.free(off, bytes)
 			panic(added("Ring"))
 		}
-		front, back := r.Slices(sp)
-		to := unsafe.Slice((*T)(sp.at(off)), slots)
-		copy(to[copy(to, front):], back)
-		sp.replace(r.off, uintptr(r.cap)*size, off, bytes)
-		r.off, r.head, r.cap = off, 0, uint32(slots)
+		was := *r
+		r.settle(sp, off, uint32(slots))
+		r.replace(sp, was)
 	}
 	return nil
+}
+
+// settle moves the elements, which fit, to another block, where they begin at the front.
+func (r *Ring[T]) settle(sp *Space, off uint64, slots uint32) {
+	front, back := r.Slices(sp)
+	to := unsafe.Slice((*T)(sp.at(off)), int(slots))
+	copy(to[copy(to, front):], back)
+	r.off, r.head, r.cap = off, 0, slots
+}
+
+// replace frees the block that the Ring had.
+func (r *Ring[T]) replace(sp *Space, was Ring[T]) {
+	size, off := unsafe.Sizeof(*new(T)), r.off
+	sp.replace(was.off, uintptr(was.cap)*size, off, uintptr(r.cap)*size, func() bool {
+		if r.n > was.cap {
+			return false
+		}
+		r.settle(sp, was.off, was.cap)
+		return true
+	})
 }
 
 //go:noinline
@@ -243,7 +262,10 @@ func (r *Ring[T]) grow(sp *Space, slots int) error {
 		all := unsafe.Slice((*T)(sp.at(off)), slots)
 		copy(all[r.cap:], all[:over])
 	}
-	r.off, r.cap = off, uint32(slots)
+	was := *r
+	if r.off, r.cap = off, uint32(slots); was.cap > 0 && was.off != off {
+		r.replace(sp, was)
+	}
 	return nil
 }
 

@@ -33,7 +33,8 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count")
 // containers, change elements and remove some; what was to be inserted behind these goes to the end.
 // To make a container of this Space grow, shrink or go there, to Clear Strings, or to add to one that
 // grows or shrinks what there will be no room for, is a *memory.Misuse: the one that is growing may be
-// half moved.
+// half moved. While the old block of one that has moved is freed it has the new one, and while one is
+// freed that goes it is empty.
 // An allocator that gets a second range of addresses, as tlsf.Heap.AddPool gives it one, serves
 // what its containers have and no more: what needs memory fails with ErrNoBase.
 type Space struct {
@@ -107,23 +108,49 @@ func (sp *Space) gone() bool {
 // offset is the inverse of at.
 func (sp *Space) offset(p unsafe.Pointer) uint64 { return uint64(uintptr(p) - uintptr(sp.base)) }
 
-// grow changes the size of a block, in place where the allocator can, or moves it. oldSize 0
-// stands for no block. When it fails, or when the allocator panics, nothing has changed.
+// grow changes the size of a block in place, where the allocator can. Else it returns a copy, and the
+// old block, if there is one, is for replace to free, once the container has the new one: who is told
+// of a Free may change what it finds. oldSize 0 stands for no block. When it fails, or when the
+// allocator panics, nothing has changed.
 func (sp *Space) grow(off uint64, oldSize, newSize, align uintptr) (uint64, error) {
 	sp.begin()
 	defer sp.end()
 	if err := sp.open(); err != nil {
 		return 0, err
 	}
-	var p unsafe.Pointer
-	if oldSize > 0 {
-		p = sp.at(off)
+	if oldSize > 0 && sp.resize(off, oldSize, newSize) {
+		return off, nil
 	}
-	p, err := memory.Grow(sp.a, p, oldSize, newSize, align)
+	p, err := sp.a.Alloc(newSize, align)
 	if err != nil {
 		return 0, err
 	}
-	return sp.offset(p), nil
+	copied := false
+	defer func() {
+		if !copied {
+			sp.a.Free(p, newSize)
+		}
+	}()
+	to := sp.offset(p)
+	if oldSize > 0 {
+		sp.copy(to, off, min(oldSize, newSize))
+	}
+	copied = true
+	return to, nil
+}
+
+// resize resizes a block where it lies, if the allocator can, and has its books refuse what is none.
+func (sp *Space) resize(off uint64, oldSize, newSize uintptr) bool {
+	if r, ok := sp.a.(memory.Resizer); ok {
+		return r.Resize(sp.at(off), oldSize, newSize)
+	}
+	sp.mustBeBlock(off, oldSize)
+	return oldSize == newSize
+}
+
+// copy copies n bytes from one offset to another.
+func (sp *Space) copy(to, from uint64, n uintptr) {
+	copy(unsafe.Slice((*byte)(sp.at(to)), n), unsafe.Slice((*byte)(sp.at(from)), n))
 }
 
 // alloc returns a block of zeroed bytes.
@@ -175,13 +202,24 @@ func (sp *Space) idle() {
 
 func (sp *Space) end() { sp.busy = false }
 
-// replace frees an old block in favour of a new one. Where the allocator panics it is the new
-// one that goes.
-func (sp *Space) replace(off uint64, size uintptr, newOff uint64, newSize uintptr) {
+// replace frees the old block of a container that has a new one. Where the allocator panics, back
+// has the container return to the old one, with what it holds by then, and the new one goes. Where
+// back reports that there is no room for that, the container stays, and the old block with nobody.
+func (sp *Space) replace(off uint64, size uintptr, newOff uint64, newSize uintptr, back func() bool) {
+	sp.giveBack(off, size, func() {
+		if back() {
+			sp.free(newOff, newSize)
+		}
+	})
+}
+
+// giveBack frees a block that a container has no more. Where the allocator panics undo makes it so
+// that it has.
+func (sp *Space) giveBack(off uint64, size uintptr, undo func()) {
 	done := false
 	defer func() {
 		if !done {
-			sp.free(newOff, newSize)
+			undo()
 		}
 	}()
 	sp.free(off, size)

@@ -156,19 +156,31 @@ func (s *Strings) newPage(sp *Space, p page) (uint32, error) {
 	return s.pages.n, nil
 }
 
-// drop frees the text of a live id. Its slot stays with the id; a block goes back.
+// drop frees the text of a live id. Its slot stays with the id; a block goes back, when nobody finds
+// the text any more. Where the allocator panics it is there again: no other text above the ladder
+// can have come or gone meanwhile.
 func (s *Strings) drop(sp *Space, id uint32) {
 	x := s.text(sp, id)
 	dead, p := &s.above, s.page(sp, x.at)
-	_, at := s.find(sp, s.Text(sp, id), s.hash(s.Text(sp, id)))
-	if p.rung == large {
-		sp.free(p.off, p.bytes())
-		p.off, p.slots = 0, 0
-	} else {
+	if p.rung != large {
 		dead = &s.rungs[p.rung%rungs].dead
 	}
+	h := s.hash(s.Text(sp, id))
+	_, at := s.find(sp, s.Text(sp, id), h)
 	s.leave(sp, at)
+	n, refs := x.n, x.refs
 	x.n, x.refs = *dead, 0
 	*dead = id
 	s.live--
+	if p.rung == large {
+		off, size := p.off, p.bytes()
+		p.off, p.slots = 0, 0
+		sp.giveBack(off, size, func() {
+			p.off, p.slots = off, uint32(size)
+			*dead = x.n
+			x.n, x.refs = n, refs
+			s.enter(sp, link{h, id})
+			s.live++
+		})
+	}
 }

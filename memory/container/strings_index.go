@@ -50,8 +50,21 @@ func (s *Strings) widen(sp *Space) error {
 			enter(to, l)
 		}
 	}
-	sp.replace(old.off, uintptr(old.cap)*unsafe.Sizeof(link{}), off, bytes)
 	s.index = next
+	sp.replace(old.off, uintptr(old.cap)*unsafe.Sizeof(link{}), off, bytes, func() bool {
+		if s.live > old.n-old.n/4 {
+			return false
+		}
+		to := old.Slice(sp)
+		clear(to)
+		for _, l := range s.index.Slice(sp) {
+			if l.id != 0 {
+				enter(to, l)
+			}
+		}
+		s.index = old
+		return true
+	})
 	return nil
 }
 

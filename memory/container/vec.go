@@ -205,8 +205,9 @@ func (v *Vec[T]) Clear() { v.n = 0 }
 // Free gives the memory back and leaves the Vec empty and ready. Where the allocator panics,
 // as it does when the block died with a Reset, nothing has changed.
 func (v *Vec[T]) Free(sp *Space) {
-	sp.free(v.off, uintptr(v.cap)*unsafe.Sizeof(*new(T)))
+	was := *v
 	v.Forget()
+	sp.giveBack(was.off, uintptr(was.cap)*unsafe.Sizeof(*new(T)), func() { *v = was })
 }
 
 // Forget leaves the Vec empty and ready without giving the memory back: for when the allocator
@@ -216,6 +217,7 @@ func (v *Vec[T]) Forget() { *v = Vec[T]{} }
 // Clone returns a Vec with the same elements and memory of its own in to, which may be another
 // space.
 func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
+	sp.at(v.off)            // debug builds tell of a closed space here, before there is a block
 	for c.Cap() < v.Len() { // again: who was told of it may have had v grow
 		if err := c.more(to, v.Len()); err != nil {
 			c.Free(to)

@@ -92,11 +92,19 @@ func (v *Vec[T]) move(sp *Space, n int) error {
 		v.off = 0
 	}
 	defer func() { v.off, v.cap = off, room }() // also where the allocator panics
-	moved, err := sp.grow(off, uintptr(room)*size, bytes, unsafe.Alignof(*new(T)))
-	if err == nil {
-		off, room = moved, uint32(n)
+	old := uintptr(room) * size
+	moved, err := sp.grow(off, old, bytes, unsafe.Alignof(*new(T)))
+	if err != nil {
+		return err
 	}
-	return err
+	if old > 0 && moved != off {
+		if v.cap > 0 {
+			v.off = moved
+		}
+		sp.replace(off, old, moved, bytes, func() bool { sp.copy(off, moved, min(old, bytes)); return true })
+	}
+	off, room = moved, uint32(n)
+	return nil
 }
 
 // All returns the elements with their indices, in order. The Vec may change meanwhile: what is

@@ -16,13 +16,11 @@ func (m *Manager) Check() error {
 		return nil
 	}
 	c := checker{m: m}
-	c.tiers()
-	c.pools()
-	c.routes()
-	c.limits()
-	c.phase()
-	c.counters()
-	c.tags()
+	for _, step := range [...]func(){c.tiers, c.pools, c.routes, c.limits, c.phase, c.counters, c.tags} {
+		if step(); m.phase >= closing {
+			return nil // a pool's books have ended it
+		}
+	}
 	return errors.Join(c.errs...)
 }
 
@@ -75,8 +73,7 @@ func (w *Worker) check() error {
 // pools verifies the pools' books, as far as the manager can see them.
 func (c *checker) pools() {
 	var inUse uint64
-	for i := range c.m.pools {
-		p := &c.m.pools[i]
+	for _, p := range c.m.pools {
 		if k, ok := p.pool.(memory.Checker); ok {
 			if err := k.Check(); err != nil {
 				c.fail("pool %q: %w", p.name, err)

@@ -127,8 +127,7 @@ func (m *Manager) leaks() Leaks {
 			l.Tags = append(l.Tags, TagLeak{t.name, leak})
 		}
 	}
-	for i := range m.pools {
-		p := &m.pools[i]
+	for _, p := range m.pools {
 		if p.reset != nil {
 			continue
 		}

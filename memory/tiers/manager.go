@@ -56,8 +56,8 @@ type Manager struct {
 	level   *arena.Growing
 	slab    *slab.Heap
 	large   *tlsf.Heap
-	pools   []poolEntry
-	walking bool // pools are being reset or closed
+	pools   []*poolEntry // an array is never changed: whoever is asked for its books may remove others
+	walking bool         // pools are being reset or closed
 	hooks   [Count]hooks
 	border  string // the call at a border that is running, see enter
 	tags    tags

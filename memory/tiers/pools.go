@@ -77,29 +77,29 @@ func (t *Tag) AddPool(name string, p Pool) { t.of("AddPool").addPool(t, name, p)
 
 // AddFuncs is Manager.AddFuncs for what counts under the tag.
 func (t *Tag) AddFuncs(name string, stats func() memory.Stats, reset func(), close func() error) {
-	t.of("AddFuncs").register(poolEntry{name: name, stats: stats, reset: reset, close: close, tag: t})
+	t.of("AddFuncs").register(&poolEntry{name: name, stats: stats, reset: reset, close: close, tag: t})
 }
 
 func (m *Manager) addPool(t *Tag, name string, p Pool) {
 	if invariant.Nil(p) {
 		panic(m.badPool(name, "the pool is nil"))
 	}
-	for i := range m.pools {
-		if same(m.pools[i].pool, p) {
-			panic(m.badPool(name, fmt.Sprintf("the pool is registered already, as %q", m.pools[i].name)))
+	for _, e := range m.pools {
+		if same(e.pool, p) {
+			panic(m.badPool(name, fmt.Sprintf("the pool is registered already, as %q", e.name)))
 		}
 	}
-	m.register(poolEntry{name: name, pool: p, stats: p.Stats, reset: p.Reset, close: p.Close, tag: t})
+	m.register(&poolEntry{name: name, pool: p, stats: p.Stats, reset: p.Reset, close: p.Close, tag: t})
 }
 
 // AddFuncs is AddPool for what has no three such methods, or must not be reset with the level:
 // each function may be nil. Without stats its books are empty; without reset it keeps what it
 // holds when the level ends, and the leak report says if that has grown.
 func (m *Manager) AddFuncs(name string, stats func() memory.Stats, reset func(), close func() error) {
-	m.register(poolEntry{name: name, stats: stats, reset: reset, close: close})
+	m.register(&poolEntry{name: name, stats: stats, reset: reset, close: close})
 }
 
-func (m *Manager) register(e poolEntry) {
+func (m *Manager) register(e *poolEntry) {
 	if m.phase >= closing {
 		panic(m.badPool(e.name, "the manager is closed"))
 	}
@@ -141,9 +141,8 @@ func (m *Manager) badPool(name, reason string) *memory.Misuse {
 // EachPool calls f with the name and books of every pool, in order of registration. f may register
 // and remove some: those that there were when it was called are yielded.
 func (m *Manager) EachPool(f func(name string, s memory.Stats)) {
-	pools := m.pools // RemovePool leaves it as it is
-	for i := range pools {
-		f(pools[i].name, pools[i].books())
+	for _, p := range m.pools {
+		f(p.name, p.books())
 	}
 }
 
@@ -156,8 +155,8 @@ func (p *poolEntry) books() (s stats) {
 
 // notePools remembers what the pools without a reset hold as a level begins.
 func (m *Manager) notePools() {
-	for i := range m.pools {
-		if p := &m.pools[i]; p.reset == nil {
+	for _, p := range m.pools {
+		if p.reset == nil {
 			p.atLevel = p.books()
 		}
 	}
@@ -169,7 +168,7 @@ func (m *Manager) resetPools() {
 	m.walking = true
 	defer func() { m.walking = false }()
 	for i := len(m.pools) - 1; i >= 0 && m.phase&closed == 0; i-- {
-		p := &m.pools[i]
+		p := m.pools[i]
 		if p.reset != nil && p.ended != m.ending+1 {
 			p.reset()
 			p.ended = m.ending + 1
@@ -184,14 +183,14 @@ func (m *Manager) closePools() error {
 	defer func() { m.walking = false }()
 	var errs []error
 	for i := len(m.pools) - 1; i >= 0 && m.phase != closed; i-- {
-		p := &m.pools[i]
+		p := m.pools[i]
 		if p.close != nil {
 			if err := p.close(); err != nil {
 				errs = append(errs, fmt.Errorf("pool %q: %w", p.name, err))
 				continue
 			}
 		}
-		m.pools = append(m.pools[:i], m.pools[i+1:]...)
+		m.pools = append(m.pools[:i:i], m.pools[i+1:]...)
 	}
 	return errors.Join(errs...)
 }
@@ -199,8 +198,8 @@ func (m *Manager) closePools() error {
 // poolStats sums the pools. Commits refused by the budget count as failures of the tier, as a
 // pool may have met them by giving less.
 func (m *Manager) poolStats() (s memory.Stats) {
-	for i := range m.pools {
-		s = s.Add(m.pools[i].books())
+	for _, p := range m.pools {
+		s = s.Add(p.books())
 	}
 	l := m.limits[Pools]
 	if s.Committed = 0; m.size > 0 {

@@ -28,9 +28,9 @@ func (t *Tag) Stats() (s memory.Stats) {
 		b := w.tagBooks(t.id)
 		s = s.Add(b.stats())
 	}
-	for i := range m.pools {
-		if m.pools[i].tag == t {
-			s = s.Add(m.pools[i].books())
+	for _, p := range m.pools {
+		if p.tag == t {
+			s = s.Add(p.books())
 		}
 	}
 	return s
