@@ -26,7 +26,7 @@ var floor = map[string]int{
 	"memory/meter": 6, "memory/resident": 6,
 	"ecs":    6,
 	"engine": 7, "particles": 7,
-	"assets":         7,
+	"assets": 7, "assets/gen": 9,
 	"internal/whole": 6, "internal/beside": 6,
 	"render":     8,
 	"demo/level": 8, "demo/realm": 8, "demo/ground": 6, "demo/shell": 8,

@@ -1,5 +1,15 @@
 package ground
 
+// A Base is what a realm's floor and walls are made of.
+type Base uint8
+
+const (
+	Forge Base = iota // plates with hot cracks, walls of iron
+	Reef              // sand under moving light, walls of coral
+	Grove             // moss and threads, walls of old wood
+	bases
+)
+
 // A style is what a base's colours and shapes are; the palette gives the hues.
 type style struct {
 	base           Base
