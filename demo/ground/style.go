@@ -10,6 +10,9 @@ const (
 	bases
 )
 
+// Bases is how many there are.
+const Bases = int(bases)
+
 // A style is what a base's colours and shapes are; the palette gives the hues.
 type style struct {
 	base           Base
