@@ -1,6 +1,7 @@
 package assets_test
 
 import (
+	"bytes"
 	"image"
 	"image/png"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/assets"
+	names "github.com/strata-go/strata/demo/level"
 )
 
 // padding is how many transparent pixels a sprite keeps on every side.
@@ -21,15 +23,27 @@ const artBudget = 3 << 20
 // sizes is what the game may rely on.
 var sizes = map[string]image.Point{
 	"player": {96, 96}, "player_core": {96, 96},
-	"drifter": {80, 80}, "drifter_core": {80, 80},
-	"lancer": {96, 96}, "lancer_core": {96, 96},
-	"swarm": {40, 40}, "swarm_core": {40, 40},
-	"warden": {256, 256}, "warden_core": {256, 256},
 	"bullet": {64, 24}, "orb": {40, 40},
 	"pickup_hull": {56, 56}, "pickup_power": {56, 56}, "pickup_score": {56, 56},
 	"soft": {64, 64}, "spark": {64, 16}, "smoke": {96, 96}, "ring": {256, 256}, "flare": {128, 128},
 	"debris": {32, 32}, "portal": {256, 256},
 	"reticle": {48, 48}, "vignette": {320, 180}, "placeholder": {64, 64},
+}
+
+// An enemy has two pictures, NAME and NAME_core in the same frame, which is square.
+func init() {
+	for k := range names.Kinds {
+		name := names.Enemy(k).String()
+		data, err := fs.ReadFile(assets.FS(), "art/"+name+".png")
+		if err != nil {
+			panic(err)
+		}
+		c, err := png.DecodeConfig(bytes.NewReader(data))
+		if err != nil {
+			panic(err)
+		}
+		sizes[name], sizes[name+"_core"] = image.Pt(c.Width, c.Width), image.Pt(c.Width, c.Width)
+	}
 }
 
 // fillsItsFrame tells the pictures that reach their edges on purpose.
@@ -129,8 +143,12 @@ func TestArt_IsGreySoThatTintsKeepTheirHue(t *testing.T) {
 }
 
 func TestArt_SpritesHaveWhiteToTakeTheFullTint(t *testing.T) {
-	for _, name := range []string{"player", "drifter", "lancer", "swarm", "warden", "bullet", "orb", "pickup_hull",
-		"pickup_power", "pickup_score", "soft", "spark", "ring", "flare", "portal", "reticle"} {
+	tinted := []string{"player", "bullet", "orb", "pickup_hull",
+		"pickup_power", "pickup_score", "soft", "spark", "ring", "flare", "portal", "reticle"}
+	for k := range names.Kinds {
+		tinted = append(tinted, names.Enemy(k).String())
+	}
+	for _, name := range tinted {
 		pix, brightest := decode(t, name).Pix, 0
 		for i := 0; i < len(pix); i += 4 {
 			brightest = max(brightest, int(pix[i])*int(pix[i+3])/255)
@@ -141,8 +159,8 @@ func TestArt_SpritesHaveWhiteToTakeTheFullTint(t *testing.T) {
 	}
 }
 
-// realmBudget bounds the three realms together.
-const realmBudget = 2 << 20
+// realmBudget bounds the realms together.
+var realmBudget = int64(len(levelNames)) << 20 * 2 / 3
 
 func TestRealms_AreWithinTheBudgetAndWhole(t *testing.T) {
 	var total int64
@@ -167,8 +185,8 @@ func TestRealms_AreWithinTheBudgetAndWhole(t *testing.T) {
 	if total > realmBudget {
 		t.Errorf("realms take %d bytes, budget %d", total, realmBudget)
 	}
-	if recipes != 3*24*24 {
-		t.Errorf("%d recipes, want one for each of 24 by 24 sectors of three realms", recipes)
+	if recipes != len(levelNames)*24*24 {
+		t.Errorf("%d recipes, want one for each of 24 by 24 sectors of %d realms", recipes, len(levelNames))
 	}
 }
 

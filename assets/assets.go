@@ -8,7 +8,7 @@
 //	realms/NAME/stamps.png       coloured pictures of 128 by 128 of what lies about there
 //	realms/NAME/far.png          all of it, a sector being 16 by 16 pixels
 //	realms/NAME/XX_YY.rec        recipe of a sector's ground, column and row; see demo/ground
-//	levels/NAME.json  title, palette, what floats about, and the pictures that the level shows; written by hand
+//	levels/NAME.json  title, palette, what floats about, and the pictures that the level shows; made by gen
 //
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X, are authored at
 // four pixels per logical unit, and keep two transparent pixels on every side so that linear filtering never

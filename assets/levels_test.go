@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/assets"
+	names "github.com/strata-go/strata/demo/level"
 )
 
 // levelNames is the order in which a game plays them.
-var levelNames = []string{"ember", "tide", "spore"}
+var levelNames = names.Realms[:]
 
 type level struct {
 	Version int

@@ -75,8 +75,9 @@
 // -mem says what the blocks of the game lie in, while the rules, and the hash, stay the same: there is one
 // set of rules, and game.Store is the one place where it gets memory. Three ways to keep house:
 //
-//	tiers   what ships: the list above, off the Go heap. The manager raises GOGC while it lives, and a
-//	        collection runs behind the fade into a realm
+//	tiers   what ships: the list above, off the Go heap. The manager raises GOGC while it lives and has it
+//	        off while a realm is played and leaves the heap alone (tiers.Config.HoldGC: else the runtime
+//	        collects when there was no collection for two minutes), and one runs behind the fade into a realm
 //	goheap  every block is an object of the Go heap, made when it is needed and dropped: a chunk of
 //	        columns, a list, a sector's scorch, a field of ways and the books of its search, a decoded file,
 //	        a realm. Scratch of a tick is made in each tick, with make where its length is known and with
@@ -100,7 +101,7 @@
 //   - "The collector is paid by a loop that never rests." -compare plays sixty ticks a second (-paced), so
 //     that it marks between ticks, as in a window; what idle processors marked is a column of its own.
 //   - "GOGC=off, or GOMEMLIMIT, and it is gone." So it is, for as long as the memory lasts. The manager of
-//     the tiers does the like, with next to nothing on its heap to grow. pooled with a larger GOGC is a
+//     the tiers does just that while a realm lasts, with next to nothing on its heap to grow and an eye on it. pooled with a larger GOGC is a
 //     good way to write a game in Go; it does not bound anything, and says nothing about who has what.
 //   - "You run your own collection where it does not show." tiers and pooled do, goheap does not, and the
 //     column of all collections counts them.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
@@ -58,7 +59,7 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		{"-headless -ticks -5", "-ticks -5"},
 		{"-headless -ticks many", `invalid value "many" for flag -ticks`},
 		{"-headless -seed -1", `invalid value "-1" for flag -seed`},
-		{"-headless -level lava", `-level "lava": no such level; there are: ember, spore, tide`},
+		{"-headless -level lava", `-level "lava": no such level; there are: ` + strings.Join(slices.Sorted(slices.Values(level.Realms[:])), ", ")},
 		{"-headless -particles 0", "allowed are 1 to 4000000"},
 		{"-resident 7", "-resident 7: allowed are 8 to 512"},
 		{"-tour loops", `"loops" is no tour; allowed are rows and zigzag`},

@@ -4,6 +4,17 @@ import "math"
 
 // The three small enemies. Each has one idea for its outline: drifter a disc with threads, lancer an arrow, swarm a wasp.
 
+var enemyPictures = []picture{
+	{"drifter", 80, 80, sprite, soon, drifter},
+	{"drifter_core", 80, 80, sprite, soon, drifterCore},
+	{"lancer", 96, 96, sprite, soon, lancer},
+	{"lancer_core", 96, 96, sprite, soon, lancerCore},
+	{"swarm", 40, 40, sprite, soon, swarm},
+	{"swarm_core", 40, 40, sprite, soon, swarmCore},
+	{"warden", 256, 256, sprite, atLast, warden},
+	{"warden_core", 256, 256, sprite, atLast, wardenCore},
+}
+
 const (
 	drifterRadius = 24.5
 	drifterLobes  = 7

@@ -1,8 +1,9 @@
 // Command gen draws every picture of the game, digs its realms, and makes every sound.
 //
-//	go run ./assets/gen             rewrites assets/art, assets/realms and assets/sound, from the root of the repository
+//	go run ./assets/gen             rewrites assets/art, levels, realms and sound, from the root of the repository
 //	go run ./assets/gen -out DIR    writes the pictures somewhere else
 //	go run ./assets/gen -realms DIR writes the realms somewhere else
+//	go run ./assets/gen -levels DIR writes the levels somewhere else
 //	go run ./assets/gen -sound DIR  writes the sounds somewhere else
 //	go run ./assets/gen -wav DIR    writes the sounds as WAV, and nothing else, for players that know no FLAC
 //	go run ./assets/gen -sheet FILE composes some of each realm's ground into a PNG file, and nothing else
@@ -24,6 +25,7 @@ func main() {
 	out := flag.String("out", filepath.Join("assets", "art"), "folder to write the pictures to")
 	sound := flag.String("sound", filepath.Join("assets", "sound"), "folder to write the sounds to")
 	dug := flag.String("realms", filepath.Join("assets", "realms"), "folder to write the realms to")
+	levels := flag.String("levels", filepath.Join("assets", "levels"), "folder to write the levels to")
 	wav := flag.String("wav", "", "folder to write the sounds to as WAV, and nothing else")
 	sheet := flag.String("sheet", "", "PNG file to compose some of each realm's ground into, and nothing else")
 	flag.Parse()
@@ -34,7 +36,7 @@ func main() {
 	case *sheet != "":
 		err = writeSheet(*sheet)
 	default:
-		err = errors.Join(writeAll(*out), writeRealms(*dug), writeSounds(*sound))
+		err = errors.Join(writeAll(*out), writeLevels(*levels), writeRealms(*dug), writeSounds(*sound))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)

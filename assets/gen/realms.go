@@ -1,9 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/demo/level"
 )
 
 // The measures of every realm: units, and cells of eight.
@@ -25,7 +32,21 @@ type realm struct {
 	Seals   [4][2]int `json:"seals"`
 	Heart   [2]int    `json:"heart"`
 
-	solid func(x, y int) bool // whether the rock is at a cell, before anything is dug
+	Ambient ambient `json:"-"` // is in the level's file
+
+	base    ground.Base
+	solid   func(x, y int) bool // whether the rock is at a cell, before anything is dug
+	stamps  [stampsAcross * stampsDown]stamp
+	lots    []lot
+	onWalls []uint8  // the stamps that grow on walls
+	ring    [2]uint8 // those around seals and the heart, in turns
+	music   [4]func() *score
+}
+
+// ambient is what floats about: particles a second, and of which kind.
+type ambient struct {
+	rate int
+	kind string
 }
 
 // Open ground around the places, in units but for the last.
@@ -36,25 +57,16 @@ const (
 	spare     = 3 // cells more, as digging rounds corners
 )
 
-var realms = []realm{
-	{
-		Name: "ember", Title: "The Forge Without Walls", Palette: [5]string{"#0b0507", "#5a1014", "#f2641a", "#ffc246", "#fff6e0"},
-		Start: [2]int{1640, 10560}, Heart: [2]int{6144, 6080},
-		Seals: [4][2]int{{3520, 3260}, {9180, 3900}, {3060, 8320}, {8560, 9040}},
-		solid: emberRock,
-	},
-	{
-		Name: "tide", Title: "The Drowned Reaches", Palette: [5]string{"#03080f", "#0c4a56", "#22c3e0", "#c9fff0", "#ff7a66"},
-		Start: [2]int{10620, 1720}, Heart: [2]int{6080, 6240},
-		Seals: [4][2]int{{2900, 4060}, {8420, 3140}, {3720, 9220}, {9340, 8260}},
-		solid: tideRock,
-	},
-	{
-		Name: "spore", Title: "The Breathing Groves", Palette: [5]string{"#150926", "#2c5a1c", "#a4e02a", "#fff2c8", "#ff3da6"},
-		Start: [2]int{1560, 1780}, Heart: [2]int{6240, 6160},
-		Seals: [4][2]int{{4060, 2980}, {9260, 3480}, {3120, 8860}, {8300, 9420}},
-		solid: sporeRock,
-	},
+// realms are all of them, in the order of level.Realms: each has a file of its own, realm_NAME.go, which adds it.
+var realms [len(level.Realms)]realm
+
+// add puts a realm into its place. It is called while the program is initialised.
+func add(r realm) {
+	i := slices.Index(level.Realms[:], r.Name)
+	if i < 0 {
+		panic("gen: " + r.Name + " is none of level.Realms")
+	}
+	realms[i] = r
 }
 
 // places returns the middles of the open discs with their radii, in cells.
@@ -96,6 +108,37 @@ func writeRealms(dir string) error {
 			return err
 		}
 		if err := w.writeSectors(filepath.Join(dir, r.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// levelFile returns the level file of the i-th realm: what it is called and followed by, in what colours, and the pictures
+// that it shows, which are those of all levels and its own far one. What is needed at once stands in front.
+func levelFile(i int) []byte {
+	r, next := &realms[i], &realms[(i+1)%len(realms)]
+	var b strings.Builder
+	fmt.Fprintf(&b, "{\n\t\"version\": 1,\n\t\"name\": %q,\n\t\"title\": %q,\n\t\"next\": %q,\n", r.Name, r.Title, next.Name)
+	fmt.Fprintf(&b, "\t\"palette\": [\"%s\"],\n", strings.Join(r.Palette[:], `", "`))
+	fmt.Fprintf(&b, "\t\"ambient\": {\"rate\": %d, \"kind\": %q},\n\t\"assets\": [", r.Ambient.rate, r.Ambient.kind)
+	fmt.Fprintf(&b, "\n\t\t{\"id\": \"far\", \"file\": \"realms/%s/far.png\", \"priority\": %d}", r.Name, atOnce)
+	shown := slices.DeleteFunc(slices.Clone(pictures), func(p picture) bool { return p.needed == never })
+	slices.SortStableFunc(shown, func(a, b picture) int { return cmp.Compare(a.needed, b.needed) })
+	for _, p := range shown {
+		fmt.Fprintf(&b, ",\n\t\t{\"id\": %q, \"file\": \"art/%s.png\", \"priority\": %d}", p.name, p.name, p.needed)
+	}
+	b.WriteString("\n\t]\n}\n")
+	return []byte(b.String())
+}
+
+// writeLevels writes NAME.json of each realm to a folder.
+func writeLevels(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for i := range realms {
+		if err := os.WriteFile(filepath.Join(dir, realms[i].Name+".json"), levelFile(i), 0o644); err != nil {
 			return err
 		}
 	}

@@ -29,6 +29,9 @@ func TestRealms_AreThoseInTheFolderAndCanBePlayed(t *testing.T) {
 		if !bytes.Equal(text, file(t, "realms/"+r.Name+".json")) {
 			t.Errorf("%s.json differs from the folder; run go run ./assets/gen", r.Name)
 		}
+		if !bytes.Equal(levelFile(i), file(t, "levels/"+r.Name+".json")) {
+			t.Errorf("levels/%s.json differs from the folder; run go run ./assets/gen", r.Name)
+		}
 		w := survey(r)
 		g := w.cells
 		if !bytes.Equal(g.pack(), file(t, "realms/"+r.Name+".walls")) {

@@ -35,36 +35,6 @@ type lot struct {
 	layer    ground.Layer
 }
 
-var lots = map[string][]lot{
-	"ember": {
-		{id: 0, share: 10, room: 2, least: 50, most: 130}, {id: 1, share: 9, room: 3, least: 80, most: 150, shine: 90, color: 2},
-		{id: 2, share: 3, room: 8, least: 80, most: 140, shine: 170, color: 2}, {id: 3, share: 4, room: 7, least: 70, most: 100, straight: true},
-		{id: 4, share: 5, room: 7, least: 70, most: 110, straight: true}, {id: 5, share: 14, room: 0, least: 100, most: 250},
-		{id: 6, share: 2, room: 6, least: 50, most: 110}, {id: 7, share: 8, room: 1, least: 80, most: 140},
-		{id: 8, share: 3, room: 6, least: 60, most: 100, shine: 120, color: 2}, {id: 9, share: 3, room: 4, least: 60, most: 90},
-		{id: 11, share: 3, room: 6, least: 80, most: 120, straight: true},
-	},
-	"tide": {
-		{id: 0, share: 6, room: 2, least: 60, most: 130}, {id: 1, share: 10, room: 1, least: 60, most: 140, layer: ground.Above},
-		{id: 2, share: 4, room: 4, least: 30, most: 60}, {id: 3, share: 4, room: 4, least: 40, most: 70},
-		{id: 4, share: 5, room: 3, least: 50, most: 100}, {id: 5, share: 5, room: 2, least: 70, most: 120},
-		{id: 6, share: 12, room: 1, least: 60, most: 120}, {id: 7, share: 5, room: 3, least: 40, most: 120},
-		{id: 8, share: 7, room: 9, least: 120, most: 220}, {id: 9, share: 5, room: 2, least: 50, most: 100, shine: 80, color: 2},
-		{id: 10, share: 6, room: 5, least: 90, most: 160, shine: 130, color: 2},
-	},
-	"spore": {
-		{id: 0, share: 4, room: 3, least: 50, most: 130, shine: 90, color: 4}, {id: 1, share: 7, room: 2, least: 50, most: 110},
-		{id: 2, share: 11, room: 0, least: 90, most: 190}, {id: 3, share: 7, room: 3, least: 90, most: 160, shine: 110, color: 2},
-		{id: 4, share: 10, room: 1, least: 60, most: 140, layer: ground.Above}, {id: 5, share: 4, room: 3, least: 50, most: 100},
-		{id: 6, share: 2, room: 8, least: 90, most: 160}, {id: 7, share: 12, room: 0, least: 80, most: 140},
-		{id: 8, share: 12, room: 0, least: 60, most: 130}, {id: 9, share: 3, room: 5, least: 60, most: 130, shine: 120, color: 2},
-		{id: 10, share: 3, room: 4, least: 50, most: 90},
-	},
-}
-
-// wallLots are the stamps that grow on walls.
-var wallLots = map[string][]uint8{"ember": {10}, "tide": {11, 0}, "spore": {11, 8}}
-
 // survey digs a realm and strews its stamps and lights.
 func survey(r *realm) *world {
 	w := &world{realm: r, cells: dig(r)}
@@ -87,7 +57,7 @@ func (w *world) strew(x, y int, h, g uint32) {
 	cell := y/cellUnits*realmCells + x/cellUnits
 	s := ground.Stamp{Turn: uint8(h >> 24), Scale: uint8(60 + h>>16&63), Color: uint8(1 + g>>28&1), Amount: uint8(g >> 24 & 1)}
 	if w.cells[cell] != 0 {
-		ids := wallLots[w.realm.Name]
+		ids := w.realm.onWalls
 		s.ID, s.Layer = ids[int(h&0xff)%len(ids)], ground.OnWalls
 		if h>>8&3 == 0 {
 			w.stamps = append(w.stamps, placed{x, y, s})
@@ -99,11 +69,11 @@ func (w *world) strew(x, y int, h, g uint32) {
 		return
 	}
 	total := 0
-	for _, l := range lots[w.realm.Name] {
+	for _, l := range w.realm.lots {
 		total += l.share
 	}
 	pick := int(g&0xffff) * total >> 16
-	for _, l := range lots[w.realm.Name] {
+	for _, l := range w.realm.lots {
 		if pick -= l.share; pick >= 0 {
 			continue
 		}
@@ -129,7 +99,7 @@ func (w *world) shine(x, y, radius int, color, power uint8) {
 
 // mark makes the places seen: a ring of the realm's own things around each seal and the heart, and light on them.
 func (w *world) mark() {
-	ring := map[string][2]uint8{"ember": {4, 8}, "tide": {7, 4}, "spore": {6, 0}}[w.realm.Name]
+	ring := w.realm.ring
 	for i, p := range w.realm.places() {
 		x, y := p.x*cellUnits, p.y*cellUnits
 		radius, n, light := 150, 6, uint8(2)
@@ -152,7 +122,7 @@ func (w *world) mark() {
 
 // recipe returns what a sector's file says.
 func (w *world) recipe(sx, sy int) *ground.Recipe {
-	r := &ground.Recipe{Base: ground.Base(slices.IndexFunc(realms, func(r realm) bool { return r.Name == w.realm.Name })), X: sx, Y: sy}
+	r := &ground.Recipe{Base: w.realm.base, X: sx, Y: sy}
 	for i := range 4 {
 		x, y := (sx+i%2)*sectorSide, (sy+i/2)*sectorSide
 		r.Warmth[i] = uint8(128 + relief(x+17, y+29, 260, 811)*90/one)

@@ -151,3 +151,21 @@ func wavFile(pcm []int16, rate, channels int) []byte {
 	}
 	return b
 }
+
+// music lists the layers of the realms: of each 16 bars, in four layers that come in with the
+// heat. Drums repeat after 4 bars, drive and heat after 8, which divide the whole; the calm layer
+// has all 16.
+func music() (list []tune) {
+	for i := range realms {
+		realm := &realms[i]
+		for k, layer := range []struct {
+			name string
+			rms  float64
+			bits int
+		}{{"calm", -24, 13}, {"drums", -24, 12}, {"drive", -24, 12}, {"heat", -25, 12}} {
+			list = append(list, tune{name: realm.Name + "_" + layer.name, rate: musicRate, loop: true, bits: layer.bits, rms: layer.rms,
+				make: func() []float64 { return realm.music[k]().x }})
+		}
+	}
+	return list
+}

@@ -3,34 +3,36 @@ package main
 import (
 	"fmt"
 	"math"
+
+	"github.com/strata-go/strata/demo/sound/cue"
 )
 
 // effects lists the sounds of things that happen. Each is a function of nothing but its variant.
 func effects() (list []tune) {
-	put := func(name string, variants int, rms, seconds float64, f func(t *track, v int)) {
-		for v := range variants {
-			list = append(list, tune{name: fmt.Sprintf("%s_%d", name, v), rate: effectRate, bits: 13, rms: rms, make: func() []float64 {
+	put := func(k cue.Kind, rms, seconds float64, f func(t *track, v int)) {
+		for v := range k.Variants() {
+			list = append(list, tune{name: fmt.Sprintf("%s_%d", k, v), rate: effectRate, bits: 13, rms: rms, make: func() []float64 {
 				t := newTrack(int(seconds*effectRate/blockFrames+1)*blockFrames, effectRate, false)
 				f(t, v)
 				return t.x
 			}})
 		}
 	}
-	put("shot", 3, -15, 0.18, shotSound)
-	put("hit", 2, -15, 0.12, hitSound)
-	put("burst_small", 2, -14, 0.42, func(t *track, v int) { burstSound(t, v, 0.4, 1) })
-	put("burst_large", 2, -13, 1.25, func(t *track, v int) { burstSound(t, v+7, 1.2, 2.6) })
-	put("dash", 1, -15, 0.42, dashSound)
-	put("pickup", 1, -16, 0.36, func(t *track, _ int) { chime(t, 0.06, 0.3, 81, 88) })
-	put("gift", 1, -15, 1.4, func(t *track, _ int) { chime(t, 0.09, 1.0, 69, 73, 76, 81, 85) })
-	put("hurt", 1, -13, 0.7, hurtSound)
-	put("seal", 1, -13, 2.0, sealSound)
-	put("roar", 1, -13, 1.7, roarSound)
-	put("spawn", 1, -15, 0.6, spawnSound)
-	put("portal", 1, -15, 2.0, portalSound)
-	put("move", 1, -18, 0.06, func(t *track, _ int) { chime(t, 0.01, 0.05, 84) })
-	put("select", 1, -17, 0.22, func(t *track, _ int) { chime(t, 0.05, 0.16, 79, 86) })
-	put("lightning", 1, -14, 0.5, lightningSound)
+	put(cue.Shot, -15, 0.18, shotSound)
+	put(cue.Hit, -15, 0.12, hitSound)
+	put(cue.BurstSmall, -14, 0.42, func(t *track, v int) { burstSound(t, v, 0.4, 1) })
+	put(cue.BurstLarge, -13, 1.25, func(t *track, v int) { burstSound(t, v+7, 1.2, 2.6) })
+	put(cue.Dash, -15, 0.42, dashSound)
+	put(cue.Pickup, -16, 0.36, func(t *track, _ int) { chime(t, 0.06, 0.3, 81, 88) })
+	put(cue.Gift, -15, 1.4, func(t *track, _ int) { chime(t, 0.09, 1.0, 69, 73, 76, 81, 85) })
+	put(cue.Hurt, -13, 0.7, hurtSound)
+	put(cue.Seal, -13, 2.0, sealSound)
+	put(cue.Roar, -13, 1.7, roarSound)
+	put(cue.Spawn, -15, 0.6, spawnSound)
+	put(cue.Portal, -15, 2.0, portalSound)
+	put(cue.Move, -18, 0.06, func(t *track, _ int) { chime(t, 0.01, 0.05, 84) })
+	put(cue.Select, -17, 0.22, func(t *track, _ int) { chime(t, 0.05, 0.16, 79, 86) })
+	put(cue.Lightning, -14, 0.5, lightningSound)
 	return list
 }
 

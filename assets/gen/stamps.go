@@ -51,12 +51,6 @@ func (k *dye) glow(c tone, v float64) {
 // A stamp draws one point, in pixels from its middle, with the realm's palette.
 type stamp func(k *dye, p vec, pal *[5]tone)
 
-var stampsOf = map[string][stampsAcross * stampsDown]stamp{
-	"ember": {rubble, hotCrack, slagPool, grate, plate, ash, gear, embers, vent, ingots, seam, rivets},
-	"tide":  {fan, weed, shell, starfish, anemone, bubbles, pebbles, brain, swirl, sponges, plankton, polyps},
-	"spore": {hood, caps, roots, motes, fern, puffball, fairyRing, litter, tuft, slime, seeds, brackets},
-}
-
 // pal returns the palette as tones.
 func (r *realm) pal() (p [5]tone) {
 	for i, s := range r.Palette {
@@ -79,7 +73,7 @@ func drawStamps(r *realm) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, stampsAcross*stampSide, stampsDown*stampSide))
 	pal := r.pal()
 	var wg sync.WaitGroup
-	for i, draw := range stampsOf[r.Name] {
+	for i, draw := range r.stamps {
 		wg.Go(func() {
 			for y := range stampSide {
 				for x := range stampSide {

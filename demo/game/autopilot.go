@@ -134,13 +134,10 @@ func (l *look) enemies() {
 				l.nearest, l.target, l.v = d, c.A[i].P, c.B[i].V
 			}
 			ahead := engine.MulAdd(to, c.B[i].V, 0.2)
-			switch {
-			case e.Charges() || e.Tells():
+			if b := &breeds[e.Kind]; e.Charges() || e.Tells() {
 				l.fear(ahead, 170, 4)
-			case e.Kind == level.Warden:
-				l.fear(ahead, 170, 6)
-			default:
-				l.fear(ahead, 150, 2.2)
+			} else {
+				l.fear(ahead, b.reach, b.fear)
 			}
 			if d < 36 {
 				l.crowd++

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
 )
 
@@ -36,7 +37,7 @@ func over(g *Game) bool { return g.Phase == Over }
 func TestBalance_TheIdlePlayerDiesWithinTwoMinutes(t *testing.T) {
 	t.Parallel()
 	idle := func(*Game) (in engine.Input) { return in }
-	for _, level := range []string{"ember", "tide", "spore"} {
+	for _, level := range level.Realms[:] {
 		for seed := uint64(7); seed < 8+uint64(*seeds); seed++ {
 			s := newSession(t, SessionConfig{Game: Config{Seed: seed}, Level: level})
 			if !run(t, s, 2*minute, idle, over) {
@@ -79,7 +80,7 @@ func balanced() (levels []string, games, enough int) {
 	if *seeds == 0 {
 		return []string{"ember"}, 1, 1
 	}
-	return []string{"ember", "tide", "spore"}, *seeds, *seeds * 8 / 10
+	return level.Realms[:], *seeds, *seeds * 8 / 10
 }
 
 func TestBalance_TheAutopilotFinishesARealmInThreeToSixMinutes(t *testing.T) {

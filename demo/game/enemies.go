@@ -43,14 +43,11 @@ func (g *Game) grantWishes() error {
 	return nil
 }
 
-// trails are how many points the longest of each kind's has.
-var trails = [level.Kinds]int{level.Drifter: 10, level.Lancer: 32, level.Swarm: 6}
-
 // spawnEnemy puts an enemy into the world, in the open. A full tier costs the enemy, and is no
 // error: the entity is zero then.
 func (g *Game) spawnEnemy(k level.Enemy, p, v vec, post uint8) (ecs.Entity, error) {
 	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4), Post: post}
-	if most := trails[k]; most > 0 && post != postStress {
+	if most := breeds[k].trail; most > 0 && post != postStress {
 		e.Ribbon = g.ribbons.take(g, p, most/2+g.rng.Intn(most/2+1)) // hardly two alike
 	}
 	id, err := g.actors.enemies.NewEntity(Position{p}, Velocity{v}, e)
@@ -123,7 +120,8 @@ type column struct {
 // moveEnemies looks at each enemy once: those beyond the grid move every eighth tick, each in its
 // turn; those in it are counted, sorted into it, and move.
 func (g *Game) moveEnemies() {
-	w := walk{g: g, r: g.Realm, player: g.Player.P, ticks: g.Ticks}
+	w := &g.walk // a breed moves by a pointer to it, which would take a variable to the Go heap
+	*w = walk{g: g, r: g.Realm, player: g.Player.P, ticks: g.Ticks}
 	if g.flow != nil {
 		for k := range w.fields {
 			w.fields[k] = g.flow.Field(k)
@@ -229,45 +227,28 @@ func (w *walk) near(id ecs.Entity, k int, p *Position, v *Velocity, e *Enemy) {
 	g := w.g
 	e.Flash = max(0, e.Flash-mul(w.pace, 6))
 	e.Timer -= w.pace
-	switch e.Kind {
-	case level.Drifter:
-		w.drift(p, v, e)
-	case level.Lancer:
-		w.lance(p, v, e)
-	case level.Swarm:
-		w.swarm(p, v, e)
-	case level.Warden:
-		w.ward(p, v, e)
-		if gr := &g.grid; gr.bossN < len(gr.bosses) {
-			gr.bosses[gr.bossN] = id
-			gr.bossN++
-		}
+	b := &breeds[e.Kind]
+	b.move(w, p, v, e)
+	if gr := &g.grid; b.boss && gr.bossN < len(gr.bosses) {
+		gr.bosses[gr.bossN] = id
+		gr.bossN++
 	}
-	if g.shock > 0 && e.Kind != level.Warden && engine.LengthSquared(p.P.Sub(g.center)) < mul(g.shock, g.shock) {
+	if g.shock > 0 && !b.boss && engine.LengthSquared(p.P.Sub(g.center)) < mul(g.shock, g.shock) {
 		g.doomed.add(id, false)
 	}
-	from, b := p.P, &breeds[e.Kind]
+	from := p.P
 	pace := w.pace
 	if w.slow {
 		pace /= 2
 	}
 	p.P = engine.MulAdd(p.P, v.V, pace)
-	switch e.Kind {
-	case level.Warden:
-	case level.Lancer: // its Aim is taken
-		p.P = engine.MulAdd(p.P, g.grid.jostle(k, from), w.pace)
-	default:
-		if w.turn(e)%w.every == w.every/2 {
-			e.Aim = g.grid.jostle(k, from)
-		}
-		p.P = engine.MulAdd(p.P, e.Aim, w.pace)
-	}
+	w.crowded(&g.grid, k, from, p, e)
 	w.r.Slide(&p.P, &v.V, from, min(b.radius, widest), 0.5)
 	d, reach := w.player.Sub(p.P), b.radius+playerRadius
 	if engine.LengthSquared(d) < mul(reach, reach) && g.Player.Alive {
 		g.hurt(b.damage, p.P)
 	}
-	if e.Ribbon != 0 && (e.Kind == level.Lancer || (w.ticks+uint64(e.Phase))%4 == 1) {
+	if e.Ribbon != 0 && (b.keen || (w.ticks+uint64(e.Phase))%4 == 1) {
 		g.ribbons.push(g, e.Ribbon, p.P)
 	}
 }

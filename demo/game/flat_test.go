@@ -364,7 +364,7 @@ func (f *flat) look() {
 func (f *flat) spawnEnemy(k level.Enemy, p vec) {
 	g := f.g
 	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4), Post: postHorde}
-	n, most := len(f.ps), trails[k]
+	n, most := len(f.ps), breeds[k].trail
 	f.trails, f.counts, f.marks = f.trails[:n+1], append(f.counts, 0), f.marks[:n+1]
 	t := &f.trails[n]
 	t.at, t.count, t.most = 0, 0, uint8(most/2+g.rng.Intn(most/2+1))

@@ -207,7 +207,7 @@ func (f *fx) hatch(p vec) {
 // burst is an enemy's end: light, shock, sparks, shards, smoke, and embers that rise.
 func (f *fx) burst(p, v vec, k level.Enemy) {
 	big := breeds[k].size / 22
-	if k == level.Swarm {
+	if breeds[k].faint {
 		f.sound(cue.BurstSmall, p, 1)
 		f.emit(lookSpark, 26, p, v, turn, span(40, 220), span(0.15, 0.4), span(1.5, 2.5))
 		f.emit(lookGlow, 1, p, v, 0, span(0, 0), span(0.18, 0.2), span(26, 30))

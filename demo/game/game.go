@@ -117,6 +117,7 @@ type Game struct {
 	glimpse Seen        // what eachNear shows: a literal there would be a Go allocation each
 	grid    grid        // of this tick
 	columns []column    // of this tick's pass over the enemies
+	walk    walk        // the same
 	doomed  doomed      // of this tick
 	fx      *fx
 	scorch  scorches

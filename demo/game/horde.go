@@ -17,7 +17,7 @@ const (
 // crowds are how many of the horde there are to be at each degree of heat.
 var crowds = [HeatMost + 1]float32{14, 60, 150, 380, 800, 1500, 2800, 5000, 8500, 13_500, 20_000}
 
-// A spawn is a line of the table of what comes: from a heat on, in groups, more often the more it weighs.
+// A spawn is a line of the table of what comes, see spawnTable: from a heat on, in groups, more often the more it weighs.
 type spawn struct {
 	Heat          float32
 	Weight        uint16
@@ -27,19 +27,6 @@ type spawn struct {
 }
 
 var spawnType = memory.MustType[spawn]()
-
-var spawnTable = [...]spawn{
-	{Heat: 0, Weight: 10, Kind: level.Drifter, Least: 2, Most: 5},
-	{Heat: 0.4, Weight: 5, Kind: level.Swarm, Least: 6, Most: 12},
-	{Heat: 1, Weight: 2, Kind: level.Lancer, Least: 1, Most: 2},
-	{Heat: 2, Weight: 3, Kind: level.Drifter, Least: 6, Most: 12, Elite: 0.06},
-	{Heat: 3, Weight: 8, Kind: level.Swarm, Least: 16, Most: 40},
-	{Heat: 3, Weight: 1, Kind: level.Lancer, Least: 2, Most: 4, Shield: 0.3},
-	{Heat: 4, Weight: 2, Kind: level.Drifter, Least: 4, Most: 8, Shield: 0.5},
-	{Heat: 5, Weight: 1, Kind: level.Drifter, Least: 10, Most: 20, Elite: 0.2, Shield: 0.1},
-	{Heat: 6, Weight: 6, Kind: level.Swarm, Least: 40, Most: 90, Elite: 0.01},
-	{Heat: 7, Weight: 1, Kind: level.Lancer, Least: 3, Most: 6, Elite: 0.5, Shield: 0.5},
-}
 
 // writeSpawns puts the table of this round into the level tier. Without room there the first lines of
 // the first round are all there is.

@@ -210,7 +210,7 @@ func radix(src, dst []key, shift uint) {
 }
 
 // The camera follows the player, so what it shows lies within half a screen of it, and a bit: pictures
-// are wide, it looks ahead, and trails hang behind. Lancers' are long.
+// are wide, it looks ahead, and trails hang behind. Some are long.
 const (
 	sightX, sightY = 320 + 150, 180 + 150
 	sightTrail     = 250
@@ -219,7 +219,7 @@ const (
 // inSight reports whether the camera might show an enemy, so far from the player.
 func inSight(d vec, k level.Enemy) bool {
 	x, y := max(d[0], -d[0]), max(d[1], -d[1])
-	if k == level.Lancer || k == level.Warden {
+	if breeds[k].wide {
 		return x <= sightX+sightTrail && y <= sightY+sightTrail
 	}
 	return x <= sightX && y <= sightY

@@ -1,7 +1,6 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
 )
 
@@ -15,14 +14,8 @@ const (
 const PickupFade = 2.0
 
 // maybeDrop leaves something where an enemy died, now and then.
-func (g *Game) maybeDrop(at vec, k level.Enemy) error {
-	chance := float32(0.03)
-	if k == level.Swarm {
-		chance = 0.006
-	} else if k == level.Lancer {
-		chance = 0.12
-	}
-	if !g.rng.Chance(mul(chance, 500/(500+g.crowd()))) { // a horde leaves no more than a handful
+func (g *Game) maybeDrop(at vec, b *breed) error {
+	if !g.rng.Chance(mul(b.drops, 500/(500+g.crowd()))) { // a horde leaves no more than a handful
 		return nil
 	}
 	kind := PickupScore

@@ -93,10 +93,7 @@ func (g *Game) crack(i int, damage int16) {
 func (g *Game) garrison(i, n int) {
 	at := g.Seals[i].P
 	for k := range n {
-		kind := level.Drifter
-		if k%4 == 0 {
-			kind = level.Lancer
-		}
+		kind := guardOf(k)
 		dir := engine.Heading(mul(float32(k), 6.2831855/float32(n)) + g.rng.Range(0, 0.4))
 		g.announce(kind, g.Realm.Open(engine.MulAdd(at, dir, g.rng.Range(70, 170)), breeds[kind].radius), uint8(i)+1)
 	}

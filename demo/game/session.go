@@ -104,6 +104,7 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	}
 	cfg.Memory.Workers++ // the game's own, for fields
 	cfg.Memory.Tags = true
+	cfg.Memory.HoldGC = true // a realm lasts longer than the two minutes after which the runtime collects unasked
 	if cfg.Game.Store != StoreTiers {
 		cfg.Memory.KeepGC = true // the collector runs as it does in any program
 	}

@@ -124,11 +124,7 @@ func (g *Game) strike(h *hit) error {
 		return nil // another one of this tick was faster; a shot flies on
 	}
 	e.Flash = 1
-	kick := float32(0.05)
-	if e.Kind == level.Warden {
-		kick = 0.004
-	}
-	v.V = engine.MulAdd(v.V, h.v, kick)
+	v.V = engine.MulAdd(v.V, h.v, breeds[e.Kind].kick)
 	g.fx.hit(h.p, h.v)
 	if !h.shot.IsZero() {
 		g.world.Remove(h.shot)
@@ -191,19 +187,15 @@ func (g *Game) fall(at, vel vec, kind level.Enemy, post uint8, worth int16) erro
 	g.scorch.burn(g, at, b.size)
 	g.spill(at, worth)
 	g.splinter(at)
-	switch kind {
-	case level.Warden:
-		g.freeze = 6
-		g.Shake(12)
-		if post == postHeart {
-			g.open(at)
-		}
-		return g.drop(at, PickupHull)
-	case level.Lancer:
-		g.freeze = max(g.freeze, 1)
-		g.Shake(3)
-	case level.Drifter:
-		g.Shake(0.8)
+	g.freeze = max(g.freeze, b.freeze)
+	if b.shake > 0 {
+		g.Shake(b.shake)
 	}
-	return g.maybeDrop(at, kind)
+	if !b.boss {
+		return g.maybeDrop(at, b)
+	}
+	if post == postHeart {
+		g.open(at)
+	}
+	return g.drop(at, PickupHull)
 }

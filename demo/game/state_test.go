@@ -208,7 +208,7 @@ func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
 		"scorch": "hashed", "soot": "for the eye: no rule reads it, and it is as fine as there is room", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
 		"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "store": "memory", "chunks": "memory", "actors": "ways into the world",
 		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye", "built": "the view's",
-		"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "doomed": "made in every tick",
+		"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "walk": "made in every tick", "doomed": "made in every tick",
 		"heap": "memory", "guard": "memory", "moment": "the guard's",
 		"tour": "follows from cfg and the realm", "systems": "the order of the rules", "tick": "made in every tick",
 	}

@@ -13,11 +13,12 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-var names = []string{"ember", "tide", "spore"}
+var names = level.Realms[:]
 
 func read(t testing.TB, name string) []byte {
 	t.Helper()

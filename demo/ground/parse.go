@@ -98,7 +98,7 @@ func (r *Recipe) parseHead(in *reader) {
 	if v := in.byte("the version"); in.err == nil && v != version {
 		in.fail(in.at-1, "version %d; allowed is %d", v, version)
 	}
-	r.Base = Base(in.upTo(int(bases)-1, "the base"))
+	r.Base = Base(in.upTo(Bases-1, "the base"))
 	r.X, r.Y = int(in.upTo(Sectors-1, "the sector's column")), int(in.upTo(Sectors-1, "the sector's row"))
 	for i := range r.Warmth {
 		r.Warmth[i] = in.byte("the warmth of a corner")

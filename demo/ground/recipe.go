@@ -32,16 +32,6 @@ const (
 	propBytes   = 3
 )
 
-// A Base is what a realm's floor and walls are made of.
-type Base uint8
-
-const (
-	Forge Base = iota // plates with hot cracks, walls of iron
-	Reef              // sand under moving light, walls of coral
-	Grove             // moss and threads, walls of old wood
-	bases
-)
-
 // A Layer says what a stamp lies on.
 type Layer uint8
 

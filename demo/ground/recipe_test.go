@@ -70,7 +70,7 @@ func TestParse_SaysWhatIsWrongAndWhere(t *testing.T) {
 		{func(d []byte) []byte { return nil }, "x.rec: byte 0: the file ends; the mark SREC must be here"},
 		{set(2, 'x'), "byte 2: no recipe; allowed is a file that begins with SREC"},
 		{set(4, 2), "byte 4: version 2; allowed is 1"},
-		{set(5, 3), "byte 5: the base is 3; allowed is 0 to 2"},
+		{set(5, byte(ground.Bases)), fmt.Sprintf("byte 5: the base is %d; allowed is 0 to %d", ground.Bases, ground.Bases-1)},
 		{set(6, 24), "byte 6: the sector's column is 24; allowed is 0 to 23"},
 		{set(7, 255), "byte 7: the sector's row is 255; allowed is 0 to 23"},
 		{set(17, 65), "byte 17: the number of stamps is 65; allowed is 0 to 64"},

@@ -1,5 +1,18 @@
 package ground
 
+// A Base is what a realm's floor and walls are made of.
+type Base uint8
+
+const (
+	Forge Base = iota // plates with hot cracks, walls of iron
+	Reef              // sand under moving light, walls of coral
+	Grove             // moss and threads, walls of old wood
+	bases
+)
+
+// Bases is how many there are.
+const Bases = int(bases)
+
 // A style is what a base's colours and shapes are; the palette gives the hues.
 type style struct {
 	base           Base

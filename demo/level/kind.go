@@ -16,12 +16,16 @@ const (
 	Lancer               // an arrow, charges in a straight line after a tell
 	Swarm                // tiny, flocks by the dozen
 	Warden               // large, shoots rings
+	kinds
 )
 
 var enemyNames = [Kinds]string{"drifter", "lancer", "swarm", "warden"}
 
+// Realms are the names of the realms, in the order in which a game plays them; behind the last comes the first.
+var Realms = [...]string{"ember", "tide", "spore"}
+
 // Kinds is how many kinds there are.
-const Kinds = int(Warden) + 1
+const Kinds = int(kinds)
 
 // String returns the kind's name, which is that of its picture, too.
 func (e Enemy) String() string {

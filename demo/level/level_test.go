@@ -197,7 +197,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(`{"version": 1, "assets": [{"id": {}}], "palette": ["#"]}`))
 	f.Add([]byte(small[:200]))
-	for _, name := range []string{"ember", "tide", "spore"} {
+	for _, name := range Realms {
 		if data, err := os.ReadFile("../../assets/levels/" + name + ".json"); err == nil {
 			f.Add(data)
 		}

@@ -19,6 +19,13 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
+// The realms, in the order in which they are played.
+const (
+	Ember Realm = iota
+	Tide
+	Spore
+)
+
 func musicFiles(r Realm) (names []string) {
 	for l := range Layers {
 		names = append(names, MusicFile(r, l))

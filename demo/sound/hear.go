@@ -17,7 +17,7 @@ func (m *Mixer) Hear(events *cue.Events, at Listener, tick uint64) {
 		if gain < 0.004 { // -48 dB
 			continue
 		}
-		list := heard[e.Kind][:s.each]
+		list := heard[e.Kind][:s.Each]
 		for i := range list {
 			if gain > list[i].gain {
 				list[i].gain, gain = gain, list[i].gain
@@ -27,11 +27,11 @@ func (m *Mixer) Hear(events *cue.Events, at Listener, tick uint64) {
 	}
 	for k := range heard {
 		s := &specs[k]
-		if heard[k][0].gain == 0 || m.begun[k] != 0 && tick+1 < m.begun[k]+uint64(s.gap) && tick+1 >= m.begun[k] {
+		if heard[k][0].gain == 0 || m.begun[k] != 0 && tick+1 < m.begun[k]+uint64(s.Gap) && tick+1 >= m.begun[k] {
 			continue
 		}
 		m.begun[k] = tick + 1
-		for _, h := range heard[k][:s.each] {
+		for _, h := range heard[k][:s.Each] {
 			if h.gain > 0 {
 				m.begin(cue.Kind(k), s, h.gain, h.pan, tick)
 			}
@@ -40,9 +40,9 @@ func (m *Mixer) Hear(events *cue.Events, at Listener, tick uint64) {
 }
 
 // placed returns the gain of an event and where it comes from, -1 to 1.
-func placed(s *spec, e cue.Event, at Listener) (gain, pan float32) {
-	gain = s.gain * max(0, min(finite(e.Strength), 2))
-	if !s.placed {
+func placed(s *cue.Spec, e cue.Event, at Listener) (gain, pan float32) {
+	gain = s.Gain * max(0, min(finite(e.Strength), 2))
+	if !s.Placed {
 		return gain, 0
 	}
 	dx, dy := finite(e.X)-finite(at.X), finite(e.Y)-finite(at.Y)
@@ -57,18 +57,18 @@ func placed(s *spec, e cue.Event, at Listener) (gain, pan float32) {
 }
 
 // begin sends a sound off: of its variants the next, a little higher or lower than the last.
-func (m *Mixer) begin(k cue.Kind, s *spec, gain, pan float32, tick uint64) {
+func (m *Mixer) begin(k cue.Kind, s *cue.Spec, gain, pan float32, tick uint64) {
 	n := k.Variants()
 	m.turn[k] = (m.turn[k] + 1) % uint8(n)
 	i, ok := m.find(m.bank[k][m.turn[k]])
 	if !ok {
 		return
 	}
-	pitch := 1 + float64(s.vary)*m.random()
+	pitch := 1 + float64(s.Vary)*m.random()
 	// Equal power, and never wholly on one side: 0.9 of a right angle.
 	angle := math.Pi / 4 * (1 + 0.9*float64(pan))
 	m.ask(&command{
-		op: opPlay, slot: uint8(i), kind: uint8(k), prio: s.prio, most: s.most, duck: s.duck, stamp: tick,
+		op: opPlay, slot: uint8(i), kind: uint8(k), prio: s.Prio, most: s.Most, duck: s.Duck, stamp: tick,
 		left: gain * float32(math.Cos(angle)*math.Sqrt2), right: gain * float32(math.Sin(angle)*math.Sqrt2),
 		step: uint64(float64(m.slots[i].clip.Rate) / Rate * pitch * (1 << 32)),
 	})

@@ -199,7 +199,7 @@ func TestMixer_ARoarStealsAVoiceAndAHitDoesNot(t *testing.T) {
 	if n != Voices {
 		t.Fatalf("%d voices play; want %d", n, Voices)
 	}
-	if prio <= specs[cue.Hit].prio {
+	if prio <= specs[cue.Hit].Prio {
 		t.Fatalf("a voice of priority %d survived among so many", prio)
 	}
 	before := m.Stats()
@@ -222,16 +222,16 @@ func TestMixer_OfAKindThereAreNoMoreThanItsMost(t *testing.T) {
 		say(m, tick, cue.Shot, one(0, 0), one(9, 0), one(20, 0))
 		listen(m, perUpdate)
 	}
-	if n := m.Stats().Voices; n != int(specs[cue.Shot].most) {
-		t.Errorf("%d shots at once; want %d", n, specs[cue.Shot].most)
+	if n := m.Stats().Voices; n != int(specs[cue.Shot].Most) {
+		t.Errorf("%d shots at once; want %d", n, specs[cue.Shot].Most)
 	}
 }
 
 // alone leaves a kind one voice for a test.
 func alone(t *testing.T, k cue.Kind) {
-	was := specs[k].most
-	specs[k].most = 1
-	t.Cleanup(func() { specs[k].most = was })
+	was := specs[k].Most
+	specs[k].Most = 1
+	t.Cleanup(func() { specs[k].Most = was })
 }
 
 // A sine whose voice is stolen at its crest would jump by its height.
@@ -281,7 +281,7 @@ func TestMixer_BetweenTwoOfAKindThereIsAGap(t *testing.T) {
 		say(m, tick, cue.Dash, one(0, 0))
 		listen(m, block)
 	}
-	if got, want := m.Stats().Begun, uint64(30+3)/uint64(specs[cue.Dash].gap); got != want {
+	if got, want := m.Stats().Begun, uint64(30+3)/uint64(specs[cue.Dash].Gap); got != want {
 		t.Errorf("%d in 30 ticks; want %d", got, want)
 	}
 }

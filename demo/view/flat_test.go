@@ -112,7 +112,10 @@ func (f *flat) trail(v *View, t *flatTrail) {
 
 func (f *flat) bodies(v *View) {
 	q, soft := &f.quads, v.atlas.Soft()
-	core := [level.Kinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}
+	var core [level.Kinds]render.Color
+	for k := range core {
+		core[k] = v.pal[game.CoreOf(level.Enemy(k))]
+	}
 	var body, cores [level.Kinds]render.Region
 	var lit [level.Kinds]bool
 	for k := range body {

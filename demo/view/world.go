@@ -102,11 +102,13 @@ type dress struct {
 	core  [level.Kinds]render.Region
 	hue   [level.Kinds]render.Color // of the core
 	cored [level.Kinds]bool
+	glare [level.Kinds]float32 // how far a hit whitens it
 }
 
 func (v *View) dress() dress {
-	d := dress{soft: v.atlas.Soft(), halo: v.pal[2].Light(0.4), hue: [level.Kinds]render.Color{v.pal[3], v.pal[4], v.pal[3], v.pal[4]}}
+	d := dress{soft: v.atlas.Soft(), halo: v.pal[2].Light(0.4)}
 	for k := range d.body {
+		d.hue[k], d.glare[k] = v.pal[game.CoreOf(level.Enemy(k))], game.GlareOf(level.Enemy(k))
 		d.body[k] = v.region(v.ids.enemy[k], v.atlas.Placeholder())
 		if d.cored[k] = v.atlas.Loaded(v.ids.core[k]); d.cored[k] {
 			d.core[k] = v.atlas.Lookup(v.ids.core[k])
@@ -117,10 +119,7 @@ func (v *View) dress() dress {
 
 func (v *View) enemy(e *game.Seen, d *dress) {
 	p, size := e.P, game.SizeOf(e.Kind)
-	flash := min(1, e.Flash)
-	if e.Kind == level.Warden {
-		flash *= 0.35 // it is hit all the time, and must keep its colour
-	}
+	flash := min(1, e.Flash) * d.glare[e.Kind]
 	body := v.pal[2].Mix(white, flash)
 	if e.Elite {
 		size *= 1.35

@@ -88,6 +88,16 @@ type Config struct {
 	// that has begun may let the heap grow by four tenths of it more. Of several managers the
 	// largest headroom counts for all.
 	GoHeadroom int64
+
+	// HoldGC has GOGC off from BeginLevel to EndLevel, as long as the level allocates less than
+	// GoHeadroom, so that not even the collection comes which the runtime begins when there was none
+	// for two minutes. Beyond the headroom GOGC is finite again, and a collection begins within a quarter
+	// of a second, and so beyond what is allocated in that time. A GOGC that the program sets
+	// meanwhile stands, as ever; but GOGC=off, set in such a level, ends with it. It is for a game
+	// whose levels last longer than two minutes and leave the heap alone: memory that only a
+	// collection gives back, as what finalizers and cleanups hold, waits as long as the level lasts. With
+	// KeepGC it does nothing. Several managers: off while any of them is in such a level.
+	HoldGC bool
 }
 
 const (

@@ -135,7 +135,7 @@
 // EndLevel when plain Go would have run by then; and at Collect. So there is never a collection
 // more than without a manager but those of Collect, and none in a level that makes less garbage
 // than the headroom, except the one that the runtime begins when there was none for two
-// minutes, and those that a memory limit asks for. A collection at EndLevel blocks, and costs
+// minutes, unless [Config.HoldGC] puts that off, and those that a memory limit asks for. A collection at EndLevel blocks, and costs
 // what it costs in plain Go: with a large live heap a level change takes that long, and with
 // several managers the levels of the others bear it, too.
 //

@@ -24,6 +24,7 @@ type GoStats struct {
 // A pacer is a manager's part in the collector's pacing, and its view of what the collector did.
 type pacer struct {
 	lease   *lease // nil with KeepGC and after Close
+	hold    bool   // the collector is off while a level lasts
 	samples []metrics.Sample
 	now     GoStats
 	base    uint64   // cycles at New
@@ -67,7 +68,7 @@ func (p *pacer) start(cfg *Config) {
 		p.pauses = slices.Clone(h.Counts)
 	}
 	if !cfg.KeepGC {
-		p.lease = newLease(cfg.GoHeadroom)
+		p.lease, p.hold = newLease(cfg.GoHeadroom), cfg.HoldGC
 	}
 	p.read()
 }
@@ -103,6 +104,9 @@ func (p *pacer) read() {
 // under way.
 func (p *pacer) beginLevel() {
 	if p.lease != nil {
+		if p.hold {
+			pacing.hold(p.lease.claim)
+		}
 		pacing.rest()
 	}
 	asked.Lock()
@@ -117,7 +121,10 @@ func (p *pacer) endLevel() {
 	p.read()
 	p.inPlay, p.playing = p.now.InPlay, false
 	asked.Unlock()
-	if p.lease != nil && pacing.rest() {
+	if p.lease == nil {
+		return
+	}
+	if pacing.release(p.lease.claim); pacing.rest() {
 		collect()
 		pacing.follow()
 	}

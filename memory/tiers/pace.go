@@ -27,7 +27,8 @@ import (
 // While claims is not empty:
 //
 //	(1) GOGC is set, or the host has put its own figure in force since, which then stands
-//	(2) set >= wish; with wish off, set is off, too
+//	(2) set >= wish, or off; with wish off, set is off, too
+//	(3) nobody holds the collector: set == spared
 type process struct {
 	sync.Mutex
 	claims []*claim
@@ -42,7 +43,9 @@ type process struct {
 	allocs  uint64 // bytes that it had allocated at the last look
 	watched bool   // the sentinel is armed
 
-	again *time.Timer // the second look after a collection
+	spared int         // GOGC that the claims ask for, were nobody to hold the collector
+	again  *time.Timer // the second look after a collection
+	looks  *time.Timer // the next look while somebody holds the collector
 }
 
 const (
@@ -54,7 +57,11 @@ var pacing = process{set: none}
 
 // A claim is a manager's part in the pacing. It knows nothing of its manager, so that one which
 // is dropped is collected.
-type claim struct{ headroom uint64 }
+type claim struct {
+	headroom uint64
+	holds    bool   // the collector is off for its level
+	until    uint64 // with holds: bytes that the process will have allocated when the headroom is spent
+}
 
 // A lease is what a manager holds of its claim. When it is collected, the claim goes.
 type lease struct {
@@ -145,6 +152,9 @@ func (p *process) settle() {
 	percent := p.wish
 	for _, c := range p.claims {
 		percent = max(percent, p.heap.percentFor(p.wish, c.headroom))
+	}
+	if p.spared = percent; p.holding() {
+		percent = off
 	}
 	if percent != p.set && replace(p.set, percent) {
 		p.set, p.heap.percent = percent, percent
@@ -246,17 +256,21 @@ func (p *process) read() {
 		v[i] = number(&p.samples[i])
 	}
 	live, objects, allocs, cycles := v[1], v[4], v[5], v[6]
-	since := allocs - (objects - min(objects, live))
+	since, collected := allocs-(objects-min(objects, live)), false
 	switch {
 	case !p.watched:
 		// Nobody has looked: what is on the heap is all there is to know.
 		p.since, p.noticed = since, since
 	case cycles != p.cycles:
 		p.since, p.noticed = max(p.allocs, since), allocs
+		collected = true
 	default:
 		p.since = max(p.since, since)
 	}
 	p.cycles, p.allocs = cycles, allocs
+	if collected {
+		p.anew()
+	}
 	p.heap = heap{percent: int(int32(v[0])), live: live, scanned: live + v[2] + v[3], now: live + allocs - p.since}
 }
 

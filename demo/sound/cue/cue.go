@@ -8,52 +8,6 @@
 // nothing, and belongs to the game goroutine.
 package cue
 
-// A Kind is a sound that the game has.
-type Kind uint8
-
-// The kinds, in the order of the mixer's table. The file of kind K is sound/K_N.flac, with N
-// from 0 to Variants()-1.
-const (
-	Shot Kind = iota
-	Hit
-	BurstSmall
-	BurstLarge
-	Dash
-	Pickup
-	Gift
-	Hurt
-	Seal
-	Roar
-	Spawn
-	Portal
-	Move
-	Select
-	Lightning
-	Count
-)
-
-var names = [Count]string{"shot", "hit", "burst_small", "burst_large", "dash", "pickup", "gift", "hurt",
-	"seal", "roar", "spawn", "portal", "move", "select", "lightning"}
-
-// String returns the kind's name in file names.
-func (k Kind) String() string {
-	if k >= Count {
-		return "unknown"
-	}
-	return names[k]
-}
-
-// Variants returns how many files the kind has: what is heard often has several.
-func (k Kind) Variants() int {
-	switch k {
-	case Shot:
-		return 3
-	case Hit, BurstSmall, BurstLarge:
-		return 2
-	}
-	return 1
-}
-
 // A Sink takes what a game's effects have to say. X and y are in the world's units; strength is
 // 1 for a sound as it was made, 0 for none, and at most 2.
 type Sink interface {

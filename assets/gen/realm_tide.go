@@ -1,6 +1,45 @@
 package main
 
-import "math"
+import (
+	"math"
+
+	"github.com/strata-go/strata/demo/ground"
+)
+
+func init() {
+	add(realm{
+		Name: "tide", Title: "The Drowned Reaches", Palette: [5]string{"#03080f", "#0c4a56", "#22c3e0", "#c9fff0", "#ff7a66"},
+		Start: [2]int{10620, 1720}, Heart: [2]int{6080, 6240},
+		Seals:   [4][2]int{{2900, 4060}, {8420, 3140}, {3720, 9220}, {9340, 8260}},
+		Ambient: ambient{24, "bubble"},
+		base:    ground.Reef, solid: tideRock,
+		stamps: [stampsAcross * stampsDown]stamp{fan, weed, shell, starfish, anemone, bubbles, pebbles, brain, swirl, sponges, plankton, polyps},
+		lots: []lot{
+			{id: 0, share: 6, room: 2, least: 60, most: 130}, {id: 1, share: 10, room: 1, least: 60, most: 140, layer: ground.Above},
+			{id: 2, share: 4, room: 4, least: 30, most: 60}, {id: 3, share: 4, room: 4, least: 40, most: 70},
+			{id: 4, share: 5, room: 3, least: 50, most: 100}, {id: 5, share: 5, room: 2, least: 70, most: 120},
+			{id: 6, share: 12, room: 1, least: 60, most: 120}, {id: 7, share: 5, room: 3, least: 40, most: 120},
+			{id: 8, share: 7, room: 9, least: 120, most: 220}, {id: 9, share: 5, room: 2, least: 50, most: 100, shine: 80, color: 2},
+			{id: 10, share: 6, room: 5, least: 90, most: 160, shine: 130, color: 2},
+		},
+		onWalls: []uint8{11, 0}, ring: [2]uint8{7, 4},
+		music: [4]func() *score{tideCalm, tideDrums, tideDrive, tideHeat},
+	})
+}
+
+// tideRock is reefs: long winding ridges with gaps, around open basins, and some islands.
+func tideRock(x, y int) bool {
+	wx, wy := x+relief(x, y, 70, 21)*26/one, y+relief(x, y, 70, 22)*26/one
+	ridge := abs(relief(wx, wy, 128, 23))
+	swell := relief(x, y, 90, 24) // reefs grow and thin out along their length
+	rough := relief(x, y, 17, 25)
+	if ridge < one/8+swell/6+rough/22 && swell > -one/7 {
+		return true
+	}
+	island := relief(wx, wy, 46, 26)
+	basin := relief(x, y, 300, 27)
+	return island+rough/8 > one*56/100-basin/6
+}
 
 func stone(pal *[5]tone) (dark, light tone) {
 	return pal[0].mix(pal[1], 0.35), pal[1].mix(pal[2], 0.18)
@@ -134,4 +173,82 @@ func polyps(k *dye, p vec, pal *[5]tone) {
 		k.solid(p, at, r, pal[4].mix(pal[0], 0.85), pal[4].mix(pal[0], 0.45), uint32(592+i))
 		k.paint(pal[0], 0.85*fill(p.sub(at).length()-r*0.35))
 	})
+}
+
+// Tide: slow water at 90 beats a minute, in F with the raised fourth. A step of 3,675 samples.
+const tideStep = 3675
+
+var tideChords = [8][4]float64{
+	{53, 60, 64, 69}, {52, 59, 64, 67}, {50, 57, 60, 64}, {55, 59, 62, 66}, // Fmaj7 Em7 Dm9 G6 with B natural throughout
+	{53, 57, 64, 71}, {45, 57, 60, 64}, {50, 57, 65, 69}, {48, 55, 62, 64},
+}
+
+func tideCalm() *score {
+	s := newScore(tideStep, 16, 16)
+	for b := range 16 {
+		c := tideChords[b%8]
+		s.pad(s.at(b, 0), s.seconds(21), 0.4, 1.3, 1.4, c[0], c[1], c[2], c[3])
+		s.pad(s.at(b, 0), s.seconds(20), 0.35, 0.8, 1.4, c[0]-12)
+	}
+	drops := []struct {
+		bar, step int
+		key       float64
+	}{{1, 6, 79}, {1, 12, 76}, {3, 4, 83}, {3, 10, 81}, {5, 6, 76}, {5, 11, 81}, {6, 14, 77}, {7, 8, 76}, {9, 4, 88}, {9, 10, 83}, {10, 8, 81},
+		{11, 6, 78}, {11, 12, 79}, {13, 2, 76}, {13, 8, 84}, {14, 6, 81}, {15, 4, 79}, {15, 10, 74}}
+	for _, d := range drops {
+		s.bell(s.at(d.bar, d.step), 0.34, d.key, 2.6)
+	}
+	s.through(room(musicRate, 0.8))
+	return s
+}
+
+func tideDrums() *score {
+	s := newScore(tideStep, 16, 4)
+	s.each("9.........6....."+"9.........6..4..", func(_, at int, v float64) { s.kick(at, 0.9*v, 43) })
+	s.each("......5........."+"......5.......45", func(_, at int, v float64) { s.tom(at, 0.6*v, 110) })
+	s.each("........6.......", func(_, at int, v float64) { s.brush(at, 0.5*v, 1200, 0.9, 0.22) })
+	s.each("..3..24...3..24.", func(_, at int, v float64) { s.brush(at, 0.3*v, 4300, 1.6, 0.07) })
+	// A wave that comes in over four bars and breaks on the first beat.
+	n, f := noise(303), &filter{rate: musicRate}
+	s.add(s.at(2, 0), s.seconds(32), func(t float64) float64 {
+		u := t / s.seconds(32)
+		low, _, _ := f.run(n(), 250+900*u*u, 0.8)
+		return 0.3 * low * swell(t, s.seconds(32), s.seconds(26), s.seconds(5))
+	})
+	return s
+}
+
+func tideDrive() *score {
+	s := newScore(tideStep, 16, 8)
+	for b := range 8 {
+		root := tideChords[b][0] - 12
+		for _, n := range []struct {
+			step, long, up, v float64
+		}{{0, 5, 0, 0.9}, {6, 3, 0, 0.6}, {10, 3, 7, 0.7}, {14, 2, 12, 0.5}} {
+			s.bass(s.at(b, int(n.step)), s.seconds(n.long), 0.7*n.v, root+n.up, 350)
+		}
+		for i, k := range []int{1, 2, 3, 2, 1, 3} { // a marimba over the bar's dots
+			s.pluck(s.at(b, i*3%16), 0.32, tideChords[b][k]+12, 0.5)
+		}
+	}
+	return s
+}
+
+func tideHeat() *score {
+	s := newScore(tideStep, 16, 8)
+	order := [16]int{0, 1, 2, 3, 1, 2, 3, 2, 0, 2, 1, 3, 2, 3, 1, 2}
+	for b := range 8 {
+		c := tideChords[b]
+		for i, k := range order {
+			key := c[k] + 12
+			if i%5 == 4 {
+				key += 12
+			}
+			s.bell(s.at(b, i), 0.22+0.1*float64((i+3)%4/3), key, 0.9)
+		}
+		s.pad(s.at(b, 0), s.seconds(18), 0.3, 0.2, 0.8, c[1]+12, c[3]+12)
+	}
+	s.each("..4...4...4...4.", func(_, at int, v float64) { s.brush(at, 0.4*v, 5000, 1.4, 0.06) })
+	s.through(echo(3*tideStep, 0.4, 0.35))
+	return s
 }

@@ -1,6 +1,53 @@
 package main
 
-import "math"
+import (
+	"math"
+
+	"github.com/strata-go/strata/demo/ground"
+)
+
+func init() {
+	add(realm{
+		Name: "spore", Title: "The Breathing Groves", Palette: [5]string{"#150926", "#2c5a1c", "#a4e02a", "#fff2c8", "#ff3da6"},
+		Start: [2]int{1560, 1780}, Heart: [2]int{6240, 6160},
+		Seals:   [4][2]int{{4060, 2980}, {9260, 3480}, {3120, 8860}, {8300, 9420}},
+		Ambient: ambient{36, "spore"},
+		base:    ground.Grove, solid: sporeRock,
+		stamps: [stampsAcross * stampsDown]stamp{hood, caps, roots, motes, fern, puffball, fairyRing, litter, tuft, slime, seeds, brackets},
+		lots: []lot{
+			{id: 0, share: 4, room: 3, least: 50, most: 130, shine: 90, color: 4}, {id: 1, share: 7, room: 2, least: 50, most: 110},
+			{id: 2, share: 11, room: 0, least: 90, most: 190}, {id: 3, share: 7, room: 3, least: 90, most: 160, shine: 110, color: 2},
+			{id: 4, share: 10, room: 1, least: 60, most: 140, layer: ground.Above}, {id: 5, share: 4, room: 3, least: 50, most: 100},
+			{id: 6, share: 2, room: 8, least: 90, most: 160}, {id: 7, share: 12, room: 0, least: 80, most: 140},
+			{id: 8, share: 12, room: 0, least: 60, most: 130}, {id: 9, share: 3, room: 5, least: 60, most: 130, shine: 120, color: 2},
+			{id: 10, share: 3, room: 4, least: 50, most: 90},
+		},
+		onWalls: []uint8{11, 8}, ring: [2]uint8{6, 0},
+		music: [4]func() *score{sporeCalm, sporeDrums, sporeDrive, sporeHeat},
+	})
+}
+
+// sporeRock is groves: round trunks of all sizes that stand in clusters, with clearings between them.
+func sporeRock(x, y int) bool {
+	const step = 30
+	ix, iy := (x+step*8)/step-8, (y+step*8)/step-8
+	rough := relief(x, y, 12, 31)
+	for i := range 25 {
+		sx, sy := ix+i%5-2, iy+i/5-2
+		h := hash(sx, sy, 32)
+		px, py := sx*step+int(h&0xff)*step>>8, sy*step+int(h>>8&0xff)*step>>8
+		dense := relief(px, py, 150, 33) + relief(px, py, 60, 34)/2
+		size := (dense+one/5)*15/one + int(h>>16&7)
+		if size < 7 {
+			continue
+		}
+		size = min(size, 19) + rough*2/one
+		if (x-px)*(x-px)+(y-py)*(y-py) < size*size {
+			return true
+		}
+	}
+	return false
+}
 
 // mushroom is one from above: a lit dome with gills at its rim and spots.
 func mushroom(k *dye, p, c vec, r float64, hue tone, pal *[5]tone, seed uint32) {
@@ -137,4 +184,83 @@ func brackets(k *dye, p vec, pal *[5]tone) {
 		d, _ := lump(p, at, r*0.62, uint32(712+i))
 		k.paint(hue.scale(0.35), 0.6*fill(outlined(d, 1.4)))
 	})
+}
+
+// Spore: something grows in sevens, 2 + 2 + 3, in A with a Dorian sixth. A step of 2,700 samples,
+// fourteen to the bar.
+const sporeStep = 2700
+
+var (
+	sporeRoots = [8]float64{45, 45, 43, 50, 45, 48, 43, 40} // A A G D, A C G E
+	sporeScale = [7]float64{0, 2, 3, 5, 7, 9, 10}
+)
+
+// sporeKey is a degree of the scale above A, in octaves of seven.
+func sporeKey(degree int) float64 {
+	octave := degree / 7
+	return 57 + 12*float64(octave) + sporeScale[degree%7]
+}
+
+func sporeCalm() *score {
+	s := newScore(sporeStep, 14, 16)
+	for b := range 16 {
+		root := sporeRoots[b%8]
+		s.pad(s.at(b, 0), s.seconds(15.5), 0.36, 0.7, 0.7, root, root+7, root+12)
+	}
+	theme := [16][]int{ // degree at steps 0, 4, 8, 11; -1 rests
+		{4, -1, 6, 7}, {-1, 9, 8, -1}, {6, -1, 4, -1}, {3, 5, -1, 7}, {4, -1, 6, 7}, {9, -1, 11, -1}, {10, 8, 6, -1}, {4, -1, -1, 1},
+		{7, -1, 6, 4}, {-1, 2, 4, -1}, {6, 8, -1, 10}, {9, -1, 7, -1}, {7, 11, -1, 9}, {8, -1, 7, 6}, {6, -1, 3, -1}, {1, 4, -1, -1}}
+	for b, bar := range theme {
+		for i, d := range bar {
+			if d >= 0 {
+				s.pluck(s.at(b, []int{0, 4, 8, 11}[i]), 0.5, sporeKey(d), 1.1)
+			}
+		}
+	}
+	s.through(echo(6*sporeStep, 0.4, 0.4))
+	s.through(room(musicRate, 0.4))
+	return s
+}
+
+func sporeDrums() *score {
+	s := newScore(sporeStep, 14, 4)
+	s.each("9.......7....."+"9.......7..5..", func(_, at int, v float64) { s.kick(at, 0.9*v, 50) })
+	s.each("....7......6..", func(_, at int, v float64) { s.tom(at, 0.6*v, 165) })
+	s.each("..5...4...5.4."+"..5...4.4.5.46", func(_, at int, v float64) { s.pluck(at, 0.4*v, 86, 0.09) })
+	s.each("....6......5..", func(_, at int, v float64) { s.brush(at, 0.45*v, 2100, 1.1, 0.12) })
+	s.each("3.2.3.2.3.23.2", func(_, at int, v float64) { s.brush(at, 0.3*v, 5000, 1.8, 0.04) })
+	return s
+}
+
+func sporeDrive() *score {
+	s := newScore(sporeStep, 14, 8)
+	s.each("9..5.7..8..6.5", func(b, at int, v float64) {
+		root := sporeRoots[b] - 12
+		if v > 0.6 && v < 0.8 {
+			root += 12
+		}
+		s.bass(at, s.seconds(1.7), 0.7*v, root, 700*v)
+	})
+	s.each("....5...5..5..", func(b, at int, v float64) {
+		s.pluck(at, 0.5*v, sporeRoots[b]+19, 0.4)
+		s.pluck(at, 0.4*v, sporeRoots[b]+24, 0.4)
+	})
+	return s
+}
+
+func sporeHeat() *score {
+	s := newScore(sporeStep, 14, 8)
+	up := [14]int{0, 4, 7, 2, 6, 9, 4, 7, 11, 9, 6, 4, 8, 2}
+	shift := [8]int{0, 0, 6, 3, 0, 2, 6, 4}
+	for b := range 8 {
+		for i, d := range up {
+			s.pluck(s.at(b, i), 0.4+0.2*float64((13-i)/13), sporeKey((d+shift[b])%14)+12, 0.35)
+			if i%2 == 0 {
+				s.lead(s.at(b, i), s.seconds(1.1), 0.16, sporeRoots[b]+12+[]float64{0, 7, 12}[i/2%3], 1800-100*float64(i))
+			}
+		}
+	}
+	s.each("4.4.4.4.4.44.4", func(_, at int, v float64) { s.brush(at, 0.35*v, 5600, 1.6, 0.04) })
+	s.through(echo(4*sporeStep, 0.3, 0.3))
+	return s
 }

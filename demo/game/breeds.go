@@ -1,0 +1,124 @@
+package game
+
+import (
+	"slices"
+
+	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/engine"
+)
+
+// A breed is what a kind of enemy is like: all that the rules and the eye want to know of it. Each kind has a file of its
+// own, enemy_NAME.go, which registers it.
+type breed struct {
+	radius float32
+	size   float32 // side of its picture
+	hp     int16
+	score  int32
+	speed  float32
+	damage int16
+	worth  int16 // in embers
+	move   func(w *walk, p *Position, v *Velocity, e *Enemy)
+	crowd  crowding
+	boss   bool // larger than the grid's cells, and nothing but fire ends it
+
+	trail  int     // points of the longest that one of them has; 0 is none
+	keen   bool    // the trail grows in each tick, not in every fourth
+	wide   bool    // it, or its trail, is seen from further away
+	core   int     // of the palette, its core's colour
+	glare  float32 // how far a hit whitens it
+	guards int     // in a seal's garrison every so many is of this kind; 0 is none
+
+	// How it takes hits, and falls.
+	kick   float32 // share of a shot's speed that it takes on
+	drops  float32 // chance of leaving something
+	faint  bool    // its burst is a small one
+	freeze int     // ticks that the game stands still
+	shake  float32
+
+	// How much the autopilot fears it, and from how far.
+	fear, reach float32
+
+	spawns []spawn // its lines of the table, see spawnTable
+}
+
+// A crowding is what somebody does of whom the others push.
+type crowding uint8
+
+const (
+	yields crowding = iota // feels the push now and then, and keeps it in Aim
+	aims                   // feels it in each tick: its Aim is taken
+	stands                 // is pushed by nobody
+)
+
+var (
+	breeds [level.Kinds]breed
+	// spawnTable is what comes at what heat: by heat, and there the most frequent first.
+	spawnTable []spawn
+)
+
+// register makes a breed known. It is called while the package is initialised: whatever the order, the tables are the same.
+func register(k level.Enemy, b breed) {
+	if breeds[k].move != nil {
+		panic("game: two breeds of " + k.String())
+	}
+	breeds[k] = b
+	for _, s := range b.spawns {
+		s.Kind = k
+		spawnTable = append(spawnTable, s)
+	}
+	slices.SortFunc(spawnTable, func(a, b spawn) int {
+		switch {
+		case a.Heat != b.Heat && a.Heat < b.Heat:
+			return -1
+		case a.Heat != b.Heat:
+			return 1
+		case a.Weight != b.Weight:
+			return int(b.Weight) - int(a.Weight)
+		}
+		return int(a.Kind) - int(b.Kind)
+	})
+}
+
+// configure sets the breeds of this round: tougher and faster with each.
+func (g *Game) configure() {
+	g.breeds = breeds
+	for i := range g.breeds {
+		b := &g.breeds[i]
+		b.hp += b.hp * int16(min(g.Round, 20)) / 3
+		b.speed = mul(b.speed, 1+mul(float32(min(g.Round, 10)), 0.08))
+	}
+}
+
+// SizeOf returns the side, in logical units, of an enemy's picture.
+func SizeOf(k level.Enemy) float32 { return breeds[k].size }
+
+// CoreOf returns the number of the palette's colour that an enemy's core has.
+func CoreOf(k level.Enemy) int { return breeds[k].core }
+
+// GlareOf returns how far a hit whitens an enemy, 0 to 1: who is hit all the time must keep its colour.
+func GlareOf(k level.Enemy) float32 { return breeds[k].glare }
+
+// guardOf returns the kind of a garrison's i-th: of those whose turn it is, the rarest.
+func guardOf(i int) level.Enemy {
+	kind, every := level.Drifter, 0
+	for k := range breeds {
+		if n := breeds[k].guards; n > every && i%n == 0 {
+			kind, every = level.Enemy(k), n
+		}
+	}
+	return kind
+}
+
+// crowded moves an enemy as the crowd of its cell would have it.
+func (w *walk) crowded(gr *grid, k int, from vec, p *Position, e *Enemy) {
+	switch breeds[e.Kind].crowd {
+	case stands:
+	case aims:
+		p.P = engine.MulAdd(p.P, gr.jostle(k, from), w.pace)
+	default:
+		if w.turn(e)%w.every == w.every/2 {
+			e.Aim = gr.jostle(k, from)
+		}
+		p.P = engine.MulAdd(p.P, e.Aim, w.pace)
+	}
+}

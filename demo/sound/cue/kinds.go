@@ -1,0 +1,79 @@
+package cue
+
+// A Kind is a sound that the game has.
+type Kind uint8
+
+// The kinds, in the order of the mixer's table. The file of kind K is sound/K_N.flac, with N
+// from 0 to Variants()-1.
+const (
+	Shot Kind = iota
+	Hit
+	BurstSmall
+	BurstLarge
+	Dash
+	Pickup
+	Gift
+	Hurt
+	Seal
+	Roar
+	Spawn
+	Portal
+	Move
+	Select
+	Lightning
+	Count
+)
+
+// A Spec is what a kind is called, and how a mixer treats it.
+type Spec struct {
+	Name     string  // in file names
+	Variants int     // files, at most 4: what is heard often has several
+	Gain     float32 // of the file at its place
+	Vary     float32 // share by which the pitch may differ, each way
+	Duck     float32 // share of the music that gives way
+	Prio     uint8   // who is stolen from: lower ones first
+	Most     uint8   // voices at once
+	Each     uint8   // begun per tick, the loudest, at most 3
+	Gap      uint8   // ticks before another one may begin
+	Placed   bool    // has a place in the world; menus have none
+}
+
+// The table is tuned so that a full horde leaves the ship's own sounds on top: what the player
+// must hear (hurt, seal, roar) has the highest priorities and may use few voices. Of what a horde
+// makes hundreds of, gaps let through what the voices have time to play: more would only cut each other off.
+var specs = [Count]Spec{
+	Shot:       {Name: "shot", Variants: 3, Gain: 0.34, Vary: 0.05, Prio: 3, Most: 4, Each: 1, Gap: 2, Placed: true},
+	Hit:        {Name: "hit", Variants: 2, Gain: 0.30, Vary: 0.10, Prio: 1, Most: 5, Each: 1, Gap: 3, Placed: true},
+	BurstSmall: {Name: "burst_small", Variants: 2, Gain: 0.42, Vary: 0.12, Prio: 2, Most: 8, Each: 2, Gap: 4, Placed: true},
+	BurstLarge: {Name: "burst_large", Variants: 2, Gain: 0.70, Vary: 0.08, Prio: 5, Most: 4, Each: 2, Gap: 2, Placed: true, Duck: 0.25},
+	Dash:       {Name: "dash", Variants: 1, Gain: 0.50, Vary: 0.04, Prio: 6, Most: 2, Each: 1, Gap: 4, Placed: true},
+	Pickup:     {Name: "pickup", Variants: 1, Gain: 0.32, Vary: 0.03, Prio: 3, Most: 4, Each: 1, Gap: 2, Placed: true},
+	Gift:       {Name: "gift", Variants: 1, Gain: 0.60, Prio: 8, Most: 2, Each: 1, Gap: 6, Duck: 0.35},
+	Hurt:       {Name: "hurt", Variants: 1, Gain: 0.80, Vary: 0.03, Prio: 9, Most: 2, Each: 1, Gap: 6, Duck: 0.5},
+	Seal:       {Name: "seal", Variants: 1, Gain: 0.85, Prio: 9, Most: 2, Each: 1, Gap: 6, Placed: true, Duck: 0.5},
+	Roar:       {Name: "roar", Variants: 1, Gain: 0.90, Vary: 0.04, Prio: 9, Most: 2, Each: 1, Gap: 10, Placed: true, Duck: 0.6},
+	Spawn:      {Name: "spawn", Variants: 1, Gain: 0.40, Vary: 0.10, Prio: 4, Most: 4, Each: 2, Gap: 2, Placed: true},
+	Portal:     {Name: "portal", Variants: 1, Gain: 0.60, Prio: 7, Most: 2, Each: 1, Gap: 10, Placed: true, Duck: 0.3},
+	Move:       {Name: "move", Variants: 1, Gain: 0.35, Vary: 0.02, Prio: 8, Most: 2, Each: 1, Gap: 2},
+	Select:     {Name: "select", Variants: 1, Gain: 0.45, Prio: 8, Most: 2, Each: 1, Gap: 2},
+	Lightning:  {Name: "lightning", Variants: 1, Gain: 0.50, Vary: 0.10, Prio: 4, Most: 4, Each: 2, Gap: 4, Placed: true},
+}
+
+// Specs returns the table of all kinds, a copy.
+func Specs() [Count]Spec { return specs }
+
+// String returns the kind's name in file names.
+func (k Kind) String() string {
+	if k >= Count {
+		return "unknown"
+	}
+	return specs[k].Name
+}
+
+// Variants returns how many files the kind has.
+func (k Kind) Variants() int {
+	if k >= Count {
+		return 1
+	}
+	return specs[k].Variants
+}
