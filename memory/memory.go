@@ -14,7 +14,8 @@ const MaxAlign = 4096
 // collector does not look at it (see [PointerFree]).
 //
 // An allocator comes from the New of its family: the zero value of the type is none, and is not
-// to be used. It belongs to one goroutine at a time unless its documentation says otherwise. Builds with -race or -tags memdebug report the second goroutine.
+// to be used. It belongs to one goroutine at a time unless its documentation says otherwise. Builds
+// with -race report the second goroutine; -tags memdebug alone does not.
 type Allocator interface {
 	// Alloc returns a block of at least size bytes aligned to align. Size 0 gives a
 	// non-nil pointer that may be passed to Free and must not be dereferenced.

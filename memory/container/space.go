@@ -25,16 +25,19 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count")
 // It lies in the Go heap, is made once, and is passed to every method. What writes to a
 // container follows the goroutine rule of its allocator; while nobody writes, any number of
 // goroutines may read. Where the allocator serves several at once, as slab.Central and
-// compose.Locked do, each goroutine that writes has a Space of its own. Once the allocator is closed nothing may be read, as from any of its
-// blocks, also not by the search of a Set or an Intern: debug builds panic with a *memory.Misuse
-// then. What needs memory and reads none, as the growth of a Vec or Ring, a first element and
+// compose.Locked do, each goroutine that writes has a Space of its own.
+//
+// Once the allocator is closed nothing may be read, as from any of its blocks, also not by the search
+// of a Set or an Intern: debug builds panic with a *memory.Misuse then. What needs memory and reads none, as the growth of a Vec or Ring, a first element and
 // every Reserve, fails with memory.ErrClosed in every build, and Free panics with a *memory.Misuse.
+//
 // What an allocator calls in the midst of an Alloc or a Free, as the soft mark of a budget, may read
 // containers, change elements and remove some; what was to be inserted behind these goes to the end.
-// To make a container of this Space grow, shrink or go there, to Clear Strings, or to add to one that
-// grows or shrinks what there will be no room for, is a *memory.Misuse: the one that is growing may be
-// half moved. While the old block of one that has moved is freed it has the new one, and while one is
-// freed that goes it is empty.
+// To make a container of this Space grow, shrink or go there, to Clear Strings or Intern a new text, or
+// to add to one that grows or shrinks what there will be no room for, is a *memory.Misuse: the one that
+// is growing may be half moved. While the old block of a container that has moved is freed, the
+// container has the new one; while the only block of one is freed, it is empty.
+//
 // An allocator that gets a second range of addresses, as tlsf.Heap.AddPool gives it one, serves
 // what its containers have and no more: what needs memory fails with ErrNoBase.
 type Space struct {
@@ -57,8 +60,10 @@ func In(a memory.Allocator) (*Space, error) {
 }
 
 // Use makes sp the space of the blocks of a, as In does, without an allocation: for memory that
-// is another one each frame. On error sp has not changed.
+// is another one each frame. On error sp has not changed. Out of what the allocator calls while it
+// works for a container it is a *memory.Misuse.
 func (sp *Space) Use(a memory.Allocator) error {
+	sp.idle()
 	b, ok := a.(memory.Baser)
 	if !ok || invariant.Nil(a) || b.Base() == nil {
 		return fmt.Errorf("container: a space in %T: %w", a, ErrNoBase)
@@ -196,7 +201,7 @@ func (sp *Space) idle() {
 	sp.owner.Touch()
 	if sp.busy {
 		panic(&memory.Misuse{Package: "container", Op: "Space", Addr: uintptr(sp.base),
-			Reason: "a container grows, shrinks or is freed out of what the allocator calls while it works for another one: do it after"})
+			Reason: "a container grows, shrinks, is freed or gets a text, or the Space an allocator, out of what the allocator calls while it works for another one: do it after"})
 	}
 }
 

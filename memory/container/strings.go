@@ -192,11 +192,12 @@ func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 // Clear does the rest.
 func (s *Strings) Clear(sp *Space) {
 	sp.idle()
+	if s.texts.cap|s.pages.cap|s.index.cap == 0 {
+		return // without a block, also where the allocator is closed
+	}
 	sp.mustBeBlock(s.texts.off, uintptr(s.texts.cap)*unsafe.Sizeof(text{}))
 	sp.mustBeBlock(s.pages.off, uintptr(s.pages.cap)*unsafe.Sizeof(page{}))
-	if s.texts.cap|s.pages.cap|s.index.cap != 0 {
-		sp.mustLive() // in every build, since what is freed is read first
-	}
+	sp.mustLive() // in every build, since what is freed is read first
 	for id := s.texts.n; id > 0; id-- {
 		x := s.text(sp, id)
 		if x.at>>slotBits >= s.pages.n {

@@ -112,6 +112,45 @@ func TestStrings_AClearInTheMidstOfAnInternIsRefused(t *testing.T) {
 	s.Free(sp)
 }
 
+// A text that is half added has its place by then: one that came in between would be written behind the
+// last, or be there twice.
+func TestStrings_ANewTextInTheMidstOfAnInternIsRefused(t *testing.T) {
+	h, _ := heap(t)
+	a := &told{Heap: h}
+	sp := space(t, a)
+	var s Strings
+	told := 0
+	for i := range 400 {
+		a.tell = func() {
+			told++
+			if id, ok := s.Lookup(sp, "2"); ok {
+				s.Release(sp, id)
+			}
+			for _, text := range []string{"between", "2", fmt.Sprint(i), "a longer text"} {
+				if _, ok := s.Lookup(sp, text); !ok {
+					memtest.Misuse(t, func() { _, _ = s.Intern(sp, text) }, "container.Space", "while it works for another one")
+				}
+			}
+			must(t, s.Check(sp))
+		}
+		text := fmt.Sprint(i)
+		if i%3 == 0 {
+			text = fmt.Sprint("a text of another length: ", i)
+		}
+		id, err := s.Intern(sp, text)
+		must(t, errors.Join(err, s.Check(sp)))
+		if s.Text(sp, id) != text {
+			t.Fatalf("%q is %q, one of %d", text, s.Text(sp, id), s.Len())
+		}
+	}
+	if told < 10 {
+		t.Errorf("told %d times", told)
+	}
+	a.tell = nil
+	s.Free(sp)
+	must(t, h.Check())
+}
+
 // What is added out of a callback has room in the block there is, but not in the one to come.
 func TestSpace_WhatIsAddedWhileAContainerMovesIsRefusedAndNothingIsWrittenBehindIt(t *testing.T) {
 	h, _ := heap(t)
@@ -178,4 +217,20 @@ func TestVec_CheckPassesInTheMidstOfAGrowth(t *testing.T) {
 	}
 	first.Free(sp)
 	v.Free(sp)
+}
+
+// A Space does not change its allocator while that is at work: what it returns counts from its own base.
+func TestSpace_UseInTheMidstOfAGrowthIsRefused(t *testing.T) {
+	h, _ := heap(t)
+	other, _ := heap(t)
+	a := &told{Heap: h}
+	sp := space(t, a)
+	var v Vec[int]
+	a.tell = func() { memtest.Misuse(t, func() { _ = sp.Use(other) }, "container.Space", "do it after") }
+	must(t, errors.Join(v.Append(sp, 7), v.Check(sp)))
+	if a.tell != nil || sp.Allocator() != a || v.At(sp, 0) != 7 {
+		t.Error("the space has another allocator")
+	}
+	v.Free(sp)
+	must(t, errors.Join(sp.Use(other), v.Append(sp, 8), v.Check(sp)))
 }
