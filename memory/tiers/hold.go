@@ -24,11 +24,26 @@ func (p *process) hold(c *claim) {
 	defer p.Unlock()
 	p.read()
 	c.holds, c.until = true, p.allocs+c.headroom
-	if p.looks == nil {
-		p.looks = time.AfterFunc(lookEvery, p.look)
-	} else {
-		p.looks.Reset(lookEvery)
-	}
+	c.held++
+	p.keepLooking(c)
+}
+
+// keepLooking has the heap looked at as long as a claim holds the collector from now on. It makes a timer of
+// its own each time: one that a test has made in a bubble of testing/synctest must not be touched from
+// outside.
+func (p *process) keepLooking(c *claim) {
+	var t *time.Timer
+	n := c.held
+	t = time.AfterFunc(lookEvery, func() {
+		p.Lock()
+		defer p.Unlock()
+		if n != c.held || !slices.Contains(p.claims, c) {
+			return
+		}
+		if p.look(); c.holds {
+			t.Reset(lookEvery)
+		}
+	})
 }
 
 // release ends a claim's hold. Whoever calls it settles next.
@@ -51,20 +66,14 @@ func (p *process) anew() {
 	}
 }
 
-// look lets go of the collector where the headroom is spent, and comes again while anybody holds it.
-// The figure in force is then the one that was meant at the level's begin, so that the collection
-// which is due begins at once.
+// look lets go of the collector where the headroom is spent. The figure in force is then the one that
+// was meant at the level's begin, so that the collection which is due begins at once.
 func (p *process) look() {
-	p.Lock()
-	defer p.Unlock()
 	p.read()
 	for _, c := range p.claims {
 		c.holds = c.holds && p.allocs < c.until
 	}
-	switch {
-	case p.holding():
-		p.looks.Reset(lookEvery)
-	case p.heap.percent == p.set && p.set != p.spared && len(p.claims) > 0 && replace(p.set, p.spared):
+	if !p.holding() && p.heap.percent == p.set && p.set != p.spared && len(p.claims) > 0 && replace(p.set, p.spared) {
 		p.set, p.heap.percent = p.spared, p.spared
 	}
 }

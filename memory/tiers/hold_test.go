@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // holder is a manager that has the collector off while its levels last.
@@ -36,7 +38,7 @@ func TestHold_GOGCIsOffInALevelAndPacedOutsideOne(t *testing.T) {
 		runtime.GC()
 		pacing.follow()
 		wantGOGC(t, "after a collection of the host's", off)
-		pacing.look()
+		look()
 		wantGOGC(t, "after a look", off)
 		ended(t, m)
 	}
@@ -53,7 +55,7 @@ func TestHold_ALevelThatSpendsItsHeadroomIsCollected(t *testing.T) {
 	m := holder(t, 32<<20)
 	must(t, m.BeginLevel())
 	litter(24 << 20)
-	pacing.look()
+	look()
 	wantGOGC(t, "with three quarters of the headroom spent", off)
 	eventually(t, "a collection in play", func() bool {
 		litter(4 << 20)
@@ -78,7 +80,7 @@ func TestHold_ACollectionBetweenGivesTheHeadroomAnew(t *testing.T) {
 	for range 4 {
 		litter(20 << 20)
 		m.Collect()
-		pacing.look()
+		look()
 		wantGOGC(t, "after 20 MiB and Collect", off)
 	}
 	if n := goStats(m).InPlay; n != 0 {
@@ -96,7 +98,7 @@ func TestHold_AHostsGCPercentSetMeanwhileIsKept(t *testing.T) {
 			t.Errorf("GOGC was %d in the level", ours)
 		}
 		litter(24 << 20)
-		pacing.look()
+		look()
 		wantGOGC(t, "with the headroom spent", own)
 		ended(t, m)
 		wantGOGC(t, "after EndLevel", own)
@@ -113,7 +115,7 @@ func TestHold_OffBeforeNewStaysOff(t *testing.T) {
 	m := holder(t, 1<<20)
 	must(t, m.BeginLevel())
 	litter(4 << 20)
-	pacing.look()
+	look()
 	wantGOGC(t, "with the headroom spent", off)
 	ended(t, m)
 	must(t, m.Close())
@@ -184,8 +186,30 @@ func TestHold_ALookAllocatesNothing(t *testing.T) {
 	host(t, 100)
 	m := holder(t, 0)
 	must(t, m.BeginLevel())
-	if n := testing.AllocsPerRun(100, pacing.look); n != 0 {
+	if n := testing.AllocsPerRun(100, look); n != 0 {
 		t.Errorf("%v allocations a look", n)
 	}
 	ended(t, m)
+}
+
+func look() {
+	pacing.Lock()
+	defer pacing.Unlock()
+	pacing.look()
+}
+
+// A test in a bubble leaves nothing behind that managers outside of it would touch, nor the other way round.
+func TestHold_InABubbleOfSynctestAndOutside(t *testing.T) {
+	level := func(t *testing.T) {
+		m := holder(t, 64<<20)
+		for range 2 {
+			must(t, m.BeginLevel())
+			time.Sleep(2 * lookEvery) // it is looked at
+			ended(t, m)
+		}
+	}
+	level(t)
+	synctest.Test(t, level)
+	level(t)
+	synctest.Test(t, level)
 }

@@ -45,7 +45,6 @@ type process struct {
 
 	spared int         // GOGC that the claims ask for, were nobody to hold the collector
 	again  *time.Timer // the second look after a collection
-	looks  *time.Timer // the next look while somebody holds the collector
 }
 
 const (
@@ -60,6 +59,7 @@ var pacing = process{set: none}
 type claim struct {
 	headroom uint64
 	holds    bool   // the collector is off for its level
+	held     int    // how often it has been
 	until    uint64 // with holds: bytes that the process will have allocated when the headroom is spent
 }
 
