@@ -54,8 +54,8 @@ func (p Proof) String() string {
 
 // Exact starts from Fast and improves on it until the plan meets the load bound or the
 // capacity, is proved minimal, or a limit is reached; it returns the best plan found, never a
-// larger one than Fast but where Limits.Time says so. The error says everything that is wrong
-// with the set of buffers, or wraps ErrTime.
+// larger one than Fast, or than FastWithin where there is a capacity, but where Limits.Time says so.
+// The error says everything that is wrong with the set of buffers, or wraps ErrTime.
 //
 // Sets of up to some thousand buffers are searched, which proves what it finds; all are
 // improved by placing them again and again, those first that end too high.
