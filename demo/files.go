@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/strata-go/strata/internal/whole"
+	"github.com/strata-go/strata/engine/whole"
 )
 
 // writable reports whether a file can be made at each path that is given: before the game is played,

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/strata-go/strata/internal/beside"
+	"github.com/strata-go/strata/engine/beside"
 )
 
 // A flat is what somebody would write by hand who has no System: particles are values in one slice of the

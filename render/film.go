@@ -8,7 +8,7 @@ import (
 	"image/gif"
 	"io"
 
-	"github.com/strata-go/strata/internal/whole"
+	"github.com/strata-go/strata/engine/whole"
 )
 
 // A Film collects pictures of the window and becomes an animated GIF: what a README can show. It

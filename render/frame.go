@@ -8,7 +8,7 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/strata-go/strata/internal/whole"
+	"github.com/strata-go/strata/engine/whole"
 )
 
 // A Frame is the picture that is being drawn. It is valid during the call of Draw that

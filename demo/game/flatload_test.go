@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/internal/beside"
+	"github.com/strata-go/strata/engine/beside"
 )
 
 // A load is the same crowd three times: as the game has it, once more, and flat. All of it is within the

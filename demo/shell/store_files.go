@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/strata-go/strata/internal/whole"
+	"github.com/strata-go/strata/engine/whole"
 )
 
 // Files is a Store in a folder, which the first save makes.

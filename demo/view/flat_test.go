@@ -10,7 +10,7 @@ import (
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/internal/beside"
+	"github.com/strata-go/strata/engine/beside"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )

@@ -70,11 +70,11 @@
 // 2048 to 4096:
 //
 //	live       uniform   logarithmic   after as many replacements as there are blocks
-//	100 KiB    70 %      62 %          49 %, 49 %
-//	500 KiB    79 %      79 %          63 %, 66 %
-//	2 MiB      84 %      84 %          76 %, 75 %
-//	5 MiB      88 %      87 %          82 %, 80 %
-//	30 MiB     92 %      91 %          89 %, 88 %
+//	100 KiB    70 %      62 %          53 %, 53 %
+//	500 KiB    79 %      79 %          72 %, 68 %
+//	2 MiB      84 %      84 %          78 %, 75 %
+//	5 MiB      88 %      87 %          80 %, 78 %
+//	30 MiB     92 %      91 %          89 %, 87 %
 //
 // After ten times as many, and three times half of the blocks died and others came, it is less:
 // each class keeps what it needed at most. Up to 4 MiB committed the empty spans of the classes
@@ -83,8 +83,8 @@
 //
 //	live       uniform   logarithmic   four in five up to 256 bytes
 //	100 KiB    44 %      41 %          39 %
-//	500 KiB    60 %      56 %          58 %
-//	2 MiB      69 %      66 %          69 %
+//	500 KiB    62 %      59 %          61 %
+//	2 MiB      71 %      69 %          71 %
 //
 // # Blocks of 8 bytes
 //

@@ -100,6 +100,13 @@ func (s *shape) nextUnits() uintptr {
 	return fairUnits(s.bytes(), min(uintptr(s.units)/growShare, largestUnits))
 }
 
+// spanUnits returns how many units the next span has: one block's at least, those that it fills fairly
+// well, and as many as nextUnits says. The first span takes the least.
+func (s *shape) spanUnits() (least, fair, want uintptr) {
+	want, least = s.nextUnits(), leastUnits(s.bytes())
+	return least, min(fairUnits(s.bytes(), least), want), want
+}
+
 // Config configures New.
 type Config struct {
 	// Reserve is the address space in bytes, and so the most that can be in use. 0 means

@@ -2,6 +2,7 @@ package slab
 
 import (
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"unsafe"
 
@@ -123,5 +124,38 @@ func TestStats_OfAFullHeapSaysThatNoFreeByteCanBeHad(t *testing.T) {
 	st := h.Stats()
 	if st.LargestFree != 0 || st.Free != 192<<10-st.InUse || st.Free == 0 {
 		t.Errorf("%+v", st)
+	}
+}
+
+// The same of heaps whose classes have grown and breathe: what a span would leave unused is no reason to
+// commit more.
+func TestStats_LargestFreeCommitsNothingInAHeapThatWasUsed(t *testing.T) {
+	type block struct {
+		p    unsafe.Pointer
+		size uintptr
+	}
+	for _, table := range tables {
+		for seed := range uint64(10) {
+			h, r, live := newHeap(t, Config{Reserve: 8 << 20, Classes: table}), rand.New(rand.NewPCG(seed, 1)), []block{}
+			for range 3000 {
+				if n := len(live); n > 0 && r.IntN(100) < 48 {
+					i := r.IntN(n)
+					h.Free(live[i].p, live[i].size)
+					live[i] = live[n-1]
+					live = live[:n-1]
+				} else {
+					size := uintptr(1 + r.IntN(1<<(4+r.IntN(9))))
+					live = append(live, block{memtest.MustAlloc(t, h, size, 1), size})
+				}
+				st := h.Stats()
+				if st.LargestFree == 0 {
+					continue
+				}
+				h.Free(memtest.MustAlloc(t, h, uintptr(st.LargestFree), 1), uintptr(st.LargestFree))
+				if now := h.Stats().Committed; now != st.Committed {
+					t.Fatalf("%v, seed %d: LargestFree is %d, and took committed memory from %d to %d", table, seed, st.LargestFree, st.Committed, now)
+				}
+			}
+		}
 	}
 }

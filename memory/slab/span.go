@@ -87,11 +87,10 @@ func (h *Heap) assign(ci uint8, r run) {
 
 // takeSpan finds units for another span of a class: recycled ones, then fresh ones, and when
 // memory is refused as many as one block needs, and those that reclaim can take from other
-// classes.
+// classes. It commits nothing where largestFree says that there is room.
 func (h *Heap) takeSpan(s *shape) (run, error) {
 	size := s.bytes()
-	want, least := s.nextUnits(), leastUnits(size)
-	fair := min(fairUnits(size, least), want) // the first span need not be
+	least, fair, want := s.spanUnits()
 	if r := h.takeVacant(size, fair, want); r.units > 0 {
 		return r, nil
 	}
@@ -105,11 +104,13 @@ func (h *Heap) takeSpan(s *shape) (run, error) {
 			}
 		}
 	}
+	if h.mustCommit(size, fair) { // rather one that leaves a rest
+		if r := h.takeVacant(size, least, fair); r.units > 0 {
+			return r, nil
+		}
+	}
 	r, err := h.takeFresh(size, fair, want)
 	if err == nil {
-		return r, nil
-	}
-	if r := h.takeVacant(size, least, fair); r.units > 0 {
 		return r, nil
 	}
 	if least < fair {

@@ -29,14 +29,14 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 	}
 }
 
-// Stats derives the books from the depths of the stacks. Peak is an upper bound: the most
-// bytes that were ever carved at once, up to 32 blocks a class above what was in use. Requests
-// are not kept, so Requested and Measured are 0. Free is what is committed and in no live
-// block, the rests of spans that no block fits included. LargestFree is the largest class that
-// has a free block or room for a span in committed memory; spans that are empty count with the
-// class that they belong to, though Alloc gives them to another one where memory is refused.
-// Blocks of Large are in none of it. Cost: proportional to the classes, and to the units where
-// some are vacant.
+// Stats derives the books from the depths of the stacks. Peak is an upper bound: the most bytes
+// that were ever carved at once, up to 32 blocks a class above what was in use. Requests are not
+// kept, so Requested and Measured are 0. Free is what is committed and in no live block, the
+// rests of spans that no block fits included. LargestFree is the largest class that has a free
+// block or room for a span in committed memory, at its end for one that blocks fill well; spans
+// that are empty count with the class that they belong to, though Alloc gives them to another
+// one where memory is refused. Blocks of Large are in none of it. Cost: proportional to the
+// classes, and to the units where some are vacant.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
@@ -57,8 +57,9 @@ func (h *Heap) Stats() memory.Stats {
 func (h *Heap) largestFree() uintptr {
 	committed := h.mem.Committed() >> unitShift
 	for i := len(h.ladder.sizes) - 1; i >= 0; i-- {
-		c, n, step := &h.classes[i], leastUnits(uintptr(h.ladder.sizes[i])), spanStep(uintptr(h.ladder.sizes[i]))
-		ok := c.n > 0 || c.bump != c.end || align.Up(h.limit/unitGranules, step)+n <= committed
+		c, step := &h.classes[i], spanStep(uintptr(h.ladder.sizes[i]))
+		n, fair, _ := h.shapes[i].spanUnits()
+		ok := c.n > 0 || c.bump != c.end || align.Up(h.limit/unitGranules, step)+fair <= committed
 		if !ok && n <= h.vacant {
 			ok = h.vacantRun(n, n, step).units > 0
 		}
