@@ -121,6 +121,14 @@ func (s controls) without(t controls) controls {
 	return s
 }
 
+// with returns what is in s or in t.
+func (s controls) with(t controls) controls {
+	for i := range s {
+		s[i] |= t[i]
+	}
+	return s
+}
+
 // first returns the lowest control in the set, or none.
 func (s *controls) first() Control {
 	for c := keyFirst; c < controlEnd; c++ {

@@ -3,6 +3,7 @@ package render
 import (
 	"github.com/go-gl/mathgl/mgl32"
 	"github.com/hajimehoshi/ebiten/v2"
+	"github.com/hajimehoshi/ebiten/v2/inpututil"
 )
 
 // devices reads Ebitengine's state into raw. It keeps the buffers that Ebitengine
@@ -18,10 +19,16 @@ func (d *devices) read(r *raw, vp Viewport) {
 		if ebiten.IsKeyPressed(k) {
 			r.held.add(key(k))
 		}
+		if inpututil.IsKeyJustPressed(k) {
+			r.struck.add(key(k))
+		}
 	}
 	for b := range len(mouseNames) {
 		if ebiten.IsMouseButtonPressed(ebiten.MouseButton(b)) {
 			r.held.add(mouseButton(ebiten.MouseButton(b)))
+		}
+		if inpututil.IsMouseButtonJustPressed(ebiten.MouseButton(b)) {
+			r.struck.add(mouseButton(ebiten.MouseButton(b)))
 		}
 	}
 	d.readPads(r)

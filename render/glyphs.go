@@ -25,9 +25,21 @@ const (
 	baseline = 12 // below the top of a cell
 )
 
+// runes are what the font has, by glyph number.
+func (f *Font) runes() []rune {
+	runes := make([]rune, 0, ascii+f.extras)
+	for r := ' '; r <= '~'; r++ {
+		runes = append(runes, r)
+	}
+	for _, e := range f.extra[:f.extras] {
+		runes = append(runes, e.r)
+	}
+	return runes
+}
+
 // rasterize draws every glyph below each other in cells of k pixels a dot: Go Mono (Bigelow and Holmes,
 // 2016), at each size anew, so that text is as sharp as its window.
-func (f *Font) rasterize(k int) (*image.Alpha, error) {
+func rasterize(runes []rune, k int) (*image.Alpha, error) {
 	typeface, err := opentype.Parse(gomono.TTF)
 	if err != nil {
 		return nil, fmt.Errorf("render: Go Mono: %w", err)
@@ -37,14 +49,9 @@ func (f *Font) rasterize(k int) (*image.Alpha, error) {
 		return nil, fmt.Errorf("render: Go Mono at %d pixels: %w", em*k, err)
 	}
 	defer face.Close()
-	n := ascii + f.extras
 	w, h := GlyphW*k, GlyphH*k
-	cells := image.NewAlpha(image.Rect(0, 0, w, h*n))
-	for g := range n {
-		r := rune(' ' + g)
-		if g >= ascii {
-			r = f.extra[g-ascii].r
-		}
+	cells := image.NewAlpha(image.Rect(0, 0, w, h*len(runes)))
+	for g, r := range runes {
 		cell := cells.SubImage(image.Rect(0, h*g, w, h*(g+1))).(*image.Alpha)
 		if string(r) == missing {
 			frame(cell, k)

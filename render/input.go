@@ -57,6 +57,7 @@ const deadZone = 0.2
 // raw is what the devices say in one tick, before edges, bindings and dead zones.
 type raw struct {
 	held       controls
+	struck     controls   // pressed since the tick before, maybe let go and pressed again: held both times
 	left       mgl32.Vec2 // sticks
 	right      mgl32.Vec2
 	cursor     mgl32.Vec2 // logical pixels
@@ -86,7 +87,7 @@ type sampler struct {
 // sample makes the Input of this tick. w and h are those of the logical screen.
 func (s *sampler) sample(in *Input, r *raw, c *Controls, w, h float32) {
 	*in = Input{AimScreen: in.AimScreen}
-	pressed := r.held.without(s.held)
+	pressed := r.held.without(s.held).with(r.struck)
 	s.held = r.held
 	if r.shifted {
 		s.cursor, s.nav.pointer = r.cursor, r.cursor
@@ -122,10 +123,14 @@ func (s *sampler) press(in *Input, r *raw, c *Controls) {
 	held := r.held
 	moving := c.Bindings.axis(&held) != mgl32.Vec2{}
 	s.mods.filter(&held, moving)
+	struck := r.struck
+	for _, m := range modifierKeys { // whether they count is known later
+		struck.remove(m)
+	}
 	var edge [ActionCount]bool
 	for a := range ActionCount {
 		down := c.Bindings.down(a, &held)
-		edge[a] = down && !s.actions[a]
+		edge[a] = down && (!s.actions[a] || c.Bindings.down(a, &struck))
 		s.actions[a] = down
 	}
 	in.Dash, in.Pause, in.Restart, in.Mute = edge[Dash], edge[Pause], edge[Restart], edge[Mute]

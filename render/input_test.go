@@ -417,3 +417,25 @@ func TestInput_AWindowOfAnotherSizeIsNoMoveOfTheMouse(t *testing.T) {
 		t.Errorf("a move after it is not seen: %+v", in)
 	}
 }
+
+func TestSampler_APressBetweenTwoTicksCountsThoughTheKeyWasHeldInBoth(t *testing.T) {
+	h := newHand()
+	h.tick(raw{})
+	if in := h.tick(raw{}, keySpace, keyDown); !in.Dash || !in.Nav.Down {
+		t.Fatalf("the first press: dash %v, down %v", in.Dash, in.Nav.Down)
+	}
+	if in := h.tick(raw{}, keySpace, keyDown); in.Dash || in.Nav.Down {
+		t.Fatalf("held: dash %v, down %v", in.Dash, in.Nav.Down)
+	}
+	again := raw{}
+	again.struck.add(keySpace)
+	again.struck.add(keyDown)
+	if in := h.tick(again, keySpace, keyDown); !in.Dash || !in.Nav.Down {
+		t.Errorf("pressed again between two ticks: dash %v, down %v", in.Dash, in.Nav.Down)
+	}
+	again = raw{}
+	again.struck.add(keyShift)
+	if in := h.tick(again, keyShift); in.Dash {
+		t.Error("Shift at rest counted before it was let go")
+	}
+}

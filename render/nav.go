@@ -54,6 +54,9 @@ func (s *navigator) read(n *Nav, r *raw, pressed *controls, f *fingers) {
 		held := s.stick[d]
 		for _, c := range navKeys[d] {
 			held = held || r.held.has(c)
+			if r.struck.has(c) { // let go and pressed again, if it was held
+				s.since[d] = 0
+			}
 		}
 		if !held {
 			s.since[d] = 0

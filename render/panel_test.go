@@ -270,3 +270,27 @@ func BenchmarkPanel(b *testing.B) {
 	}
 	b.ReportMetric(float64(q.Len()), "vertices")
 }
+
+func TestFontLarge_TitlesHaveLettersOfTheirOwnWhereTheOthersAreTooSmall(t *testing.T) {
+	a, err := NewAtlas(AtlasConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := NewFont(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := f.at('S', 18)
+	if err := f.Large(a, "ST", 18); err != nil {
+		t.Fatal(err)
+	}
+	if r := f.at('S', 18); r == small || r.X1-r.X0 != 18*GlyphW || r.Y1-r.Y0 != 18*GlyphH {
+		t.Errorf("at 18 pixels a dot: %v", r)
+	}
+	if f.at('S', 4) != small || f.at('A', 18).X1-f.at('A', 18).X0 != bakes*GlyphW {
+		t.Error("small text, or a letter that was not asked for, changed")
+	}
+	if err := f.Large(a, "S", bakes); err == nil {
+		t.Error("letters that are there already were baked")
+	}
+}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"unicode/utf8"
 	"unsafe"
@@ -26,6 +27,13 @@ type Font struct {
 	sizes  int             // how many of them there are, the smaller ones
 	extra  [len(symbols)]extraGlyph
 	extras int
+	large  []largeGlyph
+}
+
+// A largeGlyph is one that Large baked.
+type largeGlyph struct {
+	r      rune
+	region Region
 }
 
 type extraGlyph struct {
@@ -62,7 +70,7 @@ const sheetCols = 32
 
 // bake puts all glyphs on the page with k texels a dot.
 func (f *Font) bake(a *Atlas, k int) error {
-	cells, err := f.rasterize(k)
+	cells, err := rasterize(f.runes(), k)
 	if err != nil {
 		return err
 	}
@@ -86,6 +94,50 @@ func (f *Font) bake(a *Atlas, k int) error {
 		f.glyphs[k-1][g] = Region{x, y, x + float32(GlyphW*k), y + float32(GlyphH*k)}
 	}
 	return nil
+}
+
+// Large bakes some letters a second time, with k texels a dot, 5 to 32, for a title: text that is larger than what
+// lies ready is made of these where it has no others, and is then as sharp. Call it right after NewFont. Where they
+// do not fit the error is a [*FullError], and the text is as before.
+func (f *Font) Large(a *Atlas, letters string, k int) error {
+	if k <= bakes || k > 32 {
+		return fmt.Errorf("render: large letters of %d texels a dot; allowed are %d to 32", k, bakes+1)
+	}
+	runes := []rune(letters)
+	cells, err := rasterize(runes, k)
+	if err != nil {
+		return err
+	}
+	cw, ch := GlyphW*k, GlyphH*k
+	sheet, err := a.bake(len(runes)*(cw+1), ch, func(x, y int) [4]byte {
+		g, dx := x/(cw+1), x%(cw+1)
+		if dx == cw {
+			return [4]byte{}
+		}
+		v := cells.AlphaAt(dx, ch*g+y).A
+		return [4]byte{v, v, v, v}
+	})
+	if err != nil {
+		return err
+	}
+	for i, r := range runes {
+		x := sheet.X0 + float32(i*(cw+1))
+		f.large = append(f.large, largeGlyph{r, Region{x, sheet.Y0, x + float32(cw), sheet.Y0 + float32(ch)}})
+	}
+	a.Keep()
+	return nil
+}
+
+// at returns the picture of r for k pixels a dot.
+func (f *Font) at(r rune, k float32) Region {
+	if k > float32(f.sizes)+0.01 {
+		for i := range f.large {
+			if f.large[i].r == r {
+				return f.large[i].region
+			}
+		}
+	}
+	return f.glyphs[min(max(int(math.Ceil(float64(k)-0.01)), 1), f.sizes)-1][f.glyph(r)]
 }
 
 // glyph returns the number of r's glyph; what is not there shows as ▯.
@@ -118,7 +170,6 @@ func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	if f == nil || !(k > 0) {
 		return true
 	}
-	glyphs := f.glyphs[min(max(int(math.Ceil(float64(k)-0.01)), 1), f.sizes)-1]
 	left, top := round(x*q.view.Scale+q.view.X), round(y*q.view.Scale+q.view.Y)
 	w, h := GlyphW*k, GlyphH*k
 	px, ok := left, true
@@ -131,7 +182,7 @@ func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 			px += w
 			continue
 		}
-		ok = q.glyph(glyphs[f.glyph(r)], px, top, w, h, c) && ok
+		ok = q.glyph(f.at(r, k), px, top, w, h, c) && ok
 		px += w
 	}
 	return ok

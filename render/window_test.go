@@ -281,7 +281,7 @@ func TestWindow_TextIsCrisp(t *testing.T) {
 		f.extra[f.extras] = extraGlyph{r, ascii + f.extras}
 		f.extras++
 	}
-	cells, err := f.rasterize(k)
+	cells, err := rasterize(f.runes(), k)
 	if err != nil {
 		t.Fatal(err)
 	}

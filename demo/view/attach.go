@@ -53,11 +53,16 @@ func (v *View) menu() {
 	if v.s.Playing() && v.pal[3] != (render.Color{}) {
 		m.Palette = v.pal
 	}
-	m.Time = v.time
+	m.Time, m.Covered = v.time, v.covered
 	if v.pointing && m.Source.Screen() == shell.Playing {
 		v.reticle()
 	}
-	m.Draw(&v.quads)
+	m.begin(&v.quads)
+	if !v.chosen() {
+		m.Draw(&v.quads)
+	} else if m.narrow() {
+		m.shade()
+	}
 }
 
 // reticle lies where the mouse is.
@@ -73,4 +78,10 @@ func (v *View) reticle() {
 // titled reports whether a screen of the shell covers what the HUD would say.
 func (v *View) titled() bool {
 	return v.Menu != nil && v.Menu.Source.Screen() != shell.Playing && v.Menu.Source.Screen() != shell.Gifts
+}
+
+// chosen reports whether there is something to choose, over everything: the overlay stays where it is, and is
+// read again when play goes on.
+func (v *View) chosen() bool {
+	return v.Menu != nil && v.Menu.Source.Screen() != shell.Playing
 }

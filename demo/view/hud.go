@@ -85,21 +85,30 @@ func (v *View) compass() {
 	const wide, high = 196, 118
 	dir := to.Sub(vec{Width / 2, Height / 2}).Normalize()
 	at := vec{Width/2 + wide*dir[0], Height/2 + high*dir[1]}
-	tip, back := at.Add(dir.Mul(8)), at.Sub(dir.Mul(2))
-	side := vec{-dir[1] * 7, dir[0] * 7}
-	c := v.pal[4].Fade(0.75)
+	c := v.pal[4]
 	if !v.comfort.calm {
-		c = v.pal[4].Fade(0.7 + 0.3*engine.Sin(v.time*5))
+		c = v.pal[4].Fade(0.85 + 0.15*engine.Sin(v.time*5))
 	}
-	for _, s := range [2]vec{side, side.Mul(-1)} { // a chevron: what flies is never hollow
-		v.quads.Line(tip[0], tip[1], back[0]+s[0], back[1]+s[1], 2.2, c)
+	v.chevron(at, dir, 1.6, night.Fade(0.6)) // a rim, to be told from a horde as bright
+	v.chevron(at, dir, 0, c)
+}
+
+// chevron is hollow, as nothing is that flies; both strokes meet in its tip. It is as much wider as rim says.
+func (v *View) chevron(at, dir vec, rim float32, c render.Color) {
+	across := vec{-dir[1], dir[0]}
+	point := func(ahead, aside float32) vec { return at.Add(dir.Mul(ahead)).Add(across.Mul(aside)) }
+	tip, notch := point(9+1.4*rim, 0), point(4.6-1.4*rim, 0)
+	for _, s := range [2]float32{1, -1} {
+		out, in := point(-1.4-0.3*rim, s*(8+rim)), point(-3.6-rim, s*(6.2+0.2*rim))
+		v.quads.Tri(tip[0], tip[1], out[0], out[1], notch[0], notch[1], c)
+		v.quads.Tri(out[0], out[1], in[0], in[1], notch[0], notch[1], c)
 	}
 }
 
 // offers shows the three gifts to choose from, small and low: play goes on.
 func (v *View) offers() {
 	g, q := v.s.Game, &v.quads
-	if !g.Offered || !g.Player.Alive {
+	if !g.Offered || !g.Player.Alive || v.chosen() { // one thing to read at a time: the cards say the same
 		return
 	}
 	const wide, high = 150, 34
@@ -205,6 +214,9 @@ func (v *View) loading() {
 		share = float32(p.Done) / float32(p.Total)
 	}
 	l := v.s.Flow.Level()
+	if v.titled() { // two names over each other are none
+		return
+	}
 	if l != nil {
 		q.TextCentre(v.font, Width/2, 140, 3, white, l.Title)
 	}

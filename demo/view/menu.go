@@ -28,6 +28,7 @@ type Menu struct {
 	Device   render.Device   // in hand: prompts name its controls
 	Palette  [5]render.Color // the realm's, from dark to bright
 	Time     float32         // seconds, for what moves slowly
+	Covered  float32         // how far down an overlay reaches that the screen lies over, in logical pixels
 
 	font  *render.Font
 	q     *render.Quads
@@ -41,9 +42,12 @@ func NewMenu(f *render.Font, source MenuSource, b *render.Bindings) *Menu {
 	return &Menu{Source: source, Bindings: b, font: f, text: make([]byte, 0, 96)}
 }
 
+// begin takes the room that is drawn to.
+func (m *Menu) begin(q *render.Quads) { m.q, m.calm = q, m.Source.Settings().Calm }
+
 // Draw adds the screen to q, whose view is that of the logical screen.
 func (m *Menu) Draw(q *render.Quads) {
-	m.q, m.calm = q, m.Source.Settings().Calm
+	m.begin(q)
 	m.hints.update(m.Bindings, m.Device)
 	switch m.Source.Screen() {
 	case shell.Title:
@@ -54,7 +58,7 @@ func (m *Menu) Draw(q *render.Quads) {
 		}
 		return
 	case shell.Paused:
-		m.dim(0.66)
+		m.plate(m.Covered)
 		m.heading("PAUSED", 84)
 	case shell.Setup:
 		m.dim(0.82)
@@ -76,6 +80,40 @@ func (m *Menu) Draw(q *render.Quads) {
 		m.item(&items[i], i)
 	}
 	m.prompt()
+}
+
+// narrow reports whether the screen is a column in the middle: what an overlay shows stays bright beside it.
+func (m *Menu) narrow() bool {
+	return m.Source.Screen() == shell.Title || m.Source.Screen() == shell.Paused
+}
+
+// shade darkens the game, but no overlay, below a narrow screen.
+func (m *Menu) shade() {
+	if m.Source.Screen() == shell.Paused {
+		m.dim(0.66)
+		return
+	}
+	m.q.Rect(0, 0, Width, Height, night.Fade(0.22))
+	m.q.Gradient(0, 0, Width, 220, night.Fade(0.62), render.Color{})
+	m.q.Gradient(0, 150, Width, Height-150, render.Color{}, night.Fade(0.8))
+}
+
+// plate lies below a narrow screen where an overlay reaches, in logical pixels from the top.
+func (m *Menu) plate(covered float32) {
+	items := m.Source.Items()
+	if covered <= 0 || len(items) == 0 {
+		return
+	}
+	first, last := items[0].Box, items[len(items)-1].Box
+	top := first.Y - 10
+	if m.Source.Screen() == shell.Paused {
+		top = 76
+	} else if covered > 80 { // more than a strip
+		m.q.Rect(0, 0, Width, Height, night.Fade(0.7))
+	}
+	if covered > top {
+		m.q.Rect(first.X-10, top, first.W+20, last.Y+last.H+10-top, night.Fade(0.98))
+	}
 }
 
 // bright, soft and faint are the three weights of text; accent is what is selected.

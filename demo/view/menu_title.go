@@ -6,14 +6,15 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
+// titleTexels is how many texels a dot the title's letters have: as many as pixels at 1280 × 720.
+const titleTexels = 18
+
 // title is the name of the game, cut into layers like what it is named after, over the game that
 // plays itself.
 func (m *Menu) title() {
 	const name, scale, top = "STRATA", 9, 24
 	q, k := m.q, m.arrive(50)
-	q.Rect(0, 0, Width, Height, night.Fade(0.22))
-	q.Gradient(0, 0, Width, 220, night.Fade(0.62), render.Color{})
-	q.Gradient(0, 150, Width, Height-150, render.Color{}, night.Fade(0.8))
+	m.plate(m.Covered)
 	w := render.Width(name, scale)
 	left := Width/2 - w/2
 	for i := range len(name) {

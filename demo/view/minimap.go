@@ -27,6 +27,7 @@ const (
 	mapCells  = realm.Cells / mapTexels
 	mapSide   = 72 // logical pixels
 	mapTop    = 50
+	mapBelow  = 92 // and below a strip
 )
 
 // chart draws the walls of a realm that has come. Where there is no room the map has no walls.
@@ -67,7 +68,7 @@ func walls(pixels []byte, clear []uint8) {
 					}
 				}
 			}
-			a := byte(255 * solid / most)
+			a := byte(255 * min(max(3*solid-most, 0), most) / most) // a lone pillar is no landmark: it would be noise
 			*(*[4]byte)(pixels[4*(y*mapTexels+x):]) = [4]byte{a, a, a, a}
 		}
 	}
@@ -76,16 +77,19 @@ func walls(pixels []byte, clear []uint8) {
 // drawMap draws it: what is streamed in is bright, what is not lies in the dark.
 func (v *View) drawMap() {
 	g, q, m := v.s.Game, &v.quads, &v.minimap
-	x0, y0 := v.mapAt()
-	q.Rect(x0, y0, mapSide, mapSide, v.pal[0].Mix(render.Black, 0.4).Fade(0.62))
+	x0, y0, free := v.mapAt()
+	if !free {
+		return
+	}
+	q.Rect(x0, y0, mapSide, mapSide, v.pal[0].Mix(render.Black, 0.5).Fade(0.84))
 	const sector = float32(mapSide) / ground.Sectors
 	for i, whole := range v.ground.whole {
 		if whole {
-			q.Rect(x0+sector*float32(i%ground.Sectors), y0+sector*float32(i/ground.Sectors), sector, sector, v.pal[1].Mix(v.pal[2], 0.2).Fade(0.75))
+			q.Rect(x0+sector*float32(i%ground.Sectors), y0+sector*float32(i/ground.Sectors), sector, sector, v.pal[4].Fade(0.16))
 		}
 	}
 	if !m.bare && v.atlas.Loaded(m.id) {
-		q.Picture(v.atlas.Lookup(m.id), x0, y0, mapSide, mapSide, v.pal[1].Mix(v.pal[4], 0.42).Fade(0.62))
+		q.Picture(v.atlas.Lookup(m.id), x0, y0, mapSide, mapSide, v.pal[1].Mix(v.pal[4], 0.42).Fade(0.5))
 	}
 	q.Border(x0, y0, mapSide, mapSide, 1, v.pal[3].Fade(0.35))
 	at := func(p vec) (x, y float32) {
@@ -115,15 +119,37 @@ func (v *View) drawMap() {
 	if engine.LengthSquared(a) == 0 {
 		a = vec{1, 0}
 	}
-	q.Rect(x-1.5, y-1.5, 3, 3, white)
-	q.Tri(x+a[0]*5, y+a[1]*5, x-a[1]*2, y+a[0]*2, x+a[1]*2, y-a[0]*2, white)
+	a = a.Normalize()
+	for _, d := range [2]float32{1.4, 1} { // a dark rim: a seal may lie below
+		c := white
+		if d > 1 {
+			c = night.Fade(0.8)
+		}
+		tip, tail, side := a.Mul(5*d), a.Mul(-3.4*d), vec{-a[1], a[0]}.Mul(3.2*d)
+		q.Tri(x+tip[0], y+tip[1], x+tail[0]+side[0], y+tail[1]+side[1], x+tail[0]-side[0], y+tail[1]-side[1], c)
+	}
 }
 
-// mapAt is its corner: below the seals and the heat, and beside the buttons where there are fingers.
-func (v *View) mapAt() (x, y float32) {
+// mapAt is its corner: below the seals and the heat, beside the buttons where there are fingers, and below the
+// overlay's strip where that reaches so far. Where a panel lies there is no map: half of one says nothing.
+func (v *View) mapAt() (x, y float32, free bool) {
 	x = Width - 10 - mapSide
 	if v.Menu != nil && v.Menu.Device == render.Touch {
 		x -= 44
 	}
-	return x, mapTop
+	for _, y = range [2]float32{mapTop, mapBelow} {
+		if !v.hidden(x, y, mapSide, mapSide) {
+			return x, y, true
+		}
+	}
+	return x, y, false
+}
+
+// hidden reports whether the overlay lies over some of a rectangle of the logical screen.
+func (v *View) hidden(x, y, w, h float32) bool {
+	if v.Overlay == nil {
+		return false
+	}
+	p := v.port
+	return v.Overlay.Covers(float32(p.X)+x*p.Scale, float32(p.Y)+y*p.Scale, w*p.Scale, h*p.Scale)
 }

@@ -49,8 +49,9 @@ type View struct {
 	minimap minimap
 	look    vec // where the camera looks ahead, smoothed
 	time    float32
-	alive   float32 // seconds since the level appeared, for the fade
-	covered float32 // how far down the overlay reaches, in logical pixels
+	alive   float32         // seconds since the level appeared, for the fade
+	port    render.Viewport // of the frame
+	covered float32         // how far down the overlay reaches, in logical pixels
 	timer   *meter.Timer
 	text    []byte
 	short   shortage
@@ -79,6 +80,9 @@ func New() (*View, error) {
 		return nil, fmt.Errorf("view: %w", err)
 	}
 	if v.font, err = render.NewFont(v.atlas); err != nil {
+		return nil, fmt.Errorf("view: %w", err)
+	}
+	if err = v.font.Large(v.atlas, "STRA", titleTexels); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
 	if v.minimap.id, err = v.atlas.ID(minimapName); err != nil {
@@ -203,6 +207,13 @@ func (v *View) Draw(f *render.Frame) {
 	v.draw(f)
 	v.timer.Stop()
 	v.Overlay.Draw(f.Image())
+	if v.chosen() {
+		v.timer.Start()
+		v.begin(game.Signs, f.View())
+		v.Menu.Draw(&v.quads)
+		v.submit(f)
+		v.timer.Stop()
+	}
 }
 
 func (v *View) draw(f *render.Frame) {
@@ -226,8 +237,8 @@ func (v *View) draw(f *render.Frame) {
 		f.EndScene()
 	}
 	v.begin(game.Signs, f.View())
+	v.port, v.covered = f.Viewport, (v.Overlay.Bottom()-float32(f.Y))/f.Scale
 	if v.s.Playing() {
-		v.covered = (v.Overlay.Bottom() - float32(f.Y)) / f.Scale
 		v.hud()
 	} else {
 		v.loading()

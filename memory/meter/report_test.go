@@ -172,3 +172,13 @@ func TestWriteText_HasAPartForEachKindOfRow(t *testing.T) {
 		}
 	}
 }
+
+func TestRow_APlanThatFillsItsRoomIsNotTight(t *testing.T) {
+	w := Row{Kind: TierRow, Tier: tiers.Static, Committed: 95, Budget: 100}
+	if w.Tight() != 0 {
+		t.Errorf("static: %v", w.Tight())
+	}
+	if w.Tier = tiers.Level; w.Tight() != 0.95 {
+		t.Errorf("level: %v, want 0.95", w.Tight())
+	}
+}

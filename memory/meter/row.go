@@ -44,9 +44,11 @@ type Row struct {
 // allocated. Where most of a row's allocations are churn it should be scratch, or a frame's.
 
 // Tight returns the share of the budget that is committed, 0 where there is none. The frame tier has as
-// much as its budget from the beginning on: Verdict.Frame says what is used of it.
+// much as its budget from the beginning on: Verdict.Frame says what is used of it. The static tier takes what its
+// plan says when a level begins, and no more until it ends: a plan that fills its room well is not about to run
+// out, and one that does not fit is refused.
 func (w *Row) Tight() float64 {
-	if w.Budget == 0 || w.Kind == TierRow && w.Tier == tiers.Frame {
+	if w.Budget == 0 || w.Kind == TierRow && (w.Tier == tiers.Frame || w.Tier == tiers.Static) {
 		return 0
 	}
 	return float64(w.Committed) / float64(w.Budget)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hajimehoshi/ebiten/v2"
+	"github.com/hajimehoshi/ebiten/v2/inpututil"
 )
 
 // The functions that have a key and no panel.
@@ -18,6 +19,7 @@ const (
 // input is what the devices say in one tick.
 type input struct {
 	keys  [9]bool
+	again [9]bool // pressed since the tick before: let go and pressed between two, a key is held in both
 	user  [mostPanels]bool
 	arrow [4]bool // left, right, up, down
 	shift bool
@@ -31,6 +33,7 @@ var arrows = [4]ebiten.Key{ebiten.KeyArrowLeft, ebiten.KeyArrowRight, ebiten.Key
 func readDevices(o *Overlay, in *input) {
 	for i, k := range o.cfg.Keys {
 		in.keys[i] = k >= 0 && ebiten.IsKeyPressed(k)
+		in.again[i] = k >= 0 && inpututil.IsKeyJustPressed(k)
 	}
 	for i := range o.parts[partCount:] {
 		if k := o.parts[partCount+i].user.Key; k != 0 {
@@ -57,7 +60,7 @@ func readDevices(o *Overlay, in *input) {
 
 // keys does what was pressed in this tick.
 func (o *Overlay) keys() {
-	hit := func(i int) bool { return o.in.keys[i] && !o.was.keys[i] }
+	hit := func(i int) bool { return o.in.keys[i] && (!o.was.keys[i] || o.in.again[i]) }
 	for k := range o.parts[:partCount] {
 		if i := o.parts[k].key; hit(i) && !(o.in.shift && (i == keyTiers || i == keyLeaks)) {
 			o.show(k, o.at(k) < 0)

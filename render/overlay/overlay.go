@@ -192,6 +192,19 @@ func (o *Overlay) Bottom() float32 {
 	return most
 }
 
+// Covers reports whether a panel last lay over some of a rectangle, in pixels of the screen that it was drawn on:
+// what a game has there goes elsewhere.
+func (o *Overlay) Covers(x, y, w, h float32) bool {
+	for _, p := range o.placed {
+		k := o.scr.scale
+		px, py := o.scr.x+p.x*k, o.scr.y+p.y*k
+		if px < x+w && px+p.w*k > x && py < y+h && py+p.h*k > y {
+			return true
+		}
+	}
+	return false
+}
+
 // Update reads the keys. Call it first in Ebitengine's Update, once a tick, before the memory frame of
 // the tick before ends: what that frame has used is noted here.
 //

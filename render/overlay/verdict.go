@@ -43,7 +43,11 @@ func (o *Overlay) largestTier(l *line, largest *meter.Row) {
 			best = w
 		}
 	}
-	l.word(render.PanelQuiet, ", tier")
+	if o.scr.full {
+		l.word(render.PanelQuiet, ", tier")
+	} else {
+		l.word(render.PanelQuiet, ",") // its colour says that it is one; with the word the figure would be cut
+	}
 	l.word(colorOf(best), best.Name)
 	l.size(render.PanelText, best.InUse)
 }

@@ -42,11 +42,16 @@ func (o *Overlay) drawWorst(i int) {
 	}
 	o.worstTimers(&l, f)
 	for k, m := range o.meter.Monitors() {
-		if k < len(f.Monitors) {
-			l.word(render.PanelQuiet, cut(m.Name, 16))
-			l.bytes(render.PanelText, appendMonitor(o.buf[:0], f.Monitors[k]))
-			l.gap()
+		if k >= len(f.Monitors) {
+			continue
 		}
+		name, value := cut(m.Name, 16), appendMonitor(o.buf[:0], f.Monitors[k])
+		if long := utf8.RuneCountInString(name) + 1 + len(value); l.x+float32(long*render.GlyphW) > l.end {
+			continue // nor does a figure without its end: there may be room for a shorter one
+		}
+		l.word(render.PanelQuiet, name)
+		l.bytes(render.PanelText, value)
+		l.gap()
 	}
 	l = o.line(i + 1)
 	o.worstRows(&l, f)
