@@ -24,11 +24,18 @@ func (p *process) hold(c *claim) {
 	defer p.Unlock()
 	p.read()
 	c.holds, c.until = true, p.allocs+c.headroom
-	if p.looks == nil {
-		p.looks = time.AfterFunc(lookEvery, p.look)
-	} else {
-		p.looks.Reset(lookEvery)
-	}
+	// A timer for each level, which none but its own goroutine sets again: one for all would belong to the
+	// testing/synctest bubble in which the first level began, and may not be touched from outside.
+	var own *time.Timer
+	own = time.AfterFunc(lookEvery, func() {
+		p.look()
+		p.Lock()
+		defer p.Unlock()
+		if c.holds && c.looks == own && slices.Contains(p.claims, c) {
+			own.Reset(lookEvery)
+		}
+	})
+	c.looks = own
 }
 
 // release ends a claim's hold. Whoever calls it settles next.
@@ -51,7 +58,7 @@ func (p *process) anew() {
 	}
 }
 
-// look lets go of the collector where the headroom is spent, and comes again while anybody holds it.
+// look lets go of the collector where the headroom is spent.
 // The figure in force is then the one that was meant at the level's begin, so that the collection
 // which is due begins at once.
 func (p *process) look() {
@@ -61,10 +68,7 @@ func (p *process) look() {
 	for _, c := range p.claims {
 		c.holds = c.holds && p.allocs < c.until
 	}
-	switch {
-	case p.holding():
-		p.looks.Reset(lookEvery)
-	case p.heap.percent == p.set && p.set != p.spared && len(p.claims) > 0 && replace(p.set, p.spared):
+	if !p.holding() && p.heap.percent == p.set && p.set != p.spared && len(p.claims) > 0 && replace(p.set, p.spared) {
 		p.set, p.heap.percent = p.spared, p.spared
 	}
 }

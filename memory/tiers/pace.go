@@ -45,7 +45,6 @@ type process struct {
 
 	spared int         // GOGC that the claims ask for, were nobody to hold the collector
 	again  *time.Timer // the second look after a collection
-	looks  *time.Timer // the next look while somebody holds the collector
 }
 
 const (
@@ -59,8 +58,9 @@ var pacing = process{set: none}
 // is dropped is collected.
 type claim struct {
 	headroom uint64
-	holds    bool   // the collector is off for its level
-	until    uint64 // with holds: bytes that the process will have allocated when the headroom is spent
+	holds    bool        // the collector is off for its level
+	looks    *time.Timer // the last hold's
+	until    uint64      // with holds: bytes that the process will have allocated when the headroom is spent
 }
 
 // A lease is what a manager holds of its claim. When it is collected, the claim goes.
