@@ -122,11 +122,17 @@ func levelFile(i int) []byte {
 	fmt.Fprintf(&b, "{\n\t\"version\": 1,\n\t\"name\": %q,\n\t\"title\": %q,\n\t\"next\": %q,\n", r.Name, r.Title, next.Name)
 	fmt.Fprintf(&b, "\t\"palette\": [\"%s\"],\n", strings.Join(r.Palette[:], `", "`))
 	fmt.Fprintf(&b, "\t\"ambient\": {\"rate\": %d, \"kind\": %q},\n\t\"assets\": [", r.Ambient.rate, r.Ambient.kind)
-	fmt.Fprintf(&b, "\n\t\t{\"id\": \"far\", \"file\": \"realms/%s/far.png\", \"priority\": %d}", r.Name, atOnce)
 	shown := slices.DeleteFunc(slices.Clone(pictures), func(p picture) bool { return p.needed == never })
 	slices.SortStableFunc(shown, func(a, b picture) int { return cmp.Compare(a.needed, b.needed) })
-	for _, p := range shown {
-		fmt.Fprintf(&b, ",\n\t\t{\"id\": %q, \"file\": \"art/%s.png\", \"priority\": %d}", p.name, p.name, p.needed)
+	comma := ""
+	list := func(id, file string, needed int) {
+		fmt.Fprintf(&b, "%s\n\t\t{\"id\": %q, \"file\": %q, \"priority\": %d}", comma, id, file, needed)
+		comma = ","
+	}
+	for i, p := range shown {
+		if list(p.name, "art/"+p.name+".png", p.needed); i == 0 {
+			list("far", "realms/"+r.Name+"/far.png", atOnce)
+		}
 	}
 	b.WriteString("\n\t]\n}\n")
 	return []byte(b.String())
