@@ -3,7 +3,7 @@ package invariant
 import "testing"
 
 func TestNil_IsNoInterfaceAndANilPointerInOneAndNothingElse(t *testing.T) {
-	type owner struct{ n int }
+	type owner struct{}
 	var none *owner
 	for _, c := range []struct {
 		v    any
