@@ -73,7 +73,7 @@ type directory struct {
 }
 
 // perClass is how many chunks of one size a table has before the next is four times as large, unless
-// many rows come at once: at most half of a table's bytes wait for rows, and walking a large one
+// many rows come at once: at most half of a table's bytes wait for rows, or two thirds of 64 KiB, and walking a large one
 // starts anew in its columns once in four megabytes.
 const perClass = 4
 
@@ -84,13 +84,22 @@ func (d *directory) classAt(t *table, i int) uint32 {
 
 // classFor returns the class of the next chunk of t when n rows are to come at once: a larger one than
 // is due where they do not fit that and fill half of the larger one, so that a walk over them begins anew
-// less often.
+// less often. Of the size behind the first they need fill a third: to begin anew costs some 20 ns, which
+// is 6 % of a walk with a light body over the few hundred rows that 16 KiB hold, and 1 % over those of 64.
 func (d *directory) classFor(t *table, n int) uint32 {
 	class := d.classAt(t, len(t.chunks))
-	for class < t.last && n > int(t.caps[class]) && n >= int(t.caps[class+1])/2 {
+	for class < t.last && n > int(t.caps[class]) && n*d.share(class+1) >= int(t.caps[class+1]) {
 		class++
 	}
 	return class
+}
+
+// share returns what part of a chunk of a class a batch has to fill, as 1/share, to have it before it is due.
+func (d *directory) share(class uint32) int {
+	if class <= d.first+1 {
+		return 3
+	}
+	return 2
 }
 
 // minWidth is one cache line of columns: a chunk's addresses come with a single miss.

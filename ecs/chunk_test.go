@@ -63,19 +63,19 @@ func TestChunks_GrowByFoursUpToTheLargest(t *testing.T) {
 	}
 }
 
-// TestChunks_OfABatchAreAsLargeAsItFillsByHalf has rows of 1 KiB, with what belongs to them.
-func TestChunks_OfABatchAreAsLargeAsItFillsByHalf(t *testing.T) {
+// TestChunks_OfABatchAreAsLargeAsItFillsByHalfOrAThird has rows of 1 KiB, with what belongs to them.
+func TestChunks_OfABatchAreAsLargeAsItFillsByHalfOrAThird(t *testing.T) {
 	for _, c := range []struct {
 		had, rows int
 		want      []uintptr // in KiB
 	}{
 		{0, 1, []uintptr{16}},
 		{0, 16, []uintptr{16}},
-		{0, 31, []uintptr{16, 16}}, // less than half of 64
-		{0, 32, []uintptr{64}},
+		{0, 21, []uintptr{16, 16}}, // less than a third of 64
+		{0, 22, []uintptr{64}},
 		{0, 64, []uintptr{64}},
 		{0, 65, []uintptr{64, 16}},
-		{0, 127, []uintptr{64, 64}},
+		{0, 127, []uintptr{64, 64}}, // less than half of 256
 		{0, 128, []uintptr{256}},
 		{0, 1024 + 40, []uintptr{1024, 64}},
 		{0, 2*1024 - 1, []uintptr{1024, 1024}},

@@ -57,9 +57,9 @@
 //	          4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
 //
 // A few entities take 16 KiB, and a walk over a million starts anew in its columns some twenty
-// times. A batch takes larger chunks at once, each the largest that it fills by half: a thousand
-// entities that come together lie in one chunk, and are walked as fast as a slice; one by one they come
-// to three, whose edges are some per cent of the walk. Growing copies nothing: chunks stay where they are until they are empty. Where the
+// times. A batch takes larger chunks at once, each the largest that it fills by half, or by a third where that is the second size: a thousand
+// entities that come together lie in one chunk unless a row has more than 64 bytes, and are walked as fast as a slice; one by one they come
+// to two or three, whose edges are some per cent of the walk. Growing copies nothing: chunks stay where they are until they are empty. Where the
 // allocator has no block of the size that is due, because it is too large for it or for what is
 // left of a budget, the world takes a smaller one. Neither order nor [World.Hash] depends on it.
 //

@@ -26,8 +26,8 @@ type Config struct {
 
 	// MaxChunkBytes is the size at which blocks stop growing: an archetype asks for four of
 	// ChunkBytes, four of four times as much, and so on, and then for blocks of this size; many
-	// entities that come at once skip the sizes of which they fill the next by half. A
-	// power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. Name
+	// entities that come at once skip the sizes of which they fill the next by half, and the first one
+	// also where they fill the second by a third. A power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. Name
 	// ChunkBytes where the allocator has blocks of one size, as a pool. An archetype of whose rows a
 	// chunk of some size held more than 131,072, as it does at 4 MiB of rows shorter than 32
 	// bytes, asks for the next smaller ones.

@@ -69,7 +69,8 @@ func walkRows(limit int) (all []row) {
 	singly.name = "walk 1000 made one by one, by columns"
 	singly.sides[0].make = func(s *stand) side { return strataWalk(strataSingly(s, min(1_000, limit)), 2, byColumn) }
 	all = append(all, singly)
-	return append(all, archetypes(byEntity), archetypes(byColumn), cold(min(100_000, limit)))
+	return append(all, light(min(1_000, limit), byEntity), light(min(1_000, limit), byColumn),
+		archetypes(byEntity), archetypes(byColumn), cold(min(100_000, limit)))
 }
 
 // walk is a row over n entities, which is called after another number.
