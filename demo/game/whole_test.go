@@ -67,15 +67,23 @@ func goPercent() int {
 	return p
 }
 
-// At full heat until a realm ends, and a minute beyond. The runtime's two minutes without a collection pass in the
-// midst of the realm, wherever a fast machine has come to by then.
+// At full heat until a realm ends, and a minute beyond: what the tiers carry from when the horde is there until the end
+// is the table of TestTraffic. The runtime's two minutes without a collection pass in the midst of the realm, wherever
+// a fast machine has come to by then. It is the autopilot's death that ends the realm: nobody clears one at full heat,
+// and how a realm is cleared, without it, is TestBalance's.
 func TestWhole_AtFullHeatUntilARealmEndsNothingIsCollectedLostOrLeaked(t *testing.T) {
 	s := newSession(t, roomy())
+	play(t, s, hordeComes)
 	if *whole {
-		play(t, s, 3000)
 		time.Sleep(125 * time.Second)
 	}
-	ticks, beyond := toTheEnd(t, s, 1800, func() {}), uint64(300)
+	carried := watchTraffic(s)
+	ticks, beyond := hordeComes+toTheEnd(t, s, 1800-hordeComes, func() {
+		if s.Playing() {
+			carried.look(s)
+		}
+	}), uint64(300)
+	carried.holds(t)
 	if *whole {
 		beyond = 3600
 	}
