@@ -525,6 +525,11 @@ func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	if _, err := ParsePart("f5"); err == nil {
 		t.Error("f5 has no panel")
 	}
+	for i, help := range keyHelps {
+		if help == "" {
+			t.Errorf("F%d does something, and help does not say what", i+1)
+		}
+	}
 	if p, err := ParsePart("f9"); err != nil || p != Memory {
 		t.Errorf("f9 is %d, %v", p, err)
 	}
