@@ -124,8 +124,9 @@ func (k *stock) lose(t *ticket) {
 }
 
 // begin begins a loop: it brings the first chunk with rows, or the first run of changed ones; nil where there
-// is none. Most of it is for a filter that finds its rows where they were when it was used last. The store of the rows has an address that is known at once where there is one chunk:
-// else the first look at them comes too early, and the processor begins anew, which took 20 ns.
+// is none. Most of it is for a filter that finds its rows where they were when it was used last. Of one chunk
+// the rows are written where no processor has to work out the address first: it would read them too early
+// and begin anew, which takes 20 ns.
 //
 //go:noinline
 func (f *filter) begin() *stretch {
