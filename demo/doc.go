@@ -67,8 +67,8 @@
 // -budget all=0.1. What each carries, -stats says under traffic. At full heat (-heat 10) a run of seed 7
 // is to save 30 % of the static tier by overlapping and to take 1 MiB a frame, 2 MiB of level, 20,000
 // entities, 2,000 blocks of slab a second with 20,000 live in 10 classes, 20 large ones a second of 4 KiB
-// to 8 MiB, and to send 100 blocks a second home: a test holds it to that, another takes each tier
-// away in turn.
+// to 8 MiB, and to send 100 blocks a second home: a test holds it to that for ten seconds, and in the nightly run from
+// when the horde is there until a realm ends; another takes each tier away in turn.
 //
 // # The same game on the Go heap
 //
@@ -144,6 +144,10 @@
 // heat that stand close together, each with a trail:
 //
 //	go test -run '^$' -bench 'Tick' ./demo/game
+//
+// One run on two cores of an AMD EPYC, with other work beside it: 22 to 31 ns of a processor for each of 10,000 to
+// 200,000 (22.2 of 100,000, 22.7 of 200,000), as most of them are far and take a step in eight ticks; 103 ns for each of
+// the 20,000, of whom 16,000 are within the grid and all that fit are in sight.
 //
 // # Why the same seed gives the same hash
 //
