@@ -79,7 +79,7 @@ func TestWhole_AtFullHeatUntilARealmEndsNothingIsCollectedLostOrLeaked(t *testin
 		level   string
 		seed    uint64
 		cleared bool
-	}{{"ember", 7, false}, {"tide", 2, true}} {
+	}{{"ember", 7, false}, {"tide", 1, true}} {
 		if c.cleared && !*whole {
 			continue // until the horde is there, it is as the other
 		}
