@@ -38,8 +38,9 @@ type app struct {
 	particles int    // most alive in the player's game
 	before    uint64 // collections before it
 	snap      tiers.Snapshot
-	struck    bool // the pose of -screen
-	gift      int  // that was chosen, from 1; 0 is none
+	struck    bool   // the pose of -screen
+	met       uint64 // the tick in which the warden of -screen came
+	gift      int    // that was chosen, from 1; 0 is none
 	had       [game.GiftKinds]uint8
 	gifts     [3]shell.Gift
 }
@@ -118,6 +119,9 @@ func (a *app) Update(in *render.Input) error {
 		a.do(cmd)
 	}
 	a.controls.Capture = a.sh.Capturing()
+	if err := a.hurried(); err != nil {
+		return err
+	}
 	a.pose()
 	a.v.Point(in.AimScreen, in.Last, in.Pointing)
 	render.ShowCursor(a.sh.Screen() != shell.Playing && in.Last == render.Keyboard)

@@ -331,7 +331,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		o.ticks = uint64(ticks)
 	}
 	o.every = uint64(every)
-	o.autopilot = o.autopilot || o.tour != tour(game.NoTour)
+	o.autopilot = o.autopilot || o.screen == warden || o.tour != tour(game.NoTour)
 	files := builtin
 	if o.assets != "" {
 		if info, err := os.Stat(o.assets); err != nil || !info.IsDir() {

@@ -98,9 +98,15 @@ func (v *View) floor(scene render.Viewport) {
 	t.tiles.Begin(v.cam.View(scene))
 	const size = float32(ground.SectorSize)
 	soft := v.atlas.Lookup(t.far)
-	for y := max(int(lo[1]/size), 0); y <= min(int(hi[1]/size), ground.Sectors-1); y++ {
-		for x := max(int(lo[0]/size), 0); x <= min(int(hi[0]/size), ground.Sectors-1); x++ {
+	for y := sectorOf(lo[1]); y <= sectorOf(hi[1]); y++ {
+		for x := sectorOf(lo[0]); x <= sectorOf(hi[0]); x++ {
 			i, fx, fy := y*ground.Sectors+x, float32(x)*size, float32(y)*size
+			if outside(x, y, ground.Sectors) {
+				if v.atlas.Loaded(t.far) {
+					v.quads.Picture(rim(soft, x, y), fx, fy, size, size, render.White)
+				}
+				continue
+			}
 			if t.whole[i] && t.tiles.Put(t.tile[i], 0, 0, 1, 1, fx, fy, size, size, render.White) {
 				continue
 			}
@@ -117,8 +123,33 @@ func part(r render.Region, x, y int) render.Region {
 	return render.Region{X0: r.X0 + float32(x)*w, Y0: r.Y0 + float32(y)*h, X1: r.X0 + float32(x+1)*w, Y1: r.Y0 + float32(y+1)*h}
 }
 
+// sectorOf returns the sector of a coordinate; the one before the realm's first is -1.
+func sectorOf(f float32) int { return int(f/ground.SectorSize+1) - 1 }
+
+// outside reports whether there is no such sector or cell, of so many a side.
+func outside(x, y, side int) bool { return uint(x) >= uint(side) || uint(y) >= uint(side) }
+
+// rim is the line of texels at the edge of the picture of the realm that is next to a sector beyond it: what is
+// outside is drawn with it, so that the solid ends nowhere.
+func rim(r render.Region, x, y int) render.Region {
+	p := part(r, min(max(x, 0), ground.Sectors-1), min(max(y, 0), ground.Sectors-1))
+	along := func(lo, hi *float32, n int) {
+		switch {
+		case n < 0:
+			*lo += 0.5
+			*hi = *lo
+		case n >= ground.Sectors:
+			*hi -= 0.5
+			*lo = *hi
+		}
+	}
+	along(&p.X0, &p.X1, x)
+	along(&p.Y0, &p.Y1, y)
+	return p
+}
+
 // walls draws what is solid in sight where its sector is not there yet: plain quads, a run of cells
-// of a row each, lit at the edges.
+// of a row each, lit at the edges. Outside it is there as soon as the picture of the realm is.
 func (v *View) walls() {
 	r := v.s.Game.Realm
 	clear := r.Clear()
@@ -128,28 +159,32 @@ func (v *View) walls() {
 	solid := func(x, y int) bool {
 		return uint(x) >= realm.Cells || uint(y) >= realm.Cells || clear != nil && clear[y*realm.Cells+x] == 0
 	}
+	far := v.atlas.Loaded(v.ground.far)
+	plain := func(x, y int) bool {
+		return solid(x, y) && !v.ground.shown(x, y) && !(far && outside(x, y, realm.Cells))
+	}
 	const side = float32(realm.CellSize)
-	body, rim := v.pal[0].Mix(v.pal[1], 0.45), v.pal[2].Light(0.5)
+	body, lit := v.pal[0].Mix(v.pal[1], 0.45), v.pal[2].Light(0.5)
 	body.A = 1
 	for y := y0; y <= y1; y++ {
 		for x := x0; x <= x1; {
-			if !solid(x, y) || v.ground.shown(x, y) {
+			if !plain(x, y) {
 				x++
 				continue
 			}
 			from := x
-			for x <= x1 && solid(x, y) && !v.ground.shown(x, y) {
+			for x <= x1 && plain(x, y) {
 				x++
 			}
 			fx, fy := float32(from)*side, float32(y)*side
 			v.quads.Rect(fx, fy, float32(x-from)*side, side, body)
-			v.rim(from, x, y, solid, rim)
+			v.edges(from, x, y, solid, lit)
 		}
 	}
 }
 
-// rim lights the edges of a run of solid cells: where the open begins above, below and at its ends.
-func (v *View) rim(from, to, y int, solid func(x, y int) bool, c render.Color) {
+// edges lights the edges of a run of solid cells: where the open begins above, below and at its ends.
+func (v *View) edges(from, to, y int, solid func(x, y int) bool, c render.Color) {
 	const side = float32(realm.CellSize)
 	fy := float32(y) * side
 	for _, e := range [2]struct {

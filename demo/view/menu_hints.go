@@ -34,10 +34,24 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 	default:
 		h.menu = "↑ ↓: CHOOSE    ENTER: TAKE    ESC: BACK"
 		h.keys = "↑ ↓ ← →: CHOOSE    ENTER: CHANGE    ESC: BACK"
-		move := b.Prompt(render.MoveUp, d) + b.Prompt(render.MoveLeft, d) + b.Prompt(render.MoveDown, d) + b.Prompt(render.MoveRight, d)
-		h.title = join(move+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), "F1: MEMORY")
+		h.title = join(ways(b, d)+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), "F1: MEMORY")
 		h.gifts = join(b.Prompt(render.Choose1, d) + " " + b.Prompt(render.Choose2, d) + " " + b.Prompt(render.Choose3, d) + " OR ← → AND ENTER: TAKE")
 	}
+}
+
+// ways returns the four keys to fly with, as one word where each is a letter.
+func ways(b *render.Bindings, d render.Device) string {
+	word, apart := "", ""
+	for _, a := range [4]render.Action{render.MoveUp, render.MoveLeft, render.MoveDown, render.MoveRight} {
+		key := b.Prompt(a, d)
+		if word += key; len(key) > 1 {
+			apart = " "
+		}
+	}
+	if apart == "" {
+		return word
+	}
+	return b.Prompt(render.MoveUp, d) + apart + b.Prompt(render.MoveLeft, d) + apart + b.Prompt(render.MoveDown, d) + apart + b.Prompt(render.MoveRight, d)
 }
 
 // said returns "KEY: what", or nothing where the device has no control for it.

@@ -26,15 +26,24 @@ func (m *Menu) title() {
 		q.Glow(x, top+78, 96, m.Palette[2].Light(0.42*k*breath))
 		q.Glow(x, top+78, 50, m.accent().Light(0.30*k*breath))
 	}
-	for i := range 12 { // a halo along the letters
-		r := 2 + 2.2*float32(i/6)
-		dx, dy := r*engine.Cos(float32(i)*1.0472+0.5), r*engine.Sin(float32(i)*1.0472+0.5)
-		q.Text(m.font, left+dx, top+dy, scale, m.Palette[2].Mix(m.accent(), 0.4).Light(0.16*k*m.pulse(1.1, 0.18)), name)
-	}
+	m.halo(left, top, scale, k, name)
 	q.Text(m.font, left, top+1.5, scale, m.accent().Fade(k), name)
 	q.Text(m.font, left, top-1, scale, m.bright().Fade(k), name)
 	m.layers(left, top, w, k)
 	m.embers()
+}
+
+// halo lets light run out from the letters: many faint copies, the farther the fainter, none of which has an
+// edge to be seen by itself.
+func (m *Menu) halo(left, top, scale, k float32, name string) {
+	const copies, reach, light = 56, 7.5, 1.9
+	c := m.Palette[2].Mix(m.accent(), 0.4)
+	k *= light * 1.5 / copies * m.pulse(1.1, 0.18) // of 1-u² two thirds are left
+	for i := range copies {
+		u := (float32(i) + 0.5) / copies
+		dx, dy := reach*u*engine.Cos(float32(i)*2.39996), reach*u*engine.Sin(float32(i)*2.39996)
+		m.q.Text(m.font, left+dx, top+dy, scale, c.Light(k*(1-u*u)), name)
+	}
 }
 
 // layers cut the letters: thin dark seams that drift, each at its own pace.
@@ -115,15 +124,18 @@ func (m *Menu) line(y float32, label, value string) {
 
 // rays turn slowly behind a victory.
 func (m *Menu) rays() {
-	const n = 9
+	const n, soft = 9, 8
 	for i := range n {
 		a := m.Time*0.08 + float32(i)*6.2831853/n
 		if m.calm {
 			a = float32(i) * 6.2831853 / n
 		}
-		x, y := Width/2+460*engine.Cos(a), 110+460*engine.Sin(a)
-		x2, y2 := Width/2+460*engine.Cos(a+0.16), 110+460*engine.Sin(a+0.16)
-		m.q.Tri(Width/2, 110, x, y, x2, y2, m.accent().Light(0.05*m.arrive(40)))
+		for k := range soft { // one within the other: no ray has an edge
+			half := 0.11 * float32(k+1) / soft
+			x, y := Width/2+460*engine.Cos(a-half), 110+460*engine.Sin(a-half)
+			x2, y2 := Width/2+460*engine.Cos(a+half), 110+460*engine.Sin(a+half)
+			m.q.Tri(Width/2, 110, x, y, x2, y2, m.accent().Light(0.075/soft*m.arrive(40)))
+		}
 	}
 }
 
