@@ -82,8 +82,10 @@ func New() (*View, error) {
 	if v.font, err = render.NewFont(v.atlas); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
-	if err = v.font.Large(v.atlas, "STRA", titleTexels); err != nil {
-		return nil, fmt.Errorf("view: %w", err)
+	for _, l := range largeLetters {
+		if err = v.font.Large(v.atlas, l.letters, l.texels); err != nil {
+			return nil, fmt.Errorf("view: %w", err)
+		}
 	}
 	if v.minimap.id, err = v.atlas.ID(minimapName); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
