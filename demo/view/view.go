@@ -147,6 +147,9 @@ func (v *View) Sink(name string, p stream.Picture) error {
 	if err != nil {
 		return err
 	}
+	if !v.atlas.Loaded(id) {
+		v.atlas.Remove(id) // what hold has for it may be of another size
+	}
 	if _, err = v.atlas.Reserve(id, p.Width, p.Height); err != nil {
 		return err
 	}
@@ -156,6 +159,7 @@ func (v *View) Sink(name string, p stream.Picture) error {
 // Left drops the pictures of the level that ended.
 func (v *View) Left() {
 	v.atlas.Reset()
+	v.ground.hold(v.atlas)
 	v.minimap.of = nil
 }
 
