@@ -51,10 +51,14 @@ func (a *app) state() map[string]any {
 	if l := a.s.Flow.Level(); l != nil { // it is on its way
 		level = l.Name
 	}
-	screens := map[shell.Screen]string{shell.Title: "title", shell.Playing: "playing", shell.Paused: "paused"}
+	screens := map[shell.Screen]string{
+		shell.Title: "title", shell.Playing: "playing", shell.Paused: "paused", shell.Setup: "setup", shell.Keys: "keys",
+		shell.Gifts: "gifts", shell.Ending: "ending", shell.Over: "over", shell.Table: "table",
+	}
 	return map[string]any{
 		"ticks": a.s.Game.Ticks, "hash": fmt.Sprintf("%016x", a.s.Game.Hash()),
 		"playing": a.s.Playing(), "screen": screens[a.sh.Screen()], "level": level,
+		"hand":    a.v.Menu.Device.String(),
 		"overlay": a.v.Overlay.Shown(overlay.Strip), "mute": a.sh.Settings().Mute,
 		"soft": ground.Soft(), "failures": a.s.Stream.Stats().Failures,
 		"clips": a.audio.mixer.Stats().Clips, "sound": a.audio.device.Live(),

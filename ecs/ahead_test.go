@@ -18,7 +18,7 @@ func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 	f := NewFilter4[byte, burning, brain, nobody](w)
 	found := []bool{}
 	for s := f.begin(); s != nil; s = s.next() {
-		number, ok := f.behind(&s.spot)
+		number, ok := f.behind(&s.of.spot)
 		found = append(found, ok)
 		if next := &m.table.chunks[min(len(found), 2)]; ok && number != next.number {
 			t.Errorf("behind chunk %d comes %d, not %d", len(found)-1, number, next.number)

@@ -72,7 +72,11 @@ func (c *checker) tickets(w *World) {
 		if !c.that(t != nil, "tickets: loop %d of %d has none", i, len(w.walking)) {
 			continue
 		}
-		c.that(!met[t] && t.rows > 0 && t.busy, "tickets: loop %d of %d has %d rows of a ticket that is busy: %v, which another has: %v", i, len(w.walking), t.rows, t.busy, met[t])
+		rows := 0
+		if t.at != nil {
+			rows = t.at.rows
+		}
+		c.that(!met[t] && rows > 0 && t.busy, "tickets: loop %d of %d has %d rows of a ticket that is busy: %v, which another has: %v", i, len(w.walking), rows, t.busy, met[t])
 		met[t] = true
 	}
 }
@@ -107,17 +111,31 @@ func (c *checker) stock(f *filter) {
 // laid verifies invariant (3) of stock.
 func (c *checker) laid(f *filter) {
 	t, w := f.mine, f.w
-	if t == nil || t.laid != w.laid || t.sole.tail != 0 || t.sole.tailN == 0 || f.seen != len(w.tables) {
+	if t == nil || t.laid != w.laid || t.sole.tail != t.known-1 || t.sole.tailN == 0 || f.seen != len(w.tables) {
 		return
 	}
-	if !c.that(len(t.sole.chunks) > 0 && uint64(t.sole.chunks[0].number) < uint64(len(w.chunks)), "filter: its next loop goes over a chunk that is not there") {
-		return
+	c.that(!f.watchful && t.last && slices.Equal(f.matches, []*table{t.sole}), "filter: its next loop goes over one archetype of %d", len(f.matches))
+	for i := range t.known {
+		if !c.that(i < len(t.way) && i < len(t.sole.chunks) && uint64(t.sole.chunks[i].number) < uint64(len(w.chunks)), "filter: its next loop goes over a chunk that is not there") {
+			return
+		}
+		c.stretch(f, i)
 	}
-	k := t.sole.chunks[0]
+}
+
+// stretch verifies the one that leads to a chunk of the sole archetype.
+func (c *checker) stretch(f *filter, i int) {
+	t, w := f.mine, f.w
+	s, k := &t.way[i], t.sole.chunks[i]
+	right := s.of == t && s.es == address(uintptr(w.chunks[k.number].base))
+	if i == t.known-1 {
+		right = right && s.then == nil
+	} else {
+		right = right && i+1 < len(t.way) && s.then == &t.way[i+1] && s.rows == int(k.cap)
+	}
 	columns := w.row(k.number)
-	right := t.last && !f.watchful && t.es == address(uintptr(w.chunks[k.number].base)) && slices.Equal(f.matches, []*table{t.sole})
 	for i, id := range f.ids[:f.n] {
-		right = right && t.cols[i] == columns[id]
+		right = right && s.cols[i] == columns[id]
 	}
 	c.that(right, "filter: its next loop goes over other rows than those of chunk %d", k.number)
 }

@@ -2,6 +2,7 @@ package ecs
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -31,7 +32,7 @@ func TestAll_FindsItsRowsWhereverTheyHaveCome(t *testing.T) {
 		t.Helper()
 		var want, got, chunks []Entity
 		var at, where []*position
-		if f.mine != nil && f.mine.laid == w.laid && f.mine.sole.tail == 0 && f.mine.sole.tailN > 0 && f.seen == len(w.tables) {
+		if f.mine != nil && f.mine.laid == w.laid && f.mine.sole.tail == f.mine.known-1 && f.mine.sole.tailN > 0 && f.seen == len(w.tables) {
 			kept++
 		}
 		for e, p := range f.All() {
@@ -99,6 +100,14 @@ func TestAll_FindsItsRowsWhereverTheyHaveCome(t *testing.T) {
 		{"a chunk and its spare", func() { fewer(1) }},
 		{"into the spare, which asks for nothing", func() { more(2) }},
 		{"back again", func() { fewer(2) }},
+		{"four chunks", func() { more(4*per - len(es)) }},
+		{"the same four", func() {}},
+		{"one row less in the last of them", func() { fewer(1) }},
+		{"a fifth", func() { more(2) }},
+		{"four of them", func() { fewer(1) }},
+		{"three", func() { fewer(per) }},
+		{"three and a row", func() { more(1) }},
+		{"one in the second", func() { fewer(len(es) - per - 1) }},
 		{"half", func() { fewer(per / 2) }},
 		{"none, in a chunk that is kept", func() { fewer(len(es)) }},
 		{"some again", func() { more(3) }},
@@ -207,14 +216,17 @@ func TestCheck_NamesAPlaceThatIsAnother(t *testing.T) {
 	for range f.All() {
 	}
 	const other = "filter: its next loop goes over other rows than those of chunk 0"
+	const many = "filter: its next loop goes over one archetype of "
 	k, gone := f.mine, "filter: its next loop goes over a chunk that is not there"
 	for _, c := range []fault{
-		{"stock 3 entities", other, set(&k.es, k.es+8)},
-		{"stock 3 first column", other, set(&k.cols[0], k.cols[1])},
-		{"stock 3 second column", other, set(&k.cols[1], k.cols[0])},
-		{"stock 3 last", other, set(&k.last, false)},
-		{"stock 3 notes", other, set(&f.watchful, true)},
-		{"stock 3 table", other, set(&f.matches, append(f.matches, w.tables[0]))},
+		{"stock 3 entities", other, set(&k.way[0].es, k.way[0].es+8)},
+		{"stock 3 first column", other, set(&k.way[0].cols[0], k.way[0].cols[1])},
+		{"stock 3 second column", other, set(&k.way[0].cols[1], k.way[0].cols[0])},
+		{"stock 3 further", other, set(&k.way[0].then, &k.way[1])},
+		{"stock 3 last", many, set(&k.last, false)},
+		{"stock 3 of another", other, set(&k.way[0].of, nil)},
+		{"stock 3 notes", many, set(&f.watchful, true)},
+		{"stock 3 table", many, set(&f.matches, append(f.matches, w.tables[0]))},
 		{"stock 3 no chunk", gone, set(&k.sole.chunks, nil)},
 		{"stock 3 number", gone, set(&k.sole.chunks[0].number, uint32(len(w.chunks)))},
 	} {
@@ -222,11 +234,96 @@ func TestCheck_NamesAPlaceThatIsAnother(t *testing.T) {
 	}
 	for _, c := range []func(){ // what the next loop looks for anew may be anything
 		func() { k.laid-- },
-		func() { k.es, k.laid = 0, 0 },
+		func() { k.way[0].es, k.laid = 0, 0 },
 	} {
 		if c(); f.Check() != nil {
 			t.Error(f.Check())
 		}
+	}
+}
+
+// TestCheck_NamesAWayThatLeadsElsewhere has three chunks, to which a filter knows the way.
+func TestCheck_NamesAWayThatLeadsElsewhere(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	m := NewMap1[position](w)
+	for range 3 * 1024 { // rows of 16 bytes
+		must[Entity](t)(m.NewEntity(position{}))
+	}
+	f := NewFilter1[position](w)
+	for range f.All() {
+	}
+	k := f.mine
+	if k.known != 3 || k.laid != w.laid {
+		t.Fatalf("the filter knows %d chunks, laid %d of %d", k.known, k.laid, w.laid)
+	}
+	other := func(n int) string {
+		return fmt.Sprintf("filter: its next loop goes over other rows than those of chunk %d", n)
+	}
+	for _, c := range []fault{
+		{"stock 3 ends early", other(0), set(&k.way[0].then, nil)},
+		{"stock 3 leaves out", other(0), set(&k.way[0].then, &k.way[2])},
+		{"stock 3 rows", other(1), set(&k.way[1].rows, 1023)},
+		{"stock 3 second address", other(1), set(&k.way[1].es, k.way[0].es)},
+		{"stock 3 third column", other(2), set(&k.way[2].cols[0], k.way[1].cols[0])},
+		{"stock 3 goes on", other(2), set(&k.way[2].then, &k.way[0])},
+	} {
+		c.test(t, f.Check)
+	}
+}
+
+// TestAll_IsStoppedAndLeftInEachOfTheChunksThatItKnows: where a loop goes on from one chunk to the next by what
+// the one before it found.
+func TestAll_IsStoppedAndLeftInEachOfTheChunksThatItKnows(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	m := NewMap1[position](w)
+	for range 200 {
+		must[Entity](t)(m.NewEntity(position{}))
+	}
+	f := NewFilter1[position](w)
+	whole := func(what string) {
+		t.Helper()
+		for range 3 { // the first finds out, the second knows
+			n := 0
+			for range f.All() {
+				n++
+			}
+			if n != f.Len() || len(w.walking) != 0 || f.Check() != nil || w.Check() != nil {
+				t.Fatalf("%s: %d rows of %d, %d loops, %v, %v", what, n, f.Len(), len(w.walking), f.Check(), w.Check())
+			}
+		}
+		if f.mine.known < 3 || f.mine.laid != w.laid {
+			t.Fatalf("%s: the filter knows %d chunks", what, f.mine.known)
+		}
+	}
+	whole("at first")
+	for at := 0; at < f.Len(); at += 9 {
+		n := 0
+		for range f.All() {
+			if n++; n > at {
+				break
+			}
+		}
+		whole("left")
+		n = 0
+		text := misuse(t, func() {
+			for e := range f.All() {
+				if n++; n == at+1 {
+					w.Remove(e)
+				}
+			}
+		})
+		if text != changedWithin || n != at+1 {
+			t.Fatalf("changed at row %d: %d rows, %q", at, n, text)
+		}
+		whole("changed")
+		func() {
+			defer func() { _ = recover() }()
+			for range f.All() {
+				panic("a body")
+			}
+		}()
+		must[Entity](t)(m.NewEntity(position{}))
+		whole("panicked")
 	}
 }
 

@@ -274,9 +274,9 @@ func (f *FilterOf) runPiece(t *Task, body any) {
 	body.(func(*Task, []Entity, Addresses))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), columns)
 }
 
-func (f *FilterOf) columnsOf(t *ticket) (a Addresses) {
+func (f *FilterOf) columnsOf(s *stretch) (a Addresses) {
 	for i := range f.n {
-		a[i&(maxFilter-1)] = t.cols[i&(maxFilter-1)].pointer()
+		a[i&(maxFilter-1)] = s.cols[i&(maxFilter-1)].pointer()
 	}
 	return a
 }

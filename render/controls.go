@@ -54,8 +54,11 @@ func (c Control) Device() Device {
 	return Keyboard
 }
 
-// function reports whether c is one of F1 to F9, which the overlay has.
-func (c Control) function() bool { return c >= key(ebiten.KeyF1) && c <= key(ebiten.KeyF9) }
+// FunctionKeys is how many keys, from F1 on, are the overlay's: no game's action can be bound to one.
+const FunctionKeys = 9
+
+// function reports whether c is one of the overlay's keys.
+func (c Control) function() bool { return c >= key(ebiten.KeyF1) && c < key(ebiten.KeyF1)+FunctionKeys }
 
 // String returns the name that ParseControl reads; "" for none.
 func (c Control) String() string {

@@ -113,7 +113,7 @@ func Run(g Game, o Options) error {
 	if o.HideCursor {
 		ebiten.SetCursorMode(ebiten.CursorModeHidden)
 	}
-	w := &window{game: g, opt: o}
+	w := &window{game: g, opt: o, sampler: sampler{last: inHand()}}
 	w.frame.bloomOn = o.Bloom == BloomOn || o.Bloom == BloomAuto && !SoftwareLikely()
 	w.frame.logical, w.frame.logicalW, w.frame.logicalH = o.Resolution.logical(), o.LogicalW, o.LogicalH
 	return w.run()

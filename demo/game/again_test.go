@@ -71,6 +71,30 @@ func TestGround_WhatHasFailedIsTriedAgainWhereOneRests(t *testing.T) {
 	}
 }
 
+// After minutes the wait of each is long, and the first that comes ends it for all.
+func TestGround_WhenFilesComeAgainNobodyWaitsOutHisTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		files := gone{assets.FS(), ".rec", new(atomic.Bool)}
+		s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Ground: newLooker(t), FS: files, Log: func(error) {}})
+		play(t, s, 1)
+		rests(t, s, under[0], 170*60)
+		if s.GroundMissing() == 0 {
+			t.Error("no file comes, and none is missing")
+		}
+		tries := s.Stream.Stats().Failures
+		rests(t, s, under[0], 25*60)
+		if n := s.Stream.Stats().Failures - tries; n == 0 || n > 6 {
+			t.Errorf("while none comes %d were read in 25 seconds", n)
+		}
+		files.there.Store(true)
+		rests(t, s, under[0], probeWait+120)
+		if n := s.GroundMissing(); !s.allShown(under[0]) || n != 0 {
+			t.Errorf("after %d seconds %d are missing still", probeWait/60+2, n)
+		}
+		check(t, s)
+	})
+}
+
 // changing is the game's files, one of which becomes another.
 type changing struct {
 	fs.FS

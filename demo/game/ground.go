@@ -100,6 +100,7 @@ type scenery struct {
 	peak      int64           // most bytes of pictures, on the GPU and in the workers' blocks
 	rest      [ground.Sectors * ground.Sectors]patience
 	stamping  patience        // of the stamps
+	missing   int             // sectors that are wanted, and whose file could not be read
 	told      map[string]bool // files whose failure was told, in this realm
 	narrow    bool            // and that workers have no room
 	props     *props
@@ -194,6 +195,7 @@ func (g *scenery) deliver(_ string, p, old *sceneryPicture) error {
 		g.tiles--
 	}
 	g.half = nil
+	g.came(p.sector)
 	g.props.place(p.sector, p.props)
 	p.pixels, p.props = nil, nil
 	g.plan.Ready(p.sector) // where it was dropped meanwhile, Release follows
@@ -257,8 +259,11 @@ func (g *scenery) tick(p, v vec) {
 	if g.stamping.again(g.kept.State()) {
 		g.kept.Retry()
 	}
-	if g.stamps.Load() == nil {
-		return // they could not be read: all of the realm is soft
+	if g.missing = 0; g.stamps.Load() == nil { // they could not be read: all of the realm is soft
+		if g.stamping.failed() {
+			g.missing = len(g.plan.Want())
+		}
+		return
 	}
 	for _, w := range g.plan.Want() {
 		i := sectorIndex(w.Sector)
@@ -271,28 +276,8 @@ func (g *scenery) tick(p, v vec) {
 		if g.rest[i].again(t.State()) {
 			t.Retry()
 		}
+		g.miss(i)
 	}
-}
-
-// patience is how long somebody who wants a file that has failed waits until it is tried again: five seconds, then twice
-// as long each time, up to a minute and a half.
-type patience struct{ left, next uint16 } // ticks
-
-// again is asked once a tick, and reports whether it is time.
-func (p *patience) again(s stream.State) bool {
-	const first, most = 5 * 60, 80 * 60
-	switch {
-	case s == stream.Loaded:
-		*p = patience{}
-	case s != stream.Failed:
-	case p.left > 0:
-		p.left--
-		return p.left == 0
-	default:
-		p.next = min(max(2*p.next, first), most)
-		p.left = p.next
-	}
-	return false
 }
 
 // news reports whether a failure is told for the first time: what has failed is asked for again when

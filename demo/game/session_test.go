@@ -118,9 +118,17 @@ func TestSession_HashIsAFunctionOfTheSeed(t *testing.T) {
 // with nothing else: not with the processor, the system, or how the memory is backed.
 const golden = 0xab016e643c6aaf9
 
+// goldenHot is the same after 300 ticks at full heat.
+const goldenHot = 0xb621527fb4e99bb3
+
 func TestSession_HashIsTheSameOnEveryArchitecture(t *testing.T) {
 	if h := plainly(t, 1200); h != golden {
 		t.Errorf("hash %#x on %s, want %#x; where the rules have changed, and only then, write the new one down", h, runtime.GOARCH, uint64(golden))
+	}
+	s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: HeatMost}})
+	play(t, s, 300)
+	if h := s.Game.Hash(); h != goldenHot {
+		t.Errorf("at full heat hash %#x on %s, want %#x", h, runtime.GOARCH, uint64(goldenHot))
 	}
 }
 

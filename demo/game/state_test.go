@@ -3,6 +3,7 @@ package game
 import (
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -201,41 +202,54 @@ func TestLost_EveryCountHasAName(t *testing.T) {
 	}
 }
 
-// Whoever adds a field to Game says here where its state is hashed, or why it is none.
+// gameFields says of every field of Game where its state is hashed, or why it is none.
+var gameFields = map[string]string{
+	"State": "hashed", "world": "hashed", "omens": "hashed", "embers": "hashed", "wishes": "hashed", "fx": "hashed",
+	"scorch": "hashed", "soot": "for the eye: no rule reads it, and it is as fine as there is room", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
+	"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "store": "memory", "chunks": "memory", "actors": "ways into the world",
+	"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye", "built": "the view's",
+	"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "walk": "made in every tick", "doomed": "made in every tick",
+	"heap": "memory", "guard": "memory", "moment": "the guard's",
+	"tour": "follows from cfg and the realm", "systems": "the order of the rules", "tick": "made in every tick",
+}
+
+// Whoever adds a field to Game says what it is.
 func TestHash_EveryFieldOfGameIsAccountedFor(t *testing.T) {
-	why := map[string]string{
-		"State": "hashed", "world": "hashed", "omens": "hashed", "embers": "hashed", "wishes": "hashed", "fx": "hashed",
-		"scorch": "hashed", "soot": "for the eye: no rule reads it, and it is as fine as there is room", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
-		"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "store": "memory", "chunks": "memory", "actors": "ways into the world",
-		"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye", "built": "the view's",
-		"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "walk": "made in every tick", "doomed": "made in every tick",
-		"heap": "memory", "guard": "memory", "moment": "the guard's",
-		"tour": "follows from cfg and the realm", "systems": "the order of the rules", "tick": "made in every tick",
-	}
 	for i := range reflect.TypeFor[Game]().NumField() {
-		if name := reflect.TypeFor[Game]().Field(i).Name; why[name] == "" {
+		if name := reflect.TypeFor[Game]().Field(i).Name; gameFields[name] == "" {
 			t.Errorf("Game.%s: is it state? Then Hash must see it", name)
 		}
 	}
 }
 
-// And so for the structs that Game's fields are, whose values are tried one by one above.
+const tried, books, place = "tried", "books of the memory", "where it lies, or how long its block is"
+
+// heldFields says the same of the structs that Game's fields are, whose values are tried one by one above.
+var heldFields = map[reflect.Type]map[string]string{
+	reflect.TypeFor[arms]():        {"mines": tried, "fires": tried, "bolts": tried},
+	reflect.TypeFor[list[Mine]]():  {"a": books, "v": tried},
+	reflect.TypeFor[list[Blaze]](): {"a": books, "v": tried},
+	reflect.TypeFor[fx]():          {"heard": "the ear's", "sys": "tried, by its own tests", "kinds": "follows from the level", "ambient": "tried, where it moves"},
+	reflect.TypeFor[ribbons]():     {"blocks": books, "all": tried, "free": tried, "live": "how many of all"},
+	reflect.TypeFor[trail]():       {"off": place, "len": "hashed", "at": tried, "count": tried, "most": tried},
+	reflect.TypeFor[marks]():       {"blocks": books, "all": tried, "free": tried, "live": "how many of all"},
+	reflect.TypeFor[marked]():      {"off": place, "owner": "the one whose Enemy.Marks says so", "len": "hashed", "cap": place},
+	reflect.TypeFor[popups]():      {"all": tried, "texts": tried},
+	reflect.TypeFor[scorches]():    {"a": books, "all": tried},
+	reflect.TypeFor[actors](): {"enemies": "the world's", "shots": "the world's", "pickups": "the world's", "enemyFilter": "a way there",
+		"shotFilter": "a way there", "dropFilter": "a way there", "fireFilter": "a way there", "coldFilter": "a way there",
+		"burning": "the world's", "chilled": "the world's", "elite": "the world's", "shielded": "the world's"},
+}
+
+// wholly are the structs of which TestHash_SeesEveryFieldOfTheState tries every leaf that there is, also of a field
+// that is new.
+var wholly = []reflect.Type{
+	reflect.TypeFor[State](), reflect.TypeFor[Omen](), reflect.TypeFor[Ember](), reflect.TypeFor[wish](), reflect.TypeFor[Mine](),
+	reflect.TypeFor[Blaze](), reflect.TypeFor[Bolt](), reflect.TypeFor[Popup](),
+}
+
 func TestHash_EveryFieldOfWhatGameHoldsIsAccountedFor(t *testing.T) {
-	const tried, books, place = "tried", "books of the memory", "where it lies, or how long its block is"
-	for of, why := range map[reflect.Type]map[string]string{
-		reflect.TypeFor[arms]():       {"mines": tried, "fires": tried, "bolts": tried},
-		reflect.TypeFor[list[Mine]](): {"a": books, "v": tried},
-		reflect.TypeFor[fx]():         {"heard": "the ear's", "sys": "tried, by its own tests", "kinds": "follows from the level", "ambient": "tried, where it moves"},
-		reflect.TypeFor[ribbons]():    {"blocks": books, "all": tried, "free": tried, "live": "how many of all"},
-		reflect.TypeFor[trail]():      {"off": place, "len": "hashed", "at": tried, "count": tried, "most": tried},
-		reflect.TypeFor[marks]():      {"blocks": books, "all": tried, "free": tried, "live": "how many of all"},
-		reflect.TypeFor[marked]():     {"off": place, "owner": "the one whose Enemy.Marks says so", "len": "hashed", "cap": place},
-		reflect.TypeFor[popups]():     {"all": tried, "texts": tried},
-		reflect.TypeFor[scorches]():   {"a": books, "all": tried},
-		reflect.TypeFor[actors](): {"enemies": "the world's", "shots": "the world's", "pickups": "the world's", "enemyFilter": "a way there",
-			"shotFilter": "a way there", "dropFilter": "a way there", "fireFilter": "a way there", "coldFilter": "a way there",
-			"burning": "the world's", "chilled": "the world's", "elite": "the world's", "shielded": "the world's"},
-	} {
+	for of, why := range heldFields {
 		if of.NumField() != len(why) {
 			t.Errorf("%v has %d fields, %d are accounted for", of, of.NumField(), len(why))
 		}
@@ -245,6 +259,38 @@ func TestHash_EveryFieldOfWhatGameHoldsIsAccountedFor(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is hashed of a Game leads to no struct of this package that the tests above do not know.
+func TestHash_NoStructOfTheStateIsUnknown(t *testing.T) {
+	game, known := reflect.TypeFor[Game](), map[reflect.Type]bool{}
+	var visit func(of reflect.Type, path string)
+	visit = func(of reflect.Type, path string) {
+		for k := of.Kind(); k == reflect.Pointer || k == reflect.Slice || k == reflect.Array; k = of.Kind() {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || of.PkgPath() != game.PkgPath() || known[of] {
+			return
+		}
+		known[of] = true
+		why, held := heldFields[of]
+		switch {
+		case of == game:
+			why = gameFields
+		case !held:
+			if !slices.Contains(wholly, of) {
+				t.Errorf("%s is a %v, of which nobody says what the hash sees", path, of)
+			}
+			return
+		}
+		for i := range of.NumField() {
+			f := of.Field(i)
+			if w := why[f.Name]; strings.HasPrefix(w, "hashed") || strings.HasPrefix(w, tried) {
+				visit(f.Type, path+"."+f.Name)
+			}
+		}
+	}
+	visit(game, "Game")
 }
 
 // hashes plays n ticks and returns the hash after each; before is called before each.

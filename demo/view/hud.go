@@ -39,6 +39,7 @@ func (v *View) hud() {
 	v.offers()
 	v.breath()
 	v.shortage()
+	v.absence(v.s.GroundMissing())
 	if share, ok := g.Boss(); ok {
 		q.Rect(Width/2-120, 14, 240, 4, v.pal[1])
 		q.Rect(Width/2-120, 14, 240*share, 4, v.pal[3])

@@ -35,8 +35,14 @@ func (v *View) shortage() {
 		text = append(text, game.LostNames[i]...)
 	}
 	v.text = text
-	v.text = text
 	if len(text) > empty {
 		v.quads.TextBytes(v.font, 10, 50, 1, v.pal[3], text)
+	}
+}
+
+// absence says on the screen that the ground is soft because its files cannot be read: of a server that is away, say.
+func (v *View) absence(missing int) {
+	if missing > 0 {
+		v.quads.Text(v.font, 10, 62, 1, v.pal[3], "GROUND DOES NOT COME: TRYING AGAIN")
 	}
 }

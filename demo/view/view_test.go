@@ -171,6 +171,19 @@ func TestView_SaysWhatThereIsNoRoomFor(t *testing.T) {
 	}
 }
 
+func TestView_SaysThatTheGroundDoesNotCome(t *testing.T) {
+	v := newView(t, 60, tiers.Config{})
+	v.open()
+	v.begin(game.Signs, window.View())
+	before := v.quads.Len()
+	if v.absence(0); v.quads.Len() != before {
+		t.Error("the ground comes, and the screen says that it does not")
+	}
+	if v.absence(3); v.quads.Len() == before {
+		t.Error("the ground does not come, and the screen says nothing")
+	}
+}
+
 // What is drawn again without a tick in between, as in a pause, is what was drawn before.
 func TestView_APauseIsDrawnAgainAndAgain(t *testing.T) {
 	v := newView(t, brief(400), tiers.Config{})

@@ -20,6 +20,7 @@ import (
 type state struct {
 	Ticks                  uint64
 	Hash, Screen, Level    string
+	Hand                   string // what prompts name the controls of
 	Playing, Overlay, Mute bool
 	Sound                  bool
 	Soft                   float64
@@ -146,6 +147,9 @@ func TestBrowser_PlaysTheSameGameWithFingersAndWithoutAnError(t *testing.T) {
 	c.eval("phases", &told)
 	if text := strings.Join(told, "; "); !regexp.MustCompile(`(downloading, \d+ %; ){2,}compiling; starting$`).MatchString(text) {
 		t.Errorf("while it loads the page says %q", text)
+	}
+	if s := c.state(); s.Hand != "touch" {
+		t.Errorf("before anything is touched a phone is told of the %s", s.Hand)
 	}
 	c.tap(render.TouchPause, w, h)
 	paused := c.until("a tap pauses", func(s state) bool { return s.Screen == "paused" })

@@ -8,13 +8,14 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 
 	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/render"
 )
 
 // Config configures New. The zero Config means the defaults.
 type Config struct {
-	// Keys of the nine functions, in the order in which Help lists them, no two the same; -1 is none. All
-	// zero means F1 to F9, but a zero among others is the key A.
-	Keys [9]ebiten.Key
+	// Keys of the functions, in the order in which Help lists them, no two the same; -1 is none. All
+	// zero means F1 and those that follow, but a zero among others is the key A.
+	Keys [render.FunctionKeys]ebiten.Key
 
 	// Corner is where the overlay begins, and where a tap or click cycles through strip, tiers and off,
 	// unless NoTap is set.
@@ -73,8 +74,10 @@ func (c *Config) window() time.Duration {
 }
 
 func (c *Config) fill() error {
-	if c.Keys == ([9]ebiten.Key{}) {
-		c.Keys = [9]ebiten.Key{ebiten.KeyF1, ebiten.KeyF2, ebiten.KeyF3, ebiten.KeyF4, ebiten.KeyF5, ebiten.KeyF6, ebiten.KeyF7, ebiten.KeyF8, ebiten.KeyF9}
+	if c.Keys == ([render.FunctionKeys]ebiten.Key{}) {
+		for i := range c.Keys {
+			c.Keys[i] = ebiten.KeyF1 + ebiten.Key(i)
+		}
 	}
 	if c.Dir == "" {
 		c.Dir = "."

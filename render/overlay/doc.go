@@ -6,18 +6,7 @@
 // A game that has a [tiers.Manager] takes three lines: New, Update, Draw, and Frozen in a fourth where F5
 // is to freeze it; one that has none gives nil to New. The overlay brings its own
 // pictures, vertices and figures, draws on any picture in one draw call and allocates nothing in a frame.
-// F1 shows one line, F2 what the keys do and what the colours mean, F3 the answer.
-//
-//	key      shows or does                                          with Shift
-//	F1       rates, frame times, Go objects, monitors of the game
-//	F2       the keys and the colours
-//	F3       tiers, tags and pools: largest, growing, tight         keeps the worst frame
-//	F4       blocks by address, classes of blocks, pools' fill
-//	F5       freezes the game                                       one tick
-//	F6       writes JSON, CSV and a picture
-//	F7       leaks of the last level, growth, churn                 marks A, B, none
-//	F8       fault injection: no tier gets another page
-//	F9       the process: tiers, Go, the rest, the GPU's images
+// F1 shows one line, F2 what the keys do and what the colours mean, F3 the answer. The other keys are listed at [Part].
 //
 // A tap or click in the corner goes from strip to strip and tiers to nothing.
 //

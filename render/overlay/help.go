@@ -5,18 +5,6 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-var keyHelp = [9]string{
-	"rates, frame times, Go heap, monitors",
-	"this",
-	"largest, growing · Shift: worst frame",
-	"where blocks lie · arrows or a click",
-	"freezes the game · Shift: one tick",
-	"dumps JSON, CSV and a picture",
-	"leaks, churn · Shift: marks A, B, none",
-	"faults: no tier gets another page",
-	"the whole process",
-}
-
 // keyNames are as written on keys; others are shown by their number.
 func (o *Overlay) keyName(i int) string {
 	if k := o.cfg.Keys[i]; k >= 0 {
@@ -26,14 +14,14 @@ func (o *Overlay) keyName(i int) string {
 }
 
 func (o *Overlay) helpLines() int {
-	n := len(keyHelp) + 1 + 3 + 4 // keys, a border, accents in three lines, the rest
+	n := len(keyHelps) + 1 + 3 + 4 // keys, a border, accents in three lines, the rest
 	return n + len(o.parts) - partCount
 }
 
 // drawHelp says what the keys do and what the colours mean.
 func (o *Overlay) drawHelp() {
 	i := 0
-	for k, s := range keyHelp {
+	for k, s := range keyHelps {
 		l := o.line(i)
 		l.text(render.White, o.keyName(k))
 		l.x = 44

@@ -5,21 +5,14 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 	"github.com/hajimehoshi/ebiten/v2/inpututil"
-)
 
-// The functions that have a key and no panel.
-const (
-	keyTiers  = 2
-	keyFreeze = 4
-	keyDump   = 5
-	keyLeaks  = 6
-	keyFaults = 7
+	"github.com/strata-go/strata/render"
 )
 
 // input is what the devices say in one tick.
 type input struct {
-	keys  [9]bool
-	again [9]bool // pressed since the tick before: let go and pressed between two, a key is held in both
+	keys  [render.FunctionKeys]bool
+	again [render.FunctionKeys]bool // pressed since the tick before: let go and pressed between two, a key is held in both
 	user  [mostPanels]bool
 	arrow [4]bool // left, right, up, down
 	shift bool

@@ -487,8 +487,8 @@ func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	for want, cfg := range map[string]Config{
 		"Config.Scale is 9": {Scale: 9}, "Config.Scale is 0.1": {Scale: 0.1}, "Config.Top is 0.5": {Top: 0.5},
-		"Config.Corner is 4": {Corner: 4}, "Config.Preset is 9": {Preset: 9}, "Config.Keys[3] is 9999": {Keys: [9]ebitenKey{3: 9999}},
-		"Config.Keys[1] and Config.Keys[2] are both A": {Keys: [9]ebitenKey{keyF3}},
+		"Config.Corner is 4": {Corner: 4}, "Config.Preset is 9": {Preset: 9}, "Config.Keys[3] is 9999": {Keys: [render.FunctionKeys]ebitenKey{3: 9999}},
+		"Config.Keys[1] and Config.Keys[2] are both A": {Keys: [render.FunctionKeys]ebitenKey{keyF3}},
 		"Config.Window is 1ms":                         {Meter: meterConfig{Window: time.Millisecond}},
 	} {
 		if _, err := New(g.m, cfg); err == nil || !strings.Contains(err.Error(), want) {
@@ -524,6 +524,11 @@ func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	}
 	if _, err := ParsePart("f5"); err == nil {
 		t.Error("f5 has no panel")
+	}
+	for i, help := range keyHelps {
+		if help == "" {
+			t.Errorf("F%d does something, and help does not say what", i+1)
+		}
 	}
 	if p, err := ParsePart("f9"); err != nil || p != Memory {
 		t.Errorf("f9 is %d, %v", p, err)

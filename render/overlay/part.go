@@ -3,6 +3,7 @@ package overlay
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hajimehoshi/ebiten/v2"
 
@@ -10,6 +11,17 @@ import (
 )
 
 // A Part is one of the overlay's own panels, or what Add returned.
+//
+//	key      shows or does                                          with Shift
+//	F1       rates, frame times, Go objects, monitors of the game
+//	F2       the keys and the colours
+//	F3       tiers, tags and pools: largest, growing, tight         keeps the worst frame
+//	F4       blocks by address, classes of blocks, pools' fill
+//	F5       freezes the game                                       one tick
+//	F6       writes JSON, CSV and a picture
+//	F7       leaks of the last level, growth, churn                 marks A, B, none
+//	F8       fault injection: no tier gets another page
+//	F9       the process: tiers, Go, the rest, the GPU's images
 type Part int
 
 const (
@@ -23,14 +35,44 @@ const (
 	partCount = iota
 )
 
-// ParsePart returns the part of that name: strip, help, tiers, maps, leaks or memory, or its key's, f1 to f9.
+// What has a key, in the order of Config.Keys: the first one's is F1. render.FunctionKeys is how many there are.
+const (
+	keyStrip = iota
+	keyHelp
+	keyTiers
+	keyMaps
+	keyFreeze
+	keyDump
+	keyLeaks
+	keyFaults
+	keyMemory
+)
+
+// keyHelps is what Help says of each.
+var keyHelps = [render.FunctionKeys]string{
+	keyStrip:  "rates, frame times, Go heap, monitors",
+	keyHelp:   "this",
+	keyTiers:  "largest, growing · Shift: worst frame",
+	keyMaps:   "where blocks lie · arrows or a click",
+	keyFreeze: "freezes the game · Shift: one tick",
+	keyDump:   "dumps JSON, CSV and a picture",
+	keyLeaks:  "leaks, churn · Shift: marks A, B, none",
+	keyFaults: "faults: no tier gets another page",
+	keyMemory: "the whole process",
+}
+
+// ParsePart returns the part of that name, as strip or tiers, or its key's, as f1. The error lists them.
 func ParsePart(name string) (Part, error) {
 	for k := range ownParts {
 		if p := &ownParts[k]; name == p.name || name == fmt.Sprint("f", p.key+1) {
 			return Part(k), nil
 		}
 	}
-	return 0, fmt.Errorf("overlay: no part %q; allowed: strip, help, tiers, maps, leaks, memory or f1, f2, f3, f4, f7, f9", name)
+	var names, keys [partCount]string
+	for k := range ownParts {
+		names[k], keys[k] = ownParts[k].name, fmt.Sprint("f", ownParts[k].key+1)
+	}
+	return 0, fmt.Errorf("overlay: no part %q; allowed: %s or %s", name, strings.Join(names[:], ", "), strings.Join(keys[:], ", "))
 }
 
 // mostPanels is how many panels a game may add.
@@ -49,12 +91,12 @@ type part struct {
 }
 
 var ownParts = [partCount]part{
-	Strip:  {name: "strip", key: 0, lines: (*Overlay).stripLines, draw: (*Overlay).drawStrip},
-	Help:   {name: "help", narrow: true, key: 1, lines: (*Overlay).helpLines, draw: (*Overlay).drawHelp},
-	Tiers:  {name: "tiers", key: 2, lines: (*Overlay).tierLines, draw: (*Overlay).drawTiers},
-	Maps:   {name: "maps", key: 3, lines: (*Overlay).mapLines, draw: (*Overlay).drawMaps, opened: (*Overlay).openMaps, settle: (*Overlay).sampleMaps},
-	Leaks:  {name: "leaks", narrow: true, key: 6, lines: (*Overlay).leakLines, draw: (*Overlay).drawLeaks, opened: (*Overlay).sampleLeaks, settle: (*Overlay).sampleLeaks},
-	Memory: {name: "memory", narrow: true, key: 8, lines: (*Overlay).memoryLines, draw: (*Overlay).drawMemory, opened: (*Overlay).openMemory, settle: (*Overlay).sampleMemory},
+	Strip:  {name: "strip", key: keyStrip, lines: (*Overlay).stripLines, draw: (*Overlay).drawStrip},
+	Help:   {name: "help", narrow: true, key: keyHelp, lines: (*Overlay).helpLines, draw: (*Overlay).drawHelp},
+	Tiers:  {name: "tiers", key: keyTiers, lines: (*Overlay).tierLines, draw: (*Overlay).drawTiers},
+	Maps:   {name: "maps", key: keyMaps, lines: (*Overlay).mapLines, draw: (*Overlay).drawMaps, opened: (*Overlay).openMaps, settle: (*Overlay).sampleMaps},
+	Leaks:  {name: "leaks", narrow: true, key: keyLeaks, lines: (*Overlay).leakLines, draw: (*Overlay).drawLeaks, opened: (*Overlay).sampleLeaks, settle: (*Overlay).sampleLeaks},
+	Memory: {name: "memory", narrow: true, key: keyMemory, lines: (*Overlay).memoryLines, draw: (*Overlay).drawMemory, opened: (*Overlay).openMemory, settle: (*Overlay).sampleMemory},
 }
 
 // A Panel is a panel of the game's own.
