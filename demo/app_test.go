@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 )
@@ -171,5 +172,44 @@ func TestFocus_OnlyAPersonsGameIsPausedWhenItIsLost(t *testing.T) {
 		if paused := a.sh.Screen() == shell.Paused; paused != c.pauses {
 			t.Errorf("%s: paused is %t", name, paused)
 		}
+	}
+}
+
+// The picture of a warden is of the one that came so many ticks before, and the last of them take their time.
+func TestPose_TheWardenIsPlayedToInAHurryAndMet(t *testing.T) {
+	a, _ := offered(t)
+	g := a.s.Game
+	g.Offered = false
+	a.o.screen, a.o.ticks = "warden", calmly+30
+	step := func() {
+		t.Helper()
+		if err := a.hurried(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := g.Ticks
+	if step(); a.met != 0 || a.fought() || g.Ticks < began+2 {
+		t.Fatalf("with no warden there, %d ticks went by and it was met in tick %d", g.Ticks-began, a.met)
+	}
+	for i := range g.Seals {
+		g.Seals[i].Broken = true
+	}
+	g.Broken = realm.Seals
+	g.Player.P = g.Realm.Open(g.Realm.Place(realm.Heart), 24)
+	for range 200 {
+		if step(); a.met > 0 && g.Ticks >= a.met+30 {
+			break
+		}
+	}
+	if _, there := g.Boss(); !there || g.Ticks != a.met+30 || a.fought() {
+		t.Fatalf("a warden is there: %v, met in tick %d of %d; the picture's time has come: %v", there, a.met, g.Ticks, a.fought())
+	}
+	step()
+	if g.Ticks != a.met+30 {
+		t.Error("what is before the picture is hurried, too")
+	}
+	g.Ticks += calmly
+	if !a.fought() {
+		t.Error("the picture's time never comes")
 	}
 }

@@ -294,3 +294,24 @@ func TestFontLarge_TitlesHaveLettersOfTheirOwnWhereTheOthersAreTooSmall(t *testi
 		t.Error("letters that are there already were baked")
 	}
 }
+
+func TestFontLarge_OfLettersBakedTwiceThoseThatFitAreTaken(t *testing.T) {
+	a, err := NewAtlas(AtlasConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := NewFont(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []int{18, 8} {
+		if err := f.Large(a, "S", k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k, want := range map[float32]float32{4: 4, 5: 8, 6: 8, 8: 8, 9: 18, 18: 18, 30: 18} {
+		if w := f.at('S', k).W() / GlyphW; w != want {
+			t.Errorf("at %v pixels a dot there are %v texels; want %v", k, w, want)
+		}
+	}
+}

@@ -97,7 +97,8 @@ func (f *Font) bake(a *Atlas, k int) error {
 }
 
 // Large bakes some letters a second time, with k texels a dot, 5 to 32, for a title: text that is larger than what
-// lies ready is made of these where it has no others, and is then as sharp. Call it right after NewFont. Where they
+// lies ready is made of these, and is then as sharp; of letters baked more than once those that fit best are taken. The
+// letters must fit one row of the page. Call it right after NewFont. Where they
 // do not fit the error is a [*FullError], and the text is as before.
 func (f *Font) Large(a *Atlas, letters string, k int) error {
 	if k <= bakes || k > 32 {
@@ -131,10 +132,15 @@ func (f *Font) Large(a *Atlas, letters string, k int) error {
 // at returns the picture of r for k pixels a dot.
 func (f *Font) at(r rune, k float32) Region {
 	if k > float32(f.sizes)+0.01 {
+		best, of := -1, float32(0)
 		for i := range f.large {
-			if f.large[i].r == r {
-				return f.large[i].region
+			// The smallest that is no smaller than what is asked for, or else the largest.
+			if w := f.large[i].region.W() / GlyphW; f.large[i].r == r && (best < 0 || w > of && of < k-0.01 || w < of && w > k-0.01) {
+				best, of = i, w
 			}
+		}
+		if best >= 0 {
+			return f.large[best].region
 		}
 	}
 	return f.glyphs[min(max(int(math.Ceil(float64(k)-0.01)), 1), f.sizes)-1][f.glyph(r)]

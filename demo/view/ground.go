@@ -31,6 +31,7 @@ func (v *View) lay(s *game.Session, bytes int) (err error) {
 	if t.far, err = v.atlas.ID(farName); err != nil {
 		return err
 	}
+	t.hold(v.atlas)
 	side, pages := pagesFor(game.GroundRoom(bytes))
 	if t.tiles, err = render.NewTiles(render.TilesConfig{Page: side, Pages: pages, Source: s.Mem.PoolSource()}); err != nil {
 		return err
@@ -38,6 +39,14 @@ func (v *View) lay(s *game.Session, bytes int) (err error) {
 	s.Mem.AddFuncs("ground pages", t.tiles.Memory, nil, t.tiles.Close)
 	return nil
 }
+
+// farSize is the side of the picture of the whole realm.
+const farSize = 16 * ground.Sectors
+
+// hold keeps room for the picture of the realm that is coming, the largest of all: pictures arrive in any order, and the
+// small ones may take the last rows of the page in which it would lie. Where there is no room for it the ground is
+// dark until its sectors come.
+func (t *terrain) hold(a *render.Atlas) { _, _ = a.Reserve(t.far, farSize, farSize) }
 
 // pagesFor returns the side and number of the largest pages that hold so many sectors and no more, see game.GroundRoom.
 func pagesFor(sectors int) (side, pages int) {

@@ -1,9 +1,15 @@
 package view
 
 import (
+	"encoding/json"
+	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/render"
 )
@@ -178,6 +184,73 @@ func TestFigures_AreGroupedAndTimed(t *testing.T) {
 	for v, want := range map[uint64]string{0: "0:00", 59 * 60: "0:59", 61 * 60: "1:01", 3600 * 60: "60:00"} {
 		if got := string(clock(nil, v)); got != want {
 			t.Errorf("%d is %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestMenu_KeysWithLongNamesAreToldApart(t *testing.T) {
+	b := render.DefaultBindings()
+	var h hints
+	h.update(&b, render.Keyboard)
+	if !strings.HasPrefix(h.title, "WASD: MOVE") {
+		t.Errorf("%q", h.title)
+	}
+	if err := b.Bind(int(render.MoveDown), 0, "F11"); err != nil {
+		t.Fatal(err)
+	}
+	h.update(&b, render.Keyboard)
+	if !strings.HasPrefix(h.title, "W A F11 D: MOVE") {
+		t.Errorf("%q", h.title)
+	}
+}
+
+// What is written large is of letters that are equally sharp, whatever else was baked of some of them.
+func TestFont_WordsThatAreLargeAreOfLettersOfOneSize(t *testing.T) {
+	words := []string{"THE FORGE IS YOURS", "COOLED DOWN", "PAUSED", "SETTINGS", "1,234,567,890", "+600"}
+	for _, name := range level.Realms {
+		l, err := fs.ReadFile(assets.FS(), "levels/"+name+".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct{ Title string }
+		if err := json.Unmarshal(l, &file); err != nil || file.Title == "" {
+			t.Fatalf("%s: %q, %v", name, file.Title, err)
+		}
+		words = append(words, file.Title)
+	}
+	lie := func(r rune, texels int) bool {
+		return slices.ContainsFunc(largeLetters[:], func(l largeLetter) bool { return l.texels == texels && strings.ContainsRune(l.letters, r) })
+	}
+	for _, w := range words {
+		for _, r := range w {
+			if r != ' ' && !lie(r, largeTexels) {
+				t.Errorf("%q: %q is not there with %d texels a dot", w, r, largeTexels)
+			}
+		}
+	}
+	for _, r := range "STRATA" {
+		if !lie(r, titleTexels) {
+			t.Errorf("%q of the title is not there", r)
+		}
+	}
+}
+
+func TestGround_BeyondTheRealmIsItsRim(t *testing.T) {
+	for f, want := range map[float32]int{-320: -1, -0.5: -1, 0: 0, 511.5: 0, 512: 1, 24*512 - 0.5: 23, 24 * 512: 24} {
+		if got := sectorOf(f); got != want {
+			t.Errorf("%v is in sector %d; want %d", f, got, want)
+		}
+	}
+	whole := render.Region{X0: 100, Y0: 200, X1: 100 + 16*ground.Sectors, Y1: 200 + 16*ground.Sectors}
+	last := float32(16*ground.Sectors) - 0.5
+	for at, want := range map[[2]int]render.Region{
+		{-1, 3}:                 {X0: 100.5, X1: 100.5, Y0: 248, Y1: 264},
+		{2, ground.Sectors}:     {X0: 132, X1: 148, Y0: 200 + last, Y1: 200 + last},
+		{ground.Sectors, -1}:    {X0: 100 + last, X1: 100 + last, Y0: 200.5, Y1: 200.5},
+		{ground.Sectors - 1, 0}: part(whole, ground.Sectors-1, 0),
+	} {
+		if got := rim(whole, at[0], at[1]); got != want {
+			t.Errorf("sector %v is drawn with %v; want %v", at, got, want)
 		}
 	}
 }

@@ -9,6 +9,22 @@ import (
 // titleTexels is how many texels a dot the title's letters have: as many as pixels at 1280 × 720.
 const titleTexels = 18
 
+// largeTexels is how many those have of what is written large: endings, scores, names of realms.
+const largeTexels = 8
+
+// largeLetters are the letters that lie ready in more than the font's own sizes. A word is of letters of one row,
+// or some would be sharper than others.
+var largeLetters = [...]largeLetter{
+	{"STRA", titleTexels},
+	{"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789,:+", largeTexels},
+	{"abcdefghijklmnopqrstuvwxyz'.-", largeTexels},
+}
+
+type largeLetter struct {
+	letters string
+	texels  int // a dot
+}
+
 // title is the name of the game, cut into layers like what it is named after, over the game that
 // plays itself.
 func (m *Menu) title() {

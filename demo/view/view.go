@@ -82,8 +82,10 @@ func New() (*View, error) {
 	if v.font, err = render.NewFont(v.atlas); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
-	if err = v.font.Large(v.atlas, "STRA", titleTexels); err != nil {
-		return nil, fmt.Errorf("view: %w", err)
+	for _, l := range largeLetters {
+		if err = v.font.Large(v.atlas, l.letters, l.texels); err != nil {
+			return nil, fmt.Errorf("view: %w", err)
+		}
 	}
 	if v.minimap.id, err = v.atlas.ID(minimapName); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
@@ -145,6 +147,9 @@ func (v *View) Sink(name string, p stream.Picture) error {
 	if err != nil {
 		return err
 	}
+	if !v.atlas.Loaded(id) {
+		v.atlas.Remove(id) // what hold has for it may be of another size
+	}
 	if _, err = v.atlas.Reserve(id, p.Width, p.Height); err != nil {
 		return err
 	}
@@ -154,6 +159,7 @@ func (v *View) Sink(name string, p stream.Picture) error {
 // Left drops the pictures of the level that ended.
 func (v *View) Left() {
 	v.atlas.Reset()
+	v.ground.hold(v.atlas)
 	v.minimap.of = nil
 }
 

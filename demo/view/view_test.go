@@ -1,12 +1,19 @@
 package view
 
 import (
+	"encoding/json"
+	"errors"
+	"image/png"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
@@ -209,5 +216,63 @@ func BenchmarkPaint(b *testing.B) {
 	v := newView(b, 600, tiers.Config{})
 	for b.Loop() {
 		v.paint()
+	}
+}
+
+// Pictures come in the order in which workers are done with them: realm after realm, in any order, all have room.
+func TestView_EveryOrderInWhichPicturesComeHasRoomForAll(t *testing.T) {
+	type picture struct {
+		id   string
+		w, h int
+	}
+	var realms [][]picture
+	for _, name := range level.Realms {
+		data, err := fs.ReadFile(assets.FS(), "levels/"+name+".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var l struct{ Assets []struct{ ID, File string } }
+		if err := json.Unmarshal(data, &l); err != nil || len(l.Assets) < 10 {
+			t.Fatalf("%s: %d pictures, %v", name, len(l.Assets), err)
+		}
+		all := []picture{{minimapName, mapTexels, mapTexels}}
+		for _, a := range l.Assets {
+			f, err := assets.FS().Open(a.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := png.DecodeConfig(f)
+			if err := errors.Join(err, f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, picture{a.ID, c.Width, c.Height})
+		}
+		realms = append(realms, all)
+	}
+	v, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.ground.far, err = v.atlas.ID(farName); err != nil {
+		t.Fatal(err)
+	}
+	v.ground.hold(v.atlas)
+	rng := rand.New(rand.NewPCG(7, 0))
+	for round := range 300 {
+		all := slices.Clone(realms[round%len(realms)])
+		rng.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		if round < 30 { // the worst of all orders
+			slices.SortFunc(all, func(a, b picture) int { return a.h - b.h })
+		}
+		for _, p := range all {
+			id, err := v.atlas.ID(p.id)
+			if err == nil {
+				_, err = v.atlas.Reserve(id, p.w, p.h)
+			}
+			if err != nil {
+				t.Fatalf("round %d: %v", round, err)
+			}
+		}
+		v.Left()
 	}
 }
