@@ -126,3 +126,46 @@ func TestMedian_OfTwoIsTheirMean(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasure_ARowThatWouldFailIsJudgedByTwiceAsManyPrograms: by all of them, so that what is behind stays behind.
+func TestMeasure_ARowThatWouldFailIsJudgedByTwiceAsManyPrograms(t *testing.T) {
+	tens, less, more := []float64{10, 10, 10}, []float64{9.7, 9.7, 9.7}, []float64{10.4, 10.4, 10.4}
+	for _, c := range []struct {
+		check         bool
+		first, second []float64 // of Ark
+		programs      int
+		failed        bool
+	}{
+		{true, tens, nil, 3, false},
+		{true, less, more, 6, false}, // by chance
+		{true, less, less, 6, true},
+		{false, less, nil, 3, true}, // nobody asked
+	} {
+		var asked [][2]int
+		res, err := options{placements: 3, check: c.check}.measure(made(false), func(from, to int) ([]samples, error) {
+			asked = append(asked, [2]int{from, to})
+			if from == 0 {
+				return programs(tens, tens, c.first), nil
+			}
+			return programs(tens, tens, c.second), nil
+		})
+		if err != nil || len(res.Samples) != c.programs || len(asked) != c.programs/3 || asked[len(asked)-1] != [2]int{c.programs - 3, c.programs} {
+			t.Errorf("%+v: %d programs, %v, %v", c, len(res.Samples), asked, err)
+		}
+		if failed := failures([]result{res}) != nil; failed != c.failed {
+			t.Errorf("%+v: failed %v", c, failed)
+		}
+	}
+	for at := range 2 {
+		broken := errors.New("broken")
+		_, err := options{placements: 3, check: true}.measure(made(false), func(from, to int) ([]samples, error) {
+			if from == 3*at {
+				return nil, broken
+			}
+			return programs(tens, tens, less), nil
+		})
+		if err != broken {
+			t.Errorf("the call that broke was %d: %v", at, err)
+		}
+	}
+}
