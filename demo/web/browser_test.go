@@ -24,6 +24,7 @@ type state struct {
 	Playing, Overlay, Mute bool
 	Sound                  bool
 	Soft                   float64
+	Missing                int
 	Failures               uint64
 	Clips, Go, Live        int
 }
@@ -293,4 +294,30 @@ func TestBrowser_WhatCannotBeFetchedIsTriedAgainAndThenOneLine(t *testing.T) {
 	if a, b := hashOf(t, texts[0]), hashOf(t, texts[1]); a != b {
 		t.Errorf("the hash is %s with the picture and %s without", a, b)
 	}
+}
+
+// A server that goes away costs looks: the game goes on, says so, and is as it was when the server is back.
+func TestBrowser_AServerThatGoesAwayLeavesTheGroundSoftUntilItIsBack(t *testing.T) {
+	dir := site(t)
+	c := newChrome(t)
+	c.ignore = "Failed to load resource" // the browser's own line for each request
+	var away atomic.Bool
+	files := handler(dir)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() {
+			panic(http.ErrAbortHandler) // the connection breaks
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	c.open(server.URL+"/?autopilot&tour&seed=7&config=none", 640, 360, false)
+	c.until("the ground is there", func(s state) bool { return s.Soft > 0 && s.Soft < 0.5 && s.Missing == 0 })
+	away.Store(true)
+	missing := c.until("the ground does not come", func(s state) bool { return s.Missing > 0 })
+	c.until("it goes on", func(s state) bool { return s.Ticks > missing.Ticks+200 && s.Screen == "playing" && s.Playing })
+	c.picture("server-away")
+	away.Store(false)
+	c.until("nothing is missing", func(s state) bool { return s.Missing == 0 })
+	c.picture("server-back")
+	c.nothingWrong("a server that goes away")
 }

@@ -23,6 +23,7 @@ type chrome struct {
 	id     int
 	wait   map[int]chan reply
 	wrong  []string
+	ignore string // what it may say that is not wrong
 	loaded int64
 }
 
@@ -147,6 +148,7 @@ func (c *chrome) event(m *reply) {
 		c.wrong = append(c.wrong, "exception: "+p.ExceptionDetails.Exception.Description)
 	case m.Method == "Runtime.consoleAPICalled" && (p.Type == "error" || p.Type == "assert"):
 		c.wrong = append(c.wrong, fmt.Sprintf("console: %v", p.Args))
+	case m.Method == "Log.entryAdded" && p.Entry.Level == "error" && c.ignore != "" && strings.Contains(p.Entry.Text, c.ignore):
 	case m.Method == "Log.entryAdded" && p.Entry.Level == "error":
 		c.wrong = append(c.wrong, fmt.Sprintf("log: %s %s", p.Entry.Text, p.Entry.URL))
 	case m.Method == "Network.loadingFinished":
