@@ -11,8 +11,21 @@ import (
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
+
+// heapHeadroom is what a realm may leave to the collector before it runs where tiers are of the Go heap themselves,
+// as in the browser: memory that was once the page's stays its own until it is closed, and a frame there leaves
+// 10 KiB behind. A desk has the manager's default.
+const heapHeadroom = 64 << 20
+
+func headroom(given int64, heap bool) int64 {
+	if heap && given == 0 {
+		return heapHeadroom
+	}
+	return given
+}
 
 // SessionConfig is everything a run of the game is started with.
 type SessionConfig struct {
@@ -105,6 +118,7 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	cfg.Memory.Workers++ // the game's own, for fields
 	cfg.Memory.Tags = true
 	cfg.Memory.HoldGC = true // a realm lasts longer than the two minutes after which the runtime collects unasked
+	cfg.Memory.GoHeadroom = headroom(cfg.Memory.GoHeadroom, page.Default() == page.Heap())
 	if cfg.Game.Store != StoreTiers {
 		cfg.Memory.KeepGC = true // the collector runs as it does in any program
 	}
