@@ -18,6 +18,7 @@ type ticket struct {
 	f  *filter
 	at *stretch // what the loop goes through, one of way
 	spot
+	rest int  // rows of a chunk that come behind those of at, see ahead.go
 	last bool // no chunk with rows can come behind this one
 	busy bool // a loop has it, or has been left by a panic and not been stopped since
 
@@ -159,6 +160,8 @@ func (s *stretch) next() *stretch {
 	case t.last:
 		t.f.w.giveBack(t)
 		return nil
+	case t.rest != 0:
+		return t.end()
 	case t.f.watchful:
 		return t.f.step(t)
 	}
@@ -180,7 +183,7 @@ func (t *ticket) beside() *stretch {
 	t.c++
 	t.aim(k, n)
 	if n >= aheadRows && !t.last {
-		f.lookAhead(t)
+		t.part(n)
 	}
 	return t.at
 }
@@ -226,7 +229,7 @@ func (f *filter) step(t *ticket) *stretch {
 		if t = f.mine; t == nil || t.busy {
 			t = f.another()
 		}
-		t.spot, t.laid, t.known = spot{}, 0, 0
+		t.spot, t.laid, t.known, t.rest = spot{}, 0, 0, 0
 	case t.at.rows == 0:
 		panic(&memory.Misuse{Package: "ecs", Op: "All", Reason: "the world was changed within the loop; use World.Commands, or leave the loop after the change"})
 	}
@@ -253,7 +256,7 @@ func (f *filter) step(t *ticket) *stretch {
 		t.shift(uintptr(first))
 	}
 	if n >= aheadRows && !f.watchful && !t.last {
-		f.lookAhead(t)
+		t.part(n)
 	}
 	return t.at
 }

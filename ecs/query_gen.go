@@ -135,6 +135,7 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 
 // Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
 // a chunk and their components, slices of one length.
+// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -294,6 +295,7 @@ func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 
 // Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
 // a chunk and the columns of their components, of one length.
+// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
 func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 	return func(yield func([]Entity, Columns2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -461,6 +463,7 @@ func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 
 // Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
 // a chunk and the columns of their components, of one length.
+// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
 func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 	return func(yield func([]Entity, Columns3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -634,6 +637,7 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 
 // Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
 // a chunk and the columns of their components, of one length.
+// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
 func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]] {
 	return func(yield func([]Entity, Columns4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -806,6 +810,7 @@ func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 
 // Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
 // a chunk and the columns of their components, of one length.
+// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
 func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, D, E]] {
 	return func(yield func([]Entity, Columns5[A, B, C, D, E]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -983,6 +988,7 @@ func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, 
 
 // Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
 // a chunk and the columns of their components, of one length.
+// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
 func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, C, D, E, F]] {
 	return func(yield func([]Entity, Columns6[A, B, C, D, E, F]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1165,6 +1171,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, 
 
 // Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
 // a chunk and the columns of their components, of one length.
+// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
 func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, B, C, D, E, F, G]] {
 	return func(yield func([]Entity, Columns7[A, B, C, D, E, F, G]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1352,6 +1359,7 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, 
 
 // Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
 // a chunk and the columns of their components, of one length.
+// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Chunks() iter.Seq2[[]Entity, Columns8[A, B, C, D, E, F, G, H]] {
 	return func(yield func([]Entity, Columns8[A, B, C, D, E, F, G, H]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {

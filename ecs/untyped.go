@@ -247,7 +247,7 @@ func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 }
 
 // Chunks ranges over the chunks of all matching entities, as Filter1.Chunks: the entities of a chunk
-// and where their columns begin, each of ColumnStats.Size bytes per entity.
+// and where their columns begin, each of ColumnStats.Size bytes per entity; a large chunk may be two steps.
 func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	return func(yield func([]Entity, Addresses) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
