@@ -35,7 +35,7 @@ func (t *ticket) end() *stretch {
 	s := t.at
 	t.f.lookAhead(&t.spot)
 	t.shift(uintptr(s.rows))
-	s.rows, t.rest = t.rest, 0
+	s.rows, t.rest = int(t.rest), 0
 	return s
 }
 

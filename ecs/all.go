@@ -18,9 +18,9 @@ type ticket struct {
 	f  *filter
 	at *stretch // what the loop goes through, one of way
 	spot
-	rest int  // rows of a chunk that come behind those of at, see ahead.go
-	last bool // no chunk with rows can come behind this one
-	busy bool // a loop has it, or has been left by a panic and not been stopped since
+	rest uint16 // rows of a chunk that come behind those of at, see ahead.go
+	last bool   // no chunk with rows can come behind this one
+	busy bool   // a loop has it, or has been left by a panic and not been stopped since
 
 	// sole is the only table that matches and laid what it was in the world when a loop last found all
 	// of its rows in its first known chunks, to which way leads in their order: while it is that, they

@@ -53,8 +53,9 @@ func (m *Menu) card(it *shell.Item, i int) {
 			q.Rect(b.X+10+7*float32(n), b.Y+10, 5, 5, m.accent().Fade(k))
 		}
 	}
-	m.text = render.AppendInt(m.text[:0], int64(i+1), 0)
-	q.TextBytes(m.font, b.X+b.W-16, b.Y+6, 1, faint.Fade(k), m.text)
+	if i < len(m.hints.choose) {
+		q.TextRight(m.font, b.X+b.W-8, b.Y+6, 1, faint.Fade(k), m.hints.choose[i])
+	}
 }
 
 // symbol draws a gift's picture around (x, y), about 60 across.

@@ -14,13 +14,14 @@ type hints struct {
 	bindings render.Bindings
 
 	title, menu, gifts, keys string
+	choose                   [3]string // what takes each gift at once; nothing where a device has no control for it
 }
 
 func (h *hints) update(b *render.Bindings, d render.Device) {
 	if h.made && h.device == d && h.bindings == *b {
 		return
 	}
-	*h = hints{made: true, device: d, bindings: *b}
+	*h = hints{made: true, device: d, bindings: *b, choose: [3]string{b.Prompt(render.Choose1, d), b.Prompt(render.Choose2, d), b.Prompt(render.Choose3, d)}}
 	switch d {
 	case render.Gamepad:
 		h.menu = "PAD: CHOOSE    A: TAKE    B: BACK"
@@ -35,7 +36,7 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 		h.menu = "↑ ↓: CHOOSE    ENTER: TAKE    ESC: BACK"
 		h.keys = "↑ ↓ ← →: CHOOSE    ENTER: CHANGE    ESC: BACK"
 		h.title = join(ways(b, d)+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), "F1: MEMORY")
-		h.gifts = join(b.Prompt(render.Choose1, d) + " " + b.Prompt(render.Choose2, d) + " " + b.Prompt(render.Choose3, d) + " OR ← → AND ENTER: TAKE")
+		h.gifts = join(h.choose[0] + " " + h.choose[1] + " " + h.choose[2] + " OR ← → AND ENTER: TAKE")
 	}
 }
 

@@ -175,6 +175,20 @@ func TestMenu_PromptsNameWhatIsInHand(t *testing.T) {
 	}
 }
 
+// TestMenu_AGiftShowsTheKeyThatTakesIt has other keys than 1, 2, 3, and none under a finger.
+func TestMenu_AGiftShowsTheKeyThatTakesIt(t *testing.T) {
+	b := render.DefaultBindings()
+	if err := b.Bind(int(render.Choose2), 0, "K"); err != nil {
+		t.Fatal(err)
+	}
+	for device, want := range map[render.Device][3]string{render.Keyboard: {"1", "K", "3"}, render.Touch: {}} {
+		var h hints
+		if h.update(&b, device); h.choose != want {
+			t.Errorf("%s: %q, want %q", device, h.choose, want)
+		}
+	}
+}
+
 func TestFigures_AreGroupedAndTimed(t *testing.T) {
 	for v, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := string(group(nil, v)); got != want {
