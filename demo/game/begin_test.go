@@ -73,15 +73,3 @@ func TestSession_ALevelMayBeLeftWhileItsRealmIsBuilt(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// Where tiers are of the Go heap a realm may leave less to the collector: in a browser what was once taken stays taken.
-func TestSession_WhereTiersAreOfTheGoHeapLessIsLeftToTheCollector(t *testing.T) {
-	for _, c := range []struct {
-		heap        bool
-		given, want int64
-	}{{false, 0, 0}, {true, 0, heapHeadroom}, {true, 1 << 20, 1 << 20}, {false, 1 << 20, 1 << 20}} {
-		if got := headroom(c.given, c.heap); got != c.want {
-			t.Errorf("%+v: %d", c, got)
-		}
-	}
-}

@@ -15,18 +15,6 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// heapHeadroom is what a realm may leave to the collector before it runs where tiers are of the Go heap themselves,
-// as in the browser: memory that was once the page's stays its own until it is closed, and a frame there leaves
-// 10 KiB behind. A desk has the manager's default.
-const heapHeadroom = 64 << 20
-
-func headroom(given int64, heap bool) int64 {
-	if heap && given == 0 {
-		return heapHeadroom
-	}
-	return given
-}
-
 // SessionConfig is everything a run of the game is started with.
 type SessionConfig struct {
 	Game   Config
@@ -82,6 +70,7 @@ type Session struct {
 	frame    uint64                      // the most bytes that one took
 	failed   uint64                      // pictures that Log was told of
 	spare    string                      // the level that comes from Spare
+	unpace   func()                      // puts back what pace has changed; nil where it has not
 	played   struct {
 		objects, ticks   uint64 // of the levels that have ended
 		objects0, ticks0 uint64 // when this one began
@@ -118,9 +107,11 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	cfg.Memory.Workers++ // the game's own, for fields
 	cfg.Memory.Tags = true
 	cfg.Memory.HoldGC = true // a realm lasts longer than the two minutes after which the runtime collects unasked
-	cfg.Memory.GoHeadroom = headroom(cfg.Memory.GoHeadroom, page.Default() == page.Heap())
 	if cfg.Game.Store != StoreTiers {
 		cfg.Memory.KeepGC = true // the collector runs as it does in any program
+	} else if page.Default() == page.Heap() {
+		cfg.Memory.GoHeadroom = headroom(cfg.Memory.GoHeadroom)
+		s.unpace = pace()
 	}
 	cfg.Memory.Scratch = max(cfg.Memory.Scratch, groundScratch)
 	if s.Mem, err = tiers.New(cfg.Memory); err != nil {
@@ -314,6 +305,10 @@ func (s *Session) EntitiesPeak() int { return s.entities }
 // Close stops the workers, ends the level and releases the memory. It may be called at any
 // time, and twice.
 func (s *Session) Close() error {
+	if s.unpace != nil {
+		defer s.unpace() // behind the manager, which puts back what it found
+		s.unpace = nil
+	}
 	if s.Mem == nil {
 		return nil
 	}
