@@ -1,6 +1,9 @@
 package ecs
 
 import (
+	"errors"
+	"iter"
+	"runtime"
 	"slices"
 	"testing"
 	"unsafe"
@@ -83,5 +86,138 @@ func TestAhead_ALoopThatIsLeftBeforeAnEndLeavesNothingToTheNext(t *testing.T) {
 	}
 	if err := w.Check(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// edges makes a world with three archetypes in chunks that are walked in two parts and in one, and returns in the order of a walk
+// its rows, and those beside which a step ends.
+func edges(t *testing.T) (w *World, f *Filter1[byte], es []Entity, at []int) {
+	w, _ = newTestWorld(t, Config{MaxChunkBytes: 64 << 10})
+	a, b, c := NewMap1[byte](w), NewMap2[byte, burning](w), NewMap3[byte, burning, brain](w)
+	if err := errors.Join(a.NewBatch(2*7281, nil), b.NewBatch(7281+100, nil), c.NewBatch(3*7281, nil)); err != nil {
+		t.Fatal(err)
+	}
+	f = NewFilter1[byte](w)
+	for i, table := range []*table{a.table, b.table, c.table} {
+		for k := range table.used() {
+			es = append(es, w.entitiesFrom(table.chunks[k].number<<rowBits, table.rowsIn(k))...)
+			if n := len(es); k < table.used()-1 && i != 1 {
+				at = append(at, n-endRows-1, n-endRows)
+			}
+			at = append(at, len(es)-1, len(es))
+		}
+	}
+	return w, f, es, at[:len(at)-1]
+}
+
+// TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll leaves loops within a loop, which goes on.
+func TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll(t *testing.T) {
+	w, f, es, at := edges(t)
+	leave := func(row int, way func() bool) {
+		i := 0
+		for range f.All() {
+			if i++; i > row && way() {
+				return
+			}
+		}
+	}
+	ways := []func(row int){
+		func(row int) { leave(row, func() bool { return true }) },
+		func(row int) { caught(func() { leave(row, func() bool { panic("body") }) }) },
+		func(row int) {
+			done := make(chan bool)
+			go func() {
+				defer close(done)
+				leave(row, func() bool { runtime.Goexit(); return true })
+			}()
+			<-done
+		},
+		func(row int) {
+			next, stop := iter.Pull2(f.Chunks())
+			for i := 0; i <= row; {
+				part, _, _ := next()
+				i += len(part)
+			}
+			stop()
+		},
+	}
+	meetsAll := func(what string, row int) {
+		t.Helper()
+		got := make([]Entity, 0, len(es))
+		for e := range f.All() {
+			got = append(got, e)
+		}
+		parts := make([]Entity, 0, len(es))
+		for part, column := range f.Chunks() {
+			if parts = append(parts, part...); len(column) != len(part) || cap(column) != len(part) || cap(part) != len(part) {
+				t.Errorf("%d entities have %d cells of %d", len(part), len(column), cap(column))
+			}
+		}
+		if err := errors.Join(w.Check(), f.Check()); err != nil || !slices.Equal(got, es) || !slices.Equal(parts, es) {
+			t.Fatalf("%s, left at row %d: the next loops meet %d and %d of %d, %v", what, row, len(got), len(parts), len(es), err)
+		}
+	}
+	for n, way := range ways {
+		for _, row := range at {
+			way(row)
+			meetsAll("alone", row)
+			i := 0
+			for e := range f.All() {
+				if e != es[i] {
+					t.Fatalf("row %d is %v", i, e)
+				}
+				if i == row {
+					way(at[n])
+					meetsAll("within", row)
+				}
+				i++
+			}
+			if i != len(es) {
+				t.Fatalf("a loop around one meets %d of %d", i, len(es))
+			}
+		}
+		w.Shrink() // and nothing is under way
+	}
+}
+
+// TestAhead_StopsAtTheStepAfterAChangeAtEachEdge removes and creates, in loops alone and within another, and in those over chunks.
+func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
+	w, f, es, at := edges(t)
+	burns := mustRegisterTest[burning](t, w)
+	for _, row := range at {
+		for name, change := range map[string]func(){
+			"Shrink": func() { w.Shrink() },
+			"create": func() { w.Remove(must[Entity](t)(w.NewEntity())) },
+			"move":   func() { w.Remove(must[Entity](t)(w.CopyEntity(es[len(es)-1]))) },
+			"narrow": func() { f.Writes(burns.ID()).Writes() },
+		} {
+			steps, rows := 0, 0
+			text := misuse(t, func() {
+				for e := range f.All() {
+					if e != es[steps] {
+						t.Errorf("row %d is %v", steps, e)
+					}
+					if steps++; steps > row {
+						change()
+					}
+				}
+			})
+			if text != changedWithin || steps != row+1 {
+				t.Errorf("%s at row %d: %q after %d", name, row, text, steps)
+			}
+			text = misuse(t, func() {
+				for range f.All() {
+					for part := range f.Chunks() {
+						if rows += len(part); rows > row {
+							caught(change)
+							break
+						}
+					}
+				}
+			})
+			if err := errors.Join(w.Check(), f.Check()); text != changedWithin || len(w.walking) != 0 || err != nil {
+				t.Errorf("%s at row %d: %q, %d loops, %v", name, row, text, len(w.walking), err)
+			}
+		}
 	}
 }

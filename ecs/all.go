@@ -66,10 +66,14 @@ type stock struct {
 //
 //go:noinline
 func (f *filter) another() *ticket {
-	for _, t := range f.others {
-		if !t.busy {
-			return t
+	for i, t := range f.others {
+		if t.busy {
+			continue
 		}
+		if f.mine == nil { // a change has taken it away: without one no loop finds its rows where they were
+			f.mine, f.others = t, slices.Delete(f.others, i, i+1)
+		}
+		return t
 	}
 	t := &ticket{f: f}
 	for i := range t.way {

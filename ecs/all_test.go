@@ -361,3 +361,51 @@ func TestAll_IsRefusedNothingAQueryRefuses(t *testing.T) {
 		t.Error(steps)
 	}
 }
+
+// TestAll_BegunWithinTheAllocatorStopsAsTheChangeGoesOn: a change has stopped the loops before it asks for memory,
+// and moves rows behind that.
+func TestAll_BegunWithinTheAllocatorStopsAsTheChangeGoesOn(t *testing.T) {
+	w, mem := newTestWorld(t, Config{})
+	hp, f := mustRegisterTest[health](t, w), NewFilter1[position](w)
+	if err := NewMap1[position](w).NewBatch(3, nil); err != nil {
+		t.Fatal(err)
+	}
+	var next func() (Entity, *position, bool)
+	stop := func() {}
+	mem.onAlloc = func() {
+		for range f.All() { // one that has ended by then is none of them
+		}
+		next, stop = iter.Pull2(f.All())
+		next()
+	}
+	err := hp.Add(f.EntityAt(0), health{}) // the last row fills the first, and all is as before for who had three
+	mem.onAlloc = nil
+	if err != nil || next == nil {
+		t.Fatal(err, "nothing was asked of the allocator")
+	}
+	defer func() { stop() }()
+	if text := misuse(t, func() { next() }); text != changedWithin || len(w.walking) != 0 || w.Check() != nil || f.Check() != nil {
+		t.Errorf("%q, %d loops, %v, %v", text, len(w.walking), w.Check(), f.Check())
+	}
+}
+
+// TestAll_FindsItsRowsAtOnceBehindAChangeUnderALoopThatHadOneWithin: the change takes the first ticket away, and the
+// other one is left.
+func TestAll_FindsItsRowsAtOnceBehindAChangeUnderALoopThatHadOneWithin(t *testing.T) {
+	w, m, _ := walkable(t)
+	f := NewFilter1[velocity](w)
+	for e := range f.All() {
+		for range f.All() {
+			break
+		}
+		m.Remove(e)
+		break
+	}
+	n := 0
+	for range f.All() {
+		n++
+	}
+	if err := f.Check(); n != 499 || f.mine == nil || len(f.others) != 0 || err != nil {
+		t.Fatalf("%d rows, first ticket %v beside %d, %v", n, f.mine != nil, len(f.others), err)
+	}
+}

@@ -176,19 +176,25 @@ func (w *World) ask(t *table, most uint32) (base unsafe.Pointer, class uint32, e
 // request calls the allocator while the world is locked: a callback of it that changed the
 // world would do so in the middle of a change.
 func (w *World) request(size uintptr) (unsafe.Pointer, error) {
-	w.beginAsking()
-	defer w.endAsking()
+	defer w.endAsking(w.beginAsking())
 	return w.mem.Alloc(size, chunkAlign)
 }
 
-func (l *locks) beginAsking() {
-	l.open++
-	l.asking = true
+// beginAsking reports whether no loop is under way. In the middle of a change that moves rows none is.
+func (w *World) beginAsking() (idle bool) {
+	w.open++
+	w.asking = true
+	return len(w.walking) == 0
 }
 
-func (l *locks) endAsking() {
-	l.open--
-	l.asking = false
+// endAsking stops the loops that a callback of the allocator has begun and not ended: the change goes on, and may
+// move their rows.
+func (w *World) endAsking(idle bool) {
+	w.open--
+	w.asking = false
+	if idle && len(w.walking) != 0 {
+		w.takeAway(nil)
+	}
 }
 
 // attach appends a block to the chunks of t.
@@ -258,8 +264,7 @@ func (w *World) settle() {
 //
 //go:noinline
 func (w *World) freeWaiting() {
-	w.beginAsking()
-	defer w.endAsking()
+	defer w.endAsking(w.beginAsking())
 	for w.waiting != 0 {
 		number := w.waiting - 1
 		w.waiting = w.chunks[number].pos

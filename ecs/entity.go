@@ -214,8 +214,7 @@ func (w *World) bringRun() error {
 // commitRecords makes room for n records, while the world is locked as in request.
 func (w *World) commitRecords(n int) error {
 	x := &w.ents
-	w.beginAsking()
-	defer w.endAsking()
+	defer w.endAsking(w.beginAsking())
 	err := error(nil)
 	if x.mem.Base() == nil {
 		runs := uintptr(x.max)/runRecords + 1
