@@ -24,7 +24,8 @@ const _ = uint(aheadRows - aheadLines*lineBytes)
 //go:noinline
 func (t *ticket) part(n int) {
 	if _, ok := t.f.behind(&t.spot); ok {
-		t.at.rows, t.rest, t.known = n-endRows, endRows, 0
+		t.at.set(n-endRows, t.f.stride)
+		t.rest, t.known = endRows, 0
 	}
 }
 
@@ -35,7 +36,8 @@ func (t *ticket) end() *stretch {
 	s := t.at
 	t.f.lookAhead(&t.spot)
 	t.shift(uintptr(s.rows))
-	s.rows, t.rest = int(t.rest), 0
+	s.set(int(t.rest), t.f.stride)
+	t.rest = 0
 	return s
 }
 

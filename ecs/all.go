@@ -33,7 +33,8 @@ type ticket struct {
 
 // A stretch is rows that lie one behind the other: of a chunk, or a run of changed ones.
 type stretch struct {
-	rows int // that the loop may step through; 0 once the world has changed
+	end  uintptr // of rows in the first column, by its stride
+	rows int     // that the loop may step through; both are 0 once the world has changed
 	es   address
 	cols [maxFilter]address
 	then *stretch // of way, what comes next; nil where that has to be found out, or is nothing
@@ -45,7 +46,7 @@ type stretch struct {
 // Invariants, verified in this order by check:
 //
 //	(1) walking holds no nil
-//	(2) no ticket is there twice, and all have rows and are busy
+//	(2) no ticket is there twice, and all have rows and their end and are busy
 type tickets struct{ walking []*ticket }
 
 // A stock is the tickets of one filter.
@@ -55,8 +56,8 @@ type tickets struct{ walking []*ticket }
 //	(1) mine, unless it is nil, and others are of the filter, and none is there twice
 //	(2) those that are busy are in World.walking, and no others of the filter are
 //	(3) where laid of mine is the world's and the last row of sole is in the last of the known chunks, these are all
-//	    that match, way has their addresses, leads from each to the next and no further, and has the rows
-//	    of all but the last; laid is 0 in others
+//	    that match, way has their addresses, leads from each to the next and no further, and has the rows and
+//	    the ends of all but the last; laid is 0 in others
 type stock struct {
 	mine   *ticket
 	others []*ticket // of loops within loops over the filter
@@ -113,7 +114,7 @@ func (k *tickets) takeAway(f *filter) {
 		if f != nil && t.f != f {
 			return false
 		}
-		t.at.rows = 0
+		t.at.set(0, 0)
 		t.f.lose(t)
 		return true
 	})
@@ -143,12 +144,15 @@ func (f *filter) begin() *stretch {
 	t.at, t.busy = s, true
 	w.walking = append(w.walking, t)
 	if t.known == 1 {
-		s.rows = int(t.sole.tailN)
+		s.set(int(t.sole.tailN), f.stride)
 		return s
 	}
-	t.way[uint(t.known-1)%perClass].rows = int(t.sole.tailN)
+	t.way[uint(t.known-1)%perClass].set(int(t.sole.tailN), f.stride)
 	return s
 }
+
+// set has a loop step through so many rows of columns, the first of which has that stride.
+func (s *stretch) set(rows int, stride uintptr) { s.rows, s.end = rows, uintptr(rows)*stride }
 
 // next is step for a loop that goes through s.
 //
@@ -210,7 +214,8 @@ func (t *ticket) aim(k *tableChunk, n int) {
 		t.known = 0
 	}
 	t.at = s
-	s.rows, s.then = n, nil
+	s.set(n, f.stride)
+	s.then = nil
 	s.es = address(uintptr(w.chunks[k.number].base))
 	columns := w.row(k.number)
 	for i := 0; i < f.n; i++ {

@@ -409,3 +409,42 @@ func TestAll_FindsItsRowsAtOnceBehindAChangeUnderALoopThatHadOneWithin(t *testin
 		t.Fatalf("%d rows, first ticket %v beside %d, %v", n, f.mine != nil, len(f.others), err)
 	}
 }
+
+// TestAll_OfATagFirstMeetsEachCellOfTheOthers: a loop goes by the offset in the first column, and a tag has none.
+func TestAll_OfATagFirstMeetsEachCellOfTheOthers(t *testing.T) {
+	type tag struct{}
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	hp, at := mustRegisterTest[health](t, w), mustRegisterTest[position](t, w)
+	if err := NewMap4[tag, health, position, velocity](w).NewBatch(500, nil); err != nil {
+		t.Fatal(err)
+	}
+	f1, f2 := NewFilter1[tag](w), NewFilter2[tag, health](w)
+	f3, f4 := NewFilter3[tag, health, position](w), NewFilter4[tag, velocity, position, health](w)
+	n := 0
+	is := func(e Entity, a *tag, h *health, p *position) {
+		t.Helper()
+		wantH, _ := hp.Get(e)
+		wantP, _ := at.Get(e)
+		if e != f1.EntityAt(n%500) || a == nil || h != nil && h != wantH || p != nil && p != wantP {
+			t.Fatalf("step %d: %v has %p, %p and not %p, %p", n, e, h, p, wantH, wantP)
+		}
+		n++
+	}
+	for range 2 { // the second finds the rows where they were
+		for e, a := range f1.All() {
+			is(e, a, nil, nil)
+		}
+		for e, r := range f2.All() {
+			is(e, r.A, r.B, nil)
+		}
+		for e, r := range f3.All() {
+			is(e, r.A, r.B, r.C)
+		}
+		for e, r := range f4.All() {
+			is(e, r.A, r.D, r.C)
+		}
+	}
+	if n != 8*500 {
+		t.Fatal(n)
+	}
+}

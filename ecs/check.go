@@ -72,10 +72,11 @@ func (c *checker) tickets(w *World) {
 		if !c.that(t != nil, "tickets: loop %d of %d has none", i, len(w.walking)) {
 			continue
 		}
-		rows := 0
+		rows, ends := 0, true
 		if t.at != nil {
-			rows = t.at.rows
+			rows, ends = t.at.rows, t.at.end == uintptr(t.at.rows)*t.f.stride
 		}
+		c.that(ends, "tickets: loop %d of %d has %d rows that do not end at %d", i, len(w.walking), rows, t.at.end)
 		c.that(!met[t] && rows > 0 && t.busy, "tickets: loop %d of %d has %d rows of a ticket that is busy: %v, which another has: %v", i, len(w.walking), rows, t.busy, met[t])
 		met[t] = true
 	}
@@ -131,7 +132,7 @@ func (c *checker) stretch(f *filter, i int) {
 	if i == t.known-1 {
 		right = right && s.then == nil
 	} else {
-		right = right && i+1 < len(t.way) && s.then == &t.way[i+1] && s.rows == int(k.cap)
+		right = right && i+1 < len(t.way) && s.then == &t.way[i+1] && s.rows == int(k.cap) && s.end == uintptr(s.rows)*f.stride
 	}
 	columns := w.row(k.number)
 	for i, id := range f.ids[:f.n] {

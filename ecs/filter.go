@@ -31,8 +31,9 @@ type filter struct {
 	deny    mask
 	exact   bool
 	matches []*table
-	seen    int // -1 where to names targets: it is to be looked at each time
-	n       int // columns read
+	seen    int     // -1 where to names targets: it is to be looked at each time
+	n       int     // columns read
+	stride  uintptr // of the first column: bytes from one cell to the next; 1 where they take none
 	ids     [maxFilter]ID
 	walk    uint64   // the newest walk over this filter; 0 when it has ended
 	nested  []uint64 // walks that were open when another began
@@ -55,6 +56,10 @@ func (f *filter) init(w *World, ids ...ID) {
 	f.w = w
 	f.n = copy(f.ids[:], ids)
 	f.need = maskOf(w, "Filter", ids)
+	f.stride = 1
+	if len(ids) > 0 {
+		f.stride = max(w.comps[ids[0]].size, 1)
+	}
 }
 
 // maskOf checks ids, which must all differ when they name columns.

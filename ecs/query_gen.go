@@ -120,14 +120,14 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
 			es, p0 := t.es.pointer(), t.cols[0].pointer()
-			i, o0 := 0, uintptr(0)
-			for i < t.rows {
-				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), (*A)(unsafe.Add(p0, o0))) {
+			oe, o0 := uintptr(0), uintptr(0)
+			for o0 < t.end {
+				if !yield(*(*Entity)(unsafe.Add(es, oe)), (*A)(unsafe.Add(p0, o0*min(unsafe.Sizeof(*new(A)), 1)))) {
 					t.leave()
 					return
 				}
-				i++
-				o0 += unsafe.Sizeof(*new(A))
+				oe += entityBytes
+				o0 += max(unsafe.Sizeof(*new(A)), 1)
 			}
 		}
 	}
@@ -276,17 +276,17 @@ func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
 			es, p0, p1 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer()
-			i, o0, o1 := 0, uintptr(0), uintptr(0)
-			for i < t.rows {
-				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row2[A, B]{
-					A: (*A)(unsafe.Add(p0, o0)),
+			oe, o0, o1 := uintptr(0), uintptr(0), uintptr(0)
+			for o0 < t.end {
+				if !yield(*(*Entity)(unsafe.Add(es, oe)), Row2[A, B]{
+					A: (*A)(unsafe.Add(p0, o0*min(unsafe.Sizeof(*new(A)), 1))),
 					B: (*B)(unsafe.Add(p1, o1)),
 				}) {
 					t.leave()
 					return
 				}
-				i++
-				o0 += unsafe.Sizeof(*new(A))
+				oe += entityBytes
+				o0 += max(unsafe.Sizeof(*new(A)), 1)
 				o1 += unsafe.Sizeof(*new(B))
 			}
 		}
@@ -442,18 +442,18 @@ func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer()
-			i, o0, o1, o2 := 0, uintptr(0), uintptr(0), uintptr(0)
-			for i < t.rows {
-				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row3[A, B, C]{
-					A: (*A)(unsafe.Add(p0, o0)),
+			oe, o0, o1, o2 := uintptr(0), uintptr(0), uintptr(0), uintptr(0)
+			for o0 < t.end {
+				if !yield(*(*Entity)(unsafe.Add(es, oe)), Row3[A, B, C]{
+					A: (*A)(unsafe.Add(p0, o0*min(unsafe.Sizeof(*new(A)), 1))),
 					B: (*B)(unsafe.Add(p1, o1)),
 					C: (*C)(unsafe.Add(p2, o2)),
 				}) {
 					t.leave()
 					return
 				}
-				i++
-				o0 += unsafe.Sizeof(*new(A))
+				oe += entityBytes
+				o0 += max(unsafe.Sizeof(*new(A)), 1)
 				o1 += unsafe.Sizeof(*new(B))
 				o2 += unsafe.Sizeof(*new(C))
 			}
@@ -614,10 +614,10 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2, p3 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer()
-			i, o0, o1, o2, o3 := 0, uintptr(0), uintptr(0), uintptr(0), uintptr(0)
-			for i < t.rows {
-				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row4[A, B, C, D]{
-					A: (*A)(unsafe.Add(p0, o0)),
+			oe, o0, o1, o2, o3 := uintptr(0), uintptr(0), uintptr(0), uintptr(0), uintptr(0)
+			for o0 < t.end {
+				if !yield(*(*Entity)(unsafe.Add(es, oe)), Row4[A, B, C, D]{
+					A: (*A)(unsafe.Add(p0, o0*min(unsafe.Sizeof(*new(A)), 1))),
 					B: (*B)(unsafe.Add(p1, o1)),
 					C: (*C)(unsafe.Add(p2, o2)),
 					D: (*D)(unsafe.Add(p3, o3)),
@@ -625,8 +625,8 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 					t.leave()
 					return
 				}
-				i++
-				o0 += unsafe.Sizeof(*new(A))
+				oe += entityBytes
+				o0 += max(unsafe.Sizeof(*new(A)), 1)
 				o1 += unsafe.Sizeof(*new(B))
 				o2 += unsafe.Sizeof(*new(C))
 				o3 += unsafe.Sizeof(*new(D))

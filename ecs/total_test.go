@@ -177,6 +177,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 
 		{"tickets 1", "tickets: loop 0 of 3 has none", set(&w.walking[0], nil)},
 		{"tickets 2 rows", "tickets: loop 1 of 3 has 0 rows", set(&w.walking[1].at.rows, 0)},
+		{"tickets 2 end", "rows that do not end at 0", set(&w.walking[1].at.end, 0)},
 		{"tickets 2 busy", "that is busy: false", set(&w.walking[1].busy, false)},
 		{"tickets 2 twice", "which another has: true", set(&w.walking[2], w.walking[0])},
 

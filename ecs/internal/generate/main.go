@@ -65,8 +65,8 @@ func (a arity) One(single, kind string) string {
 }
 
 // Few reports whether a loop can keep an offset for each component in a register, beside the addresses of
-// their columns: a step is an addition for all of one size then. With more than four it would keep some in
-// memory, and has one index for all.
+// their columns: a step is an addition for all of one size then, and it ends by the first of them. With more
+// than four it would keep some in memory, and has one index for all.
 func (a arity) Few() bool { return a.N() <= 4 }
 
 // Low returns a name in lower case.
