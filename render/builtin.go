@@ -83,8 +83,24 @@ func (p *gpuPage) image() *ebiten.Image {
 	return p.img
 }
 
+// write hands texels to the GPU with this frame. Ebitengine keeps what is written to an image until somebody draws
+// with it: of a page that is out of sight it would keep all, up to 16 MiB, and hand them over in the frame that shows
+// one of its tiles. So something is drawn with it, which has no size.
 func (p *gpuPage) write(x, y, w, h int, rgba []byte) {
 	sub := p.image().RecyclableSubImage(image.Rect(x, y, x+w, y+h))
 	sub.WritePixels(rgba)
 	sub.Recycle()
+	if nowhere == nil {
+		nowhere = ebiten.NewImageWithOptions(image.Rect(0, 0, 1, 1), &ebiten.NewImageOptions{Unmanaged: true})
+	}
+	nowhere.DrawTriangles32(nothing.vertices[:], nothing.indices[:], p.img, &drawOptions)
+}
+
+// nowhere is what pages are drawn to that nobody sees; the game goroutine makes it.
+var nowhere *ebiten.Image
+
+// nothing is a triangle of one point.
+var nothing struct {
+	vertices [3]Vertex
+	indices  [3]uint32
 }

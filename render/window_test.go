@@ -88,7 +88,7 @@ func playScene(name, shot string) error {
 	if s.opt.Screenshot == "" {
 		s.opt.Screenshot = shot
 	}
-	s.opt.ScreenshotAt, s.opt.ScreenshotQuit = 3, true
+	s.opt.ScreenshotAt, s.opt.ScreenshotQuit = max(s.opt.ScreenshotAt, 3), true
 	return Run(s, s.opt)
 }
 
@@ -112,6 +112,7 @@ func scenes() map[string]*scene {
 		"logical":   {opt: Options{Resolution: ResolutionLogical, Bloom: BloomOff, W: 1280, H: 800}, draw: drawScene},
 		"native":    {opt: Options{Resolution: ResolutionNative, Bloom: BloomOff, W: 1280, H: 800}, draw: drawScene},
 		"unended":   {opt: Options{Resolution: ResolutionLogical}, draw: drawUnended},
+		"unseen":    {opt: Options{ScreenshotAt: 100}, update: writeUnseen},
 		"quit":      {update: func(int) error { return fmt.Errorf("enough: %w", ErrQuit) }},
 		"fail":      {update: func(int) error { return errors.New("the level is broken") }},
 		"panic":     {update: func(int) error { panic("a bug in the game") }},
@@ -119,6 +120,41 @@ func scenes() map[string]*scene {
 		"badshot":   {opt: Options{Screenshot: filepath.Join("no", "such", "folder", "x.png")}},
 		"afterdraw": {opt: Options{AfterDraw: func(*Frame) error { return errors.New("disk full") }}},
 	}
+}
+
+// unseen are tiles of a page that nobody draws.
+var unseen struct {
+	tiles *Tiles
+	rgba  []byte
+	live  uint64
+}
+
+// writeUnseen writes a tile in each of sixty ticks, and then looks at what Ebitengine has kept of them.
+func writeUnseen(tick int) (err error) {
+	const side, first, last = 256, 10, 62
+	u := &unseen
+	switch {
+	case tick == 1:
+		u.rgba = make([]byte, 4*side*side)
+		u.tiles, err = NewTiles(TilesConfig{Pages: 1})
+	case tick < last:
+		var tile Tile
+		if tile, err = u.tiles.Place(side); err == nil {
+			err = u.tiles.Write(tile, 0, u.rgba)
+		}
+	}
+	if tick != first && tick != last+5 {
+		return err
+	}
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	if tick == first {
+		u.live = m.HeapAlloc
+	} else if kept := int64(m.HeapAlloc - u.live); kept > 4<<20 {
+		return fmt.Errorf("%d KiB are kept of %d written", kept>>10, (last-first)*len(u.rgba)>>10)
+	}
+	return err
 }
 
 // A slowError is printed by the runtime long after the panic has ended Ebitengine's loop.
@@ -349,6 +385,13 @@ func TestWindow_EndsAndFailures(t *testing.T) {
 		if (err != nil) != (text != "") || !strings.Contains(out, text) {
 			t.Errorf("%s: %v, printed %q", name, err, out)
 		}
+	}
+}
+
+// TestWindow_APageOutOfSightKeepsNoTexels: they go to the GPU with the frame that wrote them.
+func TestWindow_APageOutOfSightKeepsNoTexels(t *testing.T) {
+	if _, out, err := runScene(t, "unseen"); err != nil {
+		t.Errorf("%v, printed %q", err, out)
 	}
 }
 

@@ -4,13 +4,14 @@ import "runtime/debug"
 
 // Where tiers are of the Go heap themselves, as in the browser, what was once taken of the system stays taken: the page's
 // linear memory never shrinks. A frame there leaves some 10 KiB to the collector, and the tiers, 190 MiB, count as live: at a
-// GOGC of 100 as much again would be left behind before it ran.
+// GOGC of 100 as much again would be left behind before it ran. They have no pointers, so that a collection is of the few MiB
+// beside them.
 const (
-	// heapHeadroom is what a realm may leave behind before the collector runs: some 40 seconds of frames, so that what
-	// the page has taken after some minutes it has taken for good. A desk has the manager's default.
-	heapHeadroom = 24 << 20
-	// heapPercent is GOGC: less than heapHeadroom, which then counts.
-	heapPercent = 10
+	// heapHeadroom is what a realm may leave behind before the collector runs: some ten seconds of frames. What comes in
+	// one go, as a song that is decoded or a realm that is loaded, comes on top of it. A desk has the manager's default.
+	heapHeadroom = 8 << 20
+	// heapPercent is GOGC: about heapHeadroom, so that a realm which is left leaves no more to the next one.
+	heapPercent = 4
 )
 
 // headroom returns what is given, or heapHeadroom.

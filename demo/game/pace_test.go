@@ -18,7 +18,7 @@ func TestPace_LowersGOGCAndPutsItBack(t *testing.T) {
 	found := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(found)
 	for _, c := range []struct{ was, meanwhile, in, after int }{
-		{100, 0, heapPercent, 100}, {-1, 0, heapPercent, -1}, {5, 0, 5, 5}, {100, 50, 50, 50},
+		{100, 0, heapPercent, 100}, {-1, 0, heapPercent, -1}, {3, 0, 3, 3}, {100, 50, 50, 50},
 	} {
 		debug.SetGCPercent(c.was)
 		unpace := pace()
