@@ -140,8 +140,12 @@ func (m *Menu) pulse(speed, depth float32) float32 {
 	return 1 - depth + depth*engine.Sin(m.Time*speed)
 }
 
-// dim darkens the game behind, more at the edges of the screen.
+// dim darkens the game behind, more at the edges of the screen. What an overlay shows there is as good as gone: text
+// would lie over text.
 func (m *Menu) dim(most float32) {
+	if m.Covered > 0 && !m.narrow() && m.Source.Screen() != shell.Gifts {
+		most = max(most, 0.965)
+	}
 	k := most
 	if m.Source.Screen() == shell.Paused || m.Source.Screen() == shell.Gifts || m.Source.Screen() == shell.Over {
 		k *= m.arrive(14)

@@ -268,3 +268,22 @@ func TestGround_BeyondTheRealmIsItsRim(t *testing.T) {
 		}
 	}
 }
+
+// TestMenu_AnOverlayIsAsGoodAsGoneUnderAScreenFullOfText: but not beside a column, nor where a gift is chosen.
+func TestMenu_AnOverlayIsAsGoodAsGoneUnderAScreenFullOfText(t *testing.T) {
+	for screen, want := range map[shell.Screen]bool{shell.Setup: true, shell.Keys: true, shell.Table: true, shell.Over: true, shell.Gifts: false} {
+		b := newMenuBench(t)
+		screens[screen](b.sh)
+		for range 60 { // it has arrived
+			b.sh.Step(shell.Nav{})
+		}
+		shade := func(covered float32) float32 {
+			b.m.Covered = covered
+			b.draw()
+			return b.verts[0].ColorA
+		}
+		if free, under := shade(0), shade(100); (under > 0.95) != want || free > 0.9 || under < free {
+			t.Errorf("screen %v: %.2f of the game is gone, with an overlay %.2f", screen, free, under)
+		}
+	}
+}
