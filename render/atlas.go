@@ -249,12 +249,17 @@ func (a *Atlas) Placeholder() Region { return a.checker }
 func (a *Atlas) Page() int { return a.packer.size }
 func (a *Atlas) Free() int { return a.packer.free() }
 
-// Draw draws a batch on any picture, in one draw call. The slices are copied and may lie off-heap.
+// Draw draws a batch on any picture, in one draw call of the GPU. The slices are copied and may lie off-heap.
 // Vertices in pixels of the picture, premultiplied, source-over.
 func (a *Atlas) Draw(on *ebiten.Image, verts []Vertex, indices []uint32) {
-	if img := a.page.image(); img != nil && len(indices) > 0 {
-		on.DrawTriangles32(verts, indices, img, &drawOptions)
+	if img := a.page.image(); img != nil {
+		handOver(on, verts, indices, img)
 	}
+}
+
+// Submit is Draw for all that q holds. What lies behind its last vertex, as far as there is room, may be copied, too.
+func (a *Atlas) Submit(on *ebiten.Image, q *Quads) {
+	a.Draw(on, q.verts[:padded(q.nv, len(q.verts))], q.Indices())
 }
 
 func (a *Atlas) entry(id int) (*entry, error) {

@@ -67,7 +67,7 @@ func (f *Frame) cover() {
 	f.touch() // the letterbox
 }
 
-// Draw submits a batch in one draw call, clipped to the viewport: to the scene between
+// Draw submits a batch in one draw call of the GPU, clipped to the viewport: to the scene between
 // BeginScene and EndScene, to the window otherwise. The slices are copied and may lie
 // off-heap. Vertices in pixels of what is drawn on, premultiplied, source-over.
 func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
@@ -85,8 +85,14 @@ func (f *Frame) Image() *ebiten.Image {
 	return f.screen.whole
 }
 
-// Submit is Draw for all that q holds.
-func (f *Frame) Submit(a *Atlas, q *Quads) { f.Draw(a, q.Vertices(), q.Indices()) }
+// Submit is Draw for all that q holds. What lies behind its last vertex, as far as there is room, may be copied, too.
+func (f *Frame) Submit(a *Atlas, q *Quads) {
+	if a == nil || q.ni == 0 {
+		return
+	}
+	f.touch()
+	a.Submit(f.to.clipped, q)
+}
 
 // Bloom adds the glow of what was drawn so far: world first, then Bloom, then HUD and
 // overlay, which stay crisp. It does nothing where bloom is off.

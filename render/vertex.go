@@ -42,7 +42,7 @@ type Quads struct {
 }
 
 // Begin starts a frame in verts and indices, which must stay valid until the frame is
-// drawn; their contents are overwritten and never read. The atlas provides the regions
+// drawn; their contents are overwritten, and shown nowhere. The atlas provides the regions
 // for solid fills.
 func (q *Quads) Begin(verts []Vertex, indices []uint32, a *Atlas, v View) {
 	*q = Quads{verts: verts, indices: indices, view: v}

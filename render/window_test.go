@@ -113,6 +113,7 @@ func scenes() map[string]*scene {
 		"native":    {opt: Options{Resolution: ResolutionNative, Bloom: BloomOff, W: 1280, H: 800}, draw: drawScene},
 		"unended":   {opt: Options{Resolution: ResolutionLogical}, draw: drawUnended},
 		"unseen":    {opt: Options{ScreenshotAt: 100}, update: writeUnseen},
+		"growing":   {opt: Options{ScreenshotAt: 100}, draw: drawMore, update: weighMore},
 		"quit":      {update: func(int) error { return fmt.Errorf("enough: %w", ErrQuit) }},
 		"fail":      {update: func(int) error { return errors.New("the level is broken") }},
 		"panic":     {update: func(int) error { panic("a bug in the game") }},
@@ -155,6 +156,32 @@ func writeUnseen(tick int) (err error) {
 		return fmt.Errorf("%d KiB are kept of %d written", kept>>10, (last-first)*len(u.rgba)>>10)
 	}
 	return err
+}
+
+// growing counts frames, each of which has more quads than any before it.
+var growing struct {
+	frames int
+	before uint64
+}
+
+func drawMore(_ *Frame, q *Quads, _ *Atlas, _ *Font) {
+	growing.frames++
+	for range 500 + 20*min(growing.frames, 70) {
+		q.Rect(300, 160, 4, 4, White)
+	}
+}
+
+// weighMore looks at what sixty of these frames have left to the collector.
+func weighMore(int) error {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if growing.frames < 10 {
+		growing.before = m.TotalAlloc
+	}
+	if took := m.TotalAlloc - growing.before; took > 6<<20 {
+		return fmt.Errorf("%d frames took %d KiB of the Go heap", growing.frames-10, took>>10)
+	}
+	return nil
 }
 
 // A slowError is printed by the runtime long after the panic has ended Ebitengine's loop.
@@ -391,6 +418,13 @@ func TestWindow_EndsAndFailures(t *testing.T) {
 // TestWindow_APageOutOfSightKeepsNoTexels: they go to the GPU with the frame that wrote them.
 func TestWindow_APageOutOfSightKeepsNoTexels(t *testing.T) {
 	if _, out, err := runScene(t, "unseen"); err != nil {
+		t.Errorf("%v, printed %q", err, out)
+	}
+}
+
+// TestWindow_AFrameThatIsLargerThanAnyBeforeItLeavesLittle: a slice of as many vertices as it has would be 15 MiB by the end.
+func TestWindow_AFrameThatIsLargerThanAnyBeforeItLeavesLittle(t *testing.T) {
+	if _, out, err := runScene(t, "growing"); err != nil {
 		t.Errorf("%v, printed %q", err, out)
 	}
 }

@@ -246,7 +246,7 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 	}
 	began := time.Now()
 	if o.compose(b.Min.X, b.Min.Y, b.Dx(), b.Dy()) {
-		o.atlas.Draw(on, o.q.Vertices(), o.q.Indices())
+		o.atlas.Submit(on, &o.q)
 	}
 	o.cost.add(time.Since(began))
 	if o.dump.wanted {
