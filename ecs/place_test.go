@@ -264,6 +264,10 @@ func TestCheck_NamesAWayThatLeadsElsewhere(t *testing.T) {
 		{"stock 3 leaves out", other(0), set(&k.way[0].then, &k.way[2])},
 		{"stock 3 rows", other(1), set(&k.way[1].rows, 1023)},
 		{"stock 3 end", other(1), set(&k.way[1].end, 1023*16)},
+		{"stock 3 fewer rows", other(1), func() func() {
+			rows, end := set(&k.way[1].rows, 1023)(), set(&k.way[1].end, 1023*16)()
+			return func() { rows(); end() }
+		}},
 		{"stock 3 second address", other(1), set(&k.way[1].es, k.way[0].es)},
 		{"stock 3 third column", other(2), set(&k.way[2].cols[0], k.way[1].cols[0])},
 		{"stock 3 goes on", other(2), set(&k.way[2].then, &k.way[0])},
