@@ -263,9 +263,9 @@ func TestCheck_NamesAWayThatLeadsElsewhere(t *testing.T) {
 		{"stock 3 ends early", other(0), set(&k.way[0].then, nil)},
 		{"stock 3 leaves out", other(0), set(&k.way[0].then, &k.way[2])},
 		{"stock 3 rows", other(1), set(&k.way[1].rows, 1023)},
-		{"stock 3 end", other(1), set(&k.way[1].end, 1023*16)},
+		{"stock 3 end", other(1), set(&k.way[1].end, 1023*8)},
 		{"stock 3 fewer rows", other(1), func() func() {
-			rows, end := set(&k.way[1].rows, 1023)(), set(&k.way[1].end, 1023*16)()
+			rows, end := set(&k.way[1].rows, 1023)(), set(&k.way[1].end, 1023*8)()
 			return func() { rows(); end() }
 		}},
 		{"stock 3 second address", other(1), set(&k.way[1].es, k.way[0].es)},
