@@ -91,13 +91,17 @@ func (p *gpuPage) write(x, y, w, h int, rgba []byte) {
 	sub.WritePixels(rgba)
 	sub.Recycle()
 	if nowhere == nil {
-		nowhere = ebiten.NewImageWithOptions(image.Rect(0, 0, 1, 1), &ebiten.NewImageOptions{Unmanaged: true})
+		nowhere = newNowhere()
 	}
 	nowhere.DrawTriangles32(nothing.vertices[:], nothing.indices[:], p.img, &drawOptions)
 }
 
 // nowhere is what pages are drawn to that nobody sees; the game goroutine makes it.
 var nowhere *ebiten.Image
+
+func newNowhere() *ebiten.Image {
+	return ebiten.NewImageWithOptions(image.Rect(0, 0, 1, 1), &ebiten.NewImageOptions{Unmanaged: true})
+}
 
 // nothing is a triangle of one point.
 var nothing struct {

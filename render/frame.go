@@ -27,6 +27,7 @@ type Frame struct {
 	logicalW, logicalH int
 	bloomer            *bloomer
 	bloomOn            bool
+	reserve            *ebiten.Image
 	err                error // the first failure, reported by Run
 }
 

@@ -52,3 +52,24 @@ func nextPiece(room []Vertex, indices []uint32) (verts []Vertex, piece, rest []u
 func padded(n, room int) int {
 	return min((n+vertsStep-1)/vertsStep*vertsStep, room)
 }
+
+// Reserve has Ebitengine make room for as many vertices in a frame as q has room for, beside those that the frame has, and
+// draws nothing. Its slices grow by a quarter at a time with the largest frame there was, and each leaves the former
+// to the collector: where a program's memory never shrinks, as in the browser, they are better large at once. It takes
+// some frames, one after the other, until every slice has its turn; EndReserve is behind the last.
+func (f *Frame) Reserve(a *Atlas, q *Quads) {
+	if img := a.page.image(); img != nil && len(q.verts) > 0 {
+		if f.reserve == nil {
+			f.reserve = newNowhere()
+		}
+		f.reserve.DrawTriangles32(q.verts, nothing.indices[:], img, &drawOptions)
+	}
+}
+
+// EndReserve lets go of what Reserve needed.
+func (f *Frame) EndReserve() {
+	if f.reserve != nil {
+		f.reserve.Deallocate()
+		f.reserve = nil
+	}
+}

@@ -114,6 +114,7 @@ func scenes() map[string]*scene {
 		"unended":   {opt: Options{Resolution: ResolutionLogical}, draw: drawUnended},
 		"unseen":    {opt: Options{ScreenshotAt: 100}, update: writeUnseen},
 		"growing":   {opt: Options{ScreenshotAt: 100}, draw: drawMore, update: weighMore},
+		"reserved":  {opt: Options{ScreenshotAt: 100}, draw: drawReserved, update: weighReserved},
 		"quit":      {update: func(int) error { return fmt.Errorf("enough: %w", ErrQuit) }},
 		"fail":      {update: func(int) error { return errors.New("the level is broken") }},
 		"panic":     {update: func(int) error { panic("a bug in the game") }},
@@ -179,6 +180,32 @@ func weighMore(int) error {
 		growing.before = m.TotalAlloc
 	}
 	if took := m.TotalAlloc - growing.before; took > 6<<20 {
+		return fmt.Errorf("%d frames took %d KiB of the Go heap", growing.frames-10, took>>10)
+	}
+	return nil
+}
+
+// drawReserved makes room at first, and draws eight times as many triangles of each batch from then on.
+func drawReserved(f *Frame, q *Quads, a *Atlas, font *Font) {
+	if drawMore(f, q, a, font); growing.frames <= 4 {
+		for range 8 {
+			f.Reserve(a, q)
+		}
+		return
+	}
+	f.EndReserve()
+	for range min(growing.frames-4, 56) / 8 {
+		f.Submit(a, q)
+	}
+}
+
+func weighReserved(int) error {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if growing.frames < 10 {
+		growing.before = m.TotalAlloc
+	}
+	if took := m.TotalAlloc - growing.before; took > 4<<20 {
 		return fmt.Errorf("%d frames took %d KiB of the Go heap", growing.frames-10, took>>10)
 	}
 	return nil
@@ -425,6 +452,13 @@ func TestWindow_APageOutOfSightKeepsNoTexels(t *testing.T) {
 // TestWindow_AFrameThatIsLargerThanAnyBeforeItLeavesLittle: a slice of as many vertices as it has would be 15 MiB by the end.
 func TestWindow_AFrameThatIsLargerThanAnyBeforeItLeavesLittle(t *testing.T) {
 	if _, out, err := runScene(t, "growing"); err != nil {
+		t.Errorf("%v, printed %q", err, out)
+	}
+}
+
+// TestWindow_WhatIsReservedIsNotAskedForAgain: seven batches a frame would grow Ebitengine's slices step by step.
+func TestWindow_WhatIsReservedIsNotAskedForAgain(t *testing.T) {
+	if _, out, err := runScene(t, "reserved"); err != nil {
 		t.Errorf("%v, printed %q", err, out)
 	}
 }

@@ -1,6 +1,13 @@
 package game
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+
+	"github.com/strata-go/strata/memory/page"
+)
+
+// OnGoHeap reports whether tiers are of the Go heap on this system.
+func OnGoHeap() bool { return page.Default() == page.Heap() }
 
 // Where tiers are of the Go heap themselves, as in the browser, what was once taken of the system stays taken: the page's
 // linear memory never shrinks. A frame there leaves some 10 KiB to the collector, and the tiers, 190 MiB, count as live: at a

@@ -11,7 +11,6 @@ import (
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
-	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -109,7 +108,7 @@ func NewSession(cfg SessionConfig) (_ *Session, err error) {
 	cfg.Memory.HoldGC = true // a realm lasts longer than the two minutes after which the runtime collects unasked
 	if cfg.Game.Store != StoreTiers {
 		cfg.Memory.KeepGC = true // the collector runs as it does in any program
-	} else if page.Default() == page.Heap() {
+	} else if OnGoHeap() {
 		cfg.Memory.GoHeadroom = headroom(cfg.Memory.GoHeadroom)
 		s.unpace = pace()
 	}

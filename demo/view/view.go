@@ -32,6 +32,7 @@ type View struct {
 	Overlay *overlay.Overlay // of the session's memory, from Show on
 	Dropped int              // quads of the last frame for which there was no room
 	needed  int              // quads that a batch wanted lately
+	reserve int              // frames in which the renderer is still to make room for all that a level's batches have room for
 
 	Menu *Menu // over the game, from Attach on
 
@@ -137,6 +138,9 @@ func (v *View) Show(s *game.Session, groundBytes int) error {
 	m.Monitor("soft", "%", func() float64 { return 100 * s.GroundStats().Soft() })
 	m.Monitor("dropped", "", func() float64 { return float64(v.Dropped) })
 	v.s, v.Overlay, v.timer = s, o, m.Timer("draw")
+	if game.OnGoHeap() {
+		v.reserve = 4
+	}
 	return nil
 }
 
@@ -220,6 +224,11 @@ func (v *View) Draw(f *render.Frame) {
 		v.submit(f)
 		v.timer.Stop()
 	}
+	if v.drawing && v.reserve > 0 {
+		if v.reserve--; v.reserve == 0 {
+			f.EndReserve()
+		}
+	}
 }
 
 func (v *View) draw(f *render.Frame) {
@@ -256,6 +265,9 @@ func (v *View) draw(f *render.Frame) {
 // submit draws a batch.
 func (v *View) submit(f *render.Frame) {
 	f.Submit(v.atlas, &v.quads)
+	if v.reserve > 0 && v.drawing {
+		f.Reserve(v.atlas, &v.quads)
+	}
 	v.Dropped += v.quads.Dropped
 	quads := v.quads.Len()/render.VertsPerQuad + v.quads.Dropped
 	v.needed = max(v.needed*15/16, quads) // forgets slowly: the next frame is much like this one
