@@ -614,10 +614,10 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2, p3 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer()
-			oe, o0, o1, o2, o3 := uintptr(0), uintptr(0), uintptr(0), uintptr(0), uintptr(0)
-			for o0 < t.end {
-				if !yield(*(*Entity)(unsafe.Add(es, oe)), Row4[A, B, C, D]{
-					A: (*A)(unsafe.Add(p0, o0*min(unsafe.Sizeof(*new(A)), 1))),
+			i, o0, o1, o2, o3 := 0, uintptr(0), uintptr(0), uintptr(0), uintptr(0)
+			for i < t.rows {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row4[A, B, C, D]{
+					A: (*A)(unsafe.Add(p0, o0)),
 					B: (*B)(unsafe.Add(p1, o1)),
 					C: (*C)(unsafe.Add(p2, o2)),
 					D: (*D)(unsafe.Add(p3, o3)),
@@ -625,8 +625,8 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 					t.leave()
 					return
 				}
-				oe += entityBytes
-				o0 += max(unsafe.Sizeof(*new(A)), 1)
+				i++
+				o0 += unsafe.Sizeof(*new(A))
 				o1 += unsafe.Sizeof(*new(B))
 				o2 += unsafe.Sizeof(*new(C))
 				o3 += unsafe.Sizeof(*new(D))
