@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	playFor   = flag.Duration("play", 0, "how long TestPlay plays; an hour in .ci/nightly")
+	playFor   = flag.Duration("play", 12*time.Second, "how long TestPlay plays; an hour in .ci/nightly")
 	playRealm = flag.String("realm", "tide", "the realm that TestPlay plays")
 )
 
@@ -100,9 +100,6 @@ func (c *chrome) memory() (bytes int64) {
 // TestPlay_AnHourTakesNoMoreMemoryThanFiveMinutes plays with keys and mouse for as long as -play says, with the overlay now and
 // then, and compares what linear memory is in the end with what it was after a twelfth of that.
 func TestPlay_AnHourTakesNoMoreMemoryThanFiveMinutes(t *testing.T) {
-	if *playFor == 0 {
-		t.Skip("plays for an hour: go test -run Play_ -play 1h -timeout 2h ./demo/web")
-	}
 	dir := site(t)
 	c := newChrome(t)
 	server := httptest.NewServer(handler(dir))
@@ -137,7 +134,7 @@ func TestPlay_AnHourTakesNoMoreMemoryThanFiveMinutes(t *testing.T) {
 	most = c.memory() // it never shrinks
 	t.Logf("%d ticks, fallen %d times; linear memory %d bytes after %v, %d after %v: %.3f", ticks, p.fallen, early, *playFor/12, most, *playFor,
 		float64(most)/float64(early))
-	if ticks < 60 || float64(most) > 1.1*float64(early) {
+	if ticks < 20 || float64(most) > 1.1*float64(early) {
 		t.Error("it has grown, or nobody has played")
 	}
 	c.picture("hour")
