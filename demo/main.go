@@ -288,7 +288,7 @@ func (o *options) window() (*report, error) {
 	}
 	runtime.GC() // fonts and start-up leave a few megabytes
 	a := o.newApp(s, v, au)
-	opt := render.Options{Title: "Strata", HideCursor: true, Controls: a.controls, Fullscreen: a.sh.Settings().Fullscreen}
+	opt := render.Options{Title: "Strata", Bleed: view.Bleed, HideCursor: true, Controls: a.controls, Fullscreen: a.sh.Settings().Fullscreen}
 	if opt.AfterDraw, err = o.afterDraw(a); err != nil {
 		au.stop()
 		return o.finish(s, nil, nil, errors.Join(err, v.Overlay.Close()))

@@ -101,13 +101,13 @@ func (b *bloomer) resize(w, h int) {
 	b.pong = ebiten.NewImageWithOptions(image.Rect(0, 0, w, h), &ebiten.NewImageOptions{Unmanaged: true})
 }
 
-// apply adds the glow of what is on a target, inside its viewport.
+// apply adds the glow of what is on a target, inside its viewport and its bleed.
 func (b *bloomer) apply(on target, o Bloom) {
-	vp := on.vp
-	b.resize(vp.W, vp.H)
+	r := on.vp.Drawn()
+	b.resize(r.Dx(), r.Dy())
 	w, h := b.ping.Bounds().Dx(), b.ping.Bounds().Dy()
 	small := Region{0, 0, float32(w), float32(h)}
-	full := Region{float32(vp.X), float32(vp.Y), float32(vp.X + w*bloomDown), float32(vp.Y + h*bloomDown)}
+	full := Region{float32(r.Min.X), float32(r.Min.Y), float32(r.Min.X + w*bloomDown), float32(r.Min.Y + h*bloomDown)}
 
 	b.pass(b.ping, small, on.whole, full, b.bright, o.Threshold, 1)
 	// Two rounds, the second wider: a tight glow with a wide skirt for the price of one

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"image"
 	"math"
 
 	"github.com/go-gl/mathgl/mgl32"
@@ -36,10 +37,14 @@ func (v View) Invert(p mgl32.Vec2) mgl32.Vec2 {
 }
 
 // A Viewport is where the logical screen lies in a window: its offset and size in
-// physical pixels, and the scale between them. What is outside it stays black.
+// physical pixels, and the scale between them. What is outside it stays black, but for its bleed.
 type Viewport struct {
 	X, Y, W, H int
 	Scale      float32
+
+	// Outer is the logical screen with its bleed, in physical pixels: all that is drawn on. Empty stands
+	// for a screen without.
+	Outer image.Rectangle
 }
 
 // integerLoss is the share of the window's width that a whole-number scale may leave
@@ -59,6 +64,31 @@ func Fit(w, h, logicalW, logicalH int) Viewport {
 	}
 	pw, ph := max(int(math.Round(lw*s)), 1), max(int(math.Round(lh*s)), 1)
 	return Viewport{X: (w - pw) / 2, Y: (h - ph) / 2, W: pw, H: ph, Scale: float32(s)}
+}
+
+// Bleed returns v with as much around it as a window of w × h physical pixels has, up to most logical
+// pixels beyond each edge: in a window of another shape than the logical screen's, a picture that has more to
+// show goes on there. What must be seen belongs on the logical screen.
+func (v Viewport) Bleed(w, h, most int) Viewport {
+	b := int(math.Ceil(float64(most) * float64(v.Scale)))
+	v.Outer = image.Rect(v.X-b, v.Y-b, v.X+v.W+b, v.Y+v.H+b).Intersect(image.Rect(0, 0, w, h))
+	return v
+}
+
+// Drawn returns what is drawn on in physical pixels: the logical screen and its bleed.
+func (v Viewport) Drawn() image.Rectangle {
+	if v.Outer.Empty() {
+		return image.Rect(v.X, v.Y, v.X+v.W, v.Y+v.H)
+	}
+	return v.Outer
+}
+
+// Bounds returns the same in logical pixels: from (0, 0) to the size of the logical screen, and with a bleed
+// beyond it. A HUD that darkens everything fills it.
+func (v Viewport) Bounds() (lo, hi mgl32.Vec2) {
+	r := v.Drawn()
+	lo = v.View().Invert(mgl32.Vec2{float32(r.Min.X), float32(r.Min.Y)})
+	return lo, v.View().Invert(mgl32.Vec2{float32(r.Max.X), float32(r.Max.Y)})
 }
 
 // View returns the view of the logical screen itself: for HUD, menus and overlay.
@@ -105,4 +135,7 @@ func (c *Camera) View(vp Viewport) View {
 }
 
 // Bounds returns the world rectangle that is in sight, for culling.
-func (c *Camera) Bounds() (lo, hi mgl32.Vec2) { return c.ToWorld(mgl32.Vec2{}), c.ToWorld(c.size()) }
+func (c *Camera) Bounds(vp Viewport) (lo, hi mgl32.Vec2) {
+	lo, hi = vp.Bounds()
+	return c.ToWorld(lo), c.ToWorld(hi)
+}

@@ -27,7 +27,8 @@
 //
 // Coordinates are logical pixels, 640 × 360 unless configured. A [View] is the scale and
 // offset from there to physical pixels; [Viewport] makes the one for the HUD and
-// [Camera] the one for the world. Without a GPU it is pixels that cost: the scene then has
+// [Camera] the one for the world. In a window of another shape what lies around the logical screen is black, or
+// with [Options.Bleed] the picture goes on there. Without a GPU it is pixels that cost: the scene then has
 // logical resolution, see [Resolution].
 //
 // # Use it when

@@ -44,7 +44,7 @@ func (f *Frame) begin(screen *ebiten.Image, vp Viewport, tick int64) {
 	f.Viewport, f.Tick = vp, tick
 	f.ScreenW, f.ScreenH = screen.Bounds().Dx(), screen.Bounds().Dy()
 	f.screen = target{screen, screen, vp}
-	if r := image.Rect(vp.X, vp.Y, vp.X+vp.W, vp.Y+vp.H); r != screen.Bounds() {
+	if r := vp.Drawn(); r != screen.Bounds() {
 		f.screen.clipped = screen.SubImage(r).(*ebiten.Image)
 	}
 	f.to, f.clean = f.screen, false
@@ -61,14 +61,14 @@ func (f *Frame) touch() {
 
 // cover is touch for something that will fill the viewport.
 func (f *Frame) cover() {
-	if f.W == f.ScreenW && f.H == f.ScreenH {
+	if r := f.Drawn(); r.Dx() == f.ScreenW && r.Dy() == f.ScreenH {
 		f.clean = true
 		return
 	}
 	f.touch() // the letterbox
 }
 
-// Draw submits a batch in one draw call of the GPU, clipped to the viewport: to the scene between
+// Draw submits a batch in one draw call of the GPU, clipped to the viewport and its bleed: to the scene between
 // BeginScene and EndScene, to the window otherwise. The slices are copied and may lie
 // off-heap. Vertices in pixels of what is drawn on, premultiplied, source-over.
 func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {

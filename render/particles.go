@@ -8,17 +8,19 @@ import (
 
 // Particles has a particle system write its quads after those already in the batch. regions
 // holds a region for each of its kinds; the current view is its camera, and what lies outside
-// the viewport is not written. What does not fit counts as dropped.
+// the viewport and its bleed is not written. What does not fit counts as dropped.
 func (q *Quads) Particles(s *particles.System, regions []particles.Region, vp Viewport) {
 	v := q.view
-	view := particles.View{X: v.X - float32(vp.X), Y: v.Y - float32(vp.Y), Scale: v.Scale, W: float32(vp.W), H: float32(vp.H)}
+	r := vp.Drawn()
+	x, y := float32(r.Min.X), float32(r.Min.Y)
+	view := particles.View{X: v.X - x, Y: v.Y - y, Scale: v.Scale, W: float32(r.Dx()), H: float32(r.Dy())}
 	free := q.verts[q.nv:]
 	verts := unsafe.Slice((*particles.Vertex)(unsafe.Pointer(unsafe.SliceData(free))), len(free))
 	nv, ni, dropped := s.Build(view, regions, verts, q.indices[q.ni:], uint32(q.nv))
-	if vp.X != 0 || vp.Y != 0 { // Build culls against a viewport at the origin
+	if x != 0 || y != 0 { // Build culls against a viewport at the origin
 		for i := range free[:nv] {
-			free[i].DstX += float32(vp.X)
-			free[i].DstY += float32(vp.Y)
+			free[i].DstX += x
+			free[i].DstY += y
 		}
 	}
 	q.nv, q.ni, q.Dropped = q.nv+nv, q.ni+ni, q.Dropped+dropped

@@ -39,11 +39,20 @@ func TestQuads_ParticlesGoIntoTheBatch(t *testing.T) {
 	}
 	s.Emit(&particles.Emitter{Kind: kind, X: 10, Y: 10, Life: particles.Just(1), Size: particles.Just(4)}, 7)
 	var q Quads
-	q.Begin(make([]Vertex, 40), make([]uint32, 60), nil, View{Scale: 2, X: 100, Y: 50})
+	q.Begin(make([]Vertex, 80), make([]uint32, 120), nil, View{Scale: 2, X: 100, Y: 50})
 	q.Rect(0, 0, 1, 1, White)
 	q.Particles(s, make([]particles.Region, 1), Viewport{X: 100, Y: 50, W: 200, H: 200, Scale: 2})
 	if q.Len() != 4*8 || len(q.Indices()) != 6*8 {
 		t.Fatalf("%d vertices and %d indices for 8 quads", q.Len(), len(q.Indices()))
+	}
+	narrow := Viewport{X: 140, Y: 50, W: 100, H: 200, Scale: 2} // the particles are beside it, and in its bleed
+	for _, c := range []struct {
+		vp   Viewport
+		want int
+	}{{narrow, 8}, {narrow.Bleed(400, 300, 0), 8}, {narrow.Bleed(400, 300, 20), 15}} {
+		if q.Particles(s, make([]particles.Region, 1), c.vp); q.Len() != 4*c.want {
+			t.Errorf("on %v there are %d quads, want %d", c.vp.Drawn(), q.Len()/4, c.want)
+		}
 	}
 	if v := q.Vertices()[4]; v.DstX != 100+20-4 || v.DstY != 50+20-4 {
 		t.Errorf("the first corner is at %v, %v", v.DstX, v.DstY)

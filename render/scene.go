@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"image"
+	"math"
 
 	"github.com/hajimehoshi/ebiten/v2"
 )
@@ -32,7 +33,7 @@ func (r Resolution) check() error {
 // A target is a picture that takes batches: the window, or the scene before it is enlarged.
 type target struct {
 	whole   *ebiten.Image
-	clipped *ebiten.Image // the viewport's part of whole
+	clipped *ebiten.Image // the part of whole that is drawn on
 	vp      Viewport
 }
 
@@ -40,6 +41,7 @@ type target struct {
 // window's pixels, and a renderer without a GPU is bound by pixels.
 type sceneBuffer struct {
 	img     *ebiten.Image
+	vp      Viewport // where the logical screen lies in it
 	verts   [VertsPerQuad]Vertex
 	indices [IndicesPerQuad]uint32
 }
@@ -53,8 +55,13 @@ var sceneOptions = ebiten.DrawTrianglesOptions{
 	Blend:          ebiten.BlendCopy,
 }
 
-// resize makes the picture for a logical screen, and drops the former one.
-func (s *sceneBuffer) resize(w, h int) {
+// resize makes the picture for a logical screen with what bleed vp has, and drops the former one.
+func (s *sceneBuffer) resize(w, h int, vp Viewport) {
+	r := vp.Drawn()
+	over := func(before, behind int) int { return int(math.Ceil(float64(max(before, behind)) / float64(vp.Scale))) }
+	x, y := over(vp.X-r.Min.X, r.Max.X-vp.X-vp.W), over(vp.Y-r.Min.Y, r.Max.Y-vp.Y-vp.H)
+	s.vp = Viewport{X: x, Y: y, W: w, H: h, Scale: 1, Outer: image.Rect(0, 0, w+2*x, h+2*y)}
+	w, h = s.vp.Outer.Dx(), s.vp.Outer.Dy()
 	if s.img != nil {
 		if s.img.Bounds().Size() == image.Pt(w, h) {
 			return
@@ -65,12 +72,13 @@ func (s *sceneBuffer) resize(w, h int) {
 	index(&s.indices, 0)
 }
 
-// enlarge shows the picture in the viewport of a window.
+// enlarge shows the picture in the viewport of a window, and in its bleed.
 func (s *sceneBuffer) enlarge(to target) {
 	b := s.img.Bounds()
 	w, h := float32(b.Dx()), float32(b.Dy())
-	x0, y0 := float32(to.vp.X), float32(to.vp.Y)
-	x1, y1 := x0+float32(to.vp.W), y0+float32(to.vp.H)
+	kx, ky := float32(to.vp.W)/float32(s.vp.W), float32(to.vp.H)/float32(s.vp.H)
+	x0, y0 := float32(to.vp.X)-kx*float32(s.vp.X), float32(to.vp.Y)-ky*float32(s.vp.Y)
+	x1, y1 := x0+kx*w, y0+ky*h
 	set(&s.verts[0], x0, y0, 0, 0, White)
 	set(&s.verts[1], x1, y0, w, 0, White)
 	set(&s.verts[2], x0, y1, 0, h, White)
@@ -86,8 +94,8 @@ func (s *sceneBuffer) enlarge(to target) {
 // The fill costs less than a quad of the same size. back should be opaque.
 func (f *Frame) BeginScene(back Color) Viewport {
 	if f.logical && f.Scale > 1 { // else the window has no more pixels than the scene
-		f.scene.resize(f.logicalW, f.logicalH)
-		f.to = target{f.scene.img, f.scene.img, Viewport{W: f.logicalW, H: f.logicalH, Scale: 1}}
+		f.scene.resize(f.logicalW, f.logicalH, f.Viewport)
+		f.to = target{f.scene.img, f.scene.img, f.scene.vp}
 	}
 	if f.to.whole == f.screen.whole {
 		f.cover()

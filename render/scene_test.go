@@ -85,6 +85,73 @@ func uniform(img image.Image, x, y, k int) bool {
 	return true
 }
 
+// drawBleed has something on each side of both edges of the logical screen: in the scene, on the window, and as
+// particles would be there.
+func drawBleed(f *Frame, q *Quads, a *Atlas, _ *Font) {
+	vp := f.BeginScene(RGB(0x102030))
+	q.Begin(q.verts, q.indices, a, vp.View())
+	q.Rect(-30, 40, 10, 10, RGB(0xff0000))
+	q.Rect(660, 40, 200, 10, RGB(0xff0000)) // and beyond the bleed
+	cam := Camera{Center: mgl32.Vec2{1000, 1000}}
+	lo, hi := cam.Bounds(vp)
+	q.SetView(cam.View(vp))
+	q.Rect(lo[0], lo[1], 6, 6, RGB(0x00ff00)) // the first and the last that is in sight
+	q.Rect(hi[0]-6, hi[1]-6, 6, 6, RGB(0x00ff00))
+	f.Submit(a, q)
+	f.EndScene()
+	q.Begin(q.verts, q.indices, a, f.View())
+	q.Rect(-20, 100, 10, 10, RGB(0x0000ff))
+}
+
+func TestScene_GoesOnInTheBleedAndNoFarther(t *testing.T) {
+	for _, name := range []string{"bleed", "bleedlog"} {
+		img, _ := picture(t, name)
+		w, h := img.Bounds().Dx(), img.Bounds().Dy()
+		vp := Fit(w, h, LogicalW, LogicalH).Bleed(w, h, 40)
+		if vp.X < 100 {
+			t.Fatalf("%d×%d has no room for a bleed", w, h)
+		}
+		at := func(x, y float32) (int, int) {
+			p := vp.View().Apply(mgl32.Vec2{x, y})
+			return int(p[0]), int(p[1])
+		}
+		for _, c := range []struct {
+			x, y float32
+			hex  uint32
+		}{
+			{10, 10, 0x102030}, {-35, 10, 0x102030}, {675, 10, 0x102030}, {-35, 355, 0x102030},
+			{-25, 45, 0xff0000}, {665, 45, 0xff0000}, {675, 45, 0xff0000},
+			{-37, 3, 0x00ff00}, {677, 357, 0x00ff00}, {-15, 105, 0x0000ff},
+			{-45, 45, 0}, {690, 45, 0}, {-45, 10, 0}, {690, 355, 0},
+		} {
+			x, y := at(c.x, c.y)
+			t.Run(fmt.Sprintf("%s at %g,%g", name, c.x, c.y), func(t *testing.T) { want(t, img, x, y, c.hex, 1) })
+		}
+	}
+}
+
+// drawBleedGlow has a light beyond the edge of the logical screen, whose glow reaches on both sides.
+func drawBleedGlow(f *Frame, q *Quads, a *Atlas, _ *Font) {
+	q.Begin(q.verts, q.indices, a, f.BeginScene(RGB(0x000000)).View())
+	q.Rect(-14, 160, 10, 40, RGB(0xffe0a0))
+	f.Submit(a, q)
+	f.Bloom(DefaultBloom)
+	f.EndScene()
+	q.Begin(q.verts, q.indices, a, f.View())
+}
+
+func TestBloom_ReachesIntoTheBleed(t *testing.T) {
+	img, _ := picture(t, "bleedglow")
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	v := Fit(w, h, LogicalW, LogicalH).View()
+	for _, x := range []float32{-20, 2} {
+		p := v.Apply(mgl32.Vec2{x, 180})
+		if r, _, _, _ := img.At(int(p[0]), int(p[1])).RGBA(); r < 10<<8 {
+			t.Errorf("no glow at %g: red is %d", x, r>>8)
+		}
+	}
+}
+
 func TestScene_NotEndedShowsAllTheSame(t *testing.T) {
 	img, _ := picture(t, "unended")
 	want(t, img, img.Bounds().Dx()/2, img.Bounds().Dy()/2, 0x405060, 1)

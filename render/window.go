@@ -40,6 +40,7 @@ type Options struct {
 	W, H       int    // window size in device-independent pixels; default 1280 × 720
 	LogicalW   int    // default 640
 	LogicalH   int    // default 360
+	Bleed      int    // logical pixels that a picture may go on beyond each edge where the window has another shape; default 0
 	Fullscreen bool
 	Bloom      BloomMode
 	Resolution Resolution // of the scene
@@ -81,6 +82,8 @@ func (o *Options) fill() error {
 		return fmt.Errorf("render: window of %d×%d; allowed are 1×1 to 16384×16384", o.W, o.H)
 	case o.LogicalW < 1 || o.LogicalH < 1 || o.LogicalW > 16384 || o.LogicalH > 16384:
 		return fmt.Errorf("render: logical screen of %d×%d; allowed are 1×1 to 16384×16384", o.LogicalW, o.LogicalH)
+	case o.Bleed < 0 || o.Bleed > 16384:
+		return fmt.Errorf("render: a bleed of %d logical pixels; allowed are 0 to 16384", o.Bleed)
 	case o.Bloom < BloomAuto || o.Bloom > BloomOff:
 		return fmt.Errorf("render: bloom mode %d; allowed are BloomAuto, BloomOn and BloomOff", o.Bloom)
 	case o.ScreenshotAt < 0:
@@ -215,6 +218,9 @@ func (w *window) LayoutF(outW, outH float64) (float64, float64) {
 	w.layouts++
 	w.w, w.h = max(int(outW*w.dpi), 1), max(int(outH*w.dpi), 1)
 	w.viewport = Fit(w.w, w.h, w.opt.LogicalW, w.opt.LogicalH)
+	if w.opt.Bleed > 0 {
+		w.viewport = w.viewport.Bleed(w.w, w.h, w.opt.Bleed)
+	}
 	return float64(w.w), float64(w.h)
 }
 

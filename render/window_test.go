@@ -111,6 +111,9 @@ func scenes() map[string]*scene {
 		"nobloom":   bloomed(BloomOff),
 		"logical":   {opt: Options{Resolution: ResolutionLogical, Bloom: BloomOff, W: 1280, H: 800}, draw: drawScene},
 		"native":    {opt: Options{Resolution: ResolutionNative, Bloom: BloomOff, W: 1280, H: 800}, draw: drawScene},
+		"bleed":     {opt: Options{Resolution: ResolutionNative, Bloom: BloomOff, W: 1280, H: 600, Bleed: 40}, draw: drawBleed},
+		"bleedlog":  {opt: Options{Resolution: ResolutionLogical, Bloom: BloomOff, W: 1280, H: 600, Bleed: 40}, draw: drawBleed},
+		"bleedglow": {opt: Options{Resolution: ResolutionNative, Bloom: BloomOn, W: 1280, H: 600, Bleed: 40}, draw: drawBleedGlow},
 		"unended":   {opt: Options{Resolution: ResolutionLogical}, draw: drawUnended},
 		"unseen":    {opt: Options{ScreenshotAt: 100}, update: writeUnseen},
 		"growing":   {opt: Options{ScreenshotAt: 100}, draw: drawMore, update: weighMore},
@@ -469,6 +472,7 @@ func TestRun_RefusesBadOptions(t *testing.T) {
 		"window of -1×720":         {W: -1},
 		"logical screen of 640×-2": {LogicalH: -2},
 		"bloom mode 7":             {Bloom: 7},
+		"a bleed of -1 logical":    {Bleed: -1},
 		"resolution -1":            {Resolution: -1},
 		"screenshot at tick -1":    {ScreenshotAt: -1},
 	} {

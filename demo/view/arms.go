@@ -29,7 +29,7 @@ func (v *View) seals() {
 }
 
 func (v *View) embers() {
-	lo, hi := v.cam.Bounds()
+	lo, hi := v.seen.lo, v.seen.hi
 	v.s.Game.EachEmber(func(e *game.Ember) {
 		if e.P[0] < lo[0] || e.P[1] < lo[1] || e.P[0] > hi[0] || e.P[1] > hi[1] {
 			return

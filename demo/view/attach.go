@@ -53,7 +53,7 @@ func (v *View) menu() {
 	if v.s.Playing() && v.pal[3] != (render.Color{}) {
 		m.Palette = v.pal
 	}
-	m.Time, m.Covered = v.time, v.covered
+	m.Time, m.Covered, m.reach = v.time, v.covered, v.reach
 	if v.pointing && m.Source.Screen() == shell.Playing {
 		v.reticle()
 	}

@@ -103,7 +103,7 @@ func (v *View) floor(scene render.Viewport) {
 	if t.tiles == nil {
 		return
 	}
-	lo, hi := v.cam.Bounds()
+	lo, hi := v.seen.lo, v.seen.hi
 	t.tiles.Begin(v.cam.View(scene))
 	const size = float32(ground.SectorSize)
 	soft := v.atlas.Lookup(t.far)
@@ -162,7 +162,7 @@ func rim(r render.Region, x, y int) render.Region {
 func (v *View) walls() {
 	r := v.s.Game.Realm
 	clear := r.Clear()
-	lo, hi := v.cam.Bounds()
+	lo, hi := v.seen.lo, v.seen.hi
 	x0, x1 := int(lo[0])/realm.CellSize-1, int(hi[0])/realm.CellSize+1
 	y0, y1 := int(lo[1])/realm.CellSize-1, int(hi[1])/realm.CellSize+1
 	solid := func(x, y int) bool {

@@ -13,26 +13,27 @@ var (
 	dim   = render.Color{R: 0.72, G: 0.68, B: 0.66, A: 1}
 )
 
-// hud writes at the edges: score and multiplier, hull, seals, heat, embers, and the memory that breathes.
+// hud writes at the edges, above and below those of what is drawn on, left and right those of the logical screen, as
+// where a screen is wide it may have a camera, or lie in two hands: score and multiplier, hull, seals, heat, embers, and the memory that breathes.
 func (v *View) hud() {
 	if v.titled() { // a title lies over no banner, and a table of figures over no other
 		return
 	}
-	g, q := v.s.Game, &v.quads
+	g, q, top := v.s.Game, &v.quads, v.reach.lo[1]
 	v.text = render.AppendInt(v.text[:0], g.Score, 0)
-	q.TextBytes(v.font, 10, 8, 2, v.pal[4], v.text)
+	q.TextBytes(v.font, 10, top+8, 2, v.pal[4], v.text)
 	if g.Multiplier > 1 {
 		v.text = render.AppendInt(append(v.text[:0], "x"...), int64(g.Multiplier), 0)
-		q.TextBytes(v.font, 10, 34, 1, v.pal[3], v.text)
+		q.TextBytes(v.font, 10, top+34, 1, v.pal[3], v.text)
 	}
 	for i := range g.Player.Most {
 		c := v.pal[3]
 		if i >= g.Player.Hull {
 			c = v.pal[1].Fade(0.8)
 		}
-		q.Rect(10+float32(i)*11, Height-16, 9, 5, c)
+		q.Rect(10+float32(i)*11, v.reach.hi[1]-16, 9, 5, c)
 	}
-	q.TextRight(v.font, Width-10, 8, 1, dim.Fade(0.9), g.Realm.Info.Title)
+	q.TextRight(v.font, Width-10, top+8, 1, dim.Fade(0.9), g.Realm.Info.Title)
 	v.progress()
 	v.drawMap()
 	v.compass()
@@ -41,16 +42,16 @@ func (v *View) hud() {
 	v.shortage()
 	v.absence(v.s.GroundMissing())
 	if share, ok := g.Boss(); ok {
-		q.Rect(Width/2-120, 14, 240, 4, v.pal[1])
-		q.Rect(Width/2-120, 14, 240*share, 4, v.pal[3])
-		q.TextCentre(v.font, Width/2, 20, 1, dim, "WARDEN")
+		q.Rect(Width/2-120, top+14, 240, 4, v.pal[1])
+		q.Rect(Width/2-120, top+14, 240*share, 4, v.pal[3])
+		q.TextCentre(v.font, Width/2, top+20, 1, dim, "WARDEN")
 	}
 	v.banner()
 }
 
 // progress shows the seals, the heat, and the bar that embers fill.
 func (v *View) progress() {
-	g, q := v.s.Game, &v.quads
+	g, q, top, foot := v.s.Game, &v.quads, v.reach.lo[1], v.reach.hi[1]
 	for i := range g.Seals {
 		s := &g.Seals[i]
 		x := Width - 16 - float32(i)*14
@@ -58,18 +59,18 @@ func (v *View) progress() {
 		if s.Broken {
 			c = v.pal[1]
 		}
-		q.Ring(x, 30, 5, 1.5, 0, 6, c)
+		q.Ring(x, top+30, 5, 1.5, 0, 6, c)
 		if !s.Broken {
 			k := float32(s.HP) / float32(g.SealMost())
-			q.Rect(x-2, 32-4*k, 4, 4*k, c.Mix(white, s.Flash))
+			q.Rect(x-2, top+32-4*k, 4, 4*k, c.Mix(white, s.Flash))
 		}
 	}
 	const wide = 60
-	q.Rect(Width-10-wide, 40, wide, 3, v.pal[1])
-	q.Rect(Width-10-wide, 40, wide*g.Heat/game.HeatMost, 3, v.pal[2].Mix(v.pal[4], g.Heat/game.HeatMost))
+	q.Rect(Width-10-wide, top+40, wide, 3, v.pal[1])
+	q.Rect(Width-10-wide, top+40, wide*g.Heat/game.HeatMost, 3, v.pal[2].Mix(v.pal[4], g.Heat/game.HeatMost))
 	const long = 160
-	q.Rect(Width/2-long/2, Height-8, long, 3, v.pal[1])
-	q.Rect(Width/2-long/2, Height-8, long*g.Bar(), 3, v.pal[4])
+	q.Rect(Width/2-long/2, foot-8, long, 3, v.pal[1])
+	q.Rect(Width/2-long/2, foot-8, long*g.Bar(), 3, v.pal[4])
 }
 
 // compass is an arrow on an ellipse round the ship, towards where to go next, while that is out of sight: at the
@@ -80,7 +81,7 @@ func (v *View) compass() {
 		return
 	}
 	to := v.cam.ToScreen(g.GoalAt())
-	if to[0] > 20 && to[0] < Width-20 && to[1] > 20 && to[1] < Height-20 {
+	if lo, hi := v.reach.lo, v.reach.hi; to[0] > lo[0]+20 && to[0] < hi[0]-20 && to[1] > lo[1]+20 && to[1] < hi[1]-20 {
 		return
 	}
 	const wide, high = 196, 118
@@ -114,7 +115,7 @@ func (v *View) offers() {
 	}
 	const wide, high = 150, 34
 	for i, k := range g.Offer {
-		x, y := float32(Width/2-wide*3/2-8+i*(wide+8)), float32(Height-16-high)
+		x, y := float32(Width/2-wide*3/2-8+i*(wide+8)), v.reach.hi[1]-16-high
 		q.Rect(x, y, wide, high, render.Color{A: 0.7})
 		q.Border(x, y, wide, high, 1, v.pal[3])
 		v.text = append(append(render.AppendInt(v.text[:0], int64(i+1), 0), ' '), game.GiftNames[k]...)
@@ -143,11 +144,11 @@ func (v *View) breath() {
 		}
 	}
 	top = max(top, low*1.15) // what is almost still looks so
-	q := &v.quads
-	q.Rect(Width-10-w, Height-10, w, 1, v.pal[1])
+	q, foot := &v.quads, v.reach.hi[1]-10
+	q.Rect(Width-10-w, foot, w, 1, v.pal[1])
 	for i, used := range most {
 		k := max(0, (used-low)/(top-low))
-		x, y, c := Width-10-w+float32(i)*2, Height-10-14*k, v.pal[2].Light(0.25+0.5*float32(i)/n)
+		x, y, c := Width-10-w+float32(i)*2, foot-14*k, v.pal[2].Light(0.25+0.5*float32(i)/n)
 		q.Gradient(x, y, 2, 14*k, c, c.Light(0.3))
 	}
 }
@@ -165,12 +166,12 @@ func (v *View) banner() {
 	case g.Phase == game.Opened:
 		q.TextCentre(v.font, Width/2, v.below(92), 2, v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), "THE PORTAL IS OPEN")
 	case g.Phase == game.Leaving:
-		q.Rect(0, 0, Width, Height, v.pal[0].Fade(min(1, g.PhaseTime*g.PhaseTime)))
+		v.reach.fill(q, v.pal[0].Fade(min(1, g.PhaseTime*g.PhaseTime)))
 	case g.Phase == game.Over && v.Menu == nil: // else the shell has a screen for it
 		v.over()
 	}
 	if v.alive < 0.5 {
-		q.Rect(0, 0, Width, Height, v.pal[0].Fade(1-v.alive*2))
+		v.reach.fill(q, v.pal[0].Fade(1-v.alive*2))
 	}
 }
 
@@ -186,7 +187,7 @@ func fadeInOut(t, length float32) float32 {
 
 func (v *View) over() {
 	g, q := v.s.Game, &v.quads
-	q.Rect(0, 0, Width, Height, render.Color{A: min(0.6, g.PhaseTime)})
+	v.reach.fill(q, render.Color{A: min(0.6, g.PhaseTime)})
 	top := v.below(96)
 	q.TextCentre(v.font, Width/2, top, 4, v.pal[3], "COOLED DOWN")
 	line := func(y float32, label string, n int64) {
@@ -208,7 +209,7 @@ func (v *View) loading() {
 	q := &v.quads
 	base := v.pal[0]
 	base.A = 1
-	q.Rect(0, 0, Width, Height, base)
+	v.reach.fill(q, base)
 	p := v.s.Flow.Progress()
 	share := float32(0)
 	if p.Total > 0 {

@@ -30,6 +30,7 @@ type Menu struct {
 	Time     float32         // seconds, for what moves slowly
 	Covered  float32         // how far down an overlay reaches that the screen lies over, in logical pixels
 
+	reach reach
 	font  *render.Font
 	q     *render.Quads
 	calm  bool
@@ -39,7 +40,7 @@ type Menu struct {
 
 // NewMenu returns a menu that writes with a font.
 func NewMenu(f *render.Font, source MenuSource, b *render.Bindings) *Menu {
-	return &Menu{Source: source, Bindings: b, font: f, text: make([]byte, 0, 96)}
+	return &Menu{reach: logical, Source: source, Bindings: b, font: f, text: make([]byte, 0, 96)}
 }
 
 // begin takes the room that is drawn to.
@@ -93,9 +94,9 @@ func (m *Menu) shade() {
 		m.dim(0.66)
 		return
 	}
-	m.q.Rect(0, 0, Width, Height, night.Fade(0.22))
-	m.q.Gradient(0, 0, Width, 220, night.Fade(0.62), render.Color{})
-	m.q.Gradient(0, 150, Width, Height-150, render.Color{}, night.Fade(0.8))
+	m.reach.fill(m.q, night.Fade(0.22))
+	m.reach.fade(m.q, 220, night.Fade(0.62))
+	m.reach.rise(m.q, 150, night.Fade(0.8))
 }
 
 // plate lies below a narrow screen where an overlay reaches, in logical pixels from the top.
@@ -109,7 +110,7 @@ func (m *Menu) plate(covered float32) {
 	if m.Source.Screen() == shell.Paused {
 		top = 76
 	} else if covered > 80 { // more than a strip
-		m.q.Rect(0, 0, Width, Height, night.Fade(0.7))
+		m.reach.fill(m.q, night.Fade(0.7))
 	}
 	if covered > top {
 		m.q.Rect(first.X-10, top, first.W+20, last.Y+last.H+10-top, night.Fade(0.98))
@@ -150,10 +151,10 @@ func (m *Menu) dim(most float32) {
 	if m.Source.Screen() == shell.Paused || m.Source.Screen() == shell.Gifts || m.Source.Screen() == shell.Over {
 		k *= m.arrive(14)
 	}
-	m.q.Rect(0, 0, Width, Height, night.Fade(k))
+	m.reach.fill(m.q, night.Fade(k))
 	edge := night.Fade(0.5 * k)
-	m.q.Gradient(0, 0, Width, 60, edge, render.Color{})
-	m.q.Gradient(0, Height-60, Width, 60, render.Color{}, edge)
+	m.reach.fade(m.q, m.reach.lo[1]+60, edge)
+	m.reach.rise(m.q, m.reach.hi[1]-60, edge)
 }
 
 func (m *Menu) heading(s string, y float32) {

@@ -80,7 +80,7 @@ func (m *Menu) embers() {
 	for i := range n {
 		f := float32(i)
 		life := fract(m.Time*(0.05+0.013*float32(i%5)) + f*0.381966)
-		x := fract(f*0.618034)*Width + 14*engine.Sin(m.Time*0.7+f)
+		x := m.reach.lo[0] + fract(f*0.618034)*(m.reach.hi[0]-m.reach.lo[0]) + 14*engine.Sin(m.Time*0.7+f)
 		y := Height*0.62 - life*Height*0.55
 		glow := life * (1 - life) * 4
 		m.q.Glow(x, y, 2+2*fract(f*0.27), m.accent().Light(0.75*glow))

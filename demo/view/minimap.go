@@ -138,6 +138,7 @@ func (v *View) mapAt() (x, y float32, free bool) {
 		x -= 44
 	}
 	for _, y = range [2]float32{mapTop, mapBelow} {
+		y += v.reach.lo[1]
 		if !v.hidden(x, y, mapSide, mapSide) {
 			return x, y, true
 		}

@@ -10,7 +10,7 @@ import (
 // props draws what stands on the ground of the sectors in sight: lamps and crystals in the open, vents
 // at walls. They lean away from the ship that passes.
 func (v *View) props() {
-	lo, hi := v.cam.Bounds()
+	lo, hi := v.seen.lo, v.seen.hi
 	const size, margin = float32(ground.SectorSize), 20
 	for y := max(int((lo[1]-margin)/size), 0); y <= min(int((hi[1]+margin)/size), ground.Sectors-1); y++ {
 		for x := max(int((lo[0]-margin)/size), 0); x <= min(int((hi[0]+margin)/size), ground.Sectors-1); x++ {

@@ -36,13 +36,13 @@ func (v *View) shortage() {
 	}
 	v.text = text
 	if len(text) > empty {
-		v.quads.TextBytes(v.font, 10, 50, 1, v.pal[3], text)
+		v.quads.TextBytes(v.font, 10, v.reach.lo[1]+50, 1, v.pal[3], text)
 	}
 }
 
 // absence says on the screen that the ground is soft because its files cannot be read: of a server that is away, say.
 func (v *View) absence(missing int) {
 	if missing > 0 {
-		v.quads.Text(v.font, 10, 62, 1, v.pal[3], "GROUND DOES NOT COME: TRYING AGAIN")
+		v.quads.Text(v.font, 10, v.reach.lo[1]+62, 1, v.pal[3], "GROUND DOES NOT COME: TRYING AGAIN")
 	}
 }

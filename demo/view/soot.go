@@ -11,7 +11,7 @@ func (v *View) soot() {
 	if s.Cells == nil {
 		return
 	}
-	lo, hi := v.cam.Bounds()
+	lo, hi := v.seen.lo, v.seen.hi
 	unit := float32(s.Unit)
 	x0, x1 := max(int(lo[0])/s.Unit, 0), min(int(hi[0])/s.Unit, s.Side-1)
 	y0, y1 := max(int(lo[1])/s.Unit, 0), min(int(hi[1])/s.Unit, s.Side-1)

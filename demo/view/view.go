@@ -52,6 +52,8 @@ type View struct {
 	time    float32
 	alive   float32         // seconds since the level appeared, for the fade
 	port    render.Viewport // of the frame
+	seen    reach           // of the world, in its units
+	reach   reach           // of the frame
 	covered float32         // how far down the overlay reaches, in logical pixels
 	timer   *meter.Timer
 	text    []byte
@@ -252,7 +254,7 @@ func (v *View) draw(f *render.Frame) {
 		f.EndScene()
 	}
 	v.begin(game.Signs, f.View())
-	v.port, v.covered = f.Viewport, (v.Overlay.Bottom()-float32(f.Y))/f.Scale
+	v.port, v.reach, v.covered = f.Viewport, reachOf(f.Viewport), (v.Overlay.Bottom()-float32(f.Y))/f.Scale
 	if v.s.Playing() {
 		v.hud()
 	} else {

@@ -11,6 +11,7 @@ import (
 
 // world draws from the ground up: floor, scorch, trails, pickups, enemies, shots, the ship.
 func (v *View) world(scene render.Viewport) {
+	v.seen.lo, v.seen.hi = v.cam.Bounds(scene)
 	old := v.quads.SetView(v.cam.View(scene))
 	v.floor(scene)
 	v.soot()
@@ -36,12 +37,13 @@ func (v *View) above(scene render.Viewport, crisp bool) {
 	v.popups()
 	v.quads.SetView(old)
 	if !crisp && v.atlas.Loaded(v.ids.vignette) { // a layer over every pixel: not where pixels are dear
-		v.quads.Picture(v.atlas.Lookup(v.ids.vignette), 0, 0, Width, Height, render.Color{A: 0.85})
+		r := reachOf(scene)
+		v.quads.Picture(v.atlas.Lookup(v.ids.vignette), r.lo[0], r.lo[1], r.hi[0]-r.lo[0], r.hi[1]-r.lo[1], render.Color{A: 0.85})
 	}
 }
 
 func (v *View) scorch() {
-	lo, hi := v.cam.Bounds()
+	lo, hi := v.seen.lo, v.seen.hi
 	x0, x1 := max(int(lo[0])/game.ScorchCell, 0), max(int(hi[0])/game.ScorchCell, 0)
 	y0, y1 := max(int(lo[1])/game.ScorchCell, 0), max(int(hi[1])/game.ScorchCell, 0)
 	for y := y0; y <= y1; y++ {

@@ -1,0 +1,34 @@
+package view
+
+import "github.com/strata-go/strata/render"
+
+// Bleed is how many logical pixels of the world are seen beyond each edge of the logical screen in a window of
+// another shape: enough for phones and for old monitors. The horde arrives beyond it, but for some at the edge of
+// a group, and the ground is composed two seconds of flight ahead.
+const Bleed = 110
+
+// A reach is what is drawn on, in logical pixels: the logical screen, and in a window of another shape what
+// lies around it. What is to be read stays on the screen, what darkens or colours everything has the whole reach.
+type reach struct{ lo, hi vec }
+
+// logical is the reach of a window of the screen's own shape.
+var logical = reach{hi: vec{Width, Height}}
+
+func reachOf(p render.Viewport) reach {
+	lo, hi := p.Bounds()
+	return reach{lo, hi}
+}
+
+func (r reach) fill(q *render.Quads, c render.Color) {
+	q.Rect(r.lo[0], r.lo[1], r.hi[0]-r.lo[0], r.hi[1]-r.lo[1], c)
+}
+
+// fade fills what is above y, from c at the upper edge to nothing.
+func (r reach) fade(q *render.Quads, y float32, c render.Color) {
+	q.Gradient(r.lo[0], r.lo[1], r.hi[0]-r.lo[0], y-r.lo[1], c, render.Color{})
+}
+
+// rise fills what is below y, from nothing to c at the lower edge.
+func (r reach) rise(q *render.Quads, y float32, c render.Color) {
+	q.Gradient(r.lo[0], y, r.hi[0]-r.lo[0], r.hi[1]-y, render.Color{}, c)
+}
