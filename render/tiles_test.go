@@ -2,6 +2,7 @@ package render
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -146,6 +147,7 @@ func TestTiles_MisuseIsAClearErrorAndChangesNothing(t *testing.T) {
 		"the zero tile":    ts.Write(Tile{}, 0, row),
 		"above":            ts.Write(tile, -1, row),
 		"below":            ts.Write(tile, 64, row),
+		"far below":        ts.Write(tile, math.MaxInt, row),
 		"part of a row":    ts.Write(tile, 0, row[:100]),
 		"nothing":          ts.Write(tile, 0, nil),
 		"a stranger's":     ts.Write(Tile{unit: 40, gen: 1, side: 64}, 0, row),

@@ -116,6 +116,7 @@ func scenes() map[string]*scene {
 		"bleedglow": {opt: Options{Resolution: ResolutionNative, Bloom: BloomOn, W: 1280, H: 600, Bleed: 40}, draw: drawBleedGlow},
 		"unended":   {opt: Options{Resolution: ResolutionLogical}, draw: drawUnended},
 		"unseen":    {opt: Options{ScreenshotAt: 100}, update: writeUnseen},
+		"pieces":    {draw: drawPieces},
 		"growing":   {opt: Options{ScreenshotAt: 100}, draw: drawMore, update: weighMore},
 		"reserved":  {opt: Options{ScreenshotAt: 100}, draw: drawReserved, update: weighReserved},
 		"quit":      {update: func(int) error { return fmt.Errorf("enough: %w", ErrQuit) }},
