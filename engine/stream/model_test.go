@@ -1,10 +1,14 @@
 package stream
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -141,5 +145,172 @@ func model(t *testing.T, seed uint64) {
 	r.check(t)
 	if s := r.Stats(); s.Resident != s.Cached || s.InFlight+s.Queued+s.Waiting+s.Ready+s.Failed != 0 {
 		t.Errorf("in the end %+v", s)
+	}
+}
+
+// living is a file system whose files change when they are looked at, opened and read.
+type living struct {
+	mu      sync.Mutex
+	rnd     *rand.Rand
+	files   map[string]*alive
+	now     int64 // each change has a second of its own
+	changes int   // that are still to come
+}
+
+// alive is a file, or what has taken its place.
+type alive struct {
+	name string
+	data []byte
+	mode fs.FileMode
+	mod  time.Time
+}
+
+type openLiving struct {
+	l  *living
+	a  *alive
+	at int
+}
+
+func (l *living) Open(name string) (fs.File, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.stir(name)
+	if a := l.files[name]; a != nil {
+		return &openLiving{l: l, a: a}, nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+func (o *openLiving) Stat() (fs.FileInfo, error) {
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	defer o.l.stir(o.a.name)
+	return fstest.MapFS{"a": {Data: slices.Clone(o.a.data), Mode: o.a.mode, ModTime: o.a.mod}}.Stat("a")
+}
+
+func (o *openLiving) Read(p []byte) (int, error) {
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	defer o.l.stir(o.a.name)
+	if o.at >= len(o.a.data) {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), 500)], o.a.data[o.at:])
+	o.at += n
+	return n, nil
+}
+
+func (o *openLiving) Close() error { return nil }
+
+// stir has a file change now and then: get other bytes, grow, shrink, go, give its place to another one, or to a folder.
+func (l *living) stir(name string) {
+	if l.changes == 0 || l.rnd.IntN(5) > 0 {
+		return
+	}
+	l.changes--
+	l.now++
+	data := bytes.Repeat([]byte{byte(l.now), byte(l.now >> 8), 1}, 1+l.rnd.IntN(1000))
+	mod, a := time.Unix(l.now, 0), l.files[name]
+	if a != nil {
+		a.mod = mod
+	}
+	switch n := l.rnd.IntN(12); {
+	case n == 0:
+		delete(l.files, name)
+	case n == 1:
+		l.files[name] = &alive{name: name, mode: fs.ModeDir, mod: mod}
+	case n == 2 || a == nil || a.mode.IsDir():
+		l.files[name] = &alive{name: name, data: data, mod: mod}
+	case n == 3:
+		a.data = append(a.data, data...)
+	case n == 4:
+		a.data = a.data[:l.rnd.IntN(len(a.data)+1)]
+	default: // as many bytes as before
+		for i := range a.data {
+			a.data[i]++
+		}
+	}
+}
+
+// Files change while they are looked at, opened and read, and assets are requested, closed, tried again and cancelled. As
+// soon as nothing changes any more each ticket has the last bytes of its file, or says why it has not.
+func TestModel_WhateverAFileWasWhileItWasReadTheLastIsWhatThereIs(t *testing.T) {
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	for seed := range rounds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { within(t, 3*soon, "the model", func() { lively(t, uint64(seed)) }) })
+	}
+}
+
+func lively(t *testing.T, seed uint64) {
+	rnd := rand.New(rand.NewPCG(seed, 2))
+	l := &living{rnd: rand.New(rand.NewPCG(seed, 3)), files: map[string]*alive{}}
+	names := []string{"a", "b", "c", "d"}
+	for _, name := range names {
+		l.files[name] = &alive{name: name, data: []byte(name), mod: time.Unix(0, 0)}
+	}
+	r := newRig(t, l, 1+int(seed%3), 0, func(c *Config) {
+		c.Watch, c.Retries, c.Backoff = time.Microsecond, int(seed%3), 1
+	})
+	scope := r.NewScope("some")
+	open := map[Ticket[File]]string{}
+	for range 100 {
+		l.mu.Lock()
+		l.changes = 1 + rnd.IntN(5)
+		l.mu.Unlock()
+		for range rnd.IntN(30) {
+			switch name := names[rnd.IntN(len(names))]; rnd.IntN(6) {
+			case 0:
+				open[Request[File]([]In{r, scope}[rnd.IntN(2)], name, 0)] = name
+			case 1:
+				r.Reload(name)
+			case 2:
+				if rnd.IntN(20) == 0 {
+					scope.Cancel()
+				}
+			case 3:
+				for k := range open { // any
+					if k.Retry(); len(open) > 8 {
+						k.Close()
+						delete(open, k)
+					}
+					break
+				}
+			case 4:
+				time.Sleep(time.Duration(rnd.IntN(100)) * time.Microsecond)
+			default:
+				r.Poll()
+			}
+			r.check(t)
+		}
+		l.settle(t, r, open)
+	}
+}
+
+// settle ends the changes, and waits until every ticket says what is there.
+func (l *living) settle(t *testing.T, r *rig, open map[Ticket[File]]string) {
+	l.mu.Lock()
+	l.changes = 0
+	l.mu.Unlock()
+	for end := time.Now().Add(soon); ; time.Sleep(10 * time.Microsecond) {
+		r.Poll()
+		r.check(t)
+		wrong := ""
+		for k, name := range open {
+			v, ok := k.Get()
+			a := l.files[name]
+			gone := a == nil || len(a.data) == 0
+			if s := k.State(); s != Vacant && (gone && k.Err() == nil || !gone && (!ok || !bytes.Equal(v.Data, a.data))) {
+				wrong = fmt.Sprintf("%s is %v with %d bytes, %v; the file is gone: %v", name, s, len(v.Data), k.Err(), gone)
+			}
+		}
+		if wrong == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal(wrong)
+		}
 	}
 }
