@@ -104,16 +104,15 @@ func (q *Quads) Tiles(r Region, x, y, w, h, dx, dy, size float32, c Color) bool 
 		return true
 	}
 	dx, dy = wrap(dx, tw), wrap(dy, th)
-	cols := int(math.Ceil(float64((w - dx) / tw)))
-	rows := int(math.Ceil(float64((h - dy) / th)))
-	if q.Room() < cols*rows {
+	cols, rows := math.Ceil(float64((w-dx)/tw)), math.Ceil(float64((h-dy)/th))
+	if !(cols*rows <= float64(q.Room())) { // as whole numbers more than there are could be none, or NaN as many
 		q.Dropped++
 		return false
 	}
-	for j := range rows {
+	for j := range int(rows) {
 		ty := y + dy + float32(j)*th
 		y0, y1 := max(ty, y), min(ty+th, y+h)
-		for i := range cols {
+		for i := range int(cols) {
 			tx := x + dx + float32(i)*tw
 			x0, x1 := max(tx, x), min(tx+tw, x+w)
 			q.Picture(r.cut((x0-tx)/tw, (y0-ty)/th, (x1-tx)/tw, (y1-ty)/th), x0, y0, x1-x0, y1-y0, c)

@@ -176,6 +176,21 @@ func TestQuads_TilesCoverTheRectangleExactlyOnce(t *testing.T) {
 	}
 }
 
+// TestQuads_TilesWithoutNumberAreDropped: their number is no whole one of any machine, and as such may be 0, or the product
+// of two that are not.
+func TestQuads_TilesWithoutNumberAreDropped(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, c := range []struct{ w, h, dx, dy float32 }{
+		{1e30, 1e30, 0, 0}, {inf, 8, 0, 0}, {inf, inf, 0, 0}, {8, 1e30, 0, 0}, {16, 8, nan, 0}, {16, 8, 0, inf},
+		{1 << 36, 1 << 35, 0, 0}, {1 << 20, 1 << 19, 0, 0}, // 2^64 of them, and 2^32
+	} {
+		q := batch(nil, 100, View{1, 0, 0})
+		if q.Tiles(Region{0, 0, 16, 8}, 0, 0, c.w, c.h, c.dx, c.dy, 1, White) || q.Dropped != 1 || q.Len() != 0 {
+			t.Fatalf("%+v: %d dropped, %d vertices drawn", c, q.Dropped, q.Len())
+		}
+	}
+}
+
 func TestSincos(t *testing.T) {
 	for a := -1e4 + 1; a < 1e4; a += 0.737 {
 		s, c := sincos(float32(a))
