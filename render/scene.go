@@ -58,8 +58,11 @@ var sceneOptions = ebiten.DrawTrianglesOptions{
 // resize makes the picture for a logical screen with what bleed vp has, and drops the former one.
 func (s *sceneBuffer) resize(w, h int, vp Viewport) {
 	r := vp.Drawn()
-	over := func(before, behind int) int { return int(math.Ceil(float64(max(before, behind)) / float64(vp.Scale))) }
-	x, y := over(vp.X-r.Min.X, r.Max.X-vp.X-vp.W), over(vp.Y-r.Min.Y, r.Max.Y-vp.Y-vp.H)
+	// By the size that a logical pixel has in the end, which is not the scale where that is no whole number.
+	over := func(before, behind, all, logical int) int {
+		return int(math.Ceil(float64(max(before, behind)) * float64(logical) / float64(all)))
+	}
+	x, y := over(vp.X-r.Min.X, r.Max.X-vp.X-vp.W, vp.W, w), over(vp.Y-r.Min.Y, r.Max.Y-vp.Y-vp.H, vp.H, h)
 	s.vp = Viewport{X: x, Y: y, W: w, H: h, Scale: 1, Outer: image.Rect(0, 0, w+2*x, h+2*y)}
 	w, h = s.vp.Outer.Dx(), s.vp.Outer.Dy()
 	if s.img != nil {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/go-gl/mathgl/mgl32"
+	"github.com/hajimehoshi/ebiten/v2"
 )
 
 // A scene with a rectangle that begins between two logical pixels, and one over it on the
@@ -126,6 +128,26 @@ func TestScene_GoesOnInTheBleedAndNoFarther(t *testing.T) {
 		} {
 			x, y := at(c.x, c.y)
 			t.Run(fmt.Sprintf("%s at %g,%g", name, c.x, c.y), func(t *testing.T) { want(t, img, x, y, c.hex, 1) })
+		}
+	}
+}
+
+// TestScene_EnlargedCoversAllThatIsDrawnOn: to the middle of the last pixel, as what is drawn on is not cleared before.
+func TestScene_EnlargedCoversAllThatIsDrawnOn(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	on := ebiten.NewImageWithOptions(image.Rect(0, 0, 1, 1), &ebiten.NewImageOptions{Unmanaged: true})
+	var s sceneBuffer
+	for range 3000 {
+		w, h, lw, lh := 1+r.IntN(4000), 1+r.IntN(3000), 1+r.IntN(800), 1+r.IntN(500)
+		vp := Fit(w, h, lw, lh).Bleed(w, h, r.IntN(2000))
+		if !(vp.Scale > 1) {
+			continue
+		}
+		s.resize(lw, lh, vp)
+		s.enlarge(target{on, on, vp})
+		d, v := vp.Drawn(), &s.verts
+		if v[0].DstX > float32(d.Min.X)+0.5 || v[0].DstY > float32(d.Min.Y)+0.5 || v[3].DstX < float32(d.Max.X)-0.5 || v[3].DstY < float32(d.Max.Y)-0.5 {
+			t.Fatalf("%d×%d logical pixels in a window of %d×%d cover %g,%g to %g,%g of %v", lw, lh, w, h, v[0].DstX, v[0].DstY, v[3].DstX, v[3].DstY, d)
 		}
 	}
 }
