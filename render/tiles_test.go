@@ -2,10 +2,13 @@ package render
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/go-gl/mathgl/mgl32"
 
 	mempage "github.com/strata-go/strata/memory/page"
 )
@@ -238,6 +241,53 @@ func TestTiles_WhatThereIsIsFoundBeforeWhatIsBeyondThePages(t *testing.T) {
 		}
 		if err := ts.Check(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestWindow_TilesShowWhatWasWrittenLastBeforeTheyWereDrawn: written twice in a frame, freed and their room written again
+// behind the draw, their pages closed before the frame ends.
+func TestWindow_TilesShowWhatWasWrittenLastBeforeTheyWereDrawn(t *testing.T) {
+	if _, out, err := runScene(t, "tiles"); err != nil {
+		t.Errorf("%v, printed %q", err, out)
+	}
+}
+
+// drawTiles puts flat tiles beside each other, and looks at the pixels in the middle of each.
+func drawTiles(f *Frame, _ *Quads, _ *Atlas, _ *Font) {
+	ts, err := NewTiles(TilesConfig{Page: 512, Pages: 2})
+	if err != nil {
+		f.fail(err)
+		return
+	}
+	const tiles, wide = 8, 40
+	flat := func(side int, ink byte) []byte { return pixels(side, side, func(int, int) byte { return ink }) }
+	s := f.BeginScene(Black).View()
+	for k := range tiles {
+		tile, err1 := ts.Place(64 << (k % 3))
+		err2 := ts.Write(tile, 0, flat(tile.Side(), 255))
+		err3 := ts.Write(tile, 0, flat(tile.Side(), byte(20*k+10)))
+		ts.Begin(s)
+		ts.Put(tile, 0, 0, 1, 1, float32(wide*k), 0, wide, wide, White)
+		ts.Submit(f)
+		err4 := ts.Write(tile, 0, flat(tile.Side(), 254)) // too late
+		if f.fail(errors.Join(err1, err2, err3, err4)); k%2 == 0 {
+			ts.Free(tile)
+		}
+		if ts.Put(tile, 0, 0, 1, 1, wide*tiles, 0, wide, wide, White) != (k%2 > 0) {
+			f.fail(errors.New("a tile that is freed was put, or one that is not was refused"))
+		}
+	}
+	f.fail(ts.Close())
+	ts.Submit(f) // what was put last is gone
+	f.EndScene()
+	px := make([]byte, 4*f.ScreenW*f.ScreenH)
+	f.fail(f.ReadPixels(px))
+	for k := range tiles + 1 {
+		p := f.View().Apply(mgl32.Vec2{float32(wide*k) + wide/2, wide / 2})
+		ink := byte(20*k+10) * byte(1-k/tiles) // and nothing behind the last
+		if got := px[4*(int(p[1])*f.ScreenW+int(p[0]))]; got != ink {
+			f.fail(fmt.Errorf("tick %d: tile %d is %d, not %d", f.Tick, k, got, ink))
 		}
 	}
 }

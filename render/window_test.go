@@ -117,6 +117,7 @@ func scenes() map[string]*scene {
 		"unended":   {opt: Options{Resolution: ResolutionLogical}, draw: drawUnended},
 		"unseen":    {opt: Options{ScreenshotAt: 100}, update: writeUnseen},
 		"pieces":    {draw: drawPieces},
+		"tiles":     {draw: drawTiles},
 		"growing":   {opt: Options{ScreenshotAt: 100}, draw: drawMore, update: weighMore},
 		"reserved":  {opt: Options{ScreenshotAt: 100}, draw: drawReserved, update: weighReserved},
 		"quit":      {update: func(int) error { return fmt.Errorf("enough: %w", ErrQuit) }},
