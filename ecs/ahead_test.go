@@ -221,3 +221,56 @@ func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
 		}
 	}
 }
+
+// TestAhead_EndsByTheSizeOfTheFirstColumn walks chunks in two parts whose first column has cells of no size, of an odd one, of
+// many bytes, and with pointers, and stops at a change at each edge.
+func TestAhead_EndsByTheSizeOfTheFirstColumn(t *testing.T) {
+	t.Run("none", endsBySize[[0]*int])
+	t.Run("3", endsBySize[[3]byte])
+	t.Run("24", endsBySize[[24]byte])
+	t.Run("pointers", endsBySize[brain])
+}
+
+func endsBySize[A any](t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 64 << 10, MaxChunkBytes: 256 << 10})
+	first, second := mustRegisterTest[A](t, w), mustRegisterTest[health](t, w)
+	const n = 40000
+	if err := NewMap2[A, health](w).NewBatch(n, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, es, parted := NewFilter2[A, health](w), []Entity(nil), false
+	var at []int // the rows beside each edge
+	for s := f.begin(); s != nil; s = s.next() {
+		if parted = parted || s.of.rest != 0; s.end != uintptr(s.rows)*f.stride {
+			t.Errorf("%d rows end at %d", s.rows, s.end)
+		}
+		at = append(at, len(es), len(es)+s.rows-1)
+		for i := range s.rows {
+			es = append(es, *entityAt(s.es.pointer(), uint32(i)))
+		}
+	}
+	i := 0
+	for e, r := range f.All() {
+		a, _ := first.Get(e)
+		if h, _ := second.Get(e); i >= n || e != es[i] || r.A != a || r.B != h {
+			t.Fatalf("row %d is %v, %p and %p, not %p and %p", i, e, r.A, r.B, a, h)
+		}
+		i++
+	}
+	if i != n || !parted {
+		t.Fatalf("%d of %d rows, in parts: %v", i, n, parted)
+	}
+	for _, row := range at {
+		steps := 0
+		text := misuse(t, func() {
+			for range f.All() {
+				if steps++; steps > row {
+					w.Remove(must[Entity](t)(w.NewEntity()))
+				}
+			}
+		})
+		if err := errors.Join(w.Check(), f.Check()); text != changedWithin || steps != row+1 || err != nil {
+			t.Errorf("a change at row %d: %q after %d, %v", row, text, steps, err)
+		}
+	}
+}
