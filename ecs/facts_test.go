@@ -487,3 +487,23 @@ func TestEdge_MovesNoTag(t *testing.T) {
 		t.Error("the entity has not all that it had")
 	}
 }
+
+// A type with pointers takes no room in a chunk, which has 131,072 rows of 8 bytes in 1 MiB: a column of the largest
+// type had 8 GiB then, in a 32-bit process a panic in the middle of a batch. No batch is made here: it takes the room.
+func TestTable_BoundsColumnsInTheGoHeap(t *testing.T) {
+	type huge [65000 / unsafe.Sizeof(uintptr(0))]*int
+	w, _ := newTestWorld(t, Config{ChunkBytes: 64 << 10})
+	mustRegisterTest[huge](t, w)
+	tab := must[*table](t)(NewMap1[huge](w).target())
+	for i, rows := range tab.caps {
+		if uint64(rows)*uint64(unsafe.Sizeof(huge{})) > maxHeapColumn {
+			t.Errorf("a chunk of class %d has %d rows", i, rows)
+		}
+	}
+	if got := tab.caps[w.first]; got != 64<<10/8 || tab.step != got {
+		t.Errorf("the first chunk has %d rows, of which Hash reads %d at once: a bound moves neither", got, tab.step)
+	}
+	if class := w.classFor(tab, 70000); class != w.first {
+		t.Errorf("70000 rows come to a chunk of %d bytes", w.sizes[class])
+	}
+}

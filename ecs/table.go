@@ -11,7 +11,14 @@ import (
 const (
 	// columnAlign lets vector code load any column from its first row.
 	columnAlign = 16
+
+	// maxHeapColumn bounds a column in the Go heap: rows that are short off it let a chunk have many,
+	// and beyond the address space of 32 bits make panics in the middle of a change. The largest
+	// type has as many rows in 512 MiB as the largest first chunk has room for.
+	maxHeapColumn = 512 << 20
 )
+
+const _ = uint(maxHeapColumn/(maxFirstBytes-columnAlign-entityBytes) - maxFirstBytes/entityBytes)
 
 // A column is one component of a table.
 type column struct {
@@ -51,8 +58,8 @@ type tableChunk struct {
 // Invariants, verified in this order by check:
 //
 //	(1) the columns are those of mask, each with that of its ticks behind it where it is tracked; caps[i] is
-//	    the most rows that a chunk of sizes[i] has room for, each column aligned, and a location can
-//	    name; first is the class of its first chunks, last the largest that these rows fill; step is
+//	    the most rows that a chunk of sizes[i] has room for, each column aligned, that a location can
+//	    name, and of which no pointerful column takes more than maxHeapColumn; first is the class of its first chunks, last the largest that these rows fill; step is
 //	    what caps[first] were if nothing was tracked
 //	(2) chunks[0] … chunks[tail-1] are full, 0 < tailN <= cap unless the table is empty
 //	(3) len(chunks) <= chunks in use + 1, unless a batch tells observers before it begins
@@ -125,12 +132,16 @@ func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, err
 // fit works out how many rows of so many bytes the chunks have room for.
 func (t *table) fit(row uintptr, comps []*component, d *directory, ofKin bool) error {
 	t.last = t.first
+	most := uintptr(maxRows)
+	for i := range t.heap {
+		most = min(most, maxHeapColumn/max(t.heap[i].comp.size, 1))
+	}
 	for i, size := range d.sizes {
 		n := size / row
-		if n <= maxRows {
+		if n <= most {
 			t.last = max(t.last, uint32(i))
 		}
-		n = min(n, maxRows)
+		n = min(n, most)
 		for n > 0 && t.end(n) > size {
 			n--
 		}

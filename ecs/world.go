@@ -30,7 +30,7 @@ type Config struct {
 	// also where they fill the second by a third. A power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. Name
 	// ChunkBytes where the allocator has blocks of one size, as a pool. An archetype of whose rows a
 	// chunk of some size held more than 131,072, as it does at 4 MiB of rows shorter than 32
-	// bytes, asks for the next smaller ones.
+	// bytes, or so many that a column in the Go heap took more than 512 MiB, asks for the next smaller ones.
 	MaxChunkBytes int
 
 	// TargetChunkBytes takes the place of ChunkBytes for the tables of entities with a [Relation], of
