@@ -18,6 +18,11 @@ var (
 	// ErrAlign says that the alignment is not a power of two from 1 to MaxAlign.
 	ErrAlign = errors.New("memory: alignment is not a power of two from 1 to 4096")
 
+	// ErrConfig says that a constructor refused its configuration: a field is out of range, fields
+	// contradict each other, or a required one is missing. The error names the field, its value and
+	// the values that are allowed. Nothing was allocated.
+	ErrConfig = errors.New("memory: invalid configuration")
+
 	// ErrClosed says that the allocator has been closed.
 	ErrClosed = errors.New("memory: allocator is closed")
 )
