@@ -63,7 +63,7 @@ type FramesConfig struct {
 const maxBuffers = 1024
 
 // NewFrames takes N blocks from src; nil means page.Default(). The ring starts at frame 0.
-// The error says what is allowed, or wraps what src returned, and nothing is kept.
+// The error wraps memory.ErrConfig, or what src returned, and nothing is kept.
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	if cfg.Buffers == 0 {
 		cfg.Buffers = 2
@@ -72,7 +72,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 		cfg.Bytes = 1 << 20
 	}
 	if cfg.Buffers < 0 || cfg.Buffers > maxBuffers {
-		return nil, fmt.Errorf("arena: new Frames: %d buffers; allowed are 1 to %d", cfg.Buffers, maxBuffers)
+		return nil, fmt.Errorf("arena: new Frames: Buffers %d: want 1 to %d: %w", cfg.Buffers, maxBuffers, memory.ErrConfig)
 	}
 	f := &Frames{ring: make([]Linear, cfg.Buffers+RestingFrames), n: cfg.Buffers, bytes: cfg.Bytes, id: rings.Add(1)}
 	made := 0

@@ -122,7 +122,7 @@ func TestFrames_ForeignFreePanics(t *testing.T) {
 }
 
 func TestFrames_NegativeBuffersAreRefused(t *testing.T) {
-	if _, err := NewFrames(nil, FramesConfig{Buffers: -1}); err == nil || !strings.Contains(err.Error(), "-1 buffers") {
+	if _, err := NewFrames(nil, FramesConfig{Buffers: -1}); err == nil || !strings.Contains(err.Error(), "Buffers -1: want") {
 		t.Errorf("err = %v", err)
 	}
 }

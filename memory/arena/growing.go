@@ -35,7 +35,8 @@ type GrowingConfig struct {
 	Step uintptr
 }
 
-// NewGrowing reserves from src; nil means page.Default(). Nothing is committed yet.
+// NewGrowing reserves from src; nil means page.Default(). Nothing is committed yet. The error wraps
+// memory.ErrConfig for a configuration that can never work, or what src returned.
 func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -44,7 +45,7 @@ func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 		cfg.Step = 128 << 10
 	}
 	if cfg.Step > cfg.Reserve {
-		return nil, fmt.Errorf("arena: new Growing: step %d is larger than the reservation of %d bytes", cfg.Step, cfg.Reserve)
+		return nil, fmt.Errorf("arena: new Growing: Step %d: want at most %d, the Reserve: %w", cfg.Step, cfg.Reserve, memory.ErrConfig)
 	}
 	g := new(Growing)
 	if err := g.lin.init(src, cfg.Reserve, cfg.Step, 0, cfg.Step); err != nil {

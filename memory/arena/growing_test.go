@@ -211,7 +211,7 @@ func TestGrowing_UseAfterClose(t *testing.T) {
 
 func TestGrowing_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	_, err := NewGrowing(nil, GrowingConfig{Reserve: 1 << 10, Step: 1 << 20})
-	if err == nil || !strings.Contains(err.Error(), "step 1048576 is larger than the reservation of 1024") {
+	if err == nil || !strings.Contains(err.Error(), "Step 1048576: want at most 1024") {
 		t.Errorf("err = %v", err)
 	}
 }

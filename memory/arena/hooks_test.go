@@ -290,7 +290,7 @@ func TestFrames_UseAfterClose(t *testing.T) {
 
 func TestFrames_BuffersAreBounded(t *testing.T) {
 	for _, n := range []int{1 << 30, maxBuffers + 1} {
-		if _, err := NewFrames(nil, FramesConfig{Buffers: n, Bytes: 1}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d buffers; allowed are 1 to 1024", n)) {
+		if _, err := NewFrames(nil, FramesConfig{Buffers: n, Bytes: 1}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("Buffers %d: want 1 to 1024", n)) {
 			t.Errorf("err = %v", err)
 		}
 	}

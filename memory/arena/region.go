@@ -107,20 +107,21 @@ type RegionConfig struct {
 	Reserve uintptr
 }
 
-// NewRegion reserves from src; nil means page.Default(). Nothing is committed yet.
+// NewRegion reserves from src; nil means page.Default(). Nothing is committed yet. The error wraps
+// memory.ErrConfig for a configuration that can never work, or what src returned.
 func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	if cfg.RegionBytes == 0 {
 		cfg.RegionBytes = 64 << 10
 	}
 	if cfg.RegionBytes > maxRegionBytes {
-		return nil, fmt.Errorf("arena: new Region: regions of %d bytes; at most %d are allowed: %w", cfg.RegionBytes, uint64(maxRegionBytes), memory.ErrTooLarge)
+		return nil, fmt.Errorf("arena: new Region: RegionBytes %d: want at most %d: %w: %w", cfg.RegionBytes, uint64(maxRegionBytes), memory.ErrConfig, memory.ErrTooLarge)
 	}
 	size := max(align.CeilPow2(cfg.RegionBytes), 1<<minRegionShift)
 	if cfg.Reserve == 0 {
 		cfg.Reserve = max(64<<20, size)
 	}
 	if cfg.Reserve < size {
-		return nil, fmt.Errorf("arena: new Region: a region of %d bytes is larger than the reservation of %d", size, cfg.Reserve)
+		return nil, fmt.Errorf("arena: new Region: Reserve %d: want at least %d, one region: %w", cfg.Reserve, size, memory.ErrConfig)
 	}
 	mem, err := page.NewPrefix(src, cfg.Reserve, size, size)
 	if err != nil {

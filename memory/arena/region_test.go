@@ -294,7 +294,7 @@ func TestRegion_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 		want string
 	}{
 		{RegionConfig{RegionBytes: maxRegionBytes + 1}, "at most 2147483648"},
-		{RegionConfig{RegionBytes: 64 << 10, Reserve: 60 << 10}, "a region of 65536 bytes is larger than the reservation of 61440"},
+		{RegionConfig{RegionBytes: 64 << 10, Reserve: 60 << 10}, "Reserve 61440: want at least 65536"},
 		{RegionConfig{Reserve: math.MaxUint}, "too large"},
 	} {
 		if _, err := NewRegion(nil, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -65,13 +65,13 @@ type StepBackConfig struct {
 const startSteps = 256
 
 // NewStepBack takes its block from src; nil means page.Default(). The error wraps what src
-// returned, or memory.ErrTooLarge from 4 GiB on; nothing is kept.
+// returned, or memory.ErrConfig from 4 GiB on; nothing is kept.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	if cfg.Bytes == 0 {
 		cfg.Bytes = 1 << 20
 	}
 	if uint64(cfg.Bytes) > math.MaxUint32 {
-		return nil, fmt.Errorf("arena: new StepBack: %d bytes; at most %d are allowed: %w", cfg.Bytes, uint64(math.MaxUint32), memory.ErrTooLarge)
+		return nil, fmt.Errorf("arena: new StepBack: Bytes %d: want at most %d: %w: %w", cfg.Bytes, uint64(math.MaxUint32), memory.ErrConfig, memory.ErrTooLarge)
 	}
 	mem, err := page.NewCommitted(src, cfg.Bytes, cfg.Bytes, 0, cfg.Bytes)
 	if err != nil {

@@ -190,7 +190,7 @@ func TestStepBack_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 		t.Skip("no such size on this platform")
 	}
 	_, err := NewStepBack(nil, StepBackConfig{Bytes: uintptr(big)})
-	if !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "4294967296 bytes; at most 4294967295") {
+	if !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "Bytes 4294967296: want at most 4294967295") {
 		t.Errorf("err = %v", err)
 	}
 }

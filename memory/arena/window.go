@@ -55,25 +55,28 @@ type WindowConfig struct {
 }
 
 // NewWindow takes the memory of a Window from src; nil means page.Default(). t is the proof that T
-// holds no Go pointer. The error says what is wrong with the configuration, is
-// memory.ErrTooLarge where the entries overflow the address space or t is the zero Type, or
-// wraps what src returned; nothing is kept then.
+// holds no Go pointer. The error wraps memory.ErrConfig for a configuration that can never work and
+// for the zero Type, or what src returned. On error nothing is kept.
 func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Window[T], error) {
 	if cfg.Keep == 0 {
 		cfg.Keep = 64
 	}
 	if cfg.Keep > math.MaxInt/4 && cfg.Capacity == 0 {
-		return nil, fmt.Errorf("arena: new Window of 4 times %d entries: %w", cfg.Keep, memory.ErrTooLarge)
+		return nil, fmt.Errorf("arena: new Window: Keep %d: want 1 to %d: %w: %w", cfg.Keep, math.MaxInt/4, memory.ErrConfig, memory.ErrTooLarge)
 	}
 	if cfg.Capacity == 0 {
 		cfg.Capacity = 4 * cfg.Keep
 	}
 	if cfg.Keep < 0 || cfg.Capacity <= cfg.Keep {
-		return nil, fmt.Errorf("arena: new Window: it keeps %d entries of %d; wanted are 1 at least, and room for more than are kept", cfg.Keep, cfg.Capacity)
+		return nil, fmt.Errorf("arena: new Window: Keep %d of Capacity %d: want a Keep of 1 or more and a larger Capacity: %w", cfg.Keep, cfg.Capacity, memory.ErrConfig)
 	}
 	bytes, ok := align.Mul(cfg.Capacity, unsafe.Sizeof(*new(T)))
-	if !ok || !t.Valid() {
-		return nil, fmt.Errorf("arena: new Window of %d entries: %w", cfg.Capacity, memory.ErrTooLarge)
+	if !t.Valid() {
+		return nil, fmt.Errorf("arena: new Window: the zero Type: want one of memory.TypeFor: %w", memory.ErrConfig)
+	}
+	if !ok {
+		return nil, fmt.Errorf("arena: new Window: Capacity %d of %d bytes each: want at most %d: %w: %w",
+			cfg.Capacity, unsafe.Sizeof(*new(T)), math.MaxInt/max(unsafe.Sizeof(*new(T)), 1), memory.ErrConfig, memory.ErrTooLarge)
 	}
 	bytes = max(bytes, 1)
 	mem, err := page.NewCommitted(src, bytes, bytes, bytes, bytes)

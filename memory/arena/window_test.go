@@ -158,14 +158,14 @@ func TestWindow_WhatIsGoneIsFilledInDebugBuilds(t *testing.T) {
 }
 
 func TestWindow_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
-	const wanted = " wanted are 1 at least, and room for more than are kept"
+	const wanted = " want a Keep of 1 or more and a larger Capacity"
 	construct := func(src page.Source, cfg WindowConfig) (*Window[state], error) { return NewWindow(src, stateType, cfg) }
 	memtest.Refuses(t, construct, map[string]WindowConfig{
-		"it keeps -1 entries of -4;" + wanted: {Keep: -1},
-		"it keeps 5 entries of 5;" + wanted:   {Keep: 5, Capacity: 5},
-		"it keeps 64 entries of 64;" + wanted: {Capacity: 64},
-		"it keeps 64 entries of -9;" + wanted: {Capacity: -9},
-		"arena: new Window of":                {Keep: 3, Capacity: math.MaxInt},
+		"Keep -1 of Capacity -4:" + wanted: {Keep: -1},
+		"Keep 5 of Capacity 5:" + wanted:   {Keep: 5, Capacity: 5},
+		"Keep 64 of Capacity 64:" + wanted: {Capacity: 64},
+		"Keep 64 of Capacity -9:" + wanted: {Capacity: -9},
+		"arena: new Window: Capacity":      {Keep: 3, Capacity: math.MaxInt},
 	})
 	if _, err := construct(nil, WindowConfig{Capacity: math.MaxInt}); !errors.Is(err, memory.ErrTooLarge) {
 		t.Error(err)
@@ -174,7 +174,7 @@ func TestWindow_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	if _, err := NewWindow(nil, memory.MustType[struct{}](), wraps); !errors.Is(err, memory.ErrTooLarge) {
 		t.Error(err)
 	}
-	if _, err := NewWindow(nil, memory.Type[state]{}, WindowConfig{}); !errors.Is(err, memory.ErrTooLarge) {
+	if _, err := NewWindow(nil, memory.Type[state]{}, WindowConfig{}); !errors.Is(err, memory.ErrConfig) {
 		t.Error(err)
 	}
 	w, err := NewWindow(nil, stateType, WindowConfig{})

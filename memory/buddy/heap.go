@@ -104,7 +104,8 @@ const (
 	maxUnits = 1 << 25
 )
 
-// New reserves address space from src; nil means page.Default(). Nothing is committed yet.
+// New reserves address space from src; nil means page.Default(). Nothing is committed yet. The error
+// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -113,15 +114,15 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		cfg.MinBlock = 256
 	}
 	if cfg.MinBlock < minUnit || cfg.MinBlock > maxUnit || cfg.MinBlock&(cfg.MinBlock-1) != 0 {
-		return nil, fmt.Errorf("buddy: new Heap: MinBlock %d is not a power of two from %d to %d", cfg.MinBlock, minUnit, maxUnit)
+		return nil, fmt.Errorf("buddy: new Heap: MinBlock %d: want a power of two from %d to %d: %w", cfg.MinBlock, minUnit, maxUnit, memory.ErrConfig)
 	}
 	if cfg.System > Fibonacci {
-		return nil, fmt.Errorf("buddy: new Heap: %v is none of Binary and Fibonacci", cfg.System)
+		return nil, fmt.Errorf("buddy: new Heap: %v: want Binary or Fibonacci: %w", cfg.System, memory.ErrConfig)
 	}
 	// A quarter of the address space leaves room to round up.
 	most := min(maxUnits*uint64(cfg.MinBlock), uint64(^uintptr(0)>>2))
 	if uint64(cfg.Reserve) > most {
-		return nil, fmt.Errorf("buddy: new Heap of %d bytes: at most %d are possible with a MinBlock of %d", cfg.Reserve, most, cfg.MinBlock)
+		return nil, fmt.Errorf("buddy: new Heap: Reserve %d: want at most %d with a MinBlock of %d: %w", cfg.Reserve, most, cfg.MinBlock, memory.ErrConfig)
 	}
 	grain := align.GrainOf(cfg.MinBlock)
 	want := ladderOver(cfg.System, grain.Count(cfg.Reserve))

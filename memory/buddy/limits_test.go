@@ -22,17 +22,17 @@ func TestEntry_TheBooksAreAsLargeAsPromised(t *testing.T) {
 
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	bad := map[string]Config{
-		"MinBlock 100 is not a power of two from 8 to 16384": {MinBlock: 100},
-		"MinBlock 4 is not a power of two":                   {MinBlock: 4},
-		"MinBlock 32768 is not":                              {MinBlock: 32 << 10},
-		"System(2) is none of Binary and Fibonacci":          {System: 2},
+		"MinBlock 100: want a power of two from 8 to 16384": {MinBlock: 100},
+		"MinBlock 4: want a power of two":                   {MinBlock: 4},
+		"MinBlock 32768: want":                              {MinBlock: 32 << 10},
+		"System(2): want Binary or Fibonacci":               {System: 2},
 	}
 	if wide {
-		bad["at most 536870912 are possible with a MinBlock of 16"] = Config{Reserve: math.MaxInt, MinBlock: 16}
-		bad["at most 8589934592 are possible with a MinBlock of 256"] = Config{Reserve: far(8<<30 + 1)}
+		bad["at most 536870912 with a MinBlock of 16"] = Config{Reserve: math.MaxInt, MinBlock: 16}
+		bad["at most 8589934592 with a MinBlock of 256"] = Config{Reserve: far(8<<30 + 1)}
 	} else {
-		bad["at most 536870912 are possible with a MinBlock of 16"] = Config{Reserve: math.MaxInt, MinBlock: 16}
-		bad["at most 1073741823 are possible with a MinBlock of 256"] = Config{Reserve: math.MaxUint32}
+		bad["at most 536870912 with a MinBlock of 16"] = Config{Reserve: math.MaxInt, MinBlock: 16}
+		bad["at most 1073741823 with a MinBlock of 256"] = Config{Reserve: math.MaxUint32}
 	}
 	memtest.Refuses(t, New, bad)
 }

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
@@ -121,16 +122,16 @@ func (c Config) withDefaults() (Config, error) {
 		c.Blocks = 1024
 	}
 	if !align.Valid(c.Align) || c.Align < minAlign {
-		return c, fmt.Errorf("alignment %d is not a power of two from %d to %d", c.Align, minAlign, memory.MaxAlign)
+		return c, fmt.Errorf("Align %d: want a power of two from %d to %d: %w", c.Align, minAlign, memory.MaxAlign, memory.ErrConfig)
 	}
 	if c.Step > c.Reserve {
-		return c, fmt.Errorf("step %d is larger than the reservation of %d bytes", c.Step, c.Reserve)
+		return c, fmt.Errorf("Step %d: want at most %d, the Reserve: %w", c.Step, c.Reserve, memory.ErrConfig)
 	}
 	if c.Blocks < 0 || c.Blocks > maxRecords {
-		return c, fmt.Errorf("%d records; from 1 to %d are possible", c.Blocks, maxRecords)
+		return c, fmt.Errorf("Blocks %d: want 1 to %d: %w", c.Blocks, maxRecords, memory.ErrConfig)
 	}
 	if uint64(c.Reserve/c.Align) > maxRecords {
-		return c, fmt.Errorf("a reservation of %d bytes has more than %d multiples of %d", c.Reserve, maxRecords, c.Align)
+		return c, fmt.Errorf("Reserve %d: want at most %d with an Align of %d: %w", c.Reserve, uint64(maxRecords)*uint64(c.Align)+uint64(c.Align)-1, c.Align, memory.ErrConfig)
 	}
 	return c, nil
 }
@@ -141,7 +142,8 @@ const (
 	maxRecords = 1 << 30
 )
 
-// New reserves address space from src; nil means page.Default(). Nothing is committed yet.
+// New reserves address space from src; nil means page.Default(). Nothing is committed yet. The error
+// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -149,7 +151,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	}
 	books, ok := align.Mul(head+1+cfg.Blocks, unsafe.Sizeof(record{}))
 	if !ok {
-		return nil, fmt.Errorf("compact: new Heap: %d records: %w", cfg.Blocks, memory.ErrTooLarge)
+		return nil, fmt.Errorf("compact: new Heap: Blocks %d: want at most %d: %w: %w",
+			cfg.Blocks, math.MaxInt/unsafe.Sizeof(record{})-head-1, memory.ErrConfig, memory.ErrTooLarge)
 	}
 	if err := page.HeapRoom(books); err != nil {
 		return nil, fmt.Errorf("compact: new Heap: %d records: %w", cfg.Blocks, err)

@@ -50,11 +50,11 @@ func TestNew_BadConfigurationIsRefused(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Align: 8}, "alignment 8 is not a power of two from 16 to 4096"},
-		{Config{Align: 48}, "alignment 48"},
-		{Config{Align: 8192}, "alignment 8192"},
-		{Config{Reserve: 1 << 20, Step: 1<<20 + 1}, "step 1048577 is larger than the reservation of 1048576"},
-		{Config{Blocks: -1}, "-1 records; from 1 to"},
+		{Config{Align: 8}, "Align 8: want a power of two from 16 to 4096"},
+		{Config{Align: 48}, "Align 48"},
+		{Config{Align: 8192}, "Align 8192"},
+		{Config{Reserve: 1 << 20, Step: 1<<20 + 1}, "Step 1048577: want at most 1048576"},
+		{Config{Blocks: -1}, "Blocks -1: want 1 to"},
 	} {
 		if h, err := New(nil, c.cfg); h != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("New(%+v) = %v, %v; want %q", c.cfg, h, err, c.want)
@@ -67,7 +67,7 @@ func TestNew_MoreBlocksThanHandlesAreRefused(t *testing.T) {
 	if uint64(uintptr(large)) != large {
 		t.Skip("the address space is smaller than that")
 	}
-	if _, err := New(nil, Config{Reserve: uintptr(large)}); err == nil || !strings.Contains(err.Error(), "more than 1073741824 multiples of 16") {
+	if _, err := New(nil, Config{Reserve: uintptr(large)}); err == nil || !strings.Contains(err.Error(), "want at most 17179869199 with an Align of 16") {
 		t.Errorf("New = %v", err)
 	}
 }

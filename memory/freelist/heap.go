@@ -80,7 +80,8 @@ const (
 	firstRuns = 512
 )
 
-// New reserves address space from src; nil means page.Default(). Nothing is committed yet.
+// New reserves address space from src; nil means page.Default(). Nothing is committed yet. The error
+// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -89,13 +90,13 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		cfg.Granule = 64
 	}
 	if cfg.Granule < minGranule || cfg.Granule > maxGranule || cfg.Granule&(cfg.Granule-1) != 0 {
-		return nil, fmt.Errorf("freelist: new Heap: granule %d is not a power of two from %d to %d", cfg.Granule, minGranule, maxGranule)
+		return nil, fmt.Errorf("freelist: new Heap: Granule %d: want a power of two from %d to %d: %w", cfg.Granule, minGranule, maxGranule, memory.ErrConfig)
 	}
 	if cfg.Policy > WorstFit {
-		return nil, fmt.Errorf("freelist: new Heap: %v is none of FirstFit, NextFit, BestFit and WorstFit", cfg.Policy)
+		return nil, fmt.Errorf("freelist: new Heap: %v: want FirstFit, NextFit, BestFit or WorstFit: %w", cfg.Policy, memory.ErrConfig)
 	}
 	if most := maxGranules * uint64(cfg.Granule); uint64(cfg.Reserve) > most {
-		return nil, fmt.Errorf("freelist: new Heap of %d bytes: at most %d are possible with granules of %d", cfg.Reserve, most, cfg.Granule)
+		return nil, fmt.Errorf("freelist: new Heap: Reserve %d: want at most %d with a Granule of %d: %w", cfg.Reserve, most, cfg.Granule, memory.ErrConfig)
 	}
 	grain := align.GrainOf(cfg.Granule)
 	mem, err := page.NewPrefixWithBooks(src, cfg.Reserve, page.Granule, 0,

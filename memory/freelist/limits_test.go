@@ -22,15 +22,15 @@ func TestLiveMap_TheBooksAreAsLargeAsPromised(t *testing.T) {
 
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	bad := map[string]Config{
-		"granule 100 is not a power of two from 8 to 16384":            {Granule: 100},
-		"granule 4 is not a power of two":                              {Granule: 4},
-		"granule 32768 is not":                                         {Granule: 32 << 10},
-		"Policy(7) is none of FirstFit, NextFit, BestFit and WorstFit": {Policy: 7},
-		"Policy(4) is none of":                                         {Policy: 4},
+		"Granule 100: want a power of two from 8 to 16384":       {Granule: 100},
+		"Granule 4: want a power of two":                         {Granule: 4},
+		"Granule 32768: want":                                    {Granule: 32 << 10},
+		"Policy(7): want FirstFit, NextFit, BestFit or WorstFit": {Policy: 7},
+		"Policy(4): want":                                        {Policy: 4},
 	}
 	if wide {
-		bad["at most 4294967296 are possible with granules of 16"] = Config{Reserve: math.MaxInt, Granule: 16}
-		bad["at most 17179869184 are possible with granules of 64"] = Config{Reserve: far(16<<30 + 1)}
+		bad["want at most 4294967296 with a Granule of 16"] = Config{Reserve: math.MaxInt, Granule: 16}
+		bad["want at most 17179869184 with a Granule of 64"] = Config{Reserve: far(16<<30 + 1)}
 	} else {
 		bad["request too large for this allocator"] = Config{Reserve: math.MaxInt, Granule: 16}
 		bad["page: reserve 4294967295 bytes"] = Config{Reserve: math.MaxUint32}

@@ -46,14 +46,14 @@ var carves struct {
 }
 
 // NewCarve cuts from mem, a reservation of src or a part of one, which stays the caller's to
-// release, after Close. It fails where there is neither source nor memory, where mem is not
-// aligned to BaseAlign or not of whole granules, where src has ended, and where another open
-// Carve cuts from some of the same bytes, unless they are a part that it has cut off. Cost: the
-// open Carves of the process.
+// release, after Close. The error wraps memory.ErrConfig if src is nil, if mem is empty, not aligned
+// to BaseAlign or not of whole granules, or if another open Carve cuts from some of the same bytes
+// and they are not a part that it has cut off. If src has ended it is memory.ErrClosed. Cost:
+// proportional to the open Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	if src == nil || mem.Base == nil || mem.Size == 0 || !mem.sound() {
-		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T; wanted are a source and whole granules of %d, aligned to %d",
-			mem.Size, mem.Base, src, Granule, BaseAlign)
+		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T; wanted are a source and whole granules of %d, aligned to %d: %w",
+			mem.Size, mem.Base, src, Granule, BaseAlign, memory.ErrConfig)
 	}
 	c := &Carve{src: src, mem: mem}
 	if err := c.enlist(); err != nil {
@@ -78,7 +78,8 @@ func (c *Carve) enlist() error {
 	})
 	for _, w := range carves.open {
 		if o := w.Value(); o != nil && o.overlaps(c.mem) && !(o.cut(c.mem) && o.under(c.src)) {
-			return fmt.Errorf("page: the %d bytes at %p overlap the %d bytes at %p that another Carve cuts up", c.mem.Size, c.mem.Base, o.mem.Size, o.mem.Base)
+			return fmt.Errorf("page: the %d bytes at %p overlap the %d bytes at %p that another Carve cuts up: %w",
+				c.mem.Size, c.mem.Base, o.mem.Size, o.mem.Base, memory.ErrConfig)
 		}
 	}
 	carves.open = append(carves.open, weak.Make(c))

@@ -28,7 +28,7 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 		return Memory{}, err
 	}
 	if uint64(size) > maxHeap {
-		return Memory{}, fmt.Errorf("page: reserve %d bytes of the Go heap: %w (at most %d)", size, memory.ErrTooLarge, maxHeap)
+		return Memory{}, fmt.Errorf("page: reserve %d bytes of the Go heap: want 1 to %d: %w: %w", size, maxHeap, memory.ErrConfig, memory.ErrTooLarge)
 	}
 	rawSize := size + BaseAlign + heapGuard
 	if err := HeapRoom(rawSize); err != nil {

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
@@ -57,8 +56,8 @@ func (m Memory) sound() bool {
 // Commit, at the mark of a [Limit], with what OnSoft allows: an Alloc out of Decommit would be
 // given what is about to go.
 type Source interface {
-	// Reserve takes size bytes, rounded up to Granule, of inaccessible address space. A size
-	// of 0 is an error that wraps none of those: there is nothing to wait for.
+	// Reserve takes size bytes, rounded up to Granule, of inaccessible address space. The error of a
+	// size that no system can reserve, and of size 0, wraps [memory.ErrConfig].
 	Reserve(size uintptr) (Memory, error)
 	// Commit makes [off, off+size) readable, writable and zero. Committing what is
 	// committed already is a mistake of the caller: it may or may not zero.
@@ -144,7 +143,7 @@ func DefaultWith(o Options) Source {
 	return OSWith(o)
 }
 
-var errEmpty = errors.New("page: a reservation needs at least one byte")
+var errEmpty = fmt.Errorf("page: reserve 0 bytes: want 1 to %d: %w", uint64(maxReserve), memory.ErrConfig)
 
 // roundReserve rounds a reservation up and says what is wrong with it.
 func roundReserve(size uintptr) (uintptr, error) {
@@ -153,7 +152,7 @@ func roundReserve(size uintptr) (uintptr, error) {
 	}
 	rounded := align.Up(size, Granule)
 	if rounded < size || rounded > maxReserve {
-		return 0, fmt.Errorf("page: reserve %d bytes: %w (at most %d)", size, memory.ErrTooLarge, uint64(maxReserve))
+		return 0, fmt.Errorf("page: reserve %d bytes: want 1 to %d: %w: %w", size, uint64(maxReserve), memory.ErrConfig, memory.ErrTooLarge)
 	}
 	return rounded, nil
 }

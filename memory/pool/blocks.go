@@ -90,7 +90,8 @@ type BlocksConfig struct {
 }
 
 // NewBlocks reserves from src; nil means page.Default(). Nothing is committed yet. Where the
-// system refuses as much address space, half is asked for, down to one slot: see Cap.
+// system refuses as much address space, half is asked for, down to one slot: see Cap. The error
+// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	if cfg.Size == 0 {
 		cfg.Size = 64
@@ -99,20 +100,20 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 		cfg.Align = granuleBytes
 	}
 	if !align.Valid(cfg.Align) {
-		return nil, fmt.Errorf("pool: new Blocks: align %d: %w", cfg.Align, memory.ErrAlign)
+		return nil, fmt.Errorf("pool: new Blocks: Align %d: want a power of two from 1 to %d: %w: %w", cfg.Align, memory.MaxAlign, memory.ErrConfig, memory.ErrAlign)
 	}
 	al := max(cfg.Align, granuleBytes)
 	size := align.Up(cfg.Size, al)
 	if size < cfg.Size {
-		return nil, fmt.Errorf("pool: new Blocks: size %d: %w", cfg.Size, memory.ErrTooLarge)
+		return nil, fmt.Errorf("pool: new Blocks: Size %d: want at most %d: %w: %w", cfg.Size, align.Down(^uintptr(0), al), memory.ErrConfig, memory.ErrTooLarge)
 	}
 	if cfg.Capacity == 0 {
 		cfg.Capacity = int(max(defaultReserve/size, 1))
 	}
 	want, ok := align.Mul(cfg.Capacity, size)
 	if !ok || uint64(want)>>granuleShift > maxGranules {
-		return nil, fmt.Errorf("pool: new Blocks: %d slots of %d bytes are not from 1 slot to %d bytes: %w",
-			cfg.Capacity, size, uint64(maxGranules)<<granuleShift, memory.ErrTooLarge)
+		return nil, fmt.Errorf("pool: new Blocks: Capacity %d of Size %d: want 1 slot to %d bytes: %w: %w",
+			cfg.Capacity, size, uint64(maxGranules)<<granuleShift, memory.ErrConfig, memory.ErrTooLarge)
 	}
 	mem, err := page.NewPrefix(src, want, size, 0)
 	if err != nil {

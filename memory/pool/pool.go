@@ -54,8 +54,8 @@ type Config struct {
 }
 
 // New makes a pool of T on src; nil means page.Default(). Nothing is committed yet. The error
-// is a [*memory.PointerError] when T holds a Go pointer, says what is wrong with cfg, or wraps
-// what src returned. Where the system refuses as much address space, half is asked for, down
+// is a [*memory.PointerError] when T holds a Go pointer, wraps memory.ErrConfig for a Capacity that
+// can never work, or wraps what src returned. Where the system refuses as much address space, half is asked for, down
 // to one object: see Cap.
 func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	name, err := nameFor[T](cfg)
@@ -104,7 +104,8 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 	}
 	want, ok := align.Mul(capacity, size)
 	if !ok || uint64(capacity) > maxSlots {
-		return page.Prefix{}, 0, fmt.Errorf("capacity %d of %d bytes each: %w", capacity, size, memory.ErrTooLarge)
+		return page.Prefix{}, 0, fmt.Errorf("Capacity %d of %d bytes each: want 1 to %d: %w: %w",
+			capacity, size, min(maxSlots, math.MaxInt/uint64(max(size, 1))), memory.ErrConfig, memory.ErrTooLarge)
 	}
 	mem, err := page.NewPrefix(src, want, size, 0)
 	if err != nil {

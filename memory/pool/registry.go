@@ -47,8 +47,8 @@ func NewRegistry(src page.Source) *Registry {
 	return &Registry{src: src}
 }
 
-// Register makes the pool of T in r, which closes it. The error is New's, memory.ErrClosed, or
-// says that T has a pool already; nothing has changed then.
+// Register makes the pool of T in r, which closes it. The error is New's, memory.ErrClosed, or wraps
+// memory.ErrConfig if T has a pool already. On error nothing has changed.
 func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	if r.closed {
 		return nil, memory.ErrClosed
@@ -56,7 +56,7 @@ func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	r.owner.Touch()
 	t := reflect.TypeFor[T]()
 	if old, ok := r.byType[t]; ok {
-		return nil, fmt.Errorf("pool: register %s: it has a pool already, named %q", t, old.Name())
+		return nil, fmt.Errorf("pool: register %s: want a type without a pool, it has one named %q: %w", t, old.Name(), memory.ErrConfig)
 	}
 	p, err := New[T](r.src, cfg)
 	if err != nil {

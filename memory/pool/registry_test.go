@@ -43,7 +43,7 @@ func TestRegistry_EachTypeHasItsPool(t *testing.T) {
 	if _, _, err := NewIn[int](r); !errors.Is(err, ErrUnregistered) || !strings.Contains(err.Error(), "int: call Register first") {
 		t.Errorf("NewIn[int]: %v", err)
 	}
-	if _, err := Register[enemy](r, Config{}); err == nil || !strings.Contains(err.Error(), `it has a pool already, named "pool.enemy"`) {
+	if _, err := Register[enemy](r, Config{}); err == nil || !strings.Contains(err.Error(), `it has one named "pool.enemy"`) {
 		t.Errorf("registered twice: %v", err)
 	}
 	if _, err := Register[string](r, Config{}); err == nil || r.Len() != 2 {

@@ -112,16 +112,17 @@ type Config struct {
 	Bytes uintptr
 }
 
-// New makes the inbox of target. The goroutine that owns target owns the inbox too.
+// New makes the inbox of target. The goroutine that owns target owns the inbox too. The error wraps
+// memory.ErrConfig.
 func New(target Target, cfg Config) (*Inbox, error) {
 	if invariant.Nil(target) {
-		return nil, fmt.Errorf("remote: New needs the allocator that is to free the blocks, not nil")
+		return nil, fmt.Errorf("remote: new Inbox: target nil: want the allocator that frees the blocks: %w", memory.ErrConfig)
 	}
 	if cfg.Batch == 0 {
 		cfg.Batch = defaultBatch
 	}
 	if cfg.Batch < 1 || cfg.Batch > maxBatch {
-		return nil, fmt.Errorf("remote: a batch of %d frees; it is 1 to %d, or 0 for %d", cfg.Batch, maxBatch, defaultBatch)
+		return nil, fmt.Errorf("remote: new Inbox: Batch %d: want 1 to %d, or 0 for %d: %w", cfg.Batch, maxBatch, defaultBatch, memory.ErrConfig)
 	}
 	if cfg.Bytes == 0 {
 		cfg.Bytes = defaultBytes
@@ -134,7 +135,7 @@ func New(target Target, cfg Config) (*Inbox, error) {
 		in.base, in.span = t.Base()
 		in.addr = uintptr(in.base)
 		if in.base == nil || in.span == 0 {
-			return nil, fmt.Errorf("remote: the target's base is %p with %d bytes; it needs memory first", in.base, in.span)
+			return nil, fmt.Errorf("remote: new Inbox: the target's base is %p with %d bytes: want memory: %w", in.base, in.span, memory.ErrConfig)
 		}
 	}
 	return in, nil

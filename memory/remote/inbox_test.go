@@ -132,10 +132,10 @@ func mustCheck(tb testing.TB, in *Inbox) {
 }
 
 func TestNew_SaysWhatIsWrong(t *testing.T) {
-	if _, err := New((*pool)(nil), Config{}); err == nil || !strings.Contains(err.Error(), "not nil") {
+	if _, err := New((*pool)(nil), Config{}); err == nil || !strings.Contains(err.Error(), "target nil") {
 		t.Errorf("a nil pointer: %v", err)
 	}
-	if _, err := New(nil, Config{}); err == nil || !strings.Contains(err.Error(), "not nil") {
+	if _, err := New(nil, Config{}); err == nil || !strings.Contains(err.Error(), "target nil") {
 		t.Errorf("New without a target: %v", err)
 	}
 	for _, n := range []int{-1, math.MinInt, 65, math.MaxInt} {
@@ -239,7 +239,7 @@ type unbased struct{ slots }
 func (*unbased) Base() (unsafe.Pointer, uintptr) { return nil, 0 }
 
 func TestNew_RefusesABaseWithoutMemory(t *testing.T) {
-	if _, err := New(new(unbased), Config{}); err == nil || !strings.Contains(err.Error(), "needs memory") {
+	if _, err := New(new(unbased), Config{}); err == nil || !strings.Contains(err.Error(), "want memory") {
 		t.Errorf("New: %v", err)
 	}
 }

@@ -123,18 +123,18 @@ type ladder struct {
 // is added that only aligned requests use, so that every alignment has a class.
 func newLadder(t ClassTable, maxSize uintptr) (ladder, error) {
 	if maxSize > largest {
-		return ladder{}, fmt.Errorf("slab: MaxSize %d is above %d bytes", maxSize, largest)
+		return ladder{}, fmt.Errorf("slab: new Heap: MaxSize %d: want at most %d: %w", maxSize, largest, memory.ErrConfig)
 	}
 	sizes := t.Sizes(maxSize)
 	if sizes == nil {
-		return ladder{}, fmt.Errorf("slab: %v is none of Geometric, PowerOfTwo, Step16 and Fibonacci", t)
+		return ladder{}, fmt.Errorf("slab: new Heap: Classes %v: want Geometric, PowerOfTwo, Step16 or Fibonacci: %w", t, memory.ErrConfig)
 	}
 	top := sizes[len(sizes)-1]
 	if page := align.Up(top, memory.MaxAlign); page != top {
 		sizes = append(sizes, page)
 	}
 	if len(sizes) > maxClasses {
-		return ladder{}, fmt.Errorf("slab: %v up to %d bytes makes %d classes, at most %d are allowed", t, maxSize, len(sizes), maxClasses)
+		return ladder{}, fmt.Errorf("slab: new Heap: Classes %v with MaxSize %d: %d classes, want at most %d: %w", t, maxSize, len(sizes), maxClasses, memory.ErrConfig)
 	}
 	l := ladder{sizes: make([]uint32, len(sizes))}
 	for i, s := range sizes {

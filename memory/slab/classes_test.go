@@ -198,11 +198,11 @@ func TestSpans_GrowWithTheirClass(t *testing.T) {
 
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	memtest.Refuses(t, New, map[string]Config{
-		"MaxSize 65537 is above 65536 bytes":          {MaxSize: 65537},
-		"at most 256":                                 {Classes: Step16, MaxSize: 4097},
-		"ClassTable(9) is none of Geometric":          {Classes: 9},
-		"Reserve 1000 is not between 65536":           {Reserve: 1000},
-		fmt.Sprintf("Reserve %d is not", ^uintptr(0)): {Reserve: ^uintptr(0)},
+		"MaxSize 65537: want at most 65536":          {MaxSize: 65537},
+		"at most 256":                                {Classes: Step16, MaxSize: 4097},
+		"ClassTable(9): want Geometric":              {Classes: 9},
+		"Reserve 1000: want 65536":                   {Reserve: 1000},
+		fmt.Sprintf("Reserve %d: want", ^uintptr(0)): {Reserve: ^uintptr(0)},
 	})
 }
 

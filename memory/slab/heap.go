@@ -127,7 +127,8 @@ type Config struct {
 // more bits than that, the end of a span behind the last unit.
 const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan*unitBytes-largest)
 
-// New reserves address space from src; nil means page.Default(). Nothing is committed yet.
+// New reserves address space from src; nil means page.Default(). Nothing is committed yet. The error
+// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -140,7 +141,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		return nil, err
 	}
 	if cfg.Large != nil && invariant.Nil(cfg.Large) {
-		return nil, fmt.Errorf("slab: new Heap: Large is a nil %T; leave it out where there is none", cfg.Large)
+		return nil, fmt.Errorf("slab: new Heap: Large is a nil %T: want an allocator, or no value: %w", cfg.Large, memory.ErrConfig)
 	}
 	h := &Heap{ladder: ladder, rungs: uintptr(len(ladder.tab)), large: cfg.Large}
 	copy(h.tab[:], ladder.tab)
@@ -149,7 +150,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		h.shapes[i].size = size >> granuleShift
 	}
 	if cfg.Reserve < largest || uint64(cfg.Reserve) > maxReserve {
-		return nil, fmt.Errorf("slab: Reserve %d is not between %d, the largest block, and %d bytes", cfg.Reserve, largest, maxReserve)
+		return nil, fmt.Errorf("slab: new Heap: Reserve %d: want %d to %d: %w", cfg.Reserve, largest, maxReserve, memory.ErrConfig)
 	}
 	h.mem, err = page.NewPrefix(src, align.Up(cfg.Reserve, largest), largest, 0)
 	if err != nil {

@@ -65,24 +65,24 @@ func TestLarge_WithoutCapabilitiesIsNotAsked(t *testing.T) {
 }
 
 func TestNew_RefusesWhatItCannotCount(t *testing.T) {
-	most := "the largest block, and 68719411200 bytes" // 64 GiB less 64 KiB
+	most := "want 65536 to 68719411200" // 64 GiB less 64 KiB
 	if math.MaxUint == math.MaxUint32 {
-		most = "the largest block, and 4294770687 bytes" // 192 KiB below the last address
+		most = "want 65536 to 4294770687" // 192 KiB below the last address
 	}
 	for _, c := range []struct {
 		cfg  Config
 		want string
 	}{
-		{Config{Reserve: ^uintptr(0)}, "slab: Reserve"},
-		{Config{Reserve: ^uintptr(0) - largest}, "slab: Reserve"},
-		{Config{Reserve: ^uintptr(0) - maxSpan*unitBytes}, "slab: Reserve"},
-		{Config{Reserve: uintptr(maxReserve) + 1}, "slab: Reserve"},
+		{Config{Reserve: ^uintptr(0)}, "slab: new Heap: Reserve"},
+		{Config{Reserve: ^uintptr(0) - largest}, "slab: new Heap: Reserve"},
+		{Config{Reserve: ^uintptr(0) - maxSpan*unitBytes}, "slab: new Heap: Reserve"},
+		{Config{Reserve: uintptr(maxReserve) + 1}, "slab: new Heap: Reserve"},
 		{Config{Reserve: ^uintptr(0)}, most},
-		{Config{Reserve: largest - 1}, "slab: Reserve 65535 is not between 65536"},
-		{Config{MaxSize: largest + 1}, "slab: MaxSize 65537 is above 65536 bytes"},
-		{Config{MaxSize: ^uintptr(0)}, "slab: MaxSize"},
-		{Config{Classes: Fibonacci + 1}, "slab: ClassTable(4) is none of"},
-		{Config{Classes: Step16, MaxSize: 4097}, "makes 258 classes, at most 256"},
+		{Config{Reserve: largest - 1}, "Reserve 65535: want 65536"},
+		{Config{MaxSize: largest + 1}, "MaxSize 65537: want at most 65536"},
+		{Config{MaxSize: ^uintptr(0)}, "slab: new Heap: MaxSize"},
+		{Config{Classes: Fibonacci + 1}, "Classes ClassTable(4): want"},
+		{Config{Classes: Step16, MaxSize: 4097}, "258 classes, want at most 256"},
 	} {
 		h, err := New(nil, c.cfg)
 		if h != nil || err == nil || !strings.Contains(err.Error(), c.want) {

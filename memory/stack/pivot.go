@@ -38,7 +38,7 @@ type PivotConfig struct {
 }
 
 // NewPivot takes its buffer from src; nil means page.Default(). The error wraps what src
-// returned, or memory.ErrTooLarge where the two rooms together are no size; nothing is kept.
+// returned, or memory.ErrConfig if the sum of both sizes overflows; nothing is kept.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	if cfg.Forward == 0 {
 		cfg.Forward = defaultBytes
@@ -48,7 +48,8 @@ func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	}
 	bytes := cfg.Backward + cfg.Forward
 	if bytes < cfg.Forward {
-		return nil, fmt.Errorf("stack: new Pivot: %d bytes forward and %d backward: %w", cfg.Forward, cfg.Backward, memory.ErrTooLarge)
+		return nil, fmt.Errorf("stack: new Pivot: Forward %d and Backward %d: want a sum of at most %d: %w: %w",
+			cfg.Forward, cfg.Backward, ^uintptr(0), memory.ErrConfig, memory.ErrTooLarge)
 	}
 	mem, err := buffer(src, bytes)
 	if err != nil {

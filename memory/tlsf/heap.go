@@ -116,13 +116,13 @@ func (c Config) withDefaults() (Config, error) {
 		c.Blocks = 1024
 	}
 	if c.Granule < minGranule || c.Granule > maxGranule || c.Granule&(c.Granule-1) != 0 {
-		return c, fmt.Errorf("granule %d is not a power of two from %d to %d", c.Granule, minGranule, maxGranule)
+		return c, fmt.Errorf("Granule %d: want a power of two from %d to %d: %w", c.Granule, minGranule, maxGranule, memory.ErrConfig)
 	}
 	if c.Step > c.Reserve {
-		return c, fmt.Errorf("step %d is larger than the reservation of %d bytes", c.Step, c.Reserve)
+		return c, fmt.Errorf("Step %d: want at most %d, the Reserve: %w", c.Step, c.Reserve, memory.ErrConfig)
 	}
 	if c.Blocks < 0 || c.Blocks > maxDescriptors {
-		return c, fmt.Errorf("%d descriptors; from 1 to %d are possible", c.Blocks, maxDescriptors)
+		return c, fmt.Errorf("Blocks %d: want 1 to %d: %w", c.Blocks, maxDescriptors, memory.ErrConfig)
 	}
 	return c, nil
 }
@@ -140,7 +140,8 @@ const (
 	maxDescriptors = 1 << 24 // and as much again is left for the starts
 )
 
-// New reserves the first pool from src; nil means page.Default(). Nothing is committed yet.
+// New reserves the first pool from src; nil means page.Default(). Nothing is committed yet. The error
+// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {

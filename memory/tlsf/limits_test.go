@@ -29,16 +29,16 @@ func far(bytes uint64) uintptr { return uintptr(bytes) }
 
 func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	bad := map[string]Config{
-		"granule 100 is not a power of two from 16 to 65536":     {Granule: 100},
-		"granule 8 is not a power of two":                        {Granule: 8},
-		"granule 131072 is not":                                  {Granule: 128 << 10},
-		"step 2097152 is larger than the reservation of 1048576": {Reserve: 1 << 20, Step: 2 << 20},
-		"-1 descriptors; from 1 to 16777216 are possible":        {Blocks: -1},
-		"16777217 descriptors; from 1":                           {Blocks: 1<<24 + 1},
+		"Granule 100: want a power of two from 16 to 65536": {Granule: 100},
+		"Granule 8: want a power of two":                    {Granule: 8},
+		"Granule 131072: want":                              {Granule: 128 << 10},
+		"Step 2097152: want at most 1048576":                {Reserve: 1 << 20, Step: 2 << 20},
+		"Blocks -1: want 1 to 16777216":                     {Blocks: -1},
+		"Blocks 16777217: want 1":                           {Blocks: 1<<24 + 1},
 	}
 	if wide {
-		bad["from 1 to 4294967296 are possible with granules of 16"] = Config{Reserve: math.MaxInt, Granule: 16}
-		bad["from 1 to 68719476736 are possible with granules of 256"] = Config{Reserve: far(1<<36 + 1)}
+		bad["want 1 to 4294967296 with a Granule of 16"] = Config{Reserve: math.MaxInt, Granule: 16}
+		bad["want 1 to 68719476736 with a Granule of 256"] = Config{Reserve: far(1<<36 + 1)}
 	} else { // every reservation that has an address has few enough granules
 		bad["request too large for this allocator"] = Config{Reserve: math.MaxInt, Granule: 16}
 		bad["add pool of 4294967295 bytes: page: reserve"] = Config{Reserve: math.MaxUint32, Step: 1 << 20}

@@ -23,7 +23,8 @@ type pool struct {
 
 // AddPool reserves bytes more from src, nil meaning page.Default(), for blocks that never
 // merge with those of other pools. Nothing is committed yet; growth prefers the pools in the
-// order they were added. There may be 16. On error nothing has changed.
+// order they were added. There may be 16: one more, and a size that can never work, are errors
+// that wrap memory.ErrConfig. On error nothing has changed.
 func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 	if h.closed {
 		return memory.ErrClosed
@@ -35,10 +36,10 @@ func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 // addPool is AddPool, with room for so many descriptors left in the Go heap.
 func (h *Heap) addPool(src page.Source, bytes uintptr, descriptors int) error {
 	if h.poolCount == maxPools {
-		return fmt.Errorf("tlsf: add pool of %d bytes: there are %d pools, and no more are possible", bytes, maxPools)
+		return fmt.Errorf("tlsf: add pool of %d bytes: want at most %d pools: %w", bytes, maxPools, memory.ErrConfig)
 	}
 	if bytes == 0 || uint64(bytes) > maxGranules<<h.grain {
-		return fmt.Errorf("tlsf: add pool of %d bytes: from 1 to %d are possible with granules of %d", bytes, uint64(maxGranules)<<h.grain, h.config.Granule)
+		return fmt.Errorf("tlsf: add pool of %d bytes: want 1 to %d with a Granule of %d: %w", bytes, uint64(maxGranules)<<h.grain, h.config.Granule, memory.ErrConfig)
 	}
 	want := max(align.Up(bytes, max(h.config.Granule, page.Granule)), bytes) // bytes, if it wraps: the source refuses that
 	mem, err := page.NewPrefixWithBooks(src, want, min(h.config.Step, want), align.Up(h.config.Step, h.config.Granule),

@@ -53,7 +53,7 @@ func TestAddPool_BlocksOfTwoPoolsNeverMerge(t *testing.T) {
 func TestAddPool_Refusals(t *testing.T) {
 	src := memtest.NewFaulty()
 	h := newHeap(t, src, Config{Reserve: 64 << 10})
-	if err := h.AddPool(src, 0); err == nil || !strings.Contains(err.Error(), "add pool of 0 bytes: from 1 to") {
+	if err := h.AddPool(src, 0); err == nil || !strings.Contains(err.Error(), "add pool of 0 bytes: want 1 to") {
 		t.Errorf("0 bytes: %v", err)
 	}
 	src.FailAt, src.ForGood = src.Calls()+1, true
@@ -68,7 +68,7 @@ func TestAddPool_Refusals(t *testing.T) {
 		}
 	}
 	memtest.MustCheck(t, h) // as many as there may be
-	if err := h.AddPool(src, 16<<10); err == nil || !strings.Contains(err.Error(), "there are 16 pools") {
+	if err := h.AddPool(src, 16<<10); err == nil || !strings.Contains(err.Error(), "want at most 16 pools") {
 		t.Errorf("one pool too many: %v", err)
 	}
 	if err := h.Close(); err != nil || src.Reserved() != 0 {
