@@ -9,7 +9,7 @@ import (
 // baseStays verifies that blocks may be called by their offsets: they lie behind Base, within
 // the address space that the books know, and Base is where it was until Close.
 func baseStays(t testing.TB, s Subject) {
-	a, shadow := s.make(t, nil), NewShadow(t)
+	a, shadow := s.make(t, NewMargins()), NewShadow(t) // a wrong Base is a pointer that may exist, too
 	b, ok := a.(memory.Baser)
 	if !ok || b.Base() == nil {
 		return // its blocks lie in several ranges

@@ -24,7 +24,7 @@
 // more is verified. The suite knows nothing of a family's own rules (order of frees, handles,
 // marks): those need tests of their own, for which [Opened], [MustAlloc], [MustCheck],
 // [Misuse], [Refuses], [Gifts], [EveryBit], [Keep], [Poisoned], [WriteIsTold], [CopiesAreNamed],
-// [TrimAnywhere], [GrowsSeldom], [Leak] and the sources [Mortal] and [Halfway] are what they have in common.
+// [TrimAnywhere], [GrowsSeldom], [Leak] and the sources [Mortal], [Margins] and [Halfway] are what they have in common.
 //
 // # Cost
 //

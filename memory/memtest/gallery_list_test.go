@@ -459,6 +459,9 @@ var gallery = []struct {
 // inside reports whether p lies in a block whose start is not p.
 func inside(x *tampered, p unsafe.Pointer) bool {
 	return x.Heap.Owns(p) && caught(func() { x.Heap.SizeOf(p) }) != nil && slices.ContainsFunc([]int{1, 8, 16}, func(n int) bool {
+		if uintptr(p)-uintptr(x.Heap.Base()) < uintptr(n) {
+			return false // a pointer in front of the heap must not be formed: see Margins
+		}
 		return caught(func() { x.Heap.SizeOf(unsafe.Add(p, -n)) }) == nil
 	})
 }

@@ -187,7 +187,9 @@ func TestManager_SizeOfKnowsWhatTheBooksKnow(t *testing.T) {
 }
 
 func TestManager_TierOfEndsWithTheReservation(t *testing.T) {
-	m := furnish(t, small())
+	cfg := small()
+	cfg.Source = memtest.NewMargins() // for the address in front of the reservation
+	m := furnish(t, cfg)
 	for i, want := range []Tier{Static, Frame, Level, Pools, Slab, Large, Inbox, Inbox} {
 		part := m.carves[i].Memory()
 		for _, off := range []uintptr{0, part.Size - 1} {
