@@ -3,15 +3,16 @@ package main
 import (
 	"image/gif"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func TestWindow_CaptureIsAFilmOfTheGame(t *testing.T) {
 	needDisplay(t)
 	exe, path := program(t), filepath.Join(t.TempDir(), "film.gif")
-	out, err := exec.Command(exe, "-seed", "7", "-autopilot", "-ticks", "60", "-size", "320x180", "-capture", path).CombinedOutput()
+	out, err := testenv.Command(t, exe, "-seed", "7", "-autopilot", "-ticks", "60", "-size", "320x180", "-capture", path).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

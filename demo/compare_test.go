@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func TestMem_SameHashInEachAndNoGoroutineIsLeft(t *testing.T) {
@@ -98,8 +98,8 @@ func TestPaced_TicksSixtyTimesASecond(t *testing.T) {
 func TestCompare_ARowForEachStoreWithOneHashAndAPicture(t *testing.T) {
 	exe, dir, temp := program(t), t.TempDir(), t.TempDir()
 	svg := filepath.Join(dir, "out.svg")
-	cmd := exec.Command(exe, "-compare", "-rounds", "2", "-ticks", "60", "-heat", "3", "-seed", "7", "-svg", svg)
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "TMP="+temp, "GOGC=1000")
+	cmd := testenv.Command(t, exe, "-compare", "-rounds", "2", "-ticks", "60", "-heat", "3", "-seed", "7", "-svg", svg)
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+temp, "TMP="+temp, "GOGC=1000")
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()

@@ -8,7 +8,6 @@ import (
 	"image/png"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -315,7 +315,7 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 func explained(t *testing.T, args ...string) (b books) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out.json")
-	out, err := exec.Command(program(t), append(args, "-books", "-stats", path)...).CombinedOutput()
+	out, err := testenv.Command(t, program(t), append(args, "-books", "-stats", path)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -345,8 +345,8 @@ func explained(t *testing.T, args ...string) (b books) {
 func program(t *testing.T) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "demo")
-	build := exec.Command("go", "build", "-o", exe, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build := testenv.Command(t, "go", "build", "-o", exe, ".")
+	build.Env = append(build.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -368,7 +368,7 @@ func needDisplay(t *testing.T) {
 func TestWindow_ScreenshotShowsTheGame(t *testing.T) {
 	needDisplay(t)
 	exe, shot := program(t), filepath.Join(t.TempDir(), "shot.png")
-	if out, err := exec.Command(exe, "-seed", "7", "-autopilot", "-overlay", "-ticks", "120", "-screenshot", shot).CombinedOutput(); err != nil {
+	if out, err := testenv.Command(t, exe, "-seed", "7", "-autopilot", "-overlay", "-ticks", "120", "-screenshot", shot).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	f, err := os.Open(shot)

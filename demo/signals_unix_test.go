@@ -15,12 +15,13 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // kills is how many runs are killed: -kills 100 is the nightly's.
@@ -47,7 +48,7 @@ func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 		if i%len(signals) == 4 {
 			args = runs[1]
 		}
-		cmd := exec.Command(exe, append([]string{"-headless", "-seed", "7"}, args...)...)
+		cmd := testenv.Command(t, exe, append([]string{"-headless", "-seed", "7"}, args...)...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+t.TempDir())
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		var out, errs bytes.Buffer
@@ -74,7 +75,7 @@ func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 			if unfinished++; sig != syscall.SIGKILL {
 				t.Error(what)
 			}
-			next := exec.Command(exe, "-headless", "-ticks", "1", "-stats", "next.csv")
+			next := testenv.Command(t, exe, "-headless", "-ticks", "1", "-stats", "next.csv")
 			if next.Dir = dir; next.Run() != nil {
 				t.Errorf("the next run fails: %s", what)
 			}
@@ -173,7 +174,7 @@ func TestSignals_EndARunInAWindow(t *testing.T) {
 	needDisplay(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.json")
-	cmd := exec.Command(program(t), "-autopilot", "-config", "none", "-size", "320x180", "-stats", path)
+	cmd := testenv.Command(t, program(t), "-autopilot", "-config", "none", "-size", "320x180", "-stats", path)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
@@ -194,8 +195,8 @@ func TestSignals_EndARunInAWindow(t *testing.T) {
 // -compare ends its run of the moment with itself.
 func TestSignals_AComparisonThatIsStoppedLeavesNothing(t *testing.T) {
 	temp := t.TempDir()
-	cmd := exec.Command(program(t), "-compare", "-ticks", "1000000")
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	cmd := testenv.Command(t, program(t), "-compare", "-ticks", "1000000")
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+temp)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs // a run that lived on would hold it open, and Wait with it
 	if err := cmd.Start(); err != nil {

@@ -3,11 +3,12 @@ package ecs
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // TestFastPaths_Inline holds the compiler to what doc.go promises: these calls vanish.
@@ -16,8 +17,8 @@ func TestFastPaths_Inline(t *testing.T) {
 		t.Skip("no processes")
 	}
 	// Built for this machine whatever the test was built for: all runs then share one cached build.
-	cmd := exec.Command("go", "build", "-gcflags=-m", "-o", os.DevNull, "./testdata/inline")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=")
+	cmd := testenv.Command(t, "go", "build", "-gcflags=-m", "-o", os.DevNull, "./testdata/inline")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		report := regexp.MustCompile(`(?m)^.*(inlin|escape|leaking param|moved to heap).*\n`)

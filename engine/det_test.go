@@ -3,13 +3,14 @@ package engine
 import (
 	"math"
 	"os"
-	"os/exec"
 	"regexp"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/go-gl/mathgl/mgl32"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func TestSinCos_CloseToTheTruth(t *testing.T) {
@@ -76,8 +77,8 @@ func TestDet_NothingFuses(t *testing.T) {
 	if testing.Short() || runtime.GOOS == "js" {
 		t.Skip("compiles for another processor")
 	}
-	cmd := exec.Command("go", "build", "-o", os.DevNull, "-gcflags=-S", ".")
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOFLAGS=")
+	cmd := testenv.Command(t, "go", "build", "-o", os.DevNull, "-gcflags=-S", ".")
+	cmd.Env = append(cmd.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOFLAGS=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -2,11 +2,12 @@ package memory_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 const module = "github.com/strata-go/strata"
@@ -15,9 +16,10 @@ const module = "github.com/strata-go/strata"
 // own storey nothing.
 var floor = map[string]int{
 	"memory/internal/align": 0, "memory/internal/cputime": 0, "memory/internal/invariant": 0,
-	"memory":                1,
-	"memory/internal/tally": 2,
-	"memory/page":           3,
+	"memory/memtest/testenv": 0,
+	"memory":                 1,
+	"memory/internal/tally":  2,
+	"memory/page":            3,
 	// families
 	"memory/arena": 4, "memory/stack": 4, "memory/pool": 4, "memory/freelist": 4, "memory/buddy": 4,
 	"memory/tlsf": 4, "memory/slab": 4, "memory/remote": 4, "memory/compact": 4, "memory/plan": 4,
@@ -39,9 +41,9 @@ var floor = map[string]int{
 // -race, another GOARCH or a GOEXPERIMENT finds everything in the build cache.
 func goTool(t *testing.T, dir string, args ...string) (stdout, stderr string) {
 	t.Helper()
-	cmd := exec.Command("go", args...)
+	cmd := testenv.Command(t, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=")
 	var out, complaints strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {

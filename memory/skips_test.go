@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// allowed are the conditions under which a test may not run at all: another system, another build, and
-// -short, for which a row of the gate runs the test without it.
-var allowed = regexp.MustCompile(`runtime\.GOOS|testing\.Short\(\)|invariant\.|RestingFrames|raceDetector|\bbrief\(\)|uint64\(uintptr\(`)
+// allowed are the conditions under which a test may be skipped: another system, another build, -short,
+// and the default selection. The gate runs all tests once without -short and with STRATA_TEST=full.
+var allowed = regexp.MustCompile(`runtime\.GOOS|testing\.Short\(\)|\bFull\(\)|invariant\.|RestingFrames|raceDetector|\bbrief\(\)|uint64\(uintptr\(`)
 
 var testers = map[string]bool{"t": true, "tb": true, "b": true, "f": true}
 

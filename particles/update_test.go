@@ -3,8 +3,6 @@ package particles
 import (
 	"errors"
 	"math"
-	"os"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A model particle is found again by its size, which is unique and never changes.
@@ -223,8 +222,8 @@ func TestSimulation_IsNotFusedOnARM(t *testing.T) {
 	if testing.Short() || runtime.GOOS == "js" {
 		t.Skip("compiles for another processor")
 	}
-	cmd := exec.Command("go", "build", "-gcflags=-S", ".")
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=")
+	cmd := testenv.Command(t, "go", "build", "-gcflags=-S", ".")
+	cmd.Env = append(cmd.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

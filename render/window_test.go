@@ -7,12 +7,13 @@ import (
 	"image/color"
 	"image/png"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // Ebitengine runs once in a process and on its main goroutine, so every scene is a process
@@ -268,10 +269,8 @@ func runScene(t *testing.T, name string) (image.Image, string, error) {
 	t.Helper()
 	needDisplay(t)
 	shot := filepath.Join(t.TempDir(), "shot.png")
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), sceneEnv+"="+name, shotEnv+"="+shot)
-	timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
+	cmd := testenv.Command(t, os.Args[0])
+	cmd.Env = append(cmd.Environ(), sceneEnv+"="+name, shotEnv+"="+shot)
 	out, err := cmd.CombinedOutput()
 	if strings.Contains(string(out), ErrNoDisplay.Error()) {
 		lacks(t, string(out))

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/render"
 )
 
@@ -184,7 +184,7 @@ func TestBrowser_PlaysTheSameGameWithFingersAndWithoutAnError(t *testing.T) {
 	c.until("it ends", func(s state) bool { return s == state{} })
 	var text string
 	c.eval("document.getElementById('out').textContent", &text)
-	native, err := exec.CommandContext(t.Context(), "go", "run", demoPath, "-headless", "-autopilot", "-seed=7", "-ticks=600", "-hash").Output()
+	native, err := testenv.Command(t, "go", "run", demoPath, "-headless", "-autopilot", "-seed=7", "-ticks=600", "-hash").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

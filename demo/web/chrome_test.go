@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A chrome is a headless Chromium, spoken to over a pipe in its DevTools protocol, and its one page.
@@ -64,7 +66,7 @@ func newChrome(t *testing.T) *chrome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), name, "--headless=new", "--no-sandbox", "--remote-debugging-pipe",
+	cmd := testenv.Command(t, name, "--headless=new", "--no-sandbox", "--remote-debugging-pipe",
 		"--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles = []*os.File{theirs, theirs2} // 3 and 4

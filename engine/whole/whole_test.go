@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func TestWrite_IsWholeOrNotAtAll(t *testing.T) {
@@ -42,7 +43,7 @@ func TestWrite_IsWholeOrNotAtAll(t *testing.T) {
 // ended is the number of a process that has.
 func ended(t *testing.T) int {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd := testenv.Command(t, os.Args[0], "-test.run=^$")
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // UnderUlimit runs the test that calls it again, once for each limit on address space in KiB, in
@@ -28,8 +28,8 @@ func UnderUlimit(t testing.TB, kib ...int) (inside bool) {
 	}
 	for _, limit := range kib {
 		run := fmt.Sprintf(`ulimit -v %d && exec "$0" -test.run "^%s$" -test.v`, limit, t.Name())
-		cmd := exec.Command("sh", "-c", run, os.Args[0])
-		cmd.Env = append(os.Environ(), child+"="+t.Name())
+		cmd := testenv.Command(t, "sh", "-c", run, os.Args[0])
+		cmd.Env = append(cmd.Environ(), child+"="+t.Name())
 		out, err := cmd.CombinedOutput()
 		said := string(out)
 		if err != nil && limit < 800<<10 && !strings.Contains(said, "=== RUN") {

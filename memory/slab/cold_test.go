@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/slab"
 )
@@ -101,8 +101,8 @@ func BenchmarkCold(b *testing.B) {
 
 func cold(tb testing.TB, name string) (ns float64, huge, populated int) {
 	tb.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), coldChild+"="+name)
+	cmd := testenv.Command(tb, os.Args[0])
+	cmd.Env = append(cmd.Environ(), coldChild+"="+name)
 	out, err := cmd.Output()
 	if _, bad := fmt.Sscan(string(out), &ns, &huge, &populated); err != nil || bad != nil {
 		tb.Fatalf("%v\n%s", errors.Join(err, bad), out)

@@ -3,13 +3,13 @@ package slab
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -20,8 +20,8 @@ func TestNewCentral_BooksThatDoNotFitAreAnError(t *testing.T) {
 		if invariant.Debug || ^uintptr(0)>>32 == 0 {
 			return // the race detector needs more, and 32 bits are a limit of their own
 		}
-		cmd := exec.Command("sh", "-c", `ulimit -v 8388608 && exec "$0" -test.run "^TestNewCentral_Books" -test.v`, os.Args[0])
-		cmd.Env = append(os.Environ(), child+"=1")
+		cmd := testenv.Command(t, "sh", "-c", `ulimit -v 8388608 && exec "$0" -test.run "^TestNewCentral_Books" -test.v`, os.Args[0])
+		cmd.Env = append(cmd.Environ(), child+"=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "PASS") {
 			t.Errorf("%v\n%.2000s", err, out)

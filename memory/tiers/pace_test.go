@@ -6,13 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // These tests set what is the process's, so none of them is parallel, and each puts it back.
@@ -547,8 +548,8 @@ func TestPacing_TheEnvironmentsFiguresComeBack(t *testing.T) {
 		"GOGC=77":           "GOGC 77 to 77, limit 9223372036854775807",
 		"GOMEMLIMIT=900MiB": "GOGC 100 to 100, limit 943718400",
 	} {
-		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-		cmd.Env = append(os.Environ(), "GOGC=", "GOMEMLIMIT=", env, "STRATA_PACING_CHILD=1")
+		cmd := testenv.Command(t, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(cmd.Environ(), "GOGC=", "GOMEMLIMIT=", env, "STRATA_PACING_CHILD=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil && !bytes.Contains(out, []byte("coverage")) || !strings.Contains(string(out), want) {
 			t.Errorf("%s: want %q, %v\n%s", env, want, err, out)

@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/png"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 	"github.com/strata-go/strata/render/overlay"
@@ -157,10 +157,8 @@ func TestWindow_APlainGameShowsItAndAllocatesNoMore(t *testing.T) {
 		t.Skip(err)
 	}
 	shot := filepath.Join(t.TempDir(), "shot.png")
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), sceneEnv+"=1", shotEnv+"="+shot)
-	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
+	cmd := testenv.Command(t, os.Args[0])
+	cmd.Env = append(cmd.Environ(), sceneEnv+"=1", shotEnv+"="+shot)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 	"github.com/strata-go/strata/render/overlay"
@@ -95,10 +95,8 @@ func TestGame_PlaysWithTheOverlayAndLeavesNothing(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asGame+"=1")
-	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
+	cmd := testenv.Command(t, os.Args[0])
+	cmd.Env = append(cmd.Environ(), asGame+"=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -151,8 +149,8 @@ func TestMain_WithoutThePlusLinesIsAGame(t *testing.T) {
 	if err := errors.Join(os.WriteFile(bare, []byte(rest.String()), 0o644), os.WriteFile(filepath.Join(dir, "o.json"), list, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "build", "-overlay", filepath.Join(dir, "o.json"), "-o", os.DevNull, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=")
+	cmd := testenv.Command(t, "go", "build", "-overlay", filepath.Join(dir, "o.json"), "-o", os.DevNull, ".")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

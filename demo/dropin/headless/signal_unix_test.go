@@ -5,24 +5,23 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func TestMain_ReportsAndExitsWithZeroAtASignal(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 		t.Run(sig.String(), func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-every", "1h")
-			cmd.Env = append(os.Environ(), asServer+"=1")
+			cmd := testenv.Command(t, os.Args[0], "-every", "1h")
+			cmd.Env = append(cmd.Environ(), asServer+"=1")
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			timer := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-			defer timer.Stop()
 			time.Sleep(1500 * time.Millisecond)
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)

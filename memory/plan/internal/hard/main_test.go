@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/plan/internal/hard/instances"
 )
@@ -40,8 +40,8 @@ func TestMain_ExitsWithWhatTheCommandReturns(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("no processes")
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), "STRATA_HARD_MAIN=1")
+	cmd := testenv.Command(t, os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(cmd.Environ(), "STRATA_HARD_MAIN=1")
 	out, _ := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.HasPrefix(string(out), "hard: -time -1s;") {
 		t.Errorf("exit status %d\n%s", code, out)

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // The test binary is the command where this is set.
@@ -28,8 +29,8 @@ func TestMain_ExitsWithWhatTheCommandReturns(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("no processes")
 	}
-	cmd := exec.Command(os.Args[0], "-hours", "25")
-	cmd.Env = append(os.Environ(), asMain+"=1")
+	cmd := testenv.Command(t, os.Args[0], "-hours", "25")
+	cmd.Env = append(cmd.Environ(), asMain+"=1")
 	out, _ := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.HasPrefix(string(out), "hour: -hours 25 ") {
 		t.Errorf("exit status %d\n%s", code, out)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
@@ -26,8 +26,8 @@ func TestMain_ExitsWithWhatTheCommandReturns(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("no processes")
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	cmd.Env = append(os.Environ(), "STRATA_WORSTCASE_MAIN=1")
+	cmd := testenv.Command(t, os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(cmd.Environ(), "STRATA_WORSTCASE_MAIN=1")
 	out, _ := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.HasPrefix(string(out), "worstcase: -mib 0 ") {
 		t.Errorf("exit status %d\n%s", code, out)

@@ -1,0 +1,17 @@
+//go:build unix
+
+package testenv
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// Group makes the child the leader of a process group of its own, for a test that sends a signal
+// to all processes that the child has started.
+func Group(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	cmd.SysProcAttr.Setpgid = true
+}
