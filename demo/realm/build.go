@@ -177,39 +177,36 @@ func Unknown(name string) *Info {
 // transformations in digital images", 1986), with everything beyond the world solid.
 func (r *Realm) measure(walls Walls) {
 	c := r.clear
-	at := func(x, y int) int {
-		if uint(x) >= Cells || uint(y) >= Cells {
-			return 0
-		}
-		return int(c[y*Cells+x])
-	}
 	for y := range Cells {
 		breathe()
 		for x := range Cells {
 			i := y*Cells + x
-			if walls.Solid(x, y) {
+			switch {
+			case walls.Solid(x, y):
 				c[i] = 0
-				continue
+			case rim(x, y):
+				c[i] = 3
+			default:
+				up := c[i-Cells-1:][:3]
+				c[i] = uint8(min(255, int(c[i-1])+3, int(up[0])+4, int(up[1])+3, int(up[2])+4))
 			}
-			if x == 0 || y == 0 || x == Cells-1 {
-				c[i] = uint8(min(255, at(x-1, y)+3, at(x-1, y-1)+4, at(x, y-1)+3, at(x+1, y-1)+4))
-				continue
-			}
-			up := c[i-Cells-1:][:3]
-			c[i] = uint8(min(255, int(c[i-1])+3, int(up[0])+4, int(up[1])+3, int(up[2])+4))
 		}
 	}
-	for y := Cells - 1; y >= 0; y-- {
+	for y := Cells - 2; y > 0; y-- {
 		breathe()
-		for x := Cells - 1; x >= 0; x-- {
+		for x := Cells - 2; x > 0; x-- {
 			i := y*Cells + x
 			if c[i] == 0 {
 				continue
 			}
-			c[i] = uint8(min(int(c[i]), at(x+1, y)+3, at(x+1, y+1)+4, at(x, y+1)+3, at(x-1, y+1)+4))
+			down := c[i+Cells-1:][:3]
+			c[i] = uint8(min(int(c[i]), int(c[i+1])+3, int(down[2])+4, int(down[1])+3, int(down[0])+4))
 		}
 	}
 }
+
+// rim reports whether a cell lies at the edge of the world, so that what is beside it is solid.
+func rim(x, y int) bool { return x == 0 || y == 0 || x == Cells-1 || y == Cells-1 }
 
 // The clearances that ways ask for: where they meet, and all along.
 const (

@@ -38,7 +38,7 @@ func (r *Realm) Room(p vec) float32 {
 		d, _ := r.border(p)
 		return min(d, 680)
 	}
-	return max(0, mul(float32(r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize]), thirds)-CellSize/2)
+	return mul(float32(r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize]), thirds) - CellSize/2
 }
 
 // Clear returns the cells' clearances, row by row, in thirds of a cell: for drawing. They must not
