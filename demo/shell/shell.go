@@ -88,6 +88,7 @@ type Shell struct {
 	settings Settings
 	runs     []Run
 	dirty    bool // settings are to be saved
+	unsaved  bool // runs of which no save has succeeded
 
 	screen Screen
 	under  Screen // what Paused lies over
@@ -211,8 +212,8 @@ func (s *Shell) End(r Result) {
 		s.former = s.runs[0].Score
 	}
 	if s.runs, s.place = insert(s.runs, r.Run); s.place >= 0 {
-		data, err := WriteRuns(s.runs)
-		s.keep.save(runsName, data, err)
+		s.unsaved = true
+		s.saveRuns()
 	}
 	if r.Won {
 		s.show(Ending)
@@ -228,8 +229,11 @@ func (s *Shell) FocusLost() {
 	}
 }
 
-// Close saves what is not saved yet. The Shell may be used on.
-func (s *Shell) Close() { s.save() }
+// Close saves what is not saved yet, also what failed before. The Shell may still be used.
+func (s *Shell) Close() {
+	s.save()
+	s.saveRuns()
+}
 
 func (s *Shell) pause() {
 	s.under = s.screen
@@ -255,7 +259,14 @@ func (s *Shell) save() {
 	if !s.dirty {
 		return
 	}
-	s.dirty = false
 	data, err := WriteSettings(s.settings)
-	s.keep.save(settingsName, data, err)
+	s.dirty = !s.keep.save(settingsName, data, err)
+}
+
+func (s *Shell) saveRuns() {
+	if !s.unsaved {
+		return
+	}
+	data, err := WriteRuns(s.runs)
+	s.unsaved = !s.keep.save(runsName, data, err)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/strata-go/strata/engine/whole"
 )
 
 // A Store keeps a few small files by name. Its methods are called by the goroutine of the Shell.
@@ -11,7 +13,8 @@ type Store interface {
 	// Load returns what was saved; the error is fs.ErrNotExist where nothing was. It reads no
 	// more than most+1 bytes.
 	Load(name string, most int) ([]byte, error)
-	// Save keeps data whole or not at all. With aside what was there is kept as name.bad.
+	// Save replaces the data of a name atomically. With aside the old version is kept as name.bad. The error
+	// wraps whole.ErrUnsynced if the new version is in place and may not survive a power cut.
 	Save(name string, data []byte, aside bool) error
 	// Place says where a name is, for a line to the player.
 	Place(name string) string
@@ -44,20 +47,25 @@ func (k *keeper) load(name string, parse func([]byte) error) bool {
 	return err == nil
 }
 
-// save writes a file. Only the first failure is reported: the game plays on without.
-func (k *keeper) save(name string, data []byte, err error) {
+// save writes a file and reports whether it is saved. Only the first failure is logged: the game goes on without.
+func (k *keeper) save(name string, data []byte, err error) bool {
 	if k.store == nil {
-		return
+		return true
 	}
 	if err == nil {
 		err = k.store.Save(name, data, k.bad[name])
 	}
-	if err == nil {
-		delete(k.bad, name)
-		return
+	text := "%s cannot be saved: %v; settings and runs last as long as the game"
+	if errors.Is(err, whole.ErrUnsynced) {
+		text = "%s is saved: %v"
 	}
-	if !k.mute {
+	ok := err == nil || errors.Is(err, whole.ErrUnsynced)
+	if ok {
+		delete(k.bad, name) // the file is a good one now: the next save must not take it for the backup
+	}
+	if err != nil && !k.mute {
 		k.mute = true
-		k.log(fmt.Sprintf("%s cannot be saved: %v; settings and runs last as long as the game", k.store.Place(name), err))
+		k.log(fmt.Sprintf(text, k.store.Place(name), err))
 	}
+	return ok
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -10,11 +11,15 @@ import (
 	"github.com/strata-go/strata/engine/whole"
 )
 
-// Files is a Store in a folder, which the first save makes.
-type Files struct{ Dir string }
+// Files is a Store in a folder, which the first save makes. A process that is killed between any two system
+// calls of Save, or whose calls fail, leaves the old version or the new one, complete.
+type Files struct {
+	Dir    string
+	system whole.System // of a test; nil: the operating system
+}
 
-// Load reads a file. Anything but a plain file is refused. What a program that was killed has left unfinished
-// in the folder is removed.
+// Load reads a file. Anything but a plain file is refused. Temporary files of processes that were killed are
+// removed from the folder.
 func (f Files) Load(name string, most int) ([]byte, error) {
 	whole.Sweep(f.Dir)
 	path := f.Place(name)
@@ -33,48 +38,32 @@ func (f Files) Load(name string, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(most)+1))
 }
 
-// Save writes beside the name and renames.
-func (f Files) Save(name string, data []byte, aside bool) (err error) {
-	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
+// Save replaces a file in one step. With aside the backup is made before that step, and the old version keeps
+// its own name until then.
+func (f Files) Save(name string, data []byte, aside bool) error {
+	if err := whole.MakeFolder(f.system, f.Dir, 0o755); err != nil {
 		return reason(err)
 	}
-	t, err := os.CreateTemp(f.Dir, whole.Pattern(""))
+	path := f.Place(name)
+	w := whole.Writer{System: f.system, Mode: 0o600}
+	if aside {
+		w.Backup = path + ".bad"
+	}
+	err := w.Write(path, func(to io.Writer) error { _, err := to.Write(data); return err })
 	if err != nil {
 		return reason(err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(t.Name()) // the error at hand says more
-		}
-	}()
-	_, err = t.Write(data)
-	if err = errors.Join(err, t.Sync(), t.Close()); err != nil {
-		return err
-	}
-	path := f.Place(name)
-	if aside {
-		if err := os.Rename(path, path+".bad"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return reason(err)
-		}
-	}
-	if err = os.Rename(t.Name(), path); err != nil {
-		err = reason(err)
-	}
-	return err
+	return nil
 }
 
 // Place returns the path.
 func (f Files) Place(name string) string { return filepath.Join(f.Dir, name) }
 
-// reason takes the path out of an error: the line to the player names it already.
+// reason takes the path out of an error and keeps the failed step: the line to the player names the path.
 func reason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
-		return p.Err
-	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		return l.Err
+		return fmt.Errorf("%s: %w", p.Op, p.Err)
 	}
 	return err
 }

@@ -1,86 +1,185 @@
-// Package whole writes files that are there whole or not at all: under another name beside their own, which
-// they are given when they are complete.
+// Package whole writes files atomically: a reader finds the old version or the new one, complete.
 //
-// A process that is killed in the middle (SIGKILL, a power cut) leaves the other name behind. It begins with
-// a dot and tells whose it is, so that Sweep, which programs call when they start, can take it away.
+// A new version is written to a temporary file in the same folder, synced, and renamed over the target.
+// Then the folder is synced. The target exists at every moment, so a process that is killed between any two
+// system calls loses nothing.
+//
+//	create  write  chmod  sync  close                  the temporary file
+//	link  rename  remove  sync the folder              the backup, if one is wanted
+//	rename                                             the new version is in place
+//	sync the folder                                    and survives a power cut
+//
+// A killed process (SIGKILL, a power cut) may leave a temporary file. Its name begins with a dot and contains
+// the number of its process, so that Sweep can remove it. A temporary file is never the only complete version.
+//
+// Windows and js have no call that syncs a folder. There a power cut directly after Write may restore the
+// old version.
 package whole
 
 import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
-	"time"
 )
+
+// ErrUnsynced is wrapped when the new version is in place but its folder could not be synced: a power
+// cut may restore the old one. A backup, if one was wanted, has been made.
+var ErrUnsynced = errors.New("the new version is in place, but may not survive a power cut")
 
 const prefix = ".strata-"
 
-// forgotten is the age at which an unfinished file is nobody's, whoever has its process's number by now.
-const forgotten = 24 * time.Hour
-
-// started is when this process began, less what clocks of file systems are late.
-var started = time.Now().Add(-time.Second)
-
-// Pattern is for os.CreateTemp: names of unfinished files of this process that end in ext.
+// Pattern is for os.CreateTemp: names of temporary files of this process that end in ext.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
-// Write makes the file path of what write writes, with mode 0644. Where anything fails, an older file of
-// that name stays as it was, and nothing else stays.
-func Write(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), Pattern(filepath.Ext(path)))
+// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. It may be copied
+// and used by several goroutines, each with a path of its own.
+type Writer struct {
+	System System      // nil: the operating system
+	Mode   fs.FileMode // of the new version; 0: 0644
+	Backup string      // if not empty, the old version is kept under this path, in the same folder
+}
+
+// Write writes a file atomically with mode 0644; see [Writer.Write].
+func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
+
+// Write replaces the file at path by what write writes. The file is opened for write alone; write must not
+// keep it. If Write fails, the old version is unchanged, unless the error is ErrUnsynced. The error is that of
+// write, or an *fs.PathError with the failed step, path and the system's reason.
+func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
+	if w.System == nil {
+		w.System = OS()
+	}
+	if w.Mode == 0 {
+		w.Mode = 0o644
+	}
+	temp, err := w.complete(path, write)
+	if temp != "" {
+		defer func() {
+			if err != nil && !errors.Is(err, ErrUnsynced) {
+				_ = w.System.Remove(temp) // the error at hand says more
+			}
+		}()
+	}
 	if err != nil {
 		return err
 	}
+	if w.Backup != "" {
+		if err := w.keep(path, temp+"-old"); err != nil {
+			return err
+		}
+	}
+	if err := w.System.Rename(temp, path); err != nil {
+		return failed("rename", path, err)
+	}
+	if err := w.System.SyncFolder(filepath.Dir(path)); err != nil {
+		return &fs.PathError{Op: "sync the folder", Path: path, Err: fmt.Errorf("%w: %w", ErrUnsynced, cause(err))}
+	}
+	return nil
+}
+
+// complete writes and syncs the temporary file. It returns its name if it exists, also with an error.
+func (w Writer) complete(path string, write func(io.Writer) error) (temp string, err error) {
+	f, err := w.System.Create(filepath.Dir(path), Pattern(filepath.Ext(path)))
+	if err != nil {
+		return "", failed("create", path, err)
+	}
+	open := true
 	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the error at hand says more
+		if open {
+			_ = f.Close() // write failed or panicked
+		}
+		if v := recover(); v != nil {
+			_ = w.System.Remove(f.Name())
+			panic(v)
 		}
 	}()
-	if err = errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-// Sweep removes from a folder the unfinished files of processes that have ended, and those of a day ago.
-// What it cannot read or remove stays: a later one may.
-func Sweep(dir string) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		rest, ours := strings.CutPrefix(e.Name(), prefix)
-		number, _, there := strings.Cut(rest, "-")
-		pid, err := strconv.Atoi(number)
-		if !ours || !there || err != nil || !e.Type().IsRegular() {
-			continue
+	if err := write(f); err != nil {
+		if p := (*fs.PathError)(nil); errors.As(err, &p) && p.Path == f.Name() {
+			err = failed("write", path, err)
 		}
-		if info, err := e.Info(); err == nil && left(pid, info.ModTime()) {
-			_ = os.Remove(filepath.Join(dir, e.Name()))
+		return f.Name(), err
+	}
+	if err := f.Chmod(w.Mode); err != nil {
+		return f.Name(), failed("set the mode", path, err)
+	}
+	if err := f.Sync(); err != nil {
+		return f.Name(), failed("sync", path, err)
+	}
+	open = false
+	if err := f.Close(); err != nil {
+		return f.Name(), failed("close", path, err)
+	}
+	return f.Name(), nil
+}
+
+// keep makes the backup of path. A second hard link does so without a moment in which either name is
+// missing, whatever the size and even if the file cannot be read. File systems without links get a copy. A
+// folder, which has neither, is renamed.
+func (w Writer) keep(path, link string) error {
+	err := w.System.Link(path, link)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there is no old version
+	}
+	from := link
+	switch {
+	case err == nil:
+	case w.System.IsFolder(path):
+		from = path
+	default:
+		if from, err = w.copied(path); err != nil || from == "" {
+			return err
 		}
 	}
+	if err := w.System.Rename(from, w.Backup); err != nil {
+		if from != path {
+			_ = w.System.Remove(from) // the error at hand says more
+		}
+		return failed("rename", w.Backup, err)
+	}
+	if from == link {
+		_ = w.System.Remove(link) // if both names were links to one file already, POSIX renames nothing
+	}
+	// Without this a power cut could leave the new version and no backup.
+	if err := w.System.SyncFolder(filepath.Dir(path)); err != nil {
+		return failed("sync the folder", w.Backup, err)
+	}
+	return nil
 }
 
-// left reports whether nobody will finish a file that process pid wrote to last at a time.
-func left(pid int, at time.Time) bool {
-	if pid == os.Getpid() { // in a container every process may have the same
-		return at.Before(started)
+// copied returns a complete temporary copy of the old version, or no name if there is no old version.
+func (w Writer) copied(path string) (temp string, err error) {
+	old, err := w.System.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
 	}
-	return time.Since(at) > forgotten || !lives(pid)
-}
-
-// lives reports whether there is a process of that number; in doubt there is.
-func lives(pid int) bool {
-	if pid <= 0 {
-		return false
-	}
-	p, err := os.FindProcess(pid)
 	if err != nil {
-		return false // where FindProcess looks
+		return "", failed("open", path, err)
 	}
-	defer p.Release()
-	err = p.Signal(syscall.Signal(0))
-	return !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH)
+	defer old.Close() // it was only read
+	temp, err = w.complete(w.Backup, func(f io.Writer) error { _, err := io.Copy(f, old); return err })
+	if err != nil && temp != "" {
+		_ = w.System.Remove(temp) // the error at hand says more
+	}
+	return temp, err
+}
+
+// failed names the step and the file of a system's error.
+func failed(step, path string, err error) error {
+	return &fs.PathError{Op: step, Path: path, Err: cause(err)}
+}
+
+// cause takes the temporary file's name out of an error.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
+	}
+	return err
 }

@@ -1,0 +1,56 @@
+package whole
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// forgotten is the age at which a temporary file is removed even if a process has its number: numbers are reused.
+const forgotten = 24 * time.Hour
+
+// started is when this process began, less a second for the clocks of file systems.
+var started = time.Now().Add(-time.Second)
+
+// Sweep removes from a folder the temporary files of processes that have ended, and those older than a day.
+// Programs call it when they start. What it cannot read or remove stays; a later one may.
+func Sweep(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), prefix)
+		number, _, there := strings.Cut(rest, "-")
+		pid, err := strconv.Atoi(number)
+		if !ours || !there || err != nil || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && abandoned(pid, info.ModTime()) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// abandoned reports whether process pid, which wrote to a file last at a time, will not finish it.
+func abandoned(pid int, at time.Time) bool {
+	if pid == os.Getpid() { // in a container every process may have the same
+		return at.Before(started)
+	}
+	return time.Since(at) > forgotten || !lives(pid)
+}
+
+// lives reports whether there is a process of that number; in doubt there is.
+func lives(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false // where FindProcess looks
+	}
+	defer p.Release()
+	err = p.Signal(syscall.Signal(0))
+	return !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH)
+}

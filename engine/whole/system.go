@@ -1,0 +1,91 @@
+package whole
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A System is what Writer needs of a file system, one method a system call. Tests implement it to stop
+// or fail between two calls.
+type System interface {
+	// Create makes a new file with mode 0600 and opens it; see os.CreateTemp.
+	Create(dir, pattern string) (File, error)
+	// Open opens a file for reading.
+	Open(name string) (io.ReadCloser, error)
+	// Link makes a second name for a file. It fails if the new name exists.
+	Link(name, second string) error
+	// Rename replaces to, if it exists, in one step.
+	Rename(from, to string) error
+	Remove(name string) error
+	IsFolder(name string) bool
+	// SyncFolder makes the names in a folder survive a power cut, if the system can.
+	SyncFolder(dir string) error
+	// MakeFolder makes one folder. The error is fs.ErrExist if there is one.
+	MakeFolder(dir string, mode fs.FileMode) error
+}
+
+// A File is open for writing.
+type File interface {
+	io.WriteCloser
+	Name() string
+	Chmod(mode fs.FileMode) error
+	Sync() error
+}
+
+// OS returns the operating system's.
+func OS() System { return operating{} }
+
+type operating struct{}
+
+func (operating) Create(dir, pattern string) (File, error) {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err // and not a nil *os.File in a File
+	}
+	return f, nil
+}
+
+func (operating) Open(name string) (io.ReadCloser, error) { return os.Open(name) }
+func (operating) Link(name, second string) error          { return os.Link(name, second) }
+func (operating) Rename(from, to string) error            { return os.Rename(from, to) }
+func (operating) Remove(name string) error                { return os.Remove(name) }
+func (operating) SyncFolder(dir string) error             { return syncFolder(dir) }
+
+func (operating) MakeFolder(dir string, mode fs.FileMode) error { return os.Mkdir(dir, mode) }
+
+func (operating) IsFolder(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.IsDir()
+}
+
+// MakeFolder makes a folder and its parents, like os.MkdirAll, and syncs the folder that contains each new
+// one. A nil System is the operating system.
+func MakeFolder(sys System, dir string, mode fs.FileMode) error {
+	if sys == nil {
+		sys = OS()
+	}
+	if sys.IsFolder(dir) {
+		return nil
+	}
+	err := sys.MakeFolder(dir, mode)
+	parent := filepath.Dir(dir)
+	if errors.Is(err, fs.ErrNotExist) && parent != dir {
+		if err := MakeFolder(sys, parent, mode); err != nil {
+			return err
+		}
+		err = sys.MakeFolder(dir, mode)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil // another process was faster, or it is a link to a folder; if it is a file, Create fails
+	}
+	if err != nil {
+		return failed("make the folder", dir, err)
+	}
+	if err := sys.SyncFolder(parent); err != nil {
+		return failed("sync the folder", parent, err)
+	}
+	return nil
+}
