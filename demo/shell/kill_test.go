@@ -7,11 +7,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // kills is how many processes are killed: -kills 1000 is the nightly's.
@@ -50,16 +49,12 @@ func version(name string, n int) ([]byte, error) {
 	return shell.WriteSettings(s)
 }
 
-// TestKill_Child is the process that TestKill kills. It ends with its parent, whose end closes the input.
+// TestKill_Child is the process that TestKill kills.
 func TestKill_Child(t *testing.T) {
 	dir := os.Getenv(saverDir)
 	if dir == "" {
 		return // it is run by TestKill alone
 	}
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(3)
-	}()
 	time.AfterFunc(time.Minute, func() { os.Exit(4) })
 	first, err := strconv.Atoi(os.Getenv(saverDir + "_FIRST"))
 	if err != nil {
@@ -114,14 +109,12 @@ func TestKill_LeavesTheOldOrTheNewVersion(t *testing.T) {
 // killed runs a child until it has saved for a time, kills it and returns what it printed.
 func killed(t *testing.T, dir string, first int, after time.Duration) (log []string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestKill_Child$")
-	cmd.Env = append(os.Environ(), saverDir+"="+dir, fmt.Sprintf("%s_FIRST=%d", saverDir, first))
-	in, err := cmd.StdinPipe() // open for as long as this process lives
-	out, err2 := cmd.StdoutPipe()
-	if err := errors.Join(err, err2, cmd.Start()); err != nil {
+	cmd := testenv.Command(t, os.Args[0], "-test.run=^TestKill_Child$")
+	cmd.Env = append(cmd.Environ(), saverDir+"="+dir, fmt.Sprintf("%s_FIRST=%d", saverDir, first))
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
 	slow := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer slow.Stop()
 	lines := bufio.NewScanner(out)
