@@ -244,6 +244,31 @@ func (f *Frames) resetAll(op string) {
 	}
 }
 
+// RunHooks runs the hooks of every frame, those of the oldest first, and frees nothing; see
+// [Linear.RunHooks].
+func (f *Frames) RunHooks() {
+	f.cur.open("RunHooks", nil, 0)
+	for i := range f.ring {
+		f.ring[i].idle("RunHooks")
+	}
+	for i := range f.ring {
+		if l := &f.ring[(f.frame+1+uint64(i))%uint64(len(f.ring))]; l.base != nil {
+			l.runHooks("RunHooks", 0)
+		}
+	}
+}
+
+// Busy reports whether a hook of one of the frames is running: Advance of that frame, Reset and
+// Close are refused then.
+func (f *Frames) Busy() bool {
+	for i := range f.ring {
+		if f.ring[i].busy {
+			return true
+		}
+	}
+	return false
+}
+
 // Owns reports whether p lies in one of the buffers.
 func (f *Frames) Owns(p unsafe.Pointer) bool {
 	for i := range f.ring {

@@ -186,6 +186,12 @@ func (g *Growing) Rewind(m Mark) { g.lin.Rewind(m) }
 // OnReset is Linear.OnReset.
 func (g *Growing) OnReset(f func()) { g.lin.OnReset(f) }
 
+// RunHooks is Linear.RunHooks.
+func (g *Growing) RunHooks() { g.lin.RunHooks() }
+
+// Busy is Linear.Busy.
+func (g *Growing) Busy() bool { return g.lin.busy }
+
 // Reset is Linear.Reset; committed memory is kept for the next level.
 func (g *Growing) Reset() { g.lin.Reset() }
 

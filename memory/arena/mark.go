@@ -74,6 +74,18 @@ func (l *Linear) OnReset(f func()) {
 	l.hooks = append(l.hooks, f)
 }
 
+// RunHooks runs the hooks, newest first, and frees nothing: the owner of several arenas runs the
+// hooks of all of them before it resets the first one. Each hook is removed before it runs, also
+// where it panics. On a closed arena, and from one of its hooks, RunHooks panics with a
+// *memory.Misuse.
+func (l *Linear) RunHooks() {
+	l.open("RunHooks", nil, 0)
+	l.runHooks("RunHooks", 0)
+}
+
+// Busy reports whether a hook of the arena is running: Reset, Rewind and Close are refused then.
+func (l *Linear) Busy() bool { return l.busy }
+
 // idle panics while a hook runs.
 func (l *Linear) idle(op string) {
 	if l.busy {
