@@ -180,7 +180,7 @@ func (m *Manager) mark(t Tier) {
 	if m.cfg.OnSoft == nil || t == Frame {
 		return
 	}
-	m.limits[t].OnSoft(m.cfg.softMark(m.cfg.Budget[t]), func(c, b uintptr) { m.cfg.OnSoft(t, c, b) })
+	m.limits[t].OnSoft(m.cfg.softMark(m.cfg.Budget[t]), func(c, b uintptr) { m.onSoft(t, c, b) })
 }
 
 func (c *Config) softMark(bytes uintptr) uintptr { return uintptr(float64(bytes) * c.SoftMark) }

@@ -1,7 +1,6 @@
 package tiers
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -10,16 +9,22 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Close ends the manager: pools are reset, arenas run their hooks, pools are closed, newest
-// first, all memory is released, and GOGC is as the program wants it, once no other manager
-// paces. The workers' goroutines must have ended, and no pointer into any tier may be used any
-// more. What was built on PoolSource and never registered is closed with it: it answers as a closed
-// allocator does from then on, and touches nothing. A manager whose source ends first is closed
-// with it in the same way.
+// Close ends the manager: all hooks of all tiers run, pools are reset, then closed, newest first, all
+// memory is released, and GOGC is as the program wants it, once no other manager paces. The
+// workers' goroutines must have ended, and no pointer into any tier may be used any more. What was
+// built on PoolSource and never registered is closed with it: it answers as a closed allocator does
+// from then on, and touches nothing. A manager whose source ends first is closed with it in the same
+// way. A Close after one that completed does nothing.
 //
-// It fails inside a frame, and nothing has changed. If a pool cannot be closed, a callback or
-// a hook panics, or the system keeps the memory, Close may be called again and goes on from
-// there; nothing else may by then. A Close after one that succeeded does nothing.
+// Inside a frame or a worker's task, and from a hook or a callback, Close returns an error that wraps
+// ErrOrder and changes nothing. So it does while a pool is in use: see [Manager.AddPool].
+//
+// If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, the
+// error says so. Nothing is released then, what has run is not run again, and the caller may remove
+// the reason. The second Close completes, whatever callbacks do: it runs those that are left, goes on
+// after one that panics, ends its goroutine or returns an error, releases the memory, and returns an
+// error that names each of them. Only a page source that fails to release the reservation makes a
+// third Close necessary.
 func (m *Manager) Close() error {
 	switch {
 	case m.phase&closed != 0:
@@ -27,82 +32,39 @@ func (m *Manager) Close() error {
 	case m.phase&inFrame != 0:
 		return m.order("Close", "inside a frame", "EndFrame first")
 	}
+	if err := m.idle(); err != nil {
+		return err
+	}
 	if err := m.enter("Close"); err != nil {
 		return err
 	}
 	defer m.leave()
-	if m.phase < closing && m.levels+m.frame > 0 {
-		m.home.Drain() // what was freed in the time of the level and the frames was live
-	}
-	m.hooks[Pools].run()
-	m.resetPools()
-	if m.phase == closed {
-		return nil // its source has ended
-	}
-	m.phase = closing
-	m.cur, m.lev = m.shut.frame, m.shut.level
-	m.pacer.stop()
-	m.rss.close()
-	if err := m.release(); err != nil {
+	e := ending{m: m, forced: m.tried}
+	e.steps = append(m.callbackSteps(&e), m.releaseSteps(&e)...)
+	if err := e.run(); err != nil {
 		return fmt.Errorf("tiers: close: %w", err)
 	}
-	m.phase = closed
-	m.dropped.Stop()
 	return nil
 }
 
-// release closes what has been made and gives the reservation back: first what runs somebody
-// else's code, while all tiers can still be used, then the ways home, then the heaps. Each
-// step finds nothing to do where it was done before.
-func (m *Manager) release() error {
-	m.src.going = true
-	var errs []error
-	if m.level != nil {
-		errs = append(errs, m.level.Close())
-	}
-	if m.frames != nil {
-		errs = append(errs, m.frames.Close())
-	}
-	for _, w := range m.workers {
-		errs = append(errs, w.closeScratch())
-	}
-	m.hooks[Static].run()
-	errs = append(errs, m.static.end(), m.closePools())
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	if m.home != nil {
-		errs = append(errs, m.home.Close())
-	}
+// idle returns an error if a worker is in a task or a hook of an arena is running.
+func (m *Manager) idle() error {
 	for k, w := range m.workers {
-		errs = append(errs, m.outbox[k].freer.Close(), w.close())
+		if w.inTask() {
+			return m.order("Close", fmt.Sprintf("inside a task of worker %d", k), "EndTask first")
+		}
 	}
-	if m.slab != nil {
-		errs = append(errs, m.slab.Close())
-	}
-	if m.large != nil {
-		errs = append(errs, m.large.Close())
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	m.tags.close()
-	for _, c := range m.carves {
-		c.Close() // tells what was built on PoolSource and is still open
-	}
-	m.base, m.size = nil, 0
-	if m.whole.Base == nil {
-		return nil
-	}
-	if err := m.src.Release(m.whole); err != nil {
-		return err
-	}
-	m.whole = page.Memory{}
-	if m.unwatch != nil {
-		m.unwatch()
-		m.unwatch = nil
+	if m.phase < closing && (m.level.Busy() || m.frames.Busy()) {
+		return m.order("Close", "from a hook of an arena", "return from it first")
 	}
 	return nil
+}
+
+// release gives everything back for a New that fails.
+func (m *Manager) release() error {
+	e := ending{m: m}
+	e.steps = m.releaseSteps(&e)
+	return e.run()
 }
 
 // watchSource has the manager end with its source, as one does that was made on a page.Carve:
@@ -127,7 +89,7 @@ func (m *Manager) watchSource() {
 			_ = w.close()
 		}
 		m.tags.close()
-		m.hooks = [Count]hooks{}
+		m.hooks = [Count][]func(){}
 		m.base, m.size, m.whole = nil, 0, page.Memory{}
 		m.cur, m.lev = m.shut.frame, m.shut.level
 		m.phase, m.unwatch = closed, nil

@@ -240,7 +240,7 @@ var estates = map[string]func(source) estate{
 		onWorker := m.Worker(0).Tag(tag)
 		e.held = append(e.held, tag, tag.Frame(), tag.Level(), onWorker, m.Worker(1), task)
 		e.args = append(e.args, tag, blocks(s, tag)[0], blocks(s, onWorker)[0], blocks(s, task)[0])
-		ok(s, m, m.EndFrame())
+		ok(s, m, errors.Join(m.EndFrame(), m.Worker(1).EndTask()))
 		return e
 	},
 }

@@ -6,26 +6,26 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// OnReset has f run once, when what the tier holds now dies, while it is still intact: for what
-// blocks of the tier own outside of it, a texture, a file, a voice. The tiers, in the order in which
-// an EndLevel runs them, each newest first:
+// OnReset registers f to run once, when the tier ends, while every tier is still intact. It is for
+// what blocks of the tier own outside of it: a texture, a file, a voice. EndLevel runs the hooks of
+// all tiers before it resets the first one, in this order, each tier's newest first:
 //
-//	Pools   at the next EndLevel, before the pools are reset; inside a level or not
-//	Level   at the EndLevel of this level, as the level arena's own hooks, of which it is one
-//	Static  at the EndLevel of this level, before the buffers are given back
+//	Pools   at the next EndLevel; OnReset may be called inside a level or not
+//	Level   at the EndLevel of this level, as one of the level arena's own hooks
+//	Static  at the EndLevel of this level
 //	Frame   when this frame expires, Config.Frames later, as one of its arena's hooks
 //
-// or at Close, if that comes first. The other tiers are never reset, blocks die one by one, and
-// OnReset of them panics with a *memory.Misuse; so does a nil f, Level and Static outside of a level,
-// Frame outside of a frame, a call after Close, and one of a hook for the tier whose hooks are
-// running.
+// or at Close, if that comes first: in the order Pools, Level, Frame, Static. The other tiers are
+// never reset, and OnReset of them panics with a *memory.Misuse. So does a nil f, Level and Static
+// outside of a level, Frame outside of a frame, and a call after Close. During EndLevel and Close a
+// tier is refused once its hooks have begun to run.
 //
-// f may allocate and free in every tier, through tags, workers and pools, as far as they are not
-// being reset: what it takes from the tier that is ending dies with it. It must not begin or end a
-// frame or a level nor close the manager: those return an error from there, ErrOrder. A hook is
-// removed before it runs. If it panics, the call that it was run in has not happened, all blocks
-// stand, and the next such call runs the hooks that are left. What ends with the manager's source
-// runs nothing more, and where f ends that, the call returns ErrOrder.
+// f may allocate and free in every tier, through tags, workers and pools. EndLevel then frees what
+// f took from the tiers that it resets, and reports what f took from the others. f must not begin or
+// end a frame or a level, declare static memory, nor close the manager: those return an error that
+// wraps ErrOrder. A hook is removed before it runs. If it panics, the call has reset nothing, and
+// the next such call runs the hooks that are left. After the manager's source has ended no hook
+// runs; if f ends the source, the call returns ErrOrder.
 func (m *Manager) OnReset(t Tier, f func()) {
 	bad := ""
 	switch {
@@ -39,8 +39,10 @@ func (m *Manager) OnReset(t Tier, f func()) {
 		bad = "outside a level; BeginLevel first"
 	case t != Frame && t != Level && t != Static && t != Pools:
 		bad = fmt.Sprintf("the %s tier is never reset; its blocks die one by one", t)
-	case (t == Static || t == Pools) && m.hooks[t].running:
+	case m.hooked&(1<<t) != 0 && m.hooking:
 		bad = fmt.Sprintf("a hook of the %s tier is running: it may allocate and free, no more", t)
+	case m.hooked&(1<<t) != 0:
+		bad = fmt.Sprintf("the hooks of the %s tier have run in this %s", t, m.border)
 	}
 	if bad != "" {
 		panic(&memory.Misuse{Package: "tiers", Op: "OnReset", Reason: bad})
@@ -52,41 +54,57 @@ func (m *Manager) OnReset(t Tier, f func()) {
 	case Level:
 		m.lev.OnReset(f)
 	default:
-		m.hooks[t].all = append(m.hooks[t].all, f)
+		m.hooks[t] = append(m.hooks[t], f)
 	}
 }
 
-// hooks are those of a tier that has no arena to keep them.
-type hooks struct {
-	all     []func() // in order of registration
-	running bool
-}
-
-// run runs the hooks, newest first. Each is removed before. One of them may end the source, and all
-// the others with it.
-func (h *hooks) run() {
-	if len(h.all) == 0 {
+// runHooks runs the hooks of a tier, newest first, and resets nothing. EndLevel and Close call it for
+// every tier before their first reset: a hook finds every tier as play left it, and what it takes is
+// freed or reported. Each hook is removed before it runs. It does nothing once the source has ended.
+func (m *Manager) runHooks(t Tier) {
+	if m.phase >= closing {
 		return
 	}
-	h.running = true
-	defer func() { h.running = false }()
-	for len(h.all) > 0 {
-		n := len(h.all) - 1
-		f := h.all[n]
-		h.all[n] = nil
-		h.all = h.all[:n]
+	m.hooked |= 1 << t
+	m.hooking = true
+	defer func() { m.hooking = false }()
+	switch t {
+	case Level:
+		m.level.RunHooks()
+	case Frame:
+		m.frames.RunHooks()
+	}
+	for len(m.hooks[t]) > 0 { // none once the source has ended
+		n := len(m.hooks[t]) - 1
+		f := m.hooks[t][n]
+		m.hooks[t][n] = nil
+		m.hooks[t] = m.hooks[t][:n]
 		f()
 	}
 }
 
-// enter begins a call at a border of frames or levels, which runs the code of others. Where that
-// calls a border in turn, it is refused: half of the one is done.
+// enter begins a call at a border of frames or levels, which runs callbacks. A border that is called
+// from one of them is refused: the other one is half done.
 func (m *Manager) enter(op string) error {
 	if m.border != "" {
 		return m.order(op, "from a hook or a callback in "+m.border, "return from it first")
+	}
+	for _, c := range m.carves[:min(len(m.carves), int(Inbox))] {
+		if c.Busy() {
+			return m.order(op, "from a call of the page source", "return from it first")
+		}
 	}
 	m.border = op
 	return nil
 }
 
-func (m *Manager) leave() { m.border = "" }
+func (m *Manager) leave() { m.border, m.hooked = "", 0 }
+
+// onSoft calls Config.OnSoft. Borders are refused meanwhile: an allocation is under way.
+func (m *Manager) onSoft(t Tier, committed, budget uintptr) {
+	defer func(border string) { m.border = border }(m.border)
+	if m.border == "" {
+		m.border = "an allocation beyond the soft mark"
+	}
+	m.cfg.OnSoft(t, committed, budget)
+}

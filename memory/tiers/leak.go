@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -21,6 +22,8 @@ type Leaks struct {
 	// Pools has a row for each pool without a reset that holds more than at BeginLevel, or
 	// than when it was registered. The manager knows its counts only, so the row is their
 	// difference; and since such a pool outlives the level by choice, Any does not count it.
+	// A pool with a reset has a row, which Any counts, if objects were taken from it after its
+	// reset, by the reset of another pool or by a hook that was registered during EndLevel.
 	Pools []PoolLeak
 	// Tags has a row for each tag with blocks among Slab, Large and Workers, in the order of the
 	// tags. In memfast builds those of slab are differences, too.
@@ -36,14 +39,19 @@ type TagLeak struct {
 // A Leak is blocks, and bytes with the rounding that they cost, that outlived their level.
 type Leak struct{ Blocks, Bytes uint64 }
 
-// A PoolLeak is what a pool holds more than when the level began.
+// A PoolLeak is what a pool holds more than when the level began or, with AfterReset, more than its
+// reset at the end of the level left.
 type PoolLeak struct {
-	Pool string
+	Pool       string
+	AfterReset bool
 	Leak
 }
 
 // Any reports whether something leaked.
-func (l *Leaks) Any() bool { return l.Slab.Blocks > 0 || l.Large.Blocks > 0 || l.Workers.Blocks > 0 }
+func (l *Leaks) Any() bool {
+	return l.Slab.Blocks > 0 || l.Large.Blocks > 0 || l.Workers.Blocks > 0 ||
+		slices.ContainsFunc(l.Pools, func(p PoolLeak) bool { return p.AfterReset })
+}
 
 // String says what leaked, for a log line.
 func (l Leaks) String() string {
@@ -60,6 +68,9 @@ func (l Leaks) String() string {
 			sep = ", "
 		}
 		fmt.Fprintf(&b, "%s%s by %s", sep, p.Pool, p.Leak)
+		if p.AfterReset {
+			b.WriteString(" after its reset")
+		}
 	}
 	for i, t := range l.Tags {
 		sep := "; by tag: "
@@ -100,9 +111,23 @@ func (m *Manager) beginEpochs() {
 	}
 }
 
-// leaks counts the level's blocks that are live.
-func (m *Manager) leaks() Leaks {
-	l := Leaks{Level: m.levels}
+// poolLeaks returns a row for each pool that holds more than it should as the level ends.
+func (m *Manager) poolLeaks() (rows []PoolLeak) {
+	for _, p := range m.pools {
+		row, before := PoolLeak{Pool: p.name, AfterReset: p.reset != nil}, &p.atLevel
+		if row.AfterReset {
+			before = &p.kept
+		}
+		if row.since(*before, p.books()); row.Blocks > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// leaks counts the level's blocks that are live. It runs no callback.
+func (m *Manager) leaks(pools []PoolLeak) Leaks {
+	l := Leaks{Level: m.levels, Pools: pools}
 	var byTag [MaxTags + 1]Leak
 	for p, size := range m.slab.Young {
 		l.Slab.add(size)
@@ -125,15 +150,6 @@ func (m *Manager) leaks() Leaks {
 	for _, t := range m.tags.all {
 		if leak := byTag[t.id]; leak.Blocks > 0 {
 			l.Tags = append(l.Tags, TagLeak{t.name, leak})
-		}
-	}
-	for _, p := range m.pools {
-		if p.reset != nil {
-			continue
-		}
-		row := PoolLeak{Pool: p.name}
-		if row.since(p.atLevel, p.books()); row.Blocks > 0 {
-			l.Pools = append(l.Pools, row)
 		}
 	}
 	return l

@@ -17,9 +17,9 @@ import (
 // moments, the collector's pacing, and the books of it all.
 //
 // It belongs to the game goroutine. Workers use only their own [Worker]; other goroutines
-// free blocks through [Manager.NewFreer]. A misuse, a callback or a hook that panics out of a
-// method leaves the manager as it was before the call, less what was already done once and for
-// all: the same call again goes on from there.
+// free blocks through [Manager.NewFreer]. If a misuse, a callback or a hook panics out of a method,
+// completed steps are kept, and the call can be retried. The second Close completes, see
+// [Manager.Close].
 //
 // The tiers' own allocators, as Slab and Frames return them, are for allocating and reading:
 // to reset, advance or close them is the manager's.
@@ -56,10 +56,13 @@ type Manager struct {
 	level   *arena.Growing
 	slab    *slab.Heap
 	large   *tlsf.Heap
-	pools   []*poolEntry // an array is never changed: whoever is asked for its books may remove others
-	walking bool         // pools are being reset or closed
-	hooks   [Count]hooks
-	border  string // the call at a border that is running, see enter
+	pools   []*poolEntry    // an array is never changed: whoever is asked for its books may remove others
+	walking bool            // pools are being reset or closed
+	hooks   [Count][]func() // of the tiers that have no arena to keep them; in order of registration
+	hooked  uint8           // a bit for each tier whose hooks the present EndLevel or Close has begun to run
+	hooking bool            // a hook of the last of these is running
+	border  string          // the call at a border that is running, see enter
+	tried   bool            // a Close has begun; the next one completes
 	tags    tags
 	workers []*Worker
 	outbox  []outbox      // the game goroutine's way to each worker

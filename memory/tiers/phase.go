@@ -92,7 +92,7 @@ func (m *Manager) EndFrame() error {
 func (m *Manager) tellSoftWorkers() {
 	for _, w := range m.workers {
 		if n := w.soft.Load(); n != w.told && m.phase < closing {
-			m.cfg.OnSoft(Inbox, uintptr(w.Stats().Committed), w.limit.Budget())
+			m.onSoft(Inbox, uintptr(w.Stats().Committed), w.limit.Budget())
 			w.told = n
 		}
 	}
@@ -105,7 +105,7 @@ func (m *Manager) tellSoftFrame() bool {
 	room := used + m.cur.Available()
 	tight := used > m.cfg.softMark(room)
 	if tight && !m.tight && m.cfg.OnSoft != nil {
-		m.cfg.OnSoft(Frame, used, room)
+		m.onSoft(Frame, used, room)
 	}
 	return tight
 }
@@ -144,24 +144,27 @@ func (m *Manager) BeginLevel() error {
 	return nil
 }
 
-// EndLevel closes the level: pools are reset, newest first, then the level arena with its
-// hooks, then the static buffers. Every handle and pointer into them is dead. It reports what
-// the level left behind, and without KeepGC runs the collection that play was spared: one of
-// the whole Go heap, as [Manager.Collect] does, if the program's own GOGC would have asked for
-// one by now, and so never with GOGC=off. Whoever works for the level on other goroutines must
-// have stopped: a block of a worker's that is not back counts as left behind. Cost: the pools'
-// resets and the hooks, the blocks of large and of the workers, BeginLevel's cost for slab, and
-// that collection.
+// EndLevel closes the level. All hooks of all tiers run first, see [Manager.OnReset]; then the pools
+// are reset, newest first, the static buffers given back and the level arena reset. Every handle and
+// pointer into them is dead. It reports what the level left behind, what hooks and resets took
+// included. Without KeepGC it runs the collection that play was spared: one of the whole Go heap, as
+// [Manager.Collect] does, if the program's own GOGC would have asked for one by now, and so never
+// with GOGC=off. Other goroutines that work for the level must have stopped: a worker's block that
+// is not back counts as left behind. Cost: the hooks and the pools' resets, the blocks of large and
+// of the workers, BeginLevel's cost for slab, and that collection.
 //
-// If the static memory cannot be given back the error says so and the level has not ended.
-// Then, and after a panic of a reset or a hook, EndLevel may be called again: what has been
-// reset is not reset again, unless a frame has begun in between.
+// If the static memory cannot be given back the error says so and the level has not ended. Then, and
+// after a panic of a hook or a reset, EndLevel may be called again. A hook that has run is not run
+// again. A pool that has been reset is reset again if it has handed out objects since, or if a frame
+// has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:
 		return Leaks{}, m.order("EndLevel", "outside a level", "BeginLevel first")
 	case m.phase&inFrame != 0:
 		return Leaks{}, m.order("EndLevel", "inside a frame", "EndFrame first")
+	case m.level.Busy():
+		return Leaks{}, m.order("EndLevel", "from a hook of the level's arena", "return from it first")
 	}
 	if err := m.enter("EndLevel"); err != nil {
 		return Leaks{}, err
@@ -169,20 +172,18 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	defer m.leave()
 	m.owner.Touch()
 	m.home.Drain() // what was freed in the level's time was live
-	for _, step := range [...]func(){m.hooks[Pools].run, m.resetPools, m.level.Reset, m.hooks[Static].run} {
-		if step(); m.phase >= closing {
-			return Leaks{}, m.order("EndLevel", "", "") // its source has ended
-		}
+	for _, t := range [...]Tier{Pools, Level, Static} {
+		m.runHooks(t)
 	}
-	m.tags.endLevel()
-	m.home.Drain() // what resets and hooks have freed is not left behind
-	if err := m.static.end(); err != nil {
+	m.resetPools()
+	grown, err := m.resetTiers()
+	if m.phase >= closing {
+		return Leaks{}, m.order("EndLevel", "", "") // a callback has ended the source
+	}
+	if err != nil {
 		return Leaks{}, err
 	}
-	leaks := m.leaks()
-	if m.phase >= closing {
-		return Leaks{}, m.order("EndLevel", "", "") // a pool's books have ended its source
-	}
+	leaks := m.leaks(grown)
 	m.slab.EndEpoch()
 	m.ending++
 	m.lev = m.shut.level
@@ -190,4 +191,29 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	m.pacer.endLevel()
 	m.left = leaks
 	return leaks, nil
+}
+
+// resetTiers resets static and level, and returns what the pools have beyond their resets. The order
+// has what callbacks take freed or counted: the pools' statistics are the last callbacks that run,
+// and the level arena is reset after them.
+func (m *Manager) resetTiers() ([]PoolLeak, error) {
+	if m.phase >= closing {
+		return nil, nil
+	}
+	m.level.RunHooks() // registered on the arena by hooks of Static and by resets
+	if m.phase >= closing {
+		return nil, nil
+	}
+	if err := m.static.end(); err != nil || m.phase >= closing {
+		return nil, err
+	}
+	grown := m.poolLeaks()
+	if m.phase < closing {
+		m.level.Reset()
+	}
+	if m.phase < closing {
+		m.tags.endLevel()
+		m.home.Drain() // what resets and hooks have freed is not left behind
+	}
+	return grown, nil
 }

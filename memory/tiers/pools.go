@@ -1,7 +1,6 @@
 package tiers
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -30,6 +29,7 @@ type poolEntry struct {
 
 	ended   uint64 // the Manager.ending in which it was reset last
 	atLevel stats  // when the level began or it was registered
+	kept    stats  // after its last reset, or when it was registered
 }
 
 // PoolSource is where pools, component columns and particle columns take their memory from:
@@ -66,10 +66,13 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 	return p, nil
 }
 
-// AddPool registers a pool that was built on PoolSource: its books are the tier's, and it is
-// reset at EndLevel, also where it was made before BeginLevel, and at Close, then closed,
-// each time the newest pool first. The name is for EachPool and the leak report. A nil pool,
-// one that is registered already, and a closed manager panic with a *memory.Misuse.
+// AddPool registers a pool that was built on PoolSource. Its statistics count in the tier's. EndLevel
+// resets it, also if it was made before BeginLevel; Close resets and then closes it; each time the
+// newest pool first. The name is for EachPool and the leak report. A nil pool, one that is registered
+// already, and a closed manager panic with a *memory.Misuse.
+//
+// If the pool has a method InUse() error, Close calls it before anything changes; while it returns an
+// error, as for an open query, Close returns that error and changes nothing.
 func (m *Manager) AddPool(name string, p Pool) { m.addPool(nil, name, p) }
 
 // AddPool is Manager.AddPool for a pool that counts under the tag, as long as it is registered.
@@ -93,8 +96,9 @@ func (m *Manager) addPool(t *Tag, name string, p Pool) {
 }
 
 // AddFuncs is AddPool for what has no three such methods, or must not be reset with the level:
-// each function may be nil. Without stats its books are empty; without reset it keeps what it
-// holds when the level ends, and the leak report says if that has grown.
+// each function may be nil. Without stats its statistics are zero; without reset it keeps what it
+// holds when the level ends, and the leak report says if that has grown. stats is called by
+// BeginFrame, EndLevel, Stats, Check and others, and must change nothing.
 func (m *Manager) AddFuncs(name string, stats func() memory.Stats, reset func(), close func() error) {
 	m.register(&poolEntry{name: name, stats: stats, reset: reset, close: close})
 }
@@ -105,6 +109,7 @@ func (m *Manager) register(e *poolEntry) {
 	}
 	m.settled("AddPool")
 	e.atLevel = e.books()
+	e.kept = e.atLevel
 	m.pools = append(m.pools, e)
 }
 
@@ -162,37 +167,22 @@ func (m *Manager) notePools() {
 	}
 }
 
-// resetPools resets the pools, newest first, but for those that a call which did not get to
-// its end has reset before. Where one of them ends the source the others have ended with it.
+// resetPools resets the pools, newest first. A pool that a failed EndLevel has reset is left out,
+// unless it has handed out objects since. If one of them ends the source the others have ended.
 func (m *Manager) resetPools() {
 	m.walking = true
 	defer func() { m.walking = false }()
-	for i := len(m.pools) - 1; i >= 0 && m.phase&closed == 0; i-- {
+	for i := len(m.pools) - 1; i >= 0 && m.phase < closing; i-- {
 		p := m.pools[i]
-		if p.reset != nil && p.ended != m.ending+1 {
-			p.reset()
-			p.ended = m.ending + 1
+		if p.reset == nil || p.ended == m.ending+1 && p.books().Live <= p.kept.Live {
+			continue
+		}
+		p.reset()
+		p.ended = m.ending + 1
+		if m.phase < closing {
+			p.kept = p.books()
 		}
 	}
-}
-
-// closePools closes the pools, newest first, and forgets each that has closed. What ends the source
-// is the last one that runs.
-func (m *Manager) closePools() error {
-	m.walking = true
-	defer func() { m.walking = false }()
-	var errs []error
-	for i := len(m.pools) - 1; i >= 0 && m.phase != closed; i-- {
-		p := m.pools[i]
-		if p.close != nil {
-			if err := p.close(); err != nil {
-				errs = append(errs, fmt.Errorf("pool %q: %w", p.name, err))
-				continue
-			}
-		}
-		m.pools = append(m.pools[:i:i], m.pools[i+1:]...)
-	}
-	return errors.Join(errs...)
 }
 
 // poolStats sums the pools. Commits refused by the budget count as failures of the tier, as a

@@ -128,7 +128,7 @@ func TestManager_GrowWorksAcrossTheTiers(t *testing.T) {
 		p, size = q, to
 	}
 	m.Free(p, size)
-	if leaks := m.leaks(); leaks.Any() {
+	if leaks := m.leaks(nil); leaks.Any() {
 		t.Error(leaks)
 	}
 }

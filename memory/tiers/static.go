@@ -25,6 +25,8 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 		return nil, m.order("Declare", "outside a level", "BeginLevel first")
 	case m.phase&inFrame != 0:
 		return nil, m.order("Declare", "inside a frame", "EndFrame first")
+	case m.border != "":
+		return nil, m.order("Declare", "from a hook or a callback in "+m.border, "return from it first")
 	case m.static.arena != nil:
 		return nil, m.order("Declare", "a second time in a level", "EndLevel first")
 	}

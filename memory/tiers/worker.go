@@ -167,6 +167,12 @@ func (w *Worker) Stats() memory.Stats {
 	return w.last.stats
 }
 
+func (w *Worker) inTask() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.scratch.busy
+}
+
 func (w *Worker) beginEpoch() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
