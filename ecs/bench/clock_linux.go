@@ -21,6 +21,27 @@ func processorTime() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
+// threadTime is the processor time of f on this thread, without that of the collector on others. The
+// caller has locked its thread.
+func threadTime(f func()) time.Duration {
+	before := processorTime()
+	f()
+	return processorTime() - before
+}
+
+// spent is the processor time of the process during f, the collector included: whoever else uses the
+// machine does not change it.
+func spent(f func()) time.Duration {
+	used := func() time.Duration {
+		var ts unix.Timespec
+		_ = unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts) // with these arguments it does not fail
+		return time.Duration(ts.Nano())
+	}
+	before := used()
+	f()
+	return used() - before
+}
+
 // ownTime is how long f takes by the clock; where the system has taken the processor away
 // meanwhile, it is the processor time that f took. The caller has locked its thread.
 func ownTime(f func()) time.Duration {

@@ -13,3 +13,8 @@ func ownTime(f func()) time.Duration {
 	f()
 	return time.Since(start)
 }
+
+// threadTime and spent are times by the clock here.
+func threadTime(f func()) time.Duration { return ownTime(f) }
+
+func spent(f func()) time.Duration { return ownTime(f) }

@@ -47,6 +47,7 @@ func measureAll(rows []row, o options) ([]result, error) {
 		if err != nil {
 			return nil, err
 		}
+		res.Run = runOf(r.limited(o.placements), r.limited(o.rounds))
 		results = append(results, res)
 	}
 	fmt.Fprint(os.Stderr, "\r\x1b[K")
@@ -57,7 +58,8 @@ func measureAll(rows []row, o options) ([]result, error) {
 // in as many programs more and judged by all of them: there are some two hundred comparisons, and of so many a few
 // are out of bounds by chance in every run. What is behind stays so.
 func (o options) measure(r row, ask func(from, to int) ([]samples, error)) (result, error) {
-	all, err := ask(0, o.placements)
+	n := r.limited(o.placements)
+	all, err := ask(0, n)
 	if err != nil {
 		return result{}, err
 	}
@@ -65,7 +67,7 @@ func (o options) measure(r row, ask func(from, to int) ([]samples, error)) (resu
 	if !o.check || failures([]result{res}) == nil {
 		return res, nil
 	}
-	more, err := ask(o.placements, 2*o.placements)
+	more, err := ask(n, 2*n)
 	if err != nil {
 		return result{}, err
 	}
@@ -99,7 +101,7 @@ func ask(program, row string, rounds int) (got samples, err error) {
 	cmd.Stderr = &told
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("bench: measuring %q: %w\n%s", row, err, told.Bytes())
+		return got, fmt.Errorf("bench: measuring %q: %w\n%s", row, err, told.Bytes())
 	}
 	err = json.Unmarshal(out, &got)
 	return got, err

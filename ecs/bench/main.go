@@ -5,6 +5,7 @@
 //	go run . -rows "walk 1000,get"         rows whose names begin so
 //	go run . -rounds 20 -placements 6      more of each
 //	go run . -check                        exit 1 where a row is behind Ark or a goal is missed
+//	go run . -long                         the rows of a million targets and nodes, too, as with -check
 //	go run . -svg FILE -json FILE          a chart, and every figure
 //	go run . -md FILE                      the table, into a Markdown file that has a place for it
 //	go run . -from FILE                    the figures that an earlier -json wrote; with -rows, those rows anew
@@ -25,6 +26,16 @@
 // taken again, up to four times; the worst of 64 creations counts the thread's own time then. In the
 // rows of two cores, where nobody is told, a figure is the least of twelve, and the sides take turns for each.
 //
+// A side that fails, as a world does that has no memory left, has no figure. If it is Strata's, the
+// row is a loss to every side that did the work, and each of its goals is missed.
+//
+// Rows of memory count both heaps: what is live in the Go heap after a collection, and what the world
+// has committed outside of it. Rows that build a large world once take the processor time of the
+// whole process, so that the collector's work counts and other programs do not.
+//
+// "ark sized" is Ark with capacities chosen for the row, as NewWorld(8) where an archetype has one
+// entity. It is shown; -check judges Ark as it comes.
+//
 // Each side is in the configuration that ships, with its loop in the form that its documentation
 // recommends; loops over columns and slices are one function for all. Goroutines get one processor,
 // but in the rows of two cores.
@@ -37,6 +48,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -53,7 +65,7 @@ func main() {
 type options struct {
 	rows               string
 	rounds, placements int
-	check, short       bool
+	check, short, long bool
 	svg, json, md      string
 	from               string
 	child              string
@@ -73,6 +85,7 @@ func run(args []string, out io.Writer) error {
 	fs.IntVar(&o.rounds, "rounds", 10, "how often each side of a row is timed in each program")
 	fs.IntVar(&o.placements, "placements", 5, "programs that differ in the order of their functions")
 	fs.BoolVar(&o.check, "check", false, "exit 1 where a row is behind Ark outside the A/A spread, or a goal is missed; such a row is measured in twice as many programs")
+	fs.BoolVar(&o.long, "long", false, "measure the rows of a million targets and nodes, too; -check and -rows with the name of such a row do so")
 	fs.BoolVar(&o.short, "short", false, "time nothing: check that the sides of each row do the same work, on small worlds")
 	fs.StringVar(&o.svg, "svg", "", "draw the rows into `file`")
 	fs.StringVar(&o.json, "json", "", "write every figure into `file`, - for the output in place of the table")
@@ -94,6 +107,9 @@ func run(args []string, out io.Writer) error {
 	}
 	if o.short {
 		return same(chosen, out)
+	}
+	if o.rows == "" && !o.long && !o.check {
+		chosen = slices.DeleteFunc(chosen, func(r row) bool { return r.long })
 	}
 	results, err := o.results(chosen)
 	if err != nil {

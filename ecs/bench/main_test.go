@@ -50,7 +50,7 @@ func TestRun_BuildsAsksAndReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []result
-	if err := json.Unmarshal(text, &got); err != nil || len(got) != 1 || len(got[0].Samples) != 2 || len(got[0].Samples[1][again]) != 2 {
+	if err := json.Unmarshal(text, &got); err != nil || len(got) != 1 || len(got[0].Samples) != 2 || len(got[0].Samples[1].Figures[again]) != 2 {
 		t.Errorf("%v: %s", err, text)
 	}
 	if s, err := os.ReadFile(chart); err != nil || !strings.Contains(string(s), "walk 1 by All") {

@@ -36,19 +36,16 @@ func markdown(name string, results []result) error {
 // rowsOf returns the table.
 func rowsOf(results []result) string {
 	var b strings.Builder
-	sides := []string{bare, floor, arks, bowl}
-	fmt.Fprintf(&b, "\n| row | %s | A/A | %s | |\n|---|---|---|%s---|\n", ours, strings.Join(sides, " | "), strings.Repeat("---|", len(sides)))
+	for _, run := range runsOf(results) {
+		fmt.Fprintf(&b, "\n%s.\n", run)
+	}
+	fmt.Fprintf(&b, "\n| row | %s | A/A | %s | |\n|---|---|---|%s---|\n", ours, strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 	for _, r := range results {
 		if r.Missing != "" {
 			fmt.Fprintf(&b, "| %s | not measured: %s |\n", r.Row, r.Missing)
 			continue
 		}
-		s := r.side(ours)
-		fmt.Fprintf(&b, "| %s | %s (%s–%s) | ±%.1f %% |", r.Row, figure(s.Median, r.Unit), short(s.Low), short(s.High), 100*r.Spread)
-		for _, name := range sides {
-			fmt.Fprintf(&b, " %s |", r.cell(name))
-		}
-		fmt.Fprintf(&b, " %s |\n", r.words())
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.Row, strings.Join(r.cells(), " | "), r.words())
 	}
 	return b.String() + "\n"
 }

@@ -12,7 +12,9 @@ import (
 type result struct {
 	Row     string
 	Unit    string
-	Extra   bool    `json:",omitempty"` // another way to do what a row beside it does
+	Extra   bool    `json:",omitempty"` // a loss to Ark is shown and not judged
+	Failed  string  `json:",omitempty"` // why Strata could not do the work
+	Run     string  `json:",omitempty"` // Go version, system, processor, programs and rounds
 	Missing string  `json:",omitempty"` // why it was not measured
 	Spread  float64 // of A/A: 0.05 means that a ratio from 1/1.05 to 1.05 is a draw
 	Sides   []sideResult
@@ -23,6 +25,7 @@ type result struct {
 // A sideResult is what they have found about a side. The ratio is ours over its.
 type sideResult struct {
 	Name                      string
+	Failed                    string  `json:",omitempty"` // why it could not do the work
 	Median, Low, High         float64 // of the medians of the programs
 	Ratio, LeastRatio, Utmost float64
 	Verdict                   verdict
@@ -48,37 +51,91 @@ const (
 // settle puts the samples of all programs together.
 func settle(r row, all []samples) result {
 	res := result{Row: r.name, Unit: r.unit, Extra: r.extra, Samples: all}
-	medians := func(side string) (m []float64) {
-		for _, s := range all {
-			m = append(m, median(s[side]))
-		}
-		return m
+	if res.Failed = failure(all, ours, again); res.Failed != "" {
+		return res.failed(r)
 	}
-	mine := medians(ours)
-	res.Spread = spreadOf(mine, medians(again))
+	mine := mediansOf(all, ours)
+	res.Spread = spreadOf(mine, mediansOf(all, again))
 	for _, c := range r.sides {
-		m := medians(c.name)
+		if why := failure(all, c.name); why != "" {
+			res.Sides = append(res.Sides, sideResult{Name: c.name, Failed: why})
+			continue
+		}
+		m := mediansOf(all, c.name)
 		ratios := each2(mine, m, 0, func(a, b float64) float64 { return a / b })
 		s := sideResult{
 			Name: c.name, Median: median(m), Low: slices.Min(m), High: slices.Max(m),
 			Ratio: median(ratios), LeastRatio: slices.Min(ratios), Utmost: slices.Max(ratios),
 		}
-		if c.name != ours && c.name != alone && c.name != floor {
+		if c.judged() {
 			s.Verdict = judge(s.Ratio, res.Spread)
 		}
 		res.Sides = append(res.Sides, s)
 	}
 	for _, g := range r.goals {
+		if g.of != "" && failure(all, g.of) != "" {
+			continue // nothing to compare with
+		}
 		figure := median(mine)
 		switch {
 		case g.plus:
-			figure = median(each2(mine, medians(g.of), 0, func(a, b float64) float64 { return a - b }))
+			figure = median(each2(mine, mediansOf(all, g.of), 0, func(a, b float64) float64 { return a - b }))
 		case g.of != "":
-			figure = median(each2(mine, medians(g.of), 0, func(a, b float64) float64 { return a / b }))
+			figure = median(each2(mine, mediansOf(all, g.of), 0, func(a, b float64) float64 { return a / b }))
 		}
 		res.Goals = append(res.Goals, goalResult{g.String(r.unit), figure, figure <= g.most})
 	}
 	return res
+}
+
+// judged reports whether the side gets a verdict: it does the same work as ours.
+func (c contestant) judged() bool {
+	switch c.name {
+	case ours, alone, floor, zeros:
+		return false
+	}
+	return true
+}
+
+// failed is the result of a row that ours could not do: a loss to each side that could, and every
+// goal is missed.
+func (res result) failed(r row) result {
+	res.Sides = []sideResult{{Name: ours, Failed: res.Failed}}
+	for _, c := range r.sides[1:] {
+		s := sideResult{Name: c.name, Failed: failure(res.Samples, c.name)}
+		if s.Failed == "" {
+			m := mediansOf(res.Samples, c.name)
+			s.Median, s.Low, s.High = median(m), slices.Min(m), slices.Max(m)
+			if c.judged() {
+				s.Verdict = loss
+			}
+		}
+		res.Sides = append(res.Sides, s)
+	}
+	for _, g := range r.goals {
+		res.Goals = append(res.Goals, goalResult{Goal: g.String(r.unit)})
+	}
+	return res
+}
+
+// failure returns why one of the sides failed in one of the programs, or "".
+func failure(all []samples, sides ...string) string {
+	for _, s := range all {
+		for _, side := range sides {
+			if why := s.Failed[side]; why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// mediansOf returns the median of a side in each program.
+func mediansOf(all []samples, side string) (m []float64) {
+	for _, s := range all {
+		m = append(m, median(s.Figures[side]))
+	}
+	return m
 }
 
 // each2 combines the figures of the programs on one side with those on the other, shifted by so
@@ -118,6 +175,9 @@ func judge(ratio, spread float64) verdict {
 // words say how we stand beside all sides.
 func (r result) words() string {
 	var parts []string
+	if r.Failed != "" {
+		parts = append(parts, "fails: "+r.Failed)
+	}
 	for _, v := range []struct {
 		verdict verdict
 		phrase  string
@@ -146,6 +206,10 @@ func failures(results []result) error {
 	for _, r := range results {
 		if r.Missing != "" {
 			all = append(all, fmt.Errorf("%s: not measured: %s", r.Row, r.Missing))
+		}
+		if r.Failed != "" {
+			all = append(all, fmt.Errorf("%s: Strata fails: %s", r.Row, r.Failed))
+			continue
 		}
 		for _, s := range r.Sides {
 			if s.Name == arks && s.Verdict == loss && !r.Extra {

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -11,7 +12,7 @@ import (
 // programs are samples of as many programs as ours has figures; each of the others has as many.
 func programs(mine, twin, other []float64) (all []samples) {
 	for i := range mine {
-		all = append(all, samples{ours: {mine[i]}, again: {twin[i]}, arks: {other[i]}})
+		all = append(all, samples{Figures: map[string][]float64{ours: {mine[i]}, again: {twin[i]}, arks: {other[i]}}})
 	}
 	return all
 }
@@ -85,6 +86,54 @@ func TestFailures_NameEachRowBehindArkButNotOtherWaysToDoIt(t *testing.T) {
 	}
 	if w := extra.words(); w != "loss to ark" {
 		t.Errorf("a loss is shown all the same: %q", w)
+	}
+}
+
+func TestSettle_FailureOfOursIsALossAndMissesEveryGoal(t *testing.T) {
+	tens := []float64{10, 10}
+	all := programs(tens, tens, tens)
+	delete(all[1].Figures, ours)
+	all[1].Failed = map[string]string{ours: "no memory"}
+	r := settle(made(true, goal{most: 100}), all)
+	if r.Failed != "no memory" || r.side(arks).Verdict != loss || r.side(arks).Median != 10 || len(r.Goals) != 1 || r.Goals[0].Met {
+		t.Errorf("%+v", r)
+	}
+	if w := r.words(); w != "fails: no memory, loss to ark, misses the goal of 100 ns" {
+		t.Error(w)
+	}
+	if err := failures([]result{r}); err == nil || err.Error() != "made: Strata fails: no memory" {
+		t.Error(err)
+	}
+	if c := strings.Join(r.cells(), " "); c != "fails – – – 10.0 ns – – – –" {
+		t.Error(c)
+	}
+	var b strings.Builder
+	if err := svg(&b, []result{r}); err != nil || !strings.Contains(b.String(), "fails: no memory") {
+		t.Error(err, b.String())
+	}
+}
+
+func TestSettle_FailureOfAnotherSideIsNoVerdict(t *testing.T) {
+	tens := []float64{10, 10}
+	all := programs(tens, tens, tens)
+	delete(all[0].Figures, arks)
+	all[0].Failed = map[string]string{arks: "no memory"}
+	r := settle(made(false, goal{most: .1, of: arks}), all)
+	if s := r.side(arks); s.Failed != "no memory" || s.Verdict != none || len(r.Goals) != 0 || failures([]result{r}) != nil {
+		t.Errorf("%+v", r)
+	}
+	if c := r.cell(arks); c != "fails" {
+		t.Error(c)
+	}
+}
+
+func TestRunsOf_NameEachProcessorOnce(t *testing.T) {
+	got := runsOf([]result{{Run: "a"}, {Run: "b"}, {}, {Run: "a"}})
+	if !slices.Equal(got, []string{"a", "b"}) {
+		t.Error(got)
+	}
+	if r := runOf(5, 10); !strings.Contains(r, processor()) || !strings.Contains(r, "5 programs, 10 rounds") {
+		t.Error(r)
 	}
 }
 

@@ -16,6 +16,8 @@ const (
 	floor = "floor"
 	arks  = "ark"
 	bowl  = "donburi"
+	sized = "ark sized"       // Ark with capacities chosen for the row; shown, not judged
+	zeros = "zeroing a block" // the time to allocate and zero the largest block that ours takes
 )
 
 // A row compares sides on the same work.
@@ -26,7 +28,17 @@ type row struct {
 	cores int    // processors that goroutines get; 0 means 1
 	sides []contestant
 	goals []goal
-	extra bool // shown, but what the rows beside it are judged by is another way to do the same
+	extra bool // a loss to Ark is shown; -check judges the goals alone
+	long  bool // measured only with -long, with -check or by its name
+	few   int  // at most so many programs, and rounds in each; 0 means no limit
+}
+
+// limited returns n, or the limit of the row if that is lower.
+func (r row) limited(n int) int {
+	if r.few > 0 {
+		return min(n, r.few)
+	}
+	return n
 }
 
 // A contestant makes its side of a row, on a world of its own.
@@ -111,15 +123,21 @@ func (r row) same() error {
 	var first tally
 	var wrong []error
 	for i, c := range r.sides {
-		var s stand
-		side := c.make(&s)
-		side.warm(3)
 		var got tally
-		if side.result != nil {
-			got = side.result()
+		compare := false
+		if err := attempt(func() {
+			var s stand
+			defer s.close()
+			side := c.make(&s)
+			side.warm(3)
+			if compare = side.result != nil; compare {
+				got = side.result()
+			}
+		}); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %s fails: %w", r.name, c.name, err))
+			continue
 		}
-		s.close()
-		if side.result == nil {
+		if !compare {
 			continue
 		}
 		if i == 0 {
@@ -145,29 +163,55 @@ func (s side) warm(times int) {
 	}
 }
 
-// samples are the figures of each side of a row in one program, a figure a round.
-type samples map[string][]float64
+// samples are what one program has measured of a row.
+type samples struct {
+	Figures map[string][]float64 // of each side, a figure a round
+	Failed  map[string]string    // sides that could not do the work, and why
+}
 
-// measure times the sides in turn.
+// attempt returns the error that check or must ended f with.
+func attempt(f func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case runtime.Error:
+			panic(p)
+		case error:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// measure times the sides in turn. A side that fails has no figures.
 func (r row) measure(rounds int) samples {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(r.cores, 1)))
 	var s stand
 	defer s.close()
+	got := samples{map[string][]float64{}, map[string]string{}}
 	names, sides := []string{}, []side{}
 	for _, c := range append(r.sides[:len(r.sides):len(r.sides)], contestant{again, r.sides[0].make}) {
-		names, sides = append(names, c.name), append(sides, c.make(&s))
-	}
-	for i := range sides {
-		if sides[i].gauge == nil {
-			sides[i].gauge = sides[i].timed(r.n)
+		var made side
+		if err := attempt(func() {
+			if made = c.make(&s); made.gauge == nil {
+				made.gauge = made.timed(r.n)
+			}
+		}); err != nil {
+			got.Failed[c.name] = err.Error()
 		}
+		names, sides = append(names, c.name), append(sides, made)
 	}
-	got := samples{}
-	for round := range rounds {
-		least := r.turns(round, sides)
+	for round := range r.limited(rounds) {
+		least := r.turns(round, names, sides, got.Failed)
 		for k, name := range names {
-			got[name] = append(got[name], least[k])
+			got.Figures[name] = append(got.Figures[name], least[k])
 		}
+	}
+	for name := range got.Failed {
+		delete(got.Figures, name)
 	}
 	return got
 }
@@ -177,17 +221,22 @@ func (r row) measure(rounds int) samples {
 // of it. What lasts longer than a turn falls on all sides of the round.
 const inTurn = 12
 
-// turns brings the figures of one round.
-func (r row) turns(round int, sides []side) []float64 {
+// turns returns the figures of one round, and adds to failed the sides that fail in it.
+func (r row) turns(round int, names []string, sides []side, failed map[string]string) []float64 {
 	least := make([]float64, len(sides))
 	for turn := range r.turnsOf() {
 		for i := range sides {
 			k := (i + round + turn) % len(sides)
 			if turn == 0 {
 				runtime.GC()
-				least[k] = math.Inf(1)
+				least[k] = math.MaxFloat64
 			}
-			least[k] = min(least[k], sides[k].gauge())
+			if failed[names[k]] != "" {
+				continue
+			}
+			if err := attempt(func() { least[k] = min(least[k], sides[k].gauge()) }); err != nil {
+				failed[names[k]] = err.Error()
+			}
 		}
 	}
 	return least

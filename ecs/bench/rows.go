@@ -15,6 +15,11 @@ func rows(limit int) []row {
 		lifeRows(min(crowd, limit)),
 		moveRows(min(crowd, limit)),
 		[]row{newWorld(), growth(min(million, limit)), memory(min(million, limit)), marking(min(million, limit))},
+		targetRows(limit),
+		relationRows(limit),
+		archetypeRows(limit),
+		pointerRows(limit),
+		watchingRows(limit),
 		coreRows(limit),
 	)
 	return all
@@ -77,7 +82,7 @@ func walkRows(limit int) (all []row) {
 func walk(called, n, components int, how form, goals []goal) row {
 	r := row{
 		name: fmt.Sprintf("walk %d %s, %d component%s", called, [...]string{"by All", "by Query", "by columns"}[how], components, [...]string{"", "s"}[min(components-1, 1)]),
-		unit: "ns", n: n, goals: goals, extra: how == byQuery,
+		unit: "ns", n: n, goals: goals,
 		sides: []contestant{
 			{ours, func(s *stand) side { return strataWalk(strataOf(s, n, components), components, how) }},
 			{bare, func(*stand) side { return sliceWalk(n, components) }},

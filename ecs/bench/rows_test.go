@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
 )
@@ -14,7 +16,7 @@ func limitOf() int {
 }
 
 func TestRows_EverySideDoesTheSameWork(t *testing.T) {
-	for _, r := range rows(limitOf()) {
+	for _, r := range rows(min(limitOf(), 16<<10)) {
 		t.Run(r.name, func(t *testing.T) {
 			if err := r.same(); err != nil {
 				t.Error(err)
@@ -78,6 +80,70 @@ func TestSame_ASideThatDoesOtherWorkIsNamed(t *testing.T) {
 	}
 }
 
+// failing is a row one side of which fails, as it is made or at its second gauge.
+func failing(name string, late bool) row {
+	r := row{name: "failing", unit: "ns", n: 1, goals: []goal{{most: 2, of: arks}}}
+	for _, who := range []string{ours, arks} {
+		r.sides = append(r.sides, contestant{who, func(*stand) (s side) {
+			turns := 0
+			if who == name && !late {
+				check(errors.New("no memory"))
+			}
+			s.gauge = func() float64 {
+				if turns++; who == name && turns > 1 {
+					check(errors.New("no memory"))
+				}
+				return 1
+			}
+			return s
+		}})
+	}
+	return r
+}
+
+func TestMeasure_FailedSideIsNamedAndOthersAreMeasured(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		got := failing(ours, late).measure(2)
+		if len(got.Figures) != 1 || len(got.Figures[arks]) != 2 || got.Failed[ours] != "no memory" || got.Failed[again] != "no memory" {
+			t.Errorf("late %v: %+v", late, got)
+		}
+		got = failing(arks, late).measure(2)
+		if len(got.Figures) != 2 || len(got.Figures[again]) != 2 || len(got.Failed) != 1 || got.Failed[arks] != "no memory" {
+			t.Errorf("ark, late %v: %+v", late, got)
+		}
+	}
+	if err := failing(ours, true).same(); err == nil || !strings.Contains(err.Error(), "failing: strata fails: no memory") {
+		t.Error(err)
+	}
+}
+
+// A fault of the program is no failure of a side.
+func TestAttempt_PassesOtherPanicsOn(t *testing.T) {
+	for _, f := range []func(){func() { panic("text") }, func() { _ = make([]int, 1)[len(os.Args)+1] }} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic is gone")
+				}
+			}()
+			t.Error(attempt(f))
+		}()
+	}
+}
+
+func TestRow_LimitedBoundsRoundsAndPrograms(t *testing.T) {
+	for _, c := range []struct{ few, n, want int }{{0, 10, 10}, {3, 10, 3}, {3, 2, 2}} {
+		if got := (row{few: c.few}).limited(c.n); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+	r := failing(arks, true)
+	r.few = 1
+	if got := r.measure(5); len(got.Figures[ours]) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestTally_DependsOnTheValuesAndNotOnTheirOrder(t *testing.T) {
 	var a, b, c tally
 	a.add(1, 2)
@@ -95,10 +161,10 @@ func TestMeasure_EverySideHasAFigureARoundAndOursTwo(t *testing.T) {
 	for _, name := range []string{"walk 1 by All", "create a batch of one value", "memory"} {
 		r := choose(rows(options{short: true}.limit()), name)[0]
 		got := r.measure(2)
-		if len(got) != len(r.sides)+1 {
-			t.Errorf("%s: %d sides, not %d and A/A", name, len(got), len(r.sides))
+		if len(got.Figures) != len(r.sides)+1 {
+			t.Errorf("%s: %d sides, not %d and A/A", name, len(got.Figures), len(r.sides))
 		}
-		for side, figures := range got {
+		for side, figures := range got.Figures {
 			if len(figures) != 2 || figures[0] <= 0 || figures[1] <= 0 {
 				t.Errorf("%s, %s: %v", name, side, figures)
 			}

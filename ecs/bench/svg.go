@@ -24,10 +24,10 @@ const (
 // Colours that are told apart without colour vision too, on a light ground and on a dark one.
 const chartStyle = `<style>
 .ground{fill:#fff}.text{fill:#212529}.faint{fill:#5c636a}.line{stroke:#dee2e6}.one{stroke:#212529}.band{fill:#ced4da}
-.slices{fill:#2b8a3e;stroke:#2b8a3e}.ark{fill:#d9480f;stroke:#d9480f}.donburi{fill:#1971c2;stroke:#1971c2}.floor{fill:#9c36b5;stroke:#9c36b5}.nothing{fill:#868e96;stroke:#868e96}
+.slices{fill:#2b8a3e;stroke:#2b8a3e}.ark{fill:#d9480f;stroke:#d9480f}.donburi{fill:#1971c2;stroke:#1971c2}.floor{fill:#9c36b5;stroke:#9c36b5}.nothing,.zeroing{fill:#868e96;stroke:#868e96}.sized{fill:none;stroke:#d9480f}
 @media (prefers-color-scheme:dark){
 .ground{fill:#0d1117}.text{fill:#e6edf3}.faint{fill:#9da7b1}.line{stroke:#2b323a}.one{stroke:#e6edf3}.band{fill:#3d444d}
-.slices{fill:#69db7c;stroke:#69db7c}.ark{fill:#ff922b;stroke:#ff922b}.donburi{fill:#74c0fc;stroke:#74c0fc}.floor{fill:#da77f2;stroke:#da77f2}.nothing{fill:#adb5bd;stroke:#adb5bd}}
+.slices{fill:#69db7c;stroke:#69db7c}.ark{fill:#ff922b;stroke:#ff922b}.donburi{fill:#74c0fc;stroke:#74c0fc}.floor{fill:#da77f2;stroke:#da77f2}.nothing,.zeroing{fill:#adb5bd;stroke:#adb5bd}.sized{fill:none;stroke:#ff922b}}
 </style>
 `
 
@@ -52,12 +52,12 @@ func svg(w io.Writer, results []result) error {
 }
 
 func legend(b *strings.Builder) {
-	for i, name := range []string{bare, floor, arks, bowl, alone} {
+	for i, name := range []string{bare, floor, arks, sized, bowl, alone, zeros} {
 		x := 24 + 90*i
 		dot(b, name, float64(x), 46)
 		fmt.Fprintf(b, `<text class="text" x="%d" y="50">%s</text>`+"\n", x+10, name)
 	}
-	fmt.Fprintf(b, `<rect class="band" x="480" y="40" width="16" height="12"/><text class="text" x="502" y="50">A/A spread: within it is a draw</text>`+"\n")
+	fmt.Fprintf(b, `<rect class="band" x="700" y="40" width="16" height="12"/><text class="text" x="722" y="50">A/A spread: within it is a draw</text>`+"\n")
 }
 
 // axis draws thin lines at 1, 2 and 5 times the powers of ten.
@@ -86,30 +86,43 @@ func line(b *strings.Builder, r result, y int) {
 		fmt.Fprintf(b, `<text class="faint" x="%d" y="%d">not measured: %s</text>`+"\n", chartLeft, y+4, escaped(r.Missing))
 		return
 	}
+	if r.Failed != "" {
+		fmt.Fprintf(b, `<text class="faint" x="%d" y="%d">fails: %s</text>`+"\n", chartLeft, y+4, escaped(r.Failed))
+		return
+	}
 	mine := r.side(ours)
 	fmt.Fprintf(b, `<text class="faint" x="%d" y="%d" text-anchor="end">%s</text>`+"\n", chartLeft-14, y+4, figure(mine.Median, r.Unit))
 	from, to := chartX(1/(1+r.Spread)), chartX(1+r.Spread)
 	fmt.Fprintf(b, `<rect class="band" x="%.1f" y="%d" width="%.1f" height="%d"/>`+"\n", from, y-7, max(to-from, 1), 14)
 	for _, s := range r.Sides {
-		if s.Name == ours || s.Ratio <= 0 {
+		if s.Name == ours || s.Failed != "" || s.Ratio <= 0 {
 			continue
 		}
 		fmt.Fprintf(b, `<g><title>%s: %s, %.2f times Strata's</title>`, s.Name, figure(s.Median, r.Unit), 1/s.Ratio)
-		fmt.Fprintf(b, `<line class="%s" x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke-width="2"/>`, s.Name, chartX(1/s.Utmost), y, chartX(1/s.LeastRatio), y)
+		fmt.Fprintf(b, `<line class="%s" x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke-width="2"/>`, class(s.Name), chartX(1/s.Utmost), y, chartX(1/s.LeastRatio), y)
 		dot(b, s.Name, chartX(1/s.Ratio), y)
 		b.WriteString("</g>\n")
 	}
+}
+
+// class is the style of a side: the first word of its name, or sized.
+func class(name string) string {
+	if name == sized {
+		return "sized"
+	}
+	first, _, _ := strings.Cut(name, " ")
+	return first
 }
 
 // dot marks a side: by its colour, and by its shape.
 func dot(b *strings.Builder, name string, x float64, y int) {
 	switch name {
 	case bare, floor:
-		fmt.Fprintf(b, `<path class="%s" d="M%.1f %d l5 9 h-10 z"/>`, name, x, y-5)
+		fmt.Fprintf(b, `<path class="%s" d="M%.1f %d l5 9 h-10 z"/>`, class(name), x, y-5)
 	case bowl:
-		fmt.Fprintf(b, `<rect class="%s" x="%.1f" y="%d" width="8" height="8"/>`, name, x-4, y-4)
+		fmt.Fprintf(b, `<rect class="%s" x="%.1f" y="%d" width="8" height="8"/>`, class(name), x-4, y-4)
 	default:
-		fmt.Fprintf(b, `<circle class="%s" cx="%.1f" cy="%d" r="%.1f"/>`, name, x, y, dotRadius)
+		fmt.Fprintf(b, `<circle class="%s" cx="%.1f" cy="%d" r="%.1f"/>`, class(name), x, y, dotRadius)
 	}
 }
 

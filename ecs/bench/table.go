@@ -5,26 +5,25 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
 // table writes the results for people.
 func table(out io.Writer, results []result, o options) {
-	if o.from == "" {
-		fmt.Fprintf(out, "%s, %s/%s, %s; %d programs, %d rounds\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, processor(), o.placements, o.rounds)
+	for _, run := range runsOf(results) {
+		fmt.Fprintln(out, run)
 	}
 	fmt.Fprintf(out, "medians (least and greatest of the programs); in brackets strata as a ratio to the side\n\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "row\t%s\t%s\t%s\t%s\t%s\t%s\t\n", ours, again, bare, floor, arks, bowl)
+	fmt.Fprintf(w, "row\t%s\t%s\t%s\t\n", ours, again, strings.Join(columns, "\t"))
 	for _, r := range results {
 		if r.Missing != "" {
 			fmt.Fprintf(w, "%s\tnot measured: %s\n", r.Row, r.Missing)
 			continue
 		}
-		s := r.side(ours)
-		fmt.Fprintf(w, "%s\t%s (%s–%s)\t±%.1f %%\t%s\t%s\t%s\t%s\t%s\n", r.Row, figure(s.Median, r.Unit), short(s.Low), short(s.High),
-			100*r.Spread, r.cell(bare), r.cell(floor), r.cell(arks), r.cell(bowl), r.words())
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Row, strings.Join(r.cells(), "\t"), r.words())
 	}
 	w.Flush()
 }
@@ -39,11 +38,32 @@ func (r result) side(name string) *sideResult {
 	return nil
 }
 
+// columns are the sides that the table shows beside ours and A/A.
+var columns = []string{bare, floor, arks, sized, bowl, alone, zeros}
+
+// cells are the columns of a row of the table: ours, A/A and the other sides.
+func (r result) cells() (cells []string) {
+	if s := r.side(ours); s.Failed != "" {
+		cells = append(cells, "fails", "–")
+	} else {
+		cells = append(cells, fmt.Sprintf("%s (%s–%s)", figure(s.Median, r.Unit), short(s.Low), short(s.High)), fmt.Sprintf("±%.1f %%", 100*r.Spread))
+	}
+	for _, name := range columns {
+		cells = append(cells, r.cell(name))
+	}
+	return cells
+}
+
 // cell is what the table says of a side.
 func (r result) cell(name string) string {
 	s := r.side(name)
-	if s == nil {
+	switch {
+	case s == nil:
 		return "–"
+	case s.Failed != "":
+		return "fails"
+	case r.Failed != "":
+		return figure(s.Median, r.Unit)
 	}
 	return fmt.Sprintf("%s (%.2f)", figure(s.Median, r.Unit), s.Ratio)
 }
@@ -70,7 +90,22 @@ func short(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// processor names the processor, and says how busy the system is, where it can be known.
+// runOf says where figures come from.
+func runOf(programs, rounds int) string {
+	return fmt.Sprintf("%s, %s/%s, %s; %d programs, %d rounds", runtime.Version(), runtime.GOOS, runtime.GOARCH, processor(), programs, rounds)
+}
+
+// runsOf returns the runs that the figures come from, each once.
+func runsOf(results []result) (runs []string) {
+	for _, r := range results {
+		if r.Run != "" && !slices.Contains(runs, r.Run) {
+			runs = append(runs, r.Run)
+		}
+	}
+	return runs
+}
+
+// processor names the processor, if it is known.
 func processor() string {
 	name := "unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -81,11 +116,5 @@ func processor() string {
 			}
 		}
 	}
-	name = fmt.Sprintf("%d × %s", runtime.NumCPU(), name)
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		if f := strings.Fields(string(text)); len(f) > 0 {
-			name += ", load " + f[0]
-		}
-	}
-	return name
+	return fmt.Sprintf("%d × %s", runtime.NumCPU(), name)
 }

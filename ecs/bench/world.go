@@ -54,9 +54,9 @@ func nothing() uint64 { return 0 }
 // finds pages that nobody has touched, as a slice does.
 var growing = []struct {
 	name string
-	make func() crowded
+	make func(n int) crowded // for n entities, if the side takes a capacity
 }{
-	{ours, func() crowded {
+	{ours, func(int) crowded {
 		s := &stand{}
 		h := newHeap(s)
 		index := page.NewLimit(page.Default(), 1<<30)
@@ -70,7 +70,7 @@ var growing = []struct {
 			end:       s.close,
 		}
 	}},
-	{bare, func() crowded {
+	{bare, func(int) crowded {
 		var ps []position
 		var vs []velocity
 		return crowded{
@@ -80,17 +80,9 @@ var growing = []struct {
 			end:       func() {},
 		}
 	}},
-	{arks, func() crowded {
-		w := ark.NewWorld()
-		m := ark.NewMap2[position, velocity](w)
-		return crowded{
-			create:    func() { m.NewEntity(&newPosition, &newVelocity) },
-			committed: nothing,
-			result:    arkTally(w),
-			end:       func() {},
-		}
-	}},
-	{bowl, func() crowded {
+	{arks, func(int) crowded { return arkCrowded() }},
+	{sized, func(n int) crowded { return arkCrowded(n) }},
+	{bowl, func(int) crowded {
 		w := donburi.NewWorld()
 		return crowded{
 			create: func() {
@@ -105,6 +97,17 @@ var growing = []struct {
 	}},
 }
 
+func arkCrowded(capacities ...int) crowded {
+	w := ark.NewWorld(capacities...)
+	m := ark.NewMap2[position, velocity](w)
+	return crowded{
+		create:    func() { m.NewEntity(&newPosition, &newVelocity) },
+		committed: nothing,
+		result:    arkTally(w),
+		end:       func() {},
+	}
+}
+
 // grown is a row whose figure is taken while a new world grows, or when it has.
 func grown(r row, figure func(make func() crowded) (float64, crowded)) row {
 	for _, g := range growing {
@@ -113,7 +116,7 @@ func grown(r row, figure func(make func() crowded) (float64, crowded)) row {
 			return side{
 				gauge: func() float64 {
 					debug.FreeOSMemory() // so that no side finds the pages of the one before
-					v, c := figure(g.make)
+					v, c := figure(func() crowded { return g.make(r.n) })
 					last = c.result()
 					c.end()
 					return v
