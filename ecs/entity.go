@@ -8,9 +8,15 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// An Entity names one entity of one world. It is 8 bytes, holds no pointer, and may be
+// An Entity names one entity of one world. It is 8 bytes, contains no pointer, and may be
 // kept in components, compared, copied and sent anywhere. Once its entity is removed it is
-// stale: looking it up yields ok == false, never a panic and never another entity.
+// stale: looking it up in its world yields ok == false, never a panic and never another entity.
+//
+// An Entity does not say which world it is of, and worlds number alike: the first entity of every
+// world is the same value. An Entity that is passed to another world names the entity with the same
+// slot and generation there, if there is one. This is not detected, in no build. It is also what
+// lets a world that was saved be read into another one, with every Entity in its components valid.
+// Programs with several worlds keep the world beside the Entity.
 //
 // The zero Entity is never valid.
 type Entity struct {

@@ -29,13 +29,15 @@ type Events[T any] struct {
 // maxEvents in both buffers are fewer than an int of 32 bits counts.
 const maxEvents = 1<<30 - 1
 
-// NewEvents makes a queue for up to capacity events of T per tick, whose two buffers come
-// from mem in one block and go back by Close. Where mem is closed before and has a Watch
-// method, as page.Watched says, the queue closes itself. The error is a [*memory.PointerError] that
-// names the field of T that holds a pointer, or what mem returned.
+// NewEvents makes a queue for capacity events of T per tick. It allocates its two buffers from mem in
+// one block, and Close frees them. If mem is closed first and has a Watch method, as page.Watched
+// says, the queue closes itself.
+//
+// The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1, a [*memory.PointerError]
+// that names the field if T contains a pointer, or the error of mem. Nothing was allocated then.
 func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	if capacity < 1 || capacity > maxEvents {
-		return nil, fmt.Errorf("ecs: a queue for %d events; the capacity must be from 1 to %d", capacity, maxEvents)
+		return nil, fmt.Errorf("ecs: NewEvents with capacity %d: want 1 to %d: %w", capacity, maxEvents, memory.ErrConfig)
 	}
 	block, err := memory.MakeSlice[T](mem, 2*capacity)
 	if err != nil {

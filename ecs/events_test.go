@@ -2,7 +2,10 @@ package ecs
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
@@ -45,14 +48,51 @@ func TestEvents_RefusePointersAndBadSizes(t *testing.T) {
 	if _, err := NewEvents[brain](mem, 4); !errors.As(err, &pe) || pe.Path != "brain.Name" {
 		t.Error(err)
 	}
-	for _, n := range []int{0, -1, 1<<30 + 1} {
-		if _, err := NewEvents[health](mem, n); err == nil {
-			t.Errorf("capacity %d is accepted", n)
+	mem.failNext(false)
+	if _, err := NewEvents[health](mem, 4); !errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrConfig) {
+		t.Error(err)
+	}
+}
+
+func TestNewEvents_CapacityOutOfRangeIsErrConfig(t *testing.T) {
+	mem := newTestMemory(t)
+	for _, n := range []int{0, -1, math.MinInt, maxEvents + 1, math.MaxInt} {
+		q, err := NewEvents[health](mem, n)
+		want := fmt.Sprintf("ecs: NewEvents with capacity %d: want 1 to %d: %v", n, maxEvents, memory.ErrConfig)
+		if q != nil || !errors.Is(err, memory.ErrConfig) || err.Error() != want || len(mem.live) != 0 {
+			t.Errorf("capacity %d: %v, want %s", n, err, want)
 		}
 	}
-	mem.failNext(false)
-	if _, err := NewEvents[health](mem, 4); !errors.Is(err, memory.ErrOutOfMemory) {
-		t.Error(err)
+	for _, n := range []int{1, 2, 3, 1000} {
+		q, err := NewEvents[health](mem, n)
+		if err != nil || q.Cap() != n {
+			t.Fatalf("capacity %d: %v", n, err)
+		}
+		for i := range n + 1 {
+			if sent := q.Send(health{}); sent != (i < n) {
+				t.Errorf("capacity %d: Send %d is %v", n, i, sent)
+			}
+		}
+		q.Close()
+	}
+}
+
+// A constructor that refuses its configuration says so by one error.
+func TestConfig_InvalidIsErrConfig(t *testing.T) {
+	mem := newTestMemory(t)
+	for name, make := range map[string]func() error{
+		"New without an allocator": func() error { _, err := New(nil, Config{}); return err },
+		"ChunkBytes":               func() error { _, err := New(mem, Config{ChunkBytes: 1000}); return err },
+		"MaxChunkBytes":            func() error { _, err := New(mem, Config{MaxChunkBytes: 1}); return err },
+		"TargetChunkBytes":         func() error { _, err := New(mem, Config{TargetChunkBytes: 1 << 20}); return err },
+		"MaxEntities":              func() error { _, err := New(mem, Config{MaxEntities: -1}); return err },
+		"WorkersConfig.Count":      func() error { _, err := NewWorkers(WorkersConfig{Count: -1}); return err },
+		"NewEvents":                func() error { _, err := NewEvents[health](mem, 0); return err },
+	} {
+		err := make()
+		if !errors.Is(err, memory.ErrConfig) || errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), strings.TrimSuffix(name, " without an allocator")) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

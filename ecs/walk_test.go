@@ -344,6 +344,39 @@ func TestWorlds_AreToldApart(t *testing.T) {
 	}
 }
 
+// TestEntity_OfAnotherWorldIsTakenForItsSlot asserts what the documentation of Entity says: worlds
+// number alike, and an Entity of one is alive in another that has used the slot as often.
+func TestEntity_OfAnotherWorldIsTakenForItsSlot(t *testing.T) {
+	for _, here := range []int{0, 1, 2, 5, 100} {
+		for _, there := range []int{1, 3, 100} {
+			w, _ := newTestWorld(t, Config{})
+			other, _ := newTestWorld(t, Config{})
+			mine, theirs := NewMap1[position](w), NewMap1[position](other)
+			var es []Entity
+			for i := range here {
+				es = append(es, must[Entity](t)(mine.NewEntity(position{float32(i), 1})))
+			}
+			for i := range there {
+				e := must[Entity](t)(theirs.NewEntity(position{float32(i), 2}))
+				p, ok := mine.Get(e)
+				if ok != (i < here) || w.Alive(e) != ok {
+					t.Fatalf("%d and %d entities: entity %d of the other world: alive %v", here, there, i, ok)
+				}
+				if ok && (e != es[i] || *p != position{float32(i), 1}) {
+					t.Fatalf("%d and %d entities: %v is %v with %v", here, there, e, es[i], *p)
+				}
+			}
+			if here > 0 { // its slot is used once more here than there
+				w.Remove(es[0])
+				again := must[Entity](t)(mine.NewEntity(position{}))
+				if w.Alive(es[0]) || !other.Alive(es[0]) || again.Index() != es[0].Index() || other.Alive(again) {
+					t.Fatalf("%d and %d entities: %v and %v", here, there, es[0], again)
+				}
+			}
+		}
+	}
+}
+
 func TestClosedWorld_RefusesEveryChange(t *testing.T) {
 	w, mem := newTestWorld(t, Config{})
 	m := NewMap2[position, velocity](w)

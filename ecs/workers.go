@@ -61,8 +61,8 @@ type Workers struct {
 	pass   pass
 }
 
-// NewWorkers makes the arenas and starts the goroutines. The error says what is wrong with cfg, or
-// wraps what cfg.Pages returned; nothing is kept then.
+// NewWorkers makes the arenas and starts the goroutines. The error wraps [memory.ErrConfig] if cfg is
+// invalid, or the error of cfg.Pages; nothing is kept then.
 func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 	if cfg.Count == 0 {
 		cfg.Count = min(runtime.GOMAXPROCS(0), maxWorkers)
@@ -71,7 +71,7 @@ func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 		cfg.Scratch = defaultScratch
 	}
 	if cfg.Count < 1 || cfg.Count > maxWorkers {
-		return nil, fmt.Errorf("ecs: WorkersConfig.Count is %d; it must be from 1 to %d", cfg.Count, maxWorkers)
+		return nil, fmt.Errorf("ecs: WorkersConfig.Count %d: want 1 to %d: %w", cfg.Count, maxWorkers, memory.ErrConfig)
 	}
 	ws := new(Workers)
 	ws.wake.L, ws.idle.L = &ws.mu, &ws.mu

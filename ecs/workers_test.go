@@ -14,7 +14,7 @@ import (
 
 func TestNewWorkers_RefusesBadConfig(t *testing.T) {
 	for _, n := range []int{-1, 257} {
-		if _, err := NewWorkers(WorkersConfig{Count: n}); err == nil || err.Error() != fmt.Sprintf("ecs: WorkersConfig.Count is %d; it must be from 1 to 256", n) {
+		if _, err := NewWorkers(WorkersConfig{Count: n}); !errors.Is(err, memory.ErrConfig) || err.Error() != fmt.Sprintf("ecs: WorkersConfig.Count %d: want 1 to 256: %v", n, memory.ErrConfig) {
 			t.Error(err)
 		}
 	}

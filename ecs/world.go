@@ -131,9 +131,9 @@ func (c Config) sizes() (s []uintptr, first int) {
 // empty world.
 //
 // An [Entity], an [ID] and a [Component] belong to the world that made them. A filter, a
-// mapper or a component that is used with another one panics; an ID is just a number. An
-// Entity of another world is stale here unless the slot has, by chance, the same generation:
-// then it is taken for the entity in that slot. Do not mix them.
+// mapper or a component that is used with another one panics; an ID is just a number. Worlds
+// number their entities alike, so an Entity of another world is mostly alive here and names another
+// entity. This is not detected: do not mix them.
 //
 // A panic out of the allocator, an observer, the callback of a batch or the loop over a query
 // leaves the books in order (Check says nil) and loses no block: what was still to be
@@ -167,14 +167,15 @@ type World struct {
 // New makes an empty world whose pointer-free columns live in chunks from mem, to which it
 // gives every chunk back by Close at the latest.
 //
-// The error says what is wrong with cfg. New itself asks mem and cfg.Pages for nothing.
+// The error wraps [memory.ErrConfig]: mem is nil, or it names the field of cfg that is out of range.
+// New itself asks mem and cfg.Pages for nothing.
 func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if mem == nil {
-		return nil, errors.New("ecs: New needs an allocator")
+		return nil, fmt.Errorf("ecs: New without an allocator: %w", memory.ErrConfig)
 	}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", err, memory.ErrConfig)
 	}
 	w := &World{
 		ents:      newEntityIndex(cfg.MaxEntities),
