@@ -11,5 +11,5 @@ func ExampleParse() {
 	_, err := level.Parse("levels/typo.json", []byte(`{"version": 1, "pallete": []`))
 	fmt.Println(err)
 	// Output:
-	// levels/typo.json: line 1, byte 28: unexpected end of JSON input; a level is one JSON object
+	// levels/typo.json: line 1, column 29: unexpected end of JSON input; a level is one JSON object
 }

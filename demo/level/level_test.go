@@ -11,17 +11,17 @@ import (
 )
 
 // small is a level with everything in it, as short as it can be.
-const small = `{"version": 1, "name": "small", "title": "Small", "next": "",
+const small = `{"version": 1, "name": "x", "title": "Small", "next": "",
 "palette": ["#000000", "#111111", "#222222", "#ABCDEF", "#ffffff"],
 "ambient": {"rate": 3, "kind": "dust"},
 "assets": [{"id": "bg", "file": "art/bg.png", "priority": 0}]}`
 
 func TestParse_ReadsEveryField(t *testing.T) {
-	l, err := Parse("levels/small.json", []byte(small))
+	l, err := Parse("levels/x.json", []byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Name != "small" || l.Title != "Small" || l.Next != "" || l.Palette[3] != (Color{0xAB, 0xCD, 0xEF}) ||
+	if l.Name != "x" || l.Title != "Small" || l.Next != "" || l.Palette[3] != (Color{0xAB, 0xCD, 0xEF}) ||
 		l.Ambient != (Ambient{3, "dust"}) ||
 		l.Assets[0] != (Asset{"bg", "art/bg.png", 0}) {
 		t.Errorf("%+v", l)
@@ -45,9 +45,9 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 		{`"version": 1`, `"version": 2`, `x.json: version: version 2; allowed: 1`},
 		{`"version": 1, `, ``, `x.json: version: missing; it is required`},
 		{`"version": 1`, `"version": "1"`, `x.json: version: a string; allowed: a number`},
-		{`"name": "small"`, `"name": "Small Level"`, `x.json: name: "Small Level"; allowed: 1 to 32 of a-z, 0-9, _ and -`},
-		{`"name": "small"`, `"name": ""`, `x.json: name: ""; allowed`},
-		{`"name": "small"`, `"name": 7`, `x.json: name: a number; allowed: a string`},
+		{`"name": "x"`, `"name": "Small Level"`, `x.json: name: "Small Level"; allowed: 1 to 32 of a-z, 0-9, _ and -`},
+		{`"name": "x"`, `"name": ""`, `x.json: name: ""; allowed`},
+		{`"name": "x"`, `"name": 7`, `x.json: name: a number; allowed: a string`},
 		{`"next": ""`, `"next": "../up"`, `x.json: next: "../up"; allowed`},
 		{`"title": "Small"`, `"title": "a\nb"`, `x.json: title: "a\nb"; allowed: 1 to 64 bytes on one line`},
 		{`"kind": "dust"`, `"kind": ""`, `x.json: ambient.kind: ""; allowed`},
@@ -81,8 +81,8 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 		{`"assets": [`, `"assets": [[[[[[[[[[[[[[]]]]]]]]]]]]], `, `nested too deep; allowed: 12`},
 		{`"assets": [`, `"assets": [` + strings.Repeat("0,", 1100), `x.json: assets: too many entries; allowed: 1024`},
 		{`"assets": [`, `"assets": [` + strings.Repeat(`{"id": "x", "file": "x.png", "priority": 0},`, 256), `x.json: assets: 257 entries; allowed: 0 to 256`},
-		{small, small[:100], `x.json: line 2, byte 100: unexpected end of JSON input; a level is one JSON object`},
-		{small, ``, `x.json: line 1, byte 0: unexpected end of JSON input`},
+		{small, small[:100], `x.json: line 2, column 43: unexpected end of JSON input; a level is one JSON object`},
+		{small, ``, `x.json: line 1, column 1: unexpected end of JSON input`},
 		{small, `[]`, `x.json: an array; allowed: an object`},
 		{small, small + `{}`, `after top-level value`},
 		{small, small[:len(small)-1] + `,}`, `invalid character '}'`},
@@ -92,7 +92,7 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 		if text == small {
 			t.Fatalf("%s is not in the level", c.old)
 		}
-		l, err := Parse("x.json", []byte(text))
+		l, err := Parse("levels/x.json", []byte(text))
 		if l != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.60s -> %.60s: %v\nwant %s", c.old, c.new, err, c.want)
 		}
@@ -101,14 +101,14 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 
 func TestParse_TellsAllThatIsWrongUpToABound(t *testing.T) {
 	text := strings.NewReplacer(`"rate": 3`, `"rate": -1`, `"priority": 0`, `"priority": -1`).Replace(small)
-	_, err := Parse("x.json", []byte(text))
+	_, err := Parse("levels/x.json", []byte(text))
 	var levelError *Error
-	if !errors.As(err, &levelError) || levelError.File != "x.json" || strings.Count(err.Error(), "\n") != 1 {
+	if !errors.As(err, &levelError) || levelError.File != "levels/x.json" || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("%v: want two lines", err)
 	}
 	text = strings.Replace(small, `"assets": [`, `"assets": [`+strings.Repeat("0,", 100), 1)
-	_, err = Parse("x.json", []byte(text))
-	if err == nil || strings.Count(err.Error(), "\n") != maxProblems || !strings.HasSuffix(err.Error(), "x.json: and 80 more") {
+	_, err = Parse("levels/x.json", []byte(text))
+	if err == nil || strings.Count(err.Error(), "\n") != maxProblems || !strings.HasSuffix(err.Error(), "levels/x.json: and 80 more") {
 		t.Errorf("%v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestValidate_LevelMadeByAProgram(t *testing.T) {
 	l.Assets[0].Priority = 101
 	l.Ambient.Rate = float32(0) / float32(len(l.Next)) // no number
 	err := l.Validate()
-	for _, want := range []string{"level small: ambient.rate: NaN; allowed", "assets[0].priority: 101; allowed"} {
+	for _, want := range []string{"level x: ambient.rate: NaN; allowed", "assets[0].priority: 101; allowed"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -208,6 +208,10 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%v, %v", l, err)
 		}
 		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.File != "f" || e.Line < 1 || e.Column < 1 || e.Line > 1+strings.Count(string(data), "\n") || e.Column > len(data)+1 {
+				t.Fatalf("%v, %+v", err, e)
+			}
 			for line := range strings.Lines(err.Error()) {
 				if !strings.HasPrefix(line, "f: ") {
 					t.Fatalf("%q does not begin with the file", line)

@@ -1,6 +1,7 @@
 package level
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -9,42 +10,52 @@ import (
 // Version is the version of the level files that this package reads.
 const Version = 1
 
-// Parse parses and validates a level file; name stands in the errors. Nothing of data is
-// kept. The error joins everything that is wrong (of broken JSON, the first thing), one line
-// each, with the file, the path of the field and what is allowed:
+// Parse parses and validates a level file; name stands in the errors, and if it ends in .json it must be that of the level.
+// Nothing of data is kept. Every error is an [*Error]. It joins everything that is wrong (of broken JSON, the first
+// thing), one line each, with the file, the path of the field and what is allowed:
 //
 //	levels/ember.json: assets[3].priority: 200; allowed: 0 (first) to 100
 //
 // Every field of the schema must be there, and no other. Parse never panics.
 func Parse(name string, data []byte) (*Level, error) {
+	r := &problems{file: name, data: data}
 	if len(data) > maxBytes {
-		return nil, fmt.Errorf("%s: %d bytes; a level file has at most %d", name, len(data), maxBytes)
+		r.add(maxBytes, "", "%d bytes; a level file has at most %d", len(data), maxBytes)
+		return nil, r.err()
 	}
-	if !utf8.Valid(data) { // encoding/json would put other letters there without a word
-		at := 0
-		for at < len(data) {
-			if c, n := utf8.DecodeRune(data[at:]); c == utf8.RuneError && n == 1 {
-				break
-			} else {
-				at += n
-			}
-		}
-		return nil, fmt.Errorf("%s: byte %d: no UTF-8; a level file is UTF-8 throughout", name, at)
+	if at := invalidUTF8(data); at >= 0 { // encoding/json would silently replace the letters
+		r.add(at, r.position(at), "no UTF-8; a level file is UTF-8 throughout")
+		return nil, r.err()
 	}
-	r := &problems{file: name}
 	root := parseTree(r, data)
 	if root == nil {
 		return nil, r.err()
 	}
 	l := new(Level)
 	l.read(root)
-	if r.err() == nil { // ranges are worth a word only where the shape is right
+	if r.err() == nil { // ranges are checked only if the shape is right
+		r.root = root
 		l.check(r)
+		l.checkFile(r, name)
 	}
 	if err := r.err(); err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// invalidUTF8 returns the offset of the first byte that is no UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return -1
+	}
+	for at := 0; ; {
+		c, n := utf8.DecodeRune(data[at:])
+		if c == utf8.RuneError && n == 1 {
+			return at
+		}
+		at += n
+	}
 }
 
 func (l *Level) read(n *node) {
@@ -81,6 +92,9 @@ func (l *Level) readPalette(n *node) {
 // problems collects what is wrong with a file.
 type problems struct {
 	file    string
+	data    []byte
+	root    *node // for the offsets of problems that name their field alone; nil if there is none
+	first   int   // offset of the first problem in data, or -1
 	lines   []string
 	omitted int
 }
@@ -88,7 +102,13 @@ type problems struct {
 // maxProblems is what a person reads before fixing the first.
 const maxProblems = 20
 
-func (p *problems) add(field, format string, args ...any) {
+// add adds a problem at an offset of the data, or -1 if the level was not read from data.
+func (p *problems) add(at int, field, format string, args ...any) {
+	if len(p.lines) == 0 {
+		if p.first = at; at < 0 && p.root != nil {
+			p.first = p.root.find(field)
+		}
+	}
 	if len(p.lines) == maxProblems {
 		p.omitted++
 		return
@@ -100,6 +120,18 @@ func (p *problems) add(field, format string, args ...any) {
 	p.lines = append(p.lines, where+": "+fmt.Sprintf(format, args...))
 }
 
+// lineOf returns the line and the column of an offset.
+func (p *problems) lineOf(at int) (line, column int) {
+	before := p.data[:min(at, len(p.data))]
+	return 1 + bytes.Count(before, []byte{'\n'}), len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+// position returns an offset's line and column as text.
+func (p *problems) position(at int) string {
+	line, column := p.lineOf(at)
+	return fmt.Sprintf("line %d, column %d", line, column)
+}
+
 func (p *problems) err() error {
 	if len(p.lines) == 0 {
 		return nil
@@ -108,13 +140,20 @@ func (p *problems) err() error {
 	if p.omitted > 0 {
 		text += fmt.Sprintf("\n%s: and %d more", p.file, p.omitted)
 	}
-	return &Error{File: p.file, text: text}
+	e := &Error{File: p.file, text: text}
+	if p.first >= 0 {
+		e.Line, e.Column = p.lineOf(p.first)
+	}
+	return e
 }
 
-// A Error says what is wrong with a level file, one problem a line.
+// An Error says what is wrong with a level file, one problem a line.
 type Error struct {
 	File string
-	text string
+	// Line and Column are the place of the first problem, from 1; columns are bytes. Both are 0 if the level
+	// was not read from a file.
+	Line, Column int
+	text         string
 }
 
 func (e *Error) Error() string { return e.text }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -21,6 +20,7 @@ type node struct {
 	report *problems
 	parent *node
 	index  int // in the parent's values
+	at     int // offset in the data
 	kind   kind
 	bad    bool   // something was reported here
 	text   string // of a string or number
@@ -52,13 +52,15 @@ const (
 func parseTree(r *problems, data []byte) *node {
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
-		where, what := "", strings.TrimPrefix(err.Error(), "json: ")
+		at := 0
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			before := data[:min(max(syntax.Offset, 0), int64(len(data)))]
-			where = fmt.Sprintf("line %d, byte %d", 1+bytes.Count(before, []byte{'\n'}), syntax.Offset)
+			at = min(max(int(syntax.Offset), 0), len(data))
+			if at > 0 && !strings.Contains(syntax.Error(), "unexpected end") {
+				at-- // the offset is behind the byte that is wrong
+			}
 		}
-		r.add(where, "%s; a level is one JSON object", what)
+		r.add(at, r.position(at), "%s; a level is one JSON object", strings.TrimPrefix(err.Error(), "json: "))
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -72,6 +74,9 @@ func parseTree(r *problems, data []byte) *node {
 
 // read reads the value that comes next; false says that it was refused, and reported.
 func (n *node) read(dec *json.Decoder, depth int) bool {
+	n.at = int(dec.InputOffset())
+	for data := n.report.data; n.at < len(data) && strings.IndexByte(" \t\r\n,:", data[n.at]) >= 0; n.at++ { // to the value
+	}
 	tok, err := dec.Token()
 	if err != nil { // cannot be: the syntax was checked
 		n.problem("%v", err)
@@ -145,7 +150,17 @@ func join(path, key string) string {
 
 func (n *node) problem(format string, args ...any) {
 	n.bad = true
-	n.report.add(n.path(), format, args...)
+	n.report.add(n.at, n.path(), format, args...)
+}
+
+// find returns the offset of the value with a path, or of the innermost one around it that is there.
+func (n *node) find(path string) int {
+	for _, v := range n.values {
+		if p := v.path(); p == path || strings.HasPrefix(path, p+".") || strings.HasPrefix(path, p+"[") {
+			return v.find(path)
+		}
+	}
+	return n.at
 }
 
 // ok reports whether the value is there and nothing was wrong with it so far.
@@ -178,7 +193,7 @@ func (n *node) object(fields ...string) *node {
 	}
 	for _, f := range fields {
 		if !slices.Contains(n.keys, f) {
-			n.report.add(join(n.path(), f), "missing; it is required")
+			n.report.add(n.at, join(n.path(), f), "missing; it is required")
 		}
 	}
 	return n
