@@ -97,7 +97,16 @@ func (c *Cache) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if i >= c.rungs || mask/granule|align&mask != 0 {
 		return c.allocRare(size, align)
 	}
-	return c.pop(c.ladder.tab[i])
+	p, err := c.pop(c.ladder.tab[i])
+	if invariant.Debug && err == nil {
+		c.begin(p, size)
+	}
+	return p, err
+}
+
+// begin notes in debug builds that the block at p was asked for with size bytes.
+func (c *Cache) begin(p unsafe.Pointer, size uintptr) {
+	c.central.heap.lives.Begin((uintptr(p)-uintptr(c.base))>>granuleShift, size)
 }
 
 func (c *Cache) pop(ci uint8) (unsafe.Pointer, error) {
@@ -148,7 +157,11 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, memory.ErrAlign
 	}
 	if ci, ok := c.ladder.class(size, al); ok {
-		return c.pop(ci)
+		p, err := c.pop(ci)
+		if invariant.Debug && err == nil {
+			c.begin(p, size)
+		}
+		return p, err
 	}
 	return c.central.Alloc(size, al)
 }
@@ -157,7 +170,8 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	i := (size - 1) >> granuleShift
-	if i >= c.rungs || off >= c.span || c.owned[off/unitGranules] != c.ladder.tab[i] || !c.push(c.ladder.tab[i], off) {
+	if i >= c.rungs || off >= c.span || c.owned[off/unitGranules] != c.ladder.tab[i] ||
+		invariant.Debug && !c.central.heap.wasAsked(off, size) || !c.push(c.ladder.tab[i], off) {
 		c.freeRare(p, size)
 	}
 }
@@ -206,7 +220,7 @@ func (c *Cache) freeRare(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(c.base)
 	if off%granule == 0 && off>>granuleShift < c.span {
 		off >>= granuleShift
-		if ci := c.owned[off/unitGranules]; c.ladder.serves(ci, size) && c.push(ci, off) {
+		if ci := c.owned[off/unitGranules]; c.central.heap.serves(ci, off, size) && c.push(ci, off) {
 			return
 		}
 	}

@@ -75,7 +75,7 @@ func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 		h.Free(p, size)
 		return
 	}
-	if !h.ladder.serves(*h.owner8(off), size) || !c.takeHome(off) {
+	if !h.serves(*h.owner8(off), off, size) || !c.takeHome(off) {
 		panic(h.reject("Free", p, size))
 	}
 }

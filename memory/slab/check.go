@@ -171,6 +171,8 @@ func (h *Heap) checkOut(r *report, free []uint64) {
 			off := uintptr(i*64 + bits.TrailingZeros64(w))
 			if !h.startsBlock(off, ci) {
 				r.say("granule %d is live or lent, and no block starts there", off)
+			} else if invariant.Debug && lent>>(off%64)&1 == 0 && h.lives.Size(off) > uintptr(h.ladder.sizes[ci]) {
+				r.say("granule %d: the block of %d bytes was asked for with %d bytes", off, h.ladder.sizes[ci], h.lives.Size(off))
 			}
 		}
 		if both := live&lent | (live|lent)&free[i]; both != 0 {

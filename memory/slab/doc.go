@@ -102,7 +102,8 @@
 //
 //	double free, interior pointer       at once, also between caches and goroutines
 //	foreign, never carved, recycled     at once
-//	a size that the class never serves  at once; to the byte only in package guard
+//	a size that the class never serves  at once
+//	any size but the requested one      memdebug: at once
 //	write after free                    memdebug: when the block is handed out again
 //
 // Building with memfast drops the live bit and the notes. Then double frees and interior

@@ -35,6 +35,7 @@ import (
 //	(7) tab and shapes are the ladder's, and no class has more live blocks than it handed out
 //	(8) no unit below lowest is vacant, and lowest and limit lie within the reservation
 //	(9) in debug builds, what lies below poisoned and in no live block is filled with 0xDD
+//	(10) in debug builds, no live block was asked for with more bytes than its class has
 type Heap struct {
 	base  unsafe.Pointer // nil once closed
 	limit uintptr        // granules in units that were ever taken since Reset; no block starts beyond
@@ -59,7 +60,8 @@ type Heap struct {
 	futile  uint64   // frees counted when a reclaim found nothing; nothing to find until it changes
 	refused uint64   // requests that failed
 
-	poisoned uintptr  // granules; debug builds only
+	poisoned uintptr // granules; debug builds only
+	lives    invariant.Lives
 	central  *Central // that shares this heap, or nil
 	mem      page.Prefix
 	owner    invariant.Owner
@@ -179,7 +181,7 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	c := &h.classes[ci]
 	n := c.n
 	if n == 0 {
-		return h.allocFresh(ci)
+		return h.allocFresh(ci, size)
 	}
 	n--
 	off := *(*uint32)(unsafe.Add(c.stack, uintptr(n)*4))
@@ -194,6 +196,7 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	p := unsafe.Add(h.base, uintptr(off)<<granuleShift)
 	if invariant.Debug {
 		h.owner.Touch()
+		h.lives.Begin(uintptr(off), size)
 		invariant.Fresh(p, uintptr(h.ladder.sizes[ci]))
 	}
 	return p, nil
@@ -201,12 +204,13 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 
 // Free gives back a block with the size it was asked for. A nil pointer is a no-op. A block
 // that is not live, an interior or foreign pointer and a size that Alloc would not have
-// served from the block's class, at any alignment, panic with a *memory.Misuse.
+// served from the block's class, at any alignment, panic with a *memory.Misuse. In debug builds
+// every size but the requested one does.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	i := (size - 1) >> granuleShift
-	if i >= h.rungs || off >= h.limit || *h.owner8(off) != h.tab[i%maxRungs] {
+	if i >= h.rungs || off >= h.limit || *h.owner8(off) != h.tab[i%maxRungs] || invariant.Debug && !h.wasAsked(off, size) {
 		h.freeRare(p, size)
 		return
 	}
@@ -293,24 +297,24 @@ func (h *Heap) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 		return nil, memory.ErrTooLarge
 	}
 	if h.classes[ci].n == 0 {
-		return h.allocFresh(ci)
+		return h.allocFresh(ci, size)
 	}
-	return h.pop(ci), nil
+	return h.pop(ci, size), nil
 }
 
 // allocFresh carves blocks for a class that has none free, and hands out the first.
 //
 //go:noinline
-func (h *Heap) allocFresh(ci uint8) (unsafe.Pointer, error) {
+func (h *Heap) allocFresh(ci uint8, size uintptr) (unsafe.Pointer, error) {
 	if err := h.restock(ci); err != nil {
 		h.refused++
 		return nil, err
 	}
-	return h.pop(ci), nil
+	return h.pop(ci, size), nil
 }
 
 // pop is the second half of Alloc, for a class that has a free block.
-func (h *Heap) pop(ci uint8) unsafe.Pointer {
+func (h *Heap) pop(ci uint8, size uintptr) unsafe.Pointer {
 	c := &h.classes[ci]
 	off := *(*uint32)(unsafe.Add(c.stack, uintptr(c.n-1)*4))
 	if invariant.Debug {
@@ -324,6 +328,7 @@ func (h *Heap) pop(ci uint8) unsafe.Pointer {
 	p := unsafe.Add(h.base, uintptr(off)<<granuleShift)
 	if invariant.Debug {
 		h.owner.Touch()
+		h.lives.Begin(uintptr(off), size)
 		invariant.Fresh(p, uintptr(h.ladder.sizes[ci]))
 	}
 	return p

@@ -26,7 +26,7 @@ func (h *Heap) freeRare(p unsafe.Pointer, size uintptr) {
 	}
 	off >>= granuleShift
 	ci := *h.owner8(off)
-	if !h.ladder.serves(ci, size) || !h.pushAny(&h.classes[ci], off) {
+	if !h.serves(ci, off, size) || !h.pushAny(&h.classes[ci], off) {
 		panic(h.reject("Free", p, size))
 	}
 }
@@ -47,6 +47,16 @@ func (h *Heap) freeAnyRare(p unsafe.Pointer) {
 	}
 	panic(h.reject("FreeAny", p, 0))
 }
+
+// serves reports whether the block of class ci at granule off, which is live, may have been asked for
+// with size bytes: whether its class serves the size, and in debug builds whether it was that size.
+func (h *Heap) serves(ci uint8, off, size uintptr) bool {
+	return h.ladder.serves(ci, size) && (!invariant.Debug || h.wasAsked(off, size))
+}
+
+// wasAsked reports whether the newest block at granule off was asked for with size bytes. Debug
+// builds only. Safe for concurrent use.
+func (h *Heap) wasAsked(off, size uintptr) bool { return h.lives.Size(off) == size }
 
 // maxSize returns the largest request, in bytes, that is not passed on.
 func (h *Heap) maxSize() uintptr { return uintptr(len(h.ladder.tab)) << granuleShift }
@@ -88,7 +98,7 @@ func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 	}
 	if state := h.lent(off >> granuleShift); state == stashed {
 		return fmt.Sprintf("the block of %d bytes is not live: double free, it lies in a cache", block)
-	} else if sized := op == "Free" || op == "Resize"; state == used && (!sized || h.ladder.serves(ci, size)) {
+	} else if sized := op == "Free" || op == "Resize"; state == used && (!sized || h.serves(ci, off>>granuleShift, size)) {
 		return fmt.Sprintf("the block of %d bytes was handed out by the heap's Central or a Cache of it: call those", block)
 	} else if state == home && invariant.Exact && !h.isLive(off>>granuleShift) {
 		return fmt.Sprintf("the block of %d bytes is not live: double free, or never allocated", block)
@@ -96,5 +106,12 @@ func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 	if !invariant.Exact && h.classes[ci].n >= h.classes[ci].carved {
 		return fmt.Sprintf("no block of %d bytes is live: double free", block)
 	}
-	return fmt.Sprintf("wrong size: no request of %d bytes is served from the class of %d", size, block)
+	if !h.ladder.serves(ci, size) {
+		why := fmt.Sprintf("wrong size: no request of %d bytes is served from the class of %d", size, block)
+		if invariant.Debug {
+			why += fmt.Sprintf(", and the block was asked for with %d bytes", h.lives.Size(off>>granuleShift))
+		}
+		return why
+	}
+	return fmt.Sprintf("wrong size: the block was asked for with %d bytes", h.lives.Size(off>>granuleShift))
 }

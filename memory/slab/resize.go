@@ -22,10 +22,22 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		return h.resizeLarge(p, oldSize, newSize)
 	}
 	off, ok := h.granule(p)
-	if !ok || h.place[off/unitGranules] == vacant || invariant.Exact && !h.isLive(off) || !h.ladder.serves(*h.owner8(off), oldSize) {
+	if !ok || h.place[off/unitGranules] == vacant || invariant.Exact && !h.isLive(off) || !h.serves(*h.owner8(off), off, oldSize) {
 		panic(h.reject("Resize", p, oldSize))
 	}
-	return h.ladder.serves(*h.owner8(off), newSize)
+	return h.resized(*h.owner8(off), off, newSize)
+}
+
+// resized reports whether the live block of class ci at granule off can have size bytes, and in
+// debug builds notes that it has. Safe for concurrent use.
+func (h *Heap) resized(ci uint8, off, size uintptr) bool {
+	if !h.ladder.serves(ci, size) {
+		return false
+	}
+	if invariant.Debug {
+		h.lives.Resize(off, size)
+	}
+	return true
 }
 
 // resizeLarge resizes a block of Large. What has MaxSize or less is freed here, and so it must
@@ -66,10 +78,10 @@ func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if !ok || c.lent.state(off) == home {
 		return h.Resize(p, oldSize, newSize)
 	}
-	if c.lent.state(off) != used || !h.ladder.serves(*h.owner8(off), oldSize) {
+	if c.lent.state(off) != used || !h.serves(*h.owner8(off), off, oldSize) {
 		panic(h.reject("Resize", p, oldSize))
 	}
-	return h.ladder.serves(*h.owner8(off), newSize)
+	return h.resized(*h.owner8(off), off, newSize)
 }
 
 // Resize is Heap.Resize.
@@ -82,8 +94,8 @@ func (c *Cache) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if off%granule == 0 && off>>granuleShift < c.span {
 		off >>= granuleShift
 		if n := c.lent.at(off); n != nil && (!invariant.Exact || n.state(off) == used) {
-			if ci := c.owned[off/unitGranules]; c.ladder.serves(ci, oldSize) {
-				return c.ladder.serves(ci, newSize)
+			if ci := c.owned[off/unitGranules]; c.central.heap.serves(ci, off, oldSize) {
+				return c.central.heap.resized(ci, off, newSize)
 			}
 		}
 	}
