@@ -436,7 +436,7 @@ func TestWindow_EndsAndFailures(t *testing.T) {
 		"fail":      "scene: the level is broken",
 		"panic":     "a bug in the game",
 		"slowpanic": "a bug that is long in the telling",
-		"badshot":   "scene: render: screenshot: open no/such/folder/.strata-",
+		"badshot":   "scene: render: screenshot: create no/such/folder/x.png: ",
 		"afterdraw": "scene: disk full",
 	} {
 		_, out, err := runScene(t, name)
