@@ -26,16 +26,13 @@ type Emitter struct {
 	Angle  float32 // middle of the cone
 	Spread float32 // its full width; 2π is everywhere
 	Speed  Range   // along the cone's direction; negative flies inwards
-	Life   Range   // seconds; less than 1/1024 counts as that
+	Life   Range   // seconds; less than 1/1024 counts as that, more than 3600 as 3600
 	Size   Range   // side of the quad
 
 	Burst int     // particles of one System.Burst
 	Rate  float32 // particles a second of EmitRate
 	Owed  float32 // the fraction of a particle that EmitRate carries to its next call
 }
-
-// shortestLife keeps 1/life and the ramp index finite.
-const shortestLife = 1.0 / 1024
 
 // Emit emits n particles and returns how many there was room for; the rest is counted in
 // Stats.Dropped. It commits memory when the columns are full and allocates nothing on the
@@ -64,7 +61,7 @@ func (s *System) EmitRate(e *Emitter, dt float32) int {
 	}
 	owed = min(owed, maxCapacity)
 	n := int(owed)
-	emitted := s.emit(e, n, dt)
+	emitted := s.emit(e, n, limit(dt, most))
 	e.Owed = owed - float32(n) // last: where a callback of the source panics they are still owed
 	return emitted
 }
@@ -96,6 +93,10 @@ func (s *System) emit(e *Emitter, n int, dt float32) int {
 
 // fill writes every column of the rows from lo to n.
 func (s *System) fill(e *Emitter, lo int, dt float32) {
+	if !e.bounded() {
+		limited := e.limited()
+		e = &limited
+	}
 	k := &s.kinds[e.Kind]
 	turns := k.turns()
 	kind := s.kind[lo:s.n]

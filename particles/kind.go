@@ -71,8 +71,8 @@ const (
 	stretched              // along the velocity
 )
 
-// Register adds a kind. The error says what is wrong with it, or wraps
-// memory.ErrOutOfMemory when Config.MaxKinds are registered.
+// Register adds a kind. The error names the field that is wrong and wraps memory.ErrConfig,
+// or memory.ErrOutOfMemory when Config.MaxKinds are registered. Floats are at most 1e9.
 func (s *System) Register(k Kind) (KindID, error) {
 	s.open("Register")
 	if len(s.kinds) == cap(s.kinds) {
@@ -179,47 +179,6 @@ func valueAt(curve []Key, t float32) float32 {
 		return a.Value + (b.Value-a.Value)*(t-a.At)/(b.At-a.At)
 	}
 	return curve[len(curve)-1].Value
-}
-
-func (k *Kind) check() error {
-	bad := func(format string, args ...any) error {
-		return fmt.Errorf("particles: kind %q: %s", k.Name, fmt.Sprintf(format, args...))
-	}
-	if len(k.Ramp) > MaxKeys || len(k.Size) > MaxKeys {
-		return bad("%d stops and %d keys; at most %d each are allowed", len(k.Ramp), len(k.Size), MaxKeys)
-	}
-	last := float32(0)
-	for i, p := range k.Ramp {
-		if !(p.At >= last && p.At <= 1) {
-			return bad("stop %d is at %v; stops go from 0 to 1 in order", i, p.At)
-		}
-		if !finite(p.Color.R, p.Color.G, p.Color.B, p.Color.A) {
-			return bad("the colour of stop %d is not finite", i)
-		}
-		last = p.At
-	}
-	last = 0
-	for i, p := range k.Size {
-		if !(p.At >= last && p.At <= 1) || !(p.Value >= 0) || !finite(p.Value) {
-			return bad("key %d is %v at %v; keys go from 0 to 1 in order and are not negative", i, p.Value, p.At)
-		}
-		last = p.At
-	}
-	switch {
-	case !(k.Drag >= 0) || !finite(k.Drag):
-		return bad("drag %v; it is finite and not negative", k.Drag)
-	case !finite(k.GravityX, k.GravityY, k.Angle.Min, k.Angle.Max, k.Spin.Min, k.Spin.Max):
-		return bad("gravity, angle or spin is not finite")
-	case !(k.Bounce >= 0 && k.Bounce <= 1):
-		return bad("bounce %v; it is from 0 to 1", k.Bounce)
-	case !(k.Vary >= 0 && k.Vary <= 1):
-		return bad("vary %v; it is from 0 to 1", k.Vary)
-	case !(k.Stretch >= 0) || !finite(k.Stretch):
-		return bad("stretch %v; it is finite and not negative", k.Stretch)
-	case k.Stretch != 0 && k.turns():
-		return bad("stretch excludes angle and spin: the velocity turns the quad")
-	}
-	return nil
 }
 
 func finite(vs ...float32) bool {

@@ -14,23 +14,23 @@ func TestRegister_BadKindsAreRefused(t *testing.T) {
 	nan := float32(math.NaN())
 	s := newSystem(t, Config{})
 	for want, k := range map[string]Kind{
-		"9 stops":                  {Ramp: make([]Stop, 9)},
-		"9 keys":                   {Size: make([]Key, 9)},
-		"stop 1 is at 0.2":         {Ramp: []Stop{{At: 0.5}, {At: 0.2}}},
-		"stop 0 is at NaN":         {Ramp: []Stop{{At: nan}}},
-		"colour of stop 0":         {Ramp: []Stop{{Color: Color{R: nan}}}},
-		"key 0 is -1 at 0":         {Size: []Key{{0, -1}}},
-		"key 0 is 1 at 2":          {Size: []Key{{2, 1}}},
-		"drag -1":                  {Drag: -1},
-		"drag NaN":                 {Drag: nan},
-		"gravity, angle or spin":   {GravityY: nan},
-		"bounce 2":                 {Bounce: 2},
-		"vary -1":                  {Vary: -1},
-		"stretch NaN":              {Stretch: nan},
-		"excludes angle and spin":  {Stretch: 1, Spin: Range{1, 2}},
-		`particles: kind "ember":`: {Name: "ember", Drag: -1},
+		"9 stops":                           {Ramp: make([]Stop, 9)},
+		"9 keys":                            {Size: make([]Key, 9)},
+		"Ramp[1].At 0.2: want 0.5 to 1":     {Ramp: []Stop{{At: 0.5}, {At: 0.2}}},
+		"Ramp[0].At NaN":                    {Ramp: []Stop{{At: nan}}},
+		"Ramp[0].Color.R NaN":               {Ramp: []Stop{{Color: Color{R: nan}}}},
+		"Size[0].Value -1: want 0 to 1e+09": {Size: []Key{{0, -1}}},
+		"Size[0].At 2: want 0 to 1":         {Size: []Key{{2, 1}}},
+		"Drag -1":                           {Drag: -1},
+		"Drag NaN":                          {Drag: nan},
+		"GravityY NaN":                      {GravityY: nan},
+		"Bounce 2":                          {Bounce: 2},
+		"Vary -1":                           {Vary: -1},
+		"Stretch NaN":                       {Stretch: nan},
+		"excludes Angle and Spin":           {Stretch: 1, Spin: Range{1, 2}},
+		`particles: kind "ember":`:          {Name: "ember", Drag: -1},
 	} {
-		if _, err := s.Register(k); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Register(k); !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}

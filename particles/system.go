@@ -68,7 +68,8 @@ type System struct {
 type Bounds struct{ MinX, MinY, MaxX, MaxY float32 }
 
 // New reserves the columns from src; nil means page.Default(). Nothing is committed yet.
-// The error says what is wrong with cfg, or wraps what src returned, and nothing is kept.
+// The error names the field of cfg that is wrong and wraps memory.ErrConfig, or wraps what src
+// returned, and nothing is kept.
 func New(src page.Source, cfg Config) (_ *System, err error) {
 	if cfg.Capacity == 0 {
 		cfg.Capacity = defaultCapacity
@@ -80,10 +81,10 @@ func New(src page.Source, cfg Config) (_ *System, err error) {
 		cfg.Seed = defaultSeed
 	}
 	if cfg.Capacity < 1 || cfg.Capacity > maxCapacity {
-		return nil, fmt.Errorf("particles: Config.Capacity is %d; it must be from 1 to %d", cfg.Capacity, maxCapacity)
+		return nil, fmt.Errorf("particles: new System: Capacity %d: want 1 to %d: %w", cfg.Capacity, maxCapacity, memory.ErrConfig)
 	}
 	if cfg.MaxKinds < 1 || cfg.MaxKinds > maxKinds {
-		return nil, fmt.Errorf("particles: Config.MaxKinds is %d; it must be from 1 to %d", cfg.MaxKinds, maxKinds)
+		return nil, fmt.Errorf("particles: new System: MaxKinds %d: want 1 to %d: %w", cfg.MaxKinds, maxKinds, memory.ErrConfig)
 	}
 	s := &System{
 		kinds: make([]Kind, 0, cfg.MaxKinds),

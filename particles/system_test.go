@@ -28,12 +28,12 @@ func mustCheck(t testing.TB, s *System) {
 
 func TestNew_BadConfigIsRefused(t *testing.T) {
 	for want, cfg := range map[string]Config{
-		"Capacity is -1":       {Capacity: -1},
-		"Capacity is 16777217": {Capacity: maxCapacity + 1},
-		"MaxKinds is -1":       {MaxKinds: -1},
-		"MaxKinds is 257":      {MaxKinds: 257},
+		"Capacity -1: want 1 to 16777216": {Capacity: -1},
+		"Capacity 16777217: want 1 to":    {Capacity: maxCapacity + 1},
+		"MaxKinds -1: want 1 to 256":      {MaxKinds: -1},
+		"MaxKinds 257: want":              {MaxKinds: 257},
 	} {
-		if _, err := New(nil, cfg); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(nil, cfg); !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want %q", cfg, err, want)
 		}
 	}
