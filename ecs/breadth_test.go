@@ -104,7 +104,7 @@ func TestCopyEntity_CopiesEachValueOrNothing(t *testing.T) {
 	for i := 1; ; i++ {
 		twin, err := w.CopyEntity(e)
 		if i == 200 {
-			if !errors.Is(err, memory.ErrOutOfMemory) || w.Len() != 200 {
+			if !errors.Is(err, ErrLimit) || w.Len() != 200 {
 				t.Errorf("%v with %d", err, w.Len())
 			}
 			break

@@ -3,6 +3,7 @@ package ecs
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 )
 
 // directory verifies invariants (1) to (3) of directory, and whether rows can be looked up.
@@ -16,33 +17,21 @@ func (c *checker) directory(w *World) bool {
 			return false
 		}
 	}
-	met := make(map[uint32]bool)
-	walk := func(list string, i uint32, held bool) (n int) {
-		for ; i != 0; i = w.chunks[i-1].pos {
-			if uint64(i) > uint64(len(w.chunks)) || met[i] {
-				c.that(false, "directory: the %s meet %d, which is out of range or met before", list, i-1)
-				return n
-			}
-			k := &w.chunks[i-1]
-			c.that((k.base != nil) == held && k.table == 0, "directory: chunk %d is one of the %s: block %v, table %d", i-1, list, k.base != nil, k.table)
-			c.that(held || k.class == 0, "directory: free number %d is of class %d", i-1, k.class)
-			met[i] = true
-			n++
-		}
-		return n
+	runs, free, sound := c.segments(w)
+	if !sound {
+		return false
 	}
-	free, waiting := walk("free numbers", w.freeNumber, false), walk("waiting blocks", w.waiting, true)
+	waiting := c.waiting(w)
 	owned, held, bytes := 0, 0, uint64(0)
 	for _, t := range w.tables {
 		owned += len(t.chunks)
 	}
-	sound := true
 	for i := range w.chunks {
 		k := &w.chunks[i]
 		if k.table == 0 {
 			c.nowhere(w, uint32(i)) // (4)
 		}
-		if k.base == nil {
+		if k.base == nil || k.run == 0 {
 			continue
 		}
 		held++
@@ -52,15 +41,31 @@ func (c *checker) directory(w *World) bool {
 			sound = false
 		}
 	}
-	c.that(owned+waiting+free == len(w.chunks), "directory: %d chunks, of which tables own %d, %d wait and %d are free", len(w.chunks), owned, waiting, free) // (1)
-	c.that(held == w.live && bytes == w.bytes, "directory: %d chunks of %d bytes, the book says %d of %d", held, bytes, w.live, w.bytes)                      // (2)
+	c.that(owned+waiting+free == runs, "directory: %d chunks, of which tables own %d, %d wait and %d are free", runs, owned, waiting, free) // (1)
+	c.that(held == w.live && bytes == w.bytes, "directory: %d chunks of %d bytes, the book says %d of %d", held, bytes, w.live, w.bytes)    // (2)
 	return sound
 }
 
-// nowhere verifies that a number which no table has leads to no column.
+// waiting counts the blocks that wait to be freed.
+func (c *checker) waiting(w *World) (n int) {
+	met := make(map[uint32]bool)
+	for i := w.directory.waiting; i != 0; i = w.chunks[i-1].pos {
+		if uint64(i) > uint64(len(w.chunks)) || met[i] {
+			c.that(false, "directory: the waiting blocks meet %d, which is out of range or met before", i-1)
+			return n
+		}
+		k := &w.chunks[i-1]
+		c.that(k.base != nil && k.run != 0 && k.table == 0, "directory: chunk %d is one of the waiting blocks: block %v, table %d", i-1, k.base != nil, k.table)
+		met[i] = true
+		n++
+	}
+	return n
+}
+
+// nowhere verifies that a segment which no table has leads to no column.
 func (c *checker) nowhere(w *World, number uint32) {
 	for id, at := range w.row(number) {
-		c.that(at == 0 && (id >= len(w.comps) || w.comps[id].lane[number] == 0), "directory: chunk %d is nobody's and has component %d", number, id)
+		c.that(at == 0 && (id >= len(w.comps) || w.comps[id].lane[number] == 0), "directory: segment %d has no table and has component %d", number, id)
 	}
 }
 
@@ -122,7 +127,7 @@ func (c *checker) rows(w *World, t *table) bool {
 			continue
 		}
 		d := &w.chunks[k.number]
-		if !c.that(int64(d.table) == int64(t.index)+1 && d.base != nil && int64(d.pos) == int64(i), "table %d: chunk %d is not what the directory says", t.index, i) {
+		if !c.that(int64(d.table) == int64(t.index)+1 && d.base != nil && int64(d.pos) == int64(i) && int(d.run)-1 == orderOf(k.cap), "table %d: chunk %d is not what the directory says", t.index, i) {
 			continue
 		}
 		if !c.that(k.cap == t.caps[d.class] && k.first == first, "table %d: chunk %d has %d rows from %d, not %d from %d", t.index, i, k.cap, k.first, t.caps[d.class], first) {
@@ -146,27 +151,51 @@ func (c *checker) rows(w *World, t *table) bool {
 
 // columns verifies invariant (4) of directory and (7) of table for chunk i of t.
 func (c *checker) columns(w *World, t *table, i int) {
-	var want [MaxComponents]address
 	k := &t.chunks[i]
-	row, base := w.row(k.number), address(uintptr(w.chunks[k.number].base))
+	number, base := k.number, w.chunks[k.number].base
 	n := uintptr(k.cap)
 	end := n * entityBytes
+	want := make([]address, len(w.comps))
 	for _, col := range t.columns {
 		var off uintptr
 		off, end = col.place(end, n)
-		want[col.comp.id] = base + address(off)
+		want[col.comp.id] = address(uintptr(base) + off)
 	}
-	c.that(end <= w.sizes[w.chunks[k.number].class], "table %d: chunk %d ends at %d", t.index, i, end)
+	c.that(end <= w.sizes[w.chunks[number].class], "table %d: chunk %d ends at %d", t.index, i, end)
 	for j, col := range t.heap {
 		p := t.held[i*len(t.heap)+j]
 		c.that(p != nil, "table %d: chunk %d has no column %s", t.index, i, col.comp.name)
 		want[col.comp.id] = address(uintptr(p))
 	}
+	for s := range w.length(number) {
+		first := uintptr(s) << rowBits
+		if first >= n { // (4): behind the last row
+			clear(want)
+		}
+		c.segment(w, t, i, number+s, want)
+		for id := range want {
+			if want[id] != 0 {
+				want[id] += address(w.comps[id].size << rowBits)
+			}
+		}
+		at := &w.chunks[number+s]
+		c.that(at.table == w.chunks[number].table && int64(at.pos) == int64(i) && (first >= n || at.base == unsafe.Pointer(entityAt(base, uint32(first)))),
+			"table %d: segment %d of chunk %d is not what the first says", t.index, s, i)
+	}
+}
+
+// segment verifies the addresses of one segment of chunk i of t.
+func (c *checker) segment(w *World, t *table, i int, segment uint32, want []address) {
+	row := w.row(segment)
 	for id := range row {
-		c.that(row[id] == want[id], "table %d: chunk %d has component %d at a wrong address", t.index, i, id)
+		at := address(0)
+		if id < len(want) {
+			at = want[id]
+		}
+		c.that(row[id] == at, "table %d: chunk %d has component %d at a wrong address", t.index, i, id)
 	}
 	for id, comp := range w.comps {
-		c.that(comp.lane[k.number] == want[id], "component %d: its lane leads to a wrong address in chunk %d", id, k.number)
+		c.that(comp.lane[segment] == want[id], "component %d: its lane leads to a wrong address in chunk %d", id, t.chunks[i].number)
 	}
 }
 

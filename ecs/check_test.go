@@ -42,7 +42,7 @@ func TestCheck_NamesEachCorruption(t *testing.T) {
 		{"pointer kept", "keeps a ecs.brain", func(w *World, t *table, _ []Entity) {
 			(*brain)(w.cell(t.tailLoc+t.tailN, 2, unsafe.Sizeof(brain{}))).Name = "left"
 		}},
-		{"free numbers cycle", "free numbers meet", func(w *World, _ *table, _ []Entity) { w.freeNumber = uint32(len(w.chunks)) + 5 }},
+		{"free segments range", "free segments meet", func(w *World, _ *table, _ []Entity) { w.vacant[0] = uint32(len(w.chunks)) + 5 }},
 		{"edge", "the way for component", func(w *World, t *table, _ []Entity) { t.toggle = []*edge{{to: t}} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,16 +8,6 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A location names a row as chunk<<rowBits | row. A chunk of 4 MiB, the largest, has 1<<17 rows of 32
-// bytes, of which 8 are the entity's; tables with shorter ones ask for smaller chunks, which that many
-// rows fill. 15 bits are left for the numbers of chunks, of which relations take one for each target.
-// Constants, not fields: a random look-up executes them between two cache misses.
-const (
-	rowBits = 17
-	rowMask = 1<<rowBits - 1
-	maxRows = 1 << rowBits // of a chunk
-)
-
 // An address is where a column lies, in a word that the collector does not look at: it would
 // look at each of them on every cycle, and find that it is none of its business. Blocks are
 // kept by chunk.base, columns in the Go heap by table.held, and neither moves.
@@ -28,28 +18,30 @@ type address uintptr
 
 func (a *address) pointer() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(a)) }
 
-// A chunk is the directory's entry for one block.
+// A chunk is the directory's entry for one segment of a block.
 type chunk struct {
-	// base is the block, of sizes[class] bytes; nil while the number is free. It is a pointer
-	// because an allocator on the Go heap may keep none itself. There are some fifty to a
-	// million entities.
+	// base is the segment's first entity. Of the first segment it is the block, of sizes[class]
+	// bytes; nil while the segment is free. It is a pointer because an allocator on the Go heap
+	// may keep none itself. There are some five hundred to a million entities.
 	base  unsafe.Pointer
-	table uint32 // index in World.tables + 1; 0 while the number is free or its block waits to be freed
+	table uint32 // index in World.tables + 1; 0 while the segment is free or its block waits to be freed
 	pos   uint32 // position in table.chunks; otherwise the next of its list + 1, 0 at the end
-	class uint32 // of its size
+	class uint32 // of its size; of a free run see segments
+	run   uint8  // order + 1 in the first segment of a run
 }
 
-// A directory numbers all chunks of a world and brings their blocks from the allocator. It
-// holds one pointer per chunk.
+// A directory numbers all chunks of a world and allocates their blocks. It holds one pointer per
+// segment.
 //
 // Invariants, verified in this order by check:
 //
-//	(1) a number is free, waits to be freed, or exactly one table has it in its chunks
-//	(2) live is the number of those that are not free, and bytes the size of their blocks
+//	(1) a run of segments is free, waits to be freed, or exactly one table has it in its chunks
+//	(2) live is the number of runs that are not free, and bytes the size of their blocks
 //	(3) len(columns) == len(chunks) * width, and width has room for every component type
-//	(4) columns[number*width+id] is row 0 of that column: in the block for pointer-free
-//	    types, in the Go heap for pointerful ones, 0 where the archetype has none; the lane of
-//	    the component says the same. Numbers that no table has lead nowhere
+//	(4) columns[segment*width+id] is the segment's row 0 of that column: in the block for
+//	    pointer-free types, in the Go heap for pointerful ones, 0 where the archetype has none and
+//	    behind the last row of the chunk; the lane of the component says the same. Segments that no
+//	    table has lead nowhere
 //	(5) sizes are those of Config: TargetChunkBytes, four times as much, and so on to ChunkBytes,
 //	    which sizes[first] is, and from there to MaxChunkBytes
 type directory struct {
@@ -57,11 +49,10 @@ type directory struct {
 	// difference between the kinds of column; Component.Get has it shorter, by a lane. Going
 	// through the table took three loads and could not be inlined: 1.7 times as long in a
 	// world of a million entities.
-	columns     []address
-	width       uint // component types that columns has room for
-	chunks      []chunk
-	freeNumber  uint32 // first free number + 1; 0 when there is none
-	waiting     uint32 // first number whose block is to be freed + 1; 0 when there is none
+	columns []address
+	width   uint // component types that columns has room for
+	segments
+	waiting     uint32 // first chunk whose block is to be freed + 1; 0 when there is none
 	live        int    // blocks held
 	bytes       uint64 // that they take
 	laid        uint64 // rises whenever a column comes to lie elsewhere, from 1
@@ -143,15 +134,15 @@ func (d *directory) entity(loc uint32) *Entity {
 // tableAt returns the archetype of the row at loc.
 func (w *World) tableAt(loc uint32) *table { return w.tables[w.chunks[loc>>rowBits].table-1] }
 
-// maxChunks is how many numbers a location can hold.
-const maxChunks = 1 << (32 - rowBits)
-
 // ask brings a block of a class for t, of a smaller one where the allocator has none: what is left of a budget is used up before anything fails.
 func (w *World) ask(t *table, most uint32) (base unsafe.Pointer, class uint32, err error) {
-	if w.freeNumber == 0 && len(w.chunks) >= maxChunks {
-		return nil, 0, fmt.Errorf("ecs: all %d chunk numbers are taken: %w", len(w.chunks), memory.ErrOutOfMemory)
-	}
 	for class = most; ; class-- {
+		if !w.hasRun(orderOf(t.caps[class])) {
+			if class == t.first {
+				return nil, 0, errSegments
+			}
+			continue
+		}
 		base, err = w.request(w.sizes[class])
 		closed := errors.Is(err, memory.ErrClosed)
 		switch {
@@ -197,29 +188,26 @@ func (w *World) endAsking(idle bool) {
 	}
 }
 
-// attach appends a block to the chunks of t.
+// attach appends a block to the chunks of t. A run of segments is there for it.
 func (w *World) attach(t *table, base unsafe.Pointer, class uint32) {
-	d := &w.directory
-	var number uint32
-	if d.freeNumber != 0 {
-		number = d.freeNumber - 1
-		d.freeNumber = d.chunks[number].pos
-	} else {
-		number = uint32(len(d.chunks))
-		d.chunks = append(d.chunks, chunk{})
-		for range d.width {
-			d.columns = append(d.columns, 0)
-		}
-		if !d.draft {
-			for _, c := range w.comps {
-				c.lane = append(c.lane, 0)
-			}
+	d, rows := &w.directory, t.caps[class]
+	order := orderOf(rows)
+	number, ok := d.takeVacant(order)
+	if !ok {
+		d.extend(order, w.comps)
+		number, _ = d.takeVacant(order)
+	}
+	run := d.chunks[number : number+1<<order]
+	for i := range run {
+		run[i] = chunk{base: base, table: uint32(t.index) + 1, pos: uint32(len(t.chunks)), class: class}
+		if first := uint32(i) << rowBits; first < rows {
+			run[i].base = unsafe.Pointer(entityAt(base, first))
 		}
 	}
-	d.chunks[number] = chunk{base: base, table: uint32(t.index) + 1, pos: uint32(len(t.chunks)), class: class}
+	run[0].run = uint8(order) + 1
 	d.live++
 	d.bytes += uint64(d.sizes[class])
-	t.chunks = append(t.chunks, tableChunk{number: number, first: uint32(t.capacity()), cap: t.caps[class]})
+	t.chunks = append(t.chunks, tableChunk{number: number, first: uint32(t.capacity()), cap: rows})
 	w.setColumns(t, number, base)
 	d.laid++
 }
@@ -234,19 +222,21 @@ func (w *World) detach(t *table) (number uint32) {
 	if last == 0 {
 		w.setTail(t, 0, 0)
 	}
-	clear(w.row(number))
-	w.setLanes(t, number)
-	w.chunks[number].table = 0
+	for i := number; i < number+w.length(number); i++ {
+		clear(w.row(i))
+		w.setLanes(t, i)
+		w.chunks[i].table = 0
+	}
 	w.laid++
 	return number
 }
 
-// recycle frees the number of a detached chunk and returns its block.
+// recycle frees the segments of a detached chunk and returns its block.
 func (d *directory) recycle(number uint32) (base unsafe.Pointer, class uint32) {
-	c := &d.chunks[number]
+	c := d.chunks[number]
 	base, class = c.base, c.class
-	*c = chunk{pos: d.freeNumber}
-	d.freeNumber = number + 1
+	clear(d.chunks[number : number+d.length(number)])
+	d.giveRun(number, int(c.run)-1)
 	d.live--
 	d.bytes -= uint64(d.sizes[class])
 	return base, class
@@ -275,37 +265,51 @@ func (w *World) freeWaiting() {
 
 // setColumns points the columns of a new chunk at its block, and makes the pointerful ones.
 func (w *World) setColumns(t *table, number uint32, base unsafe.Pointer) {
-	columns := w.row(number)
-	n := uintptr(t.chunks[w.chunks[number].pos].cap)
+	rows := t.chunks[w.chunks[number].pos].cap
+	n := uintptr(rows)
 	end := n * entityBytes
 	for i := range t.columns {
 		k := &t.columns[i]
 		var off uintptr
 		off, end = k.place(end, n)
-		columns[k.comp.id] = address(uintptr(base) + off)
+		w.setColumn(number, rows, k, address(uintptr(base)+off))
 	}
 	for i := range t.heap {
-		comp := t.heap[i].comp
-		p := comp.makeColumn(int(n))
+		k := &t.heap[i]
+		p := k.comp.makeColumn(int(n))
 		t.held = append(t.held, p)
-		columns[comp.id] = address(uintptr(p))
+		w.setColumn(number, rows, k, address(uintptr(p)))
 	}
-	w.setLanes(t, number)
+	for i := number; i < number+w.length(number); i++ {
+		w.setLanes(t, i)
+	}
 }
 
-// setLanes has the lanes say what the columns of a chunk of t are.
-func (w *World) setLanes(t *table, number uint32) {
+// setColumn says where a column lies in each segment of a chunk.
+func (d *directory) setColumn(number, rows uint32, k *column, at address) {
+	for first := uint32(0); first < rows; first += rowCount {
+		d.columns[uint(number)*d.width+uint(k.comp.id)] = at
+		number++
+		at += address(uintptr(k.size) << rowBits)
+	}
+}
+
+// length returns the number of segments of a run.
+func (s *segments) length(first uint32) uint32 { return 1 << (s.chunks[first].run - 1) }
+
+// setLanes has the lanes say what the columns of a segment of t are.
+func (w *World) setLanes(t *table, segment uint32) {
 	if w.draft {
 		return
 	}
-	columns := w.row(number)
+	columns := w.row(segment)
 	for i := range t.columns {
 		c := t.columns[i].comp
-		c.lane[number] = columns[c.id]
+		c.lane[segment] = columns[c.id]
 	}
 	for i := range t.heap {
 		c := t.heap[i].comp
-		c.lane[number] = columns[c.id]
+		c.lane[segment] = columns[c.id]
 	}
 }
 
@@ -320,7 +324,7 @@ func (w *World) makeLanes() {
 	}
 }
 
-// row returns the column addresses of one chunk.
+// row returns the column addresses of one segment.
 func (d *directory) row(number uint32) []address {
 	at := uint(number) * d.width
 	return d.columns[at : at+d.width]

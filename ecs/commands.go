@@ -102,7 +102,7 @@ func (cmd *Commands) Skipped() int { return cmd.skipped }
 
 // Spawn creates an entity without components at once, so that AddTo can name it. No query
 // sees it before Apply, as every query asks for at least one component. The error wraps
-// [memory.ErrOutOfMemory]. In a pass it is otherwise, see [Task.Commands].
+// [memory.ErrOutOfMemory] or [ErrLimit]. In a pass it is otherwise, see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.given != nil {
 		cmd.ready("Spawn")
@@ -198,7 +198,7 @@ func own[T any](cmd *Commands, c Component[T], op string) {
 // Apply carries out all commands in order. Consecutive additions and removals of the same
 // entity move it once.
 //
-// The error wraps [memory.ErrOutOfMemory]. The commands before the one that failed have
+// The error wraps [memory.ErrOutOfMemory] or [ErrLimit]. The commands before the one that failed have
 // been applied, it and those after it still wait: free something and call Apply again, or
 // call Discard. That is all that helps where the error wraps [memory.ErrTooLarge], because a row of what an
 // entity would get fits no chunk. After a panic of the allocator or an observer it is the same, and where it panics with

@@ -31,7 +31,7 @@ type component struct {
 	ticks      *component // its companion, see ticks; nil unless it is tracked
 	of         *component // whose companion it is; nil of all others
 
-	// lane is where its column lies in each chunk, by number: a copy of what directory.columns has,
+	// lane is where its column lies in each segment, by number: a copy of what directory.columns has,
 	// verified with it.
 	// Component.Get waits for an entity's record and then for its cell; what it does in between for
 	// the one keeps the processor from asking for those of the next, and the way through columns,
@@ -122,9 +122,9 @@ func (c *component) isZero(p unsafe.Pointer, n int) bool {
 const laneBytes = uint64(unsafe.Sizeof(address(0)))
 
 // in returns row 0 of the column in the chunk of an entity that is alive, by its record in a word, nil
-// where it has none. The lane is as long as the numbers of chunks.
+// where it has none. The lane has an address for each segment.
 func (c *component) in(record uint64) unsafe.Pointer {
-	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.lane)), record>>(locShift+rowBits)%maxChunks*laneBytes))
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.lane)), record>>(locShift+rowBits)%maxSegments*laneBytes))
 }
 
 // ID returns the number of the type, for the With and Without of filters.
@@ -164,7 +164,8 @@ func (c Component[T]) Column(es []Entity) []T {
 
 // rowsFrom returns the number of rows from loc to the end of its chunk.
 func (w *World) rowsFrom(loc uint32) int {
-	return w.tableAt(loc).rowsIn(int(w.chunks[loc>>rowBits].pos)) - int(loc&rowMask)
+	t, pos := w.tableAt(loc), int(w.chunks[loc>>rowBits].pos)
+	return t.rowsIn(pos) - int(loc-t.chunks[pos].number<<rowBits)
 }
 
 // Has reports whether e is alive and has the component.

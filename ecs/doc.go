@@ -176,7 +176,8 @@
 // Chunks locks nothing: a structural change within it is carried out, and it is the loop that
 // panics, at its next step.
 //
-// Running out of memory is an error that wraps memory.ErrOutOfMemory, changes no entity, and
+// A limit that more memory does not raise is an error that wraps [ErrLimit]. Running out of memory
+// is an error that wraps memory.ErrOutOfMemory. Either changes no entity, and
 // allocates only where the allocator's own error does; archetypes that were new stay known.
 // What a panic leaves, a closed allocator, and entities of another world are described at
 // [World]. In steady state no operation allocates from the Go heap, except a new chunk with

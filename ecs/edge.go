@@ -125,7 +125,7 @@ func (w *World) relocate(index uint32, r *record, e *edge) (uint32, error) {
 	to.tailN++
 	old, loc := r.loc, to.tailLoc+row
 	*entityAt(to.tailBase, row) = Entity{index: index, gen: r.gen}
-	dst, src := w.row(loc>>rowBits), w.row(old>>rowBits)
+	dst, src := w.row(to.tailLoc>>rowBits), w.row(old>>rowBits)
 	from := uintptr(old & rowMask)
 	for i := range e.moves {
 		m := &e.moves[i]

@@ -60,7 +60,7 @@ const (
 // collector skips the index and a random look-up touches one cache line of it.
 type record struct {
 	gen uint32 // odd: alive; even: vacant
-	loc uint32 // alive: chunk<<rowBits | row; vacant: the next free slot, 0 at the end
+	loc uint32 // alive: segment<<rowBits | row; vacant: the next free slot, 0 at the end
 }
 
 const recordBytes = unsafe.Sizeof(record{})

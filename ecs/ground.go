@@ -37,7 +37,7 @@ func (w *World) lost() {
 		t.chunks, t.held = nil, nil
 		w.setTail(t, 0, 0)
 	}
-	w.chunks, w.columns = nil, nil
+	w.segments, w.columns = segments{}, nil
 	w.makeLanes()
-	w.freeNumber, w.waiting, w.live, w.bytes = 0, 0, 0, 0
+	w.waiting, w.live, w.bytes = 0, 0, 0
 }

@@ -152,7 +152,7 @@ func TestIndex_RetiredSlotsAreNotReady(t *testing.T) {
 			t.Fatalf("entity %d: %v", i, err)
 		}
 	}
-	if _, err := m.NewEntity(position{}); !errors.Is(err, memory.ErrOutOfMemory) || w.Stats().RetiredSlots != 20 {
+	if _, err := m.NewEntity(position{}); !errors.Is(err, ErrLimit) || w.Stats().RetiredSlots != 20 {
 		t.Errorf("%v, %+v", err, w.Stats())
 	}
 	w.Reset()

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/strata-go/strata/memory"
 )
 
 // written returns the text of w.
@@ -317,7 +315,7 @@ func TestReadJSON_WornOutSlotsStayWornOut(t *testing.T) {
 			for {
 				e, err := v.NewEntity()
 				f, also := w.NewEntity()
-				if e != f || errors.Is(err, memory.ErrOutOfMemory) != errors.Is(also, memory.ErrOutOfMemory) {
+				if e != f || errors.Is(err, ErrLimit) != errors.Is(also, ErrLimit) {
 					t.Fatalf("%v, %v and %v, %v", e, err, f, also)
 				}
 				if err != nil {

@@ -45,8 +45,8 @@ func (w *World) takeChunks(s *World, place []*table) {
 			c.table = uint32(place[c.table-1].index) + 1
 		}
 	}
-	w.columns, w.width, w.chunks = s.columns, s.width, s.chunks
-	w.freeNumber, w.waiting, w.live, w.bytes = s.freeNumber, s.waiting, s.live, s.bytes
+	w.columns, w.width, w.segments = s.columns, s.width, s.segments
+	w.waiting, w.live, w.bytes = s.waiting, s.live, s.bytes
 	w.makeLanes()
 }
 

@@ -19,7 +19,7 @@ func NewMap1[A any](w *World) *Map1[A] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -163,7 +163,7 @@ func NewMap2[A, B any](w *World) *Map2[A, B] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -315,7 +315,7 @@ func NewMap3[A, B, C any](w *World) *Map3[A, B, C] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -475,7 +475,7 @@ func NewMap4[A, B, C, D any](w *World) *Map4[A, B, C, D] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -643,7 +643,7 @@ func NewMap5[A, B, C, D, E any](w *World) *Map5[A, B, C, D, E] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -819,7 +819,7 @@ func NewMap6[A, B, C, D, E, F any](w *World) *Map6[A, B, C, D, E, F] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -1003,7 +1003,7 @@ func NewMap7[A, B, C, D, E, F, G any](w *World) *Map7[A, B, C, D, E, F, G] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -1195,7 +1195,7 @@ func NewMap8[A, B, C, D, E, F, G, H any](w *World) *Map8[A, B, C, D, E, F, G, H]
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -1395,7 +1395,7 @@ func NewMap9[A, B, C, D, E, F, G, H, I any](w *World) *Map9[A, B, C, D, E, F, G,
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -1603,7 +1603,7 @@ func NewMap10[A, B, C, D, E, F, G, H, I, J any](w *World) *Map10[A, B, C, D, E, 
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -1819,7 +1819,7 @@ func NewMap11[A, B, C, D, E, F, G, H, I, J, K any](w *World) *Map11[A, B, C, D, 
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (Entity, error) {
 	entity, loc, err := m.spawn()
@@ -2043,7 +2043,7 @@ func NewMap12[A, B, C, D, E, F, G, H, I, J, K, L any](w *World) *Map12[A, B, C, 
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [ErrStale] for a target; nothing has changed
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
 // then.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (Entity, error) {
 	entity, loc, err := m.spawn()

@@ -379,7 +379,7 @@ func TestAll_WithinItselfTakesATicketOfItsOwnAndAllocatesNone(t *testing.T) {
 // TestRecord_IsReadInOneWord: where its halves lie depends on the processor.
 func TestRecord_IsReadInOneWord(t *testing.T) {
 	r := record{gen: 0x01020305, loc: 7<<rowBits | 11}
-	if v := r.word(); uint32(v>>genShift) != r.gen || uint32(v>>locShift) != r.loc || v>>(locShift+rowBits)%maxChunks != 7 || v>>locShift&rowMask != 11 {
+	if v := r.word(); uint32(v>>genShift) != r.gen || uint32(v>>locShift) != r.loc || v>>(locShift+rowBits)%maxSegments != 7 || v>>locShift&rowMask != 11 {
 		t.Errorf("%#x", v)
 	}
 }

@@ -55,7 +55,7 @@ func (t *table) spares() int { return len(t.chunks) - t.used() }
 // sparesBeside returns how many rows of t the spares of other tables have room for.
 func (w *World) sparesBeside(t *table) (rows int) {
 	for _, other := range w.tables {
-		if other != t && other.spares() > 0 {
+		if other != t && w.spareFits(t, other) {
 			rows += int(t.caps[w.spareClass(other)])
 		}
 	}
@@ -75,14 +75,24 @@ func (w *World) spareClass(t *table) uint32 {
 	return w.chunks[t.chunks[len(t.chunks)-1].number].class
 }
 
+// spareFits reports whether other has a spare that holds rows of t, and whether there are segments for it.
+func (w *World) spareFits(t, other *table) bool {
+	if other.spares() == 0 {
+		return false
+	}
+	spare := &w.chunks[other.chunks[len(other.chunks)-1].number]
+	rows := t.caps[spare.class]
+	return rows > 0 && (orderOf(rows) < int(spare.run) || w.hasRun(orderOf(rows)))
+}
+
 // takeSpare returns the block of a spare of any table but t, in order of creation, that a row of t
-// fits; nil where there is none, or where err says something else than that memory is out.
+// fits; nil when there is none, or when err is neither about memory nor about segments.
 func (w *World) takeSpare(t *table, err error) (base unsafe.Pointer, class uint32) {
-	if !errors.Is(err, memory.ErrOutOfMemory) {
+	if err != errSegments && !errors.Is(err, memory.ErrOutOfMemory) {
 		return nil, 0
 	}
 	for _, other := range w.tables {
-		if other != t && other.spares() > 0 && t.caps[w.spareClass(other)] > 0 {
+		if other != t && w.spareFits(t, other) {
 			return w.recycle(w.detach(other))
 		}
 	}
@@ -118,7 +128,7 @@ func (w *World) Shrink() (freed uint64) {
 	return freed
 }
 
-// trimNumbers forgets the free numbers behind the last one taken, and the room for more of
+// trimNumbers forgets the free segments behind the last one taken, and the room for more of
 // them where it is over half.
 func (w *World) trimNumbers() {
 	d := &w.directory
@@ -129,15 +139,7 @@ func (w *World) trimNumbers() {
 	if 2*n > cap(d.chunks) {
 		return
 	}
-	link := &d.freeNumber
-	for i := d.freeNumber; i != 0; i = d.chunks[i-1].pos {
-		if int(i) <= n {
-			*link = i
-			link = &d.chunks[i-1].pos
-		}
-	}
-	*link = 0
-	d.chunks = slices.Clone(d.chunks[:n])
+	d.trim(n)
 	d.columns = slices.Clone(d.columns[:uint(n)*d.width])
 	w.makeLanes()
 }

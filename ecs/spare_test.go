@@ -276,14 +276,14 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 
 func TestAsk_RefusesWhenEveryChunkNumberIsTaken(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
-	books := w.chunks
-	w.chunks = make([]chunk, maxChunks)
+	books := w.segments
+	w.segments = segments{chunks: make([]chunk, maxSegments)}
 	asked := mem.allocs
 	_, err := w.NewEntity()
-	if !errors.Is(err, memory.ErrOutOfMemory) || err.Error() != "ecs: all 32768 chunk numbers are taken: memory: out of memory" || mem.allocs != asked {
+	if !errors.Is(err, ErrLimit) || errors.Is(err, memory.ErrOutOfMemory) || err.Error() != "ecs: all 2097152 numbers of chunks are taken: ecs: limit reached" || mem.allocs != asked {
 		t.Error(err)
 	}
-	w.chunks = books
+	w.segments = books
 	must[Entity](t)(w.NewEntity())
 }
 

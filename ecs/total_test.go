@@ -166,6 +166,8 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		}
 	}
 	vacant, live := ents.free, w.chunks[held].base
+	order := slices.IndexFunc(d.vacant[:], func(first uint32) bool { return first != 0 })
+	vacantRun := &d.vacant[order]
 	alive := *entityAt(live, 5)
 	for _, c := range []fault{
 		{"locks 1 open", "locks: open is -1 with 0 fills", set(&w.open, -1)},
@@ -211,12 +213,15 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"component 2 pointers", "pointers false", set(&brains.pointerful, false)},
 		{"component 3", "component 0: Hash reads ecs.position at []", set(&w.comps[0].words, nil)},
 
-		{"directory 1 free cycle", "the free numbers meet", set(&d.chunks[d.freeNumber-1].pos, d.freeNumber)},
-		{"directory 1 free range", "the free numbers meet 999", set(&d.freeNumber, 1000)},
-		{"directory 1 free and held", "is one of the free numbers: block true", set(&d.freeNumber, held+1)},
+		{"segments 2 cycle", "the free segments meet", set(&d.chunks[*vacantRun-1].pos, *vacantRun)},
+		{"segments 2 range", "the free segments meet 999", set(vacantRun, 1000)},
+		{"segments 2 held", "or no free run of order", set(vacantRun, held+1)},
 		{"directory 1 waiting and held", "is one of the waiting blocks: block true", set(&d.waiting, held+1)},
 		{"directory 1 waiting range", "the waiting blocks meet 999", set(&d.waiting, 1000)},
-		{"directory 1 lost", "of which tables own", set(&d.freeNumber, 0)},
+		{"segments 2 lost", "free runs are listed", set(vacantRun, 0)},
+		{"segments 2 link back", "or no free run of order", set(&d.chunks[*vacantRun-1].class, 3)},
+		{"segments 1 order", "begins a run of order -1", set(&d.chunks[held].run, 0)},
+		{"segments 1 long", "begins a run of order 6", set(&d.chunks[held].run, 7)},
 		{"directory 2", "bytes, the book says 1 of", set(&d.live, 1)},
 		{"directory 2 bytes", "the book says", set(&d.bytes, d.bytes+1)},
 		{"directory 2 class", "is of class 5 of 5", set(&d.chunks[held].class, 5)},
@@ -228,8 +233,8 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"directory 4 heap", "has component 2 at a wrong address", set(&d.row(held)[2], 0)},
 		{"directory 4 lane", "component 0: its lane leads to a wrong address in chunk", set(&w.comps[0].lane[held], 0)},
 		{"directory 4 lane of another", "component 3: its lane leads to a wrong address in chunk", set(&w.comps[3].lane[held], w.comps[0].lane[held])},
-		{"directory 4 of nobody", "is nobody's and has component 1", set(&d.row(d.freeNumber - 1)[1], 64)},
-		{"directory 4 lane of nobody", "is nobody's and has component 1", set(&w.comps[1].lane[d.freeNumber-1], 64)},
+		{"directory 4 of nobody", "has no table and has component 1", set(&d.row(*vacantRun - 1)[1], 64)},
+		{"directory 4 lane of nobody", "has no table and has component 1", set(&w.comps[1].lane[*vacantRun-1], 64)},
 		{"directory 4 short lane", "component 0: its lane is of", set(&w.comps[0].lane, w.comps[0].lane[1:])},
 
 		{"table index", "not where its mask", set(&trio.index, 9)},

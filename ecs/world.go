@@ -13,8 +13,13 @@ var (
 	// ErrStale says that the entity is not alive.
 	ErrStale = errors.New("ecs: entity is not alive")
 
-	// ErrTooManyComponents says that the world has MaxComponents types already.
-	ErrTooManyComponents = errors.New("ecs: a world holds at most 256 component types")
+	// ErrLimit is wrapped by every error that reports a limit which more memory does not raise. The
+	// error names the limit and its number: Config.MaxEntities, MaxComponents, or the 2,097,152
+	// numbers of chunks that a world has.
+	ErrLimit = errors.New("ecs: limit reached")
+
+	// ErrTooManyComponents says that the world has MaxComponents types already. It wraps ErrLimit.
+	ErrTooManyComponents = fmt.Errorf("ecs: a world holds at most 256 component types: %w", ErrLimit)
 )
 
 // Config sizes a World. The zero Config means the defaults.
@@ -184,7 +189,7 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 		byType:    make(map[reflect.Type]*component),
 		ticks:     ticks{tick: 1, clamped: 1},
 		cfg:       cfg,
-		full:      fmt.Errorf("ecs: all %d entities of Config.MaxEntities are taken: %w", cfg.MaxEntities, memory.ErrOutOfMemory),
+		full:      fmt.Errorf("ecs: all %d entities of Config.MaxEntities are taken: %w", cfg.MaxEntities, ErrLimit),
 	}
 	if _, err := w.tableFor(key{}); err != nil {
 		return nil, err
@@ -273,7 +278,7 @@ func (w *World) NewEntity() (Entity, error) {
 }
 
 // CopyEntity creates an entity with the components of e and their values; what those point at, the
-// two share. The error is [ErrStale] or wraps [memory.ErrOutOfMemory]; nothing has changed then.
+// two share. The error is [ErrStale], or wraps [memory.ErrOutOfMemory] or [ErrLimit]; nothing has changed then.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.mutable("CopyEntity")
 	r := w.ents.find(e)

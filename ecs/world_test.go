@@ -134,7 +134,7 @@ func TestEntity_WornOutSlotIsRetired(t *testing.T) {
 	if other.index == a.index || w.Stats().RetiredSlots != 1 {
 		t.Errorf("%v lives in a worn-out slot", other)
 	}
-	if _, err := w.NewEntity(); !errors.Is(err, memory.ErrOutOfMemory) {
+	if _, err := w.NewEntity(); !errors.Is(err, ErrLimit) {
 		t.Errorf("the retired slot counts as free: %v", err)
 	}
 	w.Reset()
@@ -151,7 +151,7 @@ func TestEntity_SlotOnItsLastLifeIsRetiredByReset(t *testing.T) {
 	w.ents.at(a.index).gen = lastGen - 1
 	must[Entity](t)(w.NewEntity())
 	w.Reset()
-	if err := NewMap1[position](w).NewBatch(3, nil); !errors.Is(err, memory.ErrOutOfMemory) {
+	if err := NewMap1[position](w).NewBatch(3, nil); !errors.Is(err, ErrLimit) {
 		t.Errorf("three slots of which one is worn out: %v", err)
 	}
 	if err := NewMap1[position](w).NewBatch(2, nil); err != nil {
@@ -225,17 +225,17 @@ func TestWorld_BatchCallbackIsLockedAlsoWhenItPanics(t *testing.T) {
 func TestWorld_FullWorldRefusesAndRecovers(t *testing.T) {
 	w, _ := newTestWorld(t, Config{MaxEntities: 3})
 	m := NewMap1[position](w)
-	if err := m.NewBatch(4, nil); !errors.Is(err, memory.ErrOutOfMemory) || w.Len() != 0 {
+	if err := m.NewBatch(4, nil); !errors.Is(err, ErrLimit) || w.Len() != 0 {
 		t.Errorf("a batch past the limit: %v, %d entities", err, w.Len())
 	}
 	for range 3 {
 		must[Entity](t)(m.NewEntity(position{}))
 	}
-	if err := m.NewBatch(1, nil); !errors.Is(err, memory.ErrOutOfMemory) || w.Len() != 3 || w.Check() != nil {
+	if err := m.NewBatch(1, nil); !errors.Is(err, ErrLimit) || w.Len() != 3 || w.Check() != nil {
 		t.Errorf("a batch beside three of three: %v, %d entities", err, w.Len())
 	}
 	_, err := m.NewEntity(position{})
-	if !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "all 3 entities") {
+	if !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "all 3 entities") {
 		t.Error(err)
 	}
 	if n := testing.AllocsPerRun(100, func() { m.NewEntity(position{}) }); n != 0 {

@@ -216,7 +216,7 @@ func (g *giant) refused(err error) (bool, error) {
 	if err == nil {
 		return false, nil
 	}
-	if errors.Is(err, memory.ErrOutOfMemory) {
+	if errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, ecs.ErrLimit) {
 		g.counts.Refused++
 		return true, nil
 	}
