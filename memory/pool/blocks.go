@@ -74,6 +74,7 @@ type Blocks struct {
 	watchers []*watcher // oldest first
 
 	// In debug builds only:
+	lives  invariant.Lives
 	soiled uintptr   // slots from carved up to there were carved before; what is committed of them holds poison
 	asked  []uintptr // by slot: the size that Alloc was asked for and 1, 0 after Get
 }
@@ -121,6 +122,7 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	}
 	capacity := min(uintptr(cfg.Capacity), mem.Reserved()/size)
 	b := &Blocks{base: mem.Base(), size: size, align: al, capacity: capacity, mem: mem}
+	b.lives.Open(b.base, b.mem.Reserved(), granuleShift)
 	b.mem.Watch(b.lost)
 	return b, nil
 }
@@ -245,6 +247,7 @@ func (b *Blocks) room(slots uintptr) error {
 	b.live = extend(b.live, b.words(n))
 	if invariant.Debug {
 		b.asked = extend(b.asked, n)
+		b.lives.Prepare(n * (b.size >> granuleShift))
 	}
 	return nil
 }

@@ -65,6 +65,11 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 // once closed.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
+// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
+// builds and if none has. Package remote finds stale frees by it. Safe for concurrent use, also
+// after Close.
+func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.GenerationAt(p) }
+
 // Owns reports whether p lies in the reservation.
 func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
 

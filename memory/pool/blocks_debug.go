@@ -17,6 +17,7 @@ func (b *Blocks) debugGet(p unsafe.Pointer) {
 	b.owner.Touch()
 	b.verify(p)
 	b.asked[b.slot(p)] = 0
+	b.lives.Begin((uintptr(p)-uintptr(b.base))>>granuleShift, b.size)
 	invariant.Fresh(p, b.size)
 }
 

@@ -18,20 +18,21 @@ const ptrBytes = unsafe.Sizeof(uintptr(0))
 // Blocks are named by their offset from the target's base, or, where the target has none,
 // by pointer. Either offs or ptrs has Config.Batch slots and the other is nil.
 type batch struct {
-	next  *batch // in whichever list holds it; read before the batch is passed on
-	home  *home
-	n     int32  // blocks in the slots, set when the batch is pushed
-	epoch uint32 // of the inbox when its blocks were put in, set when the batch is pushed
-	offs  []uintptr
-	ptrs  []unsafe.Pointer // nil beyond n once emptied; its length is the last word of the first line
-	_     [(lineBytes - (8*ptrBytes+8)%lineBytes) % lineBytes]byte
+	next   *batch // in whichever list holds it; read before the batch is passed on
+	home   *home
+	n      int32  // blocks in the slots, set when the batch is pushed
+	epoch  uint32 // of the inbox when its blocks were put in, set when the batch is pushed
+	offs   []uintptr
+	ptrs   []unsafe.Pointer // nil beyond n once emptied; its length is the last word of the first line
+	stamps stamps           // by slot, in debug builds; else empty
+	_      [(lineBytes - (8*ptrBytes+8)%lineBytes) % lineBytes]byte
 }
 
 func newBatch(h *home) *batch {
 	if h.in.span != 0 {
-		return &batch{home: h, offs: make([]uintptr, h.in.size)}
+		return &batch{home: h, offs: make([]uintptr, h.in.size), stamps: newStamps(h.in.size)}
 	}
-	return &batch{home: h, ptrs: make([]unsafe.Pointer, h.in.size)}
+	return &batch{home: h, ptrs: make([]unsafe.Pointer, h.in.size), stamps: newStamps(h.in.size)}
 }
 
 // slots returns the number of slots.

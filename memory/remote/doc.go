@@ -46,11 +46,18 @@
 //	                                                  drain before the block can be used again
 //	free before the Reset of the target, arriving     by the epoch of its batch, if the owner calls
 //	after it                                          Inbox.Reset with it: counted as Stale, not freed
-//	free after the Reset of a block from before it,   not, unless nobody has the address: it frees a
-//	and any free of an address that was freed and     newcomer's block. guard.Allocator around the
-//	handed out anew meanwhile                         target keeps freed blocks from being used again
+//	Free, then the address is freed and allocated     in memdebug builds by the drain, if the target
+//	again, or its target is reset without the inbox,  is [Generational]: the panic names the caller
+//	before the drain                                  of Free. In others it frees the new block
+//	Free after the address was freed and allocated    not: by its address it is a legal free of the
+//	again, through an old copy of the pointer         new block
 //	Free, Flush on a closed Freer                     at once
 //	Freers that outlive the inbox                     their blocks are counted and reported
+//
+// In debug builds a Freer records with each block how many blocks have started at its address so far,
+// its generation, and the owner compares when it drains. What happened before Freer.Free cannot be
+// known from the address. A guard.Allocator around the target keeps freed blocks from being used
+// again for a while, and so detects those too.
 //
 // # Cost
 //

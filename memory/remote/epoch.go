@@ -14,7 +14,7 @@ import "math"
 // What is caught, exactly: every Free that happens before Reset. What is given to a Freer after
 // it is freed, as it must be: so a worker that keeps the address of a block that died with
 // the Reset, and frees it later, frees whatever lives there by then. If nothing lives there
-// the target says so. A Free that runs at the same time as Reset, without any order between
+// the target says so, and if something else does at the drain than did at the Free, debug builds do. A Free that runs at the same time as Reset, without any order between
 // the two, is of the old epoch or of the new one.
 //
 // Reset touches neither target nor blocks. It is also what to call when the memory of the

@@ -19,9 +19,9 @@ import (
 //
 // Free puts an address into a list and looks at nothing else, so a bad one is found by the
 // owner, at the drain, where the target finds it: a double free of a block that nobody has
-// used again in between is. One that does not find out is the second free of a block which
-// the owner had, by then, handed out anew: that frees the newcomer's. The package comment says
-// which of those are caught, and by what.
+// used again in between is. The second free of a block that the owner has allocated again by then
+// frees the new block. Debug builds detect it, unless Free is called after that allocation: the
+// package comment says what is detected, and by what.
 //
 // Invariants, verified by Check, with Config.Batch == size:
 //
@@ -98,6 +98,9 @@ func (f *Freer) Free(p unsafe.Pointer) {
 	}
 	off := uintptr(p) - f.base
 	if n := f.n; off < f.span.Load() && uint(n) < uint(len(f.offs)) {
+		if invariant.Debug {
+			f.cur.stamps.set(n, f.home.in.dated, p)
+		}
 		f.offs[n] = off
 		f.n = n + 1
 		return
@@ -121,6 +124,9 @@ func (f *Freer) freeSlow(p unsafe.Pointer, off uintptr) {
 		span = f.renew()
 	}
 	b := f.cur
+	if invariant.Debug {
+		b.stamps.set(f.n, f.home.in.dated, p)
+	}
 	switch {
 	case b.ptrs != nil:
 		b.ptrs[f.n] = p

@@ -31,6 +31,14 @@ type RunFreer interface {
 	FreeRun(base unsafe.Pointer, offs []uintptr) int
 }
 
+// Generational is what a target may offer besides, so that debug builds find stale frees: slab.Heap,
+// its Central and Caches, tlsf.Heap and pool.Blocks do.
+type Generational interface {
+	// Generation returns how many blocks have started at p, modulo 2^32. Any goroutine may call it
+	// at any time.
+	Generation(p unsafe.Pointer) uint32
+}
+
 const (
 	defaultBatch = 32       // doc.go has the figures of 8, 32 and 64
 	maxBatch     = 64       // what a worker that pauses may keep from the owner
@@ -53,10 +61,10 @@ const (
 //
 // When the target is reset, reset the inbox with it: what was on its way died with the others,
 // and its address may be a newcomer's by the time it arrives. See Reset for what is caught.
-// No epoch tells a block that was freed one by one, by its owner or by another Freer, and
-// handed out anew before a second free of it arrives: that frees the newcomer's block, unless
-// both frees were waiting when the owner looked and the build is memdebug. Whoever suspects it
-// wraps the target in a guard.Allocator, which keeps freed blocks from being used again.
+// A block may be freed one by one, by its owner or by another Freer, and its address allocated again
+// before a second free of it arrives. That frees the new block. Debug builds detect it if Freer.Free
+// was called before the allocation and the target is [Generational]; the package comment has the
+// table.
 //
 // Invariants, verified by Check in this order:
 //
@@ -94,6 +102,7 @@ type Inbox struct {
 	batches atomic.Uint64  // emptied, for Stats
 	stale   atomic.Uint64  // blocks of epochs that have ended
 	waits   waits          // what is in rest, in debug builds
+	dated   Generational   // the target, if it is one, in debug builds; not changed by Close
 	owner   invariant.Owner
 
 	mu    sync.Mutex
@@ -130,6 +139,9 @@ func New(target Target, cfg Config) (*Inbox, error) {
 	in := &Inbox{target: target, size: cfg.Batch, bytes: cfg.Bytes}
 	if !invariant.Debug {
 		in.runs, _ = target.(RunFreer)
+	}
+	if invariant.Debug {
+		in.dated, _ = target.(Generational)
 	}
 	if t, ok := target.(Based); ok {
 		in.base, in.span = t.Base()
@@ -238,9 +250,9 @@ func (in *Inbox) free(limit int) int {
 		case in.runs != nil:
 			in.freeRuns(b, end)
 		case in.base != nil:
-			in.freeOffsets(b.offs[in.at:end])
+			in.freeOffsets(b, b.offs[in.at:end])
 		default:
-			in.freePointers(b.ptrs[in.at:end])
+			in.freePointers(b, b.ptrs[in.at:end])
 		}
 		if in.at < int(b.n) {
 			break
@@ -273,26 +285,36 @@ func (in *Inbox) freeRuns(b *batch, end int) {
 	}
 }
 
-func (in *Inbox) freeOffsets(offs []uintptr) {
+func (in *Inbox) freeOffsets(b *batch, offs []uintptr) {
 	base, target := in.base, in.target
 	for _, off := range offs {
 		in.at++
 		if invariant.Debug {
-			in.waits.once(in.addr + off)
+			in.mustBeNewest(b, unsafe.Add(base, off))
 		}
 		target.FreeAny(unsafe.Add(base, off))
 	}
 }
 
-func (in *Inbox) freePointers(ptrs []unsafe.Pointer) {
+func (in *Inbox) freePointers(b *batch, ptrs []unsafe.Pointer) {
 	target := in.target
 	for _, p := range ptrs {
 		in.at++
 		if invariant.Debug {
-			in.waits.once(uintptr(p))
+			in.mustBeNewest(b, p)
 		}
 		target.FreeAny(p)
 	}
+}
+
+// mustBeNewest panics in debug builds if the block at p, in the slot before at of b, was freed
+// before: if another one waits, or if its address was allocated again since Freer.Free.
+func (in *Inbox) mustBeNewest(b *batch, p unsafe.Pointer) {
+	if reason := b.stamps.stale(in.at-1, in.dated, p); reason != "" {
+		in.waits.less(uintptr(p))
+		panic(&memory.Misuse{Package: "remote", Op: "Free", Addr: uintptr(p), Reason: reason})
+	}
+	in.waits.once(uintptr(p))
 }
 
 // drop takes b, the first batch of rest, out and does not free its blocks from at on.

@@ -29,6 +29,13 @@ func (w *waits) add(list *batch, epoch uint32) {
 	}
 }
 
+// less takes one of addr out.
+func (w *waits) less(addr uintptr) {
+	if w.of[addr]--; w.of[addr] <= 0 {
+		delete(w.of, addr)
+	}
+}
+
 // once takes addr out, and panics with a *memory.Misuse unless it waited once.
 func (w *waits) once(addr uintptr) {
 	if n := w.of[addr]; n > 1 {

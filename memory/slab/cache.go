@@ -184,6 +184,9 @@ func (c *Cache) FreeAny(p unsafe.Pointer) {
 	}
 }
 
+// Generation is Heap.Generation.
+func (c *Cache) Generation(p unsafe.Pointer) uint32 { return c.central.Generation(p) }
+
 // push puts the block at off into its stash, or reports that it is not one that is used.
 func (c *Cache) push(ci uint8, off uintptr) bool {
 	n := c.lent.at(off)

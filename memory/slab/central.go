@@ -113,6 +113,9 @@ func (c *Central) Base() unsafe.Pointer {
 	return c.heap.Base()
 }
 
+// Generation is Heap.Generation.
+func (c *Central) Generation(p unsafe.Pointer) uint32 { return c.heap.Generation(p) }
+
 // Owns is Heap.Owns.
 func (c *Central) Owns(p unsafe.Pointer) bool {
 	c.mu.Lock()

@@ -159,6 +159,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		return nil, fmt.Errorf("slab: new Heap of %d bytes: %w", cfg.Reserve, err)
 	}
 	h.base = h.mem.Base()
+	h.lives.Open(h.base, h.mem.Reserved(), granuleShift)
 	h.mem.Watch(h.lost)
 	return h, nil
 }
@@ -341,6 +342,19 @@ func (h *Heap) Base() unsafe.Pointer {
 		return nil
 	}
 	return h.base
+}
+
+// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
+// builds and if none has. Package remote finds stale frees by it. Of an address outside the
+// reservation Large is asked. Safe for concurrent use, also after Close.
+func (h *Heap) Generation(p unsafe.Pointer) uint32 {
+	if n := h.lives.GenerationAt(p); n != 0 {
+		return n
+	}
+	if g, ok := h.large.(interface{ Generation(unsafe.Pointer) uint32 }); ok {
+		return g.Generation(p)
+	}
+	return 0
 }
 
 // Owns reports whether p lies in the reservation, live or not. Blocks above MaxSize lie in

@@ -208,7 +208,7 @@ func (m *Manager) buildTiers() (err error) {
 	if m.slab, err = slab.New(m.limits[Slab], slab.Config{Reserve: m.cfg.Reserve[Slab], Large: m.large}); err != nil {
 		return fmt.Errorf("tiers: slab: %w", err)
 	}
-	if m.home, err = remote.New(gameTarget{target{m, page.Memory{Base: m.base, Size: m.size}}, m}, remote.Config{Batch: m.cfg.FreeItems, Bytes: m.cfg.FreeBytes}); err != nil {
+	if m.home, err = remote.New(gameTarget{target{m, page.Memory{Base: m.base, Size: m.size}}, m, m.slab}, remote.Config{Batch: m.cfg.FreeItems, Bytes: m.cfg.FreeBytes}); err != nil {
 		return fmt.Errorf("tiers: inbox: %w", err)
 	}
 	if err := m.shut.init(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/remote"
+	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
@@ -59,8 +60,12 @@ func (t target) Base() (unsafe.Pointer, uintptr) { return t.part.Base, t.part.Si
 // A gameTarget is the target of the manager's inbox, to which blocks of slab go in runs.
 type gameTarget struct {
 	target
-	m *Manager
+	m    *Manager
+	slab *slab.Heap // that of m, also after Close
 }
+
+// Generation is that of the slab, which asks the large heap, for remote.Generational.
+func (t gameTarget) Generation(p unsafe.Pointer) uint32 { return t.slab.Generation(p) }
 
 // FreeRun frees the blocks of slab at the front of offs, as slab.Heap.FreeRun does. It leaves the
 // first one that is not of slab, and with tags every one, to FreeAny.
@@ -70,6 +75,15 @@ func (t gameTarget) FreeRun(base unsafe.Pointer, offs []uintptr) int {
 	}
 	return t.m.slab.FreeRun(base, offs)
 }
+
+// A workerTarget is the target of a worker's inbox.
+type workerTarget struct {
+	target
+	heap *tlsf.Heap
+}
+
+// Generation is that of the heap, for remote.Generational.
+func (t workerTarget) Generation(p unsafe.Pointer) uint32 { return t.heap.Generation(p) }
 
 // share returns the budget of each of the workers: a byte at least, for which nothing can be
 // committed, since 0 is no limit to a page.Limit.
@@ -100,7 +114,7 @@ func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
 	if batch == 0 {
 		batch = 8 // staging blocks are few and large
 	}
-	w.inbox, err = remote.New(target{homecoming{w}, own}, remote.Config{Batch: batch, Bytes: cfg.FreeBytes})
+	w.inbox, err = remote.New(workerTarget{target{homecoming{w}, own}, w.heap}, remote.Config{Batch: batch, Bytes: cfg.FreeBytes})
 	return w, err
 }
 

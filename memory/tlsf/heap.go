@@ -54,7 +54,8 @@ type Heap struct {
 	fastAlign uintptr // alignments up to this one come free with the granule; 0 once closed
 	quick     *quick  // nil: coalescing is never deferred
 	grain     align.Grain
-	poolCount int     // pools in use
+	poolCount int // pools in use
+	lives     [maxPools]invariant.Lives
 	blocks    []block // the descriptors; the first are anchors
 	spare     uint32  // unused descriptors, linked by nextFree
 
@@ -208,6 +209,9 @@ func (h *Heap) handOut(i uint32, x *block, size uintptr) unsafe.Pointer {
 		h.owner.Touch()
 		h.verify(i, x, p)
 		invariant.Fresh(p, size)
+	}
+	if invariant.Debug {
+		h.lives[x.pool&(maxPools-1)].Begin(uintptr(x.off), size)
 	}
 	x.state = live
 	x.req = uint32(size)
@@ -373,6 +377,16 @@ func (h *Heap) Base() unsafe.Pointer {
 		return nil
 	}
 	return h.pools[0].base
+}
+
+// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
+// builds and if none has. Package remote finds stale frees by it. Safe for concurrent use, also
+// after Close.
+func (h *Heap) Generation(p unsafe.Pointer) (n uint32) {
+	for k := range h.lives {
+		n += h.lives[k].GenerationAt(p) // of one pool at most
+	}
+	return n
 }
 
 // Owns reports whether p lies in one of the heap's pools, live or not.

@@ -49,6 +49,7 @@ func (h *Heap) addPool(src page.Source, bytes uintptr, descriptors int) error {
 	}
 	count := mem.Reserved() >> h.grain
 	h.pools[h.poolCount] = pool{base: mem.Base(), mem: mem}
+	h.lives[h.poolCount].Open(mem.Base(), mem.Reserved(), uint(h.grain))
 	h.pools[h.poolCount].mem.Watch(func() { _ = h.Close() }) // touches no block; what fails can be tried again
 	h.poolCount++
 	h.serve(max(h.limit, uintptr(min(uint64(count)<<h.grain, maxBytes))))

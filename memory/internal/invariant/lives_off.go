@@ -2,11 +2,22 @@
 
 package invariant
 
+import "unsafe"
+
 // Lives is empty unless the build debugs.
 type Lives struct{}
 
+// Open does nothing.
+func (*Lives) Open(base unsafe.Pointer, size uintptr, shift uint) {}
+
+// GenerationAt returns 0.
+func (*Lives) GenerationAt(p unsafe.Pointer) uint32 { return 0 }
+
 // Begin does nothing.
 func (*Lives) Begin(g, size uintptr) {}
+
+// Prepare does nothing.
+func (*Lives) Prepare(end uintptr) {}
 
 // Resize does nothing.
 func (*Lives) Resize(g, size uintptr) {}

@@ -5,6 +5,7 @@ package invariant
 import (
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // Lives records, in debug builds, the requested size of the block at each granule and how many
@@ -15,6 +16,13 @@ import (
 type Lives struct {
 	grow  sync.Mutex // held while pages is replaced or a page is made
 	pages atomic.Pointer[[]atomic.Pointer[lifePage]]
+	of    atomic.Pointer[extent]
+}
+
+// An extent is a reservation in granules of 1<<shift bytes.
+type extent struct {
+	base, size uintptr
+	shift      uint
 }
 
 // A life describes the newest block that started at a granule.
@@ -27,6 +35,25 @@ const lifePageShift = 10
 
 type lifePage [1 << lifePageShift]life
 
+// Open tells l where its granules lie, for GenerationAt.
+func (l *Lives) Open(base unsafe.Pointer, size uintptr, shift uint) {
+	l.of.Store(&extent{uintptr(base), size, shift})
+}
+
+// GenerationAt is Generation for the granule that starts at p; 0 if none does. It reads nothing that
+// its owner changes, also after the memory was released.
+func (l *Lives) GenerationAt(p unsafe.Pointer) uint32 {
+	of := l.of.Load()
+	if of == nil {
+		return 0
+	}
+	off := uintptr(p) - of.base
+	if off >= of.size || off&(1<<of.shift-1) != 0 {
+		return 0
+	}
+	return l.Generation(off >> of.shift)
+}
+
 // Begin records that a block of size bytes starts at granule g.
 func (l *Lives) Begin(g, size uintptr) {
 	e := l.at(g)
@@ -35,6 +62,15 @@ func (l *Lives) Begin(g, size uintptr) {
 	}
 	e.generation.Add(1)
 	e.size.Store(uint32(size))
+}
+
+// Prepare makes the pages of the granules below end, so that Begin allocates nothing there.
+func (l *Lives) Prepare(end uintptr) {
+	for g := uintptr(0); g < end; g += 1 << lifePageShift {
+		if l.at(g) == nil {
+			l.make(g)
+		}
+	}
 }
 
 // Resize records that the block at granule g has size bytes from now on.

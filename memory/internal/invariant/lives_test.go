@@ -3,6 +3,7 @@ package invariant
 import (
 	"sync"
 	"testing"
+	"unsafe"
 )
 
 func TestLives_KeepTheNewestSizeAndCountBlocks(t *testing.T) {
@@ -27,9 +28,32 @@ func TestLives_KeepTheNewestSizeAndCountBlocks(t *testing.T) {
 			t.Errorf("granule %d, where no block started: size %d, generation %d", g, l.Size(g), l.Generation(g))
 		}
 	}
+	l.Prepare(200_000)
+	if l.Generation(5000) != l.Generation(3) || l.Generation(100_000) != 0 {
+		t.Error("Prepare changed an entry")
+	}
+	if n := testing.AllocsPerRun(1, func() { l.Begin(199_999, 1); l.Begin(150_000, 1) }); n != 0 {
+		t.Errorf("%v Go allocations after Prepare", n)
+	}
 	l.Resize(5000, 77)
 	if size, generation := l.Size(5000), l.Generation(5000); Debug && (size != 77 || generation != 3) {
 		t.Errorf("after Resize: size %d, generation %d", size, generation)
+	}
+}
+
+func TestLives_AnAddressIsItsGranule(t *testing.T) {
+	var l Lives
+	buf := make([]byte, 64)
+	at := func(off int) unsafe.Pointer { return unsafe.Pointer(&buf[off]) }
+	l.Begin(1, 5)
+	if l.GenerationAt(at(32)) != 0 {
+		t.Error("a generation before Open")
+	}
+	l.Open(at(16), 32, 4)
+	for off, want := range map[int]uint32{15: 0, 16: 0, 31: 0, 32: 1, 33: 0, 47: 0, 48: 0, 0: 0} {
+		if got := l.GenerationAt(at(off)); Debug && got != want || !Debug && got != 0 {
+			t.Errorf("generation %d at byte %d; want %d", got, off, want)
+		}
 	}
 }
 
