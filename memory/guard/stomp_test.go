@@ -256,7 +256,7 @@ func (d dropping) Close() error {
 
 func stomper(cfg StompConfig) memtest.Subject {
 	return memtest.Subject{
-		MaxSize: 40_000, Package: "guard", ExactSizes: true, Hoards: true, Closed: memory.ErrClosed, ClosesAnyway: true,
+		MaxSize: 40_000, Allocs: 1 << 14, Package: "guard", ExactSizes: true, Hoards: true, Closed: memory.ErrClosed, ClosesAnyway: true,
 		New: func(src page.Source) (memory.Allocator, error) {
 			s, err := NewStomp(src, cfg)
 			return dropping{s}, err

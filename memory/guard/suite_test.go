@@ -64,11 +64,11 @@ func newSlab(src page.Source) (memory.Allocator, error) {
 }
 
 var subjects = map[string]memtest.Subject{
-	"Linear":          {Hoards: true, New: guarded(guard.Config{}, newLinear)},
-	"TLSF":            {MaxSize: 20_000, New: guarded(guard.Config{}, newTLSF)},
-	"TLSF/quarantine": {Hoards: true, MaxSize: 20_000, New: guarded(guard.Config{QuarantineBytes: 128 << 10, History: 8}, newTLSF)},
-	"Slab/quarantine": {Hoards: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 33, Frames: 2}, newSlab)},
-	"Bare/quarantine": {Hoards: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 1}, newBare)},
+	"Linear":          {Allocs: 1 << 14, Hoards: true, New: guarded(guard.Config{}, newLinear)},
+	"TLSF":            {Allocs: 1 << 14, MaxSize: 20_000, New: guarded(guard.Config{}, newTLSF)},
+	"TLSF/quarantine": {Allocs: 1 << 14, Hoards: true, MaxSize: 20_000, New: guarded(guard.Config{QuarantineBytes: 128 << 10, History: 8}, newTLSF)},
+	"Slab/quarantine": {Allocs: 1 << 14, Hoards: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 33, Frames: 2}, newSlab)},
+	"Bare/quarantine": {Allocs: 1 << 14, Hoards: true, New: guarded(guard.Config{QuarantineBytes: 64 << 10, CanaryBytes: 1}, newBare)},
 }
 
 func TestConformance(t *testing.T) {

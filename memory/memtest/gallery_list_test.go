@@ -10,7 +10,7 @@ import (
 // programs are the tests that run random programs: what breaks in one of them breaks in all.
 var programs = []string{
 	"EachCallFailsForGood", "EachCallFailsOnce", "EachCallPanics", "EachReturnFails",
-	"EachReturnPanics", "LargestFreeIsTrue", "MisuseIsRefusedAndChangesNothing", "RandomProgram",
+	"EachReturnPanics", "LargestFreeIsTrue", "MisuseIsRefusedAndChangesNothing", "OwnsIsTrue", "RandomProgram",
 	"StatsAreTrue", "StepsAreRefused",
 }
 
@@ -23,13 +23,16 @@ var (
 
 func also(names []string, more ...string) []string { return append(slices.Clone(names), more...) }
 
-// gallery are the broken allocators: the fault, and the tests that must notice it.
-var gallery = []struct {
+// A broken allocator: the fault, and the tests that must notice it.
+type broken struct {
 	name   string
 	fails  []string
 	tamper func(x *tampered)
-}{
-	{"a block that overlaps a live one", moves, func(x *tampered) {
+}
+
+// gallery are the broken allocators.
+var gallery = []broken{
+	{"a block that overlaps a live one", also(moves, "ManyAllocationsStayApart"), func(x *tampered) {
 		x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 			p, err := x.Heap.Alloc(size, align)
 			if err == nil && x.n%20 == 0 && size > 64 && align < 16 {
@@ -101,7 +104,7 @@ var gallery = []struct {
 	{"a nil block without an error",
 		[]string{"EachCallFailsForGood", "EachCallFailsOnce", "LargestFreeIsTrue",
 			"MisuseIsRefusedAndChangesNothing", "RandomProgram", "ResetFreesEverything", "SizesAndAlignments",
-			"SourceEndsFirst", "SourceEndsMidway", "StatsAreTrue", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
+			"SourceEndsFirst", "SourceEndsMidway", "StatsAreTrue", "SystemKeepsMemory", "UseAfterClose", "ManyAllocationsStayApart", "OwnsIsTrue"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				if size == 0 {
 					return nil, nil
@@ -111,7 +114,7 @@ var gallery = []struct {
 		}},
 	{"a block with its error",
 		[]string{"BadAlignmentIsRefused", "EachCallFailsForGood", "EachCallFailsOnce", "HugeRequestIsRefused",
-			"SourceEndsFirst", "SourceEndsMidway", "SystemKeepsMemory", "UseAfterClose"}, func(x *tampered) {
+			"SourceEndsFirst", "SourceEndsMidway", "SystemKeepsMemory", "UseAfterClose", "ManyAllocationsStayApart"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				p, err := x.Heap.Alloc(size, align)
 				if err != nil {
@@ -122,7 +125,7 @@ var gallery = []struct {
 		}},
 	{"an error of nobody's",
 		[]string{"BudgetRefusesAndLetsGoOn", "EachCallFailsForGood", "EachCallFailsOnce",
-			"ExhaustedThenUsableAgain", "HugeRequestIsRefused", "StatsAreTrue"}, func(x *tampered) {
+			"ExhaustedThenUsableAgain", "HugeRequestIsRefused", "StatsAreTrue", "ManyAllocationsStayApart"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				p, err := x.Heap.Alloc(size, align)
 				if exhausts(err) {
@@ -131,7 +134,7 @@ var gallery = []struct {
 				return p, err
 			}
 		}},
-	{"a neighbour's byte is written", moves, func(x *tampered) {
+	{"a neighbour's byte is written", also(moves, "ManyAllocationsStayApart"), func(x *tampered) {
 		x.free = func(x *tampered, p unsafe.Pointer, size uintptr) {
 			x.Heap.Free(p, size)
 			if x.last != nil && x.Heap.Owns(x.last) {
@@ -148,7 +151,7 @@ var gallery = []struct {
 	}},
 	{"freed memory is never found again",
 		also(books, "BudgetRefusesAndLetsGoOn", "ExhaustedThenUsableAgain", "FreedMemoryIsFoundAgain",
-			"SourceEndsFirst", "SourceEndsMidway", "StatsReturnToZero", "SystemKeepsMemory", "TrimReturnsWhatResetKeeps", "UseAfterClose"), func(x *tampered) {
+			"SourceEndsFirst", "SourceEndsMidway", "StatsReturnToZero", "SystemKeepsMemory", "TrimReturnsWhatResetKeeps", "UseAfterClose", "ManyAllocationsStayApart"), func(x *tampered) {
 			x.free = func(x *tampered, p unsafe.Pointer, size uintptr) {
 				if x.SizeOf(p) == size && size > 0 { // it is a block: kept for ever
 					x.n++
@@ -259,7 +262,7 @@ var gallery = []struct {
 	{"Peak boasts", books, func(x *tampered) {
 		x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Peak = s.Reserved + 1; return s }
 	}},
-	{"Requested is rounded", books, func(x *tampered) {
+	{"Requested is rounded", also(books, "ManyAllocationsStayApart"), func(x *tampered) {
 		x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Requested = s.InUse; return s }
 	}},
 	{"Measured is half of the truth", books, func(x *tampered) {
@@ -267,10 +270,10 @@ var gallery = []struct {
 	}},
 	{"Live is one too many",
 		also(books, "ExhaustedThenUsableAgain", "ResetFreesEverything", "SourceEndsFirst", "SourceEndsMidway", "StatsReturnToZero",
-			"SystemKeepsMemory", "UseAfterClose"), func(x *tampered) {
+			"SystemKeepsMemory", "UseAfterClose", "ManyAllocationsStayApart"), func(x *tampered) {
 			x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Live++; s.Allocs++; return s }
 		}},
-	{"InUse is too little", also(books, "SizeOfIsTrue"), func(x *tampered) {
+	{"InUse is too little", also(books, "SizeOfIsTrue", "ManyAllocationsStayApart"), func(x *tampered) {
 		x.stats = func(_ *tampered, s memory.Stats) memory.Stats {
 			s.InUse /= 4
 			s.Measured /= 4
@@ -279,7 +282,7 @@ var gallery = []struct {
 	}},
 	{"failures are not counted",
 		[]string{"BudgetRefusesAndLetsGoOn", "EachCallFailsForGood", "EachCallFailsOnce",
-			"ExhaustedThenUsableAgain", "HugeRequestIsRefused", "StatsAreTrue"}, func(x *tampered) {
+			"ExhaustedThenUsableAgain", "HugeRequestIsRefused", "StatsAreTrue", "ManyAllocationsStayApart"}, func(x *tampered) {
 			x.stats = func(_ *tampered, s memory.Stats) memory.Stats { s.Failures = 0; return s }
 		}},
 	{"LargestFree is modest", []string{"LargestFreeIsTrue"}, func(x *tampered) {
@@ -299,7 +302,7 @@ var gallery = []struct {
 			return s
 		}
 	}},
-	{"Resize moves bytes", books, func(x *tampered) {
+	{"Resize moves bytes", also(books, "ManyAllocationsStayApart", "SizeOfIsTrue"), func(x *tampered) {
 		x.resize = func(x *tampered, p unsafe.Pointer, oldSize, newSize uintptr) bool {
 			ok := x.Heap.Resize(p, oldSize, newSize)
 			if ok && newSize > 64 && oldSize > 64 {
@@ -308,7 +311,7 @@ var gallery = []struct {
 			return ok
 		}
 	}},
-	{"Resize grants what it has not", books, func(x *tampered) {
+	{"Resize grants what it has not", also(books, "ManyAllocationsStayApart", "SizeOfIsTrue"), func(x *tampered) {
 		x.resize = func(x *tampered, p unsafe.Pointer, oldSize, newSize uintptr) bool {
 			return x.Heap.Resize(p, oldSize, newSize) || newSize < oldSize+64
 		}
@@ -327,7 +330,7 @@ var gallery = []struct {
 			return x.Heap.Resize(p, oldSize, newSize)
 		}
 	}},
-	{"a Resize that is refused has cut the block", books, func(x *tampered) {
+	{"a Resize that is refused has cut the block", also(books, "ManyAllocationsStayApart", "SizeOfIsTrue"), func(x *tampered) {
 		x.resize = func(x *tampered, p unsafe.Pointer, oldSize, newSize uintptr) bool {
 			ok := x.Heap.Resize(p, oldSize, newSize)
 			if !ok {
@@ -412,7 +415,7 @@ var gallery = []struct {
 		}},
 	{"Check is alarmed by nothing",
 		also(moves, "ExhaustedThenUsableAgain", "FreedMemoryIsFoundAgain", "ResetFreesEverything",
-			"SizeOfIsTrue"), func(x *tampered) {
+			"SizeOfIsTrue", "ManyAllocationsStayApart"), func(x *tampered) {
 			x.check = func(x *tampered) error {
 				if x.n > 50 {
 					return errFull
@@ -422,7 +425,7 @@ var gallery = []struct {
 		}},
 	{"a refusal leaves a block behind",
 		[]string{"BudgetRefusesAndLetsGoOn", "EachCallFailsForGood", "EachCallFailsOnce", "HugeRequestIsRefused",
-			"LargestFreeIsTrue"}, func(x *tampered) {
+			"LargestFreeIsTrue", "ManyAllocationsStayApart"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				p, err := x.Heap.Alloc(size, align)
 				if exhausts(err) {
@@ -433,7 +436,7 @@ var gallery = []struct {
 		}},
 	{"after a refusal it gives up",
 		[]string{"BudgetRefusesAndLetsGoOn", "EachCallFailsForGood", "EachCallFailsOnce",
-			"ExhaustedThenUsableAgain", "FreedMemoryIsFoundAgain", "HugeRequestIsRefused", "LargestFreeIsTrue"}, func(x *tampered) {
+			"ExhaustedThenUsableAgain", "FreedMemoryIsFoundAgain", "HugeRequestIsRefused", "LargestFreeIsTrue", "ManyAllocationsStayApart"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				if x.broken {
 					return nil, memory.ErrOutOfMemory

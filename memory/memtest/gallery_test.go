@@ -24,6 +24,8 @@ type tampered struct {
 	closed bool
 	broken bool
 	most   uint64
+	src    page.Source
+	made   func(next *tampered) // called when the next heap is made
 
 	alloc  func(x *tampered, size, align uintptr) (unsafe.Pointer, error)
 	free   func(x *tampered, p unsafe.Pointer, size uintptr)
@@ -138,7 +140,7 @@ func tamper(f func(x *tampered)) Subject {
 			if err != nil {
 				return nil, err
 			}
-			x := &tampered{Heap: h}
+			x := &tampered{Heap: h, src: src}
 			f(x)
 			return x, nil
 		},

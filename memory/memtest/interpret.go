@@ -2,7 +2,6 @@ package memtest
 
 import (
 	"encoding/binary"
-	"errors"
 	"testing"
 	"unsafe"
 
@@ -90,12 +89,16 @@ func (m *machine) alloc(size, al uintptr) {
 	m.tb.Helper()
 	var p unsafe.Pointer
 	var err error
+	before := stats(m.tb, m.a)
 	if m.attempt(func() { p, err = m.a.Alloc(size, al) }) {
 		return
 	}
 	if err != nil {
-		if p != nil || !errors.Is(err, memory.ErrOutOfMemory) && !errors.Is(err, memory.ErrTooLarge) {
+		if p != nil || !exhausts(err) {
 			m.tb.Fatalf("Alloc(%d, %d) = %v, %v", size, al, p, err)
+		}
+		if after := stats(m.tb, m.a); !m.s.unchanged(before, after) || after.Failures <= before.Failures {
+			m.tb.Fatalf("Alloc(%d, %d), which failed, changed the statistics from %+v to %+v", size, al, before, after)
 		}
 		m.refused++
 		return
@@ -104,9 +107,15 @@ func (m *machine) alloc(size, al uintptr) {
 	m.shadow.Add(p, size, al)
 }
 
-// attempt runs one operation and reports whether the source panicked under it, which must
-// have changed nothing but Failures.
+// attempt runs one operation and reports whether the source panicked during it, which must have changed
+// nothing but Failures.
 func (m *machine) attempt(op func()) (panicked bool) {
+	return m.attemptThat(op, m.s.unchanged)
+}
+
+// attemptThat is attempt for an operation that may have done a part of its work before the panic:
+// unchanged says what that must leave alone.
+func (m *machine) attemptThat(op func(), unchanged func(before, after memory.Stats) bool) (panicked bool) {
 	if !m.faulty {
 		op()
 		return false
@@ -115,9 +124,8 @@ func (m *machine) attempt(op func()) (panicked bool) {
 	if !survive(op) {
 		return false
 	}
-	after := stats(m.tb, m.a)
-	if after.Live != before.Live || after.InUse != before.InUse || after.Allocs != before.Allocs || after.Frees != before.Frees {
-		m.tb.Fatalf("a panic of the source changed the books from %+v to %+v", before, after)
+	if after := stats(m.tb, m.a); !unchanged(before, after) {
+		m.tb.Fatalf("a panic of the source changed the statistics from %+v to %+v", before, after)
 	}
 	m.shadow.VerifyAll()
 	return true
@@ -161,10 +169,19 @@ func (m *machine) freeAny(arg uint32) {
 }
 
 func (m *machine) resize(r memory.Resizer, i int, size uintptr) {
-	b := m.shadow.Live()[i]
+	if m.s.FixedSize != 0 {
+		return
+	}
+	b, before := m.shadow.Live()[i], stats(m.tb, m.a)
+	m.shadow.Verify(b) // what a smaller block loses is not seen afterwards
 	done := false
-	if m.s.FixedSize == 0 && !m.attempt(func() { done = r.Resize(b.Ptr, b.Size, size) }) && done {
+	if m.attempt(func() { done = r.Resize(b.Ptr, b.Size, size) }) {
+		return
+	}
+	if done {
 		m.shadow.Resize(i, size)
+	} else if after := stats(m.tb, m.a); !m.s.unchanged(before, after) {
+		m.tb.Fatalf("Resize of %p to %d bytes, which failed, changed the statistics from %+v to %+v", b.Ptr, size, before, after)
 	}
 }
 
@@ -185,11 +202,11 @@ func (m *machine) trim() {
 	}
 	before := stats(m.tb, m.a)
 	var err error
-	if !m.attempt(func() { err = r.Trim() }) && err != nil && !m.faulty {
+	if !m.attemptThat(func() { err = r.Trim() }, sameBlocks) && err != nil && !m.faulty {
 		m.tb.Fatalf("Trim: %v", err)
 	}
 	after := stats(m.tb, m.a)
-	if after.Committed > before.Committed || after.InUse != before.InUse || after.Allocs != before.Allocs || after.Frees != before.Frees {
+	if after.Committed > before.Committed || !sameBlocks(before, after) {
 		m.tb.Fatalf("Trim changed the books from %+v to %+v", before, after)
 	}
 	m.shadow.VerifyAll()

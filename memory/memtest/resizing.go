@@ -49,7 +49,7 @@ func (m *machine) resizeOne(r memory.Resizer, i uint32, size uintptr) {
 		}
 	case size <= b.Size && m.s.Shrinks:
 		m.tb.Fatalf("Resize(%p) from %d to %d bytes was refused; less always fits", b.Ptr, b.Size, size)
-	case !sameButFailures(before, after):
+	case !m.s.unchanged(before, after):
 		m.tb.Fatalf("a Resize that was refused changed the books from %+v to %+v", before, after)
 	default:
 		m.shadow.Verify(b)
@@ -128,7 +128,7 @@ func (m *machine) growOne(i uint32, size uintptr) {
 		m.shadow.VerifyAll()
 	case err != nil:
 		m.refused++
-		if p != b.Ptr || !exhausts(err) || !sameButFailures(before, after) {
+		if p != b.Ptr || !exhausts(err) || !m.s.unchanged(before, after) {
 			m.tb.Fatalf("Grow of %p from %d to %d bytes = %p, %v; books %+v, then %+v", b.Ptr, b.Size, size, p, err, before, after)
 		}
 		m.shadow.Verify(b)

@@ -19,13 +19,17 @@ type Subject struct {
 	FixedSize uintptr
 	// MaxAlign is the largest alignment to ask for. 0 means memory.MaxAlign.
 	MaxAlign uintptr
+	// Allocs bounds the blocks that ManyAllocationsStayApart takes in short runs, for an allocator to
+	// which each is a system call or a stack walk. 0 means 2^18.
+	Allocs int
 	// LIFO says that only the newest block may be freed.
 	LIFO bool
 	// KeepsFreed says that Free gives memory back only at Reset, or sometimes, so that
 	// neither Live nor InUse need return to zero by frees alone.
 	KeepsFreed bool
 	// Hoards says that freed memory may wait, in quarantine or under an alignment's padding,
-	// and be found again by Reset or by a request that finds nothing else.
+	// and be found again by Reset or by a request that finds nothing else. Such a request, even one
+	// that fails, may change what is free and what is committed.
 	Hoards bool
 	// Package is what errors and a *memory.Misuse of the allocator begin with. "": any.
 	Package string
