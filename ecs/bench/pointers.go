@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"runtime/metrics"
 	"time"
 	"unsafe"
@@ -95,15 +94,20 @@ func arkPointer[T any](growth func(create func(), held any) float64, capacities 
 }
 
 // worstPointers is the worst processor time of 64 creations while a table with pointers grows to n
-// entities, beside the time to zero the largest block of the Go heap that ours takes for it. The
-// collector's own threads do not count, its assistance by the creating goroutine does.
+// entities, compared with the time to zero the largest block of the Go heap that ours takes for it.
+// Both are warm: the Go heap has had a world of that size before, so that it must zero the blocks that
+// it allocates. The collector's threads do not count; its assistance by the creating goroutine does.
 func worstPointers(n int) row {
 	r := row{name: "worst 64 creations with pointers up to 1M", unit: "µs", n: n, few: 5, goals: []goal{{most: 1.5, of: zeros}}}
 	grow := func(begin func() pointed) side {
 		var last tally
 		return side{
 			gauge: func() float64 {
-				debug.FreeOSMemory()
+				before := begin()
+				worstOf(n, before.create)
+				before.end()
+				before = pointed{}
+				runtime.GC() // its memory is free, and dirty
 				p := begin()
 				defer p.end()
 				worst := worstOf(n, p.create)
@@ -161,21 +165,21 @@ func largestBlock(n int) (most uint64) {
 	return most
 }
 
-// zeroing is the time to allocate so many bytes with pointers and to write zeros to all of them, in
-// microseconds: the median of nine. The memory is from the system, as that of a world that grows.
+// zeroing is the time to zero so many bytes of memory that was written before, in microseconds: the
+// median over more blocks than the caches have space for.
 func zeroing(bytes uint64) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	took := make([]float64, 0, 9)
-	n := int(bytes / uint64(unsafe.Sizeof(named{})))
-	for range cap(took) {
-		debug.FreeOSMemory()
-		took = append(took, float64(threadTime(func() {
-			block := make([]named, max(n, 1))
-			clear(block)
-			runtime.KeepAlive(block)
-		}).Nanoseconds())/1e3)
+	n := max(int(bytes/uint64(unsafe.Sizeof(named{}))), 1)
+	blocks := make([][]named, 9+(64<<20)/bytes)
+	for i := range blocks {
+		blocks[i] = filled(n, namedOf)
 	}
+	var took []float64
+	for _, b := range blocks {
+		took = append(took, float64(threadTime(func() { clear(b) }).Nanoseconds())/1e3)
+	}
+	runtime.KeepAlive(blocks)
 	return median(took)
 }
 

@@ -25,7 +25,10 @@ func rows(limit int) []row {
 	return all
 }
 
-// What loops must reach beside loops over slices: within 5 % by columns, within 10 % entity by entity.
+// Goals are ratios to a side of the same run: a time holds for one processor. Compared with loops over
+// slices, loops must be within 5 % by columns and within 10 % entity by entity. The other goals are the
+// time that was once the goal of a row over what Ark took on the processor for which it was set. There
+// are two exceptions: that gives .67 and .56 for removal, in order and at random, and the goal is .70.
 var (
 	columnGoal = goal{most: 1.05, of: bare}
 	entityGoal = goal{most: 1.10, of: bare}
@@ -46,13 +49,13 @@ func walkRows(limit int) (all []row) {
 		{100_000, 1, byColumn, []goal{columnGoal}},
 		{million, 1, byEntity, []goal{entityGoal}},
 		{million, 1, byColumn, []goal{columnGoal}},
-		{1_000, 2, byEntity, []goal{entityGoal, {most: 1.2}}},
+		{1_000, 2, byEntity, []goal{entityGoal, {most: .80, of: arks}}},
 		{1_000, 2, byQuery, nil},
 		{1_000, 2, byColumn, []goal{columnGoal}},
 		{100_000, 2, byEntity, []goal{entityGoal}},
 		{100_000, 2, byQuery, nil},
 		{100_000, 2, byColumn, []goal{columnGoal}},
-		{million, 2, byEntity, []goal{entityGoal, {most: 2}}},
+		{million, 2, byEntity, []goal{entityGoal, {most: .80, of: arks}}},
 		{million, 2, byQuery, nil},
 		{million, 2, byColumn, []goal{columnGoal}},
 		{1_000, 3, byEntity, []goal{entityGoal}},
@@ -100,7 +103,7 @@ func getRows(limit int) (all []row) {
 		called string
 		n      int
 		goals  []goal
-	}{{"16k", 16 << 10, nil}, {"100k", 100_000, nil}, {"256k", 256 << 10, []goal{{most: 6}}}, {"1M", million, []goal{{most: 14}}}} {
+	}{{"16k", 16 << 10, nil}, {"100k", 100_000, nil}, {"256k", 256 << 10, []goal{{most: .75, of: arks}}}, {"1M", million, []goal{{most: .75, of: arks}, {most: 1.5, of: floor}}}} {
 		n := min(g.n, limit)
 		all = append(all, row{
 			name: "get at random, " + g.called, unit: "ns", n: n, goals: g.goals,
@@ -127,7 +130,7 @@ func lifeRows(n int) []row {
 		}}
 	}
 	remove := func(name string, mixed bool, most float64) row {
-		return row{name: name, unit: "ns", n: n, goals: []goal{{most: most}}, sides: []contestant{
+		return row{name: name, unit: "ns", n: n, goals: []goal{{most: most, of: arks}}, sides: []contestant{
 			{ours, func(s *stand) side { return strataLife(s, n).removal(mixed) }},
 			{arks, func(*stand) side { return arkLife(n).removal(mixed) }},
 			{bowl, func(*stand) side { return bowlLife(n).removal(mixed) }},
@@ -138,11 +141,11 @@ func lifeRows(n int) []row {
 		{arks, func(*stand) side { return arkLife(n).emptying() }},
 	}}
 	return []row{
-		create("create", one, goal{most: 15}),
-		create("create a batch of one value", value, goal{most: 4}),
+		create("create", one, goal{most: .50, of: arks}),
+		create("create a batch of one value", value, goal{most: .45, of: arks}),
 		create("create a batch, each filled", each),
-		remove("remove in order", false, 12),
-		remove("remove in random order", true, 15),
+		remove("remove in order", false, .70),
+		remove("remove in random order", true, .70),
 		all,
 	}
 }
@@ -150,12 +153,12 @@ func lifeRows(n int) []row {
 // moveRows add a component to n entities and take it away.
 func moveRows(n int) []row {
 	return []row{
-		{name: "add and remove a component", unit: "ns", n: n, goals: []goal{{most: 45}}, sides: []contestant{
+		{name: "add and remove a component", unit: "ns", n: n, goals: []goal{{most: .60, of: arks}}, sides: []contestant{
 			{ours, func(s *stand) side { return strataMoves(s, n) }},
 			{arks, func(*stand) side { return arkMoves(n) }},
 			{bowl, func(*stand) side { return bowlMoves(n) }},
 		}},
-		{name: "add and remove a component, all", unit: "ns", n: n, goals: []goal{{most: 4}}, sides: []contestant{
+		{name: "add and remove a component, all", unit: "ns", n: n, goals: []goal{{most: .70, of: arks}}, sides: []contestant{
 			{ours, func(s *stand) side { return strataMovesAll(s, n) }},
 			{arks, func(*stand) side { return arkMovesAll(n) }},
 		}},

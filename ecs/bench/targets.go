@@ -9,14 +9,23 @@ import (
 
 // targetRows are of relations in a world that is warm: targets that come and go, change and are asked for.
 func targetRows(limit int) (all []row) {
-	targets := min(1000, limit)
-	for _, kids := range []int{1, 10} {
-		n := targets * (1 + kids)
-		all = append(all, row{name: fmt.Sprintf("recreate 1000 targets of %d", kids), unit: "ns", n: n, sides: []contestant{
-			{ours, func(s *stand) side { return strataRecreate(s, targets, kids) }},
-			{arks, func(*stand) side { return arkRecreate(targets, kids) }},
+	for _, c := range []struct {
+		targets, kids int
+		how           string
+	}{{1000, 1, ""}, {1000, 10, ""}, {20_000, 1, ""}, {20_000, 1, " after Reset"}, {20_000, 3, " after Reset"}} {
+		targets := min(c.targets, limit)
+		recreated := func(f family) side {
+			if c.how != "" {
+				f.remove = f.reset
+			}
+			return f.recreated()
+		}
+		all = append(all, row{name: fmt.Sprintf("recreate %d targets of %d%s", c.targets, c.kids, c.how), unit: "ns", n: targets * (1 + c.kids), sides: []contestant{
+			{ours, func(s *stand) side { return recreated(strataFamily(s, targets, c.kids)) }},
+			{arks, func(*stand) side { return recreated(arkFamily(targets, c.kids)) }},
 		}})
 	}
+	targets := min(1000, limit)
 	entities := min(crowd, limit)
 	return append(all,
 		row{name: "change the target and back", unit: "ns", n: entities, sides: []contestant{
@@ -33,7 +42,8 @@ func targetRows(limit int) (all []row) {
 // A family is a world in which targets have children, who are related to them.
 type family struct {
 	create func() // all targets, and the children of each
-	remove func() // all children, then all targets
+	remove func() // all children, then all targets, one by one
+	reset  func() // the world
 	turn   func(by int)
 	visit  func()
 	result func() tally
@@ -50,7 +60,7 @@ func (f family) recreated() side {
 }
 
 func strataFamily(s *stand, targets, kids int) family {
-	w := newStrata(s)
+	w, _ := bigWorld(s)
 	rel := must(ecs.RegisterRelation[childOf](w))
 	pos := must(ecs.Register[position](w))
 	roots := ecs.NewMap1[velocity](w)
@@ -75,6 +85,7 @@ func strataFamily(s *stand, targets, kids int) family {
 				w.Remove(e)
 			}
 		},
+		reset: w.Reset,
 		turn: func(by int) {
 			for i, e := range children {
 				must(rel.SetTarget(e, parents[(i+by)%targets]))
@@ -127,6 +138,7 @@ func arkFamily(targets, kids int) family {
 				w.RemoveEntity(e)
 			}
 		},
+		reset: w.Reset,
 		turn: func(by int) {
 			for i, e := range children {
 				rel.SetRelation(e, parents[(i+by)%targets])
@@ -150,12 +162,6 @@ func arkFamily(targets, kids int) family {
 		},
 	}
 }
-
-func strataRecreate(s *stand, targets, kids int) side {
-	return strataFamily(s, targets, kids).recreated()
-}
-
-func arkRecreate(targets, kids int) side { return arkFamily(targets, kids).recreated() }
 
 // turns changes the target of each of n children among 100, and back.
 func (f family) turns() side {

@@ -14,7 +14,7 @@ import (
 // newWorld makes an empty world, and ends it where it must be ended.
 func newWorld() row {
 	none := func() tally { return tally{} }
-	return row{name: "new world", unit: "ns", n: 1, goals: []goal{{most: 30_000}}, sides: []contestant{
+	return row{name: "new world", unit: "ns", n: 1, goals: []goal{{most: .40, of: arks}}, sides: []contestant{
 		{ours, func(s *stand) side {
 			mem := newHeap(s)
 			return side{run: func(times int) {
@@ -130,7 +130,7 @@ func grown(r row, figure func(make func() crowded) (float64, crowded)) row {
 
 // growth is the worst time that 64 creations take while a world grows to n entities.
 func growth(n int) row {
-	r := row{name: "worst 64 creations up to 1M", unit: "µs", n: n, goals: []goal{{most: 500}}}
+	r := row{name: "worst 64 creations up to 1M", unit: "µs", n: n, goals: []goal{{most: .05, of: arks}, {most: 1, of: sized}}}
 	return grown(r, func(make func() crowded) (float64, crowded) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
@@ -176,7 +176,7 @@ const alone = "nothing"
 
 // marking is the time of a collection beside a world of n entities.
 func marking(n int) row {
-	r := row{name: "a collection beside 1M", unit: "µs", n: n, goals: []goal{{most: 50, of: alone, plus: true}}}
+	r := row{name: "a collection beside 1M", unit: "µs", n: n, goals: []goal{{most: 1.5, of: alone}}}
 	r = grown(r, func(make func() crowded) (float64, crowded) {
 		c := make()
 		for range n {
