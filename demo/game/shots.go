@@ -9,9 +9,10 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// tolerate turns a full tier into a loss that the game has counted, and passes on the rest.
+// tolerate turns a full tier or a full world into a loss that the game has counted. It returns any
+// other error.
 func tolerate(err error) error {
-	if errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge) {
+	if errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, ecs.ErrLimit) || errors.Is(err, memory.ErrTooLarge) {
 		return nil
 	}
 	return err
