@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	for range 5 * 60 {
+	for range 60 * 60 {
 		_ = m.BeginFrame()
 		_, _ = paths.Alloc(1024, 8) // and nobody frees it
 		now = now.Add(time.Second / 60)

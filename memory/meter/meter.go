@@ -12,10 +12,11 @@ import (
 
 // Config configures New. The zero Config means the defaults.
 type Config struct {
-	// Window is how long the meter remembers, from 1 second to 10 minutes. Default 10 s.
+	// Window is the time of which curves, times and rates are, from 1 second to 10 minutes. Default 10 s. Growth is
+	// judged over 256 seconds whatever the window.
 	Window time.Duration
 
-	// Frame is what a frame may take. Default a sixtieth of a second.
+	// Frame is what a frame may take, up to an hour. Default a sixtieth of a second.
 	Frame time.Duration
 
 	// Now is the clock, which must not go backwards. Default time.Now.
@@ -52,12 +53,16 @@ type Meter struct {
 	frames uint64
 
 	slot    int64 // since begun
+	second  int64 // since begun
 	part    int64 // of the window, since begun
 	settled time.Time
 	level   uint64 // of the last Frame
 	inLevel bool
 
 	times  times
+	live   live
+	points points // for judging one row after the other
+	turn   int    // of the quarters of rows that are judged in turns
 	sums   [seconds]sums
 	worst  [seconds]Frame // each second's
 	frame  Frame          // the present one
@@ -105,7 +110,7 @@ type sum struct {
 // New returns a meter of m, which must live as long. The error says what is wrong with cfg.
 func New(m *tiers.Manager, cfg Config) (*Meter, error) {
 	if m == nil {
-		return nil, errors.New("meter: New needs a manager")
+		return nil, fmt.Errorf("meter: New needs a manager: %w", memory.ErrConfig)
 	}
 	if cfg.Window == 0 {
 		cfg.Window = defaultWindow
@@ -117,12 +122,12 @@ func New(m *tiers.Manager, cfg Config) (*Meter, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Window < time.Second || cfg.Window > 10*time.Minute {
-		return nil, fmt.Errorf("meter: Config.Window is %v; it must be from 1s to 10m", cfg.Window)
+		return nil, fmt.Errorf("meter: Config.Window %v: want 1s to 10m: %w", cfg.Window, memory.ErrConfig)
 	}
-	if cfg.Frame < 0 {
-		return nil, fmt.Errorf("meter: Config.Frame is %v; it must be positive", cfg.Frame)
+	if cfg.Frame < 0 || cfg.Frame > time.Hour {
+		return nil, fmt.Errorf("meter: Config.Frame %v: want up to 1h: %w", cfg.Frame, memory.ErrConfig)
 	}
-	r := &Meter{m: m, cfg: cfg}
+	r := &Meter{m: m, cfg: cfg, live: newLive()}
 	r.visit = r.notePool
 	for t := range tiers.Tier(tiers.Count) {
 		r.grow(Row{Name: t.String(), Kind: TierRow, Tier: t})
@@ -142,7 +147,7 @@ const (
 // grow adds a row, in everything that has one for each.
 func (r *Meter) grow(row Row) {
 	r.rows = append(r.rows, row)
-	r.series = append(r.series, series{})
+	r.series = append(r.series, newSeries())
 	r.was = append(r.was, books{})
 	for i := range r.sums {
 		r.sums[i].rows = append(r.sums[i].rows, sum{})
@@ -189,10 +194,13 @@ func (r *Meter) Frame() {
 	r.readPools()
 	r.cross(now, took)
 	r.at = now
+	if first || r.snap.Go.Cycles != r.go0.Cycles {
+		r.lookAtHeap(now)
+	}
 	r.count(took, first)
 	r.countPools()
 	if part := r.part % seconds; !first {
-		r.times.parts[part].add(took)
+		r.times.parts[part].add(took, r.cfg.Frame*3/2)
 		if took > r.worst[part].Took {
 			r.worst[part].copy(&r.frame)
 		}
@@ -216,10 +224,10 @@ func (r *Meter) Resume() { r.again = true }
 // restart has growth judged anew.
 func (r *Meter) restart() {
 	for i := range r.series {
-		r.series[i].restart()
+		r.series[i].floor.restart()
 	}
 	for i := range r.notes {
-		r.notes[i].series.restart()
+		r.notes[i].series.floor.restart()
 	}
 }
 
@@ -274,15 +282,15 @@ func (r *Meter) levels() {
 	r.level, r.inLevel = r.snap.Level, r.snap.InLevel
 	for i := range r.series {
 		if i != goRow && i != restRow {
-			r.series[i].restart()
+			r.series[i].floor.restart()
 		}
 	}
 	for i := range r.notes {
-		r.notes[i].series.restart()
+		r.notes[i].series.floor.restart()
 	}
 }
 
-// cross ends the slots, and the parts of the window, that have ended since the last call.
+// cross ends the slots, the seconds and the parts of the window that have ended since the last call.
 func (r *Meter) cross(now time.Time, took time.Duration) {
 	wide := r.cfg.Window / SlotCount
 	last := int64(now.Sub(r.begun) / wide)
@@ -291,25 +299,45 @@ func (r *Meter) cross(now time.Time, took time.Duration) {
 		r.slot = last - SlotCount
 	}
 	for ; r.slot < last; r.slot++ {
-		// The figures are as of now, and were what they were at the last call: between, a line.
-		end := r.begun.Add(time.Duration(r.slot+1) * wide)
-		share := 1.0
-		if took > 0 {
-			share = min(max(1-float64(now.Sub(end))/float64(took), 0), 1)
-		}
-		edge := (r.slot+1)%perEdge == 0
+		share := shareAt(r.begun.Add(time.Duration(r.slot+1)*wide), now, took)
 		for i := range r.series {
-			s := &r.series[i]
-			s.cross(s.now+(r.value(i)-s.now)*share, edge)
+			r.series[i].cross(r.series[i].between(r.value(i), share))
 		}
 		for i := range r.notes {
 			s := &r.notes[i].series
-			s.cross(s.now+(float64(r.notes[i].next.inUse)-s.now)*share, edge)
+			s.cross(s.between(float64(r.notes[i].next.inUse), share))
 		}
 	}
-	if asleep { // nothing is known of the time between
+	second := int64(now.Sub(r.begun) / time.Second)
+	if asleep || second-r.second > history { // nothing is known of the time between
 		r.restart()
+		r.second = second
 	}
+	for ; r.second < second; r.second++ {
+		share := shareAt(r.begun.Add(time.Duration(r.second+1)*time.Second), now, took)
+		for i := range r.series {
+			s := &r.series[i]
+			s.floor.cross(s.between(r.value(i), share))
+		}
+		for i := range r.notes {
+			s := &r.notes[i].series
+			s.floor.cross(s.between(float64(r.notes[i].next.inUse), share))
+		}
+	}
+	r.crossParts(now)
+}
+
+// shareAt returns where at lies in the frame that ends now and took so long: 0 at its beginning, 1 at its end. Figures
+// are known at both, and taken to lie on a line between.
+func shareAt(at, now time.Time, took time.Duration) float64 {
+	if took <= 0 {
+		return 1
+	}
+	return min(max(1-float64(now.Sub(at))/float64(took), 0), 1)
+}
+
+// crossParts ends the parts of the window that have ended since the last call.
+func (r *Meter) crossParts(now time.Time) {
 	part := int64(now.Sub(r.begun) / (r.cfg.Window / seconds))
 	if part-r.part > seconds {
 		r.part = part - seconds
@@ -358,6 +386,11 @@ func (r *Meter) books(i int) books {
 	return books{s.Allocs, s.Frees, s.Failures, s.InUse, s.Live}
 }
 
+// when returns at which 256th of its second the last Frame was.
+func (r *Meter) when() uint8 {
+	return uint8(r.at.Sub(r.begun) % time.Second * 256 / time.Second)
+}
+
 // count makes the record of the frame, and adds it up.
 func (r *Meter) count(took time.Duration, first bool) {
 	f := &r.frame
@@ -365,11 +398,12 @@ func (r *Meter) count(took time.Duration, first bool) {
 	f.Level, f.Collections, f.Pause = r.snap.Level, r.snap.Go.Cycles-r.go0.Cycles, r.snap.Go.MaxPause
 	part := &r.sums[r.part%seconds]
 	part.took += took
+	when := r.when()
 	for i := range r.rows {
 		now := r.books(i)
 		was := r.was[i]
 		r.was[i] = now
-		r.series[i].set(r.value(i))
+		r.series[i].set(r.value(i), when)
 		if first {
 			f.Rows[i] = Delta{}
 			continue
@@ -445,6 +479,9 @@ func (r *Meter) Check() error {
 		if !r.series[i].check() {
 			errs = append(errs, fmt.Errorf("meter: the curve of row %d is out of order", i))
 		}
+	}
+	if !r.live.check() {
+		errs = append(errs, errors.New("meter: the live sizes of the Go heap are out of order"))
 	}
 	if len(r.pools) != len(r.notes) {
 		errs = append(errs, fmt.Errorf("meter: %d pools, and notes of %d", len(r.pools), len(r.notes)))

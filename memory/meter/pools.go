@@ -50,7 +50,7 @@ func (r *Meter) notePool(name string, s memory.Stats) {
 	k := &r.notes[i]
 	if r.again || now.allocs < k.was.allocs || now.frees < k.was.frees || now.failures < k.was.failures {
 		k.was = now
-		k.series.restart()
+		k.series.floor.restart()
 	}
 	k.next, k.committed, k.peak = now, s.Committed, s.Peak
 }
@@ -64,7 +64,7 @@ func (r *Meter) countPools() {
 		part.allocs, part.most = part.allocs+allocs, max(part.most, allocs)
 		part.frees, part.failures = part.frees+k.next.frees-k.was.frees, part.failures+k.next.failures-k.was.failures
 		k.was = k.next
-		k.series.set(float64(k.was.inUse))
+		k.series.set(float64(k.was.inUse), r.when())
 	}
 }
 
@@ -82,9 +82,8 @@ func (r *Meter) placePool(i int, name string, now books) {
 	copy(r.pools[i+1:], r.pools[i:])
 	copy(r.notes[i+1:], r.notes[i:])
 	r.pools[i] = Row{Name: name, Kind: PoolRow}
-	r.notes[i] = poolBooks{was: now}
+	r.notes[i] = poolBooks{was: now, series: newSeries()}
 	r.notes[i].series.slot = r.series[0].slot
-	r.notes[i].series.edge = r.series[0].edge
 	r.forgetPools()
 }
 
@@ -101,11 +100,10 @@ func (r *Meter) forgetPools() { r.verdict.Pool = nil }
 // settlePools brings the figures that stand up to date.
 func (r *Meter) settlePools(span float64) {
 	last := r.lastIndex()
-	step := (r.cfg.Window / SlotCount * perEdge).Seconds()
 	for i := range r.pools {
 		w, k := &r.pools[i], &r.notes[i]
 		w.InUse, w.Committed, w.Peak, w.Live, w.Refused = k.was.inUse, k.committed, k.peak, k.was.live, k.was.failures
-		w.Growth = k.series.growth() / step
+		w.Growth = k.series.floor.growth()
 		if s := &k.sums[last]; span > 0 {
 			w.Allocs, w.Frees = float64(s.allocs)/span, float64(s.frees)/span
 		}

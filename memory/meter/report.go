@@ -17,7 +17,8 @@ func (r *Meter) WriteText(w io.Writer) error {
 	var b strings.Builder
 	t := r.Times()
 	fmt.Fprintf(&b, "%s\n", &r.verdict)
-	fmt.Fprintf(&b, "%.1f frames a second; median %s, p99 %s, worst %s, %d of %d late\n\n", t.Rate, ms(t.Median), ms(t.P99), ms(t.Most), t.Late, t.Frames)
+	fmt.Fprintf(&b, "%.1f frames a second; median %s, p99 %s, worst %s, %d of %d late\n", t.Rate, ms(t.Median), ms(t.P99), ms(t.Most), t.Late, t.Frames)
+	fmt.Fprintf(&b, "%s\n\n", r.Heap())
 	fmt.Fprintf(&b, "%-14s %10s %10s %10s %10s %9s %9s %8s %11s\n", "", "in use", "committed", "budget", "peak", "allocs/s", "in one", "refused", "growth/s")
 	for i := range r.rows {
 		x := &r.rows[i]
@@ -51,6 +52,15 @@ func (r *Meter) writeFrame(b *strings.Builder, f *Frame) {
 	}
 }
 
+// String is the live size and its age, if it is known, and what is allocated.
+func (h Heap) String() string {
+	live := "not known before a collection"
+	if h.Known {
+		live = fmt.Sprintf("%s as of %.0f s ago", tiers.Bytes(h.Live), h.Age.Seconds())
+	}
+	return fmt.Sprintf("go heap: live size %s; %s allocated a second", live, tiers.Bytes(uint64(h.Allocated)))
+}
+
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/1e6) }
 
 // size is tiers.Bytes, and a dash for nothing.
@@ -65,6 +75,7 @@ func size(n uint64) string {
 type Record struct {
 	Verdict string         `json:"verdict"`
 	Times   TimesRecord    `json:"times"`
+	GoHeap  HeapRecord     `json:"go_heap"`
 	Rows    []RowRecord    `json:"rows"`
 	Pools   []RowRecord    `json:"pools"`
 	Worst   *FrameRecord   `json:"worst_frame,omitempty"`
@@ -80,6 +91,14 @@ type TimesRecord struct {
 	Most   float64 `json:"most"`
 	Frames int     `json:"frames"`
 	Late   int     `json:"late"`
+}
+
+// HeapRecord is [Heap], its age in seconds.
+type HeapRecord struct {
+	Known     bool    `json:"live_known"`
+	Live      uint64  `json:"live"`
+	Age       float64 `json:"live_age"`
+	Allocated float64 `json:"allocated_per_second"`
 }
 
 // RowRecord is [Row].
@@ -128,6 +147,7 @@ func (r *Meter) Record() Record {
 		Pools:   []RowRecord{},
 		Verdict: r.verdict.String(),
 		Times:   TimesRecord{t.Rate, t.Median.Seconds(), t.P99.Seconds(), t.Most.Seconds(), t.Frames, t.Late},
+		GoHeap:  r.Heap().record(),
 		Worst:   r.frameRecord(r.Worst()),
 		Kept:    r.frameRecord(r.Kept()),
 	}
@@ -142,6 +162,10 @@ func (r *Meter) Record() Record {
 		rec.Since = append(rec.Since, ChangeRecord{r.rows[c.Row].Name, c.Bytes, c.Blocks})
 	}
 	return rec
+}
+
+func (h Heap) record() HeapRecord {
+	return HeapRecord{h.Known, h.Live, h.Age.Seconds(), h.Allocated}
 }
 
 func (w *Row) record() RowRecord {

@@ -18,7 +18,7 @@ func TestRecord_IsJSONWithTheNamesOfTheRows(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{})
 	g.r.Monitor("enemies", "", func() float64 { return 57 })
 	g.r.Timer("ai")
-	g.run(5, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
+	g.run(50, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
 	g.r.Mark(A)
 	g.run(1, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
 	var b bytes.Buffer
@@ -85,7 +85,9 @@ func TestRecord_EveryFieldHasItsOwnFigure(t *testing.T) {
 	g.r.kept = Frame{Number: 12, Level: 3, Took: 4 * time.Second, Collections: 5, Rows: []Delta{{Bytes: 1}}}
 	want.Worst = &FrameRecord{Number: 11, Level: 2, Took: 3, Collections: 4, Rows: map[string]Delta{"tier frame": {5, 6, 7, -8}}}
 	want.Kept = &FrameRecord{Number: 12, Level: 3, Took: 4, Collections: 5, Rows: map[string]Delta{"tier static": {Bytes: 1}}}
-	g.r.times.total = histogram{n: 100, took: 50 * time.Second, most: 7 * time.Second}
+	g.r.times.total = histogram{n: 100, late: 10, took: 50 * time.Second, most: 7 * time.Second}
+	g.r.live.heap = Heap{Known: true, Live: 13, Age: 14 * time.Second, Allocated: 15}
+	want.GoHeap = HeapRecord{Known: true, Live: 13, Age: 14, Allocated: 15}
 	for d, n := range map[time.Duration]uint32{10 * time.Millisecond: 90, time.Second: 9, 7 * time.Second: 1} {
 		g.r.times.total.counts[classOf(d)] = n
 	}
@@ -167,7 +169,7 @@ func TestWriteText_HasAPartForEachKindOfRow(t *testing.T) {
 		t.Fatalf("%d parts:\n%s", len(parts), b.String())
 	}
 	for i, want := range [...]string{"largest: ", "     ", "ai ", "worst frame: "} {
-		if n := strings.Count(parts[i], "\n") + 1; !strings.HasPrefix(parts[i], want) || i < 3 && n != [...]int{2, 1 + firstTag, 2}[i] {
+		if n := strings.Count(parts[i], "\n") + 1; !strings.HasPrefix(parts[i], want) || i < 3 && n != [...]int{3, 1 + firstTag, 2}[i] {
 			t.Errorf("part %d, of %d lines:\n%s", i, n, parts[i])
 		}
 	}

@@ -25,7 +25,7 @@ type Row struct {
 	Kind Kind
 	Tier tiers.Tier // of a TierRow
 
-	InUse     uint64 // bytes; of the rest, resident; of the frame tier, of the present buffer
+	InUse     uint64 // bytes; of the Go heap with its garbage, see Meter.Heap; of the rest, resident; of the frame tier, of the present buffer
 	Committed uint64 // what the budget limits; 0 where it is not known
 	Budget    uint64 // 0 where there is none
 	Peak      uint64
@@ -37,7 +37,7 @@ type Row struct {
 	Churn    float64 // a second: blocks that may have died within two frames, see below
 	Failures uint64  // requests refused in the window
 	Refused  uint64  // since the manager began
-	Growth   float64 // bytes a second, 0 where it does not grow steadily
+	Growth   float64 // bytes a second by which its floor rises, 0 if it does not; of the Go heap, its live size
 }
 
 // Churn is an upper bound: of the blocks that a frame freed, as many as it and the one before have
@@ -60,11 +60,15 @@ func (r *Meter) Rows() []Row { return r.rows }
 // settle brings the figures that stand up to date.
 func (r *Meter) settle() {
 	last, span := r.lastPart()
-	step := (r.cfg.Window / SlotCount * perEdge).Seconds()
+	r.lookAtHeap(r.at)
+	r.judgeGrowth()
 	for i := range r.rows {
 		w := &r.rows[i]
 		w.InUse = uint64(r.value(i))
-		w.Growth = r.series[i].growth() / step
+		w.Growth = r.series[i].floor.growth()
+		if i == goRow {
+			w.Growth = r.live.rate
+		}
 		switch {
 		case i < goRow:
 			t := &r.snap.Tiers[i]
@@ -92,6 +96,25 @@ func (r *Meter) settle() {
 	r.judge()
 }
 
+// lookAtHeap notes a collection that has ended, in the frame in which it did.
+func (r *Meter) lookAtHeap(now time.Time) {
+	r.live.look(now, now.Sub(r.begun).Seconds(), &r.points)
+}
+
+// judgeGrowth judges the floors of a quarter of all rows: each about once a second, so that no frame judges all.
+func (r *Meter) judgeGrowth() {
+	r.turn++
+	for i := r.turn % settles; i < len(r.series); i += settles {
+		if i == goRow {
+			continue // see live
+		}
+		r.series[i].floor.judge(r.second, &r.points)
+	}
+	for i := r.turn % settles; i < len(r.notes); i += settles {
+		r.notes[i].series.floor.judge(r.second, &r.points)
+	}
+}
+
 // lastPart returns the last whole part of the window, or the present one where there is no other, and
 // the seconds that its frames took.
 func (r *Meter) lastPart() (*sums, float64) {
@@ -116,10 +139,7 @@ type Times struct {
 // Times returns them, as of the last change of figures. The percentiles are right to 6 %.
 func (r *Meter) Times() Times {
 	h := &r.times.total
-	t := Times{Frames: int(h.n), Median: h.quantile(0.5), P99: h.quantile(0.99), Most: h.most}
-	for c := classOf(r.cfg.Frame*3/2) + 1; c < classes; c++ {
-		t.Late += int(h.counts[c])
-	}
+	t := Times{Frames: int(h.n), Late: int(h.late), Median: h.quantile(0.5), P99: h.quantile(0.99), Most: h.most}
 	if h.took > 0 {
 		t.Rate = float64(h.n) / h.took.Seconds()
 	}

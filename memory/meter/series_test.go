@@ -10,67 +10,12 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-func TestSeries_KnowsTheEdgesOfOneWindowNotOneMore(t *testing.T) {
-	const whole = SlotCount/perEdge + 1 // both ends of the window
-	var s series
-	for i := range 3 * whole {
-		if known := int(s.known); known != min(i, whole) {
-			t.Fatalf("%d of %d edges are known", known, i)
-		}
-		for k := range int(s.known) {
-			if got, want := s.at(k), float64(100+i-int(s.known)+k); got != want {
-				t.Fatalf("after %d edges, edge %d is %v, want %v", i, k, got, want)
-			}
-		}
-		s.cross(float64(100+i), true)
-	}
-	if s.restart(); s.known != 0 || s.growth() != 0 || !s.check() {
-		t.Errorf("restarted: %+v", s)
-	}
-}
-
-func TestSeries_GrowthIsJudgedFromTheSecondSecondOn(t *testing.T) {
-	var s series
-	for i := range fewest {
-		s.cross(float64(10*i), true)
-		if g := s.growth(); g != 0 {
-			t.Errorf("%v a step, known after %d", g, i)
-		}
-	}
-	if s.cross(10*fewest, true); s.growth() != 10 {
-		t.Errorf("%v a step, of 10", s.growth())
-	}
-	for range fewest { // no more than it had so many steps ago: it does not grow now
-		s.cross(10*fewest, true)
-	}
-	if s.growth() != 0 {
-		t.Errorf("%v a step, where it stands", s.growth())
-	}
-}
-
-// What rises in bursts may fall by a quarter of what it rises.
-func TestSeries_BurstsThatFallByMoreThanAQuarterAreNoGrowth(t *testing.T) {
-	for fall, want := range map[float64]float64{0: 1, 1: 0.75, 1.125: 0} {
-		var s series
-		v := 100.0
-		for range 6 {
-			for _, d := range [...]float64{4, 0, -fall, 0} {
-				v += d
-				s.cross(v, true)
-			}
-		}
-		if got := s.growth(); got != want {
-			t.Errorf("4 up and %v down in four steps: %v a step, want %v", fall, got, want)
-		}
-	}
-}
-
 func TestSeries_ACurveIsTheMostOfEachSlotOldestFirst(t *testing.T) {
 	var s series
 	for i := range SlotCount + 5 {
-		s.set(float64(1000 + i))
-		s.set(float64(i)) // less, within the slot
-		s.cross(float64(i), false)
+		s.set(float64(1000+i), 0)
+		s.set(float64(i), 0) // less, within the slot
+		s.cross(float64(i))
 	}
 	var curve [SlotCount]float32
 	s.curve(&curve)
@@ -95,12 +40,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		"sums":               func(r *Meter) { r.sums[9].rows = nil },
 		"slot below":         func(r *Meter) { r.series[1].slot = -1 },
 		"slot beyond":        func(r *Meter) { r.series[1].slot = SlotCount },
-		"edge below":         func(r *Meter) { r.series[1].edge = -1 },
-		"edge beyond":        func(r *Meter) { r.series[1].edge = edgeCount },
-		"known below":        func(r *Meter) { r.series[1].known = -1 },
-		"known beyond":       func(r *Meter) { r.series[1].known = edgeCount + 1 },
-		"an edge to come":    func(r *Meter) { r.series[1].edges[r.series[1].edge] = 1 },
-		"the last edge":      func(r *Meter) { r.series[1].edges[edgeCount-1] = 1 },
+		"floor":              func(r *Meter) { r.series[1].floor.known = -1 },
 		"pools":              func(r *Meter) { r.notes = nil },
 		"the curve of pools": func(r *Meter) { r.notes[0].series.slot = -1 },
 		"part":               func(r *Meter) { r.part = -1 },

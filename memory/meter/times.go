@@ -19,6 +19,7 @@ type times struct {
 type histogram struct {
 	counts [classes]uint32
 	n      uint32
+	late   uint32
 	most   time.Duration
 	took   time.Duration // all of them
 }
@@ -44,9 +45,13 @@ func middle(c int) time.Duration {
 	return time.Duration(float64(uint64(8+c%8)<<e)+float64(uint64(1)<<e)/2) * time.Microsecond
 }
 
-func (h *histogram) add(d time.Duration) {
+// add counts a frame, which is late beyond limit: exactly, a class is wider than that.
+func (h *histogram) add(d, limit time.Duration) {
 	h.counts[classOf(d)]++
 	h.n++
+	if d > limit {
+		h.late++
+	}
 	h.took += d
 	h.most = max(h.most, d)
 }
@@ -63,6 +68,7 @@ func (t *times) sum() {
 			t.total.counts[c] += n
 		}
 		t.total.n += p.n
+		t.total.late += p.late
 		t.total.took += p.took
 		t.total.most = max(t.total.most, p.most)
 	}

@@ -30,18 +30,22 @@ const (
 	FullAt  = 0.90
 )
 
-// least is the growth, in bytes a second, that is worth a word; and what breathes by itself, the Go heap
-// between its collections and the rest of the process, must grow by so much of what it has, too: in
-// minutes, not in hours, it would be twice as large.
+// least is the growth in bytes a second from which it is reported. The Go heap, whose live size is never quite the same,
+// must grow by leastLive; the rest of the process, which nobody frees to the byte, also by leastPart of its size, so
+// that it would double in half an hour.
 const (
-	least     = 1024
+	least     = 1 << 10
+	leastLive = 16 << 10
 	leastPart = 1.0 / 2048
 )
 
-// Grows reports whether the row grows by so much that it is worth a word.
+// Grows reports whether the row grows by so much that it is reported.
 func (w *Row) Grows() bool {
-	if w.Kind == GoRow || w.Kind == RestRow {
-		return w.Growth >= max(least, leastPart*float64(w.InUse))
+	switch w.Kind {
+	case GoRow:
+		return w.Growth >= leastLive
+	case RestRow:
+		return w.Growth >= max(leastLive, leastPart*float64(w.InUse))
 	}
 	return w.Growth >= least
 }

@@ -1,0 +1,166 @@
+package meter
+
+import "math"
+
+// points are values at times in seconds, the newest first: the input of a judgement. A meter has one, which every
+// row uses in turn.
+type points struct {
+	v, t [history]float64
+	n    int
+
+	low, at [history]float64 // of windows, the newest first
+	peak    [history + 1]float64
+}
+
+// A rule says how growth is judged from points. For each scale, windows of that many points are compared by their
+// minima. Growth is a run of the newest windows whose minima lie on a rising line, above all that was before.
+//
+// The scales make periods irrelevant: a window longer than a period contains its floor. In a shorter one the
+// cycle itself rises, but no higher than the cycles before, and the falls of these are seen.
+type rule struct {
+	scales   []int
+	shortest int     // windows of a run, at least
+	points   int     // a run has at least so many points
+	line     float64 // slope of the line, in its standard errors; an error of 1/8 is 12 % of the rate
+	short    float64 // the same for a run of three windows, which has one degree of freedom
+	above    float64 // share of the rise of a run by which it must exceed all minima before it
+	falls    float64 // a run must rise by so many times the second largest fall of the history
+	each     float64 // share of the slope of a run at which each of its thirds rises, at least
+	chance   float64 // of so many orders of the minima, one at most has this run by chance
+}
+
+// bySecond is the rule for minima of seconds. The figures were found by simulation; TestGrowth prints what they give.
+var bySecond = rule{
+	scales: []int{6, 8, 11, 16, 23, 32, 45, 64}, shortest: 3, points: 20,
+	line: 8, short: 20, above: 0.8, falls: 3, each: 0.5, chance: 200,
+}
+
+// growth returns by how much the floor of the points rises in a second, 0 if it does not. Points that differ by
+// noise are equal.
+func (p *points) growth(r *rule, noise float64) float64 {
+	best, rate := 0.0, 0.0
+	for _, scale := range r.scales {
+		if p.n < scale*r.shortest {
+			break
+		}
+		if b, trust := p.run(r, scale, noise); trust > best {
+			best, rate = trust, b
+		}
+	}
+	return rate
+}
+
+// run judges one scale. It returns the rate and how much it can be trusted, 0 if there is no growth.
+func (p *points) run(r *rule, scale int, noise float64) (rate, trust float64) {
+	n := p.n / scale
+	if p.window(0, scale); n > 1 {
+		p.window(1, scale)
+	}
+	if n < 2 || p.low[0] <= p.low[1] {
+		return 0, 0 // the most frequent case, and the cheapest
+	}
+	for k := 2; k < n; k++ {
+		p.window(k, scale)
+	}
+	p.peak[n] = math.Inf(-1)
+	for k := n - 1; k >= 0; k-- {
+		p.peak[k] = max(p.peak[k+1], p.low[k])
+	}
+	least := max(r.falls*p.secondFall(n), 2*noise)
+	var l line
+	orders := 1.0
+	for k := range n {
+		l.add(p.at[k]-p.at[0], p.low[k]-p.low[0])
+		orders *= float64(n - k)
+		q, rise := k+1, p.low[0]-p.low[k]
+		if q < r.shortest || q*scale < r.points || orders < r.chance || rise <= least {
+			continue
+		}
+		if q < n && p.low[0]-p.peak[q] < r.above*rise {
+			continue
+		}
+		slope, errors := l.slope()
+		if slope <= 0 || errors < r.line || q == 3 && errors < r.short {
+			continue
+		}
+		if !p.throughout(q, r.each*slope) {
+			continue // a step, or growth that has ended
+		}
+		// A long run tells the rate better than a short one, but not if it begins before the growth.
+		if t := min(errors, 30) * math.Sqrt(float64(q)); t > trust {
+			rate, trust = slope, t
+		}
+	}
+	return rate, trust
+}
+
+// throughout reports whether the newest q minima rise by so much a second in each third.
+func (p *points) throughout(q int, slope float64) bool {
+	from := 0
+	for i := 1; i <= 3; i++ {
+		to := (i*(q-1) + 1) / 3
+		if p.low[from]-p.low[to] < slope*(p.at[from]-p.at[to]) {
+			return false
+		}
+		from = to
+	}
+	return true
+}
+
+// window finds the minimum of window k, and where it was last.
+func (p *points) window(k, scale int) {
+	i := k * scale
+	low, at := p.v[i], p.t[i]
+	for i++; i < (k+1)*scale; i++ {
+		if p.v[i] < low {
+			low, at = p.v[i], p.t[i]
+		}
+	}
+	p.low[k], p.at[k] = low, at
+}
+
+// secondFall returns the second largest fall of the n minima, apart from the largest: memory that is freed once is
+// no cycle.
+func (p *points) secondFall(n int) float64 {
+	most, from, to := p.fall(0, n)
+	if most == 0 {
+		return 0
+	}
+	after, _, _ := p.fall(0, to+1)
+	before, _, _ := p.fall(from, n)
+	return max(after, before)
+}
+
+// fall returns the largest fall within windows i to j, and where it begins and ends.
+func (p *points) fall(i, j int) (most float64, from, to int) {
+	top := j - 1
+	for k := j - 1; k >= i; k-- {
+		if p.low[k] > p.low[top] {
+			top = k
+		}
+		if d := p.low[top] - p.low[k]; d > most {
+			most, from, to = d, top, k
+		}
+	}
+	return most, from, to
+}
+
+// A line is fitted to points by least squares.
+type line struct{ n, t, v, tt, tv, vv float64 }
+
+func (l *line) add(t, v float64) {
+	l.n++
+	l.t, l.v = l.t+t, l.v+v
+	l.tt, l.tv, l.vv = l.tt+t*t, l.tv+t*v, l.vv+v*v
+}
+
+// slope returns the slope of the line, and how many of its standard errors that is.
+func (l *line) slope() (slope, errors float64) {
+	tt, tv, vv := l.tt-l.t*l.t/l.n, l.tv-l.t*l.v/l.n, l.vv-l.v*l.v/l.n
+	if l.n < 3 || tt <= 0 {
+		return 0, 0
+	}
+	slope = tv / tt
+	rest := max(vv-slope*tv, 0)
+	return slope, slope / max(math.Sqrt(rest/(l.n-2)/tt), 1e-3)
+}

@@ -1,0 +1,177 @@
+package meter
+
+import (
+	"math"
+	"runtime/metrics"
+	"time"
+)
+
+// A Heap is what is known of the Go heap. Only a collection tells live objects from garbage, and a meter never starts
+// one: what it knows is as old as the last collection that it saw.
+type Heap struct {
+	Known     bool          // a collection has ended since the meter began; if not, Live and Age are 0
+	Live      uint64        // bytes of objects that the last collection found in use
+	Age       time.Duration // time since it ended
+	Allocated float64       // bytes allocated a second, in the last seconds; in a program that does not grow it is all garbage
+}
+
+// Heap returns what is known of the Go heap, as of the last change of figures.
+func (r *Meter) Heap() Heap { return r.live.heap }
+
+// collections is the number of collections from which growth is judged.
+const collections = 128
+
+// byCollection is the rule for live sizes of which seldom two are found in three seconds. They contain what was allocated
+// while the collection ran, so that they are less regular than minima of seconds; but each is a fact of its own, and
+// growth need not last to be believed.
+var byCollection = rule{
+	scales: []int{1, 2, 3, 4, 6, 8, 12, 16}, shortest: 4, points: 4,
+	line: 5, above: 0.6, falls: 1.5, each: 0.3, chance: 300,
+}
+
+// often is the mean time between collections, in seconds, below which the live size is judged as figures of frames are.
+const often = 3
+
+// live judges the Go heap by its live size after collections: between them it rises and tells nothing.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) 0 <= known <= collections are stored, the newest before index next
+//	(2) each is at least a second later than the one before
+type live struct {
+	samples []metrics.Sample
+	size    [collections]float32
+	at      [collections]float64 // seconds since the meter began
+	next    int32
+	known   int32
+
+	floor  floor // of the live size, which is taken to stay until the next collection
+	second int64
+
+	cycles    uint64 // at the last look
+	heap      Heap
+	ended     time.Time // of the last collection
+	rate      float64   // growth in bytes a second
+	allocated uint64    // at the time when
+	when      time.Time
+}
+
+const (
+	sampleCycles = iota
+	sampleLive
+	sampleAllocated
+)
+
+func newLive() live {
+	return live{floor: newFloor(), samples: []metrics.Sample{
+		sampleCycles:    {Name: "/gc/cycles/total:gc-cycles"},
+		sampleLive:      {Name: "/gc/heap/live:bytes"},
+		sampleAllocated: {Name: "/gc/heap/allocs:bytes"},
+	}}
+}
+
+// look reads the runtime's figures. It collects nothing.
+func (l *live) look(now time.Time, seconds float64, p *points) {
+	metrics.Read(l.samples)
+	l.note(now, seconds, l.number(sampleCycles), l.number(sampleLive), l.number(sampleAllocated), p)
+}
+
+// number returns a figure of the runtime, 0 if this version of Go does not have it.
+func (l *live) number(i int) uint64 {
+	if v := l.samples[i].Value; v.Kind() == metrics.KindUint64 {
+		return v.Uint64()
+	}
+	return 0
+}
+
+// note takes figures: so many collections since the process began, the live size that the last one found, and all
+// bytes allocated.
+func (l *live) note(now time.Time, seconds float64, cycles, size, allocated uint64, p *points) {
+	first := l.when.IsZero()
+	switch span := now.Sub(l.when).Seconds(); {
+	case first:
+		l.allocated, l.when = allocated, now
+	case span >= 1:
+		l.heap.Allocated = float64(allocated-l.allocated) / span
+		l.allocated, l.when = allocated, now
+	}
+	if !first && cycles != l.cycles {
+		l.ended = now
+		l.heap.Known, l.heap.Live = true, size
+		l.add(seconds, float32(size))
+	}
+	if l.heap.Known {
+		l.judge(seconds, cycles != l.cycles, p)
+	}
+	l.cycles = cycles
+	if l.heap.Known {
+		l.heap.Age = now.Sub(l.ended)
+	}
+}
+
+// add stores a collection. Of those within a second the smallest counts.
+func (l *live) add(seconds float64, size float32) {
+	if l.known > 0 {
+		last := (l.next - 1 + collections) % collections
+		if seconds-l.at[last] < 1 {
+			l.size[last] = min(l.size[last], size)
+			return
+		}
+	}
+	l.size[l.next], l.at[l.next] = size, seconds
+	l.next = (l.next + 1) % collections
+	l.known = min(l.known+1, collections)
+}
+
+// judge brings the growth up to date.
+func (l *live) judge(seconds float64, collected bool, p *points) {
+	size := float64(l.heap.Live)
+	l.floor.set(size, uint8(math.Mod(seconds, 1)*256))
+	if now := int64(seconds); now > l.second {
+		if l.second = max(l.second, now-history); l.floor.known == 0 {
+			l.second = now - 1
+		}
+		for ; l.second < now; l.second++ {
+			l.floor.cross(size)
+		}
+		l.floor.judge(now, p)
+	}
+	if l.often() {
+		l.rate = l.floor.growth()
+	} else if collected {
+		l.judgeCollections(p)
+	}
+}
+
+// often reports whether the last collections were close together.
+func (l *live) often() bool {
+	const some = 8
+	if l.known < some {
+		return false
+	}
+	newest, oldest := (l.next-1+collections)%collections, (l.next-some+collections)%collections
+	return l.at[newest]-l.at[oldest] < often*(some-1)
+}
+
+// judgeCollections judges the stored collections.
+func (l *live) judgeCollections(p *points) {
+	p.n = int(l.known)
+	for k := range p.n {
+		i := (int(l.next) - 1 - k + collections) % collections
+		p.v[k], p.t[k] = float64(l.size[i]), l.at[i]
+	}
+	l.rate = p.growth(&byCollection, 0)
+}
+
+func (l *live) check() bool {
+	if l.known < 0 || l.known > collections || l.next < 0 || l.next >= collections {
+		return false
+	}
+	for k := int32(1); k < l.known; k++ {
+		i := (l.next - k + collections) % collections
+		if j := (i - 1 + collections) % collections; l.at[i] < l.at[j]+1 {
+			return false
+		}
+	}
+	return true
+}

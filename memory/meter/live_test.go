@@ -1,0 +1,188 @@
+package meter
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+)
+
+// A program is a Go heap of which a test knows everything: when collections end, and what they find.
+type program struct {
+	live   live
+	points points
+	at     float64
+	cycles uint64
+}
+
+func newProgram() *program {
+	p := &program{live: newLive()}
+	p.look(0, 0)
+	return p
+}
+
+func (p *program) look(size, allocated float64) {
+	p.live.note(time.Unix(1000, 0).Add(time.Duration(p.at*1e9)), p.at, p.cycles, uint64(size), uint64(allocated), &p.points)
+}
+
+// collect ends a collection so many seconds after the last one, and returns the growth. The meter looks four times a second.
+func (p *program) collect(after, size float64) float64 {
+	end := p.at + after
+	for p.at+0.25 < end {
+		p.at += 0.25
+		p.look(float64(p.live.heap.Live), 0)
+	}
+	p.at = end
+	p.cycles++
+	p.look(size, 0)
+	return p.live.rate
+}
+
+// What a collection finds contains what was allocated while it ran: noise of so many bytes, never less than none.
+func floating(rng *rand.Rand, noise float64) float64 { return rng.Float64() * noise }
+
+func TestLive_ALeakIsNamedByTheFourthCollection(t *testing.T) {
+	const leaks = 100 << 10
+	for _, every := range []float64{4, 8, 20} {
+		for _, noise := range []float64{0, 0.05, 0.1, 0.2} { // of what leaks between two collections
+			for _, before := range []int{4, 10, 60} {
+				late := 0
+				for seed := range 40 {
+					rng := rand.New(rand.NewPCG(uint64(seed), 7))
+					p := newProgram()
+					size := func() float64 { return 400*mib + floating(rng, noise*leaks*every) }
+					for range before {
+						if growth := p.collect(every*(0.9+0.2*rng.Float64()), size()); growth >= leakLeast {
+							t.Errorf("every %g s, noise %g, seed %d: growing by %.0f before the leak", every, noise, seed, growth)
+						}
+					}
+					begins, named := p.at+rng.Float64()*every, false
+					for k := 1; k <= 4; k++ {
+						wait := every * (0.9 + 0.2*rng.Float64())
+						growth := p.collect(wait, size()+max(p.at+wait-begins, 0)*leaks)
+						named = growth >= leakLeast
+						if named && math.Abs(growth/leaks-1) > 0.35 {
+							t.Errorf("every %g s, noise %g, seed %d: %.0f bytes a second", every, noise, seed, growth)
+						}
+					}
+					if !named {
+						late++
+					}
+				}
+				if late > 0 {
+					t.Errorf("every %g s, noise %g, %d before: %d of 40 are not named by the fourth collection", every, noise, before, late)
+				}
+			}
+		}
+	}
+}
+
+const leakLeast = leastLive
+
+// A live size that changes without net growth is accused after less than 1 % of the collections, from the second minute on.
+func TestLive_HealthyProgramsAreNotAccused(t *testing.T) {
+	for name, of := range map[string]func(seed int) shape{
+		"noise": func(seed int) shape {
+			rng := rand.New(rand.NewPCG(uint64(seed), 1))
+			return func(float64) float64 { return floating(rng, 3*mib) }
+		},
+		"caches that are filled": func(int) shape { return func(t float64) float64 { return 20 * mib * (1 - math.Exp(-t/15)) } },
+	} {
+		healthy(t, name, of)
+	}
+	for name, make := range shapes {
+		for _, period := range []float64{1, 7, 30} {
+			healthy(t, fmt.Sprintf("%s of %g s", name, period), func(seed int) shape {
+				return make(period, rand.New(rand.NewPCG(uint64(seed), 3)))
+			})
+		}
+	}
+}
+
+func healthy(t *testing.T, name string, of func(seed int) shape) {
+	t.Helper()
+	seeds := 1
+	if os.Getenv(fullGrowth) != "" {
+		seeds = 20
+	}
+	for _, every := range []float64{0.3, 1, 2.5, 8, 20} {
+		accused, all := 0, 0
+		for seed := range seeds {
+			rng := rand.New(rand.NewPCG(uint64(seed), 2))
+			p, live := newProgram(), of(seed)
+			for p.at < 420 {
+				wait := every * (0.8 + 0.4*rng.Float64())
+				growth := p.collect(wait, 50*mib+live(p.at+wait)+floating(rng, 64<<10))
+				if p.at < 120 {
+					continue
+				}
+				if all++; growth >= leastLive {
+					accused++
+				}
+			}
+		}
+		if share := float64(accused) / float64(all); share >= 0.01 && (seeds > 1 || share >= 0.05) {
+			t.Errorf("%s, a collection every %g s: accused after %.1f %% of them", name, every, 100*share)
+		}
+	}
+}
+
+// Without a collection nothing is known, and afterwards what is known has an age.
+func TestLive_IsAsOldAsTheLastCollection(t *testing.T) {
+	p := newProgram()
+	p.cycles = 5 // they ended before the meter began
+	p.live = newLive()
+	for range 10 {
+		p.at++
+		p.look(30*mib, p.at*5*mib)
+		if h := p.live.heap; h.Known || h.Live != 0 || h.Age != 0 || p.at > 1 && h.Allocated != 5*mib {
+			t.Fatalf("after %.0f s without a collection: %+v", p.at, h)
+		}
+	}
+	p.collect(1, 40*mib)
+	for range 12 {
+		p.at++
+		p.look(40*mib, 0)
+	}
+	if h := p.live.heap; !h.Known || h.Live != 40*mib || h.Age != 12*time.Second {
+		t.Errorf("12 s after a collection: %+v", h)
+	}
+	if got, want := (Heap{Allocated: 2 * mib}).String(), "go heap: live size not known before a collection; 2.0 MiB allocated a second"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	h := Heap{Known: true, Live: 40 * mib, Age: 12 * time.Second}
+	if got, want := h.String(), "go heap: live size 40.0 MiB as of 12 s ago; 0 B allocated a second"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Of the collections of a second the smallest counts, and only so many are stored.
+func TestLive_StoresCollectionsASecondApart(t *testing.T) {
+	p := newProgram()
+	for k := range 4 * 3 * collections {
+		p.collect(0.25, float64(100*mib+(k%4)*mib))
+		if !p.live.check() {
+			t.Fatalf("after %d collections: %+v", k+1, p.live)
+		}
+	}
+	if p.live.known != collections {
+		t.Errorf("%d collections are stored", p.live.known)
+	}
+	for i, v := range p.live.size {
+		if v != 100*mib {
+			t.Fatalf("collection %d: %.0f", i, v)
+		}
+	}
+	for name, corrupt := range map[string]func(l *live){
+		"known below": func(l *live) { l.known = -1 }, "known beyond": func(l *live) { l.known = collections + 1 },
+		"next below": func(l *live) { l.next = -1 }, "next beyond": func(l *live) { l.next = collections },
+		"order": func(l *live) { l.at[(l.next+5)%collections] = 1e9 },
+	} {
+		l := p.live
+		if corrupt(&l); l.check() {
+			t.Errorf("%s: check finds nothing", name)
+		}
+	}
+}
