@@ -84,6 +84,7 @@ func (g *game) told() {
 		f.Rows[k] = meter.Delta{Allocs: uint64(20 - k), Bytes: int64(k-5) << 10}
 	}
 	o.rates.fps, o.rates.tps, o.rates.objects, o.cost = 59.6, 60.2, 12, cost{mean: 123 * time.Microsecond, peak: 456 * time.Microsecond}
+	o.heap = meter.Heap{Known: true, Live: 1234 << 16, Age: 12 * time.Second, Allocated: 3 << 20}
 	n := o.rowCount()
 	o.verdict.tags.pick(o.tagRows(), n)
 	o.verdict.pools.pick(o.meter.Pools(), n)

@@ -15,13 +15,22 @@ func (o *Overlay) keyName(i int) string {
 
 func (o *Overlay) helpLines() int {
 	n := len(keyHelps) + 1 + 3 + 4 // keys, a border, accents in three lines, the rest
+	if o.own != nil {
+		n = len(keyHelps) - 2 + 1 + 1 + 1
+	}
 	return n + len(o.parts) - partCount
 }
+
+// managed reports whether a key is of use only with a manager of the game's.
+func managed(key int) bool { return key == keyMaps || key == keyFaults }
 
 // drawHelp says what the keys do and what the colours mean.
 func (o *Overlay) drawHelp() {
 	i := 0
 	for k, s := range keyHelps {
+		if o.own != nil && managed(k) {
+			continue
+		}
 		l := o.line(i)
 		l.text(render.White, o.keyName(k))
 		l.x = 44
@@ -42,6 +51,12 @@ func (o *Overlay) drawHelp() {
 	p.Q.Rect(p.X+render.Grid, p.Y+o.y(i)+o.scr.pitch/2+2, p.W-2*render.Grid, 1, render.PanelEdge)
 	i++
 	i = o.drawAccents(i)
+	if o.own != nil {
+		l := o.line(i)
+		l.word(render.White, "▲")
+		l.text(render.PanelText, "grows")
+		return
+	}
 	y := o.y(i)
 	p.Gauge(8, y+5, 92, 7, render.Gauge{InUse: 200 << 10, Committed: 4 << 20, Budget: 256 << 20, Peak: 1 << 20}, TierColors[tiers.Level])
 	l := o.line(i)
@@ -67,7 +82,7 @@ func (o *Overlay) drawHelp() {
 	l.text(render.PanelText, "a tag: tiers say how long, tags who")
 }
 
-// drawAccents shows the colours of the tiers, and returns the next line.
+// drawAccents shows the colours of the tiers and of what is beside them, and returns the next line.
 func (o *Overlay) drawAccents(i int) int {
 	each, x := float32(96), float32(8)
 	accent := func(c render.Color, name string) {
@@ -79,7 +94,9 @@ func (o *Overlay) drawAccents(i int) int {
 		x += each
 	}
 	for t := range tiers.Tier(tiers.Count) {
-		accent(TierColors[t], t.String())
+		if o.own == nil {
+			accent(TierColors[t], t.String())
+		}
 	}
 	accent(goColor, "go heap")
 	accent(restColor, "untracked")

@@ -76,7 +76,7 @@ func (o *Overlay) keys() {
 	if hit(keyDump) {
 		o.Dump()
 	}
-	if hit(keyFaults) {
+	if hit(keyFaults) && o.own == nil {
 		if err := o.Starve(!o.faults.on); err != nil {
 			o.say(true, err.Error())
 		}

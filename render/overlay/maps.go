@@ -21,10 +21,20 @@ func (o *Overlay) mapTop() (y, rowH float32) {
 	return pad + o.scr.pitch + 2, o.scr.pitch * (mapRows/2 + 1) / mapRows
 }
 
-func (o *Overlay) mapLines() int { return infoLine + 2 }
+func (o *Overlay) mapLines() int {
+	if o.own != nil {
+		return 1
+	}
+	return infoLine + 2
+}
 
 func (o *Overlay) drawMaps() {
 	if o.closed() {
+		return
+	}
+	if o.own != nil {
+		l := o.line(0)
+		l.text(render.PanelQuiet, "no blocks: the game has no manager")
 		return
 	}
 	o.drawLarge()

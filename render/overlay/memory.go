@@ -77,8 +77,8 @@ func (a *accounts) old() bool {
 // mostUnnamed is the share of what is resident of which it need not be known whose it is.
 const mostUnnamed = 0.02
 
-// pollResident takes the answer, when it is there.
-func (a *accounts) pollResident() {
+// pollResident takes the answer, when it is there; own says that the manager is the overlay's.
+func (a *accounts) pollResident(own bool) {
 	select {
 	case err := <-a.reading:
 		a.reading = nil
@@ -87,8 +87,12 @@ func (a *accounts) pollResident() {
 			return
 		}
 		for c, u := range a.report.Classes {
+			name := residentNames[c]
+			if own && resident.Class(c) == resident.Tiers {
+				name = "this instrument's reservation"
+			}
 			if u.RSS > 0 && resident.Class(c) != resident.Unexplained {
-				a.resident = append(a.resident, residentRow{residentNames[c], u.RSS})
+				a.resident = append(a.resident, residentRow{name, u.RSS})
 			}
 		}
 		a.total, a.unnamed = a.report.RSS, a.report.Share()
@@ -167,7 +171,13 @@ func (o *Overlay) drawMemory() {
 		p.Label(18, y, c, name)
 		p.Bytes(right, y, render.PanelText, v)
 	}
-	row(2, render.PanelText, "tiers, in use", a.sum)
+	if o.own == nil {
+		row(2, render.PanelText, "tiers, in use", a.sum)
+	} else if o.heap.Known {
+		row(2, render.PanelText, "Go heap, live", o.heap.Live)
+	} else {
+		p.Label(18, o.y(2), render.PanelQuiet, "Go heap, live: not known")
+	}
 	row(3, goColor, "Go heap and runtime", a.goTotal)
 	row(4, restColor, "rest: driver, libraries, code", a.rest)
 	i := o.drawResident(5)

@@ -57,6 +57,7 @@ type Overlay struct {
 	behind  int       // steps of settle that are to come
 	drawn   time.Time // of the last frame
 	rates   rates
+	heap    meter.Heap
 	cost    cost
 	verdict struct{ tags, pools top }
 	kept    bool // the worst frame stands
@@ -80,8 +81,9 @@ const (
 // is called. It takes some 2 MiB of the Go heap and, from the first frame on, 1 MiB of the GPU's memory.
 // The error says what is wrong with cfg.
 //
-// Where m is nil the overlay makes a manager of its own, which leaves the collector alone and holds
-// nothing: for a game that only wants to see its frame times, its Go heap and the rest. Close closes it.
+// If m is nil the overlay makes a manager of its own, which leaves the collector alone and holds nothing: for a game
+// that only wants to see its frame times, its Go heap and the rest. No panel mentions tiers or budgets then. Close
+// closes it.
 func New(m *tiers.Manager, cfg Config) (*Overlay, error) { return newOverlay(m, cfg, readDevices) }
 
 func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *Overlay, err error) {
@@ -116,6 +118,9 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 	}
 	o.verts, o.indices = make([]render.Vertex, vertexCount), make([]uint32, indexCount)
 	o.parts = append(make([]part, 0, partCount+mostPanels), ownParts[:]...)
+	if own != nil {
+		o.parts[Tiers].name = "growth" // a strip without space names it
+	}
 	o.maps.init(o)
 	o.dump.init()
 	return o, nil

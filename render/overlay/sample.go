@@ -31,7 +31,7 @@ func (o *Overlay) compose(x, y, w, h int) bool {
 		o.walk()
 	}
 	o.dump.poll(o)
-	o.memory.pollResident()
+	o.memory.pollResident(o.own != nil)
 	o.note.expire(o.cfg.Meter.Now())
 	o.scr.set(o.cfg.Scale, x, y, w, h, o.cfg.Preset)
 	o.q.Begin(o.verts, o.indices, o.atlas, render.View{Scale: o.scr.scale, X: float32(x), Y: float32(y)})
@@ -100,6 +100,7 @@ func (o *Overlay) settleStep(i int) {
 		return
 	}
 	o.rates.settle(o.cfg.Meter.Now(), o.meter.Snapshot().Go.TotalObjects)
+	o.heap = o.meter.Heap()
 	o.cost.settle()
 	n := o.rowCount()
 	o.verdict.tags.pick(o.tagRows(), n)

@@ -231,5 +231,8 @@ func (o *Overlay) rowCount() int {
 // tagRows are the meter's rows of tags.
 func (o *Overlay) tagRows() []meter.Row { return o.meter.Rows()[tiers.Count+2:] }
 
-// firstTag is the row of the first tag.
-const firstTag = int(tiers.Count) + 2
+// The rows after those of the tiers.
+const (
+	goRow    = int(tiers.Count)
+	firstTag = goRow + 2
+)

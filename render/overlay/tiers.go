@@ -71,9 +71,10 @@ func (o *Overlay) table() *columns {
 	return &narrowColumns
 }
 
-// verdictLines is how many lines the answers take.
+// verdictLines is how many lines the answers take. The Go heap and what is scarce share one if there is little space;
+// without a manager of the game's nothing is scarce.
 func (o *Overlay) verdictLines() int {
-	if o.scr.full {
+	if o.scr.full && o.own != nil {
 		return 3
 	}
 	return 4
@@ -152,7 +153,9 @@ func (o *Overlay) drawHeader(i int) {
 	p.Q.TextBytes(p.Font, p.X+c.curve+c.curveW-float32(len(b)*render.GlyphW), p.Y+y, 1, render.PanelQuiet, b)
 	if o.scr.full {
 		p.LabelRight(c.committed, y, render.PanelQuiet, "committed")
-		p.LabelRight(c.budget, y, render.PanelQuiet, "of budget")
+		if o.own == nil {
+			p.LabelRight(c.budget, y, render.PanelQuiet, "of budget")
+		}
 		p.LabelRight(c.peak, y, render.PanelQuiet, "peak")
 		p.LabelRight(c.allocs, y, render.PanelQuiet, "alloc/s")
 		p.LabelRight(c.most, y, render.PanelQuiet, "most")

@@ -128,7 +128,7 @@ func (g *trial) check() {
 func TestOverlay_TellsTheTruthAtEveryRate(t *testing.T) {
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newTrial(t, hz)
-		for g.n = 0; float64(g.n) < 14*hz; { // the fill has left the window
+		for g.n = 0; float64(g.n) < 50*hz; { // the leak is named
 			g.step()
 		}
 		seconds := 16

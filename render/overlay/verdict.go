@@ -6,8 +6,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// drawVerdict answers in words: what is largest, what grows and whose it is, whether the frame fits,
-// what is about to run out and what was refused.
+// drawVerdict answers in words: what is largest, what grows and whose it is, whether the frame fits, what is live
+// on the Go heap, what is about to run out and what was refused.
 func (o *Overlay) drawVerdict() {
 	v := o.meter.Verdict()
 	l := o.line(0)
@@ -28,8 +28,38 @@ func (o *Overlay) drawVerdict() {
 		l = o.line(2)
 		o.fits(&l, v)
 	}
-	l = o.line(o.verdictLines() - 1)
-	o.scarce(&l, v)
+	last := o.line(o.verdictLines() - 1)
+	switch scarce := o.faults.on || v.Tight != nil || v.Refused != nil; {
+	case o.own != nil || !o.scr.full && !scarce:
+		o.drawHeap(&last)
+		return
+	case o.scr.full:
+		l = o.line(2)
+		o.drawHeap(&l)
+	}
+	o.scarce(&last, v)
+}
+
+// drawHeap says what of the Go heap is live, as the last collection found it, how old that is, and what is allocated.
+func (o *Overlay) drawHeap(l *line) {
+	h := &o.heap
+	l.word(render.PanelQuiet, "go live")
+	if h.Known {
+		l.size(render.PanelText, h.Live)
+		l.x += render.GlyphW
+		if o.scr.full {
+			l.word(render.PanelQuiet, "as of")
+		}
+		l.bytes(render.PanelQuiet, append(render.AppendFixed(o.buf[:0], h.Age.Seconds(), 0, 0), " s ago"...))
+	} else {
+		l.text(render.PanelQuiet, "not known before a collection")
+	}
+	l.gap()
+	if !o.scr.full && !h.Known {
+		return // there is no space for it
+	}
+	l.word(render.PanelQuiet, "allocates")
+	l.bytes(render.PanelText, append(appendSize(o.buf[:0], uint64(h.Allocated)), "/s"...))
 }
 
 // largestTier adds the largest of the tiers where something else is larger.

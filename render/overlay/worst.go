@@ -80,8 +80,15 @@ func (o *Overlay) worstTimers(l *line, f *meter.Frame) {
 	}
 }
 
-// worstRows writes what the frame did to tiers and tags, those that allocated most first.
+// worstRows writes what the frame did to tiers and tags, those that allocated most first; without a manager of the
+// game's, to the Go heap.
 func (o *Overlay) worstRows(l *line, f *meter.Frame) {
+	if o.own != nil {
+		l.word(goColor, "go heap")
+		l.count(render.PanelText, f.Rows[goRow].Allocs)
+		l.word(render.PanelQuiet, " objects")
+		return
+	}
 	rows := o.meter.Rows()
 	last, lastAt := uint64(1<<63), -1
 	wrote := false

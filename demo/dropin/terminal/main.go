@@ -22,20 +22,20 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = run(screen)
+	err = run(screen, meter.Config{})
 	screen.Fini() // before anything is printed
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(screen tcell.Screen) error {
+func run(screen tcell.Screen, cfg meter.Config) error {
 	m, err := tiers.New(tiers.Config{Tags: true})
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	watch, err := meter.New(m, meter.Config{})
+	watch, err := meter.New(m, cfg)
 	if err != nil {
 		return err
 	}
