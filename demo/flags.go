@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render/overlay"
 )
@@ -217,9 +218,6 @@ func joined(args []string) (out []string) {
 	return out
 }
 
-// errUsage says that the command line was wrong, and that the reason was printed.
-var errUsage = errors.New("usage")
-
 // parse reads the command line. What is wrong with it goes to out, with what is allowed.
 func parse(args []string, out io.Writer, builtin fs.FS) (o *options, err error) {
 	o = new(options)
@@ -227,18 +225,14 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o *options, err error) 
 	f.SetOutput(out)
 	o.declare(f)
 	f.Usage = func() { usage(f, out) }
-	if err := f.Parse(joined(args)); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return o, err
-		}
-		return o, errUsage // flag has said why
+	if err := cmdline.Parse(f, joined(args), out); err != nil {
+		return o, err
 	}
 	if o.version {
 		return o, errVersion
 	}
 	if problem := o.check(f, builtin); problem != "" {
-		fmt.Fprintln(out, "demo: "+problem)
-		return o, errUsage
+		return o, cmdline.Wrong(f, out, problem)
 	}
 	return o, nil
 }
@@ -287,6 +281,8 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 	switch {
 	case f.NArg() > 0:
 		return fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
+	case unnamed(f) != "":
+		return fmt.Sprintf("-%s: a name is needed, see -help", unnamed(f))
 	case given["ticks"] && ticks <= 0:
 		return fmt.Sprintf("-ticks %d: at least 1 is needed", ticks)
 	case given["every"] && every <= 0:
@@ -348,6 +344,16 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		return fmt.Sprintf("-level %q: no such level; there are: %s", o.level, strings.Join(names, ", "))
 	}
 	return ""
+}
+
+// unnamed returns a flag that takes a name and was given without one.
+func unnamed(f *flag.FlagSet) (name string) {
+	f.Visit(func(x *flag.Flag) {
+		if slices.Contains([]string{"assets", "capture", "config", "screen", "screenshot", "stats", "svg"}, x.Name) && x.Value.String() == "" {
+			name = x.Name
+		}
+	})
+	return name
 }
 
 // levels names the level files there are.

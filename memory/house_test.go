@@ -28,7 +28,8 @@ var floor = map[string]int{
 	"memory/meter": 6, "memory/resident": 6,
 	"ecs":    6,
 	"engine": 7, "particles": 7,
-	"assets": 7, "assets/gen": 9,
+	"engine/cmdline": 0, // also for the commands below memory and ecs
+	"assets":         7, "assets/gen": 9,
 	"render":     8,
 	"demo/level": 8, "demo/realm": 8, "demo/ground": 6, "demo/shell": 8,
 	"demo/sound/cue": 8, "demo/sound": 9,

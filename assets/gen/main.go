@@ -17,31 +17,69 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
-func main() {
-	out := flag.String("out", filepath.Join("assets", "art"), "folder to write the pictures to")
-	sound := flag.String("sound", filepath.Join("assets", "sound"), "folder to write the sounds to")
-	dug := flag.String("realms", filepath.Join("assets", "realms"), "folder to write the realms to")
-	levels := flag.String("levels", filepath.Join("assets", "levels"), "folder to write the levels to")
-	wav := flag.String("wav", "", "folder to write the sounds to as WAV, and nothing else")
-	sheet := flag.String("sheet", "", "PNG file to compose some of each realm's ground into, and nothing else")
-	flag.Parse()
-	var err error
+func main() { os.Exit(command(os.Args[1:], os.Stderr)) }
+
+// command returns the exit status: 1 if a file cannot be made, 2 for a command line that is wrong.
+func command(args []string, fault io.Writer) int {
+	o, err := parse(args, fault)
 	switch {
-	case *wav != "":
-		err = writeWAVs(*wav)
-	case *sheet != "":
-		err = writeSheet(*sheet)
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	}
+	switch {
+	case o.wav != "":
+		err = writeWAVs(o.wav)
+	case o.sheet != "":
+		err = writeSheet(o.sheet)
 	default:
-		err = errors.Join(writeAll(*out), writeLevels(*levels), writeRealms(*dug), writeSounds(*sound))
+		err = errors.Join(writeAll(o.out), writeLevels(o.levels), writeRealms(o.realms), writeSounds(o.sound))
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
+		fmt.Fprintln(fault, "gen:", err)
+		return 1
 	}
+	return 0
+}
+
+// options are the flags.
+type options struct{ out, sound, realms, levels, wav, sheet string }
+
+func parse(args []string, fault io.Writer) (o options, err error) {
+	f := flag.NewFlagSet("gen", flag.ContinueOnError)
+	f.StringVar(&o.out, "out", filepath.Join("assets", "art"), "folder to write the pictures to")
+	f.StringVar(&o.sound, "sound", filepath.Join("assets", "sound"), "folder to write the sounds to")
+	f.StringVar(&o.realms, "realms", filepath.Join("assets", "realms"), "folder to write the realms to")
+	f.StringVar(&o.levels, "levels", filepath.Join("assets", "levels"), "folder to write the levels to")
+	f.StringVar(&o.wav, "wav", "", "folder to write the sounds to as WAV, and nothing else")
+	f.StringVar(&o.sheet, "sheet", "", "PNG file to compose some of each realm's ground into, and nothing else")
+	if err := cmdline.Parse(f, args, fault); err != nil {
+		return o, err
+	}
+	problem := ""
+	f.Visit(func(x *flag.Flag) {
+		if x.Value.String() == "" {
+			problem = fmt.Sprintf("-%s: a name is needed", x.Name)
+		}
+	})
+	switch {
+	case f.NArg() > 0:
+		problem = fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
+	case o.wav != "" && o.sheet != "":
+		problem = "-wav and -sheet each write nothing else: use one of them"
+	}
+	if problem != "" {
+		return o, cmdline.Wrong(f, fault, problem)
+	}
+	return o, nil
 }
 
 func writeAll(dir string) error {

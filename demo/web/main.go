@@ -29,6 +29,9 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strconv"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 func main() {
@@ -41,9 +44,6 @@ func main() {
 type options struct {
 	addr, out string
 }
-
-// errUsage says that the command line was wrong, and that the reason was printed.
-var errUsage = errors.New("usage")
 
 // run is main with everything passed in: 0 for a run that went well, 1 for one that did not,
 // 2 for a command line that is wrong.
@@ -68,33 +68,34 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func parse(args []string, out io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("web", flag.ContinueOnError)
-	f.SetOutput(out)
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "serve on `HOST:PORT`; port 0 takes a free one")
 	f.StringVar(&o.out, "out", "", "write the files to `DIR` and do not serve them")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return o, err
-		}
-		return o, errUsage // flag has said why
+	if err := cmdline.Parse(f, args, out); err != nil {
+		return o, err
 	}
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	problem := ""
-	switch _, _, err := net.SplitHostPort(o.addr); {
+	switch _, port, err := net.SplitHostPort(o.addr); {
 	case f.NArg() > 0:
 		problem = fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
 	case given["addr"] && given["out"]:
 		problem = "-addr serves and -out does not: use one of them"
 	case given["out"] && o.out == "":
 		problem = "-out: the name of a folder is needed"
-	case err != nil:
-		problem = fmt.Sprintf("-addr %s: not HOST:PORT, as in 127.0.0.1:8080", o.addr)
+	case err != nil || !isPort(port):
+		problem = fmt.Sprintf("-addr %q: not HOST:PORT with a port from 0 to 65535, as in 127.0.0.1:8080", o.addr)
 	}
 	if problem != "" {
-		fmt.Fprintln(out, "web: "+problem)
-		return o, errUsage
+		return o, cmdline.Wrong(f, out, problem)
 	}
 	return o, nil
+}
+
+// isPort reports whether a text is the number of a port.
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
 }
 
 // write puts the files into a folder.

@@ -31,7 +31,9 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		want string
 	}{
 		{[]string{"-port", "80"}, "flag provided but not defined: -port"},
-		{[]string{"-addr", "8080"}, "-addr 8080: not HOST:PORT"},
+		{[]string{"-addr", "8080"}, `-addr "8080": not HOST:PORT`},
+		{[]string{"-addr", "127.0.0.1:99999"}, "a port from 0 to 65535"},
+		{[]string{"-addr", "127.0.0.1:"}, "a port from 0 to 65535"},
 		{[]string{"-addr", "127.0.0.1:0", "-out", "x"}, "use one of them"},
 		{[]string{"-out", ""}, "the name of a folder is needed"},
 		{[]string{"now"}, `unexpected argument "now"`},

@@ -15,31 +15,66 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "giant:", err)
-		}
-		os.Exit(1)
-	}
+	os.Exit(command(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func run(args []string, out io.Writer) error {
+// command returns the exit status: 1 if world and model differ, 2 for a command line that is wrong.
+func command(args []string, out, fault io.Writer) int {
+	o, err := parse(args, fault)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	}
+	if err := o.run(out); err != nil {
+		fmt.Fprintln(fault, "giant:", err)
+		return 1
+	}
+	return 0
+}
+
+// options are the flags.
+type options struct {
+	entities, every int
+	long            time.Duration
+	seed            uint64
+}
+
+func parse(args []string, fault io.Writer) (o options, err error) {
 	fs := flag.NewFlagSet("giant", flag.ContinueOnError)
-	entities := fs.Int("entities", 1_000_000, "as many as the world is to hold, from 10")
-	long := fs.Duration("for", 10*time.Minute, "how long to play")
-	seed := fs.Uint64("seed", 1, "of everything that is drawn")
-	every := fs.Int("every", 10, "ticks from one comparison to the next")
-	if err := fs.Parse(args); err != nil {
-		return err
+	fs.IntVar(&o.entities, "entities", 1_000_000, "as many as the world is to hold, from 10")
+	fs.DurationVar(&o.long, "for", 10*time.Minute, "how long to play")
+	fs.Uint64Var(&o.seed, "seed", 1, "of everything that is drawn")
+	fs.IntVar(&o.every, "every", 10, "ticks from one comparison to the next")
+	if err := cmdline.Parse(fs, args, fault); err != nil {
+		return o, err
 	}
-	if fs.NArg() > 0 || *entities < 10 || *entities > 1<<26 || *every < 1 || *long <= 0 {
-		return fmt.Errorf("-entities %d -for %v -every %d %v: entities from 10 to %d, a time and ticks above 0, and no more", *entities, *long, *every, fs.Args(), 1<<26)
+	problem := ""
+	switch {
+	case fs.NArg() > 0:
+		problem = fmt.Sprintf("unexpected argument %q; every option is a flag", fs.Arg(0))
+	case o.entities < 10 || o.entities > 1<<26:
+		problem = fmt.Sprintf("-entities %d: allowed are 10 to %d", o.entities, 1<<26)
+	case o.every < 1:
+		problem = fmt.Sprintf("-every %d: at least 1 is needed", o.every)
+	case o.long <= 0:
+		problem = fmt.Sprintf("-for %v: a time above 0 is needed", o.long)
 	}
+	if problem != "" {
+		return o, cmdline.Wrong(fs, fault, problem)
+	}
+	return o, nil
+}
+
+func (o options) run(out io.Writer) error {
 	begun := time.Now()
-	c, most, err := play(*entities, *seed, *every, func(int) bool { return time.Since(begun) < *long })
+	c, most, err := play(o.entities, o.seed, o.every, func(int) bool { return time.Since(begun) < o.long })
 	fmt.Fprintf(out, "%d entities at most; %v; %.0f s\n", most, c, time.Since(begun).Seconds())
 	return err
 }

@@ -30,9 +30,9 @@ func TestGiant_WorldAndModelDoNotDiffer(t *testing.T) {
 
 func TestRun_RefusesWhatItCannotPlay(t *testing.T) {
 	for _, args := range []string{"-entities 1", "-every 0", "-for 0s", "-for -1s", "more", "-entities 100000000000"} {
-		var out strings.Builder
-		if err := run(strings.Fields(args), &out); err == nil {
-			t.Errorf("%q is taken", args)
+		var out, fault strings.Builder
+		if code := command(strings.Fields(args), &out, &fault); code != 2 || out.Len() > 0 || strings.Count(fault.String(), "\n") != 1 {
+			t.Errorf("%q: exit %d, %q, %q", args, code, &out, &fault)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/plan/internal/hard/instances"
 )
@@ -29,8 +30,11 @@ func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
 // usage.
 func command(args []string, out, fault io.Writer) int {
 	o, err := parse(args, fault)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
 	if err != nil {
-		return 2 // it has been told
+		return 2 // the reason was printed
 	}
 	if err := run(out, o); err != nil {
 		fmt.Fprintln(fault, "hard:", err)
@@ -46,19 +50,15 @@ type options struct {
 	files []string
 }
 
-var errUsage = errors.New("wrong usage")
-
 func parse(args []string, usage io.Writer) (o options, err error) {
 	fs := flag.NewFlagSet("hard", flag.ContinueOnError)
-	fs.SetOutput(usage)
 	fs.DurationVar(&o.limit, "time", 5*time.Second, "the limit of Exact; 0: as many steps as it takes by itself, the same on every machine")
 	fs.StringVar(&o.data, "data", "memory/plan/testdata/minimalloc", "where MiniMalloc's instances are")
-	if err := fs.Parse(args); err != nil {
+	if err := cmdline.Parse(fs, args, usage); err != nil {
 		return o, err
 	}
 	if o.limit < 0 {
-		fmt.Fprintf(usage, "hard: -time %v; allowed is a time, or 0 for as many steps as Exact takes by itself\n", o.limit)
-		return o, errUsage
+		return o, cmdline.Wrong(fs, usage, fmt.Sprintf("-time %v; allowed is a time, or 0 for as many steps as Exact takes by itself", o.limit))
 	}
 	o.files = fs.Args()
 	return o, nil

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/plan/internal/hard/instances"
@@ -65,7 +66,7 @@ func TestParse_WhatIsWrongIsToldWithWhatIsAllowed(t *testing.T) {
 		"-time -1ns": "hard: -time -1ns; allowed is a time, or 0 for as many steps as Exact takes by itself\n",
 	} {
 		var usage bytes.Buffer
-		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, errUsage) || usage.String() != want {
+		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, cmdline.ErrUsage) || usage.String() != want {
 			t.Errorf("%q: %v, %q; want %q", args, err, &usage, want)
 		}
 	}

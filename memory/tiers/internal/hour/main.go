@@ -15,13 +15,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 // errGrown is what ends the command where memory has frayed.
 var errGrown = errors.New("committed memory has grown beyond what is allowed")
-
-// errUsage is what ends it where the flags make no sense.
-var errUsage = errors.New("wrong usage")
 
 func main() {
 	os.Exit(command(os.Args[1:], os.Stdout, os.Stderr, func(l load) ([]sample, error) { return play(config(), l) }))
@@ -36,7 +35,9 @@ func command(args []string, out, fault io.Writer, play player) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, errUsage):
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, cmdline.ErrUsage):
 		return 2
 	}
 	fmt.Fprintln(fault, "hour:", err)
@@ -51,18 +52,16 @@ type options struct {
 
 func parse(args []string, usage io.Writer) (o options, err error) {
 	fs := flag.NewFlagSet("hour", flag.ContinueOnError)
-	fs.SetOutput(usage)
 	hours := fs.Float64("hours", 1, "simulated hours, from 0.05 to 24")
 	fs.Uint64Var(&o.Seed, "seed", 1, "chooses sizes, lifetimes and the number of live blocks")
 	fs.BoolVar(&o.Levels, "levels", true, "levels of three minutes, at whose end nearly everything dies")
 	fs.StringVar(&o.svg, "svg", "", "write the curve there")
 	fs.StringVar(&o.csv, "csv", "", "write a line per simulated second there")
-	if err := fs.Parse(args); err != nil {
-		return o, errUsage // it has been told
+	if err := cmdline.Parse(fs, args, usage); err != nil {
+		return o, err
 	}
 	if fs.NArg() > 0 || !(*hours >= 0.05 && *hours <= 24) {
-		fmt.Fprintf(usage, "hour: -hours %v and %d more arguments; allowed are 0.05 to 24 hours, and none\n", *hours, fs.NArg())
-		return o, errUsage
+		return o, cmdline.Wrong(fs, usage, fmt.Sprintf("-hours %v and %d more arguments; allowed are 0.05 to 24 hours, and none", *hours, fs.NArg()))
 	}
 	o.Frames, o.scale = int(*hours*framesPerHour), whole
 	return o, nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -66,13 +67,13 @@ func TestParse_WhatIsWrongIsToldWithWhatIsAllowed(t *testing.T) {
 		"file":         "hour: -hours 1 and 1 more arguments" + allowed,
 	} {
 		var usage bytes.Buffer
-		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, errUsage) || usage.String() != want {
+		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, cmdline.ErrUsage) || usage.String() != want {
 			t.Errorf("%q: %v, %q; want %q", args, err, &usage, want)
 		}
 	}
-	for _, args := range [][]string{{"-hours", "x"}, {"-minutes=3"}} {
+	for args, want := range map[string]string{"-hours x": "from 0.05 to 24", "-minutes=3": "allowed: -csv, -hours"} {
 		var usage bytes.Buffer
-		if _, err := parse(args, &usage); !errors.Is(err, errUsage) || !strings.Contains(usage.String(), "from 0.05 to 24") {
+		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, cmdline.ErrUsage) || !strings.Contains(usage.String(), want) {
 			t.Errorf("%v: %v, %q", args, err, &usage)
 		}
 	}

@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -26,8 +28,11 @@ func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
 // command returns the exit status: 1 where a cell fails, 2 for wrong usage.
 func command(args []string, out, fault io.Writer) int {
 	o, err := parse(args, fault)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
 	if err != nil {
-		return 2 // it has been told
+		return 2 // the reason was printed
 	}
 	if o.child != "" {
 		err = child(out, o.child)
@@ -51,30 +56,25 @@ type options struct {
 	child   string
 }
 
-var errUsage = errors.New("wrong usage")
-
 func parse(args []string, usage io.Writer) (o options, err error) {
 	fs := flag.NewFlagSet("pacing", flag.ContinueOnError)
-	fs.SetOutput(usage)
 	fs.IntVar(&o.rounds, "rounds", 5, "processes per cell")
 	fs.IntVar(&o.levels, "levels", 6, "levels that each process plays")
 	live := fs.String("live", "16,100,400,1000", "MiB of live objects with pointers, a row each")
 	fs.IntVar(&o.garbage, "garbage", 200, "MB of garbage in small objects per level; a row without any is added")
 	fs.DurationVar(&o.limit, "limit", 5*time.Minute, "end a process that takes longer; on a quiet machine the slowest takes some seconds")
 	fs.StringVar(&o.child, "child", "", "play one cell, given as JSON, and print what it took; for the command itself")
-	if err := fs.Parse(args); err != nil {
+	if err := cmdline.Parse(fs, args, usage); err != nil {
 		return o, err
 	}
 	if fs.NArg() > 0 || o.rounds < 1 || o.levels < 1 || o.garbage < 0 || o.garbage > 1000 {
-		fmt.Fprintf(usage, "pacing: -rounds %d -levels %d -garbage %d and %d more arguments; allowed are at least one round and one level, 0 to 1000 MB of garbage, and none\n",
-			o.rounds, o.levels, o.garbage, fs.NArg())
-		return o, errUsage
+		return o, cmdline.Wrong(fs, usage, fmt.Sprintf("-rounds %d -levels %d -garbage %d and %d more arguments; allowed are at least one round and one level, 0 to 1000 MB of garbage, and none",
+			o.rounds, o.levels, o.garbage, fs.NArg()))
 	}
 	for s := range strings.SplitSeq(*live, ",") {
 		mib, err := strconv.Atoi(strings.TrimSpace(s))
 		if err != nil || mib < 0 || mib > 1200 {
-			fmt.Fprintf(usage, "pacing: -live %q; allowed are MiB from 0 to 1200, separated by commas\n", s)
-			return o, errUsage
+			return o, cmdline.Wrong(fs, usage, fmt.Sprintf("-live %q; allowed are MiB from 0 to 1200, separated by commas", s))
 		}
 		o.live = append(o.live, mib)
 	}

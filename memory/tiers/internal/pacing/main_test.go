@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 // TestMain has the test binary be the command for spawn.
@@ -53,7 +55,7 @@ func TestParse_WhatIsWrongIsToldWithWhatIsAllowed(t *testing.T) {
 		"-live 1201,4":  `pacing: -live "1201"` + lives,
 	} {
 		var usage bytes.Buffer
-		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, errUsage) || usage.String() != want {
+		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, cmdline.ErrUsage) || usage.String() != want {
 			t.Errorf("%q: %v, %q; want %q", args, err, &usage, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -21,8 +22,11 @@ func main() { os.Exit(command(nil, os.Args[1:], os.Stdout, os.Stderr)) }
 // command returns the exit status: 1 where the heap fails, 2 for wrong usage.
 func command(src page.Source, args []string, out, fault io.Writer) int {
 	o, err := parse(args, fault)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
 	if err != nil {
-		return 2 // it has been told
+		return 2 // the reason was printed
 	}
 	quiet()
 	if err := run(src, out, o); err != nil {
@@ -39,21 +43,17 @@ type options struct {
 	op    string
 }
 
-var errUsage = errors.New("wrong usage")
-
 func parse(args []string, usage io.Writer) (o options, err error) {
 	fs := flag.NewFlagSet("worstcase", flag.ContinueOnError)
-	fs.SetOutput(usage)
 	fs.UintVar(&o.mib, "mib", 1, "size of the heap in MiB, from 1 to 2047")
 	fs.IntVar(&o.pairs, "pairs", 10_000, "pairs of Alloc and Free to run in Measured, an even number")
 	fs.StringVar(&o.op, "op", "churn", "churn: replace a random block; worst: split once, merge on both sides")
-	if err := fs.Parse(args); err != nil {
+	if err := cmdline.Parse(fs, args, usage); err != nil {
 		return o, err
 	}
 	if fs.NArg() > 0 || o.mib < 1 || o.mib > 2047 || o.pairs < 2 || o.pairs%2 != 0 || ops[o.op] == nil {
-		fmt.Fprintf(usage, "worstcase: -mib %d -pairs %d -op %q and %d more arguments; allowed are 1 to 2047 MiB, an even number of pairs, churn or worst, and none\n",
-			o.mib, o.pairs, o.op, fs.NArg())
-		return o, errUsage
+		return o, cmdline.Wrong(fs, usage, fmt.Sprintf("-mib %d -pairs %d -op %q and %d more arguments; allowed are 1 to 2047 MiB, an even number of pairs, churn or worst, and none",
+			o.mib, o.pairs, o.op, fs.NArg()))
 	}
 	return o, nil
 }

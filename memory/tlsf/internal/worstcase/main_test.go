@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -58,7 +59,7 @@ func TestParse_WhatIsWrongIsToldWithWhatIsAllowed(t *testing.T) {
 		"4":         `worstcase: -mib 1 -pairs 10000 -op "churn" and 1 more arguments` + allowed,
 	} {
 		var usage bytes.Buffer
-		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, errUsage) || usage.String() != want {
+		if _, err := parse(strings.Fields(args), &usage); !errors.Is(err, cmdline.ErrUsage) || usage.String() != want {
 			t.Errorf("%q: %v, %q; want %q", args, err, &usage, want)
 		}
 	}
