@@ -2,7 +2,6 @@ package main
 
 import (
 	"io/fs"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -10,14 +9,19 @@ import (
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
 
-// playLevel runs the autopilot through half a minute of a level, its end and the beginning of the next, with sound
-// or without, and returns the game's hash.
+// playLevel runs the autopilot through ten seconds of a level, half a minute in the long tests, its end and the
+// beginning of the next, with sound or without. It returns the game's hash.
 func playLevel(t *testing.T, a *audio) (hash uint64) {
 	t.Helper()
+	end := uint64(600)
+	if testenv.Full() {
+		end = 1800
+	}
 	cfg := game.SessionConfig{Game: game.Config{Seed: 7}, Memory: tiers.Config{Workers: 1, Tags: true}, FS: assets.FS(), Autopilot: true,
 		Log: func(err error) { t.Error(err) }}
 	if a != nil {
@@ -35,7 +39,7 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 	}
 	for next := uint64(0); s.Levels() == 0 || s.Game.Ticks < next; {
 		switch g := s.Game; {
-		case s.Levels() == 0 && g.Ticks == 1800 && g.Phase != game.Leaving: // as behind the last seal
+		case s.Levels() == 0 && g.Ticks == end && g.Phase != game.Leaving: // as behind the last seal
 			g.Phase, g.PhaseTime, g.PortalAt = game.Leaving, 0, g.Player.P
 		case s.Levels() == 0:
 			next = g.Ticks + 300
@@ -52,7 +56,7 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 	}
 	hash = s.Game.Hash()
 	if a != nil {
-		if st := a.mixer.Stats(); st.Begun < 100 {
+		if st := a.mixer.Stats(); st.Begun < end/18 {
 			t.Errorf("in %d ticks %+v", s.Game.Ticks, st)
 		}
 		if n := strings.Count(said.String(), "\n"); n > 1 {
@@ -90,29 +94,20 @@ func TestAudio_ASoundTakesFewObjectsOfTheGoHeap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.stop()
-	var objects [2]float64
-	for i, name := range []string{"sound/hit_0.flac", "sound/roar_0.flac"} {
+	for _, name := range []string{"sound/hit_0.flac", "sound/roar_0.flac"} {
 		data, err := fs.ReadFile(assets.FS(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		again := func() {
 			n := s.Stream.Stats().Reloads
-			for s.Stream.Reload(name); s.Stream.Stats().Reloads == n; s.Stream.Poll() {
-				time.Sleep(50 * time.Microsecond)
-			}
+			s.Stream.Reload(name)
+			testenv.Until(t, name, 50*time.Microsecond, func() bool { s.Stream.Poll(); return s.Stream.Stats().Reloads > n })
 		}
 		again()
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		for range 10 {
-			again()
-		}
-		runtime.ReadMemStats(&after)
-		objects[i] = float64(after.Mallocs-before.Mallocs) / 10
-		t.Logf("%s, %d bytes: %.1f objects", name, len(data), objects[i])
-		if objects[i] > 600 {
-			t.Errorf("%s takes %.1f objects", name, objects[i])
+		n := testenv.LeastObjects(10, again)
+		if t.Logf("%s, %d bytes: %d objects", name, len(data), n); n > 600 {
+			t.Errorf("%s takes %d objects", name, n)
 		}
 	}
 }

@@ -72,10 +72,10 @@ func TestPaths_EachIsTriedBeforePlay(t *testing.T) {
 	for _, args := range [][]string{
 		{"-stats", bad + ".json"}, {"-screenshot", bad + ".png"}, {"-capture", bad + ".gif"},
 	} {
-		began := time.Now()
-		code, out, errs := demo(append(args, "-ticks", "60")...)
-		if code != 1 || out != "" || !strings.Contains(errs, "cannot write "+args[1]) || time.Since(began) > 2*time.Second {
-			t.Errorf("%v: exit %d after %v, %q, %q", args, code, time.Since(began), out, errs)
+		// A program that played before it tried the path would not end before the deadline.
+		code, out, errs := demo(append(args, "-ticks", "100000000")...)
+		if code != 1 || out != "" || !strings.Contains(errs, "cannot write "+args[1]) {
+			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
 		}
 	}
 	folder := filepath.Join(dir, "folder.json")
@@ -93,7 +93,7 @@ func TestPaths_EachIsTriedBeforePlay(t *testing.T) {
 func TestEvery_WritesARowForEachNTicks(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.csv")
-	if code, _, errs := demo("-headless", "-ticks", "600", "-seed", "7", "-every", "60", "-stats", path); code != 0 {
+	if code, _, errs := demo("-headless", "-ticks", "200", "-seed", "7", "-every", "20", "-stats", path); code != 0 {
 		t.Fatal(errs)
 	}
 	f, err := os.Open(path)
@@ -106,7 +106,7 @@ func TestEvery_WritesARowForEachNTicks(t *testing.T) {
 		t.Fatalf("%d rows of %d, %v", len(rows), len(rows[0]), err)
 	}
 	for i, row := range rows[1:] {
-		if row[0] != strconv.Itoa(60*(i+1)) {
+		if row[0] != strconv.Itoa(20*(i+1)) {
 			t.Errorf("row %d is of tick %s", i, row[0])
 		}
 		for k, cell := range row {

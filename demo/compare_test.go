@@ -48,12 +48,7 @@ func TestMem_SameHashInEachAndNoGoroutineIsLeft(t *testing.T) {
 			t.Errorf("%d collections marked nothing", r.Go.Cycles)
 		}
 	}
-	for i := 0; runtime.NumGoroutine() > before && i < 200; i++ {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > before {
-		t.Errorf("%d goroutines, %d before", n, before)
-	}
+	testenv.Until(t, "the goroutines of the runs end", 5*time.Millisecond, func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func TestMem_WhatIsWrongIsALineThatNamesWhatIsAllowed(t *testing.T) {

@@ -15,7 +15,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,13 +27,30 @@ import (
 )
 
 // kills is how many runs are killed: -kills 100 is the nightly's.
-var kills = flag.Int("kills", 12, "how many runs TestSignals kills")
+var kills = flag.Int("kills", 0, "how many runs TestSignals kills; 0: 6, and 12 if the long tests run")
+
+// hangups makes a SIGHUP end the children of this test if this process ignores it, as under nohup: a child
+// inherits that a signal is ignored, but not that it is caught.
+func hangups(t *testing.T) {
+	t.Helper()
+	if !signal.Ignored(syscall.SIGHUP) {
+		return
+	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	t.Cleanup(func() { signal.Ignore(syscall.SIGHUP) })
+}
 
 // A kill at any moment ends the run in order, or before it began: what was asked for is there whole or
 // not at all, and nothing else is. One that cannot be heeded (SIGKILL) may leave an unfinished file, which the
 // next run takes away.
 func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 	exe := program(t)
+	hangups(t)
+	if *kills == 0 {
+		if *kills = 6; testenv.Full() {
+			*kills = 12
+		}
+	}
 	rng := rand.New(rand.NewPCG(7, 7)) // of a fixed seed: what fails can be looked for
 	runs := [][]string{
 		{"-ticks", "10000000", "-hash", "-every", "50", "-stats", "out.json"},
@@ -50,7 +69,7 @@ func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 		}
 		cmd := testenv.Command(t, exe, append([]string{"-headless", "-seed", "7"}, args...)...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+t.TempDir())
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		testenv.Group(cmd)
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		if err := cmd.Start(); err != nil {
@@ -116,15 +135,12 @@ func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 // untilItWrites returns in the middle of the writing of a file in dir.
 func untilItWrites(t *testing.T, dir string) {
 	t.Helper()
-	for range 200_000 {
-		for _, name := range inFolder(t, dir) {
-			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Size() > 0 {
-				return
-			}
-		}
-		time.Sleep(100 * time.Microsecond)
-	}
-	t.Fatal("it does not write")
+	testenv.Until(t, "the run writes", 100*time.Microsecond, func() bool {
+		return slices.ContainsFunc(inFolder(t, dir), func(name string) bool {
+			info, err := os.Stat(filepath.Join(dir, name))
+			return err == nil && info.Size() > 0
+		})
+	})
 }
 
 func inFolder(t *testing.T, dir string) (names []string) {
@@ -202,14 +218,7 @@ func TestSignals_AComparisonThatIsStoppedLeavesNothing(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for i := 0; ; i++ { // until it has begun
-		if left, _ := os.ReadDir(temp); len(left) > 0 {
-			break
-		}
-		if time.Sleep(10 * time.Millisecond); i > 2000 {
-			t.Fatal("it does not begin")
-		}
-	}
+	testenv.Until(t, "the comparison has begun", 10*time.Millisecond, func() bool { return len(inFolder(t, temp)) > 0 })
 	time.Sleep(200 * time.Millisecond)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

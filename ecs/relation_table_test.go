@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // TestRelation_TargetsThatComeAndGoReuseTables is the life of bullets: each target once.
 func TestRelation_TargetsThatComeAndGoReuseTables(t *testing.T) {
 	turns := 100_000
-	if testing.Short() {
+	if testenv.Brief() {
 		turns = 5_000
 	}
 	w, mem := newTestWorld(t, Config{})

@@ -74,7 +74,7 @@ func TestDet_SameBitsEverywhere(t *testing.T) {
 
 // The compiler fuses products and sums on arm64; nothing that the simulation calls may be.
 func TestDet_NothingFuses(t *testing.T) {
-	if testing.Short() || runtime.GOOS == "js" {
+	if testenv.Brief() || runtime.GOOS == "js" {
 		t.Skip("compiles for another processor")
 	}
 	cmd := testenv.Command(t, "go", "build", "-o", os.DevNull, "-gcflags=-S", ".")

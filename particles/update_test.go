@@ -219,7 +219,7 @@ func TestHash_SeesEveryColumn(t *testing.T) {
 // The compiler may fuse a product with a sum where the source does not round the product.
 // Only Build, whose result is a picture, may let it.
 func TestSimulation_IsNotFusedOnARM(t *testing.T) {
-	if testing.Short() || runtime.GOOS == "js" {
+	if testenv.Brief() || runtime.GOOS == "js" {
 		t.Skip("compiles for another processor")
 	}
 	cmd := testenv.Command(t, "go", "build", "-gcflags=-S", ".")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-gl/mathgl/mgl32"
 	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A scene with a rectangle that begins between two logical pixels, and one over it on the
@@ -57,7 +59,7 @@ func TestScene_LogicalPixelsAreSquaresAndTheWindowsAreNot(t *testing.T) {
 	vp := Fit(img.Bounds().Dx(), img.Bounds().Dy(), LogicalW, LogicalH)
 	k := vp.W / LogicalW
 	if k < 2 {
-		lacks(t, fmt.Sprintf("a window of %v has no room for squares", img.Bounds()))
+		testenv.Missing(t, fmt.Sprintf("a window of %v has no room for squares", img.Bounds()))
 	}
 	mixed := 0
 	for y := range LogicalH {

@@ -273,7 +273,7 @@ func runScene(t *testing.T, name string) (image.Image, string, error) {
 	cmd.Env = append(cmd.Environ(), sceneEnv+"="+name, shotEnv+"="+shot)
 	out, err := cmd.CombinedOutput()
 	if strings.Contains(string(out), ErrNoDisplay.Error()) {
-		lacks(t, string(out))
+		testenv.Missing(t, string(out))
 	}
 	file, openErr := os.Open(shot)
 	if openErr != nil {
@@ -296,17 +296,8 @@ func needDisplay(t *testing.T) {
 		t.Skip("exact pixels are checked under X11")
 	}
 	if err := Probe(); err != nil {
-		lacks(t, err.Error())
+		testenv.Missing(t, err.Error())
 	}
-}
-
-// lacks ends a test for which the machine has not what it needs. In CI it has to.
-func lacks(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
 }
 
 // picture is runScene for scenes that must succeed, with the physical pixels a logical one.
@@ -347,7 +338,7 @@ func TestWindow_BlendsLightAndCoverageInOneCall(t *testing.T) {
 func TestWindow_SpritesShowTheirTexels(t *testing.T) {
 	img, k := picture(t, "sprites")
 	if k != 2 {
-		lacks(t, fmt.Sprintf("texels are compared at scale 2, this screen has %d", k))
+		testenv.Missing(t, fmt.Sprintf("texels are compared at scale 2, this screen has %d", k))
 	}
 	texel := func(i int) uint32 { return uint32(i*16)<<16 | uint32(255-i*16)<<8 | uint32(i) }
 	for y := range 4 {

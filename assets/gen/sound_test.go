@@ -11,6 +11,7 @@ import (
 	"github.com/mewkiz/flac"
 
 	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // soundBudget is what all sounds together may take.
@@ -50,6 +51,7 @@ func soundFile(t *testing.T, name string) []int16 {
 // Where multiplication and addition are fused a sample may round to the next grain, and what is decided by
 // a threshold to another: one in a thousand may differ by more.
 func TestSounds_MakesTheSoundsInTheFolder(t *testing.T) {
+	testenv.Long(t)
 	list := tunes()
 	for i, pcm := range renderSounds(list) {
 		want := soundFile(t, list[i].name)

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -34,6 +35,7 @@ func lost(l *Lost, name string) int { return int(reflect.ValueOf(l).Elem().Field
 // Each tier in turn has next to nothing. The game is another one to the eye, says by name what it
 // lost, and plays on.
 func TestAblation_EveryTierIsMissedAndSaysSo(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	const ticks = 450
 	whole := newSession(t, roomy())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // run plays by a hand of the test's until done says so, or the ticks are over, and reports whether
@@ -35,6 +36,7 @@ const minute = 60 * 60 // ticks
 func over(g *Game) bool { return g.Phase == Over }
 
 func TestBalance_TheIdlePlayerDiesWithinTwoMinutes(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	idle := func(*Game) (in engine.Input) { return in }
 	for _, level := range level.Realms[:] {
@@ -48,6 +50,7 @@ func TestBalance_TheIdlePlayerDiesWithinTwoMinutes(t *testing.T) {
 }
 
 func TestBalance_StandingStillAndFiringBreaksNoSeal(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	still := func(g *Game) engine.Input {
 		in := g.Autopilot()
@@ -84,6 +87,7 @@ func balanced() (levels []string, games, enough int) {
 }
 
 func TestBalance_TheAutopilotFinishesARealmInThreeToSixMinutes(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	levels, games, enough := balanced()
 	if *seeds == 0 { // a whole realm is the nightly's: here a minute must lead somewhere, and a slow hand's two
@@ -140,6 +144,7 @@ func slowHand(seed uint64) func(g *Game) engine.Input {
 }
 
 func TestBalance_AHandWithAQuarterSecondOfReactionLivesForTwoMinutes(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	levels, games, enough := balanced()
 	for _, level := range levels {
@@ -224,6 +229,7 @@ func crowdAbout(t *testing.T, gift Gift, level uint8) *Game {
 }
 
 func TestGifts_ChangeThePlay(t *testing.T) {
+	testenv.Long(t)
 	none := crowdAbout(t, GiftHull, 0)
 	for _, k := range []Gift{GiftVolley, GiftSparks, GiftLightning, GiftMines, GiftBeam, GiftFire} {
 		once, thrice := crowdAbout(t, k, 1), crowdAbout(t, k, 4)

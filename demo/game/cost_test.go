@@ -7,22 +7,23 @@ import (
 	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // objectsEach returns how many objects of the Go heap it takes to load a file again, on the worker and on the
 // goroutine of the game.
-func objectsEach[T any](t *testing.T, s *Session, name string) float64 {
+func objectsEach[T any](t *testing.T, s *Session, name string) uint64 {
 	t.Helper()
-	const times = 20
 	k := stream.Request[T](s.Stream, name, stream.ETA(0))
 	defer k.Close()
 	until := func(done func() bool) {
 		t.Helper()
-		for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Microsecond) {
-			if s.Stream.Poll(); k.State() == stream.Failed || time.Now().After(end) {
-				t.Fatal(name, k.State(), k.Err())
+		testenv.Until(t, name, 50*time.Microsecond, func() bool {
+			if s.Stream.Poll(); k.State() == stream.Failed {
+				t.Fatal(name, k.Err())
 			}
-		}
+			return done()
+		})
 	}
 	again := func() {
 		n := s.Stream.Stats().Reloads
@@ -31,11 +32,7 @@ func objectsEach[T any](t *testing.T, s *Session, name string) float64 {
 	}
 	until(func() bool { return k.State() == stream.Loaded })
 	again()
-	before := mallocs()
-	for range times {
-		again()
-	}
-	return float64(mallocs()-before) / times
+	return testenv.LeastObjects(20, again)
 }
 
 // What an asset of each kind costs the Go heap is a small number, whatever it decodes to: the package comment of
@@ -55,8 +52,8 @@ func TestAssets_OfEachKindTakeFewObjectsOfTheGoHeap(t *testing.T) {
 	}
 	for _, c := range []struct {
 		kind string
-		have float64
-		most float64
+		have uint64
+		most uint64
 	}{
 		{"picture", objectsEach[stream.Picture](t, s, "art/warden.png"), 130},
 		{"stamps", objectsEach[stampPicture](t, s, "realms/ember/stamps.png"), 110},
@@ -65,9 +62,9 @@ func TestAssets_OfEachKindTakeFewObjectsOfTheGoHeap(t *testing.T) {
 		{"realm", objectsEach[realmFile](t, s, "realms/ember.walls"), 8},
 		{"raw", objectsEach[stream.File](t, s, "levels/tide.json"), 8},
 	} {
-		t.Logf("%s: %.1f objects", c.kind, c.have)
+		t.Logf("%s: %d objects", c.kind, c.have)
 		if c.have > c.most {
-			t.Errorf("a %s takes %.1f objects of the Go heap; the most is %g", c.kind, c.have, c.most)
+			t.Errorf("a %s takes %d objects of the Go heap; the most is %d", c.kind, c.have, c.most)
 		}
 	}
 }

@@ -190,9 +190,9 @@ func TestGround_TwoWaysToAPlaceShowTheSame(t *testing.T) {
 }
 
 func TestGround_DoesNotReachTheGame(t *testing.T) {
-	ticks := uint64(600)
-	if testing.Short() {
-		ticks = 200
+	ticks := uint64(200)
+	if full() {
+		ticks = 600
 	}
 	hash := func(v GroundView) uint64 {
 		s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Ground: v})

@@ -14,6 +14,7 @@ import (
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -65,12 +66,12 @@ func check(t testing.TB, s *Session) {
 	}
 }
 
-// plainly is the state after so many ticks of seed 7, with nothing about it that is to be seen in comparison: played
-// once, for all tests. Where the run is short and 400 ticks will do, there are no more.
+// plainly is the state after so many ticks of seed 7, played once for all tests that compare with it. A
+// run that is not of the long tests plays no more than 400 ticks, if no test needs more.
 func plainly(t *testing.T, ticks uint64) uint64 {
 	t.Helper()
 	p, stops := &plain[1], []uint64{200, 300, 400, 600, 1200, 1300}
-	if testing.Short() && ticks <= 400 {
+	if !full() && ticks <= 400 {
 		p, stops = &plain[0], stops[:3]
 	}
 	p.once.Do(func() {
@@ -99,12 +100,16 @@ func TestSession_HashIsAFunctionOfTheSeed(t *testing.T) {
 		play(t, s, ticks)
 		return s.Game.Hash()
 	}
-	first := plainly(t, 1300)
-	if again := hash(7, 1300); again != first {
+	ticks := uint64(300)
+	if full() {
+		ticks = 1300
+	}
+	first := plainly(t, ticks)
+	if again := hash(7, ticks); again != first {
 		t.Errorf("seed 7 gave %x and then %x", first, again)
 	}
 	procs := runtime.GOMAXPROCS(1)
-	alone := hash(7, 1300)
+	alone := hash(7, ticks)
 	runtime.GOMAXPROCS(procs)
 	if alone != first {
 		t.Errorf("seed 7 gave %x, and %x on one processor", first, alone)
@@ -142,12 +147,15 @@ func TestSession_LoadingTimeDoesNotReachTheGame(t *testing.T) {
 	}
 }
 
-// long is twenty seconds of play, and less in a short run, where all goroutines have met as well.
+// full reports whether the long tests run.
+func full() bool { return !testenv.Brief() }
+
+// long is twenty seconds of play if the long tests run. In 400 ticks all goroutines meet as well.
 func long() uint64 {
-	if testing.Short() {
-		return 400
+	if full() {
+		return 1200
 	}
-	return 1200
+	return 400
 }
 
 type slowFS struct{ fs.FS }
@@ -189,6 +197,7 @@ func TestSession_SteadyLevelAllocatesNothing(t *testing.T) {
 }
 
 func TestSession_PlayIsSparedCollections(t *testing.T) {
+	testenv.Long(t)
 	if page.Default() == page.Heap() {
 		t.Log("on the heap backing the tiers themselves are Go memory; the figure means nothing")
 		return
@@ -220,6 +229,7 @@ func TestSession_EveryTierIsUsed(t *testing.T) {
 // Each tier in turn gets a tenth of what the game uses of it at most. The game must go on,
 // with less, and the tier must say that it refused.
 func TestSession_SurvivesEveryTierCutToATenth(t *testing.T) {
+	testenv.Long(t)
 	free := newSession(t, SessionConfig{Game: Config{Seed: 7}})
 	play(t, free, 900)
 	var snap tiers.Snapshot

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -28,6 +29,9 @@ func TestStore_HashIsTheSameInEach(t *testing.T) {
 		cfg   Config
 		ticks int
 	}{{Config{Seed: 7}, 700}, {Config{Seed: 7, Heat: HeatMost}, 400}} {
+		if !full() {
+			c.ticks = 150
+		}
 		var all [Stores][]uint64
 		for k := range Store(Stores) {
 			c.cfg.Store = k
@@ -74,6 +78,7 @@ func TestStore_HashIsTheSameBehindARestart(t *testing.T) {
 // What the game has lies where the store says: nothing in the tiers, and on the Go heap as many bytes and
 // objects as the game has lists.
 func TestStore_OnTheGoHeapNothingLiesInTheTiers(t *testing.T) {
+	testenv.Long(t)
 	if page.Default() == page.Heap() {
 		t.Log("on the heap backing the tiers are Go memory, too")
 		return

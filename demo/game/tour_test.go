@@ -13,6 +13,7 @@ import (
 	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // farFiles is the game's files behind a line of 200 ms and a megabyte a second.
@@ -68,6 +69,7 @@ func tourTicks(short uint64) uint64 {
 
 // What is wanted of streaming of each tour, with the least room and with much.
 func TestTour_KeepsItsBudgetsFarFromItsFiles(t *testing.T) {
+	testenv.Long(t)
 	ticks := tourTicks(3000)
 	for _, c := range []struct {
 		kind Tour
@@ -140,6 +142,7 @@ func TestTour_PassesEverySectorOfTheRealmOnTime(t *testing.T) {
 // Whatever the files take to come, and whatever room there is: the game ticks in every frame and is the same, it only
 // looks softer.
 func TestTour_SlowFilesAreOnlySofter(t *testing.T) {
+	testenv.Long(t)
 	ticks := tourTicks(900)
 	fly := func(mib int, files fs.FS) (hash uint64, soft float64) {
 		synctest.Test(t, func(t *testing.T) {
@@ -180,6 +183,7 @@ func TestTour_SlowFilesAreOnlySofter(t *testing.T) {
 
 // Five seconds after one has come to rest, what is there is a function of the place, whatever the way.
 func TestTour_TwoWaysToAPlaceAgree(t *testing.T) {
+	testenv.Long(t)
 	for _, mib := range []int{8, 64} {
 		var sets [2]string
 		for i := range sets {

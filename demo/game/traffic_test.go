@@ -4,6 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -93,6 +94,7 @@ const hordeComes = 1500 // ticks until the horde is there, at full heat
 // What the tiers carry at full heat, on autopilot: the game needs them, it does not decorate itself
 // with them. TestWhole_AtFullHeat has the same of a realm to its end.
 func TestTraffic_AtFullHeatEveryTierCarriesWhatTheGameIsFor(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, roomy())
 	play(t, s, hordeComes)
 	w := watchTraffic(s)

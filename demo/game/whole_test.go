@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -75,6 +76,7 @@ func goPercent() int {
 // some: both ends are played. The runtime's two minutes without a collection pass in the midst of the first, wherever a
 // fast machine has come to by then.
 func TestWhole_AtFullHeatUntilARealmEndsNothingIsCollectedLostOrLeaked(t *testing.T) {
+	testenv.Long(t)
 	for _, c := range []struct {
 		level   string
 		seed    uint64
@@ -129,6 +131,7 @@ func toTheEndAtFullHeat(t *testing.T, level string, seed uint64, cleared bool) {
 // every tick. Architectures are compared with one another by TestSession_HashIsTheSameOnEveryArchitecture, which
 // .ci/nightly also plays in wasm, and by the program itself on an emulated arm64.
 func TestWhole_TheHashIsTheSameHoweverARealmIsPlayed(t *testing.T) {
+	testenv.Long(t)
 	plain := way{name: "plain"}
 	ticks, hash := plain.play(t)
 	t.Logf("%d ticks, hash %016x", ticks, hash)

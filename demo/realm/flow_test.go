@@ -10,6 +10,7 @@ import (
 
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -96,7 +97,7 @@ func fly(t testing.TB, m *tiers.Manager, r *Realm, n uint64) uint64 {
 
 func TestFlow_IsTheSameForAnyNumberOfProcessors(t *testing.T) {
 	ticks := uint64(400)
-	if testing.Short() {
+	if testenv.Brief() {
 		ticks = 150
 	}
 	r := build(t, info(), maze())

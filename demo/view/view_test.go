@@ -16,6 +16,7 @@ import (
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -51,7 +52,7 @@ func newView(t testing.TB, n uint64, mem tiers.Config) *View {
 
 // brief is so many ticks, and half of them in a short run.
 func brief(n uint64) uint64 {
-	if testing.Short() {
+	if testenv.Brief() {
 		return n / 2
 	}
 	return n

@@ -39,7 +39,7 @@ func (c *chrome) state() (s state) {
 // until waits for something of the game.
 func (c *chrome) until(what string, so func(s state) bool) state {
 	c.t.Helper()
-	for end := time.Now().Add(180 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := testenv.Deadline(c.t); ; time.Sleep(20 * time.Millisecond) {
 		s := c.state()
 		if so(s) {
 			return s
@@ -252,7 +252,7 @@ func (c *chrome) headless(url string) (text string) {
 	c.t.Helper()
 	c.open(url, 640, 360, false)
 	const ended = "(() => { const o = document.getElementById('out'); return o && !o.hidden ? o.textContent : '' })()"
-	for end := time.Now().Add(180 * time.Second); !strings.Contains(text, "\nended"); time.Sleep(50 * time.Millisecond) {
+	for end := testenv.Deadline(c.t); !strings.Contains(text, "\nended"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatalf("%s does not end: %q %v", url, text, c.errors())
 		}

@@ -49,10 +49,7 @@ func newChrome(t *testing.T) *chrome {
 		}
 	}
 	if name == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("no Chromium: the page cannot be tested")
-		}
-		t.Skip("no Chromium on the PATH")
+		testenv.Missing(t, "Chromium on the PATH")
 	}
 	profile, err := os.MkdirTemp("", "strata-chromium-*") // some of its processes write until they end
 	if err != nil {
@@ -193,7 +190,7 @@ func (c *chrome) call(method string, params map[string]any, v any) {
 		if err := json.Unmarshal(m.Result, v); err != nil {
 			c.t.Fatalf("%s: %v", method, err)
 		}
-	case <-time.After(120 * time.Second):
+	case <-time.After(time.Until(testenv.Deadline(c.t))):
 		c.t.Fatalf("%s: no answer", method)
 	}
 }

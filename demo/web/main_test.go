@@ -148,7 +148,7 @@ func TestMain(m *testing.M) {
 // site returns the folder with all that a browser needs.
 func site(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
+	if testenv.Brief() {
 		t.Skip("builds the whole game for another system")
 	}
 	b := &built

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A model of what the tickets of a streamer may be seen to do, under random calls: nothing is
@@ -19,7 +21,7 @@ import (
 // everything that can be loaded is.
 func TestModel_RandomRequestsClosesAndPolls(t *testing.T) {
 	rounds := 60
-	if testing.Short() {
+	if testenv.Brief() {
 		rounds = 15
 	}
 	for seed := range rounds {
@@ -236,7 +238,7 @@ func (l *living) stir(name string) {
 // soon as nothing changes any more each ticket has the last bytes of its file, or says why it has not.
 func TestModel_WhateverAFileWasWhileItWasReadTheLastIsWhatThereIs(t *testing.T) {
 	rounds := 12
-	if testing.Short() {
+	if testenv.Brief() {
 		rounds = 3
 	}
 	for seed := range rounds {

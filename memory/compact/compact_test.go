@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // row makes blocks of size bytes, each filled with its number, and frees every second one.
@@ -232,7 +234,7 @@ func TestCompact_NeighboursOfAHalfMovedBlockMayChange(t *testing.T) {
 // its fragmentation low; one that does not compact, does not.
 func TestCompact_BoundsFragmentation(t *testing.T) {
 	frames := 4000
-	if testing.Short() {
+	if testenv.Brief() {
 		frames = 1000
 	}
 	run := func(budget uintptr) (mean float64, failures uint64) {

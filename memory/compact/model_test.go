@@ -12,6 +12,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -380,7 +381,7 @@ func TestModel_AnyOrderOfOperations(t *testing.T) {
 
 func TestModel_LongPrograms(t *testing.T) {
 	programs := 30
-	if testing.Short() {
+	if testenv.Brief() {
 		programs = 6
 	}
 	for seed := range programs {

@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/compose"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tlsf"
@@ -130,7 +131,7 @@ func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
 
 func TestFaults(t *testing.T) {
 	for name, s := range subjects {
-		if testing.Short() && strings.ContainsAny(name, "(/") {
+		if testenv.Brief() && strings.ContainsAny(name, "(/") {
 			continue // variants and nests of what is here too; under the race detector they take minutes
 		}
 		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })

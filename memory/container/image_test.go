@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/stack"
 )
 
@@ -203,7 +204,7 @@ func TestContainers_EverySystemCallMayFail(t *testing.T) {
 				if c, ok := a.(io.Closer); ok {
 					must(t, c.Close())
 				}
-				if !failed || testing.Short() && failAt > 4 {
+				if !failed || testenv.Brief() && failAt > 4 {
 					return
 				}
 			}

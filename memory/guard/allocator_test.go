@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -95,7 +96,7 @@ func TestAllocator_EveryByteOutsideABlockIsWatched(t *testing.T) {
 					if off == 0 {
 						off = int(size) // the block itself may be written
 					}
-					if (size > 1000 || testing.Short()) && off > front && off < -1 {
+					if (size > 1000 || testenv.Brief()) && off > front && off < -1 {
 						off = -1 // long canaries: the ends are enough
 					}
 					*at(p, off) = 0x41

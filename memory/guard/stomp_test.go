@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -266,8 +267,9 @@ func stomper(cfg StompConfig) memtest.Subject {
 
 func TestStomp_Conformance(t *testing.T) { memtest.Run(t, stomper(StompConfig{Reserve: 16 << 20})) }
 func TestStomp_Faults(t *testing.T) {
+	testenv.Long(t)
 	blocks := 32
-	if testing.Short() { // Check reads the granules of every block that is live
+	if testenv.Brief() { // Check reads the granules of every block that is live
 		blocks = 12
 	}
 	memtest.Faults(t, stomper(StompConfig{Reserve: 16 << 20, Blocks: blocks, Front: true}))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -165,7 +166,7 @@ func TestGallery_EachBrokenAllocatorFailsExactlyTheTestsThatItShould(t *testing.
 		t.Fatalf("a good allocator fails %v: %v", names, said)
 	}
 	for i, g := range gallery {
-		if testing.Short() && i%6 != 0 || testing.Short() && invariant.Debug && i%18 != 0 {
+		if testenv.Brief() && i%6 != 0 || testenv.Brief() && invariant.Debug && i%18 != 0 {
 			continue // under the race detector all of it takes a minute
 		}
 		failsExactly(t, g.name, tamper(g.tamper), g.fails)

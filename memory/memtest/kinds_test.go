@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/stack"
 )
@@ -109,7 +110,7 @@ func TestGallery_OddAllocatorsThatKeepTheirWordPass(t *testing.T) {
 		"a heap without one base": tamper(func(x *tampered) { x.base = func(*tampered) unsafe.Pointer { return nil } }),
 		"a stack":                 piled(nil),
 	} {
-		if testing.Short() && name != "a stack" && name != "a heap of blocks of 64 bytes" && name != "a heap without one base" || testing.Short() && invariant.Debug && name != "a stack" {
+		if testenv.Brief() && name != "a stack" && name != "a heap of blocks of 64 bytes" && name != "a heap without one base" || testenv.Brief() && invariant.Debug && name != "a stack" {
 			continue
 		}
 		failsExactly(t, name, s, nil)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -78,7 +79,7 @@ var rates = []float64{5, 30, 60, 144, 240}
 
 func atEveryRate(t *testing.T, f func(t *testing.T, hz float64)) {
 	for _, hz := range rates {
-		if testing.Short() && hz != 5 && hz != 60 {
+		if testenv.Brief() && hz != 5 && hz != 60 {
 			continue // a million frames under the race detector
 		}
 		t.Run(fmt.Sprintf("%g Hz", hz), func(t *testing.T) { f(t, hz) })

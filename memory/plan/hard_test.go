@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A block of a cut rectangle: ticks [t0, t1), units [m0, m1).
@@ -97,7 +99,7 @@ func TestCut_TheBoundIsTheOptimum(t *testing.T) {
 func TestExact_RatioOnInstancesWithKnownOptimum(t *testing.T) {
 	for _, c := range hardRows {
 		t.Run(fmt.Sprintf("n=%d/drop=%d/seed=%d", c.n, c.drop, c.seed), func(t *testing.T) {
-			if c.n > 200 && testing.Short() {
+			if c.n > 200 && testenv.Brief() {
 				t.Skip("a few seconds each")
 			}
 			buffers, _ := cut(c.seed, c.n, c.drop)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/strata-go/strata/memory/internal/cputime"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/plan/internal/hard/instances"
 )
@@ -21,7 +22,7 @@ func TestPublic_MiniMallocsInstancesFitTheirCapacity(t *testing.T) {
 	const capacity = 1 << 20
 	for _, c := range publicRows {
 		t.Run(c.name, func(t *testing.T) {
-			if c.steps > 100_000 && (testing.Short() || invariant.Debug) {
+			if c.steps > 100_000 && (testenv.Brief() || invariant.Debug) {
 				t.Skip("a few seconds")
 			}
 			set, err := instances.Load(filepath.Join("testdata", "minimalloc", c.name+".1048576.csv.gz"))
@@ -125,7 +126,7 @@ func ratio(p *plan.Plan) float64 {
 // The clock covers all of Exact: checks, Fast, search and proof.
 func TestExact_KeepsItsTimeAtEverySize(t *testing.T) {
 	for _, n := range []int{10, 300, 1000, 10_000, 30_000, 100_000, plan.Count} {
-		if n > 10_000 && (testing.Short() || invariant.Debug) {
+		if n > 10_000 && (testenv.Brief() || invariant.Debug) {
 			continue
 		}
 		set := instances.Graph(3, n)
@@ -163,7 +164,7 @@ func TestExact_KeepsItsTimeAtEverySize(t *testing.T) {
 }
 
 func TestFast_AHundredThousandBuffersAreASecondsWork(t *testing.T) {
-	if testing.Short() || invariant.Debug {
+	if testenv.Brief() || invariant.Debug {
 		t.Skip("a second, and many where builds check")
 	}
 	set := instances.Graph(1, 100_000)

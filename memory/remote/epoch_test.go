@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // reset ends every block.
@@ -309,7 +310,7 @@ func TestReset_WhileFreersPush(t *testing.T) {
 	eachKind(t, func(t *testing.T, target func(*slots) Target) {
 		const workers, each = 3, 200
 		rounds := 300
-		if testing.Short() {
+		if testenv.Brief() {
 			rounds = 60
 		}
 		s := newSlots(t, workers*each, 16)
@@ -372,7 +373,7 @@ func TestReset_WhileFreersPush(t *testing.T) {
 // A Reset at the same time as Free: each block is of one epoch, and counted once.
 func TestReset_AtAnyMomentCountsEachBlockOnce(t *testing.T) {
 	rounds := 2000
-	if testing.Short() {
+	if testenv.Brief() {
 		rounds = 200
 	}
 	s := newSlots(t, 1, 16)

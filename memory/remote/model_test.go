@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A freed block passes through three places before the target has it: the Freer's batch,
@@ -192,7 +193,7 @@ func (m *model) finish() {
 
 func TestModel(t *testing.T) {
 	programs := 60
-	if testing.Short() {
+	if testenv.Brief() {
 		programs = 10
 	}
 	for seed := range programs {

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A round trip: the owner allocates and stamps, freers verify the stamp and free, and each
@@ -88,7 +89,7 @@ func freeAll(t *testing.T, f *Freer, c <-chan []unsafe.Pointer) {
 
 func TestInbox_NothingIsLostOrDuplicated(t *testing.T) {
 	blocks := 1_000_000
-	if testing.Short() {
+	if testenv.Brief() {
 		blocks = 50_000
 	}
 	eachKind(t, func(t *testing.T, target func(*slots) Target) {

@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -258,7 +259,7 @@ func TestRead_WhileMappingsComeAndGo(t *testing.T) {
 	}()
 	var r Report
 	rounds := 100
-	if testing.Short() {
+	if testenv.Brief() {
 		rounds = 10
 	}
 	for range rounds {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
@@ -119,7 +120,7 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 		{Reserve: 3 << 20, MaxSize: 24 << 10}, // the top class has spans
 		{Reserve: 2 << 20, MaxSize: 4096, Classes: PowerOfTwo},
 	} {
-		if testing.Short() && cfg.Classes == PowerOfTwo {
+		if testenv.Brief() && cfg.Classes == PowerOfTwo {
 			continue
 		}
 		central, c := furnished(t, cfg)

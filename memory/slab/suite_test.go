@@ -6,6 +6,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/slab"
 )
@@ -55,7 +56,7 @@ var subjects = map[string]memtest.Subject{
 // Short runs leave out the ladders that differ from the others in numbers alone.
 func TestConformance(t *testing.T) {
 	for name, s := range subjects {
-		if testing.Short() && (name == "PowerOfTwo" || name == "Step16" || name == "Fibonacci") {
+		if testenv.Brief() && (name == "PowerOfTwo" || name == "Step16" || name == "Fibonacci") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
@@ -64,7 +65,7 @@ func TestConformance(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	for _, name := range []string{"Geometric", "Spans", "Tight"} {
-		if testing.Short() && name == "Spans" {
+		if testenv.Brief() && name == "Spans" {
 			continue // its large blocks take minutes under the race detector
 		}
 		t.Run(name, func(t *testing.T) { memtest.Faults(t, subjects[name]) })

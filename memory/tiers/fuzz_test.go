@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A life is a manager that runs a program of frames, levels, allocations and frees, with a
@@ -182,7 +183,7 @@ func (l *life) run(program []byte) {
 
 func TestManager_AnyOrderOfFramesLevelsAndBlocks(t *testing.T) {
 	seeds := uint64(20)
-	if testing.Short() {
+	if testenv.Brief() {
 		seeds = 5
 	}
 	for seed := range seeds {

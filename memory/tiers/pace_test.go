@@ -501,7 +501,7 @@ func TestPacing_AHostsFigureSurvivesARace(t *testing.T) {
 	host(t, 100)
 	m := paced(t, 64<<20)
 	n := 2000
-	if testing.Short() {
+	if testenv.Brief() {
 		n = 300
 	}
 	for i := range n {

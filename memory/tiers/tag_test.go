@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -89,7 +90,7 @@ var subjectReserve = [Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 2 << 20,
 // without tags.
 func TestTag_Suite(t *testing.T) {
 	for name, s := range tagSubjects {
-		if testing.Short() && name != "Tag" {
+		if testenv.Brief() && name != "Tag" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
@@ -98,7 +99,7 @@ func TestTag_Suite(t *testing.T) {
 
 func TestTag_Faults(t *testing.T) {
 	for name, s := range tagSubjects {
-		if testing.Short() && name != "Tag" {
+		if testenv.Brief() && name != "Tag" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })

@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/remote"
 )
@@ -310,7 +311,7 @@ func (s *tagModel) level() {
 // settled moments those of others, too.
 func TestTag_BooksAreTheModelsOverAMillionSteps(t *testing.T) {
 	steps := 1_000_000
-	if testing.Short() {
+	if testenv.Brief() {
 		steps = 30_000
 	}
 	if invariant.Debug {
@@ -426,7 +427,7 @@ func TestTag_BooksAreExactOverGoroutines(t *testing.T) {
 	}
 	made := make(chan block, 64)
 	steps := 4000
-	if testing.Short() {
+	if testenv.Brief() {
 		steps = 500
 	}
 	var workers sync.WaitGroup

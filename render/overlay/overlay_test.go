@@ -16,6 +16,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -186,7 +187,7 @@ func near(got, want, by float64) bool { return got >= want*(1-by) && got <= want
 
 func atEveryRate(t *testing.T, f func(t *testing.T, hz float64)) {
 	for _, hz := range []float64{5, 30, 60, 144, 240} {
-		if testing.Short() && hz != 5 && hz != 60 {
+		if testenv.Brief() && hz != 5 && hz != 60 {
 			continue
 		}
 		t.Run(fmt.Sprintf("%g Hz", hz), func(t *testing.T) { f(t, hz) })

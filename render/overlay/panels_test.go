@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -75,7 +76,7 @@ var screens = [][2]int{{640, 360}, {1280, 720}, {1920, 1080}, {3840, 2160}, {320
 func TestPanels_DropNothingAndStayInTheirPlacesAtEverySize(t *testing.T) {
 	g := busy(t, Config{Top: 0.12, Bottom: 0.06})
 	for i, size := range screens {
-		if testing.Short() && i > 1 {
+		if testenv.Brief() && i > 1 {
 			break
 		}
 		g.w, g.h = size[0], size[1]

@@ -3,11 +3,9 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
@@ -15,14 +13,14 @@ import (
 func TestMain_ReportsAndExitsWithZeroAtASignal(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 		t.Run(sig.String(), func(t *testing.T) {
-			cmd := testenv.Command(t, os.Args[0], "-every", "1h")
+			cmd := testenv.Command(t, os.Args[0], "-every", "100ms")
 			cmd.Env = append(cmd.Environ(), asServer+"=1")
-			var out bytes.Buffer
+			var out output
 			cmd.Stdout, cmd.Stderr = &out, &out
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(1500 * time.Millisecond)
+			out.untilSteady(t, 1)
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}

@@ -3,12 +3,14 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // The small form of what the command plays for ten minutes.
 func TestGiant_WorldAndModelDoNotDiffer(t *testing.T) {
 	entities, ticks := 20_000, 120
-	if testing.Short() {
+	if testenv.Brief() {
 		entities, ticks = 5_000, 60
 	}
 	refused := 0

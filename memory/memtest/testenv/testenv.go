@@ -26,6 +26,10 @@ func Full() bool {
 	}
 }
 
+// Brief reports whether tests play a short version of what takes long: with -short, and unless Full
+// is true.
+func Brief() bool { return testing.Short() || !Full() }
+
 // Long skips a test that takes long unless Full is true.
 func Long(t testing.TB) {
 	t.Helper()

@@ -178,3 +178,58 @@ func (e *ender) Skipf(string, ...any) {
 		e.how = "skip"
 	}
 }
+
+func TestUntil_EndsWithItsConditionOrAtTheDeadline(t *testing.T) {
+	n := 0
+	Until(t, "three calls", time.Microsecond, func() bool { n++; return n == 3 })
+	if n != 3 {
+		t.Errorf("%d calls", n)
+	}
+	for what, wait := range map[string]func(t testing.TB){
+		"Until":   func(t testing.TB) { Until(t, "nothing", time.Millisecond, func() bool { return false }) },
+		"Receive": func(t testing.TB) { Receive(t, "nothing", make(chan int)) },
+	} {
+		over := &fatal{recorder: recorder{TB: t, end: time.Now().Add(margin)}}
+		func() {
+			defer func() { _ = recover() }()
+			wait(over)
+		}()
+		if !strings.Contains(over.said.String(), "nothing") {
+			t.Errorf("%s: said %q", what, &over.said)
+		}
+	}
+	sent := make(chan int, 1)
+	sent <- 7
+	if v := Receive(t, "a number", sent); v != 7 {
+		t.Errorf("received %d", v)
+	}
+}
+
+// A fatal is a recorder whose Fatalf ends the call by a panic.
+type fatal struct{ recorder }
+
+func (f *fatal) Fatalf(format string, args ...any) {
+	f.Errorf(format, args...)
+	panic(f)
+}
+
+var kept [][]byte
+
+func TestLeastObjects_IgnoresWhatOthersAllocate(t *testing.T) {
+	calls := 0
+	n := LeastObjects(20, func() {
+		kept = kept[:0]
+		if calls++; calls%3 != 0 { // as if another goroutine allocated
+			for range 1000 {
+				kept = append(kept, make([]byte, 100))
+			}
+			return
+		}
+		for range 7 {
+			kept = append(kept, make([]byte, 100))
+		}
+	})
+	if n != 7 {
+		t.Errorf("%d objects, want 7", n)
+	}
+}

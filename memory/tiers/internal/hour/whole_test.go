@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // brief reports whether this is a short run of a build that checks itself: a level takes minutes
 // there, and it is one goroutine that plays.
-func brief() bool { return testing.Short() && invariant.Debug }
+func brief() bool { return testenv.Brief() && invariant.Debug }
 
 // The short form of what the command asserts of hours: five minutes and a half.
 func TestPlay_CommittedStaysWithinTheBoundOfTheFirstHour(t *testing.T) {
 	frames := 20_000
-	if testing.Short() {
+	if testenv.Brief() {
 		frames = levelFrames + 2*framesPerMinute // with one change of levels
 	}
 	if brief() {
