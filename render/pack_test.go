@@ -1,6 +1,7 @@
 package render
 
 import (
+	"image"
 	"slices"
 	"testing"
 )
@@ -65,6 +66,43 @@ func TestColor_RGBACoversTheWholeRange(t *testing.T) {
 		r, g, b, a := Color{v, v, v, v}.RGBA()
 		if r != want || g != want || b != want || a != want {
 			t.Errorf("%v is %x, %x, %x, %x; want %x", v, r, g, b, a, want)
+		}
+	}
+}
+
+// Half covered texels are lifted, the more the smaller the glyphs; ends and order stay.
+func TestEmbolden_LiftsTheMiddleAndKeepsTheEnds(t *testing.T) {
+	before := 0
+	for k := 4; k >= 1; k-- {
+		img := image.NewAlpha(image.Rect(0, 0, 256, 1))
+		for i := range img.Pix {
+			img.Pix[i] = uint8(i)
+		}
+		embolden(img, k)
+		if img.Pix[0] != 0 || img.Pix[255] != 255 || !slices.IsSorted(img.Pix) {
+			t.Errorf("scale %d: ends %d and %d, in order %v", k, img.Pix[0], img.Pix[255], slices.IsSorted(img.Pix))
+		}
+		if mid := int(img.Pix[128]); mid <= max(128, before) {
+			t.Errorf("scale %d: 128 becomes %d; at the next larger scale it is %d", k, mid, before)
+		} else {
+			before = mid
+		}
+	}
+	img := &image.Alpha{Pix: []uint8{1, 2, 64, 200}, Stride: 4, Rect: image.Rect(0, 0, 4, 1)}
+	embolden(img, 1) // 255 * (v/255)^0.6
+	if want := []uint8{9, 14, 111, 220}; !slices.Equal(img.Pix, want) {
+		t.Errorf("at scale 1: %v; want %v", img.Pix, want)
+	}
+}
+
+func TestEven_GathersEachBit(t *testing.T) {
+	for n := range uint32(1 << 16) {
+		want := 0
+		for b := range 8 {
+			want |= int(n>>(2*b)&1) << b
+		}
+		if got := even(n); got != want {
+			t.Fatalf("even(%#x) = %#x; want %#x", n, got, want)
 		}
 	}
 }

@@ -150,13 +150,12 @@ func (t *Tiles) where(tile Tile) (at, x, y int) {
 	return at, even(uint32(unit)) * TileUnit, even(uint32(unit)>>1) * TileUnit
 }
 
-// even gathers the even bits of a Morton number.
+// even gathers the even bits of a Morton number below 1<<16. The largest page has 64 by 64 units.
 func even(n uint32) int {
-	n &= 0x55555555
-	n = (n | n>>1) & 0x33333333
-	n = (n | n>>2) & 0x0f0f0f0f
-	n = (n | n>>4) & 0x00ff00ff
-	n = (n | n>>8) & 0x0000ffff
+	n &= 0x5555
+	n = (n | n>>1) & 0x3333
+	n = (n | n>>2) & 0x0f0f
+	n = (n | n>>4) & 0x00ff
 	return int(n)
 }
 
