@@ -24,6 +24,7 @@ func (h *Heap) Reset() {
 
 // forget empties the books, less the maps of classes, and touches no block.
 func (h *Heap) forget() {
+	h.undo.broken, h.undo.least = true, 0
 	if invariant.Exact {
 		clear(h.live[:h.limit/64])
 		clear(h.old)

@@ -66,6 +66,7 @@ type Heap struct {
 	mem      page.Prefix
 	owner    invariant.Owner
 
+	undo    undo           // what a request that is refused gives back
 	old     []uint64       // while an epoch runs: the live blocks from before it, which live lacks
 	onShort func(all bool) // see OnShort
 }
@@ -171,7 +172,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 //
 // Cost: a table lookup, a pop and a bit set. Every 32nd block that a class never handed out
 // before, its next ones are carved; when memory is refused, empty spans of other classes are
-// reclaimed first, in time proportional to the free blocks.
+// reclaimed first, in time proportional to the free blocks. If the request fails all the same those
+// classes have their spans again: nothing that Stats and Classes report has changed.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
 	mask := align - 1
@@ -220,7 +222,8 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is Free for a block whose size the caller does not know. It costs no more.
+// FreeAny is Free for a block whose size the caller does not know. It costs no more. A block of a
+// Large that is no memory.AnyFreer panics with a *memory.Misuse that says so.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	if off >= h.limit {
@@ -361,8 +364,9 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 // Large, which answers for them.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the usable bytes of a live block: its class. Blocks of Large are asked of
-// Large. What is no live block panics with a *memory.Misuse, as Free does.
+// SizeOf returns the usable bytes of a live block: its class. For a block of Large it returns what
+// Large says; if Large is no memory.Sizer it panics with a *memory.Misuse that says so. What is no
+// live block panics too, as in Free.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	if z, ok := h.large.(memory.Sizer); ok && h.base != nil && !h.mem.Contains(p) {
 		return z.SizeOf(p)

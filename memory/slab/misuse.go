@@ -74,6 +74,18 @@ func (h *Heap) reject(op string, p unsafe.Pointer, size uintptr) *memory.Misuse 
 	return &memory.Misuse{Package: "slab", Op: op, Addr: uintptr(p), Size: size, Reason: h.reason(op, p, size)}
 }
 
+// notLarge says why op, which Large cannot do, cannot work on p, which lies outside the reservation.
+func (h *Heap) notLarge(op string, p unsafe.Pointer) string {
+	what := "foreign pointer, or a block of Large"
+	if o, ok := h.large.(memory.Owner); ok {
+		if !o.Owns(p) {
+			return "foreign pointer: it lies neither in this heap's reservation nor in Large"
+		}
+		what = "it lies in Large"
+	}
+	return fmt.Sprintf("%s, and a %T has no %s", what, h.large, op)
+}
+
 func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 	off := uintptr(p) - uintptr(h.base)
 	switch {
@@ -81,6 +93,8 @@ func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 		return "the heap is closed"
 	case op == "Reset":
 		return fmt.Sprintf("%d caches of the heap are open and may hold its blocks: close them first", h.openCaches())
+	case !h.mem.Contains(p) && h.large != nil && (op == "SizeOf" || op == "FreeAny"):
+		return h.notLarge(op, p)
 	case !h.mem.Contains(p):
 		return fmt.Sprintf("foreign pointer: it does not lie in this heap's reservation of %d bytes", h.mem.Reserved())
 	case off>>granuleShift >= h.limit:

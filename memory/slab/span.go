@@ -30,8 +30,8 @@ const growShare = 32
 type run struct{ first, units uintptr }
 
 // refill gives a class whose stack is empty at least one free block. On error nothing has
-// changed but that other classes may have lost empty spans. Blocks that were freed meanwhile,
-// as by the function of a [page.Limit.OnSoft], stay below the new ones.
+// changed. Blocks that were freed meanwhile, as by the function of a [page.Limit.OnSoft], stay
+// below the new ones.
 func (h *Heap) refill(ci uint8) error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -88,13 +88,24 @@ func (h *Heap) assign(ci uint8, r run) {
 // takeSpan finds units for another span of a class: recycled ones, then fresh ones, and when
 // memory is refused as many as one block needs, and those that reclaim can take from other
 // classes. It commits nothing where largestFree says that there is room.
-func (h *Heap) takeSpan(s *shape) (run, error) {
+//
+// If all fails, also by a panic of the source, the other classes have their spans again.
+func (h *Heap) takeSpan(s *shape) (r run, err error) {
 	size := s.bytes()
 	least, fair, want := s.spanUnits()
 	if r := h.takeVacant(size, fair, want); r.units > 0 {
 		return r, nil
 	}
-	if h.mustCommit(size, fair) {
+	if h.undo.begin(h) {
+		defer func() { h.undo.end(h, r.units > 0, least, spanStep(size)) }()
+	}
+	return h.findSpan(size, least, fair, want)
+}
+
+// findSpan is takeSpan where no vacant units fit well.
+func (h *Heap) findSpan(size, least, fair, want uintptr) (run, error) {
+	hopeless := h.undo.hopeless(h, least, spanStep(size))
+	if h.mustCommit(size, fair) && !hopeless {
 		if r := h.squeeze(size, fair, want); r.units > 0 {
 			return r, nil
 		}
@@ -118,7 +129,7 @@ func (h *Heap) takeSpan(s *shape) (run, error) {
 			return r, nil
 		}
 	}
-	if h.reclaim() == 0 {
+	if hopeless || h.reclaim() == 0 {
 		return run{}, err
 	}
 	if r := h.takeVacant(size, least, want); r.units > 0 {
@@ -193,6 +204,9 @@ func (h *Heap) vacantRun(least, most, step uintptr) run {
 func (h *Heap) takeFresh(size, least, most uintptr) (run, error) {
 	step := spanStep(size)
 	for h.mustCommit(size, least) { // again: the source may have called what takes units, trims or resets
+		if err := h.growBooksFor(size, least, most); err != nil {
+			return run{}, err
+		}
 		if err := h.mem.Ensure((align.Up(h.limit/unitGranules, step) + least) << unitShift); err != nil {
 			return run{}, err
 		}
@@ -215,6 +229,17 @@ func (h *Heap) takeFresh(size, least, most uintptr) (run, error) {
 		h.poisoned = h.limit
 	}
 	return r, nil
+}
+
+// growBooksFor makes the maps reach to the end of a span of least to most units at limit, as far as
+// memory will be committed for it: before that is, so that a refusal leaves nothing committed.
+func (h *Heap) growBooksFor(size, least, most uintptr) error {
+	first := align.Up(h.limit/unitGranules, spanStep(size))
+	need := (first + least) << unitShift
+	if need > h.mem.Reserved() {
+		return nil // Ensure says so
+	}
+	return h.growBooks(first + fitUnits(size, min(most, h.mem.Ahead(need)>>unitShift-first)))
 }
 
 // bookBytes is what the maps take for a unit: a live word, its class, place and tally.

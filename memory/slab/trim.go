@@ -16,6 +16,7 @@ func (h *Heap) Trim() error {
 		return memory.ErrClosed
 	}
 	h.owner.Touch()
+	h.undo.broken = true
 	h.reclaim()
 	h.poisoned = min(h.poisoned, h.limit)
 	if err := h.mem.Trim(h.limit << granuleShift); err != nil {
@@ -94,6 +95,7 @@ func (h *Heap) condemn() (units uintptr) {
 
 // condemnSpan marks the span of n units from first on, which the class has no longer.
 func (h *Heap) condemnSpan(s *shape, first, n uintptr) {
+	h.undo.note(h, first, n)
 	h.tally[first] = emptied
 	s.units -= uint32(n)
 	s.blocks -= uint32(n*unitGranules) / s.size

@@ -86,10 +86,16 @@ func TestHeap_MapsThatDoNotFitAreAnError(t *testing.T) {
 		memtest.MustAlloc(t, h, 4096, 16)
 	}
 	giveBack := takeAddresses(t)
+	before := h.Stats()
 	for err == nil {
+		before = h.Stats()
 		_, err = h.Alloc(4096, 16)
 	}
+	after := h.Stats()
 	giveBack()
+	if after.Failures = before.Failures; after != before {
+		t.Errorf("a failed Alloc changed %+v to %+v", before, after)
+	}
 	if !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "page: Go heap: ") {
 		t.Error(err)
 	}
