@@ -227,20 +227,24 @@ func (b *Blocks) carve(k uintptr) {
 	b.carved += k
 }
 
-// room commits memory for the first slots and grows the books to hold them. The stack has an
-// entry for every slot carved, not for every slot vacant now: Put never grows it.
+// room commits memory for the first slots and grows the metadata to hold them. The stack has an
+// entry for every slot carved, not for every slot vacant now: Put never grows it. The Go heap is
+// asked first, so that on error nothing is committed.
 func (b *Blocks) room(slots uintptr) error {
+	n := uintptr(0) // slots that the metadata is to hold; 0: as many as now
+	if slots > uintptr(len(b.free)) {
+		n = max(slots, min(2*uintptr(len(b.free)), b.capacity))
+		err := page.HeapRoom(b.books(n))
+		if err != nil && n > slots {
+			n = slots
+			err = page.HeapRoom(b.books(n))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	b.soiled = min(b.soiled, b.mem.Committed()/b.size) // what was given back comes back zero
-	if err := b.mem.Ensure(slots * b.size); err != nil || slots <= uintptr(len(b.free)) {
-		return err
-	}
-	n := max(slots, min(2*uintptr(len(b.free)), b.capacity))
-	err := page.HeapRoom(b.books(n))
-	if err != nil && n > slots {
-		n = slots
-		err = page.HeapRoom(b.books(n))
-	}
-	if err != nil {
+	if err := b.mem.Ensure(slots * b.size); err != nil || n == 0 {
 		return err
 	}
 	b.free = extend(b.free, n)

@@ -146,24 +146,28 @@ func (s *slots) grow(n int, g ground) error {
 	return nil
 }
 
-// room commits memory for the first n slots and grows the books to hold them; free has room
-// for every slot, so that drop never grows it.
+// room commits memory for the first n slots and grows the metadata to hold them; free has space
+// for every slot, so that drop never grows it. The Go heap is asked first, so that on error nothing
+// is committed.
 func (s *slots) room(n uint, g ground) error {
-	if err := g.ensure(n); err != nil || n <= uint(len(s.gens)) {
+	entries := uint(0) // of the metadata; 0: as many as now
+	if n > uint(len(s.gens)) {
+		entries = max(n, min(2*uint(len(s.gens)), s.capacity))
+		err := page.HeapRoom(uintptr(entries) * slotBooks)
+		if err != nil && entries > n {
+			entries = n
+			err = page.HeapRoom(uintptr(entries) * slotBooks)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := g.ensure(n); err != nil || entries == 0 {
 		return err
 	}
-	books := max(n, min(2*uint(len(s.gens)), s.capacity))
-	err := page.HeapRoom(uintptr(books) * slotBooks)
-	if err != nil && books > n {
-		books = n
-		err = page.HeapRoom(uintptr(books) * slotBooks)
-	}
-	if err != nil {
-		return err
-	}
-	s.gens = extend(s.gens, uintptr(books))
-	s.free = extend(s.free, uintptr(books))
-	s.live = extend(s.live, uintptr(books+63)>>6)
+	s.gens = extend(s.gens, uintptr(entries))
+	s.free = extend(s.free, uintptr(entries))
+	s.live = extend(s.live, uintptr(entries+63)>>6)
 	return nil
 }
 
