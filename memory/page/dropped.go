@@ -11,10 +11,11 @@ import (
 )
 
 // A Dropped is a Prefix that became garbage without having been closed: an allocator that
-// somebody forgot. Its addresses stay reserved for good, since a pointer into them may be left;
-// so what is reported is a leak, also where it does no harm.
+// somebody forgot. It is reported also if it does no harm. What [OS] has reserved stays reserved
+// and committed until the process ends, since a pointer into it may be left. What [Heap] has
+// reserved is Go's: it is collected when no pointer into it is left.
 type Dropped struct {
-	Bytes uintptr // reserved
+	Bytes uintptr // that were reserved
 	Site  string  // who made it, innermost first
 }
 
@@ -22,10 +23,10 @@ func (d Dropped) String() string {
 	return fmt.Sprintf("page: %d bytes of address space were reserved and never closed, by %s", d.Bytes, d.Site)
 }
 
-// OnDropped has f told, on a goroutine of the runtime's, of each Prefix that is dropped from
-// now on; nil restores the default, a line on standard error. Builds with -tags memdebug or
-// -race watch for that, others do not: it costs a stack walk for each Prefix. What is dropped
-// at the end of the program is not told.
+// OnDropped makes the runtime call f for each Prefix that is dropped from now on, on a goroutine of
+// its own; nil restores the default, a line on standard error. Builds with -tags memdebug or -race
+// watch for that, others do not: it costs a stack walk for each Prefix. What is dropped at the end
+// of the program is not reported.
 func OnDropped(f func(Dropped)) {
 	if f == nil {
 		f = complain

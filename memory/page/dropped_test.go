@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
@@ -52,4 +53,54 @@ func TestPrefix_OneThatIsDroppedIsToldWithItsSite(t *testing.T) {
 	if invariant.Debug {
 		t.Error("nobody was told")
 	}
+}
+
+// forgetOn drops a Prefix on src that has committed its first bytes, and returns its first byte.
+func forgetOn(t *testing.T, src page.Source) (base uintptr, seen weak.Pointer[byte]) {
+	t.Helper()
+	p, err := page.NewPrefix(src, 3<<20, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Ensure(page.Granule); err != nil {
+		t.Fatal(err)
+	}
+	first := (*byte)(p.Base())
+	*first = 7
+	base = uintptr(p.Base())
+	if src == page.Heap() {
+		seen = weak.Make(first)
+	}
+	return base, seen
+}
+
+func TestDropped_WhatTheSystemReservedStays(t *testing.T) {
+	page.OnDropped(func(page.Dropped) {})
+	defer page.OnDropped(nil)
+	if page.OS() == page.Heap() {
+		return // nothing is mapped here
+	}
+	base, _ := forgetOn(t, page.OS())
+	for range 3 {
+		runtime.GC()
+	}
+	for _, s := range page.AppendMapped(nil) {
+		if base-s.Base < s.Size {
+			return
+		}
+	}
+	t.Errorf("the reservation at %#x is gone, and a pointer into it may be left", base)
+}
+
+func TestDropped_WhatIsGosIsCollected(t *testing.T) {
+	page.OnDropped(func(page.Dropped) {})
+	defer page.OnDropped(nil)
+	_, seen := forgetOn(t, page.Heap())
+	for range 20 {
+		runtime.GC()
+		if seen.Value() == nil {
+			return
+		}
+	}
+	t.Error("a Prefix of the Go heap was dropped and is not collected")
 }

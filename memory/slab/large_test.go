@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 // stern is a Large that panics in every call, as one does whose own caller erred.
@@ -62,6 +63,48 @@ func TestLarge_WithoutCapabilitiesIsNotAsked(t *testing.T) {
 	memtest.Misuse(t, func() { h.FreeAny(p) }, "slab.FreeAny", "foreign pointer")
 	memtest.Misuse(t, func() { h.SizeOf(p) }, "slab.SizeOf", "foreign pointer")
 	h.Free(p, 5000)
+}
+
+// A sizeless Large knows its range, and neither sizes nor FreeAny.
+type sizeless struct {
+	memory.Allocator
+	memory.Owner
+}
+
+func TestSizeOf_ALargeWithoutItIsNamed(t *testing.T) {
+	large, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer large.Close()
+	var own byte
+	for _, c := range []struct {
+		large         memory.Allocator
+		mine, foreign []string
+	}{
+		{mute{large}, []string{"or a block of Large", "slab.mute has no "}, []string{"foreign pointer"}},
+		{sizeless{large, large}, []string{"it lies in Large", "slab.sizeless has no "}, []string{"foreign pointer: it lies neither"}},
+	} {
+		h := newHeap(t, Config{Large: c.large})
+		for _, a := range []interface {
+			memory.Allocator
+			memory.AnyFreer
+			memory.Sizer
+		}{h, mustCentral(newHeap(t, Config{Large: c.large}))} {
+			p := memtest.MustAlloc(t, a, 5000, 16)
+			memtest.Misuse(t, func() { a.SizeOf(p) }, append(c.mine, "slab.SizeOf", "has no SizeOf")...)
+			memtest.Misuse(t, func() { a.FreeAny(p) }, append(c.mine, "slab.FreeAny", "has no FreeAny")...)
+			memtest.Misuse(t, func() { a.SizeOf(unsafe.Pointer(&own)) }, c.foreign...)
+			memtest.Misuse(t, func() { a.FreeAny(unsafe.Pointer(&own)) }, c.foreign...)
+			a.Free(p, 5000)
+		}
+	}
+	h := newHeap(t, Config{Large: large})
+	p := memtest.MustAlloc(t, h, 5000, 16)
+	if h.SizeOf(p) != large.SizeOf(p) {
+		t.Errorf("SizeOf = %d", h.SizeOf(p))
+	}
+	h.FreeAny(p)
 }
 
 func TestNew_RefusesWhatItCannotCount(t *testing.T) {
