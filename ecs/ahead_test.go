@@ -13,21 +13,22 @@ import (
 // makes them, with a tag, a pointerful column and one of no size.
 func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 	type nobody [0]*int
+	type small struct{ p *int } // a chunk has as many of these as of its other rows
 	type part struct {
 		rows   int
 		from   address
 		behind unsafe.Pointer
 	}
 	w, _ := newTestWorld(t, Config{MaxChunkBytes: 64 << 10})
-	m := NewMap4[byte, burning, brain, nobody](w)
+	m := NewMap4[byte, burning, small, nobody](w)
 	const per = 7280 // rows of 9 bytes in 64 KiB
 	if err := m.NewBatch(2*per+100, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := NewMap5[byte, burning, brain, nobody, position](w).NewBatch(10, nil); err != nil {
+	if err := NewMap5[byte, burning, small, nobody, position](w).NewBatch(10, nil); err != nil {
 		t.Fatal(err)
 	}
-	f := NewFilter4[byte, burning, brain, nobody](w)
+	f := NewFilter4[byte, burning, small, nobody](w)
 	var got []part
 	for s := f.begin(); s != nil; s = s.next() {
 		p := part{rows: s.rows, from: s.cols[0]}

@@ -12,6 +12,10 @@ import (
 // next step, before it touches a row that may have moved. That costs the loop one load a row: a
 // bound that is read from the ticket takes the place of one in a register.
 
+// maxKnown is how many chunks a loop remembers for the next one: those of an archetype of up to 64 KiB that
+// was filled entity by entity, and a power of two.
+const maxKnown = 8
+
 // A ticket is the permission of one loop to go on, and says where it is. It is a filter's own, for one loop
 // after the other: for a single entity, which is walked in some ns, to make one would take the longest.
 type ticket struct {
@@ -28,7 +32,7 @@ type ticket struct {
 	sole  *table
 	laid  uint64 // 0: they do not
 	known int
-	way   [perClass]stretch
+	way   [maxKnown]stretch
 }
 
 // A stretch is rows that lie one behind the other: of a chunk, or a run of changed ones.
@@ -147,7 +151,7 @@ func (f *filter) begin() *stretch {
 		s.set(int(t.sole.tailN), f.stride)
 		return s
 	}
-	t.way[uint(t.known-1)%perClass].set(int(t.sole.tailN), f.stride)
+	t.way[uint(t.known-1)%maxKnown].set(int(t.sole.tailN), f.stride)
 	return s
 }
 
@@ -202,7 +206,7 @@ func (t *ticket) aim(k *tableChunk, n int) {
 	f := t.f
 	w := f.w
 	s := &t.way[0]
-	if t.known == int(t.c)-1 && t.known < perClass && len(f.matches) == 1 && !f.watchful && t == f.mine && (t.known == 0 || t.at.rows < aheadRows) {
+	if t.known == int(t.c)-1 && t.known < maxKnown && len(f.matches) == 1 && !f.watchful && t == f.mine && (t.known == 0 || t.at.rows < aheadRows) {
 		s = &t.way[t.known]
 		if t.known++; t.known > 1 {
 			t.at.then = s

@@ -42,7 +42,7 @@ type chunk struct {
 //	    pointer-free types, in the Go heap for pointerful ones, 0 where the archetype has none and
 //	    behind the last row of the chunk; the lane of the component says the same. Segments that no
 //	    table has lead nowhere
-//	(5) sizes are those of Config: TargetChunkBytes, four times as much, and so on to ChunkBytes,
+//	(5) sizes are those of Config: FirstChunkBytes, four times as much, and so on to ChunkBytes,
 //	    which sizes[first] is, and from there to MaxChunkBytes
 type directory struct {
 	// columns makes a look-up two dependent loads behind the entity's record, with no
@@ -57,20 +57,28 @@ type directory struct {
 	bytes       uint64 // that they take
 	laid        uint64 // rises whenever a column comes to lie elsewhere, from 1
 	sizes       []uintptr
-	first       uint32 // class of the first chunks of tables without relations
+	first       uint32 // class of Config.ChunkBytes
 	draft       bool   // what a text is read into: the components, and the lanes, are those of another world
 	mem         memory.Allocator
 	outOfChunks [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
 }
 
 // perClass is how many chunks of one size a table has before the next is four times as large, unless
-// many rows come at once: at most half of a table's bytes wait for rows, or two thirds of 64 KiB, and walking a large one
-// starts anew in its columns once in four megabytes.
+// many rows are created at once: at most half of the bytes of a table over 64 KiB wait for rows, and
+// a walk over a large one enters new columns once in four megabytes. A table without relations has one of
+// each size below ChunkBytes: most have either a few entities or so many that small chunks cost a walk more.
 const perClass = 4
 
 // classAt returns the class of the chunk at position i of t.
 func (d *directory) classAt(t *table, i int) uint32 {
-	return uint32(min(int(t.first)+i/perClass, int(t.last)))
+	class := int(t.first) + i/perClass
+	if small := int(d.first) - int(t.first); t.kin == nil && small > 0 {
+		class = int(t.first) + i
+		if i > small {
+			class = int(d.first) + (i-small)/perClass
+		}
+	}
+	return uint32(min(class, int(t.last)))
 }
 
 // classFor returns the class of the next chunk of t when n rows are to come at once: a larger one than
@@ -79,8 +87,13 @@ func (d *directory) classAt(t *table, i int) uint32 {
 // is 6 % of a walk with a light body over the few hundred rows that 16 KiB hold, and 1 % over those of 64.
 func (d *directory) classFor(t *table, n int) uint32 {
 	class := d.classAt(t, len(t.chunks))
-	for class < t.last && n > int(t.caps[class]) && n*d.share(class+1) >= int(t.caps[class+1]) {
-		class++
+	rows := int(d.rowsAt(t, class, class))
+	for class < t.last && n > rows {
+		next := int(d.rowsAt(t, class+1, class+1))
+		if n*d.share(class+1) < next {
+			break
+		}
+		class, rows = class+1, next
 	}
 	return class
 }
@@ -134,10 +147,11 @@ func (d *directory) entity(loc uint32) *Entity {
 // tableAt returns the archetype of the row at loc.
 func (w *World) tableAt(loc uint32) *table { return w.tables[w.chunks[loc>>rowBits].table-1] }
 
-// ask brings a block of a class for t, of a smaller one where the allocator has none: what is left of a budget is used up before anything fails.
+// ask allocates a block for a chunk of t of a class, a smaller one if the allocator has none: what is left of a
+// budget is used up before anything fails. It returns the class of the block.
 func (w *World) ask(t *table, most uint32) (base unsafe.Pointer, class uint32, err error) {
-	for class = most; ; class-- {
-		if !w.hasRun(orderOf(t.caps[class])) {
+	for class = w.blockOf(t, most); ; class-- {
+		if !w.hasRun(orderOf(w.rowsAt(t, most, class))) {
 			if class == t.first {
 				return nil, 0, errSegments
 			}
@@ -188,9 +202,9 @@ func (w *World) endAsking(idle bool) {
 	}
 }
 
-// attach appends a block to the chunks of t. A run of segments is there for it.
-func (w *World) attach(t *table, base unsafe.Pointer, class uint32) {
-	d, rows := &w.directory, t.caps[class]
+// attach appends a block of a class to the chunks of t, with so many rows. A run of segments is there for it.
+func (w *World) attach(t *table, base unsafe.Pointer, class, rows uint32) {
+	d := &w.directory
 	order := orderOf(rows)
 	number, ok := d.takeVacant(order)
 	if !ok {

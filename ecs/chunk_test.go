@@ -38,15 +38,17 @@ func newSizesWorld(t *testing.T, cfg Config) (*World, *sizesMemory) {
 	return w, mem
 }
 
-func TestChunks_GrowByFoursUpToTheLargest(t *testing.T) {
+func TestChunks_GrowFromTheFirstToTheLargest(t *testing.T) {
 	for _, c := range []struct {
 		cfg  Config
 		want []uintptr
 	}{
-		{Config{}, []uintptr{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
+		{Config{}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
+		{Config{FirstChunkBytes: 4 << 10}, []uintptr{4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
+		{Config{FirstChunkBytes: 16 << 10}, []uintptr{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
 		{Config{ChunkBytes: 1024}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10}},
-		{Config{ChunkBytes: 64 << 10}, []uintptr{64 << 10, 256 << 10, 1 << 20, 4 << 20}},
-		{Config{ChunkBytes: 8 << 10, MaxChunkBytes: 64 << 10}, []uintptr{8 << 10, 32 << 10, 64 << 10}},
+		{Config{ChunkBytes: 64 << 10}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
+		{Config{ChunkBytes: 8 << 10, MaxChunkBytes: 64 << 10}, []uintptr{1 << 10, 4 << 10, 8 << 10, 32 << 10, 64 << 10}},
 		{Config{ChunkBytes: 1 << 10, MaxChunkBytes: 1 << 20}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}},
 		{Config{MaxChunkBytes: 16 << 10}, []uintptr{16 << 10}},
 	} {
@@ -56,7 +58,12 @@ func TestChunks_GrowByFoursUpToTheLargest(t *testing.T) {
 			must[Entity](t)(m.NewEntity([1000]byte{}))
 		}
 		for i, size := range mem.asked {
-			if want := c.want[min(i/perClass, len(c.want)-1)]; size != want {
+			small := int(w.first) // one of each size below ChunkBytes
+			at := min(i, small)
+			if i > small {
+				at += (i - small) / perClass
+			}
+			if want := c.want[min(at, len(c.want)-1)]; size != want {
 				t.Errorf("%+v: chunk %d is of %d bytes, want %d", c.cfg, i, size, want)
 			}
 		}
@@ -69,7 +76,10 @@ func TestChunks_OfABatchAreAsLargeAsItFillsByHalfOrAThird(t *testing.T) {
 		had, rows int
 		want      []uintptr // in KiB
 	}{
-		{0, 1, []uintptr{16}},
+		{0, 1, []uintptr{4}},
+		{0, 4, []uintptr{4}},
+		{0, 5, []uintptr{4, 16}}, // less than a third of 16
+		{0, 6, []uintptr{16}},
 		{0, 16, []uintptr{16}},
 		{0, 21, []uintptr{16, 16}}, // less than a third of 64
 		{0, 22, []uintptr{64}},
@@ -81,9 +91,9 @@ func TestChunks_OfABatchAreAsLargeAsItFillsByHalfOrAThird(t *testing.T) {
 		{0, 2*1024 - 1, []uintptr{1024, 1024}},
 		{0, 2*1024 + 512, []uintptr{4096}},
 		{0, 2*4096 + 1024, []uintptr{4096, 4096, 1024}},
-		{3, 13, nil},                // there is room
-		{3, 13 + 32, []uintptr{64}}, // behind it
-		{16*4 + 1, 63 + 20, []uintptr{64}},
+		{3, 1, nil},                // there is space
+		{3, 1 + 32, []uintptr{64}}, // after it
+		{4 + 16*4, 64, []uintptr{64}},
 	} {
 		w, mem := newSizesWorld(t, Config{})
 		m := NewMap1[[1024 - entityBytes]byte](w)
@@ -145,10 +155,10 @@ func TestChunks_AreSmallerWhereTheAllocatorHasNoLarger(t *testing.T) {
 	for _, as := range []error{memory.ErrTooLarge, memory.ErrOutOfMemory, &memory.Exhausted{Op: "test"}, fmt.Errorf("pool: %w", memory.ErrTooLarge)} {
 		w, mem := newSizesWorld(t, Config{ChunkBytes: 1024})
 		mem.most, mem.as = 1024, as
-		m, pos := NewMap2[position, brain](w), mustRegisterTest[position](t, w)
+		m, pos := NewMap1[position](w), mustRegisterTest[position](t, w)
 		var es []Entity
 		for i := range 2000 {
-			es = append(es, must[Entity](t)(m.NewEntity(position{float32(i), 0}, brain{})))
+			es = append(es, must[Entity](t)(m.NewEntity(position{float32(i), 0})))
 		}
 		if err := m.NewBatch(1000, nil); err != nil {
 			t.Error(err)

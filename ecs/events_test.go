@@ -84,7 +84,7 @@ func TestConfig_InvalidIsErrConfig(t *testing.T) {
 		"New without an allocator": func() error { _, err := New(nil, Config{}); return err },
 		"ChunkBytes":               func() error { _, err := New(mem, Config{ChunkBytes: 1000}); return err },
 		"MaxChunkBytes":            func() error { _, err := New(mem, Config{MaxChunkBytes: 1}); return err },
-		"TargetChunkBytes":         func() error { _, err := New(mem, Config{TargetChunkBytes: 1 << 20}); return err },
+		"FirstChunkBytes":          func() error { _, err := New(mem, Config{FirstChunkBytes: 1 << 20}); return err },
 		"MaxEntities":              func() error { _, err := New(mem, Config{MaxEntities: -1}); return err },
 		"WorkersConfig.Count":      func() error { _, err := NewWorkers(WorkersConfig{Count: -1}); return err },
 		"NewEvents":                func() error { _, err := NewEvents[health](mem, 0); return err },

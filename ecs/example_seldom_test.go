@@ -117,7 +117,7 @@ func ExampleWorld_Shrink() {
 	}
 	w.RemoveAll(ecs.NewFilter1[Position](w))
 	fmt.Println(w.Stats().SpareChunks, w.Shrink(), w.Stats().Chunks)
-	// Output: 1 16384 0
+	// Output: 1 1024 0
 }
 
 // Who recovers from a panic out of a loop over a query, which nobody closed, has the world unlocked.

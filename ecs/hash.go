@@ -72,7 +72,7 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 
 // Hash folds the state of the world into h: every entity and every pointer-free component,
 // in storage order, and the targets of relations, but no ticks, tracked or not. Two worlds of the same Config.ChunkBytes and
-// TargetChunkBytes that went through the same operations give the same value,
+// FirstChunkBytes that went through the same operations give the same value,
 // on every 64-bit architecture: whatever is no number counts as the same one, since its bits
 // differ between processors; 0 and -0 are different. Pointerful components are left out,
 // resources and events too.

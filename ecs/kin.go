@@ -231,7 +231,7 @@ func (w *World) aim(t *table) {
 
 // sibling returns an empty table with the same columns.
 func (t *table) sibling() *table {
-	return &table{mask: t.mask, columns: t.columns, heap: t.heap, caps: t.caps, first: t.first, last: t.last, step: t.step, rowBytes: t.rowBytes}
+	return &table{mask: t.mask, columns: t.columns, heap: t.heap, caps: t.caps, first: t.first, last: t.last, step: t.step, rowBytes: t.rowBytes, heapBytes: t.heapBytes}
 }
 
 func (w *World) link(l link, t *table) {

@@ -244,7 +244,7 @@ func TestCheck_NamesAPlaceThatIsAnother(t *testing.T) {
 
 // TestCheck_NamesAWayThatLeadsElsewhere has three chunks, to which a filter knows the way.
 func TestCheck_NamesAWayThatLeadsElsewhere(t *testing.T) {
-	w, _ := newTestWorld(t, Config{})
+	w, _ := newTestWorld(t, Config{FirstChunkBytes: 16 << 10})
 	m := NewMap1[position](w)
 	for range 3 * 1024 { // rows of 16 bytes
 		must[Entity](t)(m.NewEntity(position{}))

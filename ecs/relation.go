@@ -15,7 +15,7 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // Entities with the same components and targets lie together, so that a filter narrowed to a
 // target, by its To, walks those entities and nothing else. A filter that names no target walks
 // the entities of all. Each target that entities relate to has tables of its own, in chunks from
-// Config.TargetChunkBytes on: some 500 bytes beside a chunk of 1 KiB. There are at most 2,097,152
+// Config.FirstChunkBytes on: some 500 bytes beside a chunk of 1 KiB. There are at most 2,097,152
 // chunks in a world, and so no more targets at once that have anything related to them.
 //
 // Whatever changes an entity keeps the targets of the relations that stay; [World.CopyEntity]

@@ -59,14 +59,14 @@ func TestRelation_TargetsThatComeAndGoReuseTables(t *testing.T) {
 	}
 }
 
-func TestTargetChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
+func TestFirstChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 	for _, c := range []struct {
 		cfg  Config
 		want []uintptr
 	}{
 		{Config{}, []uintptr{1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
 		{Config{ChunkBytes: 8 << 10, MaxChunkBytes: 64 << 10}, []uintptr{1 << 10, 4 << 10, 8 << 10, 32 << 10, 64 << 10}},
-		{Config{TargetChunkBytes: 16 << 10}, []uintptr{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
+		{Config{FirstChunkBytes: 16 << 10}, []uintptr{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}},
 		{Config{MaxChunkBytes: 16 << 10}, []uintptr{16 << 10}},
 		{Config{ChunkBytes: 2 << 10, MaxChunkBytes: 1 << 20}, []uintptr{1 << 10, 2 << 10, 8 << 10, 32 << 10, 128 << 10, 512 << 10, 1 << 20}},
 	} {
@@ -85,7 +85,7 @@ func TestTargetChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 				t.Errorf("%+v: chunk %d has %d bytes", c.cfg, i, size)
 			}
 		}
-		if k := w.tables[0].chunks[0]; w.sizes[w.chunks[k.number].class] != uintptr(w.cfg.ChunkBytes) {
+		if k := w.tables[0].chunks[0]; w.sizes[w.chunks[k.number].class] != uintptr(w.cfg.FirstChunkBytes) {
 			t.Errorf("%+v: without relations a chunk is of class %d", c.cfg, w.chunks[k.number].class)
 		}
 	}
@@ -104,9 +104,9 @@ func TestTargetChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{TargetChunkBytes: 512}, "ecs: Config.TargetChunkBytes is 512; it must be a power of two from 1024 to ChunkBytes, 16384"},
-		{Config{TargetChunkBytes: 3000}, "TargetChunkBytes is 3000"}, {Config{TargetChunkBytes: -1}, "TargetChunkBytes is -1"},
-		{Config{TargetChunkBytes: 32 << 10}, "TargetChunkBytes is 32768"},
+		{Config{FirstChunkBytes: 512}, "ecs: Config.FirstChunkBytes is 512; it must be a power of two from 1024 to ChunkBytes, 16384"},
+		{Config{FirstChunkBytes: 3000}, "FirstChunkBytes is 3000"}, {Config{FirstChunkBytes: -1}, "FirstChunkBytes is -1"},
+		{Config{FirstChunkBytes: 32 << 10}, "FirstChunkBytes is 32768"},
 	} {
 		if _, err := New(mem, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v", err)

@@ -14,13 +14,14 @@ import (
 
 // addChunk appends an empty chunk to t, or changes nothing.
 func (w *World) addChunk(t *table) error {
-	base, class, err := w.ask(t, w.classAt(t, len(t.chunks)))
+	due := w.classAt(t, len(t.chunks))
+	base, class, err := w.ask(t, due)
 	if err != nil {
-		if base, class = w.takeSpare(t, err); base == nil {
+		if base, class = w.takeSpare(t, due, err); base == nil {
 			return err
 		}
 	}
-	w.attach(t, base, class)
+	w.attach(t, base, class, w.rowsAt(t, due, class))
 	return nil
 }
 
@@ -35,16 +36,18 @@ func (w *World) addChunks(t *table, n int) error {
 		}
 	}()
 	for t.capacity() < want {
-		base, class, err := w.ask(t, w.classFor(t, want-t.capacity()))
+		due := w.classFor(t, want-t.capacity())
+		base, class, err := w.ask(t, due)
 		if err != nil {
+			due = t.last // a spare is used whole
 			if w.sparesBeside(t) < want-t.capacity() {
 				return err
 			}
-			if base, class = w.takeSpare(t, err); base == nil {
+			if base, class = w.takeSpare(t, due, err); base == nil {
 				return err
 			}
 		}
-		w.attach(t, base, class)
+		w.attach(t, base, class, w.rowsAt(t, due, class))
 	}
 	return nil
 }
@@ -55,8 +58,8 @@ func (t *table) spares() int { return len(t.chunks) - t.used() }
 // sparesBeside returns how many rows of t the spares of other tables have room for.
 func (w *World) sparesBeside(t *table) (rows int) {
 	for _, other := range w.tables {
-		if other != t && w.spareFits(t, other) {
-			rows += int(t.caps[w.spareClass(other)])
+		if other != t && w.spareFits(t, t.last, other) {
+			rows += int(w.rowsAt(t, t.last, w.spareClass(other)))
 		}
 	}
 	return rows
@@ -75,24 +78,24 @@ func (w *World) spareClass(t *table) uint32 {
 	return w.chunks[t.chunks[len(t.chunks)-1].number].class
 }
 
-// spareFits reports whether other has a spare that holds rows of t, and whether there are segments for it.
-func (w *World) spareFits(t, other *table) bool {
+// spareFits reports whether other has a spare for a chunk of t of a class, and whether there are segments for it.
+func (w *World) spareFits(t *table, class uint32, other *table) bool {
 	if other.spares() == 0 {
 		return false
 	}
 	spare := &w.chunks[other.chunks[len(other.chunks)-1].number]
-	rows := t.caps[spare.class]
+	rows := w.rowsAt(t, class, spare.class)
 	return rows > 0 && (orderOf(rows) < int(spare.run) || w.hasRun(orderOf(rows)))
 }
 
 // takeSpare returns the block of a spare of any table but t, in order of creation, that a row of t
 // fits; nil when there is none, or when err is neither about memory nor about segments.
-func (w *World) takeSpare(t *table, err error) (base unsafe.Pointer, class uint32) {
+func (w *World) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer, class uint32) {
 	if err != errSegments && !errors.Is(err, memory.ErrOutOfMemory) {
 		return nil, 0
 	}
 	for _, other := range w.tables {
-		if other != t && w.spareFits(t, other) {
+		if other != t && w.spareFits(t, due, other) {
 			return w.recycle(w.detach(other))
 		}
 	}

@@ -11,14 +11,7 @@ import (
 const (
 	// columnAlign lets vector code load any column from its first row.
 	columnAlign = 16
-
-	// maxHeapColumn bounds a column in the Go heap: rows that are short off it let a chunk have many,
-	// and beyond the address space of 32 bits make panics in the middle of a change. The largest
-	// type has as many rows in 512 MiB as the largest first chunk has room for.
-	maxHeapColumn = 512 << 20
 )
-
-const _ = uint(maxHeapColumn/(maxFirstBytes-columnAlign-entityBytes) - maxFirstBytes/entityBytes)
 
 // A column is one component of a table.
 type column struct {
@@ -58,52 +51,55 @@ type tableChunk struct {
 // Invariants, verified in this order by check:
 //
 //	(1) the columns are those of mask, each with that of its ticks behind it where it is tracked; caps[i] is
-//	    the most rows that a chunk of sizes[i] has room for, each column aligned, that a location can
-//	    name, and of which no pointerful column takes more than maxHeapColumn; first is the class of its first chunks, last the largest that these rows fill; step is
-//	    what caps[first] were if nothing was tracked
+//	    the most rows that a block of sizes[i] has space for, each column aligned, and at most
+//	    maxRows; heapBytes is the size of a row in the Go heap; first is the class of its first
+//	    chunks, last the largest that these rows fill; step is what caps[first], or without
+//	    relations those of Config.ChunkBytes, would be if nothing was tracked
 //	(2) chunks[0] … chunks[tail-1] are full, 0 < tailN <= cap unless the table is empty
 //	(3) len(chunks) <= chunks in use + 1, unless a batch tells observers before it begins
 //	(4) chunks[i].number names a directory entry with this table, position i and a class
-//	    whose caps it has; first is the sum of cap before it
+//	    whose caps it has, or the rows that a class allows in the Go heap; first is the sum of cap
+//	    before it
 //	(5) the entity of each row is alive and its record names that chunk and row
 //	(6) rows of pointerful columns that hold no entity are zero
 //	(7) held has the pointerful columns of each chunk in turn, so that they are not collected
 type table struct {
-	tailBase unsafe.Pointer // block of chunks[tail]
-	tailLoc  uint32         // location of its row 0
-	tailN    uint32         // rows in it
-	limit    uint32         // rows that it has room for, or 0 while the table has no chunk
-	tail     int
-	mask     mask
-	chunks   []tableChunk
-	columns  []column // pointer-free
-	heap     []column // pointerful
-	held     []unsafe.Pointer
-	toggle   []*edge // by the ID of the component that comes or goes; as long as it was needed
-	far      []*edge // to tables that differ in several components
-	turns    []*edge // to tables with a relation to another target, or with one more, and maybe other components
-	kin      *kin    // nil without relations
-	targets  targets
-	caps     [maxClasses]uint32 // 0 where no row fits
-	first    uint32             // class
-	last     uint32             // class of the largest chunks that it asks for
-	step     uint32             // rows that Hash reads column by column
-	gen      uint32             // counts retirements: edges from before lead nowhere
-	idle     bool               // see kin
-	since    uint64             // when it got its targets: see kin
-	rowBytes uint32             // pointer-free bytes per row, the entity included
-	index    int                // in World.tables
+	tailBase  unsafe.Pointer // block of chunks[tail]
+	tailLoc   uint32         // location of its row 0
+	tailN     uint32         // rows in it
+	limit     uint32         // rows that it has room for, or 0 while the table has no chunk
+	tail      int
+	mask      mask
+	chunks    []tableChunk
+	columns   []column // pointer-free
+	heap      []column // pointerful
+	held      []unsafe.Pointer
+	toggle    []*edge // by the ID of the component that comes or goes; as long as it was needed
+	far       []*edge // to tables that differ in several components
+	turns     []*edge // to tables with a relation to another target, or with one more, and maybe other components
+	kin       *kin    // nil without relations
+	targets   targets
+	caps      [maxClasses]uint32 // 0 where no row fits
+	first     uint32             // class
+	last      uint32             // class of the largest chunks that it asks for
+	step      uint32             // rows that Hash reads column by column
+	gen       uint32             // counts retirements: edges from before lead nowhere
+	idle      bool               // see kin
+	since     uint64             // when it got its targets: see kin
+	rowBytes  uint32             // pointer-free bytes per row, the entity included
+	heapBytes uint32             // bytes per row in the Go heap
+	index     int                // in World.tables
 }
 
-// newTable returns an empty table that is in no book. Where it is of a kin it begins with the
-// smallest chunks that a row fits.
+// newTable returns an empty table that is not enlisted.
 func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, error) {
-	t := &table{mask: m, first: d.first}
-	row, ticks := entityBytes, uintptr(0) // in uintptr: the sum of many large types may pass 32 bits
+	t := &table{mask: m}
+	row, ticks, heap := entityBytes, uintptr(0), uintptr(0) // in uintptr: the sum of many large types may pass 32 bits
 	for id := range m.ids() {
 		c := comps[id]
 		if k := (column{size: uint32(c.size), comp: c}); c.pointerful {
 			t.heap = append(t.heap, k)
+			heap += c.size
 		} else {
 			row += c.size
 			t.columns = append(t.columns, k)
@@ -113,35 +109,40 @@ func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, err
 			t.columns = append(t.columns, column{size: uint32(tickBytes), comp: c.ticks})
 		}
 	}
-	if err := t.fit(row+ticks, comps, d, ofKin); err != nil {
+	if err := t.fit(row+ticks, comps, d); err != nil {
 		return nil, err
 	}
-	if t.step = t.caps[t.first]; ticks > 0 {
-		plain := &table{mask: m, first: d.first}
+	t.heapBytes = uint32(min(heap, maxChunkBytes)) // of larger rows a chunk has one
+	if t.step = t.caps[t.stepClass(d, ofKin)]; ticks > 0 {
+		plain := &table{mask: m}
 		for _, k := range t.columns {
 			if k.comp.of == nil {
 				plain.columns = append(plain.columns, k)
 			}
 		}
-		_ = plain.fit(row, comps, d, ofKin) // as the wider rows do
-		t.step = plain.caps[plain.first]
+		_ = plain.fit(row, comps, d) // as the wider rows do
+		t.step = plain.caps[plain.stepClass(d, ofKin)]
 	}
 	return t, nil
 }
 
-// fit works out how many rows of so many bytes the chunks have room for.
-func (t *table) fit(row uintptr, comps []*component, d *directory, ofKin bool) error {
-	t.last = t.first
-	most := uintptr(maxRows)
-	for i := range t.heap {
-		most = min(most, maxHeapColumn/max(t.heap[i].comp.size, 1))
+// stepClass returns the class whose rows Hash reads column by column.
+func (t *table) stepClass(d *directory, ofKin bool) uint32 {
+	if ofKin {
+		return t.first
 	}
+	return d.first
+}
+
+// fit works out how many rows of so many bytes the blocks have space for.
+func (t *table) fit(row uintptr, comps []*component, d *directory) error {
+	t.first = d.first
 	for i, size := range d.sizes {
 		n := size / row
-		if n <= most {
+		if n <= maxRows {
 			t.last = max(t.last, uint32(i))
 		}
-		n = min(n, most)
+		n = min(n, maxRows)
 		for n > 0 && t.end(n) > size {
 			n--
 		}
@@ -153,12 +154,32 @@ func (t *table) fit(row uintptr, comps []*component, d *directory, ofKin bool) e
 				row, strings.Join(names(t.mask, comps), ", "), size, memory.ErrTooLarge)
 		}
 		t.caps[i] = uint32(n)
-		if ofKin && uint32(i) < t.first {
-			t.first = uint32(i)
-		}
+		t.first = min(t.first, uint32(i))
 	}
+	t.last = max(t.last, t.first)
 	t.rowBytes = uint32(row)
 	return nil
+}
+
+// rowsAt returns the rows of a chunk of some class that lies in a block of another one: as many as fit
+// the block, and of pointerful columns as many as take the bytes of the class, or one.
+func (d *directory) rowsAt(t *table, class, block uint32) uint32 {
+	if t.heapBytes == 0 {
+		return t.caps[block]
+	}
+	return min(t.caps[block], max(uint32(d.sizes[class])/t.heapBytes, 1))
+}
+
+// blockOf returns the class of the smallest block for all rows of a chunk of some class.
+func (d *directory) blockOf(t *table, class uint32) uint32 {
+	if t.heapBytes == 0 {
+		return class
+	}
+	block := t.first
+	for block < class && t.caps[block] < d.rowsAt(t, class, class) {
+		block++
+	}
+	return block
 }
 
 // end returns the bytes that the columns take for n rows.

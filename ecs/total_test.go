@@ -297,7 +297,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 
 	w2, mem2 := newTestWorld(t, Config{ChunkBytes: 1024})
 	m := NewMap1[brain](w2)
-	if err := m.NewBatch(int(must[*table](t)(m.target()).caps[0]), nil); err != nil {
+	if err := m.NewBatch(int(w2.rowsAt(must[*table](t)(m.target()), 0, 0)), nil); err != nil {
 		t.Fatal(err)
 	}
 	w2.Remove(must[Entity](t)(m.NewEntity(brain{}))) // behind a full chunk lies the spare

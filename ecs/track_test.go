@@ -87,7 +87,7 @@ func TestTicks_AreNoComponents(t *testing.T) {
 	}
 	line := w.Column(1)
 	id := line.ID
-	if line != (ColumnStats{Name: "ticks of ecs.position", ID: id, Size: 4, Entities: 1, Archetypes: 1, BytesUsed: 4, BytesCapacity: 4 * uint64(m.table.caps[w.first])}) || id != w.comps[0].ticks.id {
+	if line != (ColumnStats{Name: "ticks of ecs.position", ID: id, Size: 4, Entities: 1, Archetypes: 1, BytesUsed: 4, BytesCapacity: 4 * uint64(w.rowsAt(m.table, 0, 0))}) || id != w.comps[0].ticks.id {
 		t.Errorf("%+v", line)
 	}
 	if _, ok := w.ID(line.Name); ok || w.Ptr(e, id) != nil || w.HasID(e, id) || w.TouchID(e, id) || w.Archetype(1).Has(id) {

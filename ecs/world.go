@@ -24,26 +24,26 @@ var (
 
 // Config sizes a World. The zero Config means the defaults.
 type Config struct {
-	// ChunkBytes is the size of the first four blocks that an archetype asks from the
-	// allocator: a power of two from 1 KiB to 64 KiB. Default 16 KiB: an archetype that holds
-	// one entity wastes no more than that.
+	// ChunkBytes is the size of block that every row must fit, and of which an archetype takes four
+	// after its first small ones: a power of two from 1 KiB to 64 KiB. Default 16 KiB.
 	ChunkBytes int
 
-	// MaxChunkBytes is the size at which blocks stop growing: an archetype asks for four of
-	// ChunkBytes, four of four times as much, and so on, and then for blocks of this size; many
-	// entities that come at once skip the sizes of which they fill the next by half, and the first one
-	// also where they fill the second by a third. A power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. Name
-	// ChunkBytes where the allocator has blocks of one size, as a pool. An archetype of whose rows a
-	// chunk of some size held more than 131,072, as it does at 4 MiB of rows shorter than 32
-	// bytes, or so many that a column in the Go heap took more than 512 MiB, asks for the next smaller ones.
+	// MaxChunkBytes is the size at which blocks stop growing: an archetype takes four of
+	// ChunkBytes, four of four times as much, and so on, and then blocks of this size. A batch
+	// skips a size if it fills at least half of the next one, or a third up to four times
+	// ChunkBytes. A power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most
+	// 4 MiB. Set it to ChunkBytes if the allocator has blocks of one size, as a pool.
+	//
+	// A chunk has at most 131,072 rows, and its columns in the Go heap take at most the bytes of
+	// a block of its size, or one row. Its own block is then smaller.
 	MaxChunkBytes int
 
-	// TargetChunkBytes takes the place of ChunkBytes for the tables of entities with a [Relation], of
-	// which there is one for each target: they ask for four blocks of it, four of four times as
-	// much, and so on to ChunkBytes, and then as the others. A power of two from 1 KiB to
+	// FirstChunkBytes is the size of the first block of an archetype, after which it takes one of
+	// each size in steps of four up to ChunkBytes. An archetype of entities with a [Relation], of
+	// which there is one for each target, takes four of each. A power of two from 1 KiB to
 	// ChunkBytes; a row that does not fit begins with the next size. Default 1 KiB, and ChunkBytes
-	// where MaxChunkBytes is no larger.
-	TargetChunkBytes int
+	// if MaxChunkBytes is no larger.
+	FirstChunkBytes int
 
 	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28.
 	// Default 1<<20. It costs 8 bytes of address space per entity, from the first one on, and
@@ -77,10 +77,10 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxChunkBytes == 0 {
 		c.MaxChunkBytes = min(max(c.ChunkBytes, 0)*256, maxChunkBytes)
 	}
-	if c.TargetChunkBytes == 0 {
-		c.TargetChunkBytes = minChunkBytes
+	if c.FirstChunkBytes == 0 {
+		c.FirstChunkBytes = minChunkBytes
 		if c.MaxChunkBytes == c.ChunkBytes {
-			c.TargetChunkBytes = c.ChunkBytes
+			c.FirstChunkBytes = c.ChunkBytes
 		}
 	}
 	if c.MaxEntities == 0 {
@@ -94,9 +94,9 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("ecs: Config.MaxChunkBytes is %d; it must be a power of two from ChunkBytes, %d, to %d",
 			c.MaxChunkBytes, c.ChunkBytes, maxChunkBytes)
 	}
-	if c.TargetChunkBytes < minChunkBytes || c.TargetChunkBytes > c.ChunkBytes || c.TargetChunkBytes&(c.TargetChunkBytes-1) != 0 {
-		return c, fmt.Errorf("ecs: Config.TargetChunkBytes is %d; it must be a power of two from %d to ChunkBytes, %d",
-			c.TargetChunkBytes, minChunkBytes, c.ChunkBytes)
+	if c.FirstChunkBytes < minChunkBytes || c.FirstChunkBytes > c.ChunkBytes || c.FirstChunkBytes&(c.FirstChunkBytes-1) != 0 {
+		return c, fmt.Errorf("ecs: Config.FirstChunkBytes is %d; it must be a power of two from %d to ChunkBytes, %d",
+			c.FirstChunkBytes, minChunkBytes, c.ChunkBytes)
 	}
 	if c.MaxEntities < 1 || c.MaxEntities > maxMaxEntities {
 		return c, fmt.Errorf("ecs: Config.MaxEntities is %d; it must be from 1 to %d", c.MaxEntities, maxMaxEntities)
@@ -106,7 +106,7 @@ func (c Config) withDefaults() (Config, error) {
 
 // sizes returns the sizes of chunks, in bytes, the smallest first, and the place of ChunkBytes.
 func (c Config) sizes() (s []uintptr, first int) {
-	for size := c.TargetChunkBytes; size < c.ChunkBytes; size *= 4 {
+	for size := c.FirstChunkBytes; size < c.ChunkBytes; size *= 4 {
 		s = append(s, uintptr(size))
 	}
 	first = len(s)
