@@ -56,6 +56,21 @@ func HeapRoom(size uintptr) error {
 	return nil
 }
 
+// AddressRoom reports whether the process could map size bytes more, as the Go heap, the stacks of
+// threads and libraries do later: a limit on address space, such as ulimit -v, ends the process when
+// one of them is refused. Otherwise the error is a [*memory.Exhausted]. It asks for addresses only,
+// so that the system's memory does not matter. Where there is nothing to map it returns nil.
+func AddressRoom(size uintptr) error {
+	if heapOnly {
+		return nil
+	}
+	m, err := OS().Reserve(size)
+	if err != nil {
+		return err
+	}
+	return OS().Release(m)
+}
+
 // askedFor is the smallest size that HeapRoom asks the system for.
 const askedFor = 1 << 20
 

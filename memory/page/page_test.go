@@ -148,6 +148,21 @@ func BenchmarkCommitTouch(b *testing.B) {
 	}
 }
 
+// Small sizes fit; half of all addresses do not.
+func TestAddressRoom_RefusesWithAnError(t *testing.T) {
+	for _, size := range []uintptr{1, page.Granule, 8 << 20} {
+		if err := page.AddressRoom(size); err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	if page.OS() == page.Heap() {
+		return // nothing is mapped here
+	}
+	if err := page.AddressRoom(math.MaxUint / 2 &^ (1<<20 - 1)); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("half of all addresses: %v", err)
+	}
+}
+
 func TestHeapRoom_IsRefusedAsAnErrorAndNotAsAnEnd(t *testing.T) {
 	for _, size := range []uintptr{0, 1, 1<<20 - 1, 1 << 20, 8 << 20} {
 		if err := page.HeapRoom(size); err != nil {

@@ -23,7 +23,8 @@ const (
 
 // New reserves the address space of all tiers, and raises GOGC for the whole process unless told
 // not to, see [Config.KeepGC]. Nothing is committed yet, and the books take some 110 KiB of the Go
-// heap. The error names the tier that could not be made; nothing is kept then.
+// heap. The error wraps memory.ErrConfig and names the field if the configuration is invalid, and
+// memory.ErrOutOfMemory if the system refuses even the smallest tiers. Nothing is kept then.
 func New(cfg Config) (_ *Manager, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {
@@ -72,31 +73,37 @@ func (g *ground) Decommit(m page.Memory, off, size uintptr) error {
 	return g.Source.Decommit(m, off, size)
 }
 
-// reserve takes the one reservation, with room to begin each tier on a region: what was asked for,
-// or where the system refuses that half of each tier, and half of that.
+// reserve takes the one reservation, with space to begin each tier on a region: what was asked for,
+// or, if the system refuses that or has too little left beside it, an eighth less of each tier, and
+// so on. The least is taken without headroom: only the system can refuse it.
 func (m *Manager) reserve() error {
 	asked, err := m.cfg.total()
 	for total := asked; err == nil; total, err = m.cfg.total() {
-		err := m.take(total)
+		smaller := m.cfg
+		last := !smaller.shrink()
+		err := m.take(total, last)
 		if err == nil || !page.RefusedBySystem(err) {
 			return err
 		}
-		if !m.cfg.halve() {
+		if last {
 			return fmt.Errorf("%d bytes were asked for, and %d, the least for these tiers, are refused, too: %w", asked, total, err)
 		}
+		m.cfg = smaller
 	}
 	return err
 }
 
-// Beside the reservation the Go heap must find room for the books, once all of it is in use, and
-// for a start of the program's own: where it does not, Go ends the process.
+// Beside the reservation the Go heap must find space for the metadata, once all of it is in use, and
+// for a start of the program's own, and the process for the stacks of threads and for libraries: Go
+// ends it when either is refused.
 const (
-	booksShare = 32 // tlsf's books are 1/64 of its blocks, slab's up to a tenth of its
+	booksShare = 32 // tlsf's metadata is 1/64 of its blocks, slab's up to a tenth of its
 	goRoom     = 16 << 20
+	headroom   = 128 << 20 // two arenas of the Go heap, or eight threads and one
 )
 
-// take reserves total bytes.
-func (m *Manager) take(total uintptr) error {
+// take reserves total bytes, and unless it is the last try only if the headroom is left beside it.
+func (m *Manager) take(total uintptr, last bool) error {
 	whole, err := m.src.Reserve(total)
 	if err != nil {
 		return err
@@ -108,7 +115,11 @@ func (m *Manager) take(total uintptr) error {
 		}
 		return err
 	}
-	if err := page.HeapRoom(total/booksShare + goRoom); err != nil {
+	err = page.HeapRoom(total/booksShare + goRoom)
+	if err == nil && !last {
+		err = page.AddressRoom(headroom)
+	}
+	if err != nil {
 		return errors.Join(err, m.src.Release(whole))
 	}
 	skip := align.Up(uintptr(whole.Base), regionBytes) - uintptr(whole.Base)
@@ -235,8 +246,8 @@ func (c *Config) perFrame() (uintptr, error) {
 		share = 0
 	}
 	if share < page.Granule {
-		return 0, fmt.Errorf("tiers: a frame budget of %d bytes in %d reserved leaves less than %d for each of %d buffers: %w",
-			c.Budget[Frame], c.Reserve[Frame], page.Granule, n, memory.ErrOutOfMemory)
+		return 0, fmt.Errorf("tiers: Budget[frame] %d of Reserve[frame] %d: want at least %d and %d for each of %d buffers: %w",
+			c.Budget[Frame], c.Reserve[Frame], page.Granule, page.BaseAlign+page.Granule, n, memory.ErrConfig)
 	}
 	return align.Down(share, page.Granule), nil
 }

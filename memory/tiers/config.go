@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -21,10 +22,10 @@ type Config struct {
 
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; 0 means the
 	// default: static 16 MiB, frame 8, level 64, pools 128, slab 64, large 64, and 32 for each worker's
-	// heap. Address space is not memory, except on the heap backing. A system that refuses as much,
-	// or has no room left for the Go heap beside it, as under ulimit -v, is asked for half of each
-	// tier, and half of that, down to 1 MiB or what the frames need at least; the budgets shrink
-	// with it, and Stats says what was had.
+	// heap. Address space is not memory, except on the heap backing. If the system refuses as much,
+	// as under ulimit -v, or has less than 128 MiB left beside it for the Go heap and threads, New
+	// asks for an eighth less of each tier, and so on, down to 1 MiB or what the frames need at
+	// least. The budgets shrink with it. Stats says what was reserved.
 	Reserve [Count]uintptr
 
 	// Budget is the hard limit on committed bytes of each tier; beyond it allocation fails
@@ -130,29 +131,8 @@ func (c Config) withDefaults() (Config, error) {
 		c.GoHeadroom = 256 << 20
 	}
 	c.Workers = max(c.Workers, 0)
-	switch {
-	case c.Frames < 0 || c.Frames > 64:
-		return c, fmt.Errorf("tiers: %d frame buffers; allowed are 1 to 64", c.Frames)
-	case c.Workers > maxWorkers:
-		return c, fmt.Errorf("tiers: %d workers; allowed are up to %d", c.Workers, maxWorkers)
-	case !(c.SoftMark > 0 && c.SoftMark <= 1):
-		return c, fmt.Errorf("tiers: soft mark %v; allowed is a share above 0 and up to 1", c.SoftMark)
-	case c.FreeItems < 0 || c.FreeItems > 64:
-		return c, fmt.Errorf("tiers: %d blocks that may wait to be freed; allowed are 1 to 64", c.FreeItems)
-	case c.GoHeadroom < 0:
-		return c, fmt.Errorf("tiers: a Go headroom of %d bytes; at least 0 is needed", c.GoHeadroom)
-	}
-	for t := range Tier(Count) {
-		if c.Reserve[t] == 0 {
-			c.Reserve[t] = defaultReserve[t]
-		}
-		if uint64(c.Reserve[t]) > 1<<40 || c.Reserve[t] > math.MaxUint/4 {
-			return c, fmt.Errorf("tiers: reserve %d bytes for %s: %w", c.Reserve[t], t, memory.ErrTooLarge)
-		}
-		c.Reserve[t] = align.Up(c.Reserve[t], regionBytes)
-	}
-	if c.Scratch > c.Reserve[Inbox]/2 {
-		return c, fmt.Errorf("tiers: scratch arenas of %d bytes; allowed are %d, half of a worker's reservation", c.Scratch, c.Reserve[Inbox]/2)
+	if err := c.checkFields(); err != nil {
+		return c, err
 	}
 	if _, err := c.total(); err != nil {
 		return c, err
@@ -162,7 +142,42 @@ func (c Config) withDefaults() (Config, error) {
 			c.Budget[t] = c.reserved(t)
 		}
 	}
-	return c, nil
+	_, err := c.perFrame()
+	return c, err
+}
+
+// checkFields says which field is out of range, and rounds the reservations up to whole regions.
+func (c *Config) checkFields() error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("tiers: "+format+": %w", append(args, memory.ErrConfig)...)
+	}
+	switch {
+	case invariant.Nil(c.Source):
+		return bad("Source is a nil %T: want a page source, or no value for page.Default", c.Source)
+	case c.Frames < 0 || c.Frames > 64:
+		return bad("Frames %d: want 1 to 64, or 0 for 2", c.Frames)
+	case c.Workers > maxWorkers:
+		return bad("Workers %d: want at most %d", c.Workers, maxWorkers)
+	case !(c.SoftMark > 0 && c.SoftMark <= 1):
+		return bad("SoftMark %v: want a share above 0 and up to 1, or 0 for 0.75", c.SoftMark)
+	case c.FreeItems < 0 || c.FreeItems > 64:
+		return bad("FreeItems %d: want 1 to 64, or 0 for 32 and 8", c.FreeItems)
+	case c.GoHeadroom < 0:
+		return bad("GoHeadroom %d: want at least 0", c.GoHeadroom)
+	}
+	for t := range Tier(Count) {
+		if c.Reserve[t] == 0 {
+			c.Reserve[t] = defaultReserve[t]
+		}
+		if most := min(uint64(1<<40), math.MaxUint/4); uint64(c.Reserve[t]) > most {
+			return bad("Reserve[%s] %d: want at most %d", t, c.Reserve[t], most)
+		}
+		c.Reserve[t] = align.Up(c.Reserve[t], regionBytes)
+	}
+	if most := c.Reserve[Inbox] / 2; c.Scratch > most {
+		return bad("Scratch %d: want at most %d, half of Reserve[inbox]", c.Scratch, most)
+	}
+	return nil
 }
 
 // Reserved returns the address space that a tier will get, all workers taken together, before
@@ -197,20 +212,22 @@ func (c *Config) total() (uintptr, error) {
 		sum += n
 	}
 	if sum > math.MaxUint/2 {
-		return 0, fmt.Errorf("tiers: reserve %d bytes for all tiers: %w (at most %d)", sum, memory.ErrTooLarge, uint64(math.MaxUint/2))
+		return 0, fmt.Errorf("tiers: Reserve of all tiers %d: want at most %d: %w", sum, uint64(math.MaxUint/2), memory.ErrConfig)
 	}
 	return uintptr(sum), nil
 }
 
-// halve makes every tier half as large, in whole regions, and reports whether one became smaller.
-func (c *Config) halve() (smaller bool) {
+// shrink makes every tier an eighth smaller, in whole regions, and reports whether one became
+// smaller. Halving was the alternative: a program that needs most of a tier does not start then,
+// although there is address space for it.
+func (c *Config) shrink() (smaller bool) {
 	for t := range Tier(Count) {
 		least := uintptr(regionBytes)
 		if t == Frame {
 			least = align.Up(uintptr(c.Frames)*(page.BaseAlign+page.Granule), regionBytes)
 		}
-		if half := max(align.Up(c.Reserve[t]/2, regionBytes), least); half < c.Reserve[t] {
-			c.Reserve[t], smaller = half, true
+		if less := max(align.Down(c.Reserve[t]-c.Reserve[t]/8, regionBytes), least); less < c.Reserve[t] {
+			c.Reserve[t], smaller = less, true
 		}
 		c.Budget[t] = min(c.Budget[t], c.reserved(t))
 	}
@@ -228,18 +245,18 @@ func (c *Config) reserved(t Tier) uintptr {
 // than it has committed mean what it has, so that 1 is: from now on not another page. It is for
 // instruments, which show what a game does without memory, and for games that shift memory from tier to
 // tier at a level's border. The soft mark stays. The error says that the manager is closed, wrapping
-// memory.ErrClosed, that bytes is 0, that t is no tier, or that the budget is that of workers, who share
-// it from goroutines of their own.
+// memory.ErrClosed, or wraps memory.ErrConfig: bytes is 0, t is no tier, or it is Inbox, whose budget
+// the workers share from goroutines of their own.
 func (m *Manager) SetBudget(t Tier, bytes uintptr) error {
 	switch {
 	case m.phase >= closing:
 		return fmt.Errorf("tiers: budget of %s: %w", t, memory.ErrClosed)
 	case t >= Count:
-		return fmt.Errorf("tiers: %s is no tier, and has no budget", t)
+		return fmt.Errorf("tiers: budget of %s: it is no tier: %w", t, memory.ErrConfig)
 	case t == Inbox:
-		return fmt.Errorf("tiers: the budget of %s cannot be changed: it is shared by goroutines", t)
+		return fmt.Errorf("tiers: budget of %s: it is shared by goroutines and cannot be changed: %w", t, memory.ErrConfig)
 	case bytes == 0:
-		return fmt.Errorf("tiers: a budget of 0 bytes for %s; 1 is as many as are committed", t)
+		return fmt.Errorf("tiers: budget of %s 0: want at least 1, which means what is committed: %w", t, memory.ErrConfig)
 	}
 	m.owner.Touch()
 	m.limits[t].SetBudget(min(bytes, m.cfg.reserved(t)))

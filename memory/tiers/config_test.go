@@ -59,7 +59,9 @@ func TestConfig_BudgetsAndReservesAreRoundedAndBounded(t *testing.T) {
 	if c.Reserve[Slab] != 2<<20 || c.Budget[Slab] != 2<<20 || c.Budget[Large] != 100_000 || c.Reserve[Inbox] != 1<<20 || c.Budget[Inbox] != 3<<20 {
 		t.Errorf("reserve %d, budget %d", c.Reserve, c.Budget)
 	}
-	c, err = Config{Frames: 64, Workers: 64, SoftMark: 1, Reserve: small().Reserve}.withDefaults()
+	cfg = Config{Frames: 64, Workers: 64, SoftMark: 1, Reserve: small().Reserve}
+	cfg.Reserve[Frame] = 8 << 20
+	c, err = cfg.withDefaults()
 	if err != nil || c.Frames != 64 || c.Workers != 64 || c.SoftMark != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -94,7 +96,7 @@ func TestConfig_SumsBeyondTheAddressesAreRefused(t *testing.T) {
 	cfg.Workers = 64
 	wide := uint64(math.MaxUint)>>32 != 0
 	if !wide { // on 64 bits the sum of all that is allowed still is
-		if _, err := New(cfg); !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "bytes for all tiers") {
+		if _, err := New(cfg); !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "tiers: Reserve of all tiers") {
 			t.Errorf("New = %v", err)
 		}
 	}
@@ -109,7 +111,7 @@ func TestConfig_SumsBeyondTheAddressesAreRefused(t *testing.T) {
 		}
 		var one Config
 		one.Reserve[Level] = uintptr(n)
-		if _, err := New(one); !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "for level") {
+		if _, err := New(one); !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "tiers: Reserve[level]") {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
@@ -128,7 +130,7 @@ func TestConfig_FramesShareTheirTier(t *testing.T) {
 		cfg.Reserve[Frame], cfg.Budget[Frame], cfg.Frames = c.reserve, c.budget, c.frames
 		m, err := New(cfg)
 		if c.want == 0 {
-			if !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "for each of") {
+			if !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "for each of") {
 				t.Errorf("%+v: %v", c, err)
 			}
 			continue
@@ -191,10 +193,57 @@ func TestNew_RefusesWhatASourceMustNotGive(t *testing.T) {
 	}
 }
 
+// An invalid field is named with its value and what is allowed, before anything is reserved.
+func TestNew_AnInvalidFieldIsErrConfig(t *testing.T) {
+	for want, change := range map[string]func(c *Config){
+		"Source is a nil *memtest.Faulty: want a page source": func(c *Config) { c.Source = (*memtest.Faulty)(nil) },
+		"Frames -1: want 1 to 64":                             func(c *Config) { c.Frames = -1 },
+		"Frames 65: want 1 to 64":                             func(c *Config) { c.Frames = 65 },
+		"Workers 65: want at most 64":                         func(c *Config) { c.Workers = 65 },
+		"SoftMark -0.5: want a share above 0":                 func(c *Config) { c.SoftMark = -0.5 },
+		"SoftMark 1.5: want a share above 0 and up to 1":      func(c *Config) { c.SoftMark = 1.5 },
+		"SoftMark NaN: want":                                  func(c *Config) { c.SoftMark = math.NaN() },
+		"FreeItems -1: want 1 to 64":                          func(c *Config) { c.FreeItems = -1 },
+		"FreeItems 65: want 1 to 64":                          func(c *Config) { c.FreeItems = 65 },
+		"GoHeadroom -1: want at least 0":                      func(c *Config) { c.GoHeadroom = -1 },
+		"Reserve[slab]":                                       func(c *Config) { c.Reserve[Slab] = math.MaxUint },
+		"Reserve[inbox]":                                      func(c *Config) { c.Reserve[Inbox] = math.MaxUint / 2 },
+		"Scratch 2097153: want at most 2097152":               func(c *Config) { c.Scratch = 2<<20 + 1 },
+		"Budget[frame] 1 of Reserve[frame] 1048576: want":     func(c *Config) { c.Budget[Frame] = 1 },
+		"want at least 16384 and 81920 for each of 64":        func(c *Config) { c.Frames = 64 },
+	} {
+		src := memtest.NewFaulty()
+		cfg := small()
+		cfg.Source = src
+		change(&cfg)
+		m, err := New(cfg)
+		if m != nil || !errors.Is(err, memory.ErrConfig) || !strings.HasPrefix(err.Error(), "tiers: ") || !strings.Contains(err.Error(), want) || errors.Is(err, memory.ErrOutOfMemory) || src.Calls() != 0 {
+			t.Errorf("%v after %d calls of the source; want ErrConfig with %q", err, src.Calls(), want)
+		}
+	}
+	for name, change := range map[string]func(c *Config){
+		"64 frames":    func(c *Config) { c.Frames, c.Reserve[Frame] = 64, 8<<20 },
+		"no workers":   func(c *Config) { c.Workers = -7 },
+		"soft mark 1":  func(c *Config) { c.SoftMark = 1 },
+		"64 items":     func(c *Config) { c.FreeItems = 64 },
+		"half scratch": func(c *Config) { c.Scratch = 2 << 20 },
+		"large budget": func(c *Config) { c.Budget[Slab] = math.MaxUint },
+	} {
+		cfg := small()
+		change(&cfg)
+		m, err := New(cfg)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		must(t, m.Close())
+	}
+}
+
 func TestNew_NamesTheTierThatCouldNotBeMade(t *testing.T) {
 	for want, change := range map[string]func(c *Config){
-		"tiers: a frame budget": func(c *Config) { c.Budget[Frame] = 1 },
-		"tiers: reserve":        func(c *Config) { f := c.Source.(*memtest.Faulty); f.FailAt, f.ForGood = 1, true },
+		"tiers: Budget[frame]": func(c *Config) { c.Budget[Frame] = 1 },
+		"tiers: reserve":       func(c *Config) { f := c.Source.(*memtest.Faulty); f.FailAt, f.ForGood = 1, true },
 	} {
 		src := memtest.NewFaulty()
 		cfg := small()
@@ -252,11 +301,11 @@ func TestManager_ABudgetChangesWhilePlaying(t *testing.T) {
 	m.FreeAny(p)
 	m.FreeAny(q)
 	for _, bad := range []error{m.SetBudget(Inbox, 1<<20), m.SetBudget(Tier(99), 1<<20), m.SetBudget(Slab, 0)} {
-		if bad == nil {
-			t.Error("a budget that cannot be is taken")
+		if !errors.Is(bad, memory.ErrConfig) {
+			t.Errorf("a budget that is not allowed: %v", bad)
 		}
 	}
-	if err := m.SetBudget(Count, 1<<20); !strings.Contains(err.Error(), "is no tier") {
+	if err := m.SetBudget(Count, 1<<20); !strings.Contains(err.Error(), "it is no tier") {
 		t.Errorf("what is no tier: %v", err)
 	}
 	if err := errors.Join(m.Check(), m.Close()); err != nil {

@@ -70,10 +70,47 @@ func TestFreer_WhatWaitsIsBoundedByItemsAndByBytes(t *testing.T) {
 	for _, n := range []int{-1, 65} {
 		cfg := small()
 		cfg.FreeItems = n
-		if _, err := New(cfg); err == nil || err.Error() != fmt.Sprintf("tiers: %d blocks that may wait to be freed; allowed are 1 to 64", n) {
+		if _, err := New(cfg); err == nil || err.Error() != fmt.Sprintf("tiers: FreeItems %d: want 1 to 64, or 0 for 32 and 8: memory: invalid configuration", n) {
 			t.Errorf("%v", err)
 		}
 	}
+}
+
+// What NewFreer says of refusals: what lies outside is refused at once, the rest when it is freed.
+func TestManager_NewFreerRefusesAsItSays(t *testing.T) {
+	m := newManager(t, small())
+	objects, err := NewPool[int64](m, objectsConfig)
+	must(t, err)
+	_, object, err := objects.New()
+	must(t, err)
+	p, q := alloc(t, m, 100), alloc(t, m, 100)
+	f := m.NewFreer()
+	var outside int64
+	for name, at := range map[string]unsafe.Pointer{"Go": unsafe.Pointer(&outside), "behind": unsafe.Add(m.Base(), m.Extent())} {
+		if err := protect(func() error { f.Free(at); return nil }); !isMisuse(err) || f.Pending() != 0 {
+			t.Errorf("%s: %v, and %d blocks wait", name, err, f.Pending())
+		}
+	}
+	f.Free(p)
+	f.FreeSized(unsafe.Pointer(object), 8)
+	f.Free(q)
+	must(t, f.Flush())
+	memtest.Misuse(t, func() { _ = m.BeginFrame() }, "remote.Drain", ofPool)
+	must(t, errors.Join(m.BeginFrame(), m.EndFrame()))
+	if n := m.Stats(Slab).Live; n != 0 {
+		t.Errorf("%d blocks are live", n)
+	}
+	base := m.Base()
+	must(t, m.Close())
+	late := m.NewFreer()
+	late.Free(base)
+	f.Free(base)
+	for _, err := range []error{f.Flush(), f.Close(), late.Flush(), late.Close()} {
+		if !errors.Is(err, memory.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+	memtest.Misuse(t, func() { late.Free(base) }, "remote.Free", "the Freer is closed")
 }
 
 // Inside a frame the game's own frees of a worker's blocks wait for each other, as far as the

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -429,26 +428,6 @@ func TestTier_NamesRoundTrip(t *testing.T) {
 	}
 	if _, err := ParseTier("heap"); err == nil || !strings.Contains(err.Error(), "allowed: static, frame, level, pools") {
 		t.Errorf("err = %v", err)
-	}
-}
-
-func TestConfig_MistakesSayWhatIsAllowed(t *testing.T) {
-	for _, c := range []struct {
-		cfg  Config
-		want string
-	}{
-		{Config{Frames: -1}, "-1 frame buffers; allowed are 1 to 64"},
-		{Config{Frames: 65}, "allowed are 1 to 64"},
-		{Config{Workers: 65}, "65 workers"},
-		{Config{SoftMark: 2}, "soft mark 2"},
-		{Config{SoftMark: -1}, "soft mark -1"},
-		{Config{GoHeadroom: -1}, "headroom of -1"},
-		{Config{Reserve: [Count]uintptr{Slab: math.MaxUint/2 + 1}}, "for slab"},
-		{Config{Budget: [Count]uintptr{Frame: 100}}, "a frame budget of 100 bytes"},
-	} {
-		if _, err := New(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("err = %v; want %q", err, c.want)
-		}
 	}
 }
 

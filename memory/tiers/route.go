@@ -187,15 +187,18 @@ func (m *Manager) Base() unsafe.Pointer { return m.base }
 // Extent returns how many bytes from Base the tiers take in address space; 0 once closed.
 func (m *Manager) Extent() uintptr { return m.size }
 
-// NewFreer lets another goroutine, a worker's or any, free blocks as FreeAny does: they are
-// batched, and come home at the next BeginFrame or EndLevel, or when Alloc needs them. Safe for
-// concurrent use; the Freer itself belongs to one goroutine. Config.FreeItems and FreeBytes say how
-// many blocks and bytes wait for each other before they are sent: what is full is sent at once, in
-// one compare-and-swap, and neither side waits for the other. What has been sent waits for the game,
-// and is bounded by what is live. What is large is best given to FreeSized, or it
-// waits for the batch to fill, with nobody else to flush it. A block that FreeAny refuses makes
-// the call that takes it in panic; the next call goes on behind it. What arrives after Close is
-// abandoned.
+// NewFreer returns a Freer, with which another goroutine frees blocks as FreeAny does. They are
+// batched, and are freed at the next BeginFrame or EndLevel, or when Alloc needs them. NewFreer is
+// safe for concurrent use; the Freer belongs to one goroutine. Config.FreeItems and FreeBytes bound
+// the blocks and bytes of a batch: a full one is sent at once, in one compare-and-swap, and neither
+// side waits for the other. What has been sent waits for the game, and is bounded by what is live.
+// Give large blocks to FreeSized: Free counts no bytes, and they would wait for the batch to fill.
+//
+// Free and FreeSized panic with a *memory.Misuse if the address lies outside of [Manager.Base] and
+// [Manager.Extent], and on a closed Freer. Other blocks that FreeAny refuses, as a double free or an
+// object of a pool, are found later: the call that frees the batch panics, and the next call goes on
+// after that block. Blocks that are sent after Close are not freed; Flush and Close of the Freer
+// return an error that wraps memory.ErrClosed then.
 func (m *Manager) NewFreer() *remote.Freer { return m.home.NewFreer() }
 
 // Coming returns what Freers have sent to the game goroutine, and what of it has come home. Safe for

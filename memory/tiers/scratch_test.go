@@ -145,7 +145,7 @@ func TestWorker_AScratchArenaIsWithinTheBudget(t *testing.T) {
 	alloc(t, w, 1000) // the heap is none the worse
 	cfg = small()
 	cfg.Scratch = 3 << 20
-	if _, err := New(cfg); err == nil || err.Error() != "tiers: scratch arenas of 3145728 bytes; allowed are 2097152, half of a worker's reservation" {
+	if _, err := New(cfg); !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "tiers: Scratch 3145728: want at most 2097152") {
 		t.Errorf("%v", err)
 	}
 }

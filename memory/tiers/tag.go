@@ -70,8 +70,8 @@ const (
 
 // Tag returns the tag of that name, and makes it where there is none: call it when the game
 // starts, and keep what it returns. A name has 1 to MaxTagName bytes, printable. Up to MaxTags can
-// be made; the error says what is wrong with the name, or that there are too many, and wraps
-// memory.ErrClosed after Close. Cost: proportional to the tags.
+// be made; the error says what is wrong with the name and wraps memory.ErrConfig, or says that there
+// are too many, or wraps memory.ErrClosed after Close. Cost: proportional to the tags.
 func (m *Manager) Tag(name string) (*Tag, error) {
 	if m.phase >= closing {
 		return nil, fmt.Errorf("tiers: tag %q: %w", name, memory.ErrClosed)
@@ -83,7 +83,7 @@ func (m *Manager) Tag(name string) (*Tag, error) {
 		}
 	}
 	if err := badTagName(name); err != nil {
-		return nil, fmt.Errorf("tiers: tag %.60q: %w", name, err)
+		return nil, fmt.Errorf("tiers: tag %.60q: %w: %w", name, err, memory.ErrConfig)
 	}
 	if len(m.tags.all) == MaxTags {
 		return nil, fmt.Errorf("tiers: tag %q: there are %d tags already, and no more are possible", name, MaxTags)

@@ -116,7 +116,7 @@ func TestManager_TheSameNameIsTheSameTagAndNamesAreChecked(t *testing.T) {
 		"": "tiers: tag \"\": a tag needs a name", strings.Repeat("x", 49): "the name has 49 bytes; allowed are 48",
 		"\xff": "the name is not UTF-8", "a\nb": `the name has '\n', which cannot be printed`,
 	} {
-		if _, err := m.Tag(name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := m.Tag(name); !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("Tag(%q): %v; want %q", name, err, want)
 		}
 	}
