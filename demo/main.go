@@ -13,9 +13,11 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/limits"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -35,12 +37,22 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return 2
 	}
+	if limits.Limited() {
+		if err := page.AddressRoom(leastRoom); err != nil {
+			fmt.Fprintln(stderr, "demo: the limit on address space (ulimit -v) is too low:", err)
+			return 1
+		}
+	}
 	if err := o.play(stdout, stderr); err != nil {
 		fmt.Fprintln(stderr, "demo:", err)
 		return 1
 	}
 	return 0
 }
+
+// leastRoom is the address space that a run under a limit needs to get as far as an error: the stacks
+// of six threads.
+const leastRoom = 48 << 20
 
 // headlessTicks is how long a run without a window plays unless told.
 const headlessTicks = 600

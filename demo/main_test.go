@@ -219,7 +219,7 @@ func TestStats_NothingIsHalfWritten(t *testing.T) {
 	}
 	// There is no session in so little memory: the run ends behind the look whether the file can be written.
 	code, _, stderr := demo("-headless", "-ticks", "60", "-budget", "all=0.00001", "-stats", path)
-	if code != 1 || !strings.Contains(stderr, "budget") {
+	if code != 1 || !strings.Contains(stderr, "Budget[frame]") {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 	if data, _ := os.ReadFile(path); string(data) != "old" {

@@ -1,0 +1,76 @@
+// Package limits prepares a process for a limit on address space, as ulimit -v sets it. The program
+// imports it for its init, which imports nothing but syscall: it runs before the init of packages
+// that start threads and load libraries. Without a limit it does nothing.
+//
+// Go starts with whatever address space is left, and ends the process with a dump when the next
+// thread or arena of the heap is refused. It cannot be asked before. So the program has some address
+// space from its start on and gives it back here.
+//
+// The C library reserves 64 to 128 MiB for each thread that allocates, unless MALLOC_ARENA_MAX says
+// otherwise when it starts: nine threads leave nothing of a gigabyte. So the program runs itself
+// again with one arena, in the same process.
+package limits
+
+import (
+	"bytes"
+	"math"
+	"syscall"
+	"unsafe"
+)
+
+// reserve is never written, so that it takes no memory. 64 MiB is an arena of the Go heap, or the
+// stacks of eight threads.
+var reserve [64 << 20]byte
+
+const arenas = "MALLOC_ARENA_MAX"
+
+func init() {
+	if !Limited() {
+		return
+	}
+	yield()
+	if _, set := syscall.Getenv(arenas); !set {
+		if args := arguments(); len(args) > 0 {
+			_ = syscall.Exec("/proc/self/exe", args, append(syscall.Environ(), arenas+"=1")) // returns only if it fails
+		}
+	}
+}
+
+// Limited reports whether the process has a limit on address space.
+func Limited() bool {
+	var limit syscall.Rlimit
+	err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit)
+	return err == nil && uint64(limit.Cur) != math.MaxUint64
+}
+
+// yield unmaps the whole pages of reserve. A second call finds nothing there.
+func yield() {
+	size := uintptr(syscall.Getpagesize())
+	first := (uintptr(unsafe.Pointer(&reserve)) + size - 1) &^ (size - 1)
+	end := (uintptr(unsafe.Pointer(&reserve)) + unsafe.Sizeof(reserve)) &^ (size - 1)
+	_, _, _ = syscall.Syscall(syscall.SYS_MUNMAP, first, end-first, 0)
+}
+
+// arguments returns those of the process, which os does not have yet.
+func arguments() (args []string) {
+	fd, err := syscall.Open("/proc/self/cmdline", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(fd)
+	var all []byte
+	for buf := make([]byte, 4096); ; {
+		n, err := syscall.Read(fd, buf)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			break
+		}
+		all = append(all, buf[:n]...)
+	}
+	for arg := range bytes.SplitSeq(bytes.TrimSuffix(all, []byte{0}), []byte{0}) {
+		args = append(args, string(arg))
+	}
+	return args
+}
