@@ -1,0 +1,62 @@
+# Functions of the gate and the nightly, which source this file. .ci/selftest tests them.
+
+# judge reads the output of go test -v and fails unless the selected tests were run: every package
+# has one that passed, every alternative of the pattern names one, and none was skipped because
+# something is missing on this machine (testenv.Missing says so).
+judge() { # log, pattern
+  local log=$1 pattern=$2 name passed bad=0
+  passed=$(awk '/^--- PASS: / { print $3 }' "$log")
+  if grep -q -F '[no tests to run]' "$log"; then
+    echo "selects nothing: $pattern"
+    grep -F '[no tests to run]' "$log"
+    bad=1
+  fi
+  if [ -z "$passed" ]; then echo "no test has passed: $pattern" && bad=1; fi
+  if grep -E '^ +[a-z0-9_]+\.go:[0-9]+: missing: ' "$log"; then echo "a test was skipped for what is missing" && bad=1; fi
+  case $pattern in
+    */* | *\(* | '') ;; # parts of a test are selected, or more than names
+    *)
+      while read -r name; do
+        if ! grep -q -E -- "$name" <<<"$passed"; then
+          echo "no test that passed matches $name"
+          bad=1
+        fi
+      done < <(tr '|' '\n' <<<"$pattern")
+      ;;
+  esac
+  return "$bad"
+}
+
+# ran runs go test with the tests that a pattern selects, and judges the output. It prints all of it
+# if something is wrong, and the summary otherwise.
+ran() { # pattern, arguments of go test
+  local pattern=$1 log failed=0
+  shift
+  log=$(mktemp)
+  go test -v -run "$pattern" "$@" >"$log" 2>&1 </dev/null || failed=1
+  if [ "$failed" = 0 ]; then judge "$log" "$pattern" || failed=1; fi
+  if [ "$failed" = 0 ]; then grep -E '^(ok|\?) ' "$log"; else grep -v '^=== ' "$log"; fi
+  if [ -n "${keep:-}" ]; then cp "$log" "$keep"; fi
+  rm -f "$log"
+  return "$failed"
+}
+
+# modules checks a list of nested modules: each is there, and none of the tree is left out. It prints
+# the list, one a line.
+modules() { # folders
+  local dir bad=0 found
+  for dir; do
+    if [ ! -f "$dir/go.mod" ]; then echo "there is no module in $dir" >&2 && bad=1; fi
+  done
+  while read -r found; do
+    found=${found%/go.mod} found=${found#./}
+    case " $* " in *" $found "*) ;; *) echo "$found is a module that no step knows" >&2 && bad=1 ;; esac
+  done < <(find . -mindepth 2 -name go.mod -not -path '*/testdata/*' -not -path './.git/*')
+  printf '%s\n' "$@"
+  return "$bad"
+}
+
+# commands prints the commands that CONTRIBUTING.md names under "Running it", one a line.
+commands() { # file
+  awk '/^## / { on = $0 == "## Running it" } on && /^    [A-Za-z]/ { sub(/^ +/, ""); sub(/ +#.*$/, ""); print }' "$1"
+}
