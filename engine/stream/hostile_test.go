@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A hostile file system passes everything on, but for the file named evil: of that one,
@@ -58,21 +60,22 @@ func (f *hostileFile) Close() error {
 	return f.File.Close()
 }
 
-// within fails the test, with every goroutine's stack, where f takes longer than d.
+// within fails the test, with every goroutine's stack, if f takes longer than d or has not returned at the
+// deadline of the tests.
 func within(t testing.TB, d time.Duration, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	select {
 	case <-done:
-	case <-time.After(d):
+	case <-time.After(min(d, time.Until(testenv.Deadline(t)))):
 		stacks := make([]byte, 1<<20)
 		t.Fatalf("%s did not end within %v\n%s", what, d, stacks[:runtime.Stack(stacks, true)])
 	}
 }
 
-// soon is far more than anything here takes, on a machine that is busy with other things.
-const soon = 20 * time.Second
+// soon guards against hanging. It bounds no speed: what takes a second here took 20 on a busy machine.
+const soon = 4 * time.Minute
 
 // A hang is a call that does not return until the test lets it go.
 type hang struct {
