@@ -26,7 +26,7 @@ const collections = 128
 // growth need not last to be believed.
 var byCollection = rule{
 	scales: []int{1, 2, 3, 4, 6, 8, 12, 16}, shortest: 4, points: 4,
-	line: 5, above: 0.6, falls: 1.5, each: 0.3, chance: 300,
+	line: 6, above: 0.6, falls: 2, each: 0.3, chance: 300,
 }
 
 // often is the mean time between collections, in seconds, below which the live size is judged as figures of frames are.

@@ -203,3 +203,29 @@ func TestRows_OfGoAndTheRestAreThoseOfTheSnapshot(t *testing.T) {
 		g.r.snap.Untracked, g.r.snap.Go.HeapBytes = 1<<20, 1<<20 // the peaks stay
 	}
 }
+
+func TestCurve_ASpikeMovesWithTheWindowAndLeavesIt(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	var s memory.Stats
+	fake(g.m, "p", &s)
+	g.run(3, nil)
+	s.InUse = 1 << 20
+	g.run(0.1, nil)
+	s.InUse = 0
+	g.run(5, nil)
+	var curve [SlotCount]float32
+	g.r.PoolCurve(0, &curve)
+	high := 0
+	for _, v := range curve {
+		if v > 0 {
+			high++
+		}
+	}
+	if high < 2 || high > 5 { // a slot is a 24th of a second
+		t.Errorf("a spike of a tenth of a second takes %d slots", high)
+	}
+	g.run(11, nil)
+	if g.r.PoolCurve(0, &curve); curve != [SlotCount]float32{} {
+		t.Error("it is still there when the window has passed")
+	}
+}

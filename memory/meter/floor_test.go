@@ -1,0 +1,97 @@
+package meter
+
+import (
+	"math"
+	"testing"
+)
+
+// ramp returns a floor of so many seconds that rises by rate.
+func ramp(seconds int, rate float64) *floor {
+	f := newFloor()
+	for k := range seconds {
+		f.set(mib+rate*float64(k), 0)
+		f.cross(mib + rate*float64(k+1))
+	}
+	return &f
+}
+
+func TestFloor_IsNamedAndClearedOnceItLasts(t *testing.T) {
+	var p points
+	f := ramp(100, 1000)
+	for second := int64(100); second < 110; second++ {
+		f.judge(second, &p)
+		if named := f.growth() > 0; named != (second >= 100+namedAfter) {
+			t.Errorf("%d s after the judgement, named: %v", second-100, named)
+		}
+	}
+	rate := f.growth()
+	*f = floor{now: math.Inf(1), named: f.named, grew: f.grew, since: f.since, rate: f.rate}
+	for second := int64(200); second < 206; second++ {
+		f.judge(second, &p)
+		if named := f.growth() == rate; named != (second < 200+clearedAfter) {
+			t.Errorf("%d s after the judgement, still named: %v", second-200, named)
+		}
+	}
+}
+
+func TestFloor_NoiseIsTheMeanRiseOfAFrame(t *testing.T) {
+	f := newFloor()
+	for range 10 { // the first value is no rise
+		f.set(mib, 0)
+	}
+	if f.noise() != 0 {
+		t.Errorf("a constant: %v", f.noise())
+	}
+	for range 5 {
+		f.set(mib+100, 0)
+		f.set(mib, 0)
+	}
+	if want := 500.0 / 20; f.noise() != want {
+		t.Errorf("five rises of 100 in 20 frames: %v, want %v", f.noise(), want)
+	}
+	for range 2 * history {
+		f.cross(mib)
+		f.set(mib, 0)
+	}
+	if n := f.noise(); n > 1 {
+		t.Errorf("after twice the history: %v", n)
+	}
+}
+
+func TestFloor_KeepsTheMinimumOfASecondAndWhenItWasLast(t *testing.T) {
+	f := newFloor()
+	for _, v := range []struct {
+		v    float64
+		when uint8
+	}{{50, 10}, {40, 64}, {60, 100}, {40, 128}, {70, 200}} {
+		f.set(v.v, v.when)
+	}
+	f.cross(65)
+	f.set(90, 20)
+	f.cross(95)
+	var p points
+	f.newest(&p)
+	if p.n != 2 || p.v[1] != 40 || p.t[1] != 0.5-1 || p.v[0] != 65 || p.t[0] != 0 {
+		t.Errorf("%d seconds: %v at %v, %v at %v", p.n, p.v[1], p.t[1], p.v[0], p.t[0])
+	}
+	for k := range 3 * history {
+		f.set(float64(k), 0)
+		f.cross(float64(k))
+	}
+	if f.newest(&p); p.n != history || p.v[0] != 3*history-2 || p.v[history-1] != 2*history-1 {
+		t.Errorf("%d seconds, from %v to %v", p.n, p.v[history-1], p.v[0])
+	}
+	for name, corrupt := range map[string]func(f *floor){
+		"known below": func(f *floor) { f.known = -1 }, "known beyond": func(f *floor) { f.known = history + 1 },
+		"next below": func(f *floor) { f.next = -1 }, "next beyond": func(f *floor) { f.next = history },
+		"infinite": func(f *floor) { f.low[(f.next+9)%history] = float32(math.Inf(1)) },
+	} {
+		g := f
+		if corrupt(&g); !f.check() || g.check() {
+			t.Errorf("%s: check finds nothing", name)
+		}
+	}
+	if f.restart(); f.known != 0 || !f.check() || f.growth() != 0 {
+		t.Errorf("restarted: %+v", f)
+	}
+}
