@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
 // manyFaults is how many faults a Check lists; of more it says that there are more.
@@ -83,8 +84,11 @@ func (r *report) block(sp *Space, name string, off, count uint64, size, align ui
 }
 
 // extent returns how many bytes of addresses from base belong to the allocator.
-func (sp *Space) extent() uintptr {
-	switch a := sp.a.(type) {
+func (sp *Space) extent() uintptr { return extentOf(sp.a) }
+
+// extentOf returns how far from its Base the blocks of a may reach; 0 if a does not tell.
+func extentOf(a memory.Allocator) uintptr {
+	switch a := a.(type) {
 	case interface{ Extent() uintptr }:
 		return a.Extent()
 	case memory.StatsReporter:
@@ -100,19 +104,40 @@ func (sp *Space) whyNot(off uint64, size uintptr) (why string) {
 	if !ok {
 		return ""
 	}
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case *memory.Misuse:
-			why = v.Error()
-		default:
-			panic(v)
-		}
-	}()
-	if has := z.SizeOf(sp.at(off)); has < size {
+	if m := misuse(func() { why = sp.wrongSize(z, off, size) }); m != nil && m.Package != "compose" {
+		why = m.Error() // a composition refuses what one of its parts cannot do
+	}
+	return why
+}
+
+// wrongSize says why the block at off was not requested with size bytes; "" where it may have been. An
+// allocator that rounds sizes up is asked to resize the block from size to size, which changes nothing
+// and is a Misuse if no request of size bytes would have got that block.
+func (sp *Space) wrongSize(z memory.Sizer, off uint64, size uintptr) (why string) {
+	has := z.SizeOf(sp.at(off))
+	if has < size {
 		return fmt.Sprintf("the block there has %d bytes", has)
 	}
+	if r, ok := sp.a.(memory.Resizer); ok && (has > size || invariant.Debug) { // debug builds know sizes to the byte
+		if m := misuse(func() { r.Resize(sp.at(off), size, size) }); m != nil {
+			return fmt.Sprintf("the block there has %d bytes (%v)", has, m)
+		}
+	}
 	return ""
+}
+
+// misuse runs f and returns the *memory.Misuse that it panics with, or nil.
+func misuse(f func()) (m *memory.Misuse) {
+	defer func() {
+		if v := recover(); v != nil {
+			var ok bool
+			if m, ok = v.(*memory.Misuse); !ok {
+				panic(v)
+			}
+		}
+	}()
+	f()
+	return nil
 }
 
 // zero reports whether n bytes from p are all 0.

@@ -217,9 +217,15 @@ func (m *Map[K, V]) Clear(sp *Space) {
 // Free gives the memory back and leaves the Map empty and ready, with its seed. Where the
 // allocator panics nothing has changed.
 func (m *Map[K, V]) Free(sp *Space) {
+	m.mustBeSound()
 	was := *m
 	m.Forget()
 	sp.giveBack(was.off, was.bytes(), func() { *m = was })
+}
+
+// mustBeSound panics where the header of the Map was written over, as [Vec.mustBeSound].
+func (m *Map[K, V]) mustBeSound() {
+	noBlock(m.bits == 0 && (m.off != 0 || m.n != 0) || m.bits != 0 && (m.bits < minBits || m.bits > maxBits) || int(m.n) > capOf(m.bits&31), "Map")
 }
 
 // Forget leaves the Map empty and ready without giving the memory back, as [Vec.Forget].
@@ -230,6 +236,7 @@ func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
 	}
+	m.mustBeSound()
 	if uint(n) > uint(capOf(maxBits)-int(m.n)) {
 		return memory.ErrTooLarge
 	}
@@ -249,6 +256,7 @@ func (m *Map[K, V]) Shrink(sp *Space) error {
 
 // rebuild moves all entries to a table of 2^b slots, b 0 standing for none.
 func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
+	m.mustBeSound()
 	if b == 0 {
 		m.Free(sp)
 		return nil
@@ -259,6 +267,8 @@ func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
 	if err := sp.open(); err != nil {
 		return err
 	}
+	sp.mustBeBlock(m.off, m.bytes())
+	sp.mustBeSized(m.off, m.bytes())
 	if m.bits > 0 && m.table(sp).count() != uint64(m.n) {
 		panic(ruined("Map", "the table does not have as many entries as the Map"))
 	}
@@ -331,6 +341,7 @@ func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
 // Clone returns a Map with the same entries and seed and memory of its own in to, which may be
 // another space. It is the same to the byte but for where it lies.
 func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
+	m.mustBeSound()
 	size := m.bytes()
 	if size == 0 {
 		return *m, nil

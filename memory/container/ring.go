@@ -165,9 +165,34 @@ func (r *Ring[T]) Clear() { r.head, r.n = 0, 0 }
 
 // Free gives the memory back and leaves the Ring empty and ready, as [Vec.Free].
 func (r *Ring[T]) Free(sp *Space) {
+	r.mustBeSound()
 	was := *r
 	r.Forget()
 	sp.giveBack(was.off, uintptr(was.cap)*unsafe.Sizeof(*new(T)), func() { *r = was })
+}
+
+// mustBeSound panics where the header of the Ring was written over, as [Vec.mustBeSound].
+func (r *Ring[T]) mustBeSound() {
+	noBlock(r.cap&(r.cap-1) != 0 || r.cap > maxRing || r.n > r.cap || r.head >= max(r.cap, 1) ||
+		r.off != 0 && (r.cap == 0 || unsafe.Sizeof(*new(T)) == 0), "Ring")
+}
+
+// Clone returns a Ring with the same elements and memory of its own in to, which may be another
+// space.
+func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
+	sp.at(r.off)            // debug builds tell of a closed space here, before there is a block
+	for c.Cap() < r.Len() { // again: the allocator may call what has r grow
+		if err := c.Reserve(to, r.Len()); err != nil {
+			c.Free(to)
+			return c, err
+		}
+	}
+	if c.n = r.n; unsafe.Sizeof(*new(T)) > 0 && c.cap > 0 {
+		front, back := r.Slices(sp)
+		all := unsafe.Slice((*T)(to.at(c.off)), int(c.cap))
+		copy(all[copy(all, front):], back)
+	}
+	return c, nil
 }
 
 // Forget leaves the Ring empty and ready without giving the memory back, as [Vec.Forget].
@@ -190,6 +215,7 @@ func (r *Ring[T]) Reserve(sp *Space, n int) error {
 // Shrink halves the capacity as long as the elements fit. It needs the new memory beside the
 // old.
 func (r *Ring[T]) Shrink(sp *Space) error {
+	r.mustBeSound()
 	size, al := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))
 	switch slots := ceilPow2(int(r.n)); {
 	case r.n == 0 && size > 0:
@@ -245,6 +271,7 @@ func (r *Ring[T]) grow(sp *Space, slots int) error {
 	if err := memory.PointerFree[T](); err != nil {
 		return err
 	}
+	r.mustBeSound()
 	size := unsafe.Sizeof(*new(T))
 	if size == 0 {
 		r.cap = maxRing

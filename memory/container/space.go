@@ -15,8 +15,8 @@ import (
 const maxCount = 1<<31 - 1
 
 // ErrNoBase says that offsets mean nothing in an allocator: its blocks lie in several ranges of
-// addresses, it is no [memory.Baser], or it is closed.
-var ErrNoBase = errors.New("the allocator has no Base from which offsets count")
+// addresses, it is no [memory.Baser], it does not tell how far its blocks reach, or it is closed.
+var ErrNoBase = errors.New("the allocator has no Base from which offsets count, up to a known Extent")
 
 // A Space is where containers have their blocks: an allocator and the address that its offsets
 // count from. Containers hold offsets only, so that one and the same container can be read
@@ -45,12 +45,13 @@ type Space struct {
 	a     memory.Allocator
 	baser memory.Baser
 	owner invariant.Owner
-	busy  bool // the allocator is at work
+	reach uint64 // bytes from base that belonged to the allocator in Use: it may have more since
+	busy  bool   // the allocator is at work
 }
 
-// In returns the space of the blocks of a, which must be a [memory.Baser]. The error wraps
-// ErrNoBase. The Space is valid as long as a is not closed, also across its resets, which end
-// the containers.
+// In returns the space of the blocks of a, which must be a [memory.Baser] that says how far they reach:
+// a memory.StatsReporter, or one with a method Extent() uintptr. The error wraps ErrNoBase. The Space is
+// valid as long as a is not closed, also across its resets, which end the containers.
 func In(a memory.Allocator) (*Space, error) {
 	sp := new(Space)
 	if err := sp.Use(a); err != nil {
@@ -68,7 +69,12 @@ func (sp *Space) Use(a memory.Allocator) error {
 	if !ok || invariant.Nil(a) || b.Base() == nil {
 		return fmt.Errorf("container: a space in %T: %w", a, ErrNoBase)
 	}
-	sp.base, sp.a, sp.baser = b.Base(), a, b
+	base := b.Base()
+	n := extentOf(a)
+	if n == 0 || uintptr(base)+n < n {
+		return fmt.Errorf("container: a space in %T, whose blocks may reach %d bytes from its Base: want 1 to %d: %w", a, n, ^uintptr(0)-uintptr(base), ErrNoBase)
+	}
+	sp.base, sp.a, sp.baser, sp.reach = base, a, b, uint64(n)
 	return nil
 }
 
@@ -123,6 +129,7 @@ func (sp *Space) grow(off uint64, oldSize, newSize, align uintptr) (uint64, erro
 	if err := sp.open(); err != nil {
 		return 0, err
 	}
+	sp.mustBeSized(off, oldSize)
 	if oldSize > 0 && sp.resize(off, oldSize, newSize) {
 		return off, nil
 	}
@@ -186,6 +193,7 @@ func (sp *Space) free(off uint64, size uintptr) {
 	if size > 0 {
 		sp.begin()
 		defer sp.end()
+		sp.mustBeSized(off, size)
 		sp.a.Free(sp.at(off), size)
 	}
 }
@@ -231,12 +239,62 @@ func (sp *Space) giveBack(off uint64, size uintptr, undo func()) {
 	done = true
 }
 
-// mustBeBlock panics with the allocator's *memory.Misuse where it knows that no block of size
-// bytes is at off: before books that lie in the block are believed.
+// mustBeBlock panics where the allocator knows that no block of size bytes is at off: before books that
+// lie in the block are believed.
 func (sp *Space) mustBeBlock(off uint64, size uintptr) {
-	if z, ok := sp.a.(memory.Sizer); ok && size > 0 && z.SizeOf(sp.at(off)) < size {
-		panic(ruined("Space", "the block is smaller than the container"))
+	if z, ok := sp.a.(memory.Sizer); ok && size > 0 {
+		sp.mustBeWithin(off, size)
+		has := size
+		if m := misuse(func() { has = z.SizeOf(sp.at(off)) }); m != nil && m.Package != "compose" { // see whyNot
+			panic(m)
+		}
+		if has < size {
+			panic(ruined("Space", "the block is smaller than the container"))
+		}
 	}
+}
+
+// mustBeSized panics where the allocator knows a block at off and it is not one of size bytes: a
+// container's header was written over, and the allocator must not get a wrong size from it. Of an
+// address where no block is the allocator has a Misuse of its own.
+func (sp *Space) mustBeSized(off uint64, size uintptr) {
+	if size == 0 {
+		return
+	}
+	sp.mustBeWithin(off, size)
+	if z, ok := sp.a.(memory.Sizer); ok {
+		if why := misuse(func() { _ = z.SizeOf(sp.at(off)) }); why != nil {
+			return
+		}
+		if why := sp.wrongSize(z, off, size); why != "" {
+			panic(sp.badHeader(off, size, why))
+		}
+	}
+}
+
+// mustBeWithin panics where a block of size bytes at off does not lie in the allocator's range: the
+// address must not even be formed.
+func (sp *Space) mustBeWithin(off uint64, size uintptr) {
+	if uint64(size) <= sp.reach && off <= sp.reach-uint64(size) {
+		return
+	}
+	if n := uint64(extentOf(sp.a)); sp.baser.Base() == sp.base && (uint64(size) > n || off > n-uint64(size)) {
+		panic(sp.badHeader(off, size, fmt.Sprintf("the allocator has %d bytes of addresses", n)))
+	}
+}
+
+// noBlock panics where a header cannot be what its container wrote: its counts contradict each other, or
+// it has an offset and no block, so that to free it would forget one.
+func noBlock(bad bool, op string) {
+	if bad {
+		panic(ruined(op, "the counts in the header contradict each other"))
+	}
+}
+
+//go:noinline
+func (sp *Space) badHeader(off uint64, size uintptr, why string) *memory.Misuse {
+	return &memory.Misuse{Package: "container", Op: "Space", Size: size, Reason: fmt.Sprintf(
+		"the header of the container says that it has %d bytes at offset %d, but %s: it was written over; Check says more", size, off, why)}
 }
 
 // ruined is what stops a caller whose container's bytes cannot be what the container wrote.

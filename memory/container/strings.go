@@ -192,11 +192,13 @@ func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 // Clear does the rest.
 func (s *Strings) Clear(sp *Space) {
 	sp.idle()
+	s.mustBeSound()
 	if s.texts.cap|s.pages.cap|s.index.cap == 0 {
 		return // without a block, also where the allocator is closed
 	}
 	sp.mustBeBlock(s.texts.off, uintptr(s.texts.cap)*unsafe.Sizeof(text{}))
 	sp.mustBeBlock(s.pages.off, uintptr(s.pages.cap)*unsafe.Sizeof(page{}))
+	sp.mustBeBlock(s.index.off, uintptr(s.index.cap)*unsafe.Sizeof(link{}))
 	sp.mustLive() // in every build, since what is freed is read first
 	for id := s.texts.n; id > 0; id-- {
 		x := s.text(sp, id)
@@ -219,6 +221,16 @@ func (s *Strings) Clear(sp *Space) {
 			p.next, s.spare = s.spare, i
 		}
 	}
+}
+
+// mustBeSound panics where the header of the Strings was written over, as far as that shows by itself:
+// before what its blocks hold is believed.
+func (s *Strings) mustBeSound() {
+	s.pages.mustBeSound()
+	s.texts.mustBeSound()
+	s.index.mustBeSound()
+	n := s.index.n
+	noBlock(n&(n-1) != 0 || s.live > n-n/4 || s.live > s.texts.n || s.pages.n > maxPages, "Strings")
 }
 
 // Free gives all memory back and leaves the Strings empty and ready, with its seed. Where the

@@ -36,6 +36,7 @@ func (s *Strings) add(sp *Space, t string, h uint32) (id uint32, err error) {
 	if len(t) > math.MaxInt32 || s.live == maxCount {
 		return 0, memory.ErrTooLarge
 	}
+	s.mustBeSound()
 	sp.idle() // one that is half added has its place already, which another one would take
 	if err := s.widen(sp); err != nil {
 		return 0, err

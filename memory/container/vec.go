@@ -33,7 +33,7 @@ import (
 //	(1) n <= cap <= 2^31-1
 //	(2) without capacity, or with elements of no size, there is no block and off is 0
 //	(3) T holds no Go pointer, off is aligned for T, and the block lies in the allocator's range; where the allocator
-//	    knows its blocks, one of at least cap*size bytes starts there
+//	    knows its blocks, one that was requested with cap*size bytes starts there
 type Vec[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of  [0]*T  // a Vec of another type does not convert to this one
@@ -202,12 +202,20 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 // Clear removes every element and keeps the memory.
 func (v *Vec[T]) Clear() { v.n = 0 }
 
-// Free gives the memory back and leaves the Vec empty and ready. Where the allocator panics,
-// as it does when the block died with a Reset, nothing has changed.
+// Free gives the memory back and leaves the Vec empty and ready. If the allocator panics, as it does
+// when the block was freed by a Reset, nothing has changed. If the header of the Vec was written over
+// and the allocator knows the block, the *memory.Misuse is of this package and names the header.
 func (v *Vec[T]) Free(sp *Space) {
+	v.mustBeSound()
 	was := *v
 	v.Forget()
 	sp.giveBack(was.off, uintptr(was.cap)*unsafe.Sizeof(*new(T)), func() { *v = was })
+}
+
+// mustBeSound panics where the header of the Vec was written over, as far as that shows by itself: before
+// its size is passed to the allocator.
+func (v *Vec[T]) mustBeSound() {
+	noBlock(v.n > v.cap || v.cap > maxCount || v.off != 0 && (v.cap == 0 || unsafe.Sizeof(*new(T)) == 0), "Vec")
 }
 
 // Forget leaves the Vec empty and ready without giving the memory back: for when the allocator
@@ -228,7 +236,9 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 }
 
 // Check verifies the invariants and names all that is broken: for bytes that came from another
-// process, or lay where somebody wrote. It allocates on the Go heap only where there is a fault.
+// process, or lay where somebody wrote. It allocates on the Go heap only if there is a fault. In an
+// allocator that rounds sizes up it asks Resize whether the size is right, which is a write for the
+// allocator's goroutine rule.
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{what: "Vec"}
 	v.check(sp, &r, "elements")

@@ -78,6 +78,7 @@ func (v *Vec[T]) move(sp *Space, n int) error {
 	if err := memory.PointerFree[T](); err != nil {
 		return err
 	}
+	v.mustBeSound()
 	size := unsafe.Sizeof(*new(T))
 	if size == 0 {
 		v.cap = maxCount
