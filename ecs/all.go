@@ -2,6 +2,7 @@ package ecs
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -186,23 +187,54 @@ func (t *ticket) beside() *stretch {
 	f := t.f
 	in := f.matches[t.m]
 	if int(t.c) > in.tail {
-		return f.step(t)
+		return t.further()
 	}
 	k, n := &in.chunks[t.c], 0
 	if n = int(k.cap); int(t.c) == in.tail {
 		n, t.last = int(in.tailN), int(t.m)+1 == len(f.matches)
 	}
 	t.c++
-	t.aim(k, n)
+	t.aim(k.number, f.w.chunks[k.number].base, n)
 	if n >= aheadRows && !t.last {
 		t.part(n)
 	}
 	return t.at
 }
 
+// further is step for a loop that has come to the end of an archetype. It is short when the next
+// one with rows has few, in one chunk: of those it reads the first line of the table and the addresses of
+// the columns, and nothing else.
+func (t *ticket) further() *stretch {
+	f := t.f
+	for m := int(t.m) + 1; m < len(f.matches); m++ {
+		in := f.matches[m]
+		n := in.tailN
+		if n == 0 {
+			continue
+		}
+		t.m, t.c = uint32(m), 0
+		if in.tail != 0 || n >= aheadRows {
+			return f.step(t)
+		}
+		t.c, t.known, t.last = 1, 0, m+1 == len(f.matches)
+		s := &t.way[0]
+		t.at = s
+		s.set(int(n), f.stride)
+		s.then = nil
+		s.es = address(uintptr(in.tailBase))
+		columns := f.w.row(in.tailLoc >> rowBits)
+		for i := 0; i < f.n; i++ {
+			s.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]]
+		}
+		return s
+	}
+	f.w.giveBack(t)
+	return nil
+}
+
 // aim has t step through the first n rows of a chunk. Where the filter finds all in one table, and in few chunks
 // with few rows, it leads there from the one before, for the next loop.
-func (t *ticket) aim(k *tableChunk, n int) {
+func (t *ticket) aim(number uint32, base unsafe.Pointer, n int) {
 	f := t.f
 	w := f.w
 	s := &t.way[0]
@@ -220,8 +252,8 @@ func (t *ticket) aim(k *tableChunk, n int) {
 	t.at = s
 	s.set(n, f.stride)
 	s.then = nil
-	s.es = address(uintptr(w.chunks[k.number].base))
-	columns := w.row(k.number)
+	s.es = address(uintptr(base))
+	columns := w.row(number)
 	for i := 0; i < f.n; i++ {
 		s.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]]
 	}
@@ -246,15 +278,15 @@ func (f *filter) step(t *ticket) *stretch {
 	case t.at.rows == 0:
 		panic(&memory.Misuse{Package: "ecs", Op: "All", Reason: "the world was changed within the loop; use World.Commands, or leave the loop after the change"})
 	}
-	k, first, n := (*tableChunk)(nil), 0, 0
+	number, base, first, n := uint32(0), unsafe.Pointer(nil), 0, 0
 	if f.watchful {
 		t.last = false
-		k, first, n = f.nextRun(&t.spot)
+		number, base, first, n = f.nextRun(&t.spot)
 	} else {
-		k, n = f.chunk(&t.m, &t.c)
+		number, base, n = f.chunk(&t.m, &t.c)
 		t.last = int(t.m)+1 == len(f.matches) && int(t.c) > f.matches[t.m].tail
 	}
-	if k == nil {
+	if n == 0 {
 		if t.busy {
 			w.giveBack(t)
 		}
@@ -264,7 +296,7 @@ func (f *filter) step(t *ticket) *stretch {
 		t.busy = true
 		w.walking = append(w.walking, t)
 	}
-	t.aim(k, n)
+	t.aim(number, base, n)
 	if first > 0 {
 		t.shift(uintptr(first))
 	}
@@ -290,20 +322,22 @@ func (t *ticket) shift(row uintptr) {
 //go:noinline
 func (s *stretch) leave() { s.of.f.w.giveBack(s.of) }
 
-// chunk returns the chunk of match *m at position *c, or the next one with rows, and steps on;
-// nil at the end.
-func (f *filter) chunk(m, c *uint32) (k *tableChunk, n int) {
+// chunk returns the number, the block and the rows of the chunk of match *m at position *c, or of the
+// next one with rows, and steps on; no rows at the end. Of the last chunk of a table it reads
+// nothing but the table.
+func (f *filter) chunk(m, c *uint32) (number uint32, base unsafe.Pointer, n int) {
 	for ; int(*m) < len(f.matches); *m, *c = *m+1, 0 {
 		t := f.matches[*m]
 		if int(*c) > t.tail || t.tailN == 0 {
 			continue
 		}
-		k = &t.chunks[*c]
-		if n = int(k.cap); int(*c) == t.tail {
-			n = int(t.tailN)
+		if int(*c) == t.tail {
+			*c++
+			return t.tailLoc >> rowBits, t.tailBase, int(t.tailN)
 		}
+		k := &t.chunks[*c]
 		*c++
-		return k, n
+		return k.number, f.w.chunks[k.number].base, int(k.cap)
 	}
-	return nil, 0
+	return 0, nil, 0
 }

@@ -59,6 +59,7 @@ type directory struct {
 	sizes       []uintptr
 	first       uint32 // class of Config.ChunkBytes
 	draft       bool   // what a text is read into: the components, and the lanes, are those of another world
+	empties     empties
 	mem         memory.Allocator
 	outOfChunks [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
 }
@@ -235,6 +236,7 @@ func (w *World) detach(t *table) (number uint32) {
 	t.held = t.held[:last*len(t.heap)]
 	if last == 0 {
 		w.setTail(t, 0, 0)
+		w.forgetEmpty(t)
 	}
 	for i := number; i < number+w.length(number); i++ {
 		clear(w.row(i))

@@ -54,9 +54,9 @@
 //	  ^ 64-aligned   ^ 16-aligned     ^ 16-aligned
 //
 //	a table:  | full | full | … | tail: rows come and go at its end | at most one spare |
-//	          4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
+//	          1 KiB, 4 KiB, 4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
 //
-// A few entities take 16 KiB, and a walk over a million starts anew in its columns some twenty
+// A few entities take 1 KiB, and a walk over a million enters new columns some twenty
 // times. A batch takes larger chunks at once, each the largest that it fills by half, or by a third where that is the second size: a thousand
 // entities that come together lie in one chunk unless a row has more than 64 bytes, and are walked as fast as a slice; one by one they come
 // to two or three, whose edges are some per cent of the walk. Growing copies nothing: chunks stay where they are until they are empty. Where the
@@ -67,7 +67,9 @@
 // pointers live in columns of the same shape in the Go heap, one slice per chunk, and a
 // vacated row is zeroed so that the collector can let go. The spare of a table serves
 // entities that come and go at the edge of a chunk; where the allocator is out of memory,
-// another table takes it, and [World.Shrink] gives all of them back.
+// another table takes it, and [World.Shrink] gives all of them back. A table without rows keeps its
+// first chunk if it is one of the four that became empty last. Older ones keep theirs up to 64 KiB in
+// all, or a sixteenth of the bytes of all chunks.
 //
 // Chunks hold nothing but rows. The index of entities lies in pages of its own, Config.Pages,
 // so that it grows without a copy; the archetypes and the addresses of columns are in the Go

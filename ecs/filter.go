@@ -330,15 +330,15 @@ func (q *cursor) advance() bool {
 		*q = cursor{}
 		panic(&memory.Misuse{Package: "ecs", Op: "Next", Reason: "the query was ended, by a copy of it or by World.EndQueries"})
 	}
-	k, first, n := (*tableChunk)(nil), 0, 0
+	number, base, first, n := uint32(0), unsafe.Pointer(nil), 0, 0
 	if f.watchful {
-		k, first, n = f.nextRun(&q.spot)
+		number, base, first, n = f.nextRun(&q.spot)
 	} else {
-		k, n = f.chunk(&q.m, &q.c)
+		number, base, n = f.chunk(&q.m, &q.c)
 	}
-	if k != nil {
-		q.row, q.n, q.es = 0, n, f.w.chunks[k.number].base
-		columns := f.w.row(k.number)
+	if n != 0 {
+		q.row, q.n, q.es = 0, n, base
+		columns := f.w.row(number)
 		for i := 0; i < f.n; i++ {
 			q.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]].pointer()
 		}
@@ -425,4 +425,5 @@ func (w *World) clearTable(t *table) {
 	}
 	w.setTail(t, 0, 0)
 	w.dropChunks(t, 1)
+	w.keepEmpty(t)
 }

@@ -34,10 +34,10 @@ func (w *World) lost() {
 	}
 	_ = w.ents.close() // what cannot be given back now is for Close to try again
 	for _, t := range w.tables {
-		t.chunks, t.held = nil, nil
+		t.chunks, t.held, t.keeps = nil, nil, keeping{}
 		w.setTail(t, 0, 0)
 	}
 	w.segments, w.columns = segments{}, nil
 	w.makeLanes()
-	w.waiting, w.live, w.bytes = 0, 0, 0
+	w.waiting, w.live, w.bytes, w.empties = 0, 0, 0, empties{}
 }

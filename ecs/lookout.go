@@ -54,22 +54,22 @@ type spot struct {
 }
 
 // nextRun is chunk for a filter that has to do with ticks: the next rows that f matches, n from first on in
-// one chunk; nil at the end.
+// one chunk, of which it returns the number and the block; no rows at the end.
 //
 //go:noinline
-func (f *filter) nextRun(s *spot) (k *tableChunk, first, n int) {
+func (f *filter) nextRun(s *spot) (number uint32, base unsafe.Pointer, first, n int) {
 	for {
 		if s.row == s.rows {
-			if k, n = f.chunk(&s.m, &s.c); k == nil {
-				return nil, 0, 0
+			if _, _, n = f.chunk(&s.m, &s.c); n == 0 {
+				return 0, nil, 0, 0
 			}
 			s.row, s.rows = 0, uint32(n)
 		}
 		t := f.matches[s.m]
-		k = &t.chunks[s.c-1]
-		first, n = f.runIn(t, k.number, int(s.row), int(s.rows))
+		number = t.chunks[s.c-1].number
+		first, n = f.runIn(t, number, int(s.row), int(s.rows))
 		if s.row = uint32(first + n); n > 0 {
-			return k, first, n
+			return number, f.w.chunks[number].base, first, n
 		}
 	}
 }

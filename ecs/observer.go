@@ -296,6 +296,7 @@ func (w *World) tellLoss(op string, loc uint32, to *table) error {
 		}
 		if to.tailN == 0 {
 			w.setTail(to, 0, 0)
+			w.keepEmpty(to)
 		}
 	}
 	w.tell(removeEvent, loc, 1, lost)

@@ -69,6 +69,9 @@ func (w *World) sparesBeside(t *table) (rows int) {
 func (w *World) keepSpare(t *table) {
 	if w.open < closedMark {
 		w.dropChunks(t, min(len(t.chunks), t.used()+1))
+		if t.tailN == 0 {
+			w.keepEmpty(t)
+		}
 		w.settle()
 	}
 }

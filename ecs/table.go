@@ -86,9 +86,10 @@ type table struct {
 	gen       uint32             // counts retirements: edges from before lead nowhere
 	idle      bool               // see kin
 	since     uint64             // when it got its targets: see kin
-	rowBytes  uint32             // pointer-free bytes per row, the entity included
-	heapBytes uint32             // bytes per row in the Go heap
-	index     int                // in World.tables
+	keeps     keeping
+	rowBytes  uint32 // pointer-free bytes per row, the entity included
+	heapBytes uint32 // bytes per row in the Go heap
+	index     int    // in World.tables
 }
 
 // newTable returns an empty table that is not enlisted.
@@ -290,6 +291,9 @@ func (w *World) retreat(t *table) {
 		w.setTail(t, t.tail-1, t.chunks[t.tail-1].cap)
 	}
 	w.dropChunks(t, t.used()+1)
+	if t.tailN == 0 {
+		w.keepEmpty(t)
+	}
 }
 
 // dropChunks keeps the first n chunks of t, which include all that hold rows unless n is 0.
