@@ -175,3 +175,67 @@ func (s *teller) Commit(m page.Memory, off, size uintptr) error {
 	}
 	return s.Source.Commit(m, off, size)
 }
+
+// islands returns a heap with a full budget in which empty spans of one unit lie between spans in
+// use: recycling gives single units, and no two in a row.
+func islands(t *testing.T) *Heap {
+	t.Helper()
+	h, err := New(page.NewLimit(nil, 128<<10), Config{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	var blocks []unsafe.Pointer
+	var sizes []uintptr
+	for size := range h.Classes {
+		if size.Size < 1000 {
+			sizes = append(sizes, size.Size)
+		}
+	}
+	for _, size := range sizes {
+		blocks = append(blocks, memtest.MustAlloc(t, h, size, 8))
+	}
+	for err == nil {
+		_, err = h.Alloc(1024, 8)
+	}
+	for i := 0; i < len(blocks); i += 2 {
+		h.Free(blocks[i], sizes[i])
+	}
+	return h
+}
+
+func TestUndo_SpansBetweenOthersComeBack(t *testing.T) {
+	h := islands(t)
+	before, stats := classes(h), h.Stats()
+	for _, size := range []uintptr{4000, 4000, 2500, 4000} {
+		if _, err := h.Alloc(size, 8); !errors.Is(err, memory.ErrOutOfMemory) {
+			t.Fatalf("Alloc(%d): %v", size, err)
+		}
+		stats.Failures++
+		if got := h.Stats(); !slices.Equal(classes(h), before) || got != stats {
+			t.Fatalf("Alloc(%d) changed %+v to %+v", size, stats, got)
+		}
+		memtest.MustCheck(t, h)
+	}
+	if h.undo.least == 0 {
+		t.Error("no span was recycled and given back")
+	}
+	for range 5 { // a smaller request is not known to fail
+		memtest.MustAlloc(t, h, 1024, 8)
+		memtest.MustCheck(t, h)
+	}
+	h = islands(t)
+	if _, err := h.Alloc(4000, 8); err == nil {
+		t.Fatal("4000 bytes were had")
+	}
+	vacant := h.vacant
+	if err := h.Trim(); err != nil || h.vacant <= vacant {
+		t.Errorf("Trim after a failure recycled nothing: %v, %d units vacant", err, h.vacant)
+	}
+	memtest.MustCheck(t, h)
+	h = islands(t)
+	_, _ = h.Alloc(4000, 8)
+	h.Reset()
+	memtest.MustAlloc(t, h, 4000, 8)
+	memtest.MustCheck(t, h)
+}
