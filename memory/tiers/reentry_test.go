@@ -50,7 +50,7 @@ type reentry struct {
 	border   string // the border that is running
 	hooks    []*hook
 	reset    bool // a pool was reset in the border
-	resetOps bool // a reset has called operations in this EndLevel
+	resetOps bool // callbacks may have taken objects after the first reset of this border
 	serial   byte
 	fails    []string
 }
@@ -130,6 +130,7 @@ func (s *reentry) callback(name string, ops []operation, mayPanic bool) {
 	}
 	s.depth++
 	defer func() { s.depth-- }()
+	s.resetOps = s.resetOps || s.reset
 	for range s.r.IntN(3) {
 		if s.left--; s.left > 0 {
 			s.do(ops[s.r.IntN(len(ops))])
