@@ -59,3 +59,19 @@ func TestRing_ShowsTheMiddleOfTheStripe(t *testing.T) {
 		}
 	}
 }
+
+// Room is bounded by vertices and by indices, whichever run out first.
+func TestQuads_RoomCountsWhatBothBuffersHold(t *testing.T) {
+	for _, c := range [][2]int{{3, 9}, {9, 3}, {3, 3}} {
+		q := &Quads{}
+		q.Begin(make([]Vertex, VertsPerQuad*c[0]), make([]uint32, IndicesPerQuad*c[1]), nil, View{1, 0, 0})
+		for want := 3; ; want-- {
+			if q.Room() != want {
+				t.Errorf("vertices for %d quads, indices for %d: room for %d; want %d", c[0], c[1], q.Room(), want)
+			}
+			if !q.Sprite(Region{}, 0, 0, 1, 1, 0, White) {
+				break
+			}
+		}
+	}
+}
