@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // offered is an app without a window, in whose game gifts are offered.
@@ -46,10 +47,10 @@ func offered(t *testing.T) (a *app, in func(shell.Nav)) {
 // arrive waits until a level is played.
 func (a *app) arrive(t *testing.T, in func(shell.Nav)) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !a.s.Playing() || a.waiting != shell.None; {
+	for end := testenv.Deadline(t); !a.s.Playing() || a.waiting != shell.None; {
 		in(shell.Nav{})
 		if time.Sleep(100 * time.Microsecond); time.Now().After(end) {
-			t.Fatal("no level within 20 s")
+			t.Fatal("no level before the deadline")
 		}
 	}
 }

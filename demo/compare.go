@@ -128,7 +128,22 @@ func agree(all []trials) error {
 	return nil
 }
 
-// trial runs this program anew and reads what it found.
+// endsWithInput tells a run that its standard input is a pipe that ends with the comparison.
+const endsWithInput = "STRATA_COMPARE_RUN"
+
+// endWithInput ends the process when its standard input ends, if a comparison has started it. So a
+// comparison that is killed leaves no run behind.
+func endWithInput() {
+	if os.Getenv(endsWithInput) == "" {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+}
+
+// trial starts this program again and reads what it found.
 func (o *options) trial(k game.Store, stats string) (t trial, err error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -140,6 +155,10 @@ func (o *options) trial(k game.Store, stats string) (t trial, err error) {
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { // the collector as it is by default
 		return strings.HasPrefix(v, "GOGC=") || strings.HasPrefix(v, "GOMEMLIMIT=") || strings.HasPrefix(v, "GODEBUG=")
 	})
+	cmd.Env = append(cmd.Env, endsWithInput+"=1")
+	if _, err := cmd.StdinPipe(); err != nil { // nothing is written to it; Wait closes it
+		return t, err
+	}
 	if err := cmd.Start(); err != nil {
 		return t, err
 	}

@@ -22,7 +22,10 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	endWithInput()
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // run is main with everything passed in: 0 for a run that went well, 1 for one that did not,
 // 2 for a command line that is wrong.

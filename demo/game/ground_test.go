@@ -14,6 +14,7 @@ import (
 	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A looker is a GroundView that remembers what it was shown, and notices what must not be.
@@ -86,7 +87,7 @@ func still(t testing.TB, s *Session, at vec, until func() bool) {
 	t.Helper()
 	s.Paused = true
 	defer func() { s.Paused = false }()
-	for end := time.Now().Add(time.Minute); !until(); {
+	for end := testenv.Deadline(t); !until(); {
 		if err := s.Frame(engine.Input{}); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func still(t testing.TB, s *Session, at vec, until func() bool) {
 		}
 		time.Sleep(100 * time.Microsecond)
 		if time.Now().After(end) {
-			t.Fatalf("not within a minute; %+v", s.GroundStats())
+			t.Fatalf("not before the deadline; %+v", s.GroundStats())
 		}
 	}
 }

@@ -332,7 +332,7 @@ func TestSession_DamagedLevelsAreErrors(t *testing.T) {
 		m["levels/ember.json"] = &fstest.MapFile{Data: []byte(c.data)}
 		s := newSession(t, SessionConfig{FS: m})
 		var err error
-		for i := 0; err == nil && !s.Playing() && i < 5000; i++ {
+		for end := testenv.Deadline(t); err == nil && !s.Playing() && time.Now().Before(end); {
 			err = s.Frame(engine.Input{})
 			time.Sleep(50 * time.Microsecond)
 		}

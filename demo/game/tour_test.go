@@ -59,6 +59,24 @@ func glide(t *testing.T, s *Session, way *tourPath, n uint64) (took int64) {
 	return took
 }
 
+// yardstick is the processor time of copying as many bytes as a frame may hand over. What else the
+// machine does slows it as much as a frame.
+func yardstick() time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	from, to := make([]byte, UploadBytes), make([]byte, UploadBytes)
+	took := make([]int64, 101)
+	for i := range took {
+		began := cpuTime()
+		for range 4 {
+			copy(to, from)
+		}
+		took[i] = cpuTime() - began
+	}
+	slices.Sort(took)
+	return time.Duration(took[len(took)/2])
+}
+
 // tourTicks is how long the tests of the tours fly: so many ticks, and ten minutes where whole realms are played.
 func tourTicks(short uint64) uint64 {
 	if *whole {
@@ -82,12 +100,13 @@ func TestTour_KeepsItsBudgetsFarFromItsFiles(t *testing.T) {
 				p, st := s.GroundStats(), s.Stream.Stats()
 				slices.Sort(took)
 				handOver := time.Duration(took[len(took)*999/1000])
+				yard := yardstick()
 				_, peak, budget := s.GroundResident()
 				t.Logf("%.2f of %d MiB at most, %d sectors shown; soft %.2f %% of %.0f s; thrash %.2f %% of %d; cancelled %d; lead %.2f s, worst %.2f; frame %d bytes, p99.9 %v, longest %v; fragmentation %.3f, mean %.3f",
 					float64(peak)/(1<<20), budget>>20, v.Peak, p.Soft()*100, p.SeenSeconds, p.Thrash()*100, p.Asked, st.CancelledQueued+st.CancelledDecoding,
 					p.LeadMedian, p.LeadWorst, st.FrameBytesMax, handOver, time.Duration(took[len(took)-1]), st.Fragmentation, st.FragmentationMean)
 				if peak > budget || peak < int64(v.Peak)*ground.Bytes || p.Soft() > 0.01 || p.Again > max(p.Asked/100, 2) || p.LeadMedian <= 0 ||
-					st.FrameBytesMax > UploadBytes || handOver > 2*time.Millisecond || max(st.Fragmentation, st.FragmentationMean) > 0.2 || st.Failures > 0 {
+					st.FrameBytesMax > UploadBytes || handOver > 40*yard || max(st.Fragmentation, st.FragmentationMean) > 0.2 || st.Failures > 0 {
 					t.Errorf("%+v\n%+v", p, st)
 				}
 				// A zig-zag comes back soon: what it asked for it will want. And with little room nothing is asked for

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/sound/cue"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A fake is an output that reads as a sound card does: on its own goroutine, all the time.
@@ -73,13 +74,13 @@ func closed() chan struct{} { c := make(chan struct{}); close(c); return c }
 // until plays ticks until something is so.
 func until(t *testing.T, d *Device, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !so(); {
-		if time.Now().After(end) {
-			t.Fatalf("in ten seconds it is not so that %s", what)
+	testenv.Until(t, what, time.Millisecond, func() bool {
+		if so() {
+			return true
 		}
 		d.Update()
-		time.Sleep(time.Millisecond)
-	}
+		return false
+	})
 }
 
 func TestDevice_PlaysWhatTheMixerHas(t *testing.T) {

@@ -65,11 +65,7 @@ func wantPaced(t *testing.T, when string, headroom uint64) {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within 20 s: %s", what)
-		}
-	}
+	testenv.Until(t, what, time.Millisecond, ok)
 }
 
 func paced(t *testing.T, headroom int64) *Manager {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -20,12 +21,7 @@ import (
 func (g *game) dumped() {
 	g.t.Helper()
 	g.o.startDump(image.NewRGBA(image.Rect(0, 0, 4, 3)))
-	for until := time.Now().Add(10 * time.Second); g.o.dump.busy(); {
-		g.frame(1/g.hz, nil)
-		if time.Sleep(time.Millisecond); time.Now().After(until) {
-			g.t.Fatal("the dump does not end")
-		}
-	}
+	testenv.Until(g.t, "the dump ends", time.Millisecond, func() bool { g.frame(1/g.hz, nil); return !g.o.dump.busy() })
 }
 
 func names(t *testing.T, dir string) (all []string) {
