@@ -110,7 +110,7 @@ func TestNew_RefusesPartsThatCannotBeOnes(t *testing.T) {
 		"compose: new Locked: the inner allocator is a nil *compose_test.owning":                                               second(compose.NewLocked(none)),
 		"compose: new Counted: the inner allocator is nil":                                                                     second(compose.NewCounted(nil, compose.CountedConfig{})),
 	} {
-		if err == nil || err.Error() != want {
+		if want += ": " + memory.ErrConfig.Error(); err == nil || err.Error() != want {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}

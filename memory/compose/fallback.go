@@ -37,7 +37,7 @@ func NewFallback(first, second memory.Allocator) (*Fallback, error) {
 		return nil, err
 	}
 	if f.parts[0].owner == nil {
-		return nil, fmt.Errorf("compose: new Fallback: the first allocator, a %T, cannot tell what it Owns, and so whose a block is", first)
+		return nil, fmt.Errorf("compose: new Fallback: the first allocator, a %T, cannot tell what it Owns, and so whose a block is: %w", first, memory.ErrConfig)
 	}
 	return f, nil
 }

@@ -25,7 +25,7 @@ func (c *pair) init(op string, names [2]string, parts ...memory.Allocator) error
 		c.parts[i] = partOf(a)
 	}
 	if same(parts[0], parts[1]) {
-		return fmt.Errorf("compose: %s: the %s and the %s allocator are one and the same", op, names[0], names[1])
+		return fmt.Errorf("compose: %s: the %s and the %s allocator are one and the same: %w", op, names[0], names[1], memory.ErrConfig)
 	}
 	c.names = names
 	return nil

@@ -100,10 +100,10 @@ func (p *part) close() error {
 // usable says what is wrong with an allocator that a composition is to stand on.
 func usable(op, name string, a memory.Allocator) error {
 	if a == nil {
-		return fmt.Errorf("compose: %s: the %s allocator is nil", op, name)
+		return fmt.Errorf("compose: %s: the %s allocator is nil: %w", op, name, memory.ErrConfig)
 	}
 	if invariant.Nil(a) {
-		return fmt.Errorf("compose: %s: the %s allocator is a nil %T", op, name, a)
+		return fmt.Errorf("compose: %s: the %s allocator is a nil %T: %w", op, name, a, memory.ErrConfig)
 	}
 	return nil
 }

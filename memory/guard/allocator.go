@@ -81,13 +81,13 @@ func (c Config) withDefaults() (Config, error) {
 		c.Frames = 8
 	}
 	if c.CanaryBytes > maxCanary {
-		return c, fmt.Errorf("canaries of %d bytes; from 1 to %d are possible", c.CanaryBytes, maxCanary)
+		return c, fmt.Errorf("canaries of %d bytes; from 1 to %d are possible: %w", c.CanaryBytes, maxCanary, memory.ErrConfig)
 	}
 	if c.History < 0 {
-		return c, fmt.Errorf("a history of %d blocks; it must not be negative", c.History)
+		return c, fmt.Errorf("a history of %d blocks; it must not be negative: %w", c.History, memory.ErrConfig)
 	}
 	if c.Frames < 0 || c.Frames > maxFrames {
-		return c, fmt.Errorf("%d frames a call site; from 1 to %d are possible", c.Frames, maxFrames)
+		return c, fmt.Errorf("%d frames a call site; from 1 to %d are possible: %w", c.Frames, maxFrames, memory.ErrConfig)
 	}
 	return c, nil
 }
@@ -98,7 +98,7 @@ const maxCanary = 4096
 // New watches inner, which from now on must be used through the guard alone. Close closes it.
 func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	if invariant.Nil(inner) {
-		return nil, errors.New("guard: new Allocator: the inner allocator is nil")
+		return nil, fmt.Errorf("guard: new Allocator: the inner allocator is nil: %w", memory.ErrConfig)
 	}
 	cfg, err := cfg.withDefaults()
 	if err != nil {

@@ -101,14 +101,14 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 		cfg.Frames = 8
 	}
 	if cfg.Blocks < 1 || cfg.Blocks > 1<<20 {
-		return nil, fmt.Errorf("guard: new Stomp: %d blocks; from 1 to %d are possible", cfg.Blocks, 1<<20)
+		return nil, fmt.Errorf("guard: new Stomp: %d blocks; from 1 to %d are possible: %w", cfg.Blocks, 1<<20, memory.ErrConfig)
 	}
 	if cfg.Frames < 0 || cfg.Frames > maxFrames {
-		return nil, fmt.Errorf("guard: new Stomp: %d frames a call site; from 1 to %d are possible", cfg.Frames, maxFrames)
+		return nil, fmt.Errorf("guard: new Stomp: %d frames a call site; from 1 to %d are possible: %w", cfg.Frames, maxFrames, memory.ErrConfig)
 	}
 	unit := page.SizeOf(src)
 	if cfg.Reserve < 3*unit {
-		return nil, fmt.Errorf("guard: new Stomp: a reservation of %d bytes; one block needs %d", cfg.Reserve, 3*unit)
+		return nil, fmt.Errorf("guard: new Stomp: a reservation of %d bytes; one block needs %d: %w", cfg.Reserve, 3*unit, memory.ErrConfig)
 	}
 	s := &Stomp{src: src, unit: unit, cfg: cfg, sites: newSites(), names: map[uintptr]uint32{}}
 	var err error

@@ -9,8 +9,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Free takes back a block with the size it was asked for, verifies its canaries and makes its
-// pages inaccessible. A double free, a foreign or interior pointer, a wrong size and a canary
+// Free takes back a block with the size it was asked for, verifies its canaries and returns its pages to
+// the source: a later access faults, except where the source keeps them (see [Stomp.Kept]) and on
+// the Go heap, which has no page protection. A double free, a foreign or interior pointer, a wrong size and a canary
 // that was written to panic with a *memory.Misuse that names the call sites; what was written
 // is said once, and the block can be freed afterwards.
 func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {

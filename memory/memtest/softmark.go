@@ -11,10 +11,10 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// SoftMark verifies that no byte is handed out twice where the function of a soft mark allocates, in
-// the midst of the Alloc or Resize that commits, from the very allocator, as it must not: what lies
-// committed it gets, and where more would have to be committed page.Prefix refuses. open makes the
-// allocator, which grows within src.
+// SoftMark verifies that no byte is handed out twice if the function of a soft mark allocates from the
+// same allocator, which it must not, during the Alloc or Resize that commits. Such an Alloc may succeed
+// or fail with memory.ErrOutOfMemory. It may also panic with the *memory.Misuse of page.Prefix, whose
+// reason contains "is committing". open makes the allocator, which grows within src.
 func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	for _, first := range []uintptr{16, 1000, 5000, 15_000} {

@@ -48,7 +48,7 @@ type Arena struct {
 // may be anybody's, have a page.Limit for a source.
 func New(src page.Source, p *Plan) (*Arena, error) {
 	if p == nil {
-		return nil, errors.New("plan: new Arena: the plan is nil; make one with Fast, Exact or Load")
+		return nil, fmt.Errorf("plan: new Arena: the plan is nil; make one with Fast, Exact or Load: %w", memory.ErrConfig)
 	}
 	pad := max(p.Align(), page.BaseAlign) - page.BaseAlign // what aligning the base may take
 	size := max(p.total, 1) + pad                          // a plan without bytes needs a base too

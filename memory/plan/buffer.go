@@ -52,10 +52,15 @@ func declared(buffers []Buffer) ([]Buffer, error) {
 		}
 	}
 	if err := defects(set); err != nil {
-		return nil, err
+		return nil, &badBuffers{err}
 	}
 	return set, nil
 }
+
+// badBuffers is what is wrong with declared buffers, which are the configuration of a plan.
+type badBuffers struct{ error }
+
+func (b *badBuffers) Unwrap() []error { return []error{b.error, memory.ErrConfig} }
 
 func tooMany(n int) error { return fmt.Errorf("plan: %d buffers: at most %d are allowed", n, Count) }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/strata-go/strata/memory"
 )
 
 // Limits bound a call of Exact. With Time 0 the outcome depends on the buffers and the other
@@ -62,7 +64,7 @@ func (p Proof) String() string {
 func Exact(buffers []Buffer, limits Limits) (*Plan, Proof, error) {
 	begin := time.Now()
 	if limits.Steps < 0 || limits.Time < 0 {
-		return nil, Proof{}, fmt.Errorf("plan: limits of %d steps and %v: neither may be negative", limits.Steps, limits.Time)
+		return nil, Proof{}, fmt.Errorf("plan: limits of %d steps and %v: neither may be negative: %w", limits.Steps, limits.Time, memory.ErrConfig)
 	}
 	set, err := declared(buffers)
 	if err != nil {
