@@ -23,7 +23,7 @@
 //	NewBatchFn, NewBatch(n, &a, &b)   NewBatch(n, fill); NewColumns, where the entities are wanted
 //	Map.Get                           Component.Get, which says whether there is one
 //	Filter2.Register                  nothing: every filter remembers what matches
-//	Query, Next, Get                  the same; or All, a range loop that is faster and locks nothing
+//	Query, Next, Get                  All, a range loop, is faster and locks nothing; Query locks the world
 //	NextTable, GetColumns             Chunks
 //	Query.Count, Query.EntityAt       Len and EntityAt of the filter; the order of rows is another than Ark's
 //	Filter2.Batch                     the filter itself, as in World.RemoveAll and AddAll of a mapper

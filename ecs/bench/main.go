@@ -85,7 +85,7 @@ func run(args []string, out io.Writer) error {
 	fs.IntVar(&o.rounds, "rounds", 10, "how often each side of a row is timed in each program")
 	fs.IntVar(&o.placements, "placements", 5, "programs that differ in the order of their functions")
 	fs.BoolVar(&o.check, "check", false, "exit 1 where a row is behind Ark outside the A/A spread, or a goal is missed; such a row is measured in twice as many programs")
-	fs.BoolVar(&o.long, "long", false, "measure the rows of a million targets and nodes, too; -check and -rows with the name of such a row do so")
+	fs.BoolVar(&o.long, "long", false, "measure the rows of a million targets and nodes, too, for which Ark takes 7 GB; -check and -rows with the name of such a row do so")
 	fs.BoolVar(&o.short, "short", false, "time nothing: check that the sides of each row do the same work, on small worlds")
 	fs.StringVar(&o.svg, "svg", "", "draw the rows into `file`")
 	fs.StringVar(&o.json, "json", "", "write every figure into `file`, - for the output in place of the table")

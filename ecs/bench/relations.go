@@ -150,9 +150,12 @@ func related(r row, sh shape, figure func(begin func() kinship, parents []int32,
 	return r
 }
 
+// bigReserve is 8 GiB of address space, and 512 MiB if an address has 32 bits.
+const bigReserve = 1 << (29 + ^uint(0)>>63*4)
+
 // bigWorld makes a world for millions of entities, and returns what it has committed.
 func bigWorld(s *stand) (*ecs.World, func() uint64) {
-	h := must(tlsf.New(page.OS(), tlsf.Config{Reserve: 8 << 30, Granule: 1 << 10}))
+	h := must(tlsf.New(page.OS(), tlsf.Config{Reserve: bigReserve, Granule: 1 << 10}))
 	s.end(h.Close)
 	index := page.NewLimit(page.Default(), 1<<30)
 	w := must(ecs.New(h, ecs.Config{Pages: index, MaxEntities: 4 << 20}))
