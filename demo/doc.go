@@ -21,7 +21,7 @@
 //	what is written    -hash -stats -every -books
 //	memory             -mem -budget -guard -resident -slow
 //	compare            -compare -rounds -svg
-//	help               -version -help
+//	help               -version -notices -help
 //
 // What is wrong with a command line is said in one line, with what is allowed, and the program ends
 // with 2. A file that is to be written is tried before the game begins. SIGINT, SIGTERM, SIGHUP and

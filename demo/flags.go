@@ -48,6 +48,7 @@ type options struct {
 	wantTicks  int64 // as the flags say, unchecked
 	wantEvery  int64
 	version    bool
+	notices    bool
 	every      uint64 // ticks between rows of the series; 0: none
 	progress   bool
 	config     string      // folder of settings and runs; "": the player's, "none": nowhere
@@ -120,7 +121,7 @@ func (b *budgets) Set(s string) error {
 		name, value, ok := strings.Cut(part, "=")
 		share, err := strconv.ParseFloat(value, 64)
 		if !ok || err != nil || !(share > 0 && share <= 1) {
-			return fmt.Errorf("%q is not TIER=SHARE with a share above 0 and up to 1, as in level=0.1 or all=0.5", part)
+			return fmt.Errorf("%.40q is not TIER=SHARE with a share above 0 and up to 1, as in level=0.1 or all=0.5", part)
 		}
 		if name == "all" {
 			for t := range b {
@@ -178,7 +179,7 @@ func (d *dimensions) Set(s string) error {
 	d[0], err1 = strconv.Atoi(w)
 	d[1], err2 = strconv.Atoi(h)
 	if !ok || err1 != nil || err2 != nil || d[0] < 1 || d[1] < 1 || d[0] > 16384 || d[1] > 16384 {
-		return fmt.Errorf("%q is not a width and height from 1x1 to 16384x16384, as 640x360", s)
+		return fmt.Errorf("%.40q is not a width and height from 1x1 to 16384x16384, as 640x360", s)
 	}
 	return nil
 }
@@ -231,6 +232,9 @@ func parse(args []string, out io.Writer, builtin fs.FS) (o *options, err error) 
 	if o.version {
 		return o, errVersion
 	}
+	if o.notices {
+		return o, errNotices
+	}
 	if problem := o.check(f, builtin); problem != "" {
 		return o, cmdline.Wrong(f, out, problem)
 	}
@@ -270,6 +274,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.progress, "progress", false, "without a window: a line every five seconds, also where stderr is no terminal")
 	f.StringVar(&o.config, "config", "", "keep settings and best runs in `DIR` and not in the user's folder; none keeps nothing")
 	f.StringVar(&o.screen, "screen", "", "take the picture of this `SCREEN`: "+strings.Join(screenNames(), ", "))
+	f.BoolVar(&o.notices, "notices", false, "print the licences of what others wrote and this program contains, and end")
 	f.BoolVar(&o.version, "version", false, "print the version and end")
 }
 

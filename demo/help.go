@@ -10,8 +10,11 @@ import (
 	"strings"
 )
 
-// errVersion says that the version was asked for.
-var errVersion = errors.New("version")
+// errVersion says that the version was asked for, errNotices that the third-party notices were.
+var (
+	errVersion = errors.New("version")
+	errNotices = errors.New("notices")
+)
 
 // browser says that the program is a page.
 const browser = runtime.GOOS == "js"
@@ -44,7 +47,7 @@ var groups = []struct {
 	{"What is written", "hash stats every books"},
 	{"Memory", "mem budget guard resident slow"},
 	{"Compare", "compare rounds svg"},
-	{"Help", "version"},
+	{"Help", "version notices"},
 }
 
 const examples = `Examples:

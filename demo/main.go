@@ -14,6 +14,7 @@ import (
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/limits"
+	"github.com/strata-go/strata/demo/notices"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
@@ -34,6 +35,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case errors.Is(err, errVersion):
 		fmt.Fprintln(stdout, version())
+		return 0
+	case errors.Is(err, errNotices):
+		fmt.Fprint(stdout, notices.Text)
 		return 0
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -156,7 +160,7 @@ func (o *options) session() game.SessionConfig {
 	}
 	for t, share := range o.budget {
 		if share > 0 {
-			mem.Budget[t] = uintptr(share * float64(mem.Reserved(tiers.Tier(t))))
+			mem.Budget[t] = max(uintptr(share*float64(mem.Reserved(tiers.Tier(t)))), 1) // 0 would be no limit
 		}
 	}
 	watch := time.Duration(0)

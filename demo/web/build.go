@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/notices"
 )
 
 //go:embed index.html
@@ -27,6 +28,7 @@ const (
 	wasmName   = "strata.wasm"
 	loaderName = "wasm_exec.js"
 	indexName  = "index.html"
+	noticeName = "NOTICES.txt" // the licences of what the page contains; index.html links to it
 )
 
 // page is what is compressed.
@@ -61,6 +63,7 @@ func build(ctx context.Context, dir string, stdout io.Writer) error {
 		os.Chmod(wasm, 0o644),
 		os.WriteFile(filepath.Join(dir, loaderName), loader, 0o644),
 		os.WriteFile(filepath.Join(dir, indexName), sized, 0o644),
+		os.WriteFile(filepath.Join(dir, noticeName), []byte(notices.Text), 0o644),
 		copyAssets(filepath.Join(dir, "assets")),
 	)
 	if err != nil {

@@ -10,6 +10,7 @@
 // # The files
 //
 //	index.html, wasm_exec.js    the page, and Go's own loader
+//	NOTICES.txt                 the licences of what others wrote, which the page links to
 //	strata.wasm                 the game and what it begins with, compiled while it comes
 //	*.br, *.gz                  the same, compressed, for servers that send these, as nginx with
 //	                            brotli_static or Caddy with precompressed; where a server sends

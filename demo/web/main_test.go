@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/notices"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -119,7 +120,7 @@ func TestServe_SendsWhatLiesThereCompressedToWhoTakesIt(t *testing.T) {
 
 // The page and the builder must agree on names; a browser is not needed to see that.
 func TestIndex_AsksForTheFilesThatAreBuilt(t *testing.T) {
-	for _, name := range []string{wasmName, loaderName, "WASM_BYTES"} {
+	for _, name := range []string{wasmName, loaderName, "WASM_BYTES", noticeName} {
 		if !bytes.Contains(index, []byte(`"`+name+`"`)) {
 			t.Errorf("index.html does not ask for %s", name)
 		}
@@ -221,6 +222,9 @@ func TestOut_WritesAllThatABrowserNeeds(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, noticeName)); err != nil || string(text) != notices.Text {
+		t.Errorf("%s: %d bytes, %v", noticeName, len(text), err)
 	}
 	if page, err := os.ReadFile(filepath.Join(dir, indexName)); err != nil || !bytes.Contains(page, fmt.Appendf(nil, `Number("%d")`, len(wasm))) {
 		t.Errorf("the page does not know that the program has %d bytes, %v", len(wasm), err)

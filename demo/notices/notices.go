@@ -1,0 +1,16 @@
+// Package notices contains the licences of what others wrote and what the game links: Go, its packages and the
+// modules of go.mod, on any system. The demo prints them (-notices), and its page has them as NOTICES.txt.
+//
+//	go generate ./demo/notices    writes NOTICES.txt from the packages that ./demo links
+//
+// A test of the generator compares the file with what it would write.
+package notices
+
+import _ "embed"
+
+//go:generate go run ./gen -out NOTICES.txt
+
+// Text is the content of NOTICES.txt.
+//
+//go:embed NOTICES.txt
+var Text string
