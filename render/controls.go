@@ -105,7 +105,7 @@ func ParseControl(name string) (Control, error) {
 			return c, nil
 		}
 	}
-	return 0, fmt.Errorf("no control %q; allowed are keys as A, Digit1, Space, ArrowLeft, ShiftLeft, mouse buttons as %s, and gamepad buttons as %s",
+	return 0, fmt.Errorf("no control %.40q; allowed are keys as A, Digit1, Space, ArrowLeft, ShiftLeft, mouse buttons as %s, and gamepad buttons as %s",
 		name, strings.Join(mouseNames[:3], ", "), strings.Join(padNames[:6], ", "))
 }
 

@@ -40,7 +40,7 @@ func ParseStore(name string) (Store, error) {
 			return Store(i), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no memory; allowed are %s", name, strings.Join(storeNames[:], ", "))
+	return 0, fmt.Errorf("%.40q is no memory; allowed are %s", name, strings.Join(storeNames[:], ", "))
 }
 
 // A store is the one place where a game gets memory. Everything that asks for a block asks here, so

@@ -34,7 +34,7 @@ func ParseTour(name string) (Tour, error) {
 			return Tour(t), nil
 		}
 	}
-	return NoTour, fmt.Errorf("%q is no tour; allowed are rows and zigzag", name)
+	return NoTour, fmt.Errorf("%.40q is no tour; allowed are rows and zigzag", name)
 }
 
 const (

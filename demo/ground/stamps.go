@@ -1,8 +1,10 @@
 package ground
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // StampSize is the side of a stamp's frame in the realm's picture of stamps, in pixels.
@@ -41,14 +43,12 @@ func NewStamps(file string, pix []byte, wide, high int, palette [5]Color) (Stamp
 // *FileError.
 func ParsePalette(file string, text [5]string) (p [5]Color, err error) {
 	for i, s := range text {
-		var r, g, b uint8
-		if len(s) != 7 {
-			return p, &FileError{file, 0, fmt.Sprintf("palette[%d] is %q; allowed is #rrggbb", i, s)}
+		digits, ok := strings.CutPrefix(s, "#")
+		rgb, err := hex.DecodeString(digits)
+		if !ok || err != nil || len(rgb) != 3 {
+			return p, &FileError{file, 0, fmt.Sprintf("palette[%d] is %.40q; allowed is #rrggbb with hexadecimal digits", i, s)}
 		}
-		if _, err := fmt.Sscanf(s, "#%02x%02x%02x", &r, &g, &b); err != nil {
-			return p, &FileError{file, 0, fmt.Sprintf("palette[%d] is %q; allowed is #rrggbb", i, s)}
-		}
-		p[i] = Color{float32(r), float32(g), float32(b)}
+		p[i] = Color{float32(rgb[0]), float32(rgb[1]), float32(rgb[2])}
 	}
 	return p, nil
 }

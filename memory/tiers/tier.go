@@ -37,5 +37,5 @@ func ParseTier(name string) (Tier, error) {
 			return Tier(t), nil
 		}
 	}
-	return 0, fmt.Errorf("tiers: unknown tier %q; allowed: %s", name, strings.Join(names[:], ", "))
+	return 0, fmt.Errorf("tiers: unknown tier %.40q; allowed: %s", name, strings.Join(names[:], ", "))
 }

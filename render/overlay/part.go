@@ -72,7 +72,7 @@ func ParsePart(name string) (Part, error) {
 	for k := range ownParts {
 		names[k], keys[k] = ownParts[k].name, fmt.Sprint("f", ownParts[k].key+1)
 	}
-	return 0, fmt.Errorf("overlay: no part %q; allowed: %s or %s", name, strings.Join(names[:], ", "), strings.Join(keys[:], ", "))
+	return 0, fmt.Errorf("overlay: no part %.40q; allowed: %s or %s", name, strings.Join(names[:], ", "), strings.Join(keys[:], ", "))
 }
 
 // mostPanels is how many panels a game may add.

@@ -45,12 +45,21 @@ func Read(r io.Reader) (set []plan.Buffer, err error) {
 		var n [3]int
 		for i := range n {
 			if n[i], err = strconv.Atoi(fields[i+1]); err != nil {
-				return nil, fmt.Errorf("line %d: %w", len(set)+2, err)
+				return nil, fmt.Errorf("line %d: %.40q is not a whole number", len(set)+2, fields[i+1])
 			}
+		}
+		if n[2] < 0 {
+			return nil, fmt.Errorf("line %d: size %d: want at least 0", len(set)+2, n[2])
+		}
+		if n[1] < n[0] {
+			return nil, fmt.Errorf("line %d: upper %d is below lower %d", len(set)+2, n[1], n[0])
 		}
 		set = append(set, plan.Buffer{ID: uint32(len(set)), Birth: n[0], Death: n[1], Size: uintptr(n[2]), Align: 1})
 	}
-	return set, lines.Err()
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", len(set)+2, err)
+	}
+	return set, nil
 }
 
 // Graph makes a set like those of a compiler of neural networks: n buffers, of at most 60 sizes from 64

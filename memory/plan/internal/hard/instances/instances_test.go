@@ -41,9 +41,9 @@ func TestRead_TellsTheLineThatIsWrong(t *testing.T) {
 		head + "1,2,6\n":       "line 3 has 3 fields, not 4",
 		head + "1,2,6,50,1\n":  "line 3 has 5 fields, not 4",
 		head + "\n":            "line 3 has 1 fields, not 4",
-		head + "1,x,6,50\n":    `line 3: strconv.Atoi: parsing "x": invalid syntax`,
-		head + "1,2,x,50\n":    `line 3: strconv.Atoi: parsing "x": invalid syntax`,
-		head + "1,2,6,50 KB\n": `line 3: strconv.Atoi: parsing "50 KB": invalid syntax`,
+		head + "1,x,6,50\n":    `line 3: "x" is not a whole number`,
+		head + "1,2,x,50\n":    `line 3: "x" is not a whole number`,
+		head + "1,2,6,50 KB\n": `line 3: "50 KB" is not a whole number`,
 	} {
 		if got, err := Read(strings.NewReader(text)); got != nil || fmt.Sprint(err) != want {
 			t.Errorf("%q: %+v, %v; want %s", text, got, err, want)
