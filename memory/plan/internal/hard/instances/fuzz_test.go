@@ -19,7 +19,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for i, b := range set {
-			if b.ID != uint32(i) || b.Size > 1<<62 || b.Death < b.Birth {
+			if b.ID != uint32(i) || uint64(b.Size) > 1<<62 || b.Death < b.Birth {
 				t.Fatalf("buffer %d is %+v", i, b)
 			}
 		}
