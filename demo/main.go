@@ -156,7 +156,7 @@ func (o *options) session() game.SessionConfig {
 	if runtime.GOOS == "js" { // address space is memory there
 		mem.Workers = 1
 		patience = time.Minute // a fetch ends by itself, but late where the page's thread is busy
-		mem.Reserve = [tiers.Count]uintptr{12 << 20, 8 << 20, 8 << 20, 96 << 20, 8 << 20, 14 << 20, 16 << 20}
+		mem.Reserve = [tiers.Count]uintptr{tiers.Static: 12 << 20, tiers.Frame: 8 << 20, tiers.Level: 8 << 20, tiers.Pools: 96 << 20, tiers.Slab: 8 << 20, tiers.Large: 14 << 20, tiers.Inbox: 16 << 20}
 	}
 	for t, share := range o.budget {
 		if share > 0 {

@@ -20,7 +20,7 @@ import (
 )
 
 // small keeps the heap backing of race builds affordable.
-var small = tiers.Config{Reserve: [tiers.Count]uintptr{4 << 20, 4 << 20, 16 << 20, 80 << 20, 4 << 20, 8 << 20, 8 << 20}}
+var small = tiers.Config{Reserve: [tiers.Count]uintptr{tiers.Static: 4 << 20, tiers.Frame: 4 << 20, tiers.Level: 16 << 20, tiers.Pools: 80 << 20, tiers.Slab: 4 << 20, tiers.Large: 8 << 20, tiers.Inbox: 8 << 20}}
 
 func newSession(t testing.TB, cfg SessionConfig) *Session {
 	t.Helper()

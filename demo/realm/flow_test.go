@@ -17,7 +17,7 @@ import (
 func manager(t testing.TB, cfg tiers.Config) *tiers.Manager {
 	t.Helper()
 	cfg.Workers = 1
-	cfg.Reserve = [tiers.Count]uintptr{1 << 20, 1 << 20, 8 << 20, 1 << 20, 1 << 20, 4 << 20, 4 << 20}
+	cfg.Reserve = [tiers.Count]uintptr{tiers.Static: 1 << 20, tiers.Frame: 1 << 20, tiers.Level: 8 << 20, tiers.Pools: 1 << 20, tiers.Slab: 1 << 20, tiers.Large: 4 << 20, tiers.Inbox: 4 << 20}
 	m, err := tiers.New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func TestRead_HalfOfATierThatIsTouchedIsResident(t *testing.T) {
 
 // Tiers that are full lie in one mapping.
 func TestRead_TiersThatShareAMappingAreToldApart(t *testing.T) {
-	m := manager(t, page.OS(), [tiers.Count]uintptr{1 * mib, 1 * mib, 4 * mib, 4 * mib, 4 * mib, 4 * mib, 4 * mib})
+	m := manager(t, page.OS(), [tiers.Count]uintptr{tiers.Static: 1 * mib, tiers.Frame: 1 * mib, tiers.Level: 4 * mib, tiers.Pools: 4 * mib, tiers.Slab: 4 * mib, tiers.Large: 4 * mib, tiers.Inbox: 4 * mib})
 	if err := errors.Join(m.BeginLevel(), m.BeginFrame()); err != nil {
 		t.Fatal(err)
 	}

@@ -225,7 +225,7 @@ var estates = map[string]func(source) estate{
 	},
 	"tiers": func(s source) estate {
 		m, err := tiers.New(tiers.Config{Source: s.Source, Workers: 2, KeepGC: true, Tags: true,
-			Reserve: [tiers.Count]uintptr{1 << 20, 1 << 20, 4 << 20, 8 << 20, 4 << 20, 8 << 20, 4 << 20}})
+			Reserve: [tiers.Count]uintptr{tiers.Static: 1 << 20, tiers.Frame: 1 << 20, tiers.Level: 4 << 20, tiers.Pools: 8 << 20, tiers.Slab: 4 << 20, tiers.Large: 8 << 20, tiers.Inbox: 4 << 20}})
 		ok(s, m, err)
 		p, err := plan.Fast([]plan.Buffer{{ID: 0, Size: 100, Death: 2}})
 		static, also := m.Declare(ok(s, p, errors.Join(err, m.BeginLevel())))

@@ -23,14 +23,12 @@ func planOf(t testing.TB, size uintptr) *plan.Plan {
 func TestConfig_ZeroMeansTheDefaultsThatItsCommentsName(t *testing.T) {
 	c, err := Config{}.withDefaults()
 	must(t, err)
-	mib := func(n ...uintptr) (r [Count]uintptr) {
-		for i := range n {
-			r[i] = n[i] << 20
-		}
-		return r
+	want := [Count]uintptr{Static: 16 << 20, Frame: 8 << 20, Level: 64 << 20, Pools: 128 << 20, Slab: 64 << 20, Large: 64 << 20, Inbox: 32 << 20}
+	if c.Reserve != want {
+		t.Errorf("reserve %d, want %d", c.Reserve, want)
 	}
-	if c.Reserve != mib(16, 8, 64, 128, 64, 64, 32) || c.Budget != mib(16, 8, 64, 128, 64, 64, 64) {
-		t.Errorf("reserve %d, budget %d", c.Reserve, c.Budget)
+	if want[Inbox] *= 2; c.Budget != want {
+		t.Errorf("budget %d, want %d", c.Budget, want)
 	}
 	if c.Source == nil || c.Frames != 2 || c.Workers != 2 || c.SoftMark != 0.75 || c.GoHeadroom != 256<<20 || c.KeepGC || c.OnSoft != nil {
 		t.Errorf("%+v", c)

@@ -109,7 +109,7 @@ func newPlay(t *testing.T, panics, errs *fault) *play {
 	p := &play{t: t, panics: panics, src: &faultySource{Source: page.Default(), fault: errs}}
 	cfg := Config{
 		Source: p.src, KeepGC: true, Workers: 1, SoftMark: 0.1,
-		Reserve: [Count]uintptr{1 << 20, 1 << 20, 2 << 20, 4 << 20, 2 << 20, 4 << 20, 4 << 20},
+		Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 2 << 20, Pools: 4 << 20, Slab: 2 << 20, Large: 4 << 20, Inbox: 4 << 20},
 		OnSoft:  func(Tier, uintptr, uintptr) { panics.panic("OnSoft"); p.told++ },
 	}
 	p.do("New", func() (err error) { p.m, err = New(cfg); return err })

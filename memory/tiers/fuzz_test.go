@@ -21,7 +21,7 @@ type life struct {
 }
 
 func newLife(t testing.TB) *life {
-	m, err := New(Config{Reserve: [Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 2 << 20, 2 << 20, 1 << 20}, Workers: 1, KeepGC: true})
+	m, err := New(Config{Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 2 << 20, Large: 2 << 20, Inbox: 1 << 20}, Workers: 1, KeepGC: true})
 	if err != nil {
 		t.Fatal(err)
 	}

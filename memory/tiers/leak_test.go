@@ -232,7 +232,7 @@ func TestManager_OutsideOfALevelTheSlabTellsNoAges(t *testing.T) {
 }
 
 func TestManager_EveryTierGetsWhatWasAsked(t *testing.T) {
-	cfg := Config{KeepGC: true, Workers: 3, Reserve: [Count]uintptr{3 << 20, 5 << 20, 7 << 20, 9 << 20, 11 << 20, 13 << 20, 2 << 20}}
+	cfg := Config{KeepGC: true, Workers: 3, Reserve: [Count]uintptr{Static: 3 << 20, Frame: 5 << 20, Level: 7 << 20, Pools: 9 << 20, Slab: 11 << 20, Large: 13 << 20, Inbox: 2 << 20}}
 	m := newManager(t, cfg)
 	for tier, n := range cfg.Reserve {
 		if got := m.carves[tier].Memory().Size; got != n && (Tier(tier) != Frame && Tier(tier) != Inbox || got < n || arena.RestingFrames == 0) {

@@ -22,7 +22,7 @@ import (
 
 // small is a manager that fits many times into a test process on the heap backing.
 func small() Config {
-	return Config{Reserve: [Count]uintptr{1 << 20, 1 << 20, 4 << 20, 8 << 20, 4 << 20, 8 << 20, 4 << 20}}
+	return Config{Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 4 << 20, Pools: 8 << 20, Slab: 4 << 20, Large: 8 << 20, Inbox: 4 << 20}}
 }
 
 func newManager(t testing.TB, cfg Config) *Manager {

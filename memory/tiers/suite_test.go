@@ -28,7 +28,7 @@ var subjects = map[string]memtest.Subject{
 		New: func(src page.Source) (memory.Allocator, error) {
 			m, err := New(Config{
 				Source: src, KeepGC: true, Workers: 1,
-				Reserve: [Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 2 << 20, 4 << 20, 1 << 20},
+				Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 2 << 20, Large: 4 << 20, Inbox: 1 << 20},
 			})
 			if err != nil {
 				return nil, err
@@ -41,7 +41,7 @@ var subjects = map[string]memtest.Subject{
 		New: func(src page.Source) (memory.Allocator, error) {
 			m, err := New(Config{
 				Source: src, KeepGC: true, Workers: 1,
-				Reserve: [Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 4 << 20},
+				Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 1 << 20, Large: 1 << 20, Inbox: 4 << 20},
 			})
 			if err != nil {
 				return nil, err

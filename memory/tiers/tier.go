@@ -20,7 +20,7 @@ const (
 	Count  = iota        // how many tiers there are
 )
 
-var names = [Count]string{"static", "frame", "level", "pools", "slab", "large", "inbox"}
+var names = [Count]string{Static: "static", Frame: "frame", Level: "level", Pools: "pools", Slab: "slab", Large: "large", Inbox: "inbox"}
 
 // String returns the name used in tables and files.
 func (t Tier) String() string {
