@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/tour"
 	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render/overlay"
@@ -27,7 +28,7 @@ type options struct {
 	seed       uint64
 	level      string
 	autopilot  bool
-	tour       tour
+	tour       flight
 	fast       bool
 	hash       bool
 	stats      string
@@ -184,26 +185,25 @@ func (d *dimensions) Set(s string) error {
 	return nil
 }
 
-// tour is what -tour flies.
-type tour game.Tour
+// flight is what -tour flies.
+type flight struct{ tour.Kind }
 
 // String prints the flag's value, for the usage text.
-func (t *tour) String() string { return "" }
+func (t *flight) String() string { return "" }
 
 // IsBoolFlag lets -tour stand alone.
-func (t *tour) IsBoolFlag() bool { return true }
+func (t *flight) IsBoolFlag() bool { return true }
 
 // Set reads the name of a tour, true for rows, or false.
-func (t *tour) Set(s string) error {
+func (t *flight) Set(s string) (err error) {
 	switch s {
 	case "true":
-		s = game.TourRows.String()
+		s = tour.Rows.String()
 	case "false":
-		*t = tour(game.NoTour)
+		t.Kind = tour.None
 		return nil
 	}
-	way, err := game.ParseTour(s)
-	*t = tour(way)
+	t.Kind, err = tour.Parse(s)
 	return err
 }
 
@@ -302,7 +302,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		return fmt.Sprintf("-particles %d: allowed are 1 to 4000000", o.particles)
 	case o.resident < 8 || o.resident > 512:
 		return fmt.Sprintf("-resident %d: allowed are 8 to 512", o.resident)
-	case o.fast && !(o.headless && o.tour != tour(game.NoTour)):
+	case o.fast && !(o.headless && o.tour.Kind != tour.None):
 		return "-fast is for a tour without a window: use it with -headless -tour"
 	case o.enemies < 0 || o.enemies > 200_000:
 		return fmt.Sprintf("-enemies %d: allowed are 0 to 200000", o.enemies)
@@ -332,7 +332,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		o.ticks = uint64(ticks)
 	}
 	o.every = uint64(every)
-	o.autopilot = o.autopilot || o.screen == warden || o.tour != tour(game.NoTour)
+	o.autopilot = o.autopilot || o.screen == warden || o.tour.Kind != tour.None
 	files := builtin
 	if o.assets != "" {
 		if info, err := os.Stat(o.assets); err != nil || !info.IsDir() {

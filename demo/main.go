@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/limits"
 	"github.com/strata-go/strata/demo/notices"
+	"github.com/strata-go/strata/demo/tour"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
@@ -172,7 +173,7 @@ func (o *options) session() game.SessionConfig {
 		spare = assets.FS()
 	}
 	return game.SessionConfig{
-		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: game.Tour(o.tour), Store: o.mem.Store},
+		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: o.tour.Kind, Store: o.mem.Store},
 		Memory: mem, FS: o.files(), Spare: spare, CPU: o.clock(), Patience: patience, Level: o.level, Autopilot: o.autopilot, Watch: watch,
 		Log: func(err error) { o.log(err.Error()) },
 	}
@@ -202,7 +203,7 @@ func (o *options) quads() int {
 func (o *options) unseen() (*report, error) {
 	cfg := o.session()
 	cfg.Autopilot = true // nobody is there to play
-	if cfg.Game.Tour != game.NoTour {
+	if cfg.Game.Tour != tour.None {
 		cfg.Ground, cfg.GroundBytes = game.NewStandIn(), o.resident<<20
 	}
 	if cfg.CPU != nil {
@@ -241,7 +242,7 @@ func (o *options) unseen() (*report, error) {
 type pacer struct{ next time.Time }
 
 func (o *options) newPacer() *pacer {
-	if !o.paced && (o.tour == tour(game.NoTour) || o.fast) {
+	if !o.paced && (o.tour.Kind == tour.None || o.fast) {
 		return nil
 	}
 	return &pacer{}

@@ -33,9 +33,9 @@ var floor = map[string]int{
 	"render":     8,
 	"demo/level": 8, "demo/realm": 8, "demo/ground": 6, "demo/shell": 8,
 	"demo/sound/cue": 8, "demo/sound": 9,
-	"demo/notices": 8,
-	"demo/game":    9, "demo/dropin": 9, "demo/view": 10,
-	"demo": 11,
+	"demo/notices": 8, "demo/tour": 9,
+	"demo/game": 10, "demo/dropin": 9, "demo/view": 11,
+	"demo": 12,
 }
 
 // goTool runs the go command in dir and returns what it printed and what it complained of.

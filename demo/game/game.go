@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/sound/cue"
+	"github.com/strata-go/strata/demo/tour"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
@@ -56,13 +57,13 @@ const (
 // Config is what a game is started with.
 type Config struct {
 	Seed      uint64
-	Particles int     // most particles alive; 0 means 20,000
-	Quads     int     // room for what is drawn in a frame; 0 means 1,024, for a game that nobody sees
-	Guard     bool    // a guard around the general heap: canaries, quarantine, call sites
-	Enemies   int     // extra drifters from the start, all over the realm, for a stress run
-	Heat      float32 // the heat is at least this, 0 to 10
-	Tour      Tour    // the way that the player flies instead of being steered
-	Store     Store   // what blocks lie in
+	Particles int       // most particles alive; 0 means 20,000
+	Quads     int       // room for what is drawn in a frame; 0 means 1,024, for a game that nobody sees
+	Guard     bool      // a guard around the general heap: canaries, quarantine, call sites
+	Enemies   int       // extra drifters from the start, all over the realm, for a stress run
+	Heat      float32   // the heat is at least this, 0 to 10
+	Tour      tour.Kind // the path that the player flies instead of being steered
+	Store     Store     // what blocks lie in
 	// Sound is told what is to be heard, tick by tick; nil where nobody listens. The rules never read it.
 	Sound cue.Sink
 }
@@ -129,7 +130,7 @@ type Game struct {
 	marks   marks
 	popups  popups
 	arms    arms
-	tour    *tourPath // of this realm; nil without Config.Tour
+	tour    *tour.Path // of this realm; nil without Config.Tour
 }
 
 // actors are the ways into the world.
@@ -167,7 +168,7 @@ func (g *Game) Begin(l *level.Level, r *realm.Realm) error {
 	g.writeSpawns()
 	g.resetSeals()
 	g.resetPlayer(hull)
-	g.tour = newTour(g.cfg.Tour, g.Player.P)
+	g.tour = tour.New(g.cfg.Tour, g.Player.P)
 	g.fx.palette(l)
 	if err := g.declare(); err != nil {
 		return err

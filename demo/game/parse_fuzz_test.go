@@ -5,18 +5,6 @@ import (
 	"testing"
 )
 
-func FuzzParseTour(f *testing.F) {
-	for _, s := range []string{"rows", "zigzag", "", "Rows", "Tour(3)", "\x1b", strings.Repeat("x", 5000)} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, name string) {
-		tour, err := ParseTour(name)
-		if err == nil && (tour == NoTour || tour.String() != name) || err != nil && (tour != NoTour || tooLong(err) || !strings.Contains(err.Error(), "rows and zigzag")) {
-			t.Fatalf("%q is %v, %v", name, tour, err)
-		}
-	})
-}
-
 func FuzzParseStore(f *testing.F) {
 	for _, s := range []string{"tiers", "goheap", "pooled", "", "Tiers", "\x1b", strings.Repeat("x", 5000)} {
 		f.Add(s)

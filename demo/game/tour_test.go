@@ -11,6 +11,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/demo/tour"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -22,7 +23,7 @@ func farFiles() fs.FS { return stream.Slow(assets.FS(), 200*time.Millisecond, 1e
 // flight streams so many ticks of a tour, of which the clock is the bubble's: what waits takes no time. The game
 // stands still meanwhile. It returns what the frames took of a processor, in which there is little but the handing
 // over: a machine that does other work, and a clock that stands still, do not blur that.
-func flight(t *testing.T, kind Tour, mib int, ticks uint64) (_ *Session, _ *StandIn, took []int64) {
+func flight(t *testing.T, kind tour.Kind, mib int, ticks uint64) (_ *Session, _ *StandIn, took []int64) {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -30,7 +31,7 @@ func flight(t *testing.T, kind Tour, mib int, ticks uint64) (_ *Session, _ *Stan
 	s := newSession(t, SessionConfig{Game: Config{Seed: 7}, Ground: v, GroundBytes: mib << 20, FS: farFiles()})
 	play(t, s, 1)
 	s.Paused = true
-	way := newTour(kind, s.Game.Player.P)
+	way := tour.New(kind, s.Game.Player.P)
 	for n := range ticks {
 		took = append(took, glide(t, s, way, n))
 		if n%6000 == 0 {
@@ -40,14 +41,14 @@ func flight(t *testing.T, kind Tour, mib int, ticks uint64) (_ *Session, _ *Stan
 	return s, v, took
 }
 
-func glide(t *testing.T, s *Session, way *tourPath, n uint64) (took int64) {
+func glide(t *testing.T, s *Session, way *tour.Path, n uint64) (took int64) {
 	t.Helper()
 	began := cpuTime()
 	if err := s.Frame(engine.Input{}); err != nil {
 		t.Fatal(err)
 	}
 	took = cpuTime() - began
-	s.scenery.tick(way.at(n))
+	s.scenery.tick(way.At(n))
 	if now, _, budget := s.GroundResident(); now > budget {
 		t.Fatalf("tick %d: %d bytes are resident; the budget is %d", n, now, budget)
 	}
@@ -90,9 +91,9 @@ func TestTour_KeepsItsBudgetsFarFromItsFiles(t *testing.T) {
 	testenv.Long(t)
 	ticks := tourTicks(3000)
 	for _, c := range []struct {
-		kind Tour
+		kind tour.Kind
 		mib  int
-	}{{TourRows, 8}, {TourRows, 64}, {TourZigzag, 8}, {TourZigzag, 64}} {
+	}{{tour.Rows, 8}, {tour.Rows, 64}, {tour.Zigzag, 8}, {tour.Zigzag, 64}} {
 		t.Run(fmt.Sprintf("%v in %d MiB", c.kind, c.mib), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -111,50 +112,12 @@ func TestTour_KeepsItsBudgetsFarFromItsFiles(t *testing.T) {
 				}
 				// A zig-zag comes back soon: what it asked for it will want. And with little room nothing is asked for
 				// before it is nearly seen.
-				if c.kind == TourRows && c.mib > 8 && st.CancelledQueued+st.CancelledDecoding == 0 {
+				if c.kind == tour.Rows && c.mib > 8 && st.CancelledQueued+st.CancelledDecoding == 0 {
 					t.Error("nothing was cancelled where the tour turned about")
 				}
 				check(t, s)
 			})
 		})
-	}
-}
-
-func TestTour_PassesEverySectorOfTheRealmOnTime(t *testing.T) {
-	way := newTour(TourRows, vec{6144, 11_000})
-	if way.end > 36_000 {
-		t.Errorf("it takes %d ticks", way.end)
-	}
-	seen := map[ground.Sector]bool{}
-	for n := range way.end {
-		p, v := way.at(n)
-		if l := engine.Length(v); n%16 == 0 && !(l > TourSpeed-40 && l < TourSpeed+1) && n+1 < way.end {
-			t.Fatalf("tick %d: %v at %v", n, l, p)
-		}
-		for _, x := range inView(p) {
-			seen[x] = true
-		}
-	}
-	if len(seen) != ground.Sectors*ground.Sectors {
-		t.Errorf("%d sectors were seen", len(seen))
-	}
-	there, _ := way.at(way.end - 1)
-	back, _ := way.at(way.end)
-	if engine.Distance(there, back) > 6 {
-		t.Errorf("from %v it goes to %v", there, back)
-	}
-	zig := newTour(TourZigzag, vec{6144, 11_000})
-	turns := 0
-	_, last := zig.at(0)
-	for n := range uint64(3600) {
-		_, v := zig.at(n)
-		if engine.Dot(v, last) < 0 {
-			turns++
-		}
-		last = v
-	}
-	if turns < 55 || turns > 65 {
-		t.Errorf("the zig-zag turned about %d times in a minute", turns)
 	}
 }
 
@@ -165,7 +128,7 @@ func TestTour_SlowFilesAreOnlySofter(t *testing.T) {
 	ticks := tourTicks(900)
 	fly := func(mib int, files fs.FS) (hash uint64, soft float64) {
 		synctest.Test(t, func(t *testing.T) {
-			cfg := SessionConfig{Game: Config{Seed: 7, Tour: TourRows}}
+			cfg := SessionConfig{Game: Config{Seed: 7, Tour: tour.Rows}}
 			if mib > 0 {
 				cfg.Ground, cfg.GroundBytes, cfg.FS = NewStandIn(), mib<<20, files
 			}
@@ -207,15 +170,10 @@ func TestTour_TwoWaysToAPlaceAgree(t *testing.T) {
 		var sets [2]string
 		for i := range sets {
 			synctest.Test(t, func(t *testing.T) {
-				s, _, _ := flight(t, TourRows, mib, [2]uint64{300, tourTicks(300)}[i])
-				way := &tourPath{kind: TourRows}
-				at := s.Game.Player.P
-				for _, to := range [][]vec{{{2000, 2000}, {6000, 2100}}, {{9000, 9000}, {9100, 2100}, {6000, 2100}}}[i] {
-					of := uint64(engine.Distance(at, to)*60/TourSpeed) + 1
-					way.legs = append(way.legs, tourLeg{at, to, way.end, of})
-					way.end, at = way.end+of, to
-				}
-				for n := range way.end - 1 {
+				s, _, _ := flight(t, tour.Rows, mib, [2]uint64{300, tourTicks(300)}[i])
+				places := [][]vec{{{2000, 2000}, {6000, 2100}}, {{9000, 9000}, {9100, 2100}, {6000, 2100}}}[i]
+				way, at := tour.Through(s.Game.Player.P, places...), places[len(places)-1]
+				for n := range way.End() - 1 {
 					glide(t, s, way, n)
 				}
 				for range 300 {
