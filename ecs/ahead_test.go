@@ -13,7 +13,7 @@ import (
 // makes them, with a tag, a pointerful column and one of no size.
 func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 	type nobody [0]*int
-	type small struct{ p *int } // a chunk has as many of these as of its other rows
+	type small struct{ _ *int } // a chunk has as many of these as of its other rows
 	type part struct {
 		rows   int
 		from   address

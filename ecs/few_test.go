@@ -23,8 +23,8 @@ func few[T any](t *testing.T, cfg Config) (heap, blocks int) {
 // of Go heap.
 func TestTable_OneEntityTakesLittle(t *testing.T) {
 	type pointers[A any] struct {
-		p    *int
-		rest A
+		_ *int
+		_ A
 	}
 	for _, cfg := range []Config{{}, {ChunkBytes: 64 << 10}, {ChunkBytes: 16 << 10, MaxChunkBytes: 16 << 10}, {ChunkBytes: 1 << 10}} {
 		for name, of := range map[string]func(*testing.T, Config) (int, int){
@@ -49,8 +49,8 @@ func TestTable_OneEntityTakesLittle(t *testing.T) {
 // Go heap than the largest block, nor a block that its rows do not need.
 func TestTable_PointerfulChunksAreBounded(t *testing.T) {
 	type large struct {
-		p    *int
-		rest [1016]byte
+		_ *int
+		_ [1016]byte
 	}
 	n := 20_000
 	if testing.Short() {

@@ -122,16 +122,16 @@ func (c Config) withDefaults() (Config, error) {
 		c.Blocks = 1024
 	}
 	if !align.Valid(c.Align) || c.Align < minAlign {
-		return c, fmt.Errorf("Align %d: want a power of two from %d to %d: %w", c.Align, minAlign, memory.MaxAlign, memory.ErrConfig)
+		return c, fmt.Errorf("config: Align %d: want a power of two from %d to %d: %w", c.Align, minAlign, memory.MaxAlign, memory.ErrConfig)
 	}
 	if c.Step > c.Reserve {
-		return c, fmt.Errorf("Step %d: want at most %d, the Reserve: %w", c.Step, c.Reserve, memory.ErrConfig)
+		return c, fmt.Errorf("config: Step %d: want at most %d, the Reserve: %w", c.Step, c.Reserve, memory.ErrConfig)
 	}
 	if c.Blocks < 0 || c.Blocks > maxRecords {
-		return c, fmt.Errorf("Blocks %d: want 1 to %d: %w", c.Blocks, maxRecords, memory.ErrConfig)
+		return c, fmt.Errorf("config: Blocks %d: want 1 to %d: %w", c.Blocks, maxRecords, memory.ErrConfig)
 	}
 	if uint64(c.Reserve/c.Align) > maxRecords {
-		return c, fmt.Errorf("Reserve %d: want at most %d with an Align of %d: %w", c.Reserve, uint64(maxRecords)*uint64(c.Align)+uint64(c.Align)-1, c.Align, memory.ErrConfig)
+		return c, fmt.Errorf("config: Reserve %d: want at most %d with an Align of %d: %w", c.Reserve, uint64(maxRecords)*uint64(c.Align)+uint64(c.Align)-1, c.Align, memory.ErrConfig)
 	}
 	return c, nil
 }

@@ -104,7 +104,7 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 	}
 	want, ok := align.Mul(capacity, size)
 	if !ok || uint64(capacity) > maxSlots {
-		return page.Prefix{}, 0, fmt.Errorf("Capacity %d of %d bytes each: want 1 to %d: %w: %w",
+		return page.Prefix{}, 0, fmt.Errorf("config: Capacity %d of %d bytes each: want 1 to %d: %w: %w",
 			capacity, size, min(maxSlots, math.MaxInt/uint64(max(size, 1))), memory.ErrConfig, memory.ErrTooLarge)
 	}
 	mem, err := page.NewPrefix(src, want, size, 0)

@@ -40,7 +40,6 @@ type reentry struct {
 	blocks  []block
 	objects []*pool.Pool[[4]int64]
 	handles []memory.Handle[[4]int64] // of objects[0]
-	task    bool                      // of worker 0
 
 	depth    int    // of callbacks
 	busy     int    // page sources and soft marks that are running

@@ -117,13 +117,13 @@ func (c Config) withDefaults() (Config, error) {
 		c.Blocks = 1024
 	}
 	if c.Granule < minGranule || c.Granule > maxGranule || c.Granule&(c.Granule-1) != 0 {
-		return c, fmt.Errorf("Granule %d: want a power of two from %d to %d: %w", c.Granule, minGranule, maxGranule, memory.ErrConfig)
+		return c, fmt.Errorf("config: Granule %d: want a power of two from %d to %d: %w", c.Granule, minGranule, maxGranule, memory.ErrConfig)
 	}
 	if c.Step > c.Reserve {
-		return c, fmt.Errorf("Step %d: want at most %d, the Reserve: %w", c.Step, c.Reserve, memory.ErrConfig)
+		return c, fmt.Errorf("config: Step %d: want at most %d, the Reserve: %w", c.Step, c.Reserve, memory.ErrConfig)
 	}
 	if c.Blocks < 0 || c.Blocks > maxDescriptors {
-		return c, fmt.Errorf("Blocks %d: want 1 to %d: %w", c.Blocks, maxDescriptors, memory.ErrConfig)
+		return c, fmt.Errorf("config: Blocks %d: want 1 to %d: %w", c.Blocks, maxDescriptors, memory.ErrConfig)
 	}
 	return c, nil
 }
