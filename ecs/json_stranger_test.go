@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/ecs/internal/jsonio"
 )
 
 type (
@@ -87,16 +89,16 @@ func TestWriteJSON_RefusesFieldsThatHideEachOther(t *testing.T) {
 		{tagOfOther{}, `fields A and B of ecs.tagOfOther are both "B"`},
 		{[]shadows{}, `fields X and inner.X`},
 		{map[string]*shadows{}, `fields X and inner.X`},
-		{twoClocks{}, "field secret of ecs.Clock is left out"},
-		{pointsIn{}, "field inner of ecs.pointsIn is left out"},
+		{twoClocks{}, "field secret of ecs.Clock is omitted"},
+		{pointsIn{}, "field inner of ecs.pointsIn is omitted"},
 		{named{}, ""},
 		{badTags.Elem().Interface(), "the tag of field A"},
 		{onlyOnce{}, ""},
-		{recursive{}, "field Recursive of ecs.Recursive is left out"},
+		{recursive{}, "field Recursive of ecs.Recursive is omitted"},
 		{outerTwo{}, ""},
 	} {
 		typ := reflect.TypeOf(c.of)
-		if got := lost(typ, nil); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+		if got := jsonio.Lossy(typ); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%v: %q, want %q", typ, got, c.want)
 		}
 	}
@@ -115,7 +117,7 @@ func TestWriteJSON_WhatIsNotRefusedComesBack(t *testing.T) {
 			err = json.Unmarshal(text, back.Interface())
 		}
 		whole := err == nil && reflect.DeepEqual(v, back.Interface())
-		if refused := lost(reflect.TypeOf(v).Elem(), nil) != ""; refused == whole {
+		if refused := jsonio.Lossy(reflect.TypeOf(v).Elem()) != ""; refused == whole {
 			t.Errorf("%+v is %s and comes back as %+v: refused %v, %v", v, text, back, refused, err)
 		}
 	}
@@ -167,7 +169,7 @@ func TestReadJSON_ALongBlankIsRefusedEarly(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		err := w.ReadJSON(in)
 		runtime.ReadMemStats(&after)
-		if err == nil || !strings.Contains(err.Error(), "more than 65536 blanks in a row") {
+		if err == nil || !strings.Contains(err.Error(), "more than 65536 consecutive blanks") {
 			t.Errorf("behind %q: %v", text, err)
 		}
 		if read, took := 100<<20-in.n, after.TotalAlloc-before.TotalAlloc; read > 1<<20 || took > 4<<20 {
@@ -179,7 +181,7 @@ func TestReadJSON_ALongBlankIsRefusedEarly(t *testing.T) {
 // TestReadJSON_BlanksInATextAreNoBlanks: those in a string count for nothing, whatever is escaped there.
 func TestReadJSON_BlanksInATextAreNoBlanks(t *testing.T) {
 	v, _ := newTestWorld(t, Config{})
-	name := `"\` + strings.Repeat(" ", 2*maxBlanks) + `\"` + strings.Repeat("\n", maxBlanks+1)
+	name := `"\` + strings.Repeat(" ", 2*jsonio.MaxBlanks) + `\"` + strings.Repeat("\n", jsonio.MaxBlanks+1)
 	e := must[Entity](t)(NewMap1[brain](v).NewEntity(brain{Name: name}))
 	text := written(t, v)
 	w, _ := newTestWorld(t, Config{})
@@ -191,8 +193,8 @@ func TestReadJSON_BlanksInATextAreNoBlanks(t *testing.T) {
 		t.Error("the name is another")
 	}
 	w.Reset()
-	if err := w.ReadJSON(strings.NewReader(strings.Replace(text, "[", "["+strings.Repeat(" ", maxBlanks-1), 1))); err != nil {
-		t.Errorf("%d blanks: %v", maxBlanks, err)
+	if err := w.ReadJSON(strings.NewReader(strings.Replace(text, "[", "["+strings.Repeat(" ", jsonio.MaxBlanks-1), 1))); err != nil {
+		t.Errorf("%d blanks: %v", jsonio.MaxBlanks, err)
 	}
 }
 
@@ -218,12 +220,12 @@ func TestReadJSON_AReaderWithoutProgressIsGivenUp(t *testing.T) {
 func TestReadJSON_BooksAreNumbers(t *testing.T) {
 	for _, c := range []struct{ old, as, want string }{
 		{`"strata/ecs":1`, `"strata/ecs":"1"`, "string"},
-		{`"strata/ecs":1`, `"strata/ecs":null`, "null where a number is due"},
+		{`"strata/ecs":1`, `"strata/ecs":null`, "null instead of a number"},
 		{`"strata/ecs":1`, `"strata/ecs":1e0`, "1e0"},
-		{`"sweep":7`, `"sweep":null`, "null where a number is due"},
-		{`"idle":0`, `"idle":null`, "null where a number is due"},
-		{`"since":4`, `"since":null`, "null where a number is due"},
-		{`"next":6`, `"next":null`, "null where a number is due"},
+		{`"sweep":7`, `"sweep":null`, "null instead of a number"},
+		{`"idle":0`, `"idle":null`, "null instead of a number"},
+		{`"since":4`, `"since":null`, "null instead of a number"},
+		{`"next":6`, `"next":null`, "null instead of a number"},
 	} {
 		bent := strings.Replace(sound, c.old, c.as, 1)
 		if err := newCast(t).refuse(t, strings.NewReader(bent)); !strings.Contains(err.Error(), c.want) {

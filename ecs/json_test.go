@@ -199,12 +199,12 @@ func TestWriteJSON_SaysWhatItCannotWrite(t *testing.T) {
 		{writeError(t, noNumber{[2]float64{math.Inf(-1), 1}}), "entity #2.1, component ecs.noNumber: json: unsupported value: -Inf"},
 		{writeError(t, complexes{}), "component ecs.complexes: json: unsupported type: complex64"},
 		{writeError(t, unwilling{}), "it will not"},
-		{writeError(t, tether{To: Entity{index: notYet, gen: 0}}), "is no entity of a world yet"},
-		{writeError(t, secret{1, 2}), "component ecs.secret: field shut of ecs.secret is left out; export it, tag it json:\"-\" where it may be lost, or give the type MarshalJSON and UnmarshalJSON"},
-		{writeError(t, inSlice{}), "component ecs.inSlice: field shut of ecs.secret is left out"},
-		{writeError(t, inMap{}), "component ecs.inMap: field shut of ecs.secret is left out"},
-		{writeError(t, embeds{}), "component ecs.embeds: field shut of ecs.secret is left out"},
-		{writeError(t, replaced{}), "component ecs.replaced: it embeds ecs.Entity, which stands for all of it"},
+		{writeError(t, tether{To: Entity{index: notYet, gen: 0}}), "is not created before Apply"},
+		{writeError(t, secret{1, 2}), "component ecs.secret: field shut of ecs.secret is omitted; export it, tag it json:\"-\" to omit it, or give the type MarshalJSON and UnmarshalJSON"},
+		{writeError(t, inSlice{}), "component ecs.inSlice: field shut of ecs.secret is omitted"},
+		{writeError(t, inMap{}), "component ecs.inMap: field shut of ecs.secret is omitted"},
+		{writeError(t, embeds{}), "component ecs.embeds: field shut of ecs.secret is omitted"},
+		{writeError(t, replaced{}), "component ecs.replaced: it embeds ecs.Entity, whose MarshalJSON or MarshalText replaces its other fields"},
 	} {
 		if !strings.Contains(c.got, c.want) {
 			t.Errorf("%s\nnot\n%s", c.got, c.want)
@@ -393,8 +393,8 @@ func TestJSON_Misuse(t *testing.T) {
 			t.Errorf("%q, not %q", text, want)
 		}
 	}
-	expect(func() { w.WriteJSON(nil) }, "ecs.WriteJSON: there is nothing to write to")
-	expect(func() { w.ReadJSON(nil) }, "ecs.ReadJSON: there is nothing to read from")
+	expect(func() { w.WriteJSON(nil) }, "ecs.WriteJSON: the writer is nil")
+	expect(func() { w.ReadJSON(nil) }, "ecs.ReadJSON: the reader is nil")
 	mem.onAlloc = func() {
 		expect(write, "ecs.WriteJSON: the world is in the middle of a change, asking its allocator")
 		expect(read, "ecs.ReadJSON: the world is in the middle of a change, asking its allocator")

@@ -1,7 +1,7 @@
 package ecs
 
-// newDraft returns a world with the component types of w, for what is read before w has it. It has
-// no index, and its chunks are of the allocator of w.
+// newDraft returns a world that ReadJSON fills before w adopts it. It has the component types and the
+// allocator of w, and no index.
 func (w *World) newDraft() *World {
 	s := &World{
 		directory: newDirectory(w.mem, w.cfg),
@@ -18,12 +18,12 @@ func (w *World) newDraft() *World {
 	return s
 }
 
-// discard gives back what a draft holds.
+// discard frees the chunks of a draft.
 func (w *World) discard(s *World) {
 	if s == nil {
 		return
 	}
-	if s.open >= closedMark && w.open < closedMark { // the allocator said so
+	if s.open >= closedMark && w.open < closedMark { // reported by the allocator
 		w.lost()
 	}
 	if w.open >= closedMark {
@@ -36,8 +36,8 @@ func (w *World) discard(s *World) {
 	w.settle()
 }
 
-// takeChunks makes the chunks of a draft those of w, which has none. The tables of the draft are in
-// w what place says.
+// takeChunks moves the chunks of a draft to w, which has none. place has the table of w for each
+// table of the draft.
 func (w *World) takeChunks(s *World, place []*table) {
 	s.widen(len(w.comps))
 	for i := range s.chunks {
@@ -50,7 +50,7 @@ func (w *World) takeChunks(s *World, place []*table) {
 	w.makeLanes()
 }
 
-// adopt makes w what was read. It cannot fail.
+// adopt moves the draft to w. It cannot fail.
 func (w *World) adopt(r *jsonReader) {
 	place := make([]*table, len(r.into.tables))
 	for i, t := range r.into.tables {
@@ -65,15 +65,16 @@ func (w *World) adopt(r *jsonReader) {
 	}
 	w.takeChunks(r.into, place)
 	w.adoptIndex(r)
-	if w.observed&tracking != 0 { // what was read is written now
+	if w.observed&tracking != 0 { // reading counts as writing
 		for _, t := range w.tables {
 			w.noteRows(t, t.mask)
 		}
 	}
 }
 
-// adoptTable returns what a table of a draft is in w: the one with the same components and targets,
-// to which its chunks go, or itself; nil where it is idle and w knows its kin.
+// adoptTable returns the table of w for one of the draft. A table of w with the same components and
+// targets takes over the chunks; otherwise w takes the table itself. If it is idle and w has its kin, it
+// returns nil.
 func (w *World) adoptTable(t *table) *table {
 	known := w.byKey[t.key()]
 	if t.idle {
@@ -105,7 +106,7 @@ func (w *World) adoptTable(t *table) *table {
 	return t
 }
 
-// indexFor has records up to slot last at hand, or changes nothing.
+// indexFor commits records up to slot last, or changes nothing.
 func (w *World) indexFor(last uint32) error {
 	n := recordsFor(last)
 	if n <= cap(w.ents.recs) {
@@ -113,12 +114,12 @@ func (w *World) indexFor(last uint32) error {
 	}
 	err := w.commitRecords(n)
 	if err != nil && cap(w.ents.recs) == 0 {
-		_ = w.ents.mem.Close() // what cannot be given back is for Close to try again
+		_ = w.ents.mem.Close() // Close retries if this fails
 	}
 	return err
 }
 
-// recordsFor returns how many records are in use where slot last is.
+// recordsFor returns the number of records in use if last is the highest slot.
 func recordsFor(last uint32) int {
 	if last == 0 {
 		return 0
@@ -126,16 +127,16 @@ func recordsFor(last uint32) int {
 	return (int(last)/runRecords + 1) * runRecords
 }
 
-// adoptIndex makes the index what was read: no slot has a generation that the text does not name.
+// adoptIndex replaces the index with what was read: slots that the text does not name have generation 0.
 func (w *World) adoptIndex(r *jsonReader) {
 	x := &w.ents
 	x.peak = x.peakNow()
 	x.recs = x.recs[:cap(x.recs)]
 	clear(x.recs)
-	x.recs = x.recs[:recordsFor(r.named.last)]
+	x.recs = x.recs[:recordsFor(r.named.Last())]
 	x.bump, x.live, x.lastLife, x.room = r.next, 0, 0, x.max
 	for i := range x.recs {
-		switch gen := r.named.at(uint32(i)); {
+		switch gen := r.named.At(uint32(i)); {
 		case i == 0:
 			x.recs[i].gen = retiredGen
 		case gen == retiredGen:
@@ -158,7 +159,7 @@ func (w *World) adoptIndex(r *jsonReader) {
 	}
 	link := &x.free
 	for _, run := range r.free {
-		for i := range run.slots() {
+		for i := range run.Slots() {
 			*link = i
 			link = &x.at(i).loc
 		}

@@ -1,4 +1,4 @@
-package ecs
+package jsonio
 
 import (
 	"bytes"
@@ -16,9 +16,12 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// lost says what encoding/json would leave out of a type though nobody told it to; "" where that is
-// nothing. It does not look at types that write themselves, unless they embed who does.
-func lost(t reflect.Type, within []reflect.Type) string {
+// Lossy describes a field that encoding/json would silently omit from values of t, or returns "".
+// It does not look into types that marshal themselves, unless they do so by an embedded field.
+func Lossy(t reflect.Type) string { return lossy(t, nil) }
+
+// lossy is Lossy within the types that contain t, which may be recursive.
+func lossy(t reflect.Type, within []reflect.Type) string {
 	for _, outer := range within {
 		if outer == t {
 			return ""
@@ -27,38 +30,38 @@ func lost(t reflect.Type, within []reflect.Type) string {
 	within = append(within, t)
 	switch t.Kind() {
 	case reflect.Array, reflect.Slice, reflect.Pointer, reflect.Map:
-		if writesItself(t) {
+		if marshalsItself(t) {
 			return ""
 		}
-		return lost(t.Elem(), within)
+		return lossy(t.Elem(), within)
 	case reflect.Struct:
-		return lostFields(t, within)
+		return lossyFields(t, within)
 	}
 	return ""
 }
 
-// lostFields is lost for a struct.
-func lostFields(t reflect.Type, within []reflect.Type) string {
-	if !writesItself(t) {
+// lossyFields is lossy for a struct.
+func lossyFields(t reflect.Type, within []reflect.Type) string {
+	if !marshalsItself(t) {
 		l := fieldList{of: t, names: make(map[string]string)}
 		return l.fields(t, "", within)
 	}
 	for f := range t.Fields() {
-		if f.Anonymous && t.NumField() > 1 && writesItself(f.Type) && sameText(t, f.Type) {
-			return fmt.Sprintf("it embeds %s, which stands for all of it", f.Type)
+		if f.Anonymous && t.NumField() > 1 && marshalsItself(f.Type) && sameText(t, f.Type) {
+			return fmt.Sprintf("it embeds %s, whose MarshalJSON or MarshalText replaces its other fields", f.Type)
 		}
 	}
 	return ""
 }
 
-// A fieldList goes through the fields of a struct as encoding/json does: those of a struct that is embedded
-// without a name count as its own, whether that writes itself or not.
+// A fieldList visits the fields of a struct in the way of encoding/json: the fields of an embedded
+// struct without a tag count as fields of the outer one, even if it marshals itself.
 type fieldList struct {
 	of    reflect.Type
-	names map[string]string // which field has a name in the text
+	names map[string]string // name in the text → path of the field
 }
 
-// fields looks at those of t, which is embedded along path.
+// fields visits the fields of t, which is embedded at path.
 func (l *fieldList) fields(t reflect.Type, path string, within []reflect.Type) string {
 	for f := range t.Fields() {
 		if f.Name == "_" || f.Tag.Get("json") == "-" {
@@ -71,12 +74,11 @@ func (l *fieldList) fields(t reflect.Type, path string, within []reflect.Type) s
 	return ""
 }
 
-// field looks at one of those of t. Of fields with one name, encoding/json leaves out all but one, and mostly
-// all of them.
+// field visits a field of t. If several fields have one name, encoding/json omits all or all but one.
 func (l *fieldList) field(t reflect.Type, f reflect.StructField, path string, within []reflect.Type) string {
 	name, tagged, odd := tagName(f)
 	if odd {
-		return fmt.Sprintf("the tag of field %s of %s is no name, and what that means depends on the release of Go", f.Name, t)
+		return fmt.Sprintf("the tag of field %s of %s is not a valid name; Go releases treat it differently", f.Name, t)
 	}
 	typ, pointer := f.Type, f.Type.Kind() == reflect.Pointer
 	if pointer {
@@ -85,7 +87,7 @@ func (l *fieldList) field(t reflect.Type, f reflect.StructField, path string, wi
 	embedded := f.Anonymous && !tagged && typ.Kind() == reflect.Struct
 	switch {
 	case embedded && slices.Contains(within, typ), !f.IsExported() && (!f.Anonymous || pointer || typ.Kind() != reflect.Struct):
-		return fmt.Sprintf("field %s of %s is left out", f.Name, t)
+		return fmt.Sprintf("field %s of %s is omitted", f.Name, t)
 	case embedded:
 		return l.fields(typ, path+f.Name+".", append(within, typ))
 	}
@@ -93,11 +95,11 @@ func (l *fieldList) field(t reflect.Type, f reflect.StructField, path string, wi
 		return fmt.Sprintf("fields %s and %s of %s are both %q", min(other, path+f.Name), max(other, path+f.Name), l.of, name)
 	}
 	l.names[name] = path + f.Name
-	return lost(f.Type, within)
+	return lossy(f.Type, within)
 }
 
-// tagName returns the name of a field in a text, whether a tag gives it, and whether the tag is one that
-// encoding/json does not take: up to Go 1.26 the field then has its own name, from 1.27 on it is left out.
+// tagName returns the name of a field in a text and whether a tag gives it. odd is set if
+// encoding/json rejects the tag: up to Go 1.26 it then uses the field's name, from 1.27 on it omits the field.
 func tagName(f reflect.StructField) (name string, tagged, odd bool) {
 	name, _, _ = strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" {
@@ -109,12 +111,12 @@ func tagName(f reflect.StructField) (name string, tagged, odd bool) {
 	return name, true, odd
 }
 
-func writesItself(t reflect.Type) bool {
+func marshalsItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(jsonMarshaler) || p.Implements(textMarshaler)
 }
 
-// sameText reports whether zeros of both types are written alike.
+// sameText reports whether the zero values of both types have the same text.
 func sameText(a, b reflect.Type) bool {
 	x, err := json.Marshal(reflect.New(a).Interface())
 	y, also := json.Marshal(reflect.New(b).Interface())

@@ -5,44 +5,46 @@ import (
 	"fmt"
 	"reflect"
 	"unsafe"
+
+	"github.com/strata-go/strata/ecs/internal/jsonio"
 )
 
 // entities reads the rows of t.
 func (r *jsonReader) entities(t *table) error {
-	return r.list(func() error {
-		r.where = ""
+	return r.List(func() error {
+		r.Where = ""
 		return r.entity(t)
 	})
 }
 
 func (r *jsonReader) entity(t *table) error {
-	if err := r.delim('{'); err != nil {
+	if err := r.Delim('{'); err != nil {
 		return err
 	}
-	name, err := r.text()
+	name, err := r.Text()
 	if err == nil && name != "entity" {
-		err = fmt.Errorf("%q where \"entity\" is due", clip(name))
+		err = fmt.Errorf("%q instead of \"entity\"", jsonio.Clip(name))
 	}
 	if err != nil {
 		return err
 	}
-	e, err := r.born()
+	e, err := r.newEntity()
 	if err != nil {
 		return err
 	}
-	r.where = "entity " + quote(e)
+	r.Where = "entity " + quote(e)
 	loc, err := r.row(t, e)
 	if err != nil {
 		return err
 	}
 	var has mask
-	for r.dec.More() {
-		if name, err = r.text(); err != nil {
+	for r.More() {
+		if name, err = r.Text(); err != nil {
 			return err
 		}
 		c, err := r.component(name, &t.mask)
 		if err == nil && has.has(c.id) {
-			err = fmt.Errorf("component %s is there twice", c.name)
+			err = fmt.Errorf("component %s occurs twice", c.name)
 		}
 		if err != nil {
 			return err
@@ -52,7 +54,7 @@ func (r *jsonReader) entity(t *table) error {
 			return fmt.Errorf("component %s: %w", c.name, err)
 		}
 	}
-	if err = r.delim('}'); err != nil {
+	if err = r.Delim('}'); err != nil {
 		return err
 	}
 	if lacks := t.mask.without(has); !lacks.empty() {
@@ -61,9 +63,9 @@ func (r *jsonReader) entity(t *table) error {
 	return nil
 }
 
-// born reads an entity that no line before was about.
-func (r *jsonReader) born() (e Entity, err error) {
-	name, err := r.text()
+// newEntity reads an entity that the text has not named before.
+func (r *jsonReader) newEntity() (e Entity, err error) {
+	name, err := r.Text()
 	if err == nil {
 		err = e.UnmarshalText([]byte(name))
 	}
@@ -71,7 +73,7 @@ func (r *jsonReader) born() (e Entity, err error) {
 		return e, err
 	}
 	if e.IsZero() || e.gen > lastGen {
-		return e, fmt.Errorf("%q is never alive: slots begin at 1, and generations end at %d", name, uint32(lastGen))
+		return e, fmt.Errorf("%q is never valid: slots begin at 1, and generations end at %d", name, uint32(lastGen))
 	}
 	if err = r.slot(e.index, e.gen); err == nil {
 		r.used = max(r.used, e.index)
@@ -79,21 +81,21 @@ func (r *jsonReader) born() (e Entity, err error) {
 	return e, err
 }
 
-// slot notes a slot that the text names.
+// slot records that the text names a slot.
 func (r *jsonReader) slot(index, gen uint32) error {
 	if index > r.w.ents.max {
-		return fmt.Errorf("slot %d is beyond the %d of Config.MaxEntities", index, r.w.ents.max)
+		return fmt.Errorf("slot %d is above Config.MaxEntities, %d", index, r.w.ents.max)
 	}
-	if !r.named.set(index, gen) {
-		return fmt.Errorf("slot %d is there twice", index)
+	if !r.named.Set(index, gen) {
+		return fmt.Errorf("slot %d occurs twice", index)
 	}
 	return nil
 }
 
-// row appends a row for e to t. Its cells hold old bytes.
+// row appends a row for e to t. Its cells are not initialized.
 func (r *jsonReader) row(t *table, e Entity) (loc uint32, err error) {
 	if t.tailN == t.limit {
-		if err := r.after(r.into.grow(t)); err != nil {
+		if err := r.After(r.into.grow(t)); err != nil {
 			return 0, err
 		}
 	}
@@ -103,14 +105,14 @@ func (r *jsonReader) row(t *table, e Entity) (loc uint32, err error) {
 	return t.tailLoc + row, nil
 }
 
-// component returns the component type of a name, which must be one of those in m where that is not nil.
+// component returns the component type with a name. If m is not nil it must contain the type.
 func (r *jsonReader) component(name string, m *mask) (*component, error) {
 	for i, c := range r.into.comps {
 		if c.name != name || c.of != nil {
 			continue
 		}
 		if m != nil && !m.has(c.id) {
-			return nil, fmt.Errorf("component %s is none of its archetype", c.name)
+			return nil, fmt.Errorf("component %s does not belong to the archetype", c.name)
 		}
 		for _, other := range r.into.comps[i+1:] {
 			if other.name == name && other.of == nil {
@@ -119,26 +121,26 @@ func (r *jsonReader) component(name string, m *mask) (*component, error) {
 		}
 		return c, nil
 	}
-	return nil, fmt.Errorf("component %q is not registered", clip(name))
+	return nil, fmt.Errorf("component %q is not registered", jsonio.Clip(name))
 }
 
-// A scratch is where values of one component type are read to, and copied into their cell from.
+// A scratch is a variable that values of one component type are decoded into.
 type scratch struct {
 	v    reflect.Value
-	any  any // a pointer to it
-	room unsafe.Pointer
+	any  any // the address of v, for Decode
+	addr unsafe.Pointer
 }
 
 // value reads a value into its cell.
 func (r *jsonReader) value(c *component, loc uint32) error {
 	p := r.into.cell(loc, c.id, c.size)
 	if c.typ == nil {
-		text, err := r.text()
+		text, err := r.Text()
 		if err != nil {
 			return err
 		}
 		if len(text) != hex.EncodedLen(int(c.size)) {
-			return fmt.Errorf("%d characters where %d bytes have %d hexadecimal digits", len(text), c.size, 2*c.size)
+			return fmt.Errorf("%d characters; %d bytes have %d hexadecimal digits", len(text), c.size, 2*c.size)
 		}
 		_, err = hex.Decode(unsafe.Slice((*byte)(p), c.size), []byte(text))
 		return err
@@ -146,16 +148,16 @@ func (r *jsonReader) value(c *component, loc uint32) error {
 	s := &r.cells[c.id]
 	if s.any == nil {
 		v := reflect.New(c.typ)
-		*s = scratch{v: v.Elem(), any: v.Interface(), room: v.UnsafePointer()}
+		*s = scratch{v: v.Elem(), any: v.Interface(), addr: v.UnsafePointer()}
 	}
 	s.v.SetZero()
-	if err := r.decode(s.any); err != nil {
+	if err := r.Decode(s.any); err != nil {
 		return err
 	}
 	if c.pointerful {
-		c.copyCells(p, s.room, 1)
+		c.copyCells(p, s.addr, 1)
 	} else {
-		copyBytes(p, s.room, c.size)
+		copyBytes(p, s.addr, c.size)
 	}
 	return nil
 }

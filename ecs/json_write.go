@@ -10,17 +10,18 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/strata-go/strata/ecs/internal/jsonio"
 	"github.com/strata-go/strata/memory"
 )
 
-// jsonVersion is that of the format below. What another version wrote is refused.
+// jsonVersion is the version of the text format. ReadJSON rejects every other version.
 const jsonVersion = 1
 
-// flushBytes is how much text waits before it is written.
+// flushBytes is the size at which buffered text is written.
 const flushBytes = 32 << 10
 
-// WriteJSON writes the entities as a text for people, and for [World.ReadJSON]: one entity in a
-// line, components by their names, values as encoding/json writes them.
+// WriteJSON writes all entities to out as text that people can read and [World.ReadJSON] can load.
+// Each entity takes one line. Components have their names, and values the form of encoding/json.
 //
 //	{"strata/ecs":1,"archetypes":[
 //	{"components":[],"entities":[
@@ -32,39 +33,47 @@ const flushBytes = 32 << 10
 //	]}
 //	],"index":{"next":5,"free":["3:2"]}}
 //
-// All is there in the order in which the world goes through it, and members are in this order:
+// Archetypes and entities are in iteration order. Members of an object are in this order:
 //
 //	strata/ecs  the version, 1
-//	archetypes  all that are known; those without entities are there for their place in the order
-//	  components  names, as World.Name says them
-//	  targets     what each of the relations aims at
-//	  gone        those relations whose target is not alive any more
-//	  since       when the archetype became one of its targets, where that is not behind the one before
-//	  idle        it has no targets, and is used again, the highest number first
-//	  sweep       new targets to come before those without entities are looked for
-//	  entities    in order: slot and generation, and each component of the archetype
+//	archetypes  all archetypes; empty ones are listed because their position matters
+//	  components  names, as returned by World.Name
+//	  targets     the target of each relation
+//	  gone        the relations whose target is stale
+//	  since       the order in which archetypes got their targets; omitted if it is one more than before
+//	  idle        an archetype without targets, to be reused; the highest number is reused first
+//	  sweep       how many targets may be added before archetypes with stale targets are searched
+//	  entities    slot and generation of each entity, and its components
 //	index       slots without an entity, as "slot:generation" or "from-to:generation"
-//	  next        the first slot that was not used yet
-//	  free        slots to be used again, the first one first
-//	  vacant      other slots that have a generation: used before a Reset, or worn out
+//	  next        the first slot that was never used
+//	  free        slots to be reused, in order
+//	  vacant      other slots with a generation: used before a Reset, or retired
 //
-// A component of [World.RegisterSize] is its bytes in hexadecimal digits. Everything else is what
-// encoding/json makes of its type, by MarshalJSON, MarshalText and tags. What it cannot write is an
-// error, NaN, infinities and complex numbers: give a type that has some a MarshalJSON and
-// UnmarshalJSON. So is a field that it would leave out: export it, or tag it json:"-" where it may
-// be lost. So are two fields of a value that have one name, as where one is in an embedded struct; two
-// types of one name; and a name that is not UTF-8. Errors name entity and component; out has a part of
-// the text then. No error are its other ways: text that is not UTF-8 is bent to be so, what is in an
-// interface comes back as a map or a float64, omitempty takes the sign of a zero and an empty slice for
-// none, and what two values point at each has for itself.
+// A component of [World.RegisterSize] is written as hexadecimal digits. All others are encoded by
+// encoding/json, which respects MarshalJSON, MarshalText and tags.
 //
-// Not written are resources, events, commands that wait, observers, and when what was written: to
-// ChangedSince all that is read is new.
+// WriteJSON returns an error if something would be lost:
+//   - A value that encoding/json cannot encode, such as NaN, an infinity or a complex number. Give
+//     the type MarshalJSON and UnmarshalJSON.
+//   - An unexported field. Export it, or tag it json:"-" to omit it.
+//   - Two fields of a value with the same name in the text, such as one of an embedded struct.
+//   - Two component types with the same name, or a name that is not UTF-8.
 //
-// The world is locked until it returns, so that a MarshalJSON can change nothing. It panics with a
-// [*memory.Misuse] in a parallel pass, from within the allocator, and where w is closed; queries
-// and loops may be under way. Cost: some 350 ns per entity and component; it holds 32 KiB of text
-// and the longest line, and allocates nothing per entity but what a type's own methods do.
+// Other losses of encoding/json are not detected. Strings become valid UTF-8. Interface values are
+// read back as maps, slices, strings and float64. The option omitempty drops the sign of a zero and
+// the difference between nil and an empty slice. Shared pointers are written as separate values.
+//
+// The error names the entity and the component, or wraps the error of out or [memory.ErrClosed].
+// A part of the text may have been written by then.
+//
+// Resources, events, pending commands, observers and ticks are not written. After ReadJSON,
+// ChangedSince reports all components as new.
+//
+// The world is locked during the call; open queries and loops are allowed. WriteJSON panics with a
+// [*memory.Misuse] if out is nil, w is closed, a parallel run is in progress, or the allocator calls it.
+//
+// Cost: some 350 ns per entity and component. It buffers 32 KiB and the longest line, and allocates
+// nothing per entity except in the methods of component types.
 func (w *World) WriteJSON(out io.Writer) error {
 	const op = "WriteJSON"
 	w.unclosed(op)
@@ -72,7 +81,7 @@ func (w *World) WriteJSON(out io.Writer) error {
 		w.refuse(op)
 	}
 	if out == nil {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "there is nothing to write to"})
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the writer is nil"})
 	}
 	w.beginText()
 	defer w.endText()
@@ -98,15 +107,23 @@ func (w *World) endText() {
 	w.texts--
 }
 
+// stillOpen returns an error if the allocator was closed, and with it all rows.
+func (w *World) stillOpen() error {
+	if w.open >= closedMark {
+		return memory.ErrClosed
+	}
+	return nil
+}
+
 // A jsonWriter writes one world.
 type jsonWriter struct {
 	w     *World
 	out   io.Writer
 	buf   bytes.Buffer
-	enc   *json.Encoder // into buf
-	keys  [MaxComponents][]byte
-	idle  map[*table]int // where they are among those of their kin
-	since uint64         // of the archetype with targets before, and one
+	enc   *json.Encoder         // writes to buf
+	keys  [MaxComponents][]byte // quoted names with a colon
+	idle  map[*table]int        // positions in the idle tables of their kin
+	since uint64                // the default of the next "since"
 }
 
 func (j *jsonWriter) world() error {
@@ -132,7 +149,7 @@ func (j *jsonWriter) world() error {
 	return j.flush()
 }
 
-// flush writes what waits.
+// flush writes the buffered text.
 func (j *jsonWriter) flush() error {
 	n, err := j.out.Write(j.buf.Bytes())
 	if err == nil && n < j.buf.Len() {
@@ -142,15 +159,7 @@ func (j *jsonWriter) flush() error {
 	if err != nil {
 		return err
 	}
-	return j.ended()
-}
-
-// ended is an error where the allocator has ended, and the rows with it.
-func (j *jsonWriter) ended() error {
-	if j.w.open >= closedMark {
-		return memory.ErrClosed
-	}
-	return nil
+	return j.w.stillOpen()
 }
 
 func (j *jsonWriter) archetype(t *table) error {
@@ -167,7 +176,7 @@ func (j *jsonWriter) archetype(t *table) error {
 	}
 	j.buf.WriteByte(']')
 	if t.kin != nil {
-		j.kin(t)
+		j.relations(t)
 	}
 	if err := j.entities(t); err != nil {
 		return err
@@ -176,8 +185,8 @@ func (j *jsonWriter) archetype(t *table) error {
 	return nil
 }
 
-// kin writes the books of an archetype with relations.
-func (j *jsonWriter) kin(t *table) {
+// relations writes the targets of an archetype and what decides about their reuse.
+func (j *jsonWriter) relations(t *table) {
 	if t.idle {
 		fmt.Fprintf(&j.buf, `,"idle":%d`, j.idle[t])
 	} else {
@@ -211,8 +220,7 @@ func (j *jsonWriter) kin(t *table) {
 // quote returns an entity as JSON.
 func quote(e Entity) string { return `"` + string(e.appendText(nil)) + `"` }
 
-// key returns the name of a component as JSON, and a colon. It refuses a name that is another one's
-// too, and a type of which something would be lost.
+// key returns the name of a component as JSON with a colon. The error says why the type cannot be written.
 func (j *jsonWriter) key(id ID) ([]byte, error) {
 	if j.keys[id] != nil {
 		return j.keys[id], nil
@@ -225,8 +233,8 @@ func (j *jsonWriter) key(id ID) ([]byte, error) {
 		return nil, fmt.Errorf("the name of component %q is not UTF-8", c.name)
 	}
 	if c.typ != nil {
-		if why := lost(c.typ, nil); why != "" {
-			return nil, fmt.Errorf("component %s: %s; export it, tag it json:\"-\" where it may be lost, or give the type MarshalJSON and UnmarshalJSON", c.name, why)
+		if why := jsonio.Lossy(c.typ); why != "" {
+			return nil, fmt.Errorf("component %s: %s; export it, tag it json:\"-\" to omit it, or give the type MarshalJSON and UnmarshalJSON", c.name, why)
 		}
 	}
 	var b bytes.Buffer
@@ -236,7 +244,7 @@ func (j *jsonWriter) key(id ID) ([]byte, error) {
 		return nil, err
 	}
 	key := b.Bytes()
-	key[len(key)-1] = ':' // in place of the line's end
+	key[len(key)-1] = ':' // replaces the newline
 	j.keys[id] = key
 	return key, nil
 }
@@ -289,6 +297,6 @@ func (j *jsonWriter) value(c *component, loc uint32) error {
 	if err := j.enc.Encode(reflect.NewAt(c.typ, p).Interface()); err != nil {
 		return err
 	}
-	j.buf.Truncate(j.buf.Len() - 1) // the line's end
-	return j.ended()
+	j.buf.Truncate(j.buf.Len() - 1) // the newline
+	return j.w.stillOpen()
 }

@@ -4,49 +4,51 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/strata-go/strata/ecs/internal/jsonio"
 )
 
-// A draft is what a text says of an archetype before its entities.
+// A draft is the description of an archetype that precedes its entities.
 type draft struct {
 	mask    mask
 	picks   picks
 	gone    mask
 	since   *uint64
-	idle    *uint64 // its place in the idle tables of its kin
+	idle    *uint64 // position in the idle tables of its kin
 	sweep   *int64
-	related bool // any of these is there
+	related bool // any of the above except mask is set
 }
 
 // archetype reads an archetype with its entities.
 func (r *jsonReader) archetype() error {
-	r.where = fmt.Sprintf("archetype %d", len(r.from))
-	r.from = append(r.from, r.dec.InputOffset())
+	r.Where = fmt.Sprintf("archetype %d", len(r.from))
+	r.from = append(r.from, r.Offset())
 	var d draft
 	var t *table
 	number := func(n **uint64) func() error {
 		return func() (err error) {
 			*n, d.related = new(uint64), true
-			**n, err = r.number(1 << 53)
+			**n, err = r.Number(1 << 53)
 			return err
 		}
 	}
-	err := r.members(
-		member{"components", true, func() error { return r.list(func() error { return r.nameInto(&d.mask, nil) }) }},
-		member{"targets", false, func() error { return r.object(func(name string) error { return r.target(&d, name) }) }},
-		member{"gone", false, func() error { d.related = true; return r.list(func() error { return r.nameInto(&d.gone, &d.mask) }) }},
-		member{"since", false, number(&d.since)},
-		member{"idle", false, number(&d.idle)},
-		member{"sweep", false, func() error {
-			n, err := whole[int64](r)
+	err := r.Members(
+		jsonio.Member{Name: "components", Must: true, Read: func() error { return r.List(func() error { return r.nameInto(&d.mask, nil) }) }},
+		jsonio.Member{Name: "targets", Read: func() error { return r.Object(func(name string) error { return r.target(&d, name) }) }},
+		jsonio.Member{Name: "gone", Read: func() error { d.related = true; return r.List(func() error { return r.nameInto(&d.gone, &d.mask) }) }},
+		jsonio.Member{Name: "since", Read: number(&d.since)},
+		jsonio.Member{Name: "idle", Read: number(&d.idle)},
+		jsonio.Member{Name: "sweep", Read: func() error {
+			n, err := jsonio.Whole[int64](r.Reader)
 			d.sweep, d.related = &n, true
 			return err
 		}},
-		member{"entities", false, func() (err error) {
+		jsonio.Member{Name: "entities", Read: func() (err error) {
 			if t, err = r.begin(&d); err != nil {
 				return err
 			}
 			if t.idle {
-				return errors.New("it is idle, and has entities")
+				return errors.New("an idle archetype has no entities")
 			}
 			return r.entities(t)
 		}},
@@ -57,9 +59,9 @@ func (r *jsonReader) archetype() error {
 	return err
 }
 
-// nameInto reads the name of a component, one of those in from where that is not nil, into m.
+// nameInto reads the name of a component and adds it to m. If from is not nil it must contain the component.
 func (r *jsonReader) nameInto(m, from *mask) error {
-	name, err := r.text()
+	name, err := r.Text()
 	if err != nil {
 		return err
 	}
@@ -68,7 +70,7 @@ func (r *jsonReader) nameInto(m, from *mask) error {
 		return err
 	}
 	if m.has(c.id) {
-		return fmt.Errorf("component %s is there twice", c.name)
+		return fmt.Errorf("component %s occurs twice", c.name)
 	}
 	*m = m.with(maskBit(c.id))
 	return nil
@@ -82,18 +84,18 @@ func (r *jsonReader) target(d *draft, name string) error {
 		return err
 	}
 	if !r.into.relating.has(c.id) {
-		return fmt.Errorf("component %s is registered without a target", c.name)
+		return fmt.Errorf("component %s is not registered as a relation", c.name)
 	}
 	if _, twice := d.picks.find(c.id); twice || d.picks.n == MaxRelations {
-		return fmt.Errorf("target %d, of %s: an entity has one for each relation, and at most %d", d.picks.n+1, c.name, MaxRelations)
+		return fmt.Errorf("target %d, of %s: each relation has one target, and an entity at most %d", d.picks.n+1, c.name, MaxRelations)
 	}
-	text, err := r.text()
+	text, err := r.Text()
 	if err != nil {
 		return err
 	}
 	var e Entity
 	if err = e.UnmarshalText([]byte(text)); err == nil && e.IsZero() {
-		err = fmt.Errorf("%q is never alive", text)
+		err = fmt.Errorf("%q is never valid", text)
 	}
 	if err != nil {
 		return fmt.Errorf("the target of %s: %w", c.name, err)
@@ -102,7 +104,7 @@ func (r *jsonReader) target(d *draft, name string) error {
 	return nil
 }
 
-// begin makes the table of a draft.
+// begin creates the table of a draft.
 func (r *jsonReader) begin(d *draft) (*table, error) {
 	s := r.into
 	if d.mask.empty() && len(r.from) == 1 && !d.related {
@@ -111,24 +113,24 @@ func (r *jsonReader) begin(d *draft) (*table, error) {
 	k := key{mask: d.mask}
 	relations := d.mask.and(s.relating)
 	if relations.empty() && d.related {
-		return nil, errors.New("it has targets, or books of them, and none of its components is a relation")
+		return nil, errors.New("it has members of relations, but no component is a relation")
 	}
 	n := 0
 	for id := range relations.ids() {
 		target, ok := d.picks.find(id)
 		switch {
 		case n == MaxRelations:
-			return nil, fmt.Errorf("%d relations, where an entity has at most %d", n+1, MaxRelations)
+			return nil, fmt.Errorf("%d relations; an entity has at most %d", n+1, MaxRelations)
 		case !ok && d.idle == nil:
 			return nil, fmt.Errorf("relation %s has no target", s.comps[id].name)
 		case ok && d.idle != nil:
-			return nil, fmt.Errorf("relation %s has a target, and the archetype is idle", s.comps[id].name)
+			return nil, fmt.Errorf("relation %s of an idle archetype has a target", s.comps[id].name)
 		}
 		k.targets[n] = target
 		n++
 	}
 	if t := s.byKey[k]; t != nil && d.idle == nil {
-		return nil, errors.New("the archetype is there twice; that without components comes first")
+		return nil, errors.New("the archetype occurs twice; the one without components must be first")
 	}
 	t, err := s.draftTable(k)
 	if err != nil {
@@ -142,7 +144,7 @@ func (r *jsonReader) begin(d *draft) (*table, error) {
 	return t, err
 }
 
-// draftTable adds an empty table, and a kin where it is the first of one.
+// draftTable adds an empty table, and its kin if it is the first one.
 func (w *World) draftTable(k key) (t *table, err error) {
 	f := w.kins[k.mask]
 	ofKin := k.mask.any(&w.relating)
@@ -162,21 +164,22 @@ func (w *World) draftTable(k key) (t *table, err error) {
 	return t, nil
 }
 
-// relate keeps the books of relations of a table. Idle ones have their place in since until all are read.
+// relate applies the relation members of a draft to its table. Until all are read, since of an idle
+// table is its position.
 func (r *jsonReader) relate(t *table, d *draft) error {
 	f := t.kin
 	if d.sweep != nil {
 		if len(f.tables) > 1 {
-			return errors.New("\"sweep\" is said of the first archetype with its components")
+			return errors.New("\"sweep\" is allowed only in the first archetype with the same components")
 		}
 		if *d.sweep < -1<<31 || *d.sweep > 1<<30 {
-			return fmt.Errorf("the next sweep is in %d targets", *d.sweep)
+			return fmt.Errorf("\"sweep\" is %d, which is out of range", *d.sweep)
 		}
 		f.credit = int(*d.sweep)
 	}
 	if d.idle != nil {
 		if d.since != nil || !d.gone.empty() {
-			return errors.New("it is idle, and has targets")
+			return errors.New("an idle archetype has neither \"since\" nor \"gone\"")
 		}
 		t.idle, t.since = true, *d.idle
 		f.idle = append(f.idle, t)
@@ -191,19 +194,19 @@ func (r *jsonReader) relate(t *table, d *draft) error {
 	return nil
 }
 
-// settleTargets says what is wrong with books that can be judged when all is read, and orders them.
+// settleTargets verifies what depends on the whole text: targets, their order and the reuse of tables.
 func (r *jsonReader) settleTargets() error {
 	for i, t := range r.aimed {
 		if err := r.targets(t, r.gone[i]); err != nil {
-			r.where = fmt.Sprintf("archetype %d, behind byte %d", t.index, r.from[t.index])
+			r.Where = fmt.Sprintf("archetype %d, after byte %d", t.index, r.from[t.index])
 			return err
 		}
 	}
-	r.where = ""
+	r.Where = ""
 	slices.SortStableFunc(r.aimed, bySince)
 	for i := 1; i < len(r.aimed); i++ {
 		if r.aimed[i-1].since == r.aimed[i].since {
-			return fmt.Errorf("two archetypes have targets since %d", r.aimed[i].since)
+			return fmt.Errorf("two archetypes have \"since\" %d", r.aimed[i].since)
 		}
 	}
 	for _, t := range r.into.tables {
@@ -214,25 +217,25 @@ func (r *jsonReader) settleTargets() error {
 		slices.SortFunc(f.idle, bySince)
 		for i, t := range f.idle {
 			if t.since != uint64(i) {
-				return fmt.Errorf("%d archetypes of %v are idle: they are numbered from 0 on, and one is %d", len(f.idle), names(t.mask, r.into.comps), t.since)
+				return fmt.Errorf("%d archetypes of %v are idle; their numbers must start at 0 without gaps, but one is %d", len(f.idle), names(t.mask, r.into.comps), t.since)
 			}
 		}
 		if n := len(f.tables); f.credit < -n || f.credit > n+sweepAfter {
-			return fmt.Errorf("the next sweep of %v is in %d targets: it must be from %d to %d", names(t.mask, r.into.comps), f.credit, -n, n+sweepAfter)
+			return fmt.Errorf("\"sweep\" of %v is %d; it must be from %d to %d", names(t.mask, r.into.comps), f.credit, -n, n+sweepAfter)
 		}
 	}
 	return nil
 }
 
-// targets compares those of t with the slots that the text names.
+// targets compares the targets of t with the slots that the text names.
 func (r *jsonReader) targets(t *table, gone mask) error {
 	for i, id := range t.kin.relations {
 		e, dead := t.targets[i&(MaxRelations-1)], gone.has(id)
-		gen := r.named.at(e.index)
+		gen := r.named.At(e.index)
 		if name := r.into.comps[id].name; !dead && gen != e.gen {
-			return fmt.Errorf("the target %s of %s is not alive; where that is so, it must be named in \"gone\"", quote(e), name)
+			return fmt.Errorf("the target %s of %s is stale and not listed in \"gone\"", quote(e), name)
 		} else if dead && gen <= e.gen {
-			return fmt.Errorf("the target %s of %s is named in \"gone\", and may yet live", quote(e), name)
+			return fmt.Errorf("the target %s of %s is listed in \"gone\" and not stale", quote(e), name)
 		}
 	}
 	return nil

@@ -1,0 +1,48 @@
+package ecs
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/strata-go/strata/ecs/internal/jsonio"
+)
+
+// MarshalText returns slot and generation as "12:7". encoding/json uses it for an Entity in any value,
+// and for one that is the key of a map. The zero Entity is "0:0".
+//
+// It returns an error for an Entity from Spawn of a [Task]'s commands, which does not exist yet.
+//
+// A struct that embeds an Entity promotes this method, so only the Entity is written. Name the field instead.
+func (e Entity) MarshalText() ([]byte, error) {
+	if e.gen&1 == 0 && !e.IsZero() {
+		return nil, fmt.Errorf("ecs: entity %v is not created before Apply", e)
+	}
+	return e.appendText(make([]byte, 0, 24)), nil
+}
+
+func (e Entity) appendText(b []byte) []byte {
+	b = strconv.AppendUint(b, uint64(e.index), 10)
+	b = append(b, ':')
+	return strconv.AppendUint(b, uint64(e.gen), 10)
+}
+
+// UnmarshalText reads the result of MarshalText. It does not check whether the entity is alive in any
+// world. On error e is unchanged.
+func (e *Entity) UnmarshalText(text []byte) error {
+	slot, generation, ok := bytes.Cut(text, []byte(":"))
+	index, err := strconv.ParseUint(string(slot), 10, 32)
+	gen, also := strconv.ParseUint(string(generation), 10, 32)
+	if !ok || err != nil || also != nil {
+		return fmt.Errorf("ecs: %q is not an entity; the form is \"slot:generation\"", jsonio.Clip(text))
+	}
+	if index|gen == 0 {
+		*e = Entity{}
+		return nil
+	}
+	if index == 0 || gen&1 == 0 {
+		return fmt.Errorf("ecs: %q is not an entity: slots begin at 1, and generations are odd", jsonio.Clip(text))
+	}
+	*e = Entity{index: uint32(index), gen: uint32(gen)}
+	return nil
+}

@@ -1,0 +1,129 @@
+package jsonio
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// maxRun is the largest number of slots in a SlotRun. An emptied world has a short text, and no
+// text makes the reader allocate more than fifty times its length.
+const maxRun = 64
+
+// A SlotRun is consecutive slots without an entity, ascending or descending, of one generation.
+type SlotRun struct {
+	From, To uint32
+	Gen      uint32
+}
+
+// Add appends a slot, and reports false if it does not continue the run.
+func (s *SlotRun) Add(index, gen uint32) bool {
+	if gen != s.Gen || max(s.From, s.To)-min(s.From, s.To) >= maxRun-1 {
+		return false
+	}
+	up, down := index == s.To+1, index+1 == s.To
+	if s.From < s.To && !up || s.From > s.To && !down || !up && !down {
+		return false
+	}
+	s.To = index
+	return true
+}
+
+// Slots ranges over the slots in order.
+func (s SlotRun) Slots() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i := s.From; yield(i) && i != s.To; {
+			if i < s.To {
+				i++
+			} else {
+				i--
+			}
+		}
+	}
+}
+
+// String returns "slot:generation" or "from-to:generation".
+func (s SlotRun) String() string {
+	if s.From == s.To {
+		return fmt.Sprintf("%d:%d", s.From, s.Gen)
+	}
+	return fmt.Sprintf("%d-%d:%d", s.From, s.To, s.Gen)
+}
+
+// ParseRun reads the result of String.
+func ParseRun(text string) (s SlotRun, err error) {
+	slots, gen, _ := strings.Cut(text, ":")
+	from, to, several := strings.Cut(slots, "-")
+	if !several {
+		to = from
+	}
+	for i, part := range []string{from, to, gen} {
+		n, err := strconv.ParseUint(part, 10, 32)
+		if err != nil {
+			return s, fmt.Errorf("%q is neither \"slot:generation\" nor \"from-to:generation\"", Clip(text))
+		}
+		*[]*uint32{&s.From, &s.To, &s.Gen}[i] = uint32(n)
+	}
+	if s.From == 0 || s.To == 0 || max(s.From, s.To)-min(s.From, s.To) >= maxRun {
+		return s, fmt.Errorf("%q: slots begin at 1, and a run has at most %d", Clip(text), maxRun)
+	}
+	if s.Gen&1 != 0 || s.Gen == 0 {
+		return s, fmt.Errorf("%q: the generation of a slot without an entity is even and not 0", Clip(text))
+	}
+	return s, nil
+}
+
+// genPage is the number of slots in a page of Generations. A text that names one slot of each page
+// allocates a hundred times its length.
+const genPage = 256
+
+// Generations maps slots to their generations, in pages that are allocated when needed. Memory
+// depends on how many slots are named, not on the highest: 4 bytes a slot in the Go heap.
+type Generations struct {
+	pages map[uint32]*[genPage]uint32
+	n     uint32 // slots
+	last  uint32 // the highest
+}
+
+// Last returns the highest slot.
+func (g *Generations) Last() uint32 { return g.last }
+
+// At returns the generation of a slot, or 0.
+func (g *Generations) At(index uint32) uint32 {
+	if p := g.pages[index/genPage]; p != nil {
+		return p[index%genPage]
+	}
+	return 0
+}
+
+// Set adds a slot, and reports false if it was added before.
+func (g *Generations) Set(index, gen uint32) bool {
+	p := g.pages[index/genPage]
+	if p == nil {
+		if g.pages == nil {
+			g.pages = make(map[uint32]*[genPage]uint32)
+		}
+		p = new([genPage]uint32)
+		g.pages[index/genPage] = p
+	}
+	if p[index%genPage] != 0 {
+		return false
+	}
+	p[index%genPage] = gen
+	g.n++
+	g.last = max(g.last, index)
+	return true
+}
+
+// Missing returns the first slot below the highest that was not added, or 0.
+func (g *Generations) Missing() uint32 {
+	if g.n == g.last {
+		return 0
+	}
+	i := uint32(1)
+	for g.At(i) != 0 {
+		i++
+	}
+	return i
+}
