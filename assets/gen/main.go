@@ -1,6 +1,8 @@
 // Command gen draws every picture of the game, digs its realms, and makes every sound.
 //
 //	go run ./assets/gen             rewrites assets/art, levels, realms and sound, from the root of the repository
+//	go run ./assets/gen -only NAME  makes one picture, sound or realm, and the level files, in a second or two
+//	go run ./assets/gen -all        composes all realms: without it one whose sources are unchanged is skipped
 //	go run ./assets/gen -out DIR    writes the pictures somewhere else
 //	go run ./assets/gen -realms DIR writes the realms somewhere else
 //	go run ./assets/gen -levels DIR writes the levels somewhere else
@@ -24,10 +26,10 @@ import (
 	"github.com/strata-go/strata/engine/cmdline"
 )
 
-func main() { os.Exit(command(os.Args[1:], os.Stderr)) }
+func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // command returns the exit status: 1 if a file cannot be made, 2 for a command line that is wrong.
-func command(args []string, fault io.Writer) int {
+func command(args []string, out, fault io.Writer) int {
 	o, err := parse(args, fault)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -41,7 +43,9 @@ func command(args []string, fault io.Writer) int {
 	case o.sheet != "":
 		err = writeSheet(o.sheet)
 	default:
-		err = errors.Join(writeAll(o.out), writeLevels(o.levels), writeRealms(o.realms), writeSounds(o.sound))
+		var report string
+		report, err = makeAll(&o)
+		fmt.Fprint(out, report)
 	}
 	if err != nil {
 		fmt.Fprintln(fault, "gen:", err)
@@ -51,7 +55,12 @@ func command(args []string, fault io.Writer) int {
 }
 
 // options are the flags.
-type options struct{ out, sound, realms, levels, wav, sheet string }
+type options struct {
+	out, sound, realms, levels, wav, sheet string
+	only                                   string // names with commas, or "" for all
+	all                                    bool   // realms whose sources have not changed, too
+	cache                                  string // folder of the marks, "" for none
+}
 
 func parse(args []string, fault io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("gen", flag.ContinueOnError)
@@ -61,6 +70,11 @@ func parse(args []string, fault io.Writer) (o options, err error) {
 	f.StringVar(&o.levels, "levels", filepath.Join("assets", "levels"), "folder to write the levels to")
 	f.StringVar(&o.wav, "wav", "", "folder to write the sounds to as WAV, and nothing else")
 	f.StringVar(&o.sheet, "sheet", "", "PNG file to compose some of each realm's ground into, and nothing else")
+	f.StringVar(&o.only, "only", "", "make only what has these `names`, with commas between: \"drifter\" is both pictures of an enemy, \"tide\" a realm with its music; level files are written, too")
+	f.BoolVar(&o.all, "all", false, "compose realms again that have not changed")
+	if cache, err := os.UserCacheDir(); err == nil {
+		o.cache = filepath.Join(cache, "strata")
+	}
 	if err := cmdline.Parse(f, args, fault); err != nil {
 		return o, err
 	}
@@ -75,28 +89,11 @@ func parse(args []string, fault io.Writer) (o options, err error) {
 		problem = fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
 	case o.wav != "" && o.sheet != "":
 		problem = "-wav and -sheet each write nothing else: use one of them"
+	case o.only != "" && (o.wav != "" || o.sheet != ""):
+		problem = "-only selects files, and -wav and -sheet write none of them: use one of the three"
 	}
 	if problem != "" {
 		return o, cmdline.Wrong(f, fault, problem)
 	}
 	return o, nil
-}
-
-func writeAll(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	total := 0
-	for i, img := range renderAll() {
-		data, err := encode(img)
-		if err != nil {
-			return fmt.Errorf("%s: %w", pictures[i].name, err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, pictures[i].name+".png"), data, 0o644); err != nil {
-			return err
-		}
-		total += len(data)
-	}
-	fmt.Printf("%d pictures, %d KiB in %s\n", len(pictures), total/1024, dir)
-	return nil
 }

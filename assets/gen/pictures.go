@@ -1,5 +1,10 @@
 package main
 
+import (
+	"image"
+	"image/color"
+)
+
 // A picture names a file, its size in pixels and the function that inks it.
 type picture struct {
 	name    string
@@ -45,3 +50,35 @@ var pictures = append(enemyPictures, []picture{
 	{"vignette", 320, 180, sprite, later, vignette},
 	{"placeholder", 64, 64, sprite, never, placeholder},
 }...)
+
+func render(p picture) *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, p.w, p.h))
+	for y := range p.h {
+		for x := range p.w {
+			img.SetNRGBA(x, y, pixel(p, x, y))
+		}
+	}
+	return img
+}
+
+// pixel averages the samples of one pixel in premultiplied form and returns the straight colour.
+func pixel(p picture, x, y int) color.NRGBA {
+	var sum ink
+	for sy := range p.samples {
+		for sx := range p.samples {
+			k := p.draw(vec{
+				float64(x) + (float64(sx)+0.5)/float64(p.samples) - float64(p.w)/2,
+				float64(y) + (float64(sy)+0.5)/float64(p.samples) - float64(p.h)/2,
+			})
+			a := clamp(k.a)
+			sum.lum += min(max(k.lum, 0), a)
+			sum.a += a
+		}
+	}
+	a := quantize(sum.a / float64(p.samples*p.samples))
+	if a == 0 {
+		return color.NRGBA{}
+	}
+	l := quantize(sum.lum / sum.a)
+	return color.NRGBA{l, l, l, a}
+}

@@ -3,10 +3,8 @@ package main
 import (
 	"bytes"
 	"image"
-	"image/color"
 	"image/png"
 	"math"
-	"sync"
 )
 
 // A shader inks one point. Points are in pixels from the centre of the picture, x right, y down.
@@ -30,49 +28,6 @@ func (k *ink) glow(v float64) {
 	v = clamp(v)
 	k.lum = v + k.lum*(1-v)
 	k.a = v + k.a*(1-v)
-}
-
-// renderAll draws every picture, each on its own goroutine, in the order of the table.
-func renderAll() []*image.NRGBA {
-	images := make([]*image.NRGBA, len(pictures))
-	var wg sync.WaitGroup
-	for i, p := range pictures {
-		wg.Go(func() { images[i] = render(p) })
-	}
-	wg.Wait()
-	return images
-}
-
-func render(p picture) *image.NRGBA {
-	img := image.NewNRGBA(image.Rect(0, 0, p.w, p.h))
-	for y := range p.h {
-		for x := range p.w {
-			img.SetNRGBA(x, y, pixel(p, x, y))
-		}
-	}
-	return img
-}
-
-// pixel averages the samples of one pixel in premultiplied form and returns the straight colour.
-func pixel(p picture, x, y int) color.NRGBA {
-	var sum ink
-	for sy := range p.samples {
-		for sx := range p.samples {
-			k := p.draw(vec{
-				float64(x) + (float64(sx)+0.5)/float64(p.samples) - float64(p.w)/2,
-				float64(y) + (float64(sy)+0.5)/float64(p.samples) - float64(p.h)/2,
-			})
-			a := clamp(k.a)
-			sum.lum += min(max(k.lum, 0), a)
-			sum.a += a
-		}
-	}
-	a := quantize(sum.a / float64(p.samples*p.samples))
-	if a == 0 {
-		return color.NRGBA{}
-	}
-	l := quantize(sum.lum / sum.a)
-	return color.NRGBA{l, l, l, a}
 }
 
 func quantize(v float64) uint8 { return uint8(math.Floor(clamp(v)*255 + 0.5)) }

@@ -89,29 +89,20 @@ func (r *realm) describe() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// writeRealms writes NAME.json, NAME.walls and the folder NAME of each realm to a folder.
-func writeRealms(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+// writeRealm writes NAME.json, NAME.walls and the folder NAME of a realm to a folder.
+func writeRealm(dir string, r *realm) error {
+	data, err := r.describe()
+	if err != nil {
 		return err
 	}
-	for i := range realms {
-		r := &realms[i]
-		data, err := r.describe()
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, r.Name+".json"), data, 0o644); err != nil {
-			return err
-		}
-		w := survey(r)
-		if err := os.WriteFile(filepath.Join(dir, r.Name+".walls"), w.cells.pack(), 0o644); err != nil {
-			return err
-		}
-		if err := w.writeSectors(filepath.Join(dir, r.Name)); err != nil {
-			return err
-		}
+	if err := os.WriteFile(filepath.Join(dir, r.Name+".json"), data, 0o644); err != nil {
+		return err
 	}
-	return nil
+	w := survey(r)
+	if err := os.WriteFile(filepath.Join(dir, r.Name+".walls"), w.cells.pack(), 0o644); err != nil {
+		return err
+	}
+	return w.writeSectors(filepath.Join(dir, r.Name))
 }
 
 // levelFile returns the level file of the i-th realm: what it is called and followed by, in what colours, and the pictures
@@ -140,9 +131,6 @@ func levelFile(i int) []byte {
 
 // writeLevels writes NAME.json of each realm to a folder.
 func writeLevels(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
 	for i := range realms {
 		if err := os.WriteFile(filepath.Join(dir, realms[i].Name+".json"), levelFile(i), 0o644); err != nil {
 			return err

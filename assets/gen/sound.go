@@ -97,23 +97,12 @@ func renderSounds(list []tune) [][]int16 {
 	return out
 }
 
-func writeSounds(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+func writeSound(file string, t tune) error {
+	data, err := encodeFLAC(t.samples(), t.rate, t.bits)
+	if err != nil {
 		return err
 	}
-	list, total := tunes(), 0
-	for i, pcm := range renderSounds(list) {
-		data, err := encodeFLAC(pcm, list[i].rate, list[i].bits)
-		if err != nil {
-			return fmt.Errorf("%s: %w", list[i].name, err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, list[i].name+".flac"), data, 0o644); err != nil {
-			return err
-		}
-		total += len(data)
-	}
-	fmt.Printf("%d sounds, %d KiB in %s\n", len(list), total/1024, dir)
-	return nil
+	return os.WriteFile(file, data, 0o644)
 }
 
 // writeWAVs is for listening.

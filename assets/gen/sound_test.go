@@ -66,7 +66,7 @@ func TestSounds_MakesTheSoundsInTheFolder(t *testing.T) {
 			}
 		}
 		if n > len(pcm)/1000 {
-			t.Errorf("%s: %d samples differ from the folder; run go run ./assets/gen", list[i].name, n)
+			t.Errorf("%s: %d samples differ from the folder; run go run ./assets/gen -only %s", list[i].name, n, list[i].name)
 		}
 	}
 }
@@ -88,12 +88,12 @@ func TestSounds_AreExactlyTheListedFilesWithinTheBudget(t *testing.T) {
 		}
 		total += info.Size()
 		if !listed[e.Name()] {
-			t.Errorf("sound/%s is nobody's", e.Name())
+			t.Errorf("sound/%s belongs to no sound of gen", e.Name())
 		}
 		delete(listed, e.Name())
 	}
 	for name := range listed {
-		t.Errorf("sound/%s is missing", name)
+		t.Errorf("sound/%s is missing; run go run ./assets/gen -only %s", name, strings.TrimSuffix(name, ".flac"))
 	}
 	if total > soundBudget {
 		t.Errorf("the sounds take %d bytes; allowed are %d", total, soundBudget)
