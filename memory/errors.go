@@ -5,35 +5,34 @@ import (
 	"fmt"
 )
 
-// The errors of every allocator. Fast paths return them bare, cold paths wrap them with
-// the numbers; test with [errors.Is].
+// The errors of every allocator. Some calls return them wrapped, with the sizes: test with [errors.Is].
 var (
-	// ErrOutOfMemory says that the request could be met by an emptier or larger allocator.
+	// ErrOutOfMemory means that an emptier or larger allocator could serve the request.
 	ErrOutOfMemory = errors.New("memory: out of memory")
 
-	// ErrTooLarge says that no state of this allocator could meet the request, or that
-	// count times size overflows.
+	// ErrTooLarge means that this allocator can never serve the request, or that count times size
+	// overflows.
 	ErrTooLarge = errors.New("memory: request too large for this allocator")
 
-	// ErrAlign says that the alignment is not a power of two from 1 to MaxAlign.
+	// ErrAlign means that the alignment is not a power of two from 1 to [MaxAlign].
 	ErrAlign = errors.New("memory: alignment is not a power of two from 1 to 4096")
 
-	// ErrConfig says that a constructor refused its configuration: a field is out of range, fields
+	// ErrConfig means that a constructor refused its configuration: a field is out of range, fields
 	// contradict each other, or a required one is missing. The error names the field, its value and
 	// the values that are allowed. Nothing was allocated.
 	ErrConfig = errors.New("memory: invalid configuration")
 
-	// ErrClosed says that the allocator has been closed.
+	// ErrClosed means that the allocator is closed.
 	ErrClosed = errors.New("memory: allocator is closed")
 )
 
-// Exhausted is an ErrOutOfMemory with its numbers, all in bytes.
+// Exhausted is an [ErrOutOfMemory] with its sizes, all in bytes.
 type Exhausted struct {
-	Op    string  // what ran out, as "page: commit" or "tlsf: alloc"
-	Need  uintptr // what the request asked for
-	Have  uintptr // what was left
+	Op    string  // the operation that failed, as "page: commit" or "tlsf: alloc"
+	Need  uintptr // the bytes that the request needs
+	Have  uintptr // the bytes that were left
 	Limit uintptr // the capacity or budget that was reached
-	Cause error   // the operating system's refusal, or nil
+	Cause error   // the error of the operating system, or nil
 }
 
 func (e *Exhausted) Error() string {
@@ -44,20 +43,20 @@ func (e *Exhausted) Error() string {
 	return s
 }
 
-// Is makes errors.Is(e, ErrOutOfMemory) true.
+// Is reports whether target is [ErrOutOfMemory], for errors.Is.
 func (e *Exhausted) Is(target error) bool { return target == ErrOutOfMemory }
 
-// Unwrap returns the operating system's refusal, or nil.
+// Unwrap returns Cause.
 func (e *Exhausted) Unwrap() error { return e.Cause }
 
-// Misuse is the value of the panic that stops a caller before it corrupts an allocator:
-// a double free, a foreign or interior pointer, a free out of order, use after Close.
-// It is raised before any book changes, so a program that recovers may go on.
+// Misuse is the value of a panic about a wrong call: a double free, a foreign or interior pointer, a
+// free out of order, use after Close. The call panics before it changes anything, so a program that
+// recovers can continue to use the allocator.
 type Misuse struct {
-	Package string  // "arena", "slab"
-	Op      string  // "Free", "Rewind"
-	Addr    uintptr // the offending address, or 0
-	Size    uintptr // the size that came with it, or 0
+	Package string  // the package of the call, as "arena"
+	Op      string  // the method or function, as "Free"
+	Addr    uintptr // the address that was passed, or 0
+	Size    uintptr // the size that was passed, or 0
 	Reason  string  // what is wrong and what would be right
 }
 

@@ -45,8 +45,8 @@ func (c cached) Close() error {
 	return c.central.Close()
 }
 
-// families are allocators of a MiB that grow or are committed at once; some free the newest block alone.
-var families = []struct {
+// allocators reserve a MiB. Some commit all of it at once, and some free the newest block alone.
+var allocators = []struct {
 	name   string
 	newest bool // only the newest block can be freed
 	make   func(src page.Source) (counting, error)
@@ -117,19 +117,19 @@ type allocated struct {
 	size uintptr
 }
 
-// Every call that fails leaves all of Stats as they were, but for Failures: requests that are too
-// large, alignments that are none, an exhausted reservation or budget, a refusal of the system.
+// A call that fails changes nothing in Stats but Failures. The calls ask for too large a size or a bad
+// alignment, or they reach the end of the reservation, a budget, or a refusal of the system.
 func TestAlloc_AFailureChangesNoStatistics(t *testing.T) {
-	for _, family := range families {
+	for _, allocator := range allocators {
 		for seed := range uint64(memtest.Rounds(20)) {
 			for _, budget := range []uintptr{0, 320 << 10, 512 << 10} {
 				src := &cold{Source: page.NewLimit(nil, budget)}
-				a, err := family.make(src)
+				a, err := allocator.make(src)
 				if err != nil {
 					t.Fatal(err)
 				}
-				what := fmt.Sprintf("%s, seed %d, budget %d", family.name, seed, budget)
-				failing(t, what, a, src, family.newest, rand.New(rand.NewPCG(seed, 106)))
+				what := fmt.Sprintf("%s, seed %d, budget %d", allocator.name, seed, budget)
+				failing(t, what, a, src, allocator.newest, rand.New(rand.NewPCG(seed, 106)))
 				if err := a.Close(); err != nil {
 					t.Error(err)
 				}

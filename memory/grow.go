@@ -7,30 +7,30 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Grow changes the size of a block of a from oldSize, with which it was asked for, to newSize,
-// which may be smaller, and returns where it is now, aligned to alignment. What both sizes cover
-// is kept, what is new is not zeroed. It stays in place where a is a [Resizer] that can do that;
-// otherwise a new block is asked for, the contents are copied, and the old one is freed. A nil p
-// is a block of no bytes that nobody has asked for yet: Grow is Alloc then.
+// Grow changes the size in bytes of the block p of a from oldSize to newSize, and returns its address,
+// which is aligned to alignment. oldSize must be the size of the request; newSize may be smaller. The
+// bytes within both sizes are kept; new bytes are not zeroed.
 //
-// The block belongs to the caller as before; all other pointers to it are dead when it has moved.
-// A block that moves is a new one for what looks at age, as a leak report at the end of a level,
-// and in an arena the old one keeps its bytes until the reset.
+// If a is a [Resizer] that can resize the block, the block stays at its address. Otherwise Grow
+// allocates a new block, copies the contents and frees the old block. If p is nil, Grow is Alloc.
 //
-// On failure Grow returns p, live, with its contents, and the error of Alloc; so
+// The caller owns the returned block, and all other pointers to a moved block are dangling. A moved
+// block counts as a new allocation in statistics and leak reports. In an arena the old block keeps its
+// bytes until the reset.
+//
+// If Grow fails, it returns p, still live and with its contents, and the error of Alloc or [ErrAlign].
+// So this loses nothing:
 //
 //	p, err = memory.Grow(a, p, oldSize, newSize, 16)
 //
-// loses nothing. What a.Free would refuse panics with a [*Misuse]: before anything has changed
-// where a's Resize finds it or, if a is a [Sizer] and no Resizer, where SizeOf does, for which an
-// oldSize that is too small is fine; and else out of the Free of the old block, up to oldSize bytes
-// of which have been read by then. An a that is no Resizer is not asked to Free where the size and
-// the place stay the same, and what only its Free knows goes unseen. Out of whatever panics, the
-// new block is given back. A block of a stack that cannot be resized in place is such a misuse,
-// too: it is not the newest when its copy exists.
+// Misuse that a.Free would detect panics with a [*Misuse]. If Resize detects it, or SizeOf of a [Sizer]
+// that is no Resizer, nothing has changed; SizeOf does not detect an oldSize that is too small. Otherwise
+// a.Free detects it after up to oldSize bytes were copied, and Grow frees the new block. If a is no
+// Resizer and the block keeps its size and place, a.Free is not called and detects nothing. Moving a
+// block of a stack is misuse: it is not the newest block once its copy exists.
 //
-// Cost: Resize's, or those of Alloc and Free and the copy. Whoever grows a block one by one does
-// well to double it where Resize does not go on: then each byte is copied once on average.
+// Cost: that of Resize, or of Alloc, the copy and Free. A caller that grows a block step by step should
+// double its size if Resize fails: each byte is then copied once on average.
 func Grow(a Allocator, p unsafe.Pointer, oldSize, newSize, alignment uintptr) (unsafe.Pointer, error) {
 	if p == nil {
 		return a.Alloc(newSize, alignment)
@@ -49,8 +49,8 @@ func Grow(a Allocator, p unsafe.Pointer, oldSize, newSize, alignment uintptr) (u
 	return q, nil
 }
 
-// growInPlace resizes p where it lies, if it may stay and a can, and has a's books refuse what is
-// no block of oldSize bytes.
+// growInPlace resizes p at its address, if it may stay and a can. It panics if a detects that p is
+// not a block of oldSize bytes.
 func growInPlace(a Allocator, p unsafe.Pointer, oldSize, newSize uintptr, stays bool) bool {
 	if r, ok := a.(Resizer); ok {
 		if stays {
@@ -68,7 +68,7 @@ func growInPlace(a Allocator, p unsafe.Pointer, oldSize, newSize uintptr, stays 
 	return stays && newSize == oldSize
 }
 
-// move copies what the block p has in common with q and frees p. A panic on the way frees q.
+// move copies the bytes that p and q have in common and frees p. If a call panics, it frees q.
 func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldSize uintptr) {
 	moved := false
 	defer func() {
@@ -82,14 +82,16 @@ func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldS
 	moved = true
 }
 
-// GrowSlice changes the length of a slice that [MakeSlice] or GrowSlice returned to n, which may
-// be smaller: the values that both lengths cover are kept, new ones are zero, and length and
-// capacity are n. It is [Grow] for slices, and [MakeSlice] for a nil one; [FreeSlice] gives back
-// the result, and s is dead where it has moved.
+// GrowSlice changes the length of s to n, which may be smaller. s must be nil or returned by [MakeSlice]
+// or GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. It is
+// [Grow] for slices, and [MakeSlice] if s is nil. The caller owns the result and frees it with
+// [FreeSlice]. If the slice has moved, s is dangling.
 //
-// On failure it returns s as it is, live, and the error: a [*PointerError], what a.Alloc returned,
-// or [ErrTooLarge] where n is negative or n*size overflows. s must be the whole slice: one that
-// was cut or appended to is misuse, as in FreeSlice, and so is an empty slice of Go's.
+// If GrowSlice fails, it returns s, still live, and an error: a [*PointerError], the error of a.Alloc, or
+// [ErrTooLarge]. ErrTooLarge means that n is negative or n times the size of T overflows.
+//
+// Passing a slice that was cut or appended to is misuse, as in FreeSlice. So is an empty slice that Go
+// allocated.
 func GrowSlice[T any](a Allocator, s []T, n int) ([]T, error) {
 	if err := PointerFree[T](); err != nil {
 		return s, err

@@ -282,7 +282,7 @@ func TestGrow_APanicOutOfAllocOrFreeLosesNothing(t *testing.T) {
 	a.Free(p, 64)
 }
 
-func TestGrow_AStacksBlockThatMustMoveIsMisuseAndTheStackIsAsItWas(t *testing.T) {
+func TestGrow_MovingABlockOfAStackIsMisuse(t *testing.T) {
 	s, err := stack.New(nil, stack.Config{Bytes: 1 << 16})
 	memtest.Opened(t, s, err)
 	p := filled(t, s, 100)

@@ -12,15 +12,15 @@ import (
 
 const module = "github.com/strata-go/strata"
 
-// floor gives each package its storey: a package may import lower storeys only, and of its
-// own storey nothing.
+// floor gives each package its storey. A package may import lower storeys only, and no package of its own
+// storey.
 var floor = map[string]int{
 	"memory/internal/align": 0, "memory/internal/cputime": 0, "memory/internal/invariant": 0,
 	"memory/memtest/testenv": 0,
 	"memory":                 1,
 	"memory/internal/tally":  2,
 	"memory/page":            3,
-	// families
+	// allocators
 	"memory/arena": 4, "memory/stack": 4, "memory/pool": 4, "memory/freelist": 4, "memory/buddy": 4,
 	"memory/tlsf": 4, "memory/slab": 4, "memory/remote": 4, "memory/compact": 4, "memory/plan": 4,
 	"memory/guard": 4, "memory/compose": 4, "memory/memtest": 4, "memory/container": 4,

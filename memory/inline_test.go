@@ -10,15 +10,14 @@ import (
 	"testing"
 )
 
-// uses instantiates what is generic: the compiler says of a generic function whether it can
-// inline it where it is used.
+// uses instantiates the generic functions: the compiler decides at the point of use whether it can inline
+// them.
 const uses = "memory/testdata/inline"
 
 var canInline = regexp.MustCompile(`: can inline (.+)`)
 
-// TestInlining holds the compiler to testdata/inline.txt. One build asks about all packages
-// and compiles no test, and the build cache repeats the compiler's answer where nothing has
-// changed.
+// TestInlining compares the compiler's decisions with testdata/inline.txt. One build covers all packages and
+// compiles no test. The build cache repeats the compiler's output for unchanged packages.
 func TestInlining(t *testing.T) {
 	list, err := os.ReadFile("testdata/inline.txt")
 	if err != nil {
@@ -43,7 +42,7 @@ func TestInlining(t *testing.T) {
 	}
 }
 
-// inlinedIn returns what the compiler says it can inline, as "package\tfunction".
+// inlinedIn returns what the compiler can inline, as "package\tfunction".
 func inlinedIn(t *testing.T, pkgs []string) map[string]bool {
 	t.Helper()
 	args := []string{"build", "-gcflags=-m", "-o", os.DevNull}

@@ -209,9 +209,9 @@ func TestTypeAndHandle_AreNotConvertedIntoAnothers(t *testing.T) {
 	}
 }
 
-// Go 1.26 does not link a program that calls a method on what reflect.TypeFor returns for a local
-// type, or one made with it, whose == is a function that the compiler has made. A blank field
-// asks for one; without it a Handle and a Type are compared as the word that they are.
+// Go 1.26 does not link a program that calls a method of reflect.TypeFor of a local type, or of a type made
+// with it, if the compiler generated its ==. A blank field asks for one. Without a blank field the compiler
+// compares a Handle and a Type as words.
 func TestHandleAndType_OfALocalTypeLinkAndCompare(t *testing.T) {
 	type local [64]byte
 	if !reflect.TypeFor[memory.Handle[local]]().Comparable() {

@@ -7,23 +7,22 @@ import (
 	"sync"
 )
 
-// PointerError says where a type holds a Go pointer. Off-heap memory is invisible to the
-// collector: what only such a pointer keeps alive is collected while still in use.
+// PointerError reports that a type contains a Go pointer. The collector does not scan off-heap memory: it
+// frees an object whose only reference is there.
 type PointerError struct {
-	Path string       // the field, from the type down: "Enemy.Brain.Name"
-	Type reflect.Type // the type found there
+	Path string       // the field, with those around it: "Enemy.Brain.Name"
+	Type reflect.Type // its type
 }
 
 func (e *PointerError) Error() string {
-	return fmt.Sprintf("memory: %s (%s) is or holds a Go pointer, which the collector cannot see off the Go heap; "+
+	return fmt.Sprintf("memory: %s (%s) is or contains a Go pointer, which the collector cannot see off the Go heap; "+
 		"store a memory.Handle, an index or a fixed-size array", e.Path, e.Type)
 }
 
-// PointerFree returns nil when values of T hold no Go pointer of any kind, and otherwise a
-// [*PointerError] that names the first field that does. Every pointer, slice, string, map,
-// channel, function, interface and unsafe.Pointer counts, also inside arrays and structs;
-// uintptr does not. Cost: one reflection per type and process, then a map lookup.
-// Safe for concurrent use.
+// PointerFree returns nil if values of T contain no Go pointer, and otherwise a [*PointerError] with the
+// first field that does. Pointers, slices, strings, maps, channels, functions, interfaces and
+// unsafe.Pointers count, also inside arrays and structs; a uintptr does not. The first call for a type
+// uses reflection, later calls a map lookup. Safe for concurrent use.
 func PointerFree[T any]() error {
 	return PointerFreeType(reflect.TypeFor[T]())
 }
@@ -31,8 +30,8 @@ func PointerFree[T any]() error {
 // verdicts maps reflect.Type to *PointerError, nil when pointer-free.
 var verdicts sync.Map
 
-// PointerFreeType is PointerFree for a type known at run time. A nil Type, which is that of a
-// nil interface, is an error.
+// PointerFreeType is [PointerFree] for a type that is known at run time. If t is nil, which is the
+// type of a nil interface, it returns an error.
 func PointerFreeType(t reflect.Type) error {
 	if t == nil {
 		return errNoType
@@ -56,7 +55,7 @@ func typeName(t reflect.Type) string {
 	return t.String()
 }
 
-// findPointer walks t in field order. A value type cannot contain itself, so it ends.
+// findPointer visits t in field order. A value type cannot contain itself, so it ends.
 func findPointer(t reflect.Type, path string) *PointerError {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.String, reflect.Map, reflect.Chan,

@@ -67,7 +67,7 @@ func TestPointerFree_ExoticTypes(t *testing.T) {
 		if c.want == "" && c.err == nil {
 			continue
 		}
-		if !errors.As(c.err, &pe) || !strings.Contains(c.err.Error(), c.want+" is or holds a Go pointer") {
+		if !errors.As(c.err, &pe) || !strings.Contains(c.err.Error(), c.want+" is or contains a Go pointer") {
 			t.Errorf("got %v; want a PointerError with %q", c.err, c.want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestPointerFreeType_OfNothingIsAnError(t *testing.T) {
 	}
 }
 
-func TestPointerFree_ThePathBeginsWithTheNameOrTheWholeUnnamedType(t *testing.T) {
+func TestPointerFree_PathBeginsWithTheType(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		path string

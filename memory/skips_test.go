@@ -19,10 +19,10 @@ var allowed = regexp.MustCompile(`runtime\.GOOS|testing\.Short\(\)|\bFull\(\)|\b
 
 var testers = map[string]bool{"t": true, "tb": true, "b": true, "f": true}
 
-// A test that skips for want of something looks as if it had passed: where the gate installs what is
-// needed, CI=true, it has to fail. So a skip stands behind a condition of its build or its system, or in a
-// function that looks at CI first.
-func TestHouse_ASkipIsOfTheBuildOrTheSystemAndWhatIsMissingFailsInCI(t *testing.T) {
+// A skipped test looks like a passed one. If CI=true, the gate has installed everything, so a test that
+// misses something must fail. Each skip therefore depends on its build or system, or on a function that
+// checks CI first.
+func TestHouse_SkipsDependOnTheBuildOrFailInCI(t *testing.T) {
 	found := 0
 	err := filepath.WalkDir(root(t), func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -36,7 +36,7 @@ func TestHouse_ASkipIsOfTheBuildOrTheSystemAndWhatIsMissingFailsInCI(t *testing.
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
 		if err != nil {
-			return nil // what others write badly, to be told so, is under testdata
+			return nil // testdata has deliberate mistakes
 		}
 		for _, decl := range f.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {

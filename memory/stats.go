@@ -1,36 +1,37 @@
 package memory
 
-// Stats is a snapshot of an allocator's books: bytes and counts, no pointers.
+// Stats is a snapshot of an allocator's statistics. It has no pointers. Amounts are in bytes unless the
+// field says otherwise.
 //
-// These equations hold for every allocator and are part of the conformance suite:
+// These relations hold for every allocator and are checked by memtest.Run:
 //
 //	InUse <= Committed <= Reserved
 //	InUse <= Peak
 //	Live  == Allocs - Frees
 type Stats struct {
-	Reserved  uint64 // bytes of address space
-	Committed uint64 // bytes backed by memory, or that the OS has promised to back
-	InUse     uint64 // bytes in live blocks, with the padding and rounding that they cost
-	Peak      uint64 // highest InUse; where derived (see the family) an upper bound of it
-	Live      uint64 // blocks
-	Allocs    uint64 // successful allocations since New
+	Reserved  uint64 // bytes of reserved address space
+	Committed uint64 // bytes of it that are backed by memory, or that the system has promised to back
+	InUse     uint64 // bytes in live blocks, with their padding and rounding
+	Peak      uint64 // high-water mark of InUse; some allocators document it as an upper bound
+	Live      uint64 // live blocks
+	Allocs    uint64 // blocks allocated since New
 	Frees     uint64 // blocks freed since New, one by one or by a reset
-	Failures  uint64 // requests refused for want of memory since New; bad alignments are not counted
+	Failures  uint64 // requests since New that failed because of their size, not of their alignment
 
-	// Requested is the bytes that callers asked for, and Measured the bytes in use by those
-	// same blocks: Measured - Requested is internal fragmentation. A family that keeps
-	// requests has Measured == InUse, one that does not has 0 in both; in a sum over families
-	// Measured is the part of InUse that Requested speaks of.
+	// Requested is the sum of the requested sizes of the blocks that have Measured bytes in use, so
+	// Measured - Requested is internal fragmentation. Measured is InUse if the allocator keeps the
+	// requested sizes, and both are 0 if it does not. In a sum over several allocators Measured is
+	// the share of InUse whose requested sizes are known.
 	Requested, Measured uint64
-	// LargestFree is the largest request, in bytes, that would succeed without more
-	// committed memory, and Free the free committed bytes among which it is the largest:
-	// together they give external fragmentation. 0 in Free means that nothing is free or that
-	// the family cannot fragment; 0 in LargestFree beside it, that no free byte can be had.
+	// LargestFree is the largest request that would succeed without committing more memory. Free is
+	// the number of free committed bytes. Together they describe external fragmentation. Free is 0 if
+	// nothing is free or the allocator cannot fragment. LargestFree is 0 if no free byte can be
+	// allocated.
 	LargestFree, Free uint64
 }
 
-// Sub returns what happened since an earlier snapshot: counters as differences, levels
-// (Reserved, Committed, InUse, Peak, Live, Requested, Measured, LargestFree, Free) as they are now.
+// Sub returns the change since an earlier snapshot. Allocs, Frees and Failures are differences; all other
+// fields keep the values of s.
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Allocs -= earlier.Allocs
 	s.Frees -= earlier.Frees
@@ -38,7 +39,7 @@ func (s Stats) Sub(earlier Stats) Stats {
 	return s
 }
 
-// Add returns the books of two allocators taken together. LargestFree is the larger one.
+// Add returns the sum of two allocators' statistics. LargestFree is the larger of the two.
 func (s Stats) Add(t Stats) Stats {
 	return Stats{
 		Reserved: s.Reserved + t.Reserved, Committed: s.Committed + t.Committed,
@@ -49,12 +50,12 @@ func (s Stats) Add(t Stats) Stats {
 	}
 }
 
-// Internal returns internal fragmentation, the share of Measured that nobody asked for,
-// from 0 to 1; 0 where requests are not kept.
+// Internal returns internal fragmentation: the share of Measured that was not requested, from 0 to 1. It
+// is 0 if the allocator does not keep requested sizes.
 func (s Stats) Internal() float64 { return share(s.Requested, s.Measured) }
 
-// External returns external fragmentation, the share of Free that lies outside the largest
-// free block, from 0 to 1; 0 where nothing is free or the family cannot fragment.
+// External returns external fragmentation: the share of Free outside the largest free block, from 0 to 1.
+// It is 0 if nothing is free or the allocator cannot fragment.
 func (s Stats) External() float64 { return share(s.LargestFree, s.Free) }
 
 // share returns how much of whole is not in part.

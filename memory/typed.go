@@ -6,32 +6,33 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A Type is proof that T was found pointer-free. Families take it where a check per call
-// would cost more than the allocation: make it once, at start-up, and pass it along.
+// A Type is proof that T is pointer-free. The typed constructors of allocators take it, so that they need
+// no check on each call. Make it once, at start-up:
 //
 //	var enemyType = memory.MustType[Enemy]()
 //	...
 //	e, err := arena.New(frame, enemyType)
 //
-// The zero Type proves nothing: every allocation with it fails, with ErrTooLarge where nothing
-// else is said. A Type can be had from TypeFor and MustType only, and not by converting another one.
+// The zero Type proves nothing: every allocation with it fails, with [ErrTooLarge] unless the function
+// documents another error. Only [TypeFor] and [MustType] return a valid Type, and a Type[T] does not
+// convert to a Type of another T.
 type Type[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of [0]*T // a Type of another type does not convert to this one
 
-	// room is one more than T's size, so that the zero Type is told apart from an empty T.
-	room uintptr
+	// plus1 is the size of T plus 1, so that the zero Type differs from that of an empty T.
+	plus1 uintptr
 }
 
-// TypeFor checks T and returns the proof, or a [*PointerError] naming the field.
+// TypeFor checks T and returns the proof, or a [*PointerError] with the field that has a pointer.
 func TypeFor[T any]() (Type[T], error) {
 	if err := PointerFree[T](); err != nil {
 		return Type[T]{}, err
 	}
-	return Type[T]{room: unsafe.Sizeof(*new(T)) + 1}, nil
+	return Type[T]{plus1: unsafe.Sizeof(*new(T)) + 1}, nil
 }
 
-// MustType is TypeFor for package-level variables: it panics where TypeFor fails.
+// MustType is [TypeFor] for package-level variables. It panics if TypeFor fails.
 func MustType[T any]() Type[T] {
 	t, err := TypeFor[T]()
 	if err != nil {
@@ -40,18 +41,17 @@ func MustType[T any]() Type[T] {
 	return t
 }
 
-// Size returns the size of T in bytes, or a size that no allocator can meet for the zero Type.
-func (t Type[T]) Size() uintptr { return t.room - 1 }
+// Size returns the size of T in bytes. For the zero Type it returns a size that no allocator can serve.
+func (t Type[T]) Size() uintptr { return t.plus1 - 1 }
 
-// Valid reports whether t came from TypeFor.
-func (t Type[T]) Valid() bool { return t.room != 0 }
+// Valid reports whether t is not the zero Type.
+func (t Type[T]) Valid() bool { return t.plus1 != 0 }
 
-// New allocates one zeroed T from a. The object belongs to the caller until it is given
-// back by [Free], or a is reset or closed. A T without size is as a block of size 0: there may be
-// no memory behind its address, even to read nothing from it faults in a full arena.
+// New allocates one zeroed T from a. The caller owns the object until it calls [Free], or until a is
+// reset or closed. If T has size 0, the object must not be accessed: there may be no memory at its address.
 //
-// The error is a [*PointerError] or what a.Alloc returned. Cost: a map lookup for the
-// type check, an interface call and the zeroing; a family's own New avoids the first two.
+// The error is a [*PointerError] or the error of a.Alloc. Cost: a map lookup for the check of the type, a
+// call through the interface, and zeroing. The New functions of concrete allocators avoid the first two.
 func New[T any](a Allocator) (*T, error) {
 	s, err := MakeSlice[T](a, 1)
 	if err != nil {
@@ -60,9 +60,10 @@ func New[T any](a Allocator) (*T, error) {
 	return unsafe.SliceData(s), nil
 }
 
-// MakeSlice allocates n zeroed values of T from a, as a slice with length and capacity n;
-// appending beyond that moves to the Go heap, as append always does. Errors as New, and
-// [ErrTooLarge] where n is negative or n*size overflows.
+// MakeSlice allocates n zeroed values of T from a, as a slice with length and capacity n. Appending to it
+// allocates a copy on the Go heap. The caller owns the slice until it calls [FreeSlice], or until a is
+// reset or closed. The error is that of [New], or [ErrTooLarge] if n is negative or n times the size of T
+// overflows.
 func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	if err := PointerFree[T](); err != nil {
 		return nil, err
@@ -80,10 +81,10 @@ func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	return s, nil
 }
 
-// Free gives back what [New] returned. A nil pointer is a no-op; misuse panics as a.Free does.
+// Free frees an object that [New] returned. If p is nil, it does nothing. Misuse panics as a.Free does.
 func Free[T any](a Allocator, p *T) { a.Free(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
 
-// FreeSlice gives back what MakeSlice returned; the length must be the one it was made with.
+// FreeSlice frees a slice that [MakeSlice] or [GrowSlice] returned. Its length must not have changed.
 func FreeSlice[T any](a Allocator, s []T) {
 	a.Free(unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s))*unsafe.Sizeof(*new(T)))
 }

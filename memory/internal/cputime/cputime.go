@@ -1,5 +1,5 @@
-// Package cputime tells tests and measurements how long work took, whoever else uses the machine
-// meanwhile.
+// Package cputime measures the processor time of a piece of work, for tests and measurements on a
+// machine that other processes use as well.
 package cputime
 
 import (
@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Of runs work and returns the processor time of its goroutine's thread, which nothing else
-// runs on until work returns; where the system has no such clock, the time that passed. What
-// other threads did for it, the collector's say, is not counted.
+// Of runs work and returns the processor time of its thread during the call. The goroutine is locked to
+// the thread; time that other threads spend, as those of the collector, is not counted. If the system has
+// no such clock, Of returns the time that passed.
 func Of(work func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -18,8 +18,8 @@ func Of(work func()) time.Duration {
 	return now() - begin
 }
 
-// Process returns the processor time that this process has used so far, on all threads, in the program and
-// in the system; where the system does not say, the time that passed since some moment before.
+// Process returns the processor time that this process has used on all threads, in user and system mode.
+// If the system does not report it, Process returns the time that passed since start-up.
 func Process() time.Duration { return process() }
 
 var start = time.Now()

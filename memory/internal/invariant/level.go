@@ -1,10 +1,10 @@
-// Package invariant is the one dial for checks at build time.
+// Package invariant selects the checks of a build.
 //
-//	-tags memfast   Fast     the live bit of slab and pool is dropped
-//	(default)       Default  every check of SAFETY's default column
-//	-tags memdebug  Debug    also fill patterns, owner words, self checks; implied by -race
+//	-tags memfast   Fast     without the live bit of slab and pool
+//	(default)       Default  all checks of an ordinary build
+//	-tags memdebug  Debug    also fill patterns, owner words and self checks; implied by -race
 //
-// Level is a constant: code behind `if invariant.Debug` costs nothing when it is off, also
+// Level is a constant: code behind `if invariant.Debug` costs nothing in other builds and does not count
 // in the inliner's budget.
 package invariant
 
@@ -14,34 +14,34 @@ import (
 )
 
 const (
-	// Exact is false only in memfast builds: double frees of slab and pool go unseen.
+	// Exact is false in memfast builds only: slab and pool do not detect double frees there.
 	Exact = Level >= 1
 	// Debug is true in memdebug and race builds.
 	Debug = Level >= 2
 )
 
-// Fill patterns, as in other debug heaps so that a dump is recognised at sight.
+// Fill patterns. Other debug heaps use the same, so a reader of a dump recognizes them.
 const (
-	FreshByte = 0xCD // handed out, not yet written
-	FreedByte = 0xDD // given back
+	FreshByte = 0xCD // allocated and not yet written
+	FreedByte = 0xDD // freed
 )
 
-// Fresh fills a block that is about to be handed out, in debug builds.
+// Fresh fills the size bytes at p with FreshByte in debug builds, before the block is returned by Alloc.
 func Fresh(p unsafe.Pointer, size uintptr) {
 	if Debug {
 		fill(p, size, FreshByte)
 	}
 }
 
-// Freed fills a block that was given back, in debug builds.
+// Freed fills the size bytes at p with FreedByte in debug builds, when the block is freed.
 func Freed(p unsafe.Pointer, size uintptr) {
 	if Debug {
 		fill(p, size, FreedByte)
 	}
 }
 
-// Intact reports whether a block that is about to be handed out again still holds what Freed
-// wrote, and where it does not, the first offset that was written since; in debug builds.
+// Intact reports whether the size bytes at p still have the value FreedByte. If not, off is the first byte
+// that was written. Outside debug builds it returns true.
 func Intact(p unsafe.Pointer, size uintptr) (off uintptr, ok bool) {
 	if !Debug || size == 0 {
 		return 0, true
@@ -56,8 +56,8 @@ func Intact(p unsafe.Pointer, size uintptr) (off uintptr, ok bool) {
 	return off, false
 }
 
-// fill doubles what it has written, so that the race detector sees a few ranges and not every
-// byte: a frame's buffers are filled each frame.
+// fill doubles the part that it has written. The race detector then sees a few ranges instead of every
+// byte: the buffers of a frame are filled each frame.
 func fill(p unsafe.Pointer, size uintptr, b byte) {
 	if size == 0 {
 		return

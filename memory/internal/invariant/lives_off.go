@@ -4,7 +4,7 @@ package invariant
 
 import "unsafe"
 
-// Lives is empty unless the build debugs.
+// Lives is empty outside debug builds.
 type Lives struct{}
 
 // Open does nothing.

@@ -8,11 +8,11 @@ import (
 	"unsafe"
 )
 
-// Lives records, in debug builds, the requested size of the block at each granule and how many
-// blocks have started there. Safe for concurrent use.
+// Lives records for each granule the requested size of the newest block that started there, and how many
+// blocks have started there. Debug builds only. Safe for concurrent use.
 //
-// A page of entries is made when a block first starts in its granules. It is never released, so
-// that a goroutine that frees remotely can read it at any time. Cost: 8 bytes a granule in use.
+// Its metadata is allocated by the page when a block first starts in it, and never released: a goroutine
+// that frees remotely may read it at any time. Cost: 8 bytes for each granule of such a page.
 type Lives struct {
 	grow  sync.Mutex // held while pages is replaced or a page is made
 	pages atomic.Pointer[[]atomic.Pointer[lifePage]]
@@ -35,13 +35,13 @@ const lifePageShift = 10
 
 type lifePage [1 << lifePageShift]life
 
-// Open tells l where its granules lie, for GenerationAt.
+// Open sets the range of the granules, size bytes at base in granules of 1<<shift bytes, for GenerationAt.
 func (l *Lives) Open(base unsafe.Pointer, size uintptr, shift uint) {
 	l.of.Store(&extent{uintptr(base), size, shift})
 }
 
-// GenerationAt is Generation for the granule that starts at p; 0 if none does. It reads nothing that
-// its owner changes, also after the memory was released.
+// GenerationAt returns the Generation of the granule that starts at p, or 0 if none does. It may be called
+// by any goroutine, also after the memory was released.
 func (l *Lives) GenerationAt(p unsafe.Pointer) uint32 {
 	of := l.of.Load()
 	if of == nil {
@@ -54,7 +54,7 @@ func (l *Lives) GenerationAt(p unsafe.Pointer) uint32 {
 	return l.Generation(off >> of.shift)
 }
 
-// Begin records that a block of size bytes starts at granule g.
+// Begin records that a block of size bytes starts at the granule with number g.
 func (l *Lives) Begin(g, size uintptr) {
 	e := l.at(g)
 	if e == nil {
@@ -64,7 +64,7 @@ func (l *Lives) Begin(g, size uintptr) {
 	e.size.Store(uint32(size))
 }
 
-// Prepare makes the pages of the granules below end, so that Begin allocates nothing there.
+// Prepare allocates the metadata of the granules below end, so that Begin allocates nothing there.
 func (l *Lives) Prepare(end uintptr) {
 	for g := uintptr(0); g < end; g += 1 << lifePageShift {
 		if l.at(g) == nil {
@@ -73,7 +73,7 @@ func (l *Lives) Prepare(end uintptr) {
 	}
 }
 
-// Resize records that the block at granule g has size bytes from now on.
+// Resize records that the block at granule g now has size bytes. Begin must have been called for g.
 func (l *Lives) Resize(g, size uintptr) { l.at(g).size.Store(uint32(size)) }
 
 // Size returns the requested size of the newest block that started at granule g, modulo 2^32; 0 if

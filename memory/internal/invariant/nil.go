@@ -2,8 +2,8 @@ package invariant
 
 import "reflect"
 
-// Nil reports whether v is nil or holds a nil pointer, as a variable does that an error has left
-// unset: its methods cannot work, and the call that is given it should say so.
+// Nil reports whether v is nil or contains a nil pointer, as a variable does after a failed call. Its methods
+// cannot work, so a function that receives it should return an error.
 func Nil(v any) bool {
 	r := reflect.ValueOf(v)
 	return v == nil || r.Kind() == reflect.Pointer && r.IsNil()

@@ -2,11 +2,11 @@
 
 package invariant
 
-// Owner is empty unless the build debugs.
+// Owner is empty outside debug builds.
 type Owner struct{}
 
-// Lock and Unlock do nothing. A type that has both is not to be copied: `go vet` names every
-// copy of an allocator, which would hand out the same bytes as the original.
+// Lock does nothing. go vet reports copies of a type with Lock and Unlock: the copy of an allocator would
+// allocate the same bytes as the original.
 func (*Owner) Lock() {}
 
 // Unlock does nothing.

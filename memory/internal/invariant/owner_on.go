@@ -2,13 +2,13 @@
 
 package invariant
 
-// Owner is a plain word in the Go heap that every operation of an allocator writes. Under
-// -race, two goroutines that use one allocator without synchronising race on this word, and
-// the detector names both callers; a hand-over through a channel or lock stays silent.
+// Owner is a word that every operation of an allocator writes. With -race, two goroutines that use one
+// allocator without synchronization race on it, and the race detector reports both callers. Passing the
+// allocator on through a channel or a lock is not reported.
 type Owner struct{ uses uint64 }
 
-// Lock and Unlock do nothing. A type that has both is not to be copied: `go vet` names every
-// copy of an allocator, which would hand out the same bytes as the original.
+// Lock does nothing. go vet reports copies of a type with Lock and Unlock: the copy of an allocator would
+// allocate the same bytes as the original.
 func (*Owner) Lock() {}
 
 // Unlock does nothing.

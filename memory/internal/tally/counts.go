@@ -1,5 +1,4 @@
-// Package tally holds the counters that the heaps of variable blocks keep alike, and the
-// equations between them.
+// Package tally has the counters that heaps of variable blocks share, and the relations between them.
 package tally
 
 import (
@@ -7,23 +6,23 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Counts are the books of a heap whose blocks are whole grains and know how many bytes were
-// asked for. Every method but Stats and Check inlines.
-//
-// Invariants, verified by Check against the sums over the live blocks:
-//
-//	(1) used and requested are those sums, and used <= peak
-//	(2) allocs - frees is the number of live blocks
+// Counts are the statistics of a heap whose blocks are whole grains and keep their requested sizes. All
+// methods but Stats and Check inline. It belongs to one goroutine, as its heap does.
 type Counts struct {
-	allocs    uint64 // blocks handed out since New
-	frees     uint64 // blocks that came back
+	// Invariants, verified by Check against the sums over the live blocks:
+	//
+	//	(1) used and requested are those sums, and used <= peak
+	//	(2) allocs - frees is the number of live blocks
+
+	allocs    uint64 // blocks allocated since New
+	frees     uint64 // blocks freed since New
 	used      uint64 // grains in live blocks
-	peak      uint64 // highest used
-	requested uint64 // bytes that were asked for, in live blocks
-	failures  uint64
+	peak      uint64 // high-water mark of used
+	requested uint64 // requested bytes of live blocks
+	failures  uint64 // requests that failed because of their size
 }
 
-// Out counts a block of n grains, handed out for a request of size bytes.
+// Out counts the allocation of a block of n grains for a request of size bytes.
 func (c *Counts) Out(n uint32, size uintptr) {
 	c.allocs++
 	c.requested += uint64(size)
@@ -33,22 +32,22 @@ func (c *Counts) Out(n uint32, size uintptr) {
 	}
 }
 
-// In counts a block of n grains, requested with size bytes, that came back.
+// In counts the free of a block of n grains that was requested with size bytes.
 func (c *Counts) In(n uint32, size uintptr) {
 	c.frees++
 	c.requested -= uint64(size)
 	c.used -= uint64(n)
 }
 
-// Resized counts a live block that went from before to n grains, and from oldSize to size
-// bytes requested.
+// Resized counts a live block that changed from before to n grains, and from oldSize to size requested
+// bytes.
 func (c *Counts) Resized(before, n uint32, oldSize, size uintptr) {
 	c.requested += uint64(size) - uint64(oldSize)
 	c.used += uint64(n) - uint64(before)
 	c.peak = max(c.peak, c.used)
 }
 
-// Failed counts a request that was refused for want of memory.
+// Failed counts a request that failed because of its size.
 func (c *Counts) Failed() { c.failures++ }
 
 // Reset counts every live block as freed.
@@ -60,8 +59,8 @@ func (c *Counts) Reset() {
 // Used returns the grains in live blocks.
 func (c *Counts) Used() uint64 { return c.used }
 
-// Stats returns the books in bytes for grains of size g. What depends on the memory below
-// the blocks, Reserved, Committed, LargestFree and Free, is left to the heap.
+// Stats returns the statistics in bytes, for grains of size g. The heap sets Reserved, Committed,
+// LargestFree and Free, which depend on its memory.
 func (c *Counts) Stats(g align.Grain) memory.Stats {
 	return memory.Stats{
 		InUse: c.used << g, Peak: c.peak << g,
@@ -70,7 +69,7 @@ func (c *Counts) Stats(g align.Grain) memory.Stats {
 	}
 }
 
-// Sums are what a walk over the live blocks found.
+// Sums are the sums over the live blocks of a heap.
 type Sums struct {
 	Live      uint64 // blocks
 	Used      uint64 // grains
@@ -84,8 +83,8 @@ func (s *Sums) Add(n uint32, size uintptr) {
 	s.Requested += uint64(size)
 }
 
-// Check verifies the equations above the type and passes each that is broken to fail, in the
-// manner of fmt.Errorf. grain is the heap's word for a grain, as in "granule".
+// Check compares c with the sums over the live blocks. It calls fail, which formats as fmt.Errorf does, for
+// each relation that does not hold. grain is the heap's name for a grain, as "granule".
 func (c *Counts) Check(s Sums, grain string, fail func(format string, args ...any)) {
 	if c.used != s.Used || c.requested != s.Requested || c.used > c.peak {
 		fail("%d %ss used for %d bytes at a peak of %d; the blocks sum to %d and %d", c.used, grain, c.requested, c.peak, s.Used, s.Requested)

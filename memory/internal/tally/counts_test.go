@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// two returns the books of two live blocks after a third came back, and their sums.
+// two returns the counts of two live blocks after a third was freed, and their sums.
 func two() (Counts, Sums) {
 	var c Counts
 	var s Sums
