@@ -65,8 +65,8 @@ func TestAll_MeetsWhatAQueryMeetsInItsOrder(t *testing.T) {
 		}
 		i++
 	}
-	if i != 500 || w.Locked() || len(w.walking) != 0 {
-		t.Errorf("%d rows, %d loops", i, len(w.walking))
+	if i != 500 || w.Locked() || len(w.running) != 0 {
+		t.Errorf("%d rows, %d loops", i, len(w.running))
 	}
 	for range NewFilter1[health](w).All() {
 		t.Error("an entity that is not there")
@@ -189,8 +189,8 @@ func TestAll_IsLeftInAnyWayAndTheWorldIsOpen(t *testing.T) {
 		}
 		n := len(inOrder(f))
 		e := must[Entity](t)(m.NewEntity(position{}, velocity{}, armour{}, brain{}))
-		if len(w.walking) != 0 {
-			t.Errorf("%s: %d loops are under way when the world has changed", name, len(w.walking))
+		if len(w.running) != 0 {
+			t.Errorf("%s: %d loops are under way when the world has changed", name, len(w.running))
 		}
 		w.Remove(inOrder(f)[0])
 		for got := range f.All() {
@@ -272,7 +272,7 @@ func TestAll_AChangeStopsEveryLoopUnderWay(t *testing.T) {
 			}
 		}
 	})
-	if text != changedWithin || outer != 1 || inner != 5 || after != 529 || len(w.walking) != 0 {
+	if text != changedWithin || outer != 1 || inner != 5 || after != 529 || len(w.running) != 0 {
 		t.Errorf("%q: %d, %d, %d steps", text, outer, inner, after)
 	}
 	// What is none of a change stops nothing.
@@ -384,8 +384,8 @@ func TestAll_BegunWithinTheAllocatorStopsAsTheChangeGoesOn(t *testing.T) {
 		t.Fatal(err, "nothing was asked of the allocator")
 	}
 	defer func() { stop() }()
-	if text := misuse(t, func() { next() }); text != changedWithin || len(w.walking) != 0 || w.Check() != nil || f.Check() != nil {
-		t.Errorf("%q, %d loops, %v, %v", text, len(w.walking), w.Check(), f.Check())
+	if text := misuse(t, func() { next() }); text != changedWithin || len(w.running) != 0 || w.Check() != nil || f.Check() != nil {
+		t.Errorf("%q, %d loops, %v, %v", text, len(w.running), w.Check(), f.Check())
 	}
 }
 
@@ -405,8 +405,8 @@ func TestAll_FindsItsRowsAtOnceBehindAChangeUnderALoopThatHadOneWithin(t *testin
 	for range f.All() {
 		n++
 	}
-	if err := f.Check(); n != 499 || f.mine == nil || len(f.others) != 0 || err != nil {
-		t.Fatalf("%d rows, first ticket %v beside %d, %v", n, f.mine != nil, len(f.others), err)
+	if err := f.Check(); n != 499 || f.main == nil || len(f.others) != 0 || err != nil {
+		t.Fatalf("%d rows, first ticket %v beside %d, %v", n, f.main != nil, len(f.others), err)
 	}
 }
 

@@ -58,11 +58,11 @@ func (w *World) spawnBatch(t *table, n int) (span, error) {
 	if n <= 0 {
 		return span{}, nil
 	}
-	if n > int(w.ents.room-w.ents.live) {
+	if n > int(w.ents.usable-w.ents.live) {
 		return span{}, w.full
 	}
-	if worn := w.ents.room < w.ents.max; worn || int(w.ents.bump)+n > len(w.ents.recs) { // worn: not every slot from bump on is one to take
-		if err := w.makeReady(n); err != nil {
+	if worn := w.ents.usable < w.ents.max; worn || int(w.ents.bump)+n > len(w.ents.recs) { // worn: not every slot from bump on is one to take
+		if err := w.reserveSlots(n); err != nil {
 			return span{}, err
 		}
 	}
@@ -82,7 +82,7 @@ func (w *World) spawnBatch(t *table, n int) (span, error) {
 			clear(unsafe.Slice((*byte)(w.cell(loc, k.comp.id, uintptr(k.size))), uintptr(n)*uintptr(k.size)))
 		}
 		if w.observed&tracking != 0 {
-			w.note(loc, n, t.mask) // they exist, whatever becomes of who fills them
+			w.stampRows(loc, n, t.mask) // they exist, whatever becomes of who fills them
 		}
 	}
 }
@@ -95,12 +95,12 @@ func (w *World) entitiesFrom(loc uint32, n int) []Entity {
 // moveAll moves every row of src to the table that k names, which keyAfter made, and returns the
 // rows' new span. On error nothing has changed. The caller writes the cells that are new to
 // the rows, and settles.
-func (w *World) moveAll(op string, src *table, k key, turned bool) (span, error) {
+func (w *World) moveAll(op string, src *table, k key, retargets bool) (span, error) {
 	n := src.rows()
 	if n == 0 {
 		return span{}, nil
 	}
-	e, err := w.edgeTo(src, k, turned)
+	e, err := w.transitionTo(src, k, retargets)
 	if err != nil {
 		return span{}, err
 	}
@@ -109,9 +109,9 @@ func (w *World) moveAll(op string, src *table, k key, turned bool) (span, error)
 		return span{}, err
 	}
 	if w.observed != 0 {
-		w.tellLosses(op, src, e.to)
+		w.notifyLosses(op, src, e.to)
 		if all, err = w.reserve(e.to, n); err != nil { // an observer may have spawned into it
-			w.keepSpare(e.to)
+			w.trimSpares(e.to)
 			return span{}, err
 		}
 	}
@@ -135,7 +135,7 @@ func (w *World) moveAll(op string, src *table, k key, turned bool) (span, error)
 }
 
 // moveRun copies n rows between chunks along e and points their records at the copies.
-func (w *World) moveRun(e *edge, to, from uint32, n int) {
+func (w *World) moveRun(e *transition, to, from uint32, n int) {
 	es := w.entitiesFrom(to, n)
 	copy(es, w.entitiesFrom(from, n))
 	for i := range es {

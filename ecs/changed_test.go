@@ -227,8 +227,8 @@ func TestParallel_TicksAreThoseOfAnyNumberOfWorkers(t *testing.T) {
 			w, _ := newTestWorld(t, cfg)
 			trackAll(t, w)
 			for _, err := range []error{
-				NewMap1[position](w).NewBatch(6*pieceRows+1, nil),
-				NewMap2[position, velocity](w).NewBatch(3*pieceRows, nil),
+				NewMap1[position](w).NewBatch(6*batchRows+1, nil),
+				NewMap2[position, velocity](w).NewBatch(3*batchRows, nil),
 				NewMap3[position, velocity, brain](w).NewBatch(700, nil),
 			} {
 				if err != nil {

@@ -13,7 +13,7 @@ func (c *checker) directory(w *World) bool {
 		return false
 	}
 	for i, k := range w.comps {
-		if !c.that(len(k.lane) == len(w.chunks), "component %d: its lane is of %d chunks, not %d", i, len(k.lane), len(w.chunks)) {
+		if !c.that(len(k.addresses) == len(w.chunks), "component %d: its lane is of %d chunks, not %d", i, len(k.addresses), len(w.chunks)) {
 			return false
 		}
 	}
@@ -21,7 +21,7 @@ func (c *checker) directory(w *World) bool {
 	if !sound {
 		return false
 	}
-	waiting := c.waiting(w)
+	waiting := c.pending(w)
 	owned, held, bytes := 0, 0, uint64(0)
 	for _, t := range w.tables {
 		owned += len(t.chunks)
@@ -42,15 +42,15 @@ func (c *checker) directory(w *World) bool {
 		}
 	}
 	c.that(owned+waiting+free == runs, "directory: %d chunks, of which tables own %d, %d wait and %d are free", runs, owned, waiting, free) // (1)
-	c.empties(w)
+	c.emptyTables(w)
 	c.that(held == w.live && bytes == w.bytes, "directory: %d chunks of %d bytes, the book says %d of %d", held, bytes, w.live, w.bytes) // (2)
 	return sound
 }
 
-// waiting counts the blocks that wait to be freed.
-func (c *checker) waiting(w *World) (n int) {
+// pending counts the blocks that wait to be freed.
+func (c *checker) pending(w *World) (n int) {
 	met := make(map[uint32]bool)
-	for i := w.directory.waiting; i != 0; i = w.chunks[i-1].pos {
+	for i := w.directory.pending; i != 0; i = w.chunks[i-1].pos {
 		if uint64(i) > uint64(len(w.chunks)) || met[i] {
 			c.that(false, "directory: the waiting blocks meet %d, which is out of range or met before", i-1)
 			return n
@@ -66,7 +66,7 @@ func (c *checker) waiting(w *World) (n int) {
 // nowhere verifies that a segment which no table has leads to no column.
 func (c *checker) nowhere(w *World, number uint32) {
 	for id, at := range w.row(number) {
-		c.that(at == 0 && (id >= len(w.comps) || w.comps[id].lane[number] == 0), "directory: segment %d has no table and has component %d", number, id)
+		c.that(at == 0 && (id >= len(w.comps) || w.comps[id].addresses[number] == 0), "directory: segment %d has no table and has component %d", number, id)
 	}
 }
 
@@ -87,17 +87,17 @@ func (c *checker) tables(w *World) {
 			c.stamps(w, t)
 			c.vacantHeap(w, t)
 		}
-		c.edges(w, t)
+		c.transitions(w, t)
 	}
 	c.that(len(w.byKey) == len(w.tables)-idle, "%d masks and targets name %d tables, of which %d are idle", len(w.byKey), len(w.tables), idle)
-	c.kins(w)
+	c.variants(w)
 	c.that(rows == int(w.ents.live), "tables hold %d rows for %d live entities", rows, w.ents.live)
 }
 
 // layout verifies invariant (1) of table, and whether its cells can be found.
 func (c *checker) layout(w *World, t *table) bool {
 	before := c.count()
-	if !c.that(t.mask.below(len(w.comps)) && !t.mask.any(&w.hidden), "table %d: mask %v for %d component types", t.index, t.mask, len(w.comps)) {
+	if !c.that(t.mask.below(len(w.comps)) && !t.mask.any(&w.companions), "table %d: mask %v for %d component types", t.index, t.mask, len(w.comps)) {
 		return false
 	}
 	want, err := newTable(t.mask, w.comps, &w.directory, t.mask.any(&w.relating))
@@ -117,7 +117,7 @@ func (c *checker) rows(w *World, t *table) bool {
 	n := len(t.chunks)
 	c.that(t.tail >= 0 && t.tail <= n && t.used() <= n, "table %d: %d rows in chunk %d of %d", t.index, t.tailN, t.tail, n) // (2)
 	c.that(t.tailN > 0 || t.tail == 0, "table %d: chunk %d at the end is empty", t.index, t.tail)
-	c.that(n-1 <= t.used() || w.telling > 0, "table %d: %d chunks for %d in use", t.index, n, t.used()) // (3)
+	c.that(n-1 <= t.used() || w.notifying > 0, "table %d: %d chunks for %d in use", t.index, n, t.used()) // (3)
 	if !c.that(len(t.held) == n*len(t.heap), "table %d: %d columns are held for %d chunks", t.index, len(t.held), n) {
 		return false
 	}
@@ -206,7 +206,7 @@ func (c *checker) segment(w *World, t *table, i int, segment uint32, want []addr
 		c.that(row[id] == at, "table %d: chunk %d has component %d at a wrong address", t.index, i, id)
 	}
 	for id, comp := range w.comps {
-		c.that(comp.lane[segment] == want[id], "component %d: its lane leads to a wrong address in chunk %d", id, t.chunks[i].number)
+		c.that(comp.addresses[segment] == want[id], "component %d: its lane leads to a wrong address in chunk %d", id, t.chunks[i].number)
 	}
 }
 
@@ -253,34 +253,34 @@ func (c *checker) vacantHeap(w *World, t *table) {
 	}
 }
 
-// edges verifies the invariants of edge, for the ways out of t.
-func (c *checker) edges(w *World, t *table) {
-	for id, e := range t.toggle {
+// transitions verifies the invariants of edge, for the ways out of t.
+func (c *checker) transitions(w *World, t *table) {
+	for id, e := range t.byComponent {
 		if e != nil && e.gen == e.to.gen {
-			way, one := t.mask.only(&e.to.mask)
-			c.that(one && int(way) == id && !t.turned(e.to), "table %d: the way for component %d leads to mask %v", t.index, id, e.to.mask)
-			c.way(w, t, e)
+			tr, one := t.mask.only(&e.to.mask)
+			c.that(one && int(tr) == id && !t.retargets(e.to), "table %d: the way for component %d leads to mask %v", t.index, id, e.to.mask)
+			c.transition(w, t, e)
 		}
 	}
-	for i, e := range t.far {
+	for i, e := range t.multi {
 		_, one := t.mask.only(&e.to.mask)
-		c.that(!one && t.mask != e.to.mask && (e.gen != e.to.gen || !t.turned(e.to)), "table %d: the way to mask %v is not far", t.index, e.to.mask)
-		c.that(toward(t.far[:i], &e.to.mask) == nil, "table %d: two ways to mask %v", t.index, e.to.mask)
-		c.way(w, t, e)
+		c.that(!one && t.mask != e.to.mask && (e.gen != e.to.gen || !t.retargets(e.to)), "table %d: the way to mask %v is not far", t.index, e.to.mask)
+		c.that(findTransition(t.multi[:i], &e.to.mask) == nil, "table %d: two ways to mask %v", t.index, e.to.mask)
+		c.transition(w, t, e)
 	}
-	for i, e := range t.turns {
-		c.that(e.gen != e.to.gen || t.turned(e.to), "table %d: the way to mask %v turns to no other target", t.index, e.to.mask)
-		c.that(toward(t.turns[:i], &e.to.mask) == nil, "table %d: two turns to mask %v", t.index, e.to.mask)
-		c.way(w, t, e)
+	for i, e := range t.retargeting {
+		c.that(e.gen != e.to.gen || t.retargets(e.to), "table %d: the way to mask %v turns to no other target", t.index, e.to.mask)
+		c.that(findTransition(t.retargeting[:i], &e.to.mask) == nil, "table %d: two turns to mask %v", t.index, e.to.mask)
+		c.transition(w, t, e)
 	}
 }
 
-// turned reports whether to has a relation to a target that t does not have.
-func (t *table) turned(to *table) bool {
-	if to.kin == nil {
+// retargets reports whether to has a relation to a target that t does not have.
+func (t *table) retargets(to *table) bool {
+	if to.variants == nil {
 		return false
 	}
-	for i, id := range to.kin.relations {
+	for i, id := range to.variants.relations {
 		if target, ok := t.target(id); !ok || target != to.targets[i&(MaxRelations-1)] {
 			return true
 		}
@@ -288,36 +288,36 @@ func (t *table) turned(to *table) bool {
 	return false
 }
 
-func (c *checker) way(w *World, t *table, e *edge) {
+func (c *checker) transition(w *World, t *table, e *transition) {
 	if e.gen != e.to.gen { // nobody takes it
 		return
 	}
-	want := edgeBetween(t, e.to)
+	want := transitionBetween(t, e.to)
 	c.that(w.byKey[e.to.key()] == e.to && slices.Equal(e.moves, want.moves) && slices.Equal(e.heap, want.heap),
 		"table %d: the way to mask %v moves other cells than both have", t.index, e.to.mask)
 }
 
-// kins verifies the invariants of kin.
-func (c *checker) kins(w *World) {
+// variants verifies the invariants of kin.
+func (c *checker) variants(w *World) {
 	of := make(map[mask][]*table)
-	ways := make(map[link][]*table)
+	ways := make(map[relationTarget][]*table)
 	for i, t := range w.tables {
 		if !t.mask.any(&w.relating) {
-			c.that(t.kin == nil && !t.idle && t.targets == targets{} && t.gen == 0 && t.since == 0, "table %d: it has targets and no relation", i) // (1)
+			c.that(t.variants == nil && !t.idle && t.targets == targets{} && t.gen == 0 && t.since == 0, "table %d: it has targets and no relation", i) // (1)
 			continue
 		}
-		f := w.kins[t.mask]
-		if !c.that(f != nil && t.kin == f, "table %d: it is not of the kin of its mask", i) {
+		f := w.variants[t.mask]
+		if !c.that(f != nil && t.variants == f, "table %d: it is not of the kin of its mask", i) {
 			continue
 		}
 		of[t.mask] = append(of[t.mask], t)
 		c.that(t.idle == slices.Contains(f.idle, t), "table %d: idle %v, its kin says otherwise", i, t.idle) // (3)
 		if t.idle {
-			c.that(t.targets == targets{} && t.since == 0 && len(t.chunks) == 0 && len(t.toggle)+len(t.far)+len(t.turns) == 0, "table %d: idle, with %d chunks", i, len(t.chunks))
+			c.that(t.targets == targets{} && t.since == 0 && len(t.chunks) == 0 && len(t.byComponent)+len(t.multi)+len(t.retargeting) == 0, "table %d: idle, with %d chunks", i, len(t.chunks))
 			continue
 		}
 		for n, id := range f.relations[:min(len(f.relations), MaxRelations)] {
-			l := link{id, t.targets[n]}
+			l := relationTarget{id, t.targets[n]}
 			ways[l] = append(ways[l], t)
 		}
 		for n := len(f.relations); n < MaxRelations; n++ {
@@ -325,23 +325,23 @@ func (c *checker) kins(w *World) {
 		}
 	}
 	for m, tables := range of {
-		f := w.kins[m]
+		f := w.variants[m]
 		ids := slices.Collect(m.and(w.relating).ids())
 		c.that(slices.Equal(f.tables, tables) && slices.Equal(f.relations, ids) && len(ids) <= MaxRelations, "kin %v: %d tables, not %d", m, len(f.tables), len(tables)) // (2)
 		for i, t := range f.idle {
-			c.that(t.idle && t.kin == f && !slices.Contains(f.idle[:i], t), "kin %v: idle table %d is not, or is so twice", m, i)
+			c.that(t.idle && t.variants == f && !slices.Contains(f.idle[:i], t), "kin %v: idle table %d is not, or is so twice", m, i)
 		}
 	}
-	c.that(len(of) == len(w.kins), "%d kins of %d masks", len(w.kins), len(of))
+	c.that(len(of) == len(w.variants), "%d kins of %d masks", len(w.variants), len(of))
 	for l, tables := range ways { // (4)
-		list := w.links[l]
+		list := w.byTarget[l]
 		c.that(list != nil && sameTables(list.tables, tables) && list.swept <= w.epoch, "relation %d to %v: not its %d tables", l.id, l.target, len(tables))
 		if list != nil && len(list.tables) > 0 {
 			last := list.tables[len(list.tables)-1]
-			c.that(slices.IsSortedFunc(list.tables, bySince) && last.since < w.targeted, "relation %d to %v: its tables are not in order", l.id, l.target)
+			c.that(slices.IsSortedFunc(list.tables, bySince) && last.since < w.nextSince, "relation %d to %v: its tables are not in order", l.id, l.target)
 		}
 	}
-	c.that(len(ways) == len(w.links), "%d links to %d targets", len(w.links), len(ways))
+	c.that(len(ways) == len(w.byTarget), "%d links to %d targets", len(w.byTarget), len(ways))
 }
 
 // bySince orders tables by when they got their targets.

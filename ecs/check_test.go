@@ -22,7 +22,7 @@ func TestCheck_NamesEachCorruption(t *testing.T) {
 		{"free list lost", "neither alive nor free", func(w *World, _ *table, _ []Entity) { w.ents.free = 0 }},
 		{"free slot alive", "on the free list has generation", func(w *World, _ *table, es []Entity) { w.ents.at(es[0].index).gen++ }},
 		{"bump too low", "never used and is alive", func(w *World, _ *table, _ []Entity) { w.ents.bump -= 2 }},
-		{"room too small", "room", func(w *World, _ *table, _ []Entity) { w.ents.room = 1 }},
+		{"room too small", "room", func(w *World, _ *table, _ []Entity) { w.ents.usable = 1 }},
 		{"record elsewhere", "whose record says", func(w *World, _ *table, es []Entity) { w.ents.at(es[5].index).loc++ }},
 		{"row of the dead", "which is not alive", func(w *World, t *table, _ []Entity) { w.entity(t.chunks[0].number<<rowBits + 3).gen += 2 }},
 		{"two rows the same", "whose record says", func(_ *World, t *table, _ []Entity) {
@@ -43,7 +43,7 @@ func TestCheck_NamesEachCorruption(t *testing.T) {
 			(*brain)(w.cell(t.tailLoc+t.tailN, 2, unsafe.Sizeof(brain{}))).Name = "left"
 		}},
 		{"free segments range", "free segments meet", func(w *World, _ *table, _ []Entity) { w.vacant[0] = uint32(len(w.chunks)) + 5 }},
-		{"edge", "the way for component", func(w *World, t *table, _ []Entity) { t.toggle = []*edge{{to: t}} }},
+		{"edge", "the way for component", func(w *World, t *table, _ []Entity) { t.byComponent = []*transition{{to: t}} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, err := New(newTestMemory(t), Config{ChunkBytes: 1024})

@@ -14,7 +14,7 @@ import (
 func (w *World) Check() error {
 	var c checker
 	c.locks(w)
-	c.tickets(w)
+	c.iterators(w)
 	c.observers(w)
 	c.index(w)
 	sound := c.components(w)
@@ -58,35 +58,35 @@ func (c *checker) count() int { return len(c.found) + c.more }
 
 // locks verifies the invariants of locks.
 func (c *checker) locks(w *World) {
-	n := w.walks()
-	c.that(w.fills >= 0 && w.telling >= 0 && n >= 0, "locks: open is %d with %d fills, %d observers, asking %v, parallel %v", w.open, w.fills, w.telling, w.asking, w.parallel) // (1)
-	c.that(w.ended <= w.serial && (n < 0 || uint64(n) <= w.serial-w.ended), "locks: %d walks from %d to %d", n, w.ended+1, w.serial)                                            // (2)
-	c.that(w.parallel || !w.gone.Load(), "locks: the allocator has ended in a pass that is over")                                                                               // (3)
-	c.that(w.texts >= 0 && w.texts <= w.fills, "locks: %d of %d fills are texts", w.texts, w.fills)                                                                             // (4)
+	n := w.openQueries()
+	c.that(w.fills >= 0 && w.notifying >= 0 && n >= 0, "locks: open is %d with %d fills, %d observers, asking %v, parallel %v", w.locked, w.fills, w.notifying, w.allocating, w.inParallel) // (1)
+	c.that(w.ended <= w.serial && (n < 0 || uint64(n) <= w.serial-w.ended), "locks: %d walks from %d to %d", n, w.ended+1, w.serial)                                                        // (2)
+	c.that(w.inParallel || !w.closedInRun.Load(), "locks: the allocator has ended in a pass that is over")                                                                                  // (3)
+	c.that(w.texts >= 0 && w.texts <= w.fills, "locks: %d of %d fills are texts", w.texts, w.fills)                                                                                         // (4)
 }
 
-// tickets verifies the invariants of tickets.
-func (c *checker) tickets(w *World) {
-	met := make(map[*ticket]bool)
-	for i, t := range w.walking {
-		if !c.that(t != nil, "tickets: loop %d of %d has none", i, len(w.walking)) {
+// iterators verifies the invariants of tickets.
+func (c *checker) iterators(w *World) {
+	met := make(map[*iterator]bool)
+	for i, t := range w.running {
+		if !c.that(t != nil, "tickets: loop %d of %d has none", i, len(w.running)) {
 			continue
 		}
 		rows, ends := 0, true
-		if t.at != nil {
-			rows, ends = t.at.rows, t.at.end == uintptr(t.at.rows)*t.f.stride
+		if t.cur != nil {
+			rows, ends = t.cur.rows, t.cur.end == uintptr(t.cur.rows)*t.f.stride
 		}
-		c.that(ends, "tickets: loop %d of %d has %d rows that do not end at %d", i, len(w.walking), rows, t.at.end)
-		c.that(!met[t] && rows > 0 && t.busy, "tickets: loop %d of %d has %d rows of a ticket that is busy: %v, which another has: %v", i, len(w.walking), rows, t.busy, met[t])
+		c.that(ends, "tickets: loop %d of %d has %d rows that do not end at %d", i, len(w.running), rows, t.cur.end)
+		c.that(!met[t] && rows > 0 && t.busy, "tickets: loop %d of %d has %d rows of a ticket that is busy: %v, which another has: %v", i, len(w.running), rows, t.busy, met[t])
 		met[t] = true
 	}
 }
 
-// stock verifies the invariants of stock.
-func (c *checker) stock(f *filter) {
+// iteratorCache verifies the invariants of stock.
+func (c *checker) iteratorCache(f *filter) {
 	all, busy := f.others, 0
-	if f.mine != nil {
-		all = append(slices.Clone(all), f.mine)
+	if f.main != nil {
+		all = append(slices.Clone(all), f.main)
 	}
 	for i, t := range all {
 		if !c.that(t != nil && t.f == f && !slices.Contains(all[:i], t), "filter: ticket %d of %d is none of its own", i, len(all)) {
@@ -95,13 +95,13 @@ func (c *checker) stock(f *filter) {
 		if t.busy {
 			busy++
 		}
-		c.that(t.busy == slices.Contains(f.w.walking, t), "filter: ticket %d of %d is busy: %v, its loop is elsewhere", i, len(all), t.busy)
+		c.that(t.busy == slices.Contains(f.w.running, t), "filter: ticket %d of %d is busy: %v, its loop is elsewhere", i, len(all), t.busy)
 	}
 	for _, t := range f.others {
-		c.that(t == nil || t.laid == 0, "filter: a ticket but the first has addresses")
+		c.that(t == nil || t.layoutVersion == 0, "filter: a ticket but the first has addresses")
 	}
-	c.laid(f)
-	for _, t := range f.w.walking {
+	c.cachedRuns(f)
+	for _, t := range f.w.running {
 		if t != nil && t.f == f {
 			busy--
 		}
@@ -109,30 +109,30 @@ func (c *checker) stock(f *filter) {
 	c.that(busy == 0, "filter: %d of its tickets are busy and in no loop", busy)
 }
 
-// laid verifies invariant (3) of stock.
-func (c *checker) laid(f *filter) {
-	t, w := f.mine, f.w
-	if t == nil || t.laid != w.laid || t.sole.tail != t.known-1 || t.sole.tailN == 0 || f.seen != len(w.tables) {
+// cachedRuns verifies invariant (3) of stock.
+func (c *checker) cachedRuns(f *filter) {
+	t, w := f.main, f.w
+	if t == nil || t.layoutVersion != w.layoutVersion || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != len(w.tables) {
 		return
 	}
-	c.that(!f.watchful && t.last && slices.Equal(f.matches, []*table{t.sole}), "filter: its next loop goes over one archetype of %d", len(f.matches))
-	for i := range t.known {
-		if !c.that(i < len(t.way) && i < len(t.sole.chunks) && uint64(t.sole.chunks[i].number) < uint64(len(w.chunks)), "filter: its next loop goes over a chunk that is not there") {
+	c.that(!f.usesTicks && t.last && slices.Equal(f.matches, []*table{t.onlyTable}), "filter: its next loop goes over one archetype of %d", len(f.matches))
+	for i := range t.cached {
+		if !c.that(i < len(t.runs) && i < len(t.onlyTable.chunks) && uint64(t.onlyTable.chunks[i].number) < uint64(len(w.chunks)), "filter: its next loop goes over a chunk that is not there") {
 			return
 		}
-		c.stretch(f, i)
+		c.rowRun(f, i)
 	}
 }
 
-// stretch verifies the one that leads to a chunk of the sole archetype.
-func (c *checker) stretch(f *filter, i int) {
-	t, w := f.mine, f.w
-	s, k := &t.way[i], t.sole.chunks[i]
-	right := s.of == t && s.es == address(uintptr(w.chunks[k.number].base))
-	if i == t.known-1 {
-		right = right && s.then == nil
+// rowRun verifies the one that leads to a chunk of the sole archetype.
+func (c *checker) rowRun(f *filter, i int) {
+	t, w := f.main, f.w
+	s, k := &t.runs[i], t.onlyTable.chunks[i]
+	right := s.it == t && s.es == address(uintptr(w.chunks[k.number].base))
+	if i == t.cached-1 {
+		right = right && s.following == nil
 	} else {
-		right = right && i+1 < len(t.way) && s.then == &t.way[i+1] && s.rows == int(k.cap) && s.end == uintptr(s.rows)*f.stride
+		right = right && i+1 < len(t.runs) && s.following == &t.runs[i+1] && s.rows == int(k.cap) && s.end == uintptr(s.rows)*f.stride
 	}
 	columns := w.row(k.number)
 	for i, id := range f.ids[:f.n] {
@@ -148,7 +148,7 @@ func (c *checker) observers(w *World) {
 		for i, o := range w.lists[k] { // (1)
 			c.that(o.w == w && o.kind == k && (k < addEvent || int(o.id) < len(w.comps) && o.size == w.comps[o.id].size) &&
 				!slices.Contains(w.lists[k][:i], o), "observers: number %d of kind %d is of kind %d, component %d, stopped %v", i, k, o.kind, o.id, o.w == nil)
-			watched = watched.with(o.looksAt())
+			watched = watched.with(o.mask())
 		}
 		c.that(w.watched[k] == watched, "observers: %v is watched in kind %d, the book says %v", watched, k, w.watched[k])                    // (2)
 		c.that(w.observed>>k&1 != 0 == (len(w.lists[k]) > 0), "observers: kind %d has %d, the book says %#x", k, len(w.lists[k]), w.observed) // (3)
@@ -164,11 +164,11 @@ func (c *checker) ticks(w *World) bool {
 		if k.ticks != nil {
 			tracked = tracked.with(maskBit(ID(i)))
 		}
-		if k.of != nil {
+		if k.owner != nil {
 			hidden = hidden.with(maskBit(ID(i)))
 		}
 	}
-	c.that(tracked == w.tracked && hidden == w.hidden, "ticks: %v are tracked by %v, the book says %v by %v", tracked, hidden, w.tracked, w.hidden)
+	c.that(tracked == w.tracked && hidden == w.companions, "ticks: %v are tracked by %v, the book says %v by %v", tracked, hidden, w.tracked, w.companions)
 	c.that((w.observed&tracking != 0) == !tracked.empty(), "ticks: %v are tracked, observed says %#x", tracked, w.observed)
 	c.that(w.tick >= w.clamped && w.tick-w.clamped < clampEvery && Tick(w.tick) != 0, "ticks: tick %d, clamped at %d", w.tick, w.clamped)
 	return before == c.count()
@@ -189,10 +189,10 @@ func (c *checker) components(w *World) bool {
 	}
 	companions := 0
 	for i, k := range w.comps {
-		c.that(k.ticks == nil || k.of == nil && k.ticks.of == k && slices.Contains(w.comps, k.ticks), "component %d: %s has the ticks of another", i, k.name)
-		if k.of != nil { // (4)
+		c.that(k.ticks == nil || k.owner == nil && k.ticks.owner == k && slices.Contains(w.comps, k.ticks), "component %d: %s has the ticks of another", i, k.name)
+		if k.owner != nil { // (4)
 			companions++
-			c.that(int(k.id) == i && k.of.ticks == k && k.typ == nil && len(k.words) == 0 && k.size == tickBytes && !k.pointerful,
+			c.that(int(k.id) == i && k.owner.ticks == k && k.typ == nil && len(k.words) == 0 && k.size == tickBytes && !k.pointerful,
 				"component %d: %s has ID %d and %d bytes, pointers %v", i, k.name, k.id, k.size, k.pointerful)
 			continue
 		}
@@ -214,7 +214,7 @@ func (c *checker) components(w *World) bool {
 	}
 	c.that(len(w.comps) == len(w.byType)+len(w.byName)+companions && len(w.comps) <= MaxComponents,
 		"%d component types, %d by type, %d by name, %d ticks", len(w.comps), len(w.byType), len(w.byName), companions)
-	c.that(w.relating.below(len(w.comps)) && !w.relating.any(&w.hidden), "relations %v of %d component types", w.relating, len(w.comps))
+	c.that(w.relating.below(len(w.comps)) && !w.relating.any(&w.companions), "relations %v of %d component types", w.relating, len(w.comps))
 	return before == c.count()
 }
 
@@ -248,9 +248,9 @@ func (c *checker) index(w *World) {
 		c.that(alive || onList[i] || gen == retiredGen, "index: slot %d is neither alive nor free nor retired", i) // (4)
 	}
 	c.that(live == x.live, "index: %d slots are alive, the book says %d", live, x.live) // (6)
-	c.that(x.live <= x.room && x.room <= x.max, "index: live %d, room %d, max %d", x.live, x.room, x.max)
+	c.that(x.live <= x.usable && x.usable <= x.max, "index: live %d, room %d, max %d", x.live, x.usable, x.max)
 	worn := x.worn()
-	c.that(x.room == x.max-worn, "index: %d slots are worn out, room %d of max %d", worn, x.room, x.max)          // (7)
+	c.that(x.usable == x.max-worn, "index: %d slots are worn out, room %d of max %d", worn, x.usable, x.max)      // (7)
 	c.that(last == x.lastLife, "index: %d live slots are on their last life, the book says %d", last, x.lastLife) // (8)
 }
 
@@ -284,8 +284,8 @@ func (x *entityIndex) worn() (n uint32) {
 func (c *checker) commands(cmd *Commands) {
 	for i := range cmd.ops {
 		op := &cmd.ops[i]
-		c.that(cmd.hasPlace(op.e) && cmd.hasPlace(op.target) && (op.kind != commandCreate || isPlace(op.e) && cmd.real(op.e) == Entity{}),
-			"command %d: kind %d, for %v and %v of %d that were asked for", i, op.kind, op.e, op.target, len(cmd.made)) // (3)
+		c.that(cmd.validPlaceholder(op.e) && cmd.validPlaceholder(op.target) && (op.kind != commandCreate || isPlaceholder(op.e) && cmd.resolve(op.e) == Entity{}),
+			"command %d: kind %d, for %v and %v of %d that were asked for", i, op.kind, op.e, op.target, len(cmd.resolved)) // (3)
 		relates := op.kind == commandRelate || op.kind == commandTurn
 		if !c.that(op.kind <= commandCreate && (int(op.id) < len(cmd.w.comps) || op.kind == commandSpawn || op.kind >= commandDestroy) &&
 			(!relates || cmd.w.relating.has(op.id)), "command %d: kind %d of component %d", i, op.kind, op.id) ||

@@ -52,16 +52,16 @@ type directory struct {
 	columns []address
 	width   uint // component types that columns has room for
 	segments
-	waiting     uint32 // first chunk whose block is to be freed + 1; 0 when there is none
-	live        int    // blocks held
-	bytes       uint64 // that they take
-	laid        uint64 // rises whenever a column comes to lie elsewhere, from 1
-	sizes       []uintptr
-	first       uint32 // class of Config.ChunkBytes
-	draft       bool   // what a text is read into: the components, and the lanes, are those of another world
-	empties     empties
-	mem         memory.Allocator
-	outOfChunks [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
+	pending       uint32 // first chunk whose block is to be freed + 1; 0 when there is none
+	live          int    // blocks held
+	bytes         uint64 // that they take
+	layoutVersion uint64 // rises whenever a column comes to lie elsewhere, from 1
+	sizes         []uintptr
+	first         uint32 // class of Config.ChunkBytes
+	draft         bool   // what a text is read into: the components, and the lanes, are those of another world
+	emptyTables   emptyTables
+	mem           memory.Allocator
+	outOfChunks   [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
 }
 
 // perClass is how many chunks of one size a table has before the next is four times as large, unless
@@ -70,10 +70,10 @@ type directory struct {
 // each size below ChunkBytes: most have either a few entities or so many that small chunks cost a walk more.
 const perClass = 4
 
-// classAt returns the class of the chunk at position i of t.
-func (d *directory) classAt(t *table, i int) uint32 {
+// dueClass returns the class of the chunk at position i of t.
+func (d *directory) dueClass(t *table, i int) uint32 {
 	class := int(t.first) + i/perClass
-	if small := int(d.first) - int(t.first); t.kin == nil && small > 0 {
+	if small := int(d.first) - int(t.first); t.variants == nil && small > 0 {
 		class = int(t.first) + i
 		if i > small {
 			class = int(d.first) + (i-small)/perClass
@@ -82,16 +82,16 @@ func (d *directory) classAt(t *table, i int) uint32 {
 	return uint32(min(class, int(t.last)))
 }
 
-// classFor returns the class of the next chunk of t when n rows are to come at once: a larger one than
+// batchClass returns the class of the next chunk of t when n rows are to come at once: a larger one than
 // is due where they do not fit that and fill half of the larger one, so that a walk over them begins anew
 // less often. Of the size behind the first they need fill a third: to begin anew costs some 20 ns, which
 // is 6 % of a walk with a light body over the few hundred rows that 16 KiB hold, and 1 % over those of 64.
-func (d *directory) classFor(t *table, n int) uint32 {
-	class := d.classAt(t, len(t.chunks))
+func (d *directory) batchClass(t *table, n int) uint32 {
+	class := d.dueClass(t, len(t.chunks))
 	rows := int(d.rowsAt(t, class, class))
 	for class < t.last && n > rows {
 		next := int(d.rowsAt(t, class+1, class+1))
-		if n*d.share(class+1) < next {
+		if n*d.fillShare(class+1) < next {
 			break
 		}
 		class, rows = class+1, next
@@ -99,8 +99,8 @@ func (d *directory) classFor(t *table, n int) uint32 {
 	return class
 }
 
-// share returns what part of a chunk of a class a batch has to fill, as 1/share, to have it before it is due.
-func (d *directory) share(class uint32) int {
+// fillShare returns what part of a chunk of a class a batch has to fill, as 1/share, to have it before it is due.
+func (d *directory) fillShare(class uint32) int {
 	if class <= d.first+1 {
 		return 3
 	}
@@ -112,7 +112,7 @@ const minWidth = 8
 
 func newDirectory(mem memory.Allocator, cfg Config) directory {
 	sizes, first := cfg.sizes()
-	return directory{mem: mem, laid: 1, width: minWidth, sizes: sizes, first: uint32(first)}
+	return directory{mem: mem, layoutVersion: 1, width: minWidth, sizes: sizes, first: uint32(first)}
 }
 
 // noChunk returns the error of a class that the allocator has no block of.
@@ -148,9 +148,9 @@ func (d *directory) entity(loc uint32) *Entity {
 // tableAt returns the archetype of the row at loc.
 func (w *World) tableAt(loc uint32) *table { return w.tables[w.chunks[loc>>rowBits].table-1] }
 
-// ask allocates a block for a chunk of t of a class, a smaller one if the allocator has none: what is left of a
+// allocBlock allocates a block for a chunk of t of a class, a smaller one if the allocator has none: what is left of a
 // budget is used up before anything fails. It returns the class of the block.
-func (w *World) ask(t *table, most uint32) (base unsafe.Pointer, class uint32, err error) {
+func (w *World) allocBlock(t *table, most uint32) (base unsafe.Pointer, class uint32, err error) {
 	for class = w.blockOf(t, most); ; class-- {
 		if !w.hasRun(orderOf(w.rowsAt(t, most, class))) {
 			if class == t.first {
@@ -158,13 +158,13 @@ func (w *World) ask(t *table, most uint32) (base unsafe.Pointer, class uint32, e
 			}
 			continue
 		}
-		base, err = w.request(w.sizes[class])
+		base, err = w.callAlloc(w.sizes[class])
 		closed := errors.Is(err, memory.ErrClosed)
 		switch {
-		case w.open >= closedMark: // closed from within Alloc
+		case w.locked >= closedMark: // closed from within Alloc
 			err = memory.ErrClosed
 		case closed: // and all blocks with it
-			w.lost()
+			w.allocatorClosed()
 		case err == nil && base != nil:
 			return base, class, nil
 		case err == nil, err == memory.ErrOutOfMemory:
@@ -179,27 +179,27 @@ func (w *World) ask(t *table, most uint32) (base unsafe.Pointer, class uint32, e
 	}
 }
 
-// request calls the allocator while the world is locked: a callback of it that changed the
+// callAlloc calls the allocator while the world is locked: a callback of it that changed the
 // world would do so in the middle of a change.
-func (w *World) request(size uintptr) (unsafe.Pointer, error) {
-	defer w.endAsking(w.beginAsking())
+func (w *World) callAlloc(size uintptr) (unsafe.Pointer, error) {
+	defer w.endAlloc(w.beginAlloc())
 	return w.mem.Alloc(size, chunkAlign)
 }
 
-// beginAsking reports whether no loop is under way. In the middle of a change that moves rows none is.
-func (w *World) beginAsking() (idle bool) {
-	w.open++
-	w.asking = true
-	return len(w.walking) == 0
+// beginAlloc reports whether no loop is under way. In the middle of a change that moves rows none is.
+func (w *World) beginAlloc() (idle bool) {
+	w.locked++
+	w.allocating = true
+	return len(w.running) == 0
 }
 
-// endAsking stops the loops that a callback of the allocator has begun and not ended: the change goes on, and may
+// endAlloc stops the loops that a callback of the allocator has begun and not ended: the change goes on, and may
 // move their rows.
-func (w *World) endAsking(idle bool) {
-	w.open--
-	w.asking = false
-	if idle && len(w.walking) != 0 {
-		w.takeAway(nil)
+func (w *World) endAlloc(idle bool) {
+	w.locked--
+	w.allocating = false
+	if idle && len(w.running) != 0 {
+		w.stopAll(nil)
 	}
 }
 
@@ -224,7 +224,7 @@ func (w *World) attach(t *table, base unsafe.Pointer, class, rows uint32) {
 	d.bytes += uint64(d.sizes[class])
 	t.chunks = append(t.chunks, tableChunk{number: number, first: uint32(t.capacity()), cap: rows})
 	w.setColumns(t, number, base)
-	d.laid++
+	d.layoutVersion++
 }
 
 // detach takes the last chunk from t, which holds no row, and lets go of its columns.
@@ -236,14 +236,14 @@ func (w *World) detach(t *table) (number uint32) {
 	t.held = t.held[:last*len(t.heap)]
 	if last == 0 {
 		w.setTail(t, 0, 0)
-		w.forgetEmpty(t)
+		w.unlistEmpty(t)
 	}
 	for i := number; i < number+w.length(number); i++ {
 		clear(w.row(i))
-		w.setLanes(t, i)
+		w.setAddresses(t, i)
 		w.chunks[i].table = 0
 	}
-	w.laid++
+	w.layoutVersion++
 	return number
 }
 
@@ -258,22 +258,22 @@ func (d *directory) recycle(number uint32) (base unsafe.Pointer, class uint32) {
 	return base, class
 }
 
-// settle frees the blocks that wait. Every operation ends with it, when its books are right:
+// freePending frees the blocks that wait. Every operation ends with it, when its books are right:
 // whatever the allocator does, a panic included, the operation is complete.
-func (w *World) settle() {
-	if w.waiting != 0 {
-		w.freeWaiting()
+func (w *World) freePending() {
+	if w.pending != 0 {
+		w.freeAllPending()
 	}
 }
 
-// freeWaiting offers every block that waits to the allocator once.
+// freeAllPending offers every block that waits to the allocator once.
 //
 //go:noinline
-func (w *World) freeWaiting() {
-	defer w.endAsking(w.beginAsking())
-	for w.waiting != 0 {
-		number := w.waiting - 1
-		w.waiting = w.chunks[number].pos
+func (w *World) freeAllPending() {
+	defer w.endAlloc(w.beginAlloc())
+	for w.pending != 0 {
+		number := w.pending - 1
+		w.pending = w.chunks[number].pos
 		base, class := w.recycle(number)
 		w.mem.Free(base, w.sizes[class])
 	}
@@ -297,7 +297,7 @@ func (w *World) setColumns(t *table, number uint32, base unsafe.Pointer) {
 		w.setColumn(number, rows, k, address(uintptr(p)))
 	}
 	for i := number; i < number+w.length(number); i++ {
-		w.setLanes(t, i)
+		w.setAddresses(t, i)
 	}
 }
 
@@ -313,29 +313,29 @@ func (d *directory) setColumn(number, rows uint32, k *column, at address) {
 // length returns the number of segments of a run.
 func (s *segments) length(first uint32) uint32 { return 1 << (s.chunks[first].run - 1) }
 
-// setLanes has the lanes say what the columns of a segment of t are.
-func (w *World) setLanes(t *table, segment uint32) {
+// setAddresses has the lanes say what the columns of a segment of t are.
+func (w *World) setAddresses(t *table, segment uint32) {
 	if w.draft {
 		return
 	}
 	columns := w.row(segment)
 	for i := range t.columns {
 		c := t.columns[i].comp
-		c.lane[segment] = columns[c.id]
+		c.addresses[segment] = columns[c.id]
 	}
 	for i := range t.heap {
 		c := t.heap[i].comp
-		c.lane[segment] = columns[c.id]
+		c.addresses[segment] = columns[c.id]
 	}
 }
 
-// makeLanes makes the lanes of all components anew, as the chunks are others now.
-func (w *World) makeLanes() {
-	w.laid++
+// rebuildAddresses makes the lanes of all components anew, as the chunks are others now.
+func (w *World) rebuildAddresses() {
+	w.layoutVersion++
 	for id, c := range w.comps {
-		c.lane = make([]address, len(w.chunks))
-		for number := range c.lane {
-			c.lane[number] = w.columns[uint(number)*w.width+uint(id)]
+		c.addresses = make([]address, len(w.chunks))
+		for number := range c.addresses {
+			c.addresses[number] = w.columns[uint(number)*w.width+uint(id)]
 		}
 	}
 }

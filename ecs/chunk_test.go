@@ -316,7 +316,7 @@ func TestGrow_CopiesNoBooks(t *testing.T) {
 		}
 		size := uint64(0)
 		if table.tailN == table.limit {
-			size = uint64(w.sizes[w.classAt(table, len(table.chunks))]) + chunkAlign // testMemory's own
+			size = uint64(w.sizes[w.dueClass(table, len(table.chunks))]) + chunkAlign // testMemory's own
 		}
 		runtime.ReadMemStats(&before)
 		must[Entity](t)(m.NewEntity(position{}, velocity{}))

@@ -20,15 +20,15 @@ import (
 //	(3) what commands name by its place, see placed, has one in made; so have creations, and
 //	    it is not yet there
 type Commands struct {
-	noCopy  noCopy
-	w       *World
-	ops     []command
-	words   []uint64     // values of pointer-free components, each from a whole word on
-	queues  []valueQueue // by component, as long as it was needed
-	skipped int
-	to      picks    // the targets that the group being applied gives
-	made    []Entity // those that passes asked for
-	given   *given   // nil in the commands of a World
+	noCopy   noCopy
+	w        *World
+	ops      []command
+	words    []uint64     // values of pointer-free components, each from a whole word on
+	queues   []valueQueue // by component, as long as it was needed
+	skipped  int
+	targets  targetSet     // the targets that the group being applied gives
+	resolved []Entity      // those that passes asked for
+	task     *taskCommands // nil in the commands of a World
 }
 
 type commandKind uint8
@@ -80,7 +80,7 @@ func (q *typedQueue[T]) clear() {
 
 // Commands returns the world's command buffer, the same one every time.
 func (w *World) Commands() *Commands {
-	w.alone("Commands")
+	w.notInParallel("Commands")
 	if w.commands == nil {
 		w.commands = &Commands{w: w}
 	}
@@ -89,9 +89,9 @@ func (w *World) Commands() *Commands {
 
 // Len returns the number of commands that wait for Apply; of a Task's, those of the piece.
 func (cmd *Commands) Len() int {
-	if cmd.given != nil {
-		cmd.ready("Len")
-		return len(cmd.ops) - cmd.given.cuts[len(cmd.given.cuts)-1].ops
+	if cmd.task != nil {
+		cmd.mustAccept("Len")
+		return len(cmd.ops) - cmd.task.starts[len(cmd.task.starts)-1].ops
 	}
 	return len(cmd.ops)
 }
@@ -104,12 +104,12 @@ func (cmd *Commands) Skipped() int { return cmd.skipped }
 // sees it before Apply, as every query asks for at least one component. The error wraps
 // [memory.ErrOutOfMemory] or [ErrLimit]. In a pass it is otherwise, see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
-	if cmd.given != nil {
-		cmd.ready("Spawn")
+	if cmd.task != nil {
+		cmd.mustAccept("Spawn")
 		return cmd.spawnLater(), nil
 	}
 	w := cmd.w
-	if w.open >= closedMark || w.asking || w.parallel || w.texts > 0 {
+	if w.locked >= closedMark || w.allocating || w.inParallel || w.texts > 0 {
 		w.refuse("Spawn")
 	}
 	e, loc, err := w.spawn(w.tables[0])
@@ -118,38 +118,38 @@ func (cmd *Commands) Spawn() (Entity, error) {
 	}
 	cmd.ops = append(cmd.ops, command{e: e, kind: commandSpawn})
 	if w.observed != 0 {
-		w.tellNew(loc, 1, mask{})
+		w.notifyCreated(loc, 1, mask{})
 	}
 	return e, nil
 }
 
 // Destroy removes e at the next Apply.
 func (cmd *Commands) Destroy(e Entity) {
-	cmd.ready("Destroy")
-	cmd.ops = append(cmd.ops, command{e: cmd.named(e), kind: commandDestroy})
+	cmd.mustAccept("Destroy")
+	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandDestroy})
 }
 
 // AddTo gives e the component with value v at the next Apply, or writes v where e has it.
 func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
-	own(cmd, c, "AddTo")
+	checkComponent(cmd, c, "AddTo")
 	if cmd.w.relating.has(c.ID()) {
 		cmd.w.refuseNoTarget("AddTo", c.ID())
 	}
-	add(cmd, c, command{e: cmd.named(e), kind: commandAdd, id: c.ID()}, v)
+	add(cmd, c, command{e: cmd.toPlaceholder(e), kind: commandAdd, id: c.ID()}, v)
 }
 
 // AddRelation gives e the relation to target with value v at the next Apply, or changes both where e
 // has it. Where the target is stale by then the command is skipped.
 func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
-	own(cmd, r.Component, "AddRelation")
-	add(cmd, r.Component, command{e: cmd.named(e), kind: commandRelate, id: r.ID(), target: cmd.named(target)}, v)
+	checkComponent(cmd, r.Component, "AddRelation")
+	add(cmd, r.Component, command{e: cmd.toPlaceholder(e), kind: commandRelate, id: r.ID(), target: cmd.toPlaceholder(target)}, v)
 }
 
 // SetTargetOf changes the target of e at the next Apply, where e has the relation then. Where the
 // target is stale by then the command is skipped.
 func SetTargetOf[T any](cmd *Commands, r Relation[T], e, target Entity) {
-	own(cmd, r.Component, "SetTargetOf")
-	cmd.ops = append(cmd.ops, command{e: cmd.named(e), kind: commandTurn, id: r.ID(), target: cmd.named(target)})
+	checkComponent(cmd, r.Component, "SetTargetOf")
+	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandTurn, id: r.ID(), target: cmd.toPlaceholder(target)})
 }
 
 // add gives the command op with value v.
@@ -166,14 +166,14 @@ func add[T any](cmd *Commands, c Component[T], op command, v T) {
 		op.at = len(q.values)
 		q.values = append(q.values, v)
 	} else if n := int((unsafe.Sizeof(v) + 7) / 8); n > 0 {
-		op.at = cmd.claim(n)
+		op.at = cmd.extendWords(n)
 		*(*T)(unsafe.Pointer(&cmd.words[op.at])) = v
 	}
 	cmd.ops = append(cmd.ops, op)
 }
 
-// claim extends words by n and returns the index of the first.
-func (cmd *Commands) claim(n int) int {
+// extendWords extends words by n and returns the index of the first.
+func (cmd *Commands) extendWords(n int) int {
 	at := len(cmd.words)
 	for cap(cmd.words) < at+n {
 		cmd.words = append(cmd.words[:cap(cmd.words)], 0)
@@ -184,15 +184,15 @@ func (cmd *Commands) claim(n int) int {
 
 // RemoveFrom takes the component from e at the next Apply; of a Relation r it is r.Component.
 func RemoveFrom[T any](cmd *Commands, c Component[T], e Entity) {
-	own(cmd, c, "RemoveFrom")
-	cmd.ops = append(cmd.ops, command{e: cmd.named(e), kind: commandRemove, id: c.ID()})
+	checkComponent(cmd, c, "RemoveFrom")
+	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandRemove, id: c.ID()})
 }
 
-func own[T any](cmd *Commands, c Component[T], op string) {
+func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 	if c.w != cmd.w {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component was registered with another world"})
 	}
-	cmd.ready(op)
+	cmd.mustAccept(op)
 }
 
 // Apply carries out all commands in order. Consecutive additions and removals of the same
@@ -204,21 +204,21 @@ func own[T any](cmd *Commands, c Component[T], op string) {
 // entity would get fits no chunk. After a panic of the allocator or an observer it is the same, and where it panics with
 // a [*memory.Misuse] because an entity would get a fifth relation: that command stays the first.
 func (cmd *Commands) Apply() error {
-	cmd.applicable("Apply")
+	cmd.mustApply("Apply")
 	cmd.w.mutable("Apply")
 	cmd.skipped = 0
 	done := 0
 	defer func() {
 		done = min(done, len(cmd.ops)) // the allocator may have closed the world
 		if cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[done:])]; len(cmd.ops) == 0 {
-			cmd.forget()
+			cmd.clear()
 		}
 	}()
 	for done < len(cmd.ops) {
 		if err := cmd.applyGroup(cmd.ops[done:], &done); err != nil {
 			return err
 		}
-		cmd.w.settle()
+		cmd.w.freePending()
 		cmd.w.mutable("Apply") // an observer may have left a query open
 	}
 	return nil
@@ -230,11 +230,11 @@ func (cmd *Commands) Apply() error {
 func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	w := cmd.w
 	if ops[0].kind == commandCreate {
-		if err := cmd.create(*done); err != nil {
+		if err := cmd.spawnPlaceholder(*done); err != nil {
 			return err
 		}
 	}
-	e := cmd.real(ops[0].e)
+	e := cmd.resolve(ops[0].e)
 	if ops[0].kind == commandDestroy {
 		if !w.destroy(e) {
 			cmd.skipped++
@@ -256,7 +256,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	t := w.tableAt(loc)
 	m, given := t.mask, mask{}
 	stale := 0
-	cmd.to.n = 0
+	cmd.targets.n = 0
 	for i := range ops[:n] {
 		switch op := &ops[i]; op.kind {
 		case commandAdd:
@@ -264,9 +264,9 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 			given[op.id>>6] |= 1 << (op.id & 63)
 		case commandRemove:
 			m[op.id>>6] &^= 1 << (op.id & 63)
-			cmd.to.drop(op.id)
+			cmd.targets.drop(op.id)
 		case commandRelate, commandTurn:
-			target := cmd.real(op.target)
+			target := cmd.resolve(op.target)
 			if !w.Alive(target) {
 				stale++
 				continue
@@ -276,21 +276,21 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 			}
 			m[op.id>>6] |= 1 << (op.id & 63)
 			given[op.id>>6] |= 1 << (op.id & 63)
-			cmd.to.set("Apply", op.id, target)
+			cmd.targets.set("Apply", op.id, target)
 		}
 	}
-	k, turned := w.keyAfter("Apply", t, m, &cmd.to)
-	if turned || m != t.mask {
-		way, err := w.edgeTo(t, k, turned)
+	k, retargets := w.keyAfter("Apply", t, m, &cmd.targets)
+	if retargets || m != t.mask {
+		tr, err := w.transitionTo(t, k, retargets)
 		if err != nil {
 			return err
 		}
 		if w.observed != 0 {
-			if err = w.tellLoss("Apply", loc, way.to); err != nil {
+			if err = w.notifyLoss("Apply", loc, tr.to); err != nil {
 				return err
 			}
 		}
-		if loc, err = w.relocate(e.index, r, way); err != nil {
+		if loc, err = w.relocate(e.index, r, tr); err != nil {
 			return err
 		}
 	}
@@ -300,7 +300,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	cmd.skipped += stale
 	*done += n
 	if w.observed != 0 {
-		w.tellAdded(e, given.and(m), t.mask)
+		w.notifyAdded(e, given.and(m), t.mask)
 	}
 	return nil
 }
@@ -309,7 +309,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 func (cmd *Commands) write(op *command, loc uint32) {
 	w := cmd.w
 	if op.kind != commandAdd && op.kind != commandRelate || w.column(loc>>rowBits, op.id) == nil ||
-		op.kind == commandRelate && !w.Alive(cmd.real(op.target)) {
+		op.kind == commandRelate && !w.Alive(cmd.resolve(op.target)) {
 		return
 	}
 	comp := w.comps[op.id]
@@ -325,25 +325,25 @@ func (cmd *Commands) write(op *command, loc uint32) {
 // Discard drops all waiting commands and destroys the entities that they spawned; what observers
 // of that give waits. It is a structural change.
 func (cmd *Commands) Discard() {
-	cmd.applicable("Discard")
+	cmd.mustApply("Discard")
 	cmd.w.mutable("Discard")
 	n := len(cmd.ops)
 	for i := range n {
 		if op := &cmd.ops[i]; op.kind == commandSpawn {
-			cmd.w.destroy(cmd.real(op.e))
+			cmd.w.destroy(cmd.resolve(op.e))
 		}
 	}
 	if cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[n:])]; len(cmd.ops) == 0 { // observers may have given more meanwhile
-		cmd.forget()
+		cmd.clear()
 	}
-	cmd.w.settle()
+	cmd.w.freePending()
 }
 
-// forget empties the buffers and keeps them.
-func (cmd *Commands) forget() {
+// clear empties the buffers and keeps them.
+func (cmd *Commands) clear() {
 	cmd.ops = cmd.ops[:0]
 	cmd.words = cmd.words[:0]
-	cmd.made = cmd.made[:0]
+	cmd.resolved = cmd.resolved[:0]
 	for _, q := range cmd.queues {
 		if q != nil {
 			q.clear()
@@ -354,6 +354,6 @@ func (cmd *Commands) forget() {
 // trim gives the buffers back, unless commands wait in them.
 func (cmd *Commands) trim() {
 	if len(cmd.ops) == 0 {
-		cmd.ops, cmd.words, cmd.made, cmd.queues = nil, nil, nil, nil
+		cmd.ops, cmd.words, cmd.resolved, cmd.queues = nil, nil, nil, nil
 	}
 }

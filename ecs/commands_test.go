@@ -147,10 +147,10 @@ func TestCommands_ABufferGrowsOnlyWhenItIsFull(t *testing.T) {
 	cmd := w.Commands()
 	cmd.words = make([]uint64, 3, 8)
 	first := &cmd.words[0]
-	if at := cmd.claim(5); at != 3 || len(cmd.words) != 8 || &cmd.words[0] != first {
+	if at := cmd.extendWords(5); at != 3 || len(cmd.words) != 8 || &cmd.words[0] != first {
 		t.Errorf("the value is at %d of %d words, room for %d", at, len(cmd.words), cap(cmd.words))
 	}
-	if at := cmd.claim(1); at != 8 || len(cmd.words) != 9 || &cmd.words[0] == first {
+	if at := cmd.extendWords(1); at != 8 || len(cmd.words) != 9 || &cmd.words[0] == first {
 		t.Errorf("the value is at %d of %d words", at, len(cmd.words))
 	}
 }

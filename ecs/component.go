@@ -29,14 +29,14 @@ type component struct {
 	name       string
 	words      []word     // what Hash reads of a pointer-free value
 	ticks      *component // its companion, see ticks; nil unless it is tracked
-	of         *component // whose companion it is; nil of all others
+	owner      *component // whose companion it is; nil of all others
 
 	// lane is where its column lies in each segment, by number: a copy of what directory.columns has,
 	// verified with it.
 	// Component.Get waits for an entity's record and then for its cell; what it does in between for
 	// the one keeps the processor from asking for those of the next, and the way through columns,
 	// which leads over a product, took a quarter longer in a world of a million entities.
-	lane []address
+	addresses []address
 
 	// For pointerful types only: typed copies, so that the collector sees every store.
 	makeColumn func(n int) unsafe.Pointer
@@ -68,7 +68,7 @@ func Register[T any](w *World) (Component[T], error) {
 		return Component[T]{w: w, comp: c}, nil
 	}
 	c := &component{size: typ.Size(), typ: typ, name: typ.String()}
-	if err := w.admit(c); err != nil {
+	if err := w.addType(c); err != nil {
 		return Component[T]{}, err
 	}
 	if memory.PointerFreeType(typ) != nil {
@@ -80,9 +80,9 @@ func Register[T any](w *World) (Component[T], error) {
 	return Component[T]{w: w, comp: c}, nil
 }
 
-// admit numbers a new component, or changes nothing.
-func (w *World) admit(c *component) error {
-	w.alone("Register")
+// addType numbers a new component, or changes nothing.
+func (w *World) addType(c *component) error {
+	w.notInParallel("Register")
 	if len(w.comps) == MaxComponents {
 		return fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, c.name)
 	}
@@ -91,7 +91,7 @@ func (w *World) admit(c *component) error {
 			c.name, c.size, w.sizes[w.first], memory.ErrTooLarge)
 	}
 	c.id = ID(len(w.comps))
-	c.lane = make([]address, len(w.chunks))
+	c.addresses = make([]address, len(w.chunks))
 	w.comps = append(w.comps, c)
 	w.widen(len(w.comps))
 	return nil
@@ -119,12 +119,12 @@ func (c *component) isZero(p unsafe.Pointer, n int) bool {
 	return true
 }
 
-const laneBytes = uint64(unsafe.Sizeof(address(0)))
+const addressBytes = uint64(unsafe.Sizeof(address(0)))
 
-// in returns row 0 of the column in the chunk of an entity that is alive, by its record in a word, nil
+// columnAt returns row 0 of the column in the chunk of an entity that is alive, by its record in a word, nil
 // where it has none. The lane has an address for each segment.
-func (c *component) in(record uint64) unsafe.Pointer {
-	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.lane)), record>>(locShift+rowBits)%maxSegments*laneBytes))
+func (c *component) columnAt(record uint64) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.addresses)), record>>(locShift+rowBits)%maxSegments*addressBytes))
 }
 
 // ID returns the number of the type, for the With and Without of filters.
@@ -136,7 +136,7 @@ func (c Component[T]) ID() ID { return c.comp.id }
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	if n, x := uint(e.index), &c.w.ents; n < uint(len(x.recs)) {
 		if r := x.recs[n].word(); uint32(r>>genShift) == e.gen {
-			if p := c.comp.in(r); p != nil {
+			if p := c.comp.columnAt(r); p != nil {
 				return (*T)(unsafe.Add(p, r>>locShift&rowMask*uint64(unsafe.Sizeof(*v)))), true
 			}
 		}
@@ -185,10 +185,10 @@ func (c Component[T]) Set(e Entity, v T) bool {
 		return true
 	}
 	if c.w.watched[setEvent].has(c.ID()) {
-		c.w.alone("Set")
+		c.w.notInParallel("Set")
 	}
 	*p = v
-	c.w.tellOne(e, c.ID(), true)
+	c.w.notifyOne(e, c.ID(), true)
 	return true
 }
 
@@ -204,9 +204,9 @@ func (c Component[T]) Add(e Entity, v T) error {
 	}
 	*(*T)(p) = v
 	if c.w.observed != 0 {
-		c.w.tellOne(e, c.ID(), had)
+		c.w.notifyOne(e, c.ID(), had)
 	}
-	c.w.settle()
+	c.w.freePending()
 	return nil
 }
 
@@ -224,11 +224,11 @@ func (c Component[T]) Remove(e Entity) (bool, error) {
 	if !t.mask.has(c.ID()) {
 		return false, nil
 	}
-	way, err := w.edgeBy("Remove", t, c.ID())
+	tr, err := w.transitionBy("Remove", t, c.ID())
 	if err != nil {
 		return false, err
 	}
-	if err = w.lose("Remove", e, r, way); err != nil {
+	if err = w.removeComponents("Remove", e, r, tr); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -244,27 +244,27 @@ func (w *World) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, err
 	loc := r.loc
 	t := w.tableAt(loc)
 	if !t.mask.has(id) {
-		way, err := w.edgeBy("Add", t, id)
+		tr, err := w.transitionBy("Add", t, id)
 		if err != nil {
 			return nil, err
 		}
-		if loc, err = w.relocate(e.index, r, way); err != nil {
+		if loc, err = w.relocate(e.index, r, tr); err != nil {
 			return nil, err
 		}
 	}
 	return w.cell(loc, id, size), nil
 }
 
-// lose moves the entity of r along way, on which it loses components, and settles.
-func (w *World) lose(op string, e Entity, r *record, way *edge) error {
+// removeComponents moves the entity of r along way, on which it loses components, and settles.
+func (w *World) removeComponents(op string, e Entity, r *record, tr *transition) error {
 	if w.observed != 0 {
-		if err := w.tellLoss(op, r.loc, way.to); err != nil {
+		if err := w.notifyLoss(op, r.loc, tr.to); err != nil {
 			return err
 		}
 	}
-	if _, err := w.relocate(e.index, r, way); err != nil {
+	if _, err := w.relocate(e.index, r, tr); err != nil {
 		return err
 	}
-	w.settle()
+	w.freePending()
 	return nil
 }

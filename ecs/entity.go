@@ -93,13 +93,15 @@ type entityIndex struct {
 	bump     uint32 // first slot not used since New or Reset
 	live     uint32
 	peak     uint32 // highest live at the last removal; see peakNow
-	room     uint32 // slots that are alive or may live again
+	usable   uint32 // slots that are alive or may live again
 	lastLife uint32 // live slots that will be retired when they are removed
 	max      uint32
 	mem      page.Prefix // where recs lies; closed before the first entity
 }
 
-func newEntityIndex(n int) entityIndex { return entityIndex{bump: 1, room: uint32(n), max: uint32(n)} }
+func newEntityIndex(n int) entityIndex {
+	return entityIndex{bump: 1, usable: uint32(n), max: uint32(n)}
+}
 
 // at returns the record of a slot that is in use.
 func (x *entityIndex) at(index uint32) *record { return &x.recs[index] }
@@ -120,7 +122,7 @@ func (x *entityIndex) find(e Entity) *record {
 func (x *entityIndex) take(loc uint32) Entity {
 	i := x.free
 	if i == 0 {
-		i = x.fresh()
+		i = x.unusedSlot()
 	}
 	r := x.at(i)
 	if x.free != 0 {
@@ -155,8 +157,8 @@ func (x *entityIndex) takeRun(es []Entity, loc uint32) {
 	}
 }
 
-// fresh returns a slot that was not used since New or Reset, of those that are ready.
-func (x *entityIndex) fresh() uint32 {
+// unusedSlot returns a slot that was not used since New or Reset, of those that are ready.
+func (x *entityIndex) unusedSlot() uint32 {
 	for x.at(x.bump).gen == retiredGen {
 		x.bump++
 	}
@@ -169,11 +171,11 @@ func (x *entityIndex) ready() bool {
 	return x.free != 0 || uint(x.bump) < uint(len(x.recs)) && x.recs[x.bump].gen != retiredGen
 }
 
-// makeReady puts records in use until take will find n slots. What it has brought when it fails
+// reserveSlots puts records in use until take will find n slots. What it has brought when it fails
 // stays for the next entity.
 //
 //go:noinline
-func (w *World) makeReady(n int) error {
+func (w *World) reserveSlots(n int) error {
 	x := &w.ents
 	for i := x.free; i != 0 && n > 0; i = x.at(i).loc {
 		n--
@@ -183,7 +185,7 @@ func (w *World) makeReady(n int) error {
 			if n <= 0 {
 				return nil
 			}
-			if err := w.bringRun(); err != nil {
+			if err := w.extendRecords(); err != nil {
 				return err
 			}
 		}
@@ -196,9 +198,9 @@ func (w *World) makeReady(n int) error {
 	}
 }
 
-// bringRun puts the next run of records in use. Where it is one from before a reset, whatever was
+// extendRecords puts the next run of records in use. Where it is one from before a reset, whatever was
 // alive there is vacated now: that keeps Reset independent of the number of entities.
-func (w *World) bringRun() error {
+func (w *World) extendRecords() error {
 	x := &w.ents
 	n := len(x.recs)
 	if n+runRecords > cap(x.recs) {
@@ -220,18 +222,18 @@ func (w *World) bringRun() error {
 // commitRecords makes room for n records, while the world is locked as in request.
 func (w *World) commitRecords(n int) error {
 	x := &w.ents
-	defer w.endAsking(w.beginAsking())
+	defer w.endAlloc(w.beginAlloc())
 	err := error(nil)
 	if x.mem.Base() == nil {
 		runs := uintptr(x.max)/runRecords + 1
 		if x.mem, err = page.NewPrefix(w.cfg.Pages, runs*runRecords*recordBytes, runRecords*recordBytes, 0); err == nil {
-			x.mem.Watch(w.lost)
+			x.mem.Watch(w.allocatorClosed)
 		}
 	}
 	if err == nil {
 		err = x.mem.Ensure(uintptr(n) * recordBytes)
 	}
-	if w.open >= closedMark { // closed from within
+	if w.locked >= closedMark { // closed from within
 		err = memory.ErrClosed
 	}
 	if err != nil {
@@ -251,7 +253,7 @@ func (x *entityIndex) release(index uint32, r *record) {
 	if r.gen == retiredGen {
 		r.loc = 0
 		x.lastLife--
-		x.room--
+		x.usable--
 		return
 	}
 	r.loc = x.free
@@ -263,7 +265,7 @@ func (x *entityIndex) reset() {
 	x.peak = x.peakNow()
 	x.recs = x.recs[:0]
 	x.free, x.bump, x.live = 0, 1, 0
-	x.room -= x.lastLife
+	x.usable -= x.lastLife
 	x.lastLife = 0
 }
 
@@ -273,6 +275,6 @@ func (x *entityIndex) peakNow() uint32 { return max(x.peak, x.live) }
 // for another try.
 func (x *entityIndex) close() error {
 	x.peak = x.peakNow()
-	x.recs, x.free, x.bump, x.live, x.lastLife, x.room = nil, 0, 1, 0, 0, x.max
+	x.recs, x.free, x.bump, x.live, x.lastLife, x.usable = nil, 0, 1, 0, 0, x.max
 	return x.mem.Close()
 }

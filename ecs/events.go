@@ -44,7 +44,7 @@ func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 		return nil, fmt.Errorf("ecs: a queue for %d events: %w", capacity, err)
 	}
 	q := &Events[T]{mem: mem, buf: [2][]T{block[:capacity], block[capacity:]}}
-	q.unwatch = watch(mem, q.lost)
+	q.unwatch = watch(mem, q.allocatorClosed)
 	return q, nil
 }
 
@@ -103,10 +103,10 @@ func (q *Events[T]) Close() error {
 		c := len(q.buf[0])
 		memory.FreeSlice(q.mem, q.buf[0][:2*c:2*c])
 		q.unwatch()
-		q.lost()
+		q.allocatorClosed()
 	}
 	return nil
 }
 
-// lost forgets the buffers: they went back, or mem was closed.
-func (q *Events[T]) lost() { *q = Events[T]{dropped: q.dropped} }
+// allocatorClosed forgets the buffers: they went back, or mem was closed.
+func (q *Events[T]) allocatorClosed() { *q = Events[T]{dropped: q.dropped} }

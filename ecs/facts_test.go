@@ -480,9 +480,9 @@ func TestEdge_MovesNoTag(t *testing.T) {
 	if err := mustRegisterTest[velocity](t, w).Add(e, velocity{}); err != nil {
 		t.Fatal(err)
 	}
-	way := m.table.toggle[mustRegisterTest[velocity](t, w).ID()]
-	if len(way.moves) != 1 || way.moves[0].size != 8 || len(way.heap) != 1 {
-		t.Errorf("%+v", way)
+	tr := m.table.byComponent[mustRegisterTest[velocity](t, w).ID()]
+	if len(tr.moves) != 1 || tr.moves[0].size != 8 || len(tr.heap) != 1 {
+		t.Errorf("%+v", tr)
 	}
 	if p, _, _, ok := m.Get(e); !ok || *p != (position{1, 2}) {
 		t.Error("the entity has not all that it had")

@@ -35,16 +35,16 @@ type filter struct {
 	n       int     // columns read
 	stride  uintptr // of the first column: bytes from one cell to the next; 1 where they take none
 	ids     [maxFilter]ID
-	walk    uint64   // the newest walk over this filter; 0 when it has ended
+	newest  uint64   // the newest walk over this filter; 0 when it has ended
 	nested  []uint64 // walks that were open when another began
 
-	to     picks
-	list   *linked
-	listed int
-	epoch  uint64
+	targets targetSet
+	list    *targetTables
+	listed  int
+	epoch   uint64
 
-	lookout
-	stock
+	tickFilter
+	iteratorCache
 }
 
 // A Selection is any filter: the entities that it matches now.
@@ -92,46 +92,46 @@ func (f *filter) narrow(op string) {
 
 // interrupt stops the loops over f, and panics where a query is open, which would be confused.
 func (f *filter) interrupt(op string) {
-	f.w.alone(op)
-	if f.walked() {
+	f.w.notInParallel(op)
+	if f.anyOpen() {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
 	}
-	f.w.takeAway(f)
-	if f.mine != nil {
-		f.mine.laid = 0
+	f.w.stopAll(f)
+	if f.main != nil {
+		f.main.layoutVersion = 0
 	}
 }
 
 // rewind forgets what was found. The room for it stays, unless a batch may be walking through it.
 func (f *filter) rewind() {
-	if f.matches = f.matches[:0]; f.w.telling > 0 || f.w.asking {
+	if f.matches = f.matches[:0]; f.w.notifying > 0 || f.w.allocating {
 		f.matches = nil
 	}
 	f.seen, f.listed, f.list = 0, 0, nil
-	if f.to.n > 0 {
+	if f.targets.n > 0 {
 		f.seen = -1
 	}
 }
 
-// turn narrows f to a target of relation id, in place of the one it was narrowed to.
-func (f *filter) turn(id ID, target Entity) {
+// narrowTo narrows f to a target of relation id, in place of the one it was narrowed to.
+func (f *filter) narrowTo(id ID, target Entity) {
 	f.w.mustRelate("To", id)
 	f.narrow("To")
-	f.to.set("To", id, target)
+	f.targets.set("To", id, target)
 	f.need = f.need.with(maskBit(id))
 	f.seen = -1
 }
 
-// turnAway takes back what turn did.
-func (f *filter) turnAway() {
-	f.w.unclosed("ToAny")
+// widenToAny takes back what turn did.
+func (f *filter) widenToAny() {
+	f.w.mustBeOpen("ToAny")
 	f.narrow("ToAny")
-	f.to, f.seen = picks{}, 0
+	f.targets, f.seen = targetSet{}, 0
 }
 
 // update looks at the archetypes before the given one that appeared since the last query.
 func (f *filter) update(to int) {
-	if f.to.n > 0 {
+	if f.targets.n > 0 {
 		f.updateTo()
 		return
 	}
@@ -147,28 +147,28 @@ func (f *filter) update(to int) {
 // list of a target has them all unless a sweep took some out, and none where the target is dead.
 func (f *filter) updateTo() {
 	w := f.w
-	if !w.alive(&f.to) {
+	if !w.targetsAlive(&f.targets) {
 		f.rewind()
 		return
 	}
 	if f.list == nil || f.epoch != w.epoch {
 		f.rewind()
-		f.list, f.epoch = w.links[link(f.to.at[0])], w.epoch
+		f.list, f.epoch = w.byTarget[f.targets.list[0]], w.epoch
 		if f.list == nil {
 			return
 		}
 	}
 	for ; f.listed < len(f.list.tables); f.listed++ {
-		if t := f.list.tables[f.listed]; f.accepts(t) && t.aimsAt(&f.to) {
+		if t := f.list.tables[f.listed]; f.accepts(t) && t.hasTargets(&f.targets) {
 			f.matches = append(f.matches, t)
 		}
 	}
 }
 
-// aimsAt reports whether t has the targets in p.
-func (t *table) aimsAt(p *picks) bool {
+// hasTargets reports whether t has the targets in p.
+func (t *table) hasTargets(p *targetSet) bool {
 	for i := range p.n {
-		if target, ok := t.target(p.at[i].id); !ok || target != p.at[i].target {
+		if target, ok := t.target(p.list[i].id); !ok || target != p.list[i].target {
 			return false
 		}
 	}
@@ -183,10 +183,10 @@ func (f *filter) accepts(t *table) bool {
 // Len returns the number of entities that match now. It looks at each matching archetype, and behind
 // ChangedSince at each of their ticks.
 func (f *filter) Len() (n int) {
-	f.w.alone("Len")
+	f.w.notInParallel("Len")
 	f.update(len(f.w.tables))
-	if f.looks > 0 {
-		_, n, _ = f.count(-1)
+	if f.nStamps > 0 {
+		_, n, _ = f.countChanged(-1)
 		return n
 	}
 	for i := range f.matches {
@@ -199,19 +199,19 @@ func (f *filter) Len() (n int) {
 // at random, say. It panics with a [*memory.Misuse] for any other i. Cost: a look at each matching
 // archetype, and a binary search among the chunks of one; behind ChangedSince as Len.
 func (f *filter) EntityAt(i int) Entity {
-	f.w.alone("EntityAt")
+	f.w.notInParallel("EntityAt")
 	f.update(len(f.w.tables))
-	if e, ok := f.at(i); ok {
+	if e, ok := f.entityNumber(i); ok {
 		return e
 	}
-	f.w.unclosed("EntityAt")
+	f.w.mustBeOpen("EntityAt")
 	panic(&memory.Misuse{Package: "ecs", Op: "EntityAt", Reason: fmt.Sprintf("there is no entity %d of %d", i, f.Len())})
 }
 
-// at returns entity i of those that match.
-func (f *filter) at(i int) (Entity, bool) {
-	if f.looks > 0 {
-		loc, _, ok := f.count(i)
+// entityNumber returns entity i of those that match.
+func (f *filter) entityNumber(i int) (Entity, bool) {
+	if f.nStamps > 0 {
+		loc, _, ok := f.countChanged(i)
 		if !ok {
 			return Entity{}, false
 		}
@@ -233,44 +233,44 @@ func (f *filter) at(i int) (Entity, bool) {
 func (f *filter) Check() error {
 	var c checker
 	named := f.need.with(f.deny)
-	c.that(f.n >= 0 && f.n <= maxFilter && named.below(len(f.w.comps)) && !named.any(&f.w.hidden), "filter: %d columns, need %v, deny %v", f.n, f.need, f.deny)
+	c.that(f.n >= 0 && f.n <= maxFilter && named.below(len(f.w.comps)) && !named.any(&f.w.companions), "filter: %d columns, need %v, deny %v", f.n, f.need, f.deny)
 	for i, id := range f.ids[:min(max(f.n, 0), maxFilter)] {
 		c.that(f.need.has(id), "filter: column %d is component %d", i, id)
 	}
 	again := filter{w: f.w, need: f.need, deny: f.deny, exact: f.exact}
-	if f.to.n != 0 {
-		c.aims(f)
+	if f.targets.n != 0 {
+		c.targets(f)
 	} else if c.that(f.seen >= 0 && f.seen <= len(f.w.tables), "filter: %d archetypes of %d", f.seen, len(f.w.tables)) {
 		again.update(f.seen)
 		c.that(slices.Equal(f.matches, again.matches), "filter: %d matches, not %d", len(f.matches), len(again.matches))
 	}
-	c.that(f.walk <= f.w.serial && slices.IsSorted(append(slices.Clone(f.nested), f.w.serial)) && !slices.Contains(f.nested, f.walk),
-		"filter: walk %d beside %v of %d", f.walk, f.nested, f.w.serial)
-	c.lookout(f)
-	c.stock(f)
+	c.that(f.newest <= f.w.serial && slices.IsSorted(append(slices.Clone(f.nested), f.w.serial)) && !slices.Contains(f.nested, f.newest),
+		"filter: walk %d beside %v of %d", f.newest, f.nested, f.w.serial)
+	c.tickFilter(f)
+	c.iteratorCache(f)
 	return c.err()
 }
 
-// aims verifies invariant (3) of filter.
-func (c *checker) aims(f *filter) {
-	if !c.that(f.seen == -1 && f.to.n > 0 && f.to.n <= MaxRelations, "filter: %d archetypes seen, %d targets", f.seen, f.to.n) {
+// targets verifies invariant (3) of filter.
+func (c *checker) targets(f *filter) {
+	if !c.that(f.seen == -1 && f.targets.n > 0 && f.targets.n <= MaxRelations, "filter: %d archetypes seen, %d targets", f.seen, f.targets.n) {
 		return
 	}
-	for i := range f.to.n {
-		id := f.to.at[i].id
+	for i := range f.targets.n {
+		id := f.targets.list[i].id
 		c.that(f.w.relating.has(id) && f.need.has(id), "filter: target %d is of component %d", i, id)
 	}
 	if f.epoch != f.w.epoch || f.list == nil {
 		c.that(f.epoch <= f.w.epoch && (f.list != nil || len(f.matches) == 0 && f.listed == 0), "filter: %d of no tables match, in epoch %d of %d", len(f.matches), f.epoch, f.w.epoch)
 		return
 	}
-	if !c.that(f.list == f.w.links[link(f.to.at[0])] && f.listed >= 0 && f.listed <= len(f.list.tables),
-		"filter: %d of the tables of target %v", f.listed, f.to.at[0].target) {
+	if !c.that(f.list == f.w.byTarget[f.targets.list[0]] && f.listed >= 0 && f.listed <= len(f.list.tables),
+		"filter: %d of the tables of target %v", f.listed, f.targets.list[0].target) {
 		return
 	}
 	var want []*table
 	for _, t := range f.list.tables[:f.listed] {
-		if f.accepts(t) && t.aimsAt(&f.to) {
+		if f.accepts(t) && t.hasTargets(&f.targets) {
 			want = append(want, t)
 		}
 	}
@@ -287,7 +287,7 @@ type cursor struct {
 	cols   [maxFilter]unsafe.Pointer
 	es     unsafe.Pointer
 	f      *filter // nil once the query has ended
-	spot
+	filterPos
 	number uint64 // of the walk, see locks
 }
 
@@ -314,7 +314,7 @@ func (q *cursor) Entity() Entity {
 // is closed already; closing again, or closing a copy, does nothing.
 func (q *cursor) Close() {
 	if q.f != nil {
-		q.f.end(q.number)
+		q.f.closeQuery(q.number)
 		*q = cursor{}
 	}
 }
@@ -326,13 +326,13 @@ func (q *cursor) advance() bool {
 		q.row = 0
 		return false
 	}
-	if (q.number != f.walk || f.walk <= f.w.ended) && !f.walking(q.number) {
+	if (q.number != f.newest || f.newest <= f.w.ended) && !f.isOpen(q.number) {
 		*q = cursor{}
 		panic(&memory.Misuse{Package: "ecs", Op: "Next", Reason: "the query was ended, by a copy of it or by World.EndQueries"})
 	}
 	number, base, first, n := uint32(0), unsafe.Pointer(nil), 0, 0
-	if f.watchful {
-		number, base, first, n = f.nextRun(&q.spot)
+	if f.usesTicks {
+		number, base, first, n = f.nextRun(&q.filterPos)
 	} else {
 		number, base, n = f.chunk(&q.m, &q.c)
 	}
@@ -347,7 +347,7 @@ func (q *cursor) advance() bool {
 		}
 		return true
 	}
-	f.end(q.number)
+	f.closeQuery(q.number)
 	*q = cursor{}
 	return false
 }
@@ -367,24 +367,24 @@ func (q *cursor) shift(row uintptr) {
 func (w *World) RemoveAll(s Selection) int {
 	w.mutable("RemoveAll")
 	f := s.selection()
-	f.own(w, "RemoveAll")
+	f.checkWorld(w, "RemoveAll")
 	total := 0
 	for _, t := range f.matches {
 		if w.observed != 0 {
-			w.tellEnds(t, "RemoveAll")
+			w.notifyRemovals(t, "RemoveAll")
 		}
 		total += w.destroyRows(t)
 	}
-	w.settle()
+	w.freePending()
 	return total
 }
 
-// own panics when f belongs to another world, and brings f up to date.
-func (f *filter) own(w *World, op string) {
+// checkWorld panics when f belongs to another world, and brings f up to date.
+func (f *filter) checkWorld(w *World, op string) {
 	if f.w != w {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter belongs to another world"})
 	}
-	if f.looks > 0 {
+	if f.nStamps > 0 {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter is narrowed by ChangedSince, and batches go by archetypes; use World.Commands, or another filter"})
 	}
 	f.update(len(w.tables))
@@ -425,5 +425,5 @@ func (w *World) clearTable(t *table) {
 	}
 	w.setTail(t, 0, 0)
 	w.dropChunks(t, 1)
-	w.keepEmpty(t)
+	w.listEmpty(t)
 }

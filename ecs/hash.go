@@ -83,10 +83,10 @@ func (w *World) Hash(h uint64) uint64 {
 		if t.tailN == 0 {
 			continue
 		}
-		m := w.withoutHidden(t.mask)
+		m := w.withoutCompanions(t.mask)
 		h = hashMask(h, &m)
-		if t.kin != nil {
-			for i := range t.kin.relations {
+		if t.variants != nil {
+			for i := range t.variants.relations {
 				h = mix(h, uint64(t.targets[i].index)|uint64(t.targets[i].gen)<<32)
 			}
 		}
@@ -99,14 +99,14 @@ func (w *World) Hash(h uint64) uint64 {
 	return h
 }
 
-// withoutHidden numbers the components in m as they were if none had a companion.
-func (w *World) withoutHidden(m mask) mask {
-	if w.hidden.empty() {
+// withoutCompanions numbers the components in m as they were if none had a companion.
+func (w *World) withoutCompanions(m mask) mask {
+	if w.companions.empty() {
 		return m
 	}
 	n, plain := ID(0), mask{}
 	for id, c := range w.comps {
-		if c.of != nil {
+		if c.owner != nil {
 			continue
 		}
 		if m.has(ID(id)) {

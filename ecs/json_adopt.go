@@ -6,7 +6,7 @@ func (w *World) newDraft() *World {
 	s := &World{
 		directory: newDirectory(w.mem, w.cfg),
 		byKey:     make(map[key]*table),
-		related:   related{relating: w.relating, kins: make(map[mask]*kin)},
+		related:   related{relating: w.relating, variants: make(map[mask]*variants)},
 		comps:     w.comps,
 		cfg:       w.cfg,
 	}
@@ -23,17 +23,17 @@ func (w *World) discard(s *World) {
 	if s == nil {
 		return
 	}
-	if s.open >= closedMark && w.open < closedMark { // reported by the allocator
-		w.lost()
+	if s.locked >= closedMark && w.locked < closedMark { // reported by the allocator
+		w.allocatorClosed()
 	}
-	if w.open >= closedMark {
+	if w.locked >= closedMark {
 		return
 	}
 	for _, t := range s.tables {
 		s.dropChunks(t, 0)
 	}
 	w.takeChunks(s, nil)
-	w.settle()
+	w.freePending()
 }
 
 // takeChunks moves the chunks of a draft to w, which has none. place has the table of w for each
@@ -46,8 +46,8 @@ func (w *World) takeChunks(s *World, place []*table) {
 		}
 	}
 	w.columns, w.width, w.segments = s.columns, s.width, s.segments
-	w.waiting, w.live, w.bytes = s.waiting, s.live, s.bytes
-	w.makeLanes()
+	w.pending, w.live, w.bytes = s.pending, s.live, s.bytes
+	w.rebuildAddresses()
 }
 
 // adopt moves the draft to w. It cannot fail.
@@ -56,18 +56,18 @@ func (w *World) adopt(r *jsonReader) {
 	for i, t := range r.into.tables {
 		place[i] = w.adoptTable(t)
 	}
-	base := w.targeted
-	for _, t := range r.aimed {
+	base := w.nextSince
+	for _, t := range r.targeted {
 		if w.byKey[t.key()] == t {
-			w.targeted = base + t.since
-			w.aim(t)
+			w.nextSince = base + t.since
+			w.indexTargets(t)
 		}
 	}
 	w.takeChunks(r.into, place)
 	w.adoptIndex(r)
 	if w.observed&tracking != 0 { // reading counts as writing
 		for _, t := range w.tables {
-			w.noteRows(t, t.mask)
+			w.stampTable(t, t.mask)
 		}
 	}
 }
@@ -85,16 +85,16 @@ func (w *World) adoptTable(t *table) *table {
 		known.tail, known.tailN, known.tailBase, known.tailLoc, known.limit = t.tail, t.tailN, t.tailBase, t.tailLoc, t.limit
 		return known
 	}
-	if t.kin != nil {
-		switch f := w.kins[t.mask]; {
+	if t.variants != nil {
+		switch f := w.variants[t.mask]; {
 		case f == nil:
-			w.kins[t.mask] = t.kin
-		case f != t.kin && t.idle:
+			w.variants[t.mask] = t.variants
+		case f != t.variants && t.idle:
 			return nil
-		case f != t.kin:
-			t.kin = f
+		case f != t.variants:
+			t.variants = f
 			f.tables = append(f.tables, t)
-			f.credit--
+			f.sweepIn--
 		}
 	}
 	w.enlist(t)
@@ -134,13 +134,13 @@ func (w *World) adoptIndex(r *jsonReader) {
 	x.recs = x.recs[:cap(x.recs)]
 	clear(x.recs)
 	x.recs = x.recs[:recordsFor(r.named.Last())]
-	x.bump, x.live, x.lastLife, x.room = r.next, 0, 0, x.max
+	x.bump, x.live, x.lastLife, x.usable = r.next, 0, 0, x.max
 	for i := range x.recs {
 		switch gen := r.named.At(uint32(i)); {
 		case i == 0:
 			x.recs[i].gen = retiredGen
 		case gen == retiredGen:
-			x.room--
+			x.usable--
 			fallthrough
 		default:
 			x.recs[i].gen = gen

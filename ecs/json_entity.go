@@ -108,14 +108,14 @@ func (r *jsonReader) row(t *table, e Entity) (loc uint32, err error) {
 // component returns the component type with a name. If m is not nil it must contain the type.
 func (r *jsonReader) component(name string, m *mask) (*component, error) {
 	for i, c := range r.into.comps {
-		if c.name != name || c.of != nil {
+		if c.name != name || c.owner != nil {
 			continue
 		}
 		if m != nil && !m.has(c.id) {
 			return nil, fmt.Errorf("component %s does not belong to the archetype", c.name)
 		}
 		for _, other := range r.into.comps[i+1:] {
-			if other.name == name && other.of == nil {
+			if other.name == name && other.owner == nil {
 				return nil, fmt.Errorf("two component types have the name %s", name)
 			}
 		}

@@ -221,8 +221,8 @@ func alike(t *rapid.T, a, b *cast) {
 		t.Fatal(err)
 	}
 	x, y := &a.w.ents, &b.w.ents
-	if a.w.Hash(1) != b.w.Hash(1) || a.values() != b.values() || x.live != y.live || x.room != y.room || x.lastLife != y.lastLife {
-		t.Fatalf("two worlds: %d entities of %d, %d of %d", x.live, x.room, y.live, y.room)
+	if a.w.Hash(1) != b.w.Hash(1) || a.values() != b.values() || x.live != y.live || x.usable != y.usable || x.lastLife != y.lastLife {
+		t.Fatalf("two worlds: %d entities of %d, %d of %d", x.live, x.usable, y.live, y.usable)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestReadJSON_IntoAWorldThatWasReset(t *testing.T) {
 			for _, table := range b.w.tables {
 				b.w.destroyRows(table)
 			}
-			b.w.settle()
+			b.w.freePending()
 		} else {
 			b.w.Reset()
 		}

@@ -52,13 +52,13 @@ func (w *World) ReadJSON(in io.Reader) error {
 	for _, t := range w.tables {
 		w.dropChunks(t, 0)
 	}
-	w.settle()
+	w.freePending()
 	if err := w.readText(in); err != nil {
 		return fmt.Errorf("ecs: ReadJSON: %w", err)
 	}
 	if w.observed != 0 {
 		for _, t := range w.tables { // the first is notified before an observer can spawn into it
-			w.tellBatch(span{t: t, left: t.rows()})
+			w.notifyBatch(span{t: t, left: t.rows()})
 		}
 	}
 	return nil
@@ -88,17 +88,17 @@ func (w *World) readText(in io.Reader) error {
 // A jsonReader reads one text.
 type jsonReader struct {
 	*jsonio.Reader
-	w     *World // the destination
-	into  *World // the draft: what was read so far, except for the index
-	named jsonio.Generations
-	next  uint32           // becomes entityIndex.bump
-	used  uint32           // the highest slot that is alive or free
-	free  []jsonio.SlotRun // in order
-	cells [MaxComponents]scratch
-	from  []int64  // offsets of the archetypes in the text
-	aimed []*table // tables with targets; sorted by since at the end
-	gone  []mask   // for each of aimed, the relations with a stale target
-	since uint64   // the default of the next "since"
+	w        *World // the destination
+	into     *World // the draft: what was read so far, except for the index
+	named    jsonio.Generations
+	next     uint32           // becomes entityIndex.bump
+	used     uint32           // the highest slot that is alive or free
+	free     []jsonio.SlotRun // in order
+	cells    [MaxComponents]scratch
+	from     []int64  // offsets of the archetypes in the text
+	targeted []*table // tables with targets; sorted by since at the end
+	gone     []mask   // for each of aimed, the relations with a stale target
+	since    uint64   // the default of the next "since"
 }
 
 func (r *jsonReader) document() error {

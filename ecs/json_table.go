@@ -11,7 +11,7 @@ import (
 // A draft is the description of an archetype that precedes its entities.
 type draft struct {
 	mask    mask
-	picks   picks
+	picks   targetSet
 	gone    mask
 	since   *uint64
 	idle    *uint64 // position in the idle tables of its kin
@@ -136,7 +136,7 @@ func (r *jsonReader) begin(d *draft) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.kin != nil {
+	if t.variants != nil {
 		err = r.relate(t, d)
 	} else {
 		s.byKey[k] = t
@@ -146,7 +146,7 @@ func (r *jsonReader) begin(d *draft) (*table, error) {
 
 // draftTable adds an empty table, and its kin if it is the first one.
 func (w *World) draftTable(k key) (t *table, err error) {
-	f := w.kins[k.mask]
+	f := w.variants[k.mask]
 	ofKin := k.mask.any(&w.relating)
 	if f != nil {
 		t = f.tables[0].sibling()
@@ -154,12 +154,12 @@ func (w *World) draftTable(k key) (t *table, err error) {
 		return nil, err
 	}
 	if ofKin && f == nil {
-		f = &kin{relations: slices.Collect(k.mask.and(w.relating).ids()), credit: sweepAfter}
-		w.kins[k.mask] = f
+		f = &variants{relations: slices.Collect(k.mask.and(w.relating).ids()), sweepIn: sweepAfter}
+		w.variants[k.mask] = f
 	}
 	if w.enlist(t); ofKin {
 		f.tables = append(f.tables, t)
-		t.kin, t.targets = f, k.targets
+		t.variants, t.targets = f, k.targets
 	}
 	return t, nil
 }
@@ -167,7 +167,7 @@ func (w *World) draftTable(k key) (t *table, err error) {
 // relate applies the relation members of a draft to its table. Until all are read, since of an idle
 // table is its position.
 func (r *jsonReader) relate(t *table, d *draft) error {
-	f := t.kin
+	f := t.variants
 	if d.sweep != nil {
 		if len(f.tables) > 1 {
 			return errors.New("\"sweep\" is allowed only in the first archetype with the same components")
@@ -175,7 +175,7 @@ func (r *jsonReader) relate(t *table, d *draft) error {
 		if *d.sweep < -1<<31 || *d.sweep > 1<<30 {
 			return fmt.Errorf("\"sweep\" is %d, which is out of range", *d.sweep)
 		}
-		f.credit = int(*d.sweep)
+		f.sweepIn = int(*d.sweep)
 	}
 	if d.idle != nil {
 		if d.since != nil || !d.gone.empty() {
@@ -190,38 +190,38 @@ func (r *jsonReader) relate(t *table, d *draft) error {
 	}
 	r.since = t.since + 1
 	r.into.byKey[t.key()] = t
-	r.aimed, r.gone = append(r.aimed, t), append(r.gone, d.gone)
+	r.targeted, r.gone = append(r.targeted, t), append(r.gone, d.gone)
 	return nil
 }
 
 // settleTargets verifies what depends on the whole text: targets, their order and the reuse of tables.
 func (r *jsonReader) settleTargets() error {
-	for i, t := range r.aimed {
+	for i, t := range r.targeted {
 		if err := r.targets(t, r.gone[i]); err != nil {
 			r.Where = fmt.Sprintf("archetype %d, after byte %d", t.index, r.from[t.index])
 			return err
 		}
 	}
 	r.Where = ""
-	slices.SortStableFunc(r.aimed, bySince)
-	for i := 1; i < len(r.aimed); i++ {
-		if r.aimed[i-1].since == r.aimed[i].since {
-			return fmt.Errorf("two archetypes have \"since\" %d", r.aimed[i].since)
+	slices.SortStableFunc(r.targeted, bySince)
+	for i := 1; i < len(r.targeted); i++ {
+		if r.targeted[i-1].since == r.targeted[i].since {
+			return fmt.Errorf("two archetypes have \"since\" %d", r.targeted[i].since)
 		}
 	}
 	for _, t := range r.into.tables {
-		if t.kin == nil || t != t.kin.tables[0] {
+		if t.variants == nil || t != t.variants.tables[0] {
 			continue
 		}
-		f := t.kin
+		f := t.variants
 		slices.SortFunc(f.idle, bySince)
 		for i, t := range f.idle {
 			if t.since != uint64(i) {
 				return fmt.Errorf("%d archetypes of %v are idle; their numbers must start at 0 without gaps, but one is %d", len(f.idle), names(t.mask, r.into.comps), t.since)
 			}
 		}
-		if n := len(f.tables); f.credit < -n || f.credit > n+sweepAfter {
-			return fmt.Errorf("\"sweep\" of %v is %d; it must be from %d to %d", names(t.mask, r.into.comps), f.credit, -n, n+sweepAfter)
+		if n := len(f.tables); f.sweepIn < -n || f.sweepIn > n+sweepAfter {
+			return fmt.Errorf("\"sweep\" of %v is %d; it must be from %d to %d", names(t.mask, r.into.comps), f.sweepIn, -n, n+sweepAfter)
 		}
 	}
 	return nil
@@ -229,7 +229,7 @@ func (r *jsonReader) settleTargets() error {
 
 // targets compares the targets of t with the slots that the text names.
 func (r *jsonReader) targets(t *table, gone mask) error {
-	for i, id := range t.kin.relations {
+	for i, id := range t.variants.relations {
 		e, dead := t.targets[i&(MaxRelations-1)], gone.has(id)
 		gen := r.named.At(e.index)
 		if name := r.into.comps[id].name; !dead && gen != e.gen {

@@ -199,7 +199,7 @@ func TestWriteJSON_SaysWhatItCannotWrite(t *testing.T) {
 		{writeError(t, noNumber{[2]float64{math.Inf(-1), 1}}), "entity #2.1, component ecs.noNumber: json: unsupported value: -Inf"},
 		{writeError(t, complexes{}), "component ecs.complexes: json: unsupported type: complex64"},
 		{writeError(t, unwilling{}), "it will not"},
-		{writeError(t, tether{To: Entity{index: notYet, gen: 0}}), "is not created before Apply"},
+		{writeError(t, tether{To: Entity{index: placeholderBit, gen: 0}}), "is not created before Apply"},
 		{writeError(t, secret{1, 2}), "component ecs.secret: field shut of ecs.secret is omitted; export it, tag it json:\"-\" to omit it, or give the type MarshalJSON and UnmarshalJSON"},
 		{writeError(t, inSlice{}), "component ecs.inSlice: field shut of ecs.secret is omitted"},
 		{writeError(t, inMap{}), "component ecs.inMap: field shut of ecs.secret is omitted"},
@@ -309,7 +309,7 @@ func TestReadJSON_WornOutSlotsStayWornOut(t *testing.T) {
 		}
 		for range 3 {
 			a, b := v.Stats(), w.Stats()
-			if v.ents.room != w.ents.room || v.ents.lastLife != w.ents.lastLife || a.RetiredSlots != b.RetiredSlots || a.Entities != b.Entities || w.Check() != nil {
+			if v.ents.usable != w.ents.usable || v.ents.lastLife != w.ents.lastLife || a.RetiredSlots != b.RetiredSlots || a.Entities != b.Entities || w.Check() != nil {
 				t.Errorf("%+v\n%+v\n%v", a, b, w.Check())
 			}
 			for {

@@ -76,8 +76,8 @@ const flushBytes = 32 << 10
 // nothing per entity except in the methods of component types.
 func (w *World) WriteJSON(out io.Writer) error {
 	const op = "WriteJSON"
-	w.unclosed(op)
-	if w.asking {
+	w.mustBeOpen(op)
+	if w.allocating {
 		w.refuse(op)
 	}
 	if out == nil {
@@ -96,20 +96,20 @@ func (w *World) WriteJSON(out io.Writer) error {
 
 // beginText locks the world while it is written or read; endText is deferred.
 func (w *World) beginText() {
-	w.open++
+	w.locked++
 	w.fills++
 	w.texts++
 }
 
 func (w *World) endText() {
-	w.open--
+	w.locked--
 	w.fills--
 	w.texts--
 }
 
 // stillOpen returns an error if the allocator was closed, and with it all rows.
 func (w *World) stillOpen() error {
-	if w.open >= closedMark {
+	if w.locked >= closedMark {
 		return memory.ErrClosed
 	}
 	return nil
@@ -127,7 +127,7 @@ type jsonWriter struct {
 }
 
 func (j *jsonWriter) world() error {
-	for _, k := range j.w.kins {
+	for _, k := range j.w.variants {
 		for i, t := range k.idle {
 			j.idle[t] = i
 		}
@@ -175,7 +175,7 @@ func (j *jsonWriter) archetype(t *table) error {
 		sep = ","
 	}
 	j.buf.WriteByte(']')
-	if t.kin != nil {
+	if t.variants != nil {
 		j.relations(t)
 	}
 	if err := j.entities(t); err != nil {
@@ -192,7 +192,7 @@ func (j *jsonWriter) relations(t *table) {
 	} else {
 		var gone [][]byte
 		sep := `,"targets":{`
-		for i, id := range t.kin.relations {
+		for i, id := range t.variants.relations {
 			key, target := j.keys[id], t.targets[i&(MaxRelations-1)]
 			j.buf.WriteString(sep)
 			j.buf.Write(key)
@@ -212,8 +212,8 @@ func (j *jsonWriter) relations(t *table) {
 		}
 		j.since = t.since + 1
 	}
-	if t == t.kin.tables[0] {
-		fmt.Fprintf(&j.buf, `,"sweep":%d`, t.kin.credit)
+	if t == t.variants.tables[0] {
+		fmt.Fprintf(&j.buf, `,"sweep":%d`, t.variants.sweepIn)
 	}
 }
 

@@ -28,7 +28,7 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -95,9 +95,9 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (m *Map1[A]) Removes(ids ...ID) *Map1[A] {
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map1[A]) To(id ID, target Entity) *Map1[A] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -133,9 +133,9 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	}
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -243,9 +243,9 @@ func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -269,7 +269,7 @@ func (m *Map2[A, B]) Removes(ids ...ID) *Map2[A, B] {
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map2[A, B]) To(id ID, target Entity) *Map2[A, B] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -283,9 +283,9 @@ func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -326,7 +326,7 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -399,9 +399,9 @@ func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -426,7 +426,7 @@ func (m *Map3[A, B, C]) Removes(ids ...ID) *Map3[A, B, C] {
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map3[A, B, C]) To(id ID, target Entity) *Map3[A, B, C] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -441,9 +441,9 @@ func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -487,7 +487,7 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -563,9 +563,9 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -591,7 +591,7 @@ func (m *Map4[A, B, C, D]) Removes(ids ...ID) *Map4[A, B, C, D] {
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map4[A, B, C, D]) To(id ID, target Entity) *Map4[A, B, C, D] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -607,9 +607,9 @@ func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -656,7 +656,7 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -735,9 +735,9 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -764,7 +764,7 @@ func (m *Map5[A, B, C, D, E]) Removes(ids ...ID) *Map5[A, B, C, D, E] {
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map5[A, B, C, D, E]) To(id ID, target Entity) *Map5[A, B, C, D, E] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -781,9 +781,9 @@ func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) e
 	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -833,7 +833,7 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -915,9 +915,9 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -945,7 +945,7 @@ func (m *Map6[A, B, C, D, E, F]) Removes(ids ...ID) *Map6[A, B, C, D, E, F] {
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map6[A, B, C, D, E, F]) To(id ID, target Entity) *Map6[A, B, C, D, E, F] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -963,9 +963,9 @@ func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E
 	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1018,7 +1018,7 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1103,9 +1103,9 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1134,7 +1134,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Removes(ids ...ID) *Map7[A, B, C, D, E, F, G
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Map7[A, B, C, D, E, F, G] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -1153,9 +1153,9 @@ func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, 
 	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1211,7 +1211,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1299,9 +1299,9 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1331,7 +1331,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Removes(ids ...ID) *Map8[A, B, C, D, E, F
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Map8[A, B, C, D, E, F, G, H] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -1351,9 +1351,9 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d 
 	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1412,7 +1412,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F
 	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1503,9 +1503,9 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D,
 	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1536,7 +1536,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Removes(ids ...ID) *Map9[A, B, C, D, E
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) To(id ID, target Entity) *Map9[A, B, C, D, E, F, G, H, I] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -1557,9 +1557,9 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C,
 	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1621,7 +1621,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E,
 	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1715,9 +1715,9 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, 
 	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1749,7 +1749,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Removes(ids ...ID) *Map10[A, B, C,
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) To(id ID, target Entity) *Map10[A, B, C, D, E, F, G, H, I, J] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -1771,9 +1771,9 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, 
 	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1838,7 +1838,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e
 	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1935,9 +1935,9 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c 
 	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -1970,7 +1970,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Removes(ids ...ID) *Map11[A, B,
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) To(id ID, target Entity) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -1993,9 +1993,9 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b 
 	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -2063,7 +2063,7 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D
 	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
 	*(*L)(m.w.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
 	if m.w.observed != 0 {
-		m.w.tellNew(loc, 1, m.bits)
+		m.w.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -2163,9 +2163,9 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B,
 	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
 	*(*L)(m.w.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 
@@ -2199,7 +2199,7 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Removes(ids ...ID) *Map12[A,
 // To says what the mapper's relation with this ID relates to in all that m does, from now on. It
 // returns m. It panics with a [*memory.Misuse] where m adds no such relation.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) To(id ID, target Entity) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
-	m.turn(id, target)
+	m.setTarget(id, target)
 	return m
 }
 
@@ -2223,9 +2223,9 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A,
 	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
 	*(*L)(m.w.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
 	if m.w.observed != 0 {
-		m.w.tellAdded(entity, m.bits, m.was)
+		m.w.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.settle()
+	m.w.freePending()
 	return nil
 }
 

@@ -19,20 +19,20 @@ type mapper struct {
 
 	// The last ways of Add, Exchange and Remove: entities of one system mostly come from one
 	// archetype, and it is then all that is looked at.
-	adds, swaps, drops route
+	lastAdd, lastExchange, lastRemove cachedTransition
 
-	to       picks  // the targets of its relations
-	relating bool   // it has relations
-	epoch    uint64 // of the world when table was found
+	targets  targetSet // the targets of its relations
+	relating bool      // it has relations
+	epoch    uint64    // of the world when table was found
 
 	was mask // components of the entity that add was last asked for, before; while observed
 }
 
-// A route is where entities of one archetype go.
-type route struct {
+// A cachedTransition is where entities of one archetype go.
+type cachedTransition struct {
 	from  *table
-	way   *edge  // nil where they stay
-	epoch uint64 // of the world: tables may have been retired since
+	tr    *transition // nil where they stay
+	epoch uint64      // of the world: tables may have been retired since
 }
 
 func (m *mapper) init(w *World, ids ...ID) {
@@ -42,32 +42,32 @@ func (m *mapper) init(w *World, ids ...ID) {
 	m.relating = m.bits.any(&w.relating)
 }
 
-// turn chooses the target of relation id, from now on.
-func (m *mapper) turn(id ID, target Entity) {
+// setTarget chooses the target of relation id, from now on.
+func (m *mapper) setTarget(id ID, target Entity) {
 	m.w.mustRelate("To", id)
 	if !m.bits.has(id) {
 		panic(&memory.Misuse{Package: "ecs", Op: "To", Reason: "relation " + m.w.comps[id].name + " is not what the mapper adds"})
 	}
-	m.to.set("To", id, target)
+	m.targets.set("To", id, target)
 	m.table = nil
 }
 
 // mustRelate panics where id is no relation of w.
 func (w *World) mustRelate(op string, id ID) {
-	w.unclosed(op)
+	w.mustBeOpen(op)
 	if c := w.known(op, id); !w.relating.has(id) {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "component " + c.name + " is no relation"})
 	}
 }
 
-// aims reports whether the targets of all relations of m are alive. It panics where one was not named.
-func (m *mapper) aims(op string) error {
+// checkTargets reports whether the targets of all relations of m are alive. It panics where one was not named.
+func (m *mapper) checkTargets(op string) error {
 	for id := range m.bits.and(m.w.relating).ids() {
-		if _, ok := m.to.find(id); !ok {
+		if _, ok := m.targets.find(id); !ok {
 			m.w.refuseNoTarget(op, id)
 		}
 	}
-	if !m.w.alive(&m.to) {
+	if !m.w.targetsAlive(&m.targets) {
 		return errTarget
 	}
 	return nil
@@ -85,12 +85,12 @@ func mustRegister[T any](w *World, op string) ID {
 // target returns the archetype that new entities go to.
 func (m *mapper) target() (*table, error) {
 	if m.relating {
-		if err := m.aims("NewEntity"); err != nil {
+		if err := m.checkTargets("NewEntity"); err != nil {
 			return nil, err
 		}
 	}
 	if m.table == nil || m.epoch != m.w.epoch {
-		k, _ := m.w.keyAfter("NewEntity", nil, m.bits, &m.to)
+		k, _ := m.w.keyAfter("NewEntity", nil, m.bits, &m.targets)
 		t, err := m.w.tableFor(k)
 		if err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func (m *mapper) removes(ids []ID) {
 	if both := m.bits.and(drop); !both.empty() {
 		panic(&memory.Misuse{Package: "ecs", Op: "Removes", Reason: "component " + names(both, m.w.comps)[0] + " is what the mapper adds"})
 	}
-	m.drop, m.swaps = drop, route{}
+	m.drop, m.lastExchange = drop, cachedTransition{}
 }
 
 // add moves e to where it has all components of m and none of those that swap takes, and returns
@@ -142,56 +142,56 @@ func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 		return 0, ErrStale
 	}
 	t := w.tableAt(r.loc)
-	last := &m.adds
+	last := &m.lastAdd
 	if swap {
-		last = &m.swaps
+		last = &m.lastExchange
 	}
 	if t != last.from || last.epoch != w.epoch || m.relating {
 		if m.relating {
-			if err := m.aims(op); err != nil {
+			if err := m.checkTargets(op); err != nil {
 				return 0, err
 			}
 		}
-		if err := m.route(op, last, t, t.mask.without(m.takes(swap)).with(m.bits), &m.to); err != nil {
+		if err := m.findTransition(op, last, t, t.mask.without(m.removed(swap)).with(m.bits), &m.targets); err != nil {
 			return 0, err
 		}
 	}
-	way := last.way // an observer may call Removes, which forgets it
+	tr := last.tr // an observer may call Removes, which forgets it
 	if w.observed != 0 {
 		m.was = t.mask
-		if swap && way != nil {
-			if err := w.tellLoss(op, r.loc, way.to); err != nil {
+		if swap && tr != nil {
+			if err := w.notifyLoss(op, r.loc, tr.to); err != nil {
 				return 0, err
 			}
 		}
 	}
-	if way == nil {
+	if tr == nil {
 		return r.loc, nil
 	}
-	return w.relocate(e.index, r, way)
+	return w.relocate(e.index, r, tr)
 }
 
-// takes returns the components that an operation takes away.
-func (m *mapper) takes(swap bool) mask {
+// removed returns the components that an operation takes away.
+func (m *mapper) removed(swap bool) mask {
 	if swap {
 		return m.drop
 	}
 	return mask{}
 }
 
-// route finds the way from t to the table with the given components and targets.
+// findTransition finds the way from t to the table with the given components and targets.
 //
 //go:noinline
-func (m *mapper) route(op string, last *route, t *table, after mask, to *picks) error {
+func (m *mapper) findTransition(op string, last *cachedTransition, t *table, after mask, to *targetSet) error {
 	w := m.w
-	k, turned := w.keyAfter(op, t, after, to)
-	if k.mask == t.mask && !turned {
-		*last = route{from: t, epoch: w.epoch}
+	k, retargets := w.keyAfter(op, t, after, to)
+	if k.mask == t.mask && !retargets {
+		*last = cachedTransition{from: t, epoch: w.epoch}
 		return nil
 	}
-	way, err := w.edgeTo(t, k, turned)
+	tr, err := w.transitionTo(t, k, retargets)
 	if err == nil {
-		*last = route{from: t, way: way, epoch: w.epoch}
+		*last = cachedTransition{from: t, tr: tr, epoch: w.epoch}
 	}
 	return err
 }
@@ -212,15 +212,15 @@ func (m *mapper) Remove(e Entity) (bool, error) {
 	if r == nil {
 		return false, nil
 	}
-	if t := w.tableAt(r.loc); t != m.drops.from || m.drops.epoch != w.epoch {
-		if err := m.route("Remove", &m.drops, t, t.mask.without(m.bits), nil); err != nil {
+	if t := w.tableAt(r.loc); t != m.lastRemove.from || m.lastRemove.epoch != w.epoch {
+		if err := m.findTransition("Remove", &m.lastRemove, t, t.mask.without(m.bits), nil); err != nil {
 			return false, err
 		}
 	}
-	if m.drops.way == nil {
+	if m.lastRemove.tr == nil {
 		return false, nil
 	}
-	if err := w.lose("Remove", e, r, m.drops.way); err != nil {
+	if err := w.removeComponents("Remove", e, r, m.lastRemove.tr); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -232,7 +232,7 @@ func (m *mapper) Remove(e Entity) (bool, error) {
 func (m *mapper) RemoveAll(s Selection) (int, error) {
 	m.w.mutable("RemoveAll")
 	f := s.selection()
-	f.own(m.w, "RemoveAll")
+	f.checkWorld(m.w, "RemoveAll")
 	total := 0
 	for _, t := range f.matches {
 		if !t.mask.any(&m.bits) || t.rows() == 0 {
@@ -244,7 +244,7 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 			return total, err
 		}
 		total += moved.left
-		m.w.settle()
+		m.w.freePending()
 	}
 	return total, nil
 }
@@ -256,21 +256,21 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 	w := m.w
 	w.mutable(op)
 	f := s.selection()
-	f.own(w, op)
+	f.checkWorld(w, op)
 	if m.relating {
-		if err := m.aims(op); err != nil {
+		if err := m.checkTargets(op); err != nil {
 			return 0, err
 		}
 	}
 	// An observer may narrow the filter and configure the mapper: that is for the next call.
-	matches, drop, to := f.matches, m.takes(swap), m.to
+	matches, drop, to := f.matches, m.removed(swap), m.targets
 	total := 0
 	for i := range matches {
 		t := matches[i]
 		if t.rows() == 0 {
 			continue
 		}
-		if k, turned := w.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to); turned || k.mask != t.mask {
+		if k, retargets := w.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to); retargets || k.mask != t.mask {
 			continue
 		}
 		for k := range t.used() {
@@ -278,7 +278,7 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 		}
 		total += t.rows()
 		if w.observed != 0 {
-			w.tellWritten(t, op, m.bits)
+			w.notifyWritten(t, op, m.bits)
 		}
 	}
 	for i := range matches {
@@ -286,11 +286,11 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 		if t.rows() == 0 {
 			continue
 		}
-		k, turned := w.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to)
-		if !turned && k.mask == t.mask {
+		k, retargets := w.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to)
+		if !retargets && k.mask == t.mask {
 			continue
 		}
-		moved, err := w.moveAll(op, t, k, turned)
+		moved, err := w.moveAll(op, t, k, retargets)
 		if err != nil {
 			return total, err
 		}
@@ -300,9 +300,9 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 			write(loc, n)
 		}
 		if w.observed != 0 {
-			w.tellMoved(op, all, m.bits, was)
+			w.notifyMoved(op, all, m.bits, was)
 		}
-		w.settle()
+		w.freePending()
 	}
 	return total, nil
 }

@@ -117,8 +117,8 @@ func observe[T any](c Component[T], op string, kind eventKind, f func(Entity, *T
 }
 
 func (w *World) observe(op string, none bool, o *Observer) *Observer {
-	w.unclosed(op)
-	if w.asking { // what is half done has not noted what it would be told
+	w.mustBeOpen(op)
+	if w.allocating { // what is half done has not noted what it would be told
 		w.refuse(op)
 	}
 	if none {
@@ -133,7 +133,7 @@ func (w *World) observe(op string, none bool, o *Observer) *Observer {
 // again does nothing.
 func (o *Observer) Stop() {
 	if w := o.w; w != nil {
-		w.alone("Stop")
+		w.notInParallel("Stop")
 		o.w = nil
 		left := slices.DeleteFunc(slices.Clone(w.lists[o.kind]), func(other *Observer) bool { return other == o })
 		w.setObservers(o.kind, left)
@@ -144,27 +144,27 @@ func (s *observers) setObservers(k eventKind, list []*Observer) {
 	s.lists[k], s.watched[k] = list, mask{}
 	s.observed &^= 1 << k
 	for _, o := range list {
-		s.watched[k] = s.watched[k].with(o.looksAt())
+		s.watched[k] = s.watched[k].with(o.mask())
 		s.observed |= 1 << k
 	}
 }
 
-// looksAt returns the components that the observer is told of.
-func (o *Observer) looksAt() mask {
+// mask returns the components that the observer is told of.
+func (o *Observer) mask() mask {
 	if o.kind < addEvent {
 		return wholeEntity
 	}
 	return maskBit(o.id)
 }
 
-// tell calls the observers of what happened to the components in m of n entities from loc on.
-func (w *World) tell(k eventKind, loc uint32, n int, m mask) {
-	if !w.watched[k].any(&m) || w.open >= closedMark {
+// notify calls the observers of what happened to the components in m of n entities from loc on.
+func (w *World) notify(k eventKind, loc uint32, n int, m mask) {
+	if !w.watched[k].any(&m) || w.locked >= closedMark {
 		return
 	}
-	w.open++
-	w.telling++
-	defer w.endTelling()
+	w.locked++
+	w.notifying++
+	defer w.endNotify()
 	for row := range uint32(n) {
 		for _, o := range w.lists[k] {
 			if o.w == nil || k >= addEvent && !m.has(o.id) {
@@ -175,117 +175,117 @@ func (w *World) tell(k eventKind, loc uint32, n int, m mask) {
 				p = w.cell(loc+row, o.id, o.size)
 			}
 			o.call(*w.entity(loc + row), p)
-			if w.open >= closedMark { // the allocator has closed the world
+			if w.locked >= closedMark { // the allocator has closed the world
 				return
 			}
 		}
 	}
 }
 
-func (w *World) endTelling() {
-	w.open--
-	w.telling--
+func (w *World) endNotify() {
+	w.locked--
+	w.notifying--
 }
 
 // What tells of writes notes them before: those who are told find the stamps as they are.
 
-// tellNew tells that n entities with the components in m were created from loc on.
+// notifyCreated tells that n entities with the components in m were created from loc on.
 //
 //go:noinline
-func (w *World) tellNew(loc uint32, n int, m mask) {
-	w.note(loc, n, m)
-	w.tell(createEvent, loc, n, wholeEntity)
-	w.tell(addEvent, loc, n, m)
+func (w *World) notifyCreated(loc uint32, n int, m mask) {
+	w.stampRows(loc, n, m)
+	w.notify(createEvent, loc, n, wholeEntity)
+	w.notify(addEvent, loc, n, m)
 }
 
-// tellBatch is tellNew for the rows of a batch.
-func (w *World) tellBatch(s span) {
+// notifyBatch is tellNew for the rows of a batch.
+func (w *World) notifyBatch(s span) {
 	if w.observed == 0 || s.left == 0 {
 		return
 	}
-	w.noteRun(s, s.t.mask)
+	w.stampSpan(s, s.t.mask)
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
-		w.tell(createEvent, loc, n, wholeEntity)
-		w.tell(addEvent, loc, n, s.t.mask)
+		w.notify(createEvent, loc, n, wholeEntity)
+		w.notify(addEvent, loc, n, s.t.mask)
 	}
 }
 
-// tellAdded tells that e was given the components in m, of which it had those in was.
+// notifyAdded tells that e was given the components in m, of which it had those in was.
 //
 //go:noinline
-func (w *World) tellAdded(e Entity, m, was mask) {
+func (w *World) notifyAdded(e Entity, m, was mask) {
 	if r := w.ents.find(e); r != nil {
 		loc := r.loc
-		w.note(loc, 1, m)
-		w.tell(addEvent, loc, 1, m.without(was))
-		w.tell(setEvent, loc, 1, m.and(was))
+		w.stampRows(loc, 1, m)
+		w.notify(addEvent, loc, 1, m.without(was))
+		w.notify(setEvent, loc, 1, m.and(was))
 	}
 }
 
-// tellOne is tellAdded for one component.
+// notifyOne is tellAdded for one component.
 //
 //go:noinline
-func (w *World) tellOne(e Entity, id ID, had bool) {
+func (w *World) notifyOne(e Entity, id ID, had bool) {
 	if r := w.ents.find(e); r != nil {
 		k := addEvent
 		if had {
 			k = setEvent
 		}
-		w.note(r.loc, 1, maskBit(id))
-		w.tell(k, r.loc, 1, maskBit(id))
+		w.stampRows(r.loc, 1, maskBit(id))
+		w.notify(k, r.loc, 1, maskBit(id))
 	}
 }
 
-// tellMoved is tellAdded for the rows of a batch, which had the components in was before.
-func (w *World) tellMoved(op string, s span, m, was mask) {
-	w.noteRun(s, m)
+// notifyMoved is tellAdded for the rows of a batch, which had the components in was before.
+func (w *World) notifyMoved(op string, s span, m, was mask) {
+	w.stampSpan(s, m)
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
-		w.tell(addEvent, loc, n, m.without(was))
-		w.tell(setEvent, loc, n, m.and(was))
+		w.notify(addEvent, loc, n, m.without(was))
+		w.notify(setEvent, loc, n, m.and(was))
 	}
 	w.mutable(op)
 }
 
-// tellEnd tells that the entity at loc is about to be removed. It panics where the world may not
+// notifyRemoval tells that the entity at loc is about to be removed. It panics where the world may not
 // be changed after that.
 //
 //go:noinline
-func (w *World) tellEnd(loc uint32) {
-	w.tell(removeEvent, loc, 1, w.tableAt(loc).mask)
-	w.tell(destroyEvent, loc, 1, wholeEntity)
+func (w *World) notifyRemoval(loc uint32) {
+	w.notify(removeEvent, loc, 1, w.tableAt(loc).mask)
+	w.notify(destroyEvent, loc, 1, wholeEntity)
 	w.mutable("Remove")
 }
 
-// tellEnds is tellEnd for all entities of t. An entity without components that an observer spawns
+// notifyRemovals is tellEnd for all entities of t. An entity without components that an observer spawns
 // meanwhile goes untold, where t is the archetype of such.
-func (w *World) tellEnds(t *table, op string) {
-	w.tellRows(removeEvent, t, t.mask)
-	w.tellRows(destroyEvent, t, wholeEntity)
+func (w *World) notifyRemovals(t *table, op string) {
+	w.notifyRows(removeEvent, t, t.mask)
+	w.notifyRows(destroyEvent, t, wholeEntity)
 	w.mutable(op)
 }
 
-// tellWritten tells that the components in m were written in all rows of t.
-func (w *World) tellWritten(t *table, op string, m mask) {
-	w.noteRows(t, m)
-	w.tellRows(setEvent, t, m)
+// notifyWritten tells that the components in m were written in all rows of t.
+func (w *World) notifyWritten(t *table, op string, m mask) {
+	w.stampTable(t, m)
+	w.notifyRows(setEvent, t, m)
 	w.mutable(op)
 }
 
-// tellRows tells what happens to all rows of t.
-func (w *World) tellRows(k eventKind, t *table, m mask) {
+// notifyRows tells what happens to all rows of t.
+func (w *World) notifyRows(k eventKind, t *table, m mask) {
 	if !w.watched[k].any(&m) {
 		return
 	}
 	for i, used := 0, t.used(); i < used && i < len(t.chunks); i++ {
-		w.tell(k, t.chunks[i].number<<rowBits, t.rowsIn(i), m)
+		w.notify(k, t.chunks[i].number<<rowBits, t.rowsIn(i), m)
 	}
 }
 
-// tellLoss tells that the entity at loc is about to lose components on its way to a table, in
+// notifyLoss tells that the entity at loc is about to lose components on its way to a table, in
 // which there is room for it then.
 //
 //go:noinline
-func (w *World) tellLoss(op string, loc uint32, to *table) error {
+func (w *World) notifyLoss(op string, loc uint32, to *table) error {
 	lost := w.tableAt(loc).mask.without(to.mask)
 	if !w.watched[removeEvent].any(&lost) {
 		return nil
@@ -296,17 +296,17 @@ func (w *World) tellLoss(op string, loc uint32, to *table) error {
 		}
 		if to.tailN == 0 {
 			w.setTail(to, 0, 0)
-			w.keepEmpty(to)
+			w.listEmpty(to)
 		}
 	}
-	w.tell(removeEvent, loc, 1, lost)
+	w.notify(removeEvent, loc, 1, lost)
 	w.mutable(op)
 	return nil
 }
 
-// tellLosses is tellLoss for all rows of src, when room for them was made in to. It gives that
+// notifyLosses is tellLoss for all rows of src, when room for them was made in to. It gives that
 // room back where an observer panics.
-func (w *World) tellLosses(op string, src, to *table) {
+func (w *World) notifyLosses(op string, src, to *table) {
 	lost := src.mask.without(to.mask)
 	if !w.watched[removeEvent].any(&lost) {
 		return
@@ -317,10 +317,10 @@ func (w *World) tellLosses(op string, src, to *table) {
 	done := false
 	defer func() {
 		if !done {
-			w.keepSpare(to)
+			w.trimSpares(to)
 		}
 	}()
-	w.tellRows(removeEvent, src, lost)
+	w.notifyRows(removeEvent, src, lost)
 	w.mutable(op)
 	done = true
 }

@@ -418,8 +418,8 @@ func TestObserver_ALoopWithinItEndsWithTheChange(t *testing.T) {
 		}
 	})
 	w.Remove(es[0])
-	if len(w.walking) != 0 || w.Check() != nil {
-		t.Errorf("%d loops go on behind the change", len(w.walking))
+	if len(w.running) != 0 || w.Check() != nil {
+		t.Errorf("%d loops go on behind the change", len(w.running))
 	}
 }
 
@@ -444,7 +444,7 @@ func TestObserver_WhoseAllocatorClosesTheWorld(t *testing.T) {
 		told := 0
 		end := func(Entity, *position) {
 			told++
-			w.lost()
+			w.allocatorClosed()
 			clear(mem.live)
 		}
 		if !before {
@@ -460,7 +460,7 @@ func TestObserver_WhoseAllocatorClosesTheWorld(t *testing.T) {
 				t.Error(text)
 			}
 		}
-		if told != 1 || w.Len() != 0 || w.Check() != nil || w.telling != 0 {
+		if told != 1 || w.Len() != 0 || w.Check() != nil || w.notifying != 0 {
 			t.Errorf("told %d, %v", told, w.Check())
 		}
 	}
@@ -543,7 +543,7 @@ func TestCheck_NamesEachCorruptionOfObservers(t *testing.T) {
 		{"component 3, stopped false", func(_ *World, o *Observer) { o.id = 3 }},
 		{"number 0 of kind 2", func(_ *World, o *Observer) { o.size++ }},
 		{"number 1 of kind 2", func(w *World, o *Observer) { w.lists[addEvent] = append(w.lists[addEvent], o) }},
-		{"with 0 fills, 1 observers", func(w *World, _ *Observer) { w.telling++ }},
+		{"with 0 fills, 1 observers", func(w *World, _ *Observer) { w.notifying++ }},
 	} {
 		w, _ := newTestWorld(t, Config{})
 		o := mustRegisterTest[position](t, w).OnAdd(func(Entity, *position) {})
@@ -551,7 +551,7 @@ func TestCheck_NamesEachCorruptionOfObservers(t *testing.T) {
 		if err := w.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Check says %v, want %q", err, c.want)
 		}
-		w.observers, w.telling = observers{}, 0 // a ruined world is not closed otherwise
+		w.observers, w.notifying = observers{}, 0 // a ruined world is not closed otherwise
 	}
 }
 

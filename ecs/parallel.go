@@ -15,7 +15,7 @@ import (
 // 20 ns, to be lost in the loop over them, and few enough for a world of some ten thousand
 // entities to have work for several workers. It is a constant because results, which are one per
 // piece, must not depend on who computes them.
-const pieceRows = 1024
+const batchRows = 1024
 
 // A Task is what a body gets to know of its call. It belongs to the worker, and is valid until the
 // body returns: outside of a body its methods other than Worker panic with a [*memory.Misuse],
@@ -28,9 +28,9 @@ type Task struct {
 	commands *Commands
 
 	w     *World // nil outside of a body
-	piece int
+	batch int
 	index int // of the first row, among all of the archetypes that match
-	part  int // of the pass, and the chunk in it
+	table int // of the pass, and the chunk in it
 	chunk int
 	n     int // rows of this call
 	row   uintptr
@@ -43,17 +43,17 @@ type Task struct {
 // depends on luck.
 func (t *Task) Worker() int { return t.worker }
 
-// Piece returns the number of the piece, from 0 to Pieces() - 1 of the filter.
-func (t *Task) Piece() int {
-	t.within("Piece")
-	return t.piece
+// Batch returns the number of the batch that the body runs, from 0 to Batches() - 1 of the filter.
+func (t *Task) Batch() int {
+	t.mustBeInBody("Piece")
+	return t.batch
 }
 
 // Index returns the number of the call's first entity in the order of All: where its result goes
 // in a slice with one for each entity. ChangedSince of the filter does not change it: Index counts the
 // entities in between as well, so that it depends on rows alone, as pieces do.
 func (t *Task) Index() int {
-	t.within("Index")
+	t.mustBeInBody("Index")
 	return t.index
 }
 
@@ -62,37 +62,37 @@ func (t *Task) Index() int {
 // which these are nobody knows before: make it large enough for all of them, or have each piece
 // rewind it to a Mark.
 func (t *Task) Scratch() *arena.Linear {
-	t.within("Scratch")
+	t.mustBeInBody("Scratch")
 	return t.scratch
 }
 
-func (t *Task) within(op string) {
+func (t *Task) mustBeInBody(op string) {
 	if t.w == nil {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a Task is valid until its body returns"})
 	}
 }
 
 func (t *Task) idle() bool {
-	return t.w == nil && t.piece|t.index|t.part|t.chunk|t.n == 0 && t.row == 0 && t.es == 0 && t.cols == [maxFilter]address{} &&
-		(t.commands == nil || len(t.commands.ops)|len(t.commands.words)|len(t.commands.given.cuts) == 0 && t.commands.given.spawned == 0)
+	return t.w == nil && t.batch|t.index|t.table|t.chunk|t.n == 0 && t.row == 0 && t.es == 0 && t.cols == [maxFilter]address{} &&
+		(t.commands == nil || len(t.commands.ops)|len(t.commands.words)|len(t.commands.task.starts) == 0 && t.commands.task.spawned == 0)
 }
 
 // A runner is a filter with its types: it calls a body of its own for the rows that t names.
 type runner interface {
-	runPiece(t *Task, body any)
+	runBatch(t *Task, body any)
 }
 
-// A pass is what the workers do for one call of Parallel: the rows of the archetypes that match,
+// A parallelRun is what the workers do for one call of Parallel: the rows of the archetypes that match,
 // cut into pieces of pieceRows each. Pieces are numbered as All goes, and claimed in that order.
 //
 // Where bodies panic, the panic that counts is that of the first piece: whoever finds a later one
 // to do leaves it, and whoever has an earlier one finishes it.
-type pass struct {
-	f     *filter
-	run   runner
-	body  any
-	parts []part // that have rows
-	share int64  // a claim takes one of so many shares of what is left
+type parallelRun struct {
+	f      *filter
+	run    runner
+	body   any
+	tables []tableBatches // that have rows
+	share  int64          // a claim takes one of so many shares of what is left
 
 	next atomic.Int64 // first piece that nobody has claimed
 	stop atomic.Int64 // pieces from here on are not run
@@ -101,29 +101,29 @@ type pass struct {
 	ended outcome
 }
 
-// A part is the pieces of one archetype.
-type part struct {
-	t     *table
-	piece int // number of its first piece
-	index int // rows before it
+// A tableBatches is the pieces of one archetype.
+type tableBatches struct {
+	t          *table
+	firstBatch int // number of its first piece
+	firstRow   int // rows before it
 }
 
 // An outcome is how a body ended that did not return.
 type outcome struct {
 	found bool
 	exit  bool // by runtime.Goexit
-	piece int
+	batch int
 	value any
 	stack []byte
 }
 
-// Pieces returns the number of pieces that Parallel cuts the matching entities into now: one for
+// Batches returns the number of batches that Parallel cuts the matching entities into now: one for
 // each 1024 entities of an archetype, and one for the rest, changed or not.
-func (f *filter) Pieces() (n int) {
-	f.w.alone("Pieces")
+func (f *filter) Batches() (n int) {
+	f.w.notInParallel("Pieces")
 	f.update(len(f.w.tables))
 	for _, t := range f.matches {
-		n += (t.rows() + pieceRows - 1) / pieceRows
+		n += (t.rows() + batchRows - 1) / batchRows
 	}
 	return n
 }
@@ -131,7 +131,7 @@ func (f *filter) Pieces() (n int) {
 // parallel is Parallel without types.
 func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 	w := f.w
-	w.alone("Parallel")
+	w.notInParallel("Parallel")
 	if ws == nil || none {
 		panic(&memory.Misuse{Package: "ecs", Op: "Parallel", Reason: "a pass needs workers and a body"})
 	}
@@ -144,19 +144,19 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 			t.scratch.Reset()
 		}
 	}
-	p := &ws.pass
+	p := &ws.run
 	p.ended = outcome{}
-	pieces := p.cut(f, len(ws.tasks))
-	defer p.forget()
-	if pieces == 0 {
+	batches := p.split(f, len(ws.tasks))
+	defer p.reset()
+	if batches == 0 {
 		return
 	}
 	p.run, p.body = run, body
-	w.open++
-	w.parallel = true
-	defer p.carry() // last, when all have stopped and nothing is locked
+	w.locked++
+	w.inParallel = true
+	defer p.rethrow() // last, when all have stopped and nothing is locked
 	defer ws.finish(w)
-	ws.call(pieces)
+	ws.call(batches)
 	p.work(ws.tasks[0])
 }
 
@@ -164,12 +164,12 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 // have.
 func (ws *Workers) finish(w *World) {
 	ws.dismiss()
-	w.open--
-	w.parallel = false
-	if w.gone.Swap(false) { // the books are nobody else's again
-		w.lost()
+	w.locked--
+	w.inParallel = false
+	if w.closedInRun.Swap(false) { // the books are nobody else's again
+		w.allocatorClosed()
 	}
-	if !ws.pass.ended.found && w.open < closedMark {
+	if !ws.run.ended.found && w.locked < closedMark {
 		ws.collect(w)
 	}
 	for _, t := range ws.tasks {
@@ -177,15 +177,15 @@ func (ws *Workers) finish(w *World) {
 	}
 }
 
-// alone panics in a pass: the call would change what others read.
-func (w *World) alone(op string) {
-	if w.parallel {
+// notInParallel panics in a pass: the call would change what others read.
+func (w *World) notInParallel(op string) {
+	if w.inParallel {
 		w.refuse(op)
 	}
 }
 
-// cut lists the parts and returns the number of pieces.
-func (p *pass) cut(f *filter, workers int) (pieces int) {
+// split lists the parts and returns the number of pieces.
+func (p *parallelRun) split(f *filter, workers int) (batches int) {
 	f.update(len(f.w.tables))
 	p.f, p.share = f, int64(4*workers)
 	index := 0
@@ -194,31 +194,31 @@ func (p *pass) cut(f *filter, workers int) (pieces int) {
 		if n == 0 {
 			continue
 		}
-		p.parts = append(p.parts, part{t: t, piece: pieces, index: index})
-		pieces += (n + pieceRows - 1) / pieceRows
+		p.tables = append(p.tables, tableBatches{t: t, firstBatch: batches, firstRow: index})
+		batches += (n + batchRows - 1) / batchRows
 		index += n
 	}
 	p.next.Store(0)
-	p.stop.Store(int64(pieces))
-	return pieces
+	p.stop.Store(int64(batches))
+	return batches
 }
 
-// forget lets go of the world and of what the caller gave.
-func (p *pass) forget() {
-	clear(p.parts)
-	p.parts = p.parts[:0]
+// reset lets go of the world and of what the caller gave.
+func (p *parallelRun) reset() {
+	clear(p.tables)
+	p.tables = p.tables[:0]
 	p.f, p.run, p.body = nil, nil, nil
 	p.next.Store(0)
 	p.stop.Store(0)
 }
 
-func (p *pass) idle() bool {
-	return p.f == nil && p.run == nil && p.body == nil && len(p.parts) == 0 && p.next.Load()|p.stop.Load() == 0
+func (p *parallelRun) idle() bool {
+	return p.f == nil && p.run == nil && p.body == nil && len(p.tables) == 0 && p.next.Load()|p.stop.Load() == 0
 }
 
 // claim takes the next pieces: many at first, so that a worker walks on in memory, and one by one
 // in the end, so that all are done at about the same time.
-func (p *pass) claim() (from, to int64) {
+func (p *parallelRun) claim() (from, to int64) {
 	for {
 		from = p.next.Load()
 		left := p.stop.Load() - from
@@ -233,14 +233,14 @@ func (p *pass) claim() (from, to int64) {
 }
 
 // work runs pieces until nobody has any left.
-func (p *pass) work(t *Task) {
+func (p *parallelRun) work(t *Task) {
 	for from, to := p.claim(); from < to; from, to = p.claim() {
-		p.runPieces(t, from, to)
+		p.runBatches(t, from, to)
 	}
 }
 
-// runPieces runs the claimed pieces, those behind a fault excepted.
-func (p *pass) runPieces(t *Task, from, to int64) {
+// runBatches runs the claimed pieces, those behind a fault excepted.
+func (p *parallelRun) runBatches(t *Task, from, to int64) {
 	returned := false
 	t.w = p.f.w
 	defer func() {
@@ -249,34 +249,34 @@ func (p *pass) runPieces(t *Task, from, to int64) {
 			p.fail(int(from), recover())
 		}
 	}()
-	t.part, _ = slices.BinarySearchFunc(p.parts, from, func(k part, piece int64) int {
-		if int64(k.piece) <= piece {
+	t.table, _ = slices.BinarySearchFunc(p.tables, from, func(k tableBatches, batch int64) int {
+		if int64(k.firstBatch) <= batch {
 			return -1
 		}
 		return 1
 	})
-	t.part--
-	for ; from < to && from < p.stop.Load() && !p.f.w.gone.Load(); from++ {
-		if next := t.part + 1; next < len(p.parts) && int64(p.parts[next].piece) == from {
-			t.part, t.chunk = next, 0
+	t.table--
+	for ; from < to && from < p.stop.Load() && !p.f.w.closedInRun.Load(); from++ {
+		if next := t.table + 1; next < len(p.tables) && int64(p.tables[next].firstBatch) == from {
+			t.table, t.chunk = next, 0
 		}
-		p.runPiece(t, int(from))
+		p.runBatch(t, int(from))
 	}
 	returned = true
 }
 
-// runPiece calls the body for each run of rows of the piece that lie in one chunk, and that have
+// runBatch calls the body for each run of rows of the piece that lie in one chunk, and that have
 // changed where the filter asks for it.
-func (p *pass) runPiece(t *Task, piece int) {
-	k := &p.parts[t.part]
+func (p *parallelRun) runBatch(t *Task, batch int) {
+	k := &p.tables[t.table]
 	w, tab := p.f.w, k.t
-	row := (piece - k.piece) * pieceRows
-	end := min(row+pieceRows, tab.rows())
-	t.piece = piece
+	row := (batch - k.firstBatch) * batchRows
+	end := min(row+batchRows, tab.rows())
+	t.batch = batch
 	if t.chunk == 0 && row > 0 {
 		t.chunk = tab.chunkOf(uint32(row))
 	}
-	for row < end && !w.gone.Load() {
+	for row < end && !w.closedInRun.Load() {
 		c := &tab.chunks[t.chunk]
 		past := int(c.first) + int(c.cap)
 		if row >= past {
@@ -287,13 +287,13 @@ func (p *pass) runPiece(t *Task, piece int) {
 		if row = int(c.first) + first; n == 0 {
 			continue
 		}
-		t.index, t.n, t.row = k.index+row, n, uintptr(first)
+		t.index, t.n, t.row = k.firstRow+row, n, uintptr(first)
 		t.es = address(uintptr(w.chunks[c.number].base))
 		columns := w.row(c.number)
 		for i := 0; i < p.f.n; i++ {
 			t.cols[i&(maxFilter-1)] = columns[p.f.ids[i&(maxFilter-1)]]
 		}
-		p.run.runPiece(t, p.body)
+		p.run.runBatch(t, p.body)
 		row += t.n
 	}
 }
@@ -310,19 +310,19 @@ func (t *table) chunkOf(row uint32) int {
 }
 
 // fail notes how the body of a piece ended. What is behind it is not run any more.
-func (p *pass) fail(piece int, value any) {
+func (p *parallelRun) fail(batch int, value any) {
 	stack := debug.Stack()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended.found && p.ended.piece < piece {
+	if p.ended.found && p.ended.batch < batch {
 		return
 	}
-	p.ended = outcome{found: true, exit: value == nil, piece: piece, value: value, stack: stack}
-	p.stop.Store(int64(piece))
+	p.ended = outcome{found: true, exit: value == nil, batch: batch, value: value, stack: stack}
+	p.stop.Store(int64(batch))
 }
 
-// carry ends the caller as the first piece that did not return has ended.
-func (p *pass) carry() {
+// rethrow ends the caller as the first piece that did not return has ended.
+func (p *parallelRun) rethrow() {
 	if !p.ended.found {
 		return
 	}
@@ -336,7 +336,7 @@ func (p *pass) carry() {
 
 // Stack returns the stack of the body whose panic the last pass carried to the caller, as
 // [debug.Stack] prints it; nil where there was none. The panic itself shows the caller's.
-func (ws *Workers) Stack() []byte { return ws.pass.ended.stack }
+func (ws *Workers) Stack() []byte { return ws.run.ended.stack }
 
 // Results holds a value for each piece of a pass, in their order, which is what makes a sum or a
 // list independent of the number of workers. The zero Results is empty and ready; it is kept from
@@ -348,7 +348,7 @@ type Results[R any] struct {
 
 // Prepare makes room for the pieces of s, each with a zeroed value. Call it before the pass.
 func (r *Results[R]) Prepare(s Selection) {
-	n := s.selection().Pieces()
+	n := s.selection().Batches()
 	r.values = slices.Grow(r.values[:0], n)[:n]
 	clear(r.values)
 }
@@ -356,7 +356,7 @@ func (r *Results[R]) Prepare(s Selection) {
 // At returns the value of the piece that t runs. Where the body is called several times for one
 // piece it is the same. It panics with a [*memory.Misuse] where Prepare made no room for it.
 func (r *Results[R]) At(t *Task) *R {
-	i := t.Piece()
+	i := t.Batch()
 	if i >= len(r.values) {
 		panic(&memory.Misuse{Package: "ecs", Op: "At", Reason: "there is no result for the piece; call Prepare with the filter before the pass"})
 	}

@@ -30,7 +30,7 @@ func ExampleFilter2_Parallel() {
 			ps[i].Y += vs[i].Y
 		}
 	})
-	fmt.Println(moving.Pieces(), moving.Len())
+	fmt.Println(moving.Batches(), moving.Len())
 	// Output: 5 5000
 }
 
@@ -128,8 +128,8 @@ func ExampleTask_Scratch() {
 			longer[len(longer)-1] = es[i]
 		}
 	})
-	for piece, list := range found.Values() {
-		fmt.Println(piece, list)
+	for batch, list := range found.Values() {
+		fmt.Println(batch, list)
 	}
 	// Output:
 	// 0 [#1000.1]

@@ -32,7 +32,7 @@ func (f *Filter1[A]) Parallel(ws *Workers, body func(t *Task, es []Entity, as []
 	f.parallel(ws, f, body, body == nil)
 }
 
-func (f *Filter1[A]) runPiece(t *Task, body any) {
+func (f *Filter1[A]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, []A))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n))
 }
 
@@ -64,7 +64,7 @@ func (f *Filter2[A, B]) Parallel(ws *Workers, body func(t *Task, es []Entity, c 
 	f.parallel(ws, f, body, body == nil)
 }
 
-func (f *Filter2[A, B]) runPiece(t *Task, body any) {
+func (f *Filter2[A, B]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, Columns2[A, B]))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), Columns2[A, B]{
 		unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n), unsafe.Slice((*B)(unsafe.Add(t.cols[1].pointer(), t.row*unsafe.Sizeof(*new(B)))), t.n),
 	})
@@ -98,7 +98,7 @@ func (f *Filter3[A, B, C]) Parallel(ws *Workers, body func(t *Task, es []Entity,
 	f.parallel(ws, f, body, body == nil)
 }
 
-func (f *Filter3[A, B, C]) runPiece(t *Task, body any) {
+func (f *Filter3[A, B, C]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, Columns3[A, B, C]))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), Columns3[A, B, C]{
 		unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n), unsafe.Slice((*B)(unsafe.Add(t.cols[1].pointer(), t.row*unsafe.Sizeof(*new(B)))), t.n), unsafe.Slice((*C)(unsafe.Add(t.cols[2].pointer(), t.row*unsafe.Sizeof(*new(C)))), t.n),
 	})
@@ -132,7 +132,7 @@ func (f *Filter4[A, B, C, D]) Parallel(ws *Workers, body func(t *Task, es []Enti
 	f.parallel(ws, f, body, body == nil)
 }
 
-func (f *Filter4[A, B, C, D]) runPiece(t *Task, body any) {
+func (f *Filter4[A, B, C, D]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, Columns4[A, B, C, D]))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), Columns4[A, B, C, D]{
 		unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n), unsafe.Slice((*B)(unsafe.Add(t.cols[1].pointer(), t.row*unsafe.Sizeof(*new(B)))), t.n), unsafe.Slice((*C)(unsafe.Add(t.cols[2].pointer(), t.row*unsafe.Sizeof(*new(C)))), t.n), unsafe.Slice((*D)(unsafe.Add(t.cols[3].pointer(), t.row*unsafe.Sizeof(*new(D)))), t.n),
 	})
@@ -166,7 +166,7 @@ func (f *Filter5[A, B, C, D, E]) Parallel(ws *Workers, body func(t *Task, es []E
 	f.parallel(ws, f, body, body == nil)
 }
 
-func (f *Filter5[A, B, C, D, E]) runPiece(t *Task, body any) {
+func (f *Filter5[A, B, C, D, E]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, Columns5[A, B, C, D, E]))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), Columns5[A, B, C, D, E]{
 		unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n), unsafe.Slice((*B)(unsafe.Add(t.cols[1].pointer(), t.row*unsafe.Sizeof(*new(B)))), t.n), unsafe.Slice((*C)(unsafe.Add(t.cols[2].pointer(), t.row*unsafe.Sizeof(*new(C)))), t.n), unsafe.Slice((*D)(unsafe.Add(t.cols[3].pointer(), t.row*unsafe.Sizeof(*new(D)))), t.n), unsafe.Slice((*E)(unsafe.Add(t.cols[4].pointer(), t.row*unsafe.Sizeof(*new(E)))), t.n),
 	})
@@ -200,7 +200,7 @@ func (f *Filter6[A, B, C, D, E, F]) Parallel(ws *Workers, body func(t *Task, es 
 	f.parallel(ws, f, body, body == nil)
 }
 
-func (f *Filter6[A, B, C, D, E, F]) runPiece(t *Task, body any) {
+func (f *Filter6[A, B, C, D, E, F]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, Columns6[A, B, C, D, E, F]))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), Columns6[A, B, C, D, E, F]{
 		unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n), unsafe.Slice((*B)(unsafe.Add(t.cols[1].pointer(), t.row*unsafe.Sizeof(*new(B)))), t.n), unsafe.Slice((*C)(unsafe.Add(t.cols[2].pointer(), t.row*unsafe.Sizeof(*new(C)))), t.n), unsafe.Slice((*D)(unsafe.Add(t.cols[3].pointer(), t.row*unsafe.Sizeof(*new(D)))), t.n), unsafe.Slice((*E)(unsafe.Add(t.cols[4].pointer(), t.row*unsafe.Sizeof(*new(E)))), t.n), unsafe.Slice((*F)(unsafe.Add(t.cols[5].pointer(), t.row*unsafe.Sizeof(*new(F)))), t.n),
 	})
@@ -234,7 +234,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) Parallel(ws *Workers, body func(t *Task, 
 	f.parallel(ws, f, body, body == nil)
 }
 
-func (f *Filter7[A, B, C, D, E, F, G]) runPiece(t *Task, body any) {
+func (f *Filter7[A, B, C, D, E, F, G]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, Columns7[A, B, C, D, E, F, G]))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), Columns7[A, B, C, D, E, F, G]{
 		unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n), unsafe.Slice((*B)(unsafe.Add(t.cols[1].pointer(), t.row*unsafe.Sizeof(*new(B)))), t.n), unsafe.Slice((*C)(unsafe.Add(t.cols[2].pointer(), t.row*unsafe.Sizeof(*new(C)))), t.n), unsafe.Slice((*D)(unsafe.Add(t.cols[3].pointer(), t.row*unsafe.Sizeof(*new(D)))), t.n), unsafe.Slice((*E)(unsafe.Add(t.cols[4].pointer(), t.row*unsafe.Sizeof(*new(E)))), t.n), unsafe.Slice((*F)(unsafe.Add(t.cols[5].pointer(), t.row*unsafe.Sizeof(*new(F)))), t.n), unsafe.Slice((*G)(unsafe.Add(t.cols[6].pointer(), t.row*unsafe.Sizeof(*new(G)))), t.n),
 	})
@@ -268,7 +268,7 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) Parallel(ws *Workers, body func(t *Tas
 	f.parallel(ws, f, body, body == nil)
 }
 
-func (f *Filter8[A, B, C, D, E, F, G, H]) runPiece(t *Task, body any) {
+func (f *Filter8[A, B, C, D, E, F, G, H]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, Columns8[A, B, C, D, E, F, G, H]))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), Columns8[A, B, C, D, E, F, G, H]{
 		unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n), unsafe.Slice((*B)(unsafe.Add(t.cols[1].pointer(), t.row*unsafe.Sizeof(*new(B)))), t.n), unsafe.Slice((*C)(unsafe.Add(t.cols[2].pointer(), t.row*unsafe.Sizeof(*new(C)))), t.n), unsafe.Slice((*D)(unsafe.Add(t.cols[3].pointer(), t.row*unsafe.Sizeof(*new(D)))), t.n), unsafe.Slice((*E)(unsafe.Add(t.cols[4].pointer(), t.row*unsafe.Sizeof(*new(E)))), t.n), unsafe.Slice((*F)(unsafe.Add(t.cols[5].pointer(), t.row*unsafe.Sizeof(*new(F)))), t.n), unsafe.Slice((*G)(unsafe.Add(t.cols[6].pointer(), t.row*unsafe.Sizeof(*new(G)))), t.n), unsafe.Slice((*H)(unsafe.Add(t.cols[7].pointer(), t.row*unsafe.Sizeof(*new(H)))), t.n),
 	})

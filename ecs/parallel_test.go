@@ -41,8 +41,8 @@ func manyPieces(t testing.TB, cfg Config) (*World, *Filter1[position]) {
 	w, _ := newTestWorld(t, cfg)
 	gone := NewMap2[position, health](w)
 	for _, err := range []error{
-		NewMap1[position](w).NewBatch(10*pieceRows+1, nil), gone.NewBatch(5, nil),
-		NewMap2[position, velocity](w).NewBatch(9*pieceRows, nil),
+		NewMap1[position](w).NewBatch(10*batchRows+1, nil), gone.NewBatch(5, nil),
+		NewMap2[position, velocity](w).NewBatch(9*batchRows, nil),
 		NewMap4[position, velocity, armour, brain](w).NewBatch(700, nil),
 	} {
 		if err != nil {
@@ -64,13 +64,13 @@ func TestParallel_MeetsEachEntityOnceInPiecesOfTheWorldAlone(t *testing.T) {
 	for _, cfg := range []Config{{}, {ChunkBytes: 1024}, {ChunkBytes: 1024, MaxChunkBytes: 1024}, {ChunkBytes: 64 << 10}} {
 		w, f := manyPieces(t, cfg)
 		want := inOrder(f)
-		if f.Pieces() != 11+9+1 || len(want) != 19*pieceRows+701 {
-			t.Fatalf("%d pieces of %d entities", f.Pieces(), len(want))
+		if f.Batches() != 11+9+1 || len(want) != 19*batchRows+701 {
+			t.Fatalf("%d pieces of %d entities", f.Batches(), len(want))
 		}
 		for _, n := range workerCounts {
 			ws := newTestWorkers(t, n)
 			got := make([]Entity, len(want))
-			pieces := make([]int, len(want))
+			batches := make([]int, len(want))
 			var firsts Results[[]int]
 			firsts.Prepare(f)
 			f.Parallel(ws, func(task *Task, es []Entity, ps []position) {
@@ -79,7 +79,7 @@ func TestParallel_MeetsEachEntityOnceInPiecesOfTheWorldAlone(t *testing.T) {
 				}
 				copy(got[task.Index():], es)
 				for i := range es {
-					pieces[task.Index()+i] = task.Piece()
+					batches[task.Index()+i] = task.Batch()
 					if ps[i].X != float32(task.Index()+i) {
 						panic("another position")
 					}
@@ -91,18 +91,18 @@ func TestParallel_MeetsEachEntityOnceInPiecesOfTheWorldAlone(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%d workers of %+v meet others than All", n, cfg)
 			}
-			for i, piece := range pieces {
+			for i, batch := range batches {
 				part := 0
 				switch {
-				case i >= 19*pieceRows+1:
+				case i >= 19*batchRows+1:
 					part = 20
-				case i >= 10*pieceRows+1:
-					part = 11 + (i-10*pieceRows-1)/pieceRows
+				case i >= 10*batchRows+1:
+					part = 11 + (i-10*batchRows-1)/batchRows
 				default:
-					part = i / pieceRows
+					part = i / batchRows
 				}
-				if piece != part {
-					t.Fatalf("%d workers of %+v: entity %d is in piece %d, not %d", n, cfg, i, piece, part)
+				if batch != part {
+					t.Fatalf("%d workers of %+v: entity %d is in piece %d, not %d", n, cfg, i, batch, part)
 				}
 			}
 			for i, at := range firsts.Values() {
@@ -125,7 +125,7 @@ func TestParallel_MeetsEachEntityOnceInPiecesOfTheWorldAlone(t *testing.T) {
 // TestParallel_EachArityHasItsColumns also reads pointerful columns and tags.
 func TestParallel_EachArityHasItsColumns(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
-	const n = 2*pieceRows + 100
+	const n = 2*batchRows + 100
 	m := NewMap4[position, armour, brain, burning](w)
 	i := 0
 	if err := m.NewBatch(n, func(i int, p *position, a *armour, b *brain, _ *burning) {
@@ -262,11 +262,11 @@ func TestParallel_WithoutEntitiesCallsNobody(t *testing.T) {
 }
 
 // panicIn runs a pass over f in which the bodies of the pieces panic, and returns with what.
-func panicIn(ws *Workers, f *Filter1[position], pieces ...int) any {
+func panicIn(ws *Workers, f *Filter1[position], batches ...int) any {
 	return caught(func() {
 		f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
-			if slices.Contains(pieces, task.Piece()) {
-				panic(fmt.Sprint("piece ", task.Piece()))
+			if slices.Contains(batches, task.Batch()) {
+				panic(fmt.Sprint("piece ", task.Batch()))
 			}
 		})
 	})
@@ -277,8 +277,8 @@ func TestParallel_ThePanicOfTheFirstPieceIsTheCallers(t *testing.T) {
 	for _, n := range workerCounts {
 		ws := newTestWorkers(t, n)
 		for range 5 {
-			for _, pieces := range [][]int{{0}, {20}, {10, 11}, {19, 2, 3}, {0, 1, 2, 3, 4, 5, 6}} {
-				if got, want := panicIn(ws, f, pieces...), fmt.Sprint("piece ", slices.Min(pieces)); got != want {
+			for _, batches := range [][]int{{0}, {20}, {10, 11}, {19, 2, 3}, {0, 1, 2, 3, 4, 5, 6}} {
+				if got, want := panicIn(ws, f, batches...), fmt.Sprint("piece ", slices.Min(batches)); got != want {
 					t.Fatalf("%d workers carry %v, want %s", n, got, want)
 				}
 				if !strings.Contains(string(ws.Stack()), "panicIn") {
@@ -304,7 +304,7 @@ func TestParallel_PiecesBeforeThePanicAreRun(t *testing.T) {
 		var late atomic.Int32
 		caught(func() {
 			f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
-				if task.Piece() >= 4 {
+				if task.Batch() >= 4 {
 					late.Add(1)
 					panic("late")
 				}
@@ -322,12 +322,12 @@ func TestParallel_GoexitEndsTheCallerAndNobodyElse(t *testing.T) {
 	w, f := manyPieces(t, Config{})
 	for _, n := range workerCounts {
 		ws := newTestWorkers(t, n)
-		for _, piece := range []int{0, 10, 20} {
+		for _, batch := range []int{0, 10, 20} {
 			returned, over := false, make(chan bool)
 			go func() {
 				defer close(over)
 				f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
-					if task.Piece() == piece {
+					if task.Batch() == batch {
 						runtime.Goexit()
 					}
 				})
@@ -335,7 +335,7 @@ func TestParallel_GoexitEndsTheCallerAndNobodyElse(t *testing.T) {
 			}()
 			<-over
 			if returned || w.Locked() || ws.Check() != nil {
-				t.Fatalf("%d workers, piece %d: the caller went on: %v, %v", n, piece, returned, ws.Check())
+				t.Fatalf("%d workers, piece %d: the caller went on: %v, %v", n, batch, returned, ws.Check())
 			}
 			// All helpers are there, those that are new too.
 			var all sync.WaitGroup
@@ -414,7 +414,7 @@ func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
 		"SetTargetOf": func() { SetTargetOf(cmd, child, e, e0) },
 		"Len":         func() { other.Len() },
 		"EntityAt":    func() { other.EntityAt(0) },
-		"Pieces":      func() { other.Pieces() },
+		"Pieces":      func() { other.Batches() },
 		"With":        func() { f.With(vel.ID()) },
 		"Exclusive":   func() { f.Exclusive() },
 		"Close":       func() { open.Close() },
@@ -488,7 +488,7 @@ func TestTask_IsValidInItsBodyAlone(t *testing.T) {
 	f.Parallel(ws, func(task *Task, _ []Entity, _ []position) { kept = task })
 	var r Results[int]
 	for op, call := range map[string]func(){
-		"Piece": func() { kept.Piece() }, "Index": func() { kept.Index() }, "Scratch": func() { kept.Scratch() },
+		"Piece": func() { kept.Batch() }, "Index": func() { kept.Index() }, "Scratch": func() { kept.Scratch() },
 	} {
 		if text := misuse(t, call); text != "ecs."+op+": a Task is valid until its body returns" {
 			t.Error(text)
@@ -521,9 +521,9 @@ func TestTask_ScratchLivesUntilTheNextPass(t *testing.T) {
 				}
 			})
 			for i, list := range lists.Values() {
-				first := i * pieceRows
+				first := i * batchRows
 				if i > 10 {
-					first -= pieceRows - 1
+					first -= batchRows - 1
 				}
 				for k, v := range list {
 					if int(v) != (first+k)*pass {
@@ -565,7 +565,7 @@ func TestParallel_AnAllocatorThatEndsInAPassClosesTheWorldBehindIt(t *testing.T)
 		for _, panics := range []bool{false, true} {
 			mem := &tellingMemory{testMemory: newTestMemory(t)}
 			w, m, f, es := populated(t, mem)
-			if err := m.NewBatch(3*pieceRows, nil); err != nil {
+			if err := m.NewBatch(3*batchRows, nil); err != nil {
 				t.Fatal(err)
 			}
 			ws, said := newTestWorkers(t, workers), any(nil)
@@ -575,7 +575,7 @@ func TestParallel_AnAllocatorThatEndsInAPassClosesTheWorldBehindIt(t *testing.T)
 			calls := 0
 			r := caught(func() {
 				f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
-					if task.Piece() > 0 {
+					if task.Batch() > 0 {
 						return
 					}
 					calls++

@@ -32,7 +32,7 @@ func TestAll_FindsItsRowsWhereverTheyHaveCome(t *testing.T) {
 		t.Helper()
 		var want, got, chunks []Entity
 		var at, where []*position
-		if f.mine != nil && f.mine.laid == w.laid && f.mine.sole.tail == f.mine.known-1 && f.mine.sole.tailN > 0 && f.seen == len(w.tables) {
+		if f.main != nil && f.main.layoutVersion == w.layoutVersion && f.main.onlyTable.tail == f.main.cached-1 && f.main.onlyTable.tailN > 0 && f.seen == len(w.tables) {
 			kept++
 		}
 		for e, p := range f.All() {
@@ -181,10 +181,10 @@ func TestAll_OfATargetThatIsGoneFindsNothingWhereItsRowsStillLie(t *testing.T) {
 			t.Errorf("%d children", n)
 		}
 	}
-	laid := w.laid
+	laid := w.layoutVersion
 	w.Remove(a)
-	if n := count(); n != 0 || w.laid != laid || w.Alive(a) || !w.Alive(b) {
-		t.Errorf("%d children of nobody; chunks have moved %d times", n, w.laid-laid)
+	if n := count(); n != 0 || w.layoutVersion != laid || w.Alive(a) || !w.Alive(b) {
+		t.Errorf("%d children of nobody; chunks have moved %d times", n, w.layoutVersion-laid)
 	}
 }
 
@@ -217,24 +217,24 @@ func TestCheck_NamesAPlaceThatIsAnother(t *testing.T) {
 	}
 	const other = "filter: its next loop goes over other rows than those of chunk 0"
 	const many = "filter: its next loop goes over one archetype of "
-	k, gone := f.mine, "filter: its next loop goes over a chunk that is not there"
+	k, gone := f.main, "filter: its next loop goes over a chunk that is not there"
 	for _, c := range []fault{
-		{"stock 3 entities", other, set(&k.way[0].es, k.way[0].es+8)},
-		{"stock 3 first column", other, set(&k.way[0].cols[0], k.way[0].cols[1])},
-		{"stock 3 second column", other, set(&k.way[0].cols[1], k.way[0].cols[0])},
-		{"stock 3 further", other, set(&k.way[0].then, &k.way[1])},
+		{"stock 3 entities", other, set(&k.runs[0].es, k.runs[0].es+8)},
+		{"stock 3 first column", other, set(&k.runs[0].cols[0], k.runs[0].cols[1])},
+		{"stock 3 second column", other, set(&k.runs[0].cols[1], k.runs[0].cols[0])},
+		{"stock 3 further", other, set(&k.runs[0].following, &k.runs[1])},
 		{"stock 3 last", many, set(&k.last, false)},
-		{"stock 3 of another", other, set(&k.way[0].of, nil)},
-		{"stock 3 notes", many, set(&f.watchful, true)},
+		{"stock 3 of another", other, set(&k.runs[0].it, nil)},
+		{"stock 3 notes", many, set(&f.usesTicks, true)},
 		{"stock 3 table", many, set(&f.matches, append(f.matches, w.tables[0]))},
-		{"stock 3 no chunk", gone, set(&k.sole.chunks, nil)},
-		{"stock 3 number", gone, set(&k.sole.chunks[0].number, uint32(len(w.chunks)))},
+		{"stock 3 no chunk", gone, set(&k.onlyTable.chunks, nil)},
+		{"stock 3 number", gone, set(&k.onlyTable.chunks[0].number, uint32(len(w.chunks)))},
 	} {
 		c.test(t, f.Check)
 	}
 	for _, c := range []func(){ // what the next loop looks for anew may be anything
-		func() { k.laid-- },
-		func() { k.way[0].es, k.laid = 0, 0 },
+		func() { k.layoutVersion-- },
+		func() { k.runs[0].es, k.layoutVersion = 0, 0 },
 	} {
 		if c(); f.Check() != nil {
 			t.Error(f.Check())
@@ -252,25 +252,25 @@ func TestCheck_NamesAWayThatLeadsElsewhere(t *testing.T) {
 	f := NewFilter1[position](w)
 	for range f.All() {
 	}
-	k := f.mine
-	if k.known != 3 || k.laid != w.laid {
-		t.Fatalf("the filter knows %d chunks, laid %d of %d", k.known, k.laid, w.laid)
+	k := f.main
+	if k.cached != 3 || k.layoutVersion != w.layoutVersion {
+		t.Fatalf("the filter knows %d chunks, laid %d of %d", k.cached, k.layoutVersion, w.layoutVersion)
 	}
 	other := func(n int) string {
 		return fmt.Sprintf("filter: its next loop goes over other rows than those of chunk %d", n)
 	}
 	for _, c := range []fault{
-		{"stock 3 ends early", other(0), set(&k.way[0].then, nil)},
-		{"stock 3 leaves out", other(0), set(&k.way[0].then, &k.way[2])},
-		{"stock 3 rows", other(1), set(&k.way[1].rows, 1023)},
-		{"stock 3 end", other(1), set(&k.way[1].end, 1023*8)},
+		{"stock 3 ends early", other(0), set(&k.runs[0].following, nil)},
+		{"stock 3 leaves out", other(0), set(&k.runs[0].following, &k.runs[2])},
+		{"stock 3 rows", other(1), set(&k.runs[1].rows, 1023)},
+		{"stock 3 end", other(1), set(&k.runs[1].end, 1023*8)},
 		{"stock 3 fewer rows", other(1), func() func() {
-			rows, end := set(&k.way[1].rows, 1023)(), set(&k.way[1].end, 1023*8)()
+			rows, end := set(&k.runs[1].rows, 1023)(), set(&k.runs[1].end, 1023*8)()
 			return func() { rows(); end() }
 		}},
-		{"stock 3 second address", other(1), set(&k.way[1].es, k.way[0].es)},
-		{"stock 3 third column", other(2), set(&k.way[2].cols[0], k.way[1].cols[0])},
-		{"stock 3 goes on", other(2), set(&k.way[2].then, &k.way[0])},
+		{"stock 3 second address", other(1), set(&k.runs[1].es, k.runs[0].es)},
+		{"stock 3 third column", other(2), set(&k.runs[2].cols[0], k.runs[1].cols[0])},
+		{"stock 3 goes on", other(2), set(&k.runs[2].following, &k.runs[0])},
 	} {
 		c.test(t, f.Check)
 	}
@@ -292,12 +292,12 @@ func TestAll_IsStoppedAndLeftInEachOfTheChunksThatItKnows(t *testing.T) {
 			for range f.All() {
 				n++
 			}
-			if n != f.Len() || len(w.walking) != 0 || f.Check() != nil || w.Check() != nil {
-				t.Fatalf("%s: %d rows of %d, %d loops, %v, %v", what, n, f.Len(), len(w.walking), f.Check(), w.Check())
+			if n != f.Len() || len(w.running) != 0 || f.Check() != nil || w.Check() != nil {
+				t.Fatalf("%s: %d rows of %d, %d loops, %v, %v", what, n, f.Len(), len(w.running), f.Check(), w.Check())
 			}
 		}
-		if f.mine.known < 3 || f.mine.laid != w.laid {
-			t.Fatalf("%s: the filter knows %d chunks", what, f.mine.known)
+		if f.main.cached < 3 || f.main.layoutVersion != w.layoutVersion {
+			t.Fatalf("%s: the filter knows %d chunks", what, f.main.cached)
 		}
 	}
 	whole("at first")
@@ -371,8 +371,8 @@ func TestAll_WithinItselfTakesATicketOfItsOwnAndAllocatesNone(t *testing.T) {
 		t.Errorf("%d triples, %d tickets, %v, %v", n, len(f.others), f.Check(), w.Check())
 	}
 	must[Entity](t)(w.NewEntity()) // stops it for good
-	if n := triples(); n != 900 || len(f.others) != 2 || f.Check() != nil || len(w.walking) != 0 {
-		t.Errorf("%d triples, %d tickets, %v, %d loops", n, len(f.others), f.Check(), len(w.walking))
+	if n := triples(); n != 900 || len(f.others) != 2 || f.Check() != nil || len(w.running) != 0 {
+		t.Errorf("%d triples, %d tickets, %v, %d loops", n, len(f.others), f.Check(), len(w.running))
 	}
 }
 

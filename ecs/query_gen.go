@@ -41,14 +41,14 @@ func (f *Filter1[A]) Without(ids ...ID) *Filter1[A] {
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
 // relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter1[A]) To(id ID, target Entity) *Filter1[A] {
-	f.turn(id, target)
+	f.narrowTo(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter1[A]) ToAny() *Filter1[A] {
-	f.turnAway()
+	f.widenToAny()
 	return f
 }
 
@@ -58,7 +58,7 @@ func (f *Filter1[A]) ToAny() *Filter1[A] {
 // [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
 // query over f is open, and in a world that is closed.
 func (f *Filter1[A]) Writes(ids ...ID) *Filter1[A] {
-	f.declare(ids)
+	f.addWrites(ids)
 	return f
 }
 
@@ -89,7 +89,7 @@ func (f *Filter1[A]) Exclusive() *Filter1[A] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter1[A]) Query() Query1[A] {
-	return Query1[A]{cursor: cursor{number: f.open(), f: &f.filter}}
+	return Query1[A]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
 // A Query1 is one walk over a Filter1. Do not copy it: once one of the
@@ -183,14 +183,14 @@ func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
 // relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter2[A, B]) To(id ID, target Entity) *Filter2[A, B] {
-	f.turn(id, target)
+	f.narrowTo(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
-	f.turnAway()
+	f.widenToAny()
 	return f
 }
 
@@ -200,7 +200,7 @@ func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
 // [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
 // query over f is open, and in a world that is closed.
 func (f *Filter2[A, B]) Writes(ids ...ID) *Filter2[A, B] {
-	f.declare(ids)
+	f.addWrites(ids)
 	return f
 }
 
@@ -231,7 +231,7 @@ func (f *Filter2[A, B]) Exclusive() *Filter2[A, B] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter2[A, B]) Query() Query2[A, B] {
-	return Query2[A, B]{cursor: cursor{number: f.open(), f: &f.filter}}
+	return Query2[A, B]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
 // A Query2 is one walk over a Filter2. Do not copy it: once one of the
@@ -346,14 +346,14 @@ func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
 // relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter3[A, B, C]) To(id ID, target Entity) *Filter3[A, B, C] {
-	f.turn(id, target)
+	f.narrowTo(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
-	f.turnAway()
+	f.widenToAny()
 	return f
 }
 
@@ -363,7 +363,7 @@ func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
 // [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
 // query over f is open, and in a world that is closed.
 func (f *Filter3[A, B, C]) Writes(ids ...ID) *Filter3[A, B, C] {
-	f.declare(ids)
+	f.addWrites(ids)
 	return f
 }
 
@@ -394,7 +394,7 @@ func (f *Filter3[A, B, C]) Exclusive() *Filter3[A, B, C] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
-	return Query3[A, B, C]{cursor: cursor{number: f.open(), f: &f.filter}}
+	return Query3[A, B, C]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
 // A Query3 is one walk over a Filter3. Do not copy it: once one of the
@@ -515,14 +515,14 @@ func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
 // relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter4[A, B, C, D]) To(id ID, target Entity) *Filter4[A, B, C, D] {
-	f.turn(id, target)
+	f.narrowTo(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
-	f.turnAway()
+	f.widenToAny()
 	return f
 }
 
@@ -532,7 +532,7 @@ func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
 // [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
 // query over f is open, and in a world that is closed.
 func (f *Filter4[A, B, C, D]) Writes(ids ...ID) *Filter4[A, B, C, D] {
-	f.declare(ids)
+	f.addWrites(ids)
 	return f
 }
 
@@ -563,7 +563,7 @@ func (f *Filter4[A, B, C, D]) Exclusive() *Filter4[A, B, C, D] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
-	return Query4[A, B, C, D]{cursor: cursor{number: f.open(), f: &f.filter}}
+	return Query4[A, B, C, D]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
 // A Query4 is one walk over a Filter4. Do not copy it: once one of the
@@ -690,14 +690,14 @@ func (f *Filter5[A, B, C, D, E]) Without(ids ...ID) *Filter5[A, B, C, D, E] {
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
 // relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter5[A, B, C, D, E]) To(id ID, target Entity) *Filter5[A, B, C, D, E] {
-	f.turn(id, target)
+	f.narrowTo(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
-	f.turnAway()
+	f.widenToAny()
 	return f
 }
 
@@ -707,7 +707,7 @@ func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
 // [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
 // query over f is open, and in a world that is closed.
 func (f *Filter5[A, B, C, D, E]) Writes(ids ...ID) *Filter5[A, B, C, D, E] {
-	f.declare(ids)
+	f.addWrites(ids)
 	return f
 }
 
@@ -738,7 +738,7 @@ func (f *Filter5[A, B, C, D, E]) Exclusive() *Filter5[A, B, C, D, E] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter5[A, B, C, D, E]) Query() Query5[A, B, C, D, E] {
-	return Query5[A, B, C, D, E]{cursor: cursor{number: f.open(), f: &f.filter}}
+	return Query5[A, B, C, D, E]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
 // A Query5 is one walk over a Filter5. Do not copy it: once one of the
@@ -864,14 +864,14 @@ func (f *Filter6[A, B, C, D, E, F]) Without(ids ...ID) *Filter6[A, B, C, D, E, F
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
 // relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter6[A, B, C, D, E, F]) To(id ID, target Entity) *Filter6[A, B, C, D, E, F] {
-	f.turn(id, target)
+	f.narrowTo(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
-	f.turnAway()
+	f.widenToAny()
 	return f
 }
 
@@ -881,7 +881,7 @@ func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
 // [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
 // query over f is open, and in a world that is closed.
 func (f *Filter6[A, B, C, D, E, F]) Writes(ids ...ID) *Filter6[A, B, C, D, E, F] {
-	f.declare(ids)
+	f.addWrites(ids)
 	return f
 }
 
@@ -912,7 +912,7 @@ func (f *Filter6[A, B, C, D, E, F]) Exclusive() *Filter6[A, B, C, D, E, F] {
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter6[A, B, C, D, E, F]) Query() Query6[A, B, C, D, E, F] {
-	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.open(), f: &f.filter}}
+	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
 // A Query6 is one walk over a Filter6. Do not copy it: once one of the
@@ -1043,14 +1043,14 @@ func (f *Filter7[A, B, C, D, E, F, G]) Without(ids ...ID) *Filter7[A, B, C, D, E
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
 // relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Filter7[A, B, C, D, E, F, G] {
-	f.turn(id, target)
+	f.narrowTo(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
-	f.turnAway()
+	f.widenToAny()
 	return f
 }
 
@@ -1060,7 +1060,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
 // [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
 // query over f is open, and in a world that is closed.
 func (f *Filter7[A, B, C, D, E, F, G]) Writes(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
-	f.declare(ids)
+	f.addWrites(ids)
 	return f
 }
 
@@ -1091,7 +1091,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) Exclusive() *Filter7[A, B, C, D, E, F, G]
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter7[A, B, C, D, E, F, G]) Query() Query7[A, B, C, D, E, F, G] {
-	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.open(), f: &f.filter}}
+	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
 // A Query7 is one walk over a Filter7. Do not copy it: once one of the
@@ -1227,14 +1227,14 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) Without(ids ...ID) *Filter8[A, B, C, D
 // target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
 // relation, for a fifth one, while a query over f is open, and in a world that is closed.
 func (f *Filter8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Filter8[A, B, C, D, E, F, G, H] {
-	f.turn(id, target)
+	f.narrowTo(id, target)
 	return f
 }
 
 // ToAny takes back every To: the entities that have these relations match whatever their targets are,
 // stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, H] {
-	f.turnAway()
+	f.widenToAny()
 	return f
 }
 
@@ -1244,7 +1244,7 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, 
 // [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
 // query over f is open, and in a world that is closed.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Writes(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
-	f.declare(ids)
+	f.addWrites(ids)
 	return f
 }
 
@@ -1275,7 +1275,7 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) Exclusive() *Filter8[A, B, C, D, E, F,
 // Query locks the world and returns a query over all matching entities, in storage order.
 // The world is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Query() Query8[A, B, C, D, E, F, G, H] {
-	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.open(), f: &f.filter}}
+	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
 // A Query8 is one walk over a Filter8. Do not copy it: once one of the

@@ -50,8 +50,8 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 		return Relation[T]{}, err
 	}
 	if len(w.comps) > n {
-		if w.kins == nil {
-			w.kins, w.links = make(map[mask]*kin), make(map[link]*linked)
+		if w.variants == nil {
+			w.variants, w.byTarget = make(map[mask]*variants), make(map[relationTarget]*targetTables)
 		}
 		w.relating = w.relating.with(maskBit(c.ID()))
 	} else if !w.relating.has(c.ID()) {
@@ -71,14 +71,14 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	if rec == nil {
 		return ErrStale
 	}
-	if err := w.turn("Add", e, rec, r.ID(), target); err != nil {
+	if err := w.retarget("Add", e, rec, r.ID(), target); err != nil {
 		return err
 	}
 	*(*T)(w.cell(rec.loc, r.ID(), unsafe.Sizeof(v))) = v
 	if w.observed != 0 {
-		w.tellOne(e, r.ID(), had)
+		w.notifyOne(e, r.ID(), had)
 	}
-	w.settle()
+	w.freePending()
 	return nil
 }
 
@@ -90,18 +90,18 @@ func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	if !r.Has(e) {
 		return false, nil
 	}
-	if err := w.turn("SetTarget", e, w.ents.find(e), r.ID(), target); err != nil {
+	if err := w.retarget("SetTarget", e, w.ents.find(e), r.ID(), target); err != nil {
 		return true, err
 	}
 	if w.observed != 0 {
-		w.tellOne(e, r.ID(), true)
+		w.notifyOne(e, r.ID(), true)
 	}
-	w.settle()
+	w.freePending()
 	return true, nil
 }
 
-// turn moves the entity of rec to where relation id has the target.
-func (w *World) turn(op string, e Entity, rec *record, id ID, target Entity) error {
+// retarget moves the entity of rec to where relation id has the target.
+func (w *World) retarget(op string, e Entity, rec *record, id ID, target Entity) error {
 	if w.ents.find(target) == nil {
 		return errTarget
 	}
@@ -109,12 +109,12 @@ func (w *World) turn(op string, e Entity, rec *record, id ID, target Entity) err
 	if was, ok := t.target(id); ok && was == target {
 		return nil
 	}
-	var p picks
+	var p targetSet
 	p.set(op, id, target)
-	k, turned := w.keyAfter(op, t, t.mask.with(maskBit(id)), &p)
-	way, err := w.edgeTo(t, k, turned)
+	k, retargets := w.keyAfter(op, t, t.mask.with(maskBit(id)), &p)
+	tr, err := w.transitionTo(t, k, retargets)
 	if err == nil {
-		_, err = w.relocate(e.index, rec, way)
+		_, err = w.relocate(e.index, rec, tr)
 	}
 	return err
 }
@@ -139,25 +139,25 @@ func (w *World) targetOf(e Entity, id ID) (Entity, bool) {
 // table, and returns their number. On error it is the number changed before; the table that failed
 // and those after it are as they were.
 func (r Relation[T]) SetTargetAll(s Selection, target Entity) (int, error) {
-	return r.w.turnAll(s, r.ID(), target)
+	return r.w.retargetAll(s, r.ID(), target)
 }
 
-func (w *World) turnAll(s Selection, id ID, target Entity) (int, error) {
+func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 	const op = "SetTargetAll"
 	w.mutable(op)
 	f := s.selection()
-	f.own(w, op)
+	f.checkWorld(w, op)
 	if w.ents.find(target) == nil {
 		return 0, errTarget
 	}
-	var p picks
+	var p targetSet
 	p.set(op, id, target)
 	matches, total := f.matches, 0
 	for _, t := range matches { // those that stay come first: see addAll
 		if was, ok := t.target(id); ok && was == target {
 			total += t.rows()
 			if w.observed != 0 {
-				w.tellWritten(t, op, maskBit(id))
+				w.notifyWritten(t, op, maskBit(id))
 			}
 		}
 	}
@@ -165,16 +165,16 @@ func (w *World) turnAll(s Selection, id ID, target Entity) (int, error) {
 		if was, ok := t.target(id); !ok || was == target || t.rows() == 0 {
 			continue
 		}
-		k, turned := w.keyAfter(op, t, t.mask, &p)
-		moved, err := w.moveAll(op, t, k, turned)
+		k, retargets := w.keyAfter(op, t, t.mask, &p)
+		moved, err := w.moveAll(op, t, k, retargets)
 		if err != nil {
 			return total, err
 		}
 		total += moved.left
 		if w.observed != 0 {
-			w.tellMoved(op, moved, maskBit(id), maskBit(id))
+			w.notifyMoved(op, moved, maskBit(id), maskBit(id))
 		}
-		w.settle()
+		w.freePending()
 	}
 	return total, nil
 }
@@ -190,7 +190,7 @@ func (r Relation[T]) RemoveTree(e Entity) int {
 		if i > 0 && tree[i] == e { // e relates to one of its own tree
 			continue
 		}
-		list := w.links[link{r.ID(), tree[i]}]
+		list := w.byTarget[relationTarget{r.ID(), tree[i]}]
 		if list == nil {
 			continue
 		}
@@ -207,6 +207,6 @@ func (r Relation[T]) RemoveTree(e Entity) int {
 			n++
 		}
 	}
-	w.settle()
+	w.freePending()
 	return n
 }

@@ -54,8 +54,8 @@ func TestRelation_TargetsThatComeAndGoReuseTables(t *testing.T) {
 			}
 		}
 	}
-	if s := w.Stats(); s.Archetypes > 100 || len(w.links) > 100 || len(mem.live) > 100 {
-		t.Errorf("%d targets leave %d tables, %d links, %d blocks", turns, s.Archetypes, len(w.links), len(mem.live))
+	if s := w.Stats(); s.Archetypes > 100 || len(w.byTarget) > 100 || len(mem.live) > 100 {
+		t.Errorf("%d targets leave %d tables, %d links, %d blocks", turns, s.Archetypes, len(w.byTarget), len(mem.live))
 	}
 }
 
@@ -251,7 +251,7 @@ func TestArchetypeStats_KnowsTargets(t *testing.T) {
 	expect("living", friend.ID(), es[2])
 	expect("none", like.ID(), Entity{})
 	must[bool](t)(child.Remove(es[0]))
-	w.sweep(w.tables[i].kin)
+	w.sweep(w.tables[i].variants)
 	expect("retired", child.ID(), Entity{})
 	expect("retired", friend.ID(), Entity{})
 	i = 0

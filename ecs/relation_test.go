@@ -342,10 +342,10 @@ func TestRelation_MisuseAndStaleTargets(t *testing.T) {
 		m.To(child.ID(), target)
 		_, created := m.NewEntity(position{}, childOf{})
 		_, all := m.AddAll(f, position{}, childOf{})
-		_, turned := child.SetTargetAll(f, target)
+		_, retargets := child.SetTargetAll(f, target)
 		for op, err := range map[string]error{
 			"Add": child.Add(e, childOf{}, target), "NewEntity": created, "NewBatch": m.NewBatch(3, nil), "Map.Add": m.Add(e, position{}, childOf{}),
-			"Exchange": m.Exchange(e, position{}, childOf{}), "AddAll": all, "SetTargetAll": turned,
+			"Exchange": m.Exchange(e, position{}, childOf{}), "AddAll": all, "SetTargetAll": retargets,
 		} {
 			if !errors.Is(err, ErrStale) || err.Error() != "ecs: the target of a relation: ecs: entity is not alive" {
 				t.Errorf("%s to %v: %v", op, target, err)

@@ -30,8 +30,8 @@ func kindred(t *testing.T) (w *World, child Relation[childOf], ps []Entity) {
 	es := entities(w, NewFilter1[position](w).To(child.ID(), ps[0]))
 	for i, e := range es[:4] {
 		err := like.Add(e, likes{1}, ps[i%2])
-		_, turned := child.SetTarget(e, ps[2])
-		if err := errors.Join(err, turned, NewMap2[velocity, burning](w).Add(e, velocity{}, burning{}), mustRegisterTest[health](t, w).Add(e, health{})); err != nil {
+		_, retargets := child.SetTarget(e, ps[2])
+		if err := errors.Join(err, retargets, NewMap2[velocity, burning](w).Add(e, velocity{}, burning{}), mustRegisterTest[health](t, w).Add(e, health{})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,20 +43,20 @@ func kindred(t *testing.T) (w *World, child Relation[childOf], ps []Entity) {
 
 func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
 	w, child, ps := kindred(t)
-	if len(w.kins) < 3 || len(w.kins[w.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}].mask].idle) == 0 {
-		t.Fatalf("%d kins", len(w.kins))
+	if len(w.variants) < 3 || len(w.variants[w.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}].mask].idle) == 0 {
+		t.Fatalf("%d kins", len(w.variants))
 	}
-	var edges []*edge
-	var kins []*kin
+	var edges []*transition
+	var kins []*variants
 	for _, t := range w.tables {
-		edges = append(append(append(edges, t.toggle...), t.far...), t.turns...)
-		if t.kin != nil && !slices.Contains(kins, t.kin) {
-			kins = append(kins, t.kin)
+		edges = append(append(append(edges, t.byComponent...), t.multi...), t.retargeting...)
+		if t.variants != nil && !slices.Contains(kins, t.variants) {
+			kins = append(kins, t.variants)
 		}
 	}
-	var lists []*linked
-	for _, l := range []link{{child.ID(), ps[0]}, {child.ID(), ps[2]}} {
-		lists = append(lists, w.links[l])
+	var lists []*targetTables
+	for _, l := range []relationTarget{{child.ID(), ps[0]}, {child.ID(), ps[2]}} {
+		lists = append(lists, w.byTarget[l])
 	}
 	tables := w.tables
 	if n := memtest.EveryBit(t, w.Check, &tables, &edges, &kins, &lists, &w.related); n.Integers < 300 || n.Named < n.Flipped/2 { // generations, sweeps and credit may be any
@@ -73,18 +73,18 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 	w, child, ps := kindred(t)
 	home := w.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}]
 	other := w.byKey[key{mask{1 | 1<<2}, targets{ps[2]}}]
-	f := home.kin
-	list := w.links[link{child.ID(), ps[0]}]
+	f := home.variants
+	list := w.byTarget[relationTarget{child.ID(), ps[0]}]
 	plain := w.tables[0]
 	idle := f.idle[0]
-	var turn *edge
+	var turn *transition
 	var from, near *table
 	for _, t := range w.tables {
-		if len(t.turns) > 0 && t.turns[0].gen == t.turns[0].to.gen {
-			turn, from = t.turns[0], t
+		if len(t.retargeting) > 0 && t.retargeting[0].gen == t.retargeting[0].to.gen {
+			turn, from = t.retargeting[0], t
 		}
-		for _, e := range t.toggle {
-			if e != nil && t.kin != nil && e.to.kin != nil && e.gen == e.to.gen {
+		for _, e := range t.byComponent {
+			if e != nil && t.variants != nil && e.to.variants != nil && e.gen == e.to.gen {
 				near = t
 			}
 		}
@@ -97,35 +97,35 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 		{"directory 5", "from class 1, Config says", set(&w.first, 1)},
 		{"table 1 first", "from class 3 to 4, not", set(&home.first, 3)},
 		{"table 1 last", "from class 0 to 3, not", set(&home.last, 3)},
-		{"kin 1 none", "it is not of the kin of its mask", set(&home.kin, nil)},
-		{"kin 1 plain", "it has targets and no relation", set(&plain.kin, f)},
+		{"kin 1 none", "it is not of the kin of its mask", set(&home.variants, nil)},
+		{"kin 1 plain", "it has targets and no relation", set(&plain.variants, f)},
 		{"kin 1 plain targets", "it has targets and no relation", set(&plain.targets[0], ps[0])},
 		{"kin 2 tables", "tables, not", set(&f.tables, f.tables[1:])},
 		{"kin 2 relations", "tables, not", set(&f.relations, []ID{1})},
-		{"kin 2 lost", "it is not of the kin of its mask", set(&w.kins, map[mask]*kin{})},
+		{"kin 2 lost", "it is not of the kin of its mask", set(&w.variants, map[mask]*variants{})},
 		{"kin 2 of nothing", "kins of", func() func() {
-			w.kins[mask{1}] = f
-			return func() { delete(w.kins, mask{1}) }
+			w.variants[mask{1}] = f
+			return func() { delete(w.variants, mask{1}) }
 		}},
 		{"kin 3 idle", "its kin says otherwise", set(&home.idle, true)},
 		{"kin 3 not idle", "its kin says otherwise", set(&idle.idle, false)},
 		{"kin 3 twice", "or is so twice", set(&f.idle, append(slices.Clone(f.idle), idle))},
 		{"kin 3 targets", "idle, with 0 chunks", set(&idle.targets[0], ps[0])},
-		{"kin 3 edges", "idle, with 0 chunks", set(&idle.far, []*edge{turn})},
+		{"kin 3 edges", "idle, with 0 chunks", set(&idle.multi, []*transition{turn})},
 		{"kin 4 lost", "not its", set(&list.tables, nil)},
 		{"kin 4 another", "not its", set(&list.tables, append(slices.Clone(list.tables), other))},
 		{"kin 4 targets", "not where its mask", set(&home.targets[0], ps[2])},
 		{"kin 4 of no relation", "not where its mask", set(&home.targets[3], ps[2])},
 		{"kin 1 since", "it has targets and no relation", set(&plain.since, 1)},
 		{"kin 3 since", "idle, with 0 chunks", set(&idle.since, 1)},
-		{"kin 4 since", "its tables are not in order", set(&home.since, w.targeted)},
+		{"kin 4 since", "its tables are not in order", set(&home.since, w.nextSince)},
 		{"kin 4 order", "its tables are not in order", set(&list.tables[0].since, list.tables[len(list.tables)-1].since+1)},
 		{"kin 4 links", "links to", func() func() {
-			w.links[link{child.ID(), Entity{77, 1}}] = list
-			return func() { delete(w.links, link{child.ID(), Entity{77, 1}}) }
+			w.byTarget[relationTarget{child.ID(), Entity{77, 1}}] = list
+			return func() { delete(w.byTarget, relationTarget{child.ID(), Entity{77, 1}}) }
 		}},
 		{"edge 2", "turns to no other target", set(&turn.to, from)},
-		{"edge 2 two", "two turns", set(&from.turns, append(slices.Clone(from.turns), turn))},
+		{"edge 2 two", "two turns", set(&from.retargeting, append(slices.Clone(from.retargeting), turn))},
 		{"command 1 relation", "kind 3 of component 2", set(&w.commands.ops[0].id, 2)},
 		{"command 1 turn", "kind 4 of component 2", set(&w.commands.ops[1].id, 2)},
 	} {
@@ -135,11 +135,11 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 	g.Len()
 	for _, c := range []fault{
 		{"filter 3 seen", "filter: 3 archetypes seen, 1 targets", set(&g.seen, 3)},
-		{"filter 3 targets", "archetypes seen, 9 targets", set(&g.to.n, 9)},
-		{"filter 3 relation", "filter: target 0 is of component 2", set(&g.to.at[0].id, 2)},
+		{"filter 3 targets", "archetypes seen, 9 targets", set(&g.targets.n, 9)},
+		{"filter 3 relation", "filter: target 0 is of component 2", set(&g.targets.list[0].id, 2)},
 		{"filter 3 matches", "filter: 0 matches, not", set(&g.matches, nil)},
 		{"filter 3 listed", "of the tables of target", set(&g.listed, 99)},
-		{"filter 3 list", "of the tables of target", set(&g.list, w.links[link{child.ID(), ps[2]}])},
+		{"filter 3 list", "of the tables of target", set(&g.list, w.byTarget[relationTarget{child.ID(), ps[2]}])},
 		{"filter 3 epoch", "of no tables match, in epoch", set(&g.epoch, w.epoch+1)},
 	} {
 		c.test(t, g.Check)

@@ -131,7 +131,7 @@ func (d *directory) extend(order int, comps []*component) {
 		d.columns = append(d.columns, make([]address, d.width<<k)...)
 		if !d.draft {
 			for _, c := range comps {
-				c.lane = append(c.lane, make([]address, 1<<k)...)
+				c.addresses = append(c.addresses, make([]address, 1<<k)...)
 			}
 		}
 		d.giveRun(uint32(n), k)

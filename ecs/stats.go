@@ -30,7 +30,7 @@ func (w *World) Stats() Stats {
 	s := Stats{
 		Entities:      int(w.ents.live),
 		PeakEntities:  int(w.ents.peakNow()),
-		RetiredSlots:  int(w.ents.max - w.ents.room),
+		RetiredSlots:  int(w.ents.max - w.ents.usable),
 		Components:    len(w.comps),
 		Archetypes:    len(w.tables),
 		Chunks:        w.live,
@@ -70,8 +70,8 @@ func (w *World) Column(i int) ColumnStats {
 	c := w.comps[i]
 	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}
 	owner := c
-	if c.of != nil {
-		owner = c.of
+	if c.owner != nil {
+		owner = c.owner
 	}
 	for _, t := range w.tables {
 		if !t.mask.has(owner.id) {
@@ -111,8 +111,8 @@ func (s ArchetypeStats) Target(id ID) (Entity, bool) {
 func (w *World) Archetype(i int) ArchetypeStats {
 	t := w.tables[i]
 	var relations []ID
-	if t.kin != nil {
-		relations = t.kin.relations
+	if t.variants != nil {
+		relations = t.variants.relations
 	}
 	return ArchetypeStats{
 		mask: t.mask, targets: t.targets, relations: relations, Entities: t.rows(), Chunks: len(t.chunks),

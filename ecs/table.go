@@ -64,32 +64,32 @@ type tableChunk struct {
 //	(6) rows of pointerful columns that hold no entity are zero
 //	(7) held has the pointerful columns of each chunk in turn, so that they are not collected
 type table struct {
-	tailBase  unsafe.Pointer // block of chunks[tail]
-	tailLoc   uint32         // location of its row 0
-	tailN     uint32         // rows in it
-	limit     uint32         // rows that it has room for, or 0 while the table has no chunk
-	tail      int
-	mask      mask
-	chunks    []tableChunk
-	columns   []column // pointer-free
-	heap      []column // pointerful
-	held      []unsafe.Pointer
-	toggle    []*edge // by the ID of the component that comes or goes; as long as it was needed
-	far       []*edge // to tables that differ in several components
-	turns     []*edge // to tables with a relation to another target, or with one more, and maybe other components
-	kin       *kin    // nil without relations
-	targets   targets
-	caps      [maxClasses]uint32 // 0 where no row fits
-	first     uint32             // class
-	last      uint32             // class of the largest chunks that it asks for
-	step      uint32             // rows that Hash reads column by column
-	gen       uint32             // counts retirements: edges from before lead nowhere
-	idle      bool               // see kin
-	since     uint64             // when it got its targets: see kin
-	keeps     keeping
-	rowBytes  uint32 // pointer-free bytes per row, the entity included
-	heapBytes uint32 // bytes per row in the Go heap
-	index     int    // in World.tables
+	tailBase    unsafe.Pointer // block of chunks[tail]
+	tailLoc     uint32         // location of its row 0
+	tailN       uint32         // rows in it
+	limit       uint32         // rows that it has room for, or 0 while the table has no chunk
+	tail        int
+	mask        mask
+	chunks      []tableChunk
+	columns     []column // pointer-free
+	heap        []column // pointerful
+	held        []unsafe.Pointer
+	byComponent []*transition // by the ID of the component that comes or goes; as long as it was needed
+	multi       []*transition // to tables that differ in several components
+	retargeting []*transition // to tables with a relation to another target, or with one more, and maybe other components
+	variants    *variants     // nil without relations
+	targets     targets
+	caps        [maxClasses]uint32 // 0 where no row fits
+	first       uint32             // class
+	last        uint32             // class of the largest chunks that it asks for
+	step        uint32             // rows that Hash reads column by column
+	gen         uint32             // counts retirements: edges from before lead nowhere
+	idle        bool               // see kin
+	since       uint64             // when it got its targets: see kin
+	emptyLink   emptyLink
+	rowBytes    uint32 // pointer-free bytes per row, the entity included
+	heapBytes   uint32 // bytes per row in the Go heap
+	index       int    // in World.tables
 }
 
 // newTable returns an empty table that is not enlisted.
@@ -117,7 +117,7 @@ func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, err
 	if t.step = t.caps[t.stepClass(d, ofKin)]; ticks > 0 {
 		plain := &table{mask: m}
 		for _, k := range t.columns {
-			if k.comp.of == nil {
+			if k.comp.owner == nil {
 				plain.columns = append(plain.columns, k)
 			}
 		}
@@ -292,7 +292,7 @@ func (w *World) retreat(t *table) {
 	}
 	w.dropChunks(t, t.used()+1)
 	if t.tailN == 0 {
-		w.keepEmpty(t)
+		w.listEmpty(t)
 	}
 }
 
@@ -304,7 +304,7 @@ func (w *World) dropChunks(t *table, n int) {
 	}
 	for len(t.chunks) > n {
 		number := w.detach(t)
-		w.chunks[number].pos = w.waiting
-		w.waiting = number + 1
+		w.chunks[number].pos = w.pending
+		w.pending = number + 1
 	}
 }

@@ -39,10 +39,10 @@ const (
 //	(3) less than clampEvery ticks have passed since clamped, and the lower half of tick is not 0
 //	(4) the stamps of rows are no newer than tick, and were not older than maxAge when it was clamped
 type ticks struct {
-	tick    uint64 // the present one, whose lower half is its Tick
-	clamped uint64 // the one at which no stamp was older than maxAge
-	tracked mask
-	hidden  mask
+	tick       uint64 // the present one, whose lower half is its Tick
+	clamped    uint64 // the one at which no stamp was older than maxAge
+	tracked    mask
+	companions mask
 }
 
 // Tick returns the present tick and begins the next one: whatever is written from now on is newer
@@ -51,7 +51,7 @@ type ticks struct {
 //
 // Cost: an addition, and once in 1<<30 ticks a look at each stamp.
 func (w *World) Tick() Tick {
-	w.unclosed("Tick")
+	w.mustBeOpen("Tick")
 	now := Tick(w.tick)
 	if w.tick++; Tick(w.tick) == 0 {
 		w.tick++
@@ -107,7 +107,7 @@ func (k *ticks) ageSince(t Tick) uint32 {
 // with a [*memory.Misuse] for an ID that w does not know or that is named twice, in a pass, while w is
 // written or read as JSON, and in a world that is closed.
 func (w *World) Track(ids ...ID) error {
-	w.unclosed("Track")
+	w.mustBeOpen("Track")
 	if w.texts > 0 { // what is read so far has columns without the ticks
 		w.refuse("Track")
 	}
@@ -130,9 +130,9 @@ func (w *World) Track(ids ...ID) error {
 	}
 	for id := range fresh.ids() {
 		owner := w.comps[id]
-		owner.ticks = &component{id: ID(len(w.comps)), size: tickBytes, name: "ticks of " + owner.name, of: owner, lane: make([]address, len(w.chunks))}
+		owner.ticks = &component{id: ID(len(w.comps)), size: tickBytes, name: "ticks of " + owner.name, owner: owner, addresses: make([]address, len(w.chunks))}
 		w.comps = append(w.comps, owner.ticks)
-		w.hidden = w.hidden.with(maskBit(owner.ticks.id))
+		w.companions = w.companions.with(maskBit(owner.ticks.id))
 	}
 	w.widen(len(w.comps))
 	if w.tracked = w.tracked.with(fresh); !w.tracked.empty() {
@@ -146,8 +146,8 @@ func (w *World) stamps(loc uint32, n int, id ID) []Tick {
 	return cellsOf[Tick](w, loc, w.comps[id].ticks.id, n)
 }
 
-// note notes that the components in m of n entities, at least one, from loc on are written now.
-func (w *World) note(loc uint32, n int, m mask) {
+// stampRows notes that the components in m of n entities, at least one, from loc on are written now.
+func (w *World) stampRows(loc uint32, n int, m mask) {
 	for id := range m.and(w.tracked).ids() {
 		stamps := w.stamps(loc, n, id)
 		stamps[0] = Tick(w.tick)
@@ -157,17 +157,17 @@ func (w *World) note(loc uint32, n int, m mask) {
 	}
 }
 
-// noteRun is note for the rows of a batch.
-func (w *World) noteRun(s span, m mask) {
+// stampSpan is note for the rows of a batch.
+func (w *World) stampSpan(s span, m mask) {
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
-		w.note(loc, n, m)
+		w.stampRows(loc, n, m)
 	}
 }
 
-// noteRows is note for all rows of t.
-func (w *World) noteRows(t *table, m mask) {
+// stampTable is note for all rows of t.
+func (w *World) stampTable(t *table, m mask) {
 	for i := range t.used() {
-		w.note(t.chunks[i].number<<rowBits, t.rowsIn(i), m)
+		w.stampRows(t.chunks[i].number<<rowBits, t.rowsIn(i), m)
 	}
 }
 
@@ -181,6 +181,6 @@ func (w *World) TouchID(e Entity, id ID) bool {
 	if !w.HasID(e, id) {
 		return false
 	}
-	w.note(w.ents.find(e).loc, 1, maskBit(id))
+	w.stampRows(w.ents.find(e).loc, 1, maskBit(id))
 	return true
 }

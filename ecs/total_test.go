@@ -69,10 +69,10 @@ func everything(t *testing.T) (*World, *Filter2[position, armour]) {
 // TestCheck_EndsWhateverTheBooksHold flips every bit of every integer.
 func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
 	w, f := everything(t)
-	var edges []*edge
+	var edges []*transition
 	var rows [][]Entity
 	for _, t := range w.tables {
-		edges = append(append(edges, t.toggle...), t.far...)
+		edges = append(append(edges, t.byComponent...), t.multi...)
 		for i := range t.used() {
 			rows = append(rows, w.entitiesFrom(t.chunks[i].number<<rowBits, t.rowsIn(i)))
 		}
@@ -159,8 +159,8 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 			}
 		}
 	}()
-	var far *edge
-	for _, e := range trio.far {
+	var far *transition
+	for _, e := range trio.multi {
 		if e.to == pair {
 			far = e
 		}
@@ -170,18 +170,18 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 	vacantRun := &d.vacant[order]
 	alive := *entityAt(live, 5)
 	for _, c := range []fault{
-		{"locks 1 open", "locks: open is -1 with 0 fills", set(&w.open, -1)},
+		{"locks 1 open", "locks: open is -1 with 0 fills", set(&w.locked, -1)},
 		{"locks 1 fills", "locks: open is 0 with 3 fills", set(&w.fills, 3)},
-		{"locks 1 asking", "locks: open is 0 with 0 fills", set(&w.asking, true)},
+		{"locks 1 asking", "locks: open is 0 with 0 fills", set(&w.allocating, true)},
 		{"locks 4 texts", "locks: 1 of 0 fills are texts", set(&w.texts, 1)},
-		{"locks 2 more than began", "walks from 1 to", set(&w.open, 1000)},
+		{"locks 2 more than began", "walks from 1 to", set(&w.locked, 1000)},
 		{"locks 2 ended ahead", "locks: 0 walks from", set(&w.ended, w.serial+1)},
 
-		{"tickets 1", "tickets: loop 0 of 3 has none", set(&w.walking[0], nil)},
-		{"tickets 2 rows", "tickets: loop 1 of 3 has 0 rows", set(&w.walking[1].at.rows, 0)},
-		{"tickets 2 end", "rows that do not end at 0", set(&w.walking[1].at.end, 0)},
-		{"tickets 2 busy", "that is busy: false", set(&w.walking[1].busy, false)},
-		{"tickets 2 twice", "which another has: true", set(&w.walking[2], w.walking[0])},
+		{"tickets 1", "tickets: loop 0 of 3 has none", set(&w.running[0], nil)},
+		{"tickets 2 rows", "tickets: loop 1 of 3 has 0 rows", set(&w.running[1].cur.rows, 0)},
+		{"tickets 2 end", "rows that do not end at 0", set(&w.running[1].cur.end, 0)},
+		{"tickets 2 busy", "that is busy: false", set(&w.running[1].busy, false)},
+		{"tickets 2 twice", "which another has: true", set(&w.running[2], w.running[0])},
 
 		{"index 1", "index: slot 0 is not retired", set(&ents.recs[0].gen, 4)},
 		{"index 3 cycle", "the free list meets slot", set(&ents.at(vacant).loc, vacant)},
@@ -192,10 +192,10 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"index 3 retired", "on the free list has generation 4294967294", set(&ents.at(vacant).gen, retiredGen)},
 		{"index 4", "is neither alive nor free nor retired", set(&ents.free, 0)},
 		{"index 6 live", "slots are alive, the book says", set(&ents.live, ents.live+1)},
-		{"index 6 room below live", "index: live ", set(&ents.room, 5)},
-		{"index 6 room above max", "room 9001, max 9000", set(&ents.room, 9001)},
+		{"index 6 room below live", "index: live ", set(&ents.usable, 5)},
+		{"index 6 room above max", "room 9001, max 9000", set(&ents.usable, 9001)},
 		{"index 5", "was never used and is alive", set(&ents.recs[4000].gen, 77)},
-		{"index 7 room", "slots are worn out, room", set(&ents.room, ents.room-1)},
+		{"index 7 room", "slots are worn out, room", set(&ents.usable, ents.usable-1)},
 		{"index 7 idle last life", "1 slots are worn out", set(&ents.recs[:8192][4501].gen, 8)},
 		{"index 7 retired", "3 slots are worn out", set(&ents.recs[:8192][4096+9].gen, retiredGen)},
 		{"index 8", "are on their last life, the book says 7", set(&ents.lastLife, 7)},
@@ -216,8 +216,8 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"segments 2 cycle", "the free segments meet", set(&d.chunks[*vacantRun-1].pos, *vacantRun)},
 		{"segments 2 range", "the free segments meet 999", set(vacantRun, 1000)},
 		{"segments 2 held", "or no free run of order", set(vacantRun, held+1)},
-		{"directory 1 waiting and held", "is one of the waiting blocks: block true", set(&d.waiting, held+1)},
-		{"directory 1 waiting range", "the waiting blocks meet 999", set(&d.waiting, 1000)},
+		{"directory 1 waiting and held", "is one of the waiting blocks: block true", set(&d.pending, held+1)},
+		{"directory 1 waiting range", "the waiting blocks meet 999", set(&d.pending, 1000)},
 		{"segments 2 lost", "free runs are listed", set(vacantRun, 0)},
 		{"segments 2 link back", "or no free run of order", set(&d.chunks[*vacantRun-1].class, 3)},
 		{"segments 1 order", "begins a run of order -1", set(&d.chunks[held].run, 0)},
@@ -231,11 +231,11 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"directory 4", "has component 0 at a wrong address", set(&d.row(held)[0], 0)},
 		{"directory 4 no such column", "has component 7 at a wrong address", set(&d.row(held)[7], address(uintptr(live)))},
 		{"directory 4 heap", "has component 2 at a wrong address", set(&d.row(held)[2], 0)},
-		{"directory 4 lane", "component 0: its lane leads to a wrong address in chunk", set(&w.comps[0].lane[held], 0)},
-		{"directory 4 lane of another", "component 3: its lane leads to a wrong address in chunk", set(&w.comps[3].lane[held], w.comps[0].lane[held])},
+		{"directory 4 lane", "component 0: its lane leads to a wrong address in chunk", set(&w.comps[0].addresses[held], 0)},
+		{"directory 4 lane of another", "component 3: its lane leads to a wrong address in chunk", set(&w.comps[3].addresses[held], w.comps[0].addresses[held])},
 		{"directory 4 of nobody", "has no table and has component 1", set(&d.row(*vacantRun - 1)[1], 64)},
-		{"directory 4 lane of nobody", "has no table and has component 1", set(&w.comps[1].lane[*vacantRun-1], 64)},
-		{"directory 4 short lane", "component 0: its lane is of", set(&w.comps[0].lane, w.comps[0].lane[1:])},
+		{"directory 4 lane of nobody", "has no table and has component 1", set(&w.comps[1].addresses[*vacantRun-1], 64)},
+		{"directory 4 short lane", "component 0: its lane is of", set(&w.comps[0].addresses, w.comps[0].addresses[1:])},
 
 		{"table index", "not where its mask", set(&trio.index, 9)},
 		{"table 1 mask", "for 5 component types", set(&trio.mask, mask{1<<5 | 7})},
@@ -273,9 +273,9 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"tables masks", "masks and targets name", set(&w.byKey, map[key]*table{{}: w.tables[0]})},
 		{"tables rows", "rows for", set(&w.tables[0].tailN, 0)},
 
-		{"edge 1 toggle", "the way for component 2 leads to mask", set(&pair.toggle[2], far)},
-		{"edge 1 near in far", "is not far", set(&trio.far, append(slices.Clone(trio.far), edgeBetween(trio, w.byKey[key{mask: mask{3 | 1<<3 | 1<<4}}]), edgeBetween(trio, trio)))},
-		{"edge 1 two", "two ways to mask", set(&trio.far, append(slices.Clone(trio.far), far))},
+		{"edge 1 toggle", "the way for component 2 leads to mask", set(&pair.byComponent[2], far)},
+		{"edge 1 near in far", "is not far", set(&trio.multi, append(slices.Clone(trio.multi), transitionBetween(trio, w.byKey[key{mask: mask{3 | 1<<3 | 1<<4}}]), transitionBetween(trio, trio)))},
+		{"edge 1 two", "two ways to mask", set(&trio.multi, append(slices.Clone(trio.multi), far))},
 		{"edge 2 moves", "moves other cells than both have", set(&far.moves[0].size, far.moves[0].size+8)},
 		{"edge 2 heap", "moves other cells than both have", set(&far.heap, nil)},
 		{"edge 2 table", "moves other cells than both have", set(&far.to, must[*table](t)(newTable(pair.mask, w.comps, d, false)))},
@@ -286,10 +286,10 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"command 2 words", "command 1: its value is at 1 of 1", set(&cmd.ops[1].at, 1)},
 		{"command 2 negative", "command 1: its value is at -1 of 1", set(&cmd.ops[1].at, -1)},
 		{"command 2 queue", "command 2: its value is at 1 of 1", set(&cmd.ops[2].at, 1)},
-		{"command 3 place", "command 6: kind 1, for #2147483657.0 and #0.0 of 1 that were asked for", set(&cmd.ops[6].e, place(9))},
-		{"command 3 target", "command 6: kind 1, for #2147483648.0 and #2147483649.0 of 1", set(&cmd.ops[6].target, place(1))},
+		{"command 3 place", "command 6: kind 1, for #2147483657.0 and #0.0 of 1 that were asked for", set(&cmd.ops[6].e, placeholder(9))},
+		{"command 3 target", "command 6: kind 1, for #2147483648.0 and #2147483649.0 of 1", set(&cmd.ops[6].target, placeholder(1))},
 		{"command 3 creation", "command 5: kind 6, for #0.0 and #0.0 of 1 that were asked for", set(&cmd.ops[5].e, Entity{})},
-		{"command 3 not yet", "command 5: kind 6, for #2147483648.0", set(&cmd.made[0], alive)},
+		{"command 3 not yet", "command 5: kind 6, for #2147483648.0", set(&cmd.resolved[0], alive)},
 		{"command 2 no queue", "command 2: its value is at 0 of 0", set(&cmd.queues[2], nil)},
 	} {
 		c.test(t, w.Check)
@@ -321,17 +321,17 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"filter 2 seen", "filter: 99 archetypes of", set(&f.seen, 99)},
 		{"filter 2 negative", "filter: -1 archetypes of", set(&f.seen, -1)},
 		{"filter 2 matches", "filter: 0 matches, not", set(&f.matches, nil)},
-		{"filter 3 newest", "filter: walk 1000 beside", set(&f.walk, 1000)},
+		{"filter 3 newest", "filter: walk 1000 beside", set(&f.newest, 1000)},
 		{"filter 3 order", "beside [1000]", set(&f.nested[0], 1000)},
-		{"filter 3 twice", "filter: walk", set(&f.nested[0], f.walk)},
-		{"stock 1 of another", "is none of its own", set(&f.mine.f, nil)},
+		{"filter 3 twice", "filter: walk", set(&f.nested[0], f.newest)},
+		{"stock 1 of another", "is none of its own", set(&f.main.f, nil)},
 		{"stock 1 nil", "filter: ticket 0 of 3 is none of its own", set(&f.others[0], nil)},
 		{"stock 1 twice", "is none of its own", set(&f.others[0], f.others[1])},
-		{"stock 1 first twice", "filter: ticket 2 of 3 is none of its own", set(&f.mine, f.others[0])},
-		{"stock 2 idle", "its loop is elsewhere", set(&f.mine.busy, false)},
-		{"stock 2 lost", "filter: -1 of its tickets are busy", set(&f.mine, nil)},
-		{"stock 2 nowhere", "its loop is elsewhere", set(&w.walking, w.walking[:2])},
-		{"stock 3 others", "a ticket but the first has addresses", set(&f.others[0].laid, 1)},
+		{"stock 1 first twice", "filter: ticket 2 of 3 is none of its own", set(&f.main, f.others[0])},
+		{"stock 2 idle", "its loop is elsewhere", set(&f.main.busy, false)},
+		{"stock 2 lost", "filter: -1 of its tickets are busy", set(&f.main, nil)},
+		{"stock 2 nowhere", "its loop is elsewhere", set(&w.running, w.running[:2])},
+		{"stock 3 others", "a ticket but the first has addresses", set(&f.others[0].layoutVersion, 1)},
 	} {
 		c.test(t, f.Check)
 	}

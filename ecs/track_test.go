@@ -235,7 +235,7 @@ func TestHash_DoesNotDependOnTicks(t *testing.T) {
 				w.Remove(e)
 			}
 		}
-		if hashes[i] = w.Hash(0); i == 1 && w.hidden.empty() {
+		if hashes[i] = w.Hash(0); i == 1 && w.companions.empty() {
 			t.Error("nothing is tracked")
 		}
 		pos.Touch(es[600])
@@ -261,12 +261,12 @@ func TestCheck_NamesEachInvariantOfTicks(t *testing.T) {
 		{"component 4 size", "ticks of ecs.position has ID", set(&companion.size, 8)},
 		{"component 4 pointers", "pointers true", set(&companion.pointerful, true)},
 		{"component 4 words", "ticks of ecs.position has ID", set(&companion.words, rawWords(4))},
-		{"component 4 owner", "ecs.position has the ticks of another", set(&companion.of, w.comps[vel.ID()])},
+		{"component 4 owner", "ecs.position has the ticks of another", set(&companion.owner, w.comps[vel.ID()])},
 		{"component 4 another", "ecs.position has the ticks of another", set(&owner.ticks, w.comps[vel.ID()].ticks)},
 		{"component 4 of a companion", "ticks of ecs.position has the ticks of another", set(&companion.ticks, companion)},
-		{"component 4 none", "by name, 4 ticks", set(&companion.of, nil)},
+		{"component 4 none", "by name, 4 ticks", set(&companion.owner, nil)},
 		{"ticks 1 tracked", "are tracked by", set(&w.tracked, w.tracked.without(maskBit(pos.ID())))},
-		{"ticks 1 hidden", "are tracked by", set(&w.hidden, w.hidden.with(maskBit(pos.ID())))},
+		{"ticks 1 hidden", "are tracked by", set(&w.companions, w.companions.with(maskBit(pos.ID())))},
 		{"ticks 2", "are tracked, observed says 0x0", set(&w.observed, 0)},
 		{"ticks 3 ahead", "ticks: tick 2, clamped at 3", set(&w.clamped, 3)},
 		{"ticks 3 late", "ticks: tick 1073741825, clamped at 1", set(&w.tick, 1<<30+1)},
@@ -278,25 +278,25 @@ func TestCheck_NamesEachInvariantOfTicks(t *testing.T) {
 		{"ticks 4 newer", "was written at 3, which is 4294967295 ticks before 2", set(stamp, 3)},
 		{"ticks 4 older", "was written at 4294967295, which is 3 ticks before 2", set(stamp, ^Tick(0))},
 		{"table 1 step", fmt.Sprintf("Hash reads %d rows at once", tab.step+1), set(&tab.step, tab.step+1)},
-		{"table 1 mask", "component types", set(&tab.mask, tab.mask.with(w.hidden))},
+		{"table 1 mask", "component types", set(&tab.mask, tab.mask.with(w.companions))},
 		{"observers 3", "observers: the book says 0x60", set(&w.observed, w.observed|1<<6)},
 		{"relating", "relations", set(&w.relating, maskBit(companion.id))},
 	} {
 		c.test(t, w.Check)
 	}
 	for _, c := range []fault{
-		{"lookout 1 number", "filter: it looks at 9 ticks", set(&f.looks, 9)},
-		{"lookout 1 negative", "filter: it looks at -1 ticks", set(&f.looks, -1)},
-		{"lookout 1 stamps", "filter: tick 0 that it looks at is component 0", set(&f.stamps[0], pos.ID())},
+		{"lookout 1 number", "filter: it looks at 9 ticks", set(&f.nStamps, 9)},
+		{"lookout 1 negative", "filter: it looks at -1 ticks", set(&f.nStamps, -1)},
+		{"lookout 1 stamps", "filter: tick 0 that it looks at is component 0", set(&f.stampIDs[0], pos.ID())},
 		{"lookout 1 writes", "filter: it writes", set(&f.writes, maskBit(companion.id))},
 		{"lookout 1 writes more", "filter: it writes", set(&f.writes, maskBit(200))},
-		{"lookout 2", "watchful: false", set(&f.watchful, false)},
+		{"lookout 2", "watchful: false", set(&f.usesTicks, false)},
 		{"filter 1 deny", "filter: 2 columns", set(&f.deny, maskBit(companion.id))},
 	} {
 		c.test(t, f.Check)
 	}
 	quiet := NewFilter1[position](w)
-	fault{"lookout 2 quiet", "watchful: true", set(&quiet.watchful, true)}.test(t, quiet.Check)
+	fault{"lookout 2 quiet", "watchful: true", set(&quiet.usesTicks, true)}.test(t, quiet.Check)
 	var stamps [][]Tick
 	for i := range tab.used() {
 		stamps = append(stamps, w.stamps(tab.chunks[i].number<<rowBits, tab.rowsIn(i), pos.ID()))
@@ -304,7 +304,7 @@ func TestCheck_NamesEachInvariantOfTicks(t *testing.T) {
 	if n := memtest.EveryBit(t, w.Check, &stamps, &w.ticks, owner, companion); n.Named < n.Flipped*3/4 {
 		t.Errorf("%+v", n)
 	}
-	if n := memtest.EveryBit(t, f.Check, &f.lookout.looks, &f.lookout.stamps, &f.lookout.writes, &f.watchful); n.Named < tried(n, 100) {
+	if n := memtest.EveryBit(t, f.Check, &f.tickFilter.nStamps, &f.tickFilter.stampIDs, &f.tickFilter.writes, &f.usesTicks); n.Named < tried(n, 100) {
 		t.Errorf("%+v", n)
 	}
 }

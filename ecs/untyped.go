@@ -19,7 +19,7 @@ import (
 // chunk, or says what is wrong; so it does for a name that is known with another size or alignment.
 // In a world that is closed it panics with a [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
-	w.unclosed("RegisterSize")
+	w.mustBeOpen("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
 		return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d: it needs a name, an alignment of 1, 2, 4, 8 or 16, and a multiple of it as its size", name, size, align)
 	}
@@ -30,7 +30,7 @@ func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 		return c.id, nil
 	}
 	c := &component{size: uintptr(size), align: align, name: name}
-	if err := w.admit(c); err != nil {
+	if err := w.addType(c); err != nil {
 		return 0, err
 	}
 	c.words = rawWords(c.size)
@@ -45,7 +45,7 @@ func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 func (w *World) IDs() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for i := 0; i < len(w.comps); i++ {
-			if w.comps[i].of == nil && !yield(ID(i)) {
+			if w.comps[i].owner == nil && !yield(ID(i)) {
 				return
 			}
 		}
@@ -59,7 +59,7 @@ func (w *World) Name(id ID) string { return w.known("Name", id).name }
 // ID returns the component type of a name, the first of that name; false where there is none.
 func (w *World) ID(name string) (ID, bool) {
 	for _, c := range w.comps {
-		if c.name == name && c.of == nil {
+		if c.name == name && c.owner == nil {
 			return c.id, true
 		}
 	}
@@ -67,7 +67,7 @@ func (w *World) ID(name string) (ID, bool) {
 }
 
 // knows reports whether id is that of a component type, and not of a companion.
-func (w *World) knows(id ID) bool { return int(id) < len(w.comps) && w.comps[id].of == nil }
+func (w *World) knows(id ID) bool { return int(id) < len(w.comps) && w.comps[id].owner == nil }
 
 // known returns a component by ID.
 func (w *World) known(op string, id ID) *component {
@@ -109,7 +109,7 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.begun(e, comp, p), nil
+	return w.finishAdd(e, comp, p), nil
 }
 
 // RelateID gives e the relation to a target, its value zeroed, or changes the target of the one that it
@@ -123,29 +123,29 @@ func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error)
 		return nil, ErrStale
 	}
 	had := w.HasID(e, id)
-	if err := w.turn("RelateID", e, r, id, target); err != nil {
+	if err := w.retarget("RelateID", e, r, id, target); err != nil {
 		return nil, err
 	}
 	if !had {
-		return w.begun(e, w.comps[id], w.Ptr(e, id)), nil
+		return w.finishAdd(e, w.comps[id], w.Ptr(e, id)), nil
 	}
 	if w.observed != 0 {
-		w.tellOne(e, id, true)
+		w.notifyOne(e, id, true)
 	}
-	w.settle()
+	w.freePending()
 	return w.Ptr(e, id), nil
 }
 
-// begun zeroes the cell at p, which is new to e, tells of it and settles. Cells of types with Go
+// finishAdd zeroes the cell at p, which is new to e, tells of it and settles. Cells of types with Go
 // pointers are zero already.
-func (w *World) begun(e Entity, comp *component, p unsafe.Pointer) unsafe.Pointer {
+func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Pointer {
 	if !comp.pointerful {
 		clear(unsafe.Slice((*byte)(p), comp.size))
 	}
 	if w.observed != 0 {
-		w.tellOne(e, comp.id, false)
+		w.notifyOne(e, comp.id, false)
 	}
-	w.settle()
+	w.freePending()
 	return p
 }
 
@@ -182,7 +182,7 @@ func NewFilterOf(w *World, ids ...ID) *FilterOf {
 
 // Writes is Filter1.Writes.
 func (f *FilterOf) Writes(ids ...ID) *FilterOf {
-	f.declare(ids)
+	f.addWrites(ids)
 	return f
 }
 
@@ -213,13 +213,13 @@ func (f *FilterOf) Exclusive() *FilterOf {
 
 // To is Filter1.To.
 func (f *FilterOf) To(id ID, target Entity) *FilterOf {
-	f.turn(id, target)
+	f.narrowTo(id, target)
 	return f
 }
 
 // ToAny is Filter1.ToAny.
 func (f *FilterOf) ToAny() *FilterOf {
-	f.turnAway()
+	f.widenToAny()
 	return f
 }
 
@@ -265,7 +265,7 @@ func (f *FilterOf) Parallel(ws *Workers, body func(t *Task, es []Entity, columns
 	f.parallel(ws, f, body, body == nil)
 }
 
-func (f *FilterOf) runPiece(t *Task, body any) {
+func (f *FilterOf) runBatch(t *Task, body any) {
 	var columns Addresses
 	for i := range f.n {
 		k := i & (maxFilter - 1)
@@ -274,7 +274,7 @@ func (f *FilterOf) runPiece(t *Task, body any) {
 	body.(func(*Task, []Entity, Addresses))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), columns)
 }
 
-func (f *FilterOf) columnsOf(s *stretch) (a Addresses) {
+func (f *FilterOf) columnsOf(s *rowRun) (a Addresses) {
 	for i := range f.n {
 		a[i&(maxFilter-1)] = s.cols[i&(maxFilter-1)].pointer()
 	}

@@ -42,7 +42,7 @@ func TestFilterOf_ParallelIsThatOfTheTypedOne(t *testing.T) {
 	totals := map[sum]bool{}
 	for _, cfg := range []Config{{}, {ChunkBytes: 1024}, {ChunkBytes: 1024, MaxChunkBytes: 1024}} {
 		w, _ := newTestWorld(t, cfg)
-		const n = 3*pieceRows + 100
+		const n = 3*batchRows + 100
 		m := NewMap4[position, brain, burning, odd](w)
 		for range 2 {
 			if err := m.NewBatch(n, func(i int, p *position, b *brain, _ *burning, o *odd) {
@@ -85,7 +85,7 @@ func TestFilterOf_ParallelIsThatOfTheTypedOne(t *testing.T) {
 					s.total, s.names = s.total*1.0001+c.D[i].X*float32((*(*[3]uint16)(w.Ptr(e, raw)))[0]), s.names+len(c.B[i].Name)+int(c.A[i][2])
 				}
 			})
-			if !slices.Equal(got.Values(), want.Values()) || f.Pieces() != typed.Pieces() {
+			if !slices.Equal(got.Values(), want.Values()) || f.Batches() != typed.Batches() {
 				t.Errorf("%d workers: %v, not %v", workers, got.Values(), want.Values())
 			}
 			total := sum{}
@@ -127,7 +127,7 @@ func TestFilterOf_ParallelMisuse(t *testing.T) {
 		want string
 		do   func()
 	}{
-		{"ecs.Piece: a Task is valid until its body returns", func() { kept.Piece() }},
+		{"ecs.Piece: a Task is valid until its body returns", func() { kept.Batch() }},
 		{"ecs.Parallel: a pass needs workers and a body", func() { f.Parallel(nil, body) }},
 		{"ecs.Parallel: a pass needs workers and a body", func() { f.Parallel(ws, nil) }},
 		{"ecs.Parallel: the workers are closed", func() { f.Parallel(closed, body) }},

@@ -245,7 +245,7 @@ func TestFilterOf_WalksAsTheTypedOne(t *testing.T) {
 	for range f.Chunks() {
 		break
 	}
-	if len(w.walking) != 0 || g.Len() != 170 {
+	if len(w.running) != 0 || g.Len() != 170 {
 		t.Error("a loop that was left goes on")
 	}
 }

@@ -58,7 +58,7 @@ type Workers struct {
 	alive  int // goroutines
 
 	serial uint32 // of the newest pass
-	pass   pass
+	run    parallelRun
 }
 
 // NewWorkers makes the arenas and starts the goroutines. The error wraps [memory.ErrConfig] if cfg is
@@ -162,7 +162,7 @@ func (ws *Workers) join() bool {
 // take runs pieces until there are no more.
 func (ws *Workers) take(t *Task) {
 	defer ws.leave()
-	ws.pass.work(t)
+	ws.run.work(t)
 }
 
 func (ws *Workers) leave() {
@@ -197,11 +197,11 @@ func (ws *Workers) end() {
 }
 
 // call lets helpers in, of whom no more are woken than there are pieces for.
-func (ws *Workers) call(pieces int) {
+func (ws *Workers) call(batches int) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.open = true
-	ws.called = min(len(ws.tasks), pieces) - 1
+	ws.called = min(len(ws.tasks), batches) - 1
 	for range ws.called {
 		ws.wake.Signal()
 	}
@@ -236,6 +236,6 @@ func (ws *Workers) Check() error {
 		c.that(t.ws == ws && t.worker == i && err == nil, "workers: task %d has number %d, its arena says: %w", i, t.worker, err)
 		c.that(t.idle(), "workers: task %d keeps something of a pass", i)
 	}
-	c.that(!ws.open && ws.called == 0 && ws.joined == 0 && ws.pass.idle(), "workers: between passes %d are called, %d have joined, open: %v", ws.called, ws.joined, ws.open) // (2)
+	c.that(!ws.open && ws.called == 0 && ws.joined == 0 && ws.run.idle(), "workers: between passes %d are called, %d have joined, open: %v", ws.called, ws.joined, ws.open) // (2)
 	return c.err()
 }

@@ -100,7 +100,7 @@ func TestWorkers_AHookOfAnArenaThatPanicsLeavesNothingLocked(t *testing.T) {
 	ws := newTestWorkers(t, 1)
 	body := func(*Task, []Entity, []position) {}
 	f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
-		if task.Piece() == 0 {
+		if task.Batch() == 0 {
 			task.Scratch().OnReset(func() { panic("hook") })
 		}
 	})
@@ -122,7 +122,7 @@ func TestWorkersCheck_NamesEachInvariant(t *testing.T) {
 		{"2 joined", "between passes 0 are called, 1 have joined", set(&ws.joined, 1)},
 		{"2 open", "open: true", set(&ws.open, true)},
 		{"2 called", "between passes 2 are called", set(&ws.called, 2)},
-		{"2 part", "between passes", set(&ws.pass.parts, make([]part, 1))},
+		{"2 part", "between passes", set(&ws.run.tables, make([]tableBatches, 1))},
 		{"2 task", "task 1 keeps something of a pass", set(&ws.tasks[1].n, 5)},
 	} {
 		c.test(t, ws.Check)

@@ -150,7 +150,7 @@ type World struct {
 	ents   entityIndex
 	directory
 	locks
-	tickets
+	iterators
 	observers
 	ticks
 	tables []*table // in order of creation: the order of every iteration
@@ -194,7 +194,7 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if _, err := w.tableFor(key{}); err != nil {
 		return nil, err
 	}
-	w.unwatch = watch(mem, w.lost)
+	w.unwatch = watch(mem, w.allocatorClosed)
 	return w, nil
 }
 
@@ -203,12 +203,12 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 // again gives back what a panic of the allocator left over, mostly nothing. The error is that
 // of Config.Pages, which could not take the index back; Close can be tried again.
 func (w *World) Close() error {
-	if w.open < closedMark {
+	if w.locked < closedMark {
 		w.mutable("Close")
-		w.open = closedMark
+		w.locked = closedMark
 		w.removeEverything()
 	}
-	w.settle()
+	w.freePending()
 	w.unwatch()
 	return w.ents.close()
 }
@@ -220,16 +220,16 @@ func (w *World) Reset() {
 	w.mutable("Reset")
 	if w.observed != 0 {
 		for _, t := range w.tables {
-			w.tellEnds(t, "Reset")
+			w.notifyRemovals(t, "Reset")
 		}
 	}
 	w.removeEverything()
-	w.settle()
+	w.freePending()
 }
 
 func (w *World) removeEverything() {
 	if w.commands != nil {
-		w.commands.forget()
+		w.commands.clear()
 	}
 	w.ents.reset()
 	for _, t := range w.tables {
@@ -248,7 +248,7 @@ func (w *World) Len() int { return int(w.ents.live) }
 func (w *World) Remove(e Entity) bool {
 	w.mutable("Remove")
 	alive := w.destroy(e)
-	w.settle()
+	w.freePending()
 	return alive
 }
 
@@ -259,7 +259,7 @@ func (w *World) destroy(e Entity) bool {
 		return false
 	}
 	if w.observed != 0 {
-		w.tellEnd(r.loc)
+		w.notifyRemoval(r.loc)
 	}
 	loc := r.loc
 	w.ents.release(e.index, r)
@@ -272,7 +272,7 @@ func (w *World) NewEntity() (Entity, error) {
 	w.mutable("NewEntity")
 	e, loc, err := w.spawn(w.tables[0])
 	if err == nil && w.observed != 0 {
-		w.tellNew(loc, 1, mask{})
+		w.notifyCreated(loc, 1, mask{})
 	}
 	return e, err
 }
@@ -300,7 +300,7 @@ func (w *World) CopyEntity(e Entity) (Entity, error) {
 		comp.copyCells(w.cell(loc, comp.id, comp.size), w.cell(from, comp.id, comp.size), 1)
 	}
 	if w.observed != 0 {
-		w.tellNew(loc, 1, t.mask)
+		w.notifyCreated(loc, 1, t.mask)
 	}
 	return twin, nil
 }
@@ -308,11 +308,11 @@ func (w *World) CopyEntity(e Entity) (Entity, error) {
 // spawn creates an entity in the next row of t, whose cells hold old bytes: the caller
 // writes every one.
 func (w *World) spawn(t *table) (Entity, uint32, error) {
-	if w.ents.live >= w.ents.room {
+	if w.ents.live >= w.ents.usable {
 		return Entity{}, 0, w.full
 	}
 	if !w.ents.ready() {
-		if err := w.makeReady(1); err != nil {
+		if err := w.reserveSlots(1); err != nil {
 			return Entity{}, 0, err
 		}
 	}
@@ -335,7 +335,7 @@ func (w *World) tableFor(k key) (*table, error) {
 		return t, nil
 	}
 	if k.mask.any(&w.relating) {
-		return w.relatedTable(k)
+		return w.variantTable(k)
 	}
 	t, err := newTable(k.mask, w.comps, &w.directory, false)
 	if err != nil {

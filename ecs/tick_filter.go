@@ -6,33 +6,33 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A lookout is what a filter has to do with ticks: which it looks at, and which it notes.
+// A tickFilter is what a filter has to do with ticks: which it looks at, and which it notes.
 //
 // Invariants, verified in this order by Check of the filter:
 //
 //	(1) stamps[:looks] are companions of components of the world, writes are components of it
 //	(2) watchful says whether there is anything of it
-type lookout struct {
-	watchful bool // all that a walk without ticks looks at
-	looks    int  // 0 unless ChangedSince narrows the filter
-	stamps   [maxFilter]ID
-	since    Tick
-	writes   mask
+type tickFilter struct {
+	usesTicks bool // all that a walk without ticks looks at
+	nStamps   int  // 0 unless ChangedSince narrows the filter
+	stampIDs  [maxFilter]ID
+	since     Tick
+	writes    mask
 }
 
-// declare has loops over f note what they write.
-func (f *filter) declare(ids []ID) {
-	f.w.unclosed("Writes")
+// addWrites has loops over f note what they write.
+func (f *filter) addWrites(ids []ID) {
+	f.w.mustBeOpen("Writes")
 	m := maskOf(f.w, "Writes", ids)
 	f.interrupt("Writes")
 	f.writes = f.writes.with(m)
-	f.watchful = f.looks > 0 || !f.writes.empty()
+	f.usesTicks = f.nStamps > 0 || !f.writes.empty()
 }
 
 // changedSince narrows f to what changed, in place of what it was narrowed to.
 func (f *filter) changedSince(t Tick, ids []ID) {
 	w := f.w
-	w.unclosed("ChangedSince")
+	w.mustBeOpen("ChangedSince")
 	if len(ids) < 1 || len(ids) > maxFilter {
 		panic(&memory.Misuse{Package: "ecs", Op: "ChangedSince", Reason: "name from 1 to 8 components"})
 	}
@@ -42,13 +42,13 @@ func (f *filter) changedSince(t Tick, ids []ID) {
 	}
 	f.interrupt("ChangedSince")
 	for i, id := range ids {
-		f.stamps[i] = w.comps[id].ticks.id
+		f.stampIDs[i] = w.comps[id].ticks.id
 	}
-	f.looks, f.since, f.watchful = len(ids), t, true
+	f.nStamps, f.since, f.usesTicks = len(ids), t, true
 }
 
-// A spot is how far a walk over a filter has come.
-type spot struct {
+// A filterPos is how far a walk over a filter has come.
+type filterPos struct {
 	m, c      uint32 // the match and the chunk in it that come next
 	row, rows uint32 // of the chunk before that: the row that comes next, where the filter looks at ticks
 }
@@ -57,7 +57,7 @@ type spot struct {
 // one chunk, of which it returns the number and the block; no rows at the end.
 //
 //go:noinline
-func (f *filter) nextRun(s *spot) (number uint32, base unsafe.Pointer, first, n int) {
+func (f *filter) nextRun(s *filterPos) (number uint32, base unsafe.Pointer, first, n int) {
 	for {
 		if s.row == s.rows {
 			if _, _, n = f.chunk(&s.m, &s.c); n == 0 {
@@ -78,26 +78,26 @@ func (f *filter) nextRun(s *spot) (number uint32, base unsafe.Pointer, first, n 
 // there on without a gap, at the end 0. They are noted as written where f says so.
 func (f *filter) runIn(t *table, number uint32, row, end int) (first, n int) {
 	first, n = row, end-row
-	if !f.watchful {
+	if !f.usesTicks {
 		return first, n
 	}
-	if f.looks > 0 {
-		s := f.sightOf(number)
-		first = s.find(row, end)
-		n = s.follow(first, end) - first
+	if f.nStamps > 0 {
+		s := f.stampsOf(number)
+		first = s.firstChanged(row, end)
+		n = s.firstUnchanged(first, end) - first
 	}
 	if n > 0 {
-		f.w.note(number<<rowBits+uint32(first), n, f.writes.and(t.mask))
+		f.w.stampRows(number<<rowBits+uint32(first), n, f.writes.and(t.mask))
 	}
 	return first, n
 }
 
-// count returns the location of changed row i; where there is none, the number of changed rows and false.
-func (f *filter) count(i int) (loc uint32, n int, ok bool) {
+// countChanged returns the location of changed row i; where there is none, the number of changed rows and false.
+func (f *filter) countChanged(i int) (loc uint32, n int, ok bool) {
 	for _, t := range f.matches {
 		for c := range t.used() {
-			s, end := f.sightOf(t.chunks[c].number), t.rowsIn(c)
-			for row := s.find(0, end); row < end; row = s.find(row+1, end) {
+			s, end := f.stampsOf(t.chunks[c].number), t.rowsIn(c)
+			for row := s.firstChanged(0, end); row < end; row = s.firstChanged(row+1, end) {
 				if n == i {
 					return t.chunks[c].number<<rowBits + uint32(row), n, true
 				}
@@ -108,19 +108,19 @@ func (f *filter) count(i int) (loc uint32, n int, ok bool) {
 	return 0, n, false
 }
 
-// A sight is the stamps of one chunk that a filter looks at.
-type sight struct {
+// A stampView is the stamps of one chunk that a filter looks at.
+type stampView struct {
 	n       int // of the components that the filter names, those that are there
 	columns [maxFilter]address
 	now     uint32
 	age     uint32 // stamps that are younger count
 }
 
-func (f *filter) sightOf(number uint32) (s sight) {
+func (f *filter) stampsOf(number uint32) (s stampView) {
 	s.now, s.age = uint32(f.w.tick), f.w.ageSince(f.since)
 	columns := f.w.row(number)
-	for i := 0; i < f.looks; i++ {
-		if a := columns[f.stamps[i&(maxFilter-1)]]; a != 0 {
+	for i := 0; i < f.nStamps; i++ {
+		if a := columns[f.stampIDs[i&(maxFilter-1)]]; a != 0 {
 			s.columns[s.n&(maxFilter-1)] = a
 			s.n++
 		}
@@ -128,8 +128,8 @@ func (f *filter) sightOf(number uint32) (s sight) {
 	return s
 }
 
-// find returns the first changed row of those from row to end, or end.
-func (s *sight) find(row, end int) int {
+// firstChanged returns the first changed row of those from row to end, or end.
+func (s *stampView) firstChanged(row, end int) int {
 	if s.n == 0 {
 		return end
 	}
@@ -152,8 +152,8 @@ func (s *sight) find(row, end int) int {
 	return row
 }
 
-// follow returns the first row from row to end that has not changed, or end.
-func (s *sight) follow(row, end int) int {
+// firstUnchanged returns the first row from row to end that has not changed, or end.
+func (s *stampView) firstUnchanged(row, end int) int {
 	if s.n > 1 {
 		for row < end && s.changed(row) {
 			row++
@@ -171,7 +171,7 @@ func (s *sight) follow(row, end int) int {
 }
 
 // changed reports whether one of several stamps of a row counts.
-func (s *sight) changed(row int) bool {
+func (s *stampView) changed(row int) bool {
 	for i := 0; i < s.n; i++ {
 		stamp := *(*uint32)(unsafe.Add(s.columns[i&(maxFilter-1)].pointer(), uintptr(row)*tickBytes))
 		if s.now-stamp < s.age {
@@ -181,14 +181,14 @@ func (s *sight) changed(row int) bool {
 	return false
 }
 
-// lookout verifies the invariants of lookout.
-func (c *checker) lookout(f *filter) {
-	if !c.that(f.looks >= 0 && f.looks <= maxFilter, "filter: it looks at %d ticks", f.looks) {
+// tickFilter verifies the invariants of lookout.
+func (c *checker) tickFilter(f *filter) {
+	if !c.that(f.nStamps >= 0 && f.nStamps <= maxFilter, "filter: it looks at %d ticks", f.nStamps) {
 		return
 	}
-	for i, id := range f.stamps[:f.looks] {
-		c.that(f.w.hidden.has(id), "filter: tick %d that it looks at is component %d", i, id)
+	for i, id := range f.stampIDs[:f.nStamps] {
+		c.that(f.w.companions.has(id), "filter: tick %d that it looks at is component %d", i, id)
 	}
-	c.that(f.writes.below(len(f.w.comps)) && !f.writes.any(&f.w.hidden), "filter: it writes %v", f.writes)
-	c.that(f.watchful == (f.looks > 0 || !f.writes.empty()), "filter: it looks at %d ticks and writes %v, watchful: %v", f.looks, f.writes, f.watchful)
+	c.that(f.writes.below(len(f.w.comps)) && !f.writes.any(&f.w.companions), "filter: it writes %v", f.writes)
+	c.that(f.usesTicks == (f.nStamps > 0 || !f.writes.empty()), "filter: it looks at %d ticks and writes %v, watchful: %v", f.nStamps, f.writes, f.usesTicks)
 }

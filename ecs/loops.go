@@ -15,46 +15,46 @@ import (
 
 // maxKnown is how many chunks a loop remembers for the next one: those of an archetype of up to 64 KiB that
 // was filled entity by entity, and a power of two.
-const maxKnown = 8
+const maxCached = 8
 
-// A ticket is the permission of one loop to go on, and says where it is. It is a filter's own, for one loop
+// A iterator is the permission of one loop to go on, and says where it is. It is a filter's own, for one loop
 // after the other: for a single entity, which is walked in some ns, to make one would take the longest.
-type ticket struct {
-	f  *filter
-	at *stretch // what the loop goes through, one of way
-	spot
-	rest uint16 // rows of a chunk that come behind those of at, see ahead.go
-	last bool   // no chunk with rows can come behind this one
-	busy bool   // a loop has it, or has been left by a panic and not been stopped since
+type iterator struct {
+	f   *filter
+	cur *rowRun // what the loop goes through, one of way
+	filterPos
+	tailRows uint16 // rows of a chunk that come behind those of at, see ahead.go
+	last     bool   // no chunk with rows can come behind this one
+	busy     bool   // a loop has it, or has been left by a panic and not been stopped since
 
 	// sole is the only table that matches and laid what it was in the world when a loop last found all
 	// of its rows in its first known chunks, to which way leads in their order: while it is that, they
 	// hold for the next loop as well. To find out where one lies takes loads that wait for each other.
-	sole  *table
-	laid  uint64 // 0: they do not
-	known int
-	way   [maxKnown]stretch
+	onlyTable     *table
+	layoutVersion uint64 // 0: they do not
+	cached        int
+	runs          [maxCached]rowRun
 }
 
-// A stretch is rows that lie one behind the other: of a chunk, or a run of changed ones.
-type stretch struct {
-	end  uintptr // of rows in the first column, by its stride
-	rows int     // that the loop may step through; both are 0 once the world has changed
-	es   address
-	cols [maxFilter]address
-	then *stretch // of way, what comes next; nil where that has to be found out, or is nothing
-	of   *ticket
+// A rowRun is rows that lie one behind the other: of a chunk, or a run of changed ones.
+type rowRun struct {
+	end       uintptr // of rows in the first column, by its stride
+	rows      int     // that the loop may step through; both are 0 once the world has changed
+	es        address
+	cols      [maxFilter]address
+	following *rowRun // of way, what comes next; nil where that has to be found out, or is nothing
+	it        *iterator
 }
 
-// tickets are those of the loops under way.
+// iterators are those of the loops under way.
 //
 // Invariants, verified in this order by check:
 //
 //	(1) walking holds no nil
 //	(2) no ticket is there twice, and all have rows and their end and are busy
-type tickets struct{ walking []*ticket }
+type iterators struct{ running []*iterator }
 
-// A stock is the tickets of one filter.
+// A iteratorCache is the tickets of one filter.
 //
 // Invariants, verified in this order by Check of the filter:
 //
@@ -63,72 +63,72 @@ type tickets struct{ walking []*ticket }
 //	(3) where laid of mine is the world's and the last row of sole is in the last of the known chunks, these are all
 //	    that match, way has their addresses, leads from each to the next and no further, and has the rows and
 //	    the ends of all but the last; laid is 0 in others
-type stock struct {
-	mine   *ticket
-	others []*ticket // of loops within loops over the filter
+type iteratorCache struct {
+	main   *iterator
+	others []*iterator // of loops within loops over the filter
 }
 
-// another makes a ticket where mine is none that a loop could take.
+// newIterator makes a ticket where mine is none that a loop could take.
 //
 //go:noinline
-func (f *filter) another() *ticket {
+func (f *filter) newIterator() *iterator {
 	for i, t := range f.others {
 		if t.busy {
 			continue
 		}
-		if f.mine == nil { // a change has taken it away: without one no loop finds its rows where they were
-			f.mine, f.others = t, slices.Delete(f.others, i, i+1)
+		if f.main == nil { // a change has taken it away: without one no loop finds its rows where they were
+			f.main, f.others = t, slices.Delete(f.others, i, i+1)
 		}
 		return t
 	}
-	t := &ticket{f: f}
-	for i := range t.way {
-		t.way[i].of = t
+	t := &iterator{f: f}
+	for i := range t.runs {
+		t.runs[i].it = t
 	}
-	if f.mine == nil {
-		f.mine = t
+	if f.main == nil {
+		f.main = t
 	} else {
 		f.others = append(f.others, t)
 	}
 	return t
 }
 
-// giveBack ends the loop that has t. It is the newest one, unless a body has panicked: then
+// release ends the loop that has t. It is the newest one, unless a body has panicked: then
 // those of the loops that it left lie above it until the world changes.
-func (k *tickets) giveBack(t *ticket) {
-	if n := len(k.walking); n > 0 && k.walking[n-1] == t {
-		k.walking, t.busy = k.walking[:n-1], false
+func (k *iterators) release(t *iterator) {
+	if n := len(k.running); n > 0 && k.running[n-1] == t {
+		k.running, t.busy = k.running[:n-1], false
 		return
 	}
-	k.giveBackBelow(t)
+	k.releaseBelow(t)
 }
 
 //go:noinline
-func (k *tickets) giveBackBelow(t *ticket) {
-	if i := slices.Index(k.walking, t); i >= 0 {
-		k.walking, t.busy = slices.Delete(k.walking, i, i+1), false
+func (k *iterators) releaseBelow(t *iterator) {
+	if i := slices.Index(k.running, t); i >= 0 {
+		k.running, t.busy = slices.Delete(k.running, i, i+1), false
 	}
 }
 
-// takeAway stops all loops under way, or those over f alone. Their tickets are not used again,
+// stopAll stops all loops under way, or those over f alone. Their tickets are not used again,
 // as a loop may hold one still.
 //
 //go:noinline
-func (k *tickets) takeAway(f *filter) {
-	k.walking = slices.DeleteFunc(k.walking, func(t *ticket) bool {
+func (k *iterators) stopAll(f *filter) {
+	k.running = slices.DeleteFunc(k.running, func(t *iterator) bool {
 		if f != nil && t.f != f {
 			return false
 		}
-		t.at.set(0, 0)
-		t.f.lose(t)
+		t.cur.set(0, 0)
+		t.f.drop(t)
 		return true
 	})
 }
 
-// lose forgets a ticket.
-func (k *stock) lose(t *ticket) {
-	if k.mine == t {
-		k.mine = nil
+// drop forgets a ticket.
+func (k *iteratorCache) drop(t *iterator) {
+	if k.main == t {
+		k.main = nil
 	} else if i := slices.Index(k.others, t); i >= 0 {
 		k.others = slices.Delete(k.others, i, i+1)
 	}
@@ -140,71 +140,71 @@ func (k *stock) lose(t *ticket) {
 // and begin anew, which takes 20 ns.
 //
 //go:noinline
-func (f *filter) begin() *stretch {
-	w, t := f.w, f.mine
-	if t == nil || t.laid != w.laid || t.busy || t.sole.tail != t.known-1 || t.sole.tailN == 0 || f.seen != len(w.tables) || w.parallel {
+func (f *filter) begin() *rowRun {
+	w, t := f.w, f.main
+	if t == nil || t.layoutVersion != w.layoutVersion || t.busy || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != len(w.tables) || w.inParallel {
 		return f.step(nil)
 	}
-	s := &t.way[0]
-	t.at, t.busy = s, true
-	w.walking = append(w.walking, t)
-	if t.known == 1 {
-		s.set(int(t.sole.tailN), f.stride)
+	s := &t.runs[0]
+	t.cur, t.busy = s, true
+	w.running = append(w.running, t)
+	if t.cached == 1 {
+		s.set(int(t.onlyTable.tailN), f.stride)
 		return s
 	}
-	t.way[uint(t.known-1)%maxKnown].set(int(t.sole.tailN), f.stride)
+	t.runs[uint(t.cached-1)%maxCached].set(int(t.onlyTable.tailN), f.stride)
 	return s
 }
 
 // set has a loop step through so many rows of columns, the first of which has that stride.
-func (s *stretch) set(rows int, stride uintptr) { s.rows, s.end = rows, uintptr(rows)*stride }
+func (s *rowRun) set(rows int, stride uintptr) { s.rows, s.end = rows, uintptr(rows)*stride }
 
 // next is step for a loop that goes through s.
 //
 //go:noinline
-func (s *stretch) next() *stretch {
-	t := s.of
+func (s *rowRun) next() *rowRun {
+	t := s.it
 	switch {
 	case s.rows == 0:
 		return t.f.step(t)
-	case s.then != nil:
-		t.at = s.then
-		return s.then
+	case s.following != nil:
+		t.cur = s.following
+		return s.following
 	case t.last:
-		t.f.w.giveBack(t)
+		t.f.w.release(t)
 		return nil
-	case t.rest != 0:
-		return t.end()
-	case t.f.watchful:
+	case t.tailRows != 0:
+		return t.tailRun()
+	case t.f.usesTicks:
 		return t.f.step(t)
 	}
-	return t.beside()
+	return t.nextChunk()
 }
 
-// beside is step for a loop that is not at its end. It is short where the next chunk is one of the same archetype:
+// nextChunk is step for a loop that is not at its end. It is short where the next chunk is one of the same archetype:
 // those that grew entity by entity have several.
-func (t *ticket) beside() *stretch {
+func (t *iterator) nextChunk() *rowRun {
 	f := t.f
 	in := f.matches[t.m]
 	if int(t.c) > in.tail {
-		return t.further()
+		return t.nextTable()
 	}
 	k, n := &in.chunks[t.c], 0
 	if n = int(k.cap); int(t.c) == in.tail {
 		n, t.last = int(in.tailN), int(t.m)+1 == len(f.matches)
 	}
 	t.c++
-	t.aim(k.number, f.w.chunks[k.number].base, n)
-	if n >= aheadRows && !t.last {
-		t.part(n)
+	t.enter(k.number, f.w.chunks[k.number].base, n)
+	if n >= prefetchMinRows && !t.last {
+		t.splitTail(n)
 	}
-	return t.at
+	return t.cur
 }
 
-// further is step for a loop that has come to the end of an archetype. It is short when the next
+// nextTable is step for a loop that has come to the end of an archetype. It is short when the next
 // one with rows has few, in one chunk: of those it reads the first line of the table and the addresses of
 // the columns, and nothing else.
-func (t *ticket) further() *stretch {
+func (t *iterator) nextTable() *rowRun {
 	f := t.f
 	for m := int(t.m) + 1; m < len(f.matches); m++ {
 		in := f.matches[m]
@@ -213,14 +213,14 @@ func (t *ticket) further() *stretch {
 			continue
 		}
 		t.m, t.c = uint32(m), 0
-		if in.tail != 0 || n >= aheadRows {
+		if in.tail != 0 || n >= prefetchMinRows {
 			return f.step(t)
 		}
-		t.c, t.known, t.last = 1, 0, m+1 == len(f.matches)
-		s := &t.way[0]
-		t.at = s
+		t.c, t.cached, t.last = 1, 0, m+1 == len(f.matches)
+		s := &t.runs[0]
+		t.cur = s
 		s.set(int(n), f.stride)
-		s.then = nil
+		s.following = nil
 		s.es = address(uintptr(in.tailBase))
 		columns := f.w.row(in.tailLoc >> rowBits)
 		for i := 0; i < f.n; i++ {
@@ -228,30 +228,30 @@ func (t *ticket) further() *stretch {
 		}
 		return s
 	}
-	f.w.giveBack(t)
+	f.w.release(t)
 	return nil
 }
 
-// aim has t step through the first n rows of a chunk. Where the filter finds all in one table, and in few chunks
+// enter has t step through the first n rows of a chunk. Where the filter finds all in one table, and in few chunks
 // with few rows, it leads there from the one before, for the next loop.
-func (t *ticket) aim(number uint32, base unsafe.Pointer, n int) {
+func (t *iterator) enter(number uint32, base unsafe.Pointer, n int) {
 	f := t.f
 	w := f.w
-	s := &t.way[0]
-	if t.known == int(t.c)-1 && t.known < maxKnown && len(f.matches) == 1 && !f.watchful && t == f.mine && (t.known == 0 || t.at.rows < aheadRows) {
-		s = &t.way[t.known]
-		if t.known++; t.known > 1 {
-			t.at.then = s
+	s := &t.runs[0]
+	if t.cached == int(t.c)-1 && t.cached < maxCached && len(f.matches) == 1 && !f.usesTicks && t == f.main && (t.cached == 0 || t.cur.rows < prefetchMinRows) {
+		s = &t.runs[t.cached]
+		if t.cached++; t.cached > 1 {
+			t.cur.following = s
 		}
 		if t.last {
-			t.sole, t.laid = f.matches[0], w.laid
+			t.onlyTable, t.layoutVersion = f.matches[0], w.layoutVersion
 		}
 	} else {
-		t.known = 0
+		t.cached = 0
 	}
-	t.at = s
+	t.cur = s
 	s.set(n, f.stride)
-	s.then = nil
+	s.following = nil
 	s.es = address(uintptr(base))
 	columns := w.row(number)
 	for i := 0; i < f.n; i++ {
@@ -263,64 +263,64 @@ func (t *ticket) aim(number uint32, base unsafe.Pointer, n int) {
 // run of changed ones. At the end it takes t back, and returns nil.
 //
 //go:noinline
-func (f *filter) step(t *ticket) *stretch {
+func (f *filter) step(t *iterator) *rowRun {
 	w := f.w
 	switch {
 	case t == nil:
-		w.alone("All")
+		w.notInParallel("All")
 		if f.seen != len(w.tables) {
 			f.update(len(w.tables))
 		}
-		if t = f.mine; t == nil || t.busy {
-			t = f.another()
+		if t = f.main; t == nil || t.busy {
+			t = f.newIterator()
 		}
-		t.spot, t.laid, t.known, t.rest = spot{}, 0, 0, 0
-	case t.at.rows == 0:
+		t.filterPos, t.layoutVersion, t.cached, t.tailRows = filterPos{}, 0, 0, 0
+	case t.cur.rows == 0:
 		panic(&memory.Misuse{Package: "ecs", Op: "All", Reason: "the world was changed within the loop; use World.Commands, or leave the loop after the change"})
 	}
 	number, base, first, n := uint32(0), unsafe.Pointer(nil), 0, 0
-	if f.watchful {
+	if f.usesTicks {
 		t.last = false
-		number, base, first, n = f.nextRun(&t.spot)
+		number, base, first, n = f.nextRun(&t.filterPos)
 	} else {
 		number, base, n = f.chunk(&t.m, &t.c)
 		t.last = int(t.m)+1 == len(f.matches) && int(t.c) > f.matches[t.m].tail
 	}
 	if n == 0 {
 		if t.busy {
-			w.giveBack(t)
+			w.release(t)
 		}
 		return nil
 	}
 	if !t.busy {
 		t.busy = true
-		w.walking = append(w.walking, t)
+		w.running = append(w.running, t)
 	}
-	t.aim(number, base, n)
+	t.enter(number, base, n)
 	if first > 0 {
 		t.shift(uintptr(first))
 	}
-	if n >= aheadRows && !f.watchful && !t.last {
-		t.part(n)
+	if n >= prefetchMinRows && !f.usesTicks && !t.last {
+		t.splitTail(n)
 	}
-	return t.at
+	return t.cur
 }
 
 // shift steps from row 0 to the given one.
 //
 //go:noinline
-func (t *ticket) shift(row uintptr) {
+func (t *iterator) shift(row uintptr) {
 	f := t.f
-	t.at.es += address(row * entityBytes)
+	t.cur.es += address(row * entityBytes)
 	for i := 0; i < f.n; i++ {
-		t.at.cols[i&(maxFilter-1)] += address(row * f.w.comps[f.ids[i&(maxFilter-1)]].size)
+		t.cur.cols[i&(maxFilter-1)] += address(row * f.w.comps[f.ids[i&(maxFilter-1)]].size)
 	}
 }
 
 // leave ends the loop before its end.
 //
 //go:noinline
-func (s *stretch) leave() { s.of.f.w.giveBack(s.of) }
+func (s *rowRun) leave() { s.it.f.w.release(s.it) }
 
 // chunk returns the number, the block and the rows of the chunk of match *m at position *c, or of the
 // next one with rows, and steps on; no rows at the end. Of the last chunk of a table it reads

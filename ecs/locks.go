@@ -28,15 +28,15 @@ func (*noCopy) Unlock() {}
 //	(3) gone is set in a parallel pass alone
 //	(4) texts is at most fills
 type locks struct {
-	open     int         // what mutable looks at; 0 while changes are allowed
-	fills    int         // callbacks of batches under way
-	texts    int         // of the fills, those that are a WriteJSON or ReadJSON
-	telling  int         // observers under way, one within the other
-	asking   bool        // the allocator
-	parallel bool        // a pass is under way: nothing here may be written, but
-	gone     atomic.Bool // the allocator has ended in it, see lost
-	serial   uint64      // of the newest walk
-	ended    uint64      // EndQueries ended walks up to this one
+	locked      int         // what mutable looks at; 0 while changes are allowed
+	fills       int         // callbacks of batches under way
+	texts       int         // of the fills, those that are a WriteJSON or ReadJSON
+	notifying   int         // observers under way, one within the other
+	allocating  bool        // the allocator
+	inParallel  bool        // a pass is under way: nothing here may be written, but
+	closedInRun atomic.Bool // the allocator has ended in it, see lost
+	serial      uint64      // of the newest walk
+	ended       uint64      // EndQueries ended walks up to this one
 }
 
 // closedMark is an open count that no number of queries reaches or leaves.
@@ -44,40 +44,40 @@ const closedMark = 1 << 30
 
 // Locked reports whether structural changes would panic: a query is open, a batch is being
 // filled, an observer is told, a parallel pass is under way, or the world is closed.
-func (w *World) Locked() bool { return w.open != 0 }
+func (w *World) Locked() bool { return w.locked != 0 }
 
 // mutable panics unless structural changes are allowed now.
 func (w *World) mutable(op string) {
-	if w.open|len(w.walking) != 0 {
-		w.stop(op)
+	if w.locked|len(w.running) != 0 {
+		w.stopLoops(op)
 	}
 }
 
-// stop stops the loops over All that are under way, where nothing forbids the change.
+// stopLoops stops the loops over All that are under way, where nothing forbids the change.
 //
 //go:noinline
-func (w *World) stop(op string) {
-	if w.open != 0 {
+func (w *World) stopLoops(op string) {
+	if w.locked != 0 {
 		w.refuse(op)
 	}
-	w.takeAway(nil)
+	w.stopAll(nil)
 }
 
 //go:noinline
 func (w *World) refuse(op string) {
 	reason := "the world is locked by an open query; use World.Commands, or end the query with Close"
 	switch {
-	case w.open >= closedMark:
+	case w.locked >= closedMark:
 		reason = closedReason
-	case w.parallel:
+	case w.inParallel:
 		reason = "a parallel pass is under way"
-	case w.asking:
+	case w.allocating:
 		reason = "the world is in the middle of a change, asking its allocator"
-	case w.telling > 0:
+	case w.notifying > 0:
 		reason = "the world is locked while an observer is told; use World.Commands"
 	case w.texts > 0:
 		reason = "the world is locked while it is written or read as JSON"
-	case w.open == w.fills:
+	case w.locked == w.fills:
 		reason = "the world is locked while a batch is filled; use World.Commands"
 	}
 	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: reason})
@@ -85,44 +85,44 @@ func (w *World) refuse(op string) {
 
 const closedReason = "the world is closed"
 
-// unclosed panics when w is closed or in a pass; what only waits for Apply is allowed all the
+// mustBeOpen panics when w is closed or in a pass; what only waits for Apply is allowed all the
 // same while a query is open.
-func (w *World) unclosed(op string) {
-	if w.open >= closedMark || w.parallel {
+func (w *World) mustBeOpen(op string) {
+	if w.locked >= closedMark || w.inParallel {
 		w.refuse(op)
 	}
 }
 
-// walks returns the number of walks under way.
-func (l *locks) walks() int {
-	n := l.open - l.fills - l.telling
+// openQueries returns the number of walks under way.
+func (l *locks) openQueries() int {
+	n := l.locked - l.fills - l.notifying
 	if n >= closedMark {
 		n -= closedMark
 	}
-	if l.asking {
+	if l.allocating {
 		n--
 	}
-	if l.parallel {
+	if l.inParallel {
 		n--
 	}
 	return n
 }
 
-// open locks the world for a query and returns the number of its walk.
+// openQuery locks the world for a query and returns the number of its walk.
 //
 //go:noinline
-func (f *filter) open() uint64 {
+func (f *filter) openQuery() uint64 {
 	w := f.w
-	w.alone("Query")
+	w.notInParallel("Query")
 	if f.seen != len(w.tables) {
 		f.update(len(w.tables))
 	}
-	if f.walk != 0 {
+	if f.newest != 0 {
 		f.nest()
 	}
-	w.open++
+	w.locked++
 	w.serial++
-	f.walk = w.serial
+	f.newest = w.serial
 	return w.serial
 }
 
@@ -132,40 +132,40 @@ func (f *filter) nest() {
 	if len(f.nested) > 0 && f.nested[0] <= ended {
 		f.nested = slices.DeleteFunc(f.nested, func(n uint64) bool { return n <= ended })
 	}
-	if f.walk > ended {
-		f.nested = append(f.nested, f.walk)
+	if f.newest > ended {
+		f.nested = append(f.nested, f.newest)
 	}
 }
 
-// walking reports whether the walk over f with this number is under way.
-func (f *filter) walking(number uint64) bool {
-	return number > f.w.ended && (number == f.walk || slices.Contains(f.nested, number))
+// isOpen reports whether the walk over f with this number is under way.
+func (f *filter) isOpen(number uint64) bool {
+	return number > f.w.ended && (number == f.newest || slices.Contains(f.nested, number))
 }
 
-// walked reports whether any walk over f is under way.
-func (f *filter) walked() bool {
+// anyOpen reports whether any walk over f is under way.
+func (f *filter) anyOpen() bool {
 	ended := f.w.ended
-	return f.walk > ended || slices.ContainsFunc(f.nested, func(n uint64) bool { return n > ended })
+	return f.newest > ended || slices.ContainsFunc(f.nested, func(n uint64) bool { return n > ended })
 }
 
-// end ends a walk over f, unless a copy of its query or EndQueries has.
-func (f *filter) end(number uint64) {
-	f.w.alone("Close")
-	if number != f.walk || number <= f.w.ended {
-		f.endNested(number)
+// closeQuery ends a walk over f, unless a copy of its query or EndQueries has.
+func (f *filter) closeQuery(number uint64) {
+	f.w.notInParallel("Close")
+	if number != f.newest || number <= f.w.ended {
+		f.closeNested(number)
 		return
 	}
-	f.walk = 0
-	f.w.open--
+	f.newest = 0
+	f.w.locked--
 }
 
 //go:noinline
-func (f *filter) endNested(number uint64) {
+func (f *filter) closeNested(number uint64) {
 	for i, n := range f.nested {
 		if n == number {
 			f.nested = slices.Delete(f.nested, i, i+1)
 			if number > f.w.ended {
-				f.w.open--
+				f.w.locked--
 			}
 			return
 		}
@@ -176,22 +176,22 @@ func (f *filter) endNested(number uint64) {
 // panic that left a loop over a query without its Close: the world is usable again. A query
 // that was ended so panics with a [*memory.Misuse] when it is stepped on to the next chunk.
 func (w *World) EndQueries() int {
-	w.alone("EndQueries")
-	n := w.walks()
-	w.open -= n
+	w.notInParallel("EndQueries")
+	n := w.openQueries()
+	w.locked -= n
 	w.ended = w.serial
 	return n
 }
 
 // beginFill locks the world while a batch is filled; endFill is deferred.
 func (w *World) beginFill() {
-	w.open++
+	w.locked++
 	w.fills++
 }
 
 // endFill tells observers of the batch, also when the fill panics: its entities exist.
 func (w *World) endFill(s span) {
-	w.open--
+	w.locked--
 	w.fills--
-	w.tellBatch(s)
+	w.notifyBatch(s)
 }

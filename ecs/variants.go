@@ -19,58 +19,58 @@ type key struct {
 	targets targets
 }
 
-// A pick is the target that an operation gives to a relation.
-type pick struct {
+// A relationTarget is the target that an operation gives to a relation.
+type relationTarget struct {
 	id     ID
 	target Entity
 }
 
-// picks are at most one for each of the relations that an entity can have.
-type picks struct {
-	n  int
-	at [MaxRelations]pick
+// targetSet are at most one for each of the relations that an entity can have.
+type targetSet struct {
+	n    int
+	list [MaxRelations]relationTarget
 }
 
 // set chooses the target of relation id.
-func (p *picks) set(op string, id ID, target Entity) {
+func (p *targetSet) set(op string, id ID, target Entity) {
 	for i := range p.n {
-		if p.at[i].id == id {
-			p.at[i].target = target
+		if p.list[i].id == id {
+			p.list[i].target = target
 			return
 		}
 	}
 	if p.n == MaxRelations {
 		refuseRelations(op)
 	}
-	p.at[p.n] = pick{id: id, target: target}
+	p.list[p.n] = relationTarget{id: id, target: target}
 	p.n++
 }
 
 // drop forgets what was chosen for relation id.
-func (p *picks) drop(id ID) {
+func (p *targetSet) drop(id ID) {
 	for i := range p.n {
-		if p.at[i].id == id {
+		if p.list[i].id == id {
 			p.n--
-			p.at[i] = p.at[p.n]
+			p.list[i] = p.list[p.n]
 			return
 		}
 	}
 }
 
 // find returns the target that was chosen for relation id.
-func (p *picks) find(id ID) (Entity, bool) {
+func (p *targetSet) find(id ID) (Entity, bool) {
 	for i := range p.n {
-		if p.at[i].id == id {
-			return p.at[i].target, true
+		if p.list[i].id == id {
+			return p.list[i].target, true
 		}
 	}
 	return Entity{}, false
 }
 
-// alive reports whether all targets are.
-func (w *World) alive(p *picks) bool {
+// targetsAlive reports whether all targets are.
+func (w *World) targetsAlive(p *targetSet) bool {
 	for i := range p.n {
-		if w.ents.find(p.at[i].target) == nil {
+		if w.ents.find(p.list[i].target) == nil {
 			return false
 		}
 	}
@@ -81,19 +81,13 @@ func refuseRelations(op string) {
 	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "an entity has at most 4 relations"})
 }
 
-// A link is a relation to one target.
-type link struct {
-	id     ID
-	target Entity
-}
-
-// linked are the tables of a link, in the order in which they became so.
-type linked struct {
+// targetTables are the tables of a link, in the order in which they became so.
+type targetTables struct {
 	tables []*table
 	swept  uint64 // the epoch of the last sweep that looked through it
 }
 
-// A kin is the tables with the same components, of which some are relations: one for each
+// A variants is the tables with the same components, of which some are relations: one for each
 // combination of targets. Nothing is done about a table when its target is removed. When tables
 // of a kin have come about as often as there are living ones, those without rows whose target is
 // dead are retired, and wait to be used for other targets. Where a kin has more tables than
@@ -109,11 +103,11 @@ type linked struct {
 //	    no since, and neither World.byKey nor a link leads to it
 //	(4) every other one is once in the linked tables of each of its targets, and no other
 //	    tables are there; these are in the order of since, which is below World.targeted
-type kin struct {
+type variants struct {
 	relations []ID
 	tables    []*table
 	idle      []*table
-	credit    int // tables to come about before the next sweep
+	sweepIn   int // tables to come about before the next sweep
 }
 
 // sweepAfter is how many tables come about between two sweeps where few are alive.
@@ -121,18 +115,18 @@ const sweepAfter = 8
 
 // related is what a world knows of relations.
 type related struct {
-	relating mask // the component types that are relations
-	kins     map[mask]*kin
-	links    map[link]*linked
-	unlinked []*linked // to be used again
-	epoch    uint64    // counts sweeps that retired tables: what was known of tables before may be wrong
-	targeted uint64    // counts tables that got targets
+	relating   mask // the component types that are relations
+	variants   map[mask]*variants
+	byTarget   map[relationTarget]*targetTables
+	spareLists []*targetTables // to be used again
+	epoch      uint64          // counts sweeps that retired tables: what was known of tables before may be wrong
+	nextSince  uint64          // counts tables that got targets
 }
 
 // target returns the target of relation id; false where the table does not have it.
 func (t *table) target(id ID) (Entity, bool) {
-	if t.kin != nil {
-		for i, r := range t.kin.relations {
+	if t.variants != nil {
+		for i, r := range t.variants.relations {
 			if r == id {
 				return t.targets[i&(MaxRelations-1)], true
 			}
@@ -144,7 +138,7 @@ func (t *table) target(id ID) (Entity, bool) {
 // keyAfter returns the key of entities of t, which may be nil, once they have the components in m
 // and the targets in p, which may be nil. turned says whether a relation gets a
 // target that t does not have.
-func (w *World) keyAfter(op string, t *table, m mask, p *picks) (k key, turned bool) {
+func (w *World) keyAfter(op string, t *table, m mask, p *targetSet) (k key, retargets bool) {
 	k.mask = m
 	if !m.any(&w.relating) {
 		return k, false
@@ -168,11 +162,11 @@ func (w *World) keyAfter(op string, t *table, m mask, p *picks) (k key, turned b
 			}
 			target = was
 		}
-		turned = turned || !had || was != target
+		retargets = retargets || !had || was != target
 		k.targets[n] = target
 		n++
 	}
-	return k, turned
+	return k, retargets
 }
 
 func (w *World) refuseNoTarget(op string, id ID) {
@@ -182,15 +176,15 @@ func (w *World) refuseNoTarget(op string, id ID) {
 // key returns what names the table.
 func (t *table) key() key { return key{mask: t.mask, targets: t.targets} }
 
-// relatedTable returns the table of a key with relations, which is new.
-func (w *World) relatedTable(k key) (*table, error) {
-	f := w.kins[k.mask]
+// variantTable returns the table of a key with relations, which is new.
+func (w *World) variantTable(k key) (*table, error) {
+	f := w.variants[k.mask]
 	if f == nil {
-		f = &kin{relations: slices.Collect(k.mask.and(w.relating).ids()), credit: sweepAfter}
+		f = &variants{relations: slices.Collect(k.mask.and(w.relating).ids()), sweepIn: sweepAfter}
 	}
-	if len(f.idle) == 0 && f.credit <= 0 {
+	if len(f.idle) == 0 && f.sweepIn <= 0 {
 		w.sweep(f)
-		if w.open >= closedMark { // closed from within Free, and the records with it
+		if w.locked >= closedMark { // closed from within Free, and the records with it
 			return nil, fmt.Errorf("ecs: the tables of a relation: %w", memory.ErrClosed)
 		}
 	}
@@ -207,25 +201,25 @@ func (w *World) relatedTable(k key) (*table, error) {
 			if t, err = newTable(k.mask, w.comps, &w.directory, true); err != nil {
 				return nil, err
 			}
-			w.kins[k.mask] = f
+			w.variants[k.mask] = f
 		}
-		t.kin = f
+		t.variants = f
 		w.enlist(t)
 		f.tables = append(f.tables, t)
 	}
-	f.credit--
+	f.sweepIn--
 	t.targets = k.targets
 	w.byKey[k] = t
-	w.aim(t)
+	w.indexTargets(t)
 	return t, nil
 }
 
-// aim makes t the newest table of each of its targets.
-func (w *World) aim(t *table) {
-	t.since = w.targeted
-	w.targeted++
-	for i, id := range t.kin.relations {
-		w.link(link{id, t.targets[i&(MaxRelations-1)]}, t)
+// indexTargets makes t the newest table of each of its targets.
+func (w *World) indexTargets(t *table) {
+	t.since = w.nextSince
+	w.nextSince++
+	for i, id := range t.variants.relations {
+		w.addToTarget(relationTarget{id, t.targets[i&(MaxRelations-1)]}, t)
 	}
 }
 
@@ -234,52 +228,52 @@ func (t *table) sibling() *table {
 	return &table{mask: t.mask, columns: t.columns, heap: t.heap, caps: t.caps, first: t.first, last: t.last, step: t.step, rowBytes: t.rowBytes, heapBytes: t.heapBytes}
 }
 
-func (w *World) link(l link, t *table) {
-	list := w.links[l]
+func (w *World) addToTarget(l relationTarget, t *table) {
+	list := w.byTarget[l]
 	if list == nil {
-		if n := len(w.unlinked); n > 0 {
-			list = w.unlinked[n-1]
-			w.unlinked = w.unlinked[:n-1]
+		if n := len(w.spareLists); n > 0 {
+			list = w.spareLists[n-1]
+			w.spareLists = w.spareLists[:n-1]
 		} else {
-			list = new(linked)
+			list = new(targetTables)
 		}
-		w.links[l] = list
+		w.byTarget[l] = list
 	}
 	list.tables = append(list.tables, t)
 }
 
 // sweep retires the tables of f that have no row and a dead target, or no row where there are too
 // many. Those that came about first are used again first.
-func (w *World) sweep(f *kin) {
+func (w *World) sweep(f *variants) {
 	had := len(f.idle)
-	crowded := len(f.tables)-had > len(w.links)
+	crowded := len(f.tables)-had > len(w.byTarget)
 	for i := len(f.tables) - 1; i >= 0; i-- {
-		if t := f.tables[i]; !t.idle && t.tailN == 0 && (crowded || w.orphaned(t)) {
+		if t := f.tables[i]; !t.idle && t.tailN == 0 && (crowded || w.hasStaleTarget(t)) {
 			delete(w.byKey, t.key())
 			w.dropChunks(t, 0)
-			t.toggle, t.far, t.turns = nil, nil, nil
+			t.byComponent, t.multi, t.retargeting = nil, nil, nil
 			t.gen++
 			t.idle = true
 			f.idle = append(f.idle, t)
 		}
 	}
-	f.credit = len(f.tables) - len(f.idle) + sweepAfter
+	f.sweepIn = len(f.tables) - len(f.idle) + sweepAfter
 	if len(f.idle) == had {
 		return
 	}
 	w.epoch++
 	for _, t := range f.idle[had:] {
 		for i, id := range f.relations {
-			w.unlink(link{id, t.targets[i]})
+			w.removeIdle(relationTarget{id, t.targets[i]})
 		}
 		t.targets, t.since = targets{}, 0
 	}
-	w.settle()
+	w.freePending()
 }
 
-// orphaned reports whether a target of t is dead.
-func (w *World) orphaned(t *table) bool {
-	for i := range t.kin.relations {
+// hasStaleTarget reports whether a target of t is dead.
+func (w *World) hasStaleTarget(t *table) bool {
+	for i := range t.variants.relations {
 		if w.ents.find(t.targets[i]) == nil {
 			return true
 		}
@@ -287,16 +281,16 @@ func (w *World) orphaned(t *table) bool {
 	return false
 }
 
-// unlink takes the idle tables from those of l, all at once.
-func (w *World) unlink(l link) {
-	list := w.links[l]
+// removeIdle takes the idle tables from those of l, all at once.
+func (w *World) removeIdle(l relationTarget) {
+	list := w.byTarget[l]
 	if list == nil || list.swept == w.epoch {
 		return
 	}
 	list.swept = w.epoch
 	list.tables = slices.DeleteFunc(list.tables, func(t *table) bool { return t.idle })
 	if len(list.tables) == 0 {
-		delete(w.links, l)
-		w.unlinked = append(w.unlinked, list)
+		delete(w.byTarget, l)
+		w.spareLists = append(w.spareLists, list)
 	}
 }

@@ -32,7 +32,7 @@ func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 	var got []part
 	for s := f.begin(); s != nil; s = s.next() {
 		p := part{rows: s.rows, from: s.cols[0]}
-		if number, ok := f.behind(&s.of.spot); ok {
+		if number, ok := f.following(&s.it.filterPos); ok {
 			p.behind = w.column(number, m.ids[0])
 		}
 		got = append(got, p)
@@ -41,7 +41,7 @@ func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 	at := func(i, row int) address { return address(uintptr(column(i)) + uintptr(row)) }
 	// Behind the first lies a full one, which is looked at before its last rows are walked; behind that one of 16 KiB;
 	// nothing is looked at in another table.
-	want := []part{{per - endRows, at(0, 0), column(1)}, {endRows, at(0, per-endRows), column(1)}, {per, at(1, 0), nil}, {100, at(2, 0), nil}, {10, got[len(got)-1].from, nil}}
+	want := []part{{per - prefetchTailRows, at(0, 0), column(1)}, {prefetchTailRows, at(0, per-prefetchTailRows), column(1)}, {per, at(1, 0), nil}, {100, at(2, 0), nil}, {10, got[len(got)-1].from, nil}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -56,7 +56,7 @@ func TestAhead_ALoopThatIsLeftBeforeAnEndLeavesNothingToTheNext(t *testing.T) {
 	if err := m.NewBatch(n, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, leaveAt := range []int{0, 5000, 7281 - endRows, 7280, 7281, n - 1} {
+	for _, leaveAt := range []int{0, 5000, 7281 - prefetchTailRows, 7280, 7281, n - 1} {
 		i := 0
 		for range f.All() {
 			if i++; i > leaveAt {
@@ -103,7 +103,7 @@ func edges(t *testing.T) (w *World, f *Filter1[byte], es []Entity, at []int) {
 		for k := range table.used() {
 			es = append(es, w.entitiesFrom(table.chunks[k].number<<rowBits, table.rowsIn(k))...)
 			if n := len(es); k < table.used()-1 && i != 1 {
-				at = append(at, n-endRows-1, n-endRows)
+				at = append(at, n-prefetchTailRows-1, n-prefetchTailRows)
 			}
 			at = append(at, len(es)-1, len(es))
 		}
@@ -114,10 +114,10 @@ func edges(t *testing.T) (w *World, f *Filter1[byte], es []Entity, at []int) {
 // TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll leaves loops within a loop, which goes on.
 func TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll(t *testing.T) {
 	w, f, es, at := edges(t)
-	leave := func(row int, way func() bool) {
+	leave := func(row int, tr func() bool) {
 		i := 0
 		for range f.All() {
-			if i++; i > row && way() {
+			if i++; i > row && tr() {
 				return
 			}
 		}
@@ -158,9 +158,9 @@ func TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll(t *testing.T) {
 			t.Fatalf("%s, left at row %d: the next loops meet %d and %d of %d, %v", what, row, len(got), len(parts), len(es), err)
 		}
 	}
-	for n, way := range ways {
+	for n, tr := range ways {
 		for _, row := range at {
-			way(row)
+			tr(row)
 			meetsAll("alone", row)
 			i := 0
 			for e := range f.All() {
@@ -168,7 +168,7 @@ func TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll(t *testing.T) {
 					t.Fatalf("row %d is %v", i, e)
 				}
 				if i == row {
-					way(at[n])
+					tr(at[n])
 					meetsAll("within", row)
 				}
 				i++
@@ -216,8 +216,8 @@ func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
 					}
 				}
 			})
-			if err := errors.Join(w.Check(), f.Check()); text != changedWithin || len(w.walking) != 0 || err != nil {
-				t.Errorf("%s at row %d: %q, %d loops, %v", name, row, text, len(w.walking), err)
+			if err := errors.Join(w.Check(), f.Check()); text != changedWithin || len(w.running) != 0 || err != nil {
+				t.Errorf("%s at row %d: %q, %d loops, %v", name, row, text, len(w.running), err)
 			}
 		}
 	}
@@ -242,7 +242,7 @@ func endsBySize[A any](t *testing.T) {
 	f, es, parted := NewFilter2[A, health](w), []Entity(nil), false
 	var at []int // the rows beside each edge
 	for s := f.begin(); s != nil; s = s.next() {
-		if parted = parted || s.of.rest != 0; s.end != uintptr(s.rows)*f.stride {
+		if parted = parted || s.it.tailRows != 0; s.end != uintptr(s.rows)*f.stride {
 			t.Errorf("%d rows end at %d", s.rows, s.end)
 		}
 		at = append(at, len(es), len(es)+s.rows-1)

@@ -2,7 +2,7 @@ package ecs
 
 import "unsafe"
 
-// An edge is the way of a row from one table to another: which column goes where.
+// An transition is the way of a row from one table to another: which column goes where.
 //
 // It leads to the table that was last asked for among those with the same components: which cells
 // move does not depend on targets, and a table has no edge for each of thousands of them. Where
@@ -16,7 +16,7 @@ import "unsafe"
 //	(2) table.turns leads to tables with a relation to a target that the first does not have,
 //	    only one edge to the same components
 //	(3) moves and heap name exactly the columns that both tables have
-type edge struct {
+type transition struct {
 	to    *table
 	gen   uint32 // of to
 	moves []move
@@ -29,37 +29,37 @@ type move struct {
 	id   ID
 }
 
-// edgeBy returns the edge from t to the table that differs in component id alone.
-func (w *World) edgeBy(op string, t *table, id ID) (*edge, error) {
-	if int(id) < len(t.toggle) {
-		if e := t.toggle[id]; e != nil && e.gen == e.to.gen {
+// transitionBy returns the edge from t to the table that differs in component id alone.
+func (w *World) transitionBy(op string, t *table, id ID) (*transition, error) {
+	if int(id) < len(t.byComponent) {
+		if e := t.byComponent[id]; e != nil && e.gen == e.to.gen {
 			return e, nil
 		}
 	}
 	m := t.mask
 	m[id>>6] ^= 1 << (id & 63)
 	k, _ := w.keyAfter(op, t, m, nil)
-	return w.edgeTo(t, k, false)
+	return w.transitionTo(t, k, false)
 }
 
-// edgeTo returns the edge from t to the table that k names, which keyAfter made and which differs.
-func (w *World) edgeTo(t *table, k key, turned bool) (*edge, error) {
-	var e *edge
-	if id, ok := t.mask.only(&k.mask); turned {
-		e = toward(t.turns, &k.mask)
+// transitionTo returns the edge from t to the table that k names, which keyAfter made and which differs.
+func (w *World) transitionTo(t *table, k key, retargets bool) (*transition, error) {
+	var e *transition
+	if id, ok := t.mask.only(&k.mask); retargets {
+		e = findTransition(t.retargeting, &k.mask)
 	} else if !ok {
-		e = toward(t.far, &k.mask)
-	} else if int(id) < len(t.toggle) {
-		e = t.toggle[id]
+		e = findTransition(t.multi, &k.mask)
+	} else if int(id) < len(t.byComponent) {
+		e = t.byComponent[id]
 	}
 	if e != nil && e.gen == e.to.gen && e.to.targets == k.targets {
 		return e, nil
 	}
-	return w.newEdge(t, k, turned, e)
+	return w.newTransition(t, k, retargets, e)
 }
 
-// toward returns the edge to the components in m.
-func toward(edges []*edge, m *mask) *edge {
+// findTransition returns the edge to the components in m.
+func findTransition(edges []*transition, m *mask) *transition {
 	for _, e := range edges {
 		if e.to.mask == *m {
 			return e
@@ -68,10 +68,10 @@ func toward(edges []*edge, m *mask) *edge {
 	return nil
 }
 
-// newEdge makes an edge, or turns the one there is towards another table.
+// newTransition makes an edge, or turns the one there is towards another table.
 //
 //go:noinline
-func (w *World) newEdge(t *table, k key, turned bool, e *edge) (*edge, error) {
+func (w *World) newTransition(t *table, k key, retargets bool, e *transition) (*transition, error) {
 	to, err := w.tableFor(k)
 	if err != nil {
 		return nil, err
@@ -80,22 +80,22 @@ func (w *World) newEdge(t *table, k key, turned bool, e *edge) (*edge, error) {
 		e.to, e.gen = to, to.gen
 		return e, nil
 	}
-	e = edgeBetween(t, to)
-	if id, ok := t.mask.only(&k.mask); turned {
-		t.turns = append(t.turns, e)
+	e = transitionBetween(t, to)
+	if id, ok := t.mask.only(&k.mask); retargets {
+		t.retargeting = append(t.retargeting, e)
 	} else if !ok {
-		t.far = append(t.far, e)
+		t.multi = append(t.multi, e)
 	} else {
-		for len(t.toggle) <= int(id) {
-			t.toggle = append(t.toggle, nil)
+		for len(t.byComponent) <= int(id) {
+			t.byComponent = append(t.byComponent, nil)
 		}
-		t.toggle[id] = e
+		t.byComponent[id] = e
 	}
 	return e, nil
 }
 
-func edgeBetween(t, to *table) *edge {
-	e := &edge{to: to, gen: to.gen}
+func transitionBetween(t, to *table) *transition {
+	e := &transition{to: to, gen: to.gen}
 	for _, k := range t.columns {
 		for _, l := range to.columns {
 			if l.comp == k.comp && k.size > 0 {
@@ -114,7 +114,7 @@ func edgeBetween(t, to *table) *edge {
 // relocate moves the row of a live record along e and returns where it is now. Cells of
 // components that are new to it hold old bytes: the caller writes every one, and settles.
 // On error nothing has changed.
-func (w *World) relocate(index uint32, r *record, e *edge) (uint32, error) {
+func (w *World) relocate(index uint32, r *record, e *transition) (uint32, error) {
 	to := e.to
 	if to.tailN == to.limit {
 		if err := w.grow(to); err != nil {
@@ -141,7 +141,7 @@ func (w *World) relocate(index uint32, r *record, e *edge) (uint32, error) {
 }
 
 // moveHeap copies n rows of the pointerful columns that both tables have.
-func (w *World) moveHeap(e *edge, to, from uint32, n int) {
+func (w *World) moveHeap(e *transition, to, from uint32, n int) {
 	for _, comp := range e.heap {
 		comp.copyCells(w.cell(to, comp.id, comp.size), w.cell(from, comp.id, comp.size), n)
 	}

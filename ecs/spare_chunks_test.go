@@ -268,7 +268,7 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 		if err := leave(w, rows[0]); err != nil { // now the second one is, and the third goes back
 			t.Fatal(err)
 		}
-		if len(mem.live) != held-1 || w.waiting != 0 {
+		if len(mem.live) != held-1 || w.pending != 0 {
 			t.Errorf("%s: %d blocks, want %d", name, len(mem.live), held-1)
 		}
 	}
@@ -301,7 +301,7 @@ func TestBatches_ReturnChunksAtOnce(t *testing.T) {
 		if n, err := f(); err != nil || n != 10*per {
 			t.Errorf("step %d = %d, %v", i, n, err)
 		}
-		if len(mem.live) > 11 || w.waiting != 0 {
+		if len(mem.live) > 11 || w.pending != 0 {
 			t.Errorf("step %d: %d blocks for ten and a spare", i, len(mem.live))
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 // addChunk appends an empty chunk to t, or changes nothing.
 func (w *World) addChunk(t *table) error {
-	due := w.classAt(t, len(t.chunks))
-	base, class, err := w.ask(t, due)
+	due := w.dueClass(t, len(t.chunks))
+	base, class, err := w.allocBlock(t, due)
 	if err != nil {
 		if base, class = w.takeSpare(t, due, err); base == nil {
 			return err
@@ -32,15 +32,15 @@ func (w *World) addChunks(t *table, n int) error {
 	defer func() {
 		if t.capacity() < want { // also when the allocator panics
 			w.dropChunks(t, had)
-			w.settle()
+			w.freePending()
 		}
 	}()
 	for t.capacity() < want {
-		due := w.classFor(t, want-t.capacity())
-		base, class, err := w.ask(t, due)
+		due := w.batchClass(t, want-t.capacity())
+		base, class, err := w.allocBlock(t, due)
 		if err != nil {
 			due = t.last // a spare is used whole
-			if w.sparesBeside(t) < want-t.capacity() {
+			if w.spareRows(t) < want-t.capacity() {
 				return err
 			}
 			if base, class = w.takeSpare(t, due, err); base == nil {
@@ -55,8 +55,8 @@ func (w *World) addChunks(t *table, n int) error {
 // spares returns the number of chunks without rows: 0 or 1 between operations.
 func (t *table) spares() int { return len(t.chunks) - t.used() }
 
-// sparesBeside returns how many rows of t the spares of other tables have room for.
-func (w *World) sparesBeside(t *table) (rows int) {
+// spareRows returns how many rows of t the spares of other tables have room for.
+func (w *World) spareRows(t *table) (rows int) {
 	for _, other := range w.tables {
 		if other != t && w.spareFits(t, t.last, other) {
 			rows += int(w.rowsAt(t, t.last, w.spareClass(other)))
@@ -65,14 +65,14 @@ func (w *World) sparesBeside(t *table) (rows int) {
 	return rows
 }
 
-// keepSpare gives back the room that was made in t and not used, but for one spare.
-func (w *World) keepSpare(t *table) {
-	if w.open < closedMark {
+// trimSpares gives back the room that was made in t and not used, but for one spare.
+func (w *World) trimSpares(t *table) {
+	if w.locked < closedMark {
 		w.dropChunks(t, min(len(t.chunks), t.used()+1))
 		if t.tailN == 0 {
-			w.keepEmpty(t)
+			w.listEmpty(t)
 		}
-		w.settle()
+		w.freePending()
 	}
 }
 
@@ -124,19 +124,19 @@ func (w *World) Shrink() (freed uint64) {
 	for _, t := range w.tables {
 		w.dropChunks(t, t.used())
 	}
-	w.settle()
+	w.freePending()
 	w.tree = nil
 	freed = held - w.bytes
-	w.trimNumbers()
+	w.trimSegments()
 	if w.commands != nil {
 		w.commands.trim()
 	}
 	return freed
 }
 
-// trimNumbers forgets the free segments behind the last one taken, and the room for more of
+// trimSegments forgets the free segments behind the last one taken, and the room for more of
 // them where it is over half.
-func (w *World) trimNumbers() {
+func (w *World) trimSegments() {
 	d := &w.directory
 	n := len(d.chunks)
 	for n > 0 && d.chunks[n-1].base == nil {
@@ -147,5 +147,5 @@ func (w *World) trimNumbers() {
 	}
 	d.trim(n)
 	d.columns = slices.Clone(d.columns[:uint(n)*d.width])
-	w.makeLanes()
+	w.rebuildAddresses()
 }

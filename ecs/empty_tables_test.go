@@ -97,8 +97,8 @@ func TestEmpties_FourLargeChunksStay(t *testing.T) {
 		t.Errorf("%d blocks", n)
 	}
 	w.Shrink()
-	if len(mem.live) != 0 || w.empties != (empties{}) {
-		t.Errorf("%d blocks after Shrink, %+v", len(mem.live), w.empties)
+	if len(mem.live) != 0 || w.emptyTables != (emptyTables{}) {
+		t.Errorf("%d blocks after Shrink, %+v", len(mem.live), w.emptyTables)
 	}
 }
 

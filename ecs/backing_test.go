@@ -101,8 +101,8 @@ func TestWorld_IsClosedOnceWhoeverSaysSo(t *testing.T) {
 	}
 	for range 2 {
 		mem.close()
-		if w.walks() != 0 || w.open != closedMark {
-			t.Errorf("open is %#x, with %d walks", w.open, w.walks())
+		if w.openQueries() != 0 || w.locked != closedMark {
+			t.Errorf("open is %#x, with %d walks", w.locked, w.openQueries())
 		}
 		if err := w.Check(); err != nil {
 			t.Error(err)

@@ -2,42 +2,42 @@ package ecs
 
 import "github.com/strata-go/strata/memory"
 
-// A watched allocator tells those who stand on it when its memory goes before they do, as
+// A watchable allocator tells those who stand on it when its memory goes before they do, as
 // page.Watched does one storey below.
-type watched interface {
+type watchable interface {
 	Watch(lost func()) (unwatch func())
 }
 
 // watch has lost called when mem ends, where mem can tell, and returns what takes that back.
 func watch(mem memory.Allocator, lost func()) (unwatch func()) {
-	if g, ok := mem.(watched); ok {
+	if g, ok := mem.(watchable); ok {
 		return g.Watch(lost)
 	}
 	return func() {}
 }
 
-// lost makes w a closed world without touching a block: the allocator was closed, and its
+// allocatorClosed makes w a closed world without touching a block: the allocator was closed, and its
 // addresses may be somebody else's by now. In a pass other goroutines read the books: it calls
 // no body any more then, and ends with this.
-func (w *World) lost() {
-	if w.parallel {
-		w.gone.Store(true)
+func (w *World) allocatorClosed() {
+	if w.inParallel {
+		w.closedInRun.Store(true)
 		return
 	}
-	if w.open < closedMark {
+	if w.locked < closedMark {
 		w.EndQueries()
-		w.open += closedMark
+		w.locked += closedMark
 	}
-	w.takeAway(nil)
+	w.stopAll(nil)
 	if w.commands != nil {
-		w.commands.forget()
+		w.commands.clear()
 	}
 	_ = w.ents.close() // what cannot be given back now is for Close to try again
 	for _, t := range w.tables {
-		t.chunks, t.held, t.keeps = nil, nil, keeping{}
+		t.chunks, t.held, t.emptyLink = nil, nil, emptyLink{}
 		w.setTail(t, 0, 0)
 	}
 	w.segments, w.columns = segments{}, nil
-	w.makeLanes()
-	w.waiting, w.live, w.bytes, w.empties = 0, 0, 0, empties{}
+	w.rebuildAddresses()
+	w.pending, w.live, w.bytes, w.emptyTables = 0, 0, 0, emptyTables{}
 }

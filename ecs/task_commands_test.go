@@ -128,13 +128,13 @@ func TestTaskCommands_NamesOfEntitiesThatAreToBeAreGoodForTheirPieceAlone(t *tes
 	pos, vel, _ := loose(t, w)
 	ws := newTestWorkers(t, 1)
 	var stale, own []Entity
-	piece := -1
+	batch := -1
 	for range 2 {
 		for n := range 3 { // pieces of a pass, and another pass: the same worker, the same numbers
 			f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
 				cmd := task.Commands()
-				if piece != task.Piece() {
-					piece, stale, own = task.Piece(), append(stale, own...), nil
+				if batch != task.Batch() {
+					batch, stale, own = task.Batch(), append(stale, own...), nil
 				}
 				for _, e := range stale {
 					AddTo(cmd, pos, e, position{9, 9})
@@ -186,7 +186,7 @@ func TestTaskCommands_WaitWhileMemoryIsShort(t *testing.T) {
 	faults := 0
 	for at := 0; ; at++ {
 		w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxEntities: 9000})
-		if err := NewMap1[position](w).NewBatch(3*pieceRows, nil); err != nil {
+		if err := NewMap1[position](w).NewBatch(3*batchRows, nil); err != nil {
 			t.Fatal(err)
 		}
 		pos, vel, think := loose(t, w)
@@ -311,7 +311,7 @@ func TestTaskCommands_OfAPassThatPanicsAreDropped(t *testing.T) {
 		r := caught(func() {
 			f.Parallel(ws, func(task *Task, es []Entity, ps []position) {
 				split(task, es, ps)
-				if task.Piece() == 15 {
+				if task.Batch() == 15 {
 					panic("late")
 				}
 			})
@@ -392,7 +392,7 @@ func TestTaskCommands_WorkersServeSeveralWorlds(t *testing.T) {
 	name := mustRegisterTest[string](t, other) // where w has position
 	mustRegisterTest[[]int](t, other)
 	list := mustRegisterTest[[]int](t, other)
-	if err := NewMap1[string](other).NewBatch(2*pieceRows, nil); err != nil {
+	if err := NewMap1[string](other).NewBatch(2*batchRows, nil); err != nil {
 		t.Fatal(err)
 	}
 	g := NewFilter1[string](other)
@@ -416,7 +416,7 @@ func TestTaskCommands_WorkersServeSeveralWorlds(t *testing.T) {
 		}
 		i++
 	}
-	if i != 2*pieceRows {
+	if i != 2*batchRows {
 		t.Error(i)
 	}
 }
@@ -437,16 +437,16 @@ func TestTaskCommands_TargetsMayBeEntitiesThatAreToBe(t *testing.T) {
 			if !head[2].IsZero() || len(es) < 4 {
 				return
 			}
-			cmd, piece := task.Commands(), int32(task.Piece())
+			cmd, batch := task.Commands(), int32(task.Batch())
 			a, _ := cmd.Spawn()
 			b, _ := cmd.Spawn()
 			*head = [3]Entity{es[0], es[1], a}
-			AddTo(cmd, pos, a, position{float32(piece), -1})
+			AddTo(cmd, pos, a, position{float32(batch), -1})
 			AddRelation(cmd, child, b, childOf{}, a)
-			AddRelation(cmd, like, es[0], likes{piece}, b)
+			AddRelation(cmd, like, es[0], likes{batch}, b)
 			AddRelation(cmd, know, es[0], knows{"a"}, es[3])
 			SetTargetOf(cmd, know, es[0], a)
-			AddRelation(cmd, like, es[1], likes{-piece}, es[2])
+			AddRelation(cmd, like, es[1], likes{-batch}, es[2])
 			SetTargetOf(cmd, like, es[1], a)
 			gone, _ := cmd.Spawn()
 			cmd.Destroy(gone)
