@@ -83,8 +83,10 @@ func (m *model) relate(t *rapid.T) {
 	case 6:
 		var born Entity
 		v = &values{pos: &p, child: target}
-		if born, err = m.born1.To(m.child.ID(), target).NewEntity(p, childOf{}); err == nil {
+		if born, err = m.born1.To(m.child.ID(), target).NewEntity(p, childOf{}); !m.refused(t, err, 1) {
 			m.born(born, v)
+		} else if errors.Is(err, ErrLimit) {
+			return
 		}
 	}
 	if ok != has || err == nil && has && (v == nil || to == nil) || errors.Is(err, ErrStale) && v != nil && to != nil ||

@@ -142,7 +142,7 @@ type values struct {
 
 func newModel(t testing.TB) *model {
 	m := &model{mem: newTestMemory(t), ents: map[Entity]*values{}}
-	w, err := New(m.mem, Config{ChunkBytes: 1024, MaxEntities: 300})
+	w, err := New(m.mem, Config{ChunkBytes: 1024, MaxEntities: modelEntities})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,24 +204,38 @@ func (m *model) oom(t *rapid.T, err error) bool {
 	return err != nil
 }
 
+// modelEntities is Config.MaxEntities of the world: few enough to be reached.
+const modelEntities = 300
+
+// refused is oom for the creation of n entities, which fails as well if the world has no place for them, and only then.
+func (m *model) refused(t *rapid.T, err error, n int) bool {
+	if errors.Is(err, ErrLimit) {
+		if m.w.Len()+n <= modelEntities || errors.Is(err, memory.ErrOutOfMemory) {
+			t.Fatalf("%d entities more than %d: %v", n, m.w.Len(), err)
+		}
+		return true
+	}
+	return m.oom(t, err)
+}
+
 func (m *model) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"createPair": func(t *rapid.T) {
 			p, _, _, b := m.stamp()
-			if e, err := m.pair.NewEntity(p, b); !m.oom(t, err) {
+			if e, err := m.pair.NewEntity(p, b); !m.refused(t, err, 1) {
 				m.born(e, &values{pos: &p, brain: &b})
 			}
 		},
 		"createTrio": func(t *rapid.T) {
 			p, a, o, _ := m.stamp()
-			if e, err := m.trio.NewEntity(p, a, o); !m.oom(t, err) {
+			if e, err := m.trio.NewEntity(p, a, o); !m.refused(t, err, 1) {
 				m.born(e, &values{pos: &p, arm: &a, odd: &o})
 			}
 		},
 		"copy": func(t *rapid.T) {
 			e := m.pick(t)
 			twin, err := m.w.CopyEntity(e)
-			if v := m.ents[e]; !m.oom(t, err) {
+			if v := m.ents[e]; !m.refused(t, err, 1) {
 				other := *v
 				m.born(twin, &other)
 			} else if (err == ErrStale) != (v == nil) {
@@ -229,14 +243,14 @@ func (m *model) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"createBare": func(t *rapid.T) {
-			if e, err := m.w.NewEntity(); !m.oom(t, err) {
+			if e, err := m.w.NewEntity(); !m.refused(t, err, 1) {
 				m.born(e, &values{})
 			}
 		},
 		"batch": func(t *rapid.T) {
 			n := rapid.IntRange(0, 80).Draw(t, "n")
 			p, a, o, _ := m.stamp()
-			m.oom(t, m.trio.NewColumns(n, func(es []Entity, ps []position, as []armour, os []odd) {
+			m.refused(t, m.trio.NewColumns(n, func(es []Entity, ps []position, as []armour, os []odd) {
 				for i, e := range es {
 					if ps[i] != (position{}) || as[i] != (armour{}) || os[i] != (odd{}) {
 						t.Fatal("a batch begins with old bytes")
@@ -244,7 +258,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 					ps[i], as[i], os[i] = p, a, o
 					m.born(e, &values{pos: &p, arm: &a, odd: &o})
 				}
-			}))
+			}), n)
 		},
 		"remove": func(t *rapid.T) {
 			e := m.pick(t)
@@ -421,7 +435,7 @@ func (m *model) commandsAction(t *rapid.T) {
 		switch rapid.IntRange(0, 6).Draw(t, "command") {
 		case 0:
 			n, err := cmd.Spawn()
-			if m.oom(t, err) {
+			if m.refused(t, err, 1) {
 				continue
 			}
 			AddTo(cmd, m.brain, n, b)
@@ -530,7 +544,7 @@ func (m *model) systems(t *rapid.T) {
 			next[e] = &v
 		}
 	}
-	if m.w.Len()+m.all.Len() > 300 {
+	if m.w.Len()+m.all.Len() > modelEntities {
 		return
 	}
 	known := len(m.ents)
