@@ -60,8 +60,7 @@ type Component[T any] struct {
 // collector sees them; [World.Column] names them as such.
 //
 // The error is [ErrTooManyComponents], or wraps [memory.ErrTooLarge] for a type that
-// cannot fit a chunk; that bounds the columns of types with pointers as well, whose rows are
-// as many as those of the chunk beside them.
+// does not fit a chunk of Config.ChunkBytes. Types with pointers have the same bound.
 func Register[T any](w *World) (Component[T], error) {
 	typ := reflect.TypeFor[T]()
 	if c := w.byType[typ]; c != nil {

@@ -127,3 +127,24 @@ func TestWorld_ManyArchetypesOfOneEntity(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestStats_EquationsHold compares the figures as their documentation does. It claimed that no chunk has less than
+// Config.ChunkBytes.
+func TestStats_EquationsHold(t *testing.T) {
+	for _, cfg := range []Config{{}, {FirstChunkBytes: 4 << 10}, {ChunkBytes: 1 << 10}, {ChunkBytes: 64 << 10, MaxChunkBytes: 64 << 10}} {
+		w, _ := newTestWorld(t, cfg)
+		child := mustRelation[childOf](t, w)
+		e := must[Entity](t)(w.NewEntity())
+		for range 3 {
+			must[Entity](t)(NewMap2[brain, childOf](w).To(child.ID(), e).NewEntity(brain{}, childOf{}))
+			check(t, NewMap1[brain](w).NewBatch(100, nil))
+			check(t, NewMap1[position](w).NewBatch(3000, nil))
+			s := w.Stats()
+			if s.Entities > s.PeakEntities || s.PeakEntities > w.cfg.MaxEntities || s.BytesUsed > s.BytesCapacity ||
+				s.ChunkBytes != w.cfg.ChunkBytes || uint64(s.Chunks*w.cfg.FirstChunkBytes) > s.BytesCapacity {
+				t.Errorf("%+v: %+v", cfg, s)
+			}
+			w.RemoveAll(NewFilter1[position](w))
+		}
+	}
+}

@@ -138,7 +138,7 @@ func TestReadJSON_SaysWhatIsWrongAndChangesNothing(t *testing.T) {
 		{`"next":6,`, ``, `"free" instead of "next"`},
 		{`"next":6`, `"next":4`, `the next slot is 4; it must be from 5, one above the slots in use, to 8`},
 		{`"next":6`, `"next":7`, `"6-7:2" is below the next slot, and neither free nor retired`},
-		{`"next":6`, `"next":9002`, `9002 is more than 9001`},
+		{`"next":6`, `"next":9002`, `the next slot is 9002, above Config.MaxEntities, 9000`},
 		{`"next":6`, `"next":1e9`, `cannot unmarshal number`},
 		{`"free":["3:2"]`, `"free":1e9`, `1e+09 instead of [`},
 		{`"free":["3:2"]`, `"free":["3-1000000000:2"]`, `slots begin at 1, and a run has at most 64`},

@@ -24,7 +24,7 @@ import (
 //   - the version is another one, or the text is truncated, continued, or has more than 65,536
 //     consecutive blanks outside of strings;
 //   - a component or a field is unknown, or a component is missing;
-//   - an entity occurs twice, is beyond Config.MaxEntities, or a slot below the highest is missing;
+//   - an entity occurs twice, is beyond Config.MaxEntities ([ErrLimit]), or a slot below the highest is missing;
 //   - the target of a relation is stale and not listed as gone;
 //   - w has entities;
 //   - the reader fails, or returns nothing 100 times ([io.ErrNoProgress]);

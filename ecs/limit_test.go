@@ -69,6 +69,24 @@ func TestErrLimit_OfTheCommandsOfAPass(t *testing.T) {
 	}
 }
 
+// TestErrLimit_ReadJSONBeyondMaxEntities reads worlds with more slots than the world has: with entities, and without.
+func TestErrLimit_ReadJSONBeyondMaxEntities(t *testing.T) {
+	from, _ := newTestWorld(t, Config{})
+	if err := NewMap1[position](from).NewBatch(4, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"slot 4 is above Config.MaxEntities, 3", "the next slot is 5, above Config.MaxEntities, 3"} {
+		var text strings.Builder
+		check(t, from.WriteJSON(&text))
+		w, _ := newTestWorld(t, Config{MaxEntities: 3})
+		mustRegisterTest[position](t, w)
+		if err := w.ReadJSON(strings.NewReader(text.String())); !limited(err, want) || w.Check() != nil {
+			t.Error(err, w.Check())
+		}
+		from.RemoveAll(NewFilter1[position](from))
+	}
+}
+
 // TestRelations_MoreTargetsThan32768 made its 32,758th target an error that claimed that memory was out.
 func TestRelations_MoreTargetsThan32768(t *testing.T) {
 	n := 40_000

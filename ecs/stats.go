@@ -9,7 +9,7 @@ import "slices"
 //
 //	Entities <= PeakEntities <= Config.MaxEntities
 //	BytesUsed <= BytesCapacity
-//	Chunks * ChunkBytes <= BytesCapacity, where there are no relations
+//	Chunks * Config.FirstChunkBytes <= BytesCapacity
 type Stats struct {
 	Entities        int
 	PeakEntities    int
@@ -18,7 +18,7 @@ type Stats struct {
 	Archetypes      int // with relations one for each combination of targets
 	Chunks          int
 	SpareChunks     int    // chunks without rows, kept for the next entity
-	ChunkBytes      int    // of the first chunks of an archetype without relations
+	ChunkBytes      int    // of Config
 	BytesUsed       uint64 // pointer-free cells of living entities, the Entity itself included
 	BytesCapacity   uint64 // blocks held from the allocator
 	PointerfulBytes uint64 // capacity of the pointerful columns in the Go heap
