@@ -34,10 +34,10 @@ func (w *World) allocatorClosed() {
 	}
 	_ = w.ents.close() // what cannot be given back now is for Close to try again
 	for _, t := range w.tables {
-		t.chunks, t.held, t.emptyLink = nil, nil, emptyLink{}
+		t.chunks, t.held, t.spareLink = nil, nil, spareLink{}
 		w.setTail(t, 0, 0)
 	}
 	w.segments, w.columns = segments{}, nil
 	w.rebuildAddresses()
-	w.pending, w.live, w.bytes, w.emptyTables = 0, 0, 0, emptyTables{}
+	w.pending, w.live, w.bytes, w.spareList = 0, 0, 0, spareList{}
 }

@@ -42,7 +42,7 @@ func (c *checker) directory(w *World) bool {
 		}
 	}
 	c.that(owned+waiting+free == runs, "directory: %d chunks, of which tables own %d, %d wait and %d are free", runs, owned, waiting, free) // (1)
-	c.emptyTables(w)
+	c.spareList(w)
 	c.that(held == w.live && bytes == w.bytes, "directory: %d chunks of %d bytes, the book says %d of %d", held, bytes, w.live, w.bytes) // (2)
 	return sound
 }

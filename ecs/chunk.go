@@ -59,7 +59,7 @@ type directory struct {
 	sizes         []uintptr
 	first         uint32 // class of Config.ChunkBytes
 	draft         bool   // what a text is read into: the components, and the lanes, are those of another world
-	emptyTables   emptyTables
+	spareList     spareList
 	mem           memory.Allocator
 	outOfChunks   [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
 }
@@ -236,7 +236,9 @@ func (w *World) detach(t *table) (number uint32) {
 	t.held = t.held[:last*len(t.heap)]
 	if last == 0 {
 		w.setTail(t, 0, 0)
-		w.unlistEmpty(t)
+	}
+	if t.spareLink.number == number {
+		w.unlistSpare(t)
 	}
 	for i := number; i < number+w.length(number); i++ {
 		clear(w.row(i))
@@ -275,7 +277,9 @@ func (w *World) freeAllPending() {
 		number := w.pending - 1
 		w.pending = w.chunks[number].pos
 		base, class := w.recycle(number)
-		w.mem.Free(base, w.sizes[class])
+		if w.mem.Free(base, w.sizes[class]); w.pending == 0 {
+			w.boundSpares() // there are fewer blocks to keep a share of
+		}
 	}
 }
 

@@ -59,7 +59,7 @@
 // A few entities take 1 KiB, and a walk over a million enters new columns some twenty
 // times. A batch takes larger chunks at once, each the largest that it fills by half, or by a third where that is the second size: a thousand
 // entities that come together lie in one chunk unless a row has more than 64 bytes, and are walked as fast as a slice; one by one they come
-// to two or three, whose edges are some per cent of the walk. Growing copies nothing: chunks stay where they are until they are empty. Where the
+// to five, whose edges are some per cent of the walk. Growing copies nothing: chunks stay where they are until they are empty. Where the
 // allocator has no block of the size that is due, because it is too large for it or for what is
 // left of a budget, the world takes a smaller one. Neither order nor [World.Hash] depends on it.
 //
@@ -67,9 +67,9 @@
 // pointers live in columns of the same shape in the Go heap, one slice per chunk, and a
 // vacated row is zeroed so that the collector can let go. The spare of a table serves
 // entities that come and go at the edge of a chunk; where the allocator is out of memory,
-// another table takes it, and [World.Shrink] gives all of them back. A table without rows keeps its
-// first chunk if it is one of the four that became empty last. Older ones keep theirs up to 64 KiB in
-// all, or a sixteenth of the bytes of all chunks.
+// another table takes it, and [World.Shrink] gives all of them back. The four tables that got a spare
+// last keep it. Older spares are given back by themselves if all spares together take more than 64 KiB, columns in
+// the Go heap included, and more than a sixteenth of all chunks.
 //
 // Chunks hold nothing but rows. The index of entities lies in pages of its own, Config.Pages,
 // so that it grows without a copy; the archetypes and the addresses of columns are in the Go

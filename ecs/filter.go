@@ -425,5 +425,5 @@ func (w *World) clearTable(t *table) {
 	}
 	w.setTail(t, 0, 0)
 	w.dropChunks(t, 1)
-	w.listEmpty(t)
+	w.listSpare(t)
 }

@@ -296,8 +296,8 @@ func (w *World) notifyLoss(op string, loc uint32, to *table) error {
 		}
 		if to.tailN == 0 {
 			w.setTail(to, 0, 0)
-			w.listEmpty(to)
 		}
+		w.listSpare(to)
 	}
 	w.notify(removeEvent, loc, 1, lost)
 	w.mutable(op)

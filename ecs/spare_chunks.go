@@ -69,9 +69,7 @@ func (w *World) spareRows(t *table) (rows int) {
 func (w *World) trimSpares(t *table) {
 	if w.locked < closedMark {
 		w.dropChunks(t, min(len(t.chunks), t.used()+1))
-		if t.tailN == 0 {
-			w.listEmpty(t)
-		}
+		w.listSpare(t)
 		w.freePending()
 	}
 }

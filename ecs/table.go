@@ -86,7 +86,7 @@ type table struct {
 	gen         uint32             // counts retirements: edges from before lead nowhere
 	idle        bool               // see kin
 	since       uint64             // when it got its targets: see kin
-	emptyLink   emptyLink
+	spareLink   spareLink
 	rowBytes    uint32 // pointer-free bytes per row, the entity included
 	heapBytes   uint32 // bytes per row in the Go heap
 	index       int    // in World.tables
@@ -291,9 +291,7 @@ func (w *World) retreat(t *table) {
 		w.setTail(t, t.tail-1, t.chunks[t.tail-1].cap)
 	}
 	w.dropChunks(t, t.used()+1)
-	if t.tailN == 0 {
-		w.listEmpty(t)
-	}
+	w.listSpare(t)
 }
 
 // dropChunks keeps the first n chunks of t, which include all that hold rows unless n is 0.
