@@ -31,7 +31,7 @@
 //	block by block, compacted                   any, by handle                       one             compact.Heap
 //	freed by another goroutine                  any                                  many to one     remote.Inbox in front of one of these
 //	debugging a memory error                    any                                  one             guard.Allocator around one of these
-//	small and large blocks; a second allocator  any                                  one, or any     compose.BySize, Fallback, Locked, Counted
+//	small and large blocks; a second allocator  any                                  one, or any     package compose
 //	all memory of a game                        all                                  all             tiers.Manager, which contains most of these
 //
 // [Grow] and [GrowSlice] change the size of a block of any of these, in place if the allocator can.

@@ -33,11 +33,11 @@ func BenchmarkPair(b *testing.B) {
 		{"BySize", func() memory.Allocator { return must(compose.NewBySize(4096, newHeap(), must(newTLSF(1<<20)(nil)))) }},
 		{"Fallback/first", func() memory.Allocator { return must(compose.NewFallback(newHeap(), must(newTLSF(1<<20)(nil)))) }},
 		{"Fallback/second", func() memory.Allocator { return must(compose.NewFallback(full, newHeap())) }},
-		{"Locked", func() memory.Allocator { return must(compose.NewLocked(newHeap())) }},
+		{"Locked", func() memory.Allocator { return must(compose.NewLocked(newHeap(), nil)) }},
 		{"Counted", func() memory.Allocator { return must(compose.NewCounted(newHeap(), compose.CountedConfig{})) }},
 		{"nested", func() memory.Allocator {
 			by := must(compose.NewBySize(8192, must(newTLSF(1<<20)(nil)), must(newTLSF(1<<20)(nil))))
-			return must(compose.NewLocked(must(compose.NewFallback(newHeap(), by))))
+			return must(compose.NewLocked(must(compose.NewFallback(newHeap(), by)), nil))
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

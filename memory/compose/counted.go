@@ -8,80 +8,37 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Counted keeps books of what goes through it: blocks and bytes live, the most there were,
-// requests that were refused. They are its own, not those of the inner allocator: several
-// Counteds around one heap tell its users apart.
-//
-//	ai, err := compose.NewCounted(heap, compose.CountedConfig{})
-//	...
-//	ai.Stats().InUse
-//
-// It remembers the address and the size of every live block, in the Go heap, and so makes up for
-// an inner allocator that has only Alloc and Free: FreeAny and SizeOf work on every one, SizeOf
-// to the byte, and a double free, a foreign or interior pointer and a wrong size are a
-// *memory.Misuse, exactly, before inner is touched. A block of size 0 costs inner one byte, so
-// that every block has an address of its own.
-//
-// InUse, Requested and Measured are all the bytes that callers asked for. Reserved, Committed,
-// LargestFree and Free are inner's where it reports any; else Reserved and Committed are InUse.
-//
-// Blocks that die behind its back, by a Reset or Rewind of inner, are live in its books, until
-// Reset or until inner hands their address out again: then that Alloc panics with a
-// *memory.Misuse, the books have forgotten the old block, inner has the new one back, and the
-// next call works. An inner allocator whose source has ended, as its own books and its Owns say,
-// takes the Counted with it. All else is inner's: alignment, zeroing, the goroutine rule.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) those of the table of blocks
-//	(2) allocs - frees blocks are live, none once closed, and their bytes are no more than peak
-//	(3) inner, if it reports, has as many blocks live at least
-type Counted struct {
-	in      part
-	blocks  table
-	onEvent func(Event)
-
-	allocs   uint64
-	frees    uint64
-	failures uint64
-	peak     uint64 // highest blocks.sum, bytes
-	closed   bool
-	telling  bool           // OnEvent is running
-	witness  unsafe.Pointer // the newest block, freed or not
-	owner    invariant.Owner
-}
-
-// CountedConfig configures NewCounted.
+// CountedConfig configures [NewCounted].
 type CountedConfig struct {
-	// OnEvent is told of every call that does something: of an Alloc and a Resize when inner has
-	// done it, of a Free and a Reset before, and before these books are changed. It may ask the
-	// Counted for Stats, Check, Owns, Base and what it Can; every other call is a *memory.Misuse.
-	// If it panics the call has not happened: inner gets the block of an Alloc back, and that of a
-	// Resize has its old size again, though what it was cut off may hold anything. Only where inner
-	// can do that no more, since OnEvent has used the room, has a Resize happened. nil: nobody is
-	// told.
+	// OnEvent, if not nil, is called once for each event, before the statistics change. An Alloc or a
+	// Resize is reported after inner has served it, a Free or a Reset before inner does. OnEvent may call
+	// Stats, Check, Owns and Base of the allocator; any other call panics with a *memory.Misuse.
+	//
+	// If OnEvent panics, the call is undone. The block of an Alloc is freed; that of a Resize gets its
+	// old size back, though bytes that were cut off may have changed. If OnEvent used the memory behind the
+	// block, inner may be unable to undo a Resize, which then keeps its effect.
 	OnEvent func(Event)
 }
 
-// An Event is one call of a Counted.
+// An Event describes a call of the allocator that [NewCounted] returns.
 type Event struct {
 	Op   Op
-	Addr uintptr // of the block; 0 for Refused and Emptied
-	Size uintptr // bytes asked for; for Emptied the bytes that were live
-	Old  uintptr // bytes before a Resized
-	Err  error   // of a Refused
+	Addr uintptr // the address of the block; 0 for Refused and Emptied
+	Size uintptr // the requested bytes; for Emptied the bytes that were live
+	Old  uintptr // for Resized: the bytes before
+	Err  error   // for Refused: the error
 }
 
-// An Op is the kind of an Event.
+// An Op is the kind of an [Event].
 type Op uint8
 
 // The kinds of events.
 const (
-	Allocated Op = iota // by Alloc
-	Freed               // by Free or FreeAny
-	Resized             // by Resize
-	Refused             // an Alloc that failed, for whatever reason
-	Emptied             // by Reset
+	Allocated Op = iota // an Alloc
+	Freed               // a Free or FreeAny
+	Resized             // a Resize that returned true
+	Refused             // an Alloc that failed, for any reason
+	Emptied             // a Reset
 )
 
 func (o Op) String() string {
@@ -91,26 +48,77 @@ func (o Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
 
-// NewCounted keeps books of what goes through it to inner.
-func NewCounted(inner memory.Allocator, cfg CountedConfig) (*Counted, error) {
+// NewCounted returns an allocator that passes requests on to inner and keeps statistics of its own. Several
+// of them around one heap attribute its memory to its users:
+//
+//	ai, err := compose.NewCounted(heap, compose.CountedConfig{})
+//	...
+//	ai.Stats().InUse
+//
+// It records the address and the requested size of each live block, in the Go heap. So inner needs nothing
+// but Alloc and Free: FreeAny and SizeOf always work, SizeOf to the byte. A double free, a foreign or interior
+// pointer and a wrong size panic with a *memory.Misuse before inner is called. Requests of size 0 take one
+// byte of inner, so that each block has its own address.
+//
+// InUse, Requested and Measured are the requested bytes of the live blocks. Reserved, Committed, LargestFree
+// and Free are those of inner if it reports statistics; otherwise Reserved and Committed are InUse. Failures
+// counts requests for which inner had no memory. Owns reports the memory of inner if inner is an Owner, and
+// otherwise the live blocks.
+//
+// Blocks that are freed without this allocator, by a Reset of inner, stay live in its statistics until its
+// own Reset. If inner returns the address of such a block again, that Alloc panics with a *memory.Misuse; the
+// old block then counts as freed, and the next call works. Check reports more live blocks than inner has. If
+// the memory of inner has ended, the allocator is closed, as far as the Stats and Owns of inner show it.
+//
+// Close closes inner if it is an io.Closer, and forgets all blocks. If the Close of inner fails, the allocator
+// is closed all the same, and another Close retries. If inner panics, nothing has changed. Do not close one
+// allocator of several around one heap: close the heap.
+//
+// Alignment, zeroing, lifetimes and the goroutine rule are those of inner. Cost: a probe of a hash table for
+// Alloc, two for Free, and 16 bytes for each slot of the table, which is at most 3/4 full. Only the table is
+// allocated on the Go heap; it grows when more blocks are live than ever before.
+func NewCounted(inner memory.Allocator, cfg CountedConfig) (Counter, error) {
+	c, err := newCounted(inner, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return expose(c, c.in.can()|sizes).(Counter), nil
+}
+
+func newCounted(inner memory.Allocator, cfg CountedConfig) (*counted, error) {
 	if err := usable("new Counted", "inner", inner); err != nil {
 		return nil, err
 	}
-	c := &Counted{in: partOf(inner), onEvent: cfg.OnEvent}
+	c := &counted{in: partOf(inner), onEvent: cfg.OnEvent}
 	c.blocks.grow()
 	return c, nil
 }
 
-// Inner returns what it counts for.
-func (c *Counted) Inner() memory.Allocator { return c.in.Allocator }
+// A counted keeps statistics of the blocks of its inner allocator.
+//
+// Invariants, verified by Check in this order:
+//
+//	(1) those of the table of blocks
+//	(2) allocs - frees blocks are live, none once closed, and their bytes are no more than peak
+//	(3) inner, if it reports statistics, has at least as many live blocks
+type counted struct {
+	in      part
+	blocks  table
+	onEvent func(Event)
 
-// Can returns what inner can, and what the books make up for.
-func (c *Counted) Can() Capabilities {
-	return c.in.can() | Owns | Sizes | FreesAny | Reports | Checks
+	allocs   uint64
+	frees    uint64
+	failures uint64
+	peak     uint64 // high-water mark of blocks.sum, bytes
+	closed   bool
+	event    bool           // OnEvent is running
+	witness  unsafe.Pointer // the newest block, live or freed
+	owner    invariant.Owner
 }
 
-// Alloc returns a block of inner, whose error it passes on. Cost: a probe of the table.
-func (c *Counted) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+func (c *counted) whole() whole { return c }
+
+func (c *counted) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if c.closed {
 		return nil, memory.ErrClosed
 	}
@@ -123,7 +131,7 @@ func (c *Counted) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 		c.twice(i, p, size)
 	}
 	if c.onEvent != nil {
-		c.tellOrGiveBack(p, size)
+		c.reportOrFree(p, size)
 	}
 	c.blocks.add(uintptr(p), size)
 	c.witness = p
@@ -132,65 +140,65 @@ func (c *Counted) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-func (c *Counted) refused(size uintptr, err error) error {
-	if wants(err) {
+func (c *counted) refused(size uintptr, err error) error {
+	if exhausted(err) {
 		c.failures++
 	}
-	c.tell(Event{Op: Refused, Size: size, Err: err})
+	c.report(Event{Op: Refused, Size: size, Err: err})
 	return err
 }
 
-// tellOrGiveBack tells of an Alloc. If that panics inner gets the block back.
-func (c *Counted) tellOrGiveBack(p unsafe.Pointer, size uintptr) {
-	told := false
+// reportOrFree reports an Alloc. If OnEvent panics, inner gets the block back.
+func (c *counted) reportOrFree(p unsafe.Pointer, size uintptr) {
+	reported := false
 	defer func() {
-		if !told {
+		if !reported {
 			c.in.Free(p, max(size, 1))
 		}
 	}()
-	c.tell(Event{Op: Allocated, Addr: uintptr(p), Size: size})
-	told = true
+	c.report(Event{Op: Allocated, Addr: uintptr(p), Size: size})
+	reported = true
 }
 
-// twice is what becomes of a block at an address whose block, in slot i, is live by the books.
-func (c *Counted) twice(i int, p unsafe.Pointer, size uintptr) {
+// twice handles an address that inner returned although its block, in slot i, is live.
+func (c *counted) twice(i int, p unsafe.Pointer, size uintptr) {
 	old := c.blocks.slots[i].size
 	c.blocks.remove(i)
 	c.frees++
 	c.in.Free(p, max(size, 1))
-	panic(misuse("Alloc", p, size, "the inner allocator handed out a block that is live, of %d bytes: it was reset or used behind the books", old))
+	panic(misuse("Alloc", p, size, "the inner allocator returned the address of a live block of %d bytes: the block was freed without this allocator", old))
 }
 
-// tell passes an event on, if anybody listens.
-func (c *Counted) tell(e Event) {
+// report calls OnEvent.
+func (c *counted) report(e Event) {
 	if c.onEvent == nil {
 		return
 	}
-	c.telling = true
-	defer func() { c.telling = false }()
+	c.event = true
+	defer func() { c.event = false }()
 	c.onEvent(e)
 }
 
-// enter refuses a call out of OnEvent, and on a closed allocator.
-func (c *Counted) enter(op string, p unsafe.Pointer, size uintptr) {
+// enter refuses a call from OnEvent, and a call of a closed allocator.
+func (c *counted) enter(op string, p unsafe.Pointer, size uintptr) {
 	if invariant.Debug {
 		c.owner.Touch()
 	}
-	if c.telling || c.closed {
-		c.shut(op, p, size)
+	if c.event || c.closed {
+		c.refuse(op, p, size)
 	}
 }
 
 //go:noinline
-func (c *Counted) shut(op string, p unsafe.Pointer, size uintptr) {
+func (c *counted) refuse(op string, p unsafe.Pointer, size uintptr) {
 	if c.closed {
 		panic(misuse(op, p, size, "the allocator is closed"))
 	}
-	panic(misuse(op, p, size, "OnEvent uses the allocator that it is told of"))
+	panic(misuse(op, p, size, "OnEvent calls the allocator of the event: it may call Stats, Check, Owns and Base only"))
 }
 
 // slot returns the slot of the live block at p, or panics with a *memory.Misuse.
-func (c *Counted) slot(op string, p unsafe.Pointer, size uintptr) int {
+func (c *counted) slot(op string, p unsafe.Pointer, size uintptr) int {
 	c.enter(op, p, size)
 	i, ok := c.blocks.find(uintptr(p))
 	if !ok {
@@ -199,8 +207,8 @@ func (c *Counted) slot(op string, p unsafe.Pointer, size uintptr) int {
 	return i
 }
 
-// sized is slot for a caller who says what size the block has.
-func (c *Counted) sized(op string, p unsafe.Pointer, size uintptr) int {
+// sized is slot, and panics if the block does not have this size.
+func (c *counted) sized(op string, p unsafe.Pointer, size uintptr) int {
 	i := c.slot(op, p, size)
 	if has := c.blocks.slots[i].size; has != size {
 		panic(misuse(op, p, size, "wrong size: the block was requested with %d bytes", has))
@@ -208,24 +216,21 @@ func (c *Counted) sized(op string, p unsafe.Pointer, size uintptr) int {
 	return i
 }
 
-// Free gives a block back. A nil pointer is a no-op. What is not a live block, to the byte,
-// panics with a *memory.Misuse, as does what inner refuses; nothing has changed then.
-func (c *Counted) Free(p unsafe.Pointer, size uintptr) {
+func (c *counted) Free(p unsafe.Pointer, size uintptr) {
 	if p != nil {
 		c.sized("Free", p, size)
-		c.tell(Event{Op: Freed, Addr: uintptr(p), Size: size})
+		c.report(Event{Op: Freed, Addr: uintptr(p), Size: size})
 		c.in.Free(p, max(size, 1))
 		c.freed(p)
 	}
 }
 
-// FreeAny is Free for a caller who does not know the size; inner need not have it.
-func (c *Counted) FreeAny(p unsafe.Pointer) {
+func (c *counted) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
 	}
 	size := c.blocks.slots[c.slot("FreeAny", p, 0)].size
-	c.tell(Event{Op: Freed, Addr: uintptr(p), Size: size})
+	c.report(Event{Op: Freed, Addr: uintptr(p), Size: size})
 	if c.in.anyFreer != nil {
 		c.in.anyFreer.FreeAny(p)
 	} else {
@@ -234,75 +239,50 @@ func (c *Counted) FreeAny(p unsafe.Pointer) {
 	c.freed(p)
 }
 
-// freed takes a block out of the books. It is looked up again, since inner may have moved it:
-// what it calls may use the allocator.
-func (c *Counted) freed(p unsafe.Pointer) {
+// freed removes a block from the table. It finds the block again, because functions that inner calls may
+// have moved it.
+func (c *counted) freed(p unsafe.Pointer) {
 	if i, ok := c.blocks.find(uintptr(p)); ok {
 		c.blocks.remove(i)
 		c.frees++
 	}
 }
 
-// SizeOf returns the size in bytes that the live block at p was requested with.
-func (c *Counted) SizeOf(p unsafe.Pointer) uintptr {
+func (c *counted) SizeOf(p unsafe.Pointer) uintptr {
 	c.ended()
 	return c.blocks.slots[c.slot("SizeOf", p, 0)].size
 }
 
-// Resize resizes a block in place where inner can. Misuse panics as in Free.
-func (c *Counted) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
-	if c.in.resizer == nil {
-		c.ended()
-	}
+func (c *counted) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	c.sized("Resize", p, oldSize)
-	if !c.in.resize(p, max(oldSize, 1), max(newSize, 1), "inner") {
+	if !c.in.resizer.Resize(p, max(oldSize, 1), max(newSize, 1)) {
 		return false
 	}
 	if c.onEvent != nil {
-		c.tellOrResizeBack(p, oldSize, newSize)
+		c.reportOrResizeBack(p, oldSize, newSize)
 	}
 	c.resized(p, newSize)
 	return true
 }
 
-// tellOrResizeBack tells of a Resize. If that panics the block has its old size again: who resizes
-// must not be left with a block that is smaller than what its books say.
-func (c *Counted) tellOrResizeBack(p unsafe.Pointer, oldSize, newSize uintptr) {
-	told := false
+// reportOrResizeBack reports a Resize. If OnEvent panics, the block gets its old size back: its user must not
+// be left with a block that is smaller than the user knows.
+func (c *counted) reportOrResizeBack(p unsafe.Pointer, oldSize, newSize uintptr) {
+	reported := false
 	defer func() {
-		if !told && !c.in.resize(p, max(newSize, 1), max(oldSize, 1), "inner") {
+		if !reported && !c.in.resizer.Resize(p, max(newSize, 1), max(oldSize, 1)) {
 			c.resized(p, newSize)
 		}
 	}()
-	c.tell(Event{Op: Resized, Addr: uintptr(p), Size: newSize, Old: oldSize})
-	told = true
+	c.report(Event{Op: Resized, Addr: uintptr(p), Size: newSize, Old: oldSize})
+	reported = true
 }
 
-// resized enters a block's size. It is looked up, since inner may have moved its slot: what it calls
-// may use the allocator.
-func (c *Counted) resized(p unsafe.Pointer, size uintptr) {
+// resized records a block's new size. It finds the block again, because functions that inner calls may have
+// moved it.
+func (c *counted) resized(p unsafe.Pointer, size uintptr) {
 	if i, ok := c.blocks.find(uintptr(p)); ok {
 		c.blocks.resize(i, size)
 		c.peak = max(c.peak, c.blocks.sum)
 	}
-}
-
-// Owns reports whether p lies in a live block or, where inner can tell, in its memory. Cost: a
-// probe where a block starts, else inner's, else a walk over the blocks.
-func (c *Counted) Owns(p unsafe.Pointer) bool {
-	if c.ended() || p == nil {
-		return false
-	}
-	if _, ok := c.blocks.find(uintptr(p)); ok {
-		return true
-	}
-	if c.in.owner != nil {
-		return c.in.owner.Owns(p)
-	}
-	for _, s := range c.blocks.slots {
-		if s.addr != 0 && uintptr(p)-s.addr < s.size {
-			return true
-		}
-	}
-	return false
 }

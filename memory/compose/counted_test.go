@@ -14,7 +14,7 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-func TestCounted_MakesUpForAnAllocatorThatHasNothing(t *testing.T) {
+func TestCounted_AddsWhatAPlainAllocatorLacks(t *testing.T) {
 	in := newPlain(9)
 	c := must(compose.NewCounted(in, compose.CountedConfig{}))
 	p, q, none := memtest.MustAlloc(t, c, 100, 8), memtest.MustAlloc(t, c, 300, 8), memtest.MustAlloc(t, c, 0, 8)
@@ -32,7 +32,7 @@ func TestCounted_MakesUpForAnAllocatorThatHasNothing(t *testing.T) {
 	if _, err := c.Alloc(513, 8); err != memory.ErrOutOfMemory {
 		t.Error(err)
 	}
-	in.err = memory.ErrAlign // which is no failure for want of memory
+	in.err = memory.ErrAlign // which does not count as a failure
 	if _, err := c.Alloc(513, 8); err != memory.ErrAlign {
 		t.Error(err)
 	}
@@ -40,22 +40,30 @@ func TestCounted_MakesUpForAnAllocatorThatHasNothing(t *testing.T) {
 	if s := c.Stats(); s != want || in.frees != 2 {
 		t.Errorf("%+v, want %+v", s, want)
 	}
-	if c.Resize(p, 100, 101) || c.Inner() != memory.Allocator(in) {
-		t.Error("Resize, or Inner")
-	}
 	memtest.MustCheck(t, c)
 	if errors.Join(c.Close(), c.Close(), c.Check()) != nil || c.Stats().Live != 0 || c.Stats().Frees != 3 {
 		t.Errorf("closed: %+v", c.Stats())
 	}
 	memtest.Misuse(t, func() { c.Free(p, 100) }, "compose.Free(", "the allocator is closed")
-	if _, err := c.Alloc(1, 1); err != memory.ErrClosed || c.Trim() != memory.ErrClosed || c.Owns(p) {
+	if _, err := c.Alloc(1, 1); err != memory.ErrClosed || c.Owns(p) {
 		t.Error(err)
 	}
 }
 
+// counter is a Counted around an allocator that can be resized.
+type counter interface {
+	compose.Counter
+	memory.Resizer
+}
+
+// resizable is a plain allocator that resizes blocks up to 512 bytes.
+type resizable struct{ *plain }
+
+func (resizable) Resize(_ unsafe.Pointer, _, newSize uintptr) bool { return newSize <= 512 }
+
 func TestCounted_MisuseIsExactBeforeInnerIsTouched(t *testing.T) {
-	in := newPlain(9)
-	c := must(compose.NewCounted(in, compose.CountedConfig{}))
+	in := resizable{newPlain(9)}
+	c := must(compose.NewCounted(in, compose.CountedConfig{})).(counter)
 	p := memtest.MustAlloc(t, c, 100, 8)
 	const unknown = "no live block starts there: freed twice, interior, or not from this allocator"
 	for _, f := range []func(){
@@ -78,10 +86,10 @@ func TestCounted_MisuseIsExactBeforeInnerIsTouched(t *testing.T) {
 	}
 }
 
-func TestCounted_TellsUsersOfOneHeapApart(t *testing.T) {
+func TestCounted_AttributesBlocksOfOneHeap(t *testing.T) {
 	heap := must(newTLSF(1 << 20)(nil))
 	ai := must(compose.NewCounted(heap, compose.CountedConfig{}))
-	sound := must(compose.NewCounted(heap, compose.CountedConfig{}))
+	sound := must(compose.NewCounted(heap, compose.CountedConfig{})).(counter)
 	p, q := memtest.MustAlloc(t, ai, 1000, 8), memtest.MustAlloc(t, sound, 30, 8)
 	if a, s := ai.Stats(), sound.Stats(); a.InUse != 1000 || s.InUse != 30 || a.Live != 1 || s.Live != 1 || a.Committed != s.Committed || a.Committed == 0 {
 		t.Errorf("%+v and %+v", a, s)
@@ -102,16 +110,16 @@ func TestCounted_TellsUsersOfOneHeapApart(t *testing.T) {
 	}
 }
 
-func TestCounted_AResetBehindItsBackIsFound(t *testing.T) {
+func TestCounted_DetectsAResetOfInner(t *testing.T) {
 	in := must(arena.NewLinear(nil, arena.LinearConfig{Bytes: 4096}))
 	c := must(compose.NewCounted(in, compose.CountedConfig{}))
 	defer c.Close()
 	p := memtest.MustAlloc(t, c, 100, 8)
 	in.Reset()
-	if err := c.Check(); err == nil || err.Error() != "compose: 1 blocks are live, the inner allocator knows of 0: it was reset or used behind the books" {
+	if err := c.Check(); err == nil || err.Error() != "compose: 1 blocks are live, but 0 in the inner allocator: blocks were freed without this allocator" {
 		t.Error(err)
 	}
-	memtest.Misuse(t, func() { _, _ = c.Alloc(50, 8) }, "compose.Alloc(", "size 50", "handed out a block that is live, of 100 bytes")
+	memtest.Misuse(t, func() { _, _ = c.Alloc(50, 8) }, "compose.Alloc(", "size 50", "returned the address of a live block of 100 bytes")
 	memtest.MustCheck(t, c)
 	q := memtest.MustAlloc(t, c, 50, 8)
 	if s := c.Stats(); q != p || s.Live != 1 || s.InUse != 50 || s.Frees != 1 || s.Allocs != 2 {
@@ -119,12 +127,11 @@ func TestCounted_AResetBehindItsBackIsFound(t *testing.T) {
 	}
 }
 
-func TestCounted_TellsOfEveryCall(t *testing.T) {
-	in := newOwning(2)
+func TestCounted_ReportsEveryCall(t *testing.T) {
+	in := shrinking{newOwning(2)}
 	var told []string
-	var c *compose.Counted
 	names := map[uintptr]string{0: "-"}
-	c = must(compose.NewCounted(in, compose.CountedConfig{OnEvent: func(e compose.Event) {
+	c := must(compose.NewCounted(in, compose.CountedConfig{OnEvent: func(e compose.Event) {
 		if names[e.Addr] == "" {
 			names[e.Addr] = fmt.Sprint("#", len(names))
 		}
@@ -136,11 +143,14 @@ func TestCounted_TellsOfEveryCall(t *testing.T) {
 	c.Free(p, 10)
 	p = memtest.MustAlloc(t, c, 40, 8)
 	c.FreeAny(p)
-	c.Resize(memtest.MustAlloc(t, c, 50, 8), 50, 60) // inner cannot: nothing happened
-	c.Reset()
+	p = memtest.MustAlloc(t, c, 50, 8)
+	r := c.(memory.Resizer)
+	r.Resize(p, 50, 60) // inner cannot: no event
+	r.Resize(p, 50, 45)
+	c.(memory.Resetter).Reset()
 	want := []string{
 		"allocated #1 10 0 <nil>", "allocated #2 20 0 <nil>", "refused - 30 0 memory: out of memory", "freed #1 10 0 <nil>",
-		"allocated #1 40 0 <nil>", "freed #1 40 0 <nil>", "allocated #1 50 0 <nil>", "emptied - 70 0 <nil>",
+		"allocated #1 40 0 <nil>", "freed #1 40 0 <nil>", "allocated #1 50 0 <nil>", "resized #1 45 50 <nil>", "emptied - 65 0 <nil>",
 	}
 	if !slices.Equal(told, want) {
 		t.Errorf("%q\nwant %q", told, want)
@@ -150,7 +160,12 @@ func TestCounted_TellsOfEveryCall(t *testing.T) {
 	}
 }
 
-// Whatever panics, out of OnEvent or out of inner: nothing is lost, and the next call works.
+// shrinking can make its blocks smaller.
+type shrinking struct{ *owning }
+
+func (shrinking) Resize(_ unsafe.Pointer, oldSize, newSize uintptr) bool { return newSize <= oldSize }
+
+// If OnEvent or inner panics, nothing is lost, and the next call works.
 func TestCounted_APanicLosesNothing(t *testing.T) {
 	in := must(newTLSF(1 << 20)(nil))
 	reports := in.(memory.StatsReporter)
@@ -159,7 +174,7 @@ func TestCounted_APanicLosesNothing(t *testing.T) {
 		if armed {
 			panic("told")
 		}
-	}}))
+	}})).(everything)
 	defer c.Close()
 	p := memtest.MustAlloc(t, c, 100, 8)
 	for name, f := range map[string]func(){
@@ -188,7 +203,15 @@ func TestCounted_APanicLosesNothing(t *testing.T) {
 		}
 		memtest.MustCheck(t, c)
 	}
+	none := uintptr(0)
 	armed = false
+	empty := memtest.MustAlloc(t, c, none, 8)
+	armed = true
+	if panicOf(func() { c.Resize(empty, none, 30) }) != "told" || c.SizeOf(empty) != none || in.(memory.Sizer).SizeOf(empty) > 16 {
+		t.Errorf("a Resize of an empty block has happened: %d, %d", c.SizeOf(empty), in.(memory.Sizer).SizeOf(empty))
+	}
+	armed = false
+	c.Free(empty, none)
 	c.Free(p, 100)
 
 	bad := newPlain(9)
@@ -206,22 +229,21 @@ func TestCounted_APanicLosesNothing(t *testing.T) {
 }
 
 func TestCounted_OnEventMayLookButNotTouch(t *testing.T) {
-	in := newOwning(9)
-	var c *compose.Counted
+	in := openHeap(t)
 	var during func()
-	c = must(compose.NewCounted(in, compose.CountedConfig{OnEvent: func(compose.Event) {
+	c := must(compose.NewCounted(in, compose.CountedConfig{OnEvent: func(compose.Event) {
 		if f := during; f != nil {
 			during = nil
 			f()
 		}
-	}}))
+	}})).(everything)
 	p := memtest.MustAlloc(t, c, 8, 8)
 	for _, f := range []func(){
 		func() { _, _ = c.Alloc(8, 8) }, func() { c.Free(p, 8) }, func() { c.FreeAny(p) }, func() { c.Resize(p, 8, 9) }, c.Reset,
 		func() { _ = c.Close() }, func() { _ = c.Trim() },
 	} {
 		during = f
-		memtest.Misuse(t, func() { c.Free(p, 8) }, "OnEvent uses the allocator that it is told of")
+		memtest.Misuse(t, func() { c.Free(p, 8) }, "OnEvent calls the allocator of the event")
 	}
 	seen := uint64(0)
 	during = func() { seen = c.Stats().Live }
@@ -231,7 +253,7 @@ func TestCounted_OnEventMayLookButNotTouch(t *testing.T) {
 	}
 }
 
-func TestCounted_ACloseThatFailsIsTriedAgain(t *testing.T) {
+func TestCounted_CloseCanBeRetried(t *testing.T) {
 	in := newOwning(9)
 	c := must(compose.NewCounted(in, compose.CountedConfig{}))
 	memtest.MustAlloc(t, c, 8, 8)
@@ -249,28 +271,7 @@ func TestCounted_ACloseThatFailsIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A composition has the methods of every capability: that it reports nothing must not be taken for
-// books that are empty.
-func TestCounted_WorksAroundACompositionThatReportsNothing(t *testing.T) {
-	for name, inner := range map[string]memory.Allocator{
-		"locked":   must(compose.NewLocked(newPlain(9))),
-		"by size":  must(compose.NewBySize(64, newPlain(9), newPlain(9))),
-		"fallback": must(compose.NewFallback(newOwning(9), must(newTLSF(1<<20)(nil)))),
-	} {
-		c := must(compose.NewCounted(inner, compose.CountedConfig{}))
-		p := memtest.MustAlloc(t, c, 100, 8)
-		if s := c.Stats(); s.Live != 1 || s.InUse != 100 || s.Committed != 100 || !c.Owns(p) || c.SizeOf(p) != 100 {
-			t.Errorf("%s: %+v", name, s)
-		}
-		memtest.MustCheck(t, c)
-		c.FreeAny(p)
-		if err := errors.Join(c.Close(), c.Close()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// A tenant has no memory of its own: what it reports is what its blocks have in use.
+// A tenant has no memory of its own: it reports the bytes that its blocks have in use.
 type tenant struct {
 	*tlsf.Heap
 	live uint64
@@ -286,25 +287,28 @@ func (t *tenant) Stats() memory.Stats {
 	return memory.Stats{Reserved: used, Committed: used, InUse: used, Live: t.Heap.Stats().Live, Allocs: t.live}
 }
 
-func TestCounted_AnInnerThatHoldsNothingHasNotEndedForThat(t *testing.T) {
+func TestCounted_AnEmptyInnerHasNotEnded(t *testing.T) {
 	heap := memtest.Opened(t, must(tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})), nil)
-	c := must(compose.NewCounted(&tenant{Heap: heap}, compose.CountedConfig{}))
-	heap.Free(memtest.MustAlloc(t, c, 100, 8), 100) // behind the books
+	c := must(compose.NewCounted(&tenant{Heap: heap}, compose.CountedConfig{})).(everything)
+	heap.Free(memtest.MustAlloc(t, c, 100, 8), 100) // without the Counted
 	if s := c.Stats(); s.Live != 1 {
-		t.Errorf("%+v; by the books one is live", s)
+		t.Errorf("%+v; one is live", s)
 	}
-	memtest.Misuse(t, func() { _, _ = c.Alloc(100, 8) }, "compose.Alloc(", "behind the books")
+	memtest.Misuse(t, func() { _, _ = c.Alloc(100, 8) }, "compose.Alloc(", "freed without this allocator")
 	memtest.MustAlloc(t, c, 100, 8)
 	c.Reset()
 
-	under := must(compose.NewCounted(resetting{heap}, compose.CountedConfig{}))
+	under := must(compose.NewCounted(resetting{heap}, compose.CountedConfig{})).(interface {
+		compose.Counter
+		memory.Resetter
+	})
 	outer := must(compose.NewCounted(under, compose.CountedConfig{}))
 	memtest.MustAlloc(t, outer, 100, 8)
-	under.Reset() // behind the books
+	under.Reset() // without the Counted
 	if s := outer.Stats(); s.Live != 1 {
-		t.Errorf("%+v; by the books one is live", s)
+		t.Errorf("%+v; one is live", s)
 	}
-	memtest.Misuse(t, func() { _, _ = outer.Alloc(100, 8) }, "compose.Alloc(", "behind the books")
+	memtest.Misuse(t, func() { _, _ = outer.Alloc(100, 8) }, "compose.Alloc(", "freed without this allocator")
 	memtest.MustAlloc(t, outer, 100, 8)
 }
 

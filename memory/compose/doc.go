@@ -1,88 +1,81 @@
-// Package compose builds allocators out of allocators: a second one for when the first is full,
-// one for small blocks and one for large ones, a mutex around one, books around one.
+// Package compose builds allocators from allocators: a second one for when the first is full, one for small
+// and one for large blocks, a mutex around one, statistics around one.
 //
 // # The idea
 //
-// A policy that stands between a program and its memory is written once, against the contract,
-// and not into each family. Each composition is an Allocator itself, so that they nest.
+// A policy between a program and its memory is written once, against the contract of package memory, instead
+// of once in each allocator. Each composition is an [Allocator] itself, so compositions nest.
 //
 // # Layout
 //
-//	Fallback    Alloc --> first --full--> second          Free --> whose Owns says so
-//	BySize      Alloc --> size <= Limit ? small : large   Free --> by the same rule
-//	Locked      Alloc --> | mutex | --> inner
-//	Counted     Alloc --> inner --> | address: size |     Free --> compared with it
+//	NewFallback    Alloc --> first --full--> second          Free --> first.Owns ? first : second
+//	NewBySize      Alloc --> size <= limit ? small : large   Free --> by the same rule
+//	NewLocked      Alloc --> | mutex | --> inner
+//	NewCounted     Alloc --> inner --> | address: size |     Free --> compared with the record
 //
 // # Use it when, and when not
 //
-//	type      use it for                                   not for
-//	--------  -------------------------------------------  -----------------------------------------
-//	Fallback  an arena that is nearly always large         hiding that a budget is too small: the
-//	          enough, and a heap for the rest              overlay shows the second one grow
-//	BySize    a slab below, TLSF above: what               a size that the caller of Free does not
-//	          tiers.Manager does, without the manager      know, unless a part is a memory.Owner
-//	Locked    few allocations from many goroutines: a      workers that allocate all day: give each
-//	          registry, a cache of assets                  a slab.Cache or a heap and an Inbox
-//	Counted   an allocator that keeps no books; what one   overruns and call sites: that is a
-//	          subsystem takes from a heap that many share  guard.Allocator
+//	constructor  use it for                                   do not use it for
+//	-----------  -------------------------------------------  -----------------------------------------
+//	NewFallback  an arena that is nearly always large         hiding that a budget is too small: the
+//	             enough, and a heap for the rest              overlay shows the second part grow
+//	NewBySize    a slab below, TLSF above, without a          three or more classes: that is a slab.Heap
+//	             tiers.Manager
+//	NewLocked    few allocations from many goroutines: a      workers that allocate all the time: give each
+//	             registry, a cache of assets                  a slab.Cache, or a heap and an Inbox
+//	NewCounted   an allocator without statistics; the         overruns and call sites: that is a
+//	             share of one subsystem in a common heap      guard.Allocator
 //
 // # Capabilities
 //
-// Every composition has the methods of all the capabilities of package memory, so that one made
-// of complete parts is complete. [Can] says which of them work on every block. Where a part
-// lacks one, the methods do what can be done without it:
+// A composition implements an optional interface of package memory exactly if it works on every block, so a
+// type assertion can be relied on. [Allocator] has the rules. Four interfaces are not optional: the parts of
+// NewFallback, NewBySize and NewLocked must have Owns, Stats, Check and Close. NewCounted accepts any allocator
+// and adds what is missing.
 //
-//	Resize                  false: nothing has changed
-//	Trim                    the part is left as it is; errors.ErrUnsupported if none can
-//	Check, Stats            the part is not in it
-//	Close                   the part is left as it is, and out of reach
-//	Base                    nil, as in a Fallback and a BySize, whose blocks lie in two ranges
-//	Owns                    false for the part; NewFallback insists on one for its first
-//	FreeAny, SizeOf, Reset  a *memory.Misuse that names the part, before anything has changed.
-//	                        A Counted around the part makes up for the first two
+// # Close
 //
-// # Ends
+// Close closes the parts, the first one first. Do not close a composition if others use its parts. If the Close
+// of a part fails, the other part is closed too and the composition is closed; the error names the part, and
+// another Close retries. If the Close of the first part panics, nothing is closed.
 //
-// Close closes the parts, the first one first: leave it to the owner of a part that others use.
-// A Close that fails has closed what could be; the composition is closed all the same, its
-// error says which part is not, and another Close tries that again. Where a part panics out of
-// its Close the next one goes on there, and until the first part has returned everything stays
-// open. A part whose source ends first answers for itself: its Alloc fails with
-// memory.ErrClosed, and so does the composition's.
+// After Close, Alloc fails with memory.ErrClosed, Owns returns false, and the other methods panic with a
+// *memory.Misuse or do what the closed parts do. If the memory of a part ends before, its Alloc fails with
+// memory.ErrClosed, and so does that of the composition.
 //
 // # Cost
 //
-//	operation       cost beyond the part's, whose calls go through an interface       overhead
-//	--------------  ----------------------------------------------------------------  ---------
-//	Fallback.Alloc  a test; where the first is full its refusal, then the second's    none
-//	Fallback.Free   one Owns                                                          none
-//	BySize          a comparison                                                      none
-//	Locked          an uncontended mutex; goroutines that meet wait for each other    none
-//	Counted         a probe of a hash table, two for Free                             16 bytes a
-//	                                                                                  slot, at
-//	                                                                                  most 3/4 full
+//	operation          beyond the part's cost, whose calls go through an interface     overhead
+//	-----------------  --------------------------------------------------------------  ---------------------
+//	Fallback: Alloc    one test; if the first is full, its failed Alloc                none
+//	Fallback: Free     one Owns                                                        none
+//	BySize             one comparison                                                  none
+//	Locked             an uncontended mutex; goroutines that meet wait                 none
+//	Counted            one probe of a hash table for Alloc, two for Free               16 bytes for a slot,
+//	                                                                                   at most 3/4 are taken
 //
-// Nothing allocates on the Go heap but the table of a Counted, when more blocks are live than
-// ever before. In ns for a pair of Alloc and Free of 64 bytes (go test -bench Pair; AMD EPYC,
-// Go 1.26.8, two cores busy with other work as well: the lowest of six short rounds):
+// Nothing is allocated on the Go heap but the table of NewCounted, which grows when more blocks are live than
+// ever before. Times are in ns for a pair of Alloc and Free of 64 bytes: go test -bench Pair on an AMD EPYC, Go
+// 1.26.8. Each is the lowest of sixty rounds of 20,000 pairs (the Go heap: 25 of 400,000), on two cores that
+// other processes use as well.
 //
-//	slab.Heap through memory.Allocator       6.7
-//	BySize over slab and TLSF               10.0
-//	Fallback, the first serves              12.6
-//	Fallback, the first is full             20.2
-//	Counted                                 27.4
-//	Locked                                  36.6
-//	Locked(Fallback(slab, BySize(…)))       37.2
-//	the Go heap                             47.7
+//	slab.Heap through memory.Allocator       6.9
+//	BySize over slab and TLSF               12.1
+//	Fallback, the first serves              14.3
+//	Locked                                  18.2
+//	Fallback, the first is full             20.0
+//	Locked(Fallback(slab, BySize(…)))       26.5
+//	Counted                                 26.9
+//	the Go heap                             33.6
 //
 // # Concurrency and the collector
 //
-// A Locked serves any goroutine. Every other composition belongs to one at a time, as its parts
-// do. The table of a Counted holds addresses as numbers: nothing in it is scanned.
+// The allocator of NewLocked is safe for concurrent use. Every other composition belongs to one goroutine at a
+// time, as its parts do. The table of NewCounted stores addresses as numbers, so the collector scans nothing.
 //
 // # Source
 //
-// Berger, Zorn and McKinley, "Composing high-performance memory allocators", PLDI 2001; the
-// vocabulary is that of Alexandrescu, "std::allocator Is to Allocation what std::vector Is to
-// Vexation", CppCon 2015 (FallbackAllocator, Segregator, AllocatorWithStats).
+// Berger, Zorn and McKinley, "Composing high-performance memory allocators", PLDI 2001. The terms are those of
+// Alexandrescu, "std::allocator Is to Allocation what std::vector Is to Vexation", CppCon 2015
+// (FallbackAllocator, Segregator, AllocatorWithStats).
 package compose

@@ -2,17 +2,17 @@ package compose_test
 
 import (
 	"fmt"
+	"sync"
 
-	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/compose"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// A scratch arena serves nearly everything; what does not fit goes to a heap, and both are freed
-// through one allocator.
-func ExampleFallback() {
+// A scratch arena serves most requests and a heap those that do not fit. All blocks are freed through one
+// allocator.
+func ExampleNewFallback() {
 	scratch, _ := arena.NewLinear(nil, arena.LinearConfig{Bytes: 64 << 10})
 	heap, _ := tlsf.New(nil, tlsf.Config{})
 	both, _ := compose.NewFallback(scratch, heap)
@@ -29,7 +29,7 @@ func ExampleFallback() {
 	// 0
 }
 
-func ExampleBySize() {
+func ExampleNewBySize() {
 	small, _ := slab.New(nil, slab.Config{})
 	large, _ := tlsf.New(nil, tlsf.Config{})
 	heap, _ := compose.NewBySize(4096, small, large)
@@ -38,14 +38,15 @@ func ExampleBySize() {
 	p, _ := heap.Alloc(4096, 8)
 	q, _ := heap.Alloc(4097, 8)
 	fmt.Println(small.Owns(p), large.Owns(q))
-	heap.FreeAny(q)
-	heap.FreeAny(p)
+	heap.Free(q, 4097)
+	heap.Free(p, 4096)
 	// Output: true true
 }
 
-func ExampleLocked() {
+func ExampleNewLocked() {
 	heap, _ := slab.New(nil, slab.Config{})
-	shared, _ := compose.NewLocked(heap)
+	var mu sync.Mutex
+	shared, _ := compose.NewLocked(heap, &mu)
 	defer shared.Close()
 
 	done := make(chan struct{})
@@ -54,18 +55,18 @@ func ExampleLocked() {
 		p, _ := shared.Alloc(100, 8)
 		shared.Free(p, 100)
 	}()
-	shared.Do(func(heap memory.Allocator) { // two blocks, one lock
-		p, _ := heap.Alloc(100, 8)
-		q, _ := heap.Alloc(200, 8)
-		heap.Free(p, 100)
-		heap.Free(q, 200)
-	})
+	mu.Lock() // two blocks under one lock
+	p, _ := heap.Alloc(100, 8)
+	q, _ := heap.Alloc(200, 8)
+	heap.Free(p, 100)
+	heap.Free(q, 200)
+	mu.Unlock()
 	<-done
 	fmt.Println(shared.Stats().Allocs, shared.Stats().Live)
 	// Output: 3 0
 }
 
-func ExampleCounted() {
+func ExampleNewCounted() {
 	heap, _ := tlsf.New(nil, tlsf.Config{})
 	ai, _ := compose.NewCounted(heap, compose.CountedConfig{})
 	sound, _ := compose.NewCounted(heap, compose.CountedConfig{

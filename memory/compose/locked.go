@@ -7,157 +7,108 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Locked lets any number of goroutines use one allocator, one at a time, behind a mutex. Every
-// method may be called from any goroutine; a block may be freed by another one than that which
-// allocated it. All else is the inner allocator's: alignment, zeroing, lifetimes, errors, misuse.
+// NewLocked returns an allocator that is safe for concurrent use: each of its methods locks mu and calls
+// inner. A block may be freed by another goroutine than the one that allocated it. Everything else is that
+// of inner: alignment, zeroing, lifetimes, errors, statistics, the detection of misuse.
 //
-// A panic of the inner allocator passes through and leaves the mutex unlocked. What inner calls
-// from inside one of its methods, as a hook at Reset or a mark of a budget, holds the mutex:
-// there it must use Inner, since the Locked would wait for itself.
+// inner must have the methods of [Allocator]; otherwise the error is a memory.ErrConfig that names the missing
+// ones. If mu is nil, the allocator has a mutex of its own. A caller that passes one can lock it and use inner
+// directly, for several calls under one lock. Nothing else may use inner.
 //
-// The mutex orders calls, and not the end of the memory itself: whoever ends what inner stands on, as
-// the Close of a manager and of a page.Carve do, first waits for the goroutines that use the Locked.
-// They would fault on their own blocks otherwise. To end inner alone, Close of the Locked holds the
-// mutex.
-type Locked struct {
-	mu     sync.Mutex
-	in     part
-	closed bool
-}
-
-// NewLocked puts a mutex around inner, which is used through it alone from now on.
-func NewLocked(inner memory.Allocator) (*Locked, error) {
-	if err := usable("new Locked", "inner", inner); err != nil {
+// If a method of inner panics, the mutex is unlocked. If inner calls a function, as a hook at Reset or a soft
+// limit, the mutex is locked meanwhile. Such a function must use inner: a call of the locked allocator would
+// wait forever.
+//
+// Close closes inner. The caller must not end the memory that inner allocates from, as the Close of a manager
+// does, while other goroutines use the allocator: they would fault on their blocks. A container.Space belongs
+// to one goroutine, so each goroutine needs its own.
+//
+// Cost: an uncontended mutex; goroutines that call at the same time wait for each other.
+func NewLocked(inner memory.Allocator, mu *sync.Mutex) (Allocator, error) {
+	in, err := newPart("new Locked", "inner", inner)
+	if err != nil {
 		return nil, err
 	}
-	return &Locked{in: partOf(inner)}, nil
-}
-
-// Inner returns the allocator behind the mutex.
-func (l *Locked) Inner() memory.Allocator { return l.in.Allocator }
-
-// Can returns what the inner allocator can.
-func (l *Locked) Can() Capabilities { return l.in.can() }
-
-// Do runs f with the inner allocator under the mutex: what belongs together needs one Lock. f
-// must not use the Locked, nor keep inner. A panic of f passes through.
-func (l *Locked) Do(f func(inner memory.Allocator)) {
-	defer l.enter("Do", nil, 0).Unlock()
-	f(l.in.Allocator)
-}
-
-// enter locks, and panics, unlocked, where the allocator is closed.
-func (l *Locked) enter(op string, p unsafe.Pointer, size uintptr) *sync.Mutex {
-	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
-		panic(misuse(op, p, size, "the allocator is closed"))
+	if mu == nil {
+		mu = new(sync.Mutex)
 	}
-	return &l.mu
+	return expose(&locked{mu, in}, in.can()), nil
 }
 
-// Alloc is the inner allocator's.
-func (l *Locked) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+type locked struct {
+	mu *sync.Mutex
+	in part
+}
+
+func (l *locked) whole() whole { return l }
+
+// enter locks the mutex and returns it for a deferred Unlock.
+func (l *locked) enter() *sync.Mutex {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil, memory.ErrClosed
-	}
+	return l.mu
+}
+
+func (l *locked) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	defer l.enter().Unlock()
 	return l.in.Alloc(size, align)
 }
 
-// Free is the inner allocator's.
-func (l *Locked) Free(p unsafe.Pointer, size uintptr) {
-	if p != nil {
-		defer l.enter("Free", p, size).Unlock()
-		l.in.Free(p, size)
-	}
+func (l *locked) Free(p unsafe.Pointer, size uintptr) {
+	defer l.enter().Unlock()
+	l.in.Free(p, size)
 }
 
-// FreeAny is the inner allocator's; where that has none it panics with a *memory.Misuse.
-func (l *Locked) FreeAny(p unsafe.Pointer) {
-	if p != nil {
-		defer l.enter("FreeAny", p, 0).Unlock()
-		l.in.freeAny(p, "inner")
-	}
+func (l *locked) FreeAny(p unsafe.Pointer) {
+	defer l.enter().Unlock()
+	l.in.anyFreer.FreeAny(p)
 }
 
-// SizeOf is the inner allocator's; where that has none it panics with a *memory.Misuse.
-func (l *Locked) SizeOf(p unsafe.Pointer) uintptr {
-	defer l.enter("SizeOf", p, 0).Unlock()
-	return l.in.sizeOf(p, "inner")
+func (l *locked) SizeOf(p unsafe.Pointer) uintptr {
+	defer l.enter().Unlock()
+	return l.in.sizer.SizeOf(p)
 }
 
-// Resize is the inner allocator's; false where that has none.
-func (l *Locked) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
-	defer l.enter("Resize", p, oldSize).Unlock()
-	return l.in.resize(p, oldSize, newSize, "inner")
+func (l *locked) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
+	defer l.enter().Unlock()
+	return l.in.resizer.Resize(p, oldSize, newSize)
 }
 
-// Owns is the inner allocator's; false where that cannot tell.
-func (l *Locked) Owns(p unsafe.Pointer) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return !l.closed && l.in.owns(p)
+func (l *locked) Owns(p unsafe.Pointer) bool {
+	defer l.enter().Unlock()
+	return l.in.owner.Owns(p)
 }
 
-// Base is the inner allocator's; nil where that has none, and once closed. A container.Space on the
-// Locked is for one goroutine; another one has its own.
-func (l *Locked) Base() unsafe.Pointer {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil
-	}
-	return l.in.base()
+func (l *locked) Base() unsafe.Pointer {
+	defer l.enter().Unlock()
+	return l.in.baser.Base()
 }
 
-// Extent returns how many bytes from Base the blocks reach at most.
-func (l *Locked) Extent() uintptr {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *locked) Extent() uintptr {
+	defer l.enter().Unlock()
 	return l.in.extent()
 }
 
-// Reset is the inner allocator's; where that has none it panics with a *memory.Misuse. The
-// blocks of every goroutine die.
-func (l *Locked) Reset() {
-	defer l.enter("Reset", nil, 0).Unlock()
-	if l.in.resetter == nil {
-		l.in.lacks("Reset", nil, "inner")
-	}
+func (l *locked) Reset() {
+	defer l.enter().Unlock()
 	l.in.resetter.Reset()
 }
 
-// Trim is the inner allocator's; errors.ErrUnsupported where that has none.
-func (l *Locked) Trim() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return memory.ErrClosed
-	}
-	return l.in.trim()
+func (l *locked) Trim() error {
+	defer l.enter().Unlock()
+	return l.in.trimmer.Trim()
 }
 
-// Stats is the inner allocator's; zero where that reports none.
-func (l *Locked) Stats() memory.Stats {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.in.stats()
+func (l *locked) Stats() memory.Stats {
+	defer l.enter().Unlock()
+	return l.in.reporter.Stats()
 }
 
-// Check is the inner allocator's.
-func (l *Locked) Check() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.in.check()
+func (l *locked) Check() error {
+	defer l.enter().Unlock()
+	return l.in.checker.Check()
 }
 
-// Close closes the inner allocator, which answers all calls from then on. Without a Close of its
-// own it is left as it is, and the Locked closed.
-func (l *Locked) Close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = l.in.closer == nil
-	return l.in.close()
+func (l *locked) Close() error {
+	defer l.enter().Unlock()
+	return l.in.closer.Close()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// The race detector names two goroutines that use one composition by the word that every call
-// writes, in debug builds.
+// In debug builds every call writes a word. The race detector reports two goroutines that use one composition
+// by it.
 func TestEveryComposition_EachCallWritesTheOwnerWord(t *testing.T) {
 	if unsafe.Sizeof(invariant.Owner{}) == 0 {
 		t.Log("this build has no owner word")
@@ -23,26 +23,17 @@ func TestEveryComposition_EachCallWritesTheOwnerWord(t *testing.T) {
 		}
 		return h
 	}
-	f, err := NewFallback(heap(), heap())
+	made := func(a Allocator, err error) whole {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.(core).whole()
+	}
+	f := made(NewFallback(heap(), heap())).(*fallback)
+	b := made(NewBySize(64, heap(), heap())).(*bySize)
+	c, err := newCounted(heap(), CountedConfig{})
 	if err != nil {
 		t.Fatal(err)
-	}
-	b, err := NewBySize(64, heap(), heap())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := NewCounted(heap(), CountedConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	type whole interface {
-		memory.Allocator
-		memory.Resizer
-		memory.AnyFreer
-		memory.Sizer
-		memory.Resetter
-		memory.Trimmer
-		Close() error
 	}
 	for name, x := range map[string]struct {
 		a     whole

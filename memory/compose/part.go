@@ -3,101 +3,82 @@ package compose
 import (
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
+	"strings"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-func misuse(op string, p unsafe.Pointer, size uintptr, format string, args ...any) *memory.Misuse {
-	return &memory.Misuse{Package: "compose", Op: op, Addr: uintptr(p), Size: size, Reason: fmt.Sprintf(format, args...)}
+// A part is an allocator below a composition. Its interfaces are found once; one that it does not have
+// is nil.
+type part struct {
+	memory.Allocator
+	resetter memory.Resetter
+	resizer  memory.Resizer
+	owner    memory.Owner
+	sizer    memory.Sizer
+	anyFreer memory.AnyFreer
+	trimmer  memory.Trimmer
+	reporter memory.StatsReporter
+	checker  memory.Checker
+	closer   io.Closer
+	baser    memory.Baser
 }
 
-// lacks panics because the part cannot do what is asked for.
-func (p *part) lacks(op string, q unsafe.Pointer, name string) {
-	panic(misuse(op, q, 0, "the %s allocator, a %T, has no %s", name, p.Allocator, op))
+func partOf(a memory.Allocator) part {
+	p := part{Allocator: a}
+	p.resetter, _ = a.(memory.Resetter)
+	p.resizer, _ = a.(memory.Resizer)
+	p.owner, _ = a.(memory.Owner)
+	p.sizer, _ = a.(memory.Sizer)
+	p.anyFreer, _ = a.(memory.AnyFreer)
+	p.trimmer, _ = a.(memory.Trimmer)
+	p.reporter, _ = a.(memory.StatsReporter)
+	p.checker, _ = a.(memory.Checker)
+	p.closer, _ = a.(io.Closer)
+	p.baser, _ = a.(memory.Baser)
+	return p
 }
 
-// freeAny passes a block on to be freed without its size.
-func (p *part) freeAny(q unsafe.Pointer, name string) {
-	if p.anyFreer == nil {
-		p.lacks("FreeAny", q, name)
-	}
-	p.anyFreer.FreeAny(q)
-}
-
-func (p *part) sizeOf(q unsafe.Pointer, name string) uintptr {
-	if p.sizer == nil {
-		p.lacks("SizeOf", q, name)
-	}
-	return p.sizer.SizeOf(q)
-}
-
-// resize resizes a block in place. A part that cannot is asked for what it knows of the block,
-// so that misuse is found all the same.
-func (p *part) resize(q unsafe.Pointer, oldSize, newSize uintptr, name string) bool {
-	if p.resizer != nil {
-		return p.resizer.Resize(q, oldSize, newSize)
-	}
-	if p.owner != nil && !p.owner.Owns(q) {
-		panic(misuse("Resize", q, oldSize, "the %s allocator does not own it: foreign, or the allocator is closed", name))
-	}
-	if p.sizer != nil {
-		if has := p.sizer.SizeOf(q); oldSize > has {
-			panic(misuse("Resize", q, oldSize, "wrong size: the block has %d bytes", has))
+// can returns the optional interfaces that the part has.
+func (p *part) can() (c optional) {
+	for i, has := range [...]bool{
+		p.resetter != nil, p.resizer != nil, p.trimmer != nil, p.sizer != nil && p.anyFreer != nil, p.baser != nil,
+	} {
+		if has {
+			c |= 1 << i
 		}
 	}
-	return false
+	return c
 }
 
-func (p *part) owns(q unsafe.Pointer) bool { return p.owner != nil && p.owner.Owns(q) }
-
-func (p *part) trim() error {
-	if p.trimmer == nil {
-		return errors.ErrUnsupported
+// newPart returns a as a part, or why it cannot be one: it must not be nil, and must have the methods of
+// Allocator.
+func newPart(op, name string, a memory.Allocator) (part, error) {
+	if err := usable(op, name, a); err != nil {
+		return part{}, err
 	}
-	return p.trimmer.Trim()
-}
-
-func (p *part) check() error {
-	if p.checker == nil {
-		return nil
+	p := partOf(a)
+	var missing []string
+	for _, m := range []struct {
+		name string
+		has  bool
+	}{{"Owns", p.owner != nil}, {"Stats", p.reporter != nil}, {"Check", p.checker != nil}, {"Close", p.closer != nil}} {
+		if !m.has {
+			missing = append(missing, m.name)
+		}
 	}
-	return p.checker.Check()
-}
-
-func (p *part) stats() memory.Stats {
-	if p.reporter == nil {
-		return memory.Stats{}
+	if len(missing) > 0 {
+		return part{}, fmt.Errorf("compose: %s: the %s allocator, a %T, has no %s; NewCounted adds it: %w",
+			op, name, a, strings.Join(missing, ", "), memory.ErrConfig)
 	}
-	return p.reporter.Stats()
+	return p, nil
 }
 
-// base is nil where the part's blocks lie in several ranges, as those of a part that is no Baser may.
-func (p *part) base() unsafe.Pointer {
-	if p.baser == nil {
-		return nil
-	}
-	return p.baser.Base()
-}
-
-// extent returns how far from base the part's blocks reach, in bytes.
-func (p *part) extent() uintptr {
-	if e, ok := p.Allocator.(interface{ Extent() uintptr }); ok {
-		return e.Extent()
-	}
-	return uintptr(p.stats().Reserved)
-}
-
-func (p *part) close() error {
-	if p.closer == nil {
-		return nil
-	}
-	return p.closer.Close()
-}
-
-// usable says what is wrong with an allocator that a composition is to stand on.
+// usable returns an error if a is nil.
 func usable(op, name string, a memory.Allocator) error {
 	if a == nil {
 		return fmt.Errorf("compose: %s: the %s allocator is nil: %w", op, name, memory.ErrConfig)
@@ -108,13 +89,28 @@ func usable(op, name string, a memory.Allocator) error {
 	return nil
 }
 
+// extent returns how far from Base the part's blocks reach, in bytes.
+func (p *part) extent() uintptr {
+	if e, ok := p.Allocator.(interface{ Extent() uintptr }); ok {
+		return e.Extent()
+	}
+	if p.reporter == nil {
+		return 0
+	}
+	return uintptr(p.reporter.Stats().Reserved)
+}
+
 // same reports whether a and b are one allocator.
 func same(a, b memory.Allocator) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.ValueOf(a).Comparable() && a == b
 }
 
-// wants reports whether err is a refusal for want of memory.
-func wants(err error) bool {
+// exhausted reports whether err means that an allocator has no memory for the request.
+func exhausted(err error) bool {
 	return err == memory.ErrOutOfMemory || err == memory.ErrTooLarge ||
 		errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)
+}
+
+func misuse(op string, p unsafe.Pointer, size uintptr, format string, args ...any) *memory.Misuse {
+	return &memory.Misuse{Package: "compose", Op: op, Addr: uintptr(p), Size: size, Reason: fmt.Sprintf(format, args...)}
 }

@@ -28,14 +28,14 @@ func newTLSF(bytes uintptr) maker {
 	}
 }
 
-// two makes both parts, or none.
+// two makes both parts, or closes the first.
 func two(src page.Source, first, second maker, join func(a, b memory.Allocator) (memory.Allocator, error)) (memory.Allocator, error) {
 	a, err := first(src)
 	if err != nil {
 		return nil, err
 	}
 	made := false
-	defer func() { // also where the source panics
+	defer func() { // also if the source panics
 		if !made {
 			_ = a.(io.Closer).Close()
 		}
@@ -66,7 +66,7 @@ func locked(inner maker) maker {
 		if err != nil {
 			return nil, err
 		}
-		return compose.NewLocked(a)
+		return compose.NewLocked(a, nil)
 	}
 }
 
@@ -83,7 +83,7 @@ func counted(cfg compose.CountedConfig, inner maker) maker {
 // lenient: in memfast builds slab keeps no live bits.
 var lenient = map[bool]memtest.Misuses{false: memtest.DoubleFree | memtest.Interior}[invariant.Exact]
 
-// shared is what a Locked may be put to besides.
+// shared lets several goroutines use the allocator.
 func shared(s memtest.Subject) memtest.Subject {
 	s.Shared = func(a memory.Allocator) (memory.Allocator, func()) { return a, func() {} }
 	return s
@@ -94,7 +94,7 @@ var subjects = map[string]memtest.Subject{
 		New: fallback(newTLSF(256<<10), newTLSF(1<<20)), MaxSize: 20_000, ExactSizes: true,
 		Closed: memory.ErrClosed, ClosesAnyway: true,
 	},
-	"Fallback/arena": { // of which all but the newest block come back at Reset; its books make up for what it lacks
+	"Fallback/arena": { // only its newest block is reused before a Reset; the Counted detects the misuse that it does not
 		New: fallback(counted(compose.CountedConfig{}, func(src page.Source) (memory.Allocator, error) {
 			return arena.NewGrowing(src, arena.GrowingConfig{Reserve: 100_000, Step: 16 << 10})
 		}), newTLSF(1<<20)),
@@ -132,7 +132,7 @@ func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
 func TestFaults(t *testing.T) {
 	for name, s := range subjects {
 		if testenv.Brief() && strings.ContainsAny(name, "(/") {
-			continue // variants and nests of what is here too; under the race detector they take minutes
+			continue // variants and nests of the others; with the race detector they take minutes
 		}
 		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })
 	}

@@ -6,18 +6,17 @@ import (
 	"math/bits"
 )
 
-// A table maps the addresses of live blocks to their sizes: open addressing, linear probing,
-// removal by moving back what follows, so that no tombstones gather. It is as fast as Go's map
-// (BenchmarkSizes), which makes itself anew from time to time where this one allocates only when
-// more blocks are live than ever.
+// A table maps the addresses of live blocks to their sizes: open addressing with linear probing. remove
+// moves the following blocks back, so there are no tombstones. It is as fast as Go's map (BenchmarkSizes),
+// which reallocates from time to time. The table allocates only if more blocks are live than ever before.
 //
 //	hash(addr) ---> | · | a | b | · |     b hashes to a's slot or to its own
 //
 // Invariants, verified by check:
 //
 //	(1) n slots are taken, at most 3/4 of a power of two
-//	(2) from the slot that an address hashes to up to its own none is free
-//	(3) no address is there twice
+//	(2) no slot is free between the one that an address hashes to and its own
+//	(3) no address occurs twice
 //	(4) sum is the sum of the sizes
 type table struct {
 	slots []slot
@@ -26,8 +25,8 @@ type table struct {
 }
 
 type slot struct {
-	addr uintptr // 0: free
-	size uintptr // bytes, as asked for
+	addr uintptr // 0 if the slot is free
+	size uintptr // requested bytes
 }
 
 const leastSlots = 16
@@ -39,8 +38,7 @@ func (t *table) home(addr uintptr) int {
 	return int(hi^lo) & (len(t.slots) - 1)
 }
 
-// find returns the slot of addr, or of the free one where it would be, and whether it is there.
-// The table has slots, one of them free.
+// find returns the slot of addr and true, or the free slot for it and false. The table must have a free slot.
 func (t *table) find(addr uintptr) (i int, ok bool) {
 	mask := len(t.slots) - 1
 	for i = t.home(addr); t.slots[i&mask].addr != 0; i++ {
@@ -51,7 +49,7 @@ func (t *table) find(addr uintptr) (i int, ok bool) {
 	return i & mask, false
 }
 
-// add puts in a block that is not there.
+// add adds a block that is not in the table.
 func (t *table) add(addr, size uintptr) {
 	if 4*(t.n+1) > 3*len(t.slots) {
 		t.grow()
@@ -74,7 +72,7 @@ func (t *table) grow() {
 	}
 }
 
-// remove takes the block in slot i out and moves back those behind it that may be there.
+// remove removes the block in slot i and moves back the blocks behind it that belong there.
 func (t *table) remove(i int) {
 	t.n--
 	t.sum -= uint64(t.slots[i].size)
@@ -100,7 +98,8 @@ func (t *table) clear() {
 	t.n, t.sum = 0, 0
 }
 
-// check verifies the equations above the type. It allocates nothing and ends on any books:
+// check verifies the invariants above the type. It allocates nothing unless they are broken, and ends on any
+// contents: no loop is longer than the table.
 // every walk is no longer than the table.
 func (t *table) check() error {
 	taken, sum, mask := 0, uint64(0), len(t.slots)-1

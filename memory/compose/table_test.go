@@ -110,7 +110,7 @@ func half(tab *table) {
 	tab.slots = all
 }
 
-// A fake allocator with books small enough to flip.
+// A fake allocator is small enough to flip each of its bits.
 type fake struct {
 	at    [32][8]uint64
 	taken [32]bool
@@ -138,7 +138,7 @@ func (f *fake) Owns(p unsafe.Pointer) bool {
 }
 
 func TestCheck_EndsWhateverBitIsFlipped(t *testing.T) {
-	c, err := NewCounted(new(fake), CountedConfig{})
+	c, err := newCounted(new(fake), CountedConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,11 +152,15 @@ func TestCheck_EndsWhateverBitIsFlipped(t *testing.T) {
 	if f := memtest.EveryBit(t, c.Check, c); f.Named*share < f.Flipped {
 		t.Errorf("%+v: Check names less than expected", f)
 	}
-	l, err := NewLocked(c)
+	l, err := NewLocked(c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fb, err := NewFallback(new(fake), c)
+	other, err := newCounted(new(fake), CountedConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fb, err := NewFallback(other, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,11 +168,11 @@ func TestCheck_EndsWhateverBitIsFlipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memtest.EveryBit(t, by.Check, by)
+	memtest.EveryBit(t, by.Check, by.(core).whole().(*bySize))
 }
 
 func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
-	c, _ := NewCounted(new(fake), CountedConfig{})
+	c, _ := newCounted(new(fake), CountedConfig{})
 	p := memtest.MustAlloc(t, c, 40, 8)
 	for want, corrupt := range map[string]func(){
 		"2 allocations less 0 frees, with 1 blocks of 40 bytes live at a peak of 40": func() { c.allocs++ },

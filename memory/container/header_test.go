@@ -196,7 +196,7 @@ func ended(f func()) (err error) {
 func TestSpace_AllocatorsThatDoNotKnowSizesAreNotAccused(t *testing.T) {
 	g, err := arena.NewGrowing(nil, arena.GrowingConfig{Reserve: 1 << 20})
 	memtest.Opened(t, g, err)
-	l, err := compose.NewLocked(g)
+	l, err := compose.NewLocked(g, nil)
 	must(t, err)
 	for name, a := range map[string]memory.Allocator{"arena": g, "Locked": l} {
 		sp := space(t, a)
