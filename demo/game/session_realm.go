@@ -35,7 +35,7 @@ func (s *Session) found(name string) (*realm.Building, error) {
 		data[i] = f.data
 		t.Close()
 	}
-	return realm.Open(s.Game.store.level(), name, data[0], data[1])
+	return realm.Open(s.Game.store.level(), name, data[0], data[1], breathe)
 }
 
 // realm returns the realm of a level, which is built. Without files that can be read, or without room, there is bare

@@ -51,7 +51,7 @@ func Load(fsys fs.FS, mem memory.Allocator, name string) (*Realm, error) {
 			return nil, fmt.Errorf("realm: %w", err)
 		}
 	}
-	b, err := Open(mem, name, data[0], data[1])
+	b, err := Open(mem, name, data[0], data[1], nil)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +63,9 @@ func Files(name string) [2]string {
 	return [2]string{"realms/" + name + ".json", "realms/" + name + ".walls"}
 }
 
-// Open begins to build the realm of a name from what its files hold, see Start: walls must stay until it is done. The
+// Open begins to build the realm of a name from the contents of its files. See [Start] for walls and pause. The
 // error, and that of Wait, names the file.
-func Open(mem memory.Allocator, name string, json, walls []byte) (*Building, error) {
+func Open(mem memory.Allocator, name string, json, walls []byte, pause func()) (*Building, error) {
 	files := Files(name)
 	info, err := ParseInfo(files[0], json)
 	if err != nil {
@@ -78,7 +78,7 @@ func Open(mem memory.Allocator, name string, json, walls []byte) (*Building, err
 	if err != nil {
 		return nil, err
 	}
-	b := Start(mem, info, w)
+	b := Start(mem, info, w, pause)
 	b.file = files[0]
 	return b, nil
 }
@@ -87,7 +87,7 @@ func Open(mem memory.Allocator, name string, json, walls []byte) (*Building, err
 // error is mem's, and then all is freed, of which an arena takes back the newest block; or a *FileError without
 // a file: a place that is in a wall, or that no way leads to from the start.
 func Build(mem memory.Allocator, info *Info, walls Walls) (*Realm, error) {
-	return Start(mem, info, walls).Wait()
+	return Start(mem, info, walls, nil).Wait()
 }
 
 // A Building is a realm that is being built, on a goroutine of its own. It belongs to the goroutine of the allocator that
@@ -102,8 +102,13 @@ type Building struct {
 	done  chan struct{}
 }
 
-// Start takes the memory and begins. Walls must stay until it is done; Wait is due, whatever happens.
-func Start(mem memory.Allocator, info *Info, walls Walls) *Building {
+// Start allocates the memory and begins to build. The caller must keep walls until the realm is built, and must call
+// Wait. The building goroutine calls pause after each row of work, so that a host with a single thread can do other
+// work in between; nil does nothing.
+func Start(mem memory.Allocator, info *Info, walls Walls, pause func()) *Building {
+	if pause == nil {
+		pause = func() {}
+	}
 	b := &Building{r: &Realm{Info: info}, mem: mem, done: make(chan struct{})}
 	r := b.r
 	for _, s := range []*[]uint8{&r.clear, &r.way, &r.edges, &r.costs, &r.open, &r.guides[0], &r.guides[1], &r.guides[2], &r.guides[3], &r.guides[4]} {
@@ -126,9 +131,9 @@ func Start(mem memory.Allocator, info *Info, walls Walls) *Building {
 	}
 	go func() {
 		defer close(b.done)
-		r.measure(walls)
-		r.net()
-		b.err = r.leadAll(b.books)
+		r.measure(walls, pause)
+		r.net(pause)
+		b.err = r.leadAll(b.books, pause)
 	}()
 	return b
 }
@@ -175,10 +180,10 @@ func Unknown(name string) *Info {
 
 // measure fills in the clearances: two passes of the 3-4 chamfer transform (Borgefors, "Distance
 // transformations in digital images", 1986), with everything beyond the world solid.
-func (r *Realm) measure(walls Walls) {
+func (r *Realm) measure(walls Walls, pause func()) {
 	c := r.clear
 	for y := range Cells {
-		breathe()
+		pause()
 		for x := range Cells {
 			i := y*Cells + x
 			switch {
@@ -193,7 +198,7 @@ func (r *Realm) measure(walls Walls) {
 		}
 	}
 	for y := Cells - 2; y > 0; y-- {
-		breathe()
+		pause()
 		for x := Cells - 2; x > 0; x-- {
 			i := y*Cells + x
 			if c[i] == 0 {
@@ -222,9 +227,9 @@ var (
 )
 
 // net finds where the ways of each node meet, and walks the ways.
-func (r *Realm) net() {
+func (r *Realm) net(pause func()) {
 	for y := range Coarse {
-		breathe()
+		pause()
 		for x := range Coarse {
 			best, way, least := -1, 0, uint8(255)
 			for s := range perNode * perNode {
@@ -248,7 +253,7 @@ func (r *Realm) net() {
 		}
 	}
 	for y := range Coarse {
-		breathe()
+		pause()
 		for x := range Coarse {
 			for d := range 4 { // the others are these, seen from the other end
 				nx, ny := x+wayX[d], y+wayY[d]
@@ -290,8 +295,8 @@ func (r *Realm) walk(x0, y0, x1, y1 int) bool {
 }
 
 // leadAll makes the guides, with the books of a search.
-func (r *Realm) leadAll(books []entry) error {
-	s := search{r: r, books: books, w: Coarse, h: Coarse, pause: breathe}
+func (r *Realm) leadAll(books []entry, pause func()) error {
+	s := search{r: r, books: books, w: Coarse, h: Coarse, pause: pause}
 	start := r.node(vec(r.Info.Start))
 	if start < 0 {
 		return &FileError{"", placeName(0), "lies in a wall, or too near to one; allowed is open ground"}

@@ -147,6 +147,18 @@ func TestBuild_WithoutRoomKeepsNothing(t *testing.T) {
 	}
 }
 
+// A host with one thread draws at every pause: they must come often, all through the work.
+func TestStart_CallsPauseDuringAllOfTheWork(t *testing.T) {
+	pauses := 0
+	if _, err := Start(level(t, 8<<20), info(), maze(), func() { pauses++ }).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	const rows = 2*Cells + 2*Coarse + Guides*Coarse // of both sweeps, of the net, and of each guide
+	if pauses < rows-2*Guides {
+		t.Errorf("%d pauses in %d rows", pauses, rows)
+	}
+}
+
 // Whatever flies how fast against whatever wall, it stays in the open and inside of the world.
 func TestSlide_NothingEndsUpInAWall(t *testing.T) {
 	r := build(t, info(), maze())

@@ -1,10 +1,11 @@
-package realm
+package game
 
 import "time"
 
 var breathed time.Time
 
-// breathe lets the browser draw, where all goroutines share one thread: once in four milliseconds of work.
+// breathe lets the browser draw while a realm is built: all goroutines share one thread there. It sleeps once in
+// four milliseconds of work.
 func breathe() {
 	if time.Since(breathed) > 4*time.Millisecond {
 		time.Sleep(time.Millisecond)
