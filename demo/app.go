@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
@@ -19,7 +20,7 @@ import (
 // view draws both.
 type app struct {
 	o        *options
-	s        *game.Session
+	s        *session.Session
 	v        *view.View
 	sh       *shell.Shell
 	audio    *audio
@@ -47,7 +48,7 @@ type app struct {
 
 // newApp makes the shell. Pictures are taken of a new player's game: they neither read nor write what
 // is kept.
-func (o *options) newApp(s *game.Session, v *view.View, au *audio) *app {
+func (o *options) newApp(s *session.Session, v *view.View, au *audio) *app {
 	a := &app{
 		o: o, s: s, v: v, audio: au, shoot: o.screenshot != "" || o.capture != "", keep: o.books, stopped: &o.stopped,
 		controls: &render.Controls{Bindings: render.DefaultBindings()}, rows: newSeries(o.every, o.ticks),

@@ -7,6 +7,7 @@ import (
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -15,7 +16,7 @@ import (
 // offered is an app without a window, in whose game gifts are offered.
 func offered(t *testing.T) (a *app, in func(shell.Nav)) {
 	t.Helper()
-	s, err := game.NewSession(game.SessionConfig{Game: game.Config{Seed: 2}, FS: assets.FS(), Log: func(err error) { t.Log(err) }})
+	s, err := session.New(session.Config{Game: game.Config{Seed: 2}, FS: assets.FS(), Log: func(err error) { t.Log(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}

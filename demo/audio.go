@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/demo/sound"
 	"github.com/strata-go/strata/demo/sound/cue"
@@ -31,7 +32,7 @@ type sounding struct {
 
 // start has the streamer's workers decode the effects, which no level owns and which are there when it returns, but
 // in a browser, where they come from afar, and looks for a device.
-func (a *audio) start(s *game.Session, stderr io.Writer) error {
+func (a *audio) start(s *session.Session, stderr io.Writer) error {
 	home, err := s.Mem.Tag("sound")
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (a *audio) focus(now bool) {
 }
 
 // update is one frame, also of a game that is paused or loads. A nil audio is silence.
-func (a *audio) update(s *game.Session, nav *render.Nav) {
+func (a *audio) update(s *session.Session, nav *render.Nav) {
 	if a == nil || a.mixer == nil {
 		return
 	}
@@ -115,7 +116,7 @@ func (a *audio) update(s *game.Session, nav *render.Nav) {
 }
 
 // enter asks for the level's music, where it has one.
-func (a *audio) enter(s *game.Session) {
+func (a *audio) enter(s *session.Session) {
 	for r := range sound.Realms {
 		if r.String() != a.level {
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
@@ -22,12 +23,12 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 	if testenv.Full() {
 		end = 1800
 	}
-	cfg := game.SessionConfig{Game: game.Config{Seed: 7}, Memory: tiers.Config{Workers: 1, Tags: true}, FS: assets.FS(), Autopilot: true,
+	cfg := session.Config{Game: game.Config{Seed: 7}, Memory: tiers.Config{Workers: 1, Tags: true}, FS: assets.FS(), Autopilot: true,
 		Log: func(err error) { t.Error(err) }}
 	if a != nil {
 		cfg.Game.Sound, cfg.Left = &a.events, a.left
 	}
-	s, err := game.NewSession(cfg)
+	s, err := session.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 
 // A sound that is decoded anew, its frames and those of the library, which makes slices of each.
 func TestAudio_ASoundTakesFewObjectsOfTheGoHeap(t *testing.T) {
-	s, err := game.NewSession(game.SessionConfig{Game: game.Config{Seed: 7}, Memory: tiers.Config{Workers: 1, Tags: true}, FS: assets.FS(), Autopilot: true})
+	s, err := session.New(session.Config{Game: game.Config{Seed: 7}, Memory: tiers.Config{Workers: 1, Tags: true}, FS: assets.FS(), Autopilot: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
@@ -142,7 +143,7 @@ func TestEvery_DoesNotChangeTheHash(t *testing.T) {
 }
 
 func TestProgress_IsALineEveryFiveSecondsForWhoAsks(t *testing.T) {
-	s, err := game.NewSession((&options{headless: true, particles: 100, level: "ember"}).session())
+	s, err := session.New((&options{headless: true, particles: 100, level: "ember"}).session())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func newTestApp(t *testing.T) *app {
 	o := &options{headless: true, particles: 500, level: "ember", config: t.TempDir(), stderr: new(strings.Builder), stopped: atomic.Bool{}}
 	cfg := o.session()
 	cfg.Attract = true
-	s, err := game.NewSession(cfg)
+	s, err := session.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,17 +1,18 @@
 package main
 
 import (
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
+	"unsafe"
 )
 
 var threadClock func() time.Duration = ofThread
 
-// ofThread returns what the calling thread has taken of processors.
+// ofThread returns the processor time that the calling thread has used.
 func ofThread() time.Duration {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
+	const threadCPU = 3 // CLOCK_THREAD_CPUTIME_ID
+	var t syscall.Timespec
+	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, threadCPU, uintptr(unsafe.Pointer(&t)), 0); errno != 0 {
 		return 0
 	}
 	return time.Duration(t.Nano())

@@ -17,14 +17,15 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 )
 
 // checkMemory returns what is wrong with -mem, -paced and -compare, or nothing.
 func (o *options) checkMemory(given map[string]bool, browser bool) string {
 	switch {
-	case o.mem.Store != game.StoreTiers && o.guard:
+	case o.mem.Store != session.StoreTiers && o.guard:
 		return "-guard watches the tiers' general heap: use it with -mem tiers"
-	case o.mem.Store != game.StoreTiers && given["budget"]:
+	case o.mem.Store != session.StoreTiers && given["budget"]:
 		return "-budget holds tiers to a share: use it with -mem tiers"
 	case o.paced && !o.headless:
 		return "-paced is for a run without a window, which has a beat of its own: use it with -headless"
@@ -71,7 +72,7 @@ type trial struct {
 
 // trials are those of a store, a round each.
 type trials struct {
-	store game.Store
+	store session.Store
 	runs  []trial
 }
 
@@ -95,16 +96,16 @@ func (o *options) comparison(out io.Writer) (err error) {
 		return fmt.Errorf("-compare: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	all := make([]trials, game.Stores)
+	all := make([]trials, session.Stores)
 	for round := range o.rounds {
 		for k := range all {
-			t, err := o.trial(game.Store(k), filepath.Join(dir, "stats.json"))
+			t, err := o.trial(session.Store(k), filepath.Join(dir, "stats.json"))
 			if err != nil {
-				return fmt.Errorf("-compare: %v: %w", game.Store(k), err)
+				return fmt.Errorf("-compare: %v: %w", session.Store(k), err)
 			}
-			all[k].store = game.Store(k)
+			all[k].store = session.Store(k)
 			all[k].runs = append(all[k].runs, t)
-			o.log(fmt.Sprintf("round %d of %d, %v: a tick took %.2f ms, 99.9 %%: %.2f; %g collections", round+1, o.rounds, game.Store(k), t.p50, t.p999, t.cycles))
+			o.log(fmt.Sprintf("round %d of %d, %v: a tick took %.2f ms, 99.9 %%: %.2f; %g collections", round+1, o.rounds, session.Store(k), t.p50, t.p999, t.cycles))
 		}
 	}
 	if err := o.tabulate(out, all); err != nil {
@@ -144,7 +145,7 @@ func endWithInput() {
 }
 
 // trial starts this program again and reads what it found.
-func (o *options) trial(k game.Store, stats string) (t trial, err error) {
+func (o *options) trial(k session.Store, stats string) (t trial, err error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return t, err
@@ -198,7 +199,7 @@ func (o *options) trial(k game.Store, stats string) (t trial, err error) {
 }
 
 // trialArgs is the command line of a run.
-func (o *options) trialArgs(k game.Store, stats string) []string {
+func (o *options) trialArgs(k session.Store, stats string) []string {
 	args := []string{
 		"-headless", "-autopilot", "-paced", "-config", "none", "-mem", k.String(), "-stats", stats,
 		"-ticks", strconv.FormatUint(o.ticks, 10), "-seed", strconv.FormatUint(o.seed, 10), "-level", o.level,

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -24,7 +24,7 @@ func TestMem_SameHashInEachAndNoGoroutineIsLeft(t *testing.T) {
 	}
 	before := runtime.NumGoroutine()
 	var first string
-	for _, name := range game.StoreNames() {
+	for _, name := range session.StoreNames() {
 		path := filepath.Join(t.TempDir(), "out.json")
 		code, _, stderr := demo("-headless", "-ticks", "300", "-seed", "7", "-heat", "4", "-mem", name, "-stats", path)
 		if code != 0 {
@@ -102,11 +102,11 @@ func TestCompare_ARowForEachStoreWithOneHashAndAPicture(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != 3+game.Stores || !strings.Contains(lines[0], "60 ticks at heat 3, seed 7") {
+	if len(lines) != 3+session.Stores || !strings.Contains(lines[0], "60 ticks at heat 3, seed 7") {
 		t.Fatalf("%s", out)
 	}
 	var hash string
-	for i, name := range game.StoreNames() {
+	for i, name := range session.StoreNames() {
 		cells := strings.Fields(lines[3+i])
 		if len(cells) != 2+len(figures) || cells[0] != name {
 			t.Fatalf("row %q", lines[3+i])
@@ -122,10 +122,10 @@ func TestCompare_ARowForEachStoreWithOneHashAndAPicture(t *testing.T) {
 			}
 		}
 	}
-	if strings.Count(said.String(), "round 2 of 2, ") != game.Stores {
+	if strings.Count(said.String(), "round 2 of 2, ") != session.Stores {
 		t.Errorf("said %q", &said)
 	}
-	if _, bars, _ := readSVG(t, svg); bars != game.Stores*len(figures) {
+	if _, bars, _ := readSVG(t, svg); bars != session.Stores*len(figures) {
 		t.Errorf("%d bars", bars)
 	}
 	for _, d := range []string{temp, dir} {
@@ -182,8 +182,8 @@ func TestCompare_MediansAndBoundsAreThoseOfTheRounds(t *testing.T) {
 
 func TestCompare_RunsThatEndInDifferentStatesAreAnError(t *testing.T) {
 	all := []trials{
-		{game.StoreTiers, []trial{{hash: "a"}, {hash: "a"}}}, {game.StoreGoHeap, []trial{{hash: "a"}, {hash: "a"}}},
-		{game.StorePooled, []trial{{hash: "a"}, {hash: "b"}}},
+		{session.StoreTiers, []trial{{hash: "a"}, {hash: "a"}}}, {session.StoreGoHeap, []trial{{hash: "a"}, {hash: "a"}}},
+		{session.StorePooled, []trial{{hash: "a"}, {hash: "b"}}},
 	}
 	if err := agree(all[:2]); err != nil {
 		t.Error(err)

@@ -73,7 +73,7 @@
 // # The same game on the Go heap
 //
 // -mem says what the blocks of the game lie in, while the rules, and the hash, stay the same: there is one
-// set of rules, and game.Store is the one place where it gets memory. Three ways to keep house:
+// set of rules, and session.Store is the one place where it gets memory. Three ways to keep house:
 //
 //	tiers   what ships: the list above, off the Go heap. The manager raises GOGC while it lives and has it
 //	        off while a realm is played and leaves the heap alone (tiers.Config.HoldGC: else the runtime

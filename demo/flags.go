@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/tour"
 	"github.com/strata-go/strata/engine/cmdline"
 	"github.com/strata-go/strata/memory/tiers"
@@ -65,14 +66,14 @@ type options struct {
 }
 
 // A store is what -mem names.
-type store struct{ game.Store }
+type store struct{ session.Store }
 
 // String prints the flag's value, for the usage text.
 func (s *store) String() string { return s.Store.String() }
 
 // Set reads a name.
 func (s *store) Set(name string) (err error) {
-	s.Store, err = game.ParseStore(name)
+	s.Store, err = session.ParseStore(name)
 	return err
 }
 
@@ -262,10 +263,10 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.Var(&o.size, "size", "the window's `W`xH, as 640x360")
 	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
 	f.StringVar(&o.assets, "assets", "", "take art/, levels/, realms/ and sound/ from `DIR` and not from the program; what changes there is shown at once")
-	f.IntVar(&o.resident, "resident", game.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 512")
+	f.IntVar(&o.resident, "resident", session.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 512")
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
-	f.Var(&o.mem, "mem", "what the game's blocks lie in, the rules being the same: `WHERE` is "+strings.Join(game.StoreNames(), ", "))
+	f.Var(&o.mem, "mem", "what the game's blocks lie in, the rules being the same: `WHERE` is "+strings.Join(session.StoreNames(), ", "))
 	f.BoolVar(&o.paced, "paced", false, "without a window: sixty ticks a second, as a window has them")
 	f.BoolVar(&o.compare, "compare", false, "play -ticks (default 3600) at -heat (default 10) in each -mem in turn, and print what the collector costs")
 	f.IntVar(&o.rounds, "rounds", 3, "with -compare: `N` rounds of the three, 1 to 99, of which the median counts")

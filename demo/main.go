@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/limits"
 	"github.com/strata-go/strata/demo/notices"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/tour"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
@@ -148,7 +149,7 @@ func (s silent) Open(name string) (fs.File, error) { return s.from(name).Open(na
 func (s silent) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.from(name), name) }
 
 // session is what both ways of playing have in common.
-func (o *options) session() game.SessionConfig {
+func (o *options) session() session.Config {
 	o.marked = readMarking()
 	mem := tiers.Config{Workers: 2}
 	var patience time.Duration
@@ -164,17 +165,15 @@ func (o *options) session() game.SessionConfig {
 			mem.Budget[t] = max(uintptr(share*float64(mem.Reserved(tiers.Tier(t)))), 1) // 0 would be no limit
 		}
 	}
-	watch := time.Duration(0)
-	if o.dir != nil { // somebody may be drawing there
-		watch = time.Second
+	var watch time.Duration
+	var fallback fs.FS
+	if o.dir != nil { // its files may be edited during play
+		watch, fallback = time.Second, assets.FS()
 	}
-	var spare fs.FS
-	if o.dir != nil {
-		spare = assets.FS()
-	}
-	return game.SessionConfig{
-		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: o.tour.Kind, Store: o.mem.Store},
-		Memory: mem, FS: o.files(), Spare: spare, CPU: o.clock(), Patience: patience, Level: o.level, Autopilot: o.autopilot, Watch: watch,
+	return session.Config{
+		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: o.tour.Kind},
+		Store:  o.mem.Store,
+		Memory: mem, FS: o.files(), Fallback: fallback, CPU: o.clock(), Patience: patience, Level: o.level, Autopilot: o.autopilot, Watch: watch,
 		Log: func(err error) { o.log(err.Error()) },
 	}
 }
@@ -191,7 +190,7 @@ func (o *options) clock() func() time.Duration {
 // addresses only; on the Go heap they would count as live, and put off its collections.
 func (o *options) quads() int {
 	switch {
-	case o.headless && o.mem.Store != game.StoreTiers:
+	case o.headless && o.mem.Store != session.StoreTiers:
 		return 0
 	case runtime.GOOS == "js":
 		return 48_000
@@ -204,13 +203,13 @@ func (o *options) unseen() (*report, error) {
 	cfg := o.session()
 	cfg.Autopilot = true // nobody is there to play
 	if cfg.Game.Tour != tour.None {
-		cfg.Ground, cfg.GroundBytes = game.NewStandIn(), o.resident<<20
+		cfg.View, cfg.GroundBytes = session.NewStandIn(), o.resident<<20
 	}
 	if cfg.CPU != nil {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
-	s, err := game.NewSession(cfg)
+	s, err := session.New(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +261,7 @@ func (p *pacer) wait() {
 
 // finish closes a session and says how it went. Books that were asked for and not taken while there
 // was a window are taken now.
-func (o *options) finish(s *game.Session, b *books, rows *series, err error) (*report, error) {
+func (o *options) finish(s *session.Session, b *books, rows *series, err error) (*report, error) {
 	err = errors.Join(err, s.EndFrame())
 	var r *report
 	if err == nil {
@@ -289,9 +288,9 @@ func (o *options) window() (*report, error) {
 	cfg.Attract = !o.autopilot
 	au := &audio{}
 	cfg.Sink, cfg.Game.Sound = v.Sink, &au.events
-	cfg.Ground, cfg.GroundBytes = v, o.resident<<20
+	cfg.View, cfg.GroundBytes = v, o.resident<<20
 	cfg.Left = func() { v.Left(); au.left() }
-	s, err := game.NewSession(cfg)
+	s, err := session.New(cfg)
 	if err != nil {
 		return nil, err
 	}

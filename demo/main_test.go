@@ -17,6 +17,7 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -286,7 +287,7 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 		return // there -books is an error
 	}
 	o := options{headless: true, books: true, particles: 100, level: "ember", stderr: io.Discard}
-	s, err := game.NewSession(o.session())
+	s, err := session.New(o.session())
 	if err != nil {
 		t.Fatal(err)
 	}

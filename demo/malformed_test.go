@@ -22,6 +22,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
@@ -318,7 +319,7 @@ func TestAssets_MalformedSoundsAreALineEachAndTheGamePlaysOn(t *testing.T) {
 			}
 			var said strings.Builder
 			a := &audio{}
-			s, err := game.NewSession(game.SessionConfig{Game: game.Config{Seed: 7, Sound: &a.events}, Memory: tiers.Config{Workers: 1, Tags: true},
+			s, err := session.New(session.Config{Game: game.Config{Seed: 7, Sound: &a.events}, Memory: tiers.Config{Workers: 1, Tags: true},
 				FS: os.DirFS(dir), Autopilot: true, Left: a.left, Watch: 100 * time.Millisecond, Log: func(err error) { fmt.Fprintln(&said, err) }})
 			if err != nil {
 				t.Fatal(err)

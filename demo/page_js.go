@@ -46,7 +46,7 @@ func (a *app) attach() (detach func()) {
 func (a *app) state() map[string]any {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	ground := a.s.GroundStats()
+	ground := a.s.Ground.Stats()
 	level := ""
 	if l := a.s.Flow.Level(); l != nil { // it is on its way
 		level = l.Name
@@ -60,7 +60,7 @@ func (a *app) state() map[string]any {
 		"playing": a.s.Playing(), "screen": screens[a.sh.Screen()], "level": level,
 		"hand":    a.v.Menu.Device.String(),
 		"overlay": a.v.Overlay.Shown(overlay.Strip), "mute": a.sh.Settings().Mute,
-		"soft": ground.Soft(), "missing": a.s.GroundMissing(), "failures": a.s.Stream.Stats().Failures,
+		"soft": ground.Soft(), "missing": a.s.Ground.Missing(), "failures": a.s.Stream.Stats().Failures,
 		"clips": a.audio.mixer.Stats().Clips, "sound": a.audio.device.Live(),
 		"go": m.Sys, "live": m.HeapAlloc,
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/tiers"
@@ -15,22 +16,22 @@ import (
 
 // A report is what -stats writes.
 type report struct {
-	Ticks         uint64             `json:"ticks"`
-	Hash          string             `json:"hash"`
-	Mem           string             `json:"mem"`    // what -mem names
-	RSS           uint64             `json:"rss"`    // bytes of the process as the run ends; 0: not known
-	Levels        int                `json:"levels"` // level changes
-	EntitiesPeak  int                `json:"entities_peak"`
-	ParticlesPeak int                `json:"particles_peak"`
-	Tiers         []tiers.TierRecord `json:"tiers"`
-	Go            goReport           `json:"go"`
-	Stream        streamReport       `json:"stream"`
-	TickMS        game.Percentiles   `json:"tick_ms"`
-	TickCPUMS     game.Percentiles   `json:"tick_cpu_ms,omitzero"` // of the game's thread, with -paced, where the system says
-	Lost          game.Lost          `json:"lost"`                 // what full tiers cost the game
-	Traffic       trafficReport      `json:"traffic"`              // what the tiers carried
-	Series        []row              `json:"series,omitempty"`     // what -every asks for
-	Books         *books             `json:"books,omitempty"`
+	Ticks         uint64              `json:"ticks"`
+	Hash          string              `json:"hash"`
+	Mem           string              `json:"mem"`    // what -mem names
+	RSS           uint64              `json:"rss"`    // bytes of the process as the run ends; 0: not known
+	Levels        int                 `json:"levels"` // level changes
+	EntitiesPeak  int                 `json:"entities_peak"`
+	ParticlesPeak int                 `json:"particles_peak"`
+	Tiers         []tiers.TierRecord  `json:"tiers"`
+	Go            goReport            `json:"go"`
+	Stream        streamReport        `json:"stream"`
+	TickMS        session.Percentiles `json:"tick_ms"`
+	TickCPUMS     session.Percentiles `json:"tick_cpu_ms,omitzero"` // of the game's thread, with -paced, where the system says
+	Lost          game.Lost           `json:"lost"`                 // what full tiers cost the game
+	Traffic       trafficReport       `json:"traffic"`              // what the tiers carried
+	Series        []row               `json:"series,omitempty"`     // what -every asks for
+	Books         *books              `json:"books,omitempty"`
 
 	snapshot tiers.Snapshot
 }
@@ -103,8 +104,8 @@ type trafficReport struct {
 	InboxPerSecond   float64 `json:"inbox_per_second"`
 }
 
-func traffic(s *game.Session) trafficReport {
-	now, none := s.Traffic(), game.Traffic{}
+func traffic(s *session.Session) trafficReport {
+	now, none := s.Traffic(), session.Traffic{}
 	return trafficReport{
 		StaticBytes: now.Passes, StaticSideBySide: now.SideBySide, StaticSaves: now.Saves(), FrameBytesMax: now.FrameBytes,
 		SlabPerSecond: now.PerSecond(tiers.Slab, &none), SlabLive: now.SlabLive, SlabClasses: now.SlabClasses,
@@ -132,7 +133,7 @@ type imagesReport struct {
 }
 
 // keepBooks takes the books of the process.
-func keepBooks(s *game.Session) (*books, error) {
+func keepBooks(s *session.Session) (*books, error) {
 	b := new(books)
 	if err := resident.Read(s.Mem, &b.Resident); err != nil {
 		return nil, fmt.Errorf("-books: %w", err)
@@ -152,11 +153,11 @@ func (b *books) print(w io.Writer) error {
 }
 
 // summarize reads everything off a session that is about to close.
-func summarize(s *game.Session, before marking) *report {
+func summarize(s *session.Session, before marking) *report {
 	r := &report{
 		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.Levels(),
 		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), TickCPUMS: s.TickCPU(), Lost: s.Game.Lost,
-		Stream: streamed(s), Mem: s.Game.Store().String(), Traffic: traffic(s),
+		Stream: streamed(s), Mem: s.Store().String(), Traffic: traffic(s),
 	}
 	s.Mem.Snapshot(&r.snapshot)
 	r.Tiers = r.snapshot.Records()
@@ -187,14 +188,14 @@ func readMarking() (m marking) {
 	return marking{of(0) + of(1), of(2)}
 }
 
-func streamed(s *game.Session) streamReport {
+func streamed(s *session.Session) streamReport {
 	st := s.Stream.Stats()
 	r := streamReport{
 		Requests: st.Requests, Uploads: st.Deliveries, Failures: st.Failures,
 		Cancels:         st.CancelledQueued + st.CancelledDecoding + st.CancelledReady,
 		CancelledQueued: st.CancelledQueued, CancelledDecoding: st.CancelledDecoding, CancelledReady: st.CancelledReady,
 		Wasted: st.Wasted, BytesRead: st.BytesRead, BytesDecoded: st.BytesDecoded, BytesUploaded: st.BytesDelivered,
-		FrameBytesMax: st.FrameBytesMax, FrameBudget: game.UploadBytes,
+		FrameBytesMax: st.FrameBytesMax, FrameBudget: session.UploadBytes,
 		StagingPeak: uint64(st.StagingPeak), ResidentPeak: uint64(st.ResidentPeak),
 		ReadyMS: spread(st.Latency), HandOverMS: spread(st.HandOver), LeadMS: leadReport{ms(st.Lead.Median), ms(st.Lead.Worst)},
 		Fragmentation: st.Fragmentation, FragmentationMean: st.FragmentationMean, Ground: grounded(s), Errors: []string{},
@@ -205,13 +206,13 @@ func streamed(s *game.Session) streamReport {
 	return r
 }
 
-func grounded(s *game.Session) groundReport {
-	p := s.GroundStats()
+func grounded(s *session.Session) groundReport {
+	p := s.Ground.Stats()
 	r := groundReport{
 		Asked: p.Asked, Ready: p.Ready, Cancelled: p.Cancelled, SeenSeconds: p.SeenSeconds, SoftSeconds: p.SoftSeconds,
 		Soft: p.Soft(), Thrash: p.Thrash(), LeadMS: leadReport{float64(p.LeadMedian) * 1e3, float64(p.LeadWorst) * 1e3},
 	}
-	r.Resident, r.ResidentPeak, r.ResidentBudget = s.GroundResident()
+	r.Resident, r.ResidentPeak, r.ResidentBudget = s.Ground.Resident()
 	return r
 }
 

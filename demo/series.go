@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -47,9 +47,9 @@ type rowGround struct {
 	Wasted       uint64  `json:"bytes_wasted"`
 }
 
-func groundRow(g *game.Session) rowGround {
-	p, st := g.GroundStats(), g.Stream.Stats()
-	now, peak, _ := g.GroundResident()
+func groundRow(g *session.Session) rowGround {
+	p, st := g.Ground.Stats(), g.Stream.Stats()
+	now, peak, _ := g.Ground.Resident()
 	return rowGround{
 		Resident: now, ResidentPeak: peak, SeenSeconds: p.SeenSeconds, SoftSeconds: p.SoftSeconds,
 		Asked: p.Asked, Again: p.Again, Cancelled: p.Cancelled, Lead: float64(p.LeadMedian) * 1e3, LeadWorst: float64(p.LeadWorst) * 1e3,
@@ -84,7 +84,7 @@ func newSeries(every, ticks uint64) *series {
 }
 
 // add counts a frame of a session in, and takes a row when it is time. A nil series does nothing.
-func (s *series) add(g *game.Session, took time.Duration) {
+func (s *series) add(g *session.Session, took time.Duration) {
 	if s == nil || !g.Playing() {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"time"
 
-	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 )
 
 // heed makes SIGINT, SIGTERM and SIGHUP end the run in order: what was asked for is written. It returns what
@@ -65,7 +65,7 @@ func terminal(w io.Writer) bool {
 }
 
 // tell writes a line when it is time. It asks for the time every 64 ticks.
-func (p *progress) tell(s *game.Session) {
+func (p *progress) tell(s *session.Session) {
 	n := s.Game.Ticks
 	if p.out == nil || n%64 != 0 || n == p.ticks {
 		return

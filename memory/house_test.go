@@ -33,9 +33,9 @@ var floor = map[string]int{
 	"render":     8,
 	"demo/level": 8, "demo/realm": 8, "demo/ground": 6, "demo/shell": 8,
 	"demo/sound/cue": 8, "demo/sound": 9,
-	"demo/notices": 8, "demo/tour": 9,
-	"demo/game": 10, "demo/dropin": 9, "demo/view": 11,
-	"demo": 12,
+	"demo/notices": 8, "demo/tour": 9, "demo/goheap": 6,
+	"demo/game": 10, "demo/dropin": 9, "demo/session": 11, "demo/view": 12,
+	"demo": 13,
 }
 
 // goTool runs the go command in dir and returns what it printed and what it complained of.

@@ -3,47 +3,28 @@ package game
 import (
 	"flag"
 	"testing"
-	"time"
 
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// run plays by a hand of the test's until done says so, or the ticks are over, and reports whether
-// it was done.
-func run(t *testing.T, s *Session, ticks uint64, hand func(g *Game) engine.Input, done func(g *Game) bool) bool {
-	s.cfg.Autopilot = false
-	for s.Game.Ticks < ticks {
-		var in engine.Input
-		if s.Playing() {
-			in = hand(s.Game)
-		}
-		if err := s.Frame(in); err != nil {
-			t.Fatal(err)
-		}
-		if !s.Playing() {
-			time.Sleep(50 * time.Microsecond)
-		} else if done(s.Game) {
-			return true
-		}
-	}
-	return false
-}
-
 const minute = 60 * 60 // ticks
+
+// idle touches nothing.
+func idle(*Game) (in engine.Input) { return in }
 
 func over(g *Game) bool { return g.Phase == Over }
 
 func TestBalance_TheIdlePlayerDiesWithinTwoMinutes(t *testing.T) {
 	testenv.Long(t)
 	t.Parallel()
-	idle := func(*Game) (in engine.Input) { return in }
 	for _, level := range level.Realms[:] {
 		for seed := uint64(7); seed < 8+uint64(*seeds); seed++ {
-			s := newSession(t, SessionConfig{Game: Config{Seed: seed}, Level: level})
-			if !run(t, s, 2*minute, idle, over) {
-				t.Errorf("%s, seed %d: hull %d after two minutes of nothing", level, seed, s.Game.Player.Hull)
+			h := newHost(t, Config{Seed: seed}, small(), level)
+			h.hand = idle
+			if !h.until(t, 2*minute, over) {
+				t.Errorf("%s, seed %d: hull %d after two minutes of nothing", level, seed, h.Player.Hull)
 			}
 		}
 	}
@@ -61,14 +42,15 @@ func TestBalance_StandingStillAndFiringBreaksNoSeal(t *testing.T) {
 	levels, games, _ := balanced()
 	for _, level := range levels {
 		for seed := range min(games, 4) {
-			s := newSession(t, SessionConfig{Game: Config{Seed: uint64(6*seed) + 1}, Level: level})
+			h := newHost(t, Config{Seed: uint64(6*seed) + 1}, small(), level)
+			h.hand = still
 			ticks := uint64(minute)
 			if *seeds > 0 {
 				ticks = 4 * minute
 			}
-			run(t, s, ticks, still, over)
-			if s.Game.Broken > 0 || s.Game.Kills < 20 {
-				t.Errorf("%s, seed %d: %d seals are broken, %d kills", level, 6*seed+1, s.Game.Broken, s.Game.Kills)
+			h.until(t, ticks, over)
+			if h.Broken > 0 || h.Kills < 20 {
+				t.Errorf("%s, seed %d: %d seals are broken, %d kills", level, 6*seed+1, h.Broken, h.Kills)
 			}
 		}
 	}
@@ -91,24 +73,24 @@ func TestBalance_TheAutopilotFinishesARealmInThreeToSixMinutes(t *testing.T) {
 	t.Parallel()
 	levels, games, enough := balanced()
 	if *seeds == 0 { // a whole realm is the nightly's: here a minute must lead somewhere, and a slow hand's two
-		s := newSession(t, SessionConfig{Game: Config{Seed: 1}})
-		run(t, s, minute, (*Game).Autopilot, over)
-		if g := s.Game; g.Phase == Over || g.Kills < 100 || g.Lost != (Lost{}) {
+		h := newGame(t, Config{Seed: 1})
+		h.until(t, minute, over)
+		if g := h.Game; g.Phase == Over || g.Kills < 100 || g.Lost != (Lost{}) {
 			t.Errorf("after %d s: phase %d, %d seals, %d kills, lost %+v", g.Ticks/60, g.Phase, g.Broken, g.Kills, g.Lost)
 		}
-		check(t, s)
+		h.check(t)
 		return
 	}
 	for _, level := range levels {
 		finished := 0
 		for seed := range games {
-			s := newSession(t, SessionConfig{Game: Config{Seed: uint64(seed) + 1}, Level: level})
+			h := newHost(t, Config{Seed: uint64(seed) + 1}, small(), level)
 			most := 0
-			ended := run(t, s, 6*minute, (*Game).Autopilot, func(g *Game) bool {
+			ended := h.until(t, 6*minute, func(g *Game) bool {
 				most = max(most, g.Enemies())
 				return g.Phase == Over || g.Phase == Leaving
 			})
-			g := s.Game
+			g := h.Game
 			t.Logf("%s, seed %d: %d s, phase %d, %d seals, %d kills, %d enemies at most, gifts %v", level, seed+1, g.Ticks/60, g.Phase, g.Broken, g.Kills, most, g.Gifts)
 			if ended && g.Phase == Leaving && g.Ticks >= 3*minute {
 				finished++
@@ -119,7 +101,7 @@ func TestBalance_TheAutopilotFinishesARealmInThreeToSixMinutes(t *testing.T) {
 			if g.Lost != (Lost{}) {
 				t.Errorf("%s, seed %d: lost %+v with nothing scarce", level, seed+1, g.Lost)
 			}
-			check(t, s)
+			h.check(t)
 		}
 		if finished < enough {
 			t.Errorf("%s: %d of %d seeds finish in three to six minutes", level, finished, games)
@@ -150,10 +132,11 @@ func TestBalance_AHandWithAQuarterSecondOfReactionLivesForTwoMinutes(t *testing.
 	for _, level := range levels {
 		alive := 0
 		for seed := range games {
-			s := newSession(t, SessionConfig{Game: Config{Seed: uint64(seed) + 1}, Level: level})
-			dead := run(t, s, 2*minute, slowHand(uint64(seed)+1), over)
-			t.Logf("%s, seed %d: %d s, hull %d, %d seals, %d kills, gifts %v", level, seed+1, s.Game.Ticks/60, s.Game.Player.Hull, s.Game.Broken, s.Game.Kills, s.Game.Gifts)
-			if !dead && s.Game.Broken > 0 {
+			h := newHost(t, Config{Seed: uint64(seed) + 1}, small(), level)
+			h.hand = slowHand(uint64(seed) + 1)
+			dead := h.until(t, 2*minute, over)
+			t.Logf("%s, seed %d: %d s, hull %d, %d seals, %d kills, gifts %v", level, seed+1, h.Ticks/60, h.Player.Hull, h.Broken, h.Kills, h.Gifts)
+			if !dead && h.Broken > 0 {
 				alive++
 			}
 		}
@@ -163,45 +146,22 @@ func TestBalance_AHandWithAQuarterSecondOfReactionLivesForTwoMinutes(t *testing.
 	}
 }
 
-// Levels change, the round's last leads to the first, and nothing leaks on the way.
-func TestSession_TheAutopilotGoesFromRealmToRealm(t *testing.T) {
-	s := newSession(t, SessionConfig{Game: Config{Seed: 2}})
-	play(t, s, 60)
-	for i := range 3 { // as the end of a realm would have it
-		s.Game.open(s.Game.Player.P)
-		for s.Levels() == i {
-			play(t, s, 1)
-		}
-		play(t, s, 200)
-		check(t, s)
-	}
-	if s.Game.Round != 1 || s.Game.Level.Name != "ember" {
-		t.Errorf("round %d of %s after three realms", s.Game.Round, s.Game.Level.Name)
-	}
-	for _, l := range s.Leaks {
-		if l.Any() {
-			t.Error(l)
-		}
-	}
-}
-
 func TestGame_AnOfferIsHeldUntilAGiftIsChosen(t *testing.T) {
-	s := newSession(t, SessionConfig{Game: Config{Seed: 2}})
-	play(t, s, 2)
-	g := s.Game
+	h := newGame(t, Config{Seed: 2})
+	h.play(t, 2)
+	g := h.Game
 	g.gather(g.Need)
 	if !g.Offered || g.Offer[0] == g.Offer[1] || g.Offer[1] == g.Offer[2] || g.Offer[0] == g.Offer[2] {
 		t.Fatalf("offered %v: %v", g.Offered, g.Offer)
 	}
 	want := g.Offer
 	g.Player.Safe = 60
-	run(t, s, 15*60, func(*Game) (in engine.Input) { return in }, func(*Game) bool { return false })
+	h.hand = idle
+	h.play(t, 15*60-g.Ticks)
 	if !g.Offered || g.Offer != want || g.Gifts != [GiftKinds]uint8{} {
 		t.Errorf("ignored, the offer is %v %v, and there are %v", g.Offered, g.Offer, g.Gifts)
 	}
-	if err := s.Frame(engine.Input{Pressed: Choose2}); err != nil {
-		t.Fatal(err)
-	}
+	h.frame(t, engine.Input{Pressed: Choose2})
 	if g.Offered || g.Gifts[want[1]] != 1 {
 		t.Errorf("chosen, the offer is %v, and there are %v", g.Offered, g.Gifts)
 	}
@@ -210,9 +170,9 @@ func TestGame_AnOfferIsHeldUntilAGiftIsChosen(t *testing.T) {
 // crowdAbout has a player, who stands still and fires to the right, among drifters for five seconds,
 // with or without a gift.
 func crowdAbout(t *testing.T, gift Gift, level uint8) *Game {
-	s := newSession(t, SessionConfig{Game: Config{Seed: 5}})
-	play(t, s, 1)
-	g := s.Game
+	h := newGame(t, Config{Seed: 5})
+	h.play(t, 1)
+	g := h.Game
 	g.Gifts[gift] = level
 	g.enter(Fighting)
 	for i := range 120 {
@@ -221,10 +181,11 @@ func crowdAbout(t *testing.T, gift Gift, level uint8) *Game {
 			t.Fatal(err)
 		}
 	}
-	run(t, s, g.Ticks+300, func(g *Game) engine.Input {
+	h.hand = func(g *Game) engine.Input {
 		g.Player.Safe = 1
 		return engine.Input{Aim: vec{1, 0}, Down: Fire}
-	}, func(*Game) bool { return false })
+	}
+	h.play(t, 300)
 	return g
 }
 

@@ -28,7 +28,7 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	if !(cfg.Heat >= 0 && cfg.Heat <= HeatMost) {
 		return nil, fmt.Errorf("game: heat %g; allowed are 0 to %d", cfg.Heat, HeatMost)
 	}
-	g := &Game{cfg: cfg, mem: m, store: newStore(cfg.Store, m), wishes: make([]wish, 0, 256)}
+	g := &Game{cfg: cfg, mem: m, store: store{heap: cfg.Heap, reuse: cfg.Reuse, m: m}, wishes: make([]wish, 0, 256)}
 	g.rng = engine.NewRand(cfg.Seed, 1)
 	g.Restart()
 	if err := g.build(m); err != nil {
@@ -57,7 +57,7 @@ func (g *Game) build(m *tiers.Manager) (err error) {
 	if err := g.tags(m); err != nil {
 		return err
 	}
-	ps, err := particles.New(g.store.room(), particles.Config{Capacity: g.cfg.Particles, Seed: g.cfg.Seed*2 + 1})
+	ps, err := particles.New(g.store.source(), particles.Config{Capacity: g.cfg.Particles, Seed: g.cfg.Seed*2 + 1})
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (g *Game) buildWorld() error {
 	if err != nil {
 		return err
 	}
-	if g.world, err = ecs.New(columns, ecs.Config{Pages: g.store.room(), MaxEntities: g.store.entities(g.cfg.Enemies)}); err != nil {
+	if g.world, err = ecs.New(columns, ecs.Config{Pages: g.store.source(), MaxEntities: g.store.entities(g.cfg.Enemies)}); err != nil {
 		return err
 	}
 	if g.chunks != nil { // they are the tier's; the world gives them back before they close
@@ -101,15 +101,14 @@ func (g *Game) buildWorld() error {
 // columnHeap makes what the columns lie in.
 func (g *Game) columnHeap() (_ memory.Allocator, err error) {
 	if !g.store.tiers() {
-		return g.store.blocks, nil
+		return g.store.heap, nil
 	}
 	g.chunks, err = tlsf.New(g.mem.PoolSource(), tlsf.Config{Reserve: columnBytes, Granule: 4 << 10, Step: 16 << 10, Blocks: 256})
 	return g.chunks, err
 }
 
-// relieve gives back what the columns hold and do without, for others of the pools tier. The
-// simulation does not notice.
-func (g *Game) relieve() {
+// Relieve releases spare memory of the columns to the pools tier. The simulation is not affected.
+func (g *Game) Relieve() {
 	g.world.Shrink()
 	if g.chunks != nil {
 		_ = g.chunks.Trim() // what the system does not take back stays for the next entities

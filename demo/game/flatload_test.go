@@ -15,7 +15,7 @@ import (
 // A load is the same crowd three times: as the game has it, once more, and flat. All of it is within the
 // grid, where every rule applies to everybody; the player goes in a circle through it.
 type load struct {
-	games          [2]*Session
+	games          [2]*host
 	flat           *flat
 	enemies, shots int
 	middle         vec
@@ -32,14 +32,12 @@ const (
 func newLoad(t testing.TB, enemies, shots int) *load {
 	t.Helper()
 	l := &load{enemies: enemies, shots: shots, chance: [3]engine.Rand{engine.NewRand(9, 2), engine.NewRand(9, 2), engine.NewRand(9, 2)}}
-	var flatten *Session
+	var flatten *host
 	for i := range 3 {
 		// Particles are another package's, and would be the same work on all sides: there is room for one.
-		s := newSession(t, SessionConfig{Game: Config{Seed: 7, Particles: 1}, Memory: ample})
-		play(t, s, 200)
-		if err := s.EndFrame(); err != nil {
-			t.Fatal(err)
-		}
+		s := newHost(t, Config{Seed: 7, Particles: 1}, ample(), "ember")
+		s.play(t, 200)
+		done(t, s.endFrame())
 		if i < 2 {
 			l.games[i] = s
 		} else {
@@ -170,7 +168,7 @@ func (l *load) find(t testing.TB) {
 func (l *load) shipped(i int) {
 	s := l.games[i]
 	g := s.Game
-	must(s.Mem.BeginFrame())
+	must(s.m.BeginFrame())
 	l.place(g)
 	must(g.moveHorde())
 	must(g.weather())
@@ -179,7 +177,7 @@ func (l *load) shipped(i int) {
 	must(g.reap())
 	must(g.look())
 	l.refill(&gameCrowd{g}, &l.chance[i])
-	must(s.Mem.EndFrame())
+	must(s.m.EndFrame())
 }
 
 // byHand is the same in slices.

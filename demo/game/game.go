@@ -63,7 +63,10 @@ type Config struct {
 	Enemies   int       // extra drifters from the start, all over the realm, for a stress run
 	Heat      float32   // the heat is at least this, 0 to 10
 	Tour      tour.Kind // the path that the player flies instead of being steered
-	Store     Store     // what blocks lie in
+	// Heap allocates all blocks, in place of the manager's tiers. It must be safe for concurrent use. nil: the tiers.
+	// With Reuse scratch slices are kept from tick to tick.
+	Heap  memory.Allocator
+	Reuse bool
 	// Sound is told what is to be heard, tick by tick; nil where nobody listens. The rules never read it.
 	Sound cue.Sink
 }
@@ -240,9 +243,6 @@ func (g *Game) Particles() *particles.System { return g.fx.sys }
 
 // Entities returns how many entities are alive.
 func (g *Game) Entities() int { return g.world.Len() }
-
-// Store returns what the game's blocks lie in.
-func (g *Game) Store() Store { return g.store.kind }
 
 // World returns the entities, for the overlay.
 func (g *Game) World() *ecs.World { return g.world }

@@ -59,7 +59,7 @@ type spot struct {
 func (gr *grid) start(g *Game) {
 	*gr = grid{}
 	gr.x0, gr.y0 = corner(g.Player.P[0]), corner(g.Player.P[1])
-	gr.grows = g.cfg.Store == StoreGoHeap
+	gr.grows = g.store.grows()
 	s := &g.store
 	begin, err := scratchZero(s, countType, &s.kept.begin, gridRoom)
 	if err == nil {

@@ -32,7 +32,7 @@ type popups struct {
 
 func newPopups(g *Game) (ps popups, err error) {
 	ps.all = make([]Popup, 0, popupMost)
-	ps.texts, err = compact.New(g.store.room(), compact.Config{Reserve: textsRoom, Blocks: popupMost})
+	ps.texts, err = compact.New(g.store.source(), compact.Config{Reserve: textsRoom, Blocks: popupMost})
 	if err != nil {
 		return popups{all: ps.all}, tolerate(err)
 	}

@@ -2,7 +2,6 @@ package game
 
 import (
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,14 +12,14 @@ import (
 )
 
 // rich plays until there is something of everything.
-func rich(t *testing.T) *Session {
-	s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 6}})
-	play(t, s, 1)
-	g := s.Game
+func rich(t *testing.T) *Game {
+	h := newGame(t, Config{Seed: 7, Heat: 6})
+	h.play(t, 1)
+	g := h.Game
 	for k := range g.Gifts {
 		g.Gifts[k] = 2
 	}
-	play(t, s, 500)
+	h.play(t, 500)
 	g.wishFor(wish{p: g.Player.P, v: vec{1, 2}, enemy: level.Swarm, post: 1})
 	g.announce(level.Lancer, g.Player.P, 2)
 	g.PortalAt = vec{3, 4}
@@ -44,7 +43,7 @@ func rich(t *testing.T) *Session {
 	if err := g.drop(g.Player.P, PickupScore); err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return g
 }
 
 // leaves calls f with every leaf of a value that can be changed, and its path.
@@ -82,7 +81,7 @@ func flip(v reflect.Value) bool {
 }
 
 func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
-	g := rich(t).Game
+	g := rich(t)
 	want, seen := g.Hash(), 0
 	if again := g.Hash(); again != want {
 		t.Fatalf("%x, and then %x", want, again)
@@ -293,61 +292,11 @@ func TestHash_NoStructOfTheStateIsUnknown(t *testing.T) {
 	visit(game, "Game")
 }
 
-// hashes plays n ticks and returns the hash after each; before is called before each.
-func hashes(t *testing.T, s *Session, n int, before func()) (all []uint64) {
-	play(t, s, 1)
-	for range n {
-		before()
-		play(t, s, 1)
-		all = append(all, s.Game.Hash())
-	}
-	return all
-}
-
-func TestSession_APauseAtEveryTickChangesNothing(t *testing.T) {
-	cfg := SessionConfig{Game: Config{Seed: 7, Heat: 4}}
-	plain := hashes(t, newSession(t, cfg), 400, func() {})
-	s := newSession(t, cfg)
-	paused := 0
-	held := hashes(t, s, 400, func() {
-		for i := range 1 + paused%4 { // frames; the last of them ends the pause
-			if i == 0 {
-				if err := s.Frame(engine.Input{Pressed: Pause}); err != nil {
-					t.Fatal(err)
-				}
-			} else if err := s.Frame(engine.Input{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s.Paused = false
-		paused++
-	})
-	for i := range plain {
-		if plain[i] != held[i] {
-			t.Fatalf("tick %d: hash %x, and %x with pauses", i+1, plain[i], held[i])
-		}
-	}
-}
-
-func TestSession_HashIsTheSameForAnyNumberOfProcessors(t *testing.T) {
-	var all [][]uint64
-	for _, procs := range []int{1, 2, 16} {
-		old := runtime.GOMAXPROCS(procs)
-		all = append(all, hashes(t, newSession(t, SessionConfig{Game: Config{Seed: 9, Heat: 5}}), 300, func() {}))
-		runtime.GOMAXPROCS(old)
-	}
-	for i := range all[0] {
-		if all[0][i] != all[1][i] || all[1][i] != all[2][i] {
-			t.Fatalf("tick %d: hashes %x, %x, %x", i+1, all[0][i], all[1][i], all[2][i])
-		}
-	}
-}
-
 // A shot that flies at a wall bursts there, and everything that moves stays in the open.
 func TestGame_WallsHoldEverythingThatMoves(t *testing.T) {
-	s := newSession(t, SessionConfig{Game: Config{Seed: 7, Heat: 3}})
-	play(t, s, 1)
-	g := s.Game
+	h := newGame(t, Config{Seed: 7, Heat: 3})
+	h.play(t, 1)
+	g := h.Game
 	shots := 0
 	for i := range 400 { // from the start outwards, until a wall is near
 		at := engine.MulAdd(g.Player.P, engine.Heading(float32(i)), float32(i)*3)
@@ -365,7 +314,7 @@ func TestGame_WallsHoldEverythingThatMoves(t *testing.T) {
 		t.Fatalf("%d shots found a wall", shots)
 	}
 	for range 120 {
-		play(t, s, 1)
+		h.play(t, 1)
 		if err := g.checkActors(); err != nil {
 			t.Fatal(err)
 		}

@@ -28,13 +28,20 @@ const (
 // A Sector is a column and a row of a realm.
 type Sector struct{ X, Y uint8 }
 
+// SectorOf returns the sector of an index.
+func SectorOf(i int) Sector { return Sector{uint8(i % Sectors), uint8(i / Sectors)} }
+
+// Index numbers the sectors row by row, from 0.
+func (s Sector) Index() int { return int(s.Y)*Sectors + int(s.X) }
+
 // A Wanted sector will be seen in ETA seconds, 0 if it is seen now.
 type Wanted struct {
 	Sector
 	ETA float32
 }
 
-const allSectors = Sectors * Sectors
+// AllSectors is the number of sectors of a realm.
+const AllSectors = Sectors * Sectors
 
 const (
 	absent uint8 = iota
@@ -59,16 +66,16 @@ type Plan struct {
 	x, y       float32
 	hx, hy     float32 // velocity when the player turned last
 	turn, wild uint32  // ticks: that of the last turn, and until when turns count as a zig-zag
-	state      [allSectors]uint8
-	wanted     [allSectors]uint32 // tick at which it was last wanted; the first is 1
-	left       [allSectors]uint32 // tick at which it was last let go, 0 if never
-	seen       [allSectors]uint32 // tick at which it came into view without its picture, 0 if it did not
-	eta        [allSectors]float32
+	state      [AllSectors]uint8
+	wanted     [AllSectors]uint32 // tick at which it was last wanted; the first is 1
+	left       [AllSectors]uint32 // tick at which it was last let go, 0 if never
+	seen       [AllSectors]uint32 // tick at which it came into view without its picture, 0 if it did not
+	eta        [AllSectors]float32
 
-	list  [allSectors]Wanted // of this tick, the soonest first
-	want  [allSectors]Wanted // of those, not there
+	list  [AllSectors]Wanted // of this tick, the soonest first
+	want  [AllSectors]Wanted // of those, not there
 	nWant int
-	drop  [allSectors]Sector
+	drop  [AllSectors]Sector
 	nDrop int
 	leads [(2 + 8) * tickRate]uint32 // sectors that came, by their lead in ticks
 	stats PlanStats
@@ -101,7 +108,7 @@ func (p *Plan) Reset(budget int) {
 	if budget < Bytes {
 		panic(fmt.Sprintf("ground: a budget of %d bytes has no room for a sector's %d", budget, Bytes))
 	}
-	*p = Plan{room: min(budget/Bytes, allSectors)}
+	*p = Plan{room: min(budget/Bytes, AllSectors)}
 	p.most = max(p.room/2, min(p.room, 6)) // six are in view at most
 }
 
@@ -115,7 +122,7 @@ func (p *Plan) Tick(x, y, vx, vy float32) {
 	p.steer(vx, vy)
 	n := p.rank(x, y, vx, vy)
 	for i := range n {
-		p.wanted[index(p.list[i].Sector)] = p.tick
+		p.wanted[p.list[i].Index()] = p.tick
 	}
 	p.expire()
 	for i := range n {
@@ -137,8 +144,6 @@ func (p *Plan) steer(vx, vy float32) {
 	p.turn = p.tick
 }
 
-func index(s Sector) int { return int(s.Y)*Sectors + int(s.X) }
-
 // rank lists the sectors that will be seen within the horizon, as many as may be wanted, and returns how many.
 func (p *Plan) rank(x, y, vx, vy float32) (n int) {
 	far := max(sqrt(vx*vx+vy*vy), crawl) * horizon
@@ -158,7 +163,7 @@ func (p *Plan) rank(x, y, vx, vy float32) (n int) {
 			if d := sqrt(dx*dx + dy*dy); d > 0 {
 				w.ETA = d / max((vx*dx+vy*dy)/d, crawl)
 			}
-			i := index(w.Sector)
+			i := w.Index()
 			p.eta[i] = w.ETA
 			p.look(i, w.ETA == 0)
 			if w.ETA >= horizon {
@@ -239,13 +244,13 @@ func (p *Plan) leave(i int) {
 	}
 	p.state[i], p.left[i] = absent, p.tick
 	p.held--
-	p.drop[p.nDrop] = Sector{uint8(i % Sectors), uint8(i / Sectors)}
+	p.drop[p.nDrop] = SectorOf(i)
 	p.nDrop++
 }
 
 // ask takes up a wanted sector and makes room for it: the farthest that is not wanted goes.
 func (p *Plan) ask(w Wanted) {
-	i := index(w.Sector)
+	i := w.Index()
 	if p.state[i] == absent {
 		if p.held == p.room {
 			k := p.farthest() // there is one: fewer are wanted than there is room for
@@ -290,10 +295,10 @@ func (p *Plan) Drop() []Sector { return p.drop[:p.nDrop] }
 // Ready says that a sector's picture is there, and reports whether it is still held; if not it was dropped, and must be
 // let go.
 func (p *Plan) Ready(s Sector) bool {
-	if s.X >= Sectors || s.Y >= Sectors || p.state[index(s)] == absent {
+	if s.X >= Sectors || s.Y >= Sectors || p.state[s.Index()] == absent {
 		return false
 	}
-	i := index(s)
+	i := s.Index()
 	if p.state[i] == ready {
 		return true
 	}
@@ -311,7 +316,7 @@ func (p *Plan) Ready(s Sector) bool {
 
 // Shown reports whether a sector's picture is there.
 func (p *Plan) Shown(s Sector) bool {
-	return s.X < Sectors && s.Y < Sectors && p.state[index(s)] == ready
+	return s.X < Sectors && s.Y < Sectors && p.state[s.Index()] == ready
 }
 
 // Stats returns the counters.

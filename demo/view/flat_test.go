@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/beside"
@@ -175,7 +176,7 @@ func newCrowd(t testing.TB, ticks uint64, shots int) *View {
 		t.Fatal(err)
 	}
 	mem := tiers.Config{Reserve: [tiers.Count]uintptr{tiers.Static: 192 << 20, tiers.Frame: 8 << 20, tiers.Level: 16 << 20, tiers.Pools: 96 << 20, tiers.Slab: 16 << 20, tiers.Large: 64 << 20, tiers.Inbox: 8 << 20}}
-	s, err := game.NewSession(game.SessionConfig{FS: assets.FS(), Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: crowdQuads}})
+	s, err := session.New(session.Config{FS: assets.FS(), Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: crowdQuads}})
 	if err != nil {
 		t.Fatal(err)
 	}

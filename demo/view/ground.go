@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/render"
 )
 
@@ -23,16 +23,16 @@ type terrain struct {
 const farName = "far"
 
 // lay makes the pages, whose books lie in the session's pools.
-func (v *View) lay(s *game.Session, bytes int) (err error) {
+func (v *View) lay(s *session.Session, bytes int) (err error) {
 	if bytes == 0 {
-		bytes = game.GroundBytes
+		bytes = session.GroundBytes
 	}
 	t := &v.ground
 	if t.far, err = v.atlas.ID(farName); err != nil {
 		return err
 	}
 	t.hold(v.atlas)
-	side, pages := pagesFor(game.GroundRoom(bytes))
+	side, pages := pagesFor(session.GroundRoom(bytes))
 	if t.tiles, err = render.NewTiles(render.TilesConfig{Page: side, Pages: pages, Source: s.Mem.PoolSource()}); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ const farSize = 16 * ground.Sectors
 // dark until its sectors come.
 func (t *terrain) hold(a *render.Atlas) { _, _ = a.Reserve(t.far, farSize, farSize) }
 
-// pagesFor returns the side and number of the largest pages that hold so many sectors and no more, see game.GroundRoom.
+// pagesFor returns the side and number of the largest pages that hold so many sectors and no more, see session.GroundRoom.
 func pagesFor(sectors int) (side, pages int) {
 	for side, of := render.DefaultPage, 16; ; side, of = side/2, of/4 {
 		if sectors%of == 0 {
@@ -57,11 +57,9 @@ func pagesFor(sectors int) (side, pages int) {
 	}
 }
 
-func sectorIndex(s ground.Sector) int { return int(s.Y)*ground.Sectors + int(s.X) }
-
 // Rows uploads rows of a sector.
 func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
-	t, i := &v.ground, sectorIndex(s)
+	t, i := &v.ground, s.Index()
 	if t.tiles == nil {
 		return errors.New("view: there are no pages yet")
 	}
@@ -82,7 +80,7 @@ func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
 
 // Hide lets a sector's tile go.
 func (v *View) Hide(s ground.Sector) {
-	t, i := &v.ground, sectorIndex(s)
+	t, i := &v.ground, s.Index()
 	if t.tiles != nil {
 		t.tiles.Free(t.tile[i])
 	}

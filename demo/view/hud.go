@@ -40,7 +40,7 @@ func (v *View) hud() {
 	v.offers()
 	v.breath()
 	v.shortage()
-	v.absence(v.s.GroundMissing())
+	v.absence(v.s.Ground.Missing())
 	if share, ok := g.Boss(); ok {
 		q.Rect(Width/2-120, top+14, 240, 4, v.pal[1])
 		q.Rect(Width/2-120, top+14, 240*share, 4, v.pal[3])

@@ -1,8 +1,8 @@
 package view
 
 import (
-	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
 )
@@ -14,7 +14,7 @@ func (v *View) props() {
 	const size, margin = float32(ground.SectorSize), 20
 	for y := max(int((lo[1]-margin)/size), 0); y <= min(int((hi[1]+margin)/size), ground.Sectors-1); y++ {
 		for x := max(int((lo[0]-margin)/size), 0); x <= min(int((hi[0]+margin)/size), ground.Sectors-1); x++ {
-			for _, p := range v.s.Props(ground.Sector{X: uint8(x), Y: uint8(y)}) {
+			for _, p := range v.s.Ground.Props(ground.Sector{X: uint8(x), Y: uint8(y)}) {
 				if p.P[0] < lo[0]-margin || p.P[0] > hi[0]+margin || p.P[1] < lo[1]-margin || p.P[1] > hi[1]+margin {
 					continue
 				}
@@ -34,7 +34,7 @@ func (v *View) lean(p vec) vec {
 	return engine.Scale(d, 7*(1-engine.Sqrt(sq)/70)/engine.Sqrt(sq))
 }
 
-func (v *View) prop(p game.Prop) {
+func (v *View) prop(p session.Prop) {
 	x, y, t := p.P[0], p.P[1], v.time+float32(p.Phase)*0.11
 	lean := v.lean(p.P)
 	switch p.Kind {

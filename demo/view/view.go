@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory"
@@ -40,7 +41,7 @@ type View struct {
 	pointer  vec
 	pointing bool
 
-	s       *game.Session
+	s       *session.Session
 	atlas   *render.Atlas
 	font    *render.Font
 	quads   render.Quads
@@ -125,7 +126,7 @@ func New() (*View, error) {
 }
 
 // Show takes the session to draw, and makes the overlay of its memory.
-func (v *View) Show(s *game.Session, groundBytes int) error {
+func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
@@ -137,10 +138,10 @@ func (v *View) Show(s *game.Session, groundBytes int) error {
 	m.Monitor("entities", "", func() float64 { return float64(s.Game.Entities()) })
 	m.Monitor("particles", "", func() float64 { return float64(s.Game.Particles().Len()) })
 	m.Monitor("ground", "MiB", func() float64 { return float64(v.ground.tiles.Stats().Used) / (1 << 20) })
-	m.Monitor("soft", "%", func() float64 { return 100 * s.GroundStats().Soft() })
+	m.Monitor("soft", "%", func() float64 { return 100 * s.Ground.Stats().Soft() })
 	m.Monitor("dropped", "", func() float64 { return float64(v.Dropped) })
 	v.s, v.Overlay, v.timer = s, o, m.Timer("draw")
-	if game.OnGoHeap() {
+	if session.OnGoHeap() {
 		v.reserve = 4
 	}
 	return nil

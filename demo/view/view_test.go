@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
@@ -29,7 +30,7 @@ func newView(t testing.TB, n uint64, mem tiers.Config) *View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := game.NewSession(game.SessionConfig{FS: assets.FS(), Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Quads: 20_000}})
+	s, err := session.New(session.Config{FS: assets.FS(), Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Quads: 20_000}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	demo "github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 )
 
@@ -28,11 +29,11 @@ func threadTime(t testing.TB) time.Duration {
 // A hot game is the demo's at full heat, on autopilot and without a window, beside an overlay of its tiers.
 type hot struct {
 	*game
-	s *demo.Session
+	s *session.Session
 }
 
 func newHot(t testing.TB) *hot {
-	s, err := demo.NewSession(demo.SessionConfig{FS: assets.FS(), Game: demo.Config{Seed: 7, Heat: demo.HeatMost}, Autopilot: true})
+	s, err := session.New(session.Config{FS: assets.FS(), Game: demo.Config{Seed: 7, Heat: demo.HeatMost}, Autopilot: true})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	g := &hot{game: &game{t: t, m: s.Mem, now: time.Unix(1000, 0), hz: 60, w: 1280, h: 720}, s: s}

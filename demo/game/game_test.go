@@ -1,0 +1,94 @@
+package game
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/demo/goheap"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+func TestGame_ClockStopsWithThePlayer(t *testing.T) {
+	h := newGame(t, Config{Seed: 3, Enemies: 500})
+	h.hand = idle
+	if !h.until(t, 3000, over) {
+		t.Fatal("500 drifters do not hurt a player who stands still")
+	}
+	died := h.Played
+	h.play(t, 120)
+	if h.Played != died || died == 0 {
+		t.Errorf("the player lived %d ticks, and two seconds after the end %d", died, h.Played)
+	}
+	h.Restart()
+	if h.Played != 0 {
+		t.Error("the clock goes on after a restart")
+	}
+}
+
+func TestGame_ReliefAndLevelEndFreeTheChunks(t *testing.T) {
+	h := newGame(t, Config{Seed: 7})
+	for h.Ticks < 100 || h.Ticks < 1100 && h.world.Stats().SpareChunks == 0 {
+		h.play(t, 1)
+	}
+	before, held := h.Hash(), h.chunks.Stats()
+	h.Relieve()
+	if st := h.world.Stats(); st.SpareChunks != 0 || h.Hash() != before || h.chunks.Stats().InUse >= held.InUse {
+		t.Errorf("%+v; %d bytes of chunks after %d", st, h.chunks.Stats().InUse, held.InUse)
+	}
+	h.play(t, 1200-h.Ticks)
+	if x := h.Hash(); x != golden {
+		t.Errorf("hash %#x: the simulation noticed", x)
+	}
+	h.check(t)
+	if leaks := h.end(t); leaks.Any() {
+		t.Errorf("%+v", leaks)
+	}
+	if st := h.world.Stats(); st.Chunks != 0 || h.chunks.Stats().InUse != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestGame_GuardReportsTheCallSiteOfALeak(t *testing.T) {
+	m, err := tiers.New(small())
+	done(t, err)
+	defer func() { done(t, m.Close()) }()
+	g, err := New(m, Config{Seed: 7, Guard: true})
+	done(t, err)
+	_, err = g.heap.Alloc(100, 16)
+	done(t, err)
+	if err := g.Close(); err == nil || !strings.Contains(err.Error(), "game_test.go") {
+		t.Errorf("a leak is reported as %v; want its call site", err)
+	}
+}
+
+// Without space for the search or for its fields the horde comes in straight lines.
+func TestGame_WithoutSpaceForFieldsThereAreNone(t *testing.T) {
+	for tier, budget := range map[tiers.Tier]uintptr{tiers.Large: 1, tiers.Inbox: page.Granule} {
+		m := small()
+		m.Budget[tier] = budget
+		h := newHost(t, Config{Seed: 7}, m, "ember")
+		if h.play(t, 60); h.flow.Field(laneDirect) != nil || h.Lost.Fields == 0 {
+			t.Errorf("%v: lost %+v", tier, h.Lost)
+		}
+		h.check(t)
+	}
+	h := newGame(t, Config{Seed: 7})
+	if h.play(t, 60); h.flow.Field(laneDirect) == nil || h.Lost.Fields != 0 {
+		t.Errorf("with space for all lost %+v", h.Lost)
+	}
+}
+
+func TestHash_IsTheSameInAnyHeap(t *testing.T) {
+	want := newGame(t, Config{Seed: 7, Heat: 5}).hashes(t, 150)
+	for _, cfg := range []Config{{Heap: goheap.Plain{}}, {Heap: new(goheap.Pooled), Reuse: true}} {
+		cfg.Seed, cfg.Heat = 7, 5
+		h := newGame(t, cfg)
+		for i, x := range h.hashes(t, len(want)) {
+			if x != want[i] {
+				t.Fatalf("%T, tick %d: hash %x, and %x in tiers", cfg.Heap, i+1, x, want[i])
+			}
+		}
+		h.check(t)
+	}
+}

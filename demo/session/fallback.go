@@ -1,0 +1,77 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/strata-go/strata/engine/stream"
+)
+
+const (
+	firstLevel    = "ember"
+	levelKind     = "level"
+	fallbackUnder = "fallback/" // the folder of Config.Fallback in the streamer's file system
+)
+
+// withFallback is a file system with another one in a folder of its own.
+type withFallback struct {
+	fs.FS
+	fallback fs.FS
+}
+
+func (w withFallback) of(name string) (fs.FS, string) {
+	if rest, ok := strings.CutPrefix(name, fallbackUnder); ok {
+		return w.fallback, rest
+	}
+	return w.FS, name
+}
+
+// Open opens a file of either.
+func (w withFallback) Open(name string) (fs.File, error) {
+	files, name := w.of(name)
+	return files.Open(name)
+}
+
+// Stat describes a file of either.
+func (w withFallback) Stat(name string) (fs.FileInfo, error) {
+	files, name := w.of(name)
+	return fs.Stat(files, name)
+}
+
+func (s *Session) files() fs.FS {
+	if s.cfg.Fallback == nil {
+		return s.cfg.FS
+	}
+	return withFallback{s.cfg.FS, s.cfg.Fallback}
+}
+
+// path returns the name of a level's file.
+func (s *Session) path(name string) string {
+	path := "levels/" + name + ".json"
+	if s.fallback == name {
+		path = fallbackUnder + path
+	}
+	s.fallback = "" // its own file may be readable the next time
+	return path
+}
+
+// replace replaces a level that cannot be read by the fallback of its name, or by the first level. It reports
+// whether there is one. Log is called with both.
+func (s *Session) replace() bool {
+	var failed *stream.LoadError
+	if s.cfg.Fallback == nil || !errors.As(s.Flow.Err(), &failed) || failed.Kind != levelKind || strings.HasPrefix(failed.Name, fallbackUnder) {
+		return false
+	}
+	of := s.Flow.Target()
+	name := of
+	if _, err := fs.Stat(s.cfg.Fallback, s.path(name)); err != nil {
+		name = firstLevel
+	}
+	s.report()
+	s.cfg.Log(fmt.Errorf("level %q cannot be played: the game's own %q is, in its place", of, name))
+	s.fallback = name
+	s.Flow.Go(name)
+	return true
+}

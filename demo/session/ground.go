@@ -1,0 +1,223 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// GroundView shows the ground. Frame calls its methods, on the game goroutine.
+type GroundView interface {
+	// Rows receives rows of a sector's picture, from row y on: premultiplied RGBA, ground.SectorSize pixels each,
+	// valid during the call. After the last row the sector can be shown. After an error it stays blurred.
+	Rows(s ground.Sector, y int, rows []byte) error
+	// Hide releases a sector of which some or all rows were received.
+	Hide(s ground.Sector)
+}
+
+// A StandIn is a GroundView without a screen: it copies rows once, as an upload to a GPU would, and counts sectors.
+type StandIn struct {
+	shown map[ground.Sector]bool
+	last  []byte
+	Peak  int // most sectors at once
+}
+
+// NewStandIn makes a StandIn, with a megabyte of the Go heap for the last rows.
+func NewStandIn() *StandIn {
+	return &StandIn{shown: map[ground.Sector]bool{}, last: make([]byte, ground.Bytes)}
+}
+
+// Rows copies them.
+func (v *StandIn) Rows(s ground.Sector, y int, rows []byte) error {
+	copy(v.last[4*ground.SectorSize*y:], rows)
+	v.shown[s] = true
+	v.Peak = max(v.Peak, len(v.shown))
+	return nil
+}
+
+// Hide forgets a sector.
+func (v *StandIn) Hide(s ground.Sector) { delete(v.shown, s) }
+
+// GroundBytes is the default budget of the sectors' pictures.
+const GroundBytes = 48 << 20
+
+// A Ground streams the ground of a realm: a plan says which sectors will be visible how soon, workers compose them, and
+// the view receives them in slices. None of it reaches the rules. Without a view nothing is streamed.
+//
+// All methods belong to the game goroutine, except those of composer.
+type Ground struct {
+	view    GroundView // nil: nothing is streamed
+	scope   *stream.Scope
+	plan    ground.Plan
+	sectors [ground.AllSectors]sectorRequest
+	stamps  stamps
+	props   props
+
+	composer composer
+	handOver handOver
+	failures failures
+
+	budget int   // bytes
+	most   int   // sectors that may be requested or shown at once
+	peak   int64 // most bytes of pictures, on the GPU and in the workers' blocks
+}
+
+// A sectorRequest is the state of one sector.
+type sectorRequest struct {
+	ticket stream.Ticket[sectorPicture]
+	name   string // of the recipe's file
+	retry  retry
+}
+
+// sectorPicture is a sector's ground on its way from a worker to the view.
+type sectorPicture struct {
+	sector ground.Sector
+	pixels []byte
+	props  []ground.Prop // of its recipe, in a block of the worker's
+	row    int           // rows that were handed over
+}
+
+// newGround registers what the ground is made of.
+func newGround(st *stream.Streamer, mem *tiers.Manager, view GroundView, budget int) (*Ground, error) {
+	if view == nil {
+		return &Ground{}, nil
+	}
+	if budget == 0 {
+		budget = GroundBytes
+	}
+	g := &Ground{view: view, budget: budget, most: GroundRoom(budget)}
+	if g.most < 1 {
+		return nil, fmt.Errorf("session: %d bytes for the ground; a sector takes %d, and %d are for those in flight", budget, ground.Bytes, bytesInFlight(budget))
+	}
+	g.composer = composer{st: st, mem: mem, stamps: &g.stamps, inFlight: bytesInFlight(budget), files: make([][ground.MaxRecipe]byte, mem.Workers())}
+	g.handOver.slice, g.failures.told = sliceTime, map[string]bool{}
+	g.plan.Reset(g.most * ground.Bytes)
+	if err := g.props.init(mem); err != nil {
+		return nil, err
+	}
+	if err := g.stamps.register(st); err != nil {
+		return nil, err
+	}
+	return g, stream.Register(st, stream.Kind[sectorPicture]{Name: sectorKind, Decode: g.composer.compose, Deliver: g.deliver, Release: g.release})
+}
+
+// request requests what all sectors need, before the level begins.
+func (g *Ground) request(st *stream.Streamer, sc *stream.Scope, l *level.Level) {
+	if g.view == nil {
+		return
+	}
+	folder := "realms/" + l.Name + "/"
+	g.scope = sc
+	g.failures.reset()
+	g.stamps.request(st, sc, folder+"stamps.png", groundPalette(l))
+	for i := range g.sectors {
+		g.sectors[i] = sectorRequest{name: folder + sectorFile(ground.SectorOf(i))}
+	}
+	g.plan.Reset(g.most * ground.Bytes)
+}
+
+func groundPalette(l *level.Level) (p [5]ground.Color) {
+	for i, c := range l.Palette {
+		p[i] = ground.Color{float32(c.R), float32(c.G), float32(c.B)}
+	}
+	return p
+}
+
+// tick requests what will be visible, and cancels what will not.
+func (g *Ground) tick(p, v vec) {
+	if g.view == nil {
+		return
+	}
+	g.peak = max(g.peak, g.resident())
+	g.plan.Tick(p[0], p[1], v[0], v[1])
+	for _, s := range g.plan.Drop() {
+		g.cancel(s)
+	}
+	if g.failures.missing = 0; !g.stamps.ready() { // while they cannot be read all of the realm is blurred
+		if g.stamps.retry.failed() {
+			g.failures.missing = len(g.plan.Want())
+		}
+		return
+	}
+	for _, w := range g.plan.Want() {
+		s := &g.sectors[w.Index()]
+		if s.ticket == (stream.Ticket[sectorPicture]{}) {
+			s.ticket = stream.Request[sectorPicture](g.scope, s.name, stream.ETA(w.ETA))
+			continue
+		}
+		s.ticket.Priority(stream.ETA(w.ETA))
+		if s.retry.due(s.ticket.State()) {
+			s.ticket.Retry()
+		}
+		g.failures.miss(&s.retry)
+	}
+}
+
+func (g *Ground) cancel(at ground.Sector) {
+	s := &g.sectors[at.Index()]
+	s.ticket.Close()
+	s.ticket = stream.Ticket[sectorPicture]{}
+}
+
+// leave ends a realm's ground, when no worker composes any more.
+func (g *Ground) leave() {
+	if g.view == nil {
+		return
+	}
+	for i := range g.sectors { // the scope has closed their tickets
+		g.sectors[i].ticket = stream.Ticket[sectorPicture]{}
+	}
+	g.stamps.kept.Close()
+}
+
+// resident returns the bytes of sectors' pictures: on the GPU, and in the workers' blocks.
+func (g *Ground) resident() int64 { return g.composer.coming() + int64(g.handOver.tiles)*ground.Bytes }
+
+// Stats returns the counters of the streaming, since the realm began.
+func (g *Ground) Stats() ground.PlanStats { return g.plan.Stats() }
+
+// Resident returns the bytes of the ground's pictures, on the GPU and in the workers' blocks: now, the most after a
+// tick, and the budget.
+func (g *Ground) Resident() (now, peak, budget int64) {
+	if g.view == nil {
+		return 0, 0, 0
+	}
+	return g.resident(), g.peak, int64(g.budget)
+}
+
+// Shown reports whether a sector's picture is complete.
+func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
+
+// Missing returns how many sectors are visible, or soon will be, whose files cannot be read and are retried. It is as
+// of the last tick.
+func (g *Ground) Missing() int { return g.failures.missing }
+
+// Props returns the props of a sector, or nothing unless it is shown. They are valid until the next Frame.
+func (g *Ground) Props(at ground.Sector) []Prop { return g.props.of[at.Index()] }
+
+// PropsLost returns how many sectors are without their props, for lack of space.
+func (g *Ground) PropsLost() int { return g.props.lost }
+
+// GroundRoom returns how many sectors the view must have space for, given a budget. The sectors in flight are
+// excluded. It is a multiple that fills the view's pages: at most 64 pages.
+func GroundRoom(budget int) (sectors int) {
+	sectors = (budget - bytesInFlight(budget)) / ground.Bytes
+	switch {
+	case sectors > 4*64:
+		return sectors &^ 15
+	case sectors > 64:
+		return sectors &^ 3
+	}
+	return sectors
+}
+
+// bytesInFlight returns the part of a budget that is for pictures in the workers' blocks.
+func bytesInFlight(budget int) int {
+	if budget < 32<<20 {
+		return ground.Bytes
+	}
+	return 4 * ground.Bytes
+}

@@ -1,0 +1,59 @@
+package session
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+)
+
+// hashes plays n ticks and returns the hash after each; before is called before each.
+func hashes(t *testing.T, s *Session, n int, before func()) (all []uint64) {
+	play(t, s, 1)
+	for range n {
+		before()
+		play(t, s, 1)
+		all = append(all, s.Game.Hash())
+	}
+	return all
+}
+
+func TestSession_APauseAtEveryTickChangesNothing(t *testing.T) {
+	cfg := Config{Game: game.Config{Seed: 7, Heat: 4}}
+	plain := hashes(t, newSession(t, cfg), 400, func() {})
+	s := newSession(t, cfg)
+	paused := 0
+	held := hashes(t, s, 400, func() {
+		for i := range 1 + paused%4 { // frames; the last of them ends the pause
+			if i == 0 {
+				if err := s.Frame(engine.Input{Pressed: game.Pause}); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := s.Frame(engine.Input{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Paused = false
+		paused++
+	})
+	for i := range plain {
+		if plain[i] != held[i] {
+			t.Fatalf("tick %d: hash %x, and %x with pauses", i+1, plain[i], held[i])
+		}
+	}
+}
+
+func TestSession_HashIsTheSameForAnyNumberOfProcessors(t *testing.T) {
+	var all [][]uint64
+	for _, procs := range []int{1, 2, 16} {
+		old := runtime.GOMAXPROCS(procs)
+		all = append(all, hashes(t, newSession(t, Config{Game: game.Config{Seed: 9, Heat: 5}}), 300, func() {}))
+		runtime.GOMAXPROCS(old)
+	}
+	for i := range all[0] {
+		if all[0][i] != all[1][i] || all[1][i] != all[2][i] {
+			t.Fatalf("tick %d: hashes %x, %x, %x", i+1, all[0][i], all[1][i], all[2][i])
+		}
+	}
+}

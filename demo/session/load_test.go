@@ -1,0 +1,76 @@
+package session
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+)
+
+// until plays frames, of which no level's ticks are expected, until done.
+func until(t *testing.T, s *Session, done func() bool) (frames int) {
+	t.Helper()
+	for ; !done(); frames++ {
+		if frames > 20_000 {
+			t.Fatal("it takes too long")
+		}
+		if err := s.Frame(engine.Input{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return frames
+}
+
+func TestSession_FramesGoOnWhileARealmIsReadAndBuilt(t *testing.T) {
+	pass := make(chan struct{})
+	s := newSession(t, Config{Game: game.Config{Seed: 7}, FS: otherFiles{FS: assets.FS(), open: func(name string) {
+		if strings.HasSuffix(name, ".walls") {
+			<-pass
+		}
+	}}})
+	n := 0
+	until(t, s, func() bool { n++; return n > 50 }) // would hang
+	if s.Playing() || s.Game.Ticks != 0 {
+		t.Fatal("a game without walls")
+	}
+	close(pass)
+	until(t, s, func() bool { return s.loading.build != nil })
+	building := until(t, s, func() bool { return s.loading.build == nil })
+	if building < 3 {
+		t.Errorf("%d frames while the realm was built", building)
+	}
+	plain := newSession(t, Config{Game: game.Config{Seed: 7}})
+	play(t, s, 100-s.Game.Ticks)
+	play(t, plain, 100)
+	if a, b := s.Game.Hash(), plain.Game.Hash(); a != b || s.Game.Lost.Walls != 0 {
+		t.Errorf("hash %x, and %x of one that did not wait; %+v", a, b, s.Game.Lost)
+	}
+	check(t, s)
+}
+
+func TestSession_ALevelMayBeLeftWhileItsRealmIsBuilt(t *testing.T) {
+	s := newSession(t, Config{Game: game.Config{Seed: 7}})
+	for _, next := range []string{"tide", "spore", "ember"} {
+		until(t, s, func() bool { return s.loading.build != nil })
+		check(t, s)
+		s.Flow.Go(next)
+		if play(t, s, 1); s.Game.Level.Name != next {
+			t.Errorf("%s is played; want %s", s.Game.Level.Name, next)
+		}
+		s.Game.Restart()
+		s.Flow.Go(next)
+	}
+	until(t, s, func() bool { return s.loading.build != nil })
+	for i, l := range s.Leaks {
+		if l.Any() {
+			t.Errorf("level %d leaks %+v", i, l)
+		}
+	}
+	if err := s.Close(); err != nil { // in the midst of it
+		t.Error(err)
+	}
+}

@@ -1,0 +1,150 @@
+package session
+
+import (
+	"bytes"
+	"io/fs"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
+)
+
+// gone is the game's files, of which some cannot be found for a while.
+type gone struct {
+	fs.FS
+	suffix string
+	there  *atomic.Bool
+}
+
+func (g gone) Open(name string) (fs.File, error) {
+	if strings.HasSuffix(name, g.suffix) && !g.there.Load() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return g.FS.Open(name)
+}
+
+// rests plays so many ticks in which the plan is told of a place.
+func rests(t *testing.T, s *Session, at vec, ticks int) {
+	t.Helper()
+	s.Paused = true
+	for range ticks {
+		if err := s.Frame(engine.Input{}); err != nil {
+			t.Fatal(err)
+		}
+		s.Ground.tick(at, vec{})
+		time.Sleep(time.Second / 60)
+	}
+}
+
+func TestGround_WhatHasFailedIsTriedAgainWhereOneRests(t *testing.T) {
+	for _, suffix := range []string{".rec", "stamps.png"} {
+		synctest.Test(t, func(t *testing.T) {
+			files := gone{assets.FS(), suffix, new(atomic.Bool)}
+			lines := 0
+			s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), FS: files, Log: func(error) { lines++ }})
+			play(t, s, 1)
+			rests(t, s, under[0], 900)
+			said := lines
+			if s.allShown(under[0]) || said == 0 {
+				t.Fatalf("%s: shown without its files, and %d lines", suffix, said)
+			}
+			if tries := s.Stream.Stats().Retries; tries == 0 || tries > 60 {
+				t.Errorf("%s: tried %d times in 15 seconds", suffix, tries)
+			}
+			files.there.Store(true)
+			rests(t, s, under[0], 1300)
+			if !s.allShown(under[0]) {
+				t.Errorf("%s: not tried again; %+v", suffix, s.Stream.Stats())
+			}
+			if lines != said {
+				t.Errorf("%s: %d lines, and then %d", suffix, said, lines)
+			}
+			check(t, s)
+		})
+	}
+}
+
+// After minutes the wait of each is long, and the first that comes ends it for all.
+func TestGround_WhenFilesComeAgainNobodyWaitsOutHisTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		files := gone{assets.FS(), ".rec", new(atomic.Bool)}
+		s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), FS: files, Log: func(error) {}})
+		play(t, s, 1)
+		rests(t, s, under[0], 170*60)
+		if s.Ground.Missing() == 0 {
+			t.Error("no file comes, and none is missing")
+		}
+		tries := s.Stream.Stats().Failures
+		rests(t, s, under[0], 25*60)
+		if n := s.Stream.Stats().Failures - tries; n == 0 || n > 6 {
+			t.Errorf("while none comes %d were read in 25 seconds", n)
+		}
+		files.there.Store(true)
+		rests(t, s, under[0], probeWait+120)
+		if n := s.Ground.Missing(); !s.allShown(under[0]) || n != 0 {
+			t.Errorf("after %d seconds %d are missing still", probeWait/60+2, n)
+		}
+		check(t, s)
+	})
+}
+
+// changing is the game's files, one of which becomes another.
+type changing struct {
+	fs.FS
+	name string
+	data []byte
+	now  *atomic.Bool
+}
+
+func (c changing) Open(name string) (fs.File, error) {
+	if name == c.name && c.now.Load() {
+		return fstest.MapFS{name: {Data: c.data, ModTime: time.Unix(1e9, 0)}}.Open(name)
+	}
+	return c.FS.Open(name)
+}
+
+func (c changing) Stat(name string) (fs.FileInfo, error) {
+	f, err := c.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Stat()
+}
+
+func TestSession_FilesThatChangeAreShownAnew(t *testing.T) {
+	recipe := bytes.Clone(asset(t, "realms/ember/05_05.rec"))
+	recipe[8] ^= 0x40 // the warmth of a corner
+	for name, data := range map[string][]byte{"realms/ember/05_05.rec": recipe, "realms/ember/stamps.png": asset(t, "realms/tide/stamps.png"), "art/player.png": asset(t, "art/lancer.png")} {
+		synctest.Test(t, func(t *testing.T) {
+			files := changing{assets.FS(), name, data, new(atomic.Bool)}
+			sunk := map[string]int{}
+			v := NewStandIn()
+			s := newSession(t, Config{Game: game.Config{Seed: 7}, View: v, FS: files, Watch: time.Second,
+				Sink: func(id string, _ stream.Picture) error { sunk[id]++; return nil }})
+			play(t, s, 1)
+			rests(t, s, under[0], 240)
+			before := s.Stream.Stats().Reloads
+			files.now.Store(true)
+			rests(t, s, under[0], 240)
+			if n := s.Stream.Stats().Reloads; before != 0 || n != 1 {
+				t.Errorf("%s: %d reloads before it changed, %d after", name, before, n)
+			}
+			if name == "art/player.png" && sunk["player"] != 2 {
+				t.Errorf("%s was shown %d times", name, sunk["player"])
+			}
+			if now, _, _ := s.Ground.Resident(); now != int64(len(v.shown))*ground.Bytes {
+				t.Errorf("%s: %d bytes are counted, %d sectors shown", name, now, len(v.shown))
+			}
+			check(t, s)
+		})
+	}
+}

@@ -1,0 +1,242 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/go-gl/mathgl/mgl32"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+type vec = mgl32.Vec2
+
+// Config configures New.
+type Config struct {
+	Game   game.Config // New sets its Heap and Reuse, from Store
+	Store  Store       // what the game's blocks are allocated from
+	Memory tiers.Config
+	FS     fs.FS // art/, levels/ and realms/
+	// Fallback has levels/ in place of those of FS that cannot be read. If it is nil such a level ends the run.
+	Fallback fs.FS
+	Level    string // the first level; "" means ember
+	// Autopilot plays from the start to the end. Attract plays until the player presses a key.
+	Autopilot, Attract bool
+	// Sink receives the pictures under the ids that levels give them. If it is nil they are loaded all the same.
+	Sink func(id string, p stream.Picture) error
+	// Log, if not nil, is called with each picture that cannot be shown, and why.
+	Log func(error)
+	// View shows the ground, which is streamed during flight. Without a view there is no streaming of ground.
+	// GroundBytes bounds the bytes of its pictures; 0 means the constant GroundBytes.
+	View        GroundView
+	GroundBytes int
+	// CPU, if not nil, returns the processor time of the calling thread, to which the game's goroutine must be
+	// locked. TickCPU reports the ticks' share of it.
+	CPU func() time.Duration
+	// Patience is how long one call of FS may take until its worker is abandoned; 0 is the streamer's default.
+	Patience time.Duration
+	// Watch is how often files are checked for changes. Changed files are shown at once, but files that the rules
+	// read only in the next level. 0 is never.
+	Watch time.Duration
+	// Left, if not nil, is called when a level's pictures are no longer needed.
+	Left func()
+}
+
+// A Session runs a game frame by frame: it owns the memory, the streamer and the flow from level to level. One
+// frame of it is one frame of the manager, and at most one tick of the game. What is loaded at which moment never
+// reaches the simulation.
+type Session struct {
+	Mem     *tiers.Manager
+	Game    *game.Game
+	Stream  *stream.Streamer
+	Flow    *stream.Flow[*level.Level]
+	Ground  *Ground
+	Attract bool
+	Paused  bool
+	Leaks   []tiers.Leaks // of each level that has ended
+
+	cfg      Config
+	open     bool   // a frame is open
+	short    bool   // the pools tier rose above its soft mark
+	settle   int    // frames until the workers free the blocks of uploaded pictures
+	failed   uint64 // failures of files that were reported to Log
+	fallback string // the level that is read from Config.Fallback
+	unpace   func() // restores what pace has changed; nil if nothing was
+	loading  loading
+	peak     struct {
+		entities int
+		frame    uint64 // bytes of one frame
+	}
+	objects objects
+	times   *times
+	cpu     *times
+}
+
+// New makes the memory, the game and the streamer, and requests the first level. The error says which part could not
+// be made; nothing is kept then.
+func New(cfg Config) (_ *Session, err error) {
+	if cfg.Level == "" {
+		cfg.Level = firstLevel
+	}
+	if cfg.Sink == nil {
+		cfg.Sink = func(string, stream.Picture) error { return nil }
+	}
+	if cfg.Log == nil {
+		cfg.Log = func(error) {}
+	}
+	cfg.Game.Heap, cfg.Game.Reuse = cfg.Store.heap()
+	s := &Session{cfg: cfg, Attract: cfg.Attract, times: newTimes(), cpu: newTimes()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	if s.Mem, err = tiers.New(s.memory()); err != nil {
+		return nil, err
+	}
+	if s.Game, err = game.New(s.Mem, cfg.Game); err != nil {
+		return nil, err
+	}
+	if s.Stream, err = s.newStream(); err != nil {
+		return nil, err
+	}
+	s.Flow, err = stream.NewFlow(stream.FlowConfig[*level.Level]{Streamer: s.Stream, Path: s.path, Request: s.request, Leave: s.leave, Enter: s.enter})
+	if err != nil {
+		return nil, err
+	}
+	s.Flow.Go(cfg.Level)
+	return s, nil
+}
+
+// memory returns the manager's configuration, and paces the collector if the tiers are of the Go heap.
+func (s *Session) memory() tiers.Config {
+	m := s.cfg.Memory
+	soft := m.OnSoft
+	m.OnSoft = func(t tiers.Tier, committed, budget uintptr) {
+		s.short = s.short || t == tiers.Pools // the world may be in the middle of a change
+		if soft != nil {
+			soft(t, committed, budget)
+		}
+	}
+	if m.Workers <= 0 {
+		m.Workers = 2
+	}
+	m.Workers++ // the game's own, for fields
+	m.Tags = true
+	m.HoldGC = true // a realm lasts longer than the two minutes after which the runtime collects unasked
+	if s.cfg.Store != StoreTiers {
+		m.KeepGC = true // the collector runs as it does in any program
+	} else if OnGoHeap() {
+		m.GoHeadroom = headroom(m.GoHeadroom)
+		s.unpace = pace()
+	}
+	m.Scratch = max(m.Scratch, composeScratch)
+	return m
+}
+
+// Playing reports whether the game ticks; otherwise a level is loading.
+func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
+
+// Frame closes the previous frame, does one frame's share of the loading, opens the next frame and, while a level is
+// played, advances the game by one tick. Allocations from the frame arena are valid until the next call. The error
+// ends the run.
+func (s *Session) Frame(in engine.Input) error {
+	if err := s.EndFrame(); err != nil {
+		return err
+	}
+	if s.settle > 0 {
+		if s.settle--; s.settle == 0 { // during the fade into the level
+			s.Stream.Settle()
+			s.collect()
+		}
+	}
+	if s.Flow.Update() == stream.Broken && !s.replace() {
+		return s.Flow.Err()
+	}
+	s.report()
+	if err := s.Mem.BeginFrame(); err != nil {
+		return err
+	}
+	s.open = true
+	if !s.Playing() {
+		return nil
+	}
+	if s.steer(&in); !s.Playing() {
+		return nil // requests of this tick would belong to the next level
+	}
+	if s.Paused && !in.Pressed.Has(game.Restart) {
+		return nil
+	}
+	s.Paused = false
+	if s.short {
+		s.short = false
+		s.Game.Relieve()
+	}
+	if err := s.tick(&in); err != nil {
+		return err
+	}
+	s.Ground.tick(s.Game.Player.P, s.Game.Player.V)
+	s.peak.entities = max(s.peak.entities, s.Game.Entities())
+	s.follow(&in)
+	return nil
+}
+
+// EndFrame closes the frame, if one is open: its allocations must not be drawn any more.
+func (s *Session) EndFrame() error {
+	if !s.open {
+		return nil
+	}
+	s.open = false
+	s.peak.frame = max(s.peak.frame, uint64(s.Mem.Frame().Used()))
+	return s.Mem.EndFrame()
+}
+
+// Levels returns the number of levels that have ended, cleared or restarted.
+func (s *Session) Levels() int { return len(s.Leaks) }
+
+// EntitiesPeak returns the most entities that were alive at once.
+func (s *Session) EntitiesPeak() int { return s.peak.entities }
+
+// Store returns what the game's blocks are allocated from.
+func (s *Session) Store() Store { return s.cfg.Store }
+
+// Close stops the workers, ends the level and releases the memory. It may be called at any time, and twice.
+func (s *Session) Close() error {
+	if s.unpace != nil {
+		defer s.unpace() // after the manager, which restores what it found
+		s.unpace = nil
+	}
+	if s.Mem == nil {
+		return nil
+	}
+	errs := []error{s.EndFrame()}
+	if s.Stream != nil {
+		errs = append(errs, s.Stream.Close())
+	}
+	s.loading.discard()
+	if s.Game != nil {
+		errs = append(errs, s.Game.Close())
+	}
+	errs = append(errs, s.Mem.Close())
+	s.Mem = nil
+	return errors.Join(errs...)
+}
+
+// Check verifies the game, the streamer and every tier, between frames.
+func (s *Session) Check() error {
+	var errs []error
+	if s.Game.Level != nil && s.Mem.InLevel() && s.loading.build == nil {
+		errs = append(errs, s.Game.Check())
+	}
+	errs = append(errs, s.Stream.Check(), s.Mem.Check())
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("session: %w", err)
+	}
+	return nil
+}

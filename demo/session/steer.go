@@ -1,0 +1,42 @@
+package session
+
+import (
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+)
+
+// steer selects who plays: the autopilot, or from the first key on the player.
+func (s *Session) steer(in *engine.Input) {
+	if s.Attract && in.Pressed.Has(game.AnyKey) {
+		s.Attract = false
+		s.Game.Restart()
+		s.Flow.Go(s.cfg.Level)
+		return
+	}
+	if in.Pressed.Has(game.Pause) {
+		s.Paused = !s.Paused
+	}
+	if s.cfg.Autopilot || s.Attract {
+		*in = s.Game.Autopilot()
+	}
+}
+
+const (
+	leaveTime = 1.1 // seconds of dissolve before the next level loads
+	overTime  = 3.0 // seconds before the autopilot restarts
+)
+
+// follow goes to the next level when the game has ended one, or restarts.
+func (s *Session) follow(in *engine.Input) {
+	g := s.Game
+	switch {
+	case g.Phase == game.Leaving && g.PhaseTime > leaveTime:
+		if g.Level.Next == s.cfg.Level {
+			g.Round++
+		}
+		s.Flow.Go(g.Level.Next)
+	case in.Pressed.Has(game.Restart), g.Phase == game.Over && g.PhaseTime > overTime && (s.cfg.Autopilot || s.Attract || in.Pressed.Has(game.AnyKey)):
+		g.Restart()
+		s.Flow.Go(g.Level.Name)
+	}
+}

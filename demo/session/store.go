@@ -1,0 +1,89 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/strata-go/strata/demo/goheap"
+	"github.com/strata-go/strata/memory"
+)
+
+// A Store is what a game's blocks are allocated from. The rules are the same in each, and so is the hash.
+type Store uint8
+
+// The stores.
+const (
+	StoreTiers  Store = iota // the manager's tiers, off the Go heap; the manager paces the collector
+	StoreGoHeap              // an object of the Go heap for each block; the collector finds and frees it
+	StorePooled              // the Go heap with reuse: sync.Pool, and slices cut to [:0]
+	Stores      = iota
+)
+
+var storeNames = [Stores]string{"tiers", "goheap", "pooled"}
+
+// String returns the name that ParseStore accepts.
+func (k Store) String() string { return storeNames[k] }
+
+// StoreNames returns the names of all stores.
+func StoreNames() []string { return storeNames[:] }
+
+// ParseStore returns the store of a name. The error quotes the name and lists the allowed ones.
+func ParseStore(name string) (Store, error) {
+	for i, n := range storeNames {
+		if n == name {
+			return Store(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%.40q is no memory; allowed are %s", name, strings.Join(storeNames[:], ", "))
+}
+
+// heap returns the allocator in place of the tiers, and whether scratch slices are reused; nil for the tiers.
+func (k Store) heap() (a memory.Allocator, reuse bool) {
+	switch k {
+	case StoreGoHeap:
+		return goheap.Plain{}, false
+	case StorePooled:
+		return new(goheap.Pooled), true
+	}
+	return nil, false
+}
+
+// level returns the allocator of a realm, which is valid until the level ends. On the Go heap it is never freed.
+func (s *Session) level() memory.Allocator {
+	if s.cfg.Store == StoreTiers {
+		return s.Mem.Level()
+	}
+	return goheap.Plain{}
+}
+
+// workerHeap returns the allocator of worker k.
+func (s *Session) workerHeap(k int) memory.Allocator {
+	if s.cfg.Store == StoreTiers {
+		return s.Mem.Worker(k)
+	}
+	return s.cfg.Game.Heap
+}
+
+// drain frees the blocks in the inbox of worker k.
+func (s *Session) drain(k int) {
+	if s.cfg.Store == StoreTiers {
+		s.Mem.Worker(k).Settle()
+	}
+}
+
+// freeBlock frees a block of a worker.
+func (s *Session) freeBlock(p unsafe.Pointer, size uintptr) {
+	if s.cfg.Store == StoreTiers {
+		s.Mem.Free(p, size)
+		return
+	}
+	s.cfg.Game.Heap.Free(p, size)
+}
+
+// collect runs a collection during the fade into a level, as a careful program does and a plain one does not.
+func (s *Session) collect() {
+	if s.cfg.Store != StoreGoHeap {
+		s.Mem.Collect()
+	}
+}
