@@ -7,8 +7,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Vertex has the layout of Ebitengine's (2.10), which this package does not import: the
-// renderer casts the slice. 48 bytes, pointer-free. Build does not write the custom fields.
+// A Vertex has the memory layout of ebiten.Vertex (Ebitengine 2.10), so that a renderer can
+// convert the slice by unsafe. This package does not import Ebitengine. A Vertex has 48 bytes and
+// no pointers. Build does not write the custom fields.
 type Vertex struct {
 	DstX, DstY                         float32 // pixels
 	SrcX, SrcY                         float32 // texels
@@ -16,27 +17,27 @@ type Vertex struct {
 	Custom0, Custom1, Custom2, Custom3 float32
 }
 
-// A Region is the rectangle of texels that holds the picture of a kind.
+// A Region is a kind's rectangle in the texture, in texels.
 type Region struct{ X0, Y0, X1, Y1 float32 }
 
-// A View takes the world to pixels, pixel = p*Scale + (X, Y), and is W × H pixels large:
-// what lies outside [0, W] × [0, H] is not built.
+// A View maps the world to pixels: pixel = p*Scale + (X, Y). It has W × H pixels. Build skips
+// quads outside of [0, W] × [0, H].
 type View struct{ X, Y, Scale, W, H float32 }
 
-// VertsPerQuad and IndicesPerQuad size the slices of Build.
+// Build writes VertsPerQuad vertices and IndicesPerQuad indices for each visible particle.
 const (
 	VertsPerQuad   = 4
 	IndicesPerQuad = 6
 )
 
-// Build writes a quad for every particle in sight: four vertices and six indices, which
-// count from base. regions holds one region for each kind. It returns how many vertices and
-// indices it wrote and how many quads in sight did not fit; it never grows the slices,
-// which belong to the caller and are not kept. Quads are drawn in the order of rows, which
-// is no lasting one: particles that must lie above others belong in a second System.
+// Build writes a quad of four vertices and six indices for every visible particle. Indices count
+// from base. regions has one region for each kind, in the order of the IDs. Build returns the
+// numbers of vertices and indices that it wrote, and the number of visible quads that did not
+// fit into verts or indices. The slices belong to the caller: Build does not grow or keep them.
 //
-// Fewer regions than kinds panic with a *memory.Misuse. It allocates nothing. Cost: see the
-// package documentation.
+// Quads have the order of rows, which Update changes. Particles that must lie above others belong
+// in a second System. Build allocates nothing. It panics with a *memory.Misuse if there are fewer
+// regions than kinds or the System is closed. Cost: see the package documentation.
 func (s *System) Build(v View, regions []Region, verts []Vertex, indices []uint32, base uint32) (nv, ni, dropped int) {
 	s.open("Build")
 	if len(regions) < len(s.kinds) {
@@ -48,7 +49,7 @@ func (s *System) Build(v View, regions []Region, verts []Vertex, indices []uint3
 	left, births, tint := s.left[:n], s.birth[:n], s.tint[:n]
 	looks := s.looks
 	regions = regions[:len(looks)]
-	room := min(len(verts)/VertsPerQuad, len(indices)/IndicesPerQuad)
+	fit := min(len(verts)/VertsPerQuad, len(indices)/IndicesPerQuad)
 	quads := 0
 	for i, k := range kind {
 		l := &looks[k]
@@ -70,11 +71,11 @@ func (s *System) Build(v View, regions []Region, verts []Vertex, indices []uint3
 			ax, ay, bx, by = along(vx[i], vy[i], h, l.stretch*v.Scale)
 			reach = abs(ax) + abs(ay) + h
 		}
-		// Written so that NaN is out of sight.
+		// Written so that NaN is not visible.
 		if !(px+reach >= 0 && px-reach <= v.W && py+reach >= 0 && py-reach <= v.H) {
 			continue
 		}
-		if quads == room {
+		if quads == fit {
 			dropped++
 			continue
 		}
@@ -100,8 +101,8 @@ func (v *Vertex) set(x, y, sx, sy, r, g, b, a float32) {
 	v.ColorR, v.ColorG, v.ColorB, v.ColorA = r, g, b, a
 }
 
-// along returns the half sides of a quad of half height h that is drawn out along (vx, vy)
-// by stretch times the speed.
+// along returns the half sides of a quad of half height h, longer along (vx, vy) by stretch times
+// the speed.
 func along(vx, vy, h, stretch float32) (ax, ay, bx, by float32) {
 	q := vx*vx + vy*vy
 	if !(q > 0) {
@@ -113,6 +114,6 @@ func along(vx, vy, h, stretch float32) (ax, ay, bx, by float32) {
 
 func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
 
-// sqrt is exact to the last bit everywhere, as IEEE 754 demands: the rounding through
-// float64 is harmless for a square root. It is one instruction where there is one.
+// sqrt is correctly rounded on every architecture, as IEEE 754 requires: for a square root the
+// intermediate float64 changes nothing.
 func sqrt(v float32) float32 { return float32(math.Sqrt(float64(v))) }

@@ -5,18 +5,19 @@ import (
 	"fmt"
 )
 
-// Check verifies the invariants and reports every fault; of the rows, the first with each
-// fault. A closed System has no rows and passes. Cost: one pass over four columns.
+// Check verifies the metadata and all rows, and returns every fault that it finds; of faults in
+// rows the first of each kind. It returns nil for a closed System. Cost: one pass over four
+// columns.
 func (s *System) Check() error {
 	errs := []error{s.columns.check()}
-	if s.n < 0 || s.n > s.room || s.room > s.max {
-		errs = append(errs, fmt.Errorf("particles: %d particles, %d rows, capacity %d are not in order", s.n, s.room, s.max))
+	if s.n < 0 || s.n > s.usable || s.usable > s.max {
+		errs = append(errs, fmt.Errorf("particles: %d particles, %d rows, capacity %d are not in order", s.n, s.usable, s.max))
 	}
 	if s.n > s.peak || s.emitted < uint64(s.n) {
 		errs = append(errs, fmt.Errorf("particles: %d live with a peak of %d and %d emitted", s.n, s.peak, s.emitted))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return err // the rows cannot be walked
+		return err // the rows cannot be read
 	}
 	return errors.Join(s.checkKinds(), s.checkLives())
 }

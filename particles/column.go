@@ -37,31 +37,30 @@ var (
 	_ [4*slackRows - (columnCount-1)*stagger]byte
 )
 
-// columns is the store: a prefix for each column and the slices that lie on them, each room
-// long.
+// columns is the storage: a prefix for each column and the slices over them, each of usable rows.
 //
-// Update reads and writes x to left, and reads kind: 41 bytes a particle. What it does not
-// need lies together in birth, so that a removal touches one cold line for it and not four:
-// with a column for each field a million took 3.0–3.2 ns each where this took 2.7–3.0, in
-// blocks of 4096.
+// Update reads and writes x to left, and reads kind: 41 bytes a particle. The fields that it does
+// not need are together in birth, so that a removal touches one cold line for them instead of
+// four. A column for each field took 3.0–3.2 ns a particle for a million, this 2.7–3.0, in blocks
+// of 4096.
 //
 // Invariants, verified by check:
 //
 //	(1) each prefix passes its own Check
-//	(2) each prefix is committed for room rows, and each slice has room rows and lies on it
+//	(2) each prefix is committed for the usable rows, and each slice covers them
 type columns struct {
-	room int // rows that are committed
-	max  int // rows that may be
+	usable int // rows that are committed
+	max    int // rows that are reserved
 
 	kind, tint   []uint8
 	x, y, vx, vy []float32
 	left         []float32 // seconds to live
 	birth        []birth
 	mem          [columnCount]page.Prefix
-	refused      bool // a growth was; not tried again until Reset or Reserve
+	refused      bool // a growth was refused; the next is tried after Reset or Reserve
 }
 
-// A birth is what a particle keeps from its birth for Build.
+// A birth is a particle's values from its birth that Build needs.
 type birth struct {
 	inv  float32 // 1/s: the inverse of the life it was given
 	size float32 // side of the quad, before the size curve
@@ -74,7 +73,7 @@ func extent(column, rows int) uintptr {
 	return uintptr(column)*stagger + uintptr(rows)*columnBytes[column]
 }
 
-// reserve takes the address space of every column, or less where the system refuses.
+// reserve reserves the address space of every column, or less if the system refuses.
 func (c *columns) reserve(src page.Source, rows int) error {
 	c.max = rows
 	for i := range c.mem {
@@ -88,11 +87,11 @@ func (c *columns) reserve(src page.Source, rows int) error {
 	return nil
 }
 
-// grow makes room for need rows, or for as many as memory allows, found by bisection.
+// grow commits need rows, or as many as the source allows, found by bisection.
 //
 //go:noinline
 func (s *System) grow(need int) {
-	if s.refused || s.room == s.max {
+	if s.refused || s.usable == s.max {
 		return
 	}
 	over := min((need+slackRows+stepRows-1)/stepRows*stepRows-slackRows, s.max)
@@ -102,8 +101,8 @@ func (s *System) grow(need int) {
 	s.failures++
 	s.refused = true
 	for {
-		half := ((s.room+over)/2+slackRows)/leastRows*leastRows - slackRows
-		if half <= s.room {
+		half := ((s.usable+over)/2+slackRows)/leastRows*leastRows - slackRows
+		if half <= s.usable {
 			return
 		}
 		if s.commit(half) != nil {
@@ -116,18 +115,18 @@ func (s *System) grow(need int) {
 func (c *columns) commit(rows int) error {
 	for i := range c.mem {
 		if err := c.mem[i].Ensure(extent(i, rows)); err != nil {
-			// What cannot be given back stays committed beyond room, and serves the next growth.
-			return errors.Join(err, c.trim(c.room))
+			// Pages that cannot be decommitted are used by the next growth.
+			return errors.Join(err, c.trim(c.usable))
 		}
 	}
-	c.room = rows
+	c.usable = rows
 	c.slice()
 	return nil
 }
 
-// shrink gives back what lies beyond rows.
+// shrink decommits all rows from rows on.
 func (c *columns) shrink(rows int) error {
-	c.room = rows
+	c.usable = rows
 	c.slice()
 	return c.trim(rows)
 }
@@ -144,7 +143,7 @@ func (c *columns) trim(rows int) error {
 	return errors.Join(errs...)
 }
 
-// slice lays the slices over the prefixes.
+// slice sets the slices to the usable rows of the prefixes.
 func (c *columns) slice() {
 	c.kind, c.tint = lay[uint8](c, 0), lay[uint8](c, 1)
 	c.x, c.y = lay[float32](c, 2), lay[float32](c, 3)
@@ -153,30 +152,30 @@ func (c *columns) slice() {
 }
 
 func lay[T uint8 | float32 | birth](c *columns, column int) []T {
-	if c.room == 0 {
+	if c.usable == 0 {
 		return nil
 	}
-	return unsafe.Slice((*T)(c.first(column)), c.room)
+	return unsafe.Slice((*T)(c.first(column)), c.usable)
 }
 
 func (c *columns) first(column int) unsafe.Pointer {
 	return unsafe.Add(c.mem[column].Base(), extent(column, 0))
 }
 
-// watch has lost called when the source of the columns ends.
+// watch registers lost, which is called when the source of the columns ends.
 func (c *columns) watch(lost func()) {
 	for i := range c.mem {
 		c.mem[i].Watch(lost)
 	}
 }
 
-// vacate takes the slices off the prefixes.
+// vacate empties the slices.
 func (c *columns) vacate() {
-	c.room, c.max = 0, 0
+	c.usable, c.max = 0, 0
 	c.slice()
 }
 
-// release gives back the address space. What fails may be tried again.
+// release releases the address space. It may be called again after an error.
 func (c *columns) release() error {
 	c.vacate()
 	var errs []error
@@ -198,8 +197,8 @@ func (c *columns) check() error {
 	var errs []error
 	for i := range c.mem {
 		errs = append(errs, c.mem[i].Check())
-		if c.room > 0 && c.mem[i].Committed() < extent(i, c.room) {
-			errs = append(errs, fmt.Errorf("particles: column %d has %d bytes committed; %d rows take %d", i, c.mem[i].Committed(), c.room, extent(i, c.room)))
+		if c.usable > 0 && c.mem[i].Committed() < extent(i, c.usable) {
+			errs = append(errs, fmt.Errorf("particles: column %d has %d bytes committed; %d rows take %d", i, c.mem[i].Committed(), c.usable, extent(i, c.usable)))
 		}
 	}
 	return errors.Join(append(errs,
@@ -209,8 +208,8 @@ func (c *columns) check() error {
 }
 
 func lies[T uint8 | float32 | birth](c *columns, column int, got []T) error {
-	if len(got) != c.room || len(got) > 0 && unsafe.Pointer(unsafe.SliceData(got)) != c.first(column) {
-		return fmt.Errorf("particles: column %d has %d of %d rows, or lies elsewhere", column, len(got), c.room)
+	if len(got) != c.usable || len(got) > 0 && unsafe.Pointer(unsafe.SliceData(got)) != c.first(column) {
+		return fmt.Errorf("particles: column %d has %d of %d rows, or lies elsewhere", column, len(got), c.usable)
 	}
 	return nil
 }

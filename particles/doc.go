@@ -1,16 +1,16 @@
-// Package particles moves and draws a million short-lived specks: sparks, smoke, embers,
-// debris.
+// Package particles simulates and draws up to 16 million short-lived particles: sparks, smoke,
+// embers, debris.
 //
 // # The idea
 //
-// A particle is a row of columns, and columns are walked, never searched: Update streams
-// through what moves, the dead are replaced by the last row, and Build turns what is in
-// sight into quads. What changes evenly over a life (colour, size, rotation) is worked out
-// from the age when it is drawn, so that a step touches 41 bytes a particle.
+// A particle is a row in a structure of arrays. Update iterates over the columns and replaces
+// each dead row by the last one. Build turns visible rows into quads. Colour, size and rotation
+// are functions of the age and are computed by Build, so that an update touches 41 bytes a
+// particle.
 //
 // # Layout
 //
-//	          row 0   1   2        n-1    room               max
+//	          row 0   1   2        n-1    usable             max
 //	kind      | k | k | k | ...  | k | free | not committed | guard       1 byte
 //	tint      | c | c | c | ...                                           1
 //	x y vx vy | f | f | f | ...                           four columns, each 4
@@ -20,15 +20,15 @@
 //	Emitter --Emit--> columns --Update--> columns --Build--> []Vertex, []uint32
 //	Kind -----Register--> ramp of 64 colours and sizes ---------^
 //
-// Columns are reserved for Config.Capacity, are committed in steps of 16,384 rows, 38 bytes
-// each, and never move. Where the budget ends there are fewer particles, and Stats says so;
-// nothing else fails.
+// New reserves address space for Config.Capacity rows. Emit commits it in steps of 16,384 rows
+// of 38 bytes. Rows never move to another address when the columns grow. If the source refuses
+// memory, fewer particles are emitted, and Stats counts those that are missing.
 //
 // # Use it when, and when not
 //
-// For what lives briefly, is never looked up and touches nothing. What has a name or is hit
-// by bullets is an entity. Rows have no lasting order: where smoke must lie under sparks,
-// use two Systems and build them one after the other. Additive kinds need no order.
+// Use it for objects that live for seconds, are never looked up and do not collide. An object
+// that other code refers to is an entity. The order of rows changes: if smoke must lie under
+// sparks, use two Systems and build them one after the other. Additive kinds need no order.
 //
 // # Cost
 //
@@ -45,26 +45,27 @@
 //	Emit                                                           21; 34 in a Disc or Ring
 //	Hash                                                           10
 //
-// AMD EPYC, Go 1.26.8, two shared cores under little other load, two runs of each: print
-// them with go test -bench . here. The baseline pays for one more copy of what is emitted.
-// Where other programs fill the memory bus all of it takes three to four times as long, and
-// at a million the structures were ahead in some of the runs (5.3–6.2 for 8.0–9.0). So the
-// columns are not chosen for speed alone: they never move, and they end at a budget.
+// AMD EPYC, Go 1.26.8, two shared cores under little other load, two runs of each. Measure it
+// with go test -bench . in this folder. The baseline copies each emitted particle once more.
+// Under load on the memory bus every row takes three to four times as long. A million
+// structures were then faster in some runs (5.3–6.2 compared with 8.0–9.0). Speed is not the
+// only reason for columns: they never move, and they have a budget.
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time. Rows lie off the Go heap and hold no Go pointers; kinds and
-// their ramps are books in the Go heap. Emit, Update, Build and Hash allocate nothing.
+// A System is for one goroutine at a time. Rows are off the Go heap and contain no Go
+// pointers. Kinds and their ramps are metadata on the Go heap. Emit, Update, Build and Hash
+// allocate nothing on the Go heap.
 //
-// The simulation has the same bits on every architecture for the same seed and calls:
-// products are rounded by themselves, sines are its own, the clock is not asked. A budget
-// that refuses memory changes it, as it changes how many particles there are. The quads may
-// differ in their last bits.
+// The same seed and calls give the same bits on every architecture. Each product is rounded
+// separately, sines are computed by this package, and no clock is read. If the source refuses
+// memory the result differs, because there are fewer particles. The last bits of vertices may
+// differ between architectures.
 //
 // # Source
 //
 // Reeves, "Particle Systems: A Technique for Modeling a Class of Fuzzy Objects", ACM TOG
-// 2(2), 1983; Latta, "Building a Million Particle System", GDC 2004, for what need not be
-// stored; Vigna, "An experimental exploration of Marsaglia's xorshift generators,
-// scrambled", 2016, for the random numbers.
+// 2(2), 1983. Latta, "Building a Million Particle System", GDC 2004: which values need not be
+// stored. Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled",
+// 2016: the random numbers.
 package particles

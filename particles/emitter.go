@@ -1,58 +1,59 @@
 package particles
 
-// A Shape is where around its centre an emitter puts particles.
+// A Shape is the set of places, around the emitter's centre, where particles begin.
 type Shape uint8
 
 const (
 	Point Shape = iota
-	Disc        // evenly within Radius
-	Ring        // on the circle of Radius
-	Line        // evenly on the line of half length Radius across Angle
+	Disc        // evenly distributed within Radius
+	Ring        // evenly distributed on the circle of Radius
+	Line        // evenly distributed on a line of length 2*Radius, at a right angle to Angle
 )
 
-// An Emitter says where particles begin and how they fly. It holds no pointer, so it may
-// be a component; between calls the caller changes it as it likes. Units are those of the
-// world, seconds and radians, clockwise where y points down.
+// An Emitter describes where particles begin and how they fly. It contains no Go pointer, so it
+// may be a component. The caller may change every field between calls. Lengths are in units of
+// the world, times in seconds. Angles are in radians, clockwise if y points down.
 type Emitter struct {
 	Kind   KindID
 	Shape  Shape
-	Radial bool // Disc and Ring: the cone opens away from the centre, and Angle is added to that
+	Radial bool // Disc and Ring: Angle counts from the direction away from the centre
 	X, Y   float32
 	Radius float32
 
-	VX, VY  float32 // of the thing that emits
+	VX, VY  float32 // velocity of the emitting object, units/s
 	Inherit float32 // the share of VX, VY that particles get
 
-	Angle  float32 // middle of the cone
-	Spread float32 // its full width; 2π is everywhere
-	Speed  Range   // along the cone's direction; negative flies inwards
-	Life   Range   // seconds; less than 1/1024 counts as that, more than 3600 as 3600
-	Size   Range   // side of the quad
+	Angle  float32 // middle of the cone of directions
+	Spread float32 // full width of the cone; 2π is every direction
+	Speed  Range   // units/s; a negative speed flies in the opposite direction
+	Life   Range   // seconds, limited to 1/1024 to 3600
+	Size   Range   // side of the quad, before Kind.Size
 
-	Burst int     // particles of one System.Burst
-	Rate  float32 // particles a second of EmitRate
-	Owed  float32 // the fraction of a particle that EmitRate carries to its next call
+	Burst int     // particles of one call of System.Burst
+	Rate  float32 // particles a second, for System.EmitRate
+	Owed  float32 // fraction of a particle that EmitRate carries over to its next call
 }
 
-// Emit emits n particles and returns how many there was room for; the rest is counted in
-// Stats.Dropped. It commits memory when the columns are full and allocates nothing on the
-// Go heap unless memory is refused. A kind that is not registered panics with a
-// *memory.Misuse. Cost: see the package
-// documentation.
+// Emit emits n particles and returns how many it emitted. The others are counted in
+// Stats.Dropped: the capacity is reached, or the source refused memory. A negative n emits none.
+// Emit commits memory if the columns are full. It allocates on the Go heap only for the error of
+// a refused commit. It panics with a *memory.Misuse if the kind is not registered or the System is
+// closed. Cost: see the package documentation.
 func (s *System) Emit(e *Emitter, n int) int {
 	s.open("Emit")
 	return s.emit(e, n, 0)
 }
 
-// Burst emits e.Burst particles, as [System.Emit].
+// Burst emits e.Burst particles as [System.Emit] does, and returns how many it emitted.
 func (s *System) Burst(e *Emitter) int {
 	s.open("Burst")
 	return s.emit(e, e.Burst, 0)
 }
 
-// EmitRate emits what e.Rate asks for in dt seconds and carries the fraction in e.Owed. The
-// particles are spread along the way that VX, VY took the emitter in dt, so that fast
-// things leave an even trail.
+// EmitRate emits e.Rate*dt particles, dt in seconds, and returns how many it emitted. It adds the
+// fraction of a particle to e.Owed and uses it in the next call. The particles are distributed
+// along the path of the emitter during dt, from (X, Y) back by (VX, VY)*dt, so that a fast
+// emitter leaves an even trail.
 func (s *System) EmitRate(e *Emitter, dt float32) int {
 	s.open("EmitRate")
 	owed := e.Owed + float32(e.Rate*dt)
@@ -62,11 +63,11 @@ func (s *System) EmitRate(e *Emitter, dt float32) int {
 	owed = min(owed, maxCapacity)
 	n := int(owed)
 	emitted := s.emit(e, n, limit(dt, most))
-	e.Owed = owed - float32(n) // last: where a callback of the source panics they are still owed
+	e.Owed = owed - float32(n) // last: if a callback of the source panics, Owed is unchanged
 	return emitted
 }
 
-// emit puts n particles on the way of the last dt seconds.
+// emit distributes n particles along the path of the last dt seconds.
 func (s *System) emit(e *Emitter, n int, dt float32) int {
 	s.known("Emit", e.Kind)
 	if n <= 0 {
@@ -74,9 +75,9 @@ func (s *System) emit(e *Emitter, n int, dt float32) int {
 	}
 	// s.n + n cannot wrap below: n is cut to what may ever fit first.
 	fits := min(n, s.max-s.n)
-	if s.n+fits > s.room {
+	if s.n+fits > s.usable {
 		s.grow(s.n + fits)
-		fits = min(fits, s.room-s.n)
+		fits = min(fits, s.usable-s.n)
 	}
 	s.dropped += uint64(n - fits)
 	if fits == 0 {
@@ -109,7 +110,7 @@ func (s *System) fill(e *Emitter, lo int, dt float32) {
 	pushX, pushY := float32(e.VX*e.Inherit), float32(e.VY*e.Inherit)
 	rng := s.rng
 	for i := range kind {
-		late := 1 - (float32(i)+0.5)/float32(n) // how far back on the way
+		late := 1 - (float32(i)+0.5)/float32(n) // how far back on the path, from 0 to 1
 		x, y := e.X-float32(backX*late), e.Y-float32(backY*late)
 		u, w, spare := rng.pair()
 		angle := e.Angle + float32(e.Spread*(u-0.5))
@@ -142,7 +143,7 @@ func (s *System) fill(e *Emitter, lo int, dt float32) {
 	s.rng = rng
 }
 
-// jitter draws a place in the shape, and the direction in which it lies from the centre.
+// jitter returns a random place in the shape, and its direction from the centre.
 func (e *Emitter) jitter(rng *random) (dx, dy, out float32) {
 	u, w, _ := rng.pair()
 	if e.Shape == Line {

@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/engine/beside"
 )
 
-// A flat is what somebody would write by hand who has no System: particles are values in one slice of the
+// A flat is the hand-written alternative to a System: particles are values in one slice of the
 // Go heap, moved and taken out in one loop. The arithmetic is the System's, and so is the chance. A slice
 // for each field was tried, too: see rows.
 type flat struct {
@@ -22,7 +22,7 @@ type flat struct {
 	rng   random
 }
 
-// emit is System.emit and fill in one, where there is room for all.
+// emit is System.emit and fill in one, if the capacity suffices.
 func (f *flat) emit(e *Emitter, n int) {
 	k := &f.kinds[e.Kind]
 	turns := k.turns()
@@ -191,7 +191,7 @@ func sorted(gs []grain) [][]byte {
 }
 
 // differ says whether the Systems and the flat do not have the same particles, to the last bit. The order of
-// rows is nobody's promise.
+// The order of rows is unspecified.
 func (p *pair) differ(t testing.TB) {
 	t.Helper()
 	want := sorted(p.flat.gs)
@@ -221,7 +221,7 @@ func (p *pair) sameQuads(t testing.TB, d *drawn) int {
 	return quads
 }
 
-// drawn is room for what is drawn.
+// drawn is the storage of vertices and indices.
 type drawn struct {
 	regions []Region
 	verts   [2][]Vertex
@@ -262,8 +262,8 @@ func TestFlat_RowsAreTheSameParticles(t *testing.T) {
 	}
 }
 
-// BenchmarkFlat is 100,000 particles beside a slice of values that is written by hand, and beside a slice for
-// each field: the step with the births that keep the crowd, and the quads.
+// BenchmarkFlat compares 100,000 particles with a hand-written slice of values and with a slice for each field. It
+// measures the update, with as many births as deaths, and the quads.
 func BenchmarkFlat(b *testing.B) {
 	const n, ticks = 100_000, 10
 	b.Run("tick", func(b *testing.B) {

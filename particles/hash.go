@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Hash folds the particles, in the order of rows, and the random sequence into h. Two
-// Systems that went through the same calls give the same value on every architecture. It
-// allocates nothing.
+// Hash returns a hash of h, of all particles in the order of rows, and of the state of the random
+// numbers. Two Systems with the same seed and the same calls have the same hash on every
+// architecture. It allocates nothing. Cost: see the package documentation.
 func (s *System) Hash(h uint64) uint64 {
 	h = mix(mix(h, uint64(s.n)), uint64(s.rng))
 	for i := range s.n {

@@ -7,44 +7,44 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Color is premultiplied light: R, G and B are what is added to the picture, A is how
-// much of what lay there is covered. A == 0 is additive light.
+// A Color is premultiplied: R, G and B are added to the picture, and A is the share of the
+// background that is covered. With A == 0 the colour is additive. 1 is full intensity.
 type Color struct{ R, G, B, A float32 }
 
-// A Stop is the colour of a particle at a moment of its life, from 0 (birth) to 1 (death).
+// A Stop is the colour of a particle at the age At, as a share of its life from 0 to 1.
 type Stop struct {
 	At    float32
 	Color Color
 }
 
-// A Key is the value of a curve at a moment of a particle's life, from 0 to 1.
+// A Key is the value of a curve at the age At, as a share of the particle's life from 0 to 1.
 type Key struct{ At, Value float32 }
 
-// MaxKeys is the most stops of a ramp and keys of a curve.
+// MaxKeys is the maximum number of stops of a ramp, and of keys of a curve.
 const MaxKeys = 8
 
-// KindID names a registered Kind. It is the particle's entry in the kind column.
+// A KindID identifies a registered Kind of one System. IDs count from 0.
 type KindID uint8
 
-// A Kind is what particles of one sort look like and how they move. Between stops and
-// between keys values change evenly; before the first and after the last they stand still.
-// The slices are read at registration and not kept in use.
+// A Kind describes how particles of one sort look and move. Values between two stops or keys
+// are interpolated linearly. Before the first and after the last they are constant. Register
+// and SetKind read the slices; later changes of the slices have no effect on the look.
 type Kind struct {
 	Name   string // for messages and the overlay
-	Region int    // the picture; opaque here, for whoever makes the regions of Build
+	Region int    // an identifier of the picture, for the code that makes the regions of Build; not used here
 
-	Additive bool    // light: the alpha of every colour becomes 0
-	Ramp     []Stop  // colour over life, at most MaxKeys; empty is white
-	Size     []Key   // factor on a particle's own size, at most MaxKeys; empty is 1
-	Vary     float32 // from 0 to 1: how much darker than the ramp single particles may be
+	Additive bool    // sets the alpha of every colour to 0
+	Ramp     []Stop  // colour over life, at most MaxKeys in ascending order; empty means white
+	Size     []Key   // factor on the emitted size, at most MaxKeys in ascending order; empty means 1
+	Vary     float32 // 0 to 1: each particle is darker than the ramp by a random share up to this
 
-	Drag               float32 // 1/s: the share of the velocity that is lost a second, for small shares
+	Drag               float32 // 1/s: Update divides the velocity by 1+Drag*dt
 	GravityX, GravityY float32 // units/s²; y points down the screen
-	Bounce             float32 // 0: leaves the bounds freely; up to 1: comes back with this share of its speed
+	Bounce             float32 // 0 to 1: share of the speed that is kept at the bounds; 0 ignores the bounds
 
 	Angle   Range   // radians at birth
 	Spin    Range   // radians/s
-	Stretch float32 // seconds of travel by which the quad is drawn out along its velocity; excludes Angle and Spin
+	Stretch float32 // seconds: the quad is longer by Stretch times the speed, along the velocity; excludes Angle and Spin
 }
 
 // rampSteps is the resolution of ramp and size curve: at a life of one second, finer than
@@ -71,8 +71,9 @@ const (
 	stretched              // along the velocity
 )
 
-// Register adds a kind. The error names the field that is wrong and wraps memory.ErrConfig,
-// or memory.ErrOutOfMemory when Config.MaxKinds are registered. Floats are at most 1e9.
+// Register adds a kind and returns its ID. The error names the invalid field and wraps
+// memory.ErrConfig, or wraps memory.ErrOutOfMemory if Config.MaxKinds are registered already.
+// No float may exceed 1e9 in magnitude. Nothing is changed on an error.
 func (s *System) Register(k Kind) (KindID, error) {
 	s.open("Register")
 	if len(s.kinds) == cap(s.kinds) {
@@ -87,9 +88,10 @@ func (s *System) Register(k Kind) (KindID, error) {
 	return id, nil
 }
 
-// SetKind replaces a kind, as for the palette of the next level. Particles that live take
-// the new look at once and keep the rotation that they have. The error is that of
-// Register, and nothing has changed.
+// SetKind replaces a kind, for example with the palette of the next level. Live particles
+// change their look and motion at once and keep their rotation. The error names the invalid field
+// and wraps memory.ErrConfig; nothing is changed then. An id that is not registered panics with
+// a *memory.Misuse.
 func (s *System) SetKind(id KindID, k Kind) error {
 	s.open("SetKind")
 	s.known("SetKind", id)
@@ -100,13 +102,14 @@ func (s *System) SetKind(id KindID, k Kind) error {
 	return nil
 }
 
-// Kind returns what was registered under id.
+// Kind returns the kind that is registered as id. An id that is not registered panics with a
+// *memory.Misuse.
 func (s *System) Kind(id KindID) Kind {
 	s.known("Kind", id)
 	return s.kinds[id]
 }
 
-// Count returns how many particles of a kind live.
+// Count returns the number of live particles of a kind, 0 if the id is not registered.
 func (s *System) Count(id KindID) int { return int(s.alive[id]) }
 
 func (s *System) known(op string, id KindID) {

@@ -25,7 +25,7 @@ func TestClose_LeavesNoCapacity(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if st := s.Stats(); s.Capacity() != 0 || st.Capacity != 0 || st.Room != 0 || st.Alive != 0 {
+	if st := s.Stats(); s.Capacity() != 0 || st.Capacity != 0 || st.Rows != 0 || st.Alive != 0 {
 		t.Errorf("after Close: capacity %d, %+v", s.Capacity(), st)
 	}
 }

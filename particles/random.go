@@ -23,10 +23,11 @@ func (r *random) pair() (a, b float32, spare uint8) {
 	return float32(float32(u>>40) * unit), float32(float32(u>>16&(1<<24-1)) * unit), uint8(u >> 8)
 }
 
-// A Range is a span from which values are drawn evenly; Max below Min is allowed.
+// A Range is an interval from which values are drawn with a uniform distribution. Max may be
+// less than Min.
 type Range struct{ Min, Max float32 }
 
-// Just is the range that holds v alone.
+// Just returns the range whose only value is v.
 func Just(v float32) Range { return Range{v, v} }
 
 func (r Range) at(u float32) float32 { return r.Min + float32((r.Max-r.Min)*u) }

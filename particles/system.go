@@ -10,13 +10,14 @@ import (
 
 // Config sizes a System. The zero Config means the defaults.
 type Config struct {
-	// Capacity is the most particles alive at once, from 1 to 1<<24. 0 means 131,072. It
-	// costs address space; memory follows the particles. A system that refuses the address
-	// space is asked for half.
+	// Capacity is the maximum number of live particles, from 1 to 1<<24. 0 means 131,072. It
+	// costs address space; memory is committed as particles are emitted. If the system refuses
+	// the address space, New tries half of it, and so on.
 	Capacity int
-	// MaxKinds is the most kinds, from 1 to 256. 0 means 32. Each costs 1.3 KiB.
+	// MaxKinds is the maximum number of kinds, from 1 to 256. 0 means 32. Each costs 1.3 KiB of
+	// the Go heap.
 	MaxKinds int
-	// Seed begins the random sequence. 0 means a fixed one.
+	// Seed is the seed of the random numbers. 0 means a constant seed.
 	Seed uint64
 }
 
@@ -27,35 +28,32 @@ const (
 	maxKinds        = 256
 )
 
-// A System holds particles in columns off the Go heap: row i of every column is particle i.
+// A System contains particles in columns off the Go heap: row i of every column is particle i.
+// The last row replaces a dead one, so the order of rows changes.
 //
-//	x     | 0 1 2 ... n-1 | free | not yet committed | guard
-//	y     | 0 1 2 ... n-1 | free | not yet committed | guard
-//	...                   ^n     ^room               ^max
-//
-// A dead particle's row is taken by the last one, so rows have no lasting order. One
-// goroutine at a time. After Close only Close, Check and what tells figures may be called;
-// everything else panics with a *memory.Misuse. A System whose source has ended is closed, too.
-//
-// Invariants, verified by Check:
-//
-//	(1) n <= room <= max, and every column is committed for room rows
-//	(2) n <= peak, and emitted >= n
-//	(3) every kind < len(kinds), and alive counts the kinds
-//	(4) 0 < left <= life, for life == 1/inv
+// A System is for one goroutine at a time. After Close, or after its source has ended, only Close,
+// Check, Stats, Len, Capacity, Count, Kind and Hash may be called. All other methods panic with a
+// *memory.Misuse.
 type System struct {
-	n int
+	// Invariants, verified by Check:
+	//
+	//	(1) n <= usable <= max, and every column is committed for the usable rows
+	//	(2) n <= peak, and emitted >= n
+	//	(3) every kind < len(kinds), and alive counts the kinds
+	//	(4) 0 < left <= life, for life == 1/inv
+
+	n int // live particles: rows 0 to n-1
 	columns
 
 	kinds []Kind
 	looks []look
 	alive [maxKinds]uint32
-	steps [maxKinds]step // of the Update under way
+	steps [maxKinds]step // of the running Update
 
 	bounds Bounds
 	rng    random
 	seed0  random
-	dead   [blockRows]uint16 // rows of the block under way that have died, in order
+	dead   [blockRows]uint16 // dead rows of the current block, in ascending order
 	closed bool
 
 	peak     int
@@ -64,12 +62,13 @@ type System struct {
 	failures uint64
 }
 
-// Bounds is the rectangle off whose sides kinds with Bounce bounce.
+// Bounds is a rectangle, in units of the world. Particles whose Kind has a Bounce are reflected at
+// its sides.
 type Bounds struct{ MinX, MinY, MaxX, MaxY float32 }
 
-// New reserves the columns from src; nil means page.Default(). Nothing is committed yet.
-// The error names the field of cfg that is wrong and wraps memory.ErrConfig, or wraps what src
-// returned, and nothing is kept.
+// New reserves the columns from src; nil means page.Default(). It commits nothing. The error names
+// the invalid field of cfg and wraps memory.ErrConfig, or wraps the error of src. Nothing stays
+// reserved then. The caller must Close the System before it closes src.
 func New(src page.Source, cfg Config) (_ *System, err error) {
 	if cfg.Capacity == 0 {
 		cfg.Capacity = defaultCapacity
@@ -92,7 +91,7 @@ func New(src page.Source, cfg Config) (_ *System, err error) {
 		rng:   random(cfg.Seed), seed0: random(cfg.Seed),
 	}
 	made := false
-	defer func() { // also where the source panics
+	defer func() { // also if the source panics
 		if !made {
 			err = errors.Join(err, s.release())
 		}
@@ -105,22 +104,24 @@ func New(src page.Source, cfg Config) (_ *System, err error) {
 	return s, nil
 }
 
-// Len returns how many particles live.
+// Len returns the number of live particles.
 func (s *System) Len() int { return s.n }
 
-// Capacity returns the most particles that may live at once.
+// Capacity returns the maximum number of live particles: Config.Capacity, or less if the system
+// refused that much address space. It is 0 after Close.
 func (s *System) Capacity() int { return s.max }
 
-// Motion returns the columns of positions and velocities, for forces that a Kind does not
-// know: a vortex, a magnet. Entries may be changed. The slices are valid until the next
-// Emit, Update, Reset, Trim or Close.
+// Motion returns the columns of positions and velocities, for forces that a Kind does not have, such
+// as a vortex or a magnet. The caller may change the entries. The slices are valid until the next
+// Emit, Burst, EmitRate, Update, Reset, Trim or Close.
 func (s *System) Motion() (x, y, vx, vy []float32) {
 	s.open("Motion")
 	return s.x[:s.n:s.n], s.y[:s.n:s.n], s.vx[:s.n:s.n], s.vy[:s.n:s.n]
 }
 
-// SetBounds says where kinds with Bounce bounce. The zero Bounds lets everything through.
-// A rectangle that is empty or not finite panics with a *memory.Misuse.
+// SetBounds sets the rectangle at whose sides kinds with a Bounce are reflected. With the zero
+// Bounds no particle is reflected. It panics with a *memory.Misuse if the rectangle is empty or not
+// finite.
 func (s *System) SetBounds(b Bounds) {
 	s.open("SetBounds")
 	if (b != Bounds{}) && (!(b.MinX < b.MaxX && b.MinY < b.MaxY) || !finite(b.MinX, b.MinY, b.MaxX, b.MaxY)) {
@@ -129,16 +130,17 @@ func (s *System) SetBounds(b Bounds) {
 	s.bounds = b
 }
 
-// Reserve commits memory for n particles ahead of time, so that no frame pays for it. The
-// error wraps memory.ErrTooLarge beyond the capacity, or is what the source returned, and
-// nothing has changed. After it a refused growth is tried again.
+// Reserve commits memory for n particles, so that no later Emit has to. The error wraps
+// memory.ErrTooLarge if n exceeds the capacity, or wraps the error of the source; nothing is
+// changed then. After a refused commit Emit does not ask the source again. Reserve makes it ask
+// again.
 func (s *System) Reserve(n int) error {
 	s.open("Reserve")
 	if n > s.max {
 		return fmt.Errorf("particles: reserve %d of at most %d particles: %w", n, s.max, memory.ErrTooLarge)
 	}
 	s.refused = false
-	if n <= s.room {
+	if n <= s.usable {
 		return nil
 	}
 	if err := s.commit(n); err != nil {
@@ -148,29 +150,29 @@ func (s *System) Reserve(n int) error {
 	return nil
 }
 
-// Reset removes every particle and begins the random sequence again. Kinds, bounds,
-// statistics and committed memory stay; a refused growth is tried again. Its cost does not
-// depend on the number of particles.
+// Reset removes all particles and restarts the random numbers from the seed. It keeps kinds,
+// bounds, statistics and committed memory. Emit asks the source again after a refused commit.
+// The cost does not depend on the number of particles.
 func (s *System) Reset() {
 	s.open("Reset")
 	s.n, s.rng, s.refused = 0, s.seed0, false
 	clear(s.alive[:])
 }
 
-// Trim gives back the memory behind rows that are free.
+// Trim decommits the memory of unused rows. The error is that of the source.
 func (s *System) Trim() error {
 	s.open("Trim")
 	return s.shrink(s.n)
 }
 
-// Close gives back the columns. A second Close does nothing; one that failed may be
-// repeated.
+// Close releases the columns and ends all particles. After an error it may be called again. A
+// further Close does nothing.
 func (s *System) Close() error {
 	s.shut()
 	return s.release()
 }
 
-// shut puts the books into the state of a closed system and touches no column.
+// shut sets the metadata of a closed system and touches no column.
 func (s *System) shut() {
 	s.n, s.closed = 0, true
 	clear(s.alive[:])
@@ -188,31 +190,29 @@ func misuseClosed(op string) {
 	panic(&memory.Misuse{Package: "particles", Op: op, Reason: "the system is closed"})
 }
 
-// Stats is a snapshot of a System's books.
+// Stats are the statistics of a System. These equations hold:
 //
-// These equations hold:
-//
-//	Alive <= Peak, Alive <= Room <= Capacity
+//	Alive <= Peak, Alive <= Rows <= Capacity
 //	Memory.Live == Alive, Memory.Allocs == Emitted, Memory.Failures == Failures
 type Stats struct {
-	Alive    int
-	Peak     int // most alive at once since New
-	Room     int // rows that are committed
-	Capacity int
-	Kinds    int
-	Emitted  uint64 // since New
-	Dropped  uint64 // not emitted for want of room, since New
-	Failures uint64 // growths refused by the budget or the system, since New
-	Memory   memory.Stats
+	Alive    int          // live particles
+	Peak     int          // high-water mark of Alive since New
+	Rows     int          // rows that are committed
+	Capacity int          // see System.Capacity
+	Kinds    int          // registered kinds
+	Emitted  uint64       // particles emitted since New
+	Dropped  uint64       // particles not emitted since New: no capacity, or no memory
+	Failures uint64       // commits that the source refused since New
+	Memory   memory.Stats // in bytes, a particle as one allocation
 }
 
-// Stats returns the books. It allocates nothing.
+// Stats returns the statistics. It allocates nothing.
 func (s *System) Stats() Stats {
 	m := s.columns.stats()
 	m.InUse, m.Peak = uint64(s.n)*rowBytes, uint64(s.peak)*rowBytes
 	m.Live, m.Allocs, m.Frees, m.Failures = uint64(s.n), s.emitted, s.emitted-uint64(s.n), s.failures
 	return Stats{
-		Alive: s.n, Peak: s.peak, Room: s.room, Capacity: s.max, Kinds: len(s.kinds),
+		Alive: s.n, Peak: s.peak, Rows: s.usable, Capacity: s.max, Kinds: len(s.kinds),
 		Emitted: s.emitted, Dropped: s.dropped, Failures: s.failures, Memory: m,
 	}
 }

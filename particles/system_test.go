@@ -19,7 +19,7 @@ func mustCheck(t testing.TB, s *System) {
 		t.Fatal(err)
 	}
 	st := s.Stats()
-	if st.Alive > st.Peak || st.Alive > st.Room || st.Room > st.Capacity || st.Memory.Live != uint64(st.Alive) ||
+	if st.Alive > st.Peak || st.Alive > st.Rows || st.Rows > st.Capacity || st.Memory.Live != uint64(st.Alive) ||
 		st.Memory.Allocs-st.Memory.Frees != st.Memory.Live || st.Memory.InUse > st.Memory.Committed ||
 		st.Memory.Committed > st.Memory.Reserved || st.Memory.InUse > st.Memory.Peak || st.Memory.Failures != st.Failures {
 		t.Fatalf("the equations of Stats do not hold: %+v", st)
@@ -100,10 +100,10 @@ func TestColumns_AreAlignedDisjointAndNeverMove(t *testing.T) {
 			t.Errorf("a column begins at %#x", b)
 		}
 	}
-	room := s.room
+	room := s.usable
 	s.Emit(&e, 99_999)
-	if s.room <= room || s.Len() != 100_000 || !slices.Equal(before, bases()) {
-		t.Errorf("room %d, then %d with %d particles; the columns moved: %t", room, s.room, s.Len(), !slices.Equal(before, bases()))
+	if s.usable <= room || s.Len() != 100_000 || !slices.Equal(before, bases()) {
+		t.Errorf("room %d, then %d with %d particles; the columns moved: %t", room, s.usable, s.Len(), !slices.Equal(before, bases()))
 	}
 	mustCheck(t, s)
 	if rowBytes != 2+5*4+unsafe.Sizeof(birth{}) {
@@ -204,11 +204,11 @@ func TestReserveAndTrim(t *testing.T) {
 	if err := s.Reserve(100_001); !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("beyond the capacity: %v", err)
 	}
-	if err := errors.Join(s.Reserve(100_000), s.Reserve(5)); err != nil || s.Stats().Room != 100_000 {
-		t.Errorf("Reserve: %v, room %d", err, s.Stats().Room)
+	if err := errors.Join(s.Reserve(100_000), s.Reserve(5)); err != nil || s.Stats().Rows != 100_000 {
+		t.Errorf("Reserve: %v, room %d", err, s.Stats().Rows)
 	}
 	s.Emit(&Emitter{Kind: register(t, s, Kind{}), Life: Just(1)}, 10)
-	if err := s.Trim(); err != nil || s.Stats().Room != 10 || s.Len() != 10 {
+	if err := s.Trim(); err != nil || s.Stats().Rows != 10 || s.Len() != 10 {
 		t.Errorf("Trim: %v, %+v", err, s.Stats())
 	}
 	mustCheck(t, s)
@@ -245,7 +245,7 @@ func TestClose_TwiceAndUseAfter(t *testing.T) {
 	}
 }
 
-// A callback at a soft mark panics at every height that growth passes; whoever recovers makes
+// A callback at a soft mark panics at every height that growth passes; code that recovers makes
 // the same call again.
 func TestEmitRate_APanicOfTheSourceLosesNoParticle(t *testing.T) {
 	life := func(mark uintptr) (*System, *Emitter, int) {
@@ -299,14 +299,14 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		want    string
 		corrupt func(*System)
 	}{
-		{"are not in order", func(s *System) { s.n = s.room + 1 }},
-		{"are not in order", func(s *System) { s.max = s.room - 1 }},
+		{"are not in order", func(s *System) { s.n = s.usable + 1 }},
+		{"are not in order", func(s *System) { s.max = s.usable - 1 }},
 		{"with a peak of", func(s *System) { s.peak = 9 }},
 		{"9 emitted", func(s *System) { s.emitted = 9 }},
 		{"or lies elsewhere", func(s *System) { s.vy = s.vy[1:] }},
 		{"or lies elsewhere", func(s *System) { s.vx = s.vy }},
 		{"or lies elsewhere", func(s *System) { s.kind = s.tint }},
-		{"bytes committed", func(s *System) { s.room = 1 << 18 }},
+		{"bytes committed", func(s *System) { s.usable = 1 << 18 }},
 		{"row 3 has kind 7 of 2", func(s *System) { s.kind[3] = 7 }},
 		{"of kind 0 live, counted as 11", func(s *System) { s.alive[0]++ }},
 		{"row 4 has 0 s left", func(s *System) { s.left[4] = 0 }},
@@ -350,7 +350,7 @@ func TestSystem_TouchesNothingOnceItsSourceHasEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustCheck(t, s)
-	if st := s.Stats(); st.Alive != 0 || st.Room != 0 || st.Memory.Committed != 0 || st.Memory.Reserved != 0 {
+	if st := s.Stats(); st.Alive != 0 || st.Rows != 0 || st.Memory.Committed != 0 || st.Memory.Reserved != 0 {
 		t.Errorf("its source has ended, and it has %+v", st)
 	}
 	for _, use := range []func(){

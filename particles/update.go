@@ -1,14 +1,13 @@
 package particles
 
-// blockRows is how many rows are moved before their dead are removed. Measured on a million
-// particles of which 1.6 % die a step, lowest of five, in ns each: 4.2 at 1024 rows, 3.1–3.2
-// at 4096, 2.6–2.8 at 16,384, and no better at 32,768 (2.5) or 65,536 (2.7) beyond the
-// spread of the runs. The result does not depend on it.
+// blockRows is how many rows are moved before their dead are removed. The result does not depend
+// on it. Measured on a million particles of which 1.6 % die in a step, lowest of five, in ns a
+// particle: 4.2 at 1024 rows, 3.1–3.2 at 4096, 2.6–2.8 at 16,384. 32,768 (2.5) and 65,536 (2.7)
+// are within the spread of the runs.
 //
-// The dead are listed by a branch that is rarely taken. Both alternatives were tried with
-// blocks of 4096: listing without the branch changed nothing at 10,000 and 100,000, and gave
-// 3.5 at a million; a second loop that looks for the dead gave 2.4 for 2.1 at 10,000, 2.8
-// for 2.3–2.4 at 100,000, and 3.4 at a million.
+// A rarely taken branch lists the dead. Two alternatives were tried with blocks of 4096. Listing
+// without a branch was equal at 10,000 and 100,000 and took 3.5 at a million. A second loop that
+// looks for the dead took 2.4 (2.1) at 10,000, 2.8 (2.3–2.4) at 100,000 and 3.4 at a million.
 const blockRows = 16384
 
 // A step is what one Update does to the velocities of a kind.
@@ -18,20 +17,20 @@ type step struct {
 	bounce float32
 }
 
-// Update moves time on by dt seconds: drag and gravity change the velocity, the velocity
-// the position, kinds with Bounce stay within the bounds, and what has used up its life is
-// removed. Nothing happens unless dt > 0.
+// Update advances all particles by dt seconds. It applies drag and gravity to the velocity and
+// the velocity to the position, reflects kinds with a Bounce at the bounds, and removes particles
+// whose life has ended. If dt is not positive it does nothing.
 //
-// The drag is 1/(1+Drag·dt), which is stable at any step. The result has the same bits on
-// every architecture, whatever the size of the blocks. It allocates nothing.
+// Drag divides the velocity by 1+Drag*dt, which is stable for any dt. The result has the same bits
+// on every architecture. Update allocates nothing. It panics with a *memory.Misuse if the System is
+// closed.
 func (s *System) Update(dt float32) {
 	s.open("Update")
 	if !(dt > 0) || s.n == 0 {
 		return
 	}
 	bouncers := s.prepare(dt)
-	// From the last block to the first: then the rows that fill the gaps have been moved
-	// and live, and need no second look.
+	// From the last block to the first: the rows that replace the dead have been moved already.
 	for hi := s.n; hi > 0; {
 		lo := (hi - 1) &^ (blockRows - 1)
 		dead := s.move(lo, hi, dt)
@@ -45,7 +44,7 @@ func (s *System) Update(dt float32) {
 	}
 }
 
-// prepare works out the steps and returns how many particles may bounce.
+// prepare computes the steps and returns how many particles may bounce.
 func (s *System) prepare(dt float32) (bouncers int) {
 	bounded := s.bounds != Bounds{}
 	for i := range s.kinds {
@@ -105,8 +104,8 @@ func (s *System) bounce(lo, hi int) {
 	}
 }
 
-// reflect mirrors p at the side that it has crossed, sends v inwards with a share of its
-// speed, and stops at the far side what was faster than the bounds are wide.
+// reflect mirrors p at the side that it has crossed and turns v inwards with a share of its speed.
+// A particle that would cross the opposite side stops there.
 func reflect(p, v *float32, lo, hi, share float32) {
 	side := lo
 	if *p > hi {

@@ -79,12 +79,13 @@ func (k *Kind) check() error {
 	return nil
 }
 
-// Validate checks every field, as of an emitter that was read from a file. The error names the first that is
-// wrong, its value and the values that are allowed, and wraps memory.ErrConfig. Lives are at most an hour, all
-// else at most 1e9 in its unit. Whether the kind is registered it does not know.
+// Validate checks every field but Kind, for example of an emitter that was read from a file. The
+// error names the first invalid field, its value and the allowed values, and wraps
+// memory.ErrConfig. Lives are at most 3600 s, other values at most 1e9 in their unit.
 //
-// An emitter that fails here may be used: Emit then limits values to 1e9 and lives to 1/1024 s to an hour, and takes
-// a value that is not finite for 0. A place that is not finite is out of sight.
+// An emitter that fails Validate may still be used. Emit then limits values to 1e9 and lives to
+// 1/1024 to 3600 s. It uses 0 for a value that is not finite, and places a particle out of sight if
+// X or Y is not finite.
 func (e *Emitter) Validate() error {
 	if e.Shape > Line {
 		return fmt.Errorf("particles: emitter: Shape %d: want 0 to %d: %w", e.Shape, Line, memory.ErrConfig)

@@ -1,7 +1,7 @@
 package main
 
-// Digging turns rock into ground on which the game can be played: open discs around the places, no passage narrower
-// than a horde needs, no splinter of rock, and one piece of open ground.
+// Digging turns rock into ground on which the game can be played. There are open discs around the places, no passage
+// is narrower than a horde needs, no splinter of rock is left, and all open ground is connected.
 
 const (
 	passage  = 6 // half of the narrowest passage, in cells
@@ -69,8 +69,8 @@ func (g mask) tunnel(x0, y0, x1, y1 int) {
 	}
 }
 
-// drop turns those parts of one kind, rock or open ground, into the other, in which no disc of a radius has room: an
-// opening, as morphology calls it, by two exact distance transforms.
+// drop removes the parts of one kind, rock or open ground, into which no disc of a radius fits. It is a
+// morphological opening by two exact distance transforms.
 func (g mask) drop(kind uint8, radius int) {
 	d := g.squares(func(i int) bool { return g[i] != kind })
 	near := g.squares(func(i int) bool { return d[i] > int32(radius*radius) })

@@ -20,7 +20,7 @@ const (
 	drifterLobes  = 7
 )
 
-// drifterMiddle is ahead of the middle of the picture, which leaves room for the threads.
+// drifterMiddle is ahead of the middle of the picture, which leaves space for the threads.
 var drifterMiddle = vec{8, 0}
 
 // drifterThreads trail behind the bell, the middle one longest.

@@ -10,8 +10,8 @@
 //	go run ./assets/gen -wav DIR    writes the sounds as WAV, and nothing else, for players that know no FLAC
 //	go run ./assets/gen -sheet FILE composes some of each realm's ground into a PNG file, and nothing else
 //
-// A picture is a function from a point to an ink: signed distances give crisp edges, hashed lattice noise gives
-// texture, and nothing depends on time, order or a random source, so the same files come out each time. A sound is a
+// A picture is a function from a point to an ink. Signed distances give crisp edges, and hashed lattice noise gives
+// texture. Nothing depends on time, order or a random source, so every run writes the same files. A sound is a
 // function from seconds to a sample in the same way.
 package main
 

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// A target is one thing that gen makes: a picture, a sound or a realm. The level files are no targets: they are
-// written each time, as they list the pictures.
+// A target is a picture, a sound or a realm. Level files are not targets: gen writes them each time, because they
+// list the pictures.
 type target struct {
 	name  string
 	label string       // the file or folder it writes, for the report
@@ -19,8 +19,8 @@ type target struct {
 	write func() error // safe for concurrent use
 }
 
-// matches reports whether -only NAME selects the target: its own name, or the part of it before an underscore, so
-// that "drifter" is both pictures of the enemy, and "tide" a realm with its music.
+// matches reports whether -only NAME selects the target. NAME is its own name or the part before an underscore:
+// "drifter" selects both pictures of the enemy, "tide" a realm with its music.
 func (t target) matches(name string) bool {
 	return t.name == name || strings.HasPrefix(t.name, name+"_")
 }
@@ -56,7 +56,7 @@ func selected(o *options) ([]target, error) {
 	}
 	for _, name := range strings.Split(o.only, ",") {
 		if !slices.ContainsFunc(all, func(t target) bool { return t.matches(name) }) {
-			return nil, fmt.Errorf("-only %.40q: there is no such picture, sound or realm; allowed: %s", name, strings.Join(families(all), ", "))
+			return nil, fmt.Errorf("-only %.40q: there is no such picture, sound or realm; allowed: %s", name, strings.Join(groups(all), ", "))
 		}
 	}
 	return slices.DeleteFunc(all, func(t target) bool {
@@ -64,12 +64,12 @@ func selected(o *options) ([]target, error) {
 	}), nil
 }
 
-// families returns the shortest names that select every target.
-func families(all []target) (names []string) {
+// groups returns the shortest names that together select every target.
+func groups(all []target) (names []string) {
 	for _, t := range all {
 		if !slices.ContainsFunc(all, func(u target) bool { return u.name != t.name && t.matches(u.name) }) {
-			family, _, _ := strings.Cut(t.name, "_")
-			names = append(names, family)
+			group, _, _ := strings.Cut(t.name, "_")
+			names = append(names, group)
 		}
 	}
 	slices.Sort(names)
