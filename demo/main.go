@@ -47,7 +47,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if limits.Limited() {
-		if err := page.AddressRoom(leastRoom); err != nil {
+		if err := page.ProbeAddresses(leastRoom); err != nil {
 			fmt.Fprintln(stderr, "demo: the limit on address space (ulimit -v) is too low:", err)
 			return 1
 		}

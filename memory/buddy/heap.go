@@ -99,7 +99,7 @@ const (
 	maxBytes = 1<<32 - 1 // the largest block: entry.next holds the request
 
 	entryBytes = 12 // of books per unit
-	// maxUnits keeps the books below the 1 GiB that page.NewPrefixWithBooks makes room for, also
+	// maxUnits keeps the books below the 1 GiB that page.NewPrefixWithMetadata makes room for, also
 	// where the reservation is rounded up to the next size of the ladder.
 	maxUnits = 1 << 25
 )
@@ -126,7 +126,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	}
 	grain := align.GrainOf(cfg.MinBlock)
 	want := ladderOver(cfg.System, grain.Count(cfg.Reserve))
-	mem, err := page.NewPrefixWithBooks(src, grain.Bytes(want.root()), page.Granule, 0,
+	mem, err := page.NewPrefixWithMetadata(src, grain.Bytes(want.root()), page.Granule, 0,
 		func(reserved uintptr) uint64 { return uint64(reserved>>grain) * entryBytes })
 	if err != nil {
 		return nil, fmt.Errorf("buddy: new Heap of %d bytes: %w", cfg.Reserve, err)

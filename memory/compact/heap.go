@@ -154,7 +154,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		return nil, fmt.Errorf("compact: new Heap: Blocks %d: want at most %d: %w: %w",
 			cfg.Blocks, math.MaxInt/unsafe.Sizeof(record{})-head-1, memory.ErrConfig, memory.ErrTooLarge)
 	}
-	if err := page.HeapRoom(books); err != nil {
+	if err := page.ProbeHeap(books); err != nil {
 		return nil, fmt.Errorf("compact: new Heap: %d records: %w", cfg.Blocks, err)
 	}
 	mem, err := page.NewPrefix(src, cfg.Reserve, cfg.Step, cfg.Step)

@@ -74,7 +74,7 @@ const (
 	// maxBytes is the largest block: the live map holds one more than it in 32 bits.
 	maxBytes  = 1<<32 - 2
 	liveBytes = 4 // of books per granule: an entry of the live map
-	// maxGranules: books of 1 GiB are the most that page.NewPrefixWithBooks makes room for.
+	// maxGranules: books of 1 GiB are the most that page.NewPrefixWithMetadata makes room for.
 	maxGranules = 1 << 28
 	// firstRuns is the room that the list of runs starts with: 4 KiB. It doubles.
 	firstRuns = 512
@@ -99,7 +99,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		return nil, fmt.Errorf("freelist: new Heap: Reserve %d: want at most %d with a Granule of %d: %w", cfg.Reserve, most, cfg.Granule, memory.ErrConfig)
 	}
 	grain := align.GrainOf(cfg.Granule)
-	mem, err := page.NewPrefixWithBooks(src, cfg.Reserve, page.Granule, 0,
+	mem, err := page.NewPrefixWithMetadata(src, cfg.Reserve, page.Granule, 0,
 		func(reserved uintptr) uint64 { return uint64(reserved>>grain) * liveBytes })
 	if err != nil {
 		return nil, fmt.Errorf("freelist: new Heap of %d bytes: %w", cfg.Reserve, err)

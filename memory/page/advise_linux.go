@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const mapNoReserve = unix.MAP_NORESERVE
 
-// adviseHuge reports whether the kernel took the advice; one built without huge pages does not.
+// adviseHuge reports whether the kernel took the advice. A kernel without huge pages does not.
 func adviseHuge(b []byte) bool { return unix.Madvise(b, unix.MADV_HUGEPAGE) == nil }
 
 // populate reports whether the kernel faulted the pages in (Linux 5.14 and later).

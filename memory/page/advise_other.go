@@ -2,7 +2,7 @@
 
 package page
 
-// The other kernels overcommit reservations of their own accord, or have no such flag.
+// The other kernels overcommit reservations by default, or have no such flag.
 const mapNoReserve = 0
 
 func adviseHuge([]byte) bool { return false }

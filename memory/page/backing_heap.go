@@ -2,5 +2,5 @@
 
 package page
 
-// heapOnly: the sanitizers watch Go's own memory only.
+// heapOnly: the sanitizers check Go's own memory only.
 const heapOnly = true

@@ -11,48 +11,47 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A Carve is a Source that cuts its reservations out of one larger one, front to back, so
-// that everything built on it lies in one range of addresses and a pointer's owner is found
-// by comparing. What is released is not cut again before the Carve itself is dropped: a
-// stale pointer then cannot land in somebody else's blocks. One goroutine at a time.
+// A Carve is a Source that takes its reservations from one larger reservation, front to back. All of them lie in one
+// range of addresses, so comparisons find the owner of a pointer. Released addresses are not reserved again until
+// Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one goroutine at a time.
 //
-// Whoever releases the large reservation closes the Carve first. From then on it refuses
-// everything with memory.ErrClosed, and what stands on it has been told (see [Watched]).
+// The caller closes the Carve before it releases the large reservation. After Close, Reserve, Commit and Decommit fail
+// with memory.ErrClosed. Allocators in the Carve are closed with it (see [Watched]).
 //
-// A Carve may cut up a part that another one has cut, as a manager within a manager does, if
-// its source is that other one or stands on it (see [Layered]). If the source is [Watched], as
-// that other one and a [Limit] on it are, it is closed with it.
-//
-// Invariants, verified by Check:
-//
-//	(1) next <= mem.Size, and next is a multiple of BaseAlign or mem.Size
-//	(2) a closed Carve has no memory and nobody who watches
+// A Carve may divide a reservation of another Carve, as a manager within a manager does. Its source must be the other
+// Carve or pass calls on to it (see [Layered]). A Carve whose source is [Watched] is closed when the source ends.
 type Carve struct {
+	// Invariants, verified by Check:
+	//
+	//	(1) next <= mem.Size, and next is a multiple of BaseAlign or mem.Size
+	//	(2) a closed Carve has no memory and no watchers
+
 	src      Source
 	mem      Memory
-	next     uintptr
-	calls    int        // of src that are under way
+	next     uintptr    // bytes from the front that are reserved
+	calls    int        // calls of src that are running
 	watchers []*watcher // oldest first
-	unwatch  func()     // takes back that the end of src closes this one; nil: src has none
+	unwatch  func()     // stops watching src; nil if src is not Watched
 }
 
 type watcher struct{ lost func() }
 
-// carves are all that are open, so that no two cut up the same bytes. A Carve that was
-// dropped without Close leaves the list when it is collected.
+// This list has all open Carves, so that no two divide the same bytes. A Carve that became garbage without Close
+// is removed when it is collected.
 var carves struct {
 	sync.Mutex
 	open []weak.Pointer[Carve]
 }
 
-// NewCarve cuts from mem, a reservation of src or a part of one, which stays the caller's to
-// release, after Close. The error wraps memory.ErrConfig if src is nil, if mem is empty, not aligned
-// to BaseAlign or not of whole granules, or if another open Carve cuts from some of the same bytes
-// and they are not a part that it has cut off. If src has ended it is memory.ErrClosed. Cost:
-// proportional to the open Carves of the process.
+// NewCarve returns a Carve of mem, a reservation of src or a part of one. The caller still owns mem and releases it
+// after Close.
+//
+// The error wraps memory.ErrConfig if src is nil, or if mem is empty, not aligned to BaseAlign or not of whole
+// granules. So it does if another open Carve divides some of the same bytes, unless mem is a reservation of that Carve.
+// If src has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	if src == nil || mem.Base == nil || mem.Size == 0 || !mem.sound() {
-		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T; wanted are a source and whole granules of %d, aligned to %d: %w",
+		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T: want a source and whole granules of %d, aligned to %d: %w",
 			mem.Size, mem.Base, src, Granule, BaseAlign, memory.ErrConfig)
 	}
 	c := &Carve{src: src, mem: mem}
@@ -68,7 +67,7 @@ func NewCarve(src Source, mem Memory) (*Carve, error) {
 	return c, nil
 }
 
-// enlist takes c up among those that are open.
+// enlist adds c to the open Carves.
 func (c *Carve) enlist() error {
 	carves.Lock()
 	defer carves.Unlock()
@@ -78,7 +77,7 @@ func (c *Carve) enlist() error {
 	})
 	for _, w := range carves.open {
 		if o := w.Value(); o != nil && o.overlaps(c.mem) && !(o.cut(c.mem) && o.under(c.src)) {
-			return fmt.Errorf("page: the %d bytes at %p overlap the %d bytes at %p that another Carve cuts up: %w",
+			return fmt.Errorf("page: the %d bytes at %p overlap the %d bytes at %p of another Carve: %w",
 				c.mem.Size, c.mem.Base, o.mem.Size, o.mem.Base, memory.ErrConfig)
 		}
 	}
@@ -86,14 +85,13 @@ func (c *Carve) enlist() error {
 	return nil
 }
 
-// cut reports whether m is a part that c has cut off: cutting that up again is nobody else's
-// business. All of c's own bytes are no part.
+// cut reports whether m lies in the reserved bytes of c, but is not all of c. Then another Carve may divide it.
 func (c *Carve) cut(m Memory) bool {
 	off := uintptr(m.Base) - uintptr(c.mem.Base)
 	return off < c.next && m.Size <= c.next-off && m.Size < c.mem.Size
 }
 
-// under reports whether what src does passes through c.
+// under reports whether src passes calls on to c.
 func (c *Carve) under(src Source) bool {
 	for {
 		switch s := src.(type) {
@@ -114,10 +112,9 @@ func (c *Carve) overlaps(m Memory) bool {
 	return uintptr(c.mem.Base)-uintptr(m.Base) < m.Size || uintptr(m.Base)-uintptr(c.mem.Base) < c.mem.Size
 }
 
-// Close ends c: what stands on it is told, newest first and each once, and must not touch its
-// memory any more. The large reservation is the caller's, to be released afterwards. A second
-// Close does nothing. If somebody who is told panics the others are told all the same, and the
-// panic goes on.
+// Close ends c. It calls the functions of Watch, newest first, each once, which close the allocators in c. The caller
+// releases the large reservation afterwards. A second Close does nothing. If a function panics, Close calls the others
+// and then panics with its value.
 func (c *Carve) Close() {
 	carves.Lock()
 	unwatch := c.unwatch
@@ -132,7 +129,7 @@ func (c *Carve) Close() {
 func (c *Carve) tell() {
 	defer func() {
 		if len(c.watchers) > 0 {
-			c.tell() // the last one did not return
+			c.tell() // the last one panicked
 		}
 	}()
 	for n := len(c.watchers); n > 0; n = len(c.watchers) {
@@ -142,7 +139,7 @@ func (c *Carve) tell() {
 	}
 }
 
-// Watch has lost called at Close; it returns nil once closed, see [Watched].
+// Watch registers lost, which Close calls. It returns nil if c is closed; see [Watched].
 func (c *Carve) Watch(lost func()) (unwatch func()) {
 	if c.src == nil {
 		return nil
@@ -154,33 +151,33 @@ func (c *Carve) Watch(lost func()) (unwatch func()) {
 	}
 }
 
-// Left returns the bytes of address space that are still uncut.
+// Left returns the bytes of address space that are not reserved yet.
 func (c *Carve) Left() uintptr { return c.mem.Size - c.next }
 
-// Reset lets c cut from the front again. Everything that was cut before must have been
-// decommitted and be in nobody's hands: while somebody watches it is a [*memory.Misuse].
+// Reset makes all addresses of c available again. The caller must have decommitted all reservations, and must not use
+// them. If functions of Watch are registered, Reset panics with a [*memory.Misuse].
 func (c *Carve) Reset() {
 	if n := len(c.watchers); n > 0 {
 		panic(&memory.Misuse{Package: "page", Op: "Reset", Addr: uintptr(c.mem.Base), Size: c.mem.Size,
-			Reason: fmt.Sprintf("%d still stand on this Carve: close them first", n)})
+			Reason: fmt.Sprintf("%d allocators still use this Carve: close them first", n)})
 	}
 	c.next = 0
 }
 
-// PageSize passes on; a closed Carve commits nothing, in Granules.
+// PageSize returns that of the source, or a Granule if c is closed.
 func (c *Carve) PageSize() uintptr { return SizeOf(c.src) }
 
-// AheadTo passes on.
+// AheadTo returns that of the source, or 0 if c is closed.
 func (c *Carve) AheadTo() uintptr { return aheadOf(c.src) }
 
-// Busy reports whether the source of c commits or decommits for it just now: whoever is told of
-// the end of c then is called out of there.
+// Busy reports whether the source is running Commit or Decommit for c. If c ends meanwhile, the functions of Watch are
+// called within that call.
 func (c *Carve) Busy() bool { return c.calls > 0 }
 
-// Memory returns the range that c cuts from; the zero Memory once closed.
+// Memory returns the large reservation, or the zero Memory if c is closed.
 func (c *Carve) Memory() Memory { return c.mem }
 
-// Reserve cuts off the next size bytes, and one granule of guard behind them.
+// Reserve reserves the next size bytes, and one granule behind them as a guard.
 func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	if c.src == nil {
 		return Memory{}, memory.ErrClosed
@@ -197,8 +194,7 @@ func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	return m, nil
 }
 
-// Commit passes on, at m's place in the large reservation. What c has not cut is a
-// [*memory.Misuse].
+// Commit commits bytes of the large reservation. If m is not a reservation of c, it panics with a [*memory.Misuse].
 func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed
@@ -209,7 +205,8 @@ func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	return c.src.Commit(c.mem, c.place("Commit", m)+off, size)
 }
 
-// Decommit passes on, at m's place in the large reservation.
+// Decommit decommits bytes of the large reservation. If m is not a reservation of c, it panics with a
+// [*memory.Misuse].
 func (c *Carve) Decommit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed
@@ -220,25 +217,25 @@ func (c *Carve) Decommit(m Memory, off, size uintptr) error {
 	return c.src.Decommit(c.mem, c.place("Decommit", m)+off, size)
 }
 
-// Release does nothing: addresses go back with the whole.
+// Release does nothing: the addresses are released with the large reservation.
 func (c *Carve) Release(Memory) error { return nil }
 
-// place returns where m lies in the large reservation, and panics if that is nowhere.
+// place returns the offset of m in the large reservation, and panics if m is not in it.
 func (c *Carve) place(op string, m Memory) uintptr {
 	off := uintptr(m.Base) - uintptr(c.mem.Base)
 	if off >= c.next || m.Size > c.next-off {
-		panic(&memory.Misuse{Package: "page", Op: op, Addr: uintptr(m.Base), Size: m.Size, Reason: "the memory was not cut by this Carve"})
+		panic(&memory.Misuse{Package: "page", Op: op, Addr: uintptr(m.Base), Size: m.Size, Reason: "the memory is not a reservation of this Carve"})
 	}
 	return off
 }
 
-// Check verifies the equations above the type.
+// Check returns an error if the metadata is corrupt.
 func (c *Carve) Check() error {
 	switch {
 	case c.next > c.mem.Size || c.next%BaseAlign != 0 && c.next != c.mem.Size:
-		return fmt.Errorf("page: the next cut at %d is no multiple of %d within %d bytes", c.next, BaseAlign, c.mem.Size)
+		return fmt.Errorf("page: the next reservation at %d is not a multiple of %d within %d bytes", c.next, BaseAlign, c.mem.Size)
 	case c.mem.Base == nil && len(c.watchers) > 0:
-		return fmt.Errorf("page: %d stand on a closed Carve", len(c.watchers))
+		return fmt.Errorf("page: %d watchers of a closed Carve", len(c.watchers))
 	}
 	return nil
 }

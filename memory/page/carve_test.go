@@ -92,7 +92,7 @@ func TestCarve_WhatStandsOnAClosedOneIsToldAndTouchesNothing(t *testing.T) {
 	if len(told) != 2 || told[0] != 2 || told[1] != 0 {
 		t.Errorf("told %v; want those that are open, newest first: 2, 0", told)
 	}
-	src.FailReturns = true // whoever asks the system now touches what is no longer ours
+	src.FailReturns = true // a call of the system would touch memory that has a new owner
 	if err := errors.Join(p[0].Close(), p[2].Close(), p[0].Check(), c.Check()); err != nil {
 		t.Error(err)
 	}
@@ -134,8 +134,8 @@ func TestCarve_MemoryOfAnotherIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memtest.Misuse(t, func() { _ = a.Commit(m, 0, page.Granule) }, "page.Commit", "not cut by this Carve")
-	memtest.Misuse(t, func() { _ = a.Decommit(m, 0, page.Granule) }, "page.Decommit", "not cut by this Carve")
+	memtest.Misuse(t, func() { _ = a.Commit(m, 0, page.Granule) }, "page.Commit", "not a reservation of this Carve")
+	memtest.Misuse(t, func() { _ = a.Decommit(m, 0, page.Granule) }, "page.Decommit", "not a reservation of this Carve")
 }
 
 func TestCarve_EveryFlippedBitEndsCheck(t *testing.T) {
@@ -200,7 +200,7 @@ func TestCarve_WhatReachesBeyondTheCutsIsRefused(t *testing.T) {
 		}
 		more := m
 		more.Size = 2*page.BaseAlign + page.Granule // a cut and its guard take two
-		memtest.Misuse(t, func() { _ = c.Commit(more, 0, page.Granule) }, "was not cut by this Carve")
+		memtest.Misuse(t, func() { _ = c.Commit(more, 0, page.Granule) }, "is not a reservation of this Carve")
 		if err := c.Commit(m, 0, page.Granule); err != nil {
 			t.Errorf("cut %d: %v", i, err)
 		}

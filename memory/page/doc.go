@@ -1,53 +1,52 @@
-// Package page gets address space for the allocators of Strata, and gives it back.
+// Package page reserves address space for allocators, commits memory to it, and returns both to the system.
 //
 // # The idea
 //
-// Address space is cheap, memory is not. A family reserves once, as much as it may ever
-// need, and commits a growing prefix of it; so nothing moves when it grows, every block is
-// one base and an offset, and a budget is a limit on commits.
+// Address space is cheap, memory is not. An allocator reserves once, as much as it may ever need, and commits
+// a growing prefix of it. So nothing moves when it grows, a block is a base and an offset, and a budget is a
+// limit on commits.
 //
 // # Layout
 //
 //	Base                          Base+committed            Base+Size
 //	  | readable, writable, zeroed |   inaccessible           | guard |
-//	  ^ aligned to 64 KiB          ^ page boundary                     never handed out
+//	  ^ aligned to 64 KiB          ^ page boundary                     never allocated
 //
-// Where nobody chose a step, what a [Prefix] commits at once is 1/32 of what it has, from 16 to
-// 256 KiB, and whole pages of the system, whatever their size.
+// By default a [Prefix] commits 1/32 of its committed bytes at once, from 16 to 256 KiB, in whole pages of the
+// system.
 //
-// The guard behind each reservation makes Base+Size a legal pointer of the same object, and
-// turns a run off the end into a fault on its line (on the heap backing: into a byte that
-// belongs to the reservation and to nobody).
+// The guard behind each reservation makes Base+Size a legal pointer into the same object. An access beyond the
+// end faults; with [Heap] it touches bytes that no block uses.
 //
 // # Use it when, and when not
 //
-// Use a [Prefix] to build an allocator; use a [Limit] to give one a budget. A game uses the
-// families, or memory/tiers, and touches this package only to choose a [Source].
+// Use a [Prefix] to build an allocator, and a [Limit] to give one a budget. A game uses the allocators, or
+// memory/tiers, and this package only to choose a [Source].
 //
 // # Cost
 //
 //	operation                                cost
 //	Reserve, Release                         one system call
-//	Commit                                   one system call per step, then a page fault
-//	                                         (about 1 µs) per first touch of a page; with
+//	Commit                                   one system call for each step, then a page fault
+//	                                         (about 1 µs) for the first access to each page; with
 //	                                         HugePages and Prefault all of them at once
 //	Decommit                                 one system call
-//	Prefix.Ensure within what is committed   one comparison
-//	NewCarve                                 a comparison with each open Carve of the process
+//	Prefix.Ensure within committed memory    one comparison
+//	NewCarve                                 one comparison with each open Carve of the process
 //
 // # Concurrency and the collector
 //
-// [OS] and [Heap] may be used from several goroutines. [Prefix] and [Limit] belong to one.
-// The collector neither scans nor moves what OS reserves; what Heap reserves is one Go
-// object without pointers, kept by the Memory value, and the race detector and checkptr see it.
-// Release unmaps: nobody may hold a pointer into the range, because a stale one may later
-// look like a pointer into a Go span, which ends the process. Allocators therefore release in
-// Close only, and a [Carve] that is closed before what stands on it tells them ([Watched]):
-// they are closed then, too, and touch nothing.
+// [OS] and [Heap] are safe for concurrent use. A [Prefix], [Limit] or [Carve] belongs to one goroutine at a time.
+// The collector neither scans nor moves what OS reserves. A reservation of Heap is one Go object without
+// pointers, which its Memory keeps alive; the race detector and checkptr see it.
+//
+// Release unmaps the memory, so there must be no pointer into it. Go may later map a span at that address, and ends
+// the process if it finds a pointer to a free part of the span. Allocators therefore release in Close only. A
+// [Carve] that is closed closes the allocators in it, so they touch its memory no more (see [Watched]).
 //
 // # Source
 //
-// Reserving and committing apart is the classic design of virtual memory allocators; see
-// Hanson, "Fast allocation and deallocation of memory based on object lifetimes" (1990) for
-// the arenas that stand on it, and the manual pages of mmap(2) and VirtualAlloc.
+// Separate reserving and committing is the classic design of virtual memory allocators. See Hanson, "Fast
+// allocation and deallocation of memory based on object lifetimes" (1990) for arenas on top of it, and the manual
+// pages of mmap(2) and VirtualAlloc.
 package page

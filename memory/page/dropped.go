@@ -10,23 +10,21 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Dropped is a Prefix that became garbage without having been closed: an allocator that
-// somebody forgot. It is reported also if it does no harm. What [OS] has reserved stays reserved
-// and committed until the process ends, since a pointer into it may be left. What [Heap] has
-// reserved is Go's: it is collected when no pointer into it is left.
+// A Dropped describes a Prefix that became garbage without Close, in an allocator that the program lost. It is
+// reported even if it does no harm. A reservation of [OS] stays reserved and committed until the process ends, because
+// a pointer into it may exist. A reservation of [Heap] is collected when there is no pointer into it.
 type Dropped struct {
-	Bytes uintptr // that were reserved
-	Site  string  // who made it, innermost first
+	Bytes uintptr // the size of the reservation
+	Site  string  // the callers that made it, innermost first
 }
 
 func (d Dropped) String() string {
 	return fmt.Sprintf("page: %d bytes of address space were reserved and never closed, by %s", d.Bytes, d.Site)
 }
 
-// OnDropped makes the runtime call f for each Prefix that is dropped from now on, on a goroutine of
-// its own; nil restores the default, a line on standard error. Builds with -tags memdebug or -race
-// watch for that, others do not: it costs a stack walk for each Prefix. What is dropped at the end
-// of the program is not reported.
+// OnDropped sets the function that is called for each [Dropped] Prefix, on a goroutine of the runtime. nil sets the
+// default, which prints a line on standard error. Only builds with -tags memdebug or -race detect them, at the cost of
+// a stack trace for each Prefix. What is lost when the program ends is not reported.
 func OnDropped(f func(Dropped)) {
 	if f == nil {
 		f = complain
@@ -40,31 +38,31 @@ func init() { OnDropped(nil) }
 
 func complain(d Dropped) { fmt.Fprintln(os.Stderr, d) }
 
-// A ticket is garbage when the Prefix that holds it is.
-type ticket struct {
+// A tracker is garbage when the Prefix that contains it is.
+type tracker struct {
 	cleanup runtime.Cleanup
-	_       [2]uintptr // no tiny object: those share a block, and its end
+	_       [2]uintptr // keeps it from being a tiny object, several of which share a block
 }
 
-// watchDropped returns a ticket for a Prefix of that many bytes, or nil where builds do not watch.
-func watchDropped(bytes uintptr) *ticket {
+// watchDropped returns a tracker for a Prefix of that many bytes, or nil in builds that do not detect dropped ones.
+func watchDropped(bytes uintptr) *tracker {
 	if !invariant.Debug {
 		return nil
 	}
 	d := Dropped{Bytes: bytes, Site: callers()}
-	t := new(ticket)
+	t := new(tracker)
 	t.cleanup = runtime.AddCleanup(t, func(d Dropped) { (*onDropped.Load())(d) }, d)
 	return t
 }
 
-// end says that the Prefix was closed in good order.
-func (t *ticket) end() {
+// end records that the Prefix was closed.
+func (t *tracker) end() {
 	if t != nil {
 		t.cleanup.Stop()
 	}
 }
 
-// callers names who called NewPrefix, and who called those.
+// callers returns the callers of NewPrefix, innermost first.
 func callers() string {
 	var pcs [6]uintptr
 	var b strings.Builder

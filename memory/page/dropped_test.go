@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// forget makes a Prefix that nobody holds, and closes another.
+// forget makes a Prefix without keeping it, and closes another.
 func forget(t *testing.T) {
 	t.Helper()
 	p, err := page.NewPrefix(nil, 1<<20, 0, 0)

@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A budget is a Source that says no.
+// A budget is a Source that refuses commits above its limit.
 func ExampleLimit() {
 	budget := page.NewLimit(nil, 1<<20)
 	ground, err := page.NewPrefix(budget, 16<<20, 0, 0)

@@ -28,7 +28,7 @@ func TestPrefix_WhatTheMarkCallsCannotTakeTheGroundFromUnderIt(t *testing.T) {
 		if err := p.Close(); err == nil || !strings.Contains(err.Error(), "cannot be closed while it commits") {
 			t.Errorf("Close: %v", err)
 		}
-		memtest.Misuse(t, func() { _ = p.Ensure(4 * page.Granule) }, "page.Ensure", "must not allocate from that budget")
+		memtest.Misuse(t, func() { _ = p.Ensure(4 * page.Granule) }, "page.Ensure", "must not allocate from its own budget")
 	})
 	if err := errors.Join(p.Ensure(2*page.Granule), p.Check()); err != nil {
 		t.Fatal(err)
@@ -108,11 +108,11 @@ func TestLimit_MarksAtTheEnds(t *testing.T) {
 func TestLimit_MoreBackThanWasCommittedIsRefused(t *testing.T) {
 	l := page.NewLimit(nil, 64<<10)
 	m := reserve(t, l, 1<<20)
-	memtest.Misuse(t, func() { _ = l.Decommit(m, 0, page.Granule) }, "page.Decommit", "size 16384", "the Limit has committed 0 bytes only")
+	memtest.Misuse(t, func() { _ = l.Decommit(m, 0, page.Granule) }, "page.Decommit", "size 16384", "the Limit has only 0 committed bytes")
 	if err := l.Commit(m, 0, 64<<10); err != nil {
 		t.Fatal(err)
 	}
-	memtest.Misuse(t, func() { _ = l.Decommit(m, 0, 80<<10) }, "page.Decommit", "the Limit has committed 65536 bytes only")
+	memtest.Misuse(t, func() { _ = l.Decommit(m, 0, 80<<10) }, "page.Decommit", "the Limit has only 65536 committed bytes")
 	if err := l.Commit(m, 64<<10, page.Granule); !errors.Is(err, memory.ErrOutOfMemory) || l.Committed() != 64<<10 {
 		t.Errorf("beyond the budget: %v, %d committed", err, l.Committed())
 	}
@@ -207,7 +207,7 @@ func TestPrefix_DoesNotBelieveASourceThatCannotCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = p.Ensure(2 * page.Granule)
-		if err == nil || !strings.Contains(err.Error(), "wanted are whole granules, from 32768 to 65536") || p.Committed() != 0 || l.Committed() != 0 || p.Check() != nil {
+		if err == nil || !strings.Contains(err.Error(), "want whole granules, from 32768 to 65536") || p.Committed() != 0 || l.Committed() != 0 || p.Check() != nil {
 			t.Errorf("%d bytes: %v, %d committed, %d by the budget", got, err, p.Committed(), l.Committed())
 		}
 		_ = p.Close()
@@ -314,7 +314,7 @@ func TestPrefix_TriesLessOnceWhereThereIsLess(t *testing.T) {
 	}
 }
 
-// What a source gives back is not committed by halves where it ends in the midst of that.
+// If a source ends during a Decommit, the Prefix has no committed bytes.
 func TestPrefix_WhoseSourceEndsWhileItGivesBackIsClosed(t *testing.T) {
 	for name, call := range map[string]struct {
 		f    func(p *page.Prefix) error
@@ -348,7 +348,7 @@ func TestPrefix_AnEnsureOutOfATrimIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	src.decommit = func() {
-		memtest.Misuse(t, func() { _ = p.Ensure(4 * page.Granule) }, "page.Ensure", "must not allocate from that budget")
+		memtest.Misuse(t, func() { _ = p.Ensure(4 * page.Granule) }, "page.Ensure", "must not allocate from its own budget")
 		if err := p.Close(); err == nil {
 			t.Error("Close in the midst of a Trim")
 		}
@@ -362,7 +362,7 @@ func TestPrefix_AnEnsureOutOfATrimIsRefused(t *testing.T) {
 	}
 }
 
-// A calling source calls somebody out of Decommit.
+// A calling source calls a function within Decommit.
 type calling struct {
 	page.Source
 	decommit func()

@@ -8,18 +8,17 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Heap returns the stand-in backing: each reservation is one pointer-free object of the Go
-// heap. Reserving costs the memory at once; Commit zeroes; Release drops the reference.
-// Under -race and checkptr every byte of it is watched. Safe for concurrent use.
+// Heap returns a source whose reservations are pointer-free objects of the Go heap. Reserve allocates all of the memory;
+// Decommit zeroes it; Release does nothing, and the object is collected when there is no pointer into it. With -race and
+// checkptr every byte is checked. Safe for concurrent use.
 //
-// Go ends the process when its heap cannot grow, so the system is asked first: what it would
-// refuse is refused here, as an error. Where it cannot be asked, in the browser, the most that
-// one reservation may have is 1 GiB.
+// Go ends the process if its heap cannot grow. Reserve therefore asks the system first and returns an error if the system
+// refuses. In the browser, where it cannot ask, a reservation has at most 1 GiB.
 func Heap() Source { return heapSource{} }
 
 type heapSource struct{}
 
-// heapGuard is what lies behind Base+Size so that an end pointer stays in its object.
+// heapGuard is the bytes behind Base+Size, so that a pointer to the end stays in its object.
 const heapGuard = 64
 
 func (heapSource) Reserve(size uintptr) (Memory, error) {
@@ -31,19 +30,18 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 		return Memory{}, fmt.Errorf("page: reserve %d bytes of the Go heap: want 1 to %d: %w: %w", size, maxHeap, memory.ErrConfig, memory.ErrTooLarge)
 	}
 	rawSize := size + BaseAlign + heapGuard
-	if err := HeapRoom(rawSize); err != nil {
+	if err := ProbeHeap(rawSize); err != nil {
 		return Memory{}, err
 	}
 	raw := unsafe.Pointer(unsafe.SliceData(make([]byte, rawSize)))
 	return trimBase(raw, rawSize, size), nil
 }
 
-// HeapRoom reports whether the Go heap could grow by size bytes now; otherwise the error is a
-// [*memory.Exhausted]. Who has a number out of a configuration size its books asks first, as Go
-// ends the process when it is refused. Small sizes are not asked for: Go would end the process
-// for any other object of that size, too.
-func HeapRoom(size uintptr) error {
-	if size < askedFor {
+// ProbeHeap returns nil if the Go heap can grow by size bytes now, and otherwise a [*memory.Exhausted]. Go ends the process
+// if its heap cannot grow. A caller whose metadata has a size from a configuration therefore asks first. Sizes below 1 MiB
+// are not probed: any other object of that size would end the process, too.
+func ProbeHeap(size uintptr) error {
+	if size < leastProbe {
 		return nil
 	}
 	err := errBeyond
@@ -56,11 +54,10 @@ func HeapRoom(size uintptr) error {
 	return nil
 }
 
-// AddressRoom reports whether the process could map size bytes more, as the Go heap, the stacks of
-// threads and libraries do later: a limit on address space, such as ulimit -v, ends the process when
-// one of them is refused. Otherwise the error is a [*memory.Exhausted]. It asks for addresses only,
-// so that the system's memory does not matter. Where there is nothing to map it returns nil.
-func AddressRoom(size uintptr) error {
+// ProbeAddresses returns nil if the process can map size bytes more, and otherwise a [*memory.Exhausted]. The Go heap, the
+// stacks of threads and libraries map memory later. Under a limit on address space, such as ulimit -v, the process ends if
+// one of them is refused. It asks for addresses only, not for memory. On platforms without mappings it returns nil.
+func ProbeAddresses(size uintptr) error {
 	if heapOnly {
 		return nil
 	}
@@ -71,25 +68,25 @@ func AddressRoom(size uintptr) error {
 	return OS().Release(m)
 }
 
-// askedFor is the smallest size that HeapRoom asks the system for.
-const askedFor = 1 << 20
+// leastProbe is the smallest size that ProbeHeap asks the system for.
+const leastProbe = 1 << 20
 
 var errBeyond = errors.New("beyond what the Go heap can address")
 
-// maxBooks is the most that the books of one reservation may take of the Go heap: a larger
-// unit is the remedy, and 1 GiB describes 4 GiB of the smallest units of 16 bytes.
-const maxBooks = 1 << 30
+// maxMetadata is the most bytes that the metadata of one reservation may take of the Go heap. A larger unit needs less; 1 GiB
+// describes 4 GiB of the smallest units, of 16 bytes.
+const maxMetadata = 1 << 30
 
-// roomFor says why the Go heap cannot grow by so many bytes for books, or nil.
-func roomFor(books uint64) error {
-	if books > maxBooks {
-		return fmt.Errorf("books of %d bytes; at most %d are possible", books, maxBooks)
+// probeMetadata returns why the Go heap cannot grow by so many bytes of metadata, or nil.
+func probeMetadata(bytes uint64) error {
+	if bytes > maxMetadata {
+		return fmt.Errorf("metadata of %d bytes: want at most %d", bytes, maxMetadata)
 	}
-	return HeapRoom(uintptr(books))
+	return ProbeHeap(uintptr(bytes))
 }
 
-// heapTakes returns what Go asks the system for where an object of size bytes is to find room:
-// whole arenas, of 4 MiB on 32 bits and 64 MiB on 64, and their books.
+// heapTakes returns the bytes that Go asks the system for to allocate an object of size bytes. Those are whole arenas, of
+// 4 MiB on 32 bits and 64 MiB on 64 bits, and their metadata.
 func heapTakes(size uintptr) uintptr {
 	const arena = 4 << 20 << (4 * (^uintptr(0) >> 63))
 	return size + size/32 + arena
@@ -97,7 +94,7 @@ func heapTakes(size uintptr) uintptr {
 
 func (heapSource) Commit(m Memory, off, size uintptr) error {
 	checkRange("Commit", m, off, size)
-	return nil // fresh from make, or cleared by Decommit
+	return nil // zeroed by make, or by Decommit
 }
 
 func (heapSource) Decommit(m Memory, off, size uintptr) error {

@@ -7,8 +7,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A Limit is a Source with a budget on committed bytes. It is the one place where a hard
-// limit and a soft mark are kept. One goroutine at a time.
+// A Limit is a Source with a hard and a soft limit on committed bytes. It belongs to one goroutine at a time.
 type Limit struct {
 	src       Source
 	limit     uintptr
@@ -19,7 +18,7 @@ type Limit struct {
 	failures  uint64
 }
 
-// NewLimit puts a budget of limit bytes on src (nil means [Default]). 0 means no limit.
+// NewLimit returns a Limit of limit bytes on src; 0 means no limit. If src is nil, it is [Default].
 func NewLimit(src Source, limit uintptr) *Limit {
 	if src == nil {
 		src = Default()
@@ -30,25 +29,26 @@ func NewLimit(src Source, limit uintptr) *Limit {
 	return &Limit{src: src, limit: limit, soft: ^uintptr(0)}
 }
 
-// OnSoft has f called, on the goroutine that commits, each time committed bytes rise past
-// mark; so a mark of the budget is never passed, and one of 0 with the first commit. f may give
-// memory back to this Limit and must not allocate from it (see [Prefix.Ensure]), nor call what
-// holds a lock while it allocates, as a slab.Central does. If f panics or ends its goroutine the
-// commit is taken back, and the next one that rises past mark calls f again.
+// OnSoft sets a soft limit of mark bytes: f is called each time the committed bytes rise above mark, on the goroutine that
+// commits. So f is never called if mark is the budget, and is called at the first commit if mark is 0.
+//
+// f may decommit memory of this Limit. It must not allocate from it (see [Prefix.Ensure]), and must not call an allocator that
+// holds a lock while it allocates, as a slab.Central does. If f panics or ends its goroutine, the commit is undone, and the
+// next commit above mark calls f again.
 func (l *Limit) OnSoft(mark uintptr, f func(committed, limit uintptr)) { l.soft, l.onSoft = mark, f }
 
-// Committed returns the bytes that are committed now. What was when the source ended stays
-// counted: nobody can give it back any more.
+// Committed returns the bytes that are committed now. Bytes that were committed when the source ended still count, because
+// they cannot be decommitted.
 func (l *Limit) Committed() uintptr { return l.committed }
 
-// Peak returns the most bytes that were committed at once.
+// Peak returns the high-water mark of the committed bytes.
 func (l *Limit) Peak() uintptr { return l.peak }
 
 // Budget returns the hard limit in bytes.
 func (l *Limit) Budget() uintptr { return l.limit }
 
-// SetBudget changes the hard limit to that many bytes, 0 for none; fewer than are committed mean what
-// is. The soft mark stays where it is.
+// SetBudget changes the hard limit to limit bytes, 0 for none. A limit below the committed bytes is set to the committed
+// bytes. The soft limit stays as it is.
 func (l *Limit) SetBudget(limit uintptr) {
 	if limit == 0 {
 		limit = ^uintptr(0)
@@ -56,20 +56,21 @@ func (l *Limit) SetBudget(limit uintptr) {
 	l.limit = max(limit, l.committed)
 }
 
-// Failures counts the commits that were refused, by the budget or by the system. A step that
-// was refused where what was needed could be had is none.
+// Failures returns the number of commits that failed because of the budget or the system. A CommitSome that commits less
+// than want is not a failure.
 func (l *Limit) Failures() uint64 { return l.failures }
 
-// Reserve passes on: addresses are not memory and cost no budget.
+// Reserve reserves from the source. Addresses do not count.
 func (l *Limit) Reserve(size uintptr) (Memory, error) { return l.src.Reserve(size) }
 
-// Commit passes on what the budget allows, and otherwise fails with a [*memory.Exhausted].
+// Commit commits from the source. If the bytes exceed the budget, it fails with a [*memory.Exhausted].
 func (l *Limit) Commit(m Memory, off, size uintptr) error {
 	_, err := l.CommitSome(m, off, size, size)
 	return err
 }
 
-// CommitSome commits want bytes, or what the budget has left of them, or least.
+// CommitSome commits want bytes, or the part of them that the budget allows, but at least least. If the system refuses want
+// bytes, it commits least.
 func (l *Limit) CommitSome(m Memory, off, least, want uintptr) (uintptr, error) {
 	left := l.limit - l.committed
 	if least > left {
@@ -85,8 +86,8 @@ func (l *Limit) CommitSome(m Memory, off, least, want uintptr) (uintptr, error) 
 	return got, nil
 }
 
-// count takes size bytes at off into the books and tells whoever waits for the soft mark. A
-// panic there takes the commit back, since the caller above will never know of it.
+// count counts size committed bytes at off and calls onSoft if they exceed the soft limit. If that panics, it undoes the
+// commit, because the caller does not learn of it.
 func (l *Limit) count(m Memory, off, size uintptr) {
 	before, peak := l.committed, l.peak
 	l.committed += size
@@ -99,22 +100,22 @@ func (l *Limit) count(m Memory, off, size uintptr) {
 		if told {
 			return
 		}
-		l.committed -= size // not to what it was: f may have given back something else
+		l.committed -= size // not the old value: f may have decommitted other bytes
 		l.peak = max(peak, l.committed)
-		// What the source keeps all the same nobody has touched, and whoever asks again gets.
+		// If this fails, the source keeps memory that was never accessed. A later Commit gets it.
 		_ = l.src.Decommit(m, off, size)
 	}()
 	l.onSoft(l.committed, l.limit)
 	told = true
 }
 
-// Decommit passes on and gives the bytes back to the budget. More bytes than are committed are
-// a [*memory.Misuse]: the budget would be worth nothing afterwards.
+// Decommit decommits at the source and returns the bytes to the budget. If size exceeds the committed bytes, it panics with a
+// [*memory.Misuse]: the budget would be wrong afterwards.
 func (l *Limit) Decommit(m Memory, off, size uintptr) error {
 	if size > l.committed {
 		checkRange("Decommit", m, off, size)
 		panic(&memory.Misuse{Package: "page", Op: "Decommit", Addr: uintptr(m.Base) + off, Size: size,
-			Reason: fmt.Sprintf("the Limit has committed %d bytes only", l.committed)})
+			Reason: fmt.Sprintf("the Limit has only %d committed bytes", l.committed)})
 	}
 	if err := l.src.Decommit(m, off, size); err != nil {
 		return err
@@ -123,19 +124,19 @@ func (l *Limit) Decommit(m Memory, off, size uintptr) error {
 	return nil
 }
 
-// Release passes on.
+// Release releases at the source.
 func (l *Limit) Release(m Memory) error { return l.src.Release(m) }
 
-// Under returns the source that has no limit.
+// Under returns the source without the limit.
 func (l *Limit) Under() Source { return l.src }
 
-// PageSize passes on.
+// PageSize returns that of the source.
 func (l *Limit) PageSize() uintptr { return SizeOf(l.src) }
 
-// AheadTo passes on.
+// AheadTo returns that of the source.
 func (l *Limit) AheadTo() uintptr { return aheadOf(l.src) }
 
-// Watch passes on; where the source has no end of its own, lost is never called.
+// Watch watches the source. If the source cannot end, lost is never called.
 func (l *Limit) Watch(lost func()) (unwatch func()) {
 	if w, ok := l.src.(Watched); ok {
 		return w.Watch(lost)

@@ -89,8 +89,8 @@ func TestLimit_APanicInOnSoftTakesTheCommitBack(t *testing.T) {
 	}
 }
 
-// The callback may give back other memory of the Limit, and the system may keep what is taken
-// back: the budget counts what is in somebody's hands.
+// The callback may decommit other memory of the Limit, and the system may refuse to undo the commit. The budget
+// counts the bytes that allocators use.
 func TestLimit_APanicInOnSoftLeavesTheBudgetWhatIsInUse(t *testing.T) {
 	src := memtest.NewFaulty()
 	l := page.NewLimit(src, 128<<10)

@@ -6,22 +6,22 @@ import (
 	"unsafe"
 )
 
-// A Span is a run of addresses.
+// A Span is a range of Size bytes of addresses, which begins at Base.
 type Span struct{ Base, Size uintptr }
 
-// mapped are the reservations that [OS] has made and not released, by the mapping around each: its
-// base and its bytes. Numbers, not pointers: nothing is kept alive by being listed.
+// mapped has the reservations of OS that are not released: base and bytes of the mapping. They are numbers, not pointers,
+// so the list keeps nothing alive.
 var mapped struct {
 	sync.Mutex
 	runs map[uintptr]uintptr
 }
 
-// AppendMapped appends every reservation of the process that [OS] backs, by address, and returns
-// the longer slice: with the room for alignment and the guard, and with those that were dropped
-// without Close. What [Heap] backs is Go's own and is not listed. It is for reports about the
-// process: by the time they are read the list may have changed. Safe for concurrent use. Cost: some
-// 50 ns for each reservation, to sort them; a Reserve and a Release pay a lock and a map entry each,
-// a Commit nothing.
+// AppendMapped appends the mappings of all reservations of [OS] in the process, sorted by address, and returns the longer
+// slice. They include the bytes for alignment and the guard, and reservations that became garbage without Close. Reservations
+// of [Heap] are not listed. It is for reports about the process: the list may change before the caller reads it. Safe for
+// concurrent use.
+//
+// Cost: about 50 ns for each reservation, to sort them. Reserve and Release pay a lock and a map entry for the list.
 func AppendMapped(dst []Span) []Span {
 	mapped.Lock()
 	n := len(dst)
@@ -38,8 +38,8 @@ func AppendMapped(dst []Span) []Span {
 	return dst
 }
 
-// note lists a mapping. Who makes one notes it afterwards, and who unmaps one forgets it before:
-// in between the system may give its addresses to somebody else.
+// note lists a mapping. A caller notes it after mapping and forgets it before unmapping: in between the system may give its
+// addresses to other code.
 func note(raw unsafe.Pointer, size uintptr) {
 	mapped.Lock()
 	if mapped.runs == nil {
@@ -49,7 +49,7 @@ func note(raw unsafe.Pointer, size uintptr) {
 	mapped.Unlock()
 }
 
-// unmap takes a reservation off the list and has free unmap it. What the system keeps stays listed.
+// unmap removes a reservation from the list and calls free to unmap it. If that fails, the reservation stays listed.
 func unmap(m Memory, free func() error) error {
 	mapped.Lock()
 	delete(mapped.runs, uintptr(m.raw))

@@ -2,30 +2,28 @@ package page
 
 import "sync/atomic"
 
-// Options move the price of the first touch (1 to 1.5 µs per 4 KiB page, the "cold" row of
-// the allocator benchmarks) from the frame to the commit. They are off by default, because they
-// trade memory for it: what is committed ahead is resident then. Where the system does not take
-// them memory works as ever; [GrantedBy] says what was had.
+// Options move the cost of first access from the frame to the commit: 1 to 1.5 µs for a page of 4 KiB (the row
+// "cold" of the allocator benchmarks). They are off by default because they need memory: all committed memory is
+// resident. If the system does not support an option, it has no effect; [GrantedBy] reports that.
 type Options struct {
-	// HugePages asks for 2 MiB pages, where the system grants them on advice (Linux). A [Prefix]
-	// then commits to the next multiple of 2 MiB, as far as its reservation and budget go.
+	// HugePages asks for pages of 2 MiB, if the system grants them on advice (Linux). A [Prefix] then
+	// commits up to the next multiple of 2 MiB, within its reservation and budget.
 	HugePages bool
-	// Prefault touches every page when it is committed. With HugePages a first touch costs
-	// about a tenth of what it costs page by page.
+	// Prefault accesses every page when it is committed. With HugePages, a first access then costs about
+	// a tenth.
 	Prefault bool
 }
 
-// Granted is what the Options of a source have brought, in bytes that were committed with them
-// since it was made: what was given back meanwhile is counted, too.
+// Granted counts the bytes that were committed with the Options of a source since it was made. Bytes that were
+// decommitted later are included.
 type Granted struct {
-	Huge      uint64 // the kernel took the advice for 2 MiB pages; whether it has some is its own affair
+	Huge      uint64 // the kernel took the advice for pages of 2 MiB, but may have none
 	Populated uint64 // the kernel faulted the pages in
-	Touched   uint64 // it could not, and they were touched one by one
+	Touched   uint64 // the kernel could not, and Commit accessed them one by one
 }
 
-// GrantedBy returns what the Options of src, or of the source below it, have brought. All is 0 for
-// a source without options, and for a Carve that is closed. Safe for concurrent use where the
-// sources' Under is.
+// GrantedBy returns the counts of src, or of the source below it. They are 0 for a source without options and for a
+// closed Carve. It is safe for concurrent use if the Under methods of the sources are.
 func GrantedBy(src Source) Granted {
 	for {
 		switch s := src.(type) {
@@ -39,11 +37,11 @@ func GrantedBy(src Source) Granted {
 	}
 }
 
-// below returns the source that src passes on to, or nil.
+// below returns the source that src passes calls on to, or nil.
 func below(src Source) Source {
 	switch s := src.(type) {
 	case *Carve:
-		carves.Lock() // it may be closing, and who asks what was granted be another goroutine
+		carves.Lock() // it may be closing, while another goroutine calls GrantedBy
 		defer carves.Unlock()
 		return s.src
 	case Layered:
@@ -52,19 +50,19 @@ func below(src Source) Source {
 	return nil
 }
 
-// granted counts what the options of a source bring.
+// granted counts the effects of the options of a source.
 type granted struct{ huge, populated, touched atomic.Uint64 }
 
-// hugePage is what the kernels that know advice on it have as a large page.
+// hugePage is the size of a large page, in bytes, of all kernels that take the advice.
 const hugePage = 2 << 20
 
-// Ahead is what a Source offers whose memory is best committed up to certain addresses.
+// Ahead is the optional interface of a Source with preferred boundaries for commits.
 type Ahead interface {
-	// AheadTo returns the bytes to a multiple of which a commit is best rounded up; 0: to any.
+	// AheadTo returns the bytes to a multiple of which an address should be committed, or 0 for any.
 	AheadTo() uintptr
 }
 
-// aheadOf returns what AheadTo of src says, or of what lies below it.
+// aheadOf returns AheadTo of src, or of the source below it.
 func aheadOf(src Source) uintptr {
 	for ; src != nil; src = below(src) {
 		if a, ok := src.(Ahead); ok {

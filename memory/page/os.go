@@ -10,21 +10,20 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// maxHeap is what the Go heap can hold in one object: 47 bits of addresses at most, of which
-// the runtime keeps some for itself.
+// maxHeap is the largest object of the Go heap: addresses have 47 bits at most, of which the runtime keeps some.
 const maxHeap uint64 = 1 << 46
 
-// OS returns the operating system's own memory: what it backs is invisible to the Go
-// collector and leaves no trace in its pacing. Safe for concurrent use.
+// OS returns a source of memory of the operating system. The Go collector does not scan it, and it does not count for the
+// collector's pacing. Safe for concurrent use.
 func OS() Source { return OSWith(Options{}) }
 
-// OSWith is OS with options for the first touch.
+// OSWith is [OS] with options for the first access.
 func OSWith(o Options) Source {
 	return &osSource{opt: o, page: max(Granule, uintptr(os.Getpagesize()), pretended()), huge: adviseHuge, populate: populate}
 }
 
-// pretend makes the pages of the system look larger, for tests of what a kernel with such pages
-// would see, and its wipes: go test -ldflags "-X github.com/strata-go/strata/memory/page.pretend=65536".
+// pretend makes the pages of the system look larger, for tests of kernels with such pages:
+// go test -ldflags "-X github.com/strata-go/strata/memory/page.pretend=65536".
 var pretend string
 
 func pretended() uintptr {
@@ -32,24 +31,23 @@ func pretended() uintptr {
 	return uintptr(n)
 }
 
-// PageSize returns the system's page size, or a Granule where that is less.
+// PageSize returns the system's page size, or a Granule if that is larger.
 func (s *osSource) PageSize() uintptr { return s.page }
 
 type osSource struct {
 	opt      Options
-	page     uintptr // bytes, at least Granule: what the system is asked for is whole pages
+	page     uintptr // bytes, at least Granule; calls of the system use whole pages
 	huge     func([]byte) bool
 	populate func([]byte) bool
 	got      granted
 }
 
-// Granted returns what the options have brought.
+// Granted returns the effects of the options.
 func (s *osSource) Granted() Granted {
 	return Granted{Huge: s.got.huge.Load(), Populated: s.got.populated.Load(), Touched: s.got.touched.Load()}
 }
 
-// AheadTo returns 2 MiB where huge pages are asked for: a page of which a part is not committed is
-// none.
+// AheadTo returns 2 MiB with HugePages: a page that is not wholly committed is no huge page.
 func (s *osSource) AheadTo() uintptr {
 	if s.opt.HugePages {
 		return hugePage
@@ -57,8 +55,8 @@ func (s *osSource) AheadTo() uintptr {
 	return 0
 }
 
-// pages returns the whole pages that [off, off+size) of m touches. Some kernels have pages of
-// 64 KiB, so that a granule may share its page with others, whose bytes are not to be changed.
+// pages returns the whole pages that contain bytes of [off, off+size) of m. On kernels with pages of 64 KiB they may
+// contain other granules, whose bytes must not change.
 func (s *osSource) pages(m Memory, off, size uintptr) []byte {
 	first := align.Down(off, s.page)
 	return bytesOf(m, first, align.Up(off+size, s.page)-first)
@@ -68,8 +66,8 @@ func bytesOf(m Memory, off, size uintptr) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.Base, off)), size)
 }
 
-// advise applies the options to memory that has just been committed. Advice that the
-// system does not take is no error: the memory works either way.
+// advise applies the options to memory that was just committed. If the system does not take the advice, the memory works all
+// the same.
 func (s *osSource) advise(m Memory, off, size uintptr) {
 	if s.opt.HugePages && s.huge(s.pages(m, off, size)) {
 		s.got.huge.Add(uint64(size))

@@ -2,17 +2,16 @@
 
 package page
 
-// maxHeap is a quarter of what a wasm module can address: its memory cannot be asked whether
-// it would grow.
+// maxHeap is a quarter of the addresses of a wasm module, which cannot be asked whether its memory can grow.
 const maxHeap uint64 = 1 << 30
 
 func probe(uintptr) error { return nil }
 
-// heapOnly: there is nothing to map here, js/wasm above all.
+// heapOnly: this platform, mostly js/wasm, has no mappings.
 const heapOnly = true
 
-// OS returns the heap backing: this platform has no address space to reserve.
+// OS returns [Heap]: this platform has no address space to reserve.
 func OS() Source { return Heap() }
 
-// OSWith returns the heap backing; the options have no meaning on it.
+// OSWith returns [Heap], which ignores the options.
 func OSWith(Options) Source { return Heap() }

@@ -46,8 +46,8 @@ func TestOS_WhatIsNotCommittedFaults(t *testing.T) {
 	}
 }
 
-// On a kernel with pages of 64 KiB four granules share one: what is done to one of them must
-// leave the others alone, and must be asked of the system in whole pages.
+// On a kernel with pages of 64 KiB four granules share a page. A call for one of them must not change the others,
+// and must use whole pages.
 func TestOS_GranulesThatShareAPageDoNotDisturbEachOther(t *testing.T) {
 	const g, pageBytes = page.Granule, 64 << 10
 	var advised []uintptr
@@ -179,7 +179,7 @@ func TestOnDropped_NilIsALineOnStandardError(t *testing.T) {
 	page.OnDropped(nil)
 	was := os.Stderr
 	os.Stderr = w
-	page.TellDropped(page.Dropped{Bytes: 12, Site: "here"})
+	page.ReportDropped(page.Dropped{Bytes: 12, Site: "here"})
 	os.Stderr = was
 	w.Close()
 	said, err := io.ReadAll(r)

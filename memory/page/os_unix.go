@@ -12,9 +12,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// mapNone maps size inaccessible bytes, at addr when it is not nil: that replaces what is
-// mapped there, which is how memory goes back on every Unix alike (MADV_FREE keeps the old
-// bytes visible for a while, MADV_DONTNEED only advises outside Linux).
+// mapNone maps size inaccessible bytes. If addr is not nil, it replaces the mapping there, which returns the memory on every
+// Unix. MADV_FREE would keep the old bytes visible for a while, and MADV_DONTNEED is only advice outside Linux.
 func mapNone(addr unsafe.Pointer, size uintptr) (unsafe.Pointer, error) {
 	flags := unix.MAP_PRIVATE | unix.MAP_ANON | mapNoReserve
 	if addr != nil {
@@ -23,8 +22,7 @@ func mapNone(addr unsafe.Pointer, size uintptr) (unsafe.Pointer, error) {
 	return unix.MmapPtr(-1, 0, addr, size, unix.PROT_NONE, flags)
 }
 
-// probe reports whether the system would back size bytes now, at once and for good, which is
-// how the Go heap asks for them.
+// probe returns an error if the system would not map and back size bytes now, as the Go heap maps them.
 func probe(size uintptr) error {
 	p, err := unix.MmapPtr(-1, 0, nil, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -72,7 +70,7 @@ func (s *osSource) Decommit(m Memory, off, size uintptr) error {
 	return errors.Join(s.wipe(m, off, first-off), s.wipe(m, last, end-last))
 }
 
-// wipe zeroes granules that share their page with others, which keep it.
+// wipe zeroes granules that share their page with others. The page keeps its memory.
 func (s *osSource) wipe(m Memory, off, size uintptr) error {
 	if size == 0 {
 		return nil

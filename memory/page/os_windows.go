@@ -8,8 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// probe reports whether the system would back size bytes now, which is how the Go heap asks
-// for them.
+// probe returns an error if the system would not map and back size bytes now, as the Go heap maps them.
 func probe(size uintptr) error {
 	addr, err := windows.VirtualAlloc(0, size, windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
 	if err != nil {
@@ -32,8 +31,8 @@ func (s *osSource) Reserve(size uintptr) (Memory, error) {
 	return trimBase(fromSystem(addr), rawSize, size), nil
 }
 
-// fromSystem turns an address that the system made into a pointer. The memory is not Go's,
-// so neither the collector nor checkptr has an opinion about it.
+// fromSystem converts an address of the system to a pointer. The memory is not Go's, so neither the collector nor checkptr
+// checks it.
 func fromSystem(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
 func (s *osSource) Commit(m Memory, off, size uintptr) error {

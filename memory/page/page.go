@@ -9,25 +9,24 @@ import (
 )
 
 const (
-	// Granule is the unit, in bytes, of Commit and Decommit, so that one layout holds on all
-	// ports: 16 KiB is the page of darwin/arm64, 4 KiB that of most others. Where a kernel has
-	// pages of 64 KiB, as some of arm64 and ppc64 do, a [Prefix] commits and gives back whole
-	// pages; of whoever asks for less, the granules of one page share its memory: it is committed
-	// with the first of them, and given back by a Decommit of them all.
+	// Granule is the unit of Commit and Decommit in bytes, the same on all ports: darwin/arm64 has pages
+	// of 16 KiB, most others of 4 KiB. Some kernels of arm64 and ppc64 have pages of 64 KiB. There a
+	// [Prefix] commits and decommits whole pages. If a caller commits less, the granules of a page share
+	// its memory: the first Commit commits it, and a Decommit of all of them returns it.
 	Granule = 16 << 10
 
-	// BaseAlign is the alignment, in bytes, of every reservation: 64 KiB is what Windows
-	// gives and what a slab needs to find its header by masking.
+	// BaseAlign is the alignment of every reservation in bytes. Windows aligns to 64 KiB, and a slab needs
+	// it to find its header with a mask.
 	BaseAlign = 64 << 10
 )
 
-// Memory is a run of reserved address space. It is a value: copies name the same run.
+// Memory is a range of reserved addresses. It is a value: copies describe the same range.
 type Memory struct {
 	Base unsafe.Pointer // aligned to BaseAlign; nil in the zero Memory
 	Size uintptr        // bytes, a multiple of Granule
 
-	// The mapping around it, which alignment and the guard made larger. Nil for a part of
-	// another reservation.
+	// The mapping around it, larger because of the alignment and the guard. Nil in a part of another
+	// reservation.
 	raw     unsafe.Pointer
 	rawSize uintptr
 }
@@ -37,60 +36,56 @@ func (m Memory) Contains(p unsafe.Pointer) bool {
 	return uintptr(p)-uintptr(m.Base) < m.Size
 }
 
-// sound reports whether m is what Reserve promises: aligned, of whole granules, and within the
-// addresses that there are.
+// sound reports whether m is as Reserve must return it: aligned, of whole granules, and within the address
+// space.
 func (m Memory) sound() bool {
 	return uintptr(m.Base)%BaseAlign == 0 && m.Size%Granule == 0 && m.Size <= maxReserve && uintptr(m.Base)+m.Size >= m.Size
 }
 
-// A Source reserves address space and backs it with memory.
+// A Source reserves address space and commits memory to it.
 //
-// Sizes and offsets are bytes; offsets and sizes given to Commit and Decommit are multiples
-// of Granule and lie inside m. Committed memory is zeroed, also when it was committed
-// before and decommitted since. Errors of Reserve and Commit are or wrap
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [memory.ErrClosed] where the source has
-// ended, and change nothing. An error of Decommit or Release, and a panic out of any of them, says
-// that the memory is what it was.
+// Sizes and offsets are in bytes. The range passed to Commit and Decommit lies inside m and consists of whole
+// granules. Committed memory is zeroed, also after a Decommit. An error of Reserve or Commit is or wraps
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [memory.ErrClosed] if the source has ended; nothing has
+// changed then. If Decommit or Release fails, or any method panics, the memory is as it was before.
 //
-// A source does not call the allocators that stand on it, but to end them ([Watched]) and, out of
-// Commit, at the mark of a [Limit], with what OnSoft allows: an Alloc out of Decommit would be
-// given what is about to go.
+// A source calls the allocators above it in two cases only: when it ends ([Watched]), and out of Commit at the
+// soft limit of a [Limit]. In other cases an allocator could be asked for memory that the source is taking away.
 type Source interface {
-	// Reserve takes size bytes, rounded up to Granule, of inaccessible address space. The error of a
-	// size that no system can reserve, and of size 0, wraps [memory.ErrConfig].
+	// Reserve reserves size bytes, rounded up to a Granule, which are inaccessible. If size is 0, or no
+	// system can reserve it, the error wraps [memory.ErrConfig].
 	Reserve(size uintptr) (Memory, error)
-	// Commit makes [off, off+size) readable, writable and zero. Committing what is
-	// committed already is a mistake of the caller: it may or may not zero.
+	// Commit makes the bytes [off, off+size) of m readable, writable and zero. They must not be committed
+	// already: if they are, they may be zeroed or not.
 	Commit(m Memory, off, size uintptr) error
-	// Decommit returns the memory behind [off, off+size) and keeps the addresses.
+	// Decommit returns the memory of [off, off+size) to the system and keeps the addresses.
 	Decommit(m Memory, off, size uintptr) error
-	// Release gives back the addresses. m and all its copies are dead afterwards.
+	// Release returns the addresses to the system. m and all its copies must not be used afterwards.
 	Release(m Memory) error
 }
 
-// Watched is what a Source offers that can end before the reservations made from it do.
+// Watched is the optional interface of a Source that can end before its reservations are released.
 type Watched interface {
-	// Watch has lost called, once, when the source ends, and returns what takes that back. It
-	// returns nil where the source has ended already; then nobody calls lost.
+	// Watch registers lost, which is called once when the source ends. unwatch removes it. If the source
+	// has ended already, Watch returns nil and does not call lost.
 	Watch(lost func()) (unwatch func())
 }
 
-// Layered is what a Source offers that passes what it is asked for on to another one.
+// Layered is the optional interface of a Source that passes calls on to another one.
 type Layered interface {
-	// Under returns that other one.
+	// Under returns the other source.
 	Under() Source
 }
 
-// Paged is what a Source offers whose pages may be larger than a Granule.
+// Paged is the optional interface of a Source whose pages may be larger than a Granule.
 type Paged interface {
-	// PageSize returns the bytes that are committed and given back together: a power of two, and
-	// no more than BaseAlign.
+	// PageSize returns the bytes that are committed and decommitted together: a power of two up to
+	// BaseAlign.
 	PageSize() uintptr
 }
 
-// SizeOf returns the bytes that src commits and gives back together: a power of two from Granule to
-// BaseAlign. Parts that are not to share their fate, such as a block and its guard, begin at
-// multiples of it.
+// SizeOf returns the bytes that src commits and decommits together, a power of two from Granule to BaseAlign. Parts
+// that must be committed apart, as a block and its guard, begin at multiples of it.
 func SizeOf(src Source) uintptr {
 	for ; src != nil; src = below(src) {
 		if p, ok := src.(Paged); ok {
@@ -100,15 +95,15 @@ func SizeOf(src Source) uintptr {
 	return Granule
 }
 
-// Stepped is what a Source offers that knows best how much it can commit: between least and
-// want bytes, in one call, so that it counts one refusal and not each attempt.
+// Stepped is the optional interface of a Source that decides how much it commits, so that it counts one failure
+// instead of one for each attempt.
 type Stepped interface {
-	// CommitSome commits got bytes from off on, least <= got <= want, all whole granules, or
-	// none with an error.
+	// CommitSome commits got bytes from off, which are whole granules, and returns got: least <= got <=
+	// want. If it fails, nothing is committed.
 	CommitSome(m Memory, off, least, want uintptr) (got uintptr, err error)
 }
 
-// commitSome commits want bytes, or where they cannot be had least. With an error it is none.
+// commitSome commits want bytes or, if that fails, least. With an error, nothing is committed.
 func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error) {
 	if s, ok := src.(Stepped); ok {
 		got, err := s.CommitSome(m, off, least, want)
@@ -116,7 +111,7 @@ func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error)
 			return 0, err
 		}
 		if got < least || got > want || got%Granule != 0 {
-			return 0, fmt.Errorf("page: %T committed %d bytes; wanted are whole granules, from %d to %d bytes", src, got, least, want)
+			return 0, fmt.Errorf("page: %T committed %d bytes: want whole granules, from %d to %d bytes", src, got, least, want)
 		}
 		return got, nil
 	}
@@ -131,11 +126,11 @@ func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error)
 	return want, nil
 }
 
-// Default returns the backing that this build calls for: [OS], or [Heap] under -race and
-// -asan, which can watch only Go's own memory, and where the platform cannot map memory.
+// Default returns the source of this build: [OS], or [Heap] with -race and -asan, which can check only Go's own
+// memory, and on platforms that cannot map memory.
 func Default() Source { return DefaultWith(Options{}) }
 
-// DefaultWith is Default with options for the first touch, which have no meaning on the Go heap.
+// DefaultWith is [Default] with options for the first access. [Heap] ignores them.
 func DefaultWith(o Options) Source {
 	if heapOnly {
 		return Heap()
@@ -145,7 +140,7 @@ func DefaultWith(o Options) Source {
 
 var errEmpty = fmt.Errorf("page: reserve 0 bytes: want 1 to %d: %w", uint64(maxReserve), memory.ErrConfig)
 
-// roundReserve rounds a reservation up and says what is wrong with it.
+// roundReserve rounds the size of a reservation up to a granule, and returns an error if it is impossible.
 func roundReserve(size uintptr) (uintptr, error) {
 	if size == 0 {
 		return 0, errEmpty
@@ -157,10 +152,10 @@ func roundReserve(size uintptr) (uintptr, error) {
 	return rounded, nil
 }
 
-// maxReserve leaves room for the guard and for aligning the base: half the address space.
+// maxReserve is half the address space, less the guard and the bytes for aligning the base.
 const maxReserve = ^uintptr(0)>>1 - 2*BaseAlign
 
-// checkRange panics when a family asks for bytes that are not in its reservation.
+// checkRange panics if the bytes are not in the reservation.
 func checkRange(op string, m Memory, off, size uintptr) {
 	if off%Granule == 0 && size%Granule == 0 && off <= m.Size && size <= m.Size-off {
 		return
@@ -171,7 +166,7 @@ func checkRange(op string, m Memory, off, size uintptr) {
 	})
 }
 
-// trimBase cuts the aligned run of size bytes, with a guard behind it, out of a mapping.
+// trimBase returns the aligned range of size bytes in a mapping. The guard is behind it.
 func trimBase(raw unsafe.Pointer, rawSize, size uintptr) Memory {
 	pad := align.Up(uintptr(raw), BaseAlign) - uintptr(raw)
 	return Memory{Base: unsafe.Add(raw, pad), Size: size, raw: raw, rawSize: rawSize}

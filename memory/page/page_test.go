@@ -95,9 +95,9 @@ func reserve(t *testing.T, src page.Source, size uintptr) page.Memory {
 	return m
 }
 
-func TestHeap_WhatTheSystemWouldRefuseIsAnErrorAndNoEndOfTheProcess(t *testing.T) {
+func TestHeap_ARefusalOfTheSystemIsAnError(t *testing.T) {
 	src := page.Heap()
-	each := uintptr(math.MaxInt) >> 18 // 32 TiB, which nobody has
+	each := uintptr(math.MaxInt) >> 18 // 32 TiB, which no machine has
 	if math.MaxUint == math.MaxUint32 {
 		each = 512 << 20 // of which an address space of 4 GiB has eight at most
 	}
@@ -149,29 +149,29 @@ func BenchmarkCommitTouch(b *testing.B) {
 }
 
 // Small sizes fit; half of all addresses do not.
-func TestAddressRoom_RefusesWithAnError(t *testing.T) {
+func TestProbeAddresses_RefusesWithAnError(t *testing.T) {
 	for _, size := range []uintptr{1, page.Granule, 8 << 20} {
-		if err := page.AddressRoom(size); err != nil {
+		if err := page.ProbeAddresses(size); err != nil {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
 	if page.OS() == page.Heap() {
 		return // nothing is mapped here
 	}
-	if err := page.AddressRoom(math.MaxUint / 2 &^ (1<<20 - 1)); !errors.Is(err, memory.ErrOutOfMemory) {
+	if err := page.ProbeAddresses(math.MaxUint / 2 &^ (1<<20 - 1)); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("half of all addresses: %v", err)
 	}
 }
 
-func TestHeapRoom_IsRefusedAsAnErrorAndNotAsAnEnd(t *testing.T) {
+func TestProbeHeap_IsRefusedAsAnErrorAndNotAsAnEnd(t *testing.T) {
 	for _, size := range []uintptr{0, 1, 1<<20 - 1, 1 << 20, 8 << 20} {
-		if err := page.HeapRoom(size); err != nil {
+		if err := page.ProbeHeap(size); err != nil {
 			t.Errorf("room for %d bytes: %v", size, err)
 		}
 	}
 	for _, size := range []uintptr{math.MaxUint, math.MaxUint - 1<<20, math.MaxUint / 2, math.MaxUint/2 + 1} {
 		var full *memory.Exhausted
-		if err := page.HeapRoom(size); !errors.As(err, &full) || full.Need != size || full.Cause == nil {
+		if err := page.ProbeHeap(size); !errors.As(err, &full) || full.Need != size || full.Cause == nil {
 			t.Errorf("room for %d bytes: %v", size, err)
 		}
 	}

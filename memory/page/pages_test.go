@@ -78,14 +78,14 @@ func TestPrefix_ABudgetThatEndsWithinAPageIsSpent(t *testing.T) {
 	}
 }
 
-// layer is a source of somebody else's, who knows of no pages.
+// layer is a foreign source without Paged.
 type layer struct {
 	page.Source
 }
 
 func (l layer) Under() page.Source { return l.Source }
 
-// What lies below it decides how memory is best committed, and says what was had.
+// The source below decides how memory is committed, and reports the effects of the options.
 func TestPages_AreThoseOfTheSourceBelow(t *testing.T) {
 	src := page.OSOn(page.Options{HugePages: true}, 64<<10, func([]byte) bool { return true }, func([]byte) bool { return true })
 	carve, err := page.NewCarve(src, reserve(t, src, 8<<20))

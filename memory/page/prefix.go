@@ -9,30 +9,30 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A Prefix is a reservation whose first bytes are committed, a step at a time: the ground
-// that every growing family stands on. Its base never moves. One goroutine at a time.
-//
-// Invariants, verified by Check:
-//
-//	(1) committed <= size <= mem.Size, and all three are multiples of Granule
-//	(2) step is a multiple of Granule, up to mem.Size while p is open, and page a power of two from Granule to BaseAlign
-//	(3) a closed Prefix has neither base nor size nor committed bytes
+// A Prefix is a reservation whose first bytes are committed, in steps. All growing allocators are built on it. Its base never
+// moves. A Prefix belongs to one goroutine at a time; it must not be copied after Watch.
 type Prefix struct {
+	// Invariants, verified by Check:
+	//
+	//	(1) committed <= size <= mem.Size, and all three are multiples of Granule
+	//	(2) step is a multiple of Granule, up to mem.Size while p is open, and page a power of two from Granule to BaseAlign
+	//	(3) a closed Prefix has neither base nor size nor committed bytes
+
 	src       Source
-	mem       Memory  // as the source gave it: that is what it wants back
-	size      uintptr // what of mem is used: as much as was asked for
-	committed uintptr
-	step      uintptr // 0: a share of what is committed
-	page      uintptr // what the source commits and gives back at once
-	busy      bool    // the source is at work, and may call whoever waits for a mark
-	unwatch   func()  // nil: nobody watches
-	ticket    *ticket // nil where builds do not watch for those that are dropped
+	mem       Memory   // as the source returned it, for Release
+	size      uintptr  // the bytes of mem that were asked for and are used
+	committed uintptr  // bytes
+	step      uintptr  // bytes; 0: a share of committed
+	page      uintptr  // the bytes that the source commits and decommits at once
+	busy      bool     // a call of the source is running, which may call OnSoft
+	unwatch   func()   // nil without Watch
+	tracker   *tracker // nil in builds that do not detect dropped ones
 }
 
-// NewPrefix is [Reserve] for an allocator that grows. Nothing is committed. step, in bytes, is
-// how much Ensure commits at least; 0 means 1/32 of what is committed, from a Granule to 256 KiB:
-// what a small heap does not use stays small, and to grow to 4 MiB takes some 100 system calls of
-// a microsecond. Of a source that reserves more than it was asked for, the rest stays unused.
+// NewPrefix reserves memory as [Reserve] does, for an allocator that grows. Nothing is committed. step is the least number of
+// bytes that Ensure commits. If it is 0, Ensure commits 1/32 of the committed bytes, from a Granule to 256 KiB. So a small
+// heap stays small, and growing to 4 MiB takes about 100 system calls of a microsecond. If the source reserves more than want
+// bytes, the rest is not used.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	if src == nil {
 		src = Default()
@@ -41,14 +41,15 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	if err != nil {
 		return Prefix{}, err
 	}
-	return Prefix{src: src, mem: mem, size: size, step: align.Up(min(step, size), Granule), page: SizeOf(src), ticket: watchDropped(size)}, nil
+	return Prefix{src: src, mem: mem, size: size, step: align.Up(min(step, size), Granule), page: SizeOf(src), tracker: watchDropped(size)}, nil
 }
 
-// Reserve reserves want bytes of src (nil means [Default]), or half as many, and half of that,
-// down to least, where the operating system refuses: a limit on address space is no reason not
-// to run. What is had then leaves room for the Go heap, or is least. A [Carve] that has less left is: whoever cut it up chose the sizes. A source that
-// reserves less than it was asked for, or not as [Source] says, is refused and has its memory
-// back.
+// Reserve reserves want bytes of src. If src is nil, it is [Default]. If the operating system refuses, Reserve halves the size
+// and tries again, down to least: a program should run under a limit on address space. A reservation that was halved leaves
+// space for the Go heap to grow, unless the next half would be below least. If a [Carve] has too few bytes left, or a budget
+// refuses, Reserve fails at once.
+//
+// If the memory that src returns is smaller than requested or not as [Source] requires, Reserve releases it and fails.
 func Reserve(src Source, want, least uintptr) (Memory, error) {
 	if src == nil {
 		src = Default()
@@ -57,7 +58,7 @@ func Reserve(src Source, want, least uintptr) (Memory, error) {
 	return mem, err
 }
 
-// reserve returns the memory, and how many bytes were asked for in the end.
+// reserve returns the memory, and the bytes that were requested in the last attempt.
 func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 	least = min(max(least, Granule), max(want, Granule))
 	mem, err := src.Reserve(want)
@@ -66,8 +67,8 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 		if mem, err = src.Reserve(want); err != nil || want/2 < least {
 			continue
 		}
-		// What is left of a limit may be less than the Go heap takes at once when it grows next.
-		if err = HeapRoom(askedFor); err != nil {
+		// The rest of a limit may be less than the Go heap needs to grow.
+		if err = ProbeHeap(leastProbe); err != nil {
 			if failed := src.Release(mem); failed != nil {
 				return Memory{}, 0, failed
 			}
@@ -78,7 +79,7 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 	}
 	size := align.Up(want, Granule)
 	if mem.Base == nil || mem.Size < size || !mem.sound() {
-		err := fmt.Errorf("page: %T reserved %d bytes at %p for %d; wanted are whole granules of %d, aligned to %d",
+		err := fmt.Errorf("page: %T reserved %d bytes at %p for %d: want whole granules of %d, aligned to %d",
 			src, mem.Size, mem.Base, want, Granule, BaseAlign)
 		if mem.Base != nil {
 			err = errors.Join(err, src.Release(mem))
@@ -88,33 +89,31 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 	return mem, size, nil
 }
 
-// NewPrefixWithBooks is NewPrefix for an allocator whose books lie in the Go heap and grow with
-// the reservation: books returns their bytes for so many bytes reserved. Go ends the process
-// when its heap cannot grow, so where the system, asked first, would not back the books beside
-// the reservation, half as much is reserved, and half of that, down to least; the error is a
-// *memory.Exhausted then.
-func NewPrefixWithBooks(src Source, want, least, step uintptr, books func(reserved uintptr) uint64) (Prefix, error) {
+// NewPrefixWithMetadata is [NewPrefix] for an allocator with metadata in the Go heap that grows with the reservation. bytes
+// returns the size of the metadata for a reservation of so many bytes. Go ends the process if its heap cannot grow. So if the
+// system would not back the metadata, or it exceeds 1 GiB, the reservation is halved, down to least. If that does not help,
+// the error is a *memory.Exhausted.
+func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(reserved uintptr) uint64) (Prefix, error) {
 	for {
 		p, err := NewPrefix(src, want, least, step)
 		if err != nil {
 			return Prefix{}, err
 		}
-		need := books(p.Reserved())
-		refusal := roomFor(need)
+		need := bytes(p.Reserved())
+		refusal := probeMetadata(need)
 		if refusal == nil {
 			return p, nil
 		}
 		want = min(want, p.Reserved()) / 2
 		if err := p.Close(); err != nil || want < max(least, Granule) {
-			limit := &memory.Exhausted{Op: "page: books", Need: uintptr(min(need, uint64(^uintptr(0)))), Cause: refusal}
+			limit := &memory.Exhausted{Op: "page: metadata", Need: uintptr(min(need, uint64(^uintptr(0)))), Cause: refusal}
 			return Prefix{}, errors.Join(limit, err)
 		}
 	}
 }
 
-// NewCommitted is NewPrefix of want bytes for an allocator that commits the first n of them at
-// once. Where they cannot be had, where the source panics, as in the callback at a soft mark, and
-// where it ends meanwhile, which is memory.ErrClosed, nothing is kept.
+// NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once. If the commit fails or panics, as the
+// function of OnSoft may, the reservation is released. If the source ends during the call, the error is memory.ErrClosed.
 func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
 	if p, err = NewPrefix(src, want, least, step); err != nil {
 		return Prefix{}, err
@@ -125,15 +124,14 @@ func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error
 			p, err = Prefix{}, errors.Join(err, p.Close())
 		}
 	}()
-	p.Watch(func() {}) // so that Ensure knows
+	p.Watch(func() {}) // so that Ensure detects the end of the source
 	err = p.Ensure(n)
 	committed = err == nil
 	return p, err
 }
 
-// RefusedBySystem reports whether err is the operating system's no, and not that of a Carve or a
-// Limit, whose refusals have no cause behind them: where it is a limit on address space a smaller
-// reservation may be had.
+// RefusedBySystem reports whether err is a refusal of the operating system and not of a [Carve] or [Limit], whose errors have
+// no Cause. If the reason is a limit on address space, a smaller reservation may succeed.
 func RefusedBySystem(err error) bool {
 	if e := (*memory.Exhausted)(nil); errors.As(err, &e) {
 		return e.Cause != nil
@@ -141,32 +139,32 @@ func RefusedBySystem(err error) bool {
 	return errors.Is(err, memory.ErrOutOfMemory)
 }
 
-// Watch has lost called, once, when the source of p ends before p does, as a [Carve] does when
-// the manager that it belongs to is closed: the addresses may be somebody else's from then on.
-// By then p is closed and has no memory. lost puts the books of whoever stands on p into the
-// state of a closed allocator, and touches no block. p must not be copied afterwards. A source
-// that has no end of its own, as the system's, calls nobody; one that has ended already calls
-// at once. A second Watch takes the place of the first; on a closed Prefix it does nothing.
+// Watch registers lost, which is called once if the source of p ends before p is closed. A [Carve] ends when the manager that
+// it belongs to is closed; other code may use the addresses afterwards. When lost is called, p is closed and has no memory. lost
+// closes the allocator that uses p and must not touch a block. If the source has ended already, Watch calls lost at once. If the
+// source cannot end, as that of the system, lost is never called.
+//
+// p must not be copied after Watch. A second Watch replaces the first; on a closed Prefix Watch does nothing.
 func (p *Prefix) Watch(lost func()) {
 	w, ok := p.src.(Watched)
 	if !ok || p.mem.Base == nil {
 		return
 	}
 	p.endWatch()
-	tell := func() {
+	ended := func() {
 		p.unwatch = nil
 		p.shut()
 		lost()
 	}
-	if p.unwatch = w.Watch(tell); p.unwatch == nil {
-		tell()
+	if p.unwatch = w.Watch(ended); p.unwatch == nil {
+		ended()
 	}
 }
 
-// shut puts the books of p into the closed state.
+// shut closes p without releasing anything.
 func (p *Prefix) shut() {
 	p.mem, p.size, p.committed = Memory{}, 0, 0
-	p.ticket.end()
+	p.tracker.end()
 	p.endWatch()
 }
 
@@ -177,29 +175,28 @@ func (p *Prefix) endWatch() {
 	}
 }
 
-// Base returns the first byte, aligned to BaseAlign; nil once closed.
+// Base returns the address of the first byte, aligned to BaseAlign, or nil if p is closed.
 func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 
-// Reserved returns the size of the reservation in bytes; 0 once closed.
+// Reserved returns the size of the reservation in bytes, or 0 if p is closed.
 func (p *Prefix) Reserved() uintptr { return p.size }
 
-// Busy reports whether the source of p is at work for it: whoever is told of the end of the source
-// then is called out of Ensure, Trim or Close of p itself.
+// Busy reports whether the source is running a call for p. If the source ends meanwhile, the function of Watch is called within
+// Ensure, Trim or Close of p.
 func (p *Prefix) Busy() bool { return p.busy }
 
-// Committed returns how many bytes from Base are usable.
+// Committed returns the number of bytes from Base that are committed.
 func (p *Prefix) Committed() uintptr { return p.committed }
 
 // Contains reports whether q lies in the reservation.
 func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.mem.Base) < p.size }
 
-// Ensure makes at least the first n bytes usable and commits in steps. Fresh bytes are
-// zero. When the step cannot be had it tries for exactly what is needed. On error nothing
-// has changed.
+// Ensure commits memory so that at least the first n bytes are committed. New bytes are zero. It commits in steps (see
+// [NewPrefix]); if a step is refused, it commits what is needed. The error is a [*memory.Exhausted], that of the source, or
+// memory.ErrClosed, and nothing has changed.
 //
-// Whom a [Limit] calls in the middle of it, at its soft mark, may give back what stands on other
-// Prefixes. On p itself Trim does nothing then, Close is an error, and Ensure panics with a
-// [*memory.Misuse] where it would have to commit.
+// The function of [Limit.OnSoft] may be called within Ensure. It may decommit memory of other Prefixes. For p itself Trim does
+// nothing then, Close fails, and an Ensure that must commit panics with a [*memory.Misuse].
 func (p *Prefix) Ensure(n uintptr) error {
 	if n <= p.committed {
 		return nil
@@ -207,7 +204,7 @@ func (p *Prefix) Ensure(n uintptr) error {
 	return p.grow(n)
 }
 
-// What Ensure commits where nobody chose a step.
+// The bytes that Ensure commits if step is 0.
 const (
 	stepShare = 32
 	maxStep   = 256 << 10
@@ -221,7 +218,7 @@ func (p *Prefix) grow(n uintptr) error {
 		return &memory.Exhausted{Op: "page: grow", Need: n, Have: p.size - p.committed, Limit: p.size}
 	case p.busy:
 		panic(&memory.Misuse{Package: "page", Op: "Ensure", Addr: uintptr(p.mem.Base), Size: n,
-			Reason: "the Prefix is committing or giving back: what a budget's mark calls must not allocate from that budget"})
+			Reason: "the Prefix is committing or decommitting: a function of OnSoft must not allocate from its own budget"})
 	}
 	p.busy = true
 	defer func() { p.busy = false }()
@@ -229,14 +226,14 @@ func (p *Prefix) grow(n uintptr) error {
 	ahead := p.Ahead(n) - p.committed
 	got, err := commitSome(p.src, p.mem, p.committed, exact, ahead)
 	if p.mem.Base == nil {
-		return memory.ErrClosed // the source has ended meanwhile
+		return memory.ErrClosed // the source has ended during the call
 	}
 	p.committed += got
 	return err
 }
 
-// Ahead returns the most bytes from Base that are usable after Ensure(n): what books that are to
-// describe them must reach to. n is at most Reserved.
+// Ahead returns the most bytes from Base that may be committed after Ensure(n). An allocator sizes the metadata that describes
+// them by it. n must be at most Reserved.
 func (p *Prefix) Ahead(n uintptr) uintptr {
 	if n <= p.committed {
 		return p.committed
@@ -253,7 +250,8 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 	return min(ahead, p.size)
 }
 
-// Trim gives back the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller vouches that nothing lives there.
+// Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not use those
+// bytes. If p is busy (see Ensure), Trim does nothing.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.busy {
 		return nil
@@ -268,18 +266,17 @@ func (p *Prefix) Trim(n uintptr) error {
 		return err
 	}
 	if p.mem.Base == nil {
-		return memory.ErrClosed // the source has ended meanwhile
+		return memory.ErrClosed // the source has ended during the call
 	}
 	p.committed = keep
 	return nil
 }
 
-var errGrowing = errors.New("page: a Prefix cannot be closed while it commits: what a budget's mark calls must not close what is growing")
+var errGrowing = errors.New("page: a Prefix cannot be closed while it commits: a function of OnSoft must not close what is growing")
 
-// Close releases the addresses; whoever still holds a pointer into them must not use it.
-// A second Close does nothing. If the memory cannot be given back p stays open and says so, for
-// another try; what it had committed may be gone by then. Where the source has ended there is
-// nothing to give back, which is no error.
+// Close decommits the memory and releases the addresses. The caller must not use pointers into them. A second Close does nothing.
+// If the source fails, p stays open and Close can be retried; the memory may be decommitted already. If the source has ended,
+// Close succeeds.
 func (p *Prefix) Close() error {
 	if p.mem.Base == nil {
 		return nil
@@ -300,20 +297,20 @@ func (p *Prefix) Close() error {
 	return nil
 }
 
-// Check verifies the equations above the type.
+// Check returns an error if the metadata is corrupt.
 func (p *Prefix) Check() error {
 	var errs []error
 	if p.committed > p.size || p.committed%Granule != 0 {
 		errs = append(errs, fmt.Errorf("page: committed %d is not whole granules within the reservation of %d bytes", p.committed, p.size))
 	}
 	if p.size > p.mem.Size || p.size%Granule != 0 || p.mem.Size%Granule != 0 || p.mem.Base == nil && p.size != 0 {
-		errs = append(errs, fmt.Errorf("page: %d bytes are used of the %d bytes that were reserved at %p", p.size, p.mem.Size, p.mem.Base))
+		errs = append(errs, fmt.Errorf("page: %d bytes are used of the %d reserved bytes at %p", p.size, p.mem.Size, p.mem.Base))
 	}
 	if p.page&(p.page-1) != 0 || p.page > BaseAlign || p.page < Granule && p.src != nil {
-		errs = append(errs, fmt.Errorf("page: pages of %d bytes; from %d to %d are possible", p.page, Granule, BaseAlign))
+		errs = append(errs, fmt.Errorf("page: pages of %d bytes: want %d to %d", p.page, Granule, BaseAlign))
 	}
 	if p.step%Granule != 0 || p.mem.Base != nil && p.step > p.mem.Size {
-		errs = append(errs, fmt.Errorf("page: step %d is not a multiple of %d, up to the %d bytes that were reserved", p.step, Granule, p.mem.Size))
+		errs = append(errs, fmt.Errorf("page: step %d is not a multiple of %d, up to the %d reserved bytes", p.step, Granule, p.mem.Size))
 	}
 	return errors.Join(errs...)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Where nobody chose a step it is a thirty-second part of what is committed: what is committed and not
-// needed is no more than that, or a Granule, and the calls to the system are few.
+// The default step is 1/32 of the committed bytes. So at most that, or a Granule, is committed in excess, and the
+// system is called rarely.
 func TestPrefix_StepsOfItsOwnGrowWithIt(t *testing.T) {
 	p, err := page.NewPrefix(nil, 64<<20, 0, 0)
 	if err != nil {

@@ -136,7 +136,7 @@ func TestPrefix_ASecondWatchTakesThePlaceOfTheFirst(t *testing.T) {
 	}
 }
 
-func TestNewCommitted_ASourceThatEndsMeanwhileIsClosedAndNothingIsKept(t *testing.T) {
+func TestNewCommitted_AnEndOfTheSourceIsErrClosed(t *testing.T) {
 	src := page.Default()
 	c := newCarve(t, src, reserve(t, src, 1<<20))
 	limit := page.NewLimit(c, 0)
@@ -186,11 +186,11 @@ func TestCarve_OneMayCutUpWhatAnotherHasCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := page.NewCarve(src, part); err == nil || !strings.Contains(err.Error(), "that another Carve cuts up") {
+	if _, err := page.NewCarve(src, part); err == nil || !strings.Contains(err.Error(), "of another Carve") {
 		t.Errorf("past the Carve that has cut it: %v", err)
 	}
 	uncut := page.Memory{Base: unsafe.Add(part.Base, 640<<10), Size: 64 << 10}
-	if _, err := page.NewCarve(outer, uncut); err == nil || !strings.Contains(err.Error(), "that another Carve cuts up") {
+	if _, err := page.NewCarve(outer, uncut); err == nil || !strings.Contains(err.Error(), "of another Carve") {
 		t.Errorf("what nobody has cut: %v", err)
 	}
 	inner := newCarve(t, limit, part)
@@ -229,7 +229,7 @@ func TestCarve_WithoutSourceOrMemoryIsRefused(t *testing.T) {
 		"half":       {Base: good.Base, Size: ^uintptr(0)>>1 + 1},
 		"wraps":      {Base: good.Base, Size: -uintptr(good.Base) &^ (page.Granule - 1)},
 	} {
-		if _, err := page.NewCarve(src, m); err == nil || !strings.Contains(err.Error(), "wanted are a source and whole granules of 16384, aligned to 65536") {
+		if _, err := page.NewCarve(src, m); err == nil || !strings.Contains(err.Error(), "want a source and whole granules of 16384, aligned to 65536") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -245,7 +245,7 @@ func TestCarve_ResetUnderSomebodyIsRefused(t *testing.T) {
 	p := newPrefix(t, c)
 	p.Watch(func() {})
 	left := c.Left()
-	memtest.Misuse(t, c.Reset, "page.Reset", "1 still stand on this Carve: close them first")
+	memtest.Misuse(t, c.Reset, "page.Reset", "1 allocators still use this Carve: close them first")
 	if c.Left() != left {
 		t.Error("a Reset that is refused cuts anew")
 	}
@@ -269,9 +269,9 @@ func TestCarve_WhatIsNotCutYetIsRefused(t *testing.T) {
 		{Base: m.Base, Size: 128 << 10},                                // longer
 		{},
 	} {
-		memtest.Misuse(t, func() { _ = c.Commit(m, 0, 0) }, "page.Commit", "not cut by this Carve")
-		memtest.Misuse(t, func() { _ = c.Decommit(m, 0, 0) }, "page.Decommit", "not cut by this Carve")
+		memtest.Misuse(t, func() { _ = c.Commit(m, 0, 0) }, "page.Commit", "not a reservation of this Carve")
+		memtest.Misuse(t, func() { _ = c.Decommit(m, 0, 0) }, "page.Decommit", "not a reservation of this Carve")
 	}
 	c.Reset()
-	memtest.Misuse(t, func() { _ = c.Commit(m, 0, page.Granule) }, "page.Commit", "not cut by this Carve")
+	memtest.Misuse(t, func() { _ = c.Commit(m, 0, page.Granule) }, "page.Commit", "not a reservation of this Carve")
 }

@@ -234,10 +234,10 @@ func (b *Blocks) room(slots uintptr) error {
 	n := uintptr(0) // slots that the metadata is to hold; 0: as many as now
 	if slots > uintptr(len(b.free)) {
 		n = max(slots, min(2*uintptr(len(b.free)), b.capacity))
-		err := page.HeapRoom(b.books(n))
+		err := page.ProbeHeap(b.books(n))
 		if err != nil && n > slots {
 			n = slots
-			err = page.HeapRoom(b.books(n))
+			err = page.ProbeHeap(b.books(n))
 		}
 		if err != nil {
 			return err

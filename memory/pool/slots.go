@@ -153,10 +153,10 @@ func (s *slots) room(n uint, g ground) error {
 	entries := uint(0) // of the metadata; 0: as many as now
 	if n > uint(len(s.gens)) {
 		entries = max(n, min(2*uint(len(s.gens)), s.capacity))
-		err := page.HeapRoom(uintptr(entries) * slotBooks)
+		err := page.ProbeHeap(uintptr(entries) * slotBooks)
 		if err != nil && entries > n {
 			entries = n
-			err = page.HeapRoom(uintptr(entries) * slotBooks)
+			err = page.ProbeHeap(uintptr(entries) * slotBooks)
 		}
 		if err != nil {
 			return err

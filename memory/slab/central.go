@@ -41,7 +41,7 @@ func NewCentral(h *Heap) (*Central, error) {
 	if h.central == nil {
 		units := h.mem.Reserved() >> unitShift
 		lent := (units*unitGranules + noteGranules - 1) / noteGranules
-		if err := page.HeapRoom(2*units + lent*unsafe.Sizeof(lending{}[0])); err != nil {
+		if err := page.ProbeHeap(2*units + lent*unsafe.Sizeof(lending{}[0])); err != nil {
 			return nil, fmt.Errorf("slab: new Central: the books of %d bytes reserved: %w", h.mem.Reserved(), err)
 		}
 		h.growMaps(units)

@@ -257,7 +257,7 @@ func (h *Heap) growBooks(end uintptr) error {
 		return nil
 	}
 	units := min(max(end, have+have/4, largestUnits), h.mem.Reserved()>>unitShift)
-	if err := page.HeapRoom(units * bookBytes); err != nil {
+	if err := page.ProbeHeap(units * bookBytes); err != nil {
 		return err
 	}
 	if invariant.Exact {

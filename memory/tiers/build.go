@@ -115,9 +115,9 @@ func (m *Manager) take(total uintptr, last bool) error {
 		}
 		return err
 	}
-	err = page.HeapRoom(total/booksShare + goRoom)
+	err = page.ProbeHeap(total/booksShare + goRoom)
 	if err == nil && !last {
-		err = page.AddressRoom(headroom)
+		err = page.ProbeAddresses(headroom)
 	}
 	if err != nil {
 		return errors.Join(err, m.src.Release(whole))

@@ -136,7 +136,7 @@ const (
 
 	startBytes = 4  // of books per granule: an entry of pool.starts
 	blockBytes = 32 // of books per block
-	// Books of 1 GiB are the most that page.NewPrefixWithBooks makes room for.
+	// Books of 1 GiB are the most that page.NewPrefixWithMetadata makes room for.
 	maxGranules    = 1 << 28
 	maxDescriptors = 1 << 24 // and as much again is left for the starts
 )

@@ -42,7 +42,7 @@ func (h *Heap) addPool(src page.Source, bytes uintptr, descriptors int) error {
 		return fmt.Errorf("tlsf: add pool of %d bytes: want 1 to %d with a Granule of %d: %w", bytes, uint64(maxGranules)<<h.grain, h.config.Granule, memory.ErrConfig)
 	}
 	want := max(align.Up(bytes, max(h.config.Granule, page.Granule)), bytes) // bytes, if it wraps: the source refuses that
-	mem, err := page.NewPrefixWithBooks(src, want, min(h.config.Step, want), align.Up(h.config.Step, h.config.Granule),
+	mem, err := page.NewPrefixWithMetadata(src, want, min(h.config.Step, want), align.Up(h.config.Step, h.config.Granule),
 		func(uintptr) uint64 { return uint64(descriptors) * blockBytes })
 	if err != nil {
 		return fmt.Errorf("tlsf: add pool of %d bytes: %w", bytes, err)
@@ -94,7 +94,7 @@ func (h *Heap) reach(pl *pool, end uint32) error {
 		return nil
 	}
 	want = min(max(want, have+have/4), reserved)
-	if err := page.HeapRoom(want * startBytes); err != nil {
+	if err := page.ProbeHeap(want * startBytes); err != nil {
 		return err
 	}
 	starts := make([]uint32, want)

@@ -11,13 +11,13 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Books that the Go heap has no room for halve the reservation, as a system does that refuses
-// address space; where not even the least will do, nothing is kept.
-func TestPrefixWithBooks_BooksWithoutRoomHalveTheReservation(t *testing.T) {
-	const most = 1 << 30 // of books
+// If the Go heap has no space for the metadata, the reservation is halved, as if the system refused address
+// space. If the least is too large, nothing is kept.
+func TestPrefixWithMetadata_TooMuchHalvesTheReservation(t *testing.T) {
+	const most = 1 << 30 // bytes of metadata
 	for _, tt := range []struct {
 		want, least, got uintptr
-		times            uint64 // books per byte reserved
+		times            uint64 // bytes of metadata for each reserved byte
 	}{
 		{1 << 20, 1 << 16, 1 << 20, 1},
 		{1 << 20, 1 << 16, 1 << 18, most >> 18},
@@ -26,17 +26,17 @@ func TestPrefixWithBooks_BooksWithoutRoomHalveTheReservation(t *testing.T) {
 		{1 << 20, 1 << 16, 0, math.MaxUint64 >> 21},
 	} {
 		src := memtest.NewFaulty()
-		books := func(reserved uintptr) uint64 { // free of charge up to the bound: nothing is made here
+		metadata := func(reserved uintptr) uint64 { // 0 up to the bound: nothing is allocated here
 			if need := uint64(reserved) * tt.times; need > most {
 				return need
 			}
 			return 0
 		}
-		p, err := page.NewPrefixWithBooks(src, tt.want, tt.least, 0, books)
+		p, err := page.NewPrefixWithMetadata(src, tt.want, tt.least, 0, metadata)
 		if p.Reserved() != tt.got || (err == nil) != (tt.got > 0) {
-			t.Errorf("%d to %d bytes with %d times as many of books: reserved %d, %v", tt.least, tt.want, tt.times, p.Reserved(), err)
+			t.Errorf("%d to %d bytes with %d times as many of metadata: reserved %d, %v", tt.least, tt.want, tt.times, p.Reserved(), err)
 		}
-		if err != nil && (!errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "at most 1073741824 are possible")) {
+		if err != nil && (!errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "want at most 1073741824")) {
 			t.Errorf("the refusal is %v", err)
 		}
 		if err := p.Close(); err != nil || src.Reserved() != 0 {
