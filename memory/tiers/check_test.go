@@ -184,7 +184,7 @@ func TestCheck_HearsEveryTier(t *testing.T) {
 		{m.static.arena, "offsets", "plan: the arena's offsets"}, {m.frames, "frame", "arena: frame 2 does not use buffer"},
 		{m.level, "lin.mem.committed", "page: committed"}, {m.slab, "carved", "slab: "}, {m.large, "counts.frees", "tlsf: "}, {m.home, "at", "remote: "},
 		{m.workers[1].heap, "counts.frees", "tiers: worker 1: tlsf: "}, {m.workers[0].inbox, "at", "tiers: worker 0: remote: "},
-		{objects, "mem.committed", `tiers: pool "objects": `}, {m.carves[Slab], "next", "page: the next cut"},
+		{objects, "mem.committed", `tiers: pool "objects": `}, {m.carves[Slab], "next", "page: the next reservation"},
 		{m.limits[Slab], "committed", "tiers: slab has committed"}, {m.workers[1].limit, "committed", "tiers: worker 1: "},
 	} {
 		restore := bump(c.book, c.path)
