@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/strata-go/strata/engine/whole"
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // writable reports whether a file can be made at each path that is given: before the game is played,
@@ -23,8 +23,8 @@ func writable(paths ...string) error {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("cannot write %s: it is a folder", path)
 		}
-		whole.Sweep(filepath.Dir(path)) // what a run that was killed has left
-		f, err := os.CreateTemp(filepath.Dir(path), whole.Pattern(""))
+		atomicfile.Sweep(filepath.Dir(path)) // what a run that was killed has left
+		f, err := os.CreateTemp(filepath.Dir(path), atomicfile.Pattern(""))
 		if err == nil {
 			err = errors.Join(f.Close(), os.Remove(f.Name()))
 		}
@@ -37,7 +37,7 @@ func writable(paths ...string) error {
 
 // save writes a file whole or not at all.
 func save(name string, write func(io.Writer) error) error {
-	if err := whole.Write(name, write); err != nil {
+	if err := atomicfile.Write(name, write); err != nil {
 		return fmt.Errorf("cannot write %s: %w", name, err)
 	}
 	return nil

@@ -5,33 +5,34 @@ import "time"
 // TickRate is how many ticks of the simulation make a second.
 const TickRate = 60
 
-// Step is the length of a tick. 60 steps are 40 ns short of a second; Clock keeps the rest.
+// Step is the length of a tick. 60 steps are 40 ns less than a second.
 const Step = time.Second / TickRate
 
-// Delta is the length of a tick in seconds, for the simulation: a constant, so that no
+// Delta is the length of a tick in seconds, for the simulation. It is a constant, so that no
 // system needs a clock.
 const Delta float32 = 1.0 / TickRate
 
-// A Clock turns elapsed wall time into whole steps. It reads no clock itself: its driver
-// tells it what has passed, so a test or a headless run decides how time goes.
-//
-// Invariants:
-//
-//	(1) 0 <= rest < Step
-//	(2) every step was counted in ticks; time beyond the cap was counted in dropped
+// A Clock converts elapsed time into whole steps. It does not read the system's clock: the caller
+// passes the elapsed time, so a test or a headless run controls it. A Clock is for one goroutine at a
+// time.
 type Clock struct {
+	// Invariants:
+	//
+	//	(1) 0 <= rest < Step
+	//	(2) every step was counted in ticks; time beyond the limit was counted in dropped
+
 	rest    time.Duration // elapsed and not yet stepped
 	ticks   uint64
 	dropped time.Duration
 	limit   int
 }
 
-// DefaultCatchUp is the most steps in one Advance, where nothing else is asked for: a frame
-// that took longer than five ticks slows the game down instead of making the next frame longer.
+// DefaultCatchUp is the default of NewClock. A frame that took longer than five ticks slows the game
+// down. Without a limit the next frame would take even longer.
 const DefaultCatchUp = 5
 
-// NewClock makes a clock that steps at most catchUp times in one Advance; a catchUp below 1
-// means DefaultCatchUp.
+// NewClock returns a clock that advances by at most catchUp steps in one call of Advance. A catchUp
+// below 1 means DefaultCatchUp.
 func NewClock(catchUp int) *Clock {
 	if catchUp < 1 {
 		catchUp = DefaultCatchUp
@@ -39,8 +40,9 @@ func NewClock(catchUp int) *Clock {
 	return &Clock{limit: catchUp}
 }
 
-// Advance adds elapsed and returns how many ticks to simulate now. Time beyond the cap is
-// dropped, see Dropped; a negative elapsed, as a clock set back gives it, counts as 0.
+// Advance adds elapsed and returns how many ticks the caller must simulate now. The fraction of a
+// step is kept for the next call. Time beyond the limit is counted by Dropped and not simulated. A
+// negative elapsed counts as 0.
 func (c *Clock) Advance(elapsed time.Duration) int {
 	most := time.Duration(c.limit+1)*Step - 1 // so that rest stays below Step after limit steps
 	elapsed = max(elapsed, 0)
@@ -55,16 +57,16 @@ func (c *Clock) Advance(elapsed time.Duration) int {
 	return n
 }
 
-// Tick returns how many ticks were handed out.
+// Tick returns the number of ticks that Advance has returned in all.
 func (c *Clock) Tick() uint64 { return c.ticks }
 
-// Alpha returns how far the present is between the last tick and the next, from 0 up to 1.
-// It is for drawing between two states and must not reach the simulation.
+// Alpha returns the position between the last tick and the next one, from 0 up to but not including
+// 1. It is for interpolation in drawing. The simulation must not use it.
 func (c *Clock) Alpha() float32 { return float32(c.rest) / float32(Step) }
 
 // Dropped returns the time that was not simulated because a frame took too long.
 func (c *Clock) Dropped() time.Duration { return c.dropped }
 
-// Restart forgets the time elapsed since the last step, as after a pause or a level change.
-// Ticks go on counting.
+// Restart discards the fraction of a step that has elapsed, for example after a pause or a level
+// change. The number of ticks is unchanged.
 func (c *Clock) Restart() { c.rest = 0 }

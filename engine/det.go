@@ -23,7 +23,7 @@ import (
 //	float -> int conversion out of     differ                 compare before converting
 //	range, NaN
 
-// Sqrt returns the square root of x, correctly rounded; 0 where x is negative or no number.
+// Sqrt returns the square root of x, correctly rounded, and 0 if x is negative or NaN.
 func Sqrt(x float32) float32 {
 	if !(x > 0) {
 		return 0
@@ -33,20 +33,20 @@ func Sqrt(x float32) float32 {
 	return float32(math.Sqrt(float64(x)))
 }
 
-// Sin returns the sine of x, in radians; the error is at most 1e-7 for |x| up to 1e5, and 0
-// comes back for what is no finite number.
+// Sin returns the sine of x, in radians. The error is at most 1e-7 for |x| up to 1e5. It returns 0 if x
+// is not finite.
 func Sin(x float32) float32 {
 	s, _ := SinCos(x)
 	return s
 }
 
-// Cos returns the cosine of x as Sin does; 1 for what is no finite number.
+// Cos returns the cosine of x, with the error of Sin. It returns 1 if x is not finite.
 func Cos(x float32) float32 {
 	_, c := SinCos(x)
 	return c
 }
 
-// SinCos returns both at the cost of one.
+// SinCos returns Sin(x) and Cos(x) at the cost of one of them.
 func SinCos(x float32) (sin, cos float32) {
 	if x-x != 0 { // infinite or no number
 		return 0, 1
@@ -98,7 +98,7 @@ func Heading(a float32) mgl32.Vec2 {
 // Dot returns the inner product.
 func Dot(a, b mgl32.Vec2) float32 { return float32(a[0]*b[0]) + float32(a[1]*b[1]) }
 
-// Cross returns the z of the outer product: positive where b lies from a towards +y of +x.
+// Cross returns the z component of the cross product. It is positive if b is turned from a as +y is from +x.
 func Cross(a, b mgl32.Vec2) float32 { return float32(a[0]*b[1]) - float32(a[1]*b[0]) }
 
 // Scale returns v*s.
@@ -117,10 +117,10 @@ func Lerp(a, b, t float32) float32 { return a + float32((b-a)*t) }
 // Mix is Lerp of vectors.
 func Mix(a, b mgl32.Vec2, t float32) mgl32.Vec2 { return MulAdd(a, b.Sub(a), t) }
 
-// LengthSquared returns the squared length; it overflows beyond a length of 1.8e19.
+// LengthSquared returns the squared length. It overflows if the length exceeds 1.8e19.
 func LengthSquared(v mgl32.Vec2) float32 { return Dot(v, v) }
 
-// Length returns the length of v; it does not overflow where the result does not.
+// Length returns the length of v. It overflows only if the result does.
 func Length(v mgl32.Vec2) float32 { return float32(length(v)) }
 
 // length squares in float64, where a product of two float32 is exact.
@@ -132,8 +132,7 @@ func length(v mgl32.Vec2) float64 {
 // Distance returns the length of b-a.
 func Distance(a, b mgl32.Vec2) float32 { return Length(b.Sub(a)) }
 
-// Normalize returns v with length 1, or zero where v has no direction: it is zero, infinite or
-// no number.
+// Normalize returns v with length 1. It returns zero if v is zero or not finite.
 func Normalize(v mgl32.Vec2) mgl32.Vec2 {
 	l := length(v)
 	if !(l > 0) || l > math.MaxFloat64 {
@@ -142,7 +141,7 @@ func Normalize(v mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{float32(float64(v[0]) / l), float32(float64(v[1]) / l)}
 }
 
-// Limit shortens v to at most length most; v itself where it is not longer.
+// Limit returns v, shortened to the length most if it is longer.
 func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 	if length(v) > float64(most) {
 		return Scale(Normalize(v), most)
@@ -153,14 +152,15 @@ func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 // Perp returns v turned by a quarter, from +x to +y.
 func Perp(v mgl32.Vec2) mgl32.Vec2 { return mgl32.Vec2{-v[1], v[0]} }
 
-// Rotate turns v by the angle whose heading is by, as [Heading] makes it.
+// Rotate returns v turned by the angle whose direction is by, as [Heading] returns it.
 func Rotate(v, by mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{Dot(v, mgl32.Vec2{by[0], -by[1]}), Dot(v, mgl32.Vec2{by[1], by[0]})}
 }
 
-// Turn turns the direction from towards the direction to, at most by the angle whose heading
-// is step: steering without an arc tangent. Both have length 1, and so has the result. Opposite
-// directions turn from +x to +y. A zero from gives to, a zero to gives from.
+// Turn returns the direction from, turned towards the direction to by at most the angle whose
+// direction is step: steering without an arc tangent. All three have length 1, as has the result. If
+// from and to are opposite it turns from +x to +y. If from is zero it returns to; if to is zero it
+// returns from.
 func Turn(from, to, step mgl32.Vec2) mgl32.Vec2 {
 	zero := mgl32.Vec2{}
 	switch {

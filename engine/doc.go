@@ -1,12 +1,12 @@
-// Package engine is the game loop without a window: a fixed step, ordered systems, input as
-// data, arithmetic that is the same everywhere, one number for a whole state. It knows no game,
-// draws nothing and imports no graphics. Files are streamed by its package stream.
+// Package engine is a game loop without a window: a fixed step, ordered systems, input as data,
+// deterministic arithmetic and a hash of the state. It contains no rules of a game and imports no
+// graphics. Package engine/stream loads files during play.
 //
 // # The idea
 //
-// The simulation is a function of a seed and of one [Input] per tick. Everything that depends
-// on the machine (the wall clock, devices, files, goroutines) stays outside of it, so that the
-// same seed gives the same state hash headless, in a window, in a browser, on every processor.
+// The simulation is a function of a seed and of one [Input] per tick. It does not use what depends
+// on the machine: the wall clock, devices, files, the order of goroutines. The same seed then gives
+// the same state hash headless, in a window, in a browser and on every processor.
 //
 // # Layout
 //
@@ -34,14 +34,14 @@
 //
 // # Concurrency, determinism and the collector
 //
-// All types belong to the game goroutine; none starts another one, and none keeps a Go object
-// per tick. [Schedule] measures its systems for display; nothing reads the times back. What
-// arrives when it arrives, as files do, must not reach the simulation.
+// All types are for one goroutine at a time, the game goroutine. None starts a goroutine or
+// allocates per tick. [Schedule] measures its systems for display only. Data whose time of arrival
+// varies, such as files, must not influence the simulation.
 //
 // # Source
 //
-// Fiedler, "Fix Your Timestep!", 2004, for the accumulator; O'Neill, "PCG: A Family of Simple
-// Fast Space-Efficient Statistically Good Algorithms for Random Number Generation", HMC-CS-2014-0905,
-// for Rand; Lemire, "Fast Random Integer Generation in an Interval", 2019, for Rand.Intn; Fowler,
-// Noll and Vo, 1991, for the constants of Hasher.
+// Clock: Fiedler, "Fix Your Timestep!", 2004. Rand: O'Neill, "PCG: A Family of Simple Fast
+// Space-Efficient Statistically Good Algorithms for Random Number Generation", HMC-CS-2014-0905.
+// Rand.Intn: Lemire, "Fast Random Integer Generation in an Interval", 2019. The constants of Hasher:
+// Fowler, Noll and Vo, 1991.
 package engine

@@ -13,10 +13,10 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// A Hasher makes one number of the state of a simulation. It is FNV-1a on words of 64 bits
-// with a shift added, because the plain form would leave the upper bits of a word in the upper
-// bits of the sum. It detects differences; it resists no adversary. The zero Hasher is ready.
-// The sum depends on the order of the calls, so walk the state in a fixed order.
+// A Hasher computes a 64-bit hash of a simulation's state. It is FNV-1a on words of 64 bits with an
+// additional shift: without it the upper bits of a word would affect only the upper bits of the hash.
+// It detects differences and does not resist deliberate collisions. The zero Hasher is ready to use.
+// The hash depends on the order of the calls, so add the state in a fixed order.
 type Hasher struct {
 	sum uint64 // XOR fnvOffset, so that the zero Hasher starts right
 }
@@ -39,8 +39,8 @@ func (h *Hasher) Bool(v bool) {
 	h.Uint64(n)
 }
 
-// Float32 adds the bits of v. Whatever is no number counts as the same one, since the bits
-// of that differ between processors; 0 and -0 are different.
+// Float32 adds the bits of v. Every NaN adds the same bits, because processors produce different
+// ones. 0 and -0 differ.
 func (h *Hasher) Float32(v float32) { h.Uint64(uint64(canonical(v))) }
 
 // Vec2 adds both components in one step.
@@ -55,7 +55,7 @@ func canonical(v float32) uint32 {
 	return math.Float32bits(v)
 }
 
-// Bytes adds b and its length. Take care with the memory of a struct: it may hold padding.
+// Bytes adds b and its length. Do not pass the memory of a struct with padding: its bytes are unspecified.
 func (h *Hasher) Bytes(b []byte) {
 	h.Uint64(uint64(len(b)))
 	for len(b) >= 8 {
@@ -82,5 +82,5 @@ func (h *Hasher) String(s string) {
 // Sum returns the hash of everything added so far.
 func (h *Hasher) Sum() uint64 { return h.sum ^ fnvOffset }
 
-// Reset starts again.
+// Reset makes h as the zero Hasher.
 func (h *Hasher) Reset() { h.sum = 0 }

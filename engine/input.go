@@ -8,7 +8,7 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 )
 
-// Buttons are up to 32 buttons, a bit each. The game names them:
+// Buttons is a set of up to 32 buttons, one bit each. The game names them:
 //
 //	const (
 //		Fire engine.Buttons = 1 << iota
@@ -16,10 +16,10 @@ import (
 //	)
 type Buttons uint32
 
-// Has reports whether one of the buttons in b2 is in b.
+// Has reports whether at least one button of b2 is in b.
 func (b Buttons) Has(b2 Buttons) bool { return b&b2 != 0 }
 
-// Set adds the buttons in b2 where on is true, and takes them out where it is not.
+// Set adds the buttons of b2 to b if on is true, and removes them otherwise.
 func (b *Buttons) Set(b2 Buttons, on bool) {
 	*b &^= b2
 	if on {
@@ -27,23 +27,23 @@ func (b *Buttons) Set(b2 Buttons, on bool) {
 	}
 }
 
-// Input is what the player wants in one tick: plain data without pointers. A window fills it
-// from devices; an autopilot, a replay or a test fills it by hand. With the seed it is all that
-// the simulation depends on.
+// Input is the player's input for one tick: plain data without pointers. A window fills it from
+// devices; an autopilot, a replay or a test computes it. The simulation depends only on the seed and
+// the Inputs.
 type Input struct {
 	Move mgl32.Vec2 // length 0 to 1; +x right, +y down
-	Aim  mgl32.Vec2 // a direction of length 1, or zero: nobody aims
+	Aim  mgl32.Vec2 // a direction of length 1, or zero if the player does not aim
 
-	Down    Buttons // held
-	Pressed Buttons // in the tick of the press only
+	Down    Buttons // buttons that are held
+	Pressed Buttons // buttons that were pressed since the previous tick
 }
 
-// Held returns what remains of the input in the next tick, if the player does nothing: the
-// sticks and what is held stay, presses are over.
+// Held returns the input of the next tick if the player changes nothing: Move, Aim and Down stay,
+// Pressed is empty.
 func (in Input) Held() Input { return Input{Move: in.Move, Aim: in.Aim, Down: in.Down} }
 
-// Clamped returns the input as the simulation may see it: Move shortened to length 1, Aim
-// brought to length 1 or 0, and zero for what is no number. It is deterministic.
+// Clamped returns the input with valid values. Move is limited to length 1, and Aim has length 1 or
+// 0. A vector that is not finite becomes zero. It is deterministic.
 func (in Input) Clamped() Input {
 	in.Move, in.Aim = Limit(finite(in.Move), 1), Normalize(finite(in.Aim))
 	return in
@@ -76,9 +76,8 @@ func (in *Input) AppendTo(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(in.Pressed))
 }
 
-// DecodeInput reads what AppendTo wrote. The error says that src is too short, or holds an
-// axis that no Input has; nothing is read from beyond InputBytes. Which buttons there are only
-// the game knows.
+// DecodeInput decodes the first InputBytes of src, as AppendTo writes them. The error says that src is
+// too short, or that an axis is not between -1 and 1. Buttons are not checked.
 func DecodeInput(src []byte) (Input, error) {
 	if len(src) < InputBytes {
 		return Input{}, fmt.Errorf("engine: input of %d bytes; it takes %d", len(src), InputBytes)

@@ -2,23 +2,23 @@ package engine
 
 import "time"
 
-// A Loop runs a Schedule at the fixed step from frames of any length. The zero Loop is not
-// usable; NewLoop makes one.
+// A Loop runs a Schedule at the fixed step, driven by frames of any length. Use NewLoop; the zero Loop
+// does not work.
 type Loop struct {
 	clock    *Clock
 	schedule *Schedule
 	tick     Tick
 }
 
-// NewLoop makes a loop over s. rnd may be nil; catchUp is NewClock's.
+// NewLoop returns a loop that runs s. rnd becomes Tick.Rand and may be nil. catchUp is that of [NewClock].
 func NewLoop(s *Schedule, rnd *Rand, catchUp int) *Loop {
 	return &Loop{clock: NewClock(catchUp), schedule: s, tick: Tick{Rand: rnd}}
 }
 
-// Frame simulates the ticks that fit in elapsed and returns how many. Every one of them sees
-// in; what was pressed is pressed in the first only. The error is that of
-// the first system that failed: that tick is incomplete, later ones did not run. A tick that
-// panicked does not count: whoever recovers runs it again, from the first system.
+// Frame simulates the ticks that fit into elapsed, see [Clock.Advance], and returns how many it has
+// completed. The first tick gets the input in, the others in.Held(). The error is that of the first
+// system that failed: its tick is incomplete, and later ticks did not run. A tick that panicked does
+// not count. If the caller recovers, the next Frame runs it again from the first system.
 func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {
 	n := l.clock.Advance(elapsed)
 	l.tick.Input = *in
@@ -30,7 +30,7 @@ func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {
 	return n, nil
 }
 
-// Run simulates n ticks with the same input, without any clock: for headless runs.
+// Run simulates n ticks without a clock, for headless runs. Input and error are as in [Loop.Frame].
 func (l *Loop) Run(n int, in *Input) error {
 	l.tick.Input = *in
 	for range n {

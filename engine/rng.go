@@ -6,10 +6,11 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 )
 
-// A Rand is a source of chance for the simulation: PCG-XSH-RR with 64 bits of state and 32 of
-// output, period 2^64, 2^63 streams. The same seed and stream give the same numbers on every
-// processor. It is 16 bytes without pointers, may be stored off-heap, copied and compared; a
-// copy goes on from the same place. The zero Rand is usable, and is everyone's.
+// A Rand is a generator of random numbers for the simulation: PCG-XSH-RR with 64 bits of state and
+// 32 bits of output, period 2^64 and 2^63 streams. The same seed and stream give the same numbers on
+// every processor. A Rand has 16 bytes without pointers, may be stored off the Go heap, copied and
+// compared. A copy continues the same sequence. The zero Rand works; all zero Rands have the same
+// sequence.
 type Rand struct {
 	state uint64
 	inc   uint64 // odd where it came from NewRand: selects the stream
@@ -18,8 +19,8 @@ type Rand struct {
 // pcgMultiplier is the multiplier of the reference implementation.
 const pcgMultiplier = 6364136223846793005
 
-// NewRand returns the given stream of the seed. Streams of one seed are independent: one per
-// system keeps systems from disturbing each other.
+// NewRand returns the generator of a seed and a stream. Streams of one seed are independent: with one
+// for each system, a change of one system does not change the numbers of the others.
 func NewRand(seed, stream uint64) Rand {
 	r := Rand{inc: stream<<1 | 1}
 	r.Uint32()
@@ -41,7 +42,7 @@ func (r *Rand) Uint64() uint64 {
 	return hi<<32 | uint64(r.Uint32())
 }
 
-// Intn returns a number from 0 to n-1, each equally likely; 0 where n is below 1. n is at most 2^31-1.
+// Intn returns a number from 0 to n-1, each equally likely, and 0 if n is below 1. An n above 2^31-1 counts as 2^31-1.
 func (r *Rand) Intn(n int) int {
 	if n < 1 {
 		return 0
@@ -56,20 +57,20 @@ func (r *Rand) Intn(n int) int {
 	return int(product >> 32)
 }
 
-// Float32 returns a number from 0 up to, and never, 1: a multiple of 2^-24.
+// Float32 returns a number from 0 up to but not including 1: a multiple of 2^-24.
 func (r *Rand) Float32() float32 { return float32(float32(r.Uint32()>>8) * (1.0 / (1 << 24))) }
 
-// Range returns a number from lo to hi; hi itself may come by rounding.
+// Range returns a number from lo to hi. It may return hi because of rounding.
 func (r *Rand) Range(lo, hi float32) float32 { return Lerp(lo, hi, r.Float32()) }
 
-// Chance is true with probability p.
+// Chance returns true with probability p.
 func (r *Rand) Chance(p float32) bool { return r.Float32() < p }
 
 // Sign returns -1 or 1.
 func (r *Rand) Sign() float32 { return float32(int32(r.Uint32()>>31)*2 - 1) }
 
-// Circle returns a direction: a vector of length 1, each direction equally likely. It takes
-// a point of the disc and normalizes it, and needs no sine.
+// Circle returns a random direction: a vector of length 1, each direction equally likely. It
+// normalizes a random point of the disc and needs no sine.
 func (r *Rand) Circle() mgl32.Vec2 {
 	for {
 		// A point too near the centre has too few bits of direction.
@@ -79,7 +80,7 @@ func (r *Rand) Circle() mgl32.Vec2 {
 	}
 }
 
-// Disc returns a point with length at most 1, each equally likely. 4/pi tries on average.
+// Disc returns a vector of length at most 1, each point of the disc equally likely. It takes 4/pi tries on average.
 func (r *Rand) Disc() mgl32.Vec2 {
 	for {
 		if v := r.square(); LengthSquared(v) <= 1 {
@@ -93,20 +94,19 @@ func (r *Rand) square() mgl32.Vec2 {
 	return mgl32.Vec2{x, r.Range(-1, 1)}
 }
 
-// Split returns a new source whose numbers do not depend on how r goes on. It takes four
-// numbers from r.
+// Split returns a new generator whose seed and stream are drawn from r. It draws four times 32 bits.
 func (r *Rand) Split() Rand {
 	seed := r.Uint64()
 	return NewRand(seed, r.Uint64())
 }
 
-// State returns what Restore needs to go on from here.
+// State returns the state of the generator, for Restore.
 func (r *Rand) State() (state, inc uint64) { return r.state, r.inc }
 
-// Restore sets what State returned.
+// Restore sets the state to the values that State returned.
 func (r *Rand) Restore(state, inc uint64) { r.state, r.inc = state, inc }
 
-// Hash adds the state to h: two simulations that drew differently differ here first.
+// Hash adds the state of the generator to h.
 func (r *Rand) Hash(h *Hasher) {
 	h.Uint64(r.state)
 	h.Uint64(r.inc)

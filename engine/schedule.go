@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// A Tick is what a system gets. It belongs to the driver of the loop and is valid during the
-// call. Systems do not change it; they draw from Rand, in the fixed order of the schedule.
+// A Tick is the argument of a system. It belongs to the caller of Run and is valid during the call.
+// Systems must not change it, except that they draw numbers from Rand.
 type Tick struct {
 	N     uint64 // number of the tick, from 0
 	Input Input
-	Rand  *Rand // the simulation's only source of chance; nil where the game brings its own
+	Rand  *Rand // the simulation's random numbers; nil if the game has its own
 }
 
 // samples is the length of a system's ring of times: two seconds, what the overlay shows.
 const samples = 2 * TickRate
 
-// A Schedule runs systems in the order in which they were added, on the calling goroutine,
-// and measures each. The times are for display; no system sees them. The zero Schedule is
-// empty and ready. Run and Timing do not allocate.
+// A Schedule runs systems in the order in which they were added, on the calling goroutine, and
+// measures the time of each. The times are for display. The zero Schedule is empty and ready to use.
+// Run and Timing do not allocate.
 type Schedule struct {
 	systems []system
 	runs    uint64
@@ -30,7 +30,7 @@ type system struct {
 	ring [samples]time.Duration // ring[runs%samples] is the next to be written
 }
 
-// Add appends a system. The error says that the name is empty or taken, or f is nil.
+// Add appends a system. It returns an error if the name is empty or already used, or if f is nil.
 func (s *Schedule) Add(name string, f func(*Tick) error) error {
 	if name == "" {
 		return fmt.Errorf("engine: system %d has no name", len(s.systems))
@@ -47,16 +47,16 @@ func (s *Schedule) Add(name string, f func(*Tick) error) error {
 	return nil
 }
 
-// MustAdd is Add for schedules written down in a program: it panics where Add fails.
+// MustAdd is Add for schedules that are fixed in the program. It panics if Add fails.
 func (s *Schedule) MustAdd(name string, f func(*Tick) error) {
 	if err := s.Add(name, f); err != nil {
 		panic(err)
 	}
 }
 
-// Run runs every system once. A system that fails ends the tick: the error names it and wraps
-// its error, the systems behind it do not run and count as 0 in this tick. One that panics
-// takes the times of the tick with it; the next Run begins with the first system again.
+// Run runs every system once. If a system fails, later systems do not run in this tick and have a time
+// of 0. The error names the system and wraps its error. If a system panics, no time of this tick is
+// recorded. The next Run begins with the first system.
 func (s *Schedule) Run(t *Tick) error {
 	at := s.runs % samples
 	before := time.Now()
@@ -78,16 +78,16 @@ func (s *Schedule) Run(t *Tick) error {
 	return nil
 }
 
-// Len returns how many systems there are.
+// Len returns the number of systems.
 func (s *Schedule) Len() int { return len(s.systems) }
 
-// Timing is what a system cost lately.
+// Timing is the recent wall-clock time of a system.
 type Timing struct {
 	Name            string
-	Last, Mean, Max time.Duration // over the last two seconds of ticks
+	Last, Mean, Max time.Duration // of the last 120 ticks
 }
 
-// Timing returns the times of system i, in the order of Add. It panics where there is none.
+// Timing returns the times of system i, from 0 in the order of Add. It panics if there is no such system.
 func (s *Schedule) Timing(i int) Timing {
 	sys := &s.systems[i]
 	t := Timing{Name: sys.name}
@@ -105,8 +105,8 @@ func (s *Schedule) Timing(i int) Timing {
 	return t
 }
 
-// AppendTimes appends the times of system i to dst, oldest first, for a sparkline: at most
-// two seconds of them. It allocates only where dst lacks room.
+// AppendTimes appends the times of system i to dst, oldest first: those of at most 120 ticks. It
+// allocates only if the capacity of dst does not suffice.
 func (s *Schedule) AppendTimes(dst []time.Duration, i int) []time.Duration {
 	ring := &s.systems[i].ring
 	if s.runs <= samples {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/strata-go/strata/engine/beside"
+	"github.com/strata-go/strata/engine/abtest"
 )
 
 // A flat is the hand-written alternative to a System: particles are values in one slice of the
@@ -270,7 +270,7 @@ func BenchmarkFlat(b *testing.B) {
 		p := newPair(b, n)
 		sides := p.sides(ticks)
 		for b.Loop() {
-			f := beside.Measure(40, func() {}, sides...)
+			f := abtest.Measure(40, func() {}, sides...)
 			p.differ(b)
 			f.Report(b, ticks)
 		}
@@ -281,7 +281,7 @@ func BenchmarkFlat(b *testing.B) {
 		r.take(p.flat.gs)
 		f := flat{kinds: p.flat.kinds, rng: p.flat.rng, gs: make([]grain, 0, n)}
 		sides := p.sides(ticks)
-		sides[2] = beside.Side{Name: "flat", Run: func() {
+		sides[2] = abtest.Side{Name: "flat", Run: func() {
 			for range ticks {
 				r.update()
 				lack := n - len(r.left)
@@ -291,25 +291,25 @@ func BenchmarkFlat(b *testing.B) {
 			}
 		}}
 		for b.Loop() {
-			beside.Measure(40, func() {}, sides...).Report(b, ticks)
+			abtest.Measure(40, func() {}, sides...).Report(b, ticks)
 		}
 	})
 	b.Run("quads", func(b *testing.B) {
 		p, d := newPair(b, n), newDrawn(n)
 		p.flat.gs = grains(p.flat.gs[:0], p.sys[0], 0)
-		var sides []beside.Side
+		var sides []abtest.Side
 		for range 2 {
-			sides = append(sides, beside.Side{Name: "system", Run: func() { p.sys[0].Build(sight, d.regions, d.verts[0], d.indices[0], 0) }})
+			sides = append(sides, abtest.Side{Name: "system", Run: func() { p.sys[0].Build(sight, d.regions, d.verts[0], d.indices[0], 0) }})
 		}
-		sides = append(sides, beside.Side{Name: "flat", Run: func() { p.flat.draw(sight, d.regions, d.verts[0], d.indices[0]) }})
+		sides = append(sides, abtest.Side{Name: "flat", Run: func() { p.flat.draw(sight, d.regions, d.verts[0], d.indices[0]) }})
 		b.ReportMetric(float64(p.sameQuads(b, d)), "quads")
 		for b.Loop() {
-			beside.Measure(200, func() {}, sides...).Report(b, 1)
+			abtest.Measure(200, func() {}, sides...).Report(b, 1)
 		}
 	})
 }
 
-func (p *pair) sides(ticks int) []beside.Side {
+func (p *pair) sides(ticks int) []abtest.Side {
 	run := func(f func()) func() {
 		return func() {
 			for range ticks {
@@ -317,5 +317,5 @@ func (p *pair) sides(ticks int) []beside.Side {
 			}
 		}
 	}
-	return []beside.Side{{Name: "system", Run: run(func() { p.shipped(0) })}, {Name: "system", Run: run(func() { p.shipped(1) })}, {Name: "flat", Run: run(p.byHand)}}
+	return []abtest.Side{{Name: "system", Run: run(func() { p.shipped(0) })}, {Name: "system", Run: run(func() { p.shipped(1) })}, {Name: "flat", Run: run(p.byHand)}}
 }

@@ -8,7 +8,7 @@ import (
 	"image/gif"
 	"io"
 
-	"github.com/strata-go/strata/engine/whole"
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // A Film collects pictures of the window and becomes an animated GIF: what a README can show. It
@@ -88,7 +88,7 @@ func (m *Film) Write(path string) error {
 		return errors.New("render: a film without a picture")
 	}
 	film := m.encode()
-	if err := whole.Write(path, func(w io.Writer) error { return gif.EncodeAll(w, film) }); err != nil {
+	if err := atomicfile.Write(path, func(w io.Writer) error { return gif.EncodeAll(w, film) }); err != nil {
 		return fmt.Errorf("render: film: %w", err)
 	}
 	return nil

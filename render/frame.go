@@ -8,7 +8,7 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/strata-go/strata/engine/whole"
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // A Frame is the picture that is being drawn. It is valid during the call of Draw that
@@ -152,5 +152,5 @@ func (f *Frame) Screenshot(path string) error {
 
 // writePNG writes a picture whole or not at all.
 func writePNG(path string, img image.Image) error {
-	return whole.Write(path, func(w io.Writer) error { return png.Encode(w, img) })
+	return atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, img) })
 }

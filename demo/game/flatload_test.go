@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/engine/beside"
+	"github.com/strata-go/strata/engine/abtest"
 )
 
 // A load is the same crowd three times: as the game has it, once more, and flat. All of it is within the
@@ -248,15 +248,15 @@ func (l *load) differ(t testing.TB, g *Game) {
 	}
 }
 
-func (l *load) round() (sides []beside.Side) {
+func (l *load) round() (sides []abtest.Side) {
 	for i := range l.games {
-		sides = append(sides, beside.Side{Name: "game", Run: func() {
+		sides = append(sides, abtest.Side{Name: "game", Run: func() {
 			for range roundTicks {
 				l.shipped(i)
 			}
 		}})
 	}
-	return append(sides, beside.Side{Name: "flat", Run: func() {
+	return append(sides, abtest.Side{Name: "flat", Run: func() {
 		for range roundTicks {
 			l.byHand()
 		}
@@ -288,7 +288,7 @@ func BenchmarkFlat(b *testing.B) {
 	}
 	kills := l.flat.g.Kills
 	for b.Loop() {
-		f := beside.Measure(24, func() { l.find(b) }, l.round()...)
+		f := abtest.Measure(24, func() { l.find(b) }, l.round()...)
 		l.differ(b, l.games[0].Game)
 		l.differ(b, l.games[1].Game)
 		f.Report(b, roundTicks)

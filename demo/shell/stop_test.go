@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strata-go/strata/engine/whole"
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // counted is the operating system until a step: then no call happens any more, as after SIGKILL, or that one fails.
 type counted struct {
-	whole.System
+	atomicfile.System
 	step, stopAt, failAt int
 	call                 string // that failed
 }
@@ -36,7 +36,7 @@ func (c *counted) do(call string) error {
 	return nil
 }
 
-func (c *counted) Create(dir, pattern string) (whole.File, error) {
+func (c *counted) Create(dir, pattern string) (atomicfile.File, error) {
 	if err := c.do("create"); err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (c *counted) MakeFolder(dir string, mode fs.FileMode) error {
 }
 
 type countedFile struct {
-	whole.File
+	atomicfile.File
 	c *counted
 }
 
@@ -124,7 +124,7 @@ func (f countedFile) Close() error {
 
 // saved starts a shell in a folder whose settings are broken or good, changes one, and returns the shell's lines. It
 // works on two files: settings, whose backup is wanted if they are broken, and runs.
-func saved(dir string, sys whole.System) (log []string) {
+func saved(dir string, sys atomicfile.System) (log []string) {
 	s := New(Config{Store: Files{Dir: dir, system: sys}, Log: func(l string) { log = append(log, l) }})
 	s.Settings().Master = 3
 	s.dirty = true
@@ -154,7 +154,7 @@ func TestFiles_StoppedOrFailingAtEachCall(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				c := &counted{System: whole.OS(), stopAt: step}
+				c := &counted{System: atomicfile.OS(), stopAt: step}
 				if fail {
 					c.stopAt, c.failAt = 0, step
 				}
@@ -221,7 +221,7 @@ func TestFiles_UnsyncedSaveKeepsTheBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	for step := 1; step < 99; step++ {
-		c := &counted{System: whole.OS(), failAt: step}
+		c := &counted{System: atomicfile.OS(), failAt: step}
 		s := New(Config{Store: Files{Dir: dir, system: c}})
 		for i := range 2 {
 			s.Settings().Master, s.dirty = 1+i, true

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/strata-go/strata/engine/whole"
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // A Store keeps a few small files by name. Its methods are called by the goroutine of the Shell.
@@ -14,7 +14,7 @@ type Store interface {
 	// more than most+1 bytes.
 	Load(name string, most int) ([]byte, error)
 	// Save replaces the data of a name atomically. With aside the old version is kept as name.bad. The error
-	// wraps whole.ErrUnsynced if the new version is in place and may not survive a power cut.
+	// wraps atomicfile.ErrUnsynced if the new version is in place and may not survive a power cut.
 	Save(name string, data []byte, aside bool) error
 	// Place says where a name is, for a line to the player.
 	Place(name string) string
@@ -56,10 +56,10 @@ func (k *keeper) save(name string, data []byte, err error) bool {
 		err = k.store.Save(name, data, k.bad[name])
 	}
 	text := "%s cannot be saved: %v; settings and runs last as long as the game"
-	if errors.Is(err, whole.ErrUnsynced) {
+	if errors.Is(err, atomicfile.ErrUnsynced) {
 		text = "%s is saved: %v"
 	}
-	ok := err == nil || errors.Is(err, whole.ErrUnsynced)
+	ok := err == nil || errors.Is(err, atomicfile.ErrUnsynced)
 	if ok {
 		delete(k.bad, name) // the file is a good one now: the next save must not take it for the backup
 	}

@@ -8,20 +8,20 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/strata-go/strata/engine/whole"
+	"github.com/strata-go/strata/engine/atomicfile"
 )
 
 // Files is a Store in a folder, which the first save makes. A process that is killed between any two system
 // calls of Save, or whose calls fail, leaves the old version or the new one, complete.
 type Files struct {
 	Dir    string
-	system whole.System // of a test; nil: the operating system
+	system atomicfile.System // of a test; nil: the operating system
 }
 
 // Load reads a file. Anything but a plain file is refused. Temporary files of processes that were killed are
 // removed from the folder.
 func (f Files) Load(name string, most int) ([]byte, error) {
-	whole.Sweep(f.Dir)
+	atomicfile.Sweep(f.Dir)
 	path := f.Place(name)
 	info, err := os.Stat(path)
 	if err != nil {
@@ -41,11 +41,11 @@ func (f Files) Load(name string, most int) ([]byte, error) {
 // Save replaces a file in one step. With aside the backup is made before that step, and the old version keeps
 // its own name until then.
 func (f Files) Save(name string, data []byte, aside bool) error {
-	if err := whole.MakeFolder(f.system, f.Dir, 0o755); err != nil {
+	if err := atomicfile.MakeFolder(f.system, f.Dir, 0o755); err != nil {
 		return reason(err)
 	}
 	path := f.Place(name)
-	w := whole.Writer{System: f.system, Mode: 0o600}
+	w := atomicfile.Writer{System: f.system, Mode: 0o600}
 	if aside {
 		w.Backup = path + ".bad"
 	}

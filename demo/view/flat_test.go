@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/engine/beside"
+	"github.com/strata-go/strata/engine/abtest"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -249,9 +249,9 @@ func BenchmarkFlat(b *testing.B) {
 	v := newCrowd(b, 1500, 5000)
 	f := copyOf(v)
 	n := sameQuads(b, v, f)
-	sides := []beside.Side{{Name: "view", Run: v.shipped}, {Name: "view", Run: v.shipped}, {Name: "flat", Run: func() { f.draw(v) }}}
+	sides := []abtest.Side{{Name: "view", Run: v.shipped}, {Name: "view", Run: v.shipped}, {Name: "flat", Run: func() { f.draw(v) }}}
 	for b.Loop() {
-		beside.Measure(60, func() {}, sides...).Report(b, 1)
+		abtest.Measure(60, func() {}, sides...).Report(b, 1)
 	}
 	b.ReportMetric(float64(n), "quads")
 	b.ReportMetric(float64(v.s.Game.Enemies()), "enemies")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/strata-go/strata/engine/whole"
+	"github.com/strata-go/strata/engine/atomicfile"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -121,7 +121,7 @@ func (o *Overlay) startDump(img *image.RGBA) {
 	o.dump.done = done
 	disk := o.dump.disk
 	go func() {
-		whole.Sweep(filepath.Dir(base)) // what a program that was killed has left
+		atomicfile.Sweep(filepath.Dir(base)) // what a program that was killed has left
 		done <- outcome{base + ".json", disk.writeAll(base, &d, &snap, img)}
 	}()
 }
@@ -169,7 +169,7 @@ func (k *disk) writeAll(base string, d *Record, snap *tiers.Snapshot, img *image
 
 // writeOne writes a file beside its name, and returns how it is called until then.
 func (k *disk) writeOne(name string, write func(io.Writer) error) (temp string, err error) {
-	f, err := k.create(filepath.Dir(name), whole.Pattern(filepath.Ext(name)))
+	f, err := k.create(filepath.Dir(name), atomicfile.Pattern(filepath.Ext(name)))
 	if err != nil {
 		return "", err
 	}

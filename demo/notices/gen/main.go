@@ -14,8 +14,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/strata-go/strata/engine/atomicfile"
 	"github.com/strata-go/strata/engine/cmdline"
-	"github.com/strata-go/strata/engine/whole"
 )
 
 func main() { os.Exit(command(os.Args[1:], os.Stderr)) }
@@ -31,7 +31,7 @@ func command(args []string, fault io.Writer) int {
 	}
 	text, err := collect()
 	if err == nil {
-		err = whole.Write(out, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(text)); return err })
+		err = atomicfile.Write(out, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(text)); return err })
 	}
 	if err != nil {
 		fmt.Fprintln(fault, "gen:", err)

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package whole
+package atomicfile
 
 // syncFolder does nothing: Windows syncs no folder without rights that players lack, and js none at all.
 func syncFolder(string) error { return nil }

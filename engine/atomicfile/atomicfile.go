@@ -1,4 +1,4 @@
-// Package whole writes files atomically: a reader finds the old version or the new one, complete.
+// Package atomicfile writes files atomically: a reader finds the old version or the new one, complete.
 //
 // A new version is written to a temporary file in the same folder, synced, and renamed over the target.
 // Then the folder is synced. The target exists at every moment, so a process that is killed between any two
@@ -14,7 +14,7 @@
 //
 // Windows and js have no call that syncs a folder. There a power cut directly after Write may restore the
 // old version.
-package whole
+package atomicfile
 
 import (
 	"errors"
@@ -31,11 +31,11 @@ var ErrUnsynced = errors.New("the new version is in place, but may not survive a
 
 const prefix = ".strata-"
 
-// Pattern is for os.CreateTemp: names of temporary files of this process that end in ext.
+// Pattern returns a pattern for os.CreateTemp: names of this process's temporary files that end in ext.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
-// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. It may be copied
-// and used by several goroutines, each with a path of its own.
+// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. It may be copied,
+// and is safe for concurrent use with different paths.
 type Writer struct {
 	System System      // nil: the operating system
 	Mode   fs.FileMode // of the new version; 0: 0644
@@ -45,9 +45,9 @@ type Writer struct {
 // Write writes a file atomically with mode 0644; see [Writer.Write].
 func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
 
-// Write replaces the file at path by what write writes. The file is opened for write alone; write must not
-// keep it. If Write fails, the old version is unchanged, unless the error is ErrUnsynced. The error is that of
-// write, or an *fs.PathError with the failed step, path and the system's reason.
+// Write replaces the file at path by the bytes that write writes. The argument of write is valid during the
+// call. If Write fails, the old version is unchanged, unless the error wraps ErrUnsynced. The error is that of
+// write, or an *fs.PathError with the failed step, the path and the system's reason.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	if w.System == nil {
 		w.System = OS()

@@ -1,7 +1,7 @@
-// Package beside measures things that do the same beside each other: in one process, in turns, so that
-// what the machine does meanwhile meets all of them. The figures are medians, each with the middle half
-// of its rounds. For tests and benchmarks.
-package beside
+// Package abtest compares the time of implementations that do the same work. They run in turns in one
+// process, so that other load on the machine affects all of them. Results are medians with quartiles. It
+// is for tests and benchmarks.
+package abtest
 
 import (
 	"fmt"
@@ -11,20 +11,21 @@ import (
 	"time"
 )
 
-// A Side is one that is compared. Run does a round's work, which is the same for every side.
+// A Side is one of the implementations. Run does the work of one round.
 type Side struct {
 	Name string
 	Run  func()
 }
 
-// Figures are what each side took in each round, in nanoseconds.
+// Figures are the measured times of all sides. Sides are numbered from 0, in the order of Measure.
 type Figures struct {
 	names []string
-	took  [][]float64
+	took  [][]float64 // by side and round, in nanoseconds
 }
 
-// Measure has every side run once in each of the rounds, the first one another in every round. Between
-// two rounds it calls between, which is not measured.
+// Measure runs every side once in each round and returns the wall-clock times. The order rotates from
+// round to round. Before each round it calls between, whose time is not measured. It locks the goroutine
+// to its thread meanwhile.
 func Measure(rounds int, between func(), sides ...Side) *Figures {
 	f := &Figures{took: make([][]float64, len(sides))}
 	for _, s := range sides {
@@ -44,11 +45,10 @@ func Measure(rounds int, between func(), sides ...Side) *Figures {
 	return f
 }
 
-// Took returns the median of a side, and the quartiles about it.
+// Took returns the quartiles of side i's time for a round, in nanoseconds.
 func (f *Figures) Took(i int) (low, median, high float64) { return quartiles(f.took[i]) }
 
-// Ratio returns how many times as long as b side a took, round by round: the median, and the quartiles
-// about it.
+// Ratio returns the quartiles of side a's time divided by side b's time of the same round.
 func (f *Figures) Ratio(a, b int) (low, median, high float64) {
 	all := make([]float64, len(f.took[a]))
 	for r := range all {
@@ -63,8 +63,8 @@ func quartiles(v []float64) (low, median, high float64) {
 	return v[len(v)/4], v[len(v)/2], v[len(v)*3/4]
 }
 
-// Report prints three sides as the figures of a benchmark: what ships, the same once more, and what was
-// written by hand. A round is so many ticks.
+// Report reports the metrics of a benchmark with three sides: 0 the shipped implementation, 1 the same
+// again, for the A/A ratio, and 2 the hand-written baseline. A round simulates the given number of ticks.
 func (f *Figures) Report(b *testing.B, ticks int) {
 	b.Helper()
 	b.ReportMetric(0, "ns/op")
