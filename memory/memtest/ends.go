@@ -105,6 +105,28 @@ func sourceEndsFirst(t testing.TB, s Subject) {
 	if src.Calls() != calls || src.Returns() != returns {
 		t.Errorf("after its source has ended it called the system %d times", src.Calls()-calls+src.Returns()-returns)
 	}
+	sourceEndsAfterAFailedClose(t, s)
+}
+
+// sourceEndsAfterAFailedClose ends the source of an allocator whose Close the system has refused.
+func sourceEndsAfterAFailedClose(t testing.TB, s Subject) {
+	mortal := NewMortal(t, nil, 24<<20)
+	src := &Faulty{Source: mortal.Carve}
+	a, err := s.New(src)
+	if err != nil {
+		t.Fatalf("New on a Carve: %v", err)
+	}
+	p := MustAlloc(t, a, s.size(10), 1)
+	src.FailReturns = true
+	_ = a.(io.Closer).Close() // nil if nothing is to be given back
+	mortal.End(t)
+	calls, returns := src.Calls(), src.Returns()
+	isClosed(t, s, a, p)
+	check(t, a)
+	closeIt(t, a)
+	if src.Calls() != calls || src.Returns() != returns {
+		t.Errorf("after its source has ended it called the system %d times", src.Calls()-calls+src.Returns()-returns)
+	}
 }
 
 // farBytes is beyond what 32 bits of offset can say.

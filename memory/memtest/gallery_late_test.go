@@ -152,6 +152,20 @@ var late = []broken{
 	{"Close writes another heap of the source", []string{"ManyAllocationsStayApart"}, writesTheOther(func(x *tampered, f func()) {
 		x.close = func(x *tampered) error { err := x.Heap.Close(); f(); return err }
 	})},
+	{"a Close that failed keeps the base of a source that ends", []string{"SourceEndsFirst"}, func(x *tampered) {
+		x.close = func(x *tampered) error {
+			x.last = x.Heap.Base()
+			err := x.Heap.Close()
+			x.broken = x.broken || err != nil && x.last != nil
+			return err
+		}
+		x.base = func(x *tampered) unsafe.Pointer {
+			if x.broken && x.Heap.Stats().Reserved == 0 {
+				return x.last
+			}
+			return x.Heap.Base()
+		}
+	}},
 	{"InUse drifts by a byte in 1,000 blocks", []string{"FreedMemoryIsFoundAgain", "ManyAllocationsStayApart"}, func(x *tampered) {
 		x.stats = func(x *tampered, s memory.Stats) memory.Stats {
 			if s.Reserved > 0 {

@@ -82,10 +82,14 @@ func (m *Manager) watchSource() {
 		for i := Inbox; i > 0; i-- {
 			m.carves[i-1].Close()
 		}
-		m.home.Reset() // what is on its way belongs to nobody
-		_ = m.home.Close()
+		if !m.homeClosed { // else a Close that did not complete has ended it
+			m.home.Reset() // the blocks in flight are gone
+			_ = m.home.Close()
+		}
 		for _, w := range m.workers {
-			w.inbox.Reset()
+			if !w.over {
+				w.inbox.Reset()
+			}
 			_ = w.close()
 		}
 		m.tags.close()

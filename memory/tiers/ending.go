@@ -208,7 +208,7 @@ func (m *Manager) releaseSteps(e *ending) []func() {
 	}
 	add("the static buffers", true, m.static.end)
 	steps = append(steps, e.closePools, e.proceed)
-	add("a block that was freed on another goroutine", m.home != nil, m.home.Close)
+	add("a block that was freed on another goroutine", m.home != nil, m.closeHome)
 	for k, w := range m.workers {
 		doing := fmt.Sprintf("a block that comes home to worker %d", k)
 		if k < len(m.outbox) {
@@ -229,6 +229,13 @@ func (m *Manager) releaseSteps(e *ending) []func() {
 			e.fail(m.giveBack())
 		}
 	})
+}
+
+// closeHome closes the inbox of the game goroutine.
+func (m *Manager) closeHome() error {
+	err := m.home.Close()
+	m.homeClosed = true
+	return err
 }
 
 // giveBack releases the reservation.

@@ -68,6 +68,8 @@ type Manager struct {
 	outbox  []outbox      // the game goroutine's way to each worker
 	home    *remote.Inbox // blocks that other goroutines free
 
+	homeClosed bool
+
 	phase   phase
 	ending  uint64 // number of the EndLevel or Close under way; see poolEntry.ended
 	tight   bool   // the last frame used more than the soft mark of its buffer
