@@ -129,7 +129,7 @@ func (h *Heap) findSpan(size, least, fair, want uintptr) (run, error) {
 			return r, nil
 		}
 	}
-	if hopeless || h.reclaim() == 0 {
+	if hopeless && !h.undo.reach(h, least, spanStep(size)) || h.reclaim() == 0 {
 		return run{}, err
 	}
 	if r := h.takeVacant(size, least, want); r.units > 0 {

@@ -175,6 +175,14 @@ func (h *Heap) frees() (n uint64) {
 	return n
 }
 
+// allocs counts the blocks handed out since New, over all classes.
+func (h *Heap) allocs() (n uint64) {
+	for i := range h.ladder.sizes {
+		n += h.classes[i].allocs
+	}
+	return n
+}
+
 // Warm commits the first bytes of the reservation at least, at a quiet moment: with a source that
 // prefaults ([page.Options]) the first touches are paid then, and not in play. Trim gives back what
 // was not used. The error is the source's, or ErrClosed; nothing has changed then.

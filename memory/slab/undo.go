@@ -1,6 +1,10 @@
 package slab
 
-import "math"
+import (
+	"math"
+
+	"github.com/strata-go/strata/memory/internal/align"
+)
 
 // An undo remembers the spans that takeSpan takes from other classes, so that they get them back if
 // the request is refused after all: a failed Alloc changes nothing that Stats and Classes report.
@@ -14,11 +18,14 @@ type undo struct {
 	broken                bool        // somebody else has changed the metadata since
 
 	// A request that failed although spans were recycled fails again, while nothing was freed and
-	// nothing committed, if it needs as many units at as large a step.
+	// nothing committed, if it needs as many units at as large a step; unless the source gives more by
+	// now, see reach.
 	frees     uint64
 	committed uintptr
 	least     uintptr // units; 0: no such request
 	step      uintptr
+	tail      uintptr // units below limit once all empty spans were recycled,
+	allocs    uint64  // and how many blocks had been handed out by then
 }
 
 // A condemned is a span that its class has lost.
@@ -60,12 +67,24 @@ func (u *undo) hopeless(h *Heap, least, step uintptr) bool {
 	return u.least != 0 && least >= u.least && step >= u.step && u.frees == h.frees() && u.committed == h.mem.Committed()
 }
 
+// reach reports whether a hopeless request is worth another try: the source may give more than it did at
+// the failure, and recycling all empty spans may leave less to commit than a span behind them needs. It
+// commits that. If blocks were handed out since, only the try itself can tell.
+func (u *undo) reach(h *Heap, least, step uintptr) bool {
+	end := align.Up(u.tail, step) + least
+	if end >= align.Up(h.limit/unitGranules, step)+least || end<<unitShift > h.mem.Reserved() {
+		return false
+	}
+	return u.allocs != h.allocs() || h.growBooks(end) == nil && h.mem.Ensure(end<<unitShift) == nil
+}
+
 // end stops remembering. Unless the request was met the classes get their spans back.
 func (u *undo) end(h *Heap, met bool, least, step uintptr) {
 	u.on = false
 	if met || u.broken || h.base == nil || len(u.spans) == 0 {
 		return
 	}
+	u.tail, u.allocs = h.limit/unitGranules, h.allocs()
 	for i := range u.spans {
 		h.giveBack(&u.spans[i])
 	}

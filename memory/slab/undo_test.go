@@ -239,3 +239,26 @@ func TestUndo_SpansBetweenOthersComeBack(t *testing.T) {
 	memtest.MustAlloc(t, h, 4000, 8)
 	memtest.MustCheck(t, h)
 }
+
+// A request that failed is met when the budget has grown by what it needs once empty spans at the end are
+// recycled, though that is less than what it needs behind them.
+func TestUndo_ALargerBudgetMeetsAKnownFailure(t *testing.T) {
+	l := page.NewLimit(nil, 80<<10)
+	h, err := New(l, Config{Reserve: 1 << 20, MaxSize: 64 << 10, Classes: PowerOfTwo})
+	memtest.Opened(t, h, err)
+	memtest.MustAlloc(t, h, 64<<10, 16)
+	h.Free(memtest.MustAlloc(t, h, 16<<10, 16), 16<<10) // an empty span behind it
+	for _, budget := range []uintptr{80 << 10, 112 << 10, 112 << 10} {
+		l.SetBudget(budget)
+		before := h.Stats()
+		if _, err := h.Alloc(64<<10, 16); !errors.Is(err, memory.ErrOutOfMemory) {
+			t.Fatalf("Alloc within %d bytes: %v", budget, err)
+		}
+		if before.Failures++; h.Stats() != before {
+			t.Fatalf("a failed Alloc changed %+v to %+v", before, h.Stats())
+		}
+	}
+	l.SetBudget(128 << 10)
+	memtest.MustAlloc(t, h, 64<<10, 16)
+	memtest.MustCheck(t, h)
+}
