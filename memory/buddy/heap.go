@@ -53,6 +53,7 @@ type Heap struct {
 	system System
 
 	counts tally.Counts // in units
+	lives  invariant.Lives
 	mem    page.Prefix
 	owner  invariant.Owner
 }
@@ -143,6 +144,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	h.books = make([]entry, root)
 	h.limit = uintptr(min(uint64(root)<<grain, maxBytes))
 	h.dropLists()
+	h.lives.Open(h.base, h.mem.Reserved(), uint(grain))
 	h.mem.Watch(func() { _ = h.Close() }) // touches no block
 	return h, nil
 }
@@ -176,6 +178,7 @@ func (h *Heap) handOut(p part, step uint32, size uintptr) unsafe.Pointer {
 	if invariant.Debug {
 		h.owner.Touch()
 		h.verify(p)
+		h.lives.Begin(uintptr(at), size)
 		invariant.Fresh(q, size)
 	}
 	h.books[p.off] = entry{rung: p.rung, side: p.side, state: live}
@@ -260,6 +263,11 @@ func (h *Heap) release(at uint32) {
 // Base returns the address from which the offsets of blocks count, constant until Close; nil
 // once closed.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
+
+// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
+// builds and if none has. Package remote finds stale frees by it. Safe for concurrent use, also
+// after Close.
+func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
 // Owns reports whether p lies in the reservation, live or not.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"io"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -10,7 +11,8 @@ import (
 // package memory if and only if that interface works on every block:
 //
 //	memory.Resetter, memory.Resizer, memory.Trimmer   if all parts have it
-//	memory.Sizer and memory.AnyFreer, both or none    if all parts have both
+//	memory.Sizer and memory.AnyFreer, both or none    if all parts have both; and then Generation, which
+//	                                                  in debug builds serves remote.Generational
 //	memory.Baser, with a method Extent() uintptr      if the only part is one: Locked and Counted
 //
 // A type assertion finds them, as with any memory.Allocator.
@@ -41,6 +43,7 @@ type (
 	sized interface {
 		memory.Sizer
 		memory.AnyFreer
+		Generation(p unsafe.Pointer) uint32
 	}
 	based interface {
 		memory.Baser

@@ -248,6 +248,9 @@ func (c *counted) freed(p unsafe.Pointer) {
 	}
 }
 
+// Generation is that of inner. Any goroutine may call it.
+func (c *counted) Generation(p unsafe.Pointer) uint32 { return c.in.generation(p) }
+
 func (c *counted) SizeOf(p unsafe.Pointer) uintptr {
 	c.ended()
 	return c.blocks.slots[c.slot("SizeOf", p, 0)].size

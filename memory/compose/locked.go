@@ -88,6 +88,9 @@ func (l *locked) Extent() uintptr {
 	return l.in.extent()
 }
 
+// Generation takes no lock: any goroutine may call that of a part at any time.
+func (l *locked) Generation(p unsafe.Pointer) uint32 { return l.in.generation(p) }
+
 func (l *locked) Reset() {
 	defer l.enter().Unlock()
 	l.in.resetter.Reset()

@@ -65,6 +65,11 @@ func (c *pair) SizeOf(p unsafe.Pointer) uintptr {
 	return c.parts[c.of("SizeOf", p, 0)].sizer.SizeOf(p)
 }
 
+// Generation is that of the part that p belongs to; the other one returns 0. Any goroutine may call it.
+func (c *pair) Generation(p unsafe.Pointer) uint32 {
+	return c.parts[0].generation(p) + c.parts[1].generation(p)
+}
+
 func (c *pair) Owns(p unsafe.Pointer) bool {
 	return !c.closed && (c.parts[0].owner.Owns(p) || c.parts[1].owner.Owns(p))
 }

@@ -26,6 +26,12 @@ type part struct {
 	checker  memory.Checker
 	closer   io.Closer
 	baser    memory.Baser
+	dated    dated
+}
+
+// dated is remote.Generational.
+type dated interface {
+	Generation(p unsafe.Pointer) uint32
 }
 
 func partOf(a memory.Allocator) part {
@@ -40,6 +46,7 @@ func partOf(a memory.Allocator) part {
 	p.checker, _ = a.(memory.Checker)
 	p.closer, _ = a.(io.Closer)
 	p.baser, _ = a.(memory.Baser)
+	p.dated, _ = a.(dated)
 	return p
 }
 
@@ -98,6 +105,14 @@ func (p *part) extent() uintptr {
 		return 0
 	}
 	return uintptr(p.reporter.Stats().Reserved)
+}
+
+// generation returns 0 if the part does not count blocks.
+func (p *part) generation(q unsafe.Pointer) uint32 {
+	if p.dated == nil {
+		return 0
+	}
+	return p.dated.Generation(q)
 }
 
 // same reports whether a and b are one allocator.

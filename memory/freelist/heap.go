@@ -49,6 +49,7 @@ type Heap struct {
 	policy Policy
 
 	counts tally.Counts // in granules
+	lives  invariant.Lives
 	mem    page.Prefix
 	owner  invariant.Owner
 }
@@ -114,6 +115,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		policy: cfg.Policy,
 		mem:    mem,
 	}
+	h.lives.Open(h.base, h.mem.Reserved(), uint(grain))
 	h.mem.Watch(func() { _ = h.Close() }) // touches no block
 	return h, nil
 }
@@ -142,6 +144,7 @@ func (h *Heap) handOut(k int, off, n uint32, size uintptr) unsafe.Pointer {
 	if invariant.Debug {
 		h.owner.Touch()
 		verify("Alloc", p, h.grain.Bytes(n))
+		h.lives.Begin(uintptr(off), size)
 		invariant.Fresh(p, size)
 	}
 	h.cut(k, off, n)
@@ -225,6 +228,11 @@ func (h *Heap) release(off uint32, size uintptr) {
 // Base returns the address from which the offsets of blocks count, constant until Close; nil
 // once closed.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
+
+// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
+// builds and if none has. Package remote finds stale frees by it. Safe for concurrent use, also
+// after Close.
+func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
 // Owns reports whether p lies in the reservation, live or not.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }

@@ -32,7 +32,7 @@ type RunFreer interface {
 }
 
 // Generational is what a target may offer besides, so that debug builds find stale frees: slab.Heap,
-// its Central and Caches, tlsf.Heap and pool.Blocks do.
+// its Central and Caches, tlsf.Heap, freelist.Heap, buddy.Heap, pool.Blocks and compositions of them do.
 type Generational interface {
 	// Generation returns how many blocks have started at p, modulo 2^32. Any goroutine may call it
 	// at any time.
