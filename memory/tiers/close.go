@@ -47,9 +47,13 @@ func (m *Manager) Close() error {
 	return nil
 }
 
-// idle returns an error if a worker is in a task or a hook of an arena is running.
+// idle returns an error if the source is working for a worker, a worker is in a task, or a hook of an
+// arena is running.
 func (m *Manager) idle() error {
 	for k, w := range m.workers {
+		if w.part.Busy() { // its lock is held
+			return m.order("Close", fmt.Sprintf("from a call of the page source for worker %d", k), "return from it first")
+		}
 		if w.inTask() {
 			return m.order("Close", fmt.Sprintf("inside a task of worker %d", k), "EndTask first")
 		}

@@ -259,6 +259,23 @@ func TestManager_BordersFromWithinAnAllocationAreRefused(t *testing.T) {
 	must(t, errors.Join(m.Check(), m.Close()))
 }
 
+// A worker holds its lock while the source commits for it: Close is refused there, and does not wait.
+func TestManager_CloseFromAWorkersCommitIsRefused(t *testing.T) {
+	src := &callingSource{Source: page.Default()}
+	cfg := small()
+	cfg.Source = src
+	m, err := New(cfg)
+	must(t, err)
+	var got error
+	src.call = func() { got, _ = closeElsewhere(t, m) }
+	alloc(t, m.Worker(0), 1000)
+	src.call = nil
+	if !errors.Is(got, ErrOrder) || !strings.Contains(got.Error(), "Close from a call of the page source for worker 0") {
+		t.Errorf("Close: %v", got)
+	}
+	must(t, errors.Join(m.Check(), m.Close()))
+}
+
 // A callingSource calls out of Commit.
 type callingSource struct {
 	page.Source

@@ -12,7 +12,9 @@ import (
 
 // Config says how much each tier may hold. The zero Config suits a small 2D game.
 type Config struct {
-	// Source is where the one reservation comes from; nil means page.Default().
+	// Source is where the one reservation comes from; nil means page.Default(). What it calls while it
+	// commits or decommits for a worker must not use that worker, nor Check, BeginLevel or EndLevel:
+	// the worker holds its lock, and they would wait for it forever. Close is refused there.
 	Source page.Source
 
 	// HugePages and Prefault are the [page.Options] of the default Source, and nothing where Source
