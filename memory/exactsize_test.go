@@ -89,6 +89,39 @@ func TestSize_DebugChecksToTheByteOnEveryRoute(t *testing.T) {
 	}
 }
 
+// A manager and its tags check the sizes of workers' blocks, too, which they do not free themselves.
+func TestSize_DebugChecksAWorkersBlocksOnTheGameGoroutine(t *testing.T) {
+	if !invariant.Debug {
+		return
+	}
+	all := routes(t)
+	m := all["Manager"].(*tiers.Manager)
+	w := m.Worker(0)
+	tagged := w.Tag(all["Tag"].(*tiers.Tag))
+	for _, a := range []memory.Allocator{m, all["Tag"]} {
+		for _, from := range []memory.Allocator{w, tagged} {
+			for n := uintptr(1); n < 20_000; n += 1 + n/7 {
+				p := memtest.MustAlloc(t, from, n, 16)
+				for _, wrong := range []uintptr{0, 1, n - 1, n + 1, 2 * n} {
+					if wrong != n {
+						refusesSize(t, fmt.Sprintf("a worker's block of %d as %d", n, wrong), a, p, n, wrong)
+					}
+				}
+				size := n - n/3
+				if !from.(memory.Resizer).Resize(p, n, size) {
+					t.Fatalf("a worker's block of %d does not shrink", n)
+				}
+				if n != size {
+					refusesSize(t, fmt.Sprintf("a worker's block of %d, resized to %d", n, size), a, p, size, n)
+				}
+				a.Free(p, size)
+				w.Settle()
+			}
+		}
+	}
+	memtest.MustCheck(t, m)
+}
+
 // refusesSize verifies that Free, FreeSlice and Resize refuse a block of n bytes with a wrong size.
 func refusesSize(t *testing.T, what string, a memory.Allocator, p unsafe.Pointer, n, wrong uintptr) {
 	t.Helper()

@@ -35,7 +35,8 @@ type hugeNote struct {
 }
 
 const (
-	grain      = 256 // bytes: blocks of tlsf start at multiples, and take multiples
+	grainShift = 8
+	grain      = 1 << grainShift // bytes: blocks of tlsf start at multiples, and take multiples
 	largeUnit  = 4 << 10
 	largePlace = largeUnit / grain // words of a leaf
 	hugeSize   = 1<<24 - 1         // the size is in huge

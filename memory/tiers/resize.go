@@ -1,6 +1,10 @@
 package tiers
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
 
 // Resize changes the size of a live block where it lies, from oldSize, with which it was asked
 // for, to newSize, with which it is freed from then on, and reports whether it could. False means
@@ -90,6 +94,9 @@ func (w *Worker) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		w.inbox.Drain()
 	}
 	ok := w.heap.Resize(p, oldSize, newSize)
+	if invariant.Debug && ok {
+		w.sizes.BeginAt(p, newSize)
+	}
 	if ok && w.tags != nil {
 		if tag, was := w.tags.at(p); tag != 0 {
 			w.tags.resized(p, tag, was, newSize)

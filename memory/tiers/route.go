@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/remote"
 )
 
@@ -17,9 +18,9 @@ import (
 //	static    a declared buffer starts there and has the size, to the byte
 //	frame     the bytes lie in what a readable frame has in use
 //	level     the bytes lie in what the level has in use
-//	workers   the bytes lie in a worker's heap; the worker's books are not the game's to read,
-//	          so that what else is wrong with the address is found by the worker, when it takes
-//	          the block in. It is not told the size
+//	workers   the bytes lie in a worker's heap, and in debug builds the newest block there has
+//	          the size, to the byte. The worker finds what else is wrong with the address when
+//	          it takes the block in: its metadata is not the game's to read
 //	pools     never: an object is freed through its pool
 //
 // A static buffer lives on until EndLevel. In frame and level the newest block is given back
@@ -103,12 +104,16 @@ func (m *Manager) freeRare(op string, p unsafe.Pointer, size uintptr, known bool
 	}
 }
 
-// mustFitWorker panics where no block of size bytes can lie at p, in a worker's heap.
+// mustFitWorker panics if no block of size bytes can lie at p, in a worker's heap, and in debug builds if
+// the newest block there had another size.
 func (m *Manager) mustFitWorker(op string, route uint8, p unsafe.Pointer, size uintptr) {
 	part := m.carves[route-uint8(Count)+uint8(Inbox)].Memory()
 	_, scratch := m.cfg.scratchBytes()
 	if size > m.cfg.Reserve[Inbox]-scratch-(uintptr(p)-uintptr(part.Base)) {
 		panic(m.misuse(op, p, size, "no block of that size lies there in the worker's heap"))
+	}
+	if w := m.workers[route-uint8(Count)]; invariant.Debug && w.sizes.GenerationAt(p) != 0 && w.sizes.SizeAt(p) != size {
+		panic(m.misuse(op, p, size, fmt.Sprintf("wrong size: the worker's block was requested with %d bytes, not %d", w.sizes.SizeAt(p), size)))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/remote"
 	"github.com/strata-go/strata/memory/slab"
@@ -31,9 +32,10 @@ type Worker struct {
 	over  bool // closed
 
 	m     *Manager
-	part  *page.Carve  // its part of the reservation
-	tags  *largeNotes  // nil without Config.Tags
-	views []*WorkerTag // what Tag returned
+	part  *page.Carve     // its part of the reservation
+	tags  *largeNotes     // nil without Config.Tags
+	sizes invariant.Lives // of the blocks, for the game goroutine in debug builds
+	views []*WorkerTag    // what Tag returned
 
 	scratch scratch
 
@@ -103,6 +105,7 @@ func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
 	}
 	size, addresses := cfg.scratchBytes()
 	own := page.Memory{Base: part.Memory().Base, Size: cfg.Reserve[Inbox] - addresses}
+	w.sizes.Open(own.Base, own.Size, grainShift)
 	var err error
 	if w.heap, err = tlsf.New(w.limit, tlsf.Config{Reserve: own.Size, Step: min(largeStep, own.Size), Blocks: fewBlocks}); err != nil {
 		return nil, err
@@ -132,7 +135,11 @@ func (w *Worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if !w.over {
 		w.inbox.Drain()
 	}
-	return w.heap.Alloc(size, align)
+	p, err := w.heap.Alloc(size, align)
+	if invariant.Debug && err == nil {
+		w.sizes.BeginAt(p, size)
+	}
+	return p, err
 }
 
 // Free gives back a block on the worker's own goroutine, with the size it was asked for, to

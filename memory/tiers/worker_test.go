@@ -158,10 +158,11 @@ func TestManager_SmallBlocksOfAWorkerShareABatch(t *testing.T) {
 	if want := w.limit.Budget() / 16; most != want {
 		t.Errorf("%d bytes may wait, want %d", most, want)
 	}
-	m.Free(all[9], most) // the size is not checked here: it decides when to send
+	large, small := alloc(t, w, most), alloc(t, w, 1)
+	m.Free(large, most) // the size decides when to send
+	live(13)
+	m.Free(small, 1)
 	live(11)
-	m.Free(all[10], 1)
-	live(9)
 	must(t, m.EndFrame())
 }
 

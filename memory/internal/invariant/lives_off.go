@@ -13,6 +13,12 @@ func (*Lives) Open(base unsafe.Pointer, size uintptr, shift uint) {}
 // GenerationAt returns 0.
 func (*Lives) GenerationAt(p unsafe.Pointer) uint32 { return 0 }
 
+// SizeAt returns 0.
+func (*Lives) SizeAt(p unsafe.Pointer) uintptr { return 0 }
+
+// BeginAt does nothing.
+func (*Lives) BeginAt(p unsafe.Pointer, size uintptr) {}
+
 // Begin does nothing.
 func (*Lives) Begin(g, size uintptr) {}
 

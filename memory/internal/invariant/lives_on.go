@@ -54,6 +54,20 @@ func (l *Lives) GenerationAt(p unsafe.Pointer) uint32 {
 	return l.Generation(off >> of.shift)
 }
 
+// SizeAt is Size for the granule that starts at p; 0 if none does.
+func (l *Lives) SizeAt(p unsafe.Pointer) uintptr {
+	if of := l.of.Load(); of != nil && l.GenerationAt(p) != 0 {
+		return l.Size((uintptr(p) - of.base) >> of.shift)
+	}
+	return 0
+}
+
+// BeginAt is Begin for the granule that starts at p.
+func (l *Lives) BeginAt(p unsafe.Pointer, size uintptr) {
+	of := l.of.Load()
+	l.Begin((uintptr(p)-of.base)>>of.shift, size)
+}
+
 // Begin records that a block of size bytes starts at the granule with number g.
 func (l *Lives) Begin(g, size uintptr) {
 	e := l.at(g)

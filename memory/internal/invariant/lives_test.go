@@ -50,7 +50,11 @@ func TestLives_AnAddressIsItsGranule(t *testing.T) {
 		t.Error("a generation before Open")
 	}
 	l.Open(at(16), 32, 4)
-	for off, want := range map[int]uint32{15: 0, 16: 0, 31: 0, 32: 1, 33: 0, 47: 0, 48: 0, 0: 0} {
+	l.BeginAt(at(32), 6)
+	if got := l.SizeAt(at(32)); Debug && got != 6 || l.SizeAt(at(33)) != 0 || l.SizeAt(at(16)) != 0 || l.SizeAt(at(48)) != 0 {
+		t.Errorf("size %d at byte 32; want 6, and 0 elsewhere", got)
+	}
+	for off, want := range map[int]uint32{15: 0, 16: 0, 31: 0, 32: 2, 33: 0, 47: 0, 48: 0, 0: 0} {
 		if got := l.GenerationAt(at(off)); Debug && got != want || !Debug && got != 0 {
 			t.Errorf("generation %d at byte %d; want %d", got, off, want)
 		}
