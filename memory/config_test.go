@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,12 +14,15 @@ import (
 	"github.com/strata-go/strata/memory/buddy"
 	"github.com/strata-go/strata/memory/compact"
 	"github.com/strata-go/strata/memory/freelist"
+	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/remote"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/stack"
+	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
@@ -151,6 +155,43 @@ var good = []construction{
 	of("buddy", buddy.New, buddy.Config{Reserve: 1 << 20, MinBlock: 16 << 10}),
 	of("tlsf", tlsf.New, tlsf.Config{Reserve: 64 << 10, Step: 64 << 10, Blocks: 1}),
 	of("compact", compact.New, compact.Config{Reserve: 64 << 10, Step: 64 << 10, Blocks: 1}),
+}
+
+// A variable of a concrete source that was never set is no source, and not page.Default either.
+func TestConfig_ANilPointerIsNoSource(t *testing.T) {
+	var none *page.Carve
+	calls := append(slices.Clone(good),
+		construction{"Reserve", func(src page.Source) (io.Closer, error) { _, err := page.Reserve(src, 1<<20, 0); return nil, err }},
+		construction{"Carve", func(src page.Source) (io.Closer, error) {
+			mem, err := page.Reserve(nil, 1<<20, 0)
+			if err != nil {
+				return nil, err
+			}
+			defer page.Default().Release(mem)
+			_, err = page.NewCarve(src, mem)
+			return nil, err
+		}},
+		construction{"plan", func(src page.Source) (io.Closer, error) {
+			p, err := plan.Fast([]plan.Buffer{{Size: 100, Death: 1}})
+			if err != nil {
+				return nil, err
+			}
+			return plan.New(src, p)
+		}},
+		construction{"Registry", func(src page.Source) (io.Closer, error) {
+			_, err := pool.Register[int32](pool.NewRegistry(src), pool.Config{})
+			return nil, err
+		}},
+		of("Stomp", guard.NewStomp, guard.StompConfig{}),
+		construction{"tiers", func(src page.Source) (io.Closer, error) { return tiers.New(tiers.Config{Source: src, KeepGC: true}) }},
+		construction{"Central", func(page.Source) (io.Closer, error) { _, err := slab.NewCentral(nil); return nil, err }},
+		construction{"NewPool", func(page.Source) (io.Closer, error) { return tiers.NewPool[int](nil, pool.Config{}) }},
+	)
+	for _, c := range calls {
+		if _, err := c.call(none); !errors.Is(err, memory.ErrConfig) || errors.Is(err, memory.ErrOutOfMemory) {
+			t.Errorf("%s: %v; want ErrConfig", c.what, err)
+		}
+	}
 }
 
 func TestConfig_PageAndRemoteRefuseWithErrConfig(t *testing.T) {

@@ -106,6 +106,9 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	if cfg.Frames < 0 || cfg.Frames > maxFrames {
 		return nil, fmt.Errorf("guard: new Stomp: %d frames a call site; from 1 to %d are possible: %w", cfg.Frames, maxFrames, memory.ErrConfig)
 	}
+	if invariant.Nil(src) {
+		return nil, fmt.Errorf("guard: new Stomp: the source is a nil %T: want a page source, or no value for page.Default: %w", src, memory.ErrConfig)
+	}
 	unit := page.SizeOf(src)
 	if cfg.Reserve < 3*unit {
 		return nil, fmt.Errorf("guard: new Stomp: a reservation of %d bytes; one block needs %d: %w", cfg.Reserve, 3*unit, memory.ErrConfig)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
 // A Carve is a Source that takes its reservations from one larger reservation, front to back. All of them lie in one
@@ -50,7 +51,7 @@ var carves struct {
 // granules. So it does if another open Carve divides some of the same bytes, unless mem is a reservation of that Carve.
 // If src has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
-	if src == nil || mem.Base == nil || mem.Size == 0 || !mem.sound() {
+	if invariant.Nil(src) || mem.Base == nil || mem.Size == 0 || !mem.sound() {
 		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T: want a source and whole granules of %d, aligned to %d: %w",
 			mem.Size, mem.Base, src, Granule, BaseAlign, memory.ErrConfig)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
 // A Prefix is a reservation whose first bytes are committed, in steps. All growing allocators are built on it. Its base never
@@ -60,6 +61,9 @@ func Reserve(src Source, want, least uintptr) (Memory, error) {
 
 // reserve returns the memory, and the bytes that were requested in the last attempt.
 func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
+	if invariant.Nil(src) {
+		return Memory{}, 0, fmt.Errorf("page: the source is a nil %T: want a page source, or no value for page.Default: %w", src, memory.ErrConfig)
+	}
 	least = min(max(least, Granule), max(want, Granule))
 	mem, err := src.Reserve(want)
 	for err != nil && RefusedBySystem(err) && want/2 >= least {

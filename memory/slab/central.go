@@ -36,8 +36,11 @@ type Central struct {
 // locks would guard nothing. Cost: 2.2 bytes of Go heap for each KiB reserved, since what caches
 // read must not move; and a byte for every 16 bytes in 64 KiB with blocks that went through it;
 // see [Cache]. The error says that the Go heap has no room for the former, and wraps
-// memory.ErrOutOfMemory; h is as it was then.
+// memory.ErrOutOfMemory; h is as it was then. A nil h is memory.ErrConfig.
 func NewCentral(h *Heap) (*Central, error) {
+	if h == nil {
+		return nil, fmt.Errorf("slab: new Central: the heap is nil: %w", memory.ErrConfig)
+	}
 	if h.central == nil {
 		units := h.mem.Reserved() >> unitShift
 		lent := (units*unitGranules + noteGranules - 1) / noteGranules

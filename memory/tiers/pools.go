@@ -54,7 +54,10 @@ func NewPoolIn[T any](t *Tag, cfg pool.Config) (*pool.Pool[T], error) {
 // newPool looks first whether the pool may be registered: the part of the tier that it takes does
 // not come back before the manager ends.
 func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[T], error) {
-	if m.phase >= closing {
+	switch {
+	case m == nil:
+		return nil, fmt.Errorf("tiers: new pool: the manager is nil: %w", memory.ErrConfig)
+	case m.phase >= closing:
 		return nil, fmt.Errorf("tiers: new pool: %w", memory.ErrClosed)
 	}
 	m.settled(op)
