@@ -31,7 +31,7 @@ var storeys = map[string]int{
 	"memory/tlsf": 4, "memory/slab": 4, "memory/remote": 4, "memory/compact": 4, "memory/plan": 4,
 	"memory/guard": 4, "memory/compose": 4, "memory/memtest": 4, "memory/container": 4,
 	"memory/tiers": 5,
-	"memory/meter": 6, "memory/resident": 6, "ecs": 6, "demo/ground": 6,
+	"memory/meter": 6, "memory/resident": 6, "ecs": 6, "demo/ground": 6, "demo/strictjson": 6,
 	"engine": 7, "particles": 7, "assets": 7,
 	"render": 8, "demo/level": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8,
 	"assets/gen": 9, "demo/tour": 9, "demo/sound": 9, "demo/dropin": 9,
@@ -47,10 +47,10 @@ var rules = []string{"demo/game", "demo/realm", "demo/tour", "demo/level"}
 // rulesMay lists what rules may import: nothing that reads a clock, the system or a random source, and nothing that
 // draws, streams or plays sound.
 var rulesMay = strings.Fields(`bytes cmp encoding/binary encoding/json errors fmt io io/fs iter math math/bits path regexp
-	slices strconv strings unicode/utf8 unsafe github.com/go-gl/mathgl/mgl32
+	slices strconv strings unicode unicode/utf8 unsafe github.com/go-gl/mathgl/mgl32
 	memory memory/arena memory/compact memory/container memory/guard memory/page memory/plan memory/pool memory/remote
 	memory/slab memory/tiers memory/tlsf ecs engine particles demo/sound/cue
-	demo/game demo/realm demo/tour demo/level`)
+	demo/game demo/realm demo/tour demo/level demo/strictjson`)
 
 // A source is a Go file of the module: its path from the root, and its imports.
 type source struct {

@@ -1,13 +1,12 @@
 package realm
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
+	"unicode"
+
+	"github.com/strata-go/strata/demo/strictjson"
 )
 
 // The measures of every realm.
@@ -50,6 +49,17 @@ var (
 	colorForm = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 )
 
+// infoFile is a description as JSON; a nil field is missing.
+type infoFile struct {
+	Version *int         `json:"version"`
+	Name    *string      `json:"name"`
+	Title   *string      `json:"title"`
+	Palette *[]string    `json:"palette"`
+	Start   *[]float64   `json:"start"`
+	Seals   *[][]float64 `json:"seals"`
+	Heart   *[]float64   `json:"heart"`
+}
+
 // ParseInfo reads a description; file stands in the errors. Nothing of data is kept. Every field
 // must be there and no other; the error is a *FileError, of the first thing that is wrong.
 func ParseInfo(file string, data []byte) (*Info, error) {
@@ -59,22 +69,9 @@ func ParseInfo(file string, data []byte) (*Info, error) {
 	if len(data) > infoMost {
 		return bad("length", "%d bytes; allowed are up to %d", len(data), infoMost)
 	}
-	var raw struct {
-		Version *int         `json:"version"`
-		Name    *string      `json:"name"`
-		Title   *string      `json:"title"`
-		Palette *[]string    `json:"palette"`
-		Start   *[]float64   `json:"start"`
-		Seals   *[][]float64 `json:"seals"`
-		Heart   *[]float64   `json:"heart"`
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&raw); err != nil {
-		return bad(fmt.Sprintf("byte %d", dec.InputOffset()), "%s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return bad(fmt.Sprintf("byte %d", dec.InputOffset()), "something behind the object; allowed is one object")
+	var raw infoFile
+	if at, err := strictjson.Decode(data, &raw); err != nil {
+		return bad(fmt.Sprintf("byte %d", at), "%v", err)
 	}
 	for _, f := range []struct {
 		name string
@@ -91,9 +88,9 @@ func ParseInfo(file string, data []byte) (*Info, error) {
 	case *raw.Version != infoVersion:
 		return bad("version", "%d; allowed is %d", *raw.Version, infoVersion)
 	case !nameForm.MatchString(*raw.Name):
-		return bad("name", "%q; allowed are 1 to 32 of a-z, 0-9, - and _", *raw.Name)
-	case len(*raw.Title) < 1 || len(*raw.Title) > 64:
-		return bad("title", "%d bytes; allowed are 1 to 64", len(*raw.Title))
+		return bad("name", "%.40q; allowed are 1 to 32 of a-z, 0-9, - and _", *raw.Name)
+	case len(*raw.Title) < 1 || len(*raw.Title) > 64 || strings.ContainsFunc(*raw.Title, unicode.IsControl):
+		return bad("title", "%.40q; allowed are 1 to 64 bytes on one line", *raw.Title)
 	case len(*raw.Palette) != len(Info{}.Palette):
 		return bad("palette", "%d colours; allowed are 5", len(*raw.Palette))
 	case len(*raw.Seals) != Seals:
@@ -102,7 +99,7 @@ func ParseInfo(file string, data []byte) (*Info, error) {
 	in := &Info{Name: *raw.Name, Title: *raw.Title}
 	for i, c := range *raw.Palette {
 		if !colorForm.MatchString(c) {
-			return bad(fmt.Sprintf("palette[%d]", i), "%q; allowed is #rrggbb", c)
+			return bad(fmt.Sprintf("palette[%d]", i), "%.40q; allowed is #rrggbb", c)
 		}
 		in.Palette[i] = c
 	}
@@ -111,7 +108,11 @@ func ParseInfo(file string, data []byte) (*Info, error) {
 	for i, to := range append([]*Point{&in.Start, &in.Heart}, in.seals()...) {
 		from := places[i]
 		if len(from) != 2 || !inside(from[0]) || !inside(from[1]) {
-			return bad(placeName(i), "%v; allowed are two numbers from 0 up to, and not, %d", from, World)
+			what := fmt.Sprint(from)
+			if len(from) != 2 {
+				what = fmt.Sprintf("%d numbers", len(from))
+			}
+			return bad(placeName(i), "%s; allowed are two numbers from 0 up to, and not, %d", what, World)
 		}
 		*to = Point{float32(from[0]), float32(from[1])}
 	}

@@ -280,6 +280,13 @@ func TestParseInfo_NamesFilePlaceAndWhatIsAllowed(t *testing.T) {
 		{`"version":1,`, ``, "version: is not there"},
 		{`"ember"`, `"Em ber"`, "name:"},
 		{`"The Ember Floor"`, `""`, "title:"},
+		{`"The Ember Floor"`, `"\u001b[31m"`, "title:"},
+		{`"The Ember Floor"`, `"` + strings.Repeat("x", 9999) + `"`, "title:"},
+		{`"ember"`, `"` + strings.Repeat("x", 9999) + `"`, "name:"},
+		{`"#fff6e0"`, `"` + strings.Repeat("#", 9999) + `"`, "palette[4]:"},
+		{`[6144,11000]`, `[` + strings.Repeat("1,", 5000) + `1]`, "start: 5001 numbers; allowed are two"},
+		{`"version":1`, `"version":` + strings.Repeat("1", 9999), "byte"},
+		{`"version":1`, `"version":1,"` + strings.Repeat("x", 9999) + `":2`, "unknown field"},
 		{`,"#fff6e0"`, ``, "palette: 4 colours; allowed are 5"},
 		{`"#fff6e0"`, `"#fff6e"`, "palette[4]:"},
 		{`[6144,11000]`, `[6144]`, "start:"},
@@ -294,8 +301,8 @@ func TestParseInfo_NamesFilePlaceAndWhatIsAllowed(t *testing.T) {
 		{goodInfo, strings.Repeat(" ", infoMost) + goodInfo, "length:"},
 	} {
 		_, err := ParseInfo("x.json", []byte(strings.Replace(goodInfo, c[0], c[1], 1)))
-		if err == nil || !strings.HasPrefix(err.Error(), "x.json: ") || !strings.Contains(err.Error(), c[2]) {
-			t.Errorf("%s: err = %v, want %q", c[1], err, c[2])
+		if err == nil || !strings.HasPrefix(err.Error(), "x.json: ") || !strings.Contains(err.Error(), c[2]) || len(err.Error()) > 200 || strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%.80s: err = %v, want %q", c[1], err, c[2])
 		}
 	}
 }
@@ -349,12 +356,13 @@ func TestLoad_ErrorsNameTheFile(t *testing.T) {
 func FuzzParseInfo(f *testing.F) {
 	f.Add([]byte(goodInfo))
 	f.Add([]byte(`{"version":1}`))
+	f.Add([]byte(`{"` + strings.Repeat("x", 500) + `":1}`))
 	f.Add([]byte(`{"seals":[[1e400,1],[null]],"start":null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in, err := ParseInfo("f", data)
 		if err != nil {
 			var fe *FileError
-			if !errors.As(err, &fe) || fe.Place == "" || fe.Problem == "" {
+			if !errors.As(err, &fe) || fe.Place == "" || fe.Problem == "" || len(err.Error()) > 300 {
 				t.Fatalf("%v", err)
 			}
 			return

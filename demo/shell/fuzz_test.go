@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/demo/shell"
@@ -19,13 +20,14 @@ func FuzzReadRuns(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:len(good)/2])
 	for _, s := range []string{"", "{}", `{"kind":"strata runs","version":1}`, `{"kind":"strata runs","version":1,"runs":null}`, `{"kind":"strata runs","version":1,"runs":[{"score":1e3}]}`,
-		`{"kind":"strata runs","version":1,"runs":[{"score":2},{"Score":3,"realm":"\u0000"}]}`} {
+		`{"kind":"strata runs","version":1,"runs":[{"score":2},{"Score":3,"realm":"\u0000"}]}`,
+		`{"kind":"strata runs","version":1,"runs":[{"score":` + strings.Repeat("9", 600) + `}]}`, `{"kind":"strata runs","version":1,"` + strings.Repeat("x", 600) + `":1}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		runs, err := shell.ReadRuns(data)
 		if err != nil {
-			if runs != nil || len(err.Error()) > 500 {
+			if runs != nil || len(err.Error()) > 200 {
 				t.Fatalf("%v, %d bytes of error", runs, len(err.Error()))
 			}
 			return

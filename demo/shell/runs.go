@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/strata-go/strata/demo/strictjson"
 )
 
 // A Run is one game that ended.
@@ -31,7 +33,7 @@ func ReadRuns(data []byte) ([]Run, error) {
 		return nil, err
 	}
 	var f runsFile
-	if err := decode(data, &f); err != nil {
+	if _, err := strictjson.Decode(data, &f); err != nil {
 		return nil, err
 	}
 	if len(f.Runs) > BestRuns {

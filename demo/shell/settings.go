@@ -1,11 +1,10 @@
 package shell
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+
+	"github.com/strata-go/strata/demo/strictjson"
 )
 
 // Steps is the top of a volume and of Shake.
@@ -65,26 +64,13 @@ func check(data []byte, kind string) error {
 	}
 	var h header
 	if err := json.Unmarshal(data, &h); err != nil {
-		return fmt.Errorf("not JSON: %w", err)
+		return fmt.Errorf("not JSON: %w", strictjson.Short(err))
 	}
 	switch {
 	case h.Kind != kind:
 		return fmt.Errorf("its kind is %.40q, not %q", h.Kind, kind)
 	case h.Version != fileVersion:
 		return fmt.Errorf("version %d; this program reads version %d", h.Version, fileVersion)
-	}
-	return nil
-}
-
-// decode reads one value and nothing after it, and refuses fields that v has not.
-func decode(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the end")
 	}
 	return nil
 }
@@ -101,7 +87,7 @@ func ReadSettings(data []byte) (Settings, error) {
 		return Settings{}, err
 	}
 	f := settingsFile{Settings: DefaultSettings()}
-	if err := decode(data, &f); err != nil {
+	if _, err := strictjson.Decode(data, &f); err != nil {
 		return Settings{}, err
 	}
 	if err := f.Settings.check(); err != nil {

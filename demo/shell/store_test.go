@@ -41,13 +41,16 @@ var broken = map[string]string{
 	`{"version":1}`:                          "its kind is",
 	`{"kind":"strata settings","version":2}`: "version 2; this program reads version 1",
 	`{"kind":"strata settings","version":0}`: "version 0",
-	`{"kind":"strata settings","version":1,"master":11}`:           "master is 11; allowed are 0 to 10",
-	`{"kind":"strata settings","version":1,"shake":-1}`:            "shake is -1",
-	`{"kind":"strata settings","version":1,"bloom":"much"}`:        "allowed are auto, on and off",
-	`{"kind":"strata settings","version":1,"colour":3}`:            `unknown field "colour"`,
-	`{"kind":"strata settings","version":1,"keys":{"jump":["A"]}}`: "unknown action",
-	`{"kind":"strata settings","version":1} x`:                     "not JSON",
-	strings.Repeat(" ", 65<<10):                                    "more than 65536 bytes",
+	`{"kind":"strata settings","version":1,"master":11}`:                                "master is 11; allowed are 0 to 10",
+	`{"kind":"strata settings","version":1,"shake":-1}`:                                 "shake is -1",
+	`{"kind":"strata settings","version":1,"bloom":"much"}`:                             "allowed are auto, on and off",
+	`{"kind":"strata settings","version":1,"colour":3}`:                                 `unknown field "colour"`,
+	`{"kind":"strata settings","version":1,"keys":{"jump":["A"]}}`:                      "unknown action",
+	`{"kind":"strata settings","version":1} x`:                                          "not JSON",
+	strings.Repeat(" ", 65<<10):                                                         "more than 65536 bytes",
+	`{"kind":"strata settings","version":1,"` + strings.Repeat("x", 9999) + `":3}`:      `unknown field "xxxx`,
+	`{"kind":"strata settings","version":1,"master":` + strings.Repeat("9", 9999) + `}`: "cannot unmarshal number 9999",
+	`{"kind":"strata settings","version":` + strings.Repeat("9", 9999) + `}`:            "cannot unmarshal number 9999",
 }
 
 func TestStore_ABrokenFileIsNamedAndKeptAside(t *testing.T) {
@@ -58,8 +61,8 @@ func TestStore_ABrokenFileIsNamedAndKeptAside(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := newDesk(t, shell.Files{Dir: dir})
-		if len(d.log) != 1 || !strings.Contains(d.log[0], path) || !strings.Contains(d.log[0], want) || strings.Contains(d.log[0], "\n") {
-			t.Errorf("%.60q: %q, want %q", data, d.log, want)
+		if len(d.log) != 1 || !strings.Contains(d.log[0], path) || !strings.Contains(d.log[0], want) || strings.Contains(d.log[0], "\n") || len(d.log[0]) > 300+len(path) {
+			t.Errorf("%.60q: %.400q, want %q", data, d.log, want)
 		}
 		if !reflect.DeepEqual(*d.Settings(), shell.DefaultSettings()) {
 			t.Errorf("%.60q leaves %+v", data, d.Settings())
@@ -177,6 +180,9 @@ func FuzzReadSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := shell.ReadSettings(data)
 		if err != nil {
+			if len(err.Error()) > 200 {
+				t.Fatalf("%d bytes of error", len(err.Error()))
+			}
 			return
 		}
 		out, err := shell.WriteSettings(s)

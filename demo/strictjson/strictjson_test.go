@@ -1,0 +1,56 @@
+package strictjson
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+type file struct {
+	Size int               `json:"size"`
+	Name string            `json:"name"`
+	Keys map[string]string `json:"keys"`
+}
+
+func TestDecode_ErrorsAreShortAndSayWhere(t *testing.T) {
+	digits, long := strings.Repeat("9", 5000), strings.Repeat("x", 5000)
+	for _, c := range []struct{ text, want string }{
+		{``, "EOF"},
+		{`{"size":1}{`, "something behind the object"},
+		{`{"size":1} x`, "something behind the object"},
+		{`{"size":"1"}`, "cannot unmarshal string into Go struct field file.size of type int"},
+		{`{"size":` + digits + `}`, "cannot unmarshal number " + digits[:quoted] + "... into Go struct field file.size of type int"},
+		{`{"size":1e999}`, "cannot unmarshal number 1e999 into"},
+		{`{"colour":1}`, `unknown field "colour"`},
+		{`{"` + long + `":1}`, `unknown field "` + long[:quoted] + `..."`},
+		{`{"` + strings.Repeat("é", 5000) + `":1}`, `unknown field "` + strings.Repeat("é", quoted/2) + `..."`},
+		{`{"` + strings.Repeat(`\u001b`, 5000) + `":1}`, `unknown field "\x1b\x1b`},
+		{`{"size":` + long, "invalid character 'x'"},
+		{`{"keys":{"` + long + `":3}}`, "cannot unmarshal number into"},
+		{`[]`, "cannot unmarshal array into"},
+	} {
+		_, err := Decode([]byte(c.text), &file{})
+		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 150 || strings.ContainsAny(err.Error(), "\n\x1b") {
+			t.Errorf("%.60q: %.200v; want %q", c.text, err, c.want)
+		}
+	}
+	at, err := Decode([]byte(` {"size":7,"keys":{"a":"b"}} `), &file{})
+	if err != nil || at != 28 {
+		t.Errorf("a good file: %v at %d", err, at)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{`{"size":1}`, `{"size":99999999999999999999999999999999999999999999999999999999999999}`, `{"a\u0000":1}`, `{}{}`, ``} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		at, err := Decode(data, &file{})
+		if err == nil && !json.Valid(data) || at < 0 || at > int64(len(data)) {
+			t.Fatalf("%q: %v at %d", data, err, at)
+		}
+		if err != nil && (len(err.Error()) > 150 || strings.ContainsAny(err.Error(), "\n\x1b")) {
+			t.Fatalf("%q: %q", data, err)
+		}
+	})
+}
