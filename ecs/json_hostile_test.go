@@ -3,6 +3,7 @@ package ecs
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"runtime"
@@ -227,6 +228,9 @@ func readOrRefuse(t *testing.T, text []byte) bool {
 	a := newCast(t)
 	defer a.w.Close()
 	if err := a.w.ReadJSON(bytes.NewReader(text)); err != nil {
+		if len(err.Error()) > 400 {
+			t.Fatalf("an error of %d bytes: %.200q", len(err.Error()), err)
+		}
 		if a.w.Len() != 0 || len(a.mem.live) != 0 || len(a.w.tables) != 1 || a.w.Check() != nil {
 			t.Fatalf("%v leaves %d entities, %d blocks, %v", err, a.w.Len(), len(a.mem.live), a.w.Check())
 		}
@@ -255,6 +259,27 @@ func FuzzReadJSON(f *testing.F) {
 	f.Add(lived(f).text(f))
 	f.Add([]byte(`{"strata/ecs":1,"archetypes":[],"index":{"next":1}}`))
 	f.Fuzz(func(t *testing.T, text []byte) { readOrRefuse(t, text) })
+}
+
+// What an error repeats of the text is cut, and escaped.
+func TestReadJSON_LongTokensAreCutInErrors(t *testing.T) {
+	long, digits := `"`+strings.Repeat(`\u001b\n`, 2000)+`"`, strings.Repeat("9", 5000)
+	for _, token := range []string{long, digits, "-" + digits, "null", "true", "[", "{"} {
+		for _, text := range []string{
+			"%s", `{"strata/ecs":%s`, `{%s:1}`, `{"strata/ecs":1,"archetypes":%s`, `{"strata/ecs":1,"archetypes":[%s`, `{"strata/ecs":1,"archetypes":[{"components":%s`,
+			`{"strata/ecs":1,"archetypes":[{"components":[%s`, `{"strata/ecs":1,"archetypes":[{"components":["ecs.position"],"entities":[{"entity":%s`,
+			`{"strata/ecs":1,"archetypes":[{"components":["ecs.position"],"entities":[{"entity":"1:1","ecs.position":{"X":%s`,
+			`{"strata/ecs":1,"archetypes":[],"index":%s`, `{"strata/ecs":1,"archetypes":[],"index":{"next":%s`, `{"strata/ecs":1,"archetypes":[],"index":{"next":1,"free":[%s`,
+			`{"strata/ecs":1,"archetypes":[],"index":{"next":1}}%s`,
+		} {
+			w, _ := newTestWorld(t, Config{})
+			NewMap1[position](w)
+			text = fmt.Sprintf(text, token)
+			if err := w.ReadJSON(strings.NewReader(text + "]}")); err == nil || len(err.Error()) > 300 || strings.ContainsAny(err.Error(), "\n\x1b") || strings.Contains(err.Error(), "<nil>") {
+				t.Errorf("%.80q: %.300q", text, err)
+			}
+		}
+	}
 }
 
 // A text of a few bytes cannot have the world ask for much.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // A Reader reads one document token by token.
@@ -52,6 +53,11 @@ func (r *Reader) Decode(v any) error { return r.After(r.dec.Decode(v)) }
 
 // After returns the error of a call that may have run foreign code: that of stop if there is one.
 func (r *Reader) After(err error) error {
+	if wrong, ok := err.(*json.UnmarshalTypeError); ok { // it repeats all digits of a number
+		short := *wrong
+		short.Value = Clip(wrong.Value)
+		err = &short
+	}
 	if err == io.EOF || err != nil && err.Error() == "unexpected end of JSON input" { // Go 1.27
 		err = io.ErrUnexpectedEOF
 	}
@@ -68,7 +74,7 @@ func (r *Reader) End() error {
 		return r.After(nil)
 	}
 	if err = r.After(err); err == nil {
-		err = fmt.Errorf("%v after the end of the document", t)
+		err = fmt.Errorf("%s after the end of the document", quoted(t))
 	}
 	return err
 }
@@ -82,7 +88,7 @@ func (r *Reader) token() (json.Token, error) {
 func (r *Reader) Delim(want json.Delim) error {
 	t, err := r.token()
 	if err == nil && t != want {
-		err = fmt.Errorf("%v instead of %v", t, want)
+		err = fmt.Errorf("%s instead of %v", quoted(t), want)
 	}
 	return err
 }
@@ -95,7 +101,7 @@ func (r *Reader) Text() (string, error) {
 	}
 	s, ok := t.(string)
 	if !ok {
-		return "", fmt.Errorf("%v instead of a string", t)
+		return "", fmt.Errorf("%s instead of a string", quoted(t))
 	}
 	return s, nil
 }
@@ -172,12 +178,23 @@ func (r *Reader) Members(ms ...Member) error {
 	return err
 }
 
-// Clip returns at most 64 bytes of a text, for errors that quote it.
+// Clip returns at most 40 bytes of a text, for errors that quote it.
 func Clip[T ~string | ~[]byte](text T) string {
-	if len(text) > 64 {
-		return string(text[:64]) + "…"
+	if len(text) > 40 {
+		return string(text[:40]) + "…"
 	}
 	return string(text)
+}
+
+// quoted returns a token as errors contain it.
+func quoted(t json.Token) string {
+	switch t := t.(type) {
+	case nil:
+		return "null"
+	case string:
+		return strconv.Quote(Clip(t))
+	}
+	return fmt.Sprint(t)
 }
 
 // MaxBlanks bounds the consecutive blanks between tokens. encoding/json buffers all of them, and
