@@ -2,7 +2,7 @@
 //
 // A new version is written to a temporary file in the same folder, synced, and renamed over the target.
 // Then the folder is synced. The target exists at every moment, so a process that is killed between any two
-// system calls loses nothing.
+// system calls loses nothing. One that cannot be read may be found under the name of its backup instead.
 //
 //	create  write  chmod  sync  close                  the temporary file
 //	link  rename  remove  sync the folder              the backup, if one is wanted
@@ -116,20 +116,16 @@ func (w Writer) complete(path string, write func(io.Writer) error) (temp string,
 }
 
 // keep makes the backup of path. A second hard link does so without a moment in which either name is
-// missing, whatever the size and even if the file cannot be read. File systems without links get a copy. A
-// folder, which has neither, is renamed.
+// missing, whatever the size. File systems without links get a copy. What can have neither is renamed: a
+// folder, and a file that this user may not read, to which Linux refuses links as well.
 func (w Writer) keep(path, link string) error {
 	err := w.System.Link(path, link)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // there is no old version
 	}
 	from := link
-	switch {
-	case err == nil:
-	case w.System.IsFolder(path):
-		from = path
-	default:
-		if from, err = w.copied(path); err != nil || from == "" {
+	if err != nil {
+		if from, err = w.unlinked(path); err != nil || from == "" {
 			return err
 		}
 	}
@@ -149,17 +145,23 @@ func (w Writer) keep(path, link string) error {
 	return nil
 }
 
-// copied returns a complete temporary copy of the old version, or no name if there is no old version.
-func (w Writer) copied(path string) (temp string, err error) {
-	old, err := w.System.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+// unlinked returns what is renamed to the backup if no link can be made: a complete temporary copy of the old
+// version, or path itself. The name is empty if there is no old version.
+func (w Writer) unlinked(path string) (from string, err error) {
+	if w.System.IsFolder(path) {
+		return path, nil
 	}
-	if err != nil {
+	old, err := w.System.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case errors.Is(err, fs.ErrPermission):
+		return path, nil
+	case err != nil:
 		return "", failed("open", path, err)
 	}
 	defer old.Close() // it was only read
-	temp, err = w.complete(w.Backup, func(f io.Writer) error { _, err := io.Copy(f, old); return err })
+	temp, err := w.complete(w.Backup, func(f io.Writer) error { _, err := io.Copy(f, old); return err })
 	if err != nil && temp != "" {
 		_ = w.System.Remove(temp) // the error at hand says more
 	}

@@ -35,9 +35,10 @@ type disk struct {
 }
 
 type inode struct {
-	data   []byte
-	synced []byte // nil if never
-	folder bool
+	data    []byte
+	synced  []byte // nil if never
+	folder  bool
+	foreign bool // another user's: no links to it, and no reading
 }
 
 // A change of the folder that is not yet synced: to gets node, and from, if not empty, goes.
@@ -102,6 +103,9 @@ func (d *disk) Open(name string) (io.ReadCloser, error) {
 	if n == nil {
 		return nil, fs.ErrNotExist
 	}
+	if n.foreign {
+		return nil, syscall.EACCES
+	}
 	return io.NopCloser(bytes.NewReader(n.data)), nil
 }
 
@@ -113,7 +117,7 @@ func (d *disk) Link(name, second string) error {
 	switch {
 	case n == nil:
 		return fs.ErrNotExist
-	case n.folder, d.noLinks:
+	case n.folder, n.foreign, d.noLinks:
 		return syscall.EPERM
 	case d.names[second] != nil:
 		return fs.ErrExist
