@@ -81,13 +81,7 @@ func newChrome(t *testing.T) *chrome {
 		to.Close()
 		from.Close()
 		<-done
-		err := os.RemoveAll(profile)
-		for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			err = os.RemoveAll(profile)
-		}
-		if err != nil {
-			t.Error(err)
-		}
+		testenv.Until(t, "the folder of the profile can be removed", 50*time.Millisecond, func() bool { return os.RemoveAll(profile) == nil })
 	})
 	var targets struct {
 		TargetInfos []struct{ TargetID, Type string }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -12,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -184,51 +187,95 @@ func TestServer_HasEveryTimeout(t *testing.T) {
 	}
 }
 
-// A slow client gets all of a large file, in more time than it may stall; one that takes nothing is left.
+// pipes is a listener without a network, for a bubble of synctest.
+type pipes chan net.Conn
+
+func (l pipes) Accept() (net.Conn, error) {
+	if c, ok := <-l; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (l pipes) Close() error   { return nil }
+func (l pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// dial connects and sends the beginning of a request, or a complete one.
+func (l pipes) dial(t *testing.T, request string) net.Conn {
+	t.Helper()
+	c, theirs := net.Pipe()
+	l <- theirs
+	if _, err := io.WriteString(c, request); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A slow client gets all of a large file, in hours. Connections of clients that read nothing, ask for nothing or send
+// half a request are closed after their time-out, and not before.
 func TestServer_SlowClientsAreServedStalledOnesLeft(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
-	large := bytes.Repeat([]byte("large"), 4<<20) // more than the buffers of a connection
+	large := bytes.Repeat([]byte("large"), 4<<20)
 	if err := os.WriteFile(filepath.Join(dir, "large"), large, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	const stall = 2 * time.Second // a busy machine may stop this process for a while
-	ended := make(chan struct{}, 2)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		unstalled(handler(dir), stall).ServeHTTP(w, r)
-		ended <- struct{}{}
-	}))
-	defer s.Close()
-	dial := func() net.Conn {
-		c, err := net.Dial("tcp", s.Listener.Addr().String())
-		if err == nil {
-			_, err = io.WriteString(c, "GET /large HTTP/1.0\r\n\r\n")
+	synctest.Test(t, func(t *testing.T) {
+		l := make(pipes)
+		s := server(dir)
+		ended := make(chan error)
+		go func() { ended <- s.Serve(l) }()
+
+		slow, got, began := l.dial(t, "GET /large HTTP/1.0\r\n\r\n"), 0, time.Now()
+		for part := make([]byte, 32<<10); ; time.Sleep(stallTimeout * 9 / 10) {
+			n, err := io.ReadFull(slow, part)
+			if got += n; err != nil {
+				break
+			}
 		}
-		if err != nil {
-			t.Fatal(err)
+		if took := time.Since(began); got < len(large) || took < time.Hour {
+			t.Errorf("a slow client got %d of %d bytes in %v", got, len(large), took)
 		}
-		return c
-	}
-	stalled := dial()
-	defer stalled.Close()
-	select {
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		t.Fatal("the server waits for a client that takes nothing")
-	}
-	slow := dial()
-	defer slow.Close()
-	got := 0
-	for began, part := time.Now(), make([]byte, 1<<20); ; {
-		if time.Since(began) < stall*6/5 {
-			time.Sleep(stall / 20)
+
+		const first = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+		for what, c := range map[string]struct {
+			request string
+			answer  bool // the client reads one
+			after   time.Duration
+		}{
+			"takes nothing":          {"GET /large HTTP/1.0\r\n\r\n", false, stallTimeout},
+			"sends nothing":          {"", false, readTimeout},
+			"ends no header":         {"GET / HTTP/1.1\r\nHost: x\r\n", false, readTimeout},
+			"asks for nothing more":  {first, true, idleTimeout},
+			"ends no second request": {first + "GET / HTTP/1.1\r\nHost: x\r\n", true, readTimeout},
+		} {
+			client := l.dial(t, c.request)
+			if c.answer {
+				answer, err := http.ReadResponse(bufio.NewReader(client), nil)
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				_, _ = io.Copy(io.Discard, answer.Body) // a refusal, which is short
+			}
+			time.Sleep(c.after * 9 / 10)
+			if left(client) {
+				t.Errorf("a client that %s is left before %v", what, c.after)
+			}
+			time.Sleep(c.after/10 + readTimeout)
+			if !left(client) {
+				t.Errorf("a client that %s is not left after %v", what, c.after)
+			}
+			client.Close()
 		}
-		n, err := slow.Read(part)
-		if got += n; err != nil {
-			break
+		close(l)
+		if err := <-ended; !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
 		}
-	}
-	if got < len(large) {
-		t.Errorf("a slow client got %d of %d bytes", got, len(large))
-	}
+		slow.Close()
+	})
+}
+
+// left reports whether the server has closed a connection. It sends nothing.
+func left(c net.Conn) bool {
+	_ = c.SetWriteDeadline(time.Now())
+	_, err := c.Write([]byte("x"))
+	return errors.Is(err, io.ErrClosedPipe)
 }

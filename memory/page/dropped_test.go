@@ -8,6 +8,7 @@ import (
 	"weak"
 
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -31,7 +32,7 @@ func TestPrefix_OneThatIsDroppedIsToldWithItsSite(t *testing.T) {
 	page.OnDropped(func(d page.Dropped) { told <- d })
 	defer page.OnDropped(nil)
 	forget(t)
-	for range 20 {
+	for end, round := testenv.Deadline(t), 0; round < 20 || invariant.Debug && time.Now().Before(end); round++ {
 		runtime.GC()
 		select {
 		case d := <-told:

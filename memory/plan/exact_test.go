@@ -103,8 +103,9 @@ func TestExact_KeepsItsLimits(t *testing.T) {
 			t.Errorf("limit %d: %d steps, total %d, Fast had %d", steps, proof.Steps, p.Total(), fast.Total())
 		}
 	}
-	if _, proof := mustExact(t, buffers, Limits{Time: time.Millisecond}); proof.Elapsed > 5*time.Second {
-		t.Errorf("a limit of 1ms took %v", proof.Elapsed)
+	// How long it takes with a limit, TestExact_KeepsItsTimeAtEverySize measures.
+	if p, _ := mustExact(t, buffers, Limits{Time: time.Millisecond}); p.Len() != len(buffers) {
+		t.Errorf("a limit of 1ms: %d of %d buffers", p.Len(), len(buffers))
 	}
 	for _, l := range []Limits{{Steps: -1}, {Time: -1}} {
 		if _, _, err := Exact(buffers, l); err == nil || !strings.Contains(err.Error(), "neither may be negative") {

@@ -6,10 +6,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -98,9 +98,9 @@ func panicIf(yes bool) error {
 // closeElsewhere calls Close on a goroutine, and returns its error or what it panicked with.
 func closeElsewhere(t *testing.T, m *Manager) (err error, returned bool) {
 	t.Helper()
-	done := make(chan struct{})
+	done := make(chan struct{}, 1)
 	go func() {
-		defer close(done)
+		defer func() { done <- struct{}{} }()
 		defer func() {
 			if r := recover(); r != nil {
 				err = fmt.Errorf("panicked: %v", r)
@@ -109,11 +109,7 @@ func closeElsewhere(t *testing.T, m *Manager) (err error, returned bool) {
 		err = m.Close()
 		returned = true
 	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("Close does not return")
-	}
+	testenv.Receive(t, "Close returns", done)
 	return err, returned
 }
 

@@ -33,18 +33,12 @@ func self(t *testing.T, cmd *exec.Cmd, as string, out *os.File) *exec.Cmd {
 	return cmd
 }
 
-// endOf returns what was written to r until its end, which comes within a minute or fails t.
+// endOf returns what was written to r until its end.
 func endOf(t *testing.T, r io.Reader) string {
 	t.Helper()
 	text := make(chan string, 1)
 	go func() { b, _ := io.ReadAll(r); text <- string(b) }()
-	select {
-	case s := <-text:
-		return s
-	case <-time.After(time.Minute):
-		t.Fatal("the child outlives its parent")
-		return ""
-	}
+	return Receive(t, "the child ends with its parent", text)
 }
 
 func needProcesses(t *testing.T) {
