@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// An arena is what every family here is.
+// An arena has what all arenas of this package have in common.
 type arena interface {
 	memory.Allocator
 	memory.Resetter
@@ -21,8 +21,8 @@ type arena interface {
 	Close() error
 }
 
-// families makes one of each family on src.
-func families(t *testing.T, src page.Source) map[string]arena {
+// arenas makes one arena of each type on src.
+func arenas(t *testing.T, src page.Source) map[string]arena {
 	t.Helper()
 	made := map[string]arena{}
 	add := func(name string, a arena, err error) {
@@ -44,10 +44,10 @@ func families(t *testing.T, src page.Source) map[string]arena {
 	return made
 }
 
-// An arena that outlives its manager is closed, and never touches what may be somebody else's.
-func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
+// An arena that outlives its manager is closed, and never touches addresses that may have a new owner.
+func TestEveryArena_MayOutliveItsSource(t *testing.T) {
 	src := memtest.NewMortal(t, nil, 4<<20)
-	made := families(t, src)
+	made := arenas(t, src)
 	first := map[string]*byte{}
 	hooks := 0
 	for name, a := range made {
@@ -136,10 +136,10 @@ func TestHooks_OneMayEndTheSource(t *testing.T) {
 	}
 }
 
-// What is decommitted must not be handed out, though Close has failed.
-func TestEveryFamily_CloseThatFailsHalfwayHandsOutNothingThatIsGone(t *testing.T) {
+// A Close that fails may have decommitted memory, which must not be allocated afterwards.
+func TestEveryArena_AFailedCloseAllocatesNothingDecommitted(t *testing.T) {
 	src := &memtest.Halfway{Source: page.Default(), On: true}
-	for name, a := range families(t, src) {
+	for name, a := range arenas(t, src) {
 		mustAlloc(t, a, 100, 16)
 		if err := a.Close(); err == nil {
 			t.Errorf("%s: Close hid that the addresses are kept", name)
@@ -148,7 +148,7 @@ func TestEveryFamily_CloseThatFailsHalfwayHandsOutNothingThatIsGone(t *testing.T
 			t.Errorf("%s: %v", name, err)
 		}
 		if p, err := a.Alloc(64, 16); err == nil {
-			*(*uint64)(p) = 1 // committed anew, as a Growing's and a Region's is
+			*(*uint64)(p) = 1 // committed again, as in a Growing and a Region
 		} else if err != memory.ErrClosed {
 			t.Errorf("%s: Alloc: %v", name, err)
 		}
@@ -164,7 +164,7 @@ func TestEveryFamily_CloseThatFailsHalfwayHandsOutNothingThatIsGone(t *testing.T
 }
 
 // `go vet` names copies of what embeds an Owner.
-func TestEveryFamily_CopiesAreNamedByVet(t *testing.T) {
+func TestEveryArena_CopiesAreNamedByVet(t *testing.T) {
 	memtest.CopiesAreNamed(t, reflect.TypeFor[Linear](), reflect.TypeFor[Growing](), reflect.TypeFor[Frames](),
 		reflect.TypeFor[StepBack](), reflect.TypeFor[Region](), reflect.TypeFor[Window[byte]]())
 }

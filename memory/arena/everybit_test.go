@@ -76,10 +76,10 @@ func TestCheck_OfAClosedArenaToleratesEverything(t *testing.T) {
 func TestFrames_CheckNamesEachOfItsOwnNumbers(t *testing.T) {
 	f := newFrames(t, 3, 50_000)
 	for want, corrupt := range map[string]func(){
-		"0 frames are readable":                func() { f.n = 0 },
-		"frames are readable in a ring of":     func() { f.n = len(f.ring) + 1 },
-		"does not use buffer":                  func() { f.frame++ },
-		"buffer 0 has room for 50000 bytes of": func() { f.bytes++ },
+		"0 frames are readable":                             func() { f.n = 0 },
+		"frames are readable in a ring of":                  func() { f.n = len(f.ring) + 1 },
+		"does not use buffer":                               func() { f.frame++ },
+		"buffer 0 has a capacity of 50000 bytes instead of": func() { f.bytes++ },
 	} {
 		n, frame, bytes := f.n, f.frame, f.bytes
 		corrupt()

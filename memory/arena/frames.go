@@ -10,31 +10,30 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Frames is a ring of N Linears, one per frame. Advance moves to the next one and resets
-// it, so what a frame allocates stays readable for the N-1 frames that follow: double
-// buffering for interpolation, motion blur, or a reader that runs one frame behind.
+// Frames is a ring of N Linears, one for each frame. Advance moves to the next one and resets it. So blocks stay
+// readable for the N-1 frames after their own, for interpolation, motion blur, or a reader that is one frame behind.
 //
 //	frame:        k-2        k-1         k (current)
 //	buffers:  | expired | readable | readable and writable |      N = 2: k-2 shares k's buffer
 //
-// Blocks belong to the caller until N Advances later, or Reset or Close. One goroutine at
-// a time. After Close every Alloc fails with memory.ErrClosed.
+// Blocks belong to the caller until the N-th Advance after them, or until Reset or Close. A Frames belongs to one
+// goroutine at a time. After Close, Alloc fails with memory.ErrClosed.
 //
-// A plain pointer into an expired frame is not told from one into the frame that took its
-// buffer; a [Ref] is. Builds with -tags memdebug reserve [RestingFrames] buffers more, as far as
-// the source has room for them: an expired buffer is decommitted and its addresses rest for as
-// many frames, in which a stale pointer faults and a stale Free is refused with the age of its
-// frame. No more is committed than otherwise; a frame whose buffer the system refuses has no
-// room. Over page.Heap nothing can fault and a stale pointer reads zeros; with -race, and where
-// there was no room, nothing rests and the expired buffer is filled with 0xDD.
-//
-// Invariants, verified by Check:
-//
-//	(1) each Linear passes its own Check
-//	(2) cur == &ring[frame mod len(ring)]
-//	(3) 1 <= n <= len(ring)
-//	(4) each Linear has the room of a buffer, or none
+// The arena cannot tell a plain pointer into an expired frame from one into the frame that reuses its buffer. It can
+// tell a [Ref].
+// Builds with -tags memdebug reserve [RestingFrames] more buffers, if the source has the address space. There an
+// expired buffer is decommitted, and its addresses stay unused for as many frames: an access faults, and a Free panics
+// with the age of the frame. No more memory is committed than otherwise. A frame whose buffer the system refuses to
+// commit has no capacity. With page.Heap an access cannot fault and reads zeros. With -race, or without the address
+// space, an expired buffer is filled with 0xDD instead.
 type Frames struct {
+	// Invariants, verified by Check:
+	//
+	//	(1) each Linear passes its own Check
+	//	(2) cur == &ring[frame mod len(ring)]
+	//	(3) 1 <= n <= len(ring)
+	//	(4) each Linear has the capacity of a buffer, or none
+
 	cur   *Linear
 	ring  []Linear // N, and those that rest
 	frame uint64
@@ -42,28 +41,26 @@ type Frames struct {
 	bytes uintptr // of each buffer
 	id    uint32
 	//lint:ignore U1000 it is there for its type
-	owner invariant.Owner // names copies, which would hand out the same bytes
+	owner invariant.Owner // makes go vet report copies, which would allocate the same bytes
 }
 
-// FramesConfig configures NewFrames.
+// FramesConfig configures [NewFrames].
 type FramesConfig struct {
-	// Buffers is N, at most 1024. 0 means 2; 1 is a plain per-frame scratch.
+	// Buffers is N, at most 1024. 0 means 2; 1 is scratch memory for the current frame only.
 	Buffers int
-	// Bytes is the capacity of each buffer. 0 means 1 MiB. That of frame 0 is committed by New, the
-	// others when their first frames begin. A buffer is committed as a whole: an Alloc that could
-	// commit a step would be a call, which costs more than all the rest of it.
+	// Bytes is the capacity of each buffer in bytes. 0 means 1 MiB. NewFrames commits the buffer of frame 0;
+	// each other buffer is committed as a whole when its first frame begins.
 	Bytes uintptr
-	// Idle has New commit nothing: frame 0 has no room, and what is asked of it fails with
-	// memory.ErrOutOfMemory; the first Advance begins the first frame that can be used.
+	// Idle makes NewFrames commit nothing. Frame 0 has no capacity: Alloc fails with memory.ErrOutOfMemory until
+	// the first Advance.
 	Idle bool
 }
 
-// maxBuffers bounds the books, a few hundred bytes of Go heap a buffer: more frames than this
-// nobody looks back.
+// maxBuffers bounds the metadata, a few hundred bytes of Go heap for a buffer. No program reads more frames back.
 const maxBuffers = 1024
 
-// NewFrames takes N blocks from src; nil means page.Default(). The ring starts at frame 0.
-// The error wraps memory.ErrConfig, or what src returned, and nothing is kept.
+// NewFrames returns a ring at frame 0 with buffers of src. If src is nil, it is page.Default(). The error wraps
+// memory.ErrConfig if Buffers is out of range, or the error of src, and nothing is kept.
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	if cfg.Buffers == 0 {
 		cfg.Buffers = 2
@@ -77,7 +74,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	f := &Frames{ring: make([]Linear, cfg.Buffers+RestingFrames), n: cfg.Buffers, bytes: cfg.Bytes, id: rings.Add(1)}
 	made := 0
 	defer func() {
-		if f.cur == nil { // also where the source panics, as in the callback at a soft mark
+		if f.cur == nil { // also if the source panics, as in a function of OnSoft
 			f.ring = f.ring[:made]
 			err = errors.Join(err, f.Close())
 		}
@@ -89,7 +86,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 		}
 		err := f.ring[i].init(src, cfg.Bytes, cfg.Bytes, usable, 0)
 		if err != nil && i >= cfg.Buffers {
-			f.ring = f.ring[:i] // the source has no room for more
+			f.ring = f.ring[:i] // the source has no space for more
 			break
 		}
 		if err != nil {
@@ -101,7 +98,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	return f, nil
 }
 
-// ready commits the buffer l, which has no room.
+// ready commits the buffer l, which has no capacity.
 //
 //go:noinline
 func (f *Frames) ready(l *Linear) {
@@ -110,22 +107,21 @@ func (f *Frames) ready(l *Linear) {
 	}
 }
 
-// Current returns the arena of this frame, for [New], [MakeSlice] and marks. It is valid
-// until the next Advance.
+// Current returns the arena of this frame, for [New], [MakeSlice] and marks. It must not be used after the next Advance.
 func (f *Frames) Current() *Linear { return f.cur }
 
-// Frame counts the Advances since New.
+// Frame returns the number of calls of Advance since New.
 func (f *Frames) Frame() uint64 { return f.frame }
 
 // Buffers returns N.
 func (f *Frames) Buffers() int { return f.n }
 
-// At returns the bytes that a frame has in use, from its first block on: of this frame where age is
-// 0, and of the one age frames before it up to N-1. They are there to be read, until that frame
-// expires, N-age Advances from now, or Reset or Close; an empty frame's are empty and not nil. Of a
-// frame that has expired, that is yet to come or that never was, and after Close, it returns nil,
-// and in debug builds panics with a *memory.Misuse that says which. Single objects of older frames
-// are better kept as a [Ref]. Cost: constant.
+// At returns the bytes in use of the frame that was current age Advances ago, from 0 to N-1, from its first block. They
+// may be read until that frame expires, N-age Advances from now, or until Reset or Close. The bytes of an empty frame are
+// an empty slice that is not nil.
+//
+// If the frame has expired or does not exist, or after Close, At returns nil, and panics with a *memory.Misuse in debug
+// builds. For single objects of older frames use a [Ref]. Cost: constant.
 func (f *Frames) At(age int) []byte {
 	if age < 0 || age >= f.n || uint64(age) > f.frame || f.cur.base == nil {
 		if invariant.Debug {
@@ -142,20 +138,19 @@ func (f *Frames) whyNotAt(age int) string {
 	case f.cur.base == nil:
 		return "the arena is closed"
 	case age < 0:
-		return fmt.Sprintf("the frame %d frames before this one is yet to come", age)
+		return fmt.Sprintf("%d frames before this one: the frame is still to come", age)
 	case age >= f.n:
 		return fmt.Sprintf("a frame %d frames old has expired; it stays readable for %d", age, f.n-1)
 	}
 	return fmt.Sprintf("this is frame %d, and there was none %d frames before it", f.frame, age)
 }
 
-// Alloc allocates from this frame's arena, as [Linear.Alloc].
+// Alloc allocates from the arena of this frame, as [Linear.Alloc].
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
-// Free gives back the newest block of this frame, as [Linear.Free]. A block of an older frame
-// that is still readable stays there, and what could not be one panics with a *memory.Misuse,
-// as does a block of an expired frame where its buffer rests (see [Frames]). Where it does
-// not, a stale pointer is taken for what lies there now.
+// Free frees a block of this frame, as [Linear.Free]. For a block of an older frame that is still readable it does
+// nothing. A pointer that can be no block of a readable frame panics with a *memory.Misuse. A pointer into an expired
+// frame panics while the addresses rest (see [Frames]); later it is taken for one into the frame that reuses the buffer.
 func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -165,14 +160,13 @@ func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of the newest block of this frame in place, as [Linear.Resize]. It is
-// false for a block of an older frame that is still readable; misuse panics as in Free.
+// Resize changes the size of the newest block of this frame in place, as [Linear.Resize]. It returns false for a block of
+// an older frame that is still readable. Misuse panics as in Free.
 func (f *Frames) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return f.isCurrent("Resize", p, oldSize) && f.cur.Resize(p, oldSize, newSize)
 }
 
-// isCurrent reports whether p lies in the buffer of this frame, and panics where it can be no
-// block of a readable one.
+// isCurrent reports whether p lies in the buffer of this frame. It panics if p can be no block of a readable frame.
 func (f *Frames) isCurrent(op string, p unsafe.Pointer, size uintptr) bool {
 	for i := range f.ring {
 		if l := &f.ring[i]; l.Owns(p) {
@@ -185,7 +179,7 @@ func (f *Frames) isCurrent(op string, p unsafe.Pointer, size uintptr) bool {
 	}
 	f.cur.open(op, p, size)
 	if size == 0 {
-		for i := range f.ring { // a block of no bytes may stand behind the last byte of a full buffer
+		for i := range f.ring { // a block of size 0 may be at the end of a full buffer
 			if age := f.age(i); age < uint64(f.n) && f.ring[i].Live(p) {
 				return age == 0
 			}
@@ -194,7 +188,7 @@ func (f *Frames) isCurrent(op string, p unsafe.Pointer, size uintptr) bool {
 	panic(misuse(op, p, size, "the block does not lie in any frame of this ring"))
 }
 
-// mayBeOld panics where p can be no block in the buffer of the frame age frames ago.
+// mayBeOld panics if p can be no block in the buffer of the frame age frames ago.
 func (f *Frames) mayBeOld(op string, l *Linear, age uint64, p unsafe.Pointer, size uintptr) {
 	l.open(op, p, size)
 	if age >= uint64(f.n) {
@@ -205,17 +199,18 @@ func (f *Frames) mayBeOld(op string, l *Linear, age uint64, p unsafe.Pointer, si
 	}
 }
 
-// age returns how many frames ago buffer i was the current one, at least.
+// age returns the number of frames since buffer i was the current one, at least.
 func (f *Frames) age(i int) uint64 {
 	n := uint64(len(f.ring))
 	return (f.frame%n + n - uint64(i)) % n
 }
 
-// Advance begins the next frame: the oldest buffer's hooks run, newest first, and its blocks
-// are freed. Where a hook panics the frame has not changed and the next Advance runs the hooks
-// that are left. From a hook of that buffer, and after Close, it panics with a *memory.Misuse.
-// A buffer that is used for the first time is committed; if that is refused the frame has no room,
-// and the next one that uses the buffer asks again. Cost: constant, plus the hooks.
+// Advance begins the next frame. The hooks of the oldest buffer run, newest first, and its blocks are freed. If a hook
+// panics, the frame does not change, and the next Advance runs the remaining hooks.
+//
+// A buffer is committed when it is first used. If that fails, the frame has no capacity, and the next frame with this
+// buffer tries again. Advance panics with a *memory.Misuse after Close, and if a hook of the buffer is running. Cost:
+// constant, plus the hooks.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()
@@ -224,15 +219,14 @@ func (f *Frames) Advance() {
 	f.ring[(f.frame+1)%uint64(len(f.ring))].reset("Advance", f)
 }
 
-// Reset frees the blocks of every frame, those of the oldest first; every Ref expires. The
-// frame stays the same. Where a hook panics the older frames have been reset, and another Reset
-// does the rest.
+// Reset frees the blocks of all frames, those of the oldest first. All Refs expire. The frame number does not change. If a
+// hook panics, the older frames are reset, and another Reset continues.
 func (f *Frames) Reset() {
 	f.cur.open("Reset", nil, 0)
 	f.resetAll("Reset")
 }
 
-// resetAll resets the buffers that are open, from the oldest frame on.
+// resetAll resets the buffers that are open, beginning with the oldest frame.
 func (f *Frames) resetAll(op string) {
 	for i := range f.ring {
 		f.ring[i].idle(op)
@@ -244,8 +238,7 @@ func (f *Frames) resetAll(op string) {
 	}
 }
 
-// RunHooks runs the hooks of every frame, those of the oldest first, and frees nothing; see
-// [Linear.RunHooks].
+// RunHooks runs the hooks of all frames, those of the oldest first, and frees nothing; see [Linear.RunHooks].
 func (f *Frames) RunHooks() {
 	f.cur.open("RunHooks", nil, 0)
 	for i := range f.ring {
@@ -258,8 +251,7 @@ func (f *Frames) RunHooks() {
 	}
 }
 
-// Busy reports whether a hook of one of the frames is running: Advance of that frame, Reset and
-// Close are refused then.
+// Busy reports whether a hook of one of the frames is running. Reset, Close and an Advance to that frame panic then.
 func (f *Frames) Busy() bool {
 	for i := range f.ring {
 		if f.ring[i].busy {
@@ -269,7 +261,7 @@ func (f *Frames) Busy() bool {
 	return false
 }
 
-// Owns reports whether p lies in one of the buffers.
+// Owns reports whether p lies in one of the buffers, in a live block or not.
 func (f *Frames) Owns(p unsafe.Pointer) bool {
 	for i := range f.ring {
 		if f.ring[i].Owns(p) {
@@ -279,8 +271,8 @@ func (f *Frames) Owns(p unsafe.Pointer) bool {
 	return false
 }
 
-// Close runs all hooks, those of the oldest frame first, and closes every buffer, as
-// [Linear.Close]. A second Close does nothing; one that fails or panics may be repeated.
+// Close runs all hooks, those of the oldest frame first, and closes every buffer, as [Linear.Close]. A second Close does
+// nothing; a Close that fails or panics can be retried.
 func (f *Frames) Close() error {
 	f.resetAll("Close")
 	var errs []error
@@ -290,7 +282,7 @@ func (f *Frames) Close() error {
 	return errors.Join(errs...)
 }
 
-// Stats sums the buffers: InUse is what is readable now, Peak the sum of the buffers' peaks.
+// Stats returns the sums over the buffers. InUse counts all readable frames; Peak is the sum of the buffers' peaks.
 func (f *Frames) Stats() memory.Stats {
 	var s memory.Stats
 	for i := range f.ring {
@@ -299,7 +291,7 @@ func (f *Frames) Stats() memory.Stats {
 	return s
 }
 
-// Check verifies the invariants.
+// Check returns the errors in the metadata, or nil.
 func (f *Frames) Check() error {
 	var errs []error
 	for i := range f.ring {
@@ -310,7 +302,7 @@ func (f *Frames) Check() error {
 	}
 	for i := range f.ring {
 		if l := &f.ring[i]; l.limit != 0 && l.limit != f.bytes {
-			errs = append(errs, fmt.Errorf("arena: buffer %d has room for %d bytes of %d", i, l.limit, f.bytes))
+			errs = append(errs, fmt.Errorf("arena: buffer %d has a capacity of %d bytes instead of %d", i, l.limit, f.bytes))
 		}
 	}
 	if f.n < 1 || f.n > len(f.ring) {

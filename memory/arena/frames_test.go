@@ -135,7 +135,7 @@ func TestFrames_CheckNamesWhatIsCorrupt(t *testing.T) {
 	}
 	f.cur = &f.ring[0]
 	f.ring[0].limit--
-	if err := f.Check(); err == nil || !strings.Contains(err.Error(), "buffer 0 has room for 4095 bytes of 4096") {
+	if err := f.Check(); err == nil || !strings.Contains(err.Error(), "buffer 0 has a capacity of 4095 bytes instead of 4096") {
 		t.Errorf("Check = %v", err)
 	}
 	f.ring[0].limit++
@@ -198,9 +198,9 @@ func TestFrames_BuffersAreCommittedWhenTheirFramesBegin(t *testing.T) {
 	}
 }
 
-// A frame that finds no memory has no room, a source that panics changes nothing, and the next
-// Advance to that buffer asks again.
-func TestFrames_AFrameWithoutMemoryHasNoRoomAndTheNextOneAsksAgain(t *testing.T) {
+// A frame whose buffer cannot be committed has no capacity, a source that panics changes nothing, and the next
+// Advance to that buffer tries again.
+func TestFrames_AFrameWithoutMemoryIsRetried(t *testing.T) {
 	src := memtest.NewFaulty()
 	limit := page.NewLimit(src, 0)
 	f, err := NewFrames(limit, FramesConfig{Buffers: 2, Bytes: 1000})
@@ -274,9 +274,9 @@ func TestFrames_AtReadsTheFramesThatAreReadable(t *testing.T) {
 				}
 			}
 			refused(n, fmt.Sprintf("a frame %d frames old has expired; it stays readable for %d", n, n-1))
-			refused(-1, "the frame -1 frames before this one is yet to come")
+			refused(-1, "-1 frames before this one: the frame is still to come")
 			refused(math.MaxInt, "has expired")
-			refused(math.MinInt, "yet to come")
+			refused(math.MinInt, "still to come")
 		}
 		if err := f.Close(); err != nil {
 			t.Fatal(err)

@@ -7,12 +7,12 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Free gives back the newest block, unless the newest Mark was made after it. For every other
-// block it does nothing: the bytes come back with the Rewind or Reset, and so do those of the
-// block below one that was freed, whose padding nobody knows. What is no block panics with a
-// *memory.Misuse: a pointer outside the live bytes or into the newest block, a size that is
-// not the newest block's or that reaches into it; in debug builds all that is not the start
-// and the size of a live block.
+// Free frees a block. It reclaims the bytes of the newest block, unless the newest Mark was made after it. The bytes of
+// any other block are reclaimed by a Rewind or Reset. After a Free the block below counts as an older one, because its
+// padding is not recorded.
+//
+// It panics with a *memory.Misuse if p lies outside the bytes in use or inside the newest block. So it does if size is
+// not that of the newest block, or reaches into it. Debug builds panic unless p and size are those of a live block.
 func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -33,9 +33,8 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of the newest block in place and reports whether it could: growth
-// is bounded by the capacity. For every other block, one from before the newest Mark and one
-// of size 0 it returns false and nothing has changed. Misuse panics as in Free.
+// Resize changes the size of the newest block in place, within the capacity, and reports whether it did. It returns false
+// for any other block, a block from before the newest Mark and a block of size 0. Misuse panics as in [Linear.Free].
 func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	l.open("Resize", p, oldSize)
 	off := uintptr(p) - uintptr(l.base)
@@ -45,7 +44,7 @@ func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 			return false
 		}
 	}
-	if oldSize == 0 || off < l.floor || newSize > l.limit-off { // the first half is resizable, of what is newest
+	if oldSize == 0 || off < l.floor || newSize > l.limit-off { // the first two are resizable, without isNewest
 		return false
 	}
 	if newSize > oldSize {
@@ -63,20 +62,20 @@ func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// resizable reports whether [off, off+size) is the newest block and may change its size. A block
-// of size 0 may share its address with one from before the mark.
+// resizable reports whether [off, off+size) is the newest block and may change its size. A block of size 0 may share its
+// address with one from before the mark.
 func (l *Linear) resizable(off, size uintptr) bool {
 	return l.isNewest(off, size) && size != 0 && off >= l.floor
 }
 
-// mayBe panics where no live block can be [p, p+size).
+// mayBe panics if no live block can be [p, p+size).
 func (l *Linear) mayBe(op string, p unsafe.Pointer, size uintptr) {
 	if why := l.whyNot(uintptr(p)-uintptr(l.base), size); why != "" {
 		panic(misuse(op, p, size, why))
 	}
 }
 
-// whyNot says why no live block can be [off, off+size); "" where one can.
+// whyNot returns why no live block can be [off, off+size), or "" if one can.
 func (l *Linear) whyNot(off, size uintptr) string {
 	if invariant.Debug {
 		return l.ledger.whyNot(off, size)
@@ -93,7 +92,7 @@ func (l *Linear) isNewest(off, size uintptr) bool {
 	return size == l.off-off && uint32(size) == uint32(l.book) && uint32(size) != unknown && off <= l.off
 }
 
-// last returns where the newest block starts, or the top where that is not known.
+// last returns where the newest block starts, or the top if that is not known.
 func (l *Linear) last() uintptr {
 	if uint32(l.book) == unknown {
 		return l.off
@@ -101,7 +100,7 @@ func (l *Linear) last() uintptr {
 	return l.off - uintptr(uint32(l.book))
 }
 
-// reason says why what starts at off cannot be a block.
+// reason returns why no block can start at off.
 func (l *Linear) reason(off uintptr) string {
 	last := l.last()
 	has := l.off - last
@@ -116,14 +115,14 @@ func (l *Linear) reason(off uintptr) string {
 	return fmt.Sprintf("wrong size: the newest block starts %d bytes behind it", last-off)
 }
 
-// live counts the blocks that were not freed.
+// live returns the number of blocks that were not freed.
 func (l *Linear) live() uint64 { return l.total() - l.dropped }
 
-// total counts all successful allocations since New.
+// total returns the number of successful allocations since New.
 func (l *Linear) total() uint64 { return l.allocs + l.book>>32 }
 
-// drop moves the top down to off, where live allocations were live; of the newest one nothing
-// is known. The caller has cut the Refs: together the two would not inline.
+// drop moves the top down to off, where live blocks were live. The newest one is then not known. The caller has cut the
+// Refs: the two functions together would not inline.
 func (l *Linear) drop(off uintptr, live uint64) {
 	l.peak = max(l.peak, l.off)
 	invariant.Freed(unsafe.Add(l.base, off), l.off-off)

@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest"
 )
 
-// bumps runs test on each family that bumps and keeps where its newest block starts.
+// bumps runs test on each bump allocator that records the start of its newest block.
 func bumps(t *testing.T, test func(*testing.T, *Linear, memory.Allocator)) {
 	t.Run("Linear", func(t *testing.T) { l := newLinear(t, 8192); test(t, l, l) })
 	t.Run("Growing", func(t *testing.T) {
@@ -201,9 +201,9 @@ func TestLinear_CheckNamesALedgerThatDisagrees(t *testing.T) {
 		want    string
 		corrupt func([]entry) []entry
 	}{
-		{"block 1, [99, 149), does not lie behind", func(b []entry) []entry { b[1].off--; return b }},
-		{"block 2, [150, 161), does not lie behind", func(b []entry) []entry { b[2].size++; return b }},
-		{"block 2, [161, 171), does not lie behind", func(b []entry) []entry { b[2].off += 11; return b }},
+		{"block 1, [99, 149), does not follow", func(b []entry) []entry { b[1].off--; return b }},
+		{"block 2, [150, 161), does not follow", func(b []entry) []entry { b[2].size++; return b }},
+		{"block 2, [161, 171), does not follow", func(b []entry) []entry { b[2].off += 11; return b }},
 		{"3 blocks are live, the ledger has 2", func(b []entry) []entry { return b[:2] }},
 		{"3 blocks are live, the ledger has 4", func(b []entry) []entry { return append(b, entry{off: 160}) }},
 	} {

@@ -11,32 +11,31 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Growing is a Linear whose block grows: it reserves address space for the most it may
-// ever hold and commits it a step at a time. Nothing moves, blocks of any size up to the
-// reservation fit without a chunk of their own, and addresses stay contiguous.
+// A Growing is a [Linear] whose block grows. It reserves address space for the most bytes it may ever use and commits
+// them in steps. Nothing moves, and a block of any size up to the reservation fits.
 //
 //	base           off    limit               reserved
 //	  | live blocks | free | not yet committed  | guard
 //
-// A chain of chunks was the alternative: it wastes the tail of each chunk, needs a rule for
-// blocks larger than a chunk, and finds an owner in O(chunks). Reset keeps what is
-// committed; Trim gives it back. Otherwise all is as for [Linear], whose invariants hold,
-// with limit == committed.
+// Reset keeps the committed memory, and Trim returns it. Everything else is as in Linear.
+//
+// The alternative, a chain of chunks, wastes the end of each chunk, needs a rule for blocks larger than a chunk, and
+// searches all chunks for an owner.
 type Growing struct {
-	lin Linear
+	lin Linear // with limit == committed
 }
 
-// GrowingConfig configures NewGrowing.
+// GrowingConfig configures [NewGrowing].
 type GrowingConfig struct {
-	// Reserve is the address space, and so the most that can be in use. 0 means 64 MiB. A
-	// system that refuses as much is asked for half, down to Step.
+	// Reserve is the address space in bytes, and so the most that can be in use. 0 means 64 MiB. If the system
+	// refuses, it is halved, down to Step.
 	Reserve uintptr
-	// Step is how much is committed at least when more is needed. 0 means 128 KiB.
+	// Step is the least number of bytes that are committed at once, at most Reserve. 0 means 128 KiB.
 	Step uintptr
 }
 
-// NewGrowing reserves from src; nil means page.Default(). Nothing is committed yet. The error wraps
-// memory.ErrConfig for a configuration that can never work, or what src returned.
+// NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The
+// error wraps memory.ErrConfig if Step exceeds Reserve, or the error of src.
 func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -54,8 +53,8 @@ func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	return g, nil
 }
 
-// TryAlloc is Alloc without growth and without a reason: it inlines, and returns nil when the
-// committed part is full, the alignment is bad or the arena is closed.
+// TryAlloc is Alloc without growth and without an error. It inlines, and returns nil if the committed memory is full,
+// the alignment is invalid or the arena is closed.
 func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	l := &g.lin
 	mask := align - 1
@@ -73,9 +72,9 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	return unsafe.Add(l.base, start)
 }
 
-// Alloc is Linear.Alloc that commits more memory when it must. The error wraps
-// memory.ErrOutOfMemory with the numbers when the reservation, the budget or the system is
-// exhausted, or is bare memory.ErrAlign, memory.ErrTooLarge or memory.ErrClosed.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if it must. The error wraps
+// memory.ErrOutOfMemory with the sizes if the reservation, the budget or the system is exhausted. Otherwise it is
+// memory.ErrAlign, memory.ErrTooLarge if size exceeds the reservation, or memory.ErrClosed.
 func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if p := g.TryAlloc(size, align); p != nil {
 		return p, nil
@@ -105,10 +104,10 @@ func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 	if p := g.TryAlloc(size, al); p != nil {
 		return p, nil
 	}
-	return g.Alloc(size, al) // who was told of the commit has taken some of it
+	return g.Alloc(size, al) // a function of OnSoft has used some of the committed memory
 }
 
-// NewIn is [New] on a Growing; the error is Alloc's, or memory.ErrTooLarge for the zero Type.
+// NewIn is [New] for a Growing. The error is that of Alloc, or memory.ErrTooLarge for the zero Type.
 func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 	if !t.Valid() {
 		return nil, memory.ErrTooLarge
@@ -118,13 +117,13 @@ func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 		return nil, err
 	}
 	v := (*T)(p)
-	if unsafe.Sizeof(*v) > 0 { // else nothing may be committed there
+	if unsafe.Sizeof(*v) > 0 { // otherwise its address may not be committed
 		*v = *new(T)
 	}
 	return v, nil
 }
 
-// MakeSliceIn is [MakeSlice] on a Growing.
+// MakeSliceIn is [MakeSlice] for a Growing.
 func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	size, ok := align.Mul(n, unsafe.Sizeof(*new(T)))
 	if !ok || !t.Valid() {
@@ -140,16 +139,15 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	return s, nil
 }
 
-// Free is Linear.Free: it gives back the newest block.
+// Free is [Linear.Free]: it reclaims the newest block only.
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
-// Resize is Linear.Resize that commits more memory when it must: growth is bounded by the
-// reservation, and false where the memory cannot be had.
+// Resize is [Linear.Resize], and commits memory if it must. It returns false if the memory is not available.
 func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return g.lin.Resize(p, oldSize, newSize) || g.growNewest(p, oldSize, newSize)
 }
 
-// growNewest is Resize for a live block that does not fit what is committed.
+// growNewest is Resize for a live block that does not fit the committed memory.
 //
 //go:noinline
 func (g *Growing) growNewest(p unsafe.Pointer, oldSize, newSize uintptr) bool {
@@ -159,43 +157,42 @@ func (g *Growing) growNewest(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		return false
 	}
 	total, dropped := l.total(), l.dropped
-	if l.mem.Ensure(off+newSize) != nil { // of a sum that wraps nothing is committed, and Resize refuses it
+	if l.mem.Ensure(off+newSize) != nil { // a sum that wraps commits nothing, and Resize refuses it
 		return false
 	}
 	l.limit = l.mem.Committed()
-	// What the source told of it, as page.Limit.OnSoft does, may have freed the block.
+	// A function that the source has called, as page.Limit.OnSoft, may have freed the block.
 	return l.total() == total && l.dropped == dropped && l.Resize(p, oldSize, newSize)
 }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed.
+// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (g *Growing) Base() unsafe.Pointer { return g.lin.base }
 
-// Owns reports whether p lies in the reservation.
+// Owns reports whether p lies in the reservation, in a live block or not.
 func (g *Growing) Owns(p unsafe.Pointer) bool { return g.lin.Owns(p) }
 
-// Used returns the bytes in use, padding included.
+// Used returns the bytes in use, with padding.
 func (g *Growing) Used() uintptr { return g.lin.Used() }
 
-// Mark is Linear.Mark.
+// Mark is [Linear.Mark].
 func (g *Growing) Mark() Mark { return g.lin.Mark() }
 
-// Rewind is Linear.Rewind.
+// Rewind is [Linear.Rewind].
 func (g *Growing) Rewind(m Mark) { g.lin.Rewind(m) }
 
-// OnReset is Linear.OnReset.
+// OnReset is [Linear.OnReset].
 func (g *Growing) OnReset(f func()) { g.lin.OnReset(f) }
 
-// RunHooks is Linear.RunHooks.
+// RunHooks is [Linear.RunHooks].
 func (g *Growing) RunHooks() { g.lin.RunHooks() }
 
-// Busy is Linear.Busy.
+// Busy is [Linear.Busy].
 func (g *Growing) Busy() bool { return g.lin.busy }
 
-// Reset is Linear.Reset; committed memory is kept for the next level.
+// Reset is [Linear.Reset]. Committed memory is kept.
 func (g *Growing) Reset() { g.lin.Reset() }
 
-// Trim gives the memory above the live blocks back to the source, in whole granules.
+// Trim returns the committed memory above the live blocks to the source, in whole granules (page.Granule).
 func (g *Growing) Trim() error {
 	l := &g.lin
 	if l.base == nil {
@@ -208,13 +205,13 @@ func (g *Growing) Trim() error {
 	return nil
 }
 
-// Close is Linear.Close.
+// Close is [Linear.Close].
 func (g *Growing) Close() error { return g.lin.Close() }
 
-// Stats derives the books. Peak is exact.
+// Stats returns the statistics. Peak is exact.
 func (g *Growing) Stats() memory.Stats { return g.lin.Stats() }
 
-// Check verifies the invariants.
+// Check returns the errors in the metadata, or nil.
 func (g *Growing) Check() error {
 	err := g.lin.Check()
 	if g.lin.base != nil && g.lin.limit != g.lin.mem.Committed() {

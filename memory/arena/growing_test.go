@@ -97,7 +97,7 @@ func TestGrowing_ResizeCommitsAsAllocDoes(t *testing.T) {
 	}
 }
 
-// A budget's soft mark is told in the midst of the Resize that commits.
+// The function of a budget's soft limit is called during the Resize that commits.
 func TestGrowing_WhatTheSoftMarkFreesIsNotResized(t *testing.T) {
 	for name, c := range map[string]struct {
 		relieve func(g *Growing, p unsafe.Pointer)

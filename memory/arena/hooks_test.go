@@ -95,8 +95,8 @@ func TestHooks_OneThatPanicsIsGoneAndTheRestRunLater(t *testing.T) {
 	}
 }
 
-// A hook that is registered after others were lost to a panic belongs to the scopes that are
-// open when it is, and not to those that held as many hooks before.
+// After a panic has removed hooks, a new hook belongs to the scopes that are open now, and not to those that had
+// as many hooks before.
 func TestHooks_OfAnOpenScopeRunAtItsRewindAfterAPanic(t *testing.T) {
 	l := newLinear(t, 1000)
 	l.OnReset(func() {})

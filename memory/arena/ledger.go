@@ -5,25 +5,25 @@ import (
 	"sort"
 )
 
-// A ledger is what debug builds know of a Linear: each block that no Free, Rewind or Reset has
-// taken back, oldest first. In other builds it is empty.
+// A ledger has each block of a Linear that no Free, Rewind or Reset has reclaimed, oldest first, in debug builds. In
+// other builds it is empty.
 type ledger struct{ blocks []entry }
 
 // An entry is one block.
 type entry struct {
 	off, size uintptr // from base
-	freed     bool    // by a Free that could not take it back
+	freed     bool    // by a Free that did not reclaim it
 }
 
 func (g *ledger) add(off, size uintptr) { g.blocks = append(g.blocks, entry{off: off, size: size}) }
 
-// cut forgets all blocks but the live oldest.
+// cut removes all blocks but the live oldest.
 func (g *ledger) cut(live uint64) { g.blocks = g.blocks[:min(live, uint64(len(g.blocks)))] }
 
 // resize changes the size of the newest block.
 func (g *ledger) resize(size uintptr) { g.blocks[len(g.blocks)-1].size = size }
 
-// free marks a block that is there.
+// free marks a block as freed.
 func (g *ledger) free(off, size uintptr) {
 	if i := g.at(off, size); i >= 0 {
 		g.blocks[i].freed = true
@@ -35,8 +35,7 @@ func (g *ledger) above(off uintptr) int {
 	return sort.Search(len(g.blocks), func(i int) bool { return g.blocks[i].off > off })
 }
 
-// at returns the newest block at off with size bytes that was not freed, or -1. Blocks of size
-// 0 share their address.
+// at returns the newest block at off with size bytes that was not freed, or -1. Blocks of size 0 share their address.
 func (g *ledger) at(off, size uintptr) int {
 	for i := g.above(off) - 1; i >= 0 && g.blocks[i].off == off; i-- {
 		if b := &g.blocks[i]; b.size == size && !b.freed {
@@ -46,7 +45,7 @@ func (g *ledger) at(off, size uintptr) int {
 	return -1
 }
 
-// whyNot says why no live block is [off, off+size); "" where one is.
+// whyNot returns why no live block is [off, off+size), or "" if one is.
 func (g *ledger) whyNot(off, size uintptr) string {
 	if g.at(off, size) >= 0 {
 		return ""

@@ -10,79 +10,76 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Linear is a bump allocator over one block of fixed size. Alloc advances an offset;
-// Rewind and Reset move it back and free everything above it.
+// A Linear is a bump allocator over one block of fixed size. Alloc advances an offset; Rewind and Reset move it
+// back and free everything above it.
 //
 //	base            last      off                     limit
 //	  | older blocks | newest  |  free                  | guard
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close
-// that frees them. A block of size 0 has no bytes and may share its address with another one;
-// freeing it twice goes unseen. One goroutine at a time. After Close every Alloc fails with
-// memory.ErrClosed; so it is when the source ends first, and then no hook runs.
+// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block
+// of size 0 has no bytes and may share its address with another one; a double free of it is not detected. A Linear
+// belongs to one goroutine at a time. After Close, and after its source has ended, Alloc fails with
+// memory.ErrClosed. If the source ends first, no hook runs.
 //
-// The books hold where the newest block starts, and nothing of the older ones: frees and
-// resizes are held to the byte of the newest block, and to not touching it elsewhere. Debug
-// builds keep every block and are exact throughout.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) off <= limit <= committed
-//	(2) the newest block starts at 0 or above
-//	(3) peak <= reserved
-//	(4) dropped <= total()
-//	(5) marks ascend in place, in blocks and in hooks, up to what is live now; kept and
-//	    floor are the number of blocks and the place at the newest one, or 0
-//	(6) cuts ascend in epoch, up to epoch, and in place; refs <= off+1
-//	(7) in debug builds the ledger holds the live blocks, in order and apart
+// The metadata has the start of the newest block only. So Free and Resize check the size of the newest block to the
+// byte, and of older blocks only that they do not overlap it. Debug builds record every block and check each to
+// the byte.
 type Linear struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) off <= limit <= committed
+	//	(2) the newest block starts at 0 or above
+	//	(3) peak <= reserved
+	//	(4) dropped <= total()
+	//	(5) marks ascend in place, in blocks and in hooks, up to what is live now; kept and
+	//	    floor are the number of blocks and the place at the newest one, or 0
+	//	(6) cuts ascend in epoch, up to epoch, and in place; refs <= off+1
+	//	(7) in debug builds the ledger has the live blocks, in order and apart
 	base  unsafe.Pointer // nil once closed
 	off   uintptr        // first free byte, from base
-	limit uintptr        // end of what may be handed out, from base
+	limit uintptr        // end of the usable bytes, from base
 	book  uint64         // allocations not counted in allocs << 32 | size of the newest block, or unknown
-	full  *error         // what an Alloc gets that does not fit: outOfMemory, or closed
+	full  *error         // the error of an Alloc that does not fit: outOfMemory, or closed
 
 	allocs   uint64  // see total
 	busy     bool    // a hook is running
 	kept     uint64  // blocks that the newest live Mark protects from Free
 	floor    uintptr // off at that Mark
-	peak     uintptr // highest off seen by a Free, Rewind or Reset; Stats joins the current one
+	peak     uintptr // highest off at a Free, Rewind or Reset; Stats takes the current one into account
 	dropped  uint64  // allocations that were freed
 	failures uint64
 	marks    []place  // the live marks, outermost first
-	serial   uint64   // of the newest mark ever made; never reused
+	serial   uint64   // of the newest mark; never reused
 	hooks    []func() // in order of registration
-	refs     uintptr  // no Ref names a live object that ends behind
+	refs     uintptr  // end of the last live object with a Ref
 	epoch    uint64   // counts the cuts
-	cuts     []cut    // what became of the objects that Refs name
+	cuts     []cut    // the cuts that ended objects with Refs
 	ledger   ledger   // every block, in debug builds
 	mem      page.Prefix
 	owner    invariant.Owner
 }
 
-// unknown is the size of the newest block in book where it was freed. Count and size share a
-// word because a store more would make Alloc slower by a tenth: it stores as much as it can.
-// So a block of 4 GiB or more is held to its size modulo 4 GiB, in builds that do not debug,
-// and one of 4 GiB less a byte not at all; two thousand million Allocs without a Free, Rewind
-// or Reset between them may be counted as none; and New counts a T of 4 GiB once more.
+// unknown is the size of the newest block in book if that block was freed. Count and size share a word because
+// another store would make Alloc slower by a tenth. The cost in builds other than debug is small. A block of 4 GiB or
+// more is checked by its size modulo 4 GiB, and one of 4 GiB less a byte not at all. Two thousand million Allocs without a
+// Free, Rewind or Reset may be counted as none. New counts a T of 4 GiB once more.
 const unknown = 1<<32 - 1
 
-// The errors of an Alloc that does not fit: a test of base in Alloc would take it out of the
-// inliner's budget. They are behind a pointer so that the zero Linear, which must not be used,
-// does not return a nil error.
+// The errors of an Alloc that does not fit. A test of base in Alloc would exceed the inliner's budget. Pointers keep
+// the zero Linear, which must not be used, from returning a nil error.
 var (
 	outOfMemory = memory.ErrOutOfMemory
 	closed      = memory.ErrClosed
 )
 
-// LinearConfig configures NewLinear.
+// LinearConfig configures [NewLinear].
 type LinearConfig struct {
-	// Bytes is the capacity, committed at once. 0 means 1 MiB.
+	// Bytes is the capacity in bytes, which is committed at once. 0 means 1 MiB.
 	Bytes uintptr
 }
 
-// NewLinear takes its block from src; nil means page.Default(). The error wraps what src
-// returned and nothing is kept.
+// NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). The error wraps that of src, and
+// nothing is kept.
 func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 	if cfg.Bytes == 0 {
 		cfg.Bytes = 1 << 20
@@ -94,8 +91,7 @@ func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 	return l, nil
 }
 
-// init reserves want bytes, at worst least, and commits the first usable ones. l must not
-// move afterwards.
+// init reserves want bytes, at worst least, and commits the first usable ones. l must not move afterwards.
 func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error {
 	mem, err := page.NewCommitted(src, want, least, step, usable)
 	if err != nil {
@@ -107,15 +103,14 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 	return nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. Size 0 gives a
-// pointer that is aligned and not nil. The error is bare memory.ErrOutOfMemory,
-// memory.ErrAlign, also where the arena is closed, or memory.ErrClosed. Cost: about a dozen
-// instructions, inlined.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
+// nil. The error is memory.ErrOutOfMemory, memory.ErrAlign, which comes first also if the arena is closed, or
+// memory.ErrClosed. It is not wrapped. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
 	end := start + size
-	if align&mask != 0 || mask > memory.MaxAlign-1 { // no power of two, or too large
+	if align&mask != 0 || mask > memory.MaxAlign-1 { // not a power of two, or too large
 		return nil, memory.ErrAlign
 	}
 	if end > l.limit || end < start { // the second half: start+size has wrapped
@@ -137,15 +132,15 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 	invariant.Fresh(unsafe.Add(l.base, start), size)
 }
 
-// New allocates one zeroed T; t is the proof that T holds no Go pointer. The object lives as
-// Alloc's blocks do; one of a T without size has an address, behind which may be the end of the
-// memory: do not read through it. The error is bare memory.ErrOutOfMemory, memory.ErrClosed; for the
-// zero Type it is one of these, too. It repeats Alloc's bump because a call of Alloc would put
-// it at 114 of the inliner's 80 nodes; as it is it has 80.
+// New allocates one zeroed T. t is the proof that T contains no Go pointer. The object is valid as long as a block of
+// Alloc. If T has size 0, the object must not be read: there may be no memory at its address. The error is
+// memory.ErrOutOfMemory or memory.ErrClosed, also for the zero Type.
+//
+// It repeats the code of Alloc: a call of Alloc would exceed the inliner's budget of 80 nodes, which it uses up.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	start := (l.off + unsafe.Alignof(*v) - 1) &^ (unsafe.Alignof(*v) - 1)
-	// This cannot wrap: a Go type has less than half the address space, and off, which is no
-	// more than limit, is within a reservation, which has 128 KiB less than half at most.
+	// This cannot wrap: a Go type has less than half the address space, and off is within a reservation,
+	// which has at least 128 KiB less than half.
 	end := start + unsafe.Sizeof(*v)
 	if end > l.limit || !t.Valid() {
 		l.failures++
@@ -164,16 +159,16 @@ func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	return
 }
 
-// MakeSlice allocates n zeroed values of T, with length and capacity n: appending more
-// moves to the Go heap. The error is Alloc's, or memory.ErrTooLarge where n is negative,
-// n*size overflows or t is the zero Type.
+// MakeSlice allocates n zeroed values of T, as a slice with length and capacity n. Appending to it allocates a copy on
+// the Go heap. The error is that of Alloc, or memory.ErrTooLarge if n is negative, n times the size of T overflows, or t
+// is the zero Type.
 func MakeSlice[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	s, err := MakeSliceUninit(l, t, n)
 	clear(s)
 	return s, err
 }
 
-// MakeSliceUninit is MakeSlice without the zeroing: the values are whatever was there.
+// MakeSliceUninit is [MakeSlice] without zeroing: the values are undefined.
 func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	size, ok := align.Mul(n, unsafe.Sizeof(*new(T)))
 	if !ok || !t.Valid() {
@@ -187,15 +182,14 @@ func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	return unsafe.Slice((*T)(p), n), nil
 }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed. In builds whose expired frames rest ([RestingFrames]) the arena of a frame has
-// another one when its turn comes again.
+// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards. The
+// arena of a frame has a new Base each time it becomes current in builds with [RestingFrames].
 func (l *Linear) Base() unsafe.Pointer { return l.base }
 
-// Owns reports whether p lies in the arena's range, live or not.
+// Owns reports whether p lies in the arena's range, in a live block or not.
 func (l *Linear) Owns(p unsafe.Pointer) bool { return l.mem.Contains(p) }
 
-// Available returns the bytes left, before padding for alignment.
+// Available returns the free bytes, before padding for alignment.
 func (l *Linear) Available() uintptr {
 	if l.base == nil {
 		return 0
@@ -203,7 +197,7 @@ func (l *Linear) Available() uintptr {
 	return l.limit - l.off
 }
 
-// Used returns the bytes in use, padding included.
+// Used returns the bytes in use, with padding.
 func (l *Linear) Used() uintptr {
 	if l.base == nil {
 		return 0
@@ -211,13 +205,12 @@ func (l *Linear) Used() uintptr {
 	return l.off
 }
 
-// Reset runs the hooks, newest first, and frees every block; all marks are spent. Cost:
-// constant, plus the hooks. On a closed arena, and from one of its hooks, it panics with a
-// *memory.Misuse.
+// Reset runs the hooks, newest first, and frees every block. All marks expire. Cost: constant, plus the hooks. It
+// panics with a *memory.Misuse if the arena is closed or one of its hooks is running.
 func (l *Linear) Reset() { l.reset("Reset", nil) }
 
-// reset is Reset, of which ring, where there is one, makes its next frame: a second call would
-// make Advance twice as slow.
+// reset is Reset. If ring is not nil, it also begins the ring's next frame: a second call would make Advance twice as
+// slow.
 func (l *Linear) reset(op string, ring *Frames) {
 	l.open(op, nil, 0)
 	if l.busy || len(l.hooks) > 0 {
@@ -239,9 +232,9 @@ func (l *Linear) reset(op string, ring *Frames) {
 	}
 }
 
-// Close runs the hooks and releases the memory: no pointer into the arena may be used any
-// more. A second Close does nothing. If the memory cannot be released the arena is empty,
-// and open unless it was decommitted already, and Close may be called again. From one of its
+// Close runs the hooks and releases the memory: the caller must not use pointers into the arena. A second Close does
+// nothing. If the memory cannot be released, all blocks are freed and Close can be retried; the arena stays open if its
+// memory is still committed. It panics with a *memory.Misuse if one of its hooks is running.
 // hooks it panics with a *memory.Misuse.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
@@ -250,7 +243,7 @@ func (l *Linear) Close() error {
 	if l.base != nil {
 		l.reset("Close", nil)
 	}
-	defer func() { // also where the source panics
+	defer func() { // also if the source panics
 		if l.mem.Base() == nil || l.mem.Committed() < l.limit {
 			l.shut()
 		}
@@ -261,8 +254,8 @@ func (l *Linear) Close() error {
 	return nil
 }
 
-// shut puts the books into the state of a closed arena and touches no block. Hooks that are
-// left, where the source has ended first, are dropped: the blocks that they see are gone.
+// shut puts the metadata into the state of a closed arena and touches no block. If the source has ended, the hooks are
+// dropped, because their blocks are gone.
 func (l *Linear) shut() {
 	l.cutRefs(0)
 	l.peak = max(l.peak, l.Used())
@@ -274,7 +267,7 @@ func (l *Linear) shut() {
 	l.ledger.cut(0)
 }
 
-// Stats derives the books. Peak is exact.
+// Stats returns the statistics. Peak is exact.
 func (l *Linear) Stats() memory.Stats {
 	used := l.Used()
 	return memory.Stats{

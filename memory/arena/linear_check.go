@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Check verifies the equations above the type. Cost: proportional to the marks and the cuts,
-// in debug builds to the live blocks.
+// Check returns the errors in the metadata, or nil. Cost: proportional to the marks and cuts, in debug builds also to the
+// live blocks.
 func (l *Linear) Check() error {
 	if l.base == nil {
 		return nil
@@ -38,14 +38,14 @@ func (l *Linear) checkMarks() error {
 	var before place
 	for i, m := range append(l.marks[:len(l.marks):len(l.marks)], place{off: l.off, live: l.live(), hooks: len(l.hooks), serial: l.serial + 1}) {
 		if m.serial <= before.serial || m.off < before.off || m.live < before.live || m.hooks < before.hooks || i < len(l.marks) && m.newest != unknown && uintptr(m.newest) > m.off {
-			errs = append(errs, fmt.Errorf("arena: mark %d stands at %d over %d blocks and %d hooks, not above the one before it", i, m.off, m.live, m.hooks))
+			errs = append(errs, fmt.Errorf("arena: mark %d is at %d over %d blocks and %d hooks, not above the one before it", i, m.off, m.live, m.hooks))
 		}
 		if i < len(l.marks) {
 			before = m
 		}
 	}
 	if l.kept != before.live || l.floor != before.off {
-		errs = append(errs, fmt.Errorf("arena: %d blocks up to %d are kept, the newest mark stands over %d at %d", l.kept, l.floor, before.live, before.off))
+		errs = append(errs, fmt.Errorf("arena: %d blocks up to %d are kept, the newest mark is over %d at %d", l.kept, l.floor, before.live, before.off))
 	}
 	return errors.Join(errs...)
 }
@@ -65,7 +65,7 @@ func (l *Linear) checkCuts() error {
 	return errors.Join(errs...)
 }
 
-// checkLedger compares what debug builds know with the books.
+// checkLedger compares the ledger of debug builds with the other metadata.
 func (l *Linear) checkLedger() error {
 	var errs []error
 	if n := uint64(len(l.ledger.blocks)); n != l.live() {
@@ -74,7 +74,7 @@ func (l *Linear) checkLedger() error {
 	end := uintptr(0)
 	for i, b := range l.ledger.blocks {
 		if b.off < end || b.size > l.off-b.off || b.off > l.off {
-			errs = append(errs, fmt.Errorf("arena: block %d, [%d, %d), does not lie behind the one before it and below %d", i, b.off, b.off+b.size, l.off))
+			errs = append(errs, fmt.Errorf("arena: block %d, [%d, %d), does not follow the one before it, below %d", i, b.off, b.off+b.size, l.off))
 		}
 		end = b.off + b.size
 	}

@@ -88,13 +88,13 @@ func TestLinear_BadMarksAreRefused(t *testing.T) {
 	memtest.Misuse(t, func() { l.Rewind(Mark{}) }, "arena.Rewind", "another arena, or by none")
 	memtest.Misuse(t, func() { l.Rewind(foreign) }, "another arena")
 	l.Rewind(outer)
-	memtest.Misuse(t, func() { l.Rewind(outer) }, "spent")
+	memtest.Misuse(t, func() { l.Rewind(outer) }, "the mark has expired")
 	mustAlloc(t, l, 500, 1) // the top is above inner's place again
-	memtest.Misuse(t, func() { l.Rewind(inner) }, "spent")
+	memtest.Misuse(t, func() { l.Rewind(inner) }, "the mark has expired")
 	late := l.Mark()
 	l.Reset()
 	l.Mark()
-	memtest.Misuse(t, func() { l.Rewind(late) }, "spent")
+	memtest.Misuse(t, func() { l.Rewind(late) }, "the mark has expired")
 	if err := l.Check(); err != nil {
 		t.Error(err)
 	}

@@ -2,13 +2,13 @@ package arena
 
 import "unsafe"
 
-// Live reports whether p lies in the bytes in use, or is what a block of size 0 may have got at
-// their end. Blocks have no books of their own: an address inside of one is live, too.
+// Live reports whether p lies in the bytes in use, or at their end, where a block of size 0 may be. It does not find
+// block boundaries: an address inside a block, or in a block that was freed but not reclaimed, is live too.
 func (l *Linear) Live(p unsafe.Pointer) bool {
 	return l.base != nil && l.total() > l.dropped && uintptr(p)-uintptr(l.base) <= l.off
 }
 
-// Live is Linear.Live.
+// Live is [Linear.Live].
 func (g *Growing) Live(p unsafe.Pointer) bool { return g.lin.Live(p) }
 
 // Live is [Linear.Live] for any frame of the ring.

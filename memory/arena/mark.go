@@ -1,14 +1,14 @@
 package arena
 
-// A Mark remembers the top of a Linear, for a Rewind. It is spent by its Rewind, by a
-// Rewind to an older mark and by Reset; marks nest like brackets.
+// A Mark is the top of a Linear at some time, for a Rewind. It expires when the arena is rewound to it or to an older
+// mark, and at Reset. Marks nest like brackets.
 type Mark struct {
 	arena  *Linear
 	serial uint64
 	depth  int
 }
 
-// A place is a live mark as the arena remembers it.
+// A place is a live mark in the arena's metadata.
 type place struct {
 	serial uint64
 	off    uintptr // the top
@@ -17,8 +17,8 @@ type place struct {
 	hooks  int     // how many were registered
 }
 
-// Mark opens a scope: blocks from here on are freed by Rewind(mark) or by Reset. Cost:
-// constant; it allocates on the Go heap only when scopes nest deeper than ever before.
+// Mark returns a Mark: blocks that are allocated afterwards are freed by Rewind(mark) or by Reset. Cost: constant. It
+// allocates on the Go heap only if marks nest deeper than ever before.
 func (l *Linear) Mark() Mark {
 	l.open("Mark", nil, 0)
 	l.serial++
@@ -27,24 +27,23 @@ func (l *Linear) Mark() Mark {
 	return Mark{arena: l, serial: l.serial, depth: len(l.marks) - 1}
 }
 
-// Rewind runs the hooks registered since the mark, newest first, and frees every block
-// allocated since. A mark of another arena, one from before a Reset and one that is spent
-// are refused, and so is a Rewind from one of the arena's hooks: it panics with a
-// *memory.Misuse and nothing has changed.
+// Rewind runs the hooks that were registered since m, newest first, and frees every block that was allocated since. It
+// panics with a *memory.Misuse before anything changes if m is a mark of another arena or has expired, or if a hook of
+// the arena is running.
 func (l *Linear) Rewind(m Mark) {
 	l.open("Rewind", nil, 0)
 	switch {
 	case m.arena != l:
 		panic(misuse("Rewind", nil, 0, "the mark was made by another arena, or by none"))
 	case m.depth >= len(l.marks) || l.marks[m.depth].serial != m.serial:
-		panic(misuse("Rewind", nil, 0, "the mark is spent: it was rewound, an older one was, or the arena was reset"))
+		panic(misuse("Rewind", nil, 0, "the mark has expired: the arena was rewound to it or to an older one, or was reset"))
 	}
 	to := &l.marks[m.depth]
 	if l.busy || len(l.hooks) > to.hooks {
 		if l.runHooks("Rewind", to.hooks); l.base == nil {
 			return
 		}
-		to = &l.marks[m.depth] // a hook may have made the list longer
+		to = &l.marks[m.depth] // a hook may have lengthened the list
 	}
 	l.marks = l.marks[:m.depth]
 	l.kept, l.floor = 0, 0
@@ -56,15 +55,13 @@ func (l *Linear) Rewind(m Mark) {
 	l.book ^= unknown ^ uint64(to.newest)
 }
 
-// OnReset has f run when everything allocated so far dies: at Reset, at Close, or at the
-// Rewind to a mark made before now. Hooks run newest-first while the blocks are still
-// intact. A hook is removed before it runs: if it panics, nothing has been freed, all marks
-// stand, and the next Reset, Rewind or Close runs the ones that are left.
+// OnReset registers the hook f, which runs when all blocks allocated so far are freed: at Reset, at Close, or at the
+// Rewind to an older mark. Hooks run newest first, while the blocks are intact. A hook is removed before it runs. If it
+// panics, nothing has been freed, all marks stay valid, and the next Reset, Rewind or Close runs the remaining hooks.
 //
-// f may use the arena: what it allocates and marks dies with what it runs for. It must not
-// reset, rewind or close the arena nor register another hook there: that panics with a
-// *memory.Misuse, which comes out of the Reset, Rewind or Close unless f recovers it. So does a
-// nil f, at once.
+// f may allocate from the arena, free there and make marks; all of that is freed with the other blocks. It must not
+// reset, rewind or close the arena, nor register a hook there: that panics with a *memory.Misuse. OnReset also panics if
+// f is nil.
 func (l *Linear) OnReset(f func()) {
 	l.open("OnReset", nil, 0)
 	l.idle("OnReset")
@@ -74,27 +71,26 @@ func (l *Linear) OnReset(f func()) {
 	l.hooks = append(l.hooks, f)
 }
 
-// RunHooks runs the hooks, newest first, and frees nothing: the owner of several arenas runs the
-// hooks of all of them before it resets the first one. Each hook is removed before it runs, also
-// where it panics. On a closed arena, and from one of its hooks, RunHooks panics with a
-// *memory.Misuse.
+// RunHooks runs the hooks, newest first, and frees nothing. An owner of several arenas runs the hooks of all of them
+// before it resets the first one. Each hook is removed before it runs, also if it panics. RunHooks panics with a
+// *memory.Misuse if the arena is closed or one of its hooks is running.
 func (l *Linear) RunHooks() {
 	l.open("RunHooks", nil, 0)
 	l.runHooks("RunHooks", 0)
 }
 
-// Busy reports whether a hook of the arena is running: Reset, Rewind and Close are refused then.
+// Busy reports whether a hook of the arena is running. Reset, Rewind and Close panic then.
 func (l *Linear) Busy() bool { return l.busy }
 
 // idle panics while a hook runs.
 func (l *Linear) idle(op string) {
 	if l.busy {
-		panic(misuse(op, nil, 0, "a hook of this arena is running: it may allocate and free, no more"))
+		panic(misuse(op, nil, 0, "a hook of this arena is running: it may only allocate and free"))
 	}
 }
 
-// runHooks runs all hooks but the keep oldest, for op. It panics where one of them runs
-// already. A hook may close the source, and the arena with it.
+// runHooks runs all hooks but the keep oldest, for op. It panics if one of them is running already. A hook may close the
+// source, and the arena with it.
 func (l *Linear) runHooks(op string, keep int) {
 	l.idle(op)
 	l.busy = true
@@ -104,7 +100,7 @@ func (l *Linear) runHooks(op string, keep int) {
 		f := l.hooks[n]
 		l.hooks[n] = nil
 		l.hooks = l.hooks[:n]
-		// Should f panic, the marks stay, and what is registered next belongs to the newest.
+		// If f panics, the marks stay, and the next hook to be registered belongs to the newest.
 		for i := len(l.marks) - 1; i >= 0 && l.marks[i].hooks > n; i-- {
 			l.marks[i].hooks = n
 		}

@@ -10,7 +10,7 @@ import (
 
 // The race detector names two goroutines that use one arena by the word that every call
 // writes, in debug builds.
-func TestEveryFamily_EachCallWritesTheOwnerWord(t *testing.T) {
+func TestEveryArena_EachCallWritesTheOwnerWord(t *testing.T) {
 	if unsafe.Sizeof(invariant.Owner{}) == 0 {
 		t.Skip("this build has no owner word")
 	}

@@ -5,14 +5,15 @@ import (
 	"unsafe"
 )
 
-// A Ref names an object of a Frames ring: it resolves exactly as long as the object is the
-// one that it was made for, and says so afterwards, where a plain pointer would read another
-// object's bytes. What takes the object's bytes back ends its Refs: the end of its frame, a
-// Rewind, Reset or Close, a Free of the newest block, a Resize that cuts it off. A Ref to a T of size 0, which has no place of
-// its own, ends with the object below it at the latest.
+// A Ref is a checked pointer to an object in a Frames ring. Get returns the object as long as it is valid, and false
+// afterwards, when a plain pointer would read another object's bytes.
 //
-// A Ref has 24 bytes, 20 on 32 bits, holds no Go pointer and may be stored anywhere and
-// compared. The zero Ref names nothing, and one of another ring nothing here.
+// A Ref expires when the bytes of its object are reclaimed. That happens when its frame expires, at a Rewind, Reset or
+// Close, at a Free of the newest block, and at a Resize that cuts the object off. A Ref to a T of size 0 expires no
+// later than the object below it.
+//
+// A Ref has 24 bytes, 20 on 32 bits, contains no Go pointer, and may be stored anywhere and compared. The zero Ref, and
+// a Ref of another ring, are never valid.
 type Ref[T any] struct {
 	_      [0]*T // a Ref of another type does not convert to this one
 	off    uintptr
@@ -21,19 +22,18 @@ type Ref[T any] struct {
 	buffer uint32
 }
 
-// A cut is a drop of a Linear's top that freed an object with a Ref. In the list of cuts only
-// those stay that no later one reaches below, so that the first one behind an epoch is the
-// lowest of all since.
+// A cut is a drop of a Linear's top that freed an object with a Ref. The list keeps only those cuts that no later one
+// reaches below, so the first one after an epoch is the lowest since then.
 type cut struct {
-	epoch uint64 // that it began
+	epoch uint64 // which the cut began
 	low   uintptr
 }
 
-// rings numbers the rings of the process from 1. It comes round after four thousand million.
+// rings numbers the rings of the process from 1. It wraps after four thousand million.
 var rings atomic.Uint32
 
-// RefTo returns a Ref to an object that was allocated in f's current frame. Any other
-// pointer panics with a *memory.Misuse.
+// RefTo returns a Ref to an object that was allocated in f's current frame. For any other pointer it panics with a
+// *memory.Misuse.
 func RefTo[T any](f *Frames, p *T) Ref[T] {
 	l := f.cur
 	l.open("RefTo", unsafe.Pointer(p), unsafe.Sizeof(*p))
@@ -45,8 +45,8 @@ func RefTo[T any](f *Frames, p *T) Ref[T] {
 	return Ref[T]{off: off, epoch: l.epoch, ring: f.id, buffer: uint32(f.frame % uint64(len(f.ring)))}
 }
 
-// Get returns the object while it lives and its frame is readable, and ok == false afterwards.
-// Cost: constant, or the logarithm of the frees in the frame that had Refs above the object.
+// Get returns the object if it is valid and its frame is readable, and otherwise ok == false. Cost: constant, or the
+// logarithm of the number of cuts in the frame if some were above the object.
 func (r Ref[T]) Get(f *Frames) (p *T, ok bool) {
 	if r.ring != f.id || uint64(r.buffer) >= uint64(len(f.ring)) {
 		return nil, false
@@ -58,15 +58,15 @@ func (r Ref[T]) Get(f *Frames) (p *T, ok bool) {
 	return (*T)(unsafe.Add(l.base, r.off)), true
 }
 
-// cutRefs ends the Refs to what ends above low.
+// cutRefs expires the Refs of objects that end above low.
 func (l *Linear) cutRefs(low uintptr) {
 	if low < l.refs {
 		l.recordCut(low)
 	}
 }
 
-// recordCut costs constant time on average. The list is as long as there are live blocks
-// below objects whose Refs were ended, at most.
+// recordCut costs constant time on average. The list has at most as many cuts as there are live blocks below objects whose
+// Refs have expired.
 //
 //go:noinline
 func (l *Linear) recordCut(low uintptr) {

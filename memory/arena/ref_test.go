@@ -189,7 +189,7 @@ func TestRef_ResolvesExactlyWhileItsObjectLives(t *testing.T) {
 	}
 }
 
-// What the books keep for Refs is bounded by what is live, however often objects come and go.
+// The metadata of Refs is bounded by the live blocks, however often objects are allocated and freed.
 func TestRef_CutsDoNotPileUp(t *testing.T) {
 	f := newFrames(t, 2, 4096)
 	for range 100_000 {

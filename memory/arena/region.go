@@ -11,39 +11,38 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Region bumps through regions of equal size and counts the live blocks of each. A region
-// whose last block is freed is empty again at once and is used next. A request that does not
-// fit the current region goes to the first of up to four open ones that has the room, those
-// with room left when it ran out in front of a request; then to an empty one; and a new one is
-// committed when none is empty. It is for blocks that die in groups but one by one: the events of a
-// tick, the parts of an effect, the messages of a connection.
+// A Region is a bump allocator over regions of equal size, which counts the live blocks of each. When the last block of a
+// region is freed, the region is empty again and is used next. It is for blocks that are freed one by one, but in groups:
+// the events of a tick, the parts of an effect, the messages of a connection.
 //
-//	base        1        2            3 = current       reserved
+//	base        1        2            3 (current)       reserved
 //	  | live: 5 | live: 0 | live: 9 ··|  live: 2 |···| - - - - - |
 //	              empty     open               ^off  ^limit
 //
-// A block costs its size rounded up to 16 bytes, and a block of size 0 costs 16. One live
-// block holds its whole region: where 1,000 blocks of 64 bytes were replaced at random, the
-// regions held six times the live bytes, and 1.1 to 1.2 times where the oldest died first
-// (BenchmarkRegion). Take a slab for lifetimes that mix.
+// A request that does not fit the current region is served by the first of up to four open regions with enough space.
+// If none fits, it is served by an empty region, and then by a new one. A region is open if it had space left when a
+// request did not fit.
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees
-// them. One goroutine at a time. After Close, or once the source has ended, every Alloc fails
-// with memory.ErrClosed.
+// A block takes its size rounded up to 16 bytes, and a block of size 0 takes 16. One live block keeps its whole region.
+// When 1,000 blocks of 64 bytes were replaced at random, the regions took six times the live bytes, and 1.1 to 1.2 times
+// when the oldest were freed first (BenchmarkRegion). Use a slab for mixed lifetimes.
 //
-// Invariants, verified by Check in this order:
-//
-//	(1) there is no current region and off == limit == 0, or the current one holds off and
-//	    ends at limit; all regions are committed
-//	(2) a region has as many live bits set, all below its end of use, as it counts live
-//	    blocks (not in memfast builds)
-//	(3) empty holds each region that is not current and has no live block once, and no
-//	    other, and has room for all of them
-//	(4) full is the sum of the bytes used in the regions that are not current
-//	(5) open holds up to four regions, each once, that are neither current nor empty
-//	(6) the live blocks are no more than allocs, and peak <= reserved
-//	(7) sizes holds as many sizes as blocks are live (debug builds)
+// Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them. A Region belongs to one
+// goroutine at a time. After Close, or after its source has ended, Alloc fails with memory.ErrClosed.
 type Region struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) there is no current region and off == limit == 0, or the current one contains off and
+	//	    ends at limit; all regions are committed
+	//	(2) a region has as many live bits set, all below the end of its used bytes, as it counts
+	//	    live blocks (not in memfast builds)
+	//	(3) empty has each region that is not current and has no live block once, and no other, and
+	//	    has capacity for all regions
+	//	(4) full is the sum of the bytes used in the regions that are not current
+	//	(5) open has up to four regions, each once, that are neither current nor empty
+	//	(6) the live blocks are no more than allocs, and peak <= reserved
+	//	(7) sizes has as many sizes as blocks are live (debug builds)
+
 	base    unsafe.Pointer // nil once closed
 	off     uintptr        // first free byte of the current region, from base
 	limit   uintptr        // end of the current region, from base
@@ -56,16 +55,16 @@ type Region struct {
 	empty    []uint32 // regions to use before a new one, the next one last
 	open     [looks]uint32
 	opened   int     // how many of open are used, the one that was left first in front
-	misses   int     // requests that did not fit the current region since it is current
+	misses   int     // requests that did not fit the current region since it became current
 	full     uintptr // bytes used in the regions that are not current
-	peak     uintptr // most bytes in use when a region became empty; Stats joins the current ones
+	peak     uintptr // most bytes in use when a region became empty; Stats takes the current ones into account
 	failures uint64
 	sizes    map[uintptr]uintptr // of the live blocks by offset, in debug builds
 	mem      page.Prefix
 	owner    invariant.Owner
 }
 
-// An occupancy is the books of one region.
+// An occupancy is the metadata of one region.
 type occupancy struct {
 	live uint32 // blocks
 	used uint32 // bytes, while it is not current
@@ -76,39 +75,38 @@ const (
 	granuleShift = 4
 	granuleBytes = 1 << granuleShift
 
-	// minRegionShift: a region is whole granules of the system, so that every block of its
-	// size or less fits an empty one at any alignment.
+	// minRegionShift: a region is at least a granule of page, so that every block of its size or less fits
+	// an empty one at any alignment.
 	minRegionShift = 14
 
 	// maxRegionBytes keeps used within 32 bits.
 	maxRegionBytes = 1 << 31
 
-	// looks bounds the search of a request that does not fit. With sizes from 1 to 12 KiB at
-	// random, four let 64 regions of 16 KiB hold 95 % of what a search of all of them does,
-	// two 93 %, none 80 %; with sizes up to 4 KiB it is 99, 99 and 92 %.
+	// looks bounds the search for an open region. A search of all 64 regions of 16 KiB is the ideal. With random
+	// sizes from 1 to 12 KiB four looks place 95 % of its bytes, two 93 %, and none 80 %. With sizes up to 4 KiB
+	// it is 99, 99 and 92 %.
 	looks = 4
 
-	// maxMisses: a current region that did not have the room so often makes way for one that
-	// has, so that the fast path serves what is asked for; fewer let go of more room.
+	// maxMisses: a current region that was too full so often is replaced by one that served a request, so that
+	// the fast path serves the next. A lower number abandons more space.
 	maxMisses = 8
 
-	// dregsShift: with less room than a 64th part of it no region stays current.
+	// dregsShift: a region with less than a 64th part of its bytes left does not stay current.
 	dregsShift = 6
 )
 
-// RegionConfig configures NewRegion.
+// RegionConfig configures [NewRegion].
 type RegionConfig struct {
-	// RegionBytes is the size of a region and so the largest request, rounded up to a power
-	// of two of at least 16 KiB; at most 2 GiB. 0 means 64 KiB.
+	// RegionBytes is the size of a region in bytes, and so the largest request. It is rounded up to a power of
+	// two of at least 16 KiB, and is at most 2 GiB. 0 means 64 KiB.
 	RegionBytes uintptr
-	// Reserve is the address space, and so the most that can be in use. 0 means 64 MiB, or
-	// one region where that is more. A system that refuses as much is asked for half, down
-	// to one region.
+	// Reserve is the address space in bytes, and so the most that can be in use. 0 means 64 MiB, or one region
+	// if that is larger. If the system refuses, it is halved, down to one region.
 	Reserve uintptr
 }
 
-// NewRegion reserves from src; nil means page.Default(). Nothing is committed yet. The error wraps
-// memory.ErrConfig for a configuration that can never work, or what src returned.
+// NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error
+// wraps memory.ErrConfig if a field is out of range, or the error of src.
 func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	if cfg.RegionBytes == 0 {
 		cfg.RegionBytes = 64 << 10
@@ -135,19 +133,18 @@ func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	return r, nil
 }
 
-// RegionBytes returns the size of a region, which is the largest request.
+// RegionBytes returns the size of a region in bytes, which is the largest request.
 func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, and to 16 at least.
-// The error is bare memory.ErrTooLarge for more than RegionBytes, memory.ErrAlign or
-// memory.ErrClosed, or wraps memory.ErrOutOfMemory where no region is empty, none of the open
-// ones has room, and the reservation, the budget or the system is exhausted. What is left of
-// regions beyond the four open ones is lost until they are empty. Cost: constant.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, and at least to 16. The error is memory.ErrTooLarge
+// if size exceeds RegionBytes, memory.ErrAlign or memory.ErrClosed. It wraps memory.ErrOutOfMemory if no empty or open region
+// fits and the reservation, the budget or the system is exhausted. Cost: constant.
+//
+// The free bytes of regions that are neither current nor open are not used until the region is empty.
 func (r *Region) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := (align - 1) | (granuleBytes - 1)
 	start := (r.off + mask) &^ mask
-	// limit is a multiple of every alignment: start cannot pass it. Size 0 wraps and goes
-	// the long way.
+	// limit is a multiple of every alignment, so start is not beyond it. Size 0 wraps and takes the slow path.
 	if mask/memory.MaxAlign|align&(align-1) != 0 || size-1 >= r.limit-start {
 		return r.advance(size, align)
 	}
@@ -167,7 +164,7 @@ func (r *Region) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// advance makes an empty region current, in which the request then fits.
+// advance serves a request that does not fit the current region.
 //
 //go:noinline
 func (r *Region) advance(size, al uintptr) (unsafe.Pointer, error) {
@@ -182,7 +179,7 @@ func (r *Region) advance(size, al uintptr) (unsafe.Pointer, error) {
 		r.failures++
 		return nil, memory.ErrTooLarge
 	}
-	if i := r.roomy(size, al); i >= 0 {
+	if i := r.fitting(size, al); i >= 0 {
 		return r.serve(i, size, al), nil
 	}
 	if len(r.empty) == 0 {
@@ -190,7 +187,7 @@ func (r *Region) advance(size, al uintptr) (unsafe.Pointer, error) {
 			r.failures++
 			return nil, err
 		}
-		// What the source told of it, as page.Limit.OnSoft does, may have freed.
+		// A function that the source has called, as page.Limit.OnSoft, may have freed blocks.
 		if r.current >= 0 && r.regions[r.current].live == 0 {
 			return r.Alloc(size, al)
 		}
@@ -200,7 +197,7 @@ func (r *Region) advance(size, al uintptr) (unsafe.Pointer, error) {
 		next = int(r.empty[n])
 		r.empty = r.empty[:n]
 	} else {
-		r.carve()
+		r.addRegion()
 	}
 	if r.current >= 0 && r.limit-r.off >= r.RegionBytes()>>dregsShift {
 		return r.serve(r.keep(uint32(next)), size, al), nil
@@ -213,30 +210,31 @@ func (r *Region) advance(size, al uintptr) (unsafe.Pointer, error) {
 	return r.Alloc(size, al)
 }
 
-// carve makes room in the books for one more region, which is committed, so that Free never
-// allocates on the Go heap.
-func (r *Region) carve() {
+// addRegion adds the metadata of one more region, which is committed. It does so in advance, so that Free never allocates
+// on the Go heap.
+func (r *Region) addRegion() {
 	n := len(r.regions) + 1
 	r.regions = append(r.regions, occupancy{})
 	if invariant.Exact {
 		r.live = append(r.live, make([]uint64, r.RegionBytes()>>(granuleShift+6))...)
 	}
 	if cap(r.empty) < n {
-		r.empty = make([]uint32, 0, cap(r.regions)) // nothing is empty, or no region were carved
+		r.empty = make([]uint32, 0, cap(r.regions)) // no region is empty, or none would be added
 	}
 }
 
-// currentUsed returns the bytes used in the current region; 0 where there is none.
+// currentUsed returns the bytes used in the current region, or 0 if there is none.
 func (r *Region) currentUsed() uintptr {
 	return r.off - (r.limit - min(r.limit, r.RegionBytes()))
 }
 
-// Free frees one block, and its region with it if it was the last one there. Nil is a no-op.
-// A pointer that is not the start of a live block panics with a *memory.Misuse, exactly: freed
-// twice, interior, foreign. So does a size that runs past the bytes in use of the region; any
-// other wrong size goes unseen and does no harm, since the region counts blocks and not bytes.
-// Debug builds keep the sizes and hold it to the byte. In memfast builds only foreign and
-// misaligned pointers and those behind the bytes in use are caught. Cost: constant.
+// Free frees one block, and its region if it was the last block there. If p is nil, it does nothing. It panics with a
+// *memory.Misuse if p is not the start of a live block: freed twice, interior or foreign. So it does if size runs past
+// the bytes in use of the region. Any other wrong size is not detected and does no harm, because a region counts blocks and
+// not bytes.
+//
+// Debug builds check the size to the byte. Memfast builds detect only foreign and misaligned pointers and those behind the
+// bytes in use. Cost: constant.
 func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift
@@ -245,11 +243,11 @@ func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 		return
 	}
 	o := &r.regions[k]
-	room := uintptr(o.used) - off&(r.RegionBytes()-1)
+	most := uintptr(o.used) - off&(r.RegionBytes()-1)
 	if here := r.off - off; int(k) == r.current {
-		room = here // a conditional move: which region it is cannot be foreseen
+		most = here // a conditional move: which region it is cannot be predicted
 	}
-	if size > room {
+	if size > most {
 		panic(r.misuse("Free", p, size))
 	}
 	if invariant.Debug {
@@ -265,7 +263,7 @@ func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// refuse panics for what is no live block; nil is a no-op.
+// refuse panics unless p is nil: it is no live block.
 func (r *Region) refuse(p unsafe.Pointer, size uintptr) {
 	if p != nil {
 		panic(r.misuse("Free", p, size))
@@ -290,8 +288,7 @@ func (r *Region) end(k uintptr) uintptr {
 	return k<<r.shift + uintptr(r.regions[k].used)
 }
 
-// starts reports whether a live block starts at off, as exactly as the build allows. The
-// region of off exists.
+// starts reports whether a live block starts at off, as exactly as the build allows. The region of off must exist.
 func (r *Region) starts(off uintptr) bool {
 	if invariant.Exact {
 		g := off >> granuleShift
@@ -319,19 +316,18 @@ func (r *Region) drain(k int) {
 	}
 }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed.
+// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (r *Region) Base() unsafe.Pointer { return r.base }
 
-// Owns reports whether p lies in the reservation.
+// Owns reports whether p lies in the reservation, in a live block or not.
 func (r *Region) Owns(p unsafe.Pointer) bool { return r.mem.Contains(p) }
 
-// Used returns the bytes used in regions that are not empty: live blocks, padding, and dead
-// blocks whose region still has a live one.
+// Used returns the bytes used in regions that are not empty: live blocks, padding, and freed blocks whose region has a live
+// one.
 func (r *Region) Used() uintptr { return r.full + r.currentUsed() }
 
-// Reset frees every block; committed memory is kept. Cost: clearing a bit per 16 bytes of the
-// regions that were in use. On a closed arena it panics with a *memory.Misuse.
+// Reset frees every block and keeps the committed memory. Cost: clearing a bit for every 16 bytes of the regions in use. It
+// panics with a *memory.Misuse if the arena is closed.
 func (r *Region) Reset() {
 	if r.base == nil {
 		panic(r.misuse("Reset", nil, 0))
@@ -345,9 +341,8 @@ func (r *Region) Reset() {
 	r.current, r.off, r.limit, r.full, r.opened, r.misses = -1, 0, 0, 0, 0, 0
 }
 
-// Close releases the memory: no pointer into the arena may be used any more. A second Close
-// does nothing. If the memory cannot be released the arena is empty but open, and Close may
-// be called again.
+// Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the memory
+// cannot be released, all blocks are freed, the arena stays open, and Close can be retried.
 func (r *Region) Close() error {
 	if r.base == nil {
 		return nil
@@ -360,14 +355,14 @@ func (r *Region) Close() error {
 	return nil
 }
 
-// shut puts the books into the state of a closed arena and touches no block.
+// shut puts the metadata into the state of a closed arena and touches no block.
 func (r *Region) shut() {
 	r.peak = max(r.peak, r.Used())
 	r.base, r.live, r.regions, r.empty, r.sizes = nil, nil, nil, nil, nil
 	r.current, r.off, r.limit, r.full, r.opened, r.misses = -1, 0, 0, 0, 0, 0
 }
 
-// Stats derives the books; InUse is Used. Peak is exact. Cost: a pass over the regions.
+// Stats returns the statistics. InUse is Used, and Peak is exact. Cost: proportional to the regions.
 func (r *Region) Stats() memory.Stats {
 	used, live := r.Used(), r.count()
 	return memory.Stats{
@@ -377,7 +372,7 @@ func (r *Region) Stats() memory.Stats {
 	}
 }
 
-// count returns how many blocks are live.
+// count returns the number of live blocks.
 func (r *Region) count() (live uint64) {
 	for i := range r.regions {
 		live += uint64(r.regions[i].live)

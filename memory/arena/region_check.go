@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Check verifies the equations above the type. Cost: proportional to the regions.
+// Check returns the errors in the metadata, or nil. Cost: proportional to the regions.
 func (r *Region) Check() error {
 	if r.base == nil {
 		return nil
@@ -49,7 +49,7 @@ func (r *Region) checkRegions() []error {
 		listed[k]++
 	}
 	if cap(r.empty) < len(r.regions) {
-		errs = append(errs, fmt.Errorf("arena: room for %d empty regions of %d", cap(r.empty), len(r.regions)))
+		errs = append(errs, fmt.Errorf("arena: capacity for %d empty regions of %d", cap(r.empty), len(r.regions)))
 	}
 	var full uintptr
 	for k, o := range r.regions {
@@ -128,7 +128,7 @@ func (r *Region) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misus
 	case !r.mem.Contains(p):
 		m.Reason = "foreign pointer: it lies outside this arena"
 	case k >= uintptr(len(r.regions)):
-		m.Reason = "the block is not live: its region was not used since the last Reset"
+		m.Reason = "the block is not live: its region is not used since the last Reset"
 	case r.regions[k].live == 0:
 		m.Reason = fmt.Sprintf("the block is not live: region %d is empty; freed twice, or never allocated", k)
 	case off%granuleBytes != 0:

@@ -6,9 +6,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// roomy returns the first of the open regions that has room for the request, as its place in
-// open, or -1.
-func (r *Region) roomy(size, al uintptr) int {
+// fitting returns the index in open of the first region that has space for the request, or -1.
+func (r *Region) fitting(size, al uintptr) int {
 	for i, k := range r.open[:r.opened] {
 		if start := r.startIn(k, al); size <= uintptr(k+1)<<r.shift-start {
 			return i
@@ -17,18 +16,18 @@ func (r *Region) roomy(size, al uintptr) int {
 	return -1
 }
 
-// startIn returns where the next block of region k, which is not current, would start. The end
-// of a region is a multiple of every alignment, so that it is not passed.
+// startIn returns where the next block of region k would start. k is not the current region. The end of a region is a
+// multiple of every alignment, so the start is not beyond it.
 func (r *Region) startIn(k uint32, al uintptr) uintptr {
 	mask := (al - 1) | (granuleBytes - 1)
 	return (uintptr(k)<<r.shift + uintptr(r.regions[k].used) + mask) &^ mask
 }
 
-// room returns the bytes left in region k, which is not current.
-func (r *Region) room(k uint32) uintptr { return r.RegionBytes() - uintptr(r.regions[k].used) }
+// left returns the free bytes in region k, which is not current.
+func (r *Region) left(k uint32) uintptr { return r.RegionBytes() - uintptr(r.regions[k].used) }
 
-// serve allocates in the i-th of the open regions, which has the room. One that does so often
-// trades places with the current one.
+// serve allocates in the i-th of the open regions, which has the space. A region that does so often changes places with
+// the current one.
 func (r *Region) serve(i int, size, al uintptr) unsafe.Pointer {
 	k := r.open[i]
 	start := r.startIn(k, al)
@@ -55,20 +54,20 @@ func (r *Region) serve(i int, size, al uintptr) unsafe.Pointer {
 		r.forget(i)
 		r.keep(last)
 		r.enter(int(k))
-	case r.room(k) == 0:
+	case r.left(k) == 0:
 		r.forget(i)
 	}
 	return p
 }
 
-// leave writes down what the current region, which has live blocks, uses.
+// leave records the bytes that the current region, which has live blocks, uses.
 func (r *Region) leave() {
 	used := r.currentUsed()
 	r.regions[r.current].used = uint32(used)
 	r.full += used
 }
 
-// enter makes region k the current one. The one before it was left.
+// enter makes region k the current one. leave was called for the previous one.
 func (r *Region) enter(k int) {
 	used := uintptr(r.regions[k].used)
 	r.full -= used
@@ -77,20 +76,20 @@ func (r *Region) enter(k int) {
 	r.off = r.limit - r.RegionBytes() + used
 }
 
-// keep puts region k, which is not current, into open, in place of the one with the least room
-// where all are taken, and returns its place; -1 if its own room is the least.
+// keep adds region k, which is not current, to open and returns its index. If open is full, k replaces the region with
+// the fewest free bytes. If k has the fewest, keep returns -1.
 func (r *Region) keep(k uint32) int {
-	if r.room(k) == 0 {
+	if r.left(k) == 0 {
 		return -1
 	}
 	if r.opened == looks {
 		least := 0
 		for i, at := range r.open {
-			if r.room(at) < r.room(r.open[least]) {
+			if r.left(at) < r.left(r.open[least]) {
 				least = i
 			}
 		}
-		if r.room(k) <= r.room(r.open[least]) {
+		if r.left(k) <= r.left(r.open[least]) {
 			return -1
 		}
 		r.forget(least)
@@ -100,7 +99,7 @@ func (r *Region) keep(k uint32) int {
 	return r.opened - 1
 }
 
-// forget takes the i-th region out of open.
+// forget removes the i-th region from open.
 func (r *Region) forget(i int) {
 	copy(r.open[i:r.opened], r.open[i+1:r.opened])
 	r.opened--

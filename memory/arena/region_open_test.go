@@ -27,7 +27,7 @@ func served(t *testing.T, regions uintptr, sizes func(i int) uintptr) (n int) {
 	}
 }
 
-// ofAll is the rule without a bound: the first of all regions that has room.
+// ofAll is the rule without a bound: the first of all regions with enough space.
 func ofAll(regions int, sizes func(i int) uintptr) (n int) {
 	var used []uintptr
 	for ; ; n++ {
@@ -124,7 +124,7 @@ func TestRegion_AnOpenRegionThatDrainsIsEmptyOnce(t *testing.T) {
 	memtest.MustCheck(t, r)
 }
 
-// A current region that does not have the room time and again makes way.
+// A current region that is too full several times is replaced.
 func TestRegion_TheCurrentRegionMakesWay(t *testing.T) {
 	r := newRegion(t, nil, RegionConfig{RegionBytes: regionBytes, Reserve: 4 * regionBytes})
 	mustAlloc(t, r, 15*kib, 16)
@@ -154,7 +154,7 @@ func TestRegion_TheCurrentRegionMakesWay(t *testing.T) {
 	memtest.MustCheck(t, r)
 }
 
-// Of five regions with room the four with the most stay open; a full one is none of them.
+// Of five regions with space the four with the most stay open. A full one is not open.
 func TestRegion_TheOpenOnesAreThoseWithTheMostRoom(t *testing.T) {
 	r := newRegion(t, nil, RegionConfig{RegionBytes: regionBytes, Reserve: 16 * regionBytes})
 	mustAlloc(t, r, regionBytes, 16)
@@ -169,7 +169,7 @@ func TestRegion_TheOpenOnesAreThoseWithTheMostRoom(t *testing.T) {
 		t.Fatalf("region %d is current, %d open", r.current, r.opened)
 	}
 	want := [looks]uint32{3, 4, 5, 6} // 2 had the least when 6 came, empty
-	if r.open != want || r.room(6) != kib {
+	if r.open != want || r.left(6) != kib {
 		t.Errorf("open are %v, want %v", r.open, want)
 	}
 	mustAlloc(t, r, 3*kib-128, 16) // dregs, less than any of them has

@@ -9,12 +9,10 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a block in place and reports whether it could: the last block of its
-// region grows while the region has the room, and what it is cut off serves the next request.
-// Every other block keeps the bytes that it has, whole multiples of 16, and changes within them
-// only; growth beyond is false, and nothing has changed then. Misuse panics as in Free, and so does
-// an oldSize that reaches over the start of another block. Cost: a look at a word of live bits for
-// each KiB of the old size.
+// Resize changes the size of a block in place and reports whether it did. The last block of its region grows while the
+// region has the space, and shrinks freely. Any other block changes within its bytes, a multiple of 16, and does not grow
+// beyond them. Misuse panics as in [Region.Free], and so does an oldSize that reaches over the start of another block. Cost:
+// a word of live bits for each KiB of the old size.
 func (r *Region) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift
@@ -61,12 +59,11 @@ func (r *Region) endAt(k, end uintptr) {
 	r.full += used - uintptr(o.used)
 	o.used = uint32(used)
 	if !slices.Contains(r.open[:r.opened], uint32(k)) {
-		r.keep(uint32(k)) // a region that was full has room now
+		r.keep(uint32(k)) // it may have been full, and has space now
 	}
 }
 
-// covers reports whether another live block starts in what would be a block of size bytes at off,
-// as exactly as the build allows.
+// covers reports whether another live block starts within size bytes from off, as exactly as the build allows.
 func (r *Region) covers(off, size uintptr) bool {
 	if !invariant.Exact || size <= granuleBytes {
 		return false

@@ -44,7 +44,7 @@ func TestRegion_TheLastBlockOfARegionIsResizedInPlace(t *testing.T) {
 	if r.current != 0 || r.opened != 0 || !r.Resize(big, 16<<10, 64) || r.Used() != 144+64 || r.opened != 1 {
 		t.Fatalf("the second region: %d bytes used, region %d is current", r.Used(), r.current)
 	}
-	d := alloc(t, r, 16<<10-144+16) // for which the current one has no room
+	d := alloc(t, r, 16<<10-144+16) // the current region is too full for it
 	if r.current != 0 || uintptr(d)-uintptr(big) != 64 {
 		t.Errorf("what was cut off in a region that was full serves nobody: the block is %d behind", uintptr(d)-uintptr(big))
 	}

@@ -334,7 +334,7 @@ func TestRegion_CheckNamesWhatIsCorrupt(t *testing.T) {
 		{"listed as empty 1 times, not 0", false, func(r *Region) { r.empty[0] = 2 }},
 		{"listed as empty 0 times, not 1", false, func(r *Region) { r.empty = r.empty[:0] }},
 		{"empty[0] is region 3", false, func(r *Region) { r.empty[0] = 3 }},
-		{"room for 1 empty regions of 3", false, func(r *Region) { r.empty = r.empty[:1:1] }},
+		{"capacity for 1 empty regions of 3", false, func(r *Region) { r.empty = r.empty[:1:1] }},
 		{"no live block and 5 bytes used", false, func(r *Region) { r.regions[1].used = 5 }},
 		{"the regions add up to", false, func(r *Region) { r.full++ }},
 		{"of 1 allocated", false, func(r *Region) { r.allocs = 1 }},
@@ -365,8 +365,7 @@ func TestRegion_CheckNamesWhatIsCorrupt(t *testing.T) {
 	}
 }
 
-// A budget's soft mark is told in the midst of the Alloc that commits, and what a program does
-// then is to free.
+// The function of a budget's soft limit is called during the Alloc that commits, and frees blocks.
 func TestRegion_WhatTheSoftMarkFreesIsNotLost(t *testing.T) {
 	const size = 1000
 	for name, relieve := range map[string]func(r *Region, live map[unsafe.Pointer]bool){

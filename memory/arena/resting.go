@@ -1,7 +1,7 @@
 package arena
 
-// advanceResting is Advance in memdebug builds: the frame that expires gives its memory back
-// and the one that begins takes as much, so that a budget for N buffers is enough.
+// advanceResting is Advance in memdebug builds. The frame that expires decommits its memory and the one that begins
+// commits as much, so a budget for N buffers is enough.
 func (f *Frames) advanceResting() {
 	all, n, at := uint64(len(f.ring)), uint64(f.n), f.frame+1
 	next := &f.ring[at%all]
@@ -15,7 +15,7 @@ func (f *Frames) advanceResting() {
 	f.frame, f.cur = at, next
 }
 
-// expire resets l and gives its memory back. Where the source keeps it, it stays filled.
+// expire resets l and decommits its memory. If the source refuses, the memory stays filled.
 func (l *Linear) expire() {
 	l.reset("Advance", nil)
 	if l.mem.Trim(0) == nil {

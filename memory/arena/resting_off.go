@@ -2,7 +2,7 @@
 
 package arena
 
-// RestingFrames is how many frames the addresses of an expired one of [Frames] rest in this
-// build, and how many buffers more its source needs room for: none. Over the Go heap, which
-// -race and the browser need, a reservation is memory at once and nothing can fault.
+// RestingFrames is the number of frames for which the addresses of an expired frame of [Frames] stay unused in this
+// build. It is 0 here: with the Go heap as source, as under -race and in the browser, a reservation is memory at once, and
+// no access can fault.
 const RestingFrames = 0

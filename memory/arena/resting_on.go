@@ -2,7 +2,6 @@
 
 package arena
 
-// RestingFrames is how many frames the addresses of an expired one of [Frames] rest in this
-// build, and how many buffers more its source needs room for: 8 frames are 130 ms at 60 Hz, and
-// cost address space alone.
+// RestingFrames is the number of frames for which the addresses of an expired frame of [Frames] stay unused in this
+// build. A ring reserves as many additional buffers. 8 frames are 130 ms at 60 Hz, and cost address space only.
 const RestingFrames = 8

@@ -81,8 +81,8 @@ func TestFrames_RestingNeedsNoMoreMemoryThanTheBudget(t *testing.T) {
 	}
 }
 
-// A source without room for more than N has none of them rest, and one that has no memory when
-// a frame begins leaves that frame empty.
+// If the source has space for N buffers only, no addresses rest. If it has no memory when a frame begins, the frame has
+// no capacity.
 func TestFrames_RestAsFarAsTheSourceHasRoom(t *testing.T) {
 	if RestingFrames == 0 {
 		t.Skip("this build has nothing rest, or cannot")

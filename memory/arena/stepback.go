@@ -11,39 +11,37 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A StepBack is a Linear that can take back each block, newest first, and refuses any other
-// order. It is for what tries and fails: a parser that backs out of an alternative, a level
-// generator that removes the room it just placed.
+// A StepBack is a bump allocator that can undo each block, newest first, and in no other order. It is for attempts: a
+// parser that abandons an alternative, a level generator that removes the chamber it just placed.
 //
 //	base            off                     limit
 //	  | live blocks  |  free                  | guard
-//	  ^steps[0] ^steps[1]                               8 bytes a block, in the Go heap
+//	  ^step 0   ^step 1                                 8 bytes for each block, in the Go heap
 //
-// A stack.Stack is the other strict LIFO: it has marks that protect what is older, tells what
-// its newest block is, and exists with two ends; for that its log keeps 24 bytes a block. A
-// StepBack keeps where a block starts and what to return to, the size follows; undoing needs
-// neither pointer nor size, and a count, Len, is all the mark there is.
+// A stack.Stack is a strict LIFO as well. It has marks that protect older blocks, returns its newest block and can have
+// two ends, and needs 24 bytes of metadata for a block. A StepBack undoes without a pointer or a size, and the number of
+// blocks, Len, serves as a mark.
 //
-// Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or
-// Close that frees them. A block of size 0 takes one byte, so that no two live blocks share
-// an address; Free does not tell it from one of size 1. One goroutine at a time. After Close,
-// or once the source has ended, every Alloc fails with memory.ErrClosed.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) off <= limit <= committed
-//	(2) steps ascend: each has under <= start < the next one's under <= off, the padding
-//	    start-under is less than memory.MaxAlign, and the first one's under is 0
-//	(3) len(steps) <= allocs
-//	(4) peak <= reserved
+// Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them. A block
+// of size 0 takes one byte, so that no two live blocks share an address; Free does not tell it from a block of size 1. A
+// StepBack belongs to one goroutine at a time. After Close, or after its source has ended, Alloc fails with
+// memory.ErrClosed.
 type StepBack struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) off <= limit <= committed
+	//	(2) steps ascend: each has under <= start < the next one's under <= off, the padding
+	//	    start-under is less than memory.MaxAlign, and the first one's under is 0
+	//	(3) len(steps) <= allocs
+	//	(4) peak <= reserved
+
 	base   unsafe.Pointer // nil once closed
 	off    uintptr        // first free byte, from base
-	limit  uintptr        // end of what may be handed out, from base
+	limit  uintptr        // end of the usable bytes, from base
 	steps  []step         // of the live blocks, oldest first
 	allocs uint64         // successful allocations since New
 
-	peak     uintptr // highest off seen when something was freed; Stats joins the current one
+	peak     uintptr // highest off when something was freed; Stats takes the current one into account
 	failures uint64
 	mem      page.Prefix
 	owner    invariant.Owner
@@ -55,17 +53,17 @@ type step struct {
 	under uint32 // off before it, which its Undo restores
 }
 
-// StepBackConfig configures NewStepBack.
+// StepBackConfig configures [NewStepBack].
 type StepBackConfig struct {
-	// Bytes is the capacity, committed at once, less than 4 GiB. 0 means 1 MiB.
+	// Bytes is the capacity in bytes, less than 4 GiB, which is committed at once. 0 means 1 MiB.
 	Bytes uintptr
 }
 
-// startSteps is the room of a fresh log: that many blocks cost no Go allocation.
+// startSteps is the capacity of a new log: so many blocks need no Go allocation.
 const startSteps = 256
 
-// NewStepBack takes its block from src; nil means page.Default(). The error wraps what src
-// returned, or memory.ErrConfig from 4 GiB on; nothing is kept.
+// NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). The error wraps memory.ErrConfig if
+// Bytes is 4 GiB or more, or the error of src, and nothing is kept.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	if cfg.Bytes == 0 {
 		cfg.Bytes = 1 << 20
@@ -82,9 +80,9 @@ func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	return s, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. The error is bare
-// memory.ErrOutOfMemory, memory.ErrTooLarge, memory.ErrAlign or memory.ErrClosed. Cost:
-// constant, one call; the log grows by doubling.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. The error is memory.ErrOutOfMemory,
+// memory.ErrTooLarge, memory.ErrAlign or memory.ErrClosed, and is not wrapped. Cost: constant, one call; the log doubles
+// when it is full.
 func (s *StepBack) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	under := s.off
@@ -119,8 +117,8 @@ func (s *StepBack) refuse(size, al uintptr) error {
 	return memory.ErrOutOfMemory
 }
 
-// Undo frees the newest block and reports whether there was one. On a closed arena it panics
-// with a *memory.Misuse. Cost: constant.
+// Undo frees the newest block and reports whether there was one. It panics with a *memory.Misuse if the arena is closed.
+// Cost: constant.
 func (s *StepBack) Undo() bool {
 	n := len(s.steps) - 1
 	if n < 0 {
@@ -132,12 +130,12 @@ func (s *StepBack) Undo() bool {
 	return true
 }
 
-// UndoTo frees all blocks but the n oldest: what Len was before an attempt undoes the attempt.
-// An n that is not from 0 to Len panics with a *memory.Misuse. Cost: constant.
+// UndoTo frees all blocks but the n oldest. To undo an attempt, pass the Len from before it. It panics with a
+// *memory.Misuse unless n is from 0 to Len. Cost: constant.
 func (s *StepBack) UndoTo(n int) {
 	s.mustBeOpen("UndoTo")
 	if n < 0 || n > len(s.steps) {
-		panic(s.misuse("UndoTo", nil, 0, fmt.Sprintf("%d blocks were to stay of %d live", n, len(s.steps))))
+		panic(s.misuse("UndoTo", nil, 0, fmt.Sprintf("%d blocks to keep: want 0 to %d, the live blocks", n, len(s.steps))))
 	}
 	s.owner.Touch()
 	if n < len(s.steps) {
@@ -145,8 +143,8 @@ func (s *StepBack) UndoTo(n int) {
 	}
 }
 
-// Free is Undo for a caller that holds the block: p must be the newest one and size its size.
-// Nil is a no-op. Everything else panics with a *memory.Misuse that names p and the newest.
+// Free is [StepBack.Undo] with a check: p must be the newest block and size its size. If p is nil, it does nothing.
+// Everything else panics with a *memory.Misuse that names p and the newest block.
 func (s *StepBack) Free(p unsafe.Pointer, size uintptr) {
 	n := len(s.steps) - 1
 	off := uintptr(p) - uintptr(s.base)
@@ -160,7 +158,7 @@ func (s *StepBack) Free(p unsafe.Pointer, size uintptr) {
 	s.cut(n)
 }
 
-// cut frees all blocks but the n oldest; there are more than n.
+// cut frees all blocks but the n oldest. There must be more than n.
 func (s *StepBack) cut(n int) {
 	s.peak = max(s.peak, s.off)
 	under := uintptr(s.steps[n].under)
@@ -169,9 +167,8 @@ func (s *StepBack) cut(n int) {
 	s.steps = s.steps[:n]
 }
 
-// Resize changes the size of the newest block in place and reports whether it could: a parser
-// that does not know the length of a string starts with a guess. An older block yields false
-// and nothing has changed. What Free would refuse for another reason panics as there.
+// Resize changes the size of the newest block in place and reports whether it did. A parser that does not know the length
+// of a string starts with a guess. For an older block it returns false. Other misuse panics as in Free.
 func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	s.owner.Touch()
 	off := uintptr(p) - uintptr(s.base)
@@ -193,31 +190,29 @@ func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// Len returns how many blocks are live.
+// Len returns the number of live blocks.
 func (s *StepBack) Len() int { return len(s.steps) }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed.
+// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (s *StepBack) Base() unsafe.Pointer { return s.base }
 
-// Owns reports whether p lies in the arena's range, live or not.
+// Owns reports whether p lies in the arena's range, in a live block or not.
 func (s *StepBack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
-// Used returns the bytes in use, padding included.
+// Used returns the bytes in use, with padding.
 func (s *StepBack) Used() uintptr { return s.off }
 
-// Available returns the bytes left, before padding for alignment.
+// Available returns the free bytes, before padding for alignment.
 func (s *StepBack) Available() uintptr { return s.limit - s.off }
 
-// Reset frees every block. Cost: constant. On a closed arena it panics with a *memory.Misuse.
+// Reset frees every block. Cost: constant. It panics with a *memory.Misuse if the arena is closed.
 func (s *StepBack) Reset() {
 	s.mustBeOpen("Reset")
 	s.UndoTo(0)
 }
 
-// Close releases the memory: no pointer into the arena may be used any more. A second Close
-// does nothing. If the memory cannot be released the arena is empty, and open unless it was
-// decommitted already, and Close may be called again.
+// Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the memory
+// cannot be released, all blocks are freed and Close can be retried; the arena stays open if its memory is still committed.
 func (s *StepBack) Close() error {
 	if s.mem.Base() == nil {
 		return nil
@@ -225,7 +220,7 @@ func (s *StepBack) Close() error {
 	if s.base != nil {
 		s.Reset()
 	}
-	defer func() { // also where the source panics
+	defer func() { // also if the source panics
 		if s.mem.Committed() < s.limit {
 			s.shut()
 		}
@@ -236,13 +231,13 @@ func (s *StepBack) Close() error {
 	return nil
 }
 
-// shut puts the books into the state of a closed arena and touches no block.
+// shut puts the metadata into the state of a closed arena and touches no block.
 func (s *StepBack) shut() {
 	s.peak = max(s.peak, s.off)
 	s.base, s.off, s.limit, s.steps = nil, 0, 0, nil
 }
 
-// Stats derives the books. Peak is exact.
+// Stats returns the statistics. Peak is exact.
 func (s *StepBack) Stats() memory.Stats {
 	live := uint64(len(s.steps))
 	return memory.Stats{

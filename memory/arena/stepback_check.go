@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Check verifies the equations above the type. Cost: proportional to the live blocks.
+// Check returns the errors in the metadata, or nil. Cost: proportional to the live blocks.
 func (s *StepBack) Check() error {
 	if s.base == nil {
 		return nil
@@ -62,7 +62,7 @@ func (s *StepBack) misuse(op string, p unsafe.Pointer, size uintptr, reason stri
 	return &memory.Misuse{Package: "arena", Op: op, Addr: uintptr(p), Size: size, Reason: reason}
 }
 
-// reason says why the block at off cannot be freed or resized, and which one could.
+// reason returns why the block at off cannot be freed or resized, and which one could.
 func (s *StepBack) reason(off, size uintptr) string {
 	n := len(s.steps)
 	switch {

@@ -63,7 +63,7 @@ func TestStepBack_UndoToUndoesAnAttempt(t *testing.T) {
 	if s.Used() != 10 || s.Len() != 1 {
 		t.Errorf("used %d, %d blocks; want 10, 1", s.Used(), s.Len())
 	}
-	memtest.Misuse(t, func() { s.UndoTo(2) }, "arena.UndoTo", "2 blocks were to stay of 1 live")
+	memtest.Misuse(t, func() { s.UndoTo(2) }, "arena.UndoTo", "2 blocks to keep: want 0 to 1, the live blocks")
 	memtest.Misuse(t, func() { s.UndoTo(-1) }, "-1 blocks")
 }
 

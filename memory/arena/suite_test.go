@@ -12,8 +12,8 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// lenient is what a build that is not debug cannot refuse: Linear and its kin hold the newest
-// block to the byte, and a block that was below it when it was freed is not known.
+// lenient is the misuse that builds other than debug do not detect. Bump allocators check the newest block to the byte
+// and do not record the blocks below it.
 func lenient() memtest.Misuses {
 	if invariant.Debug {
 		return 0
@@ -29,7 +29,7 @@ func regionLenient() memtest.Misuses {
 	return memtest.DoubleFree | memtest.Interior
 }
 
-// bump says what every family promises that bumps and keeps what is freed.
+// bump sets what every bump allocator promises that does not reclaim older blocks.
 func bump(s memtest.Subject) memtest.Subject {
 	s.KeepsFreed, s.Lenient, s.ExactSizes = true, lenient(), invariant.Debug
 	s.Hook = func(a memory.Allocator, f func()) {

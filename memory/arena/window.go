@@ -11,52 +11,50 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Window keeps the newest Keep entries of a stream, as one slice, always: the physics states
-// that a rollback returns to, the inputs of the last ticks, the lines of a chat. It is a linear
-// buffer of more entries than it keeps. When it is full, the entries that are kept are copied to
-// its front; so readers meet no seam, and need no modulo, as they do in a ring.
+// A Window keeps the newest Keep entries of a stream, always as one slice. Examples are physics states to roll back to,
+// the inputs of the last ticks, and the lines of a chat. It is a linear buffer with more capacity than Keep. When it is full, the kept
+// entries are copied to its front. So a reader needs no modulo and sees no seam, unlike in a ring.
 //
 //	slots         next-length      next          capacity
 //	  | gone, gone | kept, kept, … | free          |
 //
-//	full:         copies length-1 entries to the front, where the next one fits behind them
+//	full:         copies length-1 entries to the front; the next one follows them
 //
-// One Push in Capacity-Keep+1 copies Keep-1 entries, the others none: fewer than
-// Keep/(Capacity-Keep) a push on average, 1/3 with the default of 4 times Keep.
+// One Push in Capacity-Keep+1 copies Keep-1 entries, the others none. On average that is less than Keep/(Capacity-Keep)
+// entries for a Push, 1/3 with the default Capacity of 4 times Keep.
 //
-// The entries belong to the Window. A slice or pointer that it returns is valid until the next
-// Push, Drop, Reset or Close; in builds with -race or -tags memdebug entries that are gone are
-// filled with 0xDD. One goroutine at a time. After Close, or once the source has ended, it is
-// empty, and Push, Drop and Reset panic with a *memory.Misuse.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) 1 <= keep < len(slots), and slots start at the base of what is committed and end in it
-//	(2) 0 <= length <= keep, and length <= next <= len(slots)
-//	(3) length <= pushed, and 0 <= peak <= keep
+// The entries belong to the Window. A slice or pointer that it returns is valid until the next Push, Drop, Reset or Close.
+// In builds with -race or -tags memdebug, entries that are gone are filled with 0xDD. A Window belongs to one goroutine at
+// a time. After Close, or after its source has ended, it is empty, and Push, Drop and Reset panic with a *memory.Misuse.
 type Window[T any] struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) 1 <= keep < len(slots), and slots start at the base of the committed memory and end in it
+	//	(2) 0 <= length <= keep, and length <= next <= len(slots)
+	//	(3) length <= pushed, and 0 <= peak <= keep
+
 	slots  []T // off the Go heap; nil once closed
-	next   int // where the next entry goes
+	next   int // index of the next entry
 	length int // entries that are kept
 	keep   int
 	pushed uint64
-	peak   int // highest length seen by a Drop, Reset or Close
+	peak   int // highest length at a Drop, Reset or Close
 	mem    page.Prefix
 	owner  invariant.Owner
 }
 
-// WindowConfig configures NewWindow.
+// WindowConfig configures [NewWindow].
 type WindowConfig struct {
-	// Keep is how many entries are kept. 0 means 64, a second of ticks and a little more.
+	// Keep is the number of entries to keep. 0 means 64, a little more than a second of ticks.
 	Keep int
-	// Capacity is how many entries there is room for, more than Keep: the larger it is, the
-	// fewer copies. 0 means 4 times Keep. All of it is committed at once.
+	// Capacity is the number of entries in the buffer, more than Keep: the larger it is, the fewer copies.
+	// 0 means 4 times Keep. All of it is committed at once.
 	Capacity int
 }
 
-// NewWindow takes the memory of a Window from src; nil means page.Default(). t is the proof that T
-// holds no Go pointer. The error wraps memory.ErrConfig for a configuration that can never work and
-// for the zero Type, or what src returned. On error nothing is kept.
+// NewWindow returns a Window with memory of src. If src is nil, it is page.Default(). t is the proof that T contains no Go
+// pointer. The error wraps memory.ErrConfig if a field is out of range or t is the zero Type, or the error of src, and
+// nothing is kept.
 func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Window[T], error) {
 	if cfg.Keep == 0 {
 		cfg.Keep = 64
@@ -88,11 +86,11 @@ func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Win
 	return w, nil
 }
 
-// Push adds v as the newest entry; the oldest one is gone where Keep were kept. Cost: a copy of
-// v, and once in Capacity-Keep+1 calls one of Keep-1 entries.
+// Push adds v as the newest entry. If Keep entries were kept, the oldest is removed. Cost: a copy of v, and once in
+// Capacity-Keep+1 calls one of Keep-1 entries.
 func (w *Window[T]) Push(v T) {
 	if w.next == len(w.slots) {
-		w.makeRoom()
+		w.compact()
 	}
 	w.slots[w.next] = v
 	w.next++
@@ -107,11 +105,10 @@ func (w *Window[T]) Push(v T) {
 	}
 }
 
-// makeRoom copies what is kept, less the oldest entry where the next one takes its place, to the
-// front.
+// compact copies the kept entries to the front, without the oldest if the next entry replaces it.
 //
 //go:noinline
-func (w *Window[T]) makeRoom() {
+func (w *Window[T]) compact() {
 	w.open("Push")
 	n := min(w.length, w.keep-1)
 	copy(w.slots, w.slots[w.next-n:])
@@ -119,25 +116,25 @@ func (w *Window[T]) makeRoom() {
 	w.wipe(n, len(w.slots))
 }
 
-// wipe fills entries that are gone, in debug builds.
+// wipe fills removed entries, in debug builds.
 func (w *Window[T]) wipe(from, to int) {
 	if invariant.Debug && from < to {
 		invariant.Freed(unsafe.Pointer(&w.slots[from]), uintptr(to-from)*unsafe.Sizeof(w.slots[0]))
 	}
 }
 
-// Last returns the newest n entries, the oldest of them first, or all there are where those are
-// fewer; its capacity is its length. It is valid until the next Push, Drop, Reset or Close.
+// Last returns the newest n entries, or all of them if there are fewer, oldest first. The capacity of the slice is its
+// length. It is valid until the next Push, Drop, Reset or Close.
 func (w *Window[T]) Last(n int) []T {
 	n = min(max(n, 0), w.length)
 	return w.slots[w.next-n : w.next : w.next]
 }
 
-// All returns every entry that is kept, the oldest first, as [Window.Last].
+// All returns all entries, oldest first, as [Window.Last] does.
 func (w *Window[T]) All() []T { return w.Last(w.length) }
 
-// At returns the entry that was pushed age pushes before the newest one, whose age is 0; nil
-// where no such entry is kept. It is valid as long as what Last returns.
+// At returns the entry that was pushed age pushes before the newest one, whose age is 0, or nil if that entry is not kept.
+// It is valid until the next Push, Drop, Reset or Close.
 func (w *Window[T]) At(age int) *T {
 	if uint(age) >= uint(w.length) {
 		return nil
@@ -145,23 +142,23 @@ func (w *Window[T]) At(age int) *T {
 	return &w.slots[w.next-1-age]
 }
 
-// Len returns how many entries are kept, at most Keep.
+// Len returns the number of entries, at most Keep.
 func (w *Window[T]) Len() int { return w.length }
 
-// Keep returns how many entries are kept at most.
+// Keep returns the most entries that are kept.
 func (w *Window[T]) Keep() int { return w.keep }
 
-// Pushed counts all calls of Push since New: the entry of the k-th, from 0, has the age
-// Pushed()-1-k, if none was dropped.
+// Pushed returns the number of calls of Push since New. If none was dropped, the entry of the k-th call, from 0, has the
+// age Pushed()-1-k.
 func (w *Window[T]) Pushed() uint64 { return w.pushed }
 
-// Drop forgets the newest n entries, as a rollback does before it pushes them anew, or all of
-// them where there are fewer. What was gone before stays gone: the Window is that much shorter
-// until as many are pushed. A negative n, and a closed Window, panic with a *memory.Misuse.
+// Drop removes the newest n entries, or all of them if there are fewer, as a rollback does before it pushes new ones.
+// Entries that were removed as the oldest do not return. It panics with a *memory.Misuse if n is negative or the Window is
+// closed.
 func (w *Window[T]) Drop(n int) {
 	w.open("Drop")
 	if n < 0 {
-		panic(misuse("Drop", nil, 0, fmt.Sprintf("%d entries; from 0 are possible", n)))
+		panic(misuse("Drop", nil, 0, fmt.Sprintf("%d entries: want 0 or more", n)))
 	}
 	n = min(n, w.length)
 	w.peak = max(w.peak, w.length)
@@ -170,7 +167,7 @@ func (w *Window[T]) Drop(n int) {
 	w.length -= n
 }
 
-// Reset forgets every entry. On a closed Window it panics with a *memory.Misuse.
+// Reset removes all entries. It panics with a *memory.Misuse if the Window is closed.
 func (w *Window[T]) Reset() {
 	w.open("Reset")
 	w.wipe(0, w.next)
@@ -182,7 +179,7 @@ func (w *Window[T]) empty() {
 	w.next, w.length = 0, 0
 }
 
-// open panics where the Window is closed.
+// open panics if the Window is closed.
 func (w *Window[T]) open(op string) {
 	if w.slots == nil {
 		panic(misuse(op, nil, 0, "the window is closed"))
@@ -193,9 +190,8 @@ func (w *Window[T]) open(op string) {
 // Owns reports whether p lies in the memory of the Window.
 func (w *Window[T]) Owns(p unsafe.Pointer) bool { return w.mem.Contains(p) }
 
-// Close releases the memory: nothing that Last or At returned may be used any more. A second
-// Close does nothing. If the memory cannot be released the Window is closed all the same, and
-// another Close tries again.
+// Close releases the memory: the caller must not use a result of Last or At any more. A second Close does nothing. If the
+// memory cannot be released, the Window is closed all the same, and another Close retries.
 func (w *Window[T]) Close() error {
 	w.shut()
 	if err := w.mem.Close(); err != nil {
@@ -204,13 +200,13 @@ func (w *Window[T]) Close() error {
 	return nil
 }
 
-// shut puts the books into the state of a closed Window and touches no entry.
+// shut puts the metadata into the state of a closed Window and touches no entry.
 func (w *Window[T]) shut() {
 	w.empty()
 	w.slots = nil
 }
 
-// Stats derives the books: a block is an entry that is kept. Peak is exact.
+// Stats returns the statistics. A block is an entry that is kept. Peak is exact.
 func (w *Window[T]) Stats() memory.Stats {
 	size, used := uint64(unsafe.Sizeof(*new(T))), uint64(w.length)
 	return memory.Stats{

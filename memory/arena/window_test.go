@@ -111,7 +111,7 @@ func TestWindow_DropsTheNewestAndNothingComesBack(t *testing.T) {
 	if w.Len() != 0 || w.Stats().Peak != 4*24 || w.Stats().InUse != 0 {
 		t.Errorf("%d entries, %+v", w.Len(), w.Stats())
 	}
-	memtest.Misuse(t, func() { w.Drop(-1) }, "arena.Drop: -1 entries; from 0 are possible")
+	memtest.Misuse(t, func() { w.Drop(-1) }, "arena.Drop: -1 entries: want 0 or more")
 	w.Push(state{tick: 20})
 	w.Reset()
 	w.Reset()
@@ -299,10 +299,10 @@ func TestWindow_CheckNamesWhatIsCorrupt(t *testing.T) {
 		w.Push(state{})
 	}
 	memtest.EveryBit(t, w.Check, w)
-	books, err := NewWindow(nil, memory.MustType[struct{}](), WindowConfig{Keep: 4}) // nothing but books
-	memtest.Opened(t, books, err)
-	books.Push(struct{}{})
-	if f := memtest.EveryBit(t, books.Check, books); f.Named*2 < f.Flipped {
+	empty, err := NewWindow(nil, memory.MustType[struct{}](), WindowConfig{Keep: 4}) // nothing but metadata
+	memtest.Opened(t, empty, err)
+	empty.Push(struct{}{})
+	if f := memtest.EveryBit(t, empty.Check, empty); f.Named*2 < f.Flipped {
 		t.Errorf("%+v: Check names less than half", f)
 	}
 	for name, corrupt := range map[string]func(){

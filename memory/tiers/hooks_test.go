@@ -98,7 +98,7 @@ func TestManager_OnResetRefusesWhatHasNoEnd(t *testing.T) {
 	for _, tier := range hookTiers {
 		m.OnReset(tier, func() {
 			if err := protect(func() error { m.OnReset(tier, f); return nil }); !errors.As(err, new(*memory.Misuse)) ||
-				!strings.Contains(err.Error(), "is running: it may allocate and free, no more") {
+				!strings.Contains(err.Error(), "is running: it may only allocate and free") {
 				t.Errorf("%s: %v", tier, err)
 			}
 		})
