@@ -183,7 +183,7 @@ func (m *managed) toggleLevel() {
 	m.handles, m.static = nil, nil
 	leaks, err := m.m.EndLevel()
 	m.s.must("EndLevel", err)
-	if n := leaks.Slab.Blocks + leaks.Large.Blocks; n != uint64(len(m.general.live)) {
+	if n := leaks.Tiers[tiers.Slab].Blocks + leaks.Tiers[tiers.Large].Blocks; n != uint64(len(m.general.live)) {
 		m.s.failf("the level left %d blocks, the manager says %v", len(m.general.live), leaks)
 	}
 	for _, x := range gone {

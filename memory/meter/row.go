@@ -43,12 +43,11 @@ type Row struct {
 // Churn is an upper bound: of the blocks that a frame freed, as many as it and the one before have
 // allocated. Where most of a row's allocations are churn it should be scratch, or a frame's.
 
-// Tight returns the share of the budget that is committed, 0 where there is none. The frame tier has as
-// much as its budget from the beginning on: Verdict.Frame says what is used of it. The static tier takes what its
-// plan says when a level begins, and no more until it ends: a plan that fills its room well is not about to run
-// out, and one that does not fit is refused.
+// Tight returns the share of the budget that is committed, or 0 if the row has no budget. For a tier that is
+// Planned, see [tiers.Info], it is 0: such a tier may commit all its budget without running out of memory.
+// Verdict.Frame has the share of the frame tier that is in use.
 func (w *Row) Tight() float64 {
-	if w.Budget == 0 || w.Kind == TierRow && (w.Tier == tiers.Frame || w.Tier == tiers.Static) {
+	if w.Budget == 0 || w.Kind == TierRow && w.Tier.Info().Planned {
 		return 0
 	}
 	return float64(w.Committed) / float64(w.Budget)

@@ -16,7 +16,7 @@ func (m *Manager) Check() error {
 		return nil
 	}
 	c := checker{m: m}
-	for _, step := range [...]func(){c.tiers, c.pools, c.routes, c.limits, c.phase, c.counters, c.tags} {
+	for _, step := range [...]func(){c.tiers, c.space, c.limits, c.course, c.counters, c.tags} {
 		if step(); m.phase >= closing {
 			return nil // a pool's books have ended it
 		}
@@ -42,21 +42,12 @@ func (c *checker) join(err error) {
 }
 
 func (c *checker) tiers() {
-	m := c.m
-	for _, p := range []memory.Checker{&m.static, m.frames, m.level, m.slab, m.large, m.home} {
-		c.join(p.Check())
-	}
-	for k, w := range m.workers {
-		if err := w.check(); err != nil {
-			c.fail("worker %d: %w", k, err)
-		}
-		if k >= len(m.outbox) {
-			continue // said elsewhere
-		}
-		if o := &m.outbox[k]; o.freer.Pending() == 0 && o.waiting != 0 || o.waiting > o.most || o.most != w.outboxMost() {
-			c.fail("%d blocks of %d bytes wait for worker %d, at most %d may", o.freer.Pending(), o.waiting, k, o.most)
+	for _, s := range c.m.states {
+		if s.check(c); c.m.phase >= closing {
+			return
 		}
 	}
+	c.join(c.m.returned.Check())
 }
 
 // check verifies a worker's heap and inbox, and that what is committed is the heap's.
@@ -70,59 +61,26 @@ func (w *Worker) check() error {
 	return err
 }
 
-// pools verifies the pools' books, as far as the manager can see them.
-func (c *checker) pools() {
-	var inUse uint64
-	for _, p := range c.m.pools {
-		if k, ok := p.pool.(memory.Checker); ok {
-			if err := k.Check(); err != nil {
-				c.fail("pool %q: %w", p.name, err)
-			}
-		}
-		s := p.books()
-		if s.Live != s.Allocs-s.Frees || s.InUse > s.Committed || s.Committed > s.Reserved || s.InUse > s.Peak {
-			c.fail("pool %q reports %+v", p.name, s)
-		}
-		if p.ended > c.m.ending+1 {
-			c.fail("pool %q was reset in ending %d, and it is %d", p.name, p.ended, c.m.ending)
-		}
-		inUse += s.InUse
-	}
-	if have := uint64(c.m.limits[Pools].Committed()); inUse > have {
-		c.fail("the pools have %d bytes in use, %d are committed", inUse, have)
-	}
-}
-
-// routes verifies that the ranges follow each other, each with its route and its carve.
-func (c *checker) routes() {
+// space verifies the equations above the space.
+func (c *checker) space() {
 	m := c.m
 	if uintptr(len(m.route)) != m.size>>regionShift || m.size%regionBytes != 0 ||
 		!m.whole.Contains(m.base) || m.size > m.whole.Size-(uintptr(m.base)-uintptr(m.whole.Base)) {
 		c.fail("%d regions route %d bytes from %p, of %d from %p", len(m.route), m.size, m.base, m.whole.Size, m.whole.Base)
 		return
 	}
-	if len(m.carves) != int(Inbox)+len(m.workers) || len(m.workers) != m.cfg.Workers || len(m.outbox) != len(m.workers) {
-		c.fail("%d carves and %d ways for %d workers, %d configured", len(m.carves), len(m.outbox), len(m.workers), m.cfg.Workers)
-		return
-	}
 	off := uintptr(0)
-	for i, carve := range m.carves {
-		t, route := Tier(min(i, int(Inbox))), uint8(i)
-		if t == Inbox {
-			route = uint8(Count + i - int(Inbox))
-		}
-		size := m.cfg.span(t)
+	for route, part := range m.eachPart {
+		t := tierOfRoute[route]
+		size := m.cfg.space(t)
 		if size%regionBytes != 0 || size > m.size-off {
 			c.fail("%d bytes of %s at %d are not whole regions of %d bytes", size, t, off, m.size)
 			return
 		}
-		if want := (page.Memory{Base: unsafe.Add(m.base, off), Size: size}); carve.Memory() != want {
-			c.fail("%s cuts from %+v, want %+v", t, carve.Memory(), want)
+		if want := (page.Memory{Base: unsafe.Add(m.base, off), Size: size}); part.Memory() != want {
+			c.fail("%s has the part %+v, want %+v", t, part.Memory(), want)
 		}
-		c.join(carve.Check())
-		if t < Inbox {
-			route = m.cfg.route(t)
-		}
+		c.join(part.Check())
 		for end := off + size; off < end; off += regionBytes {
 			if got := m.route[off>>regionShift]; got != route {
 				c.fail("region %d of %s routes to %d", off>>regionShift, t, got)
@@ -137,45 +95,24 @@ func (c *checker) routes() {
 // limits verifies the budgets.
 func (c *checker) limits() {
 	m := c.m
-	for t := range Inbox {
-		l := m.limits[t]
+	for t, l := range m.limits {
+		if l == nil {
+			continue
+		}
 		if l.Committed() > l.Budget() || l.Budget() != m.cfg.Budget[t] || l.Peak() < l.Committed() {
-			c.fail("%s has committed %d bytes, at most %d, of a budget of %d, configured %d", t, l.Committed(), l.Peak(), l.Budget(), m.cfg.Budget[t])
+			c.fail("%s has committed %d bytes, at most %d, of a budget of %d, configured %d", Tier(t), l.Committed(), l.Peak(), l.Budget(), m.cfg.Budget[t])
 		}
-		if t == Pools {
-			continue // what is not registered is committed, too
-		}
-		if have := m.Stats(t).Committed; have != uint64(l.Committed()) {
-			c.fail("%s has committed %d bytes, its allocator %d", t, l.Committed(), have)
-		}
-	}
-	for k, w := range m.workers {
-		if want := m.cfg.share(len(m.workers)); w.limit.Budget() != want {
-			c.fail("worker %d has a budget of %d bytes, want %d", k, w.limit.Budget(), want)
+		if have := m.Stats(Tier(t)).Committed; have != uint64(l.Committed()) {
+			c.fail("%s has committed %d bytes, its allocator %d", Tier(t), l.Committed(), have)
 		}
 	}
 }
 
-// phase verifies what depends on where the game is.
-func (c *checker) phase() {
+// course verifies what depends on frames and levels and is no tier's alone.
+func (c *checker) course() {
 	m := c.m
-	if m.frames.Frame() != m.frame {
-		c.fail("the frame arenas are at frame %d, the manager at %d", m.frames.Frame(), m.frame)
-	}
-	cur, lev := m.shut.frame, m.shut.level
-	if m.phase&inFrame != 0 {
-		cur = m.frames.Current()
-	}
-	if m.phase&inLevel != 0 {
-		lev = m.level
-	} else if m.static.arena != nil || m.level.Used() > 0 {
-		c.fail("there is no level, but its memory: %d bytes, static %v", m.level.Used(), m.static.arena != nil)
-	}
-	if m.cur != cur || m.lev != lev {
-		c.fail("in phase %d the arena of the frame is %p, want %p, of the level %p, want %p", m.phase, m.cur, cur, m.lev, lev)
-	}
-	if m.phase&inLevel != 0 && m.levels == 0 || m.phase&inFrame != 0 && m.frame == 0 {
-		c.fail("in phase %d %d levels and %d frames have begun", m.phase, m.levels, m.frame)
+	if m.phase&inLevel != 0 && m.level.begun == 0 || m.phase&inFrame != 0 && m.frame.begun == 0 {
+		c.fail("in phase %d %d levels and %d frames have begun", m.phase, m.level.begun, m.frame.begun)
 	}
 	for t := range m.history {
 		if at := m.history[t].at; uint(at) >= HistoryLen || at != m.history[0].at {
@@ -189,8 +126,8 @@ func (c *checker) counters() {
 	m := c.m
 	now := m.allStats()
 	for t := range Tier(Count) {
-		if t == Pools {
-			continue // a pool may be removed, and its counts with it
+		if table[t].recounts {
+			continue
 		}
 		last := &now[t]
 		if m.phase&inFrame != 0 {

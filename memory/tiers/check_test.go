@@ -10,7 +10,6 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
-	"github.com/strata-go/strata/memory/page"
 )
 
 func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
@@ -22,14 +21,14 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 	freeElsewhere(t, m.Manager, m.ofSlab)
 	m.Free(m.ofWorker, 10_000) // waits
 	books := []any{
-		&m.size, &m.route, &m.whole, &m.cfg, &m.carves, &m.limits, &m.phase, &m.ending, &m.tight, &m.walking,
-		&m.frame, &m.levels, &m.atLevel, &m.atFrame, &m.history,
+		&m.size, &m.route, &m.whole, &m.cfg, &m.parts, &m.limits, &m.phase, &m.pools.ending, &m.frame.tight, &m.pools.busy,
+		&m.frame.begun, &m.level.begun, &m.atLevel, &m.atFrame, &m.history,
 	}
-	for i := range m.pools {
-		books = append(books, &m.pools[i].ended, &m.pools[i].atLevel)
+	for i := range m.pools.all {
+		books = append(books, &m.pools.all[i].ended, &m.pools.all[i].atLevel)
 	}
-	for k, w := range m.workers {
-		books = append(books, w.limit, &w.told, &w.soft, &w.last.stats, &m.outbox[k].waiting, &m.outbox[k].most)
+	for k, w := range m.inbox.workers {
+		books = append(books, w.limit, &w.told, &w.soft, &w.last.stats, &m.inbox.links[k].waiting, &m.inbox.links[k].most)
 	}
 	got := memtest.EveryBit(t, m.Check, books...)
 	t.Logf("%+v", got)
@@ -59,8 +58,8 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	m.AddPool("broken", brokenPoolIn{pool})
 	must(t, m.Check())
 	region := func(i int) *uint8 { return &m.route[i] }
-	level := m.cfg.span(Static) + m.cfg.span(Frame) // where it begins
-	w := m.workers[0]
+	level := m.cfg.space(Static) + m.cfg.space(Frame) // where it begins
+	w := m.inbox.workers[0]
 	for _, c := range []struct {
 		want    string
 		corrupt func() (restore func())
@@ -68,7 +67,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"region 0 of static routes to 1", func() func() { r := memtest.Keep(region(0)); *region(0) = 1; return r }},
 		{"of level routes to 9", func() func() { i := int(level >> regionShift); r := memtest.Keep(region(i)); *region(i) = 9; return r }},
 		{"of inbox routes to 8", func() func() {
-			i := len(m.route) - int(m.cfg.span(Inbox)>>regionShift) - 1
+			i := len(m.route) - int(m.cfg.space(Inbox)>>regionShift) - 1
 			r := memtest.Keep(region(i))
 			*region(i) = 8
 			return r
@@ -76,20 +75,19 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{fmt.Sprintf("%d regions route", len(m.route)+1), func() func() { r := memtest.Keep(&m.route); m.route = append(m.route, 0); return r }},
 		{fmt.Sprintf("regions route %d bytes", m.size+1), func() func() { r := memtest.Keep(&m.size); m.size++; return r }},
 		{"regions route", func() func() { r := memtest.Keep(&m.base); m.base = unsafe.Add(m.base, 2<<20); return r }},
-		{"9 carves and 2 ways for 2 workers", func() func() {
-			r := memtest.Keep(&m.carves)
-			m.carves = append(m.carves[:8:8], m.carves[0])
+		{"3 parts, 2 workers and 2 links, 2 configured", func() func() {
+			r := memtest.Keep(&m.inbox.parts)
+			m.inbox.parts = append(m.inbox.parts[:2:2], m.parts[0])
 			return r
 		}},
-		{"1 ways for 2 workers", func() func() { r := memtest.Keep(&m.outbox); m.outbox = m.outbox[:1]; return r }},
-		{"for 2 workers, 3 configured", func() func() { r := memtest.Keep(&m.cfg.Workers); m.cfg.Workers = 3; return r }},
+		{"2 parts, 2 workers and 1 links", func() func() { r := memtest.Keep(&m.inbox.links); m.inbox.links = m.inbox.links[:1]; return r }},
+		{"2 links, 3 configured", func() func() { r := memtest.Keep(&m.cfg.Workers); m.cfg.Workers = 3; return r }},
 		{fmt.Sprintf("bytes of level at %d are not whole regions", level), func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Level]--; return r }},
 		{fmt.Sprintf("bytes of level at %d are not whole regions", level), func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Level] = 64 << 20; return r }},
 		{fmt.Sprintf("the tiers end at %d of %d bytes", m.size-2<<20, m.size), func() func() { r := memtest.Keep(&m.cfg); m.cfg.Reserve[Inbox] -= 1 << 20; return r }},
-		{"pools cuts from", func() func() {
-			r := memtest.Keep(&m.carves)
-			m.carves = append([]*page.Carve(nil), m.carves...)
-			m.carves[Pools] = m.carves[Large]
+		{"pools has the part", func() func() {
+			r := memtest.Keep(&m.parts)
+			m.parts[Pools] = m.parts[Large]
 			return r
 		}},
 		{"level has committed 131072 bytes, at most 131072, of a budget of 4194304, configured 4194303", func() func() {
@@ -99,14 +97,15 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		}},
 		{"worker 0 has a budget of 4194304 bytes, want 4194303", func() func() { r := memtest.Keep(&m.cfg); m.cfg.Budget[Inbox] -= 2; return r }},
 		{"worker 0:", func() func() { r := memtest.Keep(&w.limit); w.limit = m.limits[Slab]; return r }},
-		{"0 blocks of 5 bytes wait for worker 0", func() func() { r := memtest.Keep(&m.outbox[0].waiting); m.outbox[0].waiting = 5; return r }},
-		{"wait for worker 1, at most 262145 may", func() func() { r := memtest.Keep(&m.outbox[1].most); m.outbox[1].most++; return r }},
-		{"the frame arenas are at frame 1, the manager at 2", func() func() { r := memtest.Keep(&m.frame); m.frame++; return r }},
-		{"the frame arenas are at frame 1, the manager at 0", func() func() { r := memtest.Keep(&m.frame); m.frame--; return r }},
-		{"the arena of the frame is", func() func() { r := memtest.Keep(&m.cur); m.cur = m.shut.frame; return r }},
-		{"of the level", func() func() { r := memtest.Keep(&m.lev); m.lev = m.shut.level; return r }},
-		{"there is no level, but its memory: 100 bytes, static true", func() func() { r := memtest.Keep(&m.phase); m.phase &^= inLevel; return r }},
-		{"0 levels and 1 frames have begun", func() func() { r := memtest.Keep(&m.levels); m.levels = 0; return r }},
+		{"0 blocks of 5 bytes wait for worker 0", func() func() { r := memtest.Keep(&m.inbox.links[0].waiting); m.inbox.links[0].waiting = 5; return r }},
+		{"wait for worker 1, at most 262145 may", func() func() { r := memtest.Keep(&m.inbox.links[1].most); m.inbox.links[1].most++; return r }},
+		{"the frame arenas are at frame 1, the manager at 2", func() func() { r := memtest.Keep(&m.frame.begun); m.frame.begun++; return r }},
+		{"the frame arenas are at frame 1, the manager at 0", func() func() { r := memtest.Keep(&m.frame.begun); m.frame.begun--; return r }},
+		{"the arena of the frame is", func() func() { r := memtest.Keep(&m.frame.cur); m.frame.cur = m.frame.shut; return r }},
+		{"of the level", func() func() { r := memtest.Keep(&m.level.cur); m.level.cur = m.level.shut; return r }},
+		{"there is no level, but its arena has 100 bytes in use", func() func() { r := memtest.Keep(&m.phase); m.phase &^= inLevel; return r }},
+		{"there is no level, but static buffers are declared", func() func() { r := memtest.Keep(&m.phase); m.phase &^= inLevel; return r }},
+		{"0 levels and 1 frames have begun", func() func() { r := memtest.Keep(&m.level.begun); m.level.begun = 0; return r }},
 		{"slab is at sample 1, static at 0", func() func() { r := memtest.Keep(&m.history[Slab].at); m.history[Slab].at = 1; return r }},
 		{"static is at sample 240", func() func() { r := memtest.Keep(&m.history); setSamples(m.Manager, HistoryLen); return r }},
 		{"slab at BeginFrame had", func() func() {
@@ -135,7 +134,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 			pool.Stats = memory.Stats{InUse: 1 << 30, Peak: 1 << 30, Committed: 1 << 30, Reserved: 1 << 30}
 			return func() { pool.Stats = memory.Stats{} }
 		}},
-		{`pool "broken" was reset in ending 9`, func() func() { e := &m.pools[1].ended; *e = 9; return func() { *e = 0 } }},
+		{`pool "broken" was reset in ending 9`, func() func() { e := &m.pools.all[1].ended; *e = 9; return func() { *e = 0 } }},
 	} {
 		restore := c.corrupt()
 		err := m.Check()
@@ -176,16 +175,16 @@ func bump(book any, path string) (restore func()) {
 
 func TestCheck_HearsEveryTier(t *testing.T) {
 	m := furnish(t, small())
-	objects := m.pools[0].pool
+	objects := m.pools.all[0].pool
 	for _, c := range []struct {
 		book       any
 		path, want string
 	}{
-		{m.static.arena, "offsets", "plan: the arena's offsets"}, {m.frames, "frame", "arena: frame 2 does not use buffer"},
-		{m.level, "lin.mem.committed", "page: committed"}, {m.slab, "carved", "slab: "}, {m.large, "counts.frees", "tlsf: "}, {m.home, "at", "remote: "},
-		{m.workers[1].heap, "counts.frees", "tiers: worker 1: tlsf: "}, {m.workers[0].inbox, "at", "tiers: worker 0: remote: "},
-		{objects, "mem.committed", `tiers: pool "objects": `}, {m.carves[Slab], "next", "page: the next reservation"},
-		{m.limits[Slab], "committed", "tiers: slab has committed"}, {m.workers[1].limit, "committed", "tiers: worker 1: "},
+		{m.static.arena, "offsets", "plan: the arena's offsets"}, {m.frame.ring, "frame", "arena: frame 2 does not use buffer"},
+		{m.level.arena, "lin.mem.committed", "page: committed"}, {m.slab.heap, "carved", "slab: "}, {m.large.heap, "counts.frees", "tlsf: "}, {m.returned, "at", "remote: "},
+		{m.inbox.workers[1].heap, "counts.frees", "tiers: worker 1: tlsf: "}, {m.inbox.workers[0].inbox, "at", "tiers: worker 0: remote: "},
+		{objects, "mem.committed", `tiers: pool "objects": `}, {m.parts[Slab], "next", "page: the next reservation"},
+		{m.limits[Slab], "committed", "tiers: slab has committed"}, {m.inbox.workers[1].limit, "committed", "tiers: worker 1: "},
 	} {
 		restore := bump(c.book, c.path)
 		err := m.Check()

@@ -40,7 +40,8 @@ func (m *Manager) Close() error {
 	}
 	defer m.leave()
 	e := ending{m: m, forced: m.tried}
-	e.steps = append(m.callbackSteps(&e), m.releaseSteps(&e)...)
+	e.runCallbacks()
+	e.release()
 	if err := e.run(); err != nil {
 		return fmt.Errorf("tiers: close: %w", err)
 	}
@@ -50,7 +51,7 @@ func (m *Manager) Close() error {
 // idle returns an error if the source is working for a worker, a worker is in a task, or a hook of an
 // arena is running.
 func (m *Manager) idle() error {
-	for k, w := range m.workers {
+	for k, w := range m.inbox.workers {
 		if w.part.Busy() { // its lock is held
 			return m.order("Close", fmt.Sprintf("from a call of the page source for worker %d", k), "return from it first")
 		}
@@ -58,7 +59,7 @@ func (m *Manager) idle() error {
 			return m.order("Close", fmt.Sprintf("inside a task of worker %d", k), "EndTask first")
 		}
 	}
-	if m.phase < closing && (m.level.Busy() || m.frames.Busy()) {
+	if m.phase < closing && (m.level.arena.Busy() || m.frame.ring.Busy()) {
 		return m.order("Close", "from a hook of an arena", "return from it first")
 	}
 	return nil
@@ -67,7 +68,7 @@ func (m *Manager) idle() error {
 // release gives everything back for a New that fails.
 func (m *Manager) release() error {
 	e := ending{m: m}
-	e.steps = m.releaseSteps(&e)
+	e.release()
 	return e.run()
 }
 
@@ -80,26 +81,19 @@ func (m *Manager) watchSource() {
 		return
 	}
 	m.unwatch = w.Watch(func() {
-		for i := len(m.workers) - 1; i >= 0; i-- {
-			m.workers[i].lose()
-		}
-		for i := Inbox; i > 0; i-- {
-			m.carves[i-1].Close()
-		}
-		if !m.homeClosed { // else a Close that did not complete has ended it
-			m.home.Reset() // the blocks in flight are gone
-			_ = m.home.Close()
-		}
-		for _, w := range m.workers {
-			if !w.over {
-				w.inbox.Reset()
+		for t := range backwards {
+			m.states[t].lose(m)
+			if part := m.parts[t]; part != nil {
+				part.Close()
 			}
-			_ = w.close()
 		}
-		m.tags.close()
-		m.hooks = [Count][]func(){}
+		if !m.returnedClosed { // else a Close that did not complete has closed it
+			m.returned.Reset() // what is in flight is lost with the memory
+			_ = m.returned.Close()
+		}
+		m.closeTags()
 		m.base, m.size, m.whole = nil, 0, page.Memory{}
-		m.cur, m.lev = m.shut.frame, m.shut.level
+		m.frame.cur, m.level.cur = m.frame.shut, m.level.shut
 		m.phase, m.unwatch = closed, nil
 		m.pacer.stop()
 		m.rss.close()

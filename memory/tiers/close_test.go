@@ -112,7 +112,7 @@ func TestManager_CloseGoesOnBehindWhatAWorkerRefuses(t *testing.T) {
 		t.Errorf("half closed: %v", err)
 	}
 	memtest.Misuse(t, func() { m.AddFuncs("late", nil, nil, nil) }, "closed")
-	if err := m.Close(); err == nil || !strings.Contains(err.Error(), "a block that comes home to worker 0 panicked at ") || !strings.Contains(err.Error(), "double free") {
+	if err := m.Close(); err == nil || !strings.Contains(err.Error(), "a block that is returned to worker 0 panicked at ") || !strings.Contains(err.Error(), "double free") {
 		t.Errorf("the second Close: %v", err)
 	}
 	must(t, m.Close())

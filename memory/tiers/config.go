@@ -101,16 +101,14 @@ type Config struct {
 	// collection gives back, as what finalizers and cleanups hold, waits as long as the level lasts. With
 	// KeepGC it does nothing. Several managers: off while any of them is in such a level.
 	HoldGC bool
+
+	order *[Count]Tier // in which the tiers' parts follow each other; nil: that of the table. For tests.
 }
 
 const (
 	defaultWorkers = 2
 	maxWorkers     = 64
 )
-
-var defaultReserve = [Count]uintptr{
-	Static: 16 << 20, Frame: 8 << 20, Level: 64 << 20, Pools: 128 << 20, Slab: 64 << 20, Large: 64 << 20, Inbox: 32 << 20,
-}
 
 // withDefaults fills in the zero fields and says what is wrong with the others.
 func (c Config) withDefaults() (Config, error) {
@@ -169,7 +167,7 @@ func (c *Config) checkFields() error {
 	}
 	for t := range Tier(Count) {
 		if c.Reserve[t] == 0 {
-			c.Reserve[t] = defaultReserve[t]
+			c.Reserve[t] = table[t].Reserve
 		}
 		if most := min(uint64(1<<40), math.MaxUint/4); uint64(c.Reserve[t]) > most {
 			return bad("Reserve[%s] %d: want at most %d", t, c.Reserve[t], most)
@@ -190,13 +188,13 @@ func (c Config) Reserved(t Tier) uintptr {
 		return 0
 	}
 	if c.Reserve[t] == 0 {
-		c.Reserve[t] = defaultReserve[t]
+		c.Reserve[t] = table[t].Reserve
 	}
 	if c.Workers == 0 {
 		c.Workers = defaultWorkers
 	}
 	c.Workers = max(c.Workers, 0)
-	if c.Workers > 0 && t == Inbox && c.Reserve[t] > math.MaxUint/uintptr(c.Workers) {
+	if c.Workers > 0 && table[t].PerWorker && c.Reserve[t] > math.MaxUint/uintptr(c.Workers) {
 		return 0
 	}
 	return c.reserved(t)
@@ -207,8 +205,8 @@ func (c Config) Reserved(t Tier) uintptr {
 func (c *Config) total() (uintptr, error) {
 	sum := uint64(regionBytes)
 	for t := range Tier(Count) {
-		n := uint64(c.span(t))
-		if t == Inbox {
+		n := uint64(c.space(t))
+		if table[t].PerWorker {
 			n *= uint64(c.Workers)
 		}
 		sum += n
@@ -225,8 +223,8 @@ func (c *Config) total() (uintptr, error) {
 func (c *Config) shrink() (smaller bool) {
 	for t := range Tier(Count) {
 		least := uintptr(regionBytes)
-		if t == Frame {
-			least = align.Up(uintptr(c.Frames)*(page.BaseAlign+page.Granule), regionBytes)
+		if f := table[t].least; f != nil {
+			least = f(c)
 		}
 		if less := max(align.Down(c.Reserve[t]-c.Reserve[t]/8, regionBytes), least); less < c.Reserve[t] {
 			c.Reserve[t], smaller = less, true
@@ -237,7 +235,7 @@ func (c *Config) shrink() (smaller bool) {
 }
 
 func (c *Config) reserved(t Tier) uintptr {
-	if t == Inbox {
+	if table[t].PerWorker {
 		return c.Reserve[t] * uintptr(c.Workers)
 	}
 	return c.Reserve[t]
@@ -255,7 +253,7 @@ func (m *Manager) SetBudget(t Tier, bytes uintptr) error {
 		return fmt.Errorf("tiers: budget of %s: %w", t, memory.ErrClosed)
 	case t >= Count:
 		return fmt.Errorf("tiers: budget of %s: it is no tier: %w", t, memory.ErrConfig)
-	case t == Inbox:
+	case table[t].PerWorker:
 		return fmt.Errorf("tiers: budget of %s: it is shared by goroutines and cannot be changed: %w", t, memory.ErrConfig)
 	case bytes == 0:
 		return fmt.Errorf("tiers: budget of %s 0: want at least 1, which means what is committed: %w", t, memory.ErrConfig)

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/strata-go/strata/memory/page"
 )
 
 // An ending is a Close under way: a list of steps, each of which runs callbacks of one kind.
@@ -111,8 +109,8 @@ func panicSite() string {
 func (e *ending) askPools() {
 	m, answered := e.m, false
 	defer func() { m.tried = m.tried || !answered }()
-	for ; e.asked < len(m.pools); e.asked++ {
-		p := m.pools[len(m.pools)-1-e.asked]
+	for ; e.asked < len(m.pools.all); e.asked++ {
+		p := m.pools.all[len(m.pools.all)-1-e.asked]
 		u, ok := p.pool.(interface{ InUse() error })
 		if !ok {
 			continue
@@ -129,101 +127,76 @@ func (e *ending) askPools() {
 	m.tried, answered = true, true
 }
 
-// callbackSteps ask the pools, run the hooks of all tiers and then reset the pools, while the manager
-// is open.
-func (m *Manager) callbackSteps(e *ending) []func() {
-	steps := []func(){e.askPools, func() {
-		if e.doing = "a block that was freed on another goroutine"; m.phase < closing && m.levels+m.frame > 0 {
-			m.home.Drain() // what was freed in the time of the level and the frames was live
+// A stage is a part of Close. All tiers pass a stage before the next one begins.
+type stage int
+
+const (
+	resetPools  stage = iota // the manager is still open
+	closeArenas              // their hooks may use all heaps
+	closePools               // as may the pools
+	closeHeaps
+)
+
+// add appends a step.
+func (e *ending) add(doing string, close func() error) {
+	e.steps = append(e.steps, func() { e.doing = doing; e.fail(close()) })
+}
+
+// stage appends the steps of all tiers, the last one first.
+func (e *ending) stage(s stage) {
+	for t := range backwards {
+		if state := e.m.states[t]; state != nil {
+			state.close(e, s)
 		}
-	}}
-	for _, t := range [...]Tier{Pools, Level, Frame, Static} {
-		steps = append(steps, func() {
-			e.doing = fmt.Sprintf("a hook of the %s tier", t)
-			m.runHooks(t)
-		})
 	}
-	return append(steps, e.resetPools, func() {
+}
+
+// runCallbacks appends the steps that ask the pools, run the hooks of all tiers and reset the pools,
+// while the manager is open.
+func (e *ending) runCallbacks() {
+	m := e.m
+	e.steps = append(e.steps, e.askPools, func() {
+		if e.doing = "a block that was freed on another goroutine"; m.phase < closing && m.level.begun+m.frame.begun > 0 {
+			m.returned.Drain() // what was freed before Close was live until now
+		}
+	})
+	for t := range backwards {
+		if table[t].Hooks != Never {
+			e.steps = append(e.steps, func() {
+				e.doing = fmt.Sprintf("a hook of the %s tier", t)
+				m.runHooks(t)
+			})
+		}
+	}
+	e.stage(resetPools)
+	e.steps = append(e.steps, func() {
 		m.phase = closing
-		m.cur, m.lev = m.shut.frame, m.shut.level
+		m.frame.cur, m.level.cur = m.frame.shut, m.level.shut
 		m.pacer.stop()
 		m.rss.close()
 	})
 }
 
-// resetPools resets the pools that a failed EndLevel or Close has not reset, newest first.
-func (e *ending) resetPools() {
+// release appends the steps that close what exists and release the reservation: first what runs callbacks,
+// while all heaps can be used, then the inboxes, then the heaps. A step that was done before does nothing.
+func (e *ending) release() {
 	m := e.m
-	m.walking = true
-	defer func() { m.walking = false }()
-	for i := len(m.pools) - 1; i >= 0 && m.phase < closing; i-- {
-		p := m.pools[i]
-		if p.reset == nil || p.ended == m.ending+1 {
-			continue
-		}
-		e.doing = fmt.Sprintf("the reset of pool %q", p.name)
-		if e.forced {
-			p.ended = m.ending + 1
-		}
-		p.reset()
-		p.ended = m.ending + 1
+	e.steps = append(e.steps, func() { m.src.releasing = true })
+	e.stage(closeArenas)
+	e.stage(closePools)
+	e.steps = append(e.steps, e.proceed)
+	if m.returned != nil {
+		e.add("a block that was freed on another goroutine", m.closeReturned)
 	}
-}
-
-// closePools closes the pools, newest first, and forgets each that has closed.
-func (e *ending) closePools() {
-	m := e.m
-	m.walking = true
-	defer func() { m.walking = false }()
-	for i := len(m.pools) - 1; i >= 0 && m.phase != closed; i-- {
-		p, others := m.pools[i], append(m.pools[:i:i], m.pools[i+1:]...)
-		if e.forced {
-			m.pools = others
+	e.stage(closeHeaps)
+	e.steps = append(e.steps, e.proceed, m.closeTags)
+	for _, part := range m.eachPart {
+		if part != nil {
+			e.steps = append(e.steps, func() { e.doing = "what is built on PoolSource"; part.Close() })
 		}
-		if p.close != nil {
-			e.doing = fmt.Sprintf("the close of pool %q", p.name)
-			if err := p.close(); err != nil {
-				e.fail(fmt.Errorf("pool %q: %w", p.name, err))
-				continue
-			}
-		}
-		m.pools = others
-	}
-}
-
-// releaseSteps close what has been made and give the reservation back: first what runs callbacks,
-// while all heaps can still be used, then the inboxes, then the heaps. Each step finds nothing to do
-// if it was done before.
-func (m *Manager) releaseSteps(e *ending) []func() {
-	steps := []func(){func() { m.src.going = true }}
-	add := func(doing string, there bool, close func() error) {
-		if there {
-			steps = append(steps, func() { e.doing = doing; e.fail(close()) })
-		}
-	}
-	add("a hook of the level's arena", m.level != nil, m.level.Close)
-	add("a hook of a frame's arena", m.frames != nil, m.frames.Close)
-	for k, w := range m.workers {
-		add(fmt.Sprintf("the scratch arena of worker %d", k), true, w.closeScratch)
-	}
-	add("the static buffers", true, m.static.end)
-	steps = append(steps, e.closePools, e.proceed)
-	add("a block that was freed on another goroutine", m.home != nil, m.closeHome)
-	for k, w := range m.workers {
-		doing := fmt.Sprintf("a block that comes home to worker %d", k)
-		if k < len(m.outbox) {
-			add(doing, true, m.outbox[k].freer.Close)
-		}
-		add(doing, true, w.close)
-	}
-	add("the slab", m.slab != nil, m.slab.Close)
-	add("the large heap", m.large != nil, m.large.Close)
-	steps = append(steps, e.proceed, m.tags.close)
-	for _, c := range m.carves {
-		steps = append(steps, func() { e.doing = "what is built on PoolSource"; c.Close() })
 	}
 	asked := false
-	return append(steps, func() {
+	e.steps = append(e.steps, func() {
 		if e.doing = "the page source"; !asked {
 			asked = true
 			e.fail(m.giveBack())
@@ -231,21 +204,17 @@ func (m *Manager) releaseSteps(e *ending) []func() {
 	})
 }
 
-// closeHome closes the inbox of the game goroutine.
-func (m *Manager) closeHome() error {
-	err := m.home.Close()
-	m.homeClosed = true
+// closeReturned closes the inbox of the game goroutine.
+func (m *Manager) closeReturned() error {
+	err := m.returned.Close()
+	m.returnedClosed = true
 	return err
 }
 
 // giveBack releases the reservation.
 func (m *Manager) giveBack() error {
-	m.base, m.size = nil, 0
-	if m.whole.Base != nil {
-		if err := m.src.Release(m.whole); err != nil {
-			return err
-		}
-		m.whole = page.Memory{}
+	if err := m.space.close(); err != nil {
+		return err
 	}
 	m.phase = closed
 	m.dropped.Stop()

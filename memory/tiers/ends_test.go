@@ -32,7 +32,7 @@ var enders = map[string]struct {
 	"BeginFrame, a pool's books": {endsWhenCounted, (*Manager).BeginFrame},
 	"BeginFrame, a worker's mark": {func(t *testing.T, m *Manager, end func()) {
 		m.cfg.OnSoft = func(Tier, uintptr, uintptr) { end() }
-		for _, w := range m.workers {
+		for _, w := range m.inbox.workers {
 			w.soft.Add(1)
 		}
 	}, (*Manager).BeginFrame},

@@ -224,7 +224,7 @@ func (p *play) run() {
 		var l Leaks
 		p.do("EndLevel", func() (err error) { l, err = m.EndLevel(); return err })
 		p.log = append(p.log, l.String())
-		if m.InLevel() || m.Static() != nil || m.level.Used() != 0 {
+		if m.InLevel() || m.Static() != nil || m.level.arena.Used() != 0 {
 			p.t.Fatal("the level has ended, but not all of it")
 		}
 	}
@@ -235,7 +235,7 @@ func (p *play) run() {
 		p.panics.resting = false
 		p.log = append(p.log, fmt.Sprintf("%v: %d bytes in %d of %d blocks", t, s.InUse, s.Live, s.Allocs))
 	}
-	p.log = append(p.log, fmt.Sprintf("frame %d, level %d", m.frame, m.levels))
+	p.log = append(p.log, fmt.Sprintf("frame %d, level %d", m.frame.begun, m.level.begun))
 	p.do("Close", m.Close)
 	p.log = append(p.log, fmt.Sprintf("pools %v, %d hooks", p.pools, p.hooks))
 	if p.src.open != 0 {

@@ -33,7 +33,7 @@ func TestFreer_WhatWaitsIsBoundedByItemsAndByBytes(t *testing.T) {
 			come  func() remote.Stats
 			drain func()
 		}{
-			{m, m.NewFreer(), c.toGame, m.Coming, func() { m.home.Drain() }},
+			{m, m.NewFreer(), c.toGame, m.Coming, func() { m.returned.Drain() }},
 			{w, w.NewFreer(), c.toWorker, w.Coming, w.Settle},
 		} {
 			var live []unsafe.Pointer

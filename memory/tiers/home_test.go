@@ -70,15 +70,15 @@ func TestManager_NewBlocksAreCarvedOnlyWhenSomeOfWhatCameHomeDoesNotDo(t *testin
 	for range 100 {
 		all = append(all, alloc(t, m, 2048))
 	}
-	for m.slab.Stats().Free > 0 && m.slab.Stats().LargestFree >= 2048 && len(all) < 128 {
+	for m.slab.heap.Stats().Free > 0 && m.slab.heap.Stats().LargestFree >= 2048 && len(all) < 128 {
 		all = append(all, alloc(t, m, 2048)) // to the end of what is carved
 	}
 	freeElsewhere(t, m, all...)
 	before := m.Stats(Slab)
 	alloc(t, m, 2048)
 	after := m.Stats(Slab)
-	if after.Frees == before.Frees || after.Frees > before.Frees+homeSome {
-		t.Errorf("an Alloc that carves took in %d blocks; want 1 to %d", after.Frees-before.Frees, homeSome)
+	if after.Frees == before.Frees || after.Frees > before.Frees+drainSome {
+		t.Errorf("an Alloc that carves took in %d blocks; want 1 to %d", after.Frees-before.Frees, drainSome)
 	}
 	if after.Committed != before.Committed {
 		t.Error("it committed more all the same")
@@ -121,7 +121,7 @@ func TestManager_WhatOthersFreedInTheLevelWasLiveThoughItsEndTakesItIn(t *testin
 		if err := c.end(m); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if s := m.home.Stats(); s.Drained != 3 {
+		if s := m.returned.Stats(); s.Drained != 3 {
 			t.Errorf("%s: %+v", c.name, s)
 		}
 		if c.name == "Close" {

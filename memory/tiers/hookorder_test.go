@@ -98,7 +98,7 @@ func TestManager_EndLevelFreesOrReportsWhatCallbacksTake(t *testing.T) {
 					t.Fatal(failed)
 				}
 				must(t, k.m.Check())
-				reported := map[string]uint64{"slab": leaks.Slab.Blocks, "large": leaks.Large.Blocks, "workers": leaks.Workers.Blocks}
+				reported := map[string]uint64{"slab": leaks.Tiers[Slab].Blocks, "large": leaks.Tiers[Large].Blocks, "workers": leaks.Tiers[Inbox].Blocks}
 				for _, p := range leaks.Pools {
 					reported["pools"] += p.Blocks
 				}

@@ -33,29 +33,22 @@ func (m *Manager) OnReset(t Tier, f func()) {
 		bad = "the manager is closed"
 	case f == nil:
 		bad = "the hook is nil"
-	case t == Frame && m.phase&inFrame == 0:
+	case t >= Count || table[t].Hooks == Never:
+		bad = fmt.Sprintf("the %s tier is never reset; its blocks are freed one by one", t)
+	case table[t].hooksIn&inFrame&^m.phase != 0:
 		bad = "outside a frame; BeginFrame first"
-	case (t == Level || t == Static) && m.phase&inLevel == 0:
+	case table[t].hooksIn&inLevel&^m.phase != 0:
 		bad = "outside a level; BeginLevel first"
-	case t != Frame && t != Level && t != Static && t != Pools:
-		bad = fmt.Sprintf("the %s tier is never reset; its blocks die one by one", t)
-	case m.hooked&(1<<t) != 0 && m.hooking:
+	case m.hooked[t] && m.hooking:
 		bad = fmt.Sprintf("a hook of the %s tier is running: it may allocate and free, no more", t)
-	case m.hooked&(1<<t) != 0:
-		bad = fmt.Sprintf("the hooks of the %s tier have run in this %s", t, m.border)
+	case m.hooked[t]:
+		bad = fmt.Sprintf("the hooks of the %s tier have run in this %s", t, m.running)
 	}
 	if bad != "" {
 		panic(&memory.Misuse{Package: "tiers", Op: "OnReset", Reason: bad})
 	}
 	m.owner.Touch()
-	switch t {
-	case Frame:
-		m.cur.OnReset(f)
-	case Level:
-		m.lev.OnReset(f)
-	default:
-		m.hooks[t] = append(m.hooks[t], f)
-	}
+	m.states[t].addHook(f)
 }
 
 // runHooks runs the hooks of a tier, newest first, and resets nothing. EndLevel and Close call it for
@@ -65,46 +58,34 @@ func (m *Manager) runHooks(t Tier) {
 	if m.phase >= closing {
 		return
 	}
-	m.hooked |= 1 << t
+	m.hooked[t] = true
 	m.hooking = true
 	defer func() { m.hooking = false }()
-	switch t {
-	case Level:
-		m.level.RunHooks()
-	case Frame:
-		m.frames.RunHooks()
-	}
-	for len(m.hooks[t]) > 0 { // none once the source has ended
-		n := len(m.hooks[t]) - 1
-		f := m.hooks[t][n]
-		m.hooks[t][n] = nil
-		m.hooks[t] = m.hooks[t][:n]
-		f()
-	}
+	m.states[t].runHooks()
 }
 
-// enter begins a call at a border of frames or levels, which runs callbacks. A border that is called
+// enter begins a call at a call of frames or levels, which runs callbacks. A call that is called
 // from one of them is refused: the other one is half done.
 func (m *Manager) enter(op string) error {
-	if m.border != "" {
-		return m.order(op, "from a hook or a callback in "+m.border, "return from it first")
+	if m.running != "" {
+		return m.order(op, "from a hook or a callback in "+m.running, "return from it first")
 	}
-	for _, c := range m.carves[:min(len(m.carves), int(Inbox))] {
-		if c.Busy() {
+	for _, part := range m.parts {
+		if part != nil && part.Busy() {
 			return m.order(op, "from a call of the page source", "return from it first")
 		}
 	}
-	m.border = op
+	m.running = op
 	return nil
 }
 
-func (m *Manager) leave() { m.border, m.hooked = "", 0 }
+func (m *Manager) leave() { m.running, m.hooked = "", [Count]bool{} }
 
 // onSoft calls Config.OnSoft. Borders are refused meanwhile: an allocation is under way.
 func (m *Manager) onSoft(t Tier, committed, budget uintptr) {
-	defer func(border string) { m.border = border }(m.border)
-	if m.border == "" {
-		m.border = "an allocation beyond the soft mark"
+	defer func(call string) { m.running = call }(m.running)
+	if m.running == "" {
+		m.running = "an allocation beyond the soft mark"
 	}
 	m.cfg.OnSoft(t, committed, budget)
 }

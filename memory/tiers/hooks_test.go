@@ -37,7 +37,7 @@ func TestManager_HooksRunOnceNewestFirstBeforeTheirTierDies(t *testing.T) {
 					ran = append(ran, fmt.Sprintf("%s%d", tier, i))
 					intact := objects.Stats().Live == 1
 					if tier != Pools {
-						intact = *p == 9 && m.level.Live(unsafe.Pointer(p)) || tier == Static && m.static.arena != nil && a.Get(0) != nil
+						intact = *p == 9 && m.level.arena.Live(unsafe.Pointer(p)) || tier == Static && m.static.arena != nil && a.Get(0) != nil
 					}
 					if !intact {
 						t.Errorf("level %d: what %s has is gone before its hooks have run", level, tier)
@@ -87,7 +87,7 @@ func TestManager_OnResetRefusesWhatHasNoEnd(t *testing.T) {
 		f    func()
 		want string
 	}{
-		{Slab, f, "the slab tier is never reset; its blocks die one by one"}, {Large, f, "the large tier is never reset"},
+		{Slab, f, "the slab tier is never reset; its blocks are freed one by one"}, {Large, f, "the large tier is never reset"},
 		{Inbox, f, "the inbox tier is never reset"}, {99, f, "the tier(99) tier is never reset"},
 		{Pools, nil, "the hook is nil"}, {Frame, f, "outside a frame; BeginFrame first"},
 		{Level, f, "outside a level; BeginLevel first"}, {Static, f, "outside a level; BeginLevel first"},

@@ -25,7 +25,7 @@ type largeNotes struct {
 	chunks []*[chunkWords]uint32
 	next   uint32 // behind the last leaf; no leaf is number 0
 	huge   []hugeNote
-	books  []books // by tag; that of 0 is empty
+	counts []tagCounts // by tag; that of 0 is empty
 }
 
 // A hugeNote is the size of a block of 16 MiB or more.
@@ -79,7 +79,7 @@ func (s *largeNotes) add(tag uint8, p unsafe.Pointer, size uintptr) {
 		s.remove(p, old, was)
 	}
 	s.write(off, tag, size)
-	s.books[tag].out(takes(size), size)
+	s.counts[tag].out(takes(size), size)
 }
 
 // newLeaf gives a unit a leaf.
@@ -98,7 +98,7 @@ func (s *largeNotes) newLeaf(unit uintptr) {
 
 // remove forgets the note of the block at p, which has been freed.
 func (s *largeNotes) remove(p unsafe.Pointer, tag uint8, size uintptr) {
-	s.books[tag].in(takes(size), size)
+	s.counts[tag].in(takes(size), size)
 	off := uintptr(p) - s.base
 	*s.word(off) = 0
 	if size >= hugeSize {
@@ -110,10 +110,10 @@ func (s *largeNotes) remove(p unsafe.Pointer, tag uint8, size uintptr) {
 
 // resized notes the new size of the block at p, which had size was.
 func (s *largeNotes) resized(p unsafe.Pointer, tag uint8, was, size uintptr) {
-	allocs, frees := s.books[tag].allocs, s.books[tag].frees
+	allocs, frees := s.counts[tag].allocs, s.counts[tag].frees
 	s.remove(p, tag, was)
 	s.write(uintptr(p)-s.base, tag, size)
-	b := &s.books[tag]
+	b := &s.counts[tag]
 	b.out(takes(size), size)
 	b.allocs, b.frees = allocs, frees
 }
@@ -136,7 +136,7 @@ func (s *largeNotes) findHuge(off uintptr) int {
 
 // close counts every block as freed: the heap has closed.
 func (s *largeNotes) close() {
-	closeBooks(s.books)
+	closeCounts(s.counts)
 	s.units, s.chunks, s.huge, s.next = nil, nil, nil, 0
 }
 
@@ -145,32 +145,32 @@ func takes(size uintptr) uintptr { return (max(size, 1) + grain - 1) &^ (grain -
 
 // books are the figures of one tag in one heap. used and peak are bytes as taken, requested bytes
 // as asked for; allocs - frees blocks are live.
-type books struct {
+type tagCounts struct {
 	used, requested, peak, allocs, frees, failures uint64
 }
 
-func (b *books) out(taken, size uintptr) {
+func (b *tagCounts) out(taken, size uintptr) {
 	b.used += uint64(taken)
 	b.requested += uint64(size)
 	b.peak = max(b.peak, b.used)
 	b.allocs++
 }
 
-func (b *books) in(taken, size uintptr) {
+func (b *tagCounts) in(taken, size uintptr) {
 	b.used -= uint64(taken)
 	b.requested -= uint64(size)
 	b.frees++
 }
 
 // reach makes books for the tags up to the one given.
-func reach(all *[]books, tag uint8) {
+func reach(all *[]tagCounts, tag uint8) {
 	for len(*all) <= int(tag) {
-		*all = append(*all, books{})
+		*all = append(*all, tagCounts{})
 	}
 }
 
-// closeBooks counts every block as freed.
-func closeBooks(all []books) {
+// closeCounts counts every block as freed.
+func closeCounts(all []tagCounts) {
 	for i := range all {
 		b := &all[i]
 		b.frees, b.used, b.requested = b.allocs, 0, 0
@@ -179,7 +179,7 @@ func closeBooks(all []books) {
 
 // stats returns the books as figures of a memory.StatsReporter: what is in use is all that a tag
 // has.
-func (b *books) stats() stats {
+func (b *tagCounts) stats() stats {
 	return stats{
 		Reserved: b.used, Committed: b.used, InUse: b.used, Peak: b.peak, Live: b.allocs - b.frees,
 		Allocs: b.allocs, Frees: b.frees, Failures: b.failures, Requested: b.requested, Measured: b.used,

@@ -9,24 +9,19 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Leaks is what a level allocated block by block and did not free: the blocks that were handed
-// out after BeginLevel and are live at EndLevel, however many older ones have been freed
-// meanwhile. In memfast builds Slab is the difference of two counts, and a lower bound.
-//
-// Where the general heap is behind a guard, its Leaks name the call sites.
+// Leaks has what a level allocated and did not free, in the tiers whose blocks are freed one by one: the
+// blocks that were handed out after BeginLevel and are live at EndLevel. Older blocks do not count. In memfast
+// builds the figures of slab are differences of two counts, and lower bounds.
 type Leaks struct {
-	Level   uint64 // the level's number, from 1
-	Slab    Leak
-	Large   Leak
-	Workers Leak // of all workers' heaps: what is in flight or in somebody's hands
+	Level uint64      // the level's number, from 1
+	Tiers [Count]Leak // Inbox: of all workers, what is in flight to them included
 	// Pools has a row for each pool without a reset that holds more than at BeginLevel, or
 	// than when it was registered. The manager knows its counts only, so the row is their
 	// difference; and since such a pool outlives the level by choice, Any does not count it.
 	// A pool with a reset has a row, which Any counts, if objects were taken from it after its
 	// reset, by the reset of another pool or by a hook that was registered during EndLevel.
 	Pools []PoolLeak
-	// Tags has a row for each tag with blocks among Slab, Large and Workers, in the order of the
-	// tags. In memfast builds those of slab are differences, too.
+	// Tags has a row for each tag with blocks in Tiers, in the order of the tags.
 	Tags []TagLeak
 }
 
@@ -49,7 +44,7 @@ type PoolLeak struct {
 
 // Any reports whether something leaked.
 func (l *Leaks) Any() bool {
-	return l.Slab.Blocks > 0 || l.Large.Blocks > 0 || l.Workers.Blocks > 0 ||
+	return slices.ContainsFunc(l.Tiers[:], func(l Leak) bool { return l.Blocks > 0 }) ||
 		slices.ContainsFunc(l.Pools, func(p PoolLeak) bool { return p.AfterReset })
 }
 
@@ -57,10 +52,15 @@ func (l *Leaks) Any() bool {
 func (l Leaks) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "level %d left ", l.Level)
-	if !l.Any() {
+	sep := "behind "
+	for t, leak := range l.Tiers {
+		if leak.Blocks > 0 {
+			fmt.Fprintf(&b, "%s%s in %s", sep, leak, Tier(t))
+			sep = ", "
+		}
+	}
+	if sep == "behind " {
 		b.WriteString("nothing behind")
-	} else {
-		fmt.Fprintf(&b, "behind %s in slab, %s in large, %s with the workers", l.Slab, l.Large, l.Workers)
 	}
 	for i, p := range l.Pools {
 		sep := "; pools grew: "
@@ -99,55 +99,24 @@ func (l *Leak) since(before, now stats) {
 // beginEpochs has every heap tell the blocks from now on from those before. To repeat it does
 // no harm.
 func (m *Manager) beginEpochs() {
-	m.slab.BeginEpoch()
-	m.large.BeginEpoch()
-	for _, w := range m.workers {
-		w.beginEpoch()
+	for _, s := range m.states {
+		s.beginLevel()
 	}
 	if !invariant.Exact {
-		for _, t := range m.tags.all {
-			t.atLevel = m.tags.slab.books[t.id]
+		for _, t := range m.tags {
+			t.atLevel = m.slab.notes.counts[t.id]
 		}
 	}
-}
-
-// poolLeaks returns a row for each pool that holds more than it should as the level ends.
-func (m *Manager) poolLeaks() (rows []PoolLeak) {
-	for _, p := range m.pools {
-		row, before := PoolLeak{Pool: p.name, AfterReset: p.reset != nil}, &p.atLevel
-		if row.AfterReset {
-			before = &p.kept
-		}
-		if row.since(*before, p.books()); row.Blocks > 0 {
-			rows = append(rows, row)
-		}
-	}
-	return rows
 }
 
 // leaks counts the level's blocks that are live. It runs no callback.
 func (m *Manager) leaks(pools []PoolLeak) Leaks {
-	l := Leaks{Level: m.levels, Pools: pools}
+	l := Leaks{Level: m.level.begun, Pools: pools}
 	var byTag [MaxTags + 1]Leak
-	for p, size := range m.slab.Young {
-		l.Slab.add(size)
-		byTag[m.tags.slab.tagOf(p)].add(size)
+	for t, s := range m.states {
+		s.leaks(m, &l.Tiers[t], &byTag)
 	}
-	if !invariant.Exact {
-		l.Slab.since(m.atLevel[Slab], m.Stats(Slab))
-		for _, t := range m.tags.all {
-			byTag[t.id].since(t.atLevel.stats(), m.tags.slab.books[t.id].stats())
-		}
-	}
-	for p, size := range m.large.Young {
-		l.Large.add(size)
-		byTag[m.tags.large.tagOf(p)].add(size)
-	}
-	for k, w := range m.workers {
-		_ = m.outbox[k].flush()
-		w.young(&l.Workers, &byTag)
-	}
-	for _, t := range m.tags.all {
+	for _, t := range m.tags {
 		if leak := byTag[t.id]; leak.Blocks > 0 {
 			l.Tags = append(l.Tags, TagLeak{t.name, leak})
 		}
@@ -168,8 +137,8 @@ func (m *Manager) LevelBlocks(yield func(p unsafe.Pointer, size uintptr) bool) {
 		more = yield(p, size)
 		return more
 	}
-	if m.slab.Young(each); more {
-		m.large.Young(each)
+	if m.slab.heap.Young(each); more {
+		m.large.heap.Young(each)
 	}
 }
 

@@ -29,14 +29,14 @@ func TestManager_ALeakIsCountedThoughOldBlocksWereFreed(t *testing.T) {
 		}
 		l, err := m.EndLevel()
 		must(t, err)
-		got, name := l.Slab, "slab"
+		got, name := l.Tiers[Slab], "slab"
 		if size > 4096 {
-			got, name = l.Large, "large"
+			got, name = l.Tiers[Large], "large"
 		}
 		if !invariant.Exact && name == "slab" {
 			continue // two counts are all there is
 		}
-		if again := m.Leaks(); again.Slab != l.Slab || again.Large != l.Large || again.Level != l.Level {
+		if again := m.Leaks(); again.Tiers[Slab] != l.Tiers[Slab] || again.Tiers[Large] != l.Tiers[Large] || again.Level != l.Level {
 			t.Errorf("Leaks says %s, EndLevel said %s", again, l)
 		}
 		if got.Blocks != 10 || !l.Any() || !strings.Contains(l.String(), "10 blocks of ") || !strings.Contains(l.String(), "in "+name) {
@@ -59,10 +59,10 @@ func TestManager_WhatAWorkerHasNotBackIsALeak(t *testing.T) {
 	must(t, m.EndFrame())
 	l, err := m.EndLevel()
 	must(t, err)
-	if (l.Workers != Leak{1, 7168}) || l.Slab.Blocks != 0 || l.Large.Blocks != 0 || !l.Any() {
+	if (l.Tiers[Inbox] != Leak{1, 7168}) || l.Tiers[Slab].Blocks != 0 || l.Tiers[Large].Blocks != 0 || !l.Any() {
 		t.Errorf("leaks %+v", l)
 	}
-	if got, want := l.String(), "level 1 left behind 0 blocks of 0 bytes in slab, 0 blocks of 0 bytes in large, 1 blocks of 7168 bytes with the workers"; got != want {
+	if got, want := l.String(), "level 1 left behind 1 blocks of 7168 bytes in inbox"; got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -86,7 +86,7 @@ func TestManager_PoolsThatNoLevelResetsAreNamedWhenTheyGrow(t *testing.T) {
 	if l, err = m.EndLevel(); err != nil || len(l.Pools) != 0 || l.Level != 2 {
 		t.Errorf("%+v, %v", l, err)
 	}
-	m.pools = nil
+	m.pools.all = nil
 }
 
 // A heldBlock is a live block of the model, and the level that it was handed out in; 0: none.
@@ -124,11 +124,11 @@ func TestManager_LeaksAreTheBlocksOfTheLevelThatLive(t *testing.T) {
 			}
 			switch b.tier {
 			case Slab:
-				want.Slab.add(m.SizeOf(b.p))
+				want.Tiers[Slab].add(m.SizeOf(b.p))
 			case Large:
-				want.Large.add((b.size + 255) &^ 255)
+				want.Tiers[Large].add((b.size + 255) &^ 255)
 			case Inbox:
-				want.Workers.add((max(b.size, 1) + 255) &^ 255)
+				want.Tiers[Inbox].add((max(b.size, 1) + 255) &^ 255)
 				continue
 			}
 			inLevel[b.p] = true
@@ -235,13 +235,21 @@ func TestManager_EveryTierGetsWhatWasAsked(t *testing.T) {
 	cfg := Config{KeepGC: true, Workers: 3, Reserve: [Count]uintptr{Static: 3 << 20, Frame: 5 << 20, Level: 7 << 20, Pools: 9 << 20, Slab: 11 << 20, Large: 13 << 20, Inbox: 2 << 20}}
 	m := newManager(t, cfg)
 	for tier, n := range cfg.Reserve {
-		if got := m.carves[tier].Memory().Size; got != n && (Tier(tier) != Frame && Tier(tier) != Inbox || got < n || arena.RestingFrames == 0) {
+		part := m.parts[tier]
+		if part == nil {
+			part = m.inbox.parts[2]
+		}
+		more := uintptr(0) // for a block of no bytes at the end
+		if Tier(tier) == Level {
+			more = 1 << 20
+		}
+		if got := part.Memory().Size; got != n+more && (Tier(tier) != Frame && Tier(tier) != Inbox || got < n || arena.RestingFrames == 0) {
 			t.Errorf("%v: %d bytes of %d", Tier(tier), got, n)
 		}
 	}
 	_, scratch := m.cfg.scratchBytes()
 	for want, got := range map[uint64]uint64{
-		7 << 20: m.level.Stats().Reserved, 11 << 20: m.slab.Stats().Reserved, 13 << 20: m.large.Stats().Reserved, 2<<20 - uint64(scratch): m.Worker(2).heap.Stats().Reserved,
+		7 << 20: m.level.arena.Stats().Reserved, 11 << 20: m.slab.heap.Stats().Reserved, 13 << 20: m.large.heap.Stats().Reserved, 2<<20 - uint64(scratch): m.Worker(2).heap.Stats().Reserved,
 	} {
 		if got != want {
 			t.Errorf("an allocator has %d bytes of %d", got, want)
@@ -255,7 +263,7 @@ func TestManager_EveryTierGetsWhatWasAsked(t *testing.T) {
 		t.Errorf("the frames have %d bytes of 5 MiB", n)
 	}
 	must(t, m.EndFrame())
-	if n := uint64(m.static.carve.Left()); n != 3<<20 || page.Granule > n {
+	if n := uint64(m.parts[Static].Left()); n != 3<<20 || page.Granule > n {
 		t.Errorf("static has %d bytes left", n)
 	}
 }

@@ -162,13 +162,13 @@ func TestManager_EndLevelFreesEverythingAndReportsWhatLeaked(t *testing.T) {
 	}
 	leaks, err := m.EndLevel()
 	must(t, err)
-	if leaks.Slab.Blocks != 1 || leaks.Large.Blocks != 1 || leaks.Large.Bytes < 100_000 || !leaks.Any() || leaks.Level != 1 {
+	if leaks.Tiers[Slab].Blocks != 1 || leaks.Tiers[Large].Blocks != 1 || leaks.Tiers[Large].Bytes < 100_000 || !leaks.Any() || leaks.Level != 1 {
 		t.Errorf("leaks: %+v", leaks)
 	}
 	if want := "1 blocks of"; !strings.Contains(leaks.String(), want) {
 		t.Errorf("%q lacks %q", leaks, want)
 	}
-	if _, ok := objects.Get(h); ok || m.Stats(Pools).Live != 0 || m.level.Used() != 0 {
+	if _, ok := objects.Get(h); ok || m.Stats(Pools).Live != 0 || m.level.arena.Used() != 0 {
 		t.Error("the level's objects live on")
 	}
 	if strings.Join(order, " ") != "second first" {

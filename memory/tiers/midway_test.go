@@ -60,7 +60,7 @@ func TestManager_ItsSourceMayEndInTheMidstOfEveryCallOfIt(t *testing.T) {
 		if m.Base() != nil {
 			t.Errorf("the source ended in its call %d, and the manager has a base", at)
 		}
-		for _, w := range m.workers {
+		for _, w := range m.inbox.workers {
 			if _, err := w.Alloc(16, 16); err != memory.ErrClosed {
 				t.Errorf("a worker, whose source ended in call %d: %v", at, err)
 			}

@@ -38,7 +38,7 @@ type slabNotes struct {
 	chunks []*[chunkWords]note
 	next   uint32            // behind the last word that was ever in a leaf; no leaf is number 0
 	spare  [leafKinds]uint32 // leaves that are nobody's, by the shift of their places
-	books  []books           // by tag; that of 0 is empty
+	counts []tagCounts       // by tag; that of 0 is empty
 }
 
 // A unit is what is known of a KiB: its leaf, and the class of its blocks in granules of 16.
@@ -118,21 +118,21 @@ func (s *slabNotes) add(tag uint8, p unsafe.Pointer, class, size uintptr) {
 	u, place := s.units[i], off>>placeShift&placeMask
 	n := s.word(u.leaf() + uint32(place>>u.kind()))
 	if *n != 0 {
-		s.books[n.tag()].in(class, n.size(class))
+		s.counts[n.tag()].in(class, n.size(class))
 	}
 	*n = newNote(tag, place, class-size)
-	s.books[tag].out(class, size)
+	s.counts[tag].out(class, size)
 }
 
 // remove forgets a note, whose block has been freed.
 func (s *slabNotes) remove(n *note, class uintptr) {
-	s.books[n.tag()].in(class, n.size(class))
+	s.counts[n.tag()].in(class, n.size(class))
 	*n = 0
 }
 
 // resized notes another size for the block of a note, which has the same class.
 func (s *slabNotes) resized(n *note, class, size uintptr) {
-	s.books[n.tag()].requested += uint64(size) - uint64(n.size(class))
+	s.counts[n.tag()].requested += uint64(size) - uint64(n.size(class))
 	*n = newNote(n.tag(), n.place(), class-size)
 }
 
@@ -191,6 +191,6 @@ func (s *slabNotes) drop(leaf uint32, kind uint) {
 
 // close counts every block as freed: the heap has closed.
 func (s *slabNotes) close() {
-	closeBooks(s.books)
+	closeCounts(s.counts)
 	s.units, s.chunks, s.spare, s.next = nil, nil, [leafKinds]uint32{}, 0
 }

@@ -9,20 +9,20 @@ import (
 )
 
 // notesWords is how many words of 4 bytes the notes of a manager's slab have in leaves.
-func notesWords(m *Manager) int { return int(m.tags.slab.next) }
+func notesWords(m *Manager) int { return int(m.slab.notes.next) }
 
 func TestSlabNotes_AnEmptiedLeafStaysForTheNextBlock(t *testing.T) {
 	m := newManager(t, tagged())
 	a := newTag(t, m, "a")
 	a.Free(alloc(t, a, 1000), 1000)
-	before, units := notesWords(m), len(m.tags.slab.units)
+	before, units := notesWords(m), len(m.slab.notes.units)
 	if n := testing.AllocsPerRun(1000, func() {
 		p, _ := a.Alloc(1000, 16)
 		m.FreeAny(p)
-	}); n != 0 || notesWords(m) != before || len(m.tags.slab.units) != units {
+	}); n != 0 || notesWords(m) != before || len(m.slab.notes.units) != units {
 		t.Errorf("%v Go allocations, %d words and then %d", n, before, notesWords(m))
 	}
-	if u := m.tags.slab.units[0]; u.leaf() == 0 || u.class() != 1024 {
+	if u := m.slab.notes.units[0]; u.leaf() == 0 || u.class() != 1024 {
 		t.Errorf("the unit has leaf %d for blocks of %d", u.leaf(), u.class())
 	}
 	must(t, m.Check())
@@ -58,7 +58,7 @@ func TestSlabNotes_LeavesChangeHandsWithTheClassesAndStayBounded(t *testing.T) {
 		}
 		after = append(after, notesWords(m))
 	}
-	most := 2 * int(leafWords(0)) * (len(m.tags.slab.units) + 1)
+	most := 2 * int(leafWords(0)) * (len(m.slab.notes.units) + 1)
 	if after[2] > most || after[2]-after[1] > after[1]-after[0] {
 		t.Errorf("words %v of at most %d", after, most)
 	}
@@ -137,14 +137,14 @@ func TestLargeNotes_SizesAboveWhatAWordHolds(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if n := len(m.tags.large.huge) + len(m.workers[0].tags.huge); n != 0 {
+	if n := len(m.large.notes.huge) + len(m.inbox.workers[0].tags.huge); n != 0 {
 		t.Errorf("%d large sizes are left", n)
 	}
 	must(t, m.Check())
 	p := alloc(t, a, hugeSize)
 	m.Large().Free(p, hugeSize) // past the manager
 	q := alloc(t, a, hugeSize+5)
-	if s := a.Stats(); q != p || s.Live != 1 || s.Requested != hugeSize+5 || len(m.tags.large.huge) != 1 {
+	if s := a.Stats(); q != p || s.Live != 1 || s.Requested != hugeSize+5 || len(m.large.notes.huge) != 1 {
 		t.Errorf("%p and %p: %+v", p, q, s)
 	}
 	must(t, m.Check())
@@ -186,7 +186,7 @@ func TestNotes_OfAClosedManagerAreEmptyAndSound(t *testing.T) {
 		_ = alloc(t, a, min(size, 100_000))
 		_ = alloc(t, w, min(size, 100_000))
 	}
-	slab, large, worker := &m.tags.slab, &m.tags.large, m.workers[0].tags
+	slab, large, worker := &m.slab.notes, &m.large.notes, m.inbox.workers[0].tags
 	if slab.next == 0 || large.next == 0 || worker.next == 0 {
 		t.Fatal("no notes")
 	}

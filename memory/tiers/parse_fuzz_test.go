@@ -6,7 +6,10 @@ import (
 )
 
 func FuzzParseTier(f *testing.F) {
-	for _, s := range append(names[:], "", "Static", "tier(7)", "\x1b", strings.Repeat("x", 5000)) {
+	for t := range Tier(Count) {
+		f.Add(t.String())
+	}
+	for _, s := range []string{"", "Static", "tier(7)", "\x1b", strings.Repeat("x", 5000)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

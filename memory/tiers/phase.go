@@ -41,19 +41,18 @@ func (m *Manager) BeginFrame() error {
 	}
 	defer m.leave()
 	m.owner.Touch()
-	m.home.Drain()
-	m.tellSoftWorkers()
+	m.returned.Drain()
+	m.inbox.tellSoft(m)
 	at := m.allStats()
 	if m.phase < closing { // else a callback has ended its source, or a pool's books have
-		m.frames.Advance()
+		m.frame.ring.Advance()
 	}
 	if m.phase >= closing {
 		return m.order("BeginFrame", "", "") // or a hook
 	}
 	m.atFrame = at
-	m.cur = m.frames.Current()
-	m.ending++ // what an EndLevel that panicked has begun is no longer so
-	m.frame++
+	m.pools.ending++ // the resets of an EndLevel that panicked are no longer current
+	m.frame.begin()
 	m.phase |= inFrame
 	return nil
 }
@@ -71,43 +70,16 @@ func (m *Manager) EndFrame() error {
 	defer m.leave()
 	m.owner.Touch()
 	used := m.inUse() // the pools' books may panic: before anybody is told
-	tight := m.tellSoftFrame()
+	tight := m.frame.tellSoft(m)
 	if m.phase >= closing {
 		return m.order("EndFrame", "", "") // a callback has ended its source
 	}
-	var failed error
-	for k := range m.outbox {
-		if err := m.outbox[k].flush(); err != nil {
-			failed = errors.Join(failed, err)
-		}
-	}
+	failed := m.inbox.flush()
 	m.sample(&used)
-	m.tight = tight
-	m.cur = m.shut.frame
+	m.frame.tight = tight
+	m.frame.cur = m.frame.shut
 	m.phase &^= inFrame
 	return failed
-}
-
-// tellSoftWorkers calls Config.OnSoft for the workers that rose past their soft marks.
-func (m *Manager) tellSoftWorkers() {
-	for _, w := range m.workers {
-		if n := w.soft.Load(); n != w.told && m.phase < closing {
-			m.onSoft(Inbox, uintptr(w.Stats().Committed), w.limit.Budget())
-			w.told = n
-		}
-	}
-}
-
-// tellSoftFrame calls Config.OnSoft where this frame used more of its buffer than the soft
-// mark and the one before did not. It reports whether this one did.
-func (m *Manager) tellSoftFrame() bool {
-	used := m.cur.Used()
-	room := used + m.cur.Available()
-	tight := used > m.cfg.softMark(room)
-	if tight && !m.tight && m.cfg.OnSoft != nil {
-		m.onSoft(Frame, used, room)
-	}
-	return tight
 }
 
 // InLevel reports whether a level has begun and not ended.
@@ -131,15 +103,15 @@ func (m *Manager) BeginLevel() error {
 	defer m.leave()
 	m.owner.Touch()
 	at := m.allStats()
-	m.notePools()
+	m.pools.noteLevel()
 	if m.phase >= closing {
 		return m.order("BeginLevel", "", "") // a pool's books have ended its source
 	}
 	m.beginEpochs()
 	m.pacer.beginLevel()
 	m.atLevel = at
-	m.lev = m.level
-	m.levels++
+	m.level.cur = m.level.arena
+	m.level.begun++
 	m.phase |= inLevel
 	return nil
 }
@@ -163,7 +135,7 @@ func (m *Manager) EndLevel() (Leaks, error) {
 		return Leaks{}, m.order("EndLevel", "outside a level", "BeginLevel first")
 	case m.phase&inFrame != 0:
 		return Leaks{}, m.order("EndLevel", "inside a frame", "EndFrame first")
-	case m.level.Busy():
+	case m.level.arena.Busy():
 		return Leaks{}, m.order("EndLevel", "from a hook of the level's arena", "return from it first")
 	}
 	if err := m.enter("EndLevel"); err != nil {
@@ -171,12 +143,13 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	}
 	defer m.leave()
 	m.owner.Touch()
-	m.home.Drain() // what was freed in the level's time was live
-	for _, t := range [...]Tier{Pools, Level, Static} {
-		m.runHooks(t)
+	m.returned.Drain() // what was freed in the level's time was live
+	for t := range backwards {
+		if table[t].Hooks == LevelEnd {
+			m.runHooks(t)
+		}
 	}
-	m.resetPools()
-	grown, err := m.resetTiers()
+	grown, err := m.endTiers()
 	if m.phase >= closing {
 		return Leaks{}, m.order("EndLevel", "", "") // a callback has ended the source
 	}
@@ -184,36 +157,38 @@ func (m *Manager) EndLevel() (Leaks, error) {
 		return Leaks{}, err
 	}
 	leaks := m.leaks(grown)
-	m.slab.EndEpoch()
-	m.ending++
-	m.lev = m.shut.level
+	m.slab.heap.EndEpoch()
+	m.pools.ending++
+	m.level.cur = m.level.shut
 	m.phase &^= inLevel
 	m.pacer.endLevel()
 	m.left = leaks
 	return leaks, nil
 }
 
-// resetTiers resets static and level, and returns what the pools have beyond their resets. The order
-// has what callbacks take freed or counted: the pools' statistics are the last callbacks that run,
-// and the level arena is reset after them.
-func (m *Manager) resetTiers() ([]PoolLeak, error) {
-	if m.phase >= closing {
-		return nil, nil
-	}
-	m.level.RunHooks() // registered on the arena by hooks of Static and by resets
-	if m.phase >= closing {
-		return nil, nil
-	}
-	if err := m.static.end(); err != nil || m.phase >= closing {
-		return nil, err
-	}
-	grown := m.poolLeaks()
-	if m.phase < closing {
-		m.level.Reset()
+// endTiers ends and resets all tiers, the last one first, and returns what the pools have beyond their
+// resets. What callbacks allocate is freed or counted: the pools' statistics are the last callbacks that
+// run, and blocks are freed after them.
+func (m *Manager) endTiers() (grown []PoolLeak, err error) {
+	for t := range backwards {
+		if m.phase >= closing {
+			return nil, nil
+		}
+		if err := m.states[t].end(m); err != nil {
+			return nil, err
+		}
 	}
 	if m.phase < closing {
-		m.tags.endLevel()
-		m.home.Drain() // what resets and hooks have freed is not left behind
+		grown = m.pools.grown()
+	}
+	for t := range backwards {
+		if m.phase < closing {
+			m.states[t].reset()
+		}
+	}
+	if m.phase < closing {
+		m.forgetTaken()
+		m.returned.Drain() // what resets and hooks have freed is no leak
 	}
 	return grown, nil
 }

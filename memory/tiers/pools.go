@@ -27,7 +27,7 @@ type poolEntry struct {
 	close func() error
 	tag   *Tag // that it counts for, or nil
 
-	ended   uint64 // the Manager.ending in which it was reset last
+	ended   uint64 // the poolsTier.ending in which it was reset last
 	atLevel stats  // when the level began or it was registered
 	kept    stats  // after its last reset, or when it was registered
 }
@@ -90,7 +90,7 @@ func (m *Manager) addPool(t *Tag, name string, p Pool) {
 	if invariant.Nil(p) {
 		panic(m.badPool(name, "the pool is nil"))
 	}
-	for _, e := range m.pools {
+	for _, e := range m.pools.all {
 		if same(e.pool, p) {
 			panic(m.badPool(name, fmt.Sprintf("the pool is registered already, as %q", e.name)))
 		}
@@ -111,19 +111,19 @@ func (m *Manager) register(e *poolEntry) {
 		panic(m.badPool(e.name, "the manager is closed"))
 	}
 	m.settled("AddPool")
-	e.atLevel = e.books()
+	e.atLevel = e.read()
 	e.kept = e.atLevel
-	m.pools = append(m.pools, e)
+	m.pools.all = append(m.pools.all, e)
 }
 
 // RemovePool forgets a pool that its owner closes before the manager does, and reports whether
 // it was registered. A pool's own Reset or Close must not call it, nor register another: that
 // panics with a *memory.Misuse.
 func (m *Manager) RemovePool(p Pool) bool {
-	for i := range m.pools {
-		if same(m.pools[i].pool, p) {
+	for i := range m.pools.all {
+		if same(m.pools.all[i].pool, p) {
 			m.settled("RemovePool")
-			m.pools = append(m.pools[:i:i], m.pools[i+1:]...)
+			m.pools.all = append(m.pools.all[:i:i], m.pools.all[i+1:]...)
 			return true
 		}
 	}
@@ -132,7 +132,7 @@ func (m *Manager) RemovePool(p Pool) bool {
 
 // settled panics while the pools are being reset or closed.
 func (m *Manager) settled(op string) {
-	if m.walking {
+	if m.pools.busy {
 		panic(&memory.Misuse{Package: "tiers", Op: op, Reason: "the pools are being reset or closed"})
 	}
 }
@@ -149,55 +149,14 @@ func (m *Manager) badPool(name, reason string) *memory.Misuse {
 // EachPool calls f with the name and books of every pool, in order of registration. f may register
 // and remove some: those that there were when it was called are yielded.
 func (m *Manager) EachPool(f func(name string, s memory.Stats)) {
-	for _, p := range m.pools {
-		f(p.name, p.books())
+	for _, p := range m.pools.all {
+		f(p.name, p.read())
 	}
 }
 
-func (p *poolEntry) books() (s stats) {
+func (p *poolEntry) read() (s stats) {
 	if p.stats != nil {
 		s = p.stats()
 	}
-	return s
-}
-
-// notePools remembers what the pools without a reset hold as a level begins.
-func (m *Manager) notePools() {
-	for _, p := range m.pools {
-		if p.reset == nil {
-			p.atLevel = p.books()
-		}
-	}
-}
-
-// resetPools resets the pools, newest first. A pool that a failed EndLevel has reset is left out,
-// unless it has handed out objects since. If one of them ends the source the others have ended.
-func (m *Manager) resetPools() {
-	m.walking = true
-	defer func() { m.walking = false }()
-	for i := len(m.pools) - 1; i >= 0 && m.phase < closing; i-- {
-		p := m.pools[i]
-		if p.reset == nil || p.ended == m.ending+1 && p.books().Live <= p.kept.Live {
-			continue
-		}
-		p.reset()
-		p.ended = m.ending + 1
-		if m.phase < closing {
-			p.kept = p.books()
-		}
-	}
-}
-
-// poolStats sums the pools. Commits refused by the budget count as failures of the tier, as a
-// pool may have met them by giving less.
-func (m *Manager) poolStats() (s memory.Stats) {
-	for _, p := range m.pools {
-		s = s.Add(p.books())
-	}
-	l := m.limits[Pools]
-	if s.Committed = 0; m.size > 0 {
-		s.Committed = uint64(l.Committed())
-	}
-	s.Failures = max(s.Failures, l.Failures())
 	return s
 }

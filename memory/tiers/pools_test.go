@@ -86,10 +86,10 @@ func TestManager_PoolsAreRegisteredOnceAndWhileItIsOpen(t *testing.T) {
 	m.AddPool("p", p)
 	must(t, m.BeginLevel())
 	memtest.Misuse(t, func() { _, _ = m.EndLevel() }, "tiers.RemovePool: the pools are being reset or closed")
-	m.pools = m.pools[:0]
+	m.pools.all = m.pools.all[:0]
 	m.AddFuncs("breeder", nil, func() { m.AddFuncs("child", nil, nil, nil) }, nil)
 	memtest.Misuse(t, func() { _, _ = m.EndLevel() }, "tiers.AddPool: the pools are being reset or closed")
-	m.pools = m.pools[:0]
+	m.pools.all = m.pools.all[:0]
 	_, err := m.EndLevel()
 	must(t, err)
 	must(t, m.Close())
@@ -124,8 +124,8 @@ func TestNewPool_RegistersWhatItMakes(t *testing.T) {
 	if _, ok := objects.Get(h); ok {
 		t.Error("the object outlives the level")
 	}
-	if _, err := NewPool[*int](m, objectsConfig); err == nil || len(m.pools) != 1 {
-		t.Errorf("a pool of pointers: %v, %d registered", err, len(m.pools))
+	if _, err := NewPool[*int](m, objectsConfig); err == nil || len(m.pools.all) != 1 {
+		t.Errorf("a pool of pointers: %v, %d registered", err, len(m.pools.all))
 	}
 	if _, err := NewPool[[1 << 20]byte](m, objectsConfig); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("a pool beyond the tier: %v", err)

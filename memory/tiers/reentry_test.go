@@ -182,7 +182,7 @@ func (s *reentry) ended(leaks Leaks, level uint64) {
 			want[b.tier]++
 		}
 	}
-	got := [Count]uint64{Slab: leaks.Slab.Blocks, Large: leaks.Large.Blocks, Inbox: leaks.Workers.Blocks}
+	got := [Count]uint64{Slab: leaks.Tiers[Slab].Blocks, Large: leaks.Tiers[Large].Blocks, Inbox: leaks.Tiers[Inbox].Blocks}
 	if !invariant.Exact {
 		got[Slab], want[Slab] = 0, 0
 	}
@@ -200,7 +200,7 @@ func (s *reentry) ended(leaks Leaks, level uint64) {
 			s.failf("%d objects are left in pool %d: %s", n, i, leaks)
 		}
 	}
-	if n := s.m.level.Used(); n != 0 || s.m.Static() != nil {
+	if n := s.m.level.arena.Used(); n != 0 || s.m.Static() != nil {
 		s.failf("the level leaves %d bytes, static %v", n, s.m.Static())
 	}
 	if s.handles = s.handles[:0]; len(s.objects) > 0 && s.objects[0].Stats().Live > 0 {

@@ -21,7 +21,7 @@ func (s *reentry) took(p unsafe.Pointer, err error, size uintptr, tier Tier) {
 	b := block{p: p, size: size, tier: tier, paint: s.serial}
 	s.serial++
 	if s.m.phase&inLevel != 0 {
-		b.level = s.m.levels
+		b.level = s.m.level.begun
 	}
 	*(*byte)(p), *(*byte)(unsafe.Add(p, size-1)) = b.paint, b.paint
 	s.blocks = append(s.blocks, b)
@@ -77,7 +77,7 @@ func closeIt(s *reentry) {
 
 func endTheLevel(s *reentry) {
 	var leaks Leaks
-	level := s.m.levels
+	level := s.m.level.begun
 	s.atBorder("EndLevel", func() (err error) { leaks, err = s.m.EndLevel(); return err }, func() { s.ended(leaks, level) })
 }
 
@@ -92,7 +92,7 @@ var readers = []operation{
 	func(s *reentry) { s.atBorder("EndFrame", s.m.EndFrame, func() {}) },
 	func(s *reentry) {
 		s.atBorder("BeginLevel", s.m.BeginLevel, func() {
-			if n := s.m.level.Used(); n != 0 {
+			if n := s.m.level.arena.Used(); n != 0 {
 				s.failf("the level begins with %d bytes", n)
 			}
 		})
@@ -215,7 +215,7 @@ func freeObject(s *reentry) {
 
 // addFuncs registers callbacks of a pool: statistics that read, a reset and a close.
 func addFuncs(s *reentry) {
-	if len(s.m.pools) > 12 {
+	if len(s.m.pools.all) > 12 {
 		return
 	}
 	stats := func() (st memory.Stats) { s.callback("stats", readers, true); return st }

@@ -31,58 +31,27 @@ func (m *Manager) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if off < m.size {
 		switch Tier(m.route[off>>regionShift]) {
 		case Slab:
-			return m.slab.Resize(p, oldSize, newSize)
+			return m.slab.heap.Resize(p, oldSize, newSize)
 		case Large:
-			return m.large.Resize(p, oldSize, newSize)
+			return m.large.heap.Resize(p, oldSize, newSize)
 		}
 	}
 	return m.resizeRare(p, oldSize, newSize)
 }
 
-// resizeRare resizes what does not lie in slab or large, or says what is wrong with it.
+// resizeRare resizes what does not lie in slab or large, or panics with what is wrong.
 //
 //go:noinline
 func (m *Manager) resizeRare(p unsafe.Pointer, oldSize, newSize uintptr) bool {
-	off := uintptr(p) - uintptr(m.base)
-	if off >= m.size {
+	t, ok := m.tierOf(p)
+	if !ok {
 		panic(m.misuse("Resize", p, oldSize, m.foreign()))
 	}
-	route := m.route[off>>regionShift]
-	if route >= routeSlab {
-		return m.resizeTagged(route, p, oldSize, newSize)
+	ok, live := m.states[t].resize(m, p, oldSize, newSize)
+	if !live {
+		panic(m.misuse("Resize", p, oldSize, m.dead(t)))
 	}
-	switch m.arenaOf(route, p) {
-	case Static:
-		if m.static.holds(p, oldSize, true) {
-			return newSize == oldSize
-		}
-	case Frame:
-		if m.frames.Live(p) {
-			return m.resizeFrame(p, oldSize, newSize)
-		}
-	case Level:
-		if m.level.Live(p) {
-			return m.level.Resize(p, oldSize, newSize)
-		}
-	case Pools:
-		panic(m.misuse("Resize", p, oldSize, ofPool))
-	default:
-		if m.inScratch(route, p) {
-			panic(m.misuse("Resize", p, oldSize, ofScratch))
-		}
-		m.mustFitWorker("Resize", route, p, oldSize)
-		return newSize == oldSize
-	}
-	panic(m.misuse("Resize", p, oldSize, m.dead(route)))
-}
-
-// resizeFrame resizes a block of the frame tier; no frame grows when it is over.
-func (m *Manager) resizeFrame(p unsafe.Pointer, oldSize, newSize uintptr) bool {
-	if m.phase&inFrame == 0 && newSize > oldSize {
-		m.frames.Resize(p, oldSize, oldSize)
-		return false
-	}
-	return m.frames.Resize(p, oldSize, newSize)
+	return ok
 }
 
 // Resize changes the size of a live block where it lies, on the worker's own goroutine, having

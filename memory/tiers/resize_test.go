@@ -50,7 +50,7 @@ func TestManager_ResizeDoesWhatTheTierCan(t *testing.T) {
 		}
 		must(t, m.Check())
 	}
-	part := m.carves[Inbox].Memory()
+	part := m.inbox.parts[0].Memory()
 	_, scratch := m.cfg.scratchBytes()
 	part.Size = m.cfg.Reserve[Inbox] - scratch
 	if m.Resize(unsafe.Add(part.Base, part.Size-1), 1, 2) { // as far as the game can know
@@ -76,7 +76,7 @@ func TestManager_ResizeRefusesWhatFreeRefuses(t *testing.T) {
 	_, scratch := m.cfg.scratchBytes()
 	for _, c := range append(m.refusals(t),
 		refusal{"a worker's, longer than its heap", m.ofWorker, 4<<20 + 1, "no block of that size lies there in the worker's heap"},
-		refusal{"a worker's, the last byte of its heap", unsafe.Add(m.carves[Inbox].Memory().Base, m.cfg.Reserve[Inbox]-scratch-1), 2, "no block of that size"},
+		refusal{"a worker's, the last byte of its heap", unsafe.Add(m.inbox.parts[0].Memory().Base, m.cfg.Reserve[Inbox]-scratch-1), 2, "no block of that size"},
 		refusal{"nothing", nil, 0, "no tier of this manager owns the address"},
 	) {
 		for _, to := range []uintptr{0, c.size, c.size + 1} {
@@ -148,14 +148,14 @@ func TestManager_AGrownBlockKeepsItsLevel(t *testing.T) {
 	}
 	leaks, err := m.EndLevel()
 	must(t, err)
-	if leaks.Slab.Blocks != 0 || leaks.Large.Blocks != 1 || leaks.Large.Bytes < 60_000 {
+	if leaks.Tiers[Slab].Blocks != 0 || leaks.Tiers[Large].Blocks != 1 || leaks.Tiers[Large].Bytes < 60_000 {
 		t.Errorf("%v; want the block that grew, and not the older one", leaks)
 	}
 	must(t, m.BeginLevel())
 	if _, err = memory.Grow(m, q, 60_000, 2<<20, 16); err != nil {
 		t.Fatal(err)
 	}
-	if leaks, err = m.EndLevel(); err != nil || leaks.Large.Blocks != 0 {
+	if leaks, err = m.EndLevel(); err != nil || leaks.Tiers[Large].Blocks != 0 {
 		t.Errorf("%v, %v: it grew where it lies, and is older than the level", leaks, err)
 	}
 	must(t, m.Check())

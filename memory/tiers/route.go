@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/remote"
 )
 
@@ -33,10 +32,10 @@ func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	if off < m.size {
 		switch Tier(m.route[off>>regionShift]) {
 		case Slab:
-			m.slab.Free(p, size)
+			m.slab.heap.Free(p, size)
 			return
 		case Large:
-			m.large.Free(p, size)
+			m.large.heap.Free(p, size)
 			return
 		}
 	}
@@ -50,138 +49,69 @@ func (m *Manager) FreeAny(p unsafe.Pointer) {
 	if off < m.size {
 		switch Tier(m.route[off>>regionShift]) {
 		case Slab:
-			m.slab.FreeAny(p)
+			m.slab.heap.FreeAny(p)
 			return
 		case Large:
-			m.large.FreeAny(p)
+			m.large.heap.FreeAny(p)
 			return
 		}
 	}
 	m.freeRare("FreeAny", p, 0, false)
 }
 
-// freeRare frees what does not lie in slab or large, or says what is wrong with it.
+// freeRare frees what does not lie in slab or large, or panics with what is wrong.
 //
 //go:noinline
 func (m *Manager) freeRare(op string, p unsafe.Pointer, size uintptr, known bool) {
 	if p == nil {
 		return
 	}
-	off := uintptr(p) - uintptr(m.base)
-	if off >= m.size {
+	route, ok := m.routeOf(p)
+	if !ok {
 		panic(m.misuse(op, p, size, m.foreign()))
 	}
-	route := m.route[off>>regionShift]
-	if route >= routeSlab {
-		m.freeTagged(op, route, p, size, known)
-		return
-	}
-	live := true
-	switch m.arenaOf(route, p) {
-	case Static:
-		live = m.static.holds(p, size, known)
-	case Frame:
-		if live = m.frames.Live(p); live && known {
-			m.frames.Free(p, size)
-		}
-	case Level:
-		if live = m.level.Live(p); live && known {
-			m.level.Free(p, size)
-		}
-	case Pools:
-		panic(m.misuse(op, p, size, ofPool))
+	live := false
+	switch route { // with tags most blocks are of these two, and a call through states costs 3 ns more
+	case routeSlab:
+		live = m.slab.free(m, op, p, size, known)
+	case routeLarge:
+		live = m.large.free(m, op, p, size, known)
 	default:
-		if m.inScratch(route, p) {
-			panic(m.misuse(op, p, size, ofScratch))
-		}
-		if known {
-			m.mustFitWorker(op, route, p, size)
-		}
-		m.outbox[route-Count].send(p, size, known && m.phase&inFrame != 0)
+		live = m.states[tierOfRoute[route]].free(m, op, p, size, known)
 	}
 	if !live {
-		panic(m.misuse(op, p, size, m.dead(route)))
+		panic(m.misuse(op, p, size, m.dead(tierOfRoute[route])))
 	}
 }
 
-// mustFitWorker panics if no block of size bytes can lie at p, in a worker's heap, and in debug builds if
-// the newest block there had another size.
-func (m *Manager) mustFitWorker(op string, route uint8, p unsafe.Pointer, size uintptr) {
-	part := m.carves[route-uint8(Count)+uint8(Inbox)].Memory()
-	_, scratch := m.cfg.scratchBytes()
-	if size > m.cfg.Reserve[Inbox]-scratch-(uintptr(p)-uintptr(part.Base)) {
-		panic(m.misuse(op, p, size, "no block of that size lies there in the worker's heap"))
-	}
-	if w := m.workers[route-uint8(Count)]; invariant.Debug && w.sizes.GenerationAt(p) != 0 && w.sizes.SizeAt(p) != size {
-		panic(m.misuse(op, p, size, fmt.Sprintf("wrong size: the worker's block was requested with %d bytes, not %d", w.sizes.SizeAt(p), size)))
-	}
+// dead says what is wrong with an address at which no live block of the tier starts.
+func (m *Manager) dead(t Tier) string {
+	return fmt.Sprintf("no live block of the %s tier: it was freed with its %s, or never existed", t, moments[table[t].Freed])
 }
-
-// arenaOf returns the tier of a route that is not of slab and large. Where the pools begin a block of no
-// bytes may stand that is of the level: behind its last byte, when it is full.
-func (m *Manager) arenaOf(route uint8, p unsafe.Pointer) Tier {
-	if Tier(route) == Pools && m.level.Live(p) {
-		return Level
-	}
-	return Tier(route)
-}
-
-const ofPool = "the block belongs to a pool; free it through its pool's handle"
-
-// dead says what is wrong with an address of static, frame or level.
-func (m *Manager) dead(route uint8) string {
-	return fmt.Sprintf("no live block of the %s tier: it died with its %s, or never was one", Tier(route), lifetimes[route])
-}
-
-// lifetimes are what the blocks of the first tiers die with.
-var lifetimes = [...]string{Static: "level", Frame: "frame", Level: "level"}
 
 // SizeOf returns the usable bytes of a live block of slab or large, and the size of a static
 // buffer: of its class in slab, what was asked for in the others. Every other address panics
 // with a *memory.Misuse: arenas keep no sizes, pools have types, and a worker's books are the
 // worker's.
 func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
-	t, ok := m.TierOf(p)
+	t, ok := m.tierOf(p)
 	if !ok {
 		panic(m.misuse("SizeOf", p, 0, m.foreign()))
 	}
-	switch t {
-	case Slab:
-		return m.slab.SizeOf(p)
-	case Large:
-		return m.large.SizeOf(p)
-	case Static:
-		if size, ok := m.static.sizeOf(p); ok {
-			return size
-		}
-		panic(m.misuse("SizeOf", p, 0, "no static buffer starts there"))
+	size, kept := m.states[t].sizeOf(m, p)
+	if !kept {
+		panic(m.misuse("SizeOf", p, 0, fmt.Sprintf("the %s tier keeps no sizes that the game goroutine may read", t)))
 	}
-	panic(m.misuse("SizeOf", p, 0, fmt.Sprintf("the %s tier keeps no sizes that the game goroutine may read", t)))
+	return size
 }
 
 // TierOf returns the tier that owns the address, and false where none does. The blocks of a
 // worker are of the Inbox tier.
-func (m *Manager) TierOf(p unsafe.Pointer) (Tier, bool) {
-	off := uintptr(p) - uintptr(m.base)
-	if off >= m.size {
-		return 0, false
-	}
-	return tierOf(m.route[off>>regionShift]), true
-}
-
-func tierOf(route uint8) Tier {
-	switch route {
-	case routeSlab:
-		return Slab
-	case routeLarge:
-		return Large
-	}
-	return min(Tier(route), Inbox)
-}
+func (m *Manager) TierOf(p unsafe.Pointer) (Tier, bool) { return m.tierOf(p) }
 
 // Owns reports whether p lies in one of the tiers, live or not.
 func (m *Manager) Owns(p unsafe.Pointer) bool {
-	_, ok := m.TierOf(p)
+	_, ok := m.tierOf(p)
 	return ok
 }
 
@@ -204,11 +134,11 @@ func (m *Manager) Extent() uintptr { return m.size }
 // object of a pool, are found later: the call that frees the batch panics, and the next call goes on
 // after that block. Blocks that are sent after Close are not freed; Flush and Close of the Freer
 // return an error that wraps memory.ErrClosed then.
-func (m *Manager) NewFreer() *remote.Freer { return m.home.NewFreer() }
+func (m *Manager) NewFreer() *remote.Freer { return m.returned.NewFreer() }
 
 // Coming returns what Freers have sent to the game goroutine, and what of it has come home. Safe for
 // concurrent use.
-func (m *Manager) Coming() remote.Stats { return m.home.Stats() }
+func (m *Manager) Coming() remote.Stats { return m.returned.Stats() }
 
 func (m *Manager) foreign() string {
 	if m.phase >= closing && m.size == 0 {
@@ -218,7 +148,7 @@ func (m *Manager) foreign() string {
 }
 
 func (m *Manager) noWorker(k int) *memory.Misuse {
-	return &memory.Misuse{Package: "tiers", Op: "Worker", Reason: fmt.Sprintf("there is no worker %d of %d; they count from 0", k, len(m.workers))}
+	return &memory.Misuse{Package: "tiers", Op: "Worker", Reason: fmt.Sprintf("there is no worker %d of %d; they count from 0", k, len(m.inbox.workers))}
 }
 
 func (m *Manager) misuse(op string, p unsafe.Pointer, size uintptr, reason string) *memory.Misuse {

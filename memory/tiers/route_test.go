@@ -57,11 +57,11 @@ func (m *furnished) refusals(t testing.TB) []refusal {
 		{"large, a byte less", m.ofLarge, 9_999, "wrong size: the block was requested with 10000 bytes, not 9999"},
 		{"large, a size of slab", m.ofLarge, 100, "wrong size"},
 		{"large, interior", unsafe.Add(m.ofLarge, 512), 10_000, "interior pointer"},
-		{"static, another size", m.ofStatic, 5001, "no live block of the static tier: it died with its level, or never was one"},
+		{"static, another size", m.ofStatic, 5001, "no live block of the static tier: it was freed with its level, or never existed"},
 		{"static, interior", unsafe.Add(m.ofStatic, 16), 5000, "no live block of the static tier"},
-		{"frame, beyond what is in use", unsafe.Add(m.ofFrame, 200), 100, "no live block of the frame tier: it died with its frame"},
+		{"frame, beyond what is in use", unsafe.Add(m.ofFrame, 200), 100, "no live block of the frame tier: it was freed with its frame"},
 		{"frame, too long", m.ofFrame, 101, "arena."},
-		{"level, beyond what is in use", unsafe.Add(m.ofLevel, 101), 0, "no live block of the level tier: it died with its level"},
+		{"level, beyond what is in use", unsafe.Add(m.ofLevel, 101), 0, "no live block of the level tier: it was freed with its level"},
 		{"level, too long", m.ofLevel, 200, "arena."},
 		{"a pool's", m.ofPool, 128, "the block belongs to a pool"},
 		{"another manager's", foreign, 100, "no tier of this manager owns the address"},
@@ -144,14 +144,14 @@ func TestManager_FreeAnyMakesEveryOtherCheck(t *testing.T) {
 	must(t, m.EndFrame())
 	_, err := m.EndLevel()
 	must(t, err)
-	memtest.Misuse(t, func() { m.Free(m.ofLevel, 100) }, "died with its level")
-	memtest.Misuse(t, func() { m.Free(m.ofStatic, 5000) }, "died with its level")
+	memtest.Misuse(t, func() { m.Free(m.ofLevel, 100) }, "freed with its level")
+	memtest.Misuse(t, func() { m.Free(m.ofStatic, 5000) }, "freed with its level")
 	for range m.cfg.Frames {
 		m.FreeAny(m.ofFrame) // still readable
 		must(t, m.BeginFrame())
 		must(t, m.EndFrame())
 	}
-	memtest.Misuse(t, func() { m.Free(m.ofFrame, 100) }, "died with its frame")
+	memtest.Misuse(t, func() { m.Free(m.ofFrame, 100) }, "freed with its frame")
 }
 
 func TestManager_AFreeThatCameFromElsewhereIsRefusedAlike(t *testing.T) {
@@ -190,12 +190,14 @@ func TestManager_TierOfEndsWithTheReservation(t *testing.T) {
 	cfg := small()
 	cfg.Source = memtest.NewMargins() // for the address in front of the reservation
 	m := furnish(t, cfg)
-	for i, want := range []Tier{Static, Frame, Level, Pools, Slab, Large, Inbox, Inbox} {
-		part := m.carves[i].Memory()
+	i := 0
+	for _, part := range m.eachPart {
+		part, want := part.Memory(), min(Tier(i), Inbox)
+		i++
 		for _, off := range []uintptr{0, part.Size - 1} {
 			p := unsafe.Add(part.Base, off)
 			if got, ok := m.TierOf(p); got != want || !ok || !m.Owns(p) {
-				t.Errorf("byte %d of carve %d is in %v, %t; want %v", off, i, got, ok, want)
+				t.Errorf("byte %d of part %d is in %v, %t; want %v", off, i, got, ok, want)
 			}
 		}
 	}
@@ -292,7 +294,7 @@ func TestManager_KnowsTheSizesOfAnyStaticBuffers(t *testing.T) {
 	a, err := m.Declare(p)
 	must(t, err)
 	for id, want := range map[uint32]uintptr{7: 5000, 1 << 31: 3000} {
-		if size, ok := m.static.sizeOf(a.Get(id)); !ok || size != want {
+		if size, ok := m.static.sizeOf(m, a.Get(id)); !ok || size != want {
 			t.Errorf("buffer %d: %d bytes, %t; want %d", id, size, ok, want)
 		}
 	}

@@ -3,7 +3,6 @@ package tiers
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
@@ -22,12 +21,12 @@ type scratch struct {
 	stats  memory.Stats  // at the last border
 }
 
-// scratchBytes returns the size of a worker's scratch arena, and how much of the addresses of the
-// worker's heap it takes: a carve leaves room in front of it. Builds whose expired frames rest
-// ([arena.RestingFrames]) have addresses for those behind; see [Config.span].
+// scratchBytes returns the size of a worker's scratch arena, and the addresses that it takes from the
+// worker's heap: a gap before it, and one after it, where a block of no bytes may start. Builds whose
+// expired frames rest, see arena.RestingFrames, have addresses for those after the second gap.
 func (c *Config) scratchBytes() (size, addresses uintptr) {
 	size = min(align.Up(c.Scratch, page.BaseAlign), align.Down(c.Reserve[Inbox]/2, page.BaseAlign))
-	return size, size + page.BaseAlign
+	return size, size + 2*page.BaseAlign
 }
 
 func (s *scratch) init(src page.Source, size uintptr) (err error) {
@@ -144,12 +143,3 @@ func (w *Worker) closeScratch() error {
 
 // over notes that the arena has closed, or that its source has.
 func (s *scratch) over() { s.busy, s.cur, s.stats = false, s.shut, s.frames.Stats() }
-
-// inScratch reports whether p, which lies in a worker's part, lies in its scratch arena.
-func (m *Manager) inScratch(route uint8, p unsafe.Pointer) bool {
-	part := m.carves[route-uint8(Count)+uint8(Inbox)].Memory()
-	_, addresses := m.cfg.scratchBytes()
-	return uintptr(p)-uintptr(part.Base) >= m.cfg.Reserve[Inbox]-addresses
-}
-
-const ofScratch = "the block lies in a worker's scratch arena; it dies with its task"

@@ -71,7 +71,7 @@ func TestWorker_TasksOutOfOrderSaySo(t *testing.T) {
 	_, err = w.BeginTask()
 	wrong(err, "BeginTask inside a task; EndTask first")
 	p := alloc(t, a, 100)
-	memtest.Misuse(t, func() { m.Free(p, 100) }, "tiers.Free", "the block lies in a worker's scratch arena; it dies with its task")
+	memtest.Misuse(t, func() { m.Free(p, 100) }, "tiers.Free", "the block lies in a worker's scratch arena; it is freed when its task ends")
 	memtest.Misuse(t, func() { m.FreeAny(p) }, "tiers.FreeAny", "scratch arena")
 	memtest.Misuse(t, func() { m.Resize(p, 100, 10) }, "tiers.Resize", "scratch arena")
 	if tier, ok := m.TierOf(p); tier != Inbox || !ok {

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
 )
 
 type stats = memory.Stats
@@ -48,47 +49,39 @@ func (s TierStats) Used() float64 {
 // Stats returns the books of one tier. It does not allocate. Those of Inbox are the sum over the
 // workers, see [Worker.Stats]. For what is no tier they are zero.
 func (m *Manager) Stats(t Tier) (s memory.Stats) {
-	switch t {
-	case Static:
-		s = m.static.stats()
-	case Frame:
-		s = m.frames.Stats()
-	case Level:
-		s = m.level.Stats()
-	case Pools:
-		s = m.poolStats()
-	case Slab:
-		s = m.slab.Stats()
-	case Large:
-		s = m.large.Stats()
-	case Inbox:
-		for _, w := range m.workers {
-			s = s.Add(w.Stats())
-		}
+	if t >= Count {
+		return s
 	}
+	s = m.states[t].stats(m)
 	s.Reserved = 0
-	if m.size > 0 && t < Count {
+	if m.size > 0 {
 		s.Reserved = uint64(m.cfg.reserved(t))
 	}
 	return s
 }
+
+// Pages returns what the options for huge pages and prefaulting of the manager's source have brought
+// so far. Safe for concurrent use.
+func (m *Manager) Pages() page.Granted { return page.GrantedBy(m.cfg.Source) }
 
 // Span returns the addresses that a tier is cut, whether they are committed or not; of Inbox those of
 // all workers, one after the other, of the static tier those that [Manager.Declare] takes buffers from.
 // It is for whoever asks the system about them, as package resident does. For what is no tier, without
 // workers, and after Close it is nil and 0.
 func (m *Manager) Span(t Tier) (base unsafe.Pointer, size uintptr) {
-	first, end := int(t), int(t)+1
-	if t == Inbox {
-		end = len(m.carves)
-	}
-	if m.size == 0 || t >= Count || first >= end {
+	if m.size == 0 || t >= Count {
 		return nil, 0
 	}
-	for _, c := range m.carves[first:end] {
-		size += c.Memory().Size
+	for route, part := range m.eachPart {
+		if tierOfRoute[route] != t {
+			continue
+		}
+		if base == nil {
+			base = part.Memory().Base
+		}
+		size += part.Memory().Size
 	}
-	return m.carves[first].Memory().Base, size
+	return base, size
 }
 
 // allStats returns the books of every tier.
@@ -103,7 +96,7 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 func (m *Manager) Snapshot(s *Snapshot) {
 	m.pacer.read()
 	tags := s.Tags[:0]
-	*s = Snapshot{Frame: m.frame, Level: m.levels, InLevel: m.InLevel(), Go: m.pacer.now, RSS: m.rss.read()}
+	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.InLevel(), Go: m.pacer.now, RSS: m.rss.read()}
 	known := s.Go.Total
 	for t := range Tier(Count) {
 		now := m.Stats(t)
@@ -129,10 +122,13 @@ type ring struct {
 // inUse returns each tier's bytes in use at the end of a frame. Of the frame tier it is this
 // frame's buffer alone: what the frame needed.
 func (m *Manager) inUse() (used [Count]float32) {
-	for t := range Tier(Count) {
-		used[t] = float32(m.Stats(t).InUse)
+	for t, state := range m.states {
+		if s, ok := state.(interface{ inUse() uintptr }); ok {
+			used[t] = float32(s.inUse())
+		} else {
+			used[t] = float32(state.stats(m).InUse)
+		}
 	}
-	used[Frame] = float32(m.cur.Used())
 	return used
 }
 

@@ -50,23 +50,9 @@ type Tag struct {
 	failures uint64
 	frame    TagArena
 	level    TagArena
-	atLevel  books // in slab when the level began, for builds that cannot tell its blocks
+	atLevel  tagCounts // in slab when the level began, for builds that cannot tell its blocks
 	owner    invariant.Owner
 }
-
-// tags are the manager's.
-type tags struct {
-	all   []*Tag // that of id 1 first
-	slab  slabNotes
-	large largeNotes
-}
-
-// The routes of slab and large where blocks may have tags: Free, FreeAny and Resize find no tier
-// they know and take the slow way, so that without tags they need not ask.
-const (
-	routeSlab  = uint8(Count) + maxWorkers // Count+k is worker k
-	routeLarge = routeSlab + 1
-)
 
 // Tag returns the tag of that name, and makes it where there is none: call it when the game
 // starts, and keep what it returns. A name has 1 to MaxTagName bytes, printable. Up to MaxTags can
@@ -77,7 +63,7 @@ func (m *Manager) Tag(name string) (*Tag, error) {
 		return nil, fmt.Errorf("tiers: tag %q: %w", name, memory.ErrClosed)
 	}
 	m.owner.Touch()
-	for _, t := range m.tags.all {
+	for _, t := range m.tags {
 		if t.name == name {
 			return t, nil
 		}
@@ -85,14 +71,14 @@ func (m *Manager) Tag(name string) (*Tag, error) {
 	if err := badTagName(name); err != nil {
 		return nil, fmt.Errorf("tiers: tag %.60q: %w: %w", name, err, memory.ErrConfig)
 	}
-	if len(m.tags.all) == MaxTags {
+	if len(m.tags) == MaxTags {
 		return nil, fmt.Errorf("tiers: tag %q: there are %d tags already, and no more are possible", name, MaxTags)
 	}
-	t := &Tag{m: m, name: name, id: uint8(len(m.tags.all) + 1)}
+	t := &Tag{m: m, name: name, id: uint8(len(m.tags) + 1)}
 	t.frame.tag, t.level.tag, t.level.level = t, t, true
-	reach(&m.tags.slab.books, t.id)
-	reach(&m.tags.large.books, t.id)
-	m.tags.all = append(m.tags.all, t)
+	reach(&m.slab.notes.counts, t.id)
+	reach(&m.large.notes.counts, t.id)
+	m.tags = append(m.tags, t)
 	return t, nil
 }
 
@@ -132,7 +118,7 @@ func noTag(op string) *memory.Misuse {
 func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	m := t.of("Alloc")
 	t.owner.Touch()
-	p, err := m.slab.Alloc(size, align)
+	p, err := m.slab.heap.Alloc(size, align)
 	if !m.cfg.Tags {
 		return p, err
 	}
@@ -143,12 +129,12 @@ func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 		return nil, err
 	}
 	if m.route[(uintptr(p)-uintptr(m.base))>>regionShift] == routeSlab {
-		class := m.slab.SizeOf(p)
-		m.tags.slab.add(t.id, p, class, size)
+		class := m.slab.heap.SizeOf(p)
+		m.slab.notes.add(t.id, p, class, size)
 	} else {
-		m.tags.large.add(t.id, p, size)
+		m.large.notes.add(t.id, p, size)
 	}
-	t.peak = max(t.peak, m.tags.used(t.id))
+	t.peak = max(t.peak, m.taggedBytes(t.id))
 	return p, nil
 }
 
@@ -157,9 +143,9 @@ func refused(err error) bool {
 	return errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)
 }
 
-// used returns the bytes in use under a tag in slab and large.
-func (s *tags) used(id uint8) uint64 {
-	return s.slab.books[id].used + s.large.books[id].used
+// taggedBytes returns the bytes in use under a tag in slab and large.
+func (m *Manager) taggedBytes(id uint8) uint64 {
+	return m.slab.notes.counts[id].used + m.large.notes.counts[id].used
 }
 
 // Free is Manager.Free: it frees any block of the manager's, for the tag that it is of.
@@ -187,78 +173,17 @@ func (t *Tag) Extent() uintptr { return t.of("Extent").Extent() }
 
 // TagOf returns the tag that a live block of slab or large was handed out under, or nil.
 func (m *Manager) TagOf(p unsafe.Pointer) *Tag {
-	id := m.tags.slab.tagOf(p)
+	id := m.slab.notes.tagOf(p)
 	if id == 0 {
-		id = m.tags.large.tagOf(p)
+		id = m.large.notes.tagOf(p)
 	}
 	if id != 0 {
-		return m.tags.all[id-1]
+		return m.tags[id-1]
 	}
 	return nil
 }
 
-// freeTagged frees a block of slab or large where there may be tags.
-func (m *Manager) freeTagged(op string, route uint8, p unsafe.Pointer, size uintptr, known bool) {
-	if route != routeSlab {
-		m.freeLarge(op, p, size, known)
-		return
-	}
-	n, class := m.tags.slab.at(p)
-	if n != nil && known && n.size(class) != size {
-		panic(m.otherSize(op, p, size, n.tag(), n.size(class)))
-	}
-	if known {
-		m.slab.Free(p, size)
-	} else {
-		m.slab.FreeAny(p)
-	}
-	if n != nil {
-		m.tags.slab.remove(n, class)
-	}
-}
-
-func (m *Manager) freeLarge(op string, p unsafe.Pointer, size uintptr, known bool) {
-	tag, noted := m.tags.large.at(p)
-	if tag != 0 && known && noted != size {
-		panic(m.otherSize(op, p, size, tag, noted))
-	}
-	if known {
-		m.large.Free(p, size)
-	} else {
-		m.large.FreeAny(p)
-	}
-	if tag != 0 {
-		m.tags.large.remove(p, tag, noted)
-	}
-}
-
-// resizeTagged resizes a block of slab or large where there may be tags.
-func (m *Manager) resizeTagged(route uint8, p unsafe.Pointer, oldSize, newSize uintptr) bool {
-	if route == routeSlab {
-		n, class := m.tags.slab.at(p)
-		if n != nil && n.size(class) != oldSize {
-			panic(m.otherSize("Resize", p, oldSize, n.tag(), n.size(class)))
-		}
-		ok := m.slab.Resize(p, oldSize, newSize)
-		if ok && n != nil {
-			m.tags.slab.resized(n, class, newSize)
-		}
-		return ok
-	}
-	tag, noted := m.tags.large.at(p)
-	if tag != 0 && noted != oldSize {
-		panic(m.otherSize("Resize", p, oldSize, tag, noted))
-	}
-	ok := m.large.Resize(p, oldSize, newSize)
-	if ok && tag != 0 {
-		m.tags.large.resized(p, tag, noted, newSize)
-		t := m.tags.all[tag-1]
-		t.peak = max(t.peak, m.tags.used(tag))
-	}
-	return ok
-}
-
 func (m *Manager) otherSize(op string, p unsafe.Pointer, size uintptr, tag uint8, noted uintptr) *memory.Misuse {
 	return m.misuse(op, p, size, fmt.Sprintf("wrong size: the block, of tag %q, was requested with %d bytes, not %d; or it was freed past the manager, and this is another one",
-		m.tags.all[tag-1].name, noted, size))
+		m.tags[tag-1].name, noted, size))
 }

@@ -121,7 +121,7 @@ func TestManager_TheSameNameIsTheSameTagAndNamesAreChecked(t *testing.T) {
 		}
 	}
 	newTag(t, m, strings.Repeat("y", 48))
-	for i := len(m.tags.all); i < MaxTags; i++ {
+	for i := len(m.tags); i < MaxTags; i++ {
 		newTag(t, m, fmt.Sprint(i))
 	}
 	if _, err := m.Tag("one more"); err == nil || err.Error() != `tiers: tag "one more": there are 255 tags already, and no more are possible` {
@@ -187,7 +187,7 @@ func TestTag_BooksFollowTheBlockWhoeverFreesIt(t *testing.T) {
 			"by another tag":     func(p unsafe.Pointer) { audio.Free(p, size) },
 			"by the manager":     func(p unsafe.Pointer) { m.Free(p, size) },
 			"by address alone":   func(p unsafe.Pointer) { m.FreeAny(p) },
-			"by another routine": func(p unsafe.Pointer) { freer.Free(p); must(t, freer.Flush()); m.home.Drain() },
+			"by another routine": func(p unsafe.Pointer) { freer.Free(p); must(t, freer.Flush()); m.returned.Drain() },
 		} {
 			before := ai.Stats()
 			p := alloc(t, ai, size)
@@ -286,7 +286,7 @@ func TestTag_OffItPassesOnAndCountsNothing(t *testing.T) {
 	if s := ai.Stats(); s != (memory.Stats{}) || w.Stats() != s || ai.Frame().Taken() != (Bumped{}) || ai.Level().Taken() != (Bumped{}) || snap.Tags != nil {
 		t.Errorf("%+v, %+v", s, snap.Tags)
 	}
-	if n := len(m.tags.slab.units) + len(m.tags.large.units); n != 0 || m.workers[0].tags != nil {
+	if n := len(m.slab.notes.units) + len(m.large.notes.units); n != 0 || m.inbox.workers[0].tags != nil {
 		t.Errorf("%d units of notes", n)
 	}
 	m.Free(p, 100)

@@ -57,9 +57,9 @@ func (a *TagArena) used(m *Manager) uintptr {
 	case m.phase >= closing:
 		return 0
 	case a.level:
-		return m.level.Used()
+		return m.level.arena.Used()
 	}
-	return m.frames.Current().Used()
+	return m.frame.ring.Current().Used()
 }
 
 // Taken returns what was taken since the frame, or the level, began: of the frame that is open or,
@@ -67,7 +67,7 @@ func (a *TagArena) used(m *Manager) uintptr {
 // whatever became of them.
 func (a *TagArena) Taken() Bumped {
 	m := a.of("Taken")
-	if !a.level && a.begun != m.frame {
+	if !a.level && a.begun != m.frame.begun {
 		return Bumped{}
 	}
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
@@ -119,16 +119,16 @@ func (a *TagArena) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // owns panics where p does not lie in the tier.
 func (a *TagArena) owns(m *Manager, op string, p unsafe.Pointer, size uintptr) {
 	a.owner.Touch()
-	if t, ok := m.TierOf(p); !ok {
+	if t, ok := m.tierOf(p); !ok {
 		panic(m.misuse(op, p, size, m.foreign()))
-	} else if m.arenaOf(uint8(t), p) != a.tier() {
+	} else if t != a.tier() {
 		panic(m.misuse(op, p, size, fmt.Sprintf("the block does not lie in the %s tier, but in %s", a.tier(), t)))
 	}
 }
 
 // Owns reports whether p lies in the frame tier, or in the level's.
 func (a *TagArena) Owns(p unsafe.Pointer) bool {
-	t, ok := a.of("Owns").TierOf(p)
+	t, ok := a.of("Owns").tierOf(p)
 	return ok && t == a.tier()
 }
 
@@ -138,8 +138,8 @@ func (a *TagArena) took(was uintptr, blocks uint64) {
 	if !m.cfg.Tags {
 		return
 	}
-	if !a.level && a.begun != m.frame {
-		a.begun, a.taken = m.frame, Bumped{}
+	if !a.level && a.begun != m.frame.begun {
+		a.begun, a.taken = m.frame.begun, Bumped{}
 	}
 	now := a.used(m)
 	if now >= was {
@@ -151,9 +151,9 @@ func (a *TagArena) took(was uintptr, blocks uint64) {
 	a.taken.Blocks += blocks
 }
 
-// endLevel has all tags forget what they took from the level.
-func (s *tags) endLevel() {
-	for _, t := range s.all {
+// forgetTaken counts nothing as taken from the level: it has ended.
+func (m *Manager) forgetTaken() {
+	for _, t := range m.tags {
 		t.level.taken = Bumped{}
 	}
 }

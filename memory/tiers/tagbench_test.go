@@ -64,7 +64,7 @@ func BenchmarkTag(b *testing.B) {
 					live[i] = p
 				}
 				if c.tag {
-					bytes := 8*len(m.tags.slab.units) + 4*notesWords(m) + 4*len(m.tags.large.units) + 4*int(m.tags.large.next)
+					bytes := 8*len(m.slab.notes.units) + 4*notesWords(m) + 4*len(m.large.notes.units) + 4*int(m.large.notes.next)
 					b.ReportMetric(float64(bytes)/n, "notes-B/block")
 				}
 			})
@@ -129,7 +129,7 @@ func BenchmarkHome(b *testing.B) {
 				}
 				_ = f.Flush()
 				b.StartTimer()
-				m.home.Drain()
+				m.returned.Drain()
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/block")
 		})

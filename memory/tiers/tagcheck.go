@@ -11,25 +11,25 @@ import (
 // tags verifies the notes of every heap that the game goroutine may read, and the tags' peaks.
 func (c *checker) tags() {
 	m := c.m
-	small, large := &m.tags.slab, &m.tags.large
+	small, large := &m.slab.notes, &m.large.notes
 	c.notes(Slab, small.base, small.size, func(have memory.Stats, base unsafe.Pointer) []error {
-		return small.check(have, base, m.slab.SizeOf, len(m.tags.all))
+		return small.check(have, base, m.slab.heap.SizeOf, len(m.tags))
 	})
 	c.notes(Large, large.base, large.size, func(have memory.Stats, base unsafe.Pointer) []error {
-		return large.check(have, base, m.large.SizeOf, len(m.tags.all))
+		return large.check(have, base, m.large.heap.SizeOf, len(m.tags))
 	})
-	for i, t := range m.tags.all {
+	for i, t := range m.tags {
 		if t.m != m || int(t.id) != i+1 || t.frame.tag != t || t.level.tag != t || t.frame.level || !t.level.level {
 			c.fail("tag %d, %q, calls itself %d", i+1, t.name, t.id)
 			return
 		}
-		if m.cfg.Tags && t.peak < m.tags.used(t.id) {
-			c.fail("tag %q has %d bytes in use, and had %d at most", t.name, m.tags.used(t.id), t.peak)
+		if m.cfg.Tags && t.peak < m.taggedBytes(t.id) {
+			c.fail("tag %q has %d bytes in use, and had %d at most", t.name, m.taggedBytes(t.id), t.peak)
 		}
-		if a := &t.frame; a.begun > m.frame || a.Taken().Bytes > uint64(m.frames.Stats().Reserved) {
-			c.fail("tag %q took %d bytes of frame %d, and it is frame %d", t.name, a.taken.Bytes, a.begun, m.frame)
+		if a := &t.frame; a.begun > m.frame.begun || a.Taken().Bytes > uint64(m.frame.ring.Stats().Reserved) {
+			c.fail("tag %q took %d bytes of frame %d, and it is frame %d", t.name, a.taken.Bytes, a.begun, m.frame.begun)
 		}
-		if a := &t.level; a.taken.Bytes > m.level.Stats().Reserved || a.taken != (Bumped{}) && m.phase&inLevel == 0 {
+		if a := &t.level; a.taken.Bytes > m.level.arena.Stats().Reserved || a.taken != (Bumped{}) && m.phase&inLevel == 0 {
 			c.fail("tag %q took %d bytes in %d blocks of the level", t.name, a.taken.Bytes, a.taken.Blocks)
 		}
 	}
@@ -37,7 +37,7 @@ func (c *checker) tags() {
 
 // notes has the notes of a tier checked, where they are of its addresses.
 func (c *checker) notes(t Tier, base, size uintptr, check func(memory.Stats, unsafe.Pointer) []error) {
-	part := c.m.carves[t].Memory()
+	part := c.m.parts[t].Memory()
 	if base != uintptr(part.Base) || size != part.Size {
 		c.fail("the notes of %s are of %d bytes at %#x, which it is not", t, size, base)
 		return
@@ -63,7 +63,7 @@ func (s *slabNotes) check(have memory.Stats, base unsafe.Pointer, sizeOf func(un
 	if !s.checkLeaves(&f) {
 		return f
 	}
-	sums := make([]books, len(s.books))
+	sums := make([]tagCounts, len(s.counts))
 	for i, u := range s.units {
 		if u == 0 {
 			continue
@@ -81,7 +81,7 @@ func (s *slabNotes) check(have memory.Stats, base unsafe.Pointer, sizeOf func(un
 			sums[n.tag()].out(u.class(), n.size(u.class()))
 		}
 	}
-	checkBooks(s.books, sums, have, &f)
+	checkCounts(s.counts, sums, have, &f)
 	return f
 }
 
@@ -99,7 +99,7 @@ func (s *largeNotes) check(have memory.Stats, base unsafe.Pointer, sizeOf func(u
 			huge[off] = uintptr(h.size)
 		}
 	}
-	sums := make([]books, len(s.books))
+	sums := make([]tagCounts, len(s.counts))
 	for i, leaf := range s.units {
 		if leaf == 0 {
 			continue
@@ -126,13 +126,13 @@ func (s *largeNotes) check(have memory.Stats, base unsafe.Pointer, sizeOf func(u
 	for off, size := range huge {
 		f.fail("the block at %d has %d bytes, and no note", off, size)
 	}
-	checkBooks(s.books, sums, have, &f)
+	checkCounts(s.counts, sums, have, &f)
 	return f
 }
 
-// checkBooks verifies the books against the sums over the notes, and the sums of both against
+// checkCounts verifies the books against the sums over the notes, and the sums of both against
 // what the heap has.
-func checkBooks(by, sums []books, have memory.Stats, f *faults) {
+func checkCounts(by, sums []tagCounts, have memory.Stats, f *faults) {
 	var all memory.Stats
 	for id := range by {
 		b, sum := by[id], sums[id]
@@ -249,5 +249,5 @@ func (w *Worker) checkTags() error {
 	if w.tags.base != uintptr(part.Base) || w.tags.size != part.Size {
 		return fmt.Errorf("the notes are of %d bytes at %#x, which the heap is not", w.tags.size, w.tags.base)
 	}
-	return errors.Join(w.tags.check(w.heap.Stats(), part.Base, w.heap.SizeOf, len(w.m.tags.all))...)
+	return errors.Join(w.tags.check(w.heap.Stats(), part.Base, w.heap.SizeOf, len(w.m.tags))...)
 }

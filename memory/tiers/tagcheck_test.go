@@ -37,18 +37,18 @@ func TestTagCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 		cfg.Reserve[tier] = 1 << 20
 	}
 	m, a, b := tagParty(t, cfg)
-	w := m.workers[1]
+	w := m.inbox.workers[1]
 	books := []any{
 		&a.id, &a.peak, &a.failures, &b.id, &a.frame.begun, &a.frame.taken, &a.frame.level, &b.level.taken, &b.level.level,
 		&w.scratch.stats, &w.scratch.busy,
 	}
-	s := &m.tags.slab
-	m.tags.slab.settle(3, 1024) // so that there are spare leaves
+	s := &m.slab.notes
+	m.slab.notes.settle(3, 1024) // so that there are spare leaves
 	words := s.chunks[0][:s.next]
-	books = append(books, &s.base, &s.size, &s.units, &words, &s.next, &s.spare, &s.books)
-	for _, s := range []*largeNotes{&m.tags.large, w.tags} {
+	books = append(books, &s.base, &s.size, &s.units, &words, &s.next, &s.spare, &s.counts)
+	for _, s := range []*largeNotes{&m.large.notes, w.tags} {
 		words := s.chunks[0][:s.next]
-		books = append(books, &s.base, &s.size, &s.units, &words, &s.next, &s.books)
+		books = append(books, &s.base, &s.size, &s.units, &words, &s.next, &s.counts)
 	}
 	got := memtest.EveryBit(t, m.Check, books...)
 	t.Logf("%+v", got)
@@ -61,7 +61,7 @@ func TestTagCheck_NamesWhatIsCorrupt(t *testing.T) {
 	cfg := tagged()
 	cfg.Reserve[Large] = 32 << 20
 	m, a, _ := tagParty(t, cfg)
-	s, large := &m.tags.slab, &m.tags.large
+	s, large := &m.slab.notes, &m.large.notes
 	p, q := alloc(t, a, 200), alloc(t, a, 20<<20)
 	note := func(p unsafe.Pointer) *note { n, _ := s.at(p); return n }
 	u := (uintptr(p) - s.base) >> unitShift
@@ -71,13 +71,13 @@ func TestTagCheck_NamesWhatIsCorrupt(t *testing.T) {
 		want    string
 		corrupt func() (restore func())
 	}{
-		{"tiers: slab: tag 1 counts", func() func() { s.books[1].used++; return func() { s.books[1].used-- } }},
-		{"tiers: slab: tag 1 counts", func() func() { s.books[1].requested++; return func() { s.books[1].requested-- } }},
-		{"tiers: large: tag 2 counts", func() func() { large.books[2].frees++; return func() { large.books[2].frees-- } }},
+		{"tiers: slab: tag 1 counts", func() func() { s.counts[1].used++; return func() { s.counts[1].used-- } }},
+		{"tiers: slab: tag 1 counts", func() func() { s.counts[1].requested++; return func() { s.counts[1].requested-- } }},
+		{"tiers: large: tag 2 counts", func() func() { large.counts[2].frees++; return func() { large.counts[2].frees-- } }},
 		{"tiers: slab: the tags have", func() func() {
-			s.books[2].frees += 1000
-			s.books[2].allocs += 1000
-			return func() { s.books[2].frees -= 1000; s.books[2].allocs -= 1000 }
+			s.counts[2].frees += 1000
+			s.counts[2].allocs += 1000
+			return func() { s.counts[2].frees -= 1000; s.counts[2].allocs -= 1000 }
 		}},
 		{"has 208 bytes, its note says 224", func() func() { r := memtest.Keep(&s.units[u]); s.units[u] += 1 << 32; return r }},
 		{"is of tag 9 of 2", func() func() { n := note(p); *n ^= 8 << 24; return func() { *n ^= 8 << 24 } }},
@@ -120,8 +120,15 @@ func TestTagCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"bytes of frame 9, and it is frame 1", func() func() { r := memtest.Keep(&a.frame.begun); a.frame.begun = 9; return r }},
 		{`tag "a" took 1099511627776 bytes in 0 blocks of the level`, func() func() { r := memtest.Keep(&a.level.taken); a.level.taken.Bytes = 1 << 40; return r }},
 		{"the notes of slab are of", func() func() { s.size++; return func() { s.size-- } }},
-		{"worker 1: tag 2 counts", func() func() { m.workers[1].tags.books[2].used++; return func() { m.workers[1].tags.books[2].used-- } }},
-		{"no task is open, and scratch has", func() func() { w := m.workers[0]; w.scratch.stats.Allocs++; return func() { w.scratch.stats.Allocs-- } }},
+		{"worker 1: tag 2 counts", func() func() {
+			m.inbox.workers[1].tags.counts[2].used++
+			return func() { m.inbox.workers[1].tags.counts[2].used-- }
+		}},
+		{"no task is open, and scratch has", func() func() {
+			w := m.inbox.workers[0]
+			w.scratch.stats.Allocs++
+			return func() { w.scratch.stats.Allocs-- }
+		}},
 	} {
 		restore := c.corrupt()
 		err := m.Check()
@@ -213,7 +220,7 @@ func TestTag_LeaksAreToldByTag(t *testing.T) {
 	alloc(t, m, 100)
 	l, err := m.EndLevel()
 	must(t, err)
-	want := "level 1 left behind 3 blocks of 336 bytes in slab, 1 blocks of 5120 bytes in large, 1 blocks of 1024 bytes with the workers; by tag: ai 2 blocks of 224 bytes, audio 2 blocks of 6144 bytes"
+	want := "level 1 left behind 3 blocks of 336 bytes in slab, 1 blocks of 5120 bytes in large, 1 blocks of 1024 bytes in inbox; by tag: ai 2 blocks of 224 bytes, audio 2 blocks of 6144 bytes"
 	if l.String() != want {
 		t.Errorf("%s; want %s", l, want)
 	}

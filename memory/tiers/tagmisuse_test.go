@@ -97,7 +97,7 @@ func TestTagArena_FreesWhatTheManagerFrees(t *testing.T) {
 	must(t, m.EndFrame())
 	_, err := m.EndLevel()
 	must(t, err)
-	memtest.Misuse(t, func() { a.Level().Free(p, 100) }, "died with its level")
+	memtest.Misuse(t, func() { a.Level().Free(p, 100) }, "freed with its level")
 	must(t, m.Check())
 	must(t, m.Close())
 	memtest.Misuse(t, func() { a.Level().Free(p, 100) }, "the manager is closed")
@@ -120,15 +120,15 @@ func TestNewPool_ARefusalToRegisterMakesNoPool(t *testing.T) {
 		defer func() { got = append(got, recover()) }()
 		_ = inside()
 	}, func() error { return errInjected })
-	before := m.carves[Pools].Left()
+	before := m.parts[Pools].Left()
 	for _, inside = range make {
 		must(t, m.BeginLevel())
 		_, err := m.EndLevel()
 		must(t, err)
 	}
 	inside = nil
-	if len(got) != 2 || m.carves[Pools].Left() != before {
-		t.Errorf("%v, and %d bytes of addresses are left of %d", got, m.carves[Pools].Left(), before)
+	if len(got) != 2 || m.parts[Pools].Left() != before {
+		t.Errorf("%v, and %d bytes of addresses are left of %d", got, m.parts[Pools].Left(), before)
 	}
 	for _, r := range got {
 		if e, ok := r.(*memory.Misuse); !ok || e.Reason != "the pools are being reset or closed" {
@@ -143,10 +143,10 @@ func TestNewPool_ARefusalToRegisterMakesNoPool(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if m.carves[Pools].Left() != before {
+	if m.parts[Pools].Left() != before {
 		t.Error("a pool was made while the manager closes")
 	}
-	m.pools[0].close = nil
+	m.pools.all[0].close = nil
 	must(t, m.Close())
 }
 

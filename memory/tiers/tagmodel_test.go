@@ -41,7 +41,7 @@ type tagBlock struct {
 
 // tagWant are the figures of one tag in the game's heaps and, together, in the workers'.
 type tagWant struct {
-	game, work   books
+	game, work   tagCounts
 	frame, level uint64 // blocks
 }
 
@@ -91,7 +91,7 @@ func (s *tagModel) alloc() {
 	}
 	s.takes(&b)
 	if s.m.InLevel() {
-		b.level = s.m.levels
+		b.level = s.m.level.begun
 	}
 	if w := s.of(&b); w != nil {
 		w.allocs++
@@ -111,7 +111,7 @@ func (s *tagModel) takes(b *tagBlock) {
 }
 
 // of returns the figures that a block counts in, nil where it has no tag.
-func (s *tagModel) of(b *tagBlock) *books {
+func (s *tagModel) of(b *tagBlock) *tagCounts {
 	switch {
 	case b.tag == 0:
 		return nil
@@ -224,7 +224,7 @@ func (s *tagModel) settle() {
 // compare compares all that is sure at any time. What is with the other goroutine may or may not
 // have come home.
 func (s *tagModel) compare() {
-	out := make([]books, len(s.tags))
+	out := make([]tagCounts, len(s.tags))
 	for i := range s.out {
 		b := &s.out[i]
 		out[b.tag].allocs++
@@ -241,7 +241,7 @@ func (s *tagModel) compare() {
 		got.Requested, got.Measured = got.Requested-p.Requested, got.Measured-p.Measured
 		peak := got.Peak - p.Peak
 		for k := range s.m.Workers() {
-			w := s.m.Worker(k).tagBooks(tag.id)
+			w := s.m.Worker(k).countsOf(tag.id)
 			got.InUse, got.Live, got.Allocs, got.Frees = got.InUse-w.used, got.Live-(w.allocs-w.frees), got.Allocs-w.allocs, got.Frees-w.frees
 			got.Requested, got.Measured, peak = got.Requested-w.requested, got.Measured-w.used, peak-w.peak
 		}
@@ -273,7 +273,7 @@ func (s *tagModel) leaks() (rows []TagLeak) {
 	for i, tag := range s.tags {
 		var l Leak
 		for k := range s.live {
-			if b := &s.live[k]; i > 0 && b.tag == i && b.level == s.m.levels {
+			if b := &s.live[k]; i > 0 && b.tag == i && b.level == s.m.level.begun {
 				l.add(b.taken)
 			}
 		}

@@ -21,16 +21,16 @@ func (t *Tag) Stats() (s memory.Stats) {
 	if !m.cfg.Tags {
 		return s
 	}
-	s = m.tags.slab.books[t.id].stats()
-	s = s.Add(m.tags.large.books[t.id].stats())
+	s = m.slab.notes.counts[t.id].stats()
+	s = s.Add(m.large.notes.counts[t.id].stats())
 	s.Peak, s.Failures = t.peak, s.Failures+t.failures
-	for _, w := range m.workers {
-		b := w.tagBooks(t.id)
+	for _, w := range m.inbox.workers {
+		b := w.countsOf(t.id)
 		s = s.Add(b.stats())
 	}
-	for _, p := range m.pools {
+	for _, p := range m.pools.all {
 		if p.tag == t {
-			s = s.Add(p.books())
+			s = s.Add(p.read())
 		}
 	}
 	return s
@@ -50,8 +50,8 @@ func (m *Manager) EachTag(f func(TagStats)) {
 		return
 	}
 	var sum TagStats
-	for i := 0; i < len(m.tags.all); i++ {
-		row := m.tags.all[i].row()
+	for i := 0; i < len(m.tags); i++ {
+		row := m.tags[i].row()
 		sum.Stats = sum.Add(row.Stats)
 		sum.Frame.add(row.Frame)
 		sum.Level.add(row.Level)
@@ -65,7 +65,7 @@ func (m *Manager) appendTags(rows []TagStats) []TagStats {
 	if !m.cfg.Tags {
 		return nil
 	}
-	if need := len(m.tags.all) + 1; cap(rows) < need {
+	if need := len(m.tags) + 1; cap(rows) < need {
 		rows = make([]TagStats, 0, need)
 	}
 	m.EachTag(func(row TagStats) { rows = append(rows, row) })
@@ -75,8 +75,10 @@ func (m *Manager) appendTags(rows []TagStats) []TagStats {
 // untagged returns what the tiers have and the tags have not.
 func (m *Manager) untagged(sum *TagStats) (rest TagStats) {
 	var all memory.Stats
-	for _, t := range [...]Tier{Slab, Large, Pools, Inbox} {
-		all = all.Add(m.Stats(t))
+	for t := range Tier(Count) {
+		if table[t].tagged {
+			all = all.Add(m.Stats(t))
+		}
 	}
 	rest.InUse, rest.Live = less(all.InUse, sum.InUse), less(all.Live, sum.Live)
 	rest.Allocs, rest.Frees = less(all.Allocs, sum.Allocs), less(all.Frees, sum.Frees)
@@ -84,7 +86,7 @@ func (m *Manager) untagged(sum *TagStats) (rest TagStats) {
 	rest.Requested, rest.Measured = less(all.Requested, sum.Requested), less(all.Measured, sum.Measured)
 	rest.Peak, rest.Committed, rest.Reserved = rest.InUse, rest.InUse, rest.InUse
 	if m.phase < closing {
-		frame, level := m.frames.Current().Stats(), m.level.Stats()
+		frame, level := m.frame.ring.Current().Stats(), m.level.arena.Stats()
 		rest.Frame = Bumped{less(frame.InUse, sum.Frame.Bytes), less(frame.Live, sum.Frame.Blocks)}
 		rest.Level = Bumped{less(level.InUse, sum.Level.Bytes), less(level.Live, sum.Level.Blocks)}
 	}
@@ -96,11 +98,12 @@ func (b *Bumped) add(c Bumped) { b.Bytes, b.Blocks = b.Bytes+c.Bytes, b.Blocks+c
 // less returns a-b, or 0 where that is negative: a worker has gone on in between.
 func less(a, b uint64) uint64 { return max(a, b) - b }
 
-// close has every tag hold nothing: the manager's memory is gone.
-func (s *tags) close() {
-	s.slab.close()
-	s.large.close()
-	for _, t := range s.all {
-		t.frame.taken, t.level.taken = Bumped{}, Bumped{}
+// closeTags counts every block as freed: the manager's memory is released.
+func (m *Manager) closeTags() {
+	m.slab.notes.close()
+	m.large.notes.close()
+	m.forgetTaken()
+	for _, t := range m.tags {
+		t.frame.taken = Bumped{}
 	}
 }

@@ -36,7 +36,7 @@ func (w *Worker) Tag(t *Tag) *WorkerTag {
 	}
 	v := &WorkerTag{w: w, id: t.id}
 	if w.tags != nil {
-		reach(&w.tags.books, t.id)
+		reach(&w.tags.counts, t.id)
 	}
 	w.views = append(w.views, v)
 	return v
@@ -62,7 +62,7 @@ func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	if err != nil {
 		if refused(err) {
-			w.tags.books[v.id].failures++
+			w.tags.counts[v.id].failures++
 		}
 		return nil, err
 	}
@@ -80,21 +80,21 @@ func (v *WorkerTag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 
 // Stats returns the tag's figures in this worker's heap, as Worker.Stats does those of all of it.
 func (v *WorkerTag) Stats() memory.Stats {
-	b := v.of("Stats").tagBooks(v.id)
+	b := v.of("Stats").countsOf(v.id)
 	return b.stats()
 }
 
-// tagBooks returns a tag's books as they were between two of the worker's operations: now, or
+// countsOf returns a tag's books as they were between two of the worker's operations: now, or
 // where it is in the midst of one, when they were asked for last. Safe for concurrent use.
-func (w *Worker) tagBooks(id uint8) books {
+func (w *Worker) countsOf(id uint8) tagCounts {
 	if w.tags == nil {
-		return books{}
+		return tagCounts{}
 	}
 	w.last.Lock()
 	defer w.last.Unlock()
 	if w.mu.TryLock() {
-		if int(id) < len(w.tags.books) {
-			w.last.tags[id] = w.tags.books[id]
+		if int(id) < len(w.tags.counts) {
+			w.last.tags[id] = w.tags.counts[id]
 		}
 		w.mu.Unlock()
 	}
@@ -111,11 +111,11 @@ func (w *Worker) freed(p unsafe.Pointer) {
 	}
 }
 
-// homecoming frees what comes home to a worker; the worker's lock is held.
-type homecoming struct{ w *Worker }
+// inboxFreer frees what comes home to a worker; the worker's lock is held.
+type inboxFreer struct{ w *Worker }
 
 // FreeAny frees a block of the worker's heap, and takes it off its tag.
-func (h homecoming) FreeAny(p unsafe.Pointer) {
+func (h inboxFreer) FreeAny(p unsafe.Pointer) {
 	h.w.heap.FreeAny(p)
 	h.w.freed(p)
 }

@@ -3,39 +3,171 @@ package tiers
 import (
 	"fmt"
 	"strings"
+	"unsafe"
 )
 
-// A Tier is one of the manager's kinds of memory, told apart by when it dies.
+// A Tier is one of the manager's kinds of memory. Tiers differ in when their blocks are freed.
 type Tier uint8
 
-// The tiers, in the order in which tables and overlays show them.
+// The tiers, in the order in which tables and overlays show them. [Tier.Info] describes each.
 const (
-	Static Tier   = iota // declared lifetimes, placed once per level; dies with it
-	Frame                // dies N frames later
-	Level                // dies with the level
-	Pools                // dies object by object, and with the level where it is reset
-	Slab                 // dies block by block, up to 4 KiB
-	Large                // dies block by block, above 4 KiB
-	Inbox                // belongs to worker goroutines; comes home through their inboxes
-	Count  = iota        // how many tiers there are
+	Static Tier   = iota // buffers with declared lifetimes, placed once per level
+	Frame                // blocks of one frame
+	Level                // blocks of one level
+	Pools                // typed pools and component columns
+	Slab                 // blocks up to 4 KiB
+	Large                // blocks above 4 KiB
+	Inbox                // the heaps of worker goroutines
+	Count  = iota        // the number of tiers
 )
 
-var names = [Count]string{Static: "static", Frame: "frame", Level: "level", Pools: "pools", Slab: "slab", Large: "large", Inbox: "inbox"}
+// table has a row for each tier. Everything in which tiers differ is in these rows, so that no other code
+// has a case for each tier. A new tier is a constant above, a row here, and a file with its row and state.
+var table = [Count]row{
+	Static: staticRow, Frame: frameRow, Level: levelRow, Pools: poolsRow, Slab: slabRow, Large: largeRow, Inbox: inboxRow,
+}
+
+// A row is a tier in the table.
+type row struct {
+	Info
+	state    func(*Manager) state  // the tier in a manager
+	space    func(*Config) uintptr // address space in whole regions, of one worker with PerWorker; nil: Reserve
+	least    func(*Config) uintptr // the smallest Reserve in whole regions; nil: one region
+	hooksIn  phase                 // where OnReset accepts hooks; 0: anywhere
+	tagRoute uint8                 // route of its regions with Config.Tags; 0: the tier's number
+	tagged   bool                  // its blocks count in the rows of EachTag
+	ownSoft  bool                  // it calls OnSoft itself, not when its Limit commits
+	recounts bool                  // its counters may go back
+}
+
+// Info describes a tier. It does not depend on a manager.
+type Info struct {
+	Name    string  // in tables, files and flags
+	Text    string  // what the tier contains and when that is freed, in one line
+	Color   uint32  // 0xRRGGBB, for overlays
+	Reserve uintptr // default address space in bytes; with PerWorker of each worker
+	Freed   Moment  // when all its blocks are freed
+	Hooks   Moment  // when hooks of Manager.OnReset run; with Never OnReset refuses the tier
+
+	// Planned says that the tier commits what a plan or the configuration says, not what is in use. If its
+	// budget is committed, that is no sign of running out of memory.
+	Planned bool
+	// PerWorker says that the workers have equal shares of the tier. SetBudget refuses such a tier.
+	PerWorker bool
+}
+
+// A Moment is an event that frees all blocks of a tier.
+type Moment uint8
+
+// The moments.
+const (
+	Never    Moment = iota // none: blocks are freed one by one
+	FrameEnd               // the frame expires, Config.Frames frames after it began
+	LevelEnd               // EndLevel
+	AtClose                // Close
+)
+
+var moments = [...]string{Never: "free", FrameEnd: "frame", LevelEnd: "level", AtClose: "manager"}
+
+// Info returns the description of a tier. For a number that is no tier it has only a name.
+func (t Tier) Info() Info {
+	if t >= Count {
+		return Info{Name: t.String()}
+	}
+	return table[t].Info
+}
 
 // String returns the name used in tables and files.
 func (t Tier) String() string {
-	if int(t) < len(names) {
-		return names[t]
+	if t < Count {
+		return table[t].Name
 	}
 	return fmt.Sprintf("tier(%d)", uint8(t))
 }
 
 // ParseTier is the inverse of String.
 func ParseTier(name string) (Tier, error) {
-	for t, n := range names {
-		if n == name {
-			return Tier(t), nil
+	var names []string
+	for t := range Tier(Count) {
+		if table[t].Name == name {
+			return t, nil
 		}
+		names = append(names, table[t].Name)
 	}
-	return 0, fmt.Errorf("tiers: unknown tier %.40q; allowed: %s", name, strings.Join(names[:], ", "))
+	return 0, fmt.Errorf("tiers: unknown tier %.40q; allowed: %s", name, strings.Join(names, ", "))
+}
+
+// backwards yields all tiers, the last one first: the order in which tiers are built and hooks run.
+func backwards(yield func(Tier) bool) {
+	for t := Tier(Count); t > 0 && yield(t-1); t-- {
+	}
+}
+
+// A state is a tier in one manager. It has everything that the manager does with a tier, except on the
+// inlined paths of slab and large. Most states embed basic, and hookList or noHooks.
+type state interface {
+	// build makes the tier's allocator, in the tier's part and on its limit. The tiers that follow in the
+	// table are built.
+	build(m *Manager) error
+
+	// free frees the block at p. It returns false if no live block starts there or, if the size is known,
+	// none of that size. It panics with a *memory.Misuse if it knows more of what is wrong.
+	free(m *Manager, op string, p unsafe.Pointer, size uintptr, known bool) (live bool)
+	// resize resizes the block at p in place if it can. live is as for free.
+	resize(m *Manager, p unsafe.Pointer, oldSize, newSize uintptr) (ok, live bool)
+	// sizeOf returns the size of the block at p. kept is false if the tier keeps no sizes.
+	sizeOf(m *Manager, p unsafe.Pointer) (size uintptr, kept bool)
+	stats(m *Manager) stats
+	check(c *checker)
+
+	// addHook registers a hook that runHooks calls, once, the newest first.
+	addHook(f func())
+	runHooks()
+
+	// beginLevel lets the tier distinguish blocks of the level from older ones. It may be repeated.
+	beginLevel()
+	// leaks adds the blocks of the level that are live.
+	leaks(m *Manager, l *Leak, byTag *[MaxTags + 1]Leak)
+	// end runs what callbacks the end of the level has for the tier. If it fails, EndLevel may be repeated.
+	end(m *Manager) error
+	// reset frees the level's blocks, after the end of all tiers. It runs no callbacks.
+	reset()
+
+	// close adds what the tier does at a stage of Close. It may be repeated.
+	close(e *ending, s stage)
+	// lose closes the tier after its memory has gone with the page source. It runs no callbacks.
+	lose(m *Manager)
+}
+
+// basic is a state that keeps no sizes and does nothing when levels begin and end.
+type basic struct{}
+
+func (basic) sizeOf(*Manager, unsafe.Pointer) (uintptr, bool) { return 0, false }
+func (basic) beginLevel()                                     {}
+func (basic) leaks(*Manager, *Leak, *[MaxTags + 1]Leak)       {}
+func (basic) end(*Manager) error                              { return nil }
+func (basic) reset()                                          {}
+func (basic) close(*ending, stage)                            {}
+func (basic) lose(*Manager)                                   {}
+
+// noHooks are the hooks of a tier that OnReset refuses.
+type noHooks struct{}
+
+func (noHooks) addHook(func()) {}
+func (noHooks) runHooks()      {}
+
+// hookList has the hooks of a tier whose allocator keeps none, in the order of registration.
+type hookList struct{ hooks []func() }
+
+func (l *hookList) addHook(f func()) { l.hooks = append(l.hooks, f) }
+
+// runHooks removes each hook before it runs. There is none left if a hook ends the page source.
+func (l *hookList) runHooks() {
+	for len(l.hooks) > 0 {
+		n := len(l.hooks) - 1
+		f := l.hooks[n]
+		l.hooks[n] = nil
+		l.hooks = l.hooks[:n]
+		f()
+	}
 }

@@ -67,10 +67,17 @@ func TestNew_ShrinksEveryTierUntilTheSystemHasRoom(t *testing.T) {
 	}
 }
 
+// smallest is the least reservation with two workers: a region for each, for each other tier, for the end of
+// level, and to begin on a region.
+const smallest = (Count - 1 + 2 + 1 + 1) << 20
+
 func TestNew_SaysWhatWasAskedForAndWhatIsTheLeast(t *testing.T) {
 	src := &cramped{Source: page.Default(), room: 8 << 20}
-	for frames, least := range map[int]uintptr{2: 9 << 20, 64: 13 << 20} {
-		cfg := Config{Frames: frames, Workers: 2, Reserve: defaultReserve, Scratch: 256 << 10}
+	for frames, least := range map[int]uintptr{2: smallest, 64: smallest + 4<<20} {
+		cfg := Config{Frames: frames, Workers: 2, Scratch: 256 << 10}
+		for tier := range Tier(Count) {
+			cfg.Reserve[tier] = tier.Info().Reserve
+		}
 		asked, err := cfg.total()
 		must(t, err)
 		if arena.RestingFrames > 0 { // their addresses make it more
@@ -80,7 +87,7 @@ func TestNew_SaysWhatWasAskedForAndWhatIsTheLeast(t *testing.T) {
 			must(t, err)
 		}
 		_, err = New(Config{Source: src, KeepGC: true, Frames: frames})
-		want := fmt.Sprintf("tiers: reserve: %d bytes were asked for, and %d, the least for these tiers, are refused, too: cramped: reserve", asked, least)
+		want := fmt.Sprintf("tiers: reserve: %d bytes were requested, and %d, the least for these tiers, are refused, too: cramped: reserve", asked, least)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.Is(err, memory.ErrOutOfMemory) {
 			t.Errorf("%v; want %q", err, want)
 		}
@@ -107,8 +114,8 @@ func TestNew_UnderALimitOnAddressSpace(t *testing.T) {
 		return
 	}
 	m, err := New(Config{KeepGC: true})
-	if err != nil && strings.Contains(err.Error(), "tiers: reserve: 428867584 bytes were asked for, and 9437184, the least for these tiers, are refused, too") {
-		t.Logf("not even %d MiB can be reserved", 9)
+	if err != nil && strings.Contains(err.Error(), fmt.Sprintf("bytes were requested, and %d, the least for these tiers, are refused, too", smallest)) {
+		t.Logf("not even %d MiB can be reserved", smallest>>20)
 		return
 	}
 	must(t, err)

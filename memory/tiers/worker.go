@@ -45,7 +45,7 @@ type Worker struct {
 	last struct {
 		sync.Mutex
 		stats memory.Stats // as they were last seen
-		tags  []books      // by tag; nil without Config.Tags
+		tags  []tagCounts  // by tag; nil without Config.Tags
 	}
 }
 
@@ -75,7 +75,7 @@ func (t gameTarget) FreeRun(base unsafe.Pointer, offs []uintptr) int {
 	if t.m.cfg.Tags {
 		return 0
 	}
-	return t.m.slab.FreeRun(base, offs)
+	return t.slab.FreeRun(base, offs)
 }
 
 // A workerTarget is the target of a worker's inbox.
@@ -101,13 +101,13 @@ func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
 	}
 	if cfg.Tags {
 		w.tags = &largeNotes{base: uintptr(part.Memory().Base), size: part.Memory().Size}
-		w.last.tags = make([]books, MaxTags+1)
+		w.last.tags = make([]tagCounts, MaxTags+1)
 	}
 	size, addresses := cfg.scratchBytes()
 	own := page.Memory{Base: part.Memory().Base, Size: cfg.Reserve[Inbox] - addresses}
 	w.sizes.Open(own.Base, own.Size, grainShift)
 	var err error
-	if w.heap, err = tlsf.New(w.limit, tlsf.Config{Reserve: own.Size, Step: min(largeStep, own.Size), Blocks: fewBlocks}); err != nil {
+	if w.heap, err = newLarge(w.limit, own.Size); err != nil {
 		return nil, err
 	}
 	if err = w.scratch.init(w.limit, size); err != nil {
@@ -117,7 +117,7 @@ func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
 	if batch == 0 {
 		batch = 8 // staging blocks are few and large
 	}
-	w.inbox, err = remote.New(workerTarget{target{homecoming{w}, own}, w.heap}, remote.Config{Batch: batch, Bytes: cfg.FreeBytes})
+	w.inbox, err = remote.New(workerTarget{target{inboxFreer{w}, own}, w.heap}, remote.Config{Batch: batch, Bytes: cfg.FreeBytes})
 	return w, err
 }
 
@@ -246,40 +246,11 @@ func (w *Worker) close() error {
 	return w.heap.Close()
 }
 
-// An outbox is the game goroutine's way to a worker's inbox.
-type outbox struct {
-	freer   *remote.Freer
-	waiting uintptr // bytes of the blocks in freer, as far as they are known
-	most    uintptr // that may wait
-}
-
-// outboxShare: no more than a sixteenth of a worker's budget waits for a batch to fill.
-const outboxShare = 16
-
-// outboxMost returns how many bytes may wait for the worker in an outbox.
-func (w *Worker) outboxMost() uintptr {
-	most := w.limit.Budget() / outboxShare
+// mostWaiting returns how many bytes of blocks may wait for a batch to fill.
+func (w *Worker) mostWaiting() uintptr {
+	most := w.limit.Budget() / linkShare
 	if b := w.m.cfg.FreeBytes; b > 0 {
 		most = min(most, b)
 	}
 	return most
-}
-
-// send sends a block home, together with the next ones if it may wait for them.
-func (o *outbox) send(p unsafe.Pointer, size uintptr, wait bool) {
-	o.freer.Free(p)
-	if o.waiting += size; o.freer.Pending() == 0 {
-		o.waiting = 0 // the batch was full
-	}
-	if !wait || o.waiting > o.most {
-		_ = o.flush() // fails for a closed inbox only, which has taken this block's memory with it
-	}
-}
-
-func (o *outbox) flush() error {
-	o.waiting = 0
-	if o.freer.Pending() == 0 {
-		return nil
-	}
-	return o.freer.Flush()
 }

@@ -71,13 +71,13 @@ func TestManager_ASizeThatNoBlockOfAWorkerHasIsRefused(t *testing.T) {
 	p, q := alloc(t, w, 3000), alloc(t, w, 3000)
 	must(t, m.BeginFrame())
 	m.Free(p, 3000)
-	waiting := m.outbox[0].waiting
+	waiting := m.inbox.links[0].waiting
 	for _, size := range []uintptr{math.MaxUint, math.MaxUint - 2999, m.cfg.Reserve[Inbox]} { // the sum of two wraps
 		memtest.Misuse(t, func() { m.Free(q, size) }, "tiers.Free", "no block of that size lies there in the worker's heap")
 		memtest.Misuse(t, func() { m.Resize(q, size, 1) }, "tiers.Resize", "no block of that size lies there in the worker's heap")
 	}
-	if m.outbox[0].waiting != waiting {
-		t.Errorf("%d bytes wait, %d did", m.outbox[0].waiting, waiting)
+	if m.inbox.links[0].waiting != waiting {
+		t.Errorf("%d bytes wait, %d did", m.inbox.links[0].waiting, waiting)
 	}
 	m.Free(q, 3000)
 	must(t, m.EndFrame())
@@ -147,14 +147,14 @@ func TestManager_SmallBlocksOfAWorkerShareABatch(t *testing.T) {
 	live(12) // the batch was full
 	m.Free(all[8], 1000)
 	live(12)
-	if got := m.outbox[0].waiting; got != 1000 {
+	if got := m.inbox.links[0].waiting; got != 1000 {
 		t.Errorf("%d bytes wait", got)
 	}
 	must(t, m.Check())
 	must(t, m.EndFrame())
 	live(11)
 	must(t, m.BeginFrame())
-	most := m.outbox[0].most
+	most := m.inbox.links[0].most
 	if want := w.limit.Budget() / 16; most != want {
 		t.Errorf("%d bytes may wait, want %d", most, want)
 	}

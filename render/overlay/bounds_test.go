@@ -28,7 +28,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		fmt.Sprint("part ", int(partCount), " is open at 1"): func(o *Overlay) { o.open[1] = partCount },
 		"part 2 is open at 1":                                func(o *Overlay) { o.open[1] = o.open[0] },
 		"the budget of tier 2 is kept as 7":                  func(o *Overlay) { o.faults.was[2] = 7 },
-		"the budget of tier 3 is kept as 0":                  func(o *Overlay) { o.faults = faults{on: true, done: 1 << 3} },
+		"the budget of tier 3 is kept as 0":                  func(o *Overlay) { o.faults = faults{on: true, done: [tiers.Count]bool{tiers.Pools: true}} },
 		"the budget of tier 4 is kept as 9":                  func(o *Overlay) { o.faults.on = true; o.faults.was[4] = 9 },
 		"overlay: the clock goes on unseen":                  func(o *Overlay) { o.blind = true },
 	} {

@@ -6,11 +6,13 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// TierColors are the accents by which the tiers are known wherever they appear.
-var TierColors = [tiers.Count]render.Color{
-	tiers.Static: render.RGB(0x7aa2ff), tiers.Frame: render.RGB(0x5ad1ff), tiers.Level: render.RGB(0x8be36b), tiers.Pools: render.RGB(0xffd166),
-	tiers.Slab: render.RGB(0xc792ea), tiers.Large: render.RGB(0xff8fa3), tiers.Inbox: render.RGB(0x4fe0c0),
-}
+// tierColors are the colors of the tiers, as package tiers has them.
+var tierColors = func() (colors [tiers.Count]render.Color) {
+	for t := range tiers.Tier(tiers.Count) {
+		colors[t] = render.RGB(t.Info().Color)
+	}
+	return colors
+}()
 
 // What is no tier is grey: the Go heap lighter than the rest.
 var (
@@ -24,13 +26,13 @@ var (
 func colorOf(w *meter.Row) render.Color {
 	switch w.Kind {
 	case meter.TierRow:
-		return TierColors[w.Tier]
+		return tierColors[w.Tier]
 	case meter.GoRow:
 		return goColor
 	case meter.RestRow:
 		return restColor
 	case meter.PoolRow:
-		return TierColors[tiers.Pools]
+		return tierColors[tiers.Pools]
 	}
 	return tagColor
 }

@@ -11,12 +11,12 @@ import (
 // faults holds tiers to the pages that they have.
 type faults struct {
 	on   bool
-	done uint8 // bit t: the budget of tier t was changed
+	done [tiers.Count]bool // tiers whose budget was changed
 	was  [tiers.Count]uint64
 	held [tiers.Count]uint64 // what it was changed to
 }
 
-// Starve holds the tiers static to large to the pages that they have, so that the game shows what it does
+// Starve holds every tier but the workers' to the pages that it has, so that the game shows what it does
 // where there is no more memory, or gives them back the budgets that they had; one that was raised meanwhile
 // stays. The workers' tier is left alone: its budget is shared by goroutines. The error says that the
 // manager is closed, and then nothing is held.
@@ -38,9 +38,9 @@ func (o *Overlay) Starve(on bool) error {
 		return o.hold(&s)
 	}
 	var failed error
-	for t := range tiers.Inbox {
+	for t := range tiers.Tier(tiers.Count) {
 		// Two overlays may hold a tier: the budget that the first one gave back is not the second's to change.
-		if f.done&(1<<t) != 0 && s.Tiers[t].Budget <= f.held[t] {
+		if f.done[t] && s.Tiers[t].Budget <= f.held[t] {
 			failed = errors.Join(failed, o.m.SetBudget(t, uintptr(f.was[t])))
 		}
 	}
@@ -51,17 +51,19 @@ func (o *Overlay) Starve(on bool) error {
 // hold sets the budgets; s is how they are.
 func (o *Overlay) hold(s *tiers.Snapshot) (failed error) {
 	f := &o.faults
-	for t := range tiers.Inbox {
+	for t := range tiers.Tier(tiers.Count) {
+		if t.Info().PerWorker {
+			continue
+		}
 		if err := o.m.SetBudget(t, 1); err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		f.was[t], f.done = s.Tiers[t].Budget, f.done|1<<t
+		f.was[t], f.done[t], f.on = s.Tiers[t].Budget, true, true
 	}
 	o.m.Snapshot(s)
-	for t := range tiers.Inbox {
+	for t := range s.Tiers {
 		f.held[t] = s.Tiers[t].Budget
 	}
-	f.on = f.done != 0
 	return failed
 }

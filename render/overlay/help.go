@@ -58,7 +58,7 @@ func (o *Overlay) drawHelp() {
 		return
 	}
 	y := o.y(i)
-	p.Gauge(8, y+5, 92, 7, render.Gauge{InUse: 200 << 10, Committed: 4 << 20, Budget: 256 << 20, Peak: 1 << 20}, TierColors[tiers.Level])
+	p.Gauge(8, y+5, 92, 7, render.Gauge{InUse: 200 << 10, Committed: 4 << 20, Budget: 256 << 20, Peak: 1 << 20}, tierColors[tiers.Level])
 	l := o.line(i)
 	l.x = 108
 	l.text(render.PanelText, "bright in use, dim committed")
@@ -95,7 +95,7 @@ func (o *Overlay) drawAccents(i int) int {
 	}
 	for t := range tiers.Tier(tiers.Count) {
 		if o.own == nil {
-			accent(TierColors[t], t.String())
+			accent(tierColors[t], t.String())
 		}
 	}
 	accent(goColor, "go heap")

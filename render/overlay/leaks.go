@@ -54,7 +54,7 @@ func (o *Overlay) sampleLeaks() {
 	}
 	leaks := o.m.Leaks()
 	k.left = len(leaks.Tags) + len(leaks.Pools)
-	for _, l := range [...]tiers.Leak{leaks.Slab, leaks.Large, leaks.Workers} {
+	for _, l := range leaks.Tiers {
 		if l.Blocks > 0 {
 			k.left++
 		}
@@ -138,14 +138,14 @@ func (o *Overlay) drawLeft() {
 		o.leakRow(i, c, sign, name, int64(leak.Bytes), int64(leak.Blocks), false)
 		i++
 	}
-	put(TierColors[tiers.Slab], "", "slab", leaks.Slab)
-	put(TierColors[tiers.Large], "", "large", leaks.Large)
-	put(TierColors[tiers.Inbox], "", "workers", leaks.Workers)
+	for t, leak := range leaks.Tiers {
+		put(tierColors[t], "", tiers.Tier(t).String(), leak)
+	}
 	for k := range leaks.Tags {
 		put(tagColor, "#", leaks.Tags[k].Tag, leaks.Tags[k].Leak)
 	}
 	for k := range leaks.Pools {
-		put(TierColors[tiers.Pools], "·", leaks.Pools[k].Pool, leaks.Pools[k].Leak)
+		put(tierColors[tiers.Pools], "·", leaks.Pools[k].Pool, leaks.Pools[k].Leak)
 	}
 	if total > leakRows {
 		l.gap()

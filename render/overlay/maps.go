@@ -45,7 +45,7 @@ func (o *Overlay) drawMaps() {
 
 // drawLarge is the tier large by address: as bright as it is in use, and a little more where a block begins.
 func (o *Overlay) drawLarge() {
-	m, p, accent := o.maps.cells(), &o.panel, TierColors[tiers.Large]
+	m, p, accent := o.maps.cells(), &o.panel, tierColors[tiers.Large]
 	st := &o.meter.Snapshot().Tiers[tiers.Large]
 	l := o.line(0)
 	l.word(accent, "large")
@@ -93,7 +93,7 @@ func (o *Overlay) drawLarge() {
 // drawClasses is the slab by size of block: a bar as high as its class has bytes, on a logarithmic axis up to
 // the largest, bright as far as they are in use.
 func (o *Overlay) drawClasses() {
-	m, p, accent := &o.maps, &o.panel, TierColors[tiers.Slab]
+	m, p, accent := &o.maps, &o.panel, tierColors[tiers.Slab]
 	st := &o.meter.Snapshot().Tiers[tiers.Slab]
 	l := o.line(slabLine)
 	l.word(accent, "slab")
@@ -166,7 +166,7 @@ func (o *Overlay) panelW() float32 { return float32(o.scr.cols * render.Grid) }
 // drawFill is how full the largest pools are.
 func (o *Overlay) drawFill() {
 	l := o.line(poolLine)
-	l.word(TierColors[tiers.Pools], "pools")
+	l.word(tierColors[tiers.Pools], "pools")
 	l.word(render.PanelQuiet, "in use of committed")
 	pools := o.meter.Pools()
 	t := &o.maps.pools
@@ -183,10 +183,10 @@ func (o *Overlay) drawFill() {
 		}
 		w, y := &pools[k], o.y(poolLine+1+i)
 		o.name(18, y, 12, render.PanelText, w.Name)
-		p.Q.Rect(p.X+10, p.Y+y+6, 3, 3, TierColors[tiers.Pools])
+		p.Q.Rect(p.X+10, p.Y+y+6, 3, 3, tierColors[tiers.Pools])
 		x := o.panelW() - 8 - 5*render.GlyphW
 		// A pool that is full is no alarm: it has no budget of its own.
-		p.Bar(94, y+5, x-94-2*66, 7, render.Level{Used: w.InUse, Peak: w.Peak, Capacity: w.Committed, Budget: math.MaxUint64}, TierColors[tiers.Pools])
+		p.Bar(94, y+5, x-94-2*66, 7, render.Level{Used: w.InUse, Peak: w.Peak, Capacity: w.Committed, Budget: math.MaxUint64}, tierColors[tiers.Pools])
 		p.Bytes(x-66, y, render.PanelText, w.InUse)
 		p.Bytes(x, y, render.PanelQuiet, w.Committed)
 		p.Q.TextBytes(p.Font, p.X+x+render.GlyphW, p.Y+y, 1, render.PanelQuiet, render.AppendPercent(o.buf[:0], float64(w.InUse)/float64(max(w.Committed, 1))))
@@ -318,7 +318,7 @@ func (o *Overlay) drawPool(l, l2 *line) {
 	}
 	w := &pools[k]
 	o.panel.Q.Border(o.panel.X+4, o.panel.Y+o.y(poolLine+1+o.maps.index)+2, o.panel.W-8, 13, 1, render.White)
-	l.word(TierColors[tiers.Pools], w.Name)
+	l.word(tierColors[tiers.Pools], w.Name)
 	l.count(render.PanelText, w.Live)
 	l.word(render.PanelQuiet, " objects,")
 	l.size(render.PanelText, w.Peak)

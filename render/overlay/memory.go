@@ -243,7 +243,7 @@ func (o *Overlay) drawShares(y float32) {
 		}
 	}
 	for t, v := range a.tiers {
-		put(TierColors[t], v)
+		put(tierColors[t], v)
 	}
 	put(goColor, a.goTotal)
 	put(restColor, a.rest)

@@ -275,7 +275,7 @@ func (o *Overlay) check() error {
 		}
 	}
 	for t, was := range o.faults.was {
-		if (was != 0) != (o.faults.on && o.faults.done&(1<<t) != 0) {
+		if (was != 0) != (o.faults.on && o.faults.done[t]) {
 			errs = append(errs, fmt.Errorf("overlay: the budget of tier %d is kept as %d", t, was))
 		}
 	}

@@ -1,0 +1,142 @@
+package tiers
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/plan"
+)
+
+var staticRow = row{
+	Info: Info{
+		Name: "static", Text: "buffers with declared lifetimes; freed at EndLevel",
+		Color: 0x7aa2ff, Reserve: 16 << 20, Freed: LevelEnd, Hooks: LevelEnd, Planned: true,
+	},
+	state:   func(m *Manager) state { return &m.static },
+	hooksIn: inLevel,
+}
+
+// staticTier has the buffers of the level that are placed by a plan.
+type staticTier struct {
+	basic
+	hookList
+	arena *plan.Arena // of this level; nil if none was declared
+	past  stats       // of the levels that have ended
+}
+
+// Declare places the level's static buffers as p says, and returns the arena that serves them until
+// EndLevel. Call it once a level, inside it and outside a frame; otherwise the error wraps [ErrOrder]. If
+// the tier's budget is too small, the error wraps memory.ErrOutOfMemory, nothing has changed, and a
+// smaller plan may be declared.
+func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
+	switch {
+	case m.phase&inLevel == 0: // also after Close
+		return nil, m.order("Declare", "outside a level", "BeginLevel first")
+	case m.phase&inFrame != 0:
+		return nil, m.order("Declare", "inside a frame", "EndFrame first")
+	case m.running != "":
+		return nil, m.order("Declare", "from a hook or a callback in "+m.running, "return from it first")
+	case m.static.arena != nil:
+		return nil, m.order("Declare", "a second time in a level", "EndLevel first")
+	}
+	m.parts[Static].Reset()
+	a, err := plan.New(m.limits[Static], p)
+	if err != nil {
+		m.static.past.Failures++
+		return nil, fmt.Errorf("tiers: static: %w", err)
+	}
+	m.static.arena = a
+	return a, nil
+}
+
+// Static returns the arena of the level's static buffers, or nil if none were declared.
+func (m *Manager) Static() *plan.Arena { return m.static.arena }
+
+// build does nothing: Declare makes an arena for each level.
+func (s *staticTier) build(*Manager) error { return nil }
+
+// free frees nothing: a buffer is valid until EndLevel.
+func (s *staticTier) free(_ *Manager, _ string, p unsafe.Pointer, size uintptr, known bool) bool {
+	return s.holds(p, size, known)
+}
+
+func (s *staticTier) resize(_ *Manager, p unsafe.Pointer, oldSize, newSize uintptr) (ok, live bool) {
+	return newSize == oldSize, s.holds(p, oldSize, true)
+}
+
+// sizeOf returns the size of the largest buffer that starts at p: several do if one follows another in
+// time.
+func (s *staticTier) sizeOf(m *Manager, p unsafe.Pointer) (size uintptr, kept bool) {
+	found := false
+	s.at(p, func(b plan.Buffer) bool { size, found = max(size, b.Size), true; return true })
+	if !found {
+		panic(m.misuse("SizeOf", p, 0, "no static buffer starts there"))
+	}
+	return size, true
+}
+
+// holds reports whether a declared buffer starts at p and, if the size is known, has that size.
+func (s *staticTier) holds(p unsafe.Pointer, size uintptr, known bool) bool {
+	ok := false
+	s.at(p, func(b plan.Buffer) bool { ok = !known || b.Size == size; return !ok })
+	return ok
+}
+
+// at yields the declared buffers that start at p. Cost: proportional to the plan.
+func (s *staticTier) at(p unsafe.Pointer, yield func(plan.Buffer) bool) {
+	if s.arena == nil {
+		return
+	}
+	at := uintptr(p) - uintptr(s.arena.Base())
+	for b, off := range s.arena.Plan().All() {
+		if off == at && !yield(b) {
+			return
+		}
+	}
+}
+
+func (s *staticTier) stats(*Manager) stats {
+	now := s.past
+	if s.arena == nil {
+		return now
+	}
+	now = s.arena.Stats().Add(now)
+	now.Peak = max(s.arena.Stats().Peak, s.past.Peak)
+	return now
+}
+
+func (s *staticTier) check(c *checker) {
+	if s.arena == nil {
+		return
+	}
+	c.join(s.arena.Check())
+	if c.m.phase&inLevel == 0 {
+		c.fail("there is no level, but static buffers are declared")
+	}
+}
+
+func (s *staticTier) end(*Manager) error { return s.closeArena() }
+
+// closeArena closes the level's arena and keeps its statistics.
+func (s *staticTier) closeArena() error {
+	if s.arena == nil {
+		return nil
+	}
+	if err := s.arena.Close(); err != nil {
+		return fmt.Errorf("tiers: static: %w", err)
+	}
+	was := s.arena.Stats()
+	s.past.Peak = max(s.past.Peak, was.Peak)
+	s.past.Allocs += was.Allocs
+	s.past.Frees += was.Frees
+	s.arena = nil
+	return nil
+}
+
+func (s *staticTier) close(e *ending, stage stage) {
+	if stage == closeArenas {
+		e.add("the static buffers", s.closeArena)
+	}
+}
+
+func (s *staticTier) lose(*Manager) { s.hooks = nil }
