@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/assets"
-	names "github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 )
 
 // padding is how many transparent pixels a sprite keeps on every side.
@@ -32,8 +32,8 @@ var sizes = map[string]image.Point{
 
 // An enemy has two pictures, NAME and NAME_core in the same frame, which is square.
 func init() {
-	for k := range names.Kinds {
-		name := names.Enemy(k).String()
+	for k := range realm.EnemyKinds {
+		name := realm.Enemy(k).String()
 		data, err := fs.ReadFile(assets.FS(), "art/"+name+".png")
 		if err != nil {
 			panic(err)
@@ -145,8 +145,8 @@ func TestArt_IsGreySoThatTintsKeepTheirHue(t *testing.T) {
 func TestArt_SpritesHaveWhiteToTakeTheFullTint(t *testing.T) {
 	tinted := []string{"player", "bullet", "orb", "pickup_hull",
 		"pickup_power", "pickup_score", "soft", "spark", "ring", "flare", "portal", "reticle"}
-	for k := range names.Kinds {
-		tinted = append(tinted, names.Enemy(k).String())
+	for k := range realm.EnemyKinds {
+		tinted = append(tinted, realm.Enemy(k).String())
 	}
 	for _, name := range tinted {
 		pix, brightest := decode(t, name).Pix, 0

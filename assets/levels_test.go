@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/assets"
-	names "github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 )
 
 // levelNames is the order in which a game plays them.
-var levelNames = names.Realms[:]
+var levelNames = realm.Names[:]
 
 type level struct {
 	Version int

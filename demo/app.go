@@ -31,7 +31,7 @@ type app struct {
 	shoot   bool // a screenshot ends the run, not the count of ticks
 	keep    bool // books are to be taken before the window goes, and what it has in memory
 	kept    *books
-	waiting shell.Command // until a level is there
+	waiting shell.Command // until a realm is played
 	focused bool
 	frames  uint64
 	stopped *atomic.Bool // by a signal
@@ -216,7 +216,7 @@ func (a *app) do(cmd shell.Command) {
 	}
 }
 
-// begin starts what was chosen as soon as a level is there: only then can one be left.
+// begin starts what was chosen as soon as a realm is played: only then can one be left.
 func (a *app) begin(e *engine.Input) {
 	if a.waiting == shell.None || !a.s.Playing() {
 		return
@@ -224,11 +224,11 @@ func (a *app) begin(e *engine.Input) {
 	switch a.waiting {
 	case shell.Start:
 		a.s.Attract = true
-		e.Pressed.Set(game.AnyKey, true) // the session's way from attract mode to the first level
+		e.Pressed.Set(game.AnyKey, true) // the session goes from attract mode to the first realm
 	case shell.Restart, shell.Leave:
 		a.s.Attract = a.waiting == shell.Leave
 		a.s.Game.Restart()
-		a.s.Flow.Go(a.o.level)
+		a.s.Flow.Go(a.o.realm)
 	}
 	a.waiting, a.particles, a.before = shell.None, 0, a.collections()
 }
@@ -245,7 +245,7 @@ func (a *app) over() {
 	switch {
 	case g.Phase == game.Over && g.PhaseTime > overAfter:
 		a.sh.End(a.result(false))
-	case g.Phase == game.Leaving && g.PhaseTime > wonAfter && g.Level.Next == a.o.level: // the last realm's portal
+	case g.Phase == game.Leaving && g.PhaseTime > wonAfter && g.Manifest.Next == a.o.realm: // the last realm's portal
 		a.sh.End(a.result(true))
 	}
 }
@@ -258,7 +258,7 @@ func (a *app) result(won bool) shell.Result {
 	g := a.s.Game
 	return shell.Result{
 		Run: shell.Run{
-			Score: g.Score, Realm: strings.ToUpper(g.Level.Title), Ticks: g.Played, Kills: uint64(g.Kills),
+			Score: g.Score, Realm: strings.ToUpper(g.Manifest.Title), Ticks: g.Played, Kills: uint64(g.Kills),
 			Seed: a.o.seed, Won: won,
 		},
 		Particles: a.particles, Collections: a.collections() - a.before,

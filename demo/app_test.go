@@ -25,7 +25,7 @@ func offered(t *testing.T) (a *app, in func(shell.Nav)) {
 			t.Error(err)
 		}
 	})
-	a = &app{o: &options{level: "ember"}, s: s, sh: shell.New(shell.Config{Playing: true})}
+	a = &app{o: &options{realm: "ember"}, s: s, sh: shell.New(shell.Config{Playing: true})}
 	in = func(n shell.Nav) {
 		t.Helper()
 		if cmd := a.sh.Step(n); cmd != shell.None {
@@ -45,13 +45,13 @@ func offered(t *testing.T) (a *app, in func(shell.Nav)) {
 	return a, in
 }
 
-// arrive waits until a level is played.
+// arrive waits until a realm is played.
 func (a *app) arrive(t *testing.T, in func(shell.Nav)) {
 	t.Helper()
 	for end := testenv.Deadline(t); !a.s.Playing() || a.waiting != shell.None; {
 		in(shell.Nav{})
 		if time.Sleep(100 * time.Microsecond); time.Now().After(end) {
-			t.Fatal("no level before the deadline")
+			t.Fatal("no realm before the deadline")
 		}
 	}
 }

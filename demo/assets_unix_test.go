@@ -65,7 +65,7 @@ func TestAssets_ALevelFileThatIsAPipeIsNamedAndTheGamesOwnIsPlayed(t *testing.T)
 		t.Fatal(err)
 	}
 	code, _, stderr := demo("-headless", "-ticks", "60", "-assets", dir)
-	if code != 0 || !strings.Contains(stderr, `level "levels/ember.json": reading: it is no regular file`) {
+	if code != 0 || !strings.Contains(stderr, `manifest "levels/ember.json": reading: it is no regular file`) {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 }

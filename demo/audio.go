@@ -20,7 +20,7 @@ type audio struct {
 	mixer  *sound.Mixer
 	bank   *sound.Bank
 	device *sound.Device
-	level  string // whose music was asked for
+	realm  string // whose music was requested
 	asked  []sounding
 }
 
@@ -30,7 +30,7 @@ type sounding struct {
 	ticket stream.Ticket[sound.Clip]
 }
 
-// start has the streamer's workers decode the effects, which no level owns and which are there when it returns, but
+// start has the streamer's workers decode the effects, which no realm owns and which are there when it returns, but
 // in a browser, where they come from afar, and looks for a device.
 func (a *audio) start(s *session.Session, stderr io.Writer) error {
 	home, err := s.Mem.Tag("sound")
@@ -103,8 +103,8 @@ func (a *audio) update(s *session.Session, nav *render.Nav) {
 		a.events.Sound(cue.Move, ear.X, ear.Y, 0.7)
 	}
 	if g := s.Game; s.Playing() {
-		if g.Level.Name != a.level {
-			a.level = g.Level.Name
+		if g.Manifest.Name != a.realm {
+			a.realm = g.Manifest.Name
 			a.enter(s)
 		}
 		a.mixer.SetHeat(g.Heat / game.HeatMost)
@@ -115,10 +115,10 @@ func (a *audio) update(s *session.Session, nav *render.Nav) {
 	a.device.Update()
 }
 
-// enter asks for the level's music, where it has one.
+// enter requests the realm's music, if it has any.
 func (a *audio) enter(s *session.Session) {
 	for r := range sound.Realms {
-		if r.String() != a.level {
+		if r.String() != a.realm {
 			continue
 		}
 		a.bank.Enter(r, 2)
@@ -128,12 +128,12 @@ func (a *audio) enter(s *session.Session) {
 	}
 }
 
-// left ends the level's music before its memory is counted.
+// left ends the realm's music before its memory is counted.
 func (a *audio) left() {
 	if a.bank != nil {
 		a.bank.Cut()
 		a.asked = a.asked[:0]
-		a.level = ""
+		a.realm = ""
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// playLevel runs the autopilot through ten seconds of a level, half a minute in the long tests, its end and the
+// playRealm runs the autopilot through ten seconds of a realm, half a minute in the long tests, its end and the
 // beginning of the next, with sound or without. It returns the game's hash.
-func playLevel(t *testing.T, a *audio) (hash uint64) {
+func playRealm(t *testing.T, a *audio) (hash uint64) {
 	t.Helper()
 	end := uint64(600)
 	if testenv.Full() {
@@ -38,11 +38,11 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 			t.Fatal(err)
 		}
 	}
-	for next := uint64(0); s.Levels() == 0 || s.Game.Ticks < next; {
+	for next := uint64(0); s.RealmsEnded() == 0 || s.Game.Ticks < next; {
 		switch g := s.Game; {
-		case s.Levels() == 0 && g.Ticks == end && g.Phase != game.Leaving: // as behind the last seal
+		case s.RealmsEnded() == 0 && g.Ticks == end && g.Phase != game.Leaving: // as behind the last seal
 			g.Phase, g.PhaseTime, g.PortalAt = game.Leaving, 0, g.Player.P
-		case s.Levels() == 0:
+		case s.RealmsEnded() == 0:
 			next = g.Ticks + 300
 		}
 		if err := s.Frame(engine.Input{}); err != nil {
@@ -52,8 +52,8 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 			a.update(s, &render.Nav{})
 		}
 	}
-	if s.Game.Level.Name == "ember" {
-		t.Errorf("after %d ticks it is in %s", s.Game.Ticks, s.Game.Level.Name)
+	if s.Game.Manifest.Name == "ember" {
+		t.Errorf("after %d ticks it is in %s", s.Game.Ticks, s.Game.Manifest.Name)
 	}
 	hash = s.Game.Hash()
 	if a != nil {
@@ -67,7 +67,7 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 		a.stop()
 	}
 	if len(s.Leaks) == 0 {
-		t.Errorf("no level has ended in %d ticks", s.Game.Ticks)
+		t.Errorf("no realm has ended in %d ticks", s.Game.Ticks)
 	}
 	if err := s.EndFrame(); err != nil {
 		t.Error(err)
@@ -77,7 +77,7 @@ func playLevel(t *testing.T, a *audio) (hash uint64) {
 	}
 	for _, l := range s.Leaks {
 		if l.Any() {
-			t.Errorf("level %d leaks %v", l.Level, l)
+			t.Errorf("realm %d leaks %v", l.Level, l)
 		}
 	}
 	return hash
@@ -114,7 +114,7 @@ func TestAudio_ASoundTakesFewObjectsOfTheGoHeap(t *testing.T) {
 }
 
 func TestAudio_IsHeardAndTheGameIsTheSame(t *testing.T) {
-	if with, without := playLevel(t, &audio{}), playLevel(t, nil); with != without {
+	if with, without := playRealm(t, &audio{}), playRealm(t, nil); with != without {
 		t.Errorf("the hash is %x with sound and %x without", with, without)
 	}
 }

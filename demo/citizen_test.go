@@ -143,7 +143,7 @@ func TestEvery_DoesNotChangeTheHash(t *testing.T) {
 }
 
 func TestProgress_IsALineEveryFiveSecondsForWhoAsks(t *testing.T) {
-	s, err := session.New((&options{headless: true, particles: 100, level: "ember"}).session())
+	s, err := session.New((&options{headless: true, particles: 100, realm: "ember"}).session())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,10 +172,10 @@ func TestProgress_IsALineEveryFiveSecondsForWhoAsks(t *testing.T) {
 	}
 }
 
-// newTestApp is an app without a window, once its first level is there.
+// newTestApp is an app without a window, once its first realm is played.
 func newTestApp(t *testing.T) *app {
 	t.Helper()
-	o := &options{headless: true, particles: 500, level: "ember", config: t.TempDir(), stderr: new(strings.Builder), stopped: atomic.Bool{}}
+	o := &options{headless: true, particles: 500, realm: "ember", config: t.TempDir(), stderr: new(strings.Builder), stopped: atomic.Bool{}}
 	cfg := o.session()
 	cfg.Attract = true
 	s, err := session.New(cfg)

@@ -202,7 +202,7 @@ func (o *options) trial(k session.Store, stats string) (t trial, err error) {
 func (o *options) trialArgs(k session.Store, stats string) []string {
 	args := []string{
 		"-headless", "-autopilot", "-paced", "-config", "none", "-mem", k.String(), "-stats", stats,
-		"-ticks", strconv.FormatUint(o.ticks, 10), "-seed", strconv.FormatUint(o.seed, 10), "-level", o.level,
+		"-ticks", strconv.FormatUint(o.ticks, 10), "-seed", strconv.FormatUint(o.seed, 10), "-level", o.realm,
 		"-heat", strconv.FormatFloat(o.heat, 'g', -1, 64), "-enemies", strconv.Itoa(o.enemies), "-particles", strconv.Itoa(o.particles),
 	}
 	if o.assets != "" {

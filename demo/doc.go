@@ -8,7 +8,7 @@
 // Three realms of 24 by 24 sectors with walls. In each, four seals are to be broken, which guards
 // defend; a horde grows with the heat, to 20,000; the fallen leave embers, embers buy gifts; a warden
 // holds the heart, and a portal leads on. Package game has the rules, realm the walls and the ways,
-// ground what the floor looks like, level the files of pictures and colours, shell the menus, sound
+// ground what the floor looks like, realm/manifest the files of pictures and colours, shell the menus, sound
 // what is heard, view what is seen. This one brings them together, with a window or without one.
 //
 // # Flags
@@ -36,14 +36,14 @@
 //
 // With -assets files come from a folder, where anything may lie. A picture, a sound or a sector's recipe that
 // cannot be read costs itself, with one line that names it and what is allowed, and is read again when it is
-// another one; in place of a level the program's own of that name is played, or its first; a realm that cannot be built
+// another one; in place of a manifest the program's own of that name is played, or its first; a realm that cannot be built
 // is bare ground. Ten malformed ones of each kind are played in a test, from the start and while the game runs.
 //
 // # What loading costs the Go heap
 //
 // A tick takes no object of it. A file that is loaded takes some on its worker, however many bytes it decodes to, at
 // most: a sector of the ground 12, a picture 130 and a sheet of stamps 110 (compress/zlib's tables), a sound 600
-// (slices of its frames, of which the longest has most), a level 1,600 (its tree of JSON), a file of a realm or a
+// (slices of its frames, of which the longest has most), a manifest 1,600 (its tree of JSON), a file of a realm or a
 // raw one 8. Two tests hold it to that.
 //
 // # What lies where
@@ -151,7 +151,7 @@
 //
 // # Why the same seed gives the same hash
 //
-// The rules are a function of the seed, of the files of levels and realms, and of one input a tick.
+// The rules are a function of the seed, of the files of the realms, and of one input a tick.
 // All that they read of a realm is there before its first tick. What arrives when it arrives (pictures,
 // sectors of the ground, sounds) goes to the window and never back: a view and a mixer may read the
 // game, and the game knows of both only that they may be told something. The one thing that a worker

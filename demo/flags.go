@@ -27,7 +27,7 @@ type options struct {
 	headless   bool
 	ticks      uint64 // 0: until the player leaves, or 600 without a window
 	seed       uint64
-	level      string
+	realm      string
 	autopilot  bool
 	tour       flight
 	fast       bool
@@ -247,7 +247,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.headless, "headless", false, "play without a window")
 	f.Int64Var(&o.wantTicks, "ticks", -1, "end after `N` ticks of a sixtieth of a second (default: headless 600, in a window never)")
 	f.Uint64Var(&o.seed, "seed", 1, "the `S`eed: the same seed and input give the same game")
-	f.StringVar(&o.level, "level", "ember", "the level to start with: its `NAME`")
+	f.StringVar(&o.realm, "level", "ember", "the realm to start with: its `NAME`")
 	f.BoolVar(&o.autopilot, "autopilot", false, "let the game play itself to the end (headless it always does)")
 	f.Var(&o.tour, "tour", "fly over the realm at full speed, for what streams: `WAY` rows or zigzag, alone it is rows")
 	f.BoolVar(&o.fast, "fast", false, "with -headless -tour: as fast as it goes, not sixty ticks a second")
@@ -346,8 +346,8 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		o.dir = root.FS()
 		files = o.dir
 	}
-	if names := levels(files); !slices.Contains(names, o.level) {
-		return fmt.Sprintf("-level %q: no such level; there are: %s", o.level, strings.Join(names, ", "))
+	if names := realms(files); !slices.Contains(names, o.realm) {
+		return fmt.Sprintf("-level %q: no such realm; there are: %s", o.realm, strings.Join(names, ", "))
 	}
 	return ""
 }
@@ -362,8 +362,8 @@ func unnamed(f *flag.FlagSet) (name string) {
 	return name
 }
 
-// levels names the level files there are.
-func levels(files fs.FS) (names []string) {
+// realms returns the names of the manifests.
+func realms(files fs.FS) (names []string) {
 	paths, _ := fs.Glob(files, "levels/*.json") // the pattern is well formed
 	for _, p := range paths {
 		names = append(names, strings.TrimSuffix(filepath.Base(p), ".json"))

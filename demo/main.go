@@ -173,7 +173,7 @@ func (o *options) session() session.Config {
 	return session.Config{
 		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: o.tour.Kind},
 		Store:  o.mem.Store,
-		Memory: mem, FS: o.files(), Fallback: fallback, CPU: o.clock(), Patience: patience, Level: o.level, Autopilot: o.autopilot, Watch: watch,
+		Memory: mem, FS: o.files(), Fallback: fallback, CPU: o.clock(), Patience: patience, Realm: o.realm, Autopilot: o.autopilot, Watch: watch,
 		Log: func(err error) { o.log(err.Error()) },
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
@@ -60,7 +60,7 @@ func TestFlags_MistakesExitWith2AndSayWhatIsAllowed(t *testing.T) {
 		{"-headless -ticks -5", "-ticks -5"},
 		{"-headless -ticks many", `invalid value "many" for flag -ticks`},
 		{"-headless -seed -1", `invalid value "-1" for flag -seed`},
-		{"-headless -level lava", `-level "lava": no such level; there are: ` + strings.Join(slices.Sorted(slices.Values(level.Realms[:])), ", ")},
+		{"-headless -level lava", `-level "lava": no such realm; there are: ` + strings.Join(slices.Sorted(slices.Values(realm.Names[:])), ", ")},
 		{"-headless -particles 0", "allowed are 1 to 4000000"},
 		{"-resident 7", "-resident 7: allowed are 8 to 512"},
 		{"-tour loops", `"loops" is no tour; allowed are rows and zigzag`},
@@ -286,7 +286,7 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // there -books is an error
 	}
-	o := options{headless: true, books: true, particles: 100, level: "ember", stderr: io.Discard}
+	o := options{headless: true, books: true, particles: 100, realm: "ember", stderr: io.Discard}
 	s, err := session.New(o.session())
 	if err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ var badPictures = []malformed{
 	{what: "a folder", says: "no regular file"},
 }
 
-var badLevels = []malformed{
+var badManifests = []malformed{
 	{what: "empty", data: bytesOf(nil)},
 	{what: "cut short", data: half},
 	{what: "nested without an end", data: bytesOf(bytes.Repeat([]byte("["), 60_000)), says: "depth"},
@@ -267,12 +267,12 @@ func TestAssets_MalformedPicturesAndRecipesAreALineEachAndTheGamePlaysOn(t *test
 	}
 }
 
-// Ten malformed levels, one a run: the line says what is wrong, and the game's own level is played.
+// Ten malformed manifests, one a run: the line says what is wrong, and the game's own realm is played.
 func TestAssets_AMalformedLevelIsALineAndTheGamesOwnIsPlayed(t *testing.T) {
 	_, whole, _ := demo("-headless", "-ticks", "60", "-level", "tide", "-hash")
 	_, want, _ := strings.Cut(whole, "hash ")
-	for i := range badLevels {
-		m := &badLevels[i]
+	for i := range badManifests {
+		m := &badManifests[i]
 		t.Run(m.what, func(t *testing.T) {
 			t.Parallel()
 			dir := unpacked(t)
@@ -283,24 +283,24 @@ func TestAssets_AMalformedLevelIsALineAndTheGamesOwnIsPlayed(t *testing.T) {
 				t.Errorf("exit %d, hash %q: %s", code, hash, stderr)
 			}
 			named(t, stderr, "levels/tide.json", m)
-			if !strings.Contains(stderr, `level "tide" cannot be played: the game's own "tide" is, in its place`) {
+			if !strings.Contains(stderr, `realm "tide" cannot be played: the game's own "tide" is, in its place`) {
 				t.Error(stderr)
 			}
 		})
 	}
 }
 
-// A level that only the folder has is replaced by the first.
+// A realm that only the folder has is replaced by the first.
 func TestAssets_AMalformedLevelOfNobodysIsReplacedByTheFirst(t *testing.T) {
 	dir := unpacked(t)
 	if err := os.WriteFile(filepath.Join(dir, "levels", "mine.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	code, _, stderr := demo("-headless", "-ticks", "60", "-level", "mine", "-assets", dir)
-	if code != 0 || !strings.Contains(stderr, `level "mine" cannot be played: the game's own "ember" is, in its place`) {
+	if code != 0 || !strings.Contains(stderr, `realm "mine" cannot be played: the game's own "ember" is, in its place`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	named(t, stderr, "levels/mine.json", &malformed{says: "a level is one JSON object"})
+	named(t, stderr, "levels/mine.json", &malformed{says: "a manifest is one JSON object"})
 }
 
 // Ten malformed sounds, from the start and while one plays.

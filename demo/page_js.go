@@ -47,9 +47,9 @@ func (a *app) state() map[string]any {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	ground := a.s.Ground.Stats()
-	level := ""
-	if l := a.s.Flow.Level(); l != nil { // it is on its way
-		level = l.Name
+	realm := ""
+	if m := a.s.Flow.Level(); m != nil { // it may still load
+		realm = m.Name
 	}
 	screens := map[shell.Screen]string{
 		shell.Title: "title", shell.Playing: "playing", shell.Paused: "paused", shell.Setup: "setup", shell.Keys: "keys",
@@ -57,7 +57,7 @@ func (a *app) state() map[string]any {
 	}
 	return map[string]any{
 		"ticks": a.s.Game.Ticks, "hash": fmt.Sprintf("%016x", a.s.Game.Hash()),
-		"playing": a.s.Playing(), "screen": screens[a.sh.Screen()], "level": level,
+		"playing": a.s.Playing(), "screen": screens[a.sh.Screen()], "realm": realm,
 		"hand":    a.v.Menu.Device.String(),
 		"overlay": a.v.Overlay.Shown(overlay.Strip), "mute": a.sh.Settings().Mute,
 		"soft": ground.Soft(), "missing": a.s.Ground.Missing(), "failures": a.s.Stream.Stats().Failures,

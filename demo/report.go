@@ -20,7 +20,7 @@ type report struct {
 	Hash          string              `json:"hash"`
 	Mem           string              `json:"mem"`    // what -mem names
 	RSS           uint64              `json:"rss"`    // bytes of the process as the run ends; 0: not known
-	Levels        int                 `json:"levels"` // level changes
+	Levels        int                 `json:"levels"` // realms that have ended
 	EntitiesPeak  int                 `json:"entities_peak"`
 	ParticlesPeak int                 `json:"particles_peak"`
 	Tiers         []tiers.TierRecord  `json:"tiers"`
@@ -155,7 +155,7 @@ func (b *books) print(w io.Writer) error {
 // summarize reads everything off a session that is about to close.
 func summarize(s *session.Session, before marking) *report {
 	r := &report{
-		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.Levels(),
+		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.RealmsEnded(),
 		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), TickCPUMS: s.TickCPU(), Lost: s.Game.Lost,
 		Stream: streamed(s), Mem: s.Store().String(), Traffic: traffic(s),
 	}
@@ -225,7 +225,7 @@ func spread(s stream.Spread) spreadReport {
 
 // print writes the table for a person.
 func (r *report) print(w io.Writer, hash bool) error {
-	fmt.Fprintf(w, "%d ticks, %d level changes, at most %d entities and %d particles, a tick took %.3f ms (99 %%: %.3f, longest %.3f)\n\n",
+	fmt.Fprintf(w, "%d ticks, %d realms ended, at most %d entities and %d particles, a tick took %.3f ms (99 %%: %.3f, longest %.3f)\n\n",
 		r.Ticks, r.Levels, r.EntitiesPeak, r.ParticlesPeak, r.TickMS.P50, r.TickMS.P99, r.TickMS.Max)
 	err := r.snapshot.WriteText(w)
 	t := &r.Traffic

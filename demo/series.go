@@ -57,7 +57,7 @@ func groundRow(g *session.Session) rowGround {
 	}
 }
 
-// series takes a row each every ticks. Times are those of whole frames of the session, a level's loading
+// series takes a row each every ticks. Times are those of whole frames of the session, a realm's loading
 // left out.
 type series struct {
 	every uint64

@@ -33,7 +33,7 @@ var storeys = map[string]int{
 	"memory/tiers": 5,
 	"memory/meter": 6, "memory/resident": 6, "ecs": 6, "demo/ground": 6, "demo/strictjson": 6,
 	"engine": 7, "particles": 7, "assets": 7,
-	"render": 8, "demo/level": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8,
+	"render": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8,
 	"assets/gen": 9, "demo/tour": 9, "demo/sound": 9, "demo/dropin": 9,
 	"demo/game": 10, "demo/goheap": 10,
 	"demo/session": 11,
@@ -42,7 +42,7 @@ var storeys = map[string]int{
 }
 
 // rules are the packages that contain rules of the game, with those below them.
-var rules = []string{"demo/game", "demo/realm", "demo/tour", "demo/level"}
+var rules = []string{"demo/game", "demo/realm", "demo/tour"}
 
 // rulesMay lists what rules may import: nothing that reads a clock, the system or a random source, and nothing that
 // draws, streams or plays sound.
@@ -50,7 +50,7 @@ var rulesMay = strings.Fields(`bytes cmp encoding/binary encoding/json errors fm
 	slices strconv strings unicode unicode/utf8 unsafe github.com/go-gl/mathgl/mgl32
 	memory memory/arena memory/compact memory/container memory/guard memory/page memory/plan memory/pool memory/remote
 	memory/slab memory/tiers memory/tlsf ecs engine particles demo/sound/cue
-	demo/game demo/realm demo/tour demo/level demo/strictjson`)
+	demo/game demo/realm demo/realm/manifest demo/tour demo/strictjson`)
 
 // A source is a Go file of the module: its path from the root, and its imports.
 type source struct {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/strata-go/strata/demo/ground"
-	"github.com/strata-go/strata/demo/level"
+	rules "github.com/strata-go/strata/demo/realm"
 )
 
 // The measures of every realm: units, and cells of eight.
@@ -57,14 +57,14 @@ const (
 	spare     = 3 // cells more, as digging rounds corners
 )
 
-// realms are all of them, in the order of level.Realms: each has a file of its own, realm_NAME.go, which adds it.
-var realms [len(level.Realms)]realm
+// realms are all of them, in the order of rules.Names: each has a file of its own, realm_NAME.go, which adds it.
+var realms [len(rules.Names)]realm
 
 // add puts a realm into its place. It is called while the program is initialised.
 func add(r realm) {
-	i := slices.Index(level.Realms[:], r.Name)
+	i := slices.Index(rules.Names[:], r.Name)
 	if i < 0 {
-		panic("gen: " + r.Name + " is none of level.Realms")
+		panic("gen: " + r.Name + " is none of rules.Names")
 	}
 	realms[i] = r
 }

@@ -179,8 +179,8 @@ func (g *Game) smite(at vec, reach float32, damage int16, burns bool) error {
 
 // lighten lets lightning jump from the nearest to the next.
 func (g *Game) lighten() error {
-	level := int(g.Gifts[GiftLightning])
-	if level == 0 {
+	times := int(g.Gifts[GiftLightning])
+	if times == 0 {
 		return nil
 	}
 	if g.bolt -= step; g.bolt > 0 {
@@ -191,14 +191,14 @@ func (g *Game) lighten() error {
 		g.bolt = 0.1
 		return nil
 	}
-	g.bolt = boltEvery / float32(level+1)
+	g.bolt = boltEvery / float32(times+1)
 	bolt := g.freeBolt()
 	if bolt != nil && !bolt.Nodes.push(g.Player.P) {
 		g.Lost.Lists++
 	}
 	var been [boltJumps]ecs.Entity
 	n := 0
-	for h := first; ok && n < min(2+2*level, boltJumps); n++ {
+	for h := first; ok && n < min(2+2*times, boltJumps); n++ {
 		been[n] = h.enemy
 		if bolt != nil && !bolt.Nodes.push(h.p) {
 			g.Lost.Lists++
@@ -275,8 +275,8 @@ func (g *Game) beam() error {
 }
 
 func (g *Game) layMines() {
-	level := int(g.Gifts[GiftMines])
-	if g.mine = max(0, g.mine-step); level == 0 || g.mine > 0 || len(g.arms.mines.v) >= 3+3*level {
+	times := int(g.Gifts[GiftMines])
+	if g.mine = max(0, g.mine-step); times == 0 || g.mine > 0 || len(g.arms.mines.v) >= 3+3*times {
 		return
 	}
 	g.mine = mineEvery

@@ -1,7 +1,6 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
@@ -35,7 +34,7 @@ func (g *Game) Autopilot() (in engine.Input) {
 	switch {
 	case atSeal: // round it, not too near
 		way = engine.MulAdd(engine.Perp(unit(to)), unit(to), clamp((d-70)/40, -1, 1))
-	case g.toll[level.Warden] > 0 && g.Phase == Fighting && d < 500:
+	case g.toll[realm.Warden] > 0 && g.Phase == Fighting && d < 500:
 		way = l.aboutBoss(way)
 	}
 	in.Move = l.gap(way)
@@ -67,7 +66,7 @@ func (g *Game) wayTo(goal vec) vec {
 // aboutBoss circles the nearest of the wardens at a distance.
 func (l *look) aboutBoss(way vec) vec {
 	for _, r := range l.g.actors.enemyFilter.All() {
-		if r.C.Kind != level.Warden {
+		if r.C.Kind != realm.Warden {
 			continue
 		}
 		to := r.A.P.Sub(l.g.Player.P)

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
@@ -19,12 +19,12 @@ func over(g *Game) bool { return g.Phase == Over }
 func TestBalance_TheIdlePlayerDiesWithinTwoMinutes(t *testing.T) {
 	testenv.Long(t)
 	t.Parallel()
-	for _, level := range level.Realms[:] {
+	for _, name := range realm.Names {
 		for seed := uint64(7); seed < 8+uint64(*seeds); seed++ {
-			h := newHost(t, Config{Seed: seed}, small(), level)
+			h := newHost(t, Config{Seed: seed}, small(), name)
 			h.hand = idle
 			if !h.until(t, 2*minute, over) {
-				t.Errorf("%s, seed %d: hull %d after two minutes of nothing", level, seed, h.Player.Hull)
+				t.Errorf("%s, seed %d: hull %d after two minutes of nothing", name, seed, h.Player.Hull)
 			}
 		}
 	}
@@ -39,10 +39,10 @@ func TestBalance_StandingStillAndFiringBreaksNoSeal(t *testing.T) {
 		in.Pressed.Set(Dash, false)
 		return in
 	}
-	levels, games, _ := balanced()
-	for _, level := range levels {
+	realms, games, _ := balanced()
+	for _, name := range realms {
 		for seed := range min(games, 4) {
-			h := newHost(t, Config{Seed: uint64(6*seed) + 1}, small(), level)
+			h := newHost(t, Config{Seed: uint64(6*seed) + 1}, small(), name)
 			h.hand = still
 			ticks := uint64(minute)
 			if *seeds > 0 {
@@ -50,7 +50,7 @@ func TestBalance_StandingStillAndFiringBreaksNoSeal(t *testing.T) {
 			}
 			h.until(t, ticks, over)
 			if h.Broken > 0 || h.Kills < 20 {
-				t.Errorf("%s, seed %d: %d seals are broken, %d kills", level, 6*seed+1, h.Broken, h.Kills)
+				t.Errorf("%s, seed %d: %d seals are broken, %d kills", name, 6*seed+1, h.Broken, h.Kills)
 			}
 		}
 	}
@@ -61,17 +61,17 @@ func TestBalance_StandingStillAndFiringBreaksNoSeal(t *testing.T) {
 var seeds = flag.Int("seeds", 0, "play this many seeds on every realm in the tests of the balance; 0: one, on the first")
 
 // balanced are the realms and the seeds to play, and how many of them must go well: four of five.
-func balanced() (levels []string, games, enough int) {
+func balanced() (realms []string, games, enough int) {
 	if *seeds == 0 {
 		return []string{"ember"}, 1, 1
 	}
-	return level.Realms[:], *seeds, *seeds * 8 / 10
+	return realm.Names[:], *seeds, *seeds * 8 / 10
 }
 
 func TestBalance_TheAutopilotFinishesARealmInThreeToSixMinutes(t *testing.T) {
 	testenv.Long(t)
 	t.Parallel()
-	levels, games, enough := balanced()
+	realms, games, enough := balanced()
 	if *seeds == 0 { // a whole realm is the nightly's: here a minute must lead somewhere, and a slow hand's two
 		h := newGame(t, Config{Seed: 1})
 		h.until(t, minute, over)
@@ -81,30 +81,30 @@ func TestBalance_TheAutopilotFinishesARealmInThreeToSixMinutes(t *testing.T) {
 		h.check(t)
 		return
 	}
-	for _, level := range levels {
+	for _, name := range realms {
 		finished := 0
 		for seed := range games {
-			h := newHost(t, Config{Seed: uint64(seed) + 1}, small(), level)
+			h := newHost(t, Config{Seed: uint64(seed) + 1}, small(), name)
 			most := 0
 			ended := h.until(t, 6*minute, func(g *Game) bool {
 				most = max(most, g.Enemies())
 				return g.Phase == Over || g.Phase == Leaving
 			})
 			g := h.Game
-			t.Logf("%s, seed %d: %d s, phase %d, %d seals, %d kills, %d enemies at most, gifts %v", level, seed+1, g.Ticks/60, g.Phase, g.Broken, g.Kills, most, g.Gifts)
+			t.Logf("%s, seed %d: %d s, phase %d, %d seals, %d kills, %d enemies at most, gifts %v", name, seed+1, g.Ticks/60, g.Phase, g.Broken, g.Kills, most, g.Gifts)
 			if ended && g.Phase == Leaving && g.Ticks >= 3*minute {
 				finished++
 				if most < 2000 {
-					t.Errorf("%s, seed %d: %d enemies at most", level, seed+1, most)
+					t.Errorf("%s, seed %d: %d enemies at most", name, seed+1, most)
 				}
 			}
 			if g.Lost != (Lost{}) {
-				t.Errorf("%s, seed %d: lost %+v with nothing scarce", level, seed+1, g.Lost)
+				t.Errorf("%s, seed %d: lost %+v with nothing scarce", name, seed+1, g.Lost)
 			}
 			h.check(t)
 		}
 		if finished < enough {
-			t.Errorf("%s: %d of %d seeds finish in three to six minutes", level, finished, games)
+			t.Errorf("%s: %d of %d seeds finish in three to six minutes", name, finished, games)
 		}
 	}
 }
@@ -128,20 +128,20 @@ func slowHand(seed uint64) func(g *Game) engine.Input {
 func TestBalance_AHandWithAQuarterSecondOfReactionLivesForTwoMinutes(t *testing.T) {
 	testenv.Long(t)
 	t.Parallel()
-	levels, games, enough := balanced()
-	for _, level := range levels {
+	realms, games, enough := balanced()
+	for _, name := range realms {
 		alive := 0
 		for seed := range games {
-			h := newHost(t, Config{Seed: uint64(seed) + 1}, small(), level)
+			h := newHost(t, Config{Seed: uint64(seed) + 1}, small(), name)
 			h.hand = slowHand(uint64(seed) + 1)
 			dead := h.until(t, 2*minute, over)
-			t.Logf("%s, seed %d: %d s, hull %d, %d seals, %d kills, gifts %v", level, seed+1, h.Ticks/60, h.Player.Hull, h.Broken, h.Kills, h.Gifts)
+			t.Logf("%s, seed %d: %d s, hull %d, %d seals, %d kills, gifts %v", name, seed+1, h.Ticks/60, h.Player.Hull, h.Broken, h.Kills, h.Gifts)
 			if !dead && h.Broken > 0 {
 				alive++
 			}
 		}
 		if alive < enough {
-			t.Errorf("%s: %d of %d live for two minutes", level, alive, games)
+			t.Errorf("%s: %d of %d live for two minutes", name, alive, games)
 		}
 	}
 }
@@ -168,12 +168,12 @@ func TestGame_AnOfferIsHeldUntilAGiftIsChosen(t *testing.T) {
 }
 
 // crowdAbout has a player, who stands still and fires to the right, among drifters for five seconds,
-// with or without a gift.
-func crowdAbout(t *testing.T, gift Gift, level uint8) *Game {
+// with or without a gift, taken so many times.
+func crowdAbout(t *testing.T, gift Gift, times uint8) *Game {
 	h := newGame(t, Config{Seed: 5})
 	h.play(t, 1)
 	g := h.Game
-	g.Gifts[gift] = level
+	g.Gifts[gift] = times
 	g.enter(Fighting)
 	for i := range 120 {
 		at := g.Realm.Open(engine.MulAdd(g.Player.P, engine.Heading(float32(i)*0.3), 60+float32(i)), 9)

@@ -3,7 +3,7 @@ package game
 import (
 	"slices"
 
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
 
@@ -51,13 +51,13 @@ const (
 )
 
 var (
-	breeds [level.Kinds]breed
+	breeds [realm.EnemyKinds]breed
 	// spawnTable is what comes at what heat: by heat, and there the most frequent first.
 	spawnTable []spawn
 )
 
 // register makes a breed known. It is called while the package is initialised: whatever the order, the tables are the same.
-func register(k level.Enemy, b breed) {
+func register(k realm.Enemy, b breed) {
 	if breeds[k].move != nil {
 		panic("game: two breeds of " + k.String())
 	}
@@ -90,20 +90,20 @@ func (g *Game) configure() {
 }
 
 // SizeOf returns the side, in logical units, of an enemy's picture.
-func SizeOf(k level.Enemy) float32 { return breeds[k].size }
+func SizeOf(k realm.Enemy) float32 { return breeds[k].size }
 
 // CoreOf returns the number of the palette's colour that an enemy's core has.
-func CoreOf(k level.Enemy) int { return breeds[k].core }
+func CoreOf(k realm.Enemy) int { return breeds[k].core }
 
 // GlareOf returns how far a hit whitens an enemy, 0 to 1: who is hit all the time must keep its colour.
-func GlareOf(k level.Enemy) float32 { return breeds[k].glare }
+func GlareOf(k realm.Enemy) float32 { return breeds[k].glare }
 
 // guardOf returns the kind of a garrison's i-th: of those whose turn it is, the rarest.
-func guardOf(i int) level.Enemy {
-	kind, every := level.Drifter, 0
+func guardOf(i int) realm.Enemy {
+	kind, every := realm.Drifter, 0
 	for k := range breeds {
 		if n := breeds[k].guards; n > every && i%n == 0 {
-			kind, every = level.Enemy(k), n
+			kind, every = realm.Enemy(k), n
 		}
 	}
 	return kind

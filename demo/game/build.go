@@ -13,7 +13,7 @@ import (
 	"github.com/strata-go/strata/particles"
 )
 
-// New makes a game in m's tiers, whose last worker's heap is its own; Begin starts its first level.
+// New makes a game in m's tiers, whose last worker's heap is its own; Begin starts its first realm.
 // Close it before m.
 func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	if cfg.Particles == 0 {

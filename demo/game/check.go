@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 )
 
-// Check verifies the invariants, within a level.
+// Check verifies the invariants, while a realm is played.
 func (g *Game) Check() error {
 	errs := []error{g.world.Check(), g.omens.Check(), g.embers.Check(), g.fx.sys.Check(), g.popups.check(), g.Realm.Check(), g.checkActors(), g.marks.check(g), g.ribbons.blocks.check(g.ribbons.live)}
 	if g.flow != nil {
@@ -18,7 +18,7 @@ func (g *Game) Check() error {
 
 func (g *Game) checkActors() error {
 	used, extra := 0, 0
-	var toll [level.Kinds]int
+	var toll [realm.EnemyKinds]int
 	for id, r := range g.actors.enemyFilter.All() {
 		if r.C.Ribbon != 0 {
 			used++

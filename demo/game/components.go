@@ -1,6 +1,6 @@
 package game
 
-import "github.com/strata-go/strata/demo/level"
+import "github.com/strata-go/strata/demo/realm"
 
 // Components are pointer-free and live in off-heap columns. Positions are logical units,
 // velocities units per second, times seconds, angles radians.
@@ -13,7 +13,7 @@ type (
 
 	// Enemy is what drifters, lancers, swarms and wardens share.
 	Enemy struct {
-		Kind   level.Enemy
+		Kind   realm.Enemy
 		State  uint8
 		HP     int16
 		Ribbon uint16  // 1 + its trail's index; 0 for none

@@ -1,5 +1,5 @@
 // Package game contains the rules of the demo: a spark in a forge. The simulation is a function of a seed,
-// the files of levels and realms, and the input of each tick. It draws nothing and reads no clock.
+// the files of the realms, and the input of each tick. It draws nothing and reads no clock.
 //
 // # The idea
 //

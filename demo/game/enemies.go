@@ -1,7 +1,6 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
@@ -10,7 +9,7 @@ import (
 // A wish is a spawn asked for while a loop walks the world.
 type wish struct {
 	p, v  vec
-	enemy level.Enemy
+	enemy realm.Enemy
 	post  uint8
 	orb   bool
 }
@@ -45,7 +44,7 @@ func (g *Game) grantWishes() error {
 
 // spawnEnemy puts an enemy into the world, in the open. A full tier costs the enemy, and is no
 // error: the entity is zero then.
-func (g *Game) spawnEnemy(k level.Enemy, p, v vec, post uint8) (ecs.Entity, error) {
+func (g *Game) spawnEnemy(k realm.Enemy, p, v vec, post uint8) (ecs.Entity, error) {
 	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4), Post: post}
 	if most := breeds[k].trail; most > 0 && post != postStress {
 		e.Ribbon = g.ribbons.take(g, p, most/2+g.rng.Intn(most/2+1)) // hardly two alike

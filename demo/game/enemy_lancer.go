@@ -1,12 +1,12 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
 
 func init() {
-	register(level.Lancer, breed{
+	register(realm.Lancer, breed{
 		radius: 10, size: 31, hp: 4, score: 120, speed: 85, damage: 1, worth: 3,
 		move: (*walk).lance, crowd: aims, trail: 32, keen: true, wide: true, guards: 4, drops: 0.12, core: 4, glare: 1, fear: 2.2, reach: 150,
 		kick: 0.05, freeze: 1, shake: 3,
@@ -27,10 +27,10 @@ const (
 )
 
 // Tells reports whether a lancer is about to charge.
-func (e *Enemy) Tells() bool { return e.Kind == level.Lancer && e.State == lancerTell }
+func (e *Enemy) Tells() bool { return e.Kind == realm.Lancer && e.State == lancerTell }
 
 // Charges reports whether a lancer is charging.
-func (e *Enemy) Charges() bool { return e.Kind == level.Lancer && e.State == lancerCharge }
+func (e *Enemy) Charges() bool { return e.Kind == realm.Lancer && e.State == lancerCharge }
 
 // lance stalks, shows where it aims, charges through, rests.
 func (w *walk) lance(p *Position, v *Velocity, e *Enemy) {

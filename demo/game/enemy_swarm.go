@@ -1,11 +1,9 @@
 package game
 
-import (
-	"github.com/strata-go/strata/demo/level"
-)
+import "github.com/strata-go/strata/demo/realm"
 
 func init() {
-	register(level.Swarm, breed{
+	register(realm.Swarm, breed{
 		radius: 6, size: 15, hp: 1, score: 15, speed: 104, damage: 1, worth: 1,
 		move: (*walk).swarm, trail: 6, drops: 0.006, core: 3, glare: 1, fear: 2.2, reach: 150, kick: 0.05, faint: true,
 		spawns: []spawn{

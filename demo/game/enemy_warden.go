@@ -1,13 +1,13 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
 
 // The warden comes by the seals, not by the table.
 func init() {
-	register(level.Warden, breed{
+	register(realm.Warden, breed{
 		radius: 31, size: 74, hp: 420, score: 2500, speed: 34, damage: 2, worth: 40,
 		move: (*walk).ward, crowd: stands, boss: true, wide: true, core: 4, glare: 0.35, fear: 6, reach: 170, kick: 0.004, freeze: 6, shake: 12,
 	})
@@ -17,7 +17,7 @@ func init() {
 func (w *walk) ward(p *Position, v *Velocity, e *Enemy) {
 	g := w.g
 	steer(&v.V, w.toPlayer(p.P, e), g.breeds[e.Kind].speed, 0.8)
-	full := g.breeds[level.Warden].hp
+	full := g.breeds[realm.Warden].hp
 	fury := 1 - clamp(float32(e.HP)/float32(full), 0, 1)
 	e.Angle += mul(0.4+mul(fury, 1.4), step)
 	if e.Timer <= 0 {
@@ -29,7 +29,7 @@ func (w *walk) ward(p *Position, v *Velocity, e *Enemy) {
 		e.State = gone
 		for range 12 {
 			dir := g.rng.Circle()
-			g.wishFor(wish{p: engine.MulAdd(p.P, dir, 30), v: engine.Scale(dir, 190), enemy: level.Swarm, post: postHeart})
+			g.wishFor(wish{p: engine.MulAdd(p.P, dir, 30), v: engine.Scale(dir, 190), enemy: realm.Swarm, post: postHeart})
 		}
 		g.fx.hatch(p.P)
 		g.Shake(4)

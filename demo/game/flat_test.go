@@ -3,7 +3,6 @@ package game
 import (
 	"slices"
 
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
@@ -136,16 +135,16 @@ func (f *flat) near(w *walk, i int) {
 	e.Flash = max(0, e.Flash-mul(w.pace, 6))
 	e.Timer -= w.pace
 	switch e.Kind {
-	case level.Drifter:
+	case realm.Drifter:
 		w.drift(p, v, e)
-	case level.Lancer:
+	case realm.Lancer:
 		w.lance(p, v, e)
-	case level.Swarm:
+	case realm.Swarm:
 		w.swarm(p, v, e)
 	}
 	from, b := p.P, &breeds[e.Kind]
 	p.P = engine.MulAdd(p.P, v.V, w.pace)
-	if e.Kind == level.Lancer {
+	if e.Kind == realm.Lancer {
 		p.P = engine.MulAdd(p.P, f.grid.jostle(k, from), w.pace)
 	} else {
 		if w.turn(e)%w.every == w.every/2 {
@@ -158,7 +157,7 @@ func (f *flat) near(w *walk, i int) {
 	if engine.LengthSquared(d) < mul(reach, reach) && g.Player.Alive {
 		g.hurt(b.damage, p.P)
 	}
-	if e.Kind == level.Lancer || (w.ticks+uint64(e.Phase))%4 == 1 {
+	if e.Kind == realm.Lancer || (w.ticks+uint64(e.Phase))%4 == 1 {
 		f.trails[i].push(p.P)
 	}
 }
@@ -361,7 +360,7 @@ func (f *flat) look() {
 }
 
 // spawnEnemy is Game.spawnEnemy.
-func (f *flat) spawnEnemy(k level.Enemy, p vec) {
+func (f *flat) spawnEnemy(k realm.Enemy, p vec) {
 	g := f.g
 	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4), Post: postHorde}
 	n, most := len(f.ps), breeds[k].trail

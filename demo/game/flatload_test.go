@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/abtest"
@@ -88,7 +88,7 @@ func (l *load) place(g *Game) {
 // A crowded is what a load fills: a game or a flat.
 type crowded interface {
 	count() (enemies, shots int)
-	enemy(k level.Enemy, p vec)
+	enemy(k realm.Enemy, p vec)
 	shot(s flatShot)
 	realm() *Game
 }
@@ -99,7 +99,7 @@ func (c *gameCrowd) realm() *Game { return c.g }
 func (c *gameCrowd) count() (int, int) {
 	return c.g.actors.enemyFilter.Len(), c.g.actors.shotFilter.Len()
 }
-func (c *gameCrowd) enemy(k level.Enemy, p vec) {
+func (c *gameCrowd) enemy(k realm.Enemy, p vec) {
 	if _, err := c.g.spawnEnemy(k, p, vec{}, postHorde); err != nil {
 		panic(err)
 	}
@@ -112,7 +112,7 @@ func (c *gameCrowd) shot(s flatShot) {
 
 func (f *flat) realm() *Game               { return f.g }
 func (f *flat) count() (int, int)          { return len(f.ps), len(f.shots) }
-func (f *flat) enemy(k level.Enemy, p vec) { f.spawnEnemy(k, p) }
+func (f *flat) enemy(k realm.Enemy, p vec) { f.spawnEnemy(k, p) }
 func (f *flat) shot(s flatShot)            { f.shots = append(f.shots, s) }
 
 // refill brings as many as are lacking: kinds as at full heat, a tenth of the shots the player's.
@@ -124,11 +124,11 @@ func (l *load) refill(c crowded, r *engine.Rand) {
 		for open.Near(p, 12) {
 			p = l.middle.Add(vec{r.Range(-loadReach, loadReach), r.Range(-loadReach, loadReach)})
 		}
-		k := level.Swarm
+		k := realm.Swarm
 		if n := r.Intn(32); n == 0 {
-			k = level.Lancer
+			k = realm.Lancer
 		} else if n < 10 {
-			k = level.Drifter
+			k = realm.Drifter
 		}
 		c.enemy(k, p)
 	}

@@ -1,7 +1,8 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/particles"
@@ -30,7 +31,7 @@ type fx struct {
 	ambient particles.Emitter
 }
 
-// The looks, whose colours come from the level's palette.
+// The looks, whose colours are from the realm's palette.
 const (
 	lookSpark   = iota // stretched, bright
 	lookEmber          // round, slow, rises
@@ -68,12 +69,12 @@ func (unheard) Sound(cue.Kind, float32, float32, float32) {}
 // sound has a kind heard from p.
 func (f *fx) sound(k cue.Kind, p vec, strength float32) { f.heard.Sound(k, p[0], p[1], strength) }
 
-func tone(c level.Color, k float32) particles.Color {
+func tone(c realm.Color, k float32) particles.Color {
 	v := c.Vec4()
 	return particles.Color{R: v[0] * k, G: v[1] * k, B: v[2] * k}
 }
 
-func cover(c level.Color, alpha float32) particles.Color {
+func cover(c realm.Color, alpha float32) particles.Color {
 	v := c.Vec4()
 	return particles.Color{R: v[0] * alpha, G: v[1] * alpha, B: v[2] * alpha, A: alpha}
 }
@@ -86,10 +87,10 @@ var fade = []particles.Key{{At: 0, Value: 1}, {At: 0.6, Value: 0.8}, {At: 1, Val
 // swell is the size of a thing that spreads.
 var swell = []particles.Key{{At: 0, Value: 0.15}, {At: 0.3, Value: 0.7}, {At: 1, Value: 1}}
 
-// palette dresses the looks in the level's colours, dark to light: ground, deep, main,
+// palette dresses the looks in the realm's colours, dark to light: ground, deep, main,
 // hot, core.
-func (f *fx) palette(l *level.Level) {
-	deep, main, hot, core := l.Palette[1], l.Palette[2], l.Palette[3], l.Palette[4]
+func (f *fx) palette(m *manifest.File) {
+	deep, main, hot, core := m.Palette[1], m.Palette[2], m.Palette[3], m.Palette[4]
 	full := particles.Range{Min: 0, Max: 6.2831855}
 	for i, k := range [lookCount]particles.Kind{
 		lookSpark: {Name: "spark", Region: RegionSpark, Additive: true, Stretch: 0.03, Drag: 3.2, Size: fade, Vary: 0.3,
@@ -99,7 +100,7 @@ func (f *fx) palette(l *level.Level) {
 		lookGlow: {Name: "glow", Region: RegionSoft, Additive: true, Drag: 2, Size: swell,
 			Ramp: ramp(particles.Stop{At: 0, Color: tone(hot, 0.7)}, particles.Stop{At: 0.3, Color: tone(main, 0.4)}, particles.Stop{At: 1, Color: tone(deep, 0)})},
 		lookSmoke: {Name: "smoke", Region: RegionSmoke, Drag: 1.4, GravityY: -14, Size: swell, Angle: full, Spin: particles.Range{Min: -0.8, Max: 0.8}, Vary: 0.3,
-			Ramp: ramp(particles.Stop{At: 0, Color: cover(deep, 0)}, particles.Stop{At: 0.15, Color: cover(deep, 0.42)}, particles.Stop{At: 1, Color: cover(l.Palette[0], 0)})},
+			Ramp: ramp(particles.Stop{At: 0, Color: cover(deep, 0)}, particles.Stop{At: 0.15, Color: cover(deep, 0.42)}, particles.Stop{At: 1, Color: cover(m.Palette[0], 0)})},
 		lookRing: {Name: "ring", Region: RegionRing, Additive: true, Size: swell,
 			Ramp: ramp(particles.Stop{At: 0, Color: tone(core, 0.8)}, particles.Stop{At: 0.4, Color: tone(main, 0.5)}, particles.Stop{At: 1, Color: tone(deep, 0)})},
 		lookFlare: {Name: "flare", Region: RegionFlare, Additive: true, Angle: full, Size: fade,
@@ -119,7 +120,7 @@ func (f *fx) palette(l *level.Level) {
 		}
 	}
 	f.sys.SetBounds(particles.Bounds{MaxX: worldSide, MaxY: worldSide})
-	f.ambient = particles.Emitter{Kind: f.kinds[lookEmber], Rate: l.Ambient.Rate, Shape: particles.Disc, Radius: 400, Speed: particles.Range{Min: 2, Max: 16}, Spread: turn,
+	f.ambient = particles.Emitter{Kind: f.kinds[lookEmber], Rate: m.Ambient.Rate, Shape: particles.Disc, Radius: 400, Speed: particles.Range{Min: 2, Max: 16}, Spread: turn,
 		Life: particles.Range{Min: 3, Max: 7}, Size: particles.Range{Min: 1.5, Max: 4}}
 }
 
@@ -133,7 +134,7 @@ func (f *fx) emit(look, n int, p, dir vec, spread float32, speed, life, size par
 	f.sys.Emit(&e, n)
 }
 
-// update moves the particles and lets the level's own drift about the player.
+// update moves the particles and lets the realm's own drift about the player.
 func (f *fx) update(g *Game) {
 	f.ambient.X, f.ambient.Y = g.Player.P[0], g.Player.P[1]
 	f.sys.EmitRate(&f.ambient, step)
@@ -205,7 +206,7 @@ func (f *fx) hatch(p vec) {
 }
 
 // burst is an enemy's end: light, shock, sparks, shards, smoke, and embers that rise.
-func (f *fx) burst(p, v vec, k level.Enemy) {
+func (f *fx) burst(p, v vec, k realm.Enemy) {
 	big := breeds[k].size / 22
 	if breeds[k].faint {
 		f.sound(cue.BurstSmall, p, 1)
@@ -234,7 +235,7 @@ func (f *fx) hurt(p vec) {
 
 func (f *fx) death(p vec) {
 	for range 3 {
-		f.burst(p, vec{}, level.Warden)
+		f.burst(p, vec{}, realm.Warden)
 	}
 }
 

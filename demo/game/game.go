@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-gl/mathgl/mgl32"
 
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/demo/tour"
 	"github.com/strata-go/strata/ecs"
@@ -71,7 +71,7 @@ type Config struct {
 	Sound cue.Sink
 }
 
-// A Game is the simulation: a function of its seed, its levels and realms, and its input. It draws
+// A Game is the simulation: a function of its seed, its realms, and its input. It draws
 // nothing and reads no clock. Where its memory lies:
 //
 //	static  the frame's passes: visible enemies, sort keys, drawing order, vertices and indices of
@@ -96,8 +96,8 @@ type Config struct {
 //	(6) on the Go heap, every block that is known by number is held once
 type Game struct {
 	State
-	Level *level.Level
-	Realm *realm.Realm
+	Manifest *manifest.File
+	Realm    *realm.Realm
 
 	systems engine.Schedule // see schedule
 	tick    engine.Tick
@@ -110,10 +110,10 @@ type Game struct {
 	actors actors
 	omens  *pool.Pool[Omen]
 	embers *pool.Pool[Ember]
-	breeds [level.Kinds]breed // of this round
-	spawns []spawn            // what comes at what heat, in the level tier
-	wishes []wish             // spawns asked for while a query is open
-	flow   *realm.Flow        // nil without workers
+	breeds [realm.EnemyKinds]breed // of this round
+	spawns []spawn                 // what comes at what heat, in the level tier
+	wishes []wish                  // spawns asked for while a query is open
+	flow   *realm.Flow             // nil without workers
 
 	passes  *plan.Arena // nil where the static tier had no room
 	seen    []Seen      // of this tick, in drawing order
@@ -128,7 +128,7 @@ type Game struct {
 	soot    Soot
 	heap    memory.Allocator // for blocks of many lengths
 	guard   *guard.Allocator // nil where it does not guard
-	moment  uint64           // the guard's, when the level began
+	moment  uint64           // the guard's, when the realm began
 	ribbons ribbons
 	marks   marks
 	popups  popups
@@ -152,27 +152,27 @@ type actors struct {
 	shielded    ecs.Component[Shielded]
 }
 
-// Begin starts a level on a realm, which lies in the manager's level, which must have begun. Score,
-// gifts and hull are kept from the level before.
-func (g *Game) Begin(l *level.Level, r *realm.Realm) error {
+// Begin starts to play a realm. The manager's level must have begun, and the realm lies in it. Score, gifts and hull
+// are kept from the realm before.
+func (g *Game) Begin(m *manifest.File, r *realm.Realm) error {
 	if g.guard != nil {
 		g.moment = g.guard.Now()
 	}
 	hull := g.Player.Most
-	if g.Level != nil && g.Player.Alive {
+	if g.Manifest != nil && g.Player.Alive {
 		hull = max(g.Player.Hull, g.Player.Most/2)
 	}
-	g.Level, g.Realm = l, r
+	g.Manifest, g.Realm = m, r
 	g.begun = g.Ticks
 	g.Lived, g.freeze, g.ShakeNow, g.extra = 0, 0, 0, 0
-	g.toll = [level.Kinds]int{}
+	g.toll = [realm.EnemyKinds]int{}
 	g.wishes = g.wishes[:0]
 	g.configure()
 	g.writeSpawns()
 	g.resetSeals()
 	g.resetPlayer(hull)
 	g.tour = tour.New(g.cfg.Tour, g.Player.P)
-	g.fx.palette(l)
+	g.fx.palette(m)
 	if err := g.declare(); err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (g *Game) clear() {
 	g.arms.reset()
 }
 
-// End gives back what the level held block by block, before the manager's EndLevel; it waits for
+// End frees the blocks of the realm, before the manager's EndLevel; it waits for
 // the flow's worker, which reads the realm.
 func (g *Game) End() error {
 	g.clear()
@@ -205,7 +205,7 @@ func (g *Game) End() error {
 	return errors.Join(err, g.flow.Reset())
 }
 
-// Restart begins anew after the end: score, round and gifts are gone, the level stays.
+// Restart resets score, round and gifts after the end. The realm stays.
 func (g *Game) Restart() {
 	g.Score, g.Multiplier, g.Kills, g.Round, g.streak, g.Played = 0, 1, 0, 0, 0, 0
 	g.Gifts, g.Offered, g.Embers, g.Need = [GiftKinds]uint8{}, false, 0, firstNeed
@@ -258,12 +258,12 @@ func (g *Game) Enemies() int {
 
 // Boss returns the warden with the most hull left and its hull's share, for the bar.
 func (g *Game) Boss() (share float32, ok bool) {
-	if g.toll[level.Warden] == 0 {
+	if g.toll[realm.Warden] == 0 {
 		return 0, false
 	}
 	for _, r := range g.actors.enemyFilter.All() {
-		if e := r.C; e.Kind == level.Warden {
-			share, ok = max(share, float32(e.HP)/float32(g.breeds[level.Warden].hp)), true
+		if e := r.C; e.Kind == realm.Warden {
+			share, ok = max(share, float32(e.HP)/float32(g.breeds[realm.Warden].hp)), true
 		}
 	}
 	return share, ok

@@ -36,7 +36,7 @@ func newHeap(m *tiers.Manager, guarded bool) (memory.Allocator, *guard.Allocator
 	return w, w, err
 }
 
-// Leaks returns what a guarded game has allocated in this level and not freed, with call sites,
+// Leaks returns what a guarded game has allocated in this realm and not freed, with call sites,
 // or nothing.
 func (g *Game) Leaks() []guard.Leak {
 	if g.guard == nil {

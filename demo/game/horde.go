@@ -1,7 +1,7 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 )
@@ -21,7 +21,7 @@ var crowds = [HeatMost + 1]float32{14, 60, 150, 380, 800, 1500, 2800, 5000, 8500
 type spawn struct {
 	Heat          float32
 	Weight        uint16
-	Kind          level.Enemy
+	Kind          realm.Enemy
 	Least, Most   uint8   // in a group
 	Elite, Shield float32 // the chance of each
 }
@@ -176,7 +176,7 @@ func (g *Game) stress() error {
 			if g.Realm.Near(at, 10) {
 				continue
 			}
-			if _, err := g.spawnEnemy(level.Drifter, at, vec{}, postStress); err != nil {
+			if _, err := g.spawnEnemy(realm.Drifter, at, vec{}, postStress); err != nil {
 				return err
 			}
 			break

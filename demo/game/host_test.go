@@ -2,19 +2,20 @@ package game
 
 import (
 	"errors"
+	"io/fs"
 	"testing"
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/goheap"
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A host is the least that a game needs: memory, a level, a realm, and frames. It reads files at once, and no pictures.
+// A host is the least that a game needs: memory, a realm, and frames. It reads files at once, and no pictures.
 type host struct {
 	*Game
 	m    *tiers.Manager
@@ -73,7 +74,10 @@ func done(t testing.TB, err error) {
 
 func (h *host) begin(t testing.TB, name string) {
 	t.Helper()
-	l, err := level.Load(assets.FS(), "levels/"+name+".json")
+	file := "levels/" + name + ".json"
+	data, err := fs.ReadFile(assets.FS(), file)
+	done(t, err)
+	l, err := manifest.Parse(file, data)
 	done(t, err)
 	done(t, h.m.BeginLevel())
 	mem := memory.Allocator(h.m.Level())
@@ -89,7 +93,7 @@ func (h *host) begin(t testing.TB, name string) {
 	done(t, h.Begin(l, r))
 }
 
-// end ends the level, and returns what it leaks.
+// end ends the realm, and returns what it leaks.
 func (h *host) end(t testing.TB) tiers.Leaks {
 	t.Helper()
 	done(t, errors.Join(h.endFrame(), h.End()))

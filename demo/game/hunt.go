@@ -1,7 +1,6 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
@@ -72,7 +71,7 @@ func (g *Game) find() error {
 
 // laneOf returns which way somebody of the horde comes: of eight, one from either side.
 func laneOf(e *Enemy) int {
-	if e.Post != postHorde || e.Kind == level.Warden {
+	if e.Post != postHorde || e.Kind == realm.Warden {
 		return laneDirect
 	}
 	switch e.Phase & 7 {

@@ -3,7 +3,7 @@ package game
 import (
 	"errors"
 
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/plan"
 )
@@ -71,7 +71,7 @@ type Seen struct {
 	Angle, Flash                      float32
 	Phase                             uint16
 	Ribbon, Marks                     uint16
-	Kind                              level.Enemy
+	Kind                              realm.Enemy
 	Tells                             bool
 	Burning, Chilled, Elite, Shielded bool
 }
@@ -87,7 +87,7 @@ var (
 // seenMost bounds how many enemies are drawn; a screen holds far fewer that can be told apart.
 const seenMost = 8192
 
-// declare places the level's pass buffers in the static tier: for as many quads as were asked
+// declare places the realm's pass buffers in the static tier: for as many quads as were asked
 // for, or half as many, and so on. Where not even a few fit there is no plan, and whoever
 // draws does without the sorting.
 func (g *Game) declare() error {
@@ -217,7 +217,7 @@ const (
 )
 
 // inSight reports whether the camera might show an enemy, so far from the player.
-func inSight(d vec, k level.Enemy) bool {
+func inSight(d vec, k realm.Enemy) bool {
 	x, y := max(d[0], -d[0]), max(d[1], -d[1])
 	if breeds[k].wide {
 		return x <= sightX+sightTrail && y <= sightY+sightTrail

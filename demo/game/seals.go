@@ -1,7 +1,6 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
@@ -137,7 +136,7 @@ func (g *Game) Ripple() (at vec, radius float32) { return g.center, g.shock }
 // An Omen announces an enemy: it shows for a moment, then the enemy stands there.
 type Omen struct {
 	P    vec
-	Kind level.Enemy
+	Kind realm.Enemy
 	Post uint8
 	Left float32 // seconds
 }
@@ -145,7 +144,7 @@ type Omen struct {
 // OmenTime is how long an enemy is announced, in seconds.
 const OmenTime = 0.55
 
-func (g *Game) announce(k level.Enemy, at vec, post uint8) {
+func (g *Game) announce(k realm.Enemy, at vec, post uint8) {
 	if g.Realm.Solid(at) {
 		return
 	}
@@ -155,7 +154,7 @@ func (g *Game) announce(k level.Enemy, at vec, post uint8) {
 		return
 	}
 	*omen = Omen{P: at, Kind: k, Post: post, Left: OmenTime}
-	if k == level.Warden {
+	if k == realm.Warden {
 		omen.Left = 1.1
 	}
 	g.fx.omen(at, breeds[k].size)
@@ -218,7 +217,7 @@ func (g *Game) watch() {
 	heart := g.Realm.Place(realm.Heart)
 	if g.Broken == realm.Seals && !g.Woken && engine.LengthSquared(g.Player.P.Sub(heart)) < heartReach*heartReach {
 		g.Woken = true
-		g.announce(level.Warden, g.Realm.Open(heart, 24), postHeart)
+		g.announce(realm.Warden, g.Realm.Open(heart, 24), postHeart)
 		g.ripple(heart)
 		g.Shake(8)
 	}

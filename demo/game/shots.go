@@ -3,7 +3,7 @@ package game
 import (
 	"errors"
 
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
@@ -95,11 +95,11 @@ func (g *Game) collide() error {
 
 // bossAt finds a warden, for which cells are too small; there is hardly ever more than one.
 func (g *Game) bossAt(p vec, radius float32) (ecs.Entity, bool) {
-	if g.toll[level.Warden] == 0 {
+	if g.toll[realm.Warden] == 0 {
 		return ecs.Entity{}, false
 	}
 	for _, b := range g.grid.bosses[:g.grid.bossN] {
-		reach := breeds[level.Warden].radius + radius
+		reach := breeds[realm.Warden].radius + radius
 		if pos, _, _, ok := g.actors.enemies.Get(b); ok && engine.LengthSquared(p.Sub(pos.P)) < mul(reach, reach) {
 			return b, true
 		}
@@ -174,7 +174,7 @@ func (g *Game) kill(id ecs.Entity) error {
 }
 
 // fall is all that one leaves who is no longer in the world.
-func (g *Game) fall(at, vel vec, kind level.Enemy, post uint8, worth int16) error {
+func (g *Game) fall(at, vel vec, kind realm.Enemy, post uint8, worth int16) error {
 	b := &breeds[kind]
 	g.Kills++
 	g.streak++

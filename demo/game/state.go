@@ -1,7 +1,6 @@
 package game
 
 import (
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
@@ -42,7 +41,7 @@ type State struct {
 	rng    engine.Rand
 	freeze int // ticks of hit-stop left
 	streak int // kills since the last hurt
-	toll   [level.Kinds]int
+	toll   [realm.EnemyKinds]int
 	extra  int     // enemies of a stress run that live
 	owed   float32 // spawns that are due, and their fraction
 	spin   float32 // of the sparks that orbit
@@ -148,7 +147,7 @@ func (s *Seal) hash(h *engine.Hasher) {
 }
 
 // Hash folds the whole state into one number: equal hashes, equal games. What it does not see are
-// the tables that follow from level, round and realm, and what is made anew in every tick.
+// the tables that follow from round and realm, and what is made anew in every tick.
 func (g *Game) Hash() uint64 {
 	var h engine.Hasher
 	g.State.hash(&h)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
 
@@ -20,8 +20,8 @@ func rich(t *testing.T) *Game {
 		g.Gifts[k] = 2
 	}
 	h.play(t, 500)
-	g.wishFor(wish{p: g.Player.P, v: vec{1, 2}, enemy: level.Swarm, post: 1})
-	g.announce(level.Lancer, g.Player.P, 2)
+	g.wishFor(wish{p: g.Player.P, v: vec{1, 2}, enemy: realm.Swarm, post: 1})
+	g.announce(realm.Lancer, g.Player.P, 2)
 	g.PortalAt = vec{3, 4}
 	g.arms.mines.push(Mine{P: g.Player.P, Wait: 1, Left: 2})
 	g.arms.fires.push(Blaze{P: g.Player.P, Radius: 3, Left: 2})
@@ -29,7 +29,7 @@ func rich(t *testing.T) *Game {
 	b.Life = 0.1
 	b.Nodes.push(vec{1, 2})
 	g.popups.add(g, vec{5, 5}, 100)
-	for _, k := range []level.Enemy{level.Drifter, level.Lancer} {
+	for _, k := range []realm.Enemy{realm.Drifter, realm.Lancer} {
 		id, err := g.spawnEnemy(k, g.Player.P, vec{1, 1}, postHorde)
 		if err != nil {
 			t.Fatal(err)
@@ -205,7 +205,7 @@ func TestLost_EveryCountHasAName(t *testing.T) {
 var gameFields = map[string]string{
 	"State": "hashed", "world": "hashed", "omens": "hashed", "embers": "hashed", "wishes": "hashed", "fx": "hashed",
 	"scorch": "hashed", "soot": "for the eye: no rule reads it, and it is as fine as there is room", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
-	"Level": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "store": "memory", "chunks": "memory", "actors": "ways into the world",
+	"Manifest": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "store": "memory", "chunks": "memory", "actors": "ways into the world",
 	"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye", "built": "the view's",
 	"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "walk": "made in every tick", "doomed": "made in every tick",
 	"heap": "memory", "guard": "memory", "moment": "the guard's",
@@ -228,7 +228,7 @@ var heldFields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[arms]():        {"mines": tried, "fires": tried, "bolts": tried},
 	reflect.TypeFor[list[Mine]]():  {"a": books, "v": tried},
 	reflect.TypeFor[list[Blaze]](): {"a": books, "v": tried},
-	reflect.TypeFor[fx]():          {"heard": "the ear's", "sys": "tried, by its own tests", "kinds": "follows from the level", "ambient": "tried, where it moves"},
+	reflect.TypeFor[fx]():          {"heard": "the ear's", "sys": "tried, by its own tests", "kinds": "follows from the realm", "ambient": "tried, where it moves"},
 	reflect.TypeFor[ribbons]():     {"blocks": books, "all": tried, "free": tried, "live": "how many of all"},
 	reflect.TypeFor[trail]():       {"off": place, "len": "hashed", "at": tried, "count": tried, "most": tried},
 	reflect.TypeFor[marks]():       {"blocks": books, "all": tried, "free": tried, "live": "how many of all"},

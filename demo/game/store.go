@@ -54,7 +54,7 @@ func (s *store) source() page.Source {
 	return page.Heap()
 }
 
-// register has something reset at the level's end and closed by the manager. The tiers' statistics exclude
+// register has something reset when the realm ends and closed by the manager. The tiers' statistics exclude
 // memory of the Go heap.
 func (s *store) register(name string, stats func() memory.Stats, reset func(), close func() error) {
 	if !s.tiers() {
@@ -109,7 +109,7 @@ func (s *store) large() memory.Allocator {
 	return s.heap
 }
 
-// levelSlice makes n zeroed values that are valid until the level ends.
+// levelSlice makes n zeroed values in the level tier, which are valid until the realm ends.
 func levelSlice[T any](s *store, t memory.Type[T], n int) ([]T, error) {
 	if s.tiers() {
 		return arena.MakeSliceIn(s.m.Level(), t, n)

@@ -13,12 +13,12 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/ground"
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-var names = level.Realms[:]
+var names = realm.Names[:]
 
 func read(t testing.TB, name string) []byte {
 	t.Helper()

@@ -4,12 +4,11 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/assets"
-	names "github.com/strata-go/strata/demo/level"
 )
 
 // The realms of the game hold what a realm promises: every seal and the heart can be flown to.
 func TestLoad_TheGamesRealmsHoldTheirInvariants(t *testing.T) {
-	for _, name := range names.Realms {
+	for _, name := range Names {
 		r, err := Load(assets.FS(), level(t, 8<<20), name)
 		if err != nil {
 			t.Error(err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/ground"
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
@@ -59,7 +59,7 @@ func TestAssets_OfEachKindTakeFewObjectsOfTheGoHeap(t *testing.T) {
 		{"picture", objectsEach[stream.Picture](t, s, "art/warden.png"), 130},
 		{"stamps", objectsEach[stampsPicture](t, s, "realms/ember/stamps.png"), 110},
 		{"sector", objectsEach[sectorPicture](t, s, sector), 12},
-		{"level", objectsEach[*level.Level](t, s, "levels/ember.json"), 1600},
+		{"manifest", objectsEach[*manifest.File](t, s, "levels/ember.json"), 1600},
 		{"realm", objectsEach[realmFile](t, s, "realms/ember.walls"), 8},
 		{"raw", objectsEach[stream.File](t, s, "levels/tide.json"), 8},
 	} {

@@ -1,10 +1,10 @@
 // Package session runs a game of package game frame by frame. It gives the game its memory, loads its
-// levels and realms, streams the ground, and measures.
+// realms, streams the ground, and measures.
 //
 // # The idea
 //
 // The rules are a function of seed and input. A [Session] is their host: the clock, the files, the workers
-// and the collector belong to it, and none of them reaches the rules. While a level loads, frames continue
+// and the collector belong to it, and none of them reaches the rules. While a realm loads, frames continue
 // and the game does not tick.
 //
 //	Frame:  EndFrame of the last --> finish loaded files --> BeginFrame --> one tick of the game, while it plays

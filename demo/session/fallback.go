@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	firstLevel    = "ember"
-	levelKind     = "level"
+	firstRealm    = "ember"
+	manifestKind  = "manifest"
 	fallbackUnder = "fallback/" // the folder of Config.Fallback in the streamer's file system
 )
 
@@ -47,7 +47,7 @@ func (s *Session) files() fs.FS {
 	return withFallback{s.cfg.FS, s.cfg.Fallback}
 }
 
-// path returns the name of a level's file.
+// path returns the name of a realm's manifest.
 func (s *Session) path(name string) string {
 	path := "levels/" + name + ".json"
 	if s.fallback == name {
@@ -57,20 +57,20 @@ func (s *Session) path(name string) string {
 	return path
 }
 
-// replace replaces a level that cannot be read by the fallback of its name, or by the first level. It reports
-// whether there is one. Log is called with both.
+// replace replaces a manifest that cannot be read by the fallback of its name, or by that of the first realm. It
+// reports whether there is one. Log is called with both.
 func (s *Session) replace() bool {
 	var failed *stream.LoadError
-	if s.cfg.Fallback == nil || !errors.As(s.Flow.Err(), &failed) || failed.Kind != levelKind || strings.HasPrefix(failed.Name, fallbackUnder) {
+	if s.cfg.Fallback == nil || !errors.As(s.Flow.Err(), &failed) || failed.Kind != manifestKind || strings.HasPrefix(failed.Name, fallbackUnder) {
 		return false
 	}
 	of := s.Flow.Target()
 	name := of
 	if _, err := fs.Stat(s.cfg.Fallback, s.path(name)); err != nil {
-		name = firstLevel
+		name = firstRealm
 	}
 	s.report()
-	s.cfg.Log(fmt.Errorf("level %q cannot be played: the game's own %q is, in its place", of, name))
+	s.cfg.Log(fmt.Errorf("realm %q cannot be played: the game's own %q is, in its place", of, name))
 	s.fallback = name
 	s.Flow.Go(name)
 	return true

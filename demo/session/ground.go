@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/strata-go/strata/demo/ground"
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -104,23 +104,23 @@ func newGround(st *stream.Streamer, mem *tiers.Manager, view GroundView, budget 
 	return g, stream.Register(st, stream.Kind[sectorPicture]{Name: sectorKind, Decode: g.composer.compose, Deliver: g.deliver, Release: g.release})
 }
 
-// request requests what all sectors need, before the level begins.
-func (g *Ground) request(st *stream.Streamer, sc *stream.Scope, l *level.Level) {
+// request requests what all sectors need, before the realm begins.
+func (g *Ground) request(st *stream.Streamer, sc *stream.Scope, m *manifest.File) {
 	if g.view == nil {
 		return
 	}
-	folder := "realms/" + l.Name + "/"
+	folder := "realms/" + m.Name + "/"
 	g.scope = sc
 	g.failures.reset()
-	g.stamps.request(st, sc, folder+"stamps.png", groundPalette(l))
+	g.stamps.request(st, sc, folder+"stamps.png", groundPalette(m))
 	for i := range g.sectors {
 		g.sectors[i] = sectorRequest{name: folder + sectorFile(ground.SectorOf(i))}
 	}
 	g.plan.Reset(g.most * ground.Bytes)
 }
 
-func groundPalette(l *level.Level) (p [5]ground.Color) {
-	for i, c := range l.Palette {
+func groundPalette(m *manifest.File) (p [5]ground.Color) {
+	for i, c := range m.Palette {
 		p[i] = ground.Color{float32(c.R), float32(c.G), float32(c.B)}
 	}
 	return p

@@ -232,7 +232,7 @@ func TestGround_FilesThatDoNotComeHoldNothingUp(t *testing.T) {
 	check(t, s)
 }
 
-func TestGround_EndOfALevelLeavesNothing(t *testing.T) {
+func TestGround_EndOfARealmLeavesNothing(t *testing.T) {
 	l := newLooker(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: l})
 	for range 3 {
@@ -243,22 +243,22 @@ func TestGround_EndOfALevelLeavesNothing(t *testing.T) {
 		s.Game.Restart()
 		s.Flow.Go([]string{"tide", "spore", "ember"}[len(s.Leaks)%3])
 		if len(l.rows) != 0 {
-			t.Errorf("sectors %v are there after their level", l.rows)
+			t.Errorf("sectors %v are there after their realm", l.rows)
 		}
 	}
 	play(t, s, 1)
 	for i, leaks := range s.Leaks {
 		if leaks.Any() {
-			t.Errorf("level %d: %+v", i, leaks)
+			t.Errorf("realm %d: %+v", i, leaks)
 		}
 	}
 	check(t, s)
 	if len(s.Leaks) != 3 {
-		t.Errorf("%d levels have ended", len(s.Leaks))
+		t.Errorf("%d realms have ended", len(s.Leaks))
 	}
 }
 
-// A realm that nobody has flown to yet may be left: its stamps come when there is no level.
+// A realm that nobody has flown to yet may be left: its stamps come when no realm is played.
 func TestGround_LeavingWhileTheStampsAreLoading(t *testing.T) {
 	for _, file := range []string{"stamps.png", "player.png"} {
 		t.Run(file, func(t *testing.T) {
@@ -281,7 +281,7 @@ func TestGround_LeavingWhileTheStampsAreLoading(t *testing.T) {
 			}
 			s.Flow.Go("tide")
 			close(pass)
-			time.Sleep(20 * time.Millisecond) // it is ready, and no level is there
+			time.Sleep(20 * time.Millisecond) // it is ready, and no realm is there
 			play(t, s, 1)
 			still(t, s, under[0], func() bool { return s.allShown(under[0]) })
 			check(t, s)
@@ -289,7 +289,7 @@ func TestGround_LeavingWhileTheStampsAreLoading(t *testing.T) {
 	}
 }
 
-// The frame in which a key ends the attract mode is the last of its level: what it asked for after
+// The frame in which a key ends the attract mode is the last of its realm: what it asked for after
 // that would come in the next one.
 func TestGround_AKeyEndsTheAttractModeAndItsGround(t *testing.T) {
 	l := newLooker(t)
@@ -306,7 +306,7 @@ func TestGround_AKeyEndsTheAttractModeAndItsGround(t *testing.T) {
 		t.Fatal("the attract mode goes on")
 	}
 	if n := s.Flow.Scope().Len(); n != 0 {
-		t.Errorf("%d requests of a level that is left", n)
+		t.Errorf("%d requests of a realm that is left", n)
 	}
 	play(t, s, 1)
 	check(t, s)

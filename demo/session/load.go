@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/ground"
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/engine/stream"
 )
 
@@ -28,10 +28,10 @@ var realmFiles = stream.Kind[realmFile]{Name: "realm", Stays: true, Decode: func
 	return realmFile{data}, err
 }}
 
-// loading is the realm of the level that loads.
+// loading is the realm that loads.
 type loading struct {
 	files [2]stream.Ticket[realmFile] // description, walls
-	build *realm.Building             // from the level's begin until the game begins
+	build *realm.Building             // until the game begins
 	err   error                       // why there is no build
 }
 
@@ -48,7 +48,7 @@ func (l *loading) open(s *Session, name string) {
 		data[i] = f.data
 		t.Close()
 	}
-	l.build, l.err = realm.Open(s.level(), name, data[0], data[1], breathe)
+	l.build, l.err = realm.Open(s.realmMemory(), name, data[0], data[1], breathe)
 }
 
 // discard waits for the building goroutine and drops its realm.
@@ -59,7 +59,7 @@ func (l *loading) discard() {
 	}
 }
 
-// take returns the realm of a level. If its files cannot be read, or if there is no space, the ground is bare and
+// take returns the realm. If its files cannot be read, or if there is no space, the ground is bare and
 // Log is called with the reason.
 func (l *loading) take(s *Session, name string) *realm.Realm {
 	r, err := (*realm.Realm)(nil), l.err
@@ -95,7 +95,7 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 	pictures := stream.Pictures(func(name string, p stream.Picture) error {
 		return s.cfg.Sink(s.Flow.Level().AssetOf(name), p)
 	}, nil)
-	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed(levelKind, level.Parse)), stream.Register(st, realmFiles))
+	err = errors.Join(stream.Register(st, pictures), stream.Register(st, stream.Parsed(manifestKind, manifest.Parse)), stream.Register(st, realmFiles))
 	if err == nil {
 		s.Ground, err = newGround(st, s.Mem, s.cfg.View, s.cfg.GroundBytes)
 	}
@@ -105,31 +105,31 @@ func (s *Session) newStream() (*stream.Streamer, error) {
 	return st, nil
 }
 
-// request asks for the pictures of a level; in its file priority 0 comes first.
-func (s *Session) request(sc *stream.Scope, l *level.Level) error {
-	for i, name := range realm.Files(l.Name) {
+// request requests the files of a realm; in its manifest priority 0 comes first.
+func (s *Session) request(sc *stream.Scope, m *manifest.File) error {
+	for i, name := range realm.Files(m.Name) {
 		s.loading.files[i] = stream.Request[realmFile](sc, name, stream.ETA(-0.5))
 	}
-	s.Ground.request(s.Stream, sc, l)
-	for _, a := range l.Assets {
+	s.Ground.request(s.Stream, sc, m)
+	for _, a := range m.Assets {
 		stream.Request[stream.Picture](sc, a.File, stream.ETA(float32(a.Priority)))
 	}
 	return nil
 }
 
-// enter begins a level. Frames continue while the realm is built.
-func (s *Session) enter(l *level.Level) error {
+// enter begins a realm. Frames continue while it is built.
+func (s *Session) enter(m *manifest.File) error {
 	if !s.Mem.InLevel() {
 		if err := s.Mem.BeginLevel(); err != nil {
 			return err
 		}
-		if s.loading.open(s, l.Name); s.loading.err == nil {
+		if s.loading.open(s, m.Name); s.loading.err == nil {
 			return stream.ErrMore
 		}
 	} else if b := s.loading.build; b != nil && !b.Done() {
 		return stream.ErrMore
 	}
-	if err := s.Game.Begin(l, s.loading.take(s, l.Name)); err != nil {
+	if err := s.Game.Begin(m, s.loading.take(s, m.Name)); err != nil {
 		return err
 	}
 	s.settle = 6 // by then the last blocks were sent home, and the renderer has copied the pixels
@@ -137,7 +137,7 @@ func (s *Session) enter(l *level.Level) error {
 	return nil
 }
 
-// leave ends a level that has begun; a level that never finished loading has nothing to end.
+// leave ends a realm that has begun; one that never finished loading has nothing to end.
 func (s *Session) leave() error {
 	if s.cfg.Left != nil {
 		s.cfg.Left()
@@ -152,7 +152,7 @@ func (s *Session) leave() error {
 		return err
 	}
 	for _, l := range s.Game.Leaks() {
-		s.cfg.Log(fmt.Errorf("level %s leaks: %s", s.Game.Level.Name, l))
+		s.cfg.Log(fmt.Errorf("realm %s leaks: %s", s.Game.Manifest.Name, l))
 	}
 	leaks, err := s.Mem.EndLevel()
 	s.Leaks = append(s.Leaks, leaks)

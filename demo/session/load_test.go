@@ -10,7 +10,7 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// until plays frames, of which no level's ticks are expected, until done.
+// until plays frames, in which no ticks are expected, until done.
 func until(t *testing.T, s *Session, done func() bool) (frames int) {
 	t.Helper()
 	for ; !done(); frames++ {
@@ -52,14 +52,14 @@ func TestSession_FramesGoOnWhileARealmIsReadAndBuilt(t *testing.T) {
 	check(t, s)
 }
 
-func TestSession_ALevelMayBeLeftWhileItsRealmIsBuilt(t *testing.T) {
+func TestSession_RealmMayBeLeftWhileItIsBuilt(t *testing.T) {
 	s := newSession(t, Config{Game: game.Config{Seed: 7}})
 	for _, next := range []string{"tide", "spore", "ember"} {
 		until(t, s, func() bool { return s.loading.build != nil })
 		check(t, s)
 		s.Flow.Go(next)
-		if play(t, s, 1); s.Game.Level.Name != next {
-			t.Errorf("%s is played; want %s", s.Game.Level.Name, next)
+		if play(t, s, 1); s.Game.Manifest.Name != next {
+			t.Errorf("%s is played; want %s", s.Game.Manifest.Name, next)
 		}
 		s.Game.Restart()
 		s.Flow.Go(next)
@@ -67,7 +67,7 @@ func TestSession_ALevelMayBeLeftWhileItsRealmIsBuilt(t *testing.T) {
 	until(t, s, func() bool { return s.loading.build != nil })
 	for i, l := range s.Leaks {
 		if l.Any() {
-			t.Errorf("level %d leaks %+v", i, l)
+			t.Errorf("realm %d leaks %+v", i, l)
 		}
 	}
 	if err := s.Close(); err != nil { // in the midst of it

@@ -9,7 +9,7 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/tiers"
@@ -23,12 +23,13 @@ type Config struct {
 	Store  Store       // what the game's blocks are allocated from
 	Memory tiers.Config
 	FS     fs.FS // art/, levels/ and realms/
-	// Fallback has levels/ in place of those of FS that cannot be read. If it is nil such a level ends the run.
+	// Fallback has the manifests, in levels/, in place of those of FS that cannot be read. If it is nil such a
+	// manifest ends the run.
 	Fallback fs.FS
-	Level    string // the first level; "" means ember
+	Realm    string // the first realm; "" means ember
 	// Autopilot plays from the start to the end. Attract plays until the player presses a key.
 	Autopilot, Attract bool
-	// Sink receives the pictures under the ids that levels give them. If it is nil they are loaded all the same.
+	// Sink receives the pictures under the ids of their manifests. If it is nil they are loaded all the same.
 	Sink func(id string, p stream.Picture) error
 	// Log, if not nil, is called with each picture that cannot be shown, and why.
 	Log func(error)
@@ -42,31 +43,31 @@ type Config struct {
 	// Patience is how long one call of FS may take until its worker is abandoned; 0 is the streamer's default.
 	Patience time.Duration
 	// Watch is how often files are checked for changes. Changed files are shown at once, but files that the rules
-	// read only in the next level. 0 is never.
+	// read only in the next realm. 0 is never.
 	Watch time.Duration
-	// Left, if not nil, is called when a level's pictures are no longer needed.
+	// Left, if not nil, is called when a realm's pictures are no longer needed.
 	Left func()
 }
 
-// A Session runs a game frame by frame: it owns the memory, the streamer and the flow from level to level. One
+// A Session runs a game frame by frame: it owns the memory, the streamer and the flow from realm to realm. One
 // frame of it is one frame of the manager, and at most one tick of the game. What is loaded at which moment never
 // reaches the simulation.
 type Session struct {
 	Mem     *tiers.Manager
 	Game    *game.Game
 	Stream  *stream.Streamer
-	Flow    *stream.Flow[*level.Level]
+	Flow    *stream.Flow[*manifest.File]
 	Ground  *Ground
 	Attract bool
 	Paused  bool
-	Leaks   []tiers.Leaks // of each level that has ended
+	Leaks   []tiers.Leaks // of each realm that has ended
 
 	cfg      Config
 	open     bool   // a frame is open
 	short    bool   // the pools tier rose above its soft mark
 	settle   int    // frames until the workers free the blocks of uploaded pictures
 	failed   uint64 // failures of files that were reported to Log
-	fallback string // the level that is read from Config.Fallback
+	fallback string // the realm whose manifest is read from Config.Fallback
 	unpace   func() // restores what pace has changed; nil if nothing was
 	loading  loading
 	peak     struct {
@@ -78,11 +79,11 @@ type Session struct {
 	cpu     *times
 }
 
-// New makes the memory, the game and the streamer, and requests the first level. The error says which part could not
+// New makes the memory, the game and the streamer, and requests the first realm. The error says which part could not
 // be made; nothing is kept then.
 func New(cfg Config) (_ *Session, err error) {
-	if cfg.Level == "" {
-		cfg.Level = firstLevel
+	if cfg.Realm == "" {
+		cfg.Realm = firstRealm
 	}
 	if cfg.Sink == nil {
 		cfg.Sink = func(string, stream.Picture) error { return nil }
@@ -106,11 +107,11 @@ func New(cfg Config) (_ *Session, err error) {
 	if s.Stream, err = s.newStream(); err != nil {
 		return nil, err
 	}
-	s.Flow, err = stream.NewFlow(stream.FlowConfig[*level.Level]{Streamer: s.Stream, Path: s.path, Request: s.request, Leave: s.leave, Enter: s.enter})
+	s.Flow, err = stream.NewFlow(stream.FlowConfig[*manifest.File]{Streamer: s.Stream, Path: s.path, Request: s.request, Leave: s.leave, Enter: s.enter})
 	if err != nil {
 		return nil, err
 	}
-	s.Flow.Go(cfg.Level)
+	s.Flow.Go(cfg.Realm)
 	return s, nil
 }
 
@@ -140,10 +141,10 @@ func (s *Session) memory() tiers.Config {
 	return m
 }
 
-// Playing reports whether the game ticks; otherwise a level is loading.
+// Playing reports whether the game ticks; otherwise a realm is loading.
 func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
-// Frame closes the previous frame, does one frame's share of the loading, opens the next frame and, while a level is
+// Frame closes the previous frame, does one frame's share of the loading, opens the next frame and, while a realm is
 // played, advances the game by one tick. Allocations from the frame arena are valid until the next call. The error
 // ends the run.
 func (s *Session) Frame(in engine.Input) error {
@@ -151,7 +152,7 @@ func (s *Session) Frame(in engine.Input) error {
 		return err
 	}
 	if s.settle > 0 {
-		if s.settle--; s.settle == 0 { // during the fade into the level
+		if s.settle--; s.settle == 0 { // during the fade into the realm
 			s.Stream.Settle()
 			s.collect()
 		}
@@ -168,7 +169,7 @@ func (s *Session) Frame(in engine.Input) error {
 		return nil
 	}
 	if s.steer(&in); !s.Playing() {
-		return nil // requests of this tick would belong to the next level
+		return nil // requests of this tick would belong to the next realm
 	}
 	if s.Paused && !in.Pressed.Has(game.Restart) {
 		return nil
@@ -197,8 +198,8 @@ func (s *Session) EndFrame() error {
 	return s.Mem.EndFrame()
 }
 
-// Levels returns the number of levels that have ended, cleared or restarted.
-func (s *Session) Levels() int { return len(s.Leaks) }
+// RealmsEnded returns how often a realm has ended, cleared or restarted.
+func (s *Session) RealmsEnded() int { return len(s.Leaks) }
 
 // EntitiesPeak returns the most entities that were alive at once.
 func (s *Session) EntitiesPeak() int { return s.peak.entities }
@@ -206,7 +207,7 @@ func (s *Session) EntitiesPeak() int { return s.peak.entities }
 // Store returns what the game's blocks are allocated from.
 func (s *Session) Store() Store { return s.cfg.Store }
 
-// Close stops the workers, ends the level and releases the memory. It may be called at any time, and twice.
+// Close stops the workers, ends the realm and releases the memory. It may be called at any time, and twice.
 func (s *Session) Close() error {
 	if s.unpace != nil {
 		defer s.unpace() // after the manager, which restores what it found
@@ -231,7 +232,7 @@ func (s *Session) Close() error {
 // Check verifies the game, the streamer and every tier, between frames.
 func (s *Session) Check() error {
 	var errs []error
-	if s.Game.Level != nil && s.Mem.InLevel() && s.loading.build == nil {
+	if s.Game.Manifest != nil && s.Mem.InLevel() && s.loading.build == nil {
 		errs = append(errs, s.Game.Check())
 	}
 	errs = append(errs, s.Stream.Check(), s.Mem.Check())

@@ -13,8 +13,8 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -122,7 +122,7 @@ func TestSession_HashIsAFunctionOfTheSeed(t *testing.T) {
 	}
 }
 
-// bare plays the game by itself, with nothing but memory, a level and a realm, and returns its hash.
+// bare plays the game by itself, with nothing but memory and a realm, and returns its hash.
 func bare(t *testing.T, cfg game.Config, ticks uint64) uint64 {
 	t.Helper()
 	must := func(err error) {
@@ -136,7 +136,9 @@ func bare(t *testing.T, cfg game.Config, ticks uint64) uint64 {
 	g, err := game.New(m, cfg)
 	must(err)
 	defer func() { must(g.Close()) }()
-	l, err := level.Load(assets.FS(), "levels/ember.json")
+	data, err := fs.ReadFile(assets.FS(), "levels/ember.json")
+	must(err)
+	l, err := manifest.Parse("levels/ember.json", data)
 	must(err)
 	must(m.BeginLevel())
 	r, err := realm.Load(assets.FS(), m.Level(), "ember")
@@ -262,7 +264,7 @@ func TestSession_SurvivesEveryTierCutToATenth(t *testing.T) {
 			if x.Tier == tiers.Frame { // two buffers of at least a granule each
 				cfg.Memory.Budget[x.Tier] = 2 * page.Granule
 			}
-			if x.Tier == tiers.Inbox { // enough for the level file, not for its larger pictures
+			if x.Tier == tiers.Inbox { // enough for the manifest, not for its larger pictures
 				cfg.Memory.Budget[x.Tier] = 2 * (256 << 10)
 			}
 			s := newSession(t, cfg)
@@ -340,7 +342,7 @@ func TestSession_DamagedPicturesAreNamedAndTheGameGoesOn(t *testing.T) {
 	check(t, s)
 }
 
-func TestSession_DamagedLevelsAreErrors(t *testing.T) {
+func TestSession_DamagedManifestsAreErrors(t *testing.T) {
 	good := string(files(t)["levels/ember.json"].Data)
 	for name, c := range map[string]struct{ data, want string }{
 		"truncated":       {good[:len(good)/2], "levels/ember.json"},
@@ -404,20 +406,20 @@ func TestSession_AKeyEndsTheAttractMode(t *testing.T) {
 	check(t, s)
 }
 
-// Levels change, the round's last leads to the first, and nothing leaks on the way.
+// Realms change, the round's last leads to the first, and nothing leaks on the way.
 func TestSession_AutopilotGoesFromRealmToRealm(t *testing.T) {
 	s := newSession(t, Config{Game: game.Config{Seed: 2}})
 	play(t, s, 60)
 	for i := range 3 { // as the end of a realm would have it
 		s.Game.Phase, s.Game.PhaseTime, s.Game.PortalAt = game.Opened, 0, s.Game.Player.P
-		for s.Levels() == i {
+		for s.RealmsEnded() == i {
 			play(t, s, 1)
 		}
 		play(t, s, 200)
 		check(t, s)
 	}
-	if s.Game.Round != 1 || s.Game.Level.Name != "ember" {
-		t.Errorf("round %d of %s after three realms", s.Game.Round, s.Game.Level.Name)
+	if s.Game.Round != 1 || s.Game.Manifest.Name != "ember" {
+		t.Errorf("round %d of %s after three realms", s.Game.Round, s.Game.Manifest.Name)
 	}
 	for _, l := range s.Leaks {
 		if l.Any() {

@@ -55,7 +55,7 @@ func (st *stamps) register(s *stream.Streamer) error {
 	})
 }
 
-// request requests the file of a realm. The level waits for it.
+// request requests the file of a realm. The realm waits for it.
 func (st *stamps) request(s *stream.Streamer, sc *stream.Scope, name string, palette [5]ground.Color) {
 	st.palette, st.retry = palette, retry{}
 	st.kept = stream.Request[stampsPicture](s, name, stream.ETA(0))

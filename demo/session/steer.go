@@ -10,7 +10,7 @@ func (s *Session) steer(in *engine.Input) {
 	if s.Attract && in.Pressed.Has(game.AnyKey) {
 		s.Attract = false
 		s.Game.Restart()
-		s.Flow.Go(s.cfg.Level)
+		s.Flow.Go(s.cfg.Realm)
 		return
 	}
 	if in.Pressed.Has(game.Pause) {
@@ -22,21 +22,21 @@ func (s *Session) steer(in *engine.Input) {
 }
 
 const (
-	leaveTime = 1.1 // seconds of dissolve before the next level loads
+	leaveTime = 1.1 // seconds of dissolve before the next realm loads
 	overTime  = 3.0 // seconds before the autopilot restarts
 )
 
-// follow goes to the next level when the game has ended one, or restarts.
+// follow goes to the next realm when the game has ended one, or restarts.
 func (s *Session) follow(in *engine.Input) {
 	g := s.Game
 	switch {
 	case g.Phase == game.Leaving && g.PhaseTime > leaveTime:
-		if g.Level.Next == s.cfg.Level {
+		if g.Manifest.Next == s.cfg.Realm {
 			g.Round++
 		}
-		s.Flow.Go(g.Level.Next)
+		s.Flow.Go(g.Manifest.Next)
 	case in.Pressed.Has(game.Restart), g.Phase == game.Over && g.PhaseTime > overTime && (s.cfg.Autopilot || s.Attract || in.Pressed.Has(game.AnyKey)):
 		g.Restart()
-		s.Flow.Go(g.Level.Name)
+		s.Flow.Go(g.Manifest.Name)
 	}
 }

@@ -49,8 +49,8 @@ func (k Store) heap() (a memory.Allocator, reuse bool) {
 	return nil, false
 }
 
-// level returns the allocator of a realm, which is valid until the level ends. On the Go heap it is never freed.
-func (s *Session) level() memory.Allocator {
+// realmMemory returns the allocator of a realm, whose blocks are valid until it ends. On the Go heap nothing is freed.
+func (s *Session) realmMemory() memory.Allocator {
 	if s.cfg.Store == StoreTiers {
 		return s.Mem.Level()
 	}
@@ -81,7 +81,7 @@ func (s *Session) freeBlock(p unsafe.Pointer, size uintptr) {
 	s.cfg.Game.Heap.Free(p, size)
 }
 
-// collect runs a collection during the fade into a level, as a careful program does and a plain one does not.
+// collect runs a collection during the fade into a realm, as a careful program does and a plain one does not.
 func (s *Session) collect() {
 	if s.cfg.Store != StoreGoHeap {
 		s.Mem.Collect()

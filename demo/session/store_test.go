@@ -54,7 +54,7 @@ func TestStore_HashIsTheSameInEach(t *testing.T) {
 // ample has room for full heat.
 var ample = roomy().Memory
 
-// A level that ends and one that begins anew leave nothing behind that the next one finds.
+// A realm that ends and one that begins leave nothing behind that the next one finds.
 func TestStore_HashIsTheSameBehindARestart(t *testing.T) {
 	var got [Stores]uint64
 	for k := range Store(Stores) {
@@ -63,8 +63,8 @@ func TestStore_HashIsTheSameBehindARestart(t *testing.T) {
 		s.Game.Restart()
 		s.Flow.Go("tide")
 		play(t, s, 200)
-		if got[k] = s.Game.Hash(); s.Levels() != 1 {
-			t.Errorf("%d levels", s.Levels())
+		if got[k] = s.Game.Hash(); s.RealmsEnded() != 1 {
+			t.Errorf("%d realms have ended", s.RealmsEnded())
 		}
 		check(t, s)
 	}

@@ -101,7 +101,7 @@ func (s *Session) tick(in *engine.Input) error {
 
 // objects counts what play allocates on the Go heap, in all of the process. Loading is excluded.
 type objects struct {
-	made, ticks   uint64 // of the levels that have ended
+	made, ticks   uint64 // of the realms that have ended
 	made0, ticks0 uint64 // when this one began
 	on            bool
 }
@@ -123,7 +123,7 @@ func mallocs() uint64 {
 	return m.Mallocs
 }
 
-// ObjectsPerTick returns the objects of the Go heap per tick, over the levels played: loading is excluded, the
+// ObjectsPerTick returns the objects of the Go heap per tick, over the realms played: loading is excluded, the
 // runtime's own objects are included. It ends the count.
 func (s *Session) ObjectsPerTick() float64 {
 	s.objects.end(s.Game.Ticks)

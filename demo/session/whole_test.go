@@ -24,7 +24,7 @@ var whole = flag.Bool("whole", false, "play whole realms, and beyond the two min
 func toTheEnd(t *testing.T, s *Session, short uint64, each func()) uint64 {
 	t.Helper()
 	first := s.Game.Ticks
-	for s.Levels() == 0 && (*whole || s.Game.Ticks < first+short) {
+	for s.RealmsEnded() == 0 && (*whole || s.Game.Ticks < first+short) {
 		if each(); s.Game.Ticks > 60_000 {
 			t.Fatal("the realm does not end")
 		}
@@ -56,7 +56,7 @@ func sound(t *testing.T, s *Session) {
 	}
 	for i, l := range s.Leaks {
 		if l.Any() {
-			t.Errorf("level %d left %v", i, l)
+			t.Errorf("realm %d left %v", i, l)
 		}
 	}
 	for _, l := range s.Game.Leaks() {
@@ -79,20 +79,20 @@ func goPercent() int {
 func TestWhole_AtFullHeatUntilARealmEndsNothingIsCollectedLostOrLeaked(t *testing.T) {
 	testenv.Long(t)
 	for _, c := range []struct {
-		level   string
+		realm   string
 		seed    uint64
 		cleared bool
 	}{{"ember", 7, false}, {"tide", 1, true}} {
 		if c.cleared && !*whole {
 			continue // until the horde is there, it is as the other
 		}
-		t.Run(c.level, func(t *testing.T) { toTheEndAtFullHeat(t, c.level, c.seed, c.cleared) })
+		t.Run(c.realm, func(t *testing.T) { toTheEndAtFullHeat(t, c.realm, c.seed, c.cleared) })
 	}
 }
 
-func toTheEndAtFullHeat(t *testing.T, level string, seed uint64, cleared bool) {
+func toTheEndAtFullHeat(t *testing.T, realm string, seed uint64, cleared bool) {
 	cfg := roomy()
-	cfg.Level, cfg.Game.Seed = level, seed
+	cfg.Realm, cfg.Game.Seed = realm, seed
 	s := newSession(t, cfg)
 	play(t, s, hordeComes)
 	if *whole && !cleared {

@@ -133,7 +133,7 @@ func (b *Bank) Leave(fade float32) {
 	b.on = false
 }
 
-// Cut is Leave at once: all music is freed when it returns, as a level's end wants it. See Mixer.Flush.
+// Cut is Leave at once: all music is freed when it returns, as the end of a realm requires. See Mixer.Flush.
 func (b *Bank) Cut() {
 	b.Leave(0)
 	b.mixer.Flush()

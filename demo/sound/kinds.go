@@ -3,25 +3,25 @@ package sound
 import (
 	"fmt"
 
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/sound/cue"
 )
 
 // specs say how the mixer treats the kinds.
 var specs = cue.Specs()
 
-// A Realm is one of the worlds, as far as it is heard: its number in level.Realms.
+// A Realm is one of the worlds, as far as it is heard: its number in realm.Names.
 type Realm uint8
 
 // Realms is how many there are.
-const Realms = Realm(len(level.Realms))
+const Realms = Realm(len(realm.Names))
 
 // String returns the realm's name in file names.
 func (r Realm) String() string {
 	if r >= Realms {
 		return "unknown"
 	}
-	return level.Realms[r]
+	return realm.Names[r]
 }
 
 // Layers is how many layers a realm's music has, from calm to full heat.

@@ -227,7 +227,7 @@ func (m *Mixer) Update() {
 }
 
 // Flush cuts off what still plays clips that were removed, and frees those: for the end of a
-// level, which counts what is live. It waits for the device's side, up to the time of a block.
+// realm, which counts live blocks. It waits for the device's side, up to the time of a block.
 func (m *Mixer) Flush() {
 	m.run.Lock()
 	m.core.obey(&m.q)

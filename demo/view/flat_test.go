@@ -7,7 +7,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
@@ -113,12 +113,12 @@ func (f *flat) trail(v *View, t *flatTrail) {
 
 func (f *flat) bodies(v *View) {
 	q, soft := &f.quads, v.atlas.Soft()
-	var core [level.Kinds]render.Color
+	var core [realm.EnemyKinds]render.Color
 	for k := range core {
-		core[k] = v.pal[game.CoreOf(level.Enemy(k))]
+		core[k] = v.pal[game.CoreOf(realm.Enemy(k))]
 	}
-	var body, cores [level.Kinds]render.Region
-	var lit [level.Kinds]bool
+	var body, cores [realm.EnemyKinds]render.Region
+	var lit [realm.EnemyKinds]bool
 	for k := range body {
 		body[k] = v.region(v.ids.enemy[k], v.atlas.Placeholder())
 		if lit[k] = v.atlas.Loaded(v.ids.core[k]); lit[k] {
@@ -129,7 +129,7 @@ func (f *flat) bodies(v *View) {
 	for i := range f.seen {
 		e := &f.seen[i]
 		p, size, flash := e.P, game.SizeOf(e.Kind), min(1, e.Flash)
-		if e.Kind == level.Warden {
+		if e.Kind == realm.Warden {
 			flash *= 0.35
 		}
 		c := v.pal[2].Mix(white, flash)

@@ -19,7 +19,7 @@ type terrain struct {
 	far   int                                   // the atlas's number of the far picture
 }
 
-// farName is what levels call the picture of the whole realm.
+// farName is what manifests call the picture of the whole realm.
 const farName = "far"
 
 // lay makes the pages, whose books lie in the session's pools.

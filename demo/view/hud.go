@@ -204,7 +204,7 @@ func (v *View) over() {
 	q.TextCentre(v.font, Width/2, top+144, 1, white, "R STARTS AGAIN")
 }
 
-// loading shows the way to the next level: its name, what is loading, and how far.
+// loading shows the way to the next realm: its name, what is loading, and how far.
 func (v *View) loading() {
 	q := &v.quads
 	base := v.pal[0]
@@ -215,20 +215,20 @@ func (v *View) loading() {
 	if p.Total > 0 {
 		share = float32(p.Done) / float32(p.Total)
 	}
-	l := v.s.Flow.Level()
+	m := v.s.Flow.Level()
 	if v.titled() { // two names over each other are none
 		return
 	}
-	if l != nil {
-		q.TextCentre(v.font, Width/2, 140, 3, white, l.Title)
+	if m != nil {
+		q.TextCentre(v.font, Width/2, 140, 3, white, m.Title)
 	}
 	q.Rect(Width/2-120, 190, 240, 3, render.Color{R: 0.15, G: 0.13, B: 0.13, A: 1})
 	q.Rect(Width/2-120, 190, 240*share, 3, render.RGB(0xffc246))
 	v.names = v.s.Stream.AppendLoading(v.names[:0])
 	y := float32(204)
 	for _, n := range v.names[:min(len(v.names), 3)] {
-		if l != nil && l.AssetOf(n) != "" {
-			n = l.AssetOf(n)
+		if m != nil && m.AssetOf(n) != "" {
+			n = m.AssetOf(n)
 		}
 		q.TextCentre(v.font, Width/2, y, 1, dim, n)
 		y += 14

@@ -9,7 +9,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/ground"
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/render"
 )
@@ -221,7 +221,7 @@ func TestMenu_KeysWithLongNamesAreToldApart(t *testing.T) {
 // What is written large is of letters that are equally sharp, whatever else was baked of some of them.
 func TestFont_WordsThatAreLargeAreOfLettersOfOneSize(t *testing.T) {
 	words := []string{"THE FORGE IS YOURS", "COOLED DOWN", "PAUSED", "SETTINGS", "1,234,567,890", "+600"}
-	for _, name := range level.Realms {
+	for _, name := range realm.Names {
 		l, err := fs.ReadFile(assets.FS(), "levels/"+name+".json")
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ type minimap struct {
 	bare bool         // there was no room for them
 }
 
-// minimapName is the picture's on the atlas: no level may call one of its own so, as ids are in lower case.
+// minimapName is the picture's on the atlas: no manifest may call one of its own so, as ids are in lower case.
 const minimapName = "MINIMAP"
 
 const (

@@ -7,7 +7,7 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
@@ -33,7 +33,7 @@ type View struct {
 	Overlay *overlay.Overlay // of the session's memory, from Show on
 	Dropped int              // quads of the last frame for which there was no room
 	needed  int              // quads that a batch wanted lately
-	reserve int              // frames in which the renderer is still to make room for all that a level's batches have room for
+	reserve int              // frames in which the renderer is still to make room for all that a realm's batches have room for
 
 	Menu *Menu // over the game, from Attach on
 
@@ -51,7 +51,7 @@ type View struct {
 	minimap minimap
 	look    vec // where the camera looks ahead, smoothed
 	time    float32
-	alive   float32         // seconds since the level appeared, for the fade
+	alive   float32         // seconds since the realm appeared, for the fade
 	port    render.Viewport // of the frame
 	seen    reach           // of the world, in its units
 	reach   reach           // of the frame
@@ -71,7 +71,7 @@ type View struct {
 // ids are the atlas's numbers of the pictures.
 type ids struct {
 	player, playerCore, bullet, orb, reticle, vignette, portal int
-	enemy, core                                                [level.Kinds]int
+	enemy, core                                                [realm.EnemyKinds]int
 	pickup                                                     [game.PickupKinds]int
 	particle                                                   [game.RegionCount]int
 }
@@ -103,8 +103,8 @@ func New() (*View, error) {
 			return nil, fmt.Errorf("view: %w", err)
 		}
 	}
-	for k := range level.Kinds {
-		name := level.Enemy(k).String()
+	for k := range realm.EnemyKinds {
+		name := realm.Enemy(k).String()
 		if i.enemy[k], err = v.atlas.ID(name); err == nil {
 			i.core[k], err = v.atlas.ID(name + "_core")
 		}
@@ -163,7 +163,7 @@ func (v *View) Sink(name string, p stream.Picture) error {
 	return v.atlas.Upload(id, p.Pixels, p.Width, p.Height)
 }
 
-// Left drops the pictures of the level that ended.
+// Left drops the pictures of the realm that ended.
 func (v *View) Left() {
 	v.atlas.Reset()
 	v.ground.hold(v.atlas)
@@ -189,7 +189,7 @@ func (v *View) Update() {
 	if v.comfort.on {
 		v.cam.Shake = v.cam.Shake.Mul(v.comfort.shake)
 	}
-	for i, c := range g.Level.Palette {
+	for i, c := range g.Manifest.Palette {
 		rgba := c.Vec4()
 		v.pal[i] = render.Color{R: rgba[0], G: rgba[1], B: rgba[2], A: 1}
 	}
@@ -284,7 +284,7 @@ func (v *View) open() {
 	}
 }
 
-// begin starts a batch in its room: the level's own, of the plan, or where that had no room what the
+// begin starts a batch in its room: the realm's own, of the plan, or where that had no room what the
 // frame arena could give.
 func (v *View) begin(p game.Pass, view render.View) {
 	verts, indices := v.verts, v.indices

@@ -13,7 +13,6 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/demo/level"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
@@ -211,7 +210,7 @@ func TestView_ALevelOnItsWayShowsItsName(t *testing.T) {
 	v.begin(game.Signs, window.View())
 	v.loading()
 	if v.quads.Len() == 0 {
-		t.Error("nothing is drawn while a level loads")
+		t.Error("nothing is drawn while a realm loads")
 	}
 }
 
@@ -229,7 +228,7 @@ func TestView_EveryOrderInWhichPicturesComeHasRoomForAll(t *testing.T) {
 		w, h int
 	}
 	var realms [][]picture
-	for _, name := range level.Realms {
+	for _, name := range realm.Names {
 		data, err := fs.ReadFile(assets.FS(), "levels/"+name+".json")
 		if err != nil {
 			t.Fatal(err)

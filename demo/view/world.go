@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/demo/level"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
 )
@@ -100,17 +100,17 @@ func (v *View) enemies() {
 type dress struct {
 	soft  render.Region
 	halo  render.Color
-	body  [level.Kinds]render.Region
-	core  [level.Kinds]render.Region
-	hue   [level.Kinds]render.Color // of the core
-	cored [level.Kinds]bool
-	glare [level.Kinds]float32 // how far a hit whitens it
+	body  [realm.EnemyKinds]render.Region
+	core  [realm.EnemyKinds]render.Region
+	hue   [realm.EnemyKinds]render.Color // of the core
+	cored [realm.EnemyKinds]bool
+	glare [realm.EnemyKinds]float32 // how far a hit whitens it
 }
 
 func (v *View) dress() dress {
 	d := dress{soft: v.atlas.Soft(), halo: v.pal[2].Light(0.4)}
 	for k := range d.body {
-		d.hue[k], d.glare[k] = v.pal[game.CoreOf(level.Enemy(k))], game.GlareOf(level.Enemy(k))
+		d.hue[k], d.glare[k] = v.pal[game.CoreOf(realm.Enemy(k))], game.GlareOf(realm.Enemy(k))
 		d.body[k] = v.region(v.ids.enemy[k], v.atlas.Placeholder())
 		if d.cored[k] = v.atlas.Loaded(v.ids.core[k]); d.cored[k] {
 			d.core[k] = v.atlas.Lookup(v.ids.core[k])

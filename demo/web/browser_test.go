@@ -19,7 +19,7 @@ import (
 // state is what strata.state() says.
 type state struct {
 	Ticks                  uint64
-	Hash, Screen, Level    string
+	Hash, Screen, Realm    string
 	Hand                   string // what prompts name the controls of
 	Playing, Overlay, Mute bool
 	Sound                  bool

@@ -1,11 +1,10 @@
-package level
+package manifest
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
 // Every error of Parse is an *Error with the file, the line and the column of what is wrong first.
@@ -52,18 +51,9 @@ func TestParse_ErrorHasLineAndColumn(t *testing.T) {
 			t.Errorf("%.40q -> %.40q: %.200v, %+v; want line %d, column %d", c.old, c.new, err, e, c.line, c.column)
 		}
 	}
-	l, err := Parse("x", []byte(small))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Title = ""
-	var e *Error
-	if err := l.Validate(); !errors.As(err, &e) || e.Line != 0 || e.Column != 0 {
-		t.Errorf("a level that was not read: %v, %+v", err, e)
-	}
 }
 
-// A level whose name is not that of its file is refused with both names; the game would find neither its realm nor the level.
+// A manifest whose name is not that of its file is refused with both names: the game would not find its realm.
 func TestParse_NameOfAnotherFileIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		file, name string
@@ -79,9 +69,6 @@ func TestParse_NameOfAnotherFileIsRefused(t *testing.T) {
 		}
 		if !c.ok && !strings.Contains(fmt.Sprint(err), fmt.Sprintf("%s: name: %q; allowed: ", c.file, c.name)) {
 			t.Errorf("%q in %s: %v", c.name, c.file, err)
-		}
-		if _, err := Load(fstest.MapFS{c.file: {Data: text}}, c.file); (err == nil) != c.ok {
-			t.Errorf("loading %q in %s: %v", c.name, c.file, err)
 		}
 	}
 }

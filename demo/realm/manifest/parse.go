@@ -1,47 +1,51 @@
-package level
+package manifest
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/strata-go/strata/demo/realm"
 )
 
-// Version is the version of the level files that this package reads.
-const Version = 1
+// version is that of the files that this package reads.
+const version = 1
 
-// Parse parses and validates a level file; name stands in the errors, and if it ends in .json it must be that of the level.
-// Nothing of data is kept. Every error is an [*Error]. It joins everything that is wrong (of broken JSON, the first
-// thing), one line each, with the file, the path of the field and what is allowed:
+// maxBytes is far above what an author writes, and bounds the cost of a parse.
+const maxBytes = 1 << 20
+
+// Parse parses and validates a manifest. The name stands in the errors; if it ends in .json its base must be the name
+// of the realm. Parse keeps nothing of data and never panics. Every field of the schema is required, and no other is
+// allowed. Every error is an [*Error]. It joins everything that is wrong, one line each, with the file, the path of the
+// field and what is allowed. Of broken JSON it reports the first error.
 //
 //	levels/ember.json: assets[3].priority: 200; allowed: 0 (first) to 100
-//
-// Every field of the schema must be there, and no other. Parse never panics.
-func Parse(name string, data []byte) (*Level, error) {
+func Parse(name string, data []byte) (*File, error) {
 	r := &problems{file: name, data: data}
 	if len(data) > maxBytes {
-		r.add(maxBytes, "", "%d bytes; a level file has at most %d", len(data), maxBytes)
+		r.add(maxBytes, "", "%d bytes; a manifest has at most %d", len(data), maxBytes)
 		return nil, r.err()
 	}
 	if at := invalidUTF8(data); at >= 0 { // encoding/json would silently replace the letters
-		r.add(at, r.position(at), "no UTF-8; a level file is UTF-8 throughout")
+		r.add(at, r.position(at), "no UTF-8; a manifest is UTF-8 throughout")
 		return nil, r.err()
 	}
 	root := parseTree(r, data)
 	if root == nil {
 		return nil, r.err()
 	}
-	l := new(Level)
-	l.read(root)
+	f := new(File)
+	f.read(root)
 	if r.err() == nil { // ranges are checked only if the shape is right
 		r.root = root
-		l.check(r)
-		l.checkFile(r, name)
+		f.check(r)
+		f.checkFile(r, name)
 	}
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return f, nil
 }
 
 // invalidUTF8 returns the offset of the first byte that is no UTF-8, or -1.
@@ -58,34 +62,34 @@ func invalidUTF8(data []byte) int {
 	}
 }
 
-func (l *Level) read(n *node) {
+func (f *File) read(n *node) {
 	n.object("version", "name", "title", "next", "palette", "ambient", "assets")
-	if v := n.field("version"); v.integer() != Version && v.ok() {
-		v.problem("version %s; allowed: %d", v.text, Version)
+	if v := n.field("version"); v.integer() != version && v.ok() {
+		v.problem("version %s; allowed: %d", v.text, version)
 	}
-	l.Name, l.Title, l.Next = n.field("name").str(), n.field("title").str(), n.field("next").str()
-	l.readPalette(n.field("palette"))
+	f.Name, f.Title, f.Next = n.field("name").str(), n.field("title").str(), n.field("next").str()
+	f.readPalette(n.field("palette"))
 	ambient := n.field("ambient").object("rate", "kind")
-	l.Ambient = Ambient{ambient.field("rate").number(), ambient.field("kind").str()}
+	f.Ambient = Ambient{ambient.field("rate").number(), ambient.field("kind").str()}
 	for _, a := range n.field("assets").array() {
 		a.object("id", "file", "priority")
-		l.Assets = append(l.Assets, Asset{a.field("id").str(), a.field("file").str(), a.field("priority").integer()})
+		f.Assets = append(f.Assets, Asset{a.field("id").str(), a.field("file").str(), a.field("priority").integer()})
 	}
 }
 
-func (l *Level) readPalette(n *node) {
+func (f *File) readPalette(n *node) {
 	colours := n.array()
-	if n.ok() && len(colours) != len(l.Palette) {
-		n.problem("%d colours; a palette has %d", len(colours), len(l.Palette))
+	if n.ok() && len(colours) != len(f.Palette) {
+		n.problem("%d colours; a palette has %d", len(colours), len(f.Palette))
 		return
 	}
 	for i, c := range colours {
 		text := c.str()
-		colour, ok := parseColor(text)
+		colour, ok := realm.ParseColor(text)
 		if c.ok() && !ok {
 			c.problem("bad colour %s; allowed: #rrggbb with hexadecimal digits", short(text))
 		}
-		l.Palette[i] = colour
+		f.Palette[i] = colour
 	}
 }
 
@@ -94,15 +98,15 @@ type problems struct {
 	file    string
 	data    []byte
 	root    *node // for the offsets of problems that name their field alone; nil if there is none
-	first   int   // offset of the first problem in data, or -1
+	first   int   // offset of the first problem in data
 	lines   []string
 	omitted int
 }
 
-// maxProblems is what a person reads before fixing the first.
+// maxProblems bounds the message: nobody reads more before fixing the first.
 const maxProblems = 20
 
-// add adds a problem at an offset of the data, or -1 if the level was not read from data.
+// add adds a problem at an offset of the data; -1 is that of the field.
 func (p *problems) add(at int, field, format string, args ...any) {
 	if len(p.lines) == 0 {
 		if p.first = at; at < 0 && p.root != nil {
@@ -141,18 +145,14 @@ func (p *problems) err() error {
 		text += fmt.Sprintf("\n%s: and %d more", p.file, p.omitted)
 	}
 	e := &Error{File: p.file, text: text}
-	if p.first >= 0 {
-		e.Line, e.Column = p.lineOf(p.first)
-	}
+	e.Line, e.Column = p.lineOf(p.first)
 	return e
 }
 
-// An Error says what is wrong with a level file, one problem a line.
+// An Error says what is wrong with a manifest, one problem a line.
 type Error struct {
-	File string
-	// Line and Column are the place of the first problem, from 1; columns are bytes. Both are 0 if the level
-	// was not read from a file.
-	Line, Column int
+	File         string
+	Line, Column int // of the first problem, from 1; columns are bytes
 	text         string
 }
 

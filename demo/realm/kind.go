@@ -1,4 +1,4 @@
-package level
+package realm
 
 import (
 	"fmt"
@@ -16,18 +16,18 @@ const (
 	Lancer               // an arrow, charges in a straight line after a tell
 	Swarm                // tiny, flocks by the dozen
 	Warden               // large, shoots rings
-	kinds
+	enemyKinds
 )
 
-var enemyNames = [Kinds]string{"drifter", "lancer", "swarm", "warden"}
+var enemyNames = [EnemyKinds]string{"drifter", "lancer", "swarm", "warden"}
 
-// Realms are the names of the realms, in the order in which a game plays them; behind the last comes the first.
-var Realms = [...]string{"ember", "tide", "spore"}
+// Names are the names of the realms, in the order in which a game plays them. After the last one comes the first.
+var Names = [...]string{"ember", "tide", "spore"}
 
-// Kinds is how many kinds there are.
-const Kinds = int(kinds)
+// EnemyKinds is the number of kinds.
+const EnemyKinds = int(enemyKinds)
 
-// String returns the kind's name, which is that of its picture, too.
+// String returns the kind's name, which is also that of its picture.
 func (e Enemy) String() string {
 	if int(e) < len(enemyNames) {
 		return enemyNames[e]
@@ -38,7 +38,7 @@ func (e Enemy) String() string {
 // Color is an opaque colour of a palette, in sRGB.
 type Color struct{ R, G, B uint8 }
 
-// String returns the form that level files use.
+// String returns the form #rrggbb.
 func (c Color) String() string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 // Vec4 returns the components from 0 to 1 with alpha 1, for the GPU.
@@ -46,8 +46,8 @@ func (c Color) Vec4() mgl32.Vec4 {
 	return mgl32.Vec4{float32(c.R) / 255, float32(c.G) / 255, float32(c.B) / 255, 1}
 }
 
-// parseColor reads #rrggbb.
-func parseColor(s string) (Color, bool) {
+// ParseColor reads #rrggbb.
+func ParseColor(s string) (Color, bool) {
 	if len(s) != 7 || s[0] != '#' {
 		return Color{}, false
 	}

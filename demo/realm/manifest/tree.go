@@ -1,4 +1,4 @@
-package level
+package manifest
 
 import (
 	"bytes"
@@ -10,12 +10,11 @@ import (
 	"strings"
 )
 
-// A node is a value of a JSON file with its place. A small tree of them, and not a struct for
-// encoding/json: its errors name neither the index of an element nor the file, it takes missing
-// fields for zeroes, and of doubled ones the last.
+// A node is a value of a JSON file with its place. It replaces a struct for encoding/json, whose errors name
+// neither the index of an element nor the file, which reads missing fields as zeroes, and of doubled fields the last.
 //
-// A nil *node stands for a value that is missing, or was of the wrong type, and was reported:
-// every method accepts it, so that one mistake is one line.
+// A nil *node is a value that is missing or of the wrong type, and was reported. Every method accepts it, so that one
+// mistake is one line.
 type node struct {
 	report *problems
 	parent *node
@@ -41,14 +40,14 @@ const (
 
 var kindNames = []string{"null", "true or false", "a number", "a string", "an array", "an object"}
 
-// Bounds of the tree, above all that a valid level can have. They keep the search for a key,
-// and the message about it, cheap in hostile files too.
+// Bounds of the tree, above those of a valid manifest. They keep the search for a key cheap in hostile files, and the
+// message about it.
 const (
 	maxDepth   = 12
 	maxEntries = 1024
 )
 
-// parseTree reads data; nil says that it is not JSON, and was reported.
+// parseTree reads data. It returns nil if data is not JSON, which it has reported.
 func parseTree(r *problems, data []byte) *node {
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
@@ -60,7 +59,7 @@ func parseTree(r *problems, data []byte) *node {
 				at-- // the offset is behind the byte that is wrong
 			}
 		}
-		r.add(at, r.position(at), "%s; a level is one JSON object", strings.TrimPrefix(err.Error(), "json: "))
+		r.add(at, r.position(at), "%s; a manifest is one JSON object", strings.TrimPrefix(err.Error(), "json: "))
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -72,7 +71,7 @@ func parseTree(r *problems, data []byte) *node {
 	return root
 }
 
-// read reads the value that comes next; false says that it was refused, and reported.
+// read reads the next value. It returns false if the value was refused, which it has reported.
 func (n *node) read(dec *json.Decoder, depth int) bool {
 	n.at = int(dec.InputOffset())
 	for data := n.report.data; n.at < len(data) && strings.IndexByte(" \t\r\n,:", data[n.at]) >= 0; n.at++ { // to the value

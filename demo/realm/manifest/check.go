@@ -1,4 +1,4 @@
-package level
+package manifest
 
 import (
 	"fmt"
@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// The limits of a level. They are generous for a person and small for a machine: a file
-// within them loads.
+// The limits of a manifest: generous for an author, and small for a machine.
 const (
 	maxTitle       = 64 // bytes
 	maxWord        = 32
@@ -18,39 +17,32 @@ const (
 	maxPriority    = 100
 )
 
-// Validate checks every value of a level that was not parsed from a file; what Parse
-// returns is valid. The error is Parse's, with the level's name for the file.
-func (l *Level) Validate() error {
-	r := &problems{file: "level " + l.Name, first: -1}
-	l.check(r)
-	return r.err()
-}
-
-func (l *Level) check(r *problems) {
-	checkWord(r, "name", l.Name)
-	checkTitle(r, "title", l.Title)
-	if l.Next != "" {
-		checkWord(r, "next", l.Next)
+// check verifies every value.
+func (f *File) check(r *problems) {
+	checkWord(r, "name", f.Name)
+	checkTitle(r, "title", f.Title)
+	if f.Next != "" {
+		checkWord(r, "next", f.Next)
 	}
-	checkRange(r, "ambient.rate", l.Ambient.Rate, 0, maxAmbientRate)
-	checkWord(r, "ambient.kind", l.Ambient.Kind)
-	l.checkAssets(r)
+	checkRange(r, "ambient.rate", f.Ambient.Rate, 0, maxAmbientRate)
+	checkWord(r, "ambient.kind", f.Ambient.Kind)
+	f.checkAssets(r)
 }
 
-// checkFile compares the level's name with its file's: the game finds the level and its realm by one and the same name.
-func (l *Level) checkFile(r *problems, file string) {
+// checkFile compares the name with the file's: the game finds the manifest and the realm by the same name.
+func (f *File) checkFile(r *problems, file string) {
 	base, ok := strings.CutSuffix(path.Base(file), ".json")
-	if ok && base != l.Name {
-		r.add(-1, "name", "%s; allowed: %s, the name of the file", short(l.Name), short(base))
+	if ok && base != f.Name {
+		r.add(-1, "name", "%s; allowed: %s, the name of the file", short(f.Name), short(base))
 	}
 }
 
-func (l *Level) checkAssets(r *problems) {
-	checkCount(r, "assets", len(l.Assets), 0, maxAssets)
-	for i, a := range l.Assets[:min(len(l.Assets), maxAssets)] {
+func (f *File) checkAssets(r *problems) {
+	checkCount(r, "assets", len(f.Assets), 0, maxAssets)
+	for i, a := range f.Assets[:min(len(f.Assets), maxAssets)] {
 		at := fmt.Sprintf("assets[%d].", i)
 		checkWord(r, at+"id", a.ID)
-		if j := slices.IndexFunc(l.Assets[:i], func(b Asset) bool { return b.ID == a.ID }); j >= 0 {
+		if j := slices.IndexFunc(f.Assets[:i], func(b Asset) bool { return b.ID == a.ID }); j >= 0 {
 			r.add(-1, at+"id", "%s is already assets[%d]; ids are unique", short(a.ID), j)
 		}
 		if checkPath(r, at+"file", a.File) && path.Ext(a.File) != ".png" {

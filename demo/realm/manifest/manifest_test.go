@@ -1,4 +1,4 @@
-package level
+package manifest
 
 import (
 	"encoding/json"
@@ -7,10 +7,12 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/fstest"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/realm"
 )
 
-// small is a level with everything in it, as short as it can be.
+// small is a manifest with everything in it, as short as it can be.
 const small = `{"version": 1, "name": "x", "title": "Small", "next": "",
 "palette": ["#000000", "#111111", "#222222", "#ABCDEF", "#ffffff"],
 "ambient": {"rate": 3, "kind": "dust"},
@@ -21,7 +23,7 @@ func TestParse_ReadsEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Name != "x" || l.Title != "Small" || l.Next != "" || l.Palette[3] != (Color{0xAB, 0xCD, 0xEF}) ||
+	if l.Name != "x" || l.Title != "Small" || l.Next != "" || l.Palette[3] != (realm.Color{R: 0xAB, G: 0xCD, B: 0xEF}) ||
 		l.Ambient != (Ambient{3, "dust"}) ||
 		l.Assets[0] != (Asset{"bg", "art/bg.png", 0}) {
 		t.Errorf("%+v", l)
@@ -31,12 +33,6 @@ func TestParse_ReadsEveryField(t *testing.T) {
 	}
 	if l.Palette[3].String() != "#abcdef" || l.Palette[4].Vec4()[0] != 1 || l.Palette[0].Vec4()[3] != 1 {
 		t.Errorf("colour %v", l.Palette[3])
-	}
-	if Warden.String() != "warden" || Enemy(99).String() != "Enemy(99)" {
-		t.Errorf("enemies are %v and %v", Warden, Enemy(99))
-	}
-	if err := l.Validate(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -81,16 +77,16 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 		{`"assets": [`, `"assets": [[[[[[[[[[[[[[]]]]]]]]]]]]], `, `nested too deep; allowed: 12`},
 		{`"assets": [`, `"assets": [` + strings.Repeat("0,", 1100), `x.json: assets: too many entries; allowed: 1024`},
 		{`"assets": [`, `"assets": [` + strings.Repeat(`{"id": "x", "file": "x.png", "priority": 0},`, 256), `x.json: assets: 257 entries; allowed: 0 to 256`},
-		{small, small[:100], `x.json: line 2, column 43: unexpected end of JSON input; a level is one JSON object`},
+		{small, small[:100], `x.json: line 2, column 43: unexpected end of JSON input; a manifest is one JSON object`},
 		{small, ``, `x.json: line 1, column 1: unexpected end of JSON input`},
 		{small, `[]`, `x.json: an array; allowed: an object`},
 		{small, small + `{}`, `after top-level value`},
 		{small, small[:len(small)-1] + `,}`, `invalid character '}'`},
-		{small, strings.Repeat(" ", maxBytes+1), `a level file has at most 1048576`},
+		{small, strings.Repeat(" ", maxBytes+1), `a manifest has at most 1048576`},
 	} {
 		text := strings.Replace(small, c.old, c.new, 1)
 		if text == small {
-			t.Fatalf("%s is not in the level", c.old)
+			t.Fatalf("%s is not in the manifest", c.old)
 		}
 		l, err := Parse("levels/x.json", []byte(text))
 		if l != nil || err == nil || !strings.Contains(err.Error(), c.want) {
@@ -102,8 +98,8 @@ func TestParse_EachMistakeIsNamed(t *testing.T) {
 func TestParse_TellsAllThatIsWrongUpToABound(t *testing.T) {
 	text := strings.NewReplacer(`"rate": 3`, `"rate": -1`, `"priority": 0`, `"priority": -1`).Replace(small)
 	_, err := Parse("levels/x.json", []byte(text))
-	var levelError *Error
-	if !errors.As(err, &levelError) || levelError.File != "levels/x.json" || strings.Count(err.Error(), "\n") != 1 {
+	var e *Error
+	if !errors.As(err, &e) || e.File != "levels/x.json" || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("%v: want two lines", err)
 	}
 	text = strings.Replace(small, `"assets": [`, `"assets": [`+strings.Repeat("0,", 100), 1)
@@ -113,82 +109,15 @@ func TestParse_TellsAllThatIsWrongUpToABound(t *testing.T) {
 	}
 }
 
-func TestValidate_LevelMadeByAProgram(t *testing.T) {
-	l, _ := Parse("x", []byte(small))
-	l.Assets[0].Priority = 101
-	l.Ambient.Rate = float32(0) / float32(len(l.Next)) // no number
-	err := l.Validate()
-	for _, want := range []string{"level x: ambient.rate: NaN; allowed", "assets[0].priority: 101; allowed"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
-func TestLoad_ReadsTheLevelsOfTheGame(t *testing.T) {
-	files, err := fs.Glob(os.DirFS("../../assets"), "levels/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%v, %v", files, err)
-	}
-	for _, file := range files {
-		l, err := Load(os.DirFS("../../assets"), file)
+func TestParse_ReadsTheManifestsOfTheGame(t *testing.T) {
+	for _, name := range realm.Names {
+		file := "levels/" + name + ".json"
+		data, err := fs.ReadFile(assets.FS(), file)
 		if err != nil {
-			t.Error(err)
-		} else if file != "levels/"+l.Name+".json" {
-			t.Errorf("%s is named %q", file, l.Name)
+			t.Fatal(err)
 		}
-	}
-}
-
-func TestLoad_Errors(t *testing.T) {
-	fsys := fstest.MapFS{"big.json": {Data: make([]byte, maxBytes+2)}}
-	for name, want := range map[string]string{
-		"../x.json": "not a path inside the file system", "none.json": "none.json: file does not exist",
-		"big.json": "a level file has at most",
-	} {
-		if _, err := Load(fsys, name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
-	}
-}
-
-// An odd file is a file of a file system that breaks its contract.
-type odd struct {
-	fs.File
-	mode fs.FileMode
-	read func([]byte) (int, error)
-}
-
-func (o odd) Stat() (fs.FileInfo, error) {
-	info, err := o.File.Stat()
-	return oddInfo{info, o.mode}, err
-}
-func (o odd) Read(p []byte) (int, error)        { return o.read(p) }
-func (o odd) Open(name string) (fs.File, error) { return o, nil }
-
-type oddInfo struct {
-	fs.FileInfo
-	mode fs.FileMode
-}
-
-func (o oddInfo) Mode() fs.FileMode { return o.mode }
-
-func TestLoad_HostileFilesAreErrors(t *testing.T) {
-	file, err := fstest.MapFS{"x": {Data: []byte(small)}}.Open("x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want, o := range map[string]odd{
-		"multiple Read calls return no data": {read: func([]byte) (int, error) { return 0, nil }},
-		"the file system panicked: runtime":  {read: func([]byte) (int, error) { return -1, nil }},
-		"the file system panicked: read":     {read: func([]byte) (int, error) { panic("read") }},
-		"it is no regular file: p---------":  {mode: fs.ModeNamedPipe},
-		"a level file has at most":           {read: func(p []byte) (int, error) { return len(p), nil }},
-		"permission denied":                  {read: func([]byte) (int, error) { return 0, fs.ErrPermission }},
-	} {
-		o.File = file
-		if _, err := Load(o, "levels/x.json"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "levels/x.json") {
-			t.Errorf("%v; want %q", err, want)
+		if f, err := Parse(file, data); err != nil || f.Name != name {
+			t.Errorf("%s: %+v, %v", file, f, err)
 		}
 	}
 }
@@ -197,8 +126,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(`{"version": 1, "assets": [{"id": {}}], "palette": ["#"]}`))
 	f.Add([]byte(small[:200]))
-	for _, name := range Realms {
-		if data, err := os.ReadFile("../../assets/levels/" + name + ".json"); err == nil {
+	for _, name := range realm.Names {
+		if data, err := os.ReadFile("../../../assets/levels/" + name + ".json"); err == nil {
 			f.Add(data)
 		}
 	}
@@ -219,9 +148,6 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if err := l.Validate(); err != nil {
-			t.Fatalf("accepted and not valid: %v", err)
-		}
 		if !json.Valid(data) {
 			t.Fatal("accepted and no JSON")
 		}
@@ -234,7 +160,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	data, err := os.ReadFile("../../assets/levels/spore.json")
+	data, err := os.ReadFile("../../../assets/levels/spore.json")
 	if err != nil {
 		b.Fatal(err)
 	}
