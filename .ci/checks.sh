@@ -1,11 +1,11 @@
 # Functions of the gate and the nightly, which source this file. .ci/selftest tests them.
 
 # judge reads the output of go test -v and fails unless the selected tests were run: every package
-# has one that passed, every alternative of the pattern names one, and none was skipped because
-# something is missing on this machine (testenv.Missing says so).
+# has one that passed, every alternative of the pattern names one, also if it selects parts of tests,
+# and none was skipped because something is missing on this machine (testenv.Missing says so).
 judge() { # log, pattern
   local log=$1 pattern=$2 name passed bad=0
-  passed=$(awk '/^--- PASS: / { print $3 }' "$log")
+  passed=$(awk '/^ *--- PASS: / { print $3 }' "$log")
   if grep -q -F '[no tests to run]' "$log"; then
     echo "selects nothing: $pattern"
     grep -F '[no tests to run]' "$log"
@@ -14,10 +14,10 @@ judge() { # log, pattern
   if [ -z "$passed" ]; then echo "no test has passed: $pattern" && bad=1; fi
   if grep -E '^ +[a-z0-9_]+\.go:[0-9]+: missing: ' "$log"; then echo "a test was skipped for what is missing" && bad=1; fi
   case $pattern in
-    */* | *\(* | '') ;; # parts of a test are selected, or more than names
-    *)
+    *[\(\[]*) echo "write the alternatives out, each can then be judged: $pattern" && bad=1 ;;
+    ?*)
       while read -r name; do
-        if ! grep -q -E -- "$name" <<<"$passed"; then
+        if ! grep -q -E -- "$(expression "$name")" <<<"$passed"; then
           echo "no test that passed matches $name"
           bad=1
         fi
@@ -25,6 +25,20 @@ judge() { # log, pattern
       ;;
   esac
   return "$bad"
+}
+
+# expression turns an alternative of a pattern of go test, whose elements between slashes match the names of a
+# test and its parts, into an expression for their whole path.
+expression() { # alternative
+  local rest=$1 part out=^
+  while :; do
+    part=${rest%%/*}
+    case $part in ^*) part=${part#^} ;; *) part="[^/]*$part" ;; esac
+    case $part in *\$) part=${part%$} ;; *) part="$part[^/]*" ;; esac
+    out+=$part
+    case $rest in */*) rest=${rest#*/} out+=/ ;; *) break ;; esac
+  done
+  echo "$out\$"
 }
 
 # ran runs go test with the tests that a pattern selects, and judges the output. It prints all of it

@@ -40,6 +40,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -76,7 +77,12 @@ func parse(args []string) (options, error) {
 	f.BoolVar(&o.keep, "keep", false, "kills stay valid when the package has changed, survivors are run again")
 	f.BoolVar(&o.write, "write", false, "append unexplained survivors to their file")
 	f.BoolVar(&o.verbose, "v", false, "print each mutant and what killed it")
+	f.SetOutput(io.Discard) // main prints the error, in one line
 	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			f.SetOutput(os.Stderr)
+			f.PrintDefaults()
+		}
 		return o, err
 	}
 	if f.NArg() > 0 {

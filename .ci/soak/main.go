@@ -24,6 +24,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 // options are what the command line says.
@@ -45,7 +47,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-		fmt.Fprintln(stderr, "soak:", err)
 		return 2
 	}
 	st, err := loadState(o.dir, o.seed, o.ops, o.segment)
@@ -58,7 +59,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func parse(args []string, out io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("soak", flag.ContinueOnError)
-	f.SetOutput(out)
 	f.StringVar(&o.family, "family", "all", "the `NAMES` of families, separated by commas; \"list\" lists them")
 	f.IntVar(&o.ops, "ops", 1_000_000, "operations per family")
 	f.IntVar(&o.segment, "segment", 1_000_000, "operations on one instance")
@@ -67,20 +67,22 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.Uint64Var(&o.seed, "seed", 1, "the seed of all segments")
 	f.StringVar(&o.dir, "state", "", "keep what was reached in `DIR` and go on from there; empty keeps nothing")
 	f.DurationVar(&o.budget, "budget", 0, "begin no segment after this long; 0 means no bound")
-	if err := f.Parse(args); err != nil {
+	if err := cmdline.Parse(f, args, out); err != nil {
 		return o, err
 	}
 	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
+		return o, cmdline.Wrong(f, out, fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0)))
 	}
-	if o.ops < 1 || o.segment < 1 || o.check < 1 || o.budget < 0 {
-		return o, errors.New("-ops, -segment and -check are at least 1, -budget at least 0")
+	if o.ops < 1 || o.segment < 1 || o.check < 1 || o.budget < 0 || o.only < -1 {
+		return o, cmdline.Wrong(f, out, fmt.Sprintf("-ops %d -segment %d -check %d -budget %v -only %d; allowed are at least 1, 1, 1, 0 and -1", o.ops, o.segment, o.check, o.budget, o.only))
 	}
 	if o.only >= 0 {
 		o.dir = ""
 	}
-	o.families, err = choose(o.family)
-	return o, err
+	if o.families, err = choose(o.family); err != nil {
+		return o, cmdline.Wrong(f, out, err.Error())
+	}
+	return o, nil
 }
 
 // choose returns the families that names lists. A prefix names all that begin with it: slab

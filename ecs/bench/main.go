@@ -50,13 +50,19 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 func main() {
 	if err := run(os.Args[1:], os.Stdout); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, err)
+		switch {
+		case errors.Is(err, flag.ErrHelp):
+			os.Exit(0)
+		case errors.Is(err, cmdline.ErrUsage): // the reason is printed
+			os.Exit(2)
 		}
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
@@ -71,15 +77,8 @@ type options struct {
 	child              string
 }
 
-func (o options) validate() error {
-	if o.rounds < 1 || o.placements < 1 {
-		return errors.New("bench: -rounds and -placements must be at least 1")
-	}
-	return nil
-}
-
-func run(args []string, out io.Writer) error {
-	var o options
+// parse reads the command line. What is wrong with it goes to fault.
+func parse(args []string, fault io.Writer) (o options, err error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.StringVar(&o.rows, "rows", "", "`beginnings` of the names of rows, with commas between them; all when empty")
 	fs.IntVar(&o.rounds, "rounds", 10, "how often each side of a row is timed in each program")
@@ -92,10 +91,18 @@ func run(args []string, out io.Writer) error {
 	fs.StringVar(&o.md, "md", "", "put the table into this Markdown `file`, between the lines that mark its place")
 	fs.StringVar(&o.from, "from", "", "take the figures of an earlier -json `file`, and measure those of -rows alone, if any")
 	fs.StringVar(&o.child, "child", "", "measure one row in this program; the command runs itself so")
-	if err := fs.Parse(args); err != nil {
-		return err
+	if err := cmdline.Parse(fs, args, fault); err != nil {
+		return o, err
 	}
-	if err := o.validate(); err != nil {
+	if fs.NArg() > 0 || o.rounds < 1 || o.placements < 1 {
+		return o, cmdline.Wrong(fs, fault, fmt.Sprintf("-rounds %d -placements %d and %d more arguments; allowed are at least 1, 1 and none", o.rounds, o.placements, fs.NArg()))
+	}
+	return o, nil
+}
+
+func run(args []string, out io.Writer) error {
+	o, err := parse(args, os.Stderr)
+	if err != nil {
 		return err
 	}
 	if o.child != "" {
