@@ -19,16 +19,16 @@ func Probe() error {
 	display := os.Getenv("DISPLAY")
 	if display == "" {
 		if wl := os.Getenv("WAYLAND_DISPLAY"); wl != "" {
-			return fmt.Errorf("%w: WAYLAND_DISPLAY is %q but DISPLAY is not set; XWayland is needed", ErrNoDisplay, wl)
+			return fmt.Errorf("%w: WAYLAND_DISPLAY is %.40q but DISPLAY is not set; XWayland is needed", ErrNoDisplay, wl)
 		}
 		return fmt.Errorf("%w: neither DISPLAY nor WAYLAND_DISPLAY is set", ErrNoDisplay)
 	}
 	host, number, err := parseDisplay(display)
 	if err != nil {
-		return fmt.Errorf("%w: DISPLAY is %q: %w", ErrNoDisplay, display, err)
+		return fmt.Errorf("%w: DISPLAY is %.40q: %w", ErrNoDisplay, display, err)
 	}
 	if err := dialX(host, number); err != nil {
-		return fmt.Errorf("%w: nobody answers at DISPLAY %q: %w", ErrNoDisplay, display, err)
+		return fmt.Errorf("%w: nobody answers at DISPLAY %.40q: %w", ErrNoDisplay, display, err)
 	}
 	return nil
 }
@@ -43,7 +43,7 @@ func parseDisplay(s string) (host string, number int, err error) {
 	digits, _, _ := strings.Cut(s[colon+1:], ".")
 	number, err = strconv.Atoi(digits)
 	if err != nil || number < 0 || number > 65535-6000 {
-		return "", 0, fmt.Errorf("%q is not a display number", digits)
+		return "", 0, fmt.Errorf("%.40q is not a display number", digits)
 	}
 	host = s[:colon]
 	if host == "unix" || strings.HasPrefix(host, "/") {

@@ -21,16 +21,23 @@ var started = time.Now().Add(-time.Second)
 func Sweep(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		rest, ours := strings.CutPrefix(e.Name(), prefix)
-		number, _, there := strings.Cut(rest, "-")
-		pid, err := strconv.Atoi(number)
-		if !ours || !there || err != nil || !e.Type().IsRegular() {
+		pid, ok := writer(e.Name())
+		if !ok || !e.Type().IsRegular() {
 			continue
 		}
 		if info, err := e.Info(); err == nil && abandoned(pid, info.ModTime()) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
+}
+
+// writer returns the number of the process that made a temporary file of this name. For a name that Pattern does
+// not make ok is false.
+func writer(name string) (pid int, ok bool) {
+	rest, ours := strings.CutPrefix(name, prefix)
+	number, _, there := strings.Cut(rest, "-")
+	pid, err := strconv.Atoi(number)
+	return pid, ours && there && err == nil && strconv.Itoa(pid) == number
 }
 
 // abandoned reports whether process pid, which wrote to a file last at a time, will not finish it.
