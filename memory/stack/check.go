@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Check verifies the equations above the type. Cost: proportional to the live blocks.
+// Check returns the errors in the metadata, or nil. Cost: proportional to the live blocks.
 func (e *End) Check() error {
 	if e.base == nil {
 		return nil
@@ -24,7 +24,7 @@ func (e *End) Check() error {
 	newest, serial := 0, uint64(0)
 	for i, m := range e.marks {
 		if m.blocks < newest || m.blocks > len(e.blocks) {
-			errs = append(errs, fmt.Errorf("stack: mark %d stands at block %d, after %d, of %d", i, m.blocks, newest, len(e.blocks)))
+			errs = append(errs, fmt.Errorf("stack: mark %d is at block %d, after %d, of %d", i, m.blocks, newest, len(e.blocks)))
 		}
 		if m.serial <= serial || m.serial > e.serial {
 			errs = append(errs, fmt.Errorf("stack: mark %d, of serial %d of %d, does not follow the one before it", i, m.serial, e.serial))
@@ -40,12 +40,12 @@ func (e *End) Check() error {
 	return errors.Join(errs...)
 }
 
-// checkBlocks walks from origin to edge.
+// checkBlocks visits the blocks from origin to edge.
 func (e *End) checkBlocks() []error {
 	var errs []error
 	at := e.origin
 	for i, b := range e.blocks {
-		// A falling block that was shrunk leaves its tail in front of the padding.
+		// A falling block that was shrunk leaves its end before the padding.
 		end := b.off + max(b.size, 1)
 		next, apart := end, b.off-at
 		if e.falls {
@@ -67,7 +67,7 @@ func (e *End) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
 	return &memory.Misuse{Package: "stack", Op: op, Addr: uintptr(p), Size: size, Reason: e.reason(uintptr(p)-uintptr(e.base), size)}
 }
 
-// reason says why the block at off cannot be freed or resized, and which one could.
+// reason returns why the block at off cannot be freed or resized, and which one could.
 func (e *End) reason(off, size uintptr) string {
 	if e.base == nil {
 		return "the stack is closed"

@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A buffer is what every family here is.
+// buffers has what all types with a buffer have in common.
 type buffers interface {
 	Reset()
 	Owns(unsafe.Pointer) bool
@@ -20,14 +20,14 @@ type buffers interface {
 	Close() error
 }
 
-// family is one buffer and its Ends.
-type family struct {
+// stacked is one buffer and its Ends.
+type stacked struct {
 	buffers
 	ends []*End
 }
 
-// families makes one of each family on src.
-func families(t *testing.T, src page.Source) map[string]family {
+// stacks makes one of each type on src.
+func stacks(t *testing.T, src page.Source) map[string]stacked {
 	t.Helper()
 	s, a := New(src, Config{Bytes: 20_000})
 	d, b := NewDouble(src, DoubleConfig{Bytes: 20_000})
@@ -35,17 +35,17 @@ func families(t *testing.T, src page.Source) map[string]family {
 	if err := errors.Join(a, b, c); err != nil {
 		t.Fatal(err)
 	}
-	return map[string]family{
+	return map[string]stacked{
 		"Stack":  {s, []*End{&s.End}},
 		"Double": {d, []*End{d.Bottom(), d.Top()}},
 		"Pivot":  {p, []*End{p.Forward(), p.Backward()}},
 	}
 }
 
-// A stack that outlives its manager is closed, and never touches what may be somebody else's.
-func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
+// A stack that outlives its manager is closed, and never touches addresses that may have a new owner.
+func TestEveryStack_MayOutliveItsSource(t *testing.T) {
 	src := memtest.NewMortal(t, nil, 1<<20)
-	made := families(t, src)
+	made := stacks(t, src)
 	blocks, marks := map[*End]unsafe.Pointer{}, map[*End]Mark{}
 	for _, f := range made {
 		for _, e := range f.ends {
@@ -89,14 +89,14 @@ func TestEveryFamily_MayOutliveItsSource(t *testing.T) {
 		}
 	}
 	if made["Pivot"].buffers.(*Pivot).Bytes() != nil || made["Double"].buffers.(*Double).Available() != 0 {
-		t.Error("a closed Pivot has bytes, or a closed Double room")
+		t.Error("a closed Pivot has bytes, or a closed Double free bytes")
 	}
 }
 
-// What is decommitted must not be handed out, though Close has failed.
-func TestEveryFamily_CloseThatFailsHalfwayHandsOutNothingThatIsGone(t *testing.T) {
+// A Close that fails may have decommitted memory, which must not be allocated afterwards.
+func TestEveryStack_AFailedCloseAllocatesNothingDecommitted(t *testing.T) {
 	src := &memtest.Halfway{Source: page.Default(), On: true}
-	for name, f := range families(t, src) {
+	for name, f := range stacks(t, src) {
 		for _, e := range f.ends {
 			memtest.MustAlloc(t, e, 100, 16)
 		}
@@ -147,6 +147,6 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 }
 
 // `go vet` names copies of what embeds an Owner.
-func TestEveryFamily_CopiesAreNamedByVet(t *testing.T) {
+func TestEveryStack_CopiesAreNamedByVet(t *testing.T) {
 	memtest.CopiesAreNamed(t, reflect.TypeFor[End](), reflect.TypeFor[Stack](), reflect.TypeFor[Double](), reflect.TypeFor[Pivot]())
 }

@@ -1,11 +1,10 @@
-// Package stack holds the LIFO families: a block is freed only while it is the newest of its
-// end, and freeing it gives back every byte that it cost, padding included.
+// Package stack has the LIFO allocators: only the newest block of an end can be freed, and its Free reclaims all of
+// its bytes, padding included.
 //
 // # The idea
 //
-// Loads, parses and nested scopes free in the reverse order of allocation. Then the free
-// memory is one gap, an edge in a buffer is the whole allocator, and a log of the live blocks
-// in the Go heap tells a free out of order from a right one, exactly.
+// Loads, parses and nested scopes free in the reverse order of allocation. The free memory is then one gap, and the
+// allocator is an edge in a buffer. A log of the live blocks in the Go heap detects every free out of order.
 //
 // # Layout
 //
@@ -18,23 +17,22 @@
 //	Pivot     |·····|  header  | body | body  |·······|     two edges that leave one point
 //	          backward ^       ^pivot         ^ forward
 //
-// The buffer is one reservation, committed as a whole: a falling edge starts at its far end.
-// Nothing is written into it but by its users, and by debug builds, which fill; the log holds
-// 24 bytes a live block.
+// The buffer is one reservation, committed as a whole, because a falling edge starts at its far end. Only users write
+// into it, and debug builds, which fill it. The log has 24 bytes for a live block.
 //
 // # Use it when, and when not
 //
-//	type    use it for                                      not for
+//	type    use it for                                      do not use it for
 //	------  ----------------------------------------------  -----------------------------
-//	Stack   nested work whose frees should be checked,      blocks that die in any order
-//	        with marks and a newest block that grows
-//	Double  two lifetimes in one budget: what a load        two budgets: take two Stacks
-//	        leaves behind and what it needs on the way
-//	Pivot   data that gets parts put before it and behind   one direction: take a Stack
-//	        it, without a copy
+//	Stack   nested work whose frees should be checked,      blocks that are freed in any
+//	        with marks and a newest block that grows        order
+//	Double  two lifetimes in one budget: what a load        two budgets: use two Stacks
+//	        leaves behind and its temporary data
+//	Pivot   data that is extended at both ends without      one direction: use a Stack
+//	        a copy
 //
-// Where frees need no check, an arena.Linear with marks is cheaper; where blocks are only
-// ever undone, arena.StepBack keeps 8 bytes a block.
+// If frees need no check, an arena.Linear with marks is cheaper. If blocks are only undone, an arena.StepBack needs 8
+// bytes for a block.
 //
 // # Cost
 //
@@ -43,21 +41,20 @@
 //	Alloc                                  constant, one call; the log grows  padding, 24 bytes of log
 //	                                       by doubling                        (12 on 32 bits)
 //	Free, Newest, Resize of the newest     constant                           none
-//	Mark, Rewind, Reset                    constant                           16 bytes a mark (12)
+//	Mark, Rewind, Reset                    constant                           16 bytes for a mark (12)
 //	Resize of an older block, which fails  O(log n) to tell it from a         none
 //	                                       foreign pointer
 //
-// External fragmentation cannot occur. The benchmarks print the figures, with the Go heap
-// beside them.
+// There is no external fragmentation. The benchmarks print the figures and those of the Go heap.
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time, for both ends of a buffer together: each reads the other's edge.
-// Blocks lie off the Go heap and hold no Go pointers.
+// One goroutine at a time, for both ends of a buffer together: each reads the other's edge. Blocks lie off the Go heap
+// and must contain no Go pointers.
 //
 // # Source
 //
-// Knuth, The Art of Computer Programming, volume 1 (1968), section 2.2.2, for two stacks
-// that grow towards each other in one table; the marks follow Hanson, "Fast allocation and
-// deallocation of memory based on object lifetimes", Software: Practice and Experience 20(1), 1990.
+// Knuth, The Art of Computer Programming, volume 1 (1968), section 2.2.2, for two stacks that grow towards each other
+// in one table. The marks follow Hanson, "Fast allocation and deallocation of memory based on object lifetimes",
+// Software: Practice and Experience 20(1), 1990.
 package stack

@@ -9,33 +9,32 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Double is two Ends in one buffer: Bottom rises from its start and is meant for what
-// stays, Top falls from its end and is meant for what goes again soon. They share the free
-// bytes to the last one, and neither can fragment the other: a level loader keeps its level
-// at the bottom and its configuration, file buffers and tables at the top.
+// A Double is two Ends in one buffer. Bottom rises from its start and is meant for long-lived blocks; Top falls from its end
+// and is meant for temporary ones. They share all free bytes, and neither fragments the other. A level loader puts its level
+// at the bottom, and its configuration, file buffers and tables at the top.
 //
-//	base            bottom.edge        top.edge           bytes
+//	base            bottom edge        top edge           bytes
 //	  | bottom blocks | free, for either  |  top blocks     | guard
 //
-// Blocks live as [End] says. Each End resets alone. One goroutine at a time for both.
-//
-// Invariants, verified by Check:
-//
-//	(1) those of each End; the wall of each is the edge of the other
-//	(2) the origin of top <= committed
+// Lifetimes and errors are those of [End]. Each End can be reset alone. Both belong to one goroutine at a time.
 type Double struct {
+	// Invariants, verified by Check:
+	//
+	//	(1) those of each End; the wall of each is the edge of the other
+	//	(2) the origin of top <= committed
+
 	bottom, top End
 	mem         page.Prefix
 }
 
-// DoubleConfig configures NewDouble.
+// DoubleConfig configures [NewDouble].
 type DoubleConfig struct {
-	// Bytes is the capacity of both Ends together, committed at once. 0 means 1 MiB.
+	// Bytes is the capacity of both Ends together in bytes, which is committed at once. 0 means 1 MiB.
 	Bytes uintptr
 }
 
-// NewDouble takes its buffer from src; nil means page.Default(). The error wraps what src
-// returned and nothing is kept.
+// NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). The error wraps that of src, and
+// nothing is kept.
 func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	if cfg.Bytes == 0 {
 		cfg.Bytes = defaultBytes
@@ -73,12 +72,11 @@ func (d *Double) Reset() {
 	d.top.Reset()
 }
 
-// Owns reports whether p lies in the buffer, live or not.
+// Owns reports whether p lies in the buffer, in a live block or not.
 func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
-// Close releases the memory: no pointer into the buffer may be used any more. A second Close
-// does nothing. If the memory cannot be released both Ends are empty, and open unless it was
-// decommitted already, and Close may be called again.
+// Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the memory
+// cannot be released, all blocks are freed and Close can be retried; the Ends stay open if their memory is still committed.
 func (d *Double) Close() error {
 	if d.mem.Base() == nil {
 		return nil
@@ -86,7 +84,7 @@ func (d *Double) Close() error {
 	if d.bottom.base != nil {
 		d.Reset()
 	}
-	defer func() { // also where the source panics
+	defer func() { // also if the source panics
 		if d.mem.Committed() < d.top.origin {
 			d.shut()
 		}
@@ -97,14 +95,14 @@ func (d *Double) Close() error {
 	return nil
 }
 
-// shut puts the books into the state of a closed buffer and touches no block.
+// shut puts the metadata into the state of a closed buffer and touches no block.
 func (d *Double) shut() {
 	d.bottom.shut()
 	d.top.shut()
 }
 
-// Stats joins the books of both Ends. Peak is the sum of their peaks, or what is committed
-// where that is less: an upper bound, since they need not have peaked together.
+// Stats returns the sum of both Ends. Peak is the sum of two peaks that may lie apart, or Committed if that is less: an
+// upper bound.
 func (d *Double) Stats() memory.Stats {
 	return join(&d.mem, &d.bottom, &d.top)
 }

@@ -9,27 +9,27 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An End is one edge of a buffer and the blocks behind it. It comes with a [Stack], a
-// [Double] or a [Pivot], whose Close closes it.
+// An End is one edge of a buffer and the blocks behind it. It is part of a [Stack], a [Double] or a [Pivot], whose Close
+// closes it.
 //
 //	rising:   origin | block 0 | block 1 |edge ······ wall
 //	falling:  wall ······ edge| block 1 | block 0 | origin
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close
-// that frees them. A block of size 0 takes one byte, so that no two live blocks share an
-// address and no double free goes unseen. One goroutine at a time, also where two Ends share
-// a buffer. After Close, or once the source has ended, every Alloc fails with memory.ErrClosed.
+// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block of size
+// 0 takes one byte, so that no two live blocks share an address and every double free is detected.
 //
-// Invariants, verified by Check in this order:
-//
-//	(1) the blocks follow each other from origin to edge: each starts where the one before
-//	    it ends, after less than memory.MaxAlign bytes of padding (more in front of a
-//	    falling block that was shrunk)
-//	(2) edge lies between origin and wall
-//	(3) floor is the number of blocks at the newest live mark, or 0; marks do not shrink, and
-//	    their serials ascend up to serial
-//	(4) len(blocks) <= allocs
+// An End belongs to one goroutine at a time, together with another End of its buffer. After Close, or after the source has
+// ended, Alloc fails with memory.ErrClosed.
 type End struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) the blocks follow each other from origin to edge: each starts where the one before it ends,
+	//	    after less than memory.MaxAlign bytes of padding (more before a falling block that was shrunk)
+	//	(2) edge lies between origin and wall
+	//	(3) floor is the number of blocks at the newest live mark, or 0; marks do not shrink, and their
+	//	    serials ascend up to serial
+	//	(4) len(blocks) <= allocs
+
 	base   unsafe.Pointer // nil once closed
 	edge   uintptr        // from base, between the newest block and the free bytes
 	wall   *uintptr       // where edge must stop: limit, or the edge of the other End
@@ -39,22 +39,22 @@ type End struct {
 	allocs uint64         // successful allocations since New
 
 	origin   uintptr // edge while nothing is live
-	limit    uintptr // the wall of an End whose room is its own
-	peak     uintptr // most bytes in use when something was freed; Stats joins the current ones
+	limit    uintptr // the wall of an End that shares no free bytes
+	peak     uintptr // most bytes in use when something was freed; Stats takes the current ones into account
 	failures uint64
 	marks    []place // the live marks, outermost first
-	serial   uint64  // of the newest mark ever made; never reused
+	serial   uint64  // of the newest mark; never reused
 	owner    invariant.Owner
 }
 
 // A block is one live allocation.
 type block struct {
 	off   uintptr // from base
-	size  uintptr // as asked for; size 0 takes one byte
+	size  uintptr // as requested; size 0 takes one byte
 	under uintptr // edge before it, which its Free restores
 }
 
-// startBlocks is the room of a fresh log: nesting up to here costs no Go allocation.
+// startBlocks is the capacity of a new log: so many live blocks need no Go allocation.
 const startBlocks = 64
 
 // open makes e an empty End whose edge starts at origin and stops at *wall; nil means limit.
@@ -66,30 +66,29 @@ func (e *End) open(base unsafe.Pointer, origin, limit uintptr, wall *uintptr) {
 	e.blocks = make([]block, 0, startBlocks)
 }
 
-// shut puts the books into the state of a closed buffer and touches no block.
+// shut puts the metadata into the state of a closed buffer and touches no block.
 func (e *End) shut() {
 	e.peak = max(e.peak, e.Used())
 	e.base, e.origin, e.edge, e.limit = nil, 0, 0, 0
 	e.blocks, e.marks, e.floor = nil, nil, 0
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. The
-// error is bare: memory.ErrOutOfMemory, memory.ErrTooLarge where size exceeds the
-// whole room, memory.ErrAlign or memory.ErrClosed.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. The error is memory.ErrOutOfMemory,
+// memory.ErrTooLarge if size exceeds the capacity, memory.ErrAlign or memory.ErrClosed. It is not wrapped.
 func (e *End) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
-	room := max(size, 1)
+	bytes := max(size, 1)
 	under, wall := e.edge, *e.wall
 	var off, edge uintptr
 	var full bool
 	if e.falls {
-		off = (under - room) &^ mask
+		off = (under - bytes) &^ mask
 		edge = off
-		full = room > under-wall || off < wall
+		full = bytes > under-wall || off < wall
 	} else {
 		off = (under + mask) &^ mask
-		edge = off + room
-		full = edge > wall || edge < off // the second half: off+room has wrapped
+		edge = off + bytes
+		full = edge > wall || edge < off // the second half: off+bytes has wrapped
 	}
 	if full || mask/memory.MaxAlign|align&mask != 0 {
 		return nil, e.refuse(size, align)
@@ -100,7 +99,7 @@ func (e *End) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	p := unsafe.Add(e.base, off)
 	if invariant.Debug {
 		e.owner.Touch()
-		invariant.Fresh(p, room)
+		invariant.Fresh(p, bytes)
 	}
 	return p, nil
 }
@@ -120,9 +119,9 @@ func (e *End) refuse(size, al uintptr) error {
 	return memory.ErrOutOfMemory
 }
 
-// Free gives back the newest block, with the size it has now. Nil is a no-op. Everything else
-// panics with a *memory.Misuse that names p and the newest block: an older block, one that the
-// newest mark protects, an interior or foreign pointer, a wrong size, a block freed already.
+// Free frees the newest block. size is its size now. If p is nil, Free does nothing. Everything else panics with a
+// *memory.Misuse that names p and the newest block. That is an older block, one that the newest mark protects, an interior
+// or foreign pointer, a wrong size, or a double free.
 func (e *End) Free(p unsafe.Pointer, size uintptr) {
 	n := len(e.blocks) - 1
 	if n < e.floor || e.blocks[n].off != uintptr(p)-uintptr(e.base) || e.blocks[n].size != size {
@@ -135,7 +134,7 @@ func (e *End) Free(p unsafe.Pointer, size uintptr) {
 	e.cut(n)
 }
 
-// cut frees all blocks but the n oldest; there are more than n.
+// cut frees all blocks but the n oldest. There must be more than n.
 func (e *End) cut(n int) {
 	e.peak = max(e.peak, e.Used())
 	under := e.blocks[n].under
@@ -147,11 +146,12 @@ func (e *End) cut(n int) {
 	e.blocks = e.blocks[:n]
 }
 
-// Resize changes the size of the newest block in place and reports whether it could. A block
-// at a rising edge grows up to the wall. One at a falling edge cannot move its start, so it
-// grows into its own padding only, and what shrinking saves comes back with its Free. False
-// also for a block that is older or that the newest mark protects; nothing has changed then.
-// What is no live block of oldSize bytes panics with a *memory.Misuse.
+// Resize changes the size of the newest block in place and reports whether it did. A block at a rising edge grows up to
+// the other edge or the end of the buffer. The start of a block at a falling edge cannot move. So the block grows into its
+// own padding only, and the bytes that shrinking saves are reclaimed by its Free.
+//
+// Resize returns false for an older block and for one that the newest mark protects. It panics with a *memory.Misuse if p
+// is not a live block of oldSize bytes.
 func (e *End) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	e.owner.Touch()
 	off := uintptr(p) - uintptr(e.base)
@@ -196,7 +196,7 @@ func (e *End) at(off uintptr) int {
 	return -1
 }
 
-// Newest returns the newest block and its size, or nil and 0 where nothing is live.
+// Newest returns the newest block and its size, or nil and 0 if no block is live.
 func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 	n := len(e.blocks)
 	if n == 0 {
@@ -205,10 +205,10 @@ func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 	return unsafe.Add(e.base, e.blocks[n-1].off), e.blocks[n-1].size
 }
 
-// Len returns how many blocks are live.
+// Len returns the number of live blocks.
 func (e *End) Len() int { return len(e.blocks) }
 
-// Used returns the bytes in use, padding included.
+// Used returns the bytes in use, with padding.
 func (e *End) Used() uintptr {
 	if e.falls {
 		return e.origin - e.edge
@@ -216,7 +216,7 @@ func (e *End) Used() uintptr {
 	return e.edge - e.origin
 }
 
-// Available returns the bytes up to the wall, before padding for alignment.
+// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share them.
 func (e *End) Available() uintptr {
 	if e.falls {
 		return e.edge - *e.wall
@@ -224,12 +224,11 @@ func (e *End) Available() uintptr {
 	return *e.wall - e.edge
 }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed.
+// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (e *End) Base() unsafe.Pointer { return e.base }
 
-// Extent returns how many bytes from Base blocks may lie in: what other Ends of the buffer have
-// in front of this one counts; 0 once closed.
+// Extent returns the number of bytes from Base in which blocks may lie, including those of another End before them. It is
+// 0 after Close.
 func (e *End) Extent() uintptr { return max(e.origin, e.limit) }
 
 // Owns reports whether p lies between the origin and the edge, where the live blocks are.
@@ -237,8 +236,8 @@ func (e *End) Owns(p unsafe.Pointer) bool {
 	return e.base != nil && uintptr(p)-uintptr(e.base)-min(e.origin, e.edge) < e.Used()
 }
 
-// Reset frees every block of this End; its marks are spent. Cost: constant. On a closed
-// buffer it panics with a *memory.Misuse.
+// Reset frees every block of this End. Its marks expire. Cost: constant. It panics with a *memory.Misuse if the buffer is
+// closed.
 func (e *End) Reset() {
 	if e.base == nil {
 		panic(e.misuse("Reset", nil, 0))
@@ -250,14 +249,13 @@ func (e *End) Reset() {
 	}
 }
 
-// Stats derives the books of this End. Reserved and Committed are the bytes from the origin to
-// the wall, as it stands: the free ones between the Ends of a Double count in both. Peak is
-// exact.
+// Stats returns the statistics of this End. Reserved and Committed are the bytes from its origin to the wall, so the free
+// bytes of a [Double] count for both Ends. Peak is exact.
 func (e *End) Stats() memory.Stats {
 	used, live := e.Used(), uint64(len(e.blocks))
-	room := uint64(used + e.Available())
+	reach := uint64(used + e.Available())
 	return memory.Stats{
-		Reserved: room, Committed: room,
+		Reserved: reach, Committed: reach,
 		InUse: uint64(used), Peak: uint64(max(e.peak, used)),
 		Live: live, Allocs: e.allocs, Frees: e.allocs - live, Failures: e.failures,
 	}

@@ -276,13 +276,13 @@ func TestEnd_BadMarksAreRefused(t *testing.T) {
 		memtest.Misuse(t, func() { e.Rewind(Mark{}) }, "stack.Rewind", "another end, or by none")
 		memtest.Misuse(t, func() { e.Rewind(newStack(t, 10).Mark()) }, "another end")
 		e.Rewind(outer)
-		memtest.Misuse(t, func() { e.Rewind(outer) }, "spent")
+		memtest.Misuse(t, func() { e.Rewind(outer) }, "the mark has expired")
 		e.Mark()
 		e.Mark()
-		memtest.Misuse(t, func() { e.Rewind(inner) }, "spent")
+		memtest.Misuse(t, func() { e.Rewind(inner) }, "the mark has expired")
 		e.Reset()
 		e.Mark()
-		memtest.Misuse(t, func() { e.Rewind(outer) }, "spent")
+		memtest.Misuse(t, func() { e.Rewind(outer) }, "the mark has expired")
 	})
 }
 
@@ -298,8 +298,8 @@ func TestEnd_CheckNamesWhatIsCorrupt(t *testing.T) {
 		{"differs from the end of the newest", func(e *End) { e.edge++ }},
 		{"is not from", func(e *End) { e.edge = 30_000 }},
 		{"floor 3 differs from the 1 blocks", func(e *End) { e.floor = 3 }},
-		{"mark 0 stands at block 9", func(e *End) { e.marks[0].blocks = 9 }},
-		{"mark 1 stands at block 0, after 1", func(e *End) { e.marks = append(e.marks, place{}) }},
+		{"mark 0 is at block 9", func(e *End) { e.marks[0].blocks = 9 }},
+		{"mark 1 is at block 0, after 1", func(e *End) { e.marks = append(e.marks, place{}) }},
 		{"3 blocks live of 2", func(e *End) { e.allocs = 2 }},
 	} {
 		ends(t, 20_000, func(t *testing.T, e *End) {

@@ -34,7 +34,7 @@ func ExampleStack() {
 type wall struct{ X0, Y0, X1, Y1 float32 }
 
 // A level loader keeps its configuration at the top while the level grows from the bottom;
-// then the top goes, and the level has all the room.
+// then the top is reset, and the level has all the space.
 func ExampleDouble() {
 	d, err := stack.NewDouble(nil, stack.DoubleConfig{Bytes: 64 << 10})
 	if err != nil {

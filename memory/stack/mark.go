@@ -2,23 +2,23 @@ package stack
 
 import "github.com/strata-go/strata/memory"
 
-// A Mark remembers the blocks of an End, for a Rewind. It is spent by its Rewind, by a Rewind
-// to an older mark and by Reset; marks nest like brackets.
+// A Mark is the state of an End at some time, for a Rewind. It expires when the End is rewound to it or to an older mark, and
+// at Reset. Marks nest like brackets.
 type Mark struct {
 	end    *End
 	serial uint64
 	depth  int
 }
 
-// A place is a live mark as the End remembers it.
+// A place is a live mark in the metadata of an End.
 type place struct {
 	serial uint64
 	blocks int
 }
 
-// Mark opens a scope: blocks from here on are freed by Rewind(mark), and the older ones cannot
-// be freed or resized before it. Cost: constant; it allocates on the Go heap only when scopes
-// nest deeper than ever before. On a closed buffer it panics with a *memory.Misuse.
+// Mark returns a Mark: blocks that are allocated afterwards are freed by Rewind(mark), and older ones cannot be freed or
+// resized before it. Cost: constant. It allocates on the Go heap only if marks nest deeper than ever before. It panics with a
+// *memory.Misuse if the buffer is closed.
 func (e *End) Mark() Mark {
 	if e.base == nil {
 		panic(e.misuse("Mark", nil, 0))
@@ -30,9 +30,8 @@ func (e *End) Mark() Mark {
 	return Mark{end: e, serial: e.serial, depth: len(e.marks) - 1}
 }
 
-// Rewind frees every block allocated since the mark. A mark of another End, one from before a
-// Reset and one that is spent are refused: Rewind panics with a *memory.Misuse and nothing has
-// changed. Cost: constant.
+// Rewind frees every block that was allocated since m. It panics with a *memory.Misuse before anything changes if m is a mark
+// of another End or has expired. Cost: constant.
 func (e *End) Rewind(m Mark) {
 	if why := e.refuseMark(m); why != "" {
 		panic(&memory.Misuse{Package: "stack", Op: "Rewind", Reason: why})
@@ -56,7 +55,7 @@ func (e *End) refuseMark(m Mark) string {
 	case m.end != e:
 		return "the mark was made by another end, or by none"
 	case m.depth >= len(e.marks) || e.marks[m.depth].serial != m.serial:
-		return "the mark is spent: it was rewound, an older one was, or the end was reset"
+		return "the mark has expired: the end was rewound to it or to an older one, or was reset"
 	}
 	return ""
 }

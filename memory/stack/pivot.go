@@ -9,36 +9,36 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Pivot is two Ends that leave one point of a buffer in opposite directions: Forward rises
-// from it, Backward falls from it. With alignment 1 their blocks join without a gap, so a
-// message whose body is known before its header is written is never copied.
+// A Pivot is two Ends that grow from one point of a buffer in opposite directions: Forward rises from it, Backward falls
+// from it. With alignment 1 their blocks join without a gap. So a message whose body is written before its header needs no
+// copy.
 //
-//	base       backward.edge      pivot       forward.edge        bytes
+//	base       backward edge      pivot       forward edge        bytes
 //	  |    free    | backward blocks | forward blocks |    free     | guard
 //
-// Blocks live as [End] says. Each End resets alone; neither can take the other's room. One
-// goroutine at a time for both.
-//
-// Invariants, verified by Check:
-//
-//	(1) those of each End; both origins are the pivot
-//	(2) the limit of forward <= committed
+// Lifetimes and errors are those of [End]. Each End can be reset alone, and has its own free bytes. Both belong to one
+// goroutine at a time.
 type Pivot struct {
+	// Invariants, verified by Check:
+	//
+	//	(1) those of each End; both origins are the pivot
+	//	(2) the limit of forward <= committed
+
 	forward, backward End
 	mem               page.Prefix
 }
 
-// PivotConfig configures NewPivot. The pivot lies Backward bytes from the start of the buffer.
+// PivotConfig configures [NewPivot]. The pivot lies Backward bytes from the start of the buffer.
 type PivotConfig struct {
-	// Forward is the room above the pivot in bytes, committed at once. 0 means 1 MiB.
+	// Forward is the capacity above the pivot in bytes, which is committed at once. 0 means 1 MiB.
 	Forward uintptr
-	// Backward is the room below the pivot in bytes, committed at once. 0 means as much as
+	// Backward is the capacity below the pivot in bytes, which is committed at once. 0 means that of
 	// Forward.
 	Backward uintptr
 }
 
-// NewPivot takes its buffer from src; nil means page.Default(). The error wraps what src
-// returned, or memory.ErrConfig if the sum of both sizes overflows; nothing is kept.
+// NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). The error wraps memory.ErrConfig if
+// the sum of both capacities overflows, or the error of src, and nothing is kept.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	if cfg.Forward == 0 {
 		cfg.Forward = defaultBytes
@@ -69,14 +69,13 @@ func (p *Pivot) Forward() *End { return &p.forward }
 // Backward returns the End that falls from the pivot.
 func (p *Pivot) Backward() *End { return &p.backward }
 
-// Extend changes the size of the newest forward block in place and reports whether it could,
-// as [End.Resize].
+// Extend changes the size of the newest forward block in place and reports whether it did, as [End.Resize].
 func (p *Pivot) Extend(block unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return p.forward.Resize(block, oldSize, newSize)
 }
 
-// Bytes returns what lies between the two edges: every live block, and the padding that
-// alignments above 1 put between them. It is valid until the next change of either End.
+// Bytes returns the bytes between the two edges: every live block, and the padding of alignments above 1. They belong to the
+// Pivot and are valid until the next change of either End. After Close, Bytes returns nil.
 func (p *Pivot) Bytes() []byte {
 	if p.forward.base == nil {
 		return nil
@@ -90,12 +89,11 @@ func (p *Pivot) Reset() {
 	p.backward.Reset()
 }
 
-// Owns reports whether q lies in the buffer, live or not.
+// Owns reports whether q lies in the buffer, in a live block or not.
 func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
-// Close releases the memory: no pointer into the buffer may be used any more. A second Close
-// does nothing. If the memory cannot be released both Ends are empty, and open unless it was
-// decommitted already, and Close may be called again.
+// Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the memory
+// cannot be released, all blocks are freed and Close can be retried; the Ends stay open if their memory is still committed.
 func (p *Pivot) Close() error {
 	if p.mem.Base() == nil {
 		return nil
@@ -103,7 +101,7 @@ func (p *Pivot) Close() error {
 	if p.forward.base != nil {
 		p.Reset()
 	}
-	defer func() { // also where the source panics
+	defer func() { // also if the source panics
 		if p.mem.Committed() < p.forward.limit {
 			p.shut()
 		}
@@ -114,14 +112,13 @@ func (p *Pivot) Close() error {
 	return nil
 }
 
-// shut puts the books into the state of a closed buffer and touches no block.
+// shut puts the metadata into the state of a closed buffer and touches no block.
 func (p *Pivot) shut() {
 	p.forward.shut()
 	p.backward.shut()
 }
 
-// Stats joins the books of both Ends. Peak is the sum of their peaks: an upper bound, since
-// they need not have peaked together.
+// Stats returns the sum of both Ends. Peak is the sum of two peaks that may lie apart, an upper bound.
 func (p *Pivot) Stats() memory.Stats {
 	return join(&p.mem, &p.forward, &p.backward)
 }
@@ -130,7 +127,7 @@ func (p *Pivot) Stats() memory.Stats {
 func (p *Pivot) Check() error {
 	errs := []error{p.mem.Check(), p.forward.Check(), p.backward.Check(), checkLimit(&p.mem, p.forward.limit)}
 	if p.forward.origin != p.backward.origin {
-		errs = append(errs, fmt.Errorf("stack: the ends leave %d and %d, not one pivot", p.forward.origin, p.backward.origin))
+		errs = append(errs, fmt.Errorf("stack: the ends start at %d and %d, not at one pivot", p.forward.origin, p.backward.origin))
 	}
 	return errors.Join(errs...)
 }

@@ -9,32 +9,29 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// defaultBytes is the capacity of a buffer whose Config does not say.
+// defaultBytes is the default capacity of a buffer.
 const defaultBytes = 1 << 20
 
-// A Stack is one End with a buffer of its own. See [End] for how long blocks live, and for
-// everything but the buffer: the methods of End are the Stack's.
+// A Stack is one [End] with its own buffer. All methods but Owns, Close, Stats and Check are those of End, which also
+// describes the lifetime of blocks.
 //
 //	base            edge                    limit
 //	  | live blocks  |  free                  | guard
-//
-// Invariants, verified by Check:
-//
-//	(1) those of End
-//	(2) limit <= committed
 type Stack struct {
+	// Invariants, verified by Check: those of End, and limit <= committed.
+
 	End
 	mem page.Prefix
 }
 
-// Config configures New.
+// Config configures [New].
 type Config struct {
-	// Bytes is the capacity, committed at once. 0 means 1 MiB.
+	// Bytes is the capacity in bytes, which is committed at once. 0 means 1 MiB.
 	Bytes uintptr
 }
 
-// New takes its buffer from src; nil means page.Default(). The error wraps what src returned
-// and nothing is kept.
+// New returns a Stack with a buffer of src. If src is nil, it is page.Default(). The error wraps that of src, and nothing
+// is kept.
 func New(src page.Source, cfg Config) (*Stack, error) {
 	if cfg.Bytes == 0 {
 		cfg.Bytes = defaultBytes
@@ -54,12 +51,11 @@ func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
 	return page.NewCommitted(src, bytes, bytes, 0, bytes)
 }
 
-// Owns reports whether p lies in the buffer, live or not.
+// Owns reports whether p lies in the buffer, in a live block or not.
 func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
-// Close releases the memory: no pointer into the stack may be used any more. A second Close
-// does nothing. If the memory cannot be released the stack is empty, and open unless it was
-// decommitted already, and Close may be called again.
+// Close releases the memory: the caller must not use pointers into the stack. A second Close does nothing. If the memory
+// cannot be released, all blocks are freed and Close can be retried; the stack stays open if its memory is still committed.
 func (s *Stack) Close() error {
 	if s.mem.Base() == nil {
 		return nil
@@ -67,7 +63,7 @@ func (s *Stack) Close() error {
 	if s.base != nil {
 		s.Reset()
 	}
-	defer func() { // also where the source panics
+	defer func() { // also if the source panics
 		if s.mem.Committed() < s.limit {
 			s.shut()
 		}
@@ -78,21 +74,21 @@ func (s *Stack) Close() error {
 	return nil
 }
 
-// Stats derives the books. Peak is exact.
+// Stats returns the statistics. Peak is exact.
 func (s *Stack) Stats() memory.Stats {
 	st := s.End.Stats()
 	st.Reserved, st.Committed = uint64(s.mem.Reserved()), uint64(s.mem.Committed())
 	return st
 }
 
-// Check verifies the invariants.
+// Check returns the errors in the metadata, or nil.
 func (s *Stack) Check() error {
 	return errors.Join(s.mem.Check(), s.End.Check(), checkLimit(&s.mem, s.limit))
 }
 
 func checkLimit(mem *page.Prefix, limit uintptr) error {
 	if limit > mem.Committed() {
-		return fmt.Errorf("stack: the limit %d lies behind the %d bytes committed", limit, mem.Committed())
+		return fmt.Errorf("stack: the limit %d is above the %d bytes committed", limit, mem.Committed())
 	}
 	return nil
 }

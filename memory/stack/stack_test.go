@@ -129,7 +129,7 @@ func TestDouble_CheckNamesWhatIsCorrupt(t *testing.T) {
 	}
 	d.top.wall = &d.bottom.edge
 	d.top.origin, d.top.edge = 1<<20, 1<<20
-	if err := d.Check(); err == nil || !strings.Contains(err.Error(), "lies behind the") {
+	if err := d.Check(); err == nil || !strings.Contains(err.Error(), "is above the") {
 		t.Errorf("Check = %v", err)
 	}
 	d.top.origin, d.top.edge = 1000, 1000
@@ -198,7 +198,7 @@ func TestPivot_CheckNamesWhatIsCorrupt(t *testing.T) {
 	}
 	p.backward.origin, p.backward.edge = 50, 50
 	p.forward.limit = 1 << 20
-	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "lies behind the") {
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "is above the") {
 		t.Errorf("Check = %v", err)
 	}
 }
@@ -206,7 +206,7 @@ func TestPivot_CheckNamesWhatIsCorrupt(t *testing.T) {
 func TestStack_CheckNamesWhatIsCorrupt(t *testing.T) {
 	s := newStack(t, 100)
 	s.limit = 1 << 20
-	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "lies behind the") {
+	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "is above the") {
 		t.Errorf("Check = %v", err)
 	}
 }
