@@ -122,7 +122,7 @@ func TestEveryStack_AFailedCloseAllocatesNothingDecommitted(t *testing.T) {
 }
 
 func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
-	for name, f := range families(t, nil) {
+	for name, f := range stacks(t, nil) {
 		for _, e := range f.ends {
 			for i := range uintptr(6) {
 				memtest.MustAlloc(t, e, 100*i, 1<<i)

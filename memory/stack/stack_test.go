@@ -193,7 +193,7 @@ func TestPivot_NewestForwardBlockExtendsInPlace(t *testing.T) {
 func TestPivot_CheckNamesWhatIsCorrupt(t *testing.T) {
 	p := newPivot(t, 100, 50)
 	p.backward.origin, p.backward.edge = 40, 40
-	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "leave 50 and 40") {
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "start at 50 and 40") {
 		t.Errorf("Check = %v", err)
 	}
 	p.backward.origin, p.backward.edge = 50, 50
