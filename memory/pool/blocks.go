@@ -12,62 +12,62 @@ import (
 )
 
 const (
-	// granuleShift: slots are multiples of 16 bytes, the alignment that every caller of a
-	// general allocator counts on. A live bit per granule is 0.8 % and needs no division
-	// to find the slot of a pointer, nor to tell an interior one from the start.
+	// granuleShift: slots are multiples of 16 bytes, the alignment that callers of general allocators expect. A
+	// live bit for a granule costs 0.8 %. It needs no division to find the slot of a pointer or to detect an
+	// interior one.
 	granuleShift = 4
 	granuleBytes = 1 << granuleShift
 
-	// batchSlots and batchBytes bound what one refill carves: rarely enough that it does not
-	// show, little enough that Peak, which is derived from it, stays honest.
+	// batchSlots and batchBytes bound the slots that one refill opens: enough that refills are rare, and few
+	// enough that Peak, which is derived from them, is accurate.
 	batchSlots = 64
 	batchBytes = 16 << 10
 
-	// defaultReserve is the address space of a pool whose Config does not say.
+	// defaultReserve is the default address space of a pool.
 	defaultReserve = 64 << 20
 )
 
-// A Blocks is a pool of equal untyped slots in one reservation that is committed in steps,
-// so that a slot never moves.
+// A Blocks is a pool of untyped slots of equal size in one reservation, which is committed in steps. A slot never moves.
 //
-//	base              carved            committed            reserved
-//	  | slot | slot | slot | not yet carved | - - - - - - - - - | guard
+//	base              opened            committed            reserved
+//	  | slot | slot | slot | not yet used   | - - - - - - - - - | guard
 //
-// Slots are not zeroed. A slot belongs to the caller until the Put, Free, Reset or Close that
-// frees it. One goroutine at a time. After Close, and once the source has ended (see
-// [page.Watched]), every Get and Alloc fails with memory.ErrClosed.
+// Slots are not zeroed. A slot belongs to the caller until the Put, Free, Reset or Close that frees it. A Blocks belongs to
+// one goroutine at a time. After Close, and after the source has ended (see [page.Watched]), Get and Alloc fail with
+// memory.ErrClosed.
 //
-// Every misuse of a pointer is a *memory.Misuse that has changed nothing, and so is a size that
-// no slot serves. Builds with -tags memdebug or -race also know the size of each Alloc, to the
-// byte, fill what is freed, and panic where it was written to since. Builds with -tags memfast
-// keep no live bits: they refuse pointers outside what was ever handed out, misaligned ones,
-// and more frees than there are live slots, and do not see a second free while other slots
-// live, nor an interior pointer at a multiple of 16; Check names what those left behind.
+// Every misuse of a pointer panics with a *memory.Misuse before anything changes, and so does a size that no slot has.
+// Builds with -tags memdebug or -race also check the size of each Alloc to the byte. They fill freed slots, and panic if such
+// a slot was written to when it is allocated again.
 //
-// Invariants, verified by Check in this order:
-//
-//	(1) align is a power of two from 16 to memory.MaxAlign, size a positive multiple of it, and
-//	    capacity slots fit the reservation
-//	(2) n <= carved <= capacity, carved slots are committed and the books have room for all of
-//	    them; peak and soiled are at most capacity
-//	(3) free[:n] are distinct granules where carved slots start
-//	(4) the live bits are set for exactly the other carved slots (not in memfast builds)
-//	(5) carved - n <= allocs
-//	(6) in debug builds, vacant slots hold poison, and no block was asked for with more than
-//	    size bytes
-//	(7) closed books hold no slot
+// Builds with -tags memfast have no live bits. They detect pointers outside the used slots, misaligned pointers, and more
+// frees than there are live slots. They do not detect a double free while other slots are live, nor an interior pointer at
+// a multiple of 16; Check reports the damage.
 type Blocks struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) align is a power of two from 16 to memory.MaxAlign, size a positive multiple of it, and
+	//	    capacity slots fit the reservation
+	//	(2) n <= opened <= capacity, opened slots are committed and the metadata has entries for all of
+	//	    them; peak and soiled are at most capacity
+	//	(3) free[:n] are distinct granules where opened slots start
+	//	(4) the live bits are set for exactly the other opened slots (not in memfast builds)
+	//	(5) opened - n <= allocs
+	//	(6) in debug builds, vacant slots contain poison, and no block was requested with more than
+	//	    size bytes
+	//	(7) closed metadata has no slot
+
 	base   unsafe.Pointer // nil once closed
 	free   []uint32       // free[:n] are the granules of vacant slots, the next one last
 	n      uint
 	live   []uint64 // bit g is set while a live slot starts at granule g
-	allocs uint64   // slots handed out since New
+	allocs uint64   // slots allocated since New
 
 	size     uintptr // bytes from slot to slot
 	align    uintptr // every slot is a multiple of it
-	carved   uintptr // slots handed out at least once since New, Reset or Trim
+	opened   uintptr // slots that were allocated at least once since New, Reset or Trim: the first ones
 	capacity uintptr // slots
-	peak     uintptr // the highest carved that a Reset or Trim forgot
+	peak     uintptr // the highest value that a Reset or Trim lowered
 	failures uint64
 	mem      page.Prefix
 	owner    invariant.Owner
@@ -75,24 +75,24 @@ type Blocks struct {
 
 	// In debug builds only:
 	lives  invariant.Lives
-	soiled uintptr   // slots from carved up to there were carved before; what is committed of them holds poison
-	asked  []uintptr // by slot: the size that Alloc was asked for and 1, 0 after Get
+	soiled uintptr   // slots up to there were opened before; those that are committed contain poison
+	asked  []uintptr // by slot: the size that Alloc was called with and 1, 0 after Get
 }
 
-// BlocksConfig configures NewBlocks.
+// BlocksConfig configures [NewBlocks].
 type BlocksConfig struct {
-	// Size of a slot in bytes, rounded up to a multiple of 16 and of Align. 0 means 64.
+	// Size is the bytes of a slot, rounded up to a multiple of 16 and of Align. 0 means 64.
 	Size uintptr
-	// Align of every slot, a power of two up to memory.MaxAlign. 0 means 16, the least.
+	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0 means 16, the least.
 	Align uintptr
-	// Capacity is the most slots that can live at once. It costs address space only: memory
-	// is committed as slots are first used. 0 means as many as 64 MiB hold, at least one.
+	// Capacity is the most slots that can be live at once. It needs address space only: memory is
+	// committed when slots are first used. 0 means as many as fit 64 MiB, at least one.
 	Capacity int
 }
 
-// NewBlocks reserves from src; nil means page.Default(). Nothing is committed yet. Where the
-// system refuses as much address space, half is asked for, down to one slot: see Cap. The error
-// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
+// NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If the
+// system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. The error wraps
+// memory.ErrConfig if a field is out of range, or the error of src.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	if cfg.Size == 0 {
 		cfg.Size = 64
@@ -127,11 +127,11 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	return b, nil
 }
 
-// maxGranules is what the 32-bit entries of the free stack can name: 64 GiB.
+// maxGranules is the number of granules that the 32-bit entries of the free stack can name: 64 GiB.
 const maxGranules = 1 << 32
 
-// TryGet is Get without growth and without a reason: it inlines, and returns nil when no slot
-// that was ever used is vacant. Call Get then.
+// TryGet is Get without growth and without an error. It inlines, and returns nil if no slot that was used before is vacant.
+// Call Get then.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
 	if n >= uint(len(b.free)) {
@@ -150,9 +150,9 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 	return p
 }
 
-// Get returns a slot, the one most recently freed if there is one. The error is bare
-// memory.ErrOutOfMemory at capacity, memory.ErrClosed, or the source's when memory cannot be
-// committed. Cost: a pop and a bit; every 64 slots or 16 KiB of first use, a refill.
+// Get returns a slot, the one that was freed last if there is one. The error is memory.ErrOutOfMemory at capacity or
+// memory.ErrClosed, not wrapped, or that of the source if memory cannot be committed. Cost: a pop and a bit; also a refill
+// for 64 slots or 16 KiB that are used first.
 func (b *Blocks) Get() (unsafe.Pointer, error) {
 	if p := b.TryGet(); p != nil {
 		return p, nil
@@ -160,12 +160,11 @@ func (b *Blocks) Get() (unsafe.Pointer, error) {
 	return b.refill()
 }
 
-// Put gives a slot back. A pointer that is not the start of a live slot of b panics with a
-// *memory.Misuse, nil and everything after Close included. It inlines, so its message cannot
-// tell the cases apart; that of FreeAny, which calls, does. For memfast builds see [Blocks].
+// Put frees a slot. It panics with a *memory.Misuse if p is not the start of a live slot of b, as after Close or if p is nil.
+// It inlines, so its message does not tell the cases apart; that of FreeAny does. For memfast builds see [Blocks].
 func (b *Blocks) Put(p unsafe.Pointer) {
-	// The rotation moves a misalignment into the high bits: one comparison refuses it
-	// together with what lies outside.
+	// The rotation moves a misalignment into the high bits: one comparison detects it together with
+	// addresses outside.
 	g := bits.RotateLeft64(uint64(uintptr(p)-uintptr(b.base)), -granuleShift)
 	w := g >> 6
 	if invariant.Exact && (w >= uint64(len(b.live)) || b.live[w]>>(g&63)&1 == 0) || !invariant.Exact && !b.mayLive(g) {
@@ -181,10 +180,10 @@ func (b *Blocks) Put(p unsafe.Pointer) {
 	b.n++
 }
 
-// mayLive is what memfast builds know of granule g: it was handed out once, and some slot
-// lives. It keeps their stack within its bounds.
+// mayLive reports whether granule g was allocated once and some slot is live, which is all that memfast builds know. It keeps
+// their stack within its bounds.
 func (b *Blocks) mayLive(g uint64) bool {
-	return g < uint64(b.carved)*uint64(b.size>>granuleShift) && b.n < uint(b.carved)
+	return g < uint64(b.opened)*uint64(b.size>>granuleShift) && b.n < uint(b.opened)
 }
 
 const notLive = "not the start of a live slot: freed twice, interior, foreign, or the pool is closed"
@@ -194,56 +193,55 @@ func (b *Blocks) refill() (unsafe.Pointer, error) {
 	if b.base == nil {
 		return nil, memory.ErrClosed
 	}
-	left := b.capacity - b.carved
+	left := b.capacity - b.opened
 	if left == 0 {
 		b.failures++
 		return nil, memory.ErrOutOfMemory
 	}
 	k := min(max(batchBytes/b.size, 1), batchSlots, left)
-	err := b.room(b.carved + k)
+	err := b.provide(b.opened + k)
 	if err != nil && k > 1 {
 		k = 1
-		err = b.room(b.carved + 1)
+		err = b.provide(b.opened + 1)
 	}
 	if err != nil {
 		b.failures++
 		return nil, err
 	}
-	b.carve(k)
+	b.open(k)
 	return b.TryGet(), nil
 }
 
-// carve makes the next k slots vacant, the lowest on top. There is room for them, and no
-// other slot is vacant.
-func (b *Blocks) carve(k uintptr) {
+// open makes the next k slots vacant, the lowest on top. The memory and the metadata must be there, and no other slot may be
+// vacant.
+func (b *Blocks) open(k uintptr) {
 	if invariant.Debug {
-		b.debugCarve(b.carved + k)
+		b.debugOpen(b.opened + k)
 	}
 	perSlot := b.size >> granuleShift
-	for i := b.carved + k; i > b.carved; i-- {
+	for i := b.opened + k; i > b.opened; i-- {
 		b.free[b.n] = uint32((i - 1) * perSlot)
 		b.n++
 	}
-	b.carved += k
+	b.opened += k
 }
 
-// room commits memory for the first slots and grows the metadata to hold them. The stack has an
-// entry for every slot carved, not for every slot vacant now: Put never grows it. The Go heap is
-// asked first, so that on error nothing is committed.
-func (b *Blocks) room(slots uintptr) error {
-	n := uintptr(0) // slots that the metadata is to hold; 0: as many as now
+// provide commits memory for the first slots and grows the metadata to describe them. The stack has an entry for every opened
+// slot, so that Put never grows it. The Go heap is probed first, so that nothing is committed if it is too small.
+func (b *Blocks) provide(slots uintptr) error {
+	n := uintptr(0) // slots of the new metadata; 0: as many as now
 	if slots > uintptr(len(b.free)) {
 		n = max(slots, min(2*uintptr(len(b.free)), b.capacity))
-		err := page.ProbeHeap(b.books(n))
+		err := page.ProbeHeap(b.metadata(n))
 		if err != nil && n > slots {
 			n = slots
-			err = page.ProbeHeap(b.books(n))
+			err = page.ProbeHeap(b.metadata(n))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	b.soiled = min(b.soiled, b.mem.Committed()/b.size) // what was given back comes back zero
+	b.soiled = min(b.soiled, b.mem.Committed()/b.size) // decommitted memory is zero when it is committed again
 	if err := b.mem.Ensure(slots * b.size); err != nil || n == 0 {
 		return err
 	}
@@ -256,11 +254,11 @@ func (b *Blocks) room(slots uintptr) error {
 	return nil
 }
 
-// words is how many words of live bits n slots take, and books the bytes of all their books.
-func (b *Blocks) words(n uintptr) uintptr { return (n*(b.size>>granuleShift) + 63) >> 6 }
-func (b *Blocks) books(n uintptr) uintptr { return n*4 + b.words(n)*8 }
+// words returns the words of live bits of n slots, and metadata the bytes of all their metadata.
+func (b *Blocks) words(n uintptr) uintptr    { return (n*(b.size>>granuleShift) + 63) >> 6 }
+func (b *Blocks) metadata(n uintptr) uintptr { return n*4 + b.words(n)*8 }
 
-// extend lengthens s with zeroes to n entries.
+// extend lengthens s to n entries with zeros.
 func extend[E uint32 | uint64 | uintptr](s []E, n uintptr) []E {
 	t := make([]E, max(n, uintptr(len(s))))
 	copy(t, s)

@@ -10,10 +10,11 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// The methods of memory.Allocator, for callers that hold one by its interface.
+// The methods of memory.Allocator, for callers that use the interface.
 
-// Alloc is Get for a block of size bytes aligned to align. A size or alignment larger than
-// the slots' is memory.ErrTooLarge; an alignment that is none is memory.ErrAlign.
+// Alloc is [Blocks.Get] for a block of size bytes aligned to al. The error is that of Get, memory.ErrTooLarge if a slot has
+// fewer bytes or a smaller alignment, or memory.ErrAlign. ErrAlign means that al is not a power of two up to
+// memory.MaxAlign.
 func (b *Blocks) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if !align.Valid(al) || size > b.size || al > b.align {
 		return nil, b.refuse(al)
@@ -37,9 +38,8 @@ func (b *Blocks) refuse(al uintptr) error {
 	return memory.ErrTooLarge
 }
 
-// Free is Put with a size, which must be one that a slot serves, and with nil as a no-op.
-// Misuse panics with a *memory.Misuse that says which one it is. In debug builds the size must
-// be the one that Alloc was asked for.
+// Free is [Blocks.Put] with a size, which must not exceed that of a slot. If p is nil, it does nothing. Misuse panics with a
+// *memory.Misuse that tells the cases apart. Debug builds check that size is that of the Alloc.
 func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -50,7 +50,7 @@ func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
 	b.Put(p)
 }
 
-// FreeAny is Free without a size.
+// FreeAny is [Blocks.Free] without a size.
 func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -61,20 +61,18 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	b.Put(p)
 }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed.
+// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
-// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
-// builds and if none has. Package remote finds stale frees by it. Safe for concurrent use, also
-// after Close.
+// Generation returns in debug builds how many blocks have started at p, modulo 2^32. In other builds it returns 0. Package
+// remote detects stale frees with it. Safe for concurrent use, also after Close.
 func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation.
+// Owns reports whether p lies in the reservation, in a live block or not.
 func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
 
-// SizeOf returns the usable size in bytes of a live block: all of its slot. What is not a
-// live block panics with a *memory.Misuse.
+// SizeOf returns the usable size in bytes of a live block, which is that of a slot. It panics with a *memory.Misuse if p is not
+// a live block.
 func (b *Blocks) SizeOf(p unsafe.Pointer) uintptr {
 	if !b.starts(p) {
 		panic(b.misuse("SizeOf", p, 0))
@@ -102,14 +100,14 @@ func (b *Blocks) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misus
 		m.Reason = "foreign pointer: it lies outside this pool"
 	case off%b.size != 0:
 		m.Reason = "interior pointer: no slot starts there"
-	case off/b.size >= b.carved:
-		m.Reason = "the slot was not handed out since the last Reset or Trim"
+	case off/b.size >= b.opened:
+		m.Reason = "the slot was not allocated since the last Reset or Trim"
 	case !b.starts(p):
 		m.Reason = "double free: the slot is vacant"
 	case size > b.size:
 		m.Reason = fmt.Sprintf("wrong size: a slot of this pool has %d bytes", b.size)
 	default:
-		m.Reason = fmt.Sprintf("wrong size: the block was asked for with %d bytes", b.asked[b.slot(p)]-1)
+		m.Reason = fmt.Sprintf("wrong size: the block was requested with %d bytes", b.asked[b.slot(p)]-1)
 	}
 	return m
 }

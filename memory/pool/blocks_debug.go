@@ -7,8 +7,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// What debug builds do beside the books: free slots hold poison, and the size of each Alloc
-// is kept.
+// Debug builds poison free slots and record the size of each Alloc.
 
 // slot returns the number of the slot that starts at p.
 func (b *Blocks) slot(p unsafe.Pointer) uintptr { return (uintptr(p) - uintptr(b.base)) / b.size }
@@ -26,17 +25,16 @@ func (b *Blocks) debugPut(p unsafe.Pointer) {
 	invariant.Freed(p, b.size)
 }
 
-// debugCarve verifies the slots up to end that were carved before, and poisons the others.
-func (b *Blocks) debugCarve(end uintptr) {
-	known := max(b.carved, min(end, b.soiled))
-	for i := b.carved; i < known; i++ {
+// debugOpen verifies the slots up to end that were opened before, and poisons the others.
+func (b *Blocks) debugOpen(end uintptr) {
+	known := max(b.opened, min(end, b.soiled))
+	for i := b.opened; i < known; i++ {
 		b.verify(unsafe.Add(b.base, i*b.size))
 	}
 	invariant.Freed(unsafe.Add(b.base, known*b.size), (end-known)*b.size)
 }
 
-// verify panics where the free slot at p was written to, and heals it, so that it can be had
-// next.
+// verify panics if the free slot at p was written to. It poisons the slot again, so that the next call can allocate it.
 func (b *Blocks) verify(p unsafe.Pointer) {
 	if what := damage(p, b.size); what != "" {
 		invariant.Freed(p, b.size)
@@ -44,7 +42,7 @@ func (b *Blocks) verify(p unsafe.Pointer) {
 	}
 }
 
-// wasAsked reports whether the live block at p may have been asked for with size.
+// wasAsked reports whether the live block at p may have been requested with size.
 func (b *Blocks) wasAsked(p unsafe.Pointer, size uintptr) bool {
 	asked := b.asked[b.slot(p)]
 	return asked == 0 || asked-1 == size

@@ -156,8 +156,8 @@ func TestBlocks_MisuseIsRefusedBeforeAnythingChanges(t *testing.T) {
 		{unsafe.Add(p, 8), "interior pointer", false},
 		{unsafe.Add(p, 1), "interior pointer", false},
 		{unsafe.Add(p, 16), "interior pointer", true},
-		{unsafe.Add(p, 99*64), "not handed out", true},
-		{unsafe.Add(q, 64), "double free", true}, // carved, never handed out
+		{unsafe.Add(p, 99*64), "not allocated", true},
+		{unsafe.Add(q, 64), "double free", true}, // opened, never handed out
 	}
 	for _, c := range bad {
 		if c.exactOnly && !invariant.Exact {
@@ -171,7 +171,7 @@ func TestBlocks_MisuseIsRefusedBeforeAnythingChanges(t *testing.T) {
 	memtest.Misuse(t, func() { b.Put(nil) }, "not the start of a live slot")
 	memtest.Misuse(t, func() { b.Free(p, 65) }, "wrong size")
 	if b.Stats() != before {
-		t.Errorf("refused calls changed the books: %+v, were %+v", b.Stats(), before)
+		t.Errorf("refused calls changed the statistics: %+v, were %+v", b.Stats(), before)
 	}
 	mustCheck(t, b)
 	b.FreeAny(nil)
@@ -230,7 +230,7 @@ func TestBlocks_TrimGivesBackTheTail(t *testing.T) {
 		t.Errorf("after Trim the next slot is %p, want the lowest, %p", p, slots[0])
 	}
 	if invariant.Exact {
-		memtest.Misuse(t, func() { b.FreeAny(slots[1999]) }, "not handed out since the last Reset or Trim")
+		memtest.Misuse(t, func() { b.FreeAny(slots[1999]) }, "not allocated since the last Reset or Trim")
 	}
 	for range 2000 {
 		mustGet(t, b)
@@ -290,7 +290,7 @@ func TestBlocks_CloseAndResetAreFinal(t *testing.T) {
 	p := mustGet(t, b)
 	b.Reset()
 	if invariant.Exact {
-		memtest.Misuse(t, func() { b.FreeAny(p) }, "not handed out since")
+		memtest.Misuse(t, func() { b.FreeAny(p) }, "not allocated since")
 	}
 	p = mustGet(t, b)
 	if err := b.Close(); err != nil {
@@ -344,12 +344,12 @@ func TestBlocks_CheckNamesWhatIsCorrupt(t *testing.T) {
 		return b
 	}
 	b := fresh()
-	b.n = uint(b.carved) + 1
+	b.n = uint(b.opened) + 1
 	mustName(t, b, "are not in order")
 	b = fresh()
-	b.carved = 5000
+	b.opened = 5000
 	mustName(t, b, "are not in order")
-	b.carved = 0
+	b.opened = 0
 	b = fresh()
 	b.free[b.n-1] = 4 * 4 // slot 4 again, and slot 2 is lost
 	mustName(t, b, "slot 4 is vacant twice")
@@ -358,10 +358,10 @@ func TestBlocks_CheckNamesWhatIsCorrupt(t *testing.T) {
 	mustName(t, b, "where no slot starts")
 	b = fresh()
 	b.free[b.n-1] = 4 * 900
-	mustName(t, b, "is slot 900 of 64 carved")
+	mustName(t, b, "is slot 900 of 64 opened")
 	b = fresh()
 	b.allocs = 3
-	mustName(t, b, "8 slots live of 3 handed out")
+	mustName(t, b, "8 slots live of 3 allocated")
 	if !invariant.Exact {
 		return
 	}
@@ -376,15 +376,15 @@ func TestBlocks_CheckNamesWhatIsCorrupt(t *testing.T) {
 	mustName(t, b, "slot 3 is neither vacant nor has its live bit set")
 }
 
-// In every build: what memfast does not see it does not let leave the books.
-func TestBlocks_NoBuildLeavesItsBooks(t *testing.T) {
+// In every build, also in memfast ones that do not detect it, misuse does not exceed the bounds of the metadata.
+func TestBlocks_NoBuildExceedsItsMetadata(t *testing.T) {
 	b := newBlocks(t, nil, BlocksConfig{Capacity: 1000})
 	if err := b.Grow(1000); err != nil {
 		t.Fatal(err)
 	}
 	p := mustGet(t, b)
 	for name, q := range map[string]unsafe.Pointer{
-		"the first slot not carved": unsafe.Add(b.base, 64*64), "one in the midst": unsafe.Add(b.base, 500*64),
+		"the first slot not opened": unsafe.Add(b.base, 64*64), "one in the midst": unsafe.Add(b.base, 500*64),
 		"the last one": unsafe.Add(b.base, 999*64), "what is behind": unsafe.Add(b.base, 1000*64), "what is elsewhere": unsafe.Pointer(new([64]uint64)), // not in front: on the Go heap there may be nothing
 	} {
 		for op, free := range map[string]func(unsafe.Pointer){"Put": b.Put, "FreeAny": b.FreeAny} {
@@ -400,8 +400,8 @@ func TestBlocks_NoBuildLeavesItsBooks(t *testing.T) {
 		memtest.Misuse(t, func() { b.FreeAny(p) }, "pool.FreeAny(0x", "double free")
 		memtest.Misuse(t, func() { b.SizeOf(p) }, "pool.SizeOf(0x", "double free")
 	}
-	if s := b.Stats(); s.Live != 0 || b.n > uint(b.carved) {
-		t.Errorf("%d vacant of %d, %+v", b.n, b.carved, s)
+	if s := b.Stats(); s.Live != 0 || b.n > uint(b.opened) {
+		t.Errorf("%d vacant of %d, %+v", b.n, b.opened, s)
 	}
 	mustCheck(t, b)
 }
@@ -445,7 +445,7 @@ func TestBlocks_TheLargestSlotOfAll(t *testing.T) {
 	if _, err := b.Get(); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("Get beyond the budget: %v", err)
 	}
-	b.carve(0)
+	b.open(0)
 	if vacant, bad := b.vacant(); len(vacant) != 0 || len(bad) != 0 {
 		t.Errorf("%v, %v", vacant, bad)
 	}

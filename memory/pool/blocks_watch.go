@@ -4,9 +4,8 @@ import "slices"
 
 type watcher struct{ lost func() }
 
-// Watch has lost called when the memory of b goes while slots may be in use: at Close, and
-// when what b stands on ends first (see page.Watched). Newest first, and none of them may
-// touch a slot any more. It returns what takes that back. A closed pool calls nobody.
+// Watch registers lost, which is called when the memory of b ends: at Close, and if its source ends first (see page.Watched).
+// Functions are called newest first and must not touch a slot. unwatch removes lost. On a closed pool lost is never called.
 func (b *Blocks) Watch(lost func()) (unwatch func()) {
 	w := &watcher{lost}
 	if b.base != nil {
@@ -17,8 +16,8 @@ func (b *Blocks) Watch(lost func()) (unwatch func()) {
 	}
 }
 
-// lost is called when the source has ended, whose addresses may be somebody else's, and by
-// Close: it empties the books, and closes what stands on b.
+// lost is called by Close, and when the source has ended, whose addresses may have a new owner. It closes b without touching the
+// memory, and calls the watchers.
 func (b *Blocks) lost() {
 	b.forget(0)
 	b.base, b.free, b.live, b.asked = nil, nil, nil, nil

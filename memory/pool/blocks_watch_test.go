@@ -11,8 +11,8 @@ import (
 
 func TestBlocks_TellWhoStandsOnThemWhenTheirMemoryGoes(t *testing.T) {
 	for name, end := range map[string]func(c *page.Carve, b *Blocks){
-		"the carve is closed": func(c *page.Carve, b *Blocks) { c.Close() },
-		"the pool is closed":  func(c *page.Carve, b *Blocks) { b.Close() },
+		"the open is closed": func(c *page.Carve, b *Blocks) { c.Close() },
+		"the pool is closed": func(c *page.Carve, b *Blocks) { b.Close() },
 	} {
 		src := page.Default()
 		mem, err := src.Reserve(1 << 20)

@@ -7,31 +7,30 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Cursor walks the live objects of a pool in order of address, without callbacks:
+// A Cursor iterates over the live objects of a pool, in the order of their addresses, without callbacks:
 //
 //	for c := enemies.Cursor(); c.Next(); {
 //		c.Value().Update()
 //	}
 //
-// It is a value on the stack, to be had from a pool. Objects may be freed on the way and are
-// then not visited; one that is made is visited or not. Slots are visited upwards and once, so
-// a walk ends whatever is made and freed meanwhile. A Reset leaves it nothing to visit, a Close
-// ends it.
+// It is a value that [Pool.Cursor] or [Split.Cursor] returns. The loop may change the pool. An object that it frees is not
+// visited afterwards; one that it makes may be visited. Each slot is visited at most once, so the loop ends. Reset and Close
+// end the iteration.
 type Cursor[T any] struct {
 	// Four words, the most that the compiler keeps in registers.
 	slots *slots
 	base  *T     // typed, so that a Cursor of another type does not convert to this one
 	slot  uint   // the current one
-	rest  uint64 // the live bits of its word that were not visited yet
+	rest  uint64 // the live bits of its word that are not visited yet
 }
 
-// Next steps to the next live object and reports whether there is one.
+// Next moves to the next live object and reports whether there is one.
 func (c *Cursor[T]) Next() bool {
 	live, w := c.slots.live, c.slot>>6
 	if w >= uint(len(live)) {
 		return false // the pool is empty, or closed
 	}
-	c.rest &= live[w] // without what was freed meanwhile
+	c.rest &= live[w] // without objects that were freed since
 	for c.rest == 0 {
 		w++
 		if w >= uint(len(live)) {
@@ -44,14 +43,14 @@ func (c *Cursor[T]) Next() bool {
 	return true
 }
 
-// Value returns the current object: what Next has found, and garbage before. It is a pointer
-// like any other: good until the object ends, and not looked at.
+// Value returns the object that Next moved to. It must not be called before Next. The pointer is valid until the object is freed;
+// Value does not check that.
 func (c *Cursor[T]) Value() *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(c.base), uintptr(c.slot)*unsafe.Sizeof(*new(T))))
 }
 
-// Handle returns the current object's handle, a stale one when the object has been freed, and
-// the zero Handle when the pool is closed.
+// Handle returns the handle of the object that Next moved to. It is stale if the object was freed, and the zero Handle if the pool
+// is closed.
 func (c *Cursor[T]) Handle() memory.Handle[T] {
 	s := c.slots
 	if c.slot >= uint(len(s.gens)) {

@@ -1,22 +1,21 @@
-// Package pool holds the fixed-size families: equal slots, each handed out and given back by
-// itself, in constant time and without fragmentation.
+// Package pool has the fixed-size allocators: slots of equal size, allocated and freed one by one in constant time
+// and without fragmentation.
 //
 // # The idea
 //
-// What a game makes and destroys one by one, it makes by the thousand and in few types. Then
-// a free slot needs no search and no size, and allocation is a pop from a stack of slot
-// numbers.
+// Objects that a game creates and destroys one by one are many and of few types. For them a free slot needs no search
+// and no size: an allocation pops a slot number from a stack.
 //
 // # Layout
 //
-//	Blocks   | slot | slot |      | slot |·······|- - - - -     untyped, named by pointer
-//	                        carved^   committed^  ^reserved
+//	Blocks   | slot | slot |      | slot |·······|- - - - -     untyped, found by pointer
+//	                        opened^   committed^  ^reserved
 //
-//	Pool[T]  | T | T |   | T |···|- - - - -                     typed, named by handle
+//	Pool[T]  | T | T |   | T |···|- - - - -                     typed, found by handle
 //	Split    | H | H |   | H |···|- - - - -                     two regions, one handle
 //	         | CCCC | CCCC |      | CCCC |·····|- - - - -
 //
-//	Go heap  stack of vacant slots, live bits, and for handles the generations
+//	Go heap  stack of vacant slots, live bits, and with handles the generations
 //
 // Slots never move: a pool grows by committing more of its reservation.
 //
@@ -24,50 +23,48 @@
 //
 //	Blocks      blocks of one size: chunks of columns, nodes, buffers
 //	Pool        game objects that others refer to
-//	Split       objects of which every frame walks a few fields
-//	Registry    a pool per type, with the books of all
+//	Split       objects of which every frame reads only some fields
+//	Registry    a pool for each type, with common statistics
 //	not: slab   mixed sizes
-//	not: arena  what dies at once, with the frame or level
+//	not: arena  objects that are freed together, with the frame or level
 //
 // # Cost
 //
 //	Blocks.TryGet, Put      pop or push and a live bit; both inline
-//	Blocks.Get              the same behind a call; a refill per 64 slots or 16 KiB of first use
-//	    overhead            4 bytes a slot and a bit per 16 bytes; rounding up to 16
+//	Blocks.Get              the same behind a call; a refill for 64 slots or 16 KiB that are used first
+//	    overhead            4 bytes for a slot and a bit for 16 bytes; rounding up to 16
 //	Pool.New, Free          pop or push, a generation, a live bit, and the zeroing of New
-//	    overhead            65 bits a slot
+//	    overhead            65 bits for a slot
 //	Pool.Get, Split.Get     a comparison of generations; both inline
 //	Cursor.Next             the next live bit; inlines
-//	Registry.NewIn, FreeIn  New or Free behind a map lookup, which holding the *Pool saves
-//	Reset                   Blocks: clears the bits; Pool: a step per live object
-//	Trim                    a step per slot carved
-//	Check                   the same, and a temporary bit per slot
+//	Registry.NewIn, FreeIn  New or Free after a map lookup; a *Pool needs none
+//	Reset                   Blocks: clears the bits; Pool: a step for each live object
+//	Trim                    a step for each slot that was used
+//	Check                   the same, and a temporary bit for each slot
 //
-// External fragmentation cannot occur, but only the tail behind the last live slot can be
-// given back to the system. The books double as a pool grows, which copies them, and so take
-// up to twice the figures above; Grow does it ahead. The benchmarks of this package print the
-// figures, with the Go heap beside them.
+// There is no external fragmentation, but Trim returns only the memory behind the last live slot. The metadata doubles
+// as a pool grows, which copies it, so it takes up to twice the figures above. Grow does that in advance. The benchmarks
+// of this package print the figures and those of the Go heap.
 //
-// # What is caught
+// # Misuse
 //
-//	double free, interior,    Blocks: a Misuse; memfast builds see less, as Blocks says
-//	foreign pointer
-//	stale handle, another     Pool, Split: ok == false, and Free is false
-//	pool's, a closed pool's
-//	a size no slot serves     a Misuse; debug builds know the size to the byte
-//	write after free          debug builds: a Misuse when the slot is handed out again
-//	use after Close, or once  ErrClosed, stale handles, a Misuse that says closed
-//	the source has ended
+//	double free, interior,    Blocks: panics with a *memory.Misuse; memfast builds detect less, see
+//	foreign pointer           Blocks
+//	stale handle, handle of   Pool, Split: Get returns ok == false, Free returns false
+//	another or closed pool
+//	wrong size                panics if no slot has it; debug builds check to the byte
+//	use after free            debug builds: panics when a written slot is allocated again
+//	use after Close, or       Alloc fails with ErrClosed, handles are stale, other calls panic
+//	after the source ended
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time; what only reads (Get, Hot, Cold, iteration) may run on several
-// while none changes the pool. Slots lie off the Go heap and hold no Go pointers: the typed
-// constructors refuse types that do.
+// One goroutine at a time. Get, Hot, Cold and iterations only read: several goroutines may call them while none changes
+// the pool. Slots lie off the Go heap and must contain no Go pointers: the typed constructors refuse such types.
 //
 // # Source
 //
-// Kenwright, "Fast Efficient Fixed-Size Memory Pool", Computation Tools 2012, for slots carved
-// lazily; its links inside the free slots became a stack outside, which does not touch the
-// block. Generations beside indices: West, "Evolve Your Hierarchy", 2007, and slot maps since.
+// Kenwright, "Fast Efficient Fixed-Size Memory Pool", Computation Tools 2012, for slots that are opened lazily. Its links
+// inside the free slots are a stack outside here, so that a free does not touch the block. Generational indices: West,
+// "Evolve Your Hierarchy", 2007, and slot maps since.
 package pool

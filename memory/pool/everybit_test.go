@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest"
 )
 
-// furnishPool leaves slots in every state: live, vacant, retired, trimmed, never carved.
+// furnishPool leaves slots in every state: live, vacant, retired, trimmed, never opened.
 func furnishPool(t *testing.T) *Pool[enemy] {
 	p := newPool(t, nil, 300)
 	for range 200 {
@@ -80,7 +80,7 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	share := 55
-	if !invariant.Exact { // there are live bits, and nobody keeps them
+	if !invariant.Exact { // the live bits exist, but are not used
 		share = 25
 	}
 	named(t, memtest.EveryBit(t, b.Check, b), share)

@@ -11,7 +11,7 @@ type Enemy struct {
 	Health int32
 }
 
-// A handle outlives its object and says so.
+// A handle is stale after its object was freed.
 func ExamplePool() {
 	enemies, err := pool.New[Enemy](nil, pool.Config{Capacity: 10_000})
 	if err != nil {

@@ -52,7 +52,7 @@ func TestPool_ABodyThatLeavesMayBeginAgain(t *testing.T) {
 	p := newPool(t, nil, 1000)
 	fill(t, p, 200)
 	seq := p.All()
-	for range 2 { // a sequence starts anew each time
+	for range 2 { // an iterator restarts each time
 		n := 0
 		for _, v := range seq {
 			if v.ID != uint64(n) {

@@ -35,11 +35,11 @@ func endingSource(t *testing.T) (page.Source, func()) {
 	}
 }
 
-// isEmpty verifies the books of what has been closed.
+// isEmpty verifies the statistics of a closed pool.
 func isEmpty(t *testing.T, name string, s memory.Stats) {
 	t.Helper()
 	if s.Live != 0 || s.InUse != 0 || s.Committed != 0 || s.Reserved != 0 || s.Allocs != s.Frees {
-		t.Errorf("%s: its source has ended, yet the books are %+v", name, s)
+		t.Errorf("%s: its source has ended, yet the statistics are %+v", name, s)
 	}
 }
 
@@ -193,8 +193,8 @@ func TestRegistry_ThatOutlivesItsSourceIsClosed(t *testing.T) {
 	}
 }
 
-// A pool that is closed first is told nothing when the source ends.
-func TestPools_ClosedBeforeTheirSourceAreNotTold(t *testing.T) {
+// The end of the source does not affect a pool that is closed already.
+func TestPools_ClosedBeforeTheirSourceAreNotAffected(t *testing.T) {
 	src, end := endingSource(t)
 	b, p, s := newBlocks(t, src, BlocksConfig{Capacity: 10}), newPool(t, src, 10), newSplit(t, src, 10)
 	for _, err := range []error{b.Close(), p.Close(), s.Close()} {

@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// damage says what was written to the free slot at p since it was poisoned; "" if nothing.
+// damage describes what was written to the free slot at p since it was poisoned; "" if nothing.
 func damage(p unsafe.Pointer, size uintptr) string {
 	off, ok := invariant.Intact(p, size)
 	if ok {
@@ -18,9 +18,8 @@ func damage(p unsafe.Pointer, size uintptr) string {
 		off, size, *(*byte)(unsafe.Add(p, off)))
 }
 
-// verify panics where slot i, which is about to be handed out, was written to, and heals it,
-// so that it can be had next.
-func verify(i uint, g ground) {
+// verify panics if slot i was written to since it was freed. It poisons the slot again, so that the next call can allocate it.
+func verify(i uint, g backing) {
 	if at, what := g.damage(i); what != "" {
 		g.soil(i, i+1)
 		panic(&memory.Misuse{Package: "pool", Op: "New", Addr: uintptr(at), Reason: what})
@@ -28,7 +27,7 @@ func verify(i uint, g ground) {
 }
 
 // verifyNext verifies the slot that take will pop.
-func (s *slots) verifyNext(g ground) {
+func (s *slots) verifyNext(g backing) {
 	if s.n > 0 {
 		verify(uint(s.free[s.n-1]), g)
 	}

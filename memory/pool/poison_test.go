@@ -26,7 +26,7 @@ func TestBlocks_AWriteAfterFreeIsFoundWhenTheSlotIsHandedOutAgain(t *testing.T) 
 	mustName(t, b, "pool: slot 0: "+stale+"64 bytes was written since it was freed, with 0x42")
 	memtest.Misuse(t, func() { b.TryGet() }, "pool.Get(0x", stale+"64 bytes", "with 0x42")
 	if b.Stats() != before {
-		t.Errorf("the refusal changed the books: %+v, were %+v", b.Stats(), before)
+		t.Errorf("the refusal changed the statistics: %+v, were %+v", b.Stats(), before)
 	}
 	mustCheck(t, b)
 	if again := mustGet(t, b); again != p {
@@ -76,7 +76,7 @@ func TestPool_AWriteAfterFreeIsFoundWhenTheSlotIsHandedOutAgain(t *testing.T) {
 	mustName(t, p, "pool: slot 0: "+says+" was written since it was freed, with 0x42")
 	memtest.Misuse(t, func() { p.New() }, "pool.New(0x", says, "with 0x42")
 	if p.Stats() != before {
-		t.Errorf("the refusal changed the books: %+v, were %+v", p.Stats(), before)
+		t.Errorf("the refusal changed the statistics: %+v, were %+v", p.Stats(), before)
 	}
 	mustCheck(t, p)
 	if g, w := mustNew(t, p); w != v || *w != (enemy{}) || g == h {
@@ -157,18 +157,18 @@ func TestBlocks_AFreeWithAnotherSizeThanAskedIsRefused(t *testing.T) {
 	b := newBlocks(t, nil, BlocksConfig{Capacity: 200})
 	p := memtest.MustAlloc(t, b, 40, 8)
 	for _, size := range []uintptr{0, 39, 41, 64} {
-		memtest.Misuse(t, func() { b.Free(p, size) }, "wrong size: the block was asked for with 40 bytes")
+		memtest.Misuse(t, func() { b.Free(p, size) }, "wrong size: the block was requested with 40 bytes")
 	}
 	mustCheck(t, b)
 	b.Free(p, 40)
 	q := mustGet(t, b) // of unknown size
 	b.Free(q, 7)
 	e := memtest.MustAlloc(t, b, 0, 1)
-	memtest.Misuse(t, func() { b.Free(e, 1) }, "asked for with 0 bytes")
+	memtest.Misuse(t, func() { b.Free(e, 1) }, "requested with 0 bytes")
 	b.Free(e, 0)
 	p = memtest.MustAlloc(t, b, 40, 8)
 	b.asked[0] = 99
-	mustName(t, b, "slot 0 of 64 bytes was asked for with 98")
+	mustName(t, b, "slot 0 of 64 bytes was requested with 98")
 	b.FreeAny(p)
 	mustCheck(t, b)
 }

@@ -13,28 +13,26 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Pool holds objects of one type, named by handles. Objects never move; a freed one leaves a
-// vacancy that the next New fills, and nothing is swapped into it.
+// A Pool has objects of one type, which are found by handles. Objects never move. A freed object leaves a vacant slot that
+// a later New uses.
 //
 //	off the heap   | T | T |   | T |   | - - -      stride sizeof(T)
 //	Go heap        generations, live bits, stack of vacant slots
 //
-// Objects are zeroed by New. They belong to the pool; a pointer is good until the Free, Reset
-// or Close that ends the object, a handle is good for ever and turns stale then. One goroutine
-// at a time, but Get, Len and iteration only read: several goroutines may do that while none
-// changes the pool. After Close, and once the source has ended (see [page.Watched]), every New
-// fails and every handle is stale. Builds with -tags memdebug or -race fill freed objects, and
-// New panics with a *memory.Misuse where one was written to since.
+// Objects are zeroed by New and belong to the pool. A pointer is valid until the Free, Reset or Close that ends the object;
+// afterwards its handle is stale. A Pool belongs to one goroutine at a time. Get, Len and iterations only read: several
+// goroutines may call them while none changes the pool.
 //
-// A handle of another pool is stale, also of one that was closed before this one was made:
-// each pool folds a key of its own into its handles. Of the first 2^k pools of a process two
-// can take a handle for each other's only in a slot that one of them has reused 2^(31-k)
-// times: among a thousand pools, after two million lives in one slot. Pools that are made 2^31
-// pools apart have the same key.
+// After Close, and after the source has ended (see [page.Watched]), New fails and all handles are stale. Builds with -tags
+// memdebug or -race fill freed objects, and New panics with a *memory.Misuse if the object was written to since.
 //
-// Invariants, verified by Check: those of the books (see slots), and the carved slots are
-// committed.
+// A handle of another pool is stale, even if that pool was closed before this one was made. Each pool has a key that
+// changes the generations of its handles. With 2^k pools in a process, a handle can be accepted by the wrong pool only
+// after 2^(31-k) reuses of its slot: with a thousand pools, after two million reuses. Pools that are 2^31 pools apart have
+// the same key.
 type Pool[T any] struct {
+	// Invariants, verified by Check: those of slots, and the opened slots are committed.
+
 	_    [0]*T          // a Pool of another type does not convert to this one
 	base unsafe.Pointer // nil once closed
 	slots
@@ -43,20 +41,21 @@ type Pool[T any] struct {
 	owner invariant.Owner
 }
 
-// Config configures New, NewSplit and Register.
+// Config configures [New], [NewSplit] and [Register].
 type Config struct {
-	// Capacity is the most objects that can live at once. It costs address space only:
-	// memory is committed as slots are first used. 0 means as many as 64 MiB hold, at
-	// least one. The most is 2^32-2, and 2^27-1 on 32 bits, where the books take the rest.
+	// Capacity is the most objects that can be live at once. It needs address space only: memory is
+	// committed when slots are first used. 0 means as many as fit 64 MiB, at least one. The maximum is
+	// 2^32-2, and 2^27-1 on 32 bits, where the metadata takes the rest.
 	Capacity int
-	// Name is what reports call the pool. "" means the type's name.
+	// Name is the name of the pool in reports. "" means the name of the type.
 	Name string
 }
 
-// New makes a pool of T on src; nil means page.Default(). Nothing is committed yet. The error
-// is a [*memory.PointerError] when T holds a Go pointer, wraps memory.ErrConfig for a Capacity that
-// can never work, or wraps what src returned. Where the system refuses as much address space, half is asked for, down
-// to one object: see Cap.
+// New returns a pool of T with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If the
+// system refuses the address space, the capacity is halved, down to one object: see [Pool.Cap].
+//
+// The error is a [*memory.PointerError] if T contains a Go pointer. Otherwise it wraps memory.ErrConfig if Capacity is out of
+// range, or the error of src.
 func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	name, err := nameFor[T](cfg)
 	if err != nil {
@@ -72,16 +71,16 @@ func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	return p, nil
 }
 
-// lost is called when the source has ended: the addresses may be somebody else's.
+// lost is called when the source has ended. The addresses may have a new owner.
 func (p *Pool[T]) lost() {
 	p.base = nil
 	p.close()
 }
 
-// stride is the distance of two T; an empty T takes a byte.
+// stride is the distance of two T in bytes. An empty T takes one.
 func stride[T any]() uintptr { return max(unsafe.Sizeof(*new(T)), 1) }
 
-// nameFor checks T and names the pool.
+// nameFor checks T and returns the name of the pool.
 func nameFor[T any](cfg Config) (string, error) {
 	if err := memory.PointerFree[T](); err != nil {
 		return "", err
@@ -92,12 +91,11 @@ func nameFor[T any](cfg Config) (string, error) {
 	return cfg.Name, nil
 }
 
-// maxSlots is what 32 bits of index name, less what would wear out a generation; on 32 bits
-// the books of more would not fit beside the slots.
+// maxSlots is the number of slots that 32 bits of index can name, less those whose generation could not be retired. On 32
+// bits the metadata of more would not fit the address space.
 const maxSlots = min(worn, math.MaxInt/16)
 
-// reserve takes address space for capacity objects of size bytes, of objects of total bytes
-// with all their parts.
+// reserve reserves address space for capacity objects of size bytes. total is the size of an object with all its parts.
 func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, uint, error) {
 	if capacity == 0 {
 		capacity = int(max(defaultReserve/total, 1))
@@ -114,10 +112,9 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 	return mem, uint(min(uintptr(capacity), mem.Reserved()/size)), nil
 }
 
-// New begins an object, zeroed, in the slot most recently freed if there is one. The error is
-// bare memory.ErrOutOfMemory at capacity, memory.ErrClosed, or the source's when memory cannot
-// be committed. Cost: a pop, a generation, a bit and the zeroing; every 64 slots or 16 KiB of
-// first use, a refill.
+// New allocates a zeroed object, in the slot that was freed last if there is one. The error is memory.ErrOutOfMemory at
+// capacity or memory.ErrClosed, not wrapped, or that of the source if memory cannot be committed. Cost: a pop, a
+// generation, a bit and the zeroing; also a refill for 64 slots or 16 KiB that are used first.
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -135,8 +132,7 @@ func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	return memory.MakeHandle[T](i, gen^p.key), v, nil
 }
 
-// Get returns the object of h, or ok == false when h is stale, zero or not of this pool's
-// making. It inlines.
+// Get returns the object of h, or ok == false if h is stale, zero, or of another pool. It inlines.
 func (p *Pool[T]) Get(h memory.Handle[T]) (v *T, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
@@ -145,7 +141,7 @@ func (p *Pool[T]) Get(h memory.Handle[T]) (v *T, ok bool) {
 	return (*T)(unsafe.Add(p.base, uintptr(i)*unsafe.Sizeof(*v))), true
 }
 
-// Free ends the object of h and reports true; false when h is stale, and nothing happens.
+// Free frees the object of h and returns true. If h is stale, it does nothing and returns false.
 func (p *Pool[T]) Free(h memory.Handle[T]) bool {
 	i, gen := h.Index(), h.Generation()^p.key
 	if !p.has(i, gen) {
@@ -159,14 +155,14 @@ func (p *Pool[T]) Free(h memory.Handle[T]) bool {
 	return true
 }
 
-// at returns slot i, which is carved.
+// at returns slot i, which is opened.
 func (p *Pool[T]) at(i uint) *T {
 	return (*T)(unsafe.Add(p.base, uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// ensure, soil and damage make p the ground of its slots.
+// ensure, soil and damage make p the backing of its slots.
 func (p *Pool[T]) ensure(n uint) error {
-	p.soiled = min(p.soiled, uint(p.mem.Committed()/stride[T]())) // what was given back comes back zero
+	p.soiled = min(p.soiled, uint(p.mem.Committed()/stride[T]())) // decommitted memory is zero when it is committed again
 	return p.mem.Ensure(uintptr(n) * stride[T]())
 }
 
@@ -182,26 +178,26 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 
-// Grow commits memory for n objects in all, the live ones included, and makes room in the
-// books, so that no later New up to there calls the system or allocates on the Go heap.
-// Errors are New's, and memory.ErrTooLarge beyond Cap; on error nothing has changed.
+// Grow prepares the pool for n live objects in all. It commits the memory and allocates the metadata, so that New calls
+// neither the system nor the Go heap up to that number. The error is that of New, or memory.ErrTooLarge if n exceeds Cap.
+// If Grow fails, nothing has changed but Stats.Failures.
 func (p *Pool[T]) Grow(n int) error {
 	p.owner.Touch()
 	return p.grow(n, p)
 }
 
-// Name returns the name that reports use.
+// Name returns the name of the pool in reports.
 func (p *Pool[T]) Name() string { return p.name }
 
-// Len returns how many objects live.
+// Len returns the number of live objects.
 func (p *Pool[T]) Len() int { return int(p.count()) }
 
-// Cap returns how many objects can live at once, retired slots included; 0 once closed.
+// Cap returns the most objects that can be live at once, including retired slots. It is 0 after Close.
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
-// All yields the live objects in order of address. The body may do anything: an object that it
-// frees is not visited any more, one that it makes is visited or not, and Reset, Close or a
-// panic end the walk and leave the pool as the body left it.
+// All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The loop
+// may change the pool. An object that it frees is not visited afterwards; one that it makes may be visited. Reset and Close
+// end the iteration.
 func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	return func(yield func(memory.Handle[T], *T) bool) {
 		for c := p.Cursor(); c.Next(); {
@@ -212,13 +208,13 @@ func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	}
 }
 
-// Cursor starts an iteration that calls nothing back: see [Cursor].
+// Cursor returns an iterator without callbacks: see [Cursor].
 func (p *Pool[T]) Cursor() Cursor[T] {
 	return Cursor[T]{slots: &p.slots, base: (*T)(p.base), rest: p.first()}
 }
 
-// Reset ends every object; committed memory is kept, and every handle is stale. Cost: a step
-// per live object. On a closed pool it panics with a *memory.Misuse.
+// Reset frees every object and keeps the committed memory. All handles become stale. Cost: a step for each live object. It
+// panics with a *memory.Misuse if the pool is closed.
 func (p *Pool[T]) Reset() {
 	if p.base == nil {
 		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the pool is closed"})
@@ -232,9 +228,8 @@ func (p *Pool[T]) Reset() {
 	p.reset()
 }
 
-// Trim gives the memory behind the last live object back to the source, in whole granules of
-// page.Granule, and sorts the vacant slots so that the lowest are used next. Handles keep
-// their meaning. Cost: proportional to the slots carved.
+// Trim returns the memory behind the last live object to the source, in whole granules (page.Granule). It sorts the vacant
+// slots, so that the lowest are used next. Handles stay valid. Cost: proportional to the slots that were used.
 func (p *Pool[T]) Trim() error {
 	if p.base == nil {
 		return memory.ErrClosed
@@ -248,15 +243,14 @@ func (p *Pool[T]) Trim() error {
 	return nil
 }
 
-// Close releases the memory: no pointer into the pool may be used any more. A second Close
-// does nothing. If the memory cannot be released the pool is empty but open, and Close may
-// be called again.
+// Close releases the memory: the caller must not use pointers into the pool. A second Close does nothing. If the memory
+// cannot be released, all objects are freed, the pool stays open, and Close can be retried.
 func (p *Pool[T]) Close() error {
 	if p.base == nil {
 		return nil
 	}
 	p.Reset()
-	p.trim(0) // the memory may be gone although the addresses could not be released
+	p.trim(0) // the memory may be decommitted although the addresses could not be released
 	if err := p.mem.Close(); err != nil {
 		return fmt.Errorf("pool: close %s: %w", p.name, err)
 	}
@@ -265,20 +259,19 @@ func (p *Pool[T]) Close() error {
 	return nil
 }
 
-// Stats derives the books. Peak is an upper bound: at most one refill, 64 objects or 16 KiB,
-// above the true one.
+// Stats returns the statistics. Peak is an upper bound: at most one refill, 64 objects or 16 KiB, above the high-water mark.
 func (p *Pool[T]) Stats() memory.Stats {
 	s := p.stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())
 	return s
 }
 
-// Check verifies the invariants.
+// Check returns the errors in the metadata, or nil.
 func (p *Pool[T]) Check() error {
 	if p.base == nil {
 		return errors.Join(p.mem.Check(), p.checkClosed())
 	}
-	if err := p.checkGround(&p.mem, stride[T]()); err != nil {
+	if err := p.checkBacking(&p.mem, stride[T]()); err != nil {
 		return errors.Join(p.mem.Check(), err)
 	}
 	return errors.Join(p.mem.Check(), p.check(p))

@@ -407,7 +407,7 @@ func TestPool_RefusedMemoryChangesNothing(t *testing.T) {
 			if _, _, err := p.New(); err != nil {
 				before.Failures++
 				if p.Stats() != before || !errors.Is(err, memory.ErrOutOfMemory) {
-					t.Errorf("call %d: %v; books %+v, were %+v", call, err, p.Stats(), before)
+					t.Errorf("call %d: %v; statistics %+v, were %+v", call, err, p.Stats(), before)
 				}
 				mustCheck(t, p)
 				n--
@@ -462,16 +462,16 @@ func TestPool_CheckNamesWhatIsCorrupt(t *testing.T) {
 		want    string
 	}{
 		"vacant":     {func(p *Pool[enemy]) { p.n = 100 }, "are not in order"},
-		"carved":     {func(p *Pool[enemy]) { p.carved = 500 }, "are not in order"},
+		"opened":     {func(p *Pool[enemy]) { p.opened = 500 }, "are not in order"},
 		"committed":  {func(p *Pool[enemy]) { p.gens[3], p.live[0] = p.gens[3]+1, p.live[0]&^8 }, "are not 56 vacant, 7 live"},
 		"bit":        {func(p *Pool[enemy]) { p.live[0] ^= 1 << 5 }, "the live bit of slot 5 differs"},
 		"generation": {func(p *Pool[enemy]) { p.gens[5]++ }, "the live bit of slot 5 differs"},
-		"beyond":     {func(p *Pool[enemy]) { p.carved = 6 }, "are not in order"},
+		"beyond":     {func(p *Pool[enemy]) { p.opened = 6 }, "are not in order"},
 		"twice":      {func(p *Pool[enemy]) { p.free[p.n-1] = p.free[p.n-2] }, "vacant twice"},
-		"stranger":   {func(p *Pool[enemy]) { p.free[p.n-1] = 64 }, "is slot 64 of 64 carved"},
+		"stranger":   {func(p *Pool[enemy]) { p.free[p.n-1] = 64 }, "is slot 64 of 64 opened"},
 		"alive":      {func(p *Pool[enemy]) { p.free[p.n-1] = 0 }, "is slot 0, which has generation 1"},
 		"retired":    {func(p *Pool[enemy]) { wear(p, 20, worn) }, "1 retired (0 counted)"},
-		"allocs":     {func(p *Pool[enemy]) { p.allocs = 7 }, "the generations tell of 10 lives, 7 were begun"},
+		"allocs":     {func(p *Pool[enemy]) { p.allocs = 7 }, "the generations count 10 allocations instead of 7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPool(t, nil, 1000)
@@ -497,7 +497,7 @@ func TestPool_CheckNamesWhatIsCorrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustName(t, p, "exceed the 0 bytes committed")
-	if err := p.ensure(p.carved); err != nil {
+	if err := p.ensure(p.opened); err != nil {
 		t.Fatal(err)
 	}
 }

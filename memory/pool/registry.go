@@ -11,14 +11,12 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Registry holds a pool per type, so that a new Enemy comes from the pool of enemies and
-// the books of all of them are found in one place. Pools are visited in the order of their
-// registration. One goroutine at a time. The zero Registry is empty and takes memory from
-// page.Default().
+// A Registry has a pool for each type and their common statistics. It visits the pools in the order of registration. A Registry
+// belongs to one goroutine at a time. The zero Registry is empty and reserves from page.Default().
 //
-// NewIn and FreeIn look the pool up, which costs a map lookup each; code per entity holds the
-// *Pool that Register or [Of] returned. The registry closes its pools. One that is closed
-// already, by hand or because the source has ended, is left out of Reset and Trim.
+// [NewIn] and [FreeIn] look the pool up in a map. Code that runs for each entity should keep the *Pool that [Register] or [Of]
+// returned. The registry closes its pools. Reset and Trim skip a pool that was closed before, by its Close or because its source
+// has ended.
 type Registry struct {
 	src    page.Source
 	pools  []member
@@ -38,17 +36,16 @@ type member interface {
 	Check() error
 }
 
-// ErrUnregistered says that a type has no pool in the registry.
+// ErrUnregistered means that a type has no pool in the registry.
 var ErrUnregistered = errors.New("pool: type is not registered")
 
-// NewRegistry returns an empty registry whose pools will take their memory from src; nil
-// means page.Default().
+// NewRegistry returns an empty registry whose pools reserve from src. If src is nil, it is page.Default().
 func NewRegistry(src page.Source) *Registry {
 	return &Registry{src: src}
 }
 
-// Register makes the pool of T in r, which closes it. The error is New's, memory.ErrClosed, or wraps
-// memory.ErrConfig if T has a pool already. On error nothing has changed.
+// Register makes the pool of T in r, which closes it. The error is that of [New], memory.ErrClosed, or wraps memory.ErrConfig if T
+// has a pool already. If Register fails, nothing has changed.
 func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	if r.closed {
 		return nil, memory.ErrClosed
@@ -70,14 +67,14 @@ func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	return p, nil
 }
 
-// Of returns the pool of T, to be held: it lives as long as the registry. Cost: a map lookup.
+// Of returns the pool of T, which is valid as long as the registry is open. Cost: a map lookup.
 func Of[T any](r *Registry) (*Pool[T], bool) {
 	p, ok := r.byType[reflect.TypeFor[T]()].(*Pool[T])
 	return p, ok
 }
 
-// NewIn begins a zeroed T in its pool. The error is [Pool.New]'s, or wraps [ErrUnregistered]:
-// a pool is made by [Register] only, when the game loads, and not by the first use in a frame.
+// NewIn allocates a zeroed T in its pool. The error is that of [Pool.New], or wraps [ErrUnregistered] if T has no pool. NewIn does
+// not make one: pools are made by [Register] when the game loads, not within a frame.
 func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 	p, ok := Of[T](r)
 	switch {
@@ -89,9 +86,8 @@ func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 	return memory.Handle[T]{}, nil, unregistered[T]()
 }
 
-// FreeIn ends the object of h in the pool of T and reports true; false when h is stale, as it
-// is in every registry but the one that made it, and nothing happens. Where T has no pool, which
-// no handle can be right for, it panics with a *memory.Misuse; on a closed registry all are stale.
+// FreeIn frees the object of h in the pool of T and returns true. If h is stale, as a handle of another registry is, or r is closed,
+// it does nothing and returns false. It panics with a *memory.Misuse if T has no pool.
 func FreeIn[T any](r *Registry, h memory.Handle[T]) bool {
 	p, ok := Of[T](r)
 	switch {
@@ -110,7 +106,7 @@ func unregistered[T any]() error {
 // Len returns the number of pools.
 func (r *Registry) Len() int { return len(r.pools) }
 
-// All yields name and books of every pool in the order of registration. It does not allocate.
+// All returns an iterator over name and statistics of every pool, in the order of registration. It does not allocate.
 func (r *Registry) All() iter.Seq2[string, memory.Stats] {
 	return func(yield func(string, memory.Stats) bool) {
 		for _, p := range r.pools {
@@ -121,7 +117,7 @@ func (r *Registry) All() iter.Seq2[string, memory.Stats] {
 	}
 }
 
-// Stats sums the books of all pools. It does not allocate.
+// Stats returns the sum of the statistics of all pools. It does not allocate.
 func (r *Registry) Stats() memory.Stats {
 	var sum memory.Stats
 	for _, p := range r.pools {
@@ -130,8 +126,7 @@ func (r *Registry) Stats() memory.Stats {
 	return sum
 }
 
-// Reset resets every pool. On a closed registry, and where all pools are, it panics with a
-// *memory.Misuse.
+// Reset resets every pool. It panics with a *memory.Misuse if the registry or all of its pools are closed.
 func (r *Registry) Reset() {
 	if r.allClosed() {
 		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the registry is closed"})
@@ -144,8 +139,8 @@ func (r *Registry) Reset() {
 	}
 }
 
-// Trim trims every pool and joins their errors. On a closed registry, and where all pools are,
-// the error is memory.ErrClosed.
+// Trim trims every pool and returns their errors, joined. If the registry or all of its pools are closed, the error is
+// memory.ErrClosed.
 func (r *Registry) Trim() error {
 	if r.allClosed() {
 		return memory.ErrClosed
@@ -159,7 +154,7 @@ func (r *Registry) Trim() error {
 	})
 }
 
-// allClosed reports whether nothing is left to be had: no pool of some is open.
+// allClosed reports whether the registry is closed, or has pools and all of them are closed.
 func (r *Registry) allClosed() bool {
 	if r.closed || len(r.pools) == 0 {
 		return r.closed
@@ -172,9 +167,8 @@ func (r *Registry) allClosed() bool {
 	return true
 }
 
-// Close closes every pool and joins their errors; where there are any the registry stays open,
-// without objects, and Close may be called again. A closed registry registers nothing, and a
-// second Close does nothing.
+// Close closes every pool and returns their errors, joined. If there is an error, the registry stays open, without objects, and
+// Close can be retried. A second Close does nothing.
 func (r *Registry) Close() error {
 	if err := r.join(member.Close); err != nil {
 		return err
@@ -183,7 +177,7 @@ func (r *Registry) Close() error {
 	return nil
 }
 
-// Check checks every pool and joins their errors.
+// Check returns the errors of every pool and of the registry, or nil.
 func (r *Registry) Check() error {
 	err := r.join(member.Check)
 	if len(r.byType) != len(r.pools) {

@@ -82,7 +82,7 @@ func TestRegistry_SumsAndIteratesInOrderWithoutAllocating(t *testing.T) {
 			live += s.Live
 		}
 	}); n != 0 {
-		t.Errorf("reading the books costs %v Go allocations", n)
+		t.Errorf("reading the statistics costs %v Go allocations", n)
 	}
 	if err := r.Check(); err != nil {
 		t.Error(err)
@@ -233,7 +233,7 @@ func TestRegistry_StaysOpenWhenMemoryCannotBeReturned(t *testing.T) {
 	}
 	src.FailReturns = false
 	if s := r.Stats(); s.Live != 0 || s.InUse != 0 {
-		t.Errorf("the failed Close left the books %+v", s)
+		t.Errorf("the failed Close left the statistics %+v", s)
 	}
 	h, _, err := NewIn[enemy](r)
 	if err != nil || !FreeIn(r, h) {
@@ -255,7 +255,7 @@ func TestRegistry_CheckNamesWhatIsCorrupt(t *testing.T) {
 	r.pools = r.pools[:2]
 	bullets, _ := Of[bullet](r)
 	bullets.allocs++
-	mustName(t, r, "bullets: pool: the generations tell of 0 lives, 1 were begun")
+	mustName(t, r, "bullets: pool: the generations count 0 allocations instead of 1")
 	bullets.allocs--
 	mustCheck(t, r)
 }

@@ -50,12 +50,12 @@ func TestBlocks_CheckNamesACorruptShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, corrupt := range []func(int){
-		func(n int) { b.n = uint(n) }, func(n int) { b.carved = uintptr(n) }, func(n int) { b.capacity = uintptr(n) },
+		func(n int) { b.n = uint(n) }, func(n int) { b.opened = uintptr(n) }, func(n int) { b.capacity = uintptr(n) },
 		func(n int) { b.soiled = uintptr(n) }, func(n int) { b.free = make([]uint32, n) }, func(n int) { b.live = make([]uint64, n) },
 		func(n int) { b.free, b.asked = make([]uint32, n), make([]uintptr, n) },
 		func(n int) { b.live, b.asked = make([]uint64, n), make([]uintptr, n) },
 		func(n int) { b.free, b.live = make([]uint32, n), make([]uint64, n) },
-		func(n int) { b.carved, b.capacity = uintptr(n), uintptr(n) },
+		func(n int) { b.opened, b.capacity = uintptr(n), uintptr(n) },
 	} {
 		corrupt(1)
 		mustName(t, b, "pool: closed, with")
@@ -64,32 +64,32 @@ func TestBlocks_CheckNamesACorruptShape(t *testing.T) {
 	mustCheck(t, b)
 }
 
-// Books that a configuration sizes are refused as an error where the Go heap cannot hold them.
-func TestPool_BooksThatDoNotFitAreAnErrorAndChangeNothing(t *testing.T) {
+// Metadata that does not fit the Go heap is an error.
+func TestPool_MetadataThatDoesNotFitChangesNothing(t *testing.T) {
 	p := newPool(t, nil, 1000)
 	mustNew(t, p)
 	before, capacity := p.Stats(), p.capacity
-	p.capacity = math.MaxUint / 9 // as of a pool on a machine that has the memory, but not for books
+	p.capacity = math.MaxUint / 9 // as on a machine with memory for the slots, but not for the metadata
 	for _, n := range []uint{math.MaxUint / 9, math.MaxUint / 10} {
-		if err := p.room(n, noGround{}); !errors.Is(err, memory.ErrOutOfMemory) {
-			t.Errorf("books for %d slots: %v", n, err)
+		if err := p.provide(n, noGround{}); !errors.Is(err, memory.ErrOutOfMemory) {
+			t.Errorf("metadata for %d slots: %v", n, err)
 		}
 	}
-	if err := p.room(200, noGround{}); err != nil || len(p.gens) != 200 || len(p.free) != 200 || len(p.live) != 4 {
-		t.Errorf("room for 200: %v, %d generations", err, len(p.gens))
+	if err := p.provide(200, noGround{}); err != nil || len(p.gens) != 200 || len(p.free) != 200 || len(p.live) != 4 {
+		t.Errorf("capacity for 200: %v, %d generations", err, len(p.gens))
 	}
-	if err := p.room(201, noGround{}); err != nil || len(p.gens) != 400 {
-		t.Errorf("room for 201: %v, %d generations; want them doubled", err, len(p.gens))
+	if err := p.provide(201, noGround{}); err != nil || len(p.gens) != 400 {
+		t.Errorf("capacity for 201: %v, %d generations; want them doubled", err, len(p.gens))
 	}
 	p.capacity = capacity
 	if p.Stats() != before {
-		t.Errorf("the books changed from %+v to %+v", before, p.Stats())
+		t.Errorf("the statistics changed from %+v to %+v", before, p.Stats())
 	}
 	mustCheck(t, p)
 }
 
 // noGround is memory without end.
-type noGround struct{ ground }
+type noGround struct{ backing }
 
 func (noGround) ensure(uint) error { return nil }
 
@@ -100,7 +100,7 @@ func TestPool_CheckNamesACorruptShape(t *testing.T) {
 		"a capacity of 0 slots of":       func() { p.capacity = 0 },
 		"a capacity of 1048576 slots of": func() { p.capacity = 1 << 20 }, "peak 1001": func() { p.peak = 1001 },
 		"soiled 1001": func() { p.soiled = 1001 }, "is odd": func() { p.key |= 1 },
-		"words of bits": func() { p.live = nil }, "room for 0": func() { p.free = nil }, "capacity 1 are not": func() { p.capacity = 1 },
+		"words of bits": func() { p.live = nil }, "stack of 0": func() { p.free = nil }, "capacity 1 are not": func() { p.capacity = 1 },
 		"65 vacant": func() { p.n = 65 }, "18446744073709551615 retired": func() { p.retired = math.MaxUint },
 	} {
 		if math.MaxUint == math.MaxUint32 {
@@ -116,9 +116,9 @@ func TestPool_CheckNamesACorruptShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, corrupt := range []func(uint){
-		func(n uint) { p.n = n }, func(n uint) { p.carved = n }, func(n uint) { p.retired = n }, func(n uint) { p.capacity = n },
+		func(n uint) { p.n = n }, func(n uint) { p.opened = n }, func(n uint) { p.retired = n }, func(n uint) { p.capacity = n },
 		func(n uint) { p.soiled = n }, func(n uint) { p.gens = make([]uint32, n) }, func(n uint) { p.live = make([]uint64, n) },
-		func(n uint) { p.free = make([]uint32, n) }, func(n uint) { p.n, p.carved = n, n },
+		func(n uint) { p.free = make([]uint32, n) }, func(n uint) { p.n, p.opened = n, n },
 		func(n uint) { p.free, p.gens = make([]uint32, n), make([]uint32, n) },
 		func(n uint) { p.free, p.live = make([]uint32, n), make([]uint64, n) },
 		func(n uint) { p.gens, p.live = make([]uint32, n), make([]uint64, n) },
@@ -130,7 +130,7 @@ func TestPool_CheckNamesACorruptShape(t *testing.T) {
 	mustCheck(t, p)
 }
 
-// Where a batch is refused, the one slot that is needed may still be had.
+// If a batch is refused, the one slot that is needed may still be available.
 func TestPools_TheLastSlotsOfABudgetAreFound(t *testing.T) {
 	const size = page.Granule * 3 / 8 // two a batch, five in two granules
 	p, err := New[[size]byte](page.NewLimit(nil, 2*page.Granule), Config{Capacity: 20})
@@ -148,7 +148,7 @@ func TestPools_TheLastSlotsOfABudgetAreFound(t *testing.T) {
 			err = make()
 		}
 		if n != 6 || !errors.Is(err, memory.ErrOutOfMemory) {
-			t.Errorf("%s: the budget has room for %d and then %v; want 5 and ErrOutOfMemory", name, n-1, err)
+			t.Errorf("%s: the budget serves %d and then %v; want 5 and ErrOutOfMemory", name, n-1, err)
 		}
 		err = nil
 	}
@@ -166,7 +166,7 @@ func TestPool_GrowBeyondTheBudgetIsRefusedAndCounted(t *testing.T) {
 	}
 	mustNew(t, p)
 	p.retired = 1
-	mustName(t, p, "0 retired (1 counted)", "64 carved slots are not 63 vacant, 1 live")
+	mustName(t, p, "0 retired (1 counted)", "64 opened slots are not 63 vacant, 1 live")
 	p.retired = 0
 }
 

@@ -10,65 +10,64 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// worn is the generation at which a slot is retired: one more life would bring the handles
-// of its first one back to life.
+// worn is the generation at which a slot is retired: after another reuse the handles of its first object would be valid
+// again.
 const worn = 1<<32 - 2
 
-// serials counts the pools with handles that this process has made.
+// serials counts the pools with handles of this process.
 var serials atomic.Uint32
 
-// newKey draws what a pool folds into the generations of its handles, so that those of another
-// pool are stale in it. Serials differ in their low bits; reversed, keys differ in the high
-// bits of a generation, which a slot reaches late. Bit 0 stays clear: odd is odd in a handle.
+// newKey returns the key that changes the generations of a pool's handles, so that handles of other pools are stale in it.
+// Serials differ in their low bits. Reversed, keys differ in the high bits of a generation, which a slot reaches late. Bit 0
+// stays clear: an odd generation is odd in a handle.
 func newKey() uint32 { return bits.Reverse32(serials.Add(1)-1) &^ 1 }
 
-// slots is the books of numbered slots with generations: what Pool and Split share. It knows
-// neither type nor memory.
+// slots is the metadata of numbered slots with generations, for Pool and Split. It depends neither on a type nor on memory.
 //
-//	gens  | 3 | 1 | 6 | 5 | 0 |     odd lives, even is vacant, worn is retired
+//	gens  | 3 | 1 | 6 | 5 | 0 |     odd is live, even is vacant, worn is retired
 //	live  | 1   1   0   1   0 |     the same in bits, for iteration
 //	free  | 4 | 2 |                 the vacant ones, the next one last
 //
-// A handle carries gens[i] ^ key. The books do not, so that they are the same in every run.
+// A handle contains gens[i] ^ key. The metadata does not, so that it is the same in every run.
 //
 // Invariants, verified by check in this order:
 //
-//	(1) n + retired <= carved <= len(gens) == len(free) <= capacity; carved, peak and soiled
-//	    are at most capacity, which the reservation holds; key is even
-//	(2) the live bit of a slot is set exactly where its generation is odd
-//	(3) from carved on no generation is odd
-//	(4) free[:n] are distinct carved slots that are neither live nor retired
-//	(5) retired counts the worn slots below carved; n + retired + live == carved
-//	(6) the lives of all slots, half their generations rounded up, sum to allocs
-//	(7) in debug builds, what is on the stack holds poison
-//	(8) closed books hold no slot
+//	(1) n + retired <= opened <= len(gens) == len(free) <= capacity; opened, peak and soiled
+//	    are at most capacity, which fits the reservation; key is even
+//	(2) the live bit of a slot is set exactly if its generation is odd
+//	(3) no generation is odd from opened on
+//	(4) free[:n] are distinct opened slots that are neither live nor retired
+//	(5) retired counts the worn slots below opened; n + retired + live == opened
+//	(6) the number of lives of all slots, half their generations rounded up, is allocs
+//	(7) in debug builds, vacant slots contain poison
+//	(8) closed metadata has no slot
 type slots struct {
 	key    uint32
 	gens   []uint32
 	free   []uint32
 	live   []uint64
 	n      uint   // vacant slots on the stack
-	allocs uint64 // lives begun since New
+	allocs uint64 // objects allocated since New
 
-	carved   uint // slots that are live, on the stack or retired
+	opened   uint // slots that are live, vacant on the stack or retired: the first ones
 	retired  uint
 	capacity uint // 0 once closed
-	peak     uint // the highest carved that a trim forgot
-	soiled   uint // slots from carved up to there were carved before; what is committed of them holds poison
+	peak     uint // the highest value that a trim lowered
+	soiled   uint // slots up to there were opened before; those that are committed contain poison
 	failures uint64
 }
 
-// A ground is the memory of the slots, for what is too rare to be inlined.
-type ground interface {
+// A backing is the memory of the slots, for calls that are too rare to be inlined.
+type backing interface {
 	// ensure commits memory for the first n slots or changes nothing.
 	ensure(n uint) error
 	// soil poisons the slots from i to end.
 	soil(i, end uint)
-	// damage says what was written to slot i since it was poisoned, and where; "" if nothing.
+	// damage returns what was written to slot i since it was poisoned, and where; "" if nothing.
 	damage(i uint) (at unsafe.Pointer, what string)
 }
 
-// take pops a vacant slot and begins its next life; ok is false when there is none.
+// take pops a vacant slot and begins its next life. ok is false if there is none.
 func (s *slots) take() (i, gen uint32, ok bool) {
 	n := s.n - 1
 	if n >= uint(len(s.free)) {
@@ -83,8 +82,7 @@ func (s *slots) take() (i, gen uint32, ok bool) {
 	return i, gen, true
 }
 
-// has reports whether the slot lives in that very generation. A generation that is even
-// matches no live slot, and must not match a vacant one.
+// has reports whether the slot is live in this generation. An even generation must not match a vacant slot.
 func (s *slots) has(i, gen uint32) bool {
 	return uint(i) < uint(len(s.gens)) && s.gens[i] == gen && gen&1 != 0
 }
@@ -102,36 +100,36 @@ func (s *slots) drop(i, gen uint32) {
 	s.n++
 }
 
-// count returns how many slots live.
-func (s *slots) count() uint { return s.carved - s.n - s.retired }
+// count returns the number of live slots.
+func (s *slots) count() uint { return s.opened - s.n - s.retired }
 
-// refill makes at least one slot vacant. size is the bytes of a slot in all its parts.
-func (s *slots) refill(size uintptr, g ground) error {
-	for s.n == 0 { // again when every slot of a batch is retired
+// refill makes at least one slot vacant. size is the bytes of a slot with all its parts.
+func (s *slots) refill(size uintptr, g backing) error {
+	for s.n == 0 { // again if every slot of a batch is retired
 		if s.capacity == 0 {
 			return memory.ErrClosed
 		}
-		k := min(max(uint(batchBytes/size), 1), batchSlots, s.capacity-s.carved)
+		k := min(max(uint(batchBytes/size), 1), batchSlots, s.capacity-s.opened)
 		if k == 0 {
 			s.failures++
 			return memory.ErrOutOfMemory
 		}
-		err := s.room(s.carved+k, g)
+		err := s.provide(s.opened+k, g)
 		if err != nil && k > 1 {
 			k = 1
-			err = s.room(s.carved+1, g)
+			err = s.provide(s.opened+1, g)
 		}
 		if err != nil {
 			s.failures++
 			return err
 		}
-		s.carve(k, g)
+		s.open(k, g)
 	}
 	return nil
 }
 
-// grow prepares memory and books for n slots, and carves none: Peak stays honest.
-func (s *slots) grow(n int, g ground) error {
+// grow prepares memory and metadata for n slots, and opens none, so that Peak stays accurate.
+func (s *slots) grow(n int, g backing) error {
 	if s.capacity == 0 {
 		return memory.ErrClosed
 	}
@@ -139,24 +137,23 @@ func (s *slots) grow(n int, g ground) error {
 		s.failures++
 		return memory.ErrTooLarge
 	}
-	if err := s.room(uint(n), g); err != nil {
+	if err := s.provide(uint(n), g); err != nil {
 		s.failures++
 		return err
 	}
 	return nil
 }
 
-// room commits memory for the first n slots and grows the metadata to hold them; free has space
-// for every slot, so that drop never grows it. The Go heap is asked first, so that on error nothing
-// is committed.
-func (s *slots) room(n uint, g ground) error {
+// provide commits memory for the first n slots and grows the metadata to describe them. free has an entry for every slot, so
+// that drop never grows it. The Go heap is probed first, so that nothing is committed if it is too small.
+func (s *slots) provide(n uint, g backing) error {
 	entries := uint(0) // of the metadata; 0: as many as now
 	if n > uint(len(s.gens)) {
 		entries = max(n, min(2*uint(len(s.gens)), s.capacity))
-		err := page.ProbeHeap(uintptr(entries) * slotBooks)
+		err := page.ProbeHeap(uintptr(entries) * slotMetadata)
 		if err != nil && entries > n {
 			entries = n
-			err = page.ProbeHeap(uintptr(entries) * slotBooks)
+			err = page.ProbeHeap(uintptr(entries) * slotMetadata)
 		}
 		if err != nil {
 			return err
@@ -171,21 +168,21 @@ func (s *slots) room(n uint, g ground) error {
 	return nil
 }
 
-// slotBooks is the bytes that room takes for a slot: generation, entry of the stack, live bit.
-const slotBooks = 9
+// slotMetadata is the bytes of metadata for a slot: generation, entry of the stack, live bit.
+const slotMetadata = 9
 
-// carve makes the next k slots vacant, the lowest on top. A slot that was trimmed keeps its
-// generation, so that its handles stay stale, and its retirement.
-func (s *slots) carve(k uint, g ground) {
-	end := s.carved + k
+// open makes the next k slots vacant, the lowest on top. A slot that was trimmed keeps its generation, so that its handles
+// stay stale, and stays retired.
+func (s *slots) open(k uint, g backing) {
+	end := s.opened + k
 	if invariant.Debug {
-		known := max(s.carved, min(end, s.soiled))
-		for i := s.carved; i < known; i++ {
+		known := max(s.opened, min(end, s.soiled))
+		for i := s.opened; i < known; i++ {
 			verify(i, g)
 		}
 		g.soil(known, end)
 	}
-	for i := end; i > s.carved; i-- {
+	for i := end; i > s.opened; i-- {
 		if s.gens[i-1] == worn {
 			s.retired++
 			continue
@@ -193,7 +190,7 @@ func (s *slots) carve(k uint, g ground) {
 		s.free[s.n] = uint32(i - 1)
 		s.n++
 	}
-	s.carved = end
+	s.opened = end
 }
 
 // reset ends every life, from the last slot to the first, so that the lowest is used next.
@@ -226,11 +223,11 @@ func (s *slots) first() uint64 {
 	return s.live[0]
 }
 
-// trim forgets the slots from carved on, which are not live, and sorts the stack.
-func (s *slots) trim(carved uint) {
-	s.peak, s.soiled = max(s.peak, s.carved), max(s.soiled, s.carved)
-	s.carved, s.n, s.retired = carved, 0, 0
-	for i := carved; i > 0; i-- {
+// trim closes the slots from opened on, which are not live, and sorts the stack.
+func (s *slots) trim(opened uint) {
+	s.peak, s.soiled = max(s.peak, s.opened), max(s.soiled, s.opened)
+	s.opened, s.n, s.retired = opened, 0, 0
+	for i := opened; i > 0; i-- {
 		switch gen := s.gens[i-1]; {
 		case gen == worn:
 			s.retired++
@@ -241,18 +238,18 @@ func (s *slots) trim(carved uint) {
 	}
 }
 
-// close drops the books: every handle is stale, nothing is vacant.
+// close drops the metadata: every handle is stale, no slot is vacant.
 func (s *slots) close() {
-	s.peak = max(s.peak, s.carved)
+	s.peak = max(s.peak, s.opened)
 	s.gens, s.free, s.live = nil, nil, nil
-	s.n, s.carved, s.retired, s.capacity, s.soiled = 0, 0, 0, 0, 0
+	s.n, s.opened, s.retired, s.capacity, s.soiled = 0, 0, 0, 0, 0
 }
 
-// stats derives the books of slots of size bytes.
+// stats returns the statistics of slots of size bytes.
 func (s *slots) stats(size uintptr) memory.Stats {
 	live := uint64(s.count())
 	return memory.Stats{
-		InUse: live * uint64(size), Peak: uint64(max(s.peak, s.carved)) * uint64(size),
+		InUse: live * uint64(size), Peak: uint64(max(s.peak, s.opened)) * uint64(size),
 		Live: live, Allocs: s.allocs, Frees: s.allocs - live, Failures: s.failures,
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// checkGround verifies that mem, at size bytes a slot, is enough for what the books say.
-func (s *slots) checkGround(mem *page.Prefix, size uintptr) error {
-	if s.carved > uint(mem.Committed()/size) {
-		return fmt.Errorf("pool: %d carved slots of %d bytes exceed the %d bytes committed", s.carved, size, mem.Committed())
+// checkBacking verifies that mem, with size bytes for a slot, is as large as the metadata requires.
+func (s *slots) checkBacking(mem *page.Prefix, size uintptr) error {
+	if s.opened > uint(mem.Committed()/size) {
+		return fmt.Errorf("pool: %d opened slots of %d bytes exceed the %d bytes committed", s.opened, size, mem.Committed())
 	}
 	if s.capacity == 0 || s.capacity > uint(mem.Reserved()/size) {
 		return fmt.Errorf("pool: a capacity of %d slots of %d bytes, with %d bytes reserved", s.capacity, size, mem.Reserved())
@@ -19,33 +19,33 @@ func (s *slots) checkGround(mem *page.Prefix, size uintptr) error {
 	return nil
 }
 
-// check verifies the equations above the type; g is the memory, which is committed.
-func (s *slots) check(g ground) error {
-	carved, books := s.carved, uint(len(s.gens))
-	if carved > books || s.n > carved || s.retired > carved-s.n || books != uint(len(s.free)) ||
-		books > s.capacity || uint(len(s.live)) != (books+63)>>6 {
-		return fmt.Errorf("pool: %d vacant, %d retired, %d carved, %d generations, room for %d, %d words of bits, capacity %d are not in order",
-			s.n, s.retired, carved, books, len(s.free), len(s.live), s.capacity)
+// check verifies the invariants above the type. g is the memory, which is committed.
+func (s *slots) check(g backing) error {
+	opened, entries := s.opened, uint(len(s.gens))
+	if opened > entries || s.n > opened || s.retired > opened-s.n || entries != uint(len(s.free)) ||
+		entries > s.capacity || uint(len(s.live)) != (entries+63)>>6 {
+		return fmt.Errorf("pool: %d vacant, %d retired, %d opened, %d generations, stack of %d, %d words of bits, capacity %d are not in order",
+			s.n, s.retired, opened, entries, len(s.free), len(s.live), s.capacity)
 	}
 	if s.peak > s.capacity || s.soiled > s.capacity || s.key&1 != 0 {
 		return fmt.Errorf("pool: peak %d or soiled %d is above capacity %d, or key %#x is odd", s.peak, s.soiled, s.capacity, s.key)
 	}
 	errs, live, retired := s.checkGenerations()
 	errs = append(errs, s.checkVacant(g)...)
-	if retired != s.retired || s.n+retired+live != carved {
-		errs = append(errs, fmt.Errorf("pool: %d carved slots are not %d vacant, %d live and %d retired (%d counted)",
-			carved, s.n, live, retired, s.retired))
+	if retired != s.retired || s.n+retired+live != opened {
+		errs = append(errs, fmt.Errorf("pool: %d opened slots are not %d vacant, %d live and %d retired (%d counted)",
+			opened, s.n, live, retired, s.retired))
 	}
 	return errors.Join(errs...)
 }
 
-// checkVacant verifies the stack, and in debug builds what is left of the slots on it.
-func (s *slots) checkVacant(g ground) (errs []error) {
+// checkVacant verifies the stack, and in debug builds the poison of the slots on it.
+func (s *slots) checkVacant(g backing) (errs []error) {
 	seen := make([]uint64, len(s.live))
 	for at, i := range s.free[:s.n] {
 		switch {
-		case uint(i) >= s.carved:
-			errs = append(errs, fmt.Errorf("pool: free[%d] is slot %d of %d carved", at, i, s.carved))
+		case uint(i) >= s.opened:
+			errs = append(errs, fmt.Errorf("pool: free[%d] is slot %d of %d opened", at, i, s.opened))
 		case s.gens[i]&1 != 0 || s.gens[i] == worn:
 			errs = append(errs, fmt.Errorf("pool: free[%d] is slot %d, which has generation %d", at, i, s.gens[i]))
 		case seen[i>>6]>>(i&63)&1 != 0:
@@ -68,7 +68,7 @@ func (s *slots) checkGenerations() (errs []error, live, retired uint) {
 		lives += (uint64(gen) + 1) / 2
 	}
 	if lives != s.allocs {
-		errs = append(errs, fmt.Errorf("pool: the generations tell of %d lives, %d were begun", lives, s.allocs))
+		errs = append(errs, fmt.Errorf("pool: the generations count %d allocations instead of %d", lives, s.allocs))
 	}
 	for w, word := range s.live {
 		for bit := range uint(64) {
@@ -77,11 +77,11 @@ func (s *slots) checkGenerations() (errs []error, live, retired uint) {
 			switch {
 			case odd != (word>>bit&1 != 0):
 				errs = append(errs, fmt.Errorf("pool: the live bit of slot %d differs from its generation", i))
-			case odd && i >= s.carved:
-				errs = append(errs, fmt.Errorf("pool: slot %d is live, and only %d are carved", i, s.carved))
+			case odd && i >= s.opened:
+				errs = append(errs, fmt.Errorf("pool: slot %d is live, but only %d are opened", i, s.opened))
 			case odd:
 				live++
-			case i < s.carved && s.gens[i] == worn:
+			case i < s.opened && s.gens[i] == worn:
 				retired++
 			}
 		}
@@ -89,11 +89,11 @@ func (s *slots) checkGenerations() (errs []error, live, retired uint) {
 	return errs, live, retired
 }
 
-// checkClosed verifies that closed books hold nothing.
+// checkClosed verifies that closed metadata is empty.
 func (s *slots) checkClosed() error {
-	if s.n|s.carved|s.retired|s.capacity|s.soiled != 0 || len(s.gens)+len(s.free)+len(s.live) != 0 {
-		return fmt.Errorf("pool: closed, with %d vacant, %d carved, %d retired, capacity %d, books for %d",
-			s.n, s.carved, s.retired, s.capacity, len(s.gens))
+	if s.n|s.opened|s.retired|s.capacity|s.soiled != 0 || len(s.gens)+len(s.free)+len(s.live) != 0 {
+		return fmt.Errorf("pool: closed, with %d vacant, %d opened, %d retired, capacity %d, metadata for %d",
+			s.n, s.opened, s.retired, s.capacity, len(s.gens))
 	}
 	return nil
 }

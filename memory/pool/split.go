@@ -11,14 +11,13 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Split is a Pool whose objects have two halves in two regions: Hot is what every frame
-// walks, Cold the rest. One handle names both, and a walk over Hot reads no byte of Cold.
+// A Split is a [Pool] whose objects have two parts in two regions: Hot for the fields that every frame reads, and Cold for the rest.
+// One handle finds both, and an iteration over Hot reads no byte of Cold.
 //
 //	hot    | H | H |   | H |   | - - -
 //	cold   | CCCCC | CCCCC |       | CCCCC |       | - - -      same slot number
 //
-// Otherwise all is as for [Pool]: lifetimes, zeroing, goroutines, and the invariants, which
-// Check verifies for both regions.
+// Lifetimes, zeroing and the goroutine rule are those of Pool.
 type Split[Hot, Cold any] struct {
 	_ [0]*Hot // a Split of other types does not convert to this one
 	_ [0]*Cold
@@ -30,8 +29,8 @@ type Split[Hot, Cold any] struct {
 	owner     invariant.Owner
 }
 
-// NewSplit makes a split pool on src; nil means page.Default(). cfg.Capacity 0 means as many
-// pairs as 64 MiB hold; Cap may be less where the system refuses as much. Errors as [New].
+// NewSplit returns a Split with two reservations of src. If src is nil, it is page.Default(). A Capacity of 0 means as many objects
+// as fit 64 MiB with both parts. If the system refuses the address space, Cap is less. The error is that of [New].
 func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], error) {
 	name, err := nameFor[Hot](cfg)
 	if err != nil {
@@ -52,7 +51,7 @@ func (p *Split[Hot, Cold]) init(src page.Source, capacity int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { // also where the source panics
+	defer func() { // also if the source panics
 		if p.hotBase == nil {
 			err = errors.Join(err, hot.Close())
 		}
@@ -68,16 +67,16 @@ func (p *Split[Hot, Cold]) init(src page.Source, capacity int) (err error) {
 	return nil
 }
 
-// lost is called when the source of a region has ended: see [Pool].
+// lost is called when the source of a region has ended: see Pool.
 func (p *Split[Hot, Cold]) lost() {
 	p.hotBase, p.coldBase = nil, nil
 	p.close()
 }
 
-// stride is the bytes of a pair.
+// stride is the bytes of an object with both parts.
 func (p *Split[Hot, Cold]) stride() uintptr { return stride[Hot]() + stride[Cold]() }
 
-// New begins an object, both halves zeroed. Errors and cost as [Pool.New].
+// New allocates an object with both parts zeroed. Errors and cost are those of [Pool.New].
 func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -95,7 +94,7 @@ func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 	return memory.MakeHandle[Hot](i, gen^p.key), h, c, nil
 }
 
-// Get returns both halves, or ok == false as [Pool.Get]. It inlines, as Hot and Cold do.
+// Get returns both parts, or ok == false as [Pool.Get]. It inlines, as Hot and Cold do.
 func (p *Split[Hot, Cold]) Get(h memory.Handle[Hot]) (hot *Hot, cold *Cold, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
@@ -105,7 +104,7 @@ func (p *Split[Hot, Cold]) Get(h memory.Handle[Hot]) (hot *Hot, cold *Cold, ok b
 		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*cold))), true
 }
 
-// Hot returns the hot half, and reads nothing of the cold one.
+// Hot returns the hot part and does not read the cold one, or ok == false as [Pool.Get].
 func (p *Split[Hot, Cold]) Hot(h memory.Handle[Hot]) (v *Hot, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
@@ -114,7 +113,7 @@ func (p *Split[Hot, Cold]) Hot(h memory.Handle[Hot]) (v *Hot, ok bool) {
 	return (*Hot)(unsafe.Add(p.hotBase, uintptr(i)*unsafe.Sizeof(*v))), true
 }
 
-// Cold returns the cold half.
+// Cold returns the cold part and does not read the hot one, or ok == false as [Pool.Get].
 func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
@@ -123,7 +122,7 @@ func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
 	return (*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*v))), true
 }
 
-// Free ends the object of h and reports true; false when h is stale, and nothing happens.
+// Free frees the object of h and returns true. If h is stale, it does nothing and returns false.
 func (p *Split[Hot, Cold]) Free(h memory.Handle[Hot]) bool {
 	i, gen := h.Index(), h.Generation()^p.key
 	if !p.has(i, gen) {
@@ -142,19 +141,19 @@ func (p *Split[Hot, Cold]) at(i uint32) (*Hot, *Cold) {
 		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*new(Cold))))
 }
 
-// ensure, soil and damage make p the ground of its slots. When the cold region refuses, the
-// hot one gives back what it has just got.
+// ensure, soil and damage make p the backing of its slots. If the cold region refuses, the hot one decommits what it has just
+// committed.
 func (p *Split[Hot, Cold]) ensure(n uint) error {
 	p.soiled = min(p.soiled, uint(p.hot.Committed()/stride[Hot]()))
 	before := p.hot.Committed()
 	if err := p.hot.Ensure(uintptr(n) * stride[Hot]()); err != nil {
 		return err
 	}
-	p.soiled = min(p.soiled, uint(p.cold.Committed()/stride[Cold]())) // now: it may have been trimmed meanwhile
+	p.soiled = min(p.soiled, uint(p.cold.Committed()/stride[Cold]())) // not before: the first Ensure may have trimmed it
 	if err := p.cold.Ensure(uintptr(n) * stride[Cold]()); err != nil {
 		return errors.Join(err, p.hot.Trim(before))
 	}
-	// What the source told of it may have closed p, or trimmed the region that was not growing.
+	// A function that the source has called may have closed p, or trimmed the other region.
 	switch {
 	case p.hotBase == nil:
 		return memory.ErrClosed
@@ -164,7 +163,7 @@ func (p *Split[Hot, Cold]) ensure(n uint) error {
 	return nil
 }
 
-var errTrimmed = fmt.Errorf("pool: trimmed while it grew: %w", memory.ErrOutOfMemory)
+var errTrimmed = fmt.Errorf("pool: trimmed while it was growing: %w", memory.ErrOutOfMemory)
 
 func (p *Split[Hot, Cold]) soil(i, end uint) {
 	h, c := p.at(uint32(i))
@@ -189,16 +188,16 @@ func (p *Split[Hot, Cold]) Grow(n int) error {
 	return p.grow(n, p)
 }
 
-// Name returns the name that reports use.
+// Name returns the name of the pool in reports.
 func (p *Split[Hot, Cold]) Name() string { return p.name }
 
-// Len returns how many objects live.
+// Len returns the number of live objects.
 func (p *Split[Hot, Cold]) Len() int { return int(p.count()) }
 
-// Cap returns how many objects can live at once, retired slots included; 0 once closed.
+// Cap returns the most objects that can be live at once, including retired slots. It is 0 after Close.
 func (p *Split[Hot, Cold]) Cap() int { return int(p.capacity) }
 
-// All yields the hot halves of the live objects in order of address, as [Pool.All].
+// All returns an iterator over the hot parts of the live objects, in the order of their addresses, as [Pool.All].
 func (p *Split[Hot, Cold]) All() iter.Seq2[memory.Handle[Hot], *Hot] {
 	return func(yield func(memory.Handle[Hot], *Hot) bool) {
 		for c := p.Cursor(); c.Next(); {
@@ -209,7 +208,7 @@ func (p *Split[Hot, Cold]) All() iter.Seq2[memory.Handle[Hot], *Hot] {
 	}
 }
 
-// Cursor starts an iteration over the hot halves that calls nothing back: see [Cursor].
+// Cursor returns an iterator over the hot parts without callbacks: see [Cursor].
 func (p *Split[Hot, Cold]) Cursor() Cursor[Hot] {
 	return Cursor[Hot]{slots: &p.slots, base: (*Hot)(p.hotBase), rest: p.first()}
 }
@@ -234,8 +233,8 @@ func (p *Split[Hot, Cold]) Trim() error {
 		return memory.ErrClosed
 	}
 	p.owner.Touch()
-	// The books first: a slot behind the last live one may lose its memory, or keep it
-	// when the source does not take it back, but must not be used without an ensure.
+	// The metadata first: a slot behind the last live one may lose its memory, or keep it if the source
+	// refuses, but must not be used without an ensure.
 	last := p.last()
 	p.trim(last)
 	err := errors.Join(p.hot.Trim(uintptr(last)*stride[Hot]()), p.cold.Trim(uintptr(last)*stride[Cold]()))
@@ -245,14 +244,13 @@ func (p *Split[Hot, Cold]) Trim() error {
 	return nil
 }
 
-// Close is [Pool.Close]. If one region was released and the other could not be, the pool is
-// closed, and Close may be called again.
+// Close is [Pool.Close]. If one region was released and the other could not be, the pool is closed, and Close can be retried.
 func (p *Split[Hot, Cold]) Close() error {
 	if p.hotBase != nil {
 		p.Reset()
-		p.trim(0) // the memory may be gone although the addresses could not be released
+		p.trim(0) // the memory may be decommitted although the addresses could not be released
 	}
-	defer func() { // also where the source panics between the two
+	defer func() { // also if the source panics between the two
 		if p.hot.Base() == nil || p.cold.Base() == nil {
 			p.lost()
 		}
@@ -263,7 +261,7 @@ func (p *Split[Hot, Cold]) Close() error {
 	return nil
 }
 
-// Stats derives the books of both regions together, as [Pool.Stats].
+// Stats returns the statistics of both regions together, as [Pool.Stats].
 func (p *Split[Hot, Cold]) Stats() memory.Stats {
 	s := p.stats(p.stride())
 	s.Reserved = uint64(p.hot.Reserved()) + uint64(p.cold.Reserved())
@@ -271,13 +269,13 @@ func (p *Split[Hot, Cold]) Stats() memory.Stats {
 	return s
 }
 
-// Check verifies the invariants.
+// Check returns the errors in the metadata, or nil.
 func (p *Split[Hot, Cold]) Check() error {
 	mems := errors.Join(p.hot.Check(), p.cold.Check())
 	if p.hotBase == nil {
 		return errors.Join(mems, p.checkClosed())
 	}
-	if err := errors.Join(p.checkGround(&p.hot, stride[Hot]()), p.checkGround(&p.cold, stride[Cold]())); err != nil {
+	if err := errors.Join(p.checkBacking(&p.hot, stride[Hot]()), p.checkBacking(&p.cold, stride[Cold]())); err != nil {
 		return errors.Join(mems, err)
 	}
 	return errors.Join(mems, p.check(p))

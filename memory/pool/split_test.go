@@ -107,7 +107,7 @@ func TestSplit_RefusedMemoryChangesNothing(t *testing.T) {
 			}
 			before.Failures++
 			if p.Stats() != before || !errors.Is(err, memory.ErrOutOfMemory) {
-				t.Errorf("call %d: %v; books %+v, were %+v", call, err, p.Stats(), before)
+				t.Errorf("call %d: %v; statistics %+v, were %+v", call, err, p.Stats(), before)
 			}
 			mustCheck(t, p)
 		}
@@ -206,12 +206,12 @@ func TestSplit_CheckNamesTheRegionsToo(t *testing.T) {
 	if err := p.cold.Trim(0); err != nil {
 		t.Fatal(err)
 	}
-	mustName(t, p, "64 carved slots of 192 bytes exceed the 0 bytes committed")
-	if err := p.ensure(p.carved); err != nil {
+	mustName(t, p, "64 opened slots of 192 bytes exceed the 0 bytes committed")
+	if err := p.ensure(p.opened); err != nil {
 		t.Fatal(err)
 	}
 	p.allocs = 0
-	mustName(t, p, "the generations tell of 1 lives, 0 were begun")
+	mustName(t, p, "the generations count 1 allocations instead of 0")
 	p.allocs = 1
 }
 
