@@ -143,7 +143,7 @@ func TestStale_EveryTargetDetectsIt(t *testing.T) {
 // A type that frees blocks without their sizes counts them, too, so that every target detects stale frees.
 func TestStale_EveryTargetIsGenerational(t *testing.T) {
 	others := []string{
-		"tiers.Manager", "tiers.Tag", "tiers.homecoming", // have Freers of their own
+		"tiers.Manager", "tiers.Tag", "tiers.inboxFreer", // have Freers of their own
 		"guard.Allocator", "guard.Stomp", // keep freed blocks in quarantine
 	}
 	files, err := filepath.Glob("*/*.go")

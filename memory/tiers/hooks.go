@@ -40,7 +40,7 @@ func (m *Manager) OnReset(t Tier, f func()) {
 	case table[t].hooksIn&inLevel&^m.phase != 0:
 		bad = "outside a level; BeginLevel first"
 	case m.hooked[t] && m.hooking:
-		bad = fmt.Sprintf("a hook of the %s tier is running: it may allocate and free, no more", t)
+		bad = fmt.Sprintf("a hook of the %s tier is running: it may only allocate and free", t)
 	case m.hooked[t]:
 		bad = fmt.Sprintf("the hooks of the %s tier have run in this %s", t, m.running)
 	}
