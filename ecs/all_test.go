@@ -33,8 +33,8 @@ func walkable(t *testing.T) (*World, *Map4[position, velocity, armour, brain], *
 func TestAll_MeetsWhatAQueryMeetsInItsOrder(t *testing.T) {
 	w, _, f1 := walkable(t)
 	want := inOrder(f1)
-	if len(want) != 530 || len(w.tables[2].chunks) < 6 {
-		t.Fatalf("%d entities, %d chunks", len(want), len(w.tables[2].chunks))
+	if len(want) != 530 || len(w.store.tables[2].chunks) < 6 {
+		t.Fatalf("%d entities, %d chunks", len(want), len(w.store.tables[2].chunks))
 	}
 	var got []Entity
 	for e, p := range f1.All() {
@@ -65,8 +65,8 @@ func TestAll_MeetsWhatAQueryMeetsInItsOrder(t *testing.T) {
 		}
 		i++
 	}
-	if i != 500 || w.Locked() || len(w.running) != 0 {
-		t.Errorf("%d rows, %d loops", i, len(w.running))
+	if i != 500 || w.Locked() || len(w.guard.running) != 0 {
+		t.Errorf("%d rows, %d loops", i, len(w.guard.running))
 	}
 	for range NewFilter1[health](w).All() {
 		t.Error("an entity that is not there")
@@ -189,8 +189,8 @@ func TestAll_IsLeftInAnyWayAndTheWorldIsOpen(t *testing.T) {
 		}
 		n := len(inOrder(f))
 		e := must[Entity](t)(m.NewEntity(position{}, velocity{}, armour{}, brain{}))
-		if len(w.running) != 0 {
-			t.Errorf("%s: %d loops are under way when the world has changed", name, len(w.running))
+		if len(w.guard.running) != 0 {
+			t.Errorf("%s: %d loops are under way when the world has changed", name, len(w.guard.running))
 		}
 		w.Remove(inOrder(f)[0])
 		for got := range f.All() {
@@ -272,7 +272,7 @@ func TestAll_AChangeStopsEveryLoopUnderWay(t *testing.T) {
 			}
 		}
 	})
-	if text != changedWithin || outer != 1 || inner != 5 || after != 529 || len(w.running) != 0 {
+	if text != changedWithin || outer != 1 || inner != 5 || after != 529 || len(w.guard.running) != 0 {
 		t.Errorf("%q: %d, %d, %d steps", text, outer, inner, after)
 	}
 	// What is none of a change stops nothing.
@@ -384,8 +384,8 @@ func TestAll_BegunWithinTheAllocatorStopsAsTheChangeGoesOn(t *testing.T) {
 		t.Fatal(err, "nothing was asked of the allocator")
 	}
 	defer func() { stop() }()
-	if text := misuse(t, func() { next() }); text != changedWithin || len(w.running) != 0 || w.Check() != nil || f.Check() != nil {
-		t.Errorf("%q, %d loops, %v, %v", text, len(w.running), w.Check(), f.Check())
+	if text := misuse(t, func() { next() }); text != changedWithin || len(w.guard.running) != 0 || w.Check() != nil || f.Check() != nil {
+		t.Errorf("%q, %d loops, %v, %v", text, len(w.guard.running), w.Check(), f.Check())
 	}
 }
 

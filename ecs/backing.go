@@ -20,24 +20,24 @@ func watch(mem memory.Allocator, lost func()) (unwatch func()) {
 // addresses may be somebody else's by now. In a pass other goroutines read the books: it calls
 // no body any more then, and ends with this.
 func (w *World) allocatorClosed() {
-	if w.inParallel {
-		w.closedInRun.Store(true)
+	if w.guard.inParallel {
+		w.guard.closedInRun.Store(true)
 		return
 	}
-	if w.locked < closedMark {
+	if !w.guard.closed() {
 		w.EndQueries()
-		w.locked += closedMark
+		w.guard.locked += closedMark
 	}
-	w.stopAll(nil)
+	w.guard.stopAll(nil)
 	if w.commands != nil {
 		w.commands.clear()
 	}
-	_ = w.ents.close() // what cannot be given back now is for Close to try again
-	for _, t := range w.tables {
+	_ = w.store.index.close() // what cannot be given back now is for Close to try again
+	for _, t := range w.store.tables {
 		t.chunks, t.held, t.spareLink = nil, nil, spareLink{}
-		w.setTail(t, 0, 0)
+		w.store.setTail(t, 0, 0)
 	}
-	w.segments, w.columns = segments{}, nil
-	w.rebuildAddresses()
-	w.pending, w.live, w.bytes, w.spareList = 0, 0, 0, spareList{}
+	w.store.segments, w.store.columns = segments{}, nil
+	w.store.rebuildAddresses()
+	w.store.pending, w.store.live, w.store.bytes, w.store.spareList = 0, 0, 0, spareList{}
 }

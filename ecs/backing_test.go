@@ -101,8 +101,8 @@ func TestWorld_IsClosedOnceWhoeverSaysSo(t *testing.T) {
 	}
 	for range 2 {
 		mem.close()
-		if w.openQueries() != 0 || w.locked != closedMark {
-			t.Errorf("open is %#x, with %d walks", w.locked, w.openQueries())
+		if w.guard.openQueries() != 0 || w.guard.locked != closedMark {
+			t.Errorf("open is %#x, with %d walks", w.guard.locked, w.guard.openQueries())
 		}
 		if err := w.Check(); err != nil {
 			t.Error(err)
@@ -137,7 +137,7 @@ func TestWorld_MemoryMayGoAnywhere(t *testing.T) {
 			return err
 		},
 		"Apply": func(w *World, m *Map2[position, velocity], f *Filter1[position], es []Entity) error {
-			RemoveFrom(w.Commands(), Component[velocity]{w: w, comp: w.comps[m.ids[1]]}, es[8])
+			RemoveFrom(w.Commands(), Component[velocity]{w: w, comp: w.store.comps[m.ids[1]]}, es[8])
 			return w.Commands().Apply()
 		},
 	} {

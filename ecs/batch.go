@@ -27,69 +27,68 @@ func (s *span) next() (loc uint32, n int) {
 
 // reserve makes room for n more rows in t without adding them, or changes nothing. It
 // returns the span that they will take.
-func (w *World) reserve(t *table, n int) (span, error) {
-	s := span{t: t, chunk: t.tail, row: t.tailN, left: n}
+func (s *store) reserve(t *table, n int) (span, error) {
+	all := span{t: t, chunk: t.tail, row: t.tailN, left: n}
 	if t.tailN == t.limit {
-		s.chunk, s.row = t.used(), 0
+		all.chunk, all.row = t.used(), 0
 	}
 	if t.capacity()-t.rows() < n {
-		if err := w.addChunks(t, n); err != nil {
+		if err := s.addChunks(t, n); err != nil {
 			return span{}, err
 		}
 	}
-	return s, nil
+	return all, nil
 }
 
 // commit adds the rows of a span that reserve returned.
-func (w *World) commit(s span) {
-	if s.left == 0 {
+func (s *store) commit(all span) {
+	if all.left == 0 {
 		return
 	}
-	rows := s.t.rows() + s.left
-	i := s.chunk
-	for int(s.t.chunks[i].first)+int(s.t.chunks[i].cap) < rows {
+	t := all.t
+	rows := t.rows() + all.left
+	i := all.chunk
+	for int(t.chunks[i].first)+int(t.chunks[i].cap) < rows {
 		i++
 	}
-	w.setTail(s.t, i, uint32(rows)-s.t.chunks[i].first)
+	s.setTail(t, i, uint32(rows)-t.chunks[i].first)
 }
 
 // spawnBatch creates n entities in t with zeroed components, or changes nothing.
-func (w *World) spawnBatch(t *table, n int) (span, error) {
+func (s *store) spawnBatch(t *table, n int) (span, error) {
 	if n <= 0 {
 		return span{}, nil
 	}
-	if n > int(w.ents.usable-w.ents.live) {
-		return span{}, w.full
+	if n > int(s.index.usable-s.index.live) {
+		return span{}, s.index.full
 	}
-	if worn := w.ents.usable < w.ents.max; worn || int(w.ents.bump)+n > len(w.ents.recs) { // worn: not every slot from bump on is one to take
-		if err := w.reserveSlots(n); err != nil {
+	if worn := s.index.usable < s.index.max; worn || int(s.index.bump)+n > len(s.index.recs) { // worn: not every slot from bump on is one to take
+		if err := s.index.reserveSlots(n); err != nil {
 			return span{}, err
 		}
 	}
-	all, err := w.reserve(t, n)
+	all, err := s.reserve(t, n)
 	if err != nil {
 		return span{}, err
 	}
-	w.commit(all)
-	for s := all; ; {
-		loc, n := s.next()
+	s.commit(all)
+	for run := all; ; {
+		loc, n := run.next()
 		if n == 0 {
 			return all, nil
 		}
-		w.ents.takeRun(w.entitiesFrom(loc, n), loc)
+		s.index.takeRun(s.entitiesFrom(loc, n), loc)
 		for i := range t.columns {
 			k := &t.columns[i]
-			clear(unsafe.Slice((*byte)(w.cell(loc, k.comp.id, uintptr(k.size))), uintptr(n)*uintptr(k.size)))
+			clear(unsafe.Slice((*byte)(s.cell(loc, k.comp.id, uintptr(k.size))), uintptr(n)*uintptr(k.size)))
 		}
-		if w.observed&tracking != 0 {
-			w.stampRows(loc, n, t.mask) // they exist, whatever becomes of who fills them
-		}
+		s.stampRows(loc, n, t.mask) // before fill, which may panic
 	}
 }
 
 // entitiesFrom returns n entities from loc on, which are all in one chunk.
-func (w *World) entitiesFrom(loc uint32, n int) []Entity {
-	return unsafe.Slice(w.entity(loc), n)
+func (d *directory) entitiesFrom(loc uint32, n int) []Entity {
+	return unsafe.Slice(d.entity(loc), n)
 }
 
 // moveAll moves every row of src to the table that k names, which keyAfter made, and returns the
@@ -100,22 +99,22 @@ func (w *World) moveAll(op string, src *table, k key, retargets bool) (span, err
 	if n == 0 {
 		return span{}, nil
 	}
-	e, err := w.transitionTo(src, k, retargets)
+	e, err := w.store.transitionTo(src, k, retargets)
 	if err != nil {
 		return span{}, err
 	}
-	all, err := w.reserve(e.to, n)
+	all, err := w.store.reserve(e.to, n)
 	if err != nil {
 		return span{}, err
 	}
-	if w.observed != 0 {
-		w.notifyLosses(op, src, e.to)
-		if all, err = w.reserve(e.to, n); err != nil { // an observer may have spawned into it
-			w.trimSpares(e.to)
+	if w.observers.observed != 0 {
+		w.observers.notifyLosses(op, src, e.to)
+		if all, err = w.store.reserve(e.to, n); err != nil { // an observer may have spawned into it
+			w.store.trimSpares(e.to)
 			return span{}, err
 		}
 	}
-	w.commit(all)
+	w.store.commit(all)
 	s := all
 	to, room := s.next()
 	for i := range src.used() {
@@ -125,28 +124,28 @@ func (w *World) moveAll(op string, src *table, k key, retargets bool) (span, err
 				to, room = s.next()
 			}
 			k := min(left, room)
-			w.moveRun(e, to, from, k)
+			w.store.moveRun(e, to, from, k)
 			to, room = to+uint32(k), room-k
 			from, left = from+uint32(k), left-k
 		}
 	}
-	w.clearTable(src)
+	w.store.clearTable(src)
 	return all, nil
 }
 
 // moveRun copies n rows between chunks along e and points their records at the copies.
-func (w *World) moveRun(e *transition, to, from uint32, n int) {
-	es := w.entitiesFrom(to, n)
-	copy(es, w.entitiesFrom(from, n))
+func (s *store) moveRun(e *transition, to, from uint32, n int) {
+	es := s.entitiesFrom(to, n)
+	copy(es, s.entitiesFrom(from, n))
 	for i := range es {
-		w.ents.at(es[i].index).loc = to + uint32(i)
+		s.index.at(es[i].index).loc = to + uint32(i)
 	}
 	for i := range e.moves {
 		m := &e.moves[i]
 		size := uintptr(m.size)
-		copyBytes(w.cell(to, m.id, size), w.cell(from, m.id, size), uintptr(n)*size)
+		copyBytes(s.cell(to, m.id, size), s.cell(from, m.id, size), uintptr(n)*size)
 	}
 	if len(e.heap) > 0 {
-		w.moveHeap(e, to, from, n)
+		s.moveHeap(e, to, from, n)
 	}
 }

@@ -69,7 +69,7 @@ func TestChangedSince_EveryLoopMeetsTheSame(t *testing.T) {
 				for e := range everything.All() {
 					p, b := which(i)
 					hit := p && slices.Contains(ids, pos.ID()) || b && slices.Contains(ids, br.ID())
-					if row := int64(w.ents.find(e).loc); hit {
+					if row := int64(w.store.index.find(e).loc); hit {
 						want = append(want, e)
 						if row != wasRow+1 {
 							runs++
@@ -100,7 +100,7 @@ func meet(t *testing.T, f *Filter2[position, brain], ws *Workers, want []Entity,
 	t.Helper()
 	var all, chunks, rows, columns, bodies []Entity
 	right := func(e Entity, p *position, b *brain) {
-		if q, ok := (Component[position]{w: f.w, comp: f.w.comps[f.ids[0]]}).Get(e); !ok || p != q || b.Name != fmt.Sprint(p.X) {
+		if q, ok := (Component[position]{w: f.w, comp: f.w.store.comps[f.ids[0]]}).Get(e); !ok || p != q || b.Name != fmt.Sprint(p.X) {
 			t.Fatalf("%v is yielded with %v and %v", e, *p, *b)
 		}
 	}
@@ -113,7 +113,7 @@ func meet(t *testing.T, f *Filter2[position, brain], ws *Workers, want []Entity,
 		for i, e := range es {
 			right(e, &c.A[i], &c.B[i])
 		}
-		if bs := (Component[brain]{w: f.w, comp: f.w.comps[f.ids[1]]}).Column(es); &bs[0] != &c.B[0] {
+		if bs := (Component[brain]{w: f.w, comp: f.w.store.comps[f.ids[1]]}).Column(es); &bs[0] != &c.B[0] {
 			t.Error("Column of a run")
 		}
 		chunks = append(chunks, es...)
@@ -277,10 +277,10 @@ func TestParallel_TicksAreThoseOfAnyNumberOfWorkers(t *testing.T) {
 				w.Tick()
 			}
 			for e := range all.All() {
-				got.stamps += fmt.Sprint(w.stamps(w.ents.find(e).loc, 1, pos.ID())[0])
+				got.stamps += fmt.Sprint(w.store.stamps(w.store.index.find(e).loc, 1, pos.ID())[0])
 			}
 			for e := range NewFilter1[velocity](w).All() {
-				got.stamps += fmt.Sprint(w.stamps(w.ents.find(e).loc, 1, vel.ID())[0])
+				got.stamps += fmt.Sprint(w.store.stamps(w.store.index.find(e).loc, 1, vel.ID())[0])
 			}
 			if got.hash = w.Hash(0); first.met == "" {
 				first = got

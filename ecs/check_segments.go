@@ -3,7 +3,7 @@ package ecs
 // segments verifies the invariants of segments, and returns the number of runs and of free ones. Where
 // it is not sound the runs cannot be walked.
 func (c *checker) segments(w *World) (runs, free int, sound bool) {
-	s := &w.segments
+	s := &w.store.segments
 	n := len(s.chunks)
 	for i := 0; i < n; i += 1 << (s.chunks[i].run - 1) { // (1)
 		order := int(s.chunks[i].run) - 1

@@ -8,12 +8,12 @@ import (
 
 // directory verifies invariants (1) to (3) of directory, and whether rows can be looked up.
 func (c *checker) directory(w *World) bool {
-	if !c.that(w.width >= minWidth && w.width <= MaxComponents && int(w.width) >= len(w.comps) &&
-		len(w.columns) == len(w.chunks)*int(w.width), "directory: %d columns of width %d for %d chunks", len(w.columns), w.width, len(w.chunks)) { // (3)
+	if !c.that(w.store.width >= minWidth && w.store.width <= MaxComponents && int(w.store.width) >= len(w.store.comps) &&
+		len(w.store.columns) == len(w.store.chunks)*int(w.store.width), "directory: %d columns of width %d for %d chunks", len(w.store.columns), w.store.width, len(w.store.chunks)) { // (3)
 		return false
 	}
-	for i, k := range w.comps {
-		if !c.that(len(k.addresses) == len(w.chunks), "component %d: its lane is of %d chunks, not %d", i, len(k.addresses), len(w.chunks)) {
+	for i, k := range w.store.comps {
+		if !c.that(len(k.addresses) == len(w.store.chunks), "component %d: its lane is of %d chunks, not %d", i, len(k.addresses), len(w.store.chunks)) {
 			return false
 		}
 	}
@@ -23,11 +23,11 @@ func (c *checker) directory(w *World) bool {
 	}
 	waiting := c.pending(w)
 	owned, held, bytes := 0, 0, uint64(0)
-	for _, t := range w.tables {
+	for _, t := range w.store.tables {
 		owned += len(t.chunks)
 	}
-	for i := range w.chunks {
-		k := &w.chunks[i]
+	for i := range w.store.chunks {
+		k := &w.store.chunks[i]
 		if k.table == 0 {
 			c.nowhere(w, uint32(i)) // (4)
 		}
@@ -35,27 +35,27 @@ func (c *checker) directory(w *World) bool {
 			continue
 		}
 		held++
-		if c.that(int64(k.class) < int64(len(w.sizes)), "directory: chunk %d is of class %d of %d", i, k.class, len(w.sizes)) {
-			bytes += uint64(w.sizes[k.class])
+		if c.that(int64(k.class) < int64(len(w.store.sizes)), "directory: chunk %d is of class %d of %d", i, k.class, len(w.store.sizes)) {
+			bytes += uint64(w.store.sizes[k.class])
 		} else {
 			sound = false
 		}
 	}
 	c.that(owned+waiting+free == runs, "directory: %d chunks, of which tables own %d, %d wait and %d are free", runs, owned, waiting, free) // (1)
 	c.spareList(w)
-	c.that(held == w.live && bytes == w.bytes, "directory: %d chunks of %d bytes, the book says %d of %d", held, bytes, w.live, w.bytes) // (2)
+	c.that(held == w.store.live && bytes == w.store.bytes, "directory: %d chunks of %d bytes, the book says %d of %d", held, bytes, w.store.live, w.store.bytes) // (2)
 	return sound
 }
 
 // pending counts the blocks that wait to be freed.
 func (c *checker) pending(w *World) (n int) {
 	met := make(map[uint32]bool)
-	for i := w.directory.pending; i != 0; i = w.chunks[i-1].pos {
-		if uint64(i) > uint64(len(w.chunks)) || met[i] {
+	for i := w.store.directory.pending; i != 0; i = w.store.chunks[i-1].pos {
+		if uint64(i) > uint64(len(w.store.chunks)) || met[i] {
 			c.that(false, "directory: the waiting blocks meet %d, which is out of range or met before", i-1)
 			return n
 		}
-		k := &w.chunks[i-1]
+		k := &w.store.chunks[i-1]
 		c.that(k.base != nil && k.run != 0 && k.table == 0, "directory: chunk %d is one of the waiting blocks: block %v, table %d", i-1, k.base != nil, k.table)
 		met[i] = true
 		n++
@@ -65,19 +65,19 @@ func (c *checker) pending(w *World) (n int) {
 
 // nowhere verifies that a segment which no table has leads to no column.
 func (c *checker) nowhere(w *World, number uint32) {
-	for id, at := range w.row(number) {
-		c.that(at == 0 && (id >= len(w.comps) || w.comps[id].addresses[number] == 0), "directory: segment %d has no table and has component %d", number, id)
+	for id, at := range w.store.row(number) {
+		c.that(at == 0 && (id >= len(w.store.comps) || w.store.comps[id].addresses[number] == 0), "directory: segment %d has no table and has component %d", number, id)
 	}
 }
 
 // tables verifies the invariants of table and edge, and (4) of directory.
 func (c *checker) tables(w *World) {
 	rows, idle := 0, 0
-	for i, t := range w.tables {
+	for i, t := range w.store.tables {
 		if t.idle {
 			idle++
 		}
-		c.that(t.index == i && (w.byKey[t.key()] == t) != t.idle, "table %d: not where its mask %v and targets say", i, t.mask)
+		c.that(t.index == i && (w.store.byKey[t.key()] == t) != t.idle, "table %d: not where its mask %v and targets say", i, t.mask)
 		if !c.layout(w, t) {
 			continue
 		}
@@ -89,18 +89,18 @@ func (c *checker) tables(w *World) {
 		}
 		c.transitions(w, t)
 	}
-	c.that(len(w.byKey) == len(w.tables)-idle, "%d masks and targets name %d tables, of which %d are idle", len(w.byKey), len(w.tables), idle)
+	c.that(len(w.store.byKey) == len(w.store.tables)-idle, "%d masks and targets name %d tables, of which %d are idle", len(w.store.byKey), len(w.store.tables), idle)
 	c.variants(w)
-	c.that(rows == int(w.ents.live), "tables hold %d rows for %d live entities", rows, w.ents.live)
+	c.that(rows == int(w.store.index.live), "tables hold %d rows for %d live entities", rows, w.store.index.live)
 }
 
 // layout verifies invariant (1) of table, and whether its cells can be found.
 func (c *checker) layout(w *World, t *table) bool {
 	before := c.count()
-	if !c.that(t.mask.below(len(w.comps)) && !t.mask.any(&w.companions), "table %d: mask %v for %d component types", t.index, t.mask, len(w.comps)) {
+	if !c.that(t.mask.below(len(w.store.comps)) && !t.mask.any(&w.store.companions), "table %d: mask %v for %d component types", t.index, t.mask, len(w.store.comps)) {
 		return false
 	}
-	want, err := newTable(t.mask, w.comps, &w.directory, t.mask.any(&w.relating))
+	want, err := newTable(t.mask, w.store.comps, &w.store.directory, t.mask.any(&w.store.relating))
 	if err != nil {
 		return c.that(false, "table %d: %v", t.index, err)
 	}
@@ -117,21 +117,21 @@ func (c *checker) rows(w *World, t *table) bool {
 	n := len(t.chunks)
 	c.that(t.tail >= 0 && t.tail <= n && t.used() <= n, "table %d: %d rows in chunk %d of %d", t.index, t.tailN, t.tail, n) // (2)
 	c.that(t.tailN > 0 || t.tail == 0, "table %d: chunk %d at the end is empty", t.index, t.tail)
-	c.that(n-1 <= t.used() || w.notifying > 0, "table %d: %d chunks for %d in use", t.index, n, t.used()) // (3)
+	c.that(n-1 <= t.used() || w.guard.notifying > 0, "table %d: %d chunks for %d in use", t.index, n, t.used()) // (3)
 	if !c.that(len(t.held) == n*len(t.heap), "table %d: %d columns are held for %d chunks", t.index, len(t.held), n) {
 		return false
 	}
 	first := uint32(0)
 	for i := range t.chunks { // (4)
 		k := &t.chunks[i]
-		if !c.that(uint64(k.number) < uint64(len(w.chunks)), "table %d: chunk %d has number %d of %d", t.index, i, k.number, len(w.chunks)) {
+		if !c.that(uint64(k.number) < uint64(len(w.store.chunks)), "table %d: chunk %d has number %d of %d", t.index, i, k.number, len(w.store.chunks)) {
 			continue
 		}
-		d := &w.chunks[k.number]
+		d := &w.store.chunks[k.number]
 		if !c.that(int64(d.table) == int64(t.index)+1 && d.base != nil && int64(d.pos) == int64(i) && int(d.run)-1 == orderOf(k.cap), "table %d: chunk %d is not what the directory says", t.index, i) {
 			continue
 		}
-		if !c.that(w.allows(t, d.class, k.cap) && k.first == first, "table %d: chunk %d has %d rows from %d, not %d from %d", t.index, i, k.cap, k.first, t.caps[d.class], first) {
+		if !c.that(w.store.allows(t, d.class, k.cap) && k.first == first, "table %d: chunk %d has %d rows from %d, not %d from %d", t.index, i, k.cap, k.first, t.caps[d.class], first) {
 			return false
 		}
 		first += k.cap
@@ -144,7 +144,7 @@ func (c *checker) rows(w *World, t *table) bool {
 	if n == 0 {
 		c.that(t.limit == 0 && t.tailN == 0 && t.tailBase == nil && t.tailLoc == 0, "table %d: a tail without a chunk", t.index)
 	} else if k := t.chunks[min(t.tail, n-1)]; true {
-		c.that(t.tail < n && t.tailN <= k.cap && t.limit == k.cap && t.tailBase == w.chunks[k.number].base && t.tailLoc == k.number<<rowBits,
+		c.that(t.tail < n && t.tailN <= k.cap && t.limit == k.cap && t.tailBase == w.store.chunks[k.number].base && t.tailLoc == k.number<<rowBits,
 			"table %d: the tail is not chunk %d with %d rows", t.index, t.tail, t.tailN)
 	}
 	return before == c.count()
@@ -163,22 +163,22 @@ func (d *directory) allows(t *table, block, rows uint32) bool {
 // columns verifies invariant (4) of directory and (7) of table for chunk i of t.
 func (c *checker) columns(w *World, t *table, i int) {
 	k := &t.chunks[i]
-	number, base := k.number, w.chunks[k.number].base
+	number, base := k.number, w.store.chunks[k.number].base
 	n := uintptr(k.cap)
 	end := n * entityBytes
-	want := make([]address, len(w.comps))
+	want := make([]address, len(w.store.comps))
 	for _, col := range t.columns {
 		var off uintptr
 		off, end = col.place(end, n)
 		want[col.comp.id] = address(uintptr(base) + off)
 	}
-	c.that(end <= w.sizes[w.chunks[number].class], "table %d: chunk %d ends at %d", t.index, i, end)
+	c.that(end <= w.store.sizes[w.store.chunks[number].class], "table %d: chunk %d ends at %d", t.index, i, end)
 	for j, col := range t.heap {
 		p := t.held[i*len(t.heap)+j]
 		c.that(p != nil, "table %d: chunk %d has no column %s", t.index, i, col.comp.name)
 		want[col.comp.id] = address(uintptr(p))
 	}
-	for s := range w.length(number) {
+	for s := range w.store.length(number) {
 		first := uintptr(s) << rowBits
 		if first >= n { // (4): behind the last row
 			clear(want)
@@ -186,18 +186,18 @@ func (c *checker) columns(w *World, t *table, i int) {
 		c.segment(w, t, i, number+s, want)
 		for id := range want {
 			if want[id] != 0 {
-				want[id] += address(w.comps[id].size << rowBits)
+				want[id] += address(w.store.comps[id].size << rowBits)
 			}
 		}
-		at := &w.chunks[number+s]
-		c.that(at.table == w.chunks[number].table && int64(at.pos) == int64(i) && (first >= n || at.base == unsafe.Pointer(entityAt(base, uint32(first)))),
+		at := &w.store.chunks[number+s]
+		c.that(at.table == w.store.chunks[number].table && int64(at.pos) == int64(i) && (first >= n || at.base == unsafe.Pointer(entityAt(base, uint32(first)))),
 			"table %d: segment %d of chunk %d is not what the first says", t.index, s, i)
 	}
 }
 
 // segment verifies the addresses of one segment of chunk i of t.
 func (c *checker) segment(w *World, t *table, i int, segment uint32, want []address) {
-	row := w.row(segment)
+	row := w.store.row(segment)
 	for id := range row {
 		at := address(0)
 		if id < len(want) {
@@ -205,7 +205,7 @@ func (c *checker) segment(w *World, t *table, i int, segment uint32, want []addr
 		}
 		c.that(row[id] == at, "table %d: chunk %d has component %d at a wrong address", t.index, i, id)
 	}
-	for id, comp := range w.comps {
+	for id, comp := range w.store.comps {
 		c.that(comp.addresses[segment] == want[id], "component %d: its lane leads to a wrong address in chunk %d", id, t.chunks[i].number)
 	}
 }
@@ -214,8 +214,8 @@ func (c *checker) segment(w *World, t *table, i int, segment uint32, want []addr
 func (c *checker) records(w *World, t *table) {
 	for i := range t.used() {
 		loc := t.chunks[i].number << rowBits
-		for row, e := range w.entitiesFrom(loc, t.rowsIn(i)) {
-			r := w.ents.find(e)
+		for row, e := range w.store.entitiesFrom(loc, t.rowsIn(i)) {
+			r := w.store.index.find(e)
 			if r == nil || e.gen&1 == 0 {
 				c.that(false, "table %d: chunk %d row %d holds %v, which is not alive", t.index, i, row, e)
 				continue
@@ -227,11 +227,11 @@ func (c *checker) records(w *World, t *table) {
 
 // stamps verifies invariant (4) of ticks.
 func (c *checker) stamps(w *World, t *table) {
-	for id := range t.mask.and(w.tracked).ids() {
+	for id := range t.mask.and(w.store.tracked).ids() {
 		for i := range t.used() {
-			for row, s := range w.stamps(t.chunks[i].number<<rowBits, t.rowsIn(i), id) {
-				age := uint64(w.age(s))
-				c.that(age < w.tick && age <= maxAge+w.tick-w.clamped, "table %d: chunk %d row %d was written at %d, which is %d ticks before %d", t.index, i, row, s, age, w.tick)
+			for row, s := range w.store.stamps(t.chunks[i].number<<rowBits, t.rowsIn(i), id) {
+				age := uint64(w.store.age(s))
+				c.that(age < w.store.tick && age <= maxAge+w.store.tick-w.store.clamped, "table %d: chunk %d row %d was written at %d, which is %d ticks before %d", t.index, i, row, s, age, w.store.tick)
 			}
 		}
 	}
@@ -247,7 +247,7 @@ func (c *checker) vacantHeap(w *World, t *table) {
 		for j := range t.heap {
 			k := &t.heap[j]
 			rest := int(t.chunks[i].cap) - n
-			zero := rest == 0 || k.comp.isZero(w.cell(t.chunks[i].number<<rowBits+uint32(n), k.comp.id, k.comp.size), rest)
+			zero := rest == 0 || k.comp.isZero(w.store.cell(t.chunks[i].number<<rowBits+uint32(n), k.comp.id, k.comp.size), rest)
 			c.that(zero, "table %d: chunk %d keeps a %s of an entity that left", t.index, i, k.comp.name)
 		}
 	}
@@ -293,7 +293,7 @@ func (c *checker) transition(w *World, t *table, e *transition) {
 		return
 	}
 	want := transitionBetween(t, e.to)
-	c.that(w.byKey[e.to.key()] == e.to && slices.Equal(e.moves, want.moves) && slices.Equal(e.heap, want.heap),
+	c.that(w.store.byKey[e.to.key()] == e.to && slices.Equal(e.moves, want.moves) && slices.Equal(e.heap, want.heap),
 		"table %d: the way to mask %v moves other cells than both have", t.index, e.to.mask)
 }
 
@@ -301,12 +301,12 @@ func (c *checker) transition(w *World, t *table, e *transition) {
 func (c *checker) variants(w *World) {
 	of := make(map[mask][]*table)
 	ways := make(map[relationTarget][]*table)
-	for i, t := range w.tables {
-		if !t.mask.any(&w.relating) {
+	for i, t := range w.store.tables {
+		if !t.mask.any(&w.store.relating) {
 			c.that(t.variants == nil && !t.idle && t.targets == targets{} && t.gen == 0 && t.since == 0, "table %d: it has targets and no relation", i) // (1)
 			continue
 		}
-		f := w.variants[t.mask]
+		f := w.store.variants[t.mask]
 		if !c.that(f != nil && t.variants == f, "table %d: it is not of the kin of its mask", i) {
 			continue
 		}
@@ -325,23 +325,23 @@ func (c *checker) variants(w *World) {
 		}
 	}
 	for m, tables := range of {
-		f := w.variants[m]
-		ids := slices.Collect(m.and(w.relating).ids())
+		f := w.store.variants[m]
+		ids := slices.Collect(m.and(w.store.relating).ids())
 		c.that(slices.Equal(f.tables, tables) && slices.Equal(f.relations, ids) && len(ids) <= MaxRelations, "kin %v: %d tables, not %d", m, len(f.tables), len(tables)) // (2)
 		for i, t := range f.idle {
 			c.that(t.idle && t.variants == f && !slices.Contains(f.idle[:i], t), "kin %v: idle table %d is not, or is so twice", m, i)
 		}
 	}
-	c.that(len(of) == len(w.variants), "%d kins of %d masks", len(w.variants), len(of))
+	c.that(len(of) == len(w.store.variants), "%d kins of %d masks", len(w.store.variants), len(of))
 	for l, tables := range ways { // (4)
-		list := w.byTarget[l]
-		c.that(list != nil && sameTables(list.tables, tables) && list.swept <= w.epoch, "relation %d to %v: not its %d tables", l.id, l.target, len(tables))
+		list := w.store.byTarget[l]
+		c.that(list != nil && sameTables(list.tables, tables) && list.swept <= w.store.epoch, "relation %d to %v: not its %d tables", l.id, l.target, len(tables))
 		if list != nil && len(list.tables) > 0 {
 			last := list.tables[len(list.tables)-1]
-			c.that(slices.IsSortedFunc(list.tables, bySince) && last.since < w.nextSince, "relation %d to %v: its tables are not in order", l.id, l.target)
+			c.that(slices.IsSortedFunc(list.tables, bySince) && last.since < w.store.nextSince, "relation %d to %v: its tables are not in order", l.id, l.target)
 		}
 	}
-	c.that(len(ways) == len(w.byTarget), "%d links to %d targets", len(w.byTarget), len(ways))
+	c.that(len(ways) == len(w.store.byTarget), "%d links to %d targets", len(w.store.byTarget), len(ways))
 }
 
 // bySince orders tables by when they got their targets.

@@ -13,7 +13,7 @@ import (
 // left out. Cost: proportional to slots, rows and chunks; it allocates.
 func (w *World) Check() error {
 	var c checker
-	c.locks(w)
+	c.guard(w)
 	c.iterators(w)
 	c.observers(w)
 	c.index(w)
@@ -57,27 +57,27 @@ func (c *checker) err() error {
 func (c *checker) count() int { return len(c.found) + c.more }
 
 // locks verifies the invariants of locks.
-func (c *checker) locks(w *World) {
-	n := w.openQueries()
-	c.that(w.fills >= 0 && w.notifying >= 0 && n >= 0, "locks: open is %d with %d fills, %d observers, asking %v, parallel %v", w.locked, w.fills, w.notifying, w.allocating, w.inParallel) // (1)
-	c.that(w.ended <= w.serial && (n < 0 || uint64(n) <= w.serial-w.ended), "locks: %d walks from %d to %d", n, w.ended+1, w.serial)                                                        // (2)
-	c.that(w.inParallel || !w.closedInRun.Load(), "locks: the allocator has ended in a pass that is over")                                                                                  // (3)
-	c.that(w.texts >= 0 && w.texts <= w.fills, "locks: %d of %d fills are texts", w.texts, w.fills)                                                                                         // (4)
+func (c *checker) guard(w *World) {
+	n := w.guard.openQueries()
+	c.that(w.guard.fills >= 0 && w.guard.notifying >= 0 && n >= 0, "locks: open is %d with %d fills, %d observers, asking %v, parallel %v", w.guard.locked, w.guard.fills, w.guard.notifying, w.guard.allocating, w.guard.inParallel) // (1)
+	c.that(w.guard.ended <= w.guard.serial && (n < 0 || uint64(n) <= w.guard.serial-w.guard.ended), "locks: %d walks from %d to %d", n, w.guard.ended+1, w.guard.serial)                                                              // (2)
+	c.that(w.guard.inParallel || !w.guard.closedInRun.Load(), "locks: the allocator has ended in a pass that is over")                                                                                                                // (3)
+	c.that(w.guard.texts >= 0 && w.guard.texts <= w.guard.fills, "locks: %d of %d fills are texts", w.guard.texts, w.guard.fills)                                                                                                     // (4)
 }
 
 // iterators verifies the invariants of tickets.
 func (c *checker) iterators(w *World) {
 	met := make(map[*iterator]bool)
-	for i, t := range w.running {
-		if !c.that(t != nil, "tickets: loop %d of %d has none", i, len(w.running)) {
+	for i, t := range w.guard.running {
+		if !c.that(t != nil, "tickets: loop %d of %d has none", i, len(w.guard.running)) {
 			continue
 		}
 		rows, ends := 0, true
 		if t.cur != nil {
 			rows, ends = t.cur.rows, t.cur.end == uintptr(t.cur.rows)*t.f.stride
 		}
-		c.that(ends, "tickets: loop %d of %d has %d rows that do not end at %d", i, len(w.running), rows, t.cur.end)
-		c.that(!met[t] && rows > 0 && t.busy, "tickets: loop %d of %d has %d rows of a ticket that is busy: %v, which another has: %v", i, len(w.running), rows, t.busy, met[t])
+		c.that(ends, "tickets: loop %d of %d has %d rows that do not end at %d", i, len(w.guard.running), rows, t.cur.end)
+		c.that(!met[t] && rows > 0 && t.busy, "tickets: loop %d of %d has %d rows of a ticket that is busy: %v, which another has: %v", i, len(w.guard.running), rows, t.busy, met[t])
 		met[t] = true
 	}
 }
@@ -95,13 +95,13 @@ func (c *checker) iteratorCache(f *filter) {
 		if t.busy {
 			busy++
 		}
-		c.that(t.busy == slices.Contains(f.w.running, t), "filter: ticket %d of %d is busy: %v, its loop is elsewhere", i, len(all), t.busy)
+		c.that(t.busy == slices.Contains(f.w.guard.running, t), "filter: ticket %d of %d is busy: %v, its loop is elsewhere", i, len(all), t.busy)
 	}
 	for _, t := range f.others {
 		c.that(t == nil || t.layoutVersion == 0, "filter: a ticket but the first has addresses")
 	}
 	c.cachedRuns(f)
-	for _, t := range f.w.running {
+	for _, t := range f.w.guard.running {
 		if t != nil && t.f == f {
 			busy--
 		}
@@ -112,12 +112,12 @@ func (c *checker) iteratorCache(f *filter) {
 // cachedRuns verifies invariant (3) of stock.
 func (c *checker) cachedRuns(f *filter) {
 	t, w := f.main, f.w
-	if t == nil || t.layoutVersion != w.layoutVersion || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != len(w.tables) {
+	if t == nil || t.layoutVersion != w.store.layoutVersion || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != len(w.store.tables) {
 		return
 	}
 	c.that(!f.usesTicks && t.last && slices.Equal(f.matches, []*table{t.onlyTable}), "filter: its next loop goes over one archetype of %d", len(f.matches))
 	for i := range t.cached {
-		if !c.that(i < len(t.runs) && i < len(t.onlyTable.chunks) && uint64(t.onlyTable.chunks[i].number) < uint64(len(w.chunks)), "filter: its next loop goes over a chunk that is not there") {
+		if !c.that(i < len(t.runs) && i < len(t.onlyTable.chunks) && uint64(t.onlyTable.chunks[i].number) < uint64(len(w.store.chunks)), "filter: its next loop goes over a chunk that is not there") {
 			return
 		}
 		c.rowRun(f, i)
@@ -128,13 +128,13 @@ func (c *checker) cachedRuns(f *filter) {
 func (c *checker) rowRun(f *filter, i int) {
 	t, w := f.main, f.w
 	s, k := &t.runs[i], t.onlyTable.chunks[i]
-	right := s.it == t && s.es == address(uintptr(w.chunks[k.number].base))
+	right := s.it == t && s.es == address(uintptr(w.store.chunks[k.number].base))
 	if i == t.cached-1 {
 		right = right && s.following == nil
 	} else {
 		right = right && i+1 < len(t.runs) && s.following == &t.runs[i+1] && s.rows == int(k.cap) && s.end == uintptr(s.rows)*f.stride
 	}
-	columns := w.row(k.number)
+	columns := w.store.row(k.number)
 	for i, id := range f.ids[:f.n] {
 		right = right && s.cols[i] == columns[id]
 	}
@@ -145,22 +145,22 @@ func (c *checker) rowRun(f *filter, i int) {
 func (c *checker) observers(w *World) {
 	for k := range eventKinds {
 		var watched mask
-		for i, o := range w.lists[k] { // (1)
-			c.that(o.w == w && o.kind == k && (k < addEvent || int(o.id) < len(w.comps) && o.size == w.comps[o.id].size) &&
-				!slices.Contains(w.lists[k][:i], o), "observers: number %d of kind %d is of kind %d, component %d, stopped %v", i, k, o.kind, o.id, o.w == nil)
+		for i, o := range w.observers.lists[k] { // (1)
+			c.that(o.w == w && o.kind == k && (k < addEvent || int(o.id) < len(w.store.comps) && o.size == w.store.comps[o.id].size) &&
+				!slices.Contains(w.observers.lists[k][:i], o), "observers: number %d of kind %d is of kind %d, component %d, stopped %v", i, k, o.kind, o.id, o.w == nil)
 			watched = watched.with(o.mask())
 		}
-		c.that(w.watched[k] == watched, "observers: %v is watched in kind %d, the book says %v", watched, k, w.watched[k])                    // (2)
-		c.that(w.observed>>k&1 != 0 == (len(w.lists[k]) > 0), "observers: kind %d has %d, the book says %#x", k, len(w.lists[k]), w.observed) // (3)
+		c.that(w.observers.watched[k] == watched, "observers: %v is watched in kind %d, the book says %v", watched, k, w.observers.watched[k])                                        // (2)
+		c.that(w.observers.observed>>k&1 != 0 == (len(w.observers.lists[k]) > 0), "observers: kind %d has %d, the book says %#x", k, len(w.observers.lists[k]), w.observers.observed) // (3)
 	}
-	c.that(w.observed < tracking<<1, "observers: the book says %#x", w.observed)
+	c.that(w.observers.observed < tracking<<1, "observers: the book says %#x", w.observers.observed)
 }
 
 // ticks verifies invariants (1) to (3) of ticks, without which stamps cannot be found.
 func (c *checker) ticks(w *World) bool {
 	before := c.count()
 	var tracked, hidden mask
-	for i, k := range w.comps[:min(len(w.comps), MaxComponents)] {
+	for i, k := range w.store.comps[:min(len(w.store.comps), MaxComponents)] {
 		if k.ticks != nil {
 			tracked = tracked.with(maskBit(ID(i)))
 		}
@@ -168,9 +168,9 @@ func (c *checker) ticks(w *World) bool {
 			hidden = hidden.with(maskBit(ID(i)))
 		}
 	}
-	c.that(tracked == w.tracked && hidden == w.companions, "ticks: %v are tracked by %v, the book says %v by %v", tracked, hidden, w.tracked, w.companions)
-	c.that((w.observed&tracking != 0) == !tracked.empty(), "ticks: %v are tracked, observed says %#x", tracked, w.observed)
-	c.that(w.tick >= w.clamped && w.tick-w.clamped < clampEvery && Tick(w.tick) != 0, "ticks: tick %d, clamped at %d", w.tick, w.clamped)
+	c.that(tracked == w.store.tracked && hidden == w.store.companions, "ticks: %v are tracked by %v, the book says %v by %v", tracked, hidden, w.store.tracked, w.store.companions)
+	c.that((w.observers.observed&tracking != 0) == !tracked.empty(), "ticks: %v are tracked, observed says %#x", tracked, w.observers.observed)
+	c.that(w.store.tick >= w.store.clamped && w.store.tick-w.store.clamped < clampEvery && Tick(w.store.tick) != 0, "ticks: tick %d, clamped at %d", w.store.tick, w.store.clamped)
 	return before == c.count()
 }
 
@@ -178,18 +178,18 @@ func (c *checker) ticks(w *World) bool {
 // Nothing else can be measured when they are broken.
 func (c *checker) components(w *World) bool {
 	before := c.count()
-	cfg, err := w.cfg.withDefaults()
-	named := w.cfg
+	cfg, err := w.store.cfg.withDefaults()
+	named := w.store.cfg
 	cfg.Pages, named.Pages = nil, nil
 	c.that(err == nil && cfg == named, "%+v is no Config", named)
 	if err == nil {
 		sizes, first := cfg.sizes()
-		c.that(slices.Equal(w.sizes, sizes) && w.first == uint32(first),
-			"directory: chunks of %d bytes from class %d, Config says %d to %d", w.sizes, w.first, cfg.ChunkBytes, cfg.MaxChunkBytes)
+		c.that(slices.Equal(w.store.sizes, sizes) && w.store.first == uint32(first),
+			"directory: chunks of %d bytes from class %d, Config says %d to %d", w.store.sizes, w.store.first, cfg.ChunkBytes, cfg.MaxChunkBytes)
 	}
 	companions := 0
-	for i, k := range w.comps {
-		c.that(k.ticks == nil || k.owner == nil && k.ticks.owner == k && slices.Contains(w.comps, k.ticks), "component %d: %s has the ticks of another", i, k.name)
+	for i, k := range w.store.comps {
+		c.that(k.ticks == nil || k.owner == nil && k.ticks.owner == k && slices.Contains(w.store.comps, k.ticks), "component %d: %s has the ticks of another", i, k.name)
 		if k.owner != nil { // (4)
 			companions++
 			c.that(int(k.id) == i && k.owner.ticks == k && k.typ == nil && len(k.words) == 0 && k.size == tickBytes && !k.pointerful,
@@ -197,13 +197,13 @@ func (c *checker) components(w *World) bool {
 			continue
 		}
 		if k.typ == nil {
-			c.that(int(k.id) == i && w.byName[k.name] == k, "component %d: %s has ID %d", i, k.name, k.id) // (1)
+			c.that(int(k.id) == i && w.store.byName[k.name] == k, "component %d: %s has ID %d", i, k.name, k.id) // (1)
 			c.that(k.align > 0 && k.align <= columnAlign && k.align&(k.align-1) == 0 && k.size%uintptr(k.align) == 0 && k.size <= maxFirstBytes && !k.pointerful,
 				"component %d: %s has %d bytes aligned to %d, pointers %v", i, k.name, k.size, k.align, k.pointerful) // (2)
 			c.that(k.size > maxFirstBytes || slices.Equal(k.words, rawWords(k.size)), "component %d: Hash reads %s at %v", i, k.name, k.words) // (3)
 			continue
 		}
-		c.that(int(k.id) == i && w.byType[k.typ] == k, "component %d: %s has ID %d", i, k.typ, k.id) // (1)
+		c.that(int(k.id) == i && w.store.byType[k.typ] == k, "component %d: %s has ID %d", i, k.typ, k.id) // (1)
 		pointerful := memory.PointerFreeType(k.typ) != nil
 		c.that(k.size == k.typ.Size() && k.pointerful == pointerful, "component %d: %s has %d bytes, pointers %v", i, k.typ, k.size, k.pointerful) // (2)
 		var words []word
@@ -212,15 +212,15 @@ func (c *checker) components(w *World) bool {
 		}
 		c.that(slices.Equal(k.words, words), "component %d: Hash reads %s at %v", i, k.typ, k.words) // (3)
 	}
-	c.that(len(w.comps) == len(w.byType)+len(w.byName)+companions && len(w.comps) <= MaxComponents,
-		"%d component types, %d by type, %d by name, %d ticks", len(w.comps), len(w.byType), len(w.byName), companions)
-	c.that(w.relating.below(len(w.comps)) && !w.relating.any(&w.companions), "relations %v of %d component types", w.relating, len(w.comps))
+	c.that(len(w.store.comps) == len(w.store.byType)+len(w.store.byName)+companions && len(w.store.comps) <= MaxComponents,
+		"%d component types, %d by type, %d by name, %d ticks", len(w.store.comps), len(w.store.byType), len(w.store.byName), companions)
+	c.that(w.store.relating.below(len(w.store.comps)) && !w.store.relating.any(&w.store.companions), "relations %v of %d component types", w.store.relating, len(w.store.comps))
 	return before == c.count()
 }
 
 // index verifies the invariants of entityIndex.
 func (c *checker) index(w *World) {
-	x := &w.ents
+	x := &w.store.index
 	inUse := uint32(len(x.recs))
 	if inUse > 0 {
 		c.that(x.recs[0].gen == retiredGen, "index: slot 0 is not retired") // (1)
@@ -229,7 +229,7 @@ func (c *checker) index(w *World) {
 	if err := x.mem.Check(); err != nil {
 		c.that(false, "index: %w", err)
 	}
-	c.that(x.peak <= x.max && int(x.max) == w.cfg.MaxEntities, "index: peak %d, max %d, Config says %d", x.peak, x.max, w.cfg.MaxEntities)
+	c.that(x.peak <= x.max && int(x.max) == w.store.cfg.MaxEntities, "index: peak %d, max %d, Config says %d", x.peak, x.max, w.store.cfg.MaxEntities)
 	onList := c.freeSlots(x, inUse)
 	live, last := uint32(0), uint32(0)
 	for i := uint32(1); i < inUse; i++ {
@@ -287,12 +287,12 @@ func (c *checker) commands(cmd *Commands) {
 		c.that(cmd.validPlaceholder(op.e) && cmd.validPlaceholder(op.target) && (op.kind != commandCreate || isPlaceholder(op.e) && cmd.resolve(op.e) == Entity{}),
 			"command %d: kind %d, for %v and %v of %d that were asked for", i, op.kind, op.e, op.target, len(cmd.resolved)) // (3)
 		relates := op.kind == commandRelate || op.kind == commandTurn
-		if !c.that(op.kind <= commandCreate && (int(op.id) < len(cmd.w.comps) || op.kind == commandSpawn || op.kind >= commandDestroy) &&
-			(!relates || cmd.w.relating.has(op.id)), "command %d: kind %d of component %d", i, op.kind, op.id) ||
+		if !c.that(op.kind <= commandCreate && (int(op.id) < len(cmd.w.store.comps) || op.kind == commandSpawn || op.kind >= commandDestroy) &&
+			(!relates || cmd.w.store.relating.has(op.id)), "command %d: kind %d of component %d", i, op.kind, op.id) ||
 			op.kind != commandAdd && op.kind != commandRelate { // (1)
 			continue
 		}
-		comp := cmd.w.comps[op.id]
+		comp := cmd.w.store.comps[op.id]
 		room, need := len(cmd.words), int((comp.size+7)/8)
 		if comp.pointerful {
 			room, need = 0, 1

@@ -146,70 +146,70 @@ func (d *directory) entity(loc uint32) *Entity {
 }
 
 // tableAt returns the archetype of the row at loc.
-func (w *World) tableAt(loc uint32) *table { return w.tables[w.chunks[loc>>rowBits].table-1] }
+func (s *store) tableAt(loc uint32) *table { return s.tables[s.chunks[loc>>rowBits].table-1] }
 
 // allocBlock allocates a block for a chunk of t of a class, a smaller one if the allocator has none: what is left of a
 // budget is used up before anything fails. It returns the class of the block.
-func (w *World) allocBlock(t *table, most uint32) (base unsafe.Pointer, class uint32, err error) {
-	for class = w.blockOf(t, most); ; class-- {
-		if !w.hasRun(orderOf(w.rowsAt(t, most, class))) {
+func (s *store) allocBlock(t *table, most uint32) (base unsafe.Pointer, class uint32, err error) {
+	for class = s.blockOf(t, most); ; class-- {
+		if !s.hasRun(orderOf(s.rowsAt(t, most, class))) {
 			if class == t.first {
 				return nil, 0, errSegments
 			}
 			continue
 		}
-		base, err = w.callAlloc(w.sizes[class])
+		base, err = s.callAlloc(s.sizes[class])
 		closed := errors.Is(err, memory.ErrClosed)
 		switch {
-		case w.locked >= closedMark: // closed from within Alloc
+		case s.guard.closed(): // closed from within Alloc
 			err = memory.ErrClosed
 		case closed: // and all blocks with it
-			w.allocatorClosed()
+			s.guard.onClosed()
 		case err == nil && base != nil:
 			return base, class, nil
 		case err == nil, err == memory.ErrOutOfMemory:
 			if class == t.first {
-				return nil, 0, w.noChunk(class)
+				return nil, 0, s.noChunk(class)
 			}
 			continue
 		case class > t.first && (errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)):
 			continue
 		}
-		return nil, 0, fmt.Errorf("ecs: a chunk of %d bytes: %w", w.sizes[class], err)
+		return nil, 0, fmt.Errorf("ecs: a chunk of %d bytes: %w", s.sizes[class], err)
 	}
 }
 
 // callAlloc calls the allocator while the world is locked: a callback of it that changed the
 // world would do so in the middle of a change.
-func (w *World) callAlloc(size uintptr) (unsafe.Pointer, error) {
-	defer w.endAlloc(w.beginAlloc())
-	return w.mem.Alloc(size, chunkAlign)
+func (s *store) callAlloc(size uintptr) (unsafe.Pointer, error) {
+	defer s.guard.endAlloc(s.guard.beginAlloc())
+	return s.mem.Alloc(size, chunkAlign)
 }
 
 // beginAlloc reports whether no loop is under way. In the middle of a change that moves rows none is.
-func (w *World) beginAlloc() (idle bool) {
-	w.locked++
-	w.allocating = true
-	return len(w.running) == 0
+func (g *guard) beginAlloc() (idle bool) {
+	g.locked++
+	g.allocating = true
+	return len(g.running) == 0
 }
 
 // endAlloc stops the loops that a callback of the allocator has begun and not ended: the change goes on, and may
 // move their rows.
-func (w *World) endAlloc(idle bool) {
-	w.locked--
-	w.allocating = false
-	if idle && len(w.running) != 0 {
-		w.stopAll(nil)
+func (g *guard) endAlloc(idle bool) {
+	g.locked--
+	g.allocating = false
+	if idle && len(g.running) != 0 {
+		g.stopAll(nil)
 	}
 }
 
 // attach appends a block of a class to the chunks of t, with so many rows. A run of segments is there for it.
-func (w *World) attach(t *table, base unsafe.Pointer, class, rows uint32) {
-	d := &w.directory
+func (s *store) attach(t *table, base unsafe.Pointer, class, rows uint32) {
+	d := &s.directory
 	order := orderOf(rows)
 	number, ok := d.takeVacant(order)
 	if !ok {
-		d.extend(order, w.comps)
+		d.extend(order, s.comps)
 		number, _ = d.takeVacant(order)
 	}
 	run := d.chunks[number : number+1<<order]
@@ -223,29 +223,29 @@ func (w *World) attach(t *table, base unsafe.Pointer, class, rows uint32) {
 	d.live++
 	d.bytes += uint64(d.sizes[class])
 	t.chunks = append(t.chunks, tableChunk{number: number, first: uint32(t.capacity()), cap: rows})
-	w.setColumns(t, number, base)
+	s.setColumns(t, number, base)
 	d.layoutVersion++
 }
 
 // detach takes the last chunk from t, which holds no row, and lets go of its columns.
-func (w *World) detach(t *table) (number uint32) {
+func (s *store) detach(t *table) (number uint32) {
 	last := len(t.chunks) - 1
 	number = t.chunks[last].number
 	t.chunks = t.chunks[:last]
 	clear(t.held[last*len(t.heap):])
 	t.held = t.held[:last*len(t.heap)]
 	if last == 0 {
-		w.setTail(t, 0, 0)
+		s.setTail(t, 0, 0)
 	}
 	if t.spareLink.number == number {
-		w.unlistSpare(t)
+		s.unlistSpare(t)
 	}
-	for i := number; i < number+w.length(number); i++ {
-		clear(w.row(i))
-		w.setAddresses(t, i)
-		w.chunks[i].table = 0
+	for i := number; i < number+s.length(number); i++ {
+		clear(s.row(i))
+		s.setAddresses(t, i)
+		s.chunks[i].table = 0
 	}
-	w.layoutVersion++
+	s.layoutVersion++
 	return number
 }
 
@@ -262,46 +262,46 @@ func (d *directory) recycle(number uint32) (base unsafe.Pointer, class uint32) {
 
 // freePending frees the blocks that wait. Every operation ends with it, when its books are right:
 // whatever the allocator does, a panic included, the operation is complete.
-func (w *World) freePending() {
-	if w.pending != 0 {
-		w.freeAllPending()
+func (s *store) freePending() {
+	if s.pending != 0 {
+		s.freeAllPending()
 	}
 }
 
 // freeAllPending offers every block that waits to the allocator once.
 //
 //go:noinline
-func (w *World) freeAllPending() {
-	defer w.endAlloc(w.beginAlloc())
-	for w.pending != 0 {
-		number := w.pending - 1
-		w.pending = w.chunks[number].pos
-		base, class := w.recycle(number)
-		if w.mem.Free(base, w.sizes[class]); w.pending == 0 {
-			w.boundSpares() // there are fewer blocks to keep a share of
+func (s *store) freeAllPending() {
+	defer s.guard.endAlloc(s.guard.beginAlloc())
+	for s.pending != 0 {
+		number := s.pending - 1
+		s.pending = s.chunks[number].pos
+		base, class := s.recycle(number)
+		if s.mem.Free(base, s.sizes[class]); s.pending == 0 {
+			s.boundSpares() // there are fewer blocks to keep a share of
 		}
 	}
 }
 
 // setColumns points the columns of a new chunk at its block, and makes the pointerful ones.
-func (w *World) setColumns(t *table, number uint32, base unsafe.Pointer) {
-	rows := t.chunks[w.chunks[number].pos].cap
+func (d *directory) setColumns(t *table, number uint32, base unsafe.Pointer) {
+	rows := t.chunks[d.chunks[number].pos].cap
 	n := uintptr(rows)
 	end := n * entityBytes
 	for i := range t.columns {
 		k := &t.columns[i]
 		var off uintptr
 		off, end = k.place(end, n)
-		w.setColumn(number, rows, k, address(uintptr(base)+off))
+		d.setColumn(number, rows, k, address(uintptr(base)+off))
 	}
 	for i := range t.heap {
 		k := &t.heap[i]
 		p := k.comp.makeColumn(int(n))
 		t.held = append(t.held, p)
-		w.setColumn(number, rows, k, address(uintptr(p)))
+		d.setColumn(number, rows, k, address(uintptr(p)))
 	}
-	for i := number; i < number+w.length(number); i++ {
-		w.setAddresses(t, i)
+	for i := number; i < number+d.length(number); i++ {
+		d.setAddresses(t, i)
 	}
 }
 
@@ -318,11 +318,11 @@ func (d *directory) setColumn(number, rows uint32, k *column, at address) {
 func (s *segments) length(first uint32) uint32 { return 1 << (s.chunks[first].run - 1) }
 
 // setAddresses has the lanes say what the columns of a segment of t are.
-func (w *World) setAddresses(t *table, segment uint32) {
-	if w.draft {
+func (d *directory) setAddresses(t *table, segment uint32) {
+	if d.draft {
 		return
 	}
-	columns := w.row(segment)
+	columns := d.row(segment)
 	for i := range t.columns {
 		c := t.columns[i].comp
 		c.addresses[segment] = columns[c.id]
@@ -334,12 +334,12 @@ func (w *World) setAddresses(t *table, segment uint32) {
 }
 
 // rebuildAddresses makes the lanes of all components anew, as the chunks are others now.
-func (w *World) rebuildAddresses() {
-	w.layoutVersion++
-	for id, c := range w.comps {
-		c.addresses = make([]address, len(w.chunks))
+func (s *store) rebuildAddresses() {
+	s.layoutVersion++
+	for id, c := range s.comps {
+		c.addresses = make([]address, len(s.chunks))
 		for number := range c.addresses {
-			c.addresses[number] = w.columns[uint(number)*w.width+uint(id)]
+			c.addresses[number] = s.columns[uint(number)*s.width+uint(id)]
 		}
 	}
 }

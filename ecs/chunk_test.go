@@ -58,7 +58,7 @@ func TestChunks_GrowFromTheFirstToTheLargest(t *testing.T) {
 			must[Entity](t)(m.NewEntity([1000]byte{}))
 		}
 		for i, size := range mem.asked {
-			small := int(w.first) // one of each size below ChunkBytes
+			small := int(w.store.first) // one of each size below ChunkBytes
 			at := min(i, small)
 			if i > small {
 				at += (i - small) / perClass
@@ -137,8 +137,8 @@ func TestChunks_HaveNoMoreRowsThanALocationNames(t *testing.T) {
 		if err := c.make(1 << 18); err != nil {
 			t.Fatal(err)
 		}
-		table := w.tables[len(w.tables)-1]
-		if got := w.sizes[table.last]; got != c.last || table.caps[table.last] != c.rows || slices.Max(mem.asked) != c.last || slices.Max(table.caps[:]) > maxRows {
+		table := w.store.tables[len(w.store.tables)-1]
+		if got := w.store.sizes[table.last]; got != c.last || table.caps[table.last] != c.rows || slices.Max(mem.asked) != c.last || slices.Max(table.caps[:]) > maxRows {
 			t.Errorf("rows of %d bytes: chunks of %d, %d rows; asked for %d", table.rowBytes, got, table.caps[table.last], mem.asked)
 		}
 		if a := w.Archetype(table.index); a.Entities != 1<<18 {
@@ -192,7 +192,7 @@ func TestChunks_ASpareOfAnySizeServesAnyTable(t *testing.T) {
 	for range n {
 		must[Entity](t)(large.NewEntity(position{}))
 	}
-	w.Remove(*w.entity(large.table.tailLoc)) // the chunk of 4 KiB is spare
+	w.Remove(*w.store.entity(large.table.tailLoc)) // the chunk of 4 KiB is spare
 	mem.limit = 1
 	if err := small.NewBatch(int(must[*table](t)(small.target()).caps[1]), nil); err != nil {
 		t.Error(err)
@@ -310,13 +310,13 @@ func TestGrow_CopiesNoBooks(t *testing.T) {
 	must[Entity](t)(m.NewEntity(position{}, velocity{})) // with -race the index is in the Go heap, reserved at once
 	var before, after runtime.MemStats
 	for w.Len() < 300_000 {
-		if table.tailN < table.limit && w.ents.ready() {
+		if table.tailN < table.limit && w.store.index.ready() {
 			must[Entity](t)(m.NewEntity(position{}, velocity{}))
 			continue
 		}
 		size := uint64(0)
 		if table.tailN == table.limit {
-			size = uint64(w.sizes[w.dueClass(table, len(table.chunks))]) + chunkAlign // testMemory's own
+			size = uint64(w.store.sizes[w.store.dueClass(table, len(table.chunks))]) + chunkAlign // testMemory's own
 		}
 		runtime.ReadMemStats(&before)
 		must[Entity](t)(m.NewEntity(position{}, velocity{}))

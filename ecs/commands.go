@@ -80,7 +80,7 @@ func (q *typedQueue[T]) clear() {
 
 // Commands returns the world's command buffer, the same one every time.
 func (w *World) Commands() *Commands {
-	w.notInParallel("Commands")
+	w.guard.notInParallel("Commands")
 	if w.commands == nil {
 		w.commands = &Commands{w: w}
 	}
@@ -109,16 +109,16 @@ func (cmd *Commands) Spawn() (Entity, error) {
 		return cmd.spawnLater(), nil
 	}
 	w := cmd.w
-	if w.locked >= closedMark || w.allocating || w.inParallel || w.texts > 0 {
-		w.refuse("Spawn")
+	if w.guard.closed() || w.guard.allocating || w.guard.inParallel || w.guard.texts > 0 {
+		w.guard.refuse("Spawn")
 	}
-	e, loc, err := w.spawn(w.tables[0])
+	e, loc, err := w.store.spawn(w.store.tables[0])
 	if err != nil {
 		return Entity{}, err
 	}
 	cmd.ops = append(cmd.ops, command{e: e, kind: commandSpawn})
-	if w.observed != 0 {
-		w.notifyCreated(loc, 1, mask{})
+	if w.observers.observed != 0 {
+		w.observers.notifyCreated(loc, 1, mask{})
 	}
 	return e, nil
 }
@@ -132,8 +132,8 @@ func (cmd *Commands) Destroy(e Entity) {
 // AddTo gives e the component with value v at the next Apply, or writes v where e has it.
 func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	checkComponent(cmd, c, "AddTo")
-	if cmd.w.relating.has(c.ID()) {
-		cmd.w.refuseNoTarget("AddTo", c.ID())
+	if cmd.w.store.relating.has(c.ID()) {
+		cmd.w.store.refuseNoTarget("AddTo", c.ID())
 	}
 	add(cmd, c, command{e: cmd.toPlaceholder(e), kind: commandAdd, id: c.ID()}, v)
 }
@@ -205,7 +205,7 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 // a [*memory.Misuse] because an entity would get a fifth relation: that command stays the first.
 func (cmd *Commands) Apply() error {
 	cmd.mustApply("Apply")
-	cmd.w.mutable("Apply")
+	cmd.w.guard.mutable("Apply")
 	cmd.skipped = 0
 	done := 0
 	defer func() {
@@ -218,8 +218,8 @@ func (cmd *Commands) Apply() error {
 		if err := cmd.applyGroup(cmd.ops[done:], &done); err != nil {
 			return err
 		}
-		cmd.w.freePending()
-		cmd.w.mutable("Apply") // an observer may have left a query open
+		cmd.w.store.freePending()
+		cmd.w.guard.mutable("Apply") // an observer may have left a query open
 	}
 	return nil
 }
@@ -246,14 +246,14 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	for n < len(ops) && ops[n].e == ops[0].e && ops[n].kind < commandDestroy {
 		n++
 	}
-	r := w.ents.find(e)
+	r := w.store.index.find(e)
 	if r == nil {
 		cmd.skipped += n
 		*done += n
 		return nil
 	}
 	loc := r.loc
-	t := w.tableAt(loc)
+	t := w.store.tableAt(loc)
 	m, given := t.mask, mask{}
 	stale := 0
 	cmd.targets.n = 0
@@ -279,18 +279,18 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 			cmd.targets.set("Apply", op.id, target)
 		}
 	}
-	k, retargets := w.keyAfter("Apply", t, m, &cmd.targets)
+	k, retargets := w.store.keyAfter("Apply", t, m, &cmd.targets)
 	if retargets || m != t.mask {
-		tr, err := w.transitionTo(t, k, retargets)
+		tr, err := w.store.transitionTo(t, k, retargets)
 		if err != nil {
 			return err
 		}
-		if w.observed != 0 {
-			if err = w.notifyLoss("Apply", loc, tr.to); err != nil {
+		if w.observers.observed != 0 {
+			if err = w.observers.notifyLoss("Apply", loc, tr.to); err != nil {
 				return err
 			}
 		}
-		if loc, err = w.relocate(e.index, r, tr); err != nil {
+		if loc, err = w.store.relocate(e.index, r, tr); err != nil {
 			return err
 		}
 	}
@@ -299,8 +299,8 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	}
 	cmd.skipped += stale
 	*done += n
-	if w.observed != 0 {
-		w.notifyAdded(e, given.and(m), t.mask)
+	if w.observers.observed != 0 {
+		w.observers.notifyAdded(e, given.and(m), t.mask)
 	}
 	return nil
 }
@@ -308,12 +308,12 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 // write stores the value of an addition that was not taken back in its group.
 func (cmd *Commands) write(op *command, loc uint32) {
 	w := cmd.w
-	if op.kind != commandAdd && op.kind != commandRelate || w.column(loc>>rowBits, op.id) == nil ||
+	if op.kind != commandAdd && op.kind != commandRelate || w.store.column(loc>>rowBits, op.id) == nil ||
 		op.kind == commandRelate && !w.Alive(cmd.resolve(op.target)) {
 		return
 	}
-	comp := w.comps[op.id]
-	p := w.cell(loc, op.id, comp.size)
+	comp := w.store.comps[op.id]
+	p := w.store.cell(loc, op.id, comp.size)
 	switch {
 	case comp.pointerful:
 		cmd.queues[op.id].store(p, op.at)
@@ -326,7 +326,7 @@ func (cmd *Commands) write(op *command, loc uint32) {
 // of that give waits. It is a structural change.
 func (cmd *Commands) Discard() {
 	cmd.mustApply("Discard")
-	cmd.w.mutable("Discard")
+	cmd.w.guard.mutable("Discard")
 	n := len(cmd.ops)
 	for i := range n {
 		if op := &cmd.ops[i]; op.kind == commandSpawn {
@@ -336,7 +336,7 @@ func (cmd *Commands) Discard() {
 	if cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[n:])]; len(cmd.ops) == 0 { // observers may have given more meanwhile
 		cmd.clear()
 	}
-	cmd.w.freePending()
+	cmd.w.store.freePending()
 }
 
 // clear empties the buffers and keeps them.

@@ -44,6 +44,16 @@ type component struct {
 	clearCells func(p unsafe.Pointer, n int)
 }
 
+// A registry has the component types of a world.
+type registry struct {
+	comps      []*component // by ID
+	byType     map[reflect.Type]*component
+	byName     map[string]*component // of RegisterSize
+	relating   mask                  // the relations
+	tracked    mask                  // the components with a companion
+	companions mask
+}
+
 // A Component reaches one component type of one world. Make it once with [Register] and
 // copy it freely; it is two words.
 type Component[T any] struct {
@@ -63,7 +73,7 @@ type Component[T any] struct {
 // does not fit a chunk of Config.ChunkBytes. Types with pointers have the same bound.
 func Register[T any](w *World) (Component[T], error) {
 	typ := reflect.TypeFor[T]()
-	if c := w.byType[typ]; c != nil {
+	if c := w.store.byType[typ]; c != nil {
 		return Component[T]{w: w, comp: c}, nil
 	}
 	c := &component{size: typ.Size(), typ: typ, name: typ.String()}
@@ -75,24 +85,24 @@ func Register[T any](w *World) (Component[T], error) {
 	} else {
 		c.words = hashWords(typ)
 	}
-	w.byType[typ] = c
+	w.store.byType[typ] = c
 	return Component[T]{w: w, comp: c}, nil
 }
 
 // addType numbers a new component, or changes nothing.
 func (w *World) addType(c *component) error {
-	w.notInParallel("Register")
-	if len(w.comps) == MaxComponents {
+	w.guard.notInParallel("Register")
+	if len(w.store.comps) == MaxComponents {
 		return fmt.Errorf("%w: cannot add %s", ErrTooManyComponents, c.name)
 	}
-	if c.size > w.sizes[w.first]-columnAlign-entityBytes {
+	if c.size > w.store.sizes[w.store.first]-columnAlign-entityBytes {
 		return fmt.Errorf("ecs: component %s of %d bytes does not fit a chunk of %d; raise Config.ChunkBytes: %w",
-			c.name, c.size, w.sizes[w.first], memory.ErrTooLarge)
+			c.name, c.size, w.store.sizes[w.store.first], memory.ErrTooLarge)
 	}
-	c.id = ID(len(w.comps))
-	c.addresses = make([]address, len(w.chunks))
-	w.comps = append(w.comps, c)
-	w.widen(len(w.comps))
+	c.id = ID(len(w.store.comps))
+	c.addresses = make([]address, len(w.store.chunks))
+	w.store.comps = append(w.store.comps, c)
+	w.store.widen(len(w.store.comps))
 	return nil
 }
 
@@ -133,7 +143,7 @@ func (c Component[T]) ID() ID { return c.comp.id }
 // until e gains or loses a component or any entity of its archetype leaves; growing the
 // world never moves it.
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
-	if n, x := uint(e.index), &c.w.ents; n < uint(len(x.recs)) {
+	if n, x := uint(e.index), &c.w.store.index; n < uint(len(x.recs)) {
 		if r := x.recs[n].word(); uint32(r>>genShift) == e.gen {
 			if p := c.comp.columnAt(r); p != nil {
 				return (*T)(unsafe.Add(p, r>>locShift&rowMask*uint64(unsafe.Sizeof(*v)))), true
@@ -151,19 +161,19 @@ func (c Component[T]) Column(es []Entity) []T {
 		return nil
 	}
 	w := c.w
-	r := w.ents.find(es[0])
-	if r == nil || w.entity(r.loc) != &es[0] || w.rowsFrom(r.loc) < len(es) {
+	r := w.store.index.find(es[0])
+	if r == nil || w.store.entity(r.loc) != &es[0] || w.store.rowsFrom(r.loc) < len(es) {
 		panic(&memory.Misuse{Package: "ecs", Op: "Column", Reason: "the entities are no part of a chunk; take them from Chunks or Columns"})
 	}
-	if w.column(r.loc>>rowBits, c.ID()) == nil {
+	if w.store.column(r.loc>>rowBits, c.ID()) == nil {
 		return nil
 	}
-	return cellsOf[T](w, r.loc, c.ID(), len(es))
+	return cellsOf[T](&w.store, r.loc, c.ID(), len(es))
 }
 
 // rowsFrom returns the number of rows from loc to the end of its chunk.
-func (w *World) rowsFrom(loc uint32) int {
-	t, pos := w.tableAt(loc), int(w.chunks[loc>>rowBits].pos)
+func (s *store) rowsFrom(loc uint32) int {
+	t, pos := s.tableAt(loc), int(s.chunks[loc>>rowBits].pos)
 	return t.rowsIn(pos) - int(loc-t.chunks[pos].number<<rowBits)
 }
 
@@ -179,15 +189,15 @@ func (c Component[T]) Set(e Entity, v T) bool {
 	if !ok {
 		return false
 	}
-	if c.w.observed == 0 {
+	if c.w.observers.observed == 0 {
 		*p = v
 		return true
 	}
-	if c.w.watched[setEvent].has(c.ID()) {
-		c.w.notInParallel("Set")
+	if c.w.observers.watched[setEvent].has(c.ID()) {
+		c.w.guard.notInParallel("Set")
 	}
 	*p = v
-	c.w.notifyOne(e, c.ID(), true)
+	c.w.observers.notifyOne(e, c.ID(), true)
 	return true
 }
 
@@ -195,17 +205,17 @@ func (c Component[T]) Set(e Entity, v T) bool {
 // [ErrStale], or wraps [memory.ErrOutOfMemory] or, where a row of all components of e fits no chunk,
 // [memory.ErrTooLarge]; nothing has changed then.
 func (c Component[T]) Add(e Entity, v T) error {
-	c.w.mutable("Add")
-	had := c.w.observed != 0 && c.Has(e)
-	p, err := c.w.addComponent(e, c.ID(), unsafe.Sizeof(v))
+	c.w.guard.mutable("Add")
+	had := c.w.observers.observed != 0 && c.Has(e)
+	p, err := c.w.store.addComponent(e, c.ID(), unsafe.Sizeof(v))
 	if err != nil {
 		return err
 	}
 	*(*T)(p) = v
-	if c.w.observed != 0 {
-		c.w.notifyOne(e, c.ID(), had)
+	if c.w.observers.observed != 0 {
+		c.w.observers.notifyOne(e, c.ID(), had)
 	}
-	c.w.freePending()
+	c.w.store.freePending()
 	return nil
 }
 
@@ -214,16 +224,16 @@ func (c Component[T]) Add(e Entity, v T) error {
 // refuses; e keeps the component then.
 func (c Component[T]) Remove(e Entity) (bool, error) {
 	w := c.w
-	w.mutable("Remove")
-	r := w.ents.find(e)
+	w.guard.mutable("Remove")
+	r := w.store.index.find(e)
 	if r == nil {
 		return false, nil
 	}
-	t := w.tableAt(r.loc)
+	t := w.store.tableAt(r.loc)
 	if !t.mask.has(c.ID()) {
 		return false, nil
 	}
-	tr, err := w.transitionBy("Remove", t, c.ID())
+	tr, err := w.store.transitionBy("Remove", t, c.ID())
 	if err != nil {
 		return false, err
 	}
@@ -235,35 +245,35 @@ func (c Component[T]) Remove(e Entity) (bool, error) {
 
 // addComponent returns the cell of component id of e, moving e where it has none. The caller
 // writes the cell, and settles.
-func (w *World) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, error) {
-	r := w.ents.find(e)
+func (s *store) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, error) {
+	r := s.index.find(e)
 	if r == nil {
 		return nil, ErrStale
 	}
 	loc := r.loc
-	t := w.tableAt(loc)
+	t := s.tableAt(loc)
 	if !t.mask.has(id) {
-		tr, err := w.transitionBy("Add", t, id)
+		tr, err := s.transitionBy("Add", t, id)
 		if err != nil {
 			return nil, err
 		}
-		if loc, err = w.relocate(e.index, r, tr); err != nil {
+		if loc, err = s.relocate(e.index, r, tr); err != nil {
 			return nil, err
 		}
 	}
-	return w.cell(loc, id, size), nil
+	return s.cell(loc, id, size), nil
 }
 
 // removeComponents moves the entity of r along way, on which it loses components, and settles.
 func (w *World) removeComponents(op string, e Entity, r *record, tr *transition) error {
-	if w.observed != 0 {
-		if err := w.notifyLoss(op, r.loc, tr.to); err != nil {
+	if w.observers.observed != 0 {
+		if err := w.observers.notifyLoss(op, r.loc, tr.to); err != nil {
 			return err
 		}
 	}
-	if _, err := w.relocate(e.index, r, tr); err != nil {
+	if _, err := w.store.relocate(e.index, r, tr); err != nil {
 		return err
 	}
-	w.freePending()
+	w.store.freePending()
 	return nil
 }

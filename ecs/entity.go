@@ -97,10 +97,17 @@ type entityIndex struct {
 	lastLife uint32 // live slots that will be retired when they are removed
 	max      uint32
 	mem      page.Prefix // where recs lies; closed before the first entity
+	pages    page.Source
+	guard    *guard
+	full     error // made once, so that running full every frame allocates nothing
 }
 
-func newEntityIndex(n int) entityIndex {
-	return entityIndex{bump: 1, usable: uint32(n), max: uint32(n)}
+func newEntityIndex(cfg Config) entityIndex {
+	n := uint32(cfg.MaxEntities)
+	return entityIndex{
+		bump: 1, usable: n, max: n, pages: cfg.Pages,
+		full: fmt.Errorf("ecs: all %d entities of Config.MaxEntities are taken: %w", n, ErrLimit),
+	}
 }
 
 // at returns the record of a slot that is in use.
@@ -175,8 +182,7 @@ func (x *entityIndex) ready() bool {
 // stays for the next entity.
 //
 //go:noinline
-func (w *World) reserveSlots(n int) error {
-	x := &w.ents
+func (x *entityIndex) reserveSlots(n int) error {
 	for i := x.free; i != 0 && n > 0; i = x.at(i).loc {
 		n--
 	}
@@ -185,7 +191,7 @@ func (w *World) reserveSlots(n int) error {
 			if n <= 0 {
 				return nil
 			}
-			if err := w.extendRecords(); err != nil {
+			if err := x.extendRecords(); err != nil {
 				return err
 			}
 		}
@@ -200,11 +206,10 @@ func (w *World) reserveSlots(n int) error {
 
 // extendRecords puts the next run of records in use. Where it is one from before a reset, whatever was
 // alive there is vacated now: that keeps Reset independent of the number of entities.
-func (w *World) extendRecords() error {
-	x := &w.ents
+func (x *entityIndex) extendRecords() error {
 	n := len(x.recs)
 	if n+runRecords > cap(x.recs) {
-		if err := w.commitRecords(n + runRecords); err != nil {
+		if err := x.commitRecords(n + runRecords); err != nil {
 			return err
 		}
 	}
@@ -220,20 +225,19 @@ func (w *World) extendRecords() error {
 }
 
 // commitRecords makes room for n records, while the world is locked as in request.
-func (w *World) commitRecords(n int) error {
-	x := &w.ents
-	defer w.endAlloc(w.beginAlloc())
+func (x *entityIndex) commitRecords(n int) error {
+	defer x.guard.endAlloc(x.guard.beginAlloc())
 	err := error(nil)
 	if x.mem.Base() == nil {
 		runs := uintptr(x.max)/runRecords + 1
-		if x.mem, err = page.NewPrefix(w.cfg.Pages, runs*runRecords*recordBytes, runRecords*recordBytes, 0); err == nil {
-			x.mem.Watch(w.allocatorClosed)
+		if x.mem, err = page.NewPrefix(x.pages, runs*runRecords*recordBytes, runRecords*recordBytes, 0); err == nil {
+			x.mem.Watch(x.guard.onClosed)
 		}
 	}
 	if err == nil {
 		err = x.mem.Ensure(uintptr(n) * recordBytes)
 	}
-	if w.locked >= closedMark { // closed from within
+	if x.guard.closed() { // closed from within
 		err = memory.ErrClosed
 	}
 	if err != nil {

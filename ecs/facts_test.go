@@ -57,7 +57,9 @@ func runScenario(t *testing.T, w *World, step stepper) {
 }
 
 // component lends the mapper's type to AddTo.
-func (m *Map1[A]) component() Component[A] { return Component[A]{w: m.w, comp: m.w.comps[m.ids[0]]} }
+func (m *Map1[A]) component() Component[A] {
+	return Component[A]{w: m.w, comp: m.w.store.comps[m.ids[0]]}
+}
 
 func TestAddAll_ReportsWhatWasDone(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
@@ -255,7 +257,7 @@ func TestHashWords_CoverFieldsWithoutPaddingAndBlanks(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	c := mustRegisterTest[mixed](t, w)
 	want := []word{{0, 1, plainWord}, {4, 8, floatPairWord}, {12, 4, floatWord}, {16, 8, floatWord}, {24, 8, floatWord}, {32, 1, plainWord}, {34, 2, plainWord}}
-	got := w.comps[c.ID()].words
+	got := w.store.comps[c.ID()].words
 	if len(got) != len(want) {
 		t.Fatalf("%v", got)
 	}
@@ -296,7 +298,7 @@ func TestTable_KeepsOneSpareChunk(t *testing.T) {
 	w, mem := newTestWorld(t, Config{})
 	m := NewMap1[position](w)
 	caps := must[*table](t)(m.target()).caps
-	for range caps[0] + caps[1] + 3*caps[w.first] {
+	for range caps[0] + caps[1] + 3*caps[w.store.first] {
 		must[Entity](t)(m.NewEntity(position{}))
 	}
 	first := mem.allocs
@@ -492,12 +494,12 @@ func TestTable_BoundsColumnsInTheGoHeap(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 64 << 10})
 	mustRegisterTest[huge](t, w)
 	tab := must[*table](t)(NewMap1[huge](w).target())
-	for i, size := range w.sizes {
-		if rows := w.rowsAt(tab, uint32(i), tab.last); uintptr(rows)*unsafe.Sizeof(huge{}) > max(size, unsafe.Sizeof(huge{})) {
+	for i, size := range w.store.sizes {
+		if rows := w.store.rowsAt(tab, uint32(i), tab.last); uintptr(rows)*unsafe.Sizeof(huge{}) > max(size, unsafe.Sizeof(huge{})) {
 			t.Errorf("a chunk of class %d has %d rows", i, rows)
 		}
 	}
-	if got := tab.caps[w.first]; got != 64<<10/8 || tab.step != got {
+	if got := tab.caps[w.store.first]; got != 64<<10/8 || tab.step != got {
 		t.Errorf("a block of ChunkBytes has %d rows, of which Hash reads %d at once: a bound moves neither", got, tab.step)
 	}
 }

@@ -39,8 +39,8 @@ func everyPanic(t *testing.T, cfg Config, inFree bool, life func(w *World, step 
 				if done = r == nil; !done {
 					panics++
 				}
-				if r != nil && r != "hook" || w.locked != 0 && w.locked != closedMark || w.Check() != nil {
-					t.Fatalf("%s: %v, %d locks, %v", name, r, w.locked, w.Check())
+				if r != nil && r != "hook" || w.guard.locked != 0 && w.guard.locked != closedMark || w.Check() != nil {
+					t.Fatalf("%s: %v, %d locks, %v", name, r, w.guard.locked, w.Check())
 				}
 			}
 			if err != nil {
@@ -71,7 +71,7 @@ func everyRefusal(t *testing.T, cfg Config, persist bool, life func(w *World, st
 			}
 			failures++
 			if !errors.Is(err, memory.ErrOutOfMemory) || w.Hash(0) != hash || w.Len() != n || w.Check() != nil ||
-				w.Stats().Chunks > chunks || w.Stats().Chunks < chunks && w.variants == nil { // a sweep may give some back
+				w.Stats().Chunks > chunks || w.Stats().Chunks < chunks && w.store.variants == nil { // a sweep may give some back
 				t.Fatalf("%s changed the world and failed: %v, %v", name, err, w.Check())
 			}
 			mem.heal()

@@ -65,12 +65,12 @@ func TestTable_PointerfulChunksAreBounded(t *testing.T) {
 			}
 		}
 		for i, k := range m.table.chunks {
-			class := w.chunks[k.number].class
+			class := w.store.chunks[k.number].class
 			if bytes := uintptr(k.cap) * unsafe.Sizeof(large{}); bytes > 1<<20 {
 				t.Errorf("batches of %d: chunk %d has %d bytes of Go heap", batch, i, bytes)
 			}
 			if class > 0 && k.cap <= m.table.caps[class-1] {
-				t.Errorf("batches of %d: chunk %d has a block of %d bytes for %d rows", batch, i, w.sizes[class], k.cap)
+				t.Errorf("batches of %d: chunk %d has a block of %d bytes for %d rows", batch, i, w.store.sizes[class], k.cap)
 			}
 		}
 		s := w.Stats()
@@ -140,8 +140,8 @@ func TestStats_EquationsHold(t *testing.T) {
 			check(t, NewMap1[brain](w).NewBatch(100, nil))
 			check(t, NewMap1[position](w).NewBatch(3000, nil))
 			s := w.Stats()
-			if s.Entities > s.PeakEntities || s.PeakEntities > w.cfg.MaxEntities || s.BytesUsed > s.BytesCapacity ||
-				s.ChunkBytes != w.cfg.ChunkBytes || uint64(s.Chunks*w.cfg.FirstChunkBytes) > s.BytesCapacity {
+			if s.Entities > s.PeakEntities || s.PeakEntities > w.store.cfg.MaxEntities || s.BytesUsed > s.BytesCapacity ||
+				s.ChunkBytes != w.store.cfg.ChunkBytes || uint64(s.Chunks*w.store.cfg.FirstChunkBytes) > s.BytesCapacity {
 				t.Errorf("%+v: %+v", cfg, s)
 			}
 			w.RemoveAll(NewFilter1[position](w))

@@ -55,17 +55,17 @@ func (f *filter) selection() *filter { return f }
 func (f *filter) init(w *World, ids ...ID) {
 	f.w = w
 	f.n = copy(f.ids[:], ids)
-	f.need = maskOf(w, "Filter", ids)
+	f.need = w.store.maskOf("Filter", ids)
 	f.stride = 1
 	if len(ids) > 0 {
-		f.stride = max(w.comps[ids[0]].size, 1)
+		f.stride = max(w.store.comps[ids[0]].size, 1)
 	}
 }
 
 // maskOf checks ids, which must all differ when they name columns.
-func maskOf(w *World, op string, ids []ID) (m mask) {
+func (r *registry) maskOf(op string, ids []ID) (m mask) {
 	for _, id := range ids {
-		if c := w.known(op, id); m.has(id) {
+		if c := r.known(op, id); m.has(id) {
 			panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "component " + c.name + " is named twice"})
 		}
 		m = m.with(maskBit(id))
@@ -75,7 +75,7 @@ func maskOf(w *World, op string, ids []ID) (m mask) {
 
 // restrict asks for more components.
 func (f *filter) restrict(op string, ids []ID, deny bool) {
-	m := maskOf(f.w, op, ids)
+	m := f.w.store.maskOf(op, ids)
 	f.narrow(op)
 	if deny {
 		f.deny = f.deny.with(m)
@@ -92,11 +92,11 @@ func (f *filter) narrow(op string) {
 
 // interrupt stops the loops over f, and panics where a query is open, which would be confused.
 func (f *filter) interrupt(op string) {
-	f.w.notInParallel(op)
+	f.w.guard.notInParallel(op)
 	if f.anyOpen() {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
 	}
-	f.w.stopAll(f)
+	f.w.guard.stopAll(f)
 	if f.main != nil {
 		f.main.layoutVersion = 0
 	}
@@ -104,7 +104,7 @@ func (f *filter) interrupt(op string) {
 
 // rewind forgets what was found. The room for it stays, unless a batch may be walking through it.
 func (f *filter) rewind() {
-	if f.matches = f.matches[:0]; f.w.notifying > 0 || f.w.allocating {
+	if f.matches = f.matches[:0]; f.w.guard.notifying > 0 || f.w.guard.allocating {
 		f.matches = nil
 	}
 	f.seen, f.listed, f.list = 0, 0, nil
@@ -124,7 +124,7 @@ func (f *filter) narrowTo(id ID, target Entity) {
 
 // widenToAny takes back what turn did.
 func (f *filter) widenToAny() {
-	f.w.mustBeOpen("ToAny")
+	f.w.guard.mustBeOpen("ToAny")
 	f.narrow("ToAny")
 	f.targets, f.seen = targetSet{}, 0
 }
@@ -136,7 +136,7 @@ func (f *filter) update(to int) {
 		return
 	}
 	for ; f.seen < to; f.seen++ {
-		t := f.w.tables[f.seen]
+		t := f.w.store.tables[f.seen]
 		if f.accepts(t) {
 			f.matches = append(f.matches, t)
 		}
@@ -147,13 +147,13 @@ func (f *filter) update(to int) {
 // list of a target has them all unless a sweep took some out, and none where the target is dead.
 func (f *filter) updateTo() {
 	w := f.w
-	if !w.targetsAlive(&f.targets) {
+	if !w.store.targetsAlive(&f.targets) {
 		f.rewind()
 		return
 	}
-	if f.list == nil || f.epoch != w.epoch {
+	if f.list == nil || f.epoch != w.store.epoch {
 		f.rewind()
-		f.list, f.epoch = w.byTarget[f.targets.list[0]], w.epoch
+		f.list, f.epoch = w.store.byTarget[f.targets.list[0]], w.store.epoch
 		if f.list == nil {
 			return
 		}
@@ -183,8 +183,8 @@ func (f *filter) accepts(t *table) bool {
 // Len returns the number of entities that match now. It looks at each matching archetype, and behind
 // ChangedSince at each of their ticks.
 func (f *filter) Len() (n int) {
-	f.w.notInParallel("Len")
-	f.update(len(f.w.tables))
+	f.w.guard.notInParallel("Len")
+	f.update(len(f.w.store.tables))
 	if f.nStamps > 0 {
 		_, n, _ = f.countChanged(-1)
 		return n
@@ -199,12 +199,12 @@ func (f *filter) Len() (n int) {
 // at random, say. It panics with a [*memory.Misuse] for any other i. Cost: a look at each matching
 // archetype, and a binary search among the chunks of one; behind ChangedSince as Len.
 func (f *filter) EntityAt(i int) Entity {
-	f.w.notInParallel("EntityAt")
-	f.update(len(f.w.tables))
+	f.w.guard.notInParallel("EntityAt")
+	f.update(len(f.w.store.tables))
 	if e, ok := f.entityNumber(i); ok {
 		return e
 	}
-	f.w.mustBeOpen("EntityAt")
+	f.w.guard.mustBeOpen("EntityAt")
 	panic(&memory.Misuse{Package: "ecs", Op: "EntityAt", Reason: fmt.Sprintf("there is no entity %d of %d", i, f.Len())})
 }
 
@@ -215,13 +215,13 @@ func (f *filter) entityNumber(i int) (Entity, bool) {
 		if !ok {
 			return Entity{}, false
 		}
-		return *f.w.entity(loc), true
+		return *f.w.store.entity(loc), true
 	}
 	for _, t := range f.matches {
 		n := t.rows()
 		if i >= 0 && i < n {
 			k := t.chunkOf(uint32(i))
-			return *f.w.entity(t.chunks[k].number<<rowBits + uint32(i) - t.chunks[k].first), true
+			return *f.w.store.entity(t.chunks[k].number<<rowBits + uint32(i) - t.chunks[k].first), true
 		}
 		i -= n
 	}
@@ -233,19 +233,19 @@ func (f *filter) entityNumber(i int) (Entity, bool) {
 func (f *filter) Check() error {
 	var c checker
 	named := f.need.with(f.deny)
-	c.that(f.n >= 0 && f.n <= maxFilter && named.below(len(f.w.comps)) && !named.any(&f.w.companions), "filter: %d columns, need %v, deny %v", f.n, f.need, f.deny)
+	c.that(f.n >= 0 && f.n <= maxFilter && named.below(len(f.w.store.comps)) && !named.any(&f.w.store.companions), "filter: %d columns, need %v, deny %v", f.n, f.need, f.deny)
 	for i, id := range f.ids[:min(max(f.n, 0), maxFilter)] {
 		c.that(f.need.has(id), "filter: column %d is component %d", i, id)
 	}
 	again := filter{w: f.w, need: f.need, deny: f.deny, exact: f.exact}
 	if f.targets.n != 0 {
 		c.targets(f)
-	} else if c.that(f.seen >= 0 && f.seen <= len(f.w.tables), "filter: %d archetypes of %d", f.seen, len(f.w.tables)) {
+	} else if c.that(f.seen >= 0 && f.seen <= len(f.w.store.tables), "filter: %d archetypes of %d", f.seen, len(f.w.store.tables)) {
 		again.update(f.seen)
 		c.that(slices.Equal(f.matches, again.matches), "filter: %d matches, not %d", len(f.matches), len(again.matches))
 	}
-	c.that(f.newest <= f.w.serial && slices.IsSorted(append(slices.Clone(f.nested), f.w.serial)) && !slices.Contains(f.nested, f.newest),
-		"filter: walk %d beside %v of %d", f.newest, f.nested, f.w.serial)
+	c.that(f.newest <= f.w.guard.serial && slices.IsSorted(append(slices.Clone(f.nested), f.w.guard.serial)) && !slices.Contains(f.nested, f.newest),
+		"filter: walk %d beside %v of %d", f.newest, f.nested, f.w.guard.serial)
 	c.tickFilter(f)
 	c.iteratorCache(f)
 	return c.err()
@@ -258,13 +258,13 @@ func (c *checker) targets(f *filter) {
 	}
 	for i := range f.targets.n {
 		id := f.targets.list[i].id
-		c.that(f.w.relating.has(id) && f.need.has(id), "filter: target %d is of component %d", i, id)
+		c.that(f.w.store.relating.has(id) && f.need.has(id), "filter: target %d is of component %d", i, id)
 	}
-	if f.epoch != f.w.epoch || f.list == nil {
-		c.that(f.epoch <= f.w.epoch && (f.list != nil || len(f.matches) == 0 && f.listed == 0), "filter: %d of no tables match, in epoch %d of %d", len(f.matches), f.epoch, f.w.epoch)
+	if f.epoch != f.w.store.epoch || f.list == nil {
+		c.that(f.epoch <= f.w.store.epoch && (f.list != nil || len(f.matches) == 0 && f.listed == 0), "filter: %d of no tables match, in epoch %d of %d", len(f.matches), f.epoch, f.w.store.epoch)
 		return
 	}
-	if !c.that(f.list == f.w.byTarget[f.targets.list[0]] && f.listed >= 0 && f.listed <= len(f.list.tables),
+	if !c.that(f.list == f.w.store.byTarget[f.targets.list[0]] && f.listed >= 0 && f.listed <= len(f.list.tables),
 		"filter: %d of the tables of target %v", f.listed, f.targets.list[0].target) {
 		return
 	}
@@ -326,7 +326,7 @@ func (q *cursor) advance() bool {
 		q.row = 0
 		return false
 	}
-	if (q.number != f.newest || f.newest <= f.w.ended) && !f.isOpen(q.number) {
+	if (q.number != f.newest || f.newest <= f.w.guard.ended) && !f.isOpen(q.number) {
 		*q = cursor{}
 		panic(&memory.Misuse{Package: "ecs", Op: "Next", Reason: "the query was ended, by a copy of it or by World.EndQueries"})
 	}
@@ -338,7 +338,7 @@ func (q *cursor) advance() bool {
 	}
 	if n != 0 {
 		q.row, q.n, q.es = 0, n, base
-		columns := f.w.row(number)
+		columns := f.w.store.row(number)
 		for i := 0; i < f.n; i++ {
 			q.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]].pointer()
 		}
@@ -358,24 +358,24 @@ func (q *cursor) advance() bool {
 func (q *cursor) shift(row uintptr) {
 	q.es = unsafe.Add(q.es, row*entityBytes)
 	for i := 0; i < q.f.n; i++ {
-		q.cols[i&(maxFilter-1)] = unsafe.Add(q.cols[i&(maxFilter-1)], row*q.f.w.comps[q.f.ids[i&(maxFilter-1)]].size)
+		q.cols[i&(maxFilter-1)] = unsafe.Add(q.cols[i&(maxFilter-1)], row*q.f.w.store.comps[q.f.ids[i&(maxFilter-1)]].size)
 	}
 }
 
 // RemoveAll destroys every entity that s matches and returns their number. It costs far
 // less per entity than World.Remove: whole chunks go back to the allocator.
 func (w *World) RemoveAll(s Selection) int {
-	w.mutable("RemoveAll")
+	w.guard.mutable("RemoveAll")
 	f := s.selection()
 	f.checkWorld(w, "RemoveAll")
 	total := 0
 	for _, t := range f.matches {
-		if w.observed != 0 {
-			w.notifyRemovals(t, "RemoveAll")
+		if w.observers.observed != 0 {
+			w.observers.notifyRemovals(t, "RemoveAll")
 		}
-		total += w.destroyRows(t)
+		total += w.store.destroyRows(t)
 	}
-	w.freePending()
+	w.store.freePending()
 	return total
 }
 
@@ -387,20 +387,20 @@ func (f *filter) checkWorld(w *World, op string) {
 	if f.nStamps > 0 {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter is narrowed by ChangedSince, and batches go by archetypes; use World.Commands, or another filter"})
 	}
-	f.update(len(w.tables))
+	f.update(len(w.store.tables))
 }
 
 // destroyRows destroys all entities of t. It goes backwards, so that slots come back from
 // the free list in the order of the rows: creating as many again touches memory in order.
-func (w *World) destroyRows(t *table) int {
+func (s *store) destroyRows(t *table) int {
 	n := t.rows()
 	for i := t.used() - 1; i >= 0; i-- {
-		es := w.entitiesFrom(t.chunks[i].number<<rowBits, t.rowsIn(i))
+		es := s.entitiesFrom(t.chunks[i].number<<rowBits, t.rowsIn(i))
 		for k := len(es) - 1; k >= 0; k-- {
-			w.ents.release(es[k].index, w.ents.at(es[k].index))
+			s.index.release(es[k].index, s.index.at(es[k].index))
 		}
 	}
-	w.clearTable(t)
+	s.clearTable(t)
 	return n
 }
 
@@ -414,16 +414,16 @@ func (t *table) rowsIn(i int) int {
 
 // clearTable forgets all rows of t, whose entities live elsewhere or no more, and keeps one
 // chunk. The others wait for settle.
-func (w *World) clearTable(t *table) {
+func (s *store) clearTable(t *table) {
 	used := t.used()
 	if used == 0 {
 		return
 	}
 	for i := range t.heap {
 		comp := t.heap[i].comp
-		comp.clearCells(w.column(t.chunks[0].number, comp.id), t.rowsIn(0))
+		comp.clearCells(s.column(t.chunks[0].number, comp.id), t.rowsIn(0))
 	}
-	w.setTail(t, 0, 0)
-	w.dropChunks(t, 1)
-	w.listSpare(t)
+	s.setTail(t, 0, 0)
+	s.dropChunks(t, 1)
+	s.listSpare(t)
 }

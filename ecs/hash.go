@@ -78,12 +78,12 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 // resources and events too.
 // It allocates nothing and does not lock.
 func (w *World) Hash(h uint64) uint64 {
-	h = mix(h, uint64(w.ents.live))
-	for _, t := range w.tables {
+	h = mix(h, uint64(w.store.index.live))
+	for _, t := range w.store.tables {
 		if t.tailN == 0 {
 			continue
 		}
-		m := w.withoutCompanions(t.mask)
+		m := w.store.withoutCompanions(t.mask)
 		h = hashMask(h, &m)
 		if t.variants != nil {
 			for i := range t.variants.relations {
@@ -93,19 +93,19 @@ func (w *World) Hash(h uint64) uint64 {
 		h = mix(h, uint64(t.rows()))
 		run, step := span{t: t}, int(t.step)
 		for left := t.rows(); left > 0; left -= step {
-			h = w.hashRows(h, &run, min(left, step))
+			h = w.store.hashRows(h, &run, min(left, step))
 		}
 	}
 	return h
 }
 
 // withoutCompanions numbers the components in m as they were if none had a companion.
-func (w *World) withoutCompanions(m mask) mask {
-	if w.companions.empty() {
+func (r *registry) withoutCompanions(m mask) mask {
+	if r.companions.empty() {
 		return m
 	}
 	n, plain := ID(0), mask{}
-	for id, c := range w.comps {
+	for id, c := range r.comps {
 		if c.owner != nil {
 			continue
 		}
@@ -132,21 +132,21 @@ func hashMask(h uint64, m *mask) uint64 {
 // hashRows folds in the next n rows of run, column by column, and steps it on. The rows are as
 // many as the table's smallest chunk holds, wherever they lie: what the allocator had to give does not
 // tell worlds apart.
-func (w *World) hashRows(h uint64, run *span, n int) uint64 {
+func (s *store) hashRows(h uint64, run *span, n int) uint64 {
 	t, from := run.t, *run
 	run.left = n
 	for loc, k := run.next(); k > 0; loc, k = run.next() {
-		for _, e := range w.entitiesFrom(loc, k) {
+		for _, e := range s.entitiesFrom(loc, k) {
 			h = mix(h, uint64(e.index)|uint64(e.gen)<<32)
 		}
 	}
 	for i := range t.columns {
-		comp, s := t.columns[i].comp, from
-		if s.left = n; len(comp.words) == 0 { // as those of a companion, of which nothing is to depend
+		comp, rows := t.columns[i].comp, from
+		if rows.left = n; len(comp.words) == 0 { // as those of a companion, of which nothing is to depend
 			continue
 		}
-		for loc, k := s.next(); k > 0; loc, k = s.next() {
-			p := w.cell(loc, comp.id, comp.size)
+		for loc, k := rows.next(); k > 0; loc, k = rows.next() {
+			p := s.cell(loc, comp.id, comp.size)
 			for row := range k {
 				h = hashCell(h, unsafe.Add(p, uintptr(row)*comp.size), comp.words)
 			}

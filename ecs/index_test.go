@@ -80,7 +80,7 @@ func TestIndex_FullBudgetChangesNothing(t *testing.T) {
 			step("NewBatch", func() error { return m.NewBatch(2*runRecords, nil) })
 			step("Spawn", func() error { _, err := w.Commands().Spawn(); return err })
 			for w.Len() < 3*runRecords { // up to the edge of the run in use
-				if w.ents.ready() {
+				if w.store.index.ready() {
 					must[Entity](t)(m.NewEntity(position{}))
 					continue
 				}
@@ -121,14 +121,14 @@ func TestIndex_BringsNoRunThatABatchDoesNotNeed(t *testing.T) {
 		n := runs*runRecords - 1
 		w, _ := newTestWorld(t, Config{MaxEntities: n})
 		m, f := NewMap1[position](w), NewFilter1[position](w)
-		if err := m.NewBatch(n, nil); err != nil || len(w.ents.recs) != runs*runRecords {
-			t.Fatalf("%d records for %d entities, %v", len(w.ents.recs), n, err)
+		if err := m.NewBatch(n, nil); err != nil || len(w.store.index.recs) != runs*runRecords {
+			t.Fatalf("%d records for %d entities, %v", len(w.store.index.recs), n, err)
 		}
 		for _, e := range entities(w, f)[:5] {
 			w.Remove(e)
 		}
-		if err := m.NewBatch(5, nil); err != nil || len(w.ents.recs) != runs*runRecords || w.Check() != nil {
-			t.Errorf("%d records when slots are used again, %v, %v", len(w.ents.recs), err, w.Check())
+		if err := m.NewBatch(5, nil); err != nil || len(w.store.index.recs) != runs*runRecords || w.Check() != nil {
+			t.Errorf("%d records when slots are used again, %v, %v", len(w.store.index.recs), err, w.Check())
 		}
 	}
 }
@@ -140,11 +140,11 @@ func TestIndex_RetiredSlotsAreNotReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := runRecords - 20; i < runRecords; i++ { // nearly all at the end of the first run
-		w.ents.at(uint32(i)).gen = lastGen
-		w.ents.lastLife++
+		w.store.index.at(uint32(i)).gen = lastGen
+		w.store.index.lastLife++
 	}
 	for _, e := range entities(w, NewFilter1[position](w)) { // their rows name another life now
-		*w.entity(w.ents.at(e.index).loc) = Entity{e.index, w.ents.at(e.index).gen}
+		*w.store.entity(w.store.index.at(e.index).loc) = Entity{e.index, w.store.index.at(e.index).gen}
 	}
 	w.Reset()
 	for i := range runRecords - 10 {
@@ -167,8 +167,8 @@ func TestIndex_ABatchGoesRoundRetiredSlots(t *testing.T) {
 	for name, begin := range map[string]func(w *World){
 		"reset": func(w *World) {
 			e := must[Entity](t)(w.NewEntity())
-			w.ents.at(e.index).gen, w.ents.lastLife = lastGen, 1
-			*w.entity(w.ents.at(e.index).loc) = MakeEntity(e.index, lastGen)
+			w.store.index.at(e.index).gen, w.store.index.lastLife = lastGen, 1
+			*w.store.entity(w.store.index.at(e.index).loc) = MakeEntity(e.index, lastGen)
 			w.Reset()
 		},
 		"text": func(w *World) {

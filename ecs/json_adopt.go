@@ -2,81 +2,73 @@ package ecs
 
 // newDraft returns a world that ReadJSON fills before w adopts it. It has the component types and the
 // allocator of w, and no index.
-func (w *World) newDraft() *World {
-	s := &World{
-		directory: newDirectory(w.mem, w.cfg),
-		byKey:     make(map[key]*table),
-		related:   related{relating: w.relating, variants: make(map[mask]*variants)},
-		comps:     w.comps,
-		cfg:       w.cfg,
+func (s *store) newDraft() *store {
+	d := &store{
+		cfg:        s.cfg,
+		registry:   s.registry,
+		archetypes: archetypes{byKey: make(map[key]*table), variants: make(map[mask]*variants)},
+		directory:  newDirectory(s.mem, s.cfg),
+		guard:      s.guard,
 	}
-	s.draft = true
-	s.widen(len(s.comps))
-	root := w.tables[0].sibling()
-	s.enlist(root)
-	s.byKey[root.key()] = root
-	return s
+	d.draft = true
+	d.widen(len(d.comps))
+	root := s.tables[0].sibling()
+	d.enlist(root)
+	d.byKey[root.key()] = root
+	return d
 }
 
 // discard frees the chunks of a draft.
-func (w *World) discard(s *World) {
-	if s == nil {
+func (s *store) discard(d *store) {
+	if d == nil || s.guard.closed() {
 		return
 	}
-	if s.locked >= closedMark && w.locked < closedMark { // reported by the allocator
-		w.allocatorClosed()
+	for _, t := range d.tables {
+		d.dropChunks(t, 0)
 	}
-	if w.locked >= closedMark {
-		return
-	}
-	for _, t := range s.tables {
-		s.dropChunks(t, 0)
-	}
-	w.takeChunks(s, nil)
-	w.freePending()
+	s.takeChunks(d, nil)
+	s.freePending()
 }
 
-// takeChunks moves the chunks of a draft to w, which has none. place has the table of w for each
-// table of the draft.
-func (w *World) takeChunks(s *World, place []*table) {
-	s.widen(len(w.comps))
-	for i := range s.chunks {
-		if c := &s.chunks[i]; c.table != 0 {
+// takeChunks moves the chunks of a draft to s, which has none. place has the table of s for each table
+// of the draft.
+func (s *store) takeChunks(d *store, place []*table) {
+	d.widen(len(s.comps))
+	for i := range d.chunks {
+		if c := &d.chunks[i]; c.table != 0 {
 			c.table = uint32(place[c.table-1].index) + 1
 		}
 	}
-	w.columns, w.width, w.segments = s.columns, s.width, s.segments
-	w.pending, w.live, w.bytes = s.pending, s.live, s.bytes
-	w.rebuildAddresses()
+	s.columns, s.width, s.segments = d.columns, d.width, d.segments
+	s.pending, s.live, s.bytes = d.pending, d.live, d.bytes
+	s.rebuildAddresses()
 }
 
 // adopt moves the draft to w. It cannot fail.
-func (w *World) adopt(r *jsonReader) {
+func (s *store) adopt(r *jsonReader) {
 	place := make([]*table, len(r.into.tables))
 	for i, t := range r.into.tables {
-		place[i] = w.adoptTable(t)
+		place[i] = s.adoptTable(t)
 	}
-	base := w.nextSince
+	base := s.nextSince
 	for _, t := range r.targeted {
-		if w.byKey[t.key()] == t {
-			w.nextSince = base + t.since
-			w.indexTargets(t)
+		if s.byKey[t.key()] == t {
+			s.nextSince = base + t.since
+			s.indexTargets(t)
 		}
 	}
-	w.takeChunks(r.into, place)
-	w.adoptIndex(r)
-	if w.observed&tracking != 0 { // reading counts as writing
-		for _, t := range w.tables {
-			w.stampTable(t, t.mask)
-		}
+	s.takeChunks(r.into, place)
+	s.adoptIndex(r)
+	for _, t := range s.tables { // reading counts as writing
+		s.stampTable(t, t.mask)
 	}
 }
 
 // adoptTable returns the table of w for one of the draft. A table of w with the same components and
 // targets takes over the chunks; otherwise w takes the table itself. If it is idle and w has its kin, it
 // returns nil.
-func (w *World) adoptTable(t *table) *table {
-	known := w.byKey[t.key()]
+func (s *store) adoptTable(t *table) *table {
+	known := s.byKey[t.key()]
 	if t.idle {
 		known = nil
 	}
@@ -86,9 +78,9 @@ func (w *World) adoptTable(t *table) *table {
 		return known
 	}
 	if t.variants != nil {
-		switch f := w.variants[t.mask]; {
+		switch f := s.variants[t.mask]; {
 		case f == nil:
-			w.variants[t.mask] = t.variants
+			s.variants[t.mask] = t.variants
 		case f != t.variants && t.idle:
 			return nil
 		case f != t.variants:
@@ -97,24 +89,24 @@ func (w *World) adoptTable(t *table) *table {
 			f.sweepIn--
 		}
 	}
-	w.enlist(t)
+	s.enlist(t)
 	if t.idle {
 		t.since = 0
 		return t
 	}
-	w.byKey[t.key()] = t
+	s.byKey[t.key()] = t
 	return t
 }
 
 // indexFor commits records up to slot last, or changes nothing.
-func (w *World) indexFor(last uint32) error {
+func (x *entityIndex) indexFor(last uint32) error {
 	n := recordsFor(last)
-	if n <= cap(w.ents.recs) {
+	if n <= cap(x.recs) {
 		return nil
 	}
-	err := w.commitRecords(n)
-	if err != nil && cap(w.ents.recs) == 0 {
-		_ = w.ents.mem.Close() // Close retries if this fails
+	err := x.commitRecords(n)
+	if err != nil && cap(x.recs) == 0 {
+		_ = x.mem.Close() // Close retries if this fails
 	}
 	return err
 }
@@ -128,8 +120,8 @@ func recordsFor(last uint32) int {
 }
 
 // adoptIndex replaces the index with what was read: slots that the text does not name have generation 0.
-func (w *World) adoptIndex(r *jsonReader) {
-	x := &w.ents
+func (s *store) adoptIndex(r *jsonReader) {
+	x := &s.index
 	x.peak = x.peakNow()
 	x.recs = x.recs[:cap(x.recs)]
 	clear(x.recs)
@@ -146,10 +138,10 @@ func (w *World) adoptIndex(r *jsonReader) {
 			x.recs[i].gen = gen
 		}
 	}
-	for _, t := range w.tables {
+	for _, t := range s.tables {
 		for k := range t.used() {
 			loc := t.chunks[k].number << rowBits
-			for row, e := range w.entitiesFrom(loc, t.rowsIn(k)) {
+			for row, e := range s.entitiesFrom(loc, t.rowsIn(k)) {
 				x.at(e.index).loc = loc + uint32(row)
 				if x.live++; e.gen == lastGen {
 					x.lastLife++

@@ -83,8 +83,8 @@ func (r *jsonReader) newEntity() (e Entity, err error) {
 
 // slot records that the text names a slot.
 func (r *jsonReader) slot(index, gen uint32) error {
-	if index > r.w.ents.max {
-		return fmt.Errorf("slot %d is above Config.MaxEntities, %d: %w", index, r.w.ents.max, ErrLimit)
+	if index > r.w.store.index.max {
+		return fmt.Errorf("slot %d is above Config.MaxEntities, %d: %w", index, r.w.store.index.max, ErrLimit)
 	}
 	if !r.named.Set(index, gen) {
 		return fmt.Errorf("slot %d occurs twice", index)

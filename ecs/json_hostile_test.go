@@ -33,14 +33,14 @@ func lived(t testing.TB) *cast {
 // refuse reads a text that is no good into the world of c, which is then as it was.
 func (c *cast) refuse(t testing.TB, in io.Reader) error {
 	t.Helper()
-	before, tables := c.w.Hash(0), len(c.w.tables)
-	calls, bytes := len(c.mem.live), c.w.bytes
+	before, tables := c.w.Hash(0), len(c.w.store.tables)
+	calls, bytes := len(c.mem.live), c.w.store.bytes
 	err := c.w.ReadJSON(in)
 	if err == nil {
 		t.Fatal("it is read")
 	}
-	if c.w.Check() != nil || c.w.Locked() || c.w.Len() != 0 || c.w.Hash(0) != before || len(c.w.tables) != tables || len(c.mem.live) != calls || c.w.bytes != bytes {
-		t.Fatalf("%v leaves %v, locked %v, %d entities, %d archetypes, %d blocks", err, c.w.Check(), c.w.Locked(), c.w.Len(), len(c.w.tables), len(c.mem.live))
+	if c.w.Check() != nil || c.w.Locked() || c.w.Len() != 0 || c.w.Hash(0) != before || len(c.w.store.tables) != tables || len(c.mem.live) != calls || c.w.store.bytes != bytes {
+		t.Fatalf("%v leaves %v, locked %v, %d entities, %d archetypes, %d blocks", err, c.w.Check(), c.w.Locked(), c.w.Len(), len(c.w.store.tables), len(c.mem.live))
 	}
 	return err
 }
@@ -231,7 +231,7 @@ func readOrRefuse(t *testing.T, text []byte) bool {
 		if len(err.Error()) > 400 {
 			t.Fatalf("an error of %d bytes: %.200q", len(err.Error()), err)
 		}
-		if a.w.Len() != 0 || len(a.mem.live) != 0 || len(a.w.tables) != 1 || a.w.Check() != nil {
+		if a.w.Len() != 0 || len(a.mem.live) != 0 || len(a.w.store.tables) != 1 || a.w.Check() != nil {
 			t.Fatalf("%v leaves %d entities, %d blocks, %v", err, a.w.Len(), len(a.mem.live), a.w.Check())
 		}
 		return false
@@ -314,7 +314,7 @@ func TestReadJSON_OutOfMemoryChangesNothing(t *testing.T) {
 		for at := 1; ; at++ {
 			c, src := newCast(t), memtest.NewFaulty()
 			src.Miserly = true
-			c.w.cfg.Pages = src
+			c.w.store.index.pages = src
 			left := at
 			switch mode {
 			case "chunks":
@@ -342,7 +342,7 @@ func TestReadJSON_OutOfMemoryChangesNothing(t *testing.T) {
 			if r != nil && r != "hook" && r != memtest.ErrInjected || err != nil && !errors.Is(err, memory.ErrOutOfMemory) {
 				t.Fatalf("%s %d: %v, %v", mode, at, r, err)
 			}
-			if c.w.Len() != 0 || c.w.Locked() || c.w.Check() != nil || len(c.mem.live) != 0 || len(c.w.tables) != 1 || r == nil && src.Reserved() != 0 {
+			if c.w.Len() != 0 || c.w.Locked() || c.w.Check() != nil || len(c.mem.live) != 0 || len(c.w.store.tables) != 1 || r == nil && src.Reserved() != 0 {
 				t.Fatalf("%s %d leaves %d entities, %d blocks, %d reservations, %v", mode, at, c.w.Len(), len(c.mem.live), src.Reserved(), c.w.Check())
 			}
 			c.mem.heal()

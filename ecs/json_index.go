@@ -88,7 +88,7 @@ func (r *jsonReader) index() error {
 	err := r.Members(
 		jsonio.Member{Name: "next", Must: true, Read: func() error {
 			n, err := jsonio.Whole[uint64](r.Reader)
-			if most := uint64(r.w.ents.max); err == nil && n > most+1 {
+			if most := uint64(r.w.store.index.max); err == nil && n > most+1 {
 				return fmt.Errorf("the next slot is %d, above Config.MaxEntities, %d: %w", n, most, ErrLimit)
 			}
 			r.next = uint32(n)

@@ -137,8 +137,8 @@ func (c *cast) step(op, a, b byte) string {
 		c.w.Reset()
 		return "reset"
 	case 18: // the last removed slots are nearly worn out, and one is on its last life
-		for i, n := c.w.ents.free, b%4; i != 0 && n > 0; i, n = c.w.ents.at(i).loc, n-1 {
-			c.w.ents.at(i).gen = lastGen - 1
+		for i, n := c.w.store.index.free, b%4; i != 0 && n > 0; i, n = c.w.store.index.at(i).loc, n-1 {
+			c.w.store.index.at(i).gen = lastGen - 1
 		}
 		return add(c.w.NewEntity())
 	case 19, 20: // targets that come and go, until their archetypes are used again
@@ -220,7 +220,7 @@ func alike(t *rapid.T, a, b *cast) {
 	if err := b.w.Check(); err != nil {
 		t.Fatal(err)
 	}
-	x, y := &a.w.ents, &b.w.ents
+	x, y := &a.w.store.index, &b.w.store.index
 	if a.w.Hash(1) != b.w.Hash(1) || a.values() != b.values() || x.live != y.live || x.usable != y.usable || x.lastLife != y.lastLife {
 		t.Fatalf("two worlds: %d entities of %d, %d of %d", x.live, x.usable, y.live, y.usable)
 	}
@@ -236,10 +236,10 @@ func TestReadJSON_IntoAWorldThatWasReset(t *testing.T) {
 			}
 		}
 		if rapid.Bool().Draw(t, "one by one") {
-			for _, table := range b.w.tables {
-				b.w.destroyRows(table)
+			for _, table := range b.w.store.tables {
+				b.w.store.destroyRows(table)
 			}
-			b.w.freePending()
+			b.w.store.freePending()
 		} else {
 			b.w.Reset()
 		}

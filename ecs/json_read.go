@@ -42,23 +42,23 @@ import (
 // Go memory per slot, 12 per run of free slots, and the text of the longest value.
 func (w *World) ReadJSON(in io.Reader) error {
 	const op = "ReadJSON"
-	w.mutable(op)
+	w.guard.mutable(op)
 	if in == nil {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the reader is nil"})
 	}
-	if w.ents.live > 0 {
-		return fmt.Errorf("ecs: ReadJSON: the world has %d entities; call Reset first", w.ents.live)
+	if w.store.index.live > 0 {
+		return fmt.Errorf("ecs: ReadJSON: the world has %d entities; call Reset first", w.store.index.live)
 	}
-	for _, t := range w.tables {
-		w.dropChunks(t, 0)
+	for _, t := range w.store.tables {
+		w.store.dropChunks(t, 0)
 	}
-	w.freePending()
+	w.store.freePending()
 	if err := w.readText(in); err != nil {
 		return fmt.Errorf("ecs: ReadJSON: %w", err)
 	}
-	if w.observed != 0 {
-		for _, t := range w.tables { // the first is notified before an observer can spawn into it
-			w.notifyBatch(span{t: t, left: t.rows()})
+	if w.observers.observed != 0 {
+		for _, t := range w.store.tables { // the first is notified before an observer can spawn into it
+			w.observers.notifyBatch(span{t: t, left: t.rows()})
 		}
 	}
 	return nil
@@ -66,21 +66,21 @@ func (w *World) ReadJSON(in io.Reader) error {
 
 // readText reads into a draft, and adopts it if there was no error.
 func (w *World) readText(in io.Reader) error {
-	w.beginText()
-	defer w.endText()
-	r := jsonReader{w: w, into: w.newDraft(), Reader: jsonio.NewReader(in, w.stillOpen)}
-	defer func() { w.discard(r.into) }()
+	w.guard.beginText()
+	defer w.guard.endText()
+	r := jsonReader{w: w, into: w.store.newDraft(), Reader: jsonio.NewReader(in, w.guard.stillOpen)}
+	defer func() { w.store.discard(r.into) }()
 	err := r.document()
 	if err == nil {
 		err = r.settleTargets()
 	}
 	if err == nil {
-		err = w.indexFor(r.named.Last())
+		err = w.store.index.indexFor(r.named.Last())
 	}
 	if err != nil {
 		return r.At(err)
 	}
-	w.adopt(&r)
+	w.store.adopt(&r)
 	r.into = nil
 	return nil
 }
@@ -89,7 +89,7 @@ func (w *World) readText(in io.Reader) error {
 type jsonReader struct {
 	*jsonio.Reader
 	w        *World // the destination
-	into     *World // the draft: what was read so far, except for the index
+	into     *store // the draft: what was read so far, except for the index
 	named    jsonio.Generations
 	next     uint32           // becomes entityIndex.bump
 	used     uint32           // the highest slot that is alive or free

@@ -145,19 +145,19 @@ func (r *jsonReader) begin(d *draft) (*table, error) {
 }
 
 // draftTable adds an empty table, and its kin if it is the first one.
-func (w *World) draftTable(k key) (t *table, err error) {
-	f := w.variants[k.mask]
-	ofKin := k.mask.any(&w.relating)
+func (s *store) draftTable(k key) (t *table, err error) {
+	f := s.variants[k.mask]
+	ofKin := k.mask.any(&s.relating)
 	if f != nil {
 		t = f.tables[0].sibling()
-	} else if t, err = newTable(k.mask, w.comps, &w.directory, ofKin); err != nil {
+	} else if t, err = newTable(k.mask, s.comps, &s.directory, ofKin); err != nil {
 		return nil, err
 	}
 	if ofKin && f == nil {
-		f = &variants{relations: slices.Collect(k.mask.and(w.relating).ids()), sweepIn: sweepAfter}
-		w.variants[k.mask] = f
+		f = &variants{relations: slices.Collect(k.mask.and(s.relating).ids()), sweepIn: sweepAfter}
+		s.variants[k.mask] = f
 	}
-	if w.enlist(t); ofKin {
+	if s.enlist(t); ofKin {
 		f.tables = append(f.tables, t)
 		t.variants, t.targets = f, k.targets
 	}

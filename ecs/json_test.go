@@ -289,7 +289,7 @@ func TestReadJSON_WornOutSlotsStayWornOut(t *testing.T) {
 	worn := func(w *World) {
 		for i, e := range newEntities(t, w, 6) {
 			if w.Remove(e); i < 4 {
-				w.ents.at(e.index).gen = lastGen - 1
+				w.store.index.at(e.index).gen = lastGen - 1
 				e = must[Entity](t)(w.NewEntity())
 			}
 			if i < 2 {
@@ -309,7 +309,7 @@ func TestReadJSON_WornOutSlotsStayWornOut(t *testing.T) {
 		}
 		for range 3 {
 			a, b := v.Stats(), w.Stats()
-			if v.ents.usable != w.ents.usable || v.ents.lastLife != w.ents.lastLife || a.RetiredSlots != b.RetiredSlots || a.Entities != b.Entities || w.Check() != nil {
+			if v.store.index.usable != w.store.index.usable || v.store.index.lastLife != w.store.index.lastLife || a.RetiredSlots != b.RetiredSlots || a.Entities != b.Entities || w.Check() != nil {
 				t.Errorf("%+v\n%+v\n%v", a, b, w.Check())
 			}
 			for {

@@ -76,15 +76,15 @@ const flushBytes = 32 << 10
 // nothing per entity except in the methods of component types.
 func (w *World) WriteJSON(out io.Writer) error {
 	const op = "WriteJSON"
-	w.mustBeOpen(op)
-	if w.allocating {
-		w.refuse(op)
+	w.guard.mustBeOpen(op)
+	if w.guard.allocating {
+		w.guard.refuse(op)
 	}
 	if out == nil {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the writer is nil"})
 	}
-	w.beginText()
-	defer w.endText()
+	w.guard.beginText()
+	defer w.guard.endText()
 	j := jsonWriter{w: w, out: out, idle: make(map[*table]int)}
 	j.enc = json.NewEncoder(&j.buf)
 	j.enc.SetEscapeHTML(false)
@@ -95,21 +95,21 @@ func (w *World) WriteJSON(out io.Writer) error {
 }
 
 // beginText locks the world while it is written or read; endText is deferred.
-func (w *World) beginText() {
-	w.locked++
-	w.fills++
-	w.texts++
+func (g *guard) beginText() {
+	g.locked++
+	g.fills++
+	g.texts++
 }
 
-func (w *World) endText() {
-	w.locked--
-	w.fills--
-	w.texts--
+func (g *guard) endText() {
+	g.locked--
+	g.fills--
+	g.texts--
 }
 
 // stillOpen returns an error if the allocator was closed, and with it all rows.
-func (w *World) stillOpen() error {
-	if w.locked >= closedMark {
+func (g *guard) stillOpen() error {
+	if g.closed() {
 		return memory.ErrClosed
 	}
 	return nil
@@ -127,13 +127,13 @@ type jsonWriter struct {
 }
 
 func (j *jsonWriter) world() error {
-	for _, k := range j.w.variants {
+	for _, k := range j.w.store.variants {
 		for i, t := range k.idle {
 			j.idle[t] = i
 		}
 	}
 	fmt.Fprintf(&j.buf, `{"strata/ecs":%d,"archetypes":[`, jsonVersion)
-	for i, t := range j.w.tables {
+	for i, t := range j.w.store.tables {
 		if i > 0 {
 			j.buf.WriteByte(',')
 		}
@@ -142,7 +142,7 @@ func (j *jsonWriter) world() error {
 		}
 	}
 	j.buf.WriteString("\n],\"index\":{")
-	if err := j.index(&j.w.ents); err != nil {
+	if err := j.index(&j.w.store.index); err != nil {
 		return err
 	}
 	j.buf.WriteString("}}\n")
@@ -159,7 +159,7 @@ func (j *jsonWriter) flush() error {
 	if err != nil {
 		return err
 	}
-	return j.w.stillOpen()
+	return j.w.guard.stillOpen()
 }
 
 func (j *jsonWriter) archetype(t *table) error {
@@ -197,7 +197,7 @@ func (j *jsonWriter) relations(t *table) {
 			j.buf.WriteString(sep)
 			j.buf.Write(key)
 			j.buf.WriteString(quote(target))
-			if sep = ","; j.w.ents.find(target) == nil {
+			if sep = ","; j.w.store.index.find(target) == nil {
 				gone = append(gone, key[:len(key)-1])
 			}
 		}
@@ -225,7 +225,7 @@ func (j *jsonWriter) key(id ID) ([]byte, error) {
 	if j.keys[id] != nil {
 		return j.keys[id], nil
 	}
-	c := j.w.comps[id]
+	c := j.w.store.comps[id]
 	if first, _ := j.w.ID(c.name); first != id {
 		return nil, fmt.Errorf("two component types have the name %s", c.name)
 	}
@@ -256,7 +256,7 @@ func (j *jsonWriter) entities(t *table) error {
 	j.buf.WriteString(`,"entities":[`)
 	for k := range t.used() {
 		loc := t.chunks[k].number << rowBits
-		for row, e := range j.w.entitiesFrom(loc, t.rowsIn(k)) {
+		for row, e := range j.w.store.entitiesFrom(loc, t.rowsIn(k)) {
 			if k+row > 0 {
 				j.buf.WriteByte(',')
 			}
@@ -275,8 +275,8 @@ func (j *jsonWriter) entity(t *table, e Entity, loc uint32) error {
 	for id := range t.mask.ids() {
 		j.buf.WriteByte(',')
 		j.buf.Write(j.keys[id])
-		if err := j.value(j.w.comps[id], loc); err != nil {
-			return fmt.Errorf("entity %v, component %s: %w", e, j.w.comps[id].name, err)
+		if err := j.value(j.w.store.comps[id], loc); err != nil {
+			return fmt.Errorf("entity %v, component %s: %w", e, j.w.store.comps[id].name, err)
 		}
 	}
 	j.buf.WriteByte('}')
@@ -287,7 +287,7 @@ func (j *jsonWriter) entity(t *table, e Entity, loc uint32) error {
 }
 
 func (j *jsonWriter) value(c *component, loc uint32) error {
-	p := j.w.cell(loc, c.id, c.size)
+	p := j.w.store.cell(loc, c.id, c.size)
 	if c.typ == nil {
 		b := append(j.buf.AvailableBuffer(), '"')
 		b = hex.AppendEncode(b, unsafe.Slice((*byte)(p), c.size))
@@ -298,5 +298,5 @@ func (j *jsonWriter) value(c *component, loc uint32) error {
 		return err
 	}
 	j.buf.Truncate(j.buf.Len() - 1) // the newline
-	return j.w.stillOpen()
+	return j.w.guard.stillOpen()
 }

@@ -46,14 +46,6 @@ type rowRun struct {
 	it        *iterator
 }
 
-// iterators are those of the loops under way.
-//
-// Invariants, verified in this order by check:
-//
-//	(1) walking holds no nil
-//	(2) no ticket is there twice, and all have rows and their end and are busy
-type iterators struct{ running []*iterator }
-
 // A iteratorCache is the tickets of one filter.
 //
 // Invariants, verified in this order by Check of the filter:
@@ -95,18 +87,18 @@ func (f *filter) newIterator() *iterator {
 
 // release ends the loop that has t. It is the newest one, unless a body has panicked: then
 // those of the loops that it left lie above it until the world changes.
-func (k *iterators) release(t *iterator) {
-	if n := len(k.running); n > 0 && k.running[n-1] == t {
-		k.running, t.busy = k.running[:n-1], false
+func (g *guard) release(t *iterator) {
+	if n := len(g.running); n > 0 && g.running[n-1] == t {
+		g.running, t.busy = g.running[:n-1], false
 		return
 	}
-	k.releaseBelow(t)
+	g.releaseBelow(t)
 }
 
 //go:noinline
-func (k *iterators) releaseBelow(t *iterator) {
-	if i := slices.Index(k.running, t); i >= 0 {
-		k.running, t.busy = slices.Delete(k.running, i, i+1), false
+func (g *guard) releaseBelow(t *iterator) {
+	if i := slices.Index(g.running, t); i >= 0 {
+		g.running, t.busy = slices.Delete(g.running, i, i+1), false
 	}
 }
 
@@ -114,8 +106,8 @@ func (k *iterators) releaseBelow(t *iterator) {
 // as a loop may hold one still.
 //
 //go:noinline
-func (k *iterators) stopAll(f *filter) {
-	k.running = slices.DeleteFunc(k.running, func(t *iterator) bool {
+func (g *guard) stopAll(f *filter) {
+	g.running = slices.DeleteFunc(g.running, func(t *iterator) bool {
 		if f != nil && t.f != f {
 			return false
 		}
@@ -142,12 +134,12 @@ func (k *iteratorCache) drop(t *iterator) {
 //go:noinline
 func (f *filter) begin() *rowRun {
 	w, t := f.w, f.main
-	if t == nil || t.layoutVersion != w.layoutVersion || t.busy || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != len(w.tables) || w.inParallel {
+	if t == nil || t.layoutVersion != w.store.layoutVersion || t.busy || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != len(w.store.tables) || w.guard.inParallel {
 		return f.step(nil)
 	}
 	s := &t.runs[0]
 	t.cur, t.busy = s, true
-	w.running = append(w.running, t)
+	w.guard.running = append(w.guard.running, t)
 	if t.cached == 1 {
 		s.set(int(t.onlyTable.tailN), f.stride)
 		return s
@@ -171,7 +163,7 @@ func (s *rowRun) next() *rowRun {
 		t.cur = s.following
 		return s.following
 	case t.last:
-		t.f.w.release(t)
+		t.f.w.guard.release(t)
 		return nil
 	case t.tailRows != 0:
 		return t.tailRun()
@@ -194,7 +186,7 @@ func (t *iterator) nextChunk() *rowRun {
 		n, t.last = int(in.tailN), int(t.m)+1 == len(f.matches)
 	}
 	t.c++
-	t.enter(k.number, f.w.chunks[k.number].base, n)
+	t.enter(k.number, f.w.store.chunks[k.number].base, n)
 	if n >= prefetchMinRows && !t.last {
 		t.splitTail(n)
 	}
@@ -222,13 +214,13 @@ func (t *iterator) nextTable() *rowRun {
 		s.set(int(n), f.stride)
 		s.following = nil
 		s.es = address(uintptr(in.tailBase))
-		columns := f.w.row(in.tailLoc >> rowBits)
+		columns := f.w.store.row(in.tailLoc >> rowBits)
 		for i := 0; i < f.n; i++ {
 			s.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]]
 		}
 		return s
 	}
-	f.w.release(t)
+	f.w.guard.release(t)
 	return nil
 }
 
@@ -244,7 +236,7 @@ func (t *iterator) enter(number uint32, base unsafe.Pointer, n int) {
 			t.cur.following = s
 		}
 		if t.last {
-			t.onlyTable, t.layoutVersion = f.matches[0], w.layoutVersion
+			t.onlyTable, t.layoutVersion = f.matches[0], w.store.layoutVersion
 		}
 	} else {
 		t.cached = 0
@@ -253,7 +245,7 @@ func (t *iterator) enter(number uint32, base unsafe.Pointer, n int) {
 	s.set(n, f.stride)
 	s.following = nil
 	s.es = address(uintptr(base))
-	columns := w.row(number)
+	columns := w.store.row(number)
 	for i := 0; i < f.n; i++ {
 		s.cols[i&(maxFilter-1)] = columns[f.ids[i&(maxFilter-1)]]
 	}
@@ -267,9 +259,9 @@ func (f *filter) step(t *iterator) *rowRun {
 	w := f.w
 	switch {
 	case t == nil:
-		w.notInParallel("All")
-		if f.seen != len(w.tables) {
-			f.update(len(w.tables))
+		w.guard.notInParallel("All")
+		if f.seen != len(w.store.tables) {
+			f.update(len(w.store.tables))
 		}
 		if t = f.main; t == nil || t.busy {
 			t = f.newIterator()
@@ -288,13 +280,13 @@ func (f *filter) step(t *iterator) *rowRun {
 	}
 	if n == 0 {
 		if t.busy {
-			w.release(t)
+			w.guard.release(t)
 		}
 		return nil
 	}
 	if !t.busy {
 		t.busy = true
-		w.running = append(w.running, t)
+		w.guard.running = append(w.guard.running, t)
 	}
 	t.enter(number, base, n)
 	if first > 0 {
@@ -313,14 +305,14 @@ func (t *iterator) shift(row uintptr) {
 	f := t.f
 	t.cur.es += address(row * entityBytes)
 	for i := 0; i < f.n; i++ {
-		t.cur.cols[i&(maxFilter-1)] += address(row * f.w.comps[f.ids[i&(maxFilter-1)]].size)
+		t.cur.cols[i&(maxFilter-1)] += address(row * f.w.store.comps[f.ids[i&(maxFilter-1)]].size)
 	}
 }
 
 // leave ends the loop before its end.
 //
 //go:noinline
-func (s *rowRun) leave() { s.it.f.w.release(s.it) }
+func (s *rowRun) leave() { s.it.f.w.guard.release(s.it) }
 
 // chunk returns the number, the block and the rows of the chunk of match *m at position *c, or of the
 // next one with rows, and steps on; no rows at the end. Of the last chunk of a table it reads
@@ -337,7 +329,7 @@ func (f *filter) chunk(m, c *uint32) (number uint32, base unsafe.Pointer, n int)
 		}
 		k := &t.chunks[*c]
 		*c++
-		return k.number, f.w.chunks[k.number].base, int(k.cap)
+		return k.number, f.w.store.chunks[k.number].base, int(k.cap)
 	}
 	return 0, nil, 0
 }

@@ -26,9 +26,9 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -56,14 +56,14 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 		)
 	}
 	return nil
@@ -72,12 +72,12 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	if p0 == nil {
 		return
@@ -93,11 +93,11 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -106,7 +106,7 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 // failed and those after it are as they were.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
 	})
 }
 
@@ -131,11 +131,11 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 // errors as AddAll.
 func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
 	})
 }
 
@@ -170,10 +170,10 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -201,15 +201,15 @@ func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) err
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
 		)
 	}
 	return nil
@@ -218,12 +218,12 @@ func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) err
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	if p0 == nil || p1 == nil {
@@ -240,12 +240,12 @@ func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -254,8 +254,8 @@ func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 // failed and those after it are as they were.
 func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
 	})
 }
 
@@ -280,12 +280,12 @@ func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -293,8 +293,8 @@ func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 // errors as AddAll.
 func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
 	})
 }
 
@@ -322,11 +322,11 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -354,16 +354,16 @@ func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
 		)
 	}
 	return nil
@@ -372,12 +372,12 @@ func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -395,13 +395,13 @@ func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -410,9 +410,9 @@ func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 // failed and those after it are as they were.
 func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
 	})
 }
 
@@ -437,13 +437,13 @@ func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -451,9 +451,9 @@ func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 // errors as AddAll.
 func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
 	})
 }
 
@@ -482,12 +482,12 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -515,17 +515,17 @@ func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
-			cellsOf[D](m.w, loc, m.ids[3], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+			cellsOf[D](&m.w.store, loc, m.ids[3], n),
 		)
 	}
 	return nil
@@ -534,12 +534,12 @@ func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -558,14 +558,14 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -574,10 +574,10 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 // failed and those after it are as they were.
 func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
 	})
 }
 
@@ -602,14 +602,14 @@ func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -617,10 +617,10 @@ func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 // errors as AddAll.
 func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
 	})
 }
 
@@ -650,13 +650,13 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -684,18 +684,18 @@ func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b 
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
-			cellsOf[D](m.w, loc, m.ids[3], n),
-			cellsOf[E](m.w, loc, m.ids[4], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+			cellsOf[D](&m.w.store, loc, m.ids[3], n),
+			cellsOf[E](&m.w.store, loc, m.ids[4], n),
 		)
 	}
 	return nil
@@ -704,12 +704,12 @@ func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b 
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -729,15 +729,15 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -746,11 +746,11 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 // failed and those after it are as they were.
 func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
 	})
 }
 
@@ -775,15 +775,15 @@ func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) e
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -791,11 +791,11 @@ func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) e
 // errors as AddAll.
 func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
 	})
 }
 
@@ -826,14 +826,14 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -861,19 +861,19 @@ func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A,
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
-			cellsOf[D](m.w, loc, m.ids[3], n),
-			cellsOf[E](m.w, loc, m.ids[4], n),
-			cellsOf[F](m.w, loc, m.ids[5], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+			cellsOf[D](&m.w.store, loc, m.ids[3], n),
+			cellsOf[E](&m.w.store, loc, m.ids[4], n),
+			cellsOf[F](&m.w.store, loc, m.ids[5], n),
 		)
 	}
 	return nil
@@ -882,12 +882,12 @@ func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A,
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -908,16 +908,16 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -926,12 +926,12 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 // failed and those after it are as they were.
 func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
 	})
 }
 
@@ -956,16 +956,16 @@ func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -973,12 +973,12 @@ func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E
 // errors as AddAll.
 func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
 	})
 }
 
@@ -1010,15 +1010,15 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1046,20 +1046,20 @@ func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a [
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
-			cellsOf[D](m.w, loc, m.ids[3], n),
-			cellsOf[E](m.w, loc, m.ids[4], n),
-			cellsOf[F](m.w, loc, m.ids[5], n),
-			cellsOf[G](m.w, loc, m.ids[6], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+			cellsOf[D](&m.w.store, loc, m.ids[3], n),
+			cellsOf[E](&m.w.store, loc, m.ids[4], n),
+			cellsOf[F](&m.w.store, loc, m.ids[5], n),
+			cellsOf[G](&m.w.store, loc, m.ids[6], n),
 		)
 	}
 	return nil
@@ -1068,12 +1068,12 @@ func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a [
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -1095,17 +1095,17 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -1114,13 +1114,13 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 // failed and those after it are as they were.
 func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
 	})
 }
 
@@ -1145,17 +1145,17 @@ func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, 
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -1163,13 +1163,13 @@ func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, 
 // errors as AddAll.
 func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
 	})
 }
 
@@ -1202,16 +1202,16 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1239,21 +1239,21 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, 
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
-			cellsOf[D](m.w, loc, m.ids[3], n),
-			cellsOf[E](m.w, loc, m.ids[4], n),
-			cellsOf[F](m.w, loc, m.ids[5], n),
-			cellsOf[G](m.w, loc, m.ids[6], n),
-			cellsOf[H](m.w, loc, m.ids[7], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+			cellsOf[D](&m.w.store, loc, m.ids[3], n),
+			cellsOf[E](&m.w.store, loc, m.ids[4], n),
+			cellsOf[F](&m.w.store, loc, m.ids[5], n),
+			cellsOf[G](&m.w.store, loc, m.ids[6], n),
+			cellsOf[H](&m.w.store, loc, m.ids[7], n),
 		)
 	}
 	return nil
@@ -1262,12 +1262,12 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, 
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -1290,18 +1290,18 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -1310,14 +1310,14 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 // failed and those after it are as they were.
 func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
 	})
 }
 
@@ -1342,18 +1342,18 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d 
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -1361,14 +1361,14 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d 
 // errors as AddAll.
 func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
 	})
 }
 
@@ -1402,17 +1402,17 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1440,22 +1440,22 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entit
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
-			cellsOf[D](m.w, loc, m.ids[3], n),
-			cellsOf[E](m.w, loc, m.ids[4], n),
-			cellsOf[F](m.w, loc, m.ids[5], n),
-			cellsOf[G](m.w, loc, m.ids[6], n),
-			cellsOf[H](m.w, loc, m.ids[7], n),
-			cellsOf[I](m.w, loc, m.ids[8], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+			cellsOf[D](&m.w.store, loc, m.ids[3], n),
+			cellsOf[E](&m.w.store, loc, m.ids[4], n),
+			cellsOf[F](&m.w.store, loc, m.ids[5], n),
+			cellsOf[G](&m.w.store, loc, m.ids[6], n),
+			cellsOf[H](&m.w.store, loc, m.ids[7], n),
+			cellsOf[I](&m.w.store, loc, m.ids[8], n),
 		)
 	}
 	return nil
@@ -1464,12 +1464,12 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entit
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -1493,19 +1493,19 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D,
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -1514,15 +1514,15 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D,
 // failed and those after it are as they were.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
-		fillCells(m.w, loc, m.ids[8], n, i)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[8], n, i)
 	})
 }
 
@@ -1547,19 +1547,19 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C,
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -1567,15 +1567,15 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C,
 // errors as AddAll.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
-		fillCells(m.w, loc, m.ids[8], n, i)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[8], n, i)
 	})
 }
 
@@ -1610,18 +1610,18 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E,
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1649,23 +1649,23 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []E
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
-			cellsOf[D](m.w, loc, m.ids[3], n),
-			cellsOf[E](m.w, loc, m.ids[4], n),
-			cellsOf[F](m.w, loc, m.ids[5], n),
-			cellsOf[G](m.w, loc, m.ids[6], n),
-			cellsOf[H](m.w, loc, m.ids[7], n),
-			cellsOf[I](m.w, loc, m.ids[8], n),
-			cellsOf[J](m.w, loc, m.ids[9], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+			cellsOf[D](&m.w.store, loc, m.ids[3], n),
+			cellsOf[E](&m.w.store, loc, m.ids[4], n),
+			cellsOf[F](&m.w.store, loc, m.ids[5], n),
+			cellsOf[G](&m.w.store, loc, m.ids[6], n),
+			cellsOf[H](&m.w.store, loc, m.ids[7], n),
+			cellsOf[I](&m.w.store, loc, m.ids[8], n),
+			cellsOf[J](&m.w.store, loc, m.ids[9], n),
 		)
 	}
 	return nil
@@ -1674,12 +1674,12 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []E
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -1704,20 +1704,20 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, 
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -1726,16 +1726,16 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, 
 // failed and those after it are as they were.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
-		fillCells(m.w, loc, m.ids[8], n, i)
-		fillCells(m.w, loc, m.ids[9], n, j)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[8], n, i)
+		fillCells(&m.w.store, loc, m.ids[9], n, j)
 	})
 }
 
@@ -1760,20 +1760,20 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, 
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -1781,16 +1781,16 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, 
 // errors as AddAll.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
-		fillCells(m.w, loc, m.ids[8], n, i)
-		fillCells(m.w, loc, m.ids[9], n, j)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[8], n, i)
+		fillCells(&m.w.store, loc, m.ids[9], n, j)
 	})
 }
 
@@ -1826,19 +1826,19 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -1866,24 +1866,24 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es 
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
-			cellsOf[D](m.w, loc, m.ids[3], n),
-			cellsOf[E](m.w, loc, m.ids[4], n),
-			cellsOf[F](m.w, loc, m.ids[5], n),
-			cellsOf[G](m.w, loc, m.ids[6], n),
-			cellsOf[H](m.w, loc, m.ids[7], n),
-			cellsOf[I](m.w, loc, m.ids[8], n),
-			cellsOf[J](m.w, loc, m.ids[9], n),
-			cellsOf[K](m.w, loc, m.ids[10], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+			cellsOf[D](&m.w.store, loc, m.ids[3], n),
+			cellsOf[E](&m.w.store, loc, m.ids[4], n),
+			cellsOf[F](&m.w.store, loc, m.ids[5], n),
+			cellsOf[G](&m.w.store, loc, m.ids[6], n),
+			cellsOf[H](&m.w.store, loc, m.ids[7], n),
+			cellsOf[I](&m.w.store, loc, m.ids[8], n),
+			cellsOf[J](&m.w.store, loc, m.ids[9], n),
+			cellsOf[K](&m.w.store, loc, m.ids[10], n),
 		)
 	}
 	return nil
@@ -1892,12 +1892,12 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es 
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -1923,21 +1923,21 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c 
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -1946,17 +1946,17 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c 
 // failed and those after it are as they were.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
-		fillCells(m.w, loc, m.ids[8], n, i)
-		fillCells(m.w, loc, m.ids[9], n, j)
-		fillCells(m.w, loc, m.ids[10], n, k)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[8], n, i)
+		fillCells(&m.w.store, loc, m.ids[9], n, j)
+		fillCells(&m.w.store, loc, m.ids[10], n, k)
 	})
 }
 
@@ -1981,21 +1981,21 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b 
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -2003,17 +2003,17 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b 
 // errors as AddAll.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
-		fillCells(m.w, loc, m.ids[8], n, i)
-		fillCells(m.w, loc, m.ids[9], n, j)
-		fillCells(m.w, loc, m.ids[10], n, k)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[8], n, i)
+		fillCells(&m.w.store, loc, m.ids[9], n, j)
+		fillCells(&m.w.store, loc, m.ids[10], n, k)
 	})
 }
 
@@ -2050,20 +2050,20 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	*(*L)(m.w.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
-	if m.w.observed != 0 {
-		m.w.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	*(*L)(m.w.store.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyCreated(loc, 1, m.bits)
 	}
 	return entity, nil
 }
@@ -2091,25 +2091,25 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(
 	if err != nil {
 		return err
 	}
-	m.w.beginFill()
+	m.w.guard.beginFill()
 	defer m.w.endFill(all)
 	if fill == nil {
 		return nil
 	}
 	for loc, n := all.next(); n > 0; loc, n = all.next() {
-		fill(m.w.entitiesFrom(loc, n),
-			cellsOf[A](m.w, loc, m.ids[0], n),
-			cellsOf[B](m.w, loc, m.ids[1], n),
-			cellsOf[C](m.w, loc, m.ids[2], n),
-			cellsOf[D](m.w, loc, m.ids[3], n),
-			cellsOf[E](m.w, loc, m.ids[4], n),
-			cellsOf[F](m.w, loc, m.ids[5], n),
-			cellsOf[G](m.w, loc, m.ids[6], n),
-			cellsOf[H](m.w, loc, m.ids[7], n),
-			cellsOf[I](m.w, loc, m.ids[8], n),
-			cellsOf[J](m.w, loc, m.ids[9], n),
-			cellsOf[K](m.w, loc, m.ids[10], n),
-			cellsOf[L](m.w, loc, m.ids[11], n),
+		fill(m.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+			cellsOf[D](&m.w.store, loc, m.ids[3], n),
+			cellsOf[E](&m.w.store, loc, m.ids[4], n),
+			cellsOf[F](&m.w.store, loc, m.ids[5], n),
+			cellsOf[G](&m.w.store, loc, m.ids[6], n),
+			cellsOf[H](&m.w.store, loc, m.ids[7], n),
+			cellsOf[I](&m.w.store, loc, m.ids[8], n),
+			cellsOf[J](&m.w.store, loc, m.ids[9], n),
+			cellsOf[K](&m.w.store, loc, m.ids[10], n),
+			cellsOf[L](&m.w.store, loc, m.ids[11], n),
 		)
 	}
 	return nil
@@ -2118,12 +2118,12 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(
 // Get returns the components of an entity; false when it is stale or lacks one. The pointers are
 // valid until it gains or loses a component or any entity of its archetype leaves.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L, ok bool) {
-	r := m.w.ents.find(entity)
+	r := m.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.row(r.loc >> rowBits)
+	columns := m.w.store.row(r.loc >> rowBits)
 	p0 := columns[m.ids[0]].pointer()
 	p1 := columns[m.ids[1]].pointer()
 	p2 := columns[m.ids[2]].pointer()
@@ -2150,22 +2150,22 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B,
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	*(*L)(m.w.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	*(*L)(m.w.store.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -2174,18 +2174,18 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B,
 // failed and those after it are as they were.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
-		fillCells(m.w, loc, m.ids[8], n, i)
-		fillCells(m.w, loc, m.ids[9], n, j)
-		fillCells(m.w, loc, m.ids[10], n, k)
-		fillCells(m.w, loc, m.ids[11], n, l)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[8], n, i)
+		fillCells(&m.w.store, loc, m.ids[9], n, j)
+		fillCells(&m.w.store, loc, m.ids[10], n, k)
+		fillCells(&m.w.store, loc, m.ids[11], n, l)
 	})
 }
 
@@ -2210,22 +2210,22 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A,
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	*(*L)(m.w.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
-	if m.w.observed != 0 {
-		m.w.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
+	*(*L)(m.w.store.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
+	if m.w.observers.observed != 0 {
+		m.w.observers.notifyAdded(entity, m.bits, m.was)
 	}
-	m.w.freePending()
+	m.w.store.freePending()
 	return nil
 }
 
@@ -2233,17 +2233,17 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A,
 // errors as AddAll.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
-		fillCells(m.w, loc, m.ids[0], n, a)
-		fillCells(m.w, loc, m.ids[1], n, b)
-		fillCells(m.w, loc, m.ids[2], n, c)
-		fillCells(m.w, loc, m.ids[3], n, d)
-		fillCells(m.w, loc, m.ids[4], n, e)
-		fillCells(m.w, loc, m.ids[5], n, f)
-		fillCells(m.w, loc, m.ids[6], n, g)
-		fillCells(m.w, loc, m.ids[7], n, h)
-		fillCells(m.w, loc, m.ids[8], n, i)
-		fillCells(m.w, loc, m.ids[9], n, j)
-		fillCells(m.w, loc, m.ids[10], n, k)
-		fillCells(m.w, loc, m.ids[11], n, l)
+		fillCells(&m.w.store, loc, m.ids[0], n, a)
+		fillCells(&m.w.store, loc, m.ids[1], n, b)
+		fillCells(&m.w.store, loc, m.ids[2], n, c)
+		fillCells(&m.w.store, loc, m.ids[3], n, d)
+		fillCells(&m.w.store, loc, m.ids[4], n, e)
+		fillCells(&m.w.store, loc, m.ids[5], n, f)
+		fillCells(&m.w.store, loc, m.ids[6], n, g)
+		fillCells(&m.w.store, loc, m.ids[7], n, h)
+		fillCells(&m.w.store, loc, m.ids[8], n, i)
+		fillCells(&m.w.store, loc, m.ids[9], n, j)
+		fillCells(&m.w.store, loc, m.ids[10], n, k)
+		fillCells(&m.w.store, loc, m.ids[11], n, l)
 	})
 }

@@ -38,15 +38,15 @@ type cachedTransition struct {
 func (m *mapper) init(w *World, ids ...ID) {
 	m.w = w
 	copy(m.ids[:], ids)
-	m.bits = maskOf(w, "NewMap", ids)
-	m.relating = m.bits.any(&w.relating)
+	m.bits = w.store.maskOf("NewMap", ids)
+	m.relating = m.bits.any(&w.store.relating)
 }
 
 // setTarget chooses the target of relation id, from now on.
 func (m *mapper) setTarget(id ID, target Entity) {
 	m.w.mustRelate("To", id)
 	if !m.bits.has(id) {
-		panic(&memory.Misuse{Package: "ecs", Op: "To", Reason: "relation " + m.w.comps[id].name + " is not what the mapper adds"})
+		panic(&memory.Misuse{Package: "ecs", Op: "To", Reason: "relation " + m.w.store.comps[id].name + " is not what the mapper adds"})
 	}
 	m.targets.set("To", id, target)
 	m.table = nil
@@ -54,20 +54,20 @@ func (m *mapper) setTarget(id ID, target Entity) {
 
 // mustRelate panics where id is no relation of w.
 func (w *World) mustRelate(op string, id ID) {
-	w.mustBeOpen(op)
-	if c := w.known(op, id); !w.relating.has(id) {
+	w.guard.mustBeOpen(op)
+	if c := w.store.known(op, id); !w.store.relating.has(id) {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "component " + c.name + " is no relation"})
 	}
 }
 
 // checkTargets reports whether the targets of all relations of m are alive. It panics where one was not named.
 func (m *mapper) checkTargets(op string) error {
-	for id := range m.bits.and(m.w.relating).ids() {
+	for id := range m.bits.and(m.w.store.relating).ids() {
 		if _, ok := m.targets.find(id); !ok {
-			m.w.refuseNoTarget(op, id)
+			m.w.store.refuseNoTarget(op, id)
 		}
 	}
-	if !m.w.targetsAlive(&m.targets) {
+	if !m.w.store.targetsAlive(&m.targets) {
 		return errTarget
 	}
 	return nil
@@ -89,20 +89,20 @@ func (m *mapper) target() (*table, error) {
 			return nil, err
 		}
 	}
-	if m.table == nil || m.epoch != m.w.epoch {
-		k, _ := m.w.keyAfter("NewEntity", nil, m.bits, &m.targets)
-		t, err := m.w.tableFor(k)
+	if m.table == nil || m.epoch != m.w.store.epoch {
+		k, _ := m.w.store.keyAfter("NewEntity", nil, m.bits, &m.targets)
+		t, err := m.w.store.tableFor(k)
 		if err != nil {
 			return nil, err
 		}
-		m.table, m.epoch = t, m.w.epoch
+		m.table, m.epoch = t, m.w.store.epoch
 	}
 	return m.table, nil
 }
 
 // spawn creates an entity whose cells the caller writes.
 func (m *mapper) spawn() (Entity, uint32, error) {
-	m.w.mutable("NewEntity")
+	m.w.guard.mutable("NewEntity")
 	t := m.table
 	if t == nil || m.relating {
 		var err error
@@ -110,24 +110,24 @@ func (m *mapper) spawn() (Entity, uint32, error) {
 			return Entity{}, 0, err
 		}
 	}
-	return m.w.spawn(t)
+	return m.w.store.spawn(t)
 }
 
 // spawnBatch creates n entities with zeroed components.
 func (m *mapper) spawnBatch(n int) (span, error) {
-	m.w.mutable("NewBatch")
+	m.w.guard.mutable("NewBatch")
 	t, err := m.target()
 	if err != nil {
 		return span{}, err
 	}
-	return m.w.spawnBatch(t, n)
+	return m.w.store.spawnBatch(t, n)
 }
 
 // removes says what Exchange takes away, from now on.
 func (m *mapper) removes(ids []ID) {
-	drop := maskOf(m.w, "Removes", ids)
+	drop := m.w.store.maskOf("Removes", ids)
 	if both := m.bits.and(drop); !both.empty() {
-		panic(&memory.Misuse{Package: "ecs", Op: "Removes", Reason: "component " + names(both, m.w.comps)[0] + " is what the mapper adds"})
+		panic(&memory.Misuse{Package: "ecs", Op: "Removes", Reason: "component " + names(both, m.w.store.comps)[0] + " is what the mapper adds"})
 	}
 	m.drop, m.lastExchange = drop, cachedTransition{}
 }
@@ -136,17 +136,17 @@ func (m *mapper) removes(ids []ID) {
 // where. The caller writes the cells, and settles.
 func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 	w := m.w
-	w.mutable(op)
-	r := w.ents.find(e)
+	w.guard.mutable(op)
+	r := w.store.index.find(e)
 	if r == nil {
 		return 0, ErrStale
 	}
-	t := w.tableAt(r.loc)
+	t := w.store.tableAt(r.loc)
 	last := &m.lastAdd
 	if swap {
 		last = &m.lastExchange
 	}
-	if t != last.from || last.epoch != w.epoch || m.relating {
+	if t != last.from || last.epoch != w.store.epoch || m.relating {
 		if m.relating {
 			if err := m.checkTargets(op); err != nil {
 				return 0, err
@@ -157,10 +157,10 @@ func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 		}
 	}
 	tr := last.tr // an observer may call Removes, which forgets it
-	if w.observed != 0 {
+	if w.observers.observed != 0 {
 		m.was = t.mask
 		if swap && tr != nil {
-			if err := w.notifyLoss(op, r.loc, tr.to); err != nil {
+			if err := w.observers.notifyLoss(op, r.loc, tr.to); err != nil {
 				return 0, err
 			}
 		}
@@ -168,7 +168,7 @@ func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 	if tr == nil {
 		return r.loc, nil
 	}
-	return w.relocate(e.index, r, tr)
+	return w.store.relocate(e.index, r, tr)
 }
 
 // removed returns the components that an operation takes away.
@@ -184,22 +184,22 @@ func (m *mapper) removed(swap bool) mask {
 //go:noinline
 func (m *mapper) findTransition(op string, last *cachedTransition, t *table, after mask, to *targetSet) error {
 	w := m.w
-	k, retargets := w.keyAfter(op, t, after, to)
+	k, retargets := w.store.keyAfter(op, t, after, to)
 	if k.mask == t.mask && !retargets {
-		*last = cachedTransition{from: t, epoch: w.epoch}
+		*last = cachedTransition{from: t, epoch: w.store.epoch}
 		return nil
 	}
-	tr, err := w.transitionTo(t, k, retargets)
+	tr, err := w.store.transitionTo(t, k, retargets)
 	if err == nil {
-		*last = cachedTransition{from: t, tr: tr, epoch: w.epoch}
+		*last = cachedTransition{from: t, tr: tr, epoch: w.store.epoch}
 	}
 	return err
 }
 
 // Has reports whether e is alive and has all components of the mapper.
 func (m *mapper) Has(e Entity) bool {
-	r := m.w.ents.find(e)
-	return r != nil && m.w.tableAt(r.loc).mask.all(&m.bits)
+	r := m.w.store.index.find(e)
+	return r != nil && m.w.store.tableAt(r.loc).mask.all(&m.bits)
 }
 
 // Remove takes those of the mapper's components that e has, and reports whether there were
@@ -207,12 +207,12 @@ func (m *mapper) Has(e Entity) bool {
 // that the allocator refuses; nothing has changed then.
 func (m *mapper) Remove(e Entity) (bool, error) {
 	w := m.w
-	w.mutable("Remove")
-	r := w.ents.find(e)
+	w.guard.mutable("Remove")
+	r := w.store.index.find(e)
 	if r == nil {
 		return false, nil
 	}
-	if t := w.tableAt(r.loc); t != m.lastRemove.from || m.lastRemove.epoch != w.epoch {
+	if t := w.store.tableAt(r.loc); t != m.lastRemove.from || m.lastRemove.epoch != w.store.epoch {
 		if err := m.findTransition("Remove", &m.lastRemove, t, t.mask.without(m.bits), nil); err != nil {
 			return false, err
 		}
@@ -230,7 +230,7 @@ func (m *mapper) Remove(e Entity) (bool, error) {
 // archetype, and returns the number of entities changed. On error it is the number changed
 // before; the archetype that failed and those after it are as they were.
 func (m *mapper) RemoveAll(s Selection) (int, error) {
-	m.w.mutable("RemoveAll")
+	m.w.guard.mutable("RemoveAll")
 	f := s.selection()
 	f.checkWorld(m.w, "RemoveAll")
 	total := 0
@@ -238,13 +238,13 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 		if !t.mask.any(&m.bits) || t.rows() == 0 {
 			continue
 		}
-		k, _ := m.w.keyAfter("RemoveAll", t, t.mask.without(m.bits), nil)
+		k, _ := m.w.store.keyAfter("RemoveAll", t, t.mask.without(m.bits), nil)
 		moved, err := m.w.moveAll("RemoveAll", t, k, false)
 		if err != nil {
 			return total, err
 		}
 		total += moved.left
-		m.w.freePending()
+		m.w.store.freePending()
 	}
 	return total, nil
 }
@@ -254,7 +254,7 @@ func (m *mapper) RemoveAll(s Selection) (int, error) {
 // twice, though rows may move into an archetype that s matches as well.
 func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32, n int)) (int, error) {
 	w := m.w
-	w.mutable(op)
+	w.guard.mutable(op)
 	f := s.selection()
 	f.checkWorld(w, op)
 	if m.relating {
@@ -270,15 +270,15 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 		if t.rows() == 0 {
 			continue
 		}
-		if k, retargets := w.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to); retargets || k.mask != t.mask {
+		if k, retargets := w.store.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to); retargets || k.mask != t.mask {
 			continue
 		}
 		for k := range t.used() {
 			write(t.chunks[k].number<<rowBits, t.rowsIn(k))
 		}
 		total += t.rows()
-		if w.observed != 0 {
-			w.notifyWritten(t, op, m.bits)
+		if w.observers.observed != 0 {
+			w.observers.notifyWritten(t, op, m.bits)
 		}
 	}
 	for i := range matches {
@@ -286,7 +286,7 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 		if t.rows() == 0 {
 			continue
 		}
-		k, retargets := w.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to)
+		k, retargets := w.store.keyAfter(op, t, t.mask.without(drop).with(m.bits), &to)
 		if !retargets && k.mask == t.mask {
 			continue
 		}
@@ -299,21 +299,21 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 		for loc, n := moved.next(); n > 0; loc, n = moved.next() {
 			write(loc, n)
 		}
-		if w.observed != 0 {
-			w.notifyMoved(op, all, m.bits, was)
+		if w.observers.observed != 0 {
+			w.observers.notifyMoved(op, all, m.bits, was)
 		}
-		w.freePending()
+		w.store.freePending()
 	}
 	return total, nil
 }
 
 // cellsOf returns n components from loc on, which are all in one chunk.
-func cellsOf[T any](w *World, loc uint32, id ID, n int) []T {
-	return unsafe.Slice((*T)(w.cell(loc, id, unsafe.Sizeof(*new(T)))), n)
+func cellsOf[T any](s *store, loc uint32, id ID, n int) []T {
+	return unsafe.Slice((*T)(s.cell(loc, id, unsafe.Sizeof(*new(T)))), n)
 }
 
-func fillCells[T any](w *World, loc uint32, id ID, n int, v T) {
-	cells := cellsOf[T](w, loc, id, n)
+func fillCells[T any](s *store, loc uint32, id ID, n int, v T) {
+	cells := cellsOf[T](s, loc, id, n)
 	for i := range cells {
 		cells[i] = v
 	}

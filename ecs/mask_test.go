@@ -75,7 +75,7 @@ func reg[T any](w *World) error {
 func TestWorld_TypesOfEveryWordBehave(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	at := func(id int, register func(w *World) error) {
-		for n := len(w.comps); n < id; n++ {
+		for n := len(w.store.comps); n < id; n++ {
 			must[ID](t)(w.RegisterSize(strings.Repeat("x", n+1), 1, 1))
 		}
 		if err := register(w); err != nil {
@@ -96,7 +96,7 @@ func TestWorld_TypesOfEveryWordBehave(t *testing.T) {
 	if want := []ID{0, 63, 64, 127, 128, 191, 192, 255}; !slices.Equal(ids, want) {
 		t.Fatalf("types %v", ids)
 	}
-	high := Component[wide9]{w: w, comp: w.comps[255]}
+	high := Component[wide9]{w: w, comp: w.store.comps[255]}
 	var said []string
 	high.OnAdd(func(Entity, *wide9) { said = append(said, "add") })
 	high.OnSet(func(_ Entity, v *wide9) { said = append(said, "set") })
@@ -123,7 +123,7 @@ func TestWorld_TypesOfEveryWordBehave(t *testing.T) {
 	}
 	cmd := w.Commands()
 	AddTo(cmd, high, e, wide9{3})
-	RemoveFrom(cmd, Component[wide7]{w: w, comp: w.comps[192]}, e)
+	RemoveFrom(cmd, Component[wide7]{w: w, comp: w.store.comps[192]}, e)
 	if err := cmd.Apply(); err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +148,11 @@ func TestHash_KnowsTheTypesOfEveryWord(t *testing.T) {
 		w, _ := newTestWorld(t, Config{})
 		registerMany(t, w)
 		e := must[Entity](t)(w.NewEntity())
-		p, err := w.addComponent(e, id, w.comps[id].size)
+		p, err := w.store.addComponent(e, id, w.store.comps[id].size)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range w.comps[id].size {
+		for i := range w.store.comps[id].size {
 			*(*byte)(unsafeAdd(p, int(i))) = 0
 		}
 		if other, ok := seen[w.Hash(0)]; ok {

@@ -11,7 +11,7 @@ import (
 // observeRelations keeps what is told of relations.
 func (m *model) observeRelations(expect func(bool, Entity)) {
 	told := func(e Entity) {
-		target, ok := m.w.tableAt(m.w.ents.find(e).loc).target(m.child.ID()) // a twin may be one of a stale target
+		target, ok := m.w.store.tableAt(m.w.store.index.find(e).loc).target(m.child.ID()) // a twin may be one of a stale target
 		expect(ok, e)
 		m.told[e].child = target
 	}

@@ -623,7 +623,7 @@ func (m *model) check(t *rapid.T) {
 		}
 		n--
 	}
-	if n += seen; seen != n || m.all.Len() != n || m.w.Locked() || len(m.w.running) != 0 {
+	if n += seen; seen != n || m.all.Len() != n || m.w.Locked() || len(m.w.guard.running) != 0 {
 		t.Fatalf("query saw %d of %d", seen, n)
 	}
 }

@@ -35,8 +35,8 @@ func (m *model) track(t *rapid.T) {
 	if err := m.w.Track(m.pos.ID(), m.brain.ID(), m.tag.ID(), m.child.ID(), m.heat); err != nil {
 		t.Fatal(err)
 	}
-	m.w.tick = rapid.SampledFrom([]uint64{1, 1<<30 - 3, 1<<31 - 5, 1<<32 - 4, 1<<32 + 1<<31}).Draw(t, "start")
-	m.w.clamped = m.w.tick
+	m.w.store.tick = rapid.SampledFrom([]uint64{1, 1<<30 - 3, 1<<31 - 5, 1<<32 - 4, 1<<32 + 1<<31}).Draw(t, "start")
+	m.w.store.clamped = m.w.store.tick
 }
 
 // begin makes a tick that the model remembers, and lets many others pass now and then.
@@ -45,16 +45,16 @@ func (m *model) begin(t *rapid.T) {
 		return
 	}
 	if rapid.IntRange(0, 4).Draw(t, "leap") == 0 {
-		if m.w.tick = m.w.clamped + clampEvery - 1; Tick(m.w.tick) == 0 {
-			m.w.tick--
+		if m.w.store.tick = m.w.store.clamped + clampEvery - 1; Tick(m.w.store.tick) == 0 {
+			m.w.store.tick--
 		}
 	}
-	now := m.w.tick
+	now := m.w.store.tick
 	if got := m.w.Tick(); got != Tick(now) || got == 0 {
 		t.Fatalf("Tick = %d in %d", got, now)
 	}
 	m.moments = append(m.moments, now)
-	m.moments = slices.DeleteFunc(m.moments, func(at uint64) bool { return m.w.tick-at >= 1<<32-2 })
+	m.moments = slices.DeleteFunc(m.moments, func(at uint64) bool { return m.w.store.tick-at >= 1<<32-2 })
 }
 
 // note looks at what has been written since it last did, which is in this tick.
@@ -65,7 +65,7 @@ func (m *model) note() {
 		s, known := before[e]
 		mark := func(at *uint64, same bool) {
 			if !known || !same {
-				*at = m.w.tick
+				*at = m.w.store.tick
 			}
 		}
 		mark(&s.at.pos, v.pos == s.pos)
@@ -95,7 +95,7 @@ func (m *model) changed(e Entity, moment uint64, ids []ID) bool {
 		case m.heat:
 			has, when = v.heat != nil, at.heat
 		}
-		if has && (moment == 0 || m.w.tick-when < min(m.w.tick-moment, maxAge)) {
+		if has && (moment == 0 || m.w.store.tick-when < min(m.w.store.tick-moment, maxAge)) {
 			return true
 		}
 	}
@@ -156,7 +156,7 @@ func (m *model) ticks(t *rapid.T) {
 	f.Parallel(m.teams[1], func(task *Task, es []Entity, _ []position) { *met.At(task) = append(*met.At(task), es...) })
 	for name, got := range map[string][]Entity{"All": all, "Chunks": chunks, "Query": rows, "Parallel": slices.Concat(met.Values()...)} {
 		if !slices.Equal(got, want) {
-			t.Fatalf("%s since %d in %d of %v: %v, not %v", name, moment, m.w.tick, ids, got, want)
+			t.Fatalf("%s since %d in %d of %v: %v, not %v", name, moment, m.w.store.tick, ids, got, want)
 		}
 	}
 	if err := f.Check(); err != nil || f.Len() != len(want) || len(want) > 0 && f.EntityAt(len(want)-1) != want[len(want)-1] {

@@ -73,6 +73,7 @@ type observers struct {
 	observed uint8 // all that fast paths look at
 	watched  [eventKinds]mask
 	lists    [eventKinds][]*Observer // never changed in place: one of them may be under way
+	store    *store
 }
 
 // OnCreate has f called with every entity that was created, its components written. It panics
@@ -117,15 +118,15 @@ func observe[T any](c Component[T], op string, kind eventKind, f func(Entity, *T
 }
 
 func (w *World) observe(op string, none bool, o *Observer) *Observer {
-	w.mustBeOpen(op)
-	if w.allocating { // what is half done has not noted what it would be told
-		w.refuse(op)
+	w.guard.mustBeOpen(op)
+	if w.guard.allocating { // what is half done has not noted what it would be told
+		w.guard.refuse(op)
 	}
 	if none {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "an observer needs a function"})
 	}
 	o.w = w
-	w.setObservers(o.kind, append(slices.Clip(w.lists[o.kind]), o))
+	w.observers.setObservers(o.kind, append(slices.Clip(w.observers.lists[o.kind]), o))
 	return o
 }
 
@@ -133,10 +134,10 @@ func (w *World) observe(op string, none bool, o *Observer) *Observer {
 // again does nothing.
 func (o *Observer) Stop() {
 	if w := o.w; w != nil {
-		w.notInParallel("Stop")
+		w.guard.notInParallel("Stop")
 		o.w = nil
-		left := slices.DeleteFunc(slices.Clone(w.lists[o.kind]), func(other *Observer) bool { return other == o })
-		w.setObservers(o.kind, left)
+		left := slices.DeleteFunc(slices.Clone(w.observers.lists[o.kind]), func(other *Observer) bool { return other == o })
+		w.observers.setObservers(o.kind, left)
 	}
 }
 
@@ -158,33 +159,34 @@ func (o *Observer) mask() mask {
 }
 
 // notify calls the observers of what happened to the components in m of n entities from loc on.
-func (w *World) notify(k eventKind, loc uint32, n int, m mask) {
-	if !w.watched[k].any(&m) || w.locked >= closedMark {
+func (o *observers) notify(k eventKind, loc uint32, n int, m mask) {
+	s, g := o.store, o.store.guard
+	if !o.watched[k].any(&m) || g.closed() {
 		return
 	}
-	w.locked++
-	w.notifying++
-	defer w.endNotify()
+	g.locked++
+	g.notifying++
+	defer g.endNotify()
 	for row := range uint32(n) {
-		for _, o := range w.lists[k] {
-			if o.w == nil || k >= addEvent && !m.has(o.id) {
+		for _, observer := range o.lists[k] {
+			if observer.w == nil || k >= addEvent && !m.has(observer.id) {
 				continue
 			}
 			var p unsafe.Pointer
 			if k >= addEvent {
-				p = w.cell(loc+row, o.id, o.size)
+				p = s.cell(loc+row, observer.id, observer.size)
 			}
-			o.call(*w.entity(loc + row), p)
-			if w.locked >= closedMark { // the allocator has closed the world
+			observer.call(*s.entity(loc + row), p)
+			if g.closed() { // the allocator has closed the world
 				return
 			}
 		}
 	}
 }
 
-func (w *World) endNotify() {
-	w.locked--
-	w.notifying--
+func (g *guard) endNotify() {
+	g.locked--
+	g.notifying--
 }
 
 // What tells of writes notes them before: those who are told find the stamps as they are.
@@ -192,92 +194,92 @@ func (w *World) endNotify() {
 // notifyCreated tells that n entities with the components in m were created from loc on.
 //
 //go:noinline
-func (w *World) notifyCreated(loc uint32, n int, m mask) {
-	w.stampRows(loc, n, m)
-	w.notify(createEvent, loc, n, wholeEntity)
-	w.notify(addEvent, loc, n, m)
+func (o *observers) notifyCreated(loc uint32, n int, m mask) {
+	o.store.stampRows(loc, n, m)
+	o.notify(createEvent, loc, n, wholeEntity)
+	o.notify(addEvent, loc, n, m)
 }
 
 // notifyBatch is tellNew for the rows of a batch.
-func (w *World) notifyBatch(s span) {
-	if w.observed == 0 || s.left == 0 {
+func (o *observers) notifyBatch(s span) {
+	if o.observed == 0 || s.left == 0 {
 		return
 	}
-	w.stampSpan(s, s.t.mask)
+	o.store.stampSpan(s, s.t.mask)
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
-		w.notify(createEvent, loc, n, wholeEntity)
-		w.notify(addEvent, loc, n, s.t.mask)
+		o.notify(createEvent, loc, n, wholeEntity)
+		o.notify(addEvent, loc, n, s.t.mask)
 	}
 }
 
 // notifyAdded tells that e was given the components in m, of which it had those in was.
 //
 //go:noinline
-func (w *World) notifyAdded(e Entity, m, was mask) {
-	if r := w.ents.find(e); r != nil {
+func (o *observers) notifyAdded(e Entity, m, was mask) {
+	if r := o.store.index.find(e); r != nil {
 		loc := r.loc
-		w.stampRows(loc, 1, m)
-		w.notify(addEvent, loc, 1, m.without(was))
-		w.notify(setEvent, loc, 1, m.and(was))
+		o.store.stampRows(loc, 1, m)
+		o.notify(addEvent, loc, 1, m.without(was))
+		o.notify(setEvent, loc, 1, m.and(was))
 	}
 }
 
 // notifyOne is tellAdded for one component.
 //
 //go:noinline
-func (w *World) notifyOne(e Entity, id ID, had bool) {
-	if r := w.ents.find(e); r != nil {
+func (o *observers) notifyOne(e Entity, id ID, had bool) {
+	if r := o.store.index.find(e); r != nil {
 		k := addEvent
 		if had {
 			k = setEvent
 		}
-		w.stampRows(r.loc, 1, maskBit(id))
-		w.notify(k, r.loc, 1, maskBit(id))
+		o.store.stampRows(r.loc, 1, maskBit(id))
+		o.notify(k, r.loc, 1, maskBit(id))
 	}
 }
 
 // notifyMoved is tellAdded for the rows of a batch, which had the components in was before.
-func (w *World) notifyMoved(op string, s span, m, was mask) {
-	w.stampSpan(s, m)
+func (o *observers) notifyMoved(op string, s span, m, was mask) {
+	o.store.stampSpan(s, m)
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
-		w.notify(addEvent, loc, n, m.without(was))
-		w.notify(setEvent, loc, n, m.and(was))
+		o.notify(addEvent, loc, n, m.without(was))
+		o.notify(setEvent, loc, n, m.and(was))
 	}
-	w.mutable(op)
+	o.store.guard.mutable(op)
 }
 
 // notifyRemoval tells that the entity at loc is about to be removed. It panics where the world may not
 // be changed after that.
 //
 //go:noinline
-func (w *World) notifyRemoval(loc uint32) {
-	w.notify(removeEvent, loc, 1, w.tableAt(loc).mask)
-	w.notify(destroyEvent, loc, 1, wholeEntity)
-	w.mutable("Remove")
+func (o *observers) notifyRemoval(loc uint32) {
+	o.notify(removeEvent, loc, 1, o.store.tableAt(loc).mask)
+	o.notify(destroyEvent, loc, 1, wholeEntity)
+	o.store.guard.mutable("Remove")
 }
 
 // notifyRemovals is tellEnd for all entities of t. An entity without components that an observer spawns
 // meanwhile goes untold, where t is the archetype of such.
-func (w *World) notifyRemovals(t *table, op string) {
-	w.notifyRows(removeEvent, t, t.mask)
-	w.notifyRows(destroyEvent, t, wholeEntity)
-	w.mutable(op)
+func (o *observers) notifyRemovals(t *table, op string) {
+	o.notifyRows(removeEvent, t, t.mask)
+	o.notifyRows(destroyEvent, t, wholeEntity)
+	o.store.guard.mutable(op)
 }
 
 // notifyWritten tells that the components in m were written in all rows of t.
-func (w *World) notifyWritten(t *table, op string, m mask) {
-	w.stampTable(t, m)
-	w.notifyRows(setEvent, t, m)
-	w.mutable(op)
+func (o *observers) notifyWritten(t *table, op string, m mask) {
+	o.store.stampTable(t, m)
+	o.notifyRows(setEvent, t, m)
+	o.store.guard.mutable(op)
 }
 
 // notifyRows tells what happens to all rows of t.
-func (w *World) notifyRows(k eventKind, t *table, m mask) {
-	if !w.watched[k].any(&m) {
+func (o *observers) notifyRows(k eventKind, t *table, m mask) {
+	if !o.watched[k].any(&m) {
 		return
 	}
 	for i, used := 0, t.used(); i < used && i < len(t.chunks); i++ {
-		w.notify(k, t.chunks[i].number<<rowBits, t.rowsIn(i), m)
+		o.notify(k, t.chunks[i].number<<rowBits, t.rowsIn(i), m)
 	}
 }
 
@@ -285,42 +287,42 @@ func (w *World) notifyRows(k eventKind, t *table, m mask) {
 // which there is room for it then.
 //
 //go:noinline
-func (w *World) notifyLoss(op string, loc uint32, to *table) error {
-	lost := w.tableAt(loc).mask.without(to.mask)
-	if !w.watched[removeEvent].any(&lost) {
+func (o *observers) notifyLoss(op string, loc uint32, to *table) error {
+	lost := o.store.tableAt(loc).mask.without(to.mask)
+	if !o.watched[removeEvent].any(&lost) {
 		return nil
 	}
 	if to.tailN == to.limit && to.used() == len(to.chunks) {
-		if err := w.addChunk(to); err != nil {
+		if err := o.store.addChunk(to); err != nil {
 			return err
 		}
 		if to.tailN == 0 {
-			w.setTail(to, 0, 0)
+			o.store.setTail(to, 0, 0)
 		}
-		w.listSpare(to)
+		o.store.listSpare(to)
 	}
-	w.notify(removeEvent, loc, 1, lost)
-	w.mutable(op)
+	o.notify(removeEvent, loc, 1, lost)
+	o.store.guard.mutable(op)
 	return nil
 }
 
 // notifyLosses is tellLoss for all rows of src, when room for them was made in to. It gives that
 // room back where an observer panics.
-func (w *World) notifyLosses(op string, src, to *table) {
+func (o *observers) notifyLosses(op string, src, to *table) {
 	lost := src.mask.without(to.mask)
-	if !w.watched[removeEvent].any(&lost) {
+	if !o.watched[removeEvent].any(&lost) {
 		return
 	}
 	if to.tailN == 0 {
-		w.setTail(to, 0, 0)
+		o.store.setTail(to, 0, 0)
 	}
 	done := false
 	defer func() {
 		if !done {
-			w.trimSpares(to)
+			o.store.trimSpares(to)
 		}
 	}()
-	w.notifyRows(removeEvent, src, lost)
-	w.mutable(op)
+	o.notifyRows(removeEvent, src, lost)
+	o.store.guard.mutable(op)
 	done = true
 }

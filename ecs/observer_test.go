@@ -115,11 +115,11 @@ func TestObservers_AreCalledInOrderUntilStopped(t *testing.T) {
 	if said != "13" || w.Check() != nil {
 		t.Errorf("told %q, %v", said, w.Check())
 	}
-	for _, o := range slices.Clone(w.lists[addEvent]) {
+	for _, o := range slices.Clone(w.observers.lists[addEvent]) {
 		o.Stop()
 	}
-	if w.observed != 0 || w.watched != ([eventKinds]mask{}) {
-		t.Errorf("nobody observes, but the book says %#x", w.observed)
+	if w.observers.observed != 0 || w.observers.watched != ([eventKinds]mask{}) {
+		t.Errorf("nobody observes, but the book says %#x", w.observers.observed)
 	}
 }
 
@@ -418,8 +418,8 @@ func TestObserver_ALoopWithinItEndsWithTheChange(t *testing.T) {
 		}
 	})
 	w.Remove(es[0])
-	if len(w.running) != 0 || w.Check() != nil {
-		t.Errorf("%d loops go on behind the change", len(w.running))
+	if len(w.guard.running) != 0 || w.Check() != nil {
+		t.Errorf("%d loops go on behind the change", len(w.guard.running))
 	}
 }
 
@@ -460,7 +460,7 @@ func TestObserver_WhoseAllocatorClosesTheWorld(t *testing.T) {
 				t.Error(text)
 			}
 		}
-		if told != 1 || w.Len() != 0 || w.Check() != nil || w.notifying != 0 {
+		if told != 1 || w.Len() != 0 || w.Check() != nil || w.guard.notifying != 0 {
 			t.Errorf("told %d, %v", told, w.Check())
 		}
 	}
@@ -508,7 +508,7 @@ func TestObservers_MisuseIsNamed(t *testing.T) {
 	if text := misuse(t, func() { w.OnCreate(func(Entity) {}) }); text != "ecs.OnCreate: the world is closed" {
 		t.Error(text)
 	}
-	if o.Stop(); w.observed != 0 || w.Check() != nil {
+	if o.Stop(); w.observers.observed != 0 || w.Check() != nil {
 		t.Error(w.Check())
 	}
 }
@@ -535,15 +535,15 @@ func TestCheck_NamesEachCorruptionOfObservers(t *testing.T) {
 		want    string
 		corrupt func(w *World, o *Observer)
 	}{
-		{"kind 0 has 0, the book says 0x5", func(w *World, _ *Observer) { w.observed |= 1 }},
-		{"kind 2 has 1, the book says 0x0", func(w *World, _ *Observer) { w.observed = 0 }},
-		{"is watched in kind 2, the book says 0x4", func(w *World, _ *Observer) { w.watched[addEvent] = maskBit(2) }},
+		{"kind 0 has 0, the book says 0x5", func(w *World, _ *Observer) { w.observers.observed |= 1 }},
+		{"kind 2 has 1, the book says 0x0", func(w *World, _ *Observer) { w.observers.observed = 0 }},
+		{"is watched in kind 2, the book says 0x4", func(w *World, _ *Observer) { w.observers.watched[addEvent] = maskBit(2) }},
 		{"is of kind 3", func(_ *World, o *Observer) { o.kind++ }},
 		{"stopped true", func(_ *World, o *Observer) { o.w = nil }},
 		{"component 3, stopped false", func(_ *World, o *Observer) { o.id = 3 }},
 		{"number 0 of kind 2", func(_ *World, o *Observer) { o.size++ }},
-		{"number 1 of kind 2", func(w *World, o *Observer) { w.lists[addEvent] = append(w.lists[addEvent], o) }},
-		{"with 0 fills, 1 observers", func(w *World, _ *Observer) { w.notifying++ }},
+		{"number 1 of kind 2", func(w *World, o *Observer) { w.observers.lists[addEvent] = append(w.observers.lists[addEvent], o) }},
+		{"with 0 fills, 1 observers", func(w *World, _ *Observer) { w.guard.notifying++ }},
 	} {
 		w, _ := newTestWorld(t, Config{})
 		o := mustRegisterTest[position](t, w).OnAdd(func(Entity, *position) {})
@@ -551,7 +551,7 @@ func TestCheck_NamesEachCorruptionOfObservers(t *testing.T) {
 		if err := w.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Check says %v, want %q", err, c.want)
 		}
-		w.observers, w.notifying = observers{}, 0 // a ruined world is not closed otherwise
+		w.observers, w.guard.notifying = observers{}, 0 // a ruined world is not closed otherwise
 	}
 }
 
@@ -577,7 +577,7 @@ func TestObserver_IsNotMadeWithinAlloc(t *testing.T) {
 	if err := m.Add(e, position{}, velocity{}); err != nil {
 		t.Fatal(err)
 	}
-	if mem.onAlloc = nil; asked != 1 || told != "" || w.observed != 0 {
+	if mem.onAlloc = nil; asked != 1 || told != "" || w.observers.observed != 0 {
 		t.Errorf("asked %d times, told %q", asked, told)
 	}
 	vel.OnAdd(func(Entity, *velocity) { told += "add" })

@@ -120,8 +120,8 @@ type outcome struct {
 // Batches returns the number of batches that Parallel cuts the matching entities into now: one for
 // each 1024 entities of an archetype, and one for the rest, changed or not.
 func (f *filter) Batches() (n int) {
-	f.w.notInParallel("Pieces")
-	f.update(len(f.w.tables))
+	f.w.guard.notInParallel("Pieces")
+	f.update(len(f.w.store.tables))
 	for _, t := range f.matches {
 		n += (t.rows() + batchRows - 1) / batchRows
 	}
@@ -131,7 +131,7 @@ func (f *filter) Batches() (n int) {
 // parallel is Parallel without types.
 func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 	w := f.w
-	w.notInParallel("Parallel")
+	w.guard.notInParallel("Parallel")
 	if ws == nil || none {
 		panic(&memory.Misuse{Package: "ecs", Op: "Parallel", Reason: "a pass needs workers and a body"})
 	}
@@ -152,8 +152,8 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 		return
 	}
 	p.run, p.body = run, body
-	w.locked++
-	w.inParallel = true
+	w.guard.locked++
+	w.guard.inParallel = true
 	defer p.rethrow() // last, when all have stopped and nothing is locked
 	defer ws.finish(w)
 	ws.call(batches)
@@ -164,12 +164,12 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 // have.
 func (ws *Workers) finish(w *World) {
 	ws.dismiss()
-	w.locked--
-	w.inParallel = false
-	if w.closedInRun.Swap(false) { // the books are nobody else's again
+	w.guard.locked--
+	w.guard.inParallel = false
+	if w.guard.closedInRun.Swap(false) { // the books are nobody else's again
 		w.allocatorClosed()
 	}
-	if !ws.run.ended.found && w.locked < closedMark {
+	if !ws.run.ended.found && !w.guard.closed() {
 		ws.collect(w)
 	}
 	for _, t := range ws.tasks {
@@ -178,15 +178,15 @@ func (ws *Workers) finish(w *World) {
 }
 
 // notInParallel panics in a pass: the call would change what others read.
-func (w *World) notInParallel(op string) {
-	if w.inParallel {
-		w.refuse(op)
+func (g *guard) notInParallel(op string) {
+	if g.inParallel {
+		g.refuse(op)
 	}
 }
 
 // split lists the parts and returns the number of pieces.
 func (p *parallelRun) split(f *filter, workers int) (batches int) {
-	f.update(len(f.w.tables))
+	f.update(len(f.w.store.tables))
 	p.f, p.share = f, int64(4*workers)
 	index := 0
 	for _, t := range f.matches {
@@ -256,7 +256,7 @@ func (p *parallelRun) runBatches(t *Task, from, to int64) {
 		return 1
 	})
 	t.table--
-	for ; from < to && from < p.stop.Load() && !p.f.w.closedInRun.Load(); from++ {
+	for ; from < to && from < p.stop.Load() && !p.f.w.guard.closedInRun.Load(); from++ {
 		if next := t.table + 1; next < len(p.tables) && int64(p.tables[next].firstBatch) == from {
 			t.table, t.chunk = next, 0
 		}
@@ -276,7 +276,7 @@ func (p *parallelRun) runBatch(t *Task, batch int) {
 	if t.chunk == 0 && row > 0 {
 		t.chunk = tab.chunkOf(uint32(row))
 	}
-	for row < end && !w.closedInRun.Load() {
+	for row < end && !w.guard.closedInRun.Load() {
 		c := &tab.chunks[t.chunk]
 		past := int(c.first) + int(c.cap)
 		if row >= past {
@@ -288,8 +288,8 @@ func (p *parallelRun) runBatch(t *Task, batch int) {
 			continue
 		}
 		t.index, t.n, t.row = k.firstRow+row, n, uintptr(first)
-		t.es = address(uintptr(w.chunks[c.number].base))
-		columns := w.row(c.number)
+		t.es = address(uintptr(w.store.chunks[c.number].base))
+		columns := w.store.row(c.number)
 		for i := 0; i < p.f.n; i++ {
 			t.cols[i&(maxFilter-1)] = columns[p.f.ids[i&(maxFilter-1)]]
 		}

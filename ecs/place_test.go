@@ -32,7 +32,7 @@ func TestAll_FindsItsRowsWhereverTheyHaveCome(t *testing.T) {
 		t.Helper()
 		var want, got, chunks []Entity
 		var at, where []*position
-		if f.main != nil && f.main.layoutVersion == w.layoutVersion && f.main.onlyTable.tail == f.main.cached-1 && f.main.onlyTable.tailN > 0 && f.seen == len(w.tables) {
+		if f.main != nil && f.main.layoutVersion == w.store.layoutVersion && f.main.onlyTable.tail == f.main.cached-1 && f.main.onlyTable.tailN > 0 && f.seen == len(w.store.tables) {
 			kept++
 		}
 		for e, p := range f.All() {
@@ -181,10 +181,10 @@ func TestAll_OfATargetThatIsGoneFindsNothingWhereItsRowsStillLie(t *testing.T) {
 			t.Errorf("%d children", n)
 		}
 	}
-	laid := w.layoutVersion
+	laid := w.store.layoutVersion
 	w.Remove(a)
-	if n := count(); n != 0 || w.layoutVersion != laid || w.Alive(a) || !w.Alive(b) {
-		t.Errorf("%d children of nobody; chunks have moved %d times", n, w.layoutVersion-laid)
+	if n := count(); n != 0 || w.store.layoutVersion != laid || w.Alive(a) || !w.Alive(b) {
+		t.Errorf("%d children of nobody; chunks have moved %d times", n, w.store.layoutVersion-laid)
 	}
 }
 
@@ -226,9 +226,9 @@ func TestCheck_NamesAPlaceThatIsAnother(t *testing.T) {
 		{"stock 3 last", many, set(&k.last, false)},
 		{"stock 3 of another", other, set(&k.runs[0].it, nil)},
 		{"stock 3 notes", many, set(&f.usesTicks, true)},
-		{"stock 3 table", many, set(&f.matches, append(f.matches, w.tables[0]))},
+		{"stock 3 table", many, set(&f.matches, append(f.matches, w.store.tables[0]))},
 		{"stock 3 no chunk", gone, set(&k.onlyTable.chunks, nil)},
-		{"stock 3 number", gone, set(&k.onlyTable.chunks[0].number, uint32(len(w.chunks)))},
+		{"stock 3 number", gone, set(&k.onlyTable.chunks[0].number, uint32(len(w.store.chunks)))},
 	} {
 		c.test(t, f.Check)
 	}
@@ -253,8 +253,8 @@ func TestCheck_NamesAWayThatLeadsElsewhere(t *testing.T) {
 	for range f.All() {
 	}
 	k := f.main
-	if k.cached != 3 || k.layoutVersion != w.layoutVersion {
-		t.Fatalf("the filter knows %d chunks, laid %d of %d", k.cached, k.layoutVersion, w.layoutVersion)
+	if k.cached != 3 || k.layoutVersion != w.store.layoutVersion {
+		t.Fatalf("the filter knows %d chunks, laid %d of %d", k.cached, k.layoutVersion, w.store.layoutVersion)
 	}
 	other := func(n int) string {
 		return fmt.Sprintf("filter: its next loop goes over other rows than those of chunk %d", n)
@@ -292,11 +292,11 @@ func TestAll_IsStoppedAndLeftInEachOfTheChunksThatItKnows(t *testing.T) {
 			for range f.All() {
 				n++
 			}
-			if n != f.Len() || len(w.running) != 0 || f.Check() != nil || w.Check() != nil {
-				t.Fatalf("%s: %d rows of %d, %d loops, %v, %v", what, n, f.Len(), len(w.running), f.Check(), w.Check())
+			if n != f.Len() || len(w.guard.running) != 0 || f.Check() != nil || w.Check() != nil {
+				t.Fatalf("%s: %d rows of %d, %d loops, %v, %v", what, n, f.Len(), len(w.guard.running), f.Check(), w.Check())
 			}
 		}
-		if f.main.cached < 3 || f.main.layoutVersion != w.layoutVersion {
+		if f.main.cached < 3 || f.main.layoutVersion != w.store.layoutVersion {
 			t.Fatalf("%s: the filter knows %d chunks", what, f.main.cached)
 		}
 	}
@@ -371,8 +371,8 @@ func TestAll_WithinItselfTakesATicketOfItsOwnAndAllocatesNone(t *testing.T) {
 		t.Errorf("%d triples, %d tickets, %v, %v", n, len(f.others), f.Check(), w.Check())
 	}
 	must[Entity](t)(w.NewEntity()) // stops it for good
-	if n := triples(); n != 900 || len(f.others) != 2 || f.Check() != nil || len(w.running) != 0 {
-		t.Errorf("%d triples, %d tickets, %v, %d loops", n, len(f.others), f.Check(), len(w.running))
+	if n := triples(); n != 900 || len(f.others) != 2 || f.Check() != nil || len(w.guard.running) != 0 {
+		t.Errorf("%d triples, %d tickets, %v, %d loops", n, len(f.others), f.Check(), len(w.guard.running))
 	}
 }
 

@@ -47,9 +47,9 @@ func (f *filter) prefetchNext(s *filterPos) {
 	if !ok {
 		return
 	}
-	columns := f.w.row(number)
+	columns := f.w.store.row(number)
 	for i := 0; i < f.n; i++ {
-		if k := f.w.comps[f.ids[i]]; k.size > 0 && !k.pointerful {
+		if k := f.w.store.comps[f.ids[i]]; k.size > 0 && !k.pointerful {
 			readLines(columns[k.id].pointer())
 		}
 	}

@@ -33,11 +33,11 @@ func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 	for s := f.begin(); s != nil; s = s.next() {
 		p := part{rows: s.rows, from: s.cols[0]}
 		if number, ok := f.following(&s.it.filterPos); ok {
-			p.behind = w.column(number, m.ids[0])
+			p.behind = w.store.column(number, m.ids[0])
 		}
 		got = append(got, p)
 	}
-	column := func(i int) unsafe.Pointer { return w.column(m.table.chunks[i].number, m.ids[0]) }
+	column := func(i int) unsafe.Pointer { return w.store.column(m.table.chunks[i].number, m.ids[0]) }
 	at := func(i, row int) address { return address(uintptr(column(i)) + uintptr(row)) }
 	// Behind the first lies a full one, which is looked at before its last rows are walked; behind that one of 16 KiB;
 	// nothing is looked at in another table.
@@ -101,7 +101,7 @@ func edges(t *testing.T) (w *World, f *Filter1[byte], es []Entity, at []int) {
 	f = NewFilter1[byte](w)
 	for i, table := range []*table{a.table, b.table, c.table} {
 		for k := range table.used() {
-			es = append(es, w.entitiesFrom(table.chunks[k].number<<rowBits, table.rowsIn(k))...)
+			es = append(es, w.store.entitiesFrom(table.chunks[k].number<<rowBits, table.rowsIn(k))...)
 			if n := len(es); k < table.used()-1 && i != 1 {
 				at = append(at, n-prefetchTailRows-1, n-prefetchTailRows)
 			}
@@ -216,8 +216,8 @@ func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
 					}
 				}
 			})
-			if err := errors.Join(w.Check(), f.Check()); text != changedWithin || len(w.running) != 0 || err != nil {
-				t.Errorf("%s at row %d: %q, %d loops, %v", name, row, text, len(w.running), err)
+			if err := errors.Join(w.Check(), f.Check()); text != changedWithin || len(w.guard.running) != 0 || err != nil {
+				t.Errorf("%s at row %d: %q, %d loops, %v", name, row, text, len(w.guard.running), err)
 			}
 		}
 	}

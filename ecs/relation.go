@@ -44,18 +44,18 @@ type Relation[T any] struct{ Component[T] }
 // where T is a component without a target: register relations before mappers and filters name them.
 // Errors else as [Register].
 func RegisterRelation[T any](w *World) (Relation[T], error) {
-	n := len(w.comps)
+	n := len(w.store.comps)
 	c, err := Register[T](w)
 	if err != nil {
 		return Relation[T]{}, err
 	}
-	if len(w.comps) > n {
-		if w.variants == nil {
-			w.variants, w.byTarget = make(map[mask]*variants), make(map[relationTarget]*targetTables)
+	if len(w.store.comps) > n {
+		if w.store.variants == nil {
+			w.store.variants, w.store.byTarget = make(map[mask]*variants), make(map[relationTarget]*targetTables)
 		}
-		w.relating = w.relating.with(maskBit(c.ID()))
-	} else if !w.relating.has(c.ID()) {
-		return Relation[T]{}, fmt.Errorf("ecs: %s is a component without a target; register it as a relation first", w.comps[c.ID()].name)
+		w.store.relating = w.store.relating.with(maskBit(c.ID()))
+	} else if !w.store.relating.has(c.ID()) {
+		return Relation[T]{}, fmt.Errorf("ecs: %s is a component without a target; register it as a relation first", w.store.comps[c.ID()].name)
 	}
 	return Relation[T]{c}, nil
 }
@@ -65,20 +65,20 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 // that of Component.Add; nothing has changed then. It panics with a [*memory.Misuse] where e has MaxRelations others.
 func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	w := r.w
-	w.mutable("Add")
-	had := w.observed != 0 && r.Has(e)
-	rec := w.ents.find(e)
+	w.guard.mutable("Add")
+	had := w.observers.observed != 0 && r.Has(e)
+	rec := w.store.index.find(e)
 	if rec == nil {
 		return ErrStale
 	}
 	if err := w.retarget("Add", e, rec, r.ID(), target); err != nil {
 		return err
 	}
-	*(*T)(w.cell(rec.loc, r.ID(), unsafe.Sizeof(v))) = v
-	if w.observed != 0 {
-		w.notifyOne(e, r.ID(), had)
+	*(*T)(w.store.cell(rec.loc, r.ID(), unsafe.Sizeof(v))) = v
+	if w.observers.observed != 0 {
+		w.observers.notifyOne(e, r.ID(), had)
 	}
-	w.freePending()
+	w.store.freePending()
 	return nil
 }
 
@@ -86,50 +86,50 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 // Errors as Add.
 func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	w := r.w
-	w.mutable("SetTarget")
+	w.guard.mutable("SetTarget")
 	if !r.Has(e) {
 		return false, nil
 	}
-	if err := w.retarget("SetTarget", e, w.ents.find(e), r.ID(), target); err != nil {
+	if err := w.retarget("SetTarget", e, w.store.index.find(e), r.ID(), target); err != nil {
 		return true, err
 	}
-	if w.observed != 0 {
-		w.notifyOne(e, r.ID(), true)
+	if w.observers.observed != 0 {
+		w.observers.notifyOne(e, r.ID(), true)
 	}
-	w.freePending()
+	w.store.freePending()
 	return true, nil
 }
 
 // retarget moves the entity of rec to where relation id has the target.
 func (w *World) retarget(op string, e Entity, rec *record, id ID, target Entity) error {
-	if w.ents.find(target) == nil {
+	if w.store.index.find(target) == nil {
 		return errTarget
 	}
-	t := w.tableAt(rec.loc)
+	t := w.store.tableAt(rec.loc)
 	if was, ok := t.target(id); ok && was == target {
 		return nil
 	}
 	var p targetSet
 	p.set(op, id, target)
-	k, retargets := w.keyAfter(op, t, t.mask.with(maskBit(id)), &p)
-	tr, err := w.transitionTo(t, k, retargets)
+	k, retargets := w.store.keyAfter(op, t, t.mask.with(maskBit(id)), &p)
+	tr, err := w.store.transitionTo(t, k, retargets)
 	if err == nil {
-		_, err = w.relocate(e.index, rec, tr)
+		_, err = w.store.relocate(e.index, rec, tr)
 	}
 	return err
 }
 
 // Target returns the entity that e relates to; false when e is stale or has not the relation, or
 // when its target is stale.
-func (r Relation[T]) Target(e Entity) (Entity, bool) { return r.w.targetOf(e, r.ID()) }
+func (r Relation[T]) Target(e Entity) (Entity, bool) { return r.w.store.targetOf(e, r.ID()) }
 
-func (w *World) targetOf(e Entity, id ID) (Entity, bool) {
-	rec := w.ents.find(e)
+func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
+	rec := s.index.find(e)
 	if rec == nil {
 		return Entity{}, false
 	}
-	target, ok := w.tableAt(rec.loc).target(id)
-	if !ok || w.ents.find(target) == nil {
+	target, ok := s.tableAt(rec.loc).target(id)
+	if !ok || s.index.find(target) == nil {
 		return Entity{}, false
 	}
 	return target, true
@@ -144,10 +144,10 @@ func (r Relation[T]) SetTargetAll(s Selection, target Entity) (int, error) {
 
 func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 	const op = "SetTargetAll"
-	w.mutable(op)
+	w.guard.mutable(op)
 	f := s.selection()
 	f.checkWorld(w, op)
-	if w.ents.find(target) == nil {
+	if w.store.index.find(target) == nil {
 		return 0, errTarget
 	}
 	var p targetSet
@@ -156,8 +156,8 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 	for _, t := range matches { // those that stay come first: see addAll
 		if was, ok := t.target(id); ok && was == target {
 			total += t.rows()
-			if w.observed != 0 {
-				w.notifyWritten(t, op, maskBit(id))
+			if w.observers.observed != 0 {
+				w.observers.notifyWritten(t, op, maskBit(id))
 			}
 		}
 	}
@@ -165,16 +165,16 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 		if was, ok := t.target(id); !ok || was == target || t.rows() == 0 {
 			continue
 		}
-		k, retargets := w.keyAfter(op, t, t.mask, &p)
+		k, retargets := w.store.keyAfter(op, t, t.mask, &p)
 		moved, err := w.moveAll(op, t, k, retargets)
 		if err != nil {
 			return total, err
 		}
 		total += moved.left
-		if w.observed != 0 {
-			w.notifyMoved(op, moved, maskBit(id), maskBit(id))
+		if w.observers.observed != 0 {
+			w.observers.notifyMoved(op, moved, maskBit(id), maskBit(id))
 		}
-		w.freePending()
+		w.store.freePending()
 	}
 	return total, nil
 }
@@ -184,19 +184,19 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 // before their targets. Cost: as World.Remove for each, and a look at the tables of each.
 func (r Relation[T]) RemoveTree(e Entity) int {
 	w := r.w
-	w.mutable("RemoveTree")
+	w.guard.mutable("RemoveTree")
 	tree := append(w.tree[:0], e)
 	for i := 0; i < len(tree); i++ {
 		if i > 0 && tree[i] == e { // e relates to one of its own tree
 			continue
 		}
-		list := w.byTarget[relationTarget{r.ID(), tree[i]}]
+		list := w.store.byTarget[relationTarget{r.ID(), tree[i]}]
 		if list == nil {
 			continue
 		}
 		for _, t := range list.tables {
 			for k := range t.used() {
-				tree = append(tree, w.entitiesFrom(t.chunks[k].number<<rowBits, t.rowsIn(k))...)
+				tree = append(tree, w.store.entitiesFrom(t.chunks[k].number<<rowBits, t.rowsIn(k))...)
 			}
 		}
 	}
@@ -207,6 +207,6 @@ func (r Relation[T]) RemoveTree(e Entity) int {
 			n++
 		}
 	}
-	w.freePending()
+	w.store.freePending()
 	return n
 }

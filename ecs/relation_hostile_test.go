@@ -82,7 +82,7 @@ func TestRelation_PairsOfLivingTargetsReuseTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if bound := 6*len(ps) + 20; len(w.tables) > bound || len(mem.live) > bound {
-		t.Errorf("%d pairs leave %d tables and %d blocks", len(ps)*len(ps), len(w.tables), len(mem.live))
+	if bound := 6*len(ps) + 20; len(w.store.tables) > bound || len(mem.live) > bound {
+		t.Errorf("%d pairs leave %d tables and %d blocks", len(ps)*len(ps), len(w.store.tables), len(mem.live))
 	}
 }

@@ -54,8 +54,8 @@ func TestRelation_TargetsThatComeAndGoReuseTables(t *testing.T) {
 			}
 		}
 	}
-	if s := w.Stats(); s.Archetypes > 100 || len(w.byTarget) > 100 || len(mem.live) > 100 {
-		t.Errorf("%d targets leave %d tables, %d links, %d blocks", turns, s.Archetypes, len(w.byTarget), len(mem.live))
+	if s := w.Stats(); s.Archetypes > 100 || len(w.store.byTarget) > 100 || len(mem.live) > 100 {
+		t.Errorf("%d targets leave %d tables, %d links, %d blocks", turns, s.Archetypes, len(w.store.byTarget), len(mem.live))
 	}
 }
 
@@ -71,8 +71,8 @@ func TestFirstChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 		{Config{ChunkBytes: 2 << 10, MaxChunkBytes: 1 << 20}, []uintptr{1 << 10, 2 << 10, 8 << 10, 32 << 10, 128 << 10, 512 << 10, 1 << 20}},
 	} {
 		w, _ := newTestWorld(t, c.cfg)
-		if !slices.Equal(w.sizes, c.want) {
-			t.Errorf("%+v: chunks of %d", c.cfg, w.sizes)
+		if !slices.Equal(w.store.sizes, c.want) {
+			t.Errorf("%+v: chunks of %d", c.cfg, w.store.sizes)
 		}
 		child := mustRelation[childOf](t, w)
 		p := must[Entity](t)(w.NewEntity())
@@ -81,18 +81,18 @@ func TestFirstChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 			must[Entity](t)(m.NewEntity(childOf{}, [2]uint64{}))
 		}
 		for i, k := range m.table.chunks {
-			if size := w.sizes[w.chunks[k.number].class]; size != c.want[min(i/perClass, len(c.want)-1)] {
+			if size := w.store.sizes[w.store.chunks[k.number].class]; size != c.want[min(i/perClass, len(c.want)-1)] {
 				t.Errorf("%+v: chunk %d has %d bytes", c.cfg, i, size)
 			}
 		}
-		if k := w.tables[0].chunks[0]; w.sizes[w.chunks[k.number].class] != uintptr(w.cfg.FirstChunkBytes) {
-			t.Errorf("%+v: without relations a chunk is of class %d", c.cfg, w.chunks[k.number].class)
+		if k := w.store.tables[0].chunks[0]; w.store.sizes[w.store.chunks[k.number].class] != uintptr(w.store.cfg.FirstChunkBytes) {
+			t.Errorf("%+v: without relations a chunk is of class %d", c.cfg, w.store.chunks[k.number].class)
 		}
 	}
 	w, mem := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)
 	m := NewMap2[childOf, [1024 - entityBytes]byte](w).To(child.ID(), must[Entity](t)(w.NewEntity()))
-	if err := m.NewBatch(3, nil); err != nil || w.sizes[w.chunks[m.table.chunks[0].number].class] != 4096 {
+	if err := m.NewBatch(3, nil); err != nil || w.store.sizes[w.store.chunks[m.table.chunks[0].number].class] != 4096 {
 		t.Errorf("%v: a row that does not fit 1 KiB begins with 4", err)
 	}
 	mem.failNext(true) // where memory is out a chunk that no row fits is no help
@@ -148,7 +148,7 @@ func TestRelation_WaysAreForgottenWithTheTablesThatAreRetired(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)
 	m, vel, some, health1 := NewMap2[position, childOf](w), NewMap1[velocity](w), NewMap1[position](w), mustRegisterTest[health](t, w)
-	tableOf := func(e Entity) *table { return w.tableAt(w.ents.find(e).loc) }
+	tableOf := func(e Entity) *table { return w.store.tableAt(w.store.index.find(e).loc) }
 	// next makes an entity of a new target until its table is the one given.
 	next := func(want *table, m *Map2[position, childOf]) (e, p Entity) {
 		for range 100 {
@@ -197,7 +197,7 @@ func TestRelation_WaysToTablesThatAreRetiredAreMadeAnew(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	child, c := mustRelation[childOf](t, w), mustRegisterTest[velocity](t, w)
 	m, vel := NewMap2[position, childOf](w), NewMap1[velocity](w)
-	tableOf := func(e Entity) *table { return w.tableAt(w.ents.find(e).loc) }
+	tableOf := func(e Entity) *table { return w.store.tableAt(w.store.index.find(e).loc) }
 	for name, add := range map[string]func(Entity, velocity) error{"Map": vel.Add, "Component": c.Add} {
 		wayThatLeadsElsewhere(t, name, w, child, m, tableOf, add)
 	}
@@ -239,7 +239,7 @@ func TestArchetypeStats_KnowsTargets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	i := w.tableAt(w.ents.find(es[0]).loc).index
+	i := w.store.tableAt(w.store.index.find(es[0]).loc).index
 	expect := func(name string, r ID, want Entity) {
 		t.Helper()
 		if to, ok := w.Archetype(i).Target(r); to != want && ok || ok != !want.IsZero() {
@@ -251,7 +251,7 @@ func TestArchetypeStats_KnowsTargets(t *testing.T) {
 	expect("living", friend.ID(), es[2])
 	expect("none", like.ID(), Entity{})
 	must[bool](t)(child.Remove(es[0]))
-	w.sweep(w.tables[i].variants)
+	w.store.sweep(w.store.tables[i].variants)
 	expect("retired", child.ID(), Entity{})
 	expect("retired", friend.ID(), Entity{})
 	i = 0

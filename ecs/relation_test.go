@@ -396,7 +396,7 @@ func TestRelation_FourPerEntityAndNotOneMore(t *testing.T) {
 	}
 	e := must[Entity](t)(m.NewEntity(rel3{}, rel1{}, rel0{}, rel2{}, position{1, 1}))
 	for i, id := range ids {
-		if at, ok := w.targetOf(e, id); !ok || at != ps[i] {
+		if at, ok := w.store.targetOf(e, id); !ok || at != ps[i] {
 			t.Errorf("relation %d is to %v", id, at)
 		}
 		if f.Len() != 1 || f.To(id, ps[(i+1)%4]).Len() != 0 || f.To(id, ps[i]).Len() != 1 || f.Check() != nil {

@@ -43,12 +43,12 @@ func kindred(t *testing.T) (w *World, child Relation[childOf], ps []Entity) {
 
 func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
 	w, child, ps := kindred(t)
-	if len(w.variants) < 3 || len(w.variants[w.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}].mask].idle) == 0 {
-		t.Fatalf("%d kins", len(w.variants))
+	if len(w.store.variants) < 3 || len(w.store.variants[w.store.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}].mask].idle) == 0 {
+		t.Fatalf("%d kins", len(w.store.variants))
 	}
 	var edges []*transition
 	var kins []*variants
-	for _, t := range w.tables {
+	for _, t := range w.store.tables {
 		edges = append(append(append(edges, t.byComponent...), t.multi...), t.retargeting...)
 		if t.variants != nil && !slices.Contains(kins, t.variants) {
 			kins = append(kins, t.variants)
@@ -56,10 +56,10 @@ func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
 	}
 	var lists []*targetTables
 	for _, l := range []relationTarget{{child.ID(), ps[0]}, {child.ID(), ps[2]}} {
-		lists = append(lists, w.byTarget[l])
+		lists = append(lists, w.store.byTarget[l])
 	}
-	tables := w.tables
-	if n := memtest.EveryBit(t, w.Check, &tables, &edges, &kins, &lists, &w.related); n.Integers < 300 || n.Named < n.Flipped/2 { // generations, sweeps and credit may be any
+	tables := w.store.tables
+	if n := memtest.EveryBit(t, w.Check, &tables, &edges, &kins, &lists, &w.store.relating, &w.store.epoch, &w.store.nextSince); n.Integers < 300 || n.Named < n.Flipped/2 { // generations, sweeps and credit may be any
 		t.Errorf("%+v", n)
 	}
 	f := NewFilter1[position](w).To(child.ID(), ps[0])
@@ -71,15 +71,15 @@ func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
 
 func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 	w, child, ps := kindred(t)
-	home := w.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}]
-	other := w.byKey[key{mask{1 | 1<<2}, targets{ps[2]}}]
+	home := w.store.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}]
+	other := w.store.byKey[key{mask{1 | 1<<2}, targets{ps[2]}}]
 	f := home.variants
-	list := w.byTarget[relationTarget{child.ID(), ps[0]}]
-	plain := w.tables[0]
+	list := w.store.byTarget[relationTarget{child.ID(), ps[0]}]
+	plain := w.store.tables[0]
 	idle := f.idle[0]
 	var turn *transition
 	var from, near *table
-	for _, t := range w.tables {
+	for _, t := range w.store.tables {
 		if len(t.retargeting) > 0 && t.retargeting[0].gen == t.retargeting[0].to.gen {
 			turn, from = t.retargeting[0], t
 		}
@@ -93,8 +93,8 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 		t.Fatal("no such edges")
 	}
 	for _, c := range []fault{
-		{"relations", "of 6 component types", set(&w.relating, w.relating.with(maskBit(200)))},
-		{"directory 5", "from class 1, Config says", set(&w.first, 1)},
+		{"relations", "of 6 component types", set(&w.store.relating, w.store.relating.with(maskBit(200)))},
+		{"directory 5", "from class 1, Config says", set(&w.store.first, 1)},
 		{"table 1 first", "from class 3 to 4, not", set(&home.first, 3)},
 		{"table 1 last", "from class 0 to 3, not", set(&home.last, 3)},
 		{"kin 1 none", "it is not of the kin of its mask", set(&home.variants, nil)},
@@ -102,10 +102,10 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 		{"kin 1 plain targets", "it has targets and no relation", set(&plain.targets[0], ps[0])},
 		{"kin 2 tables", "tables, not", set(&f.tables, f.tables[1:])},
 		{"kin 2 relations", "tables, not", set(&f.relations, []ID{1})},
-		{"kin 2 lost", "it is not of the kin of its mask", set(&w.variants, map[mask]*variants{})},
+		{"kin 2 lost", "it is not of the kin of its mask", set(&w.store.variants, map[mask]*variants{})},
 		{"kin 2 of nothing", "kins of", func() func() {
-			w.variants[mask{1}] = f
-			return func() { delete(w.variants, mask{1}) }
+			w.store.variants[mask{1}] = f
+			return func() { delete(w.store.variants, mask{1}) }
 		}},
 		{"kin 3 idle", "its kin says otherwise", set(&home.idle, true)},
 		{"kin 3 not idle", "its kin says otherwise", set(&idle.idle, false)},
@@ -118,11 +118,11 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 		{"kin 4 of no relation", "not where its mask", set(&home.targets[3], ps[2])},
 		{"kin 1 since", "it has targets and no relation", set(&plain.since, 1)},
 		{"kin 3 since", "idle, with 0 chunks", set(&idle.since, 1)},
-		{"kin 4 since", "its tables are not in order", set(&home.since, w.nextSince)},
+		{"kin 4 since", "its tables are not in order", set(&home.since, w.store.nextSince)},
 		{"kin 4 order", "its tables are not in order", set(&list.tables[0].since, list.tables[len(list.tables)-1].since+1)},
 		{"kin 4 links", "links to", func() func() {
-			w.byTarget[relationTarget{child.ID(), Entity{77, 1}}] = list
-			return func() { delete(w.byTarget, relationTarget{child.ID(), Entity{77, 1}}) }
+			w.store.byTarget[relationTarget{child.ID(), Entity{77, 1}}] = list
+			return func() { delete(w.store.byTarget, relationTarget{child.ID(), Entity{77, 1}}) }
 		}},
 		{"edge 2", "turns to no other target", set(&turn.to, from)},
 		{"edge 2 two", "two turns", set(&from.retargeting, append(slices.Clone(from.retargeting), turn))},
@@ -139,8 +139,8 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 		{"filter 3 relation", "filter: target 0 is of component 2", set(&g.targets.list[0].id, 2)},
 		{"filter 3 matches", "filter: 0 matches, not", set(&g.matches, nil)},
 		{"filter 3 listed", "of the tables of target", set(&g.listed, 99)},
-		{"filter 3 list", "of the tables of target", set(&g.list, w.byTarget[relationTarget{child.ID(), ps[2]}])},
-		{"filter 3 epoch", "of no tables match, in epoch", set(&g.epoch, w.epoch+1)},
+		{"filter 3 list", "of the tables of target", set(&g.list, w.store.byTarget[relationTarget{child.ID(), ps[2]}])},
+		{"filter 3 epoch", "of no tables match, in epoch", set(&g.epoch, w.store.epoch+1)},
 	} {
 		c.test(t, g.Check)
 	}

@@ -6,7 +6,7 @@ import "reflect"
 // random source. A nil v takes it away. The value lives in the Go heap and may hold
 // pointers; Reset leaves it alone.
 func SetResource[T any](w *World, v *T) {
-	w.notInParallel("SetResource")
+	w.guard.notInParallel("SetResource")
 	typ := reflect.TypeFor[T]()
 	if v == nil {
 		delete(w.resources, typ)

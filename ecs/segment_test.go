@@ -10,25 +10,25 @@ import (
 
 // directoryOfSegments is a world of which only the segments are used.
 func directoryOfSegments() *World {
-	return &World{directory: directory{width: minWidth, draft: true}}
+	return &World{store: store{directory: directory{width: minWidth, draft: true}}}
 }
 
 // takeTestRun is what attach does with segments alone.
 func takeTestRun(w *World, order int) uint32 {
-	first, ok := w.takeVacant(order)
+	first, ok := w.store.takeVacant(order)
 	if !ok {
-		w.extend(order, nil)
-		first, _ = w.takeVacant(order)
+		w.store.extend(order, nil)
+		first, _ = w.store.takeVacant(order)
 	}
-	for i := range w.chunks[first : first+1<<order] {
-		w.chunks[int(first)+i].base = unsafe.Pointer(w)
+	for i := range w.store.chunks[first : first+1<<order] {
+		w.store.chunks[int(first)+i].base = unsafe.Pointer(w)
 	}
 	return first
 }
 
 func giveTestRun(w *World, first uint32, order int) {
-	clear(w.chunks[first : first+1<<order])
-	w.giveRun(first, order)
+	clear(w.store.chunks[first : first+1<<order])
+	w.store.giveRun(first, order)
 }
 
 // TestSegments_ModelOfRuns takes and gives runs of all orders at random and compares them with a set of
@@ -75,8 +75,8 @@ func TestSegments_ModelOfRuns(t *testing.T) {
 			for _, r := range held {
 				giveTestRun(w, r.first, r.order)
 			}
-			n := len(w.chunks)
-			for order, first := range w.vacant[:maxOrder] { // all buddies have met
+			n := len(w.store.chunks)
+			for order, first := range w.store.vacant[:maxOrder] { // all buddies have met
 				if (first != 0) != (n>>order&1 != 0) {
 					t.Errorf("%d free segments: run %d is the first of order %d", n, first, order)
 				}
@@ -118,14 +118,14 @@ func TestSegments_TrimKeepsFreeRunsInOrder(t *testing.T) {
 				giveTestRun(w, first, 0)
 			}
 		}
-		w.trim(n + 1)
+		w.store.trim(n + 1)
 		var c checker
-		if c.segments(w); c.err() != nil || len(w.chunks) != n+1 {
+		if c.segments(w); c.err() != nil || len(w.store.chunks) != n+1 {
 			t.Fatalf("%d segments: %v", n, c.err())
 		}
 		taken := -1
 		for order := range maxOrder + 1 { // lower numbers first
-			if first, ok := w.takeVacant(order); ok && order == 0 {
+			if first, ok := w.store.takeVacant(order); ok && order == 0 {
 				taken = int(first)
 			}
 		}

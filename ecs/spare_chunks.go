@@ -13,41 +13,41 @@ import (
 // that it is out of memory, a table that must grow takes the spare of another one.
 
 // addChunk appends an empty chunk to t, or changes nothing.
-func (w *World) addChunk(t *table) error {
-	due := w.dueClass(t, len(t.chunks))
-	base, class, err := w.allocBlock(t, due)
+func (s *store) addChunk(t *table) error {
+	due := s.dueClass(t, len(t.chunks))
+	base, class, err := s.allocBlock(t, due)
 	if err != nil {
-		if base, class = w.takeSpare(t, due, err); base == nil {
+		if base, class = s.takeSpare(t, due, err); base == nil {
 			return err
 		}
 	}
-	w.attach(t, base, class, w.rowsAt(t, due, class))
+	s.attach(t, base, class, s.rowsAt(t, due, class))
 	return nil
 }
 
 // addChunks appends empty chunks to t until it has room for n rows more, or changes nothing.
 // Spares are taken only where they suffice.
-func (w *World) addChunks(t *table, n int) error {
+func (s *store) addChunks(t *table, n int) error {
 	had, want := len(t.chunks), t.rows()+n
 	defer func() {
 		if t.capacity() < want { // also when the allocator panics
-			w.dropChunks(t, had)
-			w.freePending()
+			s.dropChunks(t, had)
+			s.freePending()
 		}
 	}()
 	for t.capacity() < want {
-		due := w.batchClass(t, want-t.capacity())
-		base, class, err := w.allocBlock(t, due)
+		due := s.batchClass(t, want-t.capacity())
+		base, class, err := s.allocBlock(t, due)
 		if err != nil {
 			due = t.last // a spare is used whole
-			if w.spareRows(t) < want-t.capacity() {
+			if s.spareRows(t) < want-t.capacity() {
 				return err
 			}
-			if base, class = w.takeSpare(t, due, err); base == nil {
+			if base, class = s.takeSpare(t, due, err); base == nil {
 				return err
 			}
 		}
-		w.attach(t, base, class, w.rowsAt(t, due, class))
+		s.attach(t, base, class, s.rowsAt(t, due, class))
 	}
 	return nil
 }
@@ -56,48 +56,48 @@ func (w *World) addChunks(t *table, n int) error {
 func (t *table) spares() int { return len(t.chunks) - t.used() }
 
 // spareRows returns how many rows of t the spares of other tables have room for.
-func (w *World) spareRows(t *table) (rows int) {
-	for _, other := range w.tables {
-		if other != t && w.spareFits(t, t.last, other) {
-			rows += int(w.rowsAt(t, t.last, w.spareClass(other)))
+func (s *store) spareRows(t *table) (rows int) {
+	for _, other := range s.tables {
+		if other != t && s.spareFits(t, t.last, other) {
+			rows += int(s.rowsAt(t, t.last, s.spareClass(other)))
 		}
 	}
 	return rows
 }
 
 // trimSpares gives back the room that was made in t and not used, but for one spare.
-func (w *World) trimSpares(t *table) {
-	if w.locked < closedMark {
-		w.dropChunks(t, min(len(t.chunks), t.used()+1))
-		w.listSpare(t)
-		w.freePending()
+func (s *store) trimSpares(t *table) {
+	if !s.guard.closed() {
+		s.dropChunks(t, min(len(t.chunks), t.used()+1))
+		s.listSpare(t)
+		s.freePending()
 	}
 }
 
 // spareClass returns the class of the spare of t.
-func (w *World) spareClass(t *table) uint32 {
-	return w.chunks[t.chunks[len(t.chunks)-1].number].class
+func (d *directory) spareClass(t *table) uint32 {
+	return d.chunks[t.chunks[len(t.chunks)-1].number].class
 }
 
 // spareFits reports whether other has a spare for a chunk of t of a class, and whether there are segments for it.
-func (w *World) spareFits(t *table, class uint32, other *table) bool {
+func (s *store) spareFits(t *table, class uint32, other *table) bool {
 	if other.spares() == 0 {
 		return false
 	}
-	spare := &w.chunks[other.chunks[len(other.chunks)-1].number]
-	rows := w.rowsAt(t, class, spare.class)
-	return rows > 0 && (orderOf(rows) < int(spare.run) || w.hasRun(orderOf(rows)))
+	spare := &s.chunks[other.chunks[len(other.chunks)-1].number]
+	rows := s.rowsAt(t, class, spare.class)
+	return rows > 0 && (orderOf(rows) < int(spare.run) || s.hasRun(orderOf(rows)))
 }
 
 // takeSpare returns the block of a spare of any table but t, in order of creation, that a row of t
 // fits; nil when there is none, or when err is neither about memory nor about segments.
-func (w *World) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer, class uint32) {
+func (s *store) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer, class uint32) {
 	if err != errSegments && !errors.Is(err, memory.ErrOutOfMemory) {
 		return nil, 0
 	}
-	for _, other := range w.tables {
-		if other != t && w.spareFits(t, due, other) {
-			return w.recycle(w.detach(other))
+	for _, other := range s.tables {
+		if other != t && s.spareFits(t, due, other) {
+			return s.recycle(s.detach(other))
 		}
 	}
 	return nil, 0
@@ -117,15 +117,15 @@ func (w *World) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer,
 // a level ends, or when memory runs short; it panics with a [*memory.Misuse] while the world
 // is locked.
 func (w *World) Shrink() (freed uint64) {
-	w.mutable("Shrink")
-	held := w.bytes
-	for _, t := range w.tables {
-		w.dropChunks(t, t.used())
+	w.guard.mutable("Shrink")
+	held := w.store.bytes
+	for _, t := range w.store.tables {
+		w.store.dropChunks(t, t.used())
 	}
-	w.freePending()
+	w.store.freePending()
 	w.tree = nil
-	freed = held - w.bytes
-	w.trimSegments()
+	freed = held - w.store.bytes
+	w.store.trimSegments()
 	if w.commands != nil {
 		w.commands.trim()
 	}
@@ -134,8 +134,8 @@ func (w *World) Shrink() (freed uint64) {
 
 // trimSegments forgets the free segments behind the last one taken, and the room for more of
 // them where it is over half.
-func (w *World) trimSegments() {
-	d := &w.directory
+func (s *store) trimSegments() {
+	d := &s.directory
 	n := len(d.chunks)
 	for n > 0 && d.chunks[n-1].base == nil {
 		n--
@@ -145,5 +145,5 @@ func (w *World) trimSegments() {
 	}
 	d.trim(n)
 	d.columns = slices.Clone(d.columns[:uint(n)*d.width])
-	w.rebuildAddresses()
+	s.rebuildAddresses()
 }

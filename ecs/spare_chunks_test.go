@@ -196,13 +196,13 @@ func TestShrink_TrimsChunkNumbersAndKeepsThoseInUse(t *testing.T) {
 	last := must[Entity](t)(NewMap1[health](w).NewEntity(health{7, 8})) // number 101
 	w.RemoveAll(NewFilter1[position](w))
 	w.Shrink()
-	if n := len(w.chunks); n != 102 {
+	if n := len(w.store.chunks); n != 102 {
 		t.Errorf("%d chunk numbers with the last one in use", n)
 	}
 	w.Remove(last)
 	w.Shrink()
-	if len(w.chunks) != 1 || len(w.columns) != minWidth || cap(w.chunks) > 4 {
-		t.Errorf("%d chunk numbers, room for %d, for one chunk", len(w.chunks), cap(w.chunks))
+	if len(w.store.chunks) != 1 || len(w.store.columns) != minWidth || cap(w.store.chunks) > 4 {
+		t.Errorf("%d chunk numbers, room for %d, for one chunk", len(w.store.chunks), cap(w.store.chunks))
 	}
 	if !w.Alive(first) || w.Check() != nil {
 		t.Error(w.Check())
@@ -218,7 +218,7 @@ func TestShrink_TrimsChunkNumbersAndKeepsThoseInUse(t *testing.T) {
 	w.RemoveAll(NewFilter1[armour](w))
 	w.RemoveAll(NewFilter1[position](w))
 	w.Shrink()
-	if n := len(w.chunks); n != 42 || !w.Alive(h) {
+	if n := len(w.store.chunks); n != 42 || !w.Alive(h) {
 		t.Errorf("%d chunk numbers", n)
 	}
 	if err := w.Check(); err != nil {
@@ -256,8 +256,8 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 		if err := m.NewBatch(2*per+1, nil); err != nil {
 			t.Fatal(err)
 		}
-		rows := w.entitiesFrom(m.table.chunks[1].number<<rowBits, per)
-		es := append(append([]Entity{}, rows[1:]...), *w.entity(m.table.chunks[2].number << rowBits))
+		rows := w.store.entitiesFrom(m.table.chunks[1].number<<rowBits, per)
+		es := append(append([]Entity{}, rows[1:]...), *w.store.entity(m.table.chunks[2].number << rowBits))
 		held := len(mem.live)
 		for i := len(es) - 1; i >= 0; i-- { // one row is left in the second chunk, the third is spare
 			if len(mem.live) != held {
@@ -268,7 +268,7 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 		if err := leave(w, rows[0]); err != nil { // now the second one is, and the third goes back
 			t.Fatal(err)
 		}
-		if len(mem.live) != held-1 || w.pending != 0 {
+		if len(mem.live) != held-1 || w.store.pending != 0 {
 			t.Errorf("%s: %d blocks, want %d", name, len(mem.live), held-1)
 		}
 	}
@@ -276,14 +276,14 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 
 func TestAsk_RefusesWhenEveryChunkNumberIsTaken(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
-	books := w.segments
-	w.segments = segments{chunks: make([]chunk, maxSegments)}
+	books := w.store.segments
+	w.store.segments = segments{chunks: make([]chunk, maxSegments)}
 	asked := mem.allocs
 	_, err := w.NewEntity()
 	if !errors.Is(err, ErrLimit) || errors.Is(err, memory.ErrOutOfMemory) || err.Error() != "ecs: all 2097152 numbers of chunks are taken: ecs: limit reached" || mem.allocs != asked {
 		t.Error(err)
 	}
-	w.segments = books
+	w.store.segments = books
 	must[Entity](t)(w.NewEntity())
 }
 
@@ -301,7 +301,7 @@ func TestBatches_ReturnChunksAtOnce(t *testing.T) {
 		if n, err := f(); err != nil || n != 10*per {
 			t.Errorf("step %d = %d, %v", i, n, err)
 		}
-		if len(mem.live) > 11 || w.pending != 0 {
+		if len(mem.live) > 11 || w.store.pending != 0 {
 			t.Errorf("step %d: %d blocks for ten and a spare", i, len(mem.live))
 		}
 	}

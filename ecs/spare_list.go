@@ -36,25 +36,25 @@ type spareLink struct {
 }
 
 // spareBytes returns what chunk i of t takes: at most the largest block and as much or one row in the Go heap.
-func (w *World) spareBytes(t *table, i int) uint32 {
+func (s *store) spareBytes(t *table, i int) uint32 {
 	k := &t.chunks[i]
-	return uint32(w.sizes[w.chunks[k.number].class]) + k.cap*t.heapBytes
+	return uint32(s.sizes[s.chunks[k.number].class]) + k.cap*t.heapBytes
 }
 
 // listSpare makes t, if it has a spare, the newest of the list, and has older tables give theirs back
 // while the list is over its bound. These wait for freePending.
 //
 //go:noinline
-func (w *World) listSpare(t *table) {
+func (s *store) listSpare(t *table) {
 	if t.spares() == 0 {
 		return
 	}
-	k, last := &w.spareList, len(t.chunks)-1
+	k, last := &s.spareList, len(t.chunks)-1
 	if t.spareLink.bytes == 0 || k.newest != uint32(t.index)+1 {
-		w.unlistSpare(t)
+		s.unlistSpare(t)
 		t.spareLink.older = k.newest
 		if k.newest != 0 {
-			w.tables[k.newest-1].spareLink.newer = uint32(t.index) + 1
+			s.tables[k.newest-1].spareLink.newer = uint32(t.index) + 1
 		} else {
 			k.oldest = uint32(t.index) + 1
 		}
@@ -62,34 +62,34 @@ func (w *World) listSpare(t *table) {
 		k.n++
 	}
 	k.bytes -= uint64(t.spareLink.bytes)
-	t.spareLink.number, t.spareLink.bytes = t.chunks[last].number, w.spareBytes(t, last)
+	t.spareLink.number, t.spareLink.bytes = t.chunks[last].number, s.spareBytes(t, last)
 	k.bytes += uint64(t.spareLink.bytes)
-	w.boundSpares()
+	s.boundSpares()
 }
 
 // boundSpares has the oldest tables of the list give their spares back while it is over its bound.
-func (w *World) boundSpares() {
-	k := &w.spareList
-	for k.n > spareTables && k.bytes > max(spareBudget, w.bytes/spareShare) {
-		oldest := w.tables[k.oldest-1]
-		w.unlistSpare(oldest)
-		w.dropChunks(oldest, oldest.used())
+func (s *store) boundSpares() {
+	k := &s.spareList
+	for k.n > spareTables && k.bytes > max(spareBudget, s.bytes/spareShare) {
+		oldest := s.tables[k.oldest-1]
+		s.unlistSpare(oldest)
+		s.dropChunks(oldest, oldest.used())
 	}
 }
 
 // unlistSpare takes t out of the list, if it is there.
-func (w *World) unlistSpare(t *table) {
-	k, was := &w.spareList, t.spareLink
+func (s *store) unlistSpare(t *table) {
+	k, was := &s.spareList, t.spareLink
 	if was.bytes == 0 {
 		return
 	}
 	if was.older != 0 {
-		w.tables[was.older-1].spareLink.newer = was.newer
+		s.tables[was.older-1].spareLink.newer = was.newer
 	} else {
 		k.oldest = was.newer
 	}
 	if was.newer != 0 {
-		w.tables[was.newer-1].spareLink.older = was.older
+		s.tables[was.newer-1].spareLink.older = was.older
 	} else {
 		k.newest = was.older
 	}
@@ -100,13 +100,13 @@ func (w *World) unlistSpare(t *table) {
 
 // spareList verifies the invariants of spareList.
 func (c *checker) spareList(w *World) {
-	k, bytes, n, before := &w.spareList, uint64(0), 0, uint32(0)
-	for i := k.oldest; i != 0; i = w.tables[i-1].spareLink.newer { // (1)
-		if uint64(i) > uint64(len(w.tables)) || n > k.n {
-			c.that(false, "spares: the list meets table %d of %d, or more than %d", i-1, len(w.tables), k.n)
+	k, bytes, n, before := &w.store.spareList, uint64(0), 0, uint32(0)
+	for i := k.oldest; i != 0; i = w.store.tables[i-1].spareLink.newer { // (1)
+		if uint64(i) > uint64(len(w.store.tables)) || n > k.n {
+			c.that(false, "spares: the list meets table %d of %d, or more than %d", i-1, len(w.store.tables), k.n)
 			return
 		}
-		t := w.tables[i-1]
+		t := w.store.tables[i-1]
 		c.that(t.spareLink.older == before, "spares: table %d is behind table %d of the list, not %d", i-1, int64(t.spareLink.older)-1, int64(before)-1)
 		c.that(c.namesSpare(w, t), "spares: table %d names chunk %d of %d bytes", i-1, t.spareLink.number, t.spareLink.bytes)
 		before = i
@@ -115,11 +115,11 @@ func (c *checker) spareList(w *World) {
 	}
 	c.that(n == k.n && bytes == k.bytes && before == k.newest, "spares: %d tables with %d bytes, the newest %d, not %d with %d, %d", k.n, k.bytes, k.newest, n, bytes, before) // (2)
 	listed := 0
-	for i, t := range w.tables { // (3)
+	for i, t := range w.store.tables { // (3)
 		if t.spareLink.bytes != 0 {
 			listed++
 		}
-		if n := len(t.chunks); n > 0 && t.spares() > 0 && w.notifying == 0 {
+		if n := len(t.chunks); n > 0 && t.spares() > 0 && w.guard.notifying == 0 {
 			c.that(t.spareLink.bytes != 0 && t.chunks[n-1].number == t.spareLink.number, "spares: table %d has %d spares and names chunk %d of %d bytes", i, t.spares(), t.spareLink.number, t.spareLink.bytes)
 		}
 	}
@@ -129,10 +129,10 @@ func (c *checker) spareList(w *World) {
 // names reports whether the chunk that a table in the list names is one of its own.
 func (c *checker) namesSpare(w *World, t *table) bool {
 	n := t.spareLink.number
-	if t.spareLink.bytes == 0 || uint64(n) >= uint64(len(w.chunks)) {
+	if t.spareLink.bytes == 0 || uint64(n) >= uint64(len(w.store.chunks)) {
 		return false
 	}
-	d := &w.chunks[n]
+	d := &w.store.chunks[n]
 	return uint64(d.table) == uint64(t.index)+1 && uint64(d.pos) < uint64(len(t.chunks)) && t.chunks[d.pos].number == n &&
-		uint64(d.class) < uint64(len(w.sizes)) && t.spareLink.bytes == w.spareBytes(t, int(d.pos))
+		uint64(d.class) < uint64(len(w.store.sizes)) && t.spareLink.bytes == w.store.spareBytes(t, int(d.pos))
 }

@@ -34,7 +34,7 @@ func TestSpareList_OneEntityPassesThrough1024Archetypes(t *testing.T) {
 		for _, size := range mem.live {
 			held += size
 		}
-		if most := max(spareBudget, (spareTables)*uintptr(w.sizes[0])) + 2*w.sizes[0]; held > most+uintptr(len(mem.live))*chunkAlign {
+		if most := max(spareBudget, (spareTables)*uintptr(w.store.sizes[0])) + 2*w.store.sizes[0]; held > most+uintptr(len(mem.live))*chunkAlign {
 			t.Errorf("%+v: %d bytes in %d blocks for one entity", cfg, held, len(mem.live))
 		}
 		if w.Stats().Archetypes != 1024 || w.Check() != nil {
@@ -89,7 +89,7 @@ func TestSpareList_FourLargeChunksStay(t *testing.T) {
 		}
 	}
 	fill()
-	for _, table := range w.tables {
+	for _, table := range w.store.tables {
 		if len(table.chunks) > 1 {
 			t.Errorf("table %d keeps %d chunks", table.index, len(table.chunks))
 		}
@@ -98,8 +98,8 @@ func TestSpareList_FourLargeChunksStay(t *testing.T) {
 		t.Errorf("%d blocks", n)
 	}
 	w.Shrink()
-	if len(mem.live) != 0 || w.spareList != (spareList{}) {
-		t.Errorf("%d blocks after Shrink, %+v", len(mem.live), w.spareList)
+	if len(mem.live) != 0 || w.store.spareList != (spareList{}) {
+		t.Errorf("%d blocks after Shrink, %+v", len(mem.live), w.store.spareList)
 	}
 }
 
@@ -207,8 +207,8 @@ func TestCheck_NamesEachInvariantOfSpareList(t *testing.T) {
 		}
 		w.Remove(e)
 	}
-	k := &w.spareList
-	first, second := w.tables[k.oldest-1], w.tables[w.tables[k.oldest-1].spareLink.newer-1]
+	k := &w.store.spareList
+	first, second := w.store.tables[k.oldest-1], w.store.tables[w.store.tables[k.oldest-1].spareLink.newer-1]
 	if k.n != 8 {
 		t.Fatalf("%+v", *k)
 	}

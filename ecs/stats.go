@@ -28,19 +28,19 @@ type Stats struct {
 // Stats returns the books. It costs a walk over the archetypes and allocates nothing.
 func (w *World) Stats() Stats {
 	s := Stats{
-		Entities:      int(w.ents.live),
-		PeakEntities:  int(w.ents.peakNow()),
-		RetiredSlots:  int(w.ents.max - w.ents.usable),
-		Components:    len(w.comps),
-		Archetypes:    len(w.tables),
-		Chunks:        w.live,
-		ChunkBytes:    w.cfg.ChunkBytes,
-		BytesCapacity: w.bytes,
+		Entities:      int(w.store.index.live),
+		PeakEntities:  int(w.store.index.peakNow()),
+		RetiredSlots:  int(w.store.index.max - w.store.index.usable),
+		Components:    len(w.store.comps),
+		Archetypes:    len(w.store.tables),
+		Chunks:        w.store.live,
+		ChunkBytes:    w.store.cfg.ChunkBytes,
+		BytesCapacity: w.store.bytes,
 	}
 	if w.commands != nil {
 		s.PendingCommands = w.commands.Len()
 	}
-	for _, t := range w.tables {
+	for _, t := range w.store.tables {
 		s.SpareChunks += len(t.chunks) - t.used()
 		s.BytesUsed += uint64(t.rows()) * uint64(t.rowBytes)
 		for i := range t.heap {
@@ -67,13 +67,13 @@ type ColumnStats struct {
 // Column returns the figures of component type i, from 0 to Stats().Components - 1, in
 // order of registration, those of its ticks where Track was called. It allocates nothing.
 func (w *World) Column(i int) ColumnStats {
-	c := w.comps[i]
+	c := w.store.comps[i]
 	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}
 	owner := c
 	if c.owner != nil {
 		owner = c.owner
 	}
-	for _, t := range w.tables {
+	for _, t := range w.store.tables {
 		if !t.mask.has(owner.id) {
 			continue
 		}
@@ -109,7 +109,7 @@ func (s ArchetypeStats) Target(id ID) (Entity, bool) {
 // Archetype returns the figures of archetype i, from 0 to Stats().Archetypes - 1, in order
 // of creation. It allocates nothing.
 func (w *World) Archetype(i int) ArchetypeStats {
-	t := w.tables[i]
+	t := w.store.tables[i]
 	var relations []ID
 	if t.variants != nil {
 		relations = t.variants.relations

@@ -220,63 +220,63 @@ func (t *table) used() int {
 // grow makes room for one row behind a full tail: in the spare chunk, or in a new one.
 //
 //go:noinline
-func (w *World) grow(t *table) error {
+func (s *store) grow(t *table) error {
 	next := t.used()
 	if next == len(t.chunks) {
-		if err := w.addChunk(t); err != nil {
+		if err := s.addChunk(t); err != nil {
 			return err
 		}
 	}
-	w.setTail(t, next, 0)
+	s.setTail(t, next, 0)
 	return nil
 }
 
 // setTail makes chunk i, holding n rows, the one that rows come and go at.
-func (w *World) setTail(t *table, i int, n uint32) {
+func (d *directory) setTail(t *table, i int, n uint32) {
 	t.tail, t.tailN = i, n
 	if i >= len(t.chunks) {
 		t.tailBase, t.tailLoc, t.limit = nil, 0, 0
 		return
 	}
 	k := &t.chunks[i]
-	t.tailBase, t.tailLoc, t.limit = w.chunks[k.number].base, k.number<<rowBits, k.cap
+	t.tailBase, t.tailLoc, t.limit = d.chunks[k.number].base, k.number<<rowBits, k.cap
 }
 
 // vacate fills the row at loc with the table's last one and shortens the table. A chunk that
 // is then one too many waits for settle.
-func (w *World) vacate(loc uint32) {
-	t := w.tableAt(loc)
+func (s *store) vacate(loc uint32) {
+	t := s.tableAt(loc)
 	last := t.tailN - 1
 	if loc != t.tailLoc+last {
 		moved := *entityAt(t.tailBase, last)
-		*w.entity(loc) = moved
-		dst, src := w.row(loc>>rowBits), w.row(t.tailLoc>>rowBits)
+		*s.entity(loc) = moved
+		dst, src := s.row(loc>>rowBits), s.row(t.tailLoc>>rowBits)
 		row := uintptr(loc & rowMask)
 		for i := range t.columns {
 			k := &t.columns[i]
 			id, size := k.comp.id, uintptr(k.size)
 			copyRow(unsafe.Add(dst[id].pointer(), row*size), unsafe.Add(src[id].pointer(), uintptr(last)*size), size)
 		}
-		w.ents.at(moved.index).loc = loc
+		s.index.at(moved.index).loc = loc
 	}
 	if len(t.heap) > 0 {
-		w.vacateHeap(t, loc)
+		s.vacateHeap(t, loc)
 	}
 	t.tailN = last
 	if last == 0 {
-		w.retreat(t)
+		s.retreat(t)
 	}
 }
 
 // vacateHeap does for pointerful columns what vacate does for the others, and zeroes the
 // last row, so that the collector can let go of what it held.
-func (w *World) vacateHeap(t *table, loc uint32) {
+func (s *store) vacateHeap(t *table, loc uint32) {
 	last := t.tailLoc + t.tailN - 1
 	for i := range t.heap {
 		comp := t.heap[i].comp
-		from := w.cell(last, comp.id, comp.size)
+		from := s.cell(last, comp.id, comp.size)
 		if loc != last {
-			comp.copyCells(w.cell(loc, comp.id, comp.size), from, 1)
+			comp.copyCells(s.cell(loc, comp.id, comp.size), from, 1)
 		}
 		comp.clearCells(from, 1)
 	}
@@ -286,23 +286,23 @@ func (w *World) vacateHeap(t *table, loc uint32) {
 // so that an entity coming and going at the edge costs no call of the allocator.
 //
 //go:noinline
-func (w *World) retreat(t *table) {
+func (s *store) retreat(t *table) {
 	if t.tail > 0 {
-		w.setTail(t, t.tail-1, t.chunks[t.tail-1].cap)
+		s.setTail(t, t.tail-1, t.chunks[t.tail-1].cap)
 	}
-	w.dropChunks(t, t.used()+1)
-	w.listSpare(t)
+	s.dropChunks(t, t.used()+1)
+	s.listSpare(t)
 }
 
 // dropChunks keeps the first n chunks of t, which include all that hold rows unless n is 0.
 // The others wait for settle.
-func (w *World) dropChunks(t *table, n int) {
+func (s *store) dropChunks(t *table, n int) {
 	if n == 0 {
-		w.setTail(t, 0, 0)
+		s.setTail(t, 0, 0)
 	}
 	for len(t.chunks) > n {
-		number := w.detach(t)
-		w.chunks[number].pos = w.pending
-		w.pending = number + 1
+		number := s.detach(t)
+		s.chunks[number].pos = s.pending
+		s.pending = number + 1
 	}
 }

@@ -69,7 +69,7 @@ func (t *Task) dropCommands() {
 func (cmd *Commands) mustAccept(op string) {
 	g := cmd.task
 	if g == nil {
-		cmd.w.mustBeOpen(op)
+		cmd.w.guard.mustBeOpen(op)
 		return
 	}
 	g.task.mustBeInBody(op)
@@ -127,15 +127,15 @@ func (cmd *Commands) toPlaceholder(e Entity) Entity {
 // spawnPlaceholder spawns the entity of command i, a creation, which is then a Spawn like any other.
 func (cmd *Commands) spawnPlaceholder(i int) error {
 	w := cmd.w
-	e, loc, err := w.spawn(w.tables[0])
+	e, loc, err := w.store.spawn(w.store.tables[0])
 	if err != nil {
 		return err
 	}
 	op := &cmd.ops[i] // not before: the allocator may have given commands
 	op.kind, cmd.resolved[op.e.index&^placeholderBit] = commandSpawn, e
-	if w.observed != 0 {
-		w.notifyCreated(loc, 1, mask{})
-		w.mutable("Apply")
+	if w.observers.observed != 0 {
+		w.observers.notifyCreated(loc, 1, mask{})
+		w.guard.mutable("Apply")
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (cmd *Commands) takeBatch(from *Commands) {
 			}
 		}
 		if op.kind == commandAdd || op.kind == commandRelate {
-			if cmd.w.comps[op.id].pointerful {
+			if cmd.w.store.comps[op.id].pointerful {
 				op.at = cmd.queueOf(op.id, from.queues[op.id]).take(from.queues[op.id], op.at)
 			} else {
 				op.at += words - at.words

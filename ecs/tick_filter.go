@@ -22,8 +22,8 @@ type tickFilter struct {
 
 // addWrites has loops over f note what they write.
 func (f *filter) addWrites(ids []ID) {
-	f.w.mustBeOpen("Writes")
-	m := maskOf(f.w, "Writes", ids)
+	f.w.guard.mustBeOpen("Writes")
+	m := f.w.store.maskOf("Writes", ids)
 	f.interrupt("Writes")
 	f.writes = f.writes.with(m)
 	f.usesTicks = f.nStamps > 0 || !f.writes.empty()
@@ -32,17 +32,17 @@ func (f *filter) addWrites(ids []ID) {
 // changedSince narrows f to what changed, in place of what it was narrowed to.
 func (f *filter) changedSince(t Tick, ids []ID) {
 	w := f.w
-	w.mustBeOpen("ChangedSince")
+	w.guard.mustBeOpen("ChangedSince")
 	if len(ids) < 1 || len(ids) > maxFilter {
 		panic(&memory.Misuse{Package: "ecs", Op: "ChangedSince", Reason: "name from 1 to 8 components"})
 	}
-	m := maskOf(w, "ChangedSince", ids)
-	if m = m.without(w.tracked); !m.empty() {
-		panic(&memory.Misuse{Package: "ecs", Op: "ChangedSince", Reason: "component " + names(m, w.comps)[0] + " is not tracked; call World.Track before any entity has it"})
+	m := w.store.maskOf("ChangedSince", ids)
+	if m = m.without(w.store.tracked); !m.empty() {
+		panic(&memory.Misuse{Package: "ecs", Op: "ChangedSince", Reason: "component " + names(m, w.store.comps)[0] + " is not tracked; call World.Track before any entity has it"})
 	}
 	f.interrupt("ChangedSince")
 	for i, id := range ids {
-		f.stampIDs[i] = w.comps[id].ticks.id
+		f.stampIDs[i] = w.store.comps[id].ticks.id
 	}
 	f.nStamps, f.since, f.usesTicks = len(ids), t, true
 }
@@ -69,7 +69,7 @@ func (f *filter) nextRun(s *filterPos) (number uint32, base unsafe.Pointer, firs
 		number = t.chunks[s.c-1].number
 		first, n = f.runIn(t, number, int(s.row), int(s.rows))
 		if s.row = uint32(first + n); n > 0 {
-			return number, f.w.chunks[number].base, first, n
+			return number, f.w.store.chunks[number].base, first, n
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (f *filter) runIn(t *table, number uint32, row, end int) (first, n int) {
 		n = s.firstUnchanged(first, end) - first
 	}
 	if n > 0 {
-		f.w.stampRows(number<<rowBits+uint32(first), n, f.writes.and(t.mask))
+		f.w.store.stampRows(number<<rowBits+uint32(first), n, f.writes.and(t.mask))
 	}
 	return first, n
 }
@@ -117,8 +117,8 @@ type stampView struct {
 }
 
 func (f *filter) stampsOf(number uint32) (s stampView) {
-	s.now, s.age = uint32(f.w.tick), f.w.ageSince(f.since)
-	columns := f.w.row(number)
+	s.now, s.age = uint32(f.w.store.tick), f.w.store.ageSince(f.since)
+	columns := f.w.store.row(number)
 	for i := 0; i < f.nStamps; i++ {
 		if a := columns[f.stampIDs[i&(maxFilter-1)]]; a != 0 {
 			s.columns[s.n&(maxFilter-1)] = a
@@ -187,8 +187,8 @@ func (c *checker) tickFilter(f *filter) {
 		return
 	}
 	for i, id := range f.stampIDs[:f.nStamps] {
-		c.that(f.w.companions.has(id), "filter: tick %d that it looks at is component %d", i, id)
+		c.that(f.w.store.companions.has(id), "filter: tick %d that it looks at is component %d", i, id)
 	}
-	c.that(f.writes.below(len(f.w.comps)) && !f.writes.any(&f.w.companions), "filter: it writes %v", f.writes)
+	c.that(f.writes.below(len(f.w.store.comps)) && !f.writes.any(&f.w.store.companions), "filter: it writes %v", f.writes)
 	c.that(f.usesTicks == (f.nStamps > 0 || !f.writes.empty()), "filter: it looks at %d ticks and writes %v, watchful: %v", f.nStamps, f.writes, f.usesTicks)
 }

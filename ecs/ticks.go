@@ -38,11 +38,9 @@ const (
 //	(2) observed says whether anything is tracked
 //	(3) less than clampEvery ticks have passed since clamped, and the lower half of tick is not 0
 //	(4) the stamps of rows are no newer than tick, and were not older than maxAge when it was clamped
-type ticks struct {
-	tick       uint64 // the present one, whose lower half is its Tick
-	clamped    uint64 // the one at which no stamp was older than maxAge
-	tracked    mask
-	companions mask
+type clock struct {
+	tick    uint64 // the present one; its lower half is the Tick
+	clamped uint64 // the one at which no stamp was older than maxAge
 }
 
 // Tick returns the present tick and begins the next one: whatever is written from now on is newer
@@ -51,27 +49,27 @@ type ticks struct {
 //
 // Cost: an addition, and once in 1<<30 ticks a look at each stamp.
 func (w *World) Tick() Tick {
-	w.mustBeOpen("Tick")
-	now := Tick(w.tick)
-	if w.tick++; Tick(w.tick) == 0 {
-		w.tick++
+	w.guard.mustBeOpen("Tick")
+	now := Tick(w.store.tick)
+	if w.store.tick++; Tick(w.store.tick) == 0 {
+		w.store.tick++
 	}
-	if w.tick-w.clamped >= clampEvery {
-		w.clamp()
+	if w.store.tick-w.store.clamped >= clampEvery {
+		w.store.clamp()
 	}
 	return now
 }
 
 // clamp makes stamps that are older than maxAge as old as that.
-func (w *World) clamp() {
-	w.clamped = w.tick
-	for _, t := range w.tables {
-		for id := range t.mask.and(w.tracked).ids() {
+func (s *store) clamp() {
+	s.clamped = s.tick
+	for _, t := range s.tables {
+		for id := range t.mask.and(s.tracked).ids() {
 			for i := range t.used() {
-				stamps := w.stamps(t.chunks[i].number<<rowBits, t.rowsIn(i), id)
-				for row, s := range stamps {
-					if w.age(s) > maxAge {
-						stamps[row] = Tick(w.tick - maxAge)
+				stamps := s.stamps(t.chunks[i].number<<rowBits, t.rowsIn(i), id)
+				for row, stamp := range stamps {
+					if s.age(stamp) > maxAge {
+						stamps[row] = Tick(s.tick - maxAge)
 					}
 				}
 			}
@@ -80,10 +78,10 @@ func (w *World) clamp() {
 }
 
 // age returns how many ticks ago t was. Of a Tick that is to come it is more than maxAge.
-func (k *ticks) age(t Tick) uint32 { return uint32(k.tick) - uint32(t) }
+func (k *clock) age(t Tick) uint32 { return uint32(k.tick) - uint32(t) }
 
 // ageSince returns the age below which stamps are newer than t.
-func (k *ticks) ageSince(t Tick) uint32 {
+func (k *clock) ageSince(t Tick) uint32 {
 	if t == 0 {
 		return ^uint32(0) // no stamp is so old
 	}
@@ -107,50 +105,50 @@ func (k *ticks) ageSince(t Tick) uint32 {
 // with a [*memory.Misuse] for an ID that w does not know or that is named twice, in a pass, while w is
 // written or read as JSON, and in a world that is closed.
 func (w *World) Track(ids ...ID) error {
-	w.mustBeOpen("Track")
-	if w.texts > 0 { // what is read so far has columns without the ticks
-		w.refuse("Track")
+	w.guard.mustBeOpen("Track")
+	if w.guard.texts > 0 { // what is read so far has columns without the ticks
+		w.guard.refuse("Track")
 	}
-	fresh := maskOf(w, "Track", ids).without(w.tracked)
-	n := len(w.comps)
+	fresh := w.store.maskOf("Track", ids).without(w.store.tracked)
+	n := len(w.store.comps)
 	for id := range fresh.ids() {
-		c := w.comps[id]
+		c := w.store.comps[id]
 		if n++; n > MaxComponents {
 			return fmt.Errorf("%w: cannot track %s", ErrTooManyComponents, c.name)
 		}
-		if !c.pointerful && columnAlign+alignUp(c.size)+tickBytes > w.sizes[w.first] {
+		if !c.pointerful && columnAlign+alignUp(c.size)+tickBytes > w.store.sizes[w.store.first] {
 			return fmt.Errorf("ecs: component %s of %d bytes and the ticks of it do not fit a chunk of %d; raise Config.ChunkBytes: %w",
-				c.name, c.size, w.sizes[w.first], memory.ErrTooLarge)
+				c.name, c.size, w.store.sizes[w.store.first], memory.ErrTooLarge)
 		}
 	}
-	for _, t := range w.tables {
+	for _, t := range w.store.tables {
 		if had := t.mask.and(fresh); !had.empty() {
-			return fmt.Errorf("ecs: an archetype has component %s already; track it before any entity has it", names(had, w.comps)[0])
+			return fmt.Errorf("ecs: an archetype has component %s already; track it before any entity has it", names(had, w.store.comps)[0])
 		}
 	}
 	for id := range fresh.ids() {
-		owner := w.comps[id]
-		owner.ticks = &component{id: ID(len(w.comps)), size: tickBytes, name: "ticks of " + owner.name, owner: owner, addresses: make([]address, len(w.chunks))}
-		w.comps = append(w.comps, owner.ticks)
-		w.companions = w.companions.with(maskBit(owner.ticks.id))
+		owner := w.store.comps[id]
+		owner.ticks = &component{id: ID(len(w.store.comps)), size: tickBytes, name: "ticks of " + owner.name, owner: owner, addresses: make([]address, len(w.store.chunks))}
+		w.store.comps = append(w.store.comps, owner.ticks)
+		w.store.companions = w.store.companions.with(maskBit(owner.ticks.id))
 	}
-	w.widen(len(w.comps))
-	if w.tracked = w.tracked.with(fresh); !w.tracked.empty() {
-		w.observed |= tracking
+	w.store.widen(len(w.store.comps))
+	if w.store.tracked = w.store.tracked.with(fresh); !w.store.tracked.empty() {
+		w.observers.observed |= tracking
 	}
 	return nil
 }
 
 // stamps returns those of component id of n entities from loc on, which are all in one chunk.
-func (w *World) stamps(loc uint32, n int, id ID) []Tick {
-	return cellsOf[Tick](w, loc, w.comps[id].ticks.id, n)
+func (s *store) stamps(loc uint32, n int, id ID) []Tick {
+	return cellsOf[Tick](s, loc, s.comps[id].ticks.id, n)
 }
 
 // stampRows notes that the components in m of n entities, at least one, from loc on are written now.
-func (w *World) stampRows(loc uint32, n int, m mask) {
-	for id := range m.and(w.tracked).ids() {
-		stamps := w.stamps(loc, n, id)
-		stamps[0] = Tick(w.tick)
+func (s *store) stampRows(loc uint32, n int, m mask) {
+	for id := range m.and(s.tracked).ids() {
+		stamps := s.stamps(loc, n, id)
+		stamps[0] = Tick(s.tick)
 		for done := 1; done < n; done *= 2 { // a third of the time of a loop over a thousand
 			copy(stamps[done:], stamps[:done])
 		}
@@ -158,16 +156,16 @@ func (w *World) stampRows(loc uint32, n int, m mask) {
 }
 
 // stampSpan is note for the rows of a batch.
-func (w *World) stampSpan(s span, m mask) {
-	for loc, n := s.next(); n > 0; loc, n = s.next() {
-		w.stampRows(loc, n, m)
+func (s *store) stampSpan(rows span, m mask) {
+	for loc, n := rows.next(); n > 0; loc, n = rows.next() {
+		s.stampRows(loc, n, m)
 	}
 }
 
 // stampTable is note for all rows of t.
-func (w *World) stampTable(t *table, m mask) {
+func (s *store) stampTable(t *table, m mask) {
 	for i := range t.used() {
-		w.stampRows(t.chunks[i].number<<rowBits, t.rowsIn(i), m)
+		s.stampRows(t.chunks[i].number<<rowBits, t.rowsIn(i), m)
 	}
 }
 
@@ -181,6 +179,6 @@ func (w *World) TouchID(e Entity, id ID) bool {
 	if !w.HasID(e, id) {
 		return false
 	}
-	w.stampRows(w.ents.find(e).loc, 1, maskBit(id))
+	w.store.stampRows(w.store.index.find(e).loc, 1, maskBit(id))
 	return true
 }

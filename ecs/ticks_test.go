@@ -177,13 +177,13 @@ func TestTicks_TravelWithTheirRows(t *testing.T) {
 	want := map[Entity]uint64{}
 	all := NewFilter1[position](w)
 	for range 600 {
-		want[must[Entity](t)(m.NewEntity(position{}, brain{}))] = w.tick
+		want[must[Entity](t)(m.NewEntity(position{}, brain{}))] = w.store.tick
 		w.Tick()
 	}
 	expect := func(name string) {
 		t.Helper()
 		for e := range all.All() {
-			if got := w.stamps(w.ents.find(e).loc, 1, pos.ID())[0]; uint64(got) != want[e] {
+			if got := w.store.stamps(w.store.index.find(e).loc, 1, pos.ID())[0]; uint64(got) != want[e] {
 				t.Fatalf("%s: %v was written at %d, not %d", name, e, got, want[e])
 			}
 		}
@@ -218,7 +218,7 @@ func TestTicks_RunOver(t *testing.T) {
 	for _, start := range []uint64{1, 1<<30 - 2, 1<<31 - 3, 1<<32 - 3, 1<<32 + 1<<31 - 2, 1<<40 - 2} {
 		w, _ := newTestWorld(t, Config{})
 		trackAll(t, w)
-		w.tick, w.clamped = start, start
+		w.store.tick, w.store.clamped = start, start
 		m := NewMap1[position](w)
 		pos := m.ids[0]
 		var es []Entity
@@ -239,8 +239,8 @@ func TestTicks_RunOver(t *testing.T) {
 		}
 		last := w.Tick()
 		for step := range 40 { // 1<<30 ticks each
-			if w.tick = w.clamped + clampEvery - 1; Tick(w.tick) == 0 {
-				w.tick--
+			if w.store.tick = w.store.clamped + clampEvery - 1; Tick(w.store.tick) == 0 {
+				w.store.tick--
 			}
 			now := w.Tick()
 			if err := w.Check(); err != nil {
@@ -265,7 +265,7 @@ func TestTicks_RunOver(t *testing.T) {
 			if got := changedOf(w, now, pos); len(got) != 1 || got[0] != fresh {
 				t.Fatalf("start %d, step %d: %v changed, not %v", start, step, got, fresh)
 			}
-			if got := changedOf(w, Tick(w.tick+7), pos); !slices.Contains(got, fresh) {
+			if got := changedOf(w, Tick(w.store.tick+7), pos); !slices.Contains(got, fresh) {
 				t.Fatalf("start %d, step %d: a Tick that is to come is taken for a new one", start, step)
 			}
 			w.Remove(fresh)

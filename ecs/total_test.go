@@ -22,8 +22,8 @@ func everything(t *testing.T) (*World, *Filter2[position, armour]) {
 		must[Entity](t)(trio.NewEntity(position{}, armour{}, brain{}))
 	}
 	all := NewFilter1[position](w)
-	w.ents.at(entities(w, all)[4500].index).gen = lastGen
-	w.ents.lastLife++
+	w.store.index.at(entities(w, all)[4500].index).gen = lastGen
+	w.store.index.lastLife++
 	w.Reset()
 	for range 60 {
 		must[Entity](t)(trio.NewEntity(position{}, armour{}, brain{}))
@@ -31,12 +31,12 @@ func everything(t *testing.T) (*World, *Filter2[position, armour]) {
 	es := entities(w, all)
 	e := es[0]
 	w.Remove(e)
-	w.ents.at(e.index).gen = lastGen - 1
+	w.store.index.at(e.index).gen = lastGen - 1
 	worn := must[Entity](t)(w.NewEntity())
 	w.Remove(worn) // retired
 	last := es[1]
 	w.Remove(last)
-	w.ents.at(last.index).gen = lastGen - 1
+	w.store.index.at(last.index).gen = lastGen - 1
 	must[Entity](t)(w.NewEntity()) // on its last life
 	for _, gone := range es[2:10] {
 		w.Remove(gone)
@@ -71,10 +71,10 @@ func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
 	w, f := everything(t)
 	var edges []*transition
 	var rows [][]Entity
-	for _, t := range w.tables {
+	for _, t := range w.store.tables {
 		edges = append(append(edges, t.byComponent...), t.multi...)
 		for i := range t.used() {
-			rows = append(rows, w.entitiesFrom(t.chunks[i].number<<rowBits, t.rowsIn(i)))
+			rows = append(rows, w.store.entitiesFrom(t.chunks[i].number<<rowBits, t.rowsIn(i)))
 		}
 	}
 	n := memtest.EveryBit(t, w.Check, w, &edges, &rows)
@@ -143,10 +143,10 @@ func set[T any](p *T, v T) func() func() {
 // TestCheck_NamesEachInvariant breaks every invariant that is written above a type.
 func TestCheck_NamesEachInvariant(t *testing.T) {
 	w, f := everything(t)
-	ents, d, cmd := &w.ents, &w.directory, w.commands
-	trio := w.byKey[key{mask: mask{7}}]
-	pair := w.byKey[key{mask: mask{7 | 1<<3 | 1<<4}}] // position, armour, brain, velocity, burning
-	brains := w.comps[2]
+	ents, d, cmd := &w.store.index, &w.store.directory, w.commands
+	trio := w.store.byKey[key{mask: mask{7}}]
+	pair := w.store.byKey[key{mask: mask{7 | 1<<3 | 1<<4}}] // position, armour, brain, velocity, burning
+	brains := w.store.comps[2]
 	held := trio.chunks[0].number
 	nothing := func() { recover() }
 	func() {
@@ -165,23 +165,23 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 			far = e
 		}
 	}
-	vacant, live := ents.free, w.chunks[held].base
+	vacant, live := ents.free, w.store.chunks[held].base
 	order := slices.IndexFunc(d.vacant[:], func(first uint32) bool { return first != 0 })
 	vacantRun := &d.vacant[order]
 	alive := *entityAt(live, 5)
 	for _, c := range []fault{
-		{"locks 1 open", "locks: open is -1 with 0 fills", set(&w.locked, -1)},
-		{"locks 1 fills", "locks: open is 0 with 3 fills", set(&w.fills, 3)},
-		{"locks 1 asking", "locks: open is 0 with 0 fills", set(&w.allocating, true)},
-		{"locks 4 texts", "locks: 1 of 0 fills are texts", set(&w.texts, 1)},
-		{"locks 2 more than began", "walks from 1 to", set(&w.locked, 1000)},
-		{"locks 2 ended ahead", "locks: 0 walks from", set(&w.ended, w.serial+1)},
+		{"locks 1 open", "locks: open is -1 with 0 fills", set(&w.guard.locked, -1)},
+		{"locks 1 fills", "locks: open is 0 with 3 fills", set(&w.guard.fills, 3)},
+		{"locks 1 asking", "locks: open is 0 with 0 fills", set(&w.guard.allocating, true)},
+		{"locks 4 texts", "locks: 1 of 0 fills are texts", set(&w.guard.texts, 1)},
+		{"locks 2 more than began", "walks from 1 to", set(&w.guard.locked, 1000)},
+		{"locks 2 ended ahead", "locks: 0 walks from", set(&w.guard.ended, w.guard.serial+1)},
 
-		{"tickets 1", "tickets: loop 0 of 3 has none", set(&w.running[0], nil)},
-		{"tickets 2 rows", "tickets: loop 1 of 3 has 0 rows", set(&w.running[1].cur.rows, 0)},
-		{"tickets 2 end", "rows that do not end at 0", set(&w.running[1].cur.end, 0)},
-		{"tickets 2 busy", "that is busy: false", set(&w.running[1].busy, false)},
-		{"tickets 2 twice", "which another has: true", set(&w.running[2], w.running[0])},
+		{"tickets 1", "tickets: loop 0 of 3 has none", set(&w.guard.running[0], nil)},
+		{"tickets 2 rows", "tickets: loop 1 of 3 has 0 rows", set(&w.guard.running[1].cur.rows, 0)},
+		{"tickets 2 end", "rows that do not end at 0", set(&w.guard.running[1].cur.end, 0)},
+		{"tickets 2 busy", "that is busy: false", set(&w.guard.running[1].busy, false)},
+		{"tickets 2 twice", "which another has: true", set(&w.guard.running[2], w.guard.running[0])},
 
 		{"index 1", "index: slot 0 is not retired", set(&ents.recs[0].gen, 4)},
 		{"index 3 cycle", "the free list meets slot", set(&ents.at(vacant).loc, vacant)},
@@ -203,15 +203,15 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"index 2 peak", "index: peak 9001, max 9000", set(&ents.peak, 9001)},
 		{"index 2 max", "Config says 9000", set(&ents.max, 9001)},
 
-		{"config", "is no Config", set(&w.cfg.ChunkBytes, 1025)},
+		{"config", "is no Config", set(&w.store.cfg.ChunkBytes, 1025)},
 		{"sizes", "chunks of [1024 2048 16384 65536 262144] bytes from class 0, Config says 1024 to 262144", set(&d.sizes[1], 2048)},
-		{"config largest", "is no Config", set(&w.cfg.MaxChunkBytes, 512)},
-		{"config smaller", "Config says 1024 to 4096", set(&w.cfg.MaxChunkBytes, 4096)},
+		{"config largest", "is no Config", set(&w.store.cfg.MaxChunkBytes, 512)},
+		{"config smaller", "Config says 1024 to 4096", set(&w.store.cfg.MaxChunkBytes, 4096)},
 		{"component 1", "component 2: ecs.brain has ID 3", set(&brains.id, 3)},
-		{"component 1 by type", "component types, 0 by type", set(&w.byType, nil)},
+		{"component 1 by type", "component types, 0 by type", set(&w.store.byType, nil)},
 		{"component 2 size", "component 2: ecs.brain has 99 bytes", set(&brains.size, 99)},
 		{"component 2 pointers", "pointers false", set(&brains.pointerful, false)},
-		{"component 3", "component 0: Hash reads ecs.position at []", set(&w.comps[0].words, nil)},
+		{"component 3", "component 0: Hash reads ecs.position at []", set(&w.store.comps[0].words, nil)},
 
 		{"segments 2 cycle", "the free segments meet", set(&d.chunks[*vacantRun-1].pos, *vacantRun)},
 		{"segments 2 range", "the free segments meet 999", set(vacantRun, 1000)},
@@ -231,11 +231,11 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"directory 4", "has component 0 at a wrong address", set(&d.row(held)[0], 0)},
 		{"directory 4 no such column", "has component 7 at a wrong address", set(&d.row(held)[7], address(uintptr(live)))},
 		{"directory 4 heap", "has component 2 at a wrong address", set(&d.row(held)[2], 0)},
-		{"directory 4 lane", "component 0: its lane leads to a wrong address in chunk", set(&w.comps[0].addresses[held], 0)},
-		{"directory 4 lane of another", "component 3: its lane leads to a wrong address in chunk", set(&w.comps[3].addresses[held], w.comps[0].addresses[held])},
+		{"directory 4 lane", "component 0: its lane leads to a wrong address in chunk", set(&w.store.comps[0].addresses[held], 0)},
+		{"directory 4 lane of another", "component 3: its lane leads to a wrong address in chunk", set(&w.store.comps[3].addresses[held], w.store.comps[0].addresses[held])},
 		{"directory 4 of nobody", "has no table and has component 1", set(&d.row(*vacantRun - 1)[1], 64)},
-		{"directory 4 lane of nobody", "has no table and has component 1", set(&w.comps[1].addresses[*vacantRun-1], 64)},
-		{"directory 4 short lane", "component 0: its lane is of", set(&w.comps[0].addresses, w.comps[0].addresses[1:])},
+		{"directory 4 lane of nobody", "has no table and has component 1", set(&w.store.comps[1].addresses[*vacantRun-1], 64)},
+		{"directory 4 short lane", "component 0: its lane is of", set(&w.store.comps[0].addresses, w.store.comps[0].addresses[1:])},
 
 		{"table index", "not where its mask", set(&trio.index, 9)},
 		{"table 1 mask", "for 5 component types", set(&trio.mask, mask{1<<5 | 7})},
@@ -269,16 +269,16 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"table 5 vacant", "which is not alive", set(entityAt(live, 5), Entity{vacant, ents.at(vacant).gen})},
 		{"table 5 twice", "whose record says", set(entityAt(live, 5), *entityAt(live, 6))},
 		{"table 5 elsewhere", "whose record says", set(&ents.at(alive.index).loc, 3)},
-		{"table 6", "keeps a ecs.brain of an entity that left", set((*brain)(w.cell(trio.tailLoc+trio.tailN, 2, unsafe.Sizeof(brain{}))), brain{Name: "left"})},
-		{"tables masks", "masks and targets name", set(&w.byKey, map[key]*table{{}: w.tables[0]})},
-		{"tables rows", "rows for", set(&w.tables[0].tailN, 0)},
+		{"table 6", "keeps a ecs.brain of an entity that left", set((*brain)(w.store.cell(trio.tailLoc+trio.tailN, 2, unsafe.Sizeof(brain{}))), brain{Name: "left"})},
+		{"tables masks", "masks and targets name", set(&w.store.byKey, map[key]*table{{}: w.store.tables[0]})},
+		{"tables rows", "rows for", set(&w.store.tables[0].tailN, 0)},
 
 		{"edge 1 toggle", "the way for component 2 leads to mask", set(&pair.byComponent[2], far)},
-		{"edge 1 near in far", "is not far", set(&trio.multi, append(slices.Clone(trio.multi), transitionBetween(trio, w.byKey[key{mask: mask{3 | 1<<3 | 1<<4}}]), transitionBetween(trio, trio)))},
+		{"edge 1 near in far", "is not far", set(&trio.multi, append(slices.Clone(trio.multi), transitionBetween(trio, w.store.byKey[key{mask: mask{3 | 1<<3 | 1<<4}}]), transitionBetween(trio, trio)))},
 		{"edge 1 two", "two ways to mask", set(&trio.multi, append(slices.Clone(trio.multi), far))},
 		{"edge 2 moves", "moves other cells than both have", set(&far.moves[0].size, far.moves[0].size+8)},
 		{"edge 2 heap", "moves other cells than both have", set(&far.heap, nil)},
-		{"edge 2 table", "moves other cells than both have", set(&far.to, must[*table](t)(newTable(pair.mask, w.comps, d, false)))},
+		{"edge 2 table", "moves other cells than both have", set(&far.to, must[*table](t)(newTable(pair.mask, w.store.comps, d, false)))},
 
 		{"command 1 kind", "command 0: kind 7 of component", set(&cmd.ops[0].kind, commandCreate+1)},
 		{"command 1 component", "kind 1 of component 5", set(&cmd.ops[1].id, 5)},
@@ -297,11 +297,11 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 
 	w2, mem2 := newTestWorld(t, Config{ChunkBytes: 1024})
 	m := NewMap1[brain](w2)
-	if err := m.NewBatch(int(w2.rowsAt(must[*table](t)(m.target()), 0, 0)), nil); err != nil {
+	if err := m.NewBatch(int(w2.store.rowsAt(must[*table](t)(m.target()), 0, 0)), nil); err != nil {
 		t.Fatal(err)
 	}
 	w2.Remove(must[Entity](t)(m.NewEntity(brain{}))) // behind a full chunk lies the spare
-	fault{"table 6 spare", "keeps a ecs.brain", set((*brain)(w2.column(m.table.chunks[1].number, 0)), brain{Name: "left"})}.test(t, w2.Check)
+	fault{"table 6 spare", "keeps a ecs.brain", set((*brain)(w2.store.column(m.table.chunks[1].number, 0)), brain{Name: "left"})}.test(t, w2.Check)
 	if len(mem2.live) != 2 {
 		t.Errorf("%d blocks", len(mem2.live))
 	}
@@ -330,7 +330,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"stock 1 first twice", "filter: ticket 2 of 3 is none of its own", set(&f.main, f.others[0])},
 		{"stock 2 idle", "its loop is elsewhere", set(&f.main.busy, false)},
 		{"stock 2 lost", "filter: -1 of its tickets are busy", set(&f.main, nil)},
-		{"stock 2 nowhere", "its loop is elsewhere", set(&w.running, w.running[:2])},
+		{"stock 2 nowhere", "its loop is elsewhere", set(&w.guard.running, w.guard.running[:2])},
 		{"stock 3 others", "a ticket but the first has addresses", set(&f.others[0].layoutVersion, 1)},
 	} {
 		c.test(t, f.Check)

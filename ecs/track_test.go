@@ -26,7 +26,7 @@ func TestTrack_AllOrNothing(t *testing.T) {
 			t.Errorf("gone %v: %v", gone, err)
 		}
 	}
-	if w.Stats().Components != 3 || !w.tracked.empty() || w.observed != 0 {
+	if w.Stats().Components != 3 || !w.store.tracked.empty() || w.observers.observed != 0 {
 		t.Fatal("Track has tracked some")
 	}
 	for _, err := range []error{w.Track(), w.Track(pos.ID()), w.Track(br.ID(), pos.ID()), w.Track(br.ID())} {
@@ -52,11 +52,11 @@ func TestTrack_AllOrNothing(t *testing.T) {
 		t.Error(err)
 	}
 	var last []ID
-	for i := len(w.comps); i < MaxComponents-1; i++ {
+	for i := len(w.store.comps); i < MaxComponents-1; i++ {
 		last = append(last, must[ID](t)(w.RegisterSize(fmt.Sprint("number ", i), 4, 4)))
 	}
-	if err := w.Track(last[0], last[1]); !errors.Is(err, ErrTooManyComponents) || len(w.comps) != MaxComponents-1 {
-		t.Errorf("%v, %d components", err, len(w.comps))
+	if err := w.Track(last[0], last[1]); !errors.Is(err, ErrTooManyComponents) || len(w.store.comps) != MaxComponents-1 {
+		t.Errorf("%v, %d components", err, len(w.store.comps))
 	}
 	if err := w.Track(last[0]); err != nil {
 		t.Error(err)
@@ -87,7 +87,7 @@ func TestTicks_AreNoComponents(t *testing.T) {
 	}
 	line := w.Column(1)
 	id := line.ID
-	if line != (ColumnStats{Name: "ticks of ecs.position", ID: id, Size: 4, Entities: 1, Archetypes: 1, BytesUsed: 4, BytesCapacity: 4 * uint64(w.rowsAt(m.table, 0, 0))}) || id != w.comps[0].ticks.id {
+	if line != (ColumnStats{Name: "ticks of ecs.position", ID: id, Size: 4, Entities: 1, Archetypes: 1, BytesUsed: 4, BytesCapacity: 4 * uint64(w.store.rowsAt(m.table, 0, 0))}) || id != w.store.comps[0].ticks.id {
 		t.Errorf("%+v", line)
 	}
 	if _, ok := w.ID(line.Name); ok || w.Ptr(e, id) != nil || w.HasID(e, id) || w.TouchID(e, id) || w.Archetype(1).Has(id) {
@@ -235,7 +235,7 @@ func TestHash_DoesNotDependOnTicks(t *testing.T) {
 				w.Remove(e)
 			}
 		}
-		if hashes[i] = w.Hash(0); i == 1 && w.companions.empty() {
+		if hashes[i] = w.Hash(0); i == 1 && w.store.companions.empty() {
 			t.Error("nothing is tracked")
 		}
 		pos.Touch(es[600])
@@ -252,35 +252,35 @@ func TestCheck_NamesEachInvariantOfTicks(t *testing.T) {
 	w, f, since := stretches(t, func(i int) (bool, bool) { return i%5 == 0, false })
 	pos, vel := mustRegisterTest[position](t, w), mustRegisterTest[velocity](t, w)
 	f.Writes(vel.ID()).ChangedSince(since, pos.ID())
-	owner := w.comps[pos.ID()]
+	owner := w.store.comps[pos.ID()]
 	companion := owner.ticks
 	tab := f.matches[0]
-	stamp := &w.stamps(tab.chunks[1].number<<rowBits+3, 1, pos.ID())[0]
+	stamp := &w.store.stamps(tab.chunks[1].number<<rowBits+3, 1, pos.ID())[0]
 	for _, c := range []fault{
 		{"component 4 id", "ticks of ecs.position has ID 9", set(&companion.id, 99)},
 		{"component 4 size", "ticks of ecs.position has ID", set(&companion.size, 8)},
 		{"component 4 pointers", "pointers true", set(&companion.pointerful, true)},
 		{"component 4 words", "ticks of ecs.position has ID", set(&companion.words, rawWords(4))},
-		{"component 4 owner", "ecs.position has the ticks of another", set(&companion.owner, w.comps[vel.ID()])},
-		{"component 4 another", "ecs.position has the ticks of another", set(&owner.ticks, w.comps[vel.ID()].ticks)},
+		{"component 4 owner", "ecs.position has the ticks of another", set(&companion.owner, w.store.comps[vel.ID()])},
+		{"component 4 another", "ecs.position has the ticks of another", set(&owner.ticks, w.store.comps[vel.ID()].ticks)},
 		{"component 4 of a companion", "ticks of ecs.position has the ticks of another", set(&companion.ticks, companion)},
 		{"component 4 none", "by name, 4 ticks", set(&companion.owner, nil)},
-		{"ticks 1 tracked", "are tracked by", set(&w.tracked, w.tracked.without(maskBit(pos.ID())))},
-		{"ticks 1 hidden", "are tracked by", set(&w.companions, w.companions.with(maskBit(pos.ID())))},
-		{"ticks 2", "are tracked, observed says 0x0", set(&w.observed, 0)},
-		{"ticks 3 ahead", "ticks: tick 2, clamped at 3", set(&w.clamped, 3)},
-		{"ticks 3 late", "ticks: tick 1073741825, clamped at 1", set(&w.tick, 1<<30+1)},
+		{"ticks 1 tracked", "are tracked by", set(&w.store.tracked, w.store.tracked.without(maskBit(pos.ID())))},
+		{"ticks 1 hidden", "are tracked by", set(&w.store.companions, w.store.companions.with(maskBit(pos.ID())))},
+		{"ticks 2", "are tracked, observed says 0x0", set(&w.observers.observed, 0)},
+		{"ticks 3 ahead", "ticks: tick 2, clamped at 3", set(&w.store.clamped, 3)},
+		{"ticks 3 late", "ticks: tick 1073741825, clamped at 1", set(&w.store.tick, 1<<30+1)},
 		{"ticks 3 zero", "ticks: tick 4294967296, clamped at 4294967290", func() func() {
-			a, b := memtest.Keep(&w.tick), memtest.Keep(&w.clamped)
-			w.tick, w.clamped = 1<<32, 1<<32-6
+			a, b := memtest.Keep(&w.store.tick), memtest.Keep(&w.store.clamped)
+			w.store.tick, w.store.clamped = 1<<32, 1<<32-6
 			return func() { a(); b() }
 		}},
 		{"ticks 4 newer", "was written at 3, which is 4294967295 ticks before 2", set(stamp, 3)},
 		{"ticks 4 older", "was written at 4294967295, which is 3 ticks before 2", set(stamp, ^Tick(0))},
 		{"table 1 step", fmt.Sprintf("Hash reads %d rows at once", tab.step+1), set(&tab.step, tab.step+1)},
-		{"table 1 mask", "component types", set(&tab.mask, tab.mask.with(w.companions))},
-		{"observers 3", "observers: the book says 0x60", set(&w.observed, w.observed|1<<6)},
-		{"relating", "relations", set(&w.relating, maskBit(companion.id))},
+		{"table 1 mask", "component types", set(&tab.mask, tab.mask.with(w.store.companions))},
+		{"observers 3", "observers: the book says 0x60", set(&w.observers.observed, w.observers.observed|1<<6)},
+		{"relating", "relations", set(&w.store.relating, maskBit(companion.id))},
 	} {
 		c.test(t, w.Check)
 	}
@@ -299,9 +299,9 @@ func TestCheck_NamesEachInvariantOfTicks(t *testing.T) {
 	fault{"lookout 2 quiet", "watchful: true", set(&quiet.usesTicks, true)}.test(t, quiet.Check)
 	var stamps [][]Tick
 	for i := range tab.used() {
-		stamps = append(stamps, w.stamps(tab.chunks[i].number<<rowBits, tab.rowsIn(i), pos.ID()))
+		stamps = append(stamps, w.store.stamps(tab.chunks[i].number<<rowBits, tab.rowsIn(i), pos.ID()))
 	}
-	if n := memtest.EveryBit(t, w.Check, &stamps, &w.ticks, owner, companion); n.Named < n.Flipped*3/4 {
+	if n := memtest.EveryBit(t, w.Check, &stamps, &w.store.clock, &w.store.tracked, &w.store.companions, owner, companion); n.Named < n.Flipped*3/4 {
 		t.Errorf("%+v", n)
 	}
 	if n := memtest.EveryBit(t, f.Check, &f.tickFilter.nStamps, &f.tickFilter.stampIDs, &f.tickFilter.writes, &f.usesTicks); n.Named < tried(n, 100) {

@@ -30,7 +30,7 @@ type move struct {
 }
 
 // transitionBy returns the edge from t to the table that differs in component id alone.
-func (w *World) transitionBy(op string, t *table, id ID) (*transition, error) {
+func (s *store) transitionBy(op string, t *table, id ID) (*transition, error) {
 	if int(id) < len(t.byComponent) {
 		if e := t.byComponent[id]; e != nil && e.gen == e.to.gen {
 			return e, nil
@@ -38,12 +38,12 @@ func (w *World) transitionBy(op string, t *table, id ID) (*transition, error) {
 	}
 	m := t.mask
 	m[id>>6] ^= 1 << (id & 63)
-	k, _ := w.keyAfter(op, t, m, nil)
-	return w.transitionTo(t, k, false)
+	k, _ := s.keyAfter(op, t, m, nil)
+	return s.transitionTo(t, k, false)
 }
 
 // transitionTo returns the edge from t to the table that k names, which keyAfter made and which differs.
-func (w *World) transitionTo(t *table, k key, retargets bool) (*transition, error) {
+func (s *store) transitionTo(t *table, k key, retargets bool) (*transition, error) {
 	var e *transition
 	if id, ok := t.mask.only(&k.mask); retargets {
 		e = findTransition(t.retargeting, &k.mask)
@@ -55,7 +55,7 @@ func (w *World) transitionTo(t *table, k key, retargets bool) (*transition, erro
 	if e != nil && e.gen == e.to.gen && e.to.targets == k.targets {
 		return e, nil
 	}
-	return w.newTransition(t, k, retargets, e)
+	return s.newTransition(t, k, retargets, e)
 }
 
 // findTransition returns the edge to the components in m.
@@ -71,8 +71,8 @@ func findTransition(edges []*transition, m *mask) *transition {
 // newTransition makes an edge, or turns the one there is towards another table.
 //
 //go:noinline
-func (w *World) newTransition(t *table, k key, retargets bool, e *transition) (*transition, error) {
-	to, err := w.tableFor(k)
+func (s *store) newTransition(t *table, k key, retargets bool, e *transition) (*transition, error) {
+	to, err := s.tableFor(k)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +114,10 @@ func transitionBetween(t, to *table) *transition {
 // relocate moves the row of a live record along e and returns where it is now. Cells of
 // components that are new to it hold old bytes: the caller writes every one, and settles.
 // On error nothing has changed.
-func (w *World) relocate(index uint32, r *record, e *transition) (uint32, error) {
+func (s *store) relocate(index uint32, r *record, e *transition) (uint32, error) {
 	to := e.to
 	if to.tailN == to.limit {
-		if err := w.grow(to); err != nil {
+		if err := s.grow(to); err != nil {
 			return 0, err
 		}
 	}
@@ -125,7 +125,7 @@ func (w *World) relocate(index uint32, r *record, e *transition) (uint32, error)
 	to.tailN++
 	old, loc := r.loc, to.tailLoc+row
 	*entityAt(to.tailBase, row) = Entity{index: index, gen: r.gen}
-	dst, src := w.row(to.tailLoc>>rowBits), w.row(old>>rowBits)
+	dst, src := s.row(to.tailLoc>>rowBits), s.row(old>>rowBits)
 	from := uintptr(old & rowMask)
 	for i := range e.moves {
 		m := &e.moves[i]
@@ -133,17 +133,17 @@ func (w *World) relocate(index uint32, r *record, e *transition) (uint32, error)
 		copyRow(unsafe.Add(dst[m.id].pointer(), uintptr(row)*size), unsafe.Add(src[m.id].pointer(), from*size), size)
 	}
 	if len(e.heap) > 0 {
-		w.moveHeap(e, loc, old, 1)
+		s.moveHeap(e, loc, old, 1)
 	}
 	r.loc = loc
-	w.vacate(old)
+	s.vacate(old)
 	return loc, nil
 }
 
 // moveHeap copies n rows of the pointerful columns that both tables have.
-func (w *World) moveHeap(e *transition, to, from uint32, n int) {
+func (s *store) moveHeap(e *transition, to, from uint32, n int) {
 	for _, comp := range e.heap {
-		comp.copyCells(w.cell(to, comp.id, comp.size), w.cell(from, comp.id, comp.size), n)
+		comp.copyCells(s.cell(to, comp.id, comp.size), s.cell(from, comp.id, comp.size), n)
 	}
 }
 

@@ -19,11 +19,11 @@ import (
 // chunk, or says what is wrong; so it does for a name that is known with another size or alignment.
 // In a world that is closed it panics with a [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
-	w.mustBeOpen("RegisterSize")
+	w.guard.mustBeOpen("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
 		return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d: it needs a name, an alignment of 1, 2, 4, 8 or 16, and a multiple of it as its size", name, size, align)
 	}
-	if c := w.byName[name]; c != nil {
+	if c := w.store.byName[name]; c != nil {
 		if c.size != uintptr(size) || c.align != align {
 			return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d, has %d, aligned to %d", name, size, align, c.size, c.align)
 		}
@@ -34,18 +34,18 @@ func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 		return 0, err
 	}
 	c.words = rawWords(c.size)
-	if w.byName == nil {
-		w.byName = make(map[string]*component)
+	if w.store.byName == nil {
+		w.store.byName = make(map[string]*component)
 	}
-	w.byName[name] = c
+	w.store.byName[name] = c
 	return c.id, nil
 }
 
 // IDs ranges over all component types, in order of registration.
 func (w *World) IDs() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
-		for i := 0; i < len(w.comps); i++ {
-			if w.comps[i].owner == nil && !yield(ID(i)) {
+		for i := 0; i < len(w.store.comps); i++ {
+			if w.store.comps[i].owner == nil && !yield(ID(i)) {
 				return
 			}
 		}
@@ -54,11 +54,11 @@ func (w *World) IDs() iter.Seq[ID] {
 
 // Name returns the name of a component type: as RegisterSize was given it, or of a Go type with its
 // package. It panics with a [*memory.Misuse] where w does not know the ID.
-func (w *World) Name(id ID) string { return w.known("Name", id).name }
+func (w *World) Name(id ID) string { return w.store.known("Name", id).name }
 
 // ID returns the component type of a name, the first of that name; false where there is none.
 func (w *World) ID(name string) (ID, bool) {
-	for _, c := range w.comps {
+	for _, c := range w.store.comps {
 		if c.name == name && c.owner == nil {
 			return c.id, true
 		}
@@ -67,29 +67,29 @@ func (w *World) ID(name string) (ID, bool) {
 }
 
 // knows reports whether id is that of a component type, and not of a companion.
-func (w *World) knows(id ID) bool { return int(id) < len(w.comps) && w.comps[id].owner == nil }
+func (r *registry) knows(id ID) bool { return int(id) < len(r.comps) && r.comps[id].owner == nil }
 
 // known returns a component by ID.
-func (w *World) known(op string, id ID) *component {
-	if !w.knows(id) {
+func (r *registry) known(op string, id ID) *component {
+	if !r.knows(id) {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component ID is not of this world"})
 	}
-	return w.comps[id]
+	return r.comps[id]
 }
 
 // Ptr returns the address of a component of e, nil where e is stale or has none. It is valid as what
 // Component.Get returns; ColumnStats.Size says how many bytes it has. A type with Go pointers
 // must be written as what it is. A write is nobody's event.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
-	r := w.ents.find(e)
-	if r == nil || !w.knows(id) {
+	r := w.store.index.find(e)
+	if r == nil || !w.store.knows(id) {
 		return nil
 	}
-	p := w.column(r.loc>>rowBits, id)
+	p := w.store.column(r.loc>>rowBits, id)
 	if p == nil {
 		return nil
 	}
-	return unsafe.Add(p, uintptr(r.loc&rowMask)*w.comps[id].size)
+	return unsafe.Add(p, uintptr(r.loc&rowMask)*w.store.comps[id].size)
 }
 
 // HasID reports whether e is alive and has the component.
@@ -100,12 +100,12 @@ func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 // wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], as that of Component.Add; nothing has changed then. It panics with a [*memory.Misuse] where w
 // does not know the ID, or it is of a relation that e has not: see RelateID.
 func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
-	w.mutable("AddID")
-	comp := w.known("AddID", id)
+	w.guard.mutable("AddID")
+	comp := w.store.known("AddID", id)
 	if p := w.Ptr(e, id); p != nil {
 		return p, nil
 	}
-	p, err := w.addComponent(e, id, comp.size)
+	p, err := w.store.addComponent(e, id, comp.size)
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +116,9 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 // has, whose value stays. It returns the address of the value. Errors as Relation.Add; it panics with
 // a [*memory.Misuse] where the ID is of no relation of w.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
-	w.mutable("RelateID")
+	w.guard.mutable("RelateID")
 	w.mustRelate("RelateID", id)
-	r := w.ents.find(e)
+	r := w.store.index.find(e)
 	if r == nil {
 		return nil, ErrStale
 	}
@@ -127,12 +127,12 @@ func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error)
 		return nil, err
 	}
 	if !had {
-		return w.finishAdd(e, w.comps[id], w.Ptr(e, id)), nil
+		return w.finishAdd(e, w.store.comps[id], w.Ptr(e, id)), nil
 	}
-	if w.observed != 0 {
-		w.notifyOne(e, id, true)
+	if w.observers.observed != 0 {
+		w.observers.notifyOne(e, id, true)
 	}
-	w.freePending()
+	w.store.freePending()
 	return w.Ptr(e, id), nil
 }
 
@@ -142,21 +142,21 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Po
 	if !comp.pointerful {
 		clear(unsafe.Slice((*byte)(p), comp.size))
 	}
-	if w.observed != 0 {
-		w.notifyOne(e, comp.id, false)
+	if w.observers.observed != 0 {
+		w.observers.notifyOne(e, comp.id, false)
 	}
-	w.freePending()
+	w.store.freePending()
 	return p
 }
 
 // TargetID returns what e relates to, as Relation.Target.
-func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.targetOf(e, id) }
+func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.store.targetOf(e, id) }
 
 // RemoveID takes the component from e, as Component.Remove. It panics with a [*memory.Misuse] where w
 // does not know the ID.
 func (w *World) RemoveID(e Entity, id ID) (bool, error) {
-	w.known("RemoveID", id)
-	return Component[struct{}]{w: w, comp: w.comps[id]}.Remove(e)
+	w.store.known("RemoveID", id)
+	return Component[struct{}]{w: w, comp: w.store.comps[id]}.Remove(e)
 }
 
 // A FilterOf is a filter over component types that are known by their IDs. It does all that a
@@ -175,7 +175,7 @@ func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	f := new(FilterOf)
 	f.init(w, ids...)
 	for i, id := range ids {
-		f.sizes[i] = w.comps[id].size
+		f.sizes[i] = w.store.comps[id].size
 	}
 	return f
 }

@@ -100,12 +100,12 @@ func TestRegisterSize_IsFoundByNameAndRefusesWhatCannotBe(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for _, c := range []fault{
-		{"component 1 name", "component types, 1 by type, 0 by name", set(&w.byName, nil)},
-		{"component 1 id", "component 1: heat has ID 0", set(&w.comps[1].id, 0)},
-		{"component 2 size", "component 1: heat has 13 bytes", set(&w.comps[1].size, 13)},
-		{"component 2 align", "aligned to 3", set(&w.comps[1].align, 3)},
-		{"component 2 pointers", "pointers true", set(&w.comps[1].pointerful, true)},
-		{"component 3", "Hash reads heat at []", set(&w.comps[1].words, nil)},
+		{"component 1 name", "component types, 1 by type, 0 by name", set(&w.store.byName, nil)},
+		{"component 1 id", "component 1: heat has ID 0", set(&w.store.comps[1].id, 0)},
+		{"component 2 size", "component 1: heat has 13 bytes", set(&w.store.comps[1].size, 13)},
+		{"component 2 align", "aligned to 3", set(&w.store.comps[1].align, 3)},
+		{"component 2 pointers", "pointers true", set(&w.store.comps[1].pointerful, true)},
+		{"component 3", "Hash reads heat at []", set(&w.store.comps[1].words, nil)},
 	} {
 		c.test(t, w.Check)
 	}
@@ -125,7 +125,7 @@ func TestRegisterSize_IsFoundByNameAndRefusesWhatCannotBe(t *testing.T) {
 // twice as long as all the tests beside them.
 func registerMany(t testing.TB, w *World) {
 	t.Helper()
-	for n := len(w.comps); n < MaxComponents; n++ {
+	for n := len(w.store.comps); n < MaxComponents; n++ {
 		must[ID](t)(w.RegisterSize(strings.Repeat("x", n+1), 1, 1))
 	}
 }
@@ -222,14 +222,14 @@ func TestFilterOf_WalksAsTheTypedOne(t *testing.T) {
 	} {
 		n, rows := 0, 0
 		for e, at := range c.f.All() {
-			if (*position)(at[0]) != must2(Component[position]{w: w, comp: w.comps[pos]}.Get(e)) {
+			if (*position)(at[0]) != must2(Component[position]{w: w, comp: w.store.comps[pos]}.Get(e)) {
 				t.Fatalf("%s: %v is elsewhere", name, e)
 			}
 			n++
 		}
 		for es, at := range c.f.Chunks() {
 			ps := unsafe.Slice((*position)(at[0]), len(es))
-			if &ps[len(ps)-1] != must2(Component[position]{w: w, comp: w.comps[pos]}.Get(es[len(es)-1])) {
+			if &ps[len(ps)-1] != must2(Component[position]{w: w, comp: w.store.comps[pos]}.Get(es[len(es)-1])) {
 				t.Fatalf("%s: a column is elsewhere", name)
 			}
 			rows += len(es)
@@ -245,7 +245,7 @@ func TestFilterOf_WalksAsTheTypedOne(t *testing.T) {
 	for range f.Chunks() {
 		break
 	}
-	if len(w.running) != 0 || g.Len() != 170 {
+	if len(w.guard.running) != 0 || g.Len() != 170 {
 		t.Error("a loop that was left goes on")
 	}
 }

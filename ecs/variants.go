@@ -68,9 +68,9 @@ func (p *targetSet) find(id ID) (Entity, bool) {
 }
 
 // targetsAlive reports whether all targets are.
-func (w *World) targetsAlive(p *targetSet) bool {
+func (s *store) targetsAlive(p *targetSet) bool {
 	for i := range p.n {
-		if w.ents.find(p.list[i].target) == nil {
+		if s.index.find(p.list[i].target) == nil {
 			return false
 		}
 	}
@@ -113,13 +113,14 @@ type variants struct {
 // sweepAfter is how many tables come about between two sweeps where few are alive.
 const sweepAfter = 8
 
-// related is what a world knows of relations.
-type related struct {
-	relating   mask // the component types that are relations
+// archetypes are the tables of a world.
+type archetypes struct {
+	tables     []*table       // in order of creation, which is the order of iteration
+	byKey      map[key]*table // all except idle ones
 	variants   map[mask]*variants
 	byTarget   map[relationTarget]*targetTables
-	spareLists []*targetTables // to be used again
-	epoch      uint64          // counts sweeps that retired tables: what was known of tables before may be wrong
+	spareLists []*targetTables // unused, for reuse
+	epoch      uint64          // counts sweeps that retired tables: cached tables from before may be wrong
 	nextSince  uint64          // counts tables that got targets
 }
 
@@ -138,13 +139,13 @@ func (t *table) target(id ID) (Entity, bool) {
 // keyAfter returns the key of entities of t, which may be nil, once they have the components in m
 // and the targets in p, which may be nil. turned says whether a relation gets a
 // target that t does not have.
-func (w *World) keyAfter(op string, t *table, m mask, p *targetSet) (k key, retargets bool) {
+func (s *store) keyAfter(op string, t *table, m mask, p *targetSet) (k key, retargets bool) {
 	k.mask = m
-	if !m.any(&w.relating) {
+	if !m.any(&s.relating) {
 		return k, false
 	}
 	n := 0
-	for id := range m.and(w.relating).ids() {
+	for id := range m.and(s.relating).ids() {
 		if n == MaxRelations {
 			refuseRelations(op)
 		}
@@ -158,7 +159,7 @@ func (w *World) keyAfter(op string, t *table, m mask, p *targetSet) (k key, reta
 		}
 		if !given {
 			if !had {
-				w.refuseNoTarget(op, id)
+				s.refuseNoTarget(op, id)
 			}
 			target = was
 		}
@@ -169,22 +170,22 @@ func (w *World) keyAfter(op string, t *table, m mask, p *targetSet) (k key, reta
 	return k, retargets
 }
 
-func (w *World) refuseNoTarget(op string, id ID) {
-	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "relation " + w.comps[id].name + " needs a target; use Relation.Add, AddRelation, or To of a mapper"})
+func (r *registry) refuseNoTarget(op string, id ID) {
+	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "relation " + r.comps[id].name + " needs a target; use Relation.Add, AddRelation, or To of a mapper"})
 }
 
 // key returns what names the table.
 func (t *table) key() key { return key{mask: t.mask, targets: t.targets} }
 
 // variantTable returns the table of a key with relations, which is new.
-func (w *World) variantTable(k key) (*table, error) {
-	f := w.variants[k.mask]
+func (s *store) variantTable(k key) (*table, error) {
+	f := s.variants[k.mask]
 	if f == nil {
-		f = &variants{relations: slices.Collect(k.mask.and(w.relating).ids()), sweepIn: sweepAfter}
+		f = &variants{relations: slices.Collect(k.mask.and(s.relating).ids()), sweepIn: sweepAfter}
 	}
 	if len(f.idle) == 0 && f.sweepIn <= 0 {
-		w.sweep(f)
-		if w.locked >= closedMark { // closed from within Free, and the records with it
+		s.sweep(f)
+		if s.guard.closed() { // closed from within Free, and the records with it
 			return nil, fmt.Errorf("ecs: the tables of a relation: %w", memory.ErrClosed)
 		}
 	}
@@ -198,28 +199,28 @@ func (w *World) variantTable(k key) (*table, error) {
 			t = f.tables[0].sibling()
 		} else {
 			var err error
-			if t, err = newTable(k.mask, w.comps, &w.directory, true); err != nil {
+			if t, err = newTable(k.mask, s.comps, &s.directory, true); err != nil {
 				return nil, err
 			}
-			w.variants[k.mask] = f
+			s.variants[k.mask] = f
 		}
 		t.variants = f
-		w.enlist(t)
+		s.enlist(t)
 		f.tables = append(f.tables, t)
 	}
 	f.sweepIn--
 	t.targets = k.targets
-	w.byKey[k] = t
-	w.indexTargets(t)
+	s.byKey[k] = t
+	s.indexTargets(t)
 	return t, nil
 }
 
 // indexTargets makes t the newest table of each of its targets.
-func (w *World) indexTargets(t *table) {
-	t.since = w.nextSince
-	w.nextSince++
+func (s *store) indexTargets(t *table) {
+	t.since = s.nextSince
+	s.nextSince++
 	for i, id := range t.variants.relations {
-		w.addToTarget(relationTarget{id, t.targets[i&(MaxRelations-1)]}, t)
+		s.addToTarget(relationTarget{id, t.targets[i&(MaxRelations-1)]}, t)
 	}
 }
 
@@ -228,29 +229,29 @@ func (t *table) sibling() *table {
 	return &table{mask: t.mask, columns: t.columns, heap: t.heap, caps: t.caps, first: t.first, last: t.last, step: t.step, rowBytes: t.rowBytes, heapBytes: t.heapBytes}
 }
 
-func (w *World) addToTarget(l relationTarget, t *table) {
-	list := w.byTarget[l]
+func (a *archetypes) addToTarget(l relationTarget, t *table) {
+	list := a.byTarget[l]
 	if list == nil {
-		if n := len(w.spareLists); n > 0 {
-			list = w.spareLists[n-1]
-			w.spareLists = w.spareLists[:n-1]
+		if n := len(a.spareLists); n > 0 {
+			list = a.spareLists[n-1]
+			a.spareLists = a.spareLists[:n-1]
 		} else {
 			list = new(targetTables)
 		}
-		w.byTarget[l] = list
+		a.byTarget[l] = list
 	}
 	list.tables = append(list.tables, t)
 }
 
 // sweep retires the tables of f that have no row and a dead target, or no row where there are too
 // many. Those that came about first are used again first.
-func (w *World) sweep(f *variants) {
+func (s *store) sweep(f *variants) {
 	had := len(f.idle)
-	crowded := len(f.tables)-had > len(w.byTarget)
+	crowded := len(f.tables)-had > len(s.byTarget)
 	for i := len(f.tables) - 1; i >= 0; i-- {
-		if t := f.tables[i]; !t.idle && t.tailN == 0 && (crowded || w.hasStaleTarget(t)) {
-			delete(w.byKey, t.key())
-			w.dropChunks(t, 0)
+		if t := f.tables[i]; !t.idle && t.tailN == 0 && (crowded || s.hasStaleTarget(t)) {
+			delete(s.byKey, t.key())
+			s.dropChunks(t, 0)
 			t.byComponent, t.multi, t.retargeting = nil, nil, nil
 			t.gen++
 			t.idle = true
@@ -261,20 +262,20 @@ func (w *World) sweep(f *variants) {
 	if len(f.idle) == had {
 		return
 	}
-	w.epoch++
+	s.epoch++
 	for _, t := range f.idle[had:] {
 		for i, id := range f.relations {
-			w.removeIdle(relationTarget{id, t.targets[i]})
+			s.removeIdle(relationTarget{id, t.targets[i]})
 		}
 		t.targets, t.since = targets{}, 0
 	}
-	w.freePending()
+	s.freePending()
 }
 
 // hasStaleTarget reports whether a target of t is dead.
-func (w *World) hasStaleTarget(t *table) bool {
+func (s *store) hasStaleTarget(t *table) bool {
 	for i := range t.variants.relations {
-		if w.ents.find(t.targets[i]) == nil {
+		if s.index.find(t.targets[i]) == nil {
 			return true
 		}
 	}
@@ -282,15 +283,15 @@ func (w *World) hasStaleTarget(t *table) bool {
 }
 
 // removeIdle takes the idle tables from those of l, all at once.
-func (w *World) removeIdle(l relationTarget) {
-	list := w.byTarget[l]
-	if list == nil || list.swept == w.epoch {
+func (a *archetypes) removeIdle(l relationTarget) {
+	list := a.byTarget[l]
+	if list == nil || list.swept == a.epoch {
 		return
 	}
-	list.swept = w.epoch
+	list.swept = a.epoch
 	list.tables = slices.DeleteFunc(list.tables, func(t *table) bool { return t.idle })
 	if len(list.tables) == 0 {
-		delete(w.byTarget, l)
-		w.spareLists = append(w.spareLists, list)
+		delete(a.byTarget, l)
+		a.spareLists = append(a.spareLists, list)
 	}
 }

@@ -75,12 +75,12 @@ func TestQuery_CopyNeitherLocksForGoodNorGoesOn(t *testing.T) {
 	}
 	unrelated := f.Query()
 	c.Close()
-	if !w.Locked() || w.locked != 1 {
+	if !w.Locked() || w.guard.locked != 1 {
 		t.Fatal("the copy ended another walk")
 	}
 	unrelated.Close()
 	if w.Locked() {
-		t.Fatalf("open is %d", w.locked)
+		t.Fatalf("open is %d", w.guard.locked)
 	}
 	q = f.Query()
 	q.Next()
@@ -104,12 +104,12 @@ func TestQuery_CopyNeitherLocksForGoodNorGoesOn(t *testing.T) {
 	inner := f.Query()
 	c.Close()
 	outer.Close()
-	if w.locked != 1 || !f.anyOpen() {
-		t.Errorf("open is %d with one walk under way", w.locked)
+	if w.guard.locked != 1 || !f.anyOpen() {
+		t.Errorf("open is %d with one walk under way", w.guard.locked)
 	}
 	inner.Close()
-	if w.locked != 0 || f.anyOpen() || len(f.nested) != 0 {
-		t.Errorf("open is %d", w.locked)
+	if w.guard.locked != 0 || f.anyOpen() || len(f.nested) != 0 {
+		t.Errorf("open is %d", w.guard.locked)
 	}
 	must[Entity](t)(w.NewEntity())
 	if err := f.Check(); err != nil {
@@ -133,10 +133,10 @@ func TestEndQueries_FreesAWorldThatAPanicLeftLocked(t *testing.T) {
 	}()
 	inner := f.Query()
 	if !w.Locked() || w.EndQueries() != 3 || w.Locked() || w.EndQueries() != 0 {
-		t.Fatalf("open is %d", w.locked)
+		t.Fatalf("open is %d", w.guard.locked)
 	}
 	inner.Close()
-	if w.locked != 0 {
+	if w.guard.locked != 0 {
 		t.Fatal("an ended query was ended twice")
 	}
 	misuse(t, func() {
@@ -271,7 +271,7 @@ func TestQuery_AfterItsEnd(t *testing.T) {
 			read()
 		}()
 	}
-	if w.Locked() || w.locked != 0 {
+	if w.Locked() || w.guard.locked != 0 {
 		t.Error("locked")
 	}
 }

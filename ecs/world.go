@@ -146,27 +146,25 @@ func (c Config) sizes() (s []uintptr, first int) {
 // that is left by a panic leaves nothing behind; a loop over a query leaves it open: defer its
 // Close, or call [World.EndQueries].
 type World struct {
-	noCopy noCopy
-	ents   entityIndex
-	directory
-	locks
-	iterators
-	observers
-	ticks
-	tables []*table // in order of creation: the order of every iteration
-	byKey  map[key]*table
-	related
-	comps  []*component
-	byType map[reflect.Type]*component
-	byName map[string]*component // of RegisterSize
+	noCopy    noCopy
+	store     store
+	guard     guard
+	observers observers
+	commands  *Commands
+	tree      []Entity             // buffer of RemoveTree
+	resources map[reflect.Type]any // looked up by type, never iterated
+	unwatch   func()               // stops watching the allocator
+}
 
-	tree     []Entity // what RemoveTree is about to remove
-	full     error    // made once, so that running full every frame allocates nothing
-	commands *Commands
-	// resources is looked up by type and never ranged over.
-	resources map[reflect.Type]any
-	cfg       Config
-	unwatch   func() // tells the allocator that lost need not be called
+// A store is everything that a world contains: entities, component types, archetypes and their chunks.
+type store struct {
+	index entityIndex
+	directory
+	archetypes
+	registry
+	clock
+	guard *guard // of the world
+	cfg   Config
 }
 
 // New makes an empty world whose pointer-free columns live in chunks from mem, to which it
@@ -182,19 +180,20 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, memory.ErrConfig)
 	}
-	w := &World{
-		ents:      newEntityIndex(cfg.MaxEntities),
-		directory: newDirectory(mem, cfg),
-		byKey:     make(map[key]*table),
-		byType:    make(map[reflect.Type]*component),
-		ticks:     ticks{tick: 1, clamped: 1},
-		cfg:       cfg,
-		full:      fmt.Errorf("ecs: all %d entities of Config.MaxEntities are taken: %w", cfg.MaxEntities, ErrLimit),
-	}
-	if _, err := w.tableFor(key{}); err != nil {
+	w := &World{store: store{
+		index:      newEntityIndex(cfg),
+		directory:  newDirectory(mem, cfg),
+		archetypes: archetypes{byKey: make(map[key]*table)},
+		registry:   registry{byType: make(map[reflect.Type]*component)},
+		clock:      clock{tick: 1, clamped: 1},
+		cfg:        cfg,
+	}}
+	w.guard.onClosed = w.allocatorClosed
+	w.store.guard, w.store.index.guard, w.observers.store = &w.guard, &w.guard, &w.store
+	if _, err := w.store.tableFor(key{}); err != nil {
 		return nil, err
 	}
-	w.unwatch = watch(mem, w.allocatorClosed)
+	w.unwatch = watch(mem, w.guard.onClosed)
 	return w, nil
 }
 
@@ -203,76 +202,76 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 // again gives back what a panic of the allocator left over, mostly nothing. The error is that
 // of Config.Pages, which could not take the index back; Close can be tried again.
 func (w *World) Close() error {
-	if w.locked < closedMark {
-		w.mutable("Close")
-		w.locked = closedMark
+	if !w.guard.closed() {
+		w.guard.mutable("Close")
+		w.guard.locked = closedMark
 		w.removeEverything()
 	}
-	w.freePending()
+	w.store.freePending()
 	w.unwatch()
-	return w.ents.close()
+	return w.store.index.close()
 }
 
 // Reset removes all entities, drops pending commands and gives every chunk back to the
 // allocator. Component types, archetypes, filters and resources stay. Entities from before
 // stay stale. Cost: a free per chunk, nothing per entity, unless removal is observed.
 func (w *World) Reset() {
-	w.mutable("Reset")
-	if w.observed != 0 {
-		for _, t := range w.tables {
-			w.notifyRemovals(t, "Reset")
+	w.guard.mutable("Reset")
+	if w.observers.observed != 0 {
+		for _, t := range w.store.tables {
+			w.observers.notifyRemovals(t, "Reset")
 		}
 	}
 	w.removeEverything()
-	w.freePending()
+	w.store.freePending()
 }
 
 func (w *World) removeEverything() {
 	if w.commands != nil {
 		w.commands.clear()
 	}
-	w.ents.reset()
-	for _, t := range w.tables {
-		w.dropChunks(t, 0)
+	w.store.index.reset()
+	for _, t := range w.store.tables {
+		w.store.dropChunks(t, 0)
 	}
 }
 
 // Alive reports whether e names an entity that exists.
-func (w *World) Alive(e Entity) bool { return w.ents.find(e) != nil }
+func (w *World) Alive(e Entity) bool { return w.store.index.find(e) != nil }
 
 // Len returns the number of entities.
-func (w *World) Len() int { return int(w.ents.live) }
+func (w *World) Len() int { return int(w.store.index.live) }
 
 // Remove destroys e with all its components and reports whether it was alive. The last row
 // of its archetype moves into the row that became free.
 func (w *World) Remove(e Entity) bool {
-	w.mutable("Remove")
+	w.guard.mutable("Remove")
 	alive := w.destroy(e)
-	w.freePending()
+	w.store.freePending()
 	return alive
 }
 
 // destroy is Remove for a caller who settles.
 func (w *World) destroy(e Entity) bool {
-	r := w.ents.find(e)
+	r := w.store.index.find(e)
 	if r == nil {
 		return false
 	}
-	if w.observed != 0 {
-		w.notifyRemoval(r.loc)
+	if w.observers.observed != 0 {
+		w.observers.notifyRemoval(r.loc)
 	}
 	loc := r.loc
-	w.ents.release(e.index, r)
-	w.vacate(loc)
+	w.store.index.release(e.index, r)
+	w.store.vacate(loc)
 	return true
 }
 
 // NewEntity creates an entity without components.
 func (w *World) NewEntity() (Entity, error) {
-	w.mutable("NewEntity")
-	e, loc, err := w.spawn(w.tables[0])
-	if err == nil && w.observed != 0 {
-		w.notifyCreated(loc, 1, mask{})
+	w.guard.mutable("NewEntity")
+	e, loc, err := w.store.spawn(w.store.tables[0])
+	if err == nil && w.observers.observed != 0 {
+		w.observers.notifyCreated(loc, 1, mask{})
 	}
 	return e, err
 }
@@ -280,76 +279,76 @@ func (w *World) NewEntity() (Entity, error) {
 // CopyEntity creates an entity with the components of e and their values; what those point at, the
 // two share. The error is [ErrStale], or wraps [memory.ErrOutOfMemory] or [ErrLimit]; nothing has changed then.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
-	w.mutable("CopyEntity")
-	r := w.ents.find(e)
+	w.guard.mutable("CopyEntity")
+	r := w.store.index.find(e)
 	if r == nil {
 		return Entity{}, ErrStale
 	}
 	from := r.loc
-	t := w.tableAt(from)
-	twin, loc, err := w.spawn(t)
+	t := w.store.tableAt(from)
+	twin, loc, err := w.store.spawn(t)
 	if err != nil {
 		return Entity{}, err
 	}
 	for i := range t.columns {
 		id, size := t.columns[i].comp.id, uintptr(t.columns[i].size)
-		copyRow(w.cell(loc, id, size), w.cell(from, id, size), size)
+		copyRow(w.store.cell(loc, id, size), w.store.cell(from, id, size), size)
 	}
 	for i := range t.heap {
 		comp := t.heap[i].comp
-		comp.copyCells(w.cell(loc, comp.id, comp.size), w.cell(from, comp.id, comp.size), 1)
+		comp.copyCells(w.store.cell(loc, comp.id, comp.size), w.store.cell(from, comp.id, comp.size), 1)
 	}
-	if w.observed != 0 {
-		w.notifyCreated(loc, 1, t.mask)
+	if w.observers.observed != 0 {
+		w.observers.notifyCreated(loc, 1, t.mask)
 	}
 	return twin, nil
 }
 
 // spawn creates an entity in the next row of t, whose cells hold old bytes: the caller
 // writes every one.
-func (w *World) spawn(t *table) (Entity, uint32, error) {
-	if w.ents.live >= w.ents.usable {
-		return Entity{}, 0, w.full
+func (s *store) spawn(t *table) (Entity, uint32, error) {
+	if s.index.live >= s.index.usable {
+		return Entity{}, 0, s.index.full
 	}
-	if !w.ents.ready() {
-		if err := w.reserveSlots(1); err != nil {
+	if !s.index.ready() {
+		if err := s.index.reserveSlots(1); err != nil {
 			return Entity{}, 0, err
 		}
 	}
 	if t.tailN == t.limit {
-		if err := w.grow(t); err != nil {
+		if err := s.grow(t); err != nil {
 			return Entity{}, 0, err
 		}
 	}
 	row := t.tailN
 	t.tailN++
 	loc := t.tailLoc + row
-	e := w.ents.take(loc)
+	e := s.index.take(loc)
 	*entityAt(t.tailBase, row) = e
 	return e, loc, nil
 }
 
 // tableFor returns the table with exactly these components and targets, making it when it is new.
-func (w *World) tableFor(k key) (*table, error) {
-	if t := w.byKey[k]; t != nil {
+func (s *store) tableFor(k key) (*table, error) {
+	if t := s.byKey[k]; t != nil {
 		return t, nil
 	}
-	if k.mask.any(&w.relating) {
-		return w.variantTable(k)
+	if k.mask.any(&s.relating) {
+		return s.variantTable(k)
 	}
-	t, err := newTable(k.mask, w.comps, &w.directory, false)
+	t, err := newTable(k.mask, s.comps, &s.directory, false)
 	if err != nil {
 		return nil, err
 	}
-	w.enlist(t)
-	w.byKey[k] = t
+	s.enlist(t)
+	s.byKey[k] = t
 	return t, nil
 }
 
 // enlist numbers a new table.
-func (w *World) enlist(t *table) {
-	t.index = len(w.tables)
-	w.tables = append(w.tables, t)
+func (a *archetypes) enlist(t *table) {
+	t.index = len(a.tables)
+	a.tables = append(a.tables, t)
 }
 
 // names lists the component types of a mask, in order of registration.

@@ -124,7 +124,7 @@ func TestEntity_WornOutSlotIsRetired(t *testing.T) {
 	w, _ := newTestWorld(t, Config{MaxEntities: 2})
 	a := must[Entity](t)(w.NewEntity())
 	w.Remove(a)
-	w.ents.at(a.index).gen = lastGen - 1
+	w.store.index.at(a.index).gen = lastGen - 1
 	last := must[Entity](t)(w.NewEntity())
 	if last.gen != lastGen || last.index != a.index {
 		t.Fatalf("%v is not the last life of %v", last, a)
@@ -148,7 +148,7 @@ func TestEntity_SlotOnItsLastLifeIsRetiredByReset(t *testing.T) {
 	w, _ := newTestWorld(t, Config{MaxEntities: 3})
 	a := must[Entity](t)(w.NewEntity())
 	w.Remove(a)
-	w.ents.at(a.index).gen = lastGen - 1
+	w.store.index.at(a.index).gen = lastGen - 1
 	must[Entity](t)(w.NewEntity())
 	w.Reset()
 	if err := NewMap1[position](w).NewBatch(3, nil); !errors.Is(err, ErrLimit) {
@@ -163,9 +163,9 @@ func TestEntity_BatchTakesASlotToItsLastLife(t *testing.T) {
 	w, _ := newTestWorld(t, Config{MaxEntities: 3})
 	a := must[Entity](t)(w.NewEntity())
 	w.Remove(a)
-	w.ents.at(a.index).gen = lastGen - 1
-	if err := NewMap1[position](w).NewBatch(2, nil); err != nil || w.ents.lastLife != 1 || w.Check() != nil {
-		t.Errorf("%v, %d on their last life, %v", err, w.ents.lastLife, w.Check())
+	w.store.index.at(a.index).gen = lastGen - 1
+	if err := NewMap1[position](w).NewBatch(2, nil); err != nil || w.store.index.lastLife != 1 || w.Check() != nil {
+		t.Errorf("%v, %d on their last life, %v", err, w.store.index.lastLife, w.Check())
 	}
 	w.Reset()
 	if s := w.Stats(); s.RetiredSlots != 1 || w.Check() != nil {
@@ -291,9 +291,9 @@ func TestRegister_AllTypesFitOneEntity(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	registerMany(t, w)
 	e := must[Entity](t)(w.NewEntity())
-	last := Component[byte]{w: w, comp: w.comps[MaxComponents-1]}
-	for id, c := range w.comps {
-		if _, err := w.addComponent(e, ID(id), c.size); err != nil {
+	last := Component[byte]{w: w, comp: w.store.comps[MaxComponents-1]}
+	for id, c := range w.store.comps {
+		if _, err := w.store.addComponent(e, ID(id), c.size); err != nil {
 			t.Fatal(err)
 		}
 	}

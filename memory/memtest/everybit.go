@@ -158,8 +158,12 @@ func (w *walker) walk(v reflect.Value, path string) {
 }
 
 func (w *walker) add(v reflect.Value, bits int, path string) {
-	if v.CanAddr() {
-		w.found = append(w.found, number{v.Addr().UnsafePointer(), bits, path})
+	if !v.CanAddr() {
+		return
+	}
+	if at := (visit{v.Addr().UnsafePointer(), v.Type()}); !w.seen[at] { // a pointer may lead into a value
+		w.seen[at] = true
+		w.found = append(w.found, number{at.at, bits, path})
 	}
 }
 
