@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,8 +21,13 @@ func writable(paths ...string) error {
 		if path == "" {
 			continue
 		}
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
+		switch info, err := os.Stat(path); {
+		case err == nil && info.IsDir():
 			return fmt.Errorf("cannot write %s: it is a folder", path)
+		case err == nil && !info.Mode().IsRegular():
+			return fmt.Errorf("cannot write %s: it is a pipe or a device, which a file would replace", path)
+		case err != nil && !errors.Is(err, fs.ErrNotExist): // no such name is possible, or allowed
+			return fmt.Errorf("cannot write %s: %w", path, reason(err))
 		}
 		atomicfile.Sweep(filepath.Dir(path)) // what a run that was killed has left
 		f, err := os.CreateTemp(filepath.Dir(path), atomicfile.Pattern(""))
@@ -29,10 +35,18 @@ func writable(paths ...string) error {
 			err = errors.Join(f.Close(), os.Remove(f.Name()))
 		}
 		if err != nil {
-			return fmt.Errorf("cannot write %s: %w", path, err)
+			return fmt.Errorf("cannot write %s: %w", path, reason(err))
 		}
 	}
 	return nil
+}
+
+// reason takes the path out of an error. The line has it already, or it is that of a temporary file.
+func reason(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
 }
 
 // save writes a file whole or not at all.

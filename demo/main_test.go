@@ -206,9 +206,20 @@ func TestHeadless_SameSeedSameHash(t *testing.T) {
 
 func TestStats_UnwritablePathIsAnErrorBeforeTheGame(t *testing.T) {
 	dir := t.TempDir()
-	code, stdout, stderr := demo("-headless", "-ticks", "60", "-stats", filepath.Join(dir, "no", "such", "out.json"))
-	if code != 1 || !strings.Contains(stderr, "cannot write") || stdout != "" {
-		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	file := filepath.Join(dir, "plain")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{
+		filepath.Join(dir, "no", "such", "out.json"),
+		filepath.Join(file, "out.json"),
+		filepath.Join(dir, strings.Repeat("a", 300)+".json"),
+	}
+	for _, path := range paths {
+		code, stdout, stderr := demo("-headless", "-ticks", "60", "-stats", path)
+		if code != 1 || !strings.Contains(stderr, "cannot write "+path+": ") || strings.Contains(stderr, ".strata-") || strings.Count(stderr, "\n") != 1 || stdout != "" {
+			t.Errorf("%.80s: exit %d, stdout %.80q, stderr %q", path, code, stdout, stderr)
+		}
 	}
 }
 

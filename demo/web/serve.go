@@ -28,12 +28,14 @@ const (
 // server serves a folder.
 func server(dir string) *http.Server {
 	return &http.Server{
-		Handler:           unstalled(handler(dir), stallTimeout),
-		ReadHeaderTimeout: readTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      readTimeout + stallTimeout, // until unstalled sets the next
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    headerBytes,
+		Handler: unstalled(handler(dir), stallTimeout),
+		// Without this net/http itself answers OPTIONS * with 200.
+		DisableGeneralOptionsHandler: true,
+		ReadHeaderTimeout:            readTimeout,
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 readTimeout + stallTimeout, // until unstalled sets the next
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               headerBytes,
 	}
 }
 

@@ -180,6 +180,28 @@ func TestHandler_RangesAndConditions(t *testing.T) {
 	}
 }
 
+// The methods that net/http would answer before the handler are refused, too.
+func TestServer_RefusesOtherMethods(t *testing.T) {
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = server(folder(t))
+	s.Start()
+	defer s.Close()
+	for _, request := range []string{"OPTIONS *", "OPTIONS /", "CONNECT x:1", "TRACE /", "POST /", "PRI *"} {
+		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(c, request+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || answer.StatusCode != 405 || answer.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: %v, %v", request, answer, err)
+		}
+		c.Close()
+	}
+}
+
 func TestServer_HasEveryTimeout(t *testing.T) {
 	s := server(t.TempDir())
 	if s.ReadHeaderTimeout <= 0 || s.ReadTimeout <= 0 || s.WriteTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 {
