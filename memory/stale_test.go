@@ -90,8 +90,8 @@ func freers(t testing.TB) map[string]memory.Allocator {
 	return all
 }
 
-// A block that was given to a Freer is freed by its owner, or dies with a Reset, and its address is
-// allocated again before the drain: every target's drain says so and leaves the new block.
+// A block is given to a Freer, then freed by its owner or by a Reset. Its address is allocated again before
+// the drain. The drain of every target reports that and keeps the new block.
 func TestStale_EveryTargetDetectsIt(t *testing.T) {
 	if !invariant.Debug {
 		return

@@ -17,9 +17,8 @@ type undo struct {
 	on                    bool        // in takeSpan
 	broken                bool        // somebody else has changed the metadata since
 
-	// A request that failed although spans were recycled fails again, while nothing was freed and
-	// nothing committed, if it needs as many units at as large a step; unless the source gives more by
-	// now, see reach.
+	// A request that failed although spans were recycled fails again if it needs as many units at as
+	// large a step. That holds until something is freed or committed, or the source gives more: see reach.
 	frees     uint64
 	committed uintptr
 	least     uintptr // units; 0: no such request
@@ -67,9 +66,9 @@ func (u *undo) hopeless(h *Heap, least, step uintptr) bool {
 	return u.least != 0 && least >= u.least && step >= u.step && u.frees == h.frees() && u.committed == h.mem.Committed()
 }
 
-// reach reports whether a hopeless request is worth another try: the source may give more than it did at
-// the failure, and recycling all empty spans may leave less to commit than a span behind them needs. It
-// commits that. If blocks were handed out since, only the try itself can tell.
+// reach reports whether a hopeless request is worth another try. The source may give more than at the
+// failure, and less is to be committed once all empty spans at the end are recycled: reach commits it.
+// If blocks were allocated since, only the try itself can tell.
 func (u *undo) reach(h *Heap, least, step uintptr) bool {
 	end := align.Up(u.tail, step) + least
 	if end >= align.Up(h.limit/unitGranules, step)+least || end<<unitShift > h.mem.Reserved() {

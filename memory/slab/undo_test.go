@@ -240,8 +240,8 @@ func TestUndo_SpansBetweenOthersComeBack(t *testing.T) {
 	memtest.MustCheck(t, h)
 }
 
-// A request that failed is met when the budget has grown by what it needs once empty spans at the end are
-// recycled, though that is less than what it needs behind them.
+// A request that failed succeeds when the budget has grown enough. Recycled spans at the end count: without
+// them the request would need more.
 func TestUndo_ALargerBudgetMeetsAKnownFailure(t *testing.T) {
 	l := page.NewLimit(nil, 80<<10)
 	h, err := New(l, Config{Reserve: 1 << 20, MaxSize: 64 << 10, Classes: PowerOfTwo})
