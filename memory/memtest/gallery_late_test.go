@@ -88,6 +88,13 @@ func flipAt(op string, n int) func(x *tampered) {
 				turn(op)
 				return ok
 			}
+		case "FreeAny":
+			any := x.any
+			x.any = func(x *tampered, p unsafe.Pointer) { any(x, p); turn(op) }
+		case "SizeOf":
+			x.sizeOf = func(x *tampered, p unsafe.Pointer) uintptr { turn(op); return x.Heap.SizeOf(p) }
+		case "Owns":
+			x.owns = func(x *tampered, p unsafe.Pointer) bool { turn(op); return x.Heap.Owns(p) }
 		case "Trim":
 			x.trim = func(x *tampered) error { err := x.Heap.Trim(); turn(op); return err }
 		}
@@ -136,6 +143,17 @@ var late = []broken{
 	{"the 4,096th block overlaps a live one", []string{"FreedMemoryIsFoundAgain", "ManyAllocationsStayApart"}, overlapFrom(4096)},
 	{"the 5,000th Free writes a live block", []string{"ManyAllocationsStayApart"}, flipAt("Free", 5000)},
 	{"the 500th Resize writes another block", []string{"ManyAllocationsStayApart"}, flipAt("Resize", 500)},
+	{"the 5,000th FreeAny writes a live block", []string{"ManyAllocationsStayApart"}, flipAt("FreeAny", 5000)},
+	{"the 20,000th SizeOf writes a live block", []string{"ManyAllocationsStayApart"}, flipAt("SizeOf", 20_000)},
+	{"the 20,000th Owns writes a live block", []string{"ManyAllocationsStayApart"}, flipAt("Owns", 20_000)},
+	{"a double free passes after 1,000 blocks", []string{"MisuseIsRefusedAndChangesNothing"}, func(x *tampered) {
+		x.any = func(x *tampered, p unsafe.Pointer) {
+			if x.n > 1000 {
+				defer func() { _ = recover() }()
+			}
+			x.Heap.FreeAny(p)
+		}
+	}},
 	{"Trim zeroes a live block", []string{"EachCallFailsForGood", "EachCallFailsOnce", "EachCallPanics", "EachReturnFails", "EachReturnPanics", "LargestFreeIsTrue", "ManyAllocationsStayApart", "OwnsIsTrue", "RandomProgram", "StatsAreTrue", "StepsAreRefused"}, func(x *tampered) {
 		keepLast(x)
 		x.trim = func(x *tampered) error {

@@ -112,6 +112,7 @@ func (m *many) step() {
 	}
 	if m.steps%8 == 0 && len(m.live) > 0 {
 		m.resize(m.pick())
+		m.ask(m.live[m.pick()])
 	}
 	if m.steps%(1<<13) == 0 {
 		m.trim()
@@ -197,9 +198,26 @@ func (m *many) drop(i int) Block {
 	return b
 }
 
+// free frees block i, every other one without its size if the allocator can.
 func (m *many) free(i int) {
 	b := m.drop(i)
+	if f, ok := m.a.(memory.AnyFreer); ok && m.steps%2 == 0 {
+		f.FreeAny(b.Ptr)
+		return
+	}
 	m.a.Free(b.Ptr, b.Size)
+}
+
+// ask has the allocator look at b, which must not change it, nor any other block.
+func (m *many) ask(b Block) {
+	if z, ok := m.a.(memory.Sizer); ok {
+		if n := z.SizeOf(b.Ptr); n < b.Size {
+			m.t.Fatalf("after %d allocations SizeOf is %d for a block of %d bytes", m.allocs, n, b.Size)
+		}
+	}
+	if o, ok := m.a.(memory.Owner); ok && b.Size > 0 && !o.Owns(b.Ptr) {
+		m.t.Fatalf("after %d allocations Owns is false for a live block of %d bytes", m.allocs, b.Size)
+	}
 }
 
 func (m *many) freeAll() {

@@ -45,6 +45,24 @@ func misuses(t testing.TB, s Subject) {
 	shadow.VerifyAll()
 	m.run(RandomProgram(9, 200))
 	m.finish()
+	lateMisuse(t, s)
+}
+
+// lateMisuse misuses the newest block of an allocator that has served some thousand others.
+func lateMisuse(t testing.TB, s Subject) {
+	a, shadow := s.make(t, nil), NewShadow(t)
+	size := s.size(257) // 128 if that is served
+	for range 2000 {
+		a.Free(MustAlloc(t, a, size, 1), size)
+	}
+	for range 3 {
+		shadow.Add(MustAlloc(t, a, size, 1), size, 1)
+	}
+	refuse := refusal{t, s, a, shadow}
+	refuse.live(2)
+	refuse.dead(2)
+	shadow.FreeAll(a)
+	check(t, a)
 }
 
 // A refusal holds an allocator to refusing.
