@@ -12,9 +12,8 @@ import (
 
 // The methods of memory.Allocator, for callers that use the interface.
 
-// Alloc is [Blocks.Get] for a block of size bytes aligned to al. The error is that of Get, memory.ErrTooLarge if a slot has
-// fewer bytes or a smaller alignment, or memory.ErrAlign. ErrAlign means that al is not a power of two up to
-// memory.MaxAlign.
+// Alloc is [Blocks.Get] for a block of size bytes aligned to al. The error is that of Get. It is memory.ErrTooLarge if a slot
+// has fewer bytes or a smaller alignment, and memory.ErrAlign if al is not a power of two up to memory.MaxAlign.
 func (b *Blocks) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if !align.Valid(al) || size > b.size || al > b.align {
 		return nil, b.refuse(al)
