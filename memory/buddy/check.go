@@ -9,9 +9,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check verifies the equations above the type and reports what is broken, up to 100 faults. It
-// ends whatever the books hold, also when links form a cycle. Cost: proportional to the units
-// reserved; it allocates only to report.
+// Check returns the errors in the metadata, up to 100 of them, or nil. It ends whatever the metadata contains, also if links form
+// a cycle. Cost: proportional to the reserved units; it allocates only for errors.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
@@ -19,7 +18,7 @@ func (h *Heap) Check() error {
 	c := checker{h: h}
 	if c.configuration() {
 		c.tree(h.ladder.whole())
-		c.unused(h.committed(), uint32(len(h.books)))
+		c.unused(h.committed(), uint32(len(h.entries)))
 		c.lists()
 	}
 	h.counts.Check(c.sums, "unit", c.fail)
@@ -35,12 +34,12 @@ type checker struct {
 	sums tally.Sums       // over the live blocks of the tree
 }
 
-// maxReports keeps the report on a heap that is rotten throughout readable, and short of memory.
+// maxReports keeps the report on a wholly corrupt heap short.
 const maxReports = 100
 
 func (c *checker) fail(format string, args ...any) {
 	if len(c.errs) == maxReports {
-		c.errs = append(c.errs, fmt.Errorf("buddy: more is broken than the %d reported", maxReports))
+		c.errs = append(c.errs, fmt.Errorf("buddy: more than the %d reported errors", maxReports))
 	}
 	if len(c.errs) > maxReports {
 		return
@@ -48,7 +47,7 @@ func (c *checker) fail(format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf("buddy: "+format, args...))
 }
 
-// configuration verifies invariant 1 and reports whether the rest can be.
+// configuration verifies invariant 1 and reports whether the others can be verified.
 func (c *checker) configuration() bool {
 	h := c.h
 	if err := h.mem.Check(); err != nil {
@@ -70,8 +69,8 @@ func (c *checker) configuration() bool {
 	if h.base != h.mem.Base() || uint64(h.limit) != min(uint64(root)<<h.grain, maxBytes) {
 		c.fail("base %p and requests up to %d are not the root of %d units at %p", h.base, h.limit, root, h.mem.Base())
 	}
-	if uint32(len(h.books)) != root {
-		c.fail("%d entries for a root of %d units", len(h.books), root)
+	if uint32(len(h.entries)) != root {
+		c.fail("%d entries for a root of %d units", len(h.entries), root)
 		return false
 	}
 	return true
@@ -105,7 +104,7 @@ func (c *checker) tree(p part) bool {
 // block verifies the block p and reports whether it is free.
 func (c *checker) block(p part) bool {
 	h := c.h
-	e, end := &h.books[p.off], p.off+h.ladder.size[p.rung]
+	e, end := &h.entries[p.off], p.off+h.ladder.size[p.rung]
 	if e.side != p.side {
 		c.fail("the block at unit %d has side %02b, its place %02b", p.off, e.side, p.side)
 	}
@@ -121,11 +120,11 @@ func (c *checker) block(p part) bool {
 // pointer verifies invariants 4 and 5 for the live block p.
 func (c *checker) pointer(p part, end uint32) {
 	h, found := c.h, 0
-	if s := h.books[p.off].state; s&^handed != live {
+	if s := h.entries[p.off].state; s&^handed != live {
 		c.fail("the live block at unit %d has state %03b", p.off, s)
 	}
 	for at := p.off; at < end; at++ {
-		e := &h.books[at]
+		e := &h.entries[at]
 		if e.state&handed == 0 {
 			if at > p.off {
 				c.unused(at, at+1)
@@ -136,7 +135,7 @@ func (c *checker) pointer(p part, end uint32) {
 		c.sums.Add(end-p.off, uintptr(e.next))
 		if at > p.off && (e.state != handed || h.system == Binary) || e.prev != at-p.off ||
 			uint64(at)+uint64(h.grain.Count(uintptr(e.next))) > uint64(end) {
-			c.fail("the pointer at unit %d, state %03b, %d units into the block of %d at unit %d, does not have room for %d bytes there", at, e.state, e.prev, end-p.off, p.off, e.next)
+			c.fail("the pointer at unit %d, state %03b, %d units into the block of %d at unit %d, is too near its end for %d bytes", at, e.state, e.prev, end-p.off, p.off, e.next)
 		}
 	}
 	if found != 1 {
@@ -147,14 +146,13 @@ func (c *checker) pointer(p part, end uint32) {
 // unused verifies invariant 5 from unit start to end.
 func (c *checker) unused(start, end uint32) {
 	for at := start; at < end; at++ {
-		if s := c.h.books[at].state; s != 0 {
+		if s := c.h.entries[at].state; s != 0 {
 			c.fail("unit %d, where nothing starts, has state %03b", at, s)
 		}
 	}
 }
 
-// lists verifies invariant 6: what a list holds is in the tree where its links agree, and as
-// many blocks are on it as the tree has.
+// lists verifies invariant 6: what is on a list is in the tree if its links agree, and a list has as many blocks as the tree.
 func (c *checker) lists() {
 	h := c.h
 	for k, head := range h.lists {
@@ -163,11 +161,11 @@ func (c *checker) lists() {
 		}
 		n, prev := uint32(0), none
 		for off := head; off != none; n++ {
-			if off >= uint32(len(h.books)) {
-				c.fail("the list of rung %d leads to unit %d of %d", k, off, len(h.books))
+			if off >= uint32(len(h.entries)) {
+				c.fail("the list of rung %d leads to unit %d of %d", k, off, len(h.entries))
 				break
 			}
-			e := &h.books[off]
+			e := &h.entries[off]
 			if e.state != free || int(e.rung) != k || e.prev != prev {
 				c.fail("unit %d on the list of rung %d behind %d has state %03b, rung %d, prev %d", off, k, prev, e.state, e.rung, e.prev)
 				break

@@ -9,8 +9,8 @@ import (
 	"github.com/strata-go/strata/memory/memtest"
 )
 
-// furnished returns a heap with live blocks, one of them padded where the system pads, free
-// blocks on several lists, two of them on one, and memory that is not committed.
+// furnished returns a heap with live blocks, free blocks on several lists, and memory that is not committed. One block is
+// padded if the system pads, and one list has two blocks.
 func furnished(t *testing.T, system System) *Heap {
 	h := newHeap(t, nil, Config{Reserve: 512 << 10, MinBlock: 1 << 10, System: system})
 	var p []unsafe.Pointer
@@ -29,10 +29,10 @@ func furnished(t *testing.T, system System) *Heap {
 
 // corrupted runs f on the heap and reports what Check says, then puts everything back.
 func corrupted(h *Heap, f func()) error {
-	restore, books := memtest.Keep(h), slices.Clone(h.books)
+	restore, entries := memtest.Keep(h), slices.Clone(h.entries)
 	defer func() {
 		restore()
-		copy(h.books, books)
+		copy(h.entries, entries)
 	}()
 	f()
 	return h.Check()
@@ -42,8 +42,8 @@ func TestCheck_FindsEveryCorruptField(t *testing.T) {
 	for _, system := range systems {
 		h := furnished(t, system)
 		met := map[state]int{}
-		for at := range h.books {
-			e := &h.books[at]
+		for at := range h.entries {
+			e := &h.entries[at]
 			met[e.state]++
 			faults := map[string]func(){}
 			for s := range 2 * handed {
@@ -90,18 +90,18 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"the ladder is not that of Fibonacci", func() { h.system = Fibonacci }},
 		{"the ladder is not that of Binary", func() { h.ladder.size[3] = 7 }},
 		{"requests up to 1 are not the root", func() { h.limit = 1 }},
-		{"10 entries for a root of 512", func() { h.books = h.books[:10] }},
+		{"10 entries for a root of 512", func() { h.entries = h.entries[:10] }},
 		{"are not the root", func() { h.base = unsafe.Add(h.base, 16) }},
 		{"has bit true and head 4294967295", func() { h.lists[0] = none }},
 		{"bits beyond 48 rungs", func() { h.mask |= 1 << 60 }},
 		{"rung 40 has bit true", func() { h.mask |= 1 << 40 }},
 		{"leads to unit 700 of 512", func() { h.lists[0] = 700 }},
-		{"on the list of rung 0 behind", func() { h.books[h.lists[0]].next = h.lists[0] }},
+		{"on the list of rung 0 behind", func() { h.entries[h.lists[0]].next = h.lists[0] }},
 		{"blocks, 1 are free", func() { h.mask |= 1 << 2; h.lists[2] = none }},
-		{"unit 511, where nothing starts, has state 001", func() { h.books[511].state = free }},
-		{"has 0 pointers", func() { h.books[0].state = live }},
-		{"does not have room for 1025 bytes", func() { h.books[0].next = 1025 }},
-		{"is in no block", func() { h.books[0].state = 0 }},
+		{"unit 511, where nothing starts, has state 001", func() { h.entries[511].state = free }},
+		{"has 0 pointers", func() { h.entries[0].state = live }},
+		{"is too near its end for 1025 bytes", func() { h.entries[0].next = 1025 }},
+		{"is in no block", func() { h.entries[0].state = 0 }},
 		{"units used for", func() { h.counts.Resized(0, 1, 0, 0) }},
 		{"units used for", func() { h.counts.Resized(0, 0, 1, 0) }},
 		{"blocks are live", func() { h.counts.Out(0, 0) }},
@@ -135,7 +135,7 @@ func TestCheck_FindsBlocksOnEachOthersLists(t *testing.T) {
 		}
 		var single []int
 		for k, head := range h.lists {
-			if head != none && h.books[head].next == none {
+			if head != none && h.entries[head].next == none {
 				single = append(single, k)
 			}
 		}

@@ -6,20 +6,20 @@ import (
 	"github.com/strata-go/strata/memory/memtest"
 )
 
-// Whatever bit of the books flips, Check names it or tolerates it, and ends.
+// Whatever bit of the entries flips, Check names it or tolerates it, and ends.
 func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 	for _, system := range systems {
 		t.Run(system.String(), func(t *testing.T) {
 			h := furnished(t, system)
-			books := []any{h}
+			entries := []any{h}
 			met := map[state]int{}
-			for at := range h.books {
-				if e := &h.books[at]; met[e.state] < 5 { // a few in each state, beside those that EveryBit picks
+			for at := range h.entries {
+				if e := &h.entries[at]; met[e.state] < 5 { // a few in each state, beside those that EveryBit picks
 					met[e.state]++
-					books = append(books, e)
+					entries = append(entries, e)
 				}
 			}
-			flips := memtest.EveryBit(t, h.Check, books...)
+			flips := memtest.EveryBit(t, h.Check, entries...)
 			if share := float64(flips.Named) / float64(flips.Flipped); share < 0.5 || met[free] == 0 || met[live|handed] == 0 {
 				t.Errorf("of %d flipped bits in %d integers only %.0f %% were named; entries by state: %v", flips.Flipped, flips.Integers, 100*share, met)
 			}
@@ -30,8 +30,8 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 func TestCheck_ReportsAHundredFaultsAtMost(t *testing.T) {
 	h := furnished(t, Binary)
 	err := corrupted(h, func() {
-		for at := range h.books {
-			h.books[at].state ^= handed
+		for at := range h.entries {
+			h.entries[at].state ^= handed
 		}
 	})
 	if joined, ok := err.(interface{ Unwrap() []error }); !ok || len(joined.Unwrap()) != maxReports+1 {

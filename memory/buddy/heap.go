@@ -12,45 +12,42 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap hands out blocks whose sizes are the rungs of a ladder. The whole reservation is one
-// block of the top rung; a request splits a block down to the lowest rung that holds it, and
-// Free merges a block with its buddy for as long as that is free.
+// A Heap allocates blocks whose sizes are the rungs of a ladder. The whole reservation is one block of the top rung. A request
+// splits a block down to the lowest rung that fits, and Free merges a block with its buddy as long as that is free.
 //
 //	units    |0   1   2   3   4   5   6   7 | 8 …    of MinBlock bytes
-//	books    |live    |free|live|free       |        a unit's entry says what starts there
-//	lists    rung 0 -> 2    rung 2 -> 4              free blocks by rung, linked by the books
+//	entries  |live    |free|live|free       |        a unit's entry describes what starts there
+//	lists    rung 0 -> 2    rung 2 -> 4              free blocks by rung, linked by the entries
 //	mask     …0101                                   rungs whose list is not empty
 //
-// Blocks are not zeroed. They belong to the caller until Free, Reset or Close. One goroutine
-// at a time. After Close every Alloc fails with memory.ErrClosed, and what cannot return an
-// error panics with a *memory.Misuse.
+// Blocks are not zeroed. They belong to the caller until Free, Reset or Close. A Heap belongs to one goroutine at a time. After
+// Close, and after its source has ended, Alloc fails with memory.ErrClosed, and methods that cannot return an error panic with a
+// *memory.Misuse.
 //
-// In builds with -race or -tags memdebug all free memory is filled with 0xDD, to the end of every
-// block. A byte of it that was written is found when a block with it is handed out again: that
-// Alloc panics with a *memory.Misuse, hands nothing out, and would succeed the next time.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) the ladder follows from the system, and books, limits and root from the reservation;
-//	    the reservation's own books hold
-//	(2) the blocks are parts of the root, with the sides that splitting gives them, and tile
-//	    the committed units
-//	(3) no two buddies are both free: merging is immediate
-//	(4) a live block has one pointer, behind which the request fits; Binary: at its start
-//	(5) no entry but those of blocks and pointers is in use
-//	(6) a free block is on the list of its rung, once, and lists hold nothing else; a rung's
-//	    bit is set where its list is not empty
-//	(7) counts agree with the live blocks
+// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of every block. If a byte of it was written, the
+// Alloc or Resize that would use it panics with a *memory.Misuse and changes nothing; the next call succeeds.
 type Heap struct {
-	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
-	limit  uintptr        // largest request in bytes; 0 once closed, so that every Alloc takes the slow path
-	align  uintptr        // alignments up to this one come free with the unit; 0 once closed
-	books  []entry        // by unit
-	mask   uint64
-	lists  [maxRungs]uint32 // unit of the newest free block of a rung, or none
-	ladder ladder
-	grain  align.Grain // MinBlock
-	system System
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) the ladder follows from the system, and entries, limits and root from the reservation; the
+	//	    reservation passes its own Check
+	//	(2) the blocks are parts of the root, with the sides that splitting gives them, and tile the
+	//	    committed units
+	//	(3) no two buddies are both free: merging is immediate
+	//	(4) a live block has one pointer, behind which the request fits; Binary: at its start
+	//	(5) no entry but those of blocks and pointers is in use
+	//	(6) a free block is on the list of its rung, once, and lists contain nothing else; a rung's bit is
+	//	    set exactly if its list is not empty
+	//	(7) counts agree with the live blocks
+	base    unsafe.Pointer // aligned to page.BaseAlign; nil once closed
+	limit   uintptr        // largest request in bytes; 0 once closed, so that every Alloc takes the slow path
+	align   uintptr        // alignments up to this one follow from the unit; 0 once closed
+	entries []entry        // by unit
+	mask    uint64
+	lists   [maxRungs]uint32 // unit of the newest free block of a rung, or none
+	ladder  ladder
+	grain   align.Grain // MinBlock
+	system  System
 
 	counts tally.Counts // in units
 	lives  invariant.Lives
@@ -58,7 +55,7 @@ type Heap struct {
 	owner  invariant.Owner
 }
 
-// An entry is what the books say about a unit: 12 bytes in the Go heap.
+// An entry is the metadata of a unit: 12 bytes in the Go heap.
 type entry struct {
 	next  uint32 // free: the next block on the list, or none. handed: bytes requested
 	prev  uint32 // free: the block before it, or none. handed: units back to the block's start
@@ -67,46 +64,44 @@ type entry struct {
 	state state
 }
 
-// state says what starts at a unit. The zero state is nothing.
+// state is what starts at a unit. The zero state is nothing.
 type state uint8
 
 const (
 	free   state = 1 << iota // a block on a list
-	live                     // a block of the caller's
-	handed                   // what the caller points at: the live block itself, or a place inside it
+	live                     // a block of the caller
+	handed                   // the address that Alloc returned: the live block itself, or a place inside it
 )
 
 const none = ^uint32(0) // ends a list
 
-// Config configures New.
+// Config configures [New].
 type Config struct {
-	// Reserve is the address space in bytes, and so the largest block: at most 2^25 times
-	// MinBlock, 8 GiB for one of 256, and on 32 bits less than 1 GiB. 0 means 64 MiB. It is
-	// rounded up to a size of the ladder; a system that refuses as much, or the books beside it,
-	// is asked for half, and half of that.
+	// Reserve is the address space in bytes, and so the largest block. It is at most 2^25 times MinBlock, which is
+	// 8 GiB for one of 256, and on 32 bits less than 1 GiB. 0 means 64 MiB. It is rounded up to a size of the ladder. If the
+	// system refuses it, or the metadata for it, it is halved, down to a page.Granule.
 	Reserve uintptr
-	// MinBlock is the size of the smallest block in bytes, and the unit of all others: a
-	// power of two from 8 to 16 KiB. 0 means 256. The books cost 12 bytes for each that is
-	// reserved.
+	// MinBlock is the size of the smallest block in bytes, and the unit of all others: a power of two from 8 to
+	// 16 KiB. 0 means 256. The metadata takes 12 bytes for each unit of the reservation.
 	MinBlock uintptr
 	// System is the ladder of block sizes. The zero value is Binary.
 	System System
 }
 
 const (
-	minUnit = 8            // a word, the smallest thing that has an address in most programs
-	maxUnit = page.Granule // so that what is committed is whole units
+	minUnit = 8            // a word, the smallest unit that most programs address
+	maxUnit = page.Granule // so that committed memory is whole units
 
-	maxBytes = 1<<32 - 1 // the largest block: entry.next holds the request
+	maxBytes = 1<<32 - 1 // the largest block: entry.next stores the request
 
-	entryBytes = 12 // of books per unit
-	// maxUnits keeps the books below the 1 GiB that page.NewPrefixWithMetadata makes room for, also
-	// where the reservation is rounded up to the next size of the ladder.
+	entryBytes = 12 // of metadata for a unit
+	// maxUnits keeps the metadata below the 1 GiB that page.NewPrefixWithMetadata allows, also if the
+	// reservation is rounded up to the next size of the ladder.
 	maxUnits = 1 << 25
 )
 
-// New reserves address space from src; nil means page.Default(). Nothing is committed yet. The error
-// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
+// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error wraps
+// memory.ErrConfig if a field is out of range, or the error of src.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -120,7 +115,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.System > Fibonacci {
 		return nil, fmt.Errorf("buddy: new Heap: %v: want Binary or Fibonacci: %w", cfg.System, memory.ErrConfig)
 	}
-	// A quarter of the address space leaves room to round up.
+	// A quarter of the address space leaves space to round up.
 	most := min(maxUnits*uint64(cfg.MinBlock), uint64(^uintptr(0)>>2))
 	if uint64(cfg.Reserve) > most {
 		return nil, fmt.Errorf("buddy: new Heap: Reserve %d: want at most %d with a MinBlock of %d: %w", cfg.Reserve, most, cfg.MinBlock, memory.ErrConfig)
@@ -141,7 +136,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		mem:    mem,
 	}
 	root := h.ladder.root()
-	h.books = make([]entry, root)
+	h.entries = make([]entry, root)
 	h.limit = uintptr(min(uint64(root)<<grain, maxBytes))
 	h.dropLists()
 	h.lives.Open(h.base, h.mem.Reserved(), uint(grain))
@@ -149,12 +144,12 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096; size 0 gives a block
-// of MinBlock. The error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a
-// *memory.Exhausted when reservation, budget or system are exhausted. Cost: a bitmap search
-// and a split per rung between the block found and the one wanted; a system call more when
-// the heap grows. Alignments above MinBlock cost a search of the smaller free blocks besides,
-// where none is so large that it holds the request wherever it lies.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, it returns a block of MinBlock. The error is
+// memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a *memory.Exhausted if the reservation, the budget or the system is
+// exhausted.
+//
+// Cost: a bitmap search and a split for each rung between the block that is found and the one that is needed, and a system call if the
+// heap grows. An alignment above MinBlock may also search the smaller free blocks, if none fits wherever it lies.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
@@ -167,11 +162,10 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 		return h.allocSlow(size, align)
 	}
 	k += uint8(bits.TrailingZeros64(rungs))
-	return h.handOut(h.carve(h.lists[k], n, 1), 1, size), nil
+	return h.handOut(h.split(h.lists[k], n, 1), 1, size), nil
 }
 
-// handOut makes the block p, which is on no list, that of a request of size bytes at a
-// multiple of step, and returns the address.
+// handOut makes the block p, which is on no list, that of a request of size bytes at a multiple of step, and returns the address.
 func (h *Heap) handOut(p part, step uint32, size uintptr) unsafe.Pointer {
 	at := align.UpTo(p.off, step)
 	q := unsafe.Add(h.base, h.grain.Bytes(at))
@@ -181,16 +175,15 @@ func (h *Heap) handOut(p part, step uint32, size uintptr) unsafe.Pointer {
 		h.lives.Begin(uintptr(at), size)
 		invariant.Fresh(q, size)
 	}
-	h.books[p.off] = entry{rung: p.rung, side: p.side, state: live}
-	e := &h.books[at]
+	h.entries[p.off] = entry{rung: p.rung, side: p.side, state: live}
+	e := &h.entries[at]
 	e.next, e.prev = uint32(size), at-p.off
 	e.state |= handed
 	h.counts.Out(h.ladder.size[p.rung], size)
 	return q
 }
 
-// allocSlow serves what the fast path refuses: size 0, alignments above MinBlock, growth and
-// errors.
+// allocSlow serves what the fast path refuses: size 0, alignments above MinBlock, growth and errors.
 //
 //go:noinline
 func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
@@ -206,50 +199,50 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	n, step := h.grain.Count(size), h.grain.Step(al)
 	off := h.find(n, step)
-	for off == none { // again where who was told of the commit has taken what was free
+	for off == none { // again if a function of OnSoft has used the free memory
 		if err := h.grow(n, step); err != nil {
 			if h.base == nil {
-				return nil, memory.ErrClosed // who was told of the commit has ended the source
+				return nil, memory.ErrClosed // a function of OnSoft has ended the source
 			}
 			h.counts.Failed()
 			return nil, &memory.Exhausted{Op: "buddy: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		off = h.find(n, step)
 	}
-	return h.handOut(h.carve(off, n, step), step, size), nil
+	return h.handOut(h.split(off, n, step), step, size), nil
 }
 
-// Free gives back a block with the size it was asked for and merges it up the ladder. A
-// pointer that Alloc did not return or that was freed since, or another size, panics with a
-// *memory.Misuse before anything changes. Cost: a merge per rung, at most.
+// Free frees a block and merges it up the ladder. size is the size that was requested. If p is nil, Free does nothing. It panics with a
+// *memory.Misuse before anything changes if p is not a live block of this heap, or has another size. Cost: at most a merge for each
+// rung.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
 	}
 	at := h.grain.Index(h.base, p)
-	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 || uintptr(h.books[at].next) != size {
+	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 || uintptr(h.entries[at].next) != size {
 		panic(h.misuse("Free", p, size))
 	}
 	h.release(uint32(at))
 }
 
-// FreeAny is Free for a caller who does not know the size; all other checks are made.
+// FreeAny is [Heap.Free] for a caller who does not know the size. It makes all other checks.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
 	}
 	at := h.grain.Index(h.base, p)
-	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 {
+	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 {
 		panic(h.misuse("FreeAny", p, 0))
 	}
 	h.release(uint32(at))
 }
 
-// release takes back what was handed out at unit at.
+// release frees the block whose pointer is at unit at.
 func (h *Heap) release(at uint32) {
-	e := &h.books[at]
+	e := &h.entries[at]
 	size, start := uintptr(e.next), at-e.prev
-	b := &h.books[start]
+	b := &h.entries[start]
 	if invariant.Debug {
 		h.owner.Touch()
 		h.poison(start, start+h.ladder.size[b.rung])
@@ -260,32 +253,28 @@ func (h *Heap) release(at uint32) {
 	h.give(part{start, b.rung, b.side})
 }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed.
+// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
-// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
-// builds and if none has. Package remote finds stale frees by it. Safe for concurrent use, also
-// after Close.
+// Generation returns in debug builds how many blocks have started at p, modulo 2^32. In other builds it returns 0. Package remote
+// detects stale frees with it. Safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, live or not.
+// Owns reports whether p lies in the reservation, in a live block or not.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the size in bytes that the live block at p was requested with; what it was
-// rounded up to is not the caller's. Anything else than a pointer from Alloc panics with a
-// *memory.Misuse.
+// SizeOf returns the requested size in bytes of the live block at p. The bytes to which it was rounded up are not the caller's. It
+// panics with a *memory.Misuse if Alloc did not return p, or the block is freed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	at := h.grain.Index(h.base, p)
-	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 {
+	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 {
 		panic(h.misuse("SizeOf", p, 0))
 	}
-	return uintptr(h.books[at].next)
+	return uintptr(h.entries[at].next)
 }
 
-// Reset frees every block; committed memory is kept. Cost: independent of the number of
-// blocks, 12 bytes cleared per committed unit. On a closed heap it panics with a
-// *memory.Misuse.
+// Reset frees every block and keeps the committed memory. Cost: 12 bytes cleared for each committed unit, whatever the number of blocks.
+// It panics with a *memory.Misuse if the heap is closed.
 func (h *Heap) Reset() {
 	if h.base == nil {
 		panic(h.misuse("Reset", nil, 0))
@@ -293,14 +282,13 @@ func (h *Heap) Reset() {
 	h.owner.Touch()
 	h.counts.Reset()
 	end := h.committed()
-	clear(h.books[:end])
+	clear(h.entries[:end])
 	h.dropLists()
 	h.poison(0, end)
 	h.adopt(h.ladder.whole(), 0, end)
 }
 
-// Trim returns the free memory behind the last live block to its source, in whole pages, and
-// keeps the addresses.
+// Trim returns the free memory behind the last live block to its source, in whole pages, and keeps the addresses.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -314,15 +302,14 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close releases the memory: no pointer into the heap may be used any more. A second Close
-// does nothing. If the memory cannot be released it says so, the heap is closed all the same,
-// and another Close tries again. A heap whose source ends closes with it.
+// Close releases the memory: the caller must not use pointers into the heap. A second Close does nothing. If the memory cannot be
+// released, the heap is closed all the same, and another Close retries.
 func (h *Heap) Close() error {
-	if h.base != nil { // touches no block: where the source has ended they are somebody else's
+	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()
 		h.counts.Reset()
 		h.dropLists()
-		h.base, h.limit, h.align, h.books = nil, 0, 0, nil
+		h.base, h.limit, h.align, h.entries = nil, 0, 0, nil
 	}
 	if err := h.mem.Close(); err != nil {
 		return fmt.Errorf("buddy: close: %w", err)
@@ -330,9 +317,8 @@ func (h *Heap) Close() error {
 	return nil
 }
 
-// Stats reports the books, in constant time and exactly, Peak included. InUse counts whole
-// blocks, so that InUse - Requested is what the ladder wastes. Free is what lies in free blocks:
-// committed memory behind the root, which is no part of any, does not count.
+// Stats returns the statistics, exactly, also Peak. InUse counts whole blocks, so InUse - Requested is the waste of the ladder. Free is the
+// bytes in free blocks: committed memory behind the root, which is in no block, does not count. Cost: constant.
 func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)
 	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())
@@ -341,7 +327,7 @@ func (h *Heap) Stats() memory.Stats {
 	return s
 }
 
-// largestFree returns the bytes of the largest request that a free block can meet.
+// largestFree returns the largest request in bytes that a free block can serve.
 func (h *Heap) largestFree() uintptr {
 	if h.mask == 0 {
 		return 0

@@ -209,7 +209,7 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 		foreign := memtest.MustAlloc(t, other, 3000, 1)
 		h.Free(q, 10)
 		before := h.Stats()
-		cut := uintptr(1) << 31 // in 32 bits of books nothing is left of it where a size has 64
+		cut := uintptr(1) << 31 // 32 bits of an entry lose it if a size has 64
 		if wide {
 			cut *= 2
 		}
@@ -231,7 +231,7 @@ func TestHeap_MisuseIsNamedAndChangesNothing(t *testing.T) {
 			memtest.Misuse(t, m.call, m.want...)
 		}
 		if after := h.Stats(); after != before {
-			t.Errorf("misuse changed the books from %+v to %+v", before, after)
+			t.Errorf("misuse changed the entries from %+v to %+v", before, after)
 		}
 		memtest.MustCheck(t, h)
 		h.Free(p, 3000)

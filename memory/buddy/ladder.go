@@ -7,17 +7,17 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A System says which sizes blocks have and so how they split.
+// A System selects the sizes of blocks, and so how they split.
 type System uint8
 
 const (
-	// Binary splits a block into two halves: 1, 2, 4, 8 … smallest blocks. Every block is
-	// aligned to its own size. Less than half of a block is wasted.
+	// Binary splits a block into two halves: 1, 2, 4, 8 … smallest blocks. Every block is aligned to its own size.
+	// Less than half of a block is wasted.
 	Binary System = iota
 
-	// Fibonacci splits a block into the two Fibonacci numbers before it: 1, 1, 2, 3, 5, 8 …
-	// smallest blocks. Sizes lie closer together, so less than two fifths of a block kept
-	// two of the smallest is wasted; blocks are aligned to MinBlock only.
+	// Fibonacci splits a block into the two Fibonacci numbers before it: 1, 1, 2, 3, 5, 8 … smallest blocks. Sizes
+	// lie closer together, so less than two fifths of a block of at least two smallest blocks is wasted. Blocks are
+	// aligned to MinBlock only.
 	Fibonacci
 )
 
@@ -35,9 +35,8 @@ func (s System) String() string {
 // maxRungs is enough for Fibonacci numbers up to align.MaxGrains, of which there are 44.
 const maxRungs = 48
 
-// A ladder holds the sizes that blocks can have, in units of MinBlock. Both systems are one
-// recurrence, size[k] = size[k-1] + size[k-gap]: a block of rung k splits into a left one of
-// rung k-1 and a right one of rung k-gap. gap is 1 for Binary and 2 for Fibonacci.
+// A ladder has the sizes of blocks, in units of MinBlock. Both systems are one recurrence, size[k] = size[k-1] + size[k-gap]: a block
+// of rung k splits into a left one of rung k-1 and a right one of rung k-gap. gap is 1 for Binary and 2 for Fibonacci.
 type ladder struct {
 	size  [maxRungs]uint32
 	first [32]uint8 // by bits.Len32(n-1): no lower rung holds n units
@@ -102,8 +101,8 @@ func (l *ladder) rung(n uint32) uint8 {
 	return k
 }
 
-// A side says where in its parent a block lies. Two bits per block are enough to climb the
-// ladder (Cranston and Thomas, 1975): a parent's own bits survive in those of its parts.
+// A side is the position of a block in its parent. Two bits are enough to climb the ladder (Cranston and Thomas, 1975): the bits of a
+// parent are stored in those of its parts.
 type side uint8
 
 const (

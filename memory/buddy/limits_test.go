@@ -16,7 +16,7 @@ func far(bytes uint64) uintptr { return uintptr(bytes) }
 
 func TestEntry_TheBooksAreAsLargeAsPromised(t *testing.T) {
 	if got := unsafe.Sizeof(entry{}); got != entryBytes {
-		t.Errorf("a unit has %d bytes of books, they are reckoned with %d", got, entryBytes)
+		t.Errorf("a unit has %d bytes of entries, they are reckoned with %d", got, entryBytes)
 	}
 }
 
@@ -37,7 +37,7 @@ func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	memtest.Refuses(t, New, bad)
 }
 
-func TestNew_ASourceThatGivesTheWrongMemoryIsRefusedOrTakenAtWhatWasAskedFor(t *testing.T) {
+func TestNew_ASourceWithWrongMemoryIsRefused(t *testing.T) {
 	memtest.Gifts(t, func(src page.Source) (*Heap, error) { return New(src, Config{Reserve: 1 << 20, MinBlock: 16}) })
 }
 

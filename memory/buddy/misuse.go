@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// misuse says what is wrong with p, or with size if p is what Alloc returned.
+// misuse describes what is wrong with p, or with size if Alloc returned p.
 func (h *Heap) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
 	return &memory.Misuse{Package: "buddy", Op: op, Addr: uintptr(p), Size: size, Reason: h.reason(p, size)}
 }
@@ -25,11 +25,11 @@ func (h *Heap) reason(p unsafe.Pointer, size uintptr) string {
 		return "the address lies beyond the committed memory, where no block is"
 	}
 	b := h.blockAt(uint32(unit))
-	if h.books[b.off].state&live == 0 {
+	if h.entries[b.off].state&live == 0 {
 		return "double free or stale pointer: the memory at this address is free"
 	}
 	at := h.pointerOf(b)
-	start, e := h.grain.Bytes(at), &h.books[at]
+	start, e := h.grain.Bytes(at), &h.entries[at]
 	if byteAt == start {
 		return fmt.Sprintf("wrong size: the block was requested with %d bytes, not %d", e.next, size)
 	}
@@ -39,10 +39,10 @@ func (h *Heap) reason(p unsafe.Pointer, size uintptr) string {
 	return fmt.Sprintf("interior pointer: it lies %d bytes into the block of %d bytes at %#x", byteAt-start, e.next, uintptr(p)-(byteAt-start))
 }
 
-// pointerOf returns the unit of the live block b that was handed out.
+// pointerOf returns the unit of the pointer that Alloc returned for the live block b.
 func (h *Heap) pointerOf(b part) uint32 {
 	at := b.off
-	for h.books[at].state&handed == 0 {
+	for h.entries[at].state&handed == 0 {
 		at++
 	}
 	return at

@@ -8,19 +8,18 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// In debug builds every byte of a free block is invariant.FreedByte: fresh memory is filled as it
-// joins the heap, a block, padding and all, when it is freed, and splitting and merging change
-// nothing about it.
+// In debug builds every byte of a free block is invariant.FreedByte. New memory is filled when it is committed, and a block with its
+// padding when it is freed. Splitting and merging do not change it.
 
-// poison fills the units from start to end, which were nobody's until now.
+// poison fills the units from start to end, which were not free until now.
 func (h *Heap) poison(start, end uint32) {
 	if invariant.Debug && end > start {
 		invariant.Freed(unsafe.Add(h.base, h.grain.Bytes(start)), h.grain.Bytes(end-start))
 	}
 }
 
-// verify panics where the block p, which is on no list, was written to while it was free. It is
-// free again then, and whole, so that the next Alloc may have it.
+// verify panics if the block p, which is on no list, was written to while it was free. It fills and frees the block again, so that the
+// next Alloc can use it.
 func (h *Heap) verify(p part) {
 	at, size := unsafe.Add(h.base, h.grain.Bytes(p.off)), h.grain.Bytes(h.ladder.size[p.rung])
 	i, ok := invariant.Intact(at, size)

@@ -8,24 +8,23 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block in place and reports whether it could. To less it
-// always can: the right parts that the block no longer needs are split off. To more it can within
-// its rung, and up the ladder for as long as the block is the left part of its parent and the
-// right one is free, and committed: a Resize commits nothing. False means that nothing has
-// changed. Misuse panics as in Free. Cost: a split or a merge per rung.
+// Resize changes the size of a live block in place and reports whether it did. Shrinking always works: the right parts that the block
+// does not need are split off. The block grows within its rung, and up the ladder as long as it is the left part of its parent and the
+// right part is free. Resize commits nothing. If it returns false, nothing has changed. Misuse panics as in [Heap.Free]. Cost: a split
+// or a merge for each rung.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	at := h.grain.Index(h.base, p)
-	if at >= uint64(len(h.books)) || h.books[at].state&handed == 0 || uintptr(h.books[at].next) != oldSize {
+	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 || uintptr(h.entries[at].next) != oldSize {
 		panic(h.misuse("Resize", p, oldSize))
 	}
 	if newSize > h.limit {
 		return false
 	}
-	e := &h.books[at]
-	need := e.prev + h.grain.Count(newSize) // with the padding in front of what was handed out
+	e := &h.entries[at]
+	need := e.prev + h.grain.Count(newSize) // with the padding before the pointer
 	start := uint32(at) - e.prev
-	b := part{start, h.books[start].rung, h.books[start].side}
+	b := part{start, h.entries[start].rung, h.entries[start].side}
 	before := h.ladder.size[b.rung]
 	if need > before {
 		top, ok := h.above(b, need)
@@ -39,7 +38,7 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	} else {
 		b = h.narrow(b, need)
 	}
-	h.books[start].rung, h.books[start].side = b.rung, b.side
+	h.entries[start].rung, h.entries[start].side = b.rung, b.side
 	if invariant.Debug && newSize > oldSize {
 		invariant.Fresh(unsafe.Add(p, oldSize), newSize-oldSize)
 	}
@@ -48,16 +47,15 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// above returns the rung of need units to which the live block b can climb in place, and whether
-// there is one. The climb ends with the root at the latest: what starts there has no padding. In
-// debug builds what it would take in must be as it was freed.
+// above returns the rung of need units to which the live block b can grow in place, and whether there is one. It ends at the root: a
+// block that starts there has no padding. Debug builds verify the poison of the blocks that it would merge with.
 func (h *Heap) above(b part, need uint32) (rung uint8, ok bool) {
 	for h.ladder.size[b.rung] < need {
 		if b.side&right != 0 {
 			return 0, false
 		}
 		off, rung := h.ladder.buddy(b)
-		e := &h.books[off]
+		e := &h.entries[off]
 		if e.state != free || e.rung != rung {
 			return 0, false
 		}
@@ -67,8 +65,8 @@ func (h *Heap) above(b part, need uint32) (rung uint8, ok bool) {
 	return b.rung, true
 }
 
-// narrow splits the live block b for as long as its left part has need units. The right parts are
-// free; their buddy is live, so that there is nothing to merge.
+// narrow splits the live block b as long as its left part has need units. The right parts become free. Their buddy is live, so nothing
+// merges.
 func (h *Heap) narrow(b part, need uint32) part {
 	for h.ladder.divisible(b) {
 		left, rest := h.ladder.parts(b)
@@ -82,8 +80,8 @@ func (h *Heap) narrow(b part, need uint32) part {
 	return b
 }
 
-// verifyBuddy panics where the free block p was written to while it was free, and has put it right
-// by then, so that the same call would succeed.
+// verifyBuddy panics if the free block p was written to while it was free. It fills the block again, so that the same call would
+// succeed.
 func (h *Heap) verifyBuddy(p part) {
 	at, size := unsafe.Add(h.base, h.grain.Bytes(p.off)), h.grain.Bytes(h.ladder.size[p.rung])
 	i, ok := invariant.Intact(at, size)

@@ -105,7 +105,7 @@ func TestResize_KeepsThePaddingInFront(t *testing.T) {
 	for range 12 {
 		p := memtest.MustAlloc(t, h, 1500, 4096)
 		at := h.grain.Index(h.base, p)
-		if h.books[at].prev > 0 {
+		if h.entries[at].prev > 0 {
 			padded++
 		}
 		size := uintptr(1500)

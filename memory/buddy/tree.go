@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// dropLists forgets every free block.
+// dropLists removes every free block from the lists.
 func (h *Heap) dropLists() {
 	h.mask = 0
 	for k := range h.lists {
@@ -15,26 +15,26 @@ func (h *Heap) dropLists() {
 	}
 }
 
-// link makes p a free block: it puts it in front of the list of its rung.
+// link makes p a free block and puts it at the front of the list of its rung.
 func (h *Heap) link(p part) {
 	head := h.lists[p.rung]
-	h.books[p.off] = entry{next: head, prev: none, rung: p.rung, side: p.side, state: free}
+	h.entries[p.off] = entry{next: head, prev: none, rung: p.rung, side: p.side, state: free}
 	if head != none {
-		h.books[head].prev = p.off
+		h.entries[head].prev = p.off
 	}
 	h.lists[p.rung] = p.off
 	h.mask |= 1 << (p.rung & 63)
 }
 
-// unlink takes the free block at off off its list and returns it.
+// unlink removes the free block at off from its list and returns it.
 func (h *Heap) unlink(off uint32) part {
-	e := &h.books[off]
+	e := &h.entries[off]
 	e.state = 0
 	if e.next != none {
-		h.books[e.next].prev = e.prev
+		h.entries[e.next].prev = e.prev
 	}
 	if e.prev != none {
-		h.books[e.prev].next = e.next
+		h.entries[e.prev].next = e.next
 	} else {
 		h.lists[e.rung] = e.next
 		if e.next == none {
@@ -44,9 +44,9 @@ func (h *Heap) unlink(off uint32) part {
 	return part{off, e.rung, e.side}
 }
 
-// carve takes the free block at off and splits it down for n units at a multiple of step,
-// which it holds. Of two parts that hold them it keeps the smaller one, or the left one.
-func (h *Heap) carve(off, n, step uint32) part {
+// split takes the free block at off and splits it down for n units at a multiple of step, which must fit. Of two parts that fit it keeps
+// the smaller one, or the left one.
+func (h *Heap) split(off, n, step uint32) part {
 	p := h.unlink(off)
 	for h.ladder.divisible(p) {
 		keep, rest := h.ladder.parts(p)
@@ -65,12 +65,12 @@ func (h *Heap) carve(off, n, step uint32) part {
 	return p
 }
 
-// give makes p free and merges it with its buddy, and what comes of it with the next, for as
-// long as the buddy is free. Only the buddy itself can be free at its place with its rung.
+// give makes p free and merges it with its buddy as long as the buddy is free. Only the buddy itself can be free at its place with its
+// rung.
 func (h *Heap) give(p part) {
 	for p.rung < h.ladder.top {
 		off, rung := h.ladder.buddy(p)
-		if e := &h.books[off]; e.state != free || e.rung != rung {
+		if e := &h.entries[off]; e.state != free || e.rung != rung {
 			break
 		}
 		p = h.ladder.parent(p, h.unlink(off).side)
@@ -92,7 +92,7 @@ func (h *Heap) find(n, step uint32) uint32 {
 		return h.lists[int(end)+bits.TrailingZeros64(rungs)]
 	}
 	for k := h.ladder.rung(n); k < end; k++ {
-		for off := h.lists[k]; off != none; off = h.books[off].next {
+		for off := h.lists[k]; off != none; off = h.entries[off].next {
 			if h.ladder.holds(part{off, k, 0}, n, step) {
 				return off
 			}
@@ -101,13 +101,12 @@ func (h *Heap) find(n, step uint32) uint32 {
 	return none
 }
 
-// committed returns the units that there is memory for.
+// committed returns the number of committed units.
 func (h *Heap) committed() uint32 {
-	return min(uint32(h.mem.Committed()>>h.grain), uint32(len(h.books)))
+	return min(uint32(h.mem.Committed()>>h.grain), uint32(len(h.entries)))
 }
 
-// grow commits memory until a free block holds n units at a multiple of step, or says why it
-// cannot, and has changed nothing then.
+// grow commits memory until a free block fits n units at a multiple of step. If it fails, nothing has changed.
 func (h *Heap) grow(n, step uint32) error {
 	p, ok := h.place(h.ladder.whole(), h.tail(), n, step)
 	if !ok {
@@ -117,7 +116,7 @@ func (h *Heap) grow(n, step uint32) error {
 	if err := h.mem.Ensure(h.grain.Bytes(p.off + h.ladder.size[p.rung])); err != nil {
 		return err
 	}
-	if h.base == nil { // closed by what the source told of it
+	if h.base == nil { // a function that the source has called has closed the heap
 		return memory.ErrClosed
 	}
 	h.poison(before, h.committed())
@@ -125,8 +124,7 @@ func (h *Heap) grow(n, step uint32) error {
 	return nil
 }
 
-// place returns the part of p that lies behind tail, holds n units at a multiple of step, and
-// ends first: what must be committed for it.
+// place returns the part of p that lies behind tail, fits n units at a multiple of step, and ends first.
 func (h *Heap) place(p part, tail, n, step uint32) (part, bool) {
 	if p.off+h.ladder.size[p.rung] <= tail {
 		return part{}, false
@@ -145,7 +143,7 @@ func (h *Heap) place(p part, tail, n, step uint32) (part, bool) {
 	return p, fits
 }
 
-// adopt makes what lies of p in the units from start to end free.
+// adopt frees the parts of p in the units from start to end.
 func (h *Heap) adopt(p part, start, end uint32) {
 	last := p.off + h.ladder.size[p.rung]
 	switch {
@@ -159,8 +157,8 @@ func (h *Heap) adopt(p part, start, end uint32) {
 	}
 }
 
-// abandon takes the free memory of p in the units from start to end, where nothing lives, out
-// of the books. A block that reaches over start is split.
+// abandon removes the free memory of p in the units from start to end, where no block is live, from the metadata. A block that reaches
+// over start is split.
 func (h *Heap) abandon(p part, start, end uint32) {
 	if p.off+h.ladder.size[p.rung] <= start || p.off >= end {
 		return
@@ -194,7 +192,7 @@ func (h *Heap) tailOf(p part) uint32 {
 
 // startsAt reports whether p is a block in state s, and not the place of smaller ones.
 func (h *Heap) startsAt(p part, s state) bool {
-	e := &h.books[p.off]
+	e := &h.entries[p.off]
 	return e.state&s != 0 && e.rung == p.rung
 }
 

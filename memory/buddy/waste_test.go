@@ -52,8 +52,7 @@ func lengths(text []string) (words, sentences []uintptr) {
 	return words, sentences
 }
 
-// A scheme turns lengths into the share of the memory in use that nobody asked for, in per
-// cent.
+// A scheme turns lengths into the share of the memory in use that was not requested, in per cent.
 type scheme struct {
 	name  string
 	waste func(*testing.T, []uintptr) float64

@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check verifies the equations above the type and reports what is broken, up to 100 faults. Cost:
-// proportional to the granules reserved; it allocates only to report.
+// Check returns the errors in the metadata, up to 100 of them, or nil. Cost: proportional to the reserved granules; it
+// allocates only for errors.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
@@ -30,12 +30,12 @@ type checker struct {
 	sums tally.Sums // over the live map
 }
 
-// maxReports keeps the report on a heap that is rotten throughout readable, and short of memory.
+// maxReports keeps the report on a wholly corrupt heap short.
 const maxReports = 100
 
 func (c *checker) fail(format string, args ...any) {
 	if len(c.errs) == maxReports {
-		c.errs = append(c.errs, fmt.Errorf("freelist: more is broken than the %d reported", maxReports))
+		c.errs = append(c.errs, fmt.Errorf("freelist: more than the %d reported errors", maxReports))
 	}
 	if len(c.errs) > maxReports {
 		return
@@ -54,14 +54,14 @@ func (c *checker) configuration() {
 		c.fail("a granule of %d bytes with alignments up to %d does not come from a configuration", granule, h.align)
 	}
 	if h.policy > WorstFit {
-		c.fail("%v is none of FirstFit, NextFit, BestFit and WorstFit", h.policy)
+		c.fail("%v: want FirstFit, NextFit, BestFit or WorstFit", h.policy)
 	}
 	if h.base != h.mem.Base() || uint64(len(h.live)) != uint64(h.mem.Reserved())>>h.grain ||
 		uint64(h.limit) != min(uint64(h.mem.Reserved()), maxBytes) {
 		c.fail("base %p, %d granules and requests up to %d are not the reservation of %d bytes at %p", h.base, len(h.live), h.limit, h.mem.Reserved(), h.mem.Base())
 	}
 	if h.rover > h.committed() {
-		c.fail("rover stands at granule %d, %d are committed", h.rover, h.committed())
+		c.fail("rover is at granule %d, %d are committed", h.rover, h.committed())
 	}
 }
 
@@ -76,10 +76,10 @@ func (c *checker) order() {
 	}
 }
 
-// tiling verifies invariants 3 and 4: it walks the live map beside the runs.
+// tiling verifies invariants 3 and 4: it visits the live map and the runs together.
 func (c *checker) tiling() {
 	h := c.h
-	runs, end := h.runs, uint64(0) // where what was met last ends
+	runs, end := h.runs, uint64(0) // where the last one that was visited ends
 	for off := range uint64(len(h.live)) {
 		isRun := len(runs) > 0 && uint64(runs[0].off) == off
 		n := h.live[off]

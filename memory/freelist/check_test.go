@@ -54,11 +54,11 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	}{
 		{"a granule of 8 bytes", func() { h.grain = 3 }},
 		{"alignments up to 512", func() { h.align = 512 }},
-		{"Policy(4) is none of", func() { h.policy = 4 }},
+		{"Policy(4): want FirstFit", func() { h.policy = 4 }},
 		{"requests up to 1 are not the reservation", func() { h.limit = 1 }},
 		{"are not the reservation of 16384 bytes", func() { h.base = unsafe.Add(h.base, 16) }},
 		{"10 granules and requests", func() { h.live = h.live[:10] }},
-		{"rover stands at granule 17, 16", func() { h.rover = 17 }},
+		{"rover is at granule 17, 16", func() { h.rover = 17 }},
 		{"run 1 of 0 granules at 4 is empty", func() { h.runs[1].size = 0 }},
 		{"does not lie apart from the one that ends at 4", func() { h.runs[0].size = 4 }},
 		{"2 runs, from the one at granule 0 on, are out of order", func() { h.runs[0], h.runs[1] = h.runs[1], h.runs[0] }},
@@ -81,7 +81,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 func TestCheck_ReportsEverythingAtOnce(t *testing.T) {
 	h := holes(t, FirstFit)
 	err := corrupted(h, func() { h.counts.Out(1, 0); h.rover = 99 })
-	for _, want := range []string{"granules used", "blocks are live", "rover stands"} {
+	for _, want := range []string{"granules used", "blocks are live", "rover is at"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing from %v", want, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest"
 )
 
-// Whatever bit of the books flips, Check names it or tolerates it, and ends.
+// Whatever bit of the metadata flips, Check names it or tolerates it, and ends.
 func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 	for _, policy := range policies {
 		t.Run(policy.String(), func(t *testing.T) {

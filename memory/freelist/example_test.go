@@ -55,7 +55,7 @@ func ExamplePolicy() {
 	// WorstFit takes the large hole: false the small one: false
 }
 
-// A text buffer grows where it lies while there is room behind it.
+// A text buffer grows in place while there is free memory behind it.
 func ExampleHeap_Resize() {
 	h, err := freelist.New(nil, freelist.Config{})
 	if err != nil {

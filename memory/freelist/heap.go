@@ -11,37 +11,34 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap hands out blocks of any size from one list of free runs, which is kept in the order
-// of addresses: a search reads 8 bytes per run, in one sweep, and Free finds both neighbours
-// by bisection.
+// A Heap allocates blocks of any size from one list of free runs in the order of addresses. A search reads 8 bytes for each
+// run, and Free finds both neighbours by binary search.
 //
 //	memory   | live      | free  | live | free             | - - not committed - -
-//	live     | n+1 0 0 0 | 0 0 0 | n+1  | 0 0 0 0 …          by granule: 1 + bytes requested,
+//	live     | n+1 0 0 0 | 0 0 0 | n+1  | 0 0 0 0 …          by granule: 1 + requested bytes,
 //	                                                         where a live block starts
 //	runs       {4, 3}, {9, 7}                                the free memory: offset and size
 //
-// Blocks are not zeroed and are aligned to the granule or what was asked for. They belong to
-// the caller until Free, Reset or Close. One goroutine at a time. After Close every Alloc
-// fails with memory.ErrClosed, and what cannot return an error panics with a *memory.Misuse.
+// Blocks are not zeroed, and are aligned at least to the granule. They belong to the caller until Free, Reset or Close. A Heap
+// belongs to one goroutine at a time. After Close, and after its source has ended, Alloc fails with memory.ErrClosed, and
+// methods that cannot return an error panic with a *memory.Misuse.
 //
-// In builds with -race or -tags memdebug all free memory is filled with 0xDD, to the end of the
-// last granule of every block. A byte of it that was written is found when it is handed out
-// again, or taken in by Resize: that call panics with a *memory.Misuse, hands nothing out, and
-// would succeed the next time. A write behind a block into its last granule is not found.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) the granule, the limit of the fast path and the live map follow from configuration
-//	    and reservation; the reservation's own books hold
-//	(2) runs ascend, are not empty, and do not touch: coalescing is immediate
-//	(3) live blocks and runs tile the committed memory without gap or overlap
-//	(4) live is 0 wherever no live block starts
-//	(5) counts agree with the live blocks
-//	(6) rover lies within the committed memory
+// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of the last granule of a block. If a byte
+// of it was written, the Alloc or Resize that would use it panics with a *memory.Misuse and changes nothing; the next call
+// succeeds. A write behind a live block into its last granule is not detected.
 type Heap struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) the granule, the limit of the fast path and the live map follow from configuration
+	//	    and reservation; the reservation passes its own Check
+	//	(2) runs ascend, are not empty, and do not touch: coalescing is immediate
+	//	(3) live blocks and runs tile the committed memory without gap or overlap
+	//	(4) live is 0 wherever no live block starts
+	//	(5) counts agree with the live blocks
+	//	(6) rover lies within the committed memory
 	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
 	limit  uintptr        // largest request in bytes; 0 once closed, so that every Alloc takes the slow path
-	align  uintptr        // alignments up to this one come free with the granule; 0 once closed
+	align  uintptr        // alignments up to this one follow from the granule; 0 once closed
 	live   []uint32       // by granule of the reservation
 	runs   []run
 	rover  uint32 // NextFit: granules; where the last search ended
@@ -54,35 +51,35 @@ type Heap struct {
 	owner  invariant.Owner
 }
 
-// Config configures New.
+// Config configures [New].
 type Config struct {
-	// Reserve is the address space in bytes, and so the most that can be in use: at most 2^28
-	// granules, 16 GiB with granules of 64. 0 means 64 MiB. A system that refuses as much, or
-	// the books beside it, is asked for half, and half of that.
+	// Reserve is the address space in bytes, and so the most that can be in use: at most 2^28 granules, 16 GiB
+	// with granules of 64. 0 means 64 MiB. If the system refuses it, or the metadata for it, it is halved, down to
+	// a page.Granule.
 	Reserve uintptr
-	// Policy says which of the free runs that are large enough is taken.
+	// Policy selects the free run that serves a request, among those that are large enough.
 	Policy Policy
-	// Granule is the unit of block sizes and offsets in bytes: a power of two from 8 to
-	// 16 KiB. 0 means 64, a cache line, so that no two blocks share one. Every block is
-	// rounded up to it; the books cost 4 bytes per granule reserved.
+	// Granule is the unit of block sizes and offsets in bytes: a power of two from 8 to 16 KiB. 0 means 64, a
+	// cache line, so that no two blocks share one. Every block is rounded up to it. The metadata takes 4 bytes for
+	// each reserved granule.
 	Granule uintptr
 }
 
 const (
-	minGranule = 8            // a word, the smallest thing that has an address in most programs
-	maxGranule = page.Granule // so that what is committed is whole granules
+	minGranule = 8            // a word, the smallest unit that most programs address
+	maxGranule = page.Granule // so that committed memory is whole granules
 
-	// maxBytes is the largest block: the live map holds one more than it in 32 bits.
+	// maxBytes is the largest block: the live map stores its size plus 1 in 32 bits.
 	maxBytes  = 1<<32 - 2
-	liveBytes = 4 // of books per granule: an entry of the live map
-	// maxGranules: books of 1 GiB are the most that page.NewPrefixWithMetadata makes room for.
+	liveBytes = 4 // of metadata for a granule: an entry of the live map
+	// maxGranules: page.NewPrefixWithMetadata allows 1 GiB of metadata at most.
 	maxGranules = 1 << 28
-	// firstRuns is the room that the list of runs starts with: 4 KiB. It doubles.
+	// firstRuns is the first capacity of the list of runs: 4 KiB. It doubles.
 	firstRuns = 512
 )
 
-// New reserves address space from src; nil means page.Default(). Nothing is committed yet. The error
-// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
+// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error wraps
+// memory.ErrConfig if a field is out of range, or the error of src.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -120,10 +117,9 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096; size 0 gives a block
-// of one granule. The error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a
-// *memory.Exhausted when reservation, budget or system are exhausted. Cost: proportional to
-// the free runs, plus a system call when none is large enough and the heap grows.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, it returns a block of one granule. The
+// error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a *memory.Exhausted if the reservation, the budget or the
+// system is exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
@@ -137,8 +133,7 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return h.handOut(k, h.runs[k].off, n, size), nil
 }
 
-// handOut makes n granules at off, which lie in run k, the live block of a request of size
-// bytes, and returns its address.
+// handOut makes n granules at off, which lie in run k, the live block of a request of size bytes, and returns its address.
 func (h *Heap) handOut(k int, off, n uint32, size uintptr) unsafe.Pointer {
 	p := unsafe.Add(h.base, h.grain.Bytes(off))
 	if invariant.Debug {
@@ -154,8 +149,7 @@ func (h *Heap) handOut(k int, off, n uint32, size uintptr) unsafe.Pointer {
 	return p
 }
 
-// allocSlow serves what the fast path refuses: size 0, alignments above the granule, growth
-// and errors.
+// allocSlow serves what the fast path refuses: size 0, alignments above the granule, growth and errors.
 //
 //go:noinline
 func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
@@ -171,25 +165,24 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	n, step := h.grain.Count(size), h.grain.Step(al)
 	k := h.search(n, step)
-	for k < 0 { // again where who was told of the commit has taken what was free
+	for k < 0 { // again if a function of OnSoft has used the free memory
 		if err := h.grow(align.UpTo(h.tail(), step) + n); err != nil {
 			if h.base == nil {
-				return nil, memory.ErrClosed // who was told of the commit has ended the source
+				return nil, memory.ErrClosed // a function of OnSoft has ended the source
 			}
 			h.counts.Failed()
 			return nil, &memory.Exhausted{Op: "freelist: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		if last := len(h.runs) - 1; last >= 0 && h.runs[last].holds(n, step) {
-			k = last // the memory that is new
+			k = last // the new memory
 		}
 	}
 	return h.handOut(k, align.UpTo(h.runs[k].off, step), n, size), nil
 }
 
-// Free gives back a block with the size it was asked for and merges it with its free
-// neighbours. A pointer that is not the start of a live block of this heap, or another size,
-// panics with a *memory.Misuse before anything changes. Cost: a bisection of the free runs,
-// and where no neighbour is free a move of 8 bytes for each run behind it.
+// Free frees a block and merges it with its free neighbours. size is the size that was requested. If p is nil, Free does
+// nothing. It panics with a *memory.Misuse before anything changes if p is not the start of a live block of this heap, or has
+// another size. Cost: a binary search of the free runs, and 8 bytes moved for each run behind it if no neighbour is free.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -201,7 +194,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	h.release(uint32(off), size)
 }
 
-// FreeAny is Free for a caller who does not know the size; all other checks are made.
+// FreeAny is [Heap.Free] for a caller who does not know the size. It makes all other checks.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -213,7 +206,7 @@ func (h *Heap) FreeAny(p unsafe.Pointer) {
 	h.release(uint32(off), uintptr(h.live[off]-1))
 }
 
-// release takes back the live block at off, requested with size bytes.
+// release frees the live block at off, requested with size bytes.
 func (h *Heap) release(off uint32, size uintptr) {
 	n := h.grain.Count(size)
 	if invariant.Debug {
@@ -225,20 +218,18 @@ func (h *Heap) release(off uint32, size uintptr) {
 	h.give(off, n)
 }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed.
+// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
-// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
-// builds and if none has. Package remote finds stale frees by it. Safe for concurrent use, also
-// after Close.
+// Generation returns in debug builds how many blocks have started at p, modulo 2^32. In other builds it returns 0. Package
+// remote detects stale frees with it. Safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, live or not.
+// Owns reports whether p lies in the reservation, in a live block or not.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the size in bytes that the live block at p was requested with. Anything
-// else than the start of a live block panics with a *memory.Misuse.
+// SizeOf returns the requested size in bytes of the live block at p. It panics with a *memory.Misuse if no live block starts
+// there.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	off := h.grain.Index(h.base, p)
 	if off >= uint64(len(h.live)) || h.live[off] == 0 {
@@ -247,9 +238,8 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	return uintptr(h.live[off] - 1)
 }
 
-// Reset frees every block; committed memory is kept. Cost: independent of the number of
-// blocks, 4 bytes cleared per committed granule. On a closed heap it panics with a
-// *memory.Misuse.
+// Reset frees every block and keeps the committed memory. Cost: 4 bytes cleared for each committed granule, whatever the number
+// of blocks. It panics with a *memory.Misuse if the heap is closed.
 func (h *Heap) Reset() {
 	if h.base == nil {
 		panic(h.misuse("Reset", nil, 0))
@@ -266,8 +256,7 @@ func (h *Heap) Reset() {
 	}
 }
 
-// Trim returns the free memory at the end of the heap to its source, in whole pages, and
-// keeps the addresses.
+// Trim returns the free memory at the end of the heap to its source, in whole pages, and keeps the addresses.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -288,11 +277,10 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close releases the memory: no pointer into the heap may be used any more. A second Close
-// does nothing. If the memory cannot be released it says so, the heap is closed all the same,
-// and another Close tries again. A heap whose source ends closes with it.
+// Close releases the memory: the caller must not use pointers into the heap. A second Close does nothing. If the memory cannot be
+// released, the heap is closed all the same, and another Close retries.
 func (h *Heap) Close() error {
-	if h.base != nil { // touches no block: where the source has ended they are somebody else's
+	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()
 		h.counts.Reset()
 		h.rover = 0
@@ -305,8 +293,8 @@ func (h *Heap) Close() error {
 	return nil
 }
 
-// Stats reports the books exactly, Peak included. InUse is rounded to granules. Cost:
-// proportional to the free runs, for LargestFree.
+// Stats returns the statistics, exactly, also Peak. InUse is rounded to granules. Cost: proportional to the free runs, for
+// LargestFree.
 func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)
 	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())

@@ -96,7 +96,7 @@ func TestNextFit_GoesRound(t *testing.T) {
 	}
 }
 
-func TestWorstFit_OfEqualsTakesTheLowestAndNoneThatAnAlignmentSpoils(t *testing.T) {
+func TestWorstFit_TakesTheLowestOfEquals(t *testing.T) {
 	h := holes(t, WorstFit)
 	memtest.MustAlloc(t, h, 1<<10, 1) // of the four, three are left: as many as in front
 	memtest.MustAlloc(t, h, 1<<10, 1)

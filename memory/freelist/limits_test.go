@@ -38,7 +38,7 @@ func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	memtest.Refuses(t, New, bad)
 }
 
-func TestNew_ASourceThatGivesTheWrongMemoryIsRefusedOrTakenAtWhatWasAskedFor(t *testing.T) {
+func TestNew_ASourceWithWrongMemoryIsRefused(t *testing.T) {
 	memtest.Gifts(t, func(src page.Source) (*Heap, error) { return New(src, Config{Reserve: 1 << 20, Granule: 16}) })
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// misuse says what is wrong with p, or with size if p is a live block's start. It may walk
-// the books: the program is about to stop.
+// misuse describes what is wrong with p, or with size if a live block starts at p. It may search the metadata, because the program
+// is about to stop.
 func (h *Heap) misuse(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
 	return &memory.Misuse{Package: "freelist", Op: op, Addr: uintptr(p), Size: size, Reason: h.reason(p, size)}
 }
@@ -25,7 +25,7 @@ func (h *Heap) reason(p unsafe.Pointer, size uintptr) string {
 		return "the address lies beyond the committed memory, where no block is"
 	}
 	off := uint32(at >> h.grain)
-	for off > 0 && h.live[off] == 0 { // the nearest start in front
+	for off > 0 && h.live[off] == 0 { // the nearest start before it
 		off--
 	}
 	n := h.live[off]

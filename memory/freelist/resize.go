@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block in place and reports whether it could: shrinking
-// always works; growing needs free memory behind it, or the end of the heap and memory to
-// commit. False means that nothing has changed. Misuse panics as in Free.
+// Resize changes the size of a live block in place and reports whether it did. Shrinking always works. Growing needs free memory
+// behind the block, or the end of the heap and memory to commit. If it returns false, nothing has changed. Misuse panics as in
+// [Heap.Free].
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	at := h.grain.Index(h.base, p)
@@ -34,9 +34,8 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// extend takes the granules from end to newEnd off the free memory, if all of them are free
-// or can be committed, for the block at off that goes to end. Who was told of the commit may have
-// freed or resized it.
+// extend removes the granules from end to newEnd from the free memory, if all of them are free or can be committed. They extend the
+// block at off, which ends at end. A function of OnSoft may have freed or resized that block.
 func (h *Heap) extend(off, end, newEnd uint32) bool {
 	was := h.live[off]
 	if newEnd > h.committed() && (h.tail() > end || h.grow(newEnd) != nil) {

@@ -90,7 +90,7 @@ func TestResize_JustBehindTheHeapIsMisuse(t *testing.T) {
 	memtest.MustCheck(t, h)
 }
 
-// A budget's soft mark is told in the midst of the Resize that commits.
+// The function of a budget's soft limit is called during the Resize that commits.
 func TestResize_WhatTheSoftMarkFreesOrResizesIsNotResized(t *testing.T) {
 	for name, relieve := range map[string]func(h *Heap, p unsafe.Pointer){
 		"itself":          func(h *Heap, p unsafe.Pointer) { h.Free(p, 10_000) },

@@ -8,25 +8,25 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A Policy says which of the free runs that are large enough serves a request.
+// A Policy selects the free run that serves a request, among those that are large enough.
 type Policy uint8
 
 const (
-	// FirstFit takes the one with the lowest address. Blocks gather at the front, and what
-	// is free gathers at the end, where Trim can return it.
+	// FirstFit uses the run with the lowest address. Blocks gather at the front and free memory at the end, where
+	// Trim can return it.
 	FirstFit Policy = iota
 
-	// NextFit takes the first one behind the block that was handed out last, and starts
-	// anew at the front. Searches are short; small blocks spread over the whole heap.
+	// NextFit uses the first run behind the newest block, and continues at the front after the last one. Searches
+	// are short, but small blocks spread over the whole heap.
 	NextFit
 
-	// BestFit takes the smallest one, of equals the lowest. It reads the whole list unless
-	// a run fits exactly.
+	// BestFit uses the smallest run, and of equal ones the lowest. It reads the whole list unless a run fits
+	// exactly.
 	BestFit
 
-	// WorstFit takes the largest one, of equals the lowest, in the hope that what is left of it
-	// is still of use. That uses the large runs up first: of the four it needs the most memory
-	// and reads the whole list every time. It is here to be compared with.
+	// WorstFit uses the largest run, and of equal ones the lowest, so that the rest stays useful. It splits the
+	// large runs first, so it needs the most memory of the four, and always reads the whole list. It exists for
+	// comparison.
 	WorstFit
 )
 
@@ -51,8 +51,8 @@ type run struct{ off, size uint32 }
 // holds reports whether n granules at a multiple of step lie in r.
 func (r run) holds(n, step uint32) bool { return align.UpTo(r.off, step)-r.off+n <= r.size }
 
-// search returns the number of the run that the policy takes for n granules at a multiple of
-// step, or -1. A function value in the heap instead of the switch measured the same.
+// search returns the number of the run that the policy selects for n granules at a multiple of step, or -1. A function value in the
+// heap instead of the switch is as fast.
 func (h *Heap) search(n, step uint32) int {
 	switch h.policy {
 	case NextFit:
@@ -103,7 +103,7 @@ func worstFit(runs []run, n, step uint32) int {
 	return worst
 }
 
-// after returns the number of the first run that ends behind off, by bisection.
+// after returns the number of the first run that ends behind off, by binary search.
 func (h *Heap) after(off uint32) int {
 	lo, hi := 0, len(h.runs)
 	for lo < hi {
@@ -117,7 +117,7 @@ func (h *Heap) after(off uint32) int {
 	return lo
 }
 
-// cut takes n granules at off out of run k; what is in front and behind stays free.
+// cut removes n granules at off from run k. The granules before and behind stay free.
 func (h *Heap) cut(k int, off, n uint32) {
 	r := &h.runs[k]
 	front := off - r.off
@@ -153,7 +153,7 @@ func (h *Heap) give(off, n uint32) {
 	}
 }
 
-// committed returns the granules that there is memory for.
+// committed returns the number of committed granules.
 func (h *Heap) committed() uint32 { return uint32(h.mem.Committed() >> h.grain) }
 
 // tail returns where the free memory at the end starts, in granules.
@@ -165,8 +165,7 @@ func (h *Heap) tail() uint32 {
 	return end
 }
 
-// grow commits memory up to granule end at least, as free memory, or says why it cannot, and
-// has changed nothing then.
+// grow commits memory up to granule end at least, as free memory. If it fails, nothing has changed.
 func (h *Heap) grow(end uint32) error {
 	before := h.committed()
 	if most := uint64(len(h.live)); uint64(end) > most { // in bytes it may be beyond the address space
@@ -175,7 +174,7 @@ func (h *Heap) grow(end uint32) error {
 	if err := h.mem.Ensure(h.grain.Bytes(end)); err != nil {
 		return err
 	}
-	if h.base == nil { // closed by what the source told of it
+	if h.base == nil { // a function that the source has called has closed the heap
 		return memory.ErrClosed
 	}
 	if now := h.committed(); now > before {
@@ -185,7 +184,7 @@ func (h *Heap) grow(end uint32) error {
 	return nil
 }
 
-// largestFree returns the bytes of the largest request that a run can meet.
+// largestFree returns the largest request in bytes that a run can serve.
 func (h *Heap) largestFree() uintptr {
 	var most uint32
 	for _, r := range h.runs {

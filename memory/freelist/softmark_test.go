@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A soft mark is told in the midst of the call that commits.
+// The function of a soft limit is called during the call that commits.
 func TestAlloc_WhatTheSoftMarkTakesIsNotHadTwice(t *testing.T) {
 	memtest.SoftMark(t, func(src page.Source) memory.Allocator {
 		a, err := New(src, Config{Reserve: 8 << 20})
