@@ -252,8 +252,8 @@ func (r *Meter) follow() {
 	r.judge() // it points at rows, which may lie elsewhere now
 }
 
-// noTag is the name of the row of what no tag has.
-const noTag = "(no tag)"
+// noTag is the name of the row of memory without a tag.
+const noTag = "untagged"
 
 // exchange has two rows change places, in everything that has one for each.
 func (r *Meter) exchange(i, j int) {

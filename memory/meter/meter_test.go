@@ -361,7 +361,7 @@ func TestChanges_AreSinceTheMarksByTag(t *testing.T) {
 		for _, c := range changes {
 			got[g.r.Rows()[c.Row].Name] = c
 		}
-		if !ok || got["ai"].Blocks != 60 || got["late"].Blocks != wantLate || got["(no tag)"] != (Change{}) ||
+		if !ok || got["ai"].Blocks != 60 || got["late"].Blocks != wantLate || got["untagged"] != (Change{}) ||
 			got["ai"].Bytes != 60<<10 || got["late"].Bytes != wantLate<<10 {
 			t.Errorf("%s: %+v", when, got)
 		}

@@ -13,54 +13,57 @@ import (
 
 // Config configures New. The zero Config means the defaults.
 type Config struct {
-	// Keys of the functions, in the order in which Help lists them, no two the same; -1 is none. All
-	// zero means F1 and those that follow, but a zero among others is the key A.
+	// Keys are the keys of the functions, in the order in which Help lists them. No two may be the same; -1 means
+	// no key. All zero means F1, F2 and so on. A zero among others is the key A.
 	Keys [render.FunctionKeys]ebiten.Key
 
-	// Corner is where the overlay begins, and where a tap or click cycles through strip, tiers and off,
-	// unless NoTap is set.
+	// Corner is the corner of the screen in which the overlay begins. Free, the default, is the one in which the
+	// game draws least: it is chosen each time that the overlay is opened, and stays while something is shown. A tap
+	// or click in the corner cycles through strip, tiers and off, unless NoTap is set. With Free, that is the
+	// upper left corner until the overlay was opened.
 	Corner Corner
 	NoTap  bool
 
-	// Scale is how many pixels of the screen one of the overlay's has: 0.5 to 8, or 0 for a 720th
-	// of its height in halves, at least 1.
+	// Scale is the size of the overlay's pixels in pixels of the screen, 0.5 to 8. 0 means one half for each 360
+	// pixels of the screen's height, and at least 1.
 	Scale float32
 
-	// Top and Bottom are the shares of the screen's height that stay free for the game, below 0.4 each.
+	// Top and Bottom are the shares of the screen's height that the overlay leaves to the game, below 0.4 each.
 	Top, Bottom float32
 
-	// Preset says how much is shown.
+	// Preset selects how many figures are shown.
 	Preset Preset
 
-	// Watch has the overlay measure while nothing is shown, so that what is opened has ten seconds to
-	// show. That costs some microseconds a frame; without it a hidden overlay costs less than one.
+	// Watch makes the overlay measure while nothing is shown, so that a panel has the last ten seconds when it
+	// is opened. It costs some microseconds a frame. Without it a hidden overlay costs less than one.
 	Watch bool
 
-	// Dir is where dumps are written. Default: the working directory.
+	// Dir is the folder of dumps. "" means the working directory.
 	Dir string
 
 	// Meter configures the meter.
 	Meter meter.Config
 }
 
-// A Corner of the screen.
+// A Corner is a corner of the screen.
 type Corner uint8
 
 const (
-	TopLeft Corner = iota
+	Free Corner = iota // the corner in which the game draws least, see Config.Corner
+	TopLeft
 	TopRight
 	BottomLeft
 	BottomRight
 )
 
-func (c Corner) right() bool  { return c&1 != 0 }
-func (c Corner) bottom() bool { return c&2 != 0 }
+func (c Corner) right() bool  { return c == TopRight || c == BottomRight }
+func (c Corner) bottom() bool { return c >= BottomLeft }
 
-// A Preset says how much is shown.
+// A Preset selects how many figures are shown.
 type Preset uint8
 
 const (
-	Auto    Preset = iota // Full where the screen is 960 wide or more, in the overlay's own pixels
+	Auto    Preset = iota // Full if the screen is at least 960 of the overlay's pixels wide, otherwise Minimal
 	Minimal               // half as wide: bars, bytes in use and curves
 	Full                  // every figure
 )
@@ -98,7 +101,7 @@ func (c *Config) fill() error {
 	share := func(v float32) bool { return v >= 0 && v < 0.4 }
 	switch {
 	case c.Corner > BottomRight:
-		return fmt.Errorf("overlay: Config.Corner is %d; allowed are TopLeft to BottomRight", c.Corner)
+		return fmt.Errorf("overlay: Config.Corner is %d; allowed are Free to BottomRight", c.Corner)
 	case c.Scale != 0 && !(c.Scale >= 0.5 && c.Scale <= 8):
 		return fmt.Errorf("overlay: Config.Scale is %v; allowed are 0 and 0.5 to 8", c.Scale)
 	case !share(c.Top) || !share(c.Bottom):

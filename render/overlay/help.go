@@ -14,7 +14,7 @@ func (o *Overlay) keyName(i int) string {
 }
 
 func (o *Overlay) helpLines() int {
-	n := len(keyHelps) + 1 + 3 + 4 // keys, a border, accents in three lines, the rest
+	n := len(keyHelps) + 1 + 3 + 4 + len(totals) // keys, a border, accents in three lines, gauge and marks, totals
 	if o.own != nil {
 		n = len(keyHelps) - 2 + 1 + 1 + 1
 	}
@@ -80,6 +80,19 @@ func (o *Overlay) drawHelp() {
 	l.word(render.PanelText, "grows")
 	l.word(render.PanelQuiet, "#")
 	l.text(render.PanelText, "a tag: tiers say how long, tags who")
+	for _, t := range totals {
+		i++
+		l = o.line(i)
+		l.word(render.White, t.name)
+		l.text(render.PanelText, t.is)
+	}
+}
+
+// totals explain the sums that other panels show.
+var totals = [...]struct{ name, is string }{
+	{"mem", "committed by all tiers"},
+	{"untracked", "resident, not tiers or Go"},
+	{"worst frame", "the slowest of the window"},
 }
 
 // drawAccents shows the colours of the tiers and of what is beside them, and returns the next line.

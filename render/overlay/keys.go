@@ -119,10 +119,10 @@ func (o *Overlay) tap(x, y float32) {
 			return
 		}
 	}
-	if o.cfg.Corner.right() {
+	if o.corner.right() {
 		x = o.scr.w - x
 	}
-	if o.cfg.Corner.bottom() {
+	if o.corner.bottom() {
 		y = o.scr.h - y
 	}
 	if !o.cfg.NoTap && x >= 0 && x < corner && y >= 0 && y < corner {

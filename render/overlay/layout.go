@@ -85,7 +85,7 @@ func (o *Overlay) place() bool {
 		cols, rows := o.size(int(Strip))
 		p := place{part: int(Strip), w: float32(cols * render.Grid), h: float32(rows * render.Grid)}
 		p.x, p.y = o.side(0, p.w), top
-		if o.cfg.Corner.bottom() {
+		if o.corner.bottom() {
 			bottom -= p.h + render.Grid
 			p.y = bottom + render.Grid
 		} else {
@@ -139,7 +139,7 @@ func (o *Overlay) columns(open []int, top, bottom float32, last bool) bool {
 			return false
 		}
 		y := top + used
-		if o.cfg.Corner.bottom() {
+		if o.corner.bottom() {
 			y = bottom - used - h
 		}
 		o.placed = append(o.placed, place{k, o.side(x, w), y, w, h})
@@ -150,7 +150,7 @@ func (o *Overlay) columns(open []int, top, bottom float32, last bool) bool {
 
 // side returns where what is w wide and x from the corner's side begins.
 func (o *Overlay) side(x, w float32) float32 {
-	if o.cfg.Corner.right() {
+	if o.corner.right() {
 		return o.scr.w - render.Grid - x - w
 	}
 	return render.Grid + x

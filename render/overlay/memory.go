@@ -162,6 +162,7 @@ func (o *Overlay) drawMemory() {
 		l.text(render.PanelQuiet, " this system does not say whose")
 	default:
 		l.size(render.PanelText, a.rss)
+		l.text(render.PanelQuiet, " = the three below")
 	}
 	o.drawShares(pad + o.scr.pitch + 3)
 	right := p.W - 8
@@ -179,7 +180,7 @@ func (o *Overlay) drawMemory() {
 		p.Label(18, o.y(2), render.PanelQuiet, "Go heap, live: not known")
 	}
 	row(3, goColor, "Go heap and runtime", a.goTotal)
-	row(4, restColor, "rest: driver, libraries, code", a.rest)
+	row(4, restColor, "untracked: driver, libraries, code", a.rest)
 	i := o.drawResident(5)
 	p.Q.Rect(p.X+render.Grid, p.Y+o.y(i)+o.scr.pitch/2+2, p.W-2*render.Grid, 1, render.PanelEdge)
 	i++

@@ -39,6 +39,8 @@ type Overlay struct {
 	indices []uint32
 	panel   render.Panel // the one that is drawn now
 
+	corner Corner // never Free
+	shown  bool   // the last Draw had something to show
 	parts  []part // the package's own, then the game's
 	open   []int  // of parts, in the order in which they were opened
 	placed []place
@@ -103,6 +105,7 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 		}()
 	}
 	o = &Overlay{own: own, m: m, cfg: cfg, blind: true, open: make([]int, 0, partCount+mostPanels), placed: make([]place, 0, partCount+mostPanels)}
+	o.corner = max(cfg.Corner, TopLeft)
 	o.clock = clock{now: cfg.Meter.Now, standing: true, at: cfg.Meter.Now()}
 	o.read = func(in *input) { read(o, in) }
 	watched := cfg.Meter
@@ -187,7 +190,7 @@ func (o *Overlay) Frozen() bool { return o != nil && o.halted }
 // Bottom returns where the overlay last ended, in pixels from the top of the screen that it was drawn
 // on, 0 where it shows nothing: a game that has something to say there says it below.
 func (o *Overlay) Bottom() float32 {
-	if o.cfg.Corner.bottom() {
+	if o.corner.bottom() {
 		return 0
 	}
 	most := float32(0)
@@ -245,9 +248,13 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 	}
 	b := on.Bounds()
 	o.rates.draws++
-	if !o.showing() && !o.cfg.Watch {
+	opens := o.showing() && !o.shown
+	if o.shown = o.showing(); !o.shown && !o.cfg.Watch {
 		o.rest()
 		return
+	}
+	if opens && o.cfg.Corner == Free {
+		o.corner = freeCorner(on, o.cfg.Top, o.cfg.Bottom)
 	}
 	began := time.Now()
 	if o.compose(b.Min.X, b.Min.Y, b.Dx(), b.Dy()) {

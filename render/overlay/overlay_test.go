@@ -299,7 +299,7 @@ func TestWorst_IsTheSpikeAndStaysWhereItIsKept(t *testing.T) {
 			physics.Stop()
 		})
 		g.run(3, nil)
-		if v := g.figure(`worst (\d+\.\d) ms`); !near(v, 700, 0.01) {
+		if v := g.figure(`worst frame (\d+\.\d) ms`); !near(v, 700, 0.01) {
 			t.Errorf("the worst took %v ms", v)
 		}
 		if v := g.figure(`p99 +\d+\.\d +worst +(\d+\.\d)`); !near(v, 700, 0.01) {
@@ -312,9 +312,9 @@ func TestWorst_IsTheSpikeAndStaysWhereItIsKept(t *testing.T) {
 		_ = enemies
 		g.press(-3)
 		g.run(12, nil)
-		g.want("kept 700.0 ms")
+		g.want("kept frame 700.0 ms")
 		g.press(-3)
-		g.wantNot("kept")
+		g.wantNot("kept frame")
 		g.wantNot("700.0 ms")
 	})
 }
@@ -367,7 +367,7 @@ func TestHidden_MeasuresNothingAndWhatPassedIsNotOneFrame(t *testing.T) {
 	}
 	g.press(3)
 	g.run(1, nil)
-	if v := g.figure(`worst (\d+\.\d) ms`); v > 20 {
+	if v := g.figure(`worst frame (\d+\.\d) ms`); v > 20 {
 		t.Errorf("what was hidden is a frame of %v ms", v)
 	}
 	g.want("growing nothing")
@@ -417,7 +417,7 @@ func TestFreeze_TheGameStandsAndSoDoTheFigures(t *testing.T) {
 	if ticks < 60 || g.o.Frozen() {
 		t.Errorf("%d ticks after it", ticks)
 	}
-	if v := g.figure(`worst (\d+\.\d) ms`); v > 35 {
+	if v := g.figure(`worst frame (\d+\.\d) ms`); v > 35 {
 		t.Errorf("standing still is a frame of %v ms", v)
 	}
 }
@@ -485,7 +485,7 @@ func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	for want, cfg := range map[string]Config{
 		"Config.Scale is 9": {Scale: 9}, "Config.Scale is 0.1": {Scale: 0.1}, "Config.Top is 0.5": {Top: 0.5},
-		"Config.Corner is 4": {Corner: 4}, "Config.Preset is 9": {Preset: 9}, "Config.Keys[3] is 9999": {Keys: [render.FunctionKeys]ebitenKey{3: 9999}},
+		"Config.Corner is 5": {Corner: 5}, "Config.Preset is 9": {Preset: 9}, "Config.Keys[3] is 9999": {Keys: [render.FunctionKeys]ebitenKey{3: 9999}},
 		"Config.Keys[1] and Config.Keys[2] are both A": {Keys: [render.FunctionKeys]ebitenKey{keyF3}},
 		"Config.Window 1ms":                            {Meter: meterConfig{Window: time.Millisecond}},
 	} {

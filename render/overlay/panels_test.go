@@ -162,7 +162,7 @@ func TestTiers_TheSmallestRowsGoWhereThereIsNoRoom(t *testing.T) {
 			t.Errorf("%d×%d: %d tags and %d pools of %d each:\n%s", w, h, tags, pools, g.o.rowCount(), g.read())
 		}
 		g.want("untracked")
-		g.want("worst ")
+		g.want("worst frame ")
 	}
 	look(640, 360, false)
 	g.o.Show(Strip, true)

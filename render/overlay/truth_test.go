@@ -97,19 +97,19 @@ func (g *trial) check() {
 	switch {
 	case ago < 8.5: // of a window of ten, by tenths
 		took := 1e3/g.hz + 1e3*spikeTakes.Seconds()
-		expect("the worst frame", `worst (\d+\.\d) ms`, took, 0.001)
+		expect("the worst frame", `worst frame (\d+\.\d) ms`, took, 0.001)
 		expect("the worst frame on the strip", `p99 +\d+\.\d +worst +(\d+\.\d)`, took, 0.001)
 		if ago < 0.5 {
 			break
 		}
 		g.want(fmt.Sprintf("#spikes %d", spikeBlocks))
 		every := spikeEvery/g.hz + spikeTakes.Seconds() // of several that are equal any may be the worst
-		said := g.figure(`worst \d+\.\d ms +(\d+) s ago`)
+		said := g.figure(`worst frame \d+\.\d ms +(\d+) s ago`)
 		if off := math.Abs(math.Remainder(said-ago, every)); off > 0.55 || said > 11 {
 			g.t.Errorf("after %.1f s, the worst frame was %v s ago, want %.1f", float64(g.n)/g.hz, said, ago)
 		}
 	case ago > 11.5:
-		expect("the worst frame without a spike", `worst (\d+\.\d) ms`, 1e3/g.hz, 0.001)
+		expect("the worst frame without a spike", `worst frame (\d+\.\d) ms`, 1e3/g.hz, 0.001)
 	}
 	late := 100.0 // every frame takes more than one and a half of a sixtieth
 	if g.hz > 40 {

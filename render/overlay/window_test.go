@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"image"
+	"image/draw"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -91,7 +92,9 @@ func (g *leaky) Update() error {
 // takes a picture at the end.
 func (g *leaky) Draw(screen *ebiten.Image) {
 	g.Game.Draw(screen)
-	g.draws++
+	if g.draws++; g.draws == 1 {
+		fmt.Printf("corners %v\n", cornersError())
+	}
 	const warm, count = 30, 60
 	switch phase := g.draws % (warm + count); {
 	case phase == warm && g.draws < 2*(warm+count):
@@ -115,6 +118,56 @@ func (g *leaky) Draw(screen *ebiten.Image) {
 			_ = errors.Join(png.Encode(f, img), f.Close())
 		}
 	}
+}
+
+// cornersError draws a HUD into three corners of a picture, each three in turn. It returns an error unless an overlay
+// opens in the fourth, stays there while it is open, and then finds the next.
+func cornersError() error {
+	o, err := overlay.New(nil, overlay.Config{Watch: true})
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	const w, h = 640, 360
+	hud := func(c int) image.Rectangle { // 20 letters
+		return image.Rect(16, 16, 216, 40).Add(image.Pt(c%2*(w-232), c/2*(h-56)))
+	}
+	picture := func(free int) *ebiten.Image {
+		img := image.NewRGBA(image.Rect(0, 0, w, h))
+		for i := range img.Pix { // a sky that grows brighter, which is no detail
+			img.Pix[i] = uint8(40 + i/4/w/4)
+		}
+		for c := range 4 {
+			for i := range 20 {
+				if c != free {
+					r := image.Rect(0, 0, 6, 20).Add(hud(c).Min).Add(image.Pt(10*i, 0))
+					draw.Draw(img, r, image.White, image.Point{}, draw.Src)
+				}
+			}
+		}
+		return ebiten.NewImageFromImage(img)
+	}
+	for _, free := range []int{2, 0, 3, 1} {
+		img := picture(free)
+		o.Draw(img)
+		for range 3 {
+			o.Show(overlay.Strip, true)
+			o.Draw(img)
+			for c := range 4 {
+				r := hud(c)
+				if covers := o.Covers(float32(r.Min.X), float32(r.Min.Y), float32(r.Dx()), float32(r.Dy())); covers && c != free {
+					return fmt.Errorf("corner %d is free, and the overlay lies in %d", free, c)
+				}
+			}
+		}
+		if r := hud(free); !o.Covers(float32(r.Min.X), float32(r.Min.Y), float32(r.Dx()), float32(r.Dy())) {
+			return fmt.Errorf("corner %d is free, and the overlay lies elsewhere", free)
+		}
+		o.Show(overlay.Strip, false)
+		o.Draw(img)
+		img.Deallocate()
+	}
+	return nil
 }
 
 func play(seconds float64, shot string) error {
@@ -159,6 +212,9 @@ func TestWindow_APlainGameShowsItAndAllocatesNoMore(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	if !strings.Contains(string(out), "corners <nil>") {
+		t.Errorf("the overlay does not open in the free corner:\n%s", out)
 	}
 	var hidden, shown float64
 	_, list, _ := strings.Cut(string(out), "objects ")

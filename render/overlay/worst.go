@@ -21,9 +21,9 @@ func (o *Overlay) drawWorst(i int) {
 	p := &o.panel
 	p.Q.Rect(p.X+render.Grid, p.Y+o.edge(i), p.W-2*render.Grid, 1, render.PanelEdge)
 	l := o.line(i)
-	f, word := o.meter.Worst(), "worst"
+	f, word := o.meter.Worst(), "worst frame"
 	if o.kept {
-		f, word = o.meter.Kept(), "kept"
+		f, word = o.meter.Kept(), "kept frame"
 	}
 	l.word(render.PanelQuiet, word)
 	if f == nil {
@@ -88,6 +88,9 @@ func (o *Overlay) worstRows(l *line, f *meter.Frame) {
 		l.count(render.PanelText, f.Rows[goRow].Allocs)
 		l.word(render.PanelQuiet, " objects")
 		return
+	}
+	if o.scr.full {
+		l.word(render.PanelQuiet, "it allocated")
 	}
 	rows := o.meter.Rows()
 	last, lastAt := uint64(1<<63), -1
