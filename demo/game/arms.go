@@ -77,27 +77,27 @@ func (a *arms) hash(h *engine.Hasher) {
 	}
 }
 
-// armory is a tick of everything that gifts have brought.
-func (g *Game) armory() error {
-	g.fade()
+// tick is a tick of everything that gifts have brought.
+func (a *arms) tick(g *Game) error {
+	a.fade()
 	if g.Player.Alive && g.Phase != Leaving {
-		for _, arm := range [...]func(*Game) error{(*Game).orbit, (*Game).lighten, (*Game).beam} {
-			if err := arm(g); err != nil {
+		for _, arm := range [...]func(*arms, *Game) error{(*arms).orbit, (*arms).lighten, (*arms).beam} {
+			if err := arm(a, g); err != nil {
 				return err
 			}
 		}
-		g.layMines()
+		a.layMines(g)
 	}
-	if err := g.trip(); err != nil {
+	if err := a.trip(g); err != nil {
 		return err
 	}
-	return g.blaze()
+	return a.blaze(g)
 }
 
 // fade lets bolts and fires grow old.
-func (g *Game) fade() {
-	for i := range g.arms.bolts {
-		b := &g.arms.bolts[i]
+func (a *arms) fade() {
+	for i := range a.bolts {
+		b := &a.bolts[i]
 		if b.Life > 0 {
 			if b.Life -= step; b.Life <= 0 {
 				b.Nodes.release()
@@ -105,7 +105,7 @@ func (g *Game) fade() {
 			}
 		}
 	}
-	fires := &g.arms.fires
+	fires := &a.fires
 	for i := 0; i < len(fires.v); {
 		if fires.v[i].Left -= step; fires.v[i].Left <= 0 {
 			fires.drop(i)
@@ -129,7 +129,7 @@ func (g *Game) SparkAt(i int) vec {
 	return engine.MulAdd(g.Player.P, engine.Heading(angle), sparkReach)
 }
 
-func (g *Game) orbit() error {
+func (a *arms) orbit(g *Game) error {
 	n := g.Sparks()
 	if n == 0 {
 		return nil
@@ -143,7 +143,7 @@ func (g *Game) orbit() error {
 		if (g.Ticks+uint64(i))%5 != 0 {
 			continue
 		}
-		if err := g.smite(at, 17, 2, true); err != nil {
+		if err := a.smite(g, at, 17, 2, true); err != nil {
 			return err
 		}
 	}
@@ -151,25 +151,26 @@ func (g *Game) orbit() error {
 }
 
 // smite hits everybody within reach of a place, and seals, and sets on fire where it burns.
-func (g *Game) smite(at vec, reach float32, damage int16, burns bool) error {
-	hits := g.hitList()
-	most := g.grid.most(hits)
-	hits = g.grid.within(at, reach, hits)
-	if e, ok := g.bossAt(at, reach); ok && len(hits) < most {
+func (a *arms) smite(g *Game, at vec, reach float32, damage int16, burns bool) error {
+	gr := &g.horde.grid
+	hits := gr.list(g)
+	most := gr.most(hits)
+	hits = gr.within(at, reach, hits)
+	if e, ok := gr.bossAt(g, at, reach); ok && len(hits) < most {
 		hits = append(hits, hit{enemy: e, p: at})
 	}
 	if i := g.sealAt(at, reach); i >= 0 {
-		g.crack(i, damage)
+		g.crack(g, i, damage)
 	}
 	for i := range hits {
 		h := &hits[i]
 		h.damage = damage
 		h.v = engine.Scale(unit(h.p.Sub(at)), 400)
-		if err := g.strike(h); err != nil {
+		if err := g.cast.strike(g, h); err != nil {
 			return err
 		}
 		if burns {
-			if err := g.ignite(h.enemy); err != nil {
+			if err := g.cast.ignite(g, h.enemy); err != nil {
 				return err
 			}
 		}
@@ -178,7 +179,7 @@ func (g *Game) smite(at vec, reach float32, damage int16, burns bool) error {
 }
 
 // lighten lets lightning jump from the nearest to the next.
-func (g *Game) lighten() error {
+func (a *arms) lighten(g *Game) error {
 	times := int(g.Gifts[GiftLightning])
 	if times == 0 {
 		return nil
@@ -186,13 +187,13 @@ func (g *Game) lighten() error {
 	if g.bolt -= step; g.bolt > 0 {
 		return nil
 	}
-	first, ok := g.nextJump(g.Player.P, 230, nil)
+	first, ok := nextJump(g, g.Player.P, 230, nil)
 	if !ok {
 		g.bolt = 0.1
 		return nil
 	}
 	g.bolt = boltEvery / float32(times+1)
-	bolt := g.freeBolt()
+	bolt := a.freeBolt()
 	if bolt != nil && !bolt.Nodes.push(g.Player.P) {
 		g.Lost.Lists++
 	}
@@ -204,18 +205,18 @@ func (g *Game) lighten() error {
 			g.Lost.Lists++
 		}
 		h.damage = 3
-		if err := g.strike(&h); err != nil {
+		if err := g.cast.strike(g, &h); err != nil {
 			return err
 		}
-		g.mark(h.enemy, MarkArc, vec{})
-		h, ok = g.nextJump(h.p, boltJump, been[:n+1])
+		g.cast.mark(g, h.enemy, MarkArc, vec{})
+		h, ok = nextJump(g, h.p, boltJump, been[:n+1])
 	}
 	return nil
 }
 
-func (g *Game) freeBolt() *Bolt {
-	for i := range g.arms.bolts {
-		if b := &g.arms.bolts[i]; b.Life <= 0 {
+func (a *arms) freeBolt() *Bolt {
+	for i := range a.bolts {
+		if b := &a.bolts[i]; b.Life <= 0 {
 			b.Life = BoltLife
 			return b
 		}
@@ -224,12 +225,12 @@ func (g *Game) freeBolt() *Bolt {
 }
 
 // nextJump finds the nearest enemy that lightning has not been to.
-func (g *Game) nextJump(from vec, reach float32, been []ecs.Entity) (best hit, ok bool) {
+func nextJump(g *Game, from vec, reach float32, been []ecs.Entity) (best hit, ok bool) {
 	nearest := mul(reach, reach)
 next:
-	for _, h := range g.grid.within(from, reach, g.hitList()) {
+	for _, h := range g.horde.grid.within(from, reach, g.horde.grid.list(g)) {
 		d := engine.LengthSquared(h.p.Sub(from))
-		if d >= nearest || !g.world.Alive(h.enemy) {
+		if d >= nearest || !g.cast.world.Alive(h.enemy) {
 			continue
 		}
 		for _, b := range been {
@@ -255,7 +256,7 @@ func (g *Game) BeamTo() vec {
 	return p
 }
 
-func (g *Game) beam() error {
+func (a *arms) beam(g *Game) error {
 	if !g.Player.Beaming {
 		return nil
 	}
@@ -267,33 +268,33 @@ func (g *Game) beam() error {
 	length := engine.Distance(g.Player.P, end)
 	for at := float32(16); at <= length+1; at += 20 {
 		q := engine.MulAdd(g.Player.P, g.Player.Aim, at)
-		if err := g.smite(q, 14, 1+int16(g.Gifts[GiftBeam])/2, false); err != nil {
+		if err := a.smite(g, q, 14, 1+int16(g.Gifts[GiftBeam])/2, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Game) layMines() {
+func (a *arms) layMines(g *Game) {
 	times := int(g.Gifts[GiftMines])
-	if g.mine = max(0, g.mine-step); times == 0 || g.mine > 0 || len(g.arms.mines.v) >= 3+3*times {
+	if g.mine = max(0, g.mine-step); times == 0 || g.mine > 0 || len(a.mines.v) >= 3+3*times {
 		return
 	}
 	g.mine = mineEvery
-	if !g.arms.mines.push(Mine{P: g.Player.P, Wait: 0.5, Left: mineLife}) {
+	if !a.mines.push(Mine{P: g.Player.P, Wait: 0.5, Left: mineLife}) {
 		g.Lost.Lists++
 	}
 }
 
 // trip lets mines go off.
-func (g *Game) trip() error {
-	mines := &g.arms.mines
+func (a *arms) trip(g *Game) error {
+	mines := &a.mines
 	for i := 0; i < len(mines.v); {
 		m := &mines.v[i]
 		m.Wait -= step
 		m.Left -= step
 		at := m.P
-		_, near := g.grid.touch(at, 16)
+		_, near := g.horde.grid.touch(at, 16)
 		if m.Left > 0 && (m.Wait > 0 || !near) {
 			i++
 			continue
@@ -302,10 +303,10 @@ func (g *Game) trip() error {
 		g.fx.blast(at)
 		g.scorch.burn(g, at, mineBlast/2)
 		g.Shake(2)
-		if err := g.smite(at, mineBlast, 5+int16(g.Gifts[GiftMines]), true); err != nil {
+		if err := a.smite(g, at, mineBlast, 5+int16(g.Gifts[GiftMines]), true); err != nil {
 			return err
 		}
-		if !g.arms.fires.push(Blaze{P: at, Radius: 40, Left: 3}) {
+		if !a.fires.push(Blaze{P: at, Radius: 40, Left: 3}) {
 			g.Lost.Lists++
 		}
 	}
@@ -313,15 +314,15 @@ func (g *Game) trip() error {
 }
 
 // blaze lets fires on the ground catch whoever walks through.
-func (g *Game) blaze() error {
-	for i := range g.arms.fires.v {
-		f := &g.arms.fires.v[i]
+func (a *arms) blaze(g *Game) error {
+	for i := range a.fires.v {
+		f := &a.fires.v[i]
 		g.fx.flame(engine.MulAdd(f.P, engine.Heading(mul(float32(g.Ticks&1023), 1.7)), mul(f.Radius, 0.6)))
 		if (g.Ticks+uint64(i))%12 != 0 {
 			continue
 		}
-		for _, h := range g.grid.within(f.P, f.Radius, g.hitList()) {
-			if err := g.ignite(h.enemy); err != nil {
+		for _, h := range g.horde.grid.within(f.P, f.Radius, g.horde.grid.list(g)) {
+			if err := g.cast.ignite(g, h.enemy); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,7 @@ func (g *Game) Autopilot() (in engine.Input) {
 	goal := g.GoalAt()
 	to := goal.Sub(p.P)
 	d := engine.Length(to)
-	way := g.wayTo(goal)
+	way := courseTo(g, goal)
 	atSeal := g.Goal < realm.Heart && g.Phase == Fighting && d < 150
 	switch {
 	case atSeal: // round it, not too near
@@ -54,8 +54,8 @@ func (g *Game) Autopilot() (in engine.Input) {
 	return in
 }
 
-// wayTo returns the direction to fly to a goal.
-func (g *Game) wayTo(goal vec) vec {
+// courseTo returns the direction to fly to a goal.
+func courseTo(g *Game, goal vec) vec {
 	to := goal.Sub(g.Player.P)
 	if engine.LengthSquared(to) < 400*400 && g.Realm.Sees(g.Player.P, goal) || g.Phase >= Opened {
 		return unit(to)
@@ -65,7 +65,7 @@ func (g *Game) wayTo(goal vec) vec {
 
 // aboutBoss circles the nearest of the wardens at a distance.
 func (l *look) aboutBoss(way vec) vec {
-	for _, r := range l.g.actors.enemyFilter.All() {
+	for _, r := range l.g.cast.enemyFilter.All() {
 		if r.C.Kind != realm.Warden {
 			continue
 		}
@@ -121,7 +121,7 @@ func (l *look) fear(to vec, reach, weight float32) {
 func (l *look) enemies() {
 	g := l.g
 	me := g.Player.P
-	for _, c := range g.actors.enemyFilter.Chunks() {
+	for _, c := range g.cast.enemyFilter.Chunks() {
 		for i := range c.A {
 			to := c.A[i].P.Sub(me)
 			if !(max(to[0], -to[0]) < 340 && max(to[1], -to[1]) < 340) {
@@ -146,7 +146,7 @@ func (l *look) enemies() {
 }
 
 func (l *look) orbs() {
-	for _, r := range l.g.actors.shotFilter.All() {
+	for _, r := range l.g.cast.shotFilter.All() {
 		if r.C.Hostile {
 			to := r.A.P.Sub(l.g.Player.P)
 			l.fear(engine.MulAdd(to, r.B.V, 0.15), 80, 3)
@@ -156,12 +156,12 @@ func (l *look) orbs() {
 
 func (g *Game) nearestEmber() (at vec, ok bool) {
 	best := float32(200 * 200)
-	for _, e := range g.embers.All() {
+	for _, e := range g.cast.embers.All() {
 		if d := engine.LengthSquared(e.P.Sub(g.Player.P)); d < best {
 			best, at, ok = d, e.P, true
 		}
 	}
-	for _, r := range g.actors.dropFilter.All() {
+	for _, r := range g.cast.dropFilter.All() {
 		if d := engine.LengthSquared(r.A.P.Sub(g.Player.P)); d < best {
 			best, at, ok = d, r.A.P, true
 		}

@@ -150,7 +150,7 @@ func TestGame_AnOfferIsHeldUntilAGiftIsChosen(t *testing.T) {
 	h := newGame(t, Config{Seed: 2})
 	h.play(t, 2)
 	g := h.Game
-	g.gather(g.Need)
+	g.gather(g, g.Need)
 	if !g.Offered || g.Offer[0] == g.Offer[1] || g.Offer[1] == g.Offer[2] || g.Offer[0] == g.Offer[2] {
 		t.Fatalf("offered %v: %v", g.Offered, g.Offer)
 	}
@@ -177,7 +177,7 @@ func crowdAbout(t *testing.T, gift Gift, times uint8) *Game {
 	g.enter(Fighting)
 	for i := range 120 {
 		at := g.Realm.Open(engine.MulAdd(g.Player.P, engine.Heading(float32(i)*0.3), 60+float32(i)), 9)
-		if _, err := g.spawnEnemy(0, at, vec{}, postHorde); err != nil {
+		if _, err := g.cast.spawn(g, 0, at, vec{}, postHorde); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestGifts_ChangeThePlay(t *testing.T) {
 	if g := crowdAbout(t, GiftHaste, 4); g.haste() <= 1.3 || g.Kills <= none.Kills {
 		t.Errorf("haste %v: %d kills", g.haste(), g.Kills)
 	}
-	if g := crowdAbout(t, GiftFrost, 3); g.actors.coldFilter.Len() == 0 {
+	if g := crowdAbout(t, GiftFrost, 3); g.cast.coldFilter.Len() == 0 {
 		t.Error("frost chills nobody")
 	}
 }

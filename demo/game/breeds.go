@@ -13,7 +13,7 @@ type breed struct {
 	radius float32
 	size   float32 // side of its picture
 	hp     int16
-	score  int32
+	score  int
 	speed  float32
 	damage int16
 	worth  int16 // in embers
@@ -80,12 +80,12 @@ func register(k realm.Enemy, b breed) {
 }
 
 // configure sets the breeds of this round: tougher and faster with each.
-func (g *Game) configure() {
-	g.breeds = breeds
-	for i := range g.breeds {
-		b := &g.breeds[i]
-		b.hp += b.hp * int16(min(g.Round, 20)) / 3
-		b.speed = mul(b.speed, 1+mul(float32(min(g.Round, 10)), 0.08))
+func (h *horde) configure(round int) {
+	h.breeds = breeds
+	for i := range h.breeds {
+		b := &h.breeds[i]
+		b.hp += b.hp * int16(min(round, 20)) / 3
+		b.speed = mul(b.speed, 1+mul(float32(min(round, 10)), 0.08))
 	}
 }
 

@@ -4,14 +4,14 @@ import "iter"
 
 // EachShot calls f with every bullet and orb.
 func (g *Game) EachShot(f func(p, v vec, s *Shot)) {
-	for _, r := range g.actors.shotFilter.All() {
+	for _, r := range g.cast.shotFilter.All() {
 		f(r.A.P, r.B.V, r.C)
 	}
 }
 
 // EachPickup calls f with everything that lies on the ground.
 func (g *Game) EachPickup(f func(p vec, k *Pickup)) {
-	for _, r := range g.actors.dropFilter.All() {
+	for _, r := range g.cast.dropFilter.All() {
 		f(r.A.P, r.C)
 	}
 }
@@ -21,9 +21,9 @@ const StatusKinds = 4
 
 // Statuses returns how many enemies burn, are chilled, are elite and are shielded, in this order.
 func (g *Game) Statuses() (n [StatusKinds]int) {
-	a := &g.actors
-	for es := range a.enemyFilter.Chunks() {
-		for k, on := range [StatusKinds]bool{a.burning.Column(es) != nil, a.chilled.Column(es) != nil, a.elite.Column(es) != nil, a.shielded.Column(es) != nil} {
+	c := &g.cast
+	for es := range c.enemyFilter.Chunks() {
+		for k, on := range [StatusKinds]bool{c.burning.Column(es) != nil, c.chilled.Column(es) != nil, c.elite.Column(es) != nil, c.shielded.Column(es) != nil} {
 			if on {
 				n[k] += len(es)
 			}
@@ -35,7 +35,7 @@ func (g *Game) Statuses() (n [StatusKinds]int) {
 // Omens yields the announcements that show.
 func (g *Game) Omens() iter.Seq[*Omen] {
 	return func(yield func(*Omen) bool) {
-		for _, o := range g.omens.All() {
+		for _, o := range g.cast.omens.All() {
 			if !yield(o) {
 				return
 			}

@@ -15,14 +15,13 @@ type Ember struct {
 const (
 	emberMost = 16384 // at once
 	emberLife = 14.0
-	firstNeed = 24 // embers for the first gift
 	worldSide = float32(realm.World)
 )
 
 // spill leaves embers, few of more worth where there are many.
-func (g *Game) spill(at vec, worth int16) {
+func (c *cast) spill(g *Game, at vec, worth int16) {
 	for each := 1 + worth/8; worth > 0; worth -= each {
-		_, e, err := g.embers.New()
+		_, e, err := c.embers.New()
 		if err != nil {
 			g.Lost.Embers++
 			return
@@ -32,18 +31,18 @@ func (g *Game) spill(at vec, worth int16) {
 }
 
 // moveEmbers lets them come to rest, cool, and fly to a spark that is near.
-func (g *Game) moveEmbers() error {
+func (c *cast) moveEmbers(g *Game) error {
 	reach := float32(magnetRadius + 14*int(g.Gifts[GiftHaste]))
-	for h, e := range g.embers.All() {
+	for h, e := range c.embers.All() {
 		if e.Life -= step; e.Life <= 0 {
-			g.embers.Free(h)
+			c.embers.Free(h)
 			continue
 		}
 		to := g.Player.P.Sub(e.P)
 		if sq := engine.LengthSquared(to); sq < mul(reach, reach) && g.Player.Alive {
 			if sq < 15*15 {
-				g.gather(int(e.Worth))
-				g.embers.Free(h)
+				g.gather(g, int(e.Worth))
+				c.embers.Free(h)
 				continue
 			}
 			e.V = engine.MulAdd(engine.Scale(e.V, 0.9), unit(to), 38)
@@ -57,16 +56,9 @@ func (g *Game) moveEmbers() error {
 	return nil
 }
 
-// gather fills the bar; when it is full three gifts are offered, and the rest counts for the next.
-func (g *Game) gather(n int) {
-	g.Embers += n
-	g.Score += int64(10 * n * g.Multiplier)
-	g.offer()
-}
-
 // EachEmber calls f with every ember.
 func (g *Game) EachEmber(f func(e *Ember)) {
-	for _, e := range g.embers.All() {
+	for _, e := range g.cast.embers.All() {
 		f(e)
 	}
 }

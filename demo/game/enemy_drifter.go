@@ -24,7 +24,7 @@ func (w *walk) drift(p *Position, v *Velocity, e *Enemy) {
 	if !idle {
 		dir = w.toPlayer(p.P, e)
 	}
-	steer(&v.V, w.sway(dir, e, 36), w.g.breeds[e.Kind].speed, mul(float32(w.every), 1.6))
+	steer(&v.V, w.sway(dir, e, 36), w.g.horde.breeds[e.Kind].speed, mul(float32(w.every), 1.6))
 	if (w.ticks+uint64(e.Phase))%4 == 0 { // a quarter of them each tick: nobody sees it
 		e.Angle = turnTo(e.Angle, v.V, 12)
 	}

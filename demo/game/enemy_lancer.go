@@ -46,7 +46,7 @@ func (w *walk) lance(p *Position, v *Velocity, e *Enemy) {
 		if sq < 150*150 && !idle {
 			dir = engine.Scale(dir, -1)
 		}
-		steer(&v.V, dir, g.breeds[e.Kind].speed, 2.5)
+		steer(&v.V, dir, g.horde.breeds[e.Kind].speed, 2.5)
 		e.Angle = turnTo(e.Angle, to, 6)
 		if e.Timer <= 0 && sq < 260*260 {
 			if e.Timer = 0.2; w.r.Sees(p.P, w.player) {

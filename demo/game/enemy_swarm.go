@@ -23,7 +23,7 @@ func (w *walk) swarm(p *Position, v *Velocity, e *Enemy) {
 	if !idle {
 		dir = w.toPlayer(p.P, e)
 	}
-	steer(&v.V, w.sway(dir, e, 28), w.g.breeds[e.Kind].speed, mul(float32(w.every), 4))
+	steer(&v.V, w.sway(dir, e, 28), w.g.horde.breeds[e.Kind].speed, mul(float32(w.every), 4))
 	if (w.ticks+uint64(e.Phase))%4 == 0 {
 		e.Angle = headingOf(v.V)
 	}

@@ -16,30 +16,30 @@ func init() {
 // ward closes in slowly, throws rings of orbs, and sends swarms when it is hurt.
 func (w *walk) ward(p *Position, v *Velocity, e *Enemy) {
 	g := w.g
-	steer(&v.V, w.toPlayer(p.P, e), g.breeds[e.Kind].speed, 0.8)
-	full := g.breeds[realm.Warden].hp
+	steer(&v.V, w.toPlayer(p.P, e), g.horde.breeds[e.Kind].speed, 0.8)
+	full := g.horde.breeds[realm.Warden].hp
 	fury := 1 - clamp(float32(e.HP)/float32(full), 0, 1)
 	e.Angle += mul(0.4+mul(fury, 1.4), step)
 	if e.Timer <= 0 {
 		e.Timer = 1.7 - mul(fury, 0.6)
-		g.ring(p.P, 12+int(mul(fury, 8)), e.Angle)
+		ring(g, p.P, 12+int(mul(fury, 8)), e.Angle)
 	}
 	// One swarm for each sixth of the hull that is gone; State counts them.
 	if gone := uint8(mul(fury, 6)); gone > e.State {
 		e.State = gone
 		for range 12 {
 			dir := g.rng.Circle()
-			g.wishFor(wish{p: engine.MulAdd(p.P, dir, 30), v: engine.Scale(dir, 190), enemy: realm.Swarm, post: postHeart})
+			g.cast.wish(g, wish{p: engine.MulAdd(p.P, dir, 30), v: engine.Scale(dir, 190), enemy: realm.Swarm, post: postHeart})
 		}
 		g.fx.hatch(p.P)
 		g.Shake(4)
 	}
 }
 
-func (g *Game) ring(p vec, n int, from float32) {
+func ring(g *Game, p vec, n int, from float32) {
 	for i := range n {
 		dir := engine.Heading(from + mul(float32(i), 6.2831855/float32(n)))
-		g.wishFor(wish{p: engine.MulAdd(p, dir, 30), v: engine.Scale(dir, 105), orb: true})
+		g.cast.wish(g, wish{p: engine.MulAdd(p, dir, 30), v: engine.Scale(dir, 105), orb: true})
 	}
 	g.fx.ringShot(p)
 }

@@ -155,7 +155,7 @@ func (f *flat) near(w *walk, i int) {
 	w.r.Slide(&p.P, &v.V, from, min(b.radius, widest), 0.5)
 	d, reach := w.player.Sub(p.P), b.radius+playerRadius
 	if engine.LengthSquared(d) < mul(reach, reach) && g.Player.Alive {
-		g.hurt(b.damage, p.P)
+		g.Player.hurt(g, b.damage, p.P)
 	}
 	if e.Kind == realm.Lancer || (w.ticks+uint64(e.Phase))%4 == 1 {
 		f.trails[i].push(p.P)
@@ -177,7 +177,7 @@ func (f *flat) moveShots() {
 			if !g.Player.Alive || engine.LengthSquared(s.p.Sub(g.Player.P)) >= (4+playerRadius)*(4+playerRadius) {
 				continue
 			}
-			g.hurt(s.damage, s.p)
+			g.Player.hurt(g, s.damage, s.p)
 		default:
 			continue
 		}
@@ -225,7 +225,7 @@ func (f *flat) collide() {
 		if row := f.touch(s.p, 3); row >= 0 {
 			f.hits = append(f.hits, flatHit{int32(i), row, s.p, s.v, s.damage})
 		} else if k := g.sealAt(s.p, 3); k >= 0 {
-			g.crack(k, s.damage)
+			g.crack(g, k, s.damage)
 			f.hits = append(f.hits, flatHit{int32(i), -1, s.p, s.v, 0})
 		}
 	}
@@ -254,7 +254,7 @@ func (f *flat) strike(h *flatHit) {
 	}
 	f.g.toll[e.Kind]--
 	f.dead = append(f.dead, h.row)
-	if err := f.g.fall(p.P, v.V, e.Kind, e.Post, breeds[e.Kind].worth); err != nil {
+	if err := f.g.cast.fall(f.g, p.P, v.V, e.Kind, e.Post, breeds[e.Kind].worth); err != nil {
 		panic(err)
 	}
 	f.splinter(p.P)
@@ -362,7 +362,7 @@ func (f *flat) look() {
 // spawnEnemy is Game.spawnEnemy.
 func (f *flat) spawnEnemy(k realm.Enemy, p vec) {
 	g := f.g
-	e := Enemy{Kind: k, HP: g.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4), Post: postHorde}
+	e := Enemy{Kind: k, HP: g.horde.breeds[k].hp, Phase: uint16(g.rng.Uint32()), Timer: g.rng.Range(0.4, 1.4), Post: postHorde}
 	n, most := len(f.ps), breeds[k].trail
 	f.trails, f.counts, f.marks = f.trails[:n+1], append(f.counts, 0), f.marks[:n+1]
 	t := &f.trails[n]
@@ -379,10 +379,10 @@ func newFlat(g *Game, enemies, shots int) *flat {
 		at: make([]vec, enemies), who: make([]flatWho, enemies), hits: make([]flatHit, 0, maxHits),
 		dead: make([]int32, 0, maxHits), spent: make([]int32, 0, shots), visible: make([]Seen, seenMost), ordered: make([]Seen, seenMost)}
 	f.keys = [2][]key{make([]key, seenMost), make([]key, seenMost)}
-	for _, r := range g.actors.enemyFilter.All() {
+	for _, r := range g.cast.enemyFilter.All() {
 		e := *r.C
 		rb := g.Ribbon(&Seen{Ribbon: e.Ribbon})
-		t := flatTrail{most: g.ribbons.all[e.Ribbon-1].most}
+		t := flatTrail{most: g.cast.ribbons.all[e.Ribbon-1].most}
 		for k := rb.Count - 1; k >= 0; k-- {
 			t.push(rb.Point(k))
 		}
@@ -390,7 +390,7 @@ func newFlat(g *Game, enemies, shots int) *flat {
 		f.ps, f.vs, f.ks, f.trails = append(f.ps, *r.A), append(f.vs, *r.B), append(f.ks, e), append(f.trails, t)
 		f.counts, f.marks = append(f.counts, 0), f.marks[:len(f.ps)]
 	}
-	for _, r := range g.actors.shotFilter.All() {
+	for _, r := range g.cast.shotFilter.All() {
 		f.shots = append(f.shots, flatShot{r.A.P, r.B.V, r.C.Life, r.C.Damage, r.C.Hostile})
 	}
 	toll := g.toll

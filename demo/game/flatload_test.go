@@ -60,20 +60,20 @@ func newLoad(t testing.TB, enemies, shots int) *load {
 // emptied takes every enemy and shot out of a game.
 func emptied(g *Game) {
 	var ids []ecs.Entity
-	for id := range g.actors.enemyFilter.All() {
+	for id := range g.cast.enemyFilter.All() {
 		ids = append(ids, id)
 	}
 	for _, id := range ids {
-		if _, _, e, ok := g.actors.enemies.Get(id); ok {
-			g.forget(id, e)
+		if _, _, e, ok := g.cast.enemies.Get(id); ok {
+			g.cast.forget(g, id, e)
 		}
 	}
 	ids = ids[:0]
-	for id := range g.actors.shotFilter.All() {
+	for id := range g.cast.shotFilter.All() {
 		ids = append(ids, id)
 	}
 	for _, id := range ids {
-		g.world.Remove(id)
+		g.cast.world.Remove(id)
 	}
 }
 
@@ -97,15 +97,15 @@ type gameCrowd struct{ g *Game }
 
 func (c *gameCrowd) realm() *Game { return c.g }
 func (c *gameCrowd) count() (int, int) {
-	return c.g.actors.enemyFilter.Len(), c.g.actors.shotFilter.Len()
+	return c.g.cast.enemyFilter.Len(), c.g.cast.shotFilter.Len()
 }
 func (c *gameCrowd) enemy(k realm.Enemy, p vec) {
-	if _, err := c.g.spawnEnemy(k, p, vec{}, postHorde); err != nil {
+	if _, err := c.g.cast.spawn(c.g, k, p, vec{}, postHorde); err != nil {
 		panic(err)
 	}
 }
 func (c *gameCrowd) shot(s flatShot) {
-	if err := c.g.spawnShot(s.p, s.v, Shot{Life: s.life, Damage: s.damage, Hostile: s.hostile}); err != nil {
+	if err := c.g.cast.shoot(c.g, s.p, s.v, Shot{Life: s.life, Damage: s.damage, Hostile: s.hostile}); err != nil {
 		panic(err)
 	}
 }
@@ -145,20 +145,20 @@ func (l *load) refill(c crowded, r *engine.Rand) {
 // find has both games look for the ways, as they do in the tick; the flat one goes by the first one's.
 func (l *load) find(t testing.TB) {
 	for _, s := range l.games {
-		if err := s.Game.find(); err != nil {
+		if err := s.horde.find(s.Game); err != nil {
 			t.Fatal(err)
 		}
 	}
 	time.Sleep(4 * time.Millisecond) // the workers are done
 	for k := range l.flat.fields {
-		l.flat.fields[k] = l.games[0].Game.flow.Field(k)
+		l.flat.fields[k] = l.games[0].horde.flow.Field(k)
 	}
 	for _, g := range []*Game{l.games[0].Game, l.games[1].Game, l.flat.g} {
-		g.embers.Reset()
-		for _, r := range g.actors.dropFilter.All() {
+		g.cast.embers.Reset()
+		for _, r := range g.cast.dropFilter.All() {
 			r.C.Life = 0
 		}
-		if err := g.movePickups(); err != nil {
+		if err := g.cast.movePickups(g); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,12 +170,12 @@ func (l *load) shipped(i int) {
 	g := s.Game
 	must(s.m.BeginFrame())
 	l.place(g)
-	must(g.moveHorde())
-	must(g.weather())
-	must(g.moveShots())
-	must(g.collide())
-	must(g.reap())
-	must(g.look())
+	must(g.horde.move(g))
+	must(g.cast.weather(g))
+	must(g.cast.moveShots(g))
+	must(g.cast.collide(g))
+	must(g.horde.reap(g))
+	must(g.sight.look(g))
 	l.refill(&gameCrowd{g}, &l.chance[i])
 	must(s.m.EndFrame())
 }
@@ -197,7 +197,7 @@ func must(err error) {
 func (l *load) differ(t testing.TB, g *Game) {
 	t.Helper()
 	f, i := l.flat, 0
-	for _, r := range g.actors.enemyFilter.All() {
+	for _, r := range g.cast.enemyFilter.All() {
 		if i == len(f.ps) {
 			t.Fatalf("%d enemies, and more in the game", i)
 		}
@@ -224,17 +224,17 @@ func (l *load) differ(t testing.TB, g *Game) {
 		i++
 	}
 	n := 0
-	for _, r := range g.actors.shotFilter.All() {
+	for _, r := range g.cast.shotFilter.All() {
 		if s := (flatShot{r.A.P, r.B.V, r.C.Life, r.C.Damage, r.C.Hostile}); n == len(f.shots) || s != f.shots[n] {
 			t.Fatalf("shot %d of %d is %+v in the game", n, len(f.shots), s)
 		}
 		n++
 	}
-	if i != len(f.ps) || n != len(f.shots) || len(g.seen) != len(f.seen) {
-		t.Fatalf("%d enemies, %d shots, %d in sight in the game, and %d, %d, %d flat", i, n, len(g.seen), len(f.ps), len(f.shots), len(f.seen))
+	if i != len(f.ps) || n != len(f.shots) || len(g.sight.seen) != len(f.seen) {
+		t.Fatalf("%d enemies, %d shots, %d in sight in the game, and %d, %d, %d flat", i, n, len(g.sight.seen), len(f.ps), len(f.shots), len(f.seen))
 	}
-	for k := range g.seen {
-		s := g.seen[k]
+	for k := range g.sight.seen {
+		s := g.sight.seen[k]
 		s.Ribbon, s.Marks = f.seen[k].Ribbon, f.seen[k].Marks // numbers of books
 		if s != f.seen[k] {
 			t.Fatalf("in sight at %d is %+v in the game, and %+v flat", k, s, f.seen[k])

@@ -13,11 +13,7 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/guard"
-	"github.com/strata-go/strata/memory/plan"
-	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/tiers"
-	"github.com/strata-go/strata/memory/tlsf"
 	"github.com/strata-go/strata/particles"
 )
 
@@ -33,7 +29,7 @@ func clamp(x, lo, hi float32) float32 { return max(lo, min(hi, x)) }
 // toward moves a to b by at most d.
 func toward(a, b, d float32) float32 { return clamp(b, a-d, a+d) }
 
-// unit returns v with length 1 to some six digits, or zero where it is about that: for steering.
+// unit returns v with length 1 to some six digits, or zero if its length is about that: for steering.
 func unit(v vec) vec {
 	sq := engine.LengthSquared(v)
 	if !(sq > 1e-8) {
@@ -42,24 +38,24 @@ func unit(v vec) vec {
 	return engine.Scale(v, realm.InvSqrt(sq))
 }
 
-// Phase is where a realm stands.
+// Phase is the state of a realm.
 type Phase uint8
 
 // The phases of a realm, in order; Over may follow Fighting.
 const (
 	Announce Phase = iota // the realm's title shows, and nothing hurts
 	Fighting
-	Opened // the portal stands open
+	Opened // the portal is open
 	Leaving
 	Over
 )
 
-// Config is what a game is started with.
+// Config configures New.
 type Config struct {
 	Seed      uint64
 	Particles int       // most particles alive; 0 means 20,000
-	Quads     int       // room for what is drawn in a frame; 0 means 1,024, for a game that nobody sees
-	Guard     bool      // a guard around the general heap: canaries, quarantine, call sites
+	Quads     int       // capacity of a frame's drawing; 0 means 1,024, for a game without a window
+	Guard     bool      // a guard around the lists: canaries, quarantine, call sites
 	Enemies   int       // extra drifters from the start, all over the realm, for a stress run
 	Heat      float32   // the heat is at least this, 0 to 10
 	Tour      tour.Kind // the path that the player flies instead of being steered
@@ -67,125 +63,144 @@ type Config struct {
 	// With Reuse scratch slices are kept from tick to tick.
 	Heap  memory.Allocator
 	Reuse bool
-	// Sound is told what is to be heard, tick by tick; nil where nobody listens. The rules never read it.
+	// Sound, if not nil, receives the sounds, tick by tick. The rules never read it.
 	Sound cue.Sink
 }
 
-// A Game is the simulation: a function of its seed, its realms, and its input. It draws
-// nothing and reads no clock. Where its memory lies:
+// A Game is the simulation: a function of its seed, its realms, and its input. It draws nothing and reads no clock. Its
+// memory:
 //
 //	static  the frame's passes: visible enemies, sort keys, drawing order, vertices and indices of
 //	        three batches, one after the other
 //	frame   the collision grid, lists of hits and of the doomed; all of it within one tick
-//	level   the realm: clearances, ways, guides; the table of spawns
+//	level   the realm: clearances, links, guides; the table of spawns
 //	pools   component columns, omens and embers by handle, particle columns, the texts of popups in
 //	        a compacting heap
-//	slab    lists of many lengths: trails, what sticks to enemies, lightning, mines, fires, a tag each
-//	large   the books of flow fields, counts of the crowd, the scorched ground by sector, soot
+//	slab    lists of many lengths: trails, marks on enemies, lightning, mines, fires, a tag each
+//	large   search buffers of flow fields, counts of the crowd, the scorched ground by sector, soot
 //	inbox   flow fields, computed on a worker
 //
-// When a tier is full the game has less of what lives there, counts it in Lost, and goes on.
+// When a tier is full the game has less of what it contains, counts it in Lost, and continues.
 //
-// Invariants, verified by Check:
+// The parts of State and of Game say which invariants they keep. Check verifies them, and besides:
 //
-//	(1) world, pools, particles, realm and flow pass their own Checks
-//	(2) every ribbon and every list of marks in use belongs to one living enemy
-//	(3) the heap of the popups' texts passes its own Check
-//	(4) toll and extra count the living
-//	(5) nothing that moves is in a wall, but a player on a tour
-//	(6) on the Go heap, every block that is known by number is held once
+//	(3) particles, realm, flow and the heap of the popups' texts pass their own Checks
+//	(6) on the Go heap, every numbered block is held once
 type Game struct {
 	State
 	Manifest *manifest.File
 	Realm    *realm.Realm
 
+	cfg     Config
+	tour    *tour.Path      // of this realm; nil without Config.Tour
 	systems engine.Schedule // see schedule
 	tick    engine.Tick
-
-	cfg    Config
-	mem    *tiers.Manager
-	store  store
-	chunks *tlsf.Heap // where the world's columns lie; nil on the Go heap
-	world  *ecs.World
-	actors actors
-	omens  *pool.Pool[Omen]
-	embers *pool.Pool[Ember]
-	breeds [realm.EnemyKinds]breed // of this round
-	spawns []spawn                 // what comes at what heat, in the level tier
-	wishes []wish                  // spawns asked for while a query is open
-	flow   *realm.Flow             // nil without workers
-
-	passes  *plan.Arena // nil where the static tier had no room
-	seen    []Seen      // of this tick, in drawing order
-	built   bool        // the frame's passes have gone on to drawing
-	glimpse Seen        // what eachNear shows: a literal there would be a Go allocation each
-	grid    grid        // of this tick
-	columns []column    // of this tick's pass over the enemies
-	walk    walk        // the same
-	doomed  doomed      // of this tick
-	fx      *fx
+	store   store
+	cast    cast
+	horde   horde
+	arms    arms
 	scorch  scorches
 	soot    Soot
-	heap    memory.Allocator // for blocks of many lengths
-	guard   *guard.Allocator // nil where it does not guard
-	moment  uint64           // the guard's, when the realm began
-	ribbons ribbons
-	marks   marks
 	popups  popups
-	arms    arms
-	tour    *tour.Path // of this realm; nil without Config.Tour
+	fx      *fx
+	sight   sight
 }
 
-// actors are the ways into the world.
-type actors struct {
-	enemies     *ecs.Map3[Position, Velocity, Enemy]
-	shots       *ecs.Map3[Position, Velocity, Shot]
-	pickups     *ecs.Map3[Position, Velocity, Pickup]
-	enemyFilter *ecs.Filter3[Position, Velocity, Enemy]
-	shotFilter  *ecs.Filter3[Position, Velocity, Shot]
-	dropFilter  *ecs.Filter3[Position, Velocity, Pickup]
-	fireFilter  *ecs.Filter3[Position, Enemy, Burning]
-	coldFilter  *ecs.Filter1[Chilled]
-	burning     ecs.Component[Burning]
-	chilled     ecs.Component[Chilled]
-	elite       ecs.Component[Elite]
-	shielded    ecs.Component[Shielded]
+// New makes a game in m's tiers, whose last worker's heap is its own; Begin starts its first realm.
+// Close it before m.
+func New(m *tiers.Manager, cfg Config) (*Game, error) {
+	if cfg.Particles == 0 {
+		cfg.Particles = 20_000
+	}
+	if cfg.Quads == 0 {
+		cfg.Quads = 1024
+	}
+	if cfg.Enemies < 0 || cfg.Enemies > 200_000 {
+		return nil, fmt.Errorf("game: %d enemies; allowed are 0 to 200,000", cfg.Enemies)
+	}
+	if !(cfg.Heat >= 0 && cfg.Heat <= HeatMost) {
+		return nil, fmt.Errorf("game: heat %g; allowed are 0 to %d", cfg.Heat, HeatMost)
+	}
+	g := &Game{cfg: cfg, store: store{heap: cfg.Heap, reuse: cfg.Reuse, m: m}}
+	g.rng = engine.NewRand(cfg.Seed, 1)
+	g.Restart()
+	if err := g.build(); err != nil {
+		return nil, fmt.Errorf("game: %w", err)
+	}
+	g.horde.flow = g.store.flow()
+	return g, nil
+}
+
+func (g *Game) build() (err error) {
+	s := &g.store
+	if err := g.cast.build(s, g.cfg.Enemies); err != nil {
+		return err
+	}
+	if err := g.popups.build(s); err != nil {
+		return err
+	}
+	if err := s.watch(g.cfg.Guard); err != nil {
+		return err
+	}
+	if err := g.allocators(); err != nil {
+		return err
+	}
+	ps, err := particles.New(s.source(), particles.Config{Capacity: g.cfg.Particles, Seed: g.cfg.Seed*2 + 1})
+	if err != nil {
+		return err
+	}
+	s.register("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close)
+	g.fx, err = newFX(ps, g.cfg.Sound)
+	return err
+}
+
+// allocators gives each kind of list its allocator. Tags attribute them.
+func (g *Game) allocators() error {
+	s, c := &g.store, &g.cast
+	g.scorch.a, g.soot.a = s.large(), s.large()
+	var errs [5]error
+	c.ribbons.blocks, errs[0] = s.numbered("trails")
+	c.marks.blocks, errs[1] = s.numbered("effects")
+	g.arms.mines.a, errs[2] = s.list("mines")
+	g.arms.fires.a, errs[3] = s.list("fires")
+	lightning, err := s.list("lightning")
+	for i := range g.arms.bolts {
+		g.arms.bolts[i].Nodes.a = lightning
+	}
+	errs[4] = err
+	return errors.Join(errs[:]...)
 }
 
 // Begin starts to play a realm. The manager's level must have begun, and the realm lies in it. Score, gifts and hull
 // are kept from the realm before.
 func (g *Game) Begin(m *manifest.File, r *realm.Realm) error {
-	if g.guard != nil {
-		g.moment = g.guard.Now()
-	}
+	g.store.begin()
 	hull := g.Player.Most
 	if g.Manifest != nil && g.Player.Alive {
 		hull = max(g.Player.Hull, g.Player.Most/2)
 	}
 	g.Manifest, g.Realm = m, r
 	g.begun = g.Ticks
-	g.Lived, g.freeze, g.ShakeNow, g.extra = 0, 0, 0, 0
-	g.toll = [realm.EnemyKinds]int{}
-	g.wishes = g.wishes[:0]
-	g.configure()
-	g.writeSpawns()
-	g.resetSeals()
-	g.resetPlayer(hull)
+	g.Lived, g.freeze, g.ShakeNow = 0, 0, 0
+	g.Threat = Threat{Heat: g.cfg.Heat}
+	g.bolt, g.mine = 0, 0
+	g.horde.begin(g)
+	g.Siege.reset(g)
+	g.Player.reset(g, hull)
 	g.tour = tour.New(g.cfg.Tour, g.Player.P)
 	g.fx.palette(m)
-	if err := g.declare(); err != nil {
+	if err := g.sight.declare(g); err != nil {
 		return err
 	}
 	g.clear()
 	g.soot.begin(g)
 	g.enter(Announce)
-	return g.stress()
+	return g.horde.stress(g)
 }
 
-// clear gives back what lies in blocks.
+// clear frees what lies in blocks.
 func (g *Game) clear() {
-	g.ribbons.reset()
-	g.marks.reset()
+	g.cast.clear()
 	g.popups.reset()
 	g.scorch.reset()
 	g.soot.reset()
@@ -196,27 +211,25 @@ func (g *Game) clear() {
 // the flow's worker, which reads the realm.
 func (g *Game) End() error {
 	g.clear()
-	err := g.store.undeclare(g.passes)
-	g.passes, g.seen, g.spawns = nil, nil, nil
-	g.grid, g.doomed = grid{}, doomed{}
-	if g.flow == nil {
-		return err
+	return errors.Join(g.sight.end(&g.store), g.horde.end())
+}
+
+// Close ends the game's use of the tiers; the pools close with the manager. The error reports what a guard has found.
+func (g *Game) Close() error {
+	err := g.End()
+	if g.horde.flow != nil {
+		err = errors.Join(err, g.horde.flow.Close())
 	}
-	return errors.Join(err, g.flow.Reset())
+	return errors.Join(err, g.store.close())
 }
 
 // Restart resets score, round and gifts after the end. The realm stays.
 func (g *Game) Restart() {
-	g.Score, g.Multiplier, g.Kills, g.Round, g.streak, g.Played = 0, 1, 0, 0, 0, 0
-	g.Gifts, g.Offered, g.Embers, g.Need = [GiftKinds]uint8{}, false, 0, firstNeed
+	g.Run.restart()
+	g.Bag.restart()
 	g.Player.Alive = false // so that Begin gives a full hull
 	g.Player.Most = HullMax
 }
-
-func (g *Game) enter(p Phase) { g.Phase, g.PhaseTime = p, 0 }
-
-// Shake kicks the camera; it decays.
-func (g *Game) Shake(by float32) { g.ShakeNow = min(14, g.ShakeNow+by) }
 
 // Tick advances the simulation by a sixtieth of a second, within a frame of the manager.
 func (g *Game) Tick(in *engine.Input) error {
@@ -238,32 +251,38 @@ func (g *Game) Tick(in *engine.Input) error {
 	return nil
 }
 
+// Check verifies the invariants, while a realm is played.
+func (g *Game) Check() error {
+	errs := []error{g.Run.check(), g.Siege.check(), g.Bag.check(), g.cast.check(g), g.popups.check(), g.fx.sys.Check(), g.Realm.Check()}
+	if g.tour == nil && g.Realm.Solid(g.Player.P) {
+		errs = append(errs, fmt.Errorf("game: invariant 5: the player is in a wall at %v", g.Player.P))
+	}
+	if g.horde.flow != nil {
+		errs = append(errs, g.horde.flow.Check())
+	}
+	return errors.Join(errs...)
+}
+
 // Particles returns the particles, for drawing.
 func (g *Game) Particles() *particles.System { return g.fx.sys }
 
 // Entities returns how many entities are alive.
-func (g *Game) Entities() int { return g.world.Len() }
+func (g *Game) Entities() int { return g.cast.world.Len() }
 
 // World returns the entities, for the overlay.
-func (g *Game) World() *ecs.World { return g.world }
+func (g *Game) World() *ecs.World { return g.cast.world }
 
 // Enemies counts the enemies that are alive or announced.
-func (g *Game) Enemies() int {
-	n := g.omens.Len()
-	for _, t := range g.toll {
-		n += t
-	}
-	return n
-}
+func (g *Game) Enemies() int { return g.cast.omens.Len() + g.alive() }
 
-// Boss returns the warden with the most hull left and its hull's share, for the bar.
+// Boss returns the share that is left of the hull of the warden with the most, for the bar.
 func (g *Game) Boss() (share float32, ok bool) {
 	if g.toll[realm.Warden] == 0 {
 		return 0, false
 	}
-	for _, r := range g.actors.enemyFilter.All() {
+	for _, r := range g.cast.enemyFilter.All() {
 		if e := r.C; e.Kind == realm.Warden {
-			share, ok = max(share, float32(e.HP)/float32(g.breeds[realm.Warden].hp)), true
+			share, ok = max(share, float32(e.HP)/float32(g.horde.breeds[realm.Warden].hp)), true
 		}
 	}
 	return share, ok

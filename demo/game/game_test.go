@@ -28,13 +28,13 @@ func TestGame_ClockStopsWithThePlayer(t *testing.T) {
 
 func TestGame_ReliefAndLevelEndFreeTheChunks(t *testing.T) {
 	h := newGame(t, Config{Seed: 7})
-	for h.Ticks < 100 || h.Ticks < 1100 && h.world.Stats().SpareChunks == 0 {
+	for h.Ticks < 100 || h.Ticks < 1100 && h.cast.world.Stats().SpareChunks == 0 {
 		h.play(t, 1)
 	}
-	before, held := h.Hash(), h.chunks.Stats()
+	before, held := h.Hash(), h.cast.chunks.Stats()
 	h.Relieve()
-	if st := h.world.Stats(); st.SpareChunks != 0 || h.Hash() != before || h.chunks.Stats().InUse >= held.InUse {
-		t.Errorf("%+v; %d bytes of chunks after %d", st, h.chunks.Stats().InUse, held.InUse)
+	if st := h.cast.world.Stats(); st.SpareChunks != 0 || h.Hash() != before || h.cast.chunks.Stats().InUse >= held.InUse {
+		t.Errorf("%+v; %d bytes of chunks after %d", st, h.cast.chunks.Stats().InUse, held.InUse)
 	}
 	h.play(t, 1200-h.Ticks)
 	if x := h.Hash(); x != golden {
@@ -44,7 +44,7 @@ func TestGame_ReliefAndLevelEndFreeTheChunks(t *testing.T) {
 	if leaks := h.end(t); leaks.Any() {
 		t.Errorf("%+v", leaks)
 	}
-	if st := h.world.Stats(); st.Chunks != 0 || h.chunks.Stats().InUse != 0 {
+	if st := h.cast.world.Stats(); st.Chunks != 0 || h.cast.chunks.Stats().InUse != 0 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -55,7 +55,7 @@ func TestGame_GuardReportsTheCallSiteOfALeak(t *testing.T) {
 	defer func() { done(t, m.Close()) }()
 	g, err := New(m, Config{Seed: 7, Guard: true})
 	done(t, err)
-	_, err = g.heap.Alloc(100, 16)
+	_, err = g.store.guard.Alloc(100, 16)
 	done(t, err)
 	if err := g.Close(); err == nil || !strings.Contains(err.Error(), "game_test.go") {
 		t.Errorf("a leak is reported as %v; want its call site", err)
@@ -68,13 +68,13 @@ func TestGame_WithoutSpaceForFieldsThereAreNone(t *testing.T) {
 		m := small()
 		m.Budget[tier] = budget
 		h := newHost(t, Config{Seed: 7}, m, "ember")
-		if h.play(t, 60); h.flow.Field(laneDirect) != nil || h.Lost.Fields == 0 {
+		if h.play(t, 60); h.horde.flow.Field(laneDirect) != nil || h.Lost.Fields == 0 {
 			t.Errorf("%v: lost %+v", tier, h.Lost)
 		}
 		h.check(t)
 	}
 	h := newGame(t, Config{Seed: 7})
-	if h.play(t, 60); h.flow.Field(laneDirect) == nil || h.Lost.Fields != 0 {
+	if h.play(t, 60); h.horde.flow.Field(laneDirect) == nil || h.Lost.Fields != 0 {
 		t.Errorf("with space for all lost %+v", h.Lost)
 	}
 }

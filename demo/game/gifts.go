@@ -1,6 +1,8 @@
 package game
 
 import (
+	"fmt"
+
 	"github.com/strata-go/strata/engine"
 )
 
@@ -31,45 +33,79 @@ var (
 		"more hull, mended", "what you hit burns", "what you hit slows"}
 )
 
-func (g *Game) offer() {
-	if g.Offered || g.Embers < g.Need {
+// A Bag is what the player has collected: embers towards the next gift, and gifts.
+//
+// Invariant (11): no gift is taken more than giftMost times, and the three of an offer differ.
+type Bag struct {
+	Embers  int // towards the next gift
+	Need    int // for it
+	Gifts   [GiftKinds]uint8
+	Offer   [3]Gift // while Offered
+	Offered bool
+}
+
+const firstNeed = 24 // embers for the first gift
+
+func (b *Bag) restart() { *b = Bag{Need: firstNeed, Offer: b.Offer} }
+
+func (b *Bag) check() error {
+	for k, n := range b.Gifts {
+		if n > giftMost {
+			return fmt.Errorf("game: invariant 11: gift %d was taken %d times", k, n)
+		}
+	}
+	if o := b.Offer; b.Offered && (o[0] == o[1] || o[1] == o[2] || o[0] == o[2]) {
+		return fmt.Errorf("game: invariant 11: %v is offered", o)
+	}
+	return nil
+}
+
+// gather fills the bar. When it is full three gifts are offered, and the rest counts for the next offer.
+func (b *Bag) gather(g *Game, n int) {
+	b.Embers += n
+	g.win(10 * n)
+	b.offer(g)
+}
+
+func (b *Bag) offer(g *Game) {
+	if b.Offered || b.Embers < b.Need {
 		return
 	}
 	var open [GiftKinds]Gift
 	n := 0
 	for k := range Gift(GiftKinds) {
-		if g.Gifts[k] < giftMost {
+		if b.Gifts[k] < giftMost {
 			open[n] = k
 			n++
 		}
 	}
-	if n < len(g.Offer) {
-		return // nothing is left to want
+	if n < len(b.Offer) {
+		return // the player has nearly all
 	}
-	g.Embers -= g.Need
-	g.Need += g.Need/5 + 12
-	for i := range g.Offer {
+	b.Embers -= b.Need
+	b.Need += b.Need/5 + 12
+	for i := range b.Offer {
 		j := g.rng.Intn(n)
-		g.Offer[i] = open[j]
+		b.Offer[i] = open[j]
 		n--
 		open[j] = open[n]
 	}
-	g.Offered = true
+	b.Offered = true
 	g.fx.collect(g.Player.P, PickupPower)
 }
 
-// choose takes one of the gifts that are offered. The offer stands until then, and the game goes on.
-func (g *Game) choose(in *engine.Input) {
-	if !g.Offered || !g.Player.Alive {
+// choose takes one of the offered gifts. The offer stays until then, and the game continues.
+func (b *Bag) choose(g *Game, in *engine.Input) {
+	if !b.Offered || !g.Player.Alive {
 		return
 	}
-	for i, b := range [3]engine.Buttons{Choose1, Choose2, Choose3} {
-		if !in.Pressed.Has(b) {
+	for i, button := range [3]engine.Buttons{Choose1, Choose2, Choose3} {
+		if !in.Pressed.Has(button) {
 			continue
 		}
-		k := g.Offer[i]
-		g.Offered = false
-		g.Gifts[k]++
+		k := b.Offer[i]
+		b.Offered = false
+		b.Gifts[k]++
 		g.Player.Hull = min(g.Player.Most, g.Player.Hull+2) // every gift mends
 		if k == GiftHull {
 			g.Player.Most += 2
@@ -77,10 +113,13 @@ func (g *Game) choose(in *engine.Input) {
 		}
 		g.fx.collect(g.Player.P, PickupPower)
 		g.Shake(3)
-		g.offer()
+		b.offer(g)
 		return
 	}
 }
 
 // Bar returns how full the bar of embers is, from 0 to 1.
-func (g *Game) Bar() float32 { return clamp(float32(g.Embers)/float32(max(g.Need, 1)), 0, 1) }
+func (b *Bag) Bar() float32 { return clamp(float32(b.Embers)/float32(max(b.Need, 1)), 0, 1) }
+
+// haste is what the gift multiplies speeds by.
+func (b *Bag) haste() float32 { return 1 + mul(float32(b.Gifts[GiftHaste]), 0.1) }

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
@@ -66,7 +67,7 @@ func (gr *grid) start(g *Game) {
 		gr.crowds, err = scratchZero(s, crowdType, &s.kept.crowds, gridCells*gridCells)
 	}
 	if err == nil {
-		gr.spots, err = scratch(s, spotType, &s.kept.spots, g.actors.enemyFilter.Len())
+		gr.spots, err = scratch(s, spotType, &s.kept.spots, g.cast.enemyFilter.Len())
 	}
 	if err != nil {
 		g.Lost.Grids++
@@ -95,7 +96,7 @@ func (gr *grid) sort(g *Game) {
 		begin[i] += begin[i-1]
 	}
 	for _, s := range gr.spots {
-		c := &g.columns[s.chunk]
+		c := &g.horde.columns[s.chunk]
 		j := begin[s.cell+1]
 		at[j], gr.who[j] = c.ps[s.row].P, cell{Radius: breeds[c.ks[s.row].Kind].radius, E: c.es[s.row]}
 		begin[s.cell+1] = j + 1
@@ -245,18 +246,27 @@ func (d *doomed) add(e ecs.Entity, fade bool) {
 	}
 }
 
-// reap ends those that the tick has doomed.
-func (g *Game) reap() error {
-	for _, d := range g.doomed.list {
-		if !d.fade {
-			if err := g.kill(d.e); err != nil {
-				return err
-			}
-			continue
+// bossAt finds a warden, for which cells are too small; there is hardly ever more than one.
+func (gr *grid) bossAt(g *Game, p vec, radius float32) (ecs.Entity, bool) {
+	if g.toll[realm.Warden] == 0 {
+		return ecs.Entity{}, false
+	}
+	for _, b := range gr.bosses[:gr.bossN] {
+		reach := breeds[realm.Warden].radius + radius
+		if pos, _, _, ok := g.cast.enemies.Get(b); ok && engine.LengthSquared(p.Sub(pos.P)) < mul(reach, reach) {
+			return b, true
 		}
-		if _, _, e, ok := g.actors.enemies.Get(d.e); ok {
-			g.forget(d.e, e)
+	}
+	return ecs.Entity{}, false
+}
+
+// list starts a list of hits, or of fewer if the frame arena is full.
+func (gr *grid) list(g *Game) []hit {
+	for n := maxHits; n > 0; n /= 2 {
+		if hits, err := scratchList(&g.store, hitType, &g.store.kept.hits, n); err == nil {
+			return hits
 		}
+		g.Lost.Hits++
 	}
 	return nil
 }

@@ -14,6 +14,32 @@ const (
 	heatSeal = 0.75 // degrees a broken seal
 )
 
+// A horde is what comes: its table and its breeds, what moves it, and the grid that finds it.
+type horde struct {
+	breeds  [realm.EnemyKinds]breed // of this round
+	spawns  []spawn                 // what comes at what heat, in the level tier
+	flow    *realm.Flow             // nil without workers
+	grid    grid                    // of this tick
+	columns []column                // of this tick's pass over the enemies
+	walk    walk                    // the same
+	doomed  doomed                  // of this tick
+}
+
+// begin prepares the tables of a realm.
+func (h *horde) begin(g *Game) {
+	h.configure(g.Round)
+	h.writeSpawns(g)
+}
+
+// end frees what lies in the tiers, and waits for the flow's worker.
+func (h *horde) end() error {
+	h.spawns, h.grid, h.doomed = nil, grid{}, doomed{}
+	if h.flow == nil {
+		return nil
+	}
+	return h.flow.Reset()
+}
+
 // crowds are how many of the horde there are to be at each degree of heat.
 var crowds = [HeatMost + 1]float32{14, 60, 150, 380, 800, 1500, 2800, 5000, 8500, 13_500, 20_000}
 
@@ -30,10 +56,10 @@ var spawnType = memory.MustType[spawn]()
 
 // writeSpawns puts the table of this round into the level tier. Without room there the first lines of
 // the first round are all there is.
-func (g *Game) writeSpawns() {
+func (h *horde) writeSpawns(g *Game) {
 	table, err := levelSlice(&g.store, spawnType, len(spawnTable))
 	if err != nil {
-		g.spawns = spawnTable[:2]
+		h.spawns = spawnTable[:2]
 		g.Lost.Spawns++
 		return
 	}
@@ -42,33 +68,24 @@ func (g *Game) writeSpawns() {
 		s.Shield = min(0.8, s.Shield+mul(float32(g.Round), 0.05))
 		table[i] = s
 	}
-	g.spawns = table
+	h.spawns = table
 }
 
-// crowd returns how many of the horde there are to be.
-func (g *Game) crowd() float32 {
+// wanted returns how large the horde should be.
+func (h *horde) wanted(g *Game) float32 {
 	i := min(int(g.Heat), HeatMost-1)
 	n := crowds[i] + mul(crowds[i+1]-crowds[i], g.Heat-float32(i))
-	if g.Woken { // the warden wants room
+	if g.Siege.Woken { // space for the warden
 		n = mul(n, 0.4)
 	}
 	return n
 }
 
-// horde counts those that came by the table.
-func (g *Game) horde() int {
-	n := -g.extra
-	for _, t := range g.toll {
-		n += t
-	}
-	return n
-}
-
 // stoke warms the realm and lets the horde grow with it.
-func (g *Game) stoke() error {
+func (h *horde) stoke(g *Game) error {
 	g.Heat = min(HeatMost, max(g.cfg.Heat, mul(float32(g.Lived), step/heatTime)+mul(float32(g.Broken), heatSeal)+mul(float32(g.Round), 0.5)))
-	want := g.crowd()
-	lacking := want - float32(g.horde())
+	want := h.wanted(g)
+	lacking := want - float32(g.alive()-g.extra)
 	if lacking <= 0 {
 		return nil
 	}
@@ -79,7 +96,7 @@ func (g *Game) stoke() error {
 		if g.owed < 1 {
 			return nil
 		}
-		if err := g.arrive(); err != nil {
+		if err := h.arrive(g); err != nil {
 			return err
 		}
 	}
@@ -87,22 +104,22 @@ func (g *Game) stoke() error {
 }
 
 // pick draws a line of the table that suits the heat.
-func (g *Game) pick() *spawn {
+func (h *horde) pick(g *Game) *spawn {
 	sum := 0
-	for i := range g.spawns {
-		if g.spawns[i].Heat <= g.Heat {
-			sum += int(g.spawns[i].Weight)
+	for i := range h.spawns {
+		if h.spawns[i].Heat <= g.Heat {
+			sum += int(h.spawns[i].Weight)
 		}
 	}
 	n := g.rng.Intn(max(sum, 1))
-	for i := range g.spawns {
-		if s := &g.spawns[i]; s.Heat <= g.Heat {
+	for i := range h.spawns {
+		if s := &h.spawns[i]; s.Heat <= g.Heat {
 			if n -= int(s.Weight); n < 0 {
 				return s
 			}
 		}
 	}
-	return &g.spawns[0]
+	return &h.spawns[0]
 }
 
 // The ring in which the horde appears, out of sight: in units along an axis.
@@ -112,35 +129,35 @@ const (
 )
 
 // arrive brings a group, from somewhere that leads here.
-func (g *Game) arrive() error {
-	s := g.pick()
+func (h *horde) arrive(g *Game) error {
+	s := h.pick(g)
 	n := int(s.Least) + g.rng.Intn(int(s.Most-s.Least)+1)
-	at, ok := g.away()
+	at, ok := h.away(g)
 	if !ok {
 		g.owed = max(0, g.owed-1)
 		return nil
 	}
-	b := &g.breeds[s.Kind]
+	b := &h.breeds[s.Kind]
 	for range n {
 		p := engine.MulAdd(at, g.rng.Disc(), 90)
 		if g.owed--; g.Realm.Near(p, b.radius) {
 			continue
 		}
-		id, err := g.spawnEnemy(s.Kind, p, vec{}, postHorde)
+		id, err := g.cast.spawn(g, s.Kind, p, vec{}, postHorde)
 		if err != nil {
 			return err
 		}
 		elite, shield := g.rng.Chance(s.Elite), g.rng.Chance(s.Shield)
 		if elite {
-			if _, _, e, ok := g.actors.enemies.Get(id); ok {
+			if _, _, e, ok := g.cast.enemies.Get(id); ok {
 				e.HP *= 5
 			}
-			if err := g.bestow(g.actors.elite.Add(id, Elite{Worth: 6})); err != nil {
+			if err := bestow(g, g.cast.elite.Add(id, Elite{Worth: 6})); err != nil {
 				return err
 			}
 		}
 		if shield {
-			if err := g.bestow(g.actors.shielded.Add(id, Shielded{HP: 4 + int16(g.Round)})); err != nil {
+			if err := bestow(g, g.cast.shielded.Add(id, Shielded{HP: 4 + int16(g.Round)})); err != nil {
 				return err
 			}
 		}
@@ -149,7 +166,7 @@ func (g *Game) arrive() error {
 }
 
 // away finds an open place out of sight that the field leads from, nearer ones more often.
-func (g *Game) away() (vec, bool) {
+func (h *horde) away(g *Game) (vec, bool) {
 	for range 12 {
 		k := g.rng.Float32()
 		far := arriveNear + mul(mul(k, k), arriveFar-arriveNear)
@@ -161,7 +178,7 @@ func (g *Game) away() (vec, bool) {
 		if g.Realm.Near(p, 40) {
 			continue
 		}
-		if g.flow == nil || g.flow.Field(laneDirect) == nil || g.flow.Field(laneDirect).At(p) != 0 {
+		if h.flow == nil || h.flow.Field(laneDirect) == nil || h.flow.Field(laneDirect).At(p) != 0 {
 			return p, true
 		}
 	}
@@ -169,17 +186,33 @@ func (g *Game) away() (vec, bool) {
 }
 
 // stress adds the drifters of Config.Enemies, all over the open ground.
-func (g *Game) stress() error {
+func (h *horde) stress(g *Game) error {
 	for range g.cfg.Enemies {
 		for range 20 {
 			at := vec{g.rng.Range(20, worldSide-20), g.rng.Range(20, worldSide-20)}
 			if g.Realm.Near(at, 10) {
 				continue
 			}
-			if _, err := g.spawnEnemy(realm.Drifter, at, vec{}, postStress); err != nil {
+			if _, err := g.cast.spawn(g, realm.Drifter, at, vec{}, postStress); err != nil {
 				return err
 			}
 			break
+		}
+	}
+	return nil
+}
+
+// reap ends those that the tick has doomed.
+func (h *horde) reap(g *Game) error {
+	for _, d := range h.doomed.list {
+		if !d.fade {
+			if err := g.cast.kill(g, d.e); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, _, e, ok := g.cast.enemies.Get(d.e); ok {
+			g.cast.forget(g, d.e, e)
 		}
 	}
 	return nil

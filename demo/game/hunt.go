@@ -44,7 +44,7 @@ func (h *hunter) Goal(lane int) int32 {
 // Count fills in how many of the horde are in each node of a window.
 func (h *hunter) Count(x0, y0 int32, into []uint8) {
 	g := (*Game)(h)
-	for _, c := range g.actors.enemyFilter.Chunks() {
+	for _, c := range g.cast.enemyFilter.Chunks() {
 		for i := range c.A {
 			p := c.A[i].P
 			x, y := uint(int32(p[0])/realm.CoarseSize-x0), uint(int32(p[1])/realm.CoarseSize-y0)
@@ -58,11 +58,11 @@ func (h *hunter) Count(x0, y0 int32, into []uint8) {
 }
 
 // find keeps the fields that lead to the player up to date.
-func (g *Game) find() error {
-	if g.flow == nil {
+func (h *horde) find(g *Game) error {
+	if h.flow == nil {
 		return nil
 	}
-	_, err := g.flow.Update(g.Ticks, g.Realm, (*hunter)(g))
+	_, err := h.flow.Update(g.Ticks, g.Realm, (*hunter)(g))
 	if err != nil {
 		g.Lost.Fields++
 	}

@@ -3,7 +3,6 @@ package game
 import (
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/tiers"
 )
 
 // A list is some values of a pointer-free type in one block of an allocator's, which grows by half
@@ -41,39 +40,6 @@ func (l *list[T]) release() {
 		memory.FreeSlice(l.a, l.v[:cap(l.v)])
 	}
 	l.v = nil
-}
-
-// tags gives each kind of list its allocator: a tag of the manager's, so that its books say what
-// they take. A guard, where there is one, stands before all of them.
-func (g *Game) tags(m *tiers.Manager) error {
-	g.scorch.a, g.soot.a = g.store.large(), g.store.large()
-	at := func(name string) (memory.Allocator, error) {
-		if g.guard != nil {
-			return g.heap, nil
-		}
-		return g.store.list(name)
-	}
-	for _, t := range []struct {
-		name string
-		set  func(memory.Allocator)
-	}{
-		{"trails", func(a memory.Allocator) { g.ribbons.blocks = g.store.numbered(a) }},
-		{"effects", func(a memory.Allocator) { g.marks.blocks = g.store.numbered(a) }},
-		{"mines", func(a memory.Allocator) { g.arms.mines.a = a }},
-		{"fires", func(a memory.Allocator) { g.arms.fires.a = a }},
-		{"lightning", func(a memory.Allocator) {
-			for i := range g.arms.bolts {
-				g.arms.bolts[i].Nodes.a = a
-			}
-		}},
-	} {
-		a, err := at(t.name)
-		if err != nil {
-			return err
-		}
-		t.set(a)
-	}
-	return nil
 }
 
 func hashVecs(h *engine.Hasher, vs []vec) {

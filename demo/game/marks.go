@@ -146,7 +146,7 @@ func (ms *marks) give(e *Enemy) {
 }
 
 // fade lets all marks grow old; an enemy without any has no list.
-func (ms *marks) fade(g *Game) {
+func (ms *marks) fade(c *cast) {
 	for i := range ms.all {
 		m := &ms.all[i]
 		if m.cap == 0 {
@@ -162,7 +162,7 @@ func (ms *marks) fade(g *Game) {
 		if m.len = n; n > 0 {
 			continue
 		}
-		if _, _, e, ok := g.actors.enemies.Get(m.owner); ok {
+		if _, _, e, ok := c.enemies.Get(m.owner); ok {
 			ms.give(e)
 		}
 	}
@@ -193,37 +193,37 @@ func (ms *marks) hash(h *engine.Hasher) {
 }
 
 // splinter throws the shards of one that burst at those beside it.
-func (g *Game) splinter(at vec) {
+func (c *cast) splinter(g *Game, at vec) {
 	var room [shardMost]hit
-	for _, h := range g.grid.within(at, shardReach, room[:0]) {
-		if _, _, e, ok := g.actors.enemies.Get(h.enemy); ok && e.HP > 0 {
-			g.marks.add(g, h.enemy, e, MarkShard, engine.Scale(at.Sub(h.p), 0.4))
+	for _, h := range g.horde.grid.within(at, shardReach, room[:0]) {
+		if _, _, e, ok := c.enemies.Get(h.enemy); ok && e.HP > 0 {
+			c.marks.add(g, h.enemy, e, MarkShard, engine.Scale(at.Sub(h.p), 0.4))
 		}
 	}
 }
 
 // mark puts a mark on somebody who may be gone.
-func (g *Game) mark(id ecs.Entity, kind MarkKind, from vec) {
-	if _, _, e, ok := g.actors.enemies.Get(id); ok {
-		g.marks.add(g, id, e, kind, from)
+func (c *cast) mark(g *Game, id ecs.Entity, kind MarkKind, from vec) {
+	if _, _, e, ok := c.enemies.Get(id); ok {
+		c.marks.add(g, id, e, kind, from)
 	}
 }
 
 // flicker returns an offset on an enemy, another one each time.
-func (g *Game) flicker(radius float32) vec { return engine.Scale(g.rng.Disc(), radius) }
+func flicker(g *Game, radius float32) vec { return engine.Scale(g.rng.Disc(), radius) }
 
 // Marks returns what sticks to an enemy. It is valid until the next tick.
 func (g *Game) Marks(s *Seen) []Mark {
 	if s.Marks == 0 {
 		return nil
 	}
-	return g.marks.of(&g.marks.all[s.Marks-1])
+	return g.cast.marks.of(&g.cast.marks.all[s.Marks-1])
 }
 
 // check verifies that every list in use is one living enemy's.
-func (ms *marks) check(g *Game) error {
+func (ms *marks) check(c *cast) error {
 	used := 0
-	for id, r := range g.actors.enemyFilter.All() {
+	for id, r := range c.enemyFilter.All() {
 		if r.C.Marks == 0 {
 			continue
 		}

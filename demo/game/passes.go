@@ -87,11 +87,19 @@ var (
 // seenMost bounds how many enemies are drawn; a screen holds far fewer that can be told apart.
 const seenMost = 8192
 
+// A sight is what the frame draws: the arena of its passes, and the enemies that may be visible.
+type sight struct {
+	passes  *plan.Arena // nil if the static tier had no space
+	seen    []Seen      // of this tick, in drawing order
+	built   bool        // the passes have advanced to drawing
+	glimpse Seen        // the argument of eachNear, which would be a Go allocation each otherwise
+}
+
 // declare places the realm's pass buffers in the static tier: for as many quads as were asked
 // for, or half as many, and so on. Where not even a few fit there is no plan, and whoever
 // draws does without the sorting.
-func (g *Game) declare() error {
-	g.passes, g.seen = nil, nil
+func (s *sight) declare(g *Game) error {
+	s.passes, s.seen = nil, nil
 	for quads, most := g.cfg.Quads, seenMost; quads >= 256; quads, most = quads/2, max(most/2, 64) {
 		buffers := []plan.Buffer{
 			{ID: bufVisible, Size: uintptr(most) * seenType.Size(), Birth: passCull, Death: passDrawn},
@@ -108,7 +116,7 @@ func (g *Game) declare() error {
 		if err != nil {
 			return err
 		}
-		g.passes, err = g.store.declare(p)
+		s.passes, err = g.store.declare(p)
 		if err == nil {
 			return nil
 		}
@@ -120,62 +128,68 @@ func (g *Game) declare() error {
 	return nil
 }
 
+func (s *sight) end(st *store) error {
+	err := st.undeclare(s.passes)
+	s.passes, s.seen = nil, nil
+	return err
+}
+
 // Passes returns the arena of the frame's passes, or nil where there was no room for one.
-func (g *Game) Passes() *plan.Arena { return g.passes }
+func (g *Game) Passes() *plan.Arena { return g.sight.passes }
 
 // Saved returns how many bytes the frame's passes take, and how many they would side by side.
 func (g *Game) Saved() (taken, sideBySide uint64) {
-	if g.passes == nil {
+	if g.sight.passes == nil {
 		return 0, 0
 	}
-	for b := range g.passes.Plan().All() {
+	for b := range g.sight.passes.Plan().All() {
 		sideBySide += uint64(b.Size)
 	}
-	return uint64(g.passes.Plan().Total()), sideBySide
+	return uint64(g.sight.passes.Plan().Total()), sideBySide
 }
 
 // Build starts a batch of the frame's drawing, in their order, and returns the arena that has its
 // buffers until the next one starts, or nil where there is none. What is drawn a second time, without
 // a tick in between, is looked at again: the buffers of the passes before have been written over.
 func (g *Game) Build(p Pass) *plan.Arena {
-	if g.passes == nil {
+	if g.sight.passes == nil {
 		return nil
 	}
 	if p == Sprites {
-		if g.built {
-			_ = g.look() // it did not fail in the tick
+		if g.sight.built {
+			_ = g.sight.look(g) // it did not fail in the tick
 		}
-		g.built = true
+		g.sight.built = true
 	}
-	g.passes.Advance(passDrawn + int(p))
-	return g.passes
+	g.sight.passes.Advance(passDrawn + int(p))
+	return g.sight.passes
 }
 
 // look lists the enemies about the player and puts them in drawing order: the first two
 // passes of the frame.
-func (g *Game) look() error {
-	g.seen, g.built = nil, false
-	if g.passes == nil {
+func (s *sight) look(g *Game) error {
+	s.seen, s.built = nil, false
+	if s.passes == nil {
 		return nil
 	}
-	g.passes.Begin(passCull)
-	visible, err := plan.Slice(g.passes, seenType, bufVisible)
+	s.passes.Begin(passCull)
+	visible, err := plan.Slice(s.passes, seenType, bufVisible)
 	if err != nil {
 		return err
 	}
 	n := 0
-	g.eachNear(func(s *Seen) {
+	s.eachNear(g, func(e *Seen) {
 		if n < len(visible) {
-			visible[n] = *s
+			visible[n] = *e
 			n++
 		}
 	})
-	g.passes.Advance(passSort)
-	keys, err := plan.Slice(g.passes, keyType, bufKeys)
+	s.passes.Advance(passSort)
+	keys, err := plan.Slice(s.passes, keyType, bufKeys)
 	if err != nil {
 		return err
 	}
-	ordered, err := plan.Slice(g.passes, seenType, bufOrder)
+	ordered, err := plan.Slice(s.passes, seenType, bufOrder)
 	if err != nil {
 		return err
 	}
@@ -189,7 +203,7 @@ func (g *Game) look() error {
 	for i := range a {
 		ordered[i] = visible[a[i].Index]
 	}
-	g.seen = ordered[:n]
+	s.seen = ordered[:n]
 	return nil
 }
 
@@ -227,18 +241,18 @@ func inSight(d vec, k realm.Enemy) bool {
 
 // eachNear calls f with every enemy that the camera might show, in storage order. What f gets
 // is the game's own, and valid during the call.
-func (g *Game) eachNear(f func(*Seen)) {
-	a := &g.actors
+func (s *sight) eachNear(g *Game, f func(*Seen)) {
+	a := &g.cast
 	for es, c := range a.enemyFilter.Chunks() {
-		g.glimpse = Seen{Burning: a.burning.Column(es) != nil, Chilled: a.chilled.Column(es) != nil, Elite: a.elite.Column(es) != nil, Shielded: a.shielded.Column(es) != nil}
+		s.glimpse = Seen{Burning: a.burning.Column(es) != nil, Chilled: a.chilled.Column(es) != nil, Elite: a.elite.Column(es) != nil, Shielded: a.shielded.Column(es) != nil}
 		for i := range c.A {
 			p := c.A[i].P
 			if !inSight(p.Sub(g.Player.P), c.C[i].Kind) {
 				continue
 			}
-			e, s := &c.C[i], &g.glimpse
-			s.P, s.Aim, s.Angle, s.Flash, s.Phase, s.Ribbon, s.Marks, s.Kind, s.Tells = p, e.Aim, e.Angle, e.Flash, e.Phase, e.Ribbon, e.Marks, e.Kind, e.Tells()
-			f(s)
+			e, x := &c.C[i], &s.glimpse
+			x.P, x.Aim, x.Angle, x.Flash, x.Phase, x.Ribbon, x.Marks, x.Kind, x.Tells = p, e.Aim, e.Angle, e.Flash, e.Phase, e.Ribbon, e.Marks, e.Kind, e.Tells()
+			f(x)
 		}
 	}
 }
@@ -246,11 +260,11 @@ func (g *Game) eachNear(f func(*Seen)) {
 // EachSeen calls f with the enemies to draw: in drawing order, or as they come where there
 // was no room to sort them.
 func (g *Game) EachSeen(f func(*Seen)) {
-	if g.passes == nil {
-		g.eachNear(f)
+	if g.sight.passes == nil {
+		g.sight.eachNear(g, f)
 		return
 	}
-	for i := range g.seen {
-		f(&g.seen[i])
+	for i := range g.sight.seen {
+		f(&g.sight.seen[i])
 	}
 }

@@ -1,8 +1,6 @@
 package game
 
-import (
-	"github.com/strata-go/strata/engine"
-)
+import "github.com/strata-go/strata/engine"
 
 const (
 	pickupLife   = 9.0
@@ -14,8 +12,8 @@ const (
 const PickupFade = 2.0
 
 // maybeDrop leaves something where an enemy died, now and then.
-func (g *Game) maybeDrop(at vec, b *breed) error {
-	if !g.rng.Chance(mul(b.drops, 500/(500+g.crowd()))) { // a horde leaves no more than a handful
+func (c *cast) maybeDrop(g *Game, at vec, b *breed) error {
+	if !g.rng.Chance(mul(b.drops, 500/(500+g.horde.wanted(g)))) { // a horde leaves no more than a handful
 		return nil
 	}
 	kind := PickupScore
@@ -24,21 +22,21 @@ func (g *Game) maybeDrop(at vec, b *breed) error {
 	} else if r > 0.5 && g.Player.Hull < g.Player.Most {
 		kind = PickupHull
 	}
-	return g.drop(at, kind)
+	return c.drop(g, at, kind)
 }
 
-func (g *Game) drop(at vec, k PickupKind) error {
+func (c *cast) drop(g *Game, at vec, k PickupKind) error {
 	v := engine.Scale(g.rng.Circle(), 40)
-	if _, err := g.actors.pickups.NewEntity(Position{at}, Velocity{v}, Pickup{Kind: k, Life: pickupLife}); err != nil {
+	if _, err := c.pickups.NewEntity(Position{at}, Velocity{v}, Pickup{Kind: k, Life: pickupLife}); err != nil {
 		g.Lost.Pickups++
 		return tolerate(err)
 	}
 	return nil
 }
 
-func (g *Game) movePickups() error {
-	cmd := g.world.Commands()
-	for pickup, r := range g.actors.dropFilter.All() {
+func (c *cast) movePickups(g *Game) error {
+	cmd := c.world.Commands()
+	for pickup, r := range c.dropFilter.All() {
 		p, v, k := r.A, r.B, r.C
 		k.Life -= step
 		v.V = engine.Scale(v.V, 0.97)
@@ -51,25 +49,11 @@ func (g *Game) movePickups() error {
 		g.Realm.Slide(&p.P, &v.V, from, pickupRadius, 0.5)
 		switch {
 		case d < pickupRadius+playerRadius && g.Player.Alive:
-			g.collect(k.Kind, p.P)
+			g.Player.collect(g, k.Kind, p.P)
 			cmd.Destroy(pickup)
 		case k.Life <= 0:
 			cmd.Destroy(pickup)
 		}
 	}
 	return tolerate(cmd.Apply())
-}
-
-func (g *Game) collect(k PickupKind, at vec) {
-	switch k {
-	case PickupHull:
-		g.Player.Hull = min(g.Player.Most, g.Player.Hull+1)
-	case PickupPower:
-		g.gather(8)
-	case PickupScore:
-		won := int64(250 * g.Multiplier)
-		g.Score += won
-		g.popups.add(g, at, won)
-	}
-	g.fx.collect(at, k)
 }

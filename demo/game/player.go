@@ -32,13 +32,12 @@ const (
 	shotLife     = 0.75
 )
 
-func (g *Game) resetPlayer(hull int) {
+func (p *Player) reset(g *Game, hull int) {
 	at := g.Realm.Open(vec(g.Realm.Info.Start), 2*playerRadius)
-	g.Player = Player{P: at, Aim: vec{1, 0}, Hull: hull, Most: g.Player.Most, Safe: 1.5, Alive: true}
+	*p = Player{P: at, Aim: vec{1, 0}, Hull: hull, Most: p.Most, Safe: 1.5, Alive: true}
 }
 
-func (g *Game) movePlayer(in *engine.Input) error {
-	p := &g.Player
+func (p *Player) tick(g *Game, in *engine.Input) error {
 	p.Cool -= step
 	p.Safe = max(0, p.Safe-step)
 	p.Rest = max(0, p.Rest-step)
@@ -54,21 +53,20 @@ func (g *Game) movePlayer(in *engine.Input) error {
 		p.P, p.V = g.tour.At(g.Ticks - g.begun)
 		p.Safe, p.Dash = 1, 0
 	} else {
-		g.move(in)
+		p.move(g, in)
 	}
 	if engine.Length(p.V) > 20 {
 		g.fx.exhaust(p.P, p.V)
 	}
 	p.Beaming = in.Down.Has(Fire) && g.Gifts[GiftBeam] > 0
 	if in.Down.Has(Fire) && p.Cool <= 0 {
-		return g.fire()
+		return p.fire(g)
 	}
 	return nil
 }
 
 // move flies where the input says, as far as walls let it.
-func (g *Game) move(in *engine.Input) {
-	p := &g.Player
+func (p *Player) move(g *Game, in *engine.Input) {
 	move := engine.Limit(in.Move, 1)
 	if in.Pressed.Has(Dash) && p.Rest == 0 && engine.Length(move) > 0.1 {
 		p.Dash, p.Rest, p.Safe = dashTime, dashRest, max(p.Safe, dashTime+0.05)
@@ -102,8 +100,7 @@ var volleys = [...][]barrel{
 	{{0, 3.1415927}, {-10, -0.36}, {-7, -0.18}, {-3, 0}, {3, 0}, {7, 0.18}, {10, 0.36}},
 }
 
-func (g *Game) fire() error {
-	p := &g.Player
+func (p *Player) fire(g *Game) error {
 	p.Cool = fireEvery / g.haste()
 	p.Recoil = 1
 	side := engine.Perp(p.Aim)
@@ -114,7 +111,7 @@ func (g *Game) fire() error {
 			continue
 		}
 		shot := Shot{Life: shotLife, Damage: 1}
-		if err := g.spawnShot(muzzle, engine.MulAdd(engine.Scale(dir, shotSpeed), p.V, 0.3), shot); err != nil {
+		if err := g.cast.shoot(g, muzzle, engine.MulAdd(engine.Scale(dir, shotSpeed), p.V, 0.3), shot); err != nil {
 			return err
 		}
 	}
@@ -124,14 +121,13 @@ func (g *Game) fire() error {
 }
 
 // hurt takes hull, resets the multiplier and, at the end, ends the game.
-func (g *Game) hurt(damage int16, from vec) {
-	p := &g.Player
+func (p *Player) hurt(g *Game, damage int16, from vec) {
 	if p.Safe > 0 || !p.Alive || g.Phase != Fighting {
 		return
 	}
 	p.Hull -= int(damage)
 	p.Safe = 1.5
-	g.Multiplier, g.streak = 1, 0
+	g.chain(0)
 	p.V = engine.MulAdd(p.V, engine.Normalize(vec{p.P[0] - from[0], p.P[1] - from[1]}), 160)
 	g.Shake(5)
 	g.fx.hurt(p.P)
@@ -144,5 +140,14 @@ func (g *Game) hurt(damage int16, from vec) {
 	}
 }
 
-// haste is what the gift multiplies speeds by.
-func (g *Game) haste() float32 { return 1 + mul(float32(g.Gifts[GiftHaste]), 0.1) }
+func (p *Player) collect(g *Game, k PickupKind, at vec) {
+	switch k {
+	case PickupHull:
+		p.Hull = min(p.Most, p.Hull+1)
+	case PickupPower:
+		g.gather(g, 8)
+	case PickupScore:
+		g.popups.add(g, at, g.win(250))
+	}
+	g.fx.collect(at, k)
+}

@@ -24,20 +24,23 @@ const (
 	textsMoved = 256      // bytes that are moved a tick at most
 )
 
-// popups are the scores that float. texts is nil where the pools tier had no room.
+// popups are the scores that float.
+//
+// Invariant (3): the heap of their texts passes its own Check. texts is nil if the pools tier had no space.
 type popups struct {
 	all   []Popup
 	texts *compact.Heap
 }
 
-func newPopups(g *Game) (ps popups, err error) {
+func (ps *popups) build(s *store) error {
 	ps.all = make([]Popup, 0, popupMost)
-	ps.texts, err = compact.New(g.store.source(), compact.Config{Reserve: textsRoom, Blocks: popupMost})
+	texts, err := compact.New(s.source(), compact.Config{Reserve: textsRoom, Blocks: popupMost})
 	if err != nil {
-		return popups{all: ps.all}, tolerate(err)
+		return tolerate(err)
 	}
-	g.store.register("texts", ps.texts.Stats, nil, ps.texts.Close)
-	return ps, nil
+	ps.texts = texts
+	s.register("texts", texts.Stats, nil, texts.Close)
+	return nil
 }
 
 func (ps *popups) add(g *Game, at vec, won int64) {

@@ -152,8 +152,8 @@ func (rs *ribbons) hash(h *engine.Hasher) {
 // tick.
 func (g *Game) Ribbon(s *Seen) (r Ribbon) {
 	if s.Ribbon != 0 {
-		t := &g.ribbons.all[s.Ribbon-1]
-		r = Ribbon{Points: g.ribbons.points(t), At: int(t.at), Count: int(t.count)}
+		t := &g.cast.ribbons.all[s.Ribbon-1]
+		r = Ribbon{Points: g.cast.ribbons.points(t), At: int(t.at), Count: int(t.count)}
 	}
 	return r
 }

@@ -21,7 +21,7 @@ type Soot struct {
 func (s *Soot) begin(g *Game) {
 	s.reset()
 	var snap tiers.Snapshot
-	g.mem.Snapshot(&snap)
+	g.store.m.Snapshot(&snap)
 	room := snap.Tiers[tiers.Large].Budget / 4
 	for unit := 4; unit <= 64; unit *= 2 {
 		side := realm.World / unit

@@ -1,56 +1,110 @@
 package game
 
 import (
+	"fmt"
+
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 )
 
-// A State is all of the game that is not in a tier: plain values without a pointer, so that they can
-// be saved, compared and hashed. What rules read and is neither here nor in the world, the particles,
-// the pools or the lists does not exist.
+// A State is all of the game that is not in a tier. It consists of plain values without pointers, so that it can be saved,
+// compared and hashed. Rules read nothing else but the world, the particles, the pools and the lists.
 type State struct {
 	Player Player
-
-	Phase      Phase
-	PhaseTime  float32 // seconds in this phase
-	Round      int     // how many times the realms have gone round
-	Score      int64
-	Best       int // most particles alive
-	Multiplier int
-	Ticks      uint64
-	Played     uint64 // ticks since the last Restart in which the player lived
-	Lived      uint64 // ticks of this realm in which the player lived
-	Kills      int
-	Cleared    int     // realms
-	PortalAt   vec     // while Phase is Opened or Leaving
-	ShakeNow   float32 // logical units
-	Lost       Lost
-
-	Heat   float32 // 0 calm to 10 full
-	Seals  [realm.Seals]Seal
-	Broken int  // seals
-	Goal   int  // what to go for next: a seal, or realm.Heart
-	Woken  bool // the warden has come
-
-	Embers  int // collected towards the next gift
-	Need    int // for it
-	Gifts   [GiftKinds]uint8
-	Offer   [3]Gift // while Offered
-	Offered bool
+	Stage
+	Run
+	Siege
+	Threat
+	Bag
+	Cooldowns
+	Lost Lost
 
 	rng    engine.Rand
-	freeze int // ticks of hit-stop left
-	streak int // kills since the last hurt
-	toll   [realm.EnemyKinds]int
-	extra  int     // enemies of a stress run that live
-	owed   float32 // spawns that are due, and their fraction
-	spin   float32 // of the sparks that orbit
-	bolt   float32 // until the next lightning
-	mine   float32 // until the next mine
-	cooled int     // the next row of sectors to cool
-	shock  float32 // the radius of a broken seal's ring, in which nothing hostile lives; 0 for none
-	center vec     // of the ring
-	begun  uint64  // the tick in which the realm began: fields are asked for from there on
+	cooled int // the next row of sectors to cool
+}
+
+// Stage is the progress within the realm.
+type Stage struct {
+	Phase     Phase
+	PhaseTime float32 // seconds in this phase
+	PortalAt  vec     // while Phase is Opened or Leaving
+	Lived     uint64  // ticks of this realm in which the player lived
+	ShakeNow  float32 // of the camera, in logical units
+	freeze    int     // ticks of hit-stop left
+	begun     uint64  // the tick in which the realm began: fields are requested from then on
+}
+
+func (s *Stage) enter(p Phase) { s.Phase, s.PhaseTime = p, 0 }
+
+// Shake kicks the camera; it decays.
+func (s *Stage) Shake(by float32) { s.ShakeNow = min(14, s.ShakeNow+by) }
+
+// Run is the progress over all realms. Restart resets it, except Ticks, Cleared and Best.
+//
+// Invariants:
+//
+//	(7) Multiplier is 1, and 1 more for every 12 kills since the last hurt, up to 9
+//	(8) Played <= Ticks
+type Run struct {
+	Ticks      uint64
+	Played     uint64 // ticks in which the player lived
+	Round      int    // how many times the realms have gone round
+	Cleared    int    // realms
+	Kills      int
+	Score      int64
+	Multiplier int
+	Best       int // most particles alive
+	streak     int // kills since the last hurt
+}
+
+func (r *Run) restart() {
+	*r = Run{Ticks: r.Ticks, Cleared: r.Cleared, Best: r.Best}
+	r.chain(0)
+}
+
+// chain sets the kills since the last hurt.
+func (r *Run) chain(streak int) { r.streak, r.Multiplier = streak, min(9, 1+streak/12) }
+
+// win adds points, times the multiplier, and returns how many.
+func (r *Run) win(points int) int64 {
+	won := int64(points) * int64(r.Multiplier)
+	r.Score += won
+	return won
+}
+
+func (r *Run) check() error {
+	if r.Multiplier != min(9, 1+r.streak/12) {
+		return fmt.Errorf("game: invariant 7: the multiplier is %d after %d kills", r.Multiplier, r.streak)
+	}
+	if r.Played > r.Ticks {
+		return fmt.Errorf("game: invariant 8: the player lived in %d of %d ticks", r.Played, r.Ticks)
+	}
+	return nil
+}
+
+// Threat is the horde as it should be and as it is.
+//
+// Invariant (4): toll counts the enemies that live, by kind, and extra those of them that are of a stress run.
+type Threat struct {
+	Heat  float32 // 0 calm to HeatMost full
+	toll  [realm.EnemyKinds]int
+	extra int
+	owed  float32 // spawns that are due, and their fraction
+}
+
+// alive returns how many enemies live.
+func (t *Threat) alive() (n int) {
+	for _, k := range t.toll {
+		n += k
+	}
+	return n
+}
+
+// Cooldowns are the clocks of the arms.
+type Cooldowns struct {
+	spin float32 // angle of the sparks in orbit
+	bolt float32 // seconds until the next lightning
+	mine float32 // seconds until the next mine
 }
 
 // Lost counts what full tiers have cost the game.
@@ -58,7 +112,7 @@ type Lost struct {
 	Quads, Enemies, Shots, Pickups, Embers, Grids, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int
 }
 
-// hash adds every field, in the order of the declaration.
+// hash adds every field, in an order that the golden hashes are made of.
 func (s *State) hash(h *engine.Hasher) {
 	s.Player.hash(h)
 	h.Int(int(s.Phase))
@@ -106,10 +160,10 @@ func (s *State) hash(h *engine.Hasher) {
 	h.Uint64(s.begun)
 }
 
-// LostKinds is how many things Lost counts, LostNames what they are for a player.
+// LostKinds is how many things Lost counts.
 const LostKinds = 15
 
-// LostNames are in the order of Counts.
+// LostNames are the player's words for the counts of Lost, in the order of Counts.
 var LostNames = [LostKinds]string{"DRAWING", "ENEMIES", "SHOTS", "PICKUPS", "EMBERS", "COLLISIONS", "HITS", "SCORES", "TRAILS", "SCORCHED GROUND",
 	"KINDS OF ENEMIES", "WAYS", "WALLS", "LISTS", "MARKS"}
 
@@ -146,42 +200,22 @@ func (s *Seal) hash(h *engine.Hasher) {
 	h.Float32(s.Flash)
 }
 
-// Hash folds the whole state into one number: equal hashes, equal games. What it does not see are
-// the tables that follow from round and realm, and what is made anew in every tick.
+// Hash folds the whole state into one number: equal hashes, equal games. It excludes the tables that follow from round and
+// realm, and everything that each tick makes for itself.
 func (g *Game) Hash() uint64 {
 	var h engine.Hasher
 	g.State.hash(&h)
-	h.Uint64(g.world.Hash(0))
+	c := &g.cast
+	h.Uint64(c.world.Hash(0))
 	h.Uint64(g.fx.sys.Hash(0))
 	h.Float32(g.fx.ambient.X)
 	h.Float32(g.fx.ambient.Y)
-	h.Int(g.omens.Len())
-	for _, o := range g.omens.All() {
-		h.Vec2(o.P)
-		h.Int(int(o.Kind)<<8 | int(o.Post))
-		h.Float32(o.Left)
-	}
-	h.Int(g.embers.Len())
-	for _, e := range g.embers.All() {
-		h.Vec2(e.P)
-		h.Vec2(e.V)
-		h.Float32(e.Life)
-		h.Int(int(e.Worth))
-	}
-	h.Int(len(g.wishes))
-	for _, w := range g.wishes {
-		h.Vec2(w.p)
-		h.Vec2(w.v)
-		h.Int(int(w.enemy)<<8 | int(w.post))
-		h.Bool(w.orb)
-	}
-	g.ribbons.hash(&h)
-	g.marks.hash(&h)
+	c.hash(&h)
 	g.popups.hash(&h)
 	g.scorch.hash(&h)
 	g.arms.hash(&h)
-	if g.flow != nil {
-		g.flow.Each(h.Uint64)
+	if g.horde.flow != nil {
+		g.horde.flow.Each(h.Uint64)
 	}
 	return h.Sum()
 }

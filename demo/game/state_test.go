@@ -20,8 +20,8 @@ func rich(t *testing.T) *Game {
 		g.Gifts[k] = 2
 	}
 	h.play(t, 500)
-	g.wishFor(wish{p: g.Player.P, v: vec{1, 2}, enemy: realm.Swarm, post: 1})
-	g.announce(realm.Lancer, g.Player.P, 2)
+	g.cast.wish(g, wish{p: g.Player.P, v: vec{1, 2}, enemy: realm.Swarm, post: 1})
+	g.cast.announce(g, realm.Lancer, g.Player.P, 2)
 	g.PortalAt = vec{3, 4}
 	g.arms.mines.push(Mine{P: g.Player.P, Wait: 1, Left: 2})
 	g.arms.fires.push(Blaze{P: g.Player.P, Radius: 3, Left: 2})
@@ -30,17 +30,17 @@ func rich(t *testing.T) *Game {
 	b.Nodes.push(vec{1, 2})
 	g.popups.add(g, vec{5, 5}, 100)
 	for _, k := range []realm.Enemy{realm.Drifter, realm.Lancer} {
-		id, err := g.spawnEnemy(k, g.Player.P, vec{1, 1}, postHorde)
+		id, err := g.cast.spawn(g, k, g.Player.P, vec{1, 1}, postHorde)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range []error{g.ignite(id), g.chill(id), g.actors.elite.Add(id, Elite{2}), g.actors.shielded.Add(id, Shielded{3})} {
+		for _, err := range []error{g.cast.ignite(g, id), g.cast.chill(g, id), g.cast.elite.Add(id, Elite{2}), g.cast.shielded.Add(id, Shielded{3})} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := g.drop(g.Player.P, PickupScore); err != nil {
+	if err := g.cast.drop(g, g.Player.P, PickupScore); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -107,15 +107,15 @@ func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 		})
 	}
 	try("State", &g.State)
-	for _, o := range g.omens.All() {
+	for _, o := range g.cast.omens.All() {
 		try("Omen", o)
 		break
 	}
-	for _, e := range g.embers.All() {
+	for _, e := range g.cast.embers.All() {
 		try("Ember", e)
 		break
 	}
-	try("wish", &g.wishes[0])
+	try("wish", &g.cast.wishes[0])
 	try("Mine", &g.arms.mines.v[0])
 	try("Blaze", &g.arms.fires.v[0])
 	try("Bolt", &g.arms.bolts[0], ".Nodes")
@@ -126,24 +126,24 @@ func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 		t.Fatal("a text is gone")
 	}
 	try("text", &text[0])
-	for i := range g.ribbons.all {
-		if r := &g.ribbons.all[i]; r.len > 1 && r.count > 1 {
+	for i := range g.cast.ribbons.all {
+		if r := &g.cast.ribbons.all[i]; r.len > 1 && r.count > 1 {
 			try("trail", r, ".off", ".len")
-			try("trail's points", &g.ribbons.points(r)[0])
+			try("trail's points", &g.cast.ribbons.points(r)[0])
 			break
 		}
 	}
-	for i := range g.marks.all {
-		if m := &g.marks.all[i]; m.len > 0 {
-			try("Mark", &g.marks.of(m)[0])
+	for i := range g.cast.marks.all {
+		if m := &g.cast.marks.all[i]; m.len > 0 {
+			try("Mark", &g.cast.marks.of(m)[0])
 			break
 		}
 	}
-	if len(g.marks.free) > 0 {
-		try("marks.free", &g.marks.free[0])
+	if len(g.cast.marks.free) > 0 {
+		try("marks.free", &g.cast.marks.free[0])
 	}
-	if len(g.ribbons.free) > 0 {
-		try("ribbons.free", &g.ribbons.free[0])
+	if len(g.cast.ribbons.free) > 0 {
+		try("ribbons.free", &g.cast.ribbons.free[0])
 	}
 	for _, block := range g.scorch.all {
 		if block != nil {
@@ -153,29 +153,29 @@ func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 	}
 	try("ambient", &g.fx.ambient.X)
 	try("ambient", &g.fx.ambient.Y)
-	for _, r := range g.actors.enemyFilter.All() {
+	for _, r := range g.cast.enemyFilter.All() {
 		try("Position", r.A)
 		try("Velocity", r.B)
 		try("Enemy", r.C)
 		break
 	}
-	for _, r := range g.actors.shotFilter.All() {
+	for _, r := range g.cast.shotFilter.All() {
 		try("Shot", r.C)
 		break
 	}
-	for _, r := range g.actors.dropFilter.All() {
+	for _, r := range g.cast.dropFilter.All() {
 		try("Pickup", r.C)
 		break
 	}
-	for id, r := range g.actors.fireFilter.All() {
+	for id, r := range g.cast.fireFilter.All() {
 		try("Burning", r.C)
-		if c, ok := g.actors.chilled.Get(id); ok {
+		if c, ok := g.cast.chilled.Get(id); ok {
 			try("Chilled", c)
 		}
-		if e, ok := g.actors.elite.Get(id); ok {
+		if e, ok := g.cast.elite.Get(id); ok {
 			try("Elite", e)
 		}
-		if e, ok := g.actors.shielded.Get(id); ok {
+		if e, ok := g.cast.shielded.Get(id); ok {
 			try("Shielded", e)
 		}
 	}
@@ -203,13 +203,9 @@ func TestLost_EveryCountHasAName(t *testing.T) {
 
 // gameFields says of every field of Game where its state is hashed, or why it is none.
 var gameFields = map[string]string{
-	"State": "hashed", "world": "hashed", "omens": "hashed", "embers": "hashed", "wishes": "hashed", "fx": "hashed",
-	"scorch": "hashed", "soot": "for the eye: no rule reads it, and it is as fine as there is room", "ribbons": "hashed", "marks": "hashed", "popups": "hashed", "arms": "hashed", "flow": "hashed: what is due, and where fields lead",
-	"Manifest": "a file", "Realm": "a file", "cfg": "given", "mem": "memory", "store": "memory", "chunks": "memory", "actors": "ways into the world",
-	"breeds": "follows from Round", "spawns": "follows from Round", "passes": "memory", "seen": "made in every tick, for the eye", "built": "the view's",
-	"glimpse": "scratch", "grid": "made in every tick", "columns": "made in every tick", "walk": "made in every tick", "doomed": "made in every tick",
-	"heap": "memory", "guard": "memory", "moment": "the guard's",
-	"tour": "follows from cfg and the realm", "systems": "the order of the rules", "tick": "made in every tick",
+	"State": "hashed", "cast": "hashed", "fx": "hashed", "scorch": "hashed", "popups": "hashed", "arms": "hashed", "horde": "hashed: what is due, and where fields lead",
+	"Manifest": "a file", "Realm": "a file", "cfg": "given", "store": "memory", "soot": "for the eye: no rule reads it, and it is as fine as there is room",
+	"sight": "made in every tick, for the eye", "tour": "follows from cfg and the realm", "systems": "the order of the rules", "tick": "made in every tick",
 }
 
 // Whoever adds a field to Game says what it is.
@@ -235,9 +231,12 @@ var heldFields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[marked]():      {"off": place, "owner": "the one whose Enemy.Marks says so", "len": "hashed", "cap": place},
 	reflect.TypeFor[popups]():      {"all": tried, "texts": tried},
 	reflect.TypeFor[scorches]():    {"a": books, "all": tried},
-	reflect.TypeFor[actors](): {"enemies": "the world's", "shots": "the world's", "pickups": "the world's", "enemyFilter": "a way there",
-		"shotFilter": "a way there", "dropFilter": "a way there", "fireFilter": "a way there", "coldFilter": "a way there",
-		"burning": "the world's", "chilled": "the world's", "elite": "the world's", "shielded": "the world's"},
+	reflect.TypeFor[cast](): {"world": "hashed, by its own tests", "chunks": "memory", "enemies": "the world's", "shots": "the world's", "pickups": "the world's",
+		"enemyFilter": "the world's", "shotFilter": "the world's", "dropFilter": "the world's", "fireFilter": "the world's", "coldFilter": "the world's",
+		"burning": "the world's", "chilled": "the world's", "elite": "the world's", "shielded": "the world's",
+		"omens": tried, "embers": tried, "wishes": tried, "ribbons": "hashed", "marks": "hashed"},
+	reflect.TypeFor[horde](): {"flow": "hashed, by its own tests", "breeds": "follows from Round", "spawns": "follows from Round", "grid": "made in every tick",
+		"columns": "made in every tick", "walk": "made in every tick", "doomed": "made in every tick"},
 }
 
 // wholly are the structs of which TestHash_SeesEveryFieldOfTheState tries every leaf that there is, also of a field
@@ -304,7 +303,7 @@ func TestGame_WallsHoldEverythingThatMoves(t *testing.T) {
 			continue
 		}
 		for k := range 16 {
-			if err := g.spawnShot(at, engine.Scale(engine.Heading(float32(k)), 600), Shot{Life: 9, Damage: 1}); err != nil {
+			if err := g.cast.shoot(g, at, engine.Scale(engine.Heading(float32(k)), 600), Shot{Life: 9, Damage: 1}); err != nil {
 				t.Fatal(err)
 			}
 			shots++
@@ -315,11 +314,11 @@ func TestGame_WallsHoldEverythingThatMoves(t *testing.T) {
 	}
 	for range 120 {
 		h.play(t, 1)
-		if err := g.checkActors(); err != nil {
+		if err := g.cast.check(g); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if left := g.actors.shotFilter.Len(); left > shots*9/10 {
+	if left := g.cast.shotFilter.Len(); left > shots*9/10 {
 		t.Errorf("%d of %d shots are left after two seconds among walls", left, shots)
 	}
 }

@@ -1,9 +1,12 @@
 package game
 
 import (
+	"unsafe"
+
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
@@ -26,7 +29,9 @@ type store struct {
 	heap  memory.Allocator // nil: the tiers
 	reuse bool
 	m     *tiers.Manager
-	kept  kept // with reuse
+	kept  kept             // with reuse
+	guard *guard.Allocator // of all lists; nil without Config.Guard
+	begun uint64           // the guard's moment when the realm began
 }
 
 // kept are the slices that are reused in every tick.
@@ -86,25 +91,28 @@ func newPool[T any](s *store, cfg pool.Config) (*pool.Pool[T], error) {
 
 // list returns the allocator of a kind of list.
 func (s *store) list(name string) (memory.Allocator, error) {
-	if s.tiers() {
+	switch {
+	case s.guard != nil:
+		return s.guard, nil
+	case s.tiers():
 		return s.m.Tag(name)
 	}
 	return s.heap, nil
 }
 
 // numbered returns the blocks of a kind of list whose blocks have numbers.
-func (s *store) numbered(a memory.Allocator) blocks {
-	b := blocks{a: a}
+func (s *store) numbered(name string) (b blocks, err error) {
+	b.a, err = s.list(name)
 	if s.tiers() {
 		b.base = s.m.Base()
 	}
-	return b
+	return b, err
 }
 
 // large returns the allocator of large blocks.
 func (s *store) large() memory.Allocator {
 	if s.tiers() {
-		return large{s.m}
+		return s.m.Large()
 	}
 	return s.heap
 }
@@ -180,4 +188,44 @@ func (s *store) flow() *realm.Flow {
 		return realm.NewFlow(s.m, k)
 	}
 	return realm.NewFlowIn(s.heap)
+}
+
+// A general is the manager's general heap without its Close: a guard closes what it guards.
+type general struct{ m *tiers.Manager }
+
+func (g general) Alloc(size, align uintptr) (unsafe.Pointer, error) { return g.m.Alloc(size, align) }
+func (g general) Free(p unsafe.Pointer, size uintptr)               { g.m.Free(p, size) }
+
+// quarantine is how many bytes of freed blocks a guarded game keeps from reuse.
+const quarantine = 64 << 10
+
+// watch puts a guard around the lists, if wanted.
+func (s *store) watch(guarded bool) (err error) {
+	if guarded {
+		s.guard, err = guard.New(general{s.m}, guard.Config{QuarantineBytes: quarantine})
+	}
+	return err
+}
+
+// begin starts to count leaks.
+func (s *store) begin() {
+	if s.guard != nil {
+		s.begun = s.guard.Now()
+	}
+}
+
+// close returns what the guard has found.
+func (s *store) close() error {
+	if s.guard == nil {
+		return nil
+	}
+	return s.guard.Close()
+}
+
+// Leaks returns what a guarded game has allocated in this realm and not freed, with call sites, or nothing.
+func (g *Game) Leaks() []guard.Leak {
+	if g.store.guard == nil {
+		return nil
+	}
+	return g.store.guard.LeaksSince(g.store.begun)
 }

@@ -1,8 +1,6 @@
 package game
 
-import (
-	"github.com/strata-go/strata/ecs"
-)
+import "github.com/strata-go/strata/ecs"
 
 const (
 	burnTime  = 2.4
@@ -11,9 +9,9 @@ const (
 )
 
 // weather is what comes and goes on enemies: fire hurts, frost thaws.
-func (g *Game) weather() error {
-	cmd := g.world.Commands()
-	for id, r := range g.actors.fireFilter.All() {
+func (c *cast) weather(g *Game) error {
+	cmd := c.world.Commands()
+	for id, r := range c.fireFilter.All() {
 		b := r.C
 		b.Left -= step
 		if b.Next -= step; b.Next <= 0 {
@@ -23,42 +21,42 @@ func (g *Game) weather() error {
 			g.fx.flame(r.A.P)
 		}
 		if r.B.HP <= 0 {
-			g.doomed.add(id, false)
+			g.horde.doomed.add(id, false)
 		} else if b.Left <= 0 {
-			ecs.RemoveFrom(cmd, g.actors.burning, id)
+			ecs.RemoveFrom(cmd, c.burning, id)
 		}
 	}
-	for id, c := range g.actors.coldFilter.All() {
-		if c.Left -= step; c.Left <= 0 {
-			ecs.RemoveFrom(cmd, g.actors.chilled, id)
+	for id, x := range c.coldFilter.All() {
+		if x.Left -= step; x.Left <= 0 {
+			ecs.RemoveFrom(cmd, c.chilled, id)
 		}
 	}
-	g.marks.fade(g)
+	c.marks.fade(c)
 	return tolerate(cmd.Apply())
 }
 
 // ignite sets an enemy on fire, or keeps it burning.
-func (g *Game) ignite(id ecs.Entity) error {
-	g.mark(id, MarkFlame, g.flicker(8))
-	if b, ok := g.actors.burning.Get(id); ok {
+func (c *cast) ignite(g *Game, id ecs.Entity) error {
+	c.mark(g, id, MarkFlame, flicker(g, 8))
+	if b, ok := c.burning.Get(id); ok {
 		b.Left = burnTime
 		return nil
 	}
-	return g.bestow(g.actors.burning.Add(id, Burning{Left: burnTime, Next: burnEvery}))
+	return bestow(g, c.burning.Add(id, Burning{Left: burnTime, Next: burnEvery}))
 }
 
 // chill slows an enemy down.
-func (g *Game) chill(id ecs.Entity) error {
-	g.mark(id, MarkFrost, g.flicker(8))
-	if c, ok := g.actors.chilled.Get(id); ok {
-		c.Left = chillTime
+func (c *cast) chill(g *Game, id ecs.Entity) error {
+	c.mark(g, id, MarkFrost, flicker(g, 8))
+	if x, ok := c.chilled.Get(id); ok {
+		x.Left = chillTime
 		return nil
 	}
-	return g.bestow(g.actors.chilled.Add(id, Chilled{Left: chillTime}))
+	return bestow(g, c.chilled.Add(id, Chilled{Left: chillTime}))
 }
 
 // bestow judges the addition of a component: without room it is lost, and of the dead it is nothing.
-func (g *Game) bestow(err error) error {
+func bestow(g *Game, err error) error {
 	if err == nil || err == ecs.ErrStale {
 		return nil
 	}
