@@ -209,3 +209,45 @@ func TestClone_OfAClosedSpaceIsMisuse(t *testing.T) {
 		t.Errorf("%d blocks are left", n)
 	}
 }
+
+// The first Alloc of a Clone calls what has the container grow, and the second one panics: no block is left.
+func TestClone_ALaterAllocThatPanicsLeavesNoBlock(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		_, sp := heap(t)
+		var v Vec[int]
+		var r Ring[int]
+		must(t, errors.Join(v.Append(sp, 1), r.PushBack(sp, 1)))
+		for name, clone := range map[string]func(to *Space) error{
+			"Vec":  func(to *Space) error { _, err := v.Clone(sp, to); return err },
+			"Ring": func(to *Space) error { _, err := r.Clone(sp, to); return err },
+		} {
+			other, err := tlsf.New(nil, tlsf.Config{Reserve: 32 << 20, Granule: 16})
+			memtest.Opened(t, other, err)
+			a := &onAlloc{Heap: other, at: 1}
+			a.f = func() {
+				a.at = 2
+				a.f = func() {
+					if panics {
+						panic(memtest.ErrInjected)
+					}
+				}
+				for i := range 100 {
+					must(t, errors.Join(v.Append(sp, i), r.PushBack(sp, i)))
+				}
+			}
+			got := ended(func() {
+				err = clone(space(t, struct {
+					memory.Allocator
+					memory.Baser
+					memory.StatsReporter
+				}{a, other, other}))
+			})
+			if panics != (got != nil) {
+				t.Errorf("%s: %v, %v", name, got, err)
+			}
+			if n := other.Stats().Live; panics && n != 0 {
+				t.Errorf("%s: %d blocks are left", name, n)
+			}
+		}
+	}
+}

@@ -180,13 +180,19 @@ func (r *Ring[T]) mustBeSound() {
 // Clone returns a Ring with the same elements and memory of its own in to, which may be another
 // space.
 func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
-	sp.at(r.off)            // debug builds tell of a closed space here, before there is a block
+	sp.at(r.off) // debug builds tell of a closed space here, before there is a block
+	done := false
+	defer func() {
+		if !done { // on an error, and also if the allocator panics
+			c.Free(to)
+		}
+	}()
 	for c.Cap() < r.Len() { // again: the allocator may call what has r grow
 		if err := c.Reserve(to, r.Len()); err != nil {
-			c.Free(to)
 			return c, err
 		}
 	}
+	done = true
 	if c.n = r.n; unsafe.Sizeof(*new(T)) > 0 && c.cap > 0 {
 		front, back := r.Slices(sp)
 		all := unsafe.Slice((*T)(to.at(c.off)), int(c.cap))

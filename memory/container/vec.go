@@ -225,13 +225,19 @@ func (v *Vec[T]) Forget() { *v = Vec[T]{} }
 // Clone returns a Vec with the same elements and memory of its own in to, which may be another
 // space.
 func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
-	sp.at(v.off)            // debug builds tell of a closed space here, before there is a block
+	sp.at(v.off) // debug builds tell of a closed space here, before there is a block
+	done := false
+	defer func() {
+		if !done { // on an error, and also if the allocator panics
+			c.Free(to)
+		}
+	}()
 	for c.Cap() < v.Len() { // again: who was told of it may have had v grow
 		if err := c.more(to, v.Len()); err != nil {
-			c.Free(to)
 			return c, err
 		}
 	}
+	done = true
 	return c, c.AppendSlice(to, v.Slice(sp))
 }
 
