@@ -36,7 +36,7 @@ func TestStale_FreersOfTheManagerDetectIt(t *testing.T) {
 			"worker": {w, w.NewFreer(), w.Settle},
 		} {
 			p := memtest.MustAlloc(t, c.a, size, 16)
-			c.f.Free(p)
+			c.f.FreeAny(p)
 			c.a.Free(p, size)
 			var others []unsafe.Pointer
 			for q := memtest.MustAlloc(t, c.a, size, 16); q != p; q = memtest.MustAlloc(t, c.a, size, 16) {
@@ -51,7 +51,7 @@ func TestStale_FreersOfTheManagerDetectIt(t *testing.T) {
 			c.drain()
 			c.a.Free(p, size) // it is live
 			for _, q := range others {
-				c.f.Free(q)
+				c.f.FreeAny(q)
 			}
 			if err := c.f.Close(); err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestStale_EveryTargetDetectsIt(t *testing.T) {
 			in := must[*remote.Inbox](t)(remote.New(a.(remote.Target), remote.Config{}))
 			f := in.NewFreer()
 			p := memtest.MustAlloc(t, a, 100, 16)
-			f.Free(p)
+			f.FreeAny(p)
 			if reset {
 				r.Reset()
 			} else {
@@ -144,6 +144,7 @@ func TestStale_EveryTargetDetectsIt(t *testing.T) {
 func TestStale_EveryTargetIsGenerational(t *testing.T) {
 	others := []string{
 		"tiers.Manager", "tiers.Tag", "tiers.inboxFreer", // have Freers of their own
+		"remote.Freer",                   // passes blocks to its inbox
 		"guard.Allocator", "guard.Stomp", // keep freed blocks in quarantine
 	}
 	files, err := filepath.Glob("*/*.go")

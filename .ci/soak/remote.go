@@ -84,7 +84,7 @@ func (m *homing) start() *errand {
 				if off, ok := b.intact(); !ok && err == nil {
 					err = fmt.Errorf("byte %d of %v has changed on its way to a Freer", off, b)
 				}
-				f.Free(b.p)
+				f.FreeAny(b.p)
 			}
 			if len(blocks)%3 == 0 {
 				f.Flush()

@@ -111,7 +111,7 @@ func (m *managed) free(i int) {
 func (m *managed) giveAway() {
 	b := m.general.dies(m.s.n(len(m.general.live)))
 	m.s.note("Freer.Free p size id", uintptr(b.p), uint64(b.size), b.id)
-	m.freer.Free(b.p)
+	m.freer.FreeAny(b.p)
 }
 
 // bump allocates what dies with its frame or level.
@@ -270,7 +270,7 @@ func (m *managed) check() {
 	}
 	want := map[tiers.Tier]int{tiers.Level: len(m.level.live), tiers.Slab: 0, tiers.Large: 0}
 	for _, b := range m.general.live {
-		t, ok := m.m.TierOf(b.p)
+		t, ok := m.m.Inspect().TierOf(b.p)
 		if _, known := want[t]; !ok || !known || t == tiers.Level {
 			m.s.failf("%v is of tier %v, %v", b, t, ok)
 		}

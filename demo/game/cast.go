@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
@@ -59,13 +60,13 @@ func (c *cast) build(s *store, extra int) (err error) {
 		return err
 	}
 	if c.chunks != nil { // they are the tier's; the world frees them before they close
-		s.m.AddFuncs("components", c.chunks.Stats, nil, c.chunks.Close)
+		s.m.AddPool("components", &tiers.Funcs{StatsFunc: c.chunks.Stats, CloseFunc: c.chunks.Close})
 	}
 	w := c.world
-	s.m.AddFuncs("world", nil, func() {
+	s.m.AddPool("world", &tiers.Funcs{ResetFunc: func() {
 		w.Reset()
 		w.Shrink()
-	}, w.Close)
+	}, CloseFunc: w.Close})
 	c.enemies = ecs.NewMap3[Position, Velocity, Enemy](w)
 	c.shots = ecs.NewMap3[Position, Velocity, Shot](w)
 	c.pickups = ecs.NewMap3[Position, Velocity, Pickup](w)

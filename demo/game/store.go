@@ -65,7 +65,7 @@ func (s *store) register(name string, stats func() memory.Stats, reset func(), c
 	if !s.tiers() {
 		stats = nil
 	}
-	s.m.AddFuncs(name, stats, reset, close)
+	s.m.AddPool(name, &tiers.Funcs{StatsFunc: stats, ResetFunc: reset, CloseFunc: close})
 }
 
 // entities returns the capacity of the index of entities; 0 is the largest. In the tiers that costs address space

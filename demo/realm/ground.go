@@ -27,13 +27,13 @@ type inTiers struct {
 }
 
 func (t *inTiers) game() memory.Allocator              { return t.m.Large() }
-func (t *inTiers) home(p unsafe.Pointer, size uintptr) { t.freer.FreeSized(p, size) }
+func (t *inTiers) home(p unsafe.Pointer, size uintptr) { t.freer.Free(p, size) }
 func (t *inTiers) flush() error                        { return t.freer.Flush() }
 func (t *inTiers) worker() memory.Allocator            { return t.w }
 func (t *inTiers) Free(p unsafe.Pointer, size uintptr) { t.m.Free(p, size) }
 
 func (t *inTiers) made(p unsafe.Pointer) bool {
-	in, ok := t.m.TierOf(p)
+	in, ok := t.m.Inspect().TierOf(p)
 	return ok && in == tiers.Inbox
 }
 

@@ -119,7 +119,7 @@ func (s *Session) request(sc *stream.Scope, m *manifest.File) error {
 
 // enter begins a realm. Frames continue while it is built.
 func (s *Session) enter(m *manifest.File) error {
-	if !s.Mem.InLevel() {
+	if !s.Mem.Inspect().InLevel() {
 		if err := s.Mem.BeginLevel(); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (s *Session) leave() error {
 		s.cfg.Left()
 	}
 	s.Ground.leave()
-	if !s.Mem.InLevel() {
+	if !s.Mem.Inspect().InLevel() {
 		return nil
 	}
 	s.loading.discard()

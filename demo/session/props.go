@@ -36,7 +36,7 @@ func (ps *props) init(m *tiers.Manager) error {
 	}
 	if err == nil {
 		ps.a = a
-		m.AddFuncs("props", a.Stats, nil, a.Close)
+		m.AddPool("props", &tiers.Funcs{StatsFunc: a.Stats, CloseFunc: a.Close})
 	}
 	return err
 }

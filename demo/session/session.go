@@ -232,7 +232,7 @@ func (s *Session) Close() error {
 // Check verifies the game, the streamer and every tier, between frames.
 func (s *Session) Check() error {
 	var errs []error
-	if s.Game.Manifest != nil && s.Mem.InLevel() && s.loading.build == nil {
+	if s.Game.Manifest != nil && s.Mem.Inspect().InLevel() && s.loading.build == nil {
 		errs = append(errs, s.Game.Check())
 	}
 	errs = append(errs, s.Stream.Check(), s.Mem.Check())

@@ -47,8 +47,8 @@ func (w *table) look(s *Session) {
 	}
 	w.now, w.entities = now, max(w.entities, now.Entities)
 	w.live, w.classes = max(w.live, now.SlabLive), max(w.classes, now.SlabClasses)
-	s.Mem.LevelBlocks(func(p unsafe.Pointer, size uintptr) bool {
-		if tier, ok := s.Mem.TierOf(p); ok && tier == tiers.Large {
+	s.Mem.Inspect().LevelBlocks(func(p unsafe.Pointer, size uintptr) bool {
+		if tier, ok := s.Mem.Inspect().TierOf(p); ok && tier == tiers.Large {
 			w.sizes = [2]uintptr{min(w.sizes[0], size), max(w.sizes[1], size)}
 		}
 		return true

@@ -7,6 +7,7 @@ import (
 	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
 
@@ -36,7 +37,7 @@ func (v *View) lay(s *session.Session, bytes int) (err error) {
 	if t.tiles, err = render.NewTiles(render.TilesConfig{Page: side, Pages: pages, Source: s.Mem.PoolSource()}); err != nil {
 		return err
 	}
-	s.Mem.AddFuncs("ground pages", t.tiles.Memory, nil, t.tiles.Close)
+	s.Mem.AddPool("ground pages", &tiers.Funcs{StatsFunc: t.tiles.Memory, CloseFunc: t.tiles.Close})
 	return nil
 }
 

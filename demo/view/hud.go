@@ -129,7 +129,7 @@ func (v *View) offers() {
 // these seconds is left out, or nothing would be seen to breathe.
 func (v *View) breath() {
 	var h [tiers.HistoryLen]float32
-	v.s.Mem.History(tiers.Pools, &h)
+	v.s.Mem.Inspect().History(tiers.Pools, &h)
 	const w, n = 80, 40
 	const of = tiers.HistoryLen / n // frames: not every one need have been drawn
 	var most [n]float32

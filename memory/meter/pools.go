@@ -30,7 +30,7 @@ func (r *Meter) PoolCurve(i int, dst *[SlotCount]float32) int {
 // readPools takes the books of the pools, before the slots that have ended are told.
 func (r *Meter) readPools() {
 	r.poolAt = 0
-	r.m.EachPool(r.visit)
+	r.m.Inspect().EachPool(r.visit)
 	if n := min(r.poolAt, MostPools); n < len(r.pools) {
 		r.dropPools(n, len(r.pools))
 	}

@@ -12,7 +12,7 @@ import (
 
 // fake registers a pool whose books are the test's.
 func fake(m *tiers.Manager, name string, s *memory.Stats) {
-	m.AddFuncs(name, func() memory.Stats { return *s }, nil, nil)
+	m.AddPool(name, &tiers.Funcs{StatsFunc: func() memory.Stats { return *s }})
 }
 
 func TestPools_EachHasItsOwnFiguresAndTheOneThatGrowsIsNamed(t *testing.T) {

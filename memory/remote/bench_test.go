@@ -96,7 +96,7 @@ type (
 
 func (s seen) Base() (unsafe.Pointer, uintptr) { return s.base, poolBlocks << blockShift }
 
-func (c *inboxCarrier) free(p unsafe.Pointer) { c.f.Free(p) }
+func (c *inboxCarrier) free(p unsafe.Pointer) { c.f.FreeAny(p) }
 func (c *inboxCarrier) flush()                { _ = c.f.Flush() }
 func (c *inboxCarrier) drain() int            { return c.in.Drain() }
 

@@ -19,7 +19,7 @@ func furnished(t *testing.T, kind func(*slots) Target) (*Inbox, *Freer) {
 	f := in.NewFreer()
 	free := func(f *Freer, n int) {
 		for range n {
-			f.Free(mustAlloc(t, s))
+			f.FreeAny(mustAlloc(t, s))
 		}
 	}
 	free(f, 20)
@@ -33,7 +33,7 @@ func furnished(t *testing.T, kind func(*slots) Target) (*Inbox, *Freer) {
 		t.Fatal(err)
 	}
 	free(f, 6)
-	f.FreeSized(mustAlloc(t, s), 100)
+	f.Free(mustAlloc(t, s), 100)
 	in.DrainSome(2)
 	mustCheck(t, in)
 	mustCheckFreer(t, f)
@@ -100,10 +100,10 @@ func TestFreer_ClosedTwiceAndZero(t *testing.T) {
 	}
 	var zero Freer
 	var x int
-	memtest.Misuse(t, func() { zero.Free(unsafe.Pointer(&x)) }, "remote.Free", "the Freer is closed")
-	memtest.Misuse(t, func() { f.FreeSized(unsafe.Pointer(&x), 8) }, "remote.Free", "the Freer is closed")
+	memtest.Misuse(t, func() { zero.FreeAny(unsafe.Pointer(&x)) }, "remote.Free", "the Freer is closed")
+	memtest.Misuse(t, func() { f.Free(unsafe.Pointer(&x), 8) }, "remote.Free", "the Freer is closed")
 	memtest.Misuse(t, func() { _ = zero.Flush() }, "remote.Flush", "the Freer is closed")
-	zero.FreeSized(nil, 8)
+	zero.Free(nil, 8)
 	if err := zero.Close(); err != nil {
 		t.Error(err)
 	}

@@ -33,7 +33,7 @@
 // an allocation fails. Flush when the worker waits: a block in an unfinished batch is live.
 // Reset the inbox with its target.
 //
-// Large blocks go by FreeSized: a batch is pushed when it holds Config.Batch blocks or
+// Large blocks go by Free: a batch is pushed when it holds Config.Batch blocks or
 // Config.Bytes bytes, so that a worker's memory does not wait in a batch that never fills.
 //
 // # What is caught
@@ -62,7 +62,7 @@
 // # Cost
 //
 //	operation                       cost                                   overhead
-//	Free, FreeSized                 one store; every Config.Batch calls    none
+//	Free, FreeAny                   one store; every Config.Batch calls    none
 //	                                one CAS and one swap
 //	Drain, Pending, nothing there   one atomic load, inlined               none
 //	Drain                           one swap; per batch one CAS and one    8 bytes a slot,

@@ -31,7 +31,7 @@ func TestReset_WhatWasFreedBeforeIsNeverFreed(t *testing.T) {
 		in := newInbox(t, target(s), 4)
 		f := in.NewFreer()
 		for range 14 {
-			f.Free(mustAlloc(t, s))
+			f.FreeAny(mustAlloc(t, s))
 		}
 		in.DrainSome(2)
 		s.reset()
@@ -46,7 +46,7 @@ func TestReset_WhatWasFreedBeforeIsNeverFreed(t *testing.T) {
 			fresh = append(fresh, mustAlloc(t, s))
 		}
 		for _, p := range fresh[:3] { // the first of them takes the old ones with it
-			f.Free(p)
+			f.FreeAny(p)
 		}
 		mustCheckFreer(t, f)
 		if f.Pending() != 3 || in.Stats().InFlight != 2 {
@@ -81,18 +81,18 @@ func TestReset_LosesNothingOfTheNewEpoch(t *testing.T) {
 			in := newInbox(t, target(s), 4)
 			f, other := in.NewFreer(), in.NewFreer()
 			for range before {
-				f.Free(mustAlloc(t, s))
+				f.FreeAny(mustAlloc(t, s))
 			}
 			for range 3 { // several in a row
 				s.reset()
 				in.Reset()
 			}
 			for range 9 {
-				f.Free(mustAlloc(t, s))
-				other.Free(mustAlloc(t, s))
+				f.FreeAny(mustAlloc(t, s))
+				other.FreeAny(mustAlloc(t, s))
 			}
 			late := in.NewFreer()
-			late.Free(mustAlloc(t, s))
+			late.FreeAny(mustAlloc(t, s))
 			for _, f := range []*Freer{f, other, late} {
 				mustCheckFreer(t, f)
 				if err := f.Close(); err != nil {
@@ -115,11 +115,11 @@ func TestReset_OldBatchesAmongNewOnesAreTakenOut(t *testing.T) {
 	in := newInbox(t, s, 1)
 	f, old := in.NewFreer(), in.NewFreer()
 	in.begin() // the Freers see the epoch, the owner has not yet looked
-	f.Free(mustAlloc(t, s))
+	f.FreeAny(mustAlloc(t, s))
 	for range 2 {
 		old.span.Store(1) // pretends not to have seen it
-		old.Free(mustAlloc(t, s))
-		f.Free(mustAlloc(t, s))
+		old.FreeAny(mustAlloc(t, s))
+		f.FreeAny(mustAlloc(t, s))
 	}
 	in.epoch.Add(^uint32(0)) // and now it looks
 	in.Reset()
@@ -140,11 +140,11 @@ func TestReset_EndsACloseThatTheTargetRefuses(t *testing.T) {
 		f := in.NewFreer()
 		p := mustAlloc(t, s)
 		for range 6 {
-			f.Free(p)
+			f.FreeAny(p)
 		}
 		s.reset() // nothing is live: every block will be refused
 		memtest.Misuse(t, func() { _ = in.Close() }, "remote.Close", "double free")
-		f.Free(p)
+		f.FreeAny(p)
 		if err := f.Flush(); !errors.Is(err, memory.ErrClosed) {
 			t.Errorf("the Freer may push: %v", err)
 		}
@@ -175,7 +175,7 @@ func TestInbox_SurvivesATargetThatIsClosed(t *testing.T) {
 	in := newInbox(t, g, 4)
 	f := in.NewFreer()
 	for range 30 {
-		f.Free(mustAlloc(t, s))
+		f.FreeAny(mustAlloc(t, s))
 	}
 	g.slots = nil
 	for want := uint64(1); want <= 9; want++ {
@@ -203,7 +203,7 @@ func TestInbox_AnyPanicOfTheTargetLosesNoOtherBlock(t *testing.T) {
 			in := newInbox(t, r, batch)
 			f := in.NewFreer()
 			for range 10 {
-				f.Free(mustAlloc(t, r.slots))
+				f.FreeAny(mustAlloc(t, r.slots))
 			}
 			if err := f.Flush(); err != nil {
 				t.Fatal(err)
@@ -241,7 +241,7 @@ func TestInbox_SurvivesGoexitInTheTarget(t *testing.T) {
 	in := newInbox(t, r, 2)
 	f := in.NewFreer()
 	for range 4 {
-		f.Free(mustAlloc(t, r.slots))
+		f.FreeAny(mustAlloc(t, r.slots))
 	}
 	r.call = runtime.Goexit
 	done := make(chan bool)
@@ -267,9 +267,9 @@ func TestInbox_DoubleFreeIsFoundBeforeTheOwnerUsesTheBlockAgain(t *testing.T) {
 		in := newInbox(t, target(s), 2)
 		f, g := in.NewFreer(), in.NewFreer()
 		a, b := mustAlloc(t, s), mustAlloc(t, s)
-		f.Free(a)
-		f.Free(b)
-		g.Free(a)
+		f.FreeAny(a)
+		f.FreeAny(b)
+		g.FreeAny(a)
 		if err := g.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -279,25 +279,25 @@ func TestInbox_DoubleFreeIsFoundBeforeTheOwnerUsesTheBlockAgain(t *testing.T) {
 		}
 		mustCheck(t, in)
 		in.DrainSome(1)
-		f.Free(mustAlloc(t, s))
-		f.Free(mustAlloc(t, s)) // one of them a's or b's address: not a double free
+		f.FreeAny(mustAlloc(t, s))
+		f.FreeAny(mustAlloc(t, s)) // one of them a's or b's address: not a double free
 		if n := in.Drain(); n != 3 || s.liveCount() != 0 {
 			t.Errorf("drained %d, %d live", n, s.liveCount())
 		}
 		c, d := mustAlloc(t, s), mustAlloc(t, s)
 		for _, p := range []unsafe.Pointer{c, c, d, mustAlloc(t, s)} {
-			f.Free(p)
+			f.FreeAny(p)
 		}
 		memtest.Misuse(t, func() { in.DrainSome(3) }, fmt.Sprintf("%#x", uintptr(c)), "given to Freers 2 times") // others were drained before it
 		if n := in.Drain(); n != 1 || s.liveCount() != 0 {
 			t.Errorf("behind the double free: drained %d, %d live", n, s.liveCount())
 		}
-		f.Free(mustAlloc(t, s))
-		f.Free(mustAlloc(t, s))
+		f.FreeAny(mustAlloc(t, s))
+		f.FreeAny(mustAlloc(t, s))
 		s.reset()
 		in.Reset() // forgets what waited
-		f.Free(mustAlloc(t, s))
-		f.Free(mustAlloc(t, s))
+		f.FreeAny(mustAlloc(t, s))
+		f.FreeAny(mustAlloc(t, s))
 		if n := in.Drain(); n != 2 {
 			t.Errorf("after Reset: drained %d", n)
 		}
@@ -325,7 +325,7 @@ func TestReset_WhileFreersPush(t *testing.T) {
 				wg.Go(func() {
 					f := in.NewFreer()
 					for _, p := range old {
-						f.Free(p)
+						f.FreeAny(p)
 					}
 					if err := f.Close(); err != nil {
 						t.Error(err)
@@ -341,14 +341,14 @@ func TestReset_WhileFreersPush(t *testing.T) {
 			for i := range f {
 				f[i] = in.NewFreer()
 				for range 5 {
-					f[i].Free(mustAlloc(t, s)) // die with the Reset below, unflushed or in flight
+					f[i].FreeAny(mustAlloc(t, s)) // die with the Reset below, unflushed or in flight
 				}
 			}
 			fresh := make(chan unsafe.Pointer, workers*each)
 			for i := range f {
 				wg.Go(func() {
 					for p := range fresh {
-						f[i].Free(p)
+						f[i].FreeAny(p)
 					}
 					if err := f[i].Close(); err != nil {
 						t.Error(err)
@@ -385,7 +385,7 @@ func TestReset_AtAnyMomentCountsEachBlockOnce(t *testing.T) {
 			wg.Go(func() {
 				f := in.NewFreer()
 				for range 10 {
-					f.Free(p)
+					f.FreeAny(p)
 				}
 				if err := f.Close(); err != nil {
 					t.Error(err)
@@ -416,7 +416,7 @@ func TestFreeSized_LargeBlocksDoNotWait(t *testing.T) {
 		f := in.NewFreer()
 		for round := range 3 {
 			for range 4 {
-				f.FreeSized(mustAlloc(t, s), large)
+				f.Free(mustAlloc(t, s), large)
 			}
 			if _, err := s.Alloc(large, 1); err == nil {
 				t.Fatal("the heap is not full")
@@ -455,11 +455,11 @@ func TestFreeSized_PushesAtTheBound(t *testing.T) {
 		f := in.NewFreer()
 		for _, size := range c.sizes {
 			if size == 0 {
-				f.Free(mustAlloc(t, s))
+				f.FreeAny(mustAlloc(t, s))
 			} else {
-				f.FreeSized(mustAlloc(t, s), size)
+				f.Free(mustAlloc(t, s), size)
 			}
-			f.FreeSized(nil, bound)
+			f.Free(nil, bound)
 			mustCheckFreer(t, f)
 		}
 		if f.Pending() != c.pending {

@@ -40,7 +40,7 @@ func ExampleInbox() {
 	go func() {
 		f := inbox.NewFreer()
 		for i := range uintptr(blocks) {
-			f.Free(unsafe.Add(mem.Base, i*blockBytes))
+			f.FreeAny(unsafe.Add(mem.Base, i*blockBytes))
 		}
 		done <- f.Close() // pushes the last four
 	}()

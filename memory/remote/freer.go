@@ -14,7 +14,7 @@ import (
 // belongs to one goroutine at a time; a worker makes its own, and defers Close.
 //
 // Blocks gather in a batch and are pushed when the batch is full, when the sizes given to
-// FreeSized reach Config.Bytes, at Flush and at Close. Once pushed they are the owner's, also
+// Free reach Config.Bytes, at Flush and at Close. Once pushed they are the owner's, also
 // when the Freer is gone. What was never flushed stays live in the target.
 //
 // Free puts an address into a list and looks at nothing else, so a bad one is found by the
@@ -39,7 +39,7 @@ type Freer struct {
 
 	cur          *batch
 	home         *home
-	bytes, limit uintptr // of what FreeSized put into cur; and at how many it is pushed
+	bytes, limit uintptr // of what Free put into cur; and at how many it is pushed
 	owner        invariant.Owner
 	abandoned    uint64                               // blocks of this Freer that found the inbox closed
 	epoch        uint32                               // of the inbox when span was last set: that of every block in cur
@@ -69,7 +69,7 @@ func (in *Inbox) NewFreer() *Freer {
 // join has what follows belong to the inbox's present epoch. Inbox.Reset sets the epoch first
 // and span then, so either the new epoch is seen here or span is 0 in the end.
 func (f *Freer) join() (span uintptr) {
-	span = max(f.home.in.span, 1) // 1 where the target has no base: Free's fast path has no slots then
+	span = max(f.home.in.span, 1) // 1 where the target has no base: FreeAny's fast path has no slots then
 	f.span.Store(span)
 	f.epoch = f.home.in.epoch.Load()
 	return span
@@ -84,15 +84,15 @@ func (f *Freer) open() {
 	}
 }
 
-// Free hands the block at p to the target's owner, which frees it when it drains the inbox.
-// The caller must not touch the block any more. A nil pointer is a no-op. If the inbox is
-// closed the block is abandoned, which Flush and Close report; if it is reset before the owner
-// has drained the block, the block is stale and not freed, as it died with the others.
+// FreeAny passes the block at p to the target's owner, which frees it when it drains the inbox. The caller
+// must not use the block any more. A nil pointer is a no-op. If the inbox is closed, the block is abandoned,
+// and Flush and Close report it. If the inbox is reset before the drain, the block is stale and is not
+// freed: the reset of the target has freed it.
 //
-// On a closed Freer, and for a pointer outside the range of a [Based] target, it panics with
-// a *memory.Misuse. Every other bad pointer is the target's to find, at the drain. Cost: one
-// store, and one compare-and-swap in Config.Batch calls.
-func (f *Freer) Free(p unsafe.Pointer) {
+// On a closed Freer, and for a pointer outside the range of a [Based] target, FreeAny panics with a
+// *memory.Misuse. The target finds every other bad pointer at the drain. Cost: one store, and one
+// compare-and-swap in Config.Batch calls.
+func (f *Freer) FreeAny(p unsafe.Pointer) {
 	if invariant.Debug {
 		f.owner.Touch()
 	}
@@ -108,7 +108,7 @@ func (f *Freer) Free(p unsafe.Pointer) {
 	f.freeSlow(p, off)
 }
 
-// freeSlow does what Free's fast path does not: nil, the last slot, the first block after a
+// freeSlow does what FreeAny's fast path does not: nil, the last slot, the first block after a
 // reset of the inbox, targets without a base, and misuse.
 //
 //go:noinline
@@ -150,12 +150,11 @@ func (f *Freer) renew() uintptr {
 	return f.join()
 }
 
-// FreeSized is Free for a block of size bytes, in batches that are bounded in bytes as well:
-// once the sizes given to it add up to Config.Bytes the batch is pushed, so that a few large
-// blocks do not wait for many others while their owner has no memory left. The size decides
-// nothing else: the target knows the true one.
-func (f *Freer) FreeSized(p unsafe.Pointer, size uintptr) {
-	f.Free(p)
+// Free is FreeAny for a block of size bytes, in batches that are bounded in bytes, too. If the sizes add up
+// to Config.Bytes, the batch is pushed: few large blocks do not wait for many others while their owner has
+// no memory left. The size is not checked against the block's.
+func (f *Freer) Free(p unsafe.Pointer, size uintptr) {
+	f.FreeAny(p)
 	switch {
 	case p == nil || f.n == 0: // nothing, or pushed already
 	case size >= f.limit-f.bytes:

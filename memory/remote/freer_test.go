@@ -16,7 +16,7 @@ func TestFreer_PushesWhenTheBatchIsFull(t *testing.T) {
 			in := newInbox(t, target(s), batch)
 			f := in.NewFreer()
 			for i := 1; i <= 3*batch; i++ {
-				f.Free(mustAlloc(t, s))
+				f.FreeAny(mustAlloc(t, s))
 				if f.Pending() != i%batch {
 					t.Fatalf("batch %d: %d blocks pending after %d frees", batch, f.Pending(), i)
 				}
@@ -38,7 +38,7 @@ func TestFreer_FlushPushesWhatHasGathered(t *testing.T) {
 		s := newSlots(t, 10, 16)
 		in := newInbox(t, target(s), 0)
 		f := in.NewFreer()
-		f.Free(mustAlloc(t, s))
+		f.FreeAny(mustAlloc(t, s))
 		if in.Pending() || in.Drain() != 0 {
 			t.Error("a block arrived before Flush")
 		}
@@ -62,14 +62,14 @@ func TestFreer_NilIsANoOp(t *testing.T) {
 		s := newSlots(t, 10, 16)
 		in := newInbox(t, target(s), 1)
 		f := in.NewFreer()
-		f.Free(nil)
+		f.FreeAny(nil)
 		if f.Pending() != 0 || in.Pending() {
 			t.Error("nil was passed on")
 		}
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		f.Free(nil)
+		f.FreeAny(nil)
 	})
 }
 
@@ -80,9 +80,9 @@ func TestFreer_ForeignPointerIsRefusedAtOnce(t *testing.T) {
 		in := newInbox(t, based{s}, batch)
 		f := in.NewFreer()
 		for _, p := range []unsafe.Pointer{mustAlloc(t, other), unsafe.Add(s.mem.Base, s.mem.Size), unsafe.Pointer(s)} {
-			memtest.Misuse(t, func() { f.Free(p) }, "remote.Free", fmt.Sprintf("%#x", uintptr(p)), "outside the target's memory")
+			memtest.Misuse(t, func() { f.FreeAny(p) }, "remote.Free", fmt.Sprintf("%#x", uintptr(p)), "outside the target's memory")
 		}
-		f.Free(unsafe.Add(s.mem.Base, s.mem.Size-1)) // in the range: the target's to refuse
+		f.FreeAny(unsafe.Add(s.mem.Base, s.mem.Size-1)) // in the range: the target's to refuse
 		if err := f.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestFreer_ClosesFirst(t *testing.T) {
 		in := newInbox(t, target(s), 4)
 		f := in.NewFreer()
 		for range 6 {
-			f.Free(mustAlloc(t, s))
+			f.FreeAny(mustAlloc(t, s))
 		}
 		if err := f.Close(); err != nil || f.Pending() != 0 {
 			t.Fatalf("Close: %v, %d pending", err, f.Pending())
@@ -107,7 +107,7 @@ func TestFreer_ClosesFirst(t *testing.T) {
 			t.Errorf("drained %d, %d live", n, s.liveCount())
 		}
 		p := mustAlloc(t, s)
-		memtest.Misuse(t, func() { f.Free(p) }, "remote.Free", "Freer is closed")
+		memtest.Misuse(t, func() { f.FreeAny(p) }, "remote.Free", "Freer is closed")
 		memtest.Misuse(t, func() { _ = f.Flush() }, "remote.Flush", "Freer is closed")
 	})
 }
@@ -120,7 +120,7 @@ func TestFreer_DiesWithAnUnflushedBatch(t *testing.T) {
 		func() {
 			f := in.NewFreer()
 			for range 5 {
-				f.Free(mustAlloc(t, s))
+				f.FreeAny(mustAlloc(t, s))
 			}
 		}()
 		if err := in.Close(); err != nil || s.liveCount() != 1 {
@@ -136,7 +136,7 @@ func TestFreer_ShortLivedOnesShareAHome(t *testing.T) {
 		for range 50 {
 			f := in.NewFreer()
 			for range 10 {
-				f.Free(mustAlloc(t, s))
+				f.FreeAny(mustAlloc(t, s))
 			}
 			if err := f.Close(); err != nil {
 				t.Fatal(err)
@@ -162,7 +162,7 @@ func TestFreer_CloseKeepsTheBatchesInHand(t *testing.T) {
 		f := in.NewFreer()
 		for _, n := range []int{12, 4} { // after the drain, one batch of three comes into use
 			for range n {
-				f.Free(mustAlloc(t, s))
+				f.FreeAny(mustAlloc(t, s))
 			}
 			in.Drain()
 		}
@@ -179,7 +179,7 @@ func TestFreer_CloseKeepsTheBatchesInHand(t *testing.T) {
 func TestFreer_DroppedOneIsCollected(t *testing.T) {
 	s := newSlots(t, 10, 16)
 	in := newInbox(t, s, 4)
-	func() { in.NewFreer().Free(mustAlloc(t, s)) }()
+	func() { in.NewFreer().FreeAny(mustAlloc(t, s)) }()
 	for range 10 {
 		if runtime.GC(); in.homes[0].user.Value() == nil {
 			in.Reset() // finds nobody

@@ -115,7 +115,7 @@ type Config struct {
 	// Batch is how many frees share one compare-and-swap, 1 to 64. A larger one costs less
 	// per block and keeps more blocks waiting. 0 means 32.
 	Batch int
-	// Bytes is the sum of the sizes given to Freer.FreeSized at which a batch is pushed although
+	// Bytes is the sum of the sizes given to Freer.Free at which a batch is pushed although
 	// it is not full: a Freer keeps less than that of them waiting. 0 means 64 KiB. Blocks given
 	// to Free have no size and count for Batch alone.
 	Bytes uintptr

@@ -155,7 +155,7 @@ func TestDrainSome_StopsAtTheLimitAndKeepsTheRest(t *testing.T) {
 			in := newInbox(t, target(s), 4)
 			f := in.NewFreer()
 			for range 40 {
-				f.Free(mustAlloc(t, s))
+				f.FreeAny(mustAlloc(t, s))
 			}
 			for _, none := range []int{0, -1, math.MinInt} {
 				if in.DrainSome(none) != 0 || s.freed != 0 {
@@ -186,7 +186,7 @@ func TestDrainSome_LimitSpansRemainderAndArrivals(t *testing.T) {
 		in := newInbox(t, target(s), 4)
 		f := in.NewFreer()
 		for range 4 {
-			f.Free(mustAlloc(t, s))
+			f.FreeAny(mustAlloc(t, s))
 		}
 		in.DrainSome(1)
 		for _, none := range []int{0, -1, math.MinInt} {
@@ -195,7 +195,7 @@ func TestDrainSome_LimitSpansRemainderAndArrivals(t *testing.T) {
 			}
 		}
 		for range 8 {
-			f.Free(mustAlloc(t, s))
+			f.FreeAny(mustAlloc(t, s))
 		}
 		if n := in.DrainSome(9); n != 9 {
 			t.Errorf("DrainSome(9) with 3 kept and 8 arrived freed %d", n)
@@ -214,7 +214,7 @@ func TestInbox_DoubleFreeIsFoundByTheDrain(t *testing.T) {
 		f := in.NewFreer()
 		a, b, c := mustAlloc(t, s), mustAlloc(t, s), mustAlloc(t, s)
 		for _, p := range []unsafe.Pointer{a, b, a, unsafe.Add(c, 1), c} {
-			f.Free(p)
+			f.FreeAny(p)
 		}
 		if err := f.Flush(); err != nil {
 			t.Fatal(err)
@@ -252,7 +252,7 @@ func TestInbox_CloseGoesOnAfterARefusal(t *testing.T) {
 		f := in.NewFreer()
 		a, b := mustAlloc(t, s), mustAlloc(t, s)
 		for _, p := range []unsafe.Pointer{b, a, b, b} { // newest batch first: b, then b again
-			f.Free(p)
+			f.FreeAny(p)
 		}
 		memtest.Misuse(t, func() { _ = in.Close() }, "remote.Close", "double free")
 		mustCheck(t, in)
@@ -266,7 +266,7 @@ func TestInbox_CloseGoesOnAfterARefusal(t *testing.T) {
 func TestInbox_PanicsThatAreNotMisusePassUnchanged(t *testing.T) {
 	odd := errors.New("odd")
 	in := newInbox(t, panicker{odd}, 1)
-	in.NewFreer().Free(unsafe.Pointer(in))
+	in.NewFreer().FreeAny(unsafe.Pointer(in))
 	defer func() {
 		if r := recover(); r != odd {
 			t.Errorf("recovered %v", r)
@@ -305,10 +305,10 @@ func TestInbox_TargetThatCallsBackIsRefusedAndNothingHasChanged(t *testing.T) {
 			in := newInbox(t, r, 2)
 			f := in.NewFreer()
 			for range 6 {
-				f.Free(mustAlloc(t, r.slots))
+				f.FreeAny(mustAlloc(t, r.slots))
 			}
 			r.call = func() {
-				f.Free(mustAlloc(t, r.slots)) // a FreeAny may free, and look
+				f.FreeAny(mustAlloc(t, r.slots)) // a FreeAny may free, and look
 				mustCheck(t, in)
 				if !in.Pending() || in.Stats().Pushed != 6 {
 					t.Errorf("in a drain: %+v", in.Stats())
@@ -336,7 +336,7 @@ func TestInbox_OwnerClosesFirst(t *testing.T) {
 		in := newInbox(t, target(s), 4)
 		f := in.NewFreer()
 		for range 6 {
-			f.Free(mustAlloc(t, s))
+			f.FreeAny(mustAlloc(t, s))
 		}
 		if err := in.Close(); err != nil || s.liveCount() != 2 {
 			t.Fatalf("Close: %v, %d live", err, s.liveCount())
@@ -345,7 +345,7 @@ func TestInbox_OwnerClosesFirst(t *testing.T) {
 			t.Fatalf("second Close: %v", err)
 		}
 		for range 3 {
-			f.Free(mustAlloc(t, s)) // the second of them fills the batch
+			f.FreeAny(mustAlloc(t, s)) // the second of them fills the batch
 		}
 		if f.Pending() != 1 {
 			t.Errorf("%d blocks pending, want 1", f.Pending())
@@ -376,7 +376,7 @@ func TestInbox_OwnerClosesFirst(t *testing.T) {
 		if err := late.Flush(); err != nil {
 			t.Errorf("a Freer that abandoned nothing: %v", err)
 		}
-		late.Free(mustAlloc(t, s))
+		late.FreeAny(mustAlloc(t, s))
 		if err := late.Close(); !errors.Is(err, memory.ErrClosed) {
 			t.Errorf("a Freer made after Close: %v", err)
 		}
@@ -398,7 +398,7 @@ func TestSteadyState_NoGoAllocations(t *testing.T) {
 		f := in.NewFreer()
 		round := func() {
 			for range 250 {
-				f.Free(mustAlloc(t, s))
+				f.FreeAny(mustAlloc(t, s))
 			}
 			if err := f.Flush(); err != nil {
 				t.Fatal(err)
@@ -422,7 +422,7 @@ func TestInbox_DrainedBatchesHoldNoPointers(t *testing.T) {
 	f := in.NewFreer()
 	b := f.cur
 	for range 4 {
-		f.Free(mustAlloc(t, s))
+		f.FreeAny(mustAlloc(t, s))
 	}
 	in.Drain()
 	for i, p := range b.ptrs {
@@ -476,11 +476,11 @@ func TestInbox_CheckNamesWhatIsCorrupt(t *testing.T) {
 		in := newInbox(t, based{s}, 4)
 		f := in.NewFreer()
 		for range 8 {
-			f.Free(mustAlloc(t, s))
+			f.FreeAny(mustAlloc(t, s))
 		}
 		in.DrainSome(1)
 		for range 4 {
-			f.Free(mustAlloc(t, s))
+			f.FreeAny(mustAlloc(t, s))
 		}
 		mustCheck(t, in)
 		c.corrupt(in)

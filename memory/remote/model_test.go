@@ -96,7 +96,7 @@ func (m *model) free(which, arg int) {
 	}
 	f := m.open(which)
 	b := m.shadow.Take(arg % n)
-	f.Free(b.Ptr)
+	f.FreeAny(b.Ptr)
 	f.held = append(f.held, b)
 	if len(f.held) == m.in.size {
 		m.push(f)

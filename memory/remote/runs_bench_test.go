@@ -68,7 +68,7 @@ func (g *grouped) free(p unsafe.Pointer) {
 // close passes a run on.
 func (g *grouped) close(w *group) {
 	for _, p := range w.ptrs[:w.n] {
-		g.f.Free(p)
+		g.f.FreeAny(p)
 	}
 	w.n = 0
 }
@@ -132,7 +132,7 @@ func newHome(b *testing.B, ways int, runs bool, senders int) (*slab.Heap, *Inbox
 
 type plainSender struct{ f *Freer }
 
-func (p plainSender) free(q unsafe.Pointer) { p.f.Free(q) }
+func (p plainSender) free(q unsafe.Pointer) { p.f.FreeAny(q) }
 func (p plainSender) flush()                { _ = p.f.Flush() }
 
 // A load is what is allocated and in which order it is freed.

@@ -35,7 +35,7 @@ func inOneBatch(t *testing.T, in *Inbox, s *slots, n int) (blocks []unsafe.Point
 	f := in.NewFreer()
 	for range n {
 		blocks = append(blocks, memtest.MustAlloc(t, s, 16, 16))
-		f.Free(blocks[len(blocks)-1])
+		f.FreeAny(blocks[len(blocks)-1])
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestRunFreer_ASlabRefusesExactlyTheBadBlock(t *testing.T) {
 		h.FreeAny(twice)
 		f := in.NewFreer()
 		for _, p := range blocks {
-			f.Free(p)
+			f.FreeAny(p)
 		}
 		_ = f.Close()
 		m := memtest.Misuse(t, func() { in.Drain() }, "remote.Drain(", "a Freer's block was refused: slab.FreeAny(")
@@ -185,7 +185,7 @@ func TestNewFreer_InBothDirections(t *testing.T) {
 	go func() {
 		f := toGame.NewFreer()
 		for job := range jobs {
-			f.FreeSized(job, 64)
+			f.Free(job, 64)
 			toWorker.Drain()
 			p, err := worker.Alloc(large, 64)
 			if err != nil {
@@ -202,7 +202,7 @@ func TestNewFreer_InBothDirections(t *testing.T) {
 	for range rounds {
 		toGame.Drain()
 		jobs <- memtest.MustAlloc(t, game, 64, 16)
-		f.FreeSized(<-pictures, large)
+		f.Free(<-pictures, large)
 		waiting = max(waiting, f.Pending())
 	}
 	close(jobs)

@@ -137,8 +137,8 @@ func TestStale_OwnerFreesAndReusesBeforeTheDrain(t *testing.T) {
 	stale(t, func(t *testing.T, h heap, in *Inbox) {
 		f := in.NewFreer()
 		p, q := memtest.MustAlloc(t, h, 100, 16), memtest.MustAlloc(t, h, 100, 16)
-		f.Free(p)
-		f.Free(q)
+		f.FreeAny(p)
+		f.FreeAny(q)
 		h.Free(p, 100)
 		reuse(t, h, p, 100)
 		mustFlush(t, f)
@@ -151,7 +151,7 @@ func TestStale_FreedBetweenTheFreeAndTheReuse(t *testing.T) {
 		f := in.NewFreer()
 		p := memtest.MustAlloc(t, h, 100, 16)
 		h.Free(p, 100)
-		f.FreeSized(p, 100)
+		f.Free(p, 100)
 		reuse(t, h, p, 100)
 		mustFlush(t, f)
 		detected(t, h, in, p, 0)
@@ -163,13 +163,13 @@ func TestStale_TwoFreersWithAReuseBetweenTheirDrains(t *testing.T) {
 		freers := []*Freer{in.NewFreer(), in.NewFreer(), in.NewFreer()}
 		p := memtest.MustAlloc(t, h, 100, 16)
 		late := in.NewFreer()
-		freers[0].Free(p)
-		if late.Free(p); late.Pending() == 0 {
+		freers[0].FreeAny(p)
+		if late.FreeAny(p); late.Pending() == 0 {
 			return // a batch of one: both wait, and the other test of double frees applies
 		}
 		for range 5 {
-			freers[1].Free(memtest.MustAlloc(t, h, 100, 16))
-			freers[2].FreeSized(memtest.MustAlloc(t, h, 40, 16), 40)
+			freers[1].FreeAny(memtest.MustAlloc(t, h, 100, 16))
+			freers[2].Free(memtest.MustAlloc(t, h, 40, 16), 40)
 		}
 		mustFlush(t, freers...)
 		if n := in.Drain(); n != 11 {
@@ -186,7 +186,7 @@ func TestStale_ResetOfTheTargetAlone(t *testing.T) {
 	stale(t, func(t *testing.T, h heap, in *Inbox) {
 		f := in.NewFreer()
 		p := memtest.MustAlloc(t, h, 100, 16)
-		f.Free(p)
+		f.FreeAny(p)
 		h.Reset()
 		reuse(t, h, p, 60) // of another size, in another class or not
 		mustFlush(t, f)
@@ -201,7 +201,7 @@ func TestStale_ResetOfBothIsNoMisuse(t *testing.T) {
 	stale(t, func(t *testing.T, h heap, in *Inbox) {
 		f := in.NewFreer()
 		p := memtest.MustAlloc(t, h, 100, 16)
-		f.Free(p)
+		f.FreeAny(p)
 		h.Reset()
 		in.Reset()
 		reuse(t, h, p, 100)
@@ -209,7 +209,7 @@ func TestStale_ResetOfBothIsNoMisuse(t *testing.T) {
 		if in.Drain(); in.Stats().Stale != 1 || h.Stats().Live != 1 {
 			t.Errorf("%+v, %d live", in.Stats(), h.Stats().Live)
 		}
-		f.Free(p) // the newcomer's own free
+		f.FreeAny(p) // the newcomer's own free
 		mustFlush(t, f)
 		if n := in.Drain(); n != 1 || h.Stats().Live != 0 {
 			t.Errorf("%d drained, %d live", n, h.Stats().Live)
@@ -224,8 +224,8 @@ func TestStale_CloseOfTheInboxNamesItToo(t *testing.T) {
 	stale(t, func(t *testing.T, h heap, in *Inbox) {
 		f := in.NewFreer()
 		p, q := memtest.MustAlloc(t, h, 100, 16), memtest.MustAlloc(t, h, 100, 16)
-		f.Free(p)
-		f.Free(q)
+		f.FreeAny(p)
+		f.FreeAny(q)
 		mustFlush(t, f)
 		h.Free(p, 100)
 		reuse(t, h, p, 100)
@@ -233,7 +233,7 @@ func TestStale_CloseOfTheInboxNamesItToo(t *testing.T) {
 		if err := in.Close(); err != nil {
 			t.Fatal(err)
 		}
-		f.Free(p)
+		f.FreeAny(p)
 		if err := f.Close(); err == nil || h.Stats().Live != 1 {
 			t.Errorf("Close of the Freer: %v, %d live", err, h.Stats().Live)
 		}
@@ -248,7 +248,7 @@ func TestStale_AFreeAfterTheReuseIsNotDetected(t *testing.T) {
 		p := memtest.MustAlloc(t, h, 100, 16)
 		h.Free(p, 100)
 		reuse(t, h, p, 100)
-		f.Free(p)
+		f.FreeAny(p)
 		mustFlush(t, f)
 		if n := in.Drain(); n != 1 || h.Stats().Live != 0 {
 			t.Errorf("%d drained, %d live", n, h.Stats().Live)
@@ -281,7 +281,7 @@ func TestStale_NoFalseAlarm(t *testing.T) {
 					if k == 9 {
 						h.FreeAny(p)
 					} else {
-						freers[k%3].FreeSized(p, uintptr(k))
+						freers[k%3].Free(p, uintptr(k))
 					}
 				case k == 17:
 					in.DrainSome(r.IntN(30))

@@ -76,7 +76,7 @@ func freeAll(t *testing.T, f *Freer, c <-chan []unsafe.Pointer) {
 				t.Errorf("block %p was overwritten while live", p)
 			}
 			*(*uint64)(p) = 0 // a write that must happen before the owner's next
-			f.Free(p)
+			f.FreeAny(p)
 		}
 		if err := f.Flush(); err != nil {
 			t.Error(err)
@@ -160,7 +160,7 @@ func TestInbox_CloseWhileFreersPush(t *testing.T) {
 			wg.Go(func() {
 				f := in.NewFreer()
 				for _, p := range blocks[i*each : (i+1)*each] {
-					f.Free(p)
+					f.FreeAny(p)
 				}
 				if err := f.Close(); errors.Is(err, memory.ErrClosed) {
 					mu.Lock()
@@ -207,7 +207,7 @@ func TestInbox_FreersComeAndGo(t *testing.T) {
 				f := in.NewFreer()
 				k := min(len(mine), 1+len(mine)%20)
 				for _, p := range mine[:k] {
-					f.Free(p)
+					f.FreeAny(p)
 				}
 				mine = mine[k:]
 				if err := f.Close(); err != nil {

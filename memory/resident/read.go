@@ -75,7 +75,7 @@ func (w *work) note(m *tiers.Manager) {
 		return
 	}
 	for t := range tiers.Tier(tiers.Count) {
-		base, size := m.Span(t)
+		base, size := m.Inspect().Span(t)
 		from := uint64(uintptr(base))
 		w.noted = w.noted.claim(owner{from: from, to: from + uint64(size), class: Tiers, tier: t})
 	}

@@ -348,7 +348,7 @@ func TestRead_OnAnErrorTheReportIsEmpty(t *testing.T) {
 // A pagemap that cannot be read is met when half of the books are written.
 func TestRead_NothingIsHalfFilled(t *testing.T) {
 	m := manager(t, page.OS(), [tiers.Count]uintptr{})
-	base, _ := m.Span(tiers.Level)
+	base, _ := m.Inspect().Span(tiers.Level)
 	at := uint64(uintptr(base))
 	fakeProc(t, fmt.Sprintf("1000-2000 rw-p 0 00:00 7 /opt/a.dat\nRss: 4 kB\n%x-%x rw-p 0 00:00 0\nRss: 64 kB\n", at-64*kib, at+64*kib), "exe", "mem")
 	if err := os.WriteFile(proc+"pagemap", make([]byte, 100), 0o600); err != nil {

@@ -24,7 +24,7 @@ func TestManager_ClosedItAnswersAndOwnsNothing(t *testing.T) {
 	before := m.allStats()
 	must(t, errors.Join(m.Close(), m.Close(), m.Check()))
 	for _, p := range []unsafe.Pointer{m.ofSlab, m.ofLarge, m.ofFrame, m.ofLevel, m.ofStatic, m.ofWorker, m.ofPool} {
-		if _, ok := m.TierOf(p); ok || m.Owns(p) {
+		if _, ok := m.Inspect().TierOf(p); ok || m.Owns(p) {
 			t.Error("it owns what it has given back")
 		}
 		memtest.Misuse(t, func() { m.Free(p, 100) }, "tiers.Free", "the manager is closed")
@@ -41,11 +41,11 @@ func TestManager_ClosedItAnswersAndOwnsNothing(t *testing.T) {
 	}
 	memtest.Misuse(t, func() { m.Worker(0).Free(m.ofWorker, 10_000) }, "closed")
 	m.Worker(0).Settle()
-	freer.Free(m.ofSlab)
+	freer.FreeAny(m.ofSlab)
 	if err := freer.Flush(); !errors.Is(err, memory.ErrClosed) {
 		t.Errorf("a Freer after Close: %v", err)
 	}
-	if m.InLevel() || m.Static() != nil {
+	if m.Inspect().InLevel() || m.Static() != nil {
 		t.Error("it is in a level")
 	}
 	for tier, s := range m.allStats() {
@@ -58,7 +58,7 @@ func TestManager_ClosedItAnswersAndOwnsNothing(t *testing.T) {
 	}
 	var s Snapshot
 	m.Snapshot(&s)
-	for range m.LevelBlocks {
+	for range m.Inspect().LevelBlocks {
 		t.Error("it has blocks of a level")
 	}
 }
@@ -67,9 +67,9 @@ func TestManager_CloseInALevelRunsWhatTheLevelsEndWouldHaveRun(t *testing.T) {
 	m := newManager(t, small())
 	var log []string
 	note := func(s string) func() { return func() { log = append(log, s) } }
-	m.AddFuncs("a", nil, note("reset"), func() error { note("close")(); m.FreeAny(nil); return nil })
+	m.AddPool("a", &Funcs{ResetFunc: note("reset"), CloseFunc: func() error { note("close")(); m.FreeAny(nil); return nil }})
 	p := alloc(t, m, 100)
-	m.AddFuncs("b", nil, nil, func() error { m.Free(p, 100); return nil }) // every tier is open still
+	m.AddPool("b", &Funcs{CloseFunc: func() error { m.Free(p, 100); return nil }}) // every tier is open still
 	must(t, m.BeginLevel())
 	m.Level().OnReset(note("level"))
 	must(t, m.BeginFrame())
@@ -111,7 +111,7 @@ func TestManager_CloseGoesOnBehindWhatAWorkerRefuses(t *testing.T) {
 	if _, err := m.Alloc(100, 1); src.Reserved() != 1 || m.BeginFrame() == nil || m.BeginLevel() == nil || err != nil && !errors.Is(err, memory.ErrClosed) {
 		t.Errorf("half closed: %v", err)
 	}
-	memtest.Misuse(t, func() { m.AddFuncs("late", nil, nil, nil) }, "closed")
+	memtest.Misuse(t, func() { m.AddPool("late", &Funcs{}) }, "closed")
 	if err := m.Close(); err == nil || !strings.Contains(err.Error(), "a block that is returned to worker 0 panicked at ") || !strings.Contains(err.Error(), "double free") {
 		t.Errorf("the second Close: %v", err)
 	}

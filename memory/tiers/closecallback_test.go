@@ -42,10 +42,10 @@ var fiends = map[string]struct {
 	"static hook":      {func(m *Manager, f func() error) { m.OnReset(Static, func() { _ = f() }) }, "a hook of the static tier"},
 	"level arena hook": {func(m *Manager, f func() error) { m.Level().OnReset(func() { _ = f() }) }, "a hook of the level tier"},
 	"late level hook": {func(m *Manager, f func() error) {
-		m.AddFuncs("late", nil, func() { m.Level().OnReset(func() { _ = f() }) }, nil)
+		m.AddPool("late", &Funcs{ResetFunc: func() { m.Level().OnReset(func() { _ = f() }) }})
 	}, "a hook of the level's arena"},
 	"late frame hook": {func(m *Manager, f func() error) {
-		m.AddFuncs("late", nil, func() { m.Frames().Current().OnReset(func() { _ = f() }) }, nil)
+		m.AddPool("late", &Funcs{ResetFunc: func() { m.Frames().Current().OnReset(func() { _ = f() }) }})
 	}, "a hook of a frame's arena"},
 	"late scratch hook": {func(m *Manager, f func() error) {
 		a, _ := m.Worker(1).BeginTask()
@@ -58,14 +58,14 @@ var fiends = map[string]struct {
 		m.AddPool("p", &fiend{"InUse", func() error { _ = f(); return nil }})
 	},
 		`InUse of pool "p"`},
-	"reset func": {func(m *Manager, f func() error) { m.AddFuncs("q", nil, func() { _ = f() }, nil) }, `the reset of pool "q"`},
-	"close func": {func(m *Manager, f func() error) { m.AddFuncs("q", nil, nil, f) }, `pool "q"`},
+	"reset func": {func(m *Manager, f func() error) { m.AddPool("q", &Funcs{ResetFunc: func() { _ = f() }}) }, `the reset of pool "q"`},
+	"close func": {func(m *Manager, f func() error) { m.AddPool("q", &Funcs{CloseFunc: f}) }, `pool "q"`},
 	"soft mark": {func(m *Manager, f func() error) {
 		m.limits[Large].OnSoft(0, func(uintptr, uintptr) { _ = f() })
-		m.AddFuncs("allocates", nil, nil, func() error {
+		m.AddPool("allocates", &Funcs{CloseFunc: func() error {
 			_, err := m.Alloc(10_000, 16)
 			return err
-		})
+		}})
 	}, `pool "allocates"`},
 	"watcher of the pools": {func(m *Manager, f func() error) {
 		m.PoolSource().(page.Watched).Watch(func() { _ = f() })
@@ -126,7 +126,7 @@ func TestManager_CloseCompletesAtTheSecondCall(t *testing.T) {
 			must(t, errors.Join(m.BeginLevel(), m.BeginFrame()))
 			others := 0
 			other := func() {
-				m.AddFuncs("other", nil, func() { others++ }, func() error { others++; return nil })
+				m.AddPool("other", &Funcs{ResetFunc: func() { others++ }, CloseFunc: func() error { others++; return nil }})
 				for _, tier := range []Tier{Pools, Level, Static, Frame} {
 					m.OnReset(tier, func() { others++ })
 				}
@@ -170,8 +170,8 @@ func TestManager_TheSecondCloseNamesEveryFailure(t *testing.T) {
 	for i := range 50 {
 		m.OnReset(Level, func() { panic(fmt.Sprint("hook ", i)) })
 	}
-	m.AddFuncs("textures", nil, func() { panic(errInjected) }, nil)
-	m.AddFuncs("files", nil, nil, func() error { return errInjected })
+	m.AddPool("textures", &Funcs{ResetFunc: func() { panic(errInjected) }})
+	m.AddPool("files", &Funcs{CloseFunc: func() error { return errInjected }})
 	if err, _ := closeElsewhere(t, m); err == nil || err.Error() != "panicked: hook 49" {
 		t.Errorf("the first Close: %v", err)
 	}
@@ -193,7 +193,7 @@ func TestManager_CloseInUseChangesNothing(t *testing.T) {
 	for _, tier := range []Tier{Pools, Level, Static, Frame} {
 		m.OnReset(tier, run)
 	}
-	m.AddFuncs("other", nil, run, func() error { run(); return nil })
+	m.AddPool("other", &Funcs{ResetFunc: run, CloseFunc: func() error { run(); return nil }})
 	query := errInjected
 	m.AddPool("world", &fiend{"InUse", func() error { return query }})
 	refused := func(want string, sentinel error) {

@@ -192,7 +192,7 @@ var estates = map[string]func(source) estate{
 		in, also := remote.New(ok(s, heap, err), remote.Config{})
 		open, closed := ok(s, in, also).NewFreer(), in.NewFreer()
 		args := blocks(s, heap)
-		open.Free(args[0].(unsafe.Pointer))
+		open.FreeAny(args[0].(unsafe.Pointer))
 		_ = closed.Close()
 		return estate{[]any{in, open, closed}, args[1:], func() error { return errors.Join(in.Close(), heap.Close()) }}
 	},

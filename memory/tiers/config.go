@@ -19,7 +19,7 @@ type Config struct {
 
 	// HugePages and Prefault are the [page.Options] of the default Source, and nothing where Source
 	// is set: off by default, since they make more memory resident than is used. What the system
-	// granted says [Manager.Pages].
+	// granted says [Inspector.Pages].
 	HugePages, Prefault bool
 
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; 0 means the
@@ -51,7 +51,7 @@ type Config struct {
 	// inside a frame in [Manager.Free] of a worker's blocks, for each worker. What is full is sent at
 	// once: nobody waits for room, and nothing is refused. FreeItems is 1 to 64; 0 means 32 towards the
 	// game and 8 towards a worker, whose blocks are few and large. FreeBytes counts the sizes that
-	// FreeSized and Manager.Free are told; 0 means 64 KiB, and for Manager.Free a sixteenth of the
+	// Freer.Free and Manager.Free are given; 0 means 64 KiB, and for Manager.Free a sixteenth of the
 	// worker's budget, which is the most in any case.
 	FreeItems int
 	FreeBytes uintptr

@@ -36,15 +36,13 @@
 //
 // # With Ebitengine
 //
-// A frame is a tick, not a picture. Ebitengine calls Draw at the screen's rate and Update at a fixed
-// one: between two ticks there are several Draws or none, and between two Draws several ticks or none.
-// So the frames are Update's: it ends the one before, opens its own, and leaves it open for Draw,
-// which reads what the tick has made and gives back what it takes itself, as it may be called again:
+// A frame is a tick, not a picture. Ebitengine calls Update at a fixed rate and Draw at the rate of the screen:
+// between two ticks there are several Draws or none, and between two Draws several ticks or none. So Update
+// calls [Manager.NextFrame]. The frame stays open for Draw, which reads what the tick has made. Draw frees what
+// it allocates itself, as it may be called again:
 //
 //	func (g *Game) Update() error {
-//		err := g.m.EndFrame() // of the tick before, which has been drawn by now
-//		// here a level may end and the next one begin
-//		if err := errors.Join(err, g.m.BeginFrame()); err != nil {
+//		if err := g.m.NextFrame(); err != nil {
 //			return err
 //		}
 //		return g.tick()
@@ -56,23 +54,23 @@
 //		g.m.Frame().Rewind(mark)
 //	}
 //
-// One BeginFrame goes before RunGame and one EndFrame behind it. BeginFrame at the start of Update with
-// EndFrame at the end of Draw is ErrOrder as soon as the two are not called in turns. Both of them in
-// Draw are no error, but then what ticks take piles up in one frame while a window is slow or
-// hidden. Package render/overlay has the whole program.
+// Call NextFrame once before RunGame if Draw uses the frame: Draw may come first. Call EndFrame before a level
+// begins or ends, and after RunGame. BeginFrame in Update with EndFrame in Draw fails with ErrOrder as soon
+// as the two are not called in turns. With NextFrame in Draw, a window that is slow or hidden lets the
+// allocations of many ticks pile up in one frame. Package render/overlay has a complete program.
 //
 // # Tags
 //
 // A tier says how long memory lives, a [Tag] says who has it. With [Config.Tags] the manager notes
 // for each block that was handed out under a tag which one that is, by the block's address, and the
-// books of the tag follow the block, whoever frees or resizes it. [Manager.EachTag] and Snapshot
+// books of the tag follow the block, whoever frees or resizes it. [Inspector.EachTag] and Snapshot
 // have a row for each tag and one for what no tag has, which [Snapshot.WriteText], WriteTagsJSON and
 // WriteTagsCSV write out; EndLevel tells leaks by tag.
 //
 //	what is counted                           through
 //	blocks of slab and large                  Tag.Alloc
 //	blocks of a worker's heap                 Worker.Tag, on the worker's goroutine
-//	pools, component columns                  Tag.AddPool, Tag.AddFuncs, NewPoolIn
+//	pools, component columns                  Tag.AddPool, NewPoolIn
 //	what a frame or level took from its arena Tag.Frame, Tag.Level
 //
 // # Scratch

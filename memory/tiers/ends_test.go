@@ -18,11 +18,11 @@ var enders = map[string]struct {
 	call func(m *Manager) error
 }{
 	"Close, a hook of the pools": {func(_ *testing.T, m *Manager, end func()) { m.OnReset(Pools, end) }, (*Manager).Close},
-	"Close, a reset":             {func(_ *testing.T, m *Manager, end func()) { m.AddFuncs("ends", nil, end, nil) }, (*Manager).Close},
+	"Close, a reset":             {func(_ *testing.T, m *Manager, end func()) { m.AddPool("ends", &Funcs{ResetFunc: end}) }, (*Manager).Close},
 	"Close, a close": {func(_ *testing.T, m *Manager, end func()) {
-		m.AddFuncs("ends", nil, nil, func() error { end(); return nil })
+		m.AddPool("ends", &Funcs{CloseFunc: func() error { end(); return nil }})
 	}, (*Manager).Close},
-	"EndLevel, a reset":        {func(_ *testing.T, m *Manager, end func()) { m.AddFuncs("ends", nil, end, nil) }, endLevel},
+	"EndLevel, a reset":        {func(_ *testing.T, m *Manager, end func()) { m.AddPool("ends", &Funcs{ResetFunc: end}) }, endLevel},
 	"EndLevel, a pool's books": {endsWhenCounted, endLevel},
 	"BeginLevel, a pool's books": {func(t *testing.T, m *Manager, end func()) {
 		_, err := m.EndLevel()
@@ -52,12 +52,12 @@ func endLevel(m *Manager) error { _, err := m.EndLevel(); return err }
 // endsWhenCounted registers what ends the source when it is asked for its books next.
 func endsWhenCounted(_ *testing.T, m *Manager, end func()) {
 	armed := false
-	m.AddFuncs("ends", func() (s memory.Stats) {
+	m.AddPool("ends", &Funcs{StatsFunc: func() (s memory.Stats) {
 		if armed {
 			end()
 		}
 		return s
-	}, nil, nil)
+	}})
 	armed = true
 }
 
@@ -76,7 +76,7 @@ func TestManager_WhoeverIsCalledMayEndTheSource(t *testing.T) {
 					later++
 				}
 			}
-			m.AddFuncs("older", nil, late, func() error { late(); return nil })
+			m.AddPool("older", &Funcs{ResetFunc: late, CloseFunc: func() error { late(); return nil }})
 			for range 2 {
 				p, err := pool.New[int64](m.PoolSource(), pool.Config{Capacity: 10})
 				must(t, err)

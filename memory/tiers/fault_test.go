@@ -122,8 +122,8 @@ func (p *play) do(name string, call func() error) {
 	p.steps++
 	if p.refuse == p.steps && p.m != nil {
 		q := alloc(p.t, p.m, 64) // freed twice here, once in the others
-		p.home.Free(q)
-		p.home.Free(q)
+		p.home.FreeAny(q)
+		p.home.FreeAny(q)
 		must(p.t, p.home.Flush())
 	}
 	for try := range 3 {
@@ -188,14 +188,13 @@ func (p *play) register() {
 	}
 	reset := count("reset objects", &p.pools[0], func() error { objects.Reset(); return nil })
 	p.do("AddFuncs", func() error {
-		p.m.AddFuncs("objects", books("stats of objects"), func() { _ = reset() }, count("close of objects", &p.pools[1], objects.Close))
+		p.m.AddPool("objects", &Funcs{StatsFunc: books("stats of objects"), ResetFunc: func() { _ = reset() }, CloseFunc: count("close of objects", &p.pools[1], objects.Close)})
 		return nil
 	})
 	another := count("reset another", &p.pools[2], func() error { return nil })
-	p.do("AddFuncs", func() error { p.m.AddFuncs("another", nil, func() { _ = another() }, nil); return nil })
+	p.do("AddFuncs", func() error { p.m.AddPool("another", &Funcs{ResetFunc: func() { _ = another() }}); return nil })
 	p.do("AddFuncs", func() error {
-		p.m.AddFuncs("kept", func() memory.Stats { p.panics.panic("stats of kept"); return memory.Stats{} }, nil,
-			func() error { p.panics.panic("close of kept"); return nil })
+		p.m.AddPool("kept", &Funcs{StatsFunc: func() memory.Stats { p.panics.panic("stats of kept"); return memory.Stats{} }, CloseFunc: func() error { p.panics.panic("close of kept"); return nil }})
 		return nil
 	})
 	for range 20 {
@@ -224,7 +223,7 @@ func (p *play) run() {
 		var l Leaks
 		p.do("EndLevel", func() (err error) { l, err = m.EndLevel(); return err })
 		p.log = append(p.log, l.String())
-		if m.InLevel() || m.Static() != nil || m.level.arena.Used() != 0 {
+		if m.Inspect().InLevel() || m.Static() != nil || m.level.arena.Used() != 0 {
 			p.t.Fatal("the level has ended, but not all of it")
 		}
 	}
@@ -257,8 +256,8 @@ func (p *play) frame() {
 	p.block(m, 300) // leaks, where there is a level
 	staging := p.block(m.Worker(0), 400_000)
 	p.do("Free", func() error { m.Free(staging, 400_000); return nil })
-	p.home.Free(small)
-	p.home.Free(large)
+	p.home.FreeAny(small)
+	p.home.FreeAny(large)
 	p.do("Flush", p.home.Flush)
 	p.do("EndFrame", m.EndFrame)
 }
@@ -336,7 +335,7 @@ func TestEndFrame_OnSoftIsToldOnceThoughAPoolsBooksPanic(t *testing.T) {
 	told, books := 0, fault{at: 1, resting: true}
 	m, err := New(Config{KeepGC: true, OnSoft: func(Tier, uintptr, uintptr) { told++ }})
 	must(t, err)
-	m.AddFuncs("books", func() memory.Stats { books.panic("stats"); return memory.Stats{} }, nil, nil)
+	m.AddPool("books", &Funcs{StatsFunc: func() memory.Stats { books.panic("stats"); return memory.Stats{} }})
 	must(t, m.BeginFrame())
 	alloc(t, m.Frame(), m.Frame().Available()-4096)
 	books.resting = false

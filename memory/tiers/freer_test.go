@@ -33,22 +33,22 @@ func TestFreer_WhatWaitsIsBoundedByItemsAndByBytes(t *testing.T) {
 			come  func() remote.Stats
 			drain func()
 		}{
-			{m, m.NewFreer(), c.toGame, m.Coming, func() { m.returned.Drain() }},
-			{w, w.NewFreer(), c.toWorker, w.Coming, w.Settle},
+			{m, m.NewFreer(), c.toGame, m.Inspect().RemoteFrees, func() { m.returned.Drain() }},
+			{w, w.NewFreer(), c.toWorker, w.RemoteFrees, w.Settle},
 		} {
 			var live []unsafe.Pointer
 			for range 200 {
 				live = append(live, alloc(t, to.a, 1000))
 			}
 			for i, p := range live[:100] {
-				to.f.Free(p)
+				to.f.FreeAny(p)
 				if want := (i + 1) % to.most; to.f.Pending() != want || to.come().InFlight != uint64(i+1-want) {
 					t.Fatalf("%+v: %d blocks wait after %d, %+v", c, to.f.Pending(), i+1, to.come())
 				}
 			}
 			must(t, to.f.Flush())
 			for i, p := range live[100:] {
-				to.f.FreeSized(p, 1000)
+				to.f.Free(p, 1000)
 				if most := c.sized; most > 0 && to.f.Pending() != (i+1)%most {
 					t.Fatalf("%+v: %d blocks wait after %d of 1000 bytes", c, to.f.Pending(), i+1)
 				}
@@ -87,13 +87,13 @@ func TestManager_NewFreerRefusesAsItSays(t *testing.T) {
 	f := m.NewFreer()
 	var outside int64
 	for name, at := range map[string]unsafe.Pointer{"Go": unsafe.Pointer(&outside), "behind": unsafe.Add(m.Base(), m.Extent())} {
-		if err := protect(func() error { f.Free(at); return nil }); !isMisuse(err) || f.Pending() != 0 {
+		if err := protect(func() error { f.FreeAny(at); return nil }); !isMisuse(err) || f.Pending() != 0 {
 			t.Errorf("%s: %v, and %d blocks wait", name, err, f.Pending())
 		}
 	}
-	f.Free(p)
-	f.FreeSized(unsafe.Pointer(object), 8)
-	f.Free(q)
+	f.FreeAny(p)
+	f.Free(unsafe.Pointer(object), 8)
+	f.FreeAny(q)
 	must(t, f.Flush())
 	memtest.Misuse(t, func() { _ = m.BeginFrame() }, "remote.Drain", ofPool)
 	must(t, errors.Join(m.BeginFrame(), m.EndFrame()))
@@ -103,14 +103,14 @@ func TestManager_NewFreerRefusesAsItSays(t *testing.T) {
 	base := m.Base()
 	must(t, m.Close())
 	late := m.NewFreer()
-	late.Free(base)
-	f.Free(base)
+	late.FreeAny(base)
+	f.FreeAny(base)
 	for _, err := range []error{f.Flush(), f.Close(), late.Flush(), late.Close()} {
 		if !errors.Is(err, memory.ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
 	}
-	memtest.Misuse(t, func() { late.Free(base) }, "remote.Free", "the Freer is closed")
+	memtest.Misuse(t, func() { late.FreeAny(base) }, "remote.Free", "the Freer is closed")
 }
 
 // Inside a frame the game's own frees of a worker's blocks wait for each other, as far as the
@@ -127,8 +127,8 @@ func TestManager_FreeOfAWorkersBlocksKeepsToTheBytesThatMayWait(t *testing.T) {
 	must(t, m.BeginFrame())
 	for i, p := range live {
 		m.Free(p, 1000)
-		if want := (i + 1) / 4 * 4; w.Coming().Pushed != uint64(want) {
-			t.Errorf("%d of %d blocks were sent, want %d", w.Coming().Pushed, i+1, want)
+		if want := (i + 1) / 4 * 4; w.RemoteFrees().Pushed != uint64(want) {
+			t.Errorf("%d of %d blocks were sent, want %d", w.RemoteFrees().Pushed, i+1, want)
 		}
 		must(t, m.Check())
 	}
@@ -146,33 +146,33 @@ func TestWorker_ItsFreerRefusesWhatIsNotTheWorkersAndOutlivesTheManager(t *testi
 	s, err := w.BeginTask()
 	must(t, err)
 	for name, p := range map[string]unsafe.Pointer{"the game's": alloc(t, m, 100), "another worker's": alloc(t, m.Worker(1), 100), "scratch": alloc(t, s, 100)} {
-		if err := protect(func() error { f.Free(p); return nil }); !errors.As(err, new(*memory.Misuse)) {
+		if err := protect(func() error { f.FreeAny(p); return nil }); !errors.As(err, new(*memory.Misuse)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	f.Free(nil)
+	f.FreeAny(nil)
 	must(t, w.EndTask())
 	p := alloc(t, w.Tag(tag), 100)
-	f.Free(p)
+	f.FreeAny(p)
 	must(t, f.Flush())
 	w.Settle()
 	if s := tag.Stats(); s.Live != 0 || s.Frees != 1 {
 		t.Errorf("%+v", s)
 	}
 	q := alloc(t, w.Tag(tag), 100)
-	f.Free(q)
-	f.Free(q)
+	f.FreeAny(q)
+	f.FreeAny(q)
 	must(t, f.Flush())
 	memtest.Misuse(t, w.Settle, "remote.Drain", "double free")
 	w.Settle()
 	must(t, m.Check())
 	r := alloc(t, w, 100)
 	must(t, m.Close())
-	f.Free(r)
+	f.FreeAny(r)
 	if err := f.Close(); !errors.Is(err, memory.ErrClosed) {
 		t.Errorf("%v", err)
 	}
-	if s := w.Coming(); s.Abandoned != 1 {
+	if s := w.RemoteFrees(); s.Abandoned != 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -200,10 +200,10 @@ func TestFreer_BothDirectionsAtOnce(t *testing.T) {
 				select {
 				case toWorker[1-k] <- p:
 				case q := <-toWorker[k]:
-					other.FreeSized(q, 500)
+					other.Free(q, 500)
 					v.Free(p, 500)
 				case q := <-toGame:
-					game.FreeSized(q, 700)
+					game.Free(q, 700)
 					v.Free(p, 500)
 				default:
 					v.Free(p, 500)

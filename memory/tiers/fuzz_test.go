@@ -46,7 +46,7 @@ func (l *life) alloc(t Tier, a memory.Allocator, size, align uintptr) {
 		}
 		return
 	}
-	if got, ok := l.m.TierOf(p); got != t || !ok {
+	if got, ok := l.m.Inspect().TierOf(p); got != t || !ok {
 		l.t.Fatalf("a block of %v lies in %v, %t", t, got, ok)
 	}
 	l.shadow[t].Add(p, size, align)
@@ -117,7 +117,7 @@ func (l *life) grow(t Tier, arg uint32) {
 		return
 	}
 	l.shadow[t].Move(i, p, size)
-	if now, _ := l.m.TierOf(p); now != t {
+	if now, _ := l.m.Inspect().TierOf(p); now != t {
 		b = l.shadow[t].Take(i)
 		l.shadow[now].Add(p, size, b.Align)
 	}

@@ -32,7 +32,7 @@ func freeElsewhere(t *testing.T, m *Manager, all ...unsafe.Pointer) {
 	go func() {
 		f := m.NewFreer()
 		for _, p := range all {
-			f.Free(p)
+			f.FreeAny(p)
 		}
 		done <- f.Close()
 	}()

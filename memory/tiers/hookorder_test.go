@@ -60,10 +60,10 @@ var callers = map[string]func(k *taker, f func()){
 	"late arena hook": func(k *taker, f func()) {
 		k.m.OnReset(Static, func() { k.m.Level().OnReset(f) })
 	},
-	"newer reset": func(k *taker, f func()) { k.m.AddFuncs("resets", nil, f, nil) },
+	"newer reset": func(k *taker, f func()) { k.m.AddPool("resets", &Funcs{ResetFunc: f}) },
 	"older reset": func(k *taker, f func()) {
 		k.m.RemovePool(k.objects)
-		k.m.AddFuncs("resets", nil, f, nil)
+		k.m.AddPool("resets", &Funcs{ResetFunc: f})
 		k.m.AddPool("objects", k.objects)
 	},
 }
@@ -136,7 +136,7 @@ func TestManager_AllHooksRunBeforeTheFirstReset(t *testing.T) {
 		var ran []string
 		objects, err := NewPool[[4]int64](m, pool.Config{Capacity: 10})
 		must(t, err)
-		m.AddFuncs("resets", nil, func() { ran = append(ran, "reset") }, nil)
+		m.AddPool("resets", &Funcs{ResetFunc: func() { ran = append(ran, "reset") }})
 		must(t, m.BeginLevel())
 		a, err := m.Declare(planOf(t, 5000))
 		must(t, err)
@@ -194,7 +194,7 @@ func TestManager_OnResetRefusesTiersWhoseHooksHaveRun(t *testing.T) {
 	})
 	m.OnReset(Level, func() { refused("level hook", Pools) })
 	m.OnReset(Static, func() { refused("static hook", Pools, Level) })
-	m.AddFuncs("resets", nil, func() { refused("reset", Pools, Level, Static) }, nil)
+	m.AddPool("resets", &Funcs{ResetFunc: func() { refused("reset", Pools, Level, Static) }})
 	_, err := m.EndLevel()
 	must(t, err)
 	if want := []string{"level", "static"}; !slices.Equal(ran, want) {
@@ -213,11 +213,11 @@ func TestManager_ARepeatedEndLevelFreesLaterObjects(t *testing.T) {
 	k := newTaker(t, small())
 	panics := true
 	k.m.RemovePool(k.objects)
-	k.m.AddFuncs("panics", nil, func() {
+	k.m.AddPool("panics", &Funcs{ResetFunc: func() {
 		if panics {
 			panic(errInjected)
 		}
-	}, nil)
+	}})
 	k.m.AddPool("objects", k.objects)
 	must(t, k.m.BeginLevel())
 	if err := protect(func() error { return endLevel(k.m) }); err != errInjected {
@@ -247,7 +247,7 @@ func TestManager_DeclareFromACallbackOfABorderIsRefused(t *testing.T) {
 			t.Errorf("call %d: %v", calls, err)
 		}
 	}
-	m.AddFuncs("pool", nil, declare, nil)
+	m.AddPool("pool", &Funcs{ResetFunc: declare})
 	must(t, m.BeginLevel())
 	for _, tier := range hookTiers {
 		m.OnReset(tier, declare)

@@ -127,7 +127,7 @@ func TestManager_BordersAreNotCrossedFromWithinOne(t *testing.T) {
 		}
 	}
 	m = newManager(t, small())
-	m.AddFuncs("pool", nil, refused, nil)
+	m.AddPool("pool", &Funcs{ResetFunc: refused})
 	for _, tier := range hookTiers {
 		must(t, m.BeginLevel())
 		m.OnReset(tier, refused)
@@ -181,7 +181,7 @@ func TestManager_AHookThatPanicsIsNotRunAgainAndNothingIsLost(t *testing.T) {
 				t.Fatalf("call %d: %v", i, err)
 			}
 			must(t, m.Check())
-			if !last && !m.InLevel() {
+			if !last && !m.Inspect().InLevel() {
 				t.Fatal("the level has ended, and not all of its hooks have run")
 			}
 		}
@@ -292,7 +292,7 @@ func TestManager_APoolMayEndTheSource(t *testing.T) {
 		if c.stats {
 			reset = nil
 		}
-		m.AddFuncs("ender", func() memory.Stats { end(true); return memory.Stats{} }, reset, nil)
+		m.AddPool("ender", &Funcs{StatsFunc: func() memory.Stats { end(true); return memory.Stats{} }, ResetFunc: reset})
 		if c.name != "BeginLevel" {
 			must(t, m.BeginLevel())
 		}

@@ -53,7 +53,7 @@ func TestConfig_HugePagesAndPrefaultReachTheSystem(t *testing.T) {
 		must(t, err)
 		p, err := m.Alloc(100, 16)
 		must(t, err)
-		g := m.Pages()
+		g := m.Inspect().Pages()
 		_, mapped := page.Default().(interface{ Granted() page.Granted })
 		if had := g.Populated+g.Touched > 0; had != (c.want && mapped) || g.Huge > 0 && !c.cfg.HugePages {
 			t.Errorf("%+v: granted are %+v", c.cfg, g)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
@@ -123,25 +122,3 @@ func (m *Manager) leaks(pools []PoolLeak) Leaks {
 	}
 	return l
 }
-
-// LevelBlocks yields the live blocks of slab and large that were handed out since BeginLevel,
-// with the bytes that each takes up: what EndLevel would call leaked if the level ended now.
-// Outside a level it yields nothing; in memfast builds nothing of slab. The manager must not
-// be used meanwhile.
-func (m *Manager) LevelBlocks(yield func(p unsafe.Pointer, size uintptr) bool) {
-	if m.phase&inLevel == 0 {
-		return
-	}
-	more := true
-	each := func(p unsafe.Pointer, size uintptr) bool {
-		more = yield(p, size)
-		return more
-	}
-	if m.slab.heap.Young(each); more {
-		m.large.heap.Young(each)
-	}
-}
-
-// Leaks returns what the last EndLevel that succeeded did: what an instrument shows while the next level
-// is played. Before there was one it is zero.
-func (m *Manager) Leaks() Leaks { return m.left }

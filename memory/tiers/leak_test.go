@@ -36,7 +36,7 @@ func TestManager_ALeakIsCountedThoughOldBlocksWereFreed(t *testing.T) {
 		if !invariant.Exact && name == "slab" {
 			continue // two counts are all there is
 		}
-		if again := m.Leaks(); again.Tiers[Slab] != l.Tiers[Slab] || again.Tiers[Large] != l.Tiers[Large] || again.Level != l.Level {
+		if again := m.Inspect().Leaks(); again.Tiers[Slab] != l.Tiers[Slab] || again.Tiers[Large] != l.Tiers[Large] || again.Level != l.Level {
 			t.Errorf("Leaks says %s, EndLevel said %s", again, l)
 		}
 		if got.Blocks != 10 || !l.Any() || !strings.Contains(l.String(), "10 blocks of ") || !strings.Contains(l.String(), "in "+name) {
@@ -71,11 +71,11 @@ func TestManager_PoolsThatNoLevelResetsAreNamedWhenTheyGrow(t *testing.T) {
 	m := newManager(t, small())
 	books := [3]memory.Stats{{Live: 5, InUse: 500}, {Live: 3, InUse: 300}, {}}
 	at := func(i int) func() memory.Stats { return func() memory.Stats { return books[i] } }
-	m.AddFuncs("columns", at(0), nil, nil)
-	m.AddFuncs("emptied", at(0), func() {}, nil)
-	m.AddFuncs("texts", at(1), nil, nil)
+	m.AddPool("columns", &Funcs{StatsFunc: at(0)})
+	m.AddPool("emptied", &Funcs{StatsFunc: at(0), ResetFunc: func() {}})
+	m.AddPool("texts", &Funcs{StatsFunc: at(1)})
 	must(t, m.BeginLevel())
-	m.AddFuncs("late", at(2), nil, nil)
+	m.AddPool("late", &Funcs{StatsFunc: at(2)})
 	books = [3]memory.Stats{{Live: 7, InUse: 900}, {Live: 2, InUse: 400}, {Live: 1, InUse: 8}}
 	l, err := m.EndLevel()
 	must(t, err)
@@ -135,7 +135,7 @@ func TestManager_LeaksAreTheBlocksOfTheLevelThatLive(t *testing.T) {
 		}
 		must(t, m.BeginFrame()) // takes in what comes home
 		must(t, m.EndFrame())
-		for p, size := range m.LevelBlocks {
+		for p, size := range m.Inspect().LevelBlocks {
 			if !inLevel[p] || size < m.SizeOf(p) {
 				t.Fatalf("level %d: LevelBlocks yields %p with %d bytes", level, p, size)
 			}
@@ -154,7 +154,7 @@ func TestManager_LeaksAreTheBlocksOfTheLevelThatLive(t *testing.T) {
 	}
 }
 
-func leakStep(t *testing.T, m *Manager, r *rand.Rand, live *[]heldBlock, level uint64, freer interface{ Free(unsafe.Pointer) }) {
+func leakStep(t *testing.T, m *Manager, r *rand.Rand, live *[]heldBlock, level uint64, freer memory.AnyFreer) {
 	if len(*live) > 0 && r.IntN(100) < 50 {
 		i := r.IntN(len(*live))
 		b := (*live)[i]
@@ -166,7 +166,7 @@ func leakStep(t *testing.T, m *Manager, r *rand.Rand, live *[]heldBlock, level u
 		case 1:
 			m.FreeAny(b.p)
 		default:
-			freer.Free(b.p)
+			freer.FreeAny(b.p)
 		}
 		return
 	}
@@ -187,7 +187,7 @@ func leakStep(t *testing.T, m *Manager, r *rand.Rand, live *[]heldBlock, level u
 func TestManager_LevelBlocksStopsWhenToldAndKnowsNoLevel(t *testing.T) {
 	m := newManager(t, small())
 	alloc(t, m, 100)
-	for range m.LevelBlocks {
+	for range m.Inspect().LevelBlocks {
 		t.Error("there is no level")
 	}
 	must(t, m.BeginLevel())
@@ -196,7 +196,7 @@ func TestManager_LevelBlocksStopsWhenToldAndKnowsNoLevel(t *testing.T) {
 	}
 	for stop := 1; stop <= 3; stop++ {
 		n := 0
-		for range m.LevelBlocks {
+		for range m.Inspect().LevelBlocks {
 			if n++; n == stop {
 				break
 			}

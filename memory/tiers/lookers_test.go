@@ -39,9 +39,9 @@ func TestManager_OthersMayLookWhileItEnds(t *testing.T) {
 					t.Errorf("%s: %d and %d blocks", name, a, b)
 					return
 				}
-				m.Pages()
-				m.Coming()
-				w.Coming()
+				m.Inspect().Pages()
+				m.Inspect().RemoteFrees()
+				w.RemoteFrees()
 				f, g := m.NewFreer(), w.NewFreer()
 				_, _ = f.Close(), g.Close()
 				select {

@@ -82,12 +82,6 @@ func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return m.slab.heap.Alloc(size, align)
 }
 
-// FrameAt returns the bytes that a frame has in use, to be read: with age 0 of the frame that is
-// open or was the last, else of the one age frames before it, up to Config.Frames-1. They are valid
-// until as many frames have begun since that it expires, as [arena.Frames.At] has it. What is not
-// readable is nil, and in debug builds a *memory.Misuse that says why.
-func (m *Manager) FrameAt(age int) []byte { return m.frame.ring.At(age) }
-
 func (m *Manager) outside(op, where string) *memory.Misuse {
 	if m.phase >= closing {
 		return &memory.Misuse{Package: "tiers", Op: op, Reason: "the manager is closed"}

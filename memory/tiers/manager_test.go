@@ -103,7 +103,7 @@ func TestManager_FreeFindsTheTierByAddress(t *testing.T) {
 		{Large, m, 1 << 20}, {Inbox, m.Worker(0), 10_000}, {Inbox, m.Worker(1), 10_000},
 	} {
 		p := alloc(t, c.a, c.size)
-		if got, ok := m.TierOf(p); got != c.tier || !ok || !m.Owns(p) {
+		if got, ok := m.Inspect().TierOf(p); got != c.tier || !ok || !m.Owns(p) {
 			t.Errorf("a block of %d bytes is in %v, %t; want %v", c.size, got, ok, c.tier)
 		}
 		m.Free(p, c.size)
@@ -117,7 +117,7 @@ func TestManager_FreeFindsTheTierByAddress(t *testing.T) {
 	m.Free(p, 100)
 	memtest.Misuse(t, func() { m.Free(p, 100) }, "slab.Free", "double free")
 	memtest.Misuse(t, func() { m.FreeAny(unsafe.Pointer(new(int))) }, "tiers.FreeAny", "no tier of this manager owns the address")
-	if _, ok := m.TierOf(unsafe.Pointer(m)); ok || m.Owns(nil) {
+	if _, ok := m.Inspect().TierOf(unsafe.Pointer(m)); ok || m.Owns(nil) {
 		t.Error("the manager owns Go memory")
 	}
 	m.FreeAny(nil)
@@ -176,7 +176,7 @@ func TestManager_EndLevelFreesEverythingAndReportsWhatLeaked(t *testing.T) {
 	}
 	m.Free(keep, 64)
 	names := ""
-	m.EachPool(func(name string, s memory.Stats) { names += name })
+	m.Inspect().EachPool(func(name string, s memory.Stats) { names += name })
 	if names != "objects" {
 		t.Errorf("pools %q", names)
 	}
@@ -232,7 +232,7 @@ func TestManager_OtherGoroutinesFreeThroughTheInbox(t *testing.T) {
 	go func() {
 		f := m.NewFreer()
 		for _, p := range ps {
-			f.Free(p)
+			f.FreeAny(p)
 		}
 		done <- f.Close()
 	}()
@@ -368,7 +368,7 @@ func TestManager_FramesAndSnapshotsDoNotAllocate(t *testing.T) {
 		p := alloc(t, m, 100)
 		m.Free(p, 100)
 		m.Snapshot(&s)
-		m.History(Frame, &h)
+		m.Inspect().History(Frame, &h)
 		must(t, m.EndFrame())
 	}
 	frame()
@@ -455,7 +455,7 @@ func TestManager_StaticBuffersLiveForTheLevel(t *testing.T) {
 		if _, err := m.Declare(p); !errors.Is(err, ErrOrder) {
 			t.Errorf("a second Declare: %v", err)
 		}
-		if tier, ok := m.TierOf(a.Get(1)); tier != Static || !ok || m.Static() != a {
+		if tier, ok := m.Inspect().TierOf(a.Get(1)); tier != Static || !ok || m.Static() != a {
 			t.Fatalf("a static buffer lies in %v, %t", tier, ok)
 		}
 		if s := m.Stats(Static); s.InUse != 100_000 || s.Live != 2 || s.Allocs != 2*(level+1) {
@@ -501,13 +501,13 @@ func TestManager_FrameAtReadsWhatTheFramesBeforeHave(t *testing.T) {
 		*(*byte)(alloc(t, m.Frame(), 1)) = byte(i)
 		for _, open := range []bool{true, false} {
 			for age := range min(3, i+1) {
-				if b := m.FrameAt(age); len(b) != 1 || b[0] != byte(i-age) {
+				if b := m.Frames().At(age); len(b) != 1 || b[0] != byte(i-age) {
 					t.Fatalf("frame %d, open %t, age %d: %v", i, open, age, b)
 				}
 			}
 			if invariant.Debug {
-				memtest.Misuse(t, func() { m.FrameAt(3) }, "a frame 3 frames old has expired; it stays readable for 2")
-			} else if m.FrameAt(3) != nil {
+				memtest.Misuse(t, func() { m.Frames().At(3) }, "a frame 3 frames old has expired; it stays readable for 2")
+			} else if m.Frames().At(3) != nil {
 				t.Error("an expired frame can be read")
 			}
 			if open {
@@ -517,8 +517,8 @@ func TestManager_FrameAtReadsWhatTheFramesBeforeHave(t *testing.T) {
 	}
 	must(t, m.Close())
 	if invariant.Debug {
-		memtest.Misuse(t, func() { m.FrameAt(0) }, "the arena is closed")
-	} else if m.FrameAt(0) != nil {
+		memtest.Misuse(t, func() { m.Frames().At(0) }, "the arena is closed")
+	} else if m.Frames().At(0) != nil {
 		t.Error("closed, and a frame can be read")
 	}
 }

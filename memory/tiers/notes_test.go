@@ -49,7 +49,7 @@ func TestSlabNotes_LeavesChangeHandsWithTheClassesAndStayBounded(t *testing.T) {
 			}
 			must(t, m.Check())
 			for i, p := range all {
-				if m.TagOf(p) != a {
+				if m.Inspect().TagOf(p) != a {
 					t.Fatalf("block %d of %d bytes has no tag", i, size)
 				}
 				a.Free(p, size)

@@ -82,8 +82,19 @@ func (m *Manager) EndFrame() error {
 	return failed
 }
 
-// InLevel reports whether a level has begun and not ended.
-func (m *Manager) InLevel() bool { return m.phase&inLevel != 0 }
+// NextFrame ends the frame that is open, if there is one, and begins the next. It is the one call that a
+// tick needs: see the package documentation. A level that ends or begins between two ticks needs EndFrame
+// first. The error is that of EndFrame and BeginFrame. If EndFrame could not send all frees to workers, the
+// next frame has begun nevertheless. If EndFrame fails otherwise, the frame stays open.
+func (m *Manager) NextFrame() error {
+	var failed error
+	if m.phase&inFrame != 0 {
+		if failed = m.EndFrame(); m.phase&inFrame != 0 {
+			return failed
+		}
+	}
+	return errors.Join(failed, m.BeginFrame())
+}
 
 // BeginLevel opens a level. What slab, large and the workers hold already is not part of it:
 // it will not be reported as leaked. A collection of the Go heap that is under way is waited

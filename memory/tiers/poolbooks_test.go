@@ -13,14 +13,14 @@ import (
 func TestManager_WhoIsAskedForItsBooksMayRegisterAndRemoveOthers(t *testing.T) {
 	does := map[string]func(m *Manager, p Pool){
 		"removes":   func(m *Manager, p Pool) { m.RemovePool(p) },
-		"registers": func(m *Manager, p Pool) { m.AddFuncs("third", nil, nil, nil) },
+		"registers": func(m *Manager, p Pool) { m.AddPool("third", &Funcs{}) },
 		"closes":    func(m *Manager, p Pool) { _ = m.Close() },
 	}
 	asks := map[string]func(m *Manager, tag *Tag) error{
 		"Stats":      func(m *Manager, tag *Tag) error { m.Stats(Pools); return nil },
 		"Tag.Stats":  func(m *Manager, tag *Tag) error { tag.Stats(); return nil },
-		"EachTag":    func(m *Manager, tag *Tag) error { m.EachTag(func(TagStats) {}); return nil },
-		"EachPool":   func(m *Manager, tag *Tag) error { m.EachPool(func(string, memory.Stats) {}); return nil },
+		"EachTag":    func(m *Manager, tag *Tag) error { m.Inspect().EachTag(func(TagStats) {}); return nil },
+		"EachPool":   func(m *Manager, tag *Tag) error { m.Inspect().EachPool(func(string, memory.Stats) {}); return nil },
 		"Check":      func(m *Manager, tag *Tag) error { return m.Check() },
 		"Snapshot":   func(m *Manager, tag *Tag) error { m.Snapshot(new(Snapshot)); return nil },
 		"EndLevel":   func(m *Manager, tag *Tag) error { _, err := m.EndLevel(); return err },
@@ -45,13 +45,13 @@ func TestManager_WhoIsAskedForItsBooksMayRegisterAndRemoveOthers(t *testing.T) {
 			p, err := pool.New[int](m.PoolSource(), pool.Config{Capacity: 100})
 			must(t, errors.Join(err, m.BeginLevel()))
 			armed := false
-			tag.AddFuncs("first", func() (s memory.Stats) {
+			tag.AddPool("first", &Funcs{StatsFunc: func() (s memory.Stats) {
 				if armed {
 					armed = false
 					do(m, p)
 				}
 				return s
-			}, nil, nil)
+			}})
 			tag.AddPool("second", p)
 			armed = true
 			if err := protect(func() error { return ask(m, tag) }); err != nil && !errors.Is(err, ErrOrder) || armed {

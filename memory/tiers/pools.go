@@ -21,11 +21,9 @@ type Pool interface {
 // A poolEntry is a registration.
 type poolEntry struct {
 	name  string
-	pool  Pool // nil where functions were registered
-	stats func() memory.Stats
-	reset func()
-	close func() error
-	tag   *Tag // that it counts for, or nil
+	pool  Pool
+	reset func() // nil: it keeps its objects when the level ends
+	tag   *Tag   // that it counts for, or nil
 
 	ended   uint64 // the poolsTier.ending in which it was reset last
 	atLevel stats  // when the level began or it was registered
@@ -81,11 +79,6 @@ func (m *Manager) AddPool(name string, p Pool) { m.addPool(nil, name, p) }
 // AddPool is Manager.AddPool for a pool that counts under the tag, as long as it is registered.
 func (t *Tag) AddPool(name string, p Pool) { t.of("AddPool").addPool(t, name, p) }
 
-// AddFuncs is Manager.AddFuncs for what counts under the tag.
-func (t *Tag) AddFuncs(name string, stats func() memory.Stats, reset func(), close func() error) {
-	t.of("AddFuncs").register(&poolEntry{name: name, stats: stats, reset: reset, close: close, tag: t})
-}
-
 func (m *Manager) addPool(t *Tag, name string, p Pool) {
 	if invariant.Nil(p) {
 		panic(m.badPool(name, "the pool is nil"))
@@ -95,15 +88,44 @@ func (m *Manager) addPool(t *Tag, name string, p Pool) {
 			panic(m.badPool(name, fmt.Sprintf("the pool is registered already, as %q", e.name)))
 		}
 	}
-	m.register(&poolEntry{name: name, pool: p, stats: p.Stats, reset: p.Reset, close: p.Close, tag: t})
+	e := &poolEntry{name: name, pool: p, reset: p.Reset, tag: t}
+	if f, ok := p.(*Funcs); ok {
+		e.reset = f.ResetFunc
+	}
+	m.register(e)
 }
 
-// AddFuncs is AddPool for what has no three such methods, or must not be reset with the level:
-// each function may be nil. Without stats its statistics are zero; without reset it keeps what it
-// holds when the level ends, and the leak report says if that has grown. stats is called by
-// BeginFrame, EndLevel, Stats, Check and others, and must change nothing.
-func (m *Manager) AddFuncs(name string, stats func() memory.Stats, reset func(), close func() error) {
-	m.register(&poolEntry{name: name, stats: stats, reset: reset, close: close})
+// Funcs is a Pool of functions, for memory whose owner lacks the methods or is not reset with the level.
+// Register a pointer to it with AddPool. Each function may be nil.
+type Funcs struct {
+	StatsFunc func() memory.Stats // must change nothing; nil: the statistics are zero
+	// ResetFunc is called at EndLevel and Close. If it is nil, what the pool contains outlives the level, and
+	// EndLevel reports how much that has grown.
+	ResetFunc func()
+	CloseFunc func() error // called at Close, after ResetFunc
+}
+
+// Stats calls StatsFunc.
+func (f *Funcs) Stats() (s memory.Stats) {
+	if f.StatsFunc != nil {
+		s = f.StatsFunc()
+	}
+	return s
+}
+
+// Reset calls ResetFunc.
+func (f *Funcs) Reset() {
+	if f.ResetFunc != nil {
+		f.ResetFunc()
+	}
+}
+
+// Close calls CloseFunc.
+func (f *Funcs) Close() error {
+	if f.CloseFunc == nil {
+		return nil
+	}
+	return f.CloseFunc()
 }
 
 func (m *Manager) register(e *poolEntry) {
@@ -146,17 +168,4 @@ func (m *Manager) badPool(name, reason string) *memory.Misuse {
 	return &memory.Misuse{Package: "tiers", Op: "AddPool", Reason: fmt.Sprintf("%q: %s", name, reason)}
 }
 
-// EachPool calls f with the name and books of every pool, in order of registration. f may register
-// and remove some: those that there were when it was called are yielded.
-func (m *Manager) EachPool(f func(name string, s memory.Stats)) {
-	for _, p := range m.pools.all {
-		f(p.name, p.read())
-	}
-}
-
-func (p *poolEntry) read() (s stats) {
-	if p.stats != nil {
-		s = p.stats()
-	}
-	return s
-}
+func (p *poolEntry) read() stats { return p.pool.Stats() }

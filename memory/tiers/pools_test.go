@@ -33,7 +33,7 @@ func TestManager_PoolsAreResetAndClosedNewestFirst(t *testing.T) {
 	m.AddPool("a", a) // made outside a level, and reset with it all the same
 	must(t, m.BeginLevel())
 	m.AddPool("b", b)
-	m.AddFuncs("none", nil, nil, nil)
+	m.AddPool("none", &Funcs{})
 	expect := func(want string) {
 		t.Helper()
 		if got := strings.Join(log, ", "); got != want {
@@ -78,27 +78,27 @@ func TestManager_PoolsAreRegisteredOnceAndWhileItIsOpen(t *testing.T) {
 		t.Error("RemovePool found what does not compare")
 	}
 	n := 0
-	m.EachPool(func(name string, s memory.Stats) { n++; m.RemovePool(p) })
+	m.Inspect().EachPool(func(name string, s memory.Stats) { n++; m.RemovePool(p) })
 	if n != 2 && n != 3 {
 		t.Errorf("EachPool yielded %d", n)
 	}
-	m.AddFuncs("selfish", nil, func() { m.RemovePool(p) }, nil)
+	m.AddPool("selfish", &Funcs{ResetFunc: func() { m.RemovePool(p) }})
 	m.AddPool("p", p)
 	must(t, m.BeginLevel())
 	memtest.Misuse(t, func() { _, _ = m.EndLevel() }, "tiers.RemovePool: the pools are being reset or closed")
 	m.pools.all = m.pools.all[:0]
-	m.AddFuncs("breeder", nil, func() { m.AddFuncs("child", nil, nil, nil) }, nil)
+	m.AddPool("breeder", &Funcs{ResetFunc: func() { m.AddPool("child", &Funcs{}) }})
 	memtest.Misuse(t, func() { _, _ = m.EndLevel() }, "tiers.AddPool: the pools are being reset or closed")
 	m.pools.all = m.pools.all[:0]
 	_, err := m.EndLevel()
 	must(t, err)
 	must(t, m.Close())
 	memtest.Misuse(t, func() { m.AddPool("p", p) }, "the manager is closed")
-	memtest.Misuse(t, func() { m.AddFuncs("p", nil, nil, nil) }, "the manager is closed")
+	memtest.Misuse(t, func() { m.AddPool("p", &Funcs{}) }, "the manager is closed")
 	if _, err := NewPool[int64](m, objectsConfig); !errors.Is(err, memory.ErrClosed) {
 		t.Errorf("NewPool after Close: %v", err)
 	}
-	m.EachPool(func(string, memory.Stats) { t.Error("a closed manager has pools") })
+	m.Inspect().EachPool(func(string, memory.Stats) { t.Error("a closed manager has pools") })
 }
 
 type uncomparable struct{ F []int }
@@ -114,7 +114,7 @@ func TestNewPool_RegistersWhatItMakes(t *testing.T) {
 	h, _, err := objects.New()
 	must(t, err)
 	found := false
-	m.EachPool(func(name string, s memory.Stats) { found = name == "objects" && s.Live == 1 })
+	m.Inspect().EachPool(func(name string, s memory.Stats) { found = name == "objects" && s.Live == 1 })
 	if s := m.Stats(Pools); !found || s.Live != 1 || s.InUse == 0 || s.Committed == 0 || s.Reserved != 8<<20 {
 		t.Errorf("pools: %+v", s)
 	}
@@ -163,12 +163,12 @@ func objectsConfigOf(n int) pool.Config { return pool.Config{Name: "objects", Ca
 func TestManager_AFrameAfterAnEndLevelThatPanickedHasThePoolsResetAnew(t *testing.T) {
 	m := newManager(t, small())
 	resets, fail := 0, true
-	m.AddFuncs("older", nil, func() {
+	m.AddPool("older", &Funcs{ResetFunc: func() {
 		if fail {
 			panic(errInjected)
 		}
-	}, nil)
-	m.AddFuncs("newer", nil, func() { resets++ }, nil)
+	}})
+	m.AddPool("newer", &Funcs{ResetFunc: func() { resets++ }})
 	must(t, m.BeginLevel())
 	end := func() error { _, err := m.EndLevel(); return err }
 	for _, want := range []int{1, 1, 2} {
@@ -176,7 +176,7 @@ func TestManager_AFrameAfterAnEndLevelThatPanickedHasThePoolsResetAnew(t *testin
 			must(t, m.BeginFrame())
 			must(t, m.EndFrame())
 		}
-		if err := protect(end); err == nil || resets != want || !m.InLevel() {
+		if err := protect(end); err == nil || resets != want || !m.Inspect().InLevel() {
 			t.Errorf("%v: the newer pool was reset %d times, want %d", err, resets, want)
 		}
 	}
@@ -197,8 +197,8 @@ func TestManager_EachPoolYieldsThemAllThoughSomeAreRemovedMeanwhile(t *testing.T
 	}
 	for _, gone := range []string{"a", "d", "b"} {
 		want, names := "", ""
-		m.EachPool(func(name string, _ memory.Stats) { want += name })
-		m.EachPool(func(name string, _ memory.Stats) {
+		m.Inspect().EachPool(func(name string, _ memory.Stats) { want += name })
+		m.Inspect().EachPool(func(name string, _ memory.Stats) {
 			if names += name; name == gone && !m.RemovePool(pools[gone]) {
 				t.Errorf("%s cannot be removed", name)
 			}

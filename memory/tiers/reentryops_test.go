@@ -85,9 +85,14 @@ func endTheLevel(s *reentry) {
 var readers = []operation{
 	func(s *reentry) { var snap Snapshot; s.m.Snapshot(&snap) },
 	func(s *reentry) { s.m.Stats(Tier(s.r.IntN(Count))) },
-	func(s *reentry) { s.m.Leaks(); s.m.Coming(); s.m.InLevel(); s.m.FrameAt(0) },
+	func(s *reentry) {
+		s.m.Inspect().Leaks()
+		s.m.Inspect().RemoteFrees()
+		s.m.Inspect().InLevel()
+		s.m.Frames().At(0)
+	},
 	func(s *reentry) { s.tag.Stats(); s.tag.Frame().Taken(); s.tag.Level().Taken() },
-	func(s *reentry) { s.m.Owns(s.m.Base()); s.m.TagOf(s.m.Base()) },
+	func(s *reentry) { s.m.Owns(s.m.Base()); s.m.Inspect().TagOf(s.m.Base()) },
 	func(s *reentry) { s.atBorder("BeginFrame", s.m.BeginFrame, func() {}) },
 	func(s *reentry) { s.atBorder("EndFrame", s.m.EndFrame, func() {}) },
 	func(s *reentry) {
@@ -123,8 +128,8 @@ func init() {
 		release(func(s *reentry, b block) { s.m.FreeAny(b.p) }, Slab, Large, Inbox),
 		release(func(s *reentry, b block) { s.tag.Free(b.p, b.size) }, Slab, Large),
 		release(func(s *reentry, b block) { s.m.Worker(0).Free(b.p, b.size) }, Inbox),
-		release(func(s *reentry, b block) { s.freer.Free(b.p); _ = s.freer.Flush() }, Slab, Large, Inbox),
-		release(func(s *reentry, b block) { f := s.m.Worker(0).NewFreer(); f.Free(b.p); _ = f.Close() }, Inbox),
+		release(func(s *reentry, b block) { s.freer.FreeAny(b.p); _ = s.freer.Flush() }, Slab, Large, Inbox),
+		release(func(s *reentry, b block) { f := s.m.Worker(0).NewFreer(); f.FreeAny(b.p); _ = f.Close() }, Inbox),
 		func(s *reentry) { s.m.Worker(0).Settle() },
 		func(s *reentry) {
 			if len(s.blocks) > 0 {
@@ -178,9 +183,9 @@ func init() {
 			}
 		},
 		func(s *reentry) {
-			s.m.EachPool(func(string, memory.Stats) { s.callback("EachPool", operations, false) })
+			s.m.Inspect().EachPool(func(string, memory.Stats) { s.callback("EachPool", operations, false) })
 		},
-		func(s *reentry) { s.m.EachTag(func(TagStats) { s.callback("EachTag", operations, false) }) },
+		func(s *reentry) { s.m.Inspect().EachTag(func(TagStats) { s.callback("EachTag", operations, false) }) },
 		func(s *reentry) { _ = s.m.SetBudget(Tier(s.r.IntN(int(Inbox))), uintptr(1+s.r.IntN(2<<20))) },
 		func(s *reentry) { _, _ = s.m.Tag(fmt.Sprint("tag ", s.r.IntN(5))) },
 	)
@@ -236,5 +241,5 @@ func addFuncs(s *reentry) {
 	if s.r.IntN(4) == 0 {
 		reset = nil
 	}
-	s.m.AddFuncs("funcs", stats, reset, end)
+	s.m.AddPool("funcs", &Funcs{StatsFunc: stats, ResetFunc: reset, CloseFunc: end})
 }

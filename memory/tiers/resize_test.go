@@ -118,10 +118,10 @@ func TestManager_GrowWorksAcrossTheTiers(t *testing.T) {
 			t.Fatalf("from %d to %d bytes: %v", size, to, err)
 		}
 		want := Slab
-		if was, _ := m.TierOf(p); to > 4096 || was == Large { // what is large stays where it is
+		if was, _ := m.Inspect().TierOf(p); to > 4096 || was == Large { // what is large stays where it is
 			want = Large
 		}
-		if tier, _ := m.TierOf(q); tier != want || m.Stats(Slab).Live+m.Stats(Large).Live != 1 || m.SizeOf(q) < to {
+		if tier, _ := m.Inspect().TierOf(q); tier != want || m.Stats(Slab).Live+m.Stats(Large).Live != 1 || m.SizeOf(q) < to {
 			t.Errorf("%d bytes lie in %v, want %v; %+v, %+v", to, tier, want, m.Stats(Slab), m.Stats(Large))
 		}
 		must(t, m.Check())
@@ -219,7 +219,7 @@ func TestManager_AWorkersBlockGrowsIntoTheGeneralHeap(t *testing.T) {
 	q, err := memory.Grow(m, p, 10_000, 20_000, 16)
 	must(t, err)
 	must(t, <-done)
-	if tier, _ := m.TierOf(q); tier != Large || *(*uint64)(unsafe.Add(q, 9_992)) != 7 {
+	if tier, _ := m.Inspect().TierOf(q); tier != Large || *(*uint64)(unsafe.Add(q, 9_992)) != 7 {
 		t.Errorf("in %v", tier)
 	}
 	w.Settle()

@@ -105,10 +105,6 @@ func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
 	return size
 }
 
-// TierOf returns the tier that owns the address, and false where none does. The blocks of a
-// worker are of the Inbox tier.
-func (m *Manager) TierOf(p unsafe.Pointer) (Tier, bool) { return m.tierOf(p) }
-
 // Owns reports whether p lies in one of the tiers, live or not.
 func (m *Manager) Owns(p unsafe.Pointer) bool {
 	_, ok := m.tierOf(p)
@@ -127,18 +123,14 @@ func (m *Manager) Extent() uintptr { return m.size }
 // safe for concurrent use; the Freer belongs to one goroutine. Config.FreeItems and FreeBytes bound
 // the blocks and bytes of a batch: a full one is sent at once, in one compare-and-swap, and neither
 // side waits for the other. What has been sent waits for the game, and is bounded by what is live.
-// Give large blocks to FreeSized: Free counts no bytes, and they would wait for the batch to fill.
+// Free large blocks with Free: FreeAny counts no bytes, and they would wait for the batch to fill.
 //
-// Free and FreeSized panic with a *memory.Misuse if the address lies outside of [Manager.Base] and
+// Free and FreeAny panic with a *memory.Misuse if the address lies outside of [Manager.Base] and
 // [Manager.Extent], and on a closed Freer. Other blocks that FreeAny refuses, as a double free or an
 // object of a pool, are found later: the call that frees the batch panics, and the next call goes on
 // after that block. Blocks that are sent after Close are not freed; Flush and Close of the Freer
 // return an error that wraps memory.ErrClosed then.
 func (m *Manager) NewFreer() *remote.Freer { return m.returned.NewFreer() }
-
-// Coming returns what Freers have sent to the game goroutine, and what of it has come home. Safe for
-// concurrent use.
-func (m *Manager) Coming() remote.Stats { return m.returned.Stats() }
 
 func (m *Manager) foreign() string {
 	if m.phase >= closing && m.size == 0 {

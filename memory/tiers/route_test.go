@@ -196,13 +196,13 @@ func TestManager_TierOfEndsWithTheReservation(t *testing.T) {
 		i++
 		for _, off := range []uintptr{0, part.Size - 1} {
 			p := unsafe.Add(part.Base, off)
-			if got, ok := m.TierOf(p); got != want || !ok || !m.Owns(p) {
+			if got, ok := m.Inspect().TierOf(p); got != want || !ok || !m.Owns(p) {
 				t.Errorf("byte %d of part %d is in %v, %t; want %v", off, i, got, ok, want)
 			}
 		}
 	}
 	for _, off := range []int{-1, int(m.size)} {
-		if got, ok := m.TierOf(unsafe.Add(m.base, off)); ok || got != 0 {
+		if got, ok := m.Inspect().TierOf(unsafe.Add(m.base, off)); ok || got != 0 {
 			t.Errorf("byte %d is in %v", off, got)
 		}
 	}
@@ -212,7 +212,7 @@ func TestManager_WhatIsNoTierOrWorkerIsToldSo(t *testing.T) {
 	m := newManager(t, small())
 	var h [HistoryLen]float32
 	h[3] = 1
-	m.History(99, &h)
+	m.Inspect().History(99, &h)
 	if s := m.Stats(99); s != (memory.Stats{}) || h != [HistoryLen]float32{} || m.cfg.Reserved(99) != 0 || Tier(99).String() != "tier(99)" {
 		t.Errorf("Tier(99): stats %+v, history %v, reserved %d", s, h[3], m.cfg.Reserved(99))
 	}

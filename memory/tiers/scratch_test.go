@@ -74,7 +74,7 @@ func TestWorker_TasksOutOfOrderSaySo(t *testing.T) {
 	memtest.Misuse(t, func() { m.Free(p, 100) }, "tiers.Free", "the block lies in a worker's scratch arena; it is freed when its task ends")
 	memtest.Misuse(t, func() { m.FreeAny(p) }, "tiers.FreeAny", "scratch arena")
 	memtest.Misuse(t, func() { m.Resize(p, 100, 10) }, "tiers.Resize", "scratch arena")
-	if tier, ok := m.TierOf(p); tier != Inbox || !ok {
+	if tier, ok := m.Inspect().TierOf(p); tier != Inbox || !ok {
 		t.Errorf("scratch is of %v", tier)
 	}
 	must(t, w.EndTask())

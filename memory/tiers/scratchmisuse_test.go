@@ -154,7 +154,7 @@ func TestWorker_ATaskIsClosedWithTheManagersSource(t *testing.T) {
 	memtest.Misuse(t, func() { tag.Free(p, 100) }, "the manager is closed")
 	memtest.Misuse(t, func() { v.Free(p, 100) }, "closed")
 	memtest.Misuse(t, func() { w.Tag(tag) }, "the manager is closed")
-	if s := tag.Stats(); s.Live != 0 || s.Allocs != 2 || m.TagOf(p) != nil {
+	if s := tag.Stats(); s.Live != 0 || s.Allocs != 2 || m.Inspect().TagOf(p) != nil {
 		t.Errorf("%+v", s)
 	}
 	must(t, m.Close())

@@ -1,10 +1,7 @@
 package tiers
 
 import (
-	"unsafe"
-
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/page"
 )
 
 type stats = memory.Stats
@@ -60,30 +57,6 @@ func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	return s
 }
 
-// Pages returns what the options for huge pages and prefaulting of the manager's source have brought
-// so far. Safe for concurrent use.
-func (m *Manager) Pages() page.Granted { return page.GrantedBy(m.cfg.Source) }
-
-// Span returns the addresses that a tier is cut, whether they are committed or not; of Inbox those of
-// all workers, one after the other, of the static tier those that [Manager.Declare] takes buffers from.
-// It is for whoever asks the system about them, as package resident does. For what is no tier, without
-// workers, and after Close it is nil and 0.
-func (m *Manager) Span(t Tier) (base unsafe.Pointer, size uintptr) {
-	if m.size == 0 || t >= Count {
-		return nil, 0
-	}
-	for route, part := range m.eachPart {
-		if tierOfRoute[route] != t {
-			continue
-		}
-		if base == nil {
-			base = part.Memory().Base
-		}
-		size += part.Memory().Size
-	}
-	return base, size
-}
-
 // allStats returns the books of every tier.
 func (m *Manager) allStats() (all [Count]memory.Stats) {
 	for t := range Tier(Count) {
@@ -96,7 +69,7 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 func (m *Manager) Snapshot(s *Snapshot) {
 	m.pacer.read()
 	tags := s.Tags[:0]
-	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.InLevel(), Go: m.pacer.now, RSS: m.rss.read()}
+	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.Inspect().InLevel(), Go: m.pacer.now, RSS: m.rss.read()}
 	known := s.Go.Total
 	for t := range Tier(Count) {
 		now := m.Stats(t)
@@ -138,17 +111,4 @@ func (m *Manager) sample(used *[Count]float32) {
 		r.vals[r.at] = used[t]
 		r.at = (r.at + 1) % HistoryLen
 	}
-}
-
-// History copies the bytes in use of the last HistoryLen frames, oldest first, into dst; of the
-// frame tier those of the frame's own buffer. Frames that were not are 0, and so is everything
-// for what is no tier.
-func (m *Manager) History(t Tier, dst *[HistoryLen]float32) {
-	if t >= Count {
-		*dst = [HistoryLen]float32{}
-		return
-	}
-	r := &m.history[t]
-	n := copy(dst[:], r.vals[r.at:])
-	copy(dst[n:], r.vals[:r.at])
 }

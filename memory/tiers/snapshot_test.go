@@ -88,7 +88,7 @@ func TestManager_HistoryTurnsOldestFirst(t *testing.T) {
 		must(t, m.EndFrame())
 	}
 	var h [HistoryLen]float32
-	m.History(Frame, &h)
+	m.Inspect().History(Frame, &h)
 	for i, v := range h {
 		if v != float32(i+2) {
 			t.Fatalf("sample %d is %v, want %d", i, v, i+2)
@@ -176,7 +176,7 @@ func TestSpan_TheTiersLieOneAfterTheOtherAndHoldTheirBlocks(t *testing.T) {
 	}
 	var end uintptr
 	for tier := range Tier(Count) {
-		base, size := m.Span(tier)
+		base, size := m.Inspect().Span(tier)
 		if end != 0 && uintptr(base) != end || size < m.cfg.reserved(tier) {
 			t.Errorf("%v is %d bytes at %p; the tier before it ends at %#x", tier, size, base, end)
 		}
@@ -191,7 +191,7 @@ func TestSpan_TheTiersLieOneAfterTheOtherAndHoldTheirBlocks(t *testing.T) {
 	must(t, m.EndFrame())
 	must(t, m.Close())
 	for _, tier := range []Tier{Static, Inbox, Count, 255} {
-		if base, size := m.Span(tier); base != nil || size != 0 {
+		if base, size := m.Inspect().Span(tier); base != nil || size != 0 {
 			t.Errorf("%v of a closed manager is %d bytes at %p", tier, size, base)
 		}
 	}
@@ -202,7 +202,7 @@ func TestSpan_WithoutWorkersTheInboxIsNothing(t *testing.T) {
 	cfg.Workers = -1
 	m := newManager(t, cfg)
 	for _, tier := range []Tier{Inbox, Count} {
-		if base, size := m.Span(tier); base != nil || size != 0 {
+		if base, size := m.Inspect().Span(tier); base != nil || size != 0 {
 			t.Errorf("%v is %d bytes at %p", tier, size, base)
 		}
 	}

@@ -53,7 +53,7 @@ func TestSpace_EmptyBlockAtTheEndIsInItsTier(t *testing.T) {
 		}
 		for tier, blocks := range ends {
 			for _, p := range blocks {
-				if got, ok := m.TierOf(p); got != tier || !ok {
+				if got, ok := m.Inspect().TierOf(p); got != tier || !ok {
 					t.Errorf("order %v: the block at the end of %v is in %v, %t", cfg.order, tier, got, ok)
 				}
 				if tier == Inbox {
@@ -86,10 +86,10 @@ func TestSpace_AnyOrderOfTiersWorks(t *testing.T) {
 		for p, want := range map[unsafe.Pointer]Tier{
 			m.ofStatic: Static, m.ofFrame: Frame, m.ofLevel: Level, m.ofPool: Pools, m.ofSlab: Slab, m.ofLarge: Large, m.ofWorker: Inbox,
 		} {
-			if got, ok := m.TierOf(p); got != want || !ok {
+			if got, ok := m.Inspect().TierOf(p); got != want || !ok {
 				t.Errorf("order %v: a block of %v is in %v, %t", cfg.order, want, got, ok)
 			}
-			base, size := m.Span(want)
+			base, size := m.Inspect().Span(want)
 			if off := uintptr(p) - uintptr(base); off >= size {
 				t.Errorf("order %v: a block of %v lies at %d of its %d bytes", cfg.order, want, off, size)
 			}

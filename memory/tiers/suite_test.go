@@ -71,10 +71,10 @@ func TestManager_TypedHelpersWorkThroughIt(t *testing.T) {
 	must(t, err)
 	s, err := memory.MakeSlice[uint32](m, 5000)
 	must(t, err)
-	if tier, _ := m.TierOf(unsafe.Pointer(v)); tier != Slab || *v != [3]int64{} {
+	if tier, _ := m.Inspect().TierOf(unsafe.Pointer(v)); tier != Slab || *v != [3]int64{} {
 		t.Errorf("a small object %v lies in %v", *v, tier)
 	}
-	if tier, _ := m.TierOf(unsafe.Pointer(&s[0])); tier != Large {
+	if tier, _ := m.Inspect().TierOf(unsafe.Pointer(&s[0])); tier != Large {
 		t.Errorf("a large slice lies in %v", tier)
 	}
 	memtest.Misuse(t, func() { memory.FreeSlice(m, s[:4999]) }, "wrong size")

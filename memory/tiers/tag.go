@@ -171,18 +171,6 @@ func (t *Tag) Base() unsafe.Pointer { return t.of("Base").Base() }
 // Extent is Manager.Extent.
 func (t *Tag) Extent() uintptr { return t.of("Extent").Extent() }
 
-// TagOf returns the tag that a live block of slab or large was handed out under, or nil.
-func (m *Manager) TagOf(p unsafe.Pointer) *Tag {
-	id := m.slab.notes.tagOf(p)
-	if id == 0 {
-		id = m.large.notes.tagOf(p)
-	}
-	if id != 0 {
-		return m.tags[id-1]
-	}
-	return nil
-}
-
 func (m *Manager) otherSize(op string, p unsafe.Pointer, size uintptr, tag uint8, noted uintptr) *memory.Misuse {
 	return m.misuse(op, p, size, fmt.Sprintf("wrong size: the block, of tag %q, was requested with %d bytes, not %d; or it was freed past the manager, and this is another one",
 		m.tags[tag-1].name, noted, size))

@@ -129,8 +129,8 @@ func TestManager_TheSameNameIsTheSameTagAndNamesAreChecked(t *testing.T) {
 	}
 	last := newTag(t, m, "254")
 	p := alloc(t, last, 100)
-	if last.id != 255 || m.TagOf(p) != last || m.TagOf(alloc(t, m, 100)) != nil {
-		t.Errorf("tag %d, and the block is of %v", last.id, m.TagOf(p))
+	if last.id != 255 || m.Inspect().TagOf(p) != last || m.Inspect().TagOf(alloc(t, m, 100)) != nil {
+		t.Errorf("tag %d, and the block is of %v", last.id, m.Inspect().TagOf(p))
 	}
 	m.Free(p, 100)
 	must(t, m.Check())
@@ -151,7 +151,7 @@ func TestTag_OfAnotherManagerOrNoneOrClosedIsRefused(t *testing.T) {
 		memtest.Misuse(t, func() { bad.Frame() }, none)
 		memtest.Misuse(t, func() { bad.Level() }, none)
 		memtest.Misuse(t, func() { bad.AddPool("", nil) }, none)
-		memtest.Misuse(t, func() { bad.AddFuncs("", nil, nil, nil) }, none)
+		memtest.Misuse(t, func() { bad.AddPool("", &Funcs{}) }, none)
 		memtest.Misuse(t, func() { _, _ = NewPoolIn[int](bad, objectsConfig) }, none)
 		memtest.Misuse(t, func() { m.Worker(0).Tag(bad) }, none)
 	}
@@ -187,12 +187,12 @@ func TestTag_BooksFollowTheBlockWhoeverFreesIt(t *testing.T) {
 			"by another tag":     func(p unsafe.Pointer) { audio.Free(p, size) },
 			"by the manager":     func(p unsafe.Pointer) { m.Free(p, size) },
 			"by address alone":   func(p unsafe.Pointer) { m.FreeAny(p) },
-			"by another routine": func(p unsafe.Pointer) { freer.Free(p); must(t, freer.Flush()); m.returned.Drain() },
+			"by another routine": func(p unsafe.Pointer) { freer.FreeAny(p); must(t, freer.Flush()); m.returned.Drain() },
 		} {
 			before := ai.Stats()
 			p := alloc(t, ai, size)
 			s := ai.Stats()
-			if s.InUse-before.InUse < uint64(size) || s.Requested != before.Requested+uint64(size) || s.Live != 1 || s.Measured != s.InUse || m.TagOf(p) != ai {
+			if s.InUse-before.InUse < uint64(size) || s.Requested != before.Requested+uint64(size) || s.Live != 1 || s.Measured != s.InUse || m.Inspect().TagOf(p) != ai {
 				t.Fatalf("%d bytes: %+v", size, s)
 			}
 			must(t, m.Check())
@@ -277,12 +277,12 @@ func TestTag_OffItPassesOnAndCountsNothing(t *testing.T) {
 		a.Free(p, 100)
 	}
 	p := alloc(t, ai, 100)
-	if tier, ok := m.TierOf(p); tier != Slab || !ok || m.TagOf(p) != nil {
-		t.Errorf("%v, tag %v", tier, m.TagOf(p))
+	if tier, ok := m.Inspect().TierOf(p); tier != Slab || !ok || m.Inspect().TagOf(p) != nil {
+		t.Errorf("%v, tag %v", tier, m.Inspect().TagOf(p))
 	}
 	var snap Snapshot
 	m.Snapshot(&snap)
-	m.EachTag(func(s TagStats) { t.Errorf("a row %+v", s) })
+	m.Inspect().EachTag(func(s TagStats) { t.Errorf("a row %+v", s) })
 	if s := ai.Stats(); s != (memory.Stats{}) || w.Stats() != s || ai.Frame().Taken() != (Bumped{}) || ai.Level().Taken() != (Bumped{}) || snap.Tags != nil {
 		t.Errorf("%+v, %+v", s, snap.Tags)
 	}

@@ -125,7 +125,7 @@ func BenchmarkHome(b *testing.B) {
 					live[i] = alloc(b, m, size)
 				}
 				for _, p := range live {
-					f.Free(p)
+					f.FreeAny(p)
 				}
 				_ = f.Flush()
 				b.StartTimer()

@@ -167,7 +167,7 @@ func TestTag_RowsTogetherAreTheTiersAndNothingOfGoIsAllocated(t *testing.T) {
 	must(t, err)
 	_, _, err = pooled.New()
 	must(t, err)
-	b.AddFuncs("of b", nil, nil, nil)
+	b.AddPool("of b", &Funcs{})
 	other, err := NewPool[[4]int64](m, objectsConfig)
 	must(t, err)
 	_, _, err = other.New()
@@ -202,7 +202,7 @@ func TestTag_RowsTogetherAreTheTiersAndNothingOfGoIsAllocated(t *testing.T) {
 		m.Snapshot(&snap)
 		p, _ := a.Alloc(100, 16)
 		m.Free(p, 100)
-		m.EachTag(func(TagStats) {})
+		m.Inspect().EachTag(func(TagStats) {})
 	}); n != 0 && !invariant.Debug {
 		t.Errorf("%v Go allocations", n)
 	}

@@ -113,13 +113,13 @@ func TestNewPool_ARefusalToRegisterMakesNoPool(t *testing.T) {
 	}
 	var inside func() error
 	var got []any
-	m.AddFuncs("maker", nil, func() {
+	m.AddPool("maker", &Funcs{ResetFunc: func() {
 		if inside == nil {
 			return
 		}
 		defer func() { got = append(got, recover()) }()
 		_ = inside()
-	}, func() error { return errInjected })
+	}, CloseFunc: func() error { return errInjected }})
 	before := m.parts[Pools].Left()
 	for _, inside = range make {
 		must(t, m.BeginLevel())
@@ -146,7 +146,7 @@ func TestNewPool_ARefusalToRegisterMakesNoPool(t *testing.T) {
 	if m.parts[Pools].Left() != before {
 		t.Error("a pool was made while the manager closes")
 	}
-	m.pools.all[0].close = nil
+	m.pools.all[0].pool = &Funcs{}
 	must(t, m.Close())
 }
 
@@ -202,7 +202,7 @@ func TestTag_HooksMayUseTagsAndPanicsLeaveThemRight(t *testing.T) {
 		must(t, m.Check())
 	}
 	for _, p := range kept {
-		if m.TagOf(p) == a {
+		if m.Inspect().TagOf(p) == a {
 			a.Free(p, 100)
 		} else {
 			a.Free(p, 5000)
@@ -246,7 +246,7 @@ func TestTag_FaultsAtEveryCallLeaveTheBooksRight(t *testing.T) {
 				t.Fatalf("call %d %s: %+v", at, kinds[kind], s)
 			}
 			rows := 0
-			m.EachTag(func(TagStats) { rows++ })
+			m.Inspect().EachTag(func(TagStats) { rows++ })
 			must(t, m.Close())
 			if src.Reserved() != 0 || rows != 2 {
 				t.Fatalf("call %d %s: %d reservations are left", at, kinds[kind], src.Reserved())
@@ -320,7 +320,7 @@ func tagFaultPlay(t *testing.T, m *Manager, tag *Tag) {
 	}
 	must(t, m.EndFrame())
 	try(func() error { _, err := m.EndLevel(); return err })
-	if m.InLevel() {
+	if m.Inspect().InLevel() {
 		_, err := m.EndLevel()
 		must(t, err)
 	}
@@ -349,7 +349,7 @@ func TestTag_ABudgetReachedAtAnyStepLeavesTheBooksRight(t *testing.T) {
 			t.Fatalf("with %d KiB: %+v", kib, s)
 		}
 		var sum, all memory.Stats
-		m.EachTag(func(s TagStats) { sum = sum.Add(s.Stats) })
+		m.Inspect().EachTag(func(s TagStats) { sum = sum.Add(s.Stats) })
 		for _, tier := range []Tier{Slab, Large, Pools, Inbox} {
 			all = all.Add(m.Stats(tier))
 		}
@@ -497,7 +497,7 @@ func TestTag_CloseWithLiveBlocksCountsThemAsGone(t *testing.T) {
 	if s := a.Stats(); s.Live != 0 || s.InUse != 0 || s.Requested != 0 || s.Allocs != 4 || s.Frees != 4 || a.Level().Taken() != (Bumped{}) {
 		t.Errorf("%+v", s)
 	}
-	m.EachTag(func(s TagStats) {
+	m.Inspect().EachTag(func(s TagStats) {
 		if s.Live != 0 || s.InUse != 0 || s.Frame != (Bumped{}) || s.Level != (Bumped{}) {
 			t.Errorf("%+v", s)
 		}

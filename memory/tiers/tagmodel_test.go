@@ -58,7 +58,7 @@ func newTagModel(t testing.TB, src rand.Source) *tagModel {
 	s.away, s.acks, s.freer = make(chan unsafe.Pointer), make(chan struct{}), s.m.NewFreer()
 	go func() { // the other goroutine, which knows addresses only
 		for p := range s.away {
-			if s.freer.Free(p); p == nil {
+			if s.freer.FreeAny(p); p == nil {
 				_ = s.freer.Flush()
 			}
 			s.acks <- struct{}{}
@@ -90,7 +90,7 @@ func (s *tagModel) alloc() {
 		s.t.Fatal(err)
 	}
 	s.takes(&b)
-	if s.m.InLevel() {
+	if s.m.Inspect().InLevel() {
 		b.level = s.m.level.begun
 	}
 	if w := s.of(&b); w != nil {
@@ -105,7 +105,7 @@ func (s *tagModel) alloc() {
 // takes notes what a block takes up.
 func (s *tagModel) takes(b *tagBlock) {
 	b.taken = (max(b.size, 1) + 255) / 256 * 256
-	if t, _ := s.m.TierOf(b.p); t == Slab {
+	if t, _ := s.m.Inspect().TierOf(b.p); t == Slab {
 		b.taken = s.m.Slab().SizeOf(b.p)
 	}
 }
@@ -288,7 +288,7 @@ func (s *tagModel) leaks() (rows []TagLeak) {
 func (s *tagModel) level() {
 	s.settle()
 	must(s.t, s.m.EndFrame())
-	if s.m.InLevel() {
+	if s.m.Inspect().InLevel() {
 		want := s.leaks()
 		l, err := s.m.EndLevel()
 		must(s.t, err)
@@ -363,7 +363,7 @@ func (s *tagModel) end() {
 		}
 	}
 	var rows []TagStats
-	s.m.EachTag(func(row TagStats) { rows = append(rows, row) })
+	s.m.Inspect().EachTag(func(row TagStats) { rows = append(rows, row) })
 	if rest := rows[len(rows)-1]; rest.Name != "" || rest.Live != 0 || rest.InUse != 0 || rest.Allocs != rest.Frees {
 		t.Errorf("untagged is %+v", rest)
 	}

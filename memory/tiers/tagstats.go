@@ -40,26 +40,6 @@ func (t *Tag) row() TagStats {
 	return TagStats{Name: t.name, Stats: t.Stats(), Frame: t.frame.Taken(), Level: t.level.Taken()}
 }
 
-// EachTag calls f with the figures of every tag, in the order in which they were made, and last,
-// with an empty name, of what no tag has, so that the rows together are the tiers slab, large,
-// pools and inbox, and what the frame and the level have taken. Without Config.Tags it calls
-// nothing. It does not allocate. While a worker is in the midst of an operation the last row may
-// be off by it.
-func (m *Manager) EachTag(f func(TagStats)) {
-	if !m.cfg.Tags {
-		return
-	}
-	var sum TagStats
-	for i := 0; i < len(m.tags); i++ {
-		row := m.tags[i].row()
-		sum.Stats = sum.Add(row.Stats)
-		sum.Frame.add(row.Frame)
-		sum.Level.add(row.Level)
-		f(row)
-	}
-	f(m.untagged(&sum))
-}
-
 // appendTags appends the rows of EachTag.
 func (m *Manager) appendTags(rows []TagStats) []TagStats {
 	if !m.cfg.Tags {
@@ -68,7 +48,7 @@ func (m *Manager) appendTags(rows []TagStats) []TagStats {
 	if need := len(m.tags) + 1; cap(rows) < need {
 		rows = make([]TagStats, 0, need)
 	}
-	m.EachTag(func(row TagStats) { rows = append(rows, row) })
+	m.Inspect().EachTag(func(row TagStats) { rows = append(rows, row) })
 	return rows
 }
 

@@ -100,7 +100,7 @@ func (t *inboxTier) mustFit(m *Manager, op string, p unsafe.Pointer, size uintpt
 
 // send sends a block to its worker, together with the next ones if it may wait for them.
 func (l *link) send(p unsafe.Pointer, size uintptr, wait bool) {
-	l.freer.Free(p)
+	l.freer.FreeAny(p)
 	if l.waiting += size; l.freer.Pending() == 0 {
 		l.waiting = 0 // the batch was full
 	}

@@ -154,12 +154,10 @@ func (t *poolsTier) closeAll(e *ending) {
 		if e.forced {
 			t.all = others
 		}
-		if p.close != nil {
-			e.doing = fmt.Sprintf("the close of pool %q", p.name)
-			if err := p.close(); err != nil {
-				e.fail(fmt.Errorf("pool %q: %w", p.name, err))
-				continue
-			}
+		e.doing = fmt.Sprintf("the close of pool %q", p.name)
+		if err := p.pool.Close(); err != nil {
+			e.fail(fmt.Errorf("pool %q: %w", p.name, err))
+			continue
 		}
 		t.all = others
 	}

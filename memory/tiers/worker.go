@@ -171,9 +171,9 @@ func (w *Worker) Settle() {
 // and Close of the Freer say. Safe for concurrent use; the Freer itself belongs to one goroutine.
 func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 
-// Coming returns what Freers and the manager have sent to this worker, and what of it has come home.
-// Safe for concurrent use.
-func (w *Worker) Coming() remote.Stats { return w.inbox.Stats() }
+// RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker: those
+// sent, and those freed. Safe for concurrent use.
+func (w *Worker) RemoteFrees() remote.Stats { return w.inbox.Stats() }
 
 // Stats returns the worker's books as they were between two of its operations: now, or where
 // it is in the midst of one, when Stats was called last. It waits for no worker, and is safe

@@ -121,7 +121,7 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 			all = "growing ▲ pools +4.0 KiB/s  tag ai +2.0 KiB/s  pool sparks +5.0 KiB/s"
 		}
 		g.tag("ai")
-		g.m.AddFuncs("sparks", func() memory.Stats { return memory.Stats{InUse: 1} }, nil, nil)
+		g.m.AddPool("sparks", &tiers.Funcs{StatsFunc: func() memory.Stats { return memory.Stats{InUse: 1} }})
 		g.press(3)
 		rows := g.o.meter.Rows()
 		rows[firstTag].Growth, rows[tiers.Slab].Growth, rows[tiers.Pools].Growth, g.o.meter.Pools()[0].Growth = 2048, 3072, 4096, 5120

@@ -27,9 +27,7 @@
 //		if g.o.Frozen() {
 //			return nil // the frame stays open, so that Draw can draw it again
 //		}
-//		err := g.m.EndFrame()
-//		// Here a level may end and the next one begin.
-//		if err := errors.Join(err, g.m.BeginFrame()); err != nil {
+//		if err := g.m.NextFrame(); err != nil {
 //			return err
 //		}
 //		// The tick: what it takes from g.m.Frame() is there until the next Update.
@@ -55,7 +53,7 @@
 //		if err != nil {
 //			return errors.Join(err, m.Close())
 //		}
-//		err = m.BeginFrame() // so that each Update has one to end
+//		err = m.NextFrame() // for a Draw before the first Update
 //		if err == nil {
 //			err = ebiten.RunGame(&Game{m, o})
 //		}
@@ -68,8 +66,9 @@
 //		}
 //	}
 //
-// BeginFrame at the start of Update with EndFrame at the end of Draw fails as soon as the two are not
-// called in turns, and both of them in Draw would have the ticks between two pictures share one frame.
+// BeginFrame in Update with EndFrame in Draw fails as soon as the two are not called in turns. NextFrame in
+// Draw would make the ticks between two pictures share one frame. A level begins and ends outside frames: call
+// EndFrame before it.
 //
 // # More of the game's own
 //

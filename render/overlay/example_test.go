@@ -21,9 +21,7 @@ func (g *Game) Update() error {
 	if g.o.Frozen() {
 		return nil // the frame stays open, so that Draw can draw it again
 	}
-	err := g.m.EndFrame()
-	// Here a level may end and the next one begin.
-	if err := errors.Join(err, g.m.BeginFrame()); err != nil {
+	if err := g.m.NextFrame(); err != nil {
 		return err
 	}
 	// The tick: what it takes from g.m.Frame() is there until the next Update.
@@ -49,7 +47,7 @@ func run() error {
 	if err != nil {
 		return errors.Join(err, m.Close())
 	}
-	err = m.BeginFrame() // so that each Update has one to end
+	err = m.NextFrame() // for a Draw before the first Update
 	if err == nil {
 		err = ebiten.RunGame(&Game{m, o})
 	}

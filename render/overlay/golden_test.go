@@ -29,7 +29,7 @@ func still(t *testing.T, w, h int, cfg Config) *game {
 	g.tag("sound")
 	for i := range 7 {
 		s := memory.Stats{InUse: uint64(i+1) << 16, Committed: 1 << 20, Live: 1}
-		g.m.AddFuncs(fmt.Sprint("pool ", i), func() memory.Stats { return s }, nil, nil)
+		g.m.AddPool(fmt.Sprint("pool ", i), &tiers.Funcs{StatsFunc: func() memory.Stats { return s }})
 	}
 	g.o.Meter().Monitor("enemies", "", func() float64 { return 57 })
 	g.o.Meter().Monitor("fuel", "kg", func() float64 { return 12.5 })

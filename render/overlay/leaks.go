@@ -52,7 +52,7 @@ func (o *Overlay) sampleLeaks() {
 			}
 		}
 	}
-	leaks := o.m.Leaks()
+	leaks := o.m.Inspect().Leaks()
 	k.left = len(leaks.Tags) + len(leaks.Pools)
 	for _, l := range leaks.Tiers {
 		if l.Blocks > 0 {
@@ -113,7 +113,7 @@ func (o *Overlay) drawLeaks() {
 
 // drawLeft is what the last level has left behind, by tier, tag and pool.
 func (o *Overlay) drawLeft() {
-	leaks := o.m.Leaks()
+	leaks := o.m.Inspect().Leaks()
 	l := o.line(0)
 	if leaks.Level == 0 {
 		l.text(render.PanelQuiet, "no level has ended yet")

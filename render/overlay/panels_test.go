@@ -23,7 +23,7 @@ func busy(t testing.TB, cfg Config) *game {
 	}
 	for i := range 20 {
 		s := memory.Stats{InUse: uint64(i) << 16, Committed: 2 << 20, Peak: uint64(i) << 17, Live: 9, Allocs: 9, Reserved: 4 << 20}
-		g.m.AddFuncs(fmt.Sprint("pool of long names ", i), func() memory.Stats { return s }, nil, nil)
+		g.m.AddPool(fmt.Sprint("pool of long names ", i), &tiers.Funcs{StatsFunc: func() memory.Stats { return s }})
 	}
 	for i := range 6 {
 		g.o.Meter().Monitor(fmt.Sprint("monitor ", i), "units", func() float64 { return float64(i) * 12345.678 })
@@ -336,7 +336,7 @@ func TestLeaks_NameTierTagAndPoolAndWhatGrewSinceTheMarks(t *testing.T) {
 	g.press(7)
 	g.want("no level has ended yet")
 	var books memory.Stats
-	g.m.AddFuncs("sparks", func() memory.Stats { return books }, nil, nil)
+	g.m.AddPool("sparks", &tiers.Funcs{StatsFunc: func() memory.Stats { return books }})
 	for range 3 {
 		_, err := ai.Alloc(1000, 16)
 		must(t, err)

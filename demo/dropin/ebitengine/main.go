@@ -23,14 +23,13 @@ type Game struct {
 	overlay *overlay.Overlay // +
 }
 
-// Update ends the memory frame of the tick before, which has been drawn by now, and opens this one's: it is
-// called at another rate than Draw, so BeginFrame here and EndFrame in Draw would fail before long.
+// Update ends the memory frame of the tick before, which has been drawn by now, and begins its own.
 func (g *Game) Update() (err error) {
 	g.overlay.Update()      // +
 	if g.overlay.Frozen() { // + so that F5 freezes the game
 		return nil // +
 	} // +
-	if err := errors.Join(g.m.EndFrame(), g.m.BeginFrame()); err != nil {
+	if err := g.m.NextFrame(); err != nil {
 		return err
 	}
 	for _, b := range g.balls.All() {
@@ -59,8 +58,8 @@ func newGame(m *tiers.Manager) (*Game, error) {
 	if g.balls, err = tiers.NewPoolIn[Ball](tag, pool.Config{Name: "balls", Capacity: 200}); err != nil {
 		return nil, err
 	}
-	g.overlay, err = overlay.New(m, overlay.Config{})         // +
-	return g, errors.Join(err, fill(g.balls), m.BeginFrame()) // so that each Update has a frame to end
+	g.overlay, err = overlay.New(m, overlay.Config{})        // +
+	return g, errors.Join(err, fill(g.balls), m.NextFrame()) // for a Draw before the first Update
 }
 
 func main() {
