@@ -145,7 +145,7 @@ func TestStrings_CheckFindsBlocksThatShareBytes(t *testing.T) {
 	}
 }
 
-func TestMap_DeleteFuncIsToldWhenTheMapIsChangedUnderIt(t *testing.T) {
+func TestMap_DeleteFuncDetectsChangesByItsFunction(t *testing.T) {
 	h, sp := heap(t)
 	for name, change := range map[string]func(m *Map[int, int]){
 		"grows":   func(m *Map[int, int]) { must(t, m.Reserve(sp, 1000)) },
@@ -160,7 +160,7 @@ func TestMap_DeleteFuncIsToldWhenTheMapIsChangedUnderIt(t *testing.T) {
 		}
 		memtest.Misuse(t, func() {
 			m.DeleteFunc(sp, func(int, int) bool { change(&m); return true })
-		}, "container.Map.DeleteFunc", "the function that is asked what to delete")
+		}, "container.Map.DeleteFunc", "the function that selects entries has changed")
 		if err := errors.Join(m.Check(sp), h.Check()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -271,7 +271,7 @@ func TestSpace_WhatTheAllocatorCallsMayRemoveAndNotGrow(t *testing.T) {
 		for other, two := range grow {
 			fillAll()
 			a.tell = func() { must(t, two()) }
-			memtest.Misuse(t, func() { must(t, one()) }, "container.Space", "while it works for another one")
+			memtest.Misuse(t, func() { must(t, one()) }, "container.Space", "while it works for a container")
 			check(name + " in which " + other + " grows")
 		}
 		for other, free := range map[string]func(){
@@ -279,7 +279,7 @@ func TestSpace_WhatTheAllocatorCallsMayRemoveAndNotGrow(t *testing.T) {
 		} {
 			fillAll()
 			a.tell = func() { free() }
-			memtest.Misuse(t, func() { must(t, one()) }, "container.Space", "while it works for another one")
+			memtest.Misuse(t, func() { must(t, one()) }, "container.Space", "while it works for a container")
 			check(name + " in which " + other + " is freed")
 		}
 	}

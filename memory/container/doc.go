@@ -1,13 +1,12 @@
-// Package container holds what people write first on top of an allocator: a growing array, a
-// queue, a hash table and a table of texts, by value and without a pointer.
+// Package container has the containers that programs need first: a growing array, a queue, a hash table and a table of
+// strings. They are values without pointers and lie in any allocator with a base.
 //
 // # The idea
 //
-// A container is a few numbers: a length, a capacity, and where its block begins, counted in
-// bytes from the base of its allocator. So it may lie in a component, a block or another
-// container; the collector never looks at it; and its bytes mean the same when the memory is
-// copied to another address, written to a file, or read by another process. What knows the
-// address is the [Space], which is passed to every call.
+// A container is a few numbers: a length, a capacity, and the offset of its block from the base of its allocator. So it may
+// lie in a component, a block or another container, and the collector does not scan it. Its bytes stay valid if the memory is
+// copied to another address, written to a file, or read by another process. The [Space], which is passed to every call, has
+// the address.
 //
 // # Layout
 //
@@ -19,17 +18,17 @@
 //
 // # Use it when, and when not
 //
-//	type      use it for                                  not for
+//	type      use it for                                  do not use it for
 //	--------  ------------------------------------------  ------------------------------------------
 //	Vec       lists in components, levels, saved states   scratch of a frame whose size is known:
 //	                                                      arena.MakeSlice
-//	Ring      queues of events, paths, undo               hand-over between goroutines: a channel,
-//	                                                      remote.Inbox
+//	Ring      queues of events, paths, undo               passing values between goroutines: a
+//	                                                      channel, remote.Inbox
 //	Map       look-up by id, handle, cell of a grid       a dense range of small ids: a Vec
-//	Strings   names, paths, dialogue, keys of Maps        texts that are built once and thrown away
+//	Strings   names, paths, dialogue, keys of Maps        strings that are built and dropped at once
 //
-// Sorting, searching and the like are done with package slices on Vec.Slice. What holds Go
-// pointers stays in Go's slices and maps: here it is an error.
+// Sort and search with package slices on Vec.Slice. Types with Go pointers stay in Go's slices and maps: here they are an
+// error.
 //
 // # Cost
 //
@@ -37,13 +36,13 @@
 //	-----------------------------  -------------------------------------  ---------------------------
 //	Vec.At, Set, Slice, TryAppend  inlined; Slice in a loop is a slice    16 bytes, and up to half of
 //	                                                                      the capacity
-//	Vec.Append                     a call; growth in place where the      the same
+//	Vec.Append                     a call; growth in place if the         the same
 //	                               allocator can, else a copy
-//	Vec.Insert, Delete             moves what is behind                   none
+//	Vec.Insert, Delete             moves the elements behind              none
 //	Ring, at both ends             a call, inlined for pops; growth as    24 bytes; the capacity is a
 //	                               above                                  power of two
 //	Map.Get                        a hash, one load of eight control      32 bytes; a byte a slot; a
-//	                               bytes and, as a rule, one entry        quarter of the slots at least
+//	                               bytes and mostly one entry             quarter of the slots at least
 //	Map.Set, Delete                the same, and a few entries moved      the same
 //	Map, all entries               proportional to the slots              none
 //	Strings.Intern, Lookup         a hash of the text, one comparison     12 bytes an id, 11 to 22 of
@@ -51,11 +50,10 @@
 //	Strings.Text                   three loads                            none
 //	a collection                   nothing: there is no pointer           none
 //
-// Get of a Map is level with Go's own map where a table of a million is hit or one of a thousand
-// missed, and loses where a small table is hit or a large one missed: 20 to 40 per cent. Set and
-// Delete take up to twice as long as there, the price of an order that does not depend on history.
-// In ns for a Get (go test -bench MapGet; Intel Xeon, Go 1.26.8, two cores busy with other work as
-// well: the lowest of six short rounds):
+// Get of a Map is as fast as Go's own map for hits in a table of a million entries and misses in one of a thousand. It is 20
+// to 40 per cent slower for hits in a small table and misses in a large one. Set and Delete take up to twice as long as there,
+// because the order does not depend on history. The table has ns for a Get, the lowest of six short rounds of go test -bench
+// MapGet. It was an Intel Xeon with Go 1.26.8 and two cores that other processes use as well.
 //
 //	                          Map   Go's map
 //	hit among 1,000           7.4        6.1
@@ -64,14 +62,12 @@
 //	miss among 1,000,000     52.5       41.3
 //	an entry of All, 100,000  7.8        7.3
 //
-// No operation allocates on the Go heap. The benchmarks of this package print the figures with
-// Go's own slices and maps beside.
+// No operation allocates on the Go heap. The benchmarks of this package print the figures and those of Go's slices and maps.
 //
-// # What texts waste
+// # What strings waste
 //
-// The share of the memory in blocks that is not text, when each word and each sentence of the
-// documents of this repository gets a block (`go test -v -run Waste ./memory/container` prints
-// it, and holds this table to a per cent):
+// The table shows the share of the memory in blocks that is not text, if each word and each sentence of the documents of this
+// repository has a block. `go test -v -run Waste ./memory/container` prints it, and checks the table to a per cent.
 //
 //	                          words   sentences
 //	Strings                  13.0 %       5.4 %
@@ -84,27 +80,27 @@
 //
 // # Concurrency and the collector
 //
-// Writers follow the goroutine rule of the allocator; any number of goroutines may read a
-// container while nobody writes. Elements, keys and values hold no Go pointer: the call that
-// first needs memory for a type proves it.
+// Writers follow the goroutine rule of the allocator. Any number of goroutines may read a container while none writes. Elements,
+// keys and values must contain no Go pointer: the first call that needs memory for a type checks it.
 //
 // # Misuse
 //
-// An index out of range panics as that of a slice does. A container whose block died, with the
-// Reset or Close of its allocator or because a copy of its value has grown, cannot be told from
-// a live one by its bytes: reading it reads what is there now. Free and growth pass the block to
-// the allocator's Free, which refuses it with a *memory.Misuse as exactly as its own books allow,
-// and then nothing has changed; Check asks the allocator, too, where it is a memory.Sizer. In
-// debug builds every access after a Close panics. After a Reset, Forget makes a container empty
-// again. Bytes from elsewhere are not to be trusted before Check was nil: it names what is broken,
-// touches nothing that is not there, and ends.
+// An index out of range panics as that of a slice does. The bytes of a container do not show whether its block is still there. It
+// may have been freed by the Reset or Close of its allocator, or by the growth of a copy of the container. Reading it then reads
+// what is there now.
+//
+// Free and growth pass the block to the allocator's Free. It panics with a *memory.Misuse as far as its own metadata shows the
+// misuse, and nothing has changed then. Check asks the allocator too, if it is a memory.Sizer. In debug builds every access after
+// Close panics. After a Reset, Forget makes a container empty again.
+//
+// Bytes from elsewhere must not be used before Check returned nil. Check names the errors, reads only memory that is there, and
+// ends.
 //
 // # Source
 //
-// Control bytes, eight at a time: Abseil's Swiss tables (Kulukundis, CppCon 2017), as Go's own
-// maps since 1.24. The order within a cluster: Amble and Knuth, "Ordered hash tables", The
-// Computer Journal 17(2), 1974, and Celis, "Robin Hood hashing", 1986; that it makes the table
-// independent of history: Blelloch and Golovin, "Strongly history-independent hashing with
-// applications", FOCS 2007. The hash: Wang Yi's wyhash, 2019, and Peters' foldhash, 2024. The
-// ladder: Hirschberg, "A class of dynamic memory allocation algorithms", CACM 16(10), 1973.
+// Control bytes, eight at a time: Abseil's Swiss tables (Kulukundis, CppCon 2017), as in Go's own maps since 1.24. The order
+// within a cluster: Amble and Knuth, "Ordered hash tables", The Computer Journal 17(2), 1974, and Celis, "Robin Hood hashing",
+// 1986. Its independence of history: Blelloch and Golovin, "Strongly history-independent hashing with applications", FOCS 2007.
+// The hash: Wang Yi's wyhash, 2019, and Peters' foldhash, 2024. The ladder: Hirschberg, "A class of dynamic memory allocation
+// algorithms", CACM 16(10), 1973.
 package container

@@ -8,8 +8,7 @@ import (
 	"unsafe"
 )
 
-// ErrNaN says that a key holds a NaN, which is equal to nothing, itself included: an entry that
-// nobody could find, change or delete.
+// ErrNaN means that a key contains a NaN, which is equal to nothing, not even itself: no call could find, change or delete its entry.
 var ErrNaN = errors.New("container: the key holds a NaN, which equals nothing and would never be found")
 
 // A shape says what of a key's bytes does not follow from its value: padding between fields and

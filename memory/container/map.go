@@ -8,47 +8,39 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Map is a hash table whose keys and values lie in one block, by value. The zero Map is
-// empty and ready; [NewMap] gives one a seed of its own.
+// A Map is a hash table with keys and values in one block. The zero Map is empty and ready; [NewMap] sets a seed.
 //
-//	off
-//	  | 8 control bytes | 8 slots | 8 control bytes | 8 slots | ...       groups
-//	    0x93 0xF0 0 ...   k v k v 0 ...     0, or 0x80 and 7 bits of the key's hash
+//	| 8 control bytes | 8 slots | 8 control bytes | 8 slots | ...       groups
+//	  0x93 0xF0 0 ...   k v k v 0 ...     0, or 0x80 and 7 bits of the key's hash
 //
-// A search loads the eight control bytes of the group that the hash calls home at once and looks
-// at those entries only whose seven bits agree; it goes on in the next group where none of the
-// eight slots is vacant. Entries of one cluster lie in the order of their hashes, and Delete
-// closes the gap: there are no tombstones, a Map never gets slower with age, and what it looks
-// like does not depend on what was done to it. Two Maps with the same entries, seed and number
-// of slots iterate in the same order and are equal to the byte, as far as their values are: padding
-// in V, and the sign of a zero there, are kept as they came. At most three quarters of the slots
-// are taken.
+// A search loads the eight control bytes of the group that the hash selects, and compares only entries whose seven bits agree. If none
+// of the eight slots is vacant, it continues in the next group. At most three quarters of the slots are taken. Entries of a cluster lie
+// in the order of their hashes, and Delete closes the gap. So there are no tombstones, and a Map does not get slower with age.
 //
-// It is 32 bytes without a pointer. What [Vec] says of lifetimes, errors, goroutines and copies
-// holds, for at most 3·2^28 entries; growth takes a new block and then frees the old one,
-// whatever the allocator can do in place, since every entry changes its slot.
-// Under an allocator that frees newest first only that is a *memory.Misuse: Reserve before the
-// first Set.
+// The order of the entries does not depend on history. Two Maps with the same entries, seed and number of slots iterate in the same
+// order. They are equal to the byte, except for padding and signs of zeros in V, which are stored as they were set.
 //
-// Keys are equal as by ==: 0 and -0 are one key, which is stored as 0, and neither padding nor
-// blank fields count; they are stored as zeros. A NaN equals nothing: Get does not find it and
-// Set refuses it with [ErrNaN]. Keys with floats, padding or blank fields cost a lookup in a
-// table of types more per call. Neither keys nor values may hold a Go pointer: for texts as
-// keys, intern them in a [Strings].
+// It has 32 bytes and no pointer. Lifetimes, errors, goroutines and copies are as for [Vec], with at most 3·2^28 entries. Growth
+// allocates a new block and then frees the old one, because every entry changes its slot. In an allocator that frees newest first
+// that is a *memory.Misuse: call Reserve before the first Set.
 //
-// The hash is fixed for ever by seed and bytes. Who chooses keys and knows the seed can have
-// them all share a slot: where keys come from strangers, take a secret seed.
+// Keys are equal as by ==. 0 and -0 are one key, which is stored as 0. Padding and blank fields do not count, and are stored as zeros. A
+// NaN equals nothing: Get does not find it, and Set fails with [ErrNaN]. Each call with a key that has floats, padding or blank fields
+// needs a lookup in a table of types. Neither keys nor values may contain a Go pointer. For strings as keys, intern them in a
+// [Strings].
 //
-// Invariants, verified by Check in this order:
-//
-//	(1) bits is 0 and there is no block, or from 3 to 30; n is at most three quarters of 2^bits
-//	(2) salt follows from seed and bits, care from K, and unused bytes are 0
-//	(3) K, V and the block are as those of a Vec
-//	(4) a control byte is 0, and then its slot too, or 0x80 and the low bits of its key's hash
-//	(5) no vacant slot lies between an entry and its home; entries of a cluster ascend in the
-//	    distance of their homes and, with one home, in their hashes; no key is there twice in a row
-//	(6) n slots are taken
+// The hash depends on the seed and the bytes only, and does not change between versions. A person who chooses keys and knows the seed
+// can make them all collide: for keys from strangers use a secret seed.
 type Map[K comparable, V any] struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) bits is 0 and there is no block, or from 3 to 30; n is at most three quarters of 2^bits
+	//	(2) salt follows from seed and bits, care from K, and unused bytes are 0
+	//	(3) K, V and the block are as those of a Vec
+	//	(4) a control byte is 0, and then its slot too, or 0x80 and the low bits of its key's hash
+	//	(5) no vacant slot lies between an entry and its home; entries of a cluster ascend in the
+	//	    distance of their homes and, with one home, in their hashes; no key is there twice in a row
+	//	(6) n slots are taken
 	//lint:ignore U1000 it is there for its type
 	of   [0]*entry[K, V] // a Map of other types does not convert to this one
 	off  uint64          // bytes from the base of the space
@@ -80,13 +72,13 @@ const (
 	ones   = 0x0101010101010101
 )
 
-// NewMap returns an empty Map whose hashes start from seed. The zero Map has seed 0.
+// NewMap returns an empty Map with a seed for its hashes. The zero Map has seed 0.
 func NewMap[K comparable, V any](seed uint64) Map[K, V] { return Map[K, V]{seed: seed} }
 
 // Len returns the number of entries.
 func (m *Map[K, V]) Len() int { return int(m.n) }
 
-// Cap returns how many entries fit without growth.
+// Cap returns the number of entries that fit without growth.
 func (m *Map[K, V]) Cap() int { return capOf(m.bits) }
 
 // capOf returns the most entries in 2^b slots: three quarters.
@@ -109,7 +101,7 @@ func bitsFor(n int) uint8 {
 	return b
 }
 
-// Get returns the value of k; false where there is none.
+// Get returns the value of k, or false if there is none.
 func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
 	if m.n == 0 {
 		return v, false
@@ -127,8 +119,8 @@ func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
 // Has reports whether there is an entry for k.
 func (m *Map[K, V]) Has(sp *Space, k K) bool { return m.Ptr(sp, k) != nil }
 
-// Ptr returns the address of the value of k, nil where there is none. It is valid until the
-// next Set or GetOrSet of a new key, Delete, DeleteFunc, Clear, Reserve, Shrink or Free.
+// Ptr returns the address of the value of k, or nil if there is none. It is valid until the next Set or GetOrSet of a new key, Delete,
+// DeleteFunc, Clear, Reserve, Shrink or Free.
 func (m *Map[K, V]) Ptr(sp *Space, k K) *V {
 	if m.n == 0 {
 		return nil
@@ -152,8 +144,8 @@ func (m *Map[K, V]) Set(sp *Space, k K, v V) error {
 	return err
 }
 
-// GetOrSet returns the address of the value of k, and whether it was there; where it was not,
-// it is v now. The address is valid as that of Ptr.
+// GetOrSet returns the address of the value of k, and whether k had one. If not, the value is v now. The address is valid as a result of
+// Ptr.
 func (m *Map[K, V]) GetOrSet(sp *Space, k K, v V) (p *V, was bool, err error) {
 	if p, was, err = m.put(sp, k); err == nil && !was {
 		*p = v
@@ -161,8 +153,7 @@ func (m *Map[K, V]) GetOrSet(sp *Space, k K, v V) (p *V, was bool, err error) {
 	return p, was, err
 }
 
-// put returns the address of the value of k, with an entry for it where there was none; its
-// value is to be written then.
+// put returns the address of the value of k. If there was no entry, put adds one, and the caller must write the value.
 func (m *Map[K, V]) put(sp *Space, k K) (p *V, was bool, err error) {
 	if m.care != 0 {
 		normalise(&k)
@@ -206,7 +197,7 @@ func (m *Map[K, V]) Delete(sp *Space, k K) bool {
 	return true
 }
 
-// Clear removes every entry and keeps the memory. Cost: proportional to it.
+// Clear removes every entry and keeps the memory. Cost: proportional to the memory.
 func (m *Map[K, V]) Clear(sp *Space) {
 	if m.n > 0 {
 		clear(unsafe.Slice((*byte)(sp.at(m.off)), m.bytes()))
@@ -214,8 +205,7 @@ func (m *Map[K, V]) Clear(sp *Space) {
 	}
 }
 
-// Free gives the memory back and leaves the Map empty and ready, with its seed. Where the
-// allocator panics nothing has changed.
+// Free frees the memory and leaves the Map empty and ready, with its seed. If the allocator panics, nothing has changed.
 func (m *Map[K, V]) Free(sp *Space) {
 	m.mustBeSound()
 	was := *m
@@ -223,15 +213,15 @@ func (m *Map[K, V]) Free(sp *Space) {
 	sp.giveBack(was.off, was.bytes(), func() { *m = was })
 }
 
-// mustBeSound panics where the header of the Map was written over, as [Vec.mustBeSound].
+// mustBeSound panics if the header of the Map was overwritten, as [Vec.mustBeSound].
 func (m *Map[K, V]) mustBeSound() {
 	noBlock(m.bits == 0 && (m.off != 0 || m.n != 0) || m.bits != 0 && (m.bits < minBits || m.bits > maxBits) || int(m.n) > capOf(m.bits&31), "Map")
 }
 
-// Forget leaves the Map empty and ready without giving the memory back, as [Vec.Forget].
+// Forget leaves the Map empty and ready without freeing the memory, as [Vec.Forget].
 func (m *Map[K, V]) Forget() { *m = Map[K, V]{seed: m.seed} }
 
-// Reserve makes room for n entries more.
+// Reserve makes the Map large enough for n more entries.
 func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -246,7 +236,7 @@ func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink makes the table as small as its entries allow. It needs the new memory beside the old.
+// Shrink makes the table as small as its entries allow. It needs the new memory in addition to the old.
 func (m *Map[K, V]) Shrink(sp *Space) error {
 	if b := bitsFor(int(m.n)); b < m.bits {
 		return m.rebuild(sp, b)
@@ -254,7 +244,7 @@ func (m *Map[K, V]) Shrink(sp *Space) error {
 	return nil
 }
 
-// rebuild moves all entries to a table of 2^b slots, b 0 standing for none.
+// rebuild moves all entries to a table of 2^b slots; b 0 means none.
 func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
 	m.mustBeSound()
 	if b == 0 {
@@ -300,7 +290,7 @@ func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
 	return nil
 }
 
-// pour moves the entries, which the allocator may have made less, see Space, to a vacant table.
+// pour moves the entries, of which a function of the allocator may have removed some, to a vacant table.
 func (m *Map[K, V]) pour(sp *Space, next Map[K, V]) {
 	next.n = m.n
 	from, to := m.table(sp), next.table(sp)
@@ -321,7 +311,7 @@ func (m *Map[K, V]) slots() uint64 {
 	return 1 << m.bits
 }
 
-// bytes returns the size of the block; 0 where there is none.
+// bytes returns the size of the block, or 0 if there is none.
 func (m *Map[K, V]) bytes() uintptr {
 	if m.bits == 0 {
 		return 0
@@ -338,25 +328,25 @@ func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
 	return bytesOf(1<<b/8, groupBytes[K, V]())
 }
 
-// Clone returns a Map with the same entries and seed and memory of its own in to, which may be
-// another space. It is the same to the byte but for where it lies.
+// Clone returns a Map with the same entries and seed in memory of to, which may be another space. The caller owns it. It is equal to the
+// byte but for its offset.
 func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
 	m.mustBeSound()
 	size := m.bytes()
 	if size == 0 {
 		return *m, nil
 	}
-	sp.at(m.off) // debug builds tell of a closed space here, before there is a block
+	sp.at(m.off) // panics in debug builds if the space is closed, before there is a block
 	off, err := to.alloc(size, tableAlign)
 	if err != nil {
 		return Map[K, V]{seed: m.seed}, err
 	}
-	if m.bytes() != size { // who was told of it has given m another table
+	if m.bytes() != size { // a function that the allocator has called has changed the table of m
 		to.free(off, size)
 		return m.Clone(sp, to)
 	}
 	copy(unsafe.Slice((*byte)(to.at(off)), size), unsafe.Slice((*byte)(sp.at(m.off)), size))
-	c := *m // now: it may have fewer entries than before
+	c := *m // not before: it may have fewer entries now
 	c.off = off
 	return c, nil
 }

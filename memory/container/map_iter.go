@@ -8,32 +8,31 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// All returns keys and values, in an order that follows from the entries, the seed and the
-// number of slots alone: peers that hold the same see the same. The entry at hand may be
-// deleted, and values may be set, without one being missed or seen twice. After other deletions
-// and after Set of new keys some may be, but none that is not there; once the table has moved the
-// iteration panics with a *memory.Misuse. To delete many, DeleteFunc is cheaper.
+// All returns an iterator over keys and values. The order depends on the entries, the seed and the number of slots only, so peers with the
+// same entries see the same order. The loop may delete the current entry and set values. After other deletions, or a Set of a new key,
+// some entries may be missed or visited twice, but each visited entry is in the Map. If the table moves, the iteration panics with a
+// *memory.Misuse. To delete many entries, DeleteFunc is cheaper.
 func (m *Map[K, V]) All(sp *Space) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, e.val) })
 	}
 }
 
-// Ptrs is All with the addresses of the values, valid as that of Ptr.
+// Ptrs is All with the addresses of the values, which are valid as a result of Ptr.
 func (m *Map[K, V]) Ptrs(sp *Space) iter.Seq2[K, *V] {
 	return func(yield func(K, *V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, &e.val) })
 	}
 }
 
-// Keys returns the keys, in the order of All.
+// Keys returns an iterator over the keys, in the order of All.
 func (m *Map[K, V]) Keys(sp *Space) iter.Seq[K] {
 	return func(yield func(K) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key) })
 	}
 }
 
-// Values returns the values, in the order of All.
+// Values returns an iterator over the values, in the order of All.
 func (m *Map[K, V]) Values(sp *Space) iter.Seq[V] {
 	return func(yield func(V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.val) })
@@ -68,7 +67,7 @@ func (m *Map[K, V]) each(sp *Space, f func(*entry[K, V]) bool) {
 				return
 			}
 			if m.off != off || m.bits != size {
-				panic(&memory.Misuse{Package: "container", Op: "Map.All", Reason: "the table has moved while it was iterated: Reserve before, or gather the changes and apply them after"})
+				panic(&memory.Misuse{Package: "container", Op: "Map.All", Reason: "the table has moved during the iteration: call Reserve before, or apply the changes afterwards"})
 			}
 			live &= read64(p) // what f has deleted is not there any more
 		}
@@ -84,16 +83,15 @@ func (t table[K, V]) lastVacant() uint64 {
 	return i
 }
 
-// DeleteFunc removes the entries for which del returns true. del must not add to the Map nor remove
-// from it: that is a *memory.Misuse, unless it takes back what it did. Where it panics the entries
-// seen so far are dealt with, and the others are as they were.
+// DeleteFunc removes the entries for which del returns true. del must not add to the Map or remove from it: unless it undoes that, DeleteFunc
+// panics with a *memory.Misuse. If del panics, the entries that it has decided on are removed or kept, and the others are unchanged.
 func (m *Map[K, V]) DeleteFunc(sp *Space, del func(K, V) bool) {
 	t := m.table(sp)
 	m.each(sp, func(e *entry[K, V]) bool {
 		was := *m
 		drop := del(e.key, e.val)
 		if *m != was {
-			panic(&memory.Misuse{Package: "container", Op: "Map.DeleteFunc", Reason: "the Map was changed by the function that is asked what to delete: gather the changes and apply them after"})
+			panic(&memory.Misuse{Package: "container", Op: "Map.DeleteFunc", Reason: "the function that selects entries has changed the Map: apply the changes afterwards"})
 		}
 		if drop {
 			t.remove(t.slotOf(e))

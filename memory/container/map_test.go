@@ -432,7 +432,7 @@ func TestMap_CopyingEntryByEntryIntoASmallerOneIsNotQuadratic(t *testing.T) {
 	}
 }
 
-func TestMap_AnIterationIsToldWhenTheTableMoves(t *testing.T) {
+func TestMap_AnIterationPanicsWhenTheTableMoves(t *testing.T) {
 	_, sp := heap(t)
 	var m Map[int, int]
 	defer m.Free(sp)
@@ -443,7 +443,7 @@ func TestMap_AnIterationIsToldWhenTheTableMoves(t *testing.T) {
 		for k := range m.All(sp) {
 			must(t, m.Set(sp, k+100, 0))
 		}
-	}, "container.Map.All", "the table has moved while it was iterated")
+	}, "container.Map.All", "the table has moved during the iteration")
 	must(t, m.Check(sp))
 	seen := 0
 	for k, p := range m.Ptrs(sp) {

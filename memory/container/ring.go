@@ -8,21 +8,20 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Ring is a queue with two ends in one block that it goes round in; when it is full it grows.
-// The zero Ring is empty and ready.
+// A Ring is a queue with two ends in one block. Its elements wrap round the end of the block. When it is full, it grows. The zero Ring
+// is empty and ready.
 //
-//	off        head                     off + cap*size
+//	start          first element            end of the block
 //	  | x2 | x3 | ··· free ··· | x0 | x1 |
 //
-// It is 24 bytes without a pointer. What [Vec] says of elements, lifetimes, errors, panics,
-// goroutines and stacks holds, but that the capacity is a power of two, up to 2^30.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) cap is 0 or a power of two up to 2^30; n <= cap, and head < cap or 0
-//	(2) without capacity, or with elements of no size, there is no block and off is 0
-//	(3) T, off and the block are as those of a Vec
+// It has 24 bytes and no pointer. Elements, lifetimes, errors, panics, goroutines and stacks are as for [Vec]. The capacity is a power
+// of two, up to 2^30.
 type Ring[T any] struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) cap is 0 or a power of two up to 2^30; n <= cap, and head < cap or 0
+	//	(2) without capacity, or with elements of no size, there is no block and off is 0
+	//	(3) T, off and the block are as those of a Vec
 	//lint:ignore U1000 it is there for its type
 	of   [0]*T  // a Ring of another type does not convert to this one
 	off  uint64 // bytes from the base of the space
@@ -38,11 +37,11 @@ const maxRing = 1 << 30
 // Len returns the number of elements.
 func (r *Ring[T]) Len() int { return int(r.n) }
 
-// Cap returns how many elements fit without growth.
+// Cap returns the number of elements that fit without growth.
 func (r *Ring[T]) Cap() int { return int(r.cap) }
 
-// slot returns the address of element i, which may be the one behind the last or, as -1, in
-// front of the first. Elements of no size are the Space, as those of a Vec.
+// slot returns the address of element i, which may be the one behind the last or, as -1, before the first. For elements of no size it
+// is that of the Space, as for a Vec.
 func (r *Ring[T]) slot(sp *Space, i int) *T {
 	if unsafe.Sizeof(*new(T)) == 0 {
 		return (*T)(unsafe.Pointer(sp))
@@ -63,7 +62,7 @@ func (r *Ring[T]) PushBack(sp *Space, x T) error {
 	return nil
 }
 
-// PushFront adds x in front of the first element.
+// PushFront adds x before the first element.
 func (r *Ring[T]) PushFront(sp *Space, x T) error {
 	if r.n == r.cap {
 		if err := r.more(sp); err != nil {
@@ -76,7 +75,7 @@ func (r *Ring[T]) PushFront(sp *Space, x T) error {
 	return nil
 }
 
-// PopFront removes the first element and returns it; false where there is none.
+// PopFront removes and returns the first element, or returns false if there is none.
 func (r *Ring[T]) PopFront(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -87,7 +86,7 @@ func (r *Ring[T]) PopFront(sp *Space) (x T, ok bool) {
 	return x, true
 }
 
-// PopBack removes the last element and returns it; false where there is none.
+// PopBack removes and returns the last element, or returns false if there is none.
 func (r *Ring[T]) PopBack(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -96,7 +95,7 @@ func (r *Ring[T]) PopBack(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, int(r.n)), true
 }
 
-// Front returns the first element; false where there is none.
+// Front returns the first element, or false if there is none.
 func (r *Ring[T]) Front(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -104,7 +103,7 @@ func (r *Ring[T]) Front(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, 0), true
 }
 
-// Back returns the last element; false where there is none.
+// Back returns the last element, or false if there is none.
 func (r *Ring[T]) Back(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -112,21 +111,20 @@ func (r *Ring[T]) Back(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, int(r.n)-1), true
 }
 
-// At returns element i, counted from the front.
+// At returns element i, counted from the first.
 func (r *Ring[T]) At(sp *Space, i int) T { return *r.Ptr(sp, i) }
 
-// Set makes x element i, counted from the front.
+// Set makes x element i, counted from the first.
 func (r *Ring[T]) Set(sp *Space, i int, x T) { *r.Ptr(sp, i) = x }
 
-// Ptr returns the address of element i, valid until the Ring grows, shrinks or is freed, or
-// the element is popped.
+// Ptr returns the address of element i. It is valid until the Ring grows, shrinks or is freed, or the element is removed.
 func (r *Ring[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, r.n)
 	return r.slot(sp, i)
 }
 
-// Slices returns the elements in order as two slices, of which the second one is empty unless
-// they go round the end of the block. They are valid as Ptr is.
+// Slices returns the elements in order as two slices. The second one is empty unless the elements wrap round the end of the block. They
+// are valid as a result of Ptr.
 func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	first := min(r.n, r.cap-r.head)
 	p := (*T)(unsafe.Pointer(sp)) // see slot
@@ -137,8 +135,8 @@ func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	return all[r.head : r.head+first : r.head+first], all[: r.n-first : r.n-first]
 }
 
-// All returns the elements with their indices, first to last. The Ring may change meanwhile:
-// what is at the next index then, up to the length then, is next.
+// All returns an iterator over indices and elements, first to last. The loop may change the Ring: each step visits the element that is
+// then at the next index, up to the length at that time.
 func (r *Ring[T]) All(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := 0; i < int(r.n); i++ {
@@ -149,7 +147,7 @@ func (r *Ring[T]) All(sp *Space) iter.Seq2[int, T] {
 	}
 }
 
-// Values returns the elements, first to last; see All.
+// Values returns an iterator over the elements, first to last; see [Ring.All].
 func (r *Ring[T]) Values(sp *Space) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for i := 0; i < int(r.n); i++ {
@@ -163,7 +161,7 @@ func (r *Ring[T]) Values(sp *Space) iter.Seq[T] {
 // Clear removes every element and keeps the memory.
 func (r *Ring[T]) Clear() { r.head, r.n = 0, 0 }
 
-// Free gives the memory back and leaves the Ring empty and ready, as [Vec.Free].
+// Free frees the memory and leaves the Ring empty and ready, as [Vec.Free].
 func (r *Ring[T]) Free(sp *Space) {
 	r.mustBeSound()
 	was := *r
@@ -171,23 +169,22 @@ func (r *Ring[T]) Free(sp *Space) {
 	sp.giveBack(was.off, uintptr(was.cap)*unsafe.Sizeof(*new(T)), func() { *r = was })
 }
 
-// mustBeSound panics where the header of the Ring was written over, as [Vec.mustBeSound].
+// mustBeSound panics if the header of the Ring was overwritten, as [Vec.mustBeSound].
 func (r *Ring[T]) mustBeSound() {
 	noBlock(r.cap&(r.cap-1) != 0 || r.cap > maxRing || r.n > r.cap || r.head >= max(r.cap, 1) ||
 		r.off != 0 && (r.cap == 0 || unsafe.Sizeof(*new(T)) == 0), "Ring")
 }
 
-// Clone returns a Ring with the same elements and memory of its own in to, which may be another
-// space.
+// Clone returns a Ring with the same elements in memory of to, which may be another space. The caller owns it.
 func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
-	sp.at(r.off) // debug builds tell of a closed space here, before there is a block
+	sp.at(r.off) // panics in debug builds if the space is closed, before there is a block
 	done := false
 	defer func() {
 		if !done { // on an error, and also if the allocator panics
 			c.Free(to)
 		}
 	}()
-	for c.Cap() < r.Len() { // again: the allocator may call what has r grow
+	for c.Cap() < r.Len() { // again: a function that the allocator has called may have made r grow
 		if err := c.Reserve(to, r.Len()); err != nil {
 			return c, err
 		}
@@ -201,10 +198,10 @@ func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
 	return c, nil
 }
 
-// Forget leaves the Ring empty and ready without giving the memory back, as [Vec.Forget].
+// Forget leaves the Ring empty and ready without freeing the memory, as [Vec.Forget].
 func (r *Ring[T]) Forget() { *r = Ring[T]{} }
 
-// Reserve makes room for n elements more.
+// Reserve makes the Ring large enough for n more elements.
 func (r *Ring[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -218,8 +215,7 @@ func (r *Ring[T]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink halves the capacity as long as the elements fit. It needs the new memory beside the
-// old.
+// Shrink halves the capacity as long as the elements fit. It needs the new memory in addition to the old.
 func (r *Ring[T]) Shrink(sp *Space) error {
 	r.mustBeSound()
 	size, al := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))
@@ -243,7 +239,7 @@ func (r *Ring[T]) Shrink(sp *Space) error {
 	return nil
 }
 
-// settle moves the elements, which fit, to another block, where they begin at the front.
+// settle moves the elements, which must fit, to the front of another block.
 func (r *Ring[T]) settle(sp *Space, off uint64, slots uint32) {
 	front, back := r.Slices(sp)
 	to := unsafe.Slice((*T)(sp.at(off)), int(slots))
@@ -271,8 +267,7 @@ func (r *Ring[T]) more(sp *Space) error {
 	return r.grow(sp, max(2*int(r.cap), ceilPow2(int(firstBytes/max(unsafe.Sizeof(*new(T)), firstBytes/4)))))
 }
 
-// grow changes the slots to more, a power of two. What went round the end of the old block
-// lies behind it afterwards.
+// grow changes the number of slots to a larger power of two. Elements that wrapped round the end of the old block then lie behind it.
 func (r *Ring[T]) grow(sp *Space, slots int) error {
 	if err := memory.PointerFree[T](); err != nil {
 		return err
@@ -302,13 +297,13 @@ func (r *Ring[T]) grow(sp *Space, slots int) error {
 	return nil
 }
 
-// Check verifies the invariants and names all that is broken, as [Vec.Check].
+// Check returns the errors in the metadata, or nil, as [Vec.Check].
 func (r *Ring[T]) Check(sp *Space) error {
 	rep := report{what: "Ring"}
 	size := unsafe.Sizeof(*new(T))
 	switch {
 	case r.cap&(r.cap-1) != 0 || r.cap > maxRing:
-		rep.say("%d slots; a power of two up to %d is possible", r.cap, maxRing)
+		rep.say("%d slots: want 0 or a power of two up to %d", r.cap, maxRing)
 	case r.n > r.cap:
 		rep.say("%d elements in %d slots", r.n, r.cap)
 	case r.cap == 0 || size == 0:

@@ -249,7 +249,7 @@ func TestRing_CheckNamesWhatIsBroken(t *testing.T) {
 	must(t, r.PushBack(sp, 1))
 	defer r.Free(sp)
 	for want, corrupt := range map[string]func(){
-		"7 slots; a power of two up to 1073741824 is possible": func() { r.cap = 7 },
+		"7 slots: want 0 or a power of two up to 1073741824": func() { r.cap = 7 },
 		"2147483648 slots":                      func() { r.cap = 1 << 31 },
 		"9 elements in 8 slots":                 func() { r.n = 9 },
 		"offset 16 and 0 slots":                 func() { r.n, r.cap, r.off = 0, 0, 16 },

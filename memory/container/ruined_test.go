@@ -10,7 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest"
 )
 
-// What was written over is refused, or answered with what is there; nothing hangs or runs wild.
+// What was overwritten is refused, or answered with what is there; nothing hangs or runs wild.
 func TestContainers_WhatWasWrittenOverEndsAllTheSame(t *testing.T) {
 	h, sp := heap(t)
 	for _, with := range []byte{0, 0xDD, 0xFF} {
@@ -36,7 +36,7 @@ func TestContainers_WhatWasWrittenOverEndsAllTheSame(t *testing.T) {
 		if _, ok := m.Get(sp, 1000); ok {
 			t.Errorf("%#x: 1000 is found", with)
 		}
-		memtest.Misuse(t, func() { must(t, m.Shrink(sp)); must(t, m.Reserve(sp, 1000)) }, "container.Map", "as many entries as the Map", "died with a Reset")
+		memtest.Misuse(t, func() { must(t, m.Shrink(sp)); must(t, m.Reserve(sp, 1000)) }, "container.Map", "as many entries as the Map", "freed by a Reset")
 		if with != 0 {
 			memtest.Misuse(t, func() { must(t, m.Set(sp, 1000, 1)) }, "container.Map: no slot is vacant")
 			tab := m.table(sp)

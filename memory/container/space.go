@@ -10,48 +10,44 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// maxCount is the most elements of a container, in every build: what counts them has 32 bits
-// and must be an int where an int has 32, too.
+// maxCount is the most elements of a container, in every build: a count has 32 bits and must be an int where an int has 32.
 const maxCount = 1<<31 - 1
 
-// ErrNoBase says that offsets mean nothing in an allocator: its blocks lie in several ranges of
-// addresses, it is no [memory.Baser], it does not tell how far its blocks reach, or it is closed.
+// ErrNoBase means that an allocator has no offsets. It is no [memory.Baser] or is closed, its blocks lie in several ranges of
+// addresses, or it does not report how far they reach.
 var ErrNoBase = errors.New("the allocator has no Base from which offsets count, up to a known Extent")
 
-// A Space is where containers have their blocks: an allocator and the address that its offsets
-// count from. Containers hold offsets only, so that one and the same container can be read
-// through another Space, whose memory is a copy.
+// A Space is an allocator for containers, with the address from which offsets count. Containers store offsets only, so the same
+// container can be read through another Space whose memory is a copy.
 //
-// It lies in the Go heap, is made once, and is passed to every method. What writes to a
-// container follows the goroutine rule of its allocator; while nobody writes, any number of
-// goroutines may read. Where the allocator serves several at once, as slab.Central and
-// compose.Locked do, each goroutine that writes has a Space of its own.
+// A Space lies in the Go heap, is made once, and is passed to every method. Methods that write to a container follow the goroutine
+// rule of its allocator. While none writes, any number of goroutines may read. If the allocator is safe for concurrent use, as a
+// slab.Central and the allocator of compose.NewLocked, each goroutine that writes needs its own Space.
 //
-// Once the allocator is closed nothing may be read, as from any of its blocks, also not by the search
-// of a Set or an Intern: debug builds panic with a *memory.Misuse then. What needs memory and reads none, as the growth of a Vec or Ring, a first element and
-// every Reserve, fails with memory.ErrClosed in every build, and Free panics with a *memory.Misuse.
+// After the allocator is closed, its containers must not be read, also not by Set and Intern, which search first. Debug builds panic
+// with a *memory.Misuse then. Calls that need memory and read none fail with memory.ErrClosed in every build: the growth of a Vec or
+// Ring, a first element, and Reserve. Free panics with a *memory.Misuse.
 //
-// What an allocator calls in the midst of an Alloc or a Free, as the soft mark of a budget, may read
-// containers, change elements and remove some; what was to be inserted behind these goes to the end.
-// To make a container of this Space grow, shrink or go there, to Clear Strings or Intern a new text, or
-// to add to one that grows or shrinks what there will be no room for, is a *memory.Misuse: the one that
-// is growing may be half moved. While the old block of a container that has moved is freed, the
-// container has the new one; while the only block of one is freed, it is empty.
+// An allocator may call a function within Alloc or Free, as page.Limit.OnSoft. That function may read containers, change elements and
+// remove some. An element that was to be inserted behind a removed one is then appended. The function must not make a container of
+// this Space grow, shrink or free its block, nor Clear a Strings or Intern a new string. It must not add more elements to a
+// container that is moving than will fit. All of this panics with a *memory.Misuse, because that container may be half moved. While
+// the old block of a container is freed, the container has the new one; while its only block is freed, it is empty.
 //
-// An allocator that gets a second range of addresses, as tlsf.Heap.AddPool gives it one, serves
-// what its containers have and no more: what needs memory fails with ErrNoBase.
+// If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable, and calls that need
+// memory fail with ErrNoBase.
 type Space struct {
 	base  unsafe.Pointer
 	a     memory.Allocator
 	baser memory.Baser
 	owner invariant.Owner
-	reach uint64 // bytes from base that belonged to the allocator in Use: it may have more since
-	busy  bool   // the allocator is at work
+	reach uint64 // bytes from base that belonged to the allocator in Use; it may have more since
+	busy  bool   // a call of the allocator is running
 }
 
-// In returns the space of the blocks of a, which must be a [memory.Baser] that says how far they reach:
-// a memory.StatsReporter, or one with a method Extent() uintptr. The error wraps ErrNoBase. The Space is
-// valid as long as a is not closed, also across its resets, which end the containers.
+// In returns the Space of a, which must be a [memory.Baser] and report how far its blocks reach: as a memory.StatsReporter, or by a
+// method Extent() uintptr. The error wraps ErrNoBase. The Space is valid until a is closed, also across its resets, which end the
+// containers.
 func In(a memory.Allocator) (*Space, error) {
 	sp := new(Space)
 	if err := sp.Use(a); err != nil {
@@ -60,9 +56,8 @@ func In(a memory.Allocator) (*Space, error) {
 	return sp, nil
 }
 
-// Use makes sp the space of the blocks of a, as In does, without an allocation: for memory that
-// is another one each frame. On error sp has not changed. Out of what the allocator calls while it
-// works for a container it is a *memory.Misuse.
+// Use makes sp the Space of a, as [In] does, without an allocation, for an allocator that changes each frame. If it fails, sp has not
+// changed. It panics with a *memory.Misuse if it is called within a call of the allocator for a container.
 func (sp *Space) Use(a memory.Allocator) error {
 	sp.idle()
 	b, ok := a.(memory.Baser)
@@ -78,7 +73,7 @@ func (sp *Space) Use(a memory.Allocator) error {
 	return nil
 }
 
-// Allocator returns what the blocks come from.
+// Allocator returns the allocator of the blocks.
 func (sp *Space) Allocator() memory.Allocator { return sp.a }
 
 // at returns the address of an offset.
@@ -97,9 +92,8 @@ func (sp *Space) mustLive() {
 	}
 }
 
-// open says why nothing can be had: memory.ErrClosed, since in a closed allocator Alloc alone is
-// an error, and to Resize or to look at a block is misuse; or ErrNoBase, where the next block might
-// lie in another range than those before.
+// open returns the error of a call that needs memory: memory.ErrClosed, or ErrNoBase if the next block might lie in another range. In a
+// closed allocator only Alloc returns an error; Resize and SizeOf are misuse.
 func (sp *Space) open() error {
 	switch {
 	case sp.baser.Base() == sp.base:
@@ -119,10 +113,9 @@ func (sp *Space) gone() bool {
 // offset is the inverse of at.
 func (sp *Space) offset(p unsafe.Pointer) uint64 { return uint64(uintptr(p) - uintptr(sp.base)) }
 
-// grow changes the size of a block in place, where the allocator can. Else it returns a copy, and the
-// old block, if there is one, is for replace to free, once the container has the new one: who is told
-// of a Free may change what it finds. oldSize 0 stands for no block. When it fails, or when the
-// allocator panics, nothing has changed.
+// grow changes the size of a block in place if the allocator can. Otherwise it returns a copy. replace then frees the old block, if
+// there is one, once the container has the new one, because a function that Free calls may change the container. oldSize 0 means no
+// block. If grow fails or the allocator panics, nothing has changed.
 func (sp *Space) grow(off uint64, oldSize, newSize, align uintptr) (uint64, error) {
 	sp.begin()
 	defer sp.end()
@@ -174,7 +167,7 @@ func (sp *Space) alloc(size, align uintptr) (uint64, error) {
 	return off, err
 }
 
-// take returns a block of bytes that may hold anything.
+// take returns a block of undefined bytes.
 func (sp *Space) take(size, align uintptr) (uint64, error) {
 	sp.begin()
 	defer sp.end()
@@ -188,7 +181,7 @@ func (sp *Space) take(size, align uintptr) (uint64, error) {
 	return sp.offset(p), nil
 }
 
-// free gives a block back; size 0 stands for no block.
+// free frees a block. Size 0 means no block.
 func (sp *Space) free(off uint64, size uintptr) {
 	if size > 0 {
 		sp.begin()
@@ -198,26 +191,26 @@ func (sp *Space) free(off uint64, size uintptr) {
 	}
 }
 
-// begin is called before the allocator, and end after it, also where it panics.
+// begin is called before the allocator, and end after it, also if it panics.
 func (sp *Space) begin() {
 	sp.idle()
 	sp.busy = true
 }
 
-// idle panics while the allocator is at work.
+// idle panics while a call of the allocator is running.
 func (sp *Space) idle() {
 	sp.owner.Touch()
 	if sp.busy {
 		panic(&memory.Misuse{Package: "container", Op: "Space", Addr: uintptr(sp.base),
-			Reason: "a container grows, shrinks, is freed or gets a text, or the Space an allocator, out of what the allocator calls while it works for another one: do it after"})
+			Reason: "the allocator calls a function while it works for a container: the function must not grow, shrink or free a container, intern a string or call Use"})
 	}
 }
 
 func (sp *Space) end() { sp.busy = false }
 
-// replace frees the old block of a container that has a new one. Where the allocator panics, back
-// has the container return to the old one, with what it holds by then, and the new one goes. Where
-// back reports that there is no room for that, the container stays, and the old block with nobody.
+// replace frees the old block of a container that has a new one. If the allocator panics, back makes the container use the old block
+// again, with its present elements, and the new block is freed. If back returns false because they do not fit, the container keeps the
+// new block, and the old one is lost.
 func (sp *Space) replace(off uint64, size uintptr, newOff uint64, newSize uintptr, back func() bool) {
 	sp.giveBack(off, size, func() {
 		if back() {
@@ -226,8 +219,7 @@ func (sp *Space) replace(off uint64, size uintptr, newOff uint64, newSize uintpt
 	})
 }
 
-// giveBack frees a block that a container has no more. Where the allocator panics undo makes it so
-// that it has.
+// giveBack frees a block that a container does not have any more. If the allocator panics, undo gives it back to the container.
 func (sp *Space) giveBack(off uint64, size uintptr, undo func()) {
 	done := false
 	defer func() {
@@ -239,8 +231,7 @@ func (sp *Space) giveBack(off uint64, size uintptr, undo func()) {
 	done = true
 }
 
-// mustBeBlock panics where the allocator knows that no block of size bytes is at off: before books that
-// lie in the block are believed.
+// mustBeBlock panics if the allocator records no block of size bytes at off. It is called before metadata in the block is used.
 func (sp *Space) mustBeBlock(off uint64, size uintptr) {
 	if z, ok := sp.a.(memory.Sizer); ok && size > 0 {
 		sp.mustBeWithin(off, size)
@@ -254,9 +245,8 @@ func (sp *Space) mustBeBlock(off uint64, size uintptr) {
 	}
 }
 
-// mustBeSized panics where the allocator knows a block at off and it is not one of size bytes: a
-// container's header was written over, and the allocator must not get a wrong size from it. Of an
-// address where no block is the allocator has a Misuse of its own.
+// mustBeSized panics if the allocator records a block of another size at off: the header of the container was overwritten, and the
+// allocator must not get a wrong size from it. If there is no block, the allocator panics by itself.
 func (sp *Space) mustBeSized(off uint64, size uintptr) {
 	if size == 0 {
 		return
@@ -272,8 +262,7 @@ func (sp *Space) mustBeSized(off uint64, size uintptr) {
 	}
 }
 
-// mustBeWithin panics where a block of size bytes at off does not lie in the allocator's range: the
-// address must not even be formed.
+// mustBeWithin panics if a block of size bytes at off does not lie in the allocator's range: its address must not be formed.
 func (sp *Space) mustBeWithin(off uint64, size uintptr) {
 	if uint64(size) <= sp.reach && off <= sp.reach-uint64(size) {
 		return
@@ -283,8 +272,8 @@ func (sp *Space) mustBeWithin(off uint64, size uintptr) {
 	}
 }
 
-// noBlock panics where a header cannot be what its container wrote: its counts contradict each other, or
-// it has an offset and no block, so that to free it would forget one.
+// noBlock panics if a header cannot be that of its container: its counts contradict each other, or it has an offset and no block, which
+// Free would forget.
 func noBlock(bad bool, op string) {
 	if bad {
 		panic(ruined(op, "the counts in the header contradict each other"))
@@ -294,21 +283,21 @@ func noBlock(bad bool, op string) {
 //go:noinline
 func (sp *Space) badHeader(off uint64, size uintptr, why string) *memory.Misuse {
 	return &memory.Misuse{Package: "container", Op: "Space", Size: size, Reason: fmt.Sprintf(
-		"the header of the container says that it has %d bytes at offset %d, but %s: it was written over; Check says more", size, off, why)}
+		"the header of the container says that it has %d bytes at offset %d, but %s: it was overwritten; Check says more", size, off, why)}
 }
 
-// ruined is what stops a caller whose container's bytes cannot be what the container wrote.
+// ruined is the panic of a call whose container cannot have these bytes.
 //
 //go:noinline
 func ruined(op, what string) *memory.Misuse {
-	return &memory.Misuse{Package: "container", Op: op, Reason: what + ": the block died with a Reset of its allocator, or was written over; Check says more"}
+	return &memory.Misuse{Package: "container", Op: op, Reason: what + ": the block was freed by a Reset of its allocator, or was overwritten; Check says more"}
 }
 
-// added is what stops a Shrink whose container has got more elements than there will be room for.
+// added is the panic of a Shrink whose container has got more elements than will fit.
 //
 //go:noinline
 func added(op string) *memory.Misuse {
-	return &memory.Misuse{Package: "container", Op: op, Reason: "elements were added out of what the allocator calls while it shrinks: do it after"}
+	return &memory.Misuse{Package: "container", Op: op, Reason: "the allocator calls a function while it shrinks a container: the function must not add elements"}
 }
 
 // bytesOf returns count times size in bytes, or memory.ErrTooLarge.
@@ -320,6 +309,5 @@ func bytesOf(count int, size uintptr) (uintptr, error) {
 	return bytes, nil
 }
 
-// bound panics as s[i] does in a slice of n elements. These have no size: what is left of it is a
-// comparison, and the panic of the runtime.
+// bound panics as s[i] does in a slice of n elements. They have no size, so only a comparison and the panic of the runtime remain.
 func (sp *Space) bound(i int, n uint32) { _ = unsafe.Slice((*struct{})(sp.base), int(n))[i] }

@@ -8,42 +8,37 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Strings keeps each text once and gives it a number: names, paths, lines of dialogue. Numbers
-// are compared, stored in components and used as keys where texts would be; the text of a
-// number is there without a copy. The zero Strings is empty and ready; [NewStrings] gives one a
-// seed of its own.
+// Strings keeps each string once and gives it a number, its id: names, paths, lines of dialogue. Ids are compared, stored in components
+// and used as keys instead of strings; the string of an id is read without a copy. The zero Strings is empty and ready; [NewStrings]
+// sets a seed.
 //
 //	index   | hash, id | 0 | hash, id | ...         open addressing, by the hash of the text
 //	texts   | at, n, refs | at, n, refs | ...       by id, from 1
 //	pages   | hero·· | orc····· | elf····· | ...    slots of one size, from 1 byte up
 //
-// Id 0 is the empty text, in every Strings: a field that was never set has a text. Ids are
-// given in order, from 1. An id counts its Interns; the Release that takes back the last one
-// frees text and id for the next text of about the same length: a game that never calls Release
-// may do so. An id that was released and given out again cannot be told from a new one.
+// Id 0 is the empty string in every Strings. Ids are given in order, from 1. An id counts its Interns. The Release of the last one frees
+// the string, and its id is reused for a later string of about the same length. A program need not call Release. Strings does not
+// detect the use of a released id that was reused.
 //
-// A text lies in a slot of a Fibonacci ladder from 1 byte, with quarter steps above 21 bytes,
-// and above 987 bytes in a block of its own, and does not move. Beside it an id costs 12 bytes and from 11 to 22 of index. The slots
-// of released texts wait for texts of their size; Free gives everything back. The package
-// comment has what that wastes on words and sentences.
+// A string does not move. It lies in a slot of a Fibonacci ladder from 1 byte, with quarter steps above 21 bytes, and above 987 bytes in
+// its own block. In addition an id takes 12 bytes, and 11 to 22 of index. Slots of released strings are reused for strings of their size;
+// Free frees everything. The package comment shows the waste for words and sentences.
 //
-// Strings is without a pointer, and what [Vec] says of lifetimes, errors, goroutines and copies
-// holds, for at most 2^31-1 ids and a million pages. Its blocks grow by turns: an allocator that
-// frees newest first only refuses that with its *memory.Misuse after a few texts.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) pages, texts and index are as a Vec is; the index is a power of two, less than full
-//	(2) every page that has a block has whole slots of one rung, or one text above the ladder, and
-//	    shares no byte with another one, nor with texts, index and the list of pages
-//	(3) the pages of a rung are chained from its first one, those above the ladder without a text
-//	    from spare; no page is in two chains
-//	(4) every text, dead ones too, has a slot of its own, of the rung of its length, and every
-//	    slot up to the used ones of the page that is being cut up has a text
-//	(5) dead texts are on the list of their rung, once, and above the ladder have no block; live
-//	    counts the others
-//	(6) every live text is in the index, once, with its hash, where a search finds it
+// A Strings has no pointer. Lifetimes, errors, goroutines and copies are as for [Vec], with at most 2^31-1 ids and a million pages. Its
+// blocks grow in turn, so an allocator that frees newest first panics with its *memory.Misuse after a few strings.
 type Strings struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) pages, texts and index are as a Vec is; the index is a power of two, less than full
+	//	(2) every page that has a block has whole slots of one rung, or one text above the ladder, and
+	//	    shares no byte with another one, nor with texts, index and the list of pages
+	//	(3) the pages of a rung are chained from its first one, those above the ladder without a text
+	//	    from spare; no page is in two chains
+	//	(4) every text, freed ones too, has its own slot, of the rung of its length, and every slot up to
+	//	    the used ones of the page that is being cut up has a text
+	//	(5) freed texts are on the list of their rung, once, and above the ladder have no block; live
+	//	    counts the others
+	//	(6) every live text is in the index, once, with its hash, where a search finds it
 	pages Vec[page]
 	texts Vec[text]
 	index Vec[link]
@@ -89,14 +84,13 @@ const (
 	forever  = math.MaxUint32
 )
 
-// NewStrings returns an empty Strings whose hashes start from seed: a secret one where
-// strangers choose the texts, as for a [Map].
+// NewStrings returns an empty Strings with a seed for its hashes. Use a secret one if strangers choose the strings, as for a [Map].
 func NewStrings(seed uint64) Strings { return Strings{seed: seed} }
 
-// Len returns how many texts there are, the empty one not counted.
+// Len returns the number of strings without the empty one.
 func (s *Strings) Len() int { return int(s.live) }
 
-// Lookup returns the id of a text that is there.
+// Lookup returns the id of t, or false if t was not interned.
 func (s *Strings) Lookup(sp *Space, t string) (id uint32, ok bool) {
 	if len(t) == 0 {
 		return 0, true
@@ -108,8 +102,7 @@ func (s *Strings) Lookup(sp *Space, t string) (id uint32, ok bool) {
 	return id, id != 0
 }
 
-// Intern returns the id of t, which from now on is one Release more from being freed. It keeps
-// a copy of t. An id that was interned 2^32-1 times stays for ever.
+// Intern returns the id of t and counts one more Intern of it. It copies t. An id that was interned 2^32-1 times is never freed.
 func (s *Strings) Intern(sp *Space, t string) (id uint32, err error) {
 	if len(t) == 0 {
 		return 0, nil
@@ -126,14 +119,13 @@ func (s *Strings) Intern(sp *Space, t string) (id uint32, err error) {
 	return s.add(sp, t, h)
 }
 
-// InternBytes is Intern for bytes that are a text.
+// InternBytes is [Strings.Intern] for the string in t.
 func (s *Strings) InternBytes(sp *Space, t []byte) (id uint32, err error) {
 	return s.Intern(sp, unsafe.String(unsafe.SliceData(t), len(t)))
 }
 
-// Text returns the text of an id, and "" for one that has none. It is no copy: it is valid until
-// the last Release of the id, Clear, Free, or the end of the allocator's blocks. Clone what must
-// live longer, with package strings.
+// Text returns the string of an id, or "" if it has none. It is no copy: it is valid until the last Release of the id, Clear, Free, or
+// until the allocator frees its blocks. To keep it longer, use strings.Clone.
 func (s *Strings) Text(sp *Space, id uint32) string {
 	if uint(id-1) >= uint(s.texts.n) {
 		return ""
@@ -145,8 +137,7 @@ func (s *Strings) Text(sp *Space, id uint32) string {
 	return unsafe.String((*byte)(s.where(sp, x.at)), int(x.n))
 }
 
-// Refs returns how many Interns of an id were not released; 0 for one that has no text. The
-// empty text has 1, always.
+// Refs returns the number of Interns of an id that were not released, or 0 if it has no string. The empty string always has 1.
 func (s *Strings) Refs(sp *Space, id uint32) uint32 {
 	if id == 0 {
 		return 1
@@ -157,9 +148,8 @@ func (s *Strings) Refs(sp *Space, id uint32) uint32 {
 	return s.text(sp, id).refs
 }
 
-// Release takes one Intern of id back; with the last one the text is gone and id is free for
-// another one. Id 0 is a no-op. An id without a text panics with a *memory.Misuse; one that was
-// given to another text meanwhile takes from that.
+// Release takes one Intern of id back. The last one frees the string, and the id can be reused. Release of id 0 does nothing. It panics
+// with a *memory.Misuse if id has no string. If the id was reused, it takes an Intern of the new string back.
 func (s *Strings) Release(sp *Space, id uint32) {
 	if id == 0 {
 		return
@@ -176,7 +166,7 @@ func (s *Strings) Release(sp *Space, id uint32) {
 	}
 }
 
-// All returns ids and texts, in the order of the ids, without the empty one.
+// All returns an iterator over ids and strings, in the order of the ids, without the empty one.
 func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 	return func(yield func(uint32, string) bool) {
 		for id := uint32(1); id <= s.texts.n; id++ {
@@ -187,9 +177,8 @@ func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 	}
 }
 
-// Clear removes every text and keeps the memory of those on the ladder; ids begin at 1 again.
-// Where the allocator panics some texts are gone, the others are as they were, and another
-// Clear does the rest.
+// Clear removes every string and keeps the memory of the ladder. Ids begin at 1 again. If the allocator panics, some strings are removed,
+// the others are unchanged, and another Clear continues.
 func (s *Strings) Clear(sp *Space) {
 	sp.idle()
 	s.mustBeSound()
@@ -223,8 +212,8 @@ func (s *Strings) Clear(sp *Space) {
 	}
 }
 
-// mustBeSound panics where the header of the Strings was written over, as far as that shows by itself:
-// before what its blocks hold is believed.
+// mustBeSound panics if the header of the Strings was overwritten, as far as the header alone shows it. It is called before the blocks
+// are read.
 func (s *Strings) mustBeSound() {
 	s.pages.mustBeSound()
 	s.texts.mustBeSound()
@@ -233,8 +222,8 @@ func (s *Strings) mustBeSound() {
 	noBlock(n&(n-1) != 0 || s.live > n-n/4 || s.live > s.texts.n || s.pages.n > maxPages, "Strings")
 }
 
-// Free gives all memory back and leaves the Strings empty and ready, with its seed. Where the
-// allocator panics nothing is lost: another Free does the rest.
+// Free frees all memory and leaves the Strings empty and ready, with its seed. If the allocator panics, nothing is lost, and another Free
+// continues.
 func (s *Strings) Free(sp *Space) {
 	s.Clear(sp)
 	s.rungs = [rungs]rung{} // from here on it is empty, also when some pages are left
@@ -252,12 +241,12 @@ func (s *Strings) Free(sp *Space) {
 	s.Forget()
 }
 
-// Forget leaves the Strings empty and ready without giving the memory back, as [Vec.Forget].
+// Forget leaves the Strings empty and ready without freeing the memory, as [Vec.Forget].
 func (s *Strings) Forget() { *s = Strings{seed: s.seed} }
 
-// Bytes returns what of the space it takes, in bytes: that of the texts, with what their slots
-// and pages waste, and that of the ids, the index and the list of pages.
-func (s *Strings) Bytes(sp *Space) (texts, books uint64) {
+// Bytes returns the bytes that it takes in its space. texts are those of the strings, with the waste of slots and pages. metadata are those
+// of the ids, the index and the list of pages.
+func (s *Strings) Bytes(sp *Space) (texts, metadata uint64) {
 	for _, p := range s.pages.Slice(sp) {
 		texts += uint64(p.bytes())
 	}

@@ -2,8 +2,7 @@ package container
 
 import "unsafe"
 
-// Clone returns a Strings with the same texts, ids and counts and memory of its own in to, which may
-// be another space.
+// Clone returns a Strings with the same strings, ids and counts in memory of to, which may be another space. The caller owns it.
 func (s *Strings) Clone(sp, to *Space) (Strings, error) {
 	sp.at(s.texts.off) // debug builds tell of a closed space here, before there is a block
 	var c Strings

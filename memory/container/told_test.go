@@ -100,7 +100,7 @@ func TestStrings_AClearInTheMidstOfAnInternIsRefused(t *testing.T) {
 	for i := range 100 {
 		text := fmt.Sprint("a text of some length: ", i)
 		a.tell = func() {
-			memtest.Misuse(t, func() { s.Clear(sp) }, "container.Space", "while it works for another one")
+			memtest.Misuse(t, func() { s.Clear(sp) }, "container.Space", "while it works for a container")
 		}
 		id, err := s.Intern(sp, text)
 		must(t, errors.Join(err, s.Check(sp)))
@@ -128,7 +128,7 @@ func TestStrings_ANewTextInTheMidstOfAnInternIsRefused(t *testing.T) {
 			}
 			for _, text := range []string{"between", "2", fmt.Sprint(i), "a longer text"} {
 				if _, ok := s.Lookup(sp, text); !ok {
-					memtest.Misuse(t, func() { _, _ = s.Intern(sp, text) }, "container.Space", "while it works for another one")
+					memtest.Misuse(t, func() { _, _ = s.Intern(sp, text) }, "container.Space", "while it works for a container")
 				}
 			}
 			must(t, s.Check(sp))
@@ -152,7 +152,7 @@ func TestStrings_ANewTextInTheMidstOfAnInternIsRefused(t *testing.T) {
 }
 
 // What is added out of a callback has room in the block there is, but not in the one to come.
-func TestSpace_WhatIsAddedWhileAContainerMovesIsRefusedAndNothingIsWrittenBehindIt(t *testing.T) {
+func TestSpace_AddingToAMovingContainerIsRefused(t *testing.T) {
 	h, _ := heap(t)
 	a := &told{Heap: h}
 	sp := space(t, a)
@@ -180,7 +180,7 @@ func TestSpace_WhatIsAddedWhileAContainerMovesIsRefusedAndNothingIsWrittenBehind
 				must(t, c.add(few+i))
 			}
 		}
-		memtest.Misuse(t, func() { must(t, c.move()) }, c.says, "out of what the allocator calls while it")
+		memtest.Misuse(t, func() { must(t, c.move()) }, c.says, "the allocator calls a function while it")
 		must(t, errors.Join(v.Check(sp), r.Check(sp), m.Check(sp), h.Check()))
 		must(t, c.move())
 		if m.Len() < few || r.Len() < few || v.Len() < few || v.At(sp, few-1) != few-1 || r.At(sp, few-1) != few-1 || !m.Has(sp, few-1) {
@@ -220,13 +220,13 @@ func TestVec_CheckPassesInTheMidstOfAGrowth(t *testing.T) {
 }
 
 // A Space does not change its allocator while that is at work: what it returns counts from its own base.
-func TestSpace_UseInTheMidstOfAGrowthIsRefused(t *testing.T) {
+func TestSpace_UseDuringAGrowthIsRefused(t *testing.T) {
 	h, _ := heap(t)
 	other, _ := heap(t)
 	a := &told{Heap: h}
 	sp := space(t, a)
 	var v Vec[int]
-	a.tell = func() { memtest.Misuse(t, func() { _ = sp.Use(other) }, "container.Space", "do it after") }
+	a.tell = func() { memtest.Misuse(t, func() { _ = sp.Use(other) }, "container.Space", "or call Use") }
 	must(t, errors.Join(v.Append(sp, 7), v.Check(sp)))
 	if a.tell != nil || sp.Allocator() != a || v.At(sp, 0) != 7 {
 		t.Error("the space has another allocator")

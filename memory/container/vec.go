@@ -5,36 +5,30 @@ import (
 	"unsafe"
 )
 
-// A Vec is a growing array: what a Go slice and append are, off the Go heap. The zero Vec is
-// empty and ready.
+// A Vec is a growing array: what a Go slice and append are, off the Go heap. The zero Vec is empty and ready.
 //
-//	off              off + n*size        off + cap*size
+//	start of the block                    its end
 //	  | x0 | x1 | x2 | ··· free ··· |
 //
-// It is 16 bytes without a pointer, and T must hold none either: the first call that needs
-// memory says so with a *memory.PointerError. A Vec may lie anywhere, also in a block of its
-// own space or in an element of another container. A copy of the value is a second name for
-// the same elements, as with slices; once one of the two has grown, been shrunk or freed, the
-// other is dead.
+// It has 16 bytes and no pointer, and T must contain none either: the first call that needs memory returns a *memory.PointerError. A
+// Vec may lie anywhere, also in a block of its own space or in an element of another container. A copy of a Vec has the same elements,
+// as with slices. Once one of the two has grown, was shrunk or freed, the other must not be used.
 //
-// Elements are aligned for T, and zeroed only where a method says so. They live until Free or
-// the end of the allocator's block, whichever is first: after a Reset of the allocator the
-// container is dead, and Forget makes it empty again. Indices out of range panic as those of
-// slices do. Errors are those of the allocator's Alloc, and memory.ErrTooLarge beyond 2^31-1
-// elements; a call that fails, or in which the allocator panics, has changed nothing. No method
-// allocates on the Go heap. For goroutines see [Space].
+// Elements are aligned for T, and zeroed only if a method documents it. They are valid until Free, or until the allocator frees the
+// block. After a Reset of the allocator the Vec must not be used before Forget makes it empty again. An index out of range panics as
+// that of a slice. Errors are those of the allocator's Alloc, and memory.ErrTooLarge beyond 2^31-1 elements. A call that fails, or in
+// which the allocator panics, has changed nothing. No method allocates on the Go heap. The goroutine rule is that of [Space].
 //
-// Under an allocator that frees newest first only (stack, arena.StepBack) a Vec grows while its
-// block is the newest one, and never at the upper end of a stack.Double, where blocks do not grow in
-// place. Otherwise growth panics with the allocator's *memory.Misuse: Reserve before.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) n <= cap <= 2^31-1
-//	(2) without capacity, or with elements of no size, there is no block and off is 0
-//	(3) T holds no Go pointer, off is aligned for T, and the block lies in the allocator's range; where the allocator
-//	    knows its blocks, one that was requested with cap*size bytes starts there
+// In an allocator that frees newest first (stack, arena.StepBack) a Vec can grow while its block is the newest one. At the upper end
+// of a stack.Double it cannot, because blocks do not grow in place there. Otherwise growth panics with the allocator's
+// *memory.Misuse: call Reserve before.
 type Vec[T any] struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) n <= cap <= 2^31-1
+	//	(2) without capacity, or with elements of no size, there is no block and off is 0
+	//	(3) T contains no Go pointer, off is aligned for T, and the block lies in the allocator's range; if the
+	//	    allocator records its blocks, one that was requested with cap*size bytes starts there
 	//lint:ignore U1000 it is there for its type
 	of  [0]*T  // a Vec of another type does not convert to this one
 	off uint64 // bytes from the base of the space
@@ -45,10 +39,10 @@ type Vec[T any] struct {
 // Len returns the number of elements.
 func (v *Vec[T]) Len() int { return int(v.n) }
 
-// Cap returns how many elements fit without growth.
+// Cap returns the number of elements that fit without growth.
 func (v *Vec[T]) Cap() int { return int(v.cap) }
 
-// At returns element i. Cost: three loads beside that of the element; in a loop take Slice.
+// At returns element i. Cost: three loads and that of the element. In a loop use Slice.
 func (v *Vec[T]) At(sp *Space, i int) (x T) {
 	sp.bound(i, v.n)
 	if unsafe.Sizeof(x) == 0 {
@@ -60,14 +54,14 @@ func (v *Vec[T]) At(sp *Space, i int) (x T) {
 // Set makes x element i.
 func (v *Vec[T]) Set(sp *Space, i int, x T) { *v.Ptr(sp, i) = x }
 
-// Ptr returns the address of element i, valid until the Vec grows, shrinks or is freed.
+// Ptr returns the address of element i. It is valid until the Vec grows, shrinks or is freed.
 func (v *Vec[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, v.n)
 	return v.slot(sp, i)
 }
 
-// slot returns the address of element i without looking at n. Elements of no size have no block, and
-// where they would lie may be no memory, which the test of a pointer for nil reads: they are the Space.
+// slot returns the address of element i without checking n. Elements of no size have no block, so it returns the address of the Space,
+// which can be read.
 func (v *Vec[T]) slot(sp *Space, i int) *T {
 	if unsafe.Sizeof(*new(T)) == 0 {
 		return (*T)(unsafe.Pointer(sp))
@@ -75,11 +69,11 @@ func (v *Vec[T]) slot(sp *Space, i int) *T {
 	return (*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// Slice returns the elements, for reading and writing, until the Vec grows, shrinks or is
-// freed: what package slices can do is done with it. Appending to it moves to the Go heap.
+// Slice returns the elements, for reading and writing and for package slices. It is valid until the Vec grows, shrinks or is freed.
+// Appending to it allocates a copy on the Go heap.
 func (v *Vec[T]) Slice(sp *Space) []T { return unsafe.Slice(v.slot(sp, 0), int(v.n)) }
 
-// TryAppend is Append without growth: it inlines, and returns false where there is no room.
+// TryAppend is Append without growth. It inlines, and returns false if the Vec is full.
 func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 	if v.n >= v.cap {
 		return false
@@ -91,8 +85,7 @@ func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 	return true
 }
 
-// Append adds x at the end. Cost: a comparison and a store where there is room, constant when
-// the growth, half as much again at least, is shared out.
+// Append adds x at the end. Cost: a comparison and a store if it fits; with growth, by at least half, constant on average.
 func (v *Vec[T]) Append(sp *Space, x T) error {
 	if n := v.n; n < v.cap {
 		if unsafe.Sizeof(x) > 0 {
@@ -114,14 +107,13 @@ func (v *Vec[T]) appendSlow(sp *Space, x T) error {
 	return nil
 }
 
-// AppendSlice adds the elements of xs at the end; xs may be a part of v, of elements also that were
-// popped or cut off since.
+// AppendSlice adds the elements of xs at the end. xs may be a part of v, also of elements that were removed at its end since.
 func (v *Vec[T]) AppendSlice(sp *Space, xs []T) error {
 	return v.insert(sp, int(v.n), xs)
 }
 
-// Insert puts xs in front of element i, or at the end where i is Len; what was there moves up.
-// xs is as that of AppendSlice.
+// Insert inserts xs before element i, or at the end if i is Len. The elements from i on move up. xs may be a part of v, as in
+// AppendSlice.
 func (v *Vec[T]) Insert(sp *Space, i int, xs ...T) error {
 	if uint(i) > uint(v.n) {
 		_ = make([]struct{}, v.n)[i:]
@@ -129,9 +121,8 @@ func (v *Vec[T]) Insert(sp *Space, i int, xs ...T) error {
 	return v.insert(sp, i, xs)
 }
 
-// insert is Insert without the look at i. Where xs lies in the block of v, also behind the last
-// element, it is taken from where growth has put it: first to the end, where it overwrites nothing
-// but itself, and from there into its place.
+// insert is Insert without the check of i. If xs lies in the block of v, also behind the last element, it is read where growth has put
+// it. It is copied to the end first, where it overwrites nothing but itself, and from there to its place.
 func (v *Vec[T]) insert(sp *Space, i int, xs []T) error {
 	if len(xs) == 0 {
 		return nil
@@ -142,7 +133,7 @@ func (v *Vec[T]) insert(sp *Space, i int, xs []T) error {
 	if err := v.more(sp, len(xs)); err != nil {
 		return err
 	}
-	n := int(v.n) // now: who was told of it may have removed some
+	n := int(v.n) // not before: a function that the allocator has called may have removed some
 	i = min(i, n)
 	all := unsafe.Slice(v.slot(sp, 0), n+len(xs))
 	v.n += uint32(len(xs))
@@ -158,7 +149,7 @@ func (v *Vec[T]) insert(sp *Space, i int, xs []T) error {
 	return nil
 }
 
-// Pop removes the last element and returns it; false where there is none.
+// Pop removes and returns the last element, or returns false if there is none.
 func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	if v.n == 0 {
 		return x, false
@@ -167,7 +158,7 @@ func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	return *v.slot(sp, int(v.n)), true
 }
 
-// Delete removes the elements from i up to j, as slices.Delete; those behind move down.
+// Delete removes the elements from i up to j, as slices.Delete. The elements behind move down.
 func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	s := v.Slice(sp)
 	_ = s[i:j]
@@ -175,7 +166,7 @@ func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	v.n -= uint32(j - i)
 }
 
-// SwapRemove removes element i, puts the last one in its place, and returns what was removed.
+// SwapRemove removes and returns element i, and moves the last element to its place.
 func (v *Vec[T]) SwapRemove(sp *Space, i int) T {
 	p := v.Ptr(sp, i)
 	x := *p
@@ -184,7 +175,7 @@ func (v *Vec[T]) SwapRemove(sp *Space, i int) T {
 	return x
 }
 
-// SetLen makes the Vec n elements long: it cuts off the end, or adds zeroed elements.
+// SetLen changes the length to n: it removes elements at the end, or adds zeroed ones.
 func (v *Vec[T]) SetLen(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -193,7 +184,7 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 		if err := v.more(sp, extra); err != nil {
 			return err
 		}
-		clear(unsafe.Slice(v.slot(sp, int(v.n)), n-int(v.n))) // now: who was told of it may have removed some
+		clear(unsafe.Slice(v.slot(sp, int(v.n)), n-int(v.n))) // not before: a function that the allocator has called may have removed some
 	}
 	v.n = uint32(n)
 	return nil
@@ -202,9 +193,9 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 // Clear removes every element and keeps the memory.
 func (v *Vec[T]) Clear() { v.n = 0 }
 
-// Free gives the memory back and leaves the Vec empty and ready. If the allocator panics, as it does
-// when the block was freed by a Reset, nothing has changed. If the header of the Vec was written over
-// and the allocator knows the block, the *memory.Misuse is of this package and names the header.
+// Free frees the memory and leaves the Vec empty and ready. If the allocator panics, as it does if a Reset has freed the block, nothing
+// has changed. If the header of the Vec was overwritten and the allocator records the block, the *memory.Misuse is of this package and
+// names the header.
 func (v *Vec[T]) Free(sp *Space) {
 	v.mustBeSound()
 	was := *v
@@ -212,27 +203,25 @@ func (v *Vec[T]) Free(sp *Space) {
 	sp.giveBack(was.off, uintptr(was.cap)*unsafe.Sizeof(*new(T)), func() { *v = was })
 }
 
-// mustBeSound panics where the header of the Vec was written over, as far as that shows by itself: before
-// its size is passed to the allocator.
+// mustBeSound panics if the header of the Vec was overwritten, as far as the header alone shows it. It is called before its size is
+// passed to the allocator.
 func (v *Vec[T]) mustBeSound() {
 	noBlock(v.n > v.cap || v.cap > maxCount || v.off != 0 && (v.cap == 0 || unsafe.Sizeof(*new(T)) == 0), "Vec")
 }
 
-// Forget leaves the Vec empty and ready without giving the memory back: for when the allocator
-// was reset, and the block died with the others.
+// Forget leaves the Vec empty and ready without freeing the memory. It is for use after the allocator was reset.
 func (v *Vec[T]) Forget() { *v = Vec[T]{} }
 
-// Clone returns a Vec with the same elements and memory of its own in to, which may be another
-// space.
+// Clone returns a Vec with the same elements in memory of to, which may be another space. The caller owns it.
 func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
-	sp.at(v.off) // debug builds tell of a closed space here, before there is a block
+	sp.at(v.off) // panics in debug builds if the space is closed, before there is a block
 	done := false
 	defer func() {
 		if !done { // on an error, and also if the allocator panics
 			c.Free(to)
 		}
 	}()
-	for c.Cap() < v.Len() { // again: who was told of it may have had v grow
+	for c.Cap() < v.Len() { // again: a function that the allocator has called may have made v grow
 		if err := c.more(to, v.Len()); err != nil {
 			return c, err
 		}
@@ -241,10 +230,9 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	return c, c.AppendSlice(to, v.Slice(sp))
 }
 
-// Check verifies the invariants and names all that is broken: for bytes that came from another
-// process, or lay where somebody wrote. It allocates on the Go heap only if there is a fault. In an
-// allocator that rounds sizes up it asks Resize whether the size is right, which is a write for the
-// allocator's goroutine rule.
+// Check returns the errors in the metadata, or nil. It is for bytes of another process, and for memory that may have been overwritten.
+// It allocates on the Go heap only if there is an error. In an allocator that rounds sizes up it calls Resize to verify the size, which
+// is a write for the goroutine rule.
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{what: "Vec"}
 	v.check(sp, &r, "elements")

@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	// firstBytes is what the first growth takes at least: a cache line, the least that is worth
-	// a block of its own.
+	// firstBytes is the least that the first growth allocates: a cache line.
 	firstBytes = 64
-	// doubleBytes is up to where capacity doubles. From there on half of it is added, so that a
-	// level's largest array does not hold twice what it needs.
+	// doubleBytes is the size up to which the capacity doubles. Larger ones grow by half, so that a level's
+	// largest array does not take twice the memory that it needs.
 	doubleBytes = 1 << 20
 )
 
-// Reserve makes room for n elements more, and for no others: to Reserve 1 before each Append
-// copies the Vec each time where the allocator cannot grow it in place.
+// Reserve makes the Vec large enough for n more elements, and no larger. A Reserve of 1 before each Append copies the Vec each time if
+// the allocator cannot grow it in place.
 func (v *Vec[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -31,7 +30,7 @@ func (v *Vec[T]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink gives back the memory behind the last element.
+// Shrink frees the memory behind the last element.
 func (v *Vec[T]) Shrink(sp *Space) error {
 	switch {
 	case v.n == v.cap || unsafe.Sizeof(*new(T)) == 0:
@@ -43,7 +42,7 @@ func (v *Vec[T]) Shrink(sp *Space) error {
 	return v.move(sp, int(v.n))
 }
 
-// more makes room for n elements more, and for some that are still to come where they can be had.
+// more makes the Vec large enough for n more elements, and for some later ones if the memory is available.
 func (v *Vec[T]) more(sp *Space, n int) error {
 	if uint(n) > uint(maxCount-v.n) {
 		return memory.ErrTooLarge

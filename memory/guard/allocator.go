@@ -10,62 +10,56 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An Allocator is its inner allocator with every block watched. Alignments, lifetimes and the
-// goroutine rule are inner's. Fresh blocks are filled with 0xCD, freed ones with 0xDD. It has
-// every capability of package memory but Trim, for which Flush and then Inner's: where inner
-// lacks another one, the method's comment says how it is made up for.
+// An Allocator wraps an inner allocator and checks every block. Alignments, lifetimes and the goroutine rule are those of inner. New
+// blocks are filled with 0xCD, freed ones with 0xDD. It has every optional interface of package memory but memory.Trimmer: call
+// Flush, and Trim of inner. If inner lacks one, the comment of the method says what it does instead.
 //
-// What is found is a *memory.Misuse that names the block, its size, the call site of its
-// allocation and, where it was freed, of the free. It is raised as a panic, or passed to
-// Config.OnFault; Check and Close return it as an error.
+// Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free. The call panics with
+// it, or passes it to Config.OnFault; Check and Close return it as an error. Below, "reports" means this.
 //
-// After Close every Alloc fails with memory.ErrClosed, and what cannot return an error raises.
-// The same holds once the memory of inner is gone, as when the manager below it was closed: the
-// guard asks an inner that is a memory.Owner before it looks at a block. One that is none must
-// be closed through its guard.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) every record is in one ring, by its state, or spare; next and prev mirror each other
-//	(2) names[r.addr] names r for each record in a ring, and names holds nothing else
-//	(3) a record's memory is known unless it is gone, and its sites exist
-//	(4) inUse and requested are the sums over live records, held over those in quarantine
-//	(5) held <= Config.QuarantineBytes, and at most Config.History records are gone
-//	(6) live == allocs - frees, and inUse <= peak
-//	(7) all canaries are intact, and what is in quarantine is filled with 0xDD
+// After Close, Alloc fails with memory.ErrClosed, and methods that cannot return an error report. The same holds after the memory of
+// inner has ended, as when the manager below it was closed. The guard detects that if inner is a memory.Owner, before it reads a
+// block. If inner is none, close it through its guard.
 type Allocator struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) every record is in one ring, by its state, or spare; next and prev mirror each other
+	//	(2) names[r.addr] names r for each record in a ring, and names has no other entry
+	//	(3) a record's memory is known unless it is gone, and its sites exist
+	//	(4) inUse and requested are the sums over live records, held over those in quarantine
+	//	(5) held <= Config.QuarantineBytes, and at most Config.History records are gone
+	//	(6) live == allocs - frees, and inUse <= peak
+	//	(7) all canaries are intact, and blocks in quarantine are filled with 0xDD
 	inner memory.Allocator
 	cfg   Config
 	books
 	sites sites
 
-	allocs   uint64 // blocks handed out since New
-	frees    uint64 // blocks that came back, in quarantine or not
+	allocs   uint64 // blocks allocated since New
+	frees    uint64 // blocks freed since New, in quarantine or not
 	failures uint64
-	peak     uint64 // highest inUse, bytes
+	peak     uint64 // high-water mark of inUse, bytes
 	closed   bool
-	witness  unsafe.Pointer // a block that inner owns, has handed out and not back; nil: none
+	witness  unsafe.Pointer // a block that inner owns and has allocated; nil: none
 	owner    invariant.Owner
 }
 
-// Config configures New.
+// Config configures [New].
 type Config struct {
-	// CanaryBytes is the size in bytes of each canary, from 1 to 4096. 0 means 16. The front
-	// one is padded to the alignment of its block, and all of it is verified.
+	// CanaryBytes is the size in bytes of each canary, from 1 to 4096. 0 means 16. The front one is padded to the
+	// alignment of its block, and all of it is checked.
 	CanaryBytes uintptr
-	// QuarantineBytes is how many bytes of freed blocks, canaries included, are kept from
-	// reuse so that writes after the free can be seen. 0 means none: blocks go back to inner
-	// at once, which is the only way for one that takes frees in LIFO order. A block larger
-	// than the whole is not quarantined.
+	// QuarantineBytes is the most bytes of freed blocks, with canaries, that are kept from reuse, so that use after
+	// free is detected. 0 means none: inner gets a block back at once, which an inner allocator with frees in LIFO
+	// order requires. A block larger than QuarantineBytes is not quarantined.
 	QuarantineBytes uintptr
-	// History is how many freed blocks are remembered after inner has them back, to tell a
-	// double free, with its call sites, from a foreign pointer. 0 means 1024.
+	// History is the number of freed blocks that stay recorded after inner has them back. For these a double free is
+	// reported with its call sites, instead of as a foreign pointer. 0 means 1024.
 	History int
-	// Frames is how many callers a call site keeps, from 1 to 16. 0 means 8.
+	// Frames is the number of callers in a call site, from 1 to 16. 0 means 8.
 	Frames int
-	// OnFault receives what is found instead of a panic. When it returns, a bad free has been
-	// ignored, and a damaged block is treated as if it were whole. It must not use the
-	// allocator.
+	// OnFault receives each fault instead of a panic. When it returns, an invalid free is ignored, and a damaged
+	// block is treated as an intact one. It must not use the allocator.
 	OnFault func(*memory.Misuse)
 }
 
@@ -81,21 +75,22 @@ func (c Config) withDefaults() (Config, error) {
 		c.Frames = 8
 	}
 	if c.CanaryBytes > maxCanary {
-		return c, fmt.Errorf("canaries of %d bytes; from 1 to %d are possible: %w", c.CanaryBytes, maxCanary, memory.ErrConfig)
+		return c, fmt.Errorf("CanaryBytes %d: want 1 to %d: %w", c.CanaryBytes, maxCanary, memory.ErrConfig)
 	}
 	if c.History < 0 {
-		return c, fmt.Errorf("a history of %d blocks; it must not be negative: %w", c.History, memory.ErrConfig)
+		return c, fmt.Errorf("History %d: want 0 or more: %w", c.History, memory.ErrConfig)
 	}
 	if c.Frames < 0 || c.Frames > maxFrames {
-		return c, fmt.Errorf("%d frames a call site; from 1 to %d are possible: %w", c.Frames, maxFrames, memory.ErrConfig)
+		return c, fmt.Errorf("Frames %d: want 1 to %d: %w", c.Frames, maxFrames, memory.ErrConfig)
 	}
 	return c, nil
 }
 
-// maxCanary is a page: a longer run off the end than that meets the page guards.
+// maxCanary is a page: a longer overflow reaches the page guards.
 const maxCanary = 4096
 
-// New watches inner, which from now on must be used through the guard alone. Close closes it.
+// New returns a guard around inner, which must be used through it only. Close closes inner. The error wraps memory.ErrConfig if inner is
+// nil or a field is out of range.
 func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	if invariant.Nil(inner) {
 		return nil, fmt.Errorf("guard: new Allocator: the inner allocator is nil: %w", memory.ErrConfig)
@@ -107,12 +102,12 @@ func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	return &Allocator{inner: inner, cfg: cfg, books: newBooks(), sites: newSites()}, nil
 }
 
-// Inner returns what the guard watches.
+// Inner returns the inner allocator.
 func (a *Allocator) Inner() memory.Allocator { return a.inner }
 
-// Alloc returns size bytes aligned to align, filled with 0xCD; size 0 gives a block of canaries
-// alone. The error is inner's, or memory.ErrTooLarge where the canaries overflow the size.
-// Before it gives up for want of memory it empties the quarantine, and raises what it finds.
+// Alloc returns size bytes aligned to align, filled with 0xCD. If size is 0, the block has canaries only. The error is that of inner, or
+// memory.ErrTooLarge if the size with the canaries overflows. If inner has no memory, Alloc empties the quarantine, reports what it
+// finds, and tries again.
 func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if a.ended() {
 		return nil, memory.ErrClosed
@@ -152,15 +147,15 @@ func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	return r.block, nil
 }
 
-// admit returns a record for a block that inner has handed out, in no ring. An address that
-// is in use already means that inner was used or reset behind the guard's back.
+// admit returns a record for a block that inner has allocated, in no ring. If its address is in use, inner was used or reset without the
+// guard.
 func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 	i, known := a.names[uintptr(p)]
 	if !known {
 		return a.newRecord(p)
 	}
 	if r := &a.records[i]; r.state != gone {
-		a.fault(a.misuse("Alloc", i, "inner handed out a block that is "+r.state.String()+": it was reset or used behind the guard"+a.history(i)))
+		a.fault(a.misuse("Alloc", i, "inner returned a block that is "+r.state.String()+": it was reset or used without the guard"+a.history(i)))
 		if r.state == live {
 			a.frees++
 		}
@@ -170,9 +165,8 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 	return i
 }
 
-// Free takes back a block with the size it was asked for, verifies its canaries, fills it with
-// 0xDD and puts it into quarantine. A double free, a foreign or interior pointer and a wrong
-// size are all told apart, always and exactly, and change nothing.
+// Free frees a block, verifies its canaries, fills it with 0xDD and puts it into quarantine. size is the size that was requested. If p is
+// nil, it does nothing. A double free, a foreign or interior pointer and a wrong size are always reported and change nothing.
 func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -190,8 +184,7 @@ func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	a.retire("Free", i, a.sites.caller(a.cfg.Frames))
 }
 
-// FreeAny is Free for a caller who does not know the size; all other checks are made. inner
-// need not have it.
+// FreeAny is [Allocator.Free] for a caller who does not know the size. It makes all other checks. inner need not have it.
 func (a *Allocator) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -237,8 +230,8 @@ func (a *Allocator) inspect(op string, i uint32) {
 	a.raise(found)
 }
 
-// Resize resizes a block in place if inner can. The canaries are verified first. What a block
-// gains is filled with 0xCD. It is false where inner is no memory.Resizer.
+// Resize resizes a block in place if inner can, and verifies the canaries first. New bytes are filled with 0xCD. It returns false if inner
+// is no memory.Resizer.
 func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	i := a.find("Resize", p, oldSize)
 	if i == 0 {
@@ -275,7 +268,7 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// Base is inner's, where inner is a memory.Baser; else nil.
+// Base returns that of inner if inner is a memory.Baser, and otherwise nil.
 func (a *Allocator) Base() unsafe.Pointer {
 	if b, ok := a.inner.(memory.Baser); ok && !a.closed {
 		return b.Base()
@@ -283,8 +276,7 @@ func (a *Allocator) Base() unsafe.Pointer {
 	return nil
 }
 
-// Extent returns how many bytes from Base the blocks reach at most: what inner says, or has reserved;
-// 0 once closed.
+// Extent returns the number of bytes from Base in which blocks may lie: Extent or Stats().Reserved of inner, and 0 after Close.
 func (a *Allocator) Extent() uintptr {
 	if a.closed {
 		return 0
@@ -298,8 +290,8 @@ func (a *Allocator) Extent() uintptr {
 	return 0
 }
 
-// Owns reports what inner does; where inner cannot tell, whether p lies in a block that is live
-// or in quarantine, at a cost proportional to those.
+// Owns returns the answer of inner if inner is a memory.Owner. Otherwise it reports whether p lies in a block that is live or in
+// quarantine, at a cost proportional to those.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
 		return !a.ended() && o.Owns(p)
@@ -307,8 +299,8 @@ func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	return a.covering(p) != 0
 }
 
-// SizeOf returns the size in bytes that the live block at p was requested with. Anything else
-// than the start of a live block is raised, and 0 if OnFault returns.
+// SizeOf returns the requested size in bytes of the live block at p. If no live block starts at p, it reports that, and returns 0 if
+// OnFault returns.
 func (a *Allocator) SizeOf(p unsafe.Pointer) uintptr {
 	return a.records[a.find("SizeOf", p, 0)].size
 }

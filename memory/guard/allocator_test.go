@@ -71,10 +71,10 @@ func TestNew_BadConfigurationIsRefused(t *testing.T) {
 	}{
 		{nil, Config{}, "inner allocator is nil"},
 		{(*Allocator)(nil), Config{}, "inner allocator is nil"},
-		{inner, Config{CanaryBytes: 4097}, "canaries of 4097 bytes; from 1 to 4096"},
-		{inner, Config{Frames: 17}, "17 frames a call site; from 1 to 16"},
-		{inner, Config{Frames: -1}, "-1 frames"},
-		{inner, Config{History: -1}, "history of -1 blocks"},
+		{inner, Config{CanaryBytes: 4097}, "CanaryBytes 4097: want 1 to 4096"},
+		{inner, Config{Frames: 17}, "Frames 17: want 1 to 16"},
+		{inner, Config{Frames: -1}, "Frames -1: want 1"},
+		{inner, Config{History: -1}, "History -1: want 0 or more"},
 	} {
 		if a, err := New(c.inner, c.cfg); a != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("New = %v, %v; want %q", a, err, c.want)
@@ -397,7 +397,7 @@ func TestAlloc_NoticesThatInnerWasResetBehindIt(t *testing.T) {
 	if q := mustAlloc(t, a, 100, 8); q != p {
 		t.Fatal("inner did not hand out the same block")
 	}
-	if len(got) != 1 || !strings.Contains(got[0], "inner handed out a block that is live") || !strings.Contains(got[0], "guard.spawn") {
+	if len(got) != 1 || !strings.Contains(got[0], "inner returned a block that is live") || !strings.Contains(got[0], "guard.spawn") {
 		t.Errorf("got %q", got)
 	}
 	mustCheck(t, a)

@@ -20,7 +20,7 @@ type shrinking struct {
 
 func (s *shrinking) Owns(p unsafe.Pointer) bool { return !s.closed && s.Allocator.covering(p) != 0 }
 
-func TestAllocator_AnInnerThatUnmapsWhatComesBackIsNotTakenForClosed(t *testing.T) {
+func TestAllocator_AnInnerThatUnmapsIsNotTakenForClosed(t *testing.T) {
 	inner := &shrinking{Allocator: newGuard(t, Config{})}
 	a, err := New(inner, Config{})
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Check verifies the equations above the type and those of inner if it is a memory.Checker.
-// Damage to blocks is reported as *memory.Misuse, joined with the rest; nothing is raised. It
-// ends even when links form a cycle. Cost: proportional to the blocks and their bytes.
+// Check returns the errors in the metadata, damage to blocks as *memory.Misuse, and the errors of inner if it is a memory.Checker, or nil.
+// It does not call OnFault. It ends even if links form a cycle. Cost: proportional to the blocks and their bytes.
 func (a *Allocator) Check() error {
 	a.ended()
 	c := checker{a: a, seen: make([]uint8, len(a.records))}

@@ -6,11 +6,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Reset verifies every block and frees them all, those in quarantine too. Where inner is no
-// memory.Resetter they are freed one by one, the newest first. Where it is one, its hooks see
-// the blocks as they were, and if it panics nothing has changed; blocks that it does not own,
-// since it had passed their requests on, are freed one by one then. Cost: proportional to
-// the blocks and their bytes.
+// Reset verifies every block and frees all of them, also those in quarantine. If inner is no memory.Resetter, they are freed one by one,
+// newest first. If it is one, its hooks see the blocks unchanged, and if it panics, nothing has changed. Blocks that inner got from
+// another allocator are then freed one by one. Cost: proportional to the blocks and their bytes.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
@@ -51,10 +49,9 @@ func (a *Allocator) elsewhere(i uint32) bool {
 	return ok && !o.Owns(a.records[i].start())
 }
 
-// Close verifies every block, gives what is in quarantine back, and closes inner if it is an
-// io.Closer. Blocks that are still live are reported as a *LeakError: who means to drop the
-// rest at once calls Reset before. The error joins that, the damage found, and inner's; the
-// allocator is closed all the same. A second Close only closes inner again.
+// Close verifies every block, frees the quarantine, and closes inner if it is an io.Closer. Blocks that are live are reported as a
+// *LeakError; to drop them deliberately, call Reset before. The error joins that, the damage and the error of inner. The allocator is
+// closed all the same. A second Close only closes inner again.
 func (a *Allocator) Close() error {
 	var errs []error
 	if !a.ended() {

@@ -1,42 +1,38 @@
-// Package guard finds what the callers of an allocator do wrong: writes outside a block, writes
-// after a free, frees that are none, and blocks that nobody frees. [Allocator] wraps any
-// allocator, [Stomp] stands in for one.
+// Package guard detects misuse by the callers of an allocator: writes outside a block, use after free, invalid frees, and leaks.
+// [Allocator] wraps any allocator, [Stomp] replaces one.
 //
 // # The idea
 //
-// Every block is asked for a little larger, with canaries on both sides, filled with a pattern
-// when it is handed out and with another when it comes back, and remembered with the call
-// stacks of both. A freed block waits in quarantine before its allocator may hand it out
-// again; a pattern that changed meanwhile was written through a stale pointer.
+// Every block is allocated with canaries on both sides. It is filled with one pattern when it is allocated and with another when
+// it is freed, and recorded with the call stacks of both. A freed block waits in quarantine before its allocator can reuse it. If
+// its pattern changes meanwhile, it was written through a dangling pointer.
 //
 // # Layout
 //
-//	inner block | FD FD … FD | CD CD CD … CD | FD FD … FD |      aligned as the caller asked
+//	inner block | FD FD … FD | CD CD CD … CD | FD FD … FD |      aligned as requested
 //	             front canary  caller's bytes  back canary       DD DD … DD once freed
 //	             padded to the alignment
 //
 //	Go heap     address -> record: size, state, call site of the allocation and of the free
 //	            rings: live (oldest first) | quarantine (FIFO) | the last ones that left it
 //
-// [Stomp] is the other way to find them, and an allocator by itself. Each block has pages of
-// its own with inaccessible ones around them: what runs off its end, a read too, or is done to
-// a freed block faults on its line instead of being told later.
+// [Stomp] is an allocator that gives each block its own pages, with inaccessible ones around them. A read or write behind the
+// block, or of a freed block, faults on its line instead of being reported later.
 //
 //	Stomp       no access | FD … FD  block | no access | FD … FD  block | no access
 //	                      whole granules   ^ ends where they do
 //
 // # Use it when, and when not
 //
-//	take                use it for                                not for
+//	type                use it for                                do not use it for
 //	------------------  ----------------------------------------  -----------------------------------------
 //	Allocator           debug builds, tests, a level that         shipped builds; two guards around one
 //	                    corrupts memory: wrap, run, read          allocator
-//	  no quarantine     also inner allocators that free in LIFO   writes through stale pointers
-//	                    order only
-//	  Now, LeaksSince   what a level or a frame left behind
-//	Stomp               one suspect: the type of block that       many small blocks: 16,000 are the bound,
-//	                    Allocator names as overwritten            and each takes 16 KiB; 8-byte alignment
-//	                                                              leaves up to 7 bytes to a canary
+//	  no quarantine     inner allocators that free in LIFO order  writes through dangling pointers
+//	  Now, LeaksSince   the leaks of a level or a frame
+//	Stomp               one suspect: the type of block that       many small blocks: 16,000 are the default
+//	                    Allocator reports as overwritten          limit, and each takes 16 KiB; 8-byte
+//	                                                              alignment leaves up to 7 bytes to a canary
 //	neither                                                       loads within live blocks, races: those are
 //	                                                              for -asan and -race
 //
@@ -44,20 +40,19 @@
 //
 //	operation            cost                                      overhead
 //	-------------------  ----------------------------------------  ----------------------------------------
-//	Alloc                inner's, a stack walk of Config.Frames    two canaries; the front one padded to the
+//	Alloc                inner's, a stack trace of Config.Frames   two canaries; the front one padded to the
 //	                     frames, two map operations, the fill      alignment
-//	Free                 the same, and the comparison of the       what waits in quarantine
+//	Free                 the same, and the comparison of the       the blocks in quarantine
 //	                     canaries
 //	leaving quarantine   the comparison of the block with the      none
 //	                     pattern, and inner's Free
-//	Reset                inner's, and what all its blocks cost at  none
-//	                     Free
+//	Reset                inner's, and the Free of all blocks       none
 //	Check, Leaks, Close  proportional to the blocks and their      they allocate on the Go heap
 //	                     bytes
-//	books                                                          64 bytes and a map entry a block; 128 bytes
+//	metadata                                                       64 bytes and a map entry a block; 128 bytes
 //	                                                               and a map entry a call site, once
-//	Stomp.Alloc, Free    a system call, a stack walk, the fill or  a granule of 16 KiB at least of memory,
-//	                     the comparison of the granules, page      two of address space; 56 bytes and a map
+//	Stomp.Alloc, Free    a system call, a stack trace, the fill    a granule of 16 KiB at least of memory,
+//	                     or the comparison of the granules, page   two of address space; 56 bytes and a map
 //	                     faults; a search of the vacant places     entry a place
 //	                     once all have been used
 //
@@ -69,18 +64,16 @@
 //	   64    12      840             600                  984                  44
 //	 1024    12      864             613                  920                 373
 //
-// Most of it is the two stack walks. Check takes 42 ns a live block of 256 bytes.
+// Most of it is the two stack traces. Check takes 42 ns for a live block of 256 bytes.
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time. The canaries and patterns lie in inner's memory, or in the pages of a
-// Stomp; all books lie in the Go heap, where no overflow reaches them. Nothing is kept of a
-// block's bytes once inner has it back but its address as a number.
+// One goroutine at a time. The canaries and patterns lie in inner's memory, or in the pages of a Stomp. All metadata lies in the
+// Go heap, where no overflow reaches it. After inner has a block back, the guard keeps its address only, as a number.
 //
 // # Source
 //
-// Robertson, Kruegel, Mutz and Valeur, "Run-time detection of heap-based overflows", LISA 2003,
-// for the canaries; Perens, Electric Fence, 1987, for a block that ends where its page does;
-// Serebryany, Bruening, Potapenko and Vyukov, "AddressSanitizer: a fast address sanity checker",
-// USENIX ATC 2012, section 3, for the quarantine and for reports with both call sites.
+// Robertson, Kruegel, Mutz and Valeur, "Run-time detection of heap-based overflows", LISA 2003, for the canaries. Perens, Electric
+// Fence, 1987, for a block that ends where its page does. Serebryany, Bruening, Potapenko and Vyukov, "AddressSanitizer: a fast
+// address sanity checker", USENIX ATC 2012, section 3, for the quarantine and for reports with both call sites.
 package guard

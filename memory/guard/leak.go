@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// A Leak is what one place has allocated and nobody has freed.
+// A Leak is the blocks of one call site that are not freed.
 type Leak struct {
 	Blocks int
-	Bytes  uint64 // as requested
+	Bytes  uint64 // the requested bytes
 	Site   Site
 }
 
@@ -20,15 +20,14 @@ func (l Leak) String() string {
 	return fmt.Sprintf("%d blocks, %d bytes, allocated at %s", l.Blocks, l.Bytes, l.Site)
 }
 
-// Leaks returns the live blocks by call site, most bytes first, then the oldest first. Cost:
-// proportional to the live blocks; it allocates on the Go heap.
+// Leaks returns the live blocks by call site, most bytes first, then the oldest first. Cost: proportional to the live blocks; it allocates
+// on the Go heap.
 func (a *Allocator) Leaks() []Leak { return a.LeaksSince(0) }
 
-// Now is a moment for LeaksSince: the number of blocks handed out so far.
+// Now returns the number of blocks allocated so far, for [Allocator.LeaksSince].
 func (a *Allocator) Now() uint64 { return a.allocs }
 
-// LeaksSince is Leaks for the blocks that were handed out after a moment, as the beginning of
-// a level. A block that lives at its address again after a Free is a new one.
+// LeaksSince is Leaks for the blocks that were allocated after Now returned now, as at the beginning of a level.
 func (a *Allocator) LeaksSince(now uint64) []Leak {
 	a.ended()
 	var l leakage
@@ -67,7 +66,7 @@ func (l *leakage) sorted() []Leak {
 	return l.leaks
 }
 
-// WriteLeaks writes Leaks as text, each with its whole call site.
+// WriteLeaks writes the leaks as text, each with its whole call site.
 func (a *Allocator) WriteLeaks(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	leaks := a.Leaks()
@@ -90,7 +89,7 @@ func total(leaks []Leak) string {
 	return fmt.Sprintf("guard: %d blocks of %d bytes in all are live, from %d call sites", blocks, bytes, len(leaks))
 }
 
-// A LeakError says what was live at Close.
+// A LeakError contains the blocks that were live at Close.
 type LeakError struct{ Leaks []Leak }
 
 func (e *LeakError) Error() string {

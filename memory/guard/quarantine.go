@@ -47,10 +47,10 @@ func (a *Allocator) bury(i uint32) {
 	}
 }
 
-// Quarantined returns the bytes in quarantine, canaries included.
+// Quarantined returns the bytes in quarantine, with canaries.
 func (a *Allocator) Quarantined() uintptr { return a.held }
 
-// Flush verifies every block in quarantine and gives it back to inner.
+// Flush verifies every block in quarantine and returns it to inner.
 func (a *Allocator) Flush() {
 	a.owner.Touch()
 	if !a.ended() {

@@ -11,11 +11,10 @@ import (
 // maxFrames keeps a Site, the key of a map, within two cache lines.
 const maxFrames = 16
 
-// A Site is where a call came from: the caller and its callers, innermost first. The zero Site
-// is unknown. Sites of one place are equal.
+// A Site is a call stack: the caller and its callers, innermost first. The zero Site is unknown. Sites of one place are equal.
 type Site struct{ pcs [maxFrames]uintptr }
 
-// Frames yields function, file and line of each caller, innermost first.
+// Frames returns an iterator over function, file and line of each caller, innermost first.
 func (s Site) Frames() iter.Seq[runtime.Frame] {
 	return func(yield func(runtime.Frame) bool) {
 		n := 0
@@ -37,7 +36,7 @@ func (s Site) Frames() iter.Seq[runtime.Frame] {
 // lineFrames is how many callers String names: who called, and why.
 const lineFrames = 3
 
-// String names the innermost callers on one line.
+// String returns the innermost callers on one line.
 func (s Site) String() string {
 	var parts []string
 	for f := range s.Frames() {

@@ -2,10 +2,9 @@ package guard
 
 import "github.com/strata-go/strata/memory"
 
-// Stats reports what callers have, canaries included in InUse: what is in quarantine is not in
-// use. Reserved and Committed are inner's; where inner does not report, what was in use at once,
-// and nothing once closed. LargestFree is inner's less two canaries. Counters and Peak are the
-// guard's, and exact.
+// Stats returns the statistics. InUse counts canaries; blocks in quarantine are not in use. Counters and Peak are those of the guard,
+// and exact. Reserved and Committed are those of inner. If inner reports none, Committed is the bytes in blocks and in quarantine, and
+// Reserved is Peak or Committed, whichever is larger. LargestFree is that of inner less two canaries.
 func (a *Allocator) Stats() memory.Stats {
 	a.ended()
 	s := memory.Stats{

@@ -11,38 +11,33 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Stomp gives every block pages of its own, with pages that nobody may touch around them: a
-// read or write off its end, or through a pointer to a block that was freed, faults on its
-// line, where canaries would tell only later that it has happened.
+// A Stomp gives every block its own pages, with inaccessible pages around them. A read or write behind the block, or through a dangling
+// pointer to a freed block, faults on its line. Canaries only show later that it has happened.
 //
 //	slot                                                  slot
 //	  | no access | no access ... FD FD | block          | no access | ...
 //	              committed granules; the block ends where they do
 //
-// With StompConfig.Front the block begins where its pages do instead, and what runs off its
-// start faults. The side that does not fault has a canary, and so have the bytes of padding that
-// an alignment leaves behind the block; both are verified by Free, Check and Close.
+// With StompConfig.Front the block begins where its pages do, and accesses before it fault. The side that does not fault has a canary, and
+// so has the padding behind a block. Free, Check and Close verify them.
 //
-// A freed block's pages go back to the source at once (Kept says what it did not take), and its
-// addresses are used again only when all others have been: a stale pointer faults for as long as
-// can be. From then on a vacant place serves blocks of its size or less. Where memory is the Go
-// heap (-race, -asan, the browser) nothing faults and everything else still holds.
+// The pages of a freed block return to the source at once; Kept counts those that the source refused. Addresses are reused only after all
+// others have been used, so a dangling pointer faults as long as possible. Then a vacant place serves blocks of its size or less. If
+// memory is the Go heap (-race, -asan, the browser), nothing faults and everything else holds.
 //
-// A block costs at least two pages, or granules of 16 KiB, of address space, one of memory, two system
-// calls and, on Linux, two of the 65,530 mappings that a process may have: StompConfig.Blocks is
-// the bound, and Alloc fails with memory.ErrOutOfMemory beyond it. So this is for tests and for
-// one suspect, not for all of a game.
+// A block costs at least two pages, or granules of 16 KiB, of address space, and one of memory. It also costs two system calls and, on
+// Linux, two of the 65,530 mappings of a process. StompConfig.Blocks is the limit; beyond it Alloc fails with memory.ErrOutOfMemory. So a
+// Stomp is for tests and for one suspect, not for a whole game.
 //
-// Blocks are filled with 0xCD. One goroutine at a time. After Close every Alloc fails with
-// memory.ErrClosed, and what cannot return an error panics with a *memory.Misuse.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) slots lie in address order within the reservation, without overlap, and end at next
-//	(2) the statistics are the sums over the slots that are live
-//	(3) the queue holds the slots that are not live, each once; kept is the sum over some
-//	(4) every canary is intact
+// Blocks are filled with 0xCD. A Stomp belongs to one goroutine at a time. After Close, Alloc fails with memory.ErrClosed, and methods that
+// cannot return an error panic with a *memory.Misuse.
 type Stomp struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) slots lie in address order within the reservation, without overlap, and end at next
+	//	(2) the statistics are the sums over the slots that are live
+	//	(3) the queue has the slots that are not live, each once; kept is the sum over some
+	//	(4) every canary is intact
 	src   page.Source
 	mem   page.Memory
 	unit  uintptr // bytes of a page of src
@@ -51,12 +46,12 @@ type Stomp struct {
 	names map[uintptr]uint32 // live and dead blocks by address
 	queue []uint32           // vacant slots, the one that is vacant longest first
 	next  uintptr            // bytes of the reservation in slots
-	kept  uintptr            // bytes of vacant slots that the source did not take back
+	kept  uintptr            // bytes of vacant slots that the source refused
 
 	stats   memory.Stats
 	sites   sites
-	gone    bool // closed, but for what the source has not taken back
-	growing bool // the source is committing, and may call whoever waits for a mark
+	gone    bool // closed, but for the memory that the source refused
+	growing bool // the source is committing, and may call a function of OnSoft
 	unlink  func()
 	owner   invariant.Owner
 }
@@ -69,24 +64,24 @@ type slot struct {
 	allocSite uint32
 	freeSite  uint32
 	live      bool
-	kept      bool // vacant, and the source did not take the pages back
+	kept      bool // vacant, and the source refused the pages
 }
 
-// StompConfig configures NewStomp.
+// StompConfig configures [NewStomp].
 type StompConfig struct {
-	// Reserve is the address space in bytes. 0 means 4 GiB, 256 MiB on 32 bits; a system that
-	// refuses as much is asked for half, and half of that.
+	// Reserve is the address space in bytes. 0 means 4 GiB, 256 MiB on 32 bits. If the system refuses, it is halved,
+	// down to the space of one block.
 	Reserve uintptr
-	// Blocks is how many blocks may live or be remembered at once. 0 means 16,000.
+	// Blocks is the most blocks that are live or recorded at once. 0 means 16,000.
 	Blocks int
 	// Front puts the block at the start of its pages instead of at the end.
 	Front bool
-	// Frames is how many callers a call site keeps, from 1 to 16. 0 means 8.
+	// Frames is the number of callers in a call site, from 1 to 16. 0 means 8.
 	Frames int
 }
 
-// NewStomp reserves address space from src, as page.Reserve does; nil means page.Default().
-// Nothing is committed yet.
+// NewStomp returns a Stomp with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error wraps
+// memory.ErrConfig if a field is out of range, or the error of src.
 func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	if src == nil {
 		src = page.Default()
@@ -101,17 +96,17 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 		cfg.Frames = 8
 	}
 	if cfg.Blocks < 1 || cfg.Blocks > 1<<20 {
-		return nil, fmt.Errorf("guard: new Stomp: %d blocks; from 1 to %d are possible: %w", cfg.Blocks, 1<<20, memory.ErrConfig)
+		return nil, fmt.Errorf("guard: new Stomp: Blocks %d: want 1 to %d: %w", cfg.Blocks, 1<<20, memory.ErrConfig)
 	}
 	if cfg.Frames < 0 || cfg.Frames > maxFrames {
-		return nil, fmt.Errorf("guard: new Stomp: %d frames a call site; from 1 to %d are possible: %w", cfg.Frames, maxFrames, memory.ErrConfig)
+		return nil, fmt.Errorf("guard: new Stomp: Frames %d: want 1 to %d: %w", cfg.Frames, maxFrames, memory.ErrConfig)
 	}
 	if invariant.Nil(src) {
 		return nil, fmt.Errorf("guard: new Stomp: the source is a nil %T: want a page source, or no value for page.Default: %w", src, memory.ErrConfig)
 	}
 	unit := page.SizeOf(src)
 	if cfg.Reserve < 3*unit {
-		return nil, fmt.Errorf("guard: new Stomp: a reservation of %d bytes; one block needs %d: %w", cfg.Reserve, 3*unit, memory.ErrConfig)
+		return nil, fmt.Errorf("guard: new Stomp: Reserve %d: want at least %d, for one block: %w", cfg.Reserve, 3*unit, memory.ErrConfig)
 	}
 	s := &Stomp{src: src, unit: unit, cfg: cfg, sites: newSites(), names: map[uintptr]uint32{}}
 	var err error
@@ -126,10 +121,9 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 
 const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 
-// Alloc returns size bytes aligned to align on pages of their own, filled with 0xCD. The error
-// is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed or wraps memory.ErrOutOfMemory.
-// What a budget's mark calls in the midst of it may free blocks, and must not allocate: that panics
-// with a *memory.Misuse. Cost: a system call and a stack walk.
+// Alloc returns size bytes aligned to align, on their own pages, filled with 0xCD. The error is memory.ErrAlign, memory.ErrTooLarge,
+// memory.ErrClosed or wraps memory.ErrOutOfMemory. A function that the source calls within Alloc, as page.Limit.OnSoft, may free blocks. If
+// it allocates, that panics with a *memory.Misuse. Cost: a system call and a stack trace.
 func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if s.gone {
 		return nil, memory.ErrClosed
@@ -139,7 +133,7 @@ func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	s.owner.Touch()
 	if s.growing {
-		panic(s.misuse("Alloc", nil, size, "the Stomp is committing: what a budget's mark calls must not allocate from it"))
+		panic(s.misuse("Alloc", nil, size, "the Stomp is committing: a function of OnSoft must not allocate from it"))
 	}
 	room := align.Up(max(size, 1), s.unit)
 	if room < size || room > s.mem.Size-2*s.unit {

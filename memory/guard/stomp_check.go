@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Check verifies the equations above the type. Damage to blocks is reported as *memory.Misuse;
-// nothing is raised. Cost: proportional to the slots, and to the bytes of their canaries.
+// Check returns the errors in the metadata, and damage to blocks as *memory.Misuse, or nil. Cost: proportional to the slots, and to the
+// bytes of their canaries.
 func (s *Stomp) Check() error {
 	if s.gone {
 		return nil

@@ -9,11 +9,12 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Free takes back a block with the size it was asked for, verifies its canaries and returns its pages to
-// the source: a later access faults, except where the source keeps them (see [Stomp.Kept]) and on
-// the Go heap, which has no page protection. A double free, a foreign or interior pointer, a wrong size and a canary
-// that was written to panic with a *memory.Misuse that names the call sites; what was written
-// is said once, and the block can be freed afterwards.
+// Free verifies the canaries of a block and returns its pages to the source. size is the size that was requested. If p is nil, it does
+// nothing. A later access faults, unless the source refused the pages (see [Stomp.Kept]) or memory is the Go heap, which has no page
+// protection.
+//
+// A double free, a foreign or interior pointer, a wrong size and an overwritten canary panic with a *memory.Misuse that names the call
+// sites. A canary is repaired then, so that it is reported once and the block can be freed.
 func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -25,7 +26,7 @@ func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	s.retire("Free", i, s.sites.caller(s.cfg.Frames))
 }
 
-// FreeAny is Free for a caller who does not know the size.
+// FreeAny is [Stomp.Free] for a caller who does not know the size.
 func (s *Stomp) FreeAny(p unsafe.Pointer) {
 	if p != nil {
 		i := s.find("FreeAny", p, 0)
@@ -114,17 +115,16 @@ func (s *Stomp) damage(op string, x *slot) *memory.Misuse {
 	return nil
 }
 
-// SizeOf returns the size in bytes that the live block at p was requested with.
+// SizeOf returns the requested size in bytes of the live block at p. It panics with a *memory.Misuse if no live block starts at p.
 func (s *Stomp) SizeOf(p unsafe.Pointer) uintptr { return s.slots[s.find("SizeOf", p, 0)].size }
 
-// Owns reports whether p lies in the reservation, live or not.
+// Owns reports whether p lies in the reservation, in a live block or not.
 func (s *Stomp) Owns(p unsafe.Pointer) bool { return !s.gone && s.mem.Contains(p) }
 
-// Kept returns the bytes of freed blocks that the source did not take back: a touch of them
-// does not fault. Trim asks it again.
+// Kept returns the bytes of freed blocks that the source refused: an access to them does not fault. Trim tries again.
 func (s *Stomp) Kept() uintptr { return s.kept }
 
-// Trim gives back what the source did not take when it was freed.
+// Trim returns memory of freed blocks that the source refused before.
 func (s *Stomp) Trim() error {
 	if s.gone {
 		return memory.ErrClosed
@@ -162,17 +162,16 @@ func (s *Stomp) Leaks() []Leak {
 	return l.sorted()
 }
 
-// Stats reports the books, exactly. InUse is whole granules.
+// Stats returns the statistics, exactly. InUse counts whole granules.
 func (s *Stomp) Stats() memory.Stats {
 	st := s.stats
 	st.Reserved, st.Committed, st.Measured = uint64(s.mem.Size), st.InUse+uint64(s.kept), st.InUse
 	return st
 }
 
-// Close verifies every block and releases the memory. Blocks that are live are reported as a
-// *LeakError, and damage as what it is; the allocator is closed all the same. Memory that the
-// source does not take back is an error too, as it is in the midst of an Alloc that commits, and
-// another Close tries again.
+// Close verifies every block and releases the memory. Live blocks are reported as a *LeakError, damage as *memory.Misuse, and memory that
+// the source refuses as an error. The allocator is closed all the same, and another Close tries to release the memory again. Close within
+// an Alloc that commits fails.
 func (s *Stomp) Close() error {
 	var errs []error
 	if !s.gone {

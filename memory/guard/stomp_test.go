@@ -224,11 +224,11 @@ func TestStomp_CloseReportsLeaksAndDamage(t *testing.T) {
 
 func TestNewStomp_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	memtest.Refuses(t, NewStomp, map[string]StompConfig{
-		"-1 blocks; from 1 to 1048576":  {Blocks: -1},
-		"1048577 blocks":                {Blocks: 1<<20 + 1},
-		"17 frames a call site; from 1": {Frames: 17},
-		"-1 frames":                     {Frames: -1},
-		fmt.Sprint(3 * unit):            {Reserve: 3*unit - 1},
+		"Blocks -1: want 1 to 1048576": {Blocks: -1},
+		"Blocks 1048577: want 1":       {Blocks: 1<<20 + 1},
+		"Frames 17: want 1":            {Frames: 17},
+		"Frames -1: want 1":            {Frames: -1},
+		fmt.Sprint(3 * unit):           {Reserve: 3*unit - 1},
 	})
 }
 
