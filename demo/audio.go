@@ -27,7 +27,7 @@ type audio struct {
 // A sounding is a file on its way.
 type sounding struct {
 	name   string
-	ticket stream.Ticket[sound.Clip]
+	ticket stream.Handle[sound.Clip]
 }
 
 // start has the streamer's workers decode the effects, which no realm owns and which are there when it returns, but

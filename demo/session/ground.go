@@ -67,7 +67,7 @@ type Ground struct {
 
 // A sectorRequest is the state of one sector.
 type sectorRequest struct {
-	ticket stream.Ticket[sectorPicture]
+	ticket stream.Handle[sectorPicture]
 	name   string // of the recipe's file
 	retry  retry
 }
@@ -144,7 +144,7 @@ func (g *Ground) tick(p, v vec) {
 	}
 	for _, w := range g.plan.Want() {
 		s := &g.sectors[w.Index()]
-		if s.ticket == (stream.Ticket[sectorPicture]{}) {
+		if s.ticket == (stream.Handle[sectorPicture]{}) {
 			s.ticket = stream.Request[sectorPicture](g.scope, s.name, stream.ETA(w.ETA))
 			continue
 		}
@@ -159,7 +159,7 @@ func (g *Ground) tick(p, v vec) {
 func (g *Ground) cancel(at ground.Sector) {
 	s := &g.sectors[at.Index()]
 	s.ticket.Close()
-	s.ticket = stream.Ticket[sectorPicture]{}
+	s.ticket = stream.Handle[sectorPicture]{}
 }
 
 // leave ends a realm's ground, when no worker composes any more.
@@ -168,7 +168,7 @@ func (g *Ground) leave() {
 		return
 	}
 	for i := range g.sectors { // the scope has closed their tickets
-		g.sectors[i].ticket = stream.Ticket[sectorPicture]{}
+		g.sectors[i].ticket = stream.Handle[sectorPicture]{}
 	}
 	g.stamps.kept.Close()
 }

@@ -30,7 +30,7 @@ var realmFiles = stream.Kind[realmFile]{Name: "realm", Stays: true, Decode: func
 
 // loading is the realm that loads.
 type loading struct {
-	files [2]stream.Ticket[realmFile] // description, walls
+	files [2]stream.Handle[realmFile] // description, walls
 	build *realm.Building             // until the game begins
 	err   error                       // why there is no build
 }

@@ -23,7 +23,7 @@ type stampsPicture struct {
 type stamps struct {
 	current atomic.Pointer[ground.Stamps]
 	readers atomic.Int32 // workers that may read current
-	kept    stream.Ticket[stampsPicture]
+	kept    stream.Handle[stampsPicture]
 	retry   retry
 	palette [5]ground.Color // of the realm that was requested
 }

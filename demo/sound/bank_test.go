@@ -109,7 +109,7 @@ func TestBank_AStreamerLoadsTheGameInSlices(t *testing.T) {
 	b, m, said := newBank(t)
 	st, _ := streamed(t, b, assets.FS())
 	b.Enter(Spore, 0.5)
-	var tickets []stream.Ticket[Clip]
+	var tickets []stream.Handle[Clip]
 	for _, name := range append(Effects(), musicFiles(Spore)...) {
 		tickets = append(tickets, stream.Request[Clip](st, name, 0))
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Settle has every worker call Config.Drain soon, and blocks that Config.Free refused sent
-// again: after a load, so that blocks which went home last do not count as in use until the
+// Settle makes every worker call Config.Drain soon, and passes blocks that Config.Free refused to it
+// again. Call it after a load: without it the last freed blocks stay in the workers' inboxes until the
 // next Cancel. It does not wait, and cancels nothing.
 func (s *Streamer) Settle() {
 	s.mu.Lock()
@@ -16,11 +16,10 @@ func (s *Streamer) Settle() {
 	s.flush()
 }
 
-// Settled reports whether every worker has acknowledged the last Cancel and Settle: none of
-// them holds a block of what was cancelled, or will produce one, but for one that was given
-// up, which keeps what it holds. It never takes longer than one call of the file system
-// (Config.Patience bounds it), what a decoder does between two reads, or Drain; a worker that
-// waits for room in its heap gives up what it holds.
+// Settled reports whether every worker has acknowledged the last Cancel and Settle. No worker then has
+// blocks of a cancelled asset, except abandoned ones. An acknowledgement takes at most one call of the
+// file system, which Config.Patience limits, one step of a decoder between two reads, or one Drain. A
+// worker that waits for space in its heap frees its blocks and acknowledges.
 func (s *Streamer) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,16 +54,16 @@ func (s *Streamer) raiseEpoch() {
 	s.wake.Broadcast()
 }
 
-// Close closes every ticket, releases what was delivered, waits for the workers to end and sends
-// all blocks home. Then the heaps belong to the caller again. A second Close sends again what
-// Config.Free refused, and does nothing where that was nothing.
+// Close closes every handle, releases the delivered assets, waits for the workers to end and frees all
+// blocks. The streamer does not use the heaps afterwards. A second Close passes the blocks that
+// Config.Free refused to it again, and otherwise does nothing.
 //
-// The error names each file over which a worker was given up, now or before: Close waits 2 s
-// at most for a call of the file system. Such a worker will not touch its heap again, nor has
-// the streamer freed what it held there; Stats().Staging says how much. It also says which
-// blocks Config.Free refused, and what Release panicked with.
+// Close waits at most 2 s for a call of the file system and then abandons the worker. The error names
+// the file of each abandoned worker. Such a worker does not touch its heap again, and its blocks are
+// not freed; Stats().Staging has their bytes. The error also names blocks that Config.Free refused, and
+// panics of Release.
 //
-// From inside Deliver, Close sends that asset's blocks home when Deliver returns.
+// Inside Deliver, Close frees that asset's blocks after Deliver has returned.
 func (s *Streamer) Close() error {
 	bad := s.begin()
 	s.mu.Lock()
@@ -83,15 +82,15 @@ func (s *Streamer) Close() error {
 	return errors.Join(errs...)
 }
 
-// begin closes every ticket, and then evicts what is cached. Whatever Free and Release do,
+// begin closes every handle, and then evicts what is cached. Whatever Free and Release do,
 // everything else is done, also where they end the goroutine, as t.FailNow does.
 func (s *Streamer) begin() (bad any) {
 	s.mu.Lock()
 	if !s.closing {
 		s.closing = true
 		s.look = 0
-		for i := range s.tickets {
-			if s.tickets[i].gen&1 == 1 {
+		for i := range s.requests {
+			if s.requests[i].gen&1 == 1 {
 				s.shut(uint32(i))
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Check verifies the equations above Streamer, entry, ticket, worker and Stats. It may be
-// called at any time, by the game goroutine; its cost is proportional to the number of assets
-// and tickets. It ends whatever the books hold.
+// Check verifies the metadata of all assets, handles and workers, and returns every fault that it
+// finds. Call it on the game goroutine, at any time. The cost is proportional to the numbers of assets
+// and handles. It terminates whatever the metadata contains.
 func (s *Streamer) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -16,7 +16,7 @@ func (s *Streamer) Check() error {
 	c.order(&s.queue, "queue", func(e *entry) bool { return e.state == Queued })
 	c.order(&s.ready, "ready", func(e *entry) bool { return e.state == Ready && !e.parked })
 	c.order(&s.room, "room", func(e *entry) bool { return e.state == Waiting && e.retryAt == 0 })
-	c.tickets()
+	c.handles()
 	c.cached()
 	c.places()
 	c.workers()
@@ -166,11 +166,11 @@ func (c *checker) order(o *order, name string, belongs func(*entry) bool) {
 	}
 }
 
-func (c *checker) tickets() {
+func (c *checker) handles() {
 	s := c.s
 	open := make([]int, len(s.entries))
-	for i := range s.tickets {
-		t := &s.tickets[i]
+	for i := range s.requests {
+		t := &s.requests[i]
 		if t.gen&1 == 0 {
 			continue
 		}
@@ -183,19 +183,19 @@ func (c *checker) tickets() {
 	for i := range s.entries {
 		e := &s.entries[i]
 		listed, eta := 0, Last
-		for t := e.first; t != 0 && listed <= len(s.tickets); listed++ {
-			if uint64(t) > uint64(len(s.tickets)) || int(s.tickets[t-1].entry) != i || s.tickets[t-1].gen&1 == 0 {
+		for t := e.first; t != 0 && listed <= len(s.requests); listed++ {
+			if uint64(t) > uint64(len(s.requests)) || int(s.requests[t-1].entry) != i || s.requests[t-1].gen&1 == 0 {
 				c.report("entry %d (%s) lists ticket %d, which is not its", i, e.name, t-1)
 				return
 			}
-			eta = min(eta, s.tickets[t-1].eta)
-			t = s.tickets[t-1].next
+			eta = min(eta, s.requests[t-1].eta)
+			t = s.requests[t-1].next
 		}
-		if listed != open[i] || e.tickets != open[i] {
-			c.report("entry %d (%s) has %d tickets, lists %d and counts %d", i, e.name, open[i], listed, e.tickets)
+		if listed != open[i] || e.requests != open[i] {
+			c.report("entry %d (%s) has %d handles, lists %d and counts %d", i, e.name, open[i], listed, e.requests)
 		}
 		if open[i] > 0 && (e.eta != eta || e.state == Vacant || e.state == cancelled) {
-			c.report("entry %d (%s) is %v with %d tickets and priority %v; the lowest is %v", i, e.name, e.state, open[i], e.eta, eta)
+			c.report("entry %d (%s) is %v with %d handles and priority %v; the lowest is %v", i, e.name, e.state, open[i], e.eta, eta)
 		}
 		if open[i] == 0 && e.of == 0 && e.state != Vacant && e.state != cancelled && e.state != Loaded {
 			c.report("entry %d (%s) is %v and nobody wants it", i, e.name, e.state)
@@ -212,8 +212,8 @@ func (c *checker) cached() {
 			return
 		}
 		e := &s.entries[at-1]
-		if e.state != Loaded || e.tickets != 0 || e.newer != last {
-			c.report("entry %d (%s) is %v with %d tickets and listed as cached", at-1, e.name, e.state, e.tickets)
+		if e.state != Loaded || e.requests != 0 || e.newer != last {
+			c.report("entry %d (%s) is %v with %d handles and listed as cached", at-1, e.name, e.state, e.requests)
 			return
 		}
 		sum += e.size
@@ -221,7 +221,7 @@ func (c *checker) cached() {
 	}
 	want := 0
 	for i := range s.entries {
-		if e := &s.entries[i]; e.state == Loaded && e.tickets == 0 {
+		if e := &s.entries[i]; e.state == Loaded && e.requests == 0 {
 			want++
 		}
 	}
@@ -252,9 +252,9 @@ func (c *checker) places() {
 	if named != len(s.names) {
 		c.report("%d assets have a name, %d names are known", named, len(s.names))
 	}
-	taken := make([]bool, len(s.tickets))
+	taken := make([]bool, len(s.requests))
 	for _, i := range s.free {
-		if int64(i) >= int64(len(s.tickets)) || s.tickets[i].gen&1 == 1 || taken[i] {
+		if int64(i) >= int64(len(s.requests)) || s.requests[i].gen&1 == 1 || taken[i] {
 			c.report("ticket %d is listed as free and is not, or twice", i)
 			return
 		}

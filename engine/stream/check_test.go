@@ -25,7 +25,7 @@ func TestNew_BadConfig(t *testing.T) {
 		"Workers 65; allowed":               func(c *Config) { c.Workers = 65 },
 		"MaxBytes -1":                       func(c *Config) { c.MaxBytes = -1 },
 		"Assets -1":                         func(c *Config) { c.Assets = -1 },
-		"Tickets -1":                        func(c *Config) { c.Tickets = -1 },
+		"Handles -1":                        func(c *Config) { c.Handles = -1 },
 		"Retries 1001":                      func(c *Config) { c.Retries = 1001 },
 		"Resident -5":                       func(c *Config) { c.Resident = -5 },
 		"Patience -1":                       func(c *Config) { c.Patience = -1 },
@@ -51,7 +51,7 @@ func TestNew_BadConfig(t *testing.T) {
 // everyState is a rig with assets queued, decoding, waiting, ready, loaded, cached and failed.
 func everyState(t testing.TB) *rig {
 	g := newGate(gallery(t), false)
-	r := newRig(t, g, 1, 0, func(c *Config) { c.Assets, c.Tickets, c.Resident = 12, 16, 2400 })
+	r := newRig(t, g, 1, 0, func(c *Config) { c.Assets, c.Handles, c.Resident = 12, 16, 2400 })
 	for range 4 {
 		go func() { g.pass <- struct{}{} }()
 	}
@@ -104,7 +104,7 @@ func TestCheck_FindsEachBrokenBook(t *testing.T) {
 		"ready holds 2 assets; 3 belong": func(s *Streamer) { s.ready.heap = s.ready.heap[:2] },
 		"ready is out of order at 1":     func(s *Streamer) { top(s).eta = 99 },
 		"which does not belong there":    func(s *Streamer) { s.ready.heap[0] = 1 << 30 },
-		"tickets, lists 1 and counts 7":  func(s *Streamer) { top(s).tickets = 7 },
+		"handles, lists 1 and counts 7":  func(s *Streamer) { top(s).requests = 7 },
 		"lists ticket":                   func(s *Streamer) { top(s).first = 9 },
 		"is not found by its name":       func(s *Streamer) { top(s).name = "x" },
 		"is the reload of none":          func(s *Streamer) { top(s).of = 3 },
@@ -120,7 +120,7 @@ func TestCheck_FindsEachBrokenBook(t *testing.T) {
 	} {
 		r.mu.Lock()
 		s := r.Streamer
-		entries, tickets, heap, vacant, free := slices.Clone(s.entries), slices.Clone(s.tickets), slices.Clone(s.ready.heap), slices.Clone(s.vacant), slices.Clone(s.free)
+		entries, tickets, heap, vacant, free := slices.Clone(s.entries), slices.Clone(s.requests), slices.Clone(s.ready.heap), slices.Clone(s.vacant), slices.Clone(s.free)
 		stats, resident, retries, busy, running := s.stats, s.resident, s.retries, s.busy, s.running
 		spoil(s)
 		r.mu.Unlock()
@@ -129,7 +129,7 @@ func TestCheck_FindsEachBrokenBook(t *testing.T) {
 		}
 		r.mu.Lock()
 		copy(s.entries, entries)
-		copy(s.tickets, tickets)
+		copy(s.requests, tickets)
 		copy(s.vacant, vacant)
 		copy(s.free, free)
 		s.ready.heap = append(s.ready.heap[:0], heap...)

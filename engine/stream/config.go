@@ -12,55 +12,57 @@ import (
 
 // Config configures New.
 type Config struct {
-	// FS is where the files are. It is read by all workers at once. Only regular files are
-	// read; where FS is an fs.StatFS it is asked before the file is opened. A folder is best
-	// opened with os.OpenRoot, whose FS no link leaves. Required.
+	// FS has the files. All workers read it concurrently. Only regular files are read. If FS is
+	// an fs.StatFS, Stat is called before Open. Open a folder with os.OpenRoot, so that no link
+	// leads out of it. Required.
 	FS fs.FS
-	// Heap returns the allocator of a worker, from 0: each worker allocates from its own only,
-	// for as long as the streamer is open. It is called once for each, by New. The allocator
-	// must not call the streamer. Required.
+	// Heap returns the allocator of a worker, from 0. New calls it once for each worker. A
+	// worker allocates only from its own heap, until the streamer is closed. The allocator must
+	// not call the streamer. Required.
 	Heap func(worker int) memory.Allocator
-	// Free sends a block home. It is called on the game goroutine, while a worker may be using
-	// the heap that the block came from: push to an inbox. Where it panics, as with a
-	// *memory.Misuse, it must not have freed: the block is kept and sent again by the next
-	// Settle, by a Scope's Cancel, or at Close. Required.
+	// Free returns a block to its heap. It is called on the game goroutine while the worker may
+	// be using the heap, so it must push the block to an inbox. If it panics, for example with
+	// a *memory.Misuse, it must not have freed the block. The block is then passed to Free again
+	// by the next Settle, by Scope.Cancel, or by Close. Required.
 	Free func(p unsafe.Pointer, size uintptr)
-	// Drain, if not nil, is called on the worker's goroutine, once for each Cancel of a scope,
-	// after every block was sent home, and after Settle: the place to empty the worker's inbox.
-	// It may come while the worker has another asset in hand. It must return, and not call the
-	// streamer. A panic is an error of the log.
+	// Drain, if not nil, is called on the worker's goroutine, once for each Cancel of a scope
+	// after all blocks were passed to Free, and after Settle. It should free the blocks in the
+	// worker's inbox. The worker may be decoding another asset meanwhile. Drain must return, and
+	// must not call the streamer. A panic is logged as an error.
 	Drain func(worker int)
-	// Workers is how many goroutines read and decode. 0 means 2, and 1 in a browser.
+	// Workers is the number of goroutines that read and decode, at most 64. 0 means 2, and 1 in
+	// a browser.
 	Workers int
-	// Patience is how long one call of FS may take: then its worker is given up, with its
-	// heap, and the asset has failed with ErrHangs. Close waits 2 s at most. 0 means 10 s.
+	// Patience is the longest time that one call of FS may take. After it the worker is
+	// abandoned with its heap, and the asset fails with ErrHangs. Close waits at most 2 s. 0
+	// means 10 s.
 	Patience time.Duration
-	// MaxBytes bounds each file, and what is decoded of it. 0 means 16 MiB.
+	// MaxBytes is the largest size of a file in bytes, and of its decoded blocks. 0 means 16 MiB.
 	MaxBytes int64
-	// Assets is how many assets there may be at once, with what is cached. 0 means 512.
+	// Assets is the maximum number of assets, cached ones included. 0 means 512.
 	Assets int
-	// Tickets is how many tickets may be open. 0 means four times Assets.
-	Tickets int
-	// Resident bounds what is decoded, in bytes: in the hands of workers, on its way, loaded. What
-	// nobody has a ticket for is kept while there is room, and goes first when there is none,
-	// the longest without a ticket first; what does not fit beside the rest waits. 0 means no
-	// bound, and nothing is kept without a ticket.
+	// Handles is the maximum number of open handles. 0 means four times Assets.
+	Handles int
+	// Resident is the budget for decoded bytes: reserved by workers, in flight, and loaded. An
+	// asset without a handle is cached while the budget allows. Cached assets are evicted first,
+	// the least recently used one first. An asset that does not fit waits. 0 means no budget,
+	// and nothing is cached.
 	Resident int64
-	// Upload bounds one Poll. The zero Budget means 1 MiB and 2 ms.
+	// Upload is the budget of one Poll. The zero Budget means 1 MiB and 2 ms.
 	Upload Budget
-	// Retries is how often an asset that has failed is tried again by itself: after Backoff
-	// Polls, then after twice as many, and so on. 0 means that only Ticket.Retry, a new request,
-	// Reload and a changed file do. Backoff 0 means 30.
+	// Retries is how often a failed asset is retried automatically: after Backoff Polls, then
+	// after twice as many, and so on. 0 means that only Handle.Retry, a new request, Reload and
+	// a changed file load it again. A Backoff of 0 means 30.
 	Retries, Backoff int
-	// Watch is how often the files of what is loaded, or has failed, are looked at, by workers
-	// that have nothing else to do; what has changed is loaded again. 0 means never.
+	// Watch is the interval in which idle workers check the files of loaded and failed assets. A
+	// changed file is loaded again. 0 means never.
 	Watch time.Duration
 }
 
-// A Budget bounds what one Poll hands over. 0 means no bound.
+// A Budget limits what one Poll delivers. A field of 0 means no limit.
 type Budget struct {
-	Bytes int64         // as decoded
-	Time  time.Duration // wall time of the deliver functions
+	Bytes int64         // decoded bytes
+	Time  time.Duration // wall-clock time of the deliver functions
 }
 
 const (
@@ -95,7 +97,7 @@ func (c *Config) complete() error {
 	count("Workers", &c.Workers, maxWorkers, defaultWorkers)
 	check("MaxBytes", &c.MaxBytes, 1<<30, defaultMaxBytes)
 	count("Assets", &c.Assets, 1<<20, defaultAssets)
-	count("Tickets", &c.Tickets, 1<<22, 4*c.Assets)
+	count("Handles", &c.Handles, 1<<22, 4*c.Assets)
 	count("Retries", &c.Retries, 1000, 0)
 	count("Backoff", &c.Backoff, 1<<20, defaultBackoff)
 	check("Resident", &c.Resident, 1<<50, 0)

@@ -1,59 +1,59 @@
-// Package stream loads files while a game is played: worker goroutines read and decode them
-// into blocks outside the Go heap, and the game goroutine takes delivery in portions that a
-// frame can afford.
+// Package stream loads files while a game is played. Worker goroutines read and decode them into
+// blocks outside the Go heap. The game goroutine receives the results in portions that fit into a
+// frame.
 //
 // # The idea
 //
-// What a file becomes is a kind: a decode function that runs on a worker and allocates from
-// the worker's own heap, and a deliver function that runs on the game goroutine. A request is a
-// [Ticket]: it says when the asset will be needed, may change its mind, and ends everything when
-// it is closed. Requests that end together are a [Scope].
+// A [Kind] says what a file becomes. Its decode function runs on a worker and allocates from the
+// worker's own heap. Its deliver function runs on the game goroutine. A request returns a [Handle].
+// It has the priority, which may change, and closing it cancels or releases the asset. A [Scope] cancels its requests together.
 //
 // # Layout
 //
-//	Request --> queue --> worker goroutine --> ready --> Poll, once a frame --> Ticket.Get
+//	Request --> queue --> worker goroutine --> ready --> Poll, once a frame --> Handle.Get
 //	  |  ^      by ETA    Reader: 32 KiB at     by ETA    Deliver, within          |
 //	  |  |                a time; Heap: the               Config.Upload            |
 //	  |  +-- Waiting ---- worker's blocks                                          |
-//	  |      for room, or the next attempt                                         |
-//	  +--- the last ticket is closed: cancelled, or cached, or released <----------+
+//	  |      for space, or the next attempt                                        |
+//	  +--- the last handle is closed: cancelled, or cached, or released <----------+
 //
-//	Flow:  Playing --Go--> Leaving --every worker has let go--> Loading --all there--> Playing
+//	Flow:  Playing --Go--> Leaving --every worker acknowledged--> Loading --complete--> Playing
 //
 // # Use it when, and when not
 //
-// For what is needed some frames from now, and for what there is more of than memory. Not for
-// what must be there in this tick, and not for anything that the simulation depends on: when a
-// file arrives is nobody's to say.
+// Use it for assets that are needed some frames from now, and for worlds that are larger than memory.
+// Do not use it for data that this tick needs, nor for anything that the simulation depends on: the
+// order of completion is nondeterministic.
 //
 //	you want to                            use
 //	-------------------------------------  ------------------------------------------------------
 //	load pictures, raw bytes, parsed text  [Pictures], [Files], [Parsed], with [Register]
 //	load something else                    a [Kind]: Decode from a [Reader] into a [Heap]
-//	have it sooner, or not at all          [Ticket.Priority], [Ticket.Close], [Scope.Cancel]
-//	hand over a long sound in slices       Kind.Deliver that returns [ErrMore]
-//	hold a world that is larger than       Config.Resident: what has a ticket stays, the rest is
-//	memory                                 cached, and goes, the longest without a ticket first
+//	change the priority, or cancel         [Handle.Priority], [Handle.Close], [Scope.Cancel]
+//	deliver a long sound in slices         Kind.Deliver that returns [ErrMore]
+//	play in a world that is larger than    Config.Resident: assets with a handle stay, the others
+//	memory                                 are cached and evicted, least recently used first
 //	change art while the game runs         Config.Watch, or [Streamer.Reload]
 //	play level after level                 [Flow]
-//	see what a slow disk does              [Slow]
+//	simulate a slow disk                   [Slow]
 //
-// A folder is best opened with os.OpenRoot: no link leaves it. Only regular files are read.
+// Open a folder with os.OpenRoot, so that no link leads out of it. Only regular files are read.
 //
-// # What happens to what fails
+// # Failures
 //
-// It costs that asset, with one [LoadError] that names it, and nothing else. It is tried again
-// when somebody asks: a new request, [Ticket.Retry], [Streamer.Reload], a file that changed; by
-// itself only where Config.Retries says so, Config.Backoff Polls later, then twice as many. A
-// reload that fails leaves the old value where it is, for as long as the file is not another one.
+// A failure affects one asset. It is logged as one [LoadError] that names the asset. The asset is
+// loaded again after a new request, [Handle.Retry], [Streamer.Reload] or a change of its file. It is
+// retried without that only if Config.Retries allows it: after Config.Backoff Polls, then after twice
+// as many. After a failed reload the old value stays loaded, and the next reload waits for another
+// change of the file.
 //
 // # Order
 //
-// Lower ETAs come first, equal ones in the order of their requests; but one asset in ten that
-// workers begin, and a tenth of the bytes that Poll delivers while more is ready than it may, go
-// to the oldest request, whatever its ETA: nothing waits for ever. What does not fit under
-// Config.Resident waits, and keeps nothing from its room that does fit. Of what workers have in hand
-// at once any may be what waits: none has a claim to room before it asks for it.
+// Lower ETAs come first, equal ones in the order of their requests. One in ten assets that workers
+// begin is the oldest request, whatever its ETA. So is a tenth of the bytes that Poll delivers while
+// more is ready than fits into its budget. No request waits forever. An asset over Config.Resident
+// waits without blocking smaller ones. A worker reserves space when its decode function allocates, so
+// any of the assets in progress may be the one that waits.
 //
 // # Cost
 //
@@ -61,67 +61,65 @@
 //	------------------------------------------------  ------------------------------------------
 //	Request, Close, Priority                          O(log n) in what is queued; none
 //	Poll, nothing to do                               one lock; none
-//	Poll, room to make or files to reload             O(n) in Config.Assets; none
+//	Poll, with evictions or reloads                   O(n) in Config.Assets; none
 //	Get, State, Err                                   one lock; none
-//	Stats, Progress                                   O(classes), O(tickets); none
-//	an asset, on its worker                           1: the box that its value lies in, beside
-//	                                                  the file system's and the decoder's own
+//	Stats, Progress                                   O(classes), O(handles); none
+//	an asset, on its worker                           1 for its value, and those of the file
+//	                                                  system and of the decoder
 //	a worker                                          32 KiB of the Go heap, for all its files
 //
-// Pictures are decoded by package png, straight into their blocks; what it keeps, and what
-// compress/zlib allocates, stands there.
+// Package png decodes pictures directly into their blocks. Its documentation says what it and
+// compress/zlib allocate.
 //
 // # Concurrency and the collector
 //
-// A [Streamer], its scopes and tickets belong to the game goroutine. Workers share nothing with
-// it but what its mutex guards. Each allocates from its own heap only, and the game goroutine
-// sends blocks home through Config.Free, never into a foreign heap. Values are Go objects;
-// the bytes that they point to lie in blocks that the collector does not see.
+// A [Streamer], its scopes and handles are for the game goroutine. Workers share only what the
+// streamer's mutex guards. Each worker allocates from its own heap. The game goroutine returns blocks
+// through Config.Free and never calls a worker's heap. Values are Go objects; the bytes that they point
+// to are in blocks that the collector does not scan.
 //
-// # Who waits for whom
+// # Waiting
 //
-// Besides the streamer's mutex, under which nothing is called that is not the streamer's own
-// and nobody waits, these are all the waits there are:
+// No callback runs and no goroutine waits while the streamer's mutex is held. These are all other
+// waits:
 //
 //	who               waits for                                 it ends, at the latest
 //	----------------  ----------------------------------------  ------------------------------------
-//	idle worker       a request, a cancellation, Close          it holds nothing: nobody waits for it
-//	starved worker    a block of its heap to go home: a         when a scope is cancelled: it frees
-//	                  delivery, an eviction, a Close            what it holds, puts its asset back
-//	                                                            into the queue and acknowledges; or
-//	                                                            when none of its heap's blocks will
-//	                                                            go home by itself, or is cached
-//	reading worker    one call of the file system               when Config.Patience is over: it is
-//	                                                            given up
-//	Waiting asset     room under Config.Resident, the next      no worker has it, and nobody waits
-//	                  attempt                                   for it: Flow goes on without it
-//	Streamer.Close    every worker's end                        with the last call, of the file system
-//	                                                            (2 s), of a decoder between two reads,
-//	                                                            or of Drain, that was under way
-//	Wait, Finish      anything that the game can act on         the same: every step of a worker
-//	                                                            that matters is announced
+//	idle worker       a request, a cancellation, Close          it owns nothing
+//	starved worker    a free block of its heap: a delivery,     when a scope is cancelled: it frees
+//	                  an eviction, a Close                      its blocks, puts its asset back into
+//	                                                            the queue and acknowledges; or when
+//	                                                            no block of its heap will be freed
+//	                                                            or can be evicted
+//	reading worker    one call of the file system               after Config.Patience: it is
+//	                                                            abandoned
+//	waiting asset     space under Config.Resident, or the       no worker has it, and Flow continues
+//	                  next attempt                              without it
+//	Streamer.Close    every worker's end                        after the last running call of the
+//	                                                            file system (2 s), of a decoder
+//	                                                            between two reads, or of Drain
+//	Wait, Finish      an event for the game goroutine           every such event wakes them
 //
-// There is no cycle. A worker waits for the game in one place only, when it is starved, and
-// the game never waits for a starved worker: a cancellation and Close wake it, and Wait returns
-// when there is something to deliver, room to be made, or when the caller itself holds the
-// block, being inside Deliver. Workers never wait for each other: each has a heap of its own;
-// one that finds no room under Config.Resident gives up what it holds instead of waiting with it
-// in hand. What is left are calls that are not the streamer's. The file system's are watched;
-// decoders, a worker's allocator, Drain, Free, Deliver and Release belong to the game: they must
-// return, and must not wait for the streamer from another goroutine.
+// There is no cycle. A worker waits for the game only when it is starved, and the game never waits for
+// a starved worker. A cancellation and Close wake it. Wait returns if there is something to deliver or
+// to evict, or if it is called inside Deliver, whose asset has the block. Workers never wait for each
+// other. A worker without space under Config.Resident frees its blocks instead of waiting with them.
 //
-// A call that panics, whoever's it is, costs its asset, or its level, with an error that says
-// so. On the game goroutine the panic goes on to the caller, on a worker it ends there.
+// Calls of other code remain. Those of the file system have a watchdog. Decoders, a worker's allocator,
+// Drain, Free, Deliver and Release belong to the game. They must return, and must not wait for the
+// streamer from another goroutine.
 //
-// A worker that was given up is gone, and so is its heap for as long as the streamer is open:
-// nobody else allocates or frees there, what it held stays counted in Stats.Staging and
-// Abandoned counts it. Should its call return, its goroutine ends and touches neither heap nor
-// books. When the last worker is gone everything fails with [ErrNoWorkers], and Close says which
-// files it was.
+// A callback that panics fails its asset, or its level, with an error that names it. On the game
+// goroutine the panic continues to the caller. On a worker it ends there.
+//
+// An abandoned worker and its heap are not used again while the streamer is open. Its blocks stay
+// counted in Stats.Staging, and Stats.Abandoned counts it. If its call returns, its goroutine ends and
+// touches neither the heap nor the metadata. When no worker is left, every request fails with
+// [ErrNoWorkers], and Close returns an error that names the files.
 //
 // # Source
 //
-// The questions that it answers are those of users of other engines' loaders: priorities that
-// change, cancellation of what nobody wants, retries, a reload in the frame after a release,
-// hand-overs that stutter. Residency by least recent use is Belady's second best, 1966.
+// The requirements come from users of other engines' loaders: changing priorities, cancellation,
+// retries, reload directly after a release, and deliveries without stutter. Eviction is by least
+// recent use; Belady, 1966, compares it with the optimum.
 package stream

@@ -37,8 +37,8 @@ func (h *holding) bytes() (sum int64) {
 //	    and not parked; in room exactly where it is Waiting and retryAt is 0
 //	(2) held is not empty only in Ready, Loaded, delivering, and cancelled out of that; then its
 //	    blocks are of the heap of held.worker, and nobody else's
-//	(3) tickets > 0 but for what is cached, cancelled, Vacant, or a reload, which has none
-//	(4) it is cached, and in the list of those, exactly where it is Loaded and has no ticket
+//	(3) handles > 0 but for what is cached, cancelled, Vacant, or a reload, which has none
+//	(4) it is cached, and in the list of those, exactly where it is Loaded and has no handle
 //	(5) next is the reload of an entry that is Loaded, whose of is that entry; both or neither
 //	(6) size, which counts against Config.Resident, is 0 but in Ready, delivering, cancelled out
 //	    of those, Loaded
@@ -50,8 +50,8 @@ type entry struct {
 	eta   Priority
 	pos   int32 // in its order; -1: in none
 
-	tickets int
-	first   uint32 // its newest ticket, +1
+	requests int
+	first    uint32 // its newest handle, +1
 
 	held  holding
 	size  int64 // bytes that were decoded

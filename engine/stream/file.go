@@ -2,11 +2,11 @@ package stream
 
 import "io"
 
-// A File is a file as it is. Data lies in a block of the streamer: it is valid until the ticket
-// is closed, or the file is reloaded.
+// A File has the bytes of a file. Data is in a block of the streamer and valid until the handle is
+// closed or the file is reloaded.
 type File struct{ Data []byte }
 
-// Files is the kind of the files whose bytes are wanted as they are.
+// Files returns the kind of files that are not decoded.
 func Files() Kind[File] {
 	return Kind[File]{Name: "file", Stays: true, Decode: func(r *Reader, heap *Heap) (File, error) {
 		data, err := ReadAll(r, heap)
@@ -14,9 +14,9 @@ func Files() Kind[File] {
 	}}
 }
 
-// Parsed is the kind of the files that a function makes a value of the Go heap of, on a
-// worker: levels, recipes, tables. data is gone when it returns. Such a value counts for nothing
-// in the books: keep it small.
+// Parsed returns a kind whose values are on the Go heap, such as levels and tables. name is Kind.Name.
+// parse runs on a worker; data is valid during the call. The value does not count against
+// Config.Resident, so it should be small.
 func Parsed[T any](name string, parse func(file string, data []byte) (T, error)) Kind[T] {
 	return Kind[T]{Name: name, Stays: true, Decode: func(r *Reader, heap *Heap) (v T, err error) {
 		data, err := ReadAll(r, heap)
@@ -30,7 +30,7 @@ func Parsed[T any](name string, parse func(file string, data []byte) (T, error))
 	}}
 }
 
-// ReadAll reads the whole file into a block of heap.
+// ReadAll reads the whole file into a block of heap. It is for decode functions.
 func ReadAll(r *Reader, heap *Heap) ([]byte, error) {
 	data, err := heap.Bytes(int(r.Size()))
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Phase is what a Flow is doing.
+// A Phase is the state of a Flow.
 type Phase uint8
 
 // The phases.
 //
-//	Idle --Go--> Loading --all there--> Playing --Go--> Leaving --acknowledged--> Loading ...
+//	Idle --Go--> Loading --complete--> Playing --Go--> Leaving --acknowledged--> Loading ...
 //	Loading --level file unusable--> Broken --Go--> Leaving ...
 const (
 	Idle    Phase = iota // no level yet
@@ -29,19 +29,18 @@ func (p Phase) String() string {
 	return fmt.Sprintf("Phase(%d)", uint8(p))
 }
 
-// A Flow takes a game from level to level while frames go on: no call of its waits, but
-// Finish. What a level is the game says: L is its type, and that of a kind of its streamer. Every
-// level has a scope of its own, which is cancelled when the level is left.
+// A Flow changes levels while frames continue: only Finish waits. L is the type of a level and of a kind
+// of the streamer. Every level has a scope of its own, which is cancelled when the level is left.
 //
-// A panic of a callback goes on to the caller of Go, Update or Finish. Whoever recovers finds
-// a flow that goes on: a Deliver that panicked has failed its asset; Path, Request, Leave or
-// Enter have broken the level, Err says so, and Go leads out of it.
+// A panic of a callback continues to the caller of Go, Update or Finish. If the caller recovers, the
+// flow can be used further. A Deliver that panicked has failed its asset. After a panic of Path,
+// Request, Leave or Enter the phase is Broken, Err returns the reason, and Go loads another level.
 type Flow[L any] struct {
 	cfg    FlowConfig[L]
 	scope  *Scope
 	phase  Phase
 	target string
-	file   Ticket[L]
+	file   Handle[L]
 	level  L    // of Loading and Playing
 	there  bool // level is there
 	err    error
@@ -51,21 +50,20 @@ type Flow[L any] struct {
 type FlowConfig[L any] struct {
 	// Streamer loads the levels and what they need. A kind for L must be registered. Required.
 	Streamer *Streamer
-	// Request asks for what the level needs before it is played, in the scope of the level. What
-	// the game can do without for a while it asks for later, or in another scope. nil asks for
-	// nothing.
+	// Request requests the assets that must be loaded before the level is played, in the scope of
+	// the level. Other assets should be requested later or in another scope. nil requests none.
 	Request func(*Scope, L) error
 	// Path returns the name of a level's file. nil means levels/NAME.json.
 	Path func(name string) string
-	// Leave, if not nil, is called when no worker holds anything of the old level: here the
-	// level's memory is reset. It is also called after a load that never ended.
+	// Leave, if not nil, is called when no worker has blocks of the old level. It should reset the
+	// level's memory. It is also called after a load that was not completed.
 	Leave func() error
-	// Enter, if not nil, is called when everything was loaded, before the first tick. ErrMore says that there is more
-	// to do: it is called again in the next Update, and the phase is still Loading.
+	// Enter, if not nil, is called when everything is loaded, before the first tick. If it returns ErrMore, the phase
+	// stays Loading and Enter is called again in the next Update.
 	Enter func(L) error
 }
 
-// NewFlow makes a flow in phase Idle.
+// NewFlow returns a flow in phase Idle. The error names the missing field.
 func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
 	if cfg.Streamer == nil {
 		return nil, errors.New("stream: new Flow: Streamer is required")
@@ -76,8 +74,8 @@ func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
 	return &Flow[L]{cfg: cfg, scope: cfg.Streamer.NewScope("level")}, nil
 }
 
-// Go asks for the level of that name, from any phase; what was being loaded is given up. The
-// old level is over at once: Level returns the zero L until the new one is there.
+// Go begins to load the level name, from any phase. A load in progress is cancelled. The old level ends
+// at once: Level returns the zero L until the new level file is parsed.
 func (f *Flow[L]) Go(name string) {
 	f.forget()
 	f.target, f.err = name, nil
@@ -106,8 +104,7 @@ func (f *Flow[L]) Update() Phase {
 	return f.phase
 }
 
-// Finish waits until the phase is Playing, Broken or Idle, and returns Err. It is for headless
-// runs, which have no frames to keep up.
+// Finish waits until the phase is Playing, Broken or Idle, and returns Err. It is for headless runs.
 func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {
 		if f.Update(); f.phase == Leaving || f.phase == Loading {
@@ -203,21 +200,21 @@ func (f *Flow[L]) forget() {
 	f.level, f.there = none, false
 }
 
-// Phase returns what the flow is doing.
+// Phase returns the phase.
 func (f *Flow[L]) Phase() Phase { return f.phase }
 
-// Level returns the level that is played, or is being loaded and was parsed; or the zero L.
+// Level returns the level that is played, or that is being loaded if its file was parsed, or the zero L.
 func (f *Flow[L]) Level() L { return f.level }
 
-// Target returns the name that Go was given last.
+// Target returns the name of the last call of Go.
 func (f *Flow[L]) Target() string { return f.target }
 
-// Scope returns the scope of the level, for what is wanted while it is played.
+// Scope returns the scope of the level, for requests while it is played.
 func (f *Flow[L]) Scope() *Scope { return f.scope }
 
-// Err returns why the phase is Broken, or nil. A picture that cannot be loaded breaks no
-// level: Streamer.Errors has it, and Progress counts it.
+// Err returns why the phase is Broken, or nil. A failed asset does not break the level:
+// Streamer.Errors returns its error, and Progress counts it.
 func (f *Flow[L]) Err() error { return f.err }
 
-// Progress returns how far loading has come, the level file included.
+// Progress returns the progress of loading, the level file included.
 func (f *Flow[L]) Progress() Progress { return f.scope.Progress() }

@@ -161,7 +161,7 @@ func TestFlow_BrokenLevelSaysWhyAndAnotherMayFollow(t *testing.T) {
 	p.finish(t)
 }
 
-func TestFlow_AMissingPictureBreaksNothingAndOneWithoutRoomHoldsNothingUp(t *testing.T) {
+func TestFlow_MissingAndWaitingPicturesDoNotBlock(t *testing.T) {
 	fsys := stages(t)
 	delete(fsys, art("a"))
 	p := newPlay(t, newRig(t, fsys, 1, 0))

@@ -11,16 +11,18 @@ import (
 // blockAlign keeps blocks on cache lines of their own, and vector stores aligned.
 const blockAlign = 64
 
-// A Heap is the worker's heap as a decode function sees it: it counts what it hands out, so
-// that nothing is lost when decoding fails, panics or is cancelled. It is a
-// [memory.Allocator], valid until the decode function returns, on its goroutine.
+// A Heap is a worker's heap for one call of a decode function. It records the blocks, so that they
+// are freed if decoding fails, panics or is cancelled. It is a [memory.Allocator], valid on the
+// goroutine of the decode function until that returns.
 //
-// While the heap is full of what waits for its delivery, Alloc waits, so that a small heap
-// makes loading slower and not impossible. Errors other than the allocator's own mean that the
-// asset is not wanted now: return them.
+// If the heap is full of assets that wait for delivery, Alloc waits. A small heap makes loading slower
+// and not impossible. The decode function must return every error: those that the allocator does not
+// define mean that the asset was cancelled or must wait.
 type Heap struct{ w *worker }
 
-// Alloc returns a block that is not zeroed. Alignments below 64 become 64.
+// Alloc returns a block of size bytes, not zeroed and aligned to at least 64 bytes. The error wraps
+// memory.ErrTooLarge for a fifth block, ErrTooLarge beyond Config.MaxBytes or Config.Resident, or is
+// that of the allocator.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w := h.w
 	if w.stop != nil {
@@ -45,17 +47,17 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// Worker returns the number of the worker, from 0, for what a kind keeps for each of them.
+// Worker returns the number of the worker, from 0, for data that a kind has for each worker.
 func (h *Heap) Worker() int { return h.w.index }
 
-// Bytes returns n bytes, not zeroed.
+// Bytes is Alloc of n bytes, as a slice.
 func (h *Heap) Bytes(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("%w: %d bytes", memory.ErrTooLarge, n)
 	}
 	p, err := h.Alloc(uintptr(n), blockAlign)
 	if errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge) {
-		err = fmt.Errorf("no room for %d bytes in the worker's heap: %w", n, err)
+		err = fmt.Errorf("no space for %d bytes in the worker's heap: %w", n, err)
 	}
 	if err != nil {
 		return nil, err
@@ -63,7 +65,8 @@ func (h *Heap) Bytes(n int) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), n), nil
 }
 
-// Free gives back a block of this asset before its decode function returns.
+// Free frees a block of this asset before its decode function returns. A block of another owner panics
+// with a *memory.Misuse; nil is a no-op.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	held := &h.w.held
 	for i, b := range held.blocks[:held.n] {
@@ -77,11 +80,11 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 		}
 	}
 	if p != nil {
-		panic(&memory.Misuse{Package: "stream", Op: "Heap.Free", Reason: "the block is none of this asset"})
+		panic(&memory.Misuse{Package: "stream", Op: "Heap.Free", Reason: "the block does not belong to this asset"})
 	}
 }
 
-// reserve sees to it that size bytes more fit under Config.Resident.
+// reserve reserves size more bytes under Config.Resident.
 func (w *worker) reserve(size int64) error {
 	s := w.s
 	s.mu.Lock()
@@ -106,7 +109,7 @@ func (w *worker) reserve(size int64) error {
 	return nil
 }
 
-// stopped ends the work on the asset in hand, whatever its decode function makes of it.
+// stopped ends the work on the asset, regardless of how its decode function handles the error.
 func (w *worker) stopped(why error) error {
 	if w.stop == nil {
 		w.stop = why
@@ -114,7 +117,7 @@ func (w *worker) stopped(why error) error {
 	return w.stop
 }
 
-// alloc takes a block from the worker's heap, and waits where another one is on its way home.
+// alloc allocates from the worker's heap, and waits if another block of it will be freed.
 func (w *worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
 	s := w.s
 	for {
@@ -133,16 +136,15 @@ func (w *worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 }
 
-// starve waits until more blocks than released went home; again is false where none will. It
-// stops for a cancellation of the asset in hand, and for any other one: the game goroutine
-// may be waiting for this worker, and whoever waits for room must not be waited for.
+// starve waits until a further block of the heap was freed; again is false if none will be. It stops
+// for every cancellation, because the game goroutine may be waiting for this worker to acknowledge it.
 func (w *worker) starve(released uint64) (again bool, stop error) {
 	s := w.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.starved++
 	defer func() { s.starved--; w.pressing = false }()
-	s.news.Broadcast() // Wait may be called by the one who holds the room
+	s.news.Broadcast() // the caller of Wait may own the blocks
 	for {
 		switch {
 		case s.entries[w.entry].state == cancelled:
@@ -156,7 +158,7 @@ func (w *worker) starve(released uint64) (again bool, stop error) {
 			if !cached {
 				return false, nil
 			}
-			if !w.pressing { // Poll makes room
+			if !w.pressing { // Poll evicts
 				w.pressing = true
 				s.announce()
 			}
@@ -165,8 +167,8 @@ func (w *worker) starve(released uint64) (again bool, stop error) {
 	}
 }
 
-// outside reports whether a block of that worker's heap will go home without anybody's asking,
-// and whether one is cached, which Poll can send home.
+// outside reports whether a block of that worker's heap will be freed without a request of the game,
+// and whether one is cached, which Poll can evict.
 func (s *Streamer) outside(worker int32) (coming, cached bool) {
 	if s.handed[worker] > 0 {
 		return true, false
@@ -182,9 +184,9 @@ func (s *Streamer) outside(worker int32) (coming, cached bool) {
 			continue
 		}
 		switch {
-		case !e.kind.stays, e.state == cancelled: // Ready or in the hands of Deliver
+		case !e.kind.stays, e.state == cancelled: // Ready, or Deliver is running
 			return true, false
-		case e.state == Loaded && e.tickets == 0:
+		case e.state == Loaded && e.requests == 0:
 			cached = true
 		}
 	}

@@ -154,7 +154,7 @@ func (r *rig) noLeaks(t testing.TB) {
 // art is the name of a picture of the gallery.
 func art(id string) string { return "art/" + id + ".png" }
 
-func (r *rig) picture(id string, p Priority) Ticket[Picture] { return Request[Picture](r, art(id), p) }
+func (r *rig) picture(id string, p Priority) Handle[Picture] { return Request[Picture](r, art(id), p) }
 
 // run polls until nothing is under way, and nothing happened in the last Poll or beside it, so that it saw
 // everything; it returns the ids in the order of their delivery.
@@ -180,7 +180,7 @@ func (r *rig) run() string {
 	return ids.String()
 }
 
-func want[T any](t testing.TB, k Ticket[T], s State) {
+func want[T any](t testing.TB, k Handle[T], s State) {
 	t.Helper()
 	if got := k.State(); got != s {
 		t.Errorf("the asset is %v, want %v: %v", got, s, k.Err())

@@ -6,34 +6,33 @@ import (
 	"reflect"
 )
 
-// A Kind is a kind of assets: pictures, sounds, whatever a game has. What it makes of a file
-// is a T, by which [Request] finds the kind: two kinds have two types.
+// A Kind describes one kind of assets, such as pictures or sounds. It decodes a file into a T.
+// [Request] finds the kind by T, so every kind needs a type of its own.
 type Kind[T any] struct {
-	// Name is what people call it, in errors: "picture". Required.
+	// Name names the kind in errors: "picture". Required.
 	Name string
-	// Decode makes a value of a file, on the goroutine of a worker. Every byte that is
-	// proportional to the file comes from heap; what Decode returns points there. Blocks that
-	// it has not freed are the asset's, at most 4; where it fails, or the asset is cancelled,
-	// they are freed for it. The error of an Alloc or a Read ends it. It touches nothing that
-	// is the game's. Required.
+	// Decode decodes a file, on a worker's goroutine. It should allocate memory that grows with
+	// the file from heap; the value may point there. The asset owns the blocks that Decode does
+	// not free, at most 4. If Decode fails or the asset is cancelled, the streamer frees them.
+	// Decode must return the error of an Alloc or a Read. It must not use data of the game
+	// goroutine. Required.
 	Decode func(r *Reader, heap *Heap) (T, error)
-	// Deliver, if not nil, is called by Poll, on the game goroutine, before tickets give the
-	// value: upload it, play it. It may change what Get will give. An error refuses the asset:
-	// it has failed. ErrMore says that there is more to do, in the next Poll, so that a long
-	// hand-over can be cut into slices. old is what was delivered before, where a changed file
-	// is reloaded: v takes its place, and Release is not called for it. Else it is nil.
+	// Deliver, if not nil, is called by Poll on the game goroutine before handles return the
+	// value, for example to upload it. It may change v, which Handle.Get then returns. With an
+	// error the asset fails. With ErrMore it is called again in the next Poll, so that a long
+	// delivery can be split. old is nil, or on a reload the value that v replaces; Release is
+	// not called for it.
 	Deliver func(name string, v, old *T) error
-	// Release, if not nil, is called on the game goroutine when an asset that was delivered, if
-	// only in part, goes: its last ticket was closed, or it had to make room.
+	// Release, if not nil, is called on the game goroutine when a delivered asset, also a partly
+	// delivered one, is released: its last handle was closed, or it is evicted.
 	Release func(name string, v *T)
-	// Stays says that the blocks belong to the asset for as long as it is loaded. Otherwise
-	// they go home as soon as it is delivered, as with pictures, which the GPU has then: Deliver
-	// must leave nothing in the value that points there. They count against Config.Resident
-	// all the same.
+	// Stays keeps the blocks until the asset is released. Without it they are freed after the
+	// delivery, as those of pictures, which the GPU has then. Deliver must then remove all
+	// pointers to them from the value. Their bytes count against Config.Resident either way.
 	Stays bool
 }
 
-// A kind is a Kind without its type.
+// A kind is a Kind without its type parameter.
 type kind struct {
 	name    string
 	stays   bool
@@ -45,15 +44,15 @@ type kind struct {
 	loaded   int64 // of these, of what is delivered
 }
 
-// charge books bytes that an asset of kind k takes or gives back.
+// charge adds bytes that an asset of kind k takes, or frees if they are negative.
 func (s *Streamer) charge(k *kind, bytes int64) {
 	s.resident += bytes
 	k.resident += bytes
 	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
 }
 
-// ResidentOf returns what of Stats.Resident are assets whose values are Ts: what workers have reserved or is on its way to
-// Poll, and what was delivered. Safe for concurrent use.
+// ResidentOf returns the share of Stats.Resident, in bytes, of assets whose values are Ts: those that are decoded or wait
+// for Poll, and those that were delivered. Safe for concurrent use.
 func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +62,9 @@ func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	return 0, 0
 }
 
-// Register adds a kind. It belongs to the game goroutine, and may come at any time before the
-// first request for a T. The error says what is missing, or that there is a kind for T.
+// Register adds a kind. Call it on the game goroutine, before the first request for a T. Deliver or
+// Stays must be set. It returns an error if a required field is missing, or if a kind for T is
+// registered already.
 func Register[T any](s *Streamer, k Kind[T]) error {
 	if k.Name == "" || k.Decode == nil {
 		return errors.New("stream: register: Name and Decode are required")

@@ -106,7 +106,7 @@ func TestRequest_EveryFailureNamesTheFileAndTheRestGoesOn(t *testing.T) {
 
 func TestRequest_RefusalsAreFailedTickets(t *testing.T) {
 	type unknown struct{}
-	r := newRig(t, gallery(t), 1, 0, func(c *Config) { c.Assets, c.Tickets = 2, 3 })
+	r := newRig(t, gallery(t), 1, 0, func(c *Config) { c.Assets, c.Handles = 2, 3 })
 	if k := Request[unknown](r, "a", 0); !errors.Is(k.Err(), ErrKind) || k.State() != Failed || !strings.Contains(k.Err().Error(), "stream.unknown") {
 		t.Errorf("%v", k.Err())
 	}
@@ -121,7 +121,7 @@ func TestRequest_RefusalsAreFailedTickets(t *testing.T) {
 		t.Errorf("%v", k.Err())
 	}
 	r.picture("b", 0)
-	if k := r.picture("b", 0); !errors.Is(k.Err(), ErrFull) || !strings.Contains(k.Err().Error(), "3 tickets") {
+	if k := r.picture("b", 0); !errors.Is(k.Err(), ErrFull) || !strings.Contains(k.Err().Error(), "3 requests") {
 		t.Errorf("%v", k.Err())
 	} else { // does nothing, and nothing bad
 		k.Close()
@@ -142,7 +142,7 @@ func TestRequest_RefusalsAreFailedTickets(t *testing.T) {
 	if k := r.picture("d", 0); !errors.Is(k.Err(), ErrClosed) {
 		t.Errorf("%v", k.Err())
 	}
-	var zero Ticket[Picture]
+	var zero Handle[Picture]
 	zero.Close()
 	zero.Retry()
 	zero.Priority(0)

@@ -16,7 +16,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// A model of what the tickets of a streamer may be seen to do, under random calls: nothing is
+// A model of what the handles of a streamer may be seen to do, under random calls: nothing is
 // lost, nothing is delivered that nobody wants, Check holds after every call, and in the end
 // everything that can be loaded is.
 func TestModel_RandomRequestsClosesAndPolls(t *testing.T) {
@@ -60,7 +60,7 @@ func model(t *testing.T, seed uint64) {
 	residents := []int64{0, 5000, 16000}
 	r := newRig(t, flaky{fsys, int(seed % 2)}, 1+int(seed%3), limits[seed%3], func(c *Config) {
 		c.Resident = residents[seed/3%3]
-		c.Assets, c.Tickets = 20, 40
+		c.Assets, c.Handles = 20, 40
 		c.Upload = Budget{Bytes: 3000}
 		c.Retries, c.Backoff = int(seed%4), 1
 	})
@@ -76,8 +76,8 @@ func model(t *testing.T, seed uint64) {
 		return nil
 	}
 	scopes := []*Scope{r.NewScope("one"), r.NewScope("two")}
-	var pictures []Ticket[Picture]
-	var files []Ticket[File]
+	var pictures []Handle[Picture]
+	var files []Handle[File]
 	for range 400 {
 		name := names[rnd.IntN(len(names))]
 		in := In(r)
@@ -235,7 +235,7 @@ func (l *living) stir(name string) {
 }
 
 // Files change while they are looked at, opened and read, and assets are requested, closed, tried again and cancelled. As
-// soon as nothing changes any more each ticket has the last bytes of its file, or says why it has not.
+// soon as nothing changes any more each handle has the last bytes of its file, or says why it has not.
 func TestModel_WhateverAFileWasWhileItWasReadTheLastIsWhatThereIs(t *testing.T) {
 	rounds := 12
 	if testenv.Brief() {
@@ -257,7 +257,7 @@ func lively(t *testing.T, seed uint64) {
 		c.Watch, c.Retries, c.Backoff = time.Microsecond, int(seed%3), 1
 	})
 	scope := r.NewScope("some")
-	open := map[Ticket[File]]string{}
+	open := map[Handle[File]]string{}
 	for range 100 {
 		l.mu.Lock()
 		l.changes = 1 + rnd.IntN(5)
@@ -291,8 +291,8 @@ func lively(t *testing.T, seed uint64) {
 	}
 }
 
-// settle ends the changes, and waits until every ticket says what is there.
-func (l *living) settle(t *testing.T, r *rig, open map[Ticket[File]]string) {
+// settle ends the changes, and waits until every handle says what is there.
+func (l *living) settle(t *testing.T, r *rig, open map[Handle[File]]string) {
 	l.mu.Lock()
 	l.changes = 0
 	l.mu.Unlock()

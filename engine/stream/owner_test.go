@@ -103,7 +103,7 @@ func TestConfig_DefaultsAreAsDocumented(t *testing.T) {
 		if want == 0 {
 			want = 512
 		}
-		if c := r.cfg; c.Assets != want || c.Tickets != 4*want || c.MaxBytes != 16<<20 || c.Backoff != 30 {
+		if c := r.cfg; c.Assets != want || c.Handles != 4*want || c.MaxBytes != 16<<20 || c.Backoff != 30 {
 			t.Errorf("Assets %d: %+v", assets, c)
 		}
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/strata-go/strata/engine/stream/png"
 )
 
-// A Picture is a PNG as Deliver gets it. What Get gives has its size only.
+// A Picture is a decoded PNG. Deliver gets its pixels; the value of Handle.Get has only the size.
 type Picture struct {
 	Width, Height int    // in pixels, both at least 1
 	Pixels        []byte // premultiplied RGBA, 4*Width*Height bytes, row by row from the top
 }
 
-// Pictures is the kind of the PNGs that a game draws: upload hands the pixels to the GPU, on the
-// game goroutine, and they are gone when it returns. drop, if not nil, is called when the
-// picture goes, see Kind.Release. Decoding goes straight into the worker's block.
+// Pictures returns a kind of PNG files. upload is Kind.Deliver: it passes the pixels to the GPU, on the
+// game goroutine. The pixels are valid during the call. drop, if not nil, is Kind.Release. Pictures
+// are decoded directly into the worker's block.
 func Pictures(upload func(name string, p Picture) error, drop func(name string)) Kind[Picture] {
 	var decoders [maxWorkers]*png.Decoder // each made and used by one worker
 	k := Kind[Picture]{

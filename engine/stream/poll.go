@@ -9,18 +9,18 @@ import (
 // one: a tenth of what workers begin, and of the bytes that Poll hands over.
 const share = 10
 
-// What is said of an asset whose deliver function did not return; the panic itself goes on.
+// errDeliverPanicked is the error of an asset whose deliver function panicked. The panic continues.
 var errDeliverPanicked = errors.New("the deliver function panicked")
 
-// Poll does one frame's share of the work: it hands over what is ready, within Config.Upload,
-// makes room, begins what is to be tried again, sends blocks home. Call it once a frame.
-// It never waits for a worker, and does not allocate while nothing changes. The first asset is
-// handed over whatever its size, so that every Poll makes progress; another one only where its
-// bytes fit and there is time left. It returns how many it handed over.
+// Poll does one frame's share of the work and returns how many assets it delivered. It delivers ready
+// assets within Config.Upload, evicts cached ones, begins retries and frees blocks. Call it once a
+// frame. It never waits for a worker, and does not allocate while nothing changes. It delivers the
+// first asset regardless of its size, so that every Poll makes progress. A further one is delivered if
+// its bytes fit and time is left.
 //
-// An asset that Deliver refuses has failed, and so has one whose Deliver panics: the panic goes
-// on to the caller, its blocks go home, the rest stays ready. Inside Deliver and Release
-// everything may be called; Poll does nothing there.
+// If Deliver returns an error or panics, the asset fails and its blocks are freed. A panic continues to
+// the caller; other assets stay ready. Deliver and Release may call every method. Poll does nothing
+// there.
 func (s *Streamer) Poll() (n int) {
 	s.mu.Lock()
 	if s.polling || s.closing {
@@ -260,9 +260,9 @@ func caught(f func()) (v any) {
 	return nil
 }
 
-// Wait blocks until there is something for Poll to do: an asset is ready, or waits for room or
-// its next attempt, a worker acknowledged or wants room, or nothing is under way. It is for
-// headless runs and tests; a game with frames to draw calls Poll in each.
+// Wait blocks until there is work for Poll or nothing is in flight. Work means that an asset is ready or
+// waits for space or for its next attempt, or that a worker has acknowledged or needs space. Wait is for
+// headless runs and tests. A game with frames calls Poll in each of them instead.
 func (s *Streamer) Wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

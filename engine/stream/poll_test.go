@@ -12,7 +12,7 @@ import (
 )
 
 // loaded requests pictures a, b, c, ... and waits until they are ready.
-func loaded(t testing.TB, r *rig, ids string) (ks []Ticket[Picture]) {
+func loaded(t testing.TB, r *rig, ids string) (ks []Handle[Picture]) {
 	t.Helper()
 	for i, id := range strings.Split(ids, "") {
 		ks = append(ks, r.picture(id, ETA(float32(i))))
@@ -120,14 +120,14 @@ func TestPoll_ADeliverThatPanicsFailsItsAssetAndTheRestGoesOn(t *testing.T) {
 }
 
 func TestPoll_EverythingMayBeCalledInsideDeliver(t *testing.T) {
-	for name, f := range map[string]func(r *rig, ks []Ticket[Picture]){
-		"closing its ticket":  func(r *rig, ks []Ticket[Picture]) { ks[0].Close() },
-		"closing the next":    func(r *rig, ks []Ticket[Picture]) { ks[1].Close() },
-		"cancelling all":      func(r *rig, _ []Ticket[Picture]) { r.root.Cancel() },
-		"polling":             func(r *rig, _ []Ticket[Picture]) { r.Poll() },
-		"requesting it again": func(r *rig, ks []Ticket[Picture]) { ks[0].Close(); r.picture("a", 0) },
-		"reloading":           func(r *rig, _ []Ticket[Picture]) { r.Reload(art("a")); r.Settle() },
-		"closing everything":  func(r *rig, _ []Ticket[Picture]) { _ = r.Close() },
+	for name, f := range map[string]func(r *rig, ks []Handle[Picture]){
+		"closing its ticket":  func(r *rig, ks []Handle[Picture]) { ks[0].Close() },
+		"closing the next":    func(r *rig, ks []Handle[Picture]) { ks[1].Close() },
+		"cancelling all":      func(r *rig, _ []Handle[Picture]) { r.root.Cancel() },
+		"polling":             func(r *rig, _ []Handle[Picture]) { r.Poll() },
+		"requesting it again": func(r *rig, ks []Handle[Picture]) { ks[0].Close(); r.picture("a", 0) },
+		"reloading":           func(r *rig, _ []Handle[Picture]) { r.Reload(art("a")); r.Settle() },
+		"closing everything":  func(r *rig, _ []Handle[Picture]) { _ = r.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, gallery(t), 1, 0)

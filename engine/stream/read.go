@@ -11,13 +11,13 @@ import (
 // io allows.
 const emptyReads = 100
 
-// A Reader is the file of an asset, as a decode function sees it: an io.Reader and
-// io.ByteReader that looks every 32 KiB (8 in a browser) whether the asset is still wanted.
-// After an error it gives the same one again, and that is why the asset fails, whatever the
-// decode function makes of it. It is valid until the decode function returns, on its goroutine.
+// A Reader reads the file of an asset for its decode function. It is an io.Reader and an io.ByteReader.
+// Every 32 KiB (8 KiB in a browser) it checks whether the asset was cancelled. After an error it
+// returns the same error again, and the asset fails with it whatever the decode function returns. A
+// Reader is valid on the goroutine of the decode function until that returns.
 //
-// The file system reads into a buffer of the Go heap: a call that returns late writes where
-// nobody looks, also when the worker's heap has long been closed.
+// The file system reads into a buffer on the Go heap. A call that returns after its worker was abandoned
+// therefore cannot write into a closed heap.
 type Reader struct {
 	w     *worker
 	f     fs.File
@@ -60,8 +60,8 @@ func (r *Reader) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Peek returns the next n bytes without reading them, at most 4096: valid until the next call
-// of the Reader. Where there are fewer it returns those, and io.EOF.
+// Peek returns the next n bytes, at most 4096, without advancing the Reader. They are valid until the
+// next call of a method. If there are fewer it returns those and io.EOF.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	n = min(n, 4096)
 	if err := r.fill(n); err != nil {
@@ -70,8 +70,8 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 	return r.buf[:n], nil
 }
 
-// Wanted returns nil while the asset is wanted: for decoders that compute long between two
-// reads. Its error ends them.
+// Wanted returns nil unless the asset was cancelled. Decoders that compute for long between two reads
+// should call it, and must return its error.
 func (r *Reader) Wanted() error {
 	breathe()
 	s := r.w.s

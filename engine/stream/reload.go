@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Reload loads the file of that name again, for every kind that has it loaded, or failed over
-// it. What is loaded stays until the new value is delivered, which goes to Kind.Deliver with the
-// old one; where the new file is broken, or gone, the old value stays for good, an error of the
-// log says so, and Ticket.Err. What is cached only is forgotten. It reports whether there was
-// anything to do. An asset that is on its way is not begun again.
+// Reload loads the file name again for every kind that has it Loaded or Failed, and reports whether
+// there is such an asset. The old value stays loaded until the new one is delivered; Kind.Deliver gets
+// both. If the new file is invalid or missing, the old value stays, and the error is logged and
+// returned by Handle.Err. A cached asset without handles is released. An asset in flight is not
+// restarted.
 func (s *Streamer) Reload(name string) (any bool) {
 	s.mu.Lock()
 	for i := range s.entries {
@@ -43,7 +43,7 @@ func (s *Streamer) revive() {
 		case e.state == Failed:
 			e.tries = 0
 			s.restart(i)
-		case e.state == Loaded && e.tickets == 0:
+		case e.state == Loaded && e.requests == 0:
 			s.uncache(i)
 			s.discard(i)
 		case e.state == Loaded:
@@ -82,7 +82,7 @@ func (s *Streamer) replace(n uint32) {
 	old := &s.entries[e.of-1]
 	s.charge(old.kind, -old.size)
 	old.kind.loaded += e.size - old.size
-	if old.tickets == 0 {
+	if old.requests == 0 {
 		s.stats.Cached += e.size - old.size
 	}
 	if old.held.n > 0 {

@@ -39,7 +39,7 @@ func (s *shelf) put(name, data string, second int64) {
 	s.files[name] = &fstest.MapFile{Data: []byte(data), ModTime: time.Unix(second, 0)}
 }
 
-func text(t testing.TB, k Ticket[File]) string {
+func text(t testing.TB, k Handle[File]) string {
 	t.Helper()
 	f, ok := k.Get()
 	if !ok {

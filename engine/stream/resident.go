@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// cache keeps entry i, which is Loaded and has no ticket any more, until its room is needed.
+// cache keeps entry i, which is Loaded and has no handle any more, until its room is needed.
 func (s *Streamer) cache(i uint32) {
 	e := &s.entries[i]
 	e.older, e.newer = s.newest, 0

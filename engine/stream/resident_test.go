@@ -20,7 +20,7 @@ func kilobytes() fstest.MapFS {
 
 func TestResident_WhatIsTicketedStaysAndTheRestWaits(t *testing.T) {
 	r := newRig(t, kilobytes(), 2, 0, func(c *Config) { c.Resident = 4500 })
-	var ks []Ticket[File]
+	var ks []Handle[File]
 	for i := range 7 {
 		ks = append(ks, Request[File](r, fmt.Sprint(i), ETA(float32(i))))
 	}
@@ -68,7 +68,7 @@ func TestResident_WaitsAreDoneOnlyWhenAPollHadNoRoom(t *testing.T) {
 		r.run()
 		k.Close() // is cached
 	}
-	wait := func(k Ticket[File]) {
+	wait := func(k Handle[File]) {
 		within(t, soon, "no room", func() {
 			for k.State() != Waiting {
 				time.Sleep(50 * time.Microsecond)

@@ -1,28 +1,28 @@
 package stream
 
-// A Scope is tickets that end together: a level, a realm, the screen of a menu. It belongs to
-// the game goroutine. There may be any number.
+// A Scope is a set of handles that are closed together, for example those of a level or of a menu's
+// screen. It is for the game goroutine. The number of scopes is not limited.
 type Scope struct {
 	s     *Streamer
 	name  string
-	first uint32 // its newest ticket, +1
+	first uint32 // its newest handle, +1
 	open  int
 }
 
 func (sc *Scope) scope() *Scope { return sc }
 
-// NewScope makes a scope. It holds nothing that must be given back.
+// NewScope returns a scope. It need not be closed.
 func (s *Streamer) NewScope(name string) *Scope { return &Scope{s: s, name: name} }
 
 // Name returns the name.
 func (sc *Scope) Name() string { return sc.name }
 
-// Len returns how many tickets are open.
+// Len returns the number of open handles.
 func (sc *Scope) Len() int { return sc.open }
 
-// Cancel closes every ticket of the scope, which may be used again at once. It does not wait:
-// Streamer.Settled tells when every worker has let go of what was cancelled. A panic of
-// Release or Config.Free goes on to the caller when everything else is done.
+// Cancel closes every handle of the scope. The scope may be used again at once. Cancel does not wait:
+// Streamer.Settled reports whether every worker has freed the blocks of cancelled assets. A panic of
+// Release or Config.Free continues to the caller after everything else is done.
 func (sc *Scope) Cancel() {
 	s := sc.s
 	s.mu.Lock()
@@ -35,15 +35,15 @@ func (sc *Scope) Cancel() {
 	s.flush()
 }
 
-// Progress is how far the tickets of a scope have come.
+// Progress counts the handles of a scope by state.
 type Progress struct {
-	Done    int // loaded or failed, or waiting for room
-	Failed  int // of those
-	Waiting int // of those: for room under Config.Resident that a Poll did not find
-	Total   int
+	Done    int // loaded, failed, or waiting for space
+	Failed  int // of Done, failed
+	Waiting int // of Done, waiting for space under Config.Resident that a Poll could not free
+	Total   int // open handles
 }
 
-// Fraction returns Done of Total, from 0 to 1; 1 where there is nothing to do.
+// Fraction returns Done divided by Total, from 0 to 1, and 1 if Total is 0.
 func (p Progress) Fraction() float32 {
 	if p.Total == 0 {
 		return 1
@@ -51,13 +51,13 @@ func (p Progress) Fraction() float32 {
 	return float32(p.Done) / float32(p.Total)
 }
 
-// Progress counts the tickets of the scope. It does not allocate.
+// Progress counts the handles of the scope. It does not allocate.
 func (sc *Scope) Progress() (p Progress) {
 	s := sc.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for t := sc.first; t != 0; t = s.tickets[t-1].far {
-		e := &s.entries[s.tickets[t-1].entry]
+	for t := sc.first; t != 0; t = s.requests[t-1].far {
+		e := &s.entries[s.requests[t-1].entry]
 		p.Total++
 		switch {
 		case e.state == Loaded:
@@ -73,8 +73,8 @@ func (sc *Scope) Progress() (p Progress) {
 	return p
 }
 
-// AppendLoading appends the names of what is being loaded, or is to be delivered, for people to
-// read beside a progress bar. It allocates only where dst lacks room.
+// AppendLoading appends the names of the assets that are being loaded or wait for delivery, for a
+// progress display. It allocates only if the capacity of dst does not suffice.
 func (s *Streamer) AppendLoading(dst []string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,29 +5,29 @@ import (
 	"fmt"
 )
 
-// State is how far an asset has come.
+// State is the state of an asset.
 //
 //	Queued --> Decoding -> Ready --> Loaded
 //	             |  \        \
 //	             v   v        v
-//	        Waiting  Failed (Failed --> Queued: asked for again, retried, or its file changed)
-//	        (Waiting --> Queued: there is room, or it is time for the next attempt)
+//	        Waiting  Failed (Failed --> Queued: a new request, a retry, or a changed file)
+//	        (Waiting --> Queued: there is space, or it is time for the next attempt)
 //
-// What has no ticket any more is cancelled, or cached, and no business of anybody's.
+// An asset without handles is cancelled, cached or released.
 type State uint8
 
 // The states.
 const (
-	Vacant   State = iota // of a ticket that was closed, or is zero
+	Vacant   State = iota // the handle is closed or zero
 	Queued                // no worker has begun
-	Waiting               // for room under Config.Resident, or for the next attempt
-	Decoding              // a worker reads and decodes
-	Ready                 // decoded: waits for Poll, or was delivered in part
-	Loaded                // delivered: Get gives it
-	Failed                // see Err
+	Waiting               // for space under Config.Resident, or for the next attempt
+	Decoding              // a worker reads and decodes it
+	Ready                 // decoded: waits for Poll, or is partly delivered
+	Loaded                // delivered: Handle.Get returns it
+	Failed                // see Handle.Err
 
 	delivering // its deliver function runs
-	cancelled  // without tickets, in the hands of a worker or of its deliver function
+	cancelled  // without handles, in the hands of a worker or of its deliver function
 	stateCount
 )
 
@@ -40,27 +40,27 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-// The errors of a Streamer, to be tested with errors.Is.
+// The errors of a Streamer, for errors.Is.
 var (
 	ErrClosed   = errors.New("stream: the streamer is closed")
 	ErrFull     = errors.New("stream: the streamer holds as many as it was configured for")
 	ErrTooLarge = errors.New("stream: larger than allowed")
 	ErrKind     = errors.New("stream: no kind of that type is registered")
 
-	// ErrMore is what a deliver function returns that has not finished: it is called again in
-	// the next Poll.
+	// ErrMore is returned by a deliver function that has not finished. It is called again in the
+	// next Poll.
 	ErrMore = errors.New("stream: delivered in part")
 
 	errCancelled = errors.New("stream: cancelled")
-	errStarved   = errors.New("stream: no room until somebody takes delivery") // back to the queue
-	errNoBudget  = errors.New("stream: no room under Config.Resident")         // waits for it
-	errAbandoned = errors.New("stream: the worker was given up")
+	errStarved   = errors.New("stream: the worker's heap is full")      // back to the queue
+	errNoBudget  = errors.New("stream: no space under Config.Resident") // waits for it
+	errAbandoned = errors.New("stream: the worker was abandoned")
 )
 
-// A LoadError says which asset could not be loaded and why; it wraps the reason.
+// A LoadError says which asset could not be loaded and why.
 type LoadError struct {
 	Kind, Name string
-	During     string // reading, decoding, delivering or reloading
+	During     string // the step that failed, such as "reading" or "decoding"
 	Err        error
 }
 
@@ -71,11 +71,11 @@ func (e *LoadError) Error() string {
 // Unwrap returns the reason.
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// A Priority says when an asset will be needed: lower comes first. See [ETA].
+// A Priority is the time in seconds until an asset is needed; lower comes first. See [ETA].
 type Priority float32
 
-// ETA is the priority of what will be seen or heard in so many seconds. 0 and less is needed
-// now, in the order of the numbers; what is no number comes last.
+// ETA returns the priority of an asset that will be needed in so many seconds. Values of 0 and less
+// mean now, and lower ones still come first. NaN means Last.
 func ETA(seconds float32) Priority {
 	if seconds != seconds {
 		return Last
@@ -83,5 +83,5 @@ func ETA(seconds float32) Priority {
 	return Priority(seconds)
 }
 
-// Last is the priority of what nobody is known to need.
+// Last is the lowest priority: it is not known when the asset is needed.
 const Last Priority = 1e30

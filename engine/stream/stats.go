@@ -5,74 +5,74 @@ import (
 	"time"
 )
 
-// Stats is a snapshot of a streamer's books: counts, bytes and times, no pointers. Counts of
-// what happened are since New.
+// Stats are the statistics of a streamer: counts, bytes and times, without pointers. Counts of events
+// are since New.
 //
 //	Staging <= StagingPeak;  Resident <= ResidentPeak <= Budget, where that is not 0
 type Stats struct {
 	Queued   int // no worker has begun
-	InFlight int // in the hands of workers
-	Waiting  int // for room, or another attempt
-	Ready    int // to be delivered
-	Loaded   int // cached ones as well
+	InFlight int // workers read or decode them
+	Waiting  int // for space, or for another attempt
+	Ready    int // decoded and not delivered
+	Loaded   int // cached ones included
 	Failed   int
 
-	Resident     int64 // bytes: reserved by workers, on the way, loaded
-	ResidentPeak int64
-	Cached       int64 // of Resident: without a ticket
+	Resident     int64 // bytes that count against Config.Resident: reserved by workers, in flight, loaded
+	ResidentPeak int64 // high-water mark of Resident
+	Cached       int64 // the share of Resident without a handle
 	Budget       int64 // Config.Resident
-	Wanted       int64 // Resident without Cached, and what those that wait for room are known to need
+	Wanted       int64 // Resident without Cached, and the known needs of assets that wait for space
 
-	Staging     int64 // bytes that the workers' heaps have handed out and not had back
-	StagingPeak int64
+	Staging     int64 // bytes of the workers' heaps that are allocated
+	StagingPeak int64 // high-water mark of Staging
 
-	Requests   uint64 // accepted
-	Hits       uint64 // of those: cached
-	Deliveries uint64
-	Failures   uint64 // whatever Errors was told of
+	Requests   uint64 // accepted requests
+	Hits       uint64 // of those, for cached assets
+	Deliveries uint64 // assets that were delivered
+	Failures   uint64 // errors that were logged, see Streamer.Errors
 	Retries    uint64 // attempts after the first
-	Reloads    uint64
+	Reloads    uint64 // changed files that were loaded again
 
-	CancelledQueued   uint64
-	CancelledDecoding uint64 // in the middle of reading or decoding
-	CancelledReady    uint64 // decoded, and not delivered
-	Wasted            uint64 // bytes decoded, in whole or in part, for what was cancelled
-	Evicted           uint64
-	Thrash            uint64 // requested again within 2 s of the eviction
+	CancelledQueued   uint64 // assets that were cancelled before a worker began
+	CancelledDecoding uint64 // during reading or decoding
+	CancelledReady    uint64 // decoded and not delivered
+	Wasted            uint64 // decoded bytes, also partly decoded, of cancelled assets
+	Evicted           uint64 // cached assets that were evicted
+	Thrash            uint64 // requests within 2 s of the asset's eviction
 
 	BytesRead      uint64 // of files
 	BytesDecoded   uint64
 	BytesDelivered uint64
-	FrameBytesMax  int64 // handed over by one Poll
+	FrameBytesMax  int64 // the most decoded bytes that one Poll delivered
 
-	Latency  Spread // from request to delivery
-	HandOver Spread // of Polls
+	Latency  Spread // time from request to delivery
+	HandOver Spread // time of Polls
 	Lead     Lead
 
-	// External fragmentation of the workers' heaps, where these have a Stats() memory.Stats: as it is in the worst
-	// of them, and the mean over all looks, one after each asset.
+	// External fragmentation of the workers' heaps, from 0 to 1, if these have a method Stats() memory.Stats. It is
+	// measured after each asset: the newest value of the worst heap, and the mean of all measurements.
 	Fragmentation, FragmentationMean float64
 
-	Workers   int
-	Busy      int // workers with an asset in hand
-	Abandoned int // workers given up, with what they held: see Config.Patience
+	Workers   int // Config.Workers
+	Busy      int // workers with an asset
+	Abandoned int // workers that were abandoned, see Config.Patience
 
 	counts [stateCount]int // of assets
 }
 
-// Lead is by how much what was delivered came before it was needed, as its priority in seconds, see ETA, said last:
-// negative where it came too late. What had no ETA does not count.
+// Lead is the time between the delivery of an asset and the time at which it was needed by its last priority, see ETA.
+// It is negative if the asset came too late. Assets without an ETA do not count.
 type Lead struct {
 	Median, Worst time.Duration
-	Count, Late   uint64 // assets; of these, that came too late
+	Count, Late   uint64 // assets that were measured; of these, those that came too late
 }
 
-// A Spread is how a time is distributed; the percentiles are rounded up by an eighth at most.
+// A Spread has percentiles of a time. They are rounded up by at most an eighth.
 type Spread struct {
 	P50, P99, P999, Max time.Duration
 }
 
-// Stats returns a snapshot. It does not allocate.
+// Stats returns the statistics. It does not allocate. Safe for concurrent use.
 func (s *Streamer) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +95,8 @@ func (s *Streamer) Stats() Stats {
 	return v
 }
 
-// A histogram counts times in classes: below 8 µs one each, then 8 a doubling, so that a class
-// is at most an eighth of its times wide. The last one is that of 19 hours and all that is longer.
+// A histogram counts times in classes: one for each microsecond below 8, then 8 for each doubling. A
+// class is at most an eighth of its times wide. The last one has 19 hours and all longer times.
 type histogram struct {
 	classes [8 * 34]uint64
 	n       uint64
@@ -119,7 +119,7 @@ func classOf(d time.Duration) int {
 	return min(8*exp+int(us>>exp), len(histogram{}.classes)-1)
 }
 
-// upper returns the time that class c does not reach.
+// upper returns the exclusive upper bound of class c.
 func upper(c int) time.Duration {
 	if c < 8 {
 		return time.Duration(c+1) * time.Microsecond
@@ -128,7 +128,7 @@ func upper(c int) time.Duration {
 	return time.Duration(uint64(c%8+9)<<exp) * time.Microsecond
 }
 
-// at returns the time that the share of all stayed below, or the longest.
+// at returns an upper bound of the given share of all times.
 func (h *histogram) at(share float64) time.Duration {
 	want := uint64(share*float64(h.n)) + 1
 	for c := range h.classes {

@@ -9,37 +9,37 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Streamer reads files and decodes them on worker goroutines, and hands what they are over to
-// the game goroutine in portions.
+// A Streamer reads and decodes files on worker goroutines and delivers the results on the game
+// goroutine, in portions.
 //
 //	Request --> queue --> worker: Decode into blocks of its own heap --> ready
 //	              ^  \                                                     |
 //	  Waiting: ---+   closed: cancelled                                    v
-//	  for room, for another attempt                              Poll: Deliver --> Get
+//	  for space, for another attempt                             Poll: Deliver --> Get
 //	                                                                       |
 //	          heap <-- (inbox) <-- Config.Free <-- leaving <-- delivered, closed, evicted
 //
-// All methods belong to the game goroutine, those of tickets and scopes too. A file that cannot
-// be loaded is a failed asset with an error in the log, and everything else goes on; when files
-// arrive must not matter to the simulation.
-//
-// Invariants, under the mutex, beside those of entry, ticket and worker:
-//
-//	(1) resident is the sum of the sizes of entries and of what workers have reserved, and
-//	    never above Config.Resident, where that is not 0
-//	(2) stats.Staging is the sum of all blocks that the workers' heaps have handed out: of
-//	    entries, of workers, of those that are lost, in hand, leaving, and strays
-//	(3) acked[w] == epoch: worker w holds nothing that was cancelled before, or is lost
-//	(4) names has each entry that can be asked for, under its kind and name, and no other
-//	(5) running workers are neither lost nor ended; starved <= busy <= running
-//	(6) vacant and free hold each index of a place for assets, for tickets, that is not taken
+// All methods, also those of handles and scopes, are for the game goroutine, unless they say
+// otherwise. A file that cannot be loaded is a failed asset with a logged error; other assets are not
+// affected. The order of completion must not influence the simulation.
 type Streamer struct {
+	// Invariants, under the mutex, beside those of entry, handle and worker:
+	//
+	//	(1) resident is the sum of the sizes of entries and of what workers have reserved, and
+	//	    never above Config.Resident, if that is not 0
+	//	(2) stats.Staging is the sum of all blocks that the workers' heaps have handed out: of
+	//	    entries, of workers, of those that are lost, handed to Free, leaving, and strays
+	//	(3) acked[w] == epoch: worker w has nothing that was cancelled before, or is lost
+	//	(4) names has each entry that can be requested, under its kind and name, and no other
+	//	(5) running workers are neither lost nor ended; starved <= busy <= running
+	//	(6) vacant and free have each index of an unused entry and of an unused handle
+
 	cfg   Config
 	now   func() time.Time
 	kinds map[reflect.Type]*kind
 
 	mu      sync.Mutex
-	wake    sync.Cond // workers: there is work, a block went home, cancelled, closing
+	wake    sync.Cond // workers: there is work, a block was freed, cancelled, closing
 	news    sync.Cond // game goroutine: something became ready or failed, or was acknowledged
 	entries []entry
 	vacant  []uint32
@@ -50,38 +50,38 @@ type Streamer struct {
 	seq     uint64
 	picks   uint64
 
-	tickets []ticket
-	free    []uint32
-	root    Scope
+	requests []request
+	free     []uint32
+	root     Scope
 
 	resident int64
 	newest   uint32 // of what is cached, +1
 	oldest   uint32
 	retries  int // entries that wait for another attempt
-	changes  int // entries whose file has changed, and those to be loaded again
+	changes  int // entries whose file has changed, and those that will be reloaded
 	evicted  evictions
 
 	closing bool
 	over    bool // closing, and the last epoch is raised: workers acknowledge it and end
 	workers []*worker
-	running int     // workers that have neither ended nor been given up
-	busy    int     // workers with an asset in hand
-	starved int     // of those, that wait for room in their heaps
-	lost    []error // why workers were given up: each names its file
+	running int     // workers that have neither ended nor been abandoned
+	busy    int     // workers with an asset
+	starved int     // of those, that wait for space in their heaps
+	lost    []error // why workers were abandoned: each names its file
 
 	epoch    uint64
 	acked    []uint64
 	handed   []int    // blocks of each worker in the call of Config.Free
-	released []uint64 // blocks of each worker that went home: what a starved worker waits for
-	leaving  []leaver // on the way out: released and sent home without the lock
-	strays   []leaver // what Config.Free refused
+	released []uint64 // freed blocks of each worker: a starved worker waits for a change
+	leaving  []leaver // assets that end: released and freed without the lock
+	strays   []leaver // blocks that Config.Free refused
 
 	polls   uint64
 	polling bool
 	parked  []uint32
 	credit  int64 // bytes that the oldest asset may have, see share
 	looked  time.Time
-	look    int // entries whose files are still to be looked at
+	look    int // entries whose files are still to be checked
 
 	events uint64 // how often news was broadcast
 	seen   uint64 // events at the last Wait
@@ -95,14 +95,14 @@ type Streamer struct {
 	errors  []error // the newest, oldest first
 }
 
-// A key is what an asset is known by.
+// A key identifies an asset.
 type key struct {
 	kind *kind
 	name string
 }
 
-// New starts the workers. The error says what is wrong with cfg, or that Heap gave nil; then
-// nothing was started.
+// New returns a streamer and starts its workers. The error names the invalid field of cfg, or says
+// that Heap returned nil; no goroutine is started then. The caller must Close the streamer.
 func New(cfg Config) (*Streamer, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("stream: new: %w", err)
@@ -117,7 +117,7 @@ func New(cfg Config) (*Streamer, error) {
 	s := &Streamer{cfg: cfg, now: time.Now, kinds: map[reflect.Type]*kind{}, names: make(map[key]uint32, n),
 		entries: make([]entry, n), vacant: make([]uint32, n),
 		queue: order{make([]uint32, 0, n)}, ready: order{make([]uint32, 0, n)}, room: order{make([]uint32, 0, n)},
-		tickets: make([]ticket, cfg.Tickets), free: make([]uint32, cfg.Tickets),
+		requests: make([]request, cfg.Handles), free: make([]uint32, cfg.Handles),
 		acked: make([]uint64, cfg.Workers), handed: make([]int, cfg.Workers), released: make([]uint64, cfg.Workers),
 		leaving: make([]leaver, 0, n), parked: make([]uint32, 0, n), errors: make([]error, 0, loggedErrors),
 	}
@@ -159,7 +159,7 @@ func (s *Streamer) set(i uint32, to State) {
 	e.state = to
 }
 
-// log keeps err among the newest.
+// log adds err to the newest errors.
 func (s *Streamer) log(err error) {
 	s.stats.Failures++
 	if len(s.errors) == loggedErrors {
@@ -170,37 +170,37 @@ func (s *Streamer) log(err error) {
 	s.announce()
 }
 
-// announce tells the game goroutine that something changed.
+// announce wakes the game goroutine.
 func (s *Streamer) announce() {
 	s.events++
 	s.news.Broadcast()
 }
 
-// Errors returns what has failed in the streamer's life, the newest 64, oldest first: each is
-// a *LoadError, or says that a worker's Drain panicked, or that an idle worker was given up.
-// Stats().Failures counts them all. It allocates.
+// Errors returns the newest 64 errors since New, oldest first. Each is a *LoadError, or says that a
+// worker's Drain panicked or that an idle worker was abandoned. Stats().Failures counts all of them. It
+// allocates.
 func (s *Streamer) Errors() []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]error(nil), s.errors...)
 }
 
-// enqueue has entry i loaded, from the start.
+// enqueue queues entry i to be loaded from the start.
 func (s *Streamer) enqueue(i uint32) {
 	s.set(i, Queued)
 	s.queue.push(s.entries, i)
-	s.wake.Broadcast() // Signal might wake a worker that waits for room
+	s.wake.Broadcast() // Signal might wake a worker that waits for space
 }
 
-// fail records why entry i failed. What is tried again by itself waits; a reload leaves what
-// it was to replace as it is, with the error.
+// fail records why entry i failed. An entry that is retried automatically waits. A failed reload
+// leaves the old value in place, with the error.
 func (s *Streamer) fail(i uint32, during string, reason error) {
 	e := &s.entries[i]
 	why := &LoadError{Kind: e.kind.name, Name: e.name, During: during, Err: reason}
 	if e.of != 0 {
 		why.During = "reloading, " + during
 		old := &s.entries[e.of-1]
-		old.err, old.stamp = why, e.stamp // not again, until the file is another one
+		old.err, old.stamp = why, e.stamp // not again, until the file changes
 		s.vacate(i)
 		s.log(why)
 		return
@@ -221,7 +221,7 @@ func (s *Streamer) fail(i uint32, during string, reason error) {
 	}
 }
 
-// restart loads what has failed, or waits for another attempt, from the start.
+// restart queues an entry that has failed, or that waits for another attempt.
 func (s *Streamer) restart(i uint32) {
 	e := &s.entries[i]
 	if e.state == Waiting && e.retryAt != 0 {
@@ -235,7 +235,7 @@ func (s *Streamer) restart(i uint32) {
 	s.enqueue(i)
 }
 
-// vacate makes the place of entry i free. Whatever it held is somebody else's by now.
+// vacate makes entry i vacant. Its blocks have another owner by now.
 func (s *Streamer) vacate(i uint32) {
 	e := &s.entries[i]
 	switch {
@@ -259,7 +259,7 @@ func (s *Streamer) vacate(i uint32) {
 	s.vacant = append(s.vacant, i)
 }
 
-// unname has nobody find entry i any more, nor what it was to replace, or its own reload.
+// unname removes entry i from the names, and unlinks its reload, or the entry that it would replace.
 func (s *Streamer) unname(i uint32) {
 	e := &s.entries[i]
 	if k := (key{e.kind, e.name}); e.of == 0 {

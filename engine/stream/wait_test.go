@@ -10,7 +10,7 @@ import (
 const oneRoom = 1536
 
 // starve makes a rig whose only worker waits for room: a is ready, and b in its hands.
-func starve(t testing.TB, in func(*rig) In, change ...func(*Config)) (r *rig, a, b Ticket[Picture]) {
+func starve(t testing.TB, in func(*rig) In, change ...func(*Config)) (r *rig, a, b Handle[Picture]) {
 	t.Helper()
 	r = newRig(t, gallery(t), 1, oneRoom, change...)
 	a, b = Request[Picture](in(r), art("a"), 1), Request[Picture](in(r), art("b"), 2)
@@ -52,7 +52,7 @@ func TestHeap_NoRoomIsAFailureWhereNothingWillGoHome(t *testing.T) {
 	r := newRig(t, gallery(t), 1, 1000)
 	a := r.picture("a", 0)
 	within(t, soon, "loading", func() { r.run() })
-	if want := "no room for 1024 bytes in the worker's heap: memory: out of memory"; a.State() != Failed || a.Err().Error() != `stream: picture "art/a.png": decoding: `+want {
+	if want := "no space for 1024 bytes in the worker's heap: memory: out of memory"; a.State() != Failed || a.Err().Error() != `stream: picture "art/a.png": decoding: `+want {
 		t.Errorf("%v", a.Err())
 	}
 	r = newRig(t, gallery(t), 1, 1023+uintptr(len(gallery(t)[art("a")].Data)))

@@ -15,11 +15,11 @@ import (
 // That is why a file is read into a buffer of the Go heap and copied: a call that returns
 // late writes where nobody looks, also when the heap has long been closed.
 
-// ErrHangs is why a file failed whose file system did not answer within Config.Patience.
+// ErrHangs is the error of an asset if a call of the file system took longer than Config.Patience.
 var ErrHangs = errors.New("stream: the file system does not answer")
 
-// ErrNoWorkers is why nothing can be loaded any longer: every worker was given up.
-var ErrNoWorkers = errors.New("stream: no worker is left: each was given up, see Streamer.Errors")
+// ErrNoWorkers means that every worker was abandoned, so that nothing can be loaded any more.
+var ErrNoWorkers = errors.New("stream: no worker is left: each was abandoned, see Streamer.Errors")
 
 var errGoexit = errors.New("the goroutine was ended by runtime.Goexit")
 

@@ -152,7 +152,7 @@ type counting struct {
 func (c *counting) Open(name string) (fs.File, error) { c.opens[name]++; return c.FS.Open(name) }
 
 func TestTicket_ClosedOnesAreNeverAnotherOne(t *testing.T) {
-	r := newRig(t, gallery(t), 1, 0, func(c *Config) { c.Tickets = 1 })
+	r := newRig(t, gallery(t), 1, 0, func(c *Config) { c.Handles = 1 })
 	first := r.picture("a", 0)
 	first.Close()
 	second := r.picture("b", 0)
@@ -162,7 +162,7 @@ func TestTicket_ClosedOnesAreNeverAnotherOne(t *testing.T) {
 	want(t, second, Loaded)
 	second.Close()
 	r.mu.Lock()
-	r.tickets[0].gen = 1<<32 - 2
+	r.requests[0].gen = 1<<32 - 2
 	r.mu.Unlock()
 	last := r.picture("c", 0)
 	last.Close()

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// A ticket is a request in the books.
+// A request is the record of a request.
 //
 // Invariants:
 //
 //	(1) gen is odd exactly while it is open
-//	(2) an open ticket is in the list of its entry, and in that of its scope
-type ticket struct {
+//	(2) an open handle is in the list of its entry, and in that of its scope
+type request struct {
 	gen        uint32
 	entry      uint32
 	eta        Priority
@@ -22,41 +22,40 @@ type ticket struct {
 	far, near  uint32 // in the list of the scope, +1
 }
 
-// A Ticket is a request for an asset whose value is a T. The asset is there, or on its way, for
-// as long as one ticket for it is open. A Ticket is a small value without memory of its own: it
-// may be copied, and all copies are the same ticket. The zero Ticket is closed. It belongs to
-// the game goroutine.
-type Ticket[T any] struct {
+// A Handle is a request for an asset whose value is a T. The asset stays loaded, or
+// is loaded, while at least one handle for it is open. A Handle may be copied, and all copies are
+// the same handle. The zero Handle is closed. Its methods are for the game goroutine.
+type Handle[T any] struct {
 	s     *Streamer
 	index uint32
 	gen   uint32
 	err   error // the request was refused
 }
 
-// In is where a request belongs to: a [*Scope], or a [*Streamer], which is a scope that lasts
-// until Close.
+// In is the owner of a request: a [*Scope], or a [*Streamer], whose requests last until Close.
 type In interface{ scope() *Scope }
 
 func (s *Streamer) scope() *Scope { return &s.root }
 
-// Request asks for the file of that name, of the kind whose values are Ts; the lower of the
-// priorities of all its tickets counts. Asked for twice it is loaded once. What is cached is
-// there at once, what has failed is tried again. There is no error to check: a request that
-// was refused is a ticket that has Failed, and Err wraps ErrKind, ErrFull, ErrClosed or
-// ErrNoWorkers, or says that name is not one of an fs.FS. A file that does not exist is found
-// later, by a worker. Request costs O(log n) in what is queued, and does not allocate.
-func Request[T any](in In, name string, p Priority) Ticket[T] {
+// Request requests the file name as an asset of the kind whose values are Ts. Two requests for one
+// file load it once, and the lowest priority of its handles counts. A cached asset is Loaded at once.
+// A failed one is retried.
+//
+// If the request is refused, the State is Failed. Err then wraps ErrKind, ErrFull, ErrClosed or
+// ErrNoWorkers, or says that name is not a valid path of an fs.FS. A missing file fails later, on a
+// worker. Request costs O(log n) in the number of queued assets and allocates only for an error.
+func Request[T any](in In, name string, p Priority) Handle[T] {
 	sc := in.scope()
 	s := sc.s
 	k := s.kinds[reflect.TypeFor[T]()]
 	if k == nil {
-		return Ticket[T]{s: s, err: fmt.Errorf("%w: %v, for %q", ErrKind, reflect.TypeFor[T](), name)}
+		return Handle[T]{s: s, err: fmt.Errorf("%w: %v, for %q", ErrKind, reflect.TypeFor[T](), name)}
 	}
 	index, gen, err := s.request(sc, k, name, p)
 	if err != nil {
 		err = &LoadError{Kind: k.name, Name: name, During: "requesting", Err: err}
 	}
-	return Ticket[T]{s, index, gen, err}
+	return Handle[T]{s, index, gen, err}
 }
 
 func (s *Streamer) request(sc *Scope, k *kind, name string, p Priority) (index, gen uint32, err error) {
@@ -68,7 +67,7 @@ func (s *Streamer) request(sc *Scope, k *kind, name string, p Priority) (index, 
 	case s.running == 0:
 		return 0, 0, ErrNoWorkers
 	case len(s.free) == 0:
-		return 0, 0, fmt.Errorf("%w: %d tickets", ErrFull, len(s.tickets))
+		return 0, 0, fmt.Errorf("%w: %d requests", ErrFull, len(s.requests))
 	}
 	i, known := s.names[key{k, name}]
 	if !known {
@@ -79,17 +78,17 @@ func (s *Streamer) request(sc *Scope, k *kind, name string, p Priority) (index, 
 	s.stats.Requests++
 	index = s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
-	t, e := &s.tickets[index], &s.entries[i]
-	*t = ticket{gen: t.gen + 1, entry: i, eta: ETA(float32(p)), scope: sc, next: e.first, far: sc.first}
+	t, e := &s.requests[index], &s.entries[i]
+	*t = request{gen: t.gen + 1, entry: i, eta: ETA(float32(p)), scope: sc, next: e.first, far: sc.first}
 	if t.next != 0 {
-		s.tickets[t.next-1].prev = index + 1
+		s.requests[t.next-1].prev = index + 1
 	}
 	if t.far != 0 {
-		s.tickets[t.far-1].near = index + 1
+		s.requests[t.far-1].near = index + 1
 	}
 	e.first, sc.first = index+1, index+1
 	sc.open++
-	if e.tickets++; e.tickets == 1 && e.state == Loaded {
+	if e.requests++; e.requests == 1 && e.state == Loaded {
 		s.uncache(i)
 		s.stats.Hits++
 	}
@@ -104,14 +103,13 @@ func (s *Streamer) request(sc *Scope, k *kind, name string, p Priority) (index, 
 	return index, t.gen, nil
 }
 
-// newEntry takes a place for what nobody has asked for yet; where all are taken, that of the
-// cached asset which was without a ticket for the longest.
+// newEntry takes a vacant entry for an asset, or that of the least recently used cached asset.
 func (s *Streamer) newEntry(k *kind, name string) (uint32, error) {
 	if !fs.ValidPath(name) || name == "." {
 		return 0, fmt.Errorf("it is not a path inside the file system; allowed: slash-separated, no leading slash, no . or .. element")
 	}
 	if len(s.vacant) == 0 && s.oldest != 0 {
-		s.evict(s.oldest - 1) // its blocks go home in the next Poll
+		s.evict(s.oldest - 1) // its blocks are freed in the next Poll
 	}
 	if len(s.vacant) == 0 {
 		return 0, fmt.Errorf("%w: %d assets", ErrFull, len(s.entries))
@@ -124,7 +122,7 @@ func (s *Streamer) newEntry(k *kind, name string) (uint32, error) {
 	return i, nil
 }
 
-// place takes a vacant place, of which there is one.
+// place takes a vacant entry, of which there must be one.
 func (s *Streamer) place(k *kind, name string) uint32 {
 	i := s.vacant[len(s.vacant)-1]
 	s.vacant = s.vacant[:len(s.vacant)-1]
@@ -134,12 +132,12 @@ func (s *Streamer) place(k *kind, name string) uint32 {
 	return i
 }
 
-// rank gives entry i the lowest of its tickets' priorities, and its reload as well.
+// rank gives entry i the lowest of its handles' priorities, and its reload as well.
 func (s *Streamer) rank(i uint32) {
 	e := &s.entries[i]
 	eta := Last
-	for t := e.first; t != 0; t = s.tickets[t-1].next {
-		eta = min(eta, s.tickets[t-1].eta)
+	for t := e.first; t != 0; t = s.requests[t-1].next {
+		eta = min(eta, s.requests[t-1].eta)
 	}
 	s.expect(e, eta)
 	for {
@@ -163,7 +161,7 @@ func (s *Streamer) rank(i uint32) {
 	}
 }
 
-// expect notes when an asset on its way will be needed. What was needed before now is so from then on.
+// expect records when an asset in flight will be needed. A time that has passed is kept.
 func (s *Streamer) expect(e *entry, eta Priority) {
 	switch {
 	case e.state == Loaded:
@@ -177,40 +175,40 @@ func (s *Streamer) expect(e *entry, eta Priority) {
 	}
 }
 
-// find returns an open ticket and its asset, or nil.
-func (s *Streamer) find(index, gen uint32) (*ticket, *entry) {
-	if gen&1 == 0 || int(index) >= len(s.tickets) || s.tickets[index].gen != gen {
+// find returns an open handle and its asset, or nil.
+func (s *Streamer) find(index, gen uint32) (*request, *entry) {
+	if gen&1 == 0 || int(index) >= len(s.requests) || s.requests[index].gen != gen {
 		return nil, nil
 	}
-	t := &s.tickets[index]
+	t := &s.requests[index]
 	return t, &s.entries[t.entry]
 }
 
-// shut closes an open ticket. What leaves because of it is in leaving.
+// shut closes an open handle. Assets that end because of it are in leaving.
 func (s *Streamer) shut(index uint32) {
-	t := &s.tickets[index]
+	t := &s.requests[index]
 	e, sc := &s.entries[t.entry], t.scope
-	unlink := func(next, prev uint32, first *uint32, at func(*ticket) (next, prev *uint32)) {
+	unlink := func(next, prev uint32, first *uint32, at func(*request) (next, prev *uint32)) {
 		if prev == 0 {
 			*first = next
 		} else {
-			n, _ := at(&s.tickets[prev-1])
+			n, _ := at(&s.requests[prev-1])
 			*n = next
 		}
 		if next != 0 {
-			_, p := at(&s.tickets[next-1])
+			_, p := at(&s.requests[next-1])
 			*p = prev
 		}
 	}
-	unlink(t.next, t.prev, &e.first, func(t *ticket) (*uint32, *uint32) { return &t.next, &t.prev })
-	unlink(t.far, t.near, &sc.first, func(t *ticket) (*uint32, *uint32) { return &t.far, &t.near })
+	unlink(t.next, t.prev, &e.first, func(t *request) (*uint32, *uint32) { return &t.next, &t.prev })
+	unlink(t.far, t.near, &sc.first, func(t *request) (*uint32, *uint32) { return &t.far, &t.near })
 	i := t.entry
-	*t = ticket{gen: t.gen + 1}
-	if t.gen != 0 { // a worn out ticket must never be another one
+	*t = request{gen: t.gen + 1}
+	if t.gen != 0 { // a handle whose generations are used up is retired
 		s.free = append(s.free, index)
 	}
 	sc.open--
-	if e.tickets--; e.tickets > 0 {
+	if e.requests--; e.requests > 0 {
 		s.rank(i)
 		return
 	}
@@ -221,7 +219,7 @@ func (s *Streamer) shut(index uint32) {
 	s.discard(i)
 }
 
-// discard ends entry i, which nobody wants any more.
+// discard ends entry i, which has no handle.
 func (s *Streamer) discard(i uint32) {
 	e := &s.entries[i]
 	switch e.state {
@@ -232,7 +230,7 @@ func (s *Streamer) discard(i uint32) {
 		s.stats.CancelledDecoding++
 		s.unname(i)
 		s.set(i, cancelled)
-		s.wake.Broadcast() // it may wait for room
+		s.wake.Broadcast() // it may wait for space
 	case Ready:
 		s.stats.CancelledReady++
 		s.stats.Wasted += uint64(e.size)
@@ -247,8 +245,7 @@ func (s *Streamer) discard(i uint32) {
 	}
 }
 
-// leave has entry i go: to be released, where it was delivered, and its blocks to be sent home
-// by flush.
+// leave ends entry i. flush calls Release, if it was delivered, and frees its blocks.
 func (s *Streamer) leave(i uint32, delivered bool) {
 	e := &s.entries[i]
 	l := leaver{kind: e.kind, name: e.name, held: e.held}
@@ -261,11 +258,11 @@ func (s *Streamer) leave(i uint32, delivered bool) {
 	s.vacate(i)
 }
 
-// Close closes the ticket. With the last one the asset is cancelled, in the queue and in the
-// middle of its decoding, or cached, or released. One in the middle of its decoding keeps its place
-// among Config.Assets until its worker has let go of it. A second Close does nothing. A panic of
-// Release or Config.Free goes on to the caller when everything else is done.
-func (t Ticket[T]) Close() {
+// Close closes the handle. If it was the last one, the asset is cancelled, cached or released. An
+// asset that is being decoded counts against Config.Assets until its worker has stopped. A second
+// Close does nothing. A panic of Release or Config.Free continues to the caller after everything else
+// is done.
+func (t Handle[T]) Close() {
 	s := t.s
 	if s == nil {
 		return
@@ -278,8 +275,8 @@ func (t Ticket[T]) Close() {
 	s.flush()
 }
 
-// Priority changes when the asset is needed, for this ticket. O(log n) while it is queued.
-func (t Ticket[T]) Priority(p Priority) {
+// Priority changes the priority of this handle. It costs O(log n) while the asset is queued.
+func (t Handle[T]) Priority(p Priority) {
 	if t.s == nil || t.err != nil {
 		return
 	}
@@ -291,10 +288,9 @@ func (t Ticket[T]) Priority(p Priority) {
 	}
 }
 
-// Get returns the value; ok is false until it is Loaded, and once the ticket is closed. What
-// lies in blocks of the asset is valid until the ticket is closed, or the asset is reloaded by
-// a later Poll.
-func (t Ticket[T]) Get() (v T, ok bool) {
+// Get returns the value. ok is false if the asset is not Loaded or the handle is closed. Blocks that
+// the value points to are valid until the handle is closed, or until a later Poll reloads the asset.
+func (t Handle[T]) Get() (v T, ok bool) {
 	if t.s == nil || t.err != nil {
 		return v, false
 	}
@@ -306,8 +302,8 @@ func (t Ticket[T]) Get() (v T, ok bool) {
 	return v, false
 }
 
-// State returns how far the asset has come: Vacant where the ticket is closed.
-func (t Ticket[T]) State() State {
+// State returns the state of the asset, and Vacant if the handle is closed.
+func (t Handle[T]) State() State {
 	switch {
 	case t.err != nil:
 		return Failed
@@ -326,9 +322,9 @@ func (t Ticket[T]) State() State {
 	return e.state
 }
 
-// Err returns why the asset has failed, or why the last attempt did and it Waits for another,
-// or the last reload, of what is Loaded: a *LoadError; nil otherwise.
-func (t Ticket[T]) Err() error {
+// Err returns a *LoadError if the asset is Failed, if it is Waiting after a failed attempt, or if it is
+// Loaded and its last reload failed. Otherwise it returns nil, or the error of a refused request.
+func (t Handle[T]) Err() error {
 	if t.s == nil || t.err != nil {
 		return t.err
 	}
@@ -340,8 +336,8 @@ func (t Ticket[T]) Err() error {
 	return nil
 }
 
-// Retry tries an asset that has failed, or waits for another attempt, again, now.
-func (t Ticket[T]) Retry() {
+// Retry loads an asset again at once that is Failed, or Waiting for another attempt. Otherwise it does nothing.
+func (t Handle[T]) Retry() {
 	if t.s == nil || t.err != nil {
 		return
 	}
