@@ -389,9 +389,9 @@ func TestAll_BegunWithinTheAllocatorStopsAsTheChangeGoesOn(t *testing.T) {
 	}
 }
 
-// TestAll_FindsItsRowsAtOnceBehindAChangeUnderALoopThatHadOneWithin: the change takes the first ticket away, and the
+// TestAll_FindsRowsAfterAChangeUnderANestedLoop: the change takes the first ticket away, and the
 // other one is left.
-func TestAll_FindsItsRowsAtOnceBehindAChangeUnderALoopThatHadOneWithin(t *testing.T) {
+func TestAll_FindsRowsAfterAChangeUnderANestedLoop(t *testing.T) {
 	w, m, _ := walkable(t)
 	f := NewFilter1[velocity](w)
 	for e := range f.All() {

@@ -74,7 +74,7 @@ func TestWorld_ClosesItselfWhenItsMemoryGoes(t *testing.T) {
 	q.Next()
 	q.NextChunk()
 	mem.close()
-	if text := misuse(t, func() { q.NextChunk() }); text != "ecs.Next: the query was ended, by a copy of it or by World.EndQueries" {
+	if text := misuse(t, func() { q.NextChunk() }); text != "ecs.Next: the query was closed by a copy of it or by World.EndQueries" {
 		t.Error(text)
 	}
 	isClosed(t, w, m, f, es)

@@ -27,7 +27,7 @@ func TestExclusive_FollowsWithAndNewArchetypes(t *testing.T) {
 	}
 	f.exact = true
 	q := f.Query()
-	if text := misuse(t, func() { f.Exclusive() }); text != "ecs.Exclusive: a query over this filter is open; narrow a filter before it is used, or make another" {
+	if text := misuse(t, func() { f.Exclusive() }); text != "ecs.Exclusive: a query over this filter is open; narrow a filter before its queries, or create another" {
 		t.Error(text)
 	}
 	q.Close()

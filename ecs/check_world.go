@@ -8,9 +8,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Check walks all books and reports every broken invariant that it finds, joined into one
-// error, or nil. It ends whatever the books hold: what cannot be walked safely is named and
-// left out. Cost: proportional to slots, rows and chunks; it allocates.
+// Check verifies the world and returns an error that lists all broken invariants, or nil. It ends
+// whatever the data is: what cannot be read safely is reported and skipped. Cost: proportional to
+// slots, rows and chunks; it allocates.
 func (w *World) Check() error {
 	var c checker
 	c.guard(w)
@@ -28,8 +28,7 @@ func (w *World) Check() error {
 	return c.err()
 }
 
-// A checker collects findings. It stops writing them down after many: one broken link
-// breaks thousands of rows.
+// A checker collects findings. It stops after 32, because one broken link breaks thousands of rows.
 type checker struct {
 	found []error
 	more  int

@@ -6,28 +6,25 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Commands collects structural changes while queries are open, and applies them in the
-// order in which they were given. Its buffers are kept: once they are warm, neither giving
-// nor applying a command allocates from the Go heap.
+// Commands collects structural changes while queries are open, and applies them in the order in which
+// they were given. It reuses its buffers: after warming up, neither commands nor Apply allocate in the
+// Go heap, except for chunks with pointers.
 //
-// Commands for an entity that is stale by the time of Apply are skipped: two bullets may
-// well destroy the same target.
-//
-// Invariants, verified in this order by check:
-//
-//	(1) a command is of one of seven kinds, and names a component of the world, or a relation
-//	(2) the value of an addition lies in words, or in the queue of its type
-//	(3) what commands name by its place, see placed, has one in made; so have creations, and
-//	    it is not yet there
+// Commands for an entity that is stale at Apply are skipped, as two bullets may destroy one target.
 type Commands struct {
+	// Invariants, verified in this order by check:
+	//
+	//	(1) a command has one of seven kinds, and names a component of the world, or a relation
+	//	(2) the value of an addition is in words, or in the queue of its type
+	//	(3) placeholders have an index in resolved; creations too, and their entity is not created yet
 	noCopy   noCopy
 	w        *World
 	ops      []command
 	words    []uint64     // values of pointer-free components, each from a whole word on
-	queues   []valueQueue // by component, as long as it was needed
+	queues   []valueQueue // by component, as long as needed
 	skipped  int
-	targets  targetSet     // the targets that the group being applied gives
-	resolved []Entity      // those that passes asked for
+	targets  targetSet     // targets set by the group that is being applied
+	resolved []Entity      // entities of placeholders
 	task     *taskCommands // nil in the commands of a World
 }
 
@@ -38,9 +35,9 @@ const (
 	commandAdd
 	commandRemove
 	commandRelate // commandAdd with a target
-	commandTurn   // gives another target
+	commandTurn   // changes the target
 	commandDestroy
-	commandCreate // a Spawn that was given in a pass
+	commandCreate // a Spawn in a parallel run
 )
 
 type command struct {
@@ -51,7 +48,7 @@ type command struct {
 	id     ID
 }
 
-// A valueQueue holds values of one pointerful component, where the collector sees them.
+// A valueQueue has values of one type with pointers, where the collector sees them.
 type valueQueue interface {
 	len() int
 	store(p unsafe.Pointer, i int)
@@ -78,7 +75,8 @@ func (q *typedQueue[T]) clear() {
 	q.values = q.values[:0]
 }
 
-// Commands returns the world's command buffer, the same one every time.
+// Commands returns the world's command buffer, always the same. It panics with a [*memory.Misuse] in a
+// parallel run: use [Task.Commands] there.
 func (w *World) Commands() *Commands {
 	w.guard.notInParallel("Commands")
 	if w.commands == nil {
@@ -87,7 +85,7 @@ func (w *World) Commands() *Commands {
 	return w.commands
 }
 
-// Len returns the number of commands that wait for Apply; of a Task's, those of the piece.
+// Len returns the number of commands that wait for Apply, or for a Task's commands, those of the batch.
 func (cmd *Commands) Len() int {
 	if cmd.task != nil {
 		cmd.mustAccept("Len")
@@ -96,13 +94,12 @@ func (cmd *Commands) Len() int {
 	return len(cmd.ops)
 }
 
-// Skipped returns how many commands the last Apply skipped because their entity or the target that
-// they give was stale.
+// Skipped returns how many commands the last Apply skipped because their entity or target was stale.
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
-// Spawn creates an entity without components at once, so that AddTo can name it. No query
-// sees it before Apply, as every query asks for at least one component. The error wraps
-// [memory.ErrOutOfMemory] or [ErrLimit]. In a pass it is otherwise, see [Task.Commands].
+// Spawn creates an entity without components at once, so that AddTo can name it. Typed filters do not
+// match it before Apply adds a component. The error wraps [memory.ErrOutOfMemory] or [ErrLimit]. In a
+// parallel run see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")
@@ -129,7 +126,8 @@ func (cmd *Commands) Destroy(e Entity) {
 	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandDestroy})
 }
 
-// AddTo gives e the component with value v at the next Apply, or writes v where e has it.
+// AddTo adds the component with value v to e at the next Apply, or writes v if e has it then. It panics
+// with a [*memory.Misuse] for a relation, see [AddRelation].
 func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	checkComponent(cmd, c, "AddTo")
 	if cmd.w.store.relating.has(c.ID()) {
@@ -138,21 +136,21 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	add(cmd, c, command{e: cmd.toPlaceholder(e), kind: commandAdd, id: c.ID()}, v)
 }
 
-// AddRelation gives e the relation to target with value v at the next Apply, or changes both where e
-// has it. Where the target is stale by then the command is skipped.
+// AddRelation adds the relation with value v and a target to e at the next Apply, or changes both if e
+// has it then. If the target is stale at Apply the command is skipped.
 func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
 	checkComponent(cmd, r.Component, "AddRelation")
 	add(cmd, r.Component, command{e: cmd.toPlaceholder(e), kind: commandRelate, id: r.ID(), target: cmd.toPlaceholder(target)}, v)
 }
 
-// SetTargetOf changes the target of e at the next Apply, where e has the relation then. Where the
-// target is stale by then the command is skipped.
+// SetTargetOf changes the target of e at the next Apply if e has the relation then. If the target is
+// stale at Apply the command is skipped.
 func SetTargetOf[T any](cmd *Commands, r Relation[T], e, target Entity) {
 	checkComponent(cmd, r.Component, "SetTargetOf")
 	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandTurn, id: r.ID(), target: cmd.toPlaceholder(target)})
 }
 
-// add gives the command op with value v.
+// add appends the command op with value v.
 func add[T any](cmd *Commands, c Component[T], op command, v T) {
 	if c.comp.pointerful {
 		for len(cmd.queues) <= int(c.comp.id) {
@@ -172,7 +170,7 @@ func add[T any](cmd *Commands, c Component[T], op command, v T) {
 	cmd.ops = append(cmd.ops, op)
 }
 
-// extendWords extends words by n and returns the index of the first.
+// extendWords extends words by n and returns the index of the first new one.
 func (cmd *Commands) extendWords(n int) int {
 	at := len(cmd.words)
 	for cap(cmd.words) < at+n {
@@ -182,7 +180,7 @@ func (cmd *Commands) extendWords(n int) int {
 	return at
 }
 
-// RemoveFrom takes the component from e at the next Apply; of a Relation r it is r.Component.
+// RemoveFrom removes the component from e at the next Apply. For a Relation r pass r.Component.
 func RemoveFrom[T any](cmd *Commands, c Component[T], e Entity) {
 	checkComponent(cmd, c, "RemoveFrom")
 	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandRemove, id: c.ID()})
@@ -195,14 +193,15 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 	cmd.mustAccept(op)
 }
 
-// Apply carries out all commands in order. Consecutive additions and removals of the same
-// entity move it once.
+// Apply executes all commands in order. Consecutive additions and removals of one entity move it once.
 //
-// The error wraps [memory.ErrOutOfMemory] or [ErrLimit]. The commands before the one that failed have
-// been applied, it and those after it still wait: free something and call Apply again, or
-// call Discard. That is all that helps where the error wraps [memory.ErrTooLarge], because a row of what an
-// entity would get fits no chunk. After a panic of the allocator or an observer it is the same, and where it panics with
-// a [*memory.Misuse] because an entity would get a fifth relation: that command stays the first.
+// The error wraps [memory.ErrOutOfMemory] or [ErrLimit]. The commands before the failed one have been
+// applied. It and those after it still wait: free memory and call Apply again, or call Discard. If a
+// row of all components would not fit a chunk, the error wraps [memory.ErrTooLarge]; then only Discard
+// helps.
+//
+// After a panic of the allocator or an observer the rest waits in the same way. If an entity would get
+// a fifth relation, Apply panics with a [*memory.Misuse], and that command stays first.
 func (cmd *Commands) Apply() error {
 	cmd.mustApply("Apply")
 	cmd.w.guard.mutable("Apply")
@@ -224,9 +223,8 @@ func (cmd *Commands) Apply() error {
 	return nil
 }
 
-// applyGroup carries out the first command, with those that follow it for the same entity
-// up to a Destroy, and adds their number to done. A target that is stale is as a command that was
-// not given.
+// applyGroup executes the first command and those after it for the same entity, up to a Destroy, and
+// adds their number to done. Commands with a stale target are ignored.
 func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	w := cmd.w
 	if ops[0].kind == commandCreate {
@@ -305,7 +303,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	return nil
 }
 
-// write stores the value of an addition that was not taken back in its group.
+// write stores the value of an addition, unless a later command of the group removed the component.
 func (cmd *Commands) write(op *command, loc uint32) {
 	w := cmd.w
 	if op.kind != commandAdd && op.kind != commandRelate || w.store.column(loc>>rowBits, op.id) == nil ||
@@ -322,8 +320,8 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	}
 }
 
-// Discard drops all waiting commands and destroys the entities that they spawned; what observers
-// of that give waits. It is a structural change.
+// Discard drops all waiting commands and destroys the entities that they spawned. Commands that
+// observers give during this wait for Apply. Discard is a structural change.
 func (cmd *Commands) Discard() {
 	cmd.mustApply("Discard")
 	cmd.w.guard.mutable("Discard")
@@ -333,7 +331,7 @@ func (cmd *Commands) Discard() {
 			cmd.w.destroy(cmd.resolve(op.e))
 		}
 	}
-	if cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[n:])]; len(cmd.ops) == 0 { // observers may have given more meanwhile
+	if cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[n:])]; len(cmd.ops) == 0 { // observers may have appended more
 		cmd.clear()
 	}
 	cmd.w.store.freePending()
@@ -351,7 +349,7 @@ func (cmd *Commands) clear() {
 	}
 }
 
-// trim gives the buffers back, unless commands wait in them.
+// trim releases the buffers, unless commands wait in them.
 func (cmd *Commands) trim() {
 	if len(cmd.ops) == 0 {
 		cmd.ops, cmd.words, cmd.resolved, cmd.queues = nil, nil, nil, nil

@@ -54,8 +54,8 @@ type registry struct {
 	companions mask
 }
 
-// A Component reaches one component type of one world. Make it once with [Register] and
-// copy it freely; it is two words.
+// A Component gives access to one component type of one world. Create it once with [Register] and copy
+// it freely; it is two words.
 type Component[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of   [0]*T // no Component of another type converts to this one
@@ -63,14 +63,15 @@ type Component[T any] struct {
 	comp *component
 }
 
-// Register makes T a component type of w, or finds it when it is one already.
+// Register makes T a component type of w and returns it. If T is one already it returns the existing
+// one.
 //
-// Types without Go pointers get off-heap columns. Types with pointers of any kind (also
-// strings, slices, maps, functions and interfaces) get columns in the Go heap, where the
-// collector sees them; [World.Column] names them as such.
+// Columns of types without Go pointers are in chunks of the allocator. Columns of types with pointers
+// of any kind are in the Go heap, where the collector sees them. Strings, slices, maps, functions and
+// interfaces are pointers, too. [World.Column] reports this as Pointerful.
 //
-// The error is [ErrTooManyComponents], or wraps [memory.ErrTooLarge] for a type that
-// does not fit a chunk of Config.ChunkBytes. Types with pointers have the same bound.
+// The error is [ErrTooManyComponents], or wraps [memory.ErrTooLarge] if the type does not fit a chunk
+// of Config.ChunkBytes. Types with pointers have the same bound.
 func Register[T any](w *World) (Component[T], error) {
 	typ := reflect.TypeFor[T]()
 	if c := w.store.byType[typ]; c != nil {
@@ -136,12 +137,12 @@ func (c *component) columnAt(record uint64) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.addresses)), record>>(locShift+rowBits)%maxSegments*addressBytes))
 }
 
-// ID returns the number of the type, for the With and Without of filters.
+// ID returns the number of the type, for filters and for methods of World.
 func (c Component[T]) ID() ID { return c.comp.id }
 
-// Get returns the component of e; false when e is stale or has none. The pointer is valid
-// until e gains or loses a component or any entity of its archetype leaves; growing the
-// world never moves it.
+// Get returns the component of e, or false if e is stale or does not have it. The pointer is valid
+// until e gains or loses a component, changes a target, or any entity leaves its archetype. Creating
+// entities never moves it.
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	if n, x := uint(e.index), &c.w.store.index; n < uint(len(x.recs)) {
 		if r := x.recs[n].word(); uint32(r>>genShift) == e.gen {
@@ -153,9 +154,9 @@ func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	return
 }
 
-// Column returns the components of entities that a chunk of any filter yields, all of them or
-// some in a row: the column that a system reads where it is there. It is nil where their archetype
-// has none. It panics with a [*memory.Misuse] where es is no part of a chunk of this world.
+// Column returns the components of entities from a chunk of any filter: the whole chunk or consecutive
+// rows of it. It returns nil if their archetype does not have the component. So a system can use an
+// optional column. It panics with a [*memory.Misuse] if es is not part of a chunk of this world.
 func (c Component[T]) Column(es []Entity) []T {
 	if len(es) == 0 {
 		return nil
@@ -183,7 +184,8 @@ func (c Component[T]) Has(e Entity) bool {
 	return ok
 }
 
-// Set writes the component of e; false when e is stale or has none. It is not structural.
+// Set writes the component of e. It returns false if e is stale or does not have the component. It is
+// not a structural change.
 func (c Component[T]) Set(e Entity, v T) bool {
 	p, ok := c.Get(e)
 	if !ok {
@@ -201,9 +203,9 @@ func (c Component[T]) Set(e Entity, v T) bool {
 	return true
 }
 
-// Add gives e the component with value v, or writes v when e has it already. The error is
-// [ErrStale], or wraps [memory.ErrOutOfMemory] or, where a row of all components of e fits no chunk,
-// [memory.ErrTooLarge]; nothing has changed then.
+// Add adds the component with value v to e, or writes v if e has it already. The error is [ErrStale],
+// or wraps [memory.ErrOutOfMemory] or [ErrLimit]. It wraps [memory.ErrTooLarge] if a row with all
+// components of e does not fit a chunk. Nothing has changed then.
 func (c Component[T]) Add(e Entity, v T) error {
 	c.w.guard.mutable("Add")
 	had := c.w.observers.observed != 0 && c.Has(e)
@@ -219,9 +221,9 @@ func (c Component[T]) Add(e Entity, v T) error {
 	return nil
 }
 
-// Remove takes the component from e and reports whether e had it. The error wraps
-// [memory.ErrOutOfMemory] where the smaller archetype needs a chunk that the allocator
-// refuses; e keeps the component then.
+// Remove removes the component from e and reports whether e had it. If the smaller archetype needs a
+// chunk that is not available, the error wraps [memory.ErrOutOfMemory] or [ErrLimit], and e keeps the
+// component.
 func (c Component[T]) Remove(e Entity) (bool, error) {
 	w := c.w
 	w.guard.mutable("Remove")

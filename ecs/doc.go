@@ -1,47 +1,49 @@
-// Package ecs keeps entities and their components in columns that lie off the Go heap.
+// Package ecs stores entities and their components in columns outside of the Go heap.
 //
 // # The idea
 //
-// Entities with the same set of component types form an archetype, whose rows are stored
-// column by column in chunks of growing size from any memory.Allocator: a system walks tight
-// arrays, and the collector sees none of it. An [Entity] is 8 bytes with a generation, so
-// a stale one is found out and never aliased.
+// Entities with the same set of component types form an archetype. Its rows are stored column by
+// column in chunks of growing size from any memory.Allocator. So systems iterate over dense arrays,
+// and the collector does not scan them. An [Entity] is 8 bytes with a generation, so stale ones are
+// detected.
 //
-// Where to look: [New] and [World]; [Register] and [Component] for one type; [Map2] and its
-// kin to create and change by several; [Filter2], its All and Chunks, and [Query2] to walk, its
-// Parallel and [Workers] to walk on several goroutines; [Commands] for changes while walking;
-// [Relation] for entities that refer to others; [Observer] to be told of changes; [Events] and
-// [SetResource] between systems; [World.Track], [World.Tick] and ChangedSince of filters to find what
-// was written since; [World.RegisterSize], [World.Ptr] and [NewFilterOf] for types
-// that are known at run time; [World.WriteJSON] and [World.ReadJSON] to save; [World.Stats],
-// [World.Hash] and [World.Check] to look inside.
+// Where to look:
+//   - [New] and [World]; [Register] and [Component] for one type;
+//   - [Map2] and the other mappers to create and change entities by several types;
+//   - [Filter2], its All and Chunks, and [Query2] to iterate; Parallel and [Workers] for several goroutines;
+//   - [Commands] for changes during iteration; [Relation] for entities that refer to others;
+//   - [Observer] for callbacks on changes; [Events] and [SetResource] between systems;
+//   - [World.Track], [World.Tick] and ChangedSince of filters to find what was written since;
+//   - [World.RegisterSize], [World.Ptr] and [NewFilterOf] for types that are known at run time;
+//   - [World.WriteJSON] and [World.ReadJSON] to save;
+//   - [World.Stats], [World.Hash] and [World.Check] to inspect.
 //
-// # For who knows Ark
+// # For users of Ark
 //
-//	ecs.NewWorld(n)                   New, with an allocator; the world has a Close, and at most Config.MaxEntities
-//	NewMap2, NewEntity(&a, &b)        NewMap2, NewEntity(a, b): an error where memory is out
-//	NewBatchFn, NewBatch(n, &a, &b)   NewBatch(n, fill); NewColumns, where the entities are wanted
-//	Map.Get                           Component.Get, which says whether there is one
-//	Filter2.Register                  nothing: every filter remembers what matches
-//	Query, Next, Get                  All, a range loop, is faster and locks nothing; Query locks the world
+//	ecs.NewWorld(n)                   New, with an allocator; the world has a Close and a Config.MaxEntities
+//	NewMap2, NewEntity(&a, &b)        NewMap2, NewEntity(a, b), which returns an error if memory is out
+//	NewBatchFn, NewBatch(n, &a, &b)   NewBatch(n, fill); NewColumns if the entities are needed
+//	Map.Get                           Component.Get, which reports whether there is one
+//	Filter2.Register                  not needed: all filters cache their matches
+//	Query, Next, Get                  All, a range loop, is faster and does not lock; Query locks the world
 //	NextTable, GetColumns             Chunks
-//	Query.Count, Query.EntityAt       Len and EntityAt of the filter; the order of rows is another than Ark's
+//	Query.Count, Query.EntityAt       Len and EntityAt of the filter; the order of rows differs from Ark's
 //	Filter2.Batch                     the filter itself, as in World.RemoveAll and AddAll of a mapper
-//	AddBatchFn, RemoveEntities(b, f)  AddAll, and a loop over the filter behind it, or in front of RemoveAll
+//	AddBatchFn, RemoveEntities(b, f)  AddAll and then a loop over the filter; a loop and then RemoveAll
 //	Exchange2                         Removes and Exchange of a mapper
-//	Rel, RelIdx, of a call            To of a mapper or filter, which stays until the next To, or ToAny
+//	Rel, RelIdx, of a call            To of a mapper or filter, which lasts until the next To or ToAny
 //	SetRelations, SetRelationsBatch   Relation.SetTarget, Relation.SetTargetAll
-//	GetRelation                       Relation.Target, false where the target is gone
+//	GetRelation                       Relation.Target, which returns false for a removed target
 //	Observe(OnCreateEntity), ...      World.OnCreate and OnRemove; with For(C), OnAdd and OnRemove of C
 //	OnAddComponents, OnSetComponents  Component.OnAdd, OnRemove and OnSet, of one component each
-//	OnAddRelations, OnRemoveRelations those of the Relation; another target is told by its OnSet
-//	EventRegistry, Emit               Events: queues, nobody is called
+//	OnAddRelations, OnRemoveRelations those of the Relation; its OnSet reports another target
+//	EventRegistry, Emit               Events: queues without callbacks
 //	AddResource, GetResource          SetResource, Resource
 //	ComponentID, Unsafe               World.RegisterSize, World.AddID, NewFilterOf
 //	Unsafe.IDs(e)                     World.HasID for each of World.IDs
-//	a removed entity                  an answer, false or ErrStale, and no panic
+//	a removed entity                  false or ErrStale instead of a panic
 //
-// Filters and components belong to a world: nothing is looked up by type in a loop.
+// Filters and components belong to a world: loops look nothing up by type.
 //
 // # Layout
 //
@@ -56,144 +58,138 @@
 //	a table:  | full | full | … | tail: rows come and go at its end | at most one spare |
 //	          1 KiB, 4 KiB, 4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
 //
-// A few entities take 1 KiB, and a walk over a million enters new columns some twenty
-// times. A batch takes larger chunks at once, each the largest that it fills by half, or by a third where that is the second size: a thousand
-// entities that come together lie in one chunk unless a row has more than 64 bytes, and are walked as fast as a slice; one by one they come
-// to five, whose edges are some per cent of the walk. Growing copies nothing: chunks stay where they are until they are empty. Where the
-// allocator has no block of the size that is due, because it is too large for it or for what is
-// left of a budget, the world takes a smaller one. Neither order nor [World.Hash] depends on it.
+// A few entities take 1 KiB, and an iteration over a million enters new columns some twenty times.
+// A batch takes larger chunks at once: each is the largest that it fills at least half (the second
+// size: a third). A thousand entities of one batch are in one chunk if a row has at most 64 bytes,
+// and iterate as fast as a slice. Created one by one they are in five chunks, whose edges cost a few
+// per cent.
 //
-// Rows are dense: a removed row is filled with the table's last one. Types that hold Go
-// pointers live in columns of the same shape in the Go heap, one slice per chunk, and a
-// vacated row is zeroed so that the collector can let go. The spare of a table serves
-// entities that come and go at the edge of a chunk; where the allocator is out of memory,
-// another table takes it, and [World.Shrink] gives all of them back. The four tables that got a spare
-// last keep it. Older spares are given back by themselves if all spares together take more than 64 KiB, columns in
-// the Go heap included, and more than a sixteenth of all chunks.
+// Growing copies nothing: chunks stay where they are until they are empty. If the allocator does not
+// have a block of the intended size, the world takes a smaller one. This affects neither the order
+// nor [World.Hash].
 //
-// Chunks hold nothing but rows. The index of entities lies in pages of its own, Config.Pages,
-// so that it grows without a copy; the archetypes and the addresses of columns are in the Go
-// heap. The collector finds one pointer per chunk there: a collection beside a million entities
-// costs what it costs beside none.
+// Rows are dense: the table's last row replaces a removed one. Types with Go pointers have columns of
+// the same shape in the Go heap, one slice per chunk. A vacated row is zeroed there, so the collector
+// can free what it referred to.
 //
-// An address of a component holds until its own entity gains or loses a component, or any
-// entity of its archetype leaves it. Creating entities never moves a row.
+// A table keeps one spare chunk for entities that come and go at the edge of a chunk. If the allocator
+// is out of memory, another table takes it, and [World.Shrink] frees all of them. The four tables that
+// got a spare last keep it. Older spares are freed if all spares, with their columns in the Go heap,
+// take more than 64 KiB and more than a sixteenth of all chunks.
+//
+// Chunks contain only rows. The entity index is in separate pages, Config.Pages, and grows without a
+// copy. Archetypes and column addresses are in the Go heap, with one pointer per chunk. So a
+// collection next to a million entities costs as much as next to none.
+//
+// The address of a component is valid until its entity gains or loses a component or changes a
+// target, or until any entity leaves the archetype. Creating entities never moves a row.
 //
 // # Relations
 //
-// A component of type ChildOf, Likes or DockedAt can carry a target, another entity: see
-// [RegisterRelation]. Entities of the same components are then in one table for each target, and
-// "all children of e" is a walk over the rows of just those:
+// A component of type ChildOf, Likes or DockedAt can have a target, another entity: see
+// [RegisterRelation]. Entities of the same components then have one table per target, and "all
+// children of e" iterates over exactly these rows:
 //
 //	archetype {Position, ChildOf}    ChildOf → a:  | rows … |      4 × 1 KiB, 4 × 4 KiB, 4 × 16 KiB …
 //	                                 ChildOf → b:  | rows … |
-//	index: (ChildOf, a) → tables     in the order in which they became those of a
+//	index: (ChildOf, a) → tables     in the order in which they got the target
 //
-// Changing a target moves the row. A target that is removed costs nothing, and leaves a stale one
-// behind, which [Relation] describes. An entity in a field of a component is better where nobody
-// asks for "all of e", where nearly every entity has a target of its own, or where targets
-// change every tick.
+// Changing a target moves the row. Removing a target costs nothing and leaves a stale one, as
+// [Relation] describes. An Entity in a field is better if "all of e" is never needed, if nearly every
+// entity has its own target, or if targets change every tick.
 //
 // # Hot and cold components
 //
-// Nothing is to be done for components that are rarely read: each has a column of its own, and a walk
-// touches those alone that its filter names. A walk over two components of 100,000 entities takes
-// what it takes without them, when each has 256 bytes beside that it does not read, and a quarter of
-// what a slice of such structs takes (row "walk 100000 beside 256 cold bytes" of ecs/bench). What pays
-// is to make hot and cold fields two components. Creation, removal and moves copy all columns of a row.
+// Rarely used components need no special treatment: each has its own column, and a loop reads only the
+// columns of its filter. Split a component into two if it has hot and cold fields. See the row "walk
+// 100000 beside 256 cold bytes" of ecs/bench. Creation, removal and moves copy all columns of a row.
 //
 // # What changed since
 //
-// A component that [World.Track] names has a second column beside its own, with the [Tick] at which each row
-// was written last. [World.Tick] ends one and begins the next; a filter's ChangedSince yields the
-// entities that were written after one, each of them and no other. Operations that write note it by
-// themselves. Loops and passes that write through their pointers say so once, by Writes of their filter,
-// which notes all rows that they come to; for a single entity there is [Component.Touch].
+// A component that [World.Track] names has a second column with the [Tick] of the last write of each
+// row. [World.Tick] ends one tick and starts the next. ChangedSince of a filter yields exactly the
+// entities that were written after a tick. Operations that write record it. Loops and parallel runs
+// that write through pointers declare it with Writes of their filter, which stamps all rows that they
+// reach. For a single entity there is [Component.Touch].
 //
 //	one chunk of {Position, Velocity}, Position tracked:
 //
 //	  | Entity × cap | Position × cap | Tick × cap | Velocity × cap | … |
 //
-// An Observer is told at once and calls a function for each write; ticks cost a store, and are looked at
-// by who wants to know, when he wants to: what is to be sent, drawn or indexed anew once a frame.
+// An Observer is called at once, for each write. A tick costs a store, and is read when it is needed:
+// for what is sent, drawn or indexed once a frame.
 //
-// # Use it when, and when not
+// # When to use it
 //
-// Use it for many objects of few shapes that systems visit every tick. For a few hundred
-// objects with much behaviour each, structs and a pool are simpler. A component that
-// flips every tick is better a field than an addition and removal. Pointer-free Go slices
-// are not scanned by the collector either: what the chunks win over them is growth without
-// copying, addresses that stay, and exact release.
+// Use it for many objects of few shapes that systems visit every tick. For a few hundred objects with
+// much behavior each, structs and a pool are simpler. A component that changes every tick is better as
+// a field than as an addition and removal. The collector does not scan pointer-free Go slices either;
+// chunks add growth without copies, stable addresses and exact release.
 //
 // # Cost
 //
-//	All                           inlined with the loop's body: what a loop over slices costs, and a
+//	All                           inlined with the loop body: the cost of a loop over slices, and a
 //	                              load per entity; a call per chunk, no allocation
-//	Chunks                        plain slices; the loop over them is the caller's
-//	Parallel                      wakes the goroutines, some microseconds in which the caller has
-//	                              begun; some 20 ns for each 1024 entities, then as Chunks
+//	Chunks                        plain slices; the caller writes the loop over them
+//	Parallel                      some microseconds to wake the goroutines, while the caller starts;
+//	                              some 20 ns per 1024 entities, then as Chunks
 //	query                         locks and unlocks the world, then as All
 //	Next and Get                  inlined: an increment in memory, one address per component;
 //	                              Get of a Query8 is a call
 //	Columns                       as Chunks
-//	Component.Column              one look-up per chunk: for columns that not all archetypes have
-//	EntityAt                      a look at each archetype that matches
+//	Component.Column              one look-up per chunk, for columns that not all archetypes have
+//	EntityAt                      a visit to each matching archetype
 //	Component.Get                 inlined: record, column address, row
-//	a filter narrowed by
-//	ChangedSince                  a look at 4 bytes of each entity and component named, a call per
-//	                              run of changed ones
-//	Writes of a filter            4 bytes written for each entity and component tracked
-//	a filter narrowed by To       a map look-up, and a look at each table of that target
-//	SetTarget                     moves the row, after a map look-up where the target is another than
-//	                              that of the entity before
+//	a filter with ChangedSince    4 bytes read per entity and named component, a call per run of
+//	                              changed entities
+//	Writes of a filter            4 bytes written per entity and tracked component
+//	a filter with To              a map look-up, and a visit to each table of the target
+//	SetTarget                     moves the row, after a map look-up if the target differs from that
+//	                              of the entity before
 //	create, remove                a slot from the free list, one row; removal moves one row
 //	Add, Remove of a component,
-//	Exchange                      moves the row to the other archetype, fills the hole
+//	Exchange                      moves the row to the other archetype and fills the hole
 //	NewBatch, NewColumns,
 //	AddAll, RemoveAll,
 //	ExchangeAll                   per chunk and column
 //	Reset                         a free per chunk, nothing per entity
 //	an Observer                   a call per entity and event of its kind
-//	Shrink                        a look at each archetype, a free per chunk without rows
+//	Shrink                        a visit to each archetype, a free per chunk without rows
 //	WriteJSON                     some 350 ns per entity and component
 //	ReadJSON                      some 3 µs and 15 Go allocations per entity and component
-//	memory                        8 bytes per entity in its row, 8 in the index, 4 for each component
-//	                              that is tracked; 100 bytes per chunk and 8 more for each type of
-//	                              the world, some 700 per archetype or target of one; of a large
-//	                              archetype's chunks at most one is unused, of any other's half
-//	                              of the bytes
+//	memory                        8 bytes per entity in its row, 8 in the index, 4 per tracked
+//	                              component; 100 bytes per chunk and 8 more per component type; some
+//	                              700 per archetype or target of one; at most one chunk of a large
+//	                              archetype is unused, of others at most half of the bytes
 //
-// The figures beside Ark and hand-written loops come from go run -C ecs/bench .
+// The command go run -C ecs/bench . compares this with Ark and hand-written loops.
 //
 // # Concurrency and the collector
 //
-// A World, its commands and its event queues belong to one goroutine at a time. Parallel of a
-// filter runs a body on several, with the same results for any number of them. Within an
-// open query, or a loop over Chunks, columns may be handed to other goroutines as well, as long as
-// each cell is written by one of them and all are done before the query goes on. In builds with
-// -race all books are ordinary Go memory, so a second goroutine is reported.
+// A World, its commands and its event queues belong to one goroutine at a time. Parallel of a filter
+// runs a body on several, with the same results for any number. Within an open query or a loop over
+// Chunks, columns may be passed to other goroutines. Each cell must be written by at most one of them,
+// and all must be done before the iteration continues. With -race the metadata is ordinary Go
+// memory, so the detector reports a second goroutine.
 //
-// While a query is open, a pass is under way or an observer is told, every structural change
-// panics with a *memory.Misuse; use [World.Commands], in a pass [Task.Commands]. A loop over All or
-// Chunks locks nothing: a structural change within it is carried out, and it is the loop that
-// panics, at its next step.
+// While a query is open, or an observer or a parallel run is in progress, structural changes panic with
+// a *memory.Misuse. Use [World.Commands], in a parallel run [Task.Commands]. A loop over All or Chunks
+// does not lock: a structural change in it takes effect, and the loop panics at its next step.
 //
-// A limit that more memory does not raise is an error that wraps [ErrLimit]. Running out of memory
-// is an error that wraps memory.ErrOutOfMemory. Either changes no entity, and
-// allocates only where the allocator's own error does; archetypes that were new stay known.
-// What a panic leaves, a closed allocator, and entities of another world are described at
-// [World]. In steady state no operation allocates from the Go heap, except a new chunk with
-// pointerful columns.
+// A limit that more memory does not raise is an error that wraps [ErrLimit]. If memory runs out the
+// error wraps memory.ErrOutOfMemory. In both cases no entity has changed, but new archetypes stay. They
+// allocate in the Go heap only if the allocator's own error does. [World] describes panics, a closed
+// allocator, and entities of another world. In steady state no operation allocates in the Go heap,
+// except for a new chunk with columns in the Go heap.
 //
-// Iteration follows the order in which archetypes and rows came about, and nothing iterates
-// over a Go map: the same operations give the same order and the same [World.Hash].
+// Iteration follows the order in which archetypes and rows were created, and nothing iterates over a
+// Go map. So the same operations give the same order and the same [World.Hash].
 //
 // # Source
 //
-// Archetype tables in chunks of 16 KiB are known from the Entities package of Unity, whose
-// manual describes them under "Archetypes concepts"; the way a row takes from archetype to
-// archetype along cached edges is the archetype graph of Flecs. Swap-removal in dense
-// arrays and generations in handles are older than both.
+// Archetype tables in chunks of 16 KiB come from the Entities package of Unity, see "Archetypes
+// concepts" in its manual. Cached transitions between archetypes are the archetype graph of Flecs.
+// Swap-removal in dense arrays and generations in handles are older than both.
 package ecs
 
 //go:generate go run ./internal/generate .

@@ -8,15 +8,15 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// An Entity names one entity of one world. It is 8 bytes, contains no pointer, and may be
-// kept in components, compared, copied and sent anywhere. Once its entity is removed it is
-// stale: looking it up in its world yields ok == false, never a panic and never another entity.
+// An Entity names one entity of one world. It is 8 bytes without pointers. It may be stored in
+// components, compared, copied and sent anywhere. When its entity is removed it becomes stale: look-ups
+// in its world return false, never a panic and never another entity.
 //
-// An Entity does not say which world it is of, and worlds number alike: the first entity of every
-// world is the same value. An Entity that is passed to another world names the entity with the same
-// slot and generation there, if there is one. This is not detected, in no build. It is also what
-// lets a world that was saved be read into another one, with every Entity in its components valid.
-// Programs with several worlds keep the world beside the Entity.
+// An Entity does not identify its world. Worlds number entities alike, so the first Entity of every
+// world is the same value. Another world takes it for its own entity with the same slot and generation,
+// if there is one. No build detects this. It also allows a saved world to be loaded into another one,
+// with every Entity in components valid. Programs with several worlds must store the world with the
+// Entity.
 //
 // The zero Entity is never valid.
 type Entity struct {
@@ -24,8 +24,8 @@ type Entity struct {
 	gen   uint32
 }
 
-// MakeEntity builds an Entity from the parts that Index and Generation returned, for saved
-// games and replays. An even generation gives the zero Entity.
+// MakeEntity returns the Entity with an index and a generation, for saved games and replays. If
+// generation is even it returns the zero Entity.
 func MakeEntity(index, generation uint32) Entity {
 	if generation&1 == 0 {
 		return Entity{}
@@ -33,16 +33,16 @@ func MakeEntity(index, generation uint32) Entity {
 	return Entity{index: index, gen: generation}
 }
 
-// Index returns the slot number, from 1 to Config.MaxEntities; 0 for the zero Entity.
+// Index returns the slot number, from 1 to Config.MaxEntities, or 0 for the zero Entity.
 func (e Entity) Index() uint32 { return e.index }
 
-// Generation returns the generation; odd in every Entity that was ever valid.
+// Generation returns the generation. It is odd in every Entity that was ever valid.
 func (e Entity) Generation() uint32 { return e.gen }
 
 // IsZero reports whether e is the zero Entity.
 func (e Entity) IsZero() bool { return e == Entity{} }
 
-// String prints slot and generation, as "#12.7".
+// String returns slot and generation, as "#12.7".
 func (e Entity) String() string { return fmt.Sprintf("#%d.%d", e.index, e.gen) }
 
 const (

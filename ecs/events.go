@@ -6,17 +6,17 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Events is a queue of pointer-free values with two buffers: systems send into one while
-// they read what was sent before the last Swap from the other. One Swap per tick makes
-// every event readable for exactly one tick, by every system, whatever their order.
+// Events is a double-buffered queue of pointer-free values. Systems send into one buffer and read from
+// the other what was sent before the last Swap. With one Swap per tick, each event is readable for
+// exactly one tick, by all systems in any order.
 //
-// The capacity is fixed. An event that does not fit is refused, and counted.
-//
-// Invariants, verified by Check:
-//
-//	(1) write is 0 or 1, and 0 <= n[i] <= len(buf[i])
-//	(2) both buffers have the same length, which is 0 once the queue is closed
+// The capacity is fixed. An event that does not fit is rejected and counted. A queue belongs to one
+// goroutine at a time and must not be copied.
 type Events[T any] struct {
+	// Invariants, verified by Check:
+	//
+	//	(1) write is 0 or 1, and 0 <= n[i] <= len(buf[i])
+	//	(2) both buffers have the same length, which is 0 if and only if the queue is closed
 	noCopy  noCopy
 	mem     memory.Allocator
 	buf     [2][]T
@@ -26,18 +26,18 @@ type Events[T any] struct {
 	unwatch func()
 }
 
-// maxEvents in both buffers are fewer than an int of 32 bits counts.
+// maxEvents keeps the number of events in both buffers below the limit of a 32-bit int.
 const maxEvents = 1<<30 - 1
 
-// NewEvents makes a queue for capacity events of T per tick. It allocates its two buffers from mem in
-// one block, and Close frees them. If mem is closed first and has a Watch method, as page.Watched
-// says, the queue closes itself.
+// NewEvents creates a queue for capacity events of T per tick. It allocates both buffers from mem in
+// one block, which Close frees. If mem has a Watch method, as described at page.Watched, the queue
+// closes itself when mem is closed first.
 //
 // The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1, a [*memory.PointerError]
 // that names the field if T contains a pointer, or the error of mem. Nothing was allocated then.
 func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	if capacity < 1 || capacity > maxEvents {
-		return nil, fmt.Errorf("ecs: NewEvents with capacity %d: want 1 to %d: %w", capacity, maxEvents, memory.ErrConfig)
+		return nil, fmt.Errorf("ecs: the capacity of NewEvents is %d; it must be from 1 to %d: %w", capacity, maxEvents, memory.ErrConfig)
 	}
 	block, err := memory.MakeSlice[T](mem, 2*capacity)
 	if err != nil {
@@ -48,8 +48,8 @@ func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	return q, nil
 }
 
-// Send queues v for the readers after the next Swap; false when the queue is full, which
-// Dropped counts, or closed.
+// Send queues v for readers after the next Swap. It returns false if the queue is closed, or if it is
+// full, which Dropped counts.
 func (q *Events[T]) Send(v T) bool {
 	b, n := q.buf[q.write&1], q.n[q.write&1]
 	if n >= len(b) {
@@ -61,32 +61,32 @@ func (q *Events[T]) Send(v T) bool {
 	return true
 }
 
-// Read returns the events sent between the last two calls of Swap, in order. The slice is
-// valid until the next Swap.
+// Read returns the events that were sent between the last two calls of Swap, in order. The slice is
+// valid until the next Swap or Close.
 func (q *Events[T]) Read() []T {
 	r := q.write&1 ^ 1
 	return q.buf[r][:q.n[r]]
 }
 
-// Swap makes the events sent since the last Swap readable and forgets those before.
+// Swap makes the events since the last Swap readable and discards those before.
 func (q *Events[T]) Swap() {
 	q.write ^= 1
 	q.n[q.write&1] = 0
 }
 
-// Clear forgets all events of both buffers. It leaves Dropped as it is.
+// Clear discards the events of both buffers. It does not change Dropped.
 func (q *Events[T]) Clear() { q.n = [2]int{} }
 
 // Pending returns the number of events sent since the last Swap.
 func (q *Events[T]) Pending() int { return q.n[q.write&1] }
 
-// Cap returns the number of events that fit between two calls of Swap.
+// Cap returns how many events fit between two calls of Swap; 0 after Close.
 func (q *Events[T]) Cap() int { return len(q.buf[0]) }
 
-// Dropped returns the number of events refused since NewEvents.
+// Dropped returns the number of events rejected since NewEvents. A closed queue counts as full.
 func (q *Events[T]) Dropped() uint64 { return q.dropped }
 
-// Check verifies the books and reports every broken invariant, or nil.
+// Check verifies the queue and returns an error that lists all broken invariants, or nil.
 func (q *Events[T]) Check() error {
 	var c checker
 	c.that(q.write>>1 == 0, "events: buffer %d is written", q.write)
@@ -97,7 +97,7 @@ func (q *Events[T]) Check() error {
 	return c.err()
 }
 
-// Close gives the buffers back. Closing again does nothing; the error is always nil.
+// Close frees the buffers. Closing again does nothing. The error is always nil.
 func (q *Events[T]) Close() error {
 	if q.mem != nil {
 		c := len(q.buf[0])
@@ -108,5 +108,5 @@ func (q *Events[T]) Close() error {
 	return nil
 }
 
-// allocatorClosed forgets the buffers: they went back, or mem was closed.
+// allocatorClosed forgets the buffers, which were freed or whose allocator was closed.
 func (q *Events[T]) allocatorClosed() { *q = Events[T]{dropped: q.dropped} }

@@ -58,7 +58,7 @@ func TestNewEvents_CapacityOutOfRangeIsErrConfig(t *testing.T) {
 	mem := newTestMemory(t)
 	for _, n := range []int{0, -1, math.MinInt, maxEvents + 1, math.MaxInt} {
 		q, err := NewEvents[health](mem, n)
-		want := fmt.Sprintf("ecs: NewEvents with capacity %d: want 1 to %d: %v", n, maxEvents, memory.ErrConfig)
+		want := fmt.Sprintf("ecs: the capacity of NewEvents is %d; it must be from 1 to %d: %v", n, maxEvents, memory.ErrConfig)
 		if q != nil || !errors.Is(err, memory.ErrConfig) || err.Error() != want || len(mem.live) != 0 {
 			t.Errorf("capacity %d: %v, want %s", n, err, want)
 		}

@@ -161,7 +161,7 @@ func TestRemoves_MisuseIsNamed(t *testing.T) {
 	for want, f := range map[string]func(){
 		"ecs.Removes: component ecs.position is what the mapper adds": func() { NewMap1[position](w).Removes(vel.ID(), pos.ID()) },
 		"ecs.Removes: component ecs.velocity is named twice":          func() { NewMap1[position](w).Removes(vel.ID(), vel.ID()) },
-		"ecs.Removes: the component ID is not of this world":          func() { NewMap1[position](w).Removes(40) },
+		"ecs.Removes: the world does not have this component ID":      func() { NewMap1[position](w).Removes(40) },
 	} {
 		if text := misuse(t, f); text != want {
 			t.Errorf("%q, want %q", text, want)

@@ -8,35 +8,35 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// maxFilter is the largest number of columns that one query reads.
+// maxFilter is the largest number of columns that a filter reads.
 const maxFilter = 8
 
-// A filter is the part of Filter1 to Filter8 that does not depend on types: which
-// archetypes match, found once and extended as archetypes appear.
+// A filter is the part of Filter1 to Filter8 that does not depend on types. It caches the matching
+// archetypes.
 //
 // Invariants, verified in this order by Check:
 //
-//	(1) the n columns read are components of w and of need; deny names components of w
-//	(2) matches holds, in order of creation, those of the first seen tables that have all of
-//	    need and none of deny, and where exact is set nothing else
-//	(3) where to names targets, all are of relations in need, and matches holds instead those of the
-//	    first listed tables of list that have these targets; while epoch is the world's, list is
-//	    what links to the first target, or nil
-//	(4) nested rises, walk is not in it, and none is newer than the world's newest
-//	(5) those of lookout
-//	(6) those of stock
+//	(1) the n columns are components of w and in need; deny has components of w
+//	(2) matches has, in order of creation, those of the first seen tables that have all of need and
+//	    none of deny, or exactly need if exact is set
+//	(3) if targets is not empty, each is of a relation in need; matches then has those of the first
+//	    listed tables of list that have the targets; while epoch is that of the store, list is the
+//	    list of the first target, or nil
+//	(4) nested is ascending, newest is not in it, and none exceeds guard.serial
+//	(5) those of tickFilter
+//	(6) those of iteratorCache
 type filter struct {
 	w       *World
 	need    mask
 	deny    mask
 	exact   bool
 	matches []*table
-	seen    int     // -1 where to names targets: it is to be looked at each time
+	seen    int     // -1 if targets is not empty: update then looks each time
 	n       int     // columns read
-	stride  uintptr // of the first column: bytes from one cell to the next; 1 where they take none
+	stride  uintptr // bytes between cells of the first column; 1 if they are empty
 	ids     [maxFilter]ID
-	newest  uint64   // the newest walk over this filter; 0 when it has ended
-	nested  []uint64 // walks that were open when another began
+	newest  uint64   // number of the newest open query; 0 if it was closed
+	nested  []uint64 // open queries that began before it
 
 	targets targetSet
 	list    *targetTables
@@ -47,7 +47,7 @@ type filter struct {
 	iteratorCache
 }
 
-// A Selection is any filter: the entities that it matches now.
+// A Selection is any filter. Batch operations use the entities that it matches at the time of the call.
 type Selection interface{ selection() *filter }
 
 func (f *filter) selection() *filter { return f }
@@ -62,7 +62,7 @@ func (f *filter) init(w *World, ids ...ID) {
 	}
 }
 
-// maskOf checks ids, which must all differ when they name columns.
+// maskOf returns the set of ids, which must be known and differ.
 func (r *registry) maskOf(op string, ids []ID) (m mask) {
 	for _, id := range ids {
 		if c := r.known(op, id); m.has(id) {
@@ -73,7 +73,7 @@ func (r *registry) maskOf(op string, ids []ID) (m mask) {
 	return m
 }
 
-// restrict asks for more components.
+// restrict requires or excludes more components.
 func (f *filter) restrict(op string, ids []ID, deny bool) {
 	m := f.w.store.maskOf(op, ids)
 	f.narrow(op)
@@ -84,17 +84,17 @@ func (f *filter) restrict(op string, ids []ID, deny bool) {
 	}
 }
 
-// narrow starts the search for matches anew. The caller changes what is looked for.
+// narrow restarts the search for matches. The caller then changes the criteria.
 func (f *filter) narrow(op string) {
 	f.interrupt(op)
 	f.rewind()
 }
 
-// interrupt stops the loops over f, and panics where a query is open, which would be confused.
+// interrupt stops the loops over f. It panics if a query over f is open.
 func (f *filter) interrupt(op string) {
 	f.w.guard.notInParallel(op)
 	if f.anyOpen() {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before it is used, or make another"})
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a query over this filter is open; narrow a filter before its queries, or create another"})
 	}
 	f.w.guard.stopAll(f)
 	if f.main != nil {
@@ -102,7 +102,7 @@ func (f *filter) interrupt(op string) {
 	}
 }
 
-// rewind forgets what was found. The room for it stays, unless a batch may be walking through it.
+// rewind drops the matches. It keeps their slice for reuse, unless a batch may be iterating over it.
 func (f *filter) rewind() {
 	if f.matches = f.matches[:0]; f.w.guard.notifying > 0 || f.w.guard.allocating {
 		f.matches = nil
@@ -113,7 +113,7 @@ func (f *filter) rewind() {
 	}
 }
 
-// narrowTo narrows f to a target of relation id, in place of the one it was narrowed to.
+// narrowTo narrows f to a target of relation id, and replaces an earlier one.
 func (f *filter) narrowTo(id ID, target Entity) {
 	f.w.mustRelate("To", id)
 	f.narrow("To")
@@ -122,14 +122,14 @@ func (f *filter) narrowTo(id ID, target Entity) {
 	f.seen = -1
 }
 
-// widenToAny takes back what turn did.
+// widenToAny undoes narrowTo.
 func (f *filter) widenToAny() {
 	f.w.guard.mustBeOpen("ToAny")
 	f.narrow("ToAny")
 	f.targets, f.seen = targetSet{}, 0
 }
 
-// update looks at the archetypes before the given one that appeared since the last query.
+// update adds the matches among the archetypes that are new since the last update, up to the given one.
 func (f *filter) update(to int) {
 	if f.targets.n > 0 {
 		f.updateTo()
@@ -143,8 +143,8 @@ func (f *filter) update(to int) {
 	}
 }
 
-// updateTo looks at the tables of the first target that were linked since the last query. The
-// list of a target has them all unless a sweep took some out, and none where the target is dead.
+// updateTo adds the matches among the tables of the first target that are new since the last update. A
+// target's list has all its tables except those that a sweep removed, and none if the target is stale.
 func (f *filter) updateTo() {
 	w := f.w
 	if !w.store.targetsAlive(&f.targets) {
@@ -180,8 +180,8 @@ func (f *filter) accepts(t *table) bool {
 	return t.mask.all(&f.need) && !t.mask.any(&f.deny) && (!f.exact || t.mask == f.need)
 }
 
-// Len returns the number of entities that match now. It looks at each matching archetype, and behind
-// ChangedSince at each of their ticks.
+// Len returns the number of entities that match now. Cost: a visit to each matching archetype; with
+// ChangedSince also to the ticks of its entities.
 func (f *filter) Len() (n int) {
 	f.w.guard.notInParallel("Len")
 	f.update(len(f.w.store.tables))
@@ -195,9 +195,9 @@ func (f *filter) Len() (n int) {
 	return n
 }
 
-// EntityAt returns the entity that All would yield as number i, from 0 to Len() - 1: one drawn
-// at random, say. It panics with a [*memory.Misuse] for any other i. Cost: a look at each matching
-// archetype, and a binary search among the chunks of one; behind ChangedSince as Len.
+// EntityAt returns entity i in the order of All, from 0 to Len() - 1, for example a random one. It
+// panics with a [*memory.Misuse] for any other i. Cost: a visit to each matching archetype and a binary
+// search among the chunks of one; with ChangedSince that of Len.
 func (f *filter) EntityAt(i int) Entity {
 	f.w.guard.notInParallel("EntityAt")
 	f.update(len(f.w.store.tables))
@@ -228,8 +228,8 @@ func (f *filter) entityNumber(i int) (Entity, bool) {
 	return Entity{}, false
 }
 
-// Check verifies the filter's books and reports every broken invariant that it finds, or
-// nil. The world has a Check of its own.
+// Check verifies the filter and returns an error that lists all broken invariants, or nil. World.Check
+// does not include it.
 func (f *filter) Check() error {
 	var c checker
 	named := f.need.with(f.deny)
@@ -279,20 +279,21 @@ func (c *checker) targets(f *filter) {
 
 // A cursor is the part of Query1 to Query8 that does not depend on types.
 //
-// Its zero value stands before row 0 of an empty chunk, so that Get before Next, or after
-// the end, is a nil dereference and not a read of foreign memory.
+// The zero value is before row 0 of an empty chunk. So Get before Next, or after the end, dereferences
+// nil and does not read other memory.
 type cursor struct {
 	noCopy noCopy
-	row, n int // current row and rows of the current chunk, or run of changed ones
+	row, n int // current row of the chunk, or of the run of changed rows, which has n
 	cols   [maxFilter]unsafe.Pointer
 	es     unsafe.Pointer
-	f      *filter // nil once the query has ended
+	f      *filter // nil after the end
 	filterPos
-	number uint64 // of the walk, see locks
+	number uint64 // of the query, see guard
 }
 
-// Next steps to the next entity. At the end it returns false and unlocks the world.
-// Behind NextChunk it goes on from the chunk's first entity, which is then the current one.
+// Next advances to the next entity. At the end it returns false and unlocks the world. After NextChunk
+// it continues after the chunk's first entity, which is then the current one. It panics with a
+// [*memory.Misuse] if the query was closed by a copy or by World.EndQueries.
 func (q *cursor) Next() bool {
 	q.row++
 	if q.row < q.n {
@@ -301,8 +302,8 @@ func (q *cursor) Next() bool {
 	return q.advance()
 }
 
-// NextChunk steps to the next chunk, skipping what is left of the current one. At the end
-// it returns false and unlocks the world.
+// NextChunk advances to the next chunk and skips the rest of the current one. At the end it returns
+// false and unlocks the world. It panics as Next.
 func (q *cursor) NextChunk() bool { return q.advance() }
 
 // Entity returns the current entity.
@@ -310,8 +311,8 @@ func (q *cursor) Entity() Entity {
 	return *(*Entity)(unsafe.Add(q.es, uintptr(q.row)*entityBytes))
 }
 
-// Close ends the query before its end and unlocks the world. A query that ran to its end
-// is closed already; closing again, or closing a copy, does nothing.
+// Close closes the query before its end and unlocks the world. A query that reached its end is already
+// closed. Closing again, or closing a copy, does nothing.
 func (q *cursor) Close() {
 	if q.f != nil {
 		q.f.closeQuery(q.number)
@@ -319,7 +320,7 @@ func (q *cursor) Close() {
 	}
 }
 
-// advance finds the next chunk with rows.
+// advance moves to the next chunk with rows.
 func (q *cursor) advance() bool {
 	f := q.f
 	if f == nil {
@@ -328,7 +329,7 @@ func (q *cursor) advance() bool {
 	}
 	if (q.number != f.newest || f.newest <= f.w.guard.ended) && !f.isOpen(q.number) {
 		*q = cursor{}
-		panic(&memory.Misuse{Package: "ecs", Op: "Next", Reason: "the query was ended, by a copy of it or by World.EndQueries"})
+		panic(&memory.Misuse{Package: "ecs", Op: "Next", Reason: "the query was closed by a copy of it or by World.EndQueries"})
 	}
 	number, base, first, n := uint32(0), unsafe.Pointer(nil), 0, 0
 	if f.usesTicks {
@@ -352,7 +353,7 @@ func (q *cursor) advance() bool {
 	return false
 }
 
-// shift steps from row 0 of the chunk to the given one.
+// shift moves from row 0 of the chunk to the given one.
 //
 //go:noinline
 func (q *cursor) shift(row uintptr) {
@@ -362,8 +363,9 @@ func (q *cursor) shift(row uintptr) {
 	}
 }
 
-// RemoveAll destroys every entity that s matches and returns their number. It costs far
-// less per entity than World.Remove: whole chunks go back to the allocator.
+// RemoveAll destroys each entity that s matches and returns their number. It costs far less per entity
+// than World.Remove, because whole chunks are freed. It panics with a [*memory.Misuse] if the world is
+// locked, if s belongs to another world, or if s has a ChangedSince.
 func (w *World) RemoveAll(s Selection) int {
 	w.guard.mutable("RemoveAll")
 	f := s.selection()
@@ -379,19 +381,19 @@ func (w *World) RemoveAll(s Selection) int {
 	return total
 }
 
-// checkWorld panics when f belongs to another world, and brings f up to date.
+// checkWorld panics if f belongs to another world or cannot select archetypes, and updates f.
 func (f *filter) checkWorld(w *World, op string) {
 	if f.w != w {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter belongs to another world"})
 	}
 	if f.nStamps > 0 {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter is narrowed by ChangedSince, and batches go by archetypes; use World.Commands, or another filter"})
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter has a ChangedSince, but batch operations change whole archetypes; use World.Commands or another filter"})
 	}
 	f.update(len(w.store.tables))
 }
 
-// destroyRows destroys all entities of t. It goes backwards, so that slots come back from
-// the free list in the order of the rows: creating as many again touches memory in order.
+// destroyRows destroys all entities of t. It goes backwards, so that slots are reused in the order of
+// the rows: creating as many again accesses memory in order.
 func (s *store) destroyRows(t *table) int {
 	n := t.rows()
 	for i := t.used() - 1; i >= 0; i-- {
@@ -412,8 +414,8 @@ func (t *table) rowsIn(i int) int {
 	return int(t.tailN)
 }
 
-// clearTable forgets all rows of t, whose entities live elsewhere or no more, and keeps one
-// chunk. The others wait for settle.
+// clearTable removes all rows of t and keeps one chunk. The others wait for freePending. The entities
+// are stored elsewhere or destroyed.
 func (s *store) clearTable(t *table) {
 	used := t.used()
 	if used == 0 {

@@ -7,58 +7,59 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// noCopy has go vet report a copy of the struct that it is part of. The field has a name, as
-// have those that tie a struct to its type arguments: Go 1.26 does not link a program that
-// asks reflect for a comparable generic struct with a blank field and a local type.
+// noCopy makes go vet report copies of the struct that contains it. The field has a name, as have the
+// fields that tie a struct to its type arguments: Go 1.26 cannot link a program that passes reflect a
+// comparable generic struct with a blank field and a local type.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// locks say why a world may not change its structure now.
+// A guard decides whether a world may change its structure now.
 //
-// Every walk, which is an open query, has a number of its own for ever: a copy of the query
-// can neither end the walk twice nor go on when it has ended.
+// Each query has a number that is never reused. So a copy of a query can neither end it twice nor
+// continue after its end.
 //
 // Invariants, verified in this order by check:
 //
-//	(1) open is the number of walks under way, plus fills, plus telling, plus 1 while
-//	    asking, plus 1 in a parallel pass, plus closedMark once the world is closed
-//	(2) the walks under way have numbers from ended+1 to serial
-//	(3) gone is set in a parallel pass alone
+//	(1) locked is the number of open queries, plus fills, plus notifying, plus 1 while allocating,
+//	    plus 1 in a parallel run, plus closedMark if the world is closed
+//	(2) open queries have numbers from ended+1 to serial
+//	(3) closedInRun is set only in a parallel run
 //	(4) texts is at most fills
+//	(5) running has no nil and no iterator twice; each is busy and has rows and their end
 type guard struct {
-	locked      int         // what mutable looks at; 0 while changes are allowed
-	fills       int         // callbacks of batches under way
-	texts       int         // of the fills, those that are a WriteJSON or ReadJSON
-	notifying   int         // observers under way, one within the other
-	allocating  bool        // the allocator
-	inParallel  bool        // a pass is under way: nothing here may be written, but
-	closedInRun atomic.Bool // the allocator has ended in it, see lost
-	serial      uint64      // of the newest walk
-	ended       uint64      // EndQueries ended walks up to this one
-	running     []*iterator // of loops over All and Chunks
-	onClosed    func()      // called when an allocator reports that it was closed
+	locked      int         // structural changes are allowed if it is 0
+	fills       int         // callbacks of batches in progress
+	texts       int         // how many of the fills are a WriteJSON or ReadJSON
+	notifying   int         // nesting depth of observers
+	allocating  bool        // a call of the allocator is in progress
+	inParallel  bool        // a parallel run is in progress: only closedInRun may be written
+	closedInRun atomic.Bool // the allocator was closed during the run; see allocatorClosed
+	serial      uint64      // number of the newest query
+	ended       uint64      // EndQueries ended all queries up to this number
+	running     []*iterator // loops over All and Chunks in progress
+	onClosed    func()      // handles that an allocator was closed
 }
 
-// closedMark is an open count that no number of queries reaches or leaves.
+// closedMark is added to locked when the world is closed. No number of queries reaches it.
 const closedMark = 1 << 30
 
 // closed reports whether the world is closed.
 func (g *guard) closed() bool { return g.locked >= closedMark }
 
-// Locked reports whether structural changes would panic: a query is open, a batch is being
-// filled, an observer is told, a parallel pass is under way, or the world is closed.
+// Locked reports whether structural changes would panic: a query is open, a batch is being filled, an
+// observer or a parallel run is in progress, or the world is closed.
 func (w *World) Locked() bool { return w.guard.locked != 0 }
 
-// mutable panics unless structural changes are allowed now.
+// mutable panics unless structural changes are allowed now. It stops loops in progress.
 func (g *guard) mutable(op string) {
 	if g.locked|len(g.running) != 0 {
 		g.stopLoops(op)
 	}
 }
 
-// stopLoops stops the loops over All that are under way, where nothing forbids the change.
+// stopLoops is the slow path of mutable.
 //
 //go:noinline
 func (g *guard) stopLoops(op string) {
@@ -75,11 +76,11 @@ func (g *guard) refuse(op string) {
 	case g.closed():
 		reason = closedReason
 	case g.inParallel:
-		reason = "a parallel pass is under way"
+		reason = "a parallel run is in progress"
 	case g.allocating:
-		reason = "the world is in the middle of a change, asking its allocator"
+		reason = "the allocator called the world"
 	case g.notifying > 0:
-		reason = "the world is locked while an observer is told; use World.Commands"
+		reason = "the world is locked while an observer is called; use World.Commands"
 	case g.texts > 0:
 		reason = "the world is locked while it is written or read as JSON"
 	case g.locked == g.fills:
@@ -90,15 +91,15 @@ func (g *guard) refuse(op string) {
 
 const closedReason = "the world is closed"
 
-// mustBeOpen panics when w is closed or in a pass; what only waits for Apply is allowed all the
-// same while a query is open.
+// mustBeOpen panics if the world is closed or in a parallel run. Operations that take effect in Apply
+// are allowed during queries.
 func (g *guard) mustBeOpen(op string) {
 	if g.closed() || g.inParallel {
 		g.refuse(op)
 	}
 }
 
-// openQueries returns the number of walks under way.
+// openQueries returns the number of open queries.
 func (g *guard) openQueries() int {
 	n := g.locked - g.fills - g.notifying
 	if n >= closedMark {
@@ -113,7 +114,7 @@ func (g *guard) openQueries() int {
 	return n
 }
 
-// openQuery locks the world for a query and returns the number of its walk.
+// openQuery locks the world for a query and returns its number.
 //
 //go:noinline
 func (f *filter) openQuery() uint64 {
@@ -131,7 +132,7 @@ func (f *filter) openQuery() uint64 {
 	return w.guard.serial
 }
 
-// nest puts the newest walk beside the others: one more begins.
+// nest moves the newest query to nested, because another one begins.
 func (f *filter) nest() {
 	ended := f.w.guard.ended
 	if len(f.nested) > 0 && f.nested[0] <= ended {
@@ -142,18 +143,18 @@ func (f *filter) nest() {
 	}
 }
 
-// isOpen reports whether the walk over f with this number is under way.
+// isOpen reports whether the query over f with this number is open.
 func (f *filter) isOpen(number uint64) bool {
 	return number > f.w.guard.ended && (number == f.newest || slices.Contains(f.nested, number))
 }
 
-// anyOpen reports whether any walk over f is under way.
+// anyOpen reports whether any query over f is open.
 func (f *filter) anyOpen() bool {
 	ended := f.w.guard.ended
 	return f.newest > ended || slices.ContainsFunc(f.nested, func(n uint64) bool { return n > ended })
 }
 
-// closeQuery ends a walk over f, unless a copy of its query or EndQueries has.
+// closeQuery closes a query over f, unless a copy of it or EndQueries did.
 func (f *filter) closeQuery(number uint64) {
 	f.w.guard.notInParallel("Close")
 	if number != f.newest || number <= f.w.guard.ended {
@@ -177,9 +178,9 @@ func (f *filter) closeNested(number uint64) {
 	}
 }
 
-// EndQueries ends every open query and returns their number. It is for whoever recovers a
-// panic that left a loop over a query without its Close: the world is usable again. A query
-// that was ended so panics with a [*memory.Misuse] when it is stepped on to the next chunk.
+// EndQueries closes all open queries and returns their number. Call it after recovering a panic that
+// left a loop over a query without its Close. The world is usable again. The next step of such a query
+// to another chunk panics with a [*memory.Misuse]. EndQueries itself panics in a parallel run.
 func (w *World) EndQueries() int {
 	w.guard.notInParallel("EndQueries")
 	n := w.guard.openQueries()
@@ -194,7 +195,7 @@ func (g *guard) beginFill() {
 	g.fills++
 }
 
-// endFill tells observers of the batch, also when the fill panics: its entities exist.
+// endFill notifies observers of the batch. It also does so if fill panics, because the entities exist.
 func (w *World) endFill(s span) {
 	w.guard.locked--
 	w.guard.fills--

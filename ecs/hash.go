@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// A word is one scalar of a component type, or two 4-byte neighbours in an array: what
-// Hash reads in one step. Padding and blank fields belong to no word, because Go leaves
-// their bytes undefined.
+// A word is one scalar of a component type, or two adjacent 4-byte elements of an array: what Hash
+// reads in one step. Padding and blank fields are in no word, because Go leaves their bytes undefined.
 type word struct {
 	off  uint32
 	size uint8 // 1, 2, 4 or 8
@@ -20,12 +19,12 @@ type wordKind uint8
 const (
 	plainWord wordKind = iota
 	floatWord
-	pairWord      // two 4-byte values, read apart so that the byte order does not matter
+	pairWord      // two 4-byte values, read separately to be independent of byte order
 	floatPairWord // two float32
 	rawWord       // up to eight bytes of a type without a Go type
 )
 
-// hashWords lists the scalars of a pointer-free type in field order.
+// hashWords returns the scalars of a pointer-free type in field order.
 func hashWords(t reflect.Type) []word { return appendWords(nil, t, 0) }
 
 func appendWords(ws []word, t reflect.Type, off uintptr) []word {
@@ -50,8 +49,8 @@ func appendWords(ws []word, t reflect.Type, off uintptr) []word {
 	return ws
 }
 
-// appendArray pairs 4-byte elements: vectors and matrices of float32 hash in half the steps.
-// Pairing depends on the type alone, never on padding, so that it is the same everywhere.
+// appendArray pairs 4-byte elements, so that vectors and matrices of float32 hash in half the steps.
+// Pairing depends on the type only, never on padding, so it is the same on all systems.
 func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 	elem, n := t.Elem(), uintptr(t.Len())
 	i := uintptr(0)
@@ -70,13 +69,13 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 	return ws
 }
 
-// Hash folds the state of the world into h: every entity and every pointer-free component,
-// in storage order, and the targets of relations, but no ticks, tracked or not. Two worlds of the same Config.ChunkBytes and
-// FirstChunkBytes that went through the same operations give the same value,
-// on every 64-bit architecture: whatever is no number counts as the same one, since its bits
-// differ between processors; 0 and -0 are different. Pointerful components are left out,
-// resources and events too.
-// It allocates nothing and does not lock.
+// Hash mixes the state of the world into h: all entities and all pointer-free components in storage
+// order, and the targets of relations. Ticks, components with pointers, resources and events are not
+// included.
+//
+// Two worlds have the same value if they had the same operations and the same Config.ChunkBytes and
+// FirstChunkBytes, on every 64-bit architecture. All NaNs count as equal, since their bits differ
+// between processors; 0 and -0 are different. Hash allocates nothing and does not lock the world.
 func (w *World) Hash(h uint64) uint64 {
 	h = mix(h, uint64(w.store.index.live))
 	for _, t := range w.store.tables {
@@ -99,7 +98,7 @@ func (w *World) Hash(h uint64) uint64 {
 	return h
 }
 
-// withoutCompanions numbers the components in m as they were if none had a companion.
+// withoutCompanions numbers the components in m as if there were no companions.
 func (r *registry) withoutCompanions(m mask) mask {
 	if r.companions.empty() {
 		return m
@@ -117,8 +116,8 @@ func (r *registry) withoutCompanions(m mask) mask {
 	return plain
 }
 
-// hashMask folds in the first word, and of the others, with their number, those that say something:
-// the value of a world with few types does not depend on how many there might be.
+// hashMask mixes in the first word, and each other word that is not 0 with its number. So the value for
+// a world with few types does not depend on MaxComponents.
 func hashMask(h uint64, m *mask) uint64 {
 	h = mix(h, m[0])
 	for i, word := range m[1:] {
@@ -129,9 +128,9 @@ func hashMask(h uint64, m *mask) uint64 {
 	return h
 }
 
-// hashRows folds in the next n rows of run, column by column, and steps it on. The rows are as
-// many as the table's smallest chunk holds, wherever they lie: what the allocator had to give does not
-// tell worlds apart.
+// hashRows mixes in the next n rows of run, column by column, and advances run. n is the row count of
+// the table's smallest chunk, independent of where the rows are. So the sizes of available blocks do
+// not affect the hash.
 func (s *store) hashRows(h uint64, run *span, n int) uint64 {
 	t, from := run.t, *run
 	run.left = n
@@ -142,7 +141,7 @@ func (s *store) hashRows(h uint64, run *span, n int) uint64 {
 	}
 	for i := range t.columns {
 		comp, rows := t.columns[i].comp, from
-		if rows.left = n; len(comp.words) == 0 { // as those of a companion, of which nothing is to depend
+		if rows.left = n; len(comp.words) == 0 { // a companion, which must not affect the hash
 			continue
 		}
 		for loc, k := rows.next(); k > 0; loc, k = rows.next() {
@@ -155,7 +154,7 @@ func (s *store) hashRows(h uint64, run *span, n int) uint64 {
 	return h
 }
 
-// rawWords lists the bytes of a type that nothing is known of, eight by eight.
+// rawWords returns the bytes of a type without a Go type in groups of eight.
 func rawWords(size uintptr) (ws []word) {
 	for off := uintptr(0); off < size; off += 8 {
 		ws = append(ws, word{off: uint32(off), size: uint8(min(size-off, 8)), kind: rawWord})
@@ -168,7 +167,7 @@ func hashCell(h uint64, p unsafe.Pointer, ws []word) uint64 {
 		q := unsafe.Add(p, uintptr(w.off))
 		switch {
 		case w.kind == rawWord:
-			v := uint64(0) // byte by byte: aligned or not, and the same in every byte order
+			v := uint64(0) // byte by byte: independent of alignment and byte order
 			for i := range w.size {
 				v |= uint64(*(*byte)(unsafe.Add(q, i))) << (8 * i)
 			}
@@ -194,7 +193,7 @@ func hashCell(h uint64, p unsafe.Pointer, ws []word) uint64 {
 	return h
 }
 
-// canonical32 gives every NaN the same bits.
+// canonical32 returns the bits of a float32, equal for all NaNs.
 func canonical32(p unsafe.Pointer) uint32 {
 	if v := *(*float32)(p); v != v {
 		return 0x7FC00000
@@ -209,7 +208,7 @@ func canonical64(p unsafe.Pointer) uint64 {
 	return *(*uint64)(p)
 }
 
-// mix folds v into h: a full 128-bit product, so that every bit of v reaches every bit of h.
+// mix mixes v into h by a full 128-bit product, so each bit of v affects each bit of h.
 func mix(h, v uint64) uint64 {
 	hi, lo := bits.Mul64(h^v^0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 	return hi ^ lo ^ bits.RotateLeft64(h, 29)

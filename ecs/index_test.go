@@ -17,7 +17,7 @@ func indexed(t *testing.T, src page.Source, cfg Config) (*World, *testMemory) {
 	return newTestWorld(t, cfg)
 }
 
-func TestIndex_TakesNothingBeforeTheFirstEntityAndGoesWithTheWorld(t *testing.T) {
+func TestIndex_ReservesNothingBeforeTheFirstEntity(t *testing.T) {
 	src := memtest.NewFaulty()
 	mem := newTestMemory(t)
 	w := must[*World](t)(New(mem, Config{Pages: src}))

@@ -13,9 +13,9 @@ import (
 // generation come from the text. An Entity from before a Reset may therefore name a new entity.
 //
 // All component types of the text must be registered, with the same names, in any order. Relations
-// must be registered as relations. If a new world has the same Config and the same types in the
-// same order, [World.Hash] returns the same value, and the same operations have the same results,
-// Entity by Entity. If w has archetypes already, as after Reset, new ones follow them, so the
+// must be registered as relations. If w is new and has the same Config and the same types in the same
+// order, [World.Hash] is the same. The same operations then have the same results, Entity by Entity.
+// If w has archetypes already, as after Reset, new ones follow them, so the
 // iteration order and Hash may differ.
 //
 // Fields that the text omits are zero, as are nulls. If a field occurs twice, the last one counts.

@@ -258,7 +258,7 @@ func TestReadJSON_TellsObserversWhenAllIsRead(t *testing.T) {
 	})
 	brains.OnAdd(func(e Entity, b *brain) {
 		told = append(told, e)
-		if text := misuse(t, func() { w.Remove(e) }); text != "ecs.Remove: the world is locked while an observer is told; use World.Commands" {
+		if text := misuse(t, func() { w.Remove(e) }); text != "ecs.Remove: the world is locked while an observer is called; use World.Commands" {
 			t.Error(text)
 		}
 	})
@@ -396,15 +396,15 @@ func TestJSON_Misuse(t *testing.T) {
 	expect(func() { w.WriteJSON(nil) }, "ecs.WriteJSON: the writer is nil")
 	expect(func() { w.ReadJSON(nil) }, "ecs.ReadJSON: the reader is nil")
 	mem.onAlloc = func() {
-		expect(write, "ecs.WriteJSON: the world is in the middle of a change, asking its allocator")
-		expect(read, "ecs.ReadJSON: the world is in the middle of a change, asking its allocator")
+		expect(write, "ecs.WriteJSON: the allocator called the world")
+		expect(read, "ecs.ReadJSON: the allocator called the world")
 	}
 	must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
 	mem.onAlloc = nil
 	f := NewFilter1[position](w)
 	f.Parallel(newTestWorkers(t, 1), func(*Task, []Entity, []position) {
-		expect(write, "ecs.WriteJSON: a parallel pass is under way")
-		expect(read, "ecs.ReadJSON: a parallel pass is under way")
+		expect(write, "ecs.WriteJSON: a parallel run is in progress")
+		expect(read, "ecs.ReadJSON: a parallel run is in progress")
 	})
 	q := f.Query()
 	expect(read, "ecs.ReadJSON: the world is locked by an open query; use World.Commands, or end the query with Close")

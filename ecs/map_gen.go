@@ -4,14 +4,15 @@ package ecs
 
 import "unsafe"
 
-// A Map1 creates and changes entities by one component. Make it once per system.
+// A Map1 creates and changes entities by one component.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map1[A any] struct {
 	ofA [0]*A
 	mapper
 }
 
-// NewMap1 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail.
+// NewMap1 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail.
 func NewMap1[A any](w *World) *Map1[A] {
 	m := new(Map1[A])
 	m.init(w, mustRegister[A](w, "NewMap1"))
@@ -19,8 +20,8 @@ func NewMap1[A any](w *World) *Map1[A] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -33,8 +34,8 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -48,9 +49,10 @@ func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -69,8 +71,8 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -85,9 +87,10 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map1[A]) Add(entity Entity, a A) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -101,31 +104,31 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map1[A]) Removes(ids ...ID) *Map1[A] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map1[A]) To(id ID, target Entity) *Map1[A] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -139,23 +142,24 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 	})
 }
 
-// A Map2 creates and changes entities by 2 components. Make it once per system.
+// A Map2 creates and changes entities by 2 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map2[A, B any] struct {
 	ofA [0]*A
 	ofB [0]*B
 	mapper
 }
 
-// NewMap2 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap2 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap2[A, B any](w *World) *Map2[A, B] {
 	m := new(Map2[A, B])
 	m.init(w, mustRegister[A](w, "NewMap2"), mustRegister[B](w, "NewMap2"))
@@ -163,8 +167,8 @@ func NewMap2[A, B any](w *World) *Map2[A, B] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -178,8 +182,8 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -193,9 +197,10 @@ func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -215,8 +220,8 @@ func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) err
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -232,9 +237,10 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -249,9 +255,9 @@ func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -259,22 +265,22 @@ func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map2[A, B]) Removes(ids ...ID) *Map2[A, B] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map2[A, B]) To(id ID, target Entity) *Map2[A, B] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -289,8 +295,8 @@ func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -298,7 +304,8 @@ func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
 	})
 }
 
-// A Map3 creates and changes entities by 3 components. Make it once per system.
+// A Map3 creates and changes entities by 3 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map3[A, B, C any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -306,8 +313,8 @@ type Map3[A, B, C any] struct {
 	mapper
 }
 
-// NewMap3 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap3 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap3[A, B, C any](w *World) *Map3[A, B, C] {
 	m := new(Map3[A, B, C])
 	m.init(w, mustRegister[A](w, "NewMap3"), mustRegister[B](w, "NewMap3"), mustRegister[C](w, "NewMap3"))
@@ -315,8 +322,8 @@ func NewMap3[A, B, C any](w *World) *Map3[A, B, C] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -331,8 +338,8 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -346,9 +353,10 @@ func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C))
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -369,8 +377,8 @@ func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -387,9 +395,10 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -405,9 +414,9 @@ func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -416,22 +425,22 @@ func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map3[A, B, C]) Removes(ids ...ID) *Map3[A, B, C] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map3[A, B, C]) To(id ID, target Entity) *Map3[A, B, C] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -447,8 +456,8 @@ func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -457,7 +466,8 @@ func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
 	})
 }
 
-// A Map4 creates and changes entities by 4 components. Make it once per system.
+// A Map4 creates and changes entities by 4 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map4[A, B, C, D any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -466,8 +476,8 @@ type Map4[A, B, C, D any] struct {
 	mapper
 }
 
-// NewMap4 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap4 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap4[A, B, C, D any](w *World) *Map4[A, B, C, D] {
 	m := new(Map4[A, B, C, D])
 	m.init(w, mustRegister[A](w, "NewMap4"), mustRegister[B](w, "NewMap4"), mustRegister[C](w, "NewMap4"), mustRegister[D](w, "NewMap4"))
@@ -475,8 +485,8 @@ func NewMap4[A, B, C, D any](w *World) *Map4[A, B, C, D] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -492,8 +502,8 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -507,9 +517,10 @@ func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -531,8 +542,8 @@ func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -550,9 +561,10 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -569,9 +581,9 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -581,22 +593,22 @@ func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) 
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map4[A, B, C, D]) Removes(ids ...ID) *Map4[A, B, C, D] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map4[A, B, C, D]) To(id ID, target Entity) *Map4[A, B, C, D] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -613,8 +625,8 @@ func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -624,7 +636,8 @@ func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, er
 	})
 }
 
-// A Map5 creates and changes entities by 5 components. Make it once per system.
+// A Map5 creates and changes entities by 5 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map5[A, B, C, D, E any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -634,8 +647,8 @@ type Map5[A, B, C, D, E any] struct {
 	mapper
 }
 
-// NewMap5 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap5 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap5[A, B, C, D, E any](w *World) *Map5[A, B, C, D, E] {
 	m := new(Map5[A, B, C, D, E])
 	m.init(w, mustRegister[A](w, "NewMap5"), mustRegister[B](w, "NewMap5"), mustRegister[C](w, "NewMap5"), mustRegister[D](w, "NewMap5"), mustRegister[E](w, "NewMap5"))
@@ -643,8 +656,8 @@ func NewMap5[A, B, C, D, E any](w *World) *Map5[A, B, C, D, E] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -661,8 +674,8 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -676,9 +689,10 @@ func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, 
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -701,8 +715,8 @@ func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b 
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -721,9 +735,10 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -741,9 +756,9 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -754,22 +769,22 @@ func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int,
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map5[A, B, C, D, E]) Removes(ids ...ID) *Map5[A, B, C, D, E] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map5[A, B, C, D, E]) To(id ID, target Entity) *Map5[A, B, C, D, E] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -787,8 +802,8 @@ func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) e
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -799,7 +814,8 @@ func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) 
 	})
 }
 
-// A Map6 creates and changes entities by 6 components. Make it once per system.
+// A Map6 creates and changes entities by 6 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map6[A, B, C, D, E, F any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -810,8 +826,8 @@ type Map6[A, B, C, D, E, F any] struct {
 	mapper
 }
 
-// NewMap6 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap6 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap6[A, B, C, D, E, F any](w *World) *Map6[A, B, C, D, E, F] {
 	m := new(Map6[A, B, C, D, E, F])
 	m.init(w, mustRegister[A](w, "NewMap6"), mustRegister[B](w, "NewMap6"), mustRegister[C](w, "NewMap6"), mustRegister[D](w, "NewMap6"), mustRegister[E](w, "NewMap6"), mustRegister[F](w, "NewMap6"))
@@ -819,8 +835,8 @@ func NewMap6[A, B, C, D, E, F any](w *World) *Map6[A, B, C, D, E, F] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -838,8 +854,8 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -853,9 +869,10 @@ func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -879,8 +896,8 @@ func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A,
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -900,9 +917,10 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -921,9 +939,9 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -935,22 +953,22 @@ func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f 
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map6[A, B, C, D, E, F]) Removes(ids ...ID) *Map6[A, B, C, D, E, F] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map6[A, B, C, D, E, F]) To(id ID, target Entity) *Map6[A, B, C, D, E, F] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -969,8 +987,8 @@ func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -982,7 +1000,8 @@ func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e 
 	})
 }
 
-// A Map7 creates and changes entities by 7 components. Make it once per system.
+// A Map7 creates and changes entities by 7 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map7[A, B, C, D, E, F, G any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -994,8 +1013,8 @@ type Map7[A, B, C, D, E, F, G any] struct {
 	mapper
 }
 
-// NewMap7 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap7 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap7[A, B, C, D, E, F, G any](w *World) *Map7[A, B, C, D, E, F, G] {
 	m := new(Map7[A, B, C, D, E, F, G])
 	m.init(w, mustRegister[A](w, "NewMap7"), mustRegister[B](w, "NewMap7"), mustRegister[C](w, "NewMap7"), mustRegister[D](w, "NewMap7"), mustRegister[E](w, "NewMap7"), mustRegister[F](w, "NewMap7"), mustRegister[G](w, "NewMap7"))
@@ -1003,8 +1022,8 @@ func NewMap7[A, B, C, D, E, F, G any](w *World) *Map7[A, B, C, D, E, F, G] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1023,8 +1042,8 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1038,9 +1057,10 @@ func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, 
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1065,8 +1085,8 @@ func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a [
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1087,9 +1107,10 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1109,9 +1130,9 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1124,22 +1145,22 @@ func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E,
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map7[A, B, C, D, E, F, G]) Removes(ids ...ID) *Map7[A, B, C, D, E, F, G] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Map7[A, B, C, D, E, F, G] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1159,8 +1180,8 @@ func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, 
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1173,7 +1194,8 @@ func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D,
 	})
 }
 
-// A Map8 creates and changes entities by 8 components. Make it once per system.
+// A Map8 creates and changes entities by 8 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map8[A, B, C, D, E, F, G, H any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1186,8 +1208,8 @@ type Map8[A, B, C, D, E, F, G, H any] struct {
 	mapper
 }
 
-// NewMap8 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap8 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap8[A, B, C, D, E, F, G, H any](w *World) *Map8[A, B, C, D, E, F, G, H] {
 	m := new(Map8[A, B, C, D, E, F, G, H])
 	m.init(w, mustRegister[A](w, "NewMap8"), mustRegister[B](w, "NewMap8"), mustRegister[C](w, "NewMap8"), mustRegister[D](w, "NewMap8"), mustRegister[E](w, "NewMap8"), mustRegister[F](w, "NewMap8"), mustRegister[G](w, "NewMap8"), mustRegister[H](w, "NewMap8"))
@@ -1195,8 +1217,8 @@ func NewMap8[A, B, C, D, E, F, G, H any](w *World) *Map8[A, B, C, D, E, F, G, H]
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1216,8 +1238,8 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1231,9 +1253,10 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1259,8 +1282,8 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, 
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1282,9 +1305,10 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1305,9 +1329,9 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1321,22 +1345,22 @@ func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map8[A, B, C, D, E, F, G, H]) Removes(ids ...ID) *Map8[A, B, C, D, E, F, G, H] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Map8[A, B, C, D, E, F, G, H] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1357,8 +1381,8 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d 
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1372,7 +1396,8 @@ func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d
 	})
 }
 
-// A Map9 creates and changes entities by 9 components. Make it once per system.
+// A Map9 creates and changes entities by 9 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map9[A, B, C, D, E, F, G, H, I any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1386,8 +1411,8 @@ type Map9[A, B, C, D, E, F, G, H, I any] struct {
 	mapper
 }
 
-// NewMap9 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap9 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap9[A, B, C, D, E, F, G, H, I any](w *World) *Map9[A, B, C, D, E, F, G, H, I] {
 	m := new(Map9[A, B, C, D, E, F, G, H, I])
 	m.init(w, mustRegister[A](w, "NewMap9"), mustRegister[B](w, "NewMap9"), mustRegister[C](w, "NewMap9"), mustRegister[D](w, "NewMap9"), mustRegister[E](w, "NewMap9"), mustRegister[F](w, "NewMap9"), mustRegister[G](w, "NewMap9"), mustRegister[H](w, "NewMap9"), mustRegister[I](w, "NewMap9"))
@@ -1395,8 +1420,8 @@ func NewMap9[A, B, C, D, E, F, G, H, I any](w *World) *Map9[A, B, C, D, E, F, G,
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1417,8 +1442,8 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1432,9 +1457,10 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, 
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1461,8 +1487,8 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entit
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1485,9 +1511,10 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1509,9 +1536,9 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D,
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1526,22 +1553,22 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Removes(ids ...ID) *Map9[A, B, C, D, E, F, G, H, I] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) To(id ID, target Entity) *Map9[A, B, C, D, E, F, G, H, I] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1563,8 +1590,8 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C,
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1579,7 +1606,8 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C
 	})
 }
 
-// A Map10 creates and changes entities by 10 components. Make it once per system.
+// A Map10 creates and changes entities by 10 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1594,8 +1622,8 @@ type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
 	mapper
 }
 
-// NewMap10 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap10 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap10[A, B, C, D, E, F, G, H, I, J any](w *World) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m := new(Map10[A, B, C, D, E, F, G, H, I, J])
 	m.init(w, mustRegister[A](w, "NewMap10"), mustRegister[B](w, "NewMap10"), mustRegister[C](w, "NewMap10"), mustRegister[D](w, "NewMap10"), mustRegister[E](w, "NewMap10"), mustRegister[F](w, "NewMap10"), mustRegister[G](w, "NewMap10"), mustRegister[H](w, "NewMap10"), mustRegister[I](w, "NewMap10"), mustRegister[J](w, "NewMap10"))
@@ -1603,8 +1631,8 @@ func NewMap10[A, B, C, D, E, F, G, H, I, J any](w *World) *Map10[A, B, C, D, E, 
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1626,8 +1654,8 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E,
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1641,9 +1669,10 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number i
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1671,8 +1700,8 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []E
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1696,9 +1725,10 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), (*J)(unsafe.Add(p9, row*unsafe.Sizeof(*j))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1721,9 +1751,9 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, 
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1739,22 +1769,22 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C,
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Removes(ids ...ID) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) To(id ID, target Entity) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1777,8 +1807,8 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, 
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1794,7 +1824,8 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B,
 	})
 }
 
-// A Map11 creates and changes entities by 11 components. Make it once per system.
+// A Map11 creates and changes entities by 11 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1810,8 +1841,8 @@ type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
 	mapper
 }
 
-// NewMap11 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap11 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap11[A, B, C, D, E, F, G, H, I, J, K any](w *World) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m := new(Map11[A, B, C, D, E, F, G, H, I, J, K])
 	m.init(w, mustRegister[A](w, "NewMap11"), mustRegister[B](w, "NewMap11"), mustRegister[C](w, "NewMap11"), mustRegister[D](w, "NewMap11"), mustRegister[E](w, "NewMap11"), mustRegister[F](w, "NewMap11"), mustRegister[G](w, "NewMap11"), mustRegister[H](w, "NewMap11"), mustRegister[I](w, "NewMap11"), mustRegister[J](w, "NewMap11"), mustRegister[K](w, "NewMap11"))
@@ -1819,8 +1850,8 @@ func NewMap11[A, B, C, D, E, F, G, H, I, J, K any](w *World) *Map11[A, B, C, D, 
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1843,8 +1874,8 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1858,9 +1889,10 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(numbe
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1889,8 +1921,8 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es 
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1915,9 +1947,10 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B,
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), (*J)(unsafe.Add(p9, row*unsafe.Sizeof(*j))), (*K)(unsafe.Add(p10, row*unsafe.Sizeof(*k))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1941,9 +1974,9 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c 
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1960,22 +1993,22 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Removes(ids ...ID) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) To(id ID, target Entity) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1999,8 +2032,8 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b 
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -2017,7 +2050,8 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b
 	})
 }
 
-// A Map12 creates and changes entities by 12 components. Make it once per system.
+// A Map12 creates and changes entities by 12 components.
+// Create it once per system. It belongs to its world and to the goroutine of the world.
 type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -2034,8 +2068,8 @@ type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
 	mapper
 }
 
-// NewMap12 makes a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewMap12 returns a mapper and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewMap12[A, B, C, D, E, F, G, H, I, J, K, L any](w *World) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m := new(Map12[A, B, C, D, E, F, G, H, I, J, K, L])
 	m.init(w, mustRegister[A](w, "NewMap12"), mustRegister[B](w, "NewMap12"), mustRegister[C](w, "NewMap12"), mustRegister[D](w, "NewMap12"), mustRegister[E](w, "NewMap12"), mustRegister[F](w, "NewMap12"), mustRegister[G](w, "NewMap12"), mustRegister[H](w, "NewMap12"), mustRegister[I](w, "NewMap12"), mustRegister[J](w, "NewMap12"), mustRegister[K](w, "NewMap12"), mustRegister[L](w, "NewMap12"))
@@ -2043,8 +2077,8 @@ func NewMap12[A, B, C, D, E, F, G, H, I, J, K, L any](w *World) *Map12[A, B, C, 
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target; nothing has changed
-// then.
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
+// has changed then.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -2068,8 +2102,8 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D
 	return entity, nil
 }
 
-// NewBatch creates n entities and calls fill, unless it is nil, with the number of each
-// from 0 and its zeroed components. The world is locked meanwhile. Errors as NewEntity.
+// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
+// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -2083,9 +2117,10 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(nu
 	})
 }
 
-// NewColumns creates n entities and calls fill, unless it is nil, once per chunk with the
-// new entities and their zeroed columns, all of one length. The world is locked meanwhile.
-// Errors as NewEntity. When fill panics, all n entities exist, zeroed where it did not get to.
+// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
+// entities and their zeroed columns, all of the same length. The world is locked during these calls.
+// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
+// zero.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K, l []L)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -2115,8 +2150,8 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(
 	return nil
 }
 
-// Get returns the components of an entity; false when it is stale or lacks one. The pointers are
-// valid until it gains or loses a component or any entity of its archetype leaves.
+// Get returns the components of an entity, or false if it is stale or does not have all. The
+// pointers are valid as that of Component.Get.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -2142,9 +2177,10 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), (*J)(unsafe.Add(p9, row*unsafe.Sizeof(*j))), (*K)(unsafe.Add(p10, row*unsafe.Sizeof(*k))), (*L)(unsafe.Add(p11, row*unsafe.Sizeof(*l))), true
 }
 
-// Add gives an entity the components, moving it once, and writes those that it has. The error is
-// [ErrStale], or wraps it for a target, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], which
-// says that a row of all its components fits no chunk; nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites those that it has. The error is
+// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
+// then.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -2169,9 +2205,9 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B,
 	return nil
 }
 
-// AddAll gives the components to every entity that s matches, archetype by archetype, and
-// returns their number. On error it is the number changed before; the archetype that
-// failed and those after it are as they were.
+// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
+// their number. On error it returns the number changed before. The archetype that failed and those
+// after it are unchanged.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -2189,22 +2225,22 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B
 	})
 }
 
-// Removes says which components Exchange and ExchangeAll take away, from now on. It returns m.
-// It panics with a [*memory.Misuse] where m adds one of them, or one is named twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
+// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Removes(ids ...ID) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m.removes(ids)
 	return m
 }
 
-// To says what the mapper's relation with this ID relates to in all that m does, from now on. It
-// returns m. It panics with a [*memory.Misuse] where m adds no such relation.
+// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
+// It panics with a [*memory.Misuse] if m does not add the relation.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) To(id ID, target Entity) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange gives an entity the components as Add, and takes those that Removes named from it
-// where it has them, moving it once. Errors as Add.
+// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// move. Errors are those of Add.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -2229,8 +2265,8 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A,
 	return nil
 }
 
-// ExchangeAll is Exchange for every entity that s matches, archetype by archetype. Results and
-// errors as AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
+// are those of AddAll.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)

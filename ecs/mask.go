@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// MaxComponents is the number of component types that one world can hold: an ID is a byte,
-	// and the key of an archetype is four machine words, which map look-ups hash at once.
+	// MaxComponents is the number of component types that a world can have. An ID is one byte, and the
+	// set of an archetype is four machine words, which a map look-up hashes at once.
 	MaxComponents = 256
 
 	maskWords = MaxComponents / 64
 )
 
-// A mask is a set of component types. It is what keys an archetype; the paths that run per
-// entity look at IDs and at edges instead, because a mask does not fit a register.
+// A mask is a set of component types, the key of an archetype. Code that runs per entity uses IDs and
+// transitions instead, because a mask does not fit a register.
 type mask [maskWords]uint64
 
 // maskBit returns the set of one component.
@@ -27,7 +27,7 @@ func maskBit(id ID) (m mask) {
 // has reports whether id is in the set.
 func (m *mask) has(id ID) bool { return m[id>>6]>>(id&63)&1 != 0 }
 
-// with returns what is in m, in other or in both.
+// with returns the union.
 func (m mask) with(other mask) mask {
 	return mask{m[0] | other[0], m[1] | other[1], m[2] | other[2], m[3] | other[3]}
 }
@@ -37,25 +37,26 @@ func (m mask) without(other mask) mask {
 	return mask{m[0] &^ other[0], m[1] &^ other[1], m[2] &^ other[2], m[3] &^ other[3]}
 }
 
-// and returns what is in both.
+// and returns the intersection.
 func (m mask) and(other mask) mask {
 	return mask{m[0] & other[0], m[1] & other[1], m[2] & other[2], m[3] & other[3]}
 }
 
-// all reports whether everything in other is in m.
+// all reports whether m contains other.
 func (m *mask) all(other *mask) bool {
 	return other[0]&^m[0]|other[1]&^m[1]|other[2]&^m[2]|other[3]&^m[3] == 0
 }
 
-// any reports whether something in other is in m.
+// any reports whether m and other intersect.
 func (m *mask) any(other *mask) bool {
 	return m[0]&other[0]|m[1]&other[1]|m[2]&other[2]|m[3]&other[3] != 0
 }
 
-// empty reports whether nothing is in the set.
+// empty reports whether the set is empty.
 func (m *mask) empty() bool { return m[0]|m[1]|m[2]|m[3] == 0 }
 
-// only returns the one component by which m and other differ; false where it is not one.
+// only returns the component by which m and other differ, or false if they do not differ by exactly
+// one.
 func (m *mask) only(other *mask) (id ID, ok bool) {
 	n := 0
 	for i := range m {
@@ -67,7 +68,7 @@ func (m *mask) only(other *mask) (id ID, ok bool) {
 	return id, n == 1
 }
 
-// ids ranges over the components in the set, in order of registration.
+// ids ranges over the components in order of registration.
 func (m mask) ids() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for i, word := range m {
@@ -80,7 +81,7 @@ func (m mask) ids() iter.Seq[ID] {
 	}
 }
 
-// below reports whether all components in the set are among the first n.
+// below reports whether all components are among the first n.
 func (m mask) below(n int) bool {
 	for id := range m.ids() {
 		if int(id) >= n {
@@ -90,7 +91,7 @@ func (m mask) below(n int) bool {
 	return true
 }
 
-// String prints the set as one hexadecimal number, bit i for component i.
+// String returns the set as one hexadecimal number; bit i is component i.
 func (m mask) String() string {
 	n := maskWords - 1
 	for n > 0 && m[n] == 0 {

@@ -12,95 +12,101 @@ type eventKind uint8
 const (
 	createEvent eventKind = iota
 	destroyEvent
-	addEvent // from here on of a component
+	addEvent // from here on about a component
 	removeEvent
 	setEvent
 	eventKinds
 )
 
-// tracking is the bit of observed behind those of event kinds: something is tracked, see ticks.
+// tracking is the bit of observed after those of event kinds: something is tracked, see clock.
 const tracking = 1 << eventKinds
 
-// wholeEntity is the mask of an event of no component.
+// wholeEntity is the mask of an event that is not about one component.
 var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 
-// An Observer calls a function whenever the world does what it is told to look for, until Stop.
+// An Observer calls a function for each event of one kind, until Stop.
 //
-// Creating and adding are told when they are done and all values are written, removing before it
-// begins, when all values are still there. A component is gained by creation as by Add, and lost
-// by removal of its entity as by Remove. An addition to an entity that has the component is told
-// as a write of it. Batches tell archetype by archetype, chunk by chunk, one kind of event after
-// the other: creation before addition, removal of components before that of the entity.
-// Observers of the same are called in order of registration.
+// Creation and addition are reported afterwards, when all values are written. Removal is reported
+// before, when all values still exist. Creating an entity with a component adds it, and removing the
+// entity removes it. Adding a component that exists is reported as a write.
 //
-// The world is locked meanwhile, as under a query: an observer reads and writes components, the
-// one that it is told of included, queries, and gives [World.Commands], for which it may Spawn.
-// Those that it gives while Apply is under way are carried out by the same Apply. Every other
-// structural change panics with a [*memory.Misuse]. Set is told even within an observer: one
-// that sets what it observes calls itself without end.
+// Batches report archetype by archetype and chunk by chunk. They report one kind of event after the
+// other: creation before addition, removal of components before that of the entity. Observers of the
+// same event are called in order of registration.
 //
-// Where memory is missing for a change, nobody is told of it. One exception: a removal of
-// components fails after it was told where the observer itself has spawned entities into the
-// memory that was left.
+// # What an observer may do
 //
-// A panic of an observer goes to who made the change. What was to be told when it was done is
-// done; what was to be told before is not, in a batch from that archetype on; the observers behind
-// it are not called. The world is not locked and Check says nil. An observer that leaves a query
-// open makes the change that it was told of panic.
+// The world is locked during the call. An observer may read and write components, including the
+// reported one, open queries and use [World.Commands], whose Spawn works. If Apply is in progress, it
+// also executes commands that an observer adds. Other structural changes panic with a [*memory.Misuse].
+// Set notifies observers even within an observer: one that sets what it observes recurses without end.
+// An observer that leaves a query open makes the reported change panic.
 //
-// A write through a pointer or a column is nobody's event, neither is Close, nor an allocator that
-// ends first: call Reset before Close, which tells of all entities. Where nobody observes, a
-// change costs a test of one byte more. With observers an operation on one entity looks at those of
-// its events, and a batch calls per entity; telling allocates nothing.
+// # Failures
+//
+// If there is no memory for a change, no observer is called. There is one exception: if an observer of
+// removal itself spawns entities into the last memory, the removal fails after it was reported.
+//
+// A panic of an observer is passed to the caller of the change. Events that are reported afterwards
+// have happened. A change that is reported before does not happen; in a batch this holds from that
+// archetype on. Later observers are not called. The world is not locked, and Check returns nil.
+//
+// # What is not reported
+//
+// Writes through pointers and columns are not reported, nor is Close or a closed allocator. To report
+// all entities call Reset before Close.
+//
+// Cost: without observers a change tests one byte more. With observers an operation on one entity
+// visits those of its events, and a batch calls them per entity. Calls allocate nothing.
 type Observer struct {
 	noCopy noCopy
-	w      *World // nil once stopped
+	w      *World // nil after Stop
 	call   func(e Entity, p unsafe.Pointer)
 	size   uintptr
-	id     ID // of its component, where kind is of one
+	id     ID // its component, if kind is about one
 	kind   eventKind
 }
 
-// observers are those of a world.
+// observers are the observers of a world.
 //
 // Invariants, verified in this order by check:
 //
-//	(1) lists[k] holds observers of kind k, in order of registration, none twice or stopped, of
-//	    a component of the world where k is of one
-//	(2) watched[k] has the components of those in lists[k], or is wholeEntity
-//	(3) observed has bit k where lists[k] is not empty, tracking, and nothing else
+//	(1) lists[k] has observers of kind k in order of registration, no duplicate or stopped one;
+//	    their component is one of the world
+//	(2) watched[k] has the components of lists[k], or is wholeEntity
+//	(3) observed has bit k if lists[k] is not empty, tracking, and no other bit
 type observers struct {
-	observed uint8 // all that fast paths look at
+	observed uint8 // the only field that fast paths read
 	watched  [eventKinds]mask
-	lists    [eventKinds][]*Observer // never changed in place: one of them may be under way
+	lists    [eventKinds][]*Observer // copied when changed, because it may be iterated
 	store    *store
 }
 
-// OnCreate has f called with every entity that was created, its components written. It panics
-// with a [*memory.Misuse] where f is nil, the world is closed, or its allocator is being asked, as all that
-// make observers.
+// OnCreate calls f for each created entity, after its components are written. Like all methods that
+// make observers, it panics with a [*memory.Misuse] if f is nil, the world is closed, a parallel run is
+// in progress, or the allocator calls it.
 func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }
 
-// OnRemove has f called with every entity that is about to be removed, by Reset too.
+// OnRemove calls f for each entity that is about to be removed, also by Reset.
 func (w *World) OnRemove(f func(e Entity)) *Observer {
 	return w.observeEntities("OnRemove", destroyEvent, f)
 }
 
-// OnAdd has f called with every entity that gained the component, in whatever way, and its value.
+// OnAdd calls f for each entity that gained the component, by any operation, with its value.
 func (c Component[T]) OnAdd(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnAdd", addEvent, f)
 }
 
-// OnRemove has f called with every entity that is about to lose the component, in whatever way, and
-// its value.
+// OnRemove calls f for each entity that is about to lose the component, by any operation, with its
+// value.
 func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet has f called with every entity whose component was written by Set, or by an addition that
-// found it there, and its new value.
+// OnSet calls f with the new value after Set wrote the component of an entity, or an addition found it
+// present.
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }
@@ -119,19 +125,19 @@ func observe[T any](c Component[T], op string, kind eventKind, f func(Entity, *T
 
 func (w *World) observe(op string, none bool, o *Observer) *Observer {
 	w.guard.mustBeOpen(op)
-	if w.guard.allocating { // what is half done has not noted what it would be told
+	if w.guard.allocating { // the change in progress does not expect new observers
 		w.guard.refuse(op)
 	}
 	if none {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "an observer needs a function"})
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the function is nil"})
 	}
 	o.w = w
 	w.observers.setObservers(o.kind, append(slices.Clip(w.observers.lists[o.kind]), o))
 	return o
 }
 
-// Stop ends the observer: it is not called any more, also not for what is being told. Stopping
-// again does nothing.
+// Stop ends the observer. It is not called again, not even for an event in progress. Stopping again
+// does nothing. Stop panics with a [*memory.Misuse] in a parallel run.
 func (o *Observer) Stop() {
 	if w := o.w; w != nil {
 		w.guard.notInParallel("Stop")
@@ -150,7 +156,7 @@ func (s *observers) setObservers(k eventKind, list []*Observer) {
 	}
 }
 
-// mask returns the components that the observer is told of.
+// mask returns the components that the observer watches.
 func (o *Observer) mask() mask {
 	if o.kind < addEvent {
 		return wholeEntity
@@ -158,7 +164,7 @@ func (o *Observer) mask() mask {
 	return maskBit(o.id)
 }
 
-// notify calls the observers of what happened to the components in m of n entities from loc on.
+// notify calls the observers of an event for the components in m of n entities from loc on.
 func (o *observers) notify(k eventKind, loc uint32, n int, m mask) {
 	s, g := o.store, o.store.guard
 	if !o.watched[k].any(&m) || g.closed() {
@@ -189,9 +195,9 @@ func (g *guard) endNotify() {
 	g.notifying--
 }
 
-// What tells of writes notes them before: those who are told find the stamps as they are.
+// Functions that report writes stamp them first, so observers see current stamps.
 
-// notifyCreated tells that n entities with the components in m were created from loc on.
+// notifyCreated reports that n entities with the components in m were created from loc on.
 //
 //go:noinline
 func (o *observers) notifyCreated(loc uint32, n int, m mask) {
@@ -200,7 +206,7 @@ func (o *observers) notifyCreated(loc uint32, n int, m mask) {
 	o.notify(addEvent, loc, n, m)
 }
 
-// notifyBatch is tellNew for the rows of a batch.
+// notifyBatch is notifyCreated for the rows of a batch.
 func (o *observers) notifyBatch(s span) {
 	if o.observed == 0 || s.left == 0 {
 		return
@@ -212,7 +218,7 @@ func (o *observers) notifyBatch(s span) {
 	}
 }
 
-// notifyAdded tells that e was given the components in m, of which it had those in was.
+// notifyAdded reports that e was given the components in m and had those in was before.
 //
 //go:noinline
 func (o *observers) notifyAdded(e Entity, m, was mask) {
@@ -224,7 +230,7 @@ func (o *observers) notifyAdded(e Entity, m, was mask) {
 	}
 }
 
-// notifyOne is tellAdded for one component.
+// notifyOne is notifyAdded for one component.
 //
 //go:noinline
 func (o *observers) notifyOne(e Entity, id ID, had bool) {
@@ -238,7 +244,7 @@ func (o *observers) notifyOne(e Entity, id ID, had bool) {
 	}
 }
 
-// notifyMoved is tellAdded for the rows of a batch, which had the components in was before.
+// notifyMoved is notifyAdded for the rows of a batch, which had the components in was before.
 func (o *observers) notifyMoved(op string, s span, m, was mask) {
 	o.store.stampSpan(s, m)
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
@@ -248,8 +254,8 @@ func (o *observers) notifyMoved(op string, s span, m, was mask) {
 	o.store.guard.mutable(op)
 }
 
-// notifyRemoval tells that the entity at loc is about to be removed. It panics where the world may not
-// be changed after that.
+// notifyRemoval reports that the entity at loc is about to be removed. It panics if an observer left
+// the world locked.
 //
 //go:noinline
 func (o *observers) notifyRemoval(loc uint32) {
@@ -258,22 +264,22 @@ func (o *observers) notifyRemoval(loc uint32) {
 	o.store.guard.mutable("Remove")
 }
 
-// notifyRemovals is tellEnd for all entities of t. An entity without components that an observer spawns
-// meanwhile goes untold, where t is the archetype of such.
+// notifyRemovals is notifyRemoval for all entities of t. If t is the archetype without components,
+// entities that observers spawn during the call are not reported.
 func (o *observers) notifyRemovals(t *table, op string) {
 	o.notifyRows(removeEvent, t, t.mask)
 	o.notifyRows(destroyEvent, t, wholeEntity)
 	o.store.guard.mutable(op)
 }
 
-// notifyWritten tells that the components in m were written in all rows of t.
+// notifyWritten reports that the components in m were written in all rows of t.
 func (o *observers) notifyWritten(t *table, op string, m mask) {
 	o.store.stampTable(t, m)
 	o.notifyRows(setEvent, t, m)
 	o.store.guard.mutable(op)
 }
 
-// notifyRows tells what happens to all rows of t.
+// notifyRows calls notify for all rows of t.
 func (o *observers) notifyRows(k eventKind, t *table, m mask) {
 	if !o.watched[k].any(&m) {
 		return
@@ -283,8 +289,8 @@ func (o *observers) notifyRows(k eventKind, t *table, m mask) {
 	}
 }
 
-// notifyLoss tells that the entity at loc is about to lose components on its way to a table, in
-// which there is room for it then.
+// notifyLoss reports that the entity at loc is about to lose components by moving to a table. The table
+// has space for it afterwards.
 //
 //go:noinline
 func (o *observers) notifyLoss(op string, loc uint32, to *table) error {
@@ -306,8 +312,8 @@ func (o *observers) notifyLoss(op string, loc uint32, to *table) error {
 	return nil
 }
 
-// notifyLosses is tellLoss for all rows of src, when room for them was made in to. It gives that
-// room back where an observer panics.
+// notifyLosses is notifyLoss for all rows of src, after space was reserved in to. It releases the space
+// if an observer panics.
 func (o *observers) notifyLosses(op string, src, to *table) {
 	lost := src.mask.without(to.mask)
 	if !o.watched[removeEvent].any(&lost) {

@@ -133,7 +133,7 @@ func TestObserver_MayNotChangeTheWorld(t *testing.T) {
 	try := func(e Entity) {
 		told++
 		for _, c := range append(structural(w, m, pos, f, e), change{"Close", func() { w.Close() }}) {
-			if text := misuse(t, c.f); text != "ecs."+c.op+": the world is locked while an observer is told; use World.Commands" {
+			if text := misuse(t, c.f); text != "ecs."+c.op+": the world is locked while an observer is called; use World.Commands" {
 				t.Errorf("%s: %q", c.op, text)
 			}
 		}
@@ -497,7 +497,7 @@ func TestObservers_MisuseIsNamed(t *testing.T) {
 		{"OnCreate", func() { w.OnCreate(nil) }}, {"OnRemove", func() { w.OnRemove(nil) }},
 		{"OnAdd", func() { pos.OnAdd(nil) }}, {"OnRemove", func() { pos.OnRemove(nil) }}, {"OnSet", func() { pos.OnSet(nil) }},
 	} {
-		if text := misuse(t, c.f); text != "ecs."+c.op+": an observer needs a function" {
+		if text := misuse(t, c.f); text != "ecs."+c.op+": the function is nil" {
 			t.Error(text)
 		}
 	}
@@ -569,7 +569,7 @@ func TestObserver_IsNotMadeWithinAlloc(t *testing.T) {
 			"OnRemove": func() { pos.OnRemove(func(Entity, *position) {}) },
 			"OnCreate": func() { w.OnCreate(func(Entity) {}) },
 		} {
-			if text := misuse(t, make); text != "ecs."+op+": the world is in the middle of a change, asking its allocator" {
+			if text := misuse(t, make); text != "ecs."+op+": the allocator called the world" {
 				t.Errorf("%s: %q", op, text)
 			}
 		}

@@ -146,7 +146,7 @@ func TestWorld_AllocatorThatCallsBackIsRefused(t *testing.T) {
 	hook := func() {
 		calls++
 		for _, c := range append(structural(w, m, pos, f, es[0]), change{"Spawn", func() { w.Commands().Spawn() }}, change{"Close", func() { w.Close() }}) {
-			if text := misuse(t, c.f); text != "ecs."+c.op+": the world is in the middle of a change, asking its allocator" {
+			if text := misuse(t, c.f); text != "ecs."+c.op+": the allocator called the world" {
 				t.Errorf("%s: %q", c.op, text)
 			}
 		}

@@ -11,56 +11,52 @@ import (
 	"github.com/strata-go/strata/memory/arena"
 )
 
-// pieceRows is how many rows of an archetype make a piece: enough for its part of the pass, some
-// 20 ns, to be lost in the loop over them, and few enough for a world of some ten thousand
-// entities to have work for several workers. It is a constant because results, which are one per
-// piece, must not depend on who computes them.
+// batchRows is the number of rows of an archetype in a batch. It is large enough to hide the cost per
+// batch, some 20 ns. It is small enough to give several workers work in a world of some ten thousand
+// entities. It is a constant because results, one per batch, must not depend on who computes them.
 const batchRows = 1024
 
-// A Task is what a body gets to know of its call. It belongs to the worker, and is valid until the
-// body returns: outside of a body its methods other than Worker panic with a [*memory.Misuse],
-// where no other body runs on that worker meanwhile.
+// A Task describes one call of the body of a parallel run. It belongs to a worker and is valid until
+// the body returns. Outside of a body all methods except Worker panic with a [*memory.Misuse], unless
+// the same worker runs another body at the time.
 type Task struct {
-	ws      *Workers
-	worker  int
-	scratch *arena.Linear
-	// commands are nil until a body asks for them.
-	commands *Commands
+	ws       *Workers
+	worker   int
+	scratch  *arena.Linear
+	commands *Commands // nil until first used
 
 	w     *World // nil outside of a body
 	batch int
-	index int // of the first row, among all of the archetypes that match
-	table int // of the pass, and the chunk in it
+	index int // of the first row, over all matching archetypes
+	table int // position in parallelRun.tables
 	chunk int
 	n     int // rows of this call
 	row   uintptr
-	es    address // row 0 of the chunk's columns
+	es    address // row 0 of the chunk
 	cols  [maxFilter]address
 }
 
-// Worker returns the number of the worker, from 0, which is the goroutine that called Parallel,
-// to Workers.Len() - 1. It is for what each worker has one of. A result that depends on it
-// depends on luck.
+// Worker returns the number of the worker: 0 is the goroutine that called Parallel, Workers.Len() - 1
+// the last. Use it to index data per worker. Which worker runs which batch is not deterministic.
 func (t *Task) Worker() int { return t.worker }
 
 // Batch returns the number of the batch that the body runs, from 0 to Batches() - 1 of the filter.
 func (t *Task) Batch() int {
-	t.mustBeInBody("Piece")
+	t.mustBeInBody("Batch")
 	return t.batch
 }
 
-// Index returns the number of the call's first entity in the order of All: where its result goes
-// in a slice with one for each entity. ChangedSince of the filter does not change it: Index counts the
-// entities in between as well, so that it depends on rows alone, as pieces do.
+// Index returns the position of the call's first entity in the order of All. Use it to index a slice
+// with one result per entity. ChangedSince does not affect it: Index also counts unchanged entities, so
+// it depends on rows only, as batches do.
 func (t *Task) Index() int {
 	t.mustBeInBody("Index")
 	return t.index
 }
 
-// Scratch returns the worker's arena, which is for the caller of Parallel, too: it is emptied when
-// the next pass of the workers begins, not before. The pieces that one worker runs share it, and
-// which these are nobody knows before: make it large enough for all of them, or have each piece
-// rewind it to a Mark.
+// Scratch returns the worker's arena. It is reset when the next run of the workers begins, so the
+// caller of Parallel may read it until then. All batches that a worker runs share it, and their number
+// is not known in advance. Make it large enough for all, or let each batch rewind it to a Mark.
 func (t *Task) Scratch() *arena.Linear {
 	t.mustBeInBody("Scratch")
 	return t.scratch
@@ -68,7 +64,7 @@ func (t *Task) Scratch() *arena.Linear {
 
 func (t *Task) mustBeInBody(op string) {
 	if t.w == nil {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a Task is valid until its body returns"})
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "a Task is valid only until its body returns"})
 	}
 }
 
@@ -77,38 +73,38 @@ func (t *Task) idle() bool {
 		(t.commands == nil || len(t.commands.ops)|len(t.commands.words)|len(t.commands.task.starts) == 0 && t.commands.task.spawned == 0)
 }
 
-// A runner is a filter with its types: it calls a body of its own for the rows that t names.
+// A runner is a filter with its types. It calls its body for the rows of t.
 type runner interface {
 	runBatch(t *Task, body any)
 }
 
-// A parallelRun is what the workers do for one call of Parallel: the rows of the archetypes that match,
-// cut into pieces of pieceRows each. Pieces are numbered as All goes, and claimed in that order.
+// A parallelRun is the work of one call of Parallel: the rows of the matching archetypes in batches of
+// batchRows each. Batches are numbered and claimed in the order of All.
 //
-// Where bodies panic, the panic that counts is that of the first piece: whoever finds a later one
-// to do leaves it, and whoever has an earlier one finishes it.
+// If bodies panic, the panic of the first batch counts: later batches are not started, and earlier ones
+// are completed.
 type parallelRun struct {
 	f      *filter
 	run    runner
 	body   any
-	tables []tableBatches // that have rows
-	share  int64          // a claim takes one of so many shares of what is left
+	tables []tableBatches // those with rows
+	share  int64          // a claim takes 1/share of the batches left
 
-	next atomic.Int64 // first piece that nobody has claimed
-	stop atomic.Int64 // pieces from here on are not run
+	next atomic.Int64 // first unclaimed batch
+	stop atomic.Int64 // batches from here on are not run
 
 	mu    sync.Mutex
 	ended outcome
 }
 
-// A tableBatches is the pieces of one archetype.
+// A tableBatches is the batches of one archetype.
 type tableBatches struct {
 	t          *table
-	firstBatch int // number of its first piece
-	firstRow   int // rows before it
+	firstBatch int // number of its first batch
+	firstRow   int // rows of the tables before
 }
 
-// An outcome is how a body ended that did not return.
+// An outcome says how a body ended that did not return.
 type outcome struct {
 	found bool
 	exit  bool // by runtime.Goexit
@@ -117,10 +113,10 @@ type outcome struct {
 	stack []byte
 }
 
-// Batches returns the number of batches that Parallel cuts the matching entities into now: one for
-// each 1024 entities of an archetype, and one for the rest, changed or not.
+// Batches returns the number of batches that Parallel divides the matching entities into now. Each
+// archetype has one per 1024 entities, and one for the rest, whether the entities changed or not.
 func (f *filter) Batches() (n int) {
-	f.w.guard.notInParallel("Pieces")
+	f.w.guard.notInParallel("Batches")
 	f.update(len(f.w.store.tables))
 	for _, t := range f.matches {
 		n += (t.rows() + batchRows - 1) / batchRows
@@ -133,14 +129,14 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 	w := f.w
 	w.guard.notInParallel("Parallel")
 	if ws == nil || none {
-		panic(&memory.Misuse{Package: "ecs", Op: "Parallel", Reason: "a pass needs workers and a body"})
+		panic(&memory.Misuse{Package: "ecs", Op: "Parallel", Reason: "Parallel needs workers and a body"})
 	}
 	ws.begin()
 	defer ws.end()
 	ws.serial++
 	for _, t := range ws.tasks {
 		t.beginCommands(w)
-		if t.scratch.Base() != nil { // its source may have been closed
+		if t.scratch.Base() != nil { // its page source may have been closed
 			t.scratch.Reset()
 		}
 	}
@@ -154,19 +150,18 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 	p.run, p.body = run, body
 	w.guard.locked++
 	w.guard.inParallel = true
-	defer p.rethrow() // last, when all have stopped and nothing is locked
+	defer p.rethrow() // last: all have stopped and nothing is locked
 	defer ws.finish(w)
 	ws.call(batches)
 	p.work(ws.tasks[0])
 }
 
-// finish ends a pass, whether bodies have returned or not, and has its commands wait where they
-// have.
+// finish ends a run, whether bodies have returned or not, and passes its commands to the world.
 func (ws *Workers) finish(w *World) {
 	ws.dismiss()
 	w.guard.locked--
 	w.guard.inParallel = false
-	if w.guard.closedInRun.Swap(false) { // the books are nobody else's again
+	if w.guard.closedInRun.Swap(false) { // no other goroutine reads the world now
 		w.allocatorClosed()
 	}
 	if !ws.run.ended.found && !w.guard.closed() {
@@ -177,14 +172,14 @@ func (ws *Workers) finish(w *World) {
 	}
 }
 
-// notInParallel panics in a pass: the call would change what others read.
+// notInParallel panics in a parallel run, in which other goroutines read what the call would change.
 func (g *guard) notInParallel(op string) {
 	if g.inParallel {
 		g.refuse(op)
 	}
 }
 
-// split lists the parts and returns the number of pieces.
+// split lists the tables and returns the number of batches.
 func (p *parallelRun) split(f *filter, workers int) (batches int) {
 	f.update(len(f.w.store.tables))
 	p.f, p.share = f, int64(4*workers)
@@ -203,7 +198,7 @@ func (p *parallelRun) split(f *filter, workers int) (batches int) {
 	return batches
 }
 
-// reset lets go of the world and of what the caller gave.
+// reset drops references to the world and to the caller's data.
 func (p *parallelRun) reset() {
 	clear(p.tables)
 	p.tables = p.tables[:0]
@@ -216,8 +211,8 @@ func (p *parallelRun) idle() bool {
 	return p.f == nil && p.run == nil && p.body == nil && len(p.tables) == 0 && p.next.Load()|p.stop.Load() == 0
 }
 
-// claim takes the next pieces: many at first, so that a worker walks on in memory, and one by one
-// in the end, so that all are done at about the same time.
+// claim takes the next batches: many at first, so that a worker reads consecutive memory, and single
+// ones at the end, so that all workers end at about the same time.
 func (p *parallelRun) claim() (from, to int64) {
 	for {
 		from = p.next.Load()
@@ -232,14 +227,14 @@ func (p *parallelRun) claim() (from, to int64) {
 	}
 }
 
-// work runs pieces until nobody has any left.
+// work runs batches until none are left.
 func (p *parallelRun) work(t *Task) {
 	for from, to := p.claim(); from < to; from, to = p.claim() {
 		p.runBatches(t, from, to)
 	}
 }
 
-// runBatches runs the claimed pieces, those behind a fault excepted.
+// runBatches runs the claimed batches, except those after a batch that failed.
 func (p *parallelRun) runBatches(t *Task, from, to int64) {
 	returned := false
 	t.w = p.f.w
@@ -265,8 +260,8 @@ func (p *parallelRun) runBatches(t *Task, from, to int64) {
 	returned = true
 }
 
-// runBatch calls the body for each run of rows of the piece that lie in one chunk, and that have
-// changed where the filter asks for it.
+// runBatch calls the body for each run of rows of the batch in one chunk. If the filter needs ticks,
+// runs are of changed rows.
 func (p *parallelRun) runBatch(t *Task, batch int) {
 	k := &p.tables[t.table]
 	w, tab := p.f.w, k.t
@@ -298,7 +293,7 @@ func (p *parallelRun) runBatch(t *Task, batch int) {
 	}
 }
 
-// chunkOf returns the position of the chunk that has a row.
+// chunkOf returns the position of the chunk that contains a row.
 func (t *table) chunkOf(row uint32) int {
 	i, _ := slices.BinarySearchFunc(t.chunks, row, func(k tableChunk, row uint32) int {
 		if k.first+k.cap <= row {
@@ -309,7 +304,7 @@ func (t *table) chunkOf(row uint32) int {
 	return i
 }
 
-// fail notes how the body of a piece ended. What is behind it is not run any more.
+// fail records how the body of a batch ended. Later batches are not run.
 func (p *parallelRun) fail(batch int, value any) {
 	stack := debug.Stack()
 	p.mu.Lock()
@@ -321,7 +316,7 @@ func (p *parallelRun) fail(batch int, value any) {
 	p.stop.Store(int64(batch))
 }
 
-// rethrow ends the caller as the first piece that did not return has ended.
+// rethrow ends the caller in the way of the first batch that did not return.
 func (p *parallelRun) rethrow() {
 	if !p.ended.found {
 		return
@@ -334,34 +329,34 @@ func (p *parallelRun) rethrow() {
 	panic(value)
 }
 
-// Stack returns the stack of the body whose panic the last pass carried to the caller, as
-// [debug.Stack] prints it; nil where there was none. The panic itself shows the caller's.
+// Stack returns the stack of the body whose panic the last run passed to the caller, in the format of
+// [debug.Stack]. It returns nil if there was none. The stack of the panic itself is the caller's.
 func (ws *Workers) Stack() []byte { return ws.run.ended.stack }
 
-// Results holds a value for each piece of a pass, in their order, which is what makes a sum or a
-// list independent of the number of workers. The zero Results is empty and ready; it is kept from
-// pass to pass, so that it allocates where a pass has more pieces than any before.
+// Results has one value per batch of a parallel run, in batch order. So a sum or a list does not depend
+// on the number of workers. The zero Results is empty and ready. If it is reused, it allocates only
+// when a run has more batches than any before.
 type Results[R any] struct {
 	noCopy noCopy
 	values []R
 }
 
-// Prepare makes room for the pieces of s, each with a zeroed value. Call it before the pass.
+// Prepare allocates a zero value for each batch of s. Call it before the run.
 func (r *Results[R]) Prepare(s Selection) {
 	n := s.selection().Batches()
 	r.values = slices.Grow(r.values[:0], n)[:n]
 	clear(r.values)
 }
 
-// At returns the value of the piece that t runs. Where the body is called several times for one
-// piece it is the same. It panics with a [*memory.Misuse] where Prepare made no room for it.
+// At returns the value of the batch that t runs. It is the same for all calls of the body for one
+// batch. It panics with a [*memory.Misuse] if Prepare did not allocate it.
 func (r *Results[R]) At(t *Task) *R {
 	i := t.Batch()
 	if i >= len(r.values) {
-		panic(&memory.Misuse{Package: "ecs", Op: "At", Reason: "there is no result for the piece; call Prepare with the filter before the pass"})
+		panic(&memory.Misuse{Package: "ecs", Op: "At", Reason: "there is no result for the batch; call Prepare with the filter before the run"})
 	}
 	return &r.values[i]
 }
 
-// Values returns the values in the order of pieces, valid until the next Prepare.
+// Values returns the values in batch order. The slice is valid until the next Prepare.
 func (r *Results[R]) Values() []R { return r.values }

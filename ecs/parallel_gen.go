@@ -4,30 +4,32 @@ package ecs
 
 import "unsafe"
 
-// Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
-// at once: that of the caller, and those of ws. When it returns, all is done.
+// Parallel calls body for all matching entities on several goroutines: the caller and those of ws.
+// It returns when all is done.
 //
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
-// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
-// piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
-// and their numbers depend on the matching entities alone, and where each piece makes its own
-// result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
-// Calls for one piece are made in order by one goroutine; about the order of pieces nothing is
-// said.
+// Each call of body gets rows of one batch in one chunk, usually 1024 entities. If the filter is
+// narrowed by ChangedSince, it gets an unbroken run of changed entities. A batch is 1024 consecutive
+// rows of an archetype, in any number of chunks.
 //
-// body writes the columns that it is given, and may read any other component of any entity that
-// no body writes meanwhile, by Get, Has, Column and Alive; a Set that nobody observes is a write
-// as through a column. The world is locked: all that changes its structure panics with a
-// [*memory.Misuse], and so do queries and loops, other passes, registering and observing.
+// So batches and their numbers depend only on the matching entities. If each batch makes its own
+// result, see [Results], nothing depends on the number of workers, on the allocator or on timing.
+// Calls for one batch are made in order by one goroutine; the order of batches is not deterministic.
 //
-// A panic of a body is carried to the caller when all have stopped, the same whatever the number
-// of workers: that of the first piece that panics. Pieces before it were run, those behind it
-// perhaps. A body that calls [runtime.Goexit] ends the caller in the same way. Then, and after a
-// panic, nothing is locked. It panics with a [*memory.Misuse] where ws is closed or in a pass.
+// body may write the columns that it receives. It may read other components of any entity with Get,
+// Has, Column and Alive, if no body writes them during the run. A Set that no observer watches
+// counts as a write to a column. The world is locked: structural changes panic with a
+// [*memory.Misuse], as do queries, loops, other runs, registering and observing.
 //
-// Cost: waking the goroutines, some microseconds, in which the caller has begun; some 20 ns a
-// piece. It allocates nothing, but a body that refers to variables around it is allocated by the
-// caller, as every closure: keep it where that counts.
+// If a body panics, Parallel panics with its value when all goroutines have stopped. With several
+// panics it is that of the first batch, for any number of workers. Batches before it were run, later
+// ones possibly. A body that calls [runtime.Goexit] ends the caller in the same way. Nothing stays
+// locked.
+//
+// Parallel panics with a [*memory.Misuse] if ws or body is nil, or if ws is closed or in a run.
+//
+// Cost: waking the goroutines takes some microseconds, during which the caller starts; then some 20
+// ns per batch. It allocates nothing. A body that captures variables is a closure that its creator
+// allocates; keep and reuse it if that matters.
 func (f *Filter1[A]) Parallel(ws *Workers, body func(t *Task, es []Entity, as []A)) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -36,30 +38,7 @@ func (f *Filter1[A]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, []A))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n))
 }
 
-// Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
-// at once: that of the caller, and those of ws. When it returns, all is done.
-//
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
-// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
-// piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
-// and their numbers depend on the matching entities alone, and where each piece makes its own
-// result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
-// Calls for one piece are made in order by one goroutine; about the order of pieces nothing is
-// said.
-//
-// body writes the columns that it is given, and may read any other component of any entity that
-// no body writes meanwhile, by Get, Has, Column and Alive; a Set that nobody observes is a write
-// as through a column. The world is locked: all that changes its structure panics with a
-// [*memory.Misuse], and so do queries and loops, other passes, registering and observing.
-//
-// A panic of a body is carried to the caller when all have stopped, the same whatever the number
-// of workers: that of the first piece that panics. Pieces before it were run, those behind it
-// perhaps. A body that calls [runtime.Goexit] ends the caller in the same way. Then, and after a
-// panic, nothing is locked. It panics with a [*memory.Misuse] where ws is closed or in a pass.
-//
-// Cost: waking the goroutines, some microseconds, in which the caller has begun; some 20 ns a
-// piece. It allocates nothing, but a body that refers to variables around it is allocated by the
-// caller, as every closure: keep it where that counts.
+// Parallel is Filter1.Parallel with the columns of 2 components.
 func (f *Filter2[A, B]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns2[A, B])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -70,30 +49,7 @@ func (f *Filter2[A, B]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
-// at once: that of the caller, and those of ws. When it returns, all is done.
-//
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
-// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
-// piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
-// and their numbers depend on the matching entities alone, and where each piece makes its own
-// result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
-// Calls for one piece are made in order by one goroutine; about the order of pieces nothing is
-// said.
-//
-// body writes the columns that it is given, and may read any other component of any entity that
-// no body writes meanwhile, by Get, Has, Column and Alive; a Set that nobody observes is a write
-// as through a column. The world is locked: all that changes its structure panics with a
-// [*memory.Misuse], and so do queries and loops, other passes, registering and observing.
-//
-// A panic of a body is carried to the caller when all have stopped, the same whatever the number
-// of workers: that of the first piece that panics. Pieces before it were run, those behind it
-// perhaps. A body that calls [runtime.Goexit] ends the caller in the same way. Then, and after a
-// panic, nothing is locked. It panics with a [*memory.Misuse] where ws is closed or in a pass.
-//
-// Cost: waking the goroutines, some microseconds, in which the caller has begun; some 20 ns a
-// piece. It allocates nothing, but a body that refers to variables around it is allocated by the
-// caller, as every closure: keep it where that counts.
+// Parallel is Filter1.Parallel with the columns of 3 components.
 func (f *Filter3[A, B, C]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns3[A, B, C])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -104,30 +60,7 @@ func (f *Filter3[A, B, C]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
-// at once: that of the caller, and those of ws. When it returns, all is done.
-//
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
-// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
-// piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
-// and their numbers depend on the matching entities alone, and where each piece makes its own
-// result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
-// Calls for one piece are made in order by one goroutine; about the order of pieces nothing is
-// said.
-//
-// body writes the columns that it is given, and may read any other component of any entity that
-// no body writes meanwhile, by Get, Has, Column and Alive; a Set that nobody observes is a write
-// as through a column. The world is locked: all that changes its structure panics with a
-// [*memory.Misuse], and so do queries and loops, other passes, registering and observing.
-//
-// A panic of a body is carried to the caller when all have stopped, the same whatever the number
-// of workers: that of the first piece that panics. Pieces before it were run, those behind it
-// perhaps. A body that calls [runtime.Goexit] ends the caller in the same way. Then, and after a
-// panic, nothing is locked. It panics with a [*memory.Misuse] where ws is closed or in a pass.
-//
-// Cost: waking the goroutines, some microseconds, in which the caller has begun; some 20 ns a
-// piece. It allocates nothing, but a body that refers to variables around it is allocated by the
-// caller, as every closure: keep it where that counts.
+// Parallel is Filter1.Parallel with the columns of 4 components.
 func (f *Filter4[A, B, C, D]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns4[A, B, C, D])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -138,30 +71,7 @@ func (f *Filter4[A, B, C, D]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
-// at once: that of the caller, and those of ws. When it returns, all is done.
-//
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
-// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
-// piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
-// and their numbers depend on the matching entities alone, and where each piece makes its own
-// result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
-// Calls for one piece are made in order by one goroutine; about the order of pieces nothing is
-// said.
-//
-// body writes the columns that it is given, and may read any other component of any entity that
-// no body writes meanwhile, by Get, Has, Column and Alive; a Set that nobody observes is a write
-// as through a column. The world is locked: all that changes its structure panics with a
-// [*memory.Misuse], and so do queries and loops, other passes, registering and observing.
-//
-// A panic of a body is carried to the caller when all have stopped, the same whatever the number
-// of workers: that of the first piece that panics. Pieces before it were run, those behind it
-// perhaps. A body that calls [runtime.Goexit] ends the caller in the same way. Then, and after a
-// panic, nothing is locked. It panics with a [*memory.Misuse] where ws is closed or in a pass.
-//
-// Cost: waking the goroutines, some microseconds, in which the caller has begun; some 20 ns a
-// piece. It allocates nothing, but a body that refers to variables around it is allocated by the
-// caller, as every closure: keep it where that counts.
+// Parallel is Filter1.Parallel with the columns of 5 components.
 func (f *Filter5[A, B, C, D, E]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns5[A, B, C, D, E])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -172,30 +82,7 @@ func (f *Filter5[A, B, C, D, E]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
-// at once: that of the caller, and those of ws. When it returns, all is done.
-//
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
-// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
-// piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
-// and their numbers depend on the matching entities alone, and where each piece makes its own
-// result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
-// Calls for one piece are made in order by one goroutine; about the order of pieces nothing is
-// said.
-//
-// body writes the columns that it is given, and may read any other component of any entity that
-// no body writes meanwhile, by Get, Has, Column and Alive; a Set that nobody observes is a write
-// as through a column. The world is locked: all that changes its structure panics with a
-// [*memory.Misuse], and so do queries and loops, other passes, registering and observing.
-//
-// A panic of a body is carried to the caller when all have stopped, the same whatever the number
-// of workers: that of the first piece that panics. Pieces before it were run, those behind it
-// perhaps. A body that calls [runtime.Goexit] ends the caller in the same way. Then, and after a
-// panic, nothing is locked. It panics with a [*memory.Misuse] where ws is closed or in a pass.
-//
-// Cost: waking the goroutines, some microseconds, in which the caller has begun; some 20 ns a
-// piece. It allocates nothing, but a body that refers to variables around it is allocated by the
-// caller, as every closure: keep it where that counts.
+// Parallel is Filter1.Parallel with the columns of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns6[A, B, C, D, E, F])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -206,30 +93,7 @@ func (f *Filter6[A, B, C, D, E, F]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
-// at once: that of the caller, and those of ws. When it returns, all is done.
-//
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
-// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
-// piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
-// and their numbers depend on the matching entities alone, and where each piece makes its own
-// result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
-// Calls for one piece are made in order by one goroutine; about the order of pieces nothing is
-// said.
-//
-// body writes the columns that it is given, and may read any other component of any entity that
-// no body writes meanwhile, by Get, Has, Column and Alive; a Set that nobody observes is a write
-// as through a column. The world is locked: all that changes its structure panics with a
-// [*memory.Misuse], and so do queries and loops, other passes, registering and observing.
-//
-// A panic of a body is carried to the caller when all have stopped, the same whatever the number
-// of workers: that of the first piece that panics. Pieces before it were run, those behind it
-// perhaps. A body that calls [runtime.Goexit] ends the caller in the same way. Then, and after a
-// panic, nothing is locked. It panics with a [*memory.Misuse] where ws is closed or in a pass.
-//
-// Cost: waking the goroutines, some microseconds, in which the caller has begun; some 20 ns a
-// piece. It allocates nothing, but a body that refers to variables around it is allocated by the
-// caller, as every closure: keep it where that counts.
+// Parallel is Filter1.Parallel with the columns of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns7[A, B, C, D, E, F, G])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -240,30 +104,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel calls body for all matching entities, as Chunks ranges over them, on several goroutines
-// at once: that of the caller, and those of ws. When it returns, all is done.
-//
-// What a call of body gets is the rows of one piece that lie in one chunk: mostly 1024 entities; of a
-// filter narrowed by ChangedSince, each unbroken run of changed ones among these. A
-// piece is each 1024 rows of an archetype, in their order, whatever chunks they lie in. So pieces
-// and their numbers depend on the matching entities alone, and where each piece makes its own
-// result, see [Results], nothing depends on the number of workers, on the allocator or on luck.
-// Calls for one piece are made in order by one goroutine; about the order of pieces nothing is
-// said.
-//
-// body writes the columns that it is given, and may read any other component of any entity that
-// no body writes meanwhile, by Get, Has, Column and Alive; a Set that nobody observes is a write
-// as through a column. The world is locked: all that changes its structure panics with a
-// [*memory.Misuse], and so do queries and loops, other passes, registering and observing.
-//
-// A panic of a body is carried to the caller when all have stopped, the same whatever the number
-// of workers: that of the first piece that panics. Pieces before it were run, those behind it
-// perhaps. A body that calls [runtime.Goexit] ends the caller in the same way. Then, and after a
-// panic, nothing is locked. It panics with a [*memory.Misuse] where ws is closed or in a pass.
-//
-// Cost: waking the goroutines, some microseconds, in which the caller has begun; some 20 ns a
-// piece. It allocates nothing, but a body that refers to variables around it is allocated by the
-// caller, as every closure: keep it where that counts.
+// Parallel is Filter1.Parallel with the columns of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns8[A, B, C, D, E, F, G, H])) {
 	f.parallel(ws, f, body, body == nil)
 }

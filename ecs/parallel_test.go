@@ -33,10 +33,10 @@ func newTestWorkers(t testing.TB, n int) *Workers {
 	return ws
 }
 
-// manyPieces is a world of four archetypes with position, one of them empty, whose chunks are of
+// manyBatches is a world of four archetypes with position, one of them empty, whose chunks are of
 // several sizes; x of the position is the number of the entity in the order of All. The pieces are
 // as many as it takes for a claim to span two archetypes.
-func manyPieces(t testing.TB, cfg Config) (*World, *Filter1[position]) {
+func manyBatches(t testing.TB, cfg Config) (*World, *Filter1[position]) {
 	t.Helper()
 	w, _ := newTestWorld(t, cfg)
 	gone := NewMap2[position, health](w)
@@ -62,7 +62,7 @@ var workerCounts = []int{1, 2, 3, 8}
 
 func TestParallel_MeetsEachEntityOnceInPiecesOfTheWorldAlone(t *testing.T) {
 	for _, cfg := range []Config{{}, {ChunkBytes: 1024}, {ChunkBytes: 1024, MaxChunkBytes: 1024}, {ChunkBytes: 64 << 10}} {
-		w, f := manyPieces(t, cfg)
+		w, f := manyBatches(t, cfg)
 		want := inOrder(f)
 		if f.Batches() != 11+9+1 || len(want) != 19*batchRows+701 {
 			t.Fatalf("%d pieces of %d entities", f.Batches(), len(want))
@@ -182,7 +182,7 @@ func TestParallel_ResultsAreThoseOfAnyNumberOfWorkers(t *testing.T) {
 	totals, hashes := map[float32]bool{}, map[uint64]bool{}
 	for _, cfg := range []Config{{ChunkBytes: 1024}, {ChunkBytes: 1024, MaxChunkBytes: 1024}} {
 		for _, n := range workerCounts {
-			w, f := manyPieces(t, cfg)
+			w, f := manyBatches(t, cfg)
 			ws := newTestWorkers(t, n)
 			var sums Results[float32]
 			for range 3 {
@@ -208,7 +208,7 @@ func TestParallel_ResultsAreThoseOfAnyNumberOfWorkers(t *testing.T) {
 }
 
 func TestParallel_SteadyStateAllocatesNothing(t *testing.T) {
-	w, f1 := manyPieces(t, Config{})
+	w, f1 := manyBatches(t, Config{})
 	f4 := NewFilter4[position, velocity, armour, brain](w)
 	ws := newTestWorkers(t, 2)
 	var sums Results[float32]
@@ -235,7 +235,7 @@ func TestParallel_SteadyStateAllocatesNothing(t *testing.T) {
 
 // TestParallel_HelpersTakePart holds each of as many pieces as there are workers until all have one.
 func TestParallel_HelpersTakePart(t *testing.T) {
-	_, f := manyPieces(t, Config{})
+	_, f := manyBatches(t, Config{})
 	for _, n := range []int{2, 4} {
 		ws := newTestWorkers(t, n)
 		var all sync.WaitGroup
@@ -273,7 +273,7 @@ func panicIn(ws *Workers, f *Filter1[position], batches ...int) any {
 }
 
 func TestParallel_ThePanicOfTheFirstPieceIsTheCallers(t *testing.T) {
-	w, f := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
 	for _, n := range workerCounts {
 		ws := newTestWorkers(t, n)
 		for range 5 {
@@ -296,7 +296,7 @@ func TestParallel_ThePanicOfTheFirstPieceIsTheCallers(t *testing.T) {
 }
 
 func TestParallel_PiecesBeforeThePanicAreRun(t *testing.T) {
-	_, f := manyPieces(t, Config{})
+	_, f := manyBatches(t, Config{})
 	for _, n := range workerCounts {
 		ws := newTestWorkers(t, n)
 		var ran Results[bool]
@@ -319,7 +319,7 @@ func TestParallel_PiecesBeforeThePanicAreRun(t *testing.T) {
 }
 
 func TestParallel_GoexitEndsTheCallerAndNobodyElse(t *testing.T) {
-	w, f := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
 	for _, n := range workerCounts {
 		ws := newTestWorkers(t, n)
 		for _, batch := range []int{0, 10, 20} {
@@ -368,7 +368,7 @@ func onHelper(ws *Workers, f *Filter1[position], body func()) {
 }
 
 func TestParallel_AHelperEndsTheCallerAsItsBodyEnded(t *testing.T) {
-	w, f := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
 	ws := newTestWorkers(t, 2)
 	for range 3 {
 		if r := caught(func() { onHelper(ws, f, func() { panic("helper") }) }); r != "helper" || w.Locked() || ws.Check() != nil {
@@ -389,7 +389,7 @@ func TestParallel_AHelperEndsTheCallerAsItsBodyEnded(t *testing.T) {
 }
 
 func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
-	w, f := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
 	other, ws, second := NewFilter1[velocity](w), newTestWorkers(t, 2), newTestWorkers(t, 1)
 	vel, m := mustRegisterTest[velocity](t, w), NewMap2[position, velocity](w)
 	pos := mustRegisterTest[position](t, w)
@@ -414,7 +414,7 @@ func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
 		"SetTargetOf": func() { SetTargetOf(cmd, child, e, e0) },
 		"Len":         func() { other.Len() },
 		"EntityAt":    func() { other.EntityAt(0) },
-		"Pieces":      func() { other.Batches() },
+		"Batches":     func() { other.Batches() },
 		"With":        func() { f.With(vel.ID()) },
 		"Exclusive":   func() { f.Exclusive() },
 		"Close":       func() { open.Close() },
@@ -435,26 +435,26 @@ func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
 	}
 	for _, c := range calls {
 		for _, ws := range []*Workers{ws, second} {
-			if text := misuse(t, func() { f.Parallel(ws, func(*Task, []Entity, []position) { c.f() }) }); text != "ecs."+c.op+": a parallel pass is under way" {
+			if text := misuse(t, func() { f.Parallel(ws, func(*Task, []Entity, []position) { c.f() }) }); text != "ecs."+c.op+": a parallel run is in progress" {
 				t.Errorf("%s: %q", c.op, text)
 			}
 		}
 	}
 	text := misuse(t, func() {
 		f.Parallel(ws, func(*Task, []Entity, []position) {
-			w2, f2 := manyPieces(t, Config{})
+			w2, f2 := manyBatches(t, Config{})
 			defer w2.Close()
 			f2.Parallel(ws, func(*Task, []Entity, []position) {})
 		})
 	})
-	if text != "ecs.Parallel: the workers are in a pass; a body must not begin another" {
+	if text != "ecs.Parallel: the workers are in a parallel run; a body must not start another" {
 		t.Error(text)
 	}
-	if text := misuse(t, func() { f.Parallel(ws, func(*Task, []Entity, []position) { ws.Close() }) }); text != "ecs.Close: a pass is under way" {
+	if text := misuse(t, func() { f.Parallel(ws, func(*Task, []Entity, []position) { ws.Close() }) }); text != "ecs.Close: a parallel run is in progress" {
 		t.Error(text)
 	}
 	f.Parallel(ws, func(*Task, []Entity, []position) {
-		if err := ws.Check(); err == nil || err.Error() != "ecs: workers: a pass is under way" {
+		if err := ws.Check(); err == nil || err.Error() != "ecs: workers: a parallel run is in progress" {
 			t.Errorf("Check in a pass: %v", err)
 		}
 	})
@@ -466,7 +466,7 @@ func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
 	if w.Locked() || w.Check() != nil || ws.Check() != nil || f.Check() != nil {
 		t.Errorf("%v, %v, %v", w.Check(), ws.Check(), f.Check())
 	}
-	const need = "ecs.Parallel: a pass needs workers and a body"
+	const need = "ecs.Parallel: Parallel needs workers and a body"
 	if text := misuse(t, func() { f.Parallel(ws, nil) }); text != need {
 		t.Error(text)
 	}
@@ -482,27 +482,27 @@ func TestParallel_MisuseIsRefusedAndNothingChanges(t *testing.T) {
 }
 
 func TestTask_IsValidInItsBodyAlone(t *testing.T) {
-	_, f := manyPieces(t, Config{})
+	_, f := manyBatches(t, Config{})
 	ws := newTestWorkers(t, 1)
 	var kept *Task
 	f.Parallel(ws, func(task *Task, _ []Entity, _ []position) { kept = task })
 	var r Results[int]
 	for op, call := range map[string]func(){
-		"Piece": func() { kept.Batch() }, "Index": func() { kept.Index() }, "Scratch": func() { kept.Scratch() },
+		"Batch": func() { kept.Batch() }, "Index": func() { kept.Index() }, "Scratch": func() { kept.Scratch() },
 	} {
-		if text := misuse(t, call); text != "ecs."+op+": a Task is valid until its body returns" {
+		if text := misuse(t, call); text != "ecs."+op+": a Task is valid only until its body returns" {
 			t.Error(text)
 		}
 	}
 	text := misuse(t, func() { f.Parallel(ws, func(task *Task, _ []Entity, _ []position) { r.At(task) }) })
-	if text != "ecs.At: there is no result for the piece; call Prepare with the filter before the pass" {
+	if text != "ecs.At: there is no result for the batch; call Prepare with the filter before the run" {
 		t.Error(text)
 	}
 }
 
 // TestTask_ScratchLivesUntilTheNextPass keeps lists in it.
 func TestTask_ScratchLivesUntilTheNextPass(t *testing.T) {
-	_, f := manyPieces(t, Config{})
+	_, f := manyBatches(t, Config{})
 	for _, n := range workerCounts {
 		ws := newTestWorkers(t, n)
 		var lists Results[[]int32]
@@ -536,7 +536,7 @@ func TestTask_ScratchLivesUntilTheNextPass(t *testing.T) {
 }
 
 func TestTask_ScratchThatIsFullIsAnErrorAndEmptyInTheNextPass(t *testing.T) {
-	_, f := manyPieces(t, Config{})
+	_, f := manyBatches(t, Config{})
 	ws := newTestWorkers(t, 2)
 	for range 3 {
 		var full Results[bool]
@@ -560,7 +560,7 @@ func TestTask_ScratchThatIsFullIsAnErrorAndEmptyInTheNextPass(t *testing.T) {
 
 // An allocator that ends in a pass takes the memory of columns that other bodies are at: no other body
 // is called, and the world is closed when the pass is over, whatever ended it.
-func TestParallel_AnAllocatorThatEndsInAPassClosesTheWorldBehindIt(t *testing.T) {
+func TestParallel_AllocatorClosedDuringARunClosesTheWorld(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		for _, panics := range []bool{false, true} {
 			mem := &tellingMemory{testMemory: newTestMemory(t)}

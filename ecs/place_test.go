@@ -202,7 +202,7 @@ func TestAll_InAPassIsRefusedThoughItKnowsItsRows(t *testing.T) {
 			}
 		})
 	})
-	if text != "ecs.All: a parallel pass is under way" {
+	if text != "ecs.All: a parallel run is in progress" {
 		t.Error(text)
 	}
 }

@@ -7,115 +7,120 @@ import (
 	"unsafe"
 )
 
-// A Filter1 selects the entities that have a component, and perhaps more. Make it once per
-// system: it remembers which archetypes match.
+// A Filter1 matches the entities that have a component,
+// with or without others. Create it once per system: it caches the matching archetypes. It belongs
+// to its world and to the goroutine of the world.
 type Filter1[A any] struct {
 	ofA [0]*A
 	filter
 }
 
-// NewFilter1 makes a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail.
+// NewFilter1 returns a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail.
 func NewFilter1[A any](w *World) *Filter1[A] {
 	f := new(Filter1[A])
 	f.init(w, mustRegister[A](w, "NewFilter1"))
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components. It returns f. It panics with
+// a [*memory.Misuse] while a query over f is open.
 func (f *Filter1[A]) With(ids ...ID) *Filter1[A] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It
-// panics with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter1[A]) Without(ids ...ID) *Filter1[A] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To narrows the filter to entities whose relation with this ID has this target, in place of the one
-// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
-// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, while a query over f is open, and in a world that is closed.
+// To narrows the filter to entities whose relation with this ID has this target. It replaces an
+// earlier target of the relation and is cheap enough to call for each of many targets. A stale
+// target matches nothing. It returns f.
+//
+// It panics with a [*memory.Misuse] if the ID is not a relation, for a fifth relation, while a query
+// over f is open, and in a closed world.
 func (f *Filter1[A]) To(id ID, target Entity) *Filter1[A] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
+// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
+// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
+// closed world.
 func (f *Filter1[A]) ToAny() *Filter1[A] {
 	f.widenToAny()
 	return f
 }
 
-// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
-// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
-// them or is left. Entities that have not the component, and components that are not tracked, see
-// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
-// query over f is open, and in a world that is closed.
+// Writes declares that loops over the filter write these components, from now on. All, Chunks, Query
+// and Parallel then record a write for all entities of a chunk, or of a run of changed ones, when
+// they reach it. This does not depend on what the loop writes. Chunks without the component, and
+// components that are not tracked with [World.Track], cost one check per chunk. It returns f.
+//
+// It panics with a [*memory.Misuse] while a query over f is open, and in a closed world.
 func (f *Filter1[A]) Writes(ids ...ID) *Filter1[A] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince narrows the filter to entities at which any of these components was written after t, in
-// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
-// has none of them does not match; with the zero Tick all match that have one. What is written
-// ahead of a loop under way, the loop meets. It returns f.
+// ChangedSince narrows the filter to entities of which any of these components was written after t.
+// It replaces an earlier ChangedSince and is cheap enough to call each frame. An entity without any
+// of the components does not match. With the zero Tick all entities match that have one. A loop in
+// progress also meets entities that are written ahead of it. It returns f.
 //
-// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
-// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
-// and the other batches panic with a [*memory.Misuse] for such a filter.
+// Chunks, Columns and Parallel then yield parts of chunks: unbroken runs of changed entities. All
+// and Query visit the same entities. The loop reads 4 bytes per entity and named component.
+// World.RemoveAll and other batch operations panic with a [*memory.Misuse] for such a filter.
 //
-// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
-// was called for, while a query over f is open, and in a world that is closed.
+// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track] was
+// called for, while a query over f is open, and in a closed world.
 func (f *Filter1[A]) ChangedSince(t Tick, ids ...ID) *Filter1[A] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have its components, those of With included, and
-// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no component except those of the filter and of
+// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter1[A]) Exclusive() *Filter1[A] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities, in storage order.
-// The world is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The world
+// is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter1[A]) Query() Query1[A] {
 	return Query1[A]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query1 is one walk over a Filter1. Do not copy it: once one of the
-// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
-// the end of their chunk at the latest.
+// A Query1 is one iteration over a Filter1. Do not copy it: when a copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
+// chunk.
 type Query1[A any] struct {
 	ofA [0]*A
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next
-// structural change.
+// Get returns the components of the current entity. The pointers are valid until the next structural
+// change.
 func (q *Query1[A]) Get() *A {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A))))
 }
 
-// Columns returns the entities and components of the current chunk, slices of one length.
+// Columns returns the entities and components of the current chunk, as slices of the same length.
 // They are valid until the next structural change.
 func (q *Query1[A]) Columns() ([]Entity, []A) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n)
 }
 
-// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
-// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
-// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+// All ranges over all matching entities in storage order. The compiler inlines it with the loop
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
+// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
 func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -133,9 +138,9 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
-// a chunk and their components, slices of one length.
-// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
+// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
+// entities of a chunk and their components, slices of the same length. A large chunk that is followed by another one is two steps,
+// so that the next one can be prefetched.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -148,130 +153,115 @@ func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	}
 }
 
-// A Filter2 selects the entities that have 2 components, and perhaps more. Make it once per
-// system: it remembers which archetypes match.
+// A Filter2 matches the entities that have 2 components,
+// with or without others. Create it once per system: it caches the matching archetypes. It belongs
+// to its world and to the goroutine of the world.
 type Filter2[A, B any] struct {
 	ofA [0]*A
 	ofB [0]*B
 	filter
 }
 
-// NewFilter2 makes a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewFilter2 returns a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewFilter2[A, B any](w *World) *Filter2[A, B] {
 	f := new(Filter2[A, B])
 	f.init(w, mustRegister[A](w, "NewFilter2"), mustRegister[B](w, "NewFilter2"))
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components. It returns f. It panics with
+// a [*memory.Misuse] while a query over f is open.
 func (f *Filter2[A, B]) With(ids ...ID) *Filter2[A, B] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It
-// panics with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To narrows the filter to entities whose relation with this ID has this target, in place of the one
-// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
-// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, while a query over f is open, and in a world that is closed.
+// To is Filter1.To.
 func (f *Filter2[A, B]) To(id ID, target Entity) *Filter2[A, B] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
+// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
+// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
+// closed world.
 func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
 	f.widenToAny()
 	return f
 }
 
-// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
-// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
-// them or is left. Entities that have not the component, and components that are not tracked, see
-// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
-// query over f is open, and in a world that is closed.
+// Writes is Filter1.Writes.
 func (f *Filter2[A, B]) Writes(ids ...ID) *Filter2[A, B] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince narrows the filter to entities at which any of these components was written after t, in
-// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
-// has none of them does not match; with the zero Tick all match that have one. What is written
-// ahead of a loop under way, the loop meets. It returns f.
-//
-// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
-// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
-// and the other batches panic with a [*memory.Misuse] for such a filter.
-//
-// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
-// was called for, while a query over f is open, and in a world that is closed.
+// ChangedSince is Filter1.ChangedSince.
 func (f *Filter2[A, B]) ChangedSince(t Tick, ids ...ID) *Filter2[A, B] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have its components, those of With included, and
-// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no component except those of the filter and of
+// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter2[A, B]) Exclusive() *Filter2[A, B] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities, in storage order.
-// The world is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The world
+// is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter2[A, B]) Query() Query2[A, B] {
 	return Query2[A, B]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query2 is one walk over a Filter2. Do not copy it: once one of the
-// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
-// the end of their chunk at the latest.
+// A Query2 is one iteration over a Filter2. Do not copy it: when a copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
+// chunk.
 type Query2[A, B any] struct {
 	ofA [0]*A
 	ofB [0]*B
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next
-// structural change.
+// Get returns the components of the current entity. The pointers are valid until the next structural
+// change.
 func (q *Query2[A, B]) Get() (*A, *B) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B))))
 }
 
-// Columns returns the entities and components of the current chunk, slices of one length.
+// Columns returns the entities and components of the current chunk, as slices of the same length.
 // They are valid until the next structural change.
 func (q *Query2[A, B]) Columns() ([]Entity, []A, []B) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n)
 }
 
-// A Row2 points at the components of one entity, until the next structural change.
+// A Row2 points to the components of one entity, until the next structural change.
 type Row2[A, B any] struct {
 	A *A
 	B *B
 }
 
-// Columns2 are the components of one chunk, in slices of one length, until the next
+// Columns2 has the components of one chunk, in slices of the same length, valid until the next
 // structural change.
 type Columns2[A, B any] struct {
 	A []A
 	B []B
 }
 
-// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
-// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
-// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+// All ranges over all matching entities in storage order. The compiler inlines it with the loop
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
+// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
 func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -293,9 +283,10 @@ func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
-// a chunk and the columns of their components, of one length.
-// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
+// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
+// entities of a chunk and the columns of their
+// components, of the same length. A large chunk that is followed by another one is two steps,
+// so that the next one can be prefetched.
 func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 	return func(yield func([]Entity, Columns2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -310,8 +301,9 @@ func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 	}
 }
 
-// A Filter3 selects the entities that have 3 components, and perhaps more. Make it once per
-// system: it remembers which archetypes match.
+// A Filter3 matches the entities that have 3 components,
+// with or without others. Create it once per system: it caches the matching archetypes. It belongs
+// to its world and to the goroutine of the world.
 type Filter3[A, B, C any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -319,87 +311,71 @@ type Filter3[A, B, C any] struct {
 	filter
 }
 
-// NewFilter3 makes a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewFilter3 returns a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewFilter3[A, B, C any](w *World) *Filter3[A, B, C] {
 	f := new(Filter3[A, B, C])
 	f.init(w, mustRegister[A](w, "NewFilter3"), mustRegister[B](w, "NewFilter3"), mustRegister[C](w, "NewFilter3"))
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components. It returns f. It panics with
+// a [*memory.Misuse] while a query over f is open.
 func (f *Filter3[A, B, C]) With(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It
-// panics with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To narrows the filter to entities whose relation with this ID has this target, in place of the one
-// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
-// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, while a query over f is open, and in a world that is closed.
+// To is Filter1.To.
 func (f *Filter3[A, B, C]) To(id ID, target Entity) *Filter3[A, B, C] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
+// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
+// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
+// closed world.
 func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
 	f.widenToAny()
 	return f
 }
 
-// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
-// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
-// them or is left. Entities that have not the component, and components that are not tracked, see
-// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
-// query over f is open, and in a world that is closed.
+// Writes is Filter1.Writes.
 func (f *Filter3[A, B, C]) Writes(ids ...ID) *Filter3[A, B, C] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince narrows the filter to entities at which any of these components was written after t, in
-// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
-// has none of them does not match; with the zero Tick all match that have one. What is written
-// ahead of a loop under way, the loop meets. It returns f.
-//
-// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
-// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
-// and the other batches panic with a [*memory.Misuse] for such a filter.
-//
-// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
-// was called for, while a query over f is open, and in a world that is closed.
+// ChangedSince is Filter1.ChangedSince.
 func (f *Filter3[A, B, C]) ChangedSince(t Tick, ids ...ID) *Filter3[A, B, C] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have its components, those of With included, and
-// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no component except those of the filter and of
+// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter3[A, B, C]) Exclusive() *Filter3[A, B, C] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities, in storage order.
-// The world is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The world
+// is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
 	return Query3[A, B, C]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query3 is one walk over a Filter3. Do not copy it: once one of the
-// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
-// the end of their chunk at the latest.
+// A Query3 is one iteration over a Filter3. Do not copy it: when a copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
+// chunk.
 type Query3[A, B, C any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -407,27 +383,27 @@ type Query3[A, B, C any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next
-// structural change.
+// Get returns the components of the current entity. The pointers are valid until the next structural
+// change.
 func (q *Query3[A, B, C]) Get() (*A, *B, *C) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C))))
 }
 
-// Columns returns the entities and components of the current chunk, slices of one length.
+// Columns returns the entities and components of the current chunk, as slices of the same length.
 // They are valid until the next structural change.
 func (q *Query3[A, B, C]) Columns() ([]Entity, []A, []B, []C) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n)
 }
 
-// A Row3 points at the components of one entity, until the next structural change.
+// A Row3 points to the components of one entity, until the next structural change.
 type Row3[A, B, C any] struct {
 	A *A
 	B *B
 	C *C
 }
 
-// Columns3 are the components of one chunk, in slices of one length, until the next
+// Columns3 has the components of one chunk, in slices of the same length, valid until the next
 // structural change.
 type Columns3[A, B, C any] struct {
 	A []A
@@ -435,9 +411,9 @@ type Columns3[A, B, C any] struct {
 	C []C
 }
 
-// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
-// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
-// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+// All ranges over all matching entities in storage order. The compiler inlines it with the loop
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
+// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
 func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -461,9 +437,10 @@ func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
-// a chunk and the columns of their components, of one length.
-// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
+// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
+// entities of a chunk and the columns of their
+// components, of the same length. A large chunk that is followed by another one is two steps,
+// so that the next one can be prefetched.
 func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 	return func(yield func([]Entity, Columns3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -478,8 +455,9 @@ func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 	}
 }
 
-// A Filter4 selects the entities that have 4 components, and perhaps more. Make it once per
-// system: it remembers which archetypes match.
+// A Filter4 matches the entities that have 4 components,
+// with or without others. Create it once per system: it caches the matching archetypes. It belongs
+// to its world and to the goroutine of the world.
 type Filter4[A, B, C, D any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -488,87 +466,71 @@ type Filter4[A, B, C, D any] struct {
 	filter
 }
 
-// NewFilter4 makes a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewFilter4 returns a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewFilter4[A, B, C, D any](w *World) *Filter4[A, B, C, D] {
 	f := new(Filter4[A, B, C, D])
 	f.init(w, mustRegister[A](w, "NewFilter4"), mustRegister[B](w, "NewFilter4"), mustRegister[C](w, "NewFilter4"), mustRegister[D](w, "NewFilter4"))
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components. It returns f. It panics with
+// a [*memory.Misuse] while a query over f is open.
 func (f *Filter4[A, B, C, D]) With(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It
-// panics with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To narrows the filter to entities whose relation with this ID has this target, in place of the one
-// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
-// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, while a query over f is open, and in a world that is closed.
+// To is Filter1.To.
 func (f *Filter4[A, B, C, D]) To(id ID, target Entity) *Filter4[A, B, C, D] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
+// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
+// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
+// closed world.
 func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
 	f.widenToAny()
 	return f
 }
 
-// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
-// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
-// them or is left. Entities that have not the component, and components that are not tracked, see
-// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
-// query over f is open, and in a world that is closed.
+// Writes is Filter1.Writes.
 func (f *Filter4[A, B, C, D]) Writes(ids ...ID) *Filter4[A, B, C, D] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince narrows the filter to entities at which any of these components was written after t, in
-// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
-// has none of them does not match; with the zero Tick all match that have one. What is written
-// ahead of a loop under way, the loop meets. It returns f.
-//
-// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
-// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
-// and the other batches panic with a [*memory.Misuse] for such a filter.
-//
-// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
-// was called for, while a query over f is open, and in a world that is closed.
+// ChangedSince is Filter1.ChangedSince.
 func (f *Filter4[A, B, C, D]) ChangedSince(t Tick, ids ...ID) *Filter4[A, B, C, D] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have its components, those of With included, and
-// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no component except those of the filter and of
+// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter4[A, B, C, D]) Exclusive() *Filter4[A, B, C, D] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities, in storage order.
-// The world is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The world
+// is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
 	return Query4[A, B, C, D]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query4 is one walk over a Filter4. Do not copy it: once one of the
-// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
-// the end of their chunk at the latest.
+// A Query4 is one iteration over a Filter4. Do not copy it: when a copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
+// chunk.
 type Query4[A, B, C, D any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -577,20 +539,20 @@ type Query4[A, B, C, D any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next
-// structural change.
+// Get returns the components of the current entity. The pointers are valid until the next structural
+// change.
 func (q *Query4[A, B, C, D]) Get() (*A, *B, *C, *D) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D))))
 }
 
-// Columns returns the entities and components of the current chunk, slices of one length.
+// Columns returns the entities and components of the current chunk, as slices of the same length.
 // They are valid until the next structural change.
 func (q *Query4[A, B, C, D]) Columns() ([]Entity, []A, []B, []C, []D) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n)
 }
 
-// A Row4 points at the components of one entity, until the next structural change.
+// A Row4 points to the components of one entity, until the next structural change.
 type Row4[A, B, C, D any] struct {
 	A *A
 	B *B
@@ -598,7 +560,7 @@ type Row4[A, B, C, D any] struct {
 	D *D
 }
 
-// Columns4 are the components of one chunk, in slices of one length, until the next
+// Columns4 has the components of one chunk, in slices of the same length, valid until the next
 // structural change.
 type Columns4[A, B, C, D any] struct {
 	A []A
@@ -607,9 +569,9 @@ type Columns4[A, B, C, D any] struct {
 	D []D
 }
 
-// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
-// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
-// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+// All ranges over all matching entities in storage order. The compiler inlines it with the loop
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
+// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
 func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -635,9 +597,10 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
-// a chunk and the columns of their components, of one length.
-// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
+// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
+// entities of a chunk and the columns of their
+// components, of the same length. A large chunk that is followed by another one is two steps,
+// so that the next one can be prefetched.
 func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]] {
 	return func(yield func([]Entity, Columns4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -652,8 +615,9 @@ func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]]
 	}
 }
 
-// A Filter5 selects the entities that have 5 components, and perhaps more. Make it once per
-// system: it remembers which archetypes match.
+// A Filter5 matches the entities that have 5 components,
+// with or without others. Create it once per system: it caches the matching archetypes. It belongs
+// to its world and to the goroutine of the world.
 type Filter5[A, B, C, D, E any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -663,87 +627,71 @@ type Filter5[A, B, C, D, E any] struct {
 	filter
 }
 
-// NewFilter5 makes a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewFilter5 returns a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewFilter5[A, B, C, D, E any](w *World) *Filter5[A, B, C, D, E] {
 	f := new(Filter5[A, B, C, D, E])
 	f.init(w, mustRegister[A](w, "NewFilter5"), mustRegister[B](w, "NewFilter5"), mustRegister[C](w, "NewFilter5"), mustRegister[D](w, "NewFilter5"), mustRegister[E](w, "NewFilter5"))
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components. It returns f. It panics with
+// a [*memory.Misuse] while a query over f is open.
 func (f *Filter5[A, B, C, D, E]) With(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It
-// panics with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter5[A, B, C, D, E]) Without(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To narrows the filter to entities whose relation with this ID has this target, in place of the one
-// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
-// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, while a query over f is open, and in a world that is closed.
+// To is Filter1.To.
 func (f *Filter5[A, B, C, D, E]) To(id ID, target Entity) *Filter5[A, B, C, D, E] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
+// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
+// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
+// closed world.
 func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
 	f.widenToAny()
 	return f
 }
 
-// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
-// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
-// them or is left. Entities that have not the component, and components that are not tracked, see
-// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
-// query over f is open, and in a world that is closed.
+// Writes is Filter1.Writes.
 func (f *Filter5[A, B, C, D, E]) Writes(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince narrows the filter to entities at which any of these components was written after t, in
-// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
-// has none of them does not match; with the zero Tick all match that have one. What is written
-// ahead of a loop under way, the loop meets. It returns f.
-//
-// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
-// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
-// and the other batches panic with a [*memory.Misuse] for such a filter.
-//
-// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
-// was called for, while a query over f is open, and in a world that is closed.
+// ChangedSince is Filter1.ChangedSince.
 func (f *Filter5[A, B, C, D, E]) ChangedSince(t Tick, ids ...ID) *Filter5[A, B, C, D, E] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have its components, those of With included, and
-// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no component except those of the filter and of
+// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter5[A, B, C, D, E]) Exclusive() *Filter5[A, B, C, D, E] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities, in storage order.
-// The world is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The world
+// is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter5[A, B, C, D, E]) Query() Query5[A, B, C, D, E] {
 	return Query5[A, B, C, D, E]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query5 is one walk over a Filter5. Do not copy it: once one of the
-// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
-// the end of their chunk at the latest.
+// A Query5 is one iteration over a Filter5. Do not copy it: when a copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
+// chunk.
 type Query5[A, B, C, D, E any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -753,20 +701,20 @@ type Query5[A, B, C, D, E any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next
-// structural change.
+// Get returns the components of the current entity. The pointers are valid until the next structural
+// change.
 func (q *Query5[A, B, C, D, E]) Get() (*A, *B, *C, *D, *E) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E))))
 }
 
-// Columns returns the entities and components of the current chunk, slices of one length.
+// Columns returns the entities and components of the current chunk, as slices of the same length.
 // They are valid until the next structural change.
 func (q *Query5[A, B, C, D, E]) Columns() ([]Entity, []A, []B, []C, []D, []E) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n)
 }
 
-// A Row5 points at the components of one entity, until the next structural change.
+// A Row5 points to the components of one entity, until the next structural change.
 type Row5[A, B, C, D, E any] struct {
 	A *A
 	B *B
@@ -775,7 +723,7 @@ type Row5[A, B, C, D, E any] struct {
 	E *E
 }
 
-// Columns5 are the components of one chunk, in slices of one length, until the next
+// Columns5 has the components of one chunk, in slices of the same length, valid until the next
 // structural change.
 type Columns5[A, B, C, D, E any] struct {
 	A []A
@@ -785,9 +733,9 @@ type Columns5[A, B, C, D, E any] struct {
 	E []E
 }
 
-// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
-// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
-// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+// All ranges over all matching entities in storage order. The compiler inlines it with the loop
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
+// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
 func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	return func(yield func(Entity, Row5[A, B, C, D, E]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -808,9 +756,10 @@ func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
-// a chunk and the columns of their components, of one length.
-// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
+// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
+// entities of a chunk and the columns of their
+// components, of the same length. A large chunk that is followed by another one is two steps,
+// so that the next one can be prefetched.
 func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, D, E]] {
 	return func(yield func([]Entity, Columns5[A, B, C, D, E]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -825,8 +774,9 @@ func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, 
 	}
 }
 
-// A Filter6 selects the entities that have 6 components, and perhaps more. Make it once per
-// system: it remembers which archetypes match.
+// A Filter6 matches the entities that have 6 components,
+// with or without others. Create it once per system: it caches the matching archetypes. It belongs
+// to its world and to the goroutine of the world.
 type Filter6[A, B, C, D, E, F any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -837,87 +787,71 @@ type Filter6[A, B, C, D, E, F any] struct {
 	filter
 }
 
-// NewFilter6 makes a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewFilter6 returns a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewFilter6[A, B, C, D, E, F any](w *World) *Filter6[A, B, C, D, E, F] {
 	f := new(Filter6[A, B, C, D, E, F])
 	f.init(w, mustRegister[A](w, "NewFilter6"), mustRegister[B](w, "NewFilter6"), mustRegister[C](w, "NewFilter6"), mustRegister[D](w, "NewFilter6"), mustRegister[E](w, "NewFilter6"), mustRegister[F](w, "NewFilter6"))
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components. It returns f. It panics with
+// a [*memory.Misuse] while a query over f is open.
 func (f *Filter6[A, B, C, D, E, F]) With(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It
-// panics with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter6[A, B, C, D, E, F]) Without(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To narrows the filter to entities whose relation with this ID has this target, in place of the one
-// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
-// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, while a query over f is open, and in a world that is closed.
+// To is Filter1.To.
 func (f *Filter6[A, B, C, D, E, F]) To(id ID, target Entity) *Filter6[A, B, C, D, E, F] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
+// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
+// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
+// closed world.
 func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
 	f.widenToAny()
 	return f
 }
 
-// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
-// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
-// them or is left. Entities that have not the component, and components that are not tracked, see
-// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
-// query over f is open, and in a world that is closed.
+// Writes is Filter1.Writes.
 func (f *Filter6[A, B, C, D, E, F]) Writes(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince narrows the filter to entities at which any of these components was written after t, in
-// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
-// has none of them does not match; with the zero Tick all match that have one. What is written
-// ahead of a loop under way, the loop meets. It returns f.
-//
-// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
-// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
-// and the other batches panic with a [*memory.Misuse] for such a filter.
-//
-// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
-// was called for, while a query over f is open, and in a world that is closed.
+// ChangedSince is Filter1.ChangedSince.
 func (f *Filter6[A, B, C, D, E, F]) ChangedSince(t Tick, ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have its components, those of With included, and
-// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no component except those of the filter and of
+// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter6[A, B, C, D, E, F]) Exclusive() *Filter6[A, B, C, D, E, F] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities, in storage order.
-// The world is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The world
+// is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter6[A, B, C, D, E, F]) Query() Query6[A, B, C, D, E, F] {
 	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query6 is one walk over a Filter6. Do not copy it: once one of the
-// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
-// the end of their chunk at the latest.
+// A Query6 is one iteration over a Filter6. Do not copy it: when a copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
+// chunk.
 type Query6[A, B, C, D, E, F any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -928,20 +862,20 @@ type Query6[A, B, C, D, E, F any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next
-// structural change.
+// Get returns the components of the current entity. The pointers are valid until the next structural
+// change.
 func (q *Query6[A, B, C, D, E, F]) Get() (*A, *B, *C, *D, *E, *F) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F))))
 }
 
-// Columns returns the entities and components of the current chunk, slices of one length.
+// Columns returns the entities and components of the current chunk, as slices of the same length.
 // They are valid until the next structural change.
 func (q *Query6[A, B, C, D, E, F]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n)
 }
 
-// A Row6 points at the components of one entity, until the next structural change.
+// A Row6 points to the components of one entity, until the next structural change.
 type Row6[A, B, C, D, E, F any] struct {
 	A *A
 	B *B
@@ -951,7 +885,7 @@ type Row6[A, B, C, D, E, F any] struct {
 	F *F
 }
 
-// Columns6 are the components of one chunk, in slices of one length, until the next
+// Columns6 has the components of one chunk, in slices of the same length, valid until the next
 // structural change.
 type Columns6[A, B, C, D, E, F any] struct {
 	A []A
@@ -962,9 +896,9 @@ type Columns6[A, B, C, D, E, F any] struct {
 	F []F
 }
 
-// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
-// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
-// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+// All ranges over all matching entities in storage order. The compiler inlines it with the loop
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
+// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
 func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, F]] {
 	return func(yield func(Entity, Row6[A, B, C, D, E, F]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -986,9 +920,10 @@ func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, 
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
-// a chunk and the columns of their components, of one length.
-// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
+// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
+// entities of a chunk and the columns of their
+// components, of the same length. A large chunk that is followed by another one is two steps,
+// so that the next one can be prefetched.
 func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, C, D, E, F]] {
 	return func(yield func([]Entity, Columns6[A, B, C, D, E, F]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1003,8 +938,9 @@ func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, 
 	}
 }
 
-// A Filter7 selects the entities that have 7 components, and perhaps more. Make it once per
-// system: it remembers which archetypes match.
+// A Filter7 matches the entities that have 7 components,
+// with or without others. Create it once per system: it caches the matching archetypes. It belongs
+// to its world and to the goroutine of the world.
 type Filter7[A, B, C, D, E, F, G any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1016,87 +952,71 @@ type Filter7[A, B, C, D, E, F, G any] struct {
 	filter
 }
 
-// NewFilter7 makes a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewFilter7 returns a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewFilter7[A, B, C, D, E, F, G any](w *World) *Filter7[A, B, C, D, E, F, G] {
 	f := new(Filter7[A, B, C, D, E, F, G])
 	f.init(w, mustRegister[A](w, "NewFilter7"), mustRegister[B](w, "NewFilter7"), mustRegister[C](w, "NewFilter7"), mustRegister[D](w, "NewFilter7"), mustRegister[E](w, "NewFilter7"), mustRegister[F](w, "NewFilter7"), mustRegister[G](w, "NewFilter7"))
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components. It returns f. It panics with
+// a [*memory.Misuse] while a query over f is open.
 func (f *Filter7[A, B, C, D, E, F, G]) With(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It
-// panics with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter7[A, B, C, D, E, F, G]) Without(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To narrows the filter to entities whose relation with this ID has this target, in place of the one
-// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
-// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, while a query over f is open, and in a world that is closed.
+// To is Filter1.To.
 func (f *Filter7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Filter7[A, B, C, D, E, F, G] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
+// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
+// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
+// closed world.
 func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
 	f.widenToAny()
 	return f
 }
 
-// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
-// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
-// them or is left. Entities that have not the component, and components that are not tracked, see
-// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
-// query over f is open, and in a world that is closed.
+// Writes is Filter1.Writes.
 func (f *Filter7[A, B, C, D, E, F, G]) Writes(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince narrows the filter to entities at which any of these components was written after t, in
-// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
-// has none of them does not match; with the zero Tick all match that have one. What is written
-// ahead of a loop under way, the loop meets. It returns f.
-//
-// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
-// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
-// and the other batches panic with a [*memory.Misuse] for such a filter.
-//
-// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
-// was called for, while a query over f is open, and in a world that is closed.
+// ChangedSince is Filter1.ChangedSince.
 func (f *Filter7[A, B, C, D, E, F, G]) ChangedSince(t Tick, ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have its components, those of With included, and
-// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no component except those of the filter and of
+// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter7[A, B, C, D, E, F, G]) Exclusive() *Filter7[A, B, C, D, E, F, G] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities, in storage order.
-// The world is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The world
+// is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter7[A, B, C, D, E, F, G]) Query() Query7[A, B, C, D, E, F, G] {
 	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query7 is one walk over a Filter7. Do not copy it: once one of the
-// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
-// the end of their chunk at the latest.
+// A Query7 is one iteration over a Filter7. Do not copy it: when a copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
+// chunk.
 type Query7[A, B, C, D, E, F, G any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1108,20 +1028,20 @@ type Query7[A, B, C, D, E, F, G any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next
-// structural change.
+// Get returns the components of the current entity. The pointers are valid until the next structural
+// change.
 func (q *Query7[A, B, C, D, E, F, G]) Get() (*A, *B, *C, *D, *E, *F, *G) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F)))), (*G)(unsafe.Add(q.cols[6], row*unsafe.Sizeof(*new(G))))
 }
 
-// Columns returns the entities and components of the current chunk, slices of one length.
+// Columns returns the entities and components of the current chunk, as slices of the same length.
 // They are valid until the next structural change.
 func (q *Query7[A, B, C, D, E, F, G]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F, []G) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n)
 }
 
-// A Row7 points at the components of one entity, until the next structural change.
+// A Row7 points to the components of one entity, until the next structural change.
 type Row7[A, B, C, D, E, F, G any] struct {
 	A *A
 	B *B
@@ -1132,7 +1052,7 @@ type Row7[A, B, C, D, E, F, G any] struct {
 	G *G
 }
 
-// Columns7 are the components of one chunk, in slices of one length, until the next
+// Columns7 has the components of one chunk, in slices of the same length, valid until the next
 // structural change.
 type Columns7[A, B, C, D, E, F, G any] struct {
 	A []A
@@ -1144,9 +1064,9 @@ type Columns7[A, B, C, D, E, F, G any] struct {
 	G []G
 }
 
-// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
-// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
-// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+// All ranges over all matching entities in storage order. The compiler inlines it with the loop
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
+// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
 func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, E, F, G]] {
 	return func(yield func(Entity, Row7[A, B, C, D, E, F, G]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1169,9 +1089,10 @@ func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, 
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
-// a chunk and the columns of their components, of one length.
-// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
+// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
+// entities of a chunk and the columns of their
+// components, of the same length. A large chunk that is followed by another one is two steps,
+// so that the next one can be prefetched.
 func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, B, C, D, E, F, G]] {
 	return func(yield func([]Entity, Columns7[A, B, C, D, E, F, G]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1186,8 +1107,9 @@ func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, 
 	}
 }
 
-// A Filter8 selects the entities that have 8 components, and perhaps more. Make it once per
-// system: it remembers which archetypes match.
+// A Filter8 matches the entities that have 8 components,
+// with or without others. Create it once per system: it caches the matching archetypes. It belongs
+// to its world and to the goroutine of the world.
 type Filter8[A, B, C, D, E, F, G, H any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1200,87 +1122,71 @@ type Filter8[A, B, C, D, E, F, G, H any] struct {
 	filter
 }
 
-// NewFilter8 makes a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] where [Register] would fail or a type is named twice.
+// NewFilter8 returns a filter and registers the types that are new to w. It panics with a
+// [*memory.Misuse] if [Register] would fail or a type is named twice.
 func NewFilter8[A, B, C, D, E, F, G, H any](w *World) *Filter8[A, B, C, D, E, F, G, H] {
 	f := new(Filter8[A, B, C, D, E, F, G, H])
 	f.init(w, mustRegister[A](w, "NewFilter8"), mustRegister[B](w, "NewFilter8"), mustRegister[C](w, "NewFilter8"), mustRegister[D](w, "NewFilter8"), mustRegister[E](w, "NewFilter8"), mustRegister[F](w, "NewFilter8"), mustRegister[G](w, "NewFilter8"), mustRegister[H](w, "NewFilter8"))
 	return f
 }
 
-// With narrows the filter to entities that have these components too. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components. It returns f. It panics with
+// a [*memory.Misuse] while a query over f is open.
 func (f *Filter8[A, B, C, D, E, F, G, H]) With(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It
-// panics with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components. It returns f. It panics
+// with a [*memory.Misuse] while a query over f is open.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Without(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To narrows the filter to entities whose relation with this ID has this target, in place of the one
-// it was narrowed to before: it is cheap enough to be called for each of many targets. Where the
-// target is stale nothing matches. It returns f. It panics with a [*memory.Misuse] where the ID is of no
-// relation, for a fifth one, while a query over f is open, and in a world that is closed.
+// To is Filter1.To.
 func (f *Filter8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Filter8[A, B, C, D, E, F, G, H] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny takes back every To: the entities that have these relations match whatever their targets are,
-// stale ones included. It returns f. It panics with a [*memory.Misuse] as To.
+// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
+// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
+// closed world.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, H] {
 	f.widenToAny()
 	return f
 }
 
-// Writes says that loops over the filter write these components, from now on: All, Chunks, Query and
-// Parallel note it for the entities of a chunk when they come to it, whether the loop writes all of
-// them or is left. Entities that have not the component, and components that are not tracked, see
-// [World.Track], cost a look per chunk. It returns f. It panics with a [*memory.Misuse] while a
-// query over f is open, and in a world that is closed.
+// Writes is Filter1.Writes.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Writes(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince narrows the filter to entities at which any of these components was written after t, in
-// place of what it was narrowed to before: it is cheap enough to be called each frame. An entity that
-// has none of them does not match; with the zero Tick all match that have one. What is written
-// ahead of a loop under way, the loop meets. It returns f.
-//
-// Chunks, Columns and Parallel yield parts of chunks then, each an unbroken run of changed entities; All
-// and Query go over the same. The loop looks at 4 bytes of each entity and component named. World.RemoveAll
-// and the other batches panic with a [*memory.Misuse] for such a filter.
-//
-// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track]
-// was called for, while a query over f is open, and in a world that is closed.
+// ChangedSince is Filter1.ChangedSince.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ChangedSince(t Tick, ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have its components, those of With included, and
-// no other. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no component except those of the filter and of
+// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Exclusive() *Filter8[A, B, C, D, E, F, G, H] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities, in storage order.
-// The world is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The world
+// is unlocked when Next or NextChunk returns false, or by Close.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Query() Query8[A, B, C, D, E, F, G, H] {
 	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query8 is one walk over a Filter8. Do not copy it: once one of the
-// copies has ended the walk, Next and NextChunk of the others panic with a [*memory.Misuse] at
-// the end of their chunk at the latest.
+// A Query8 is one iteration over a Filter8. Do not copy it: when a copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
+// chunk.
 type Query8[A, B, C, D, E, F, G, H any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1293,20 +1199,20 @@ type Query8[A, B, C, D, E, F, G, H any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next
-// structural change.
+// Get returns the components of the current entity. The pointers are valid until the next structural
+// change.
 func (q *Query8[A, B, C, D, E, F, G, H]) Get() (*A, *B, *C, *D, *E, *F, *G, *H) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F)))), (*G)(unsafe.Add(q.cols[6], row*unsafe.Sizeof(*new(G)))), (*H)(unsafe.Add(q.cols[7], row*unsafe.Sizeof(*new(H))))
 }
 
-// Columns returns the entities and components of the current chunk, slices of one length.
+// Columns returns the entities and components of the current chunk, as slices of the same length.
 // They are valid until the next structural change.
 func (q *Query8[A, B, C, D, E, F, G, H]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F, []G, []H) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n), unsafe.Slice((*H)(q.cols[7]), q.n)
 }
 
-// A Row8 points at the components of one entity, until the next structural change.
+// A Row8 points to the components of one entity, until the next structural change.
 type Row8[A, B, C, D, E, F, G, H any] struct {
 	A *A
 	B *B
@@ -1318,7 +1224,7 @@ type Row8[A, B, C, D, E, F, G, H any] struct {
 	H *H
 }
 
-// Columns8 are the components of one chunk, in slices of one length, until the next
+// Columns8 has the components of one chunk, in slices of the same length, valid until the next
 // structural change.
 type Columns8[A, B, C, D, E, F, G, H any] struct {
 	A []A
@@ -1331,9 +1237,9 @@ type Columns8[A, B, C, D, E, F, G, H any] struct {
 	H []H
 }
 
-// All ranges over all matching entities, in storage order. It is inlined with the loop's body,
-// and locks nothing: the loop may be left in any way, also by a panic. It panics itself with a
-// [*memory.Misuse] at the step after a structural change, and after With or Without of f.
+// All ranges over all matching entities in storage order. The compiler inlines it with the loop
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
+// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
 func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, D, E, F, G, H]] {
 	return func(yield func(Entity, Row8[A, B, C, D, E, F, G, H]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1357,9 +1263,10 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, 
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All over entities: the entities of
-// a chunk and the columns of their components, of one length.
-// A large chunk behind which another comes is two steps, so that the first rows of that one are on their way when they are needed.
+// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
+// entities of a chunk and the columns of their
+// components, of the same length. A large chunk that is followed by another one is two steps,
+// so that the next one can be prefetched.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Chunks() iter.Seq2[[]Entity, Columns8[A, B, C, D, E, F, G, H]] {
 	return func(yield func([]Entity, Columns8[A, B, C, D, E, F, G, H]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {

@@ -8,41 +8,41 @@ import (
 // errTarget is what operations say of a target that is not alive.
 var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 
-// A Relation is a component that says how its entity relates to another one, its target: ChildOf,
-// Likes, DockedAt. It does all that a [Component] does, and T may be empty. An entity has it once,
-// towards one target, and up to [MaxRelations] different ones.
+// A Relation is a component with a target, another entity: ChildOf, Likes, DockedAt. It has all methods
+// of [Component], and T may be empty. An entity has each relation at most once, with one target, and up
+// to [MaxRelations] different relations.
 //
-// Entities with the same components and targets lie together, so that a filter narrowed to a
-// target, by its To, walks those entities and nothing else. A filter that names no target walks
-// the entities of all. Each target that entities relate to has tables of its own, in chunks from
-// Config.FirstChunkBytes on: some 500 bytes beside a chunk of 1 KiB. There are at most 2,097,152
-// chunks in a world, and so no more targets at once that have anything related to them.
+// Entities with the same components and targets are stored together. A filter that is narrowed to a
+// target by To iterates over exactly those entities. A filter without a target iterates over the
+// entities of all targets. Each target has tables of its own, whose chunks start at
+// Config.FirstChunkBytes. This costs some 500 bytes in addition to a chunk of 1 KiB. A world has at
+// most 2,097,152 chunks, which bounds the number of targets that are in use at once.
 //
-// Whatever changes an entity keeps the targets of the relations that stay; [World.CopyEntity]
-// copies them. Changing the target moves the row, as adding a component does, and is told as a
-// write, by OnSet.
+// Changes to an entity keep the targets of the relations that stay, and [World.CopyEntity] copies them.
+// Changing the target moves the row, as adding a component does. OnSet reports it as a write.
 //
 // # When a target is removed
 //
-// Nothing happens to the entities that relate to it, and it costs nothing: they keep the relation
-// and its value. Its target is stale from then on: Target says (Entity{}, false), a filter narrowed
-// to the stale entity matches nothing, one that asks for the relation alone still matches them.
-// No entity that is created later is ever taken for the target. SetTarget gives them another one,
-// Remove takes the relation, and [Relation.RemoveTree] removes them, before or after the
-// target itself.
+// This does not affect the entities that relate to it, and costs nothing. They keep the relation and
+// its value, but the target is stale: Target returns false, and a filter narrowed to the stale entity
+// matches nothing. A filter that only requires the relation still matches them. An entity that is
+// created later is never taken for the target.
 //
-// A table without rows whose target is dead is used again for another one: targets that come and
-// go do not make a world grow. Where entities have several relations, so are tables for targets that
-// no entity has together, once there are more tables than targets.
+// SetTarget gives such entities another target, Remove removes the relation, and [Relation.RemoveTree]
+// removes the entities, before or after the target itself.
 //
-// A mapper that has a relation among its types needs a target, by its To, before it is used. Add of
-// a Component and [AddTo] panic with a [*memory.Misuse] for a relation that the entity has not. A
-// target that is not alive is an error that wraps [ErrStale]; nothing has changed then.
+// Tables without rows whose target is stale are reused for other targets, so changing targets do not
+// grow a world. If entities have several relations, empty tables of targets that no entity combines are
+// reused as well, if there are more tables than targets.
+//
+// A mapper that adds a relation needs a target, set by its To, before it is used. Add of a Component
+// and [AddTo] panic with a [*memory.Misuse] for a relation that the entity does not have. A target that
+// is not alive is an error that wraps [ErrStale]; nothing has changed then.
 type Relation[T any] struct{ Component[T] }
 
-// RegisterRelation makes T a relation of w, or finds it when it is one already. It is an error
-// where T is a component without a target: register relations before mappers and filters name them.
-// Errors else as [Register].
+// RegisterRelation makes T a relation of w and returns it, or the existing relation. If T is already a
+// component without a target it returns an error, so register relations before mappers and filters name
+// them. Other errors are those of [Register].
 func RegisterRelation[T any](w *World) (Relation[T], error) {
 	n := len(w.store.comps)
 	c, err := Register[T](w)
@@ -60,9 +60,10 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 	return Relation[T]{c}, nil
 }
 
-// Add gives e the relation to target with value v, or changes both where e has it. The error is
-// [ErrStale], or wraps it where the target is stale, or wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], as
-// that of Component.Add; nothing has changed then. It panics with a [*memory.Misuse] where e has MaxRelations others.
+// Add adds the relation with value v and a target to e, or changes both if e has the relation. The
+// error is [ErrStale] if e is stale and wraps it if the target is. It wraps [memory.ErrOutOfMemory],
+// [ErrLimit] or [memory.ErrTooLarge] as that of Component.Add. Nothing has changed then. It panics with
+// a [*memory.Misuse] if e has MaxRelations other relations.
 func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	w := r.w
 	w.guard.mutable("Add")
@@ -82,8 +83,8 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	return nil
 }
 
-// SetTarget changes the target of e and reports whether e had the relation; false when e is stale.
-// Errors as Add.
+// SetTarget changes the target of e and reports whether e had the relation; false if e is stale. Errors
+// are those of Add.
 func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	w := r.w
 	w.guard.mutable("SetTarget")
@@ -100,7 +101,7 @@ func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	return true, nil
 }
 
-// retarget moves the entity of rec to where relation id has the target.
+// retarget moves the entity of rec to the table in which relation id has the target.
 func (w *World) retarget(op string, e Entity, rec *record, id ID, target Entity) error {
 	if w.store.index.find(target) == nil {
 		return errTarget
@@ -119,8 +120,8 @@ func (w *World) retarget(op string, e Entity, rec *record, id ID, target Entity)
 	return err
 }
 
-// Target returns the entity that e relates to; false when e is stale or has not the relation, or
-// when its target is stale.
+// Target returns the target of e. It returns false if e is stale, does not have the relation, or its
+// target is stale.
 func (r Relation[T]) Target(e Entity) (Entity, bool) { return r.w.store.targetOf(e, r.ID()) }
 
 func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
@@ -136,8 +137,8 @@ func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
 }
 
 // SetTargetAll changes the target of every entity that s matches and that has the relation, table by
-// table, and returns their number. On error it is the number changed before; the table that failed
-// and those after it are as they were.
+// table, and returns their number. On error it returns the number changed before. The table that failed
+// and those after it are unchanged.
 func (r Relation[T]) SetTargetAll(s Selection, target Entity) (int, error) {
 	return r.w.retargetAll(s, r.ID(), target)
 }
@@ -180,8 +181,8 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 }
 
 // RemoveTree removes e, all entities that relate to it, all that relate to those, and so on, and
-// returns their number. Where e is stale it removes those that were related to it. Entities go
-// before their targets. Cost: as World.Remove for each, and a look at the tables of each.
+// returns their number. If e is stale it removes the entities that relate to it. Entities are removed
+// before their targets. Cost: World.Remove for each, and the tables of each.
 func (r Relation[T]) RemoveTree(e Entity) int {
 	w := r.w
 	w.guard.mutable("RemoveTree")

@@ -323,9 +323,9 @@ func TestRelation_MisuseAndStaleTargets(t *testing.T) {
 		"ecs.AddAll" + needs:                                       func() { m.AddAll(f, position{}, childOf{}) },
 		"ecs.Exchange" + needs:                                     func() { m.Exchange(e, position{}, childOf{}) },
 		"ecs.To: component ecs.position is no relation":            func() { f.To(pos.ID(), p) },
-		"ecs.To: the component ID is not of this world":            func() { f.To(200, p) },
+		"ecs.To: the world does not have this component ID":        func() { f.To(200, p) },
 		"ecs.To: relation ecs.childOf is not what the mapper adds": func() { NewMap1[velocity](w).To(child.ID(), p) },
-		"ecs.To: a query over this filter is open; narrow a filter before it is used, or make another": func() {
+		"ecs.To: a query over this filter is open; narrow a filter before its queries, or create another": func() {
 			q := f.Query()
 			defer q.Close()
 			f.To(child.ID(), p)

@@ -103,19 +103,17 @@ func (s *store) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer,
 	return nil, 0
 }
 
-// Shrink gives back what the world keeps for the next entity and could do without: every
-// chunk without rows, the buffers of commands when none wait, and the chunk numbers past the
-// last one in use. It returns the bytes of chunks that went back to the allocator, which
-// still may have to be trimmed itself.
+// Shrink frees what the world keeps for later entities: all chunks without rows, the buffers of
+// commands if none wait, and the chunk numbers above the last one in use. It returns the bytes of
+// chunks that were freed. The allocator itself may still have to be trimmed.
 //
-// The archetypes stay, some 700 bytes each, because filters and mappers know them; so does
-// the index, 8 bytes for every slot that was ever used, because it holds the generations.
+// Archetypes stay, some 700 bytes each, because filters and mappers refer to them. The entity index
+// stays, 8 bytes per slot ever used, because it has the generations. Addresses, [World.Hash] and
+// entities do not change.
 //
-// Nothing that can be seen changes: not an address, not [World.Hash], not an Entity. Cost: a
-// look at every archetype, a free per spare, and a copy of 64 bytes or more per chunk in
-// use; the next entity of an archetype without rows asks the allocator again. Call it where
-// a level ends, or when memory runs short; it panics with a [*memory.Misuse] while the world
-// is locked.
+// Cost: a visit to each archetype, a free per spare chunk, and a copy of at least 64 bytes per chunk in
+// use. The next entity of an empty archetype allocates a chunk again. Call it at the end of a level or
+// when memory runs short. It panics with a [*memory.Misuse] while the world is locked.
 func (w *World) Shrink() (freed uint64) {
 	w.guard.mutable("Shrink")
 	held := w.store.bytes

@@ -2,30 +2,30 @@ package ecs
 
 import "slices"
 
-// Stats is a snapshot of a world's books. Bytes of pointer-free columns come from the
-// allocator; PointerfulBytes come from the Go heap.
+// Stats is a snapshot of a world's statistics. Bytes of pointer-free columns are in blocks of the
+// allocator. PointerfulBytes are in the Go heap.
 //
-// These equations hold:
+// These relations hold:
 //
 //	Entities <= PeakEntities <= Config.MaxEntities
 //	BytesUsed <= BytesCapacity
 //	Chunks * Config.FirstChunkBytes <= BytesCapacity
 type Stats struct {
 	Entities        int
-	PeakEntities    int
-	RetiredSlots    int // slots whose generations are worn out
-	Components      int // component types, and one more for each that is tracked
-	Archetypes      int // with relations one for each combination of targets
+	PeakEntities    int // the peak (high-water mark) of Entities
+	RetiredSlots    int // slots whose generations are exhausted
+	Components      int // component types, and one more for each tracked type
+	Archetypes      int // with relations, one for each combination of targets
 	Chunks          int
-	SpareChunks     int    // chunks without rows, kept for the next entity
-	ChunkBytes      int    // of Config
-	BytesUsed       uint64 // pointer-free cells of living entities, the Entity itself included
-	BytesCapacity   uint64 // blocks held from the allocator
-	PointerfulBytes uint64 // capacity of the pointerful columns in the Go heap
+	SpareChunks     int    // chunks without rows, kept for later entities
+	ChunkBytes      int    // Config.ChunkBytes
+	BytesUsed       uint64 // pointer-free cells of living entities, including the Entity itself
+	BytesCapacity   uint64 // size of all blocks from the allocator
+	PointerfulBytes uint64 // capacity of columns in the Go heap, of types with pointers
 	PendingCommands int
 }
 
-// Stats returns the books. It costs a walk over the archetypes and allocates nothing.
+// Stats returns the statistics. It iterates over all archetypes and allocates nothing.
 func (w *World) Stats() Stats {
 	s := Stats{
 		Entities:      int(w.store.index.live),
@@ -50,22 +50,23 @@ func (w *World) Stats() Stats {
 	return s
 }
 
-// ColumnStats says what one component type takes, over all archetypes, or what the ticks of one take,
-// which World.Track has kept.
+// ColumnStats are the statistics of one component type over all archetypes, or of its ticks if
+// [World.Track] was called for it.
 type ColumnStats struct {
-	Name       string // where it is the ticks of X, just that
-	ID         ID     // of no use where it is ticks
-	Pointerful bool   // lives in the Go heap, where the collector scans it
+	Name       string // "ticks of X" for the ticks of type X
+	ID         ID     // not usable for ticks
+	Pointerful bool   // the type has Go pointers, so its columns are in the Go heap
 	Size       int    // bytes per entity
-	Entities   int    // that have it
-	Archetypes int    // that have it
+	Entities   int    // entities that have the component
+	Archetypes int    // archetypes that have the component
 	BytesUsed  uint64 // Entities * Size
-	// BytesCapacity is the room for this component in all chunks held.
+	// BytesCapacity is the space for this component in all chunks.
 	BytesCapacity uint64
 }
 
-// Column returns the figures of component type i, from 0 to Stats().Components - 1, in
-// order of registration, those of its ticks where Track was called. It allocates nothing.
+// Column returns the statistics of component type i, from 0 to Stats().Components - 1, in order of
+// registration. Ticks are numbered when Track is called. It panics if i is out of range. It allocates
+// nothing.
 func (w *World) Column(i int) ColumnStats {
 	c := w.store.comps[i]
 	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}
@@ -85,29 +86,29 @@ func (w *World) Column(i int) ColumnStats {
 	return s
 }
 
-// ArchetypeStats says what one archetype takes.
+// ArchetypeStats are the statistics of one archetype.
 type ArchetypeStats struct {
 	mask      mask
 	targets   targets
 	relations []ID
 	Entities  int
 	Chunks    int
-	Capacity  int // entities that the chunks have room for
-	RowBytes  int // pointer-free bytes per entity, the Entity itself included
+	Capacity  int // entities that fit into the chunks
+	RowBytes  int // pointer-free bytes per entity, including the Entity itself
 }
 
 // Has reports whether the archetype has the component.
 func (s ArchetypeStats) Has(id ID) bool { return s.mask.has(id) }
 
-// Target returns what the entities of the archetype relate to, stale or not; false where the
-// archetype does not have the relation, or waits to be used for another target.
+// Target returns the target of the archetype's entities for a relation; the target may be stale. It
+// returns false if the archetype does not have the relation, or is unused and waits for another target.
 func (s ArchetypeStats) Target(id ID) (Entity, bool) {
 	i := slices.Index(s.relations, id)
 	return s.targets[max(i, 0)], i >= 0 && s.targets[i] != Entity{}
 }
 
-// Archetype returns the figures of archetype i, from 0 to Stats().Archetypes - 1, in order
-// of creation. It allocates nothing.
+// Archetype returns the statistics of archetype i, from 0 to Stats().Archetypes - 1, in order of
+// creation. It panics if i is out of range. It allocates nothing.
 func (w *World) Archetype(i int) ArchetypeStats {
 	t := w.store.tables[i]
 	var relations []ID

@@ -6,21 +6,20 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Each worker collects the commands of its pieces in a buffer of its own. When a pass is over they
-// go to World.Commands, piece by piece: then they are where they would be if one goroutine had
-// run all, and there is one order, one Apply and one rule for what fails.
+// Each worker collects the commands of its batches in its own buffer. After the run they move to
+// World.Commands in batch order, as if one goroutine had run all batches.
 
-// taskCommands is what makes a Commands that of a Task. It is nil in that of a World.
+// A taskCommands is what the Commands of a Task have in addition.
 //
-// Invariant, verified by Check of Workers: between passes it is empty, as are its Commands.
+// Invariant, verified by Check of Workers: between runs it is empty, as are its Commands.
 type taskCommands struct {
 	task    *Task
-	gen     uint32       // generation of the entities that are to be
-	starts  []batchStart // where the commands of a piece begin, in the order of pieces
-	spawned uint32       // in this pass
+	gen     uint32       // generation of placeholders
+	starts  []batchStart // in batch order
+	spawned uint32       // in this run
 }
 
-// A batchStart is the state of the buffer when a piece gave its first command.
+// A batchStart is the state of the buffer when a batch gave its first command.
 type batchStart struct {
 	batch   int
 	ops     int
@@ -28,18 +27,18 @@ type batchStart struct {
 	spawned uint32
 }
 
-// notYet is set in the index of an entity that is to be: more than any slot has, so that it is
-// stale whoever looks it up.
+// placeholderBit is set in the index of a placeholder. No slot is that high, so every look-up finds it
+// stale.
 const placeholderBit = 1 << 31
 
-// Commands returns the commands of the piece, valid until the body returns. They wait in
-// [World.Commands] when Parallel returns, those of the first piece first, whoever ran it: Apply
-// goes on with them, and Len and Discard count them. Where Parallel panics they are dropped.
+// Commands returns the commands of the batch, valid until the body returns. After Parallel they wait in
+// [World.Commands], in batch order, whichever worker ran the batch. Apply continues with them, and Len
+// and Discard include them. If Parallel panics they are discarded.
 //
-// Spawn of these commands makes no entity before Apply: what it returns is stale, save for the
-// commands of the same piece, which name the entity by it. Observers are told of the creation
-// then, and memory is asked for: the error of Spawn is always nil. Apply and Discard panic with a
-// [*memory.Misuse], as does every use outside of a body.
+// Spawn of these commands does not create an entity before Apply. The result is a placeholder: it is
+// stale, except in later commands of the same batch. Apply creates the entity, calls observers and
+// allocates memory, so the error of Spawn is always nil. Apply and Discard of these commands panic with
+// a [*memory.Misuse], as does any use outside of a body.
 func (t *Task) Commands() *Commands {
 	t.mustBeInBody("Commands")
 	if t.commands == nil {
@@ -49,7 +48,7 @@ func (t *Task) Commands() *Commands {
 	return t.commands
 }
 
-// beginCommands makes the commands, if there are any, those of a new pass.
+// beginCommands prepares the commands, if there are any, for a new run.
 func (t *Task) beginCommands(w *World) {
 	if cmd := t.commands; cmd != nil {
 		cmd.w = w
@@ -57,7 +56,7 @@ func (t *Task) beginCommands(w *World) {
 	}
 }
 
-// dropCommands empties the commands, if there are any.
+// dropCommands clears the commands, if there are any.
 func (t *Task) dropCommands() {
 	if cmd := t.commands; cmd != nil {
 		cmd.clear()
@@ -65,7 +64,7 @@ func (t *Task) dropCommands() {
 	}
 }
 
-// mustAccept panics where no command may be given now.
+// mustAccept panics unless commands are allowed now.
 func (cmd *Commands) mustAccept(op string) {
 	g := cmd.task
 	if g == nil {
@@ -78,21 +77,21 @@ func (cmd *Commands) mustAccept(op string) {
 	}
 }
 
-// mustApply panics where a task's commands are to do what only a world's do.
+// mustApply panics for the commands of a task, which only a world can apply.
 func (cmd *Commands) mustApply(op string) {
 	if cmd.task != nil {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "commands of a Task wait in World.Commands when the pass is over"})
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "commands of a Task are applied by World.Commands after the run"})
 	}
 }
 
-// A placeholder is how commands name an entity that a pass asked for: notYet and its place in
-// Commands.made, in those of a Task its number in the pass. No generation of an Entity that
-// anybody has is 0 there.
+// placeholder returns the form in which commands store a placeholder: placeholderBit and its index in
+// Commands.resolved, or in a Task its number in the run. The generation is 0, which no Entity has
+// there.
 func placeholder(n uint32) Entity { return Entity{index: placeholderBit | n} }
 
 func isPlaceholder(e Entity) bool { return e.gen == 0 && e.index >= placeholderBit }
 
-// validPlaceholder reports whether e, where it is a place, is one of cmd.
+// validPlaceholder reports whether e is an entity, or a placeholder with an index in resolved.
 func (cmd *Commands) validPlaceholder(e Entity) bool {
 	return !isPlaceholder(e) || int64(e.index&^placeholderBit) < int64(len(cmd.resolved))
 }
@@ -114,7 +113,7 @@ func (cmd *Commands) spawnLater() Entity {
 	return e
 }
 
-// toPlaceholder returns e, or its place where Spawn of the same piece has returned it.
+// toPlaceholder returns e, or its stored form if Spawn of the same batch returned it.
 func (cmd *Commands) toPlaceholder(e Entity) Entity {
 	if g := cmd.task; g != nil && e.gen == g.gen && e.index >= placeholderBit {
 		if n := e.index &^ placeholderBit; n < g.spawned && n >= g.starts[len(g.starts)-1].spawned {
@@ -124,14 +123,14 @@ func (cmd *Commands) toPlaceholder(e Entity) Entity {
 	return e
 }
 
-// spawnPlaceholder spawns the entity of command i, a creation, which is then a Spawn like any other.
+// spawnPlaceholder spawns the entity of command i, which then becomes an ordinary Spawn.
 func (cmd *Commands) spawnPlaceholder(i int) error {
 	w := cmd.w
 	e, loc, err := w.store.spawn(w.store.tables[0])
 	if err != nil {
 		return err
 	}
-	op := &cmd.ops[i] // not before: the allocator may have given commands
+	op := &cmd.ops[i] // not earlier: the allocator may have appended commands
 	op.kind, cmd.resolved[op.e.index&^placeholderBit] = commandSpawn, e
 	if w.observers.observed != 0 {
 		w.observers.notifyCreated(loc, 1, mask{})
@@ -140,7 +139,7 @@ func (cmd *Commands) spawnPlaceholder(i int) error {
 	return nil
 }
 
-// collect moves what the pieces gave to the commands of w, in their order.
+// collect moves the commands of all batches to w, in batch order.
 func (ws *Workers) collect(w *World) {
 	for {
 		var first *Commands
@@ -160,8 +159,8 @@ func (ws *Workers) collect(w *World) {
 	}
 }
 
-// takeBatch moves the first piece that from holds to the end of cmd. What remains of from's
-// buffers is let go by dropCommands.
+// takeBatch moves the first batch of from to the end of cmd. dropCommands later clears the buffers of
+// from.
 func (cmd *Commands) takeBatch(from *Commands) {
 	g := from.task
 	at, end := g.starts[0], batchStart{ops: len(from.ops), words: len(from.words), spawned: g.spawned}
@@ -191,7 +190,7 @@ func (cmd *Commands) takeBatch(from *Commands) {
 	}
 }
 
-// queueOf returns the queue of a component, which it makes like the given one.
+// queueOf returns the queue of a component, and creates one of the same type as like if needed.
 func (cmd *Commands) queueOf(id ID, like valueQueue) valueQueue {
 	for int(id) >= len(cmd.queues) {
 		cmd.queues = append(cmd.queues, nil)

@@ -64,7 +64,7 @@ func TestTaskCommands_AreThoseOfOneGoroutineWhateverTheWorkers(t *testing.T) {
 	}
 	seen := map[state]bool{}
 	for _, n := range workerCounts {
-		w, f := manyPieces(t, Config{})
+		w, f := manyBatches(t, Config{})
 		pos, vel, think := loose(t, w)
 		ws := newTestWorkers(t, n)
 		w.Commands().Destroy(f.EntityAt(3)) // given before the pass, it comes first
@@ -91,8 +91,8 @@ func TestTaskCommands_AreThoseOfOneGoroutineWhateverTheWorkers(t *testing.T) {
 
 // TestTaskCommands_AreThoseOfALoop gives the same commands in a pass and in a loop over All.
 func TestTaskCommands_AreThoseOfALoop(t *testing.T) {
-	w, f := manyPieces(t, Config{})
-	other, g := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
+	other, g := manyBatches(t, Config{})
 	pos, _ := mustRegisterTest[position](t, w), mustRegisterTest[position](t, other)
 	vel, tag := mustRegisterTest[velocity](t, w), mustRegisterTest[burning](t, w)
 	vel2, tag2 := mustRegisterTest[velocity](t, other), mustRegisterTest[burning](t, other)
@@ -122,9 +122,9 @@ func TestTaskCommands_AreThoseOfALoop(t *testing.T) {
 	}
 }
 
-// TestTaskCommands_NamesOfEntitiesThatAreToBeAreGoodForTheirPieceAlone uses them everywhere else.
-func TestTaskCommands_NamesOfEntitiesThatAreToBeAreGoodForTheirPieceAlone(t *testing.T) {
-	w, f := manyPieces(t, Config{})
+// TestTaskCommands_PlaceholdersAreValidInTheirBatchOnly uses them everywhere else.
+func TestTaskCommands_PlaceholdersAreValidInTheirBatchOnly(t *testing.T) {
+	w, f := manyBatches(t, Config{})
 	pos, vel, _ := loose(t, w)
 	ws := newTestWorkers(t, 1)
 	var stale, own []Entity
@@ -302,7 +302,7 @@ func TestTaskCommands_DiscardRemovesWhatWasSpawned(t *testing.T) {
 }
 
 func TestTaskCommands_OfAPassThatPanicsAreDropped(t *testing.T) {
-	w, f := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
 	pos, vel, think := loose(t, w)
 	split := splitting(w, pos, vel, think)
 	for _, n := range workerCounts {
@@ -324,7 +324,7 @@ func TestTaskCommands_OfAPassThatPanicsAreDropped(t *testing.T) {
 }
 
 func TestTaskCommands_MisuseIsRefused(t *testing.T) {
-	w, f := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
 	other, _ := newTestWorld(t, Config{})
 	ws := newTestWorkers(t, 1)
 	foreign, vel := mustRegisterTest[velocity](t, other), mustRegisterTest[velocity](t, w)
@@ -333,8 +333,8 @@ func TestTaskCommands_MisuseIsRefused(t *testing.T) {
 		call func(cmd *Commands)
 		text string
 	}{
-		"Apply":   {func(cmd *Commands) { cmd.Apply() }, "commands of a Task wait in World.Commands when the pass is over"},
-		"Discard": {func(cmd *Commands) { cmd.Discard() }, "commands of a Task wait in World.Commands when the pass is over"},
+		"Apply":   {func(cmd *Commands) { cmd.Apply() }, "commands of a Task are applied by World.Commands after the run"},
+		"Discard": {func(cmd *Commands) { cmd.Discard() }, "commands of a Task are applied by World.Commands after the run"},
 		"AddTo":   {func(cmd *Commands) { AddTo(cmd, foreign, Entity{}, velocity{}) }, "the component was registered with another world"},
 	} {
 		text := misuse(t, func() {
@@ -351,14 +351,14 @@ func TestTaskCommands_MisuseIsRefused(t *testing.T) {
 		"Spawn": func() { kept.Spawn() }, "Destroy": func() { kept.Destroy(Entity{}) }, "Len": func() { kept.Len() },
 		"AddTo": func() { AddTo(kept, vel, Entity{}, velocity{}) }, "RemoveFrom": func() { RemoveFrom(kept, vel, Entity{}) },
 	} {
-		if text := misuse(t, call); text != "ecs."+op+": a Task is valid until its body returns" {
+		if text := misuse(t, call); text != "ecs."+op+": a Task is valid only until its body returns" {
 			t.Error(text)
 		}
 	}
 }
 
 func TestTaskCommands_SteadyStateAllocatesNothing(t *testing.T) {
-	w, f := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
 	_, vel, think := loose(t, w)
 	ws := newTestWorkers(t, 2)
 	body := func(task *Task, es []Entity, ps []position) {
@@ -387,7 +387,7 @@ func TestTaskCommands_SteadyStateAllocatesNothing(t *testing.T) {
 // TestTaskCommands_WorkersServeSeveralWorlds registers other types under the same numbers.
 func TestTaskCommands_WorkersServeSeveralWorlds(t *testing.T) {
 	ws := newTestWorkers(t, 2)
-	w, f := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
 	other, _ := newTestWorld(t, Config{})
 	name := mustRegisterTest[string](t, other) // where w has position
 	mustRegisterTest[[]int](t, other)
@@ -426,7 +426,7 @@ func TestTaskCommands_WorkersServeSeveralWorlds(t *testing.T) {
 func TestTaskCommands_TargetsMayBeEntitiesThatAreToBe(t *testing.T) {
 	hashes := map[uint64]bool{}
 	for _, n := range workerCounts {
-		w, f := manyPieces(t, Config{})
+		w, f := manyBatches(t, Config{})
 		pos, _, _ := loose(t, w)
 		child, like, know := mustRelation[childOf](t, w), mustRelation[likes](t, w), mustRelation[knows](t, w)
 		ws := newTestWorkers(t, n)

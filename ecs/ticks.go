@@ -7,47 +7,47 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Tick is a moment of a world, as [World.Tick] returned it. The zero Tick is before everything.
+// A Tick is a point in time of a world, as returned by [World.Tick]. The zero Tick is before all
+// others.
 //
-// A filter's ChangedSince compares with it what was written when. Ticks may run over: one that is more
-// than 1<<31 ticks old, or that the world has not come to, counts as being 1<<31 ticks old, which at
-// a thousand ticks a second are 24 days.
+// ChangedSince of a filter compares it with the ticks of writes. Ticks may wrap around. A tick that is
+// more than 1<<31 ticks old, or in the future, counts as 1<<31 ticks old. At a thousand ticks a second
+// that is 24 days.
 type Tick uint32
 
 const (
 	tickBytes = unsafe.Sizeof(Tick(0))
 
-	// maxAge is the age, in ticks, at which all that is older looks the same.
+	// maxAge is the age in ticks from which on all ages are equal.
 	maxAge = 1 << 31
 
-	// clampEvery is how many ticks pass until no stamp is left that is older than maxAge. One of
-	// maxAge has come to 3<<30 then: ages never pass 32 bits.
+	// clampEvery is the number of ticks after which all stamps older than maxAge are reset to that age.
+	// By then a stamp of maxAge is at most 3<<30 ticks old, so ages never exceed 32 bits.
 	clampEvery = 1 << 30
 )
 
-// ticks are what a world knows of the times of writes.
+// A clock is the time of a world.
 //
-// A component that is tracked has a companion, a component of its own that no mask of a table has and no
-// user can name. Its column lies behind that of its owner, and holds for each row the stamp, the
-// tick of the last write. So whatever moves a row takes the stamps along, and only who writes
-// a component has to note it.
+// A tracked component has a companion: a hidden component that is in no table's mask and has no ID for
+// users. Its column follows that of its owner, and has a stamp per row, the tick of the last write. So
+// all operations that move rows move the stamps, and only writes must update them.
 //
 // Invariants, verified in this order by check:
 //
-//	(1) tracked has the components with a companion, hidden has the companions
-//	(2) observed says whether anything is tracked
-//	(3) less than clampEvery ticks have passed since clamped, and the lower half of tick is not 0
-//	(4) the stamps of rows are no newer than tick, and were not older than maxAge when it was clamped
+//	(1) registry.tracked has the components with a companion, registry.companions has the companions
+//	(2) observers.observed has tracking if something is tracked
+//	(3) fewer than clampEvery ticks have passed since clamped, and the lower half of tick is not 0
+//	(4) stamps of rows are not newer than tick, and were not older than maxAge at clamped
 type clock struct {
-	tick    uint64 // the present one; its lower half is the Tick
-	clamped uint64 // the one at which no stamp was older than maxAge
+	tick    uint64 // the current tick; the lower half is the Tick
+	clamped uint64 // the tick at which no stamp was older than maxAge
 }
 
-// Tick returns the present tick and begins the next one: whatever is written from now on is newer
-// than what it returned. A system keeps what it returned when it had looked, and asks for what changed
-// since the next time. It panics with a [*memory.Misuse] in a pass and in a world that is closed.
+// Tick returns the current tick and starts the next one, so all later writes are newer than the result.
+// A system stores the result after it has processed changes, and asks for changes since then the next
+// time. Tick panics with a [*memory.Misuse] in a parallel run and in a closed world.
 //
-// Cost: an addition, and once in 1<<30 ticks a look at each stamp.
+// Cost: an addition, and a scan of all stamps once in 1<<30 ticks.
 func (w *World) Tick() Tick {
 	w.guard.mustBeOpen("Tick")
 	now := Tick(w.store.tick)
@@ -60,7 +60,7 @@ func (w *World) Tick() Tick {
 	return now
 }
 
-// clamp makes stamps that are older than maxAge as old as that.
+// clamp resets stamps that are older than maxAge to that age.
 func (s *store) clamp() {
 	s.clamped = s.tick
 	for _, t := range s.tables {
@@ -77,36 +77,40 @@ func (s *store) clamp() {
 	}
 }
 
-// age returns how many ticks ago t was. Of a Tick that is to come it is more than maxAge.
+// age returns how many ticks ago t was, or more than maxAge for a Tick of the future.
 func (k *clock) age(t Tick) uint32 { return uint32(k.tick) - uint32(t) }
 
 // ageSince returns the age below which stamps are newer than t.
 func (k *clock) ageSince(t Tick) uint32 {
 	if t == 0 {
-		return ^uint32(0) // no stamp is so old
+		return ^uint32(0) // no stamp is that old
 	}
 	return min(k.age(t), maxAge)
 }
 
-// Track has the world note, for each entity, when it was last given these components or they were written,
-// from now on: for ChangedSince of filters. It is called behind Register, before any entity has one of
-// them. Tracking again does nothing. Types of all kinds can be tracked, also empty ones and relations.
+// Track records, from now on, when each entity was last given these components or had them written.
+// ChangedSince of filters uses this. Call it after Register, before any entity has one of the
+// components. Tracking again does nothing. Types of all kinds can be tracked, also empty ones and
+// relations.
 //
-// Written means that the component came with a creation or a copy, by Add, Exchange, a batch or a
-// command, or was there and was given another value by one of these or by Set, or another target. Writes
-// through pointers and columns, as Get, Ptr, All, Chunks, queries and passes hand out, nobody sees: there
-// Writes of the filter or Touch say so.
+// These operations count as writes:
+//   - creating or copying an entity with the component,
+//   - Add, Exchange, a batch or a command that adds the component or overwrites its value,
+//   - Set, ReadJSON, and a change of the target.
 //
-// It costs 4 bytes an entity and component, which [World.Column] shows on a line of their own, and a
-// store with each write. What is not tracked costs nothing.
+// Writes through pointers and columns from Get, Ptr, All, Chunks, queries and parallel runs are not
+// detected. Declare them with Writes of the filter, or call Touch.
 //
-// The error says which component an archetype has already, or wraps [ErrTooManyComponents], where a
-// component that is tracked counts as two, or [memory.ErrTooLarge]; nothing has changed then. It panics
-// with a [*memory.Misuse] for an ID that w does not know or that is named twice, in a pass, while w is
-// written or read as JSON, and in a world that is closed.
+// Cost: 4 bytes per entity and component, which [World.Column] reports separately, and a store per
+// write. Components that are not tracked cost nothing.
+//
+// If an archetype has one of the components already, the error names it. The error wraps
+// [ErrTooManyComponents], where a tracked component counts as two, or [memory.ErrTooLarge]. Nothing has
+// changed then. Track panics with a [*memory.Misuse] for an unknown ID or one that is passed twice, in
+// a parallel run, during WriteJSON or ReadJSON, and in a closed world.
 func (w *World) Track(ids ...ID) error {
 	w.guard.mustBeOpen("Track")
-	if w.guard.texts > 0 { // what is read so far has columns without the ticks
+	if w.guard.texts > 0 { // rows read so far have no stamps
 		w.guard.refuse("Track")
 	}
 	fresh := w.store.maskOf("Track", ids).without(w.store.tracked)
@@ -117,13 +121,13 @@ func (w *World) Track(ids ...ID) error {
 			return fmt.Errorf("%w: cannot track %s", ErrTooManyComponents, c.name)
 		}
 		if !c.pointerful && columnAlign+alignUp(c.size)+tickBytes > w.store.sizes[w.store.first] {
-			return fmt.Errorf("ecs: component %s of %d bytes and the ticks of it do not fit a chunk of %d; raise Config.ChunkBytes: %w",
+			return fmt.Errorf("ecs: component %s of %d bytes and its ticks do not fit a chunk of %d; raise Config.ChunkBytes: %w",
 				c.name, c.size, w.store.sizes[w.store.first], memory.ErrTooLarge)
 		}
 	}
 	for _, t := range w.store.tables {
 		if had := t.mask.and(fresh); !had.empty() {
-			return fmt.Errorf("ecs: an archetype has component %s already; track it before any entity has it", names(had, w.store.comps)[0])
+			return fmt.Errorf("ecs: an archetype already has component %s; call Track before any entity has it", names(had, w.store.comps)[0])
 		}
 	}
 	for id := range fresh.ids() {
@@ -139,42 +143,42 @@ func (w *World) Track(ids ...ID) error {
 	return nil
 }
 
-// stamps returns those of component id of n entities from loc on, which are all in one chunk.
+// stamps returns the stamps of component id for n entities from loc on, all in one chunk.
 func (s *store) stamps(loc uint32, n int, id ID) []Tick {
 	return cellsOf[Tick](s, loc, s.comps[id].ticks.id, n)
 }
 
-// stampRows notes that the components in m of n entities, at least one, from loc on are written now.
+// stampRows records that the components in m of n > 0 entities from loc on are written now.
 func (s *store) stampRows(loc uint32, n int, m mask) {
 	for id := range m.and(s.tracked).ids() {
 		stamps := s.stamps(loc, n, id)
 		stamps[0] = Tick(s.tick)
-		for done := 1; done < n; done *= 2 { // a third of the time of a loop over a thousand
+		for done := 1; done < n; done *= 2 { // for a thousand rows a third of the time of a loop
 			copy(stamps[done:], stamps[:done])
 		}
 	}
 }
 
-// stampSpan is note for the rows of a batch.
+// stampSpan is stampRows for the rows of a batch.
 func (s *store) stampSpan(rows span, m mask) {
 	for loc, n := rows.next(); n > 0; loc, n = rows.next() {
 		s.stampRows(loc, n, m)
 	}
 }
 
-// stampTable is note for all rows of t.
+// stampTable is stampRows for all rows of t.
 func (s *store) stampTable(t *table, m mask) {
 	for i := range t.used() {
 		s.stampRows(t.chunks[i].number<<rowBits, t.rowsIn(i), m)
 	}
 }
 
-// Touch notes that the component of e is written now, for one who writes it through a pointer; false
-// when e is stale or has none. Where the component is not tracked it does nothing else. It is nobody's
-// event.
+// Touch records that the component of e is written now, for writes through a pointer. It returns false
+// if e is stale or does not have it. If the component is not tracked it does nothing else. Observers
+// are not called.
 func (c Component[T]) Touch(e Entity) bool { return c.w.TouchID(e, c.ID()) }
 
-// TouchID is Component.Touch for a component that is known by its ID.
+// TouchID is Component.Touch for a component with this ID.
 func (w *World) TouchID(e Entity, id ID) bool {
 	if !w.HasID(e, id) {
 		return false

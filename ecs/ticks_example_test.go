@@ -106,7 +106,7 @@ func ExampleWorld_Track() {
 	// ecs_test.Position 8
 	// ecs_test.Velocity 8
 	// ticks of ecs_test.Position 4
-	// ecs: an archetype has component ecs_test.Velocity already; track it before any entity has it
+	// ecs: an archetype already has component ecs_test.Velocity; call Track before any entity has it
 }
 
 func ExampleComponent_Touch() {

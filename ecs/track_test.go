@@ -22,7 +22,7 @@ func TestTrack_AllOrNothing(t *testing.T) {
 			w.Remove(e)
 		}
 		err := w.Track(pos.ID(), vel.ID())
-		if err == nil || err.Error() != "ecs: an archetype has component ecs.velocity already; track it before any entity has it" {
+		if err == nil || err.Error() != "ecs: an archetype already has component ecs.velocity; call Track before any entity has it" {
 			t.Errorf("gone %v: %v", gone, err)
 		}
 	}
@@ -38,7 +38,7 @@ func TestTrack_AllOrNothing(t *testing.T) {
 		t.Errorf("%d components", w.Stats().Components)
 	}
 	large := must[ID](t)(w.RegisterSize("large", 1000, 8))
-	if err := w.Track(large); !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "component large of 1000 bytes and the ticks of it do not fit a chunk of 1024") {
+	if err := w.Track(large); !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "component large of 1000 bytes and its ticks do not fit a chunk of 1024") {
 		t.Error(err)
 	}
 	fits := must[ID](t)(w.RegisterSize("fits", 992, 16))
@@ -110,7 +110,7 @@ func TestTicks_AreNoComponents(t *testing.T) {
 		"Writes":       func() { NewFilter1[position](w).Writes(id) },
 		"ChangedSince": func() { NewFilter1[position](w).ChangedSince(0, id) },
 	} {
-		if s := misuse(t, f); !strings.Contains(s, "the component ID is not of this world") {
+		if s := misuse(t, f); !strings.Contains(s, "the world does not have this component ID") {
 			t.Errorf("%s: %s", name, s)
 		}
 	}
@@ -143,19 +143,19 @@ func TestTicks_MisuseIsNamed(t *testing.T) {
 		want string
 		do   func()
 	}{
-		{"ecs.Track: the component ID is not of this world", func() { w.Track(77) }},
+		{"ecs.Track: the world does not have this component ID", func() { w.Track(77) }},
 		{"ecs.Track: component ecs.velocity is named twice", func() { w.Track(vel.ID(), vel.ID()) }},
-		{"ecs.Track: a parallel pass", within(func() { w.Track() })},
-		{"ecs.Tick: a parallel pass", within(func() { w.Tick() })},
-		{"ecs.ChangedSince: a parallel pass", within(func() { f.ChangedSince(0, pos.ID()) })},
-		{"ecs.Writes: a parallel pass", within(func() { f.Writes() })},
+		{"ecs.Track: a parallel run", within(func() { w.Track() })},
+		{"ecs.Tick: a parallel run", within(func() { w.Tick() })},
+		{"ecs.ChangedSince: a parallel run", within(func() { f.ChangedSince(0, pos.ID()) })},
+		{"ecs.Writes: a parallel run", within(func() { f.Writes() })},
 		{"ecs.ChangedSince: name from 1 to 8 components", func() { f.ChangedSince(0) }},
 		{"ecs.ChangedSince: name from 1 to 8 components", func() { f.ChangedSince(0, make([]ID, 9)...) }},
 		{"ecs.ChangedSince: component ecs.position is named twice", func() { f.ChangedSince(0, pos.ID(), pos.ID()) }},
 		{"ecs.ChangedSince: component ecs.velocity is not tracked; call World.Track before any entity has it", func() { f.ChangedSince(0, pos.ID(), vel.ID()) }},
 		{"ecs.ChangedSince: a query over this filter is open", func() { open.ChangedSince(0, pos.ID()) }},
 		{"ecs.Writes: a query over this filter is open", func() { open.Writes(pos.ID()) }},
-		{"ecs.Writes: the component ID is not of this world", func() { f.Writes(99) }},
+		{"ecs.Writes: the world does not have this component ID", func() { f.Writes(99) }},
 		{"ecs.All: the world was changed within the loop", func() {
 			for range f.All() {
 				f.ChangedSince(0, pos.ID())
@@ -173,11 +173,11 @@ func TestTicks_MisuseIsNamed(t *testing.T) {
 		"ExchangeAll":  func() { NewMap1[velocity](w).ExchangeAll(since, velocity{}) },
 		"SetTargetAll": func() { child.SetTargetAll(since, e) },
 	} {
-		if s := misuse(t, do); !strings.Contains(s, "ecs."+op+": the filter is narrowed by ChangedSince, and batches go by archetypes") {
+		if s := misuse(t, do); !strings.Contains(s, "ecs."+op+": the filter has a ChangedSince, but batch operations change whole archetypes") {
 			t.Error(s)
 		}
 	}
-	if s := misuse(t, func() { m.RemoveAll(since) }); !strings.Contains(s, "ecs.RemoveAll: the filter is narrowed by ChangedSince") {
+	if s := misuse(t, func() { m.RemoveAll(since) }); !strings.Contains(s, "ecs.RemoveAll: the filter has a ChangedSince") {
 		t.Error(s)
 	}
 	w.Close()

@@ -8,24 +8,24 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// What follows reaches components by ID, for those who do not know their types when they are
-// compiled: scripts, editors, saved states. It costs a look-up per call more than a Component.
+// These functions access components by ID, for scripts, editors and saved states that do not know the Go
+// types. They cost one look-up more per call than a Component.
 
-// RegisterSize makes a component type of size bytes that hold no Go pointer, and that no Go type
-// describes, or finds it by its name. size is a multiple of align, which is 1, 2, 4, 8 or 16.
-// World.Hash reads it byte by byte.
+// RegisterSize makes a component type of size bytes without a Go type, and returns its ID, or the ID of
+// the type with this name. Values must not contain Go pointers. size is a multiple of align, and align
+// is 1, 2, 4, 8 or 16. World.Hash reads the bytes.
 //
-// The error is [ErrTooManyComponents], wraps [memory.ErrTooLarge] for a type that cannot fit a
-// chunk, or says what is wrong; so it does for a name that is known with another size or alignment.
-// In a world that is closed it panics with a [*memory.Misuse].
+// The error is [ErrTooManyComponents], wraps [memory.ErrTooLarge] if the type does not fit a chunk, or
+// describes an invalid argument. A name that exists with another size or alignment is an error. In a
+// closed world and in a parallel run it panics with a [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 	w.guard.mustBeOpen("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
-		return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d: it needs a name, an alignment of 1, 2, 4, 8 or 16, and a multiple of it as its size", name, size, align)
+		return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d: want a name, an alignment of 1, 2, 4, 8 or 16, and a size that is a multiple of it", name, size, align)
 	}
 	if c := w.store.byName[name]; c != nil {
 		if c.size != uintptr(size) || c.align != align {
-			return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d, has %d, aligned to %d", name, size, align, c.size, c.align)
+			return 0, fmt.Errorf("ecs: component %q of %d bytes, aligned to %d, is already registered with %d, aligned to %d", name, size, align, c.size, c.align)
 		}
 		return c.id, nil
 	}
@@ -41,7 +41,7 @@ func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 	return c.id, nil
 }
 
-// IDs ranges over all component types, in order of registration.
+// IDs ranges over all component types in order of registration.
 func (w *World) IDs() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for i := 0; i < len(w.store.comps); i++ {
@@ -52,11 +52,11 @@ func (w *World) IDs() iter.Seq[ID] {
 	}
 }
 
-// Name returns the name of a component type: as RegisterSize was given it, or of a Go type with its
-// package. It panics with a [*memory.Misuse] where w does not know the ID.
+// Name returns the name of a component type: the name passed to RegisterSize, or that of the Go type
+// with its package. It panics with a [*memory.Misuse] if w does not have the ID.
 func (w *World) Name(id ID) string { return w.store.known("Name", id).name }
 
-// ID returns the component type of a name, the first of that name; false where there is none.
+// ID returns the first component type with this name, or false if there is none.
 func (w *World) ID(name string) (ID, bool) {
 	for _, c := range w.store.comps {
 		if c.name == name && c.owner == nil {
@@ -66,20 +66,20 @@ func (w *World) ID(name string) (ID, bool) {
 	return 0, false
 }
 
-// knows reports whether id is that of a component type, and not of a companion.
+// knows reports whether id is a component type other than a companion.
 func (r *registry) knows(id ID) bool { return int(id) < len(r.comps) && r.comps[id].owner == nil }
 
-// known returns a component by ID.
+// known returns the component with an ID.
 func (r *registry) known(op string, id ID) *component {
 	if !r.knows(id) {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the component ID is not of this world"})
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the world does not have this component ID"})
 	}
 	return r.comps[id]
 }
 
-// Ptr returns the address of a component of e, nil where e is stale or has none. It is valid as what
-// Component.Get returns; ColumnStats.Size says how many bytes it has. A type with Go pointers
-// must be written as what it is. A write is nobody's event.
+// Ptr returns the address of a component of e, or nil if e is stale or does not have it. It is valid as
+// long as the result of Component.Get. The component has ColumnStats.Size bytes. Write a type with Go
+// pointers only through its own type. Observers are not called for writes through the address.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	r := w.store.index.find(e)
 	if r == nil || !w.store.knows(id) {
@@ -95,10 +95,11 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 // HasID reports whether e is alive and has the component.
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
-// AddID gives e the component, zeroed, and returns its address, as Ptr; where e has it already
-// the value stays. Observers of the addition are told of the zero value. The error is [ErrStale] or
-// wraps [memory.ErrOutOfMemory] or [memory.ErrTooLarge], as that of Component.Add; nothing has changed then. It panics with a [*memory.Misuse] where w
-// does not know the ID, or it is of a relation that e has not: see RelateID.
+// AddID adds the component with a zero value to e and returns its address, valid as that of Ptr. If e
+// has it already the value stays. Observers see the zero value. The error is [ErrStale] or wraps
+// [memory.ErrOutOfMemory], [ErrLimit] or [memory.ErrTooLarge], as that of Component.Add; nothing has
+// changed then. AddID panics with a [*memory.Misuse] if w does not have the ID, or for a relation that
+// e does not have: see RelateID.
 func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	w.guard.mutable("AddID")
 	comp := w.store.known("AddID", id)
@@ -112,9 +113,9 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	return w.finishAdd(e, comp, p), nil
 }
 
-// RelateID gives e the relation to a target, its value zeroed, or changes the target of the one that it
-// has, whose value stays. It returns the address of the value. Errors as Relation.Add; it panics with
-// a [*memory.Misuse] where the ID is of no relation of w.
+// RelateID adds the relation with a target and a zero value to e, or changes the target and keeps the
+// value. It returns the address of the value. Errors are those of Relation.Add. It panics with a
+// [*memory.Misuse] if the ID is not a relation of w.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
 	w.guard.mutable("RelateID")
 	w.mustRelate("RelateID", id)
@@ -136,8 +137,8 @@ func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error)
 	return w.Ptr(e, id), nil
 }
 
-// finishAdd zeroes the cell at p, which is new to e, tells of it and settles. Cells of types with Go
-// pointers are zero already.
+// finishAdd zeroes the cell at p, which is new to e, notifies observers and frees pending blocks. Cells
+// of types with Go pointers are zero already.
 func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Pointer {
 	if !comp.pointerful {
 		clear(unsafe.Slice((*byte)(p), comp.size))
@@ -149,28 +150,28 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Po
 	return p
 }
 
-// TargetID returns what e relates to, as Relation.Target.
+// TargetID returns the target of e, as Relation.Target.
 func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.store.targetOf(e, id) }
 
-// RemoveID takes the component from e, as Component.Remove. It panics with a [*memory.Misuse] where w
-// does not know the ID.
+// RemoveID removes the component from e, as Component.Remove. It panics with a [*memory.Misuse] if w
+// does not have the ID.
 func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 	w.store.known("RemoveID", id)
 	return Component[struct{}]{w: w, comp: w.store.comps[id]}.Remove(e)
 }
 
-// A FilterOf is a filter over component types that are known by their IDs. It does all that a
-// [Filter1] does, but has no Query.
+// A FilterOf is a filter over component types given by ID. It has all methods of [Filter1] except
+// Query.
 type FilterOf struct {
 	filter
 	sizes [maxFilter]uintptr
 }
 
-// NewFilterOf makes a filter that reads these columns, from one to eight. It panics with a
-// [*memory.Misuse] for another number, for an ID that w does not know and for one named twice.
+// NewFilterOf returns a filter that reads these one to eight columns. It panics with a [*memory.Misuse]
+// for another number, for an ID that w does not have, and for one that is passed twice.
 func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	if len(ids) < 1 || len(ids) > maxFilter {
-		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads from 1 to %d columns, not %d; name others by With", maxFilter, len(ids))})
+		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads 1 to %d columns, not %d; name others with With", maxFilter, len(ids))})
 	}
 	f := new(FilterOf)
 	f.init(w, ids...)
@@ -223,8 +224,8 @@ func (f *FilterOf) ToAny() *FilterOf {
 	return f
 }
 
-// Addresses are those of the components of one entity, or of the columns of a chunk, in the order in
-// which the filter names them, until the next structural change. Behind these they are nil.
+// Addresses are those of one entity's components, or of a chunk's columns, in the order in which the
+// filter names them. The rest is nil. They are valid until the next structural change.
 type Addresses [maxFilter]unsafe.Pointer
 
 // All ranges over all matching entities and the addresses of their components, as Filter1.All.
@@ -246,8 +247,9 @@ func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as Filter1.Chunks: the entities of a chunk
-// and where their columns begin, each of ColumnStats.Size bytes per entity; a large chunk may be two steps.
+// Chunks ranges over the chunks of all matching entities, as Filter1.Chunks. It yields the entities and
+// the addresses of the columns, which have ColumnStats.Size bytes per entity. A large chunk may be two
+// steps.
 func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	return func(yield func([]Entity, Addresses) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -259,8 +261,8 @@ func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	}
 }
 
-// Parallel calls body for all matching entities on several goroutines, as Filter1.Parallel, with the
-// columns of the call's entities: where they begin, each of ColumnStats.Size bytes per entity.
+// Parallel calls body for all matching entities on several goroutines, as Filter1.Parallel. It passes
+// the addresses of the columns, which have ColumnStats.Size bytes per entity.
 func (f *FilterOf) Parallel(ws *Workers, body func(t *Task, es []Entity, columns Addresses)) {
 	f.parallel(ws, f, body, body == nil)
 }

@@ -109,10 +109,10 @@ func TestFilterOf_ParallelMisuse(t *testing.T) {
 	f.Parallel(ws, func(task *Task, _ []Entity, _ Addresses) {
 		kept = task
 		for want, do := range map[string]func(){
-			"ecs.Remove: a parallel pass is under way":   func() { w.Remove(e) },
-			"ecs.AddID: a parallel pass is under way":    func() { w.AddID(e, 0) },
-			"ecs.Parallel: a parallel pass is under way": func() { f.Parallel(ws, body) },
-			"ecs.With: a parallel pass is under way":     func() { f.With() },
+			"ecs.Remove: a parallel run is in progress":   func() { w.Remove(e) },
+			"ecs.AddID: a parallel run is in progress":    func() { w.AddID(e, 0) },
+			"ecs.Parallel: a parallel run is in progress": func() { f.Parallel(ws, body) },
+			"ecs.With: a parallel run is in progress":     func() { f.With() },
 		} {
 			if text := misuse(t, do); text != want {
 				t.Errorf("%q, want %q", text, want)
@@ -127,9 +127,9 @@ func TestFilterOf_ParallelMisuse(t *testing.T) {
 		want string
 		do   func()
 	}{
-		{"ecs.Piece: a Task is valid until its body returns", func() { kept.Batch() }},
-		{"ecs.Parallel: a pass needs workers and a body", func() { f.Parallel(nil, body) }},
-		{"ecs.Parallel: a pass needs workers and a body", func() { f.Parallel(ws, nil) }},
+		{"ecs.Batch: a Task is valid only until its body returns", func() { kept.Batch() }},
+		{"ecs.Parallel: Parallel needs workers and a body", func() { f.Parallel(nil, body) }},
+		{"ecs.Parallel: Parallel needs workers and a body", func() { f.Parallel(ws, nil) }},
 		{"ecs.Parallel: the workers are closed", func() { f.Parallel(closed, body) }},
 	} {
 		if text := misuse(t, c.do); text != c.want {
@@ -142,7 +142,7 @@ func TestFilterOf_ParallelMisuse(t *testing.T) {
 }
 
 func TestFilterOf_ParallelAllocatesNothing(t *testing.T) {
-	w, typed := manyPieces(t, Config{})
+	w, typed := manyBatches(t, Config{})
 	f, ws := NewFilterOf(w, mustRegisterTest[position](t, w).ID()), newTestWorkers(t, 2)
 	body := func(_ *Task, es []Entity, at Addresses) {
 		for i := range es {

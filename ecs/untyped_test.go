@@ -88,8 +88,8 @@ func TestRegisterSize_IsFoundByNameAndRefusesWhatCannotBe(t *testing.T) {
 		size, align int
 		want        string
 	}{
-		{"heat", 16, 4, `component "heat" of 16 bytes, aligned to 4, has 12, aligned to 4`}, {"heat", 12, 2, "has 12, aligned to 4"},
-		{"", 4, 4, "needs a name"}, {"a", 6, 4, "a multiple of it"}, {"a", 4, 3, "alignment of 1, 2, 4, 8 or 16"}, {"a", 32, 32, "alignment"},
+		{"heat", 16, 4, `component "heat" of 16 bytes, aligned to 4, is already registered with 12, aligned to 4`}, {"heat", 12, 2, "registered with 12, aligned to 4"},
+		{"", 4, 4, "want a name"}, {"a", 6, 4, "a multiple of it"}, {"a", 4, 3, "alignment of 1, 2, 4, 8 or 16"}, {"a", 32, 32, "alignment"},
 		{"a", 0, 0, "alignment"}, {"a", -4, 4, "of -4 bytes"}, {"a", 16 << 10, 16, "does not fit a chunk of 16384"},
 	} {
 		if _, err := w.RegisterSize(c.name, c.size, c.align); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -180,12 +180,12 @@ func TestUntyped_MeetsTheSameComponentsAsTyped(t *testing.T) {
 	}
 	ids := []ID{0, 0, 0, 0, 0, 0, 0, 0, 0}
 	for want, do := range map[string]func(){
-		"ecs.NewFilterOf: a filter reads from 1 to 8 columns, not 0; name others by With":                func() { NewFilterOf(w) },
-		"ecs.NewFilterOf: a filter reads from 1 to 8 columns, not 9; name others by With":                func() { NewFilterOf(w, ids...) },
+		"ecs.NewFilterOf: a filter reads 1 to 8 columns, not 0; name others with With":                   func() { NewFilterOf(w) },
+		"ecs.NewFilterOf: a filter reads 1 to 8 columns, not 9; name others with With":                   func() { NewFilterOf(w, ids...) },
 		"ecs.Filter: component ecs.position is named twice":                                              func() { NewFilterOf(w, 0, 0) },
-		"ecs.AddID: the component ID is not of this world":                                               func() { w.AddID(e, 9) },
-		"ecs.RemoveID: the component ID is not of this world":                                            func() { w.RemoveID(e, 9) },
-		"ecs.Name: the component ID is not of this world":                                                func() { w.Name(9) },
+		"ecs.AddID: the world does not have this component ID":                                           func() { w.AddID(e, 9) },
+		"ecs.RemoveID: the world does not have this component ID":                                        func() { w.RemoveID(e, 9) },
+		"ecs.Name: the world does not have this component ID":                                            func() { w.Name(9) },
 		"ecs.RelateID: component blob is no relation":                                                    func() { w.RelateID(e, blob, p) },
 		"ecs.Add: relation ecs.childOf needs a target; use Relation.Add, AddRelation, or To of a mapper": func() { w.AddID(p, child.ID()) },
 	} {

@@ -26,7 +26,7 @@ func TestFilter_IsNotNarrowedUnderItsQuery(t *testing.T) {
 		q := f.Query()
 		for q.Next() {
 			if n++; n == 50 {
-				want := "ecs." + op + ": a query over this filter is open; narrow a filter before it is used, or make another"
+				want := "ecs." + op + ": a query over this filter is open; narrow a filter before its queries, or create another"
 				if text := misuse(t, func() { narrow(vel.ID()) }); text != want {
 					t.Errorf("%q, want %q", text, want)
 				}
@@ -51,7 +51,7 @@ func TestFilter_IsNotNarrowedUnderItsQuery(t *testing.T) {
 	if n := f.With(vel.ID()).Len(); n != 100 {
 		t.Errorf("narrowed once no query is open: %d", n)
 	}
-	if text := misuse(t, func() { f.Without(63) }); text != "ecs.Without: the component ID is not of this world" || !f.deny.empty() {
+	if text := misuse(t, func() { f.Without(63) }); text != "ecs.Without: the world does not have this component ID" || !f.deny.empty() {
 		t.Error(text)
 	}
 }
@@ -87,7 +87,7 @@ func TestQuery_CopyNeitherLocksForGoodNorGoesOn(t *testing.T) {
 	c = duplicate(&q)
 	q.Close()
 	c2 := duplicate(c)
-	if text := misuse(t, func() { c.NextChunk() }); text != "ecs.Next: the query was ended, by a copy of it or by World.EndQueries" {
+	if text := misuse(t, func() { c.NextChunk() }); text != "ecs.Next: the query was closed by a copy of it or by World.EndQueries" {
 		t.Error(text)
 	}
 	text := misuse(t, func() {
@@ -95,7 +95,7 @@ func TestQuery_CopyNeitherLocksForGoodNorGoesOn(t *testing.T) {
 			c2.Next()
 		}
 	})
-	if !strings.HasPrefix(text, "ecs.Next: the query was ended") || c2.Next() || c2.NextChunk() {
+	if !strings.HasPrefix(text, "ecs.Next: the query was closed") || c2.Next() || c2.NextChunk() {
 		t.Error("a copy goes on past its chunk")
 	}
 	// Copies of the outer of two walks over one filter.

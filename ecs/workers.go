@@ -11,17 +11,17 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// WorkersConfig sizes Workers. The zero WorkersConfig means the defaults.
+// WorkersConfig sizes Workers. The zero WorkersConfig selects the defaults.
 type WorkersConfig struct {
-	// Count is how many goroutines run a pass, the one that calls Parallel included: from 1 to
-	// 256. Default runtime.GOMAXPROCS(0). No result depends on it.
+	// Count is the number of goroutines of a parallel run, including the caller of Parallel: 1 to 256.
+	// Default runtime.GOMAXPROCS(0), at most 256. It does not affect results.
 	Count int
 
-	// Scratch is the size of each worker's arena in bytes, committed at once. Default 64 KiB.
+	// Scratch is the size in bytes of each worker's arena, which is committed at once. Default 64 KiB.
 	Scratch uintptr
 
-	// Pages is where the arenas lie; nil means page.Default. Name the source of a budget, as
-	// that of a tier, for them to count there.
+	// Pages is the page source of the arenas; nil means page.Default. Pass the source of a budget, such
+	// as a tier's, to charge the arenas to it.
 	Pages page.Source
 }
 
@@ -30,39 +30,38 @@ const (
 	defaultScratch = 64 << 10
 )
 
-// Workers are goroutines that are kept to run passes, see Parallel of [Filter1] and its kin:
-// made once, asleep between passes, gone with Close. A pass makes no goroutine, and in steady
-// state no Go allocation.
+// Workers are goroutines for parallel runs of filters, see Parallel of [Filter1]. Create them once:
+// they sleep between runs and end with Close. A parallel run starts no goroutine and, in steady state,
+// allocates nothing in the Go heap.
 //
-// They serve the filters of any worlds, one pass at a time, and belong to one goroutine at a
-// time: a pass within a pass panics with a [*memory.Misuse], as does every pass after Close.
-// Workers that are dropped without Close stay, goroutines and arenas.
-//
-// Invariants, verified in this order by Check:
-//
-//	(1) there are from 1 to maxWorkers tasks, each with its number and an arena whose Check says
-//	    nil; as many goroutines as tasks less one, or none once closed
-//	(2) between passes nobody has joined or is called, and nothing of the last one is kept
+// They serve the filters of any worlds, one run at a time, and belong to one goroutine at a time.
+// Starting a run within a run or after Close panics with a [*memory.Misuse]. Without Close, goroutines
+// and arenas are leaked.
 type Workers struct {
+	// Invariants, verified in this order by Check:
+	//
+	//	(1) there are 1 to maxWorkers tasks, each with its number and an arena whose Check returns nil;
+	//	    goroutines are one less, or none after Close
+	//	(2) between runs no helper has joined or is called, and nothing of the last run is kept
 	noCopy noCopy
-	tasks  []*Task // tasks[0] is that of the goroutine that calls Parallel
+	tasks  []*Task // tasks[0] belongs to the goroutine that calls Parallel
 
 	mu     sync.Mutex
 	wake   sync.Cond // helpers wait for open or closed
-	idle   sync.Cond // the caller waits for joined or helpers to be 0
-	open   bool      // helpers may join the pass
-	busy   bool      // a pass is under way
+	idle   sync.Cond // the caller waits until joined or alive is 0
+	open   bool      // helpers may join the run
+	busy   bool      // a run is in progress
 	closed bool
-	called int // helpers that were woken for the pass and have not come
-	joined int // helpers in the pass
+	called int // helpers that were woken for the run and have not joined
+	joined int // helpers in the run
 	alive  int // goroutines
 
-	serial uint32 // of the newest pass
+	serial uint32 // number of the newest run
 	run    parallelRun
 }
 
-// NewWorkers makes the arenas and starts the goroutines. The error wraps [memory.ErrConfig] if cfg is
-// invalid, or the error of cfg.Pages; nothing is kept then.
+// NewWorkers creates the arenas and starts the goroutines. The error wraps [memory.ErrConfig] if cfg is
+// invalid, or the error of cfg.Pages. Nothing is kept then.
 func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 	if cfg.Count == 0 {
 		cfg.Count = min(runtime.GOMAXPROCS(0), maxWorkers)
@@ -71,12 +70,12 @@ func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 		cfg.Scratch = defaultScratch
 	}
 	if cfg.Count < 1 || cfg.Count > maxWorkers {
-		return nil, fmt.Errorf("ecs: WorkersConfig.Count %d: want 1 to %d: %w", cfg.Count, maxWorkers, memory.ErrConfig)
+		return nil, fmt.Errorf("ecs: WorkersConfig.Count is %d; it must be from 1 to %d: %w", cfg.Count, maxWorkers, memory.ErrConfig)
 	}
 	ws := new(Workers)
 	ws.wake.L, ws.idle.L = &ws.mu, &ws.mu
 	made := false
-	defer func() { // also where the source panics
+	defer func() { // also if the source panics
 		if !made {
 			_ = ws.closeArenas()
 		}
@@ -96,18 +95,17 @@ func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 	return ws, nil
 }
 
-// Len returns how many goroutines run a pass, the caller included.
+// Len returns the number of goroutines in a run, including the caller.
 func (ws *Workers) Len() int { return len(ws.tasks) }
 
-// Close ends the goroutines and gives the arenas back; nothing of theirs is valid any more. It
-// waits for goroutines to end, none of which is in a pass. The error is that of
-// WorkersConfig.Pages, which could not take an arena back; Close can be tried again. Closing
-// again does nothing. It panics with a [*memory.Misuse] while a pass is under way.
+// Close ends the goroutines, waits for them, and releases the arenas with all data in them. If
+// WorkersConfig.Pages cannot release an arena the error is returned; Close can then be retried. Closing
+// again does nothing. It panics with a [*memory.Misuse] during a run.
 func (ws *Workers) Close() error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.busy {
-		panic(&memory.Misuse{Package: "ecs", Op: "Close", Reason: "a pass is under way"})
+		panic(&memory.Misuse{Package: "ecs", Op: "Close", Reason: "a parallel run is in progress"})
 	}
 	ws.closed = true
 	ws.wake.Broadcast()
@@ -124,8 +122,8 @@ func (ws *Workers) closeArenas() (err error) {
 	return err
 }
 
-// help is the life of one goroutine. A body that calls runtime.Goexit ends it: another one takes
-// its place.
+// help is the body of one goroutine. A body that calls runtime.Goexit ends the goroutine; a new one
+// replaces it.
 func (ws *Workers) help(t *Task) {
 	ended := false
 	defer func() {
@@ -143,8 +141,8 @@ func (ws *Workers) help(t *Task) {
 	ws.idle.Signal()
 }
 
-// join waits for a pass; false when the workers are closed. Who comes when a pass is over waits
-// for the next one: nobody has waited for him.
+// join waits for a run. It returns false if the workers are closed. A helper that is late for a run
+// waits for the next one, and no run waits for it.
 func (ws *Workers) join() bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -159,7 +157,7 @@ func (ws *Workers) join() bool {
 	return true
 }
 
-// take runs pieces until there are no more.
+// take runs batches until none are left.
 func (ws *Workers) take(t *Task) {
 	defer ws.leave()
 	ws.run.work(t)
@@ -173,7 +171,7 @@ func (ws *Workers) leave() {
 	}
 }
 
-// begin claims the workers for a pass.
+// begin reserves the workers for a run.
 func (ws *Workers) begin() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -182,7 +180,7 @@ func (ws *Workers) begin() {
 	case ws.closed:
 		reason = "the workers are closed"
 	case ws.busy:
-		reason = "the workers are in a pass; a body must not begin another"
+		reason = "the workers are in a parallel run; a body must not start another"
 	default:
 		ws.busy = true
 		return
@@ -196,7 +194,7 @@ func (ws *Workers) end() {
 	ws.busy = false
 }
 
-// call lets helpers in, of whom no more are woken than there are pieces for.
+// call wakes helpers, at most one fewer than batches.
 func (ws *Workers) call(batches int) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -207,7 +205,7 @@ func (ws *Workers) call(batches int) {
 	}
 }
 
-// dismiss lets nobody in any more and waits for those who are.
+// dismiss lets no more helpers join, and waits for those that have.
 func (ws *Workers) dismiss() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -217,13 +215,13 @@ func (ws *Workers) dismiss() {
 	}
 }
 
-// Check verifies the books and reports every broken invariant, or nil. It is for between passes,
-// and says so within one.
+// Check verifies the workers and returns an error that lists all broken invariants, or nil. During a
+// run it returns an error.
 func (ws *Workers) Check() error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	var c checker
-	if !c.that(!ws.busy, "workers: a pass is under way") {
+	if !c.that(!ws.busy, "workers: a parallel run is in progress") {
 		return c.err()
 	}
 	alive := len(ws.tasks) - 1
@@ -233,9 +231,9 @@ func (ws *Workers) Check() error {
 	c.that(len(ws.tasks) >= 1 && len(ws.tasks) <= maxWorkers && ws.alive == alive, "workers: %d goroutines for %d tasks", ws.alive, len(ws.tasks)) // (1)
 	for i, t := range ws.tasks {
 		err := t.scratch.Check()
-		c.that(t.ws == ws && t.worker == i && err == nil, "workers: task %d has number %d, its arena says: %w", i, t.worker, err)
-		c.that(t.idle(), "workers: task %d keeps something of a pass", i)
+		c.that(t.ws == ws && t.worker == i && err == nil, "workers: task %d has number %d, its arena: %w", i, t.worker, err)
+		c.that(t.idle(), "workers: task %d keeps data of a run", i)
 	}
-	c.that(!ws.open && ws.called == 0 && ws.joined == 0 && ws.run.idle(), "workers: between passes %d are called, %d have joined, open: %v", ws.called, ws.joined, ws.open) // (2)
+	c.that(!ws.open && ws.called == 0 && ws.joined == 0 && ws.run.idle(), "workers: between runs %d are called, %d have joined, open: %v", ws.called, ws.joined, ws.open) // (2)
 	return c.err()
 }

@@ -14,7 +14,7 @@ import (
 
 func TestNewWorkers_RefusesBadConfig(t *testing.T) {
 	for _, n := range []int{-1, 257} {
-		if _, err := NewWorkers(WorkersConfig{Count: n}); !errors.Is(err, memory.ErrConfig) || err.Error() != fmt.Sprintf("ecs: WorkersConfig.Count %d: want 1 to 256: %v", n, memory.ErrConfig) {
+		if _, err := NewWorkers(WorkersConfig{Count: n}); !errors.Is(err, memory.ErrConfig) || err.Error() != fmt.Sprintf("ecs: WorkersConfig.Count is %d; it must be from 1 to 256: %v", n, memory.ErrConfig) {
 			t.Error(err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestWorkers_CloseCanBeTriedAgain(t *testing.T) {
 
 // TestWorkers_OutliveTheirSource runs a pass when the arenas are gone.
 func TestWorkers_OutliveTheirSource(t *testing.T) {
-	_, f := manyPieces(t, Config{})
+	_, f := manyBatches(t, Config{})
 	src := memtest.NewMortal(t, page.Heap(), 1<<20)
 	ws, err := NewWorkers(WorkersConfig{Count: 2, Scratch: page.Granule, Pages: src})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestWorkers_OutliveTheirSource(t *testing.T) {
 }
 
 func TestWorkers_AHookOfAnArenaThatPanicsLeavesNothingLocked(t *testing.T) {
-	w, f := manyPieces(t, Config{})
+	w, f := manyBatches(t, Config{})
 	ws := newTestWorkers(t, 1)
 	body := func(*Task, []Entity, []position) {}
 	f.Parallel(ws, func(task *Task, _ []Entity, _ []position) {
@@ -112,18 +112,18 @@ func TestWorkers_AHookOfAnArenaThatPanicsLeavesNothingLocked(t *testing.T) {
 
 // TestWorkersCheck_NamesEachInvariant breaks every invariant that is written above the type.
 func TestWorkersCheck_NamesEachInvariant(t *testing.T) {
-	_, f := manyPieces(t, Config{})
+	_, f := manyBatches(t, Config{})
 	ws := newTestWorkers(t, 3)
 	f.Parallel(ws, func(*Task, []Entity, []position) {})
 	for _, c := range []fault{
 		{"1 alive", "workers: 1 goroutines for 3 tasks", set(&ws.alive, 1)},
 		{"1 tasks", "workers: 2 goroutines for 0 tasks", set(&ws.tasks, nil)},
 		{"1 number", "workers: task 2 has number 1", set(&ws.tasks[2].worker, 1)},
-		{"2 joined", "between passes 0 are called, 1 have joined", set(&ws.joined, 1)},
+		{"2 joined", "between runs 0 are called, 1 have joined", set(&ws.joined, 1)},
 		{"2 open", "open: true", set(&ws.open, true)},
-		{"2 called", "between passes 2 are called", set(&ws.called, 2)},
-		{"2 part", "between passes", set(&ws.run.tables, make([]tableBatches, 1))},
-		{"2 task", "task 1 keeps something of a pass", set(&ws.tasks[1].n, 5)},
+		{"2 called", "between runs 2 are called", set(&ws.called, 2)},
+		{"2 part", "between runs", set(&ws.run.tables, make([]tableBatches, 1))},
+		{"2 task", "task 1 keeps data of a run", set(&ws.tasks[1].n, 5)},
 	} {
 		c.test(t, ws.Check)
 	}

@@ -10,48 +10,48 @@ import (
 )
 
 var (
-	// ErrStale says that the entity is not alive.
+	// ErrStale reports that an entity is not alive.
 	ErrStale = errors.New("ecs: entity is not alive")
 
 	// ErrLimit is wrapped by every error that reports a limit which more memory does not raise. The
-	// error names the limit and its number: Config.MaxEntities, MaxComponents, or the 2,097,152
-	// numbers of chunks that a world has.
+	// error names the limit and its number: Config.MaxEntities, MaxComponents, or the 2,097,152 chunk
+	// numbers of a world.
 	ErrLimit = errors.New("ecs: limit reached")
 
-	// ErrTooManyComponents says that the world has MaxComponents types already. It wraps ErrLimit.
+	// ErrTooManyComponents reports that the world already has MaxComponents types. It wraps ErrLimit.
 	ErrTooManyComponents = fmt.Errorf("ecs: a world holds at most 256 component types: %w", ErrLimit)
 )
 
-// Config sizes a World. The zero Config means the defaults.
+// Config sizes a World. The zero Config selects the defaults. All sizes are in bytes.
 type Config struct {
-	// ChunkBytes is the size of block that every row must fit, and of which an archetype takes four
-	// after its first small ones: a power of two from 1 KiB to 64 KiB. Default 16 KiB.
+	// ChunkBytes is the size of the block that each row must fit. It is a power of two from 1 KiB to 64
+	// KiB. Default 16 KiB. After its first small blocks an archetype takes four blocks of this size.
 	ChunkBytes int
 
-	// MaxChunkBytes is the size at which blocks stop growing: an archetype takes four of
-	// ChunkBytes, four of four times as much, and so on, and then blocks of this size. A batch
-	// skips a size if it fills at least half of the next one, or a third up to four times
-	// ChunkBytes. A power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most
-	// 4 MiB. Set it to ChunkBytes if the allocator has blocks of one size, as a pool.
+	// MaxChunkBytes is the largest block size. An archetype takes four blocks of ChunkBytes, four of
+	// four times that size, and so on, then blocks of MaxChunkBytes. A batch skips a size if it fills
+	// at least half of the next one; up to four times ChunkBytes a third suffices. MaxChunkBytes is a
+	// power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. If the
+	// allocator has blocks of one size only, such as a pool, set it to ChunkBytes.
 	//
-	// A chunk has at most 131,072 rows, and its columns in the Go heap take at most the bytes of
-	// a block of its size, or one row. Its own block is then smaller.
+	// A chunk has at most 131,072 rows. Its columns in the Go heap take at most the size of its class,
+	// or one row. If fewer rows fit, its block is smaller.
 	MaxChunkBytes int
 
-	// FirstChunkBytes is the size of the first block of an archetype, after which it takes one of
-	// each size in steps of four up to ChunkBytes. An archetype of entities with a [Relation], of
-	// which there is one for each target, takes four of each. A power of two from 1 KiB to
-	// ChunkBytes; a row that does not fit begins with the next size. Default 1 KiB, and ChunkBytes
-	// if MaxChunkBytes is no larger.
+	// FirstChunkBytes is the size of the first block of an archetype. One block of each size follows,
+	// in steps of four, up to ChunkBytes. An archetype of entities with a [Relation] exists once per
+	// target and takes four blocks of each size. FirstChunkBytes is a power of two from 1 KiB to
+	// ChunkBytes; a row that does not fit begins with the next size. Default 1 KiB, or ChunkBytes if
+	// MaxChunkBytes is not larger.
 	FirstChunkBytes int
 
-	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28.
-	// Default 1<<20. It costs 8 bytes of address space per entity, from the first one on, and
-	// 8 bytes of memory per entity once they are used.
+	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. From
+	// the first entity on, it costs 8 bytes of address space per entity, and 8 bytes of memory for each
+	// that is used.
 	MaxEntities int
 
-	// Pages is where the index of entities lies; nil means page.Default. Name the source of a
-	// budget, as that of a tier, for the index to count there.
+	// Pages is the page source of the entity index; nil means page.Default. Pass the source of a
+	// budget, such as a tier's, to charge the index to it.
 	Pages page.Source
 }
 
@@ -62,11 +62,11 @@ const (
 	maxFirstBytes      = 64 << 10
 	maxChunkBytes      = 32 * maxRows // 4 MiB
 
-	// maxClasses is the number of sizes from minChunkBytes to maxChunkBytes by steps of four,
-	// of which one may be cut short by ChunkBytes.
+	// maxClasses is the number of sizes from minChunkBytes to maxChunkBytes in steps of four, plus one
+	// because ChunkBytes may cut a step short.
 	maxClasses = 8
 
-	// chunkAlign is one cache line, so that no two chunks share one.
+	// chunkAlign is a cache line, so that no two chunks share one.
 	chunkAlign = 64
 )
 
@@ -104,7 +104,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// sizes returns the sizes of chunks, in bytes, the smallest first, and the place of ChunkBytes.
+// sizes returns the sizes of chunks in bytes, in ascending order, and the index of ChunkBytes.
 func (c Config) sizes() (s []uintptr, first int) {
 	for size := c.FirstChunkBytes; size < c.ChunkBytes; size *= 4 {
 		s = append(s, uintptr(size))
@@ -116,35 +116,43 @@ func (c Config) sizes() (s []uintptr, first int) {
 	return append(s, uintptr(c.MaxChunkBytes)), first
 }
 
-// A World holds entities and their components. It belongs to one goroutine at a time, and
-// must not be copied.
+// A World contains entities and their components. It belongs to one goroutine at a time and must not be
+// copied.
 //
-// While a query is open, a batch is filled or an [Observer] is told, the world is locked: creating, removing
-// and every other structural change panics with a [*memory.Misuse], because it would move
-// rows under the query. Use [World.Commands] there. A loop over All or Chunks of a filter locks
-// nothing: a structural change in its body is carried out, and the loop panics with a
-// [*memory.Misuse] at its next step, unless it is left before. Reading and writing components is always
-// allowed. The allocator must not change the world from within Alloc or Free, as a callback
-// at a soft mark might: that panics, too. Let it set a flag, and look at it between systems.
+// # Structural changes
 //
-// When the allocator ends first the world closes itself, and touches no block any more: at
-// once where the allocator has a Watch method, as page.Watched says, and otherwise as soon as
-// its Alloc says [memory.ErrClosed]. Until then it cannot know; close the world first.
+// Structural changes create or remove entities, add or remove components, or change targets. The world
+// is locked while a query is open, a batch is filled or an [Observer] is called. A structural change
+// then panics with a [*memory.Misuse], because it would move rows. Use [World.Commands] instead.
+// Reading and writing components is always allowed.
 //
-// What a closed World does: every structural call and every command panics with a
-// [*memory.Misuse], every Entity is stale, queries are empty, the figures are those of an
-// empty world.
+// A loop over All or Chunks of a filter does not lock the world. A structural change in its body takes
+// effect, and the loop then panics with a [*memory.Misuse] at its next step, unless it was left before.
 //
-// An [Entity], an [ID] and a [Component] belong to the world that made them. A filter, a
-// mapper or a component that is used with another one panics; an ID is just a number. Worlds
-// number their entities alike, so an Entity of another world is mostly alive here and names another
-// entity. This is not detected: do not mix them.
+// The allocator must not change the world during Alloc or Free, as a callback at a soft mark might: the
+// change panics. Set a flag there and check it between systems.
 //
-// A panic out of the allocator, an observer, the callback of a batch or the loop over a query
-// leaves the books in order (Check says nil) and loses no block: what was still to be
-// freed goes back with the next structural change, Shrink or Close. A loop over All or Chunks
-// that is left by a panic leaves nothing behind; a loop over a query leaves it open: defer its
-// Close, or call [World.EndQueries].
+// # When the allocator is closed first
+//
+// The world closes itself and does not access any block again. If the allocator has a Watch method, as
+// described at page.Watched, this happens at once. Otherwise it happens when Alloc returns
+// [memory.ErrClosed]; until then the world still accesses its blocks. So close the world first.
+//
+// In a closed World each structural call and each command panics with a [*memory.Misuse]. Each Entity
+// is stale, queries are empty, and statistics are those of an empty world.
+//
+// # Several worlds
+//
+// An [Entity], an [ID] and a [Component] belong to the world that created them. A filter, a mapper or a
+// component panics if it is used with another world. An ID is just a number. Worlds number entities
+// alike, so an Entity of another world usually names a different entity here. This is not detected.
+//
+// # Panics
+//
+// If the allocator, an observer, the callback of a batch or the body of a loop panics, the world stays
+// valid: Check returns nil and no block is lost. Blocks that still had to be freed are freed by the
+// next structural change, Shrink or Close. After a panic a loop over a query leaves the query open:
+// defer its Close, or call [World.EndQueries].
 type World struct {
 	noCopy    noCopy
 	store     store
@@ -167,11 +175,11 @@ type store struct {
 	cfg   Config
 }
 
-// New makes an empty world whose pointer-free columns live in chunks from mem, to which it
-// gives every chunk back by Close at the latest.
+// New creates an empty world. Pointer-free columns are in chunks from mem, which Close frees at the
+// latest.
 //
-// The error wraps [memory.ErrConfig]: mem is nil, or it names the field of cfg that is out of range.
-// New itself asks mem and cfg.Pages for nothing.
+// The error wraps [memory.ErrConfig] if mem is nil, or if a field of cfg is out of range, which it
+// names. New does not allocate from mem or cfg.Pages.
 func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if mem == nil {
 		return nil, fmt.Errorf("ecs: New without an allocator: %w", memory.ErrConfig)
@@ -197,10 +205,10 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	return w, nil
 }
 
-// Close gives every chunk back to the allocator. Pointers into columns become invalid,
-// every entity becomes stale, and structural calls panic with a [*memory.Misuse]. Closing
-// again gives back what a panic of the allocator left over, mostly nothing. The error is that
-// of Config.Pages, which could not take the index back; Close can be tried again.
+// Close frees all chunks. Pointers into columns become invalid, every entity becomes stale, and
+// structural calls panic with a [*memory.Misuse]. Closing again frees blocks that a panic of the
+// allocator left. The error is that of Config.Pages if it could not release the index; Close can then
+// be retried. Close panics with a [*memory.Misuse] if the world is locked.
 func (w *World) Close() error {
 	if !w.guard.closed() {
 		w.guard.mutable("Close")
@@ -212,9 +220,9 @@ func (w *World) Close() error {
 	return w.store.index.close()
 }
 
-// Reset removes all entities, drops pending commands and gives every chunk back to the
-// allocator. Component types, archetypes, filters and resources stay. Entities from before
-// stay stale. Cost: a free per chunk, nothing per entity, unless removal is observed.
+// Reset removes all entities, drops pending commands and frees all chunks. Component types, archetypes,
+// filters and resources stay. Entities from before stay stale. Cost: a free per chunk and nothing per
+// entity, unless removal is observed.
 func (w *World) Reset() {
 	w.guard.mutable("Reset")
 	if w.observers.observed != 0 {
@@ -236,14 +244,14 @@ func (w *World) removeEverything() {
 	}
 }
 
-// Alive reports whether e names an entity that exists.
+// Alive reports whether e exists.
 func (w *World) Alive(e Entity) bool { return w.store.index.find(e) != nil }
 
 // Len returns the number of entities.
 func (w *World) Len() int { return int(w.store.index.live) }
 
-// Remove destroys e with all its components and reports whether it was alive. The last row
-// of its archetype moves into the row that became free.
+// Remove destroys e with all its components and reports whether e was alive. The last row of the
+// archetype moves to the free row.
 func (w *World) Remove(e Entity) bool {
 	w.guard.mutable("Remove")
 	alive := w.destroy(e)
@@ -251,7 +259,7 @@ func (w *World) Remove(e Entity) bool {
 	return alive
 }
 
-// destroy is Remove for a caller who settles.
+// destroy is Remove without freeing pending blocks.
 func (w *World) destroy(e Entity) bool {
 	r := w.store.index.find(e)
 	if r == nil {
@@ -266,7 +274,8 @@ func (w *World) destroy(e Entity) bool {
 	return true
 }
 
-// NewEntity creates an entity without components.
+// NewEntity creates an entity without components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]; nothing has changed then.
 func (w *World) NewEntity() (Entity, error) {
 	w.guard.mutable("NewEntity")
 	e, loc, err := w.store.spawn(w.store.tables[0])
@@ -276,8 +285,9 @@ func (w *World) NewEntity() (Entity, error) {
 	return e, err
 }
 
-// CopyEntity creates an entity with the components of e and their values; what those point at, the
-// two share. The error is [ErrStale], or wraps [memory.ErrOutOfMemory] or [ErrLimit]; nothing has changed then.
+// CopyEntity creates an entity with the components of e and copies of their values, which share what
+// they point to. The error is [ErrStale], or wraps [memory.ErrOutOfMemory] or [ErrLimit]; nothing has
+// changed then.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.guard.mutable("CopyEntity")
 	r := w.store.index.find(e)
@@ -304,8 +314,7 @@ func (w *World) CopyEntity(e Entity) (Entity, error) {
 	return twin, nil
 }
 
-// spawn creates an entity in the next row of t, whose cells hold old bytes: the caller
-// writes every one.
+// spawn creates an entity in the next row of t. The cells are not initialized: the caller writes each.
 func (s *store) spawn(t *table) (Entity, uint32, error) {
 	if s.index.live >= s.index.usable {
 		return Entity{}, 0, s.index.full
@@ -328,7 +337,7 @@ func (s *store) spawn(t *table) (Entity, uint32, error) {
 	return e, loc, nil
 }
 
-// tableFor returns the table with exactly these components and targets, making it when it is new.
+// tableFor returns the table with exactly these components and targets. It creates the table if needed.
 func (s *store) tableFor(k key) (*table, error) {
 	if t := s.byKey[k]; t != nil {
 		return t, nil
@@ -345,13 +354,13 @@ func (s *store) tableFor(k key) (*table, error) {
 	return t, nil
 }
 
-// enlist numbers a new table.
+// enlist adds a new table.
 func (a *archetypes) enlist(t *table) {
 	t.index = len(a.tables)
 	a.tables = append(a.tables, t)
 }
 
-// names lists the component types of a mask, in order of registration.
+// names returns the names of the component types in m, in order of registration.
 func names(m mask, comps []*component) (s []string) {
 	for id := range m.ids() {
 		s = append(s, comps[id].name)

@@ -324,7 +324,7 @@ func TestNewMap_RefusesATypeTwice(t *testing.T) {
 	if text := misuse(t, func() { NewMap2[position, position](w) }); text != "ecs.NewMap: component ecs.position is named twice" {
 		t.Error(text)
 	}
-	if text := misuse(t, func() { NewFilter1[position](w).With(40) }); text != "ecs.With: the component ID is not of this world" {
+	if text := misuse(t, func() { NewFilter1[position](w).With(40) }); text != "ecs.With: the world does not have this component ID" {
 		t.Error(text)
 	}
 	other, _ := newTestWorld(t, Config{})
