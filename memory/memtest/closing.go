@@ -179,10 +179,9 @@ func failingTrim(t testing.TB, s Subject, a memory.Allocator, src *Faulty) {
 	check(t, a)
 }
 
-// CloseAtFaults verifies a Close under which the source fails or panics, at each of the calls by
-// which memory is given back: Check is nil then, what is had of it, open or closed, is there or
-// refused by a *memory.Misuse, and another Close gives back all. open makes what is to be closed,
-// with blocks in it, and a list of ways to use it, which write to what they get.
+// CloseAtFaults verifies a Close during which the source fails or panics, at each call that returns memory. Check must be nil
+// afterwards. The allocator, open or closed, works or panics with a *memory.Misuse, and another Close returns all memory. open
+// makes the allocator, with blocks in it, and a list of ways to use it, which write to what they get.
 func CloseAtFaults[A interface {
 	memory.Checker
 	io.Closer

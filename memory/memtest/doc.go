@@ -1,15 +1,12 @@
-// Package memtest is the proof that every allocator of Strata passes, and that a foreign one
-// may be put to.
+// Package memtest is the conformance suite that every allocator of Strata passes. It also tests foreign allocators.
 //
 // # The idea
 //
-// A [Subject] says how to make an allocator and what it promises. [Run] puts it through the
-// conformance suite: sizes, alignments, books that are true, misuse that is refused, memory
-// that is found again, blocks that are resized or grow, an end that can be had in any order. [Fuzz] interprets random bytes as
-// a program of allocations and frees, beside a shadow model that knows what each block must
-// contain; [Faults] repeats a program with every single call to the system failing, once and
-// for good, or panicking; [EveryBit] holds Check to its word on corrupt books. What the suite
-// is worth is tested too: on a gallery of allocators that each break one promise.
+// A [Subject] makes an allocator and declares what it promises. [Run] is the conformance suite: sizes, alignments, accurate
+// statistics, misuse detection, reuse of freed memory, resizing and growth, Close in any order. [Fuzz] interprets random bytes as
+// a program of allocations and frees, and compares it with a shadow model of each block's contents. [Faults] repeats a program with
+// each call of the system failing once, failing permanently, or panicking. [EveryBit] verifies Check on corrupt metadata. The suite
+// itself is tested on a gallery of allocators that each break one promise.
 //
 // # Layout
 //
@@ -20,11 +17,10 @@
 //
 // # Use it when, and when not
 //
-// Call Run, Fuzz and Faults from the test of each allocator; the more a Subject promises, the
-// more is verified. The suite knows nothing of a family's own rules (order of frees, handles,
-// marks): those need tests of their own, for which [Opened], [MustAlloc], [MustCheck],
-// [Misuse], [Refuses], [Gifts], [EveryBit], [Keep], [Poisoned], [WriteIsTold], [CopiesAreNamed],
-// [TrimAnywhere], [GrowsSeldom], [Leak] and the sources [Mortal], [Margins] and [Halfway] are what they have in common.
+// Call Run, Fuzz and Faults from the test of each allocator. The more a Subject promises, the more is verified. The suite does not test an
+// allocator's own rules (order of frees, handles, marks). Tests of those share [Opened], [MustAlloc], [MustCheck], [Misuse], [Refuses],
+// [Gifts], [EveryBit], [Keep], [Poisoned], [WriteIsTold], [CopiesAreNamed], [TrimAnywhere], [GrowsSeldom], [Leak] and the sources
+// [Mortal], [Margins] and [Halfway].
 //
 // # Cost
 //

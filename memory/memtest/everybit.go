@@ -36,27 +36,23 @@ type Flips struct {
 	Named    int // of these, the ones that Check called a fault; the others it tolerated
 }
 
-// EveryBit flips each bit of each integer, float and bool that can be reached from books, one
-// at a time, runs check and puts the bit back. check must name the fault or tolerate it: it
-// must not panic, not touch memory that is not there, and end within a second of its thread's
-// processor time and 64 MiB.
-// Before and after all that check must be nil. Short runs of builds that check themselves
-// (memdebug, -race) flip every fourth bit.
+// EveryBit flips each bit of each integer, float and bool that can be reached from roots, one at a time, runs check and restores the bit.
+// check must name the fault or tolerate it. It must not panic or access memory that is not there, and must end within a second of its
+// thread's processor time and 64 MiB. Without a flipped bit check must return nil. Short runs of debug builds (memdebug, -race) flip every
+// fourth bit.
 //
-// books are pointers. Fields, also unexported ones, elements, and what pointers and
-// interfaces refer to are followed as long as their types are this module's; maps, functions
-// and unsafe pointers are not, nor is a page.Source, whose books are its own. A book that lies
-// behind an unsafe pointer is passed as a pointer to a slice of its own.
-func EveryBit(tb testing.TB, check func() error, books ...any) Flips {
+// roots are pointers. Fields, also unexported ones, elements, and values behind pointers and interfaces are visited if their types are
+// this module's. Maps, functions, unsafe pointers and a page.Source are not. Pass metadata behind an unsafe pointer as a pointer to a slice.
+func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	tb.Helper()
 	w := walker{seen: map[visit]bool{}}
-	for _, b := range books {
+	for _, b := range roots {
 		w.walk(reflect.ValueOf(b), fmt.Sprintf("%T", b))
 	}
 	c := startChecker(check)
 	defer close(c.ask)
 	if v := c.run(); v.fault != "" || v.err != nil {
-		tb.Fatalf("Check of sound books: %v %s", v.err, v.fault)
+		tb.Fatalf("Check of sound metadata: %v %s", v.err, v.fault)
 	}
 	f := Flips{Integers: len(w.found)}
 	for i, n := range w.found {

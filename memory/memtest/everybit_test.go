@@ -112,7 +112,7 @@ func TestEveryBit_WantsSoundBooksBeforeAndAfter(t *testing.T) {
 		}
 		book := false
 		r := record(func(tb testing.TB) { EveryBit(tb, fault, &book) })
-		if !strings.HasPrefix(r.said, "Check of sound books: ") {
+		if !strings.HasPrefix(r.said, "Check of sound metadata: ") {
 			t.Errorf("%q", r.said)
 		}
 		was := false

@@ -99,7 +99,7 @@ func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, e
 // Under returns the source that does not fail.
 func (f *Faulty) Under() page.Source { return f.Source }
 
-// Watch passes on, so that a Faulty may stand on a page.Carve.
+// Watch watches the source, so that a Faulty may be backed by a page.Carve.
 func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	under := func() {}
 	if w, ok := f.Source.(page.Watched); ok {
@@ -111,7 +111,7 @@ func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	return func() { f.watched--; under() }
 }
 
-// Watched counts who waits to be told of the end of the source. Whoever was closed does not.
+// Watched returns the number of watchers of the end of the source. Allocators that are closed do not count.
 func (f *Faulty) Watched() int { return f.watched }
 
 func (f *Faulty) keep(op string) error {

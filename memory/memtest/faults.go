@@ -8,10 +8,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Faults runs a program once for every call that it makes to the system, with that call
-// failing: once, then for good, then with a panic; and the same for every call by which it
-// gives memory back. Each refusal must be a typed error that changed nothing, everything after
-// it must work, and nothing may leak.
+// Faults runs a program once for every call that it makes to the system, with that call failing once, then permanently, then with a panic.
+// It does the same for every call that returns memory. Each refusal must be a typed error that changed nothing, everything after it must
+// work, and nothing may leak.
 func Faults(t *testing.T, s Subject) {
 	s = s.withDefaults()
 	runAll(t, s, faults)

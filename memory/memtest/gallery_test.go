@@ -161,7 +161,7 @@ func fallen(s Subject) (names []string, said map[string]string) {
 	return names, said
 }
 
-func TestGallery_EachBrokenAllocatorFailsExactlyTheTestsThatItShould(t *testing.T) {
+func TestGallery_EachBrokenAllocatorFailsItsTests(t *testing.T) {
 	if names, said := fallen(tamper(func(*tampered) {})); len(names) != 0 {
 		t.Fatalf("a good allocator fails %v: %v", names, said)
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Sudden is a source that ends, with its memory, in the midst of its n-th Commit or Decommit,
-// as one does whose code closes the owner of all.
+// A Sudden is a source that ends, with its memory, during its n-th Commit or Decommit, as if the caller had closed its owner.
 type Sudden struct {
 	*Mortal
 	At    int // which call it is; 0: none
@@ -19,7 +18,7 @@ type Sudden struct {
 	tb    testing.TB
 }
 
-// NewSudden carves up size bytes of [page.Default].
+// NewSudden returns a Sudden with size bytes of [page.Default].
 func NewSudden(tb testing.TB, size uintptr, at int) *Sudden {
 	tb.Helper()
 	return &Sudden{Mortal: NewMortal(tb, nil, size), At: at, tb: tb}

@@ -39,7 +39,7 @@ func MustAlloc(tb testing.TB, a memory.Allocator, size, align uintptr) unsafe.Po
 	return p
 }
 
-// MustCheck ends the test if c says that its books are broken.
+// MustCheck ends the test if Check of c returns an error.
 func MustCheck(tb testing.TB, c memory.Checker) {
 	tb.Helper()
 	if err := c.Check(); err != nil {

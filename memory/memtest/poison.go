@@ -10,10 +10,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Poisoned runs a program of 2,000 steps on an empty allocator in a build that fills what is
-// free: blocks are allocated, freed and, where it can, resized in place, and all is trimmed and
-// reset now and then. poisoned says what of the free memory is not filled; it is asked after
-// every step, whatever road the memory took.
+// Poisoned runs a program of 2,000 steps on an empty allocator in a build that fills free memory. Blocks are allocated, freed and, if
+// possible, resized in place, and the allocator is trimmed and reset now and then. poisoned returns what of the free memory is not
+// filled. It is called after every step.
 func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	t.Helper()
 	r, shadow := rand.New(rand.NewPCG(3, 5)), NewShadow(t)
@@ -51,9 +50,8 @@ func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	}
 }
 
-// WriteIsTold writes 0x41 to byte at of the block of size bytes at p after it is freed, which
-// puts it first in line. The Alloc that would hand it out must say so, in words that contain
-// want, and change nothing; the next one succeeds.
+// WriteIsTold writes 0x41 to byte at of the block of size bytes at p after it is freed. The next Alloc would return that block: it must
+// panic with a *memory.Misuse that contains want, and change nothing. The one after it succeeds.
 func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
 	t.Helper()
 	*(*byte)(unsafe.Add(p, at)) = 0x41
@@ -71,9 +69,8 @@ func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, a
 	}
 }
 
-// OverflowIsToldByResize has a block of 256 bytes, behind which there is room for 1024, run over by
-// its owner: the Resize that would take the room in must say so and change nothing, and the next
-// one succeeds.
+// OverflowIsToldByResize overflows a block of 256 bytes with 1024 free bytes behind it. The Resize that would use them must panic with a
+// *memory.Misuse that contains want, and change nothing. The next one succeeds.
 func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
 	t.Helper()
 	r := a.(memory.Resizer)

@@ -6,9 +6,8 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// GrowsSeldom verifies that an allocator that grows to 4 MiB by small blocks asks its source for
-// some hundred commits, as page.NewPrefix chooses them, and not for each page. open makes it, with
-// room for as much, and returns what takes one block more.
+// GrowsSeldom verifies that an allocator that grows to 4 MiB by small blocks commits in steps. It must call Commit of its source some hundred
+// times, as page.NewPrefix does by default, and not once for each page. open makes an allocator that can grow so far. take allocates a block.
 func GrowsSeldom(t testing.TB, open func(src page.Source) (take func() error)) {
 	t.Helper()
 	const most, want = 128, 4 << 20

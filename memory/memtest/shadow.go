@@ -115,8 +115,8 @@ func (s *Shadow) Take(i int) Block {
 // Forget drops the i-th oldest block, which was freed.
 func (s *Shadow) Forget(i int) { s.blocks = slices.Delete(s.blocks, i, i+1) }
 
-// Resize records that the i-th oldest block was resized in place: what both sizes cover must
-// be intact, and the block is filled anew.
+// Resize records that the i-th oldest block was resized in place. The bytes within both sizes must be intact, and the block is filled
+// again.
 func (s *Shadow) Resize(i int, size uintptr) {
 	s.tb.Helper()
 	s.Move(i, s.blocks[i].Ptr, size)
@@ -137,7 +137,7 @@ func (s *Shadow) Move(i int, p unsafe.Pointer, size uintptr) {
 // Clear forgets every block, after a Reset.
 func (s *Shadow) Clear() { s.blocks = s.blocks[:0] }
 
-// FreeAll verifies and frees every block, newest first, which every family accepts.
+// FreeAll verifies and frees every block, newest first, which every allocator accepts.
 func (s *Shadow) FreeAll(a memory.Allocator) {
 	s.tb.Helper()
 	for len(s.blocks) > 0 {

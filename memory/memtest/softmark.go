@@ -11,10 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// SoftMark verifies that no byte is handed out twice if the function of a soft mark allocates from the
-// same allocator, which it must not, during the Alloc or Resize that commits. Such an Alloc may succeed
-// or fail with memory.ErrOutOfMemory. It may also panic with the *memory.Misuse of page.Prefix, whose
-// reason contains "is committing". open makes the allocator, which grows within src.
+// SoftMark verifies that no byte is allocated twice. The function of a soft limit allocates from the same allocator, which it must not,
+// during the Alloc or Resize that commits. That Alloc may succeed, fail with memory.ErrOutOfMemory, or panic with the *memory.Misuse of
+// page.Prefix, whose reason contains "is committing". open makes the allocator, which grows within src.
 func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	for _, first := range []uintptr{16, 1000, 5000, 15_000} {
@@ -35,8 +34,8 @@ func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	}
 }
 
-// SoftMarkCloses verifies that an allocator that the function of a soft mark closes, in the midst of the
-// Alloc that commits, is closed: that Alloc says so, and nothing stays committed.
+// SoftMarkCloses verifies that the function of a soft limit can close the allocator during the Alloc that commits. That Alloc must return an
+// error, and nothing stays committed.
 func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	limit := page.NewLimit(nil, 0)

@@ -30,15 +30,14 @@ func Nothing() Giver {
 	return Giver{page.Default(), func(page.Memory) page.Memory { return page.Memory{} }}
 }
 
-// A Reporter is an allocator whose books are checked and reported, as Gifts needs it.
+// A Reporter is an allocator with Check and Stats, as [Gifts] needs it.
 type Reporter interface {
 	memory.Checker
 	memory.StatsReporter
 }
 
-// Gifts verifies what a constructor does with a source that gives the wrong memory: one that
-// gives none is refused, and one that gives far more, for which there are no books, is taken at
-// what was asked for, 1 MiB.
+// Gifts verifies a constructor with a source that returns the wrong memory. No memory must be an error. If the source returns far more than
+// requested, the allocator must use what it requested, 1 MiB, because it has no metadata for the rest.
 func Gifts[A interface {
 	Reporter
 	comparable
@@ -60,14 +59,14 @@ func Gifts[A interface {
 	}
 }
 
-// A Mortal is a source that can be ended under what stands on it, with its memory.
+// A Mortal is a source that a test can end, with its memory, while allocators use it.
 type Mortal struct {
 	*page.Carve
 	under page.Source
 	mem   page.Memory
 }
 
-// NewMortal carves up size bytes of src; nil means page.Default().
+// NewMortal returns a Mortal with size bytes of src. If src is nil, it is page.Default().
 func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	tb.Helper()
 	if src == nil {
@@ -84,7 +83,7 @@ func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	return &Mortal{carve, src, mem}
 }
 
-// End closes the carve and gives the memory back: from now on it may be somebody else's.
+// End closes the Carve and releases the memory, which may have a new owner afterwards.
 func (m *Mortal) End(tb testing.TB) {
 	tb.Helper()
 	m.Carve.Close()

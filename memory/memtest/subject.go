@@ -27,39 +27,35 @@ type Subject struct {
 	// KeepsFreed says that Free gives memory back only at Reset, or sometimes, so that
 	// neither Live nor InUse need return to zero by frees alone.
 	KeepsFreed bool
-	// Hoards says that freed memory may wait, in quarantine or under an alignment's padding,
-	// and be found again by Reset or by a request that finds nothing else. Such a request, even one
-	// that fails, may change what is free and what is committed.
+	// Hoards declares that freed memory may wait, in quarantine or in an alignment's padding, until Reset or a request
+	// that finds no other memory. Such a request, even if it fails, may change what is free and committed.
 	Hoards bool
 	// Package is what errors and a *memory.Misuse of the allocator begin with. "": any.
 	Package string
-	// ExactSizes says that SizeOf returns the size that was asked for, and not more.
+	// ExactSizes declares that SizeOf returns the requested size, and not more.
 	ExactSizes bool
-	// Shrinks says that Resize to the same size or to less always succeeds.
+	// Shrinks declares that Resize to the same size or to less always succeeds.
 	Shrinks bool
-	// Mixed says that it is made of families that keep requests and of others that do not, so
-	// that Measured is a part of InUse.
+	// Mixed declares that it is made of allocators that keep requested sizes and of others that do not, so that Measured
+	// is a part of InUse.
 	Mixed bool
-	// Lenient is the misuse that the family, in this build, cannot refuse: its documentation
-	// says so.
+	// Lenient is the misuse that the allocator does not detect in this build, as it documents.
 	Lenient Misuses
-	// Hook, where the family has them, registers what is to run when the blocks die.
+	// Hook registers f to run when the blocks are freed, if the allocator has such hooks.
 	Hook func(a memory.Allocator, f func())
-	// Far makes an allocator on 64-bit address space that can hand out more than 4 GiB in
-	// blocks of FarSize bytes, with nobody touching most of them. nil: the family's books
-	// bound it below that.
+	// Far makes an allocator on 64-bit address space that can allocate more than 4 GiB in blocks of FarSize bytes, of which
+	// most are never accessed. nil: its metadata has a lower bound.
 	Far func(src page.Source) (memory.Allocator, error)
 	// FarSize is the size of its blocks. 0 means MaxSize.
 	FarSize uintptr
-	// Shared, where the family serves several goroutines, gives one of them its own view of
-	// a, and what ends the view.
+	// Shared returns a view of a for one goroutine, and a function that ends the view, if the allocator serves several
+	// goroutines.
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
-	// Closed is the error, bare, of every Alloc after Close; the Misuse of other calls says
-	// "closed" then, and the books show no memory. nil: any error and any text will do, and
-	// what is said of ClosesAnyway is not verified.
+	// Closed is the error, not wrapped, of every Alloc after Close. The Misuse of other calls then contains "closed", and
+	// Stats shows no memory. nil: any error and any text will do, and ClosesAnyway is not verified.
 	Closed error
-	// ClosesAnyway says that a Close that cannot release the memory closes the allocator all
-	// the same. Otherwise it is left empty, but open.
+	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator all the same. Otherwise it stays
+	// open, without blocks.
 	ClosesAnyway bool
 }
 
@@ -69,7 +65,7 @@ type Misuses uint8
 const (
 	DoubleFree Misuses = 1 << iota // of a block that was freed
 	Interior                       // a pointer into a block, or its tail
-	WrongSize                      // a size that the block was not asked for with, nor one of its class
+	WrongSize                      // a size that was not requested, nor one of its class
 	OldBlocks                      // any of these on a block that is not the newest one
 )
 

@@ -243,8 +243,8 @@ func noGoAllocations(t testing.TB, s Subject) {
 // takes ten times as long, and the plain build has tried what is left out.
 func brief() bool { return testing.Short() && invariant.Debug && !whole }
 
-// Rounds returns n, or a fifth of it and at least 1 in a short run of a build that checks itself: for
-// what a test repeats to be sure, on one goroutine.
+// Rounds returns n, or in a short run of a debug build a fifth of n, at least 1. It is the number of repetitions of a test on one
+// goroutine.
 func Rounds(n int) int {
 	if brief() {
 		return max(n/5, 1)

@@ -9,10 +9,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// TrimAnywhere trims every ninth step of a program that grows and shrinks by turns, so that
-// what was returned is committed again. Of an allocator whose memory lies in one piece no
-// more than whole pages of page.Default() up to tail may stay committed; tail is the end of
-// the last live block in bytes from its base.
+// TrimAnywhere trims at every ninth step of a program that grows and shrinks in turn, so that trimmed memory is committed again. If the
+// memory of an allocator is one range, at most whole pages of page.Default() up to tail may stay committed. tail is the end of the last
+// live block in bytes from its base.
 func TrimAnywhere(t testing.TB, a memory.Allocator, tail func() uintptr) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 11))

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Deadline is when a wait of a test is given up. It is the deadline of the test binary less the time
-// for a report: a busy machine delays what is waited for, and a shorter limit would call that a fault.
+// Deadline is the time at which a test gives up waiting. It is the deadline of the test binary less the time for a report. A busy machine
+// delays every event, so a shorter limit would report that as a fault.
 func Deadline(t testing.TB) time.Time { return time.Now().Add(limit(t)) }
 
 // Until calls done every pause until it returns true. It fails the test at Deadline.
