@@ -66,10 +66,10 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	}{
 		{"region 0 of static routes to 1", func() func() { r := memtest.Keep(region(0)); *region(0) = 1; return r }},
 		{"of level routes to 9", func() func() { i := int(level >> regionShift); r := memtest.Keep(region(i)); *region(i) = 9; return r }},
-		{"of inbox routes to 8", func() func() {
-			i := len(m.route) - int(m.cfg.space(Inbox)>>regionShift) - 1
+		{fmt.Sprintf("of inbox routes to %d", Count+1), func() func() {
+			i := int(uintptr(m.inbox.parts[0].Memory().Base)-uintptr(m.base)) >> regionShift
 			r := memtest.Keep(region(i))
-			*region(i) = 8
+			*region(i) = uint8(Count + 1)
 			return r
 		}},
 		{fmt.Sprintf("%d regions route", len(m.route)+1), func() func() { r := memtest.Keep(&m.route); m.route = append(m.route, 0); return r }},

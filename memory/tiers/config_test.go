@@ -23,7 +23,10 @@ func planOf(t testing.TB, size uintptr) *plan.Plan {
 func TestConfig_ZeroMeansTheDefaultsThatItsCommentsName(t *testing.T) {
 	c, err := Config{}.withDefaults()
 	must(t, err)
-	want := [Count]uintptr{Static: 16 << 20, Frame: 8 << 20, Level: 64 << 20, Pools: 128 << 20, Slab: 64 << 20, Large: 64 << 20, Inbox: 32 << 20}
+	var want [Count]uintptr
+	for tier := range Tier(Count) {
+		want[tier] = tier.Info().Reserve
+	}
 	if c.Reserve != want {
 		t.Errorf("reserve %d, want %d", c.Reserve, want)
 	}

@@ -190,10 +190,14 @@ func TestManager_TierOfEndsWithTheReservation(t *testing.T) {
 	cfg := small()
 	cfg.Source = memtest.NewMargins() // for the address in front of the reservation
 	m := furnish(t, cfg)
-	i := 0
-	for _, part := range m.eachPart {
-		part, want := part.Memory(), min(Tier(i), Inbox)
-		i++
+	for i, part := range append(m.parts[:], m.inbox.parts...) {
+		if part == nil {
+			continue
+		}
+		part, want := part.Memory(), Tier(i)
+		if i >= Count {
+			want = Inbox
+		}
 		for _, off := range []uintptr{0, part.Size - 1} {
 			p := unsafe.Add(part.Base, off)
 			if got, ok := m.Inspect().TierOf(p); got != want || !ok || !m.Owns(p) {

@@ -29,7 +29,7 @@ func (c *cramped) Reserve(size uintptr) (page.Memory, error) {
 }
 
 func TestNew_ShrinksEveryTierUntilTheSystemHasRoom(t *testing.T) {
-	for _, room := range []uintptr{1 << 30, 300 << 20, 100 << 20, 20 << 20, 11 << 20} {
+	for _, room := range []uintptr{1 << 30, 300 << 20, 100 << 20, smallest() + 10<<20, smallest() + 1<<20} {
 		if arena.RestingFrames > 0 && room < 30<<20 {
 			continue // these frames alone are more
 		}
@@ -67,13 +67,19 @@ func TestNew_ShrinksEveryTierUntilTheSystemHasRoom(t *testing.T) {
 	}
 }
 
-// smallest is the least reservation with two workers: a region for each, for each other tier, for the end of
-// level, and to begin on a region.
-const smallest = (Count - 1 + 2 + 1 + 1) << 20
+// smallest returns the least reservation for two frames and two workers.
+func smallest() uintptr {
+	c := Config{Frames: 2, Workers: 2, Scratch: 256 << 10}
+	for t := range c.Reserve {
+		c.Reserve[t] = regionBytes
+	}
+	total, _ := c.total()
+	return total
+}
 
 func TestNew_SaysWhatWasAskedForAndWhatIsTheLeast(t *testing.T) {
 	src := &cramped{Source: page.Default(), room: 8 << 20}
-	for frames, least := range map[int]uintptr{2: smallest, 64: smallest + 4<<20} {
+	for frames, least := range map[int]uintptr{2: smallest(), 64: smallest() + 4<<20} {
 		cfg := Config{Frames: frames, Workers: 2, Scratch: 256 << 10}
 		for tier := range Tier(Count) {
 			cfg.Reserve[tier] = tier.Info().Reserve
@@ -114,8 +120,8 @@ func TestNew_UnderALimitOnAddressSpace(t *testing.T) {
 		return
 	}
 	m, err := New(Config{KeepGC: true})
-	if err != nil && strings.Contains(err.Error(), fmt.Sprintf("bytes were requested, and %d, the least for these tiers, are refused, too", smallest)) {
-		t.Logf("not even %d MiB can be reserved", smallest>>20)
+	if err != nil && strings.Contains(err.Error(), fmt.Sprintf("bytes were requested, and %d, the least for these tiers, are refused, too", smallest())) {
+		t.Logf("not even %d MiB can be reserved", smallest()>>20)
 		return
 	}
 	must(t, err)
