@@ -23,7 +23,7 @@ func unpacked(t *testing.T) string {
 	return dir
 }
 
-func TestAssets_PipesAndLinksOutOfTheFolderAreNamedAndTheGameGoesOn(t *testing.T) {
+func TestAssets_PipesAndOutwardLinksAreNamedAndTheGameGoesOn(t *testing.T) {
 	dir := unpacked(t)
 	outside := filepath.Join(t.TempDir(), "outside.png")
 	data, err := fs.ReadFile(assets.FS(), "art/warden.png")
@@ -55,7 +55,7 @@ func TestAssets_PipesAndLinksOutOfTheFolderAreNamedAndTheGameGoesOn(t *testing.T
 	}
 }
 
-func TestAssets_ALevelFileThatIsAPipeIsNamedAndTheGamesOwnIsPlayed(t *testing.T) {
+func TestAssets_ManifestThatIsAPipeIsNamedAndReplaced(t *testing.T) {
 	dir := unpacked(t)
 	pipe := filepath.Join(dir, "levels", "ember.json")
 	if err := os.Remove(pipe); err != nil {

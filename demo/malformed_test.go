@@ -227,7 +227,7 @@ func untilAllAreNamed(t *testing.T, files []string, args ...string) (code int, s
 }
 
 // Twenty malformed pictures and recipes, from the start and while one plays: a line each, and everything else comes.
-func TestAssets_MalformedPicturesAndRecipesAreALineEachAndTheGamePlaysOn(t *testing.T) {
+func TestAssets_MalformedPicturesAndRecipesAreALineEach(t *testing.T) {
 	for _, hot := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hot %v", hot), func(t *testing.T) {
 			t.Parallel()

@@ -125,7 +125,7 @@ func slowHand(seed uint64) func(g *Game) engine.Input {
 	}
 }
 
-func TestBalance_AHandWithAQuarterSecondOfReactionLivesForTwoMinutes(t *testing.T) {
+func TestBalance_HandWithAQuarterSecondOfDelayLivesTwoMinutes(t *testing.T) {
 	testenv.Long(t)
 	t.Parallel()
 	realms, games, enough := balanced()

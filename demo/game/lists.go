@@ -48,3 +48,46 @@ func hashVecs(h *engine.Hasher, vs []vec) {
 		h.Vec2(v)
 	}
 }
+
+// slots are records that enemies refer to by number, up to a fixed count.
+//
+// Invariant: the numbers below len(all) are in free, the newest last, or in use by live enemies.
+type slots[T any] struct {
+	all  []T
+	free []uint16
+	live int
+}
+
+// take returns an unused number; false if most are in use.
+func (s *slots[T]) take(most int) (i uint16, ok bool) {
+	if s.all == nil {
+		s.all, s.free = make([]T, 0, most), make([]uint16, 0, most)
+	}
+	i = uint16(len(s.all))
+	if k := len(s.free); k > 0 {
+		i, s.free = s.free[k-1], s.free[:k-1]
+	} else if int(i) == most {
+		return 0, false
+	} else {
+		s.all = s.all[:i+1]
+	}
+	s.live++
+	return i, true
+}
+
+// give returns a number, whose record is zero then.
+func (s *slots[T]) give(i uint16) {
+	s.all[i] = *new(T)
+	s.free = append(s.free, i)
+	s.live--
+}
+
+func (s *slots[T]) reset() { s.all, s.free, s.live = s.all[:0], s.free[:0], 0 }
+
+// hash adds the order in which numbers will be taken.
+func (s *slots[T]) hash(h *engine.Hasher) {
+	h.Int(len(s.free))
+	for _, i := range s.free {
+		h.Int(int(i))
+	}
+}

@@ -51,9 +51,7 @@ type marked struct {
 // a block of the slab that grows by half.
 type marks struct {
 	blocks blocks
-	all    []marked
-	free   []uint16 // those that were given back, the newest last; beyond all of them are free
-	live   int
+	slots[marked]
 }
 
 const markBytes = unsafe.Sizeof(Mark{})
@@ -89,21 +87,12 @@ func (ms *marks) add(g *Game, id ecs.Entity, e *Enemy, kind MarkKind, from vec) 
 
 // take gives an enemy books, or not: as many are marked as anybody can tell apart.
 func (ms *marks) take(id ecs.Entity, e *Enemy) bool {
-	if ms.all == nil {
-		ms.all, ms.free = make([]marked, 0, markedMost), make([]uint16, 0, markedMost)
+	i, ok := ms.slots.take(markedMost)
+	if ok {
+		ms.all[i] = marked{owner: id}
+		e.Marks = i + 1
 	}
-	i := uint16(len(ms.all))
-	if k := len(ms.free); k > 0 {
-		i, ms.free = ms.free[k-1], ms.free[:k-1]
-	} else if i == markedMost {
-		return false
-	} else {
-		ms.all = append(ms.all, marked{})
-	}
-	ms.all[i] = marked{owner: id}
-	ms.live++
-	e.Marks = i + 1
-	return true
+	return ok
 }
 
 // grow makes room for more: for two at first, then for half as many again.
@@ -137,11 +126,8 @@ func (ms *marks) give(e *Enemy) {
 	if e.Marks == 0 {
 		return
 	}
-	m := &ms.all[e.Marks-1]
-	ms.release(m)
-	*m = marked{}
-	ms.free = append(ms.free, e.Marks-1)
-	ms.live--
+	ms.release(&ms.all[e.Marks-1])
+	ms.slots.give(e.Marks - 1)
 	e.Marks = 0
 }
 
@@ -173,7 +159,7 @@ func (ms *marks) reset() {
 	for i := range ms.all {
 		ms.release(&ms.all[i])
 	}
-	ms.all, ms.free, ms.live = ms.all[:0], ms.free[:0], 0
+	ms.slots.reset()
 }
 
 // hash adds the marks and the order in which the free lists will be taken.
@@ -186,10 +172,7 @@ func (ms *marks) hash(h *engine.Hasher) {
 			h.Uint64(uint64(k.Left)<<24 | uint64(k.Kind)<<16 | uint64(uint8(k.X))<<8 | uint64(uint8(k.Y)))
 		}
 	}
-	h.Int(len(ms.free))
-	for _, i := range ms.free {
-		h.Int(int(i))
-	}
+	ms.slots.hash(h)
 }
 
 // splinter throws the shards of one that burst at those beside it.

@@ -29,9 +29,7 @@ type trail struct {
 // ribbons are the trails of all enemies: their points are blocks of the slab, of many lengths.
 type ribbons struct {
 	blocks blocks
-	all    []trail
-	free   []uint16 // those that were given back, the newest last; beyond all of them are free
-	live   int
+	slots[trail]
 }
 
 const vecBytes = unsafe.Sizeof(vec{})
@@ -45,25 +43,17 @@ const trailLeast = 2
 
 // take starts a ribbon at p that grows to n points, and returns 1 + its index, or 0 when there is no room.
 func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
-	if rs.all == nil {
-		rs.all, rs.free = make([]trail, 0, ribbonMost), make([]uint16, 0, ribbonMost)
-	}
-	if len(rs.free) == 0 && len(rs.all) == ribbonMost {
-		return 0 // as many as anybody can tell apart
+	i, ok := rs.slots.take(ribbonMost)
+	if !ok {
+		return 0 // as many as can be told apart
 	}
 	off, err := rs.blocks.take(trailLeast*vecBytes, unsafe.Alignof(vec{}))
 	if err != nil {
+		rs.slots.give(i)
 		g.Lost.Ribbons++
 		return 0
 	}
-	i := uint16(len(rs.all))
-	if k := len(rs.free); k > 0 {
-		i, rs.free = rs.free[k-1], rs.free[:k-1]
-	} else {
-		rs.all = append(rs.all, trail{})
-	}
 	rs.all[i] = trail{off: off, len: trailLeast, most: uint8(max(n, trailLeast))}
-	rs.live++
 	rs.push(g, i+1, p)
 	return i + 1
 }
@@ -119,9 +109,7 @@ func (rs *ribbons) give(id uint16) {
 	}
 	t := &rs.all[id-1]
 	rs.blocks.give(t.off, uintptr(t.len)*vecBytes)
-	*t = trail{}
-	rs.free = append(rs.free, id-1)
-	rs.live--
+	rs.slots.give(id - 1)
 }
 
 func (rs *ribbons) reset() {
@@ -130,7 +118,7 @@ func (rs *ribbons) reset() {
 			rs.give(uint16(i) + 1)
 		}
 	}
-	rs.all, rs.free = rs.all[:0], rs.free[:0]
+	rs.slots.reset()
 }
 
 // hash adds the ribbons and the order in which the free ones will be taken.
@@ -142,10 +130,7 @@ func (rs *ribbons) hash(h *engine.Hasher) {
 			hashVecs(h, rs.points(t)[:min(t.count, t.len)])
 		}
 	}
-	h.Int(len(rs.free))
-	for _, i := range rs.free {
-		h.Int(int(i))
-	}
+	rs.slots.hash(h)
 }
 
 // Ribbon returns an enemy's trail, with no points where it has none. They are valid until the next

@@ -26,9 +26,6 @@ func (g *Game) schedule() *engine.Schedule {
 	return s
 }
 
-// Systems returns the systems of a tick, with their times, for an overlay.
-func (g *Game) Systems() *engine.Schedule { return g.schedule() }
-
 // direct is the director: it warms the realm, wakes guards and the warden, and opens the portal.
 func direct(g *Game) error {
 	switch g.Phase {

@@ -76,7 +76,7 @@ func goPercent() int {
 // is the table of TestTraffic. The autopilot dies on most of them, on ember with seed 7 before the last seal, and clears
 // some: both ends are played. The runtime's two minutes without a collection pass in the midst of the first, wherever a
 // fast machine has come to by then.
-func TestWhole_AtFullHeatUntilARealmEndsNothingIsCollectedLostOrLeaked(t *testing.T) {
+func TestWhole_AtFullHeatNothingIsCollectedLostOrLeaked(t *testing.T) {
 	testenv.Long(t)
 	for _, c := range []struct {
 		realm   string

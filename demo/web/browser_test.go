@@ -297,7 +297,7 @@ func TestBrowser_WhatCannotBeFetchedIsTriedAgainAndThenOneLine(t *testing.T) {
 }
 
 // A server that goes away costs looks: the game goes on, says so, and is as it was when the server is back.
-func TestBrowser_AServerThatGoesAwayLeavesTheGroundSoftUntilItIsBack(t *testing.T) {
+func TestBrowser_WithoutItsServerTheGroundIsSoftUntilItIsBack(t *testing.T) {
 	dir := site(t)
 	c := newChrome(t)
 	c.ignore = "Failed to load resource" // the browser's own line for each request
