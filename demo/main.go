@@ -121,32 +121,19 @@ func (o *options) files() fs.FS {
 	if files == nil {
 		files = assets.FS()
 	} else if _, err := fs.Stat(files, "sound"); err != nil {
-		files = silent{files, assets.FS()}
+		dir := files // it has no sounds: it gets those of the game
+		files = session.Routed(func(name string) (fs.FS, string) {
+			if strings.HasPrefix(name, "sound/") {
+				return assets.FS(), name
+			}
+			return dir, name
+		})
 	}
 	if o.slow != (slowness{}) {
 		return stream.Slow(files, o.slow.latency, o.slow.rate)
 	}
 	return files
 }
-
-// silent is a folder without sounds, which gets those of the game.
-type silent struct {
-	fs.FS
-	sounds fs.FS
-}
-
-func (s silent) from(name string) fs.FS {
-	if strings.HasPrefix(name, "sound/") {
-		return s.sounds
-	}
-	return s.FS
-}
-
-// Open opens a file of the one or the other.
-func (s silent) Open(name string) (fs.File, error) { return s.from(name).Open(name) }
-
-// Stat asks the one or the other.
-func (s silent) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.from(name), name) }
 
 // session is what both ways of playing have in common.
 func (o *options) session() session.Config {

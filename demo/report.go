@@ -47,28 +47,28 @@ type goReport struct {
 
 // streamReport is how the streaming of files goes: of all of them, and of the ground.
 type streamReport struct {
-	Requests          uint64       `json:"requests"`
-	Uploads           uint64       `json:"uploads"`
-	Failures          uint64       `json:"failures"`
-	Cancels           uint64       `json:"cancels"`
-	CancelledQueued   uint64       `json:"cancelled_queued"`
-	CancelledDecoding uint64       `json:"cancelled_decoding"` // in mid decode
-	CancelledReady    uint64       `json:"cancelled_ready"`
-	Wasted            uint64       `json:"bytes_wasted"`
-	BytesRead         uint64       `json:"bytes_read"`
-	BytesDecoded      uint64       `json:"bytes_decoded"`
-	BytesUploaded     uint64       `json:"bytes_uploaded"`
-	FrameBytesMax     int64        `json:"frame_bytes_max"`
-	FrameBudget       int64        `json:"frame_bytes_budget"`
-	StagingPeak       uint64       `json:"staging_peak"`
-	ResidentPeak      uint64       `json:"resident_peak"`
-	ReadyMS           spreadReport `json:"ready_ms"`
-	HandOverMS        spreadReport `json:"hand_over_ms"`
-	LeadMS            leadReport   `json:"lead_ms"` // of what was asked for with a time
-	Fragmentation     float64      `json:"worker_fragmentation"`
-	FragmentationMean float64      `json:"worker_fragmentation_mean"`
-	Ground            groundReport `json:"ground"`
-	Errors            []string     `json:"errors"`
+	Requests          uint64              `json:"requests"`
+	Uploads           uint64              `json:"uploads"`
+	Failures          uint64              `json:"failures"`
+	Cancels           uint64              `json:"cancels"`
+	CancelledQueued   uint64              `json:"cancelled_queued"`
+	CancelledDecoding uint64              `json:"cancelled_decoding"` // in mid decode
+	CancelledReady    uint64              `json:"cancelled_ready"`
+	Wasted            uint64              `json:"bytes_wasted"`
+	BytesRead         uint64              `json:"bytes_read"`
+	BytesDecoded      uint64              `json:"bytes_decoded"`
+	BytesUploaded     uint64              `json:"bytes_uploaded"`
+	FrameBytesMax     int64               `json:"frame_bytes_max"`
+	FrameBudget       int64               `json:"frame_bytes_budget"`
+	StagingPeak       uint64              `json:"staging_peak"`
+	ResidentPeak      uint64              `json:"resident_peak"`
+	ReadyMS           session.Percentiles `json:"ready_ms"`
+	HandOverMS        session.Percentiles `json:"hand_over_ms"`
+	LeadMS            leadReport          `json:"lead_ms"` // of what was asked for with a time
+	Fragmentation     float64             `json:"worker_fragmentation"`
+	FragmentationMean float64             `json:"worker_fragmentation_mean"`
+	Ground            groundReport        `json:"ground"`
+	Errors            []string            `json:"errors"`
 }
 
 // groundReport is how the ground of the last realm was streamed; zero where nobody looked.
@@ -111,13 +111,6 @@ func traffic(s *session.Session) trafficReport {
 		SlabPerSecond: now.PerSecond(tiers.Slab, &none), SlabLive: now.SlabLive, SlabClasses: now.SlabClasses,
 		LargePerSecond: now.PerSecond(tiers.Large, &none), InboxPerSecond: now.PerSecond(tiers.Inbox, &none),
 	}
-}
-
-type spreadReport struct {
-	P50  float64 `json:"p50"`
-	P99  float64 `json:"p99"`
-	P999 float64 `json:"p99_9"`
-	Max  float64 `json:"max"`
 }
 
 // books are what -books asks for.
@@ -219,8 +212,8 @@ func grounded(s *session.Session) groundReport {
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
 // spread returns a distribution in milliseconds.
-func spread(s stream.Spread) spreadReport {
-	return spreadReport{ms(s.P50), ms(s.P99), ms(s.P999), ms(s.Max)}
+func spread(s stream.Spread) session.Percentiles {
+	return session.Percentiles{P50: ms(s.P50), P99: ms(s.P99), P999: ms(s.P999), Max: ms(s.Max)}
 }
 
 // print writes the table for a person.

@@ -7,7 +7,7 @@ import (
 
 // The things that gifts put into the world; all lie in lists of the slab's.
 type (
-	// A Mine lies where it was dropped and goes off when somebody comes near.
+	// A Mine lies where it was dropped and goes off when an enemy comes near.
 	Mine struct {
 		P    vec
 		Wait float32 // until it is armed
@@ -330,25 +330,11 @@ func (a *arms) blaze(g *Game) error {
 	return nil
 }
 
-// EachMine calls f with every mine.
-func (g *Game) EachMine(f func(m *Mine)) {
-	for i := range g.arms.mines.v {
-		f(&g.arms.mines.v[i])
-	}
-}
+// Mines returns the mines. They are valid until the next tick.
+func (g *Game) Mines() []Mine { return g.arms.mines.v }
 
-// EachFire calls f with every fire on the ground.
-func (g *Game) EachFire(f func(f *Blaze)) {
-	for i := range g.arms.fires.v {
-		f(&g.arms.fires.v[i])
-	}
-}
+// Fires returns the fires on the ground. They are valid until the next tick.
+func (g *Game) Fires() []Blaze { return g.arms.fires.v }
 
-// EachBolt calls f with the lightning that shows.
-func (g *Game) EachBolt(f func(b *Bolt)) {
-	for i := range g.arms.bolts {
-		if b := &g.arms.bolts[i]; b.Life > 0 {
-			f(b)
-		}
-	}
-}
+// Bolts returns the lightning; one with a Life of 0 does not show. It is valid until the next tick.
+func (g *Game) Bolts() []Bolt { return g.arms.bolts[:] }

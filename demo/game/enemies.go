@@ -118,7 +118,7 @@ func (w *walk) far(id ecs.Entity, p *Position, v *Velocity, e *Enemy) {
 		return // guards stay
 	}
 	var dir vec
-	if d := w.way(p.P, to, e); d != 0 {
+	if d := w.path(p.P, to, e); d != 0 {
 		dir = w.r.Steer(d, p.P)
 	} else {
 		dir = unit(to)
@@ -139,7 +139,7 @@ func (w *walk) toPlayer(p vec, e *Enemy) vec {
 	if engine.LengthSquared(to) < 90*90 {
 		return unit(to)
 	}
-	if d := w.way(p, to, e); d != 0 {
+	if d := w.path(p, to, e); d != 0 {
 		return w.r.Steer(d, p)
 	}
 	return unit(to)

@@ -83,9 +83,8 @@ func laneOf(e *Enemy) int {
 	return laneDirect
 }
 
-// way returns the direction that the fields say from p, which is so far from the player; 0 where there
-// is none.
-func (w *walk) way(p, to vec, e *Enemy) uint8 {
+// path returns the direction of the fields at p, at an offset from the player; 0 if there is none.
+func (w *walk) path(p, to vec, e *Enemy) uint8 {
 	if k := laneOf(e); k != laneDirect && w.fields[k] != nil && engine.LengthSquared(to) > flankReach*flankReach {
 		if d := w.fields[k].At(p); d != 0 {
 			return d

@@ -134,7 +134,7 @@ func (s *sight) end(st *store) error {
 	return err
 }
 
-// Passes returns the arena of the frame's passes, or nil where there was no room for one.
+// Passes returns the arena of the frame's passes, or nil if there was no space for one.
 func (g *Game) Passes() *plan.Arena { return g.sight.passes }
 
 // Saved returns how many bytes the frame's passes take, and how many they would side by side.
@@ -257,8 +257,7 @@ func (s *sight) eachNear(g *Game, f func(*Seen)) {
 	}
 }
 
-// EachSeen calls f with the enemies to draw: in drawing order, or as they come where there
-// was no room to sort them.
+// EachSeen calls f with the enemies to draw: in drawing order, or in storage order if there was no space to sort them.
 func (g *Game) EachSeen(f func(*Seen)) {
 	if g.sight.passes == nil {
 		g.sight.eachNear(g, f)

@@ -6,11 +6,11 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// Soot is what fights leave on the ground for as long as the realm lasts: where many have burst it is
-// dark. All of the realm is one block of the large tier, in cells as fine as a quarter of the tier has
-// room for: 9 MiB of 4 units each. It is for the eye: no rule reads it, and the hash does not see it.
+// Soot is how dark fights have left the ground, until the realm ends. It is one block of the large tier for all of the
+// realm. Its cells are as fine as a quarter of the tier allows: 9 MiB of 4 units each. It is only seen: no rule reads it,
+// and the hash excludes it.
 type Soot struct {
-	Cells []uint8 // row by row, 0 clean to 255 black; nil where there was no room
+	Cells []uint8 // row by row, 0 clean to 255 black; nil if there was no space
 	Side  int     // cells in a row, and rows
 	Unit  int     // units, a cell's side
 

@@ -30,15 +30,15 @@ const (
 //
 //	(1) a cell's clearance is 0 exactly where it is solid, and differs from each neighbour's by a
 //	    step at most: 3 sideways, 4 across
-//	(2) ways go both ways
+//	(2) links go in both directions
 //	(3) every guide leads from the start to its place
 type Realm struct {
 	Info *Info
 
-	clear             []uint8
-	way, edges, costs []uint8
-	open              []uint8 // the least clearance of each node's cells: small enough to stay in a near cache
-	guides            [Guides][]uint8
+	clear              []uint8
+	meet, edges, costs []uint8
+	open               []uint8 // the least clearance of each node's cells: small enough to stay in a near cache
+	guides             [Guides][]uint8
 }
 
 // Load reads and builds the realm of a name from realms/NAME.json and realms/NAME.walls. The file's
@@ -83,9 +83,8 @@ func Open(mem memory.Allocator, name string, json, walls []byte, pause func()) (
 	return b, nil
 }
 
-// Build makes the realm's data in mem, some 3.4 MiB, and keeps info, and nothing of walls. The
-// error is mem's, and then all is freed, of which an arena takes back the newest block; or a *FileError without
-// a file: a place that is in a wall, or that no way leads to from the start.
+// Build makes the realm's data in mem, some 3.4 MiB. It keeps info, and nothing of walls. The error is mem's, and all
+// blocks are freed then. Or it is a *FileError without a file, of a place in a wall or one that no path reaches.
 func Build(mem memory.Allocator, info *Info, walls Walls) (*Realm, error) {
 	return Start(mem, info, walls, nil).Wait()
 }
@@ -96,7 +95,7 @@ type Building struct {
 	r     *Realm
 	mem   memory.Allocator
 	made  [][]uint8
-	books []entry // of a search, on top of the rest
+	nodes []entry // of a search, allocated last
 	file  string  // for errors
 	err   error   // read when done is closed
 	done  chan struct{}
@@ -111,7 +110,7 @@ func Start(mem memory.Allocator, info *Info, walls Walls, pause func()) *Buildin
 	}
 	b := &Building{r: &Realm{Info: info}, mem: mem, done: make(chan struct{})}
 	r := b.r
-	for _, s := range []*[]uint8{&r.clear, &r.way, &r.edges, &r.costs, &r.open, &r.guides[0], &r.guides[1], &r.guides[2], &r.guides[3], &r.guides[4]} {
+	for _, s := range []*[]uint8{&r.clear, &r.meet, &r.edges, &r.costs, &r.open, &r.guides[0], &r.guides[1], &r.guides[2], &r.guides[3], &r.guides[4]} {
 		n := Coarse * Coarse
 		if s == &r.clear {
 			n = Cells * Cells
@@ -122,7 +121,7 @@ func Start(mem memory.Allocator, info *Info, walls Walls, pause func()) *Buildin
 		b.made = append(b.made, *s)
 	}
 	if b.err == nil {
-		b.books, b.err = memory.MakeSlice[entry](mem, Coarse*Coarse)
+		b.nodes, b.err = memory.MakeSlice[entry](mem, Coarse*Coarse)
 	}
 	if b.err != nil {
 		b.err = fmt.Errorf("realm: %w", b.err)
@@ -133,7 +132,7 @@ func Start(mem memory.Allocator, info *Info, walls Walls, pause func()) *Buildin
 		defer close(b.done)
 		r.measure(walls, pause)
 		r.net(pause)
-		b.err = r.leadAll(b.books, pause)
+		b.err = r.leadAll(b.nodes, pause)
 	}()
 	return b
 }
@@ -151,7 +150,7 @@ func (b *Building) Done() bool {
 // Wait waits for the realm and returns it. The error is that of Build. It is called once.
 func (b *Building) Wait() (*Realm, error) {
 	<-b.done
-	memory.FreeSlice(b.mem, b.books)
+	memory.FreeSlice(b.mem, b.nodes)
 	if b.err == nil {
 		return b.r, nil
 	}
@@ -164,8 +163,8 @@ func (b *Building) Wait() (*Realm, error) {
 	return nil, b.err
 }
 
-// Bare returns a realm without walls and without ways, which takes no memory: where there is no room
-// for a realm, or no file. Everything works there, in straight lines.
+// Bare returns a realm without walls and paths, which takes no memory. It replaces a realm without file, or without space
+// for it. Everything works there, in straight lines.
 func Bare(info *Info) *Realm { return &Realm{Info: info} }
 
 // Unknown describes a realm of which nothing is known but its name: seals at the four corners, the
@@ -213,20 +212,20 @@ func (r *Realm) measure(walls Walls, pause func()) {
 // rim reports whether a cell lies at the edge of the world, so that what is beside it is solid.
 func rim(x, y int) bool { return x == 0 || y == 0 || x == Cells-1 || y == Cells-1 }
 
-// The clearances that ways ask for: where they meet, and all along.
+// The clearances that links require: where they meet, and along them.
 const (
-	wayClear  = 5
-	alongLess = 4
+	meetClear = 5
+	linkClear = 4
 )
 
-// The eight ways out of a node, in the order of its bits, and what they cost.
+// The eight links of a node, in the order of its bits, and what they cost.
 var (
-	wayX    = [8]int{1, 1, 0, -1, -1, -1, 0, 1}
-	wayY    = [8]int{0, 1, 1, 1, 0, -1, -1, -1}
-	wayCost = [8]uint32{10, 14, 10, 14, 10, 14, 10, 14}
+	linkX    = [8]int{1, 1, 0, -1, -1, -1, 0, 1}
+	linkY    = [8]int{0, 1, 1, 1, 0, -1, -1, -1}
+	linkCost = [8]uint32{10, 14, 10, 14, 10, 14, 10, 14}
 )
 
-// net finds where the ways of each node meet, and walks the ways.
+// net finds where the links of each node meet, and moves a disc along them.
 func (r *Realm) net(pause func()) {
 	for y := range Coarse {
 		pause()
@@ -243,10 +242,10 @@ func (r *Realm) net(pause func()) {
 				}
 			}
 			i := y*Coarse + x
-			r.way[i], r.open[i] = uint8(way), least
-			room := int(r.clear[r.cellOfWay(x, y)])
-			if room < wayClear {
-				r.costs[i] = 255 // no way goes here
+			r.meet[i], r.open[i] = uint8(way), least
+			room := int(r.clear[r.meeting(x, y)])
+			if room < meetClear {
+				r.costs[i] = 255 // no link ends here
 				continue
 			}
 			r.costs[i] = uint8(max(0, 18-room)) // hugging walls is dear
@@ -256,7 +255,7 @@ func (r *Realm) net(pause func()) {
 		pause()
 		for x := range Coarse {
 			for d := range 4 { // the others are these, seen from the other end
-				nx, ny := x+wayX[d], y+wayY[d]
+				nx, ny := x+linkX[d], y+linkY[d]
 				if uint(nx) >= Coarse || uint(ny) >= Coarse || !r.walk(x, y, nx, ny) {
 					continue
 				}
@@ -269,9 +268,9 @@ func (r *Realm) net(pause func()) {
 
 func abs(x int) int { return max(x, -x) }
 
-// cellOfWay returns the index of the cell in which the ways of a node meet.
-func (r *Realm) cellOfWay(x, y int) int {
-	w := int(r.way[y*Coarse+x])
+// meeting returns the index of the cell in which the links of a node meet.
+func (r *Realm) meeting(x, y int) int {
+	w := int(r.meet[y*Coarse+x])
 	return (y*perNode+w/perNode)*Cells + x*perNode + w%perNode
 }
 
@@ -280,23 +279,23 @@ func (r *Realm) walk(x0, y0, x1, y1 int) bool {
 	if r.costs[y0*Coarse+x0] == 255 || r.costs[y1*Coarse+x1] == 255 {
 		return false
 	}
-	a, b := r.cellOfWay(x0, y0), r.cellOfWay(x1, y1)
+	a, b := r.meeting(x0, y0), r.meeting(x1, y1)
 	ax, ay, bx, by := a%Cells, a/Cells, b%Cells, b/Cells
 	n := max(abs(bx-ax), abs(by-ay))
 	for i := 1; i < n; i++ {
 		// Rounded to the nearest, with an offset that keeps the quotient's argument positive.
 		x := ax + (2*(bx-ax)*i+n+64*n)/(2*n) - 32
 		y := ay + (2*(by-ay)*i+n+64*n)/(2*n) - 32
-		if r.clear[y*Cells+x] < alongLess {
+		if r.clear[y*Cells+x] < linkClear {
 			return false
 		}
 	}
 	return true
 }
 
-// leadAll makes the guides, with the books of a search.
-func (r *Realm) leadAll(books []entry, pause func()) error {
-	s := search{r: r, books: books, w: Coarse, h: Coarse, pause: pause}
+// leadAll makes the guides.
+func (r *Realm) leadAll(nodes []entry, pause func()) error {
+	s := search{r: r, nodes: nodes, w: Coarse, h: Coarse, pause: pause}
 	start := r.node(vec(r.Info.Start))
 	if start < 0 {
 		return &FileError{"", placeName(0), "lies in a wall, or too near to one; allowed is open ground"}
@@ -311,7 +310,7 @@ func (r *Realm) leadAll(books []entry, pause func()) error {
 			return &FileError{"", name, "lies in a wall, or too near to one; allowed is open ground"}
 		}
 		s.run(to%Coarse, to/Coarse)
-		if books[start].dist == far {
+		if nodes[start].dist == far {
 			return &FileError{"", name, "no way leads there from the start; allowed is what can be reached"}
 		}
 		s.lead(r.guides[g], 0, 0, Coarse, Coarse)
@@ -327,7 +326,7 @@ func (r *Realm) Place(guide int) vec {
 	return vec(r.Info.Seals[guide])
 }
 
-// node returns the node that a place belongs to, or one beside it that ways lead to, or -1.
+// node returns the node of a place, or a neighbour with links, or -1.
 func (r *Realm) node(p vec) int {
 	x, y := coarse(p[0]), coarse(p[1])
 	best, at := 1<<30, -1

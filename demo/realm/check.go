@@ -43,9 +43,9 @@ func (r *Realm) checkEdges() error {
 			if e>>d&1 == 0 {
 				continue
 			}
-			x, y := i%Coarse+wayX[d], i/Coarse+wayY[d]
+			x, y := i%Coarse+linkX[d], i/Coarse+linkY[d]
 			if uint(x) >= Coarse || uint(y) >= Coarse || r.edges[y*Coarse+x]>>((d+4)%8)&1 == 0 {
-				return fmt.Errorf("realm: invariant 2: way %d of node (%d, %d) does not go back", d, i%Coarse, i/Coarse)
+				return fmt.Errorf("realm: invariant 2: link %d of node (%d, %d) does not go back", d, i%Coarse, i/Coarse)
 			}
 		}
 	}

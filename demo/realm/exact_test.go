@@ -28,10 +28,10 @@ func TestBuild_ClearanceIsTheBestNeighboursPlusAStep(t *testing.T) {
 			want := 255
 			for d := range 8 {
 				step := 3
-				if wayX[d] != 0 && wayY[d] != 0 {
+				if linkX[d] != 0 && linkY[d] != 0 {
 					step = 4
 				}
-				want = min(want, at(x+wayX[d], y+wayY[d])+step)
+				want = min(want, at(x+linkX[d], y+linkY[d])+step)
 			}
 			if at(x, y) != want {
 				t.Fatalf("cell (%d, %d) has a clearance of %d; its neighbours make it %d", x, y, at(x, y), want)
@@ -63,12 +63,12 @@ func TestWalk_TriesTheCellsOfTheLine(t *testing.T) {
 		if r.costs[y0*Coarse+x0] == 255 || r.costs[y1*Coarse+x1] == 255 {
 			continue
 		}
-		a, b := r.cellOfWay(x0, y0), r.cellOfWay(x1, y1)
+		a, b := r.meeting(x0, y0), r.meeting(x1, y1)
 		ax, ay, bx, by := a%Cells, a/Cells, b%Cells, b/Cells
 		n, want := max(abs(bx-ax), abs(by-ay)), true
 		for i := 1; i < n; i++ {
 			x, y := nearestCell(ax, bx, i, n), nearestCell(ay, by, i, n)
-			want = want && r.clear[y*Cells+x] >= alongLess
+			want = want && r.clear[y*Cells+x] >= linkClear
 		}
 		if got := r.walk(x0, y0, x1, y1); got != want {
 			t.Fatalf("from node (%d, %d) to (%d, %d): %v; the cells between say %v", x0, y0, x1, y1, got, want)
@@ -99,22 +99,22 @@ func TestField_LeadsOutOfNodesWithoutLinks(t *testing.T) {
 	r := build(t, info(), maze())
 	goal := r.node(vec(r.Info.Heart))
 	x0, y0 := window(int32(goal))
-	s := search{r: r, books: make([]entry, Window*Window), x0: int(x0), y0: int(y0), w: Window, h: Window}
+	s := search{r: r, nodes: make([]entry, Window*Window), x0: int(x0), y0: int(y0), w: Window, h: Window}
 	s.run(goal%Coarse, goal/Coarse)
-	if d := s.way(goal%Coarse-int(x0), goal/Coarse-int(y0)); d != 0 {
+	if d := s.direction(goal%Coarse-int(x0), goal/Coarse-int(y0)); d != 0 {
 		t.Errorf("the goal leads on, in direction %d", d)
 	}
 	led := 0
-	for i, e := range s.books {
+	for i, e := range s.nodes {
 		if e.dist != far {
 			continue
 		}
 		beside := false
 		for d := range 8 {
-			x, y := i%Window+wayX[d], i/Window+wayY[d]
-			beside = beside || x >= 0 && y >= 0 && x < Window && y < Window && s.books[y*Window+x].dist != far
+			x, y := i%Window+linkX[d], i/Window+linkY[d]
+			beside = beside || x >= 0 && y >= 0 && x < Window && y < Window && s.nodes[y*Window+x].dist != far
 		}
-		if d := s.way(i%Window, i/Window); (d != 0) != beside {
+		if d := s.direction(i%Window, i/Window); (d != 0) != beside {
 			t.Fatalf("node (%d, %d) leads in direction %d; a node beside it is reached: %v", i%Window, i/Window, d, beside)
 		}
 		if beside {

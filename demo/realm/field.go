@@ -10,7 +10,7 @@ import (
 // Window is how many nodes a field spans each way: 5,120 units.
 const Window = 160
 
-// A field comes in squares of nodes, each a block: what no way leads from takes none.
+// A field consists of squares of nodes, each a block. A square without paths takes none.
 const (
 	tileSide = 32
 	tilesRow = Window / tileSide
@@ -21,7 +21,7 @@ type tile [tileSide * tileSide]uint8
 
 const tileBytes = unsafe.Sizeof(tile{})
 
-// A Field says which way leads to a node of a window: a direction for each of its nodes.
+// A Field leads to a node of a window: it has a direction for each node.
 type Field struct {
 	X0, Y0 int32 // the window's first node
 	Node   int32 // that it leads to
@@ -48,12 +48,12 @@ func window(node int32) (x0, y0 int32) {
 	return min(max(x-Window/2, 0), Coarse-Window), min(max(y-Window/2, 0), Coarse-Window)
 }
 
-// fill makes a field: the ways to a node, from all about it, that go round where crowd, which may be
-// nil, counts many. Its tiles are a's; where there is no room for one there is no field.
-func (r *Realm) fill(f *Field, a memory.Allocator, books []entry, crowd []uint8, node int32) error {
+// fill makes a field: the paths to a node from the window around it. They avoid nodes for which crowd, which may be nil,
+// counts many. Its tiles are a's. Without space for one of them there is no field.
+func (r *Realm) fill(f *Field, a memory.Allocator, nodes []entry, crowd []uint8, node int32) error {
 	*f = Field{Node: node, Sum: sumBasis}
 	f.X0, f.Y0 = window(node)
-	s := search{r: r, books: books, crowd: crowd, x0: int(f.X0), y0: int(f.Y0), w: Window, h: Window}
+	s := search{r: r, nodes: nodes, crowd: crowd, x0: int(f.X0), y0: int(f.Y0), w: Window, h: Window}
 	s.run(int(node)%Coarse, int(node)/Coarse)
 	for i := range f.tiles {
 		p, err := a.Alloc(tileBytes, 1)

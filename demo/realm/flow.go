@@ -12,37 +12,36 @@ import (
 // Lanes is how many fields a Flow keeps: ways to several places at a time.
 const Lanes = 3
 
-// Ahead is how many ticks lie between asking for a field and using it, and Refresh how many before
-// one that leads to the same node is asked for anew: the crowd has moved on.
+// Ahead is the number of ticks between the request of a field and its use. Refresh is the number of ticks after which a
+// field to the same node is requested again: the crowd has moved.
 const (
 	Ahead   = 8
 	Refresh = 20
 )
 
 const (
-	booksBytes = Window * Window * unsafe.Sizeof(entry{})
-	crowdBytes = Window * Window
+	searchBytes = Window * Window * unsafe.Sizeof(entry{})
+	crowdBytes  = Window * Window
 )
 
-// errLent says that the game had no room for a search's books.
-var errLent = errors.New("realm: no room for a search")
+// errSearch says that the game had no space for the buffers of a search.
+var errSearch = errors.New("realm: no space for a search")
 
-// A Hunt says what fields are for. Its methods are called by Flow.Update, on the game goroutine.
+// A Hunt determines the fields. Flow.Update calls its methods, on the game goroutine.
 type Hunt interface {
 	// Goal returns the node that a lane leads to; -1 for none.
 	Goal(lane int) int32
-	// Count fills in how many stand in each node of a window, row by row. The ways go round them.
+	// Count fills in how many enemies are in each node of a window, row by row. Paths avoid them.
 	Count(x0, y0 int32, into []uint8)
 }
 
-// A Flow computes fields on a goroutine of its own, a worker of the manager's. What is asked for at
-// tick t is used at tick t+Ahead exactly, waiting for the worker if need be, so that nothing depends
-// on how fast it is. Blocks go both ways through inboxes: the game lends the books of a search and
-// the count of the crowd, which the worker sends home when it is done; the worker makes the field's
-// tiles, which the game sends home when there are newer ones.
+// A Flow computes fields on a goroutine of its own, a worker of the manager's. A field that is requested at tick t is used
+// at tick t+Ahead exactly. Update waits for the worker if necessary, so that nothing depends on its speed. Blocks are freed
+// through inboxes in both directions. The game allocates the buffers of a search, which the worker frees after it. The
+// worker allocates the field's tiles, which the game frees when there are newer ones.
 //
-//	game:    Large.Alloc books, crowd --> worker: search, Worker.Alloc tiles --> game: At ... Manager.Free
-//	         | <--- NewFreer -------------------- books, crowd       tiles --- inbox ---> worker
+//	game:    Large.Alloc buffers --> worker: search, Worker.Alloc tiles --> game: At ... Manager.Free
+//	         | <--- NewFreer ------- buffers         tiles --- inbox ---> worker
 //
 // All methods belong to the game goroutine.
 //
@@ -51,7 +50,7 @@ type Hunt interface {
 //	(1) due is 0 or lies at most Ahead ticks ahead of the tick that Update was given last
 //	(2) the tiles of fields are the worker's blocks
 type Flow struct {
-	mem   ground
+	mem   flowMemory
 	ask   chan job
 	done  chan result
 	ended chan struct{}
@@ -71,7 +70,7 @@ type lane struct {
 
 type job struct {
 	r     *Realm
-	books unsafe.Pointer
+	nodes unsafe.Pointer
 	crowd unsafe.Pointer
 	node  int32 // the one that leads to
 }
@@ -81,7 +80,7 @@ type result struct {
 	err   error
 }
 
-// NewFlow starts the goroutine that owns worker k of m, which nobody else uses. Close it before m.
+// NewFlow starts the goroutine that owns worker k of m. Nothing else may use the worker. Close the flow before m.
 func NewFlow(m *tiers.Manager, k int) *Flow {
 	return newFlow(&inTiers{m: m, w: m.Worker(k), freer: m.NewFreer()})
 }
@@ -89,7 +88,7 @@ func NewFlow(m *tiers.Manager, k int) *Flow {
 // NewFlowIn starts the goroutine with blocks of an allocator that any goroutine may use.
 func NewFlowIn(mem memory.Allocator) *Flow { return newFlow(anywhere{mem}) }
 
-func newFlow(mem ground) *Flow {
+func newFlow(mem flowMemory) *Flow {
 	f := &Flow{mem: mem, ask: make(chan job, Lanes), done: make(chan result, Lanes), ended: make(chan struct{})}
 	go f.work(f.ask)
 	return f
@@ -100,9 +99,9 @@ func (f *Flow) work(ask <-chan job) {
 	for j := range ask {
 		var res result
 		crowd := unsafe.Slice((*uint8)(j.crowd), crowdBytes)
-		res.err = j.r.fill(&res.field, f.mem.worker(), unsafe.Slice((*entry)(j.books), Window*Window), crowd, j.node)
-		f.mem.home(j.books, booksBytes)
-		f.mem.home(j.crowd, crowdBytes)
+		res.err = j.r.fill(&res.field, f.mem.worker(), unsafe.Slice((*entry)(j.nodes), Window*Window), crowd, j.node)
+		f.mem.giveBack(j.nodes, searchBytes)
+		f.mem.giveBack(j.crowd, crowdBytes)
 		res.err = errors.Join(res.err, f.mem.flush())
 		f.done <- res
 	}
@@ -117,10 +116,9 @@ func (r *Realm) Node(p vec) int32 {
 	return int32(r.node(p))
 }
 
-// Update is called once a tick, with the ticks in order and from 1: it takes the fields that are due
-// in this tick, and asks for those that lead elsewhere than h wants, or that are old. It returns how
-// many it asked for. The error says that there was no room, for the game or for the worker, and wraps
-// memory.ErrOutOfMemory then: the fields stay as they were.
+// Update must be called once a tick, with the ticks in order and from 1. It takes the fields that are due in this tick.
+// It requests those that lead elsewhere than h wants, or that are old, and returns how many. If the game or the worker has
+// no space, the error wraps memory.ErrOutOfMemory, and the fields are unchanged.
 func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 	f.tick = tick
 	for k := range f.lanes { // in the order in which they were asked for
@@ -138,7 +136,7 @@ func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 			continue
 		}
 		if lendErr := f.lend(l, r, h, node); lendErr != nil {
-			err = errors.Join(err, fmt.Errorf("%w: %w", errLent, lendErr))
+			err = errors.Join(err, fmt.Errorf("%w: %w", errSearch, lendErr))
 			continue
 		}
 		asked++
@@ -148,13 +146,13 @@ func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 
 // lend gives the worker what it needs for a field of a lane.
 func (f *Flow) lend(l *lane, r *Realm, h Hunt, node int32) error {
-	books, err := f.mem.game().Alloc(booksBytes, unsafe.Alignof(entry{}))
+	nodes, err := f.mem.game().Alloc(searchBytes, unsafe.Alignof(entry{}))
 	if err != nil {
 		return err
 	}
 	crowd, err := f.mem.game().Alloc(crowdBytes, 8)
 	if err != nil {
-		f.mem.game().Free(books, booksBytes)
+		f.mem.game().Free(nodes, searchBytes)
 		return err
 	}
 	count := unsafe.Slice((*uint8)(crowd), crowdBytes)
@@ -162,7 +160,7 @@ func (f *Flow) lend(l *lane, r *Realm, h Hunt, node int32) error {
 	x0, y0 := window(node)
 	h.Count(x0, y0, count)
 	l.due, l.asked, l.next, l.crowd = f.tick+Ahead, f.tick, node, sum(sumBasis, count)
-	f.ask <- job{r, books, crowd, node}
+	f.ask <- job{r, nodes, crowd, node}
 	return nil
 }
 
@@ -191,8 +189,7 @@ func (f *Flow) Field(k int) *Field {
 	return nil
 }
 
-// Each calls visit with numbers that fields and what is on its way are functions of, together with
-// the realm: for a hash.
+// Each calls visit with the numbers that determine the fields, together with the realm. It is for a hash.
 func (f *Flow) Each(visit func(uint64)) {
 	for k := range f.lanes {
 		l := &f.lanes[k]

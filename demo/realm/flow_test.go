@@ -194,10 +194,10 @@ func TestField_LeadsRoundACrowd(t *testing.T) {
 	for y := -1; y <= 1; y++ { // a wall of people, six nodes before the goal, that ends
 		crowd[(int(r.Node(goal))/Coarse-int(y0)+y)*Window+int(r.Node(goal))%Coarse-int(x0)-6] = 200
 	}
-	books := make([]entry, Window*Window)
+	nodes := make([]entry, Window*Window)
 	from := vec{6200 - 14*CoarseSize, 6200}
 	length := func(crowd []uint8) (steps, through int) {
-		if err := r.fill(f, pages{}, books, crowd, r.Node(goal)); err != nil {
+		if err := r.fill(f, pages{}, nodes, crowd, r.Node(goal)); err != nil {
 			t.Fatal(err)
 		}
 		for p := from; engine.Distance(p, goal) > 2*CoarseSize; steps++ {

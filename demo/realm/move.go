@@ -11,8 +11,8 @@ func mul(a, b float32) float32 { return float32(a * b) }
 // thirds is a third of a cell in units: what a step of clearance is.
 const thirds = float32(CellSize) / 3
 
-// InvSqrt returns 1/sqrt(x) to some six digits, from 1e-30 up, without a division: a guess by the
-// bits of x (Lomont, "Fast inverse square root", 2003) and two steps of Newton's.
+// InvSqrt returns 1/sqrt(x) to some six digits, for x from 1e-30 up. It guesses by the bits of x (Lomont, "Fast inverse
+// square root", 2003) and takes two Newton steps, without a division.
 func InvSqrt(x float32) float32 {
 	y := math.Float32frombits(0x5f375a86 - math.Float32bits(x)>>1)
 	h := mul(x, 0.5)
@@ -28,8 +28,8 @@ func (r *Realm) Solid(p vec) bool {
 	return r.clear != nil && r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize] == 0
 }
 
-// Room returns about how far the nearest wall is from a place, in units, give or take a cell and a
-// twentieth; 0 in a wall, and 680 where it is that or more.
+// Room returns the distance from a place to the nearest wall, in units, to within a cell and a twentieth. It is 0 in a
+// wall, and 680 at most.
 func (r *Realm) Room(p vec) float32 {
 	if r.Solid(p) {
 		return 0
@@ -95,10 +95,9 @@ func (r *Realm) border(p vec) (d float32, out vec) {
 
 func clamp(v, lo, hi float32) float32 { return max(lo, min(hi, v)) }
 
-// Slide holds a disc that has moved from a place to *p off the walls: it is pushed out, and of *v
-// what goes into the wall is turned back, with bounce of its speed. What was in the open stays in
-// the open, whatever its speed: where pushing does not do it goes back to from. It reports whether
-// it touched.
+// Slide keeps a disc that has moved to *p out of the walls. It pushes the disc out, and reflects the part of *v that
+// points into the wall, with bounce of its speed. A disc that was in the open stays in the open at any speed: if pushing
+// fails it returns to from. Slide reports whether the disc touched a wall.
 func (r *Realm) Slide(p, v *vec, from vec, radius, bounce float32) bool {
 	if !r.Near(*p, radius) {
 		return false
@@ -163,8 +162,7 @@ func (r *Realm) Sees(a, b vec) bool {
 	return true
 }
 
-// Guide returns the direction, of length 1, from a place to where a guide leads, along the ways, or
-// zero: it is there.
+// Guide returns the direction, of length 1, from a place to the goal of a guide, along the links. It is zero at the goal.
 func (r *Realm) Guide(guide int, p vec) vec {
 	if r.clear == nil {
 		return engine.Normalize(r.Place(guide).Sub(p))
@@ -172,14 +170,14 @@ func (r *Realm) Guide(guide int, p vec) vec {
 	return r.Steer(r.guides[guide][coarse(p[1])*Coarse+coarse(p[0])], p)
 }
 
-// Steer returns where to go from a place whose node says d. In the open that is d itself; where walls
-// are near it bends to the line on which the way was walked.
+// Steer returns the direction to go from a place whose node has direction d. In the open that is d itself. Near walls it
+// bends to the line of the link.
 func (r *Realm) Steer(d uint8, p vec) vec {
 	h := Headings[d]
 	if d == 0 || r.clear == nil || !r.Near(p, 3*CellSize) {
 		return h
 	}
-	c := r.cellOfWay(coarse(p[0]), coarse(p[1]))
+	c := r.meeting(coarse(p[0]), coarse(p[1]))
 	to := vec{float32(c%Cells*CellSize+CellSize/2) - p[0], float32(c/Cells*CellSize+CellSize/2) - p[1]}
 	if along := engine.Dot(to, h); along < 0 { // it is behind: only sideways, or nobody would get away
 		to = engine.MulAdd(to, h, -along)
@@ -191,8 +189,8 @@ func (r *Realm) Steer(d uint8, p vec) vec {
 	return h
 }
 
-// Open returns the open place nearest to p, in rings of cells about it, with room for a disc, or p
-// where there is none within 64 cells.
+// Open returns the open place nearest to p that has space for a disc, or p if there is none within 64 cells. It searches
+// in rings of cells.
 func (r *Realm) Open(p vec, radius float32) vec {
 	if r.clear == nil {
 		return vec{clamp(p[0], radius, World-radius), clamp(p[1], radius, World-radius)}

@@ -398,14 +398,14 @@ func BenchmarkBuild(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(len(r.clear)+4*len(r.way)+Guides*len(r.way)), "bytes")
+	b.ReportMetric(float64(len(r.clear)+4*len(r.meet)+Guides*len(r.meet)), "bytes")
 }
 
 func BenchmarkField(b *testing.B) {
 	r := build(b, info(), maze())
-	books, f := make([]entry, Window*Window), new(Field)
+	nodes, f := make([]entry, Window*Window), new(Field)
 	for b.Loop() {
-		if err := r.fill(f, pages{}, books, nil, r.Node(vec{6200, 6200})); err != nil {
+		if err := r.fill(f, pages{}, nodes, nil, r.Node(vec{6200, 6200})); err != nil {
 			b.Fatal(err)
 		}
 	}

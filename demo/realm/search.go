@@ -2,10 +2,10 @@ package realm
 
 import "github.com/strata-go/strata/engine"
 
-// far is the distance of a node that no way leads to.
+// far is the distance of a node that no path reaches.
 const far = 1<<32 - 1
 
-// buckets is more than any one way costs: 14, the dearest node's 18, and a crowd's.
+// buckets is above the cost of any link: 14, the dearest node's 18, and a crowd's.
 const buckets = 64
 
 // crowdMost is what a crowded node costs at most; each who stands there costs 1.
@@ -17,11 +17,11 @@ type entry struct {
 	next, prev int32
 }
 
-// A search finds the ways from every node of a window to one: Dijkstra with buckets (Dial,
+// A search finds the paths from every node of a window to one: Dijkstra with buckets (Dial,
 // "Algorithm 360: shortest-path forest with topological ordering", 1969). Integers only.
 type search struct {
 	r            *Realm
-	books        []entry // w * h, given
+	nodes        []entry // w * h, given
 	crowd        []uint8 // how many stand in a node, w * h, or nil
 	x0, y0, w, h int     // the window, in nodes
 	heads        [buckets]int32
@@ -30,8 +30,8 @@ type search struct {
 
 // run fills in the distances to the node (tx, ty), which lies in the window.
 func (s *search) run(tx, ty int) {
-	for i := range s.books[:s.w*s.h] {
-		s.books[i] = entry{far, -1, -1}
+	for i := range s.nodes[:s.w*s.h] {
+		s.nodes[i] = entry{far, -1, -1}
 	}
 	for i := range s.heads {
 		s.heads[i] = -1
@@ -55,21 +55,21 @@ func (s *search) relax(i int, dist uint32) (fresh int) {
 	lx, ly := i%s.w, i/s.w
 	node := (s.y0+ly)*Coarse + s.x0 + lx
 	edges := s.r.edges[node]
-	// Ways go both ways, and the cost is that of the node that is left: enemies come from there.
+	// Links go in both directions, and the cost is that of the node that is left: enemies come from there.
 	for d := range 8 {
 		if edges>>d&1 == 0 {
 			continue
 		}
-		nx, ny := lx+wayX[d], ly+wayY[d]
+		nx, ny := lx+linkX[d], ly+linkY[d]
 		if uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
 			continue
 		}
 		j := int32(ny*s.w + nx)
-		to := dist + wayCost[d] + uint32(s.r.costs[node+wayY[d]*Coarse+wayX[d]])
+		to := dist + linkCost[d] + uint32(s.r.costs[node+linkY[d]*Coarse+linkX[d]])
 		if s.crowd != nil {
 			to += min(uint32(s.crowd[j]), crowdMost)
 		}
-		if e := &s.books[j]; to < e.dist {
+		if e := &s.nodes[j]; to < e.dist {
 			if e.dist == far {
 				fresh++
 			} else {
@@ -83,20 +83,20 @@ func (s *search) relax(i int, dist uint32) (fresh int) {
 
 func (s *search) put(i int32, dist uint32) {
 	b := dist % buckets
-	s.books[i] = entry{dist, s.heads[b], -1}
+	s.nodes[i] = entry{dist, s.heads[b], -1}
 	if h := s.heads[b]; h >= 0 {
-		s.books[h].prev = i
+		s.nodes[h].prev = i
 	}
 	s.heads[b] = i
 }
 
 func (s *search) take(i int32) {
-	e := &s.books[i]
+	e := &s.nodes[i]
 	if e.next >= 0 {
-		s.books[e.next].prev = e.prev
+		s.nodes[e.next].prev = e.prev
 	}
 	if e.prev >= 0 {
-		s.books[e.prev].next = e.next
+		s.nodes[e.prev].next = e.next
 	} else {
 		s.heads[e.dist%buckets] = e.next
 	}
@@ -125,7 +125,7 @@ var towards = func() (t [2*towardsReach + 1][2*towardsReach + 1]uint8) {
 	return t
 }()
 
-// nearest returns the direction that points most to (x, y); 0 for no way at all.
+// nearest returns the direction that points most to (x, y); 0 for none.
 func nearest(x, y float32) (d uint8) {
 	best := float32(0)
 	for i := 1; i <= Directions; i++ {
@@ -144,71 +144,70 @@ func (s *search) lead(dirs []uint8, left, top, wide, high int) (any bool) {
 		if s.pause != nil && i%wide == 0 {
 			s.pause()
 		}
-		dirs[i] = s.way(left+i%wide, top+i/wide)
+		dirs[i] = s.direction(left+i%wide, top+i/wide)
 		any = any || dirs[i] != 0
 	}
 	return any
 }
 
-func (s *search) way(lx, ly int) uint8 {
+func (s *search) direction(lx, ly int) uint8 {
 	d := s.next(lx, ly)
 	if d < 0 {
 		return s.escape(lx, ly)
 	}
 	x, y := s.x0+lx, s.y0+ly
-	tx, ty := x+wayX[d], y+wayY[d]
-	if e := s.next(tx-s.x0, ty-s.y0); e >= 0 && s.r.walk(x, y, tx+wayX[e], ty+wayY[e]) {
-		tx, ty = tx+wayX[e], ty+wayY[e]
+	tx, ty := x+linkX[d], y+linkY[d]
+	if e := s.next(tx-s.x0, ty-s.y0); e >= 0 && s.r.walk(x, y, tx+linkX[e], ty+linkY[e]) {
+		tx, ty = tx+linkX[e], ty+linkY[e]
 	}
 	return s.r.between(x, y, tx, ty)
 }
 
-// next returns the way out of a node of the window that is the shortest, or -1: there is none, or
-// the node is the one that all lead to.
+// next returns the link of a node with the shortest path, or -1: there is none, or the node is the goal.
 func (s *search) next(lx, ly int) int {
 	i := ly*s.w + lx
-	best, way := s.books[i].dist, -1
+	best, way := s.nodes[i].dist, -1
 	if best == far || best == 0 {
 		return -1
 	}
 	best = far
 	node := (s.y0+ly)*Coarse + s.x0 + lx
 	for d := range 8 {
-		nx, ny := lx+wayX[d], ly+wayY[d]
+		nx, ny := lx+linkX[d], ly+linkY[d]
 		if s.r.edges[node]>>d&1 == 0 || uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
 			continue
 		}
-		if to := s.books[ny*s.w+nx].dist; to != far && to+wayCost[d] < best {
-			best, way = to+wayCost[d], d
+		if to := s.nodes[ny*s.w+nx].dist; to != far && to+linkCost[d] < best {
+			best, way = to+linkCost[d], d
 		}
 	}
 	return way
 }
 
-// escape returns the direction from a node that no way leads from, such as one that is nearly all
-// wall, to the best of those beside it; 0 where there is none, and in the node that all lead to.
+// escape returns the direction from a node without links, such as one that is nearly all wall, to its best neighbour; 0 if
+// there is none, and in the goal.
 func (s *search) escape(lx, ly int) uint8 {
-	if s.books[ly*s.w+lx].dist == 0 {
+	if s.nodes[ly*s.w+lx].dist == 0 {
 		return 0
 	}
 	best, way := uint32(far), -1
 	for d := range 8 {
-		nx, ny := lx+wayX[d], ly+wayY[d]
+		nx, ny := lx+linkX[d], ly+linkY[d]
 		if uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
 			continue
 		}
-		if to := s.books[ny*s.w+nx].dist; to != far && to+2*wayCost[d] < best {
-			best, way = to+2*wayCost[d], d
+		if to := s.nodes[ny*s.w+nx].dist; to != far && to+2*linkCost[d] < best {
+			best, way = to+2*linkCost[d], d
 		}
 	}
 	if way < 0 {
 		return 0
 	}
-	return s.r.between(s.x0+lx, s.y0+ly, s.x0+lx+wayX[way], s.y0+ly+wayY[way])
+	return s.r.between(s.x0+lx, s.y0+ly, s.x0+lx+linkX[way], s.y0+ly+linkY[way])
 }
 
 // between returns the direction from one node's meeting point to another's.
 func (r *Realm) between(x0, y0, x1, y1 int) uint8 {
-	a, b := r.cellOfWay(x0, y0), r.cellOfWay(x1, y1)
+	a, b := r.meeting(x0, y0), r.meeting(x1, y1)
 	return towards[b/Cells-a/Cells+towardsReach][b%Cells-a%Cells+towardsReach]
 }

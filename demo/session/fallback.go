@@ -15,28 +15,18 @@ const (
 	fallbackUnder = "fallback/" // the folder of Config.Fallback in the streamer's file system
 )
 
-// withFallback is a file system with another one in a folder of its own.
-type withFallback struct {
-	fs.FS
-	fallback fs.FS
-}
+// Routed is a file system whose files lie in others: the function returns the one of a name, and the name there.
+type Routed func(name string) (fs.FS, string)
 
-func (w withFallback) of(name string) (fs.FS, string) {
-	if rest, ok := strings.CutPrefix(name, fallbackUnder); ok {
-		return w.fallback, rest
-	}
-	return w.FS, name
-}
-
-// Open opens a file of either.
-func (w withFallback) Open(name string) (fs.File, error) {
-	files, name := w.of(name)
+// Open opens a file where it lies.
+func (r Routed) Open(name string) (fs.File, error) {
+	files, name := r(name)
 	return files.Open(name)
 }
 
-// Stat describes a file of either.
-func (w withFallback) Stat(name string) (fs.FileInfo, error) {
-	files, name := w.of(name)
+// Stat describes a file where it lies.
+func (r Routed) Stat(name string) (fs.FileInfo, error) {
+	files, name := r(name)
 	return fs.Stat(files, name)
 }
 
@@ -44,7 +34,12 @@ func (s *Session) files() fs.FS {
 	if s.cfg.Fallback == nil {
 		return s.cfg.FS
 	}
-	return withFallback{s.cfg.FS, s.cfg.Fallback}
+	return Routed(func(name string) (fs.FS, string) {
+		if rest, ok := strings.CutPrefix(name, fallbackUnder); ok {
+			return s.cfg.Fallback, rest
+		}
+		return s.cfg.FS, name
+	})
 }
 
 // path returns the name of a realm's manifest.

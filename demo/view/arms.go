@@ -43,17 +43,17 @@ func (v *View) embers() {
 // mines lie on the ground, and so do fires.
 func (v *View) mines() {
 	g := v.s.Game
-	g.EachFire(func(f *game.Blaze) {
+	for _, f := range g.Fires() {
 		k := min(1, f.Left)
 		v.quads.Sprite(v.atlas.Soft(), f.P[0], f.P[1], f.Radius*2.6, f.Radius*2.6, 0, v.pal[2].Light(0.6*k))
-	})
-	g.EachMine(func(m *game.Mine) {
+	}
+	for _, m := range g.Mines() {
 		c := v.pal[4]
 		if m.Wait > 0 {
 			c = v.pal[2]
 		}
 		v.quads.Ring(m.P[0], m.P[1], 6, 2, v.time*3, 5, c)
-	})
+	}
 }
 
 // arms are what gifts have brought: sparks in orbit, lightning, the beam.
@@ -64,7 +64,10 @@ func (v *View) arms() {
 		v.quads.Sprite(v.atlas.Soft(), at[0], at[1], 30, 30, 0, v.pal[3].Light(0.9))
 		v.quads.Sprite(v.atlas.Soft(), at[0], at[1], 12, 12, 0, v.pal[4].Light(1))
 	}
-	g.EachBolt(func(b *game.Bolt) {
+	for _, b := range g.Bolts() {
+		if b.Life <= 0 {
+			continue
+		}
 		ps := b.Points()
 		k := b.Life / game.BoltLife
 		for i := 0; i+1 < len(ps); i++ {
@@ -72,7 +75,7 @@ func (v *View) arms() {
 			v.quads.Line(ps[i][0], ps[i][1], mid[0], mid[1], 3*k, white.Light(k))
 			v.quads.Line(mid[0], mid[1], ps[i+1][0], ps[i+1][1], 3*k, white.Light(k))
 		}
-	})
+	}
 	if g.Player.Beaming {
 		a, b := g.Player.P, g.BeamTo()
 		v.quads.Line(a[0], a[1], b[0], b[1], 9, v.pal[2].Light(0.5))
