@@ -93,7 +93,7 @@ func (d *directory) entitiesFrom(loc uint32, n int) []Entity {
 
 // moveAll moves every row of src to the table that k names, which keyAfter made, and returns the
 // rows' new span. On error nothing has changed. The caller writes the cells that are new to
-// the rows, and settles.
+// the rows, and frees pending blocks.
 func (w *World) moveAll(op string, src *table, k key, retargets bool) (span, error) {
 	n := src.rows()
 	if n == 0 {

@@ -253,7 +253,7 @@ func (c *checker) vacantHeap(w *World, t *table) {
 	}
 }
 
-// transitions verifies the invariants of edge, for the ways out of t.
+// transitions verifies the invariants of transition, for the ways out of t.
 func (c *checker) transitions(w *World, t *table) {
 	for id, e := range t.byComponent {
 		if e != nil && e.gen == e.to.gen {
@@ -297,7 +297,7 @@ func (c *checker) transition(w *World, t *table, e *transition) {
 		"table %d: the way to mask %v moves other cells than both have", t.index, e.to.mask)
 }
 
-// variants verifies the invariants of kin.
+// variants verifies the invariants of variants.
 func (c *checker) variants(w *World) {
 	of := make(map[mask][]*table)
 	ways := make(map[relationTarget][]*table)

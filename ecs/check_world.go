@@ -64,7 +64,7 @@ func (c *checker) guard(w *World) {
 	c.that(w.guard.texts >= 0 && w.guard.texts <= w.guard.fills, "locks: %d of %d fills are texts", w.guard.texts, w.guard.fills)                                                                                                     // (4)
 }
 
-// iterators verifies the invariants of tickets.
+// iterators verifies the invariants of iterators.
 func (c *checker) iterators(w *World) {
 	met := make(map[*iterator]bool)
 	for i, t := range w.guard.running {

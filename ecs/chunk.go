@@ -24,7 +24,7 @@ type chunk struct {
 	// bytes; nil while the segment is free. It is a pointer because an allocator on the Go heap
 	// may keep none itself. There are some five hundred to a million entities.
 	base  unsafe.Pointer
-	table uint32 // index in World.tables + 1; 0 while the segment is free or its block waits to be freed
+	table uint32 // index in archetypes.tables + 1; 0 while the segment is free or its block waits to be freed
 	pos   uint32 // position in table.chunks; otherwise the next of its list + 1, 0 at the end
 	class uint32 // of its size; of a free run see segments
 	run   uint8  // order + 1 in the first segment of a run

@@ -15,7 +15,7 @@ type ID uint8
 //
 // Invariants, verified in this order by check:
 //
-//	(1) id is its place in World.comps, and World.byType has it under typ, or World.byName under its
+//	(1) id is its place in registry.comps, and registry.byType has it under typ, or registry.byName under its
 //	    name where RegisterSize made it
 //	(2) size and pointerful are those of typ; without typ it is not, and size is a multiple of align
 //	(3) words are the scalars of typ, none where it is pointerful; without typ all of its bytes
@@ -246,7 +246,7 @@ func (c Component[T]) Remove(e Entity) (bool, error) {
 }
 
 // addComponent returns the cell of component id of e, moving e where it has none. The caller
-// writes the cell, and settles.
+// writes the cell, and frees pending blocks.
 func (s *store) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, error) {
 	r := s.index.find(e)
 	if r == nil {
@@ -266,7 +266,7 @@ func (s *store) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, err
 	return s.cell(loc, id, size), nil
 }
 
-// removeComponents moves the entity of r along way, on which it loses components, and settles.
+// removeComponents moves the entity of r along way, on which it loses components, and frees pending blocks.
 func (w *World) removeComponents(op string, e Entity, r *record, tr *transition) error {
 	if w.observers.observed != 0 {
 		if err := w.observers.notifyLoss(op, r.loc, tr.to); err != nil {

@@ -65,7 +65,7 @@ func (s *store) adopt(r *jsonReader) {
 }
 
 // adoptTable returns the table of w for one of the draft. A table of w with the same components and
-// targets takes over the chunks; otherwise w takes the table itself. If it is idle and w has its kin, it
+// targets takes over the chunks; otherwise w takes the table itself. If it is idle and w has its variants, it
 // returns nil.
 func (s *store) adoptTable(t *table) *table {
 	known := s.byKey[t.key()]

@@ -14,7 +14,7 @@ type draft struct {
 	picks   targetSet
 	gone    mask
 	since   *uint64
-	idle    *uint64 // position in the idle tables of its kin
+	idle    *uint64 // position in the idle tables of its variants
 	sweep   *int64
 	related bool // any of the above except mask is set
 }
@@ -144,7 +144,7 @@ func (r *jsonReader) begin(d *draft) (*table, error) {
 	return t, err
 }
 
-// draftTable adds an empty table, and its kin if it is the first one.
+// draftTable adds an empty table, and its variants if it is the first one.
 func (s *store) draftTable(k key) (t *table, err error) {
 	f := s.variants[k.mask]
 	ofKin := k.mask.any(&s.relating)

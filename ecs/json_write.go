@@ -122,7 +122,7 @@ type jsonWriter struct {
 	buf   bytes.Buffer
 	enc   *json.Encoder         // writes to buf
 	keys  [MaxComponents][]byte // quoted names with a colon
-	idle  map[*table]int        // positions in the idle tables of their kin
+	idle  map[*table]int        // positions in the idle tables of their variants
 	since uint64                // the default of the next "since"
 }
 

@@ -9,15 +9,15 @@ import (
 
 // A loop over All or Chunks does not lock the world: nothing of it could run when its body
 // panics, as it is inlined into its caller wholly, and a world would stay locked for good. It
-// carries a ticket instead, which a structural change takes away: the loop then panics at its
+// carries a iterator instead, which a structural change takes away: the loop then panics at its
 // next step, before it touches a row that may have moved. That costs the loop one load a row: a
-// bound that is read from the ticket takes the place of one in a register.
+// bound that is read from the iterator takes the place of one in a register.
 
 // maxKnown is how many chunks a loop remembers for the next one: those of an archetype of up to 64 KiB that
 // was filled entity by entity, and a power of two.
 const maxCached = 8
 
-// A iterator is the permission of one loop to go on, and says where it is. It is a filter's own, for one loop
+// An iterator is the permission of one loop to go on, and says where it is. It is a filter's own, for one loop
 // after the other: for a single entity, which is walked in some ns, to make one would take the longest.
 type iterator struct {
 	f   *filter
@@ -46,12 +46,12 @@ type rowRun struct {
 	it        *iterator
 }
 
-// A iteratorCache is the tickets of one filter.
+// An iteratorCache is the iterators of one filter.
 //
 // Invariants, verified in this order by Check of the filter:
 //
 //	(1) mine, unless it is nil, and others are of the filter, and none is there twice
-//	(2) those that are busy are in World.walking, and no others of the filter are
+//	(2) those that are busy are in guard.running, and no others of the filter are
 //	(3) where laid of mine is the world's and the last row of sole is in the last of the known chunks, these are all
 //	    that match, way has their addresses, leads from each to the next and no further, and has the rows and
 //	    the ends of all but the last; laid is 0 in others
@@ -60,7 +60,7 @@ type iteratorCache struct {
 	others []*iterator // of loops within loops over the filter
 }
 
-// newIterator makes a ticket where mine is none that a loop could take.
+// newIterator makes a iterator where mine is none that a loop could take.
 //
 //go:noinline
 func (f *filter) newIterator() *iterator {
@@ -102,7 +102,7 @@ func (g *guard) releaseBelow(t *iterator) {
 	}
 }
 
-// stopAll stops all loops under way, or those over f alone. Their tickets are not used again,
+// stopAll stops all loops under way, or those over f alone. Their iterators are not used again,
 // as a loop may hold one still.
 //
 //go:noinline
@@ -117,7 +117,7 @@ func (g *guard) stopAll(f *filter) {
 	})
 }
 
-// drop forgets a ticket.
+// drop forgets a iterator.
 func (k *iteratorCache) drop(t *iterator) {
 	if k.main == t {
 		k.main = nil

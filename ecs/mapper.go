@@ -133,7 +133,7 @@ func (m *mapper) removes(ids []ID) {
 }
 
 // add moves e to where it has all components of m and none of those that swap takes, and returns
-// where. The caller writes the cells, and settles.
+// where. The caller writes the cells, and frees pending blocks.
 func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 	w := m.w
 	w.guard.mutable(op)

@@ -23,14 +23,14 @@ const (
 //	(3) every table with a spare is in the list and names it, unless a batch tells observers before it
 //	    begins; some of the list may have rows in that chunk again
 type spareList struct {
-	oldest, newest uint32 // index in World.tables + 1; 0 when there is none
+	oldest, newest uint32 // index in archetypes.tables + 1; 0 when there is none
 	n              int
 	bytes          uint64
 }
 
 // spareLink is the place of a table in spareList.
 type spareLink struct {
-	older, newer uint32 // index in World.tables + 1; 0 at the end
+	older, newer uint32 // index in archetypes.tables + 1; 0 at the end
 	number       uint32 // of the chunk that was the spare
 	bytes        uint32 // of it; 0 while the table is not listed
 }

@@ -83,13 +83,13 @@ type table struct {
 	first       uint32             // class
 	last        uint32             // class of the largest chunks that it asks for
 	step        uint32             // rows that Hash reads column by column
-	gen         uint32             // counts retirements: edges from before lead nowhere
-	idle        bool               // see kin
-	since       uint64             // when it got its targets: see kin
+	gen         uint32             // counts retirements: transitions from before lead nowhere
+	idle        bool               // see variants
+	since       uint64             // when it got its targets: see variants
 	spareLink   spareLink
 	rowBytes    uint32 // pointer-free bytes per row, the entity included
 	heapBytes   uint32 // bytes per row in the Go heap
-	index       int    // in World.tables
+	index       int    // in archetypes.tables
 }
 
 // newTable returns an empty table that is not enlisted.
@@ -243,7 +243,7 @@ func (d *directory) setTail(t *table, i int, n uint32) {
 }
 
 // vacate fills the row at loc with the table's last one and shortens the table. A chunk that
-// is then one too many waits for settle.
+// is then one too many waits for freePending.
 func (s *store) vacate(loc uint32) {
 	t := s.tableAt(loc)
 	last := t.tailN - 1
@@ -295,7 +295,7 @@ func (s *store) retreat(t *table) {
 }
 
 // dropChunks keeps the first n chunks of t, which include all that hold rows unless n is 0.
-// The others wait for settle.
+// The others wait for freePending.
 func (s *store) dropChunks(t *table, n int) {
 	if n == 0 {
 		s.setTail(t, 0, 0)

@@ -5,16 +5,16 @@ import "unsafe"
 // An transition is the way of a row from one table to another: which column goes where.
 //
 // It leads to the table that was last asked for among those with the same components: which cells
-// move does not depend on targets, and a table has no edge for each of thousands of them. Where
-// to has been retired since, its gen says so, and the edge is made anew when it is next taken.
+// move does not depend on targets, and a table has no transition for each of thousands of them. Where
+// to has been retired since, its gen says so, and the transition is made anew when it is next taken.
 //
 // Invariants, verified in this order by check:
 //
-//	(1) table.toggle[id] leads to a table that differs in component id, table.far to tables
-//	    that differ in several components, and only one edge to the same components; what
+//	(1) table.byComponent[id] leads to a table that differs in component id, table.multi to tables
+//	    that differ in several components, and only one transition to the same components; what
 //	    relations they have, the first table has too, to the same targets
-//	(2) table.turns leads to tables with a relation to a target that the first does not have,
-//	    only one edge to the same components
+//	(2) table.retargeting leads to tables with a relation to a target that the first does not have,
+//	    only one transition to the same components
 //	(3) moves and heap name exactly the columns that both tables have
 type transition struct {
 	to    *table
@@ -29,7 +29,7 @@ type move struct {
 	id   ID
 }
 
-// transitionBy returns the edge from t to the table that differs in component id alone.
+// transitionBy returns the transition from t to the table that differs in component id alone.
 func (s *store) transitionBy(op string, t *table, id ID) (*transition, error) {
 	if int(id) < len(t.byComponent) {
 		if e := t.byComponent[id]; e != nil && e.gen == e.to.gen {
@@ -42,7 +42,7 @@ func (s *store) transitionBy(op string, t *table, id ID) (*transition, error) {
 	return s.transitionTo(t, k, false)
 }
 
-// transitionTo returns the edge from t to the table that k names, which keyAfter made and which differs.
+// transitionTo returns the transition from t to the table that k names, which keyAfter made and which differs.
 func (s *store) transitionTo(t *table, k key, retargets bool) (*transition, error) {
 	var e *transition
 	if id, ok := t.mask.only(&k.mask); retargets {
@@ -58,7 +58,7 @@ func (s *store) transitionTo(t *table, k key, retargets bool) (*transition, erro
 	return s.newTransition(t, k, retargets, e)
 }
 
-// findTransition returns the edge to the components in m.
+// findTransition returns the transition to the components in m.
 func findTransition(edges []*transition, m *mask) *transition {
 	for _, e := range edges {
 		if e.to.mask == *m {
@@ -68,7 +68,7 @@ func findTransition(edges []*transition, m *mask) *transition {
 	return nil
 }
 
-// newTransition makes an edge, or turns the one there is towards another table.
+// newTransition makes a transition, or turns the one there is towards another table.
 //
 //go:noinline
 func (s *store) newTransition(t *table, k key, retargets bool, e *transition) (*transition, error) {
@@ -112,7 +112,7 @@ func transitionBetween(t, to *table) *transition {
 }
 
 // relocate moves the row of a live record along e and returns where it is now. Cells of
-// components that are new to it hold old bytes: the caller writes every one, and settles.
+// components that are new to it hold old bytes: the caller writes every one, and frees pending blocks.
 // On error nothing has changed.
 func (s *store) relocate(index uint32, r *record, e *transition) (uint32, error) {
 	to := e.to

@@ -89,20 +89,20 @@ type targetTables struct {
 
 // A variants is the tables with the same components, of which some are relations: one for each
 // combination of targets. Nothing is done about a table when its target is removed. When tables
-// of a kin have come about as often as there are living ones, those without rows whose target is
-// dead are retired, and wait to be used for other targets. Where a kin has more tables than
+// of a variants have come about as often as there are living ones, those without rows whose target is
+// dead are retired, and wait to be used for other targets. Where a variants has more tables than
 // the world has links, as one with two relations may, all without rows are: else each pair of targets
-// would keep one. That bounds the tables of a kin by twice the links, or those with rows where they
+// would keep one. That bounds the tables of a variants by twice the links, or those with rows where they
 // are more, and some, at a constant cost per table.
 //
 // Invariants, verified in this order by check:
 //
-//	(1) every table has the kin of its mask, or nil where that has no relation
-//	(2) tables are those of the kin, in order of creation; relations are those in their mask
-//	(3) a table is idle if its kin says so, and only then; it has no row, no chunk, no edge and
-//	    no since, and neither World.byKey nor a link leads to it
+//	(1) every table has the variants of its mask, or nil where that has no relation
+//	(2) tables are those of the variants, in order of creation; relations are those in their mask
+//	(3) a table is idle if its variants says so, and only then; it has no row, no chunk, no edge and
+//	    no since, and neither archetypes.byKey nor a link leads to it
 //	(4) every other one is once in the linked tables of each of its targets, and no other
-//	    tables are there; these are in the order of since, which is below World.targeted
+//	    tables are there; these are in the order of since, which is below archetypes.nextSince
 type variants struct {
 	relations []ID
 	tables    []*table

@@ -1,6 +1,6 @@
 // Package jsonio reads JSON documents whose objects have their members in a fixed order. Errors have
-// the line and byte. It also has the parts of the ecs text format that do not touch a
-// world: runs of slots, generations by slot, and the check for types that JSON would truncate.
+// the line and byte. It also has the parts of the ecs text format that do not touch a world. These are
+// runs of slots, generations by slot, and the check for types that JSON would truncate.
 package jsonio
 
 import (
