@@ -20,33 +20,33 @@ const (
 	batchBytes = 32 << 10
 )
 
-// A Cache is one worker's front of a [Central]: Alloc and Free work on small stacks of its
-// own and move half a stack to or from the Central, under its lock, when one runs empty or
-// full. A block may be freed through any Cache of the same Central, whoever allocated it.
+// A Cache serves the allocations of one goroutine from small stacks of free blocks. It moves half a stack from or
+// to its [Central], under the lock, when a stack is empty or full. Any Cache of the same Central, and the Central,
+// may free a block, no matter which of them allocated it.
 //
-// Blocks are as those of Heap, and are valid until freed or until the Central is reset or
-// closed, which neither does while a Cache is open. One goroutine at a time; when its worker
-// ends, Close takes everything home. A Cache of a heap whose source has ended is closed, too.
+// Blocks have the properties of those of [Heap]. They stay valid until they are freed, or until the Central is
+// reset or closed, which is impossible while a Cache is open. One goroutine at a time may use a Cache. Close
+// returns its cached blocks to the Central; call it when the goroutine ends. If the page source of the heap closes
+// its memory, all caches are closed too.
 //
-// Free checks what Heap.Free does, at once: a block that was freed through another Cache or
-// through the Central is refused, one in memory that was never carved as well, and of two
-// goroutines that free the same block at the same time one wins and the other one panics. A
-// block that was handed out again between two frees of it is a live one, and the second free
-// takes it from its new owner: no allocator without handles can tell. The price is a compare
-// and swap on a note of the block: BenchmarkShared takes 44 ns a pair with it and 22 without,
-// 104 through the lock and 376 on the Go heap (two workers on a busy two-core Xeon, Go 1.26,
-// the lowest of 25 runs each).
+// Free makes the checks of Heap.Free. It also detects a double free through another Cache or the Central. If two
+// goroutines free the same block at the same time, one of them succeeds and the other one panics. If the block was
+// allocated again between the two frees, the second one frees the new block: an address cannot tell them apart.
 //
-// Builds with memfast drop the notes. Then range and class are checked, and pointers into
-// spans that were recycled are refused; of double frees only those are found,
-// at the flush, that would give a class more free blocks than it has.
+// These checks cost one compare-and-swap per Free. BenchmarkShared takes 44 ns for a pair of Alloc and Free with
+// them and 22 ns without. The same pair takes 104 ns through the Central and 376 ns on the Go heap. These are the
+// lowest of 25 runs, with two workers on a busy two-core Xeon and Go 1.26.
 //
-// Invariants, verified by Check:
-//
-//	(1) every class has a stash, whose batch follows from its size, and n <= 2*batch
-//	(2) every block in a stash lies in a span of its class, noted as stashed
-//	(3) rungs and span are those of the heap; rungs is 0 once closed
+// Builds with memfast omit the compare-and-swap. They check the address range and the class, and refuse pointers
+// into recycled spans. They detect a double free only when blocks move to the Central, and only if the class then
+// has more free blocks than exist.
 type Cache struct {
+	// Invariants, verified by Check:
+	//
+	//	(1) every class has a stash, whose batch follows from its size, and n <= 2*batch
+	//	(2) every block in a stash lies in a span of its class, noted as stashed
+	//	(3) rungs and span are those of the heap; rungs is 0 once closed
+
 	central *Central
 	base    unsafe.Pointer // the rest, down to place, is the heap's and does not move
 	span    uintptr        // granules in the reservation
@@ -67,7 +67,8 @@ type stash struct {
 	blocks [stashBlocks]uint32
 }
 
-// NewCache opens a cache for one worker. Cost: about 260 bytes a class in the Go heap.
+// NewCache opens a cache of central, which must not be nil. If the heap is closed, the cache is closed, too. It is
+// safe for concurrent use. Cost: the lock, and about 260 bytes per size class in the Go heap.
 func NewCache(central *Central) *Cache {
 	central.mu.Lock()
 	defer central.mu.Unlock()
@@ -90,7 +91,8 @@ func NewCache(central *Central) *Cache {
 // batchOf returns how many blocks of a class move at once.
 func batchOf(size uint32) uint32 { return min(max(batchBytes/size, 1), batchBlocks) }
 
-// Alloc is Heap.Alloc.
+// Alloc is [Heap.Alloc]. The error is memory.ErrClosed if the cache or the heap is closed. Cost: constant; the
+// lock once in up to 32 calls per class, and in each call above MaxSize.
 func (c *Cache) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift
 	mask := align - 1
@@ -166,7 +168,9 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 	return c.central.Alloc(size, al)
 }
 
-// Free is Heap.Free.
+// Free is [Heap.Free]. On a closed cache it panics with a *memory.Misuse, except for nil. Cost: one
+// compare-and-swap, and the lock once in up to 32 calls per class. Blocks of Config.Large, and blocks that are
+// older than the Central, take the lock each time.
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	i := (size - 1) >> granuleShift
@@ -176,7 +180,7 @@ func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is Free for a block whose size the caller does not know.
+// FreeAny is [Heap.FreeAny]. On a closed cache it panics with a *memory.Misuse, except for nil.
 func (c *Cache) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	if c.stashes == nil || off >= c.span || !c.push(c.owned[off/unitGranules], off) {
@@ -184,7 +188,7 @@ func (c *Cache) FreeAny(p unsafe.Pointer) {
 	}
 }
 
-// Generation is Heap.Generation.
+// Generation is [Heap.Generation]. It is safe for concurrent use.
 func (c *Cache) Generation(p unsafe.Pointer) uint32 { return c.central.Generation(p) }
 
 // push puts the block at off into its stash, or reports that it is not one that is used.
@@ -250,7 +254,9 @@ func (c *Cache) flush(op string, s *stash, k uint32) {
 	c.central.give(op, batch[:k])
 }
 
-// Flush takes every cached block home, at a quiet moment: the end of a level, before a Trim.
+// Flush returns every cached block to the Central. Call it at the end of a level, or before Trim, so that the
+// spans of these blocks can be recycled. On a closed cache or heap it panics with a *memory.Misuse. Cost: the lock
+// once for each class with cached blocks.
 func (c *Cache) Flush() {
 	if c.stashes == nil || c.central.closed() {
 		panic(c.closed("Flush", nil))
@@ -267,7 +273,8 @@ func (c *Cache) flushAll(op string) {
 	}
 }
 
-// Cached returns the blocks in the cache, which the Central counts as live, and their bytes.
+// Cached returns the number of blocks in the cache and their bytes. The statistics of the Central count them as
+// live. Cost: proportional to the classes.
 func (c *Cache) Cached() (blocks int, bytes uintptr) {
 	for i := range c.stashes {
 		s := &c.stashes[i]
@@ -280,8 +287,8 @@ func (c *Cache) Cached() (blocks int, bytes uintptr) {
 	return blocks, bytes
 }
 
-// Close takes every cached block home; the blocks that the worker handed out live on. A
-// second Close does nothing. The error is always nil.
+// Close returns every cached block to the Central. Blocks that the caller has allocated stay live, and may be
+// freed through the Central or another Cache. A second Close does nothing. The error is always nil.
 func (c *Cache) Close() error {
 	if c.stashes == nil {
 		return nil

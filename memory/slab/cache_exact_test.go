@@ -55,9 +55,9 @@ func TestHeap_BlocksThatAreLentAreRefused(t *testing.T) {
 	c, h := caches[0], central.heap
 	p, q := memtest.MustAlloc(t, c, 64, 16), memtest.MustAlloc(t, central, 64, 16)
 	for _, lent := range []unsafe.Pointer{p, q} {
-		memtest.Misuse(t, func() { h.Free(lent, 64) }, "slab.Free", "handed out by the heap's Central or a Cache", "call those")
-		memtest.Misuse(t, func() { h.FreeAny(lent) }, "slab.FreeAny", "call those")
-		memtest.Misuse(t, func() { h.SizeOf(lent) }, "slab.SizeOf", "call those")
+		memtest.Misuse(t, func() { h.Free(lent, 64) }, "slab.Free", "handed out by the heap's Central or a Cache", "use those")
+		memtest.Misuse(t, func() { h.FreeAny(lent) }, "slab.FreeAny", "use those")
+		memtest.Misuse(t, func() { h.SizeOf(lent) }, "slab.SizeOf", "use those")
 		memtest.Misuse(t, func() { h.Free(lent, 80) }, "wrong size")
 	}
 	c.Free(p, 64)

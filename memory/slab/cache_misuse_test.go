@@ -43,11 +43,11 @@ func TestCache_MemoryThatWasNeverCarvedIsRefused(t *testing.T) {
 	central, caches := newCaches(t, Config{}, 1)
 	c := caches[0]
 	never := unsafe.Add(c.base, 10*largest)
-	memtest.Misuse(t, func() { c.Free(never, 16) }, "slab.Free", "never carved")
-	memtest.Misuse(t, func() { c.FreeAny(never) }, "slab.FreeAny", "never carved")
+	memtest.Misuse(t, func() { c.Free(never, 16) }, "slab.Free", "never allocated, or was freed")
+	memtest.Misuse(t, func() { c.FreeAny(never) }, "slab.FreeAny", "never allocated, or was freed")
 	last := unsafe.Add(c.base, c.span*granule-16)
-	memtest.Misuse(t, func() { c.Free(last, 16) }, "never carved")
-	memtest.Misuse(t, func() { c.FreeAny(last) }, "never carved")
+	memtest.Misuse(t, func() { c.Free(last, 16) }, "never allocated, or was freed")
+	memtest.Misuse(t, func() { c.FreeAny(last) }, "never allocated, or was freed")
 	memtest.Misuse(t, func() { c.FreeAny(unsafe.Add(last, 16)) }, "foreign pointer")
 	p := memtest.MustAlloc(t, c, 16, 16)
 	if invariant.Exact {
@@ -56,7 +56,7 @@ func TestCache_MemoryThatWasNeverCarvedIsRefused(t *testing.T) {
 		memtest.Misuse(t, func() { c.FreeAny(beyond) }, "never allocated")
 		memtest.Misuse(t, func() { c.Free(unsafe.Add(p, 16), 16) }, "it lies in a cache")
 	}
-	memtest.Misuse(t, func() { c.Free(unsafe.Add(c.base, largest), 16) }, "never carved")
+	memtest.Misuse(t, func() { c.Free(unsafe.Add(c.base, largest), 16) }, "never allocated, or was freed")
 	if n, _ := c.Cached(); n != batchBlocks-1 {
 		t.Errorf("%d blocks in the cache", n)
 	}

@@ -11,32 +11,34 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Central is a Heap behind a lock, the common store of several goroutines. Every method is
-// that of Heap and may be called from any goroutine; workers put a [Cache] before it, which
-// takes the lock once for a batch of blocks.
+// A Central makes a [Heap] safe for concurrent use: each method locks a mutex and calls the method of Heap. Any
+// goroutine may call it. Put a [Cache] per goroutine in front of it, which takes the lock once for a batch of
+// blocks.
 //
-// Blocks that lie in caches count as live: the heap has handed them out. What a Central or a
-// Cache handed out may be freed through either, and not through the Heap.
+// Blocks in caches count as live in Stats. Blocks of a Central or its Caches may be freed through any of them, and
+// must not be freed through the Heap.
 //
-// The lock orders calls, and not the end of the memory itself: whoever ends the source, as the Close
-// of a manager and of a [page.Carve] do, first waits for the goroutines that use the Central or a
-// Cache. They would fault on their own blocks otherwise. A source that ends out of a call that the
-// heap makes of it closes the Central in the midst of that.
-//
-// Invariant, verified by Check besides those of Heap: caches is not negative.
+// The lock does not protect against the end of the memory itself. Before you close the page source, for example a
+// manager or a [page.Carve], stop the goroutines that use the Central or a Cache. Otherwise they fault on their
+// own blocks. If the page source closes the memory during a call of the heap, that call also closes the Central.
 type Central struct {
+	// Invariant, verified by Check besides those of Heap: caches is not negative.
+
 	mu     sync.Mutex
 	heap   *Heap
 	lent   lending
 	caches int // that are open
 }
 
-// NewCentral shares h, which belongs to the Central from now on; the blocks that h has handed
-// out before are freed through the Central, too. A second call returns the same Central: two
-// locks would guard nothing. Cost: 2.2 bytes of Go heap for each KiB reserved, since what caches
-// read must not move; and a byte for every 16 bytes in 64 KiB with blocks that went through it;
-// see [Cache]. The error says that the Go heap has no room for the former, and wraps
-// memory.ErrOutOfMemory; h is as it was then. A nil h is memory.ErrConfig.
+// NewCentral makes h shared. From then on use the Central instead of h, also to free the blocks that h has handed
+// out before. A second call for the same heap returns the same Central. NewCentral itself is not safe for
+// concurrent use.
+//
+// Cost in the Go heap: about 2.2 bytes for each KiB reserved, at once. Later, each 64 KiB with blocks that went
+// through the Central costs one byte for every 16 bytes.
+//
+// The error wraps memory.ErrConfig if h is nil, and memory.ErrOutOfMemory if the Go heap has no space for this
+// metadata. In both cases h is unchanged.
 func NewCentral(h *Heap) (*Central, error) {
 	if h == nil {
 		return nil, fmt.Errorf("slab: new Central: the heap is nil: %w", memory.ErrConfig)
@@ -45,7 +47,7 @@ func NewCentral(h *Heap) (*Central, error) {
 		units := h.mem.Reserved() >> unitShift
 		lent := (units*unitGranules + noteGranules - 1) / noteGranules
 		if err := page.ProbeHeap(2*units + lent*unsafe.Sizeof(lending{}[0])); err != nil {
-			return nil, fmt.Errorf("slab: new Central: the books of %d bytes reserved: %w", h.mem.Reserved(), err)
+			return nil, fmt.Errorf("slab: new Central: no memory for the metadata of %d bytes reserved: %w", h.mem.Reserved(), err)
 		}
 		h.growMaps(units)
 		h.central = &Central{heap: h, lent: make(lending, lent)}
@@ -53,7 +55,7 @@ func NewCentral(h *Heap) (*Central, error) {
 	return h.central, nil
 }
 
-// Alloc is Heap.Alloc.
+// Alloc is [Heap.Alloc], safe for concurrent use.
 func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +70,7 @@ func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// Free is Heap.Free.
+// Free is [Heap.Free], safe for concurrent use.
 func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,7 +85,7 @@ func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is Heap.FreeAny.
+// FreeAny is [Heap.FreeAny], safe for concurrent use.
 func (c *Central) FreeAny(p unsafe.Pointer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,24 +111,24 @@ func (c *Central) takeHome(off uintptr) bool {
 	return true
 }
 
-// Base is Heap.Base.
+// Base is [Heap.Base], safe for concurrent use.
 func (c *Central) Base() unsafe.Pointer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Base()
 }
 
-// Generation is Heap.Generation.
+// Generation is [Heap.Generation], safe for concurrent use. It does not take the lock.
 func (c *Central) Generation(p unsafe.Pointer) uint32 { return c.heap.Generation(p) }
 
-// Owns is Heap.Owns.
+// Owns is [Heap.Owns], safe for concurrent use.
 func (c *Central) Owns(p unsafe.Pointer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Owns(p)
 }
 
-// SizeOf is Heap.SizeOf.
+// SizeOf is [Heap.SizeOf], safe for concurrent use.
 func (c *Central) SizeOf(p unsafe.Pointer) uintptr {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,43 +139,44 @@ func (c *Central) SizeOf(p unsafe.Pointer) uintptr {
 	return h.SizeOf(p)
 }
 
-// Trim is Heap.Trim; spans with blocks in a cache are not empty.
+// Trim is [Heap.Trim], safe for concurrent use. Cached blocks are live, so their spans are not recycled: call
+// Flush on each Cache first.
 func (c *Central) Trim() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Trim()
 }
 
-// Reset is Heap.Reset: every cache must be closed before.
+// Reset is [Heap.Reset], safe for concurrent use. It panics with a *memory.Misuse while a Cache is open.
 func (c *Central) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heap.Reset()
 }
 
-// Classes is Heap.Classes; yield is called with the lock held and must not come back here.
+// Classes is [Heap.Classes], safe for concurrent use. The lock is held during yield, which must not call the
+// Central or a Cache of it: that would deadlock.
 func (c *Central) Classes(yield func(ClassStats) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heap.Classes(yield)
 }
 
-// Stats is Heap.Stats.
+// Stats is [Heap.Stats], safe for concurrent use.
 func (c *Central) Stats() memory.Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Stats()
 }
 
-// Check is Heap.Check.
+// Check is [Heap.Check], safe for concurrent use.
 func (c *Central) Check() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Check()
 }
 
-// Close is Heap.Close. While a Cache is open it fails and nothing has changed, because the
-// cache would go on handing out blocks.
+// Close is [Heap.Close], safe for concurrent use. While a Cache is open it returns an error and changes nothing.
 func (c *Central) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

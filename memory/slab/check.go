@@ -12,9 +12,9 @@ import (
 // maxFaults bounds how much a ruined heap is allowed to say.
 const maxFaults = 32
 
-// Check verifies the equations above the types and reports every one that is broken. Cost:
-// proportional to the free blocks, the units in use and the entries of the ladder's tables; it
-// allocates.
+// Check verifies the heap's metadata and returns every inconsistency that it finds, joined into one error. It
+// returns nil for a closed heap. Cost: proportional to the free blocks, the units in use and the lookup tables. It
+// allocates in the Go heap.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
@@ -22,7 +22,7 @@ func (h *Heap) Check() error {
 	r := &report{errs: []error{h.mem.Check(), h.ladder.check()}}
 	units := uintptr(len(h.place))
 	if h.limit%unitGranules != 0 || h.limit<<granuleShift > h.mem.Committed() || h.limit/unitGranules > units || invariant.Exact && h.limit/64 > uintptr(len(h.live)) {
-		r.say("limit %d granules is not whole units within the %d bytes committed, of which %d units have books", h.limit, h.mem.Committed(), units)
+		r.say("limit %d granules is not whole units within the %d bytes committed, of which %d units have metadata", h.limit, h.mem.Committed(), units)
 		return r.err()
 	}
 	if h.lowest > h.limit/unitGranules || h.poisoned > h.mem.Reserved()>>granuleShift || invariant.Debug && h.poisoned < h.limit {

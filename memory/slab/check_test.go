@@ -57,7 +57,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"granule 1 is live or lent, and no block starts there", true, func(h *Heap) { h.live[0] |= 2 }},
 		{"15 live, lent and free blocks are not the 16", true, func(h *Heap) { h.live[0] &^= 1 }},
 		{"beyond limit, at word 63", true, func(h *Heap) { h.live[len(h.live)-1] = 1 }},
-		{"of which 64 units have books", true, func(h *Heap) { h.live = h.live[:7] }},
+		{"of which 64 units have metadata", true, func(h *Heap) { h.live = h.live[:7] }},
 	} {
 		if c.exact && !invariant.Exact {
 			continue

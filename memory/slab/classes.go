@@ -8,32 +8,30 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A ClassTable is a ladder of block sizes. Every ladder starts at 16 bytes, consists of
-// multiples of 16 and ends in MaxSize rounded up to 16; a request gets the lowest rung that
-// holds it.
+// A ClassTable selects the block sizes, the size classes, of a heap. Every table starts at 16 bytes, contains
+// multiples of 16 and ends at MaxSize rounded up to 16. A request is served from the smallest class that fits it.
 type ClassTable uint8
 
 const (
-	// Geometric has 8 classes per doubling above 128 bytes and 16-byte steps below: no
-	// more than 15 bytes, or 12.5 % of the request, are wasted. 48 classes up to 4096.
+	// Geometric has 8 classes per doubling above 128 bytes, and a class every 16 bytes below. A request wastes at
+	// most 15 bytes or 12.5 % of its size. It has 48 classes up to 4096 bytes.
 	Geometric ClassTable = iota
 
-	// PowerOfTwo doubles: 9 classes up to 4096, and up to half of a block wasted. Requests
-	// of 8 bytes and less share the 16-byte class, because the books count in 16-byte
-	// granules; the package comment says what others would cost.
+	// PowerOfTwo doubles: 9 classes up to 4096 bytes. Up to half of a block is wasted. Requests of 8 bytes or less
+	// take the 16-byte class; the package comment gives the reason.
 	PowerOfTwo
 
-	// Step16 has a class every 16 bytes: at most 15 bytes wasted, at the price of 256
-	// partly filled spans. It ends at 4096 bytes, where the class byte does.
+	// Step16 has a class every 16 bytes: at most 15 bytes are wasted, but up to 256 spans are partly filled.
+	// MaxSize must be at most 4096.
 	Step16
 
-	// Fibonacci grows by the golden ratio, 16 × 1, 2, 3, 5, 8 …: 13 classes up to 4096,
-	// and less than two fifths of a block wasted above 32 bytes.
+	// Fibonacci grows by the golden ratio, 16 × 1, 2, 3, 5, 8 …: 13 classes up to 4096 bytes. Less than two fifths
+	// of a block above 32 bytes is wasted.
 	Fibonacci
 )
 
 const (
-	granule      = 16 // bytes; the unit of the books, and the alignment of every block
+	granule      = 16 // bytes; the unit of the metadata, and the alignment of every block
 	granuleShift = 4
 
 	// A unit is what a span is made of, and what has a class: 1 KiB, so that the first block of
@@ -56,7 +54,7 @@ const (
 	alignRows  = 8
 )
 
-// String returns the name of the ladder.
+// String returns the name of the table.
 func (t ClassTable) String() string {
 	switch t {
 	case Geometric:
@@ -71,8 +69,8 @@ func (t ClassTable) String() string {
 	return fmt.Sprintf("ClassTable(%d)", uint8(t))
 }
 
-// Sizes returns the classes for requests of up to maxSize bytes, ascending; nil for an
-// unknown ladder, and beyond 64 KiB. It allocates and is not meant for a frame.
+// Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. It returns nil for an
+// unknown table, and if maxSize is above 64 KiB. It allocates in the Go heap.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
 	if t > Fibonacci || maxSize > largest {
 		return nil

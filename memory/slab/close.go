@@ -6,10 +6,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Reset frees every block at once and keeps the committed memory, which any class may use
-// afterwards. Large is not reset. Cost: clearing 10 bytes of books for each KiB in use. On a closed heap,
-// and while a [Cache] of its Central is open, it panics with a *memory.Misuse: the cache would
-// go on handing out blocks that another class has.
+// Reset frees every block at once and keeps the committed memory, which any class may then use. It does not reset
+// Config.Large. On a closed heap, and while a [Cache] of its Central is open, it panics with a *memory.Misuse.
+// Cost: it clears 10 bytes of metadata for each KiB in use.
 func (h *Heap) Reset() {
 	if h.base == nil || h.openCaches() > 0 {
 		panic(h.reject("Reset", nil, 0))
@@ -41,13 +40,14 @@ func (h *Heap) forget() {
 	h.carved, h.limit, h.vacant, h.lowest = 0, 0, 0, 0
 }
 
-// Close frees every block and releases the memory: no pointer into the heap may be used any
-// more. Large is not closed. A second Close does nothing. If the memory cannot be released
-// the heap is empty but open, and Close may be called again; while a [Cache] of its Central is
-// open it fails and nothing has changed.
+// Close frees every block and releases the memory. Pointers into the heap are dangling afterwards. It does not
+// close Config.Large. A second Close does nothing.
 //
-// A heap whose source ends first, as a [page.Carve] does with its manager, is closed by that:
-// its caches as well, and Close has nothing left to do.
+// While a [Cache] of its Central is open, Close returns an error and changes nothing. If the memory cannot be
+// released, Close returns the error of the page source. The heap is then empty but open, and Close can be retried.
+//
+// If the page source closes the memory first, for example a [page.Carve] with its manager, the heap and its caches
+// are closed with it. Close then returns nil.
 func (h *Heap) Close() error {
 	if h.base == nil {
 		return nil

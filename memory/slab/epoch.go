@@ -7,14 +7,12 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// BeginEpoch makes every block that is live now an old one; what is handed out from now on is
-// young, until the next BeginEpoch. A block whose address is used again is young, too: what
-// counts is when it was handed out.
+// BeginEpoch makes every live block an old one. Blocks that are allocated afterwards are young until the next
+// BeginEpoch, also at an address that an old block had.
 //
-// Alloc and Free do not pay for it: the old blocks leave the live map for a map of their own,
-// so that the first Free of one misses the fast path, and finds it there. Cost: 8 bytes read
-// and written for each KiB below the highest slab in use. In memfast builds, which have no
-// live map, it does nothing. On a closed heap it panics with a *memory.Misuse.
+// Alloc and Free cost the same during an epoch, except that freeing an old block takes the slow path. BeginEpoch
+// reads and writes 8 bytes for each KiB up to the highest unit in use, and may allocate in the Go heap. In memfast
+// builds it does nothing. On a closed heap it panics with a *memory.Misuse, in every build.
 func (h *Heap) BeginEpoch() {
 	h.EndEpoch()
 	if !invariant.Exact {
@@ -28,7 +26,8 @@ func (h *Heap) BeginEpoch() {
 	clear(h.live[:n])
 }
 
-// EndEpoch forgets the difference: every block is young. Cost and panic are BeginEpoch's.
+// EndEpoch makes every live block young. On a closed heap it panics with a *memory.Misuse. Cost: as BeginEpoch,
+// without the allocation.
 func (h *Heap) EndEpoch() {
 	if h.base == nil {
 		panic(h.reject("EndEpoch", nil, 0))
@@ -40,9 +39,10 @@ func (h *Heap) EndEpoch() {
 	clear(h.old)
 }
 
-// Young yields the live blocks that were handed out since BeginEpoch, in the order of their
-// addresses, with the bytes that each takes up; without an epoch those are all. The heap must
-// not be used meanwhile. Cost: as BeginEpoch. In memfast builds it yields nothing.
+// Young yields the live blocks that were allocated since BeginEpoch, in the order of their addresses, with the
+// block size of their class in bytes. Without an epoch it yields all live blocks. Blocks of a Central, and of
+// Config.Large, are not among them. Yield must not use the heap. In memfast builds Young yields nothing. Cost: 8
+// bytes read for each KiB up to the highest unit in use.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	if !invariant.Exact {
 		return

@@ -12,31 +12,33 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap hands out blocks of a few dozen fixed sizes, its classes. Each class owns spans of
-// units of 1 KiB and a stack of its free blocks; Alloc pops, Free pushes, and neither touches
-// the block. The first span of a class holds one block, or 1 KiB of them; the next ones grow
-// with what the class has, by an eighth of it each, up to 64 KiB.
+// A Heap is a size-class allocator: it rounds a request up to one of a few dozen block sizes, its size classes.
+// Each class owns spans of 1 KiB units and a stack of its free blocks. Alloc pops a block and Free pushes it. In
+// builds without memdebug neither of them reads or writes the block.
 //
-// Blocks are not zeroed and are aligned to 16 bytes or what was asked for. They belong to the
-// caller until the Free, Reset or Close that frees them. One goroutine at a time; workers
-// share a heap through [Central] and [Cache]. A panic out of Large leaves the heap as it was.
+// Blocks are not zeroed. They are aligned to 16 bytes, or to the alignment that Alloc was given. A block belongs
+// to the caller and keeps its address until Free, Reset or Close. It lies outside the Go heap and must not contain
+// Go pointers.
 //
-// Invariants, verified by Check in this order:
-//
-//	(1) limit is a whole number of units, what lies below it is committed, and the maps reach
-//	    that far
-//	(2) every unit below limit is vacant or part of exactly one span of one class, which starts
-//	    at a multiple of its step and holds a block; behind limit all are vacant
-//	(3) carved <= capacity of the stack, and n <= carved, for every class
-//	(4) every stack entry is the start of a block of its class, not live, and there once
-//	(5) every carved block is on a stack, in the live map or lent to the Central: in one of them;
-//	    while an epoch runs, the live blocks from before it are in old instead of the live map
-//	(6) carved counts the blocks of the class's spans below bump
-//	(7) tab and shapes are the ladder's, and no class has more live blocks than it handed out
-//	(8) no unit below lowest is vacant, and lowest and limit lie within the reservation
-//	(9) in debug builds, what lies below poisoned and in no live block is filled with 0xDD
-//	(10) in debug builds, no live block was asked for with more bytes than its class has
+// A Heap is not safe for concurrent use: one goroutine at a time may call it. Goroutines share a heap through
+// [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.
 type Heap struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) limit is a whole number of units, what lies below it is committed, and the maps reach
+	//	    that far
+	//	(2) every unit below limit is vacant or part of exactly one span of one class, which starts
+	//	    at a multiple of its step and holds a block; beyond limit all are vacant
+	//	(3) carved <= capacity of the stack, and n <= carved, for every class
+	//	(4) every stack entry is the start of a block of its class, not live, and there once
+	//	(5) every block that exists is on a stack, in the live map or lent to the Central: in one of them;
+	//	    while an epoch runs, the live blocks from before it are in old instead of the live map
+	//	(6) carved counts the blocks of the class's spans below bump
+	//	(7) tab and shapes are the ladder's, and no class has more live blocks than it handed out
+	//	(8) no unit below lowest is vacant, and lowest and limit lie within the reservation
+	//	(9) in debug builds, what lies below poisoned and in no live block is filled with 0xDD
+	//	(10) in debug builds, no live block was asked for with more bytes than its class has
+
 	base  unsafe.Pointer // nil once closed
 	limit uintptr        // granules in units that were ever taken since Reset; no block starts beyond
 	rungs uintptr        // entries of tab; 0 once closed, so that every Alloc takes the slow path
@@ -110,19 +112,19 @@ func (s *shape) spanUnits() (least, fair, want uintptr) {
 	return least, min(fairUnits(s.bytes(), least), want), want
 }
 
-// Config configures New.
+// Config configures [New].
 type Config struct {
-	// Reserve is the address space in bytes, and so the most that can be in use. 0 means
-	// 64 MiB. It is rounded up to 64 KiB; a system that refuses as much is asked for half, and
-	// half of that. At most it is 64 GiB less 64 KiB, and what an address can count.
+	// Reserve is the address space in bytes. It bounds the memory in use. 0 means 64 MiB; otherwise at least 64
+	// KiB, and at most 64 GiB less 64 KiB or what fits in an address. It is rounded up to 64 KiB. If the page
+	// source refuses, New asks for half as much each time, down to 64 KiB.
 	Reserve uintptr
-	// MaxSize is the largest size in bytes that is served here, rounded up to 16. 0 means
-	// 4096; at most 65536.
+	// MaxSize is the largest request in bytes that the heap serves itself, rounded up to 16. 0 means 4096; at most
+	// 65536.
 	MaxSize uintptr
-	// Classes is the ladder of block sizes. The zero value is Geometric.
+	// Classes selects the block sizes. The zero value is [Geometric].
 	Classes ClassTable
-	// Large is passed the requests above MaxSize, and gets their blocks back. nil: they
-	// fail with memory.ErrTooLarge. It is closed by whoever made it.
+	// Large serves the requests above MaxSize. If it is nil, they fail with memory.ErrTooLarge. The heap neither
+	// resets nor closes Large: that is up to its owner.
 	Large memory.Allocator
 }
 
@@ -130,8 +132,9 @@ type Config struct {
 // more bits than that, the end of a span behind the last unit.
 const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan*unitBytes-largest)
 
-// New reserves address space from src; nil means page.Default(). Nothing is committed yet. The error
-// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
+// New returns an empty heap with address space from src, and commits no memory yet. If src is nil, it is
+// page.Default(). The error wraps memory.ErrConfig for a configuration that can never work, or the error of src.
+// In both cases the heap is nil and nothing is kept.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -165,15 +168,19 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns at least size bytes aligned to align, a power of two up to 4096; not zeroed.
-// Size 0 gets a block of the smallest class. Alignments above 16 are served by the smallest
-// class that is a multiple of them. The error is memory.ErrAlign, memory.ErrTooLarge above
-// MaxSize (or what Large says), memory.ErrClosed, or wraps memory.ErrOutOfMemory.
+// Alloc returns a block of at least size bytes, aligned to align, a power of two up to 4096. The block is not
+// zeroed. Size 0 gets a block of the smallest class. For an alignment above 16, Alloc uses the smallest class that
+// fits the size and is a multiple of the alignment.
 //
-// Cost: a table lookup, a pop and a bit set. Every 32nd block that a class never handed out
-// before, its next ones are carved; when memory is refused, empty spans of other classes are
-// reclaimed first, in time proportional to the free blocks. If the request fails all the same those
-// classes have their spans again: nothing that Stats and Classes report has changed.
+// The error is memory.ErrClosed, memory.ErrAlign, or memory.ErrTooLarge for a size above MaxSize without a
+// Config.Large. With Large it is the error of Large. If the page source refuses memory the error wraps
+// memory.ErrOutOfMemory. A failed Alloc changes nothing that Classes reports, and in Stats at most Failures.
+//
+// Builds with memdebug panic with a *memory.Misuse if the free block was written to. The next Alloc may return it.
+//
+// Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and
+// may commit memory. If memory is refused it reclaims empty spans of other classes first, in time proportional to
+// the free blocks.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
 	mask := align - 1
@@ -205,10 +212,12 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// Free gives back a block with the size it was asked for. A nil pointer is a no-op. A block
-// that is not live, an interior or foreign pointer and a size that Alloc would not have
-// served from the block's class, at any alignment, panic with a *memory.Misuse. In debug builds
-// every size but the requested one does.
+// Free frees a block. Size is the number of bytes that the block was requested with, or that a successful Resize
+// gave it. Free of nil does nothing. The block must not be used afterwards.
+//
+// Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong size. A
+// size is wrong if the block's class serves it at no alignment; builds with memdebug detect every other size, too.
+// Builds with memfast do not detect every double free: the package comment has the table. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
@@ -218,12 +227,12 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 		return
 	}
 	if !h.push(&h.classes[h.tab[i%maxRungs]], off) {
-		h.freeRare(p, size) // finds it dead again, and says so
+		h.freeRare(p, size) // detects the double free and panics
 	}
 }
 
-// FreeAny is Free for a block whose size the caller does not know. It costs no more. A block of a
-// Large that is no memory.AnyFreer panics with a *memory.Misuse that says so.
+// FreeAny is Free without the size, and costs as much. A block of Config.Large is passed on to it if Large is a
+// memory.AnyFreer. Otherwise FreeAny panics with a *memory.Misuse.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	if off >= h.limit {
@@ -306,7 +315,7 @@ func (h *Heap) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 	return h.pop(ci, size), nil
 }
 
-// allocFresh carves blocks for a class that has none free, and hands out the first.
+// allocFresh makes blocks for a class that has none free, and hands out the first.
 //
 //go:noinline
 func (h *Heap) allocFresh(ci uint8, size uintptr) (unsafe.Pointer, error) {
@@ -338,8 +347,9 @@ func (h *Heap) pop(ci uint8, size uintptr) unsafe.Pointer {
 	return p
 }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed, and where there is a Large, whose blocks lie elsewhere.
+// Base returns the first address of the reservation, from which callers may count offsets of blocks. It is
+// constant until Close. It is nil on a closed heap, and if the heap has a Config.Large, whose blocks lie outside
+// the reservation.
 func (h *Heap) Base() unsafe.Pointer {
 	if h.large != nil {
 		return nil
@@ -347,9 +357,10 @@ func (h *Heap) Base() unsafe.Pointer {
 	return h.base
 }
 
-// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
-// builds and if none has. Package remote finds stale frees by it. Of an address outside the
-// reservation Large is asked. Safe for concurrent use, also after Close.
+// Generation returns how many blocks have started at p, modulo 2^32, in builds with memdebug. Package remote uses
+// it to detect stale frees. For an address outside the reservation it returns the Generation of Config.Large. It
+// is 0 in other builds, and if no block has started at p. It is safe for concurrent use, also after Close, as far
+// as Large is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
 		return n
@@ -360,13 +371,14 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	return 0
 }
 
-// Owns reports whether p lies in the reservation, live or not. Blocks above MaxSize lie in
-// Large, which answers for them.
+// Owns reports whether p lies in the heap's reservation, live or not. It is false for blocks of Config.Large.
+// Cost: constant.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the usable bytes of a live block: its class. For a block of Large it returns what
-// Large says; if Large is no memory.Sizer it panics with a *memory.Misuse that says so. What is no
-// live block panics too, as in Free.
+// SizeOf returns the usable bytes of a live block: the block size of its class. For a block of Config.Large it
+// returns the SizeOf of Large; if Large is no memory.Sizer it panics with a *memory.Misuse. It also panics if p is
+// not a live block, with the exception that memfast builds do not detect freed blocks and interior pointers. Cost:
+// constant.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	if z, ok := h.large.(memory.Sizer); ok && h.base != nil && !h.mem.Contains(p) {
 		return z.SizeOf(p)

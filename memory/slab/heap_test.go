@@ -51,8 +51,8 @@ func TestHeap_MisusePanicsAndChangesNothing(t *testing.T) {
 	memtest.Misuse(t, func() { h.Free(p, 0) }, "wrong size")
 	memtest.Misuse(t, func() { h.Free(p, 5000) }, "wrong size")
 	memtest.Misuse(t, func() { h.Free(p, math.MaxUint) }, "wrong size")
-	memtest.Misuse(t, func() { h.Free(unsafe.Add(h.base, 10*largest), 100) }, "not live", "never carved")
-	memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(h.base, 10*largest)) }, "never carved")
+	memtest.Misuse(t, func() { h.Free(unsafe.Add(h.base, 10*largest), 100) }, "not live", "never allocated, or was freed")
+	memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(h.base, 10*largest)) }, "never allocated, or was freed")
 	if invariant.Exact {
 		memtest.Misuse(t, func() { h.Free(unsafe.Add(p, 16), 100) }, "interior pointer", "16 bytes into")
 		memtest.Misuse(t, func() { h.FreeAny(unsafe.Add(p, 32)) }, "interior pointer")
@@ -90,10 +90,10 @@ func TestHeap_NothingIsLiveAtLimit(t *testing.T) {
 		t.Fatalf("limit %d, want one unit", h.limit)
 	}
 	end, before := unsafe.Add(h.base, unitBytes), h.Stats()
-	memtest.Misuse(t, func() { h.Free(end, 16) }, "never carved")
-	memtest.Misuse(t, func() { h.FreeAny(end) }, "never carved")
-	memtest.Misuse(t, func() { h.SizeOf(end) }, "never carved")
-	memtest.Misuse(t, func() { h.Free(end, 0) }, "never carved")
+	memtest.Misuse(t, func() { h.Free(end, 16) }, "never allocated, or was freed")
+	memtest.Misuse(t, func() { h.FreeAny(end) }, "never allocated, or was freed")
+	memtest.Misuse(t, func() { h.SizeOf(end) }, "never allocated, or was freed")
+	memtest.Misuse(t, func() { h.Free(end, 0) }, "never allocated, or was freed")
 	if h.Stats() != before {
 		t.Errorf("refused frees changed the books: %+v", h.Stats())
 	}

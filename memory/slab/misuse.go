@@ -92,13 +92,13 @@ func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 	case h.base == nil:
 		return "the heap is closed"
 	case op == "Reset":
-		return fmt.Sprintf("%d caches of the heap are open and may hold its blocks: close them first", h.openCaches())
+		return fmt.Sprintf("%d caches of the heap are open and may contain its blocks: close them first", h.openCaches())
 	case !h.mem.Contains(p) && h.large != nil && (op == "SizeOf" || op == "FreeAny"):
 		return h.notLarge(op, p)
 	case !h.mem.Contains(p):
 		return fmt.Sprintf("foreign pointer: it does not lie in this heap's reservation of %d bytes", h.mem.Reserved())
 	case off>>granuleShift >= h.limit:
-		return "the block is not live: its memory was never carved, or was given back by Reset or Trim"
+		return "the block is not live: its memory was never allocated, or was freed by Reset or Trim"
 	}
 	unit := off >> unitShift
 	if h.place[unit] == vacant {
@@ -113,7 +113,7 @@ func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 	if state := h.lent(off >> granuleShift); state == stashed {
 		return fmt.Sprintf("the block of %d bytes is not live: double free, it lies in a cache", block)
 	} else if sized := op == "Free" || op == "Resize"; state == used && (!sized || h.serves(ci, off>>granuleShift, size)) {
-		return fmt.Sprintf("the block of %d bytes was handed out by the heap's Central or a Cache of it: call those", block)
+		return fmt.Sprintf("the block of %d bytes was handed out by the heap's Central or a Cache of it: use those", block)
 	} else if state == home && invariant.Exact && !h.isLive(off>>granuleShift) {
 		return fmt.Sprintf("the block of %d bytes is not live: double free, or never allocated", block)
 	}

@@ -8,14 +8,15 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block in place, from oldSize, with which it was asked for,
-// to newSize, with which it is freed from then on. It can where the block's class serves
-// newSize, at some alignment, and is false, with nothing changed, where another class does: what
-// shrinks far enough is better moved, too. The block and its bytes stay as they are.
+// Resize changes the size of a live block in place. OldSize is the size that Free would take now; newSize is the
+// one that Free must be given if Resize returns true. It succeeds if the block's class serves newSize at some
+// alignment, and never moves or copies anything. Otherwise it returns false and changes nothing.
 //
-// Blocks above MaxSize are resized by Large, where it is a memory.Resizer, to sizes above
-// MaxSize. Misuse panics as in Free; of a Large that is no Resizer that much is found of it as
-// its Owns and SizeOf know, if it has them. Cost: a few table lookups.
+// A block above MaxSize is resized by Config.Large, to a size above MaxSize, if Large is a memory.Resizer.
+// Otherwise the result is false.
+//
+// Misuse panics with a *memory.Misuse, as in Free. For a Large that is no Resizer, only what its Owns and SizeOf
+// show is detected. Cost: a few table lookups.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	if h.base != nil && h.large != nil && oldSize > h.maxSize() && !h.mem.Contains(p) {
@@ -69,7 +70,7 @@ func (h *Heap) askLarge(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize is Heap.Resize.
+// Resize is [Heap.Resize], safe for concurrent use.
 func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +85,7 @@ func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return h.resized(*h.owner8(off), off, newSize)
 }
 
-// Resize is Heap.Resize.
+// Resize is [Heap.Resize]. On a closed cache it panics with a *memory.Misuse.
 func (c *Cache) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if c.stashes == nil {
 		panic(c.closed("Resize", p))

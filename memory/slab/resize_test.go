@@ -103,7 +103,7 @@ func TestResize_RefusesWhatFreeRefuses(t *testing.T) {
 		refused(p, 0, "wrong size")
 		refused(p, 5000, "wrong size")
 		refused(unsafe.Add(p, 8), 100, "interior pointer", "8 bytes into a block of 112")
-		refused(unsafe.Add(p, 20*largest), 100, "never carved")
+		refused(unsafe.Add(p, 20*largest), 100, "never allocated, or was freed")
 		if invariant.Exact {
 			refused(unsafe.Add(p, 16), 100, "interior pointer", "16 bytes into")
 			a.Free(p, 100)
@@ -138,7 +138,7 @@ func TestResize_AcrossTheFrontsOfACentral(t *testing.T) {
 		}
 	}
 	if invariant.Exact {
-		memtest.Misuse(t, func() { h.Resize(p, 100, 100) }, "slab.Resize", "handed out by the heap's Central or a Cache", "call those")
+		memtest.Misuse(t, func() { h.Resize(p, 100, 100) }, "slab.Resize", "handed out by the heap's Central or a Cache", "use those")
 		memtest.Misuse(t, func() { h.Resize(p, 90, 100) }, "slab.Resize", "wrong size")
 	}
 	b.Free(p, 100)

@@ -5,13 +5,14 @@ import (
 	"unsafe"
 )
 
-// FreeRun is FreeAny for many blocks, offs bytes from base, in this order, as they come home from
-// other goroutines (remote.RunFreer): what is the same for all blocks of a unit is looked up
-// once for those that follow each other. It ends in front of a block that it leaves to FreeAny:
-// one that FreeAny would refuse, or give to Large, or that is older than BeginEpoch. It returns how
-// many it has freed. The checks are those of FreeAny. To keep
-// the depth of the stack in a register over a run gained 3 %, and was left out.
+// FreeRun frees the blocks that start offs bytes from base, in this order, and returns how many it has freed. It
+// implements remote.RunFreer. The checks are those of FreeAny. FreeRun looks up the class once for consecutive
+// blocks of the same KiB.
+//
+// It stops before a block that it cannot free, and the caller passes that one to FreeAny. Such a block is invalid,
+// belongs to Config.Large, or is older than BeginEpoch.
 func (h *Heap) FreeRun(base unsafe.Pointer, offs []uintptr) int {
+	// Keeping the depth of the stack in a register over a run gained 3 %: too little.
 	const perUnit = unitShift - granuleShift
 	front := uintptr(base) - uintptr(h.base)
 	for i := 0; i < len(offs); {

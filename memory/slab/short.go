@@ -1,10 +1,10 @@
 package slab
 
-// OnShort has f called on the slow path of Alloc, for an owner who knows of blocks that are on
-// their way home: with all == false where a class has no free block and new ones are about to
-// be carved, and with all == true before a request is refused. f may free blocks of h and must
-// not allocate from it. If f panics nothing has changed. nil: nobody is asked, and neither once h
-// has a [Central]: its blocks are freed through that, whose lock is held.
+// OnShort registers f for an owner that can free blocks of h on demand, for example by draining a remote.Inbox. On
+// the slow path Alloc calls f(false) if the class has no free block, and f(true) before it refuses a request because there is no
+// memory. F may free blocks of h and must not allocate from it. If f panics, the panic passes through
+// Alloc, and only the frees that f made have taken effect. A nil f removes the function. F is not called once h
+// has a [Central].
 func (h *Heap) OnShort(f func(all bool)) { h.onShort = f }
 
 // restock gives a class whose stack is empty at least one free block: one that comes home, or

@@ -5,17 +5,17 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// ClassStats are the books of one size class.
+// ClassStats are the statistics of one size class.
 type ClassStats struct {
 	Size   uintptr // bytes of a block
-	Live   int     // blocks in use
-	Free   int     // blocks ready in spans that the class owns
-	Bytes  uintptr // in these spans, a multiple of 1 KiB
+	Live   int     // blocks in use, those in caches included
+	Free   int     // blocks in spans of the class that are not live
+	Bytes  uintptr // in the spans of the class, a multiple of 1 KiB
 	Allocs uint64  // successful allocations since New
 }
 
-// Classes yields every size class, smallest first. It does not allocate. The last class may
-// be one that only requests aligned to a page use.
+// Classes yields the statistics of every size class, smallest first, until yield returns false. It does not
+// allocate. The last class may serve only requests whose alignment is above 16. Yield must not use the heap.
 func (h *Heap) Classes(yield func(ClassStats) bool) {
 	for i, size := range h.ladder.sizes {
 		c, s := &h.classes[i], &h.shapes[i]
@@ -29,14 +29,16 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 	}
 }
 
-// Stats derives the books from the depths of the stacks. Peak is an upper bound: the most bytes
-// that were ever carved at once, up to 32 blocks a class above what was in use. Requests are not
-// kept, so Requested and Measured are 0. Free is what is committed and in no live block, the
-// rests of spans that no block fits included. LargestFree is the largest class that has a free
-// block or room for a span in committed memory, at its end for one that blocks fill well; spans
-// that are empty count with the class that they belong to, though Alloc gives them to another
-// one where memory is refused. Blocks of Large are in none of it. Cost: proportional to the
-// classes, and to the units where some are vacant.
+// Stats computes the statistics; blocks of Config.Large are not included. Blocks in caches are live.
+//
+// Peak, the high-water mark, is an upper bound: it counts the blocks that existed at once, used or free. Free is
+// the committed memory that is not in a live block, including the unusable ends of spans. Requested and Measured
+// are 0, because the heap does not keep the requested sizes.
+//
+// LargestFree is the size of the largest class that has a free block, or space for a span in committed memory. An
+// empty span counts for its own class only, although Alloc can recycle it for another one.
+//
+// Cost: proportional to the classes, and to the units in use if some of them are vacant. It does not allocate.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),

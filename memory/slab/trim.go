@@ -7,10 +7,11 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Trim recycles every span that holds no live block, so that any class may use it, and gives
-// the memory behind the last span in use back to the source; what lies between spans in use
-// stays committed. Cost: proportional to the free blocks and to what is committed, a few bytes
-// of books for each KiB. The error is the source's: the spans are recycled nevertheless.
+// Trim recycles every span without a live block, so that any class may use it. It returns the committed memory
+// above the highest span in use to the page source. Memory between spans in use stays committed.
+//
+// The error is memory.ErrClosed, or wraps that of the page source; in the second case the spans are recycled
+// nevertheless. Cost: proportional to the free blocks, and to a few bytes of metadata for each committed KiB.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -183,9 +184,9 @@ func (h *Heap) allocs() (n uint64) {
 	return n
 }
 
-// Warm commits the first bytes of the reservation at least, at a quiet moment: with a source that
-// prefaults ([page.Options]) the first touches are paid then, and not in play. Trim gives back what
-// was not used. The error is the source's, or ErrClosed; nothing has changed then.
+// Warm commits at least the first bytes of the reservation, so that later calls of Alloc need not. If the page
+// source prefaults ([page.Options]), Warm also pays for the page faults. Trim returns what is unused. The error is
+// memory.ErrClosed, or wraps that of the page source. Nothing has changed then.
 func (h *Heap) Warm(bytes uintptr) error {
 	if h.base == nil {
 		return memory.ErrClosed

@@ -35,7 +35,7 @@ func TestNewCentral_BooksThatDoNotFitAreAnError(t *testing.T) {
 	}
 	giveBack := takeAddresses(t)
 	c, err := NewCentral(h)
-	if c != nil || !errors.Is(err, memory.ErrOutOfMemory) || !strings.HasPrefix(err.Error(), "slab: new Central: the books of 4294967296 bytes reserved: page: Go heap: ") {
+	if c != nil || !errors.Is(err, memory.ErrOutOfMemory) || !strings.HasPrefix(err.Error(), "slab: new Central: no memory for the metadata of 4294967296 bytes reserved: page: Go heap: ") {
 		t.Errorf("%v, %v", c, err)
 	}
 	giveBack()
