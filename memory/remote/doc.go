@@ -1,12 +1,12 @@
 // Package remote frees blocks from goroutines that do not own their allocator: a [Freer]
-// gathers them in batches, an [Inbox] receives the batches, and the owner drains it.
+// collects them in batches, an [Inbox] receives the batches, and the owner drains it.
 //
 // # The idea
 //
-// An allocator that belongs to one goroutine needs no lock; only the way home for a block
-// that died elsewhere needs an atomic operation, and one of them can carry a whole batch.
-// Batches travel in two lists that are pushed by compare-and-swap and only ever taken whole
-// by a swap: nobody pops one of many, so no list can meet ABA.
+// An allocator that belongs to one goroutine needs no lock. Only frees from other goroutines
+// need an atomic operation, and one operation can carry a whole batch. The batches are in two
+// lists. Batches are pushed by compare-and-swap, and a list is only ever taken whole, by a swap.
+// No single batch is popped, so the lists cannot have the ABA problem.
 //
 // # Layout
 //
@@ -16,30 +16,30 @@
 //	    current batch                                  | 1 Swap takes all
 //	  ^                                                v
 //	  | 1 Swap takes all                              rest -> FreeAny, block by block
-//	 home <---------------1 CAS per emptied batch-------'
+//	empty <---------------1 CAS per emptied batch-------'
 //
-// Where the target is a [RunFreer], as slab.Heap is, what is in a batch goes there in one call.
+// If the target is a [RunFreer], as slab.Heap is, a batch is freed in one call.
 //
-// A batch is an array in the Go heap of 1 to 64 offsets from the target's base, if the
-// target is [Based], or of pointers. The freed block itself is not touched by either side.
+// A batch is an array in the Go heap of 1 to 64 slots. They contain offsets from the target's base if
+// the target is [Based], and otherwise pointers. Neither side reads or writes the freed block.
 //
 // # Use it when, and when not
 //
-// Use it where a worker decodes, simulates or uploads from a block that the game's goroutine
-// allocated. Do not use it where both sides can share a frame or a level: those die at once.
-// A worker that allocates for itself should free for itself, from its own heap.
+// Use it if a worker decodes, simulates or uploads from a block that the game's goroutine
+// allocated. Do not use it if both sides can share a frame or a level: those are freed at once.
+// A worker that allocates for itself should have its own heap and free its blocks there.
 //
-// Drain where the owner has time: at the start of the frame, bounded by DrainSome, and when
-// an allocation fails. Flush when the worker waits: a block in an unfinished batch is live.
+// Drain when the owner has time: at the start of the frame, bounded by DrainSome, and when
+// an allocation fails. Flush before the worker waits: a block in an unfinished batch is live.
 // Reset the inbox with its target.
 //
-// Large blocks go by Free: a batch is pushed when it holds Config.Batch blocks or
-// Config.Bytes bytes, so that a worker's memory does not wait in a batch that never fills.
+// Free large blocks with Freer.Free, which takes their size. A batch is then pushed when it has
+// Config.Batch blocks or Config.Bytes bytes, so large blocks do not wait in a batch that never fills.
 //
 // # What is caught
 //
 //	mistake                                           found
-//	address outside the range of a [Based] target     at Free, on the line of the culprit
+//	address outside the range of a [Based] target     at Free, in the call that passes it
 //	other foreign and interior addresses              by the target, at the drain
 //	second free, the address not used again           by the target, at the drain
 //	second free, both waiting when the owner looks    by the target, or in memdebug builds at the
@@ -54,10 +54,10 @@
 //	Free, Flush on a closed Freer                     at once
 //	Freers that outlive the inbox                     their blocks are counted and reported
 //
-// In debug builds a Freer records with each block how many blocks have started at its address so far,
-// its generation, and the owner compares when it drains. What happened before Freer.Free cannot be
-// known from the address. A guard.Allocator around the target keeps freed blocks from being used
-// again for a while, and so detects those too.
+// In memdebug builds a Freer records with each block its generation: how many blocks have started
+// at its address so far. The owner compares it at the drain. An address does not tell what
+// happened before the call of FreeAny. A guard.Allocator around the target delays the reuse of
+// freed blocks, and so detects those mistakes, too.
 //
 // # Cost
 //
@@ -73,14 +73,14 @@
 //	NewFreer                        a mutex; Go allocations only beyond    288 bytes and
 //	                                the highest number open at once        a batch
 //
-// There are as many batches as were ever in flight together, plus one per Freer: an owner
-// that never drains lets them grow until its own memory runs out. In the steady state
+// There are as many batches as were ever in flight together, plus one per Freer: if the
+// owner never drains, their number grows until its memory runs out. In the steady state
 // nothing is allocated.
 //
-// What a block costs on its way, in ns, the target's alloc and FreeAny included, batches of
-// 32 (go test -bench 'Pair|Cold|Remote/.*/batch=32|goheap'; AMD EPYC, Go 1.26.8, two cores
-// busy with other work as well: the lowest of 12 short rounds, which spread by a factor of
-// two and more):
+// The time of a block in ns, with the target's Alloc and FreeAny, in batches of 32 (go test -bench
+// 'Pair|Cold|Remote/.*/batch=32|goheap'). Measured on an AMD EPYC with Go 1.26.8, with two cores
+// that were busy with other work, too. The values are the lowest of 12 short rounds, which differ
+// by a factor of two and more:
 //
 //	entries                    one goroutine   while marking   16 MiB, cold   two goroutines
 //	array of offsets                     7.3            14.2            9.1             13.5
@@ -89,25 +89,25 @@
 //	pointers under a mutex               5.7            23.8            8.2             12.8
 //	the Go heap                            -               -              -              158
 //
-// Offsets lead pointers because the collector has nothing to scan and no barrier to run.
-// Chains are ahead while the blocks are warm and behind when they are not, and they were
-// turned down for another reason: their links lie where a late write of the program reaches
-// them, and a double free closes the list to a ring before anyone can tell. A mutex is as
-// fast for one Freer, but its owner waits for a worker that was preempted inside. 32-bit
-// offsets gained nothing on one goroutine and under a tenth between two, and would shut out
-// targets above 4 GiB. Between two goroutines batches of 64 took 9 % less than batches of
-// 32, and batches of 8 took 13 % more.
+// Offsets are faster than pointers because the collector has nothing to scan and no write barrier
+// runs. Chains are faster for warm blocks and slower for cold ones. They were rejected for another
+// reason: a late write of the program can overwrite their links, and a double free makes the list
+// a cycle before it is detected. A mutex is as fast for one Freer, but the owner waits for a worker
+// that was preempted inside. Offsets of 32 bits gained nothing on one goroutine and less than a tenth
+// between two, and exclude targets above 4 GiB. Between two goroutines, batches of 64 took 9 % less
+// than batches of 32, and batches of 8 took 13 % more.
 //
-// Message-passing allocators gather the blocks of one slab at the sender, in a small cache with
-// a place for each slab, so that a run of them travels, is checked and is adopted as one (BatchIt).
-// Here that lost: a block is an offset in an array and is not touched on its way, and the free
-// blocks of a slab.Heap are on a stack by class and not on a list by slab, so that all there is to
-// win at the owner is the lookup of the class, and to gather costs the sender more than that.
-// FreeRun wins it for the blocks that happen to follow each other, and the call of each besides.
-// In ns a block, Alloc included (go test -bench Runs; AMD EPYC, Go 1.26.8, two cores busy with
-// other work as well: the lowest of 8 rounds). A cache is 16 sets of up to 16 blocks a way; W8 is
-// 256 bytes in order, pictures are 1 to 64 KiB and effects 48 to 320 bytes, both of three senders
-// in random order:
+// Some message-passing allocators collect the blocks of one slab at the sender, in a small cache with
+// one place per slab (BatchIt). A run of blocks is then sent, checked and adopted as one. It was slower
+// here. A block in flight is an offset in an array and is not touched. A slab.Heap keeps its free blocks
+// on a stack per class, not on a list per slab. So the owner saves only the lookup of the class, and
+// collecting costs the sender more. FreeRun saves that lookup for blocks that happen to follow each
+// other, and saves the calls.
+//
+// In ns a block, with Alloc (go test -bench Runs; AMD EPYC, Go 1.26.8, two cores busy with other work,
+// too; the lowest of 8 rounds). A cache is 16 sets of up to 16 blocks a way. W8 is blocks of 256 bytes
+// in order. Pictures are 1 to 64 KiB and effects 48 to 320 bytes, both from three senders in random
+// order:
 //
 //	                       FreeAny   FreeRun   FreeRun and a cache of
 //	                                           1 way    2 ways   4 ways
@@ -122,25 +122,27 @@
 //
 // # Concurrency and the collector
 //
-// The owner's side belongs to the goroutine that owns the target; each Freer to one
-// goroutine; NewFreer and Stats to anyone. Pushing is lock-free, draining never waits; only
-// NewFreer, Freer.Close, Stats, Check and Reset take a mutex, for a step per Freer.
-// What a worker did with a block before Free happens before what the owner does after the
-// drain.
+// The methods of the Inbox belong to the goroutine that owns the target, except NewFreer and Stats,
+// which are safe for concurrent use. A Freer belongs to one goroutine at a time. Pushing is
+// lock-free, and draining does not wait. NewFreer, Freer.Close, Stats, Check and Reset take a mutex,
+// for at most a step per Freer. What a worker did with a block before Free happens before what the owner
+// does after the drain.
 //
-// Either side may end first. What was pushed arrives when its Freer is long closed. When
-// the inbox has closed, a push leads nowhere: its blocks are counted as abandoned and
-// reported as memory.ErrClosed by Flush and Close; they stay live in the target until the
-// target's memory goes, with which they go. A Freer that is dropped without Close keeps
-// what it had not flushed, in the same sense. Without a base, such a Freer holds pointers
-// in the Go heap: have the workers close theirs before the target's memory is released.
+// Either side may end first. Pushed blocks are freed also after their Freer was closed. After the
+// inbox was closed, pushed blocks are abandoned: Flush and Close report memory.ErrClosed, and the
+// blocks stay live until the target's memory is released. If a Freer is dropped without Close, the
+// blocks in its batch stay live in the same way. If the target is not [Based], that Freer keeps pointers
+// in the Go heap: close all Freers before the target's memory is released.
 //
 // # Source
 //
-// Treiber, "Systems Programming: Coping with Parallelism", IBM RJ 5118, 1986, for the list;
-// Leijen, Zorn and de Moura, "Mimalloc: Free List Sharding in Action", 2019, section 2.4, for
-// the thread-delayed free list; Liétar et al., "snmalloc: A Message Passing Allocator",
-// 2019, for batches that return in one operation; Filardo and Parkinson, "BatchIt: Optimizing
-// Message-Passing Allocators for Producer-Consumer Workloads: An Intellectual Abstract", ISMM
-// 2024, for the runs of one slab.
+// List: Treiber, "Systems Programming: Coping with Parallelism", IBM RJ 5118, 1986.
+//
+// Thread-delayed free list: Leijen, Zorn and de Moura, "Mimalloc: Free List Sharding in Action",
+// 2019, section 2.4.
+//
+// Batches that return in one operation: Liétar et al., "snmalloc: A Message Passing Allocator", 2019.
+//
+// Runs of one slab: Filardo and Parkinson, "BatchIt: Optimizing Message-Passing Allocators for
+// Producer-Consumer Workloads: An Intellectual Abstract", ISMM 2024.
 package remote

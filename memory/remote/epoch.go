@@ -2,26 +2,26 @@ package remote
 
 import "math"
 
-// Reset goes with the Reset of the target, before it or after it, with no Alloc in between:
+// Reset drops the blocks that were freed before the target is reset. Call it before or after the Reset of the
+// target, with no Alloc in between:
 //
 //	heap.Reset()
 //	inbox.Reset()
 //
-// Every block that was given to a Freer before is stale: it died with the others, and its
-// address may soon be somebody else's. None of them is freed any more, whether it waits here
-// or in the unfinished batch of a Freer; Stats counts those that arrive as Stale.
+// Every block that was given to a Freer before is then stale: the reset of the target has freed it, and its
+// address may be allocated again. Stale blocks are not freed, neither those in the inbox nor those in the current
+// batch of a Freer. Stats counts them as Stale when they arrive.
 //
-// What is caught, exactly: every Free that happens before Reset. What is given to a Freer after
-// it is freed, as it must be: so a worker that keeps the address of a block that died with
-// the Reset, and frees it later, frees whatever lives there by then. If nothing lives there
-// the target says so, and if something else does at the drain than did at the Free, debug builds do. A Free that runs at the same time as Reset, without any order between
-// the two, is of the old epoch or of the new one.
+// Reset covers each Free that happens before it. A block that is given to a Freer after Reset is freed. So a
+// worker must not keep the address of a block from before the Reset: freeing it then frees the block that has the
+// address now. If there is none, the target reports the free. Builds with memdebug also report it if the address
+// was allocated between Free and the drain. A Free that runs at the same time as Reset counts as before it or
+// after it.
 //
-// Reset touches neither target nor blocks. It is also what to call when the memory of the
-// target is gone and the target refuses each block: Reset drops them all, and Close then has
-// nothing to free. On a closed inbox, and out of the target's FreeAny, it panics with a
-// *memory.Misuse. Cost: the mutex of the registration, a step for each Freer and a
-// compare-and-swap for each batch that waits.
+// Reset uses neither the target nor the blocks. So it also serves if the target's memory is gone and the target
+// refuses every block: Close then has nothing to free. Only the owner may call Reset. On a closed inbox, and from
+// within the target's FreeAny, it panics with a *memory.Misuse. Cost: a mutex, a store for each Freer and a
+// compare-and-swap for each waiting batch.
 func (in *Inbox) Reset() {
 	in.enter("Reset")
 	in.begin()
@@ -55,11 +55,12 @@ func (in *Inbox) begin() {
 	}
 }
 
-// Close drains what has arrived and refuses what comes later: Freers that push then abandon
-// their blocks and report memory.ErrClosed. Close the inbox before its target; the blocks
-// that Freers still hold go with the target's memory. A second Close does nothing. If the
-// target refuses a block, Close panics as Drain does and may be called again: it goes on
-// behind that block.
+// Close drains what has arrived and closes the inbox. Freers that push afterwards abandon their blocks, and report
+// memory.ErrClosed. Close the inbox before its target. Abandoned blocks, and those in the batches of Freers, are
+// released with the target's memory. A second Close does nothing. The error is always nil.
+//
+// If the target refuses a block, Close panics as Drain does. Call it again to continue after that block. From
+// within the target's FreeAny it panics with a *memory.Misuse. Only the owner may call Close.
 func (in *Inbox) Close() error {
 	if in.target == nil {
 		return nil

@@ -10,28 +10,27 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Freer frees blocks of an inbox's target from a goroutine that does not own it. It
-// belongs to one goroutine at a time; a worker makes its own, and defers Close.
+// A Freer frees blocks of an inbox's target from a goroutine that does not own the target. One goroutine at a time
+// may use it. Each worker makes its own and closes it at its end.
 //
-// Blocks gather in a batch and are pushed when the batch is full, when the sizes given to
-// Free reach Config.Bytes, at Flush and at Close. Once pushed they are the owner's, also
-// when the Freer is gone. What was never flushed stays live in the target.
+// A Freer collects blocks in a batch. It pushes the batch to the inbox if it is full, if the sizes passed to Free
+// reach Config.Bytes, at Flush and at Close. Pushed blocks are freed by the owner's next drain, also after the
+// Freer was closed. Blocks that are never pushed stay live in the target.
 //
-// Free puts an address into a list and looks at nothing else, so a bad one is found by the
-// owner, at the drain, where the target finds it: a double free of a block that nobody has
-// used again in between is. The second free of a block that the owner has allocated again by then
-// frees the new block. Debug builds detect it, unless Free is called after that allocation: the
-// package comment says what is detected, and by what.
-//
-// Invariants, verified by Check, with Config.Batch == size:
-//
-//	(1) open:   cur is a batch of this Freer's home, 0 <= n < size, offs is all but the last
-//	            slot of cur.offs, and span is join's, or 0
-//	(2) closed: cur == nil, offs is nil, n == 0
-//	(3) bytes < limit, and bytes == 0 where n == 0
-//	(4) epoch is not ahead of the inbox's
-//	(5) the spare batches of the home are its own, with all their slots, each listed once
+// Free and FreeAny only record the address. The target detects a bad address at the drain: a foreign pointer, or a
+// double free of a block that was not allocated again. If the owner has allocated the block again, the second free
+// frees the new block. Builds with memdebug detect that if FreeAny was called before that allocation. The package
+// comment has the table.
 type Freer struct {
+	// Invariants, verified by Check, with Config.Batch == size:
+	//
+	//	(1) open:   cur is a batch of this Freer's home, 0 <= n < size, offs is all but the last
+	//	            slot of cur.offs, and span is join's, or 0
+	//	(2) closed: cur == nil, offs is nil, n == 0
+	//	(3) bytes < limit, and bytes == 0 if n == 0
+	//	(4) epoch is not ahead of the inbox's
+	//	(5) the spare batches of the home are its own, with all their slots, each listed once
+
 	base uintptr        // the target's first byte, as a number: a Freer may outlive it
 	span atomic.Uintptr // bytes from it, 1 if it has none; 0 once the inbox was reset
 	offs []uintptr      // all but the last of cur's: the last one is slow, it pushes
@@ -46,9 +45,8 @@ type Freer struct {
 	_            [2*lineBytes - 12 - 10*ptrBytes]byte // n is written all the time: no neighbours
 }
 
-// NewFreer registers a Freer. Any goroutine may call it. On a closed inbox the Freer
-// abandons whatever it is given. Cost: a mutex and, unless a closed Freer left its home,
-// six Go allocations.
+// NewFreer returns a Freer of the inbox. It is safe for concurrent use. On a closed inbox the Freer abandons every
+// block that it is given. Cost: a mutex, and six Go allocations unless a closed Freer left its batches for reuse.
 func (in *Inbox) NewFreer() *Freer {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -84,13 +82,13 @@ func (f *Freer) open() {
 	}
 }
 
-// FreeAny passes the block at p to the target's owner, which frees it when it drains the inbox. The caller
-// must not use the block any more. A nil pointer is a no-op. If the inbox is closed, the block is abandoned,
-// and Flush and Close report it. If the inbox is reset before the drain, the block is stale and is not
-// freed: the reset of the target has freed it.
+// FreeAny passes the block at p to the target's owner, which frees it when it drains the inbox. The caller must
+// not use the block any more. FreeAny of nil does nothing. If the inbox is closed, the block is abandoned, and
+// Flush and Close report it. If the inbox is reset before the drain, the block is stale and is not freed: the
+// reset of the target has freed it.
 //
 // On a closed Freer, and for a pointer outside the range of a [Based] target, FreeAny panics with a
-// *memory.Misuse. The target finds every other bad pointer at the drain. Cost: one store, and one
+// *memory.Misuse. The target detects every other bad pointer at the drain. Cost: one store, and one
 // compare-and-swap in Config.Batch calls.
 func (f *Freer) FreeAny(p unsafe.Pointer) {
 	if invariant.Debug {
@@ -150,9 +148,8 @@ func (f *Freer) renew() uintptr {
 	return f.join()
 }
 
-// Free is FreeAny for a block of size bytes, in batches that are bounded in bytes, too. If the sizes add up
-// to Config.Bytes, the batch is pushed: few large blocks do not wait for many others while their owner has
-// no memory left. The size is not checked against the block's.
+// Free is FreeAny for a block of size bytes. It also pushes the batch if the sizes in it add up to Config.Bytes.
+// So a few large blocks do not wait for many others while the owner runs out of memory. The size is not checked.
 func (f *Freer) Free(p unsafe.Pointer, size uintptr) {
 	f.FreeAny(p)
 	switch {
@@ -178,10 +175,10 @@ func (f *Freer) publish() {
 	f.open()
 }
 
-// Flush pushes what has gathered. The error wraps memory.ErrClosed once blocks of this
-// Freer were abandoned because the inbox had closed: they were not freed, and never will be
-// one by one; they go with the target's memory. On a closed Freer it panics with a
-// *memory.Misuse.
+// Flush pushes the current batch. The error wraps memory.ErrClosed if any block of this Freer was abandoned
+// because the inbox was closed. An abandoned block is never freed on its own; its memory is released with that of
+// the target. On a closed Freer Flush panics with a *memory.Misuse. Cost: one compare-and-swap if the batch is not
+// empty.
 func (f *Freer) Flush() error {
 	f.owner.Touch()
 	if f.cur == nil {
@@ -196,8 +193,8 @@ func (f *Freer) Flush() error {
 	return nil
 }
 
-// Close flushes, with Flush's error, and ends the Freer. What it pushed arrives all the
-// same. A second Close does nothing.
+// Close pushes the current batch, returns the error of Flush and ends the Freer. The owner still frees what was
+// pushed. A second Close returns nil and does nothing. Cost: as Flush, and a mutex.
 func (f *Freer) Close() error {
 	if f.cur == nil {
 		return nil
@@ -213,5 +210,5 @@ func (f *Freer) Close() error {
 	return err
 }
 
-// Pending returns how many blocks wait for the batch to fill; 0 on a closed Freer.
+// Pending returns the number of blocks in the current batch. It is 0 on a closed Freer.
 func (f *Freer) Pending() int { return f.n }

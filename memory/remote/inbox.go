@@ -11,31 +11,32 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Target is the owner's side: any allocator that can free a block without its size.
+// Target is the allocator that owns the blocks: any allocator that can free a block without its size.
 type Target = memory.AnyFreer
 
-// Based is what a target may offer: all its blocks, now and later, lie in the size bytes
-// from base, until the inbox is closed. Then batches hold offsets, which the collector need
-// not look at (doc.go has the figures), and Freer.Free refuses pointers from elsewhere.
+// Based is an optional interface of a target whose blocks all lie in one address range, which does not change
+// until the inbox is closed. Batches then contain offsets, which the garbage collector does not scan.
+// Freer.FreeAny panics for pointers outside the range.
 type Based interface {
+	// Base returns the first address of the range and its size in bytes. New calls it once.
 	Base() (base unsafe.Pointer, size uintptr)
 }
 
-// RunFreer is what a target may offer besides: it frees many blocks in one call, and looks up
-// once what they have in common, with the checks of FreeAny on each. A slab.Heap does.
+// RunFreer is an optional interface of a target that frees many blocks in one call, with the checks of FreeAny on
+// each. slab.Heap implements it. Builds with memdebug do not use it, and call FreeAny for each block.
 type RunFreer interface {
-	// FreeRun frees the blocks that lie offs bytes from base, in order, up to the first that it
-	// does not, and returns how many it has freed; FreeAny gets that one then, and decides. Where
-	// the target has no base, base is nil and offs are addresses. What it panics with passes
-	// through, and all of offs counts as freed.
+	// FreeRun frees the blocks that start offs bytes from base, in order, up to the first one that it does not
+	// free. It returns how many it has freed. The inbox passes the next one to FreeAny, and then continues. If the
+	// target is not [Based], base is nil and offs are addresses. If FreeRun panics, the panic passes through, and
+	// all of offs count as drained.
 	FreeRun(base unsafe.Pointer, offs []uintptr) int
 }
 
-// Generational is what a target may offer besides, so that debug builds find stale frees: slab.Heap,
-// its Central and Caches, tlsf.Heap, freelist.Heap, buddy.Heap, pool.Blocks and compositions of them do.
+// Generational is an optional interface of a target with which builds with memdebug detect stale frees. It is
+// implemented by slab.Heap, its Central and Caches, tlsf.Heap, freelist.Heap, buddy.Heap, pool.Blocks and
+// compositions of them.
 type Generational interface {
-	// Generation returns how many blocks have started at p, modulo 2^32. Any goroutine may call it
-	// at any time.
+	// Generation returns how many blocks have started at p, modulo 2^32. It must be safe for concurrent use.
 	Generation(p unsafe.Pointer) uint32
 }
 
@@ -45,42 +46,39 @@ const (
 	defaultBytes = 64 << 10 // to write as much takes microseconds, to push a batch 20 ns
 )
 
-// An Inbox receives the blocks that other goroutines free and hands them to their allocator
-// on the goroutine that owns it.
+// An Inbox receives the blocks that other goroutines free, and frees them into their allocator, the target, on the
+// goroutine that owns the target.
 //
-//	Freer --batch--> head -> batch -> batch        pushed by any Freer
-//	                  | Swap
-//	                  v
-//	                 rest -> batch                 being freed into the target, from slot at
-//	                          | empty
-//	Freer <--Swap-- home <----+                    pushed by the owner
+// Drain, DrainSome, Pending, Reset, Close and Check may be called only by the goroutine that owns the target.
+// NewFreer and Stats are safe for concurrent use. NewFreer, Stats, Reset, Check and Freer.Close take a mutex for a
+// short time. Pushing and draining are lock-free.
 //
-// Drain, DrainSome, Pending, Reset, Close and Check belong to the goroutine that owns the
-// target; NewFreer and Stats to anyone. No method waits for another goroutine, except for the
-// mutex of the registration.
-//
-// When the target is reset, reset the inbox with it: what was on its way died with the others,
-// and its address may be a newcomer's by the time it arrives. See Reset for what is caught.
-// A block may be freed one by one, by its owner or by another Freer, and its address allocated again
-// before a second free of it arrives. That frees the new block. Debug builds detect it if Freer.Free
-// was called before the allocation and the target is [Generational]; the package comment has the
-// table.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) every batch in rest and behind head holds 1 to Config.Batch blocks, has its home here,
-//	    and an epoch not ahead of the inbox's; one that is half drained is of the present one
-//	(2) no batch is waiting twice
-//	(3) 0 <= at < rest.n, and at == 0 where rest is nil
-//	(4) drained == before + at, and batches == emptied
-//	(5) blocks waiting <= pushed - abandoned - drained - stale, with equality while no Freer
-//	    pushes
-//	(6) an open inbox has its target, and base is addr as a pointer
-//	(7) each idle home is one of homes and nobody's
-//
-// During a drain, which only a FreeAny that looks back can see, drained and batches are behind,
-// and at may have reached rest.n.
+// If the target is reset, reset the inbox, too: see Reset. A block may be freed twice, with its address allocated
+// again in between. The second free then frees the new block. Builds with memdebug detect this if FreeAny was
+// called before that allocation and the target is [Generational]. The package comment has the table.
 type Inbox struct {
+	//	Freer --batch--> head -> batch -> batch        pushed by any Freer
+	//	                  | Swap
+	//	                  v
+	//	                 rest -> batch                 being freed into the target, from slot at
+	//	                          | empty
+	//	Freer <--Swap-- home <----+                    pushed by the owner
+	//
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) every batch in rest and after head has 1 to Config.Batch blocks, its home here,
+	//	    and an epoch not ahead of the inbox's; one that is half drained is of the present one
+	//	(2) no batch is waiting twice
+	//	(3) 0 <= at < rest.n, and at == 0 if rest is nil
+	//	(4) drained == before + at, and batches == emptied
+	//	(5) blocks waiting <= pushed - abandoned - drained - stale, with equality while no Freer
+	//	    pushes
+	//	(6) an open inbox has its target, and base is addr as a pointer
+	//	(7) each idle home is one of homes and has no Freer
+	//
+	// During a drain drained and batches are behind, and at may have reached rest.n. Only a FreeAny
+	// that calls Check can see that.
+
 	head atomic.Pointer[batch] // nil, the newest batch, or sealed
 	_    [lineBytes - ptrBytes]byte
 
@@ -110,19 +108,19 @@ type Inbox struct {
 	idle  []*home // those whose Freer has closed
 }
 
-// Config configures New.
+// Config configures [New].
 type Config struct {
-	// Batch is how many frees share one compare-and-swap, 1 to 64. A larger one costs less
+	// Batch is the number of blocks in a batch, which share one compare-and-swap: 1 to 64. A larger one costs less
 	// per block and keeps more blocks waiting. 0 means 32.
 	Batch int
-	// Bytes is the sum of the sizes given to Freer.Free at which a batch is pushed although
-	// it is not full: a Freer keeps less than that of them waiting. 0 means 64 KiB. Blocks given
-	// to Free have no size and count for Batch alone.
+	// Bytes is the sum of the sizes passed to Freer.Free at which a batch is pushed although it is not full. Blocks
+	// passed to Freer.FreeAny do not count. 0 means 64 KiB.
 	Bytes uintptr
 }
 
-// New makes the inbox of target. The goroutine that owns target owns the inbox too. The error wraps
-// memory.ErrConfig.
+// New returns the inbox of target. The goroutine that owns target owns the inbox, too. The inbox does not close
+// target. The error wraps memory.ErrConfig if target is nil, if Batch is out of range, or if a [Based] target has
+// no memory.
 func New(target Target, cfg Config) (*Inbox, error) {
 	if invariant.Nil(target) {
 		return nil, fmt.Errorf("remote: new Inbox: target nil: want the allocator that frees the blocks: %w", memory.ErrConfig)
@@ -153,21 +151,23 @@ func New(target Target, cfg Config) (*Inbox, error) {
 	return in, nil
 }
 
-// Pending reports whether Drain would find anything. Cost: one atomic load, inlined.
+// Pending reports whether blocks or stale batches wait for Drain. Only the owner may call it. Cost: one atomic
+// load, inlined.
 func (in *Inbox) Pending() bool {
 	top := in.head.Load()
 	return in.rest != nil || top != nil && top != sealed
 }
 
-// Drain frees everything that has arrived into the target and returns how many blocks that
-// were, refused ones included and stale ones not. What arrives during the call may wait for
-// the next one. On a closed inbox it panics with a *memory.Misuse. Cost: one atomic load when
-// empty; otherwise one swap, one compare-and-swap per batch and one FreeAny per block.
+// Drain frees the blocks that have arrived into the target. It returns their number, including refused ones and
+// without stale ones. Blocks that arrive during the call may wait for the next one. Only the owner may call it. On
+// a closed inbox, and from within the target's FreeAny, it panics with a *memory.Misuse.
 //
-// A block that the target refuses, a double free or a foreign pointer, panics with the
-// target's *memory.Misuse under the name of this call. It is taken out first: whoever
-// recovers may drain on, and finds every other block. Any other panic of the target passes
-// through as it is, and its block counts as freed, too: the target has seen it.
+// If the target refuses a block, for example after a double free, Drain panics with a *memory.Misuse. Its reason
+// contains the target's message. The block counts as drained; after a recover, the next Drain continues with the
+// others. Any other panic of the target passes through unchanged, and its block also counts as drained.
+//
+// Cost: one atomic load if the inbox is empty. Otherwise one swap, one compare-and-swap per batch, and one FreeAny
+// per block or one FreeRun per batch.
 func (in *Inbox) Drain() int {
 	if in.rest == nil && in.head.Load() == nil {
 		return 0
@@ -175,8 +175,8 @@ func (in *Inbox) Drain() int {
 	return in.drain("Drain", math.MaxInt)
 }
 
-// DrainSome is Drain for at most limit blocks; the rest waits for the next call, before
-// anything newer. It bounds the work of a frame. A limit below 1 frees nothing.
+// DrainSome is Drain for at most limit blocks, to bound the work of a frame. The others wait for the next call,
+// which frees them before newer ones. A limit below 1 frees nothing. Stale blocks do not count towards the limit.
 func (in *Inbox) DrainSome(limit int) int {
 	if in.rest == nil && in.head.Load() == nil {
 		return 0
@@ -350,7 +350,7 @@ func (in *Inbox) settle(op string) {
 	if r := recover(); r != nil {
 		if m, ok := r.(*memory.Misuse); ok {
 			r = &memory.Misuse{Package: "remote", Op: op, Addr: m.Addr, Size: m.Size,
-				Reason: "a Freer's block was refused: " + m.Error()}
+				Reason: "the target refused the block of a Freer: " + m.Error()}
 		}
 		panic(r)
 	}

@@ -151,7 +151,7 @@ func TestRunFreer_ASlabRefusesExactlyTheBadBlock(t *testing.T) {
 			f.FreeAny(p)
 		}
 		_ = f.Close()
-		m := memtest.Misuse(t, func() { in.Drain() }, "remote.Drain(", "a Freer's block was refused: slab.FreeAny(")
+		m := memtest.Misuse(t, func() { in.Drain() }, "remote.Drain(", "the target refused the block of a Freer: slab.FreeAny(")
 		if m.Addr != uintptr(twice) {
 			t.Errorf("%s: %#x is named, the bad one is %p", name, m.Addr, twice)
 		}

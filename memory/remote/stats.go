@@ -2,22 +2,21 @@ package remote
 
 import "unsafe"
 
-// Stats is a snapshot of an inbox's traffic since New, in which
-// Pushed == Drained + Stale + InFlight.
+// Stats is a snapshot of the traffic of an inbox since New, in which Pushed == Drained + Stale + InFlight.
 type Stats struct {
 	Pushed    uint64 // blocks that Freers pushed
-	Drained   uint64 // blocks handed to the target, refused ones included
-	Stale     uint64 // blocks that were given to Freers before a Reset, and so never freed
-	InFlight  uint64 // blocks pushed that are neither drained nor found stale yet
-	Batches   uint64 // batches emptied: (Drained + Stale) / Batches is how full they came
-	Abandoned uint64 // blocks pushed after Close, which nobody frees
+	Drained   uint64 // blocks passed to the target, refused ones included
+	Stale     uint64 // blocks given to Freers before a Reset, which are not freed
+	InFlight  uint64 // blocks pushed that are not yet counted as drained or stale
+	Batches   uint64 // batches emptied; (Drained + Stale) / Batches is their average fill
+	Abandoned uint64 // blocks pushed after Close, which are never freed on their own
 	Freers    int    // open Freers
 	Books     uint64 // bytes of the Go heap in batches
 }
 
-// Stats may be called from any goroutine while others push and drain. What was drained is read
-// first, so that InFlight is never too low; it is too high by what was drained during the
-// call. It does not allocate.
+// Stats returns the statistics of the inbox. It is safe for concurrent use with pushes and drains. During a drain
+// InFlight may still include blocks that were drained since the call began; it is never too low. Stats takes a
+// mutex and does not allocate. Cost: proportional to the highest number of Freers open at once.
 func (in *Inbox) Stats() Stats {
 	in.mu.Lock()
 	defer in.mu.Unlock()
