@@ -7,8 +7,9 @@
 // space from its start on and gives it back here.
 //
 // The C library reserves 64 to 128 MiB for each thread that allocates, unless MALLOC_ARENA_MAX says
-// otherwise when it starts: nine threads leave nothing of a gigabyte. So the program runs itself
-// again with one arena, in the same process.
+// otherwise when it starts, and the stack limit, mostly 8 MiB, for the stack of each thread: nine
+// threads leave nothing of a gigabyte. So the program runs itself again with one arena and small
+// stacks, in the same process.
 package limits
 
 import (
@@ -31,8 +32,22 @@ func init() {
 	yield()
 	if _, set := syscall.Getenv(arenas); !set {
 		if args := arguments(); len(args) > 0 {
+			smallStacks()
 			_ = syscall.Exec("/proc/self/exe", args, append(syscall.Environ(), arenas+"=1")) // returns only if it fails
 		}
+	}
+}
+
+// stackBytes is the size of a thread's stack. Goroutines have stacks of their own; a thread needs one
+// for the scheduler, signals and the C library.
+const stackBytes = 1 << 20
+
+// smallStacks lowers the soft limit from which the C library takes the size of stacks when it starts.
+func smallStacks() {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_STACK, &limit); err == nil && limit.Cur > stackBytes {
+		limit.Cur = stackBytes
+		_ = syscall.Setrlimit(syscall.RLIMIT_STACK, &limit) // if it fails, stacks are large
 	}
 }
 
