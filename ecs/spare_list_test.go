@@ -128,8 +128,8 @@ func TestSpareList_WavesLeaveFewSpares(t *testing.T) {
 // blocks. Each kept a megabyte until Shrink.
 func TestSpareList_SparesCountTheirGoHeap(t *testing.T) {
 	type large struct {
-		p    *int
-		rest [15 << 10]byte
+		_ *int
+		_ [15 << 10]byte
 	}
 	w, _ := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)

@@ -11,7 +11,6 @@ import (
 	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -154,6 +153,3 @@ func (h *host) hashes(t testing.TB, n int) (all []uint64) {
 	}
 	return all
 }
-
-// full reports whether the long tests run.
-func full() bool { return !testenv.Brief() }

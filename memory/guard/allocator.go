@@ -75,13 +75,13 @@ func (c Config) withDefaults() (Config, error) {
 		c.Frames = 8
 	}
 	if c.CanaryBytes > maxCanary {
-		return c, fmt.Errorf("CanaryBytes %d: want 1 to %d: %w", c.CanaryBytes, maxCanary, memory.ErrConfig)
+		return c, fmt.Errorf("config: CanaryBytes %d: want 1 to %d: %w", c.CanaryBytes, maxCanary, memory.ErrConfig)
 	}
 	if c.History < 0 {
-		return c, fmt.Errorf("History %d: want 0 or more: %w", c.History, memory.ErrConfig)
+		return c, fmt.Errorf("config: History %d: want 0 or more: %w", c.History, memory.ErrConfig)
 	}
 	if c.Frames < 0 || c.Frames > maxFrames {
-		return c, fmt.Errorf("Frames %d: want 1 to %d: %w", c.Frames, maxFrames, memory.ErrConfig)
+		return c, fmt.Errorf("config: Frames %d: want 1 to %d: %w", c.Frames, maxFrames, memory.ErrConfig)
 	}
 	return c, nil
 }

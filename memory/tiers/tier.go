@@ -147,7 +147,6 @@ func (basic) beginLevel()                                     {}
 func (basic) leaks(*Manager, *Leak, *[MaxTags + 1]Leak)       {}
 func (basic) end(*Manager) error                              { return nil }
 func (basic) reset()                                          {}
-func (basic) close(*ending, stage)                            {}
 func (basic) lose(*Manager)                                   {}
 
 // noHooks are the hooks of a tier that OnReset refuses.
