@@ -14,6 +14,7 @@ import (
 type GoStats struct {
 	Cycles       uint64  // collections since New, of the whole process
 	InPlay       uint64  // of these, the ones that ended inside a level and that no manager asked for
+	Pauses       uint64  // stops of the world for collections since New: one when a collection begins, and one when it ends
 	MaxPause     float64 // longest stop of the world for a collection since New, in seconds, rounded up by up to a quarter
 	HeapBytes    uint64  // live and not yet swept objects
 	HeapObjects  uint64  // the same, counted
@@ -93,7 +94,7 @@ func (p *pacer) read() {
 		Total:        number(&p.samples[metricTotal]),
 	}
 	if h := histogram(&p.samples[metricPauses]); h != nil {
-		p.now.MaxPause = longest(h, p.pauses)
+		p.now.Pauses, p.now.MaxPause = more(h, p.pauses), longest(h, p.pauses)
 	}
 	if foreign := cycles - min(ours, cycles); p.playing && foreign > p.atLevel {
 		p.now.InPlay += foreign - p.atLevel
@@ -176,6 +177,14 @@ func histogram(s *metrics.Sample) *metrics.Float64Histogram {
 		return nil
 	}
 	return s.Value.Float64Histogram()
+}
+
+// more returns by how many values h has grown since its buckets were before.
+func more(h *metrics.Float64Histogram, before []uint64) (n uint64) {
+	for b, count := range h.Counts {
+		n += count - before[b]
+	}
+	return n
 }
 
 // longest returns the upper edge of the last bucket that has grown since it held before, and

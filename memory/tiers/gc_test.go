@@ -166,6 +166,22 @@ func TestGoStats_MaxPauseIsSinceNew(t *testing.T) {
 	}
 }
 
+func TestGoStats_PausesAreTwoForEachCollection(t *testing.T) {
+	still(t)
+	runtime.GC()
+	m := paced(t, 0)
+	for range 3 {
+		before := goStats(m).Pauses
+		m.Collect()
+		if n := goStats(m).Pauses - before; n != 2 {
+			t.Errorf("%d stops of the world for a collection", n)
+		}
+	}
+	if n := goStats(m).Pauses; n != 6 {
+		t.Errorf("%d stops of the world since New", n)
+	}
+}
+
 func TestLongest_IsTheLastBucketThatGrew(t *testing.T) {
 	h := &metrics.Float64Histogram{Counts: []uint64{4, 4, 4, 4}, Buckets: []float64{math.Inf(-1), 1, 2, 3, math.Inf(1)}}
 	for _, c := range []struct {
