@@ -1,9 +1,12 @@
 package meter
 
 import (
+	"os"
+	"runtime"
 	"runtime/debug"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -71,4 +74,78 @@ func TestHeap_ARealLeakIsNamedByTheFourthCollection(t *testing.T) {
 	if !collect(4, frameLeaks) {
 		t.Error("four collections after a leak began it is not named")
 	}
+}
+
+// A leaf is a part of a heap that the collector has to follow.
+type leaf struct {
+	next, other *leaf
+	_           [12]uint64
+}
+
+// A program with 400 MiB in use, half of them behind pointers, allocates 4 MiB a second and marks for many frames, all of
+// which allocate. Its clock goes by frames, so that a busy machine changes nothing but how many of them marking takes.
+func TestLive_ARealLeakBeside400MiBIsNamedByTheFourth(t *testing.T) {
+	if os.Getenv(fullGrowth) == "" {
+		t.Skip("a gigabyte of memory: " + fullGrowth + " runs it")
+	}
+	const live, litters, leaks = 400 << 20, 4 << 20, 100 << 10 // the last two a second
+	const took, piece = 400 * time.Millisecond, 2 << 10
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer func() { ballast, leaked = nil, nil }()
+	leaves := make([]*leaf, 0, live/2/unsafe.Sizeof(leaf{}))
+	for k := range cap(leaves) {
+		x := new(leaf)
+		if k > 0 {
+			x.next, x.other = leaves[k-1], leaves[k/2]
+		}
+		leaves = append(leaves, x)
+	}
+	for range live / 2 >> 20 {
+		ballast = append(ballast, make([]byte, 1<<20))
+	}
+	m, err := tiers.New(tiers.Config{KeepGC: true})
+	must(t, err)
+	defer m.Close()
+	now := time.Unix(1000, 0)
+	r, err := New(m, Config{Now: func() time.Time { return now }})
+	must(t, err)
+	var held [2048][]byte
+	at := 0
+	// collect plays until so many collections have ended, and returns after how many growth was named.
+	collect := func(n, leak int) (named int) {
+		for k := 1; k <= n; k++ {
+			marking, frames := 0, 0
+			for before := r.live.cycles; r.live.cycles == before; frames++ {
+				if frames == 10_000 {
+					t.Fatal("16 GiB of garbage, and no collection")
+				}
+				must(t, m.BeginFrame())
+				for range int(litters * took.Seconds() / piece) {
+					held[at%len(held)] = make([]byte, piece)
+					at++
+				}
+				leaked = append(leaked, make([]byte, int(float64(leak)*took.Seconds())))
+				now = now.Add(took)
+				r.Frame()
+				must(t, m.EndFrame())
+				time.Sleep(time.Millisecond)
+				if r.live.marking {
+					marking++
+				}
+			}
+			t.Logf("%v, %.1f MiB of it not allocated meanwhile, in %d of %d frames; growth %.0f KiB/s", r.Heap(), r.live.size/mib, marking, frames, r.live.rate/1024)
+			if named == 0 && r.live.rate >= leastLive {
+				named = k
+			}
+		}
+		return named
+	}
+	collect(3, 0) // what was built is new to them
+	if named := collect(6, 0); named > 0 {
+		t.Errorf("growth after %d collections, without a leak", named)
+	}
+	if named := collect(4, leaks); named == 0 {
+		t.Error("four collections after a leak began it is not named")
+	}
+	runtime.KeepAlive(leaves)
 }

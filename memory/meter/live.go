@@ -21,9 +21,9 @@ func (r *Meter) Heap() Heap { return r.live.heap }
 // collections is the number of collections from which growth is judged.
 const collections = 128
 
-// byCollection is the rule for live sizes of which seldom two are found in three seconds. They contain what was allocated
-// while the collection ran, so that they are less regular than minima of seconds; but each is a fact of its own, and
-// growth need not last to be believed.
+// byCollection is the rule for live sizes of which seldom two are found in three seconds. They contain some of what was
+// allocated while the collection ran, so that they are less regular than minima of seconds; but each is a fact of its
+// own, and growth need not last to be believed.
 var byCollection = rule{
 	scales: []int{1, 2, 3, 4, 6, 8, 12, 16}, shortest: 4, points: 4,
 	line: 6, above: 0.6, falls: 2, each: 0.3, chance: 300,
@@ -40,15 +40,16 @@ const often = 3
 //	(2) each is at least a second later than the one before
 type live struct {
 	samples []metrics.Sample
-	size    [collections]float32
+	sizes   [collections]float32 // bytes that each found in use, less what was allocated while it marked
 	at      [collections]float64 // seconds since the meter began
 	next    int32
 	known   int32
 
-	floor  floor // of the live size, which is taken to stay until the next collection
+	size   float64 // the newest of sizes
+	floor  floor   // of size, which is taken to stay until the next collection
 	second int64
 
-	cycles    uint64 // at the last look
+	collector
 	heap      Heap
 	ended     time.Time // of the last collection
 	rate      float64   // growth in bytes a second
@@ -57,14 +58,12 @@ type live struct {
 }
 
 const (
-	sampleCycles = iota
-	sampleLive
+	sampleLive = iota
 	sampleAllocated
 )
 
 func newLive() live {
 	return live{floor: newFloor(), samples: []metrics.Sample{
-		sampleCycles:    {Name: "/gc/cycles/total:gc-cycles"},
 		sampleLive:      {Name: "/gc/heap/live:bytes"},
 		sampleAllocated: {Name: "/gc/heap/allocs:bytes"},
 	}}
@@ -73,7 +72,7 @@ func newLive() live {
 // look reads the runtime's figures. It collects nothing.
 func (l *live) look(now time.Time, seconds float64, p *points) {
 	metrics.Read(l.samples)
-	l.note(now, seconds, l.number(sampleCycles), l.number(sampleLive), l.number(sampleAllocated), p)
+	l.note(now, seconds, l.number(sampleLive), l.number(sampleAllocated), p)
 }
 
 // number returns a figure of the runtime, 0 if this version of Go does not have it.
@@ -84,27 +83,24 @@ func (l *live) number(i int) uint64 {
 	return 0
 }
 
-// note takes figures: so many collections since the process began, the live size that the last one found, and all
-// bytes allocated.
-func (l *live) note(now time.Time, seconds float64, cycles, size, allocated uint64, p *points) {
-	first := l.when.IsZero()
+// note takes figures: the live size that the last collection found, and all bytes allocated.
+func (l *live) note(now time.Time, seconds float64, size, allocated uint64, p *points) {
 	switch span := now.Sub(l.when).Seconds(); {
-	case first:
+	case l.when.IsZero():
 		l.allocated, l.when = allocated, now
 	case span >= 1:
 		l.heap.Allocated = float64(allocated-l.allocated) / span
 		l.allocated, l.when = allocated, now
 	}
-	if !first && cycles != l.cycles {
+	floating, collected := l.mark(allocated)
+	if collected {
 		l.ended = now
 		l.heap.Known, l.heap.Live = true, size
-		l.add(seconds, float32(size))
+		l.size = float64(size - min(floating, size))
+		l.add(seconds, float32(l.size))
 	}
 	if l.heap.Known {
-		l.judge(seconds, cycles != l.cycles, p)
-	}
-	l.cycles = cycles
-	if l.heap.Known {
+		l.judge(seconds, collected, p)
 		l.heap.Age = now.Sub(l.ended)
 	}
 }
@@ -114,25 +110,24 @@ func (l *live) add(seconds float64, size float32) {
 	if l.known > 0 {
 		last := (l.next - 1 + collections) % collections
 		if seconds-l.at[last] < 1 {
-			l.size[last] = min(l.size[last], size)
+			l.sizes[last] = min(l.sizes[last], size)
 			return
 		}
 	}
-	l.size[l.next], l.at[l.next] = size, seconds
+	l.sizes[l.next], l.at[l.next] = size, seconds
 	l.next = (l.next + 1) % collections
 	l.known = min(l.known+1, collections)
 }
 
 // judge brings the growth up to date.
 func (l *live) judge(seconds float64, collected bool, p *points) {
-	size := float64(l.heap.Live)
-	l.floor.set(size, uint8(math.Mod(seconds, 1)*256))
+	l.floor.set(l.size, uint8(math.Mod(seconds, 1)*256))
 	if now := int64(seconds); now > l.second {
 		if l.second = max(l.second, now-history); l.floor.known == 0 {
 			l.second = now - 1
 		}
 		for ; l.second < now; l.second++ {
-			l.floor.cross(size)
+			l.floor.cross(l.size)
 		}
 		l.floor.judge(now, p)
 	}
@@ -158,7 +153,7 @@ func (l *live) judgeCollections(p *points) {
 	p.n = int(l.known)
 	for k := range p.n {
 		i := (int(l.next) - 1 - k + collections) % collections
-		p.v[k], p.t[k] = float64(l.size[i]), l.at[i]
+		p.v[k], p.t[k] = float64(l.sizes[i]), l.at[i]
 	}
 	l.rate = p.growth(&byCollection, 0)
 }

@@ -15,6 +15,7 @@ type program struct {
 	points points
 	at     float64
 	cycles uint64
+	size   float64 // as the last collection found it
 }
 
 func newProgram() *program {
@@ -24,7 +25,8 @@ func newProgram() *program {
 }
 
 func (p *program) look(size, allocated float64) {
-	p.live.note(time.Unix(1000, 0).Add(time.Duration(p.at*1e9)), p.at, p.cycles, uint64(size), uint64(allocated), &p.points)
+	p.live.follow(p.live.when.IsZero(), p.cycles, 2*p.cycles)
+	p.live.note(time.Unix(1000, 0).Add(time.Duration(p.at*1e9)), p.at, uint64(size), uint64(allocated), &p.points)
 }
 
 // collect ends a collection so many seconds after the last one, and returns the growth. The meter looks four times a second.
@@ -173,7 +175,7 @@ func TestLive_StoresCollectionsASecondApart(t *testing.T) {
 	if p.live.known != collections {
 		t.Errorf("%d collections are stored", p.live.known)
 	}
-	for i, v := range p.live.size {
+	for i, v := range p.live.sizes {
 		if v != 100*mib {
 			t.Fatalf("collection %d: %.0f", i, v)
 		}

@@ -194,7 +194,7 @@ func (r *Meter) Frame() {
 	r.readPools()
 	r.cross(now, took)
 	r.at = now
-	if first || r.snap.Go.Cycles != r.go0.Cycles {
+	if r.live.follow(r.frames == 1, r.snap.Go.Cycles, r.snap.Go.Pauses) || first {
 		r.lookAtHeap(now)
 	}
 	r.count(took, first)

@@ -95,7 +95,7 @@ func (r *Meter) settle() {
 	r.judge()
 }
 
-// lookAtHeap notes a collection that has ended, in the frame in which it did.
+// lookAtHeap notes a collection that has begun or ended, in the frame in which it did.
 func (r *Meter) lookAtHeap(now time.Time) {
 	r.live.look(now, now.Sub(r.begun).Seconds(), &r.points)
 }
