@@ -53,7 +53,7 @@ func TestRun_ShowsTheRowsAndNamesWhatGrows(t *testing.T) {
 			figures[f[0]] = f
 		}
 	}
-	for _, name := range []string{"static", "frame", "slab", "go", "untracked", "paths", "sounds", "(no"} {
+	for _, name := range []string{"static", "frame", "slab", "go", "untracked", "paths", "sounds", "untagged"} {
 		if figures[name] == nil {
 			t.Errorf("no row %q", name)
 		}
