@@ -53,11 +53,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	if err := o.play(stdout, stderr); err != nil {
-		fmt.Fprintln(stderr, "demo:", err)
+		fmt.Fprintln(stderr, "demo:", oneLine(err))
 		return 1
 	}
 	return 0
 }
+
+// oneLine returns the text of an error. Errors that are joined have a line each.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // leastRoom is the address space that a run under a limit needs to get as far as an error: the stacks
 // of six threads.

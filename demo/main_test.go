@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"os"
@@ -386,5 +387,12 @@ func TestWindow_ScreenshotShowsTheGame(t *testing.T) {
 	}
 	if img.Bounds().Dx() < 640 || len(colors) < 500 {
 		t.Errorf("a picture of %v with %d colours is not the game", img.Bounds(), len(colors))
+	}
+}
+
+func TestOneLine_JoinedErrorsAreOneLine(t *testing.T) {
+	err := fmt.Errorf("game: %w", errors.Join(errors.New("no pool of omens"), errors.New("no pool of embers")))
+	if got, want := oneLine(err), "game: no pool of omens; no pool of embers"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
