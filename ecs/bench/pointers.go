@@ -13,13 +13,13 @@ import (
 
 // Components with Go pointers, of 8, 240, 1024 and 32 bytes.
 type (
-	pointer8   struct{ p *int64 }
+	pointer8   struct{ _ *int64 }
 	pointer240 struct {
-		p *int64
+		_ *int64
 		_ [232]byte
 	}
 	pointer1024 struct {
-		p *int64
+		_ *int64
 		_ [1016]byte
 	}
 	named struct {
