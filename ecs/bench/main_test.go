@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/engine/cmdline"
 )
 
 func TestRun_RefusesWhatItCannotDo(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"-rounds 0", "at least 1"},
-		{"-placements 0", "at least 1"},
+		{"-rounds 0", cmdline.ErrUsage.Error()}, // the line that is printed says more
+		{"-placements 0", cmdline.ErrUsage.Error()},
 		{"-rows nosuch", `no row begins with "nosuch"`},
 		{"-child nosuch", `there is no row "nosuch"`},
 	} {
