@@ -254,7 +254,7 @@ func crowd(n int) *Plan {
 	buffers, offsets := make([]Buffer, n), make([]uintptr, n)
 	for i := range buffers {
 		buffers[i] = Buffer{ID: uint32(i), Size: 16, Align: 16, Death: 1 + i}
-		offsets[i] = uintptr((i*40503+7)%n) * 16
+		offsets[i] = uintptr(uint32(i*40503+7)%uint32(n)) * 16 // int has 32 bits on some systems
 	}
 	return &Plan{buffers: buffers, offsets: offsets, dense: n, total: uintptr(n) * 16, bound: uintptr(n) * 16}
 }
