@@ -155,7 +155,7 @@ func TestProbeAddresses_RefusesWithAnError(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
-	if page.OS() == page.Heap() {
+	if page.Default() == page.Heap() {
 		return // nothing is mapped here
 	}
 	if err := page.ProbeAddresses(math.MaxUint / 2 &^ (1<<20 - 1)); !errors.Is(err, memory.ErrOutOfMemory) {
