@@ -7,10 +7,10 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// freeCorner returns the corner of a picture in which least is drawn. top and bottom are the shares of the height that
-// the overlay leaves to the game. It reads the picture from the GPU, which takes some milliseconds. Ebitengine panics
+// freeCorner returns the corner of a picture in which least is drawn. strip is the width of the overlay's strip in
+// pixels, top and bottom are the shares of the height that the overlay leaves to the game. It reads the picture from the GPU, which takes some milliseconds. Ebitengine panics
 // if no game runs, as in a test of a game's Draw: the result is TopLeft then.
-func freeCorner(on *ebiten.Image, top, bottom float32) (best Corner) {
+func freeCorner(on *ebiten.Image, strip int, top, bottom float32) (best Corner) {
 	defer func() {
 		if recover() != nil {
 			best = TopLeft
@@ -19,7 +19,7 @@ func freeCorner(on *ebiten.Image, top, bottom float32) (best Corner) {
 	best, least := TopLeft, math.MaxInt
 	var pixels []byte
 	for c := TopLeft; c <= BottomRight; c++ {
-		r := cornerRect(c, on.Bounds(), top, bottom)
+		r := cornerRect(c, on.Bounds(), strip, top, bottom)
 		if n := 4 * r.Dx() * r.Dy(); len(pixels) != n {
 			pixels = make([]byte, n)
 		}
@@ -31,13 +31,13 @@ func freeCorner(on *ebiten.Image, top, bottom float32) (best Corner) {
 	return best
 }
 
-// cornerRect returns the part of a picture by which a corner is judged: half of its width, and a third of the height
-// that is left to the overlay.
-func cornerRect(c Corner, b image.Rectangle, top, bottom float32) image.Rectangle {
+// cornerRect returns the part of a picture by which a corner is judged. It has half of the width, or more if the
+// strip is wider, and a third of the height that is left to the overlay.
+func cornerRect(c Corner, b image.Rectangle, strip int, top, bottom float32) image.Rectangle {
 	h := float32(b.Dy())
 	b.Min.Y += int(top * h)
 	b.Max.Y -= int(bottom * h)
-	w, third := b.Dx()/2, b.Dy()/3
+	w, third := min(max(b.Dx()/2, strip), b.Dx()), b.Dy()/3
 	if c.right() {
 		b.Min.X = b.Max.X - w
 	}

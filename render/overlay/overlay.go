@@ -254,7 +254,9 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 		return
 	}
 	if opens && o.cfg.Corner == Free {
-		o.corner = freeCorner(on, o.cfg.Top, o.cfg.Bottom)
+		o.scr.set(o.cfg.Scale, b.Min.X, b.Min.Y, b.Dx(), b.Dy(), o.cfg.Preset)
+		cols, _ := o.size(int(Strip))
+		o.corner = freeCorner(on, int(float32(cols*render.Grid)*o.scr.scale), o.cfg.Top, o.cfg.Bottom)
 	}
 	began := time.Now()
 	if o.compose(b.Min.X, b.Min.Y, b.Dx(), b.Dy()) {
