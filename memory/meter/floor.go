@@ -2,27 +2,29 @@ package meter
 
 import "math"
 
-// history is the number of seconds from which growth is judged: eight cycles of half a minute.
-const history = 256
+// history is the number of minima that are stored of each kind: 256 seconds, and blocks of blockSeconds for 17 minutes.
+// That is eight cycles of half a minute, and sixteen of a minute.
+const (
+	history      = 256
+	blockSeconds = 4
+)
 
-// A floor is the minimum of a figure in each of the last seconds. Growth is judged from minima: memory that is
-// allocated and freed in a cycle returns to its minimum, and a leak raises it.
+// A floor is the minimum of a figure in each of the last seconds, and in each of the last blocks. Growth is judged from
+// minima: memory that is allocated and freed in a cycle returns to its minimum, and a leak raises it.
 //
 // Invariants, verified in this order by check:
 //
-//	(1) 0 <= known <= history seconds are stored, the newest before index next
-//	(2) no stored minimum is NaN or infinite
+//	(1) those of the minima
+//	(2) 0 <= inBlock < blockSeconds seconds of the present block have ended
 type floor struct {
-	low   [history]float32
-	when  [history]uint8 // 256ths of the second at which the figure was last at its minimum
-	next  int32
-	known int32
+	seconds, blocks minima
+	inBlock         int32
+	block           low // of the present block
+	now             low // of the present second
 
-	now     float64 // minimum of the present second; +Inf before its first value
-	nowWhen uint8
-	last    float64 // value before
-	rises   float64 // sum of the rises from one frame to the next, decaying with the history
-	frames  float64 // their number, decaying as well
+	last   float64 // value before
+	rises  float64 // sum of the rises from one frame to the next, decaying with the history
+	frames float64 // their number, decaying as well
 
 	rate  float64 // growth in bytes a second, as judged last
 	since int64   // second in which the judgement changed between growth and none
@@ -30,7 +32,35 @@ type floor struct {
 	named bool    // the judgement, once it has lasted
 }
 
-func newFloor() floor { return floor{now: math.Inf(1)} }
+// A low is a minimum, +Inf before the first value, and when it was last: in 256ths of a second, from the beginning of its
+// second or block.
+type low struct {
+	v    float64
+	when int32
+}
+
+func (l *low) dip(v float64, when int32) {
+	if v <= l.v {
+		l.v, l.when = v, when
+	}
+}
+
+// minima are the newest minima of seconds, or of blocks.
+//
+// Invariants, verified in this order by check:
+//
+//	(1) 0 <= known <= history are stored, the newest before index next
+//	(2) none is NaN or infinite
+type minima struct {
+	low   [history]float32
+	when  [history]uint8 // 256ths of the second or block at which the figure was last at its minimum
+	next  int32
+	known int32
+}
+
+func newFloor() floor { return floor{now: none, block: none} }
+
+var none = low{v: math.Inf(1)}
 
 // set takes the value of a frame, at which 256th of the second it was read.
 func (f *floor) set(v float64, when uint8) {
@@ -39,23 +69,19 @@ func (f *floor) set(v float64, when uint8) {
 	}
 	f.frames++
 	f.last = v
-	f.dip(v, when)
-}
-
-// dip lowers the minimum of the present second to v.
-func (f *floor) dip(v float64, when uint8) {
-	if v <= f.now {
-		f.now, f.nowWhen = v, when
-	}
+	f.now.dip(v, int32(when))
 }
 
 // cross ends the present second, at whose end the value was v.
 func (f *floor) cross(v float64) {
-	f.dip(v, math.MaxUint8)
-	f.low[f.next], f.when[f.next] = float32(f.now), f.nowWhen
-	f.next = (f.next + 1) % history
-	f.known = min(f.known+1, history)
-	f.now, f.nowWhen = v, 0
+	f.now.dip(v, math.MaxUint8)
+	f.seconds.push(f.now, 1)
+	f.block.dip(f.now.v, 256*f.inBlock+f.now.when)
+	if f.inBlock++; f.inBlock == blockSeconds {
+		f.blocks.push(f.block, blockSeconds)
+		f.inBlock, f.block = 0, none
+	}
+	f.now = low{v: v}
 	f.rises -= f.rises / history
 	f.frames -= f.frames / history
 }
@@ -66,12 +92,19 @@ func (f *floor) restart() { *f = newFloor() }
 // noise is the mean rise from one frame to the next. A minimum between two frames is missed by about as much.
 func (f *floor) noise() float64 { return f.rises / max(f.frames, 1) }
 
-// newest copies the minima to p, the newest first.
-func (f *floor) newest(p *points) {
-	p.n = int(f.known)
+// push stores the minimum of a span that has ended, of so many seconds.
+func (m *minima) push(l low, span int32) {
+	m.low[m.next], m.when[m.next] = float32(l.v), uint8(l.when/span)
+	m.next = (m.next + 1) % history
+	m.known = min(m.known+1, history)
+}
+
+// newest copies the minima to p, the newest first. Each is of so many seconds.
+func (m *minima) newest(p *points, span float64) {
+	p.n = int(m.known)
 	for k := range p.n {
-		i := (int(f.next) - 1 - k + history) % history
-		p.v[k], p.t[k] = float64(f.low[i]), float64(f.when[i])/256-float64(k)
+		i := (int(m.next) - 1 - k + history) % history
+		p.v[k], p.t[k] = float64(m.low[i]), (float64(m.when[i])/256-float64(k))*span
 	}
 }
 
@@ -83,8 +116,13 @@ const (
 
 // judge brings the judgement up to date. Call it about once a second; second is the present one.
 func (f *floor) judge(second int64, p *points) {
-	f.newest(p)
-	rate := p.growth(&bySecond, f.noise())
+	f.seconds.newest(p, 1)
+	noise := f.noise()
+	rate := p.growth(&bySecond, noise)
+	if rate == 0 { // a cycle may be longer than the windows
+		f.blocks.newest(p, blockSeconds)
+		rate = p.growth(&byBlock, noise)
+	}
 	if rate > 0 {
 		f.rate = rate
 	}
@@ -108,11 +146,15 @@ func (f *floor) growth() float64 {
 }
 
 func (f *floor) check() bool {
-	if f.known < 0 || f.known > history || f.next < 0 || f.next >= history {
+	return f.seconds.check() && f.blocks.check() && f.inBlock >= 0 && f.inBlock < blockSeconds
+}
+
+func (m *minima) check() bool {
+	if m.known < 0 || m.known > history || m.next < 0 || m.next >= history {
 		return false
 	}
-	for k := range f.known {
-		if v := float64(f.low[(int(f.next)-1-int(k)+history)%history]); math.IsNaN(v) || math.IsInf(v, 0) {
+	for k := range m.known {
+		if v := float64(m.low[(int(m.next)-1-int(k)+history)%history]); math.IsNaN(v) || math.IsInf(v, 0) {
 			return false
 		}
 	}

@@ -25,7 +25,7 @@ func TestFloor_IsNamedAndClearedOnceItLasts(t *testing.T) {
 		}
 	}
 	rate := f.growth()
-	*f = floor{now: math.Inf(1), named: f.named, grew: f.grew, since: f.since, rate: f.rate}
+	*f = floor{now: none, block: none, named: f.named, grew: f.grew, since: f.since, rate: f.rate}
 	for second := int64(200); second < 206; second++ {
 		f.judge(second, &p)
 		if named := f.growth() == rate; named != (second < 200+clearedAfter) {
@@ -70,7 +70,7 @@ func TestFloor_KeepsTheMinimumOfASecondAndWhenItWasLast(t *testing.T) {
 	f.set(90, 20)
 	f.cross(95)
 	var p points
-	f.newest(&p)
+	f.seconds.newest(&p, 1)
 	if p.n != 2 || p.v[1] != 40 || p.t[1] != 0.5-1 || p.v[0] != 65 || p.t[0] != 0 {
 		t.Errorf("%d seconds: %v at %v, %v at %v", p.n, p.v[1], p.t[1], p.v[0], p.t[0])
 	}
@@ -78,20 +78,46 @@ func TestFloor_KeepsTheMinimumOfASecondAndWhenItWasLast(t *testing.T) {
 		f.set(float64(k), 0)
 		f.cross(float64(k))
 	}
-	if f.newest(&p); p.n != history || p.v[0] != 3*history-2 || p.v[history-1] != 2*history-1 {
+	if f.seconds.newest(&p, 1); p.n != history || p.v[0] != 3*history-2 || p.v[history-1] != 2*history-1 {
 		t.Errorf("%d seconds, from %v to %v", p.n, p.v[history-1], p.v[0])
 	}
 	for name, corrupt := range map[string]func(f *floor){
-		"known below": func(f *floor) { f.known = -1 }, "known beyond": func(f *floor) { f.known = history + 1 },
-		"next below": func(f *floor) { f.next = -1 }, "next beyond": func(f *floor) { f.next = history },
-		"infinite": func(f *floor) { f.low[(f.next+9)%history] = float32(math.Inf(1)) },
+		"known below": func(f *floor) { f.seconds.known = -1 }, "known beyond": func(f *floor) { f.seconds.known = history + 1 },
+		"next below": func(f *floor) { f.seconds.next = -1 }, "next beyond": func(f *floor) { f.seconds.next = history },
+		"infinite": func(f *floor) { f.seconds.low[(f.seconds.next+9)%history] = float32(math.Inf(1)) },
 	} {
 		g := f
 		if corrupt(&g); !f.check() || g.check() {
 			t.Errorf("%s: check finds nothing", name)
 		}
 	}
-	if f.restart(); f.known != 0 || !f.check() || f.growth() != 0 {
+	// A block has the minimum of its seconds, and when it was last.
+	if f.blocks.newest(&p, blockSeconds); p.n != 192 || p.v[0] != 3*history-7 || p.v[1] != 3*history-11 {
+		t.Errorf("%d blocks: %v, %v", p.n, p.v[0], p.v[1])
+	}
+	if f.restart(); f.seconds.known != 0 || !f.check() || f.growth() != 0 {
 		t.Errorf("restarted: %+v", f)
+	}
+}
+
+func TestFloor_ABlockHasTheMinimumOfItsSeconds(t *testing.T) {
+	f := newFloor()
+	for block := range 3 {
+		for second := range blockSeconds {
+			f.set(float64(100*block+10*second), 0)
+			if block == 1 && second == 2 {
+				f.set(7, 64)
+			}
+			f.cross(1000)
+			f.now = none // as if the next value were the second's first
+		}
+	}
+	var p points
+	f.blocks.newest(&p, blockSeconds)
+	if p.n != 3 || p.v[0] != 200 || p.v[1] != 7 || p.v[2] != 0 || p.t[0] != 0 || p.t[1] != 2.25-4 || p.t[2] != -8 {
+		t.Errorf("%d blocks: %v at %v", p.n, p.v[:3], p.t[:3])
+	}
+	if f.inBlock = blockSeconds; f.check() {
+		t.Error("a block of five seconds: check finds nothing")
 	}
 }

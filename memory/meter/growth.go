@@ -10,6 +10,7 @@ type points struct {
 
 	low, at [history]float64 // of windows, the newest first
 	peak    [history + 1]float64
+	corners [history]int // of the envelope
 }
 
 // A rule says how growth is judged from points. For each scale, windows of that many points are compared by their
@@ -21,18 +22,29 @@ type rule struct {
 	scales   []int
 	shortest int     // windows of a run, at least
 	points   int     // a run has at least so many points
+	few      int     // and so many if it has fewer than five windows: how many steps of a leak they contain is chance
 	line     float64 // slope of the line, in its standard errors; an error of 1/8 is 12 % of the rate
 	short    float64 // the same for a run of three windows, which has one degree of freedom
 	above    float64 // share of the rise of a run by which it must exceed all minima before it
 	falls    float64 // a run must rise by so many times the second largest fall of the history
+	noise    float64 // and by so many times the noise
 	each     float64 // share of the slope of a run at which each of its thirds rises, at least
+	idle     float64 // share of the rises of a run that may be below a quarter of its slope
 	chance   float64 // of so many orders of the minima, one at most has this run by chance
+	straight bool    // a straight line makes chance unlikely, too
+	envelope bool    // the rate is that of the lower envelope, not of the line
 }
 
 // bySecond is the rule for minima of seconds. The figures were found by simulation; TestGrowth prints what they give.
 var bySecond = rule{
-	scales: []int{6, 8, 11, 16, 23, 32, 45, 64}, shortest: 3, points: 20,
-	line: 8, short: 20, above: 0.8, falls: 3, each: 0.5, chance: 200,
+	scales: []int{6, 8, 11, 16, 23, 32}, shortest: 3, points: 26, few: 64,
+	line: 7, short: 20, above: 0.75, falls: 2, noise: 3, each: 0.4, idle: 0.5, chance: 200, envelope: true,
+}
+
+// byBlock is the rule for minima of blocks: windows of 40 to 88 seconds.
+var byBlock = rule{
+	scales: []int{10, 13, 16, 22}, shortest: 3, points: 30,
+	line: 12, short: 30, above: 0.8, falls: 3, noise: 1, each: 0.5, idle: 0.5, chance: 600, straight: true, envelope: true,
 }
 
 // growth returns by how much the floor of the points rises in a second, 0 if it does not. Points that differ by
@@ -66,14 +78,14 @@ func (p *points) run(r *rule, scale int, noise float64) (rate, trust float64) {
 	for k := n - 1; k >= 0; k-- {
 		p.peak[k] = max(p.peak[k+1], p.low[k])
 	}
-	least := max(r.falls*p.secondFall(n), 2*noise)
+	least := max(r.falls*p.secondFall(n), r.noise*noise)
 	var l line
-	orders := 1.0
+	orders, run := 1.0, 0
 	for k := range n {
 		l.add(p.at[k]-p.at[0], p.low[k]-p.low[0])
 		orders *= float64(n - k)
 		q, rise := k+1, p.low[0]-p.low[k]
-		if q < r.shortest || q*scale < r.points || orders < r.chance || rise <= least {
+		if q < r.shortest || q*scale < r.points || q < 5 && q*scale < r.few || orders < r.chance && !r.straight || rise <= least {
 			continue
 		}
 		if q < n && p.low[0]-p.peak[q] < r.above*rise {
@@ -83,13 +95,22 @@ func (p *points) run(r *rule, scale int, noise float64) (rate, trust float64) {
 		if slope <= 0 || errors < r.line || q == 3 && errors < r.short {
 			continue
 		}
-		if !p.throughout(q, r.each*slope) {
+		if orders < r.chance && orders*math.Pow(errors/r.line, float64(q-2)) < r.chance {
+			continue
+		}
+		if !p.throughout(q, r.each*slope) || !p.rises(q, slope/4, r.idle) {
 			continue // a step, or growth that has ended
 		}
 		// A long run tells the rate better than a short one, but not if it begins before the growth.
 		if t := min(errors, 30) * math.Sqrt(float64(q)); t > trust {
-			rate, trust = slope, t
+			rate, trust, run = slope, t, q
 		}
+	}
+	if r.envelope && run > 0 {
+		if !p.goesOn(run*scale, rate) {
+			return 0, 0
+		}
+		rate = p.envelope(run * scale)
 	}
 	return rate, trust
 }
@@ -105,6 +126,68 @@ func (p *points) throughout(q int, slope float64) bool {
 		from = to
 	}
 	return true
+}
+
+// rises reports whether the newest q minima rise by so much a second, each above the one before, but for a share of them.
+func (p *points) rises(q int, slope, idle float64) bool {
+	n := 0
+	for k := range q - 1 {
+		if p.low[k]-p.low[k+1] < slope*(p.at[k]-p.at[k+1]) {
+			n++
+		}
+	}
+	return float64(n) <= idle*float64(q-1)
+}
+
+// goesOn reports whether growth by slope, found in the newest n points, has not ended. Their floor is the minimum from a
+// point on. Under a cycle it rises by steps, one for each. If it has not risen for a while, and for half as long again as
+// between any of its older steps, growth has ended.
+func (p *points) goesOn(n int, slope float64) bool {
+	const while = 20
+	n = min(n, p.n)
+	low, step, from := p.v[0], p.v[0], p.t[0]
+	newest, older := 0.0, 0.0
+	for k := 1; k < n; k++ {
+		low = min(low, p.v[k])
+		span := from - p.t[k]
+		if low == step || step-low < slope/4*span {
+			continue
+		}
+		if span > while && span > p.t[0]-from && newest == 0 {
+			newest = span
+		} else {
+			older = max(older, span)
+		}
+		step, from = low, p.t[k]
+	}
+	return newest <= 1.5*older
+}
+
+// envelope returns the slope of the lower envelope of the newest n points in their middle third. The envelope is the
+// convex curve below all of them: it touches the floor of each cycle and leaves out what lies above.
+func (p *points) envelope(n int) float64 {
+	n = min(n, p.n)
+	corners := p.corners[:0]
+	for i := range n {
+		for len(corners) > 1 {
+			a, b := corners[len(corners)-2], corners[len(corners)-1]
+			if (p.v[b]-p.v[a])*(p.t[a]-p.t[i]) < (p.v[i]-p.v[a])*(p.t[a]-p.t[b]) {
+				break
+			}
+			corners = corners[:len(corners)-1] // it lies on the line from a to i, or above
+		}
+		corners = append(corners, i)
+	}
+	at := func(t float64) float64 {
+		k := 1
+		for k < len(corners)-1 && p.t[corners[k]] > t {
+			k++
+		}
+		i, j := corners[k-1], corners[k]
+		return p.v[j] + (p.v[i]-p.v[j])/(p.t[i]-p.t[j])*(t-p.t[j])
+	}
+	third := (p.t[0] - p.t[n-1]) / 3
+	return (at(p.t[0]-third) - at(p.t[n-1]+third)) / third
 }
 
 // window finds the minimum of window k, and where it was last.

@@ -26,7 +26,7 @@ const collections = 128
 // own, and growth need not last to be believed.
 var byCollection = rule{
 	scales: []int{1, 2, 3, 4, 6, 8, 12, 16}, shortest: 4, points: 4,
-	line: 6, above: 0.6, falls: 2, each: 0.3, chance: 300,
+	line: 6, above: 0.6, falls: 2, each: 0.3, idle: 1, chance: 300,
 }
 
 // often is the mean time between collections, in seconds, below which the live size is judged as figures of frames are.
@@ -123,7 +123,7 @@ func (l *live) add(seconds float64, size float32) {
 func (l *live) judge(seconds float64, collected bool, p *points) {
 	l.floor.set(l.size, uint8(math.Mod(seconds, 1)*256))
 	if now := int64(seconds); now > l.second {
-		if l.second = max(l.second, now-history); l.floor.known == 0 {
+		if l.second = max(l.second, now-history); l.floor.seconds.known == 0 {
 			l.second = now - 1
 		}
 		for ; l.second < now; l.second++ {

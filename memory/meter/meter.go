@@ -186,9 +186,6 @@ func (r *Meter) Frame() {
 	if r.frames++; first {
 		r.at, r.settled = now, now
 	}
-	if r.again {
-		r.restart()
-	}
 	took := max(now.Sub(r.at), 0)
 	r.levels()
 	r.readPools()
@@ -290,14 +287,14 @@ func (r *Meter) levels() {
 	}
 }
 
+// longSleep is a frame in which the history of a figure is lost. In a shorter one the figure is taken to lie on a line.
+const longSleep = 10 * time.Second
+
 // cross ends the slots, the seconds and the parts of the window that have ended since the last call.
 func (r *Meter) cross(now time.Time, took time.Duration) {
 	wide := r.cfg.Window / SlotCount
 	last := int64(now.Sub(r.begun) / wide)
-	asleep := last-r.slot > SlotCount
-	if asleep {
-		r.slot = last - SlotCount
-	}
+	r.slot = max(r.slot, last-SlotCount)
 	for ; r.slot < last; r.slot++ {
 		share := shareAt(r.begun.Add(time.Duration(r.slot+1)*wide), now, took)
 		for i := range r.series {
@@ -309,7 +306,7 @@ func (r *Meter) cross(now time.Time, took time.Duration) {
 		}
 	}
 	second := int64(now.Sub(r.begun) / time.Second)
-	if asleep || second-r.second > history { // nothing is known of the time between
+	if took > longSleep || r.again { // nothing is known of the time between
 		r.restart()
 		r.second = second
 	}

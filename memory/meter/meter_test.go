@@ -201,6 +201,27 @@ func TestVerdict_ANewLevelBeginsAnew(t *testing.T) {
 	}
 }
 
+// What has no history long enough is not known, and not "nothing".
+func TestVerdict_IsYoungForHalfAMinute(t *testing.T) {
+	g := newGame(t, 30, tiers.Config{})
+	for what, again := range map[string]func(){
+		"a new level": func() {
+			_, err := g.m.EndLevel()
+			must(t, err)
+		},
+		"Resume":  func() { g.r.Resume() },
+		"a sleep": func() { g.now = g.now.Add(time.Minute) },
+	} {
+		again()
+		if g.run(30, nil); !g.r.Verdict().Young {
+			t.Errorf("30 s after %s: not young", what)
+		}
+		if g.run(2, nil); g.r.Verdict().Young {
+			t.Errorf("32 s after %s: young", what)
+		}
+	}
+}
+
 func TestVerdict_ABudgetNearlyReachedIsCommittedNotInUse(t *testing.T) {
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newGame(t, hz, tiers.Config{Budget: [tiers.Count]uintptr{tiers.Large: 4 << 20}})
@@ -453,6 +474,48 @@ func TestFrame_ALongSleepIsNoGrowthAndEnds(t *testing.T) {
 	g.run(50, leak)
 	if v := g.r.Verdict(); v.Tag == nil || !near(v.Tag.Growth, 100<<10, 0.05) {
 		t.Errorf("50 s after a sleep: %v", v)
+	}
+}
+
+// Whatever the window, a sleep is no line on which figures grew, and frames of seconds are no sleep.
+func TestFrame_SleepsAreTenSecondsWhateverTheWindow(t *testing.T) {
+	for _, window := range []time.Duration{time.Second, 10 * time.Minute} {
+		g := newGame(t, 60, tiers.Config{})
+		var err error
+		g.r, err = New(g.m, Config{Window: window, Now: func() time.Time { return g.now }})
+		must(t, err)
+		tag := g.tag("ground")
+		g.run(5, nil)
+		must1(t, tag, 4<<20)
+		g.now = g.now.Add(100 * time.Second)
+		for range 30 {
+			if g.run(1, nil); g.r.Verdict().Tag != nil {
+				t.Fatalf("window %v: a sleep of 100 s is taken for growth: %v", window, g.r.Verdict())
+			}
+		}
+		g.hz = 0.5
+		g.run(120, memtest.Leak(t, tag, 100<<10, 1024))
+		if v := g.r.Verdict(); v.Tag == nil || !near(v.Tag.Growth, 100<<10, 0.05) {
+			t.Errorf("window %v: a leak at frames of two seconds: %v", window, v)
+		}
+	}
+}
+
+// Hours that nobody has looked at are not counted one by one.
+func TestResume_HoursUnseenAreNoHistory(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	tag := g.tag("ground")
+	g.run(50, nil)
+	for range 3 {
+		must1(t, tag, 1<<20)
+		g.now = g.now.Add(5 * time.Hour)
+		g.r.Resume()
+		if g.run(10, nil); g.r.Verdict().Tag != nil {
+			t.Fatalf("unseen: %v", g.r.Verdict())
+		}
+	}
+	if known := g.r.series[0].floor.seconds.known; known > 12 {
+		t.Errorf("%d seconds are known after ten", known)
 	}
 }
 

@@ -140,6 +140,8 @@ func TestVerdict_InWords(t *testing.T) {
 	tight := &Row{Name: "large", Kind: TierRow, Tier: tiers.Large, Committed: 89, Budget: 100, Failures: 3}
 	for want, v := range map[string]Verdict{
 		"largest: nothing; growing: nothing; frame memory: 0%":                     {},
+		"largest: nothing; growing: not known yet; frame memory: 0%":               {Young: true},
+		"largest: nothing; growing: slab +2 KiB/s; frame memory: 0%":               {Young: true, Growing: row("slab", 2048)},
 		"largest: go heap; growing: nothing; frame memory: 50%":                    {Largest: row("go heap", 1e6), Frame: 0.496},
 		"largest: nothing; growing: slab +1 KiB/s; frame memory: 0%":               {Growing: row("slab", 1024)},
 		"largest: nothing; growing: slab +1023 KiB/s; frame memory: 0%":            {Growing: row("slab", 1023<<10)},

@@ -40,7 +40,7 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		"sums":               func(r *Meter) { r.sums[9].rows = nil },
 		"slot below":         func(r *Meter) { r.series[1].slot = -1 },
 		"slot beyond":        func(r *Meter) { r.series[1].slot = SlotCount },
-		"floor":              func(r *Meter) { r.series[1].floor.known = -1 },
+		"floor":              func(r *Meter) { r.series[1].floor.seconds.known = -1 },
 		"pools":              func(r *Meter) { r.notes = nil },
 		"the curve of pools": func(r *Meter) { r.notes[0].series.slot = -1 },
 		"part":               func(r *Meter) { r.part = -1 },

@@ -87,6 +87,11 @@ type leak func(t float64) float64
 
 func steady(rate float64) leak { return func(t float64) float64 { return rate * t } }
 
+// pauses grows for so many seconds, and then not for others, in turns.
+func pauses(on, off, rate float64) leak {
+	return func(t float64) float64 { return rate * (math.Floor(t/(on+off))*on + min(math.Mod(t, on+off), on)) }
+}
+
 func steps(every, size float64) leak {
 	return func(t float64) float64 { return math.Floor(t/every) * size }
 }
@@ -99,12 +104,21 @@ type simulation struct {
 	last   float64
 }
 
-// run feeds frames at hz, jittered by a tenth, until so many seconds, and calls look once a second.
-func (m *simulation) run(hz, until float64, rng *rand.Rand, value func(t float64) float64, look func(t, growth float64)) {
+// jittered returns the times of frames at hz, which differ by a tenth.
+func jittered(hz float64, rng *rand.Rand) func(t float64) float64 {
+	return func(float64) float64 { return (0.9 + 0.2*rng.Float64()) / hz }
+}
+
+// run feeds frames, of which took tells how long each takes, until so many seconds, and calls look once a second.
+func (m *simulation) run(took func(t float64) float64, until float64, value func(t float64) float64, look func(t, growth float64)) {
 	m.s = newSeries()
-	for t := 0.0; t < until; t += (0.9 + 0.2*rng.Float64()) / hz {
+	for t := 0.0; t < until; t += took(t) {
 		v := value(t)
 		second := int64(t)
+		if t-m.last > longSleep.Seconds() {
+			m.s.floor.restart()
+			m.second = second
+		}
 		for ; m.second < second; m.second++ {
 			end := float64(m.second + 1)
 			m.s.floor.cross(m.s.between(v, (end-m.last)/max(t-m.last, 1e-9)))

@@ -17,6 +17,10 @@ type Verdict struct {
 	Tight   *Row // the tier whose committed bytes are nearest to their budget, from TightAt on
 	Refused *Row // the tier that refused most requests in the window
 
+	// Young says that the history is too short to name growth in: for half a minute after the first frame, a
+	// new level and Resume.
+	Young bool
+
 	// Frame is the share of a frame's buffer that was used at most in the window, and Late that of the
 	// frames that took more than one and a half of Config.Frame.
 	Frame float64
@@ -89,6 +93,7 @@ func (r *Meter) judge() {
 	if v.Growing == nil {
 		v.Growing, v.Beside = v.Beside, nil
 	}
+	v.Young = int(r.series[0].floor.seconds.known) < bySecond.points+namedAfter
 	var curve [SlotCount]float32
 	r.series[tiers.Frame].curve(&curve)
 	most := float32(0)
@@ -110,8 +115,13 @@ func (v *Verdict) Append(dst []byte) []byte {
 	dst = append(dst, "largest: "...)
 	dst = appendName(dst, v.Largest)
 	dst = append(dst, "; growing: "...)
-	if dst = appendName(dst, v.Growing); v.Growing != nil {
-		dst = appendRate(dst, v.Growing.Growth)
+	switch {
+	case v.Growing != nil:
+		dst = appendRate(append(dst, v.Growing.Name...), v.Growing.Growth)
+	case v.Young && v.Tag == nil && v.Pool == nil:
+		dst = append(dst, "not known yet"...)
+	default:
+		dst = append(dst, "nothing"...)
 	}
 	if v.Tag != nil {
 		dst = append(append(dst, ", by tag "...), v.Tag.Name...)

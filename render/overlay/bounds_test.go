@@ -127,6 +127,7 @@ func TestTiers_EachThatGrowsIsNamed(t *testing.T) {
 		rows[firstTag].Growth, rows[tiers.Slab].Growth, rows[tiers.Pools].Growth, g.o.meter.Pools()[0].Growth = 2048, 3072, 4096, 5120
 		for want, v := range map[string]meter.Verdict{
 			"growing nothing":                              {},
+			"growing not known yet":                        {Young: true},
 			"growing tag ai +2.0 KiB/s":                    {Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ slab +3.0 KiB/s  tag ai +2.0 KiB/s": {Growing: &rows[tiers.Slab], Tag: &rows[firstTag], Pool: &g.o.meter.Pools()[0]},
 			"growing ▲ slab +3.0 KiB/s":                    {Growing: &rows[tiers.Slab]},

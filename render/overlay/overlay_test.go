@@ -200,6 +200,8 @@ func TestTiers_ALeakIsNamedWithTierTagAndRateWhateverTheFrameRate(t *testing.T) 
 		g.o.Show(Tiers, true)
 		leak := memtest.Leak(t, g.tag("ai"), 100<<10, 1024)
 		g.run(2, nil)
+		g.want("growing not known yet")
+		g.run(35, nil)
 		g.want("growing nothing")
 		g.run(50, leak)
 		for range 10 {
@@ -370,7 +372,7 @@ func TestHidden_MeasuresNothingAndWhatPassedIsNotOneFrame(t *testing.T) {
 	if v := g.figure(`worst frame (\d+\.\d) ms`); v > 20 {
 		t.Errorf("what was hidden is a frame of %v ms", v)
 	}
-	g.want("growing nothing")
+	g.want("growing not known yet")
 	if w := g.o.meter.Rows()[tiers.Slab]; w.Most > 0 || w.InUse < 1<<20 {
 		t.Errorf("%+v", w)
 	}

@@ -90,7 +90,11 @@ func (o *Overlay) growth(l *line, v *meter.Verdict) {
 	}
 	if v.Growing == nil && v.Tag == nil {
 		l.word(render.PanelQuiet, "growing")
-		l.text(good, "nothing")
+		if v.Young {
+			l.text(render.PanelQuiet, "not known yet")
+		} else {
+			l.text(good, "nothing")
+		}
 		return
 	}
 	pool := v.Pool

@@ -1,0 +1,96 @@
+package meter
+
+import (
+	"math"
+	"testing"
+)
+
+// series of points, one a second, the oldest first.
+func pointsOf(v ...float64) *points {
+	p := &points{n: len(v)}
+	for i, x := range v {
+		k := len(v) - 1 - i
+		p.v[k], p.t[k] = x, float64(-k)
+	}
+	return p
+}
+
+func generate(n int, f func(t float64) float64) *points {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = f(float64(i))
+	}
+	return pointsOf(v...)
+}
+
+// Whatever lies above the floor of its cycles, the envelope has the slope of the floor.
+func TestPoints_EnvelopeHasTheSlopeOfTheFloor(t *testing.T) {
+	for name, x := range map[string]struct {
+		of   func(t float64) float64
+		want float64
+	}{
+		"a line":                 {func(t float64) float64 { return 3 * t }, 3},
+		"a line that falls":      {func(t float64) float64 { return 500 - 2*t }, -2},
+		"a sawtooth":             {func(t float64) float64 { return 3*t + 100*math.Mod(t, 10) }, 3},
+		"a sawtooth downwards":   {func(t float64) float64 { return 3*t - 100*math.Mod(t, 10) }, 3},
+		"a square":               {func(t float64) float64 { return 3*t + 100*math.Floor(math.Mod(t, 14)/7) }, 3},
+		"steps":                  {func(t float64) float64 { return 15 * math.Floor(t/5) }, 3},
+		"peaks":                  {func(t float64) float64 { return 3*t + 1000*math.Floor(math.Mod(t, 17)/16) }, 3},
+		"growth in its last two": {func(t float64) float64 { return max(t-30, 0) }, 1},
+	} {
+		if got := generate(90, x.of).envelope(90); math.Abs(got-x.want) > 0.02*math.Abs(x.want) {
+			t.Errorf("%s: a slope of %.3f, want %v", name, got, x.want)
+		}
+	}
+	if got := generate(90, func(t float64) float64 { return max(t-45, 0) }).envelope(30); math.Abs(got-1) > 1e-9 {
+		t.Errorf("the newest third: a slope of %v, want 1", got)
+	}
+	if got := generate(40, func(t float64) float64 { return t }).envelope(90); math.Abs(got-1) > 1e-9 {
+		t.Errorf("more points than there are: a slope of %v, want 1", got)
+	}
+}
+
+// Growth goes on until its floor has stood still for 20 s, and for half as long again as between its steps before. The
+// last step of those of 10 s is 9 s before the end, and that of those of 30 s 29 s.
+func TestPoints_GrowthGoesOnWhileItsFloorRises(t *testing.T) {
+	line, none := func(t float64) float64 { return 3 * t }, func(float64) float64 { return 0 }
+	for name, x := range map[string]struct {
+		leak, cycle func(t float64) float64
+		ended       float64 // seconds after which growth is known to have ended
+	}{
+		"a line":             {line, none, 16},
+		"steps of 10 s":      {func(t float64) float64 { return 30 * math.Floor(t/10) }, none, 11},
+		"steps of 30 s":      {func(t float64) float64 { return 90 * math.Floor(t/30) }, none, 16},
+		"after a pause":      {func(t float64) float64 { return 3 * max(t-60, 0) }, none, 16},
+		"a sawtooth of 12 s": {line, func(t float64) float64 { return 100 * math.Mod(t, 12) }, 19},
+		"a sawtooth of 24 s": {line, func(t float64) float64 { return 100 * math.Mod(t, 24) }, 19},
+		"a square of 20 s":   {line, func(t float64) float64 { return 100 * math.Floor(math.Mod(t, 20)/10) }, 16},
+		"peaks":              {line, func(t float64) float64 { return 500 * math.Floor(math.Mod(t, 16)/15) }, 16},
+	} {
+		const grows = 150
+		ended := 0.0
+		for after := range 90 {
+			p := generate(grows+after, func(t float64) float64 { return x.leak(min(t, grows-1)) + x.cycle(t) })
+			if p.goesOn(p.n, 3) {
+				ended = float64(after) + 1
+			}
+		}
+		if ended != x.ended {
+			t.Errorf("%s: known to have ended after %v s, want %v", name, ended, x.ended)
+		}
+	}
+}
+
+// At most a share of the rises of a run is idle.
+func TestPoints_RisesAreIdleSeldom(t *testing.T) {
+	p := &points{}
+	set := func(low ...float64) { // the newest first
+		for k, v := range low {
+			p.low[k], p.at[k] = v, float64(-10*k)
+		}
+	}
+	set(60, 50, 50, 40, 30, 20, 10)
+	if !p.rises(7, 0.5, 1.0/6) || p.rises(7, 0.5, 0.1) || p.rises(7, 1.1, 0.9) {
+		t.Errorf("one of six rises is idle: %v, %v, %v", p.rises(7, 0.5, 1.0/6), p.rises(7, 0.5, 0.1), p.rises(7, 1.1, 0.9))
+	}
+}
