@@ -1,7 +1,6 @@
 package ecs
 
 import (
-	"cmp"
 	"slices"
 	"unsafe"
 )
@@ -72,12 +71,16 @@ func (c *checker) nowhere(w *World, number uint32) {
 
 // tables verifies the invariants of table and edge, and (4) of directory.
 func (c *checker) tables(w *World) {
+	named, sound := c.byTarget(&w.store)
+	if !sound { // what follows looks tables up
+		return
+	}
 	rows, idle := 0, 0
 	for i, t := range w.store.tables {
 		if t.idle {
 			idle++
 		}
-		c.that(t.index == i && (w.store.byKey[t.key()] == t) != t.idle, "table %d: not where its mask %v and targets say", i, t.mask)
+		c.that(t.index == i && (w.store.sameKey(t) == t) != t.idle, "table %d: not where its mask %v and targets say", i, t.mask)
 		if !c.layout(w, t) {
 			continue
 		}
@@ -89,7 +92,8 @@ func (c *checker) tables(w *World) {
 		}
 		c.transitions(w, t)
 	}
-	c.that(len(w.store.byKey) == len(w.store.tables)-idle, "%d masks and targets name %d tables, of which %d are idle", len(w.store.byKey), len(w.store.tables), idle)
+	named += len(w.store.byKey)
+	c.that(named == len(w.store.tables)-idle, "%d masks and targets name %d tables, of which %d are idle", named, len(w.store.tables), idle)
 	c.variants(w)
 	c.that(rows == int(w.store.index.live), "tables hold %d rows for %d live entities", rows, w.store.index.live)
 }
@@ -293,74 +297,6 @@ func (c *checker) transition(w *World, t *table, e *transition) {
 		return
 	}
 	want := transitionBetween(t, e.to)
-	c.that(w.store.byKey[e.to.key()] == e.to && slices.Equal(e.moves, want.moves) && slices.Equal(e.heap, want.heap),
+	c.that(w.store.sameKey(e.to) == e.to && slices.Equal(e.moves, want.moves) && slices.Equal(e.heap, want.heap),
 		"table %d: the way to mask %v moves other cells than both have", t.index, e.to.mask)
-}
-
-// variants verifies the invariants of variants.
-func (c *checker) variants(w *World) {
-	of := make(map[mask][]*table)
-	ways := make(map[relationTarget][]*table)
-	for i, t := range w.store.tables {
-		if !t.mask.any(&w.store.relating) {
-			c.that(t.variants == nil && !t.idle && t.targets == targets{} && t.gen == 0 && t.since == 0, "table %d: it has targets and no relation", i) // (1)
-			continue
-		}
-		f := w.store.variants[t.mask]
-		if !c.that(f != nil && t.variants == f, "table %d: it is not of the kin of its mask", i) {
-			continue
-		}
-		of[t.mask] = append(of[t.mask], t)
-		c.that(t.idle == slices.Contains(f.idle, t), "table %d: idle %v, its kin says otherwise", i, t.idle) // (3)
-		if t.idle {
-			c.that(t.targets == targets{} && t.since == 0 && len(t.chunks) == 0 && len(t.byComponent)+len(t.multi)+len(t.retargeting) == 0, "table %d: idle, with %d chunks", i, len(t.chunks))
-			continue
-		}
-		for n, id := range f.relations[:min(len(f.relations), MaxRelations)] {
-			l := relationTarget{id, t.targets[n]}
-			ways[l] = append(ways[l], t)
-		}
-		for n := len(f.relations); n < MaxRelations; n++ {
-			c.that(t.targets[n] == Entity{}, "table %d: target %d is of no relation", i, n)
-		}
-	}
-	for m, tables := range of {
-		f := w.store.variants[m]
-		ids := slices.Collect(m.and(w.store.relating).ids())
-		c.that(slices.Equal(f.tables, tables) && slices.Equal(f.relations, ids) && len(ids) <= MaxRelations, "kin %v: %d tables, not %d", m, len(f.tables), len(tables)) // (2)
-		for i, t := range f.idle {
-			c.that(t.idle && t.variants == f && !slices.Contains(f.idle[:i], t), "kin %v: idle table %d is not, or is so twice", m, i)
-		}
-	}
-	c.that(len(of) == len(w.store.variants), "%d kins of %d masks", len(w.store.variants), len(of))
-	for l, tables := range ways { // (4)
-		list := w.store.byTarget[l]
-		c.that(list != nil && sameTables(list.tables, tables) && list.swept <= w.store.epoch, "relation %d to %v: not its %d tables", l.id, l.target, len(tables))
-		if list != nil && len(list.tables) > 0 {
-			last := list.tables[len(list.tables)-1]
-			c.that(slices.IsSortedFunc(list.tables, bySince) && last.since < w.store.nextSince, "relation %d to %v: its tables are not in order", l.id, l.target)
-		}
-	}
-	c.that(len(ways) == len(w.store.byTarget), "%d links to %d targets", len(w.store.byTarget), len(ways))
-}
-
-// bySince orders tables by when they got their targets.
-func bySince(a, b *table) int { return cmp.Compare(a.since, b.since) }
-
-// sameTables reports whether a, in any order, is b, in which none is twice.
-func sameTables(a, b []*table) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	in := make(map[*table]bool, len(b))
-	for _, t := range b {
-		in[t] = true
-	}
-	for _, t := range a {
-		if !in[t] {
-			return false
-		}
-		delete(in, t)
-	}
-	return true
 }

@@ -28,6 +28,7 @@ type component struct {
 	typ        reflect.Type // nil of what RegisterSize made
 	name       string
 	words      []word     // what Hash reads of a pointer-free value
+	targets    slotIndex  // of a relation: number + 1 of the list of the target that had a slot last
 	ticks      *component // its companion, see ticks; nil unless it is tracked
 	owner      *component // whose companion it is; nil of all others
 

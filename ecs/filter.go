@@ -153,7 +153,7 @@ func (f *filter) updateTo() {
 	}
 	if f.list == nil || f.epoch != w.store.epoch {
 		f.rewind()
-		f.list, f.epoch = w.store.byTarget[f.targets.list[0]], w.store.epoch
+		f.list, f.epoch = w.store.tablesOf(f.targets.list[0]), w.store.epoch
 		if f.list == nil {
 			return
 		}
@@ -258,13 +258,18 @@ func (c *checker) targets(f *filter) {
 	}
 	for i := range f.targets.n {
 		id := f.targets.list[i].id
-		c.that(f.w.store.relating.has(id) && f.need.has(id), "filter: target %d is of component %d", i, id)
+		if !c.that(f.w.store.relating.has(id) && f.need.has(id), "filter: target %d is of component %d", i, id) {
+			return
+		}
 	}
 	if f.epoch != f.w.store.epoch || f.list == nil {
 		c.that(f.epoch <= f.w.store.epoch && (f.list != nil || len(f.matches) == 0 && f.listed == 0), "filter: %d of no tables match, in epoch %d of %d", len(f.matches), f.epoch, f.w.store.epoch)
 		return
 	}
-	if !c.that(f.list == f.w.store.byTarget[f.targets.list[0]] && f.listed >= 0 && f.listed <= len(f.list.tables),
+	if !c.targetLists(&f.w.store) {
+		return
+	}
+	if !c.that(f.list == f.w.store.tablesOf(f.targets.list[0]) && f.listed >= 0 && f.listed <= len(f.list.tables),
 		"filter: %d of the tables of target %v", f.listed, f.targets.list[0].target) {
 		return
 	}

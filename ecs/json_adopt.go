@@ -14,7 +14,7 @@ func (s *store) newDraft() *store {
 	d.widen(len(d.comps))
 	root := s.tables[0].sibling()
 	d.enlist(root)
-	d.byKey[root.key()] = root
+	d.name(root)
 	return d
 }
 
@@ -52,7 +52,7 @@ func (s *store) adopt(r *jsonReader) {
 	}
 	base := s.nextSince
 	for _, t := range r.targeted {
-		if s.byKey[t.key()] == t {
+		if s.sameKey(t) == t {
 			s.nextSince = base + t.since
 			s.indexTargets(t)
 		}
@@ -68,7 +68,7 @@ func (s *store) adopt(r *jsonReader) {
 // targets takes over the chunks; otherwise w takes the table itself. If it is idle and w has its variants, it
 // returns nil.
 func (s *store) adoptTable(t *table) *table {
-	known := s.byKey[t.key()]
+	known := s.sameKey(t)
 	if t.idle {
 		known = nil
 	}
@@ -94,7 +94,7 @@ func (s *store) adoptTable(t *table) *table {
 		t.since = 0
 		return t
 	}
-	s.byKey[t.key()] = t
+	s.name(t)
 	return t
 }
 

@@ -129,7 +129,7 @@ func (r *jsonReader) begin(d *draft) (*table, error) {
 		k.targets[n] = target
 		n++
 	}
-	if t := s.byKey[k]; t != nil && d.idle == nil {
+	if t := s.lookup(&k); t != nil && d.idle == nil {
 		return nil, errors.New("the archetype occurs twice; the one without components must be first")
 	}
 	t, err := s.draftTable(k)
@@ -139,7 +139,7 @@ func (r *jsonReader) begin(d *draft) (*table, error) {
 	if t.variants != nil {
 		err = r.relate(t, d)
 	} else {
-		s.byKey[k] = t
+		s.name(t)
 	}
 	return t, err
 }
@@ -154,7 +154,7 @@ func (s *store) draftTable(k key) (t *table, err error) {
 		return nil, err
 	}
 	if ofKin && f == nil {
-		f = &variants{relations: slices.Collect(k.mask.and(s.relating).ids()), sweepIn: sweepAfter}
+		f = newVariants(k.mask.and(s.relating))
 		s.variants[k.mask] = f
 	}
 	if s.enlist(t); ofKin {
@@ -189,7 +189,7 @@ func (r *jsonReader) relate(t *table, d *draft) error {
 		t.since = *d.since
 	}
 	r.since = t.since + 1
-	r.into.byKey[t.key()] = t
+	r.into.name(t)
 	r.targeted, r.gone = append(r.targeted, t), append(r.gone, d.gone)
 	return nil
 }

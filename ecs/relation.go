@@ -51,7 +51,7 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 	}
 	if len(w.store.comps) > n {
 		if w.store.variants == nil {
-			w.store.variants, w.store.byTarget = make(map[mask]*variants), make(map[relationTarget]*targetTables)
+			w.store.variants = make(map[mask]*variants)
 		}
 		w.store.relating = w.store.relating.with(maskBit(c.ID()))
 	} else if !w.store.relating.has(c.ID()) {
@@ -191,7 +191,7 @@ func (r Relation[T]) RemoveTree(e Entity) int {
 		if i > 0 && tree[i] == e { // e relates to one of its own tree
 			continue
 		}
-		list := w.store.byTarget[relationTarget{r.ID(), tree[i]}]
+		list := w.store.tablesOf(relationTarget{r.ID(), tree[i]})
 		if list == nil {
 			continue
 		}

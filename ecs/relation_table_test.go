@@ -54,8 +54,8 @@ func TestRelation_TargetsThatComeAndGoReuseTables(t *testing.T) {
 			}
 		}
 	}
-	if s := w.Stats(); s.Archetypes > 100 || len(w.store.byTarget) > 100 || len(mem.live) > 100 {
-		t.Errorf("%d targets leave %d tables, %d links, %d blocks", turns, s.Archetypes, len(w.store.byTarget), len(mem.live))
+	if s := w.Stats(); s.Archetypes > 100 || len(w.store.targetLists) > 100 || len(mem.live) > 100 {
+		t.Errorf("%d targets leave %d tables, %d links, %d blocks", turns, s.Archetypes, len(w.store.targetLists), len(mem.live))
 	}
 }
 

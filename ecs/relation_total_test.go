@@ -43,7 +43,7 @@ func kindred(t *testing.T) (w *World, child Relation[childOf], ps []Entity) {
 
 func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
 	w, child, ps := kindred(t)
-	if len(w.store.variants) < 3 || len(w.store.variants[w.store.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}].mask].idle) == 0 {
+	if len(w.store.variants) < 3 || len(w.store.variants[mask{1 | 1<<2}].idle) == 0 {
 		t.Fatalf("%d kins", len(w.store.variants))
 	}
 	var edges []*transition
@@ -56,7 +56,7 @@ func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
 	}
 	var lists []*targetTables
 	for _, l := range []relationTarget{{child.ID(), ps[0]}, {child.ID(), ps[2]}} {
-		lists = append(lists, w.store.byTarget[l])
+		lists = append(lists, w.store.tablesOf(l))
 	}
 	tables := w.store.tables
 	if n := memtest.EveryBit(t, w.Check, &tables, &edges, &kins, &lists, &w.store.relating, &w.store.epoch, &w.store.nextSince); n.Integers < 300 || n.Named < n.Flipped/2 { // generations, sweeps and credit may be any
@@ -71,10 +71,10 @@ func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
 
 func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 	w, child, ps := kindred(t)
-	home := w.store.byKey[key{mask{1 | 1<<2}, targets{ps[0]}}]
-	other := w.store.byKey[key{mask{1 | 1<<2}, targets{ps[2]}}]
+	home := w.store.lookup(&key{mask{1 | 1<<2}, targets{ps[0]}})
+	other := w.store.lookup(&key{mask{1 | 1<<2}, targets{ps[2]}})
 	f := home.variants
-	list := w.store.byTarget[relationTarget{child.ID(), ps[0]}]
+	list := w.store.tablesOf(relationTarget{child.ID(), ps[0]})
 	plain := w.store.tables[0]
 	idle := f.idle[0]
 	var turn *transition
@@ -114,16 +114,29 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 		{"kin 3 edges", "idle, with 0 chunks", set(&idle.multi, []*transition{turn})},
 		{"kin 4 lost", "not its", set(&list.tables, nil)},
 		{"kin 4 another", "not its", set(&list.tables, append(slices.Clone(list.tables), other))},
-		{"kin 4 targets", "not where its mask", set(&home.targets[0], ps[2])},
-		{"kin 4 of no relation", "not where its mask", set(&home.targets[3], ps[2])},
+		{"kin 4 targets", "variants: number 1 of slot 1 is", set(&home.targets[0], ps[2])},
+		{"kin 4 of no relation", "target 3 is of no relation", set(&home.targets[3], ps[2])},
 		{"kin 1 since", "it has targets and no relation", set(&plain.since, 1)},
 		{"kin 3 since", "idle, with 0 chunks", set(&idle.since, 1)},
 		{"kin 4 since", "its tables are not in order", set(&home.since, w.store.nextSince)},
 		{"kin 4 order", "its tables are not in order", set(&list.tables[0].since, list.tables[len(list.tables)-1].since+1)},
-		{"kin 4 links", "links to", func() func() {
-			w.store.byTarget[relationTarget{child.ID(), Entity{77, 1}}] = list
-			return func() { delete(w.store.byTarget, relationTarget{child.ID(), Entity{77, 1}}) }
-		}},
+		{"kin 4 no lists", "lists are found of", set(&child.comp.targets, slotIndex{})},
+		{"kin 4 list range", "lists: number 1 of slot 15 is 99 of", set(&child.comp.targets.pages[1][15], 99)},
+		{"kin 4 list chain", "lists: number 5 of slot", set(&list.next, list.number+1)},
+		{"kin 4 list page", "lists: a page of slots is out of range", set(&child.comp.targets.dir[0], 99)},
+		{"kin 4 list number", "it has number 77", set(&list.number, 77)},
+		{"kin 4 list of another", "not its 3 tables", set(&list.of.id, 1)},
+		{"kin 4 list waits", "and waits: true", set(&w.store.spareLists, append(slices.Clone(w.store.spareLists), list.number))},
+		{"kin 4 list waits out of range", "lists are found of", set(&w.store.spareLists, append(slices.Clone(w.store.spareLists), 77))},
+		{"kin 4 lists of no relation", "it is no relation, and has", set(&w.store.comps[2].targets, child.comp.targets)},
+		{"kin 4 old list", "lists are found of", set(&w.store.oldLists, map[relationTarget]*targetTables{{child.ID(), Entity{77, 1}}: list})},
+		{"kin 5 none", "not where its mask", set(&f.byTarget, slotIndex{})},
+		{"kin 5 map", "1 in the map and", set(&f.inMap, 1)},
+		{"kin 5 range", "variants: number 1 of slot 15 is 99 of", set(&f.byTarget.pages[1][15], 99)},
+		{"kin 5 chain", "variants: number 5 of slot", set(&home.next, uint32(home.index)+1)},
+		{"kin 5 page", "variants: a page of slots is out of range", set(&f.byTarget.dir[0], 99)},
+		{"kin 5 slot", "or of another slot", set(&f.byTarget.pages[1][15], uint32(home.index)+1)},
+		{"kin 5 several", "with 2 relations", set(&w.store.variants[mask{1 | 1<<1 | 1<<2}].byTarget, f.byTarget)},
 		{"edge 2", "turns to no other target", set(&turn.to, from)},
 		{"edge 2 two", "two turns", set(&from.retargeting, append(slices.Clone(from.retargeting), turn))},
 		{"command 1 relation", "kind 3 of component 2", set(&w.commands.ops[0].id, 2)},
@@ -139,7 +152,7 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 		{"filter 3 relation", "filter: target 0 is of component 2", set(&g.targets.list[0].id, 2)},
 		{"filter 3 matches", "filter: 0 matches, not", set(&g.matches, nil)},
 		{"filter 3 listed", "of the tables of target", set(&g.listed, 99)},
-		{"filter 3 list", "of the tables of target", set(&g.list, w.store.byTarget[relationTarget{child.ID(), ps[2]}])},
+		{"filter 3 list", "of the tables of target", set(&g.list, w.store.tablesOf(relationTarget{child.ID(), ps[2]}))},
 		{"filter 3 epoch", "of no tables match, in epoch", set(&g.epoch, w.store.epoch+1)},
 	} {
 		c.test(t, g.Check)

@@ -85,6 +85,7 @@ type table struct {
 	step        uint32             // rows that Hash reads column by column
 	gen         uint32             // counts retirements: transitions from before lead nowhere
 	idle        bool               // see variants
+	next        uint32             // see slotted
 	since       uint64             // when it got its targets: see variants
 	spareLink   spareLink
 	rowBytes    uint32 // pointer-free bytes per row, the entity included

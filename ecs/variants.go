@@ -81,9 +81,12 @@ func refuseRelations(op string) {
 	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "an entity has at most 4 relations"})
 }
 
-// targetTables are the tables of a link, in the order in which they became so.
+// targetTables are the tables of one relation and target, in the order in which they became so.
 type targetTables struct {
 	tables []*table
+	of     relationTarget
+	number uint32 // in archetypes.targetLists
+	next   uint32 // see slotted
 	swept  uint64 // the epoch of the last sweep that looked through it
 }
 
@@ -100,14 +103,21 @@ type targetTables struct {
 //	(1) every table has the variants of its mask, or nil where that has no relation
 //	(2) tables are those of the variants, in order of creation; relations are those in their mask
 //	(3) a table is idle if its variants says so, and only then; it has no row, no chunk, no edge and
-//	    no since, and neither archetypes.byKey nor a link leads to it
-//	(4) every other one is once in the linked tables of each of its targets, and no other
-//	    tables are there; these are in the order of since, which is below archetypes.nextSince
+//	    no since, and neither byTarget nor archetypes.byKey nor a list of a target leads to it
+//	(4) every other one is once in the list of each of its targets, and no other tables are there; these
+//	    are in the order of since, which is below archetypes.nextSince
+//	(5) each of those is in a chain of byTarget, if there is one relation, or is one of inMap in archetypes.byKey
 type variants struct {
 	relations []ID
 	tables    []*table
 	idle      []*table
-	sweepIn   int // tables to come about before the next sweep
+	sweepIn   int       // tables to come about before the next sweep
+	byTarget  slotIndex // index in archetypes.tables + 1 of the table that got a target with that slot last
+	inMap     int       // tables that are in archetypes.byKey
+}
+
+func newVariants(relations mask) *variants {
+	return &variants{relations: slices.Collect(relations.ids()), sweepIn: sweepAfter}
 }
 
 // sweepAfter is how many tables come about between two sweeps where few are alive.
@@ -115,13 +125,14 @@ const sweepAfter = 8
 
 // archetypes are the tables of a world.
 type archetypes struct {
-	tables     []*table       // in order of creation, which is the order of iteration
-	byKey      map[key]*table // all except idle ones
-	variants   map[mask]*variants
-	byTarget   map[relationTarget]*targetTables
-	spareLists []*targetTables // unused, for reuse
-	epoch      uint64          // counts sweeps that retired tables: cached tables from before may be wrong
-	nextSince  uint64          // counts tables that got targets
+	tables      []*table       // in order of creation, which is the order of iteration
+	byKey       map[key]*table // all except idle ones and those in byTarget of variants
+	variants    map[mask]*variants
+	targetLists []*targetTables                  // of all relations, found by component.targets or oldLists
+	oldLists    map[relationTarget]*targetTables // those for which a chain has no place
+	spareLists  []uint32                         // numbers of unused ones, for reuse
+	epoch       uint64                           // counts sweeps that retired tables: cached tables from before may be wrong
+	nextSince   uint64                           // counts tables that got targets
 }
 
 // target returns the target of relation id; false where the table does not have it.
@@ -181,7 +192,7 @@ func (t *table) key() key { return key{mask: t.mask, targets: t.targets} }
 func (s *store) variantTable(k key) (*table, error) {
 	f := s.variants[k.mask]
 	if f == nil {
-		f = &variants{relations: slices.Collect(k.mask.and(s.relating).ids()), sweepIn: sweepAfter}
+		f = newVariants(k.mask.and(s.relating))
 	}
 	if len(f.idle) == 0 && f.sweepIn <= 0 {
 		s.sweep(f)
@@ -210,7 +221,7 @@ func (s *store) variantTable(k key) (*table, error) {
 	}
 	f.sweepIn--
 	t.targets = k.targets
-	s.byKey[k] = t
+	s.name(t)
 	s.indexTargets(t)
 	return t, nil
 }
@@ -229,28 +240,14 @@ func (t *table) sibling() *table {
 	return &table{mask: t.mask, columns: t.columns, heap: t.heap, caps: t.caps, first: t.first, last: t.last, step: t.step, rowBytes: t.rowBytes, heapBytes: t.heapBytes}
 }
 
-func (a *archetypes) addToTarget(l relationTarget, t *table) {
-	list := a.byTarget[l]
-	if list == nil {
-		if n := len(a.spareLists); n > 0 {
-			list = a.spareLists[n-1]
-			a.spareLists = a.spareLists[:n-1]
-		} else {
-			list = new(targetTables)
-		}
-		a.byTarget[l] = list
-	}
-	list.tables = append(list.tables, t)
-}
-
 // sweep retires the tables of f that have no row and a dead target, or no row where there are too
 // many. Those that came about first are used again first.
 func (s *store) sweep(f *variants) {
 	had := len(f.idle)
-	crowded := len(f.tables)-had > len(s.byTarget)
+	crowded := len(f.tables)-had > len(s.targetLists)-len(s.spareLists)
 	for i := len(f.tables) - 1; i >= 0; i-- {
 		if t := f.tables[i]; !t.idle && t.tailN == 0 && (crowded || s.hasStaleTarget(t)) {
-			delete(s.byKey, t.key())
+			s.unname(t)
 			s.dropChunks(t, 0)
 			t.byComponent, t.multi, t.retargeting = nil, nil, nil
 			t.gen++
@@ -280,18 +277,4 @@ func (s *store) hasStaleTarget(t *table) bool {
 		}
 	}
 	return false
-}
-
-// removeIdle takes the idle tables from those of l, all at once.
-func (a *archetypes) removeIdle(l relationTarget) {
-	list := a.byTarget[l]
-	if list == nil || list.swept == a.epoch {
-		return
-	}
-	list.swept = a.epoch
-	list.tables = slices.DeleteFunc(list.tables, func(t *table) bool { return t.idle })
-	if len(list.tables) == 0 {
-		delete(a.byTarget, l)
-		a.spareLists = append(a.spareLists, list)
-	}
 }

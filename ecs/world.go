@@ -339,7 +339,7 @@ func (s *store) spawn(t *table) (Entity, uint32, error) {
 
 // tableFor returns the table with exactly these components and targets. It creates the table if needed.
 func (s *store) tableFor(k key) (*table, error) {
-	if t := s.byKey[k]; t != nil {
+	if t := s.lookup(&k); t != nil {
 		return t, nil
 	}
 	if k.mask.any(&s.relating) {
@@ -350,7 +350,7 @@ func (s *store) tableFor(k key) (*table, error) {
 		return nil, err
 	}
 	s.enlist(t)
-	s.byKey[k] = t
+	s.name(t)
 	return t, nil
 }
 
