@@ -8,9 +8,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check verifies the equations above the type and reports what is broken, up to 100 faults. It
-// ends whatever the books hold, also when links form a cycle. Cost: proportional to the granules
-// reserved and the descriptors, for each of which it allocates 4 bytes.
+// Check verifies the heap's metadata and returns up to 100 inconsistencies, joined into one error. It returns nil on
+// a closed heap. It ends even if links form a cycle. Cost: proportional to the committed granules and, once per pool,
+// to the highest number of blocks so far. It allocates 4 bytes per block in the Go heap.
 func (h *Heap) Check() error {
 	if h.closed {
 		return nil
@@ -43,7 +43,7 @@ type checker struct {
 // and a free or waiting one on one list besides.
 type seen struct{ ring, list, quick, spare uint8 }
 
-// maxReports keeps the report on a heap that is rotten throughout readable, and short of memory.
+// maxReports bounds the length of a report.
 const maxReports = 100
 
 func (c *checker) fail(format string, args ...any) {
@@ -57,7 +57,7 @@ func (c *checker) fail(format string, args ...any) {
 }
 
 // valid reports whether a link leads to a descriptor, and fails otherwise: from is where it
-// was found, with room for two numbers.
+// was found, a format of two numbers.
 func (c *checker) valid(i uint32, from string, a, b int) bool {
 	if uint64(i) < uint64(len(c.h.blocks)) { // an int may have 32 bits, one of them a sign
 		return true

@@ -2,9 +2,8 @@ package tlsf
 
 import "unsafe"
 
-// BeginEpoch makes every block that is live now an old one; what is handed out from now on is
-// young, until the next BeginEpoch. A block keeps its age through Resize. Cost: constant, and
-// one store more in every Alloc. On a closed heap it panics with a *memory.Misuse.
+// BeginEpoch makes every live block an old one. Blocks that are allocated afterwards are young until the next
+// BeginEpoch. A block keeps its age through Resize. Cost: constant. On a closed heap it panics with a *memory.Misuse.
 func (h *Heap) BeginEpoch() {
 	if h.closed {
 		panic(h.misuse("BeginEpoch", nil, 0))
@@ -13,9 +12,9 @@ func (h *Heap) BeginEpoch() {
 	h.epoch++
 }
 
-// Young yields the live blocks that were handed out since BeginEpoch, pool by pool in the
-// order of addresses, with the bytes that each takes up, whole granules; without an epoch
-// those are all. The heap must not be used meanwhile. Cost: proportional to the blocks.
+// Young yields the live blocks that were allocated since the last BeginEpoch, until yield returns false. Size is the
+// block's, in bytes, rounded up to granules. The order is by pool, then by address. Before the first BeginEpoch all
+// live blocks are young. Yield must not use the heap. Cost: proportional to the blocks, live and free.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	for k := range h.poolCount {
 		for i := h.blocks[k].next; i != uint32(k); i = h.blocks[i].next {
@@ -28,10 +27,10 @@ func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	}
 }
 
-// OnShort has f called before Alloc refuses a request for want of memory, for an owner who
-// knows of blocks that are on their way home: f may free blocks of h, and the request is tried
-// once more. It must not allocate from h, nor call what holds a lock while it allocates from h, as a
-// slab.Central does whose Large h is. If f panics nothing has changed. nil: nobody is asked.
+// OnShort registers f for an owner that can free blocks of h on demand, for example by draining a remote.Inbox. Alloc
+// calls f before it fails because memory is exhausted, and then tries once more. F may free blocks of h and must not
+// allocate from it. F must not call code that holds a lock while it allocates from h, such as a slab.Central with h
+// as Large. If f panics, the panic passes through Alloc. A second OnShort replaces f; nil removes it.
 func (h *Heap) OnShort(f func()) { h.onShort = f }
 
 // askAround looks once more after OnShort's function has run.

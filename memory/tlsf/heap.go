@@ -12,44 +12,48 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap hands out blocks of any size in constant time: two bitmaps find a free block that
-// is large enough, the rest of it is split off, and Free merges with both neighbours.
+// A Heap allocates blocks of any size in constant time. Two bitmaps find a free block that is large enough, Alloc
+// splits it, and Free coalesces it with both neighbours.
 //
-//	bitmaps   levels 0010…1 -> lists[l] 0…0100 -> a bin that has a free block
-//	                                               |
-//	blocks   | anchors: one per bin and per pool | b | b | b | spare | b | …    32 bytes each
-//	            list of bin:  anchor <-> b <-> b <-> anchor      free blocks of about one size
-//	            ring of pool: anchor <-> b <-> b <-> anchor      all blocks, in order of address
+// Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if that is larger. A block
+// belongs to the caller and keeps its address until Free, FreeAny, Reset or Close. It lies outside the Go heap and
+// must not contain Go pointers. A Heap is not safe for concurrent use: one goroutine at a time may call it. Only
+// Generation is safe for concurrent use.
 //
-//	starts   | 517 | 0 | 0 | 0 | 523 | 0 | …   per granule of a pool: the live block that starts
-//	memory   | live block  | free    | live …  there, or 0. No list passes through the memory.
+// After Close, Alloc, AddPool and Trim return memory.ErrClosed, and Owns returns false. Free, FreeAny, Resize,
+// SizeOf, Reset and BeginEpoch panic with a *memory.Misuse; Free and FreeAny of nil still do nothing.
 //
-// Blocks are not zeroed. They belong to the caller until Free, Reset or Close. One goroutine
-// at a time. After Close every Alloc fails with memory.ErrClosed, and what cannot return an
-// error panics with a *memory.Misuse.
-//
-// In builds with -race or -tags memdebug all free memory is filled with 0xDD, to the end of the
-// last granule of every block. A byte of it that was written is found when its block is handed
-// out again, or taken in by Resize: that call panics with a *memory.Misuse, hands nothing out,
-// and would succeed the next time. A write behind a block into its last granule is not found.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1)  the granule and the limits of the fast path follow from the configuration
-//	(2)  a pool's ring starts at offset 0, has no gaps, ends at what is committed, and its
-//	     prev links mirror its next links
-//	(3)  no two neighbours are both free: coalescing is immediate but for waiting blocks
-//	(4)  starts[b.off] names b for each live block b, and all other starts are 0
-//	(5)  a live block has the granules that its request needs and no more (with quick stacks:
-//	     at most those of the bin), and b.bin is the bin of b.size in every block
-//	(6)  a free block is on the list of its bin, or alone on one of the lists of rooms, once, and
-//	     lists hold nothing else
-//	(7)  a list's bit is set where the list is not empty, a level's where one of its lists is not;
-//	     the level of the rooms has none, so that no search by size ends there
-//	(8)  a waiting block is on the quick stack of its bin; held is their sum, and held <= budget
-//	(9)  every descriptor is an anchor, or in one ring, or spare
-//	(10) counts agree with the live blocks
+// Builds with -race or -tags memdebug fill free memory with 0xDD, to the end of the last granule of each block. They
+// detect a write to it when Alloc returns that memory or Resize grows into it. That call panics with a
+// *memory.Misuse, and its repetition succeeds. A write past the end of a live block, into its last granule, is not
+// detected.
 type Heap struct {
+	//	bitmaps   levels 0010…1 -> lists[l] 0…0100 -> a bin that has a free block
+	//	                                               |
+	//	blocks   | anchors: one per bin and per pool | b | b | b | spare | b | …    32 bytes each
+	//	            list of bin:  anchor <-> b <-> b <-> anchor      free blocks of about one size
+	//	            ring of pool: anchor <-> b <-> b <-> anchor      all blocks, in order of address
+	//
+	//	starts   | 517 | 0 | 0 | 0 | 523 | 0 | …   per granule of a pool: the live block that starts
+	//	memory   | live block  | free    | live …  there, or 0. No list passes through the memory.
+	//
+	// Invariants, verified by Check in this order:
+	//
+	//	(1)  the granule and the limits of the fast path follow from the configuration
+	//	(2)  a pool's ring starts at offset 0, has no gaps, ends at what is committed, and its
+	//	     prev links mirror its next links
+	//	(3)  no two neighbours are both free: coalescing is immediate but for waiting blocks
+	//	(4)  starts[b.off] names b for each live block b, and all other starts are 0
+	//	(5)  a live block has the granules that its request needs and no more (with quick stacks:
+	//	     at most those of the bin), and b.bin is the bin of b.size in every block
+	//	(6)  a free block is on the list of its bin, or alone on one of the lists of rooms, once, and
+	//	     lists contain nothing else
+	//	(7)  a list's bit is set if the list is not empty, a level's if one of its lists is not;
+	//	     the level of the rooms has none, so that no search by size ends there
+	//	(8)  a waiting block is on the quick stack of its bin; held is their sum, and held <= budget
+	//	(9)  every descriptor is an anchor, or in one ring, or spare
+	//	(10) counts agree with the live blocks
+
 	fastSize  uintptr // largest request in bytes that the fast path takes: limit, or less than outgrown; 0 once closed
 	fastAlign uintptr // alignments up to this one come free with the granule; 0 once closed
 	quick     *quick  // nil: coalescing is never deferred
@@ -73,36 +77,34 @@ type Heap struct {
 
 	limit    uintptr // the largest request in bytes; 0 once closed
 	outgrown uintptr // the size in bytes that Resize refused last, until it was asked for; 0: none
-	turn     uint32  // whose room goes when all are taken
+	turn     uint32  // which kept block becomes an ordinary one if all 16 lists are taken
 }
 
-// Config configures New.
+// Config configures [New].
 type Config struct {
-	// Reserve is the address space of the first pool in bytes, and so the most that it can
-	// hold: at most 2^28 granules, 64 GiB with granules of 256. 0 means 64 MiB. A system that
-	// refuses as much, or the books beside it, is asked for half, down to Step.
+	// Reserve is the address space of the first pool in bytes, which bounds the memory in use. 0 means 64 MiB. The
+	// maximum is 2^28 granules, which is 64 GiB with granules of 256 bytes. If the system refuses this much, or the
+	// metadata for it, New halves it until it succeeds, but not below Step.
 	Reserve uintptr
-	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to
-	// 64 KiB. 0 means 256, which suits blocks above 4 KiB and wastes half of each block of 128
-	// bytes, and 15/16 of each of 16: name 16 where small blocks are many. Every block is
-	// rounded up to the granule, and the books cost 4 bytes per granule committed: 1/64 of the
-	// memory with 256, 1/4 with 16. Alignments above it cost padding.
+	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to 64 KiB. 0 means 256, which
+	// suits blocks above 4 KiB. Every block is rounded up to the granule: 256 wastes half of a block of 128 bytes,
+	// and 15/16 of a block of 16. Use 16 for many small blocks. The metadata takes 4 bytes per granule committed:
+	// 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule cost padding.
 	Granule uintptr
-	// Step is how many bytes are committed at least when no free block is large enough, or when
-	// none has room for a block that moves because it grows. 0 means 1 MiB.
+	// Step is the least number of bytes that Alloc or Resize commits at once, if the pool has as many left. 0 means 1
+	// MiB, or Reserve if that is less. Step must not exceed Reserve.
 	Step uintptr
-	// QuickBytes is how many bytes of freed blocks may wait, unmerged, for the next request
-	// of their bin. 0 means none. It trades footprint for speed: requests are rounded up to
-	// whole bins, and merging comes late and all at once: see the package comment.
+	// QuickBytes is the number of bytes of freed blocks that may wait, not coalesced, for the next request of about
+	// their size. 0 means none. It trades footprint for speed: requests are rounded up further, and all waiting
+	// blocks are coalesced at once, by a later call. See the package comment.
 	QuickBytes uintptr
-	// Blocks is how many descriptors are made in advance. 0 means 1024. When there are more
-	// blocks than descriptors the slice grows, which copies 32 bytes for each: name the most
-	// blocks that there will be, free ones included, at most 2^24, where that pause must not
-	// occur.
+	// Blocks is the number of block descriptors, of 32 bytes each, that New allocates: at most 2^24. 0 means 1024. If
+	// the heap has more blocks, the array of descriptors is copied to a larger one. To avoid that pause, set Blocks
+	// to the highest number of live and free blocks.
 	Blocks int
 }
 
-// withDefaults fills in the defaults and says what is wrong with the rest.
+// withDefaults fills in the defaults. The error names the first wrong field.
 func (c Config) withDefaults() (Config, error) {
 	if c.Reserve == 0 {
 		c.Reserve = 64 << 20
@@ -134,15 +136,16 @@ const (
 	// maxBytes is the largest block: block.req has 32 bits.
 	maxBytes = 1<<32 - 1
 
-	startBytes = 4  // of books per granule: an entry of pool.starts
-	blockBytes = 32 // of books per block
-	// Books of 1 GiB are the most that page.NewPrefixWithMetadata makes room for.
+	startBytes = 4  // metadata per granule: an entry of pool.starts
+	blockBytes = 32 // metadata per block
+	// page.NewPrefixWithMetadata accepts metadata of at most 1 GiB.
 	maxGranules    = 1 << 28
 	maxDescriptors = 1 << 24 // and as much again is left for the starts
 )
 
-// New reserves the first pool from src; nil means page.Default(). Nothing is committed yet. The error
-// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
+// New returns an empty heap. It reserves the first pool from src and commits no memory yet. If src is nil, it is
+// page.Default(). The error wraps memory.ErrConfig for a configuration that can never work, or the error of src. The
+// heap is nil then, and nothing is kept.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -164,11 +167,13 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096; size 0 gives a block
-// of one granule. The error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a
-// *memory.Exhausted when reservation, budget or system are exhausted. Cost: constant; where no
-// free block fits, a system call more, by which the heap grows by a step, and where it cannot, the
-// merging of what waits on quick stacks.
+// Alloc returns a block of size bytes, aligned to align, a power of two from 1 to 4096. The block is not zeroed. Size
+// 0 gets a block of one granule. The error is memory.ErrClosed, memory.ErrAlign, memory.ErrTooLarge for a size above
+// the largest pool or above 4 GiB - 1, or a *memory.Exhausted. The last means that the pools, a budget or the
+// system's memory is exhausted.
+//
+// Cost: constant. If no free block fits, a system call commits at least Config.Step bytes. If the heap cannot grow,
+// Alloc coalesces the blocks that wait because of Config.QuickBytes, then calls the function of OnShort.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.fastSize || mask >= h.fastAlign || align&mask != 0 {
@@ -238,7 +243,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	exact, step := h.grain.Count(size), h.grain.Step(al)
 	n := exact
 	if h.quick != nil {
-		n = binSize(binAbove(exact)) // so that it can come back from the quick stack
+		n = binSize(binAbove(exact)) // so that the quick stack can serve it again
 	}
 	i, grows := uint32(0), h.arrives(size)
 	if grows {
@@ -263,7 +268,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 		i, err = h.askAround(exact, step)
 	}
 	if h.closed {
-		return nil, memory.ErrClosed // who was told of a commit, or asked around, has ended the source
+		return nil, memory.ErrClosed // a function of OnSoft or OnShort has closed the source
 	}
 	if i == 0 {
 		h.counts.Failed()
@@ -292,9 +297,9 @@ func (h *Heap) find(n, step uint32) uint32 {
 	return h.takeRoom(n, step)
 }
 
-// Free gives back a block with the size it was asked for and merges it with its free
-// neighbours. A pointer that is not the start of a live block of this heap, or another size,
-// panics with a *memory.Misuse before anything changes. Cost: constant.
+// Free frees a block and coalesces it with its free neighbours. Size is the number of bytes that the block was
+// requested with, or that a successful Resize gave it. Free of nil does nothing. If p is not the start of a live
+// block of this heap, or size is wrong, Free panics with a *memory.Misuse and changes nothing. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	first := &h.pools[0]
 	g := h.grain.Index(first.base, p)
@@ -312,7 +317,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if q := h.quick; q != nil && q.push(i, x) {
 		return
 	}
-	// coalesce, spelled out to save a call where there is nothing to merge
+	// coalesce, inlined by hand: no call if there is nothing to merge
 	if h.blocks[x.next].state == free {
 		h.mergeNext(i, x)
 	}
@@ -322,7 +327,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	h.link(i, x)
 }
 
-// freeElsewhere is Free for the pools that were added, and for what is no block.
+// freeElsewhere is Free for the pools that were added, for nil, and for pointers to no block.
 //
 //go:noinline
 func (h *Heap) freeElsewhere(p unsafe.Pointer, size uintptr) {
@@ -338,7 +343,7 @@ func (h *Heap) freeElsewhere(p unsafe.Pointer, size uintptr) {
 	h.release(i, x, p)
 }
 
-// FreeAny is Free for a caller who does not know the size; all other checks are made.
+// FreeAny is Free without the size. It makes all other checks.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -370,8 +375,8 @@ func (h *Heap) account(x *block, p unsafe.Pointer) {
 	h.counts.In(x.size, uintptr(x.req))
 }
 
-// Base returns the address from which the offsets of blocks count, constant until Close; nil
-// once closed, and from the second pool on, whose blocks lie elsewhere.
+// Base returns the first address of the pool, from which callers may count offsets of blocks. It is constant until
+// Close or AddPool. It is nil on a closed heap, and on a heap with more than one pool.
 func (h *Heap) Base() unsafe.Pointer {
 	if h.poolCount != 1 {
 		return nil
@@ -379,9 +384,9 @@ func (h *Heap) Base() unsafe.Pointer {
 	return h.pools[0].base
 }
 
-// Generation returns in debug builds how many blocks have started at p, modulo 2^32, and 0 in other
-// builds and if none has. Package remote finds stale frees by it. Safe for concurrent use, also
-// after Close.
+// Generation returns how many blocks have started at p, modulo 2^32, in builds with -race or -tags memdebug. Package
+// remote uses it to detect stale frees. It is 0 in other builds, and if no block has started at p. It is safe for
+// concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) (n uint32) {
 	for k := range h.lives {
 		n += h.lives[k].GenerationAt(p) // of one pool at most
@@ -389,11 +394,13 @@ func (h *Heap) Generation(p unsafe.Pointer) (n uint32) {
 	return n
 }
 
-// Owns reports whether p lies in one of the heap's pools, live or not.
+// Owns reports whether p lies in the address space of one of the heap's pools, whether or not in a live block. Cost:
+// proportional to the pools, at most 16.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.poolOf(p) != nil }
 
-// SizeOf returns the size in bytes that the live block at p was requested with. Anything
-// else than the start of a live block panics with a *memory.Misuse.
+// SizeOf returns the size in bytes that the live block at p was requested with, or that a successful Resize gave it.
+// If p is not the start of a live block, SizeOf panics with a *memory.Misuse. Cost: constant for a block of the first
+// pool, otherwise as Owns.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	i := h.startOf(p)
 	if i == 0 {
@@ -402,9 +409,8 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	return uintptr(h.blocks[i].req)
 }
 
-// Reset frees every block; committed memory is kept. Cost: independent of the number of
-// blocks, 4 bytes cleared per committed granule. On a closed heap it panics with a
-// *memory.Misuse.
+// Reset frees every block and keeps the committed memory. On a closed heap it panics with a *memory.Misuse. Cost:
+// independent of the number of blocks; it clears 4 bytes per committed granule.
 func (h *Heap) Reset() {
 	if h.closed {
 		panic(h.misuse("Reset", nil, 0))
@@ -424,11 +430,12 @@ func (h *Heap) Reset() {
 	}
 }
 
-// Close releases the memory of every pool: no pointer into the heap may be used any more. A
-// second Close does nothing. If memory cannot be released it says so, the heap is closed all
-// the same, and another Close tries again. A heap whose source ends closes with it.
+// Close frees every block and releases the memory of every pool. Pointers into the heap are dangling afterwards. If
+// memory cannot be released, Close returns the joined errors of the page sources. The heap is closed nevertheless,
+// and Close can be retried. Otherwise a second Close does nothing. If the page source of a pool is closed, the whole
+// heap is closed.
 func (h *Heap) Close() error {
-	if !h.closed { // touches no block: where the source has ended they are somebody else's
+	if !h.closed { // touches no block: if the source has ended, their addresses may be in use elsewhere
 		h.owner.Touch()
 		h.counts.Reset()
 		h.dropAll()

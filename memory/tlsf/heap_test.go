@@ -258,7 +258,7 @@ func TestBlocksFrom_BeginsAtTheBlockThatHoldsTheByte(t *testing.T) {
 	newHeap(t, nil, Config{}).BlocksFrom(-1, 0, nil)
 }
 
-func TestHeap_AnAlignedRequestTakesTheSmallestHoleThatSurelyHoldsIt(t *testing.T) {
+func TestHeap_AlignedRequestTakesTheSmallestSufficientHole(t *testing.T) {
 	h := newHeap(t, nil, tiny)
 	var p [5]unsafe.Pointer
 	sizes := [5]uintptr{1 << 10, 2 << 10, 1 << 10, 4 << 10, 8 << 10}

@@ -46,7 +46,7 @@ func TestNew_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	memtest.Refuses(t, New, bad)
 }
 
-func TestNew_ASourceThatGivesTheWrongMemoryIsRefusedOrTakenAtWhatWasAskedFor(t *testing.T) {
+func TestNew_WrongMemoryOfASourceIsRefused(t *testing.T) {
 	cfg := Config{Reserve: 1 << 20, Granule: 16}
 	memtest.Gifts(t, func(src page.Source) (*Heap, error) { return New(src, cfg) })
 	h := newHeap(t, nil, cfg)

@@ -11,20 +11,23 @@ import (
 )
 
 // maxPools is how many pools a Heap may have: a few budgets or kinds of memory, not a way to
-// grow. A pool that is not the first is found by comparing ranges, one after the other.
+// grow. Any pool but the first is found by comparing ranges, one after the other.
 const maxPools = 16
 
-// A pool is one reservation. Its blocks merge with each other and with no one else's.
+// A pool is one reservation. Its blocks merge only with each other.
 type pool struct {
 	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
 	starts []uint32       // by granule, at least of what is committed: the live block that starts there, or 0
 	mem    page.Prefix
 }
 
-// AddPool reserves bytes more from src, nil meaning page.Default(), for blocks that never
-// merge with those of other pools. Nothing is committed yet; growth prefers the pools in the
-// order they were added. There may be 16: one more, and a size that can never work, are errors
-// that wrap memory.ErrConfig. On error nothing has changed.
+// AddPool reserves another pool of bytes from src, and commits no memory yet. If src is nil, it is page.Default(). If
+// the system refuses this much, AddPool halves it until it succeeds, but not below Config.Step. Blocks of different
+// pools are never coalesced. The heap grows in the first pool that has space, in the order of AddPool. A heap has at
+// most 16 pools.
+//
+// The error is memory.ErrClosed, or wraps memory.ErrConfig for a 17th pool and for a size that can never work, or
+// wraps the error of src. Nothing has changed then.
 func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 	if h.closed {
 		return memory.ErrClosed
@@ -33,7 +36,7 @@ func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 	return h.addPool(src, bytes, 0)
 }
 
-// addPool is AddPool, with room for so many descriptors left in the Go heap.
+// addPool is AddPool, with space for so many descriptors left in the Go heap.
 func (h *Heap) addPool(src page.Source, bytes uintptr, descriptors int) error {
 	if h.poolCount == maxPools {
 		return fmt.Errorf("tlsf: add pool of %d bytes: want at most %d pools: %w", bytes, maxPools, memory.ErrConfig)
@@ -82,9 +85,9 @@ func (h *Heap) startOf(p unsafe.Pointer) uint32 {
 	return pl.starts[g]
 }
 
-// reach makes the starts of a pool reach to granule end, and to what Ensure may commit beyond, so
-// that they cost in proportion to what is in use. Where the Go heap has no room for them, which
-// would end the process, nothing has changed.
+// reach lengthens the starts of a pool to granule end, and to what Ensure may commit beyond. So their size is
+// proportional to the memory in use. If the Go heap has no space for them, which would end the process, reach
+// returns an error and has changed nothing.
 func (h *Heap) reach(pl *pool, end uint32) error {
 	reserved := pl.mem.Reserved() >> h.grain
 	ahead := pl.mem.Ahead(h.grain.Bytes(end)) >> h.grain
@@ -130,7 +133,7 @@ func (h *Heap) grow(n, step uint32) (uint32, error) {
 	return 0, refused
 }
 
-// growPool is grow for pool k; 0 and no error where its addresses are at their end.
+// growPool is grow for pool k. It returns 0 and no error if the reservation has no addresses left.
 func (h *Heap) growPool(k int, n, step uint32) (uint32, error) {
 	pl := &h.pools[k]
 	for {
@@ -144,12 +147,12 @@ func (h *Heap) growPool(k int, n, step uint32) (uint32, error) {
 		if err := pl.mem.Ensure(h.grain.Bytes(end)); err != nil {
 			return 0, err
 		}
-		if h.closed { // by what the source told of it
+		if h.closed { // by a function of the source
 			return 0, memory.ErrClosed
 		}
 		i := h.extend(k, h.committed(pl))
 		if i == 0 || !h.blocks[i].holds(n, step) {
-			continue // who was told of it has taken from what was free there
+			continue // a function of the source has allocated from it
 		}
 		if h.blocks[i].bin >= roomBin {
 			i = h.halve(i, n, step)
@@ -192,8 +195,10 @@ func (h *Heap) extend(k int, end uint32) uint32 {
 	return j
 }
 
-// Trim merges what waits on the quick stacks, returns the free memory at the end of each
-// pool to its source, in whole pages, and keeps the addresses.
+// Trim coalesces the blocks that wait because of Config.QuickBytes. Then it returns the free memory at the end of
+// each pool to the page source, in whole pages. The address space stays reserved. The error is memory.ErrClosed, or
+// joins those of the page sources; Trim goes on with the other pools then. Cost: proportional to the waiting blocks,
+// and a system call per pool.
 func (h *Heap) Trim() error {
 	if h.closed {
 		return memory.ErrClosed

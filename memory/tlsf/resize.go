@@ -6,13 +6,14 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block in place and reports whether it could: shrinking
-// always works; growing needs a free block behind it, or the end of the pool and memory to
-// commit. False means that nothing has changed. Misuse panics as in Free.
+// Resize changes the size in bytes of a live block in place and reports whether it succeeded. Shrinking always
+// succeeds. Growing needs free memory after the block: a free block, or the end of the pool, where Resize may commit
+// memory. False means that the block is unchanged. New bytes are not zeroed. If p, which may not be nil, is not the
+// start of a live block or oldSize is wrong, Resize panics with a *memory.Misuse.
 //
-// What is free behind a block that has grown is kept for it, until no other free block serves a
-// request; and the next Alloc of the very size that was refused, which is the block's new place,
-// goes where it can grow on. Cost: constant; at the end of a pool a system call per Step.
+// Free memory after each of up to 16 blocks that have grown is kept for it, until no other free block serves a
+// request. If Resize returns false, the next Alloc of that size is taken for the block's replacement, and gets space to grow if
+// possible. Cost: constant; at the end of a pool, a system call per Config.Step.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	i := h.startOf(p)
@@ -57,7 +58,7 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 	if behind.state == free {
 		room += behind.size
 	}
-	if room > n && behind.bin >= roomBin { // a room is of no size: the border moves
+	if room > n && behind.bin >= roomBin { // a kept block is on no list by size: only its start moves
 		behind.off, behind.size = x.off+n, room-n
 		x.size, x.bin = n, uint16(binOf(n))
 		return true
@@ -68,15 +69,15 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 		if !atEnd || uint64(end) > uint64(pl.mem.Reserved()>>h.grain) || h.reach(pl, end) != nil || pl.mem.Ensure(h.grain.Bytes(end)) != nil {
 			return false
 		}
-		if h.closed { // by what the source told of it
+		if h.closed { // by a function of the source
 			return false
 		}
 		h.extend(k, h.committed(pl))
-		if uint64(i) >= uint64(len(h.blocks)) || h.blocks[i].state != live || h.blocks[i].req != req || h.blocks[i].size != size { // freed by it, or resized
+		if uint64(i) >= uint64(len(h.blocks)) || h.blocks[i].state != live || h.blocks[i].req != req || h.blocks[i].size != size { // freed by that function, or resized
 			return false
 		}
 		x = &h.blocks[i]
-		if behind := &h.blocks[x.next]; x.off+n != end || behind.state != free || x.size+behind.size < n { // taken by it
+		if behind := &h.blocks[x.next]; x.off+n != end || behind.state != free || x.size+behind.size < n { // taken by that function
 			return false
 		}
 	}

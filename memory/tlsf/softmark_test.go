@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A soft mark is told in the midst of the call that commits.
+// The function of a soft mark runs during the call that commits.
 func TestAlloc_WhatTheSoftMarkTakesIsNotHadTwice(t *testing.T) {
 	memtest.SoftMark(t, func(src page.Source) memory.Allocator {
 		a, err := New(src, Config{Reserve: 8 << 20, Step: 16 << 10})
@@ -32,8 +32,8 @@ func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
 	memtest.SoftMarkEnds(t, open)
 }
 
-// Where a first attempt ends the heap, another one does not make it one that is full.
-func TestAlloc_AHeapThatIsClosedInTheMidstOfItIsClosedThoughItTriesAgain(t *testing.T) {
+// If the heap is closed during Alloc, the retries within Alloc report ErrClosed and not exhaustion.
+func TestAlloc_CloseDuringAllocIsErrClosed(t *testing.T) {
 	closes := map[string]func(*Heap, *page.Limit){
 		"mark":  func(h *Heap, l *page.Limit) { l.OnSoft(l.Committed(), func(uintptr, uintptr) { _ = h.Close() }) },
 		"short": func(h *Heap, _ *page.Limit) { h.OnShort(func() { _ = h.Close() }) },

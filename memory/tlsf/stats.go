@@ -2,9 +2,9 @@ package tlsf
 
 import "github.com/strata-go/strata/memory"
 
-// Stats reports the books exactly, Peak included. InUse is rounded to granules. What waits on
-// quick stacks is merged first, so that LargestFree is there to be had: a heap that is asked often
-// gains less by them. Cost: constant; with quick stacks proportional to the blocks that wait.
+// Stats returns exact statistics, including Peak, the high-water mark. InUse is rounded up to granules. Stats
+// coalesces the blocks that wait because of Config.QuickBytes first, so frequent calls reduce the gain of QuickBytes.
+// Cost: constant, plus the number of waiting blocks.
 func (h *Heap) Stats() memory.Stats {
 	h.flushQuick()
 	s := h.counts.Stats(h.grain)
@@ -12,7 +12,7 @@ func (h *Heap) Stats() memory.Stats {
 	for k := range h.poolCount {
 		s.Reserved += uint64(h.pools[k].mem.Reserved())
 		s.Committed += uint64(h.pools[k].mem.Committed())
-		s.Free += uint64(h.committed(&h.pools[k])) << h.grain // whole granules can be had
+		s.Free += uint64(h.committed(&h.pools[k])) << h.grain // in whole granules
 	}
 	s.Free -= s.InUse
 	return s
@@ -26,16 +26,16 @@ type BlockInfo struct {
 	Free   bool    // also while it waits on a quick stack
 }
 
-// Blocks yields every block, pool by pool in the order of addresses, until yield returns
-// false; the blocks of a pool are its committed memory, without gaps. The heap must not be
-// used in between. It does not allocate, and on a closed heap it yields nothing.
+// Blocks yields every block, live and free, by pool and then by address, until yield returns false. The blocks of a
+// pool cover its committed memory without gaps. Yield must not use the heap. Blocks does not allocate, and yields
+// nothing on a closed heap. Cost: proportional to the blocks yielded.
 func (h *Heap) Blocks(yield func(BlockInfo) bool) { h.BlocksFrom(0, 0, yield) }
 
-// BlocksFrom is Blocks from the block on that holds byte offset of a pool, so that a large heap can be
-// looked at a part at a time: where one call ended the next may begin, whatever the heap has done
-// between. An offset beyond what is committed begins with the pool behind, a pool that there is not yields nothing.
-// It panics with a *memory.Misuse where pool is negative. Cost: that of Blocks; to begin at a live block is
-// constant, elsewhere it takes a look at each granule up to the next one.
+// BlocksFrom is Blocks that starts with the block that contains the byte offset of a pool. So a large heap can be
+// read in parts: start the next call where the last one stopped, even if the heap was used in between. If offset is
+// beyond the committed memory, BlocksFrom starts with the next pool. If the pool does not exist, it yields nothing;
+// if pool is negative, it panics with a *memory.Misuse. Finding the first block is constant at a live block, and
+// otherwise proportional to the granules up to the next live block.
 func (h *Heap) BlocksFrom(pool int, offset uintptr, yield func(BlockInfo) bool) {
 	if pool < 0 {
 		panic(&memory.Misuse{Package: "tlsf", Op: "BlocksFrom", Reason: "there is no pool below 0"})
