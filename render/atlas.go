@@ -7,63 +7,60 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// DefaultPage is a page that every GPU of the last fifteen years takes: 16 MiB.
-// MaxPage is the largest that browsers and phones take: 64 MiB. MinPage holds the built-in regions
-// and a font of two sizes: 1 MiB.
+// The sides of an atlas page in texels. DefaultPage (16 MiB) works on every GPU of the last fifteen years.
+// MaxPage (64 MiB) is the largest that browsers and phones accept. MinPage (1 MiB) has space for the built-in
+// regions and a font of two sizes.
 const (
 	DefaultPage = 2048
 	MaxPage     = 4096
 	MinPage     = 512
 )
 
-// gutter is the texels around every region that belong to it. The linear filter reads
-// half a texel beyond an edge, and mipmaps are off.
+// gutter is the border of texels around every region, which belongs to it. The linear filter reads half a texel
+// beyond an edge, and mipmaps are off.
 const gutter = 1
 
-// ErrAtlasFull says that a page has no room for a region. The error is a [*FullError].
+// ErrAtlasFull reports that a page has no space for a region. The error is a [*FullError].
 var ErrAtlasFull = errors.New("render: atlas is full")
 
-// FullError is an ErrAtlasFull with its numbers, in texels.
+// A FullError is an ErrAtlasFull with its numbers, in texels.
 type FullError struct {
-	ID   int
-	Name string // as given to ID, or empty
+	ID   int    // -1 for a built-in region or a font
+	Name string // as given to [Atlas.ID], or empty
 	W, H int    // the picture, without gutters
 	Page int    // the side of the page
-	Free int    // texels on no region; they may be scattered
+	Free int    // texels outside all regions; they may be scattered
 }
 
 func (e *FullError) Error() string {
-	return fmt.Sprintf("render: atlas is full: no room for region %s of %d×%d, %d%% of the %d×%d page is free; "+
+	return fmt.Sprintf("render: atlas is full: no space for region %s of %d×%d, %d%% of the %d×%d page is free; "+
 		"remove regions, reset the atlas or configure a larger page (up to %d)",
 		label(e.ID, e.Name), e.W, e.H, e.Free*100/(e.Page*e.Page), e.Page, e.Page, MaxPage)
 }
 
-// Is makes errors.Is(e, ErrAtlasFull) true.
+// Is makes errors.Is(e, ErrAtlasFull) return true.
 func (e *FullError) Is(target error) bool { return target == ErrAtlasFull }
 
 // AtlasConfig sizes an Atlas. The zero value is the default.
 type AtlasConfig struct {
-	Page    int // side of the page in texels, 512, 1024, 2048 or 4096; 0 is 2048
-	Regions int // ids are 0 to Regions-1; 0 is 1024
+	Page    int // side of the page in texels: 512, 1024, 2048 or 4096; 0 means 2048
+	Regions int // 1 to 65536: ids are 0 to Regions-1; 0 means 1024
 }
 
-// A page takes pixels: the GPU's, or a test's.
+// A page receives pixels: the GPU's, or a test's.
 type page interface {
 	write(x, y, w, h int, rgba []byte)
-	image() *ebiten.Image // nil where there is no GPU
+	image() *ebiten.Image // nil if there is no GPU
 }
 
-// An Atlas is one page of pictures, and the names of its parts. The pictures of a level
-// are an arena: Reset drops them and keeps what was there at the last Keep.
-//
-// Invariants:
-//
-//	(1) an entry that is reserved owns a slot, and no two slots overlap
-//	(2) an uploaded entry is reserved, and its region is its slot less the gutter
-//	(3) a region that is not uploaded looks up as the placeholder
-//
-// The page is created with the atlas; the GPU sees it at the first frame.
+// An Atlas is one page of pictures and the ids of its regions. The pictures of a level form an arena: Reset
+// removes them and keeps what was reserved at the last Keep. The page is sent to the GPU with the first frame.
 type Atlas struct {
+	// Invariants:
+	//
+	//	(1) an entry that is reserved owns a slot, and no two slots overlap
+	//	(2) an uploaded entry is reserved, and its region is its slot less the gutter
+	//	(3) a region that is not uploaded looks up as the placeholder
 	page    page
 	packer  packer
 	entries []entry
@@ -85,7 +82,7 @@ type entry struct {
 	kept     bool
 }
 
-// NewAtlas makes a page with its built-in regions.
+// NewAtlas returns an atlas with the built-in regions. It fails only if cfg is out of range.
 func NewAtlas(cfg AtlasConfig) (*Atlas, error) {
 	if cfg.Page == 0 {
 		cfg.Page = DefaultPage
@@ -120,9 +117,9 @@ func newAtlas(cfg AtlasConfig, p page) (*Atlas, error) {
 	return a, nil
 }
 
-// ID returns the number that stands for name, the same one every time, or an error when
-// all are taken. A game uses names or its own numbers, not both. Not for the frame: look
-// names up once, at load.
+// ID returns the id of name and assigns the next one at the first call. It fails if all ids are assigned. Names and
+// the game's own numbers share the ids: a game uses one or the other. Look names up once, during loading, not every
+// frame.
 func (a *Atlas) ID(name string) (int, error) {
 	if id, ok := a.names[name]; ok {
 		return id, nil
@@ -136,14 +133,16 @@ func (a *Atlas) ID(name string) (int, error) {
 	return id, nil
 }
 
-// Reserve takes room for a picture of w × h texels with a transparent gutter. Until its
-// pixels are uploaded, Lookup returns the placeholder. Reserving an id again with the
-// same size returns the same region; another size is an error. Where there is no room
-// the error is a [*FullError] and nothing has changed.
+// Reserve allocates a region of w × h texels with a transparent gutter. Until its pixels are uploaded, Lookup returns
+// the placeholder.
+//
+// Reserving an id again with the same size returns the same region. Another size, a region of ReserveTile, an id out
+// of range and a size that no page can contain are errors. If no space is left the error is a [*FullError]. A failed
+// call changes nothing.
 func (a *Atlas) Reserve(id, w, h int) (Region, error) { return a.reserve(id, w, h, false) }
 
-// ReserveTile is Reserve for a picture that is drawn by [Quads.Tiles]: its gutters repeat
-// the opposite edges, so that the filter sees no seam.
+// ReserveTile is Reserve for a picture that [Quads.Tiles] draws. Its gutters repeat the opposite edges, so that
+// filtering shows no seam.
 func (a *Atlas) ReserveTile(id, w, h int) (Region, error) { return a.reserve(id, w, h, true) }
 
 func (a *Atlas) reserve(id, w, h int, tile bool) (Region, error) {
@@ -170,10 +169,11 @@ func (a *Atlas) reserve(id, w, h int, tile bool) (Region, error) {
 	return e.region, nil
 }
 
-// Upload sets the pixels of a reserved region: rows from the top, 4 bytes a texel,
-// premultiplied RGBA. They are copied: the caller's block is free when Upload returns.
-// Call it from Update or Draw, where the copy costs no Go allocation of ours. Uploading
-// again replaces the picture.
+// Upload sets the pixels of a reserved region: rows from the top, 4 bytes a texel, premultiplied RGBA. The pixels are
+// copied, so the caller may reuse rgba after the call. Uploading again replaces the picture.
+//
+// Call it during Update or Draw, where this package allocates nothing on the Go heap for the copy. It fails if the
+// region is not reserved, if w and h differ from its size, or if rgba does not have 4·w·h bytes.
 func (a *Atlas) Upload(id int, rgba []byte, w, h int) error {
 	e, err := a.entry(id)
 	switch {
@@ -191,8 +191,8 @@ func (a *Atlas) Upload(id int, rgba []byte, w, h int) error {
 	return nil
 }
 
-// Lookup returns the region of id, or the placeholder while it has no pixels or where id
-// is not one. It never fails, so a frame can be drawn while a level streams in.
+// Lookup returns the region of id. It returns the placeholder if id has no pixels yet or is out of range, so frames
+// can be drawn while a level is loading.
 func (a *Atlas) Lookup(id int) Region {
 	if uint(id) < uint(len(a.entries)) {
 		return a.entries[id].shown
@@ -200,13 +200,13 @@ func (a *Atlas) Lookup(id int) Region {
 	return a.checker
 }
 
-// Loaded reports whether id has its pixels.
+// Loaded reports whether the pixels of id were uploaded.
 func (a *Atlas) Loaded(id int) bool {
 	return uint(id) < uint(len(a.entries)) && a.entries[id].uploaded
 }
 
-// Remove gives back the room of id, which then looks up as the placeholder. A name stays
-// bound to its id. Removing what is not reserved does nothing.
+// Remove frees the region of id, which then looks up as the placeholder. Regions looked up before are stale. A name
+// stays bound to its id. Remove does nothing if id is not reserved.
 func (a *Atlas) Remove(id int) {
 	if e, err := a.entry(id); err == nil && e.reserved {
 		a.packer.give(e.slot)
@@ -214,7 +214,7 @@ func (a *Atlas) Remove(id int) {
 	}
 }
 
-// Keep makes everything reserved so far survive Reset: the pictures of all levels.
+// Keep makes everything that is reserved now survive Reset: the pictures that all levels share.
 func (a *Atlas) Keep() {
 	for i := range a.entries {
 		a.entries[i].kept = a.entries[i].reserved
@@ -223,8 +223,8 @@ func (a *Atlas) Keep() {
 	a.packer.keep()
 }
 
-// Reset removes every region reserved since the last Keep. Regions looked up before are
-// stale. Cost: one pass over the ids; the page is not touched.
+// Reset removes every region reserved since the last Keep. Regions looked up before are stale. The cost is one
+// iteration over the ids; no pixel is written.
 func (a *Atlas) Reset() {
 	for i := range a.entries {
 		e := &a.entries[i]
@@ -239,27 +239,29 @@ func (a *Atlas) Reset() {
 	a.packer.rewind()
 }
 
-// White is one solid texel, so that it has no edge to filter; Soft a round dot with a
-// bright core; Placeholder the checker.
+// White returns a region of one solid texel, which has no edge to filter. Soft returns a round dot with a bright
+// core. Placeholder returns the checker that Lookup shows for missing pictures.
 func (a *Atlas) White() Region       { return a.white }
 func (a *Atlas) Soft() Region        { return a.soft }
 func (a *Atlas) Placeholder() Region { return a.checker }
 
-// Page returns the side of the page in texels; Free how many texels are on no region.
+// Page returns the side of the page in texels. Free returns how many texels lie outside all regions.
 func (a *Atlas) Page() int { return a.packer.size }
 func (a *Atlas) Free() int { return a.packer.free() }
 
 // Draw draws a batch on any picture, in one draw call of the GPU. The slices are copied and may lie off-heap.
-// Vertices in pixels of the picture, premultiplied, source-over; three indices a triangle, each of a vertex: it panics
-// otherwise. What more than 16,384 vertices cost grows with their number, and to three times of that where the triangles
-// do not follow them.
+// Vertices are in pixels of the picture; colours are premultiplied and drawn source-over. Draw panics unless indices
+// has three elements for each triangle, all below len(verts).
+//
+// Above 16,384 vertices the cost grows with their number. It is up to three times as high if the triangles do not
+// follow the order of the vertices.
 func (a *Atlas) Draw(on *ebiten.Image, verts []Vertex, indices []uint32) {
 	if img := a.page.image(); img != nil {
 		handOver(on, verts, indices, img)
 	}
 }
 
-// Submit is Draw for all that q holds. What lies behind its last vertex, as far as there is room, may be copied, too.
+// Submit is Draw for all that q contains. It may also copy up to 1023 unused vertices after the last one.
 func (a *Atlas) Submit(on *ebiten.Image, q *Quads) {
 	a.Draw(on, q.verts[:padded(q.nv, len(q.verts))], q.Indices())
 }
@@ -275,7 +277,7 @@ func (a *Atlas) entry(id int) (*entry, error) {
 func (a *Atlas) write(s slot, rgba []byte, w, h int, tile bool) {
 	x, y := s.x+gutter, s.y+gutter
 	a.page.write(x, y, w, h, rgba)
-	// Columns hold h texels, rows w + 2 with the corners.
+	// Columns have h texels, rows w + 2 with the corners.
 	a.page.write(x-1, y, 1, h, a.column(rgba, w, h, w-1, tile))
 	a.page.write(x+w, y, 1, h, a.column(rgba, w, h, 0, tile))
 	a.page.write(x-1, y-1, w+2, 1, a.row(rgba, w, h-1, tile))

@@ -28,7 +28,7 @@ const (
 	ActionCount
 )
 
-// actionNames are those of files, actionLabels those for a person.
+// actionNames are used in files, actionLabels on the screen.
 var (
 	actionNames = [ActionCount]string{"up", "left", "down", "right", "fire", "dash", "choose1", "choose2", "choose3",
 		"pause", "restart", "mute", "fullscreen"}
@@ -39,17 +39,16 @@ var (
 // String returns the action's name in files.
 func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
 
-// BindingSlots is how many controls an action may have.
+// BindingSlots is how many controls one action may have.
 const BindingSlots = 3
 
-// Bindings are the controls of each action, up to three; a zero Control is none. They are plain
-// data.
+// Bindings are the controls of each action, up to three. A zero Control is an empty slot. Bindings are plain data.
 //
-// Invariants: no control is there twice; each action has one at least.
+// DefaultBindings, Bind and SetMap keep two invariants: no control is bound twice, and each action has at least
+// one control.
 type Bindings [ActionCount][BindingSlots]Control
 
-// DefaultBindings returns the bindings of a new player. Besides them Alt and Enter is always
-// Fullscreen.
+// DefaultBindings returns the bindings of a new player. Alt+Enter is Fullscreen with any bindings.
 func DefaultBindings() Bindings {
 	k, m, p := key, mouseButton, padButton
 	return Bindings{
@@ -69,8 +68,9 @@ func DefaultBindings() Bindings {
 	}
 }
 
-// Actions returns how many actions there are, Action the name of one for a person, and Label its
-// control in a slot for a person.
+// Actions returns the number of actions, Action the displayed name of one, and Label the displayed name of the
+// control in a slot, "" for an empty one. Reset restores the default bindings. Action and Label panic if an
+// argument is out of range.
 func (b *Bindings) Actions() int             { return int(ActionCount) }
 func (b *Bindings) Action(a int) string      { return actionLabels[a] }
 func (b *Bindings) Label(a, slot int) string { return b[a][slot].Label() }
@@ -84,9 +84,9 @@ func (b *Bindings) find(c Control) (a, slot int) {
 	return -1, -1
 }
 
-// Bind gives a slot of an action a control, by its name. Where the control is another's, that
-// one gets what was in the slot. The error says why not: there is no such control, the overlay
-// has it, or the other action would be left with none; nothing is changed then.
+// Bind puts a control, given by its name, into a slot of an action. If the control was bound elsewhere, that
+// slot receives the former control of this one. Bind fails and changes nothing if no control has this name, if
+// the overlay uses it, or if another action would lose its only control. It panics if a or slot is out of range.
 func (b *Bindings) Bind(a, slot int, control string) error {
 	c, err := ParseControl(control)
 	if err != nil {
@@ -114,7 +114,7 @@ func (b *Bindings) count(a int) (n int) {
 	return n
 }
 
-// Map returns the bindings by name, as a file keeps them.
+// Map returns the names of the controls by the name of the action, in the form that files contain.
 func (b *Bindings) Map() map[string][]string {
 	m := make(map[string][]string, len(b))
 	for a := range b {
@@ -129,12 +129,13 @@ func (b *Bindings) Map() map[string][]string {
 	return m
 }
 
-// SetMap reads what Map wrote. Actions that are not in m keep the default. The error names what
-// is wrong and what is allowed; nothing is changed then.
+// SetMap sets what Map returned. Actions that are not in m get their default controls. The error names the first
+// mistake: an unknown action or control, a wrong number of controls, a key of the overlay, or a control that is bound
+// twice. A failed call changes nothing.
 func (b *Bindings) SetMap(m map[string][]string) error {
 	n := DefaultBindings()
 	known := 0
-	if _, old := m["rewind"]; old { // an action of files written before there was none such
+	if _, old := m["rewind"]; old { // an action of former versions
 		known++
 	}
 	for a := range n {
@@ -168,7 +169,7 @@ func (b *Bindings) SetMap(m map[string][]string) error {
 	return nil
 }
 
-// unique verifies that no control is there twice.
+// unique verifies that no control is bound twice.
 func (b *Bindings) unique() error {
 	var seen controls
 	for a := range b {
@@ -182,8 +183,8 @@ func (b *Bindings) unique() error {
 	return nil
 }
 
-// Prompt returns the label of the action's first control on the device, for a line that says
-// what to press; "" where it has none there.
+// Prompt returns the label of the action's first control on the device, for a line that shows what to press. It
+// returns "" if the action has no control on the device.
 func (b *Bindings) Prompt(a Action, d Device) string {
 	for _, c := range b[a] {
 		if c != 0 && c.Device() == d {

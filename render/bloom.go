@@ -7,10 +7,10 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// A Bloom is how much bright things glow. The zero value is none.
+// A Bloom configures how much bright things glow. The zero value draws no glow.
 type Bloom struct {
-	Strength  float32 // how much of the blurred light is added; above 1.5 the picture drowns
-	Threshold float32 // light below this does not glow; from 0 to 1
+	Strength  float32 // // factor of the blurred light that is added; 0 or less is off, above 1.5 the picture washes out
+	Threshold float32 // light below this does not glow; 0 to 1
 }
 
 // DefaultBloom suits light on a dark ground.

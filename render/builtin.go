@@ -55,7 +55,7 @@ func softDot(x, y int) [4]byte {
 	return grey(0.6*core + 0.4*halo)
 }
 
-// checkerboard is magenta on black: nobody takes it for a picture.
+// checkerboard is magenta on black, which no picture resembles.
 func checkerboard(x, y int) [4]byte {
 	if (x/4+y/4)%2 == 0 {
 		return [4]byte{255, 0, 255, 255}
@@ -68,8 +68,7 @@ func grey(f float64) [4]byte {
 	return [4]byte{v, v, v, v}
 }
 
-// A gpuPage makes its image at the first write: Ebitengine keeps writes that come before
-// the first frame.
+// A gpuPage makes its image at the first write. Ebitengine keeps writes that precede the first frame.
 type gpuPage struct {
 	size int
 	img  *ebiten.Image
@@ -83,9 +82,9 @@ func (p *gpuPage) image() *ebiten.Image {
 	return p.img
 }
 
-// write hands texels to the GPU with this frame. Ebitengine keeps what is written to an image until somebody draws
-// with it: of a page that is out of sight it would keep all, up to 16 MiB, and hand them over in the frame that shows
-// one of its tiles. So something is drawn with it, which has no size.
+// write sends texels to the GPU with this frame. Ebitengine keeps what is written to an image until the image is
+// drawn. For a page out of sight these are up to 16 MiB, sent in the first frame that shows one of its tiles. So
+// write draws an empty triangle with the image.
 func (p *gpuPage) write(x, y, w, h int, rgba []byte) {
 	sub := p.image().RecyclableSubImage(image.Rect(x, y, x+w, y+h))
 	sub.WritePixels(rgba)
@@ -96,7 +95,7 @@ func (p *gpuPage) write(x, y, w, h int, rgba []byte) {
 	nowhere.DrawTriangles32(nothing.vertices[:], nothing.indices[:], p.img, &drawOptions)
 }
 
-// nowhere is what pages are drawn to that nobody sees; the game goroutine makes it.
+// nowhere is the invisible target of those triangles; the game goroutine makes it.
 var nowhere *ebiten.Image
 
 func newNowhere() *ebiten.Image {

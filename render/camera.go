@@ -7,28 +7,27 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 )
 
-// The logical screen: everything is designed for it, and it fits 1280×720, 1920×1080 and
-// 3840×2160 a whole number of times.
+// The default size of the logical screen. It fits 1280×720, 1920×1080 and 3840×2160 a whole number of times.
 const (
 	LogicalW = 640
 	LogicalH = 360
 )
 
-// A View takes coordinates to physical pixels: pixel = p*Scale + (X, Y).
+// A View maps coordinates to physical pixels: pixel = p*Scale + (X, Y).
 type View struct{ Scale, X, Y float32 }
 
-// At returns the view with its origin moved to (x, y) in its own coordinates.
+// At returns the view whose origin is the point (x, y) of v. The scale is the same.
 func (v View) At(x, y float32) View { return View{v.Scale, v.X + x*v.Scale, v.Y + y*v.Scale} }
 
-// Zoom returns the view with its coordinates s times as large.
+// Zoom returns the view with the same origin and s times the scale.
 func (v View) Zoom(s float32) View { return View{v.Scale * s, v.X, v.Y} }
 
-// Apply takes p to physical pixels.
+// Apply converts p to physical pixels.
 func (v View) Apply(p mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{p[0]*v.Scale + v.X, p[1]*v.Scale + v.Y}
 }
 
-// Invert takes physical pixels to coordinates. A zero Scale gives the zero vector.
+// Invert converts physical pixels to coordinates. It returns the zero vector if Scale is 0.
 func (v View) Invert(p mgl32.Vec2) mgl32.Vec2 {
 	if v.Scale == 0 {
 		return mgl32.Vec2{}
@@ -36,25 +35,23 @@ func (v View) Invert(p mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{(p[0] - v.X) / v.Scale, (p[1] - v.Y) / v.Scale}
 }
 
-// A Viewport is where the logical screen lies in a window: its offset and size in
-// physical pixels, and the scale between them. What is outside it stays black, but for its bleed.
+// A Viewport is the position of the logical screen in a window: its offset and size in physical pixels, and the
+// physical pixels of one logical pixel. The window outside the viewport and its bleed stays black.
 type Viewport struct {
 	X, Y, W, H int
 	Scale      float32
 
-	// Outer is the logical screen with its bleed, in physical pixels: all that is drawn on. Empty stands
-	// for a screen without.
+	// Outer is the logical screen with its bleed, in physical pixels. It is empty if there is no bleed.
 	Outer image.Rectangle
 }
 
-// integerLoss is the share of the window's width that a whole-number scale may leave
-// black. 1/6 takes 1366×768 to 2 and 2200×1240 to 3. Where only a scale of 1 would fit there is little to be sharp
-// with and none to waste: a phone's screen is filled.
+// integerLoss is the share of the window's width that a whole-number scale may leave black. 1/6 gives 1366×768
+// a scale of 2, and 2200×1240 a scale of 3. Scale 1 is not enforced, so that the picture fills a phone's screen.
 const integerLoss = 1.0 / 6
 
-// Fit places a logical screen in a window of w × h physical pixels: at a whole-number
-// scale above 1 where that wastes little, at the largest scale that fits otherwise. Sizes below
-// 1 count as 1.
+// Fit centres a logical screen in a window of w × h physical pixels. It takes the largest whole-number scale if that
+// is above 1 or fits exactly, and at least 5/6 of the largest scale that fits. Otherwise it takes the largest scale
+// that fits. Sizes below 1 count as 1.
 func Fit(w, h, logicalW, logicalH int) Viewport {
 	w, h = max(w, 1), max(h, 1)
 	lw, lh := float64(max(logicalW, 1)), float64(max(logicalH, 1))
@@ -66,16 +63,16 @@ func Fit(w, h, logicalW, logicalH int) Viewport {
 	return Viewport{X: (w - pw) / 2, Y: (h - ph) / 2, W: pw, H: ph, Scale: float32(s)}
 }
 
-// Bleed returns v with as much around it as a window of w × h physical pixels has, up to most logical
-// pixels beyond each edge: in a window of another shape than the logical screen's, a picture that has more to
-// show goes on there. What must be seen belongs on the logical screen.
+// Bleed returns v extended to the edges of a window of w × h physical pixels, by at most `most` logical pixels on
+// each side. A picture that is larger than the logical screen continues there. Draw what the player must see on the
+// logical screen.
 func (v Viewport) Bleed(w, h, most int) Viewport {
 	b := int(math.Ceil(float64(most) * float64(v.Scale)))
 	v.Outer = image.Rect(v.X-b, v.Y-b, v.X+v.W+b, v.Y+v.H+b).Intersect(image.Rect(0, 0, w, h))
 	return v
 }
 
-// Drawn returns what is drawn on in physical pixels: the logical screen and its bleed.
+// Drawn returns the drawable part of the window in physical pixels: the logical screen with its bleed.
 func (v Viewport) Drawn() image.Rectangle {
 	if v.Outer.Empty() {
 		return image.Rect(v.X, v.Y, v.X+v.W, v.Y+v.H)
@@ -83,23 +80,22 @@ func (v Viewport) Drawn() image.Rectangle {
 	return v.Outer
 }
 
-// Bounds returns the same in logical pixels: from (0, 0) to the size of the logical screen, and with a bleed
-// beyond it. A HUD that darkens everything fills it.
+// Bounds returns the corners of Drawn in logical pixels. Without a bleed these are (0, 0) and the size of the logical
+// screen. A shape that must cover everything fills them.
 func (v Viewport) Bounds() (lo, hi mgl32.Vec2) {
 	r := v.Drawn()
 	lo = v.View().Invert(mgl32.Vec2{float32(r.Min.X), float32(r.Min.Y)})
 	return lo, v.View().Invert(mgl32.Vec2{float32(r.Max.X), float32(r.Max.Y)})
 }
 
-// View returns the view of the logical screen itself: for HUD, menus and overlay.
+// View returns the view of the logical screen, for HUD, menus and overlay.
 func (v Viewport) View() View { return View{v.Scale, float32(v.X), float32(v.Y)} }
 
-// A Camera looks at the world. Zoom 0 counts as 1. It is pure data: the game moves
-// Center, and decays Shake by its own fixed step.
+// A Camera maps the world to the logical screen. It is plain data: the game moves Center and decays Shake.
 type Camera struct {
-	Center mgl32.Vec2 // the world point in the middle of the logical screen
+	Center mgl32.Vec2 // the world point at the centre of the logical screen
 	Shake  mgl32.Vec2 // logical pixels by which the picture is displaced
-	Zoom   float32    // logical pixels per world unit
+	Zoom   float32    // logical pixels per world unit; 0 counts as 1
 	Size   mgl32.Vec2 // the logical screen; zero counts as 640 × 360
 }
 
@@ -122,10 +118,10 @@ func (c *Camera) offset() mgl32.Vec2 {
 	return c.size().Mul(0.5).Add(c.Shake).Sub(c.Center.Mul(c.zoom()))
 }
 
-// ToScreen takes a world point to logical pixels.
+// ToScreen converts a world point to logical pixels.
 func (c *Camera) ToScreen(p mgl32.Vec2) mgl32.Vec2 { return p.Mul(c.zoom()).Add(c.offset()) }
 
-// ToWorld takes logical pixels to a world point.
+// ToWorld converts logical pixels to a world point.
 func (c *Camera) ToWorld(p mgl32.Vec2) mgl32.Vec2 { return p.Sub(c.offset()).Mul(1 / c.zoom()) }
 
 // View returns the view from the world to physical pixels.
@@ -134,7 +130,7 @@ func (c *Camera) View(vp Viewport) View {
 	return vp.View().At(o[0], o[1]).Zoom(c.zoom())
 }
 
-// Bounds returns the world rectangle that is in sight, for culling.
+// Bounds returns the corners of the visible part of the world, including the bleed of vp, for culling.
 func (c *Camera) Bounds(vp Viewport) (lo, hi mgl32.Vec2) {
 	lo, hi = vp.Bounds()
 	return c.ToWorld(lo), c.ToWorld(hi)

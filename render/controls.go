@@ -7,27 +7,27 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// A Device is a kind of thing that a player holds.
+// A Device is a kind of input device.
 type Device uint8
 
-// The kinds of devices. Keyboard stands for keyboard and mouse.
+// The kinds of devices. Keyboard includes the mouse.
 const (
 	Keyboard Device = iota
 	Gamepad
 	Touch
 )
 
-// String names the device.
+// String returns the name of the device.
 func (d Device) String() string { return [...]string{"keyboard", "gamepad", "touch"}[min(d, Touch)] }
 
-// A Control is a key of the keyboard, a button of the mouse or of a gamepad. The zero value is
-// none. In files it is its String.
+// A Control is a key of the keyboard or a button of the mouse or of a gamepad. The zero value is no control. Files
+// contain its String.
 type Control uint8
 
 // Keys come first, then the mouse, then gamepads of the standard layout.
 const (
 	keyFirst   = Control(1)
-	keyCount   = Control(ebiten.KeyTab) + 1 // what follows are left and right together
+	keyCount   = Control(ebiten.KeyTab) + 1 // the keys after it mean left and right together
 	mouseFirst = keyFirst + keyCount
 	padFirst   = mouseFirst + Control(len(mouseNames))
 	controlEnd = padFirst + Control(len(padNames))
@@ -46,7 +46,7 @@ func key(k ebiten.Key) Control                         { return keyFirst + Contr
 func mouseButton(b ebiten.MouseButton) Control         { return mouseFirst + Control(b) }
 func padButton(b ebiten.StandardGamepadButton) Control { return padFirst + Control(b) }
 
-// Device returns the kind of device that has the control.
+// Device returns the kind of device that has the control: Gamepad or Keyboard.
 func (c Control) Device() Device {
 	if c >= padFirst {
 		return Gamepad
@@ -54,13 +54,13 @@ func (c Control) Device() Device {
 	return Keyboard
 }
 
-// FunctionKeys is how many keys, from F1 on, are the overlay's: no game's action can be bound to one.
+// FunctionKeys is the number of keys, from F1, that the overlay uses. They cannot be bound to an action.
 const FunctionKeys = 9
 
 // function reports whether c is one of the overlay's keys.
 func (c Control) function() bool { return c >= key(ebiten.KeyF1) && c < key(ebiten.KeyF1)+FunctionKeys }
 
-// String returns the name that ParseControl reads; "" for none.
+// String returns the name that ParseControl accepts, "" for no control.
 func (c Control) String() string {
 	switch {
 	case c == 0 || c >= controlEnd:
@@ -73,7 +73,7 @@ func (c Control) String() string {
 	return ebiten.Key(c - keyFirst).String()
 }
 
-// labels are the names for a person, where they differ from the capitals of String.
+// labels are the displayed names that differ from the capitals of String.
 var labels = map[string]string{
 	"MouseLeft": "LEFT MOUSE", "MouseRight": "RIGHT MOUSE", "MouseMiddle": "MID MOUSE", "MouseBack": "MOUSE 4", "MouseForward": "MOUSE 5",
 	"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓",
@@ -83,7 +83,7 @@ var labels = map[string]string{
 	"PadUp": "PAD ↑", "PadDown": "PAD ↓", "PadLeft": "PAD ←", "PadRight": "PAD →",
 }
 
-// Label returns the name for a person, in capitals; "" for none.
+// Label returns the displayed name, in capitals, "" for no control.
 func (c Control) Label() string {
 	name := c.String()
 	if l, ok := labels[name]; ok {
@@ -98,7 +98,7 @@ func (c Control) Label() string {
 	return strings.ToUpper(name)
 }
 
-// ParseControl reads what String wrote. The error says what there is.
+// ParseControl returns the control whose String is name. The error lists examples of valid names.
 func ParseControl(name string) (Control, error) {
 	for c := keyFirst; c < controlEnd; c++ {
 		if name != "" && c.String() == name {

@@ -2,9 +2,12 @@ package render
 
 import "math"
 
-// Sparkline draws a curve from the oldest value on the left to the newest, at the right edge, on a
-// scale from 0 to top; top 0 takes the power of two above the curve's own, so that it rarely changes.
-// Where fewer than of values are there the curve is as much shorter. Negative values and NaN count as 0.
+// Sparkline draws a curve whose newest value, the last one, lies at the right edge. The scale reaches from 0 to top,
+// and higher values are cut off. If top is 0 or less, it is the power of two above the highest value, so that the
+// scale rarely changes.
+//
+// The width w represents `of` values; a curve with fewer is as much shorter. Negative values and NaN count as 0.
+// Fewer than two values, or no scale, draw only the base line.
 func (p *Panel) Sparkline(x, y, w, h float32, curve []float32, of int, top float32, accent Color) {
 	q, n := p.Q, len(curve)
 	x, y = p.X+x, p.Y+y
@@ -27,7 +30,7 @@ func (p *Panel) Sparkline(x, y, w, h float32, curve []float32, of int, top float
 	s.line(q, line, accent)
 }
 
-// ceiling returns the power of two that the values stay below, 0 where there are none above 0.
+// ceiling returns the power of two that the values stay below, 0 if none is above 0.
 func ceiling(curve []float32) float32 {
 	most := float32(0)
 	for _, v := range curve {
@@ -70,7 +73,7 @@ func (s *spark) area(q *Quads, v []Vertex, c Color) {
 	}
 }
 
-// line draws the curve itself, a soft line one and a half pixels thick whatever its slope.
+// line draws the curve itself, a soft line one and a half pixels thick at any slope.
 func (s *spark) line(q *Quads, v []Vertex, c Color) {
 	k, u := q.view.Scale, q.line.X0
 	half := 0.75 * k

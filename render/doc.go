@@ -1,13 +1,13 @@
-// Package render is Strata's window: one batch of quads, one atlas, tiles that come and go, text, bloom,
-// input, bindings and the blocks of which package render/overlay, the memory instrument, is made. The two are the only
-// importers of Ebitengine but programs.
+// Package render is Strata's window: one batch of quads, one atlas, streamed tiles, text, bloom, input and
+// bindings. It also draws the panels of package render/overlay, the memory instrument. Besides programs only these
+// two packages import Ebitengine.
 //
 // # Idea
 //
-// A frame is a list of vertices in memory that the caller owns, normally the frame arena.
-// Every picture lies on one atlas page, and additive light is premultiplied colour with
-// alpha 0, so the whole world is one DrawTriangles32 call, and HUD, text and panels are another. What a world has
-// more of than an atlas holds lies on pages of [Tiles], a call for each that is in sight.
+// A frame is a list of vertices in memory that the caller owns, normally the frame arena. Every picture lies on
+// one atlas page, and additive light is premultiplied colour with alpha 0. So the whole world is one draw call,
+// and HUD, text and panels are another. Pictures that do not fit the atlas lie on pages of [Tiles], with one draw
+// call for each visible page.
 //
 // # Layout
 //
@@ -25,23 +25,21 @@
 //	atlas page    | white soft line checker glyphs | kept | level pictures | free |
 //	                                                      ^ Keep           ^ shelves
 //
-// Coordinates are logical pixels, 640 × 360 unless configured. A [View] is the scale and
-// offset from there to physical pixels; [Viewport] makes the one for the HUD and
-// [Camera] the one for the world. In a window of another shape what lies around the logical screen is black, or
-// with [Options.Bleed] the picture goes on there. Without a GPU it is pixels that cost: the scene then has
-// logical resolution, see [Resolution].
+// Coordinates are logical pixels; the logical screen has 640 × 360 unless configured. A [View] is the scale and
+// offset from there to physical pixels. [Viewport] makes the one for the HUD and [Camera] the one for the world.
+// In a window of another shape the area around the logical screen is black, or with [Options.Bleed] the picture
+// continues there. Without a GPU pixels are expensive: the scene then has logical resolution, see [Resolution].
 //
 // # Use it when
 //
-// A scene is thousands of small pictures that change every frame. Not for a few large
-// pictures that need their own shaders; for more pixels than one page holds, a streamed ground, there are
-// [Tiles].
+// A scene is thousands of small pictures that change every frame. It is not for a few large pictures with their
+// own shaders. A streamed ground with more pixels than one page uses [Tiles].
 //
 // # Cost
 //
 // Measured on an AMD EPYC with Go 1.26, median of three, no Go allocations:
 //
-//	Quads.Sprite      11 ns unrotated, 17 ns by angle; Turned 11 ns
+//	Quads.Sprite      11 ns unrotated, 17 ns rotated; Turned 11 ns
 //	Quads.Rect        10 ns
 //	Quads.Text        8 ns a glyph
 //	eight panel rows  31 µs: labels, figures, bars and curves of 240 values
@@ -49,15 +47,14 @@
 //	Atlas.Upload      one copy of the pixels, made by Ebitengine
 //	NewFont           about 15 ms and 1.5 MiB of Go heap that the font package keeps
 //
-// Print them with go test -bench . ./render. A frame that draws makes about ten objects
-// inside Ebitengine more than one that does not, whether it submits once or twice; bloom
-// makes about sixty more.
+// Print them with go test -bench . ./render. Inside Ebitengine a frame that draws allocates about ten objects more
+// than an empty one, for one batch or two. Bloom allocates about sixty more.
 //
 // # Goroutines and the collector
 //
-// Everything here belongs to the goroutine that calls Update and Draw. Vertices, indices
-// and pixels may lie off the Go heap: nothing here keeps a reference to them after the
-// call that took them has returned ([Quads] until the next Begin).
+// Everything here belongs to the goroutine that calls Update and Draw, unless its comment states otherwise.
+// Vertices, indices and pixels may lie off the Go heap. No call keeps a reference to them after it returns, except
+// [Quads.Begin], which keeps its slices until the next Begin.
 //
 // # Source
 //

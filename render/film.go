@@ -11,23 +11,22 @@ import (
 	"github.com/strata-go/strata/engine/atomicfile"
 )
 
-// A Film collects pictures of the window and becomes an animated GIF: what a README can show. It
-// keeps every picture in the Go heap until it is written, so it is for seconds, not for play. The
-// colours are the 255 that stand for all of its pictures best (Heckbert, "Color Image Quantization
-// for Frame Buffer Display", 1982: median cut), with an ordered dither, which stands still where the
-// picture does; what does not change from picture to picture is transparent.
+// A Film records pictures of the window and writes them as an animated GIF, for example for a README. It keeps
+// three bytes for each pixel of each picture on the Go heap as long as the Film is reachable: record seconds.
 //
-// A Film belongs to the goroutine that draws.
+// All pictures share 255 colours, chosen by median cut (Heckbert, "Color Image Quantization for Frame Buffer
+// Display", 1982). An ordered dither keeps unchanged parts still, and pixels that do not change from picture to
+// picture are transparent. A Film belongs to the goroutine that draws.
 type Film struct {
 	width, height int // of the film; set by the first picture
-	most          int // pixels of the longer side
+	most          int // pixels of its width
 	delay         int // hundredths of a second from picture to picture
 	frames        [][]byte
-	whole         []byte // the window, read anew for each
+	whole         []byte // the window; the buffer is reused for each picture
 }
 
-// NewFilm makes an empty film whose pictures are at most wide pixels wide, shown fps a second: 1 to
-// 50, as a GIF counts in hundredths of a second, and rounds.
+// NewFilm returns an empty film of pictures that are at most wide pixels wide (16 to 4096) and shown fps times a
+// second (1 to 50). A GIF rounds the time between pictures to hundredths of a second.
 func NewFilm(wide, fps int) (*Film, error) {
 	if wide < 16 || wide > 4096 || fps < 1 || fps > 50 {
 		return nil, fmt.Errorf("render: a film %d pixels wide with %d pictures a second; allowed are 16 to 4096 and 1 to 50", wide, fps)
@@ -35,23 +34,23 @@ func NewFilm(wide, fps int) (*Film, error) {
 	return &Film{most: wide, delay: (100 + fps/2) / fps}, nil
 }
 
-// Len returns how many pictures there are.
+// Len returns the number of pictures.
 func (m *Film) Len() int { return len(m.frames) }
 
-// Add takes a picture of what was drawn so far, made smaller by a whole factor, each pixel the mean
-// of what it stands for. It waits for the GPU. The error says that the window has changed its size.
+// Add records what the window shows so far, reduced by a whole factor; each pixel is the mean of those it replaces.
+// It waits for the GPU. It fails if the size of the window differs from the first picture's.
 func (m *Film) Add(f *Frame) error {
 	by := max(1, (f.ScreenW+m.most-1)/m.most)
 	w, h := f.ScreenW/by, f.ScreenH/by
 	if w == 0 || h == 0 {
-		return fmt.Errorf("render: a film of a window of %d×%d pixels", f.ScreenW, f.ScreenH)
+		return fmt.Errorf("render: a window of %d×%d pixels is too small for a film", f.ScreenW, f.ScreenH)
 	}
 	if len(m.frames) == 0 {
 		m.width, m.height = w, h
 		m.whole = make([]byte, 4*f.ScreenW*f.ScreenH)
 	}
 	if w != m.width || h != m.height {
-		return fmt.Errorf("render: the window has changed its size in mid-film, from %d×%d to %d×%d", m.width, m.height, w, h)
+		return fmt.Errorf("render: the size of the window changed during the film, from %d×%d to %d×%d", m.width, m.height, w, h)
 	}
 	if err := f.ReadPixels(m.whole); err != nil {
 		return err
@@ -82,7 +81,7 @@ func shrink(rgba []byte, stride, w, h, by int) []byte {
 	return out
 }
 
-// Write writes the film to path, whole or not at all. A film without a picture is an error.
+// Write writes the film to path as an atomic write. It fails if there is no picture.
 func (m *Film) Write(path string) error {
 	if len(m.frames) == 0 {
 		return errors.New("render: a film without a picture")

@@ -11,18 +11,18 @@ import (
 	"github.com/strata-go/strata/engine/atomicfile"
 )
 
-// A Frame is the picture that is being drawn. It is valid during the call of Draw that
-// got it.
+// A Frame is the picture that is being drawn. It is valid only during the call of Game.Draw or AfterDraw that
+// receives it.
 type Frame struct {
-	Viewport               // where the logical screen lies, in physical pixels
+	Viewport               // of the logical screen in the window
 	ScreenW, ScreenH int   // the window in physical pixels
-	Tick             int64 // ticks updated so far
+	Tick             int64 // successful calls of Game.Update so far
 
 	screen             target // the window
-	to                 target // what is drawn on: the window, or the scene
+	to                 target // the window, or the scene
 	scene              sceneBuffer
 	back               Color // what the scene was filled with
-	clean              bool  // the window holds nothing of the former frame
+	clean              bool  // the window contains nothing of the former frame
 	logical            bool  // the scene has a picture of its own
 	logicalW, logicalH int
 	bloomer            *bloomer
@@ -32,7 +32,7 @@ type Frame struct {
 }
 
 // drawOptions are the same for every frame: vertices are premultiplied, sprites are
-// filtered, and mipmaps of a page that takes uploads would be made again each time.
+// filtered, and mipmaps of a page would be made again after each upload.
 var drawOptions = ebiten.DrawTrianglesOptions{
 	ColorScaleMode: ebiten.ColorScaleModePremultipliedAlpha,
 	Filter:         ebiten.FilterLinear,
@@ -50,8 +50,8 @@ func (f *Frame) begin(screen *ebiten.Image, vp Viewport, tick int64) {
 	f.to, f.clean = f.screen, false
 }
 
-// touch clears the window before the first thing is drawn on it. Ebitengine would do so each
-// frame, but a scene covers it all, and without a GPU every pass over the window counts.
+// touch clears the window before the first thing is drawn on it. Ebitengine would do it each frame, but a scene
+// covers all of it, and without a GPU every iteration over the window's pixels counts.
 func (f *Frame) touch() {
 	if !f.clean && f.to.whole == f.screen.whole {
 		f.screen.whole.Clear()
@@ -68,9 +68,9 @@ func (f *Frame) cover() {
 	f.touch() // the letterbox
 }
 
-// Draw submits a batch in one draw call of the GPU, clipped to the viewport and its bleed: to the scene between
-// BeginScene and EndScene, to the window otherwise. The slices are copied and may lie
-// off-heap. Vertices in pixels of what is drawn on, premultiplied, source-over.
+// Draw submits a batch in one draw call of the GPU, clipped to the viewport and its bleed. It draws on the scene
+// between BeginScene and EndScene, and on the window otherwise. Without an atlas or indices it does nothing.
+// [Atlas.Draw] states what it expects, when it panics and what it costs.
 func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 	if a == nil || len(indices) == 0 {
 		return
@@ -79,14 +79,14 @@ func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 	a.Draw(f.to.clipped, verts, indices)
 }
 
-// Image returns the window's picture, the letterbox included, for what draws by itself: an overlay. A
-// scene is to be ended before. It is valid during the call of Draw that got the frame.
+// Image returns the picture of the window, including the letterbox, for code that draws by itself, such as an
+// overlay. End the scene first. The picture is valid as long as the Frame.
 func (f *Frame) Image() *ebiten.Image {
 	f.touch()
 	return f.screen.whole
 }
 
-// Submit is Draw for all that q holds. What lies behind its last vertex, as far as there is room, may be copied, too.
+// Submit is Draw for all that q contains. It may also copy up to 1023 unused vertices after the last one.
 func (f *Frame) Submit(a *Atlas, q *Quads) {
 	if a == nil || q.ni == 0 {
 		return
@@ -95,8 +95,9 @@ func (f *Frame) Submit(a *Atlas, q *Quads) {
 	a.Submit(f.to.clipped, q)
 }
 
-// Bloom adds the glow of what was drawn so far: world first, then Bloom, then HUD and
-// overlay, which stay crisp. It does nothing where bloom is off.
+// Bloom adds the glow of what is drawn so far. Call it after the world and before HUD and overlay, which stay sharp.
+// It does nothing if bloom is off, if o.Strength is not above 0, or after a failure. If its shaders do not compile,
+// Run ends with that error.
 func (f *Frame) Bloom(o Bloom) {
 	if !f.bloomOn || !(o.Strength > 0) || f.err != nil {
 		return
@@ -110,7 +111,7 @@ func (f *Frame) Bloom(o Bloom) {
 	f.bloomer.apply(f.to, o)
 }
 
-// BloomOn reports whether Bloom does anything; SetBloom turns it on or off.
+// BloomOn reports whether bloom is on. SetBloom turns it on or off, from this frame on.
 func (f *Frame) BloomOn() bool    { return f.bloomOn }
 func (f *Frame) SetBloom(on bool) { f.bloomOn = on }
 
@@ -121,9 +122,9 @@ func (f *Frame) fail(err error) {
 	}
 }
 
-// ReadPixels reads what was drawn so far, the whole window, into dst: rows from the top,
-// 4 bytes a pixel, premultiplied RGBA. dst must have 4*ScreenW*ScreenH bytes. It waits for
-// the GPU: for screenshots and tests, not for play.
+// ReadPixels copies what the window shows so far into dst: rows from the top, 4 bytes a pixel, premultiplied RGBA. A
+// scene must be ended first. It fails unless dst has 4·ScreenW·ScreenH bytes. It waits for the GPU: use it for
+// screenshots and tests.
 func (f *Frame) ReadPixels(dst []byte) error {
 	if want := 4 * f.ScreenW * f.ScreenH; len(dst) != want {
 		return fmt.Errorf("render: ReadPixels into %d bytes; %d×%d takes %d", len(dst), f.ScreenW, f.ScreenH, want)
@@ -133,14 +134,14 @@ func (f *Frame) ReadPixels(dst []byte) error {
 	return nil
 }
 
-// Screenshot writes what was drawn so far to a PNG file. The file appears whole or not at
-// all.
+// Screenshot writes what the window shows so far to a PNG file, as an atomic write. All its pixels are opaque. It
+// waits for the GPU.
 func (f *Frame) Screenshot(path string) error {
 	img := image.NewRGBA(image.Rect(0, 0, f.ScreenW, f.ScreenH))
 	if err := f.ReadPixels(img.Pix); err != nil {
 		return err
 	}
-	// The window has no holes: what additive light left half covered is opaque on screen.
+	// Pixels that additive light left half covered are opaque on the screen.
 	for i := 3; i < len(img.Pix); i += 4 {
 		img.Pix[i] = 255
 	}
@@ -150,7 +151,7 @@ func (f *Frame) Screenshot(path string) error {
 	return nil
 }
 
-// writePNG writes a picture whole or not at all.
+// writePNG is an atomic write of a picture.
 func writePNG(path string, img image.Image) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, img) })
 }

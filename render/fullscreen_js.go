@@ -2,8 +2,8 @@ package render
 
 import "syscall/js"
 
-// mayFullscreen reports whether the browser would cover the screen: some have no such thing, and the
-// others refuse, with an error of the page's, unless somebody has just pressed something.
+// mayFullscreen reports whether the browser would cover the screen. Some cannot, and the others report an error
+// in the page unless the player has just pressed something.
 func mayFullscreen() bool {
 	document := js.Global().Get("document")
 	if !document.Get("fullscreenEnabled").Truthy() && !document.Get("webkitFullscreenEnabled").Truthy() {

@@ -2,13 +2,13 @@ package render
 
 import "math"
 
-// A Gauge is what of a budget is in use, in bytes, on a logarithmic axis: it shows 40 KiB and 400 MiB
-// beside each other, and nothing that is there looks empty.
+// A Gauge is the use of a budget, in bytes. Its axis is logarithmic and reaches from 1 KiB to 1 GiB, so that
+// 40 KiB and 400 MiB can be compared. Any value above 0 is visible.
 type Gauge struct {
 	InUse     uint64
-	Committed uint64 // what the budget limits
-	Budget    uint64 // 0 is none
-	Peak      uint64 // of InUse
+	Committed uint64 // the bytes that the budget limits
+	Budget    uint64 // 0 means no budget
+	Peak      uint64 // high-water mark of InUse
 }
 
 // The ends of a gauge's axis: 1 KiB and 1 GiB, an octave being a twentieth of it.
@@ -17,7 +17,7 @@ const (
 	gaugeOctaves = 20
 )
 
-// GaugeAt returns where v lies on the axis of a gauge, from 0 to 1.
+// GaugeAt returns the position of v bytes on the axis of a gauge, from 0 (1 KiB and less) to 1 (1 GiB and more).
 func GaugeAt(v uint64) float32 {
 	if v == 0 {
 		return 0
@@ -25,13 +25,14 @@ func GaugeAt(v uint64) float32 {
 	return float32(min(max((math.Log2(float64(v))-gaugeLow)/gaugeOctaves, 0), 1))
 }
 
-// Color returns the accent, amber from 75 % of the budget committed, red from 90 %.
+// Color returns the accent, Amber if at least 75 % of the budget is committed, Red from 90 %. Without a budget it is
+// the accent.
 func (g Gauge) Color(accent Color) Color {
 	return Level{Used: g.Committed, Budget: g.Budget}.Color(accent)
 }
 
-// Gauge draws g: what is in use bright in the given colour, what is committed dim, a red mark where the
-// budget ends and a white one at the peak. The axis has fine lines at 1 MiB and each 32 times from there.
+// Gauge draws g at (x, y) with size w × h: the bytes in use in c, committed bytes dimmed. A red mark shows the budget
+// and a white one the peak. Fine lines divide the axis at 32 KiB, 1 MiB and 32 MiB.
 func (p *Panel) Gauge(x, y, w, h float32, g Gauge, c Color) {
 	q := p.Q
 	x, y = p.X+x, p.Y+y

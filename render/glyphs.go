@@ -15,7 +15,7 @@ import (
 // ascii is the number of printable ASCII characters, space to tilde.
 const ascii = '~' - ' ' + 1
 
-// symbols are the glyphs beyond ASCII, and what stands for those that are not there.
+// symbols are the glyphs beyond ASCII; the last one replaces missing glyphs.
 const symbols = "×▲▼►◄µ•·…█▄▀▌▐░▒▓→←↑↓∞°±≤≥●○■□♥♪–—Δ│─" + missing
 
 const missing = "▯"
@@ -37,8 +37,8 @@ func (f *Font) runes() []rune {
 	return runes
 }
 
-// rasterize draws every glyph below each other in cells of k pixels a dot: Go Mono (Bigelow and Holmes,
-// 2016), at each size anew, so that text is as sharp as its window.
+// rasterize draws the glyphs in a column of cells of k pixels a dot. The typeface is Go Mono (Bigelow and
+// Holmes, 2016). Each size is rasterized, so that text is as sharp as its window.
 func rasterize(runes []rune, k int) (*image.Alpha, error) {
 	typeface, err := opentype.Parse(gomono.TTF)
 	if err != nil {

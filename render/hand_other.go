@@ -2,5 +2,5 @@
 
 package render
 
-// inHand guesses what the player holds before anything was pressed: desks have keyboards.
+// inHand guesses the device before anything was pressed.
 func inHand() Device { return Keyboard }

@@ -7,34 +7,34 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// Input is what the player wants in one tick. It is plain data: the window fills it from
-// keyboard, mouse, gamepad and touch, and an autopilot, a replay or a test fill it by
-// hand. It holds no pointer.
+// Input is the player's input of one tick. It is plain data without pointers. The window fills it from keyboard,
+// mouse, gamepad and touch; an autopilot, a replay or a test fills it directly.
 type Input struct {
 	Move mgl32.Vec2 // length 0 to 1; +x right, +y down
 
-	// Aim is a direction of length 1, or zero. Where it is zero and Pointing is set, the
-	// player points at AimScreen: see AimFrom. A reticle belongs there.
+	// Aim is a direction of length 1, or zero. If it is zero and Pointing is set, the player points at
+	// AimScreen, where a game draws its reticle: see AimFrom.
 	Aim       mgl32.Vec2
-	AimScreen mgl32.Vec2 // logical pixels; the last place pointed at
-	Pointing  bool
+	AimScreen mgl32.Vec2 // the last point that the mouse pointed at, in logical pixels
+	Pointing  bool       // the mouse aims
 
-	Fire bool // held
+	Fire bool // held, or the right stick or thumb is pulled
 
-	// True in the tick of the press only. AnyKey is any but the overlay's keys.
+	// True only in the tick of the press. AnyKey is any control or finger except F1 to F12 and the modifier
+	// keys Shift, Ctrl, Alt and Meta.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
 
 	Choose int     // 1, 2 or 3 in the tick of the press, else 0
-	F      [9]bool // F[1] to F[8]: the overlay's, for who has no overlay
-	Panels bool    // the button on the screen that stands for them
+	F      [9]bool // F[1] to F[8]: these keys in the tick of the press, for games without the overlay
+	Panels bool    // the overlay's button on the screen, in the tick of the press
 
-	Nav      Nav     // what a menu hears
-	Last     Device  // what was used last: prompts name its controls
-	Captured Control // the press that Controls.Capture asked for
+	Nav      Nav     // the input of a menu
+	Last     Device  // the device used last: prompts name its controls
+	Captured Control // the control pressed while Controls.Capture is set, or none
 }
 
-// AimFrom returns the direction from a place on the logical screen, where the player's
-// ship is drawn, to where the player aims; zero where nobody aims.
+// AimFrom returns the direction, of length 1, in which a ship aims that is drawn at p on the logical screen. It
+// returns zero if nothing aims, or if the mouse points at p itself.
 func (in *Input) AimFrom(p mgl32.Vec2) mgl32.Vec2 {
 	if in.Aim != (mgl32.Vec2{}) || !in.Pointing {
 		return in.Aim
@@ -42,35 +42,36 @@ func (in *Input) AimFrom(p mgl32.Vec2) mgl32.Vec2 {
 	return direction(in.AimScreen.Sub(p))
 }
 
-// Controls are how the window reads devices. The game may change them between ticks.
+// Controls configure how the window reads devices. The game may change them during Update.
 type Controls struct {
 	Bindings Bindings
-	// Capture makes the next press Input.Captured and nothing else, so that a key can be bound.
-	// While it is set only Nav's pointer and Captured are filled. Release of what was held when
-	// it was set is waited for.
+	// Capture turns each press into Input.Captured, so that a menu can bind a key. While it is set, Input has
+	// only Captured, Last, AimScreen, Nav.Pointer and Nav.Moved. A control that is held when Capture is set must
+	// be pressed again to be captured. One that is held when it is cleared affects only Move and Fire until it
+	// is pressed again.
 	Capture bool
 }
 
 // deadZone is the part of a stick's travel that counts as rest: worn sticks rest at 0.15.
 const deadZone = 0.2
 
-// raw is what the devices say in one tick, before edges, bindings and dead zones.
+// raw is the state of the devices in one tick, before edges, bindings and dead zones.
 type raw struct {
 	held       controls
-	struck     controls   // pressed since the tick before, maybe let go and pressed again: held both times
+	struck     controls   // pressed since the tick before, even if held at both ticks
 	left       mgl32.Vec2 // sticks
 	right      mgl32.Vec2
 	cursor     mgl32.Vec2 // logical pixels
 	touches    [mostTouches]touch
 	touchCount int
-	shifted    bool // the logical screen lies elsewhere in the window: what did not move has another place
+	shifted    bool // the logical screen has moved in the window, and so has the cursor on it
 }
 
 func (r *raw) alt() bool {
 	return r.held.has(key(ebiten.KeyAltLeft)) || r.held.has(key(ebiten.KeyAltRight))
 }
 
-// A sampler turns what the devices say into Input. It remembers the former tick.
+// A sampler turns the state of the devices into Input. It remembers the former tick.
 type sampler struct {
 	held    controls
 	actions [ActionCount]bool
@@ -245,9 +246,9 @@ var modifierKeys = [...]Control{
 	key(ebiten.KeyAltLeft), key(ebiten.KeyAltRight), key(ebiten.KeyMetaLeft), key(ebiten.KeyMetaRight),
 }
 
-// modifiers decide when a key that may be held with another counts by itself: at once while a key
-// moves the player, who then has no hand for the overlay; at rest when it is let go and no
-// function key, nor Enter or Tab, was pressed with it.
+// modifiers decide when a modifier key counts by itself. While a key moves the player it counts at once: the
+// player then has no hand for the overlay. At rest it counts when it is released, unless a function key, Enter
+// or Tab was pressed with it.
 type modifiers struct {
 	down   [len(modifierKeys)]bool
 	counts [len(modifierKeys)]bool // it began while moving

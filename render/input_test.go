@@ -418,7 +418,7 @@ func TestInput_AWindowOfAnotherSizeIsNoMoveOfTheMouse(t *testing.T) {
 	}
 }
 
-func TestSampler_APressBetweenTwoTicksCountsThoughTheKeyWasHeldInBoth(t *testing.T) {
+func TestSampler_PressBetweenTicksCountsForHeldKey(t *testing.T) {
 	h := newHand()
 	h.tick(raw{})
 	if in := h.tick(raw{}, keySpace, keyDown); !in.Dash || !in.Nav.Down {

@@ -5,17 +5,17 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// Nav is what a menu hears. Its keys are not bound, so that no binding can lock a player out:
-// arrows, WASD and Tab, Enter and Space, Esc and Backspace; cross and left stick, A, B; mouse and
-// finger.
+// Nav is the input of a menu. Its controls do not depend on Bindings, so that no binding can lock a player out.
+// Arrows, WASD, the directional pad and the left stick move. Enter, Space and the gamepad's A select. Esc,
+// Backspace, the gamepad's B and the mouse's back button go back. Mouse and finger point.
 type Nav struct {
-	Up, Down, Left, Right bool // in the tick of the press, and again while it is held
-	Select, Back          bool // in the tick of the press
+	Up, Down, Left, Right bool // in the tick of the press; while held again after 24 ticks, then every 6
+	Select, Back          bool // in the tick of the press; no Select while Alt is held
 
 	Pointer mgl32.Vec2 // mouse or first finger, logical pixels
 	Moved   bool       // the pointer moved or came down in this tick
-	Click   bool       // it was pressed in this tick
-	Held    bool       // it is pressed: a slider follows it
+	Click   bool       // left button or finger went down in this tick
+	Held    bool       // left button or finger is down: a slider follows it
 }
 
 // Held directions repeat after repeatFirst ticks, every repeatNext.

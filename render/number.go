@@ -5,17 +5,14 @@ import (
 	"strconv"
 )
 
-// The Append functions format into a buffer that the caller owns and pad on the left to
-// width characters, so that figures stand still. A number that is wider is not cut. They
-// do not allocate while the buffer has room.
-
-// AppendInt appends v in decimal.
+// AppendInt appends v in decimal to dst, padded on the left with spaces to width characters. A wider number is
+// not cut. Like the other Append functions it allocates only if the capacity of dst is too small.
 func AppendInt(dst []byte, v int64, width int) []byte {
 	n := len(dst)
 	return pad(strconv.AppendInt(dst, v, 10), n, width)
 }
 
-// AppendFixed appends v with prec digits after the point. What is not a number is a dash.
+// AppendFixed appends v with prec digits after the point, padded as by AppendInt. NaN and infinity are a dash.
 func AppendFixed(dst []byte, v float64, prec, width int) []byte {
 	n := len(dst)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -24,15 +21,15 @@ func AppendFixed(dst []byte, v float64, prec, width int) []byte {
 	return pad(strconv.AppendFloat(dst, v, 'f', prec, 64), n, width)
 }
 
-// AppendPercent appends a share of 1 as "  7%".
+// AppendPercent appends a share of 1, rounded, in at least four characters: 0.07 is "  7%".
 func AppendPercent(dst []byte, share float64) []byte {
 	return append(AppendFixed(dst, share*100, 0, 3), '%')
 }
 
-// BytesWidth is the number of characters that AppendBytes writes.
+// BytesWidth is the number of characters that AppendBytes appends.
 const BytesWidth = 10
 
-// AppendBytes appends a number of bytes with its unit, always BytesWidth characters:
+// AppendBytes appends a number of bytes, rounded down, with its unit: always BytesWidth characters, as
 // "   512 B  ", "  12.0 KiB", "1023.9 MiB".
 func AppendBytes(dst []byte, v uint64) []byte {
 	if v < 1<<10 {
@@ -53,11 +50,10 @@ func AppendBytes(dst []byte, v uint64) []byte {
 
 var byteUnits = [...]string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 
-// CountWidth is the number of characters that AppendCount writes.
+// CountWidth is the number of characters that AppendCount appends.
 const CountWidth = 6
 
-// AppendCount appends a count, always CountWidth characters: "   999", " 12345",
-// "  123k", "  4.5M".
+// AppendCount appends a count, rounded down, always CountWidth characters: "   999", " 12345", "  123k", "  4.5M".
 func AppendCount(dst []byte, v uint64) []byte {
 	switch {
 	case v < 100_000:

@@ -24,8 +24,8 @@ type cut struct {
 	count int
 }
 
-// medianCut returns at most n colours for pictures of RGB: the box with most pixels times length is
-// cut at its median, along its longest side, until there are n.
+// medianCut returns at most n colours for pictures of RGB. It cuts the box with the largest product of length and
+// root of pixels at its median, along its longest side, until there are n.
 func medianCut(pictures [][]byte, n int) color.Palette {
 	var counts [bins]int
 	for _, p := range pictures {

@@ -2,11 +2,10 @@ package render
 
 import "math"
 
-// Grid is the step of the overlay in its own pixels: rows are two steps, margins one.
+// Grid is the step of the overlay in pixels of the current view: rows are two steps, margins one.
 const Grid = 8
 
-// The instrument panel's own colours. A tier brings its accent; amber and red mean the
-// same everywhere.
+// The colours of panels. Accents come from the tiers. Amber is a warning, Red an exhausted budget.
 var (
 	PanelBack  = Color{0.014, 0.018, 0.026, 0.93} // premultiplied
 	PanelEdge  = Color{0.10, 0.12, 0.15, 0.5}
@@ -17,16 +16,15 @@ var (
 	Red        = RGB(0xff4d4d)
 )
 
-// The shares of a budget at which a bar changes colour.
+// The shares of a budget from which a bar is amber and red.
 const (
 	AmberAt = 0.75
 	RedAt   = 0.90
 )
 
-// A Panel writes labels, figures, bars and sparklines on an 8-pixel grid. It is
-// immediate: a value on the stack, made anew each frame, with nothing to release. Every
-// method takes positions in pixels from the panel's top left corner and allocates
-// nothing.
+// A Panel draws labels, figures, bars and sparklines into Q. It is a value for the stack: make one each frame;
+// there is nothing to release. Methods take positions in pixels of the current view from the panel's top left
+// corner and allocate nothing. Shapes that do not fit are counted in Q.Dropped.
 type Panel struct {
 	Q    *Quads
 	Font *Font
@@ -36,8 +34,8 @@ type Panel struct {
 	buf [32]byte // figures are formatted here
 }
 
-// NewPanel draws the translucent back of a panel, size in grid steps, and returns it. The
-// strip along its top takes the accent.
+// NewPanel draws the translucent background of a panel and returns it. Its top left corner is (x, y), its size
+// cols × rows steps of Grid. The line along its top has the accent's colour.
 func NewPanel(q *Quads, f *Font, x, y float32, cols, rows int, accent Color) Panel {
 	p := Panel{Q: q, Font: f, X: x, Y: y, W: float32(cols * Grid), H: float32(rows * Grid)}
 	q.Rect(x, y, p.W, p.H, PanelBack)
@@ -46,44 +44,44 @@ func NewPanel(q *Quads, f *Font, x, y float32, cols, rows int, accent Color) Pan
 	return p
 }
 
-// Label writes text whose cell begins at (x, y).
+// Label writes text with its top left corner at (x, y).
 func (p *Panel) Label(x, y float32, c Color, s string) { p.Q.Text(p.Font, p.X+x, p.Y+y, 1, c, s) }
 
-// LabelRight writes text that ends at x.
+// LabelRight writes text whose right edge is x.
 func (p *Panel) LabelRight(x, y float32, c Color, s string) {
 	p.Q.TextRight(p.Font, p.X+x, p.Y+y, 1, c, s)
 }
 
-// Int writes a figure that ends at x. Its last digit stands where it stood.
+// Int writes a number whose right edge is x.
 func (p *Panel) Int(x, y float32, c Color, v int64) {
 	p.right(x, y, c, AppendInt(p.buf[:0], v, 0))
 }
 
-// Fixed writes v with prec digits after the point, ending at x, and the unit after it:
-// the point stands still and so does the unit.
+// Fixed writes v with prec digits after the point, at most 6, so that the digits end and the unit begins at x.
+// Values beyond ±1e15 are limited.
 func (p *Panel) Fixed(x, y float32, c Color, v float64, prec int, unit string) {
-	// 'f' writes up to 309 digits; a figure of this size has no business on a panel.
+	// 'f' writes up to 309 digits: too many for buf.
 	p.right(x, y, c, AppendFixed(p.buf[:0], min(max(v, -1e15), 1e15), min(prec, 6), 0))
 	p.Label(x, y, PanelQuiet, unit)
 }
 
-// Bytes writes a size of BytesWidth characters that ends at x.
+// Bytes writes a size, BytesWidth characters wide, whose right edge is x.
 func (p *Panel) Bytes(x, y float32, c Color, v uint64) { p.right(x, y, c, AppendBytes(p.buf[:0], v)) }
 
-// Count writes a count of CountWidth characters that ends at x.
+// Count writes a count, CountWidth characters wide, whose right edge is x.
 func (p *Panel) Count(x, y float32, c Color, v uint64) { p.right(x, y, c, AppendCount(p.buf[:0], v)) }
 
 func (p *Panel) right(x, y float32, c Color, s []byte) {
 	p.Q.TextBytes(p.Font, p.X+x-float32(len(s)*GlyphW), p.Y+y, 1, c, s)
 }
 
-// Swatch draws the square by which a tier is known.
+// Swatch draws the square of 6 × 6 pixels that identifies a tier by its colour.
 func (p *Panel) Swatch(x, y float32, accent Color) { p.Q.Rect(p.X+x, p.Y+y, 6, 6, accent) }
 
-// A Level is what a bar shows, in any one unit.
+// A Level is the content of a bar, in any one unit.
 type Level struct {
 	Used, Peak uint64
-	Budget     uint64 // 0 is the capacity
+	Budget     uint64 // 0 means the capacity
 	Capacity   uint64 // the full width
 }
 
@@ -95,7 +93,8 @@ func (l Level) share(v uint64) float32 {
 	return float32(min(float64(v)/float64(l.Capacity), 1))
 }
 
-// Color returns the accent, amber from 75 % of the budget, red from 90 %.
+// Color returns the accent, Amber if Used is at least 75 % of the budget, Red from 90 %. If budget and capacity are 0
+// it is the accent.
 func (l Level) Color(accent Color) Color {
 	budget := l.Budget
 	if budget == 0 {
@@ -110,8 +109,8 @@ func (l Level) Color(accent Color) Color {
 	return Red
 }
 
-// Bar draws a level: the track is the capacity, the fill what is used, the bright mark
-// the peak, the hatch from the budget on what may not be used.
+// Bar draws a level at (x, y) with size w × h. The track is the capacity, the filled part Used, at least one pixel if
+// it is not 0. A white mark shows the peak, and a red tint the part beyond the budget.
 func (p *Panel) Bar(x, y, w, h float32, l Level, accent Color) {
 	q, c := p.Q, l.Color(accent)
 	x, y = p.X+x, p.Y+y

@@ -271,7 +271,7 @@ func BenchmarkPanel(b *testing.B) {
 	b.ReportMetric(float64(q.Len()), "vertices")
 }
 
-func TestFontLarge_TitlesHaveLettersOfTheirOwnWhereTheOthersAreTooSmall(t *testing.T) {
+func TestFontLarge_BakesTitleLettersBeyondFontSizes(t *testing.T) {
 	a, err := NewAtlas(AtlasConfig{})
 	if err != nil {
 		t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/particles"
 )
 
-// Particles has a particle system write its quads after those already in the batch. regions
-// holds a region for each of its kinds; the current view is its camera, and what lies outside
-// the viewport and its bleed is not written. What does not fit counts as dropped.
+// Particles appends a quad for each visible particle of s to the batch. The current view is the camera; particles
+// outside vp and its bleed are skipped. regions has the region of each of its kinds, by their number. Particles that
+// do not fit are counted in Dropped. It panics if regions has fewer elements than s has kinds, or if s is closed.
 func (q *Quads) Particles(s *particles.System, regions []particles.Region, vp Viewport) {
 	v := q.view
 	r := vp.Drawn()
@@ -26,6 +26,6 @@ func (q *Quads) Particles(s *particles.System, regions []particles.Region, vp Vi
 	q.nv, q.ni, q.Dropped = q.nv+nv, q.ni+ni, q.Dropped+dropped
 }
 
-// The cast above stands on equal layouts; this does not compile when they differ in size, and
-// a test compares the fields.
+// The cast above depends on equal layouts. This line does not compile if the sizes differ, and a test compares
+// the fields.
 var _ = [1]struct{}{}[unsafe.Sizeof(Vertex{})-unsafe.Sizeof(particles.Vertex{})]

@@ -2,21 +2,22 @@ package render
 
 import "github.com/hajimehoshi/ebiten/v2"
 
-// Ebitengine copies the vertices of a call into a slice of the picture that is drawn on, and makes a new one of exactly
-// that size where it is too short. So each frame with more quads than any before it would leave the former slice to the
-// collector: 165 MiB in two minutes of a horde that grew. A large batch therefore goes there in pieces, which Ebitengine
-// puts together again to one call of the GPU, and a small one with some vertices behind its last that no triangle uses, so
-// that its size is one of sixteen.
+// Ebitengine copies the vertices of a call into a slice of the target picture. If the slice is too short it makes
+// a new one of exactly the size of the call. So each frame with more quads than any before it would leave the
+// former slice to the collector: 165 MiB in two minutes of a growing horde.
+//
+// A large batch is therefore submitted in pieces, which Ebitengine merges again into one call of the GPU. A small
+// batch is padded with unused vertices, so that its size is one of sixteen.
 const (
 	pieceVerts   = 16 << 10 // 768 KiB
 	pieceIndices = pieceVerts / VertsPerQuad * IndicesPerQuad
 	vertsStep    = 1 << 10
 )
 
-// pieceRoom holds the indices of a piece; the game goroutine's.
+// pieceRoom contains the indices of a piece. It belongs to the game goroutine.
 var pieceRoom [pieceIndices]uint32
 
-// handOver hands the triangles of indices over, whose vertices lie in room.
+// handOver submits the triangles of indices, whose vertices lie in the given slice.
 func handOver(on *ebiten.Image, room []Vertex, indices []uint32, src *ebiten.Image) {
 	p := pieces{room: room, rest: indices}
 	for len(p.rest) > 0 {
@@ -32,12 +33,12 @@ type pieces struct {
 	copied int // vertices of the pieces so far
 }
 
-// next returns the first of the triangles whose vertices lie close to each other, with a room of their own. What lies close
-// are all where the room is no larger than a piece, and any triangle by itself.
+// next returns the first triangles whose vertices lie close together, with a slice of these vertices. If all
+// vertices fit into one piece, these are all triangles. It is at least one triangle.
 //
-// Triangles that do not follow their vertices, as those of sprites sorted by depth, would copy most vertices again with
-// each piece: 2.5 GiB for 20,000 sprites. Where the pieces have had twice the room, the rest goes as it is. So does what
-// is no whole triangle, for Ebitengine to say so.
+// Triangles that do not follow their vertices, as those of sprites sorted by depth, would copy most vertices with
+// each piece: 2.5 GiB for 20,000 sprites. When the pieces have copied twice the number of vertices, the rest is
+// submitted as one piece. So is an incomplete triangle, which Ebitengine reports.
 func (p *pieces) next() (verts []Vertex, piece []uint32) {
 	if n, low, high := p.close(); n > 0 {
 		room := p.room[low : padded(int(high)+1-int(low), len(p.room)-int(low))+int(low)]
@@ -54,8 +55,8 @@ func (p *pieces) next() (verts []Vertex, piece []uint32) {
 	return p.room, piece
 }
 
-// close returns how many of the indices are the next piece's, none where all that is left is, and the first and the last
-// of its vertices.
+// close returns how many indices belong to the next piece, and the first and last of its vertices. n is 0 if the
+// rest is one piece.
 func (p *pieces) close() (n int, low, high uint32) {
 	if len(p.room) <= pieceVerts {
 		return 0, 0, 0
@@ -72,15 +73,17 @@ func (p *pieces) close() (n int, low, high uint32) {
 	return n, low, high
 }
 
-// padded rounds a number of vertices up to whole steps, where there is room.
+// padded rounds a number of vertices up to whole steps, but not above the number that there is.
 func padded(n, room int) int {
 	return min((n+vertsStep-1)/vertsStep*vertsStep, room)
 }
 
-// Reserve has Ebitengine make room for as many vertices in a frame as q has room for, beside those that the frame has, and
-// draws nothing. Its slices grow by a quarter at a time with the largest frame there was, and each leaves the former
-// to the collector: where a program's memory never shrinks, as in the browser, they are better large at once. It takes
-// some frames, one after the other, until every slice has its turn; EndReserve is behind the last.
+// Reserve makes Ebitengine allocate buffers for all vertices that q has space for, in addition to those of the frame.
+// It draws nothing.
+//
+// Ebitengine's buffers grow by a quarter whenever a frame exceeds the largest one before, and leave the former buffer
+// to the collector. If a program's memory never shrinks, as in a browser, allocate their final size at the start:
+// call Reserve in several consecutive frames, until each buffer was used, then EndReserve.
 func (f *Frame) Reserve(a *Atlas, q *Quads) {
 	if a == nil || len(q.verts) == 0 {
 		return
@@ -93,7 +96,7 @@ func (f *Frame) Reserve(a *Atlas, q *Quads) {
 	}
 }
 
-// EndReserve lets go of what Reserve needed.
+// EndReserve frees the picture that Reserve draws on.
 func (f *Frame) EndReserve() {
 	if f.reserve != nil {
 		f.reserve.Deallocate()

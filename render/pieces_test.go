@@ -19,8 +19,8 @@ func corners(verts []Vertex, indices []uint32) (at []float32) {
 	return at
 }
 
-// TestPieces_AreAllTrianglesInTheirOrderAndNoLargerThanTheyMayBe has quads, strips and triangles that reach far.
-func TestPieces_AreAllTrianglesInTheirOrderAndNoLargerThanTheyMayBe(t *testing.T) {
+// The triangles are quads, strips and triangles with distant vertices.
+func TestPieces_KeepOrderAndBoundOfAllTriangles(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{3, 4, 1023, 1024, pieceVerts - 1, pieceVerts, pieceVerts + 1, 2 * pieceVerts, 5*pieceVerts + 77} {
 		room := make([]Vertex, n)
@@ -120,7 +120,7 @@ func TestPieces_CopyNoMoreThanThreeTimesTheRoom(t *testing.T) {
 	}
 }
 
-// TestPieces_WhatIsNoTriangleIsHandedOverToo: Ebitengine panics over it. Left here it would be the next piece for ever.
+// TestPieces_WhatIsNoTriangleIsHandedOverToo: Ebitengine panics on it. If it were kept, next would return it forever.
 func TestPieces_WhatIsNoTriangleIsHandedOverToo(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 5, pieceIndices + 1} {
 		p := pieces{room: make([]Vertex, pieceVerts+1), rest: make([]uint32, n)}

@@ -2,9 +2,8 @@
 
 package render
 
-// Probe reports why no window can be opened, or nil. This system always has a desktop,
-// or Run finds out.
+// Probe returns nil: on this system only Run can report that no window can be opened.
 func Probe() error { return nil }
 
-// SoftwareLikely reports whether the renderer is known to be software; here it is not.
+// SoftwareLikely reports whether the CPU probably renders. On this system it is unknown, and the result is false.
 func SoftwareLikely() bool { return false }

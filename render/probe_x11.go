@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Probe reports why no window can be opened, or nil where one probably can. The error
-// wraps ErrNoDisplay. It opens nothing: it looks for an X server and asks whether anybody
-// listens there.
+// Probe returns nil if a window can probably be opened, or an error that wraps ErrNoDisplay. It opens no window:
+// it connects to the X server of DISPLAY and disconnects. It waits up to two seconds for each address.
 func Probe() error {
 	display := os.Getenv("DISPLAY")
 	if display == "" {
@@ -28,13 +27,12 @@ func Probe() error {
 		return fmt.Errorf("%w: DISPLAY is %.40q: %w", ErrNoDisplay, display, err)
 	}
 	if err := dialX(host, number); err != nil {
-		return fmt.Errorf("%w: nobody answers at DISPLAY %.40q: %w", ErrNoDisplay, display, err)
+		return fmt.Errorf("%w: no X server answers at DISPLAY %.40q: %w", ErrNoDisplay, display, err)
 	}
 	return nil
 }
 
-// parseDisplay splits "host:number.screen". A host that is a path, "unix" or empty means
-// a socket on this machine.
+// parseDisplay splits "host:number.screen". A host that is a path, "unix" or empty means a local socket.
 func parseDisplay(s string) (host string, number int, err error) {
 	colon := strings.LastIndexByte(s, ':')
 	if colon < 0 {
@@ -73,8 +71,8 @@ func dial(network, addr string, patience time.Duration) error {
 	return c.Close()
 }
 
-// SoftwareLikely reports whether the GPU is probably the CPU: no render node, or Mesa was
-// told so. Bloom is then off by default.
+// SoftwareLikely reports whether the CPU probably renders: there is no render node, or LIBGL_ALWAYS_SOFTWARE is
+// set. Bloom is then off by default and the scene has logical resolution.
 func SoftwareLikely() bool {
 	if v := os.Getenv("LIBGL_ALWAYS_SOFTWARE"); v != "" && v != "0" && v != "false" {
 		return true

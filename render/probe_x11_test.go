@@ -15,7 +15,7 @@ func TestProbe_SaysWhatIsMissing(t *testing.T) {
 		{"nonsense", "", "has no ':'"},
 		{":x", "", `"x" is not a display number`},
 		{":-1", "", `"-1" is not a display number`},
-		{":59000", "", "nobody answers"},
+		{":59000", "", "no X server answers"},
 	} {
 		t.Setenv("DISPLAY", c.display)
 		t.Setenv("WAYLAND_DISPLAY", c.wayland)

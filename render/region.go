@@ -1,17 +1,17 @@
 package render
 
-// A Region is a rectangle of atlas texels. It is 16 bytes, holds no pointer, may be
-// stored off-heap, and is valid until its id is removed or the atlas is reset.
+// A Region is a rectangle of atlas texels. It has 16 bytes and no pointer and may be stored off-heap. It is valid
+// until its id is removed, or until Atlas.Reset if it was reserved after the last Keep.
 type Region struct{ X0, Y0, X1, Y1 float32 }
 
-// W is the width in texels.
+// W returns the width in texels.
 func (r Region) W() float32 { return r.X1 - r.X0 }
 
-// H is the height in texels.
+// H returns the height in texels.
 func (r Region) H() float32 { return r.Y1 - r.Y0 }
 
-// Cell returns cell i of a region that is a grid of cols × rows equal pictures, counted
-// along the rows: the frames of an animation. i wraps around.
+// Cell returns cell i of a grid of cols × rows equal pictures, counted along the rows: the frames of an
+// animation. i wraps around. If cols*rows is not above 0, Cell returns r.
 func (r Region) Cell(i, cols, rows int) Region {
 	if n := cols * rows; n > 0 {
 		if i %= n; i < 0 {
@@ -31,8 +31,8 @@ func (r Region) cut(u0, v0, u1, v1 float32) Region {
 	return Region{r.X0 + w*u0, r.Y0 + h*v0, r.X0 + w*u1, r.Y0 + h*v1}
 }
 
-// centre is the region shrunk to its middle point, for solid fills: every sample reads
-// the same texel whatever the filter.
+// centre is the region shrunk to its middle point, for solid fills: every sample reads the same texel with any
+// filter.
 func (r Region) centre() Region {
 	x, y := (r.X0+r.X1)/2, (r.Y0+r.Y1)/2
 	return Region{x, y, x, y}

@@ -8,14 +8,14 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// Resolution says how many pixels the scene has: what is drawn between Frame.BeginScene and
-// Frame.EndScene. HUD, text and overlay have the window's pixels in any case.
+// Resolution selects the pixels of the scene, which is drawn between Frame.BeginScene and Frame.EndScene. HUD,
+// text and overlay, drawn later, always have the window's resolution.
 type Resolution int
 
 const (
-	ResolutionAuto    Resolution = iota // native, except where the renderer is known to be software
+	ResolutionAuto    Resolution = iota // logical if SoftwareLikely reports true, else native
 	ResolutionNative                    // the window's pixels
-	ResolutionLogical                   // one pixel a logical pixel, shown as squares of the window's
+	ResolutionLogical                   // one pixel for each logical pixel, enlarged without filtering
 )
 
 // logical reports whether the scene gets a picture of its own.
@@ -30,14 +30,14 @@ func (r Resolution) check() error {
 	return nil
 }
 
-// A target is a picture that takes batches: the window, or the scene before it is enlarged.
+// A target is a picture that batches are drawn on: the window, or the scene before it is enlarged.
 type target struct {
 	whole   *ebiten.Image
 	clipped *ebiten.Image // the part of whole that is drawn on
 	vp      Viewport
 }
 
-// A sceneBuffer is the scene's own picture. At twice the size it holds a quarter of the
+// A sceneBuffer is the scene's own picture. At twice the size it has a quarter of the
 // window's pixels, and a renderer without a GPU is bound by pixels.
 type sceneBuffer struct {
 	img     *ebiten.Image
@@ -46,8 +46,8 @@ type sceneBuffer struct {
 	indices [IndicesPerQuad]uint32
 }
 
-// sceneOptions replace what lay there, so that the window's pixels are written and not read,
-// and do not filter: one fetch a pixel, and sharp squares.
+// sceneOptions replace the window's pixels without reading them, and do not filter: one fetch a pixel, and sharp
+// squares.
 var sceneOptions = ebiten.DrawTrianglesOptions{
 	ColorScaleMode: ebiten.ColorScaleModePremultipliedAlpha,
 	Filter:         ebiten.FilterNearest,
@@ -55,10 +55,10 @@ var sceneOptions = ebiten.DrawTrianglesOptions{
 	Blend:          ebiten.BlendCopy,
 }
 
-// resize makes the picture for a logical screen with what bleed vp has, and drops the former one.
+// resize makes the picture for a logical screen with the bleed of vp, and frees the former one.
 func (s *sceneBuffer) resize(w, h int, vp Viewport) {
 	r := vp.Drawn()
-	// By the size that a logical pixel has in the end, which is not the scale where that is no whole number.
+	// By the final size of a logical pixel, which differs from the scale if that is no whole number.
 	over := func(before, behind, all, logical int) int {
 		return int(math.Ceil(float64(max(before, behind)) * float64(logical) / float64(all)))
 	}
@@ -89,12 +89,11 @@ func (s *sceneBuffer) enlarge(to target) {
 	to.clipped.DrawTriangles32(s.verts[:], s.indices[:], s.img, &sceneOptions)
 }
 
-// BeginScene fills the scene with back and directs Draw, Submit and Bloom to it until
-// EndScene. It returns where the scene lies in what is now drawn on: its View is for what
-// does not move with the camera, and [Camera.View] takes it. At native resolution that is the
-// frame's own viewport.
+// BeginScene fills the scene with back and directs Draw, Submit and Bloom to it until EndScene. It returns the
+// viewport of the scene, for [Camera.View] and for what does not move with the camera. At native resolution, and if
+// the window's scale is at most 1, that is the frame's own viewport.
 //
-// The fill costs less than a quad of the same size. back should be opaque.
+// back should be opaque. The fill costs less than a quad of the same size.
 func (f *Frame) BeginScene(back Color) Viewport {
 	if f.logical && f.Scale > 1 { // else the window has no more pixels than the scene
 		f.scene.resize(f.logicalW, f.logicalH, f.Viewport)
@@ -108,8 +107,8 @@ func (f *Frame) BeginScene(back Color) Viewport {
 	return f.to.vp
 }
 
-// EndScene shows the scene. What is drawn from now on lies over it, at the window's own
-// resolution. A scene that is not ended is shown when Draw returns, over everything.
+// EndScene shows the scene in the window. What is drawn later lies over it, at the window's resolution. If a game
+// does not call it, the scene is shown after Draw returns, over everything else.
 func (f *Frame) EndScene() {
 	if f.to.whole != f.screen.whole {
 		f.to = f.screen
@@ -118,5 +117,5 @@ func (f *Frame) EndScene() {
 	}
 }
 
-// Crisp reports whether the scene is drawn at logical resolution.
+// Crisp reports whether logical resolution is selected for the scene.
 func (f *Frame) Crisp() bool { return f.logical }

@@ -2,7 +2,7 @@ package render
 
 import "math"
 
-// Rect fills w × h from the top left corner (x, y).
+// Rect fills a rectangle of w × h with its top left corner at (x, y).
 func (q *Quads) Rect(x, y, w, h float32, c Color) bool {
 	return q.Picture(q.white, x, y, w, h, c)
 }
@@ -18,7 +18,7 @@ func (q *Quads) Gradient(x, y, w, h float32, top, bottom Color) bool {
 	return true
 }
 
-// Border draws the four edges of a rectangle, t thick, inside it: all of them or none.
+// Border draws the four edges of a rectangle, t thick, inside it. It draws all of them or none.
 func (q *Quads) Border(x, y, w, h, t float32, c Color) bool {
 	if q.Room() < 4 {
 		q.Dropped++
@@ -31,8 +31,8 @@ func (q *Quads) Border(x, y, w, h, t float32, c Color) bool {
 	return true
 }
 
-// Line draws from one point to another, t thick, with soft sides and square ends. A line
-// of length 0 draws nothing.
+// Line draws a line of thickness t with soft sides and square ends. A line of length 0 draws nothing and returns
+// true.
 func (q *Quads) Line(x0, y0, x1, y1, t float32, c Color) bool {
 	dx, dy := x1-x0, y1-y0
 	l := float32(math.Sqrt(float64(dx*dx + dy*dy)))
@@ -60,7 +60,7 @@ func (q *Quads) Tri(x0, y0, x1, y1, x2, y2 float32, c Color) bool {
 	return true
 }
 
-// Glow draws the built-in soft dot, white-hot in the middle, of radius rad.
+// Glow draws the built-in soft dot with its centre at (x, y) and radius rad.
 func (q *Quads) Glow(x, y, rad float32, c Color) bool {
 	return q.Picture(q.soft, x-rad, y-rad, 2*rad, 2*rad, c)
 }
@@ -69,9 +69,9 @@ func (q *Quads) Glow(x, y, rad float32, c Color) bool {
 // a tenth of a pixel.
 const maxRing = 128
 
-// Ring draws a band of width t around (x, y), rad to the middle of the band, with soft
-// edges: a shock wave. It has as many corners as its size needs, or exactly `corners`
-// when that is above 2 (6 is a hexagon), the first one at angle rot.
+// Ring draws a band with soft edges around (x, y): a shock wave. Its thickness is t, its middle line has the radius
+// rad. If corners is above 2 the band is a polygon with so many corners, at most 128, the first at angle rot.
+// Otherwise their number follows from the size on the screen.
 func (q *Quads) Ring(x, y, rad, t, rot float32, corners int, c Color) bool {
 	if corners <= 2 {
 		corners = 12 + int(min(max(rad*q.view.Scale/3, 0), maxRing))
@@ -95,9 +95,9 @@ func (q *Quads) Ring(x, y, rad, t, rot float32, corners int, c Color) bool {
 	return true
 }
 
-// Tiles covers the rectangle with copies of r, one texel per unit times size, with the
-// pattern moved by (dx, dy): a parallax background. Reserve r with ReserveTile. It draws
-// all of it or nothing.
+// Tiles covers a rectangle with copies of r, a texel being size × size units, with the pattern moved by (dx, dy): a
+// parallax background. Reserve r with [Atlas.ReserveTile]. It draws all copies or none. If a copy is smaller than one
+// unit, or the rectangle is empty, it draws nothing and returns true.
 func (q *Quads) Tiles(r Region, x, y, w, h, dx, dy, size float32, c Color) bool {
 	tw, th := r.W()*size, r.H()*size
 	if !(tw >= 1 && th >= 1 && w > 0 && h > 0) {
@@ -105,7 +105,7 @@ func (q *Quads) Tiles(r Region, x, y, w, h, dx, dy, size float32, c Color) bool 
 	}
 	dx, dy = wrap(dx, tw), wrap(dy, th)
 	cols, rows := math.Ceil(float64((w-dx)/tw)), math.Ceil(float64((h-dy)/th))
-	if !(cols*rows <= float64(q.Room())) { // as whole numbers more than there are could be none, or NaN as many
+	if !(cols*rows <= float64(q.Room())) { // as floats: integers would overflow, and NaN must fail
 		q.Dropped++
 		return false
 	}

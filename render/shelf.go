@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A slot is a rectangle of whole texels that the packer handed out. A kept one outlives
-// rewind.
+// A slot is a rectangle of whole texels that the packer allocated. A kept one survives rewind.
 type slot struct {
 	x, y, w, h int
 	kept       bool
@@ -42,8 +41,8 @@ type packer struct {
 	keptShelves []shelf
 }
 
-// take finds room for w × h: the tightest freed slot, the tightest shelf, a new shelf.
-// The slot may be larger than asked for.
+// take allocates w × h: the tightest freed slot, the tightest shelf, or a new shelf. The slot may be larger than
+// requested.
 func (p *packer) take(w, h int) (slot, bool) {
 	if w <= 0 || h <= 0 || w > p.size || h > p.size {
 		return slot{}, false
@@ -51,8 +50,7 @@ func (p *packer) take(w, h int) (slot, bool) {
 	if s, ok := p.reuse(w, h); ok {
 		return s, true
 	}
-	// A shelf more than a quarter too high wastes more than a new one costs, as long as
-	// there is room for a new one.
+	// A shelf more than a quarter too high wastes more than a new one costs, as long as a new one fits.
 	if i := p.lowest(w, h, h+h/4+4); i >= 0 {
 		return p.put(i, w, h), true
 	}
@@ -67,7 +65,7 @@ func (p *packer) take(w, h int) (slot, bool) {
 	return slot{}, false
 }
 
-// lowest returns the lowest shelf with room for w × h that is at most limit high, or -1.
+// lowest returns the lowest shelf with space for w × h that is at most limit high, or -1.
 func (p *packer) lowest(w, h, limit int) int {
 	found := -1
 	for i, s := range p.shelves {
@@ -86,8 +84,8 @@ func (p *packer) put(i, w, h int) slot {
 	return s
 }
 
-// reuse takes the smallest freed slot of which w × h fills at least half, and takes it
-// whole, so that nothing is lost when it comes back.
+// reuse takes the smallest freed slot of which w × h fills at least half. It is not split, so that it can be
+// freed as a whole.
 func (p *packer) reuse(w, h int) (slot, bool) {
 	found := -1
 	for i, f := range p.freed {
@@ -105,7 +103,7 @@ func (p *packer) reuse(w, h int) (slot, bool) {
 	return s, true
 }
 
-// give takes a slot back.
+// give frees a slot.
 func (p *packer) give(s slot) { p.freed = append(p.freed, s) }
 
 // keep makes the present state the one that rewind returns to. The caller marks its live
@@ -118,8 +116,8 @@ func (p *packer) keep() {
 	}
 }
 
-// rewind drops every slot taken since keep from fresh room. The caller has given back
-// the kept slots that were reused.
+// rewind drops every slot taken from fresh space since keep. The caller has freed the kept slots that were
+// reused.
 func (p *packer) rewind() {
 	p.next = p.keptNext
 	p.shelves = append(p.shelves[:0], p.keptShelves...)
@@ -133,7 +131,7 @@ func (p *packer) rewind() {
 	p.freed = p.freed[:n]
 }
 
-// free returns the texels that are on no slot.
+// free returns the texels outside all slots.
 func (p *packer) free() int {
 	n := (p.size - p.next) * p.size
 	for _, s := range p.shelves {

@@ -8,23 +8,21 @@ import (
 	"unsafe"
 )
 
-// Every glyph is one cell: figures and letters are tabular, and a line is two steps of
-// the overlay's 8-pixel grid.
+// The size of a glyph's cell in dots, equal for all glyphs. A line is two steps of Grid.
 const (
 	GlyphW = 6
 	GlyphH = 16
 )
 
-// bakes is the number of sizes that lie ready on the page, 1 to 4 pixels a dot: at any
-// whole scale up to 4 one texel is one pixel. Larger text stretches the last one, whose
-// edge then stays a fraction of a dot wide. All four take 6 % of a default page; on one of
-// 512 texels there are two.
+// bakes is the number of sizes on the page, 1 to 4 pixels a dot: at any whole scale up to 4 one texel is one
+// pixel. Larger text stretches the last one. All four take 6 % of a default page; a page of 512 texels has two.
 const bakes = 4
 
-// A Font is the glyphs on an atlas. It is read-only after NewFont.
+// A Font is a set of glyphs on an atlas: printable ASCII and some symbols. Other characters show as ▯. Only Large
+// changes it.
 type Font struct {
 	glyphs [bakes][]Region // by glyph number
-	sizes  int             // how many of them there are, the smaller ones
+	sizes  int             // how many of them are baked, the smaller ones
 	extra  [len(symbols)]extraGlyph
 	extras int
 	large  []largeGlyph
@@ -41,9 +39,8 @@ type extraGlyph struct {
 	glyph int
 }
 
-// NewFont bakes the glyphs and keeps them with everything else on the page, as
-// [Atlas.Keep] does: call it before the first level's pictures are reserved. Sizes that do not fit
-// are left out; where not even the smallest does the error is a [*FullError].
+// NewFont bakes the glyphs in up to four sizes and calls [Atlas.Keep]: call it before the pictures of the first level
+// are reserved. Sizes that do not fit are left out. If not even the smallest fits the error is a [*FullError].
 func NewFont(a *Atlas) (*Font, error) {
 	f := &Font{}
 	for _, r := range symbols {
@@ -56,7 +53,7 @@ func NewFont(a *Atlas) (*Font, error) {
 			f.sizes = max(f.sizes, k)
 		case k == 1 || !errors.Is(err, ErrAtlasFull):
 			return nil, err
-		default: // and none that is larger: they are told apart by their number
+		default: // nor any larger one: sizes counts from the smallest
 			f.sizes = 0
 		}
 	}
@@ -64,8 +61,7 @@ func NewFont(a *Atlas) (*Font, error) {
 	return f, nil
 }
 
-// sheetCols glyphs stand in a row of a sheet, with one texel between them. At 32 all four
-// sheets fit the smallest page.
+// sheetCols is the number of glyphs in a row of a sheet, with one texel between them.
 const sheetCols = 32
 
 // bake puts all glyphs on the page with k texels a dot.
@@ -96,10 +92,11 @@ func (f *Font) bake(a *Atlas, k int) error {
 	return nil
 }
 
-// Large bakes some letters a second time, with k texels a dot, 5 to 32, for a title: text that is larger than what
-// lies ready is made of these, and is then as sharp; of letters baked more than once those that fit best are taken. The
-// letters must fit one row of the page. Call it right after NewFont. Where they
-// do not fit the error is a [*FullError], and the text is as before.
+// Large bakes some letters again with k texels a dot, 5 to 32, so that large text of these letters is sharp: a title.
+// Text larger than the font's own sizes uses the smallest baked size that is large enough, else the largest.
+//
+// Call it right after NewFont: it calls [Atlas.Keep]. The letters must fit one row of the page. If they do not fit
+// the error is a [*FullError], and the font is unchanged.
 func (f *Font) Large(a *Atlas, letters string, k int) error {
 	if k <= bakes || k > 32 {
 		return fmt.Errorf("render: large letters of %d texels a dot; allowed are %d to 32", k, bakes+1)
@@ -134,7 +131,7 @@ func (f *Font) at(r rune, k float32) Region {
 	if k > float32(f.sizes)+0.01 {
 		best, of := -1, float32(0)
 		for i := range f.large {
-			// The smallest that is no smaller than what is asked for, or else the largest.
+			// The smallest that is large enough, or else the largest.
 			if w := f.large[i].region.W() / GlyphW; f.large[i].r == r && (best < 0 || w > of && of < k-0.01 || w < of && w > k-0.01) {
 				best, of = i, w
 			}
@@ -146,7 +143,7 @@ func (f *Font) at(r rune, k float32) Region {
 	return f.glyphs[min(max(int(math.Ceil(float64(k)-0.01)), 1), f.sizes)-1][f.glyph(r)]
 }
 
-// glyph returns the number of r's glyph; what is not there shows as ▯.
+// glyph returns the number of r's glyph, or that of ▯.
 func (f *Font) glyph(r rune) int {
 	if r >= ' ' && r <= '~' {
 		return int(r - ' ')
@@ -163,14 +160,14 @@ func (f *Font) glyph(r rune) int {
 	return box
 }
 
-// Width returns the width of one line of text, in logical pixels at the given scale.
+// Width returns the width of one line of text in logical pixels, a dot being scale logical pixels.
 func Width(s string, scale float32) float32 {
 	return float32(utf8.RuneCountInString(s)*GlyphW) * scale
 }
 
-// Text draws s with the top left corner of its first cell at (x, y), a dot being scale
-// logical pixels, and begins a new line at '\n'. Its origin is rounded to a pixel, so that text
-// is crisp. It reports whether everything fitted; what did not is counted in Dropped.
+// Text draws s with the top left corner of its first cell at (x, y); a dot is scale units of the current view. '\n'
+// begins a new line. The origin is rounded to a physical pixel, so that text is sharp. Text returns false if a glyph
+// did not fit; each one that did not is counted in Dropped. Without a font it draws nothing.
 func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	k := scale * q.view.Scale
 	if f == nil || !(k > 0) {
@@ -194,17 +191,17 @@ func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	return ok
 }
 
-// TextBytes is Text for a buffer that a number was formatted into. It does not keep s.
+// TextBytes is Text for bytes, for example a formatted number. It does not keep s.
 func (q *Quads) TextBytes(f *Font, x, y, scale float32, c Color, s []byte) bool {
 	return q.Text(f, x, y, scale, c, unsafe.String(unsafe.SliceData(s), len(s)))
 }
 
-// TextRight is Text that ends at x.
+// TextRight is Text for one line that ends at x.
 func (q *Quads) TextRight(f *Font, x, y, scale float32, c Color, s string) bool {
 	return q.Text(f, x-Width(s, scale), y, scale, c, s)
 }
 
-// TextCentre is Text with its middle at x.
+// TextCentre is Text for one line with its centre at x.
 func (q *Quads) TextCentre(f *Font, x, y, scale float32, c Color, s string) bool {
 	return q.Text(f, x-Width(s, scale)/2, y, scale, c, s)
 }

@@ -10,14 +10,14 @@ import (
 	mempage "github.com/strata-go/strata/memory/page"
 )
 
-// TileUnit is the side of the smallest tile, in texels; all sides are it, doubled some times.
+// TileUnit is the side of the smallest tile, in texels. Every side is TileUnit times a power of two.
 const TileUnit = 64
 
-// ErrTilesFull says that no page has room for a tile: another must go first.
-var ErrTilesFull = errors.New("render: no room for the tile on any page")
+// ErrTilesFull reports that no page has space for a tile until others are freed.
+var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
-// A Tile is a square of a page. It holds no pointer, may be stored off-heap, and is valid until it is
-// freed. The zero Tile is none.
+// A Tile identifies a square of a page. It has no pointer, may be stored off-heap, and is valid until it is freed.
+// The zero Tile is no tile.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32
@@ -27,36 +27,36 @@ type Tile struct {
 // Side returns the tile's width and height in texels, 0 for the zero Tile.
 func (t Tile) Side() int { return int(t.side) }
 
-// Valid reports whether t is not the zero Tile.
+// Valid reports whether t is not the zero Tile. A freed tile is still Valid.
 func (t Tile) Valid() bool { return t.unit != 0 }
 
-// TilesConfig sizes NewTiles.
+// TilesConfig sizes Tiles. The zero value is the default.
 type TilesConfig struct {
-	Page  int // side of a page in texels, 512, 1024, 2048 or 4096; 0 is 2048
-	Pages int // most pages, 1 to 64; 0 is 3: with the default side 48 MiB of the GPU's memory
-	// Source gives the books their memory, 64 bytes for each unit of a page; nil means page.Default().
+	Page  int // side of a page in texels: 512, 1024, 2048 or 4096; 0 means 2048
+	Pages int // the most pages, 1 to 64; 0 means 3: with the default side 48 MiB of the GPU's memory
+	// Source provides the memory for metadata; nil means page.Default(). NewTiles reserves 64 bytes for each
+	// square of TileUnit texels of all pages, rounded up to a power of two.
 	Source mempage.Source
 }
 
-// Tiles are pictures that come and go while one plays: the ground of a world that is streamed. A
-// page is a picture on the GPU, made when the first tile needs it and kept. Which squares of it are
-// taken a binary buddy heap knows: it counts units along a Z-order curve (Morton, "A computer
-// oriented geodetic data base", 1966), on which each aligned block of 4^k units is a square.
+// Tiles are pictures that are loaded and freed while the game runs: the ground of a streamed world. A page is a
+// picture on the GPU. It is made when its first tile is written, and kept until Close.
+//
+// A binary buddy heap allocates the squares. It numbers units of TileUnit texels along a Z-order curve (Morton, "A
+// computer oriented geodetic data base", 1966), on which each aligned block of 4^k units is a square.
 //
 //	| 0 1 | 4 5 |
 //	| 2 3 | 6 7 |
 //	| 8 9 | 12 ..      a tile of 128 texels may be units 0 to 3, 4 to 7, 8 to 11 ...
 //
-// Tiles belong to the game goroutine. Cost: Place and Free are the heap's, O(log n); Write is one
-// upload of so many texels. No call allocates on the Go heap once a page is made, but the upload's
-// few objects of Ebitengine's.
-//
-// Invariants:
-//
-//	(1) units[i] is odd exactly where unit i is the first of a tile
-//	(2) the live blocks of heap are the tiles', (side/TileUnit)² units each, and those of beyond,
-//	    which lie past the last page
+// Tiles belong to the goroutine that calls Update and Draw. Place and Free cost O(log n), and Write one upload.
+// After a page is made, calls allocate nothing on the Go heap except a few objects of Ebitengine's in Write.
 type Tiles struct {
+	// Invariants:
+	//
+	//	(1) units[i] is odd exactly if unit i is the first of a tile
+	//	(2) the live blocks of heap are the tiles', (side/TileUnit)² units each, and those of beyond,
+	//	    which lie past the last page
 	heap    *buddy.Heap
 	pages   []page
 	newPage func(size int) page
@@ -64,11 +64,11 @@ type Tiles struct {
 	made    int      // pages
 	units   []uint32 // generations
 	live    int
-	beyond  struct{ blocks, units int } // of the heap, taken where there is no page
+	beyond  struct{ blocks, units int } // of the heap, allocated past the last page
 	batches []tileBatch
 }
 
-// tilesABatch is how many tiles of a page one frame shows at most: more are dropped.
+// tilesABatch is the most tiles of a page that a frame shows: more are dropped.
 const tilesABatch = 64
 
 type tileBatch struct {
@@ -77,7 +77,7 @@ type tileBatch struct {
 	quads   Quads
 }
 
-// NewTiles makes no page yet. The error says what is wrong with cfg, or is the source's.
+// NewTiles returns Tiles without a page. It fails if cfg is out of range or if cfg.Source fails.
 func NewTiles(cfg TilesConfig) (*Tiles, error) {
 	return newTiles(cfg, func(size int) page { return &gpuPage{size: size} })
 }
@@ -102,17 +102,17 @@ func newTiles(cfg TilesConfig, newPage func(int) page) (*Tiles, error) {
 	}
 	heap, err := buddy.New(cfg.Source, buddy.Config{Reserve: uintptr(reserve) * tileBook, MinBlock: tileBook})
 	if err != nil {
-		return nil, fmt.Errorf("render: the books of tiles: %w", err)
+		return nil, fmt.Errorf("render: the metadata of tiles: %w", err)
 	}
 	return &Tiles{heap: heap, newPage: newPage, side: cfg.Page, pages: make([]page, cfg.Pages),
 		units: make([]uint32, units), batches: make([]tileBatch, cfg.Pages)}, nil
 }
 
-// tileBook is the bytes of the heap that stand for a unit.
+// tileBook is the bytes of the heap that represent a unit.
 const tileBook = 64
 
-// Place takes room for a square of side texels: TileUnit, doubled any number of times, up to a page.
-// Its texels are what lay there. The error is ErrTilesFull, or says that the side is not one.
+// Place allocates a square of side texels: TileUnit times a power of two, at most a page. Its texels are
+// undefined until they are written. The error is ErrTilesFull, or describes an invalid side.
 func (t *Tiles) Place(side int) (Tile, error) {
 	if side < TileUnit || side > t.side || side&(side-1) != 0 {
 		return Tile{}, fmt.Errorf("render: a tile of %d texels; allowed are powers of two from %d to %d", side, TileUnit, t.side)
@@ -124,8 +124,8 @@ func (t *Tiles) Place(side int) (Tile, error) {
 		if err != nil {
 			return Tile{}, ErrTilesFull
 		}
-		// The heap is a power of two, the pages need not be. What lies beyond them stays taken:
-		// given back it would be found again, before room that there is.
+		// The heap is a power of two, the pages need not be. Blocks beyond them stay allocated:
+		// if they were freed they would be found again, before usable ones.
 		if unit = int((uintptr(p) - uintptr(t.heap.Base())) / tileBook); unit >= len(t.units) {
 			t.beyond.blocks++
 			t.beyond.units += int(n)
@@ -138,7 +138,7 @@ func (t *Tiles) Place(side int) (Tile, error) {
 
 func (t *Tiles) unitsAPage() int { return (t.side / TileUnit) * (t.side / TileUnit) }
 
-// has reports whether tile names one of ours that was not freed.
+// has reports whether tile is one of ours that was not freed.
 func (t *Tiles) has(tile Tile) bool {
 	return tile.unit != 0 && int(tile.unit) <= len(t.units) && tile.gen&1 == 1 && t.units[tile.unit-1] == tile.gen
 }
@@ -159,8 +159,9 @@ func even(n uint32) int {
 	return int(n)
 }
 
-// Write sets rows of a tile from row y on: 4 bytes a texel, premultiplied RGBA, as many as rgba has.
-// They are copied. A large picture may be written over several frames.
+// Write sets rows of a tile, from row y: 4 bytes a texel, premultiplied RGBA. The texels are copied. A large
+// picture may be written over several frames. Write fails if the tile is not live, or unless rgba has whole rows,
+// at least one, that lie inside the tile.
 func (t *Tiles) Write(tile Tile, y int, rgba []byte) error {
 	row := 4 * int(tile.side)
 	switch {
@@ -179,7 +180,7 @@ func (t *Tiles) Write(tile Tile, y int, rgba []byte) error {
 	return nil
 }
 
-// Free gives the room of a tile back. One that is freed already, or zero, is left alone: ok is false.
+// Free frees a tile. It returns false and does nothing if the tile is zero or freed already.
 func (t *Tiles) Free(tile Tile) (ok bool) {
 	if !t.has(tile) {
 		return false
@@ -191,7 +192,8 @@ func (t *Tiles) Free(tile Tile) (ok bool) {
 	return true
 }
 
-// Begin starts a frame's batches.
+// Begin starts a frame: it drops what was put before, and v becomes the view of what is put from now on. Call it
+// before Put.
 func (t *Tiles) Begin(v View) {
 	for i := range t.batches {
 		b := &t.batches[i]
@@ -199,10 +201,12 @@ func (t *Tiles) Begin(v View) {
 	}
 }
 
-// Put draws the part of a tile between the fractions u0, v0 and u1, v1 of its side, stretched to
-// w × h from (x, y) on, when Submit is called. It is drawn half a texel short of each edge of the
-// tile, so that the filter sees nothing of its neighbours on the page. It reports whether there was
-// room, and a tile.
+// Put draws a part of a tile, stretched to w × h with its top left corner at (x, y), when Submit is called. The part
+// lies between the fractions (u0, v0) and (u1, v1) of its side. It ends half a texel before each edge of the tile, so
+// that filtering does not show neighbours on the page.
+//
+// Put returns false if the tile is not live, if nothing was written to its page, or if 64 tiles of the page were put
+// since Begin.
 func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool {
 	if !t.has(tile) {
 		return false
@@ -218,7 +222,7 @@ func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool
 	return t.batches[at].quads.Picture(r, x, y, w, h, c)
 }
 
-// Submit draws what was put since Begin, one draw call a page.
+// Submit draws what was put since Begin, with one draw call for each page.
 func (t *Tiles) Submit(f *Frame) {
 	for i := range t.batches {
 		if q := &t.batches[i].quads; t.pages[i] != nil && len(q.Indices()) > 0 {
@@ -228,15 +232,15 @@ func (t *Tiles) Submit(f *Frame) {
 	}
 }
 
-// TilesStats is what Tiles hold.
+// TilesStats are the statistics of Tiles.
 type TilesStats struct {
 	Live  int    // tiles
-	Pages int    // made
-	Bytes uint64 // of the GPU, for the pages made
-	Used  uint64 // of those, under tiles
+	Pages int    // pages made
+	Bytes uint64 // of GPU memory, for the pages made
+	Used  uint64 // bytes of live tiles, written or not
 }
 
-// Stats returns what the tiles hold at the moment.
+// Stats returns the current statistics.
 func (t *Tiles) Stats() TilesStats {
 	s := TilesStats{Live: t.live, Pages: t.made}
 	s.Bytes = uint64(t.made) * uint64(t.side) * uint64(t.side) * 4
@@ -245,10 +249,10 @@ func (t *Tiles) Stats() TilesStats {
 	return s
 }
 
-// Memory returns what the books of the tiles take, off the Go heap.
+// Memory returns the statistics of the allocator for metadata, which lies off the Go heap.
 func (t *Tiles) Memory() memory.Stats { return t.heap.Stats() }
 
-// Check verifies the invariants.
+// Check verifies the metadata. It is O(n) in the units of all pages.
 func (t *Tiles) Check() error {
 	n := 0
 	for _, g := range t.units {
@@ -260,7 +264,7 @@ func (t *Tiles) Check() error {
 	return t.heap.Check()
 }
 
-// Close lets go of books and pages.
+// Close frees pages and metadata. The Tiles must not be used afterwards.
 func (t *Tiles) Close() error {
 	for i, p := range t.pages {
 		if g, ok := p.(*gpuPage); ok && g.img != nil {

@@ -213,8 +213,8 @@ func TestTiles_PutStaysHalfATexelInside(t *testing.T) {
 	}
 }
 
-// The books are a power of two, the pages need not be: what is beyond them is no room that is found
-// before the room that there is.
+// The metadata has a power of two of units, the pages need not: blocks beyond the pages must not be found before
+// usable ones.
 func TestTiles_WhatThereIsIsFoundBeforeWhatIsBeyondThePages(t *testing.T) {
 	for _, pages := range []int{3, 5, 6, 7} {
 		ts, _ := testTiles(t, TilesConfig{Page: 512, Pages: pages})
@@ -245,8 +245,8 @@ func TestTiles_WhatThereIsIsFoundBeforeWhatIsBeyondThePages(t *testing.T) {
 	}
 }
 
-// TestWindow_TilesShowWhatWasWrittenLastBeforeTheyWereDrawn: written twice in a frame, freed and their room written again
-// behind the draw, their pages closed before the frame ends.
+// The tiles are written twice in a frame, freed and written again after the draw, and their pages are closed before
+// the frame ends.
 func TestWindow_TilesShowWhatWasWrittenLastBeforeTheyWereDrawn(t *testing.T) {
 	if _, out, err := runScene(t, "tiles"); err != nil {
 		t.Errorf("%v, printed %q", err, out)

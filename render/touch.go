@@ -2,8 +2,7 @@ package render
 
 import "github.com/go-gl/mathgl/mgl32"
 
-// A TouchButton is a button on the screen, for fingers. Pos and R are in logical pixels; the
-// game draws it.
+// A TouchButton is a button on the screen, for fingers. The window reads it; the game draws it.
 type TouchButton uint8
 
 // The buttons on the screen.
@@ -14,9 +13,8 @@ const (
 	TouchButtons // their number
 )
 
-// Circle returns where a button is on a logical screen of w × h: beyond the thumbs' reach when
-// they steer, within it when they stretch. Fingers are wide: what counts as a hit is a fifth
-// larger.
+// Circle returns the centre and radius of a button on a logical screen of w × h, in logical pixels. Buttons lie
+// where steering thumbs do not hit them by accident. A finger hits within 1.2 times the radius.
 func (b TouchButton) Circle(w, h float32) (at mgl32.Vec2, r float32) {
 	switch b {
 	case TouchDash:
@@ -27,7 +25,7 @@ func (b TouchButton) Circle(w, h float32) (at mgl32.Vec2, r float32) {
 	return mgl32.Vec2{w - 28, 106}, 13
 }
 
-// touchSlack is how much larger than it looks a button is.
+// touchSlack is the radius of a hit in radii of a button.
 const touchSlack = 1.2
 
 // touchButton returns the button at p, if there is one.
@@ -58,8 +56,7 @@ type thumb struct {
 // thumbTravel is the way, in logical pixels, from a thumb's rest to full deflection.
 const thumbTravel = 36
 
-// fingers is what touches add up to: two thumbs, the buttons under others, and the first of all
-// for a menu.
+// fingers are the roles of the touches: two thumbs, fingers on buttons, and the first of all for a menu.
 type fingers struct {
 	thumbs  [2]thumb
 	known   [mostTouches]int // ids of the former tick

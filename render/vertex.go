@@ -4,34 +4,30 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// A Vertex is Ebitengine's: position in physical pixels, atlas position in texels,
-// premultiplied colour. 48 bytes, pointer-free. The custom fields are not written.
+// A Vertex is Ebitengine's: position in physical pixels, atlas position in texels, premultiplied colour. It has 48
+// bytes and no pointer. Quads does not write the custom fields.
 type Vertex = ebiten.Vertex
 
-// VertsPerQuad and IndicesPerQuad size the slices that Begin takes.
+// VertsPerQuad and IndicesPerQuad are the sizes of a quad in the slices of [Quads.Begin].
 const (
 	VertsPerQuad   = 4
 	IndicesPerQuad = 6
 )
 
-// Quads writes sprites, fills, lines and text into slices that the caller owns.
+// Quads writes sprites, fills, lines and text into slices that the caller owns. It never grows them: a shape that
+// does not fit is counted in Dropped, and the method returns false. The zero Quads drops everything.
 //
-// It never grows them: what does not fit is counted in Dropped and refused with false.
-// Sprites are placed by their centre, rectangles and text by their top left corner, both
-// in the coordinates of the current View.
-//
-// Invariants:
-//
-//	(1) nv <= len(verts) and ni <= len(indices)
-//	(2) ni is a multiple of 3
-//	(3) every one of indices[:ni] is below nv
-//
-// The zero Quads has no room and drops everything.
+// Sprites are placed by their centre, rectangles and text by their top left corner, both in coordinates of the
+// current View. Angles are in radians, clockwise on the screen.
 type Quads struct {
-	// Dropped counts the refused shapes since Begin. A game shows it: a frame that drops
-	// has outgrown its arena.
+	// Dropped counts the shapes since Begin that did not fit. A game should show it: the slices are too small.
 	Dropped int
 
+	// Invariants:
+	//
+	//	(1) nv <= len(verts) and ni <= len(indices)
+	//	(2) ni is a multiple of 3
+	//	(3) every one of indices[:ni] is below nv
 	verts   []Vertex
 	indices []uint32
 	nv, ni  int
@@ -41,9 +37,9 @@ type Quads struct {
 	soft    Region
 }
 
-// Begin starts a frame in verts and indices, which must stay valid until the frame is
-// drawn; their contents are overwritten, and shown nowhere. The atlas provides the regions
-// for solid fills.
+// Begin starts a batch that is written to verts and indices, in coordinates of v. Both must stay valid until the
+// batch is submitted. Their former contents are never drawn. The atlas provides the regions for solid fills,
+// lines and glows; it may be nil if none of these is drawn.
 func (q *Quads) Begin(verts []Vertex, indices []uint32, a *Atlas, v View) {
 	*q = Quads{verts: verts, indices: indices, view: v}
 	if a != nil {
@@ -51,8 +47,8 @@ func (q *Quads) Begin(verts []Vertex, indices []uint32, a *Atlas, v View) {
 	}
 }
 
-// SetView changes the coordinates of what is written from now on, and returns the
-// former view. World, HUD and overlay share one batch in this way.
+// SetView changes the view of what is written from now on, and returns the former one. World, HUD and overlay can
+// share one batch.
 func (q *Quads) SetView(v View) View {
 	old := q.view
 	q.view = v
@@ -62,10 +58,11 @@ func (q *Quads) SetView(v View) View {
 // View returns the current view.
 func (q *Quads) View() View { return q.view }
 
-// Vertices returns what was written since Begin.
+// Vertices returns the vertices written since Begin. It is a part of the slice passed to Begin.
 func (q *Quads) Vertices() []Vertex { return q.verts[:q.nv] }
 
-// Indices returns the triangles written since Begin, three indices each.
+// Indices returns the indices written since Begin, three for each triangle. It is a part of the slice passed to
+// Begin.
 func (q *Quads) Indices() []uint32 { return q.indices[:q.ni] }
 
 // Len returns the number of vertices written.
@@ -76,8 +73,7 @@ func (q *Quads) Room() int {
 	return min((len(q.verts)-q.nv)/VertsPerQuad, (len(q.indices)-q.ni)/IndicesPerQuad)
 }
 
-// Sprite draws r centred on (x, y) with size w × h, turned by rot radians clockwise on
-// the screen.
+// Sprite draws r with its centre at (x, y) and size w × h, turned by rot radians.
 func (q *Quads) Sprite(r Region, x, y, w, h, rot float32, c Color) bool {
 	if rot != 0 {
 		s, co := sincos(rot)
@@ -86,8 +82,8 @@ func (q *Quads) Sprite(r Region, x, y, w, h, rot float32, c Color) bool {
 	return q.Picture(r, x-w/2, y-h/2, w, h, c)
 }
 
-// Turned is Sprite for a direction (cos, sin) that is known already, as a velocity's is:
-// the picture's +x axis points along it. A direction that is not of length 1 scales.
+// Turned is Sprite for a known direction (cos, sin), such as that of a velocity: the picture's +x axis points along
+// it. A direction whose length is not 1 scales the picture.
 func (q *Quads) Turned(r Region, x, y, w, h, cos, sin float32, c Color) bool {
 	v, ix, ok := q.quad()
 	if !ok {
@@ -123,7 +119,7 @@ func (q *Quads) Picture(r Region, x, y, w, h float32, c Color) bool {
 	return true
 }
 
-// quad takes room for one quad, or counts the drop.
+// quad takes the space of one quad, or counts the drop.
 func (q *Quads) quad() (*[VertsPerQuad]Vertex, *[IndicesPerQuad]uint32, bool) {
 	nv, ni := q.nv, q.ni
 	if len(q.verts)-nv < VertsPerQuad || len(q.indices)-ni < IndicesPerQuad {
@@ -134,7 +130,7 @@ func (q *Quads) quad() (*[VertsPerQuad]Vertex, *[IndicesPerQuad]uint32, bool) {
 	return (*[VertsPerQuad]Vertex)(q.verts[nv:]), (*[IndicesPerQuad]uint32)(q.indices[ni:]), true
 }
 
-// strip takes room for n pairs of vertices joined by n-1 quads, writes the indices, and
+// strip takes space for n pairs of vertices joined by n-1 quads, writes the indices, and
 // returns the vertices: even ones on one side, odd ones on the other.
 func (q *Quads) strip(n int) ([]Vertex, bool) {
 	nv, ni := 2*n, IndicesPerQuad*(n-1)

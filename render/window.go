@@ -12,52 +12,51 @@ import (
 // TPS is the fixed rate of Update: 60 ticks a second.
 const TPS = 60
 
-// ErrQuit, returned by Update or wrapped in what it returns, ends Run without an error.
+// ErrQuit, returned or wrapped by Update, ends Run without an error.
 var ErrQuit = errors.New("render: quit")
 
-// ErrNoDisplay says that there is nothing to open a window on. Run and Probe wrap it with
-// the reason; a demo then plays headless.
+// ErrNoDisplay reports that no window can be opened. Run and Probe wrap it with the reason.
 var ErrNoDisplay = errors.New("render: no display")
 
-// A Game is updated 60 times a second and drawn as often as the screen wants.
+// A Game is updated 60 times a second and drawn once for each picture of the screen, on one goroutine. An error of
+// Update ends Run. in and f are valid during the call only.
 type Game interface {
 	Update(in *Input) error
 	Draw(f *Frame)
 }
 
-// BloomMode says whether Frame.Bloom does anything.
+// BloomMode selects whether Frame.Bloom has an effect at the start. Frame.SetBloom changes it later.
 type BloomMode int
 
 const (
-	BloomAuto BloomMode = iota // on, except where the renderer is known to be software
+	BloomAuto BloomMode = iota // off if SoftwareLikely reports true, else on
 	BloomOn
 	BloomOff
 )
 
-// Options of a window. The zero value is the default.
+// Options configure a window. The zero value is the default.
 type Options struct {
 	Title      string // default "Strata"
 	W, H       int    // window size in device-independent pixels; default 1280 × 720
-	LogicalW   int    // default 640
-	LogicalH   int    // default 360
-	Bleed      int    // logical pixels that a picture may go on beyond each edge where the window has another shape; default 0
+	LogicalW   int    // width of the logical screen; default 640
+	LogicalH   int    // its height; default 360
+	Bleed      int    // logical pixels beyond each edge that are drawn if the window has space for them; default 0
 	Fullscreen bool
 	Bloom      BloomMode
 	Resolution Resolution // of the scene
 	HideCursor bool       // for games that draw their own
 
-	// Controls say which key does what; nil is DefaultBindings. The game keeps them and may
-	// change them in Update.
+	// Controls bind the devices to actions; nil means DefaultBindings. The game may change them in Update.
 	Controls *Controls
 
-	// Screenshot is the file that receives a PNG of the first frame at or after tick
-	// ScreenshotAt; empty is none. With ScreenshotQuit the game ends after it.
+	// Screenshot is the path of a PNG file for the first frame at or after tick ScreenshotAt; empty means none.
+	// With ScreenshotQuit, Run returns nil after it.
 	Screenshot     string
 	ScreenshotAt   int64
 	ScreenshotQuit bool
 
-	// AfterDraw, if set, is called after each Draw of the game with everything drawn: for
-	// screenshots at other times. Its error ends Run.
+	// AfterDraw, if set, is called after each Draw with the scene ended, for example for screenshots. Its first
+	// error ends Run at the next tick.
 	AfterDraw func(f *Frame) error
 }
 
@@ -92,10 +91,11 @@ func (o *Options) fill() error {
 	return o.Resolution.check()
 }
 
-// Run opens a window and plays g until Update returns an error, the window is closed or
-// the display fails. Call it from the main goroutine, once in a process. The error is nil
-// for ErrQuit and a closed window, wraps ErrNoDisplay where no window can be opened, and
-// is what Update, the screenshot or the display reported otherwise.
+// Run opens a window and runs g until Update or AfterDraw fails, the window is closed or the display fails. Call
+// it from the main goroutine, once in a process.
+//
+// It returns nil for ErrQuit and a closed window. The error wraps ErrNoDisplay if no window can be opened.
+// Otherwise it describes invalid options, or is the error of Update, AfterDraw, the screenshot, bloom or display.
 func Run(g Game, o Options) error {
 	if g == nil {
 		return errors.New("render: Run without a game")
@@ -122,20 +122,20 @@ func Run(g Game, o Options) error {
 	return w.run()
 }
 
-// Images returns the graphics library that draws and about how many bytes the images take there: in
-// the memory of a graphics card, or where the library draws with the processor in this process's,
-// among what C libraries have allocated. Before Run there are none. Safe for concurrent use.
+// Images returns the name of the graphics library and about how many bytes its images occupy. They lie in the
+// graphics card's memory. If the library draws with the CPU, they are in this process, allocated by C libraries.
+// Before Run there are none. Images is safe for concurrent use.
 func Images() (library string, bytes int64) {
 	var info ebiten.DebugInfo
 	ebiten.ReadDebugInfo(&info)
 	return info.GraphicsLibrary.String(), info.TotalGPUImageMemoryUsageInBytes
 }
 
-// Focused reports whether the window has the keyboard. In Update and Draw.
+// Focused reports whether the window receives the keyboard. Call it during Update or Draw.
 func Focused() bool { return ebiten.IsFocused() }
 
-// IsFullscreen reports whether the window covers the screen; SetFullscreen makes it do so or not.
-// A browser covers it only just after the player has pressed something. In Update and Draw.
+// IsFullscreen reports whether the window covers the screen. SetFullscreen turns that on or off. A browser ignores
+// SetFullscreen(true) unless the player has just pressed something. Call them during Update or Draw.
 func IsFullscreen() bool { return ebiten.IsFullscreen() }
 func SetFullscreen(on bool) {
 	if !on || mayFullscreen() {
@@ -143,7 +143,7 @@ func SetFullscreen(on bool) {
 	}
 }
 
-// ShowCursor shows or hides the system's pointer over the window. In Update and Draw.
+// ShowCursor shows or hides the system's pointer over the window. Call it during Update or Draw.
 func ShowCursor(on bool) {
 	mode := ebiten.CursorModeHidden
 	if on {
@@ -175,10 +175,10 @@ type window struct {
 	ticks      int64
 	started    bool
 	shot       bool
-	panicking  atomic.Bool // in Update or Draw; still so when the loop has ended: unwound
+	panicking  atomic.Bool // in Update or Draw; still true after the loop if a panic unwound it
 }
 
-// panicReport is what the runtime is given to print a panic and end the process.
+// panicReport is the time for the runtime to print a panic and end the process.
 const panicReport = 5 * time.Second
 
 // run turns a failure to start, which Ebitengine may report by a panic, into an error.
@@ -196,10 +196,10 @@ func (w *window) run() (err error) {
 	}()
 	err = ebiten.RunGameWithOptions(w, &ebiten.RunGameOptions{X11ClassName: "strata", X11InstanceName: "strata"})
 	if w.panicking.Load() {
-		// A panic ends Ebitengine's loop before the runtime has printed it. Who returns now
-		// races with that report, and may end the process as if nothing had happened.
+		// A panic ends Ebitengine's loop before the runtime has printed it. Returning now would
+		// race with that report: the process could end without it.
 		time.Sleep(panicReport)
-		return errors.New("render: the game panicked, and somebody recovered")
+		return errors.New("render: the game panicked, and the panic was recovered")
 	}
 	if errors.Is(err, ErrQuit) {
 		err = nil
@@ -207,11 +207,11 @@ func (w *window) run() (err error) {
 	return err
 }
 
-// LayoutF asks for a screen of as many pixels as the window has: the game scales its
-// vertices itself, and nothing is scaled twice.
+// LayoutF requests a screen with the window's number of pixels: the game scales its vertices itself, and nothing
+// is scaled twice.
 func (w *window) LayoutF(outW, outH float64) (float64, float64) {
-	// Asking for the monitor costs a Go allocation, so it is asked once a second and when
-	// the window changes, as it does on its way to another monitor.
+	// Asking for the monitor costs a Go allocation, so it is asked once a second and when the window changes,
+	// as it does when it moves to another monitor.
 	if w.layouts%TPS == 0 || outW != w.outW || outH != w.outH {
 		w.outW, w.outH, w.dpi = outW, outH, ebiten.Monitor().DeviceScaleFactor()
 	}
@@ -224,7 +224,7 @@ func (w *window) LayoutF(outW, outH float64) (float64, float64) {
 	return float64(w.w), float64(w.h)
 }
 
-// Layout is there because the interface wants it; LayoutF is called.
+// Layout completes the interface; Ebitengine calls LayoutF.
 func (w *window) Layout(outW, outH int) (int, int) {
 	fw, fh := w.LayoutF(float64(outW), float64(outH))
 	return int(fw), int(fh)

@@ -16,8 +16,8 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// Ebitengine runs once in a process and on its main goroutine, so every scene is a process
-// of its own: this test binary, told by sceneEnv to play instead of to test.
+// Ebitengine runs once in a process and on its main goroutine. So every scene is a process of its own: this test
+// binary, which plays a scene instead of testing if sceneEnv is set.
 const (
 	sceneEnv = "STRATA_RENDER_SCENE"
 	shotEnv  = "STRATA_RENDER_SHOT"
@@ -130,7 +130,7 @@ func scenes() map[string]*scene {
 	}
 }
 
-// unseen are tiles of a page that nobody draws.
+// unseen are tiles of a page that is never drawn.
 var unseen struct {
 	tiles *Tiles
 	rgba  []byte
@@ -191,7 +191,7 @@ func weighMore(int) error {
 	return nil
 }
 
-// drawReserved makes room at first, and draws one batch more in every other frame from then on.
+// drawReserved reserves buffers in the first frames, and then draws one more batch in every other frame.
 func drawReserved(f *Frame, q *Quads, a *Atlas, font *Font) {
 	if drawMore(f, q, a, font); growing.frames <= 4 {
 		for range 32 {
