@@ -8,10 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// New reserves the address space of all tiers and, without [Config.KeepGC], raises GOGC for the whole
-// process. Nothing is committed yet. The metadata take 110 KiB of the Go heap. The error wraps
-// memory.ErrConfig and names the field if the configuration is invalid. It wraps memory.ErrOutOfMemory if
-// the system refuses even the smallest tiers. On an error nothing stays reserved.
+// New reserves the address space of all tiers and, without [Config.KeepGC], raises GOGC for the whole process. It
+// commits no memory yet. The metadata takes 110 KiB of the Go heap. The error wraps memory.ErrConfig and names the
+// field if the configuration is invalid. It wraps memory.ErrOutOfMemory if the system refuses even the smallest
+// tiers. After an error nothing stays reserved.
 func New(cfg Config) (_ *Manager, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Check verifies the invariants above the Manager, and those of every tier, and reports all
-// that is broken. On the game goroutine; a worker waits meanwhile. Cost: as the tiers' own.
+// Check verifies the metadata of the manager, of every tier and of every registered pool that is a memory.Checker. It
+// returns all inconsistencies, joined into one error, and nil after Close. Game goroutine; workers wait in their
+// calls meanwhile. Cost: that of the allocators' own Checks.
 func (m *Manager) Check() error {
 	if m.phase >= closing {
 		return nil
@@ -18,7 +19,7 @@ func (m *Manager) Check() error {
 	c := checker{m: m}
 	for _, step := range [...]func(){c.tiers, c.space, c.limits, c.course, c.counters, c.tags} {
 		if step(); m.phase >= closing {
-			return nil // a pool's books have ended it
+			return nil // a pool's Stats has closed it
 		}
 	}
 	return errors.Join(c.errs...)
@@ -34,7 +35,7 @@ func (c *checker) fail(format string, args ...any) {
 	c.errs = append(c.errs, fmt.Errorf("tiers: "+format, args...))
 }
 
-// join adds what a part says of itself.
+// join adds the result of a part's own Check.
 func (c *checker) join(err error) {
 	if err != nil {
 		c.errs = append(c.errs, err)
@@ -108,7 +109,7 @@ func (c *checker) limits() {
 	}
 }
 
-// course verifies what depends on frames and levels and is no tier's alone.
+// course verifies the state of frames and levels that belongs to no single tier.
 func (c *checker) course() {
 	m := c.m
 	if m.phase&inLevel != 0 && m.level.begun == 0 || m.phase&inFrame != 0 && m.frame.begun == 0 {
@@ -121,7 +122,7 @@ func (c *checker) course() {
 	}
 }
 
-// counters verifies that the books run forwards.
+// counters verifies that no counter has decreased.
 func (c *checker) counters() {
 	m := c.m
 	now := m.allStats()

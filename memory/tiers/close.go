@@ -9,22 +9,20 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Close ends the manager: all hooks of all tiers run, pools are reset, then closed, newest first, all
-// memory is released, and GOGC is as the program wants it, once no other manager paces. The
-// workers' goroutines must have ended, and no pointer into any tier may be used any more. What was
-// built on PoolSource and never registered is closed with it: it answers as a closed allocator does
-// from then on, and touches nothing. A manager whose source ends first is closed with it in the same
-// way. A Close after one that completed does nothing.
+// Close ends the manager, in this order: the hooks of all tiers run, the pools are reset, then closed, newest first,
+// and all memory is released. GOGC becomes the program's own again, unless another manager paces. The workers'
+// goroutines must have ended, and all pointers into the tiers are dangling afterwards. Whatever was built on
+// PoolSource and not registered is closed with the manager. If the page source is closed first, the manager is closed
+// with it, and neither hooks nor pools run. A Close after one that completed does nothing.
 //
-// Inside a frame or a worker's task, and from a hook or a callback, Close returns an error that wraps
-// ErrOrder and changes nothing. So it does while a pool is in use: see [Manager.AddPool].
+// Inside a frame or a worker's task, and from a hook or a callback, Close returns an error that wraps ErrOrder and
+// changes nothing. It also changes nothing if a pool is in use, see [Manager.AddPool].
 //
-// If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, the
-// error says so. Nothing is released then, what has run is not run again, and the caller may remove
-// the reason. The second Close completes, whatever callbacks do: it runs those that are left, goes on
-// after one that panics, ends its goroutine or returns an error, releases the memory, and returns an
-// error that names each of them. Only a page source that fails to release the reservation makes a
-// third Close necessary.
+// If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns its
+// error. In both cases nothing is released, and the caller may remove the reason. The second Close continues after
+// the steps that have completed. If a callback panics, ends its goroutine or returns an error, it goes on with the
+// next one. It then releases the memory and returns an error that names each failed callback. A third Close is
+// necessary only if the page source fails to release the reservation.
 func (m *Manager) Close() error {
 	switch {
 	case m.phase&closed != 0:
@@ -65,16 +63,15 @@ func (m *Manager) idle() error {
 	return nil
 }
 
-// release gives everything back for a New that fails.
+// release releases everything for a New that fails.
 func (m *Manager) release() error {
 	e := ending{m: m}
 	e.release()
 	return e.run()
 }
 
-// watchSource has the manager end with its source, as one does that was made on a page.Carve:
-// the addresses are somebody else's then. Everything on it is told, and touches no block; hooks
-// and pools run nothing.
+// watchSource closes the manager when its source is closed, for example a page.Carve: its addresses may be reused
+// then. All parts are closed without touching a block. No hooks run, and no functions of pools.
 func (m *Manager) watchSource() {
 	w, ok := m.cfg.Source.(page.Watched)
 	if !ok {
@@ -101,11 +98,11 @@ func (m *Manager) watchSource() {
 	})
 }
 
-// dropped tells of a manager that was never closed.
+// reportDropped reports a manager that was never closed.
 var reportDropped = func(s string) { fmt.Fprintln(os.Stderr, s) }
 
-// watchDrop has debug builds say so, once, when a manager is collected that was never closed.
-// Its reservation is kept: somebody may still hold a pointer into it.
+// watchDrop reports, once and in debug builds, a manager that is collected without Close. Its reservation is kept,
+// because there may still be pointers into it.
 func (m *Manager) watchDrop() {
 	if !invariant.Debug {
 		return

@@ -10,67 +10,70 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Config says how much each tier may hold. The zero Config suits a small 2D game.
+// Config sets the size, budget and behaviour of the tiers. The zero Config suits a small 2D game.
 type Config struct {
-	// Source is where the one reservation comes from; nil means page.Default(). What it calls while it
-	// commits or decommits for a worker must not use that worker, nor Check, BeginLevel or EndLevel:
-	// the worker holds its lock, and they would wait for it forever. Close is refused there.
+	// Source provides the one reservation. Nil means page.Default(). If Source calls functions while it commits or
+	// decommits for a worker, these must not use that worker, nor call Check, BeginLevel or EndLevel. The worker's
+	// lock is held, so they would deadlock. Close is refused in them.
 	Source page.Source
 
-	// HugePages and Prefault are the [page.Options] of the default Source, and nothing where Source
-	// is set: off by default, since they make more memory resident than is used. What the system
-	// granted says [Inspector.Pages].
+	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set. Both
+	// are off by default, because they make more memory resident than is used. [Inspector.Pages] returns what the
+	// system granted.
 	HugePages, Prefault bool
 
-	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; 0 means the
-	// default: static 16 MiB, frame 8, level 64, pools 128, slab 64, large 64, and 32 for each worker's
-	// heap. Address space is not memory, except on the heap backing. If the system refuses as much,
-	// as under ulimit -v, or has less than 128 MiB left beside it for the Go heap and threads, New
-	// asks for an eighth less of each tier, and so on, down to 1 MiB or what the frames need at
-	// least. The budgets shrink with it. Stats says what was reserved.
+	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; of Inbox, that of each worker. 0 means
+	// the default of [Tier.Info]. The maximum is 1 TiB, and on 32-bit systems 1 GiB. Address space is not memory,
+	// except if the source is the Go heap.
+	//
+	// If the system refuses that much, as under ulimit -v, New reserves an eighth less of each tier, and so on. It
+	// does the same if the system would have less than 128 MiB left for the Go heap and threads. The minimum is 1
+	// MiB, and for Frame what its buffers need. The budgets shrink with it. Stats has the reserved bytes.
 	Reserve [Count]uintptr
 
-	// Budget is the hard limit on committed bytes of each tier; beyond it allocation fails
-	// with memory.ErrOutOfMemory. 0 means the whole reservation. That of Inbox is for all
-	// workers together, in equal shares.
+	// Budget is the hard limit on the committed bytes of each tier. Beyond it allocation fails with
+	// memory.ErrOutOfMemory. 0 means all that is reserved, as does every larger value. The budget of Inbox is shared
+	// equally by all workers.
 	Budget [Count]uintptr
 
-	// Frames is the number of frame buffers, which share the Frame tier equally. 0 means 2:
-	// what a frame allocates stays readable during the next one.
+	// Frames is the number of frame buffers, from 1 to 64, which share the Frame tier equally. 0 means 2: the blocks
+	// of a frame stay readable during the next one.
 	Frames int
 
-	// Workers is the number of worker heaps, up to 64. 0 means 2; a negative number means none.
+	// Workers is the number of worker heaps, at most 64. 0 means 2; a negative number means none.
 	Workers int
 
-	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask], rounded
-	// up to 64 KiB and at most half of the Reserve of its heap, whose end it is. 0 means 256 KiB.
+	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask]. It is rounded up to 64 KiB
+	// and taken from the end of the worker's Reserve. It must not exceed half of that. 0 means 256 KiB.
 	Scratch uintptr
 
-	// FreeItems and FreeBytes bound what may wait, in blocks and in bytes, where blocks are freed on
-	// another goroutine than their owner's: in a Freer of [Manager.NewFreer] or [Worker.NewFreer], and
-	// inside a frame in [Manager.Free] of a worker's blocks, for each worker. What is full is sent at
-	// once: nobody waits for room, and nothing is refused. FreeItems is 1 to 64; 0 means 32 towards the
-	// game and 8 towards a worker, whose blocks are few and large. FreeBytes counts the sizes that
-	// Freer.Free and Manager.Free are given; 0 means 64 KiB, and for Manager.Free a sixteenth of the
-	// worker's budget, which is the most in any case.
+	// FreeItems and FreeBytes bound the blocks and the bytes of a batch of blocks that are freed on another goroutine
+	// than their owner's. Batches are in each Freer of [Manager.NewFreer] and [Worker.NewFreer]. In a frame
+	// [Manager.Free] also collects the blocks of each worker in a batch. A full batch is sent at once. Sending never
+	// waits and never fails for lack of space.
+	//
+	// FreeItems is 1 to 64. 0 means 32 for blocks of the game goroutine and 8 for those of a worker, which are few
+	// and large. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. 0 means 64 KiB for a Freer, and
+	// for Manager.Free a sixteenth of the worker's budget, which is also its maximum.
 	FreeItems int
 	FreeBytes uintptr
 
-	// Tags turns the books of tags on, see [Tag]. Without it tags are to be had, and count nothing.
+	// Tags enables the statistics of tags, see [Tag]. Without it tags can be made and used, but count nothing.
 	Tags bool
 
-	// SoftMark is the share of a budget, from 0 to 1, beyond which OnSoft is told. 0 means 0.75.
+	// SoftMark is the share of a budget, above 0 and up to 1, beyond which OnSoft is called. 0 means 0.75.
 	SoftMark float64
-	// OnSoft, when set, is called on the game goroutine each time a tier rises past its soft
-	// mark. Static, Level, Pools, Slab and Large tell it in the midst of the allocation that
-	// commits, with committed bytes and the budget. Frame, whose buffers are committed as a whole
-	// when their first frames begin, tells it at EndFrame, when a frame used more than its share of one buffer and the frame
-	// before did not: with the bytes used and the capacity of a buffer. Inbox tells it at
-	// BeginFrame, for each worker that has risen past the mark of its share since, with the
-	// bytes that this worker has committed and its share.
+	// OnSoft, if not nil, is called on the game goroutine each time a tier rises past its soft mark:
 	//
-	// It must not allocate from the manager. If it panics, what it was called in has not
-	// happened, and it is called again when that is repeated.
+	//   - Static, Level, Pools, Slab and Large: during the allocation that commits memory, with the committed bytes
+	//     and the budget.
+	//   - Frame: in EndFrame, if the frame used more than SoftMark of its buffer and the frame before did not. The
+	//     arguments are the bytes used and the capacity of a buffer.
+	//   - Inbox: in BeginFrame, for each worker that has risen past the mark of its share since the last BeginFrame.
+	//     The arguments are the worker's committed bytes and its share of the budget.
+	//
+	// OnSoft must not allocate from the manager. If it panics, the call that it runs in has changed nothing, and
+	// calls OnSoft again if it is repeated.
 	OnSoft func(t Tier, committed, budget uintptr)
 
 	// KeepGC leaves the collector alone: GOGC stays as it is, and EndLevel runs no collection. It
@@ -110,7 +113,7 @@ const (
 	maxWorkers     = 64
 )
 
-// withDefaults fills in the zero fields and says what is wrong with the others.
+// withDefaults fills in the zero fields and returns an error that names the first invalid one.
 func (c Config) withDefaults() (Config, error) {
 	if c.Source == nil {
 		c.Source = page.DefaultWith(page.Options{HugePages: c.HugePages, Prefault: c.Prefault})
@@ -146,7 +149,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, err
 }
 
-// checkFields says which field is out of range, and rounds the reservations up to whole regions.
+// checkFields returns an error if a field is out of range, and rounds the reservations up to whole regions.
 func (c *Config) checkFields() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("tiers: "+format+": %w", append(args, memory.ErrConfig)...)
@@ -180,9 +183,9 @@ func (c *Config) checkFields() error {
 	return nil
 }
 
-// Reserved returns the address space that a tier will get, all workers taken together, before
-// rounding: what a Budget is a share of. It is 0 for what is no tier, and for more bytes than
-// there are addresses, which New refuses.
+// Reserved returns the address space in bytes that Reserve and Workers ask for a tier, of all workers together.
+// Rounded up, it is the upper limit of the tier's Budget. It is 0 for a number that is no tier, and if the sum over
+// the workers overflows, which New refuses.
 func (c Config) Reserved(t Tier) uintptr {
 	if t >= Count {
 		return 0
@@ -217,9 +220,8 @@ func (c *Config) total() (uintptr, error) {
 	return uintptr(sum), nil
 }
 
-// shrink makes every tier an eighth smaller, in whole regions, and reports whether one became
-// smaller. Halving was the alternative: a program that needs most of a tier does not start then,
-// although there is address space for it.
+// shrink makes every tier an eighth smaller, in whole regions, and reports whether one became smaller. Halving was
+// the alternative. A program that needs most of a tier would then not start, although there is address space for it.
 func (c *Config) shrink() (smaller bool) {
 	for t := range Tier(Count) {
 		least := uintptr(regionBytes)
@@ -241,12 +243,13 @@ func (c *Config) reserved(t Tier) uintptr {
 	return c.Reserve[t]
 }
 
-// SetBudget changes the budget of a tier to that many bytes, at most what the tier has reserved; fewer
-// than it has committed mean what it has, so that 1 is: from now on not another page. It is for
-// instruments, which show what a game does without memory, and for games that shift memory from tier to
-// tier at a level's border. The soft mark stays. The error says that the manager is closed, wrapping
-// memory.ErrClosed, or wraps memory.ErrConfig: bytes is 0, t is no tier, or it is Inbox, whose budget
-// the workers share from goroutines of their own.
+// SetBudget changes the budget of a tier to bytes, on the game goroutine. Values above the tier's reservation mean
+// the reservation. Values below the committed bytes mean the committed bytes, so 1 forbids every further commit. The
+// soft mark does not change. SetBudget is for tests of a game's behaviour without memory, and for games that shift
+// memory between tiers when levels change.
+//
+// After Close the error wraps memory.ErrClosed. It wraps memory.ErrConfig if bytes is 0, if t is no tier, and if t is
+// Inbox, whose budget the workers use on their own goroutines.
 func (m *Manager) SetBudget(t Tier, bytes uintptr) error {
 	switch {
 	case m.phase >= closing:

@@ -139,7 +139,7 @@ func TestManager_FreeOfAWorkersBlocksKeepsToTheBytesThatMayWait(t *testing.T) {
 	}
 }
 
-func TestWorker_ItsFreerRefusesWhatIsNotTheWorkersAndOutlivesTheManager(t *testing.T) {
+func TestWorker_FreerRefusesOtherBlocksAndOutlivesTheManager(t *testing.T) {
 	m := newManager(t, tagged())
 	w, tag := m.Worker(0), newTag(t, m, "a")
 	f := w.NewFreer()

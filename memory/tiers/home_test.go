@@ -64,21 +64,21 @@ func TestManager_SlabAndLargeThemselvesTakeInWhatOthersHaveFreed(t *testing.T) {
 	}
 }
 
-func TestManager_NewBlocksAreCarvedOnlyWhenSomeOfWhatCameHomeDoesNotDo(t *testing.T) {
+func TestManager_AllocFreesSomeSentBlocksBeforeItMakesNewOnes(t *testing.T) {
 	m := newManager(t, small())
 	var all []unsafe.Pointer
 	for range 100 {
 		all = append(all, alloc(t, m, 2048))
 	}
 	for m.slab.heap.Stats().Free > 0 && m.slab.heap.Stats().LargestFree >= 2048 && len(all) < 128 {
-		all = append(all, alloc(t, m, 2048)) // to the end of what is carved
+		all = append(all, alloc(t, m, 2048)) // until no prepared block is left
 	}
 	freeElsewhere(t, m, all...)
 	before := m.Stats(Slab)
 	alloc(t, m, 2048)
 	after := m.Stats(Slab)
 	if after.Frees == before.Frees || after.Frees > before.Frees+drainSome {
-		t.Errorf("an Alloc that carves took in %d blocks; want 1 to %d", after.Frees-before.Frees, drainSome)
+		t.Errorf("an Alloc without a free block freed %d sent blocks; want 1 to %d", after.Frees-before.Frees, drainSome)
 	}
 	if after.Committed != before.Committed {
 		t.Error("it committed more all the same")
@@ -100,9 +100,9 @@ func TestManager_ABlockThatIsRefusedStopsNothing(t *testing.T) {
 	must(t, m.Check())
 }
 
-// Blocks of the level and of a frame and static buffers may be freed by anyone while they live,
-// and the level or the manager may end before these frees have come home.
-func TestManager_WhatOthersFreedInTheLevelWasLiveThoughItsEndTakesItIn(t *testing.T) {
+// Other goroutines may free blocks of the level, of a frame and of static buffers during the level. The level or
+// the manager may end before these frees are handled.
+func TestManager_EndHandlesBlocksThatWereSentDuringTheLevel(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		end  func(*Manager) error

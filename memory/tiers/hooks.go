@@ -6,26 +6,26 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// OnReset registers f to run once, when the tier ends, while every tier is still intact. It is for
-// what blocks of the tier own outside of it: a texture, a file, a voice. EndLevel runs the hooks of
-// all tiers before it resets the first one, in this order, each tier's newest first:
+// OnReset registers f to run once when the tier is reset, before anything is freed. It is for what blocks of the tier
+// own outside it, such as a texture, a file or a voice. EndLevel runs the hooks of all tiers before it resets the
+// first one, in this order, each tier's newest hook first:
 //
 //	Pools   at the next EndLevel; OnReset may be called inside a level or not
 //	Level   at the EndLevel of this level, as one of the level arena's own hooks
 //	Static  at the EndLevel of this level
 //	Frame   when this frame expires, Config.Frames later, as one of its arena's hooks
 //
-// or at Close, if that comes first: in the order Pools, Level, Frame, Static. The other tiers are
-// never reset, and OnReset of them panics with a *memory.Misuse. So does a nil f, Level and Static
-// outside of a level, Frame outside of a frame, and a call after Close. During EndLevel and Close a
-// tier is refused once its hooks have begun to run.
+// If Close comes first, it runs them, in the order Pools, Level, Frame, Static.
 //
-// f may allocate and free in every tier, through tags, workers and pools. EndLevel then frees what
-// f took from the tiers that it resets, and reports what f took from the others. f must not begin or
-// end a frame or a level, declare static memory, nor close the manager: those return an error that
-// wraps ErrOrder. A hook is removed before it runs. If it panics, the call has reset nothing, and
-// the next such call runs the hooks that are left. After the manager's source has ended no hook
-// runs; if f ends the source, the call returns ErrOrder.
+// The other tiers are never reset, and OnReset of them panics with a *memory.Misuse. It also panics if f is nil, for
+// Level and Static outside a level, for Frame outside a frame, and after Close. During EndLevel and Close it panics
+// for a tier whose hooks have begun to run.
+//
+// f may allocate and free in every tier, through tags, workers and pools. EndLevel then frees f's blocks in the tiers
+// that it resets, and reports those in the others. f must not begin or end a frame or a level, declare static memory,
+// or close the manager: these calls return an error that wraps ErrOrder. A hook is removed before it runs. If it
+// panics, the call has reset nothing, and the next such call runs the remaining hooks. After the manager's page
+// source is closed no hook runs. If f closes the source, the call returns ErrOrder.
 func (m *Manager) OnReset(t Tier, f func()) {
 	bad := ""
 	switch {
@@ -52,8 +52,8 @@ func (m *Manager) OnReset(t Tier, f func()) {
 }
 
 // runHooks runs the hooks of a tier, newest first, and resets nothing. EndLevel and Close call it for
-// every tier before their first reset: a hook finds every tier as play left it, and what it takes is
-// freed or reported. Each hook is removed before it runs. It does nothing once the source has ended.
+// every tier before their first reset. So a hook finds all tiers unchanged, and its own blocks are freed or
+// reported. Each hook is removed before it runs. It does nothing once the source is closed.
 func (m *Manager) runHooks(t Tier) {
 	if m.phase >= closing {
 		return
@@ -64,8 +64,8 @@ func (m *Manager) runHooks(t Tier) {
 	m.states[t].runHooks()
 }
 
-// enter begins a call at a call of frames or levels, which runs callbacks. A call that is called
-// from one of them is refused: the other one is half done.
+// enter begins a call of frames or levels, which runs callbacks. It refuses a call from one of these callbacks,
+// because the outer call is not complete.
 func (m *Manager) enter(op string) error {
 	if m.running != "" {
 		return m.order(op, "from a hook or a callback in "+m.running, "return from it first")
@@ -81,7 +81,7 @@ func (m *Manager) enter(op string) error {
 
 func (m *Manager) leave() { m.running, m.hooked = "", [Count]bool{} }
 
-// onSoft calls Config.OnSoft. Borders are refused meanwhile: an allocation is under way.
+// onSoft calls Config.OnSoft. Calls of frames and levels are refused meanwhile, because an allocation is running.
 func (m *Manager) onSoft(t Tier, committed, budget uintptr) {
 	defer func(call string) { m.running = call }(m.running)
 	if m.running == "" {

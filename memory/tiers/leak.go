@@ -8,46 +8,45 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Leaks has what a level allocated and did not free, in the tiers whose blocks are freed one by one: the
-// blocks that were handed out after BeginLevel and are live at EndLevel. Older blocks do not count. In memfast
-// builds the figures of slab are differences of two counts, and lower bounds.
+// Leaks has the blocks that a level allocated and did not free, in the tiers whose blocks are freed one by one. These
+// are the blocks allocated after BeginLevel that are live at EndLevel. Older blocks do not count. In memfast builds
+// the figures of slab are differences of two counts, and lower bounds.
 type Leaks struct {
 	Level uint64      // the level's number, from 1
-	Tiers [Count]Leak // Inbox: of all workers, what is in flight to them included
-	// Pools has a row for each pool without a reset that holds more than at BeginLevel, or
-	// than when it was registered. The manager knows its counts only, so the row is their
-	// difference; and since such a pool outlives the level by choice, Any does not count it.
-	// A pool with a reset has a row, which Any counts, if objects were taken from it after its
-	// reset, by the reset of another pool or by a hook that was registered during EndLevel.
+	Tiers [Count]Leak // Inbox: of all workers, including blocks that wait in a Freer
+	// Pools has a row for each pool without a reset that has grown since BeginLevel, or since its registration if
+	// that came later. The row is the difference of two counts. Any does not count it, because such a pool keeps its
+	// objects on purpose. A pool with a reset has a row, which Any counts, if objects were allocated from it after
+	// its reset. The reset of another pool may do that, or a hook that was registered during EndLevel.
 	Pools []PoolLeak
 	// Tags has a row for each tag with blocks in Tiers, in the order of the tags.
 	Tags []TagLeak
 }
 
-// A TagLeak is what of a level's leaks is of one tag.
+// A TagLeak is the part of a level's leaks that has one tag.
 type TagLeak struct {
 	Tag string
 	Leak
 }
 
-// A Leak is blocks, and bytes with the rounding that they cost, that outlived their level.
+// A Leak is the number of blocks that outlived their level, and their bytes, rounded up as the allocator does.
 type Leak struct{ Blocks, Bytes uint64 }
 
-// A PoolLeak is what a pool holds more than when the level began or, with AfterReset, more than its
-// reset at the end of the level left.
+// A PoolLeak is the growth of a pool: since the level began or, with AfterReset, since its reset at the end of the
+// level.
 type PoolLeak struct {
 	Pool       string
 	AfterReset bool
 	Leak
 }
 
-// Any reports whether something leaked.
+// Any reports whether something leaked: a block in Tiers, or a row of Pools with AfterReset.
 func (l *Leaks) Any() bool {
 	return slices.ContainsFunc(l.Tiers[:], func(l Leak) bool { return l.Blocks > 0 }) ||
 		slices.ContainsFunc(l.Pools, func(p PoolLeak) bool { return p.AfterReset })
 }
 
-// String says what leaked, for a log line.
+// String describes the leaks in one line, for a log.
 func (l Leaks) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "level %d left ", l.Level)
@@ -89,14 +88,13 @@ func (l *Leak) add(size uintptr) {
 	l.Bytes += uint64(size)
 }
 
-// since is the difference of two books.
+// since sets l to the growth from before to now.
 func (l *Leak) since(before, now stats) {
 	l.Blocks = max(now.Live, before.Live) - before.Live
 	l.Bytes = max(now.InUse, before.InUse) - before.InUse
 }
 
-// beginEpochs has every heap tell the blocks from now on from those before. To repeat it does
-// no harm.
+// beginEpochs lets every heap distinguish later blocks from earlier ones. It may be repeated.
 func (m *Manager) beginEpochs() {
 	for _, s := range m.states {
 		s.beginLevel()

@@ -9,31 +9,29 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// A Manager holds a game's memory: one reservation, cut into tiers that die at different
-// moments, the collector's pacing, and the books of it all.
+// A Manager has all of a game's memory: one reservation, divided into tiers that are freed at different moments. It
+// also paces the collector and keeps the statistics of all tiers.
 //
-// It belongs to the game goroutine. Workers use only their own [Worker]; other goroutines
-// free blocks through [Manager.NewFreer]. If a misuse, a callback or a hook panics out of a method,
-// completed steps are kept, and the call can be retried. The second Close completes, see
-// [Manager.Close].
+// It belongs to the game goroutine. Workers use only their own [Worker]. Other goroutines free blocks through
+// [Manager.NewFreer]. If a misuse, a callback or a hook panics in a method, completed steps are kept, and the call
+// can be retried. The second Close completes, see [Manager.Close].
 //
-// The tiers' own allocators, as Slab and Frames return them, are for allocating and reading:
-// to reset, advance or close them is the manager's.
+// The allocators that Slab, Large, Frames and the like return are for allocating, freeing and reading. Only the
+// manager may reset, advance or close them.
 //
-// After Close, Alloc fails with memory.ErrClosed, Declare, BeginFrame and the like with
-// ErrOrder, what cannot return an error panics with a *memory.Misuse that says so, Owns and
-// TierOf are false, and Stats has counts but no bytes.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) every tier and every pool that can passes its own Check
-//	(2) the parts of the reservation are as the space says
-//	(3) the committed bytes of each tier, and of each worker, are what its allocator says, and
-//	    within its budget; those of the pools are at least what the pools have in use
-//	(4) the course and the history are consistent
-//	(5) no counter has gone back since BeginLevel, nor since BeginFrame, which came later
-//	(6) every tag counts live blocks, and all together no more than the tiers have
+// After Close, Alloc and NewPool fail with memory.ErrClosed; Declare, BeginFrame and the other calls of frames and
+// levels fail with [ErrOrder]. Free, Resize, SizeOf, AddPool and OnReset panic with a *memory.Misuse. Owns returns
+// false, and Stats has counts but no bytes.
 type Manager struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) every tier and every pool that can passes its own Check
+	//	(2) the parts of the reservation are as the space defines them
+	//	(3) the committed bytes of each tier, and of each worker, are those of its allocator, and
+	//	    within its budget; those of the pools are at least what the pools have in use
+	//	(4) the course and the history are consistent
+	//	(5) no counter has decreased since BeginLevel, nor since BeginFrame, which came later
+	//	(6) every tag counts live blocks, and all together at most those of the tiers
 	space
 	course
 	cfg Config
@@ -56,7 +54,7 @@ type Manager struct {
 	owner   invariant.Owner
 }
 
-// A course says where the game is in its frames and levels, and which call runs callbacks.
+// A course records the state of frames and levels, and which call runs callbacks.
 type course struct {
 	phase   phase
 	running string      // the call that begins or ends something and is under way, see enter
@@ -74,10 +72,10 @@ type record struct {
 	rss     rssReader
 }
 
-// Alloc allocates from the slab, and above 4 KiB from the large tier: the general heap of the
-// game goroutine. The block is not zeroed and lives until Free, also beyond the level, which
-// then reports it. Before it carves new blocks and before it gives up, what other goroutines
-// have freed is taken in.
+// Alloc allocates from the slab, and above 4 KiB from the large tier. It is the general heap of the game goroutine.
+// The block is not zeroed. It is valid until it is freed, also after the level, whose EndLevel then reports it. Align
+// is a power of two from 1 to 4096. The errors are those of [slab.Heap.Alloc]. If its size class has no free block,
+// Alloc first frees up to 32 of the blocks that other goroutines have freed, and before it fails, all of them.
 func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return m.slab.heap.Alloc(size, align)
 }
@@ -89,8 +87,8 @@ func (m *Manager) outside(op, where string) *memory.Misuse {
 	return &memory.Misuse{Package: "tiers", Op: op, Reason: "outside " + where}
 }
 
-// Worker returns the heap of worker k, from 0, for the use of one goroutine. Where there is
-// none it panics with a *memory.Misuse.
+// Worker returns the heap of worker k, from 0 to Workers()-1, for the use of one goroutine. For any other k it panics
+// with a *memory.Misuse.
 func (m *Manager) Worker(k int) *Worker {
 	if uint(k) >= uint(len(m.inbox.workers)) {
 		panic(m.noWorker(k))
@@ -98,5 +96,5 @@ func (m *Manager) Worker(k int) *Worker {
 	return m.inbox.workers[k]
 }
 
-// Workers returns how many worker heaps there are.
+// Workers returns the number of worker heaps.
 func (m *Manager) Workers() int { return len(m.inbox.workers) }

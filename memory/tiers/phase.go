@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrOrder is what every error about Begin and End out of order is.
+// ErrOrder is wrapped by every error about a call of frames or levels in the wrong order.
 var ErrOrder = errors.New("tiers: call out of order")
 
-// phase says where the game is in its life. A frame may run inside a level or, as while the
-// next one loads, outside.
+// phase is the state of frames and levels. A frame may run inside a level or, for example while the next one
+// loads, outside.
 type phase uint8
 
 const (
@@ -26,9 +26,11 @@ func (m *Manager) order(op, state, remedy string) error {
 	return fmt.Errorf("%w: %s %s; %s", ErrOrder, op, state, remedy)
 }
 
-// BeginFrame opens a frame: blocks that came home are freed, the oldest frame arena is reset
-// and becomes this frame's, and workers that rose past their soft mark are reported. Cost:
-// constant, plus the frees that came home and the hooks of the frame that dies.
+// BeginFrame opens a frame. First it frees the blocks that other goroutines have sent, then it calls Config.OnSoft
+// for workers that rose past their soft mark. Then the hooks of the oldest frame run, and that frame's blocks are
+// freed. If the new frame's buffer cannot be committed, its arena has no capacity. The error wraps [ErrOrder]: inside
+// a frame, from a callback, or after Close. Cost: proportional to tiers, pools and workers, plus the freed blocks and
+// the hooks.
 func (m *Manager) BeginFrame() error {
 	switch {
 	case m.phase >= closing:
@@ -57,9 +59,10 @@ func (m *Manager) BeginFrame() error {
 	return nil
 }
 
-// EndFrame closes the frame: frees for the workers are sent, and the books are sampled. What
-// the frame allocated stays readable for N-1 more frames. An error says that blocks could not
-// be sent; the frame has ended all the same.
+// EndFrame closes the frame. It calls Config.OnSoft for the frame tier if necessary, sends the frees that wait for
+// workers, and adds a sample to History. The frame's blocks stay readable for Config.Frames-1 more frames. If the
+// error wraps [ErrOrder], the frame does not end or there is none. Any other error reports that frees could not be
+// sent, and the frame has ended.
 func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
 		return m.order("EndFrame", "outside a frame", "BeginFrame first")
@@ -69,7 +72,7 @@ func (m *Manager) EndFrame() error {
 	}
 	defer m.leave()
 	m.owner.Touch()
-	used := m.inUse() // the pools' books may panic: before anybody is told
+	used := m.inUse() // before OnSoft: the pools' Stats may panic
 	tight := m.frame.tellSoft(m)
 	if m.phase >= closing {
 		return m.order("EndFrame", "", "") // a callback has ended its source
@@ -82,10 +85,10 @@ func (m *Manager) EndFrame() error {
 	return failed
 }
 
-// NextFrame ends the frame that is open, if there is one, and begins the next. It is the one call that a
-// tick needs: see the package documentation. A level that ends or begins between two ticks needs EndFrame
-// first. The error is that of EndFrame and BeginFrame. If EndFrame could not send all frees to workers, the
-// next frame has begun nevertheless. If EndFrame fails otherwise, the frame stays open.
+// NextFrame ends the open frame, if there is one, and begins the next. It is the only call that a tick needs, see the
+// package comment. If a level ends or begins between two ticks, call EndFrame first. The error is that of EndFrame
+// and BeginFrame. If EndFrame could not send all frees to workers, the next frame has begun nevertheless. If EndFrame
+// fails otherwise, the frame stays open.
 func (m *Manager) NextFrame() error {
 	var failed error
 	if m.phase&inFrame != 0 {
@@ -96,9 +99,10 @@ func (m *Manager) NextFrame() error {
 	return errors.Join(failed, m.BeginFrame())
 }
 
-// BeginLevel opens a level. What slab, large and the workers hold already is not part of it:
-// it will not be reported as leaked. A collection of the Go heap that is under way is waited
-// for. Cost: 16 bytes read and written for each KiB of slab in use.
+// BeginLevel opens a level. Blocks of slab, large and the workers that are live already do not belong to it, so
+// EndLevel will not report them as leaks. Without KeepGC, BeginLevel waits until a running collection of the Go heap
+// ends. The error wraps [ErrOrder]: inside a level or a frame, from a callback, or after Close. Cost: proportional to
+// tiers, pools and workers, and 16 bytes read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
 	switch {
 	case m.phase >= closing:
@@ -116,7 +120,7 @@ func (m *Manager) BeginLevel() error {
 	at := m.allStats()
 	m.pools.noteLevel()
 	if m.phase >= closing {
-		return m.order("BeginLevel", "", "") // a pool's books have ended its source
+		return m.order("BeginLevel", "", "") // a pool's Stats has closed the source
 	}
 	m.beginEpochs()
 	m.pacer.beginLevel()
@@ -127,19 +131,20 @@ func (m *Manager) BeginLevel() error {
 	return nil
 }
 
-// EndLevel closes the level. All hooks of all tiers run first, see [Manager.OnReset]; then the pools
-// are reset, newest first, the static buffers given back and the level arena reset. Every handle and
-// pointer into them is dead. It reports what the level left behind, what hooks and resets took
-// included. Without KeepGC it runs the collection that play was spared: one of the whole Go heap, as
-// [Manager.Collect] does, if the program's own GOGC would have asked for one by now, and so never
-// with GOGC=off. Other goroutines that work for the level must have stopped: a worker's block that
-// is not back counts as left behind. Cost: the hooks and the pools' resets, the blocks of large and
-// of the workers, BeginLevel's cost for slab, and that collection.
+// EndLevel closes the level and returns its leaks. First the hooks of all tiers run, see [Manager.OnReset]. Then the
+// pools are reset, newest first, the static buffers are released, and the level arena is reset. All handles and
+// pointers into them are dangling afterwards. The leaks are the blocks of the level that are still live, including
+// blocks of hooks and resets. Other goroutines that work for the level must have stopped: a worker's block that is
+// still in a Freer counts as a leak.
 //
-// If the static memory cannot be given back the error says so and the level has not ended. Then, and
-// after a panic of a hook or a reset, EndLevel may be called again. A hook that has run is not run
-// again. A pool that has been reset is reset again if it has handed out objects since, or if a frame
-// has begun in between.
+// Without KeepGC, EndLevel then runs the collection that it has put off during the level, as [Manager.Collect] does.
+// It does so only if the program's own GOGC would have started one by now, so never with GOGC=off. Cost: the hooks
+// and the pools' resets, the blocks of large and of the workers, that of BeginLevel for slab, and that collection.
+//
+// The error wraps [ErrOrder] outside a level, inside a frame, from a callback and after Close. Any other error
+// reports that the static memory could not be released. After an error, and after a panic of a hook or a reset, the
+// level has not ended and EndLevel may be called again. It does not run hooks again. It resets a pool again if that
+// has allocated objects since its reset, or if a frame has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:
@@ -154,7 +159,7 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	}
 	defer m.leave()
 	m.owner.Touch()
-	m.returned.Drain() // what was freed in the level's time was live
+	m.returned.Drain() // blocks that were freed during the level
 	for t := range backwards {
 		if table[t].Hooks == LevelEnd {
 			m.runHooks(t)
@@ -199,7 +204,7 @@ func (m *Manager) endTiers() (grown []PoolLeak, err error) {
 	}
 	if m.phase < closing {
 		m.forgetTaken()
-		m.returned.Drain() // what resets and hooks have freed is no leak
+		m.returned.Drain() // blocks that resets and hooks have freed are no leaks
 	}
 	return grown, nil
 }

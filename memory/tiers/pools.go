@@ -10,8 +10,8 @@ import (
 	"github.com/strata-go/strata/memory/pool"
 )
 
-// A Pool is what lives in the pools tier, as a [pool.Pool] does. Where it is a memory.Checker
-// too, the manager's Check includes it.
+// A Pool is a member of the pools tier, such as a [pool.Pool]. If it is also a memory.Checker, the manager's Check
+// calls its Check.
 type Pool interface {
 	Stats() memory.Stats
 	Reset()
@@ -30,27 +30,26 @@ type poolEntry struct {
 	kept    stats  // after its last reset, or when it was registered
 }
 
-// PoolSource is where pools, component columns and particle columns take their memory from:
-// it cuts them out of the pools tier and holds them to its budget. Pass it to their
-// constructors, then register them with AddPool. What is not registered counts with its
-// committed bytes alone, is not reset at EndLevel, and ends with the manager. After Close it
-// refuses everything with memory.ErrClosed.
+// PoolSource is the page source for pools, component columns and particle columns: the pools tier, within its budget.
+// Pass it to their constructors, then register them with AddPool. A pool that is not registered counts only with its
+// committed bytes, is not reset at EndLevel, and is closed with the manager. After Close the source fails with
+// memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
-// NewPool makes a pool in the pools tier and registers it, under its own name. The error is that
-// of [pool.New], and wraps memory.ErrClosed once a Close of the manager has begun. From a pool's
-// own Reset or Close it panics with a *memory.Misuse, and no pool is made.
+// NewPool makes a pool in the pools tier and registers it under its own name, as AddPool does. The error is that of
+// [pool.New]. It wraps memory.ErrClosed once Close has reset all pools, and memory.ErrConfig if m is nil. During the
+// Reset or Close of a pool, NewPool panics with a *memory.Misuse and makes no pool.
 func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
 	return newPool[T](m, nil, "NewPool", cfg)
 }
 
-// NewPoolIn is [NewPool] for a pool that counts under a tag.
+// NewPoolIn is [NewPool] for a pool that counts under a tag. A nil or zero tag panics with a *memory.Misuse.
 func NewPoolIn[T any](t *Tag, cfg pool.Config) (*pool.Pool[T], error) {
 	return newPool[T](t.of("NewPoolIn"), t, "NewPoolIn", cfg)
 }
 
-// newPool looks first whether the pool may be registered: the part of the tier that it takes does
-// not come back before the manager ends.
+// newPool first checks whether the pool may be registered: the address space that it takes from the tier is not
+// reused before the manager is closed.
 func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[T], error) {
 	switch {
 	case m == nil:
@@ -67,16 +66,16 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 	return p, nil
 }
 
-// AddPool registers a pool that was built on PoolSource. Its statistics count in the tier's. EndLevel
-// resets it, also if it was made before BeginLevel; Close resets and then closes it; each time the
-// newest pool first. The name is for EachPool and the leak report. A nil pool, one that is registered
-// already, and a closed manager panic with a *memory.Misuse.
+// AddPool registers a pool that was built on PoolSource. Its statistics count in the tier's. EndLevel resets it, also
+// if it was made before BeginLevel. Close resets and then closes it. Both handle the newest pool first. The name is
+// for EachPool and the leak report. AddPool panics with a *memory.Misuse if the pool is nil or already registered,
+// during the Reset or Close of a pool, and after Close.
 //
-// If the pool has a method InUse() error, Close calls it before anything changes; while it returns an
-// error, as for an open query, Close returns that error and changes nothing.
+// A pool may have a method InUse() error. Close calls it before anything changes. If it returns an error, for example
+// because of an open query, Close returns that error and changes nothing.
 func (m *Manager) AddPool(name string, p Pool) { m.addPool(nil, name, p) }
 
-// AddPool is Manager.AddPool for a pool that counts under the tag, as long as it is registered.
+// AddPool is Manager.AddPool for a pool that counts under the tag as long as it is registered.
 func (t *Tag) AddPool(name string, p Pool) { t.of("AddPool").addPool(t, name, p) }
 
 func (m *Manager) addPool(t *Tag, name string, p Pool) {
@@ -138,9 +137,9 @@ func (m *Manager) register(e *poolEntry) {
 	m.pools.all = append(m.pools.all, e)
 }
 
-// RemovePool forgets a pool that its owner closes before the manager does, and reports whether
-// it was registered. A pool's own Reset or Close must not call it, nor register another: that
-// panics with a *memory.Misuse.
+// RemovePool unregisters a pool without resetting or closing it, for an owner who closes it before the manager. It
+// reports whether the pool was registered. During the Reset or Close of a pool it panics with a *memory.Misuse if the
+// pool is registered.
 func (m *Manager) RemovePool(p Pool) bool {
 	for i := range m.pools.all {
 		if same(m.pools.all[i].pool, p) {

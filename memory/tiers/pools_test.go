@@ -160,7 +160,7 @@ func TestManager_WhatWasNeverRegisteredCountsAndEndsWithIt(t *testing.T) {
 
 func objectsConfigOf(n int) pool.Config { return pool.Config{Name: "objects", Capacity: n} }
 
-func TestManager_AFrameAfterAnEndLevelThatPanickedHasThePoolsResetAnew(t *testing.T) {
+func TestManager_FrameAfterFailedEndLevelResetsPoolsAgain(t *testing.T) {
 	m := newManager(t, small())
 	resets, fail := 0, true
 	m.AddPool("older", &Funcs{ResetFunc: func() {
@@ -187,7 +187,7 @@ func TestManager_AFrameAfterAnEndLevelThatPanickedHasThePoolsResetAnew(t *testin
 	}
 }
 
-func TestManager_EachPoolYieldsThemAllThoughSomeAreRemovedMeanwhile(t *testing.T) {
+func TestManager_EachPoolYieldsAllDuringRemovals(t *testing.T) {
 	m := newManager(t, small())
 	pools := map[string]*pool.Pool[int]{}
 	for _, name := range []string{"a", "b", "c", "d"} {

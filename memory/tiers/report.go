@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// TierRecord is a tier's row in files: bytes and counts, stable names.
+// TierRecord is a tier's row in files. All numbers are bytes or counts. The JSON names are stable.
 type TierRecord struct {
 	Name      string `json:"name"`
 	Reserved  uint64 `json:"reserved"`
@@ -24,7 +24,7 @@ type TierRecord struct {
 	Budget    uint64 `json:"budget"`
 }
 
-// Records returns the tiers as rows for a file, in the order of the tiers.
+// Records returns a row for each tier, in the order of the tiers.
 func (s *Snapshot) Records() []TierRecord {
 	rows := make([]TierRecord, Count)
 	for t, x := range s.Tiers {
@@ -57,8 +57,8 @@ func (s *Snapshot) WriteCSV(w io.Writer) error {
 	return err
 }
 
-// TagRecord is a tag's row in files, as [TagStats] has it: bytes and counts, stable names. The name
-// of what no tag has is empty, which no tag's is.
+// TagRecord is a tag's row in files, with the fields of [TagStats]. All numbers are bytes or counts. The JSON names
+// are stable. The row of all untagged blocks has an empty Name, which no tag has.
 type TagRecord struct {
 	Name        string `json:"name"`
 	InUse       uint64 `json:"in_use"`
@@ -75,8 +75,8 @@ type TagRecord struct {
 	LevelBlocks uint64 `json:"level_blocks"`
 }
 
-// TagRecords returns the tags as rows for a file, in the order in which they were made, and last
-// what no tag has; none, and not nil, without Config.Tags.
+// TagRecords returns a row for each tag, in the order of creation, and last the row of all untagged blocks. Without
+// Config.Tags it returns an empty slice that is not nil.
 func (s *Snapshot) TagRecords() []TagRecord {
 	rows := make([]TagRecord, len(s.Tags))
 	for i := range s.Tags {
@@ -88,15 +88,14 @@ func (s *Snapshot) TagRecords() []TagRecord {
 	return rows
 }
 
-// WriteTagsJSON writes the tags as a JSON array of [TagRecord], beside what WriteJSON writes.
+// WriteTagsJSON writes the tags as a JSON array of [TagRecord].
 func (s *Snapshot) WriteTagsJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(s.TagRecords())
 }
 
-// WriteTagsCSV writes a header and a row per tag, in a table of its own: a tag has other columns
-// than a tier. Names are quoted where they must be, as in RFC 4180.
+// WriteTagsCSV writes a header and a row per tag. Names are quoted if necessary, as in RFC 4180.
 func (s *Snapshot) WriteTagsCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write(strings.Split("name,in_use,peak,requested,measured,live,allocs,frees,failures,frame_bytes,frame_blocks,level_bytes,level_blocks", ","))
@@ -112,7 +111,7 @@ func (s *Snapshot) WriteTagsCSV(w io.Writer) error {
 	return c.Error()
 }
 
-// WriteText writes a table for a person.
+// WriteText writes the tiers, and the tags if there are any, as tables for people.
 func (s *Snapshot) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-6s %10s %10s %10s %10s %9s %9s %8s\n", "tier", "in use", "peak", "committed", "budget", "allocs", "frees", "failures")
@@ -124,7 +123,7 @@ func (s *Snapshot) WriteText(w io.Writer) error {
 	return err
 }
 
-// tagText writes the rows of the tags, where there are any.
+// tagText writes the rows of the tags, if there are any.
 func (s *Snapshot) tagText(b *strings.Builder) {
 	if len(s.Tags) == 0 {
 		return
@@ -145,8 +144,8 @@ func (s *Snapshot) tagText(b *strings.Builder) {
 	}
 }
 
-// Bytes formats a number of bytes with the unit that leaves at most four digits before the
-// point: "640 B", "12.5 KiB", "3.0 GiB".
+// Bytes formats a number of bytes with a binary unit and, above 1023 bytes, one decimal: "640 B", "12.5 KiB", "3.0
+// GiB".
 func Bytes(n uint64) string {
 	if n < 1024 {
 		return strconv.FormatUint(n, 10) + " B"

@@ -6,26 +6,24 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block where it lies, from oldSize, with which it was asked
-// for, to newSize, with which it is freed from then on, and reports whether it could. False means
-// that nothing has changed. On the game goroutine. What Free would refuse panics with the same
-// *memory.Misuse. By tier:
+// Resize changes the size in bytes of a live block in place, on the game goroutine, and reports whether it succeeded.
+// OldSize is the size that was requested; newSize is the size for Free from then on. False means that nothing has
+// changed. New bytes are not zeroed. If Free(p, oldSize) would panic, or p is nil, Resize panics with a
+// *memory.Misuse. By tier, a block can be resized
 //
-//	slab      within the class of the block
-//	large     to less always; to more where what lies behind it is free or not committed yet
-//	frame     the newest block of the frame that is open, within its buffer; outside a frame,
-//	          and the blocks of frames that are over, to less at most
-//	level     the newest block, within the tier's budget
-//	static    never, and workers' blocks never: the one has a place in the plan, the other is
-//	          for its worker to resize. A size that stays the same is fine.
-//	pools     misuse, as in Free: an object has the size of its type
+//	slab      within its size class
+//	large     to less always; to more if the memory after it is free or not committed yet
+//	frame     the newest block of the open frame: within its buffer. Outside a frame, and blocks of
+//	          earlier frames: not to more
+//	level     the newest block: within the tier's budget
+//	static    only to the same size
+//	workers   only to the same size; their own goroutine resizes them with [Worker.Resize]
+//	pools     never: misuse, as in Free
 //
-// A block keeps its tier, its age and so its place in the books: one that was allocated before the
-// level is no leak of the level when it has grown in place. [memory.Grow] on a manager moves what
-// cannot stay to the slab or, above 4 KiB, to the large tier, and it is the level's then. That is
-// right for blocks of those two; let the blocks of a frame or level grow through its own arena,
-// and a worker's through its [Worker], or they are the general heap's from then on, to be freed
-// one by one.
+// A block keeps its tier, its tag and its age: a block from before the level is no leak of the level after it has
+// grown in place. If a block cannot grow in place, [memory.Grow] on a manager moves it to the slab or, above 4 KiB,
+// to the large tier. It then counts as a block of this level and must be freed. So grow blocks of a frame or level
+// through its arena, and those of a worker through its [Worker].
 func (m *Manager) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {
@@ -39,7 +37,7 @@ func (m *Manager) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return m.resizeRare(p, oldSize, newSize)
 }
 
-// resizeRare resizes what does not lie in slab or large, or panics with what is wrong.
+// resizeRare resizes blocks outside slab and large, and all blocks if there are tags.
 //
 //go:noinline
 func (m *Manager) resizeRare(p unsafe.Pointer, oldSize, newSize uintptr) bool {
@@ -54,8 +52,8 @@ func (m *Manager) resizeRare(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return ok
 }
 
-// Resize changes the size of a live block where it lies, on the worker's own goroutine, having
-// first taken in what has come home; see [tlsf.Heap.Resize].
+// Resize changes the size in bytes of a live block in place, on the worker's goroutine, and reports whether it
+// succeeded. It first frees the blocks that other goroutines have sent. See [tlsf.Heap.Resize].
 func (w *Worker) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

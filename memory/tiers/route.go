@@ -8,25 +8,25 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// Free gives back a block of any tier, with the size it was asked for, on the game goroutine.
-// It panics with a *memory.Misuse, and nothing has changed, where the tier's books can tell
-// that this is no live block of that size:
+// Free frees a block of any tier, on the game goroutine. Size is the size that was requested. Free of nil does
+// nothing. If the metadata of the tier shows that p is not the start of a live block of that size, Free panics with a
+// *memory.Misuse and changes nothing. By tier, it is accepted if
 //
-//	slab      a block starts there, is live, and its class serves the size
-//	large     a block starts there, is live, and was asked for with the size, to the byte
-//	static    a declared buffer starts there and has the size, to the byte
+//	slab      a live block starts at p, and its class serves the size; a tagged block: to the byte.
+//	          memfast builds do not check that it is live
+//	large     a live block starts at p, and was requested with this size, to the byte
+//	static    a declared buffer starts at p and has this size, to the byte
 //	frame     the bytes lie in what a readable frame has in use
 //	level     the bytes lie in what the level has in use
-//	workers   the bytes lie in a worker's heap, and in debug builds the newest block there has
-//	          the size, to the byte. The worker finds what else is wrong with the address when
-//	          it takes the block in: its metadata is not the game's to read
-//	pools     never: an object is freed through its pool
+//	workers   the bytes lie in a worker's heap, and in debug builds the newest block at p has this
+//	          size, to the byte. The worker detects other misuse when it frees the block
+//	pools     never: objects are freed through their pool
 //
-// A static buffer lives on until EndLevel. In frame and level the newest block is given back
-// and the others die with their arena; blocks have no books there, so that an address inside
-// of one passes for a block. A worker's block goes home through the worker's inbox: at once
-// outside a frame, and inside one with EndFrame at the latest, or when more than a sixteenth
-// of the worker's budget waits. Free makes the Manager a memory.Allocator.
+// A static buffer stays valid until EndLevel. In frame and level only the newest block is freed; the others are freed
+// with their arena. Arenas do not record blocks, so an address inside a block is accepted there.
+//
+// A block of a worker is sent to the worker, who frees it at its next Alloc, Resize or Settle. Outside a frame it is
+// sent at once. Inside a frame it is sent at EndFrame, or with the batch if that is full, see [Config.FreeItems].
 func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {
@@ -42,8 +42,7 @@ func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	m.freeRare("Free", p, size, true)
 }
 
-// FreeAny is Free for a caller who does not know the size: all checks are made but those on it.
-// A worker's block goes home at once.
+// FreeAny is Free without the size. It makes all other checks. A worker's block is sent at once.
 func (m *Manager) FreeAny(p unsafe.Pointer) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {
@@ -59,7 +58,7 @@ func (m *Manager) FreeAny(p unsafe.Pointer) {
 	m.freeRare("FreeAny", p, 0, false)
 }
 
-// freeRare frees what does not lie in slab or large, or panics with what is wrong.
+// freeRare frees blocks outside slab and large, and all blocks if there are tags.
 //
 //go:noinline
 func (m *Manager) freeRare(op string, p unsafe.Pointer, size uintptr, known bool) {
@@ -84,15 +83,15 @@ func (m *Manager) freeRare(op string, p unsafe.Pointer, size uintptr, known bool
 	}
 }
 
-// dead says what is wrong with an address at which no live block of the tier starts.
+// dead returns the reason for a misuse at an address at which no live block of the tier starts.
 func (m *Manager) dead(t Tier) string {
 	return fmt.Sprintf("no live block of the %s tier: it was freed with its %s, or never existed", t, moments[table[t].Freed])
 }
 
-// SizeOf returns the usable bytes of a live block of slab or large, and the size of a static
-// buffer: of its class in slab, what was asked for in the others. Every other address panics
-// with a *memory.Misuse: arenas keep no sizes, pools have types, and a worker's books are the
-// worker's.
+// SizeOf returns the size in bytes of a live block of slab or large, or of a static buffer. In slab it is that of the
+// size class, otherwise the requested size. If several static buffers start at p, it is the largest. Any other
+// address panics with a *memory.Misuse: arenas keep no sizes, and a worker's metadata belongs to the worker's
+// goroutine.
 func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
 	t, ok := m.tierOf(p)
 	if !ok {
@@ -105,31 +104,32 @@ func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
 	return size
 }
 
-// Owns reports whether p lies in one of the tiers, live or not.
+// Owns reports whether p lies in the address space of a tier, whether or not in a live block. It is false after
+// Close.
 func (m *Manager) Owns(p unsafe.Pointer) bool {
 	_, ok := m.tierOf(p)
 	return ok
 }
 
-// Base returns the address from which the offsets of all tiers count, constant until Close; nil
-// once closed.
+// Base returns the address from which the offsets of all tiers count. It is constant until Close, and nil afterwards.
 func (m *Manager) Base() unsafe.Pointer { return m.base }
 
-// Extent returns how many bytes from Base the tiers take in address space; 0 once closed.
+// Extent returns the bytes of address space from Base that the tiers take. It is constant until Close, and 0
+// afterwards.
 func (m *Manager) Extent() uintptr { return m.size }
 
-// NewFreer returns a Freer, with which another goroutine frees blocks as FreeAny does. They are
-// batched, and are freed at the next BeginFrame or EndLevel, or when Alloc needs them. NewFreer is
-// safe for concurrent use; the Freer belongs to one goroutine. Config.FreeItems and FreeBytes bound
-// the blocks and bytes of a batch: a full one is sent at once, in one compare-and-swap, and neither
-// side waits for the other. What has been sent waits for the game, and is bounded by what is live.
-// Free large blocks with Free: FreeAny counts no bytes, and they would wait for the batch to fill.
+// NewFreer returns a Freer, which lets one other goroutine free blocks of any tier, as FreeAny does. NewFreer itself
+// is safe for concurrent use.
 //
-// Free and FreeAny panic with a *memory.Misuse if the address lies outside of [Manager.Base] and
-// [Manager.Extent], and on a closed Freer. Other blocks that FreeAny refuses, as a double free or an
-// object of a pool, are found later: the call that frees the batch panics, and the next call goes on
-// after that block. Blocks that are sent after Close are not freed; Flush and Close of the Freer
-// return an error that wraps memory.ErrClosed then.
+// The Freer collects blocks in a batch, which is sent when it is full, see [Config.FreeItems], and at Flush and
+// Close. Sending is one compare-and-swap, and neither side waits for the other. The game goroutine frees the blocks
+// at its next BeginFrame or EndLevel, or when Alloc needs them. Free large blocks with Freer.Free: Freer.FreeAny
+// counts no bytes, so they wait until the batch has enough blocks.
+//
+// Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is
+// closed. Other misuse, such as a double free or an object of a pool, is detected when the batch is freed. That call
+// panics, and the next one continues after that block. Blocks that are sent after the manager's Close are not freed.
+// Then Flush and Close of the Freer return an error that wraps memory.ErrClosed.
 func (m *Manager) NewFreer() *remote.Freer { return m.returned.NewFreer() }
 
 func (m *Manager) foreign() string {

@@ -11,14 +11,14 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// scratch is a worker's bump arena. Between the borders of a task it is the worker's alone, and
-// nobody else looks at it; at the borders, with the worker's lock held, its figures are noted.
+// scratch is a worker's bump arena. During a task only the worker uses it. When a task begins or ends, its
+// statistics are copied with the worker's lock held.
 type scratch struct {
 	frames *arena.Frames // one buffer, and those that rest in debug builds
 	shut   *arena.Linear // closed: what Scratch returns outside of a task
 	cur    *arena.Linear // the task's, or shut
 	busy   bool          // a task is open; written with the lock held
-	stats  memory.Stats  // at the last border
+	stats  memory.Stats  // when the last task began or ended
 }
 
 // scratchBytes returns the size of a worker's scratch arena, and the addresses that it takes from the
@@ -40,16 +40,14 @@ func (s *scratch) init(src page.Source, size uintptr) (err error) {
 	return s.shut.Close()
 }
 
-// BeginTask opens a task and returns the worker's scratch arena for it, which is empty: frame
-// memory for a system that runs on a worker, of the type that Manager.Frame returns. Its blocks
-// are valid until EndTask, or Rewind to an [arena.Mark] made in the task. In the task no lock is
-// taken and nobody waits: the game's frames may begin and end meanwhile, for what is on a worker
-// cannot be taken away by the game's clock. Worker's goroutine.
+// BeginTask opens a task and returns the worker's scratch arena, which is empty. Worker's goroutine. The arena has
+// the type that Manager.Frame returns. Its blocks are not zeroed and are valid until EndTask, or until Rewind to an
+// [arena.Mark] of the task. The arena takes no lock, and the game's frames may begin and end during the task.
 //
-// The arena has Config.Scratch bytes, which the first task commits, out of the worker's share of
-// the Inbox budget; they count in Stats. What a task has in use shows in Stats as Peak, Allocs and
-// Frees when it has ended. The error wraps ErrOrder inside a task, memory.ErrOutOfMemory where
-// the arena cannot be committed, and is memory.ErrClosed after Close; no task is open then.
+// The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget, and
+// they count in Stats. Peak, Allocs and Frees of a task appear in Stats after its end. The error wraps ErrOrder
+// inside a task, wraps memory.ErrOutOfMemory if the arena cannot be committed, and is memory.ErrClosed after Close.
+// No task is opened then.
 func (w *Worker) BeginTask() (*arena.Linear, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,7 +60,7 @@ func (w *Worker) BeginTask() (*arena.Linear, error) {
 	}
 	s.advance()
 	if w.over {
-		return nil, memory.ErrClosed // the source has ended meanwhile
+		return nil, memory.ErrClosed // the source was closed during advance
 	}
 	if s.frames.Current().Available() == 0 {
 		size, _ := w.m.cfg.scratchBytes()
@@ -72,17 +70,17 @@ func (w *Worker) BeginTask() (*arena.Linear, error) {
 	return s.cur, nil
 }
 
-// advance begins the arena's next frame, and notes what it has, also where the source of its memory
-// panics: in debug builds the last one's has been given back by then.
+// advance begins the arena's next frame and copies its statistics, also if the page source panics. In debug builds
+// the memory of the last frame has been decommitted then.
 func (s *scratch) advance() {
 	defer func() { s.stats = s.frames.Stats() }()
 	s.frames.Advance()
 }
 
-// EndTask runs the hooks of the scratch arena, newest first, and empties it: in debug builds what
-// is read through an old pointer from here on is 0xDD, or faults. Where a hook panics the task is
-// still open, and the next EndTask runs those that are left. The error wraps ErrOrder outside a
-// task, and is memory.ErrClosed after Close.
+// EndTask runs the hooks of the scratch arena, newest first, and then empties it. Worker's goroutine. Pointers into
+// the arena are dangling afterwards; in debug builds reads through them return 0xDD or fault. If a hook panics, the
+// task stays open, and the next EndTask runs the remaining hooks. The error wraps ErrOrder outside a task, and is
+// memory.ErrClosed after Close.
 func (w *Worker) EndTask() error {
 	s := &w.scratch
 	if s.busy && !w.closed() {
@@ -100,9 +98,8 @@ func (w *Worker) EndTask() error {
 	return nil
 }
 
-// Scratch returns the arena that BeginTask has returned, for whoever is called within the task.
-// Outside of a task it returns an arena that is closed, and in debug builds panics with a
-// *memory.Misuse. Worker's goroutine.
+// Scratch returns the arena that BeginTask returned, for functions that run within the task. Worker's goroutine.
+// Outside a task it returns a closed arena, and in debug builds panics with a *memory.Misuse.
 func (w *Worker) Scratch() *arena.Linear {
 	if invariant.Debug && !w.scratch.busy {
 		reason := "outside a task; BeginTask first"
@@ -120,7 +117,7 @@ func (w *Worker) closed() bool {
 	return w.over
 }
 
-// check verifies the arena and what was noted of it. In a task there is only the note.
+// check verifies the arena and the copy of its statistics. It does nothing during a task.
 func (s *scratch) check() error {
 	if s.busy {
 		return nil
@@ -132,7 +129,7 @@ func (s *scratch) check() error {
 	return err
 }
 
-// closeScratch ends the arena before the heaps, since its hooks may use them, the worker's too.
+// closeScratch closes the arena before the heaps, because its hooks may use all heaps.
 func (w *Worker) closeScratch() error {
 	err := w.scratch.frames.Close()
 	w.mu.Lock()
@@ -141,5 +138,5 @@ func (w *Worker) closeScratch() error {
 	return err
 }
 
-// over notes that the arena has closed, or that its source has.
+// over records that the arena or its source is closed.
 func (s *scratch) over() { s.busy, s.cur, s.stats = false, s.shut, s.frames.Stats() }

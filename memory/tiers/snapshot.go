@@ -6,23 +6,22 @@ import (
 
 type stats = memory.Stats
 
-// HistoryLen is how many frames of each tier the manager remembers.
+// HistoryLen is the number of frames of each tier that History has.
 const HistoryLen = 240
 
-// A Snapshot is everything the manager knows, at one moment. It holds no pointers into the
-// manager and may be kept.
+// A Snapshot has all statistics of a manager at one moment. It has no pointers into the manager and may be kept.
 type Snapshot struct {
 	Frame   uint64 // frames begun
 	Level   uint64 // levels begun
 	InLevel bool
 	Tiers   [Count]TierStats
 	Go      GoStats
-	// Tags are the rows of EachTag, none without Config.Tags. Snapshot writes them into the array
-	// that is there: of a copy that is to be kept, clone them.
+	// Tags has the rows of EachTag; it is empty without Config.Tags. The next Snapshot into the same variable reuses
+	// the array, so clone Tags in a copy that is kept.
 	Tags []TagStats
-	// RSS is the process's resident bytes, 0 where the system does not say. Untracked is what
-	// of it neither the tiers nor the Go runtime account for: the binary, the C libraries, the
-	// graphics driver.
+	// RSS is the resident bytes of the process, or 0 if they are unknown, as on systems other than Linux. Untracked
+	// is the part of RSS that neither the tiers nor the Go runtime account for: the binary, C libraries, the graphics
+	// driver.
 	RSS, Untracked uint64
 }
 
@@ -35,7 +34,7 @@ type TierStats struct {
 	FrameFrees  uint64
 }
 
-// Used returns the share of the budget that is in use, from 0 to 1.
+// Used returns InUse as a share of Budget, from 0 to 1. It is 0 if Budget is 0.
 func (s TierStats) Used() float64 {
 	if s.Budget == 0 {
 		return 0
@@ -43,8 +42,8 @@ func (s TierStats) Used() float64 {
 	return float64(s.InUse) / float64(s.Budget)
 }
 
-// Stats returns the books of one tier. It does not allocate. Those of Inbox are the sum over the
-// workers, see [Worker.Stats]. For what is no tier they are zero.
+// Stats returns the statistics of one tier, on the game goroutine. It does not allocate. Those of Inbox are the sum
+// over the workers, see [Worker.Stats]. For a number that is no tier they are zero.
 func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	if t >= Count {
 		return s
@@ -57,7 +56,7 @@ func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	return s
 }
 
-// allStats returns the books of every tier.
+// allStats returns the statistics of every tier.
 func (m *Manager) allStats() (all [Count]memory.Stats) {
 	for t := range Tier(Count) {
 		all[t] = m.Stats(t)
@@ -65,7 +64,8 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 	return all
 }
 
-// Snapshot fills s. It does not allocate, so an overlay may call it every frame.
+// Snapshot fills s, on the game goroutine. It does not allocate once s.Tags has space for all tags, so an overlay may
+// call it every frame.
 func (m *Manager) Snapshot(s *Snapshot) {
 	m.pacer.read()
 	tags := s.Tags[:0]
@@ -92,8 +92,7 @@ type ring struct {
 	vals [HistoryLen]float32
 }
 
-// inUse returns each tier's bytes in use at the end of a frame. Of the frame tier it is this
-// frame's buffer alone: what the frame needed.
+// inUse returns each tier's bytes in use at the end of a frame; of the frame tier, those of this frame's buffer.
 func (m *Manager) inUse() (used [Count]float32) {
 	for t, state := range m.states {
 		if s, ok := state.(interface{ inUse() uintptr }); ok {

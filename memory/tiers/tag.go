@@ -12,36 +12,30 @@ import (
 )
 
 const (
-	// MaxTags is how many tags a manager can have: a tag is a byte in the books of a block.
+	// MaxTags is the largest number of tags of a manager: a block's tag is recorded in one byte.
 	MaxTags = 255
-	// MaxTagName is how many bytes a tag's name may have: it is a column in a table.
+	// MaxTagName is the largest length of a tag's name in bytes: the name is a column of a table.
 	MaxTagName = 48
 )
 
-// A Tag is the second axis of the books. A tier says how long memory lives, a tag says who has it:
-// "ai", "audio", "level 3". It allocates from the manager's slab and large tiers as Manager.Alloc
-// does, and its books follow the block from there, whoever frees it, and however: through the tag,
-// through another one, by Manager.Free and FreeAny, which know the address alone, through a Freer
-// from another goroutine, or resized by any of them.
+// A Tag attributes memory to a subsystem, such as "ai" or "audio", while a tier names the lifetime. Its Alloc
+// allocates from the manager's slab and large tiers, as Manager.Alloc does. The tag's statistics count the block
+// until it is freed, regardless of which code frees or resizes it: this tag, another tag, the manager, or a Freer on
+// another goroutine. The memory of the other tiers is counted under a tag by [Tag.Frame], [Tag.Level], [Worker.Tag],
+// [Tag.AddPool] and [NewPoolIn].
 //
-// A block under a tag is the manager's like every other: unzeroed, valid until it is freed, told
-// of by EndLevel where it outlives its level. The size given to Free is held to the byte, in slab,
-// too. It must not be freed through the tier's own allocator, as Slab returns it: the tag would go
-// on counting it, as Check says while the address is nobody's, until the manager frees what lies
-// there next or a tag hands it out; and whoever got it without a tag in between would be held to
-// the size that the tag knows.
+// A tagged block is like every other block of the manager: not zeroed, valid until it is freed, and reported by
+// EndLevel if it outlives its level. Free checks its size to the byte, also in slab. Do not free it through the
+// tier's own allocator, such as Slab(): that leaves a stale entry. The tag's statistics are then wrong until the
+// address is reused, a later Free of that address may panic with a wrong size, and Check reports the entry.
 //
-// The memory of the other tiers is counted under a tag by [Tag.Frame] and [Tag.Level], by
-// [Worker.Tag], and for pools by [Tag.AddPool] and [NewPoolIn].
+// Without [Config.Tags] a tag allocates in the same way, and its statistics are 0. A Tag belongs to the game
+// goroutine. After Close its Alloc fails with memory.ErrClosed, its Free panics, and its statistics have counts but
+// no bytes. The methods of a nil or zero Tag panic with a *memory.Misuse.
 //
-// Without [Config.Tags] a tag passes everything on and its figures are 0: a program need not be
-// written twice. One goroutine, the game's. After Close its Alloc fails with memory.ErrClosed and
-// its Free panics, as the manager's; the figures have counts but no bytes. The nil and the zero
-// Tag panic with a *memory.Misuse.
-//
-// Cost: an Alloc and its Free together take some 17 ns more than the manager's, see BenchmarkTag, and
-// a note 4 to 8 bytes of the Go heap for each live block of slab and 8 for each KiB of it, and up to
-// the 60th part of large. What has no tag costs nothing to allocate, and a look at a table to free.
+// Cost: an Alloc and its Free take about 17 ns more than the manager's, see BenchmarkTag. The entries take 4 to 8
+// bytes of the Go heap for each live block of slab and 8 for each KiB of slab. For large they take up to a sixtieth
+// of the tier. Untagged blocks cost nothing to allocate, and a table look-up to free.
 type Tag struct {
 	m        *Manager
 	name     string
@@ -54,10 +48,9 @@ type Tag struct {
 	owner    invariant.Owner
 }
 
-// Tag returns the tag of that name, and makes it where there is none: call it when the game
-// starts, and keep what it returns. A name has 1 to MaxTagName bytes, printable. Up to MaxTags can
-// be made; the error says what is wrong with the name and wraps memory.ErrConfig, or says that there
-// are too many, or wraps memory.ErrClosed after Close. Cost: proportional to the tags.
+// Tag returns the tag of that name, and makes it if there is none. Call it when the game starts, and keep the result.
+// A name is printable UTF-8 of 1 to MaxTagName bytes. The error wraps memory.ErrConfig for any other name, and
+// memory.ErrClosed after Close. It wraps neither if there are MaxTags tags already. Cost: proportional to the tags.
 func (m *Manager) Tag(name string) (*Tag, error) {
 	if m.phase >= closing {
 		return nil, fmt.Errorf("tiers: tag %q: %w", name, memory.ErrClosed)
@@ -102,7 +95,7 @@ func badTagName(name string) error {
 // Name returns the tag's name.
 func (t *Tag) Name() string { t.of("Name"); return t.name }
 
-// of returns the manager, or panics where the tag has none.
+// of returns the manager, or panics if the tag has none.
 func (t *Tag) of(op string) *Manager {
 	if t == nil || t.m == nil {
 		panic(noTag(op))
@@ -114,7 +107,7 @@ func noTag(op string) *memory.Misuse {
 	return &memory.Misuse{Package: "tiers", Op: op, Reason: "the tag is nil or zero; Manager.Tag returns one"}
 }
 
-// Alloc is Manager.Alloc, counted under the tag.
+// Alloc is Manager.Alloc for a block that counts under the tag.
 func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	m := t.of("Alloc")
 	t.owner.Touch()
@@ -138,7 +131,7 @@ func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// refused reports whether an error is for want of memory, which Stats counts.
+// refused reports whether an error counts as a failure in Stats.
 func refused(err error) bool {
 	return errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)
 }
@@ -148,13 +141,13 @@ func (m *Manager) taggedBytes(id uint8) uint64 {
 	return m.slab.notes.counts[id].used + m.large.notes.counts[id].used
 }
 
-// Free is Manager.Free: it frees any block of the manager's, for the tag that it is of.
+// Free is Manager.Free. It frees any block of the manager, and counts that for the block's own tag.
 func (t *Tag) Free(p unsafe.Pointer, size uintptr) { t.of("Free").Free(p, size) }
 
 // FreeAny is Manager.FreeAny.
 func (t *Tag) FreeAny(p unsafe.Pointer) { t.of("FreeAny").FreeAny(p) }
 
-// Resize is Manager.Resize. [memory.Grow] on a tag moves what cannot stay to a block of this tag.
+// Resize is Manager.Resize. If a block cannot grow in place, [memory.Grow] on a tag moves it to a block of this tag.
 func (t *Tag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return t.of("Resize").Resize(p, oldSize, newSize)
 }

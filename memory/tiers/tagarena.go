@@ -7,35 +7,33 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A TagArena is the arena of the frame, or of the level, as a tag has it: it allocates from the
-// arena that Manager.Frame or Level returns at that moment, and counts. It is for the frames and
-// levels to come, too; what it hands out lives and dies with its arena, and what it costs is the
-// arena's own Alloc, a call, and some additions.
+// A TagArena allocates from the arena of the frame, or of the level, and counts that under a tag. It uses the arena
+// that Manager.Frame or Manager.Level returns at the time of the call, so it may be kept over frames and levels. Its
+// blocks are valid as long as those of the arena. Cost: the arena's own Alloc, a call, and a few additions.
 //
-// Its figures are what was asked of it since the frame or the level began, and never more bytes
-// than the arena has in use. Arenas do not know whose a block is: what was given back through the
-// TagArena is taken off, what was given back through the manager or rewound by a mark is not,
-// until all that is left is less.
+// Its statistics are the bytes allocated through it since the frame or level began, at most the bytes that the arena
+// has in use. A Free through the TagArena reduces them. Free through the manager and Rewind do not, because an arena
+// does not record the tag of a block.
 //
-// A nil or zero TagArena panics with a *memory.Misuse.
+// It belongs to the game goroutine. The methods of a nil or zero TagArena panic with a *memory.Misuse.
 type TagArena struct {
 	tag   *Tag
 	level bool
-	begun uint64 // the frame that taken speaks of
+	begun uint64 // the frame that taken refers to
 	taken Bumped
 	owner invariant.Owner
 }
 
-// Bumped is what was taken from an arena: bytes with their padding, and the number of blocks.
+// Bumped is the memory allocated from an arena: bytes with padding, and the number of blocks.
 type Bumped struct{ Bytes, Blocks uint64 }
 
-// Frame returns the tag's way to the arena of the frame.
+// Frame returns the tag's view of the arena of the open frame. It is the same for all frames.
 func (t *Tag) Frame() *TagArena { t.of("Frame"); return &t.frame }
 
-// Level returns the tag's way to the arena of the level.
+// Level returns the tag's view of the arena of the open level. It is the same for all levels.
 func (t *Tag) Level() *TagArena { t.of("Level"); return &t.level }
 
-// of returns the manager, or panics where there is none.
+// of returns the manager, or panics if there is none.
 func (a *TagArena) of(op string) *Manager {
 	if a == nil || a.tag == nil {
 		panic(noTag("TagArena." + op))
@@ -51,7 +49,7 @@ func (a *TagArena) tier() Tier {
 	return Frame
 }
 
-// used returns what the arena has in use: of the frame that is open or was the last, of the level.
+// used returns the bytes in use of the level, or of the frame that is open or was the last.
 func (a *TagArena) used(m *Manager) uintptr {
 	switch {
 	case m.phase >= closing:
@@ -62,9 +60,8 @@ func (a *TagArena) used(m *Manager) uintptr {
 	return m.frame.ring.Current().Used()
 }
 
-// Taken returns what was taken since the frame, or the level, began: of the frame that is open or,
-// between frames, of the last one; outside a level nothing. Blocks are those that were handed out,
-// whatever became of them.
+// Taken returns what was allocated since the frame or the level began. Between frames it is that of the last frame,
+// and outside a level it is zero. Blocks counts all allocations, also those that were freed since.
 func (a *TagArena) Taken() Bumped {
 	m := a.of("Taken")
 	if !a.level && a.begun != m.frame.begun {
@@ -73,8 +70,7 @@ func (a *TagArena) Taken() Bumped {
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
 }
 
-// Alloc is Alloc of the arena: its errors, and in debug builds its panic outside of a frame or
-// level.
+// Alloc is Alloc of the arena. It has the same errors, and outside a frame or level the same panic in debug builds.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()
@@ -94,7 +90,7 @@ func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	return p, err
 }
 
-// Free is Manager.Free for blocks of the tier; others panic with a *memory.Misuse.
+// Free is Manager.Free for blocks of the tier. Blocks of other tiers panic with a *memory.Misuse.
 func (a *TagArena) Free(p unsafe.Pointer, size uintptr) {
 	m := a.of("Free")
 	if p == nil {
@@ -106,7 +102,7 @@ func (a *TagArena) Free(p unsafe.Pointer, size uintptr) {
 	a.took(was, 0)
 }
 
-// Resize is Manager.Resize for blocks of the tier; others panic with a *memory.Misuse.
+// Resize is Manager.Resize for blocks of the tier. Blocks of other tiers panic with a *memory.Misuse.
 func (a *TagArena) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	m := a.of("Resize")
 	a.owns(m, "TagArena.Resize", p, oldSize)
@@ -116,7 +112,7 @@ func (a *TagArena) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return ok
 }
 
-// owns panics where p does not lie in the tier.
+// owns panics if p does not lie in the tier.
 func (a *TagArena) owns(m *Manager, op string, p unsafe.Pointer, size uintptr) {
 	a.owner.Touch()
 	if t, ok := m.tierOf(p); !ok {
@@ -126,13 +122,13 @@ func (a *TagArena) owns(m *Manager, op string, p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Owns reports whether p lies in the frame tier, or in the level's.
+// Owns reports whether p lies in the address space of the frame tier, or of the level tier.
 func (a *TagArena) Owns(p unsafe.Pointer) bool {
 	t, ok := a.of("Owns").tierOf(p)
 	return ok && t == a.tier()
 }
 
-// took counts blocks, and what the arena has in use more or less than it had.
+// took counts blocks, and the change of the arena's bytes in use since it had was.
 func (a *TagArena) took(was uintptr, blocks uint64) {
 	m := a.tag.m
 	if !m.cfg.Tags {
@@ -145,13 +141,13 @@ func (a *TagArena) took(was uintptr, blocks uint64) {
 	if now >= was {
 		a.taken.Bytes += uint64(now - was)
 	} else {
-		a.taken.Bytes -= min(a.taken.Bytes, uint64(was-now)) // others have given back blocks of this tag, and it some of theirs
+		a.taken.Bytes -= min(a.taken.Bytes, uint64(was-now)) // blocks of other tags may be freed through this one
 	}
 	a.taken.Bytes = min(a.taken.Bytes, uint64(now))
 	a.taken.Blocks += blocks
 }
 
-// forgetTaken counts nothing as taken from the level: it has ended.
+// forgetTaken clears what the tags have taken from the level, which has ended.
 func (m *Manager) forgetTaken() {
 	for _, t := range m.tags {
 		t.level.taken = Bumped{}

@@ -140,8 +140,8 @@ func TestTagCheck_NamesWhatIsCorrupt(t *testing.T) {
 	}
 }
 
-// A block that was freed past the manager is named, and forgotten when its place has a tag again.
-func TestTagCheck_ABlockFreedPastTheManagerIsNamedUntilItsPlaceIsUsed(t *testing.T) {
+// Check names a block that was freed through the tier's allocator, until a tag reuses its address.
+func TestTagCheck_NamesABlockFreedPastTheManagerUntilItsReuse(t *testing.T) {
 	m := newManager(t, tagged())
 	a, b := newTag(t, m, "a"), newTag(t, m, "b")
 	p := alloc(t, a, 100)

@@ -4,18 +4,17 @@ import "github.com/strata-go/strata/memory"
 
 // TagStats is a tag's row in tables and overlays.
 type TagStats struct {
-	Name string // empty: what no tag has
-	// Stats are the blocks in slab, large and the workers' heaps, and the pools. InUse and Peak are
-	// with rounding, Requested is without, of the Measured bytes of blocks and of those pools that
-	// keep it. A tag has no memory of its own: Committed and Reserved are what its blocks have in
-	// use, and what its pools say. Peak is exact for slab and large together, and an upper bound
-	// where workers or pools are added; in the row of what no tag has it is InUse.
+	Name string // empty in the row of all untagged blocks
+	// Stats is the sum over the tag's blocks in slab, large and the workers' heaps, and over its pools. InUse and
+	// Peak include rounding. Requested is without rounding, for the Measured bytes. Committed and Reserved are InUse
+	// for blocks, and those of the pools. Peak is exact for slab and large together, and an upper bound if workers or
+	// pools are added. In the row of all untagged blocks Peak is InUse.
 	memory.Stats
 	Frame Bumped // see TagArena.Taken
 	Level Bumped
 }
 
-// Stats returns the figures of the tag's blocks and pools; see [TagStats]. It does not allocate.
+// Stats returns the statistics of the tag's blocks and pools, see [TagStats]. It does not allocate.
 func (t *Tag) Stats() (s memory.Stats) {
 	m := t.of("Stats")
 	if !m.cfg.Tags {
@@ -52,7 +51,7 @@ func (m *Manager) appendTags(rows []TagStats) []TagStats {
 	return rows
 }
 
-// untagged returns what the tiers have and the tags have not.
+// untagged returns the tiers' sum less that of the tags.
 func (m *Manager) untagged(sum *TagStats) (rest TagStats) {
 	var all memory.Stats
 	for t := range Tier(Count) {
@@ -75,7 +74,7 @@ func (m *Manager) untagged(sum *TagStats) (rest TagStats) {
 
 func (b *Bumped) add(c Bumped) { b.Bytes, b.Blocks = b.Bytes+c.Bytes, b.Blocks+c.Blocks }
 
-// less returns a-b, or 0 where that is negative: a worker has gone on in between.
+// less returns a-b, or 0 if that is negative: a worker may have worked in between.
 func less(a, b uint64) uint64 { return max(a, b) - b }
 
 // closeTags counts every block as freed: the manager's memory is released.

@@ -7,19 +7,18 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A WorkerTag is a worker's heap under a tag. It is for the worker's goroutine, as the [Worker] is,
-// and Alloc, Free and Resize are the worker's own; of a nil or zero one they panic with a
-// *memory.Misuse. A block counts for its tag until the worker has
-// taken it in, however it comes home.
+// A WorkerTag is a worker's heap under a tag. It belongs to the worker's goroutine, as the [Worker] does. Alloc, Free
+// and Resize are those of the worker. A block counts for its tag until the worker's heap has freed it, regardless of
+// which goroutine freed it. The methods of a nil or zero WorkerTag panic with a *memory.Misuse.
 type WorkerTag struct {
 	w     *Worker
 	id    uint8
 	owner invariant.Owner
 }
 
-// Tag returns the worker's heap under a tag of its manager; the same for the same tag. Worker's
-// goroutine, or the game's before it runs. A tag that is nil, zero, or another manager's panics
-// with a *memory.Misuse, and so does every one after Close.
+// Tag returns the worker's heap under a tag of its manager. It returns the same WorkerTag for the same tag. Call it
+// on the worker's goroutine, or on the game's before the worker runs. It panics with a *memory.Misuse if the tag is
+// nil, zero or of another manager, and after Close.
 func (w *Worker) Tag(t *Tag) *WorkerTag {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -42,7 +41,7 @@ func (w *Worker) Tag(t *Tag) *WorkerTag {
 	return v
 }
 
-// of returns the worker, or panics where there is none.
+// of returns the worker, or panics if there is none.
 func (v *WorkerTag) of(op string) *Worker {
 	if v == nil || v.w == nil {
 		panic(&memory.Misuse{Package: "tiers", Op: "WorkerTag." + op, Reason: "the tag of a worker is nil or zero; Worker.Tag returns one"})
@@ -50,7 +49,7 @@ func (v *WorkerTag) of(op string) *Worker {
 	return v.w
 }
 
-// Alloc is Worker.Alloc, counted under the tag.
+// Alloc is Worker.Alloc for a block that counts under the tag.
 func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w := v.of("Alloc")
 	v.owner.Touch()
@@ -70,7 +69,7 @@ func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// Free is Worker.Free: it frees any block of the worker's, for the tag that it is of.
+// Free is Worker.Free. It frees any block of the worker, and counts that for the block's own tag.
 func (v *WorkerTag) Free(p unsafe.Pointer, size uintptr) { v.of("Free").Free(p, size) }
 
 // Resize is Worker.Resize.
@@ -78,14 +77,15 @@ func (v *WorkerTag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return v.of("Resize").Resize(p, oldSize, newSize)
 }
 
-// Stats returns the tag's figures in this worker's heap, as Worker.Stats does those of all of it.
+// Stats returns the tag's statistics in this worker's heap, as Worker.Stats does those of the whole heap. Safe for
+// concurrent use.
 func (v *WorkerTag) Stats() memory.Stats {
 	b := v.of("Stats").countsOf(v.id)
 	return b.stats()
 }
 
-// countsOf returns a tag's books as they were between two of the worker's operations: now, or
-// where it is in the midst of one, when they were asked for last. Safe for concurrent use.
+// countsOf returns a tag's counts as they are between two of the worker's operations. If an operation is running,
+// they are those that the last countsOf returned. Safe for concurrent use.
 func (w *Worker) countsOf(id uint8) tagCounts {
 	if w.tags == nil {
 		return tagCounts{}
@@ -101,7 +101,7 @@ func (w *Worker) countsOf(id uint8) tagCounts {
 	return w.last.tags[id]
 }
 
-// freed takes a block that has been freed off its tag; the worker's lock is held.
+// freed removes the entry of a block that has been freed. The worker's lock is held.
 func (w *Worker) freed(p unsafe.Pointer) {
 	if w.tags == nil {
 		return
@@ -111,10 +111,10 @@ func (w *Worker) freed(p unsafe.Pointer) {
 	}
 }
 
-// inboxFreer frees what comes home to a worker; the worker's lock is held.
+// inboxFreer frees the blocks that others have sent to a worker. The worker's lock is held.
 type inboxFreer struct{ w *Worker }
 
-// FreeAny frees a block of the worker's heap, and takes it off its tag.
+// FreeAny frees a block of the worker's heap and removes its entry.
 func (h inboxFreer) FreeAny(p unsafe.Pointer) {
 	h.w.heap.FreeAny(p)
 	h.w.freed(p)

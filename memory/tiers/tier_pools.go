@@ -14,7 +14,7 @@ var poolsRow = row{
 	},
 	state:    func(m *Manager) state { return &m.pools },
 	tagged:   true,
-	recounts: true, // the counts of a pool go when it is removed
+	recounts: true, // a pool that is removed takes its counts out of the sum
 }
 
 // poolsTier has the pools that are registered.

@@ -13,17 +13,15 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// A Worker is the heap of one worker goroutine. The game goroutine frees its blocks with
-// Manager.Free, and they come home through an inbox that the worker empties on its next
-// allocation.
+// A Worker is the heap of one worker goroutine. Only that goroutine may call its methods, except Stats, RemoteFrees
+// and NewFreer, which are safe for concurrent use. The game goroutine frees its blocks with Manager.Free, and others
+// with a Freer of NewFreer. Such blocks are sent to the worker, who frees them at its next Alloc, Resize or Settle.
 //
-// A lock is held during each operation, so that the level's borders, Check and Stats see the
-// heap between two operations and never in one. In the course of a frame the game goroutine
-// does not wait for it: where a worker has it, Stats are the last ones that were seen.
-// The lock orders calls, and not the end of the memory: whoever closes the manager, or ends its
-// source, does so when the worker's goroutine has ended.
-// After the manager's Close, Alloc fails with memory.ErrClosed, Free panics with a
-// *memory.Misuse and Settle does nothing.
+// A lock is held during each operation, so BeginLevel, EndLevel, Check and Stats never see a half-done operation. In
+// a frame the game goroutine does not wait for that lock: if the worker has it, Stats are those of the last call. The
+// lock does not protect the end of the memory: close the manager, or its page source, after the worker's goroutine
+// has ended. After the manager's Close, Alloc fails with memory.ErrClosed, Free panics with a *memory.Misuse and
+// Settle does nothing.
 type Worker struct {
 	mu    sync.Mutex
 	heap  *tlsf.Heap
@@ -49,8 +47,8 @@ type Worker struct {
 	}
 }
 
-// A target is where an inbox frees to, and the range in which its blocks lie: knowing that,
-// batches hold offsets, which the collector need not scan.
+// A target is where an inbox frees to, and the range of its blocks. With the range, batches contain offsets, which
+// the collector does not scan.
 type target struct {
 	memory.AnyFreer
 	part page.Memory
@@ -87,8 +85,8 @@ type workerTarget struct {
 // Generation is that of the heap, for remote.Generational.
 func (t workerTarget) Generation(p unsafe.Pointer) uint32 { return t.heap.Generation(p) }
 
-// share returns the budget of each of the workers: a byte at least, for which nothing can be
-// committed, since 0 is no limit to a page.Limit.
+// share returns the budget of each worker. It is at least one byte, with which nothing can be committed, because 0
+// means no limit to a page.Limit.
 func (c *Config) share(workers int) uintptr { return max(c.Budget[Inbox]/uintptr(workers), 1) }
 
 // newWorker makes the heap of a worker in its part of the reservation, with an equal share of
@@ -115,15 +113,15 @@ func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
 	}
 	batch := cfg.FreeItems
 	if batch == 0 {
-		batch = 8 // staging blocks are few and large
+		batch = 8 // blocks of workers are few and large
 	}
 	w.inbox, err = remote.New(workerTarget{target{inboxFreer{w}, own}, w.heap}, remote.Config{Batch: batch, Bytes: cfg.FreeBytes})
 	return w, err
 }
 
-// Alloc returns a block of the worker's heap, having first taken in what has come home. It is
-// not zeroed, and lives until Free on the worker's goroutine or Manager.Free on the game's.
-// The errors are those of [tlsf.Heap.Alloc].
+// Alloc returns a block of the worker's heap. It is not zeroed, and is valid until it is freed: by Free on the
+// worker's goroutine, or by Manager.Free on the game's. Alloc first frees the blocks that other goroutines have sent,
+// and panics with a *memory.Misuse if one of them was freed twice. The errors are those of [tlsf.Heap.Alloc].
 func (w *Worker) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,8 +140,9 @@ func (w *Worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// Free gives back a block on the worker's own goroutine, with the size it was asked for, to
-// the byte; else it panics with a *memory.Misuse.
+// Free frees a block on the worker's goroutine. Size is the requested size, to the byte. If p is not the start of a
+// live block of that size in this worker's heap, Free panics with a *memory.Misuse and changes nothing. Free of nil
+// does nothing.
 func (w *Worker) Free(p unsafe.Pointer, size uintptr) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,8 +150,7 @@ func (w *Worker) Free(p unsafe.Pointer, size uintptr) {
 	w.freed(p)
 }
 
-// Settle takes in what has come home, for a worker that has nothing to allocate. Worker's
-// goroutine.
+// Settle frees the blocks that other goroutines have sent, for a worker that allocates nothing. Worker's goroutine.
 func (w *Worker) Settle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,23 +159,25 @@ func (w *Worker) Settle() {
 	}
 }
 
-// NewFreer lets any other goroutine free blocks of this worker's, as Manager.Free does on the game's:
-// they come home at the worker's next Alloc, Resize or Settle, or at EndLevel. Config.FreeItems and
-// FreeBytes say how many wait for each other before they are sent: a full batch is sent at once, in
-// one compare-and-swap, and neither side waits for the other. What has been sent waits for the worker,
-// however long that takes, and is bounded by what it has live. Other blocks than this worker's,
-// and those of its scratch arena, panic with a *memory.Misuse in the call that frees them; a
-// double free makes the call that takes it in panic. What arrives after Close is abandoned, as Flush
-// and Close of the Freer say. Safe for concurrent use; the Freer itself belongs to one goroutine.
+// NewFreer returns a Freer, which lets one other goroutine free blocks of this worker. NewFreer itself is safe for
+// concurrent use.
+//
+// The Freer collects blocks in a batch, which is sent when it is full, see [Config.FreeItems], and at Flush and
+// Close. Sending is one compare-and-swap, and neither side waits for the other. The worker frees the blocks at its
+// next Alloc, Resize or Settle; at EndLevel the game goroutine does.
+//
+// Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside this worker's heap, or in its
+// scratch arena. A double free is detected when the batch is freed: that call panics. Blocks that are sent after the
+// manager's Close are abandoned, and Flush and Close of the Freer report that.
 func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 
-// RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker: those
-// sent, and those freed. Safe for concurrent use.
+// RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker: those sent, and
+// those freed. Safe for concurrent use.
 func (w *Worker) RemoteFrees() remote.Stats { return w.inbox.Stats() }
 
-// Stats returns the worker's books as they were between two of its operations: now, or where
-// it is in the midst of one, when Stats was called last. It waits for no worker, and is safe
-// for concurrent use.
+// Stats returns the statistics of the worker's heap and scratch arena, as they are between two of its operations. If
+// an operation is running, they are those that the last Stats returned. The scratch arena counts as of the last
+// BeginTask or EndTask. Stats waits for no worker. Safe for concurrent use.
 func (w *Worker) Stats() memory.Stats {
 	w.last.Lock()
 	defer w.last.Unlock()
@@ -200,7 +200,7 @@ func (w *Worker) beginEpoch() {
 	w.heap.BeginEpoch()
 }
 
-// young takes in what has come home and adds the blocks of this level that are live.
+// young frees the blocks that others have sent and adds the blocks of this level that are live.
 func (w *Worker) young(l *Leak, byTag *[MaxTags + 1]Leak) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -213,15 +213,14 @@ func (w *Worker) young(l *Leak, byTag *[MaxTags + 1]Leak) {
 	}
 }
 
-// lose ends what stands on the worker's part, with the lock held: others may ask for Stats.
+// lose closes what is built on the worker's part, with the lock held: other goroutines may call Stats.
 func (w *Worker) lose() {
 	defer w.lockToEnd()()
 	w.part.Close()
 }
 
-// lockToEnd locks and returns what unlocks. Where the source ends in the midst of a call that the
-// worker makes of it, the method that is under way has the lock, and would be waited for in vain;
-// only EndTask has it not.
+// lockToEnd locks and returns the function that unlocks. If the source ends during a call by the worker, the
+// worker's running method has the lock, and waiting for it would deadlock. Only EndTask runs without the lock.
 func (w *Worker) lockToEnd() (unlock func()) {
 	if w.part.Busy() {
 		if !w.mu.TryLock() {
