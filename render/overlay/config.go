@@ -63,7 +63,7 @@ func (c Corner) bottom() bool { return c >= BottomLeft }
 type Preset uint8
 
 const (
-	Auto    Preset = iota // Full if the screen is at least 960 of the overlay's pixels wide, otherwise Minimal
+	Auto    Preset = iota // Full if the screen is at least 960 of the overlay's pixels wide, else Minimal
 	Minimal               // half as wide: bars, bytes in use and curves
 	Full                  // every figure
 )

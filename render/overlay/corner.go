@@ -8,8 +8,9 @@ import (
 )
 
 // freeCorner returns the corner of a picture in which least is drawn. strip is the width of the overlay's strip in
-// pixels, top and bottom are the shares of the height that the overlay leaves to the game. It reads the picture from the GPU, which takes some milliseconds. Ebitengine panics
-// if no game runs, as in a test of a game's Draw: the result is TopLeft then.
+// pixels, top and bottom are the shares of the height that the overlay leaves to the game. It reads the picture from
+// the GPU, which takes some milliseconds. Ebitengine panics if no game runs, as in a test of a game's Draw: the
+// result is TopLeft then.
 func freeCorner(on *ebiten.Image, strip int, top, bottom float32) (best Corner) {
 	defer func() {
 		if recover() != nil {

@@ -1,20 +1,20 @@
-// Package overlay is a memory instrument panel for any Ebitengine game: what is large, what grows and
-// whose it is, whether the frame fits, what the worst frame did.
+// Package overlay is a memory instrument panel for any Ebitengine game. It shows what is large, what grows, which
+// subsystem owns it, whether the frame fits its budget, and what the worst frame did.
 //
 // # The idea
 //
-// A game that has a [tiers.Manager] takes three lines: New, Update, Draw, and Frozen in a fourth where F5
-// is to freeze it; one that has none gives nil to New. The overlay brings its own
-// pictures, vertices and figures, draws on any picture in one draw call and allocates nothing in a frame.
-// F1 shows one line, F2 what the keys do and what the colours mean, F3 the answer. The other keys are listed at [Part].
+// A game with a [tiers.Manager] adds three lines: New, Update and Draw. A fourth, Frozen, lets F5 freeze the game.
+// A game without a manager passes nil to New. The overlay has its own pictures, vertices and figures, draws on any
+// picture in one draw call and allocates nothing in a frame. F1 shows one line, F2 the keys and colours, F3 what is
+// large and what grows. [Part] lists the other keys.
 //
-// A tap or click in the corner goes from strip to strip and tiers to nothing.
+// A tap or click in the corner shows the strip, then strip and tiers, then nothing.
 //
 // # A whole program
 //
-// A memory frame is a tick, not a picture: Ebitengine calls Draw once, several times or not at all
-// between two ticks, and Update several times before a Draw. So Update ends the frame before and opens its own,
-// which stays open while it is drawn, and Draw gives back what it has taken:
+// A memory frame is a tick, not a picture. Ebitengine calls Draw once, several times or not at all between two
+// ticks, and Update several times before a Draw. So Update ends the frame of the tick before and begins its own,
+// which stays open while it is drawn. Draw rewinds the frame arena to where the tick left it:
 //
 //	type Game struct {
 //		m *tiers.Manager
@@ -66,9 +66,8 @@
 //		}
 //	}
 //
-// BeginFrame in Update with EndFrame in Draw fails as soon as the two are not called in turns. NextFrame in
-// Draw would make the ticks between two pictures share one frame. A level begins and ends outside frames: call
-// EndFrame before it.
+// BeginFrame in Update with EndFrame in Draw fails as soon as the two do not alternate. NextFrame in Draw would
+// make the ticks between two pictures share one frame. A level begins and ends outside frames: call EndFrame first.
 //
 // # More of the game's own
 //
@@ -78,28 +77,27 @@
 //
 // # Cost
 //
-// In µs of processor time a frame, Update and Draw with what the meter takes, at 1280 × 720 beside 5,000 to 17,000
-// enemies of the demo at full heat, on an AMD EPYC with Go 1.26.8 that was busy with other work; no Go
-// allocations but those of Ebitengine's one draw call, which is not in it:
+// Processor time of Update and Draw with the meter, in µs a frame. It was measured at 1280 × 720 in the demo at
+// full heat, with 5,000 to 17,000 enemies, on a busy AMD EPYC with Go 1.26.8. It excludes Ebitengine's one draw
+// call, the only one that allocates on the Go heap. The figures are updated four times a second:
 //
-//	         median   longest of a period of figures
+//	         median   longest frame between two updates
 //	hidden     0.21   with Ebitengine's keys
 //	watched      20    39
 //	strip        67    81
 //	help         83   101
 //	tiers       128   170
-//	maps         95   121   a heap of any size: a thousand blocks a frame are looked at
+//	maps         95   121   for a heap of any size: a thousand blocks a frame are visited
 //	leaks        80   132
 //	memory       89   129   and some objects on another goroutine when it is opened
 //	all         218   213
 //
-// go test -v -run 'FullHeat|Hidden' ./render/overlay prints it, and go test -bench . what it is without a game's
-// cold caches. Some 2 MiB of the Go heap and 1 MiB of the GPU's memory; New
-// takes some 15 ms. Hidden, without [Config.Watch], nothing is measured: ten seconds later there are
-// ten seconds to be seen.
+// go test -v -run 'FullHeat|Hidden' ./render/overlay prints them. go test -bench . prints them with warm caches. An
+// overlay has about 2 MiB on the Go heap and 1 MiB of the GPU's memory, and New takes about 15 ms. A hidden
+// overlay without [Config.Watch] measures nothing, so its curves begin when it is opened.
 //
 // # Goroutines and the collector
 //
-// An Overlay belongs to the goroutine of the game. A dump is written on a goroutine of its own, from
+// An Overlay belongs to the goroutine that calls Update and Draw. A dump is written on another goroutine, from
 // copies.
 package overlay

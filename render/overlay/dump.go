@@ -18,14 +18,14 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Record is what a dump's JSON file holds.
+// A Record is the content of a dump's JSON file.
 type Record struct {
 	Meter meter.Record       `json:"meter"`
 	Tiers []tiers.TierRecord `json:"tiers"`
 	Tags  []tiers.TagRecord  `json:"tags"`
 }
 
-// dump writes files beside the game: the figures are taken on its goroutine, and written on another.
+// dump writes files during the game: the figures are copied on its goroutine and written on another.
 type dump struct {
 	wanted bool
 	done   chan outcome // nil while nothing is written
@@ -62,12 +62,12 @@ func (d *dump) init() {
 // busy reports whether files are being written.
 func (d *dump) busy() bool { return d.done != nil }
 
-// Dump has the next Draw write a dump into Config.Dir, as its key does: figures as JSON, a [Record], and as CSV,
-// and the picture. The strip says for three seconds where, or why not. While one is being written it does
-// nothing.
+// Dump makes the next Draw write a dump to Config.Dir, as its key does: the figures as JSON, a [Record], and as CSV,
+// and the picture as PNG. The strip shows the path or the error for three seconds. While a dump is being written
+// Dump does nothing. It is not available in a browser.
 func (o *Overlay) Dump() { o.dump.wanted = !o.dump.busy() }
 
-// poll tells how the writing ended.
+// poll shows the result of the writing.
 func (d *dump) poll(o *Overlay) {
 	select {
 	case r := <-d.done:
@@ -81,7 +81,7 @@ func (d *dump) poll(o *Overlay) {
 	}
 }
 
-// wait returns when nothing is being written any more: a program that ends meanwhile would leave halves.
+// wait returns when nothing is being written: a program that ended earlier would leave incomplete files.
 func (d *dump) wait() error {
 	if d.done == nil {
 		return nil
@@ -91,7 +91,7 @@ func (d *dump) wait() error {
 	return r.err
 }
 
-// writeDump takes the figures and the picture of this frame, and has them written.
+// writeDump copies the figures and the picture of this frame and starts the writing.
 func (o *Overlay) writeDump(on *ebiten.Image) {
 	o.dump.wanted = false
 	switch {
@@ -108,7 +108,7 @@ func (o *Overlay) writeDump(on *ebiten.Image) {
 	o.startDump(img)
 }
 
-// startDump writes img, and what the meter knows.
+// startDump writes img and the figures of the meter on another goroutine.
 func (o *Overlay) startDump(img *image.RGBA) {
 	for i := 3; i < len(img.Pix); i += 4 {
 		img.Pix[i] = 255 // what additive light left half covered is opaque on a screen
@@ -126,8 +126,7 @@ func (o *Overlay) startDump(img *image.RGBA) {
 	}()
 }
 
-// writeAll writes three files beside their names and gives them these when all are whole. Whatever
-// fails, none of them stays.
+// writeAll writes three temporary files and renames them when all are complete. If it fails none of them stays.
 func (k *disk) writeAll(base string, d *Record, snap *tiers.Snapshot, img *image.RGBA) (err error) {
 	writers := [...]struct {
 		ext   string
@@ -141,7 +140,7 @@ func (k *disk) writeAll(base string, d *Record, snap *tiers.Snapshot, img *image
 		{".csv", snap.WriteCSV},
 		{".png", func(w io.Writer) error { return png.Encode(w, img) }},
 	}
-	var there []string // what is to be removed if something fails
+	var there []string // removed if something fails
 	defer func() {
 		if err != nil {
 			for _, name := range there {
@@ -167,7 +166,7 @@ func (k *disk) writeAll(base string, d *Record, snap *tiers.Snapshot, img *image
 	return nil
 }
 
-// writeOne writes a file beside its name, and returns how it is called until then.
+// writeOne writes a temporary file in the folder of name, and returns the temporary name.
 func (k *disk) writeOne(name string, write func(io.Writer) error) (temp string, err error) {
 	f, err := k.create(filepath.Dir(name), atomicfile.Pattern(filepath.Ext(name)))
 	if err != nil {

@@ -8,18 +8,19 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// faults holds tiers to the pages that they have.
+// faults limits tiers to the pages that they have.
 type faults struct {
 	on   bool
 	done [tiers.Count]bool // tiers whose budget was changed
 	was  [tiers.Count]uint64
-	held [tiers.Count]uint64 // what it was changed to
+	held [tiers.Count]uint64 // the budget it was changed to
 }
 
-// Starve holds every tier but the workers' to the pages that it has, so that the game shows what it does
-// where there is no more memory, or gives them back the budgets that they had; one that was raised meanwhile
-// stays. The workers' tier is left alone: its budget is shared by goroutines. The error says that the
-// manager is closed, and then nothing is held.
+// Starve(true) limits the budget of each tier to the pages that it has, to test the game without more memory. The
+// tier of the workers is not limited, because goroutines share its budget. Starve(false) restores the budgets,
+// except those raised in between. A repeated call does nothing.
+//
+// Starve(true) fails if the manager is closed. Other errors come from the manager's SetBudget.
 func (o *Overlay) Starve(on bool) error {
 	f := &o.faults
 	if on == f.on {
@@ -39,7 +40,7 @@ func (o *Overlay) Starve(on bool) error {
 	}
 	var failed error
 	for t := range tiers.Tier(tiers.Count) {
-		// Two overlays may hold a tier: the budget that the first one gave back is not the second's to change.
+		// Two overlays may limit a tier: the second must not change the budget that the first one restored.
 		if f.done[t] && s.Tiers[t].Budget <= f.held[t] {
 			failed = errors.Join(failed, o.m.SetBudget(t, uintptr(f.was[t])))
 		}
@@ -48,7 +49,7 @@ func (o *Overlay) Starve(on bool) error {
 	return failed
 }
 
-// hold sets the budgets; s is how they are.
+// hold limits the budgets; s has the present ones.
 func (o *Overlay) hold(s *tiers.Snapshot) (failed error) {
 	f := &o.faults
 	for t := range tiers.Tier(tiers.Count) {

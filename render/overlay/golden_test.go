@@ -118,7 +118,7 @@ func (g *game) told() {
 	}
 }
 
-// color is that of a corner, a little beside the middle between two that are told apart.
+// color is the colour of a corner, moved away from the middle between two distinguished values.
 func color(v *render.Vertex) [4]float32 {
 	const aside = 0.0013
 	return [4]float32{v.ColorR + aside, v.ColorG + aside, v.ColorB + aside, v.ColorA + aside}
@@ -201,7 +201,7 @@ func (g *game) picture(k int) []byte {
 	return b.Bytes()
 }
 
-// The files are written anew with -update; what has changed in them is to be looked at.
+// -update writes the files again; review their changes.
 func TestPanels_AreDrawnAsTheirPicturesSay(t *testing.T) {
 	for name, size := range map[string][2]int{"full": {1280, 720}, "minimal": {640, 360}} {
 		g := still(t, size[0], size[1], Config{})

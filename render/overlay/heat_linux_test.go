@@ -82,8 +82,8 @@ func (g *hot) times(n int) []time.Duration {
 	return all
 }
 
-// objects returns in how many halves of n frames something was made on the Go heap: that of the runtime and of
-// the game's workers is in it, once in a while.
+// objects returns in how many halves of n frames something was allocated on the Go heap. The runtime and the game's
+// workers contribute a few.
 func (g *hot) objects(n int) (halves int) {
 	var before, after runtime.MemStats
 	g.play(n, func(overlay func()) {
@@ -96,12 +96,13 @@ func (g *hot) objects(n int) (halves int) {
 	return halves
 }
 
-// At full heat the overlay takes at most mostCost of a frame and makes nothing on the Go heap, whatever is open.
-// What Ebitengine takes for its one draw call is not in it: see TestWindow_APlainGameShowsItAndAllocatesNoMore.
-// Processor time knows nothing of who waits for the other's cache lines. So rounds of half a second are
-// repeated, each of which opens the panels anew, and of what a frame took at its place in a round the least counts:
-// work that is too much is there in all of them.
-func TestOverlay_AtFullHeatTakesAQuarterOfAMillisecondAndNothingOfTheGoHeap(t *testing.T) {
+// At full heat the overlay takes at most mostCost of a frame and allocates nothing on the Go heap, with any panel
+// open. Ebitengine's one draw call is excluded: see TestWindow_APlainGameShowsItAndAllocatesNoMore.
+//
+// Processor time includes waiting for cache lines of other programs. So rounds of half a second are repeated, each
+// of which opens the panels again. The minimum over the rounds counts for each frame of a round: excessive work
+// occurs in all of them.
+func TestOverlay_FullHeatCostsQuarterMillisecondAndNoGoHeap(t *testing.T) {
 	g := newHot(t)
 	g.play(300, func(overlay func()) { overlay() })
 	row := func(name string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// input is what the devices say in one tick.
+// input is the state of the devices in one tick.
 type input struct {
 	keys  [render.FunctionKeys]bool
 	again [render.FunctionKeys]bool // pressed since the tick before: let go and pressed between two, a key is held in both
@@ -130,7 +130,7 @@ func (o *Overlay) tap(x, y float32) {
 	}
 }
 
-// cycle goes from strip to strip and tiers to nothing.
+// cycle shows the strip, then strip and tiers, then nothing.
 func (o *Overlay) cycle() {
 	switch {
 	case o.Shown(Tiers):

@@ -67,9 +67,8 @@ func (o *Overlay) size(k int) (cols, rows int) {
 	return cols, (lines*int(o.scr.pitch) + 2*pad + render.Grid - 1) / render.Grid
 }
 
-// layout gives the open parts their places: the strip in the corner, beside it columns of panels in the
-// order of the parts. Where there is not room for all, those opened last are shown, and the strip has a line
-// that names the others.
+// layout places the open parts: the strip in the corner, then columns of panels in the order of the parts. If not
+// all fit, those opened last are shown, and the strip has a line that names the others.
 func (o *Overlay) layout() {
 	if o.crowded = 0; o.place() {
 		o.place() // with that line, which may cost another one its place
@@ -225,7 +224,7 @@ func (l *line) word(c render.Color, s string) {
 // bytes is text for what was formatted into a buffer.
 func (l *line) bytes(c render.Color, b []byte) { l.text(c, unsafe.String(unsafe.SliceData(b), len(b))) }
 
-// gap leaves room between what does not belong together.
+// gap leaves space between separate statements.
 func (l *line) gap() { l.x += 2 * render.GlyphW }
 
 // size writes a number of bytes.

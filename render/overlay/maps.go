@@ -90,8 +90,8 @@ func (o *Overlay) drawLarge() {
 	}
 }
 
-// drawClasses is the slab by size of block: a bar as high as its class has bytes, on a logarithmic axis up to
-// the largest, bright as far as they are in use.
+// drawClasses draws a bar for each size class of the slab. Its height is the bytes of the class, on a logarithmic
+// axis up to the largest. The bright part is in use.
 func (o *Overlay) drawClasses() {
 	m, p, accent := &o.maps, &o.panel, tierColors[tiers.Slab]
 	st := &o.meter.Snapshot().Tiers[tiers.Slab]
@@ -134,8 +134,7 @@ func (o *Overlay) drawClasses() {
 	p.Q.Rect(p.X+x, p.Y+y+h, p.W-2*render.Grid, 1, render.PanelEdge)
 }
 
-// classSize writes how large the blocks of a class are below its bar at x, where free says that there is
-// room, and returns from where on there is.
+// classSize writes the block size of a class below its bar at x if x is at least free. It returns the next free x.
 func (o *Overlay) classSize(x, y, free float32, size uint64) float32 {
 	b := render.AppendInt(o.buf[:0], int64(size), 0)
 	if size >= 1000 {

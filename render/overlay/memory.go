@@ -27,27 +27,27 @@ type accounts struct {
 	resident []residentRow // of the report
 	asked    time.Time     // when
 	total    uint64        // of the report
-	unnamed  float64       // the share of it of which it is not known whose it is
-	again    int           // how often it was asked anew for that
-	silent   bool          // the system does not tell
+	unnamed  float64       // the share of it whose owner is unknown
+	again    int           // how often the query was repeated for that
+	silent   bool          // the system does not report it
 }
 
-// A residentRow is what of some kind of memory is resident.
+// A residentRow is the resident bytes of one kind of memory.
 type residentRow struct {
 	name  string
 	bytes uint64
 }
 
-// openMemory begins with figures of before; what is resident is asked for when the panel has been there
+// openMemory begins with the former figures. The system is asked for resident memory after the panel has been open
 // for half a second.
 func (o *Overlay) openMemory() {
 	o.memory.resident, o.memory.due, o.memory.again = o.memory.resident[:0], 2, 0
 	o.sampleMemory()
 }
 
-// readResident has the kernel asked what is resident, of which kind. That takes milliseconds and some objects of
-// the Go heap, so it is done on a goroutine of its own: once for each time that the panel is opened, for each
-// beginning and end of a level, and where what is resident is no longer near what it was, as [accounts.old] says.
+// readResident asks the kernel for the resident memory of each kind. That takes milliseconds and some objects of the
+// Go heap, so it runs on another goroutine. It happens when the panel is opened, when a level begins or ends, and
+// when [accounts.old] reports it.
 func (o *Overlay) readResident() {
 	a := &o.memory
 	if a.reading != nil {
@@ -60,9 +60,8 @@ func (o *Overlay) readResident() {
 	go func() { done <- a.report.Fill() }()
 }
 
-// old reports whether so much more or less is resident than when the system was asked, an eighth, that the parts
-// are those of another process, or so much was nobody's that the process must have changed under the question:
-// that is put three times more.
+// old reports whether the resident memory differs by an eighth from the last answer. It also reports true, up to
+// three times, if the last answer had too much memory without an owner: the process changed during the query.
 func (a *accounts) old() bool {
 	if a.total == 0 || a.reading != nil {
 		return false
@@ -74,10 +73,10 @@ func (a *accounts) old() bool {
 	return a.rss > a.total+a.total/8 || a.rss < a.total-a.total/8
 }
 
-// mostUnnamed is the share of what is resident of which it need not be known whose it is.
+// mostUnnamed is the accepted share of resident memory without a known owner.
 const mostUnnamed = 0.02
 
-// pollResident takes the answer, when it is there; own says that the manager is the overlay's.
+// pollResident takes the answer if it has arrived. own reports that New made the manager.
 func (a *accounts) pollResident(own bool) {
 	select {
 	case err := <-a.reading:

@@ -14,20 +14,20 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// An Overlay is the instrument panel of one manager. It belongs to the goroutine of the game: Update in
-// Ebitengine's Update, Draw in its Draw. What is not shown is not drawn, and without Config.Watch not
-// measured either.
+// An Overlay is the instrument panel of one manager. It belongs to the goroutine that calls Ebitengine's Update and
+// Draw. A hidden overlay measures nothing unless Config.Watch is set.
 //
-// After the manager's Close it says so and measures nothing; Update and Draw may go on.
-//
-// Invariants, verified in this order by check:
-//
-//	(1) open holds parts that there are, none twice
-//	(2) where faults are injected, was holds the budget of every tier whose budget was changed
-//	(3) the clock stands while nothing is measured
+// Update and Draw may be called after the manager's Close. The overlay then shows that it is closed and measures
+// nothing.
 type Overlay struct {
+	// Invariants, verified in this order by check:
+	//
+	//	(1) open has valid indices of parts, none twice
+	//	(2) while faults are injected, was has the budget of every tier whose budget was changed
+	//	(3) the clock stands while nothing is measured
+
 	m     *tiers.Manager
-	own   *tiers.Manager // m, where New has made it
+	own   *tiers.Manager // m, if New has made it
 	cfg   Config
 	meter *meter.Meter
 	clock clock
@@ -42,11 +42,11 @@ type Overlay struct {
 	corner Corner // never Free
 	shown  bool   // the last Draw had something to show
 	parts  []part // the package's own, then the game's
-	open   []int  // of parts, in the order in which they were opened
+	open   []int  // indices of parts, in the order in which they were opened
 	placed []place
 	scr    screen
 
-	crowded int // parts that are open and have no room
+	crowded int // parts that are open and do not fit
 
 	read    func(*input)
 	in, was input
@@ -56,13 +56,13 @@ type Overlay struct {
 	halted  bool // this tick is not
 
 	settled time.Time
-	behind  int       // steps of settle that are to come
+	behind  int       // pending steps of settle
 	drawn   time.Time // of the last frame
 	rates   rates
 	heap    meter.Heap
 	cost    cost
 	verdict struct{ tags, pools top }
-	kept    bool // the worst frame stands
+	kept    bool // the worst frame is kept
 	maps    maps
 	leaks   leakage
 	memory  accounts
@@ -72,20 +72,18 @@ type Overlay struct {
 	buf     [160]byte
 }
 
-// Room for everything at once, in a window of 4K: 8,000 quads, and the strips of curves, which share
-// their corners.
+// Enough for all panels at once in a window of 4K: 8,000 quads, and the strips of curves, which share corners.
 const (
 	vertexCount = 4 * 8000
 	indexCount  = 6 * 11000
 )
 
-// New returns an overlay of m, which must live as long. Nothing is shown until a key is pressed or Show
-// is called. It takes some 2 MiB of the Go heap and, from the first frame on, 1 MiB of the GPU's memory.
-// The error says what is wrong with cfg.
+// New returns an overlay of m. Nothing is shown until a key is pressed or Show is called. It allocates about 2 MiB
+// of the Go heap and, in the first frame, 1 MiB of the GPU's memory. It fails if cfg or cfg.Meter is invalid, or if
+// its manager or pictures cannot be made.
 //
-// If m is nil the overlay makes a manager of its own, which leaves the collector alone and holds nothing: for a game
-// that only wants to see its frame times, its Go heap and the rest. No panel mentions tiers or budgets then. Close
-// closes it.
+// If m is nil the overlay makes an empty manager, which does not control the garbage collector; Close closes it.
+// The panels then show frame times, the Go heap and the process, without tiers and budgets.
 func New(m *tiers.Manager, cfg Config) (*Overlay, error) { return newOverlay(m, cfg, readDevices) }
 
 func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *Overlay, err error) {
@@ -129,13 +127,12 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 	return o, nil
 }
 
-// Meter returns the meter, for monitors and timers of the game's own, and for what is behind the figures.
-// Its clock stands while nothing is measured.
+// Meter returns the meter, for the game's monitors and timers and for the figures themselves. Its clock stands
+// while nothing is measured.
 func (o *Overlay) Meter() *meter.Meter { return o.meter }
 
-// Close gives tiers that [Overlay.Starve] holds their budgets back, waits for a dump that is being
-// written, whose error is its own, and for the system's answer to whose the process's memory is, and closes a manager that New has made. The overlay must not be drawn
-// after it.
+// Close ends [Overlay.Starve], waits for a dump and a query of the system in flight, and closes the manager if New
+// made it. It returns the errors of these steps, including the dump's. The overlay must not be used afterwards.
 func (o *Overlay) Close() error {
 	if o == nil {
 		return nil
@@ -148,7 +145,7 @@ func (o *Overlay) Close() error {
 	return err
 }
 
-// Show opens or closes a part, as its key does.
+// Show opens or closes a part, as its key does. It panics with a [*memory.Misuse] if there is no such part.
 func (o *Overlay) Show(p Part, on bool) {
 	if uint(p) >= uint(len(o.parts)) {
 		panic(misuse("Show", fmt.Sprintf("there is no part %d; allowed are 0 to %d", p, len(o.parts)-1)))
@@ -159,7 +156,7 @@ func (o *Overlay) Show(p Part, on bool) {
 // Shown reports whether a part is open.
 func (o *Overlay) Shown(p Part) bool { return o.at(int(p)) >= 0 }
 
-// at returns where part k is among those that are open, or -1.
+// at returns the position of part k among those that are open, or -1.
 func (o *Overlay) at(k int) int {
 	for i, p := range o.open {
 		if p == k {
@@ -182,13 +179,13 @@ func (o *Overlay) show(k int, on bool) {
 	}
 }
 
-// Frozen reports whether the game is to stand still in this tick: its Update returns where it is true,
-// after the call of Overlay.Update and before the memory frame ends, so that what was drawn last can be
-// drawn again. Key 5 freezes, with Shift it lets one tick through.
+// Frozen reports whether the game must stand still in this tick. If so its Update returns after Overlay.Update and
+// before it ends the memory frame, so that Draw can draw the same frame again. The key F5 freezes; Shift+F5 lets one
+// tick run.
 func (o *Overlay) Frozen() bool { return o != nil && o.halted }
 
-// Bottom returns where the overlay last ended, in pixels from the top of the screen that it was drawn
-// on, 0 where it shows nothing: a game that has something to say there says it below.
+// Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. It returns 0
+// if nothing was shown or if the overlay begins in a lower corner. A game can place its own text below.
 func (o *Overlay) Bottom() float32 {
 	if o.corner.bottom() {
 		return 0
@@ -200,8 +197,7 @@ func (o *Overlay) Bottom() float32 {
 	return most
 }
 
-// Covers reports whether a panel last lay over some of a rectangle, in pixels of the screen that it was drawn on:
-// what a game has there goes elsewhere.
+// Covers reports whether the last Draw put a panel over some part of a rectangle, in pixels of the picture.
 func (o *Overlay) Covers(x, y, w, h float32) bool {
 	for _, p := range o.placed {
 		k := o.scr.scale
@@ -213,10 +209,10 @@ func (o *Overlay) Covers(x, y, w, h float32) bool {
 	return false
 }
 
-// Update reads the keys. Call it first in Ebitengine's Update, once a tick, before the memory frame of
-// the tick before ends: what that frame has used is noted here.
+// Update reads the keys. Call it once a tick, first in Ebitengine's Update and before the memory frame of the tick
+// before ends: it records what that frame used.
 //
-// Update, Draw, Frozen and Close do nothing on a nil Overlay: a game whose New has failed plays on.
+// On a nil Overlay, Update, Draw and Close do nothing and Frozen returns false, so a game can run if New failed.
 func (o *Overlay) Update() {
 	if o == nil {
 		return
@@ -236,9 +232,11 @@ func (o *Overlay) Update() {
 	o.step = false
 }
 
-// Draw measures the frame and draws what is open on any picture, in one draw call. Call it last in
-// Ebitengine's Draw, every time, before a memory frame ends there. It allocates nothing, unless tags,
-// pools or monitors are new. A picture that is nil panics with a *memory.Misuse.
+// Draw measures the frame and draws the open parts on a picture, in one draw call. Call it at the end of each of
+// Ebitengine's Draws, before a memory frame ends there. It panics with a [*memory.Misuse] if on is nil.
+//
+// It allocates nothing, except for new tags, pools and monitors and for dumps. With Corner Free, opening the overlay
+// reads the picture from the GPU, which allocates and takes some milliseconds.
 func (o *Overlay) Draw(on *ebiten.Image) {
 	if o == nil {
 		return
@@ -268,7 +266,7 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 	}
 }
 
-// closed reports whether the manager is.
+// closed reports whether the manager is closed.
 func (o *Overlay) closed() bool { return o.m.Extent() == 0 }
 
 // bytes is what the overlay has on the Go heap.

@@ -561,7 +561,7 @@ func TestNew_WithoutAManagerMakesOneThatChangesNothing(t *testing.T) {
 	}
 }
 
-// The tiers of a manager that nobody uses are no rows, and no words.
+// The tiers of a manager that New made are no rows, and no words.
 func TestTiers_WithoutAManagerAreOfTheProcessAlone(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	g.press(3)

@@ -119,7 +119,7 @@ func TestPanels_DropNothingAndStayInTheirPlacesAtEverySize(t *testing.T) {
 	}
 }
 
-// What is open and has no room is named, where there is room again it is there.
+// An open panel that does not fit is named. It is shown again as soon as it fits.
 func TestPanels_ThatHaveNoRoomAreNamed(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{Top: 0.12, Bottom: 0.06})
 	g.w, g.h = 640, 360
@@ -143,8 +143,8 @@ func TestPanels_ThatHaveNoRoomAreNamed(t *testing.T) {
 	g.want("growing")
 }
 
-// Below a strip of three lines the smallest screen has no room for every row: the smallest go, the answers, what
-// grows and the worst frame stay, and all are there again with the room.
+// Below a strip of three lines the smallest screen cannot show every row. The smallest rows are dropped; the
+// answers, what grows and the worst frame stay. All rows return with the space.
 func TestTiers_TheSmallestRowsGoWhereThereIsNoRoom(t *testing.T) {
 	g := busy(t, Config{Top: 0.12, Bottom: 0.06})
 	g.only(int(Tiers))
@@ -281,8 +281,8 @@ func TestMaps_ShowTheBlocksAndSelectByArrowsAndClicks(t *testing.T) {
 	}
 }
 
-// A heap of many blocks is walked over several frames, none of which looks at more than so many; what is shown
-// meanwhile is what there is of the first walk, and of the last whole one behind it.
+// A heap of many blocks is iterated over several frames, each of which visits a bounded number. Until an iteration
+// is complete the map shows its part, followed by that of the last complete one.
 func TestMaps_AreWalkedAPartInEachFrameAndShowAll(t *testing.T) {
 	var mem tiers.Config
 	mem.Reserve[tiers.Large] = 256 << 20
@@ -388,8 +388,8 @@ func TestMemory_AddsUpAndTellsItsOwn(t *testing.T) {
 	g.want("GPU images, beside the sum")
 }
 
-// Whose the resident memory is is asked once a panel was opened, and anew with a level, while the game goes on;
-// the parts are those of one reading, and their sum is what it read.
+// The system is asked for the owners of resident memory when a panel is opened and when a level begins or ends,
+// while the game continues. All parts are of one query, and their sum is its total.
 func TestMemory_AsksTheSystemOnceForEachOpeningAndLevel(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	asked := func() (n int) {

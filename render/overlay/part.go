@@ -10,32 +10,32 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A Part is one of the overlay's own panels, or what Add returned.
+// A Part is one of the overlay's panels, or a panel that Add returned. The keys are the defaults of Config.Keys.
 //
 //	key      shows or does                                          with Shift
 //	F1       rates, frame times, Go objects, monitors of the game
 //	F2       the keys and the colours
-//	F3       tiers, tags and pools: largest, growing, tight         keeps the worst frame
+//	F3       tiers, tags and pools: largest, growing, near a limit  keeps the worst frame
 //	F4       blocks by address, classes of blocks, pools' fill
-//	F5       freezes the game                                       one tick
-//	F6       writes JSON, CSV and a picture
-//	F7       leaks of the last level, growth, churn                 marks A, B, none
+//	F5       freezes the game                                       runs one tick
+//	F6       writes a dump: JSON, CSV and a picture
+//	F7       leaks of the last level, growth, churn                 snapshots A and B, none
 //	F8       fault injection: no tier gets another page
-//	F9       the process: tiers, Go, the rest, the GPU's images
+//	F9       the process: tiers, Go, other memory, GPU images
 type Part int
 
 const (
 	Strip  Part = iota // one line of vital signs
-	Help               // keys, and what the colours mean
-	Tiers              // what is large, what grows and whose it is
-	Maps               // where blocks lie
-	Leaks              // what is left behind, and what has grown since a mark
+	Help               // keys and colours
+	Tiers              // what is large, what grows and which subsystem owns it
+	Maps               // addresses of blocks
+	Leaks              // blocks left by the last level, and growth since a snapshot
 	Memory             // the whole process
 
 	partCount = iota
 )
 
-// What has a key, in the order of Config.Keys: the first one's is F1. render.FunctionKeys is how many there are.
+// The functions with a key, in the order of Config.Keys: the first one's is F1. Their number is render.FunctionKeys.
 const (
 	keyStrip = iota
 	keyHelp
@@ -48,7 +48,7 @@ const (
 	keyMemory
 )
 
-// keyHelps is what Help says of each.
+// keyHelps is the line of each in Help.
 var keyHelps = [render.FunctionKeys]string{
 	keyStrip:  "rates, frame times, Go heap, monitors",
 	keyHelp:   "this",
@@ -61,7 +61,8 @@ var keyHelps = [render.FunctionKeys]string{
 	keyMemory: "the whole process",
 }
 
-// ParsePart returns the part of that name, as strip or tiers, or its key's, as f1. The error lists them.
+// ParsePart returns the part of a name, such as strip or tiers, or of a default key, such as f1. The error lists the
+// valid names.
 func ParsePart(name string) (Part, error) {
 	for k := range ownParts {
 		if p := &ownParts[k]; name == p.name || name == fmt.Sprint("f", p.key+1) {
@@ -84,9 +85,9 @@ type part struct {
 	key    int                  // of Config.Keys
 	lines  func(o *Overlay) int // how high it is
 	draw   func(o *Overlay)
-	opened func(o *Overlay) // nil, or what is to be done when it is opened
-	settle func(o *Overlay) // nil, or what is to be done four times a second
-	narrow bool             // it has no use for more room
+	opened func(o *Overlay) // nil, or called when it is opened
+	settle func(o *Overlay) // nil, or called four times a second
+	narrow bool             // a second column would be empty
 	user   *Panel
 }
 
@@ -99,20 +100,20 @@ var ownParts = [partCount]part{
 	Memory: {name: "memory", narrow: true, key: keyMemory, lines: (*Overlay).memoryLines, draw: (*Overlay).drawMemory, opened: (*Overlay).openMemory, settle: (*Overlay).sampleMemory},
 }
 
-// A Panel is a panel of the game's own.
+// A Panel describes a panel of the game.
 type Panel struct {
 	Title string
-	Key   ebiten.Key // opens and closes it; the zero Key, which is A, is none
+	Key   ebiten.Key // opens and closes it; the zero Key, which is A, means no key
 
 	Cols, Rows int // its size in steps of 8 pixels of the overlay: up to 38 × 40
 
-	// Draw writes it. The panel's origin is below the title; what it draws beyond the size lies over
-	// other things. It must not keep p, and allocates nothing if the overlay is not to.
+	// Draw draws it in each frame in which it is open. The origin of p is below the title. Shapes beyond the size
+	// are not clipped. Draw must not keep p.
 	Draw func(p *render.Panel)
 }
 
-// Add registers a panel of the game's own, closed. The part that is returned is for Show. The error says
-// what is wrong with it, or that there are 16.
+// Add registers a panel of the game, closed, and returns its part for Show. It fails if p has no Draw, an invalid
+// size or a key that is taken, or if 16 panels were added.
 func (o *Overlay) Add(p Panel) (Part, error) {
 	switch {
 	case p.Draw == nil:
@@ -122,7 +123,7 @@ func (o *Overlay) Add(p Panel) (Part, error) {
 	case p.Key < 0 || p.Key > ebiten.KeyMax:
 		return 0, fmt.Errorf("overlay: panel %q has key %d; allowed are Ebitengine's", p.Title, p.Key)
 	case len(o.parts) == partCount+mostPanels:
-		return 0, errors.New("overlay: there are 16 panels of the game's own")
+		return 0, errors.New("overlay: the game has added 16 panels, the most allowed")
 	}
 	for i := range o.parts {
 		taken := o.parts[i].user != nil && o.parts[i].user.Key == p.Key

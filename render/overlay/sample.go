@@ -14,7 +14,7 @@ func (o *Overlay) showing() bool {
 // seen reports whether frames are measured now.
 func (o *Overlay) seen() bool { return !o.clock.standing }
 
-// rest stops to measure.
+// rest stops measuring.
 func (o *Overlay) rest() {
 	o.placed = o.placed[:0]
 	if o.seen() {
@@ -69,8 +69,8 @@ func (o *Overlay) sample() {
 // settles is how often a second figures change, as those of the meter do.
 const settles = 4
 
-// settle brings the figures that stand up to date: a step in each frame behind the one in which those of the
-// meter have changed, so that no frame has all of it, or all at once where frames are long, and first.
+// settle updates the displayed figures after those of the meter have changed. It takes one step in each of the
+// following frames, so that no frame has all of the work. In the first frame and in long ones it takes all steps.
 func (o *Overlay) settle(first bool) {
 	now, steps := o.clock.read(), 1
 	took := now.Sub(o.drawn)
@@ -88,7 +88,7 @@ func (o *Overlay) settle(first bool) {
 	}
 }
 
-// longFrame is a frame of which a tenth of a millisecond is no part that anybody sees.
+// longFrame is a frame in which a tenth of a millisecond more is not noticeable.
 const longFrame = 40 * time.Millisecond
 
 // settleStep is the first step, rates and lists, or that of the part before.
@@ -107,7 +107,7 @@ func (o *Overlay) settleStep(i int) {
 	o.verdict.pools.pick(o.meter.Pools(), n)
 }
 
-// A clock can be stopped: what passes meanwhile has not been.
+// A clock can be stopped. It does not count the time while it is stopped.
 type clock struct {
 	now      func() time.Time
 	lost     time.Duration

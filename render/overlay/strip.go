@@ -10,8 +10,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A flow puts labelled figures beside each other, and on the next line where one is full. Without a pen
-// it only counts the lines.
+// A flow puts labelled figures side by side and begins a new line when one is full. Without a pen it only counts
+// the lines.
 type flow struct {
 	o     *Overlay
 	x     float32
@@ -20,8 +20,8 @@ type flow struct {
 	pen   bool
 }
 
-// slot takes room for a label and a figure of so many characters behind it, and writes the label. The
-// figure ends at the x that is returned.
+// slot takes the space of a label followed by a figure of so many characters, and writes the label. The figure ends
+// at the returned x.
 func (f *flow) slot(label string, chars int) (x, y float32) {
 	named := utf8.RuneCountInString(label)
 	w := float32((named + 1 + chars) * render.GlyphW)
@@ -206,7 +206,7 @@ func (o *Overlay) drawStatus(i int) {
 	}
 }
 
-// drawCrowded names the parts that are open and have no room.
+// drawCrowded names the parts that are open and do not fit.
 func (o *Overlay) drawCrowded(l line) {
 	left := o.crowded
 	for _, k := range o.open {

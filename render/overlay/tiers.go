@@ -6,7 +6,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A top is the largest rows of a list, by bytes in use, and the one that grows fastest in any case.
+// A top is the largest rows of a list by bytes in use; the row that grows fastest is always among them.
 type top struct {
 	row [mostRows]int
 	n   int
@@ -15,7 +15,7 @@ type top struct {
 
 const mostRows = 8
 
-// pick makes it anew of at most n rows.
+// pick selects at most n rows.
 func (t *top) pick(rows []meter.Row, n int) {
 	t.n, t.of = 0, 0
 	grows := -1
@@ -103,8 +103,7 @@ func (o *Overlay) fit(high float32) {
 	}
 }
 
-// firstRow is the first row that there is something to say of: a manager of the overlay's own has tiers that nobody
-// uses.
+// firstRow is the first row that is shown: the tiers of a manager that New made are unused.
 func (o *Overlay) firstRow() int {
 	if o.own != nil {
 		return int(tiers.Count)
@@ -197,7 +196,7 @@ func (o *Overlay) drawRow(i int, w *meter.Row, k int) {
 	case w.Committed > 0:
 		p.Bytes(c.committed, y, render.PanelQuiet, w.Committed)
 	}
-	if w.Budget == 0 && grows { // there is room
+	if w.Budget == 0 && grows { // the column is empty
 		b := appendRate(o.buf[:0], w.Growth)
 		p.Q.TextBytes(p.Font, p.X+c.budget+4-float32(len(b)*render.GlyphW), p.Y+y, 1, render.White, b)
 	}
@@ -218,7 +217,7 @@ func quietZero(v uint64) render.Color {
 	return render.PanelText
 }
 
-// level is how much of what ends is used up: of a budget what is committed, of the frame its memory.
+// level is the used share of a limit: committed bytes of a budget, or bytes in use of the frame's memory.
 func (o *Overlay) level(w *meter.Row) float64 {
 	if w.Kind == meter.TierRow && w.Tier == tiers.Frame {
 		return o.meter.Verdict().Frame
@@ -226,8 +225,8 @@ func (o *Overlay) level(w *meter.Row) float64 {
 	return w.Tight()
 }
 
-// points is how many points a curve is drawn with: a pixel and a half each, about; with all of them the curves
-// would be half of what the panel costs.
+// points is the number of points of a curve, about a pixel and a half each. With all values the curves would be
+// half of the panel's cost.
 const points = 40
 
 // curve draws the window of a row.

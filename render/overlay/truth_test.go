@@ -11,9 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A trial is a game with everything at once that the overlay is to tell: a leak of 100 KiB a second, a tier that is
-// filled once and a budget that is nearly reached by it, and of every 600 frames one that takes 80 ms more and
-// allocates 300 blocks, which the next one frees.
+// A trial is a game with everything at once that the overlay must report. It leaks 100 KiB a second, and one tier
+// is filled once and nearly reaches its budget. One of every 600 frames takes 80 ms more and allocates 300
+// blocks, which the next one frees.
 type trial struct {
 	*game
 	n       int // frames

@@ -6,8 +6,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// drawVerdict answers in words: what is largest, what grows and whose it is, whether the frame fits, what is live
-// on the Go heap, what is about to run out and what was refused.
+// drawVerdict summarizes in words: what is largest, what grows and which subsystem owns it, and whether the frame
+// fits. It also has the live Go heap, budgets that are nearly used up, and refused allocations.
 func (o *Overlay) drawVerdict() {
 	v := o.meter.Verdict()
 	l := o.line(0)

@@ -6,13 +6,13 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// maps are where blocks lie. A heap is walked a part in each frame, into cells that are shown when all
-// of it was looked at; what is shown of a large heap is of several frames.
+// maps are the addresses of blocks. Each frame visits a part of a heap and fills cells, which are shown when the
+// whole heap was visited. So the map of a large heap is of several frames.
 type maps struct {
 	passes  [2]pass
 	front   int // of passes, the one that is shown
 	walking bool
-	pool    int     // where the walk goes on: the block that holds byte at of it
+	pool    int     // where the iteration continues: at the block with its byte at
 	at      uintptr // in the pool's committed memory
 	base    uintptr // of the pool that is walked, in the row of all pools
 	looked  int     // blocks in this frame
@@ -28,7 +28,7 @@ type maps struct {
 	section, index int // what is selected; section is one of those below
 }
 
-// A pass is a walk over all blocks.
+// A pass is an iteration over all blocks.
 type pass struct {
 	cells [mostCells]cell
 	n     int     // of cells

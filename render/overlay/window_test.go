@@ -25,8 +25,8 @@ import (
 	"github.com/strata-go/strata/render/overlay"
 )
 
-// Ebitengine runs once in a process, so the game of the window test is a process of its own: this
-// binary, told to play for so many seconds and to write a picture.
+// Ebitengine runs once in a process, so the game of the window test is a process of its own. That is this binary,
+// which plays for so many seconds and writes a picture.
 const (
 	sceneEnv = "STRATA_OVERLAY_SCENE" // seconds
 	shotEnv  = "STRATA_OVERLAY_SHOT"  // a PNG

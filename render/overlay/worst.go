@@ -47,7 +47,7 @@ func (o *Overlay) drawWorst(i int) {
 		}
 		name, value := cut(m.Name, 16), appendMonitor(o.buf[:0], f.Monitors[k])
 		if long := utf8.RuneCountInString(name) + 1 + len(value); l.x+float32(long*render.GlyphW) > l.end {
-			continue // nor does a figure without its end: there may be room for a shorter one
+			continue // a shorter one may fit
 		}
 		l.word(render.PanelQuiet, name)
 		l.bytes(render.PanelText, value)
