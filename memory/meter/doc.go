@@ -1,12 +1,12 @@
-// Package meter turns the books of a [tiers.Manager] into answers: what is large, what grows and whose
-// it is, what is about to run out, what the worst frame did.
+// Package meter turns the statistics of a [tiers.Manager] into answers. It reports which tier is largest, what grows and
+// under which tag, which budget is almost exhausted, and what happened in the worst frame.
 //
 // # The idea
 //
-// Meter computes the answers that a table of bytes leaves to the reader. Once a frame it takes a Snapshot. Curves,
-// times and rates are of the last ten seconds and growth of up to seventeen minutes, by the wall clock: a leak of
-// 100 KiB a second is one at 5 frames a second and at 240. It knows no window and no GPU: an overlay, a server's
-// log and a terminal show the same figures.
+// Meter computes the answers that a table of bytes leaves to the reader. It takes a Snapshot in each frame. Curves,
+// times and rates cover the last ten seconds. Growth is judged over up to seventeen minutes. All of it is by the wall
+// clock, so a leak of 100 KiB a second is found at 5 and at 240 frames a second. The package does not depend on a
+// window or a GPU: an overlay, a server's log and a terminal show the same figures.
 //
 //	BeginFrame ── game ── meter.Frame ── EndFrame
 //	                          |
@@ -16,33 +16,33 @@
 //
 // # What the words mean
 //
-//	growing   the floor rises: the minima of the last windows lie on a rising line, above all that was in the
-//	          windows before. Windows of 6 to 88 s are tried, so that one contains the floor of any
-//	          cycle up to a minute; memory that is filled once, or allocated and freed in a cycle, does
-//	          not grow. A new level, a sleep of ten seconds and Resume restart the history
-//	          The Go heap is judged by its live size, which only a collection tells: see [Heap]
-//	tight     three quarters of a budget are committed: the budget limits that, not what is in use
-//	late      a frame that took more than one and a half of Config.Frame
-//	beside    what grows beside the tiers while one of them does
-//	churn     at most so many blocks died within two frames of their birth
+//	growing   the floor rises: the minima of the last windows lie on a rising line, above the minima of all
+//	          earlier windows. Windows of 6 to 88 s are tried, so that one contains the floor of any cycle
+//	          up to a minute. Memory that is filled once, or allocated and freed in a cycle, does not grow.
+//	          A level that begins or ends, a frame longer than ten seconds and Resume restart the history.
+//	          The Go heap is judged by its live size, which only a collection measures: see [Heap]
+//	tight     three quarters of a budget are committed: a budget limits committed bytes, not those in use
+//	late      a frame took more than one and a half times Config.Frame
+//	beside    the Go heap or the rest of the process grows while a tier grows, too
+//	churn     upper bound of the blocks that were freed within two frames of their allocation
 //
-// A steady leak is named after 20 to 45 s, under a cycle of half a minute after up to two minutes, and under one of a
-// minute after up to four. The verdict ends 40 s after the leak, or a minute under a slow cycle. Some figures rise too
-// slowly to be told from a leak: a cycle of minutes, until it has fallen once. go test -v -run Growth ./memory/meter
-// prints how soon leaks are named, and how exactly.
+// A steady leak is reported after 20 to 45 s. Under a cycle of half a minute it takes up to two minutes, and under one
+// of a minute up to four. The report ends 40 s after the leak, or a minute under a slow cycle. A cycle of several
+// minutes is reported as a leak until it has fallen once. go test -v -run Growth ./memory/meter prints how soon leaks
+// are reported, and how exactly.
 //
 // # Use it when, and when not
 //
-// Use it wherever there is a manager; it costs microseconds a frame. Where only the present figures are
-// wanted [tiers.Manager.Snapshot] is enough.
+// Use it with every manager; it costs microseconds a frame. If only the present figures matter,
+// [tiers.Manager.Snapshot] is enough.
 //
 // # Cost
 //
-// Frame takes a Snapshot and some nanoseconds a row, four times a second some microseconds more; nothing
-// is allocated but for tags, pools, monitors and timers that are new. go test -bench . ./memory/meter prints it.
+// Frame takes a Snapshot and some nanoseconds a row, and four times a second some microseconds more. It allocates only
+// for new tags and pools. go test -bench . ./memory/meter prints the times.
 //
 // # Goroutines and the collector
 //
-// A Meter belongs to the goroutine of its manager. It starts no collection. It lies on the Go heap, some 4.6 KiB a row
-// and 4.2 KiB a pool: see [Meter.Footprint].
+// A Meter belongs to the goroutine of its manager. It starts no collection. It takes about 4.6 KiB of the Go heap for a
+// row and 4.2 KiB for a pool: see [Meter.Footprint].
 package meter

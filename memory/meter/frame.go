@@ -2,36 +2,36 @@ package meter
 
 import "time"
 
-// A Frame is what happened between two calls of Meter.Frame.
+// A Frame describes what happened between two calls of Meter.Frame.
 type Frame struct {
-	Number uint64 // of the meter, from 1
-	Level  uint64
+	Number uint64        // of the meter, from 1
+	Level  uint64        // levels begun so far
 	At     time.Time     // its end
 	Took   time.Duration // by the clock
 
 	Collections uint64  // of the Go heap that ended in it
-	Pause       float64 // the longest stop of the world until then, in seconds
-	Rows        []Delta // by the rows of the meter
+	Pause       float64 // the longest stop of the world for a collection so far, in seconds
+	Rows        []Delta // in the order of Meter.Rows
 	Monitors    []float64
 	Timers      []time.Duration
 }
 
-// A Delta is what a frame did to a row.
+// A Delta is the change of a row in one frame.
 type Delta struct {
 	Allocs   uint64 `json:"allocs"`
 	Frees    uint64 `json:"frees"`
 	Failures uint64 `json:"failures"`
-	Bytes    int64  `json:"bytes"` // by which it grew
+	Bytes    int64  `json:"bytes"` // by which the bytes in use grew
 }
 
-// copy makes f equal to g, in the room that it has.
+// copy makes f equal to g and reuses its arrays.
 func (f *Frame) copy(g *Frame) {
 	rows, monitors, timers := f.Rows[:0], f.Monitors[:0], f.Timers[:0]
 	*f = *g
 	f.Rows, f.Monitors, f.Timers = append(rows, g.Rows...), append(monitors, g.Monitors...), append(timers, g.Timers...)
 }
 
-// clear makes f no frame, in the room that it has.
+// clear makes f an empty record and keeps its arrays.
 func (f *Frame) clear() {
 	rows, monitors, timers := f.Rows, f.Monitors, f.Timers
 	clear(rows)
@@ -40,8 +40,7 @@ func (f *Frame) clear() {
 	*f = Frame{Rows: rows, Monitors: monitors, Timers: timers}
 }
 
-// Worst returns the frame of the window that took longest, nil before the second. It is overwritten by
-// later ones: see Keep.
+// Worst returns the longest frame of the window, or nil before the second frame. Later frames overwrite it: see Keep.
 func (r *Meter) Worst() *Frame {
 	var f *Frame
 	for i := range r.worst {
@@ -52,8 +51,8 @@ func (r *Meter) Worst() *Frame {
 	return f
 }
 
-// Keep keeps the worst frame to be looked at, until the next Keep, and returns it; nil before the second
-// frame.
+// Keep copies the worst frame, so that it stays readable until the next Keep, and returns the copy. Before the second
+// frame it returns nil and keeps the previous copy.
 func (r *Meter) Keep() *Frame {
 	f := r.Worst()
 	if f == nil {
@@ -63,7 +62,7 @@ func (r *Meter) Keep() *Frame {
 	return &r.kept
 }
 
-// Kept returns what Keep has kept, or nil.
+// Kept returns the copy that the last Keep has made, or nil if there is none.
 func (r *Meter) Kept() *Frame {
 	if r.kept.Number == 0 {
 		return nil
@@ -71,18 +70,18 @@ func (r *Meter) Kept() *Frame {
 	return &r.kept
 }
 
-// A Monitor is a figure of the game's own, read once a frame.
+// A Monitor is a figure of the game, such as enemies alive or bytes uploaded, which the meter reads in each frame.
 type Monitor struct {
 	Name, Unit string
 	read       func() float64
 	value      float64
 }
 
-// Value returns what was read last.
+// Value returns the value that the last Meter.Frame has read.
 func (m *Monitor) Value() float64 { return m.value }
 
-// Monitor has read called once a frame, on the goroutine of the meter, for a figure beside those of
-// memory: enemies alive, bytes uploaded. It must not call the meter.
+// Monitor registers a figure of the game. Each Frame calls read once, on the goroutine of the meter. Read must not
+// call the meter. A nil read panics with a *memory.Misuse.
 func (r *Meter) Monitor(name, unit string, read func() float64) *Monitor {
 	if read == nil {
 		panic(misuse("Monitor", "it needs a function"))
@@ -95,11 +94,11 @@ func (r *Meter) Monitor(name, unit string, read func() float64) *Monitor {
 	return m
 }
 
-// Monitors returns all, in order of registration.
+// Monitors returns all monitors, in order of registration. The slice belongs to the meter and must not be changed.
 func (r *Meter) Monitors() []*Monitor { return r.monitors }
 
-// A Timer adds up the time that a system takes in a frame. It belongs to the goroutine of the meter.
-// Cost of a Start and Stop: two readings of the clock.
+// A Timer sums the time that a system takes in a frame. It belongs to the goroutine of the meter. Cost of a Start and
+// Stop: two readings of the clock.
 type Timer struct {
 	Name    string
 	now     func() time.Time
@@ -109,7 +108,7 @@ type Timer struct {
 	last    time.Duration
 }
 
-// Timer returns a timer of that name, a new one each time.
+// Timer returns a new timer of that name. Several timers may have the same name.
 func (r *Meter) Timer(name string) *Timer {
 	t := &Timer{Name: name, now: r.cfg.Now}
 	r.timers = append(r.timers, t)
@@ -119,13 +118,13 @@ func (r *Meter) Timer(name string) *Timer {
 	return t
 }
 
-// Timers returns all, in order of registration.
+// Timers returns all timers, in order of registration. The slice belongs to the meter and must not be changed.
 func (r *Meter) Timers() []*Timer { return r.timers }
 
-// Start begins to take the time. One that runs begins anew.
+// Start starts the timer. If it is running already, the time since the previous Start is discarded.
 func (t *Timer) Start() { t.started, t.running = t.now(), true }
 
-// Stop adds what has passed since Start; without one it does nothing.
+// Stop adds the time since Start to the present frame. Without a Start it does nothing.
 func (t *Timer) Stop() {
 	if t.running {
 		t.sum += t.now().Sub(t.started)
@@ -133,5 +132,5 @@ func (t *Timer) Stop() {
 	}
 }
 
-// Last returns what the last frame took.
+// Last returns the sum over the last frame that has ended.
 func (t *Timer) Last() time.Duration { return t.last }

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// A Heap is what is known of the Go heap. Only a collection tells live objects from garbage, and a meter never starts
-// one: what it knows is as old as the last collection that it saw.
+// A Heap describes the Go heap. Only a collection can tell live objects from garbage, and a meter never starts one.
+// So the live size is as old as the last collection that the meter has seen.
 type Heap struct {
 	Known     bool          // a collection has ended since the meter began; if not, Live and Age are 0
 	Live      uint64        // bytes of objects that the last collection found in use
 	Age       time.Duration // time since it ended
-	Allocated float64       // bytes allocated a second, in the last seconds; in a program that does not grow it is all garbage
+	Allocated float64       // bytes allocated a second, recently; garbage, as far as the live size does not grow
 }
 
-// Heap returns what is known of the Go heap, as of the last change of figures.
+// Heap returns the figures of the Go heap. They change four times a second, and when a collection begins or ends.
 func (r *Meter) Heap() Heap { return r.live.heap }
 
 // collections is the number of collections from which growth is judged.
 const collections = 128
 
-// byCollection is the rule for live sizes of which seldom two are found in three seconds. They contain some of what was
-// allocated while the collection ran, so that they are less regular than minima of seconds; but each is a fact of its
-// own, and growth need not last to be believed.
+// byCollection is the rule for live sizes if collections are rare. A live size contains some bytes that were allocated
+// while the collection ran, so live sizes are less regular than minima of seconds. But each is an independent
+// measurement, so growth is reported at once.
 var byCollection = rule{
 	scales: []int{1, 2, 3, 4, 6, 8, 12, 16}, shortest: 4, points: 4,
 	line: 6, above: 0.6, falls: 2, each: 0.3, idle: 1, chance: 300,

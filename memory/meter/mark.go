@@ -2,20 +2,21 @@ package meter
 
 import "time"
 
-// The two marks.
+// The two marks of a Meter.
 const (
 	A = iota
 	B
 )
 
-// A mark is what all rows held at a moment; nil rows where it is not set.
+// A mark is a snapshot of all rows. rows is nil if the mark is not set.
 type mark struct {
 	at   time.Time
 	rows []books
 }
 
-// Mark notes what every row held at the last Frame, which is nothing before the first, as mark A or B,
-// over what it was. Setting A takes back B. It allocates when it is first set. It panics with a *memory.Misuse for any other mark.
+// Mark records the bytes and blocks of every row, as of the last Frame, as mark A or B, and replaces the previous
+// one. Before the first Frame they are 0. Setting A removes B. The first Mark allocates. Any other mark panics with a
+// *memory.Misuse.
 func (r *Meter) Mark(which int) {
 	if which != A && which != B {
 		panic(misuse("Mark", "there are the marks A and B"))
@@ -31,7 +32,7 @@ func (r *Meter) Mark(which int) {
 	}
 }
 
-// Marked reports whether a mark is set. For any other than A and B it panics as Mark does.
+// Marked reports whether a mark is set. Any other mark than A and B panics with a *memory.Misuse.
 func (r *Meter) Marked(which int) bool {
 	if which != A && which != B {
 		panic(misuse("Marked", "there are the marks A and B"))
@@ -39,19 +40,19 @@ func (r *Meter) Marked(which int) bool {
 	return r.marks[which].rows != nil
 }
 
-// Unmark takes both marks back.
+// Unmark removes both marks.
 func (r *Meter) Unmark() { r.marks[A].rows, r.marks[B].rows = nil, nil }
 
-// A Change is what a row holds more, or less, than at mark A.
+// A Change is the difference of a row between two marks.
 type Change struct {
-	Row    int // of Rows
+	Row    int // index in Meter.Rows
 	Bytes  int64
 	Blocks int64
 }
 
-// Changes appends what has changed since mark A, until mark B or, where that is not set, until the
-// last Frame, in the order of the rows, and returns dst and how long that took; false where mark A is not set. Rows
-// that did not change are left out.
+// Changes appends the changes since mark A to dst, in the order of the rows. The end is mark B if it is set,
+// otherwise the last Frame. Rows without a change are left out. It returns dst and the time between beginning and
+// end. If mark A is not set, it returns false and appends nothing.
 func (r *Meter) Changes(dst []Change) ([]Change, time.Duration, bool) {
 	a, b := &r.marks[A], &r.marks[B]
 	if a.rows == nil {

@@ -12,34 +12,34 @@ import (
 
 // Config configures New. The zero Config means the defaults.
 type Config struct {
-	// Window is the time of which curves, times and rates are, from 1 second to 10 minutes. Default 10 s. Growth is
-	// judged over 256 seconds whatever the window.
+	// Window is the time that curves, times and rates cover, from 1 second to 10 minutes. 0 means 10 seconds. It does
+	// not affect growth.
 	Window time.Duration
 
-	// Frame is what a frame may take, up to an hour. Default a sixtieth of a second.
+	// Frame is the time that a frame may take, up to an hour. 0 means a sixtieth of a second.
 	Frame time.Duration
 
-	// Now is the clock, which must not go backwards. Default time.Now.
+	// Now is the clock, which must not go backwards. Nil means time.Now.
 	Now func() time.Time
 }
 
 const (
 	defaultWindow = 10 * time.Second
 	defaultFrame  = time.Second / 60
-	settles       = 4 // times a second that figures change: so often they can be read
+	settles       = 4 // times a second that figures change, so that they can be read
 )
 
-// A Meter watches one manager. It belongs to the goroutine of the manager, and remembers whether
-// anybody looks or not. Only what it is told grows it: tags, pools, monitors and timers that are new.
-//
-// Invariants, verified in this order by Check:
-//
-//	(1) there is a row for each tier, for the Go heap, for the rest and for each tag, in this order, and
-//	    every record of a frame has as many tags
-//	(2) the figures of a row are series in order
-//	(3) the present part of the window is part of seconds
-//	(4) every row of a pool has its notes, a series in order
+// A Meter watches one manager and belongs to its goroutine. It records every frame, whether or not its results are
+// read. Its memory grows only with the number of tags, pools, monitors and timers.
 type Meter struct {
+	// Invariants, verified in this order by Check:
+	//
+	//	(1) there is a row for each tier, for the Go heap, for the rest and for each tag, in this order, and
+	//	    every record of a frame has as many tags
+	//	(2) the figures of a row are series in order
+	//	(3) the present part of the window is part of seconds
+	//	(4) every row of a pool has its notes, a series in order
+
 	m      *tiers.Manager
 	cfg    Config
 	rows   []Row
@@ -82,11 +82,11 @@ type Meter struct {
 	verdict  Verdict
 }
 
-// books are the counts of a row whose differences make its figures.
+// books has the counts of a row. The figures are their differences.
 type books struct{ allocs, frees, failures, inUse, live uint64 }
 
-// since returns what has happened since was. A pool that is removed takes its counts along, out of its
-// tier's and its tag's: where some have gone back it is not known how many of them this frame made.
+// since returns the change since was. The counts of a pool that is removed are no longer in those of its tier and
+// tag. So if a count has decreased, the change of the counts in this frame is unknown.
 func (b books) since(was books) Delta {
 	d := Delta{Bytes: int64(b.inUse - was.inUse)}
 	if b.allocs >= was.allocs && b.frees >= was.frees && b.failures >= was.failures {
@@ -95,7 +95,7 @@ func (b books) since(was books) Delta {
 	return d
 }
 
-// sums are what a part of the window adds up.
+// sums are the sums over a part of the window.
 type sums struct {
 	took time.Duration
 	rows []sum
@@ -107,7 +107,8 @@ type sum struct {
 	young                   uint64 // see Row.Churn
 }
 
-// New returns a meter of m, which must live as long. The error says what is wrong with cfg.
+// New returns a meter of m, which must stay valid as long as the meter is used. The error wraps memory.ErrConfig: m
+// is nil, or a field of cfg is out of range.
 func New(m *tiers.Manager, cfg Config) (*Meter, error) {
 	if m == nil {
 		return nil, fmt.Errorf("meter: New needs a manager: %w", memory.ErrConfig)
@@ -144,7 +145,7 @@ const (
 	firstTag = restRow + 1
 )
 
-// grow adds a row, in everything that has one for each.
+// grow adds a row to everything that has one for each.
 func (r *Meter) grow(row Row) {
 	r.rows = append(r.rows, row)
 	r.series = append(r.series, newSeries())
@@ -162,7 +163,7 @@ func (r *Meter) grow(row Row) {
 	}
 }
 
-// records returns every record of a frame that there is.
+// records returns all records of frames.
 func (r *Meter) records() (all [seconds + 2]*Frame) {
 	for i := range r.worst {
 		all[i] = &r.worst[i]
@@ -171,9 +172,9 @@ func (r *Meter) records() (all [seconds + 2]*Frame) {
 	return all
 }
 
-// Frame takes the figures of the frame that has passed. Call it once a frame, always at the same place,
-// best right before EndFrame, or in Draw: a frame is what lies between two calls. It allocates nothing
-// unless tags or pools are new. Cost: a Snapshot, and some 10 ns a row.
+// Frame measures the frame that has passed since the last call. Call it once a frame and always at the same place,
+// best directly before EndFrame, or in Draw. It allocates nothing unless tags or pools are new. Cost: a Snapshot, and
+// about 10 ns a row.
 func (r *Meter) Frame() {
 	now := r.cfg.Now()
 	r.go0 = r.snap.Go
@@ -209,16 +210,16 @@ func (r *Meter) Frame() {
 	r.ticked, r.again = 0, false
 }
 
-// Tick tells that a tick of the game is over, and its frame not ended yet: where several ticks are drawn
-// once, the frame memory that each has used counts, not only that of the last. It is cheap, and need not
-// be called where every tick has its Frame.
+// Tick records the frame memory that a tick has used. Call it at the end of each tick, before its EndFrame, if
+// several ticks may run between two calls of Frame. Then the highest use counts, not only that of the last tick.
+// Cost: a few ns.
 func (r *Meter) Tick() { r.ticked = max(r.ticked, float64(r.m.Frames().Current().Used())) }
 
-// Resume says that the meter was not called for a while, and that what the next Frame finds changed did
-// not happen in one frame: nobody has looked, or the game stood still. Growth is judged anew.
+// Resume tells the meter that Frame was not called for a while, for example because the game was paused. The next
+// Frame does not count the changes since the last one as a frame, and the history for growth restarts.
 func (r *Meter) Resume() { r.again = true }
 
-// restart has growth judged anew.
+// restart clears the history for growth.
 func (r *Meter) restart() {
 	for i := range r.series {
 		r.series[i].floor.restart()
@@ -228,8 +229,8 @@ func (r *Meter) restart() {
 	}
 }
 
-// follow makes rows for tags that are new. The last row of a Snapshot is what no tag has: where there
-// are more tags, its figures move on to the new last one.
+// follow makes rows for new tags. The last row of a Snapshot is the untagged memory: if there are more tags, its
+// figures move to the new last row.
 func (r *Meter) follow() {
 	had, n := len(r.rows)-firstTag, len(r.snap.Tags)
 	if had == n {
@@ -252,7 +253,7 @@ func (r *Meter) follow() {
 // noTag is the name of the row of memory without a tag.
 const noTag = "untagged"
 
-// exchange has two rows change places, in everything that has one for each.
+// exchange swaps two rows in everything that has one for each.
 func (r *Meter) exchange(i, j int) {
 	r.rows[i], r.rows[j] = r.rows[j], r.rows[i]
 	r.series[i], r.series[j] = r.series[j], r.series[i]
@@ -271,7 +272,7 @@ func (r *Meter) exchange(i, j int) {
 	}
 }
 
-// levels has growth judged anew where a level has begun or ended.
+// levels clears the history for growth if a level has begun or ended.
 func (r *Meter) levels() {
 	if r.snap.Level == r.level && r.snap.InLevel == r.inLevel {
 		return
@@ -422,17 +423,17 @@ func (r *Meter) count(took time.Duration, first bool) {
 	r.frameB = float64(r.m.Frames().Current().Used() + r.m.Frames().Current().Available())
 }
 
-// Snapshot returns that of the last Frame, which the next one overwrites.
+// Snapshot returns the snapshot of the last Frame. The next Frame overwrites it.
 func (r *Meter) Snapshot() *tiers.Snapshot { return &r.snap }
 
-// Manager returns what is watched.
+// Manager returns the manager that the meter watches.
 func (r *Meter) Manager() *tiers.Manager { return r.m }
 
-// Frames returns how many frames were taken.
+// Frames returns the number of calls of Frame.
 func (r *Meter) Frames() uint64 { return r.frames }
 
-// Curve copies the bytes of row i over the window, the most in each slot, oldest first, and returns how
-// many of them, the newest, are known: the others are from before the first Frame.
+// Curve copies the bytes in use of row i over the window to dst, oldest first: the maximum of each slot. It returns
+// how many slots are known. These are the last ones of dst; the others are from before the first Frame.
 func (r *Meter) Curve(i int, dst *[SlotCount]float32) int {
 	r.series[i].curve(dst)
 	return r.knownSlots()
@@ -445,8 +446,8 @@ func (r *Meter) knownSlots() int {
 	return int(min(r.slot+1, SlotCount))
 }
 
-// Footprint returns how many bytes of the Go heap the meter has, about: what it holds for each row, tag
-// and pool. Monitors and timers are left out.
+// Footprint returns about how many bytes of the Go heap the meter takes for rows, tags and pools, without monitors
+// and timers.
 func (r *Meter) Footprint() uintptr {
 	frames := unsafe.Sizeof(Delta{}) * uintptr(len(r.records()))
 	row := unsafe.Sizeof(Row{}) + unsafe.Sizeof(series{}) + unsafe.Sizeof(books{})*3 + unsafe.Sizeof(sum{})*seconds + frames
@@ -454,7 +455,7 @@ func (r *Meter) Footprint() uintptr {
 	return unsafe.Sizeof(*r) + row*uintptr(cap(r.rows)) + pool*uintptr(cap(r.pools)) + unsafe.Sizeof(tiers.TagStats{})*uintptr(cap(r.snap.Tags))
 }
 
-// Check verifies the books of the meter and returns every broken invariant, or nil.
+// Check verifies the metadata of the meter and returns all inconsistencies, joined into one error, or nil.
 func (r *Meter) Check() error {
 	var errs []error
 	for _, n := range [...]int{len(r.series), len(r.was)} {

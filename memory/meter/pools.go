@@ -2,11 +2,10 @@ package meter
 
 import "github.com/strata-go/strata/memory"
 
-// MostPools is the number of pools that are watched: the first so many by registration. A game that has
-// more of them has them in hundreds, and nobody reads those.
+// MostPools is the number of pools that a Meter watches: the first ones by registration.
 const MostPools = 256
 
-// poolBooks are what the row of a pool is made from.
+// poolBooks has the data of the row of a pool.
 type poolBooks struct {
 	series    series
 	was, next books // at the last Frame, and at this one
@@ -15,10 +14,10 @@ type poolBooks struct {
 	sums      [seconds]sum
 }
 
-// Pools returns the rows of the manager's pools, in order of registration, the first MostPools of them.
-// They are the meter's, to be read. What they have is part of the tier pools, and of their tag. They are
-// told apart by name: where one of several of the same name is removed, the next one's counts may look
-// for one frame as if it had made the difference.
+// Pools returns the rows of the first MostPools pools of the manager, in order of registration. The slice belongs to
+// the meter and must not be changed. The figures are also part of the tier Pools, and of the pool's tag. Churn and
+// Budget are 0. Pools are identified by name. If one of several pools of the same name is removed, the next one's
+// change may be wrong for one frame.
 func (r *Meter) Pools() []Row { return r.pools }
 
 // PoolCurve is Curve for pool i of Pools.
@@ -27,7 +26,7 @@ func (r *Meter) PoolCurve(i int, dst *[SlotCount]float32) int {
 	return r.knownSlots()
 }
 
-// readPools takes the books of the pools, before the slots that have ended are told.
+// readPools reads the statistics of the pools, before cross ends slots.
 func (r *Meter) readPools() {
 	r.poolAt = 0
 	r.m.Inspect().EachPool(r.visit)
@@ -36,8 +35,7 @@ func (r *Meter) readPools() {
 	}
 }
 
-// notePool takes the books of the pool that is visited next. Where their counts have gone back it is
-// another one of that name.
+// notePool reads the statistics of the next pool. If its counts have decreased, it is another pool of that name.
 func (r *Meter) notePool(name string, s memory.Stats) {
 	i := r.poolAt
 	if r.poolAt++; i >= MostPools {
@@ -68,8 +66,8 @@ func (r *Meter) countPools() {
 	}
 }
 
-// placePool makes pool i the one of that name: the next one that is so called, where those between have
-// been removed, or a new one, which has allocated nothing yet.
+// placePool makes pool i the one of that name. If a later one has the name, the pools between have been removed.
+// Otherwise it is new and has allocated nothing yet.
 func (r *Meter) placePool(i int, name string, now books) {
 	for j := i + 1; j < len(r.pools); j++ {
 		if r.pools[j].Name == name {
@@ -94,10 +92,10 @@ func (r *Meter) dropPools(i, j int) {
 	r.forgetPools()
 }
 
-// forgetPools has the verdict point at no row that lies elsewhere now.
+// forgetPools removes the verdict's pointer to a row that may have moved.
 func (r *Meter) forgetPools() { r.verdict.Pool = nil }
 
-// settlePools brings the figures that stand up to date.
+// settlePools updates the figures that change four times a second.
 func (r *Meter) settlePools(span float64) {
 	last := r.lastIndex()
 	for i := range r.pools {

@@ -11,8 +11,8 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// WriteText writes what an overlay would show, for a log or a terminal: the verdict, the times, a row
-// for each tier and each tag, and the worst frame of the window.
+// WriteText writes a report for a log or a terminal. It has the verdict, the times, the Go heap, a row for each tier
+// and tag, and the worst frame of the window.
 func (r *Meter) WriteText(w io.Writer) error {
 	var b strings.Builder
 	t := r.Times()
@@ -52,7 +52,7 @@ func (r *Meter) writeFrame(b *strings.Builder, f *Frame) {
 	}
 }
 
-// String is the live size and its age, if it is known, and what is allocated.
+// String returns the live size and its age, if they are known, and the rate of allocation.
 func (h Heap) String() string {
 	live := "not known before a collection"
 	if h.Known {
@@ -71,7 +71,7 @@ func size(n uint64) string {
 	return tiers.Bytes(n)
 }
 
-// A Record is all of a meter for a file: stable names, bytes, seconds.
+// A Record has all results of a meter for a file. The JSON names are stable. Sizes are in bytes and times in seconds.
 type Record struct {
 	Verdict string         `json:"verdict"`
 	Times   TimesRecord    `json:"times"`
@@ -93,7 +93,7 @@ type TimesRecord struct {
 	Late   int     `json:"late"`
 }
 
-// HeapRecord is [Heap], its age in seconds.
+// HeapRecord is [Heap], with its age in seconds.
 type HeapRecord struct {
 	Known     bool    `json:"live_known"`
 	Live      uint64  `json:"live"`
@@ -119,8 +119,8 @@ type RowRecord struct {
 	Growth    float64 `json:"growth_per_second"`
 }
 
-// FrameRecord is [Frame] with names. Timers of one name are added up, of monitors the last counts; one
-// that is infinite or no number is left out, as JSON has no word for it.
+// FrameRecord is [Frame] with names. Timers of the same name are added up; of monitors of the same name the last one
+// counts. A monitor that is infinite or NaN is left out, because JSON has no such numbers.
 type FrameRecord struct {
 	Number      uint64             `json:"number"`
 	Level       uint64             `json:"level"`
@@ -140,7 +140,7 @@ type ChangeRecord struct {
 
 var kindNames = [...]string{TierRow: "tier", GoRow: "go", RestRow: "rest", TagRow: "tag", PoolRow: "pool"}
 
-// Record returns what is known now.
+// Record returns the present results.
 func (r *Meter) Record() Record {
 	t := r.Times()
 	rec := Record{

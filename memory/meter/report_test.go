@@ -37,7 +37,7 @@ func TestRecord_IsJSONWithTheNamesOfTheRows(t *testing.T) {
 	}
 }
 
-func TestRecord_LeavesOutMonitorsThatAreNoNumbersAndAddsUpTimersOfOneName(t *testing.T) {
+func TestRecord_LeavesOutNaNMonitorsAndSumsEqualTimers(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{})
 	for name, v := range map[string]float64{"nan": math.NaN(), "inf": math.Inf(1), "-inf": math.Inf(-1), "one": 1} {
 		g.r.Monitor(name, "", func() float64 { return v })

@@ -7,45 +7,47 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Kind says what a row is of.
+// A Kind is the kind of a row.
 type Kind uint8
 
 const (
 	TierRow Kind = iota // one for each tier, in their order
 	GoRow               // the Go heap
 	RestRow             // what is resident beyond tiers and Go
-	TagRow              // one for each tag in the order in which they were made, and last what has none
-	PoolRow             // a pool of the manager's, among Pools
+	TagRow              // one for each tag in the order of creation, and last the untagged memory
+	PoolRow             // a pool of the manager; only in Meter.Pools
 )
 
-// A Row is what is known of one tier, one tag, the Go heap or the rest. Its figures change four times a
-// second, so that they can be read.
+// A Row has the figures of one tier, tag or pool, of the Go heap, or of the rest. They change four times a second, so
+// that they can be read.
 type Row struct {
 	Name string
 	Kind Kind
 	Tier tiers.Tier // of a TierRow
 
-	InUse     uint64 // bytes; of the Go heap with its garbage, see Meter.Heap; of the rest, resident; of the frame tier, of the present buffer
-	Committed uint64 // what the budget limits; 0 where it is not known
-	Budget    uint64 // 0 where there is none
-	Peak      uint64
+	// InUse is in bytes. Of the Go heap it includes garbage, see Meter.Heap; of the rest it is the resident bytes; of
+	// the frame tier it is that of the present buffer.
+	InUse     uint64
+	Committed uint64 // bytes that the budget limits; 0 for tags
+	Budget    uint64 // 0 if there is none
+	Peak      uint64 // high-water mark of InUse; of the Go heap and the rest, since the first Frame
 	Live      uint64 // blocks
 
-	Allocs   float64 // a second, over the last whole second of the window
-	Frees    float64
-	Most     uint64  // allocations in one frame, at most in the window
-	Churn    float64 // a second: blocks that may have died within two frames, see below
-	Failures uint64  // requests refused in the window
-	Refused  uint64  // since the manager began
-	Growth   float64 // bytes a second by which its floor rises, 0 if it does not; of the Go heap, its live size
+	Allocs float64 // a second, over the last complete tenth of the window
+	Frees  float64 // as Allocs
+	Most   uint64  // the most allocations in one frame of the window
+	// Churn is an upper bound of the blocks a second that were freed within two frames of their allocation. Of the
+	// blocks that a frame freed, it counts as many as this frame and the one before have allocated. If most
+	// allocations of a row are churn, use scratch or frame memory for them.
+	Churn    float64
+	Failures uint64  // requests that failed in the window
+	Refused  uint64  // requests that failed since the manager was made
+	Growth   float64 // bytes a second by which the floor rises, 0 if it does not; of the Go heap, the live size
 }
 
-// Churn is an upper bound: of the blocks that a frame freed, as many as it and the one before have
-// allocated. Where most of a row's allocations are churn it should be scratch, or a frame's.
-
-// Tight returns the share of the budget that is committed, or 0 if the row has no budget. For a tier that is
-// Planned, see [tiers.Info], it is 0: such a tier may commit all its budget without running out of memory.
-// Verdict.Frame has the share of the frame tier that is in use.
+// Tight returns the share of the budget that is committed, or 0 if the row has no budget. For a tier that is Planned,
+// see [tiers.Info], it is 0: such a tier may commit all its budget without running out of memory. Verdict.Frame has
+// the share of the frame tier that is in use.
 func (w *Row) Tight() float64 {
 	if w.Budget == 0 || w.Kind == TierRow && w.Tier.Info().Planned {
 		return 0
@@ -53,10 +55,11 @@ func (w *Row) Tight() float64 {
 	return float64(w.Committed) / float64(w.Budget)
 }
 
-// Rows returns all rows: tiers, the Go heap, the rest, tags. They are the meter's, to be read.
+// Rows returns all rows: tiers, the Go heap, the rest, tags. The slice belongs to the meter and must not be changed.
+// It may move when a tag is new.
 func (r *Meter) Rows() []Row { return r.rows }
 
-// settle brings the figures that stand up to date.
+// settle updates the figures that change four times a second.
 func (r *Meter) settle() {
 	last, span := r.lastPart()
 	r.lookAtHeap(r.at)
@@ -95,7 +98,7 @@ func (r *Meter) settle() {
 	r.judge()
 }
 
-// lookAtHeap notes a collection that has begun or ended, in the frame in which it did.
+// lookAtHeap reads the figures of the Go heap, also in each frame in which a collection has begun or ended.
 func (r *Meter) lookAtHeap(now time.Time) {
 	r.live.look(now, now.Sub(r.begun).Seconds(), &r.points)
 }
@@ -114,8 +117,8 @@ func (r *Meter) judgeGrowth() {
 	}
 }
 
-// lastPart returns the last whole part of the window, or the present one where there is no other, and
-// the seconds that its frames took.
+// lastPart returns the last complete part of the window, or the present one if there is no other, and the seconds
+// that its frames took.
 func (r *Meter) lastPart() (*sums, float64) {
 	s := &r.sums[r.lastIndex()]
 	return s, s.took.Seconds()
@@ -128,14 +131,15 @@ func (r *Meter) lastIndex() int64 {
 	return r.part % seconds
 }
 
-// Times are what frames of the window took.
+// Times are the durations of the frames in the window.
 type Times struct {
 	Rate              float64 // frames a second
 	Median, P99, Most time.Duration
-	Frames, Late      int // of them, those that took more than one and a half of Config.Frame
+	Frames, Late      int // late frames took more than one and a half times Config.Frame
 }
 
-// Times returns them, as of the last change of figures. The percentiles are right to 6 %.
+// Times returns the durations of the frames in the window. They change four times a second. Median and P99 are exact
+// to 6 %.
 func (r *Meter) Times() Times {
 	h := &r.times.total
 	t := Times{Frames: int(h.n), Late: int(h.late), Median: h.quantile(0.5), P99: h.quantile(0.99), Most: h.most}

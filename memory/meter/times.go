@@ -9,8 +9,8 @@ import (
 // seconds is the number of parts of the window for which the worst and the sums are kept.
 const seconds = 10
 
-// times counts how long frames took, for each tenth of the window: classes of an eighth of their size,
-// so that a percentile needs no list of frames and is right to 6 %.
+// times counts how long frames took, for each tenth of the window. A class is an eighth of its octave wide. So a
+// percentile needs no list of frames and is exact to 6 %.
 type times struct {
 	parts [seconds]histogram
 	total histogram // of the window, as of the last sum
@@ -36,7 +36,7 @@ func classOf(d time.Duration) int {
 	return min(8*(e+1)+int(us>>e)-8, classes-1)
 }
 
-// middle returns a duration in the midst of a class.
+// middle returns the duration in the middle of a class.
 func middle(c int) time.Duration {
 	if c < 8 {
 		return time.Duration(c) * time.Microsecond

@@ -7,43 +7,42 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Verdict answers in rows what a table makes one look for. A pointer is nil where the answer is none.
+// A Verdict has the answers of a meter. A pointer is nil if there is no such row.
 type Verdict struct {
 	Largest *Row // of tiers, the Go heap and the rest, by bytes in use
-	Growing *Row // the tier that grows fastest, or where none does what Beside would be
-	Beside  *Row // the Go heap or the rest, whichever grows faster, while a tier grows, too
+	Growing *Row // the tier that grows fastest; if no tier grows, the faster one of the Go heap and the rest
+	Beside  *Row // the faster one of the Go heap and the rest, if one grows while a tier grows, too
 	Tag     *Row // the tag that grows fastest
 	Pool    *Row // the pool that grows fastest
-	Tight   *Row // the tier whose committed bytes are nearest to their budget, from TightAt on
-	Refused *Row // the tier that refused most requests in the window
+	Tight   *Row // the tier with the highest Row.Tight, if that is at least TightAt
+	Refused *Row // the tier with the most failed requests in the window
 
-	// Young says that the history is too short to name growth in: for half a minute after the first frame, a
-	// new level and Resume.
+	// Young reports that the history is too short to judge growth. That is so for half a minute after the first
+	// frame, the begin or end of a level, a frame longer than ten seconds, and Resume.
 	Young bool
 
-	// Frame is the share of a frame's buffer that was used at most in the window, and Late that of the
-	// frames that took more than one and a half of Config.Frame.
-	Frame float64
-	Late  float64
-	Worst time.Duration
+	Frame float64       // the highest share of a frame's buffer that was in use in the window
+	Late  float64       // the share of frames that took more than one and a half times Config.Frame
+	Worst time.Duration // the longest frame of the window
 }
 
-// The shares of a budget from which a tier is tight, and as good as full.
+// The shares of a budget from which a tier is tight, and almost full.
 const (
 	TightAt = 0.75
 	FullAt  = 0.90
 )
 
-// least is the growth in bytes a second from which it is reported. The Go heap, whose live size is never quite the same,
-// must grow by leastLive; the rest of the process, which nobody frees to the byte, also by leastPart of its size, so
-// that it would double in half an hour.
+// least is the growth in bytes a second from which it is reported. The live size of the Go heap always varies, so it
+// must grow by leastLive. The rest of the process varies more: it must also grow by leastPart of its size, with which
+// it would double in half an hour.
 const (
 	least     = 1 << 10
 	leastLive = 16 << 10
 	leastPart = 1.0 / 2048
 )
 
-// Grows reports whether the row grows by so much that it is reported.
+// Grows reports whether Growth is high enough to be reported: 1 KiB a second, for the Go heap 16 KiB. For the rest it
+// is 16 KiB a second, and at least 1/2048 of InUse.
 func (w *Row) Grows() bool {
 	switch w.Kind {
 	case GoRow:
@@ -54,10 +53,10 @@ func (w *Row) Grows() bool {
 	return w.Growth >= least
 }
 
-// Verdict returns the answers as of the last change of figures.
+// Verdict returns the answers. They change four times a second, in place.
 func (r *Meter) Verdict() *Verdict { return &r.verdict }
 
-// judge brings the verdict up to date.
+// judge updates the verdict.
 func (r *Meter) judge() {
 	v := &r.verdict
 	*v = Verdict{}
@@ -109,8 +108,8 @@ func (r *Meter) judge() {
 	}
 }
 
-// Append appends the verdict in words, one line, and returns it. It allocates nothing where dst has room
-// for some 200 bytes.
+// Append appends the verdict as one line of text to dst and returns it. It allocates nothing if dst has about 200
+// bytes of free capacity.
 func (v *Verdict) Append(dst []byte) []byte {
 	dst = append(dst, "largest: "...)
 	dst = appendName(dst, v.Largest)
