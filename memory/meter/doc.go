@@ -1,5 +1,5 @@
-// Package meter turns the statistics of a [tiers.Manager] into answers. It reports which tier is largest, what grows and
-// under which tag, which budget is almost exhausted, and what happened in the worst frame.
+// Package meter turns the statistics of a [tiers.Manager] into answers. It reports which tier is largest, what grows
+// and under which tag, which budget is almost exhausted, and what happened in the worst frame.
 //
 // # The idea
 //
@@ -26,8 +26,8 @@
 //	beside    the Go heap or the rest of the process grows while a tier grows, too
 //	churn     upper bound of the blocks that were freed within two frames of their allocation
 //
-// A steady leak is reported after 20 to 45 s. Under a cycle of half a minute it takes up to two minutes, and under one
-// of a minute up to four. The report ends 40 s after the leak, or a minute under a slow cycle. A cycle of several
+// A steady leak is reported after 20 to 45 s. Under a cycle of half a minute it takes up to two minutes, and under
+// one of a minute up to four. The report ends 40 s after the leak, or a minute under a slow cycle. A cycle of several
 // minutes is reported as a leak until it has fallen once. go test -v -run Growth ./memory/meter prints how soon leaks
 // are reported, and how exactly.
 //
@@ -38,11 +38,11 @@
 //
 // # Cost
 //
-// Frame takes a Snapshot and some nanoseconds a row, and four times a second some microseconds more. It allocates only
-// for new tags and pools. go test -bench . ./memory/meter prints the times.
+// Frame takes a Snapshot and some nanoseconds a row, and four times a second some microseconds more. It allocates
+// only for new tags and pools. go test -bench . ./memory/meter prints the times.
 //
 // # Goroutines and the collector
 //
-// A Meter belongs to the goroutine of its manager. It starts no collection. It takes about 4.6 KiB of the Go heap for a
-// row and 4.2 KiB for a pool: see [Meter.Footprint].
+// A Meter belongs to the goroutine of its manager. It starts no collection. It takes about 4.6 KiB of the Go heap for
+// a row and 4.2 KiB for a pool: see [Meter.Footprint].
 package meter

@@ -12,28 +12,28 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// An Arena is one block of memory in which a plan is carried out. All of it is committed at
-// New, so nothing fails later.
+// An Arena is one block of memory with the buffers of a plan. New commits all of it, so nothing can fail later.
 //
-//	base      base+offset(id)          base+total
+//	Base      Base+Offset(id)          Base+Total
 //	  | ......... | buffer id | ........ |
 //
-// Buffers are not zeroed, except that the block is when it is new: what dies leaves its bytes
-// to the next. A pointer is valid from the buffer's birth to its death, or Close. In builds
-// with -race or -tags memdebug, once Begin was called, a Get outside that lifetime panics, a
-// buffer is filled with 0xCD when it is born and with 0xDD when it dies, and an Advance that has a
-// buffer born where somebody wrote to the dead panics, too, and goes no further. One goroutine at
-// a time; in other builds Get and Slice only read.
+// A pointer is valid from the buffer's birth until its death, or Close. Buffers are not zeroed: they contain the
+// bytes of the buffers that had the memory before. A block must not contain Go pointers. If the plan's alignment
+// exceeds 64 KiB, up to that alignment is committed in front of the block and not used.
 //
-// A block aligned to more than page.BaseAlign, which is 64 KiB, starts within the memory taken for
-// it, so that up to that much is committed in front and never touched.
+// Builds with -race or -tags memdebug check lifetimes from Begin on. Get panics for a buffer outside its lifetime. A
+// buffer is filled with 0xCD at its birth and with 0xDD at its death. Advance panics, and does not advance, if memory
+// of a new buffer was written while no buffer lived in it.
 //
-// Invariants, verified by Check in this order:
-//
-//	(1) the plan verifies, and every offset is the plan's
-//	(2) base + total <= what is committed, and base is aligned for every buffer
-//	(3) a closed arena has neither base nor offsets nor committed memory
+// An Arena belongs to one goroutine at a time. In builds without these checks several goroutines may call Get and
+// Slice at the same time. After Close, Get, Slice, Begin, Advance and Reset panic with a *memory.Misuse.
 type Arena struct {
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) the plan verifies, and every offset is the plan's
+	//	(2) base + total <= what is committed, and base is aligned for every buffer
+	//	(3) a closed arena has neither base nor offsets nor committed memory
+
 	base    unsafe.Pointer // nil once closed
 	offsets []uintptr      // bytes from base, of the IDs from 0 on without a gap; nil once closed
 	plan    *Plan
@@ -43,9 +43,9 @@ type Arena struct {
 	owner   invariant.Owner
 }
 
-// New takes one block of the plan's total from src; nil means page.Default(). The error wraps
-// what src returned and nothing is kept. A plan from a file decides how much is taken: where it
-// may be anybody's, have a page.Limit for a source.
+// New reserves and commits one block for the plan from src. If src is nil, it is page.Default(). The error wraps
+// memory.ErrConfig if p is nil, or the error of src; nothing is kept then. The plan decides how much is committed: if
+// it is from an untrusted file, use a page.Limit as src.
 func New(src page.Source, p *Plan) (*Arena, error) {
 	if p == nil {
 		return nil, fmt.Errorf("plan: new Arena: the plan is nil; make one with Fast, Exact or Load: %w", memory.ErrConfig)
@@ -62,12 +62,12 @@ func New(src page.Source, p *Plan) (*Arena, error) {
 	return a, nil
 }
 
-// Get returns where the buffer starts, aligned as declared. IDs that count from 0 without a gap
-// index the table of offsets: the cost is a comparison, a load and an addition, inlined. Others
-// are searched for among those behind the gap: log2 n comparisons, 20 ns for a thousand buffers.
-// A buffer of size 0 gives a pointer that must not be dereferenced. An ID
-// that is not planned, a closed arena and, in debug builds, a buffer outside its lifetime
-// panic with a *memory.Misuse.
+// Get returns the address of a buffer, aligned as declared. The pointer of a buffer of size 0 must not be
+// dereferenced. Get panics with a *memory.Misuse if the plan does not have the ID or the arena is closed, and in
+// debug builds if the buffer is outside its lifetime.
+//
+// Cost: for IDs that count from 0 without a gap a comparison, a load and an addition, inlined. IDs beyond the first
+// gap take a binary search, 20 ns for a thousand buffers.
 func (a *Arena) Get(id uint32) unsafe.Pointer {
 	if uint(id) >= uint(len(a.offsets)) {
 		return a.far(id)
@@ -83,7 +83,7 @@ func (a *Arena) far(id uint32) unsafe.Pointer {
 	return unsafe.Add(a.base, a.plan.offsets[a.index(id)])
 }
 
-// index returns where a buffer that may be got stands in the plan.
+// index returns the index of a buffer in the plan, and panics if Get must.
 func (a *Arena) index(id uint32) int {
 	if a.base == nil {
 		panic(a.misuse("Get", "the arena is closed"))
@@ -106,10 +106,10 @@ func (a *Arena) debugGet(i int) {
 	}
 }
 
-// Slice returns the buffer as values of T, as many as its size holds, with no room to append.
-// They are not zeroed. t is the proof that T holds no Go pointer. The error is
-// memory.ErrAlign where the buffer's alignment is less than T's, and memory.ErrTooLarge for
-// the zero Type and for a T without size. Panics as Get does.
+// Slice returns the buffer as a slice of T, with as many elements as fit into its size, and no further capacity. They
+// are not zeroed. The [memory.Type] proves that T has no Go pointer. The error is memory.ErrAlign if the buffer's
+// alignment is less than that of T, and memory.ErrTooLarge for the zero Type and if T has size 0. Slice panics as Get
+// does.
 func Slice[T any](a *Arena, t memory.Type[T], id uint32) ([]T, error) {
 	i := a.index(id)
 	if !t.Valid() || t.Size() == 0 {
@@ -122,17 +122,17 @@ func Slice[T any](a *Arena, t memory.Type[T], id uint32) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Add(a.base, a.plan.offsets[i])), int(b.Size/t.Size())), nil
 }
 
-// Plan returns the plan that the arena carries out.
+// Plan returns the plan of the arena.
 func (a *Arena) Plan() *Plan { return a.plan }
 
-// Base returns the start of the block, from which the offsets of the plan count; nil once closed.
+// Base returns the start of the block, from which the offsets of the plan count. It is nil after Close.
 func (a *Arena) Base() unsafe.Pointer { return a.base }
 
-// Owns reports whether p lies in the arena's range.
+// Owns reports whether p lies in the memory of the arena. It is false after Close.
 func (a *Arena) Owns(p unsafe.Pointer) bool { return a.mem.Contains(p) }
 
-// Begin starts a run of the plan at the given moment, as at the top of a frame; a run that was
-// going on is ended as by Reset.
+// Begin starts a run of the plan at the given moment, for example at the start of a frame. It ends a run that has not
+// ended, as Reset does. Cost: constant, except in debug builds.
 func (a *Arena) Begin(moment int) {
 	a.open("Begin")
 	a.now, a.begun = moment, true
@@ -144,9 +144,8 @@ func (a *Arena) Begin(moment int) {
 	}
 }
 
-// Advance goes on to a moment that is not earlier than the current one: buffers whose death
-// has come are dead. Where Begin was not called, and for a moment that is past, it panics with
-// a *memory.Misuse. Cost: constant, except in debug builds.
+// Advance sets the current moment, which ends the lifetime of buffers whose Death has come. If there was no Begin, or
+// if moment is before the current one, Advance panics with a *memory.Misuse. Cost: constant, except in debug builds.
 func (a *Arena) Advance(moment int) {
 	a.open("Advance")
 	if !a.begun {
@@ -165,8 +164,8 @@ func (a *Arena) Advance(moment int) {
 	}
 }
 
-// debugAdvance fills what has died since from, then what was born since and still lives:
-// where they share bytes the death came first. What lived all the time met neither.
+// debugAdvance fills the buffers that died since from, then those that were born since and still live. If two of
+// them share bytes, the death came first.
 func (a *Arena) debugAdvance(from, to int) {
 	for i, b := range a.plan.buffers {
 		if b.Death > from && b.Death <= to {
@@ -184,8 +183,7 @@ func (a *Arena) fresh(i int, born bool) {
 	}
 }
 
-// Reset ends a run: nothing is checked against a moment until the next Begin. Debug builds
-// fill the block with 0xDD. On a closed arena it panics with a *memory.Misuse.
+// Reset ends a run: lifetimes are not checked until the next Begin. Debug builds fill the block with 0xDD.
 func (a *Arena) Reset() {
 	a.open("Reset")
 	a.begun = false
@@ -199,10 +197,9 @@ func (a *Arena) open(op string) {
 	a.owner.Touch()
 }
 
-// Close releases the block: no pointer into it may be used any more. A second Close does
-// nothing. If the memory cannot be given back the arena stays as it is; if it could, and the
-// addresses cannot be released, the arena is closed all the same. Either way Close says so and may
-// be called again. An arena whose source ends closes with it.
+// Close releases the block. Pointers into it are dangling afterwards. A second Close does nothing. If the source
+// cannot decommit the memory, the arena stays open. If it can, but cannot release the addresses, the arena is closed.
+// In both cases Close returns the error and can be retried. If the source is closed, the arena is closed, too.
 func (a *Arena) Close() error {
 	if a.base == nil && a.mem.Base() == nil {
 		return nil
@@ -219,8 +216,8 @@ func (a *Arena) Close() error {
 	return nil
 }
 
-// Stats counts every buffer as one allocation, live from New to Close. InUse is the plan's
-// total and Requested its load bound, so that internal fragmentation is what the plan wastes.
+// Stats counts every buffer as one allocation, live from New to Close. InUse is the plan's Total and Requested its
+// Bound, so internal fragmentation is what the plan wastes.
 func (a *Arena) Stats() memory.Stats {
 	n, total := uint64(a.plan.Len()), uint64(a.plan.total)
 	s := memory.Stats{
@@ -233,7 +230,8 @@ func (a *Arena) Stats() memory.Stats {
 	return s
 }
 
-// Check verifies the equations above the type.
+// Check verifies the arena and its plan and returns all inconsistencies, joined into one error. Cost: that of
+// [Plan.Verify].
 func (a *Arena) Check() error {
 	errs := []error{a.mem.Check(), a.plan.Verify()}
 	if a.base == nil {

@@ -10,13 +10,12 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Count is the largest number of buffers in a plan: several times what the largest compilers of
-// neural networks hand to a planner, and small enough that a forged plan file cannot ask for
-// much.
+// Count is the largest number of buffers in a plan. The largest compilers of neural networks plan several times
+// fewer. It bounds the memory that a forged plan file can demand.
 const Count = 1 << 18
 
-// MaxAlign is the largest alignment of a buffer, in bytes: a large page of the usual processors.
-// Graphics interfaces want 64 KiB for what is placed in a heap, and never more than this.
+// MaxAlign is the largest alignment of a buffer in bytes: a large page of common processors. Graphics interfaces
+// require 64 KiB for a buffer in a heap, and never more than MaxAlign.
 const MaxAlign = 2 << 20
 
 // maxTotal limits what the buffers of a set need side by side, dead or alive, in bytes, so that
@@ -25,19 +24,19 @@ const maxTotal = math.MaxInt >> 2
 
 // A Buffer declares what a plan has to place.
 type Buffer struct {
-	// ID names the buffer: any number that no other buffer of the set has. Declared as
-	// constants with iota, so that they count from 0, Arena.Get finds them fastest.
+	// ID names the buffer. It is any number that no other buffer of the set has. Arena.Get is fastest for IDs that
+	// count from 0, for example constants with iota.
 	ID uint32
-	// Size in bytes. A buffer of size 0 gets a place at offset 0 and conflicts with nobody.
+	// Size is in bytes. A buffer of size 0 gets offset 0 and conflicts with no other buffer.
 	Size uintptr
-	// Align is a power of two from 1 to MaxAlign; 0 means 16.
+	// Align is a power of two from 1 to MaxAlign, in bytes. 0 means 16.
 	Align uintptr
-	// Birth and Death are moments of logical time, such as pass numbers: the buffer lives
-	// in [Birth, Death). A buffer that dies when another is born may share its bytes.
+	// Birth and Death are moments of logical time, such as pass numbers. The buffer lives in [Birth, Death), and
+	// Death must be after Birth. If Death equals the Birth of another buffer, the two may share bytes.
 	Birth, Death int
 }
 
-const defaultAlign = 16 // what SIMD loads and every Go type ask for
+const defaultAlign = 16 // enough for SIMD loads and every Go type
 
 // declared returns the set in order of ID with its defaults filled in.
 func declared(buffers []Buffer) ([]Buffer, error) {
@@ -57,15 +56,14 @@ func declared(buffers []Buffer) ([]Buffer, error) {
 	return set, nil
 }
 
-// badBuffers is what is wrong with declared buffers, which are the configuration of a plan.
+// badBuffers are the errors of declared buffers, which are the configuration of a plan.
 type badBuffers struct{ error }
 
 func (b *badBuffers) Unwrap() []error { return []error{b.error, memory.ErrConfig} }
 
 func tooMany(n int) error { return fmt.Errorf("plan: %d buffers: at most %d are allowed", n, Count) }
 
-// defects says everything that is wrong with a set of buffers in order of ID, in which Align 0
-// is none.
+// defects returns all errors of a set of buffers in order of ID, in which Align 0 is an error.
 func defects(set []Buffer) error {
 	if len(set) > Count {
 		return tooMany(len(set))
@@ -75,7 +73,7 @@ func defects(set []Buffer) error {
 		if i > 0 && b.ID <= set[i-1].ID {
 			what := "is declared twice"
 			if b.ID < set[i-1].ID {
-				what = fmt.Sprintf("stands behind buffer %d", set[i-1].ID)
+				what = fmt.Sprintf("follows buffer %d", set[i-1].ID)
 			}
 			errs = append(errs, fmt.Errorf("plan: buffer %d %s", b.ID, what))
 		}
@@ -100,7 +98,7 @@ func defects(set []Buffer) error {
 	return nil
 }
 
-// badAlign is a memory.ErrAlign without its text, which says that 4096 is the most.
+// badAlign is a memory.ErrAlign with another text, because the limit is not 4096.
 type badAlign struct {
 	id    uint32
 	align uintptr
@@ -114,8 +112,8 @@ func (*badAlign) Unwrap() error { return memory.ErrAlign }
 
 func validAlign(a uintptr) bool { return a-1 < MaxAlign && a&(a-1) == 0 }
 
-// alone is what a buffer may add to the total of a plan, at most: its size and what its
-// alignment wastes where everything lies on multiples of u.
+// alone returns how much a buffer may add to the total of a plan, at most: its size, and the padding for its
+// alignment if everything lies on multiples of u.
 func alone(b Buffer, u uintptr) uintptr {
 	if b.Size == 0 {
 		return 0
@@ -123,8 +121,7 @@ func alone(b Buffer, u uintptr) uintptr {
 	return align.Up(b.Size, u) + b.Align - u
 }
 
-// unit returns the smallest alignment of the set. Every offset is a multiple of it, so that
-// a size that is not is as good as rounded up.
+// unit returns the smallest alignment of the set. Every offset is a multiple of it, so sizes can be rounded up to it.
 func unit(set []Buffer) uintptr {
 	u := uintptr(MaxAlign)
 	for _, b := range set {

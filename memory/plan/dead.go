@@ -10,8 +10,8 @@ import (
 // In debug builds, once Begin was called, every byte of the block in which no buffer lives is
 // invariant.FreedByte: Begin fills it all, and a buffer that dies is filled.
 
-// verifyBirths panics where the memory of a buffer that is born after from and lives at to was
-// written while nobody lived there. It changes nothing but those bytes.
+// verifyBirths panics if the memory of a buffer that is born after from and lives at to was written while no buffer
+// lived there. It changes nothing but those bytes.
 func (a *Arena) verifyBirths(from, to int) {
 	for i, b := range a.plan.buffers {
 		if b.Birth > from && b.Birth <= to && to < b.Death {

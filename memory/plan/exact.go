@@ -9,40 +9,40 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Limits bound a call of Exact. With Time 0 the outcome depends on the buffers and the other
-// limits alone and is the same on every machine.
+// Limits bounds a call of Exact. If Time is 0, the result depends only on the buffers and the other limits, and is
+// the same on every machine.
 type Limits struct {
-	// Steps is the number of places for a buffer that are tried. 0 means DefaultSteps where
-	// Time is 0 as well, and no limit otherwise. What Fast does first is not counted.
+	// Steps is the number of places for a buffer that the search tries. 0 means DefaultSteps if Time is 0 as well, and
+	// no limit otherwise. The work of Fast, which comes first, does not count.
 	Steps int
-	// Time ends everything by the clock: the checks of the set, Fast, the search and the proof
-	// of the plan together take no longer than this and a tenth, and 50 ms. Where it is over before
-	// the first attempt of Fast is, the rest goes on top of what has its place: then the plan may be
-	// larger than that of Fast. A plan and its proof take 0.6 to 1 µs a buffer on an idle machine.
-	// Whoever gives 2 µs a buffer has a plan, late where the machine is busy; with less Exact ends
-	// with ErrTime once the time, the tenth and the 50 ms are over. 0 means no such limit.
+	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. They take
+	// no longer than Time plus a tenth of it plus 50 ms. 0 means no limit.
+	//
+	// A plan and its verification take 0.6 to 1 µs a buffer on an idle machine. With at least 2 µs a buffer Exact
+	// returns a plan, on a busy machine possibly late. With less it returns ErrTime if these limits are over first.
+	// If Time is over during the first attempt of Fast, the remaining buffers are placed above the others, so the
+	// plan may be larger than that of Fast.
 	Time time.Duration
-	// Capacity ends the search with the first plan of so many bytes or fewer. 0 means none.
+	// Capacity, in bytes, ends the search with the first plan that is not larger. 0 means none.
 	Capacity uintptr
 }
 
-// ErrTime says that Limits.Time was over before there was a plan that was proved.
+// ErrTime means that Limits.Time was over before there was a verified plan.
 var ErrTime = errors.New("plan: no plan in the time")
 
-// DefaultSteps is the work of seconds to a minute for a few hundred buffers.
+// DefaultSteps takes seconds to a minute for a few hundred buffers.
 const DefaultSteps = 2_000_000
 
-// A Proof says what is known about a plan that Exact made.
+// A Proof reports what is known about a plan that Exact made.
 type Proof struct {
-	// Bound is the size in bytes below which there is provably no plan: the load bound, or
-	// more where the search has exhausted every plan of a smaller size. The latter rests on
-	// a table of 64-bit hashes, and so on no two of its states sharing one.
+	// Bound is the size in bytes below which there is no plan: the load bound, or more if the search has excluded
+	// all smaller plans. The latter assumes that no two states of the search have the same 64-bit hash.
 	Bound uintptr
-	// Optimal says that the plan's total equals Bound.
+	// Optimal reports whether the plan's Total equals Bound.
 	Optimal bool
-	// Steps is how many places were tried.
+	// Steps is the number of places that were tried.
 	Steps int
-	// Elapsed is how long it took.
+	// Elapsed is the duration of the call.
 	Elapsed time.Duration
 }
 
@@ -54,13 +54,14 @@ func (p Proof) String() string {
 	return fmt.Sprintf("%s, no plan below %d bytes, %d steps", word, p.Bound, p.Steps)
 }
 
-// Exact starts from Fast and improves on it until the plan meets the load bound or the
-// capacity, is proved minimal, or a limit is reached; it returns the best plan found, never a
-// larger one than Fast, or than FastWithin where there is a capacity, but where Limits.Time says so.
-// The error says everything that is wrong with the set of buffers, or wraps ErrTime.
+// Exact improves the plan of Fast until the plan meets the load bound or the capacity, is proved minimal, or a limit
+// is reached. It returns the best plan found, already verified. That is never larger than the plan of Fast, or with a
+// Capacity that of FastWithin; the exception is described at Limits.Time. Sets of up to some thousand buffers are
+// searched, which can prove a plan minimal. In addition all sets are placed again and again, those buffers first that
+// end too high.
 //
-// Sets of up to some thousand buffers are searched, which proves what it finds; all are
-// improved by placing them again and again, those first that end too high.
+// The error wraps memory.ErrConfig and has all errors of the set, or reports a negative limit; or it wraps ErrTime.
+// The plan is nil then.
 func Exact(buffers []Buffer, limits Limits) (*Plan, Proof, error) {
 	begin := time.Now()
 	if limits.Steps < 0 || limits.Time < 0 {
@@ -77,7 +78,7 @@ func Exact(buffers []Buffer, limits Limits) (*Plan, Proof, error) {
 		return nil, Proof{Elapsed: time.Since(begin)}, b.short(limits, len(set))
 	}
 	b.expect(proofShare * time.Since(begin))
-	g.work = 8 * fastWork // who asks for this has time
+	g.work = 8 * fastWork // Exact has more time than Fast
 	if g.run(); g.total == nowhere {
 		return nil, Proof{Elapsed: time.Since(begin)}, b.short(limits, len(set))
 	}
@@ -96,7 +97,7 @@ func Exact(buffers []Buffer, limits Limits) (*Plan, Proof, error) {
 	return p, proof, err
 }
 
-// A budget is what is left of the limits.
+// A budget is the rest of the limits.
 type budget struct {
 	left, used     int
 	counted, timed bool
@@ -104,20 +105,19 @@ type budget struct {
 	spent, firm    bool // firm: no plan is better than a late one
 }
 
-// proofTime is what the last step of Exact takes for each buffer, the proof of the plan, with what
-// has to be done before it, on a slow machine: the clock ends the search so much earlier.
+// proofTime is the time for each buffer of the last steps of Exact, the verification included, on a slow machine. The
+// search ends that much earlier.
 const proofTime = time.Microsecond
 
 // firmTime for each buffer is enough for a plan.
 const firmTime = 2 * time.Microsecond
 
-// proofShare is how often as long as the checks of the set, and what else comes before the first
-// attempt, the proof takes and what lies on top before it: 4 times for 100,000 buffers, 6 for 262,144.
-// Where others use the machine, too, all of them take longer.
+// proofShare compares the verification, and placing the rest on top, with all that comes before the first attempt. It
+// takes 4 times as long for 100,000 buffers, and 6 times for 262,144. On a busy machine all of them take longer.
 const proofShare = 7
 
-// grace is what Exact may take beyond its time and a tenth, for a first plan and its proof, less
-// what it does between two looks at the clock.
+// grace is the time that Exact may take beyond its time and a tenth, for a first plan and its verification, less the
+// time between two readings of the clock.
 const grace = 40 * time.Millisecond
 
 func newBudget(l Limits, begin time.Time, n int) *budget {
@@ -130,14 +130,14 @@ func newBudget(l Limits, begin time.Time, n int) *budget {
 	}
 }
 
-// expect lets the search end so long before the time is over, if it does not so already.
+// expect lets the search end at least that long before the time is over.
 func (b *budget) expect(proof time.Duration) {
 	if end := b.last.Add(-grace - proof); b.timed && end.Before(b.end) {
 		b.end = end
 	}
 }
 
-// gone reports whether the time is over, and all that may be taken beyond it, and there was too little.
+// gone reports whether Time was too little for a plan, and is over with all that is allowed beyond it.
 func (b *budget) gone() bool { return b.firm && !time.Now().Before(b.last) }
 
 // short is the error of a set that the time was not enough for.
@@ -145,7 +145,7 @@ func (b *budget) short(l Limits, n int) error {
 	return fmt.Errorf("%w: %v for %d buffers", ErrTime, l.Time, n)
 }
 
-// over reports whether the time is.
+// over reports whether the time for the search is over.
 func (b *budget) over() bool {
 	if b.timed && !b.spent && !time.Now().Before(b.end) {
 		b.spent = true

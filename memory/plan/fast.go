@@ -7,23 +7,23 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Fast places one buffer after the other, in several orders and by two rules, and keeps the
-// smallest plan. The first attempt is the rule that inference engines use: the largest buffer
-// first, each at the lowest offset that is free while it lives. So Fast is never worse than
-// that, up to two thousand buffers in any case; of more, where alignments leave gaps behind most of
-// them, the smallest may go on top of the others, or it would take minutes. The other orders go by area, lifetime, the load around a buffer, birth and death; the
-// other rule takes the tightest gap between those placed before, of equal ones the lowest, and
-// on top of all where none fits. Attempts end where the plan meets its load bound, and after
-// an amount of work that depends on the set alone: many for a thousand buffers, few for a
-// hundred thousand.
+// Fast places one buffer after the other, in several orders and by two rules, and returns the smallest plan. The
+// error wraps memory.ErrConfig and has all errors of the set. The order of the buffers does not matter: the same set
+// gives the same plan on every machine.
 //
-// The buffers may come in any order: the same set gives the same plan, on every machine. The
-// error says everything that is wrong with the set.
+// The first attempt is the rule of inference engines: the largest buffer first, each at the lowest offset that is
+// free during its lifetime. So for up to two thousand buffers Fast is never worse than that rule. With more buffers,
+// if alignments leave gaps after most of them, the smallest may be placed above the others, because searching the
+// gaps would take minutes. The other orders are by area, lifetime, the load around a buffer, birth and death. The
+// other rule takes the tightest gap between the placed buffers, of equal gaps the lowest, and the top if no gap fits.
+//
+// Attempts end when a plan meets its load bound, and after an amount of work that depends only on the set. That
+// allows many attempts for a thousand buffers and few for a hundred thousand.
 func Fast(buffers []Buffer) (*Plan, error) { return FastWithin(buffers, 0) }
 
-// FastWithin is Fast for those who have so many bytes: it ends with the first plan that is not
-// larger than capacity. Where none is, it returns the smallest that it found, as Fast does:
-// compare its Total. The cost is that of Fast at most, and that of one attempt where there is room.
+// FastWithin is Fast for a given capacity in bytes. It returns the first plan that is not larger than capacity. If it
+// finds none, it returns the smallest one, as Fast does, so compare its Total. Cost: at most that of Fast; if the
+// first attempt fits, one attempt.
 func FastWithin(buffers []Buffer, capacity uintptr) (*Plan, error) {
 	set, err := declared(buffers)
 	if err != nil {
@@ -47,14 +47,14 @@ type greedy struct {
 	total   uintptr     // bytes: what best needs; nowhere while there is none
 	bound   uintptr     // bytes: the largest load of any section
 	enough  uintptr     // bytes: no attempt is made once total is this small
-	late    func() bool // that it is time to come to an end
-	gone    func() bool // that the time is over: then total is nowhere, and there is no plan
-	work    int         // how many strips may be asked, the first attempt excepted
+	late    func() bool // reports that the attempts should end
+	gone    func() bool // reports that the time is over: then total is nowhere, and there is no plan
+	work    int         // how many strips may be searched, except in the first attempt
 	first   int         // and how many in the first attempt, before the rest goes on top
 	steps   int         // buffers placed
 }
 
-// untimed is the clock of those who have time.
+// untimed is the clock of calls without a time limit.
 func untimed() bool { return false }
 
 // newGreedy takes a declared set, and what says that it is late and that it is too late; it returns
@@ -151,10 +151,9 @@ func product(a, b uint64) uint64 {
 	return math.MaxUint64
 }
 
-// attempt places the buffers in this order and by one of the two rules, and returns what that
-// needs. It gives up where that is below bytes or more, where it is late and where the work is
-// done; but while there is no plan at all it goes on to the end: once it is late or first is
-// done, the rest goes on top of what is there.
+// attempt places the buffers in this order and by one of the two rules, and returns the bytes that the plan needs. It
+// stops when that reaches below, when it is late, or when the work is done. The first plan is always completed: once
+// it is late or first is done, the remaining buffers are placed above the others.
 func (g *greedy) attempt(order []int32, tight bool, below uintptr) (total uintptr, ok bool) {
 	if g.space == nil {
 		g.space = newSpace(g.time.sections)
@@ -187,9 +186,9 @@ func (g *greedy) attempt(order []int32, tight bool, below uintptr) (total uintpt
 	return total, true
 }
 
-// onTop has the buffers of an order from the one at x on lie on top of what lives with them, which
-// costs next to nothing. Those before it have their places and need so many bytes. It returns what
-// all need, or nowhere where the time was over before.
+// onTop places the buffers of an order, from the one at x on, above all that live with them, which is cheap. Those
+// before x have their places and need total bytes. It returns the bytes that all need, or nowhere if the time is
+// over.
 func (g *greedy) onTop(x int, order []int32, total uintptr) uintptr {
 	tops := newTops(g.time.sections)
 	for y, i := range order {

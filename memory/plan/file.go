@@ -33,22 +33,22 @@ const (
 	sumBytes    = 4
 )
 
-// The errors of Read and Load beside those of the reader: test with errors.Is.
+// The errors of Read and Load, besides those of the reader. Test with errors.Is.
 var (
-	// ErrFormat says that the file is no plan, is damaged, or has bytes after its end.
+	// ErrFormat means that the file is no plan, is damaged, or has bytes after its end.
 	ErrFormat = errors.New("plan: not a plan file, or damaged")
 
-	// ErrVersion says that the file was written by another version of this package.
+	// ErrVersion means that the file has a version of the format that this package does not read.
 	ErrVersion = errors.New("plan: unknown version of the plan file")
 
-	// ErrInvalid says that the file is whole and the plan in it does not verify.
+	// ErrInvalid means that the file is complete, but its plan does not pass Verify.
 	ErrInvalid = errors.New("plan: the plan in the file does not verify")
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// MarshalBinary returns the plan as a file's content: the same plan gives the same bytes on
-// every machine. It cannot fail.
+// MarshalBinary returns the plan as the content of a file. The same plan gives the same bytes on every machine. The
+// error is always nil.
 func (p *Plan) MarshalBinary() ([]byte, error) {
 	le := binary.LittleEndian
 	b := make([]byte, 0, headerBytes+p.Len()*recordBytes+sumBytes)
@@ -68,7 +68,8 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
-// WriteTo writes the plan as a file's content and returns the number of bytes written.
+// WriteTo writes the plan as the content of a file and returns the number of bytes written. The error wraps that of
+// w.
 func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	b, err := p.MarshalBinary()
 	if err != nil {
@@ -81,7 +82,7 @@ func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// Load reads the plan file of that name.
+// Load reads a plan from the named file, as Read does.
 func Load(fsys fs.FS, name string) (*Plan, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -94,7 +95,7 @@ func Load(fsys fs.FS, name string) (*Plan, error) {
 	return p, nil
 }
 
-// patient ends with io.ErrNoProgress what gives neither bytes nor an error time and again.
+// patient returns io.ErrNoProgress if its reader repeatedly returns neither bytes nor an error.
 type patient struct {
 	r     io.Reader
 	empty int // reads without a byte, one after the other
@@ -113,9 +114,9 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Read reads a plan file to the end of r, checks its sum, and verifies the plan. The error
-// wraps ErrFormat, ErrVersion, ErrInvalid or what r returned. It allocates in proportion to
-// what r delivers, whatever the file claims.
+// Read reads a plan file to the end of r, checks its checksum, and verifies the plan. The error wraps ErrFormat,
+// ErrVersion, ErrInvalid or the error of r. The memory that Read allocates is proportional to the bytes of r,
+// whatever the file claims.
 func Read(r io.Reader) (*Plan, error) {
 	const most = headerBytes + Count*recordBytes + sumBytes
 	b, err := io.ReadAll(io.LimitReader(&patient{r: r}, most+1))
@@ -151,8 +152,8 @@ func Read(r io.Reader) (*Plan, error) {
 	return decode(body, int(n), int(record))
 }
 
-// decode takes a body whose length and sum are right; the numbers may still be forged, or
-// too large for this machine.
+// decode decodes a body of the right length and checksum. The numbers may still be forged, or too large for this
+// machine.
 func decode(b []byte, n, record int) (*Plan, error) {
 	le := binary.LittleEndian
 	fits := true

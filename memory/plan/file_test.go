@@ -168,7 +168,7 @@ func TestRead_ForgedContentIsRefused(t *testing.T) {
 		{"alignment 0", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 32):], 0) }},
 		{"alignment 4194304", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 32):], 2*MaxAlign) }},
 		{"buffer 2 is declared twice", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 36):], 2) }},
-		{"buffer 2 stands behind buffer 7", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 36):], 7) }},
+		{"buffer 2 follows buffer 7", ErrInvalid, func(b []byte) { le.PutUint32(b[record(1, 36):], 7) }},
 	} {
 		b := encoded(t, mustFast(t, frame))
 		c.forge(b)

@@ -9,18 +9,18 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Plan gives every buffer of a set its offset in one block. It does not change, and may be
-// used by several goroutines. Where it is the same set and mode it is the same plan.
-//
-// Invariants, verified by Verify in this order:
-//
-//	(1) the buffers are a valid set in order of ID, and there is one offset for each
-//	(2) dense is how many of the first buffers have their index for an ID
-//	(3) every offset is a multiple of its buffer's alignment
-//	(4) offset + size <= total, which is a multiple of the smallest alignment
-//	(5) buffers that live together share no byte
-//	(6) bound is the largest load of any moment, and bound <= total <= all side by side
+// A Plan has the offset of every buffer of a set in one block. It never changes and is safe for concurrent use. Make
+// it with [Fast], [Exact], [Read] or [Load].
 type Plan struct {
+	// Invariants, verified by Verify in this order:
+	//
+	//	(1) the buffers are a valid set in order of ID, and there is one offset for each
+	//	(2) dense is how many of the first buffers have their index for an ID
+	//	(3) every offset is a multiple of its buffer's alignment
+	//	(4) offset + size <= total, which is a multiple of the smallest alignment
+	//	(5) buffers that live together share no byte
+	//	(6) bound is the largest load of any moment, and bound <= total <= all side by side
+
 	buffers []Buffer
 	offsets []uintptr // bytes from the base, by index
 	dense   int
@@ -54,7 +54,7 @@ func densePrefix(set []Buffer) int {
 	return len(set)
 }
 
-// index returns where the buffer stands in order of ID.
+// index returns the index of the buffer in order of ID.
 func (p *Plan) index(id uint32) (i int, ok bool) {
 	if uint(id) < uint(p.dense) {
 		return int(id), true
@@ -84,25 +84,25 @@ func (p *Plan) All() iter.Seq2[Buffer, uintptr] {
 	}
 }
 
-// Has reports whether a buffer with this ID is planned.
+// Has reports whether the plan has a buffer with this ID.
 func (p *Plan) Has(id uint32) bool {
 	_, ok := p.index(id)
 	return ok
 }
 
-// Buffer returns the declaration of a buffer, with Align 0 replaced by its default. An id
-// that is not planned panics.
+// Buffer returns the declaration of a buffer. If its Align was 0, it is the default, 16. Buffer panics if the plan
+// does not have this ID.
 func (p *Plan) Buffer(id uint32) Buffer { return p.buffers[p.mustIndex(id)] }
 
-// Offset returns where the buffer starts, in bytes from the base of the block. An id that is
-// not planned panics.
+// Offset returns the offset of a buffer in bytes from the base of the block. It panics if the plan does not have this
+// ID.
 func (p *Plan) Offset(id uint32) uintptr { return p.offsets[p.mustIndex(id)] }
 
-// Total returns the size in bytes of the block, a multiple of the smallest alignment.
+// Total returns the size of the block in bytes, a multiple of the smallest alignment of the set.
 func (p *Plan) Total() uintptr { return p.total }
 
-// Bound returns the load bound in bytes: the largest sum, over all moments, of the sizes of
-// the live buffers, each rounded up to the smallest alignment of the set. No plan is smaller.
+// Bound returns the load bound in bytes: the largest sum, over all moments, of the sizes of the live buffers, each
+// rounded up to the smallest alignment of the set. No plan is smaller.
 func (p *Plan) Bound() uintptr { return p.bound }
 
 // Ratio returns Total/Bound: 1 is optimal. It is 1 for a plan without bytes.

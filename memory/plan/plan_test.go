@@ -191,7 +191,7 @@ func TestVerify_NamesEveryViolation(t *testing.T) {
 	}{
 		{[]string{"4 offsets for 5 buffers"}, func(p *Plan) { p.offsets = p.offsets[:4] }},
 		{[]string{"alignment 7"}, func(p *Plan) { p.buffers[1].Align = 7 }},
-		{[]string{"buffer 0 stands behind buffer 1"}, func(p *Plan) { p.buffers[0], p.buffers[1] = p.buffers[1], p.buffers[0] }},
+		{[]string{"buffer 0 follows buffer 1"}, func(p *Plan) { p.buffers[0], p.buffers[1] = p.buffers[1], p.buffers[0] }},
 		{[]string{"buffer 0 at offset 1 is not aligned to 16"}, func(p *Plan) { p.offsets[0] = 1 }},
 		{[]string{"buffer 1 of 500 bytes at offset 832 ends beyond the total of 1300"}, func(p *Plan) { p.offsets[1] = 832 }},
 		{[]string{fmt.Sprintf("buffer 1 of 500 bytes at offset %d ends beyond", uint(math.MaxUint-511))}, func(p *Plan) { p.offsets[1] = math.MaxUint - 511 }},

@@ -5,12 +5,13 @@ import (
 	"fmt"
 )
 
-// Verify proves the equations above the type and reports the violations, joined. Exact,
-// Read and Load call it; Fast does in debug builds. Cost: O(n log n), 0.4 µs a buffer.
+// Verify verifies the plan and returns all violations, joined into one error: of overlaps, up to 100. The buffers
+// must be valid, every offset aligned, and every buffer must end within Total. Buffers that live at the same moment
+// must not share a byte, and Bound must be the load bound. Exact, Read and Load call it; Fast does in debug builds.
+// Cost: O(n log n), 0.4 µs a buffer.
 func (p *Plan) Verify() error { return p.verify(nil, untimed) }
 
-// verify takes the timeline of the buffers where there is one, and ends with ErrTime once gone says
-// that the time is over.
+// verify takes the timeline of the buffers, or nil, and returns ErrTime once gone reports that the time is over.
 func (p *Plan) verify(t *timeline, gone func() bool) error {
 	if err := defects(p.buffers); err != nil {
 		return err
@@ -53,12 +54,11 @@ func (p *Plan) verify(t *timeline, gone func() bool) error {
 	return errors.Join(errs...)
 }
 
-// maxReports keeps the report on a plan that is rotten throughout readable.
+// maxReports bounds the length of a report.
 const maxReports = 100
 
-// overlaps takes the buffers in order of their offsets: where one starts beneath the top of any
-// of those before it that it lives with, they share a byte. It has not ended where the time was over
-// before.
+// overlaps visits the buffers in order of their offsets. If one starts below the top of an earlier one that it lives
+// with, they share a byte. ended is false if the time was over before the end.
 func (p *Plan) overlaps(t *timeline, gone func() bool) (errs []error, ended bool) {
 	order := inOrder(len(p.buffers), func(i int) uint64 { return uint64(p.offsets[i]) })
 	tops := newTops(t.sections)
@@ -76,7 +76,7 @@ func (p *Plan) overlaps(t *timeline, gone func() bool) (errs []error, ended bool
 		if len(errs) >= maxReports {
 			return append(errs, fmt.Errorf("plan: more overlaps than the %d reported", len(errs))), true
 		}
-		// In a forged plan the end may wrap; that was told as an end beyond the total.
+		// In a forged plan the end may wrap; verify has reported that as an end beyond the total.
 		if end := off + b.Size; end > off {
 			tops.raise(t.lo[i], t.hi[i], end)
 		}

@@ -1,12 +1,12 @@
-// Command hard prints what the planner reaches on public and made instances, beside the rule
-// that inference engines use: the largest buffer first, at the lowest free offset.
+// Command hard compares the planner, on public and generated instances, with the rule of inference engines: the
+// largest buffer first, at the lowest free offset.
 //
 //	go run ./memory/plan/internal/hard [-time 5s] [file.csv ...]
 //
-// Without files it takes MiniMalloc's, from memory/plan/testdata, and sets made like those of
-// compilers. Heights are given as multiples of the load bound; "capacity" is the height that
-// MiniMalloc's search is given, and reaches, on its files; "within" is how long Exact takes to
-// get there. Files in the same format come with idealloc (github.com/cappadokes/idealloc).
+// Without files it takes those of MiniMalloc, from memory/plan/testdata, and generated sets like those of compilers.
+// Heights are multiples of the load bound. The capacity is the height that MiniMalloc's search is given, and reaches,
+// on its files. The last column is the time that Exact takes to reach it. Files in the same format come with idealloc
+// (github.com/cappadokes/idealloc).
 package main
 
 import (

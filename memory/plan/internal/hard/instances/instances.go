@@ -15,9 +15,9 @@ import (
 	"github.com/strata-go/strata/memory/plan"
 )
 
-// Load reads a file of lines "id,lower,upper,size", as MiniMalloc and idealloc have them: a
-// buffer that lives in [lower, upper). It may be compressed, with a name that ends in .gz. The
-// first line is a header. Buffers are numbered as they come and aligned to one byte.
+// Load reads a file of lines "id,lower,upper,size", the format of MiniMalloc and idealloc: a buffer that lives in
+// [lower, upper). The first line is a header. If the name ends in .gz, the file is decompressed. The IDs of the file
+// are ignored: buffers are numbered in order from 0, and aligned to one byte.
 func Load(name string) ([]plan.Buffer, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func Load(name string) ([]plan.Buffer, error) {
 	return Read(z)
 }
 
-// Read is Load for what is open, and not compressed.
+// Read is Load for an open, uncompressed file.
 func Read(r io.Reader) (set []plan.Buffer, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Scan()
@@ -62,10 +62,10 @@ func Read(r io.Reader) (set []plan.Buffer, err error) {
 	return set, nil
 }
 
-// Graph makes a set like those of a compiler of neural networks: n buffers, of at most 60 sizes from 64
-// bytes to less than 16 KiB, so that 100,000 fit in 32 bits. About 1 % live for n/2 to 3n/4 steps, like
-// weights. About 10 % live for 2 to n/10+2 steps, like what a backward pass needs again. The rest live
-// for 2 to 31 steps. n must be positive.
+// Graph makes a set like those of a compiler of neural networks. It has n buffers, n > 0, of at most 60 sizes from 64
+// bytes to less than 16 KiB, so that 100,000 fit in 32 bits. About 1 % live for n/2 to 3n/4 steps, like weights.
+// About 10 % live for 2 to n/10+2 steps, like buffers that a backward pass needs again. The rest live for 2 to 31
+// steps.
 func Graph(seed uint64, n int) []plan.Buffer {
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	sizes := make([]uintptr, 60)
