@@ -29,7 +29,7 @@ type app struct {
 	rows     *series
 
 	shoot   bool // a screenshot ends the run, not the count of ticks
-	keep    bool // books are to be taken before the window goes, and what it has in memory
+	keep    bool // -books is pending: it includes the window's memory, so it is read before the window closes
 	kept    *books
 	waiting shell.Command // until a realm is played
 	focused bool

@@ -24,14 +24,14 @@ type audio struct {
 	asked  []sounding
 }
 
-// A sounding is a file on its way.
+// A sounding is a requested file.
 type sounding struct {
 	name   string
 	ticket stream.Handle[sound.Clip]
 }
 
-// start has the streamer's workers decode the effects, which no realm owns and which are there when it returns, but
-// in a browser, where they come from afar, and looks for a device.
+// start requests the effects, which no realm owns, and opens a device. It waits until the effects are decoded, except
+// in a browser, which downloads them.
 func (a *audio) start(s *session.Session, stderr io.Writer) error {
 	home, err := s.Mem.Tag("sound")
 	if err != nil {
@@ -54,12 +54,12 @@ func (a *audio) start(s *session.Session, stderr io.Writer) error {
 	return err
 }
 
-// ask has a file decoded and brought to the bank.
+// ask requests a file for the bank.
 func (a *audio) ask(in stream.In, name string) {
 	a.asked = append(a.asked, sounding{name, stream.Request[sound.Clip](in, name, stream.ETA(2))})
 }
 
-// heard sees what has come, and tells the bank what never will: the streamer's log names it.
+// heard removes the requests that are complete and reports failed ones to the bank. The streamer logs them.
 func (a *audio) heard() {
 	still := a.asked[:0]
 	for _, x := range a.asked {
@@ -83,7 +83,7 @@ func (a *audio) set(s *shell.Settings) {
 	a.mixer.SetVolumes(sound.Volumes{Master: share(s.Master), Effects: share(s.Effects), Music: share(s.Music), Mute: s.Mute})
 }
 
-// focus has a window that nobody looks at fall silent.
+// focus silences a window without focus.
 func (a *audio) focus(now bool) {
 	if a != nil && a.device != nil {
 		a.device.Focus(now)

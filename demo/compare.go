@@ -87,9 +87,8 @@ func (t *trials) median(of func(*trial) float64) (mid, least, greatest float64) 
 	return (all[(n-1)/2] + all[n/2]) / 2, all[0], all[n-1]
 }
 
-// comparison plays in each store in turn, in processes of their own, round by round, so that what
-// disturbs the machine for a while disturbs all three; then it prints and draws the medians. Runs that do
-// not end in the same state are an error.
+// comparison plays in each store in turn, in separate processes, round by round. So a temporary disturbance affects
+// all three. Then it prints and draws the medians. Runs that do not end in the same state are an error.
 func (o *options) comparison(out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "strata-compare-*")
 	if err != nil {
@@ -122,7 +121,7 @@ func agree(all []trials) error {
 	for _, t := range all {
 		for i := range t.runs {
 			if t.runs[i].hash != all[0].runs[0].hash {
-				return fmt.Errorf("-compare: %v ended with hash %s, %v with %s: the rules know what they lie in", all[0].store, all[0].runs[0].hash, t.store, t.runs[i].hash)
+				return fmt.Errorf("-compare: %v ended with hash %s, %v with %s: the rules must not depend on -mem", all[0].store, all[0].runs[0].hash, t.store, t.runs[i].hash)
 			}
 		}
 	}
@@ -173,7 +172,7 @@ func (o *options) trial(k session.Store, stats string) (t trial, err error) {
 			running = false
 		case <-look.C:
 			if o.stopped.Load() {
-				_ = cmd.Process.Kill() // it has nothing to write that anybody asked for
+				_ = cmd.Process.Kill() // its output is not needed
 				<-ended
 				return t, errors.New("stopped")
 			}

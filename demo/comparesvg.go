@@ -18,7 +18,7 @@ const (
 	headRoom  = 24 // above a section
 )
 
-// Colours that are told apart without colour vision too, on a light ground and on a dark one.
+// Colours that are distinguishable without colour vision, on a light and on a dark background.
 const barsStyle = `<style>
 .ground{fill:#fff}.text{fill:#212529}.faint{fill:#5c636a}.reach{stroke:#212529}
 .tiers{fill:#2b8a3e}.goheap{fill:#d9480f}.pooled{fill:#1971c2}

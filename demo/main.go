@@ -62,11 +62,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 // oneLine returns the text of an error. Errors that are joined have a line each.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// leastRoom is the address space that a run under a limit needs to get as far as an error: the stacks
-// of six threads.
+// leastRoom is the address space that a run under a limit needs to report an error: the stacks of six threads.
 const leastRoom = 48 << 20
 
-// headlessTicks is how long a run without a window plays unless told.
+// headlessTicks is the default length of a run without a window.
 const headlessTicks = 600
 
 func (o *options) play(stdout, stderr io.Writer) (err error) {
@@ -176,8 +175,8 @@ func (o *options) clock() func() time.Duration {
 	return threadClock
 }
 
-// quads is room for a screen of fire. Without a window nobody writes them, and in the static tier they take
-// addresses only; on the Go heap they would count as live, and put off its collections.
+// quads is the capacity for a screen full of fire. Without a window no quads are written: in the static tier they
+// take addresses only. On the Go heap they would count as live and delay its collections.
 func (o *options) quads() int {
 	switch {
 	case o.headless && o.mem.Store != session.StoreTiers:
@@ -191,7 +190,7 @@ func (o *options) quads() int {
 // unseen plays without a window, as fast as it goes.
 func (o *options) unseen() (*report, error) {
 	cfg := o.session()
-	cfg.Autopilot = true // nobody is there to play
+	cfg.Autopilot = true // there is no input
 	if cfg.Game.Tour != tour.None {
 		cfg.View, cfg.GroundBytes = session.NewStandIn(), o.resident<<20
 	}
@@ -226,8 +225,8 @@ func (o *options) unseen() (*report, error) {
 	return o.finish(s, nil, rows, err)
 }
 
-// A pacer is the clock of a run without a window that is paced, as a tour is unless -fast says otherwise: sixty frames a second, of which none is caught up on that
-// is late by a tenth of a second or more. A nil pacer does not wait.
+// A pacer is the clock of a paced run without a window: -paced, or a tour without -fast. It waits for sixty frames a
+// second and does not catch up with frames that are late by more than a tenth of a second. A nil pacer does not wait.
 type pacer struct{ next time.Time }
 
 func (o *options) newPacer() *pacer {
@@ -249,8 +248,8 @@ func (p *pacer) wait() {
 	time.Sleep(p.next.Sub(now))
 }
 
-// finish closes a session and says how it went. Books that were asked for and not taken while there
-// was a window are taken now.
+// finish closes a session and returns its report. If -books is set and was not read while there was a window, it is
+// read now.
 func (o *options) finish(s *session.Session, b *books, rows *series, err error) (*report, error) {
 	err = errors.Join(err, s.EndFrame())
 	var r *report

@@ -293,7 +293,7 @@ func TestBooks_AddUpWithAWindow(t *testing.T) {
 	}
 }
 
-// What a driver has goes with the window, so the books are taken before.
+// A driver frees its memory with the window, so -books is read before.
 func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // there -books is an error
@@ -323,7 +323,7 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 	}
 }
 
-// explained runs the real program and holds its books to two per cent. Under -race the program is
+// explained runs the real program and checks that -books explains all but two per cent. Under -race the program is
 // built without.
 func explained(t *testing.T, args ...string) (b books) {
 	t.Helper()

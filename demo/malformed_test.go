@@ -45,7 +45,7 @@ func (m *malformed) put(t *testing.T, dir, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.data != nil { // as an editor does, so that nobody reads a half
+	if m.data != nil { // as an editor does, so that no incomplete file is read
 		beside := filepath.Join(dir, "beside")
 		err = errors.Join(os.WriteFile(beside, m.data(bytes.Clone(whole)), 0o644), os.Rename(beside, path))
 	} else if err = os.Remove(path); !m.gone {
@@ -75,7 +75,7 @@ func replaced(old, with string) func([]byte) []byte {
 	return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(with), 1) }
 }
 
-// headed writes into a PNG's header, which gets its sum anew.
+// headed writes into a PNG's header and updates its checksum.
 func headed(at int, with ...byte) func([]byte) []byte {
 	return func(b []byte) []byte {
 		copy(b[at:], with)

@@ -13,9 +13,8 @@ import (
 // endings are the signals that end a run. A page has none.
 func endings() []os.Signal { return nil }
 
-// attach lets the page hide what it shows of loading, has the game pause when the page is hidden (no
-// frame is drawn from then on, which would see it), and lets who tests the page ask how the game goes:
-// strata.state() in its console. detach ends all of it.
+// attach ends the page's display of loading and pauses the game when the page is hidden: from then on no frame is
+// drawn that would notice. Tests of the page read the game's state with strata.state(). detach undoes all of it.
 func (a *app) attach() (detach func()) {
 	document := js.Global().Get("document")
 	hidden := js.FuncOf(func(js.Value, []js.Value) any {

@@ -96,7 +96,7 @@ func (a *app) hurried() error {
 			return err
 		}
 		if a.audio != nil {
-			a.audio.events.Reset() // nobody could follow
+			a.audio.events.Reset() // too fast to be heard
 		}
 		if !a.s.Playing() {
 			return nil // the workers are loading

@@ -71,7 +71,7 @@ type streamReport struct {
 	Errors            []string            `json:"errors"`
 }
 
-// groundReport is how the ground of the last realm was streamed; zero where nobody looked.
+// groundReport is how the ground of the last realm was streamed; zero without a view.
 type groundReport struct {
 	Resident       int64      `json:"resident"`
 	ResidentPeak   int64      `json:"resident_peak"`
@@ -113,7 +113,7 @@ func traffic(s *session.Session) trafficReport {
 	}
 }
 
-// books are what -books asks for.
+// The output of -books: the owners of the resident memory.
 type books struct {
 	Resident resident.Report `json:"resident"`
 	Images   imagesReport    `json:"images"`
@@ -125,7 +125,7 @@ type imagesReport struct {
 	Bytes   int64  `json:"bytes"`
 }
 
-// keepBooks takes the books of the process.
+// keepBooks reads the owners of the process's resident memory.
 func keepBooks(s *session.Session) (*books, error) {
 	b := new(books)
 	if err := resident.Read(s.Mem, &b.Resident); err != nil {

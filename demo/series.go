@@ -69,8 +69,7 @@ type series struct {
 	next  uint64
 }
 
-// newSeries makes room for the rows of so many ticks, so that none is made in play; 0 is a game without
-// an end.
+// newSeries allocates the rows of so many ticks, so that none is allocated during play; 0 means a game without an end.
 func newSeries(every, ticks uint64) *series {
 	if every == 0 {
 		return nil

@@ -35,18 +35,18 @@ func (o *options) heed() (done func()) {
 // log writes a line for the player.
 func (o *options) log(line string) { fmt.Fprintln(o.stderr, "demo:", line) }
 
-// progressEvery is how often a run without a window says how far it is.
+// progressEvery is how often a run without a window reports its progress.
 const progressEvery = 5 * time.Second
 
-// progress says how far a long run is.
+// progress reports the progress of a long run.
 type progress struct {
-	out   io.Writer // nil: nobody wants to know
+	out   io.Writer // nil: nothing is reported
 	total uint64
 	last  time.Time
 	ticks uint64 // at last
 }
 
-// newProgress tells where -progress asks for it, or a person sits at the other end.
+// newProgress reports if -progress is set or if the output is a terminal.
 func (o *options) newProgress(total uint64) *progress {
 	p := &progress{total: total, last: time.Now()}
 	if o.progress || terminal(o.stderr) {

@@ -29,8 +29,8 @@ import (
 // kills is how many runs are killed: -kills 100 is the nightly's.
 var kills = flag.Int("kills", 0, "how many runs TestSignals kills; 0: 6, and 12 if the long tests run")
 
-// hangups makes a SIGHUP end the children of this test if this process ignores it, as under nohup: a child
-// inherits that a signal is ignored, but not that it is caught.
+// hangups makes a SIGHUP end the children of this test if this process ignores it, as under nohup. A child inherits
+// that a signal is ignored, but not that it is caught.
 func hangups(t *testing.T) {
 	t.Helper()
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -5,7 +5,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// comfort is what the player chose about the picture. The zero value is a view without a shell.
+// comfort is the player's settings of the picture. The zero value is a view without a shell.
 type comfort struct {
 	on    bool // the rest is set
 	shake float32
@@ -14,20 +14,20 @@ type comfort struct {
 	bloom bool
 }
 
-// clearPalette is told apart with any kind of colour vision: blue, orange and near white differ in
-// lightness, too (Okabe and Ito, 2008).
+// clearPalette is distinguishable with any kind of colour vision: blue, orange and near white also differ in
+// lightness (Okabe and Ito, 2008).
 var clearPalette = [5]render.Color{render.RGB(0x06080e), render.RGB(0x123456), render.RGB(0x2f86c8), render.RGB(0xe69f00), render.RGB(0xfff4d2)}
 
-// emberPalette is the menus' until there is a realm.
+// emberPalette is the palette of menus until there is a realm.
 var emberPalette = [5]render.Color{render.RGB(0x0a0607), render.RGB(0x4a1218), render.RGB(0xd4521e), render.RGB(0xffb02e), render.RGB(0xfff1d0)}
 
-// Attach puts menus over the game from now on.
+// Attach makes Draw show the menus of source over the game. Both arguments are kept.
 func (v *View) Attach(source MenuSource, b *render.Bindings) {
 	v.Menu = NewMenu(v.font, source, b)
 	v.Menu.Palette = emberPalette
 }
 
-// Comfort takes over what the settings say about the picture.
+// Comfort applies the settings of the picture: shaking, flashing, palette and bloom. It does not keep s.
 func (v *View) Comfort(s *shell.Settings) {
 	v.comfort = comfort{
 		on: true, shake: float32(s.Shake) / shell.Steps, calm: s.Calm, clear: s.Clear,
@@ -35,8 +35,8 @@ func (v *View) Comfort(s *shell.Settings) {
 	}
 }
 
-// Point says where the player points on the logical screen, with what device, and whether there is
-// something to point at.
+// Point sets the point that the player points at, in logical pixels, and the device in use. If on is true a reticle
+// is drawn there during play.
 func (v *View) Point(at vec, d render.Device, on bool) {
 	v.pointer, v.pointing = at, on
 	if v.Menu != nil {
@@ -75,13 +75,12 @@ func (v *View) reticle() {
 	}
 }
 
-// titled reports whether a screen of the shell covers what the HUD would say.
+// titled reports whether a screen of the shell covers the HUD.
 func (v *View) titled() bool {
 	return v.Menu != nil && v.Menu.Source.Screen() != shell.Playing && v.Menu.Source.Screen() != shell.Gifts
 }
 
-// chosen reports whether there is something to choose, over everything: the overlay stays where it is, and is
-// read again when play goes on.
+// chosen reports whether a menu is shown. It is drawn over the overlay, which keeps its place.
 func (v *View) chosen() bool {
 	return v.Menu != nil && v.Menu.Source.Screen() != shell.Playing
 }

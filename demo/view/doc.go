@@ -3,20 +3,18 @@
 //
 // # The idea
 //
-// The ground lies on pages of tiles and takes a draw call for each that is in sight; a sector that has not come
-// is drawn from the realm's far picture, which lies on the atlas like everything else. The world, the
-// particles over it and the HUD share the atlas and take a draw call each, one after the other, so that each has its vertices
-// where those of the one before were. A [Menu] is drawn over them from what the shell says
-// there is.
+// The ground lies on pages of tiles and takes a draw call for each page in sight. A sector that is not loaded is
+// drawn from the realm's far picture, which lies on the atlas like all other pictures. The world, the particles over
+// it and the HUD share the atlas and take a draw call each. They are drawn one after the other and reuse the same
+// buffers. A [Menu] shows the state of the shell over them.
 //
 // # Cost and goroutines
 //
-// A [View] belongs to the game goroutine. Its vertices and indices are the static tier's, or the frame
-// arena's where there is no plan; quads for which there is no room are dropped and counted in
-// View.Dropped. Pages of the ground are on the GPU; their books lie in the session's pools.
+// A [View] belongs to the game goroutine. Its vertices and indices are in the static tier, or in the frame arena if
+// there is no plan. Quads that do not fit are dropped and counted in View.Dropped. The pages of the ground are on the
+// GPU; their metadata is in the session's pools.
 //
 // # Errors
 //
-// A picture that does not fit the atlas shows as the placeholder, a sector without a tile stays soft; what makes
-// New, Show or Attach fail is said by name.
+// A picture that does not fit the atlas is shown as the placeholder, and a sector without a tile stays soft.
 package view

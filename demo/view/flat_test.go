@@ -16,8 +16,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A flat is what is in sight, as slices of the Go heap, with the trails of all enemies row by row and vertices
-// of its own: what somebody would draw from who has no component system and no tiers.
+// A flat is what is in sight as slices of the Go heap, with the trails of all enemies row by row and its own vertices.
+// A program without components and tiers would draw from it.
 type flat struct {
 	seen    []game.Seen // in drawing order; Ribbon is 1 + the row
 	trails  []flatTrail
@@ -71,7 +71,7 @@ func (f *flat) draw(v *View) {
 			f.trail(v, &f.trails[e.Ribbon-1])
 		}
 		if e.Tells {
-			f.lend(v, func() { v.tell(e) })
+			f.rare(v, func() { v.tell(e) })
 		}
 	}
 	f.bodies(v)
@@ -152,14 +152,14 @@ func (f *flat) bodies(v *View) {
 			q.Sprite(cores[e.Kind], p[0], p[1], size, size, e.Angle, core[e.Kind].Light(glow+e.Flash))
 		}
 		if e.Marks != 0 {
-			f.lend(v, func() { v.marks(e, size) })
+			f.rare(v, func() { v.marks(e, size) })
 		}
 	}
-	f.lend(v, v.omens)
+	f.rare(v, v.omens)
 }
 
-// lend has the view write something rare into the flat's batch.
-func (f *flat) lend(v *View, write func()) {
+// rare makes the view append something rare to the flat's batch.
+func (f *flat) rare(v *View, write func()) {
 	own := v.quads
 	v.quads = f.quads
 	write()
@@ -228,7 +228,7 @@ func sameQuads(t testing.TB, v *View, f *flat) int {
 	}
 	for i := range a {
 		p, q := a[i], b[i]
-		p.Custom0, p.Custom1, p.Custom2, p.Custom3 = 0, 0, 0, 0 // nobody writes them
+		p.Custom0, p.Custom1, p.Custom2, p.Custom3 = 0, 0, 0, 0 // they are not written
 		if p != q && runtime.GOARCH == "amd64" {                // elsewhere a compiler may fuse what is only seen
 			t.Fatalf("vertex %d of %d is %+v, and %+v by hand", i, len(a), p, q)
 		}

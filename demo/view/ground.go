@@ -11,19 +11,19 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// terrain is the ground as far as it is there: a tile on the GPU for each sector that was streamed,
-// and under all of it the whole realm at 16 pixels a sector, so that the ground is soft, never black.
+// terrain is the ground. It has a tile on the GPU for each loaded sector. The others are drawn from a picture of the
+// whole realm with 16 pixels a sector, so that missing ground is soft and not black.
 type terrain struct {
 	tiles *render.Tiles
 	tile  [ground.Sectors * ground.Sectors]render.Tile
-	whole [ground.Sectors * ground.Sectors]bool // all rows have come
-	far   int                                   // the atlas's number of the far picture
+	whole [ground.Sectors * ground.Sectors]bool // all rows are uploaded
+	far   int                                   // the atlas's id of the far picture
 }
 
-// farName is what manifests call the picture of the whole realm.
+// farName is the name of the picture of the whole realm in manifests.
 const farName = "far"
 
-// lay makes the pages, whose books lie in the session's pools.
+// lay makes the pages; their metadata is in the session's pools.
 func (v *View) lay(s *session.Session, bytes int) (err error) {
 	if bytes == 0 {
 		bytes = session.GroundBytes
@@ -44,12 +44,12 @@ func (v *View) lay(s *session.Session, bytes int) (err error) {
 // farSize is the side of the picture of the whole realm.
 const farSize = 16 * ground.Sectors
 
-// hold keeps room for the picture of the realm that is coming, the largest of all: pictures arrive in any order, and the
-// small ones may take the last rows of the page in which it would lie. Where there is no room for it the ground is
-// dark until its sectors come.
+// hold reserves space for the far picture of the next realm, the largest of all. Pictures arrive in any order, and
+// small ones could take its space on the page. If it does not fit, the ground is dark until its sectors are loaded.
 func (t *terrain) hold(a *render.Atlas) { _, _ = a.Reserve(t.far, farSize, farSize) }
 
-// pagesFor returns the side and number of the largest pages that hold so many sectors and no more, see session.GroundRoom.
+// pagesFor returns the side and number of the largest pages that have space for exactly so many sectors, see
+// session.GroundRoom.
 func pagesFor(sectors int) (side, pages int) {
 	for side, of := render.DefaultPage, 16; ; side, of = side/2, of/4 {
 		if sectors%of == 0 {
@@ -58,7 +58,8 @@ func pagesFor(sectors int) (side, pages int) {
 	}
 }
 
-// Rows uploads rows of a sector.
+// Rows uploads rows of a sector from row y: 4 bytes a texel, premultiplied RGBA. Row 0 comes first and allocates the
+// sector's tile. Rows fails before Show, if no tile is free, or if the rows are invalid; then the tile is freed.
 func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
 	t, i := &v.ground, s.Index()
 	if t.tiles == nil {
@@ -79,7 +80,7 @@ func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
 	return nil
 }
 
-// Hide lets a sector's tile go.
+// Hide frees the tile of a sector, which is then drawn from the far picture. It does nothing if there is none.
 func (v *View) Hide(s ground.Sector) {
 	t, i := &v.ground, s.Index()
 	if t.tiles != nil {
@@ -88,15 +89,14 @@ func (v *View) Hide(s ground.Sector) {
 	t.tile[i], t.whole[i] = render.Tile{}, false
 }
 
-// shown reports whether the sector in which a cell lies is there.
+// shown reports whether the sector that contains a cell is loaded.
 func (t *terrain) shown(cellX, cellY int) bool {
 	const side = ground.SectorSize / realm.CellSize
 	x, y := cellX/side, cellY/side
 	return uint(cellX) < realm.Cells && uint(cellY) < realm.Cells && t.whole[y*ground.Sectors+x]
 }
 
-// floor puts the sectors in sight: those that are there on their tiles, which are drawn before
-// everything else, the others soft.
+// floor draws the sectors in sight: loaded ones from their tiles, before everything else, and the others soft.
 func (v *View) floor(scene render.Viewport) {
 	t := &v.ground
 	if t.tiles == nil {
@@ -137,8 +137,8 @@ func sectorOf(f float32) int { return int(f/ground.SectorSize+1) - 1 }
 // outside reports whether there is no such sector or cell, of so many a side.
 func outside(x, y, side int) bool { return uint(x) >= uint(side) || uint(y) >= uint(side) }
 
-// rim is the line of texels at the edge of the picture of the realm that is next to a sector beyond it: what is
-// outside is drawn with it, so that the solid ends nowhere.
+// rim is the line of texels at the edge of the realm's picture that is next to a sector outside the realm. That
+// sector is drawn with it, so that the rock does not end.
 func rim(r render.Region, x, y int) render.Region {
 	p := part(r, min(max(x, 0), ground.Sectors-1), min(max(y, 0), ground.Sectors-1))
 	along := func(lo, hi *float32, n int) {
@@ -156,8 +156,8 @@ func rim(r render.Region, x, y int) render.Region {
 	return p
 }
 
-// walls draws what is solid in sight where its sector is not there yet: plain quads, a run of cells
-// of a row each, lit at the edges. Outside it is there as soon as the picture of the realm is.
+// walls draws the walls in sight whose sectors are not loaded: a plain quad for each run of cells in a row, lit at
+// the edges. Walls outside the realm are drawn by floor as soon as the realm's picture is loaded.
 func (v *View) walls() {
 	r := v.s.Game.Realm
 	clear := r.Clear()

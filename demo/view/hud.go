@@ -13,8 +13,9 @@ var (
 	dim   = render.Color{R: 0.72, G: 0.68, B: 0.66, A: 1}
 )
 
-// hud writes at the edges, above and below those of what is drawn on, left and right those of the logical screen, as
-// where a screen is wide it may have a camera, or lie in two hands: score and multiplier, hull, seals, heat, embers, and the memory that breathes.
+// hud writes score and multiplier, hull, seals, heat, embers and memory at the edges. Above and below these are the
+// edges of the window. Left and right they are those of the logical screen: a wide screen may have a camera there,
+// or be held in two hands.
 func (v *View) hud() {
 	if v.titled() { // a title lies over no banner, and a table of figures over no other
 		return
@@ -73,8 +74,8 @@ func (v *View) progress() {
 	q.Rect(Width/2-long/2, foot-8, long*g.Bar(), 3, v.pal[4])
 }
 
-// compass is an arrow on an ellipse round the ship, towards where to go next, while that is out of sight: at the
-// screen's edge it would lie under the words there.
+// compass draws an arrow on an ellipse around the ship, towards the next goal, while that is out of sight. At the
+// screen's edge it would lie under text.
 func (v *View) compass() {
 	g := v.s.Game
 	if !g.Player.Alive || g.Phase == game.Leaving {
@@ -91,11 +92,11 @@ func (v *View) compass() {
 	if !v.comfort.calm {
 		c = v.pal[4].Fade(0.85 + 0.15*engine.Sin(v.time*5))
 	}
-	v.chevron(at, dir, 1.6, night.Fade(0.6)) // a rim, to be told from a horde as bright
+	v.chevron(at, dir, 1.6, night.Fade(0.6)) // a rim, to distinguish it from a horde as bright
 	v.chevron(at, dir, 0, c)
 }
 
-// chevron is hollow, as nothing is that flies; both strokes meet in its tip. It is as much wider as rim says.
+// chevron is hollow, unlike anything that flies; both strokes meet in its tip. It is wider by rim.
 func (v *View) chevron(at, dir vec, rim float32, c render.Color) {
 	across := vec{-dir[1], dir[0]}
 	point := func(ahead, aside float32) vec { return at.Add(dir.Mul(ahead)).Add(across.Mul(aside)) }

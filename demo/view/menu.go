@@ -6,7 +6,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A MenuSource is what a Menu shows: *shell.Shell has it. What it returns is read while Draw runs.
+// A MenuSource is the state that a Menu shows. *shell.Shell implements it. A Menu reads the results only during Draw.
 type MenuSource interface {
 	Screen() shell.Screen
 	Age() int // frames on this screen
@@ -19,16 +19,15 @@ type MenuSource interface {
 	Capturing() bool
 }
 
-// A Menu draws the screens of a shell over the game, on the logical screen. It belongs to the game
-// goroutine, keeps its source and its bindings, and allocates only when the device in hand or a
-// binding changes.
+// A Menu draws the screens of a shell over the game, on the logical screen. It belongs to the game goroutine. It
+// allocates only when the device in use or a binding changes.
 type Menu struct {
 	Source   MenuSource
 	Bindings *render.Bindings
-	Device   render.Device   // in hand: prompts name its controls
-	Palette  [5]render.Color // the realm's, from dark to bright
-	Time     float32         // seconds, for what moves slowly
-	Covered  float32         // how far down an overlay reaches that the screen lies over, in logical pixels
+	Device   render.Device   // the device in use: prompts name its controls
+	Palette  [5]render.Color // of the realm, from dark to bright
+	Time     float32         // seconds, for slow animations
+	Covered  float32         // lower edge of an overlay below the menu, in logical pixels; 0 if there is none
 
 	reach reach
 	font  *render.Font
@@ -38,15 +37,15 @@ type Menu struct {
 	hints hints
 }
 
-// NewMenu returns a menu that writes with a font.
+// NewMenu returns a menu that writes with f. It keeps its arguments.
 func NewMenu(f *render.Font, source MenuSource, b *render.Bindings) *Menu {
 	return &Menu{reach: logical, Source: source, Bindings: b, font: f, text: make([]byte, 0, 96)}
 }
 
-// begin takes the room that is drawn to.
+// begin sets the batch to write to.
 func (m *Menu) begin(q *render.Quads) { m.q, m.calm = q, m.Source.Settings().Calm }
 
-// Draw adds the screen to q, whose view is that of the logical screen.
+// Draw appends the source's current screen to q. The view of q must be that of the logical screen.
 func (m *Menu) Draw(q *render.Quads) {
 	m.begin(q)
 	m.hints.update(m.Bindings, m.Device)

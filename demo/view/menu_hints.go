@@ -6,15 +6,14 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// hints are the lines that say what to press. They are made anew when the device in hand or a
-// binding changes.
+// hints are the lines that name controls. They are made again when the device in use or a binding changes.
 type hints struct {
 	made     bool
 	device   render.Device
 	bindings render.Bindings
 
 	title, menu, gifts, keys string
-	choose                   [3]string // what takes each gift at once; nothing where a device has no control for it
+	choose                   [3]string // the control that takes each gift; "" if the device has none
 }
 
 func (h *hints) update(b *render.Bindings, d render.Device) {

@@ -14,7 +14,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A menuBench is a menu with a shell, and room to draw.
+// A menuBench is a menu with a shell and buffers.
 type menuBench struct {
 	m  *Menu
 	sh *shell.Shell

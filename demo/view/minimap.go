@@ -10,16 +10,16 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A minimap is the realm in a corner of the HUD: its walls, which sectors of the ground are there, the
-// seals, the heart, and where one is. The walls are a picture on the atlas, drawn once for each realm, in a
-// block of the large tier that lives until it is uploaded.
+// A minimap shows the realm in a corner of the HUD: walls, loaded sectors of the ground, seals, heart and player. The
+// walls are a picture on the atlas. It is drawn once for each realm, in a block of the large tier that is freed after
+// the upload.
 type minimap struct {
 	id   int
 	of   *realm.Realm // whose walls are on the atlas; nil is none
-	bare bool         // there was no room for them
+	bare bool         // they did not fit
 }
 
-// minimapName is the picture's on the atlas: no manifest may call one of its own so, as ids are in lower case.
+// minimapName is the picture's name on the atlas. Names in manifests are in lower case, so none is equal.
 const minimapName = "MINIMAP"
 
 const (
@@ -30,7 +30,7 @@ const (
 	mapBelow  = 92 // and below a strip
 )
 
-// chart draws the walls of a realm that has come. Where there is no room the map has no walls.
+// chart draws the walls of a new realm. If they do not fit the map has no walls.
 func (v *View) chart() {
 	m, r := &v.minimap, v.s.Game.Realm
 	if m.of == r {

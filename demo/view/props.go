@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// props draws what stands on the ground of the sectors in sight: lamps and crystals in the open, vents
-// at walls. They lean away from the ship that passes.
+// props draws the props of the sectors in sight: lamps and crystals in the open, vents at walls. They lean away from
+// a passing ship.
 func (v *View) props() {
 	lo, hi := v.seen.lo, v.seen.hi
 	const size, margin = float32(ground.SectorSize), 20

@@ -2,13 +2,13 @@ package view
 
 import "github.com/strata-go/strata/render"
 
-// Bleed is how many logical pixels of the world are seen beyond each edge of the logical screen in a window of
-// another shape: enough for phones and for old monitors. The horde arrives beyond it, but for some at the edge of
-// a group, and the ground is composed two seconds of flight ahead.
+// Bleed is how many logical pixels of the world are drawn beyond each edge of the logical screen if the window has
+// another shape. It is enough for phones and old monitors. The horde arrives beyond it, except some at the edge of a
+// group.
 const Bleed = 110
 
-// A reach is what is drawn on, in logical pixels: the logical screen, and in a window of another shape what
-// lies around it. What is to be read stays on the screen, what darkens or colours everything has the whole reach.
+// A reach is the drawable area in logical pixels: the logical screen and, in a window of another shape, the area
+// around it. Text stays on the logical screen; shapes that darken or colour everything fill the reach.
 type reach struct{ lo, hi vec }
 
 // logical is the reach of a window of the screen's own shape.

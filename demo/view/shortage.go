@@ -2,16 +2,16 @@ package view
 
 import "github.com/strata-go/strata/demo/game"
 
-// shortTime is how long it is said, in ticks, that there was no room for something.
+// shortTime is how long a shortage is displayed, in ticks.
 const shortTime = 180
 
-// A shortage remembers what full tiers have cost the game lately.
+// A shortage records what was recently lost because of full tiers.
 type shortage struct {
 	had  [game.LostKinds]int
-	left [game.LostKinds]int // ticks for which it is said
+	left [game.LostKinds]int // ticks for which it is displayed
 }
 
-// note looks at what is lost, once a tick.
+// note records losses, once a tick.
 func (s *shortage) note(l *game.Lost) {
 	for i, n := range l.Counts() {
 		if n > s.had[i] {
@@ -21,7 +21,7 @@ func (s *shortage) note(l *game.Lost) {
 	}
 }
 
-// shortage says on the screen what there is no room for.
+// shortage displays what did not fit.
 func (v *View) shortage() {
 	text := append(v.text[:0], "NO ROOM FOR "...)
 	const empty = len("NO ROOM FOR ")
@@ -40,7 +40,7 @@ func (v *View) shortage() {
 	}
 }
 
-// absence says on the screen that the ground is soft because its files cannot be read: of a server that is away, say.
+// absence displays that the ground is soft because its files cannot be read, for example from a server that is down.
 func (v *View) absence(missing int) {
 	if missing > 0 {
 		v.quads.Text(v.font, 10, v.reach.lo[1]+62, 1, v.pal[3], "GROUND DOES NOT COME: TRYING AGAIN")

@@ -22,20 +22,21 @@ import (
 
 type vec = mgl32.Vec2
 
-// The logical screen.
+// The size of the logical screen in logical pixels.
 const (
 	Width  = 640
 	Height = 360
 )
 
-// A View draws a session. It belongs to the game goroutine.
+// A View draws a session. It belongs to the game goroutine. Call Show before any other method but Attach, Comfort,
+// Point and Sink.
 type View struct {
-	Overlay *overlay.Overlay // of the session's memory, from Show on
-	Dropped int              // quads of the last frame for which there was no room
-	needed  int              // quads that a batch wanted lately
-	reserve int              // frames in which the renderer is still to make room for all that a realm's batches have room for
+	Overlay *overlay.Overlay // of the session's memory; nil before Show. The caller closes it
+	Dropped int              // quads of the last frame that did not fit
+	needed  int              // quads that recent batches needed
+	reserve int              // frames in which the renderer still reserves buffers of the size of a realm's batches
 
-	Menu *Menu // over the game, from Attach on
+	Menu *Menu // drawn over the game; nil before Attach
 
 	comfort  comfort
 	pointer  vec
@@ -64,7 +65,7 @@ type View struct {
 	drawn   uint64 // the manager's frame that mark belongs to
 	drawing bool   // there is a plan
 	verts   []render.Vertex
-	indices []uint32 // these two where there is none
+	indices []uint32 // without a plan
 	pal     [5]render.Color
 }
 
@@ -76,7 +77,7 @@ type ids struct {
 	particle                                                   [game.RegionCount]int
 }
 
-// New makes the atlas and the font, and gives every picture its number.
+// New makes the atlas and the font, and assigns the ids of the pictures.
 func New() (*View, error) {
 	v := &View{text: make([]byte, 0, 256)}
 	var err error
@@ -125,7 +126,8 @@ func New() (*View, error) {
 	return v, nil
 }
 
-// Show takes the session to draw, and makes the overlay of its memory.
+// Show sets the session to draw and makes the overlay of its memory and the pages of the ground. The pages have space
+// for groundBytes of pictures, 0 meaning session.GroundBytes. They are closed with the session's memory.
 func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
@@ -147,8 +149,8 @@ func (v *View) Show(s *session.Session, groundBytes int) error {
 	return nil
 }
 
-// Sink uploads a picture that a worker has decoded. A picture that does not fit the atlas
-// is refused with an error, and shows as the placeholder.
+// Sink uploads a decoded picture to the atlas and does not keep its pixels. A picture of the same name is replaced,
+// unless it has another size. If Sink fails, the picture is drawn as the placeholder or as before.
 func (v *View) Sink(name string, p stream.Picture) error {
 	id, err := v.atlas.ID(name)
 	if err != nil {
@@ -163,14 +165,14 @@ func (v *View) Sink(name string, p stream.Picture) error {
 	return v.atlas.Upload(id, p.Pixels, p.Width, p.Height)
 }
 
-// Left drops the pictures of the realm that ended.
+// Left removes the pictures of the realm that ended. Call it when the session leaves a realm.
 func (v *View) Left() {
 	v.atlas.Reset()
 	v.ground.hold(v.atlas)
 	v.minimap.of = nil
 }
 
-// Update moves what only the eye sees: the camera and the clock of the background.
+// Update advances what does not affect the rules by a tick: the camera and the clock of animations.
 func (v *View) Update() {
 	v.time += 1.0 / 60
 	if !v.s.Playing() {
@@ -198,7 +200,7 @@ func (v *View) Update() {
 	}
 }
 
-// PlayerOnScreen returns where the ship is in logical pixels, to aim from.
+// PlayerOnScreen returns the position of the ship in logical pixels, from which the player aims. There must be a realm.
 func (v *View) PlayerOnScreen() vec { return v.cam.ToScreen(v.s.Game.Player.P) }
 
 var (
@@ -208,13 +210,13 @@ var (
 
 const (
 	quadBytes = 4*unsafe.Sizeof(render.Vertex{}) + 6*4
-	// quadLeast is room for the HUD and a quiet screen.
+	// quadLeast is enough for the HUD and a quiet screen.
 	quadLeast = 3_000
 )
 
-// Draw writes the frame's quads and submits them in three draw calls: the world, the particles over
-// it, and over both, sharp and without glow, what is to be read. Each batch takes the room of the one
-// before, which the renderer has copied.
+// Draw draws the frame in three batches of a draw call each: the world, the particles, and the HUD, which is sharp
+// and without glow. The overlay follows, and over it a menu, which is a fourth batch. The batches share one buffer,
+// because the renderer copies each of them. The tiles of the ground take a draw call for each page in sight.
 func (v *View) Draw(f *render.Frame) {
 	v.timer.Start()
 	v.draw(f)
@@ -276,7 +278,7 @@ func (v *View) submit(f *render.Frame) {
 	v.needed = max(v.needed*15/16, quads) // forgets slowly: the next frame is much like this one
 }
 
-// open finds room for a frame's batches.
+// open gets the buffers of a frame's batches.
 func (v *View) open() {
 	v.drawing = v.s.Playing() && v.s.Game.Passes() != nil
 	if !v.drawing {
@@ -284,8 +286,7 @@ func (v *View) open() {
 	}
 }
 
-// begin starts a batch in its room: the realm's own, of the plan, or where that had no room what the
-// frame arena could give.
+// begin starts a batch in its buffer: the realm's, which is planned, or without a plan the frame arena's.
 func (v *View) begin(p game.Pass, view render.View) {
 	verts, indices := v.verts, v.indices
 	if v.drawing {
@@ -307,8 +308,8 @@ func (v *View) room(pass game.Pass) ([]render.Vertex, []uint32) {
 	return verts, indices
 }
 
-// borrow takes the frame's vertices and indices from the frame arena: half as many quads again
-// as the last frame needed, or what fits. A second Draw of one frame takes the same room again.
+// borrow takes the frame's vertices and indices from the frame arena: one and a half times the quads of recent
+// frames, or as many as fit. A second Draw of a frame takes the same memory again.
 func (v *View) borrow() ([]render.Vertex, []uint32) {
 	l, frame := v.s.Mem.Frame(), v.s.Mem.Frames().Frame()
 	if v.drawn == frame+1 {
@@ -329,7 +330,7 @@ func (v *View) borrow() ([]render.Vertex, []uint32) {
 	return nil, nil
 }
 
-// build has the particle system write its quads after those already in the batch.
+// build appends the particles to the batch.
 func (v *View) build(scene render.Viewport) {
 	sys := v.s.Game.Particles()
 	var regions [32]particles.Region // by kind; the game has fewer
@@ -341,7 +342,7 @@ func (v *View) build(scene render.Viewport) {
 	v.quads.Particles(sys, regions[:n], scene)
 }
 
-// region returns a picture, or a stand-in until it is there.
+// region returns a picture, or a stand-in until it is loaded.
 func (v *View) region(id int, standIn render.Region) render.Region {
 	if v.atlas.Loaded(id) {
 		return v.atlas.Lookup(id)

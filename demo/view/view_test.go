@@ -221,7 +221,7 @@ func BenchmarkPaint(b *testing.B) {
 	}
 }
 
-// Pictures come in the order in which workers are done with them: realm after realm, in any order, all have room.
+// Pictures arrive in the order in which workers complete them: in realm after realm, in any order, all fit.
 func TestView_EveryOrderInWhichPicturesComeHasRoomForAll(t *testing.T) {
 	type picture struct {
 		id   string

@@ -146,7 +146,7 @@ func (v *View) enemy(e *game.Seen, d *dress) {
 	}
 }
 
-// omens are rings that close about where somebody is to appear.
+// omens draws rings that close around the place of an enemy that will appear.
 func (v *View) omens() {
 	for o := range v.s.Game.Omens() {
 		k := 1 - o.Left/game.OmenTime
