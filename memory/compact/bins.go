@@ -2,8 +2,8 @@ package compact
 
 import "math/bits"
 
-// bins holds the records that have a gap, by the size of the gap: each power of two is cut into
-// parts equal steps, so that gaps of a bin differ by an eighth at most. Lists are unordered.
+// bins has the records that have a gap, by the size of the gap. Each power of two is divided into parts equal steps,
+// so gaps of a bin differ by at most an eighth. Lists are unordered.
 //
 //	gap, bytes   ... | 1024 | 1152 | 1280 | ... | 1920 | 2048 | 2304 | ...
 //	bin              |  80  |  81  |  82  | ... |  87  |  88  |  89  | ...

@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Check verifies the equations above the type and reports all that is broken, on a closed heap
-// nothing. It ends even when links form a cycle. Cost: proportional to the records; it allocates.
+// Check verifies the heap's metadata and returns all inconsistencies, joined into one error. On a closed heap it
+// returns nil. It ends even if links form a cycle. Cost: proportional to the records; it allocates 3 bytes for each.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil

@@ -10,11 +10,10 @@ import (
 
 // A Budget bounds one Compact. The zero Budget has no bound.
 type Budget struct {
-	// Bytes is how many bytes are moved at most; each record that is passed counts as 56
-	// besides. 0 means no bound.
+	// Bytes bounds the work: the bytes moved, plus 56 for each record that is visited. 0 means no bound.
 	Bytes uintptr
-	// Time is after how long no more work is begun: the clock is read after each 16 KiB of
-	// work, or after a copy, which is of 64 KiB at most. 0 means no bound.
+	// Time is the time after which no more work begins. 0 means no bound. The clock is read after each 16 KiB of
+	// work, or after a copy of at most 64 KiB.
 	Time time.Duration
 }
 
@@ -24,21 +23,21 @@ const (
 	clockBytes  = 16 << 10 // about a microsecond, of which reading the clock is a few per cent
 )
 
-// A move is that of the one block that is on its way: the first done of its bytes are where
-// the record says, the others still way behind that. Its room spans both places.
+// A move is the unfinished move of one block. The first done of its bytes are at the record's offset, and the others
+// still way bytes after that. The size of the record that includes padding spans both places.
 type move struct {
 	record uint32 // 0: none
 	way    uintptr
 	done   uintptr
 }
 
-// Compact slides blocks that are not locked toward the base, goes on where the last one
-// stopped, and stops when the budget is spent: in the middle of a large block if need be. The
-// gap in front of it gathers what was freed and travels to the end; what is freed behind it
-// waits for the next pass. It returns how many bytes were moved, and whether no gap is left in
-// front of a block that could move; with nothing locked, all free memory is then one block.
-// Slices of Bytes and addresses of unlocked blocks are void. On a closed heap it panics with a
-// *memory.Misuse.
+// Compact slides blocks that are not locked toward the base. It continues where the last call stopped, and stops when
+// the budget is spent, even in the middle of a block. A pass goes from the base to the end and gathers the free
+// memory in one gap. Memory that is freed in front of that gap waits for the next pass.
+//
+// It returns the bytes moved. Done reports that no block that may move has a gap in front of it. If no block is
+// locked, all free memory is then one block. Slices of Bytes, and addresses of blocks that are not locked, are
+// invalid after Compact. On a closed heap it panics with a *memory.Misuse.
 func (h *Heap) Compact(b Budget) (moved uintptr, done bool) {
 	if h.base == nil {
 		panic(&memory.Misuse{Package: "compact", Op: "Compact", Reason: "the heap is closed"})
@@ -76,16 +75,16 @@ func (h *Heap) settled() bool {
 	return h.moving.record == 0 && h.records[h.cursor].next == head && h.again == 0
 }
 
-// revisit has the next pass look at the gap in front of r, which the cursor has passed. Going
-// back to it at once would leave the far end of the heap alone for as long as blocks are freed.
+// revisit lets the next pass start at the gap in front of r, which the cursor has passed. If the cursor returned at
+// once, Compact would not reach the end of the heap as long as blocks are freed.
 func (h *Heap) revisit(r *record) {
 	if h.again == 0 || r.off <= h.records[h.again].off {
 		h.again = r.prev
 	}
 }
 
-// advance passes the cursor's gap if it is none, or in front of a locked block, and else begins
-// to move the block behind it. From the last gap it goes on with the next pass.
+// advance passes the cursor's gap if it is empty or in front of a locked block. Otherwise it begins to move the block
+// after it. After the last gap it begins the next pass.
 func (h *Heap) advance() {
 	before := &h.records[h.cursor]
 	i := before.next
@@ -119,7 +118,7 @@ func (h *Heap) push(limit uintptr) uintptr {
 	return n
 }
 
-// endMove makes the gap that the moving block has crossed the one behind it.
+// endMove makes the gap that the moving block has crossed the one after it.
 func (h *Heap) endMove() {
 	i, way := h.moving.record, h.moving.way
 	h.unlinkGap(i)
@@ -129,11 +128,11 @@ func (h *Heap) endMove() {
 	h.linkGap(i)
 	h.moving = move{}
 	h.shifts++
-	left := min(way, r.room) // of the place the block had; the rest was free before
+	left := min(way, r.room) // of the block's old place; the rest was free before
 	invariant.Freed(h.at(r.end()+way-left), left)
 }
 
-// arrive finishes the move of block i if it is on its way.
+// arrive finishes the move of block i if that has begun.
 func (h *Heap) arrive(i uint32) {
 	if h.moving.record == i {
 		h.push(^uintptr(0))

@@ -13,43 +13,41 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Handle names a block of a Heap. It is 8 bytes, holds no pointer, and may be stored
-// anywhere. One whose block was freed is stale: everything with it yields ok == false. So is
-// one of another heap, also of a closed one in whose place this heap is: each heap of the
-// process, of which 2^31 may be made, mixes a key of its own into the generations.
+// A Handle names a block of a Heap. It has 8 bytes and no pointer, and may be stored anywhere. A handle is stale once
+// its block is freed, and for every other heap of the process, also for one that replaces a closed heap. Methods
+// return false for a stale handle and change nothing. That holds for up to 2^31 heaps in one process.
 type Handle = memory.Handle[Block]
 
-// A Heap hands out blocks by handle and moves them in Compact, and only there (a Lock or Bytes
-// may finish a move that Compact began, of that block alone).
+// A Heap allocates blocks by handle and moves them in Compact only. Lock, Bytes and Resize finish the move of their
+// own block if Compact has begun it.
 //
-//	records  1: head, gap 0 | 2: a, gap 16 | 3: b, gap 96 | 4: spare | 5: L, gap 32 | …
-//	            next ------------> next ---------> next ----------------> next --> … --> 1
-//	memory             | aaaaa |· | bbbbbbb |······| LLLL |·· | - not committed - | guard
+// Blocks are not zeroed, and start at multiples of Config.Align. They belong to the caller until Free, Reset or
+// Close. They lie outside the Go heap and must contain no Go pointers. A Heap is not safe for concurrent use: one
+// goroutine at a time may call it. After Close, and after its page source is closed, Alloc and Trim return
+// memory.ErrClosed, every handle is stale, and Compact and Reset panic with a *memory.Misuse.
 //
-// Blocks are not zeroed, and lie at multiples of Config.Align. They belong to the caller until
-// Free, Reset or Close, locked or not. One goroutine at a time. After Close, and once the
-// page.Carve that the heap stands on is closed, every Alloc fails with memory.ErrClosed and
-// every handle is stale.
-//
-// Two things no build sees: a slice of Bytes that is used after the next Compact, and an
-// address of Lock after the Unlock. They read what lies there by then, which debug builds fill
-// with 0xDD where a block has moved away and nothing else came.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) the ring of records starts at the head and has no holes: each block starts where the
-//	    gap before it ends, the last gap ends at what is committed; prev mirrors next
-//	(2) records in the ring have odd generations, but for the head; all others have even ones
-//	    and are spare or, with generation 0, retired
-//	(3) a block has the room that its size needs, and while it moves its way besides
-//	(4) each gap is in the bin of its size, once, bins hold nothing else, and bits say which
-//	    are empty
-//	(5) in front of the cursor, and of where the next pass begins, there is no gap but before
-//	    locked blocks
-//	(6) the block that moves is behind the cursor, unlocked, and not yet all moved
-//	(7) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
-//	(8) key is even, so that a handle's generation is odd where the record's is
+// No build detects the use of a slice of Bytes after the next Compact, or of an address of Lock after the Unlock.
+// Debug builds fill memory with 0xDD when a block has moved away and no other block has replaced it.
 type Heap struct {
+	//	records  1: head, gap 0 | 2: a, gap 16 | 3: b, gap 96 | 4: spare | 5: L, gap 32 | …
+	//	            next ------------> next ---------> next ----------------> next --> … --> 1
+	//	memory             | aaaaa |· | bbbbbbb |······| LLLL |·· | - not committed - | guard
+	//
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) the ring of records starts at the head and has no holes: each block starts where the
+	//	    gap before it ends, the last gap ends at what is committed; prev mirrors next
+	//	(2) records in the ring have odd generations, but for the head; all others have even ones
+	//	    and are spare or, with generation 0, retired
+	//	(3) a block has the room that its size needs, and while it moves its way besides
+	//	(4) each gap is in the bin of its size, once, bins hold nothing else, and bits say which
+	//	    are empty
+	//	(5) in front of the cursor, and of where the next pass begins, there is no gap but before
+	//	    locked blocks
+	//	(6) the block that moves is after the cursor, unlocked, and not yet all moved
+	//	(7) used and requested are the sums over live blocks; live == allocs - frees; used <= peak
+	//	(8) key is even, so that a handle's generation is odd where the record's is
+
 	base    unsafe.Pointer // nil once closed
 	align   uintptr
 	records []record
@@ -61,7 +59,7 @@ type Heap struct {
 	bins    bins
 
 	allocs    uint64 // blocks handed out since New
-	frees     uint64 // blocks that came back
+	frees     uint64 // blocks freed since New
 	failures  uint64
 	used      uint64 // bytes of live blocks, rounding included
 	peak      uint64 // highest used
@@ -71,7 +69,7 @@ type Heap struct {
 	owner     invariant.Owner
 }
 
-// A record is a live block, or spare. Record 0 is nobody's, so that the index 0 ends lists.
+// A record is a live block, or spare. Record 0 is not used, so that the index 0 ends lists.
 type record struct {
 	off, size  uintptr // bytes
 	room       uintptr // bytes that the block takes, whole multiples of the alignment
@@ -93,21 +91,21 @@ func (r *record) end() uintptr { return r.off + r.room }
 
 // Config configures New.
 type Config struct {
-	// Reserve is the address space in bytes, and so the most that the heap can hold. 0 means
-	// 64 MiB. A system that refuses as much is asked for half, down to Step.
+	// Reserve is the address space in bytes, which bounds the memory in use: at most 2^30 times Align. 0 means 64
+	// MiB. If the system refuses this much, New halves it until it succeeds, but not below Step.
 	Reserve uintptr
-	// Align is the alignment of every block and the unit of its size, in bytes: a power of two
-	// from 16 to 4096. 0 means 16.
+	// Align is the alignment of every block and the unit of its size, in bytes: a power of two from 16 to 4096. 0
+	// means 16.
 	Align uintptr
-	// Step is how many bytes are committed at least when no gap is large enough. 0 means
-	// 256 KiB, or Reserve if that is less.
+	// Step is the least number of bytes that are committed at once if no gap is large enough. 0 means 256 KiB, or
+	// Reserve if that is less. Step must not exceed Reserve.
 	Step uintptr
-	// Blocks is how many records are made in advance. 0 means 1024. When there are more blocks
-	// than records the slice is doubled, which copies 56 bytes for each.
+	// Blocks is the number of records, of 56 bytes each, that New allocates: at most 2^30. 0 means 1024. If there are
+	// more blocks, the records are copied to a larger array.
 	Blocks int
 }
 
-// withDefaults fills in the defaults and says what is wrong with the rest.
+// withDefaults fills in the defaults. The error names the first wrong field.
 func (c Config) withDefaults() (Config, error) {
 	if c.Reserve == 0 {
 		c.Reserve = 64 << 20
@@ -142,8 +140,9 @@ const (
 	maxRecords = 1 << 30
 )
 
-// New reserves address space from src; nil means page.Default(). Nothing is committed yet. The error
-// wraps memory.ErrConfig for a configuration that can never work, or what src returned.
+// New returns an empty heap with address space from src, and commits no memory yet. If src is nil, it is
+// page.Default(). The error wraps memory.ErrConfig for a configuration that can never work, or the error of src. It
+// wraps memory.ErrOutOfMemory if the Go heap has no space for the records.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -173,18 +172,18 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // serial counts the heaps of the process.
 var serial atomic.Uint32
 
-// newKey returns a key that no other heap has, with the lowest bit 0. The count is reversed, so
-// that the keys of two heaps differ in high bits: a record of one would have to be used some
-// hundred million times until its handles look like the other's.
+// newKey returns a key that no other heap has, with the lowest bit 0. The count is reversed, so the keys of two heaps
+// differ in high bits. So a record must be reused a hundred million times before its handles equal those of another
+// heap.
 func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 
-// Alloc makes a block of size bytes; size 0 makes one that takes Config.Align bytes. It moves
-// nothing. The error is memory.ErrClosed, memory.ErrTooLarge, or a *memory.Exhausted where no
-// gap is found and memory cannot grow: Compact may then help. A gap that is an eighth larger
-// than the request is always found; a tighter one, where there is none of those, if it is among
-// the first 32 gaps of its bin. Cost, whether it succeeds or not: constant, and a system call
-// when the heap grows by a step, and a copy of the books when there are more blocks than ever
-// before and no record is left.
+// Alloc makes a block of size bytes, which is not zeroed. A block of size 0 takes Config.Align bytes. Alloc moves no
+// block. The error is memory.ErrClosed, memory.ErrTooLarge for a size above the reservation, or a *memory.Exhausted
+// if no gap is found and memory cannot grow. Then Compact may help.
+//
+// Alloc always finds a gap that is an eighth larger than the request. If there is none, it finds a tighter gap if
+// that is among the first 32 of its bin. Cost, also of a failure: constant, plus a system call when the heap grows by
+// a step. If there are more blocks than ever before, it may copy the records.
 func (h *Heap) Alloc(size uintptr) (Handle, error) {
 	room := align.Up(max(size, 1), h.align)
 	if h.base == nil {
@@ -200,7 +199,7 @@ func (h *Heap) Alloc(size uintptr) (Handle, error) {
 		var err error
 		if i, err = h.grow(room); err != nil {
 			if h.base == nil {
-				return Handle{}, memory.ErrClosed // who was told of the commit has ended the source
+				return Handle{}, memory.ErrClosed // a function of OnSoft has closed the source
 			}
 			h.failures++
 			return Handle{}, err
@@ -240,7 +239,7 @@ func (h *Heap) newRecord() uint32 {
 	return uint32(len(h.records) - 1)
 }
 
-// grow commits enough behind the last block and returns the record whose gap it is.
+// grow commits enough after the last block and returns the record whose gap it is.
 func (h *Heap) grow(room uintptr) (uint32, error) {
 	for {
 		last := h.records[head].prev
@@ -248,7 +247,7 @@ func (h *Heap) grow(room uintptr) (uint32, error) {
 			return 0, &memory.Exhausted{Op: "compact: alloc", Need: room, Have: h.largestGap(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		h.fitTail()
-		last = h.records[head].prev // now: what the source told of it may have freed, moved or taken
+		last = h.records[head].prev // again: a function of the source may have freed, moved or allocated
 		if h.records[last].gap >= room {
 			return last, nil
 		}
@@ -265,8 +264,8 @@ func (h *Heap) fitTail() {
 	h.shifts++
 }
 
-// Free ends the block of h and reports true; false when h is stale, and nothing happens. A
-// locked block panics with a *memory.Misuse: somebody holds its address.
+// Free frees a block and returns true. If x is stale, it returns false. A locked block panics with a *memory.Misuse,
+// because its address is in use.
 func (h *Heap) Free(x Handle) bool {
 	r := h.find(x)
 	if r == nil {
@@ -277,7 +276,7 @@ func (h *Heap) Free(x Handle) bool {
 	}
 	h.owner.Touch()
 	if h.moving.record == x.Index() {
-		h.endMove() // what was not moved yet is lost, as it is to be
+		h.endMove() // the rest of the block is not copied
 	}
 	invariant.Freed(h.at(r.off), r.room)
 	h.frees++
@@ -288,7 +287,7 @@ func (h *Heap) Free(x Handle) bool {
 	return true
 }
 
-// absorb gives room and gap of record i to the block before.
+// absorb adds the block and the gap of record i to the gap of the record before.
 func (h *Heap) absorb(i uint32, r *record) {
 	h.unlinkGap(i)
 	h.unlinkGap(r.prev)
@@ -318,9 +317,9 @@ func (h *Heap) discard(i uint32, r *record) {
 	}
 }
 
-// Lock returns the address of the block of x, aligned to Config.Align, and keeps it there until
-// as many Unlocks; false when x is stale. Cost: constant, or of the one block that is half
-// moved, what is left to move.
+// Lock returns the address of a block, aligned to Config.Align. The block does not move until as many calls of Unlock
+// as of Lock. If x is stale, it returns false. Cost: constant; if the block's move has begun, the bytes that are left
+// to move. The 2^32nd Lock of a block panics with a *memory.Misuse.
 func (h *Heap) Lock(x Handle) (unsafe.Pointer, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -335,8 +334,8 @@ func (h *Heap) Lock(x Handle) (unsafe.Pointer, bool) {
 	return h.at(r.off), true
 }
 
-// Unlock takes one Lock back and reports true; false when x is stale. The address must not be
-// used after the last. A block that is not locked panics with a *memory.Misuse.
+// Unlock undoes one Lock and returns true. If x is stale, it returns false. The address must not be used after the
+// last Unlock. A block that is not locked panics with a *memory.Misuse.
 func (h *Heap) Unlock(x Handle) bool {
 	r := h.find(x)
 	if r == nil {
@@ -353,8 +352,8 @@ func (h *Heap) Unlock(x Handle) bool {
 	return true
 }
 
-// Bytes returns the block of x, with length and capacity of its size; false when x is stale.
-// The slice is valid until the next Compact, or while the block is locked. Cost: as Lock.
+// Bytes returns a block as a slice, whose length and capacity are the block's size. If x is stale, it returns false.
+// The slice is valid until the next Compact, or as long as the block is locked. Cost: as Lock.
 func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -365,7 +364,8 @@ func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 	return unsafe.Slice((*byte)(h.at(r.off)), r.size), true
 }
 
-// Size returns the size in bytes that x was requested with; false when it is stale.
+// Size returns the size in bytes that the block was requested with, or that a successful Resize gave it. If x is
+// stale, it returns false.
 func (h *Heap) Size(x Handle) (uintptr, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -374,7 +374,7 @@ func (h *Heap) Size(x Handle) (uintptr, bool) {
 	return r.size, true
 }
 
-// find returns the record of x, or nil when x is stale, zero or of no making of this heap.
+// find returns the record of x, or nil if x is stale, zero or of another heap.
 func (h *Heap) find(x Handle) *record {
 	i, gen := x.Index(), x.Generation()^h.key
 	if uint(i) >= uint(len(h.records)) || h.records[i].gen != gen || gen&1 == 0 {
@@ -389,11 +389,12 @@ func (h *Heap) misuse(op string, r *record, reason string) *memory.Misuse {
 	return &memory.Misuse{Package: "compact", Op: op, Addr: uintptr(h.base) + r.off, Size: r.size, Reason: reason}
 }
 
-// Owns reports whether p lies in the heap's range, live or not.
+// Owns reports whether p lies in the address space of the heap, whether or not in a live block. It is false after
+// Close.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// Reset ends every block, locked or not; committed memory is kept, and every handle is stale.
-// Cost: a step per live block. On a closed heap it panics with a *memory.Misuse.
+// Reset frees every block, locked or not, and keeps the committed memory. Every handle is stale afterwards. On a
+// closed heap it panics with a *memory.Misuse. Cost: a step per live block.
 func (h *Heap) Reset() {
 	if h.base == nil {
 		panic(&memory.Misuse{Package: "compact", Op: "Reset", Reason: "the heap is closed"})
@@ -407,7 +408,7 @@ func (h *Heap) Reset() {
 	h.empty()
 }
 
-// empty puts the books into the state of a heap without blocks, and touches none.
+// empty frees every block in the metadata, without touching the memory.
 func (h *Heap) empty() {
 	for i := h.records[head].next; i != head; {
 		r := &h.records[i]
@@ -424,14 +425,14 @@ func (h *Heap) empty() {
 	h.fitTail()
 }
 
-// lost closes the heap when its memory is gone already.
+// lost closes the heap after its source has been closed.
 func (h *Heap) lost() {
 	h.empty()
 	h.base = nil
 }
 
-// Trim gives the memory behind the last block back to the source, in whole granules of
-// page.Granule. Compact before it, and there is more. Blocks do not move.
+// Trim returns the memory after the last block to the page source, in multiples of page.Granule. Blocks do not move,
+// so call Compact first to return more. The error is memory.ErrClosed, or wraps that of the source.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -444,15 +445,15 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close ends every block and releases the memory: no address of it may be used any more. A
-// second Close does nothing. If the memory cannot be released the heap is empty but open,
-// and Close may be called again.
+// Close frees every block, locked or not, and releases the memory. Addresses of blocks are dangling afterwards. A
+// second Close does nothing. If the memory cannot be released, Close returns the error. The heap is then empty but
+// open, and Close can be retried.
 func (h *Heap) Close() error {
 	if h.base == nil {
 		return nil
 	}
 	h.Reset()
-	defer h.fitTail() // the memory may be gone although the addresses could not be released, or the source panics
+	defer h.fitTail() // memory may be decommitted although the addresses could not be released, or the source panics
 	if err := h.mem.Close(); err != nil {
 		return fmt.Errorf("compact: close: %w", err)
 	}

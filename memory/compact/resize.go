@@ -5,11 +5,11 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of the block of x in place, locked or not, and reports true: it grows into
-// the gap behind it, and as the last block into what can be committed. What both sizes cover is
-// kept. False where x is stale, where the gap is too small and where memory cannot grow; nothing has
-// changed then, and Alloc, a copy and Free do the rest. Slices of Bytes keep the old length. Cost:
-// as Lock, and as that of Alloc where the heap grows.
+// Resize changes the size in bytes of a block in place, locked or not, and reports whether it succeeded. A block
+// grows into the gap after it, and the last block also into memory that can be committed. The contents are kept up to
+// the smaller size; new bytes are not zeroed. Resize returns false if x is stale, the gap is too small, or memory
+// cannot grow. Nothing has changed then: Alloc a new block, copy and Free. Slices of Bytes keep the old length. Cost:
+// as Lock, and as Alloc if the heap grows.
 func (h *Heap) Resize(x Handle, size uintptr) bool {
 	room := align.Up(max(size, 1), h.align)
 	r := h.find(x)
@@ -24,7 +24,7 @@ func (h *Heap) Resize(x Handle, size uintptr) bool {
 			return false
 		}
 		h.fitTail()
-		if r = h.find(x); r == nil { // what the source told of it may have freed it, or moved it
+		if r = h.find(x); r == nil { // a function of the source may have freed or moved it
 			return false
 		}
 		h.arrive(i)

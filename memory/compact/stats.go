@@ -2,11 +2,10 @@ package compact
 
 import "github.com/strata-go/strata/memory"
 
-// Stats reports the books, Peak exactly. InUse is rounded to Config.Align, and what is asked
-// for is kept of every block: Measured is InUse. Free is what is committed and in no block;
-// LargestFree is what Alloc would find without growing, exactly after a Compact that is done,
-// and else among the first 32 gaps of those that are largest to within an eighth. Cost:
-// constant.
+// Stats returns exact statistics, including Peak, the high-water mark. InUse is rounded up to Config.Align. The
+// requested size of every block is known, so Measured is InUse. LargestFree is the largest request that Alloc can
+// serve without growing. It is exact after a Compact that is done; otherwise it considers only the first 32 gaps of
+// the highest bin. Cost: constant.
 func (h *Heap) Stats() memory.Stats {
 	return memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
@@ -16,7 +15,7 @@ func (h *Heap) Stats() memory.Stats {
 	}
 }
 
-// A Block is what a Handle names, and describes one for a map of the heap.
+// A Block is the type that a Handle names. It describes a block for a map of the heap.
 type Block struct {
 	Offset uintptr // bytes from the heap's first byte
 	Size   uintptr // bytes, whole multiples of Config.Align
@@ -24,13 +23,13 @@ type Block struct {
 	Locked bool
 }
 
-// Blocks yields every block, free and live, in order of address, until yield returns false;
-// they are the committed memory, without gaps, as long as the body leaves the heap alone. It may
-// use it all the same, even Reset or Close it: what is yielded next is the first block as it is
-// then that does not start before the end of the last one; what has moved from behind that to
-// the front of it is not yielded, and free bytes that begin there are counted from there on.
-// It does not allocate, and on a closed heap it yields nothing. Cost: a step per record, after
-// a change as many again.
+// Blocks yields every block, free and live, in order of address, until yield returns false. If yield does not change
+// the heap, the blocks cover the committed memory without gaps. On a closed heap Blocks yields nothing. It does not
+// allocate.
+//
+// Yield may change the heap, and even Reset or Close it. The iteration then continues with the first block that
+// starts at or after the end of the last one. Blocks that have moved in front of that are not yielded. A free block
+// that begins before it is yielded from there on. Cost: a step per record, and as many again after a change.
 func (h *Heap) Blocks(yield func(Block) bool) {
 	w := walk{record: head, version: h.version(), behind: true}
 	for {
@@ -41,7 +40,7 @@ func (h *Heap) Blocks(yield func(Block) bool) {
 	}
 }
 
-// version tells a map of the heap from what it was before a change.
+// version changes whenever the map of the heap changes.
 func (h *Heap) version() uint64 { return h.allocs + h.frees + h.shifts }
 
 // A walk is a place in the map of a heap.
