@@ -9,9 +9,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Bank knows which file is which sound, and brings clips to a mixer: those that a streamer's workers decode,
-// see Kind, and those that come through Put. It belongs to the game goroutine. A file that cannot be played costs its
-// sound and one line.
+// A Bank assigns files to sounds and adds their clips to a mixer: clips that a streamer's workers decode, see Kind, and
+// clips passed to Put. It belongs to the game goroutine. A file that cannot be played is left out and logged.
 type Bank struct {
 	mixer  *Mixer
 	home   memory.Allocator
@@ -24,15 +23,15 @@ type Bank struct {
 		at   int
 	}
 
-	on      bool // a realm's music plays or is on its way
+	on      bool // a realm's music plays or is loading
 	realm   Realm
 	fade    float32
-	missing int // layers on their way
+	missing int // layers that are loading
 	coming  [Layers]ClipID
 	playing [Layers]ClipID
 }
 
-// A place is what a file is for.
+// A place is the use of a file.
 type place struct {
 	music   bool
 	kind    cue.Kind
@@ -40,8 +39,8 @@ type place struct {
 	variant int // or layer
 }
 
-// NewBank makes a bank for a mixer. What a streamer delivers is copied into blocks of home, which may be nil
-// where Kind is never asked for. Log, which may be nil, is told of each file that cannot be played.
+// NewBank returns a bank for a mixer. Sounds that a streamer delivers are copied into blocks of home, which may be nil
+// if Kind is not used. If log is not nil it is called for each file that cannot be played.
 func NewBank(m *Mixer, home memory.Allocator, log func(error)) *Bank {
 	b := &Bank{mixer: m, home: home, log: log, places: map[string]place{}}
 	for k := range cue.Count {
@@ -57,7 +56,7 @@ func NewBank(m *Mixer, home memory.Allocator, log func(error)) *Bank {
 	return b
 }
 
-// Effects returns the files of all effects, the commonest first.
+// Effects returns the files of all effects, in the order of cue.Kind.
 func Effects() (names []string) {
 	for k := range cue.Count {
 		for v := range k.Variants() {
@@ -70,9 +69,9 @@ func Effects() (names []string) {
 // sliceSamples is how many samples are copied at a time: a quarter of a megabyte, which takes a fraction of a millisecond.
 const sliceSamples = 128 << 10
 
-// Kind is the kind of sounds for a streamer: a worker decodes into its heap, and what it made is copied into the bank's
-// blocks in slices, one sound at a time. Where a file cannot be decoded the streamer says so; whoever asked for it tells
-// Fail, so that nobody waits.
+// Kind returns the kind of sounds for a streamer. A worker decodes into its own heap; Deliver copies the samples into a
+// block of the bank in slices, one sound at a time. The streamer reports files that cannot be decoded. The requester
+// must then call Fail with the name, so that the music does not wait for it.
 func (b *Bank) Kind() stream.Kind[Clip] {
 	return stream.Kind[Clip]{
 		Name: "sound",
@@ -84,7 +83,7 @@ func (b *Bank) Kind() stream.Kind[Clip] {
 	}
 }
 
-// take copies the next slice of a clip, and puts the copy where it belongs when it is whole.
+// take copies the next slice of a clip, and puts the copy into the mixer when it is complete.
 func (b *Bank) take(name string, c *Clip) error {
 	in := &b.in
 	switch {
@@ -107,7 +106,7 @@ func (b *Bank) take(name string, c *Clip) error {
 	return nil
 }
 
-// drop ends a hand-over that is not wanted any more. What was handed over is the mixer's.
+// drop ends the copying of a sound that is no longer wanted. Complete copies belong to the mixer.
 func (b *Bank) drop(name string) {
 	if b.in.pcm != nil && b.in.name == name {
 		memory.FreeSlice(b.home, b.in.pcm)
@@ -115,8 +114,9 @@ func (b *Bank) drop(name string) {
 	}
 }
 
-// Enter says which realm's music is wanted next. Once all its layers are there, by Put or because
-// Fail said that they never will be, they fade in, and those of the realm before fade out and go.
+// Enter selects the realm whose music is played next. When Put or Fail was called for each of its layers they fade in
+// for the given seconds, and the music of the realm before fades out and is freed. An invalid realm, and the one
+// that is already selected, are ignored.
 func (b *Bank) Enter(r Realm, fade float32) {
 	if r >= Realms || b.on && b.realm == r {
 		return
@@ -125,7 +125,7 @@ func (b *Bank) Enter(r Realm, fade float32) {
 	b.on, b.realm, b.fade, b.missing = true, r, fade, Layers
 }
 
-// Leave fades the music out and lets it go; what is on its way is freed when it comes.
+// Leave fades the music out for the given seconds and frees it. Layers that arrive later are freed.
 func (b *Bank) Leave(fade float32) {
 	b.forget()
 	b.fade = fade
@@ -133,13 +133,13 @@ func (b *Bank) Leave(fade float32) {
 	b.on = false
 }
 
-// Cut is Leave at once: all music is freed when it returns, as the end of a realm requires. See Mixer.Flush.
+// Cut is Leave without a fade. All music is freed when it returns, as the end of a realm requires. See Mixer.Flush.
 func (b *Bank) Cut() {
 	b.Leave(0)
 	b.mixer.Flush()
 }
 
-// forget drops the music that is on its way.
+// forget drops the music that is loading.
 func (b *Bank) forget() {
 	for i, id := range b.coming {
 		b.mixer.Remove(id)
@@ -148,7 +148,7 @@ func (b *Bank) forget() {
 	b.missing = 0
 }
 
-// change plays what has come.
+// change plays the loaded layers.
 func (b *Bank) change() {
 	if err := b.mixer.SetMusic(b.coming, b.fade); err != nil {
 		b.tell("music of "+b.realm.String(), err)
@@ -163,8 +163,8 @@ func (b *Bank) change() {
 	b.playing, b.coming = b.coming, [Layers]ClipID{}
 }
 
-// Put takes a decoded file over, whose block goes back to home when it is no longer needed: at once
-// where it is music of a realm that is no longer wanted. A name that is no sound's is told to log.
+// Put takes ownership of a decoded file, whose block is freed to home when it is no longer needed. It is freed at once
+// if it is music that is not wanted now, if the mixer refuses it, or if no sound has this name. The last two are logged.
 func (b *Bank) Put(name string, c Clip, home memory.Allocator) {
 	p, known := b.places[name]
 	switch {
@@ -183,7 +183,7 @@ func (b *Bank) Put(name string, c Clip, home memory.Allocator) {
 		return
 	}
 	if !p.music {
-		b.mixer.Remove(b.mixer.bank[p.kind][p.variant]) // a file that has changed comes again
+		b.mixer.Remove(b.mixer.bank[p.kind][p.variant]) // a changed file replaces its former clip
 		b.mixer.SetEffect(p.kind, p.variant, id)
 		return
 	}
@@ -191,7 +191,7 @@ func (b *Bank) Put(name string, c Clip, home memory.Allocator) {
 	b.arrived()
 }
 
-// Fail says that a file cannot be played: nobody waits for it, and log is told, unless err is nil.
+// Fail reports that a file cannot be played, so that the music does not wait for it. It is logged unless err is nil.
 func (b *Bank) Fail(name string, err error) {
 	if err != nil {
 		b.tell(name, err)
@@ -213,5 +213,5 @@ func (b *Bank) tell(name string, err error) {
 	}
 }
 
-// Close gives back what is half handed over. The clips are the mixer's. It may be called twice.
+// Close frees the block of an incomplete copy. The clips belong to the mixer. It may be called twice.
 func (b *Bank) Close() { b.drop(b.in.name) }

@@ -41,7 +41,7 @@ func newBank(t *testing.T) (*Bank, *Mixer, *strings.Builder) {
 	return b, m, said
 }
 
-// put decodes files and brings them to the bank, as somebody without a streamer would.
+// put decodes files and passes them to the bank, as a program without a streamer would.
 func put(t *testing.T, b *Bank, fsys fs.FS, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -113,7 +113,7 @@ func TestBank_AStreamerLoadsTheGameInSlices(t *testing.T) {
 	for _, name := range append(Effects(), musicFiles(Spore)...) {
 		tickets = append(tickets, stream.Request[Clip](st, name, 0))
 	}
-	sliced := 0 // frames that ended in the midst of a clip
+	sliced := 0 // frames that ended during the copy of a clip
 	for _, k := range tickets {
 		for k.State() != stream.Loaded {
 			if k.State() == stream.Failed {
@@ -158,7 +158,7 @@ func TestBank_ARealmThatIsLeftIsFreed(t *testing.T) {
 			t.Errorf("%s: %d clips; want %d", r, n, Layers)
 		}
 	}
-	// Left in the midst of loading: nothing of it is kept, nor heard.
+	// Left during loading: nothing of it is kept, nor heard.
 	b.Enter(Tide, 0.2)
 	put(t, b, assets.FS(), musicFiles(Tide)[:2]...)
 	b.Leave(0.2)
@@ -220,8 +220,8 @@ func TestBank_AnEffectThatComesAgainTakesThePlaceOfTheFirst(t *testing.T) {
 	}
 }
 
-// The blocks come from a worker's heap and from the game's tiers; each goes home to its own, and at the end
-// of a level nothing is left of its music, whatever fades.
+// The blocks come from a worker's heap and from the game's tiers, and each is freed to its own. At the end of a level
+// nothing is left of its music, even if it still fades.
 func TestBank_BlocksGoHomeAndAreNoLeak(t *testing.T) {
 	mem, err := tiers.New(tiers.Config{Workers: 1, Tags: true})
 	if err != nil {
@@ -313,7 +313,7 @@ func TestBank_AHandOverThatIsNotWantedAnyMoreIsFreed(t *testing.T) {
 	for _, name := range musicFiles(Tide) {
 		stream.Request[Clip](scope, name, 0)
 	}
-	for b.in.at == 0 || b.in.name == "" { // in the midst of one
+	for b.in.at == 0 || b.in.name == "" { // during the copy of one
 		st.Wait()
 		st.Poll()
 	}

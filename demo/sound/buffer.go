@@ -4,8 +4,8 @@ package sound
 
 import "time"
 
-// What waits between the mixer and the ear, in two places: enough for a game's goroutines to be
-// late by two frames, and less than is heard as late.
+// The two buffers after the mixer. They cover a delay of the game's goroutines by two frames and are too short to be
+// heard as a delay.
 const (
 	deviceTime  = 40 * time.Millisecond
 	playerBytes = Rate / 25 * 8 // 40 ms

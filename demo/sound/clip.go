@@ -6,16 +6,16 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Clip is decoded sound: signed samples of 16 bits, interleaved where there are two channels,
-// in one block of the allocator that [Decode] was given. The block is the holder's, who gives it
-// back with Free, or hands it to a mixer with [Mixer.Add], which does then.
+// A Clip is decoded sound: signed samples of 16 bits in one block of the allocator passed to [Decode]. Two channels are
+// interleaved. The owner of the clip frees the block with Free, or passes it to a mixer with [Mixer.Add], which then
+// frees it.
 type Clip struct {
 	PCM      []int16
 	Rate     int // frames a second
 	Channels int // 1 or 2
 }
 
-// Frames returns the length in frames: a sample for each channel.
+// Frames returns the length in frames. A frame is a sample of each channel.
 func (c Clip) Frames() int { return len(c.PCM) / max(c.Channels, 1) }
 
 // Seconds returns the length in seconds.
@@ -24,6 +24,6 @@ func (c Clip) Seconds() float64 { return float64(c.Frames()) / float64(max(c.Rat
 // Bytes returns the size of the block.
 func (c Clip) Bytes() uintptr { return uintptr(len(c.PCM)) * unsafe.Sizeof(int16(0)) }
 
-// Free gives the block back to a, which is the allocator that it came from, or one that sends it
-// there, as a tiers.Manager does for a block of a worker's. The clip must not be used afterwards.
+// Free frees the block. a is the allocator that it came from, or one that returns it to that, as a tiers.Manager does
+// for a worker's block. The clip must not be used afterwards.
 func (c Clip) Free(a memory.Allocator) { memory.FreeSlice(a, c.PCM) }

@@ -79,7 +79,7 @@ func TestMixer_RefusesMoreClipsThanItHolds(t *testing.T) {
 	m.Update()
 }
 
-// Where nobody reads the queue fills; what must not be lost is not.
+// Without a reader the queue fills; commands that must not be lost are kept.
 func TestMixer_NothingButPlaysIsLostWhenNobodyReads(t *testing.T) {
 	m, h := newMixer(t, Rate, 0.5)
 	for tick := range uint64(5000) {

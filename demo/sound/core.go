@@ -14,8 +14,7 @@ const (
 	deadFrames = Rate / 2 // without a heartbeat, after which the game counts as stopped
 )
 
-// A core mixes. It belongs to whoever holds Mixer.run: the device's goroutine, or the game's
-// where there is no device.
+// A core mixes. It belongs to the goroutine that holds Mixer.run: the device's, or without a device the game's.
 type core struct {
 	voices [Voices]voice
 	decks  [2]deck // the one that plays, and the one that fades out
@@ -27,7 +26,7 @@ type core struct {
 	heat, heatGoal            float32
 	duck, duckGoal            float32 // share of the music that is left
 	master, effects, music    float32 // volumes
-	gain                      float32 // master's as it is
+	gain                      float32 // the present gain of master
 	hush                      float32 // 1 while the game lives
 	quiet                     int     // frames since the last heartbeat
 	clickL, clickR            float32
@@ -37,7 +36,7 @@ type core struct {
 	out      [2 * block]float32
 }
 
-// obey takes what the game has asked for. The game counts as alive from the first heartbeat.
+// obey executes the queued commands and notes the game's heartbeat.
 func (c *core) obey(q *queue) {
 	n, beat := q.take(&c.commands)
 	if beat {
@@ -71,7 +70,7 @@ func (c *core) do(m *command, q *queue) {
 	}
 }
 
-// remove lets a clip go: what plays it fades, and with the last of it the slot is released.
+// remove fades out what plays a clip. The slot is released when nothing plays it.
 func (c *core) remove(slot int, q *queue) {
 	c.going[slot] = true
 	for i := range c.voices {
@@ -89,7 +88,7 @@ func (c *core) remove(slot int, q *queue) {
 	c.settle(slot, q)
 }
 
-// flush ends what plays clips that are on their way.
+// flush ends what plays removed clips.
 func (c *core) flush(q *queue) {
 	for i := range c.voices {
 		if v := &c.voices[i]; v.live() && c.going[v.slot] {
@@ -106,7 +105,7 @@ func (c *core) flush(q *queue) {
 	}
 }
 
-// settle releases a slot that is on its way and that nobody plays.
+// settle releases a removed slot that nothing plays.
 func (c *core) settle(slot int, q *queue) {
 	if c.going[slot] && c.refs[slot] == 0 {
 		c.going[slot], c.clips[slot] = false, Clip{}
@@ -140,8 +139,8 @@ func (c *core) play(m *command, q *queue) {
 	}
 }
 
-// place finds a voice: of its own kind the oldest, where that has its number; else a free one;
-// else of the lowest priority the quietest, if that is no higher than the new one's.
+// place finds a voice. If the kind has its most voices it is the kind's oldest. Otherwise it is a free one, or else the
+// quietest of the lowest priority, if that is no higher than the new sound's.
 func (c *core) place(m *command) *voice {
 	var free, worst, oldest *voice
 	same := 0
@@ -172,14 +171,14 @@ func (c *core) place(m *command) *voice {
 	return nil
 }
 
-// cut ends a voice in the middle, with what is left of its last sample to soften that.
+// cut ends a voice early. Its last sample decays, to soften the click.
 func (c *core) cut(v *voice, q *queue) {
 	l, r := v.now()
 	c.clickL, c.clickR = c.clickL+l, c.clickR+r
 	c.end(v, q)
 }
 
-// end frees a voice and what it held.
+// end frees a voice and its reference to a slot.
 func (c *core) end(v *voice, q *queue) {
 	slot := int(v.slot)
 	v.clip = Clip{}
@@ -187,8 +186,7 @@ func (c *core) end(v *voice, q *queue) {
 	c.settle(slot, q)
 }
 
-// change begins a realm's music while the one that plays fades. A third that still fades is
-// cut off, with what is left of its last sample to soften that.
+// change begins a realm's music while the one that plays fades. A third one that still fades is cut off.
 func (c *core) change(m *command, q *queue) {
 	c.stop(&c.decks[1], q)
 	c.decks[1], c.decks[0] = c.decks[0], deck{}
@@ -208,7 +206,7 @@ func (c *core) change(m *command, q *queue) {
 	}
 }
 
-// stop ends a deck and lets its clips go.
+// stop ends a deck and its references to slots.
 func (c *core) stop(d *deck, q *queue) {
 	if !d.on {
 		return
@@ -233,7 +231,7 @@ func (c *core) render(n int, q *queue) []float32 {
 	clear(out)
 	c.quiet += n
 	if c.hush == 0 && c.quiet > deadFrames {
-		return out // the game stands still, and so does what it sounds like
+		return out // the game stands still, and so does its sound
 	}
 	c.ease(n)
 	music := c.music * c.duck
@@ -251,7 +249,7 @@ func (c *core) render(n int, q *queue) []float32 {
 	return out
 }
 
-// skip is render where nobody listens: sounds end when they would have ended.
+// skip is render without output: sounds end when they would have ended.
 func (c *core) skip(n int, q *queue) {
 	c.quiet = 0
 	c.ease(n)
@@ -268,7 +266,7 @@ func (c *core) skip(n int, q *queue) {
 	}
 }
 
-// ease moves what follows slowly.
+// ease moves heat and duck towards their goals.
 func (c *core) ease(n int) {
 	share := float32(n) / Rate
 	c.heat += (c.heatGoal - c.heat) * min(share/heatTime, 1)
@@ -280,8 +278,8 @@ func (c *core) ease(n int) {
 	}
 }
 
-// finish applies the master volume, softens cuts, and bends what is too loud: up to 0.7 nothing
-// changes, above it the sum comes ever closer to 1 and never reaches it.
+// finish applies the master volume, softens cuts, and limits the sum. Up to 0.7 nothing changes; above it the sum
+// approaches 1 and never reaches it.
 func (c *core) finish(out []float32) {
 	frames := len(out) / 2
 	goal := c.master

@@ -12,17 +12,15 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// ErrCancelled is what Decode returns when it was told to stop.
+// ErrCancelled is returned by Decode if it was cancelled, and by Step after Close.
 var ErrCancelled = errors.New("sound: decoding was cancelled")
 
-// Decode reads a FLAC file into a block of a. It asks cancelled, which may be nil, before
-// each of the file's frames (at most 4608 samples of a channel), and returns ErrCancelled
-// when that is true. On any error nothing is kept.
+// Decode reads a FLAC file into a block of a. It calls cancelled, unless that is nil, before each of the file's frames
+// (at most 4608 samples of a channel) and returns ErrCancelled if the result is true. If it fails it frees the block.
 //
-// It runs on the goroutine that a belongs to. The errors are r's, a's ([memory.ErrOutOfMemory]),
-// or wrap [ErrFormat] with what was wrong and what is allowed. Beside the block, the codec makes
-// garbage on the Go heap in proportion to the file's frames, see BenchmarkDecode, and no
-// buffer above 64 KiB.
+// Call it on the goroutine that a belongs to. Errors are those of r and a ([memory.ErrOutOfMemory]), or wrap
+// [ErrFormat] with what is wrong and what is allowed. The codec also allocates on the Go heap in proportion to the
+// file's frames, see BenchmarkDecode, and no buffer above 64 KiB.
 func Decode(r io.Reader, a memory.Allocator, cancelled func() bool) (Clip, error) {
 	d, err := NewDecoder(r, a)
 	if err != nil {
@@ -41,8 +39,7 @@ func Decode(r io.Reader, a memory.Allocator, cancelled func() bool) (Clip, error
 	return d.Clip(), nil
 }
 
-// A Decoder is Decode in slices, for a caller who has a frame to keep. It belongs to the
-// goroutine of its allocator.
+// A Decoder is Decode in steps, for a caller with little time in a frame. It belongs to the goroutine of its allocator.
 type Decoder struct {
 	stream *flac.Stream
 	alloc  memory.Allocator
@@ -53,7 +50,7 @@ type Decoder struct {
 	taken  bool
 }
 
-// NewDecoder reads and checks the header, and takes the block. The errors are those of Decode.
+// NewDecoder reads and checks the header, and allocates the block for all samples. The errors are those of Decode.
 func NewDecoder(r io.Reader, a memory.Allocator) (*Decoder, error) {
 	var head [headerBytes]byte
 	f, err := readHeader(r, &head)
@@ -72,9 +69,9 @@ func NewDecoder(r io.Reader, a memory.Allocator) (*Decoder, error) {
 	return &Decoder{stream: stream, alloc: a, format: f, pcm: pcm}, nil
 }
 
-// Step decodes frame by frame until budget is over, one at least, and reports whether the clip
-// is complete. A budget of 0 is one frame. A step can be longer than its budget by the time of one
-// frame of the file. After an error it returns the same error, and Close is due.
+// Step decodes at least one frame of the file, and more until budget has passed, and reports whether the clip is
+// complete. It can exceed the budget by the time of one frame. After an error it returns the same error again, and the
+// caller must call Close.
 func (d *Decoder) Step(budget time.Duration) (done bool, err error) {
 	if d.err != nil {
 		return false, d.err
@@ -92,8 +89,8 @@ func (d *Decoder) Step(budget time.Duration) (done bool, err error) {
 	return d.at == d.format.frames, nil
 }
 
-// frame decodes one frame of the file. Its own header is checked before its samples are read:
-// the codec would make room for eight channels of 65,535 whatever the file's header said.
+// frame decodes one frame of the file. Its own header is checked before its samples are read: the codec would allocate
+// eight channels of 65,535 samples regardless of the file's header.
 func (d *Decoder) frame() error {
 	f, err := d.stream.Next()
 	if err != nil {
@@ -109,7 +106,7 @@ func (d *Decoder) frame() error {
 	case n == 0 || n > d.format.block || n > d.format.frames-d.at:
 		return d.broken(fmt.Errorf("it has %d samples; the file's header allows 1 to %d", n, min(d.format.block, d.format.frames-d.at)))
 	}
-	f.BitsPerSample = 16 // where the frame leaves it to the file's header
+	f.BitsPerSample = 16 // the frame may leave it to the file's header
 	if err := f.Parse(); err != nil {
 		return d.broken(err)
 	}
@@ -133,11 +130,11 @@ func (d *Decoder) broken(err error) error {
 	return fmt.Errorf("%w: at frame %d of %d: %w", ErrFormat, d.at, d.format.frames, err)
 }
 
-// Progress returns the share that is decoded, from 0 to 1.
+// Progress returns the decoded share, from 0 to 1.
 func (d *Decoder) Progress() float64 { return float64(d.at) / float64(d.format.frames) }
 
-// Clip returns the clip, which is the caller's from now on. Before Step has said that it is
-// complete it is the empty Clip.
+// Clip returns the clip, which the caller then owns. Before Step has reported that it is complete, and in later calls,
+// it returns the empty Clip.
 func (d *Decoder) Clip() Clip {
 	if d.at < d.format.frames || d.taken {
 		return Clip{}
@@ -146,7 +143,7 @@ func (d *Decoder) Clip() Clip {
 	return Clip{PCM: d.pcm, Rate: d.format.rate, Channels: d.format.channels}
 }
 
-// Close gives the block back, unless Clip has handed it out. It may be called twice.
+// Close frees the block, unless Clip has returned it. It may be called twice.
 func (d *Decoder) Close() {
 	if !d.taken {
 		d.taken = true

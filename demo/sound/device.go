@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// ErrOpen is what Open returns for a mixer that has a device.
+// ErrOpen is returned by Open if the mixer has a device.
 var ErrOpen = errors.New("sound: the mixer has a device already")
 
-// An output is what a device needs of the system. Start is called once, when ready is closed
-// and Err is nil, and Stop once after it; r is not read before the one, nor after the other.
+// An output is the system's side of a device. Start is called once, when ready is closed and Err is nil, and Stop once
+// after it. r is read only between the two.
 type output interface {
 	Start(r io.Reader)
 	Pause(on bool)
@@ -20,12 +20,11 @@ type output interface {
 
 type opener func() (out output, ready <-chan struct{}, err error)
 
-// A Device lets a mixer be heard, where the system can. Where it cannot, at once or one day, it
-// writes one line that says why, and from then on lets the mixer's time pass unheard: the
-// game goes on, and its clips come home as ever.
+// A Device plays a mixer. If the system has no sound, or loses it later, the Device writes one line with the reason.
+// From then on it skips the mixer's time: the game goes on, and clips are still freed.
 //
-// It belongs to the game goroutine. The library's goroutine reads the mixer from the moment
-// that the system is ready (in a browser the first touch or key) until Close.
+// It belongs to the game goroutine. A goroutine of the sound library reads the mixer from the time that the system is
+// ready (in a browser the first touch or key) until Close.
 type Device struct {
 	mixer  *Mixer
 	say    io.Writer
@@ -38,9 +37,9 @@ type Device struct {
 	ticks  int
 }
 
-// Open looks for a device. That there is none is no error: the Device is silent then, and say
-// has a line about it now or at a later Update. The errors are ErrOpen, and one for a nil mixer.
-// Cost: the system is asked on another goroutine where that takes time.
+// Open opens the system's device for m. A missing one is not an error: the Device is then silent, and a line is written
+// to say, unless that is nil, now or in a later Update. Open fails only if m is nil or has a device (ErrOpen). It does
+// not wait for the system.
 func Open(m *Mixer, say io.Writer) (*Device, error) { return open(m, say, openOutput) }
 
 func open(m *Mixer, say io.Writer, find opener) (*Device, error) {
@@ -62,17 +61,17 @@ func open(m *Mixer, say io.Writer, find opener) (*Device, error) {
 	return d, nil
 }
 
-// perUpdate is how many frames an update stands for where nobody listens: 60 updates a second.
+// perUpdate is how many frames an update skips while nothing is played: there are 60 updates a second.
 const perUpdate = Rate / 60
 
-// Update is to be called once a tick, also while the game is paused. It is the mixer's Update,
-// and looks after the device.
+// Update calls the mixer's Update and checks the device. Call it once a tick, also while the game is paused. After
+// Close it does nothing.
 func (d *Device) Update() {
 	if d.closed {
 		return
 	}
 	d.mixer.Update()
-	if d.ticks++; !d.live || d.ticks%16 == 0 { // errors of a device take a lock: a look in a quarter of a second
+	if d.ticks++; !d.live || d.ticks%16 == 0 { // errors of a device take a lock: one check in a quarter of a second
 		d.look()
 	}
 	if !d.live || d.away {
@@ -103,7 +102,7 @@ func (d *Device) look() {
 	}
 }
 
-// lose makes the device silent for good, and says so: once, as it is the end of it.
+// lose makes the device silent permanently and writes one line about it.
 func (d *Device) lose(err error) {
 	d.err = err
 	if d.live {
@@ -115,7 +114,7 @@ func (d *Device) lose(err error) {
 	}
 }
 
-// Focus tells whether the window has the focus: without it nothing is played.
+// Focus sets whether the window has the focus, which it has at first. Without it nothing is played.
 func (d *Device) Focus(on bool) {
 	if d.away == !on {
 		return
@@ -126,15 +125,14 @@ func (d *Device) Focus(on bool) {
 	}
 }
 
-// Live reports whether the system takes what the mixer plays.
+// Live reports whether the system reads the mixer.
 func (d *Device) Live() bool { return d.live && !d.closed }
 
-// Err returns why the device is silent for good, or nil.
+// Err returns the reason why the device is silent permanently, or nil.
 func (d *Device) Err() error { return d.err }
 
-// Close stops the reading. When it returns nobody reads the mixer, which is as it was and may be
-// opened again or closed. It leaves no goroutine of this package; the library has one for the
-// process, which sleeps. It may be called twice.
+// Close ends the reading of the mixer before it returns. The mixer is unchanged and may be opened again or closed.
+// Close leaves no goroutine of this package; the sound library keeps a sleeping one. It may be called twice.
 func (d *Device) Close() {
 	if d.closed {
 		return

@@ -9,8 +9,7 @@ import (
 	"github.com/ebitengine/oto/v3"
 )
 
-// The library allows for one context in a process, and has no way to end it: so it is made once
-// and suspended while nobody plays.
+// The library allows one context in a process and cannot end it. So it is made once and suspended while nothing plays.
 var system struct {
 	once  sync.Once
 	ctx   *oto.Context
@@ -25,7 +24,7 @@ func openOutput() (output, <-chan struct{}, error) {
 	return openSystem()
 }
 
-// openSystem asks the library without asking first whether that makes sense.
+// openSystem opens the library's context without a probe.
 func openSystem() (output, <-chan struct{}, error) {
 	s := &system
 	s.once.Do(func() {
@@ -60,7 +59,7 @@ func (p *player) Pause(on bool) {
 		return
 	}
 	p.paused = on
-	// The errors of both are also Err's, which is looked at soon.
+	// Err, which is checked soon, also returns the errors of both.
 	if on {
 		p.player.Pause()
 		_ = p.ctx.Suspend()
@@ -70,8 +69,8 @@ func (p *player) Pause(on bool) {
 	}
 }
 
-// Stop waits for a read that is under way. The context is suspended only where it works: asked
-// of one that is broken the library may wait for it.
+// Stop waits for a read in progress. The context is suspended only if it works: the library may wait forever for a
+// broken one.
 func (p *player) Stop() {
 	p.player.PauseAndStopReading()
 	if p.ctx.Err() == nil {

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Limits of the files that are read. They are those of FLAC's streamable subset where it has
-// any, and else what the game has a use for: 8 MiB are a minute and a half of mono at 44.1 kHz.
+// Limits of files, in frames a second and bytes. They are those of FLAC's streamable subset or, if it has none, what
+// the game needs: 8 MiB are a minute and a half of mono at 44.1 kHz.
 const (
 	MinRate  = 8000
 	MaxRate  = 48000
@@ -16,7 +16,7 @@ const (
 	minBlock = 16
 )
 
-// ErrFormat is what every error about a file that is no sound of ours is.
+// ErrFormat is wrapped by each error about a file or clip that cannot be played.
 var ErrFormat = errors.New("sound: not a file that can be played")
 
 // format is the part of FLAC's STREAMINFO that matters.
@@ -66,7 +66,7 @@ func parseHeader(h *[headerBytes]byte) (format, error) {
 	case least < minBlock || most < least || most > maxBlock:
 		return f, fmt.Errorf("%w: blocks of %d to %d frames; allowed are %d to %d", ErrFormat, least, most, minBlock, maxBlock)
 	case frames == 0:
-		return f, fmt.Errorf("%w: the header does not say how many frames there are; it must", ErrFormat)
+		return f, fmt.Errorf("%w: the header has no number of frames; it must have one", ErrFormat)
 	case frames > MaxBytes/2/uint64(f.channels):
 		return f, fmt.Errorf("%w: %d frames of %d channels; allowed are %d bytes of samples", ErrFormat, frames, f.channels, MaxBytes)
 	}
@@ -74,8 +74,8 @@ func parseHeader(h *[headerBytes]byte) (format, error) {
 	return f, nil
 }
 
-// fileBytes bounds what is read for a file of this format: samples as they are, what a
-// frame costs beside them, and 64 KiB for metadata that nobody looks at.
+// fileBytes bounds what is read for a file of this format: the uncompressed samples, the headers of frames, and 64 KiB
+// for unused metadata.
 func (f format) fileBytes() int64 {
 	return int64(f.frames)*int64(f.channels)*2 + int64(f.frames/minBlock+1)*24 + 64<<10
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/demo/sound/cue"
 )
 
-// Hear plays a tick's events as a listener hears them, and leaves the events as they are. Of each
-// kind the loudest few begin, see the table of kinds; the rest are what a crowd sounds like
-// anyway. Cost: proportional to the events, which are bounded.
+// Hear plays the events of a tick as heard at a place. Of each kind only the loudest few begin; cue.Spec has their
+// number, and the gap in ticks until others may. The events are not changed. The cost is proportional to their
+// number, which is bounded.
 func (m *Mixer) Hear(events *cue.Events, at Listener, tick uint64) {
 	var heard [cue.Count][3]struct{ gain, pan float32 }
 	for _, e := range events.All() {
@@ -39,7 +39,7 @@ func (m *Mixer) Hear(events *cue.Events, at Listener, tick uint64) {
 	}
 }
 
-// placed returns the gain of an event and where it comes from, -1 to 1.
+// placed returns the gain of an event and its direction, from -1 (left) to 1.
 func placed(s *cue.Spec, e cue.Event, at Listener) (gain, pan float32) {
 	gain = s.Gain * max(0, min(finite(e.Strength), 2))
 	if !s.Placed {
@@ -56,7 +56,7 @@ func placed(s *cue.Spec, e cue.Event, at Listener) (gain, pan float32) {
 	return gain, max(-1, min(dx/wide, 1))
 }
 
-// begin sends a sound off: of its variants the next, a little higher or lower than the last.
+// begin starts a sound: the next of its variants, with a random change of pitch.
 func (m *Mixer) begin(k cue.Kind, s *cue.Spec, gain, pan float32, tick uint64) {
 	n := k.Variants()
 	m.turn[k] = (m.turn[k] + 1) % uint8(n)
@@ -74,8 +74,7 @@ func (m *Mixer) begin(k cue.Kind, s *cue.Spec, gain, pan float32, tick uint64) {
 	})
 }
 
-// random returns a number from -1 to 1 of the mixer's own sequence (xorshift): sound never draws
-// from the game's.
+// random returns a number from -1 to 1 of the mixer's own sequence (xorshift), which is not the game's.
 func (m *Mixer) random() float64 {
 	m.chance ^= m.chance << 13
 	m.chance ^= m.chance >> 7

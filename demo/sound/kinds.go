@@ -7,16 +7,16 @@ import (
 	"github.com/strata-go/strata/demo/sound/cue"
 )
 
-// specs say how the mixer treats the kinds.
+// specs is how the mixer plays the kinds.
 var specs = cue.Specs()
 
-// A Realm is one of the worlds, as far as it is heard: its number in realm.Names.
+// A Realm is the index of a realm in realm.Names.
 type Realm uint8
 
-// Realms is how many there are.
+// Realms is the number of realms.
 const Realms = Realm(len(realm.Names))
 
-// String returns the realm's name in file names.
+// String returns the realm's name in file names, "unknown" for an unknown realm.
 func (r Realm) String() string {
 	if r >= Realms {
 		return "unknown"
@@ -29,12 +29,12 @@ const Layers = 4
 
 var layerNames = [Layers]string{"calm", "drums", "drive", "heat"}
 
-// EffectFile returns the path of a kind's variant in the assets.
+// EffectFile returns the path of a variant of a kind in the assets.
 func EffectFile(k cue.Kind, variant int) string {
 	return fmt.Sprintf("sound/%s_%d.flac", k, variant)
 }
 
-// MusicFile returns the path of a layer of a realm's music in the assets.
+// MusicFile returns the path of a layer of a realm's music in the assets. It panics unless layer is 0 to Layers-1.
 func MusicFile(r Realm, layer int) string {
 	return fmt.Sprintf("sound/%s_%s.flac", r, layerNames[layer])
 }

@@ -14,31 +14,31 @@ import (
 const (
 	Rate     = 44100 // frames a second that a mixer renders
 	Voices   = 32    // effects at once
-	MaxClips = 64    // clips that a mixer holds
+	MaxClips = 64    // clips of a mixer
 )
 
-// A ClipID names a clip of a mixer; the zero ClipID names none. One whose clip was removed is
-// stale, and what is asked of it is an error or nothing.
+// A ClipID identifies a clip of a mixer; the zero ClipID is no clip. The id of a removed clip is stale: methods return
+// ErrStale for it or do nothing.
 type ClipID uint32
 
 // The errors of a mixer.
 var (
-	ErrFull  = errors.New("sound: the mixer holds as many clips as it can")
+	ErrFull  = errors.New("sound: the mixer has no space for another clip")
 	ErrStale = errors.New("sound: no such clip")
-	ErrLoops = errors.New("sound: the layers do not go together")
+	ErrLoops = errors.New("sound: the layers do not fit together")
 )
 
-// Volumes are what the player has set, from 0 to 1; they are squared, as ears want it.
+// Volumes are the player's settings, from 0 to 1. Gains are their squares, as loudness is perceived.
 type Volumes struct {
 	Master, Effects, Music float32
 	Mute                   bool
 }
 
-// A Listener is where the world is heard from, in its units.
+// A Listener is the place at which the world is heard, in its units.
 type Listener struct{ X, Y float32 }
 
-// Distances in the world's units: at near a sound begins to fade, at far it is not played, and
-// wide to the side it comes from that side alone, nearly.
+// Distances in the world's units. From near on a sound becomes quieter, from far on it is not played. At wide to a side
+// it is heard almost only on that side.
 const (
 	near = 160
 	far  = 900
@@ -53,14 +53,11 @@ type slot struct {
 	live bool // named by an id
 }
 
-// A Mixer turns events, clips and a heat into samples.
+// A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read, which
+// belongs to the device's. Both sides share a queue whose lock is held only for copies. Neither allocates on the Go
+// heap. The mixer has its own random numbers and clock, and never affects the simulation.
 //
-// Its methods belong to the game goroutine, but Read, which is the device's. They meet in a queue
-// whose lock is held for copies only. Neither side allocates on the Go heap once the clips are
-// in. What the mixer plays never reaches the simulation: it has its own chance and its own clock.
-//
-// A clip is freed by Update or Close, on the game goroutine, once it was removed and no voice
-// plays it any more.
+// A removed clip is freed when no voice plays it: by Update, Add, Flush or Close, on the game goroutine.
 type Mixer struct {
 	q    queue
 	run  sync.Mutex // holds core; taken before q.mu, never inside it
@@ -77,7 +74,7 @@ type Mixer struct {
 	closed  bool
 }
 
-// NewMixer makes a mixer with all volumes at 1, some 49 KiB of the Go heap.
+// NewMixer returns a mixer with all volumes at 1. It has about 49 KiB on the Go heap.
 func NewMixer() *Mixer {
 	m := &Mixer{chance: 0x9e3779b97f4a7c15}
 	c := &m.core
@@ -85,8 +82,9 @@ func NewMixer() *Mixer {
 	return m
 }
 
-// Add takes a clip over, whose block goes back to home when it is no longer needed. On an error,
-// ErrFull or [memory.ErrClosed], the clip remains the caller's.
+// Add takes ownership of a clip, whose block is freed to home after Remove or Close. The errors wrap ErrFull, ErrFormat
+// or [memory.ErrClosed]; the caller then still owns the clip. If the mixer seems full Add waits for the device's side,
+// up to the time of a block.
 func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 	if m.closed {
 		return 0, fmt.Errorf("sound: the mixer: %w", memory.ErrClosed)
@@ -95,7 +93,7 @@ func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 		return 0, fmt.Errorf("%w: a clip of %d frames, %d channels, %d Hz", ErrFormat, c.Frames(), c.Channels, c.Rate)
 	}
 	i := m.vacant()
-	if i < 0 { // where nobody reads, what was removed has not come back
+	if i < 0 { // without a reader, removed clips were not released
 		m.run.Lock()
 		m.core.obey(&m.q)
 		m.run.Unlock()
@@ -119,8 +117,7 @@ func (m *Mixer) vacant() int {
 	return -1
 }
 
-// Remove lets a clip go: nothing new plays it, what does fades out, and then it is freed.
-// A stale id is nothing.
+// Remove removes a clip: sounds that play it fade out, no new ones begin, and then it is freed. It ignores a stale id.
 func (m *Mixer) Remove(id ClipID) {
 	if i, ok := m.find(id); ok {
 		m.slots[i].live = false
@@ -136,7 +133,7 @@ func (m *Mixer) find(id ClipID) (int, bool) {
 	return i, true
 }
 
-// tell passes on what must not be lost: where the queue is full, the game does the core's share.
+// tell queues a command that must not be lost. If the queue is full the game executes the commands itself.
 func (m *Mixer) tell(c *command) {
 	for !m.q.put(c, 0) {
 		m.run.Lock()
@@ -145,13 +142,15 @@ func (m *Mixer) tell(c *command) {
 	}
 }
 
-// SetEffect says which clip a variant of a kind is; the zero ClipID means none. Where a kind has
-// several they take turns. It panics for a kind or variant that does not exist.
+// SetEffect sets the clip of a variant of a kind, from 0 to 3; the zero ClipID means silence. Variants are played in
+// turn. It panics if the kind or variant is out of range.
 func (m *Mixer) SetEffect(k cue.Kind, variant int, id ClipID) { m.bank[k][variant] = id }
 
-// SetMusic begins the layers together while what plays fades out, both for the given seconds.
-// A zero ClipID is a layer that is not there; all zero is silence. The error is ErrStale, or
-// ErrLoops where the rates differ or a length does not divide the longest; nothing changes then.
+// SetMusic fades the layers in while the present music fades out, both for the given seconds. Music that still fades
+// out from an earlier call is cut off. A zero ClipID means that a layer is missing; all zero means silence.
+//
+// The error wraps ErrStale, or ErrLoops if rates differ or a length does not divide the longest. A failed call changes
+// nothing.
 func (m *Mixer) SetMusic(layers [Layers]ClipID, seconds float32) error {
 	c := command{op: opMusic, fade: 1 / (Rate * max(finite(seconds), 0.005))}
 	longest, rate := 0, 0
@@ -179,12 +178,13 @@ func (m *Mixer) SetMusic(layers [Layers]ClipID, seconds float32) error {
 	return nil
 }
 
-// SetHeat says how much of the music is heard, from 0 to 1. The music follows within seconds.
+// SetHeat sets how many layers of the music are heard, from 0, only the first, to 1, all. The music follows within
+// seconds.
 func (m *Mixer) SetHeat(heat float32) {
 	m.ask(&command{op: opHeat, left: max(0, min(finite(heat), 1))})
 }
 
-// SetVolumes sets the volumes; what is beyond their range is cut off.
+// SetVolumes sets the volumes, limited to 0 to 1.
 func (m *Mixer) SetVolumes(v Volumes) {
 	square := func(x float32) float32 { x = max(0, min(finite(x), 1)); return x * x }
 	master := square(v.Master)
@@ -194,8 +194,8 @@ func (m *Mixer) SetVolumes(v Volumes) {
 	m.tell(&command{op: opVolumes, left: master, right: square(v.Effects), duck: square(v.Music)})
 }
 
-// CutAfter fades the effects out that were begun by a Hear with a later tick: a state was loaded
-// in which they have not happened.
+// CutAfter fades out the effects that a Hear with a later tick began. Call it after loading a state in which they have
+// not happened.
 func (m *Mixer) CutAfter(tick uint64) {
 	m.tell(&command{op: opCut, stamp: tick})
 	for k := range m.begun {
@@ -205,16 +205,15 @@ func (m *Mixer) CutAfter(tick uint64) {
 	}
 }
 
-// ask passes on what may be lost in a queue that nobody empties.
+// ask queues a command that may be lost if the queue is not read.
 func (m *Mixer) ask(c *command) {
 	if !m.q.put(c, keepFree) {
 		m.dropped++
 	}
 }
 
-// Update is to be called once a tick, also while the game is paused: it frees the clips that
-// came back, and tells the device's side that the game is alive. Without it the sound fades out
-// within a second, as where a window is hidden or a debugger holds the game.
+// Update frees removed clips that are no longer played and signals the device's side that the game runs. Call it once a
+// tick, also while the game is paused. Without it the sound fades out within a second, for example in a debugger.
 func (m *Mixer) Update() {
 	if !m.q.heartbeat(&m.back) {
 		return
@@ -226,8 +225,8 @@ func (m *Mixer) Update() {
 	}
 }
 
-// Flush cuts off what still plays clips that were removed, and frees those: for the end of a
-// realm, which counts live blocks. It waits for the device's side, up to the time of a block.
+// Flush cuts off the sounds that still play removed clips, and frees these clips. It is for the end of a realm, which
+// counts live blocks. It waits for the device's side, up to the time of a block.
 func (m *Mixer) Flush() {
 	m.run.Lock()
 	m.core.obey(&m.q)
@@ -243,7 +242,7 @@ func (m *Mixer) free(i int) {
 	c.Free(home)
 }
 
-// Skip lets n frames pass unheard. It is for a game without a device, where nobody calls Read.
+// Skip advances the mixer by n frames without output. It is for a game without a device, which does not call Read.
 func (m *Mixer) Skip(n int) {
 	m.run.Lock()
 	defer m.run.Unlock()
@@ -251,8 +250,8 @@ func (m *Mixer) Skip(n int) {
 	m.core.skip(n, &m.q)
 }
 
-// Read fills p with stereo frames of two little-endian float32, from -1 to 1. It never fails,
-// and fills whole frames only. It is the device's, on any one goroutine.
+// Read fills p with stereo frames of two little-endian float32, from -1 to 1. It writes whole frames of 8 bytes only
+// and never fails. The device calls it, on any one goroutine.
 func (m *Mixer) Read(p []byte) (int, error) {
 	const frame = 8
 	done := 0
@@ -269,7 +268,7 @@ func (m *Mixer) Read(p []byte) (int, error) {
 	return done, nil
 }
 
-// Close frees all clips, playing or not. No device may read any more. It may be called twice.
+// Close frees all clips. Close the device first: Read must not be running. It may be called twice.
 func (m *Mixer) Close() {
 	m.run.Lock()
 	defer m.run.Unlock()
@@ -283,15 +282,15 @@ func (m *Mixer) Close() {
 	}
 }
 
-// Stats are counts since NewMixer, and what is there now.
+// Stats are counts since NewMixer, and the present voices and clips.
 type Stats struct {
-	Begun, Stolen uint64 // effects; effects cut off for a more important one
-	TurnedAway    uint64 // effects that found no voice
-	Dropped       uint64 // commands that found no room: nobody plays
-	Voices, Clips int
+	Begun, Stolen uint64 // effects begun; effects cut off for others
+	TurnedAway    uint64 // effects for which no voice was free, or whose clip was removed
+	Dropped       uint64 // effects and heats lost because the queue was full: nothing reads the mixer
+	Voices, Clips int    // effects that play; clips that are not freed
 }
 
-// Stats waits for the device's side, up to the time of a block: not for every tick.
+// Stats returns the statistics. It waits for the device's side, up to the time of a block: do not call it every tick.
 func (m *Mixer) Stats() Stats {
 	m.run.Lock()
 	defer m.run.Unlock()

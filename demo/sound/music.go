@@ -12,8 +12,8 @@ type deck struct {
 	heard      [Layers]float32 // gains of the layers as they are
 }
 
-// layerGain is how loud a layer is at a heat: one after the other they come in, and none goes
-// but for a little of the calm one, which would fight the last.
+// layerGain is the gain of a layer at a heat. The layers fade in one after the other and stay; only the calm one becomes
+// a little quieter, because it would disturb the last.
 func layerGain(layer int, heat float32) float32 {
 	switch layer {
 	case 0:
@@ -39,7 +39,7 @@ func (d *deck) wrap() {
 	}
 }
 
-// fade moves gain towards goal for n frames, and reports whether the deck has gone silent for good.
+// fade moves gain towards goal for n frames, and reports whether the deck has faded out.
 func (d *deck) fade(n int) (ended bool) {
 	by := d.perFrame * float32(n)
 	if d.gain < d.goal {
@@ -68,9 +68,8 @@ func (d *deck) mix(out []float32, n int, heat, volume float32) (ended bool) {
 	return ended
 }
 
-// loop adds frames of a clip that repeats, from position pos on. Between samples it reads along
-// a curve through four of them (Catmull and Rom): music is made at half the rate that is
-// played, where a straight line is heard as a hiss above the cymbals.
+// loop adds frames of a clip that repeats, from position pos. It interpolates with a curve through four samples (Catmull
+// and Rom). Music is made at half the rate of the output, and linear interpolation would be heard as a hiss.
 func loop(out []float32, c Clip, pos, step uint64, from, to float32) {
 	frames := uint64(c.Frames())
 	at, frac := (pos>>32)%frames, uint32(pos)

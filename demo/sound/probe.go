@@ -2,5 +2,5 @@
 
 package sound
 
-// probe knows of no quick way to tell.
+// probe returns nil: this system has no quick test.
 func probe() error { return nil }

@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 )
 
-// probe looks for anything that could play: a PulseAudio or PipeWire socket, an ALSA card, or a
-// configuration of the user's own. Where there is nothing at all, as in a container, the
-// system's library would write a page of complaints to stderr before it gives up.
+// probe looks for anything that could play: a PulseAudio or PipeWire socket, an ALSA card, or a configuration of the
+// user. Without any, as in a container, the system's library would write a page of messages to stderr and fail.
 func probe() error {
 	for _, name := range []string{"PULSE_SERVER", "PULSE_RUNTIME_PATH", "ALSA_CONFIG_PATH"} {
 		if os.Getenv(name) != "" {

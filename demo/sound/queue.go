@@ -2,10 +2,10 @@ package sound
 
 import "sync"
 
-// What the game goroutine asks of the core.
+// The commands of the game goroutine to the core.
 const (
 	opAdd    = iota // slot now has a clip
-	opRemove        // slot's clip is to be let go
+	opRemove        // slot's clip is removed
 	opPlay
 	opCut // effects begun after stamp
 	opMusic
@@ -30,7 +30,7 @@ type command struct {
 // device takes them some 40 times a second.
 const queueSize = 192
 
-// keepFree is the part of it that plays leave to what must not be lost.
+// keepFree is the part of it that is reserved for commands that must not be lost.
 const keepFree = 32
 
 // A queue carries commands from the game goroutine to the core and slots back. Its lock is held
@@ -44,7 +44,7 @@ type queue struct {
 	any      bool // one of released is true
 }
 
-// put appends a command, and reports whether there was room.
+// put appends a command, and reports whether it fitted.
 func (q *queue) put(c *command, room int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -62,7 +62,7 @@ func (q *queue) take(to *[queueSize]command) (n int, beat bool) {
 	defer q.mu.Unlock()
 	n, beat = q.n, q.beat
 	copy(to[:n], q.list[:n])
-	clear(q.list[:n]) // clips are not to be kept reachable, nor readable, from here
+	clear(q.list[:n]) // clips must not stay reachable, nor readable, from here
 	q.n, q.beat = 0, false
 	return n, beat
 }
@@ -73,7 +73,7 @@ func (q *queue) release(slot int) {
 	q.released[slot], q.any = true, true
 }
 
-// heartbeat says that the game is alive, and returns what was released since the last one.
+// heartbeat signals that the game runs, and returns the slots released since the last one.
 func (q *queue) heartbeat(to *[MaxClips]bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -19,7 +19,7 @@ type voice struct {
 
 func (v *voice) live() bool { return v.clip.PCM != nil }
 
-// loudness is what a thief compares.
+// loudness is compared to select the voice that is replaced.
 func (v *voice) loudness() float32 { return v.l + v.r }
 
 // skip moves n frames on without mixing, and reports whether the voice has ended.
@@ -31,9 +31,8 @@ func (v *voice) skip(n int) (ended bool) {
 	return int(v.pos>>32) >= v.clip.Frames()-1
 }
 
-// mix adds up to len(out)/2 frames to out, gains going to l and r in a straight line, and
-// reports whether the voice has ended. It reads between samples in a straight line, too: the
-// effects are made at 32 kHz, and what that costs lies above what they have.
+// mix adds up to len(out)/2 frames to out with linearly changing gains, and reports whether the voice has ended. It
+// interpolates linearly between samples. The effects are made at 32 kHz and have no frequencies at which that is heard.
 func (v *voice) mix(out []float32, volume float32) (ended bool) {
 	l, r := v.left*volume, v.right*volume
 	if v.fading {

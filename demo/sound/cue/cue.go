@@ -1,30 +1,29 @@
-// Package cue is what a game says about sound: this happened, there, so strongly. It plays
-// nothing and imports nothing, so that rules which run without a window need no sound
-// library, and it keeps no state that a rule could read.
+// Package cue records what happens in a game as events for its sound: what, where and how strong. It plays nothing and
+// imports nothing, so that rules without a window need no sound library. It keeps no state that a rule could use.
 //
 //	game tick --Sound--> Events --Hear--> sound.Mixer --> device
 //
-// An [Events] is filled during a tick and heard behind it. It has a fixed size, allocates
-// nothing, and belongs to the game goroutine.
+// An [Events] is filled during a tick and played after it. It has a fixed size, allocates nothing, and belongs to the
+// game goroutine.
 package cue
 
-// A Sink takes what a game's effects have to say. X and y are in the world's units; strength is
-// 1 for a sound as it was made, 0 for none, and at most 2.
+// A Sink receives the events of a game. x and y are in the world's units. strength scales the volume: 1 is that of the
+// file, 0 is silent, and values above 2 count as 2.
 type Sink interface {
 	Sound(k Kind, x, y, strength float32)
 }
 
-// An Event is one sound that was asked for.
+// An Event is one call of Sound.
 type Event struct {
 	X, Y, Strength float32
 	Kind           Kind
 }
 
-// PerKind is how many events of a kind a tick can hold: more than can be told apart. What comes
-// then is counted and not kept, so a thousand hits leave room for the one roar.
+// PerKind is how many events of a kind are kept in a tick: more than can be heard separately. Further ones are only
+// counted, so that a thousand hits do not displace one roar.
 const PerKind = 12
 
-// Events is what happened in a tick, in order. The zero value is empty and ready.
+// Events are the events of a tick, in order. The zero value is empty and ready for use.
 type Events struct {
 	list   [int(Count) * PerKind]Event
 	n      int
@@ -33,7 +32,8 @@ type Events struct {
 	muted  bool
 }
 
-// Sound notes an event. An unknown kind is ignored. Cost: a few nanoseconds.
+// Sound records an event, in a few nanoseconds. It ignores an unknown kind, and all events while muted. If PerKind
+// events of the kind were recorded since Reset it counts the event in Merged.
 func (e *Events) Sound(k Kind, x, y, strength float32) {
 	if k >= Count || e.muted {
 		return
@@ -47,21 +47,21 @@ func (e *Events) Sound(k Kind, x, y, strength float32) {
 	e.n++
 }
 
-// All returns the events since the last Reset. They are valid until then.
+// All returns the events since the last Reset. The slice is valid until the next one.
 func (e *Events) All() []Event { return e.list[:e.n] }
 
-// Reset forgets the events, for the next tick.
+// Reset removes the events, for the next tick. Merged and Mute keep their state.
 func (e *Events) Reset() {
 	e.n = 0
 	e.of = [Count]uint8{}
 }
 
-// Mute has Sound ignore what it is told, and tells whether it did before: for ticks that are
-// computed again, whose sounds have been heard.
+// Mute makes Sound ignore events, or not, and returns the former setting. It is for ticks that are computed again,
+// whose sounds were already played.
 func (e *Events) Mute(on bool) (was bool) {
 	was, e.muted = e.muted, on
 	return was
 }
 
-// Merged returns how many events were more than a tick can hold of their kind.
+// Merged returns how many events were not kept because of PerKind, in all ticks.
 func (e *Events) Merged() uint64 { return e.merged }

@@ -1,10 +1,10 @@
 package cue
 
-// A Kind is a sound that the game has.
+// A Kind is a kind of sound of the game.
 type Kind uint8
 
-// The kinds, in the order of the mixer's table. The file of kind K is sound/K_N.flac, with N
-// from 0 to Variants()-1.
+// The kinds, in the order of Specs. The files of a kind are sound/NAME_N.flac, with NAME its String and N from 0 to
+// Variants()-1.
 const (
 	Shot Kind = iota
 	Hit
@@ -24,23 +24,23 @@ const (
 	Count
 )
 
-// A Spec is what a kind is called, and how a mixer treats it.
+// A Spec is the name of a kind and how a mixer plays it.
 type Spec struct {
 	Name     string  // in file names
-	Variants int     // files, at most 4: what is heard often has several
-	Gain     float32 // of the file at its place
-	Vary     float32 // share by which the pitch may differ, each way
-	Duck     float32 // share of the music that gives way
-	Prio     uint8   // who is stolen from: lower ones first
+	Variants int     // files, 1 to 4, played in turn: frequent sounds have several
+	Gain     float32 // at strength 1, near the listener
+	Vary     float32 // the most change of pitch up or down, as a share
+	Duck     float32 // share by which the music becomes quieter
+	Prio     uint8   // a new sound replaces voices of equal or lower priority, the lowest first
 	Most     uint8   // voices at once
-	Each     uint8   // begun per tick, the loudest, at most 3
-	Gap      uint8   // ticks before another one may begin
-	Placed   bool    // has a place in the world; menus have none
+	Each     uint8   // how many begin in a tick, the loudest ones; 1 to 3
+	Gap      uint8   // ticks from one begin to the next
+	Placed   bool    // has a position in the world; sounds of menus have none
 }
 
-// The table is tuned so that a full horde leaves the ship's own sounds on top: what the player
-// must hear (hurt, seal, roar) has the highest priorities and may use few voices. Of what a horde
-// makes hundreds of, gaps let through what the voices have time to play: more would only cut each other off.
+// The table is tuned so that the ship's own sounds are heard above a full horde. What the player must hear (hurt, seal,
+// roar) has the highest priorities and few voices. Sounds that a horde makes by the hundred have gaps, so that the
+// voices have time to play them: more would only cut each other off.
 var specs = [Count]Spec{
 	Shot:       {Name: "shot", Variants: 3, Gain: 0.34, Vary: 0.05, Prio: 3, Most: 4, Each: 1, Gap: 2, Placed: true},
 	Hit:        {Name: "hit", Variants: 2, Gain: 0.30, Vary: 0.10, Prio: 1, Most: 5, Each: 1, Gap: 3, Placed: true},
@@ -59,10 +59,10 @@ var specs = [Count]Spec{
 	Lightning:  {Name: "lightning", Variants: 1, Gain: 0.50, Vary: 0.10, Prio: 4, Most: 4, Each: 2, Gap: 4, Placed: true},
 }
 
-// Specs returns the table of all kinds, a copy.
+// Specs returns a copy of the table of all kinds.
 func Specs() [Count]Spec { return specs }
 
-// String returns the kind's name in file names.
+// String returns the kind's name in file names, "unknown" for an unknown kind.
 func (k Kind) String() string {
 	if k >= Count {
 		return "unknown"
@@ -70,7 +70,7 @@ func (k Kind) String() string {
 	return specs[k].Name
 }
 
-// Variants returns how many files the kind has.
+// Variants returns how many files the kind has, 1 for an unknown kind.
 func (k Kind) Variants() int {
 	if k >= Count {
 		return 1
