@@ -19,7 +19,7 @@ type process struct {
 
 	pagemap func(first uint64, entries []uint64) error // of pages from one on
 	peek    func(addr uint64, b []byte) bool           // reads memory
-	header  func(m *mapping) []segment                 // of the file of a mapping; nil where it cannot be had
+	header  func(m *mapping) []segment                 // of the file of a mapping; nil if it cannot be read
 
 	maps    []mapping
 	kinds   []kind
@@ -30,7 +30,7 @@ type process struct {
 // A kind is what a mapping is for all that it says itself.
 type kind struct {
 	class    Class
-	anyones  bool // anonymous and writable: the Go runtime's books or nobody's
+	anyones  bool // anonymous and writable: the Go runtime's metadata, or without an owner
 	allGo    bool // the Go heap, by its addresses
 	anyElse  bool // nothing known, but it is not Go's: unexplained
 	mayClaim bool // glibc may have something in it
@@ -38,7 +38,7 @@ type kind struct {
 
 const named = "[anon: Go: " // Go 1.25 and later, where the kernel has CONFIG_ANON_VMA_NAME
 
-// heapNames are the names of the mappings of the Go heap; the runtime has others for its books.
+// heapNames are the names of the mappings of the Go heap; the runtime has others for its metadata.
 var heapNames = []string{"heap]", "heap reservation]", "used]", "unused]", "user arena chunk]"}
 
 // sort says of every mapping what it is.
@@ -247,7 +247,7 @@ func (p *process) divide(m *mapping, r *Report) error {
 	})
 }
 
-// enter counts what somebody has.
+// enter counts the memory of an owner.
 func (r *Report) enter(c Class, name string, u Usage) {
 	r.Classes[c].add(u)
 	if c != Libraries || u == (Usage{}) {

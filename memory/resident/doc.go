@@ -1,82 +1,80 @@
-// Package resident tells whose the resident memory of the process is, so that the books add up.
+// Package resident finds the owner of each part of the process's resident memory, so that the sum is complete.
 //
 // # The idea
 //
-// The manager knows what it has committed, the Go runtime what it has mapped, and the system what
-// of either is resident, and much that neither knows of. Read lays them over one another: every
-// mapping of the process, and every page of one that several share, has one owner, and what has none
-// is shown as unexplained.
+// The manager knows what it has committed, and the Go runtime what it has mapped. The system knows how much of that
+// is resident, and maps more. Read combines these sources. Every mapping of the process gets one owner. If several
+// owners share a mapping, every page of it gets one. Memory without an owner is reported as unexplained.
 //
 // # Layout
 //
-//	class        what                                      known by
-//	Tiers        what of each tier is resident, whatever   Manager.Span, and pagemap where a
-//	             it has committed                          mapping is not one tier's alone
+//	class        contents                                  recognized by
+//	Tiers        the resident part of each tier            Inspector.Span, and pagemap if a mapping
+//	                                                       is not one tier's alone
 //	Pages        other reservations of package page        page.AppendMapped
-//	GoHeap       the Go heap; page.Heap, too               its name, or its addresses (below)
-//	GoRuntime    the Go runtime's books                    its names, or the balance (below)
+//	GoHeap       the Go heap, including page.Heap          its name, or its addresses (below)
+//	GoRuntime    the Go runtime's metadata                 its names, or the balance (below)
 //	Code         the program's file                        /proc/self/exe; zeroed data: its ELF header
 //	Libraries    shared libraries, vdso                    their names; zeroed data: their ELF headers
-//	Native       malloc of C libraries, code made at run   [heap]; glibc's own headers; no other maker
-//	             time                                      of anonymous memory that can be executed
-//	Stacks       [stack], and of threads of C              the guard below
+//	Native       malloc of C libraries, code generated at  [heap]; glibc's own headers; other anonymous
+//	             run time                                  memory that is executable or read-only,
+//	                                                       if a C library is loaded
+//	Stacks       [stack], and of C threads                 the guard below them
 //	Driver       shared with a driver, a display or        /dev/dri, memfd, /dev/shm, System V
 //	             another process
 //	Files        other files                               their names
-//	Unexplained  what remains                              nothing
+//	Unexplained  everything else                           -
 //
 // # What is proved, and what is not
 //
-// Where the kernel names the mappings of Go 1.25 and later (CONFIG_ANON_VMA_NAME, and not GODEBUG
-// decoratemappings=0), Report.Named is true and the split is the kernel's word: an anonymous mapping
-// without a name is nobody's.
+// If the kernel names the mappings of Go 1.25 and later, Report.Named is true. Then the kernel decides what is Go's,
+// and an anonymous mapping without a name is unexplained. This needs CONFIG_ANON_VMA_NAME, and not GODEBUG
+// decoratemappings=0.
 //
-// Elsewhere it is shown by what is left. The heap is the run of anonymous mappings without a gap
-// around any object on it, as the runtime extends it from its base upwards; the base is random since
-// Go 1.26, so no address is assumed. Its books are what is anonymous, private, readable and writable,
-// not mapped with MAP_NORESERVE, and not claimed by anybody above: the runtime maps memory in no other
-// way. So all that is Go's is among these, and the question is what else is. The runtime says how
-// many bytes it has mapped (/memory/classes/total:bytes), and beside that it has one table of 32 MiB,
-// hardly touched: the addresses that are taken for Go's must come to that sum. As much as they are
-// more is foreign, and as much of what is resident there is unexplained. Measured they are more by 25
-// KiB of 54 MiB in the demo alone and 49 to 53 KiB of 73 MiB with a window and 60 libraries of C, by
-// rounding to pages and what the loader keeps: 128 KiB, and 1/8192 of what is mapped, are allowed for
-// and pass for Go's.
+// Otherwise Go's memory is found by elimination. The heap is the run of anonymous mappings without a gap around any
+// object on it, because the runtime extends it upwards from its base. The base is random since Go 1.26, so no address
+// is assumed. The runtime's metadata is the remaining memory that is anonymous, private, readable and writable, and
+// not mapped with MAP_NORESERVE. The runtime maps memory in no other way, so this includes all that is Go's. Foreign
+// memory may be included, too, which the balance finds.
 //
-// What is claimed for C libraries is claimed by what glibc writes into its memory, where a library
-// is loaded at all: the length of each chunk that is a mapping, and of each heap of a thread, at the
-// place where they begin. What another allocator maps, or a library by itself, is unexplained, but
-// for memory that can be executed or only read, and guarded stacks.
+// The balance: the runtime reports how many bytes it has mapped (/memory/classes/total:bytes). It does not report one
+// table of 32 MiB, which is hardly touched. The addresses that are taken for Go's must have this sum. The excess is
+// foreign, and its resident part is unexplained. Rounding to pages and the loader's own data cause a small excess. It
+// is 25 KiB of 54 MiB in the demo alone, and 49 to 53 KiB of 73 MiB with a window and 60 C libraries. Therefore 128
+// KiB plus 1/8192 of the mapped bytes are tolerated, and count as Go's.
+//
+// The memory of C libraries is recognized by the headers of glibc, if a library is loaded. Each chunk that is a
+// mapping, and each heap of a thread, begins with its length. Mappings of another allocator, or of a library itself,
+// are unexplained, except executable memory, read-only memory and guarded stacks.
 //
 // What it cannot know:
 //
-//   - Who called malloc: drivers are not told from other libraries.
+//   - Who called malloc: drivers cannot be distinguished from other libraries.
 //   - What is on the graphics card, or in another process, such as the display's.
-//   - Of pages shared with other processes, whose they "are": RSS counts them whole, Pss in parts.
-//   - What is swapped out, and huge pages of hugetlbfs: they are in no RSS, the kernel's or this one.
-//   - Which allocator or world has which of the other reservations of package page: only their sum.
-//   - Of a Go heap that is not one run, as on 32 bits, where its other parts are: they count as
-//     GoRuntime, and the balance holds.
-//   - Under the race detector what its shadow is: that is unexplained.
+//   - The owner of pages that are shared with other processes: RSS counts them whole, Pss in parts.
+//   - Swapped-out memory, and huge pages of hugetlbfs: neither the kernel's RSS nor this one has them.
+//   - Which allocator or world has which of the other reservations of package page: only their sum is known.
+//   - The other parts of a Go heap that is not one run, as on 32-bit systems: they count as GoRuntime, and the balance
+//     holds.
+//   - The shadow memory of the race detector: it is unexplained.
 //
 // # RSS
 //
-// RSS is the sum over smaps, for which the kernel walks the page tables. /proc/self/statm, which
-// tiers.Snapshot reads, has counters instead, which lag by some pages for each thread and processor:
-// both differ by up to a few hundred KiB, either way. Neither stops the process: smaps is written a
-// few mappings at a time, and what is touched meanwhile is counted or not; but the classes are cut
-// from that one sum and always add up to it. Private and Dirty of a program's file that was just
-// built count the pages that are not yet on the disk.
+// RSS is the sum over smaps, for which the kernel walks the page tables. /proc/self/statm, which tiers.Snapshot
+// reads, has counters that lag by some pages for each thread and processor. So the two differ by up to a few hundred
+// KiB in either direction. Neither stops the process. Smaps is written a few mappings at a time, so memory that is
+// touched meanwhile may or may not be counted. The classes are divided from that one sum and always add up to it.
+// Private and Dirty of a program's file that was just built include the pages that are not yet on the disk.
 //
 // # Use it when, and when not
 //
-// Use it when a level has ended or a developer asks. For an overlay in every frame, and for
-// committed bytes, tiers.Snapshot is made.
+// Use it when a level has ended or a developer asks. Use tiers.Snapshot for an overlay in every frame, and for
+// committed bytes.
 //
 // # Cost
 //
-// A Read walks the page tables of the process (twice where malloc or several owners share a
-// mapping) and reads the first page of some libraries' files:
+// A Read walks the page tables of the process, twice for mappings of malloc or of several owners. It reads the first
+// page of some libraries' files:
 //
 //	process                                    mappings       a Read
 //	a test of this package                           30       0.3 ms
@@ -84,19 +82,19 @@
 //	the demo in a window, 168 MiB                   460       6 ms
 //	1 GiB that was touched in a tier, page by page   32       24 ms
 //
-// go test ./memory/resident -bench Read, and twenty times in the demo; Intel Xeon, Go 1.26.8, the
-// lowest on a machine that was busy with other work, where some took ten times as long. A Report that
-// is used again keeps 200 KiB of scratch on the Go heap and makes some 60 allocations, most of them
-// for the files that are opened.
+// go test ./memory/resident -bench Read, and twenty Reads in the demo; Intel Xeon, Go 1.26.8. These are the lowest
+// times on a machine that was busy with other work; some took ten times as long. A Report that is used again keeps
+// 200 KiB of scratch memory on the Go heap. A Read makes about 60 allocations, most of them for the files that it
+// opens.
 //
 // # Concurrency and the collector
 //
-// A Report belongs to one goroutine at a time. With a manager Read is the game goroutine's, as
-// Manager.Span is; a game that cannot wait calls Note there and Fill on another one. Nothing is kept open or
-// registered in between.
+// A Report belongs to one goroutine at a time. With a manager, Read must run on the game goroutine. A game that
+// cannot wait calls Note there and Fill on another goroutine. Between calls no file is open and nothing is
+// registered.
 //
 // # Source
 //
-// proc_pid_smaps(5) and proc_pid_pagemap(5); the layout of the Go heap is that of runtime/malloc.go,
-// and that of glibc's chunks and heaps of malloc/malloc.c and malloc/arena.c.
+// proc_pid_smaps(5) and proc_pid_pagemap(5). The layout of the Go heap is from runtime/malloc.go. That of glibc's
+// chunks and heaps is from malloc/malloc.c and malloc/arena.c.
 package resident

@@ -38,7 +38,7 @@ func (p *process) claimNative(m *mapping) error {
 // 10 ms. Beyond are what sanitizers and virtual machines reserve.
 const mostScanned = 4 << 30
 
-// leastChunk is less than what malloc maps alone: 128 KiB, unless it was told otherwise.
+// leastChunk is less than the smallest chunk that malloc maps alone, by default 128 KiB.
 const leastChunk = 64 << 10
 
 // chunk returns the bytes of a chunk of malloc's at addr, or 0.

@@ -14,21 +14,20 @@ import (
 // A Class is a kind of owner of resident memory.
 type Class uint8
 
-// The classes, in the order of the table. What is known of each, and how, is in the package
-// documentation.
+// The classes, in the order of the table in the package comment, which describes how each is recognized.
 const (
 	Tiers       Class  = iota // the manager's tiers
 	Pages                     // other reservations of package page: own allocators, columns, a second manager
 	GoHeap                    // the Go heap, with goroutine stacks and what is free in it
-	GoRuntime                 // the Go runtime's books
+	GoRuntime                 // the Go runtime's metadata
 	Code                      // the program's file: text, data, zeroed data
 	Libraries                 // shared libraries, and the kernel's own
-	Native                    // what C libraries allocated: malloc, and code made at run time
-	Stacks                    // of threads that Go did not make a stack for
-	Driver                    // what is shared with a driver, the display or another process
+	Native                    // allocations of C libraries: malloc, and code generated at run time
+	Stacks                    // stacks of threads that the Go runtime did not allocate
+	Driver                    // memory shared with a driver, the display or another process
 	Files                     // other files
-	Unexplained               // what remains
-	Count       = iota        // how many classes there are
+	Unexplained               // everything else
+	Count       = iota        // the number of classes
 )
 
 var classNames = [Count]string{"tiers", "pages", "go_heap", "go_runtime", "code", "libraries", "native", "stacks", "driver", "files", "unexplained"}
@@ -47,10 +46,10 @@ func (c Class) String() string {
 // Usage is memory in bytes.
 type Usage struct {
 	RSS     uint64 `json:"rss"`     // resident
-	Pss     uint64 `json:"pss"`     // of it, with each shared page divided by those that share it
-	Private uint64 `json:"private"` // of RSS, mapped by nobody else
-	Shared  uint64 `json:"shared"`  // of RSS, mapped by others, too
-	Dirty   uint64 `json:"dirty"`   // of Private, written to: what nobody can drop and read again
+	Pss     uint64 `json:"pss"`     // RSS, with each shared page divided by the number of processes that map it
+	Private uint64 `json:"private"` // the part of RSS that no other process maps
+	Shared  uint64 `json:"shared"`  // the part of RSS that other processes map, too
+	Dirty   uint64 `json:"dirty"`   // the part of Private that was written to, so the system cannot drop it
 }
 
 func (u *Usage) add(v Usage) {
@@ -78,52 +77,51 @@ func (u *Usage) take(rss uint64) (part Usage) {
 	return part
 }
 
-// A Library is one of the files that Libraries counts.
+// A Library is a file of the class Libraries.
 type Library struct {
-	Name string `json:"name"` // its path, or what the kernel calls its own
+	Name string `json:"name"` // its path, or the kernel's name such as [vdso]
 	Usage
 }
 
-// A Mapping is one that nobody owns, as far as is known.
+// A Mapping is a mapping of the process that is unexplained, or contains unexplained memory.
 type Mapping struct {
 	From, To uint64 // addresses
 	Perm     string // as in rw-p
-	Name     string // empty where it is anonymous
+	Name     string // empty if it is anonymous
 	Usage
 }
 
-// MaxSuspects is how many mappings a Report lists at most.
+// MaxSuspects is the largest number of mappings that a Report lists.
 const MaxSuspects = 16
 
-// A Report is whose the resident memory of the process is, at one moment. Read fills it.
-//
-// Invariants, verified by Check in this order:
-//
-//	(1) the classes add up to RSS
-//	(2) the tiers add up to the class Tiers, and the libraries to Libraries
-//	(3) no suspect is larger than the one before it
+// A Report has the owners of the process's resident memory at one moment. Read fills it. It belongs to one goroutine
+// at a time.
 type Report struct {
-	RSS      uint64 // bytes resident: the sum over the mappings
-	Mappings int    // how many those are
+	// Invariants, verified by Check in this order:
+	//
+	//	(1) the classes add up to RSS
+	//	(2) the tiers add up to the class Tiers, and the libraries to Libraries
+	//	(3) no suspect is larger than the one before it
+
+	RSS      uint64 // resident bytes: the sum over the mappings
+	Mappings int    // the number of mappings
 
 	Classes [Count]Usage
-	Tiers   [tiers.Count]Usage // the class Tiers; of the manager that Read was given
+	Tiers   [tiers.Count]Usage // the parts of the class Tiers, for the manager of Read
 
-	// Libraries are the files of that class, and Suspects the mappings of which Unexplained is the
-	// whole or a part, the largest first. Read writes both into the arrays that are there: of a
-	// Report that is to be kept, clone them.
+	// Libraries are the files of that class, and Suspects up to MaxSuspects mappings with unexplained memory, both
+	// the largest first. The next Read into this Report reuses the arrays: clone them in a copy that is kept.
 	Libraries []Library
 	Suspects  []Mapping
 
-	// Named says that the kernel names the Go runtime's mappings: then the split between it and
-	// what is unexplained is the kernel's word, and otherwise the balance of the package
-	// documentation.
+	// Named reports that the kernel names the Go runtime's mappings. Then the kernel decides what is Go's and what
+	// is unexplained, otherwise the balance in the package comment does.
 	Named bool
 
 	work work
 }
 
-// Share returns what part of RSS is unexplained, from 0 to 1.
+// Share returns the unexplained part of RSS, from 0 to 1.
 func (r *Report) Share() float64 {
 	if r.RSS == 0 {
 		return 0
@@ -131,7 +129,8 @@ func (r *Report) Share() float64 {
 	return float64(r.Classes[Unexplained].RSS) / float64(r.RSS)
 }
 
-// Check verifies the equations above the type.
+// Check returns an error if the classes do not add up to RSS, the tiers or libraries not to their class, or the
+// suspects are not in order of size.
 func (r *Report) Check() error {
 	var all, inTiers, inLibraries uint64
 	for _, u := range r.Classes {
@@ -159,11 +158,11 @@ func (r *Report) Check() error {
 	return nil
 }
 
-// someLibraries are as many as a person reads; the others are one row.
+// someLibraries is the number of libraries with a row; the others are one row.
 const someLibraries = 5
 
-// WriteText writes a table for a person: the classes that have something, with the tiers and the
-// largest libraries below theirs, and where something is unexplained the largest suspects.
+// WriteText writes a table for people. It has the classes that are not empty, the tiers and the largest libraries
+// below theirs, and the suspects.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	row := func(name string, u Usage) {
@@ -220,7 +219,8 @@ type suspect struct {
 	Usage
 }
 
-// MarshalJSON is what WriteJSON writes: bytes, stable names, every class and tier in its order.
+// MarshalJSON returns the report as a JSON object with stable names: sizes in bytes, and every class and tier in
+// order.
 func (r *Report) MarshalJSON() ([]byte, error) {
 	out := struct {
 		RSS         uint64    `json:"rss"`

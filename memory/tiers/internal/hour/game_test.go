@@ -331,7 +331,7 @@ func TestConfig_HasRoomForAnyFragmentation(t *testing.T) {
 	}
 }
 
-func TestPlay_AManagerThatCannotBeOrHasNoRoomIsAnErrorAndLeavesNothing(t *testing.T) {
+func TestPlay_BadConfigOrFullManagerIsAnErrorAndLeavesNothing(t *testing.T) {
 	cfg := config()
 	cfg.Frames = -1
 	if _, err := play(cfg, load{Frames: 1, scale: small}); err == nil {

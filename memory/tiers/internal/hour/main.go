@@ -1,11 +1,12 @@
-// Command hour plays simulated hours of a game's general heap through a manager, and shows
-// whether its memory frays: committed bytes, in use and fragmentation, by tier and minute.
+// Command hour plays simulated hours of a game's general heap through a manager, and shows whether it fragments. It
+// prints the committed bytes, the bytes in use and the fragmentation by tier and minute.
 //
 //	go run ./memory/tiers/internal/hour [-hours 1] [-seed 1] [-levels=false] [-svg file] [-csv file]
 //
-// The clock is simulated: 60 frames a second, levels of three minutes, an hour takes some
-// seconds. It exits 1 where committed bytes have grown after the first minute by more than 5 %
-// within the first hour, or by more than 2 % in a later one, and 2 where it was called wrongly.
+// The clock is simulated, with 60 frames a second and levels of three minutes. An hour takes some seconds.
+//
+// The exit status is 1 if committed bytes have grown too much after the first minute. That is by more than 5 % within
+// the first hour, or by more than 2 % in a later one. It is 2 for wrong usage.
 package main
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/strata-go/strata/engine/cmdline"
 )
 
-// errGrown is what ends the command where memory has frayed.
+// errGrown ends the command if the heap has fragmented.
 var errGrown = errors.New("committed memory has grown beyond what is allowed")
 
 func main() {
