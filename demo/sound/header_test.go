@@ -58,7 +58,7 @@ func TestHeader_RefusesWhatIsNotAllowedBeforeItAllocates(t *testing.T) {
 		"large blocks":    {header(44100, 1, 16, 4096, 65535, 1000), "blocks of 4096 to 65535 frames; allowed are 16 to 4608"},
 		"tiny blocks":     {header(44100, 1, 16, 4, 2048, 1000), "allowed are 16 to 4608"},
 		"wrong blocks":    {header(44100, 1, 16, 4096, 2048, 1000), "allowed are 16 to 4608"},
-		"unknown length":  {header(44100, 1, 16, 2048, 2048, 0), "how many frames"},
+		"unknown length":  {header(44100, 1, 16, 2048, 2048, 0), "no number of frames"},
 		"an hour":         {header(44100, 1, 16, 2048, 2048, 44100*3600), "allowed are 8388608 bytes of samples"},
 		"one too many":    {header(44100, 2, 16, 2048, 2048, MaxBytes/4+1), "allowed are 8388608 bytes of samples"},
 		"36 bits":         {header(44100, 1, 16, 2048, 2048, 1<<36-1), "allowed are 8388608 bytes of samples"},
