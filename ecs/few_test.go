@@ -3,6 +3,8 @@ package ecs
 import (
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // few creates one entity with a T alone and returns the bytes that its archetype takes beyond the
@@ -53,7 +55,7 @@ func TestTable_PointerfulChunksAreBounded(t *testing.T) {
 		_ [1016]byte
 	}
 	n := 20_000
-	if testing.Short() {
+	if testenv.Short() {
 		n = 6_000
 	}
 	for _, batch := range []int{1, 7, 500, n} {
@@ -83,7 +85,7 @@ func TestTable_PointerfulChunksAreBounded(t *testing.T) {
 // TestWorld_ManyArchetypesOfOneEntity is the short form of a row of ecs/bench.
 func TestWorld_ManyArchetypesOfOneEntity(t *testing.T) {
 	n := 1 << 13
-	if testing.Short() {
+	if testenv.Short() {
 		n = 1 << 11
 	}
 	w, mem := newTestWorld(t, Config{})

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // directoryOfSegments is a world of which only the segments are used.
@@ -141,7 +143,7 @@ func TestGet_FollowsRowsOverSegments(t *testing.T) {
 	m := NewMap3[position, burning, brain](w)
 	pos, tag, brains := mustRegisterTest[position](t, w), mustRegisterTest[burning](t, w), mustRegisterTest[brain](t, w)
 	n := 3*rowCount + 1
-	if testing.Short() {
+	if testenv.Short() {
 		n = rowCount + 1
 	}
 	err := m.NewBatch(n, func(i int, p *position, _ *burning, b *brain) { p.X, b.Name = float32(i), fmt.Sprint(i) })

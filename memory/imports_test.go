@@ -21,7 +21,7 @@ const module = "github.com/strata-go/strata"
 // folder belong to it, and have its storey unless they are listed.
 var storeys = map[string]int{
 	"memory/internal/align": 0, "memory/internal/cputime": 0, "memory/internal/invariant": 0,
-	"memory/memtest/testenv": 0,
+	"memory/memtest/testenv": 1,
 	"engine/cmdline":         0, // also for the commands below memory and ecs
 	"memory":                 1,
 	"memory/internal/tally":  2,

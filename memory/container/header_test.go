@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/compose"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -121,7 +122,7 @@ func TestContainers_AFlippedHeaderNeverPassesAWrongSize(t *testing.T) {
 				bits := 8 * len(build(t, sp, n).header)
 				a.Allocator.(memory.Resetter).Reset()
 				for bit := range bits {
-					if testing.Short() && bits > 1000 && bit%9 != n%9 {
+					if testenv.Short() && bits > 1000 && bit%9 != n%9 {
 						continue // Strings have 6,000
 					}
 					for _, grow := range []bool{false, true} {

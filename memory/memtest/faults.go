@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // Faults runs a program once for every call that it makes to the system, with that call failing once, then permanently, then with a panic.
@@ -44,7 +45,7 @@ var faults = []promise{
 func everyCall(t testing.TB, s Subject, arm func(f *Faulty, n int), made func(*Faulty) int) {
 	t.Helper()
 	for call, step := 1, 1; call < 1000; call += step {
-		if testing.Short() {
+		if testenv.Short() {
 			step = 1 + call/4
 		}
 		if brief() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // manyAllocs is how many blocks ManyAllocationsStayApart takes: counters that break at a power of two
@@ -59,12 +60,12 @@ func manyAllocations(t testing.TB, s Subject) {
 // manyOf returns how many allocations s is put to.
 func manyOf(s Subject) uint64 {
 	n := uint64(manyAllocs)
-	if s.Allocs != 0 && testing.Short() {
+	if s.Allocs != 0 && testenv.Short() {
 		n = min(n, uint64(s.Allocs))
 	}
 	if invariant.Debug { // each costs ten times as much
 		n = min(n, 1<<16)
-		if testing.Short() {
+		if testenv.Short() {
 			n = min(n, 1<<13)
 		}
 	}

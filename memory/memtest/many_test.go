@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -33,7 +34,7 @@ func TestManyAllocations_AByteFlippedLateIsNoticed(t *testing.T) {
 // callsOf returns how many calls of an operation the suite makes at least: short debug builds make an eighth of the
 // allocations, 8192.
 func callsOf(op string) int {
-	if op == "Free" && testing.Short() && invariant.Debug {
+	if op == "Free" && testenv.Short() && invariant.Debug {
 		return 1 << 10
 	}
 	return math.MaxInt
@@ -84,7 +85,7 @@ func TestManyAllocations_ErrorsOfItsCallsAreNamed(t *testing.T) {
 			}
 		}),
 	} {
-		if want == "= 0x" && testing.Short() && invariant.Debug {
+		if want == "= 0x" && testenv.Short() && invariant.Debug {
 			continue // the heap is not full after 8192 allocations, so none is refused
 		}
 		saysOnly(t, want, want, func(tb testing.TB) { manyAllocations(tb, s) })
@@ -139,7 +140,7 @@ func TestManyAllocations_EachKindOfSubjectIsPutToMany(t *testing.T) {
 
 func TestManyOf_IsBoundedByAllocsInShortRuns(t *testing.T) {
 	n := manyOf(Subject{})
-	if got := manyOf(Subject{Allocs: 100}); got != map[bool]uint64{true: 100, false: n}[testing.Short()] {
+	if got := manyOf(Subject{Allocs: 100}); got != map[bool]uint64{true: 100, false: n}[testenv.Short()] {
 		t.Errorf("%d of %d", got, n)
 	}
 }

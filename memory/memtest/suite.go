@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // Run puts an allocator through the conformance suite.
@@ -241,7 +242,7 @@ func noGoAllocations(t testing.TB, s Subject) {
 
 // brief reports whether this is a short run of a build that checks itself: there everything
 // takes ten times as long, and the plain build has tried what is left out.
-func brief() bool { return testing.Short() && invariant.Debug && !whole }
+func brief() bool { return testenv.Short() && invariant.Debug && !whole }
 
 // Rounds returns n, or in a short run of a debug build a fifth of n, at least 1. It is the number of repetitions of a test on one
 // goroutine.
@@ -257,7 +258,7 @@ var whole bool
 
 func randomProgram(t testing.TB, s Subject) {
 	programs := 40
-	if testing.Short() {
+	if testenv.Short() {
 		programs = 8
 	}
 	if brief() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -41,7 +42,7 @@ func cells(t *testing.T, f func(t *testing.T, c cell, seeds int)) {
 					if name == "constant" && j > 0 || !full && (k != (i+j)%len(rates) || hz > 60 && j%4 != 0) {
 						continue
 					}
-					if testing.Short() && (hz > 60 || (i+j)%3 != 0 && name != "constant") {
+					if testenv.Short() && (hz > 60 || (i+j)%3 != 0 && name != "constant") {
 						continue // as under the race detector
 					}
 					if full {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A program is a Go heap of which a test knows everything: when collections end, and what they find.
@@ -110,7 +112,7 @@ func healthy(t *testing.T, name string, of func(seed int) shape) {
 		seeds = 20
 	}
 	for _, every := range []float64{0.3, 1, 2.5, 8, 20} {
-		if testing.Short() && every != 1 && every != 8 {
+		if testenv.Short() && every != 1 && every != 8 {
 			continue
 		}
 		accused, all := 0, 0

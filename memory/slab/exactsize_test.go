@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A front is what Heap, Central and Cache have in common.
@@ -53,7 +54,7 @@ func TestSize_DebugRefusesEveryOther(t *testing.T) {
 		if name != "Heap" {
 			wrongStep = 17
 		}
-		if testing.Short() {
+		if testenv.Short() {
 			step, wrongStep = 83, 37
 		}
 		l, _ := newLadder(cfg.Classes, cfg.MaxSize)

@@ -1,11 +1,13 @@
 // Package testenv is for the tests of this module: it starts their child processes and selects
-// the tests that take long. It imports the standard library only, so that every test can use it.
+// the tests that take long. It imports no allocator, so that every test can use it.
 package testenv
 
 import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
 // Variable is the environment variable that selects how much the tests play. Without it go test
@@ -25,6 +27,10 @@ func Full() bool {
 		panic(fmt.Sprintf("%s is %q: allowed are full and the empty string", Variable, v))
 	}
 }
+
+// Short reports whether tests play their shortest version: with -short, and in a memdebug or race build unless Full is
+// true. There everything takes ten times as long, and a plain build has tried what is left out.
+func Short() bool { return testing.Short() || invariant.Debug && !Full() }
 
 // Brief reports whether tests play a short version of what takes long: with -short, and unless Full
 // is true.
