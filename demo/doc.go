@@ -93,7 +93,7 @@
 // and session.Store is the one place where it gets memory. There are three stores:
 //
 //	tiers   the default: the list above, off the Go heap. The manager raises GOGC as long as it exists. During a
-//	        realm that leaves the heap alone GOGC is off (tiers.Config.HoldGC); otherwise the runtime would
+//	        realm that leaves the heap alone GOGC is off (gcpace.Config.Suspend); otherwise the runtime would
 //	        collect after two minutes without a collection. One collection runs during the fade into a realm
 //	goheap  each block is an object of the Go heap, made when it is needed and dropped: a chunk of columns, a
 //	        list, a sector's scorch, a field of paths and its search, a decoded file, a realm. Scratch memory

@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -13,7 +14,7 @@ import (
 // TestWorld_OutlivesItsManager closes the manager under a world that it was not told of: the
 // addresses may be a stranger's from then on.
 func TestWorld_OutlivesItsManager(t *testing.T) {
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

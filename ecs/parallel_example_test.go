@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -140,7 +141,7 @@ func ExampleTask_Scratch() {
 
 // The manager's workers have arenas as well, which count in its books: a task for each call.
 func ExampleTask_Worker() {
-	m, err := tiers.New(tiers.Config{Workers: 2, KeepGC: true})
+	m, err := tiers.New(tiers.Config{Workers: 2, GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		panic(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/strata-go/strata/memory/buddy"
 	"github.com/strata-go/strata/memory/compact"
 	"github.com/strata-go/strata/memory/freelist"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
@@ -183,7 +184,9 @@ func TestConfig_ANilPointerIsNoSource(t *testing.T) {
 			return nil, err
 		}},
 		of("Stomp", guard.NewStomp, guard.StompConfig{}),
-		construction{"tiers", func(src page.Source) (io.Closer, error) { return tiers.New(tiers.Config{Source: src, KeepGC: true}) }},
+		construction{"tiers", func(src page.Source) (io.Closer, error) {
+			return tiers.New(tiers.Config{Source: src, GC: gcpace.Config{Keep: true}})
+		}},
 		construction{"Central", func(page.Source) (io.Closer, error) { _, err := slab.NewCentral(nil); return nil, err }},
 		construction{"NewPool", func(page.Source) (io.Closer, error) { return tiers.NewPool[int](nil, pool.Config{}) }},
 	)

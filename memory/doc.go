@@ -62,7 +62,7 @@
 //
 // An allocator belongs to one goroutine at a time. Off-heap memory must contain pointer-free types
 // only ([PointerFree]): the collector frees an object whose only reference is off the heap. A small
-// Go heap has a small goal, so collections become more frequent; tiers.Manager paces them.
+// Go heap has a small goal, so collections become more frequent; package gcpace paces them.
 //
 // # Sources
 //

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/compose"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/pool"
@@ -47,7 +48,7 @@ func routes(t testing.TB) map[string]memory.Allocator {
 	for i := range reserve {
 		reserve[i] = 4 << 20
 	}
-	m := must[*tiers.Manager](t)(tiers.New(tiers.Config{KeepGC: true, Workers: 1, Tags: true, Reserve: reserve}))
+	m := must[*tiers.Manager](t)(tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1, Tags: true, Reserve: reserve}))
 	t.Cleanup(func() { _ = m.Close() })
 	central := must[*slab.Central](t)(slab.NewCentral(newSlab(t)))
 	cache := slab.NewCache(central)

@@ -29,7 +29,7 @@ var storeys = map[string]int{
 	// allocators
 	"memory/arena": 4, "memory/stack": 4, "memory/pool": 4, "memory/freelist": 4, "memory/buddy": 4,
 	"memory/tlsf": 4, "memory/slab": 4, "memory/remote": 4, "memory/compact": 4, "memory/plan": 4,
-	"memory/guard": 4, "memory/compose": 4, "memory/memtest": 4, "memory/container": 4,
+	"memory/guard": 4, "memory/compose": 4, "memory/memtest": 4, "memory/container": 4, "memory/gcpace": 4,
 	"memory/tiers": 5,
 	"memory/meter": 6, "memory/resident": 6, "ecs": 6, "demo/ground": 6, "demo/strictjson": 6,
 	"engine": 7, "particles": 7, "assets": 7,

@@ -13,6 +13,7 @@ import (
 	"github.com/strata-go/strata/memory/buddy"
 	"github.com/strata-go/strata/memory/compose"
 	"github.com/strata-go/strata/memory/freelist"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/remote"
@@ -25,7 +26,7 @@ func TestStale_FreersOfTheManagerDetectIt(t *testing.T) {
 		return
 	}
 	for _, size := range []uintptr{100, 10_000} {
-		m := must[*tiers.Manager](t)(tiers.New(tiers.Config{KeepGC: true, Workers: 1, FreeItems: 8}))
+		m := must[*tiers.Manager](t)(tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1, FreeItems: 8}))
 		w := m.Worker(0)
 		for name, c := range map[string]struct {
 			a     memory.Allocator

@@ -36,7 +36,7 @@ func openTiers(s *segment) model {
 	for t, most := range map[tiers.Tier]uintptr{tiers.Static: 1, tiers.Frame: 4, tiers.Level: 4, tiers.Pools: 4, tiers.Slab: 16, tiers.Large: 16, tiers.Inbox: 8} {
 		cfg.Reserve[t] = most << 20
 	}
-	cfg.Frames, cfg.Workers, cfg.KeepGC = 1+s.n(3), 1+s.n(3), true
+	cfg.Frames, cfg.Workers, cfg.GC.Keep = 1+s.n(3), 1+s.n(3), true
 	man, err := tiers.New(cfg)
 	s.must("New", err)
 	m := &managed{s: s, m: man, general: newShadow(s, 4), level: newShadow(s, 0), frames: make([]*shadow, cfg.Frames), freer: man.NewFreer()}

@@ -130,11 +130,11 @@ func (s *Session) memory() tiers.Config {
 	}
 	m.Workers++ // the game's own, for fields
 	m.Tags = true
-	m.HoldGC = true // a realm lasts longer than the two minutes after which the runtime collects unasked
+	m.GC.Suspend = true // a realm lasts longer than the two minutes after which the runtime collects unasked
 	if s.cfg.Store != StoreTiers {
-		m.KeepGC = true // the collector runs as it does in any program
+		m.GC.Keep = true // the collector runs as it does in any program
 	} else if OnGoHeap() {
-		m.GoHeadroom = headroom(m.GoHeadroom)
+		m.GC.Headroom = headroom(m.GC.Headroom)
 		s.unpace = pace()
 	}
 	m.Scratch = max(m.Scratch, composeScratch)

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
 func TestContainers_LieInALevelAndDieWithIt(t *testing.T) {
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	must(t, err)
 	all := space(t, m)
 	var kept *world // in the general heap, with an offset from the base of all tiers

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -30,7 +31,7 @@ func TestHeap_ARealLeakIsNamedByTheFourthCollection(t *testing.T) {
 		frameTakes = 400 * time.Millisecond
 		frameLeaks = 40 << 10 // 100 KiB a second
 	)
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	must(t, err)
 	defer m.Close()
 	now := time.Unix(1000, 0)
@@ -103,7 +104,7 @@ func TestLive_ARealLeakBeside400MiBIsNamedByTheFourth(t *testing.T) {
 	for range live / 2 >> 20 {
 		ballast = append(ballast, make([]byte, 1<<20))
 	}
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	must(t, err)
 	defer m.Close()
 	now := time.Unix(1000, 0)

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -47,7 +48,7 @@ type Meter struct {
 	was    []books // of the rows, at the last Frame
 
 	snap   tiers.Snapshot // of the last Frame
-	go0    tiers.GoStats  // of the one before
+	go0    gcpace.Stats   // of the one before
 	at     time.Time      // of the last Frame
 	begun  time.Time
 	frames uint64

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
@@ -27,7 +28,7 @@ type game struct {
 
 func newGame(t testing.TB, hz float64, cfg tiers.Config) *game {
 	t.Helper()
-	cfg.KeepGC, cfg.Tags = true, true
+	cfg.GC.Keep, cfg.Tags = true, true
 	m, err := tiers.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -520,7 +521,7 @@ func TestResume_HoursUnseenAreNoHistory(t *testing.T) {
 }
 
 func TestNew_RefusesWhatCannotBe(t *testing.T) {
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	must(t, err)
 	defer m.Close()
 	for _, cfg := range []Config{{Window: time.Millisecond}, {Window: time.Hour}, {Window: -1}, {Frame: -1}} {
@@ -534,7 +535,7 @@ func TestNew_RefusesWhatCannotBe(t *testing.T) {
 }
 
 func TestClosed_AManagerThatIsGoneIsReadAsEmpty(t *testing.T) {
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	must(t, err)
 	r, err := New(m, Config{})
 	must(t, err)

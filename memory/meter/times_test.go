@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
 // A frame is late beyond one and a half of Config.Frame, to the nanosecond. Times are as of the last change of figures.
 func TestTimes_LateIsExact(t *testing.T) {
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	must(t, err)
 	defer m.Close()
 	for _, frame := range []time.Duration{1, 2, 3, time.Microsecond, 999 * time.Microsecond, 4 * time.Millisecond, time.Second / 240,
@@ -51,7 +52,7 @@ func TestTimes_FramesOfTheLimitsClassAreJudged(t *testing.T) {
 }
 
 func TestNew_RefusedConfigurationsAreErrConfig(t *testing.T) {
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	must(t, err)
 	defer m.Close()
 	for _, cfg := range []Config{{Window: time.Second - 1}, {Window: 10*time.Minute + 1}, {Window: -1}, {Frame: -1}, {Frame: time.Hour + 1}} {

@@ -3,6 +3,7 @@ package resident_test
 import (
 	"fmt"
 
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -11,7 +12,7 @@ import (
 // table, and below it the mappings that nobody knows. Elsewhere than on Linux Read returns an
 // error that wraps errors.ErrUnsupported.
 func Example() {
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		fmt.Println(err)
 		return

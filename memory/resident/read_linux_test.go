@@ -17,6 +17,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
@@ -39,7 +40,7 @@ func read(t testing.TB, m *tiers.Manager) *Report {
 // manager is one on the system's memory, also under -race.
 func manager(t testing.TB, src page.Source, budget [tiers.Count]uintptr) *tiers.Manager {
 	t.Helper()
-	m, err := tiers.New(tiers.Config{Source: src, Reserve: budget, Workers: 1, KeepGC: true})
+	m, err := tiers.New(tiers.Config{Source: src, Reserve: budget, Workers: 1, GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

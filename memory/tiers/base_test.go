@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
 func TestManager_TheOffsetsOfAllTiersCountFromItsBase(t *testing.T) {
-	m, err := tiers.New(tiers.Config{KeepGC: true, Workers: 1})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package tiers
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/strata-go/strata/memory/gcpace"
+)
 
 func BenchmarkFrame(b *testing.B) {
 	m := newManager(b, Config{})
@@ -22,7 +26,7 @@ func BenchmarkSnapshot(b *testing.B) {
 // BenchmarkManager is a pair of Alloc and free through the manager, by tier, and the Go heap.
 func BenchmarkManager(b *testing.B) {
 	b.Run("slab/FreeAny", func(b *testing.B) {
-		m := newManager(b, Config{KeepGC: true})
+		m := newManager(b, Config{GC: gcpace.Config{Keep: true}})
 		must(b, m.BeginLevel())
 		for b.Loop() {
 			p, err := m.Alloc(64, 16)
@@ -34,7 +38,7 @@ func BenchmarkManager(b *testing.B) {
 		}
 	})
 	b.Run("slab/Free", func(b *testing.B) {
-		m := newManager(b, Config{KeepGC: true})
+		m := newManager(b, Config{GC: gcpace.Config{Keep: true}})
 		must(b, m.BeginLevel())
 		for b.Loop() {
 			p, err := m.Alloc(64, 16)
@@ -46,7 +50,7 @@ func BenchmarkManager(b *testing.B) {
 		}
 	})
 	b.Run("large/Free", func(b *testing.B) {
-		m := newManager(b, Config{KeepGC: true})
+		m := newManager(b, Config{GC: gcpace.Config{Keep: true}})
 		must(b, m.BeginLevel())
 		for b.Loop() {
 			p, err := m.Alloc(10_000, 16)
@@ -58,7 +62,7 @@ func BenchmarkManager(b *testing.B) {
 		}
 	})
 	b.Run("frame", func(b *testing.B) {
-		m := newManager(b, Config{KeepGC: true})
+		m := newManager(b, Config{GC: gcpace.Config{Keep: true}})
 		must(b, m.BeginFrame())
 		mark := m.Frame().Mark()
 		for n := 0; b.Loop(); n++ {
@@ -72,7 +76,7 @@ func BenchmarkManager(b *testing.B) {
 		}
 	})
 	b.Run("worker", func(b *testing.B) {
-		m := newManager(b, Config{KeepGC: true})
+		m := newManager(b, Config{GC: gcpace.Config{Keep: true}})
 		w := m.Worker(0)
 		for b.Loop() {
 			p, err := w.Alloc(10_000, 16)
@@ -84,7 +88,7 @@ func BenchmarkManager(b *testing.B) {
 		}
 	})
 	b.Run("worker/home", func(b *testing.B) {
-		m := newManager(b, Config{KeepGC: true})
+		m := newManager(b, Config{GC: gcpace.Config{Keep: true}})
 		w := m.Worker(0)
 		must(b, m.BeginFrame())
 		for b.Loop() {

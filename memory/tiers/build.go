@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// New reserves the address space of all tiers and, without [Config.KeepGC], raises GOGC for the whole process. It
+// New reserves the address space of all tiers and raises GOGC for the whole process, see [Config.GC]. It
 // commits no memory yet. The metadata takes 110 KiB of the Go heap. The error wraps memory.ErrConfig and names the
 // field if the configuration is invalid. It wraps memory.ErrOutOfMemory if the system refuses even the smallest
 // tiers. After an error nothing stays reserved.
@@ -31,8 +32,10 @@ func New(cfg Config) (_ *Manager, err error) {
 	if err := m.build(); err != nil {
 		return nil, err
 	}
+	if m.pacer, err = gcpace.New(cfg.GC); err != nil {
+		return nil, err // withDefaults has checked it
+	}
 	built = true
-	m.pacer.start(&cfg)
 	m.rss.open()
 	m.watchDrop()
 	m.watchSource()

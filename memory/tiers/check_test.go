@@ -9,11 +9,12 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 )
 
 func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
-	cfg := Config{KeepGC: true, OnSoft: func(Tier, uintptr, uintptr) {}} // as small as can be, for Check runs often
+	cfg := Config{GC: gcpace.Config{Keep: true}, OnSoft: func(Tier, uintptr, uintptr) {}} // as small as can be, for Check runs often
 	for tier := range cfg.Reserve {
 		cfg.Reserve[tier] = 1 << 20
 	}

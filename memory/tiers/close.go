@@ -92,7 +92,7 @@ func (m *Manager) watchSource() {
 		m.base, m.size, m.whole = nil, 0, page.Memory{}
 		m.frame.cur, m.level.cur = m.frame.shut, m.level.shut
 		m.phase, m.unwatch = closed, nil
-		m.pacer.stop()
+		_ = m.pacer.Close() // its error is always nil
 		m.rss.close()
 		m.dropped.Stop()
 	})

@@ -231,7 +231,7 @@ func TestManager_DroppedWithoutCloseItIsReportedOnceInDebugBuilds(t *testing.T) 
 	src, size := memtest.NewFaulty(), uintptr(0)
 	func() {
 		cfg := small()
-		cfg.Source, cfg.KeepGC = src, true
+		cfg.Source, cfg.GC.Keep = src, true
 		_, err := New(cfg)
 		must(t, err)
 		closed, err := New(cfg)

@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/memory/buddy"
 	"github.com/strata-go/strata/memory/compact"
 	"github.com/strata-go/strata/memory/freelist"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
@@ -224,7 +225,7 @@ var estates = map[string]func(source) estate{
 			func() error { return errors.Join(w.Close(), events.Close(), mem.Close(), workers.Close()) }}
 	},
 	"tiers": func(s source) estate {
-		m, err := tiers.New(tiers.Config{Source: s.Source, Workers: 2, KeepGC: true, Tags: true,
+		m, err := tiers.New(tiers.Config{Source: s.Source, Workers: 2, GC: gcpace.Config{Keep: true}, Tags: true,
 			Reserve: [tiers.Count]uintptr{tiers.Static: 1 << 20, tiers.Frame: 1 << 20, tiers.Level: 4 << 20, tiers.Pools: 8 << 20, tiers.Slab: 4 << 20, tiers.Large: 8 << 20, tiers.Inbox: 4 << 20}})
 		ok(s, m, err)
 		p, err := plan.Fast([]plan.Buffer{{ID: 0, Size: 100, Death: 2}})

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
@@ -76,34 +77,9 @@ type Config struct {
 	// calls OnSoft again if it is repeated.
 	OnSoft func(t Tier, committed, budget uintptr)
 
-	// KeepGC leaves the collector alone: GOGC stays as it is, and EndLevel runs no collection. It
-	// is for a program that is not a game, and only has one inside. Otherwise the manager changes
-	// the process: while it lives, GOGC is raised, never lowered, to what GoHeadroom asks for,
-	// follows the live heap, and is the program's own again at Close, or some time after the
-	// manager was dropped without it. The memory limit (GOMEMLIMIT, debug.SetMemoryLimit) is
-	// not touched, and works as ever.
-	//
-	// Of New and debug.SetGCPercent the later one counts. A GOGC that the program sets while
-	// managers live stands, and their Close leaves it, until the program puts back what
-	// SetGCPercent had returned, or makes another manager. GOGC=off before New stays off.
-	KeepGC bool
-	// GoHeadroom is how many bytes of the Go heap a level may allocate before a collection
-	// begins in it; 0 means 256 MiB, and more than 1 TiB means 1 TiB. It counts from what is on
-	// the heap at BeginLevel; outside levels, from the last level end, Collect, New or
-	// collection; but from no more than what GOGC as the program wants it allows. A collection
-	// that has begun may let the heap grow by four tenths of it more. Of several managers the
-	// largest headroom counts for all.
-	GoHeadroom int64
-
-	// HoldGC has GOGC off from BeginLevel to EndLevel, as long as the level allocates less than
-	// GoHeadroom, so that not even the collection comes which the runtime begins when there was none
-	// for two minutes. Beyond the headroom GOGC is finite again, and a collection begins within a quarter
-	// of a second, and so beyond what is allocated in that time. A GOGC that the program sets
-	// meanwhile stands, as ever; but GOGC=off, set in such a level, ends with it. It is for a game
-	// whose levels last longer than two minutes and leave the heap alone: memory that only a
-	// collection gives back, as what finalizers and cleanups hold, waits as long as the level lasts. With
-	// KeepGC it does nothing. Several managers: off while any of them is in such a level.
-	HoldGC bool
+	// GC says how the manager paces Go's collector, for the whole process. The levels of the pacer are those of the
+	// manager.
+	GC gcpace.Config
 
 	order *[Count]Tier // in which the tiers' parts follow each other; nil: that of the table. For tests.
 }
@@ -130,12 +106,12 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Scratch == 0 {
 		c.Scratch = 256 << 10
 	}
-	if c.GoHeadroom == 0 {
-		c.GoHeadroom = 256 << 20
-	}
 	c.Workers = max(c.Workers, 0)
 	if err := c.checkFields(); err != nil {
 		return c, err
+	}
+	if err := c.GC.Check(); err != nil {
+		return c, fmt.Errorf("tiers: GC: %w", err)
 	}
 	if _, err := c.total(); err != nil {
 		return c, err
@@ -165,8 +141,6 @@ func (c *Config) checkFields() error {
 		return bad("SoftMark %v: want a share above 0 and up to 1, or 0 for 0.75", c.SoftMark)
 	case c.FreeItems < 0 || c.FreeItems > 64:
 		return bad("FreeItems %d: want 1 to 64, or 0 for 32 and 8", c.FreeItems)
-	case c.GoHeadroom < 0:
-		return bad("GoHeadroom %d: want at least 0", c.GoHeadroom)
 	}
 	for t := range Tier(Count) {
 		if c.Reserve[t] == 0 {

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
@@ -33,7 +34,7 @@ func TestConfig_ZeroMeansTheDefaultsThatItsCommentsName(t *testing.T) {
 	if want[Inbox] *= 2; c.Budget != want {
 		t.Errorf("budget %d, want %d", c.Budget, want)
 	}
-	if c.Source == nil || c.Frames != 2 || c.Workers != 2 || c.SoftMark != 0.75 || c.GoHeadroom != 256<<20 || c.KeepGC || c.OnSoft != nil {
+	if c.Source == nil || c.Frames != 2 || c.Workers != 2 || c.SoftMark != 0.75 || c.GC != (gcpace.Config{}) || c.OnSoft != nil {
 		t.Errorf("%+v", c)
 	}
 	if err := memtestBounds(c); err != nil {
@@ -206,7 +207,7 @@ func TestNew_AnInvalidFieldIsErrConfig(t *testing.T) {
 		"SoftMark NaN: want":                                  func(c *Config) { c.SoftMark = math.NaN() },
 		"FreeItems -1: want 1 to 64":                          func(c *Config) { c.FreeItems = -1 },
 		"FreeItems 65: want 1 to 64":                          func(c *Config) { c.FreeItems = 65 },
-		"GoHeadroom -1: want at least 0":                      func(c *Config) { c.GoHeadroom = -1 },
+		"GC: gcpace: Headroom -1: want at least 0":            func(c *Config) { c.GC.Headroom = -1 },
 		"Reserve[slab]":                                       func(c *Config) { c.Reserve[Slab] = math.MaxUint },
 		"Reserve[inbox]":                                      func(c *Config) { c.Reserve[Inbox] = math.MaxUint / 2 },
 		"Scratch 2097153: want at most 2097152":               func(c *Config) { c.Scratch = 2<<20 + 1 },
@@ -269,7 +270,7 @@ func TestConfig_ABudgetOfNoByteForEachWorkerGivesThemNothing(t *testing.T) {
 }
 
 func TestManager_ABudgetChangesWhilePlaying(t *testing.T) {
-	m, err := New(Config{KeepGC: true, Workers: 1})
+	m, err := New(Config{GC: gcpace.Config{Keep: true}, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,14 +129,8 @@
 // that made it. Worker.Stats is safe for concurrent use. Callbacks run on the game goroutine, except the hooks of a
 // scratch arena, which EndTask runs on the worker's.
 //
-// The pacing is the process's. While a manager without [Config.KeepGC] lives, the collector runs
-// when the Go heap has grown by [Config.GoHeadroom], or by what GOGC allows where that is more; at
-// EndLevel when plain Go would have run by then; and at Collect. So there is never a collection
-// more than without a manager but those of Collect, and none in a level that makes less garbage
-// than the headroom, except the one that the runtime begins when there was none for two
-// minutes, unless [Config.HoldGC] puts that off, and those that a memory limit asks for. A collection at EndLevel blocks, and costs
-// what it costs in plain Go: with a large live heap a level change takes that long, and with
-// several managers the levels of the others bear it, too.
+// Each manager paces the collector, for the whole process: see package gcpace and [Config.GC]. EndLevel runs a
+// collection that became due in the level.
 //
 // # Source
 //

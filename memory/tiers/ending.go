@@ -172,7 +172,7 @@ func (e *ending) runCallbacks() {
 	e.steps = append(e.steps, func() {
 		m.phase = closing
 		m.frame.cur, m.level.cur = m.frame.shut, m.level.shut
-		m.pacer.stop()
+		_ = m.pacer.Close() // its error is always nil
 		m.rss.close()
 	})
 }

@@ -17,7 +17,7 @@ var contactType = memory.MustType[contact]()
 
 // A foreign engine keeps its loop and gives its memory to a manager. The zero Config is for a
 // process that is a game: the manager then raises GOGC for all of it, until Close. A server or
-// an editor with a game inside sets KeepGC, and its collector is left alone.
+// an editor with a game inside sets GC.Keep, and its collector is left alone.
 func Example() {
 	m, err := tiers.New(tiers.Config{})
 	if err != nil {

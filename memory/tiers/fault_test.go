@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
@@ -108,7 +109,7 @@ type play struct {
 func newPlay(t *testing.T, panics, errs *fault) *play {
 	p := &play{t: t, panics: panics, src: &faultySource{Source: page.Default(), fault: errs}}
 	cfg := Config{
-		Source: p.src, KeepGC: true, Workers: 1, SoftMark: 0.1,
+		Source: p.src, GC: gcpace.Config{Keep: true}, Workers: 1, SoftMark: 0.1,
 		Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 2 << 20, Pools: 4 << 20, Slab: 2 << 20, Large: 4 << 20, Inbox: 4 << 20},
 		OnSoft:  func(Tier, uintptr, uintptr) { panics.panic("OnSoft"); p.told++ },
 	}
@@ -321,7 +322,7 @@ func TestNew_APanicOfTheSourceKeepsNothing(t *testing.T) {
 		src := memtest.NewFaulty()
 		src.PanicAt = call
 		var m *Manager
-		if err := protect(func() (err error) { m, err = New(Config{Source: src, KeepGC: true}); return err }); err == nil {
+		if err := protect(func() (err error) { m, err = New(Config{Source: src, GC: gcpace.Config{Keep: true}}); return err }); err == nil {
 			must(t, m.Close())
 			break
 		}
@@ -333,7 +334,7 @@ func TestNew_APanicOfTheSourceKeepsNothing(t *testing.T) {
 
 func TestEndFrame_OnSoftIsToldOnceThoughAPoolsBooksPanic(t *testing.T) {
 	told, books := 0, fault{at: 1, resting: true}
-	m, err := New(Config{KeepGC: true, OnSoft: func(Tier, uintptr, uintptr) { told++ }})
+	m, err := New(Config{GC: gcpace.Config{Keep: true}, OnSoft: func(Tier, uintptr, uintptr) { told++ }})
 	must(t, err)
 	m.AddPool("books", &Funcs{StatsFunc: func() memory.Stats { books.panic("stats"); return memory.Stats{} }})
 	must(t, m.BeginFrame())

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/pool"
 )
@@ -12,7 +13,7 @@ import (
 // Behind the last byte of a level that is full the pools begin, and a block of no bytes may stand
 // there.
 func TestFree_ABlockOfNoBytesInAFullArenaIsOfItsTier(t *testing.T) {
-	m := newManager(t, Config{KeepGC: true, Tags: true, Reserve: [Count]uintptr{Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20}})
+	m := newManager(t, Config{GC: gcpace.Config{Keep: true}, Tags: true, Reserve: [Count]uintptr{Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20}})
 	tag := newTag(t, m, "tag")
 	must(t, m.BeginLevel())
 	must(t, m.BeginFrame())

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
@@ -21,7 +22,7 @@ type life struct {
 }
 
 func newLife(t testing.TB) *life {
-	m, err := New(Config{Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 2 << 20, Large: 2 << 20, Inbox: 1 << 20}, Workers: 1, KeepGC: true})
+	m, err := New(Config{Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 2 << 20, Large: 2 << 20, Inbox: 1 << 20}, Workers: 1, GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

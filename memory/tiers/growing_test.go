@@ -84,7 +84,7 @@ func (g *growth) end() error {
 
 func growManager(t testing.TB) *Manager {
 	cfg := small()
-	cfg.KeepGC, cfg.Workers = true, 1
+	cfg.GC.Keep, cfg.Workers = true, 1
 	return newManager(t, cfg)
 }
 

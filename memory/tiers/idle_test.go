@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -23,7 +24,7 @@ func TestManager_ThatHoldsNothingTakesNextToNothing(t *testing.T) {
 	least := ^uint64(0)
 	for range 3 { // of three, since the runtime's own goroutines allocate, too
 		before := live()
-		m, err := New(Config{Source: limit, KeepGC: true})
+		m, err := New(Config{Source: limit, GC: gcpace.Config{Keep: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func TestConfig_HugePagesAndPrefaultReachTheSystem(t *testing.T) {
 		cfg  Config
 		want bool
 	}{{Config{}, false}, {Config{Prefault: true}, true}, {Config{HugePages: true, Prefault: true}, true}, {Config{Prefault: true, Source: page.Default()}, false}} {
-		c.cfg.KeepGC = true
+		c.cfg.GC.Keep = true
 		m, err := New(c.cfg)
 		must(t, err)
 		p, err := m.Alloc(100, 16)

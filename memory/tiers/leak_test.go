@@ -9,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -101,7 +102,7 @@ func TestManager_LeaksAreTheBlocksOfTheLevelThatLive(t *testing.T) {
 	if !invariant.Exact {
 		return // slab counts only
 	}
-	m := newManager(t, Config{Reserve: small().Reserve, KeepGC: true})
+	m := newManager(t, Config{Reserve: small().Reserve, GC: gcpace.Config{Keep: true}})
 	r := rand.New(rand.NewPCG(3, 4))
 	var live []heldBlock
 	freer := m.NewFreer()
@@ -232,7 +233,7 @@ func TestManager_OutsideOfALevelTheSlabTellsNoAges(t *testing.T) {
 }
 
 func TestManager_EveryTierGetsWhatWasAsked(t *testing.T) {
-	cfg := Config{KeepGC: true, Workers: 3, Reserve: [Count]uintptr{Static: 3 << 20, Frame: 5 << 20, Level: 7 << 20, Pools: 9 << 20, Slab: 11 << 20, Large: 13 << 20, Inbox: 2 << 20}}
+	cfg := Config{GC: gcpace.Config{Keep: true}, Workers: 3, Reserve: [Count]uintptr{Static: 3 << 20, Frame: 5 << 20, Level: 7 << 20, Pools: 9 << 20, Slab: 11 << 20, Large: 13 << 20, Inbox: 2 << 20}}
 	m := newManager(t, cfg)
 	for tier, n := range cfg.Reserve {
 		if n == 0 {

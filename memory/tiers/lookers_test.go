@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -14,7 +15,7 @@ import (
 func TestManager_OthersMayLookWhileItEnds(t *testing.T) {
 	for name, ends := range map[string]bool{"Close": false, "its source ends": true} {
 		src := memtest.NewMortal(t, nil, 64<<20)
-		m, err := tiers.New(tiers.Config{Source: src.Carve, KeepGC: true, Tags: true, Workers: 1,
+		m, err := tiers.New(tiers.Config{Source: src.Carve, GC: gcpace.Config{Keep: true}, Tags: true, Workers: 1,
 			Reserve: [tiers.Count]uintptr{tiers.Static: 1 << 20, tiers.Frame: 1 << 20, tiers.Level: 1 << 20, tiers.Pools: 1 << 20, tiers.Slab: 1 << 20, tiers.Large: 1 << 20, tiers.Inbox: 1 << 20}})
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/remote"
 )
@@ -49,7 +50,7 @@ type Manager struct {
 	returned       *remote.Inbox // blocks that other goroutines have freed
 	returnedClosed bool
 	record
-	pacer   pacer
+	pacer   *gcpace.Pacer
 	dropped runtime.Cleanup
 	owner   invariant.Owner
 }
@@ -98,3 +99,6 @@ func (m *Manager) Worker(k int) *Worker {
 
 // Workers returns the number of worker heaps.
 func (m *Manager) Workers() int { return len(m.inbox.workers) }
+
+// Collect runs a collection of the Go heap now, see [gcpace.Pacer.Collect].
+func (m *Manager) Collect() { m.pacer.Collect() }

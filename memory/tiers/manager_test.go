@@ -13,6 +13,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
@@ -385,7 +386,7 @@ func TestManager_FramesAndSnapshotsDoNotAllocate(t *testing.T) {
 }
 
 func TestManager_LevelResetIsFastWhateverItHeld(t *testing.T) {
-	m := newManager(t, Config{Reserve: [Count]uintptr{Level: 128 << 20}, KeepGC: true})
+	m := newManager(t, Config{Reserve: [Count]uintptr{Level: 128 << 20}, GC: gcpace.Config{Keep: true}})
 	must(t, m.BeginLevel())
 	for range 100_000 {
 		alloc(t, m.Level(), 1000)

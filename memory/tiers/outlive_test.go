@@ -59,7 +59,7 @@ func TestManager_WhatOutlivesItTouchesNothingOfTheNextOwner(t *testing.T) {
 	for name, build := range survivors {
 		src := &reusingSource{Source: page.Default(), t: t}
 		cfg := small()
-		cfg.Source, cfg.KeepGC = src, true
+		cfg.Source, cfg.GC.Keep = src, true
 		m, err := New(cfg)
 		must(t, err)
 		a, use := build(t, m.PoolSource())
@@ -86,7 +86,7 @@ func TestManager_WhatOutlivesItTouchesNothingOfTheNextOwner(t *testing.T) {
 func TestManager_ItsOwnTiersTouchNothingOfTheNextOwner(t *testing.T) {
 	src := &reusingSource{Source: page.Default(), t: t}
 	cfg := small()
-	cfg.Source, cfg.KeepGC = src, true
+	cfg.Source, cfg.GC.Keep = src, true
 	m, err := New(cfg)
 	must(t, err)
 	must(t, m.BeginLevel())

@@ -100,7 +100,7 @@ func (m *Manager) NextFrame() error {
 }
 
 // BeginLevel opens a level. Blocks of slab, large and the workers that are live already do not belong to it, so
-// EndLevel will not report them as leaks. Without KeepGC, BeginLevel waits until a running collection of the Go heap
+// EndLevel will not report them as leaks. Unless Config.GC has Keep, BeginLevel waits until a running collection of the Go heap
 // ends. The error wraps [ErrOrder]: inside a level or a frame, from a callback, or after Close. Cost: proportional to
 // tiers, pools and workers, and 16 bytes read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
@@ -123,7 +123,7 @@ func (m *Manager) BeginLevel() error {
 		return m.order("BeginLevel", "", "") // a pool's Stats has closed the source
 	}
 	m.beginEpochs()
-	m.pacer.beginLevel()
+	m.pacer.BeginLevel()
 	m.atLevel = at
 	m.level.cur = m.level.arena
 	m.level.begun++
@@ -137,9 +137,8 @@ func (m *Manager) BeginLevel() error {
 // blocks of hooks and resets. Other goroutines that work for the level must have stopped: a worker's block that is
 // still in a Freer counts as a leak.
 //
-// Without KeepGC, EndLevel then runs the collection that it has put off during the level, as [Manager.Collect] does.
-// It does so only if the program's own GOGC would have started one by now, so never with GOGC=off. Cost: the hooks
-// and the pools' resets, the blocks of large and of the workers, that of BeginLevel for slab, and that collection.
+// EndLevel then runs a collection of the Go heap if one is due, see [gcpace.Pacer.EndLevel]. Cost: the hooks and the
+// pools' resets, the blocks of large and of the workers, that of BeginLevel for slab, and that collection.
 //
 // The error wraps [ErrOrder] outside a level, inside a frame, from a callback and after Close. Any other error
 // reports that the static memory could not be released. After an error, and after a panic of a hook or a reset, the
@@ -177,7 +176,7 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	m.pools.ending++
 	m.level.cur = m.level.shut
 	m.phase &^= inLevel
-	m.pacer.endLevel()
+	m.pacer.EndLevel()
 	m.left = leaks
 	return leaks, nil
 }

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
@@ -103,7 +104,7 @@ func (s *reentry) inSource() {
 
 func newReentry(seed uint64) (*reentry, error) {
 	s := &reentry{src: memtest.NewFaulty(), r: rand.New(rand.NewPCG(seed, 21)), left: 120}
-	cfg := Config{Source: reentrantSource{s.src, s}, KeepGC: true, Tags: s.r.IntN(2) == 0, Workers: 1, SoftMark: 0.02, Scratch: 64 << 10,
+	cfg := Config{Source: reentrantSource{s.src, s}, GC: gcpace.Config{Keep: true}, Tags: s.r.IntN(2) == 0, Workers: 1, SoftMark: 0.02, Scratch: 64 << 10,
 		Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 2 << 20, Slab: 1 << 20, Large: 1 << 20, Inbox: 1 << 20}}
 	cfg.OnSoft = func(Tier, uintptr, uintptr) {
 		s.busy++

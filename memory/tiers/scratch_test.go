@@ -153,7 +153,7 @@ func TestWorker_AScratchArenaIsWithinTheBudget(t *testing.T) {
 func TestWorker_AScratchArenaThatTheSystemRefusesIsAskedForAgain(t *testing.T) {
 	src := memtest.NewFaulty()
 	cfg := small()
-	cfg.Source, cfg.KeepGC = src, true
+	cfg.Source, cfg.GC.Keep = src, true
 	m := newManager(t, cfg)
 	src.FailAt, src.ForGood = src.Calls()+1, true
 	if _, err := m.Worker(0).BeginTask(); !errors.Is(err, memory.ErrOutOfMemory) {

@@ -167,7 +167,7 @@ func TestWorker_ATaskThatCouldNotBeginBeginsLater(t *testing.T) {
 		for at := 1; at < 20; at++ {
 			src := memtest.NewFaulty()
 			cfg := small()
-			cfg.Source, cfg.KeepGC, cfg.Scratch = src, true, 1<<20
+			cfg.Source, cfg.GC.Keep, cfg.Scratch = src, true, 1<<20
 			m := newManager(t, cfg)
 			w := m.Worker(0)
 			made := src.Calls()

@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 )
 
 type stats = memory.Stats
@@ -15,7 +16,7 @@ type Snapshot struct {
 	Level   uint64 // levels begun
 	InLevel bool
 	Tiers   [Count]TierStats
-	Go      GoStats
+	Go      gcpace.Stats
 	// Tags has the rows of EachTag; it is empty without Config.Tags. The next Snapshot into the same variable reuses
 	// the array, so clone Tags in a copy that is kept.
 	Tags []TagStats
@@ -67,9 +68,8 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 // Snapshot fills s, on the game goroutine. It does not allocate once s.Tags has space for all tags, so an overlay may
 // call it every frame.
 func (m *Manager) Snapshot(s *Snapshot) {
-	m.pacer.read()
 	tags := s.Tags[:0]
-	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.Inspect().InLevel(), Go: m.pacer.now, RSS: m.rss.read()}
+	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.Inspect().InLevel(), Go: m.pacer.Stats(), RSS: m.rss.read()}
 	known := s.Go.Total
 	for t := range Tier(Count) {
 		now := m.Stats(t)

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
@@ -27,7 +28,7 @@ var subjects = map[string]memtest.Subject{
 	"Manager": {
 		New: func(src page.Source) (memory.Allocator, error) {
 			m, err := New(Config{
-				Source: src, KeepGC: true, Workers: 1,
+				Source: src, GC: gcpace.Config{Keep: true}, Workers: 1,
 				Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 2 << 20, Large: 4 << 20, Inbox: 1 << 20},
 			})
 			if err != nil {
@@ -40,7 +41,7 @@ var subjects = map[string]memtest.Subject{
 	"Worker": {
 		New: func(src page.Source) (memory.Allocator, error) {
 			m, err := New(Config{
-				Source: src, KeepGC: true, Workers: 1,
+				Source: src, GC: gcpace.Config{Keep: true}, Workers: 1,
 				Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 1 << 20, Large: 1 << 20, Inbox: 4 << 20},
 			})
 			if err != nil {

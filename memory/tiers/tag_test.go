@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -17,7 +18,7 @@ import (
 // tagged is small with tags.
 func tagged() Config {
 	cfg := small()
-	cfg.Tags, cfg.KeepGC = true, true
+	cfg.Tags, cfg.GC.Keep = true, true
 	return cfg
 }
 
@@ -49,7 +50,7 @@ func (a workerTagOf) Check() error { return a.m.Check() }
 var tagSubjects = map[string]memtest.Subject{
 	"Tag": {
 		New: func(src page.Source) (memory.Allocator, error) {
-			m, err := New(Config{Source: src, KeepGC: true, Workers: 1, Tags: true, Reserve: subjectReserve})
+			m, err := New(Config{Source: src, GC: gcpace.Config{Keep: true}, Workers: 1, Tags: true, Reserve: subjectReserve})
 			if err != nil {
 				return nil, err
 			}
@@ -60,7 +61,7 @@ var tagSubjects = map[string]memtest.Subject{
 	},
 	"ManagerWithTags": {
 		New: func(src page.Source) (memory.Allocator, error) {
-			m, err := New(Config{Source: src, KeepGC: true, Workers: 1, Tags: true, Reserve: subjectReserve})
+			m, err := New(Config{Source: src, GC: gcpace.Config{Keep: true}, Workers: 1, Tags: true, Reserve: subjectReserve})
 			if err != nil {
 				return nil, err
 			}
@@ -70,7 +71,7 @@ var tagSubjects = map[string]memtest.Subject{
 	},
 	"WorkerTag": {
 		New: func(src page.Source) (memory.Allocator, error) {
-			m, err := New(Config{Source: src, KeepGC: true, Workers: 1, Tags: true, Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 1 << 20, Large: 1 << 20, Inbox: 4 << 20}})
+			m, err := New(Config{Source: src, GC: gcpace.Config{Keep: true}, Workers: 1, Tags: true, Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 1 << 20, Large: 1 << 20, Inbox: 4 << 20}})
 			if err != nil {
 				return nil, err
 			}

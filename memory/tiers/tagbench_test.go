@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 )
 
 // BenchmarkTag is the price of tags: blocks of many sizes that replace each other among a few
@@ -36,7 +37,7 @@ func BenchmarkTag(b *testing.B) {
 			on, tag, by bool
 		}{{"off", false, false, false}, {"A A", false, false, false}, {"on, untagged", true, false, false}, {"on, tagged", true, true, false}, {"on, tagged, by address", true, true, true}} {
 			b.Run(size.name+"/"+c.name, func(b *testing.B) {
-				m := newManager(b, Config{KeepGC: true, Tags: c.on, Reserve: [Count]uintptr{Large: 256 << 20}})
+				m := newManager(b, Config{GC: gcpace.Config{Keep: true}, Tags: c.on, Reserve: [Count]uintptr{Large: 256 << 20}})
 				a := memory.Allocator(m)
 				if c.tag {
 					a = newTag(b, m, "tag")
@@ -74,7 +75,7 @@ func BenchmarkTag(b *testing.B) {
 
 // BenchmarkTask is a task of a worker with ten blocks of its scratch arena.
 func BenchmarkTask(b *testing.B) {
-	m := newManager(b, Config{KeepGC: true})
+	m := newManager(b, Config{GC: gcpace.Config{Keep: true}})
 	w := m.Worker(0)
 	for b.Loop() {
 		a, err := w.BeginTask()
@@ -109,7 +110,7 @@ func BenchmarkHome(b *testing.B) {
 		large       int
 	}{{"same", 64, 64, 0}, {"mixed", 16, 512, 0}, {"mixed, large", 16, 512, 4}} {
 		b.Run(c.name, func(b *testing.B) {
-			m := newManager(b, Config{KeepGC: true})
+			m := newManager(b, Config{GC: gcpace.Config{Keep: true}})
 			f := m.NewFreer()
 			const n = 1024
 			var live [n]unsafe.Pointer

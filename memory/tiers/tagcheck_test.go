@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/pool"
@@ -32,7 +33,7 @@ func tagParty(t *testing.T, cfg Config) (m *Manager, a, b *Tag) {
 }
 
 func TestTagCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
-	cfg := Config{KeepGC: true, Tags: true}
+	cfg := Config{GC: gcpace.Config{Keep: true}, Tags: true}
 	for tier := range cfg.Reserve {
 		cfg.Reserve[tier] = 1 << 20
 	}
@@ -277,7 +278,7 @@ func TestTagArena_TakesFromTheArenasAndIsClearedWithThem(t *testing.T) {
 }
 
 func ExampleManager_Tag() {
-	m, err := New(Config{Tags: true, KeepGC: true})
+	m, err := New(Config{Tags: true, GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		panic(err)
 	}
@@ -293,7 +294,7 @@ func ExampleManager_Tag() {
 }
 
 func ExampleWorker_BeginTask() {
-	m, err := New(Config{KeepGC: true})
+	m, err := New(Config{GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		panic(err)
 	}

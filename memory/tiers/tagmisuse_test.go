@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/pool"
@@ -224,7 +225,7 @@ func TestTag_FaultsAtEveryCallLeaveTheBooksRight(t *testing.T) {
 	for kind := range kinds {
 		for at := 1; ; at++ {
 			src := memtest.NewFaulty()
-			m, err := New(Config{Source: src, KeepGC: true, Workers: 1, Tags: true, Reserve: subjectReserve, SoftMark: 0.01,
+			m, err := New(Config{Source: src, GC: gcpace.Config{Keep: true}, Workers: 1, Tags: true, Reserve: subjectReserve, SoftMark: 0.01,
 				OnSoft: func(Tier, uintptr, uintptr) {}, Scratch: 64 << 10})
 			must(t, err)
 			made := src.Calls()
@@ -340,7 +341,7 @@ func tagFaultPlay(t *testing.T, m *Manager, tag *Tag) {
 // A budget that is reached at any step is told by an error, and the books are right.
 func TestTag_ABudgetReachedAtAnyStepLeavesTheBooksRight(t *testing.T) {
 	for kib := uintptr(64); kib <= 2048; kib += 64 {
-		cfg := Config{KeepGC: true, Workers: 1, Tags: true, Reserve: subjectReserve, Scratch: 64 << 10}
+		cfg := Config{GC: gcpace.Config{Keep: true}, Workers: 1, Tags: true, Reserve: subjectReserve, Scratch: 64 << 10}
 		cfg.Budget[Slab], cfg.Budget[Large], cfg.Budget[Inbox], cfg.Budget[Level] = kib<<10, kib<<10, kib<<10, kib<<10
 		m := newManager(t, cfg)
 		tag := newTag(t, m, "subject")

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -46,7 +47,7 @@ type tagWant struct {
 }
 
 func newTagModel(t testing.TB, src rand.Source) *tagModel {
-	cfg := Config{KeepGC: true, Tags: true, Workers: 2, Reserve: [Count]uintptr{Static: 1 << 20, Frame: 4 << 20, Level: 16 << 20, Pools: 16 << 20, Slab: 32 << 20, Large: 64 << 20, Inbox: 32 << 20}}
+	cfg := Config{GC: gcpace.Config{Keep: true}, Tags: true, Workers: 2, Reserve: [Count]uintptr{Static: 1 << 20, Frame: 4 << 20, Level: 16 << 20, Pools: 16 << 20, Slab: 32 << 20, Large: 64 << 20, Inbox: 32 << 20}}
 	s := &tagModel{t: t, m: newManager(t, cfg), r: rand.New(src), tags: []*Tag{nil}, want: make([]tagWant, 1)}
 	for i := range 4 {
 		tag := newTag(t, s.m, fmt.Sprint("tag", i))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 )
@@ -34,7 +35,7 @@ func TestNew_ShrinksEveryTierUntilTheSystemHasRoom(t *testing.T) {
 			continue // these frames alone are more
 		}
 		src := &cramped{Source: page.Default(), room: room}
-		m, err := New(Config{Source: src, KeepGC: true, Budget: [Count]uintptr{Level: 3 << 20}})
+		m, err := New(Config{Source: src, GC: gcpace.Config{Keep: true}, Budget: [Count]uintptr{Level: 3 << 20}})
 		must(t, err)
 		total := uintptr(0)
 		want, err := Config{}.withDefaults()
@@ -92,7 +93,7 @@ func TestNew_SaysWhatWasAskedForAndWhatIsTheLeast(t *testing.T) {
 			least, err = cfg.total()
 			must(t, err)
 		}
-		_, err = New(Config{Source: src, KeepGC: true, Frames: frames})
+		_, err = New(Config{Source: src, GC: gcpace.Config{Keep: true}, Frames: frames})
 		want := fmt.Sprintf("tiers: reserve: %d bytes were requested, and %d, the least for these tiers, are refused, too: cramped: reserve", asked, least)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.Is(err, memory.ErrOutOfMemory) {
 			t.Errorf("%v; want %q", err, want)
@@ -101,7 +102,7 @@ func TestNew_SaysWhatWasAskedForAndWhatIsTheLeast(t *testing.T) {
 	limited, err := page.NewCarve(page.Default(), reserveOf(t, 64<<20))
 	must(t, err)
 	defer limited.Close()
-	if _, err := New(Config{Source: limited, KeepGC: true}); err == nil || !strings.Contains(err.Error(), "page: carve") {
+	if _, err := New(Config{Source: limited, GC: gcpace.Config{Keep: true}}); err == nil || !strings.Contains(err.Error(), "page: carve") {
 		t.Errorf("a Carve that is too small is no reason to shrink: %v", err)
 	}
 }
@@ -119,7 +120,7 @@ func TestNew_UnderALimitOnAddressSpace(t *testing.T) {
 	if !memtest.UnderUlimit(t, 4<<20, 1<<20, 896<<10, 832<<10, 800<<10, 768<<10, 736<<10) {
 		return
 	}
-	m, err := New(Config{KeepGC: true})
+	m, err := New(Config{GC: gcpace.Config{Keep: true}})
 	if err != nil && strings.Contains(err.Error(), fmt.Sprintf("bytes were requested, and %d, the least for these tiers, are refused, too", smallest())) {
 		t.Logf("not even %d MiB can be reserved", smallest()>>20)
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/slab"
@@ -73,7 +74,7 @@ func (g *game) told() {
 	large.Committed, slabs.Committed, large.Refused, large.Failures, slabs.Growth, rows[firstTag].Growth, rows[firstTag-2].Growth = 4<<20, 19<<18, 4, 3, 70<<10, 69<<10, 9<<20
 	*o.meter.Verdict() = meter.Verdict{Largest: &rows[firstTag-1], Growing: slabs, Beside: &rows[firstTag-2], Tag: &rows[firstTag], Tight: slabs, Refused: large, Frame: 0.8, Late: 0.02}
 	s := o.meter.Snapshot()
-	s.Go, s.RSS, s.Untracked = tiers.GoStats{Cycles: 12, Total: 30 << 20}, 90<<20, 20<<20
+	s.Go, s.RSS, s.Untracked = gcpace.Stats{Cycles: 12, Total: 30 << 20}, 90<<20, 20<<20
 	for k := range s.Tiers {
 		s.Tiers[k].InUse, s.Tiers[k].Committed = uint64(k+1)<<20, uint64(k+1)<<21
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -92,7 +93,7 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 	}
 	var own *tiers.Manager
 	if m == nil {
-		if own, err = tiers.New(tiers.Config{KeepGC: true}); err != nil {
+		if own, err = tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}}); err != nil {
 			return nil, fmt.Errorf("overlay: %w", err)
 		}
 		m = own

@@ -35,7 +35,7 @@ type game struct {
 
 func newGame(t testing.TB, hz float64, mem tiers.Config, cfg Config) *game {
 	t.Helper()
-	mem.KeepGC, mem.Tags = true, true
+	mem.GC.Keep, mem.Tags = true, true
 	m, err := tiers.New(mem)
 	must(t, err)
 	g := &game{t: t, m: m, now: time.Unix(1000, 0), hz: hz, w: 1280, h: 720}

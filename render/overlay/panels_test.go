@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -517,7 +518,7 @@ func BenchmarkDraw(b *testing.B) {
 }
 
 func BenchmarkHidden(b *testing.B) { // as a game meets it, with Ebitengine's keys
-	m, err := tiers.New(tiers.Config{KeepGC: true})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	must(b, err)
 	defer m.Close()
 	o, err := New(m, Config{})

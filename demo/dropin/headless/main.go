@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -37,8 +38,8 @@ func main() {
 }
 
 func serve(ctx context.Context, every time.Duration, w io.Writer) error {
-	// KeepGC: without it the manager raises GOGC for the process, which is for a game and not for a server.
-	m, err := tiers.New(tiers.Config{Tags: true, KeepGC: true})
+	// Keep: without it the manager raises GOGC for the process, which is for a game and not for a server.
+	m, err := tiers.New(tiers.Config{Tags: true, GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		return err
 	}

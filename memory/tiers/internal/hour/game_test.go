@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -321,7 +322,7 @@ func TestTarget_IsTheMostAtFirstAndThenAWave(t *testing.T) {
 }
 
 func TestConfig_HasRoomForAnyFragmentation(t *testing.T) {
-	want := tiers.Config{KeepGC: true, Workers: -1}
+	want := tiers.Config{GC: gcpace.Config{Keep: true}, Workers: -1}
 	want.Reserve[tiers.Slab], want.Reserve[tiers.Large] = 256<<20, 512<<20
 	if got := config(); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 		t.Errorf("%+v, want %+v", got, want)

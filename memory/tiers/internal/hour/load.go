@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -50,7 +51,7 @@ func (s sample) inUse() uint64     { return s.Tiers[0].InUse + s.Tiers[1].InUse 
 
 // config gives room enough that only fragmentation, and no budget, decides what is committed.
 func config() tiers.Config {
-	cfg := tiers.Config{KeepGC: true, Workers: -1}
+	cfg := tiers.Config{GC: gcpace.Config{Keep: true}, Workers: -1}
 	cfg.Reserve[tiers.Slab], cfg.Reserve[tiers.Large] = 256<<20, 512<<20
 	return cfg
 }

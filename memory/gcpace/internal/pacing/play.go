@@ -6,8 +6,8 @@ import (
 	"runtime/metrics"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/cputime"
-	"github.com/strata-go/strata/memory/tiers"
 )
 
 // A node is 64 bytes with pointers, as the collector likes least.
@@ -42,14 +42,10 @@ func play(c cell) (result, error) {
 func measured(h host, held []*node, c cell) (r result, err error) {
 	cycles, cpu := read(cyclesMetric), cputime.Process()
 	for range c.Levels {
-		peak, err := level(h, held, leaves(c.Garbage))
-		if err != nil {
-			return r, err
-		}
-		r.Peak = max(r.Peak, mib(peak))
+		r.Peak = max(r.Peak, mib(level(h, held, leaves(c.Garbage))))
 	}
 	r.CPU, r.Cycles = (cputime.Process() - cpu).Seconds(), int(read(cyclesMetric)-cycles)
-	r.InPlay = h.inPlay(r.Cycles)
+	r.InPlay = inPlay(h, r.Cycles)
 	return r, h.Close()
 }
 
@@ -74,26 +70,19 @@ const framesPerLevel = 120
 // leaves is how many a frame makes, for so many MB of garbage in a level.
 func leaves(mb int) int { return mb * 1e6 / framesPerLevel / nodeBytes }
 
-// level makes its garbage, and returns the largest heap in bytes. A frame also computes
-// something, so that a level without garbage takes some time.
-func level(h host, held []*node, leaves int) (peak uint64, err error) {
-	if err := h.BeginLevel(); err != nil {
-		return peak, err
-	}
+// level makes its garbage, and returns the largest heap in bytes. A frame also computes something, so that a level
+// without garbage takes some time.
+func level(h host, held []*node, leaves int) (peak uint64) {
+	h.BeginLevel()
 	for range framesPerLevel {
-		if err := h.BeginFrame(); err != nil {
-			return peak, err
-		}
 		litter(leaves)
 		for i := 0; i < len(held); i += 64 {
 			held[i].touched++
 		}
-		if err := h.EndFrame(); err != nil {
-			return peak, err
-		}
 		peak = max(peak, read("/memory/classes/heap/objects:bytes"))
 	}
-	return peak, h.endLevel()
+	h.EndLevel()
+	return peak
 }
 
 func litter(n int) {
@@ -112,53 +101,36 @@ func read(name string) uint64 {
 
 func mib(bytes uint64) int { return int(bytes >> 20) }
 
-// A host is told where levels and frames begin and end, as a manager is.
+// A host paces the levels of play.
 type host interface {
-	BeginLevel() error
-	BeginFrame() error
-	EndFrame() error
-	endLevel() error
-	// inPlay is how many of so many collections nobody asked for.
-	inPlay(cycles int) int
+	BeginLevel()
+	EndLevel()
 	Close() error
 }
 
 func hostOf(mode string) (host, error) {
 	switch mode {
 	case plain, again:
-		return nobody{}, nil
-	case strata:
-		return manage(tiers.Config{})
+		return unpaced{}, nil
+	case paced:
+		return gcpace.New(gcpace.Config{})
 	case keep:
-		return manage(tiers.Config{KeepGC: true})
+		return gcpace.New(gcpace.Config{Keep: true})
 	}
 	return nil, fmt.Errorf("a column %q", mode)
 }
 
-// nobody is the host of plain Go.
-type nobody struct{}
+// unpaced is the host of plain Go.
+type unpaced struct{}
 
-func (nobody) BeginLevel() error     { return nil }
-func (nobody) BeginFrame() error     { return nil }
-func (nobody) EndFrame() error       { return nil }
-func (nobody) endLevel() error       { return nil }
-func (nobody) inPlay(cycles int) int { return cycles }
-func (nobody) Close() error          { return nil }
+func (unpaced) BeginLevel()  {}
+func (unpaced) EndLevel()    {}
+func (unpaced) Close() error { return nil }
 
-type managed struct{ *tiers.Manager }
-
-func manage(cfg tiers.Config) (host, error) {
-	m, err := tiers.New(cfg)
-	return managed{m}, err
-}
-
-func (m managed) endLevel() error {
-	_, err := m.EndLevel()
-	return err
-}
-
-func (m managed) inPlay(int) int {
-	var s tiers.Snapshot
-	m.Snapshot(&s)
-	return int(s.Go.InPlay)
+// inPlay returns how many of so many collections no pacer ran.
+func inPlay(h host, cycles int) int {
+	if p, ok := h.(*gcpace.Pacer); ok {
+		return int(p.Stats().InPlay)
+	}
+	return cycles
 }

@@ -1,9 +1,8 @@
-// Command pacing prints what a manager's pacing of the collector costs and saves a host: CPU
-// time, collections and the largest heap of a program that holds so much live and makes so much
-// garbage in each level, with plain Go (twice: the second column is the noise), with a manager,
-// and with one that has KeepGC.
+// Command pacing prints what package gcpace costs and saves a program: CPU time, collections and the largest heap. The
+// program has so much live memory and makes so much garbage in each level. It runs with plain Go, again with plain Go
+// to show the noise, with a pacer, and with a pacer that has Keep.
 //
-//	go run ./memory/tiers/internal/pacing [-rounds 5] [-levels 6] [-live 16,100,400,1000] [-garbage 200]
+//	go run ./memory/gcpace/internal/pacing [-rounds 5] [-levels 6] [-live 16,100,400,1000] [-garbage 200]
 //
 // Every cell is a process of its own with GOGC=100 and GOMAXPROCS=2; the columns of a row take
 // turns. With the defaults it takes some minutes, and up to 3 GiB of memory.

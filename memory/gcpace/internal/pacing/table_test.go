@@ -32,18 +32,18 @@ const table = `3 levels a process; medians of 4 processes
 live MiB  garbage MB                 CPU ms          spread  to plain  collections  in play  peak MiB
       16         200  plain Go          120      100 to 130      1.00            2        2        18
       16         200  plain again       170      150 to 180      1.42           12        7       118
-      16         200  Strata            220      200 to 230      1.83           22       12       218
-      16         200  KeepGC            270      250 to 280      2.25           32       17       318
+      16         200  paced             220      200 to 230      1.83           22       12       218
+      16         200  Keep              270      250 to 280      2.25           32       17       318
 
      100         200  plain Go          120      100 to 130      1.00            2        2       102
      100         200  plain again       170      150 to 180      1.42           12        7       202
-     100         200  Strata            220      200 to 230      1.83           22       12       302
-     100         200  KeepGC            270      250 to 280      2.25           32       17       402
+     100         200  paced             220      200 to 230      1.83           22       12       302
+     100         200  Keep              270      250 to 280      2.25           32       17       402
 
       16           0  plain Go          120      100 to 130      1.00            2        2        18
       16           0  plain again       170      150 to 180      1.42           12        7       118
-      16           0  Strata            220      200 to 230      1.83           22       12       218
-      16           0  KeepGC            270      250 to 280      2.25           32       17       318
+      16           0  paced             220      200 to 230      1.83           22       12       218
+      16           0  Keep              270      250 to 280      2.25           32       17       318
 
 `
 
@@ -69,7 +69,7 @@ func TestMeasure_TheColumnsTakeTurns(t *testing.T) {
 		t.Fatal(all, err)
 	}
 	var want []cell
-	for _, mode := range []string{plain, again, strata, keep, again, strata, keep, plain, strata, keep, plain, again} {
+	for _, mode := range []string{plain, again, paced, keep, again, paced, keep, plain, paced, keep, plain, again} {
 		row.Mode = mode
 		want = append(want, row)
 	}
@@ -104,7 +104,7 @@ func TestCompare_TheFirstCellThatFailsEndsIt(t *testing.T) {
 		}
 		return result{}, nil
 	})
-	if !errors.Is(err, broken) || err.Error() != "Strata with 16 MiB live: broken" || calls != 3 || bytes.Contains(out.Bytes(), []byte(plain)) {
+	if !errors.Is(err, broken) || err.Error() != "paced with 16 MiB live: broken" || calls != 3 || bytes.Contains(out.Bytes(), []byte(plain)) {
 		t.Errorf("%v after %d calls\n%s", err, calls, &out)
 	}
 }

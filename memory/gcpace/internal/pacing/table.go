@@ -24,13 +24,13 @@ type result struct {
 }
 
 const (
-	plain  = "plain Go"
-	again  = "plain again"
-	strata = "Strata"
-	keep   = "KeepGC"
+	plain = "plain Go"
+	again = "plain again"
+	paced = "paced"
+	keep  = "Keep"
 )
 
-var modes = []string{plain, again, strata, keep}
+var modes = []string{plain, again, paced, keep}
 
 // A runner plays a cell and ends it after limit.
 type runner func(c cell, limit time.Duration) (result, error)

@@ -1,7 +1,8 @@
-package tiers
+package gcpace
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,16 +14,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // These tests set what is the process's, so none of them is parallel, and each puts it back.
 
-// host makes the test a host with that GOGC and no manager.
+// host makes the test a host with that GOGC and without pacers.
 func host(t *testing.T, percent int) {
 	t.Helper()
 	old := debug.SetGCPercent(100)
-	eventually(t, "managers of earlier tests let go of the pacing", func() bool {
+	eventually(t, "earlier tests release the pacing", func() bool {
 		runtime.GC()
 		pacing.Lock()
 		defer pacing.Unlock()
@@ -68,22 +70,35 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	testenv.Until(t, what, time.Millisecond, ok)
 }
 
-func paced(t *testing.T, headroom int64) *Manager {
+func open(t *testing.T, cfg Config) *Pacer {
 	t.Helper()
-	cfg := small()
-	cfg.GoHeadroom = headroom
-	return newManager(t, cfg)
+	p, err := New(cfg)
+	must(t, err)
+	t.Cleanup(func() { must(t, p.Close()) })
+	return p
 }
 
-// level plays one level that makes so many bytes of garbage.
-func level(t *testing.T, m *Manager, bytes int) {
+func must(t *testing.T, err error) {
 	t.Helper()
-	must(t, m.BeginLevel())
-	litter(bytes)
-	if _, err := m.EndLevel(); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 }
+
+func paced(t *testing.T, headroom int64) *Pacer {
+	t.Helper()
+	return open(t, Config{Headroom: headroom})
+}
+
+// level plays one level that makes so many bytes of garbage.
+func level(t *testing.T, m *Pacer, bytes int) {
+	t.Helper()
+	m.BeginLevel()
+	litter(bytes)
+	m.EndLevel()
+}
+
+var garbage []byte
 
 func litter(bytes int) {
 	for n := 0; n < bytes; n += 4 << 10 {
@@ -92,15 +107,23 @@ func litter(bytes int) {
 	garbage = nil
 }
 
+func TestNew_AHeadroomBelowZeroIsAnError(t *testing.T) {
+	host(t, 70)
+	p, err := New(Config{Headroom: -1})
+	if want := "gcpace: Headroom -1: want at least 0"; p != nil || !errors.Is(err, memory.ErrConfig) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, %v; want %s", p, err, want)
+	}
+	wantGOGC(t, "after the error", 70)
+}
+
 func TestPacing_AHostsGCPercentSetMeanwhileIsKept(t *testing.T) {
 	for _, own := range []int{50, 100, 400, 0, -1} {
 		host(t, 70)
 		m := paced(t, 0)
 		wantPaced(t, "after New", 256<<20)
-		must(t, m.BeginLevel())
+		m.BeginLevel()
 		debug.SetGCPercent(own)
-		_, err := m.EndLevel()
-		must(t, err)
+		m.EndLevel()
 		wantGOGC(t, "after EndLevel", own)
 		level(t, m, 8<<20)
 		m.Collect()
@@ -157,7 +180,7 @@ func TestPacing_OfNewAndTheHostTheLaterCounts(t *testing.T) {
 	wantGOGC(t, "after both", 60)
 }
 
-func TestPacing_TwoManagersClosedInEitherOrder(t *testing.T) {
+func TestPacing_TwoPacersClosedInEitherOrder(t *testing.T) {
 	for _, largeFirst := range []bool{true, false} {
 		host(t, 90)
 		large, other := paced(t, 300<<20), paced(t, 100<<20)
@@ -181,11 +204,8 @@ func TestPacing_TwoManagersClosedInEitherOrder(t *testing.T) {
 func TestPacing_CloseTwice(t *testing.T) {
 	host(t, 90)
 	b, a := paced(t, 0), paced(t, 0)
-	lease := a.pacer.lease
 	must(t, a.Close())
 	must(t, a.Close())
-	a.pacer.stop()
-	lease.end()
 	wantPaced(t, "the other one still lives", 256<<20)
 	must(t, b.Close())
 	wantGOGC(t, "after both", 90)
@@ -194,10 +214,15 @@ func TestPacing_CloseTwice(t *testing.T) {
 	wantGOGC(t, "a second Close", 55)
 }
 
-// What notices collections is armed once in the process, not once for each manager.
-func TestPacing_ManagersThatComeAndGoLeaveNothingOnTheHeap(t *testing.T) {
+// What notices collections is armed once in the process, not once for each pacer.
+func TestPacing_ClosedPacersLeaveNothingOnTheHeap(t *testing.T) {
 	host(t, 100)
-	newLease(1 << 20).end()
+	openAndClose := func() {
+		p, err := New(Config{Headroom: 1 << 20})
+		must(t, err)
+		must(t, p.Close())
+	}
+	openAndClose()
 	live := func() uint64 {
 		runtime.GC()
 		runtime.GC()
@@ -205,49 +230,46 @@ func TestPacing_ManagersThatComeAndGoLeaveNothingOnTheHeap(t *testing.T) {
 	}
 	before := live()
 	for range 200 {
-		newLease(1 << 20).end()
+		openAndClose()
 	}
 	if after := live(); after > before+2<<20 {
-		t.Errorf("200 managers left %d bytes", after-before)
+		t.Errorf("200 pacers left %d bytes", after-before)
 	}
 }
 
 //go:noinline
 func drop(t *testing.T) {
-	m, err := New(small())
+	m, err := New(Config{})
 	must(t, err)
-	must(t, m.BeginLevel())
+	m.BeginLevel()
 }
 
-func TestPacing_ADroppedManagerGivesThePacingBack(t *testing.T) {
+func TestPacing_ADroppedPacerRestoresGOGC(t *testing.T) {
 	host(t, 80)
 	drop(t)
 	kept := paced(t, 64<<20)
-	eventually(t, "the dropped manager's headroom goes", func() bool {
+	eventually(t, "the dropped pacer's headroom ends", func() bool {
 		runtime.GC()
 		return metric("/gc/heap/goal:bytes") < 200<<20
 	})
 	wantPaced(t, "with the other one", 64<<20)
 	drop(t)
 	must(t, kept.Close())
-	eventually(t, "the last manager is dropped", func() bool {
+	eventually(t, "the last pacer is dropped", func() bool {
 		runtime.GC()
 		return gogc() == 80
 	})
 }
 
-func TestPacing_KeepGCLeavesTheCollectorAlone(t *testing.T) {
+func TestPacing_KeepLeavesTheCollectorAlone(t *testing.T) {
 	host(t, 85)
-	cfg := small()
-	cfg.KeepGC = true
-	m := newManager(t, cfg)
+	m := open(t, Config{Keep: true})
 	wantGOGC(t, "after New", 85)
 	debug.SetGCPercent(1000)
-	must(t, m.BeginLevel())
+	m.BeginLevel()
 	forced := metric("/gc/cycles/forced:gc-cycles")
 	litter(80 << 20)
-	_, err := m.EndLevel()
-	must(t, err)
+	m.EndLevel()
 	if n := metric("/gc/cycles/forced:gc-cycles") - forced; n != 0 {
 		t.Errorf("EndLevel ran %d collections", n)
 	}
@@ -265,7 +287,7 @@ func TestPacing_OffStaysOff(t *testing.T) {
 	before := metric("/gc/cycles/total:gc-cycles")
 	for range 3 {
 		level(t, m, 24<<20)
-		wantGOGC(t, "with a manager", -1)
+		wantGOGC(t, "with a pacer", -1)
 	}
 	if n := metric("/gc/cycles/total:gc-cycles") - before; n != 0 {
 		t.Errorf("%d collections with GOGC=off", n)
@@ -296,10 +318,8 @@ func collectionsAndWay(t *testing.T, cfg Config, levels, bytes int) (all, inPlay
 		level(t, m, bytes)
 	}
 	all = metric("/gc/cycles/total:gc-cycles") - before
-	var s Snapshot
-	m.Snapshot(&s)
 	must(t, m.Close())
-	return all, s.Go.InPlay, way
+	return all, m.Stats().InPlay, way
 }
 
 // live holds so many bytes in objects with pointers until the test ends. They are of 512 bytes: the
@@ -316,19 +336,17 @@ func live(t *testing.T, bytes int) {
 	t.Cleanup(func() { runtime.KeepAlive(list) })
 }
 
-// Counting plain Go's collections here would count how late its scheduler was: what is
-// allocated meanwhile puts the next one off. So they are computed: one each time that the heap has
-// grown from live to the goal, or to 45/64 of the way, where the runtime may begin at the earliest.
+// The number of collections in plain Go depends on how late its scheduler is: what is allocated meanwhile delays the next
+// one. So the number is computed: one each time that the heap has grown from live to the goal, or to 45/64 of the way. The
+// runtime begins there at the earliest.
 func TestPacing_NeverCollectsMoreThanPlainGo(t *testing.T) {
 	for _, held := range []int{0, 24 << 20} {
-		t.Run(Bytes(uint64(held)), func(t *testing.T) {
+		t.Run(fmt.Sprint(held>>20, " MiB"), func(t *testing.T) {
 			host(t, 100)
 			live(t, held)
 			for _, headroom := range []int64{1 << 20, 16 << 20, 256 << 20} {
 				for _, bytes := range []int{1 << 20, 10 << 20, 30 << 20} {
-					cfg := small()
-					cfg.GoHeadroom = headroom
-					got, inPlay, way := collectionsAndWay(t, cfg, 6, bytes)
+					got, inPlay, way := collectionsAndWay(t, Config{Headroom: headroom}, 6, bytes)
 					total := 6 * (bytes + 64<<10)
 					if most := total / (way / 64 * 45); got > uint64(most) {
 						t.Errorf("%d bytes a level, headroom %d: %d collections, plain Go up to %d", bytes, headroom, got, most)
@@ -356,14 +374,13 @@ func TestPacing_TheGoalIsNeverBelowPlainGos(t *testing.T) {
 		}
 		check("after New")
 		for _, bytes := range []int{0, 1 << 20, 30 << 20} {
-			must(t, m.BeginLevel())
+			m.BeginLevel()
 			check("after BeginLevel")
 			for range 8 {
 				litter(bytes / 8)
 				check("in a level")
 			}
-			_, err := m.EndLevel()
-			must(t, err)
+			m.EndLevel()
 			check("after EndLevel")
 			m.Collect()
 			check("after Collect")
@@ -377,19 +394,18 @@ func TestPacing_NoCollectionInALevelWithoutGarbage(t *testing.T) {
 	for _, percent := range []int{100, 10, 0} {
 		host(t, percent)
 		live(t, 16<<20)
-		all, inPlay := collections(t, small(), 5, 0)
+		all, inPlay := collections(t, Config{}, 5, 0)
 		if inPlay != 0 || percent > 0 && all != 0 {
 			t.Errorf("GOGC=%d: %d collections, %d of them in play", percent, all, inPlay)
 		}
 	}
 }
 
-func TestPacing_NoCollectionInALevelWithLessGarbageThanTheHeadroom(t *testing.T) {
+func TestPacing_NoCollectionInALevelBelowTheHeadroom(t *testing.T) {
 	for _, percent := range []int{100, 10} {
 		host(t, percent)
 		live(t, 16<<20)
-		cfg := small()
-		cfg.GoHeadroom = 64 << 20
+		cfg := Config{Headroom: 64 << 20}
 		all, inPlay := collections(t, cfg, 5, 56<<20)
 		if inPlay != 0 || all == 0 {
 			t.Errorf("GOGC=%d: %d collections, %d of them in play", percent, all, inPlay)
@@ -402,7 +418,7 @@ func TestPacing_NoCollectionInALevelWithLessGarbageThanTheHeadroom(t *testing.T)
 
 // What loading leaves on the heap before the level does not shorten the level's headroom.
 // With one processor the collection is noticed only behind what the level has allocated.
-func TestPacing_TheHeadroomCountsFromBeginLevelThoughTheCollectionIsNoticedLate(t *testing.T) {
+func TestPacing_TheHeadroomCountsIfTheCollectionIsNoticedLate(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	TestPacing_TheHeadroomCountsFromBeginLevel(t)
 }
@@ -419,7 +435,7 @@ func TestPacing_TheHeadroomCountsFromBeginLevel(t *testing.T) {
 		runtime.GC()
 		cycles := metric("/gc/cycles/total:gc-cycles")
 		litter(25 << 20)
-		must(t, m.BeginLevel())
+		m.BeginLevel()
 		pacing.Lock()
 		pacing.read()
 		h = pacing.heap
@@ -427,8 +443,7 @@ func TestPacing_TheHeadroomCountsFromBeginLevel(t *testing.T) {
 		if metric("/gc/cycles/total:gc-cycles") == cycles {
 			break
 		}
-		_, err := m.EndLevel()
-		must(t, err)
+		m.EndLevel()
 	}
 	if h.now < h.live+20<<20 {
 		t.Errorf("25 MiB were allocated; live %d, now %d, in try %d, at %d per cent", h.live, h.now, tries, h.percent)
@@ -447,24 +462,21 @@ func TestPacing_TheHostsMemoryLimitIsHonoured(t *testing.T) {
 	if l := debug.SetMemoryLimit(limit); l != limit+1 {
 		t.Errorf("New made the limit %d, was %d", l, limit+1)
 	}
-	must(t, m.BeginLevel())
+	m.BeginLevel()
 	litter(200 << 20)
 	// The headroom alone allows 256 MiB. What has begun ends when the machine has time for it.
 	eventually(t, "a collection, of 200 MiB of garbage with a limit 64 MiB above what there was", func() bool {
-		var s Snapshot
-		m.Snapshot(&s)
-		return s.Go.InPlay > 0
+		return m.Stats().InPlay > 0
 	})
-	_, err := m.EndLevel()
-	must(t, err)
+	m.EndLevel()
 	must(t, m.Close())
 	if l := debug.SetMemoryLimit(-1); l != limit {
 		t.Errorf("the limit is %d after Close, want %d", l, limit)
 	}
 }
 
-// What is live need not be what was live when the percentage was set: from 4 MiB a headroom of
-// 32 MiB is 1,000 %, and of 60 MiB that would be 600.
+// The live heap grows after the percentage was set. A headroom of 32 MiB is 1,000 % of 4 MiB; 1,000 % of 60 MiB would be
+// 600 MiB.
 func TestPacing_FollowsALiveHeapThatGrowsInALevel(t *testing.T) {
 	for _, blocked := range []bool{false, true} {
 		t.Run(fmt.Sprintf("finalizers blocked %v", blocked), func(t *testing.T) {
@@ -478,7 +490,7 @@ func TestPacing_FollowsALiveHeapThatGrowsInALevel(t *testing.T) {
 				<-running
 			}
 			m := paced(t, 32<<20)
-			must(t, m.BeginLevel())
+			m.BeginLevel()
 			live(t, 60<<20)
 			runtime.GC()
 			eventually(t, "GOGC follows", func() bool {
@@ -506,9 +518,8 @@ func TestPacing_AHostsFigureSurvivesARace(t *testing.T) {
 			defer close(done)
 			debug.SetGCPercent(own)
 		}()
-		must(t, m.BeginLevel())
-		_, err := m.EndLevel()
-		must(t, err)
+		m.BeginLevel()
+		m.EndLevel()
 		<-done
 		pacing.follow()
 		if got := gogc(); got != own {
@@ -527,7 +538,7 @@ func TestPacing_TheEnvironmentsFiguresComeBack(t *testing.T) {
 		m := paced(t, 0)
 		level(t, m, 8<<20)
 		if was >= 0 {
-			wantPaced(t, "with a manager", 256<<20)
+			wantPaced(t, "with a pacer", 256<<20)
 		}
 		must(t, m.Close())
 		if debug.SetMemoryLimit(-1) != limit {

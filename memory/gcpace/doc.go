@@ -1,0 +1,55 @@
+// Package gcpace paces Go's collector for a game: it moves collections from play to the changes of levels.
+//
+// # The idea
+//
+// GOGC is a percentage of the live heap. A game whose data are off the Go heap has a small live heap, so a few MiB of
+// garbage trigger collection after collection. A [Pacer] raises GOGC until the heap may grow by a headroom in bytes,
+// follows the live heap, and runs collections that became due at the end of a level.
+//
+//	p, err := gcpace.New(gcpace.Config{})
+//	for ... { p.BeginLevel(); play(); p.EndLevel() }
+//	err = p.Close() // GOGC is as before
+//
+// It needs no manager. A tiers.Manager has a pacer of its own, which tiers.Config.GC configures.
+//
+// # Layout
+//
+//	live at the last collection       headroom
+//	|================================|---------------------------|
+//	                                 BeginLevel                  a collection begins here at the earliest
+//
+//	one GOGC of the process <── largest of { what the program wants, headroom of pacer 1, of pacer 2, ... }
+//
+// # Use it when, and when not
+//
+// Use it in a game that makes little garbage in play. A server that wants a bounded heap uses debug.SetMemoryLimit. A
+// library does not set GOGC for its host: it leaves the choice to the program, or sets [Config.Keep].
+//
+// # Cost
+//
+//	operation    cost
+//	BeginLevel   some microseconds, and the rest of a collection that is under way
+//	EndLevel     some microseconds, and a collection if one is due
+//	Collect      a collection
+//	Stats        less than a microsecond; nothing is allocated
+//
+// A collection blocks its caller for about a millisecond for each MiB of live objects with pointers. There is no work
+// per frame. go run ./memory/gcpace/internal/pacing measures what pacing costs and saves.
+//
+// # Goroutines and the collector
+//
+// A Pacer belongs to one goroutine; several pacers may belong to several. The pacing applies to the whole process.
+//
+// While a pacer without [Config.Keep] is open, there are three causes of a collection. The Go heap has grown by
+// [Config.Headroom], or by what GOGC allows if that is more. A level ends, and plain Go would have collected by then.
+// Collect is called. So only Collect adds collections.
+//
+// A level that makes less garbage than the headroom has no collection, with two exceptions. A memory limit may require
+// one. The runtime begins one if there was none for two minutes; [Config.Suspend] prevents that. With several pacers, a
+// collection at the end of one level also happens in the levels of the others.
+//
+// # Source
+//
+// The Go runtime's pacer (runtime/mgcpacer.go) and "A Guide to the Go Garbage Collector" (go.dev/doc/gc-guide). The
+// memory limit was the alternative to the percentage: near the limit the collector runs without end.
+package gcpace
