@@ -34,8 +34,10 @@ func ExampleHeap() {
 	fmt.Println(frames, "frames later:", err, string(b[:4]), ok)
 	_, ok = assets.Bytes(sky)
 	fmt.Println(ok)
-	// Output: compact: alloc: out of memory: need 700000 bytes, have 600000 of 1048576: page: grow: out of memory:
-	// need 1600000 bytes, have 147456 of 1048576 5 frames later: <nil> ship true false
+	// Output:
+	// compact: alloc: out of memory: need 700000 bytes, have 600000 of 1048576: page: grow: out of memory: need 1600000 bytes, have 147456 of 1048576
+	// 5 frames later: <nil> ship true
+	// false
 }
 
 // A locked block stays where it is.
