@@ -15,7 +15,7 @@ const (
 	lightCols = SectorSize/lightStep + 2
 )
 
-// A canvas is what composing a sector works on: one block, cut into parts.
+// A canvas is the scratch memory of composing a sector: one block, divided into parts.
 type canvas struct {
 	recipe *Recipe
 	stamps *Stamps
@@ -29,7 +29,7 @@ type canvas struct {
 	warm             [2]float32   // of a fine row's ends
 	rows             [3][]float32 // distances along the row of pixels above, this one and the one below
 	rgb              []float32    // a band's pixels
-	cover            []float32    // how far a pixel is wall
+	cover            []float32    // the share of a pixel that is wall
 }
 
 const scratchFloats = 2*Span*Span + lightCols*lightCols*3 + 3*fineRows*fineCols + 6*fineCols + 3*(SectorSize+2) + bandRows*SectorSize*4
@@ -56,14 +56,15 @@ func (c *canvas) cut(block []float32) {
 	c.cover = take(bandRows * SectorSize)
 }
 
-// Compose draws a sector's ground into dst, Bytes of it: premultiplied RGBA, opaque, a pixel a unit. Where two sectors
-// meet nothing shows, if their recipes agree on what they share. The same input gives the same picture, but for a level
-// or so between architectures.
+// Compose draws a sector's ground into the first Bytes of dst: opaque premultiplied RGBA, a pixel a unit, rows from the
+// top. Neighbouring sectors have no visible seam if their recipes agree on shared cells and corners. The same input
+// gives the same picture, except for about one level of brightness between architectures.
 //
-// One block of scratch, some 270 KiB, is taken from the allocator and given back on every path. cancelled, unless nil,
-// is asked every 16 rows; its error ends the work, wrapped, with dst half drawn. Other errors are a *FileError without
-// a file, of a stamp that s does not have, and the allocator's. Any number of goroutines may compose at a time, each
-// with an allocator of its own. It panics if dst is shorter than Bytes. Cost: see BenchmarkCompose.
+// Compose takes one block of about 270 KiB from scratch and frees it before it returns. Unless cancelled is nil it is
+// called every 16 rows; its error is wrapped and returned, and dst is then incomplete. Other errors are a [*FileError]
+// without a file name, for a stamp that s does not have, and the allocator's.
+//
+// Any number of goroutines may call Compose, each with its own allocator. It panics if dst is shorter than Bytes.
 func Compose(dst []byte, r *Recipe, s *Stamps, scratch memory.Allocator, cancelled func() error) error {
 	dst = dst[:Bytes]
 	for i := range r.Stamps[:r.NStamps] {
@@ -91,7 +92,7 @@ func Compose(dst []byte, r *Recipe, s *Stamps, scratch memory.Allocator, cancell
 	return nil
 }
 
-// band draws sixteen rows: floor, what lies on it, shadows and light, walls, what lies on them and above all.
+// band draws sixteen rows: floor, stamps on it, shadows and light, walls, stamps on them and above everything.
 func (c *canvas) band(dst []byte, y0 int) {
 	for i := range fineRows {
 		at := i * fineCols

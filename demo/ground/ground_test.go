@@ -70,7 +70,7 @@ func heap(t testing.TB, bytes uintptr) *tlsf.Heap {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := h.Close(); err != nil { // says so if a block is still out
+		if err := h.Close(); err != nil { // fails if a block is not freed
 			t.Error(err)
 		}
 	})
@@ -117,8 +117,8 @@ func TestCompose_NeighboursMeetWithoutASeam(t *testing.T) {
 	}
 }
 
-// seamless compares how much changes from line to line across a border with how much does beside it; at is the
-// brightness of the k-th pixel of the i-th line, of which the first of the second sector is side.
+// seamless compares the change from line to line across a border with the changes near it. at is the brightness of the
+// k-th pixel of the i-th line; line side is the first of the second sector.
 func seamless(t *testing.T, what string, at func(i, k int) int) {
 	t.Helper()
 	change := func(i int) (sum int) {

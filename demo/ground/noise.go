@@ -2,8 +2,8 @@ package ground
 
 import "math"
 
-// Noise belongs to the world: its lattice points are whole multiples of a size in pixels of the world, whichever sector
-// is being composed, so that nothing shows where two sectors meet.
+// Noise is defined in coordinates of the world. Its lattice points are whole multiples of a size in pixels, for any
+// sector, so that two sectors meet without a seam.
 
 // hash mixes a lattice point and a seed into 32 well-spread bits.
 func hash(x, y int, seed uint32) uint32 {
@@ -47,8 +47,8 @@ func floor(v float32) (int, float32) {
 	return i, v - float32(i)
 }
 
-// addNoise adds gradient noise of about [-amp, amp] to a row: the i-th sample lies at (x0 + i*step, y), hills are size
-// wide. Coordinates are not negative. Whole lattice cells go at once, which makes it a few times as fast as noiseAt.
+// addNoise adds gradient noise of about [-amp, amp] to a row. The i-th sample lies at (x0 + i*step, y), and hills are
+// size wide. Coordinates must not be negative. A lattice cell is computed once, so it is a few times as fast as noiseAt.
 func addNoise(row []float32, x0, y, step, size int, amp float32, seed uint32) {
 	iy, fy := y/size, float32(y%size)/float32(size)
 	sy := ease(fy)
@@ -84,7 +84,7 @@ func noiseAt(x, y float32, seed uint32) float32 {
 	return 1.5 * mix(top, low, ease(fy))
 }
 
-// A plate is what a Voronoi diagram knows of a point, in lattice cells.
+// A plate is a point's place in a Voronoi diagram, in lattice cells.
 type plate struct {
 	tone       float32 // random per plate, 0 to 1
 	near       float32 // squared distance to its own point

@@ -2,7 +2,7 @@ package ground
 
 import "fmt"
 
-// A reader walks through a file's bytes and remembers the first thing that is wrong.
+// A reader reads a file's bytes and keeps the first error.
 type reader struct {
 	file string
 	data []byte
@@ -16,7 +16,7 @@ func (in *reader) fail(at int, format string, args ...any) {
 	}
 }
 
-// byte returns the next byte, or 0 behind the end.
+// byte returns the next byte, or 0 after the end.
 func (in *reader) byte(what string) uint8 {
 	if in.at >= len(in.data) {
 		in.fail(in.at, "the file ends; %s must be here", what)
@@ -40,8 +40,8 @@ func (in *reader) upTo(most int, what string) uint8 {
 // place returns the next coordinate of a stamp or a light.
 func (in *reader) place(what string) int16 { return int16(in.byte(what))*4 - 256 }
 
-// Parse reads a recipe; file stands in the errors, which are *FileError. Nothing of data is kept, nothing is allocated
-// but an error, and after an error r holds nothing of use. Pure function; cost proportional to the file.
+// Parse reads a recipe from data, which it does not keep. The errors are a [*FileError] with the given file name; the
+// contents of r are then undefined. Only an error is allocated. The cost is proportional to the file.
 func (r *Recipe) Parse(file string, data []byte) error {
 	in := reader{file: file, data: data}
 	if len(data) > MaxRecipe {
@@ -112,8 +112,8 @@ func (r *Recipe) parseHead(in *reader) {
 	r.NProps = int(in.upTo(MaxProps, "the number of props"))
 }
 
-// parseWalls reads rows as they differ from the one above: a byte from 128 says that so many rows, and 127 fewer, are
-// as the one above; a smaller one, how many places follow at which the difference begins or ends.
+// parseWalls reads rows as differences from the row above. A byte n from 128 means n - 127 rows equal to the row above.
+// A smaller one is the number of columns that follow, at each of which a difference begins or ends.
 func (r *Recipe) parseWalls(in *reader) {
 	const rowBytes = Span / 8
 	for y := 0; y < Span && in.err == nil; {
@@ -155,8 +155,8 @@ func (r *Recipe) parseWalls(in *reader) {
 	}
 }
 
-// Append writes the recipe's file behind dst and returns it. Fields outside what their comments allow give a file that
-// Parse refuses, or reads as something else.
+// Append appends the recipe's file to dst and returns it. If a field is outside the range in its comment, Parse rejects
+// the file or reads another recipe.
 func (r *Recipe) Append(dst []byte) []byte {
 	dst = append(dst, recipeMagic...)
 	dst = append(dst, version, uint8(r.Base), uint8(r.X), uint8(r.Y))

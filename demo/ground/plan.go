@@ -2,7 +2,7 @@ package ground
 
 import "fmt"
 
-// What is seen at a time, in units each way from the player.
+// The view, in units each way from the player.
 const (
 	viewX = 320
 	viewY = 180
@@ -11,27 +11,27 @@ const (
 // How a Plan decides, in ticks of a sixtieth of a second and units a second.
 const (
 	tickRate = 60
-	horizon  = 2.0 // seconds: what is seen later is not wanted yet
-	crawl    = 160 // nothing is thought further away in time than at this speed
-	linger   = 4 * tickRate
-	soon     = 0.3              // seconds: what is seen sooner drives out anything that is not wanted,
-	idle     = 2 * tickRate     // and other things what has not been wanted for so long
-	keep     = 1600             // units: what is nearer, and there, stays while the player moves
+	horizon  = 2.0              // seconds: sectors seen later are not wanted yet
+	crawl    = 160              // units a second: the least speed for estimates of time
+	linger   = 4 * tickRate     // loaded sectors stay so long after they were last wanted
+	soon     = 0.3              // seconds: sectors seen sooner replace any that is not wanted,
+	idle     = 2 * tickRate     // others replace only sectors not wanted for so long
+	keep     = 1600             // units: nearer loaded sectors stay while the player moves
 	slow     = 40               // units a second: slower is rest
-	give     = tickRate * 3 / 2 // what is asked for, and not there, lingers shorter,
-	early    = 4                // and hardly at all where the player has turned his back on it, further than
-	behind   = 1.5 * horizon    // that many seconds, unless
-	calm     = 3 * tickRate     // he turned about less than this before: he may do it again
-	again    = 2 * tickRate     // asked again this soon after it was let go, a sector has thrashed
+	give     = tickRate * 3 / 2 // requested sectors stay so long after they were last wanted,
+	early    = 4                // but only so long if the player turned away and they are further than
+	behind   = 1.5 * horizon    // so many seconds, unless
+	calm     = 3 * tickRate     // the player had turned less than this before: it may happen again
+	again    = 2 * tickRate     // a sector requested so soon after it was dropped has thrashed
 )
 
-// A Sector is a column and a row of a realm.
+// A Sector is the column and the row of a sector in a realm.
 type Sector struct{ X, Y uint8 }
 
-// SectorOf returns the sector of an index.
+// SectorOf returns the sector of an index, see Index.
 func SectorOf(i int) Sector { return Sector{uint8(i % Sectors), uint8(i / Sectors)} }
 
-// Index numbers the sectors row by row, from 0.
+// Index returns the number of the sector, counted from 0 along the rows.
 func (s Sector) Index() int { return int(s.Y)*Sectors + int(s.X) }
 
 // A Wanted sector will be seen in ETA seconds, 0 if it is seen now.
@@ -49,70 +49,72 @@ const (
 	ready
 )
 
-// A Plan says which sectors' pictures should be there, each tick anew, and which may go. It decides by place and
-// velocity alone and does nothing itself: who holds the pictures asks for what Want lists, says Ready when one is
-// there, and lets go, or cancels, what Drop lists.
+// A Plan decides every tick which sectors' pictures should be loaded and which may be freed. It depends on the player's
+// position and velocity only, and it loads nothing itself. After Tick the caller requests what Want lists, and frees or
+// cancels what Drop lists. When a picture is loaded the caller calls Ready.
 //
-// Sectors asked for and there, together, are never more than the budget has room for. Half of the room is for
-// what is wanted; the rest lets what is no longer wanted linger, so that turning about asks for nothing twice. Five
-// seconds after the player has come to rest, what is asked for or there is a function of the place.
+// The requested and loaded sectors together never exceed the budget of Reset. Half of it, or six sectors if that is more,
+// is for sectors that will be seen soon. The rest keeps sectors that are no longer wanted, so that turning around
+// requests nothing twice. Five seconds after the player has stopped, the sectors depend on the position only.
 //
-// A Plan belongs to one goroutine. It holds no pointer into the Go heap but its own; nothing allocates. Cost: about a
-// microsecond a tick.
+// A Plan belongs to one goroutine. The zero Plan must be Reset before use. It allocates nothing, and a tick takes about
+// a microsecond.
 type Plan struct {
-	room, most int    // sectors: at all, and wanted
-	held       int    // asked for or there
+	room, most int    // sectors: in all, and wanted
+	held       int    // requested or loaded
 	tick, rest uint32 // of the latter how many in a row the player has hardly moved
 	x, y       float32
 	hx, hy     float32 // velocity when the player turned last
 	turn, wild uint32  // ticks: that of the last turn, and until when turns count as a zig-zag
 	state      [AllSectors]uint8
 	wanted     [AllSectors]uint32 // tick at which it was last wanted; the first is 1
-	left       [AllSectors]uint32 // tick at which it was last let go, 0 if never
+	left       [AllSectors]uint32 // tick at which it was last dropped, 0 if never
 	seen       [AllSectors]uint32 // tick at which it came into view without its picture, 0 if it did not
 	eta        [AllSectors]float32
 
 	list  [AllSectors]Wanted // of this tick, the soonest first
-	want  [AllSectors]Wanted // of those, not there
+	want  [AllSectors]Wanted // of those, not loaded
 	nWant int
 	drop  [AllSectors]Sector
 	nDrop int
-	leads [(2 + 8) * tickRate]uint32 // sectors that came, by their lead in ticks
+	leads [(2 + 8) * tickRate]uint32 // loaded sectors, by their lead in ticks
 	stats PlanStats
 }
 
-// PlanStats counts since Reset.
+// PlanStats are the statistics since Reset. The lead of a loaded sector is the expected time until it is seen, in
+// seconds. It is negative if the sector was in view before it was loaded: the time that it was missing.
 type PlanStats struct {
-	Asked, Again       uint64  // sectors asked for; of these, within two seconds of being let go
-	Dropped, Cancelled uint64  // let go; of these, before they were there
-	Ready              uint64  // came
-	Held, Peak         int     // sectors asked for or there, now and at most
-	SeenSeconds        float64 // of all sectors in view, each by itself
-	SoftSeconds        float64 // of these, without their picture
-	LeadSum            float64 // seconds until seen less seconds until there, over those that came; negative if seen first
-	LeadMedian         float32 // to a sixtieth of a second, within 2 and -8 seconds
-	LeadWorst          float32
+	Asked, Again       uint64  // sectors requested; of these, within two seconds after they were dropped
+	Dropped, Cancelled uint64  // sectors dropped; of these, before they were loaded
+	Ready              uint64  // sectors loaded
+	Held, Peak         int     // sectors requested or loaded: now, and the high-water mark
+	SeenSeconds        float64 // sum of the time in view over all sectors
+	SoftSeconds        float64 // of that, without a picture
+	LeadSum            float64 // sum of the leads
+	LeadMedian         float32 // in steps of a sixtieth of a second, from -8 to 2
+	LeadWorst          float32 // the smallest lead, at most 0
 }
 
-// Thrash is the part of what was asked for that had only just been let go.
+// Thrash returns the share of requests within two seconds after the sector was dropped.
 func (s PlanStats) Thrash() float64 { return float64(s.Again) / max(float64(s.Asked), 1) }
 
-// Soft is the part of what was in view that had no picture.
+// Soft returns the share of time in view without a picture.
 func (s PlanStats) Soft() float64 { return s.SoftSeconds / max(s.SeenSeconds, 1e-9) }
 
-// Lead is the mean lead in seconds.
+// Lead returns the mean lead in seconds.
 func (s PlanStats) Lead() float64 { return s.LeadSum / max(float64(s.Ready), 1) }
 
-// Reset forgets all, and sets the bytes that pictures may take. It panics if there is no room for one.
+// Reset clears the plan and sets the bytes that pictures may take. It panics if budget is below Bytes, one picture.
 func (p *Plan) Reset(budget int) {
 	if budget < Bytes {
-		panic(fmt.Sprintf("ground: a budget of %d bytes has no room for a sector's %d", budget, Bytes))
+		panic(fmt.Sprintf("ground: a budget of %d bytes is below a sector's %d", budget, Bytes))
 	}
 	*p = Plan{room: min(budget/Bytes, AllSectors)}
 	p.most = max(p.room/2, min(p.room, 6)) // six are in view at most
 }
 
-// Tick decides anew for a player at (x, y) with a velocity in units a second. Call it sixty times a second of play.
+// Tick updates the plan for a player at (x, y), in units, with a velocity in units a second. Call it sixty times a
+// second of play. A position outside the realm counts as its edge, NaN as 0, and the velocity then as 0.
 func (p *Plan) Tick(x, y, vx, vy float32) {
 	p.tick++
 	p.nWant, p.nDrop = 0, 0
@@ -131,7 +133,7 @@ func (p *Plan) Tick(x, y, vx, vy float32) {
 	p.stats.Held, p.stats.Peak = p.held, max(p.stats.Peak, p.held)
 }
 
-// steer notes when the player turns by more than some 70 degrees, and whether he does that all the time.
+// steer notes when the player turns by more than about 70 degrees, and whether that happens repeatedly.
 func (p *Plan) steer(vx, vy float32) {
 	dot, v, h := vx*p.hx+vy*p.hy, vx*vx+vy*vy, p.hx*p.hx+p.hy*p.hy
 	if dot > 0 && dot*dot > 0.1*v*h {
@@ -216,8 +218,8 @@ func apart(from, at, half float32) float32 {
 	return 0
 }
 
-// expire lets go of what has not been wanted for long enough: at once if it is far, else only when the player rests, so
-// that what decides in the end is the place.
+// expire drops sectors that have not been wanted for long enough: distant ones at once, others when the player rests. So
+// in the end the position decides.
 func (p *Plan) expire() {
 	for i, s := range p.state {
 		if s == absent || p.wanted[i] == p.tick {
@@ -248,14 +250,14 @@ func (p *Plan) leave(i int) {
 	p.nDrop++
 }
 
-// ask takes up a wanted sector and makes room for it: the farthest that is not wanted goes.
+// ask requests a wanted sector. If the budget is full it drops the farthest sector that is not wanted.
 func (p *Plan) ask(w Wanted) {
 	i := w.Index()
 	if p.state[i] == absent {
 		if p.held == p.room {
-			k := p.farthest() // there is one: fewer are wanted than there is room for
+			k := p.farthest() // there is one: fewer are wanted than fit
 			if w.ETA > soon && (p.away(k) < p.away(i) || p.tick-p.wanted[k] < idle) {
-				return // no use: k would be asked for again first
+				return // no use: k would be requested again first
 			}
 			p.leave(k)
 		}
@@ -285,15 +287,15 @@ func (p *Plan) farthest() int {
 	return best
 }
 
-// Want returns the sectors to ask for, or to go on with, the soonest seen first. A sector that was in it and is in
-// neither list now may wait. It is valid until the next Tick.
+// Want returns the wanted sectors that are not loaded, the soonest seen first: request them, or continue to load them.
+// Requested sectors that are in neither list have lower priority. The slice is valid until the next Tick.
 func (p *Plan) Want() []Wanted { return p.want[:p.nWant] }
 
-// Drop returns the sectors to let go, or to cancel, in this tick: each is told once. It is valid until the next Tick.
+// Drop returns the sectors to free or cancel in this tick, each once. The slice is valid until the next Tick.
 func (p *Plan) Drop() []Sector { return p.drop[:p.nDrop] }
 
-// Ready says that a sector's picture is there, and reports whether it is still held; if not it was dropped, and must be
-// let go.
+// Ready records that a sector's picture is loaded. If it returns false, the sector is invalid or was dropped, and the
+// caller must free the picture.
 func (p *Plan) Ready(s Sector) bool {
 	if s.X >= Sectors || s.Y >= Sectors || p.state[s.Index()] == absent {
 		return false
@@ -314,12 +316,12 @@ func (p *Plan) Ready(s Sector) bool {
 	return true
 }
 
-// Shown reports whether a sector's picture is there.
+// Shown reports whether Ready was called for a sector that was not dropped since.
 func (p *Plan) Shown(s Sector) bool {
 	return s.X < Sectors && s.Y < Sectors && p.state[s.Index()] == ready
 }
 
-// Stats returns the counters.
+// Stats returns the statistics since Reset.
 func (p *Plan) Stats() PlanStats {
 	s := p.stats
 	sum := uint64(0)

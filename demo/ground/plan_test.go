@@ -13,7 +13,7 @@ type source struct {
 	delay  int // ticks that a picture takes
 	lanes  int // how many at a time
 	flight []arriving
-	held   map[ground.Sector]bool // with pictures on their way
+	held   map[ground.Sector]bool // with pictures that are requested
 }
 
 type arriving struct {

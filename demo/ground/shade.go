@@ -41,7 +41,7 @@ func (c *canvas) lightAt(x, y int) (l [3]float32) {
 	return l
 }
 
-// coverRow finds how far each pixel of a row of the band is wall.
+// coverRow computes the share of each pixel of a row of the band that is wall.
 func (c *canvas) coverRow(y0, y int) {
 	cover := c.cover[y*SectorSize:][:SectorSize]
 	c.dist.row(cover, y0+y, 0, c.work[0])
@@ -88,7 +88,7 @@ func (c *canvas) shadeRow(y0, y int) {
 	}
 }
 
-// wall is the colour of a wall, depth units behind its edge, that faces the light as far as lit says, from -1 to 1.
+// wall is the colour of a wall, depth units inside its edge. lit is how much it faces the light, from -1 to 1.
 func (c *canvas) wall(depth, lit, texture float32) Color {
 	st := &c.style
 	depth = max(depth, 0)

@@ -10,7 +10,7 @@ import (
 // StampSize is the side of a stamp's frame in the realm's picture of stamps, in pixels.
 const StampSize = 128
 
-// A Color is red, green and blue, 0 to 255 each.
+// A Color has red, green and blue from 0 to 255.
 type Color [3]float32
 
 func (c Color) scale(f float32) Color { return Color{c[0] * f, c[1] * f, c[2] * f} }
@@ -18,17 +18,18 @@ func (c Color) mix(d Color, t float32) Color {
 	return Color{mix(c[0], d[0], t), mix(c[1], d[1], t), mix(c[2], d[2], t)}
 }
 
-// Stamps is what all sectors of a realm share. It is read by any number of goroutines and written by none.
+// Stamps are the picture of stamps and the palette that all sectors of a realm share. Any number of goroutines may read
+// them at the same time.
 type Stamps struct {
-	// Pix is the realm's picture of stamps: premultiplied RGBA, row by row, frames of StampSize by StampSize. It may
-	// lie anywhere, and must live as long as the Stamps are used.
+	// Pix is the realm's picture of stamps: premultiplied RGBA, row by row, in frames of StampSize by StampSize. It may
+	// lie off-heap and must be valid as long as the Stamps are used.
 	Pix        []byte
 	Wide, High int      // pixels
 	Palette    [5]Color // dark to light
 }
 
-// NewStamps checks a picture's measures, of which file stands in the error, a *FileError, and returns the Stamps, which
-// keep pix.
+// NewStamps returns the Stamps of a picture, which they keep. It fails with a [*FileError] for the given file name unless
+// wide and high are multiples of StampSize up to 1024 and pix has 4·wide·high bytes.
 func NewStamps(file string, pix []byte, wide, high int, palette [5]Color) (Stamps, error) {
 	switch {
 	case wide <= 0 || high <= 0 || wide > 1024 || high > 1024 || wide%StampSize != 0 || high%StampSize != 0:
@@ -39,8 +40,7 @@ func NewStamps(file string, pix []byte, wide, high int, palette [5]Color) (Stamp
 	return Stamps{pix, wide, high, palette}, nil
 }
 
-// ParsePalette reads five colours such as "#f2641a", as a realm's description has them. file stands in the error, a
-// *FileError.
+// ParsePalette reads five colours such as "#f2641a". Errors are a [*FileError] with the given file name.
 func ParsePalette(file string, text [5]string) (p [5]Color, err error) {
 	for i, s := range text {
 		digits, ok := strings.CutPrefix(s, "#")
@@ -53,7 +53,7 @@ func ParsePalette(file string, text [5]string) (p [5]Color, err error) {
 	return p, nil
 }
 
-// Premultiply turns straight RGBA, as PNG files have it, into premultiplied in place.
+// Premultiply converts straight RGBA, as in PNG files, to premultiplied RGBA in place.
 func Premultiply(pix []byte) {
 	for i := 0; i+3 < len(pix); i += 4 {
 		a := int(pix[i+3])
@@ -66,7 +66,7 @@ func Premultiply(pix []byte) {
 // count returns how many stamps there are.
 func (s *Stamps) count() int { return s.Wide / StampSize * (s.High / StampSize) }
 
-// turns holds the sine and the cosine of each 256th of a turn.
+// turns has the sine and the cosine of each 256th of a turn.
 var turns = func() (all [256][2]float32) {
 	for i := range all {
 		sin, cos := math.Sincos(float64(i) * math.Pi / 128)
@@ -135,7 +135,7 @@ func (c *canvas) sample(frame int, u, v float32) (out [4]float32) {
 	return out
 }
 
-// blend lays a premultiplied sample over a pixel, as far as k says. A tint keeps the sample's brightness.
+// blend lays the share k of a premultiplied sample over a pixel. A tint keeps the sample's brightness.
 func blend(rgb []float32, s [4]float32, tint Color, amount, k float32) {
 	if amount > 0 {
 		light := max(s[0], s[1], s[2]) * (1.0 / 255)

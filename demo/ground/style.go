@@ -1,6 +1,6 @@
 package ground
 
-// A Base is what a realm's floor and walls are made of.
+// A Base is the material of a realm's floor and walls.
 type Base uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	bases
 )
 
-// Bases is how many there are.
+// Bases is the number of bases.
 const Bases = int(bases)
 
 // A style is what a base's colours and shapes are; the palette gives the hues.
@@ -55,7 +55,7 @@ func (c *canvas) texture(tone, glow, body []float32, y int) {
 	}
 }
 
-// down returns what corners give at the left and the right end of a row: 1 is usual.
+// down interpolates corners to the left and the right end of a row; 1 is neutral.
 func down(corners *[4]uint8, y int) (left, right float32) {
 	f := float32(y) / SectorSize
 	left = mix(float32(corners[0]), float32(corners[2]), f) / 128
@@ -63,12 +63,12 @@ func down(corners *[4]uint8, y int) (left, right float32) {
 	return left, right
 }
 
-// warmth is what the row's warmth is above the usual, at a sample.
+// warmth is the row's warmth above the neutral value, at a sample.
 func (c *canvas) warmth(i int) float32 {
 	return mix(c.warm[0], c.warm[1], float32(i*fineStep)/SectorSize) - 1
 }
 
-// forge is plates, bevelled, some broken; the cracks between them are hot where the realm is.
+// forge is plates, bevelled, some broken, with cracks between them that are hot in some places.
 func (c *canvas) forge(tone, glow, body []float32, x0, y0 int) {
 	heat, warpX, warpY := c.work[0], c.work[1], c.work[2]
 	addNoise(tone, x0, y0, fineStep, 230, 0.28, 1)
@@ -102,7 +102,7 @@ func (c *canvas) forge(tone, glow, body []float32, x0, y0 int) {
 	}
 }
 
-// reef is sand in ripples, under light that the waves bend.
+// reef is sand in ripples, under light refracted by waves.
 func (c *canvas) reef(tone, glow, body []float32, x0, y0 int) {
 	mask, warpX, warpY := c.work[0], c.work[1], c.work[2]
 	addNoise(tone, x0, y0, fineStep, 260, 0.35, 1)
@@ -128,7 +128,7 @@ func (c *canvas) reef(tone, glow, body []float32, x0, y0 int) {
 	}
 }
 
-// grove is moss with threads in it that swell and fade.
+// grove is moss, with threads of varying brightness.
 func (c *canvas) grove(tone, glow, body []float32, x0, y0 int) {
 	mask, warpX, warpY := c.work[0], c.work[1], c.work[2]
 	addNoise(tone, x0, y0, fineStep, 210, 0.35, 1)

@@ -1,18 +1,18 @@
 package ground
 
-// A field is the distance to the edge of the walls at the middle of each cell of a recipe, in units: negative in a wall,
-// never further than reach. Between the cells a cubic B-spline makes smooth curves of the cells' stairs.
+// A field is the distance to the edge of the walls at the centre of each cell of a recipe, in units. It is negative in a
+// wall and never beyond reach. A cubic B-spline between the cells makes smooth curves of their steps.
 type field []float32
 
 const (
 	see  = Border - 3 // cells that a cell looks around it for a wall
-	edge = see + 1    // cells around the field that do not see as far, and are not asked
+	edge = see + 1    // outer cells of the field, which cannot look as far and are not used
 )
 
 // measure fills the field. soft has the same length and is overwritten.
 //
-// Two passes: along each row the nearest cell of the other kind, then the nearest of those by column. A cell sees no
-// further than the Border allows in every recipe that knows it, so that neighbours agree on what they share.
+// It takes two steps: along each row the nearest cell of the other kind, then the nearest of those by column. A cell
+// looks no further than each recipe that includes it can, so that neighbours agree on shared cells.
 func (f field) measure(r *Recipe, soft []float32) {
 	var open, rock [Span * Span]uint8 // cells along the row to the nearest of a kind, or more than see
 	for y := range Span {
@@ -31,7 +31,7 @@ func (f field) measure(r *Recipe, soft []float32) {
 				d := int(other[i+dy*Span])
 				best = min(best, d*d+dy*dy)
 			}
-			// From the middle of a cell, half a cell before the other's begins.
+			// From the centre of a cell: the other cell begins half a cell earlier.
 			soft[i] = sign * min(sqrt(float32(best))-0.5, see) * CellSize
 		}
 	}
@@ -44,7 +44,7 @@ func (f field) measure(r *Recipe, soft []float32) {
 	}
 }
 
-// scan writes how far along its row each cell is from the nearest that is, or is not, a wall.
+// scan writes the distance of each cell, along its row, to the nearest that is, or is not, a wall.
 func scan(out []uint8, r *Recipe, y int, solid bool) {
 	run := uint8(see + 1)
 	for x := range Span {
@@ -58,7 +58,7 @@ func scan(out []uint8, r *Recipe, y int, solid bool) {
 	}
 }
 
-// spline holds the four weights of a cubic B-spline at each of a cell's eight pixels.
+// spline has the four weights of a cubic B-spline at each of a cell's eight pixels.
 var spline = func() (all [CellSize][4]float32) {
 	for i := range all {
 		t := (float32(i) + 0.5) / CellSize
@@ -71,7 +71,7 @@ var spline = func() (all [CellSize][4]float32) {
 	return all
 }()
 
-// tap returns the first of the four cells that a pixel of the sector is made of, and its weights.
+// tap returns the first of the four cells that determine a pixel of the sector, and their weights.
 func tap(pixel int) (cell int, w *[4]float32) {
 	cell = (pixel+SectorSize)/CellSize - SectorSize/CellSize + Border // the pixel's own, also left of the sector
 	at := (pixel + SectorSize) % CellSize
@@ -81,8 +81,8 @@ func tap(pixel int) (cell int, w *[4]float32) {
 	return cell - 1, &spline[at]
 }
 
-// row fills out with the distances along a row of pixels, the first of which is from; rows and pixels from one before
-// the sector to one behind it are known. mem has Span values.
+// row fills out with the distances along a row of pixels that begins at from. Rows and pixels may lie one outside the
+// sector. mem has Span values.
 func (f field) row(out []float32, y, from int, mem []float32) {
 	cy, w := tap(y)
 	rows := f[cy*Span:]

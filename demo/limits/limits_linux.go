@@ -1,15 +1,13 @@
-// Package limits prepares a process for a limit on address space, as ulimit -v sets it. The program
-// imports it for its init, which imports nothing but syscall: it runs before the init of packages
-// that start threads and load libraries. Without a limit it does nothing.
+// Package limits prepares a process for a limit on address space, as ulimit -v sets it. A program imports it for its
+// init. That depends on few packages, so it runs before the init of packages that start threads and load libraries.
+// Without a limit it does nothing.
 //
-// Go starts with whatever address space is left, and ends the process with a dump when the next
-// thread or arena of the heap is refused. It cannot be asked before. So the program has some address
-// space from its start on and gives it back here.
+// When Go gets no address space for the next thread or arena of its heap it ends the process with a dump. A program
+// cannot ask before. So this package reserves 64 MiB at the start and releases them in its init.
 //
-// The C library reserves 64 to 128 MiB for each thread that allocates, unless MALLOC_ARENA_MAX says
-// otherwise when it starts, and the stack limit, mostly 8 MiB, for the stack of each thread: nine
-// threads leave nothing of a gigabyte. So the program runs itself again with one arena and small
-// stacks, in the same process.
+// The C library reserves 64 to 128 MiB for each thread that allocates. For the stack of each thread it reserves the
+// stack limit, mostly 8 MiB. So nine threads need a gigabyte. Unless MALLOC_ARENA_MAX is set, init sets it to 1, lowers
+// the stack limit to 1 MiB and executes the program again in the same process.
 package limits
 
 import (

@@ -1,7 +1,7 @@
 //go:build !linux
 
-// Package limits prepares a process for a limit on address space, on Linux.
+// Package limits prepares a process for a limit on address space on Linux. Elsewhere it does nothing.
 package limits
 
-// Limited reports whether the process has a limit on address space that this package knows of.
+// Limited returns false: this package recognizes limits on Linux only.
 func Limited() bool { return false }

@@ -1,10 +1,10 @@
-// Package shell is everything around the game: title, pause, settings, keys, gifts, endings and the
-// table of best runs, as a machine of states without window or devices.
+// Package shell contains the screens around the game: title, pause, settings, keys, gifts, endings and the table of
+// best runs. It is a state machine without window or devices.
 //
 // # The idea
 //
-// Once a frame the caller passes what the player pressed to [Shell.Step], does the [Command] that
-// comes back, ticks the game where [Shell.Running] says so, and draws [Shell.Items].
+// Once a frame the caller passes the player's input to [Shell.Step] and executes the returned [Command]. It ticks the
+// game if [Shell.Running] reports true, and draws [Shell.Items].
 //
 //	Title ── Playing ── Paused ── Settings ── Keys
 //	  │        ├── Gift ── Playing
@@ -14,12 +14,11 @@
 //
 // # What is kept, and errors
 //
-// Settings and runs are kept in a [Store]: files in the user's configuration folder, the browser's
-// local storage, or a map in a test. What cannot be read is reported in one line and left alone
-// until the next save; where nothing can be written that is said once, and the game plays on.
+// Settings and runs are kept in a [Store]: files in the user's configuration folder, the browser's local storage, or a
+// map in a test. A file that cannot be read is reported in one line and kept; the next save renames it to name.bad. If
+// nothing can be written that is reported once, and the game goes on.
 //
 // # Cost and goroutines
 //
-// A Shell belongs to one goroutine. Step allocates where a screen changes; while the game runs it
-// allocates nothing.
+// A Shell belongs to one goroutine. Step allocates when a screen or a setting changes, and nothing during play.
 package shell

@@ -2,15 +2,15 @@ package shell
 
 import "strconv"
 
-// Kind says how an item looks and what left and right do to it.
+// Kind is the kind of an item. It determines its look and the effect of left and right.
 type Kind uint8
 
 // The kinds of items.
 const (
 	Button Kind = iota
-	Slider      // Level of Steps
-	Choice      // Value, one of several
-	KeyRow      // Slots
+	Slider      // shows Level, 0 to Steps
+	Choice      // shows Value, one of several
+	KeyRow      // shows Slots, the controls of an action
 	Card        // a gift
 )
 
@@ -22,36 +22,35 @@ type Box struct{ X, Y, W, H float32 }
 
 func (b Box) has(x, y float32) bool { return x >= b.X && x < b.X+b.W && y >= b.Y && y < b.Y+b.H }
 
-// An Item is something that can be selected, and where it is: whoever draws it elsewhere has a
-// pointer that misses.
+// An Item is something that can be selected. It must be drawn in its Box, because Step compares the pointer with it.
 type Item struct {
 	Kind      Kind
 	Label     string
 	Value     string
 	Level     int
 	Slots     [Slots]string
-	Slot      int // the selected one
+	Slot      int // the selected slot of a KeyRow
 	Selected  bool
-	Capturing bool // it waits for a key
+	Capturing bool // it waits for a control to bind
 	Box       Box
 
 	id id
 }
 
-// Track returns the part of a slider's box that stands for 0 to Steps.
+// Track returns the part of a slider's box that represents 0 to Steps.
 func (it *Item) Track() Box {
 	b := it.Box
 	return Box{b.X + b.W - 150, b.Y, 120, b.H}
 }
 
-// SlotBox returns where a control of a row of keys is.
+// SlotBox returns the box of slot i of a KeyRow, 0 to Slots-1.
 func (it *Item) SlotBox(i int) Box {
 	const w = 104
 	b := it.Box
 	return Box{b.X + b.W - w*float32(Slots-i), b.Y, w, b.H}
 }
 
-// id says what an item does.
+// id identifies the action of an item.
 type id uint8
 
 const (
@@ -122,7 +121,7 @@ func (s *Shell) add(i id, k Kind, label, value string) *Item {
 	return &s.items[len(s.items)-1]
 }
 
-// column gives the items rows from y on, w wide, in the middle.
+// column places the items in rows from y, w wide, in the middle of the screen.
 func (s *Shell) column(y, step, w float32) {
 	for i := range s.items {
 		s.items[i].Box = Box{320 - w/2, y + step*float32(i), w, step}

@@ -31,7 +31,7 @@ const asideEach = 3
 
 var savedNames = []string{"settings.json", "runs.json"}
 
-// version is a file that can be told from every other version and from a part of itself.
+// version is a file that differs from every other version and from a part of itself.
 func version(name string, n int) ([]byte, error) {
 	if name == "runs.json" {
 		runs := make([]shell.Run, shell.BestRuns)

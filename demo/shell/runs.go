@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/strictjson"
 )
 
-// A Run is one game that ended.
+// A Run is a finished game.
 type Run struct {
 	Score int64  `json:"score"`
 	Realm string `json:"realm"` // the last one reached
@@ -19,7 +19,7 @@ type Run struct {
 	Won   bool   `json:"won"`
 }
 
-// BestRuns is the length of the table.
+// BestRuns is the most runs in the table.
 const BestRuns = 10
 
 type runsFile struct {
@@ -27,7 +27,7 @@ type runsFile struct {
 	Runs []Run `json:"runs"`
 }
 
-// ReadRuns reads what WriteRuns wrote. The error says what is wrong.
+// ReadRuns reads a file of WriteRuns and returns the runs, the best first. The error describes a malformed file.
 func ReadRuns(data []byte) ([]Run, error) {
 	if err := check(data, runsKind); err != nil {
 		return nil, err
@@ -41,14 +41,14 @@ func ReadRuns(data []byte) ([]Run, error) {
 	}
 	for i, r := range f.Runs {
 		if r.Score < 0 || len(r.Realm) > realmNameLength {
-			return nil, fmt.Errorf("run %d: score %d in %.20q is none", i, r.Score, r.Realm)
+			return nil, fmt.Errorf("run %d: score %d in %.20q is not valid", i, r.Score, r.Realm)
 		}
 	}
 	slices.SortStableFunc(f.Runs, better)
 	return f.Runs, nil
 }
 
-// WriteRuns returns the table as a file.
+// WriteRuns returns the file of a table, as JSON.
 func WriteRuns(runs []Run) ([]byte, error) {
 	return json.MarshalIndent(runsFile{header{runsKind, fileVersion}, runs}, "", "  ")
 }
@@ -58,10 +58,10 @@ func better(a, b Run) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ticks, b.Ticks))
 }
 
-// insert puts r into the table and returns its place, or -1 where ten others are better.
+// insert puts r into the table and returns its place, or -1 if ten others are better.
 func insert(runs []Run, r Run) ([]Run, int) {
 	at, _ := slices.BinarySearchFunc(runs, r, func(a, b Run) int {
-		if better(a, b) <= 0 { // a newcomer stands behind its equals
+		if better(a, b) <= 0 { // a new run comes after equal ones
 			return -1
 		}
 		return 1

@@ -7,35 +7,35 @@ import (
 	"github.com/strata-go/strata/demo/strictjson"
 )
 
-// Steps is the top of a volume and of Shake.
+// Steps is the highest value of a volume and of Shake.
 const Steps = 10
 
-// Bloom says when the picture glows.
+// Bloom selects whether the picture glows.
 type Bloom string
 
-// The choices for Bloom.
+// The choices for Bloom. BloomAuto turns it off if the CPU renders.
 const (
 	BloomAuto Bloom = "auto"
 	BloomOn   Bloom = "on"
 	BloomOff  Bloom = "off"
 )
 
-// Settings are what the player chose. Keys are the controls of each action by name, as the window
-// names them; nil is the default.
+// Settings are the player's settings. Keys has the names of the controls by action, as in Bindings.Map; nil means the
+// defaults.
 type Settings struct {
-	Master     int                 `json:"master"` // 0 to Steps
-	Effects    int                 `json:"effects"`
-	Music      int                 `json:"music"`
+	Master     int                 `json:"master"`  // 0 to Steps
+	Effects    int                 `json:"effects"` // 0 to Steps
+	Music      int                 `json:"music"`   // 0 to Steps
 	Mute       bool                `json:"mute"`
 	Fullscreen bool                `json:"fullscreen"`
 	Bloom      Bloom               `json:"bloom"`
-	Shake      int                 `json:"shake"`
+	Shake      int                 `json:"shake"` // 0 to Steps
 	Calm       bool                `json:"reduced_flashing"`
 	Clear      bool                `json:"colour_blind_palette"`
 	Keys       map[string][]string `json:"keys,omitempty"`
 }
 
-// DefaultSettings are those of a new player.
+// DefaultSettings returns the settings of a new player.
 func DefaultSettings() Settings {
 	return Settings{Master: 8, Effects: 8, Music: 6, Bloom: BloomAuto, Shake: Steps}
 }
@@ -51,13 +51,13 @@ const (
 	realmNameLength = 64
 )
 
-// A header is what every file has.
+// A header is the beginning of every file.
 type header struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`
 }
 
-// check verifies that a file is of a kind, before anything else of it is believed.
+// check verifies the size, kind and version of a file, before anything else of it is read.
 func check(data []byte, kind string) error {
 	if len(data) > fileMost {
 		return fmt.Errorf("more than %d bytes", fileMost)
@@ -80,8 +80,8 @@ type settingsFile struct {
 	Settings
 }
 
-// ReadSettings reads what WriteSettings wrote. The error says what is wrong and what is allowed.
-// Names of keys are not looked at.
+// ReadSettings reads a file of WriteSettings. Missing fields get their defaults. The error describes what is wrong and
+// what is allowed. The names in Keys are not checked.
 func ReadSettings(data []byte) (Settings, error) {
 	if err := check(data, settingsKind); err != nil {
 		return Settings{}, err
@@ -111,7 +111,7 @@ func (s *Settings) check() error {
 	return nil
 }
 
-// WriteSettings returns the settings as a file.
+// WriteSettings returns the file of the settings, as JSON.
 func WriteSettings(s Settings) ([]byte, error) {
 	return json.MarshalIndent(settingsFile{header{settingsKind, fileVersion}, s}, "", "  ")
 }

@@ -1,106 +1,106 @@
 package shell
 
-// Screen is what the player sees.
+// Screen is the screen that the player sees.
 type Screen uint8
 
 // The screens.
 const (
-	Title   Screen = iota // over the game that plays itself
-	Playing               // nothing but the game
+	Title   Screen = iota // over a game that plays itself
+	Playing               // only the game
 	Paused
 	Setup // the settings
 	Keys
-	Gifts  // one of three is to be chosen
+	Gifts  // the player chooses one of up to three
 	Ending // the game is won
-	Over   // it is lost
+	Over   // the game is lost
 	Table  // the best runs
 )
 
-// Command is what the caller has to do after a Step.
+// Command is what the caller must do after a Step.
 type Command uint8
 
 // The commands.
 const (
 	None            Command = iota
-	Start                   // a new game: the player's, where the game played itself
-	Resume                  // go on; nothing need be done
-	Restart                 // this game from its beginning
-	Leave                   // to the title: the game plays itself again
+	Start                   // begin the player's game, instead of the one that plays itself
+	Resume                  // the game goes on; nothing to do
+	Restart                 // begin the player's game again
+	Leave                   // return to a game that plays itself
 	Quit                    // end the program
-	ChooseGift              // Chosen says which
-	SettingsChanged         // Settings says how
+	ChooseGift              // give the player the gift Chosen
+	SettingsChanged         // apply Settings
 )
 
-// Nav is what the player pressed in one frame. All but Held and Pointer are true in the frame of
-// the press only; directions may repeat.
+// Nav is the player's input of one frame. Fields for controls are true in the frame of the press only, except Held.
+// Directions may repeat.
 type Nav struct {
 	Up, Down, Left, Right, Select, Back bool
 
 	X, Y        float32 // the pointer in logical pixels of a screen of 640 × 360
-	Moved       bool    // it moved
-	Click, Held bool
+	Moved       bool    // the pointer moved
+	Click, Held bool    // its button was pressed in this frame; its button is down
 
 	Pause, Restart, Mute, Fullscreen bool
-	Choose                           int    // 1 to 3: the gift of that place
-	Captured                         string // the control pressed while Capturing
-	Cancel                           bool   // Esc while Capturing
+	Choose                           int    // 1 to 3: takes the gift at that place; 0: none
+	Captured                         string // the control pressed while Capturing reports true, or ""
+	Cancel                           bool   // ends Capturing
 }
 
-// A Gift is what the game offers: one of three.
+// A Gift is one of up to three gifts that the game offers.
 type Gift struct {
 	Name   string
-	Lines  []string // what it does, a few words each; the first 4 are shown
-	Symbol int      // which picture: the view knows them
+	Lines  []string // its effects, a few words each; the first 4 are shown
+	Symbol int      // number of its picture, see view.SymbolSpark
 	Have   int      // how many the player has
 }
 
-// A Result is how a game ended, for Ending and Over.
+// A Result is the result of a game, for Ending and Over.
 type Result struct {
 	Run
-	Particles   int    // most alive at once
-	Collections uint64 // of the Go heap, in play
+	Particles   int    // the most alive at once
+	Collections uint64 // of the Go heap, during play
 }
 
-// Bindings are the keys of the player's actions, as the window keeps them.
+// Bindings are the controls of the player's actions. *render.Bindings implements it.
 type Bindings interface {
-	Actions() int
-	Action(a int) string      // for a person
-	Label(a, slot int) string // for a person; "" for none
-	Bind(a, slot int, control string) error
-	Map() map[string][]string
-	SetMap(map[string][]string) error
-	Reset()
+	Actions() int                           // the number of actions
+	Action(a int) string                    // the displayed name of an action
+	Label(a, slot int) string               // the displayed name of a control; "" for an empty slot
+	Bind(a, slot int, control string) error // puts a control into a slot, 0 to Slots-1
+	Map() map[string][]string               // the names of the controls by action, for a file
+	SetMap(map[string][]string) error       // sets what Map returned; an error changes nothing
+	Reset()                                 // restores the defaults
 }
 
-// Config is what a Shell is made with. Every field may be left out.
+// Config configures a Shell. Every field may be zero.
 type Config struct {
-	Store    Store        // nil keeps nothing
+	Store    Store        // nil: nothing is kept
 	Bindings Bindings     // nil: there is no menu for keys
-	Log      func(string) // told in one line what could not be read or written
-	NoQuit   bool         // there is nothing to quit to, as in a browser
-	Playing  bool         // begin with the game and not with the title
+	Log      func(string) // unless nil, called with one line when something cannot be read or written
+	NoQuit   bool         // the title has no QUIT, as in a browser
+	Playing  bool         // begin with the game instead of the title
 }
 
-// A Shell is the machine. See the package's comment.
+// A Shell is the state machine of the screens. See the package comment.
 type Shell struct {
 	cfg      Config
 	keep     keeper
 	settings Settings
 	runs     []Run
-	dirty    bool // settings are to be saved
+	dirty    bool // settings are not saved
 	unsaved  bool // runs of which no save has succeeded
 
 	screen Screen
-	under  Screen // what Paused lies over
-	setup  Screen // what Setup was opened from
-	table  Screen // what Table was opened from
+	under  Screen // that Paused lies over
+	setup  Screen // from which Setup was opened
+	table  Screen // from which Table was opened
 	age    int    // frames on this screen
 
 	items    []Item
 	selected int
 	slot     int // of a row of keys
 	drag     bool
-	capture  int // frames that are left to press a key; 0 when none is waited for
+	capture  int // frames left to press a key; 0 if none is expected
 	note     string
 
 	gifts  [3]Gift
@@ -111,7 +111,8 @@ type Shell struct {
 	former int64 // the best score before
 }
 
-// New reads settings and runs, and shows the title.
+// New reads settings and runs from the store, applies the keys to cfg.Bindings, and shows the title, or with cfg.Playing
+// the game. Files that cannot be read are logged, and the defaults are used.
 func New(cfg Config) *Shell {
 	if cfg.Log == nil {
 		cfg.Log = func(string) {}
@@ -138,10 +139,10 @@ func New(cfg Config) *Shell {
 	return s
 }
 
-// Screen returns what is to be seen.
+// Screen returns the current screen.
 func (s *Shell) Screen() Screen { return s.screen }
 
-// Running reports whether the game ticks: while it is played, and behind the title.
+// Running reports whether the game ticks: during play, and behind the title and the screens opened from it.
 func (s *Shell) Running() bool {
 	switch s.screen {
 	case Title, Playing:
@@ -162,39 +163,39 @@ func (s *Shell) behind() Screen {
 	return s.setup
 }
 
-// Attract reports whether the game behind the screen plays itself.
+// Attract reports whether the game plays itself: behind the title and the screens opened from it.
 func (s *Shell) Attract() bool { return s.screen == Title || s.Running() && s.screen != Playing }
 
-// Items returns what can be chosen on this screen. They are valid until the next call of a method.
+// Items returns the items of this screen. They are valid until the next Step, Offer, End or FocusLost.
 func (s *Shell) Items() []Item { return s.items }
 
-// Settings returns the player's. The caller reads them.
+// Settings returns the player's settings, which the caller must not change. The pointer stays valid.
 func (s *Shell) Settings() *Settings { return &s.settings }
 
-// Runs returns the best runs, the best first. They are valid until End.
+// Runs returns the best runs, the best first. The slice is valid until End.
 func (s *Shell) Runs() []Run { return s.runs }
 
-// Result returns what End was told, the place of it in the table from 0, or -1, and the best
-// score before.
+// Result returns the result passed to End, its place in the table, from 0, or -1 if it is not in it, and the best score
+// before.
 func (s *Shell) Result() (r Result, place int, best int64) { return s.result, s.place, s.former }
 
-// Gifts returns what is offered.
+// Gifts returns the gifts of the last Offer.
 func (s *Shell) Gifts() []Gift { return s.gifts[:s.offers] }
 
-// Chosen returns the place of the gift that ChooseGift speaks of, from 0.
+// Chosen returns the index in Gifts that the player chose last.
 func (s *Shell) Chosen() int { return s.chosen }
 
-// Age returns for how many frames the screen has been shown.
+// Age returns for how many frames the current screen has been shown.
 func (s *Shell) Age() int { return s.age }
 
-// Capturing reports whether the next press is to be bound: the window has to pass it as Captured.
+// Capturing reports whether the next press is bound to an action: pass it to Step as Nav.Captured.
 func (s *Shell) Capturing() bool { return s.capture > 0 }
 
-// Note returns a line to the player, as why a key was refused; "" for none.
+// Note returns a line for the player, such as the reason why a key was refused, or "".
 func (s *Shell) Note() string { return s.note }
 
-// Offer shows gifts, three at most. While the player chooses the game stands still. It does nothing
-// where nobody plays.
+// Offer shows up to three gifts; further ones are ignored. The game stands still until the player chooses. Offer does
+// nothing unless the screen is Playing.
 func (s *Shell) Offer(gifts []Gift) {
 	if s.screen == Playing && len(gifts) > 0 {
 		s.offers = copy(s.gifts[:], gifts)
@@ -202,7 +203,8 @@ func (s *Shell) Offer(gifts []Gift) {
 	}
 }
 
-// End says that the player's game is over, puts it into the table and saves that.
+// End ends the player's game: it puts the run into the table, saves that if the run is in it, and shows Ending or Over.
+// It does nothing unless the screen is Playing.
 func (s *Shell) End(r Result) {
 	if s.screen != Playing {
 		return
@@ -222,14 +224,14 @@ func (s *Shell) End(r Result) {
 	s.show(Over)
 }
 
-// FocusLost pauses what is played.
+// FocusLost pauses the game if the screen is Playing.
 func (s *Shell) FocusLost() {
 	if s.screen == Playing {
 		s.pause()
 	}
 }
 
-// Close saves what is not saved yet, also what failed before. The Shell may still be used.
+// Close saves unsaved settings and runs, including those whose save failed before. The Shell may still be used.
 func (s *Shell) Close() {
 	s.save()
 	s.saveRuns()
@@ -245,7 +247,7 @@ func (s *Shell) show(screen Screen) {
 	s.build()
 }
 
-// back is show for a way back: the item that led away is selected again.
+// back returns to a screen and selects the item that led away from it.
 func (s *Shell) back(screen Screen, item id) {
 	s.show(screen)
 	for i := range s.items {

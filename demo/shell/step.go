@@ -3,14 +3,14 @@ package shell
 import "math"
 
 const (
-	// settle is for how many frames a screen that comes in the middle of play takes no press: what
-	// was meant for the game is not meant for it.
+	// settle is for how many frames a screen that appears during play ignores presses: they were meant for the game.
 	settle = 30
-	// captureFrames is how long a key is waited for: fingers have no key to press.
+	// captureFrames is how long a key is awaited: fingers have no key to press.
 	captureFrames = 300
 )
 
-// Step goes on by one frame with what the player pressed, and returns what to do.
+// Step advances by one frame with the player's input and returns what the caller must do. The screens Gifts, Ending and
+// Over ignore the first half second of input, except Mute, Fullscreen and, on Gifts, Pause.
 func (s *Shell) Step(n Nav) Command {
 	s.age++
 	if s.capture > 0 {
@@ -90,7 +90,7 @@ func (s *Shell) menu(n *Nav) Command {
 	return None
 }
 
-// way returns the item that leads back from the screen; a title and a choice of gifts have none.
+// way returns the item that leads back from the screen; title and gifts have none.
 func (s *Shell) way() id {
 	switch s.screen {
 	case Setup, Keys, Table:
@@ -101,7 +101,7 @@ func (s *Shell) way() id {
 	return idNone
 }
 
-// move goes up and down with the keys, round the ends.
+// move moves the selection up and down with the keys and wraps around.
 func (s *Shell) move(n *Nav) {
 	step := 0
 	if n.Up {
@@ -116,7 +116,7 @@ func (s *Shell) move(n *Nav) {
 	}
 }
 
-// sideways does what left and right do to an item.
+// sideways applies left and right to an item.
 func (s *Shell) sideways(it *Item, by int) Command {
 	switch it.Kind {
 	case Slider, Choice:
@@ -130,8 +130,7 @@ func (s *Shell) sideways(it *Item, by int) Command {
 	return None
 }
 
-// pointer selects what the mouse or the finger is on, and presses it. done says that this frame
-// has no more to do.
+// pointer selects the item under the mouse or finger, and presses it. done reports that the input of this frame is used.
 func (s *Shell) pointer(n *Nav) (cmd Command, done bool) {
 	s.drag = s.drag && n.Held
 	if s.drag {
@@ -175,7 +174,7 @@ func (s *Shell) click(it *Item, x float32) Command {
 	return s.act(it.id)
 }
 
-// slide gives the selected slider the level at x.
+// slide sets the selected slider to the level at x.
 func (s *Shell) slide(x float32) Command {
 	it := &s.items[s.selected]
 	t := it.Track()
@@ -186,7 +185,7 @@ func (s *Shell) slide(x float32) Command {
 	return s.adjust(it.id, level-it.Level, false)
 }
 
-// act does what a button says.
+// act executes a button.
 func (s *Shell) act(i id) Command {
 	switch i {
 	case idPlay:
@@ -233,7 +232,7 @@ func (s *Shell) act(i id) Command {
 	return None
 }
 
-// leave goes back to where the screen was opened.
+// leave returns to the screen from which this one was opened.
 func (s *Shell) leave() {
 	switch s.screen {
 	case Keys:
@@ -247,7 +246,7 @@ func (s *Shell) leave() {
 	}
 }
 
-// captured waits for the key to bind.
+// captured waits for the control to bind.
 func (s *Shell) captured(n *Nav) Command {
 	s.capture--
 	if n.Captured == "" && !n.Cancel {
@@ -266,14 +265,14 @@ func (s *Shell) captured(n *Nav) Command {
 	return s.bound()
 }
 
-// bound takes the bindings into the settings.
+// bound copies the bindings to the settings.
 func (s *Shell) bound() Command {
 	s.note = ""
 	s.settings.Keys = s.cfg.Bindings.Map()
 	return s.changed(false)
 }
 
-// adjust moves a setting by some steps; round says that the last choice is followed by the first.
+// adjust moves a setting by some steps; with round the last choice is followed by the first.
 func (s *Shell) adjust(i id, by int, round bool) Command {
 	v := &s.settings
 	before := [...]any{v.Master, v.Effects, v.Music, v.Shake, v.Bloom}
@@ -320,7 +319,7 @@ func nextBloom(b Bloom, by int, round bool) Bloom {
 	return b
 }
 
-// changed shows the new settings; now saves them at once and not when the menu is left.
+// changed shows the new settings. With now it saves them at once, else they are saved when the menu is left.
 func (s *Shell) changed(now bool) Command {
 	s.dirty = true
 	if now {

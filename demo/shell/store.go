@@ -10,25 +10,25 @@ import (
 
 // A Store keeps a few small files by name. Its methods are called by the goroutine of the Shell.
 type Store interface {
-	// Load returns what was saved; the error is fs.ErrNotExist where nothing was. It reads no
-	// more than most+1 bytes.
+	// Load returns the saved data. The error wraps fs.ErrNotExist if there is none. Of a file longer than most bytes
+	// it returns most+1 bytes or an error.
 	Load(name string, most int) ([]byte, error)
 	// Save replaces the data of a name atomically. With aside the old version is kept as name.bad. The error
 	// wraps atomicfile.ErrUnsynced if the new version is in place and may not survive a power cut.
 	Save(name string, data []byte, aside bool) error
-	// Place says where a name is, for a line to the player.
+	// Place returns the path of a name, for messages.
 	Place(name string) string
 }
 
-// A keeper loads and saves through a Store, and says once what is wrong with it.
+// A keeper loads and saves through a Store, and logs the first failure to save.
 type keeper struct {
 	store Store
 	log   func(string)
-	bad   map[string]bool // could not be read, and is still there
+	bad   map[string]bool // could not be read and still exist
 	mute  bool            // a failure to save was reported
 }
 
-// load reads a file with a parser, and reports whether there was a good one.
+// load reads a file with a parser, and reports whether there was a valid one.
 func (k *keeper) load(name string, parse func([]byte) error) bool {
 	if k.store == nil {
 		return false
@@ -61,7 +61,7 @@ func (k *keeper) save(name string, data []byte, err error) bool {
 	}
 	ok := err == nil || errors.Is(err, atomicfile.ErrUnsynced)
 	if ok {
-		delete(k.bad, name) // the file is a good one now: the next save must not take it for the backup
+		delete(k.bad, name) // the file is valid now: the next save must not make a backup of it
 	}
 	if err != nil && !k.mute {
 		k.mute = true

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// DefaultStore returns the player's own: the folder strata in that of the system for
-// configuration, or nil where the system names none.
+// DefaultStore returns the player's store: the folder strata in the user's configuration folder, or nil if the system
+// has none.
 func DefaultStore() Store {
 	dir, err := os.UserConfigDir()
 	if err != nil {

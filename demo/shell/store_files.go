@@ -18,8 +18,8 @@ type Files struct {
 	system atomicfile.System // of a test; nil: the operating system
 }
 
-// Load reads a file. Anything but a plain file is refused. Temporary files of processes that were killed are
-// removed from the folder.
+// Load returns at most most+1 bytes of a file. It refuses anything but a plain file. It also removes temporary files of
+// killed processes from the folder.
 func (f Files) Load(name string, most int) ([]byte, error) {
 	atomicfile.Sweep(f.Dir)
 	path := f.Place(name)
@@ -38,8 +38,8 @@ func (f Files) Load(name string, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(most)+1))
 }
 
-// Save replaces a file in one step. With aside the backup is made before that step, and the old version keeps
-// its own name until then.
+// Save replaces a file as an atomic write and makes the folder if necessary. With aside it first makes the backup
+// name.bad; the old version keeps its own name until it is replaced.
 func (f Files) Save(name string, data []byte, aside bool) error {
 	if err := atomicfile.MakeFolder(f.system, f.Dir, 0o755); err != nil {
 		return reason(err)
@@ -59,7 +59,7 @@ func (f Files) Save(name string, data []byte, aside bool) error {
 // Place returns the path.
 func (f Files) Place(name string) string { return filepath.Join(f.Dir, name) }
 
-// reason takes the path out of an error and keeps the failed step: the line to the player names the path.
+// reason removes the path from an error and keeps the failed step: messages name the path.
 func reason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

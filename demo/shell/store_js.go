@@ -7,10 +7,10 @@ import (
 	"syscall/js"
 )
 
-// DefaultStore returns the browser's local storage, or nil where the page may not use it.
+// DefaultStore returns the browser's local storage, or nil if the page may not use it.
 func DefaultStore() (s Store) {
 	defer func() {
-		if recover() != nil { // a browser that forbids it throws at the mere mention
+		if recover() != nil { // a browser that forbids it throws on access
 			s = nil
 		}
 	}()
@@ -20,7 +20,7 @@ func DefaultStore() (s Store) {
 	return nil
 }
 
-// local is a Store in the browser's local storage. Its setItem is whole or not at all.
+// local is a Store in the browser's local storage, whose setItem is atomic.
 type local struct{ storage js.Value }
 
 func (l local) Place(name string) string { return "strata/" + name }
@@ -47,7 +47,7 @@ func (l local) Save(name string, data []byte, aside bool) (err error) {
 	return nil
 }
 
-// caught turns what the browser throws into an error: storage full, or forbidden.
+// caught converts an exception of the browser to an error: storage full, or forbidden.
 func caught(err *error) {
 	if v := recover(); v != nil {
 		var thrown js.Error

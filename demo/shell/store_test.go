@@ -95,7 +95,7 @@ func TestStore_WithoutPermissionItIsSaidOnce(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t, shell.Files{Dir: filepath.Join(file, "strata")}) // a folder in a file: nobody may
+	d := newDesk(t, shell.Files{Dir: filepath.Join(file, "strata")}) // a folder in a file: impossible
 	for range 3 {
 		d.Step(shell.Nav{Mute: true})
 	}

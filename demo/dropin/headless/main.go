@@ -1,5 +1,5 @@
-// Command headless is a server's loop: sixty ticks a second by the clock, requests that live for some of them,
-// and a report of the memory every few seconds and at the end, which a signal brings, too.
+// Command headless is the loop of a server with sixty ticks a second by the clock. A request lives for some ticks. A
+// report of the memory is printed every few seconds and at the end. SIGINT and SIGTERM end it.
 //
 //	go run ./demo/dropin/headless -for 10s
 package main
@@ -52,7 +52,7 @@ func serve(ctx context.Context, every time.Duration, w io.Writer) error {
 	if s.bodies, err = m.Tag("bodies"); err != nil {
 		return err
 	}
-	if err := m.BeginLevel(); err != nil { // what is left at its end is a leak
+	if err := m.BeginLevel(); err != nil { // blocks left at its end are leaks
 		return err
 	}
 	clock, report := time.NewTicker(time.Second/60), time.NewTicker(every)

@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	perTick = 40  // requests that come in a tick
-	lasting = 400 // requests that wait for an answer: each some ten ticks
+	perTick = 40  // requests that arrive in a tick
+	lasting = 400 // requests that wait for an answer, each for about ten ticks
 )
 
-// A server answers requests in the order in which they came.
+// A server answers requests in the order of their arrival.
 type server struct {
 	m        *tiers.Manager
 	bodies   *tiers.Tag
@@ -19,7 +19,7 @@ type server struct {
 	answered int
 }
 
-// tick takes what has come and answers what is due.
+// tick receives requests and answers the oldest.
 func (s *server) tick() error {
 	for range perTick {
 		body, err := memory.MakeSlice[byte](s.bodies, 100+s.received%40*200)
@@ -31,7 +31,7 @@ func (s *server) tick() error {
 		s.waiting = append(s.waiting, body)
 	}
 	for len(s.waiting) > lasting {
-		// The reply is sent within the tick: it lies in frame memory, and nobody frees it.
+		// The reply is sent within the tick: it lies in frame memory, which needs no Free.
 		reply, err := memory.MakeSlice[byte](s.m.Frame(), 512)
 		if err != nil {
 			return err
