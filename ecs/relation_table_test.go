@@ -80,8 +80,16 @@ func TestFirstChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 		for range 3000 {
 			must[Entity](t)(m.NewEntity(childOf{}, [2]uint64{}))
 		}
+		var want []uintptr // eight of a size between the first and ChunkBytes, four of each other
+		for i, size := range c.want {
+			n := perClass
+			if i > 0 && i < int(w.store.first) {
+				n = 2 * perClass
+			}
+			want = append(want, slices.Repeat([]uintptr{size}, n)...)
+		}
 		for i, k := range m.table.chunks {
-			if size := w.store.sizes[w.store.chunks[k.number].class]; size != c.want[min(i/perClass, len(c.want)-1)] {
+			if size := w.store.sizes[w.store.chunks[k.number].class]; size != want[min(i, len(want)-1)] {
 				t.Errorf("%+v: chunk %d has %d bytes", c.cfg, i, size)
 			}
 		}
@@ -256,4 +264,20 @@ func TestArchetypeStats_KnowsTargets(t *testing.T) {
 	expect("retired", friend.ID(), Entity{})
 	i = 0
 	expect("without relations", child.ID(), Entity{})
+}
+
+// TestFirstChunkBytes_ThousandChildrenLeaveLittleRoom has 1,000 children of 24 bytes for each target.
+func TestFirstChunkBytes_ThousandChildrenLeaveLittleRoom(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	child := mustRelation[childOf](t, w)
+	m := NewMap2[childOf, [2]uint64](w)
+	for range 10 {
+		m.To(child.ID(), must[Entity](t)(w.NewEntity()))
+		for range 1000 {
+			must[Entity](t)(m.NewEntity(childOf{}, [2]uint64{}))
+		}
+	}
+	if s := w.Stats(); s.BytesUsed < 240_000 || s.BytesCapacity > s.BytesUsed*11/10 {
+		t.Errorf("%d bytes of chunks for %d of rows", s.BytesCapacity, s.BytesUsed)
+	}
 }

@@ -3,8 +3,8 @@ package ecs
 import "slices"
 
 // A slotIndex maps slots of entities to numbers above 0, as a map would. Targets mostly have slots that are close to
-// each other: two loads find one in a line that the one before has brought, and a removal leaves nothing that a
-// later search must skip. With maps a world whose 20,000 targets were made again and again took twice as long.
+// each other. Two loads find one in a cache line that the search before has loaded, and a removal leaves nothing that
+// a later search must skip. With maps a world whose 20,000 targets were made again and again took twice as long.
 type slotIndex struct {
 	pages [][slotPage]uint32 // 0 says that a slot has none; the first page is that of no slot and stays 0
 	dir   []uint32           // of slot / slotPage: its page, or 0

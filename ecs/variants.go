@@ -94,15 +94,15 @@ type targetTables struct {
 // combination of targets. Nothing is done about a table when its target is removed. When tables
 // of a variants have come about as often as there are living ones, those without rows whose target is
 // dead are retired, and wait to be used for other targets. Where a variants has more tables than
-// the world has links, as one with two relations may, all without rows are: else each pair of targets
-// would keep one. That bounds the tables of a variants by twice the links, or those with rows where they
-// are more, and some, at a constant cost per table.
+// there are lists of targets, as one with two relations may, all without rows are retired. Otherwise each
+// pair of targets would keep one. That bounds the tables of a variants by twice the lists, or those with
+// rows where they are more, and some, at a constant cost per table.
 //
 // Invariants, verified in this order by check:
 //
 //	(1) every table has the variants of its mask, or nil where that has no relation
 //	(2) tables are those of the variants, in order of creation; relations are those in their mask
-//	(3) a table is idle if its variants says so, and only then; it has no row, no chunk, no edge and
+//	(3) a table is idle if it is in idle of its variants, and only then; it has no row, no chunk, no edge and
 //	    no since, and neither byTarget nor archetypes.byKey nor a list of a target leads to it
 //	(4) every other one is once in the list of each of its targets, and no other tables are there; these
 //	    are in the order of since, which is below archetypes.nextSince

@@ -40,9 +40,9 @@ type Config struct {
 
 	// FirstChunkBytes is the size of the first block of an archetype. One block of each size follows,
 	// in steps of four, up to ChunkBytes. An archetype of entities with a [Relation] exists once per
-	// target and takes four blocks of each size. FirstChunkBytes is a power of two from 1 KiB to
-	// ChunkBytes; a row that does not fit begins with the next size. Default 1 KiB, or ChunkBytes if
-	// MaxChunkBytes is not larger.
+	// target and takes four blocks of the first size, then eight of each size below ChunkBytes.
+	// FirstChunkBytes is a power of two from 1 KiB to ChunkBytes; a row that does not fit begins with
+	// the next size. Default 1 KiB, or ChunkBytes if MaxChunkBytes is not larger.
 	FirstChunkBytes int
 
 	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. From
