@@ -1,8 +1,17 @@
 package dropin_test
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,6 +92,87 @@ func TestREADME_ItsProgramRunsAsPasted(t *testing.T) {
 	}
 	if programs != 1 {
 		t.Errorf("%d programs, want 1", programs)
+	}
+}
+
+// The README states how many names of this module its program uses: functions, types, fields and methods.
+func TestREADME_ItsProgramUsesFewNames(t *testing.T) {
+	const most = 16
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range snippets(t) {
+		if !strings.HasPrefix(code, "package main\n") {
+			continue
+		}
+		names := strataNames(t, code)
+		if len(names) > most {
+			t.Errorf("%d names, at most %d: %q", len(names), most, names)
+		}
+		if says := fmt.Sprintf("uses %d names of Strata", len(names)); !strings.Contains(string(readme), says) {
+			t.Errorf("the README does not say that its program %s: %q", says, names)
+		}
+		for _, name := range []string{"BeginLevel", "NextFrame", "NewPool", "MakeSlice", "Close"} {
+			if !slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "."+name) }) {
+				t.Errorf("the program does not show %s", name)
+			}
+		}
+	}
+}
+
+// strataNames returns the names of this module in a program, sorted: those of its packages, the fields in their composite
+// literals, and methods by the variable in front.
+func strataNames(t *testing.T, code string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "main.go", code, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, own := map[string]bool{}, map[string]bool{} // packages that are not Strata's; fields that the program declares
+	for _, spec := range file.Imports {
+		if p, _ := strconv.Unquote(spec.Path.Value); !strings.HasPrefix(p, "github.com/strata-go/strata/") {
+			other[path.Base(p)] = true
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if f, ok := n.(*ast.Field); ok {
+			for _, name := range f.Names {
+				own[name.Name] = true
+			}
+		}
+		return true
+	})
+	names := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); !own[n.Sel.Name] && !(ok && other[x.Name]) {
+				names[types.ExprString(n)] = true
+			}
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok && !own[key.Name] {
+				names["Config."+key.Name] = true
+			}
+		}
+		return true
+	})
+	return slices.Sorted(maps.Keys(names))
+}
+
+func TestStrataNames_CountsEachNameOnce(t *testing.T) {
+	got := strataNames(t, `package main
+import ("fmt"; "github.com/strata-go/strata/memory/tiers")
+type mine struct{ X int }
+func main() {
+	m, _ := tiers.New(tiers.Config{Tags: true})
+	_ = mine{X: 1}.X
+	fmt.Println(m.Frame().Alloc(1, 2), m.Frame(), mine{}.X)
+	m.Close()
+}`)
+	want := []string{"Config.Tags", "m.Close", "m.Frame", "m.Frame().Alloc", "tiers.Config", "tiers.New"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
