@@ -14,12 +14,12 @@ type bins struct {
 }
 
 const (
-	// partShift is 3 so that a request is refused only while no gap is an eighth larger: 4 bits
-	// take 4 KiB a heap for a sixteenth.
+	// With a partShift of 3 a request fails only if no gap is an eighth larger. 4 would be a sixteenth and take 4
+	// KiB a heap.
 	partShift = 3
 	parts     = 1 << partShift
-	// looks bounds the search in the one bin where some gaps are large enough and some are
-	// not: 32 records, half a microsecond when none of them is in the caches.
+	// looks bounds the search in the one bin in which some gaps are large enough and some are not. 32 records take
+	// half a microsecond if none of them is cached.
 	looks = 32
 )
 
@@ -64,10 +64,10 @@ func (s *bins) last() (uint, bool) {
 	return power<<partShift + uint(bits.Len8(s.sets[power])) - 1, true
 }
 
-// fit returns a record with a gap of at least room bytes: any of the lowest bin where all are
-// large enough, and else one that is found among the first of the bin where some are.
+// fit returns a record whose gap has at least that many bytes. It takes any record of the lowest bin in which all
+// gaps are large enough, otherwise one of the first in the bin in which some are.
 func (h *Heap) fit(room uintptr) (uint32, bool) {
-	step := uintptr(1) << (bits.Len(uint(room)) - 1 - partShift) // between two bins, at room
+	step := uintptr(1) << (bits.Len(uint(room)) - 1 - partShift) // between two bins, at this size
 	if b, ok := h.bins.from(binOf(room + step - 1)); ok {
 		return h.bins.heads[b], true
 	}

@@ -26,7 +26,7 @@ func Example() {
 	}
 	for range 60 * 60 {
 		_ = m.BeginFrame()
-		_, _ = paths.Alloc(1024, 8) // and nobody frees it
+		_, _ = paths.Alloc(1024, 8) // a leak
 		now = now.Add(time.Second / 60)
 		watch.Frame()
 		_ = m.EndFrame()

@@ -112,8 +112,8 @@ func (*badAlign) Unwrap() error { return memory.ErrAlign }
 
 func validAlign(a uintptr) bool { return a-1 < MaxAlign && a&(a-1) == 0 }
 
-// alone returns how much a buffer may add to the total of a plan, at most: its size, and the padding for its
-// alignment if everything lies on multiples of u.
+// alone returns the most that a buffer can add to the total of a plan: its size, and the padding for its alignment if
+// everything lies on multiples of u.
 func alone(b Buffer, u uintptr) uintptr {
 	if b.Size == 0 {
 		return 0

@@ -2,8 +2,8 @@ package plan
 
 import "time"
 
-// A descent brings the plan of a greedy down: it searches the tallest component, as long as
-// that is small enough, and between these searches has all buffers placed anew.
+// A descent improves the plan of a greedy. It searches the tallest component, as long as that is small enough, and
+// between these searches places all buffers again.
 type descent struct {
 	g                  *greedy
 	parts              []*climb
@@ -25,9 +25,9 @@ func newDescent(g *greedy, capacity uintptr, b *budget) *descent {
 	return d
 }
 
-// replaceShare is how many steps of searching there are for one of placing anew, where both can
-// be done: the public instances of a few hundred buffers need the former, cut rectangles with
-// holes, whose load bound leaves room, gain from the latter. Of 1, 3 and 8 this did best on both.
+// replaceShare is the number of steps of searching for one of placing again, if both are possible. The public
+// instances of a few hundred buffers need the former. Cut rectangles with holes, whose load bound leaves space, gain
+// from the latter. Of 1, 3 and 8 this was the best for both.
 const replaceShare = 3
 
 // run improves the plan of the greedy as far as the budget goes, and returns the size in bytes
@@ -75,9 +75,9 @@ func (d *descent) tallest() (t *climb) {
 	return t
 }
 
-// A climb brings one component down by searches: attempts at the floor alternate with attempts
-// halfway to it, then a quarter, an eighth, so that something is gained where the floor is out
-// of reach. After 16 rounds one in four is of the latter kind.
+// A climb improves one component by searches. Attempts at the floor alternate with attempts halfway to it, then a
+// quarter, an eighth, so that something is gained if the floor cannot be reached. After 16 rounds one attempt in four
+// is of the latter kind.
 type climb struct {
 	part    part
 	search  *search   // nil until it is searched

@@ -75,8 +75,8 @@ func newGreedy(set []Buffer, capacity uintptr, late, gone func() bool) *greedy {
 // first excepted: some tenths of a second.
 const fastWork = 10_000_000
 
-// firstWork is how many the first attempt may ask: several times what a set of Count buffers needs,
-// but alignments that leave a gap behind every buffer have each look at all of these.
+// firstWork is how many strips the first attempt may search: several times what a set of Count buffers needs. If
+// alignments leave a gap after every buffer, each buffer searches all of these gaps.
 const firstWork = 8 * fastWork
 
 // run makes the attempts, until one is enough.

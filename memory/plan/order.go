@@ -10,9 +10,9 @@ func inOrder(n int, key func(i int) uint64) []int32 {
 	return ids
 }
 
-// reorder puts ids in ascending order of key and leaves equal ones as they are: a radix sort,
-// least significant byte first, of the bytes in which any two keys differ. Of 100,000 buffers
-// with sizes of three bytes it takes 2 ms, a sort by comparisons 15.
+// reorder sorts ids in ascending order of key and keeps the order of equal ones. It is a radix sort, least
+// significant byte first, of the bytes in which any two keys differ. 100,000 buffers with sizes of three bytes take 2
+// ms, and 15 with a sort by comparisons.
 func reorder(ids []int32, key func(i int) uint64) {
 	type entry struct {
 		key uint64

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// A replacer improves a plan by placing all its buffers anew, time and again: in the order of
-// their offsets, except that those which end too high are moved forward, and a few that are
-// drawn by lot. Placed lowest first in the very order of their offsets they would all lie where
-// they lay, or lower; so what is gained is kept. What comes of it is where the next round
-// starts unless it is worse.
+// A replacer improves a plan by placing all its buffers again and again. It places them in the order of their
+// offsets, except that it moves forward those that end too high, and a few that are drawn at random. In exactly the
+// order of their offsets all buffers would get the same offsets or lower ones, so gains are kept. The next round
+// starts from the result unless that is worse.
 type replacer struct {
 	g       *greedy
 	order   []int32
@@ -29,11 +28,11 @@ func newReplacer(g *greedy) *replacer {
 	return r
 }
 
-// drawn is how many are moved forward by lot: with more of them what was good does not last, with
-// none of them rounds repeat.
+// drawn is the number of buffers that are moved forward at random. More of them destroy good orders; without any,
+// rounds repeat.
 const drawn = 4
 
-// round reports whether it found a plan smaller than the greedy's, which has it then.
+// round reports whether it found a smaller plan than the greedy's, and gives it to the greedy.
 func (r *replacer) round(b *budget) bool {
 	r.rounds++
 	lots := rand.New(rand.NewPCG(r.rounds, 1))

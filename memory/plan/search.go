@@ -68,7 +68,7 @@ const (
 	stopped                   // by the quota or the budget
 )
 
-// never is above every offset, and leaves room to add a size.
+// never is above every offset, and a size can be added to it without overflow.
 const never = math.MaxInt >> 1
 
 // tableShift makes the table of failed states 2 MiB; older ones give way to newer ones.
@@ -112,10 +112,9 @@ func (s *search) run(ceiling, turn, quota int, b *budget) outcome {
 // orders is how many orders of the buffers there are, before some change places.
 const orders = 4
 
-// order ranks the buffers, anew in every turn: by the load around them, their lifetime and
-// their area in different sequence, or by how often the sections that they live in were what did
-// not fit. From the fifth turn on some buffers change places, because a run that failed would fail
-// again; much later most turns are of the latter kind.
+// order ranks the buffers again in every turn. It ranks by the load around them, their lifetime and their area in
+// different sequence, or by how often the sections that they live in did not fit. From the fifth turn on some buffers
+// change places, because a run that failed would fail again. Much later most turns are of the latter kind.
 func (s *search) order(turn int) {
 	kind := turn % orders
 	if turn >= 64*orders && kind > 0 {
@@ -153,9 +152,8 @@ func (s *search) order(turn int) {
 	}
 }
 
-// A stretch is a part of the component that can be decided by itself: the buffers of
-// pending[from:to] in order of rank, left of which are not placed, all within sections
-// [lo, hi), and their share of the hash.
+// A stretch is a part of the component that can be decided by itself. It has the buffers of pending[from:to] in order
+// of rank, all within sections [lo, hi), and their share of the hash. left is how many are not placed.
 type stretch struct {
 	from, to, left int
 	lo, hi         int32
@@ -208,8 +206,8 @@ func (s *search) decide(r stretch) outcome {
 	return impossible
 }
 
-// divide goes on with what is left of a stretch once buffer c was placed, which changed its hash
-// by so much: with both sides of each cut that no lifetime reaches across any more.
+// divide continues with the rest of a stretch after buffer c was placed, which changed its hash by change. If there
+// are cuts that no lifetime crosses any more, it decides each side by itself.
 func (s *search) divide(r stretch, c int32, change uint64) outcome {
 	r.left--
 	r.hash += change

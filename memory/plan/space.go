@@ -112,8 +112,8 @@ func (s *space) around(off uintptr) (beneath, above uintptr) {
 
 const nowhere = ^uintptr(0)
 
-// tightest returns where size bytes leave the least of the gap that they lie in, of several the
-// lowest, and on top of all where none has room.
+// tightest returns the offset at which size bytes leave the least of their gap, the lowest of several. If no gap
+// fits, it is on top of all.
 func (s *space) tightest(size, a uintptr) uintptr {
 	best, waste := uintptr(0), nowhere
 	for off := uintptr(0); ; {

@@ -4,10 +4,9 @@ import "github.com/strata-go/strata/memory/internal/align"
 
 // A timeline is the logical time of a set of buffers, reduced to its sections.
 //
-// A section is a stretch of time in which the set of live buffers is maximal: every other
-// moment's set is contained in a section's, so no other moment constrains anything. Two
-// buffers conflict if they share a section. There are at most as many sections as buffers,
-// and a buffer lives in consecutive ones. Buffers of size 0 live in none.
+// A section is a stretch of time in which the set of live buffers is maximal. The set of every other moment is
+// contained in that of a section, so no other moment matters. Two buffers conflict if they share a section. There are
+// at most as many sections as buffers, and a buffer lives in consecutive ones. Buffers of size 0 live in none.
 type timeline struct {
 	lo, hi   []int32 // by index in the set: the buffer's sections [lo, hi)
 	sections int

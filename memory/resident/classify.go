@@ -126,8 +126,8 @@ func (p *process) stack(i int) bool {
 
 func (p *process) owned(m *mapping) bool { return len(p.owners.within(m.from, m.to)) > 0 }
 
-// sortHeap finds the Go heap where the kernel has no names: it grows from its base upwards without
-// a gap, so it is the run of anonymous mappings around any of its objects.
+// sortHeap finds the Go heap if the kernel has no names. The heap grows upwards from its base without a gap. So it is
+// the run of anonymous mappings around any of its objects.
 func (p *process) sortHeap() {
 	at := slices.IndexFunc(p.maps, func(m mapping) bool { return m.from <= p.object && p.object < m.to })
 	if at < 0 || !p.heapish(at) {

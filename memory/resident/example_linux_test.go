@@ -8,9 +8,9 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A program looks at the end of a level where its memory is; r.WriteText(os.Stdout) has the whole
-// table, and below it the mappings that nobody knows. Elsewhere than on Linux Read returns an
-// error that wraps errors.ErrUnsupported.
+// A program reports the owners of its memory at the end of a level. r.WriteText(os.Stdout) writes the whole table, and
+// below it the unexplained mappings. On other systems than Linux Read returns an error that wraps
+// errors.ErrUnsupported.
 func Example() {
 	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// New reserves the address space of all tiers and raises GOGC for the whole process, see [Config.GC]. It
+// New reserves the address space of all tiers and, unless Config.GC has Keep, raises GOGC for the whole process. It
 // commits no memory yet. The metadata takes 110 KiB of the Go heap. The error wraps memory.ErrConfig and names the
 // field if the configuration is invalid. It wraps memory.ErrOutOfMemory if the system refuses even the smallest
 // tiers. After an error nothing stays reserved.

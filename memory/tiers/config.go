@@ -77,8 +77,8 @@ type Config struct {
 	// calls OnSoft again if it is repeated.
 	OnSoft func(t Tier, committed, budget uintptr)
 
-	// GC says how the manager paces Go's collector, for the whole process. The levels of the pacer are those of the
-	// manager.
+	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The manager's BeginLevel
+	// and EndLevel are those of the pacer. The zero Config paces.
 	GC gcpace.Config
 
 	order *[Count]Tier // in which the tiers' parts follow each other; nil: that of the table. For tests.

@@ -104,8 +104,8 @@ func panicSite() string {
 	}
 }
 
-// askPools asks the pools whether they are in use, newest first, before anything changes. One that
-// says so stops the ending; one that panics counts as a try, and a forced ending passes over it.
+// askPools asks the pools whether they are in use, newest first, before anything changes. One that is in use stops
+// the ending. One that panics counts as a try, and a forced ending skips it.
 func (e *ending) askPools() {
 	m, answered := e.m, false
 	defer func() { m.tried = m.tried || !answered }()

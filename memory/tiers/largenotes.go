@@ -17,7 +17,7 @@ import "unsafe"
 //	(1) units name leaves that lie in the words, apart, and these are all
 //	(2) a word that is not 0 is of a tag that there is
 //	(3) a size is in huge if it does not fit, there once, and nothing else is
-//	(4) books are the sums over the words
+//	(4) counts are the sums over the words
 type largeNotes struct {
 	base   uintptr // where the heap's addresses begin
 	size   uintptr // bytes of them
@@ -143,8 +143,8 @@ func (s *largeNotes) close() {
 // takes returns what a request takes in a tlsf.Heap without quick stacks: whole granules.
 func takes(size uintptr) uintptr { return (max(size, 1) + grain - 1) &^ (grain - 1) }
 
-// books are the figures of one tag in one heap. used and peak are bytes as taken, requested bytes
-// as asked for; allocs - frees blocks are live.
+// tagCounts are the counts of one tag in one heap. used and peak are bytes with rounding, requested is without it;
+// allocs - frees blocks are live.
 type tagCounts struct {
 	used, requested, peak, allocs, frees, failures uint64
 }
@@ -162,7 +162,7 @@ func (b *tagCounts) in(taken, size uintptr) {
 	b.frees++
 }
 
-// reach makes books for the tags up to the one given.
+// reach makes counts for the tags up to the one given.
 func reach(all *[]tagCounts, tag uint8) {
 	for len(*all) <= int(tag) {
 		*all = append(*all, tagCounts{})
@@ -177,8 +177,7 @@ func closeCounts(all []tagCounts) {
 	}
 }
 
-// stats returns the books as figures of a memory.StatsReporter: what is in use is all that a tag
-// has.
+// stats returns the counts as memory.Stats. A tag has no memory but what is in use.
 func (b *tagCounts) stats() stats {
 	return stats{
 		Reserved: b.used, Committed: b.used, InUse: b.used, Peak: b.peak, Live: b.allocs - b.frees,

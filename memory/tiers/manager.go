@@ -18,7 +18,7 @@ import (
 // can be retried. The second Close completes, see [Manager.Close].
 //
 // The allocators that Slab, Large, Frames and the like return are for allocating, freeing and reading. Only the
-// manager may reset, advance or close them.
+// manager may reset, advance or close them. Free tagged blocks through the manager or a [Tag].
 //
 // After Close, Alloc and NewPool fail with memory.ErrClosed; Declare, BeginFrame and the other calls of frames and
 // levels fail with [ErrOrder]. Free, Resize, SizeOf, AddPool and OnReset panic with a *memory.Misuse. Owns returns

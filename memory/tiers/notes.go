@@ -5,39 +5,37 @@ import (
 	"unsafe"
 )
 
-// slabNotes hold which blocks of the slab were handed out under a tag, by their addresses. What was
-// handed out without one has no note, and costs nothing.
+// slabNotes record which blocks of the slab were allocated under a tag, by their addresses. An untagged block has no
+// note, and costs nothing.
 //
 //	units   | 0 | class : 32, leaf : 32 | 0 | …     per KiB of the slab's addresses, or 0
 //	leaf    | note | 0 | note | …                   a note for each place where a block may start
 //	note    tag : 8 | place in the KiB : 8 | rounding : 16
 //
-// A slab has blocks of one class in a KiB, so that a note need not say how large its block is, and
-// a leaf has a note for each power of two of bytes up to it: 64 for blocks of 16 and 24 bytes, one
-// for blocks of 1 KiB and more. Together 4 bytes a block where blocks are powers of two, up to 8
-// where they are not, and 8 a KiB. A byte per 16 bytes of the slab, at the block's start, would be 7
-// bytes for a block of 112 and 64 for one of a KiB, and has no room for the size that was asked for;
-// two bytes, twice that.
+// All blocks in a KiB of a slab have one class, so a note does not need the block's size. The places of a leaf are as
+// far apart as the largest power of two that is not above the class. So it has 64 notes for blocks of 16 and 24
+// bytes, and one for blocks of 1 KiB and more. That is 4 bytes a block if the class is a power of two, up to 8
+// otherwise, and 8 a KiB. A byte per 16 bytes of the slab would be 7 bytes for a block of 112, 64 for one of a KiB,
+// and could not contain the requested size; two bytes, twice that.
 //
-// A leaf stays its KiB's when the last of its notes is gone, for the next block there: to take one
-// and to give it back cost more than all the rest. It is another's when blocks of another class are
-// there that need more or fewer places; a large leaf is cut for those that need less. So there are
-// no more words than 64 for each KiB that ever had a tagged block, and as many again for the leaves
-// of other sizes that are left over where classes change.
+// A KiB keeps its leaf when the last note is removed, because taking and returning a leaf costs more than all the
+// rest. A leaf is recycled when the class of its KiB changes to one with another number of places. A large leaf is
+// split for a KiB that needs fewer. So there are at most 64 words for each KiB that ever had a tagged block, and as
+// many again for leaves of other sizes that are left over when classes change.
 //
 // Invariants, verified by check:
 //
 //	(1) units name leaves that lie in the words, apart; spare leaves and the one behind all are the rest
 //	(2) a unit's leaf has as many places as its class needs
 //	(3) a note is of a tag that there is, and at its block's place; what is not noted is 0
-//	(4) books are the sums over the notes
+//	(4) counts are the sums over the notes
 type slabNotes struct {
 	base   uintptr // where the slab's addresses begin
 	size   uintptr // bytes of them
 	units  []unit
 	chunks []*[chunkWords]note
 	next   uint32            // behind the last word that was ever in a leaf; no leaf is number 0
-	spare  [leafKinds]uint32 // leaves that are nobody's, by the shift of their places
+	spare  [leafKinds]uint32 // leaves that no KiB uses, by the shift of their places
 	counts []tagCounts       // by tag; that of 0 is empty
 }
 

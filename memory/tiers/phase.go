@@ -46,7 +46,7 @@ func (m *Manager) BeginFrame() error {
 	m.returned.Drain()
 	m.inbox.tellSoft(m)
 	at := m.allStats()
-	if m.phase < closing { // else a callback has ended its source, or a pool's books have
+	if m.phase < closing { // else a callback or a pool's Stats has closed the source
 		m.frame.ring.Advance()
 	}
 	if m.phase >= closing {
@@ -100,9 +100,9 @@ func (m *Manager) NextFrame() error {
 }
 
 // BeginLevel opens a level. Blocks of slab, large and the workers that are live already do not belong to it, so
-// EndLevel will not report them as leaks. Unless Config.GC has Keep, BeginLevel waits until a running collection of the Go heap
-// ends. The error wraps [ErrOrder]: inside a level or a frame, from a callback, or after Close. Cost: proportional to
-// tiers, pools and workers, and 16 bytes read and written for each KiB of slab in use.
+// EndLevel will not report them as leaks. Unless Config.GC has Keep, BeginLevel waits until a running collection of
+// the Go heap ends. The error wraps [ErrOrder]: inside a level or a frame, from a callback, or after Close. Cost:
+// proportional to tiers, pools and workers, and 16 bytes read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
 	switch {
 	case m.phase >= closing:

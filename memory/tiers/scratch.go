@@ -21,9 +21,9 @@ type scratch struct {
 	stats  memory.Stats  // when the last task began or ended
 }
 
-// scratchBytes returns the size of a worker's scratch arena, and the addresses that it takes from the
-// worker's heap: a gap before it, and one after it, where a block of no bytes may start. Builds whose
-// expired frames rest, see arena.RestingFrames, have addresses for those after the second gap.
+// scratchBytes returns the size of a worker's scratch arena, and the addresses that it takes from the worker's heap.
+// They include a gap before it, and one after it, in which a block of no bytes may start. Builds whose expired frames
+// rest, see arena.RestingFrames, have addresses for those after the second gap.
 func (c *Config) scratchBytes() (size, addresses uintptr) {
 	size = min(align.Up(c.Scratch, page.BaseAlign), align.Down(c.Reserve[Inbox]/2, page.BaseAlign))
 	return size, size + 2*page.BaseAlign

@@ -130,8 +130,7 @@ func (s *largeNotes) check(have memory.Stats, base unsafe.Pointer, sizeOf func(u
 	return f
 }
 
-// checkCounts verifies the books against the sums over the notes, and the sums of both against
-// what the heap has.
+// checkCounts verifies the counts against the sums over the notes, and both against the heap's statistics.
 func checkCounts(by, sums []tagCounts, have memory.Stats, f *faults) {
 	var all memory.Stats
 	for id := range by {

@@ -38,7 +38,7 @@ type Worker struct {
 	scratch scratch
 
 	soft atomic.Uint64 // how often committed bytes rose past the soft mark
-	told uint64        // of these, the ones that Config.OnSoft knows of; the game goroutine's
+	told uint64        // of these, the ones that Config.OnSoft has received; the game goroutine's
 
 	last struct {
 		sync.Mutex

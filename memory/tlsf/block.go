@@ -2,8 +2,8 @@ package tlsf
 
 import "github.com/strata-go/strata/memory/internal/align"
 
-// A block describes a run of granules of one pool. It lies in the Go heap, so that neither
-// searching nor merging touches the memory it describes, and an overflow cannot reach it.
+// A block describes a run of granules of one pool. It lies in the Go heap. So searching and merging do not touch the
+// memory that it describes, and an overflow there cannot corrupt it.
 type block struct {
 	off      uint32 // granules from the pool's base
 	size     uint32 // granules
@@ -12,7 +12,7 @@ type block struct {
 	prevFree uint32 // free: neighbours on the bin's list, or its anchor; live: the epoch it is of
 	nextFree uint32 // free; quick and spare too, which are singly linked
 	req      uint32 // live: bytes that were asked for
-	bin      uint16 // the bin of its size, whose list it is on when free or waiting; or that of a room
+	bin      uint16 // the bin of its size, whose list it is on when free or waiting; or the bin of a headroom
 	pool     uint8  // whose memory it describes
 	state    state
 }
@@ -20,7 +20,7 @@ type block struct {
 // holds reports whether n granules at a multiple of step lie in x.
 func (x *block) holds(n, step uint32) bool { return align.UpTo(x.off, step)-x.off+n <= x.size }
 
-// state says on which books a block is.
+// state is where a block is listed.
 type state uint8
 
 const (
@@ -31,9 +31,9 @@ const (
 	waiting              // freed, on a quick stack, not merged yet
 )
 
-// anchors is how many descriptors, the first ones, are no blocks. Anchor b closes the list of
-// free blocks of bin b, and anchor k the ring of pool k, so that neither needs a test at its
-// ends. Bin 0 and so anchor 0's list is always empty: index 0 means "none" in links and starts.
+// anchors is the number of descriptors, the first ones, that are no blocks. Anchor b closes the list of free blocks
+// of bin b, and anchor k the ring of pool k, so neither needs a test at its ends. Bin 0 and so the list of anchor 0
+// is always empty: index 0 means "none" in links and starts.
 const anchors = max(binCount, maxPools)
 
 // dropAll forgets every block and leaves empty lists and rings.
@@ -57,7 +57,7 @@ func (h *Heap) newBlock() uint32 {
 	return i
 }
 
-// moreBlocks lengthens the slice of descriptors, by doubling where it is at its end.
+// moreBlocks lengthens the slice of descriptors, by doubling if it has no capacity left.
 //
 //go:noinline
 func (h *Heap) moreBlocks() uint32 {
@@ -90,15 +90,14 @@ func (h *Heap) split(i, n uint32) *block {
 	return x
 }
 
-// farGranules is how large a request must be to be cut from the far end of its block: small ones
-// then eat from the other end of what large ones leave, and like lies beside like. In the load of
-// tiers/internal/hour what is committed grows by 1.2 to 4.3 % after its first minute, and without
-// by 1.2 to 5.9 %, over eight seeds. The last block of a pool is cut from the front always: its end
-// is what Trim gives back.
+// farGranules is the size from which a request is cut from the far end of its free block. Small requests then use the
+// other end, so blocks of similar sizes are neighbours. In the load of tiers/internal/hour, over eight seeds, the
+// committed bytes grow by 1.2 to 4.3 % after the first minute. Without this they grow by 1.2 to 5.9 %. The last block
+// of a pool is always cut from the front, because Trim returns its end.
 const farGranules = 128
 
-// splitFar is split that makes the far end of i, which is on no list, a block of n granules, and
-// what is in front of it a free block. It returns the far one's descriptor.
+// splitFar makes the far end of i, which is on no list, a block of n granules, and the rest in front of it a free
+// block. It returns the descriptor of the far one.
 func (h *Heap) splitFar(i, n uint32) (uint32, *block) {
 	j := h.newBlock()
 	x, y := &h.blocks[i], &h.blocks[j]
@@ -148,8 +147,8 @@ func (h *Heap) coalesce(i uint32, x *block) {
 	h.link(i, x)
 }
 
-// carve takes the free block i off its list and cuts n granules at a multiple of step out of
-// it; what is in front and behind stays free. It returns the block that was cut out.
+// carve removes the free block i from its list and cuts n granules at a multiple of step out of it. The parts in
+// front and behind stay free. It returns the block that was cut out.
 func (h *Heap) carve(i, n, step uint32) (uint32, *block) {
 	x := &h.blocks[i]
 	h.unlink(x)

@@ -30,8 +30,7 @@ func ExampleHeap() {
 	// 0 blocks, fragmented: false
 }
 
-// A buffer grows where it lies while there is room behind it, and what comes later is put
-// elsewhere for as long as it can be.
+// A buffer grows in place while the memory after it is free. Later blocks are placed elsewhere as long as possible.
 func ExampleHeap_Resize() {
 	heap, err := tlsf.New(nil, tlsf.Config{})
 	if err != nil {

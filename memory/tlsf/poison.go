@@ -8,20 +8,19 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// In debug builds every byte of a free or waiting block is invariant.FreedByte: fresh memory is
-// filled as it joins the heap, a block when it is freed, to the end of its last granule, and
-// splitting and merging change nothing about it. So a byte that is not was written by somebody
-// to whom it does not belong, and a block that is handed out can be verified to its end.
+// In debug builds every byte of a free or waiting block is invariant.FreedByte. Memory is filled when it is
+// committed, and a block when it is freed, to the end of its last granule. Splitting and merging write nothing. So
+// any other byte was written through a dangling pointer or beyond a block, and Alloc can verify a block to its end.
 
-// poison fills the granules from start to end of pool k, which were nobody's until now.
+// poison fills the granules from start to end of pool k, which are free now.
 func (h *Heap) poison(k int, start, end uint32) {
 	if invariant.Debug && end > start {
 		invariant.Freed(unsafe.Add(h.pools[k].base, h.grain.Bytes(start)), h.grain.Bytes(end-start))
 	}
 }
 
-// verify panics where the block i at p, which is on no list, was written to while it was free.
-// It is free again then, and whole, so that the next Alloc may have it.
+// verify panics if the block i at p, which is on no list, was written to while it was free. It is filled and free
+// again then, so the next Alloc can use it.
 func (h *Heap) verify(i uint32, x *block, p unsafe.Pointer) {
 	if m := written("Alloc", p, h.grain.Bytes(x.size)); m != nil {
 		h.coalesce(i, x)
@@ -29,8 +28,8 @@ func (h *Heap) verify(i uint32, x *block, p unsafe.Pointer) {
 	}
 }
 
-// verifyBehind is verify for the granules from before to n of the live block x at p, as far as
-// they are free, before the block takes them in.
+// verifyBehind is verify for the granules from before to n of the live block x at p, as far as they are free, before
+// the block grows into them.
 func (h *Heap) verifyBehind(x *block, p unsafe.Pointer, before, n uint32) {
 	behind := &h.blocks[x.next]
 	if !invariant.Debug || n <= before || behind.state != free {
@@ -41,8 +40,7 @@ func (h *Heap) verifyBehind(x *block, p unsafe.Pointer, before, n uint32) {
 	}
 }
 
-// written says which of the size bytes at p, which are free, was written to, and makes them what
-// they were; nil means none.
+// written reports which of the size free bytes at p was written to, and fills them again. It returns nil if none was.
 func written(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
 	at, ok := invariant.Intact(p, size)
 	if ok {

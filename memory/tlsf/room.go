@@ -6,41 +6,38 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Whether a block can grow in place is decided by who was put behind it. Good fit, left alone,
-// puts the next small request exactly there: the rest of the free block that Resize has cut is
-// the smallest one that is large enough. A block that grew from 4 to 600 KiB by steps of 128
-// bytes, a small block handed out after each, moved 260 times with a Step of 16 KiB and left
-// three times its size committed.
+// A block can grow in place if the memory after it is free. Good fit alone puts the next small request exactly there,
+// because the rest of the free block that Resize has cut is the smallest one that is large enough. A block that grew
+// from 4 to 600 KiB by steps of 128 bytes, with a small block allocated after each, moved 260 times with a Step of 16
+// KiB. It left three times its size committed.
 //
-// So what lies free behind a block that has grown is its room. It is free in every other
-// respect: it merges, counts, is trimmed and is committed already; but it hangs on a list of its
-// own, which a request comes to only when no other free block is large enough, before the heap
-// grows or refuses. Then it gives up its far half, or more where the request needs that, and
-// keeps the near one: the block in front of it still has somewhere to go, and the requests that
-// follow find the far half on the ordinary lists. At the end of a pool this is the wilderness
-// preservation of Korn and Vo ("In Search of a Better Malloc", USENIX 1985); realloc in other
-// allocators keeps such headroom inside of the block, where nobody else can have it.
+// So the free block after a block that has grown is kept as its headroom. It is free in every other respect: it
+// merges, counts, is trimmed and is committed already. But it is on a list of its own. A request uses it only if no
+// other free block is large enough, before the heap grows or Alloc fails. Then the headroom gives up its far half, or
+// more if the request needs that, and keeps the near one. The block in front of it can still grow, and the next
+// requests find the far half on the ordinary lists. At the end of a pool this is the wilderness preservation of Korn
+// and Vo ("In Search of a Better Malloc", USENIX 1985). In other allocators realloc keeps such headroom inside the
+// block, so no other block can use it.
 //
-// A block that has nowhere to go must be moved, by memory.Grow or by its owner: it is the next
-// request of exactly the size that Resize refused. It goes where it can stay longest, to the
-// largest free block or the end of a pool, and has its room there. Only such a request leaves
-// the fast path for it: fastSize is lowered until it has come.
+// If Resize fails, memory.Grow or the owner moves the block: the next request of exactly the size that Resize
+// refused. It is placed where it can grow longest, in the largest free block or at the end of a pool, and has its
+// headroom there. Only such a request leaves the fast path: fastSize is lowered until it has been served.
 const (
-	// roomLevel is the last level of bins, which no size has: a list there is one room.
+	// roomLevel is the last level of bins, which no size has: a list there is one headroom.
 	roomLevel = binLevels - 1
 	roomBin   = roomLevel * binsPer
 
-	// rooms bounds how many there are, and the search through them. When one more block grows,
-	// one of the others loses its room, and would move where it had stayed.
+	// rooms bounds their number, and the search through them. If one more block grows, one of the others loses its
+	// headroom, and may have to move.
 	rooms = binsPer
 )
 
-// room returns the room of the lowest bit of taken, which is not 0.
+// room returns the headroom of the lowest bit of taken, which is not 0.
 func (h *Heap) room(taken uint32) uint32 {
 	return h.blocks[roomBin+uint32(bits.TrailingZeros32(taken))&(rooms-1)].nextFree
 }
 
-// keepRoom makes what is free behind i, which is live, its room. Cost: constant.
+// keepRoom makes the free block after i, which is live, its headroom. Cost: constant.
 func (h *Heap) keepRoom(i uint32) {
 	j := h.blocks[i].next
 	y := &h.blocks[j]
@@ -61,8 +58,7 @@ func (h *Heap) keepRoom(i uint32) {
 	h.relink(j, y)
 }
 
-// relink puts the free block i, which was taken off its list, back: to its place among the rooms,
-// or to the list of its size.
+// relink puts the free block i, which was removed from its list, back: as a headroom, or on the list of its size.
 func (h *Heap) relink(i uint32, x *block) {
 	b := uint32(x.bin)
 	if b < roomBin {
@@ -74,8 +70,8 @@ func (h *Heap) relink(i uint32, x *block) {
 	h.bins.lists[roomLevel] |= 1 << (b & (rooms - 1))
 }
 
-// takeRoom returns a free block with n granules at a multiple of step that was part of a room, or
-// 0 where no room holds them.
+// takeRoom returns a free block with n granules at a multiple of step that was part of a headroom, or 0 if there is
+// none.
 func (h *Heap) takeRoom(n, step uint32) uint32 {
 	for taken := h.bins.lists[roomLevel]; taken != 0; taken &= taken - 1 {
 		if i := h.room(taken); h.blocks[i].holds(n, step) {
@@ -85,8 +81,8 @@ func (h *Heap) takeRoom(n, step uint32) uint32 {
 	return 0
 }
 
-// halve cuts off the far half of the room i, or more of it where n granules at a multiple of step
-// would not lie in that. It returns the far part, an ordinary free block now.
+// halve cuts off the far half of the headroom i, or more if n granules at a multiple of step do not fit into that. It
+// returns the far part, an ordinary free block now.
 func (h *Heap) halve(i, n, step uint32) uint32 {
 	x := &h.blocks[i]
 	h.unlink(x)
@@ -105,15 +101,15 @@ func (h *Heap) halve(i, n, step uint32) uint32 {
 	return x.next
 }
 
-// outgrew notes that a block could not grow to size bytes where it lies.
+// outgrew records that a block could not grow to size bytes in place.
 func (h *Heap) outgrew(size uintptr) {
 	if !h.closed {
 		h.outgrown, h.fastSize = size, size-1
 	}
 }
 
-// arrives reports whether a request of size bytes is that of the block that could not grow. The
-// first that could be it, and is as large or larger, decides.
+// arrives reports whether a request of size bytes is taken for that of the block that could not grow. The first
+// request that is at least as large decides.
 func (h *Heap) arrives(size uintptr) bool {
 	was := h.outgrown
 	if was == 0 || size < was {
@@ -123,13 +119,12 @@ func (h *Heap) arrives(size uintptr) bool {
 	return size == was
 }
 
-// serve makes limit the largest request in bytes and has the fast path take all up to that.
+// serve makes limit the largest request in bytes, also of the fast path.
 func (h *Heap) serve(limit uintptr) { h.limit, h.fastSize, h.outgrown = limit, limit, 0 }
 
-// roomy returns a free block for n granules at a multiple of step that are to grow on: the largest
-// one, where it is an eighth larger than they are, so that blocks that move do so a number of
-// times that is logarithmic in what they grow by; else the end of a pool, with all the addresses
-// behind it. 0 means that there is neither.
+// roomy returns a free block for n granules at a multiple of step that will grow further. That is the largest one if
+// it is an eighth larger than they are. So the number of moves is logarithmic in the growth. Otherwise it is the end
+// of a pool, with all the addresses after it. 0 means that there is neither.
 func (h *Heap) roomy(n, step uint32) uint32 {
 	if i := h.blocks[h.bins.highest()].nextFree; h.blocks[i].holds(n+n/8, step) {
 		return i

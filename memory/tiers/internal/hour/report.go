@@ -52,8 +52,7 @@ func moments(seconds int) (at []int) {
 
 func mib(bytes uint64) float64 { return float64(bytes) / (1 << 20) }
 
-// internal is the share of the bytes in use that nobody asked for: slab does not keep requests, so
-// the load does.
+// internal is internal fragmentation. Slab does not keep requested sizes, so the load does.
 func internal(inUse, asked uint64) float64 {
 	if inUse == 0 {
 		return 0
@@ -61,8 +60,8 @@ func internal(inUse, asked uint64) float64 {
 	return 1 - float64(asked)/float64(inUse)
 }
 
-// external is the share of the free bytes outside of the largest free block; - where slab would
-// say next to all, since none of its blocks is larger than 4 KiB.
+// external is the share of the free bytes outside the largest free block. It is "-" for slab, for which it would be
+// almost all, because no block is larger than 4 KiB.
 func external(s memory.Stats) string {
 	if s.Free == 0 || s.LargestFree <= 4096 {
 		return "-"
