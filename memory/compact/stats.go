@@ -4,8 +4,8 @@ import "github.com/strata-go/strata/memory"
 
 // Stats returns exact statistics, including Peak, the high-water mark. InUse is rounded up to Config.Align. The
 // requested size of every block is known, so Measured is InUse. LargestFree is the largest request that Alloc can
-// serve without growing. It is exact after a Compact that is done; otherwise it considers only the first 32 gaps of
-// the highest bin. Cost: constant.
+// serve without growing. That is the largest gap; if the highest bin has more than 32 gaps, the largest of the first
+// 32. Cost: constant.
 func (h *Heap) Stats() memory.Stats {
 	return memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),

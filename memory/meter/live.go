@@ -21,15 +21,16 @@ func (r *Meter) Heap() Heap { return r.live.heap }
 // collections is the number of collections from which growth is judged.
 const collections = 128
 
-// byCollection is the rule for live sizes if collections are rare. A live size contains some bytes that were allocated
-// while the collection ran, so live sizes are less regular than minima of seconds. But each is an independent
-// measurement, so growth is reported at once.
+// byCollection is the rule for live sizes if collections are rare. A live size contains some bytes that were
+// allocated while the collection ran, so live sizes are less regular than minima of seconds. But each is an
+// independent measurement, so growth is reported at once.
 var byCollection = rule{
 	scales: []int{1, 2, 3, 4, 6, 8, 12, 16}, shortest: 4, points: 4,
 	line: 6, above: 0.6, falls: 2, each: 0.3, idle: 1, chance: 300,
 }
 
-// often is the mean time between collections, in seconds, below which the live size is judged as figures of frames are.
+// often is the mean time between collections, in seconds, below which the live size is judged as figures of frames
+// are.
 const often = 3
 
 // live judges the Go heap by its live size after collections: between them it rises and tells nothing.

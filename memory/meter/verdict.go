@@ -41,8 +41,8 @@ const (
 	leastPart = 1.0 / 2048
 )
 
-// Grows reports whether Growth is high enough to be reported: 1 KiB a second, for the Go heap 16 KiB. For the rest it
-// is 16 KiB a second, and at least 1/2048 of InUse.
+// Grows reports whether Growth is high enough to be reported: 1 KiB a second, and 16 KiB for the Go heap. For the
+// rest it is 16 KiB or 1/2048 of InUse a second, whichever is more.
 func (w *Row) Grows() bool {
 	switch w.Kind {
 	case GoRow:

@@ -12,8 +12,8 @@ import (
 // Limits bounds a call of Exact. If Time is 0, the result depends only on the buffers and the other limits, and is
 // the same on every machine.
 type Limits struct {
-	// Steps is the number of places for a buffer that the search tries. 0 means DefaultSteps if Time is 0 as well, and
-	// no limit otherwise. The work of Fast, which comes first, does not count.
+	// Steps is the number of places for a buffer that the search tries. 0 means DefaultSteps if Time is 0 as well,
+	// and no limit otherwise. The work of Fast, which comes first, does not count.
 	Steps int
 	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. They take
 	// no longer than Time plus a tenth of it plus 50 ms. 0 means no limit.

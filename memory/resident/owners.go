@@ -71,8 +71,8 @@ const pages = 4096
 // rest is the mapping's own. The kernel is asked page by page, a little later than smaps was
 // written: where both differ smaps counts, so that the sum stays.
 //
-// A page that was read and never written is the kernel's page of zeros. It is present, and in no RSS. If there are such
-// pages, only the pages that no other process maps count.
+// A page that was read and never written is the kernel's page of zeros. It is present, and in no RSS. If there are
+// such pages, only the pages that no other process maps count.
 func (p *process) cut(m *mapping, parts owners, each func(o *owner, u Usage)) error {
 	if len(parts) == 1 && parts[0].from <= m.from && parts[0].to >= m.to {
 		each(&parts[0], m.use)

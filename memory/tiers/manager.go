@@ -74,9 +74,11 @@ type record struct {
 }
 
 // Alloc allocates from the slab, and above 4 KiB from the large tier. It is the general heap of the game goroutine.
-// The block is not zeroed. It is valid until it is freed, also after the level, whose EndLevel then reports it. Align
-// is a power of two from 1 to 4096. The errors are those of [slab.Heap.Alloc]. If its size class has no free block,
-// Alloc first frees up to 32 of the blocks that other goroutines have freed, and before it fails, all of them.
+// The block is not zeroed. It is valid until it is freed, also after the level in which it was allocated; EndLevel
+// then reports it as a leak. Align is a power of two from 1 to 4096. The errors are those of [slab.Heap.Alloc].
+//
+// Blocks that other goroutines have freed are sent to the game goroutine. If the size class has no free block, Alloc
+// handles up to 32 of them. Before it fails, it handles all of them.
 func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return m.slab.heap.Alloc(size, align)
 }

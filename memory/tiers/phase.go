@@ -131,11 +131,11 @@ func (m *Manager) BeginLevel() error {
 	return nil
 }
 
-// EndLevel closes the level and returns its leaks. First the hooks of all tiers run, see [Manager.OnReset]. Then the
-// pools are reset, newest first, the static buffers are released, and the level arena is reset. All handles and
-// pointers into them are dangling afterwards. The leaks are the blocks of the level that are still live, including
-// blocks of hooks and resets. Other goroutines that work for the level must have stopped: a worker's block that is
-// still in a Freer counts as a leak.
+// EndLevel closes the level and returns its leaks, see [Leaks]. First the hooks of all tiers run, see
+// [Manager.OnReset]. Then the pools that have a reset are reset, newest first, the static buffers are released, and
+// the level arena is reset. All handles and pointers into them are dangling afterwards. Leaks are counted after that,
+// so they include live blocks that hooks and resets have allocated. Other goroutines that work for the level must
+// have stopped: a worker's block that is still in a Freer counts as a leak.
 //
 // EndLevel then runs a collection of the Go heap if one is due, see [gcpace.Pacer.EndLevel]. Cost: the hooks and the
 // pools' resets, the blocks of large and of the workers, that of BeginLevel for slab, and that collection.
