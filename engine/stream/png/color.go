@@ -5,9 +5,8 @@ import "encoding/binary"
 // opaque black in the table.
 const black = 0xff << 24
 
-// plainTable fills the table for what is in the file before PLTE and tRNS: each gray from
-// black to white, or opaque black, which is what image/png and libpng show of a sample that
-// is in no palette.
+// plainTable fills the table for a file without PLTE and tRNS. Each gray gets its value from black to white. For a
+// palette all are opaque black, which image/png and libpng show for a sample outside the palette.
 func (d *Decoder) plainTable() {
 	d.useColorKey = false
 	if d.head.Color == Palette {
@@ -38,7 +37,7 @@ func (d *Decoder) readPalette() error {
 	if err := s.data(b); err != nil {
 		return err
 	}
-	if d.head.Color != Palette { // a proposal for screens of few colors
+	if d.head.Color != Palette { // a suggestion for screens with few colors
 		return nil
 	}
 	for i := range d.lut[:n] {

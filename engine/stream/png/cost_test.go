@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// inflateOnly runs the zlib stream of a file through a zlib reader that is used again, in
-// steps as Decode takes them, and returns how many Go allocations a picture costs there.
+// inflateOnly reads the zlib stream of a file with a reused zlib reader, in the steps of Decode. It returns how many Go
+// allocations a picture costs there.
 func inflateOnly(t *testing.T, stream []byte) float64 {
 	src := bytes.NewReader(stream)
 	z, err := zlib.NewReader(src)

@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// A Decoder decodes one picture after the other. Its zero value is ready. It belongs to one
-// goroutine, and must not be copied once it was used: the zlib reader points into it.
+// A Decoder decodes one picture after the other. Its zero value is ready for use. It belongs to one goroutine and must
+// not be copied after its first use.
 //
-// What it keeps on the Go heap between pictures: less than 64 KiB of its own and of the zlib
-// reader, and two rows of the widest picture so far, each rounded up to a power of two bytes
-// and never above [MaxRowBytes].
+// Between pictures it keeps less than 64 KiB on the Go heap, with the zlib reader, and two rows of the widest picture
+// so far. A row is rounded up to a power of two bytes and never above [MaxRowBytes].
 type Decoder struct {
-	_    [0]sync.Mutex // go vet says when one is copied
+	_    [0]sync.Mutex // go vet reports copies; the zlib reader points into the Decoder
 	s    stream
 	in   idats
-	z    io.ReadCloser // a zlib.Resetter; nil in front of the first picture
+	z    io.ReadCloser // a zlib.Resetter; nil before the first picture
 	one  [1]byte
 	head Header
 	cur  []byte // the row that is decoded
@@ -29,19 +28,17 @@ type Decoder struct {
 	useColorKey bool        // there is one, and the color type is RGB or Gray with 16 bits
 }
 
-// Decode reads one PNG from r up to its end, the chunk IEND, and not a byte more. The header
-// is held to maxPixels as [ReadHeader] does. When it is accepted and everything in front of
-// the pixels was read, dst is called once and gives the block for h.Bytes() bytes, which may
-// lie off the heap; a longer one keeps what is behind. Decode writes each byte of it: rows
-// from the top, without padding, RGBA with 8 bits, premultiplied. It does not read there and
-// does not keep it. The block stays the caller's whatever happens; after an error its
-// content is unspecified.
+// Decode reads one PNG from r up to its last chunk, IEND, and not a byte more. It checks the header and maxPixels as
+// [ReadHeader] does. After everything before the pixels was read it calls dst once.
 //
-// The Header is the file's once it was accepted, also beside an error. Errors of r and dst
-// satisfy errors.Is as they are, those about the file are an [*Error]. A file that ends early
-// is io.ErrUnexpectedEOF.
+// dst returns a block of at least Header.Bytes bytes, which may lie off the heap. Decode writes these bytes: rows from
+// the top without padding, premultiplied RGBA with 8 bits. It leaves further bytes as they are. It does not read the
+// block or keep it; the caller owns it in any case. After an error its content is unspecified.
 //
-// Go allocations: those of compress/zlib, see the package's Cost, and none besides.
+// An accepted Header is returned even with an error. A block that is too short is [io.ErrShortBuffer]. errors.Is finds
+// the errors of r and dst. Errors of the file are an [*Error], which wraps [io.ErrUnexpectedEOF] if it ends early.
+//
+// Decode allocates on the Go heap only what the package comment lists under Cost.
 func (d *Decoder) Decode(r io.Reader, dst func(Header) ([]byte, error), maxPixels int) (Header, error) {
 	d.s.reset(r)
 	defer d.letGo()
@@ -59,17 +56,17 @@ func (d *Decoder) Decode(r io.Reader, dst func(Header) ([]byte, error), maxPixel
 	if len(d.pix) < h.Bytes() {
 		return h, fmt.Errorf("png: the block has %d bytes, the picture needs %d: %w", len(d.pix), h.Bytes(), io.ErrShortBuffer)
 	}
-	d.pix = d.pix[:h.Bytes():h.Bytes()] // nothing behind can be written
+	d.pix = d.pix[:h.Bytes():h.Bytes()] // nothing after it can be written
 	if err := d.pixels(); err != nil {
 		return h, err
 	}
 	return h, d.chunksBehind()
 }
 
-// letGo forgets what belongs to the caller.
+// letGo drops references to what belongs to the caller.
 func (d *Decoder) letGo() { d.s.r, d.s.pending, d.s.failed, d.pix = nil, nil, nil, nil }
 
-// pixels decodes what the IDAT chunks hold.
+// pixels decodes the contents of the IDAT chunks.
 func (d *Decoder) pixels() error {
 	d.reserve(int(d.head.rowBytes(d.head.Width)))
 	if err := d.inflate(); err != nil {
@@ -122,8 +119,8 @@ func (d *Decoder) chunksInFront() error {
 	}
 }
 
-// chunksBehind reads from behind the last row to IEND. Further IDAT chunks right behind the
-// last one that was needed are ignored, as image/png does: some programs end with an empty one.
+// chunksBehind reads from the end of the last row to IEND. IDAT chunks that directly follow the last needed one are
+// ignored, as image/png does: some programs end with an empty one.
 func (d *Decoder) chunksBehind() error {
 	s := &d.s
 	for run := true; ; {

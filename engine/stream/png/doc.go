@@ -1,58 +1,56 @@
-// Package png decodes PNG files into memory that the caller brings, as premultiplied RGBA,
-// which is what a texture takes. It decodes what image/png decodes, to the same bytes that
-// image/draw makes of it, without the picture in between on the Go heap.
+// Package png decodes PNG files into the caller's memory as premultiplied RGBA, the format of textures. It decodes the
+// files that image/png decodes, with the exceptions below, to the same bytes as image/draw makes of their pictures.
+// The decoded picture is never on the Go heap.
 //
 // # The idea
 //
-// A row is inflated, un-filtered against the row above it, and written as RGBA where it belongs
-// in the caller's block. So only two rows are ever on the Go heap, whose length is bounded,
-// and the size of the picture is known, and held to a limit, before anything is allocated.
+// A row is inflated, unfiltered with the row above it, and written as RGBA to its place in the caller's block. So only
+// two rows of bounded length are on the Go heap. The size of the picture is read and compared with a limit before
+// anything is allocated.
 //
 //	reader -> chunk, sum -> inflate 32 KiB window -> two rows <= 64 KiB -> block 4*W*H, the caller's
-//	          in place                                un-filter            premultiply, de-interlace
+//	          in place                                unfilter             premultiply, de-interlace
 //
 // # Use it when, and when not
 //
-// Use it for pictures of files, or of others, that go to a texture: streamed, many of them,
-// into off-heap blocks. Use image/png when a picture must keep its palette, its 16 bits or
-// its unmultiplied colors, when its rows are above [MaxRowBytes], and for writing.
+// Use it for pictures that become textures: many of them, streamed into off-heap blocks. Use image/png if a picture
+// must keep its palette, its 16 bits or its unmultiplied colors, for rows above [MaxRowBytes], and for writing.
 //
-// What is decoded: gray, gray with alpha, RGB, RGBA and palettes, 1 to 16 bits, tRNS, Adam7.
-// 16 bits are cut to 8, after premultiplying. Gamma and color profiles are ignored, as are
-// the further frames of an animation.
+// It decodes gray, gray with alpha, RGB, RGBA and palettes with 1 to 16 bits, tRNS and Adam7. 16 bits are reduced to 8
+// after premultiplying. Gamma, color profiles and further frames of an animation are ignored.
 //
 // # What is refused
 //
-// What image/png refuses, and besides, of what it accepts:
+// All that image/png refuses, and of the files that it accepts:
 //
 //	pictures above the caller's limit, rows above MaxRowBytes     both are ErrTooLarge
-//	unknown critical chunks, types that are not letters           the standard wants it, 5.3 and 5.4
-//	an IDAT behind another chunk that is behind an IDAT           the same, 5.6
-//	bytes behind the zlib stream in the same IDAT                 image/png refuses or ignores them,
-//	                                                              as its buffer happens to end
-//	chunks above 2147483647 bytes                                 the same, 5.3
+//	unknown critical chunks, types that are not letters           required by the standard, 5.3 and 5.4
+//	an IDAT separated from the one before by another chunk        required by the standard, 5.6
+//	bytes after the zlib stream in the same IDAT                  image/png refuses or ignores them,
+//	                                                              depending on its buffer
+//	chunks above 2147483647 bytes                                 required by the standard, 5.3
 //
-// More rows than the header says are refused. Ignored are, as with image/png, IDAT chunks
-// that follow at once when the rows are complete; the reader is left right behind IEND. A sample
-// that is in no palette is opaque black, as with image/png and libpng.
+// More rows than in the header are refused. IDAT chunks that follow the last row directly are ignored, as image/png
+// does. The reader is left right after IEND. A sample that is not in the palette is opaque black, as with image/png
+// and libpng.
 //
 // # Cost
 //
-//	on the Go heap, kept by a Decoder      below 64 KiB, most of it compress/zlib's; two rows
-//	Go allocations of a Decoder's first    these
-//	Go allocations of each further one     1 for the sum of compress/zlib, and its tables of long
+//	kept by a Decoder on the Go heap       below 64 KiB, most of it compress/zlib's, and two rows
+//	Go allocations of the first Decode     these, and as below
+//	Go allocations of each further one     1 for the checksum of compress/zlib, and its tables of long
 //	                                       codes, up to 256 bytes each, for each block of the file
-//	                                       that has such codes; none besides, but for an error
-//	the caller's reader                    is asked for 16 KiB at most at once, and before each
+//	                                       that has such codes; with an error also the error's
+//	the caller's reader                    is called for at most 16 KiB at once
 //
-// Time is mostly compress/flate's. Between two reads at most what was read is decoded, and
-// a byte may be a thousand pixel bytes: a reader that looks for a cancellation when it is
-// called looks more often when it gives less at once.
+// Time is mostly spent in compress/flate. Between two reads only the bytes already read are decoded, and one byte may
+// become a thousand bytes of pixels. A reader that checks for cancellation in each call checks more often if it
+// returns fewer bytes.
 //
 // # Concurrency, determinism and the collector
 //
-// A [Decoder] belongs to one goroutine, and takes no locks. The pixels are the same on every
-// machine: integers only. The block may lie off the heap; nothing keeps it, or the reader.
+// A [Decoder] belongs to one goroutine and takes no locks. The pixels are the same on every machine, as all arithmetic
+// is in integers. The block may lie off the heap; neither it nor the reader is kept.
 //
 // # Source
 //

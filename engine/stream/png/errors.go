@@ -5,26 +5,24 @@ import (
 	"fmt"
 )
 
-// What an [Error] wraps, besides [io.ErrUnexpectedEOF] for a file that ends early and the
-// errors of the caller's reader.
+// An [Error] wraps one of these, [io.ErrUnexpectedEOF] for a file that ends early, or an error of the caller's reader.
 var (
-	// ErrFormat is wrapped when the file is no PNG, is damaged, or breaks the standard.
+	// ErrFormat is wrapped if the file is not a PNG, is damaged, or violates the standard.
 	ErrFormat = errors.New("not a valid PNG")
-	// ErrTooLarge is wrapped when the picture has more pixels, or wider rows, than is allowed.
+	// ErrTooLarge is wrapped if the picture has more pixels than the caller allows, or rows above MaxRowBytes.
 	ErrTooLarge = errors.New("picture too large")
 )
 
-// An Error says what was wrong with a picture, and where. Err is for errors.Is, the text
-// for people; it does not know the name of the file.
+// An Error describes what is wrong with a picture, and where. It does not contain the name of the file.
 type Error struct {
-	Problem string // what was wrong, and what is allowed
-	Chunk   string // the type of the chunk that was being read; empty in front of the first
-	Offset  int64  // bytes taken from the reader until then
-	Row     int    // number of the row of pixels in its pass, from 0; -1 outside of the rows
+	Problem string // what is wrong, and what is allowed
+	Chunk   string // the type of the current chunk; "" before the first
+	Offset  int64  // bytes read from the reader so far
+	Row     int    // number of the row in its pass, from 0; -1 outside the rows
 	Err     error  // ErrFormat, ErrTooLarge, io.ErrUnexpectedEOF or what the reader returned
 }
 
-// Error gives one line.
+// Error returns one line with all fields.
 func (e *Error) Error() string {
 	where := fmt.Sprintf("byte %d", e.Offset)
 	if e.Chunk != "" {
@@ -44,13 +42,13 @@ func (e *Error) Unwrap() error { return e.Err }
 const (
 	// A critical chunk changes what the pixels mean: ignoring one shows a wrong picture.
 	unknownCritical = "unknown critical chunk, allowed are IHDR, PLTE, IDAT and IEND"
-	// A type of other bytes than letters means that a length was wrong.
+	// A type with other bytes than letters means that a length was wrong.
 	badType = "the type of a chunk is not four letters"
 	// The rows are one stream, which nothing may interrupt.
 	apart = "IDAT behind another chunk, allowed is one unbroken run of them"
 	// image/png ignores these bytes, or not, depending on where its buffer happened to end.
 	behindStream = "bytes behind the end of the zlib stream in the same IDAT"
-	// The standard's limit; image/png does not hold IDAT to it where int has 64 bits.
+	// The standard's limit; image/png does not enforce it for IDAT if int has 64 bits.
 	longChunk = "length of a chunk above 2147483647 bytes"
 )
 

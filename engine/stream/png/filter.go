@@ -57,8 +57,8 @@ func unfilterPaeth(cur, prev []byte, bpp int) {
 	}
 }
 
-// paeth is whichever of left, up and corner is nearest to left + up - corner, the earlier one
-// where two are as near. The standard compares three distances; that it comes to these two
+// paeth is the one of left, up and corner that is nearest to left + up - corner, the earlier one
+// if two are as near. The standard compares three distances; that it comes to these two
 // comparisons is tested for all values. They are selected without a branch, and inline.
 func paeth(left, up, corner int) int {
 	bend := 3*corner - left - up

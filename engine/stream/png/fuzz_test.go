@@ -59,7 +59,7 @@ func FuzzDecode(f *testing.F) {
 	var d Decoder // one for all: what one file leaves behind must not show in the next
 	f.Fuzz(func(t *testing.T, file []byte) {
 		compare(t, &d, file)
-		compare(t, &d, mended(file))
+		compare(t, &d, resummed(file))
 	})
 }
 
@@ -85,8 +85,8 @@ func FuzzPixels(f *testing.F) {
 	})
 }
 
-// mended is file with right sums, so that damage gets past them.
-func mended(file []byte) []byte {
+// resummed is file with correct checksums, so that damage is not found by them.
+func resummed(file []byte) []byte {
 	if len(file) < len(signature) {
 		return file
 	}
@@ -102,7 +102,7 @@ func mended(file []byte) []byte {
 	return append(out, rest...)
 }
 
-// Every bit of every byte, with the sums left wrong and with the sums mended.
+// Every bit of every byte, with wrong checksums and with corrected ones.
 func TestDecode_FlippedBitsAgreeWithImagePNG(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 20))
 	var d Decoder
@@ -111,7 +111,7 @@ func TestDecode_FlippedBitsAgreeWithImagePNG(t *testing.T) {
 			for bit := range 8 {
 				file[i] ^= 1 << bit
 				compare(t, &d, file)
-				compare(t, &d, mended(file))
+				compare(t, &d, resummed(file))
 				file[i] ^= 1 << bit
 			}
 		}

@@ -7,12 +7,11 @@ import (
 	"math"
 )
 
-// MaxRowBytes is the length of the longest row that is decoded, in bytes as the file has
-// them after inflating: 8,192 pixels of RGBA with 16 bits, 16,384 of RGBA with 8, 65,536 of
-// a palette. Two such rows are all that a Decoder keeps of a picture on the Go heap.
+// MaxRowBytes is the longest row that is decoded, in bytes of the file after inflating. That is 8,192 pixels of RGBA
+// with 16 bits, 16,384 of RGBA with 8, or 65,536 of a palette with 8.
 const MaxRowBytes = 64 << 10
 
-// A ColorType says which samples a pixel of the file has, as in the standard.
+// A ColorType is the standard's number for the samples that a pixel of the file has.
 type ColorType uint8
 
 const (
@@ -23,16 +22,16 @@ const (
 	RGBA      ColorType = 6
 )
 
-// A Header is what a PNG says about itself before its pixels. Where a function of this
-// package returned it without an error, 8*Width*Height fits an int.
+// A Header describes a PNG before its pixels. If a function of this package returned it without an error,
+// 8*Width*Height does not overflow an int.
 type Header struct {
 	Width, Height int       // in pixels, at least 1
 	Depth         int       // bits per sample: 1, 2, 4, 8 or 16
-	Color         ColorType // of the file; what is decoded is always RGBA with 8 bits
+	Color         ColorType // of the file; decoded pixels are always RGBA with 8 bits
 	Interlaced    bool      // Adam7
 }
 
-// Bytes is the length of the decoded picture: 4 bytes per pixel, no padding.
+// Bytes returns the length of the decoded picture: 4 bytes per pixel without padding.
 func (h Header) Bytes() int { return 4 * h.Width * h.Height }
 
 // bitsPerPixel of the file.
@@ -55,10 +54,10 @@ func (h Header) rowBytes(n int) int64 {
 	return (int64(n)*int64(h.bitsPerPixel()) + 7) / 8
 }
 
-// ReadHeader reads the header of a PNG, 33 bytes, and nothing else from r. It refuses, with
-// ErrTooLarge, more than maxPixels pixels, pictures that no int can address, and rows above
-// [MaxRowBytes]; with ErrFormat what is no header of a PNG. A maxPixels below 1 refuses every
-// picture. It makes one small Go allocation, and one more for an error.
+// ReadHeader reads the header of a PNG, 33 bytes, and nothing else from r. Its errors are an [*Error]. It wraps
+// ErrTooLarge for more than maxPixels pixels, for pictures that an int cannot address, and for rows above
+// [MaxRowBytes], and ErrFormat for an invalid header. A maxPixels below 1 refuses every picture. ReadHeader makes one
+// small Go allocation, and more for an error.
 func ReadHeader(r io.Reader, maxPixels int) (Header, error) {
 	var s stream
 	s.reset(r)
@@ -98,7 +97,7 @@ func (s *stream) header(maxPixels int) (Header, error) {
 	return s.checked(b, maxPixels)
 }
 
-// checked gives the header that the 13 bytes of IHDR mean.
+// checked returns the header of the 13 bytes of IHDR.
 func (s *stream) checked(b []byte, maxPixels int) (Header, error) {
 	w, h := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
 	depth, color := b[8], ColorType(b[9])

@@ -7,15 +7,15 @@ import (
 	"io"
 )
 
-// inBytes of the file are read at once. With less, a reader that costs a lock or a look at a
-// clock is felt; more does nothing for inflating, which takes single bytes.
+// inBytes of the file are read at once. With less the cost of a reader that takes a lock or reads a clock is noticeable;
+// more does not help inflating, which takes single bytes.
 const inBytes = 16 << 10
 
-// An idats gives the data of one run of IDAT chunks as one stream. It has ReadByte, so that
-// compress/flate puts no buffer of its own in between and takes not a byte too many.
+// An idats reads the data of one run of IDAT chunks as one stream. It has ReadByte, so that compress/flate does not
+// add a buffer, which would read too far.
 type idats struct {
 	s        *stream
-	pos, end int // of buf: what was read and not given
+	pos, end int // the unread part of buf
 	buf      [inBytes]byte
 }
 
@@ -44,7 +44,7 @@ func (i *idats) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill replaces the buffer, which was given whole.
+// fill replaces the buffer, which was read completely.
 func (i *idats) fill() error {
 	s := i.s
 	for s.left == 0 {
@@ -91,7 +91,7 @@ func (d *Decoder) inflated(p []byte) error {
 	return nil
 }
 
-// inflatedAll checks that the rows were all there is, in the zlib stream and in its chunk.
+// inflatedAll checks that nothing follows the rows, in the zlib stream and in its chunk.
 func (d *Decoder) inflatedAll() error {
 	var n int
 	var err error
@@ -113,12 +113,12 @@ func (d *Decoder) inflatedAll() error {
 	return nil
 }
 
-// damaged says why inflating failed: because of what was read, or of the reader.
+// damaged returns why inflating failed: because of the data, or of the reader.
 func (d *Decoder) damaged(err error) error {
 	if d.s.failed != nil {
 		return d.s.failed
 	}
-	if err == io.EOF || err == io.ErrUnexpectedEOF { // the stream is whole and too short
+	if err == io.EOF || err == io.ErrUnexpectedEOF { // the stream is complete and too short
 		return d.s.fail(noMoreIDAT, ErrFormat)
 	}
 	if errors.Is(err, zlib.ErrChecksum) {

@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// tableBytes is the longest data of a chunk that is kept whole: the 256 colors of a palette.
+// tableBytes is the longest data of a chunk that is kept completely: the 256 colors of a palette.
 const tableBytes = 3 * 256
 
 // A fourCC is the type of a chunk, as an integer of its four letters.
@@ -49,9 +49,9 @@ type stream struct {
 	off     int64                // bytes taken from r
 	left    uint32               // bytes of the chunk's data that are still in r
 	crc     uint32               // of the chunk, as far as it was read
-	chunk   fourCC               // 0 in front of the first
-	row     int                  // being decoded; -1 outside of the rows
-	tmp     [tableBytes + 4]byte // data, and a sum behind it
+	chunk   fourCC               // 0 before the first
+	row     int                  // being decoded; -1 outside the rows
+	tmp     [tableBytes + 4]byte // data, followed by a checksum
 }
 
 func (s *stream) reset(r io.Reader) { *s = stream{r: r, row: -1} }
@@ -66,7 +66,7 @@ func (s *stream) fail(problem string, err error) error {
 	return e
 }
 
-// located is err, or the failure of the reader that was behind it.
+// located returns the stored failure, or err if there is none.
 func (s *stream) located(err error) error {
 	if s.failed != nil {
 		return s.failed
@@ -135,7 +135,7 @@ func (s *stream) data(p []byte) error {
 	return nil
 }
 
-// finish checks the sum behind the chunk's data, all of which was read.
+// finish checks the checksum after the chunk's data, which was read completely.
 func (s *stream) finish() error {
 	sum := s.tmp[tableBytes:]
 	if err := s.read(sum); err != nil {
