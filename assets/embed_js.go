@@ -2,7 +2,7 @@ package assets
 
 import "embed"
 
-// What a game begins with. What is not here is Fetched: a test compares the two.
+// What a game begins with. All other files are Fetched: a test compares the two.
 //
 //go:embed levels/*.json realms/*.json realms/*.walls art/[^b]*.png art/b[^g]*.png
 var begin embed.FS

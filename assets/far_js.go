@@ -9,16 +9,14 @@ import (
 	"time"
 )
 
-// far is a file system whose files lie in the folder assets beside the page, but for those of near.
+// far is a file system whose files lie in the folder assets next to the page, except those of near.
 //
-// An Open fetches the whole file, which stays in the browser's memory, outside the program's: what is
-// read is copied from there. Where the network fails, or the server does, it is tried again, within
-// patience: the streamer's has to be longer by far, since in a page whose thread is busy all of this
-// comes late. A page in the place of a file, as some hosts send it, is found by whoever decodes it.
+// Open fetches the whole file. It stays in the browser's memory, outside the program's, and Read copies from there.
+// If the network or the server fails it is tried again, within patience. The streamer's patience must be much longer,
+// because a busy page delays all of this. Some hosts send a page instead of a missing file; decoding it fails.
 type far struct{ near fs.FS }
 
-// The time that an Open may take in all, and the wait before it tries for the second time, and twice
-// that before the third.
+// The time that an Open may take in all, and the wait before the second try; before the third it is twice as long.
 const (
 	patience = 15 * time.Second
 	again    = 400 * time.Millisecond
@@ -36,7 +34,7 @@ func (f far) Open(name string) (fs.File, error) {
 	return &file{name: name, data: data, size: data.Get("length").Int()}, nil
 }
 
-// fetch brings a file as a Uint8Array.
+// fetch returns a file as a Uint8Array.
 func fetch(url string) (data js.Value, err error) {
 	for end, try := time.Now().Add(patience), 0; ; {
 		var lasting bool
@@ -51,7 +49,7 @@ func fetch(url string) (data js.Value, err error) {
 	}
 }
 
-// attempt asks once. An error that is lasting will be the same the next time.
+// attempt tries once. A lasting error would be the same at the next try.
 func attempt(url string, timeout time.Duration) (data js.Value, lasting bool, err error) {
 	if !js.Global().Get("document").Truthy() {
 		return data, true, errors.New("there is no page to fetch it from")
@@ -87,7 +85,7 @@ func await(promise js.Value) (value js.Value, err error) {
 	return value, err
 }
 
-// A file is one that was fetched.
+// A file is a fetched file.
 type file struct {
 	name     string
 	data     js.Value
@@ -105,7 +103,7 @@ func (f *file) Read(p []byte) (int, error) {
 
 func (f *file) Close() error { return nil }
 
-// Stat says the size. Its time is the zero time: nobody looks for changes of what was fetched.
+// Stat returns the size. Its time is the zero time: fetched files are not watched for changes.
 func (f *file) Stat() (fs.FileInfo, error) { return info{f}, nil }
 
 type info struct{ *file }

@@ -69,7 +69,8 @@ type series struct {
 	next  uint64
 }
 
-// newSeries allocates the rows of so many ticks, so that none is allocated during play; 0 means a game without an end.
+// newSeries allocates the rows of so many ticks, so that none is allocated during play; 0 means a game without an
+// end.
 func newSeries(every, ticks uint64) *series {
 	if every == 0 {
 		return nil

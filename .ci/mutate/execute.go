@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Limits of a run, in KiB as ulimit has them. Reservations of many GiB are usual and cost
-// nothing; writable memory is what a mutant without bound takes, and what the suite's blocks beyond
-// 4 GiB are promised, though they are hardly touched.
+// Limits of a run, in KiB as ulimit has them. Reservations of many GiB are usual and cost nothing. A mutant without
+// bound takes writable memory; so do the suite's blocks beyond 4 GiB, which are hardly touched.
 const (
 	spaceKiB    = 128 << 20
 	writableKiB = 6 << 20
@@ -56,7 +55,7 @@ type hourglass struct {
 	stood bool
 }
 
-// newHourglass returns one, and what ends it early.
+// newHourglass returns an hourglass, and a function that ends it early.
 func newHourglass(parent context.Context, timeout time.Duration) (*hourglass, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	h := &hourglass{Context: ctx, last: time.Now(), left: timeout}

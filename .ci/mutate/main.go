@@ -1,38 +1,39 @@
-// Command mutate measures what the tests of this repository notice. It changes one operator,
-// constant, condition or statement of a package at a time and runs the package's tests: a
-// mutant that no test fails on shows a line that nobody checks.
+// Command mutate measures which changes the tests of this repository detect. It changes one operator, constant,
+// condition or statement of a package at a time and runs the package's tests. A mutant that no test fails on shows a
+// line that is not tested.
 //
 //	go run -C .ci/mutate . -pkg memory/slab,memory/pool   # 60 mutants of each
 //	go run -C .ci/mutate . -n 0 -pkg memory/slab          # every mutant
 //	go run -C .ci/mutate . -budget 10m                    # every package, ten minutes of it
 //
-// The sample is the same for the same sources and seed. What was judged is kept in a state
-// folder, so a run that was ended goes on where it stopped. A changed file of the package or
-// of its tests makes its results void, but for the kills with -keep. Files of other packages
-// are not looked at: after a change of memtest, say, give -state a new folder.
+// The sample is the same for the same sources and seed. Results are kept in a state folder, so an interrupted run
+// continues where it stopped. A changed file of the package or of its tests invalidates its results, with -keep
+// except the kills. Changes of other packages are not detected: after a change of memtest, for example, give -state a
+// new folder.
 //
-// # What a survivor asks for
+// # Survivors
 //
-// A line in survivors/<package>.txt, the slashes of the package as dots (memory.slab.txt):
+// A survivor needs a line in survivors/<package>.txt, with dots for the slashes of the package (memory.slab.txt):
 //
 //	heap.go Heap.grow | comparison | n < want => n <= want | #1 | equivalent: grow(want) at n == want adds nothing
 //	heap.go Heap.trim | statement | h.trims++ => (deleted) | #1 | owed: TestTrim_CountsItself
 //
-// -write appends those that are missing, with the reason ?, for a person to fill in. The exit
-// status is 1 if a survivor is unexplained, or if less than 95 % of the mutants that are not
-// equivalent were killed; 2 if a baseline is not green or the tools fail. Mutants that the
-// budget left out are told, and fail nothing.
+// -write appends missing lines with the reason ?, for a person to fill in.
+//
+// The exit status is 1 if a survivor is unexplained, or if less than 95 % of the mutants that are not equivalent were
+// killed. It is 2 if a baseline is not green or the tools fail. Mutants that the budget left out are reported and
+// fail nothing.
 //
 // # What counts
 //
-// Files that are generated or not for this host have no mutants, nor have formatted messages.
-// A package without tests is judged by those of the nearest package above that imports it.
+// Generated files, files for other systems, and formatted messages have no mutants. A package without tests is judged
+// by those of the nearest package above that imports it.
 //
-// A mutant is built with go test -c -overlay and run as short tests, as full tests, then as
-// full tests with -tags memdebug, and with memfast if the code is for it, until one run fails. A run that
-// takes longer than five baselines and 15 s is a failure, so is one that asks for more than
-// 6 GiB. A run that failed while the runner itself was stopped by a signal is repeated. A mutant that does not build is drawn again. One on a line that no test reaches
-// survives without a run.
+// A mutant is built with go test -c -overlay. It is run as short tests, as full tests, then as full tests with -tags
+// memdebug, and with memfast if the code is for it, until one run fails. A run fails if it takes longer than five
+// baselines and 15 s, or more than 6 GiB. A run that failed while the runner itself was stopped by a signal is
+// repeated. A mutant that does not build is replaced by another. One on a line that no test reaches survives without
+// a run.
 package main
 
 import (
@@ -86,7 +87,7 @@ func parse(args []string) (options, error) {
 		return o, err
 	}
 	if f.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q: packages go behind -pkg", f.Arg(0))
+		return o, fmt.Errorf("unexpected argument %q: packages are named with -pkg", f.Arg(0))
 	}
 	if o.n < 0 || o.workers < 1 {
 		return o, errors.New("-n is at least 0, -p at least 1")

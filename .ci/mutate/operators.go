@@ -90,9 +90,8 @@ func joinsText(e ast.Expr) bool {
 	return false
 }
 
-// deletable reports statements that a block can lack and still mean something. An assignment
-// to nothing but _ is not: it does nothing. Nor is t.Helper(), which chooses the line that a
-// failure is told with, and no test fails for that.
+// deletable reports whether a block may lack a statement. An assignment to _ only is not deletable: it does nothing.
+// Nor is t.Helper(), which only selects the line that a failure reports, so that no test fails without it.
 func deletable(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ExprStmt:

@@ -109,8 +109,8 @@ func (r *runner) want() int {
 	return min(r.o.n, len(r.ordered))
 }
 
-// take returns the next mutant without a verdict, or nil. It waits while those in flight may
-// fill the sample: one that does not build makes room for another.
+// take returns the next mutant without a verdict, or nil. It waits while those in flight may fill the sample: one
+// that does not build is replaced by another.
 func (r *runner) take(ctx context.Context) *mutant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,7 +136,7 @@ func (r *runner) take(ctx context.Context) *mutant {
 	return nil
 }
 
-// finish books a verdict. One that an interrupt cut off is none.
+// finish records a verdict. A run that an interrupt ended has none.
 func (r *runner) finish(ctx context.Context, m *mutant, res result, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

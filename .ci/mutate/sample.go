@@ -8,12 +8,11 @@ import (
 	"slices"
 )
 
-// order puts candidates so that every prefix is a sample spread over files and operators in
-// proportion to what they have: within a file and operator by a hash, then each at its share
-// of the way, (i + shift) / count, with a shift of the stratum's own.
+// order sorts candidates so that every prefix is a sample spread over files and operators in proportion to their
+// candidates. Candidates of one file and operator are ordered by a hash. The i-th is then placed at (i + shift) /
+// count, with a shift for each file and operator.
 //
-// Hashes of keys, and no random sequence, decide: when a line is added elsewhere most of the
-// sample stays.
+// Hashes of keys decide, not a random sequence: when a line is added elsewhere most of the sample stays.
 func order(all []*mutant, seed uint64) []*mutant {
 	strata := map[string][]*mutant{}
 	for _, m := range all {

@@ -1,15 +1,14 @@
-// Command ports type-checks a module, its tests and all that they import from source, as each
-// of the named systems sees them:
+// Command ports type-checks this module with its tests, and all that they import from source, for each of the named
+// systems:
 //
 //	go run -C .ci/ports . windows/amd64 darwin/arm64 freebsd/amd64
 //
-// It stands in the gate where go build ./... for each of them would compile the standard library
-// and every dependency anew, at six times the price, to find the same mistakes: a name, a type, a
-// constant or a file that one system lacks. And it looks at the tests, which go build does not.
-// What it cannot see is what the compiler's back end and the linker say: a frame that is too
-// large, a symbol that is missing. For that .ci/nightly builds everything.
+// The gate uses it instead of go build ./... for each system, which would compile the standard library and every
+// dependency again and take six times as long. It finds the same mistakes: a name, a type, a constant or a file that
+// one system lacks. It also checks the tests. It does not find errors of the compiler's back end and the linker, such
+// as a frame that is too large or a missing symbol; for these .ci/nightly builds everything.
 //
-// It prints what is wrong and where, and exits 1 if anything is.
+// It prints each mistake with its position. The exit status is 1 if there is one, and 2 for an invalid command line.
 package main
 
 import (
@@ -32,7 +31,7 @@ func main() {
 	os.Exit(run(root, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run checks the module in root for each port, as many at a time as there are processors.
+// run checks the module in root for each port, at most one at a time for each processor.
 func run(root string, ports []string, stdout, stderr io.Writer) int {
 	if len(ports) == 0 {
 		fmt.Fprintln(stderr, "ports: no port given: GOOS/GOARCH, as go tool dist list prints them")

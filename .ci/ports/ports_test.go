@@ -60,8 +60,8 @@ func TestRun_ConstantsAreThoseOfTheProcessor(t *testing.T) {
 	}
 }
 
-// Both kinds of tests are looked at, the standard library as far as they import it, and what is
-// wrong is said once, though a package that a test recompiles is checked twice.
+// Both kinds of tests are checked, and the parts of the standard library that they import. A mistake is reported
+// once, although a package that a test recompiles is checked twice.
 func TestRun_TestsAreLookedAtAsWell(t *testing.T) {
 	files := map[string]string{
 		"a.go":           "package m\n\nfunc A() int { return 1 }\n",

@@ -8,9 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/compact"
 )
 
-// moving models compact.Heap. Blocks move, so there are no addresses to compare: a block is
-// its handle, its size and a pattern that depends on neither place nor neighbour, and locked
-// ones must stay where they are.
+// moving models compact.Heap. Blocks move, so there are no addresses to compare. A block has a handle, a size and a
+// pattern that does not depend on its address or neighbours. Locked blocks must not move.
 type moving struct {
 	s         *segment
 	h         *compact.Heap

@@ -39,11 +39,11 @@ func (e *ends) finish() {
 	}
 }
 
-// room is a random capacity: small, so that it fills, and rarely a whole number of pages.
-func room(s *segment) uintptr { return s.between(4<<10, 256<<10) }
+// capacity is random: small, so that it fills, and rarely a whole number of pages.
+func capacity(s *segment) uintptr { return s.between(4<<10, 256<<10) }
 
 func openLinear(s *segment) model {
-	bytes := room(s)
+	bytes := capacity(s)
 	l, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: bytes})
 	s.must("NewLinear", err)
 	return &ends{s, []*lifo{newLifo(s, lifoConfig{
@@ -53,7 +53,7 @@ func openLinear(s *segment) model {
 }
 
 func openGrowing(s *segment) model {
-	bytes := room(s)
+	bytes := capacity(s)
 	g, err := arena.NewGrowing(nil, arena.GrowingConfig{Reserve: bytes, Step: s.between(1, bytes)})
 	s.must("NewGrowing", err)
 	reset := func() {
@@ -70,7 +70,7 @@ func openGrowing(s *segment) model {
 
 // openStepBack takes the number of live blocks for a mark: it protects nothing.
 func openStepBack(s *segment) model {
-	bytes := room(s)
+	bytes := capacity(s)
 	b, err := arena.NewStepBack(nil, arena.StepBackConfig{Bytes: bytes})
 	s.must("NewStepBack", err)
 	return &ends{s, []*lifo{newLifo(s, lifoConfig{
@@ -88,14 +88,14 @@ func endOf(s *segment, e *stack.End, room uintptr) *lifo {
 }
 
 func openStack(s *segment) model {
-	bytes := room(s)
+	bytes := capacity(s)
 	k, err := stack.New(nil, stack.Config{Bytes: bytes})
 	s.must("New", err)
 	return &ends{s, []*lifo{endOf(s, &k.End, bytes)}, k}
 }
 
 func openDouble(s *segment) model {
-	bytes := room(s)
+	bytes := capacity(s)
 	d, err := stack.NewDouble(nil, stack.DoubleConfig{Bytes: bytes})
 	s.must("NewDouble", err)
 	e := &ends{s, []*lifo{endOf(s, d.Bottom(), bytes), endOf(s, d.Top(), bytes)}, d}
@@ -104,7 +104,7 @@ func openDouble(s *segment) model {
 }
 
 func openPivot(s *segment) model {
-	forward, backward := room(s), room(s)
+	forward, backward := capacity(s), capacity(s)
 	p, err := stack.NewPivot(nil, stack.PivotConfig{Forward: forward, Backward: backward})
 	s.must("NewPivot", err)
 	e := &ends{s, []*lifo{endOf(s, p.Forward(), forward), endOf(s, p.Backward(), backward)}, p}

@@ -11,9 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// families is every family and every way to configure it that changes its algorithm.
-func families() []family {
-	all := []family{
+// subjects are all allocator types, with each configuration that changes their algorithm.
+func subjects() []subject {
+	all := []subject{
 		{"linear", openLinear}, {"growing", openGrowing}, {"stepback", openStepBack}, {"frames", openFrames},
 		{"region", one(region)},
 		{"stack", openStack}, {"double", openDouble}, {"pivot", openPivot},
@@ -27,22 +27,22 @@ func families() []family {
 			break
 		}
 		h.Close()
-		all = append(all, family{"freelist-" + lower(p.String()), one(list(p))})
+		all = append(all, subject{"freelist-" + lower(p.String()), one(list(p))})
 	}
 	for t := slab.Geometric; t.Sizes(4096) != nil; t++ {
-		all = append(all, family{"slab-" + lower(t.String()), one(classes(t))})
+		all = append(all, subject{"slab-" + lower(t.String()), one(classes(t))})
 	}
 	return append(all,
-		family{"caches", openCaches},
-		family{"remote-slab", openRemote(classes(slab.Geometric))}, family{"remote-tlsf", openRemote(fit(false))},
-		family{"compact", openCompact},
-		family{"guard", one(guarded)},
-		family{"plan", openPlan},
-		family{"tiers", openTiers},
+		subject{"caches", openCaches},
+		subject{"remote-slab", openRemote(classes(slab.Geometric))}, subject{"remote-tlsf", openRemote(fit(false))},
+		subject{"compact", openCompact},
+		subject{"guard", one(guarded)},
+		subject{"plan", openPlan},
+		subject{"tiers", openTiers},
 	)
 }
 
-// one makes a family of heaps out of what opens them on a source.
+// one returns the opener of a heap model without a backing allocator of its own.
 func one(open func(*segment, page.Source) heapConfig) func(*segment) model {
 	return func(s *segment) model { return newHeap(s, open(s, nil)) }
 }

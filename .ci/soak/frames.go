@@ -20,7 +20,7 @@ type frames struct {
 }
 
 func openFrames(s *segment) model {
-	n, bytes := 1+s.n(4), room(s)
+	n, bytes := 1+s.n(4), capacity(s)
 	f, err := arena.NewFrames(nil, arena.FramesConfig{Buffers: n, Bytes: bytes})
 	s.must("NewFrames", err)
 	m := &frames{s: s, f: f, bytes: bytes, ring: make([]*shadow, n), owed: make([]int, n)}

@@ -13,7 +13,7 @@ type hand struct {
 	rand
 	w    *tiers.Worker
 	ids  uint64
-	live []block // its own, or on their way to the game's goroutine
+	live []block // its own, or sent to the game's goroutine
 }
 
 // round has the workers allocate and free, while the game frees what they made before.

@@ -7,31 +7,31 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A heap models the families whose blocks are freed one by one in any order.
+// A heap models the allocator types whose blocks are freed one by one in any order.
 type heap struct {
 	heapConfig
 	*shadow
 	want   int    // how many live blocks the current phase steers for
-	oom    uint64 // requests refused for want of memory
+	oom    uint64 // requests refused because memory was exhausted
 	peak   uint64 // most bytes in use that were seen
 	corpse block  // one that was freed, for a double free
-	// away, where it is not nil, holds blocks that are live and on their way: the heap must not
-	// be reset, and may be full while the rest is empty.
+	// away, unless nil, has the live blocks that were sent to be freed: the heap must not be reset, and may be full
+	// while the rest is empty.
 	away  map[unsafe.Pointer]block
-	alien [64]byte // memory of somebody else
+	alien [64]byte // memory of no allocator
 }
 
-// A heapConfig says what a family promises beyond memory.Allocator.
+// A heapConfig is what an allocator type guarantees beyond memory.Allocator.
 type heapConfig struct {
 	a      memory.Allocator
 	shift  uint    // blocks start and end on units of 1<<shift bytes
-	most   uintptr // largest size that is asked for in earnest
-	aligns uintptr // largest alignment that is asked for
+	most   uintptr // largest size that is requested as valid
+	aligns uintptr // largest alignment that is requested
 	blocks int     // live blocks are kept below this
 	exact  bool    // Free refuses a size that is wrong by one byte
 	// cost is the most that a block may count in Stats.InUse.
 	cost func(size, align uintptr) uintptr
-	// slack is what InUse may hold beyond its blocks: dead ones that pin a region, canaries.
+	// slack is how much InUse may exceed its blocks: freed ones that pin a region, canaries.
 	slack func() uint64
 }
 
@@ -91,7 +91,7 @@ func (h *heap) refusedForWant(err error, size, align uintptr) {
 	}
 }
 
-// largest takes what Stats says can be had without more memory.
+// largest allocates what Stats reports as available without more memory.
 func (h *heap) largest() {
 	before := h.stats()
 	if before.LargestFree == 0 {
@@ -144,7 +144,7 @@ func (h *heap) reset() {
 		h.diesAll(0)
 		r.Reset()
 		h.corpse = block{}
-		h.books()
+		h.compareStats()
 	}
 }
 
@@ -228,7 +228,7 @@ func (h *heap) stats() memory.Stats { return h.a.(memory.StatsReporter).Stats() 
 func (h *heap) check() {
 	h.s.must("Check", h.a.(memory.Checker).Check())
 	h.verifyAll()
-	h.books()
+	h.compareStats()
 	h.largest()
 	if z, ok := h.a.(memory.Sizer); ok && len(h.live) > 0 {
 		b := h.live[h.s.n(len(h.live))]
@@ -248,8 +248,8 @@ func (h *heap) check() {
 	}
 }
 
-// books holds the family's figures against the model's.
-func (h *heap) books() {
+// compareStats compares the allocator's statistics with the model's.
+func (h *heap) compareStats() {
 	st := h.stats()
 	h.peak = max(h.peak, st.InUse)
 	slack := uint64(0)
@@ -273,7 +273,7 @@ func (h *heap) finish() {
 	for len(h.live) > 0 {
 		h.free(h.s.n(len(h.live)))
 	}
-	h.books()
+	h.compareStats()
 	h.s.must("Check", h.a.(memory.Checker).Check())
 	if st := h.stats(); st.Live != 0 || st.InUse != 0 || st.Requested != 0 {
 		h.s.failf("everything is freed; the books say %+v", st)

@@ -7,9 +7,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A lifo models one end of the families whose blocks die newest first: arenas with marks,
-// stacks, undo logs. Blocks of size 0 are left to the unit tests: whether they can be told
-// apart differs.
+// A lifo models one end of the allocator types whose newest block is freed first: arenas with marks, stacks, undo
+// logs. Blocks of size 0 are left to the unit tests: some allocators cannot distinguish them.
 type lifo struct {
 	lifoConfig
 	*shadow // live in order of age: only the last is ever taken out
@@ -23,18 +22,18 @@ type scope struct {
 	rewind func()
 }
 
-// A lifoConfig says what a family promises beyond memory.Allocator.
+// A lifoConfig is what an allocator type guarantees beyond memory.Allocator.
 type lifoConfig struct {
 	a     memory.Allocator
-	room  uintptr // the most bytes that it can hold
+	room  uintptr // its capacity in bytes
 	mark  func() (rewind func())
 	reset func()
 	stats func() memory.Stats
-	// strict families refuse to free what is not the newest block; the others ignore it.
+	// strict allocators refuse to free any but the newest block; the others ignore it.
 	strict bool
-	// spends says that a mark which was rewound is refused the next time.
+	// spends: a mark that was rewound is refused the next time.
 	spends bool
-	// bounds says that blocks older than the newest mark can be neither freed nor resized.
+	// bounds: blocks older than the newest mark can be neither freed nor resized.
 	bounds bool
 }
 

@@ -1,18 +1,16 @@
-// Command soak runs random operations on every family of memory/..., beside a model of what
-// each promises that was written from its documentation and shares nothing with
-// memory/memtest:
+// Command soak runs random operations on every allocator type of memory/... and compares it with a model. The models
+// were written from the documentation and share no code with memory/memtest:
 //
 //	go run -C .ci/soak . -ops 100000000 -state DIR -budget 2h
 //	go run -C .ci/soak . -family tlsf,slab-geometric -ops 1000000 -seed 7
 //	go run -C .ci/soak . -family tlsf -seed 7 -only 3          segment 3 of that run alone
 //
-// Operations come in segments, each on a fresh instance with a random configuration and a
-// seed of its own, so that a failure is repeated by its segment alone and a run that was
-// interrupted goes on with the next one. What several goroutines do follows from the seed,
-// too; what they get from the allocator depends on the scheduler.
+// Operations are divided into segments. Each has a new instance with a random configuration, and its own seed. So a
+// failure can be repeated with its segment alone, and an interrupted run continues with the next segment. The
+// operations of several goroutines also follow from the seed; the results of the allocator depend on the scheduler.
 //
-// It exits 0 when no segment that was played went wrong, 1 when one did, 2 for a command line
-// that is wrong; what the budget did not let it reach is named at the end.
+// The exit status is 0 if no segment failed, 1 if one did or the state cannot be read or saved, and 2 for an invalid
+// command line. Operations that the budget left out are listed at the end.
 package main
 
 import (
@@ -36,7 +34,7 @@ type options struct {
 	seed         uint64
 	dir          string
 	budget       time.Duration
-	families     []family
+	subjects     []subject
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -79,21 +77,21 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	if o.only >= 0 {
 		o.dir = ""
 	}
-	if o.families, err = choose(o.family); err != nil {
+	if o.subjects, err = choose(o.family); err != nil {
 		return o, cmdline.Wrong(f, out, err.Error())
 	}
 	return o, nil
 }
 
-// choose returns the families that names lists. A prefix names all that begin with it: slab
-// means every class table.
-func choose(names string) (chosen []family, err error) {
-	all := families()
+// choose returns the subjects that names lists. A prefix selects all that begin with it: slab means every class
+// table.
+func choose(names string) (chosen []subject, err error) {
+	all := subjects()
 	if names == "all" {
 		return all, nil
 	}
 	for name := range strings.SplitSeq(names, ",") {
-		match := func(f family) bool { return f.name == name || strings.HasPrefix(f.name, name+"-") }
+		match := func(f subject) bool { return f.name == name || strings.HasPrefix(f.name, name+"-") }
 		if !slices.ContainsFunc(all, match) {
 			known := make([]string, len(all))
 			for i, f := range all {
@@ -102,7 +100,7 @@ func choose(names string) (chosen []family, err error) {
 			return nil, fmt.Errorf("-family %q: choose from all, %s", name, strings.Join(known, ", "))
 		}
 		for _, f := range all {
-			if match(f) && !slices.ContainsFunc(chosen, func(c family) bool { return c.name == f.name }) {
+			if match(f) && !slices.ContainsFunc(chosen, func(c subject) bool { return c.name == f.name }) {
 				chosen = append(chosen, f)
 			}
 		}
@@ -110,12 +108,11 @@ func choose(names string) (chosen []family, err error) {
 	return chosen, nil
 }
 
-// soak plays the segments round by round, so that a budget that ends early has seen every
-// family, and prints a row per family.
+// soak plays the segments round by round, so that a small budget includes every subject, and prints a row for each.
 func (o *options) soak(st *state, stdout, stderr io.Writer) int {
 	began, failed := time.Now(), false
 	for k := range (o.ops + o.segment - 1) / o.segment {
-		for _, f := range o.families {
+		for _, f := range o.subjects {
 			p := st.of(f.name)
 			over := o.budget > 0 && time.Since(began) > o.budget
 			if p.Segments > k || p.Failed != "" || over || o.only >= 0 && k != o.only {
@@ -138,10 +135,10 @@ func (o *options) soak(st *state, stdout, stderr io.Writer) int {
 	return o.report(st, failed, stdout)
 }
 
-// report prints what was reached and says what was not.
+// report prints what was reached and what was not.
 func (o *options) report(st *state, failed bool, out io.Writer) int {
 	fmt.Fprintf(out, "%-20s %13s %8s  %s\n", "family", "operations", "ns/op", "")
-	for _, f := range o.families {
+	for _, f := range o.subjects {
 		p, ns, verdict := st.of(f.name), "-", "ok"
 		if p.Ops > 0 {
 			ns = fmt.Sprintf("%.0f", float64(p.Took)/float64(p.Ops))

@@ -161,7 +161,7 @@ func (m *pooled) lookUp() {
 	}
 }
 
-// lookUpStale must find nothing, whoever lives in the slot now.
+// lookUpStale must find nothing, even if the slot has another value now.
 func (m *pooled) lookUpStale() {
 	x, before := m.stale[m.s.n(len(m.stale))], m.books.Stats()
 	m.s.note("stale index generation", 0, uint64(x.Index()), uint64(x.Generation()))

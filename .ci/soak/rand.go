@@ -33,8 +33,8 @@ func (r *rand) between(lo, hi uintptr) uintptr { return lo + uintptr(r.n(int(hi-
 // one reports true once in n calls, on average.
 func (r *rand) one(n int) bool { return r.n(n) == 0 }
 
-// size returns a size from 0 to most that is as likely to be small as large: first a number
-// of bits, then that many, and now and then exactly a power of two or one beside it.
+// size returns a size from 0 to most whose number of bits is uniform. One in eight is a power of two, or one more or
+// one less.
 func (r *rand) size(most uintptr) uintptr {
 	width := r.n(bits.Len64(uint64(most)) + 1)
 	size := uintptr(r.uint64()) & (1<<width - 1)

@@ -10,9 +10,9 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// homing models remote: the owner allocates, several goroutines free, and every block must
-// come home exactly once, whole. It stands between inbox and heap, so that it sees each one;
-// those that were handed to a Freer and are not yet home are in away.
+// homing models remote: the owner allocates, several goroutines free, and every block must return to the owner
+// exactly once, unchanged. It lies between inbox and heap, so that it sees each block. Blocks passed to a Freer are
+// in away until they return.
 type homing struct {
 	*heap
 	inbox    *remote.Inbox
@@ -82,7 +82,7 @@ func (m *homing) start() *errand {
 		for blocks := range e.work {
 			for _, b := range blocks {
 				if off, ok := b.intact(); !ok && err == nil {
-					err = fmt.Errorf("byte %d of %v has changed on its way to a Freer", off, b)
+					err = fmt.Errorf("byte %d of %v changed before a Freer freed it", off, b)
 				}
 				f.FreeAny(b.p)
 			}
@@ -174,7 +174,7 @@ func (m *homing) stop(e *errand) {
 	m.s.must("Freer", <-e.ended)
 }
 
-// gather has everything come home.
+// gather makes every block return.
 func (m *homing) gather() {
 	var wg sync.WaitGroup
 	for _, e := range m.freers {

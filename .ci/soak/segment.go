@@ -11,22 +11,22 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A model is one instance of a family beside what the soak knows about it. Its methods end
-// the segment, through segment.failf, when the family breaks a promise.
+// A model is an allocator and the expected state of it. Its methods end the segment, through segment.failf, when the
+// allocator violates its contract.
 type model interface {
 	step()   // one random operation, some of them wrong on purpose
-	check()  // the family's Check, and its books against the model's own
-	finish() // everything freed: the books return to zero, and Close works
+	check()  // the allocator's Check, and its statistics against the model's
+	finish() // everything freed: the statistics return to zero, and Close works
 }
 
-// A family is a name and how to make a model of it with a random configuration.
-type family struct {
+// A subject is a name and a function that makes a model of it with a random configuration.
+type subject struct {
 	name string
 	open func(*segment) model
 }
 
-// A segment is a run of operations on a fresh instance. Its seed follows from the run's, the
-// family and the number, so that it can be repeated alone.
+// A segment is a run of operations on a new instance. Its seed follows from the run's, the subject and the number, so
+// that it can be repeated alone.
 type segment struct {
 	rand
 	family string
@@ -49,7 +49,7 @@ type failure struct{ text string }
 
 func (f failure) Error() string { return f.text }
 
-// newSegment derives the seed of segment number k of a family.
+// newSegment derives the seed of segment number k of a subject.
 func newSegment(fam string, seed uint64, k int) *segment {
 	h := fnv.New64a()
 	h.Write([]byte(fam))
@@ -111,7 +111,7 @@ func (s *segment) must(what string, err error) {
 	}
 }
 
-// refused runs a wrong call, which must panic with a *memory.Misuse and leave the books alone.
+// refused runs a wrong call, which must panic with a *memory.Misuse and leave the statistics unchanged.
 func (s *segment) refused(what string, books func() memory.Stats, wrong func()) {
 	before := books()
 	got := caught(wrong)

@@ -17,9 +17,9 @@ func (b block) String() string {
 	return fmt.Sprintf("block %d at %p of %d bytes aligned to %d", b.id, b.p, b.size, b.align)
 }
 
-// A shadow is the live blocks, what they hold, and which bytes they take. Each operation on
-// it costs the same whatever the number of blocks: blocks are drawn by index, a pattern is
-// written to and read from a few places, and the bytes taken are bits, 64 to a word.
+// A shadow is the live blocks, their contents, and the bytes that they occupy. The cost of an operation does not
+// depend on the number of blocks. Blocks are selected by index, a pattern is written to and read from a few places,
+// and the occupied bytes are bits, 64 to a word.
 type shadow struct {
 	s         *segment
 	live      []block
@@ -29,13 +29,12 @@ type shadow struct {
 	frees     uint64
 }
 
-// newShadow makes a shadow whose family hands out blocks in units of 1<<shift bytes: no two
-// blocks may meet within one unit.
+// newShadow makes a shadow of an allocator with units of 1<<shift bytes: no two blocks may share a unit.
 func newShadow(s *segment, shift uint) *shadow {
 	return &shadow{s: s, taken: taken{shift: shift, maps: map[uintptr]*[takenWords]uint64{}}}
 }
 
-// born records what the family has just handed out, and fills it.
+// born records a new block, and fills it.
 func (h *shadow) born(p unsafe.Pointer, size, align uintptr) block {
 	if p == nil {
 		h.s.failf("Alloc(%d, %d) gave nil without an error", size, align)
@@ -55,8 +54,7 @@ func (h *shadow) born(p unsafe.Pointer, size, align uintptr) block {
 	return b
 }
 
-// dies verifies block i before the family gets it back, and forgets it. The last block takes
-// its place.
+// dies verifies block i before it is freed, and removes it. The last block takes its place.
 func (h *shadow) dies(i int) block {
 	b := h.live[i]
 	h.verify(b)
@@ -114,14 +112,14 @@ func (h *shadow) sum(cost func(size, align uintptr) uintptr) (n uint64) {
 	return n
 }
 
-// pattern is the byte that belongs at an offset: it depends on the block and on its address,
-// so that neither a neighbour's bytes nor a moved block's pass for it.
+// pattern is the expected byte at an offset. It depends on the block and its address, so that it differs from a
+// neighbour's bytes and from those of a moved block.
 func (b block) pattern(off uintptr) byte {
 	return byte(mix(b.id^uint64(uintptr(b.p))+uint64(off)) >> 32)
 }
 
-// probes yields the offsets that are filled and verified: all of a small block; of a large
-// one 16 bytes at either end and eight places between, which differ from block to block.
+// probes yields the offsets that are filled and verified. These are all of a small block. Of a large one they are 16
+// bytes at either end and eight places between, which differ from block to block.
 func (b block) probes(yield func(uintptr) bool) {
 	if b.size <= 40 {
 		for off := range b.size {

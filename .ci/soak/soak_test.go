@@ -24,7 +24,7 @@ func TestSoak_EveryFamilyForAMoment(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit %d\n%s\n%s", code, stdout, stderr)
 	}
-	for _, f := range families() {
+	for _, f := range subjects() {
 		if !strings.Contains(stdout, f.name+" ") {
 			t.Errorf("no row for %s in\n%s", f.name, stdout)
 		}
@@ -66,7 +66,7 @@ func TestSoak_GoesOnWhereItStopped(t *testing.T) {
 	if err := os.WriteFile(files[0], []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := soak(args...); code != 1 || !strings.Contains(stderr, "remove it to begin anew") {
+	if code, _, stderr := soak(args...); code != 1 || !strings.Contains(stderr, "remove it to begin again") {
 		t.Errorf("a damaged state: exit %d, %q", code, stderr)
 	}
 }

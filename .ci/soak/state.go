@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A state is what a run has reached, kept in a file so that the next one goes on there. A file
-// belongs to one seed and one length: another run has another.
+// A state is what a run has reached. It is kept in a file, so that the next run continues there. Each seed and length
+// has its own file.
 type state struct {
 	path     string
 	Seed     uint64               `json:"seed"`
@@ -20,12 +20,12 @@ type state struct {
 	Families map[string]*progress `json:"families"`
 }
 
-// progress is how far a family is.
+// progress is what was reached of a subject.
 type progress struct {
 	Segments int           `json:"segments"` // played from the first, without a failure
 	Ops      int           `json:"ops"`
 	Took     time.Duration `json:"nanoseconds"`
-	Failed   string        `json:"failed,omitempty"` // how the segment after these went wrong
+	Failed   string        `json:"failed,omitempty"` // the flags that repeat the failure of the next segment
 }
 
 // loadState reads the state from dir, or makes a new one. Without a dir nothing is kept.
@@ -46,12 +46,12 @@ func loadState(dir string, seed uint64, ops, segment int) (*state, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, st); err != nil {
-		return nil, fmt.Errorf("%s: %w; remove it to begin anew", st.path, err)
+		return nil, fmt.Errorf("%s: %w; remove it to begin again", st.path, err)
 	}
 	return st, nil
 }
 
-// of returns the progress of a family.
+// of returns the progress of a subject.
 func (st *state) of(name string) *progress {
 	p := st.Families[name]
 	if p == nil {

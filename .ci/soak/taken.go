@@ -5,10 +5,10 @@ import "unsafe"
 // takenWords makes one map cover 4,096 units.
 const takenWords = 64
 
-// taken is the units of address space that live blocks cover, a bit each. It is a table of
-// small maps by address, because no family says where its memory lies.
+// taken is the units of address space that live blocks cover, a bit each. It is a table of small maps by address,
+// because the addresses are not known in advance.
 //
-// Invariant: a unit's bit is set where a live block has a byte in it.
+// Invariant: a unit's bit is set exactly if a live block has a byte in it.
 type taken struct {
 	shift uint // a unit is 1<<shift bytes
 	maps  map[uintptr]*[takenWords]uint64

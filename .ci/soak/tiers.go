@@ -107,7 +107,7 @@ func (m *managed) free(i int) {
 	m.corpse = b
 }
 
-// giveAway frees a block the way another goroutine does: it comes home with a later frame.
+// giveAway frees a block as another goroutine does: it returns to its tier with a later frame.
 func (m *managed) giveAway() {
 	b := m.general.dies(m.s.n(len(m.general.live)))
 	m.s.note("Freer.Free p size id", uintptr(b.p), uint64(b.size), b.id)
@@ -210,7 +210,7 @@ func (m *managed) declare() {
 	}
 }
 
-// flush has everything that was given away come home, through a frame.
+// flush makes every block that was given away return to its tier, in a frame.
 func (m *managed) flush() {
 	m.s.must("Freer.Flush", m.freer.Flush())
 	m.toggleFrame()

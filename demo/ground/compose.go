@@ -23,7 +23,8 @@ type canvas struct {
 
 	dist  field     // how far walls are
 	light []float32 // of pools, three a sample
-	// A band's rows on the fine grid: brightness of the floor, its glow, and the wall's brightness; and six rows to work in.
+	// A band's rows on the fine grid: brightness of the floor, its glow, and the wall's brightness; and six rows to
+	// work in.
 	tone, glow, body []float32
 	work             [6][]float32
 	warm             [2]float32   // of a fine row's ends
@@ -56,13 +57,13 @@ func (c *canvas) cut(block []float32) {
 	c.cover = take(bandRows * SectorSize)
 }
 
-// Compose draws a sector's ground into the first Bytes of dst: opaque premultiplied RGBA, a pixel a unit, rows from the
-// top. Neighbouring sectors have no visible seam if their recipes agree on shared cells and corners. The same input
-// gives the same picture, except for about one level of brightness between architectures.
+// Compose draws a sector's ground into the first Bytes of dst: opaque premultiplied RGBA, a pixel a unit, rows from
+// the top. Neighbouring sectors have no visible seam if their recipes agree on shared cells and corners. The same
+// input gives the same picture, except for about one level of brightness between architectures.
 //
 // Compose takes one block of about 270 KiB from scratch and frees it before it returns. Unless cancelled is nil it is
-// called every 16 rows; its error is wrapped and returned, and dst is then incomplete. Other errors are a [*FileError]
-// without a file name, for a stamp that s does not have, and the allocator's.
+// called every 16 rows; its error is wrapped and returned, and dst is then incomplete. Other errors are a
+// [*FileError] without a file name, for a stamp that s does not have, and the allocator's.
 //
 // Any number of goroutines may call Compose, each with its own allocator. It panics if dst is shorter than Bytes.
 func Compose(dst []byte, r *Recipe, s *Stamps, scratch memory.Allocator, cancelled func() error) error {

@@ -1,5 +1,5 @@
-// Package ground draws the floor and the walls of a realm by sectors, and plans which sectors should be loaded. It does
-// not affect the rules of the game.
+// Package ground draws the floor and the walls of a realm by sectors, and plans which sectors should be loaded. It
+// does not affect the rules of the game.
 //
 // # The idea
 //

@@ -117,8 +117,8 @@ func TestCompose_NeighboursMeetWithoutASeam(t *testing.T) {
 	}
 }
 
-// seamless compares the change from line to line across a border with the changes near it. at is the brightness of the
-// k-th pixel of the i-th line; line side is the first of the second sector.
+// seamless compares the change from line to line across a border with the changes near it. at is the brightness of
+// the k-th pixel of the i-th line; line side is the first of the second sector.
 func seamless(t *testing.T, what string, at func(i, k int) int) {
 	t.Helper()
 	change := func(i int) (sum int) {

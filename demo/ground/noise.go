@@ -48,7 +48,8 @@ func floor(v float32) (int, float32) {
 }
 
 // addNoise adds gradient noise of about [-amp, amp] to a row. The i-th sample lies at (x0 + i*step, y), and hills are
-// size wide. Coordinates must not be negative. A lattice cell is computed once, so it is a few times as fast as noiseAt.
+// size wide. Coordinates must not be negative. A lattice cell is computed once, so it is a few times as fast as
+// noiseAt.
 func addNoise(row []float32, x0, y, step, size int, amp float32, seed uint32) {
 	iy, fy := y/size, float32(y%size)/float32(size)
 	sy := ease(fy)

@@ -112,8 +112,8 @@ func (r *Recipe) parseHead(in *reader) {
 	r.NProps = int(in.upTo(MaxProps, "the number of props"))
 }
 
-// parseWalls reads rows as differences from the row above. A byte n from 128 means n - 127 rows equal to the row above.
-// A smaller one is the number of columns that follow, at each of which a difference begins or ends.
+// parseWalls reads rows as differences from the row above. A byte n from 128 means n - 127 rows equal to the row
+// above. A smaller one is the number of columns that follow, at each of which a difference begins or ends.
 func (r *Recipe) parseWalls(in *reader) {
 	const rowBytes = Span / 8
 	for y := 0; y < Span && in.err == nil; {
@@ -155,8 +155,8 @@ func (r *Recipe) parseWalls(in *reader) {
 	}
 }
 
-// Append appends the recipe's file to dst and returns it. If a field is outside the range in its comment, Parse rejects
-// the file or reads another recipe.
+// Append appends the recipe's file to dst and returns it. If a field is outside the range in its comment, Parse
+// rejects the file or reads another recipe.
 func (r *Recipe) Append(dst []byte) []byte {
 	dst = append(dst, recipeMagic...)
 	dst = append(dst, version, uint8(r.Base), uint8(r.X), uint8(r.Y))

@@ -49,16 +49,16 @@ const (
 	ready
 )
 
-// A Plan decides every tick which sectors' pictures should be loaded and which may be freed. It depends on the player's
-// position and velocity only, and it loads nothing itself. After Tick the caller requests what Want lists, and frees or
-// cancels what Drop lists. When a picture is loaded the caller calls Ready.
+// A Plan decides every tick which sectors' pictures should be loaded and which may be freed. It depends on the
+// player's position and velocity only, and it loads nothing itself. After Tick the caller requests what Want lists,
+// and frees or cancels what Drop lists. When a picture is loaded the caller calls Ready.
 //
-// The requested and loaded sectors together never exceed the budget of Reset. Half of it, or six sectors if that is more,
-// is for sectors that will be seen soon. The rest keeps sectors that are no longer wanted, so that turning around
-// requests nothing twice. Five seconds after the player has stopped, the sectors depend on the position only.
+// The requested and loaded sectors together never exceed the budget of Reset. Half of it, or six sectors if that is
+// more, is for sectors that will be seen soon. The rest keeps sectors that are no longer wanted, so that turning
+// around requests nothing twice. Five seconds after the player has stopped, the sectors depend on the position only.
 //
-// A Plan belongs to one goroutine. The zero Plan must be Reset before use. It allocates nothing, and a tick takes about
-// a microsecond.
+// A Plan belongs to one goroutine. The zero Plan must be Reset before use. It allocates nothing, and a tick takes
+// about a microsecond.
 type Plan struct {
 	room, most int    // sectors: in all, and wanted
 	held       int    // requested or loaded
@@ -218,8 +218,8 @@ func apart(from, at, half float32) float32 {
 	return 0
 }
 
-// expire drops sectors that have not been wanted for long enough: distant ones at once, others when the player rests. So
-// in the end the position decides.
+// expire drops sectors that have not been wanted for long enough: distant ones at once, others when the player rests.
+// So in the end the position decides.
 func (p *Plan) expire() {
 	for i, s := range p.state {
 		if s == absent || p.wanted[i] == p.tick {
@@ -287,8 +287,8 @@ func (p *Plan) farthest() int {
 	return best
 }
 
-// Want returns the wanted sectors that are not loaded, the soonest seen first: request them, or continue to load them.
-// Requested sectors that are in neither list have lower priority. The slice is valid until the next Tick.
+// Want returns the wanted sectors that are not loaded, the soonest seen first: request them, or continue to load
+// them. Requested sectors that are in neither list have lower priority. The slice is valid until the next Tick.
 func (p *Plan) Want() []Wanted { return p.want[:p.nWant] }
 
 // Drop returns the sectors to free or cancel in this tick, each once. The slice is valid until the next Tick.

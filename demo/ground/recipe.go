@@ -42,8 +42,8 @@ const (
 	layers
 )
 
-// A Stamp is one of the realm's stamps at a position, in units from the sector's top left corner. It may lie outside: a
-// stamp that overlaps two sectors is in the recipes of both.
+// A Stamp is one of the realm's stamps at a position, in units from the sector's top left corner. It may lie outside:
+// a stamp that overlaps two sectors is in the recipes of both.
 type Stamp struct {
 	X, Y   int16 // its centre; multiples of 4 from -256 to 764
 	ID     uint8 // number in the picture of stamps, along the rows; at most 63

@@ -18,18 +18,18 @@ func (c Color) mix(d Color, t float32) Color {
 	return Color{mix(c[0], d[0], t), mix(c[1], d[1], t), mix(c[2], d[2], t)}
 }
 
-// Stamps are the picture of stamps and the palette that all sectors of a realm share. Any number of goroutines may read
-// them at the same time.
+// Stamps are the picture of stamps and the palette that all sectors of a realm share. Any number of goroutines may
+// read them at the same time.
 type Stamps struct {
-	// Pix is the realm's picture of stamps: premultiplied RGBA, row by row, in frames of StampSize by StampSize. It may
-	// lie off-heap and must be valid as long as the Stamps are used.
+	// Pix is the realm's picture of stamps: premultiplied RGBA, row by row, in frames of StampSize by StampSize. It
+	// may lie off-heap and must be valid as long as the Stamps are used.
 	Pix        []byte
 	Wide, High int      // pixels
 	Palette    [5]Color // dark to light
 }
 
-// NewStamps returns the Stamps of a picture, which they keep. It fails with a [*FileError] for the given file name unless
-// wide and high are multiples of StampSize up to 1024 and pix has 4·wide·high bytes.
+// NewStamps returns the Stamps of a picture, which they keep. It fails with a [*FileError] for the given file name
+// unless wide and high are multiples of StampSize up to 1024 and pix has 4·wide·high bytes.
 func NewStamps(file string, pix []byte, wide, high int, palette [5]Color) (Stamps, error) {
 	switch {
 	case wide <= 0 || high <= 0 || wide > 1024 || high > 1024 || wide%StampSize != 0 || high%StampSize != 0:

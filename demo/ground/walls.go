@@ -1,7 +1,7 @@
 package ground
 
-// A field is the distance to the edge of the walls at the centre of each cell of a recipe, in units. It is negative in a
-// wall and never beyond reach. A cubic B-spline between the cells makes smooth curves of their steps.
+// A field is the distance to the edge of the walls at the centre of each cell of a recipe, in units. It is negative
+// in a wall and never beyond reach. A cubic B-spline between the cells makes smooth curves of their steps.
 type field []float32
 
 const (

@@ -6,8 +6,8 @@
 // cannot ask before. So this package reserves 64 MiB at the start and releases them in its init.
 //
 // The C library reserves 64 to 128 MiB for each thread that allocates. For the stack of each thread it reserves the
-// stack limit, mostly 8 MiB. So nine threads need a gigabyte. Unless MALLOC_ARENA_MAX is set, init sets it to 1, lowers
-// the stack limit to 1 MiB and executes the program again in the same process.
+// stack limit, mostly 8 MiB. So nine threads need a gigabyte. Unless MALLOC_ARENA_MAX is set, init sets it to 1,
+// lowers the stack limit to 1 MiB and executes the program again in the same process.
 package limits
 
 import (

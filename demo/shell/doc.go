@@ -14,9 +14,9 @@
 //
 // # What is kept, and errors
 //
-// Settings and runs are kept in a [Store]: files in the user's configuration folder, the browser's local storage, or a
-// map in a test. A file that cannot be read is reported in one line and kept; the next save renames it to name.bad. If
-// nothing can be written that is reported once, and the game goes on.
+// Settings and runs are kept in a [Store]: files in the user's configuration folder, the browser's local storage, or
+// a map in a test. A file that cannot be read is reported in one line and kept; the next save renames it to name.bad.
+// If nothing can be written that is reported once, and the game goes on.
 //
 // # Cost and goroutines
 //

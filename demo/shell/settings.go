@@ -80,8 +80,8 @@ type settingsFile struct {
 	Settings
 }
 
-// ReadSettings reads a file of WriteSettings. Missing fields get their defaults. The error describes what is wrong and
-// what is allowed. The names in Keys are not checked.
+// ReadSettings reads a file of WriteSettings. Missing fields get their defaults. The error describes what is wrong
+// and what is allowed. The names in Keys are not checked.
 func ReadSettings(data []byte) (Settings, error) {
 	if err := check(data, settingsKind); err != nil {
 		return Settings{}, err

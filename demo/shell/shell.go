@@ -111,8 +111,8 @@ type Shell struct {
 	former int64 // the best score before
 }
 
-// New reads settings and runs from the store, applies the keys to cfg.Bindings, and shows the title, or with cfg.Playing
-// the game. Files that cannot be read are logged, and the defaults are used.
+// New reads settings and runs from the store, applies the keys to cfg.Bindings, and shows the title, or with
+// cfg.Playing the game. Files that cannot be read are logged, and the defaults are used.
 func New(cfg Config) *Shell {
 	if cfg.Log == nil {
 		cfg.Log = func(string) {}
@@ -175,8 +175,8 @@ func (s *Shell) Settings() *Settings { return &s.settings }
 // Runs returns the best runs, the best first. The slice is valid until End.
 func (s *Shell) Runs() []Run { return s.runs }
 
-// Result returns the result passed to End, its place in the table, from 0, or -1 if it is not in it, and the best score
-// before.
+// Result returns the result passed to End, its place in the table, from 0, or -1 if it is not in it, and the best
+// score before.
 func (s *Shell) Result() (r Result, place int, best int64) { return s.result, s.place, s.former }
 
 // Gifts returns the gifts of the last Offer.
@@ -203,8 +203,8 @@ func (s *Shell) Offer(gifts []Gift) {
 	}
 }
 
-// End ends the player's game: it puts the run into the table, saves that if the run is in it, and shows Ending or Over.
-// It does nothing unless the screen is Playing.
+// End ends the player's game: it puts the run into the table, saves that if the run is in it, and shows Ending or
+// Over. It does nothing unless the screen is Playing.
 func (s *Shell) End(r Result) {
 	if s.screen != Playing {
 		return

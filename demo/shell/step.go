@@ -9,8 +9,8 @@ const (
 	captureFrames = 300
 )
 
-// Step advances by one frame with the player's input and returns what the caller must do. The screens Gifts, Ending and
-// Over ignore the first half second of input, except Mute, Fullscreen and, on Gifts, Pause.
+// Step advances by one frame with the player's input and returns what the caller must do. The screens Gifts, Ending
+// and Over ignore the first half second of input, except Mute, Fullscreen and, on Gifts, Pause.
 func (s *Shell) Step(n Nav) Command {
 	s.age++
 	if s.capture > 0 {
@@ -130,7 +130,8 @@ func (s *Shell) sideways(it *Item, by int) Command {
 	return None
 }
 
-// pointer selects the item under the mouse or finger, and presses it. done reports that the input of this frame is used.
+// pointer selects the item under the mouse or finger, and presses it. done reports that the input of this frame is
+// used.
 func (s *Shell) pointer(n *Nav) (cmd Command, done bool) {
 	s.drag = s.drag && n.Held
 	if s.drag {

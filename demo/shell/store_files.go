@@ -18,8 +18,8 @@ type Files struct {
 	system atomicfile.System // of a test; nil: the operating system
 }
 
-// Load returns at most most+1 bytes of a file. It refuses anything but a plain file. It also removes temporary files of
-// killed processes from the folder.
+// Load returns at most most+1 bytes of a file. It refuses anything but a plain file. It also removes temporary files
+// of killed processes from the folder.
 func (f Files) Load(name string, most int) ([]byte, error) {
 	atomicfile.Sweep(f.Dir)
 	path := f.Place(name)

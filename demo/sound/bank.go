@@ -9,8 +9,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Bank assigns files to sounds and adds their clips to a mixer: clips that a streamer's workers decode, see Kind, and
-// clips passed to Put. It belongs to the game goroutine. A file that cannot be played is left out and logged.
+// A Bank assigns files to sounds and adds their clips to a mixer: clips that a streamer's workers decode, see Kind,
+// and clips passed to Put. It belongs to the game goroutine. A file that cannot be played is left out and logged.
 type Bank struct {
 	mixer  *Mixer
 	home   memory.Allocator
@@ -39,8 +39,8 @@ type place struct {
 	variant int // or layer
 }
 
-// NewBank returns a bank for a mixer. Sounds that a streamer delivers are copied into blocks of home, which may be nil
-// if Kind is not used. If log is not nil it is called for each file that cannot be played.
+// NewBank returns a bank for a mixer. Sounds that a streamer delivers are copied into blocks of home, which may be
+// nil if Kind is not used. If log is not nil it is called for each file that cannot be played.
 func NewBank(m *Mixer, home memory.Allocator, log func(error)) *Bank {
 	b := &Bank{mixer: m, home: home, log: log, places: map[string]place{}}
 	for k := range cue.Count {
@@ -66,12 +66,13 @@ func Effects() (names []string) {
 	return names
 }
 
-// sliceSamples is how many samples are copied at a time: a quarter of a megabyte, which takes a fraction of a millisecond.
+// sliceSamples is how many samples are copied at a time: a quarter of a megabyte, which takes a fraction of a
+// millisecond.
 const sliceSamples = 128 << 10
 
-// Kind returns the kind of sounds for a streamer. A worker decodes into its own heap; Deliver copies the samples into a
-// block of the bank in slices, one sound at a time. The streamer reports files that cannot be decoded. The requester
-// must then call Fail with the name, so that the music does not wait for it.
+// Kind returns the kind of sounds for a streamer. A worker decodes into its own heap; Deliver copies the samples into
+// a block of the bank in slices, one sound at a time. The streamer reports files that cannot be decoded. The
+// requester must then call Fail with the name, so that the music does not wait for it.
 func (b *Bank) Kind() stream.Kind[Clip] {
 	return stream.Kind[Clip]{
 		Name: "sound",
@@ -163,8 +164,9 @@ func (b *Bank) change() {
 	b.playing, b.coming = b.coming, [Layers]ClipID{}
 }
 
-// Put takes ownership of a decoded file, whose block is freed to home when it is no longer needed. It is freed at once
-// if it is music that is not wanted now, if the mixer refuses it, or if no sound has this name. The last two are logged.
+// Put takes ownership of a decoded file, whose block is freed to home when it is no longer needed. It is freed at
+// once if it is music that is not wanted now, if the mixer refuses it, or if no sound has this name. The last two are
+// logged.
 func (b *Bank) Put(name string, c Clip, home memory.Allocator) {
 	p, known := b.places[name]
 	switch {

@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Clip is decoded sound: signed samples of 16 bits in one block of the allocator passed to [Decode]. Two channels are
-// interleaved. The owner of the clip frees the block with Free, or passes it to a mixer with [Mixer.Add], which then
-// frees it.
+// A Clip is decoded sound: signed samples of 16 bits in one block of the allocator passed to [Decode]. Two channels
+// are interleaved. The owner of the clip frees the block with Free, or passes it to a mixer with [Mixer.Add], which
+// then frees it.
 type Clip struct {
 	PCM      []int16
 	Rate     int // frames a second

@@ -139,8 +139,8 @@ func (c *core) play(m *command, q *queue) {
 	}
 }
 
-// place finds a voice. If the kind has its most voices it is the kind's oldest. Otherwise it is a free one, or else the
-// quietest of the lowest priority, if that is no higher than the new sound's.
+// place finds a voice. If the kind has its most voices it is the kind's oldest. Otherwise it is a free one, or else
+// the quietest of the lowest priority, if that is no higher than the new sound's.
 func (c *core) place(m *command) *voice {
 	var free, worst, oldest *voice
 	same := 0

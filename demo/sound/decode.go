@@ -15,8 +15,9 @@ import (
 // ErrCancelled is returned by Decode if it was cancelled, and by Step after Close.
 var ErrCancelled = errors.New("sound: decoding was cancelled")
 
-// Decode reads a FLAC file into a block of a. It calls cancelled, unless that is nil, before each of the file's frames
-// (at most 4608 samples of a channel) and returns ErrCancelled if the result is true. If it fails it frees the block.
+// Decode reads a FLAC file into a block of a. It calls cancelled, unless that is nil, before each of the file's
+// frames (at most 4608 samples of a channel) and returns ErrCancelled if the result is true. If it fails it frees the
+// block.
 //
 // Call it on the goroutine that a belongs to. Errors are those of r and a ([memory.ErrOutOfMemory]), or wrap
 // [ErrFormat] with what is wrong and what is allowed. The codec also allocates on the Go heap in proportion to the
@@ -39,7 +40,8 @@ func Decode(r io.Reader, a memory.Allocator, cancelled func() bool) (Clip, error
 	return d.Clip(), nil
 }
 
-// A Decoder is Decode in steps, for a caller with little time in a frame. It belongs to the goroutine of its allocator.
+// A Decoder is Decode in steps, for a caller with little time in a frame. It belongs to the goroutine of its
+// allocator.
 type Decoder struct {
 	stream *flac.Stream
 	alloc  memory.Allocator
@@ -70,8 +72,8 @@ func NewDecoder(r io.Reader, a memory.Allocator) (*Decoder, error) {
 }
 
 // Step decodes at least one frame of the file, and more until budget has passed, and reports whether the clip is
-// complete. It can exceed the budget by the time of one frame. After an error it returns the same error again, and the
-// caller must call Close.
+// complete. It can exceed the budget by the time of one frame. After an error it returns the same error again, and
+// the caller must call Close.
 func (d *Decoder) Step(budget time.Duration) (done bool, err error) {
 	if d.err != nil {
 		return false, d.err
@@ -89,8 +91,8 @@ func (d *Decoder) Step(budget time.Duration) (done bool, err error) {
 	return d.at == d.format.frames, nil
 }
 
-// frame decodes one frame of the file. Its own header is checked before its samples are read: the codec would allocate
-// eight channels of 65,535 samples regardless of the file's header.
+// frame decodes one frame of the file. Its own header is checked before its samples are read: the codec would
+// allocate eight channels of 65,535 samples regardless of the file's header.
 func (d *Decoder) frame() error {
 	f, err := d.stream.Next()
 	if err != nil {
@@ -133,8 +135,8 @@ func (d *Decoder) broken(err error) error {
 // Progress returns the decoded share, from 0 to 1.
 func (d *Decoder) Progress() float64 { return float64(d.at) / float64(d.format.frames) }
 
-// Clip returns the clip, which the caller then owns. Before Step has reported that it is complete, and in later calls,
-// it returns the empty Clip.
+// Clip returns the clip, which the caller then owns. Before Step has reported that it is complete, and in later
+// calls, it returns the empty Clip.
 func (d *Decoder) Clip() Clip {
 	if d.at < d.format.frames || d.taken {
 		return Clip{}

@@ -9,8 +9,8 @@ import (
 // ErrOpen is returned by Open if the mixer has a device.
 var ErrOpen = errors.New("sound: the mixer has a device already")
 
-// An output is the system's side of a device. Start is called once, when ready is closed and Err is nil, and Stop once
-// after it. r is read only between the two.
+// An output is the system's side of a device. Start is called once, when ready is closed and Err is nil, and Stop
+// once after it. r is read only between the two.
 type output interface {
 	Start(r io.Reader)
 	Pause(on bool)
@@ -37,9 +37,9 @@ type Device struct {
 	ticks  int
 }
 
-// Open opens the system's device for m. A missing one is not an error: the Device is then silent, and a line is written
-// to say, unless that is nil, now or in a later Update. Open fails only if m is nil or has a device (ErrOpen). It does
-// not wait for the system.
+// Open opens the system's device for m. A missing one is not an error: the Device is then silent, and a line is
+// written to say, unless that is nil, now or in a later Update. Open fails only if m is nil or has a device
+// (ErrOpen). It does not wait for the system.
 func Open(m *Mixer, say io.Writer) (*Device, error) { return open(m, say, openOutput) }
 
 func open(m *Mixer, say io.Writer, find opener) (*Device, error) {

@@ -9,7 +9,8 @@ import (
 	"github.com/ebitengine/oto/v3"
 )
 
-// The library allows one context in a process and cannot end it. So it is made once and suspended while nothing plays.
+// The library allows one context in a process and cannot end it. So it is made once and suspended while nothing
+// plays.
 var system struct {
 	once  sync.Once
 	ctx   *oto.Context

@@ -46,8 +46,8 @@
 // # Concurrency and the collector
 //
 // Everything belongs to the game goroutine except [Mixer.Read], which the device calls, and [Decode], which runs on
-// the goroutine of its allocator. Mixer and device share a lock that is held only while a few commands are copied, not
-// while mixing. A clip is freed on the game goroutine once no voice plays it.
+// the goroutine of its allocator. Mixer and device share a lock that is held only while a few commands are copied,
+// not while mixing. A clip is freed on the game goroutine once no voice plays it.
 //
 // After a device was opened the sound library keeps a goroutine until the process ends. Without cgo, FreeBSD and
 // NetBSD have no device, because the library's purego needs cgo there. Other systems do not need cgo.

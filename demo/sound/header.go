@@ -74,8 +74,8 @@ func parseHeader(h *[headerBytes]byte) (format, error) {
 	return f, nil
 }
 
-// fileBytes bounds what is read for a file of this format: the uncompressed samples, the headers of frames, and 64 KiB
-// for unused metadata.
+// fileBytes bounds what is read for a file of this format: the uncompressed samples, the headers of frames, and 64
+// KiB for unused metadata.
 func (f format) fileBytes() int64 {
 	return int64(f.frames)*int64(f.channels)*2 + int64(f.frames/minBlock+1)*24 + 64<<10
 }

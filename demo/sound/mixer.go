@@ -17,8 +17,8 @@ const (
 	MaxClips = 64    // clips of a mixer
 )
 
-// A ClipID identifies a clip of a mixer; the zero ClipID is no clip. The id of a removed clip is stale: methods return
-// ErrStale for it or do nothing.
+// A ClipID identifies a clip of a mixer; the zero ClipID is no clip. The id of a removed clip is stale: methods
+// return ErrStale for it or do nothing.
 type ClipID uint32
 
 // The errors of a mixer.
@@ -37,8 +37,8 @@ type Volumes struct {
 // A Listener is the place at which the world is heard, in its units.
 type Listener struct{ X, Y float32 }
 
-// Distances in the world's units. From near on a sound becomes quieter, from far on it is not played. At wide to a side
-// it is heard almost only on that side.
+// Distances in the world's units. From near on a sound becomes quieter, from far on it is not played. At wide to a
+// side it is heard almost only on that side.
 const (
 	near = 160
 	far  = 900
@@ -82,9 +82,9 @@ func NewMixer() *Mixer {
 	return m
 }
 
-// Add takes ownership of a clip, whose block is freed to home after Remove or Close. The errors wrap ErrFull, ErrFormat
-// or [memory.ErrClosed]; the caller then still owns the clip. If the mixer seems full Add waits for the device's side,
-// up to the time of a block.
+// Add takes ownership of a clip, whose block is freed to home after Remove or Close. The errors wrap ErrFull,
+// ErrFormat or [memory.ErrClosed]; the caller then still owns the clip. If the mixer seems full Add waits for the
+// device's side, up to the time of a block.
 func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 	if m.closed {
 		return 0, fmt.Errorf("sound: the mixer: %w", memory.ErrClosed)
@@ -117,7 +117,8 @@ func (m *Mixer) vacant() int {
 	return -1
 }
 
-// Remove removes a clip: sounds that play it fade out, no new ones begin, and then it is freed. It ignores a stale id.
+// Remove removes a clip: sounds that play it fade out, no new ones begin, and then it is freed. It ignores a stale
+// id.
 func (m *Mixer) Remove(id ClipID) {
 	if i, ok := m.find(id); ok {
 		m.slots[i].live = false
@@ -149,8 +150,8 @@ func (m *Mixer) SetEffect(k cue.Kind, variant int, id ClipID) { m.bank[k][varian
 // SetMusic fades the layers in while the present music fades out, both for the given seconds. Music that still fades
 // out from an earlier call is cut off. A zero ClipID means that a layer is missing; all zero means silence.
 //
-// The error wraps ErrStale, or ErrLoops if rates differ or a length does not divide the longest. A failed call changes
-// nothing.
+// The error wraps ErrStale, or ErrLoops if rates differ or a length does not divide the longest. A failed call
+// changes nothing.
 func (m *Mixer) SetMusic(layers [Layers]ClipID, seconds float32) error {
 	c := command{op: opMusic, fade: 1 / (Rate * max(finite(seconds), 0.005))}
 	longest, rate := 0, 0
@@ -194,8 +195,8 @@ func (m *Mixer) SetVolumes(v Volumes) {
 	m.tell(&command{op: opVolumes, left: master, right: square(v.Effects), duck: square(v.Music)})
 }
 
-// CutAfter fades out the effects that a Hear with a later tick began. Call it after loading a state in which they have
-// not happened.
+// CutAfter fades out the effects that a Hear with a later tick began. Call it after loading a state in which they
+// have not happened.
 func (m *Mixer) CutAfter(tick uint64) {
 	m.tell(&command{op: opCut, stamp: tick})
 	for k := range m.begun {
@@ -212,8 +213,8 @@ func (m *Mixer) ask(c *command) {
 	}
 }
 
-// Update frees removed clips that are no longer played and signals the device's side that the game runs. Call it once a
-// tick, also while the game is paused. Without it the sound fades out within a second, for example in a debugger.
+// Update frees removed clips that are no longer played and signals the device's side that the game runs. Call it once
+// a tick, also while the game is paused. Without it the sound fades out within a second, for example in a debugger.
 func (m *Mixer) Update() {
 	if !m.q.heartbeat(&m.back) {
 		return

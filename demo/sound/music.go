@@ -12,8 +12,8 @@ type deck struct {
 	heard      [Layers]float32 // gains of the layers as they are
 }
 
-// layerGain is the gain of a layer at a heat. The layers fade in one after the other and stay; only the calm one becomes
-// a little quieter, because it would disturb the last.
+// layerGain is the gain of a layer at a heat. The layers fade in one after the other and stay; only the calm one
+// becomes a little quieter, because it would disturb the last.
 func layerGain(layer int, heat float32) float32 {
 	switch layer {
 	case 0:
@@ -68,8 +68,8 @@ func (d *deck) mix(out []float32, n int, heat, volume float32) (ended bool) {
 	return ended
 }
 
-// loop adds frames of a clip that repeats, from position pos. It interpolates with a curve through four samples (Catmull
-// and Rom). Music is made at half the rate of the output, and linear interpolation would be heard as a hiss.
+// loop adds frames of a clip that repeats, from position pos. It interpolates with a curve through four samples
+// (Catmull and Rom). Music is made at half the rate of the output, and linear interpolation would be heard as a hiss.
 func loop(out []float32, c Clip, pos, step uint64, from, to float32) {
 	frames := uint64(c.Frames())
 	at, frac := (pos>>32)%frames, uint32(pos)

@@ -32,7 +32,8 @@ func (v *voice) skip(n int) (ended bool) {
 }
 
 // mix adds up to len(out)/2 frames to out with linearly changing gains, and reports whether the voice has ended. It
-// interpolates linearly between samples. The effects are made at 32 kHz and have no frequencies at which that is heard.
+// interpolates linearly between samples. The effects are made at 32 kHz and have no frequencies at which that is
+// heard.
 func (v *voice) mix(out []float32, volume float32) (ended bool) {
 	l, r := v.left*volume, v.right*volume
 	if v.fading {

@@ -16,8 +16,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A flat is what is in sight as slices of the Go heap, with the trails of all enemies row by row and its own vertices.
-// A program without components and tiers would draw from it.
+// A flat is what is in sight as slices of the Go heap, with the trails of all enemies row by row and its own
+// vertices. A program without components and tiers would draw from it.
 type flat struct {
 	seen    []game.Seen // in drawing order; Ribbon is 1 + the row
 	trails  []flatTrail

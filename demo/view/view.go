@@ -200,7 +200,8 @@ func (v *View) Update() {
 	}
 }
 
-// PlayerOnScreen returns the position of the ship in logical pixels, from which the player aims. There must be a realm.
+// PlayerOnScreen returns the position of the ship in logical pixels, from which the player aims. There must be a
+// realm.
 func (v *View) PlayerOnScreen() vec { return v.cam.ToScreen(v.s.Game.Player.P) }
 
 var (

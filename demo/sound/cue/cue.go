@@ -1,5 +1,5 @@
-// Package cue records what happens in a game as events for its sound: what, where and how strong. It plays nothing and
-// imports nothing, so that rules without a window need no sound library. It keeps no state that a rule could use.
+// Package cue records what happens in a game as events for its sound: what, where and how strong. It plays nothing
+// and imports nothing, so that rules without a window need no sound library. It keeps no state that a rule could use.
 //
 //	game tick --Sound--> Events --Hear--> sound.Mixer --> device
 //
@@ -7,8 +7,8 @@
 // game goroutine.
 package cue
 
-// A Sink receives the events of a game. x and y are in the world's units. strength scales the volume: 1 is that of the
-// file, 0 is silent, and values above 2 count as 2.
+// A Sink receives the events of a game. x and y are in the world's units. strength scales the volume: 1 is that of
+// the file, 0 is silent, and values above 2 count as 2.
 type Sink interface {
 	Sound(k Kind, x, y, strength float32)
 }

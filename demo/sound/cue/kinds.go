@@ -38,9 +38,9 @@ type Spec struct {
 	Placed   bool    // has a position in the world; sounds of menus have none
 }
 
-// The table is tuned so that the ship's own sounds are heard above a full horde. What the player must hear (hurt, seal,
-// roar) has the highest priorities and few voices. Sounds that a horde makes by the hundred have gaps, so that the
-// voices have time to play them: more would only cut each other off.
+// The table is tuned so that the ship's own sounds are heard above a full horde. What the player must hear (hurt,
+// seal, roar) has the highest priorities and few voices. Sounds that a horde makes by the hundred have gaps, so that
+// the voices have time to play them: more would only cut each other off.
 var specs = [Count]Spec{
 	Shot:       {Name: "shot", Variants: 3, Gain: 0.34, Vary: 0.05, Prio: 3, Most: 4, Each: 1, Gap: 2, Placed: true},
 	Hit:        {Name: "hit", Variants: 2, Gain: 0.30, Vary: 0.10, Prio: 1, Most: 5, Each: 1, Gap: 3, Placed: true},

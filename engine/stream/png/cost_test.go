@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// inflateOnly reads the zlib stream of a file with a reused zlib reader, in the steps of Decode. It returns how many Go
-// allocations a picture costs there.
+// inflateOnly reads the zlib stream of a file with a reused zlib reader, in the steps of Decode. It returns how many
+// Go allocations a picture costs there.
 func inflateOnly(t *testing.T, stream []byte) float64 {
 	src := bytes.NewReader(stream)
 	z, err := zlib.NewReader(src)

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A Decoder decodes one picture after the other. Its zero value is ready for use. It belongs to one goroutine and must
-// not be copied after its first use.
+// A Decoder decodes one picture after the other. Its zero value is ready for use. It belongs to one goroutine and
+// must not be copied after its first use.
 //
 // Between pictures it keeps less than 64 KiB on the Go heap, with the zlib reader, and two rows of the widest picture
 // so far. A row is rounded up to a power of two bytes and never above [MaxRowBytes].
@@ -31,12 +31,13 @@ type Decoder struct {
 // Decode reads one PNG from r up to its last chunk, IEND, and not a byte more. It checks the header and maxPixels as
 // [ReadHeader] does. After everything before the pixels was read it calls dst once.
 //
-// dst returns a block of at least Header.Bytes bytes, which may lie off the heap. Decode writes these bytes: rows from
-// the top without padding, premultiplied RGBA with 8 bits. It leaves further bytes as they are. It does not read the
-// block or keep it; the caller owns it in any case. After an error its content is unspecified.
+// dst returns a block of at least Header.Bytes bytes, which may lie off the heap. Decode writes these bytes: rows
+// from the top without padding, premultiplied RGBA with 8 bits. It leaves further bytes as they are. It does not read
+// the block or keep it; the caller owns it in any case. After an error its content is unspecified.
 //
-// An accepted Header is returned even with an error. A block that is too short is [io.ErrShortBuffer]. errors.Is finds
-// the errors of r and dst. Errors of the file are an [*Error], which wraps [io.ErrUnexpectedEOF] if it ends early.
+// An accepted Header is returned even with an error. A block that is too short is [io.ErrShortBuffer]. errors.Is
+// finds the errors of r and dst. Errors of the file are an [*Error], which wraps [io.ErrUnexpectedEOF] if it ends
+// early.
 //
 // Decode allocates on the Go heap only what the package comment lists under Cost.
 func (d *Decoder) Decode(r io.Reader, dst func(Header) ([]byte, error), maxPixels int) (Header, error) {

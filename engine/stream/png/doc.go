@@ -1,12 +1,12 @@
-// Package png decodes PNG files into the caller's memory as premultiplied RGBA, the format of textures. It decodes the
-// files that image/png decodes, with the exceptions below, to the same bytes as image/draw makes of their pictures.
-// The decoded picture is never on the Go heap.
+// Package png decodes PNG files into the caller's memory as premultiplied RGBA, the format of textures. It decodes
+// the files that image/png decodes, with the exceptions below, to the same bytes as image/draw makes of their
+// pictures. The decoded picture is never on the Go heap.
 //
 // # The idea
 //
-// A row is inflated, unfiltered with the row above it, and written as RGBA to its place in the caller's block. So only
-// two rows of bounded length are on the Go heap. The size of the picture is read and compared with a limit before
-// anything is allocated.
+// A row is inflated, unfiltered with the row above it, and written as RGBA to its place in the caller's block. So
+// only two rows of bounded length are on the Go heap. The size of the picture is read and compared with a limit
+// before anything is allocated.
 //
 //	reader -> chunk, sum -> inflate 32 KiB window -> two rows <= 64 KiB -> block 4*W*H, the caller's
 //	          in place                                unfilter             premultiply, de-interlace
@@ -16,8 +16,8 @@
 // Use it for pictures that become textures: many of them, streamed into off-heap blocks. Use image/png if a picture
 // must keep its palette, its 16 bits or its unmultiplied colors, for rows above [MaxRowBytes], and for writing.
 //
-// It decodes gray, gray with alpha, RGB, RGBA and palettes with 1 to 16 bits, tRNS and Adam7. 16 bits are reduced to 8
-// after premultiplying. Gamma, color profiles and further frames of an animation are ignored.
+// It decodes gray, gray with alpha, RGB, RGBA and palettes with 1 to 16 bits, tRNS and Adam7. 16 bits are reduced to
+// 8 after premultiplying. Gamma, color profiles and further frames of an animation are ignored.
 //
 // # What is refused
 //
@@ -49,8 +49,8 @@
 //
 // # Concurrency, determinism and the collector
 //
-// A [Decoder] belongs to one goroutine and takes no locks. The pixels are the same on every machine, as all arithmetic
-// is in integers. The block may lie off the heap; neither it nor the reader is kept.
+// A [Decoder] belongs to one goroutine and takes no locks. The pixels are the same on every machine, as all
+// arithmetic is in integers. The block may lie off the heap; neither it nor the reader is kept.
 //
 // # Source
 //

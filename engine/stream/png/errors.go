@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// An [Error] wraps one of these, [io.ErrUnexpectedEOF] for a file that ends early, or an error of the caller's reader.
+// An [Error] wraps one of these, [io.ErrUnexpectedEOF] for a file that ends early, or an error of the caller's
+// reader.
 var (
 	// ErrFormat is wrapped if the file is not a PNG, is damaged, or violates the standard.
 	ErrFormat = errors.New("not a valid PNG")

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// inBytes of the file are read at once. With less the cost of a reader that takes a lock or reads a clock is noticeable;
-// more does not help inflating, which takes single bytes.
+// inBytes of the file are read at once. With less the cost of a reader that takes a lock or reads a clock is
+// noticeable; more does not help inflating, which takes single bytes.
 const inBytes = 16 << 10
 
 // An idats reads the data of one run of IDAT chunks as one stream. It has ReadByte, so that compress/flate does not
