@@ -29,8 +29,7 @@ func threadTime(f func()) time.Duration {
 	return processorTime() - before
 }
 
-// spent is the processor time of the process during f, the collector included: whoever else uses the
-// machine does not change it.
+// spent is the processor time of the process during f, including the collector. Other programs do not change it.
 func spent(f func()) time.Duration {
 	used := func() time.Duration {
 		var ts unix.Timespec

@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/ecs"
 )
 
-// coreRows walk with two goroutines on two processors. What two cores can do is measured by two
-// loops that know nothing of each other, each over slices of its own: bare in these rows.
+// coreRows iterate with two goroutines on two processors. The limit of two cores is measured by two independent
+// loops, each over its own slices: bare in these rows.
 func coreRows(limit int) (all []row) {
 	for _, called := range []struct {
 		name string

@@ -54,9 +54,9 @@ func measureAll(rows []row, o options) ([]result, error) {
 	return results, nil
 }
 
-// measure settles a row by what programs of so many numbers have found. One that -check would end with is measured
-// in as many programs more and judged by all of them: there are some two hundred comparisons, and of so many a few
-// are out of bounds by chance in every run. What is behind stays so.
+// measure settles a row by the figures of the programs with the numbers that ask receives. A row that would fail
+// -check is measured in as many programs again and judged by all of them. The reason is that of some two hundred
+// comparisons a few are out of bounds by chance in every run. A row that is really behind stays so.
 func (o options) measure(r row, ask func(from, to int) ([]samples, error)) (result, error) {
 	n := r.limited(o.placements)
 	all, err := ask(0, n)

@@ -8,8 +8,8 @@ import (
 	"github.com/yohamta/donburi"
 )
 
-// gets is a side that looks up every entity, in an order that is random and the same on all
-// sides; the tally is of what it finds in that order.
+// gets is a side that looks up every entity. The order is random and the same on all sides; the tally is of the
+// values found in that order.
 func gets[E any](es []E, look func(es []E) float64) side {
 	return side{
 		run: func(times int) {

@@ -167,7 +167,7 @@ func bowlLife(n int) life {
 	}
 }
 
-// sliceCreation appends to slices that have the room.
+// sliceCreation appends to slices that have the capacity.
 func sliceCreation(n int) side {
 	ps, vs := filled(n, positionOf), filled(n, velocityOf)
 	return side{

@@ -1,44 +1,44 @@
-// Command bench compares package ecs with Ark, Donburi and loops over slices that a programmer
-// writes by hand: the same work, on the same data, in the same process.
+// Command bench compares package ecs with Ark, Donburi and loops over slices written by hand: the same work, on the
+// same data, in the same process.
 //
-//	go run .                               all rows, as a table; some minutes
-//	go run . -rows "walk 1000,get"         rows whose names begin so
+//	go run .                               all rows as a table, except long ones; some minutes
+//	go run . -rows "walk 1000,get"         rows whose names begin with one of these
 //	go run . -rounds 20 -placements 6      more of each
-//	go run . -check                        exit 1 where a row is behind Ark or a goal is missed
-//	go run . -long                         the rows of a million targets and nodes, too, as with -check
+//	go run . -check                        exit 1 if a row is behind Ark or a goal is missed
+//	go run . -long                         also the rows of a million targets and nodes, as -check
 //	go run . -svg FILE -json FILE          a chart, and every figure
 //	go run . -md FILE                      the table, into a Markdown file that has a place for it
-//	go run . -from FILE                    the figures that an earlier -json wrote; with -rows, those rows anew
-//	go run . -short                        seconds: every side does the same work, nothing is timed
+//	go run . -from FILE                    the figures of an earlier -json; with -rows measures those rows again
+//	go run . -short                        seconds: checks that every side does the same work, times nothing
 //
 // # How a row is settled
 //
-// The command builds itself several times, each time with the functions of the program in another
-// order (-ldflags=-randlayout), because where a loop lies changes its time by more than most rows
-// differ. Each of these programs times every side of a row in turn, round by round, after a
-// collection. Strata takes part twice, in two worlds: what lies between the two is what the
-// machine adds, and is called A/A.
+// The command builds itself several times, each time with the functions of the program in another order
+// (-ldflags=-randlayout). The reason is that the address of a loop changes its time by more than most rows differ.
+// Each of these programs times every side of a row in turn, round by round, after a collection. Strata takes part
+// twice, in two worlds. The ratio of the two, called A/A, is the error of the machine.
 //
-// A ratio is the median over the programs of Strata's median over the other's. The A/A spread is
-// how far from 1 Strata beside itself gets: in any one program, and as the median over them, with
-// the programs of one side shifted against those of the other in every way. A ratio within the
-// spread is a draw. A figure during which the system gave the processor to another program is
-// taken again, up to four times; the worst of 64 creations counts the thread's own time then. In the
-// rows of two cores, where nobody is told, a figure is the least of twelve, and the sides take turns for each.
+// A ratio is the median over the programs of Strata's median to the other side's. The A/A spread is the largest
+// deviation of Strata's ratio to itself from 1. It includes the ratio in each program. It also includes the median
+// over the programs, with the programs of one side shifted against those of the other in every way. A ratio within
+// the spread is a draw.
 //
-// A side that fails, as a world does that has no memory left, has no figure. If it is Strata's, the
-// row is a loss to every side that did the work, and each of its goals is missed.
+// If the system gave the processor to another program during a figure, the figure is taken again, up to four times.
+// For the worst of 64 creations the thread's own time counts then. In the rows of two cores this cannot be detected:
+// a figure is the minimum of twelve, and the sides take turns for each.
 //
-// Rows of memory count both heaps: what is live in the Go heap after a collection, and what the world
-// has committed outside of it. Rows that build a large world once take the processor time of the
-// whole process, so that the collector's work counts and other programs do not.
+// A side that fails, for example because a world has no memory left, has no figure. If it is Strata's, the row is a
+// loss to every side that did the work, and each of its goals is missed.
 //
-// "ark sized" is Ark with capacities chosen for the row, as NewWorld(8) where an archetype has one
-// entity. It is shown; -check judges Ark as it comes.
+// Rows of memory count both heaps: the live Go heap after a collection, and the bytes that the world has committed
+// outside of it. Rows that build a large world once take the processor time of the whole process, so that the
+// collector's work counts and other programs do not.
 //
-// Each side is in the configuration that ships, with its loop in the form that its documentation
-// recommends; loops over columns and slices are one function for all. Goroutines get one processor,
-// but in the rows of two cores.
+// "ark sized" is Ark with capacities chosen for the row, such as NewWorld(8) if an archetype has one entity. It is
+// shown, but -check judges Ark with its defaults.
+//
+// Each side has its default configuration, with its loop in the form that its documentation recommends. Loops over
+// columns and slices are one function for all. Goroutines get one processor, except in the rows of two cores.
 package main
 
 import (

@@ -62,7 +62,7 @@ func earlier(name string) (results []result, err error) {
 	return results, nil
 }
 
-// merge returns the old results with the fresh ones in the place of the same rows, in the order of all.
+// merge returns the old results, with the fresh ones replacing those of the same rows, in the order of all.
 func merge(all []row, old, fresh []result) (merged []result) {
 	for _, r := range all {
 		of := func(o result) bool { return o.Row == r.name }

@@ -93,10 +93,10 @@ func arkPointer[T any](growth func(create func(), held any) float64, capacities 
 	}
 }
 
-// worstPointers is the worst processor time of 64 creations while a table with pointers grows to n
-// entities, compared with the time to zero the largest block of the Go heap that ours takes for it.
-// Both are warm: the Go heap has had a world of that size before, so that it must zero the blocks that
-// it allocates. The collector's threads do not count; its assistance by the creating goroutine does.
+// worstPointers is the worst processor time of 64 creations while a table with pointers grows to n entities. It is
+// compared with the time to zero the largest block of the Go heap that Strata allocates for it. Both are warm: a
+// world of that size was in the Go heap before, so that it must zero the blocks that it allocates. The collector's
+// threads do not count; its assistance by the creating goroutine does.
 func worstPointers(n int) row {
 	r := row{name: "worst 64 creations with pointers up to 1M", unit: "µs", n: n, few: 5, goals: []goal{{most: 1.5, of: zeros}}}
 	grow := func(begin func() pointed) side {
@@ -291,7 +291,7 @@ func arkRegenerate(f *ark.Filter1[named], times int) {
 	}
 }
 
-// strataNamedLife creates n entities with pointers in a world that has had as many.
+// strataNamedLife creates n entities with pointers in a world that contained as many before.
 func strataNamedLife(s *stand, n int) side {
 	w := newStrata(s)
 	m := ecs.NewMap1[named](w)

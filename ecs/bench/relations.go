@@ -17,8 +17,8 @@ type (
 	arkChildOf struct{ ark.RelationMarker }
 )
 
-// A shape says how n entities relate to each other: parents[i] is the number of the parent of entity
-// i, which is lower than i, or -1 if it has none.
+// A shape is the relation of n entities. parents[i] is the number of the parent of entity i, which is lower than i,
+// or -1 if it has none.
 type shape struct {
 	name    string
 	parents func(n int) []int32

@@ -38,14 +38,14 @@ type goalResult struct {
 	Met    bool
 }
 
-// A verdict says how we stand beside a side.
+// A verdict is the result of comparing Strata with a side.
 type verdict string
 
 const (
 	win  verdict = "win"
 	draw verdict = "draw"
 	loss verdict = "loss"
-	none verdict = "" // it is nobody to compare with
+	none verdict = "" // the side is not compared
 )
 
 // settle puts the samples of all programs together.
@@ -147,8 +147,9 @@ func each2(a, b []float64, shift int, f func(a, b float64) float64) (c []float64
 	return c
 }
 
-// spreadOf is how far from 1 the ratio of the same side to itself gets: in any one program, and as
-// the median over the programs, with those of one side shifted against the other's in every way.
+// spreadOf is the largest deviation of the ratio of the same side to itself from 1. It includes the ratio in each
+// program. It also includes the median over the programs, with those of one side shifted against the other's in every
+// way.
 func spreadOf(mine, twin []float64) float64 {
 	ratio := func(a, b float64) float64 { return a / b }
 	found := each2(mine, twin, 0, ratio)

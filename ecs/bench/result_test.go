@@ -188,7 +188,7 @@ func TestMeasure_ARowThatWouldFailIsJudgedByTwiceAsManyPrograms(t *testing.T) {
 		{true, tens, nil, 3, false},
 		{true, less, more, 6, false}, // by chance
 		{true, less, less, 6, true},
-		{false, less, nil, 3, true}, // nobody asked
+		{false, less, nil, 3, true}, // without -check
 	} {
 		var asked [][2]int
 		res, err := options{placements: 3, check: c.check}.measure(made(false), func(from, to int) ([]samples, error) {

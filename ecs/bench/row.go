@@ -77,7 +77,7 @@ func (g goal) String(unit string) string {
 	return fmt.Sprintf("%.2f of %s", g.most, g.of)
 }
 
-// A stand is what the sides of a row stand on: it ends what they have opened.
+// A stand closes what the sides of a row have opened.
 type stand struct{ ends []func() error }
 
 func (s *stand) end(f func() error) { s.ends = append(s.ends, f) }
@@ -216,9 +216,9 @@ func (r row) measure(rounds int) samples {
 	return got
 }
 
-// inTurn is how many times a side has its turn for one figure, which is the least of them, where goroutines
-// share the work: whatever else runs takes one of their processors and all of them wait, and nobody knows
-// of it. What lasts longer than a turn falls on all sides of the round.
+// inTurn is how many turns a side has for one figure, their minimum, if goroutines share the work. Another program
+// that takes one of their processors makes all of them wait, which cannot be detected. A disturbance longer than a
+// turn affects all sides of the round.
 const inTurn = 12
 
 // turns returns the figures of one round, and adds to failed the sides that fail in it.

@@ -119,7 +119,7 @@ func getRows(limit int) (all []row) {
 	return all
 }
 
-// lifeRows create and remove n entities in a world that has had them before.
+// lifeRows create and remove n entities in a world that contained as many before.
 func lifeRows(n int) []row {
 	create := func(name string, how filling, goals ...goal) row {
 		return row{name: name, unit: "ns", n: n, goals: goals, sides: []contestant{

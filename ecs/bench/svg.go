@@ -21,7 +21,7 @@ const (
 	dotRadius        = 4.5
 )
 
-// Colours that are told apart without colour vision too, on a light ground and on a dark one.
+// Colours that are distinguishable without colour vision, on a light and on a dark background.
 const chartStyle = `<style>
 .ground{fill:#fff}.text{fill:#212529}.faint{fill:#5c636a}.line{stroke:#dee2e6}.one{stroke:#212529}.band{fill:#ced4da}
 .slices{fill:#2b8a3e;stroke:#2b8a3e}.ark{fill:#d9480f;stroke:#d9480f}.donburi{fill:#1971c2;stroke:#1971c2}.floor{fill:#9c36b5;stroke:#9c36b5}.nothing,.zeroing{fill:#868e96;stroke:#868e96}.sized{fill:none;stroke:#d9480f}
@@ -31,9 +31,8 @@ const chartStyle = `<style>
 </style>
 `
 
-// svg draws what each side takes, as a multiple of what Strata takes: whoever is right of the
-// line is behind it. The band is the A/A spread, the strokes reach from the least to the
-// greatest of the programs.
+// svg draws the cost of each side as a multiple of Strata's. A side right of the line is slower than Strata. The band
+// is the A/A spread, and the strokes reach from the least to the greatest of the programs.
 func svg(w io.Writer, results []result) error {
 	var b strings.Builder
 	height := chartTop + lineHeight*len(results) + chartFloor

@@ -14,7 +14,7 @@ func targetRows(limit int) (all []row) {
 		how           string
 	}{{1000, 1, ""}, {1000, 10, ""}, {20_000, 1, ""}, {20_000, 1, " after Reset"}, {20_000, 3, " after Reset"}} {
 		targets := min(c.targets, limit)
-		recreated := func(f family) side {
+		recreated := func(f nursery) side {
 			if c.how != "" {
 				f.remove = f.reset
 			}
@@ -39,8 +39,8 @@ func targetRows(limit int) (all []row) {
 	)
 }
 
-// A family is a world in which targets have children, who are related to them.
-type family struct {
+// A nursery is a world in which targets have children, which are related to them.
+type nursery struct {
 	create func() // all targets, and the children of each
 	remove func() // all children, then all targets, one by one
 	reset  func() // the world
@@ -49,7 +49,7 @@ type family struct {
 	result func() tally
 }
 
-func (f family) recreated() side {
+func (f nursery) recreated() side {
 	f.create()
 	return side{run: func(times int) {
 		for range times {
@@ -59,7 +59,7 @@ func (f family) recreated() side {
 	}, result: f.result}
 }
 
-func strataFamily(s *stand, targets, kids int) family {
+func strataFamily(s *stand, targets, kids int) nursery {
 	w, _ := bigWorld(s)
 	rel := must(ecs.RegisterRelation[childOf](w))
 	pos := must(ecs.Register[position](w))
@@ -67,7 +67,7 @@ func strataFamily(s *stand, targets, kids int) family {
 	m := ecs.NewMap2[position, childOf](w)
 	f := ecs.NewFilter1[position](w).With(rel.ID())
 	parents, children := make([]ecs.Entity, targets), make([]ecs.Entity, targets*kids)
-	return family{
+	return nursery{
 		create: func() {
 			for i := range parents {
 				parents[i] = must(roots.NewEntity(velocityOf(i)))
@@ -111,14 +111,14 @@ func strataFamily(s *stand, targets, kids int) family {
 	}
 }
 
-func arkFamily(targets, kids int) family {
+func arkFamily(targets, kids int) nursery {
 	w := ark.NewWorld()
 	roots := ark.NewMap1[velocity](w)
 	m := ark.NewMap2[position, arkChildOf](w)
 	rel, pos, vel := ark.NewMap[arkChildOf](w), ark.NewMap[position](w), ark.NewMap[velocity](w)
 	f := ark.NewFilter2[position, arkChildOf](w)
 	parents, children := make([]ark.Entity, targets), make([]ark.Entity, targets*kids)
-	return family{
+	return nursery{
 		create: func() {
 			for i := range parents {
 				v := velocityOf(i)
@@ -164,7 +164,7 @@ func arkFamily(targets, kids int) family {
 }
 
 // turns changes the target of each of n children among 100, and back.
-func (f family) turns() side {
+func (f nursery) turns() side {
 	f.create()
 	return repeated(func() { f.turn(1) }, func() { f.turn(0) }, f.result)
 }
@@ -174,7 +174,7 @@ func strataTurns(s *stand, n int) side { return strataFamily(s, 100, n/100+1).tu
 func arkTurns(n int) side { return arkFamily(100, n/100+1).turns() }
 
 // visits walks the children of each target by itself.
-func (f family) visits() side {
+func (f nursery) visits() side {
 	f.create()
 	return side{run: func(times int) {
 		for range times {

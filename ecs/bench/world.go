@@ -50,8 +50,8 @@ type crowded struct {
 
 func nothing() uint64 { return 0 }
 
-// growing are the makers of worlds without entities. Strata's has a heap of its own, so that it
-// finds pages that nobody has touched, as a slice does.
+// growing are the makers of worlds without entities. Strata's has a heap of its own, so that its pages are untouched,
+// as a slice's are.
 var growing = []struct {
 	name string
 	make func(n int) crowded // for n entities, if the side takes a capacity
@@ -147,8 +147,8 @@ func growth(n int) row {
 	})
 }
 
-// memory is what a world of n entities holds when it has grown to them, and was collected: what
-// is committed outside the Go heap, and what is live in it. Their components have 32 bytes.
+// memory is the memory of a world that has grown to n entities, after a collection: the bytes committed outside the
+// Go heap and the live ones in it. The components of an entity have 32 bytes.
 func memory(n int) row {
 	r := row{name: "memory for each of 1M", unit: "B", n: n}
 	return grown(r, func(make func() crowded) (float64, crowded) {
@@ -188,8 +188,8 @@ func marking(n int) row {
 	return r
 }
 
-// collection is the median time of a collection, in microseconds, when what was there before is
-// given back: a runtime that has just lost millions of objects is at work for a while.
+// collection is the median time of a collection, in microseconds, after free memory was returned to the system. A
+// runtime that has just freed millions of objects is busy for a while.
 func collection() float64 {
 	took := make([]float64, 0, 21)
 	debug.FreeOSMemory()

@@ -1,11 +1,13 @@
-// Command giant plays a world of a million entities beside a model that knows nothing of archetypes: entities
-// come and go, change what they have and whom they relate to, one by one, in batches and by commands;
-// observers keep tallies; systems run on several workers; memory runs short every third tick. World and
-// model are compared in full every few ticks.
+// Command giant runs a world of a million entities and a model without archetypes, and compares them completely every
+// few ticks.
 //
 //	go run ./ecs/internal/giant [-entities 1000000] [-for 10m] [-seed 1] [-every 10]
 //
-// It prints what was done, and exits 1 with the first difference and the tick that it is of.
+// Entities are created, destroyed, and change their components and relations: one by one, in batches and by commands.
+// Observers count, systems run on several workers, and allocations fail in every third tick.
+//
+// It prints the numbers of operations. The exit status is 1 at the first difference, which is printed with its tick,
+// and 2 for an invalid command line.
 package main
 
 import (
@@ -23,7 +25,7 @@ func main() {
 	os.Exit(command(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// command returns the exit status: 1 if world and model differ, 2 for a command line that is wrong.
+// command returns the exit status: 1 if world and model differ, 2 for an invalid command line.
 func command(args []string, out, fault io.Writer) int {
 	o, err := parse(args, fault)
 	switch {
@@ -79,8 +81,8 @@ func (o options) run(out io.Writer) error {
 	return err
 }
 
-// play plays while more says so of the ticks that are over, and returns what was done and the most
-// entities there were.
+// play runs ticks while more returns true for their number. It returns the counts of operations and the most
+// entities.
 func play(entities int, seed uint64, every int, more func(ticks int) bool) (c counts, most int, err error) {
 	g, err := newGiant(entities, seed)
 	if err != nil {
@@ -89,7 +91,7 @@ func play(entities int, seed uint64, every int, more func(ticks int) bool) (c co
 	for err == nil && more(g.counts.Ticks) {
 		if err = g.step(); err == nil && g.counts.Ticks%every == 0 {
 			if err = g.verify(); err != nil {
-				err = fmt.Errorf("behind tick %d: %w", g.tick, err)
+				err = fmt.Errorf("after tick %d: %w", g.tick, err)
 			}
 		}
 		most = max(most, len(g.recs))

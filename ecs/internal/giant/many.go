@@ -106,7 +106,7 @@ func (g *giant) changeAll() error {
 		}
 	}
 	g.counts.Changed += n
-	// One that had so many points before cannot be told from one that got them.
+	// An entity that had so many points before is not distinguishable from one that received them.
 	if n > changed || !short && (changed != meant || n != meant) || !give && n != changed {
 		return fmt.Errorf("%d changed, it says %d, of %d", changed, n, meant)
 	}

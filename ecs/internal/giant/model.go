@@ -25,7 +25,7 @@ type (
 	childOf  struct{ since int32 }
 )
 
-// A record is what the model knows of an entity.
+// A record is the model of an entity.
 type record struct {
 	e      ecs.Entity
 	pos    position
@@ -44,11 +44,11 @@ const (
 	hasName
 )
 
-// A scarce allocator refuses one request of a few while it is told to.
+// A scarce allocator refuses some requests at random.
 type scarce struct {
 	*tlsf.Heap
 	rng *rand.Rand
-	one int // in so many; 0 for none
+	one int // refuses one in so many; 0 for none
 }
 
 func (s *scarce) Alloc(size, align uintptr) (unsafe.Pointer, error) {
@@ -58,8 +58,7 @@ func (s *scarce) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return s.Heap.Alloc(size, align)
 }
 
-// A giant is a world of many entities and the model beside it: a slice of records in no order that
-// the world knows of.
+// A giant is a world of many entities and its model: a slice of records whose order does not depend on the world.
 type giant struct {
 	w      *ecs.World
 	mem    *tlsf.Heap
@@ -110,11 +109,11 @@ func (c counts) String() string {
 		c.Ticks, c.Created, c.Destroyed, c.Changed, c.Related, c.Refused, c.Passes, c.Verified)
 }
 
-// room is the address space for n entities and more, some 2 KB for each: where there are 32 bits of it, a small
-// world is to have its own.
-func room(n int) uintptr { return uintptr(min(64<<20+2000*uint64(n), uint64(^uintptr(0)>>1))) }
+// addressSpace is the reservation for n entities and more, about 2 KB for each. Small worlds reserve less, for systems with
+// 32 bits of addresses.
+func addressSpace(n int) uintptr { return uintptr(min(64<<20+2000*uint64(n), uint64(^uintptr(0)>>1))) }
 
-// newGiant makes a world that is to hold n entities, in a budget that they reach now and then.
+// newGiant makes a world for n entities, with a budget that they sometimes reach.
 func newGiant(n int, seed uint64) (_ *giant, err error) {
 	g := &giant{want: n, rng: rand.New(rand.NewPCG(seed, 0x6769616e74)), budget: page.NewLimit(nil, 0)}
 	defer func() {
@@ -122,7 +121,7 @@ func newGiant(n int, seed uint64) (_ *giant, err error) {
 			err = errors.Join(err, g.close())
 		}
 	}()
-	if g.mem, err = tlsf.New(g.budget, tlsf.Config{Reserve: room(n), Step: 1 << 20}); err != nil {
+	if g.mem, err = tlsf.New(g.budget, tlsf.Config{Reserve: addressSpace(n), Step: 1 << 20}); err != nil {
 		return nil, err
 	}
 	// The index lies in the same budget.
@@ -174,7 +173,7 @@ func (g *giant) observe() {
 	t := &g.told
 	g.self.OnAdd(func(ecs.Entity, *self) { t.entities++ })
 	g.self.OnRemove(func(ecs.Entity, *self) { t.entities-- })
-	// A write is told with the new value; the one before has who noted it.
+	// Observers of a write receive the new value; noted has the one before.
 	noted := make([]int64, g.want+g.want/4+2)
 	note := func(e ecs.Entity, points int64) {
 		t.points += points - noted[e.Index()]
@@ -226,14 +225,14 @@ func (g *giant) refused(err error) (bool, error) {
 // add takes a new entity into the model.
 func (g *giant) add(r record) { g.recs = append(g.recs, r) }
 
-// moved has the entity of record i know where its record is.
+// moved stores the index of record i in its entity.
 func (g *giant) moved(i int) {
 	if s, ok := g.self.Get(g.recs[i].e); ok {
 		s.at = int32(i)
 	}
 }
 
-// drop takes record i out of it; another one takes its place, and is told so.
+// drop removes record i; the last one takes its place.
 func (g *giant) drop(i int) {
 	last := len(g.recs) - 1
 	if i != last {

@@ -43,9 +43,9 @@ func (g *giant) verify() error {
 		}
 	}
 	if g.told != want {
-		return fmt.Errorf("observers were told of %+v, not of %+v", g.told, want)
+		return fmt.Errorf("observers counted %+v, not %+v", g.told, want)
 	}
-	return g.families()
+	return g.siblings()
 }
 
 // walk meets every entity by All and by Chunks, in one order.
@@ -108,8 +108,8 @@ func (g *giant) ask(r *record) error {
 	return nil
 }
 
-// families compares the children of some parents.
-func (g *giant) families() error {
+// siblings compares the children of some parents.
+func (g *giant) siblings() error {
 	if len(g.parents) == 0 {
 		return nil
 	}
