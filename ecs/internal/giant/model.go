@@ -109,8 +109,8 @@ func (c counts) String() string {
 		c.Ticks, c.Created, c.Destroyed, c.Changed, c.Related, c.Refused, c.Passes, c.Verified)
 }
 
-// addressSpace is the reservation for n entities and more, about 2 KB for each. Small worlds reserve less, for systems with
-// 32 bits of addresses.
+// addressSpace is the reservation for n entities and more, about 2 KB for each. Small worlds reserve less, for
+// systems with 32 bits of addresses.
 func addressSpace(n int) uintptr { return uintptr(min(64<<20+2000*uint64(n), uint64(^uintptr(0)>>1))) }
 
 // newGiant makes a world for n entities, with a budget that they sometimes reach.
