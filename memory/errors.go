@@ -7,7 +7,8 @@ import (
 
 // The errors of every allocator. Some calls return them wrapped, with the sizes: test with [errors.Is].
 var (
-	// ErrOutOfMemory means that an emptier or larger allocator could serve the request.
+	// ErrOutOfMemory means that the request does not fit now: the allocator is full, or its page source or the
+	// system refuses more memory. An emptier or larger allocator could serve it.
 	ErrOutOfMemory = errors.New("memory: out of memory")
 
 	// ErrTooLarge means that this allocator can never serve the request, or that count times size
@@ -22,7 +23,7 @@ var (
 	// the values that are allowed. Nothing was allocated.
 	ErrConfig = errors.New("memory: invalid configuration")
 
-	// ErrClosed means that the allocator is closed.
+	// ErrClosed means that the allocator is closed, or that its page source has ended.
 	ErrClosed = errors.New("memory: allocator is closed")
 )
 
@@ -30,9 +31,9 @@ var (
 type Exhausted struct {
 	Op    string  // the operation that failed, as "page: commit" or "tlsf: alloc"
 	Need  uintptr // the bytes that the request needs
-	Have  uintptr // the bytes that were left
+	Have  uintptr // the bytes that were left, or those of the largest free block; 0 if unknown
 	Limit uintptr // the capacity or budget that was reached
-	Cause error   // the error of the operating system, or nil
+	Cause error   // the error of the operating system or of the page source, or nil
 }
 
 func (e *Exhausted) Error() string {
@@ -46,12 +47,12 @@ func (e *Exhausted) Error() string {
 // Is reports whether target is [ErrOutOfMemory], for errors.Is.
 func (e *Exhausted) Is(target error) bool { return target == ErrOutOfMemory }
 
-// Unwrap returns Cause.
+// Unwrap returns Cause, which may be nil.
 func (e *Exhausted) Unwrap() error { return e.Cause }
 
-// Misuse is the value of a panic about a wrong call: a double free, a foreign or interior pointer, a
-// free out of order, use after Close. The call panics before it changes anything, so a program that
-// recovers can continue to use the allocator.
+// Misuse is the value of a panic about a wrong call: a double free, a foreign or interior pointer, a free out of
+// order, use after Close. The call panics before it changes anything. So a program that recovers can continue to use
+// the allocator.
 type Misuse struct {
 	Package string  // the package of the call, as "arena"
 	Op      string  // the method or function, as "Free"

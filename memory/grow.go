@@ -7,30 +7,32 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Grow changes the size in bytes of the block p of a from oldSize to newSize, and returns its address,
-// which is aligned to alignment. oldSize must be the size of the request; newSize may be smaller. The
-// bytes within both sizes are kept; new bytes are not zeroed.
+// Grow changes the size of the block p of a from oldSize to newSize bytes, and returns its address. oldSize must be
+// the size that was requested; newSize may be smaller. The address is aligned to alignment. The bytes within both
+// sizes are kept; new bytes are not zeroed.
 //
-// If a is a [Resizer] that can resize the block, the block stays at its address. Otherwise Grow
-// allocates a new block, copies the contents and frees the old block. If p is nil, Grow is Alloc.
+// If a is a [Resizer] that can resize the block, and p is aligned to alignment, the block stays at its address.
+// Otherwise Grow allocates a new block, copies the contents and frees the old block. If p is nil, Grow is
+// a.Alloc(newSize, alignment), and oldSize is ignored.
 //
-// The caller owns the returned block, and all other pointers to a moved block are dangling. A moved
-// block counts as a new allocation in statistics and leak reports. In an arena the old block keeps its
-// bytes until the reset.
+// The caller owns the returned block, and all other pointers to a moved block are dangling. A moved block counts as a
+// new allocation in statistics and leak reports. In an arena the old block keeps its bytes until the reset.
 //
-// If Grow fails, it returns p, still live and with its contents, and the error of Alloc or [ErrAlign].
-// So this loses nothing:
+// If Grow fails, it returns p, still live and with its contents, and the error of Alloc or [ErrAlign]. So this loses
+// nothing:
 //
 //	p, err = memory.Grow(a, p, oldSize, newSize, 16)
 //
-// Misuse that a.Free would detect panics with a [*Misuse]. If Resize detects it, or SizeOf of a [Sizer]
-// that is no Resizer, nothing has changed; SizeOf does not detect an oldSize that is too small. Otherwise
-// a.Free detects it after up to oldSize bytes were copied, and Grow frees the new block. If a is no
-// Resizer and the block keeps its size and place, a.Free is not called and detects nothing. Moving a
-// block of a stack is misuse: it is not the newest block once its copy exists.
+// Grow panics with a [*Misuse] if a detects that p is not a live block of oldSize bytes. A Resizer detects it before
+// anything changes. So does a [Sizer], except for an oldSize that is too small. Other allocators detect it in Free,
+// after up to oldSize bytes were copied; Grow then frees the new block. If a is no Resizer and the block keeps its
+// size and place, Free is not called.
 //
-// Cost: that of Resize, or of Alloc, the copy and Free. A caller that grows a block step by step should
-// double its size if Resize fails: each byte is then copied once on average.
+// A block of a stack.Stack or arena.StepBack cannot move: its copy is newer, so Free of the old block panics. If
+// Resize returns false for such a block, Grow panics or returns the error of Alloc.
+//
+// Cost: that of Resize, or of Alloc, the copy and Free. A caller that grows a block step by step should double its
+// size if Resize fails: each byte is then copied once on average.
 func Grow(a Allocator, p unsafe.Pointer, oldSize, newSize, alignment uintptr) (unsafe.Pointer, error) {
 	if p == nil {
 		return a.Alloc(newSize, alignment)
@@ -82,16 +84,16 @@ func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldS
 	moved = true
 }
 
-// GrowSlice changes the length of s to n, which may be smaller. s must be nil or returned by [MakeSlice]
-// or GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. It is
-// [Grow] for slices, and [MakeSlice] if s is nil. The caller owns the result and frees it with
-// [FreeSlice]. If the slice has moved, s is dangling.
+// GrowSlice changes the length of s to n, which may be smaller. s must be nil or returned by [MakeSlice] or
+// GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. It is [Grow] for
+// slices, and [MakeSlice] if s is nil. The caller owns the result and frees it with [FreeSlice]. If the slice has
+// moved, s is dangling.
 //
 // If GrowSlice fails, it returns s, still live, and an error: a [*PointerError], the error of a.Alloc, or
-// [ErrTooLarge]. ErrTooLarge means that n is negative or n times the size of T overflows.
+// [ErrTooLarge]. ErrTooLarge can also mean that n is negative or n times the size of T overflows.
 //
-// Passing a slice that was cut or appended to is misuse, as in FreeSlice. So is an empty slice that Go
-// allocated.
+// It panics with a [*Misuse] as Grow does. Passing a slice that was cut or appended to is misuse, as in FreeSlice. So
+// is an empty slice that Go allocated.
 func GrowSlice[T any](a Allocator, s []T, n int) ([]T, error) {
 	if err := PointerFree[T](); err != nil {
 		return s, err

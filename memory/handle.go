@@ -17,19 +17,19 @@ type Handle[T any] struct {
 	gen   uint32
 }
 
-// MakeHandle returns a handle with these parts. It is for implementers of pools.
+// MakeHandle returns a handle with these parts, without a check. It is for implementers of pools.
 func MakeHandle[T any](index, generation uint32) Handle[T] {
 	return Handle[T]{index: index, gen: generation}
 }
 
-// Index returns the slot number.
+// Index returns the number of the slot in its pool.
 func (h Handle[T]) Index() uint32 { return h.index }
 
-// Generation returns the generation. It is odd in every handle that a pool returned.
+// Generation returns the generation of the object. It is odd in every handle that a pool returned.
 func (h Handle[T]) Generation() uint32 { return h.gen }
 
 // IsZero reports whether h is the zero Handle, which is never valid.
 func (h Handle[T]) IsZero() bool { return h == Handle[T]{} }
 
-// String prints slot and generation, as "#12.7".
+// String returns slot and generation, as "#12.7".
 func (h Handle[T]) String() string { return fmt.Sprintf("#%d.%d", h.index, h.gen) }

@@ -28,18 +28,23 @@ type Allocator interface {
 	Free(p unsafe.Pointer, size uintptr)
 }
 
-// The capabilities of an allocator beyond Alloc and Free are separate interfaces, found by type
-// assertion as in packages io and io/fs.
+// The capabilities of an allocator beyond Alloc and Free are separate interfaces, found by type assertion as in
+// packages io and io/fs.
 //
-// An allocator that owns memory is also an [io.Closer]. After Close, Alloc fails with [ErrClosed], Owns
-// returns false, and the other methods panic with a [*Misuse]. A second Close does nothing; a Close that
-// failed can be retried.
+// An allocator that owns memory is also an [io.Closer]. A second Close does nothing; a Close that failed can be
+// retried. After Close, Alloc and Trim fail with [ErrClosed], Owns returns false, Base and Check return nil, and
+// Stats reports no memory but keeps its counters. Free, FreeAny, SizeOf, Resize and Reset panic with a [*Misuse]; a
+// Free or FreeAny of nil still does nothing.
 type (
 	// A Resetter frees all its blocks at once. The cost does not depend on their number.
 	Resetter interface{ Reset() }
 
-	// A Resizer changes the size in bytes of a block in place; the block never moves. If Resize
-	// returns false, nothing has changed.
+	// A Resizer changes the size in bytes of a block in place; the block never moves. oldSize is the size that
+	// was requested. The bytes within both sizes are kept; new bytes are not zeroed. Afterwards newSize is the
+	// size to pass to Free.
+	//
+	// If Resize cannot change the size in place, it returns false, and nothing has changed. If p is nil or not a
+	// live block, it panics with a [*Misuse], as far as Free detects that.
 	Resizer interface {
 		Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool
 	}
@@ -48,13 +53,14 @@ type (
 	// live block.
 	Owner interface{ Owns(p unsafe.Pointer) bool }
 
-	// A Sizer returns the usable size in bytes of a live block.
+	// A Sizer returns the usable size in bytes of a live block, which is at least the requested size. For any
+	// other pointer SizeOf panics with a [*Misuse], as far as Free detects that.
 	Sizer interface {
 		SizeOf(p unsafe.Pointer) uintptr
 	}
 
-	// An AnyFreer frees a block whose size the caller does not know. It detects the misuse that Free
-	// detects, except a wrong size.
+	// An AnyFreer frees a block whose size the caller does not know. If p is nil, FreeAny does nothing. It
+	// detects the misuse that Free detects, except a wrong size, and panics as Free does.
 	AnyFreer interface{ FreeAny(p unsafe.Pointer) }
 
 	// A Trimmer returns committed memory without live blocks to its source and keeps the addresses

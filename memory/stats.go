@@ -16,7 +16,7 @@ type Stats struct {
 	Live      uint64 // live blocks
 	Allocs    uint64 // blocks allocated since New
 	Frees     uint64 // blocks freed since New, one by one or by a reset
-	Failures  uint64 // requests since New that failed because of their size, not of their alignment
+	Failures  uint64 // requests since New that failed with ErrOutOfMemory or ErrTooLarge
 
 	// Requested is the sum of the requested sizes of the blocks that have Measured bytes in use, so
 	// Measured - Requested is internal fragmentation. Measured is InUse if the allocator keeps the
@@ -39,7 +39,8 @@ func (s Stats) Sub(earlier Stats) Stats {
 	return s
 }
 
-// Add returns the sum of two allocators' statistics. LargestFree is the larger of the two.
+// Add returns the sums of two allocators' statistics, except LargestFree, which is the larger of the two. Peak is a
+// sum of high-water marks of different times, and so an upper bound.
 func (s Stats) Add(t Stats) Stats {
 	return Stats{
 		Reserved: s.Reserved + t.Reserved, Committed: s.Committed + t.Committed,

@@ -24,7 +24,8 @@ type Type[T any] struct {
 	plus1 uintptr
 }
 
-// TypeFor checks T and returns the proof, or a [*PointerError] with the field that has a pointer.
+// TypeFor returns the proof that T is pointer-free, or the zero Type and a [*PointerError] with the first field that
+// contains a Go pointer.
 func TypeFor[T any]() (Type[T], error) {
 	if err := PointerFree[T](); err != nil {
 		return Type[T]{}, err
@@ -32,7 +33,7 @@ func TypeFor[T any]() (Type[T], error) {
 	return Type[T]{plus1: unsafe.Sizeof(*new(T)) + 1}, nil
 }
 
-// MustType is [TypeFor] for package-level variables. It panics if TypeFor fails.
+// MustType is [TypeFor] for package-level variables. If T contains a Go pointer, it panics with a [*PointerError].
 func MustType[T any]() Type[T] {
 	t, err := TypeFor[T]()
 	if err != nil {
@@ -44,7 +45,7 @@ func MustType[T any]() Type[T] {
 // Size returns the size of T in bytes. For the zero Type it returns a size that no allocator can serve.
 func (t Type[T]) Size() uintptr { return t.plus1 - 1 }
 
-// Valid reports whether t is not the zero Type.
+// Valid reports whether t was made by [TypeFor] or [MustType]. It is false for the zero Type only.
 func (t Type[T]) Valid() bool { return t.plus1 != 0 }
 
 // New allocates one zeroed T from a. The caller owns the object until it calls [Free], or until a is
@@ -81,10 +82,13 @@ func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	return s, nil
 }
 
-// Free frees an object that [New] returned. If p is nil, it does nothing. Misuse panics as a.Free does.
+// Free frees an object that [New] returned. If p is nil, it does nothing. If a.Free detects misuse, it panics with a
+// [*Misuse].
 func Free[T any](a Allocator, p *T) { a.Free(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
 
-// FreeSlice frees a slice that [MakeSlice] or [GrowSlice] returned. Its length must not have changed.
+// FreeSlice frees a slice that [MakeSlice] or [GrowSlice] returned. If s is nil, it does nothing. s must have the
+// length that it was made with, and begin at its first value; otherwise it is misuse, and a.Free panics with a
+// [*Misuse] if it detects it.
 func FreeSlice[T any](a Allocator, s []T) {
 	a.Free(unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s))*unsafe.Sizeof(*new(T)))
 }
