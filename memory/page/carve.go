@@ -16,8 +16,9 @@ import (
 // range of addresses, so comparisons find the owner of a pointer. Released addresses are not reserved again until
 // Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one goroutine at a time.
 //
-// The caller closes the Carve before it releases the large reservation. After Close, Reserve, Commit and Decommit fail
-// with memory.ErrClosed. Allocators in the Carve are closed with it (see [Watched]).
+// The caller closes the Carve before it releases the large reservation. After Close, or after its source has ended,
+// Reserve, Commit and Decommit fail with memory.ErrClosed. Allocators in the Carve are closed with it (see
+// [Watched]).
 //
 // A Carve may divide a reservation of another Carve, as a manager within a manager does. Its source must be the other
 // Carve or pass calls on to it (see [Layered]). A Carve whose source is [Watched] is closed when the source ends.
@@ -48,8 +49,9 @@ var carves struct {
 // after Close.
 //
 // The error wraps memory.ErrConfig if src is nil, or if mem is empty, not aligned to BaseAlign or not of whole
-// granules. So it does if another open Carve divides some of the same bytes, unless mem is a reservation of that Carve.
-// If src has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves of the process.
+// granules. It also does if another open Carve divides some of the same bytes. The exception is a mem that was
+// reserved from that Carve, with a src that is that Carve or passes calls on to it. If src has ended, the error is
+// memory.ErrClosed. Cost: proportional to the open Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	if invariant.Nil(src) || mem.Base == nil || mem.Size == 0 || !mem.sound() {
 		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T: want a source and whole granules of %d, aligned to %d: %w",
@@ -140,7 +142,8 @@ func (c *Carve) tell() {
 	}
 }
 
-// Watch registers lost, which Close calls. It returns nil if c is closed; see [Watched].
+// Watch registers lost, which Close calls, also when the source of c ends. unwatch removes lost. If c is closed,
+// Watch returns nil and does not call lost.
 func (c *Carve) Watch(lost func()) (unwatch func()) {
 	if c.src == nil {
 		return nil
@@ -152,11 +155,11 @@ func (c *Carve) Watch(lost func()) (unwatch func()) {
 	}
 }
 
-// Left returns the bytes of address space that are not reserved yet.
+// Left returns the bytes of address space that are not reserved yet, or 0 if c is closed.
 func (c *Carve) Left() uintptr { return c.mem.Size - c.next }
 
 // Reset makes all addresses of c available again. The caller must have decommitted all reservations, and must not use
-// them. If functions of Watch are registered, Reset panics with a [*memory.Misuse].
+// them. If an allocator still watches c (see [Carve.Watch]), Reset panics with a [*memory.Misuse].
 func (c *Carve) Reset() {
 	if n := len(c.watchers); n > 0 {
 		panic(&memory.Misuse{Package: "page", Op: "Reset", Addr: uintptr(c.mem.Base), Size: c.mem.Size,
@@ -165,20 +168,23 @@ func (c *Carve) Reset() {
 	c.next = 0
 }
 
-// PageSize returns that of the source, or a Granule if c is closed.
+// PageSize returns [SizeOf] of the source in bytes, or a Granule if c is closed.
 func (c *Carve) PageSize() uintptr { return SizeOf(c.src) }
 
-// AheadTo returns that of the source, or 0 if c is closed.
+// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). It is 0 if the source has
+// none or c is closed.
 func (c *Carve) AheadTo() uintptr { return aheadOf(c.src) }
 
 // Busy reports whether the source is running Commit or Decommit for c. If c ends meanwhile, the functions of Watch are
 // called within that call.
 func (c *Carve) Busy() bool { return c.calls > 0 }
 
-// Memory returns the large reservation, or the zero Memory if c is closed.
+// Memory returns the large reservation that NewCarve was given, or the zero Memory if c is closed.
 func (c *Carve) Memory() Memory { return c.mem }
 
-// Reserve reserves the next size bytes, and one granule behind them as a guard.
+// Reserve reserves the next size bytes, rounded up to a Granule, and one granule behind them as a guard. The address
+// is aligned to BaseAlign. The error is memory.ErrClosed, a [*memory.Exhausted] if fewer bytes are left, or wraps
+// memory.ErrConfig if no reservation can have that size.
 func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	if c.src == nil {
 		return Memory{}, memory.ErrClosed
@@ -195,7 +201,8 @@ func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	return m, nil
 }
 
-// Commit commits bytes of the large reservation. If m is not a reservation of c, it panics with a [*memory.Misuse].
+// Commit commits bytes of the large reservation. The error is that of the source, or memory.ErrClosed. It panics with
+// a [*memory.Misuse] if m is not a reservation of c, or the range is not of whole granules inside m.
 func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed
@@ -206,8 +213,8 @@ func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	return c.src.Commit(c.mem, c.place("Commit", m)+off, size)
 }
 
-// Decommit decommits bytes of the large reservation. If m is not a reservation of c, it panics with a
-// [*memory.Misuse].
+// Decommit decommits bytes of the large reservation. The error is that of the source, or memory.ErrClosed. It panics
+// with a [*memory.Misuse] if m is not a reservation of c, or the range is not of whole granules inside m.
 func (c *Carve) Decommit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed
@@ -218,7 +225,7 @@ func (c *Carve) Decommit(m Memory, off, size uintptr) error {
 	return c.src.Decommit(c.mem, c.place("Decommit", m)+off, size)
 }
 
-// Release does nothing: the addresses are released with the large reservation.
+// Release does nothing and returns nil: the addresses are released with the large reservation.
 func (c *Carve) Release(Memory) error { return nil }
 
 // place returns the offset of m in the large reservation, and panics if m is not in it.
@@ -230,7 +237,7 @@ func (c *Carve) place(op string, m Memory) uintptr {
 	return off
 }
 
-// Check returns an error if the metadata is corrupt.
+// Check returns the first error in the metadata, or nil.
 func (c *Carve) Check() error {
 	switch {
 	case c.next > c.mem.Size || c.next%BaseAlign != 0 && c.next != c.mem.Size:

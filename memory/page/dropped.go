@@ -22,9 +22,10 @@ func (d Dropped) String() string {
 	return fmt.Sprintf("page: %d bytes of address space were reserved and never closed, by %s", d.Bytes, d.Site)
 }
 
-// OnDropped sets the function that is called for each [Dropped] Prefix, on a goroutine of the runtime. nil sets the
-// default, which prints a line on standard error. Only builds with -tags memdebug or -race detect them, at the cost of
-// a stack trace for each Prefix. What is lost when the program ends is not reported.
+// OnDropped sets the function that is called for each [Dropped] Prefix, on a goroutine of the runtime. It replaces
+// the one before; nil sets the default, which prints a line on standard error. Only builds with -tags memdebug or
+// -race detect them, at the cost of a stack trace for each Prefix. A Prefix is reported some time after it became
+// garbage. One that is still reachable when the program ends is not. Safe for concurrent use.
 func OnDropped(f func(Dropped)) {
 	if f == nil {
 		f = complain

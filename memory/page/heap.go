@@ -8,12 +8,13 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Heap returns a source whose reservations are pointer-free objects of the Go heap. Reserve allocates all of the memory;
-// Decommit zeroes it; Release does nothing, and the object is collected when there is no pointer into it. With -race and
-// checkptr every byte is checked. Safe for concurrent use.
+// Heap returns a source whose reservations are pointer-free objects of the Go heap. Reserve allocates all of the
+// memory, zeroed; Commit costs nothing; Decommit zeroes the bytes. Release does nothing: the object is collected when
+// there is no pointer into it. With -race and checkptr every byte is checked. Safe for concurrent use.
 //
-// Go ends the process if its heap cannot grow. Reserve therefore asks the system first and returns an error if the system
-// refuses. In the browser, where it cannot ask, a reservation has at most 1 GiB.
+// Go ends the process if its heap cannot grow. Reserve therefore asks the system first, and returns a
+// [*memory.Exhausted] if the system refuses. In the browser, where it cannot ask, a reservation of more than 1 GiB
+// fails with memory.ErrTooLarge.
 func Heap() Source { return heapSource{} }
 
 type heapSource struct{}
@@ -37,9 +38,10 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 	return trimBase(raw, rawSize, size), nil
 }
 
-// ProbeHeap returns nil if the Go heap can grow by size bytes now, and otherwise a [*memory.Exhausted]. Go ends the process
-// if its heap cannot grow. A caller whose metadata has a size from a configuration therefore asks first. Sizes below 1 MiB
-// are not probed: any other object of that size would end the process, too.
+// ProbeHeap returns nil if the Go heap can grow by size bytes now, and otherwise a [*memory.Exhausted]. Go ends the
+// process if its heap cannot grow. A caller whose metadata has a size from a configuration therefore asks first. For
+// a size below 1 MiB it returns nil without a probe: any other object of that size would end the process, too. In the
+// browser it cannot ask, and refuses only sizes above 1 GiB.
 func ProbeHeap(size uintptr) error {
 	if size < leastProbe {
 		return nil
@@ -54,9 +56,10 @@ func ProbeHeap(size uintptr) error {
 	return nil
 }
 
-// ProbeAddresses returns nil if the process can map size bytes more, and otherwise a [*memory.Exhausted]. The Go heap, the
-// stacks of threads and libraries map memory later. Under a limit on address space, such as ulimit -v, the process ends if
-// one of them is refused. It asks for addresses only, not for memory. On platforms without mappings it returns nil.
+// ProbeAddresses returns nil if the process can map size bytes more, and otherwise the error of Reserve of [OS],
+// mostly a [*memory.Exhausted]. The Go heap, the stacks of threads and libraries map memory later. Under a limit on
+// address space, such as ulimit -v, the process ends if one of them is refused. ProbeAddresses maps addresses without
+// memory, and unmaps them. With -race and -asan, and on platforms without mappings, it returns nil.
 func ProbeAddresses(size uintptr) error {
 	if heapOnly {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// A Span is a range of Size bytes of addresses, which begins at Base.
+// A Span is the range of Size bytes of addresses that begins at Base.
 type Span struct{ Base, Size uintptr }
 
 // mapped has the reservations of OS that are not released: base and bytes of the mapping. They are numbers, not pointers,

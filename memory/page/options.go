@@ -14,16 +14,16 @@ type Options struct {
 	Prefault bool
 }
 
-// Granted counts the bytes that were committed with the Options of a source since it was made. Bytes that were
+// Granted counts the bytes that were committed with the [Options] of a source since it was made. Bytes that were
 // decommitted later are included.
 type Granted struct {
-	Huge      uint64 // the kernel took the advice for pages of 2 MiB, but may have none
-	Populated uint64 // the kernel faulted the pages in
-	Touched   uint64 // the kernel could not, and Commit accessed them one by one
+	Huge      uint64 // bytes for which the kernel took the advice, though it may have no pages of 2 MiB
+	Populated uint64 // bytes that the kernel faulted in
+	Touched   uint64 // bytes that Commit accessed page by page, because the kernel could not fault them in
 }
 
-// GrantedBy returns the counts of src, or of the source below it. They are 0 for a source without options and for a
-// closed Carve. It is safe for concurrent use if the Under methods of the sources are.
+// GrantedBy returns the counts of src, or of the source below it (see [Layered]). They are 0 for a source without
+// options, for [Heap] and for a closed Carve. It is safe for concurrent use if the Under methods of the sources are.
 func GrantedBy(src Source) Granted {
 	for {
 		switch s := src.(type) {
@@ -58,7 +58,8 @@ const hugePage = 2 << 20
 
 // Ahead is the optional interface of a Source with preferred boundaries for commits.
 type Ahead interface {
-	// AheadTo returns the bytes to a multiple of which an address should be committed, or 0 for any.
+	// AheadTo returns the boundary in bytes: the end of a commit should be an address that is a multiple of it. 0
+	// means that any address will do.
 	AheadTo() uintptr
 }
 

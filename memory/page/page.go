@@ -20,7 +20,8 @@ const (
 	BaseAlign = 64 << 10
 )
 
-// Memory is a range of reserved addresses. It is a value: copies describe the same range.
+// Memory is a range of reserved addresses. It is a value: copies describe the same range, and Release ends all of
+// them.
 type Memory struct {
 	Base unsafe.Pointer // aligned to BaseAlign; nil in the zero Memory
 	Size uintptr        // bytes, a multiple of Granule
@@ -31,7 +32,7 @@ type Memory struct {
 	rawSize uintptr
 }
 
-// Contains reports whether p lies in m.
+// Contains reports whether p lies in m. The end, Base+Size, does not.
 func (m Memory) Contains(p unsafe.Pointer) bool {
 	return uintptr(p)-uintptr(m.Base) < m.Size
 }
@@ -46,14 +47,15 @@ func (m Memory) sound() bool {
 //
 // Sizes and offsets are in bytes. The range passed to Commit and Decommit lies inside m and consists of whole
 // granules. Committed memory is zeroed, also after a Decommit. An error of Reserve or Commit is or wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [memory.ErrClosed] if the source has ended; nothing has
-// changed then. If Decommit or Release fails, or any method panics, the memory is as it was before.
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [memory.ErrClosed] if the source has ended; nothing has changed
+// then. If Decommit or Release fails, or any method panics, the memory is as it was before. A range outside m or of
+// parts of granules panics with a [*memory.Misuse].
 //
-// A source calls the allocators above it in two cases only: when it ends ([Watched]), and out of Commit at the
-// soft limit of a [Limit]. In other cases an allocator could be asked for memory that the source is taking away.
+// A source calls the allocators above it in two cases only: when it ends ([Watched]), and out of Commit at the soft
+// limit of a [Limit]. In other cases an allocator could be asked for memory that the source is taking away.
 type Source interface {
-	// Reserve reserves size bytes, rounded up to a Granule, which are inaccessible. If size is 0, or no
-	// system can reserve it, the error wraps [memory.ErrConfig].
+	// Reserve reserves size bytes, rounded up to a Granule. They are inaccessible until Commit. If size is 0, or
+	// more than any system can reserve, the error wraps [memory.ErrConfig].
 	Reserve(size uintptr) (Memory, error)
 	// Commit makes the bytes [off, off+size) of m readable, writable and zero. They must not be committed
 	// already: if they are, they may be zeroed or not.
@@ -66,14 +68,15 @@ type Source interface {
 
 // Watched is the optional interface of a Source that can end before its reservations are released.
 type Watched interface {
-	// Watch registers lost, which is called once when the source ends. unwatch removes it. If the source
-	// has ended already, Watch returns nil and does not call lost.
+	// Watch registers lost, which is called once when the source ends. By then the source has ended, so lost must
+	// not touch its memory. unwatch removes it; a second call of unwatch does nothing. If the source has ended
+	// already, Watch returns nil and does not call lost.
 	Watch(lost func()) (unwatch func())
 }
 
-// Layered is the optional interface of a Source that passes calls on to another one.
+// Layered is the optional interface of a Source that passes calls on to another one, as [Limit] does.
 type Layered interface {
-	// Under returns the other source.
+	// Under returns the other source, or nil if there is none.
 	Under() Source
 }
 
@@ -84,8 +87,9 @@ type Paged interface {
 	PageSize() uintptr
 }
 
-// SizeOf returns the bytes that src commits and decommits together, a power of two from Granule to BaseAlign. Parts
-// that must be committed apart, as a block and its guard, begin at multiples of it.
+// SizeOf returns the bytes that src commits and decommits together, a power of two from Granule to BaseAlign. It is
+// PageSize of src, or of the source below it (see [Layered]), and a Granule if none of them is [Paged] or src is nil.
+// Parts that must be committed apart, as a block and its guard, begin at multiples of it.
 func SizeOf(src Source) uintptr {
 	for ; src != nil; src = below(src) {
 		if p, ok := src.(Paged); ok {
@@ -98,8 +102,8 @@ func SizeOf(src Source) uintptr {
 // Stepped is the optional interface of a Source that decides how much it commits, so that it counts one failure
 // instead of one for each attempt.
 type Stepped interface {
-	// CommitSome commits got bytes from off, which are whole granules, and returns got: least <= got <=
-	// want. If it fails, nothing is committed.
+	// CommitSome commits got bytes of m from off, which are whole granules, and returns got: least <= got <=
+	// want. If it fails, got is 0 and nothing is committed.
 	CommitSome(m Memory, off, least, want uintptr) (got uintptr, err error)
 }
 
@@ -130,7 +134,7 @@ func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error)
 // memory, and on platforms that cannot map memory.
 func Default() Source { return DefaultWith(Options{}) }
 
-// DefaultWith is [Default] with options for the first access. [Heap] ignores them.
+// DefaultWith is [Default] with options for the first access. They have no effect if the source is [Heap].
 func DefaultWith(o Options) Source {
 	if heapOnly {
 		return Heap()

@@ -10,8 +10,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Prefix is a reservation whose first bytes are committed, in steps. All growing allocators are built on it. Its base never
-// moves. A Prefix belongs to one goroutine at a time; it must not be copied after Watch.
+// A Prefix is a reservation whose first bytes are committed, in steps. All growing allocators are built on it. Its
+// base never moves. The zero Prefix is a closed one. A Prefix belongs to one goroutine at a time; it must not be
+// copied after Watch.
 type Prefix struct {
 	// Invariants, verified by Check:
 	//
@@ -30,10 +31,11 @@ type Prefix struct {
 	tracker   *tracker // nil in builds that do not detect dropped ones
 }
 
-// NewPrefix reserves memory as [Reserve] does, for an allocator that grows. Nothing is committed. step is the least number of
-// bytes that Ensure commits. If it is 0, Ensure commits 1/32 of the committed bytes, from a Granule to 256 KiB. So a small
-// heap stays small, and growing to 4 MiB takes about 100 system calls of a microsecond. If the source reserves more than want
-// bytes, the rest is not used.
+// NewPrefix reserves want bytes as [Reserve] does, down to least bytes, for an allocator that grows. Nothing is
+// committed. step is the least number of bytes that Ensure commits at once, rounded up to a Granule. If it is 0,
+// Ensure commits 1/32 of the committed bytes, from a Granule to 256 KiB. So a small heap stays small, and growing to
+// 4 MiB takes about 100 system calls of a microsecond. If the source reserves more than want bytes, the rest is not
+// used. The error is that of Reserve.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	if src == nil {
 		src = Default()
@@ -45,12 +47,13 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	return Prefix{src: src, mem: mem, size: size, step: align.Up(min(step, size), Granule), page: SizeOf(src), tracker: watchDropped(size)}, nil
 }
 
-// Reserve reserves want bytes of src. If src is nil, it is [Default]. If the operating system refuses, Reserve halves the size
-// and tries again, down to least: a program should run under a limit on address space. A reservation that was halved leaves
-// space for the Go heap to grow, unless the next half would be below least. If a [Carve] has too few bytes left, or a budget
-// refuses, Reserve fails at once.
+// Reserve reserves want bytes of src. If src is nil, it is [Default]. If the operating system refuses, Reserve halves
+// the size and tries again, down to least bytes: a program should run under a limit on address space. A reservation
+// that was halved leaves space for the Go heap to grow, unless the next half would be below least. If a [Carve] has
+// too few bytes left, or a budget refuses, Reserve fails at once.
 //
-// If the memory that src returns is smaller than requested or not as [Source] requires, Reserve releases it and fails.
+// The error is that of src; it wraps memory.ErrConfig if src is an interface with a nil pointer. If the memory that
+// src returns is smaller than requested or not as [Source] requires, Reserve releases it and fails.
 func Reserve(src Source, want, least uintptr) (Memory, error) {
 	if src == nil {
 		src = Default()
@@ -116,8 +119,9 @@ func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(res
 	}
 }
 
-// NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once. If the commit fails or panics, as the
-// function of OnSoft may, the reservation is released. If the source ends during the call, the error is memory.ErrClosed.
+// NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once; it fails if that commit fails.
+// If it fails or panics, as the function of OnSoft may, the reservation is released. If the source ends during the
+// call, the error is memory.ErrClosed.
 func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
 	if p, err = NewPrefix(src, want, least, step); err != nil {
 		return Prefix{}, err
@@ -134,8 +138,9 @@ func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error
 	return p, err
 }
 
-// RefusedBySystem reports whether err is a refusal of the operating system and not of a [Carve] or [Limit], whose errors have
-// no Cause. If the reason is a limit on address space, a smaller reservation may succeed.
+// RefusedBySystem reports whether err, an error of a [Source], is a refusal of the operating system. It is true if
+// err wraps memory.ErrOutOfMemory, unless it is a [*memory.Exhausted] without a Cause. A [Carve] or [Limit] refuses
+// with such an error. If the reason is a limit on address space, a smaller reservation may succeed.
 func RefusedBySystem(err error) bool {
 	if e := (*memory.Exhausted)(nil); errors.As(err, &e) {
 		return e.Cause != nil
@@ -179,7 +184,7 @@ func (p *Prefix) endWatch() {
 	}
 }
 
-// Base returns the address of the first byte, aligned to BaseAlign, or nil if p is closed.
+// Base returns the address of the first byte, aligned to BaseAlign, or nil if p is closed. It is constant until then.
 func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 
 // Reserved returns the size of the reservation in bytes, or 0 if p is closed.
@@ -189,18 +194,22 @@ func (p *Prefix) Reserved() uintptr { return p.size }
 // Ensure, Trim or Close of p.
 func (p *Prefix) Busy() bool { return p.busy }
 
-// Committed returns the number of bytes from Base that are committed.
+// Committed returns the number of bytes from Base that are committed, a multiple of a Granule. It is 0 if p is
+// closed.
 func (p *Prefix) Committed() uintptr { return p.committed }
 
-// Contains reports whether q lies in the reservation.
+// Contains reports whether q lies in the reservation, committed or not. It is false if p is closed.
 func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.mem.Base) < p.size }
 
-// Ensure commits memory so that at least the first n bytes are committed. New bytes are zero. It commits in steps (see
-// [NewPrefix]); if a step is refused, it commits what is needed. The error is a [*memory.Exhausted], that of the source, or
-// memory.ErrClosed, and nothing has changed.
+// Ensure commits memory so that at least the first n bytes are committed. New bytes are zero. It commits in steps
+// (see [NewPrefix]); if a step is refused, it commits what is needed. If n bytes are committed already, it does
+// nothing.
 //
-// The function of [Limit.OnSoft] may be called within Ensure. It may decommit memory of other Prefixes. For p itself Trim does
-// nothing then, Close fails, and an Ensure that must commit panics with a [*memory.Misuse].
+// If n exceeds the reservation, the error is a [*memory.Exhausted]. If p is closed or its source has ended, it is
+// memory.ErrClosed, and otherwise that of the source. Nothing has changed then.
+//
+// The function of [Limit.OnSoft] may be called within Ensure. It may decommit memory of other Prefixes. During that
+// call Trim of p does nothing, Close of p fails, and an Ensure of p that must commit panics with a [*memory.Misuse].
 func (p *Prefix) Ensure(n uintptr) error {
 	if n <= p.committed {
 		return nil
@@ -236,8 +245,8 @@ func (p *Prefix) grow(n uintptr) error {
 	return err
 }
 
-// Ahead returns the most bytes from Base that may be committed after Ensure(n). An allocator sizes the metadata that describes
-// them by it. n must be at most Reserved.
+// Ahead returns the most bytes from Base that may be committed after Ensure(n). An allocator sizes by it the metadata
+// that describes them. n must be at most Reserved.
 func (p *Prefix) Ahead(n uintptr) uintptr {
 	if n <= p.committed {
 		return p.committed
@@ -254,8 +263,10 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 	return min(ahead, p.size)
 }
 
-// Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not use those
-// bytes. If p is busy (see Ensure), Trim does nothing.
+// Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not
+// use those bytes. If nothing can be decommitted, or p is busy (see Ensure), Trim does nothing and returns nil. The
+// error is that of the source, and nothing has changed. If the source ends during the call, the error is
+// memory.ErrClosed.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.busy {
 		return nil
@@ -278,9 +289,9 @@ func (p *Prefix) Trim(n uintptr) error {
 
 var errGrowing = errors.New("page: a Prefix cannot be closed while it commits: a function of OnSoft must not close what is growing")
 
-// Close decommits the memory and releases the addresses. The caller must not use pointers into them. A second Close does nothing.
-// If the source fails, p stays open and Close can be retried; the memory may be decommitted already. If the source has ended,
-// Close succeeds.
+// Close decommits the memory and releases the addresses. The caller must not use pointers into them. A second Close
+// does nothing. If the source fails, Close returns its error and p stays open: Close can be retried, but the memory
+// may be decommitted already. If p is busy, Close fails and changes nothing. If the source has ended, Close succeeds.
 func (p *Prefix) Close() error {
 	if p.mem.Base == nil {
 		return nil
@@ -301,7 +312,7 @@ func (p *Prefix) Close() error {
 	return nil
 }
 
-// Check returns an error if the metadata is corrupt.
+// Check returns the errors in the metadata, joined, or nil.
 func (p *Prefix) Check() error {
 	var errs []error
 	if p.committed > p.size || p.committed%Granule != 0 {
