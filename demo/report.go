@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -140,7 +141,7 @@ func (b *books) print(w io.Writer) error {
 	fmt.Fprintln(w)
 	err := b.Resident.WriteText(w)
 	if b.Images.Bytes > 0 {
-		fmt.Fprintf(w, "beside it: images of %s, %s\n", tiers.Bytes(uint64(b.Images.Bytes)), b.Images.Library)
+		fmt.Fprintf(w, "beside it: images of %s, %s\n", memory.FormatBytes(uint64(b.Images.Bytes)), b.Images.Library)
 	}
 	return err
 }
@@ -223,7 +224,7 @@ func (r *report) print(w io.Writer, hash bool) error {
 	err := r.snapshot.WriteText(w)
 	t := &r.Traffic
 	fmt.Fprintf(w, "\ntraffic: the passes take %s, side by side %s (%.0f %% saved); %s in a frame; a second %.0f blocks of slab (%d live in %d classes), %.0f of large, %.0f home to workers\n",
-		tiers.Bytes(t.StaticBytes), tiers.Bytes(t.StaticSideBySide), 100*t.StaticSaves, tiers.Bytes(t.FrameBytesMax), t.SlabPerSecond, t.SlabLive, t.SlabClasses, t.LargePerSecond, t.InboxPerSecond)
+		memory.FormatBytes(t.StaticBytes), memory.FormatBytes(t.StaticSideBySide), 100*t.StaticSaves, memory.FormatBytes(t.FrameBytesMax), t.SlabPerSecond, t.SlabLive, t.SlabClasses, t.LargePerSecond, t.InboxPerSecond)
 	fmt.Fprintf(w, "Go: %d collections, %d of them in play; %.2f heap objects a tick\n", r.Go.Cycles, r.Go.CyclesInPlay, r.Go.ObjectsPerTick)
 	if hash {
 		fmt.Fprintln(w, "hash", r.Hash)

@@ -3,6 +3,8 @@ package render
 import (
 	"math"
 	"strconv"
+
+	"github.com/strata-go/strata/memory"
 )
 
 // AppendInt appends v in decimal to dst, padded on the left with spaces to width characters. A wider number is
@@ -29,26 +31,15 @@ func AppendPercent(dst []byte, share float64) []byte {
 // BytesWidth is the number of characters that AppendBytes appends.
 const BytesWidth = 10
 
-// AppendBytes appends a number of bytes, rounded down, with its unit: always BytesWidth characters, as
-// "   512 B  ", "  12.0 KiB", "1023.9 MiB".
+// AppendBytes appends a number of bytes as memory.AppendBytes, always BytesWidth characters: "   512 B  ",
+// "  12.0 KiB", "1023.9 MiB".
 func AppendBytes(dst []byte, v uint64) []byte {
-	if v < 1<<10 {
-		return append(AppendInt(dst, int64(v), 6), " B  "...)
+	n := len(dst)
+	if dst = memory.AppendBytes(dst, v); v < 1<<10 {
+		dst = append(dst, "  "...) // as wide as the longer units
 	}
-	shift, unit := 10, 0
-	for v>>shift >= 1<<10 && unit < len(byteUnits)-1 {
-		shift += 10
-		unit++
-	}
-	// Tenths by integer arithmetic and rounded down: 1024.0 KiB cannot appear.
-	whole, rest := v>>shift, v&(1<<shift-1)
-	dst = AppendInt(dst, int64(whole), 4)
-	tenth := rest >> (shift - 10) * 10 >> 10
-	dst = append(dst, '.', byte('0'+tenth), ' ')
-	return append(dst, byteUnits[unit]...)
+	return pad(dst, n, BytesWidth)
 }
-
-var byteUnits = [...]string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 
 // CountWidth is the number of characters that AppendCount appends.
 const CountWidth = 6

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/memory"
 )
 
 // WriteText writes a report for a log or a terminal. It has the verdict, the times, the Go heap, a row for each tier
@@ -25,8 +25,8 @@ func (r *Meter) WriteText(w io.Writer) error {
 		if i == firstTag {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%-14.14s %10s %10s %10s %10s %9.0f %9d %8d %11s\n", x.Name, tiers.Bytes(x.InUse), size(x.Committed), size(x.Budget),
-			tiers.Bytes(x.Peak), x.Allocs, x.Most, x.Refused, size(uint64(x.Growth)))
+		fmt.Fprintf(&b, "%-14.14s %10s %10s %10s %10s %9.0f %9d %8d %11s\n", x.Name, memory.FormatBytes(x.InUse), size(x.Committed), size(x.Budget),
+			memory.FormatBytes(x.Peak), x.Allocs, x.Most, x.Refused, size(uint64(x.Growth)))
 	}
 	if f := r.Worst(); f != nil {
 		b.WriteByte('\n')
@@ -56,19 +56,19 @@ func (r *Meter) writeFrame(b *strings.Builder, f *Frame) {
 func (h Heap) String() string {
 	live := "not known before a collection"
 	if h.Known {
-		live = fmt.Sprintf("%s as of %.0f s ago", tiers.Bytes(h.Live), h.Age.Seconds())
+		live = fmt.Sprintf("%s as of %.0f s ago", memory.FormatBytes(h.Live), h.Age.Seconds())
 	}
-	return fmt.Sprintf("go heap: live size %s; %s allocated a second", live, tiers.Bytes(uint64(h.Allocated)))
+	return fmt.Sprintf("go heap: live size %s; %s allocated a second", live, memory.FormatBytes(uint64(h.Allocated)))
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/1e6) }
 
-// size is tiers.Bytes, and a dash for nothing.
+// size is memory.FormatBytes, and a dash for nothing.
 func size(n uint64) string {
 	if n == 0 {
 		return "-"
 	}
-	return tiers.Bytes(n)
+	return memory.FormatBytes(n)
 }
 
 // A Record has all results of a meter for a file. The JSON names are stable. Sizes are in bytes and times in seconds.

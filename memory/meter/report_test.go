@@ -139,17 +139,17 @@ func TestVerdict_InWords(t *testing.T) {
 	row := func(name string, growth float64) *Row { return &Row{Name: name, Growth: growth} }
 	tight := &Row{Name: "large", Kind: TierRow, Tier: tiers.Large, Committed: 89, Budget: 100, Failures: 3}
 	for want, v := range map[string]Verdict{
-		"largest: nothing; growing: nothing; frame memory: 0%":                     {},
-		"largest: nothing; growing: not known yet; frame memory: 0%":               {Young: true},
-		"largest: nothing; growing: slab +2 KiB/s; frame memory: 0%":               {Young: true, Growing: row("slab", 2048)},
-		"largest: go heap; growing: nothing; frame memory: 50%":                    {Largest: row("go heap", 1e6), Frame: 0.496},
-		"largest: nothing; growing: slab +1 KiB/s; frame memory: 0%":               {Growing: row("slab", 1024)},
-		"largest: nothing; growing: slab +1023 KiB/s; frame memory: 0%":            {Growing: row("slab", 1023<<10)},
-		"largest: nothing; growing: slab +1.0 MiB/s; frame memory: 0%":             {Growing: row("slab", 1<<20)},
-		"largest: nothing; growing: slab +2.5 MiB/s; frame memory: 0%":             {Growing: row("slab", 5<<19)},
-		"largest: nothing; growing: nothing, by tag ai +3 KiB/s; frame memory: 0%": {Tag: row("ai", 3072)},
-		"largest: nothing; growing: nothing, by pool b +4 KiB/s; frame memory: 0%": {Pool: row("b", 4096)},
-		"largest: a; growing: b +1 KiB/s, by tag c +2 KiB/s, by pool d +3 KiB/s, beside e +4 KiB/s; " +
+		"largest: nothing; growing: nothing; frame memory: 0%":                       {},
+		"largest: nothing; growing: not known yet; frame memory: 0%":                 {Young: true},
+		"largest: nothing; growing: slab +2.0 KiB/s; frame memory: 0%":               {Young: true, Growing: row("slab", 2048)},
+		"largest: go heap; growing: nothing; frame memory: 50%":                      {Largest: row("go heap", 1e6), Frame: 0.496},
+		"largest: nothing; growing: slab +1.0 KiB/s; frame memory: 0%":               {Growing: row("slab", 1024)},
+		"largest: nothing; growing: slab +1023.0 KiB/s; frame memory: 0%":            {Growing: row("slab", 1023<<10)},
+		"largest: nothing; growing: slab +1.0 MiB/s; frame memory: 0%":               {Growing: row("slab", 1<<20)},
+		"largest: nothing; growing: slab +2.5 MiB/s; frame memory: 0%":               {Growing: row("slab", 5<<19)},
+		"largest: nothing; growing: nothing, by tag ai +3.0 KiB/s; frame memory: 0%": {Tag: row("ai", 3072)},
+		"largest: nothing; growing: nothing, by pool b +4.0 KiB/s; frame memory: 0%": {Pool: row("b", 4096)},
+		"largest: a; growing: b +1.0 KiB/s, by tag c +2.0 KiB/s, by pool d +3.0 KiB/s, beside e +4.0 KiB/s; " +
 			"large has committed 89% of its budget; large refused 3 requests; frame memory: 100%": {Largest: row("a", 0), Growing: row("b", 1024), Tag: row("c", 2048),
 			Pool: row("d", 3072), Beside: row("e", 4096), Tight: tight, Refused: tight, Frame: 1},
 	} {

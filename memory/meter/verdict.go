@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -156,9 +157,5 @@ func appendName(dst []byte, w *Row) []byte {
 }
 
 func appendRate(dst []byte, rate float64) []byte {
-	dst = append(dst, " +"...)
-	if rate < 1<<20 {
-		return append(strconv.AppendFloat(dst, rate/(1<<10), 'f', 0, 64), " KiB/s"...)
-	}
-	return append(strconv.AppendFloat(dst, rate/(1<<20), 'f', 1, 64), " MiB/s"...)
+	return append(memory.AppendBytes(append(dst, " +"...), uint64(rate)), "/s"...)
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -166,7 +167,7 @@ const someLibraries = 5
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	row := func(name string, u Usage) {
-		fmt.Fprintf(&b, "%-28s %10s %10s %10s %10s %10s\n", name, tiers.Bytes(u.RSS), tiers.Bytes(u.Pss), tiers.Bytes(u.Private), tiers.Bytes(u.Shared), tiers.Bytes(u.Dirty))
+		fmt.Fprintf(&b, "%-28s %10s %10s %10s %10s %10s\n", name, memory.FormatBytes(u.RSS), memory.FormatBytes(u.Pss), memory.FormatBytes(u.Private), memory.FormatBytes(u.Shared), memory.FormatBytes(u.Dirty))
 	}
 	fmt.Fprintf(&b, "%-28s %10s %10s %10s %10s %10s\n", "resident", "rss", "pss", "private", "shared", "dirty")
 	var all Usage
@@ -199,7 +200,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "%d mappings, %.2f %% unexplained\n", r.Mappings, r.Share()*100)
 	for i := range r.Suspects {
 		s := &r.Suspects[i]
-		fmt.Fprintf(&b, "  %x-%x %s %10s of %10s %s\n", s.From, s.To, s.Perm, tiers.Bytes(s.RSS), tiers.Bytes(s.To-s.From), s.Name)
+		fmt.Fprintf(&b, "  %x-%x %s %10s of %10s %s\n", s.From, s.To, s.Perm, memory.FormatBytes(s.RSS), memory.FormatBytes(s.To-s.From), s.Name)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

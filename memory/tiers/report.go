@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/strata-go/strata/memory"
 )
 
 // TierRecord is a tier's row in files. All numbers are bytes or counts. The JSON names are stable.
@@ -116,7 +118,7 @@ func (s *Snapshot) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-6s %10s %10s %10s %10s %9s %9s %8s\n", "tier", "in use", "peak", "committed", "budget", "allocs", "frees", "failures")
 	for _, r := range s.Records() {
-		fmt.Fprintf(&b, "%-6s %10s %10s %10s %10s %9d %9d %8d\n", r.Name, Bytes(r.InUse), Bytes(r.Peak), Bytes(r.Committed), Bytes(r.Budget), r.Allocs, r.Frees, r.Failures)
+		fmt.Fprintf(&b, "%-6s %10s %10s %10s %10s %9d %9d %8d\n", r.Name, memory.FormatBytes(r.InUse), memory.FormatBytes(r.Peak), memory.FormatBytes(r.Committed), memory.FormatBytes(r.Budget), r.Allocs, r.Frees, r.Failures)
 	}
 	s.tagText(&b)
 	_, err := io.WriteString(w, b.String())
@@ -139,23 +141,7 @@ func (s *Snapshot) tagText(b *strings.Builder) {
 		if name == "" {
 			name = "(none)"
 		}
-		fmt.Fprintf(b, "%-*s %10s %10s %10s %9d %9d %8d %10s %10s\n", wide, name, Bytes(r.InUse), Bytes(r.Peak), Bytes(r.Requested),
-			r.Allocs, r.Frees, r.Failures, Bytes(r.Frame.Bytes), Bytes(r.Level.Bytes))
+		fmt.Fprintf(b, "%-*s %10s %10s %10s %9d %9d %8d %10s %10s\n", wide, name, memory.FormatBytes(r.InUse), memory.FormatBytes(r.Peak), memory.FormatBytes(r.Requested),
+			r.Allocs, r.Frees, r.Failures, memory.FormatBytes(r.Frame.Bytes), memory.FormatBytes(r.Level.Bytes))
 	}
-}
-
-// Bytes formats a number of bytes with a binary unit and, above 1023 bytes, one decimal: "640 B", "12.5 KiB", "3.0
-// GiB".
-func Bytes(n uint64) string {
-	if n < 1024 {
-		return strconv.FormatUint(n, 10) + " B"
-	}
-	v, unit := float64(n)/1024, "KiB"
-	for _, next := range []string{"MiB", "GiB", "TiB", "PiB", "EiB"} {
-		if v < 1024 {
-			break
-		}
-		v, unit = v/1024, next
-	}
-	return strconv.FormatFloat(v, 'f', 1, 64) + " " + unit
 }

@@ -206,10 +206,10 @@ func TestTiers_ALeakIsNamedWithTierTagAndRateWhateverTheFrameRate(t *testing.T) 
 		g.run(50, leak)
 		for range 10 {
 			g.run(0.3, leak)
-			if v := g.figure(`growing ▲ slab \+(\d+) KiB/s`); !near(v, 100, 0.1) {
+			if v := g.figure(`growing ▲ slab \+([\d.]+) KiB/s`); !near(v, 100, 0.1) {
 				t.Fatalf("slab grows by %v KiB/s", v)
 			}
-			if v := g.figure(`tag ai \+(\d+) KiB/s`); !near(v, 100, 0.04) {
+			if v := g.figure(`tag ai \+([\d.]+) KiB/s`); !near(v, 100, 0.04) {
 				t.Fatalf("ai grows by %v KiB/s", v)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -45,12 +46,12 @@ func show(screen tcell.Screen, watch *meter.Meter) {
 func row(screen tcell.Screen, y int, r *meter.Row, share float64) {
 	style, growth := plain, "-"
 	if r.Grows() {
-		style, growth = grows, tiers.Bytes(uint64(r.Growth))
+		style, growth = grows, memory.FormatBytes(uint64(r.Growth))
 	}
 	if share >= meter.TightAt {
 		style = tight
 	}
-	end := text(screen, y, fmt.Sprintf("%-14.14s %10s %9.0f %11s  ", r.Name, tiers.Bytes(r.InUse), r.Allocs, growth), style)
+	end := text(screen, y, fmt.Sprintf("%-14.14s %10s %9.0f %11s  ", r.Name, memory.FormatBytes(r.InUse), r.Allocs, growth), style)
 	for i := range int(share * barWidth) {
 		screen.SetContent(end+i, y, '█', nil, style)
 	}

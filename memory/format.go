@@ -1,0 +1,25 @@
+package memory
+
+import "strconv"
+
+var byteUnits = [...]string{" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"}
+
+// AppendBytes appends a number of bytes with a binary unit to dst. From 1 KiB on it has one decimal, rounded down: "640
+// B", "12.5 KiB", "1023.9 MiB". It allocates only if the capacity of dst is too small.
+func AppendBytes(dst []byte, n uint64) []byte {
+	if n < 1<<10 {
+		return append(strconv.AppendUint(dst, n, 10), " B"...)
+	}
+	shift, unit := 10, 0
+	for n>>shift >= 1<<10 {
+		shift += 10
+		unit++
+	}
+	// Tenths by integer arithmetic and rounded down: 1024.0 KiB cannot appear.
+	tenth := n & (1<<shift - 1) >> (shift - 10) * 10 >> 10
+	dst = strconv.AppendUint(dst, n>>shift, 10)
+	return append(append(dst, '.', byte('0'+tenth)), byteUnits[unit]...)
+}
+
+// FormatBytes returns what [AppendBytes] appends.
+func FormatBytes(n uint64) string { return string(AppendBytes(nil, n)) }
